@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "kvgpu-client bench ROWS...": the rows of make bench that a program can measure where nouveau
- * drives the GPU, natively and in guests alike. Prints a line of JSON for each sample: {"row",
- * "unit", "better", "value", "ops"}.
+ * "kvgpu-client bench ROWS...": rows of make bench that a program can measure where nouveau drives
+ * the GPU, natively and in guests alike. Prints a line of JSON for each sample.
  */
 #include "bench.h"
 
@@ -135,10 +134,7 @@ void bench_context(struct bench *b)
 	bench_row(b, &row, context_once, &x);
 }
 
-/*
- * a channel with its first job, and its end; of the first 16 channels of a session chan_close()
- * leaves the channel itself to gpu_close()
- */
+/* a channel with its first job, and its end, but for what chan_close() leaves to gpu_close() */
 static int channel_once(void *ctx, double *value)
 {
 	struct context *x = ctx;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Benchmark: copies, one submission each, from the submission to the end that is seen in memory.
- * Pinned memory is a buffer of the driver's in system memory; pageable memory goes through such a
- * buffer in pieces, as drivers do it.
+ * Benchmark: copies, one submission each, until the end is seen in memory. Pinned memory is a
+ * buffer of the driver's in system memory; pageable memory goes through such a buffer in pieces.
  */
 #include "bench.h"
 

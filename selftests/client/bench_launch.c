@@ -2,8 +2,7 @@
 /*
  * Benchmark: launches of an empty shader and submissions without work. "Latency" is one after the
  * other, its end seen in memory; "rate" is many in one submission; "sleeping" waits in the kernel
- * until the interrupt. "context-switch" is a launch on the one and on the other of two channels in
- * turns: each has to bring its graphics context.
+ * until the interrupt. "context-switch" is launches on two channels in turns.
  */
 #include "bench.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Benchmark: the life of a buffer, beside others that are mapped already, and what the CPU sees of
- * video memory through BAR1. nouveau maps a buffer into the client's address space when it is made,
- * and unmaps it when its handle goes.
+ * video memory through BAR1.
  */
 #include "bench.h"
 
@@ -38,10 +37,7 @@ static void on_sigbus(int sig)
 	siglongjmp(no_window, 1);
 }
 
-/*
- * a word of each page; -ENOSPC where BAR1 can't show all of the buffer, which nouveau says with
- * SIGBUS
- */
+/* a word of each page; -ENOSPC: nouveau says with SIGBUS that BAR1 can't show the buffer */
 static int touch(struct nouveau_bo *bo)
 {
 	struct sigaction old, now = { .sa_handler = on_sigbus };
@@ -97,10 +93,7 @@ static void buffers(struct bench *b, unsigned int beside_gib)
 		}
 }
 
-/*
- * video memory that is mapped and not used, until there is @gib of it; false if there is not so
- * much
- */
+/* video memory that is mapped and not used, until there is @gib of it; false: it has less */
 static bool fill(struct bench *b, struct nouveau_bo **filler, unsigned int *nr, unsigned int gib)
 {
 	uint64_t most = gpu_param(&b->g, NOUVEAU_GETPARAM_FB_SIZE, 0);

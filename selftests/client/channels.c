@@ -17,10 +17,7 @@
 #include "methods.h"
 #include "tap.h"
 
-/*
- * Channels of one session: nouveau before 6.2 has 32 notification slots per client, and a channel
- * takes two (nvkm/core/client.c), so many channels come from several sessions of one process.
- */
+/* of one session: nouveau before 6.2 has 32 notification slots per client (nvkm/core/client.c) */
 enum { PER_SESSION = 8, SESSIONS_QUICK = 8, SESSIONS = 24, MANY_LEN = 96 * 1024 };
 
 #define VRAM_UNKNOWN	(~0ull)
@@ -66,9 +63,7 @@ void test_channels(const struct client_options *o)
 
 /*
  * Channel groups through the stock interface: since 6.12 the NVIF ioctl makes a device and engine
- * objects, nothing else (nouveau_abi16.c), and each channel has a group of its own without a header
- * in the runlist. So groups are tested from below the driver (selftests/attacks, "groups"); here
- * only that the answer is this one.
+ * objects (nouveau_abi16.c). Here only that the answer is this one; selftests/attacks has groups.
  */
 void test_groups(const struct client_options *o)
 {
@@ -126,7 +121,7 @@ struct usage {
 	unsigned int files;
 	long slab_kb, anon_kb;
 	uint64_t vram;
-	/* of a fresh channel: the driver takes instance memory from the top of VRAM downwards */
+	/* of a fresh channel */
 	uint64_t instance;
 	int chid;
 };

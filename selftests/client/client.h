@@ -45,16 +45,10 @@ void test_endless(const struct client_options *o);
 void test_halt(const struct client_options *o);
 void test_acquire(const struct client_options *o);
 
-/*
- * "bench": measures the rows of make bench that are named, prints a line of JSON for each sample;
- * the program's exit code
- */
+/* "bench": measures the rows that are named, a line of JSON for each sample; the exit code */
 int client_bench(const struct client_options *o, char **names, int nr);
 
-/*
- * o->seconds (or @otherwise) have passed since @start (us), or o->until is there; asks for the file
- * four times a second at most
- */
+/* o->seconds (or @otherwise) have passed since @start (us), or o->until is there */
 bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64_t start);
 
 /* a stream of verified copies of one channel, for tests in which others must go on */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compute launches of a shader that ends at once, or never. Ends are seen by the semaphores which
- * the QMDs release.
- */
+/* Compute launches of a shader that ends at once, or never; QMDs release semaphores at the end. */
 #include "compute.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Launches of a shader that ends at once, or never: what several subtests share. What must not fail
- * ends the program.
- */
+/* Launches of a shader that ends at once, or never. What must not fail ends the program. */
 #ifndef KVGPU_SELFTESTS_COMPUTE_H
 #define KVGPU_SELFTESTS_COMPUTE_H
 
@@ -19,10 +16,7 @@ struct compute {
 
 void compute_open(struct compute *k, struct gpu *g);
 void compute_close(struct compute *k);
-/*
- * the shader of all launches from now on: one that ends at once, or one that jumps to itself for
- * ever
- */
+/* the shader of later launches: one that ends at once, or one that jumps to itself for ever */
 void compute_write_shader(struct compute *k, bool endless);
 
 /* a grid of a few CTAs; its launch descriptor is number @n */

@@ -2,7 +2,7 @@
 /*
  * Copies of random sizes, alignments and shapes between VRAM and system memory. A batch fills a
  * destination buffer with copies and gaps; the CPU does the same to an array, and then the whole
- * buffer must equal the array: copied bytes, gaps and what lies beside them.
+ * buffer must equal the array.
  */
 #include "client.h"
 

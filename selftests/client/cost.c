@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measured, not judged: what a buffer costs to map into the GPU's address space, use once and unmap
- * again ("mapcost"), and how fast copies are ("bandwidth"). Runs natively and in a guest;
- * selftests/demo/demo.sh compares the two.
+ * again ("mapcost"), and how fast copies are ("bandwidth").
  */
 #include "client.h"
 
@@ -27,10 +26,7 @@ enum { MAP_ROUNDS = 5 };
 
 struct map_time { uint64_t map[MAP_ROUNDS], use[MAP_ROUNDS], unmap[MAP_ROUNDS]; };
 
-/*
- * the kernel maps a buffer when it makes it and unmaps it when its handle goes, at once if it is
- * idle
- */
+/* the kernel maps a buffer when it makes it, and unmaps an idle one when its handle goes */
 static int map_once(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, uint32_t domain,
 		    uint64_t size, struct map_time *t, unsigned int round)
 {
@@ -67,10 +63,7 @@ static void map_cost(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, u
 	char line[96];
 	int ret;
 
-	/*
-	 * memory of the machine itself is taken from its free lists and cleared: the first round
-	 * does that
-	 */
+	/* a warm-up: memory of the machine is taken from its free lists and cleared */
 	ret = map_once(g, c, to, domain, (uint64_t)mib << 20, &t, 0);
 	mark(o, "map-%s-%u begin", memory_name(domain), mib);
 	for (i = 0; !ret && i < MAP_ROUNDS; i++)
@@ -108,7 +101,7 @@ void test_mapcost(const struct client_options *o)
 
 /* ------------------------------------------------------------------ bandwidth */
 
-/* much at once, so that it is the engine that is measured and not the submission */
+/* much at once, so that the engine is measured and not the submission */
 enum { MAX_ROUNDS = 15, BATCH_MIB = 256, BUFFER_MIB = 64, LINEAR_WORDS = 16 };
 
 static int copy_batch(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau_bo *dst,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel that touches an address without a page: it alone dies, the driver's recovery ends, and
- * streams of other channels of this process and of another one go on, verified, during and after
- * it.
+ * A channel that touches an address without a page dies, the driver's recovery ends, and verified
+ * streams of other channels, of this process and of another one, go on.
  */
 #include "client.h"
 
@@ -111,8 +110,8 @@ static pid_t start_other_process(const struct client_options *o, int *stop)
 }
 
 /*
- * A submission past libdrm, which drops the kernel's answer (and can't go on with a session after
- * it). One word of the channel's own zeroed buffer: a pushbuffer that does nothing.
+ * A submission past libdrm, which drops the kernel's answer. One word of the channel's own zeroed
+ * buffer: a pushbuffer that does nothing.
  */
 static int submit_directly(struct gpu_chan *c)
 {

@@ -232,10 +232,9 @@ void chan_close(struct gpu_chan *c)
 	nouveau_pushbuf_del(&c->push);
 	/*
 	 * Stock nouveau (Linux 6.12.117) forgets to take the channel out of a fence that is waited
-	 * for when the GPU has just reached it (nouveau_fence_no_signaling()): when the channel's
+	 * for when the GPU has just reached it (nouveau_fence_no_signaling()). When the channel's
 	 * memory is used again, the next submission with a buffer that has this fence is an oops in
-	 * nouveau_fence_sync(). So the first channels go when the GPU is closed, and with it all
-	 * buffers; what makes many of them deletes them at once, as before.
+	 * nouveau_fence_sync(). So the first channels go when the GPU is closed.
 	 */
 	if (c->obj && c->g->nr_parked < sizeof(c->g->parked) / sizeof(c->g->parked[0])) {
 		c->g->parked[c->g->nr_parked++] = c->obj;
@@ -314,10 +313,7 @@ int job_wait(struct gpu_chan *c, unsigned int timeout_ms)
 	uint64_t end = now_us() + timeout_ms * 1000ull;
 	unsigned int pause_us = 20;
 
-	/*
-	 * the kernel's own fence comes after the number: both, or libdrm could sleep on its
-	 * pushbuffer later
-	 */
+	/* the kernel's own fence comes after the number: wait for both */
 	while ((int32_t)(*done - c->seq) < 0 || bo_idle(c->done)) {
 		if (chan_dead(c))
 			return -ENODEV;
@@ -326,7 +322,7 @@ int job_wait(struct gpu_chan *c, unsigned int timeout_ms)
 		usleep(pause_us);
 		pause_us = pause_us < 2000 ? pause_us * 2 : 2000;
 	}
-	/* a killed channel's fences are signalled too */
+	/* a killed channel's fences are signalled, too */
 	return (int32_t)(*done - c->seq) < 0 ? -ENODEV : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The card as stock libdrm_nouveau offers it: sessions (struct gpu), channels with a pushbuffer
- * each, buffers with fixed GPU addresses. Anything that must not fail ends the program with a TAP
+ * each, buffers with fixed GPU addresses. A call that must not fail ends the program with a TAP
  * "Bail out!".
  */
 #ifndef KVGPU_SELFTESTS_GPU_H
@@ -75,10 +75,7 @@ void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t
 void emit_semaphore(struct gpu_chan *c, uint64_t va, uint32_t payload, uint32_t operation);
 /* appends the release of the job's number and submits; 0 or -errno */
 int job_kick(struct gpu_chan *c);
-/*
- * polls: never waits for an interrupt, so it works on every runlist (sleep.c says why). 0,
- * -ETIMEDOUT, or -ENODEV for a killed channel.
- */
+/* polls, so that no interrupt is needed (sleep.c). 0, -ETIMEDOUT, or -ENODEV: a killed channel */
 int job_wait(struct gpu_chan *c, unsigned int timeout_ms);
 int job_run(struct gpu_chan *c);
 

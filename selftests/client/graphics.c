@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The graphics engine: its classes, uploads through the pushbuffer, and contexts that survive each
- * other.
- */
+/* The graphics engine: its classes, uploads through the pushbuffer, and switches of contexts. */
 #include "client.h"
 
 #include <stdio.h>

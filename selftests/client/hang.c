@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work that never ends, and what the driver does about it. Nothing of it is part of 'all': it needs
- * another user of the GPU beside it, or a GPU that has been told to keep quiet
- * (selftests/guest/hang_steps.sh).
+ * Work that never ends, and what the driver does about it. Not part of 'all': it needs another user
+ * of the GPU, or a GPU that keeps quiet (selftests/guest/hang_steps.sh).
  */
 #include "compute.h"
 
@@ -23,10 +22,7 @@ enum {
 	HALTS = 16
 };
 
-/*
- * how a halting copy is marked (cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING): the engine waits for
- * the driver's acknowledge
- */
+/* cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING: the engine waits for the driver's acknowledge */
 #define CE_INTERRUPT_BLOCKING	(1u << 5)
 
 /* ms until the channel was killed, or -1 */
@@ -57,10 +53,7 @@ static bool await_release(struct compute *k)
 
 /* ------------------------------------------------------------------ a kernel that never ends */
 
-/*
- * the chip stops between blocks of threads only, so that nothing but a reset of the engine ends one
- * that jumps to itself
- */
+/* a kernel that jumps to itself: a reset of the engine ends it */
 void test_endless(const struct client_options *o)
 {
 	struct compute k, other;
@@ -107,9 +100,7 @@ static int halting_copy(struct gpu_chan *c, struct nouveau_bo *bo)
 	return job_kick(c);
 }
 
-/*
- * a channel whose first job is done; false: it was killed at once, as those of a suspended vGPU are
- */
+/* a channel whose first job is done; false: it was killed, as those of a suspended vGPU are */
 static bool open_working(struct gpu *g, struct gpu_chan *c)
 {
 	if (chan_open(g, ENGINE_CE, c))
@@ -123,10 +114,9 @@ static bool open_working(struct gpu *g, struct gpu_chan *c)
 }
 
 /*
- * The copy's interrupt halts the engine until it is acknowledged. The test that starts this program
- * prevents that. Each channel is lost in this way, until no channel works any more or HALTS (quick:
- * one) are lost. Makes no graphics object: a driver whose graphics engine was never used must
- * survive this, too.
+ * The copy's interrupt halts the engine until it is acknowledged; the test that starts this program
+ * prevents that. Channels are lost in this way, until none works any more or HALTS (quick: one) are
+ * lost. No graphics object: a driver that has not used its graphics engine must survive this, too.
  */
 void test_halt(const struct client_options *o)
 {
@@ -153,10 +143,7 @@ void test_halt(const struct client_options *o)
 
 /* ---------------------------------------------------------- an acquire that is satisfied late */
 
-/*
- * waits for a number that comes only when time is over: until then the channel has work and does
- * none
- */
+/* waits for a number that comes when time is over: until then the channel has work and does none */
 void test_acquire(const struct client_options *o)
 {
 	uint64_t start;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Marks: where a measured stretch begins and ends. With --marks the program waits for a line on its
- * input there, so that whatever started it can read the host's counters while nothing of it runs.
- * What is counted on the program's own machine, nouveau's interrupts, is in the mark's line.
+ * input there, so that the host's counters can be read while nothing of it runs. Interrupts of
+ * nouveau are in the mark's line.
  */
 #include "mark.h"
 

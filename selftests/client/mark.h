@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Lines between the measuring subtests and the scripts that read counters around them
- * (selftests/guest/steady_steps.sh).
- */
+/* Lines between the measuring subtests and the scripts that read counters around them. */
 #ifndef KVGPU_SELFTESTS_MARK_H
 #define KVGPU_SELFTESTS_MARK_H
 
 #include "client.h"
 
-/*
- * "# mark NAME interrupts=N": with --marks it returns after a line has come back on standard input
- */
+/* "# mark NAME interrupts=N": with --marks it waits for a line on standard input */
 void mark(const struct client_options *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "# measure WHAT key=value ..." */

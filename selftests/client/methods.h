@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Methods of the classes that the tests drive, and the pushbuffer format. Written from NVIDIA's
- * class headers, apart from the encodings that the model uses, so that a slip in one of the two
- * shows.
+ * Methods of the classes that the tests drive, and the pushbuffer format, from NVIDIA's class
+ * headers, apart from the model's encodings: so a slip in one of the two shows.
  */
 #ifndef KVGPU_SELFTESTS_METHODS_H
 #define KVGPU_SELFTESTS_METHODS_H

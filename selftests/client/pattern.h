@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Random numbers that a seed repeats, and contents in which each byte says where it belongs. */
+/* Random numbers that a seed repeats, and contents for buffers. */
 #ifndef KVGPU_SELFTESTS_PATTERN_H
 #define KVGPU_SELFTESTS_PATTERN_H
 

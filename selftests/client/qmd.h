@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Queue meta data of a compute launch, version 00.06: the one that Mesa's nvc0 driver writes for
- * Kepler (open-gpu-doc classes/compute/cla1c0qmd.h, NVA1C0_QMDV00_06_*).
+ * Queue meta data of a compute launch, version 00.06 (open-gpu-doc classes/compute/cla1c0qmd.h,
+ * NVA1C0_QMDV00_06_*).
  */
 #ifndef KVGPU_SELFTESTS_QMD_H
 #define KVGPU_SELFTESTS_QMD_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a share of the GPU is measured with: "busy" keeps a copy engine at work, always with some
- * work queued, and "latency" has one small copy every 10 ms. Both check what comes back. Who gets
- * how much is read elsewhere (selftests/guest/shares.py).
+ * What a share of the GPU is measured with: "busy" keeps a copy engine at work, with some work
+ * queued, and "latency" has one small copy every 10 ms. Both check what comes back.
  */
 #include "client.h"
 
@@ -105,7 +104,7 @@ static void busy_open(struct busy *s, struct gpu *g, uint64_t seed)
 	s->first = s->c.seq;
 }
 
-/* both buffers, all of them: they are the same after the last job */
+/* the two buffers are the same after the last job */
 static int busy_compare(struct busy *s, struct gpu *g)
 {
 	struct nouveau_bo *host = bo_new(g, NOUVEAU_BO_GART, 2 * BIG);

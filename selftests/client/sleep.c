@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits that sleep in the kernel until an interrupt wakes them: the work ends long after the wait
- * began.
+ * Waits that sleep in the kernel until an interrupt wakes them.
  *
  * Stock nouveau since 6.6 registers a sleeping waiter under the runlist id of its channel, and the
  * interrupt handler of this chip's family tells id 0 only (nvkm/engine/fifo/gk104.c,
  * gk104_fifo_intr; nouveau_fence.c). So a waiter of a channel on another runlist sleeps until its
- * time limit, on a real card too. With a layout that has the copy engines on runlists of their own
- * exactly that is expected here.
+ * time limit, and that is expected here.
  */
 #include "client.h"
 

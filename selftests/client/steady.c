@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a vGPU must not make dearer. "steady": submissions of small copies with everything mapped
- * and bound, their ends watched in memory: nouveau writes the ring and the doorbell, and no
- * register is read. "wakeups": waits that sleep in the kernel; each costs what nouveau's interrupt
- * handler reads and writes. Counters are read around both, see mark.h.
+ * What a vGPU must not make dearer. "steady": submissions of small copies, their ends watched in
+ * memory: nouveau writes the ring and the doorbell. "wakeups": waits that sleep in the kernel; each
+ * costs what nouveau's interrupt handler reads and writes. Counters are read around both, see
+ * mark.h.
  */
 #include "client.h"
 

@@ -26,10 +26,7 @@ void stream_close(struct stream *s)
 	chan_close(&s->c);
 }
 
-/*
- * memory to VRAM and back, new contents each round, both halves touched so that a stale result
- * can't pass
- */
+/* memory to VRAM and back, with new contents each round, so that a stale result can't pass */
 int stream_kick(struct stream *s)
 {
 	uint8_t *host = s->host->map;

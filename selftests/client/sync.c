@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Host semaphores between channels. The kernel orders channels by itself when one writes a buffer
- * that both use, which would hide what is tested here (or deadlock); so shared buffers are
- * referenced as read-only and only the semaphores order.
+ * that both use, which would hide what is tested here; so shared buffers are referenced as
+ * read-only.
  */
 #include "client.h"
 
@@ -134,7 +134,7 @@ static void blocked_channel_blocks_nobody(struct gpu *g, enum gpu_engine engine,
 
 /*
  * Each link waits for its predecessor, hands the data on and releases its successor; links are
- * submitted from the last to the first, so only the semaphores can make it right.
+ * submitted from the last to the first.
  */
 static void chain(struct gpu *g, unsigned int links, uint64_t seed)
 {

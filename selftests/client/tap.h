@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Test results as TAP lines on standard output. A test that is expected to fail for a stated reason
- * prints "not ok ... # XFAIL reason"; when it passes after all, that is a failure: the reason has
- * gone away.
+ * Test results as TAP lines on standard output. A test that is expected to fail prints "not ok ...
+ * # XFAIL reason"; when it passes after all, that is a failure.
  */
 #ifndef KVGPU_SELFTESTS_TAP_H
 #define KVGPU_SELFTESTS_TAP_H

@@ -2,8 +2,7 @@
 /*
  * Block-linear copies: rectangles to and from random places of random surfaces. Pages of kind 0
  * show the bytes in the order in which engines address them, so the whole surface is compared with
- * what the CPU computes; pages of a tiled kind shuffle below that, so there only the way there and
- * back must give the same.
+ * what the CPU computes; through a tiled kind the way there and back must give the same.
  */
 #include "client.h"
 

@@ -2,11 +2,7 @@
 /*
  * envytools docs/hw/memory/g80-surface.rst, GF100 and later: a GOB is 64 bytes by 8 lines, its
  * lines one after another; GOBs fill a block by x, then y, then z; blocks fill the surface by x,
- * then y, then z. That is the order of addresses which engines produce; what a storage kind
- * shuffles below the page tables is not visible through a page of kind 0.
- *
- * The offset is found by counting what lies before the byte, level by level, instead of by
- * assembling address bits.
+ * then y, then z. The offset is found by counting what lies before the byte, level by level.
  */
 #include "tiling.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # cut.sh: kvgpu-run with proxies on other machines, which are namespaces of this one, and a network between them that is cut in the
-# middle of work. Each MPI that is here. TAP. As root. What it starts ends with the first process of its pid namespace.
+# middle of work. Each MPI that is here. TAP. As root.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -25,7 +25,7 @@ mount -t proc proc /proc
 # shellcheck source=selftests/cluster/lib.sh
 . selftests/cluster/lib.sh
 
-# MPICH's UCX looks in /sys for the interfaces of its network
+# UCX of MPICH looks in /sys for interfaces
 node_main()
 {
 	node_begins "$1"
@@ -36,8 +36,7 @@ node_main()
 	node_stays
 }
 
-# A frame for the bridge "nowhere", which is down, is dropped. A port that is only taken from its bridge is no cut: the head would
-# hear frames by the port itself.
+# A frame for the bridge "nowhere", which is down, is dropped: a port without a bridge would still be heard.
 machines_up()
 {
 	printf '127.0.0.1 localhost\n%s head\n10.77.0.2 far\n10.77.0.3 near\n' "$head_ip" > "$work/hosts"
@@ -88,7 +87,7 @@ new_files()
 	done
 }
 
-# proxies_in PID: in the pid namespace of that process, with what they have made; the first is a rank
+# proxies_in PID: in the pid namespace of that process; the first is a rank
 proxies_in() { pgrep --ns "$1" --nslist pid -f "^[^ ]*/kvgpu-relay-$mpi proxy"; }
 
 # amid HOW NAME EXIT-CODE PROXIES HOSTS PROGRAM MODE [OPTION...]: the network is cut when the program is ready

@@ -2,8 +2,7 @@
 /*
  * hidden CUBIN: pinned memory of the program is mapped for no GPU of kvgpu-run. Calls that ask for
  * mapped memory say so, and a kernel that writes to pinned memory gets the error of an illegal
- * address. The call that waits for that kernel returns the error (a case for each enum way), and
- * the error stays. Exit code 0: so it was.
+ * address, by each enum way. Exit code 0: so it was.
  */
 #include <cuda/driver/api.h>
 #include <selftests/remote/must.h>

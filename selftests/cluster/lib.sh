@@ -74,7 +74,7 @@ is_part()
 	[ "${words[0]-}" = "$remote/kvgpu-relay-$mpi" ] && [ "${words[1]-}" = "$2" ]
 }
 
-# ranks_of broker|proxy: by their PIDs, so as a rule in the order of their starts; what a proxy has made is no rank
+# ranks_of broker|proxy: by their PIDs; what a proxy has made is no rank
 ranks_of()
 {
 	local p
@@ -91,8 +91,7 @@ server() { children "$(children "$(ranks_of proxy | sed -n "$1p")")" | head -n 1
 # whether this MPI's job goes on when one of its ranks is killed: Open MPI from 5.0 on
 goes_on() { [ "$mpi" = openmpi ] && [ "$(mpirun.openmpi --version | sed -n '1s/.*) \([0-9]*\).*/\1/p')" -ge 5 ]; }
 
-# used FILE: a process has that file of memory, or that folder of Open MPI's with one folder for each mpirun. Those of this run
-# are known by their mark, so it is another run's.
+# used FILE: a process has mapped that file, or runs the mpirun of that folder. It is of another run: this run's are known by their mark.
 used()
 {
 	local job
@@ -115,7 +114,7 @@ new_files()
 	done
 }
 
-# nothing_left NAME: no process, no folder, no memory, after two seconds, or $clean_s, at most
+# nothing_left NAME: no process, no folder, no memory, after a while
 nothing_left()
 {
 	local left='' _
@@ -140,7 +139,7 @@ step()
 	result $rc "$name" "exit code $rc: $(tail -n 1 "$work/said")"
 }
 
-# await TEXT: waits until the run has said it, 10 s and a little more at most
+# await TEXT: waits for a while until the run has said it
 await()
 {
 	local _

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * many N FILE CALLS: N devices, whose UUIDs differ, each with bytes of its own, which come back
- * right after all devices have theirs. Once that is so it writes FILE, and waits until that is
- * removed. Then it asks the first device something CALLS times, says how long that took, and
- * writes FILE again; and once more with all devices, each CALLS times by a thread of its own. At
- * the end it gives all devices other bytes, and looks at them.
+ * many N FILE CALLS: N devices, each with bytes of its own, which come back right after all devices
+ * have theirs. Once that is so it writes FILE, and waits until that is removed. Then it asks the
+ * first device something CALLS times, says how long that took, and writes FILE again; and once more
+ * with all devices, each by a thread. At the end it gives all devices other bytes.
  */
 #include <selftests/remote/must.h>
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # many.sh: kvgpu-run with 64 proxies, whose library is a stub (stub.c), with each MPI that is here. TAP. All devices have to be there,
-# to work, and to leave nothing. How long 64 proxies take to start, beside an mpirun of as many processes, and what a broker has then,
-# is printed and decides nothing. "many.sh costs": the same of fewer proxies, too.
+# to work, and to leave nothing. What it costs is printed and decides nothing. "many.sh costs": the same of fewer proxies, too.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 make -s cluster > /dev/null && remote=$(make -s print-remote) || { echo "many.sh: kvgpu-run does not build" >&2; exit 2; }
@@ -60,7 +59,7 @@ start_up()
 	result $whole "$proxies proxies start and end, a program that does nothing" "$took of mpirun with $((proxies + 1)) processes"
 }
 
-# has PID: threads, descriptors and memory of a process. Of the arenas, which are shared, a page counts when it was used.
+# has PID: threads, descriptors and memory of a process
 has()
 {
 	awk -v fds="$(find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l)" '
@@ -84,7 +83,7 @@ begins()
 	stopped
 }
 
-# stopped: the program has written its file, in 120 s
+# stopped: waits until the program has written its file
 stopped()
 {
 	local _
@@ -102,7 +101,7 @@ the_program() { pgrep -P "$(pgrep -P "$job")" -x many; }
 # a_call FROM TO CALLS: CPU time of the broker for each, in us
 a_call() { awk -v from="$1" -v to="$2" -v calls="$3" 'BEGIN { split(from, a); split(to, b); printf "%.0f", (b[1] - a[1]) / calls }'; }
 
-# costs N: what so many proxies cost a broker with nothing to do, for each turn of its loop; and for each call, of one device and of all
+# costs N: what so many proxies cost a broker with nothing to do, and for each call, of one device and of all
 costs()
 {
 	local broker from to

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * own_world: a program that uses MPI and CUDA. Each rank fills memory of device rank modulo devices
- * and reads it back, and the ranks add up what they got in their own MPI_COMM_WORLD. Rank 0 prints
- * its size, how many devices it has, and the sum. Exit code 0: the sum is right.
+ * and reads it back, and the ranks add up what they got in their own MPI_COMM_WORLD. Exit code 0:
+ * the sum is right.
  */
 #include <mpi.h>
 #include <stdio.h>

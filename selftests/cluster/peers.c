@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * peers MODE CUBIN: copies between the devices of kvgpu-run, whose bytes go from proxy to proxy.
- * Exit code 0: what it saw was right. "dies", "all_die", "apart" and "on" print "ready" when what
- * they wait for is to happen: processes die, or a network is cut. "send" and "loop" print what they
- * took: one buffer to all devices, by kvgpuMemcpyBroadcast() or one copy each.
+ * Exit code 0: what it saw was right. Some modes print "ready" when processes are to die, or a
+ * network is to be cut.
  */
 #include <cuda/driver/api.h>
 #include <remote/client/broadcast.h>
@@ -69,8 +68,7 @@ static bool all_are(CUdeviceptr at, uint32_t value)
 /*
  * Around the ring of devices: a stream writes its buffer behind a kernel that takes long, copies it
  * to the next device, and writes it anew at once. The next device's stream waits for the copy's
- * event, copies the bytes back, and writes its own buffer anew. Each copy must get what was there
- * when its turn came.
+ * event, copies the bytes back, and writes its own buffer anew.
  */
 static int order(void)
 {
@@ -150,9 +148,8 @@ static int threads(void)
 /* ------------------------------------------------------------------ both ways at once */
 
 /*
- * Copies in both directions, each behind kernels that take long, so that they begin late. Before
- * that each device gets work that waits for the copy that it gets: small copies to the host, which
- * @reads, or copies from the host. Neither must be in the way of the copies between the devices.
+ * Copies in both directions, each behind kernels that take long. Before that each device gets work
+ * that waits for the copy that it gets: small copies to the host, which @reads, or from the host.
  */
 static void both_ways(int k, bool reads)
 {
@@ -199,9 +196,8 @@ static int crossing(void)
 }
 
 /*
- * What a solver does on several devices, as NVIDIA's Jacobi programs: a stream of each device
- * computes when the edges of both neighbours are there, and two further streams then push this
- * device's edges to the neighbours. The host waits only for a word of each neighbour's edge.
+ * As NVIDIA's Jacobi programs: a stream of each device computes when the edges of both neighbours
+ * are there, and two further streams then push this device's edges to the neighbours.
  */
 enum { STEPS = 60, EDGE_WORDS = 4096 };
 
@@ -399,7 +395,7 @@ static int one_by_one(void)
 
 /* ------------------------------------------------------------------ faults */
 
-/* the second device dies amid copies from and to it; the first and the third go on */
+/* the second device dies amid copies from and to it */
 static int dies(void)
 {
 	double until = now() + DIE_S;
@@ -441,10 +437,7 @@ static int all_die(void)
 	return 0;
 }
 
-/*
- * The second and the third device lose each other amid copies between them: these go on, another
- * way, and no byte is wrong.
- */
+/* the second and the third device lose each other amid copies between them, and these go on */
 static int apart(void)
 {
 	double until = now() + APART_S, began, longest = 0;

@@ -2,8 +2,7 @@
 /*
  * pieces whole|dies: copies of many sizes by way of two relays, each with bytes of its own. whole:
  * all come as they were sent, from and to pageable and pinned memory, one after the other and
- * without waiting; a program may write to its memory as soon as a copy that waits has returned.
- * dies: copies until device 0 gives an error, and says which.
+ * without waiting. dies: copies until device 0 gives an error, and says which.
  */
 #include <cuda/driver/api.h>
 
@@ -23,7 +22,7 @@ static void must(CUresult r, const char *what)
 }
 #define MUST(call) must(call, #call)
 
-/* every word differs from its neighbours' and from the last round's */
+/* words differ from their neighbours and from the last round's */
 static void paint(uint8_t *at, size_t n, uint32_t seed)
 {
 	uint32_t word;

@@ -115,7 +115,7 @@ run_far()
 	nothing_left "another machine"
 }
 
-# a broker and a proxy of two jobs: neither listens to the other. The broker's kvgpu-run is a socket here.
+# a broker and a proxy of two jobs do not listen to each other; the broker's kvgpu-run is a socket here
 run_secret()
 {
 	local relay=$remote/kvgpu-relay-$mpi listener
@@ -147,8 +147,8 @@ run_shared()
 	local rc
 
 	step "a part of the GPU's memory, for all processes of the program" --gpus 1 --memory 512M "$work/part" 512
-	# With a library that takes longer than --wait says: the wait begins after the first look.
-	# --disable-new-dtags: LD_LIBRARY_PATH, by which a program finds the client, does not go first.
+	# With a library that takes longer than --wait says. --disable-new-dtags: LD_LIBRARY_PATH, by which a program finds the client, does
+	# not go first.
 	echo '#include <unistd.h>
 		__attribute__((constructor)) static void begin(void) { sleep(2); }' |
 		gcc -shared -fPIC -o "$work/slow.so" -xc - -xnone -Wl,--no-as-needed,--disable-new-dtags,-rpath,"$inprocess" \
@@ -173,8 +173,7 @@ run_shared()
 
 # ------------------------------------------------------------------ faults
 
-# proxy_killed AMID N PROGRAM WHAT N PROGRAM WHAT: the second proxy is killed. The first program is run where the job goes on, the
-# other one where it ends.
+# proxy_killed AMID N PROGRAM WHAT N PROGRAM WHAT: the second proxy is killed; the second program is for an MPI whose job ends then
 proxy_killed()
 {
 	local amid=$1 error="each device gives an error"
@@ -232,8 +231,8 @@ run_peer_faults()
 # counted PATTERN FIELD: the sum of that word of all texts like that, of --counts
 counted() { grep -oE "$1" "$work/said" | awk -v field="$2" '{ sum += $field } END { print sum + 0 }'; }
 
-# Copies between GPUs, whose bytes do not pass the program's machine, which is what the counts are for. 20 MiB to each of 4 GPUs:
-# one by one they leave the program's machine four times, by a tree once, and three times a proxy gives them to another one.
+# Copies between GPUs, whose bytes do not pass the program's machine, which is what the counts are for. Those to 4 GPUs leave it four
+# times one by one, and once by a tree.
 run_peers()
 {
 	local all=$((5 * 4 << 20)) name up given

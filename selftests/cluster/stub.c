@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A libcuda.so.1 whose one GPU is memory of its process: copies and memsets of words are real,
- * streams do all at once, kernels there are none. It begins at once, so that what 64 proxies cost
- * is theirs.
+ * streams do all at once, kernels there are none. It begins fast.
  */
 #include <cuda/driver/api.h>
 

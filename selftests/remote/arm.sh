@@ -2,9 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154
 # A part of run.sh: clients for another CPU on this machine's server. Programs and libraries for arm64, made by Debian's cross
-# compiler, run by qemu-aarch64, which lets them share memory, futexes and sockets with processes of this machine. Its CPU orders
-# accesses as this machine's does: that they are declared as a weaker order needs is not seen here (remote/ring/README.md says what
-# is).
+# compiler, run by qemu-aarch64, which lets them share memory, futexes and sockets with processes of this machine. Whether accesses are
+# declared for a weaker order is not seen here (remote/ring/README.md).
 
 emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
 

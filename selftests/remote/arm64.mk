@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Remoting's client for arm64, by Debian's cross compiler: libcuda and libcudart, four programs that
-# run.sh runs, and unit tests of ring, wire and channel, which client and server share.
-# run.sh arm-long runs all by qemu-aarch64, run.sh arm fewer tests. GnuTLS is loaded by dlopen(), so
-# only its headers are needed, which are the same for all CPUs.
+# Remoting's client for arm64, by Debian's cross compiler: libcuda and libcudart, programs that run.sh
+# runs, and unit tests of what client and server share. GnuTLS is loaded by dlopen(), so only its
+# headers are needed, which are the same for all CPUs.
 ARM64		:= $(O)/arm64
 ARM64_CC	:= $(CCACHE) aarch64-linux-gnu-gcc
 ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE -idirafter /usr/include

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * exits CALLS SECONDS: makes so many calls that are asked (each a frame and an answer), in batches
- * of 1,000, then spins for as long without a call. On a machine whose CPUs others want, two sides
- * that wait for each other seldom run at once: then it ends with the batch after so many seconds,
- * and says how many calls it made. Between batches and phases it executes CPUID with a leaf of its
- * own, which leaves the VM by itself: the host's trace of exits is cut there. Prints how long a
- * call took.
+ * exits CALLS SECONDS: makes so many calls that are asked, in batches, then spins for as long
+ * without a call. After so many seconds it ends with the batch. Between batches and phases it
+ * executes CPUID with a leaf of its own, which leaves the VM: the host's trace of exits is cut
+ * there. Prints how many calls it made, and how long a call took.
  */
 #include <cpuid.h>
 #include <stdint.h>

@@ -77,9 +77,7 @@ static int copies(void)
 	return 1;
 }
 
-/*
- * the server is inside of the library, behind a kernel that takes for ever: the program is killed
- */
+/* the server is inside of the library, behind a kernel without end: the program is killed */
 static int stuck(void)
 {
 	launch_spin(LONG_ROUNDS, NULL);
@@ -213,10 +211,7 @@ static void *launch_more(void *stream)
 	return NULL;
 }
 
-/*
- * after a copy that waited a stream has nothing to do, until some thread gives it something:
- * synchronizing waits for that
- */
+/* after a copy that waited a stream is idle; synchronizing waits for what a thread gives it then */
 static int settled(void)
 {
 	int got, i;
@@ -289,8 +284,8 @@ static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t w
 
 /*
  * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel
- * that it waits for has ended, one that may not sees what came before; pageable memory may be
- * written as soon as its copy has returned; freed memory is not written any more.
+ * that it waits for has ended; pageable memory may be written as soon as its copy has returned;
+ * freed memory is not written any more.
  */
 /* the GPU may have another address for pinned memory: this process has something else there */
 static bool other_address;
@@ -315,10 +310,7 @@ static int pinned(void)
 		return 1;
 	}
 	for (i = 1; i <= ROUNDS; i++) {
-		/*
-		 * device to pinned to device to pinned: each reads what the one before has written,
-		 * whenever it does
-		 */
+		/* device to pinned to device to pinned: each reads what the last has written */
 		MUST(cuMemsetD8_v2(data, i, N));
 		MUST(cuCtxSynchronize());
 		launch_spin(3000000, s);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * graph_memory MODE CUBIN: the program's memory where a graph copies or keeps it. graphs: copies of
- * host memory in captures and graphs read and write it when the graph runs, in its order; copied,
- * called: a copy from pinned memory behind a graph in whose copy, or function of the host, that
- * memory is written; user: user objects. Exit code 0: all was right.
+ * host memory in captures and graphs, which act when the graph runs; copied, called: a copy from
+ * pinned memory behind a graph in whose copy, or function of the host, that memory is written;
+ * user: user objects. Exit code 0: all was right.
  */
 #include <stdint.h>
 #include <unistd.h>
@@ -249,10 +249,7 @@ static void lines(void)
 	MUST(cuArrayDestroy(up.dstArray));
 }
 
-/*
- * more memory in all than is shared with the server: what no graph needs any more must be given
- * back
- */
+/* more memory in all than is shared with the server: memory has to be given back */
 static void many(void)
 {
 	uint8_t *from = calloc(1, N), *to = calloc(1, N);
@@ -293,9 +290,8 @@ static void pause_stream(void *nothing)
 }
 
 /*
- * Copies from memory that changes as soon as each call has returned, in a stream that is busy. They
- * are beside graphs, and not in one: after its first graph a server may have all such memory within
- * reach of its GPU.
+ * Copies from memory that changes as soon as each call has returned, in a stream that is busy;
+ * beside graphs, not in one.
  */
 static void uploads(void)
 {
@@ -356,8 +352,7 @@ static void beside(void)
 /*
  * A copy of what is executable is switched off and on, and between its graph's node gets other
  * memory, then the graph goes: the copy has what it was made with. @changed_first: the node gets
- * other memory before that. A remoted copy may then stay off, as what it was made with is not known
- * any more.
+ * other memory before that; a remoted copy may then stay off.
  */
 static void switched(bool changed_first)
 {
@@ -427,8 +422,8 @@ static void write_late(void *pinned)
 }
 
 /*
- * The graph writes @pinned, but not yet when the next copy is asked for. Nothing else of the
- * process may have said before that pinned memory can change: so each kind has its own process.
+ * The graph writes @pinned, but not yet when the next copy is asked for. Each kind has its own
+ * process, so that nothing has said before that pinned memory can change.
  */
 static int behind(bool called)
 {
@@ -481,7 +476,7 @@ static void destroy(void *data)
 	__atomic_add_fetch(&destroyed, *(int *)data, __ATOMIC_RELEASE);
 }
 
-/* asks the server each millisecond, until it is so; false: it never was, in 10,000 times */
+/* asks the server each millisecond, until it is so; false: it was not for a long time */
 static bool comes_true(int expected)
 {
 	int i;

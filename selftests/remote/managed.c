@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * managed MODE CUBIN: managed memory, which the program's CPUs and the GPU touch. managed: all of
- * it; killed: its server is killed, when it has said "ready". Exit code 0: all was right.
+ * managed MODE CUBIN: managed memory, which the program's CPUs and the GPU touch. killed: its
+ * server is killed when it has said "ready". Exit code 0: all was right.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void launch_add(const float *a, const float *b, float *c, int n, CUstream
 	MUST(cuLaunchKernel(add, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
 }
 
-/* each side writes some of what the other reads, in turns */
+/* each side reads what the other wrote, in turns */
 static void turns(void)
 {
 	float *a = managed(FLOATS * 4), *b = managed(FLOATS * 4), *c = managed(FLOATS * 4);
@@ -141,10 +141,7 @@ static void change_managed(void *data)
 	shared_with_function[5000] = shared_with_function[0];
 }
 
-/*
- * a function of the host sees what work before it has written, and work after it sees what the
- * function has written
- */
+/* a function of the host sees what work before it has written, and work after it its own stores */
 static void functions(void)
 {
 	int i, wrong = 0;
@@ -209,10 +206,7 @@ static void wild(void)
 		*nowhere = 1;
 }
 
-/*
- * a program with a handler of its own, from before and from after: it gets its own faults, and no
- * others
- */
+/* a program with a handler of its own gets its own faults, and no others */
 static void signals(void)
 {
 	const struct sigaction own = { .sa_sigaction = catch, .sa_flags = SA_SIGINFO };
@@ -334,10 +328,7 @@ static int managed_memory(void)
 	return bad != 0;
 }
 
-/*
- * touches what the GPU writes until there is no server any more; then it can still be touched, and
- * calls fail
- */
+/* touches what the GPU writes until there is no server any more, and then once more */
 static int managed_killed(void)
 {
 	volatile int *at = managed(1 << 20);

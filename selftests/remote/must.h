@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs on several servers or on kvgpu-run begin with: a call that gives another error than
- * is wanted, or a thing that is not so, ends the program with its line.
+ * What programs on several servers or on kvgpu-run begin with: a call with another result than
+ * wanted, or a thing that is not so, ends the program with its line.
  */
 #ifndef KVGPU_SELFTESTS_REMOTE_MUST_H
 #define KVGPU_SELFTESTS_REMOTE_MUST_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any
- * memory, and then copies from and to that memory when their turn in the stream comes, long after
- * the call has returned, as a GPU does. All else is the other library's.
+ * memory, and then copies from and to that memory when their turn in the stream comes, after the
+ * call has returned. All else is the other library's.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ static bool is_registered(const void *host, size_t bytes)
 	       (const uint8_t *)host + bytes <= registered + registered_bytes;
 }
 
-/* a copy with nothing before it needs no function of the host, of which another may run just now */
+/* a copy with nothing before it needs no function of the host */
 static bool is_idle(CUstream stream)
 {
 	/* an error the copy itself will tell */

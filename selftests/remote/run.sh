@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh quick|long|arm|arm-long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
-# quick: the driver API's subtests by stored code, and faults, over a socket, over an aperture and in a file; forwarded libraries,
-# several servers, and the service (service.sh). long: also the CUDA programs by nvcc, where the toolkit is there, the client under the
-# thread sanitizer, and more of the service. arm: programs for arm64 by qemu-aarch64, on this machine's server, and
-# unit tests; arm-long: more of these.
+# quick: the driver API's subtests by stored code, and faults, by each carrier; forwarded libraries, several servers, and the service
+# (service.sh). long: also the CUDA programs by nvcc, the client under the thread sanitizer, and more of the service. arm: programs for
+# arm64 by qemu-aarch64, on this machine's server, and unit tests; arm-long: more of these.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
@@ -337,7 +336,7 @@ run_place()
 	stop_server
 }
 
-# cuda-info on the remote library: of the server's GPU, and where there is none it says what is missing here
+# cuda-info on the remote library
 run_info()
 {
 	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE cuda/info/*.c "$work/libcuda.so.1" -o "$work/cuda-info" -Wl,-rpath,"\$ORIGIN" ||
@@ -353,7 +352,7 @@ run_info()
 	result $? "without a server it says what names one" "$(tail -n 1 "$work/said")"
 }
 
-# libcublas and libcurand of the client's on a stand-in for the real ones; and where the server has none
+# libcublas and libcurand of the client's on a stand-in for the real ones
 run_forwards()
 {
 	local name line rc gen=$remote/gen

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * runtime CUBIN: a program on libcudart.so.11.0 as nvcc makes one, but in plain C: its device code
- * is registered before it runs and its kernels are launched by the addresses of functions. So it
- * can be compiled for CPUs that nvcc does not know here. Exit code 0: all is right.
+ * runtime CUBIN: a program on libcudart.so.11.0 as nvcc makes one, but in plain C, so that it can
+ * be compiled for CPUs that nvcc does not know here. Exit code 0: all is right.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -111,7 +110,7 @@ static void sums(void)
 	MUST(cudaFreeHost(pinned));
 }
 
-/* parameters of mixed sizes, of which a char's sign matters, and a variable */
+/* parameters of mixed sizes, and a variable */
 static void parameters(void)
 {
 	const int ones[] = { 1, 2, 3, 4 };
@@ -151,10 +150,7 @@ static void properties(void)
 	printf("%s: ", p.name);
 }
 
-/*
- * the work of one program on all of its devices, each with its part; the parts come together on the
- * first one
- */
+/* a program divides its work among its devices; the parts come together on the first one */
 static void split(int devices)
 {
 	enum { PART = 20000, DEVICES_MAX = 8 };
@@ -226,7 +222,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	register_code(argv[1]);
-	/* the first call: it needs the driver, but no context */
+	/* the first call: without a context */
 	MUST(cudaThreadExchangeStreamCaptureMode(&mode));
 	properties();
 	sums();

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: kvgpu-remoted as a service: its configuration, TLS, users, admin, limits, socket activation. All of it with
-# programs that run on the remote libcuda.so.1. As root each client's process has a user of its own; else it is said that this was
-# not tried.
+# Sourced by run.sh: kvgpu-remoted as a service: its configuration, TLS, users, admin, limits, socket activation, with programs that run
+# on the remote libcuda.so.1. As root each client's process has a user of its own; else it is said that this was not tried.
 
 free_ports() # N
 {
@@ -28,7 +27,7 @@ try()
 	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
 }
 
-# until_true COMMAND...: repeats the command until it succeeds, 200 times at most (10 s and more)
+# until_true COMMAND...: repeats the command until it succeeds, for a while
 until_true()
 {
 	for _ in $(seq 200); do
@@ -413,8 +412,7 @@ run_activation()
 	result $? "at the end systemd's socket stays, the others are gone"
 }
 
-# a "library" that never comes back, as in a process that was taken over: the process does not end
-# by itself when its client has gone, so the server ends it
+# a "library" that never comes back, as in a process that was taken over: the server ends the process
 run_staying()
 {
 	local program first
@@ -469,7 +467,7 @@ run_staying()
 is_gone() { [ ! -e "$1" ]; }
 another_is_served() { [ "$(ctl list --json --interval 0 | jq "[.clients[] | select(.state == \"served\" and .id != $1)] | length")" = 1 ]; }
 
-# what each client had of the GPU of clock.c, of which all have as much work as there can be: tls:ann, tls:bob, unix:
+# the parts of the GPU of clock.c: tls:ann, tls:bob, unix:
 gpu_parts() # HABIT HABIT HABIT LINE...
 {
 	local pids=() i
@@ -519,8 +517,8 @@ parts_are()
 		[ "${is[2]}" -le "$6" ]
 }
 
-# judge STATUS NAME: of the parts. A client that does not get a CPU leaves its turns unused. So parts that are not as they should be
-# say nothing where processes wait for CPUs: where more than three a CPU want to run, whatever this test does
+# judge STATUS NAME: of the parts. A client that does not get a CPU leaves its turns unused. So wrong parts say nothing where more than
+# three processes a CPU want to run
 judge()
 {
 	local waiting
@@ -533,7 +531,7 @@ judge()
 	fi
 }
 
-# clients with weights of 1, 2 and 4; the GPU's clock and not the machine's says what each had
+# clients with weights of 1, 2 and 4
 run_shares()
 {
 	local parts
@@ -623,7 +621,7 @@ come_in()
 	done
 }
 
-# newcomers that say nothing, or a part of what they should, and come again: programs get in, of the same user, too
+# newcomers that say nothing, or a part of what they should, and come again: programs get in
 run_flood()
 {
 	local flood
@@ -672,7 +670,7 @@ run_many()
 	stop_server
 }
 
-# programs of one client have one quota, and are counted; another client has its own
+# programs of one client share a quota; another client has its own
 run_together()
 {
 	local first last
@@ -705,7 +703,7 @@ run_together()
 	stop_server
 }
 
-# what a client's process has of another: its own page of numbers is all that it shares, and with programs of its own client their quota
+# what a client's process has of another
 run_apart()
 {
 	local first second
@@ -726,7 +724,7 @@ run_apart()
 	result $? "the server's end is the end of both"
 }
 
-# a server whose cgroup was delegated to it, as systemd does by Delegate=; cgroups of version 2 in a place of this test's own
+# a server whose cgroup was delegated to it, as systemd does by Delegate=
 delegated()
 {
 	exec unshare --mount bash -c '

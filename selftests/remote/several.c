@@ -239,10 +239,7 @@ static int waited(void)
 
 /* ------------------------------------------------------------------ order */
 
-/*
- * a ring: each device's stream goes on when the one before it is through, with the same events
- * again and again
- */
+/* a ring: each device's stream goes on when the one before it is through, by the same events */
 static int events(void)
 {
 	unsigned int x;
@@ -262,10 +259,7 @@ static int events(void)
 				MUST(cuStreamWaitEvent(device[i].stream, device[before].event, 0));
 			if (k % 50 == 1)
 				launch_spin(before, 200000, device[before].stream);
-			/*
-			 * the count of the device before comes to this device, and is
-			 * overwritten by this device's count
-			 */
+			/* the count of the device before comes here, and is overwritten */
 			if (k > 1 || i)
 				MUST(cuMemcpyPeerAsync(device[i].buffer + 64, device[i].ctx,
 						       device[before].buffer + 64,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * shares HABIT CLIENT CUBIN GO: a program with more work for the GPU than it can have, from when
- * the file GO is there until it is killed; before that it has some. The GPU is that of clock.c.
- * many: short kernels in several streams; each: one kernel, waited for, then the next; fills: fills
- * and kernels in one stream, and now and then all are waited for; hoard: as many as it gets in, in
- * many streams, which it destroys
+ * shares HABIT CLIENT CUBIN GO: a program with more work for the GPU of clock.c than it can have,
+ * from when the file GO is there until it is killed. many: short kernels in several streams; each:
+ * one kernel, waited for, then the next; fills: fills and kernels in one stream; hoard: as many as
+ * it gets in, in many streams, which it destroys
  */
 #include <cuda/driver/api.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A libcublas and a libcurand in one for a server whose GPU is the model: what the real ones do, by
- * copies and the CPU, slowly. It lies on the libcuda.so.1 that the server has loaded. Where scalars
- * lie, it believes the pointer mode, as the real ones do; a stream that has ended it finds out.
+ * copies and the CPU, slowly. It lies on the libcuda.so.1 that the server has loaded.
  */
 #include <cuda/driver/api.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# tiny-vms.sh: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that both have, as vms.sh does, in guests of the
-# server's image without systemd and udev, which come up in a third of the time. The packages are unpacked in them. Prints TAP.
+# tiny-vms.sh: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that both have, as in vms.sh, in guests of the
+# server's image without systemd and udev, which come up faster. The packages are unpacked in them. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-tiny}
@@ -9,7 +9,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-tiny}
 . selftests/native/cell.sh
 # shellcheck source=selftests/guest/guest.sh
 . selftests/guest/guest.sh
-# a few batches tell; vms.sh makes 100,000 calls
+# a few batches tell
 CALLS=20000 CALLS_S=20
 # shellcheck source=selftests/remote/vms/pair.sh
 . selftests/remote/vms/pair.sh
@@ -76,7 +76,7 @@ served()
 	remoted "gpu: kvgpu-remoted waits at the memory"
 }
 
-# for as long as the count of exits takes, and no longer: it has a CPU to itself
+# as long as exits are counted: it has a CPU to itself
 spinning()
 {
 	in_gpu sh -c 'pkill kvgpu-remoted; /share/until.sh 30 sh -c "! pgrep kvgpu-remoted"'

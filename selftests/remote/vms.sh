@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # vms.sh quick|long: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that
 # both have. Stock guests under the server's KVM, set up by the lines of docs/remote-setup.md.
-# Prints TAP. long: also all CUDA programs, where nvcc is there; the end of lab-1; and gpu with the
-# whole card in place of a vGPU.
+# Prints TAP. long: also all CUDA programs, the end of lab-1, and gpu with the whole card.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-vms}
@@ -33,8 +32,7 @@ page_says()
 	local where=$1 line=$2 run log=$OUT/page.log rc
 
 	grep -qxF "    $line" $page || { result 1 "$where: $line" "$page has no such line"; return; }
-	# what the bed lacks is left out of the line: an archive with our packages, and domains that libvirt keeps. The aperture may have
-	# another size
+	# what the bed lacks is left out of the line: an archive with our packages, and domains that libvirt keeps
 	run=${line/apt install/apt-get install -q -y --no-install-recommends}
 	run=${run//_0.3_/_$version\_}
 	run=${run/ --config/}
@@ -103,7 +101,7 @@ programs()
 		pids="$pids $!"; done; rc=0; for p in $pids; do wait $p || rc=1; done; tail -qn 1 said-*; exit $rc'
 }
 
-# a VM and its host, which has a server, by the hypervisor's sockets; the GPU is inside of the server's process, for the card is kvgpu.ko's
+# a VM and its host, which has a server, by the hypervisor's sockets; the GPU is inside of the server's process
 by_vsock()
 {
 	local log=$OUT/vsock.log program rc
@@ -135,7 +133,7 @@ zero_exits()
 	result 0 "1,000 calls as the knobs come (not judged)" "$with exits, $without in as long without calls"
 }
 
-# a VM whose CPU stands still for a while, as one does whose driver waits for the GPU, loses no program
+# a VM whose CPU stands still for a while loses no program
 stands_still()
 {
 	local program

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # fetch.sh: prints the folder with this Debian's Slurm and munge, unpacked in ${KVGPU_CACHE:-~/.cache/kvgpu}/slurm. What is not
-# there yet is fetched through the mirror that this machine uses (4 MB). Nothing is installed, so no daemon is started and no
-# user is made.
+# there yet is fetched through the mirror that this machine uses. Nothing is installed.
 set -eu
 cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/slurm
 tb=$(dirname "$(readlink -f "$0")")/../../testbed/tb

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * part MIB: of its one device the program has MIB of memory: that is what it is told, and all that
- * it gets, two of its processes together as well.
- */
+/* part MIB: the program is told that its one device has MIB of memory, and can take that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

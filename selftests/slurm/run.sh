@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh: kvgpu-run in jobs of Debian's Slurm, on three nodes that are namespaces of this machine. TAP. As root.
-# What it starts ends with the first process of its pid namespace; all files are in one folder.
+# run.sh: kvgpu-run in jobs of Debian's Slurm, on three nodes that are namespaces of this machine. TAP. As root. Its files are in one
+# folder.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 here=$PWD/selftests/slurm
@@ -52,7 +52,7 @@ result()
 	fi
 }
 
-# the library has as many GPUs as a node at most, of which a job sees those that Slurm names in CUDA_VISIBLE_DEVICES
+# a job sees those of the library's GPUs that Slurm names in CUDA_VISIBLE_DEVICES
 user=(setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH=/usr/bin:/bin HOME=/tmp KVGPU_INPROCESS_GPUS=2)
 run="$bin/kvgpu-run --library $bin/gpu.so"
 
@@ -113,7 +113,7 @@ left_on()
 		ls -d "$1/spool/$2"/job* "$1/spool/$2"/pmix.* 2>/dev/null' - "$work" "$1"
 }
 
-# clean NAME: nothing is left on any node, after 80 looks at most
+# clean NAME: nothing is left on any node, after a while
 clean()
 {
 	local node left='' _
@@ -188,7 +188,7 @@ time.sleep(20)'"
 	clean "a program that takes more memory than the job has"
 }
 
-# a node's slurmd is killed and comes back: the job goes on. Then a node's power is cut.
+# a node's slurmd is killed and comes back; then a node's power is cut
 jobs_nodes()
 {
 	submit -w node1,node2 -N2 --gres=gpu:1 -- "$run --mpi $mpi sh -c 'echo ready; sleep 6; exec $bin/several waits $cubin'"

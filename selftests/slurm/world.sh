@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced by run.sh and by ../cluster/cut.sh (without Slurm), in the first process of a pid namespace with a network, a mount and an IPC
 # namespace of its own: a cluster of Debian's Slurm. This machine is its head, with munged and slurmctld; each node is a set of such
-# namespaces in it, with its own host name, network, processes, /tmp, /run and /dev/shm, and a slurmd. All of it ends with the first
-# process.
+# namespaces in it, with its own /tmp, /run and /dev/shm, and a slurmd. All of it ends with the first process.
 #
-# $work: a folder for all files, which nodes see, too; $slurm: what fetch.sh has unpacked. A node's GPUs are files that stand for what gres.conf names: a render node in a guest, a device of mdev in a host.
+# $work: a folder for all files, which nodes see, too; $slurm: what fetch.sh has unpacked. A node's GPUs are files.
 
 : "${work:?}"
 head_ip=10.77.0.1
@@ -136,14 +135,14 @@ node_up()
 {
 	local node=$1 steps
 
-	# made before: the only child of the process in the background is then the node's first process
+	# made before: so the process in the background has one child, the node's first process
 	steps="$(declare -p work); $(declare -f new_tmp node_begins node_network node_stays node_main); node_main $node"
 	unshare --mount --uts --net --ipc --pid --fork --kill-child bash -c "$steps" > "$work/log/$node.init" 2>&1 < /dev/null &
 	node_pid[$node]=
 	while [ -z "${node_pid[$node]}" ]; do
 		node_pid[$node]=$(pgrep -P "$!" -x bash)
 	done
-	# a node that comes back has the address that others still know
+	# a node that comes back has the same address
 	ip link add "v-$node" type veth peer name eth0 address "02:00:00:00:00:$(md5sum <<< "$node" | cut -c 1-2)" \
 		netns "${node_pid[$node]}"
 	ip link set "v-$node" master bridge0 up

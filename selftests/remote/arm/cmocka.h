@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the unit tests of remote/ring, remote/wire and remote/channel use of cmocka, for a CPU whose
- * cmocka no package of this machine's architecture has. A test that fails ends its program, with
- * exit code 1. Output: TAP.
+ * What unit tests of remote/ use of cmocka, for a CPU whose cmocka no package of this machine's
+ * architecture has. A test that fails ends its program, with exit code 1. Output: TAP.
  */
 #ifndef KVGPU_ARM_CMOCKA_H
 #define KVGPU_ARM_CMOCKA_H

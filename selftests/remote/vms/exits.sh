@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# exits.sh begin|end: runs in the server, whose KVM traces each exit of its guests' CPUs between the two. end prints how many there were,
-# by what the program `exits` did meanwhile (calls, spinning), by guest and reason, but for those of CPUID: leaves 0x4b56000N are that
+# exits.sh begin|end: runs in the server, whose KVM traces exits of its guests' CPUs between the two. end prints how many there were, by
+# what the program `exits` did meanwhile (calls, spinning), by guest and reason, but for those of CPUID: leaves 0x4b56000N are that
 # program's marks; and how many in the batch of calls that had the fewest.
 trace=/sys/kernel/tracing
 case $1 in

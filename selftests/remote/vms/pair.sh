@@ -79,8 +79,7 @@ no_exits()
 
 	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
 	# Timers go on, and where this machine's CPUs are wanted by others both sides sleep at times. A call that has to leave its VM does
-	# so in each batch of a thousand, on one side or on both. If a batch lasts so long that timers alone make more than some exits in
-	# that time, the batches tell nothing of calls
+	# so in each batch. If timers alone make many exits in the time of a batch, the batches tell nothing of calls
 	if [ "$least" -ge 100 ] && [ "$made" -gt 0 ] && [ $((without * 1000 / made)) -gt 200 ]; then
 		result 0 "$NO_EXITS" "SKIP timers alone make $((without * 1000 / made)) exits in the time of 1,000 calls: this machine is too busy"
 		return

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# until.sh SECONDS COMMAND...: until it succeeds, but at most 5 times SECONDS tries, 0.2 s apart
+# until.sh SECONDS COMMAND...: until it succeeds, but for about so many seconds
 n=$(($1 * 5))
 shift
 until "$@" >/dev/null 2>&1; do
