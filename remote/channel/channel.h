@@ -152,7 +152,7 @@ void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
 /*
  * After a fork for the client, in the process that looked: give up the client's connection to the
- * bell, by which the client sees that its server lives. The other connections to the bell are dropped.
+ * bell, by which the client sees that its server lives. Other connections to the bell are dropped.
  */
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
 /*
