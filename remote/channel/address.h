@@ -21,10 +21,9 @@ struct address {
 };
 
 /*
- * Read "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT";
- * an aperture may have ",bell=" and an address of unix: or vsock: behind. @listen: as a server that
- * listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is
- * never freed.
+ * Read an address; an aperture may have ",bell=" and an address of unix: or vsock: behind. @listen:
+ * as a server that listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why,
+ * a text that is never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 
@@ -43,8 +42,7 @@ void address_of_peer(int fd, char *to, size_t size);
 
 /*
  * The other end of a socket, as numbers to compare; those of different schemes and families differ.
- * .net: all of an address, but of IPv6 the first 64 bits, which a network gives to one machine as a
- * rule. .host: the rest, or 0.
+ * .net: an address, but of IPv6 the first 64 bits. .host: the rest, or 0.
  */
 struct address_source {
 	uint64_t net, host;

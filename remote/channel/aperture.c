@@ -49,10 +49,7 @@ struct aperture_times aperture_times(enum aperture_wake wake)
 							   KVGPU_SPIN_NS / 1000, 1000000000) *
 						    1000 };
 
-	/*
-	 * if a wake-up is sure to come, looking without one is only for a peer that breaks the
-	 * rules
-	 */
+	/* if a wake-up is sure to come, looks are for a peer that breaks the rules */
 	t.wait.sleep_ns =
 		number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
 	t.wait.sleep_ns += !t.wait.sleep_ns;

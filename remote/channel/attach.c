@@ -52,10 +52,7 @@ static enum attach_step look_for_knock(struct attach_server *s)
 	return next(&s->at, S_GENERATION);
 }
 
-/*
- * A knock at an earlier server's door is not for this server: its client reads `server`, and knocks
- * again.
- */
+/* a knock at an earlier server's door: its client reads `server`, and knocks again */
 static enum attach_step check_generation(struct attach_server *s)
 {
 	s->at = shared_load(&s->page->generation) == s->generation ? S_VERSION : S_LOOK;

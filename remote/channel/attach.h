@@ -48,12 +48,11 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 /* Call in the server before its first step: there is an aperture of @bytes here. */
 void attach_page_open(struct attach_page *page, uint64_t bytes);
 /*
- * Call in the client before its first step. *bytes: how large the aperture is, as a server has
- * said; false: no server has made an aperture here yet.
+ * Call in the client before its first step. *bytes: the aperture's size; false: no server was here.
  */
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 
-/* what a step found */
+/* what a step found; "done": client and server are attached */
 enum attach_step {
 	ATTACH_AT_ONCE,		/* the next step may follow at once */
 	ATTACH_LOOK_LATER,	/* the peer's turn: look again after a while */
@@ -88,10 +87,7 @@ struct attach_client {
 enum attach_step attach_server_step(struct attach_server *s);
 /* Return the name of a client that knocks now, or 0. One access. */
 uint64_t attach_knocks(const struct attach_page *page);
-/*
- * Be ready for another client, whatever the last client does. Nothing of the server may use the
- * aperture any more.
- */
+/* Be ready for another client. Nothing of the server may use the aperture any more. */
 void attach_server_again(struct attach_server *s);
 
 /* The same for a client. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Boxes, where threads wait for answers. A thread looks for a short time and then sleeps in the
- * kernel; the delivering thread calls into the kernel only if the other thread sleeps.
+ * kernel.
  */
 #include <errno.h>
 #include <limits.h>

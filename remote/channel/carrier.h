@@ -89,7 +89,7 @@ static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
 
 /* box.c: for the thread that receives answers. NULL: no such box, or it awaits no answer. */
 struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
-/* call before a frame with that box goes out */
+/* before a frame with that box goes out */
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box);
 void box_deliver(struct box *b);
 /* waits for box_deliver(), or channel_lost(): -ECONNRESET */
@@ -99,10 +99,7 @@ int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
-/*
- * The answer to a client's hello: 0, or the KVGPU_REMOTE_ result that the client is told. @admit:
- * as in channel.h, or NULL.
- */
+/* The answer to a client's hello: 0, or the result that the client is told. @admit: or NULL. */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
 			kvgpu_remote_admit admit, void *ctx);
 /* the server's own error for a result that it has told: 0, -EPROTO, -EACCES */

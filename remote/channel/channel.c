@@ -171,7 +171,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 	return NULL;
 }
 
-/* after -ECONNRESET the caller finds the channel gone */
+/* -ECONNRESET: the channel is gone from now on */
 static int seen(struct kvgpu_remote_channel *c, int r)
 {
 	if (r == -ECONNRESET)

@@ -38,8 +38,8 @@ int memory_send(int to, const void *bytes, size_t n, int memory)
 }
 
 /*
- * The room has the exact size for one descriptor. With the padding that sending needs there would
- * be room for two, and the kernel would give both.
+ * The room has the exact size for one descriptor: with the padding that sending needs there would
+ * be room for two.
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 {

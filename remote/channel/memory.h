@@ -15,8 +15,7 @@ struct line;
 /* Return a descriptor of @bytes of zeros, sealed; or -errno. */
 int memory_make(uint64_t bytes);
 /*
- * Send @n bytes with the descriptor by one call: 0; -ECONNRESET: not all have gone. The descriptor
- * stays the caller's.
+ * Send @n bytes with the descriptor, which stays the caller's: 0; -ECONNRESET: not all have gone.
  */
 int memory_send(int to, const void *bytes, size_t n, int memory);
 /*
@@ -24,14 +23,9 @@ int memory_send(int to, const void *bytes, size_t n, int memory);
  * then, or -1. 0, or -errno as line_read().
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
-/*
- * Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why, a text
- * that is never freed.
- */
+/* Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why. */
 int memory_check(int memory, uint64_t bytes, const char **why);
-/*
- * Map all of the memory, for reading and writing; NULL: errno says why. munmap() ends the mapping.
- */
+/* Map the memory, for reading and writing; NULL: errno says why. munmap() ends the mapping. */
 void *memory_map(int memory, uint64_t bytes);
 
 #endif

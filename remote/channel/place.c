@@ -3,7 +3,6 @@
  * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that
  * map the same bytes. It has one place, or as many as its label says, each with an equal part of
  * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
- * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
  * file, which its kernel releases when the process dies. They find each other in the first page of
  * a place (attach.h). A server's process that looks at places serves other clients, too: it touches
  * their memory by guard_try().
@@ -544,10 +543,7 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		kvgpu_remote_place_close(p);
 		return r;
 	}
-	/*
-	 * A process that serves another client must not have this memory; the process that serves
-	 * this place's client maps it itself.
-	 */
+	/* not in processes that serve others; this place's client gets a mapping of its own */
 	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
 	p->attach = (struct attach_server){ .page = &p->base->attach,
 					    .version = version,
@@ -574,9 +570,7 @@ static void drop_bell(struct kvgpu_remote_place *p)
 	p->bell = -1;
 }
 
-/*
- * the client that has rung, is still connected, and knocks by the name that it has said; NULL: none
- */
+/* the client that has rung, is still connected, and knocks by its name; NULL: none */
 static struct ringer *who_knocks(struct kvgpu_remote_place *p)
 {
 	struct ringer *rang = ringers_find(&p->ringers, attach_knocks(&p->base->attach));

@@ -40,10 +40,7 @@ int ringers_begin(struct ringers *r, const struct address *bell, const char **wh
 void ringers_hear(struct ringers *r);
 /* the connection that has said @name, and is still there; NULL: none */
 struct ringer *ringers_find(struct ringers *r, uint64_t name);
-/*
- * Drop connections that have ended, or are late. Call after a look for a knock, so that a
- * connection which was not looked at in time is not late.
- */
+/* Drop connections that have ended, or are late. Call after a look for a knock. */
 void ringers_end_late_ones(struct ringers *r);
 bool ringers_are_there(const struct ringers *r);
 void ringer_drop(struct ringer *ringer);

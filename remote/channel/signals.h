@@ -14,7 +14,7 @@ int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /*
  * In a handler: hand a fault that is not the library's to the handler @before. If there was none,
- * set the signal's default action, which the access causes when it is tried again.
+ * set the signal's default action.
  */
 void signals_hand_on(const struct sigaction *before, int signal, siginfo_t *info, void *context);
 

@@ -315,10 +315,7 @@ static uint64_t number_of(const uint8_t *bytes)
 	return n;
 }
 
-/*
- * The other end. All addresses of this machine's loopback, which each of its users can have, are
- * 127.0.0.1.
- */
+/* loopback addresses, which each user of this machine can have, are 127.0.0.1 */
 static union peer end_of(int fd)
 {
 	union peer peer = peer_of(fd);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of a stream. Each sender writes by itself under a lock; one thread reads all
- * that comes, and delivers it.
+ * The client's end of a stream. Each sender writes by itself under a lock; one thread reads, and
+ * delivers what comes.
  *
- * A system call for each frame would be most of a queued call's cost. So a frame without an answer
- * is kept for a moment when another frame has just gone out, and goes out with a later one. If none
- * comes, the flusher, a second thread, sends what is kept.
+ * To save system calls, a frame without an answer (but for an ack) is kept for a moment when
+ * another frame has just gone out, and goes out with a later one. If none comes, the flusher, a
+ * second thread, sends what is kept.
  */
 #include <errno.h>
 #include <linux/futex.h>

@@ -43,10 +43,7 @@ int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **
 void tls_forget(struct tls *t);
 /* the common name of the peer's certificate: letters, digits, - . _ */
 const char *tls_peer(const struct tls *t);
-/*
- * The peer's complaint about this side, or NULL: the alert that ended a read. Call on the thread
- * that reads.
- */
+/* The alert that ended a read, in words, or NULL. On the thread that reads. */
 const char *tls_complaint(const struct tls *t);
 /* as the functions of line.h */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The system calls that a client's process may make: memory, files, threads, time, waiting, devices
- * (ioctl), and sockets of its own machine. It can't start, trace or signal another process, nor
- * make a namespace, a key or a program for the kernel. Other calls fail with EPERM (clone3() with
- * ENOSYS), as for a user without permission; with FILTER_LOG the kernel's log has them. A call of
- * another architecture ends the process.
+ * (ioctl), and sockets of its own machine. It can't start, trace or signal another process. Other
+ * calls fail with EPERM (clone3() with ENOSYS), as for a user without permission; with FILTER_LOG
+ * the kernel's log has them. A call of another architecture ends the process.
  */
 #include <asm/ioctls.h>
 #include <errno.h>

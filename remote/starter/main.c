@@ -192,7 +192,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 
 /* ------------------------------------------- what has to be right before the first client comes */
 
-/* in another process: this one, and those of clients without TLS, never have the key */
+/* in another process: this one must not have the key */
 static bool check_tls(const struct remoted_conf *conf)
 {
 	struct tls_credentials *c;

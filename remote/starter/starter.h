@@ -142,7 +142,7 @@ struct starter {
 	bool draining, ended, failed;
 	time_t since;
 	uint64_t last_id, accepted, refused;
-	struct counters gone;		/* sums of clients that have ended; .memory is unused */
+	struct counters gone;		/* sums of clients that have ended */
 };
 
 /* ------------------------------------------------------------------ main.c */
@@ -151,7 +151,7 @@ struct starter {
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Say what clients can cause: at most so many lines a minute. The first process's own thread. */
 void say_of_clients(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* NULL: standard error. A client's process sets it before it makes a thread of its own. */
+/* NULL: standard error */
 extern FILE *log_to;
 
 /* ------------------------------------------------------------------ starter.c */
@@ -193,8 +193,7 @@ void hall_end_late_ones(struct starter *s);
 void hall_end(struct starter *s);
 /*
  * When a newcomer from source @from may come: 0: now. Else the time, in ms of now_ms(), from which
- * on another newcomer may be ended for it; *go: the newcomer whose time has come, or NULL.
- * UINT64_MAX: not before a newcomer ends by itself.
+ * on another newcomer may be ended for it, or UINT64_MAX; *go: one whose time has come, or NULL.
  */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go);
 
@@ -207,14 +206,11 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
  */
 bool is_process_of_client(const struct starter *s, int fd);
 
-/*
- * Return a free row of s->clients, with a new page for its counters. NULL: no row is free, or there
- * is no memory.
- */
+/* Return a free row of s->clients, with a new page, or NULL. */
 struct client *client_place(struct starter *s);
 /*
  * Call after fork() for the client's process. @here (in the first process): later processes don't
- * get this client's page. Else (in the client's process): erase what is known of other clients.
+ * get this client's page. Else: erase what is known of other clients.
  */
 void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
@@ -227,10 +223,7 @@ void client_kill(struct client *c);
  * the page.
  */
 void client_gone(struct starter *s, struct client *c);
-/*
- * Print the table as lines: "server key=value ..." and "client key=value ...". Return how many
- * bytes; the text is cut at @size.
- */
+/* Print the table as lines "server key=value ...", "client key=value ...", cut at @size. */
 size_t clients_print(const struct starter *s, char *to, size_t size);
 /* replace all in @text that is not printable */
 void clean(char *text, size_t size);
@@ -254,9 +247,7 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 
 /* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
 
-/*
- * Start the arbiter's thread; false: out of memory or descriptors. Without it there are no turns.
- */
+/* Start the arbiter's thread; false: out of memory or descriptors: there are no turns then. */
 bool arbiter_begin(struct starter *s);
 /*
  * arbiter_enter(): the client is served, with its .tenant and .weight. arbiter_leave(): its process
@@ -271,10 +262,7 @@ void arbiter_part(struct starter *s);
 
 /* ------------------------------------------------------------------ child.c */
 
-/*
- * The process of a client that came to @l; never returns. @slot: the client's index. @fd: the
- * client's socket, or -1 at a place.
- */
+/* The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at a place. */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
 		int report, struct counters *counters) __attribute__((noreturn));
 /* Call after the table of clients was made. Another process prints an error later. */

@@ -40,8 +40,7 @@ static inline size_t cut_bytes(unsigned int class)
 /*
  * Whether to send the message now. @have: bytes in it; @room: bytes that it has room for; @dry: no
  * more bytes are there now; @busy: messages under way; @slots: how many there may be. While others
- * are under way, the last free slot is kept for a full message: so bytes that come meanwhile go out
- * together.
+ * are under way, the last free slot is for a full message.
  */
 static inline int cut_goes(size_t have, size_t room, int dry, unsigned int busy, unsigned int slots)
 {

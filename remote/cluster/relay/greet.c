@@ -39,8 +39,8 @@ static bool map(struct lane *n, int memory, uint64_t bytes)
 }
 
 /*
- * A server process says all of its welcome at once. A process that does not may have been taken
- * over: don't wait for the rest, since this thread serves other programs, too.
+ * A server process says all of its welcome at once. Don't wait for the rest: this thread serves
+ * other programs, too.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 {
@@ -61,10 +61,7 @@ int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 	return fine ? (int)sizeof(*to) : -1;
 }
 
-/*
- * The largest power of two for pieces that fits into .staging, and eight times into the arena: that
- * is what a client accepts. Without pipelining the arena alone limits it.
- */
+/* the largest power of two that fits into .staging, and eight times into the arena */
 static uint32_t piece_of(const struct lane *n)
 {
 	uint32_t piece = n->link->settings->whole ? 1u << 31 : n->link->settings->staging;

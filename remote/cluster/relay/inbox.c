@@ -32,7 +32,7 @@ bool inbox_make(struct lane *n)
 	return true;
 }
 
-/* false: the other side is a proxy, which does not say that, or the piece's source can't be */
+/* false: the other side must not say that */
 static bool begin_pull(const struct lane *n, struct inbox *in)
 {
 	const struct settings *s = n->link->settings;

@@ -128,10 +128,7 @@ static void name_job(struct settings *s)
 		s->job = 0;
 }
 
-/*
- * Becomes the rank's own command where mpirun has started all ranks by the same one, so that ps
- * tells them apart. Returns if that is not to be done (true), or can't be (false).
- */
+/* become the rank's own command, so that ps tells them apart; true: that is not to be done */
 static bool become_rank(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "ranks"))

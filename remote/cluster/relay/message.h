@@ -44,10 +44,7 @@ static inline uint64_t message_tail(const struct message *m)
 				       0;
 }
 
-/*
- * Check a head. @got: bytes that came, with the head; @arena: the arena's size, 0: there is none
- * yet.
- */
+/* Check a head. @got: bytes that came, with it; @arena: the arena's size, 0: there is none yet. */
 static inline bool message_is_sound(const struct message *m, size_t got, uint64_t arena)
 {
 	const struct kvgpu_remote_piece *p = &m->piece;

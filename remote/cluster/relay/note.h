@@ -59,7 +59,7 @@ static inline bool secret_is(const void *a, const void *b, size_t n)
 	return !differs;
 }
 
-/* Whether a note of @got bytes is one of this job's and this build's, and names what can be. */
+/* whether a note of @got bytes is of this job and this build, and in bounds */
 static inline bool note_is_sound(const struct note *n, size_t got, const uint8_t *secret,
 				 uint64_t version)
 {

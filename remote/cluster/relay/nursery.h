@@ -22,10 +22,7 @@ struct nursery_gpu {
  * processes end when that socket is closed, or when this process ends.
  */
 int nursery_begin(const struct nursery_gpu *gpu);
-/*
- * Return a connection for which the nursery makes a server process, or -errno. The connection ends
- * if the nursery can't.
- */
+/* Return a connection to a new server process, which ends if there can't be one, or -errno. */
 int nursery_connect(int nursery);
 /* close the socket to the nursery, and wait until the nursery has ended */
 void nursery_end(int nursery);
@@ -33,8 +30,8 @@ void nursery_end(int nursery);
 void nursery_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Choose the device by CUDA_VISIBLE_DEVICES. If that has a list already, @device counts in that
- * list. Call before the library is loaded.
+ * Choose the device by CUDA_VISIBLE_DEVICES, of the list there, if there is one. Call before the
+ * library is loaded.
  */
 void nursery_choose(unsigned int device);
 

@@ -10,7 +10,7 @@
 
 /*
  * Sets *argc and *argv to the command of the rank that the text @rank names. Its first word is the
- * name of the program. Writes into the array *argv. False: there is no such rank.
+ * name of the program. False: there is no such rank.
  */
 bool ranks_pick(const char *rank, int *argc, char ***argv);
 

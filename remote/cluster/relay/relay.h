@@ -185,19 +185,13 @@ bool link_open(struct link *l, const struct lane *n);
  * job and this build loses the link.
  */
 bool link_hear(struct link *l, struct control *c);
-/*
- * tell the other side that this one lives; lose the link if the other side has said nothing for
- * long
- */
+/* tell the other side that this one lives; lose the link if that one has been silent for long */
 void link_beat(struct link *l);
 /* Fill @p with what the lanes wait for; return how many. *open: set if a lane is open. */
 unsigned int link_waits(struct link *l, struct pollfd *p, bool *open);
 /* after poll(): move the bytes of all lanes; whether some were moved */
 bool link_go(struct link *l);
-/*
- * link_hang_up(): end all connections of its lanes. link_is_quiet(): there is none any more, on the
- * other side either.
- */
+/* link_hang_up(): end all connections of its lanes. link_is_quiet(): both sides have none. */
 void link_hang_up(struct link *l);
 bool link_is_quiet(const struct link *l);
 /*
@@ -205,7 +199,7 @@ bool link_is_quiet(const struct link *l);
  * before MPI_Finalize(). Not for a link that is lost.
  */
 void link_end(struct link *l);
-/* The link is lost, and @why is printed. From then on MPI is not called for the link. */
+/* The link is lost, and @why is printed. */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */
 void link_out_of_reach(struct link *l, const char *why);
@@ -236,7 +230,7 @@ bool inbox_go(struct lane *n);
 
 /* In a proxy, once: listen to the other proxies; false: MPI returns an error, or out of memory. */
 bool pull_begin(struct link *l);
-/* Hear what other proxies want, and move what can be moved; whether something was. */
+/* hear other proxies, and move what can be moved; whether something was */
 bool pull_go(struct link *l);
 /* One step of a message's piece; whether something has moved. Sets .state. */
 bool pull_step(struct lane *n, struct inbox *in);
@@ -258,10 +252,7 @@ bool greet_hello(struct lane *n);
  * the welcome is not there yet; -1: the connection has ended, or what came is none.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to);
-/*
- * In the broker: give the program a server's welcome, with an arena of this machine. False: it is
- * no welcome.
- */
+/* In the broker: give the program a welcome, with an arena of this machine. False: it is none. */
 bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w);
 
 /* ------------------------------------------------------------------ measure.c */

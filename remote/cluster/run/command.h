@@ -29,10 +29,7 @@ struct job {
 	const char *here;		/* this machine's name, as other machines find it */
 };
 
-/*
- * The command of one job: the broker here, then a proxy for each place. False: it is too long, or
- * there is no memory.
- */
+/* the broker here, then a proxy for each place; false: it is too long, or there is no memory */
 bool command_job(const struct job *j, struct command *c);
 /* the command that counts the GPUs of one host */
 bool command_count(const struct job *j, const struct host *host, struct command *c);

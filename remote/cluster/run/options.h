@@ -9,7 +9,7 @@
 
 enum mpi_kind { MPI_KIND_AUTO, MPI_KIND_OPENMPI, MPI_KIND_MPICH };
 enum launcher { LAUNCHER_AUTO, LAUNCHER_MPIRUN, LAUNCHER_SRUN };
-enum { DEVICES_MAX = 64 };	/* a client can have so many servers */
+enum { DEVICES_MAX = 64 };
 enum { START_S = 60 };		/* --start, where it is not given */
 
 struct run_options {

@@ -61,7 +61,7 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 /* ----------------------------------------------------------------- gpus.c: which GPUs there are */
 
 /*
- * Find the hosts and their GPUs, and choose; with --list print them. False: the reason was printed.
+ * find the hosts and their GPUs, and choose; with --list print them; false: the reason was printed
  */
 bool gpus_find(struct run *r);
 
@@ -71,7 +71,7 @@ bool gpus_find(struct run *r);
 void job_environment(const struct run *r);
 /* Start all jobs, and wait until their brokers are ready. False: the reason was printed. */
 bool jobs_begin(struct run *r);
-/* End all jobs, orderly, then by force. Waits some seconds at most for each step. */
+/* end all jobs, orderly, then by force */
 void jobs_end(struct run *r);
 
 /* ------------------------------------------------------------------ wait.c */

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A step shares the job's CPUs, memory and GPUs with the job's other steps, as mpirun's processes
- * would: PROGRAM itself may be one, or start some.
- */
+/* a step shares the job's CPUs, memory and GPUs with the job's other steps */
 static bool add_srun(const struct job *j, struct command *c, const char *mpi, unsigned int nodes,
 		     unsigned int ranks)
 {

@@ -17,10 +17,7 @@ char *step_hosts(const struct job *j);
 char *step_programs(const struct job *j);
 /* the command that counts the GPUs of all hosts, each on its node */
 bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c);
-/*
- * Whether a variable is one that srun takes as an option, or of another step: steps of kvgpu-run
- * must not have it.
- */
+/* whether steps of kvgpu-run must not have a variable: an option of srun, or of another step */
 bool step_is_foreign(const char *variable);
 
 #endif
