@@ -200,6 +200,7 @@ struct CUmod_st {
 	struct CUtexref_st *texrefs;	/* one for each of image.refs, as in .surfrefs */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
+	unsigned int keepers;		/* atomic: one for the GPU's part, one for each function_keep() */
 };
 
 struct CUctx_st {
@@ -611,6 +612,13 @@ CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */
 void modules_free(CUcontext ctx);
+/*
+ * Between these two, @f and what the CPU knows of its kernel can be read also after its module was
+ * unloaded; then is_function() says no. No locks needed. Call function_keep() with a loaded module,
+ * or with a function that is kept already.
+ */
+void function_keep(CUfunction f);
+void function_drop(CUfunction f);
 void events_free(CUcontext ctx);
 
 #endif

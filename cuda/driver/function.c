@@ -4,7 +4,7 @@
 
 bool is_function(CUfunction f)
 {
-	return f && f->magic == MAGIC_FUNCTION;
+	return f && __atomic_load_n(&f->magic, __ATOMIC_RELAXED) == MAGIC_FUNCTION;
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f)

@@ -15,6 +15,7 @@ void work_free(struct graph_work *w)
 	if (w->type == CU_GRAPH_NODE_TYPE_KERNEL) {
 		free(w->kernel.bytes);
 		free(w->kernel.pointers);
+		function_drop(w->kernel.f);
 	} else if (w->type == CU_GRAPH_NODE_TYPE_GRAPH && w->child) {
 		graph_free(w->child);
 	}
@@ -35,6 +36,7 @@ static CUresult make_room(struct graph_kernel *k)
 	}
 	for (i = 0; i < image->nr_params; i++)
 		k->pointers[i] = k->bytes + image->params[i].offset;
+	function_keep(k->f);
 	return CUDA_SUCCESS;
 }
 

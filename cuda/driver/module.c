@@ -11,6 +11,25 @@ enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* PAD: the GPU fetches instructions 
 
 /* ------------------------------------------------------------------ putting it on the GPU */
 
+static void drop(CUmodule m)
+{
+	if (__atomic_sub_fetch(&m->keepers, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(m->functions);
+	image_free(&m->image);
+	free(m);
+}
+
+void function_keep(CUfunction f)
+{
+	__atomic_add_fetch(&f->module->keepers, 1, __ATOMIC_RELAXED);
+}
+
+void function_drop(CUfunction f)
+{
+	drop(f->module);
+}
+
 static void release(CUcontext ctx, CUmodule m)
 {
 	struct device_memory *parts[] = { m->code, m->data, m->constants };
@@ -29,16 +48,14 @@ static void release(CUcontext ctx, CUmodule m)
 		free(m->functions[i].const0);
 		free(m->functions[i].refs);
 		free(m->functions[i].old);
-		m->functions[i].magic = 0;
+		__atomic_store_n(&m->functions[i].magic, 0, __ATOMIC_RELAXED);
 	}
 	for (i = 0; m->texrefs && i < m->image.nr_refs; i++)
 		texref_drop(ctx, &m->texrefs[i]);
 	free(m->texrefs);
 	free(m->surfrefs);
-	free(m->functions);
-	image_free(&m->image);
 	m->magic = 0;
-	free(m);
+	drop(m);
 }
 
 static CUresult space(CUcontext ctx, uint64_t size, bool managed, struct device_memory **out)
@@ -239,6 +256,7 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct jit *
 	}
 	m->magic = MAGIC_MODULE;
 	m->ctx = ctx;
+	m->keepers = 1;
 	r = read_image(m, data, limit, jit);
 	if (!r)
 		r = place(ctx, m);

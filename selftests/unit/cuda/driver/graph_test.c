@@ -19,6 +19,7 @@
 
 #include "fake.h"
 
+#define CUBIN "selftests/cuda/driver/kernels.cubin"
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
 static CUcontext ctx;
@@ -297,6 +298,51 @@ static void does_not_end_in_a_launch(void **state)
 	second = NULL;
 }
 
+/* ------------------------------------------------------------------ unloaded modules */
+
+/* Graphs keep what they know of a kernel, so that they can be copied, written down and destroyed. */
+static void module_unloaded(void **state)
+{
+	CUDA_KERNEL_NODE_PARAMS params = { 0 };
+	CUgraphNode node, copied, error;
+	CUgraphExecUpdateResult result;
+	CUgraph graph, copy;
+	CUgraphExec exec;
+	CUmodule m, again;
+	int rounds = 1;
+	void *args[] = { &rounds };
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleLoad(&again, CUBIN));
+	OK(cuModuleGetFunction(&params.func, m, "say_much"));
+	params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+	params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+	params.kernelParams = args;
+	OK(cuGraphCreate(&graph, 0));
+	OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	OK(cuModuleUnload(m));
+	assert_int_equal(cuGraphLaunch(exec, NULL), CUDA_ERROR_INVALID_HANDLE);
+	assert_int_equal(cuGraphAddKernelNode(&copied, graph, NULL, 0, &params),
+			 CUDA_ERROR_INVALID_HANDLE);
+	OK(cuGraphClone(&copy, graph));
+	OK(cuGraphNodeFindInClone(&copied, node, copy));
+	OK(cuGraphKernelNodeGetParams(copied, &params));
+	assert_int_equal(*(int *)params.kernelParams[0], 1);
+	OK(cuGraphDebugDotPrint(copy, "/dev/null", 0));
+	/* a kernel of a loaded module of the same context takes the place */
+	OK(cuModuleGetFunction(&params.func, again, "say_much"));
+	rounds = 2;
+	params.kernelParams = args;
+	OK(cuGraphExecKernelNodeSetParams(exec, node, &params));
+	OK(cuGraphKernelNodeSetParams(node, &params));
+	OK(cuGraphLaunch(exec, NULL));
+	OK(cuGraphExecUpdate(exec, graph, &error, &result));
+	OK(cuGraphDestroy(graph));
+	OK(cuGraphDestroy(copy));
+	OK(cuGraphExecDestroy(exec));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_with_its_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_with_its_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(does_not_end_in_a_launch, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(module_unloaded, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
