@@ -200,7 +200,7 @@ struct CUmod_st {
 	struct CUtexref_st *texrefs;	/* one for each of image.refs, as in .surfrefs */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
-	unsigned int keepers;		/* atomic: one for the GPU's part, one for each function_keep() */
+	unsigned int keepers;	/* atomic: one for the GPU's part, one for each function_keep() */
 };
 
 struct CUctx_st {

@@ -300,7 +300,7 @@ static void does_not_end_in_a_launch(void **state)
 
 /* ------------------------------------------------------------------ unloaded modules */
 
-/* Graphs keep what they know of a kernel, so that they can be copied, written down and destroyed. */
+/* A graph can be copied, written down and destroyed after its module was unloaded. */
 static void module_unloaded(void **state)
 {
 	CUDA_KERNEL_NODE_PARAMS params = { 0 };
