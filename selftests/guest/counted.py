@@ -3,10 +3,9 @@
 """counted.py quiet GUEST.json | wakeups GUEST.json [NATIVE.json]: judges counters that marked.py wrote.
 
 Prints one line. Exit status 1 if what is claimed below does not hold.
-quiet: while the client submitted work and polled memory, no counter of STILL moved: nothing of
-kvgpu ran, the card sent no interrupt, and KVM saw neither MMIO nor a page fault.
-wakeups: each interrupt costs register accesses and nothing else; with NATIVE.json: for an
-interrupt a guest makes fewer than 0.5 accesses more than stock nouveau without kvgpu."""
+quiet: while the client submitted work and polled memory, no counter of STILL moved.
+wakeups: a wait costs an interrupt or more; all MMIO exits are register accesses; with NATIVE.json:
+for an interrupt a guest makes fewer than 0.5 accesses more than nouveau without kvgpu."""
 import json
 import sys
 

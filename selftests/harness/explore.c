@@ -5,8 +5,7 @@
  * in a quick run.
  * Two switches: to the other actor at a point, and back at one of the next SPAN points. HARNESS_ALL
  * in the environment tries all such pairs, in LONG_S of CPU time at most; a quick run tries some,
- * spread over the whole run. Only points of the two actors count, so that no pair is spent on
- * points of the kernel's threads.
+ * spread over the whole run.
  * Seeds: any number of switches, on a restless chip.
  */
 #include <time.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Takes one fix back at a time, in a copy of the tree, and runs the harness: each has to be found within a minute, by an invariant and
-# not by a crash. The first line of each patch names the test that does. Prints TAP.
+# Takes one fix back at a time, in a copy of the tree, and runs the test that the first line of its patch names. That test has to fail
+# within a minute, by an invariant and not by a crash. Prints TAP.
 #   reverts.sh [NAME...]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,7 +32,7 @@ copy() # NAME
 		find "$work/$1.O/harness/obj" -name '*.d' -exec sed -i "s,$built/,$work/$1.O/harness/,g" {} + && patch -s -p1 -d "$work/$1" < "$here/reverts/$1.patch"
 }
 
-# only the test that the patch names is built and run; what it says
+# find_it: builds and runs the test that the patch names; prints what it says
 find_it() # NAME
 {
 	local test began said

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which thread runs. All threads, the kernel's and the VMMs', are coroutines in one thread of the
- * process. A switch happens only at a point: a lock, a register access, a sleep, a callback. The
- * policy says at which points, and to which thread. With the same policy and seed a run is the
- * same.
+ * process. A switch happens at a point: a lock, a register access, a sleep, a callback. The policy
+ * says at which points, and to which thread. With the same policy and seed a run is the same.
  */
 #ifndef KVGPU_HARNESS_TASK_H
 #define KVGPU_HARNESS_TASK_H
@@ -48,8 +47,8 @@ void harness_end(void);
 void harness_policy(const struct policy *p);		/* @p holds from now on */
 u64 harness_points(void);				/* the points since harness_policy() */
 /*
- * Return the allocations, pins and mappings since harness_policy(), each of which could have
- * failed.
+ * Return how many things that may fail were asked for since harness_policy(): allocations, pins,
+ * mappings, threads.
  */
 u64 harness_allocs(void);
 u64 harness_random(void);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# volume.sh [PIECE PIECES]: actors_fuzz in numbers: 10^7 steps and 10^8 hostile operations (README.md), all oracles after each step; or one of
-# so many equal pieces of that. Prints TAP.
+# volume.sh [PIECE PIECES]: actors_fuzz in numbers: 10^7 steps and 10^8 hostile operations (README.md); or one of so many equal pieces of
+# that. Prints TAP.
 #
 # Runs are of 10 seeds and 8000 steps each, JOBS side by side. What passed is kept for the same program, so that the next call goes on where this one was cut or
 # had done VOLUME_SECONDS of it (AGAIN=1: anew). The seeds are new ones each day, and are told (SEED: of that day).

@@ -53,7 +53,7 @@ void hostile_endless(struct hostile *h)
 	report(hostile_alive(h), "own work runs afterwards");
 }
 
-/* Methods that stop the channel's engine or need software to serve them, one after the other. */
+/* Methods that stop the channel's engine or need software to serve them, and random ones. */
 void hostile_methods(struct hostile *h)
 {
 	unsigned long i, rounds = h->ops / 20 ? : 1;

@@ -54,8 +54,8 @@ bool hostile_open(struct hostile *h);
 /* Do a function level reset. Return false when there is no GPU that has one. */
 bool hostile_reset(void);
 /*
- * Begin as a driver does after loading: switch PFIFO off and everything on, and make one channel,
- * with h->loot mapped at LOOT_VA.
+ * Begin as a driver does after loading: bare_take_over(), and one channel, with h->loot mapped at
+ * LOOT_VA.
  */
 void hostile_restart(struct hostile *h);
 /*

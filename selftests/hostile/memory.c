@@ -227,7 +227,7 @@ void hostile_bars(struct hostile *h)
 		bare_write(g, regs[i % 3], 0);
 	}
 	report(!seen, "BAR1, BAR3 and the peephole show nothing of others (%u blocks forged)", i);
-	/* in physical mode, also beyond our video memory */
+	/* in physical mode */
 	for (i = 0, w = 0; w < g->bars.bar1_size; w += PAGE)
 		i += *(volatile uint64_t *)(g->bars.bar1 + w) == VICTIM_MARK;
 	for (w = 0; w < h->bar3_size; w += PAGE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Hostile guests on vGPUs beside a guest whose copies and memory they must not touch. Prints TAP. Quick: one guest, which resets its
-# vGPU before each attack; long: a guest, and a vGPU that nobody else has open, for each; volume: operations in numbers beside seven
+# vGPU between attacks; long: a guest, and a vGPU that nobody else has open, for each; volume: operations in numbers beside seven
 # others. README.md says what each does.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

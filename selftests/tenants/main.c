@@ -9,8 +9,8 @@
 
 #define STREAMS(n) .nr = n, .role = { 0 }
 /*
- * ONE_TURN is for the smallest of eight tenants: for it one turn with its switch is more than 1 %
- * of its time in a window of 2 s, but not in a window of 3 s.
+ * ONE_TURN is for the smallest of eight tenants: one turn is a large part of its time in a short
+ * window.
  */
 #define ONE_PERCENT .aim = { 0.01, 0.01 }
 #define ONE_TURN .aim = { 0.014, 0.01 }

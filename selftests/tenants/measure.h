@@ -9,7 +9,7 @@
 
 enum { MAX_TENANTS = 8, MAX_LOOKS = 64, SPANS = 2 };
 
-/* How many looks a window is long: with a look each second, the windows are 2 s and 3 s long. */
+/* How many looks a window is long. */
 extern const unsigned int spans[SPANS];
 
 struct setup {

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 enum role {
-	ROLE_STREAM,	/* verified copies, always some ms of them queued */
+	ROLE_STREAM,	/* verified copies */
 	ROLE_GREEDY,	/* as ROLE_STREAM, in larger jobs */
 	ROLE_LATENCY,	/* one small verified copy every 10 ms, timed */
 	ROLE_WAITER,	/* waits for ever for a semaphore */
@@ -21,10 +21,7 @@ enum role {
 	 * opens a fresh channel.
 	 */
 	ROLE_HANGER,
-	/*
-	 * Does copies that first wait for a semaphore, which the CPU releases some ms later. So the
-	 * vGPU is parked and wakes again.
-	 */
+	/* Does copies that first wait for a semaphore, which the CPU releases some ms later. */
 	ROLE_SLEEPER,
 	/*
 	 * Streams for a while, is reset through VFIO with work under way, then unmaps its memory
@@ -38,7 +35,7 @@ enum order { ORDER_WAIT, ORDER_RUN, ORDER_END };
 enum { MAX_SAMPLES = 8192 };
 
 struct tenant_shared {
-	volatile int state, order, killed;	/* killed: no job ended for 40 s */
+	volatile int state, order, killed;	/* killed: no job ended for long */
 	volatile uint64_t jobs, bad, bytes, faults;
 	/* ROLE_HANGER: hangs it was told to do, and hangs done; ROLE_RESETTER: resets done */
 	volatile uint32_t rounds, rounds_done;

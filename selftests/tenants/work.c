@@ -20,8 +20,8 @@
 #include "pattern.h"
 
 /*
- * A job copies a page of host memory to video memory, does copies there, copies the page back to
- * host memory.
+ * A job copies a page of host memory to video memory, does copies there, and copies the page back
+ * to host memory.
  */
 enum {
 	PAGE = 4096,
@@ -197,7 +197,7 @@ static void waiter(struct work *w, struct tenant_shared *sh)
 		usleep(10000);
 }
 
-/* Wait 5 to 20 ms for the semaphore, then do a stream's job. */
+/* Jobs that first wait for the semaphore for some ms. */
 static void sleeper(struct work *w, struct tenant_shared *sh)
 {
 	uint32_t n = 0;

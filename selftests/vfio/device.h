@@ -39,10 +39,7 @@ struct device {
  * /dev/iommu.
  */
 void device_container(const char *path);
-/*
- * Open the device: it is as after power-on, and its video memory is zero. The program ends when
- * that fails.
- */
+/* Open the device. The program ends when that fails. */
 void device_open(struct device *d, const char *uuid);
 /* Likewise, but in the container of @first. */
 void device_join(struct device *d, const char *uuid, const struct device *first);

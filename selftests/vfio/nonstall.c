@@ -26,7 +26,6 @@ enum { PER_MS = 3, AT_ONCE = 1000 };
 /* Limit for the interrupt thread's time: more than kvgpu allows. */
 enum { WORK_PERCENT = 70, WORK_AT_ONCE_MS = 100 };
 
-
 /* Return how long kvgpu's interrupt threads have worked, in ticks of user space's clock. */
 static uint64_t thread_ticks(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory is unmapped while the GPU uses it. VFIO's container asks its devices to unpin, looks
- * whether they have, and asks again; the eleventh time is a BUG_ON() of the core. Here a VMM has
- * two vGPUs. One pins the memory again as fast as it can. The other keeps the core waiting for its
- * lock in every round, so that there is time for that.
+ * whether they have, and asks again; when pages are still pinned after the eleventh time, the core
+ * hits a BUG_ON(). Here a VMM has two vGPUs. One pins the memory again as fast as it can. The other
+ * keeps the core waiting for its lock, so that there is time for that.
  */
 #include <pthread.h>
 #include <stdio.h>

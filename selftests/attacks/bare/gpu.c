@@ -214,10 +214,7 @@ static void init_pbdma(struct bare_gpu *g, unsigned int p)
 	bare_write(g, PBDMA(p) + PBDMA_INTR1_EN, ~0u);
 }
 
-/*
- * the order of the writes and their values are those of nouveau (nvkm/engine/fifo/gk104.c and
- * gf100.c)
- */
+/* PBDMAs and PFIFO begin as nouveau begins them (nvkm/engine/fifo/gk104.c, gf100.c) */
 void bare_take_over(struct bare_gpu *g)
 {
 	uint32_t enable, pbdmas, p;

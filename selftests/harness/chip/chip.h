@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A malicious GK110 below hw's register accesses. It does what the hardware may do:
- * - a channel that is enabled, bound and listed, on a runlist that is neither blocked nor in error,
- *   is loaded whenever the chip likes, with .eager at once after a preempt;
+ * - a guest's channel that is enabled, bound and listed, on a runlist that is neither blocked nor
+ *   in error, is loaded whenever the chip likes, with .eager at once after a preempt;
  * - what it loads is the instance block as it is then, and it keeps the block's page directory
  *   until it loads again;
- * - it walks tables at any moment, and keeps translations that it saw until it
- *   says that the invalidate of the directory has ended;
+ * - it walks tables at any moment, and keeps translations that it saw until it says that the
+ *   invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
  * chip_look() asks the oracle (oracle.h) about what the chip can reach.
  */
@@ -19,11 +19,12 @@
 #define CHIP_RUNLS	3
 
 struct chip_manners {
-	bool eager;		/* loads again at once what a preempt took off */
+	/* loads at once what may run; after a preempt first what that took off */
+	bool eager;
 	/* chance at a register access: loads another channel, or drops a loaded one */
 	u32 load_ppm;
 	u32 look_ppm;		/* chance at a register access: chip_look() */
-	/* what is loaded gets onto its engine at once */
+	/* what is loaded gets onto its engine at once, if that is not held */
 	bool busy;
 	/* an engine with a channel is busy only while the channel has work; false: always */
 	bool idles;
@@ -36,7 +37,8 @@ struct chip_manners {
 	u32 error_ppm;
 	/* chance at a register access: the channel that is loaded from runlist 0 faults */
 	u32 fault_ppm;
-	u32 hang_ppm;		/* chance at a load: the channel holds GR until GR's reset */
+	/* chance that a channel which gets onto GR at a load holds GR until GR's reset */
+	u32 hang_ppm;
 };
 
 void chip_begin(const struct chip_manners *m);

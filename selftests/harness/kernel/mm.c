@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM's address space, as far as mappings of a device go. mremap does as move_vma(): a new
- * mapping is made and opened while it is empty, the page table's entries are moved to it, then
- * .mremap tells the driver, then the old mapping is closed. fork: the child's mapping is opened
- * after its page table entries were copied, or before that, as later stable kernels do. A mapping
- * with VM_DONTCOPY is not copied. munmap of a part splits the mapping: the new half is opened, and
- * its entries stay where they are. munmap does as do_mas_align_munmap() of 6.1: the mappings leave
- * the tree with mmap_lock held for writing. Then the lock is downgraded to a reader's lock. With
- * that, unmap_region() clears the entries and frees the page tables, and the mappings are closed. A
- * thread that has mmap_lock for reading does not find such a mapping in the tree any more.
+ * A VMM's address space, as far as mappings of a device go.
+ * mremap does as move_vma(): a new mapping is made and opened while it is empty, the page table's
+ * entries are moved to it, then .mremap tells the driver, then the old mapping is closed.
+ * fork: the child's mapping is opened after its page table entries were copied, or before that, as
+ * later stable kernels do. A mapping with VM_DONTCOPY is not copied.
+ * munmap of a part splits the mapping: the new half is opened, and its entries stay where they are.
+ * munmap does as do_mas_align_munmap() of 6.1: the mappings leave the tree with mmap_lock held for
+ * writing. Then the lock is downgraded to a reader's lock. With that, unmap_region() clears the
+ * entries and frees the page tables, and the mappings are closed.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/kernel/services.h"

@@ -114,7 +114,7 @@ static void poke(struct world_vgpu *g)
 
 /*
  * What a driver does: it fills an address space with two pages, binds channel @chan to it, and
- * submits a list with all channels.
+ * submits a list.
  */
 static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 {

@@ -2,7 +2,7 @@
 /*
  * Instance blocks of channels come to name another page directory, at moments that no driver
  * chooses, on a chip that loads a channel again at once. Two actors: a vCPU that programs, and a
- * thread that takes memory from the guest or is another vCPU. explore.h has the points at which one
+ * thread that takes memory from the guest or is another vCPU. explore.c has the points at which one
  * actor interrupts the other.
  */
 #include <setjmp.h>

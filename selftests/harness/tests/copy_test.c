@@ -15,7 +15,7 @@
 static const struct chip_manners eager = { .eager = true, .late = 2 };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 2000000 };
 
-/* The copy reads a guest's instance block into memory of the host, which is freed with the vGPU. */
+/* The copy reads a guest's instance block into memory of the host. */
 static void a_read_of_a_guest(void **state)
 {
 	struct world_vgpu *g;

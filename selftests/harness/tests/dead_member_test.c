@@ -20,7 +20,7 @@
 #define MS	1000000ull
 #define GROUP	5
 #define SECONDS	3
-#define EVERY	50000ull		/* ns between two interrupts: 20,000 a second */
+#define EVERY	50000ull		/* ns between two interrupts */
 #define ENGINE	3			/* a copy engine */
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .idles = true };

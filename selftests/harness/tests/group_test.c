@@ -185,7 +185,7 @@ static void run_both(void)
 	g_ring(g, OTHER, 7);
 }
 
-/* An endless kernel in the channel with two entries ends as any other does. */
+/* A neighbour gets on beside an endless kernel in the channel with two entries. */
 static void it_hangs(void **state)
 {
 	done = false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An accomplice hides its partner's work (S5). The partner runs long kernels and preempts its own
- * channel, which keeps the preempt register busy as long as a kernel lasts. The accomplice has no
- * work; it binds and unbinds a channel, and for the unbind it waits for that register, with
- * gpu->lock held. The slicer's looks wait for gpu->lock, so that they come when a kernel has ended.
- * Caps and weights hold nevertheless.
+ * channel, which keeps the preempt register busy. The accomplice has no work; it binds and unbinds
+ * a channel, and for the unbind it waits for that register, with gpu->lock held. The slicer's looks
+ * wait for gpu->lock, so that they come when a kernel has ended. Caps and weights hold
+ * nevertheless.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /*
  * Work that can't be preempted for a while, and what a guest does with its channel meanwhile (enum
  * how). The guest gets no more of the GPU than it is charged for, but for the piece of work that is
- * under way, and its neighbour is not charged (S5).
+ * under way, and its neighbour is not charged for it (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

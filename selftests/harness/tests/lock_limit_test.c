@@ -17,7 +17,7 @@
 
 #define RAM		0x10000000ull
 #define RAM_BYTES	(RAM_PAGES * 4096ull)
-#define PAGES		8192		/* of a space: more than PIN_FAILURES_MAX */
+#define PAGES		8192		/* of a space */
 #define LIMIT		64		/* pages that the VMM may lock */
 #define MOST		10		/* lines in 5 s: docs/invariants.md */
 #define WINDOW_NS	5000000000ull
@@ -27,7 +27,7 @@ static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
 static struct world_vgpu *g;
 
-/* Fill a table in video memory. Each entry names another page of the VMM's memory. */
+/* Fill a table in video memory. Each entry has another IOVA. */
 static void table(u32 space)
 {
 	static u64 pte[PAGES];

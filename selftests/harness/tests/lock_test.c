@@ -223,7 +223,7 @@ static void maps_another(struct world_vgpu *g)
 
 /*
  * Work can't be preempted for 1.9 s. The guest asks for a preempt of it, and the wait for that has
- * the lock in turns of 10 ms.
+ * the lock in turns.
  */
 static void preempts_long(void *arg)
 {
@@ -297,10 +297,7 @@ static void beside_many_lists(void **state)
 	setup_end();
 }
 
-/*
- * One VMM opens and closes its vGPU, which is scrubbed each time. The longest wait is a matter of
- * chance, so the mean is judged: it is several times as long without turns at the locks.
- */
+/* One VMM opens and closes its vGPU, which is scrubbed each time. */
 static void reopens(void *arg)
 {
 	u32 i;

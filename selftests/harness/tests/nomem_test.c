@@ -415,7 +415,7 @@ static void groups_are_given_back(void **state)
 	setup_end();
 }
 
-/* When the card is not taken for want of memory, all is as before, and the card can be taken. */
+/* A card that is not taken for want of memory can be taken later. */
 static void a_card_is_taken(void **state)
 {
 	struct policy p = quiet;

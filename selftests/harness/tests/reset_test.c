@@ -53,7 +53,7 @@ static void a_reset(void **state)
 	setup_end();
 }
 
-/* A device that is opened again has not one byte of its last user. */
+/* A device that is opened again has nothing of its last user in video memory. */
 static void opened_again(void **state)
 {
 	struct world_vgpu *g;

@@ -4,7 +4,7 @@
  * its flushes took, on the average (slice.c, slicer_main()). If the sampler took one sample only in
  * that time, the remainder of the rest would have none. A guest learns from its page of flushes
  * when a look's flushes begin, and makes the rest long by the flushes that it and an accomplice ask
- * for. The worker works after the first sample of the rest.
+ * for. The worker works late in the rest.
  *
  * How long a flush of L2 takes on a card is not known.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms (20,000
- * entries of poll() in each of 32 threads do that), and its guest raises interrupts within all
- * budgets.
+ * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms, and its guest
+ * raises interrupts within all budgets.
  */
 #include <setjmp.h>
 #include <stdarg.h>

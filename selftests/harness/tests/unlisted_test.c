@@ -11,7 +11,6 @@
  * page of flushes tells, the worker hopes for a long gap, and works until the page tells of a
  * sample again. Then it stops, and submits its list once more, so that a new time would be drawn
  * for the next sample, from the short mean.
- *
  */
 #include <setjmp.h>
 #include <stdarg.h>

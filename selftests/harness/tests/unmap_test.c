@@ -245,10 +245,7 @@ static void nobody_waits_for_the_vmms_memory(void **state)
 #define HELPERS	66
 
 static const struct policy quiet_then = { .seed = 1 };
-/*
- * At each of its points the thread that unmaps gets no CPU for up to 40 ms, longer than a guest
- * waits for it.
- */
+/* At each of its points the thread that unmaps gets no CPU for up to 40 ms. */
 static const struct policy slow_unmapper = { .seed = 7, .delay_ppm = 1000000, .delay_ns = 40 * MS };
 
 static void unmaps_until(void *arg)
