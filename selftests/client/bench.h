@@ -31,7 +31,6 @@ void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *c
 /* bench_row() for work that can't be done twice */
 void bench_row_once(struct bench *b, const struct bench_row *row,
 		    int (*once)(void *ctx, double *value), void *ctx);
-/* "4k", "64k", "1m", ... */
 const char *bench_size(uint64_t bytes);
 /* waits for the job's number in memory, asks no register; 0 or -ETIMEDOUT */
 int bench_watch(struct gpu_chan *c);

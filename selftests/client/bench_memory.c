@@ -54,7 +54,6 @@ static int touch(struct nouveau_bo *bo)
 	return ret;
 }
 
-/* made, mapped for the CPU, a word of each page written, gone */
 static int buffer_once(void *ctx, double *value)
 {
 	struct buffer *x = ctx;

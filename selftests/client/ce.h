@@ -30,7 +30,6 @@ struct ce_copy {
 enum { CE_COPY_WORDS = 48 };	/* pushbuffer space of one copy */
 
 void ce_emit(struct gpu_chan *c, const struct ce_copy *copy, uint64_t src_va, uint64_t dst_va);
-/* the plainest copy */
 void ce_emit_linear(struct gpu_chan *c, uint64_t src_va, uint64_t dst_va, uint32_t length);
 /* @src, @dst: what the two buffers hold */
 void ce_reference(const struct ce_copy *copy, const uint8_t *src, uint8_t *dst);

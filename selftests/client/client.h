@@ -51,7 +51,7 @@ int client_bench(const struct client_options *o, char **names, int nr);
 /* o->seconds (or @otherwise) have passed since @start (us), or o->until is there */
 bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64_t start);
 
-/* a stream of verified copies of one channel, for tests in which others must go on */
+/* a stream of verified copies of one channel */
 struct stream {
 	struct gpu_chan c;
 	struct nouveau_bo *host, *vram;	/* host: source in the first half, result in the second */

@@ -21,7 +21,7 @@ void compute_write_shader(struct compute *k, bool endless);
 
 /* a grid of a few CTAs; its launch descriptor is number @n */
 uint32_t *compute_new_qmd(struct compute *k, unsigned int n);
-/* the launch writes @payload when it is done; @which: 0 or 1, a descriptor has two releases */
+/* the launch writes @payload when it is done; @which: 0 or 1 */
 void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which,
 			 uint32_t payload, bool one_word);
 volatile uint32_t *compute_release_word(struct compute *k, unsigned int n, unsigned int which);

@@ -101,7 +101,6 @@ void test_mapcost(const struct client_options *o)
 
 /* ------------------------------------------------------------------ bandwidth */
 
-/* much at once, so that the engine is measured and not the submission */
 enum { MAX_ROUNDS = 15, BATCH_MIB = 256, BUFFER_MIB = 64, LINEAR_WORDS = 16 };
 
 static int copy_batch(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau_bo *dst,

@@ -91,7 +91,6 @@ static bool vm_open(struct vm *vm, const struct client_options *o)
 						  .tt_ctxdma_handle = ENGINE_GR };
 	struct gpu g;
 
-	/* the node that libdrm would use */
 	gpu_open(&g, o->node);
 	memset(vm, 0, sizeof(*vm));
 	vm->fd = open(drmGetDeviceNameFromFd2(g.fd), O_RDWR | O_CLOEXEC);

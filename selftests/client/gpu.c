@@ -274,7 +274,6 @@ bool chan_dead(struct gpu_chan *c)
 
 void job_begin(struct gpu_chan *c, unsigned int words)
 {
-	/* room for the number's release in job_kick() */
 	if (nouveau_pushbuf_space(c->push, words + 16, 0, 0))
 		bail("no room in the pushbuffer");
 	job_use(c, c->done, NOUVEAU_BO_WR);

@@ -54,7 +54,6 @@ static void upload_address(struct gpu_chan *c, uint32_t subc, uint32_t length, u
 	emit(c, subc, I2M_LINE_LENGTH, length, lines, va >> 32, va, pitch);
 }
 
-/* launch and data; @op: how the data words are packed into methods */
 static void upload_data(struct gpu_chan *c, uint32_t subc, uint32_t op, uint32_t launch,
 			const uint32_t *data, unsigned int words)
 {
@@ -159,10 +158,7 @@ void test_inline(const struct client_options *o)
 	gpu_close(&g);
 }
 
-/*
- * Channels set where an upload goes and how long it is, then others use the engine, and only then
- * comes the launch: the state must have been saved and loaded with each context.
- */
+/* where an upload goes and how long it is belongs to a context, and must survive other contexts */
 void test_switch(const struct client_options *o)
 {
 	enum { CONTEXTS = 4 };

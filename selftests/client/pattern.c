@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* splitmix64 (Steele, Lea, Flood 2014): any seed is a good one */
+/* splitmix64 (Steele, Lea, Flood 2014) */
 void rng_init(struct rng *r, uint64_t seed)
 {
 	r->state = seed;

@@ -14,7 +14,7 @@ void rng_init(struct rng *r, uint64_t seed);
 uint64_t rng_next(struct rng *r);
 /* lo..hi, both included */
 uint64_t rng_range(struct rng *r, uint64_t lo, uint64_t hi);
-/* 1..max with sizes of every magnitude equally likely */
+/* 1..max, sizes of all magnitudes */
 uint64_t rng_size(struct rng *r, uint64_t max);
 
 void pattern_fill(void *buf, size_t len, uint64_t seed);

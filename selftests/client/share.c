@@ -48,10 +48,6 @@ static bool done(const struct gpu_chan *c, uint32_t seq)
 
 /* ------------------------------------------------------------------ busy */
 
-/*
- * a job: a page with a new pattern to its place in A, all of A to B several times, that page of B
- * back
- */
 struct busy {
 	struct gpu_chan c;
 	struct nouveau_bo *in, *out, *a, *b;	/* in, out: a page for each job in flight */
@@ -80,7 +76,6 @@ static void busy_submit(struct busy *s)
 		bail("a submission is refused after %llu jobs", (unsigned long long)s->submitted);
 }
 
-/* the jobs that are done; -EILSEQ when one brought back something else */
 static int busy_collect(struct busy *s)
 {
 	while (s->collected < s->submitted && done(&s->c, s->first + (uint32_t)s->collected + 1)) {
@@ -137,7 +132,7 @@ static uint64_t bytes_of(uint64_t jobs)
 	return jobs * (2 * PAGE + (uint64_t)COPIES * BIG);
 }
 
-/* works until time is over; the longest time without a job done is in @pause */
+/* the longest time without a job done is in @pause */
 static int busy_work(struct busy *s, const struct client_options *o, uint64_t start,
 		     uint64_t *pause)
 {

@@ -45,7 +45,6 @@ static void steady_close(struct steady *s)
 	chan_close(&s->c);
 }
 
-/* watches memory and nothing else */
 static int watch(struct gpu_chan *c)
 {
 	const volatile uint32_t *done = c->done->map;
@@ -144,7 +143,7 @@ static int sleep_once(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *sem)
 	return ret ? ret : watch(c);
 }
 
-/* on GR: its runlist is 0 in every layout (sleep.c says why that matters) */
+/* on GR, whose runlist is 0 in every layout (sleep.c) */
 void test_wakeups(const struct client_options *o)
 {
 	unsigned int count = o->quick ? 10 : WAKEUPS, n;

@@ -73,7 +73,6 @@ static void acquire_first(struct gpu *g, enum gpu_engine wait_on, enum gpu_engin
 	bo_free(&sem);
 }
 
-/* the release comes first: the acquire finds it done */
 static void release_first(struct gpu *g, enum gpu_engine wait_on, enum gpu_engine release_on)
 {
 	struct nouveau_bo *sem = bo_new(g, NOUVEAU_BO_VRAM, 4096);

@@ -91,7 +91,7 @@ static void copy_all(struct tiled *t, struct nouveau_bo *src, struct nouveau_bo 
 	must_run(t->c, "copy of a whole buffer");
 }
 
-/* one rectangle in VRAM or in system memory; where the result differs, or -1 */
+/* where the result differs, or -1 */
 static int64_t one_rectangle(struct tiled *t, int way, bool in_vram, struct ce_copy *copy,
 			     bool damage)
 {
@@ -154,7 +154,6 @@ static void test_way(struct tiled *t, int way, const char *engine, unsigned int 
 	}
 }
 
-/* there through a tiled kind and back */
 static void test_kind(struct gpu *g, struct tiled *t, const char *engine)
 {
 	struct ce_copy there = { .lines = 300, .length = 2000 }, back = there;

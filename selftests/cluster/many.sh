@@ -11,7 +11,6 @@ trap 'rm -rf "$work"' EXIT
 . selftests/cluster/lib.sh
 proxies=64 turns=3 calls=500 mode=${1-}
 
-# 65 processes that begin and end MPI, as a broker and 64 proxies do
 build_bare()
 {
 	cat > "$work/bare.c" <<-'C'
@@ -35,7 +34,6 @@ bare()
 
 nothing() { ( kvrun --gpus $proxies --start 200 true ); }
 
-# seconds COMMAND...: how long it took, or "failed"
 seconds()
 {
 	local from to
@@ -83,7 +81,6 @@ begins()
 	stopped
 }
 
-# stopped: waits until the program has written its file
 stopped()
 {
 	local _

@@ -86,7 +86,6 @@ static int order(void)
 		MUST(cuEventRecord(d->event, d->stream));
 		MUST(cuCtxSetCurrent(next->ctx));
 		MUST(cuStreamWaitEvent(next->other, d->event, 0));
-		/* back to the first, by the other one's stream, without a direction */
 		MUST(cuMemcpyAsync(d->more, next->buffer, BYTES, next->other));
 		MUST(cuMemsetD32Async(next->buffer, 9, WORDS, next->other));
 		MUST(cuStreamSynchronize(next->other));
@@ -346,7 +345,6 @@ static int broadcast(void)
 		MUST(kvgpuMemcpyBroadcast(to + 1, devices - 1, device[0].more, sizes[k]));
 		all_have(1, sizes[k]);
 	}
-	/* two buffers of one device */
 	to[0] = device[1].more;
 	fill(200);
 	MUST(cuMemcpyHtoD_v2(device[0].more, words, BYTES));
@@ -410,7 +408,6 @@ static int dies(void)
 		r = cuMemcpyPeer(to->buffer, to->ctx, from->buffer, from->ctx, BYTES);
 	}
 	CHECK(r == CUDA_ERROR_SYSTEM_NOT_READY);
-	/* also by a stream of the other one */
 	MUST(cuCtxSetCurrent(device[0].ctx));
 	FAILS(cuMemcpyPeer(device[1].buffer, device[1].ctx, device[0].buffer, device[0].ctx,
 			   BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
@@ -422,7 +419,6 @@ static int dies(void)
 	return 0;
 }
 
-/* all devices die */
 static int all_die(void)
 {
 	double until = now() + DIE_S;
@@ -465,7 +461,6 @@ static int apart(void)
 	return 0;
 }
 
-/* until it is killed */
 static int __attribute__((noreturn)) copies_on(void)
 {
 	puts("ready");

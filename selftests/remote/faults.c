@@ -171,7 +171,6 @@ static int after_fork(void)
 	return status != 0;
 }
 
-/* the program ends, and its child lives on */
 static int child_lives(void)
 {
 	if (!fork()) {
@@ -182,7 +181,6 @@ static int child_lives(void)
 	return 0;
 }
 
-/* a thread that waits holds up no other */
 static int beside(void)
 {
 	CUresult waited = CUDA_ERROR_UNKNOWN;

@@ -171,7 +171,6 @@ static void nodes(void)
 	MUST(cuGraphNodeFindInClone(&copy, node[0], clone));
 	MUST(cuGraphMemcpyNodeGetParams(copy, &got));
 	want(got.srcHost == a, "parameters of a clone's node");
-	/* switched off and on */
 	MUST(cuGraphNodeSetEnabled(exec, node[2], 0));
 	MUST(cuGraphNodeGetEnabled(exec, node[2], &on));
 	memset(to, 'x', LEN);
@@ -265,7 +264,6 @@ static void many(void)
 		MUST(cuMemcpyHtoDAsync_v2(one, from + i, N / 3, s));
 		MUST(cuMemcpyDtoHAsync_v2(to + i, one, N / 3, s));
 		MUST(cuStreamEndCapture(s, &graph));
-		/* each other time an update takes the place of the old copies */
 		r = exec && i % 2 ? cuGraphExecUpdate(exec, graph, &node, &what) :
 				    CUDA_ERROR_UNKNOWN;
 		turns += !r;

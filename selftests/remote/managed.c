@@ -228,7 +228,6 @@ static void signals(void)
 	want(caught == 4, "memory that was freed is gone");
 }
 
-/* an address that this process uses otherwise */
 static void taken(void)
 {
 	uint8_t *first = managed(1 << 20), *second, *there;
@@ -288,7 +287,7 @@ static void questions(void)
 	MUST(cuMemFree_v2(AT(at)));
 }
 
-/* an error that stays: pages can be touched, calls say what happened */
+/* an error that stays: pages can be touched */
 static void after_an_error(void)
 {
 	int *at = managed(8000), bad_address = 0;

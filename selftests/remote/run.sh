@@ -186,7 +186,6 @@ server_killed()
 	[[ $mode == arm* ]] || killed_under managed killed "managed memory can still be touched"
 }
 
-# graphs and kernels that use the program's own memory
 run_memory()
 {
 	step "host memory in graphs" "$work/graph_memory" graphs "$cubin"
@@ -252,7 +251,6 @@ several_step()
 	KVGPU_REMOTE=$1 step "$3" "$bin/several" "$2" "$cubin"
 }
 
-# one program on two servers, then on three
 run_several()
 {
 	local list rc
@@ -336,7 +334,6 @@ run_place()
 	stop_server
 }
 
-# cuda-info on the remote library
 run_info()
 {
 	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE cuda/info/*.c "$work/libcuda.so.1" -o "$work/cuda-info" -Wl,-rpath,"\$ORIGIN" ||

@@ -110,7 +110,6 @@ static void sums(void)
 	MUST(cudaFreeHost(pinned));
 }
 
-/* parameters of mixed sizes, and a variable */
 static void parameters(void)
 {
 	const int ones[] = { 1, 2, 3, 4 };
@@ -200,7 +199,6 @@ static void split(int devices)
 	MUST(cudaStreamSynchronize(gather));
 	for (i = 0; i < devices * PART; i++)
 		fail_if(c[i] != a[i] + b[i], "a sum of several devices");
-	/* where the bytes are, the addresses say */
 	for (k = devices - 1; k >= 0; k--) {
 		MUST(cudaMemcpy(d[k].a, all + k * PART, PART * sizeof(float), cudaMemcpyDefault));
 		memset(c, 0, PART * sizeof(float));

@@ -152,7 +152,6 @@ run_addresses()
 	stop_server
 }
 
-# no_clients: whether there is no client, and no newcomer either
 no_clients() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = 0 ]; }
 
 # ------------------------------------------------------------------ what an admin sees and does
@@ -218,7 +217,7 @@ run_admin()
 	try "no server for kvgpu-remotectl" refused_by_ctl "no kvgpu-remoted is there" list
 }
 
-# is_hung_up_on: whether a client that connects as that user is disconnected at once, before it has said anything
+# is_hung_up_on: whether a client that connects as that user is disconnected, before it has said anything
 is_hung_up_on() # SOCKET USER
 {
 	python3 - "$@" <<-'P'
@@ -531,7 +530,6 @@ judge()
 	fi
 }
 
-# clients with weights of 1, 2 and 4
 run_shares()
 {
 	local parts
@@ -650,7 +648,6 @@ run_flood()
 	stop_server
 }
 
-# many programs at once by TLS
 run_many()
 {
 	local i pids=() failed_ones=0

@@ -83,7 +83,6 @@ static int belongs(void)
 			MUST(cuMemsetD32_v2(many[i][k], i * 1000 + k, 64));
 		}
 	}
-	/* one address, one device: whatever context is current */
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < ALL; k++) {
 			MUST(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -211,7 +210,6 @@ static int copy_all(int ways)
 			plane_copy(from, to);
 			pairs++;
 		}
-	/* pinned by one, used by the other */
 	use(0);
 	MUST(cuMemHostAlloc(&pinned, sizeof(host), CU_MEMHOSTALLOC_PORTABLE));
 	pattern(pinned, sizeof(host), 77);
@@ -231,7 +229,6 @@ static int copies(void)
 	return copy_all(7);
 }
 
-/* without asynchronous ones */
 static int waited(void)
 {
 	return copy_all(3);
@@ -276,7 +273,7 @@ static int events(void)
 	return 0;
 }
 
-/* a stream that waits for the other server's event holds up no thread */
+/* a stream waits for the other server's event; how long the calls took is printed */
 static int waits(void)
 {
 	double start, called;
@@ -294,7 +291,6 @@ static int waits(void)
 	MUST(cuMemcpyPeerAsync(device[0].buffer + 128, device[0].ctx, device[1].buffer + 128,
 			       device[1].ctx, 4, device[0].stream));
 	called = now() - start;
-	/* calls to other streams go on meanwhile */
 	MUST(cuMemsetD8_v2(device[0].buffer, 1, 64));
 	CHECK(cuStreamQuery(device[0].stream) == CUDA_ERROR_NOT_READY ||
 	      cuEventQuery(device[1].event) == CUDA_SUCCESS);
@@ -372,7 +368,7 @@ static int dies(void)
 	FAILS(cuMemAlloc_v2(&p, 100), CUDA_ERROR_SYSTEM_NOT_READY);
 	FAILS(cuStreamSynchronize(device[1].stream), CUDA_ERROR_SYSTEM_NOT_READY);
 	use(0);
-	/* the stream that waited goes on, and says once that what it waited for has not come */
+	/* the stream that waited goes on, and says once that this has not come */
 	FAILS(cuStreamSynchronize(device[0].stream), CUDA_ERROR_SYSTEM_NOT_READY);
 	FAILS(cuMemcpyPeer(device[0].buffer, device[0].ctx, device[1].buffer, device[1].ctx, 100),
 	      CUDA_ERROR_SYSTEM_NOT_READY);

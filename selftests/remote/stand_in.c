@@ -68,7 +68,7 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
 	return BLAS_SUCCESS;
 }
 
-/* @n bytes that the GPU has when the stream is through; NULL: it can't be had */
+/* @n bytes that the GPU has when the stream is through, or NULL */
 static void *taken(CUstream s, const void *from, size_t n)
 {
 	void *p = malloc(n + 1);

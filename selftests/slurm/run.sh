@@ -113,7 +113,6 @@ left_on()
 		ls -d "$1/spool/$2"/job* "$1/spool/$2"/pmix.* 2>/dev/null' - "$work" "$1"
 }
 
-# clean NAME: nothing is left on any node, after a while
 clean()
 {
 	local node left='' _
@@ -130,7 +129,6 @@ clean()
 	result $? "$1: nothing is left on any node" "$(tr '\n' ' ' <<< "$left" | cut -c 1-300)"
 }
 
-# ends NAME STATE: the job does
 ends()
 {
 	local is

@@ -148,7 +148,6 @@ node_up()
 	ip link set "v-$node" master bridge0 up
 }
 
-# the node's power is cut
 node_off() { kill -9 "${node_pid[$1]}"; ip link delete "v-$1" 2>/dev/null; }
 in_node() { nsenter -a -t "${node_pid[$1]}" -- "${@:2}"; }
 

@@ -88,10 +88,10 @@ no_exits()
 	result $? "$NO_EXITS" "$least exits in the best batch of 1,000; $with in $made, $without in as long without calls"
 }
 
-# a program that waits in lab-1; the last line of /tmp/waits is its exit code
+# the last line of /tmp/waits is the program's exit code
 waits() { in_lab sh -c '/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits'; }
 
-# timed PARTS...: how long each takes; the first that fails is the last
+# timed PARTS...: the first that fails is the last
 timed()
 {
 	local part began
