@@ -51,14 +51,11 @@ struct address_source address_of_source(int fd);
 /* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
 /*
- * The user to whom the file @subuid, as subuid(5) has it, gives the number @user; else @user, also
- * where root has it.
+ * The user to whom the file @subuid, of subuid(5), gives the number @user; else @user, also for
+ * root.
  */
 uid_t address_owner(const char *subuid, uid_t user);
-/*
- * A descriptor of the process that connected by a UNIX socket, which poll() sees readable when the
- * process has ended. -ESRCH: it has ended already; -1: it is not known, or @fd is none.
- */
+/* A pidfd of the process that connected by a UNIX socket; -ESRCH: it has ended; -1: not known. */
 int address_process(int fd);
 /* whether the other end is a vsock with that CID */
 bool address_is_from(int fd, uint32_t cid);

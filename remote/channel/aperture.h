@@ -77,10 +77,7 @@ int aperture_watch(struct aperture *a);
 int aperture_lose(struct aperture *a);
 void aperture_await_end(struct aperture *a);
 bool aperture_is_gone(const struct aperture *a);
-/*
- * Free the aperture, and unmap the memory. Call after aperture_lose(), or before aperture_watch(),
- * when no thread uses the aperture any more.
- */
+/* After aperture_lose(), or before aperture_watch(), when no thread uses the aperture any more. */
 void aperture_fini(struct aperture *a);
 
 void aperture_bell_init(struct aperture_bell *b, struct aperture *a, uint32_t *word);
@@ -108,9 +105,8 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out);
 
 /*
- * memfd.c: over a line that is a UNIX socket. aperture_connect() takes the line over, also if it
- * fails. aperture_welcome() sets l->fd to -1 when it has taken the socket over, also if it fails
- * then; the caller has read the client's hello.
+ * memfd.c: over a UNIX socket. aperture_connect() takes the line over, also if it fails.
+ * aperture_welcome() sets l->fd to -1 when it has taken the socket over.
  */
 int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		     struct kvgpu_remote_channel **out, const char **why);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of an aperture. A thread that asks sleeps at a box of its own in shared memory.
- * One thread reads the ring `told`, the server's events and long answers; each answer says how many
- * frames of that ring came before it.
+ * The client's end of an aperture. A thread that asks sleeps at a box of its own. One thread reads
+ * the ring `told`, the server's events and long answers; an answer says how many frames of that
+ * ring came before it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -165,10 +165,7 @@ static bool await_ack(struct aperture_port *s, const struct acked *a)
 	return done;
 }
 
-/*
- * Put the waiting thread into the list before the client hears of the call: the ack may come at
- * once.
- */
+/* into the list before the client hears of the call: the ack may come at once */
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		uint64_t invocation)
 {

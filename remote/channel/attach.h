@@ -37,10 +37,7 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 #define ATTACH_NUMBER(word)	((word) >> 8)
 #define ATTACH_SAYS(word)	((unsigned int)((word) & 0xff))
 #define ATTACH_NUMBERS		(1ull << 56)
-/*
- * ATTACH_TICKET(): a client's first ticket, made of its name, of 40 bits and not 0, and room for a
- * count. ATTACH_NAME(): the name in a ticket.
- */
+/* a client's first ticket, made of its name, of 40 bits and not 0; the name in a ticket */
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
 #define ATTACH_NOBODY		UINT64_MAX
@@ -80,10 +77,7 @@ struct attach_client {
 	unsigned int at;
 };
 
-/*
- * s->at is 0 before the first step. Call until ATTACH_DONE. Then each step looks whether the client
- * is still there: ATTACH_DONE or ATTACH_GONE.
- */
+/* s->at is 0 at first. Call until ATTACH_DONE; then ATTACH_GONE: the client has gone. */
 enum attach_step attach_server_step(struct attach_server *s);
 /* Return the name of a client that knocks now, or 0. One access. */
 uint64_t attach_knocks(const struct attach_page *page);
@@ -95,10 +89,7 @@ enum attach_step attach_client_step(struct attach_client *c);
 /* leave the aperture; one access */
 void attach_client_leave(struct attach_client *c);
 
-/*
- * Whether the peer's counter has stood still for longer than @patience_ns. @ns: the time now; the
- * first call only notes the counter.
- */
+/* Whether the counter has stood still for longer than @patience_ns. @ns: the time now. */
 struct attach_beat {
 	uint64_t last, since_ns;
 	bool begun;

@@ -107,10 +107,7 @@ int welcome_error(uint32_t result);
 /* check a welcome in the client: 0, or -EPROTO and *why */
 int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
-/*
- * The stream carrier takes *l over. If it fails, stream_connect() closes the line, and
- * stream_welcome() leaves it to the caller, which has read the client's hello.
- */
+/* The stream carrier takes *l over; stream_welcome() only if it succeeds. */
 struct line;
 int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why);

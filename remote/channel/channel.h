@@ -46,7 +46,7 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
-/* The arena in this process. */
+/* *bytes: its size */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 /* Whether the arena is one memory, in which each side sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
@@ -76,13 +76,12 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
  */
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
 /*
- * Have the relay bring bytes into the arena, at the server's side alone, from another server: as a
- * push for the frames that follow. If they can't be had, the next frame fails with
- * CUDA_ERROR_SYSTEM_NOT_READY. -ENOTSUP: there is no relay. The bytes at the source must stay until
- * that frame is answered.
+ * Have the relay bring bytes into the arena, at the server's side, from another server, for the
+ * frames that follow; the next one fails with CUDA_ERROR_SYSTEM_NOT_READY if they can't be had. The
+ * bytes at the source must stay until it is answered. -ENOTSUP: there is no relay.
  */
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
-/* Tell the server that an event which wants an ack (frame.h) has been carried out; any thread. */
+/* An event that wants an ack (frame.h) has been carried out; any thread. */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
 /* Take a box for a thread that asks: 1 and up; 0: all are taken, or no memory. Any thread. */

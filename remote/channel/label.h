@@ -13,15 +13,11 @@
 
 enum {
 	APERTURE_LABEL_BYTES = 64,
-	/*
-	 * place of the second label, in the first page of the shared part: behind struct
-	 * attach_page
-	 */
+	/* the second label, in the first page of the shared part */
 	APERTURE_LABEL_AT = 4096 - APERTURE_LABEL_BYTES,
 	/*
-	 * where the shared part begins: a device-DAX device whose pages are described in the VM's
-	 * own memory begins there (Linux, drivers/nvdimm/pfn_devs.c: 8 KiB, rounded up to the
-	 * device's alignment, of 2 MiB)
+	 * where the shared part begins: a device-DAX device begins there in the VM (Linux,
+	 * drivers/nvdimm/pfn_devs.c: 8 KiB, rounded up to the device's alignment)
 	 */
 	APERTURE_LABEL_DATA = 2 << 20,
 	APERTURE_PLACES = 64,	/* places of an aperture at most */
@@ -39,10 +35,7 @@ struct aperture_label {
 
 /* the label of a file of @bytes; pure */
 struct aperture_label aperture_label_make(uint64_t bytes, uint32_t places);
-/*
- * Copy APERTURE_LABEL_BYTES to *l. True: they are a label of a known version, whose numbers fit
- * together. Pure.
- */
+/* Copy APERTURE_LABEL_BYTES to *l. True: they are a label of a known version. Pure. */
 bool aperture_label_read(const void *from, struct aperture_label *l);
 
 #endif

@@ -14,7 +14,7 @@
 #include <remote/wire/frame.h>
 
 enum {
-	/* alignment of the layout's parts; not of mappings, as a kernel's page may be larger */
+	/* alignment of the layout's parts; a kernel's page may be larger */
 	APERTURE_PAGE = 4096,
 	APERTURE_FRAMES = 16384,	/* slots of the ring of frames, client to server */
 	/* slots of the ring of happenings and long answers, server to client */
@@ -57,7 +57,7 @@ struct aperture_layout {
 	_Alignas(APERTURE_PAGE) struct kvgpu_box_shared box[KVGPU_REMOTE_BOXES];
 };
 
-/* where the arena begins, which takes all of the rest */
+/* where the arena begins */
 #define APERTURE_ARENA		(8ull << 20)
 #define APERTURE_MIN		(APERTURE_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
 

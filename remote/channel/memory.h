@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that processes of one machine share: a memfd, whose descriptor travels over a UNIX socket.
- * It can neither shrink nor grow: a process that cut it short would kill the other one.
+ * It can neither shrink nor grow, as that would kill the other process.
  */
 #ifndef KVGPU_REMOTE_MEMORY_H
 #define KVGPU_REMOTE_MEMORY_H
@@ -18,10 +18,7 @@ int memory_make(uint64_t bytes);
  * Send @n bytes with the descriptor, which stays the caller's: 0; -ECONNRESET: not all have gone.
  */
 int memory_send(int to, const void *bytes, size_t n, int memory);
-/*
- * Read @n bytes. *memory: the descriptor that came with the first of them, which the caller owns
- * then, or -1. 0, or -errno as line_read().
- */
+/* Read @n bytes. *memory: a descriptor that came, the caller's then, or -1. As line_read(). */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
 /* Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why. */
 int memory_check(int memory, uint64_t bytes, const char **why);

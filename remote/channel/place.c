@@ -98,10 +98,7 @@ static int copy_text(void *arg)
 	return 0;
 }
 
-/*
- * Read the label in the first page of the shared part. A file can be cut short, so it is read. A
- * device can only be mapped; if it fails, the server goes on.
- */
+/* A file can be cut short, so it is read. A device can only be mapped. */
 static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
 {
 	struct label_text t;
@@ -166,7 +163,7 @@ static int check_file(int fd, const char **why)
 							     keep_from_others(fd, &st, why);
 }
 
-/* Open @path, and check that the side may use it. Return a descriptor, or -errno and *why. */
+/* a descriptor that the side may use, or -errno and *why */
 static int open_checked(const char *path, enum aperture_side side, const char **why)
 {
 	int r = side == SIDE_SERVER ? check_name(path, why) : 0,
@@ -187,7 +184,7 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 	return r;
 }
 
-/* The extent of place @index. Return how many places there are, or 0 and *why. */
+/* return how many places there are, or 0 and *why */
 static unsigned int extent_of(int fd, unsigned int index, struct extent *e, const char **why)
 {
 	unsigned int places = 1;
@@ -297,10 +294,7 @@ static int open_place(const char *path, enum aperture_side side, unsigned int *i
 	return r;
 }
 
-/*
- * Each place has a bell of its own. That of place 0 is the address's; that of place n has a port n
- * higher, or ".n" behind its path.
- */
+/* that of place 0 is the address's; that of place n has a port n higher, or ".n" behind its path */
 static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell,
 		    const char **why)
 {
@@ -400,10 +394,7 @@ static int meet_once(struct aperture *a, const struct address *at, unsigned int 
 	return knock(&a->client, at->bell[0] ? a->life : -1, until, why);
 }
 
-/*
- * A server keeps only so many connections at its bell, and drops one for a new one. So a client
- * whose connection was dropped rings again.
- */
+/* a client whose connection to the bell was dropped, for want of room, rings again */
 static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
 		       uint64_t version, const char **why)
 {

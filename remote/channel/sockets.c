@@ -71,10 +71,7 @@ static int set_patience(int fd, uint64_t ms)
 	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) ? errno : 0;
 }
 
-/*
- * If the queue of a UNIX socket is full, connect() waits in the kernel for room. A socket that does
- * not block would fail at once.
- */
+/* if the queue of a UNIX socket is full, connect() waits in the kernel, with a time limit */
 static int connect_unix(int fd, const void *to, socklen_t bytes)
 {
 	uint64_t until = now_ms() + ADDRESS_PATIENCE_S * 1000, now;

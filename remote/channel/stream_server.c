@@ -341,10 +341,7 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 					  .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
 }
 
-/*
- * Put the waiting thread into the list before the client hears of the call: the ack may come at
- * once.
- */
+/* into the list before the client hears of the call: the ack may come at once */
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		uint64_t invocation)
 {

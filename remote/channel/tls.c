@@ -110,10 +110,7 @@ ssize_t tls_some(struct tls *t, void *to, size_t n, bool wait)
 	ssize_t done;
 
 	t->dont_wait = !wait;
-	/*
-	 * GnuTLS also says "again" after a message of the session itself, such as new keys, though
-	 * the socket was never empty
-	 */
+	/* GnuTLS also says "again" after a message of the session itself, such as new keys */
 	do {
 		t->starved = false;
 		done = gnutls.record_recv(t->session, to, n);
@@ -189,10 +186,7 @@ static int alert_of(unsigned int status)
 					      GNUTLS_A_BAD_CERTIFICATE;
 }
 
-/*
- * Send an alert, then read for a moment: an alert is lost if the socket is closed with bytes
- * unread.
- */
+/* an alert is lost if the socket is closed with bytes unread: read for a moment */
 static void say_no(struct tls *t, int alert)
 {
 	struct timeval moment = { .tv_sec = DENIED_S };

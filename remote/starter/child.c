@@ -172,12 +172,12 @@ static void shake_hands(struct child *c)
 	if (tls_begin(c->line.fd, c->credentials, NULL, &c->line.tls, &why))
 		refuse(c, why);
 	tls_forget(c->line.tls);
-	tls_credentials_free(c->credentials);	/* this also erases the server's key */
+	tls_credentials_free(c->credentials);	/* with the server's key */
 	c->credentials = NULL;
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
 }
 
-/* get permission, and load the library; a client whose server has none is told so */
+/* get permission, and load the library: 0, or a KVGPU_REMOTE_ result */
 static uint32_t admit(void *arg)
 {
 	struct child *c = arg;

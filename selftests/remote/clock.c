@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: work is carried out by
- * a GPU that all processes which have this library share, and that has nothing but a clock, in the
- * file that KVGPU_CLOCK names. Work is done in the order in which it was submitted. The clock is
- * slower than the machine's, so that it hardly matters how busy that is; and it stands still while
- * there is no work. A kernel takes as many microseconds as its grid is wide, for the client that is
- * its height; a fill as many as it has bytes, for the client that is the byte. Who had how much is
- * counted from when all have come.
+ * a GPU that all processes share, and that has nothing but a clock, in the file that KVGPU_CLOCK
+ * names. The clock is slower than the machine's, and stands still while there is no work. A kernel
+ * takes as many microseconds as its grid is wide, for the client that is its height; a fill as many
+ * as it has bytes, for the client that is the byte.
  */
 #include <fcntl.h>
 #include <stdbool.h>

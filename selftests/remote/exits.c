@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * exits CALLS SECONDS: makes so many calls that are asked, in batches, then spins for as long
- * without a call. After so many seconds it ends with the batch. Between batches and phases it
- * executes CPUID with a leaf of its own, which leaves the VM: the host's trace of exits is cut
- * there. Prints how many calls it made, and how long a call took.
+ * without a call. Between batches and phases it executes CPUID with a leaf of its own, at which the
+ * host's trace of exits is cut. Prints how many calls it made, and how long a call took.
  */
 #include <cpuid.h>
 #include <stdint.h>

@@ -280,11 +280,7 @@ static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t w
 		}
 }
 
-/*
- * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel
- * that it waits for has ended; pageable memory may be written as soon as its copy has returned;
- * freed memory is not written any more.
- */
+/* pinned memory of a library that copies by itself: order, and when memory may be written */
 /* the GPU may have another address for pinned memory: this process has something else there */
 static bool other_address;
 

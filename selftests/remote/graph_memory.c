@@ -348,9 +348,8 @@ static void beside(void)
 }
 
 /*
- * A copy of what is executable is switched off and on, and between its graph's node gets other
- * memory, then the graph goes: the copy has what it was made with. @changed_first: the node gets
- * other memory before that; a remoted copy may then stay off.
+ * A copy of what is executable is switched off and on, while its graph's node gets other memory,
+ * and the graph goes. @changed_first: the node gets it before that; a remoted copy may stay off.
  */
 static void switched(bool changed_first)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * shares HABIT CLIENT CUBIN GO: a program with more work for the GPU of clock.c than it can have,
- * from when the file GO is there until it is killed. many: short kernels in several streams; each:
- * one kernel, waited for, then the next; fills: fills and kernels in one stream; hoard: as many as
- * it gets in, in many streams, which it destroys
+ * from when the file GO is there until it is killed. many: kernels in several streams; each: one by
+ * one; fills: fills and kernels in one stream; hoard: in many streams, which it destroys
  */
 #include <cuda/driver/api.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * How a program and its server process greet each other by way of two relays: the program's hello
- * becomes a relay's hello; the server's welcome comes with an arena, which the proxy maps; and the
- * program gets the welcome with another arena, which the broker has made.
+ * becomes a relay's; the server's welcome comes with an arena, and the program gets it with
+ * another.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Messages that come to a lane. They are looked at as soon as they come, so that the receives of
- * their pieces begin. They are passed on in their order; the bytes behind a piece wait until the
- * piece has landed in the arena. The other side is not trusted: what it says is checked here.
+ * Messages that come to a lane. They are passed on in their order; the bytes behind a piece wait
+ * until the piece has landed in the arena. The other side is not trusted: what it says is checked
+ * here.
  */
 #include <errno.h>
 #include <stdlib.h>

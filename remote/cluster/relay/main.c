@@ -26,10 +26,7 @@ enum {
 	DEFAULT_PATIENCE_S = 30,
 	LATE_S = 5
 };
-/*
- * How late a pause may end. Ranks of Open MPI that wait in MPI_Init() or MPI_Finalize() for others
- * look every 100 us, which takes all CPUs if there are many ranks.
- */
+/* how late a pause may end: Open MPI looks again and again in MPI_Init() and MPI_Finalize() */
 enum { SLACK_START_NS = 2000000, SLACK_NS = 1000 };
 #define DEFAULT_ARENA	(256ull << 20)
 

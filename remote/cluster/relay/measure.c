@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Measuring a link, once, when both sides have shown the secret. .eager: up to which size a piece
- * crosses sooner inside of a message, with two copies, than as a message of its own. .turn: how
- * much crosses in the time that one more message costs. The broker asks, and keeps the best of some
- * tries, since a disturbance makes a try longer. The proxy answers between its other work.
+ * Measuring a link, once. .eager: up to which size a piece crosses sooner inside of a message, with
+ * two copies, than as a message of its own. .turn: how much crosses in the time that one more
+ * message costs. The broker asks, and keeps the best of some tries. The proxy answers.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -18,8 +18,7 @@ struct nursery_gpu {
 
 /*
  * Start the nursery, a process that makes a server process for each connection that it is given.
- * Call before MPI is there. Returns a socket to the nursery, or -1. The nursery and all of its
- * processes end when that socket is closed, or when this process ends.
+ * Call before MPI is there. Returns a socket to the nursery, with whose end it ends, or -1.
  */
 int nursery_begin(const struct nursery_gpu *gpu);
 /* Return a connection to a new server process, which ends if there can't be one, or -errno. */
@@ -36,10 +35,9 @@ void nursery_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void nursery_choose(unsigned int device);
 
 /*
- * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine on standard
- * output, and behind it a line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has it
- * (PID: its nursery). In a step of Slurm's: the GPUs that the job has here, and "shards HOST N" if
- * it has shards. Return the exit code.
+ * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine, and behind it a
+ * line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has it; in a step of Slurm's also
+ * "shards HOST N". Return the exit code.
  */
 int count_run(const char *library);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which proxies of a machine have which GPU, for people and for placing others. The nursery of each
- * proxy has a listening socket in the abstract namespace, whose name says so, and which the kernel
- * removes when the process ends. The kernel says who listens; the rest of a name is what that
- * process says of itself. A network namespace (a container) has a registry of its own.
+ * Which proxies of a machine have which GPU. The nursery of each proxy has a listening socket in
+ * the abstract namespace, whose name says so, and which the kernel removes when the process ends. A
+ * network namespace (a container) has a registry of its own.
  */
 #ifndef KVGPU_CLUSTER_REGISTRY_H
 #define KVGPU_CLUSTER_REGISTRY_H

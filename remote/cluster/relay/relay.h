@@ -41,7 +41,7 @@ struct settings {
 	bool step;			/* srun has started this rank */
 	const char *library, *folder;
 	unsigned int first;		/* the broker's first address is folder/first */
-	unsigned int device;		/* the proxy's GPU, of those of its machine */
+	unsigned int device;		/* the proxy's GPU, of those that it sees */
 	uint64_t memory;		/* bytes of it for all programs; 0: all */
 	const char *gpu, *label;	/* its UUID or "-", and JOB:PROGRAM */
 	int rank, ranks;		/* this process's in the MPI job, and how many there are */
@@ -63,17 +63,14 @@ struct slot {
 struct counts {
 	/* messages sent; pieces in them: inside of a message, and apart */
 	uint64_t messages, inside, apart;
-	/* of lanes that have ended: messages of pieces, both ways; requests for pieces */
+	/* of lanes that have ended: messages of pieces; requests for pieces */
 	uint64_t chunks, made;
 	uint64_t bytes;		/* sent by lanes: pieces apart, and messages as cut.h rounds */
 	/* a proxy's: pieces that came from other proxies and that went to them, and their bytes */
 	uint64_t pulled, pulled_bytes, given, given_bytes;
 };
 
-/*
- * A piece that comes from another proxy: it is asked for, and lands; or it is spoilt. Taken back:
- * the other proxy refuses, or is silent for too long, and the receive was cancelled.
- */
+/* a piece from another proxy; taken back: the receive was cancelled */
 enum pull_state { PULL_WANTED, PULL_ASKED, PULL_TAKEN_BACK, PULL_LANDED, PULL_SPOILT };
 struct pull {
 	enum pull_state state;
@@ -194,10 +191,7 @@ bool link_go(struct link *l);
 /* link_hang_up(): end all connections of its lanes. link_is_quiet(): both sides have none. */
 void link_hang_up(struct link *l);
 bool link_is_quiet(const struct link *l);
-/*
- * Wait until the control messages that were sent have gone, and take back all other requests,
- * before MPI_Finalize(). Not for a link that is lost.
- */
+/* Take back all requests, before MPI_Finalize(). Not for a link that is lost. */
 void link_end(struct link *l);
 /* The link is lost, and @why is printed. */
 void link_lose(struct link *l, const char *why);
@@ -248,8 +242,8 @@ void pull_end(void);
 /* in the broker: read a program's hello at the begin of the tap; false: it is none */
 bool greet_hello(struct lane *n);
 /*
- * In the proxy: read the server's welcome into @to, and map its arena. Return how many bytes; 0:
- * the welcome is not there yet; -1: the connection has ended, or what came is none.
+ * In the proxy: read the server's welcome into @to, and map its arena. Return how many bytes; 0: it
+ * is not there yet; -1: it is none.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to);
 /* In the broker: give the program a welcome, with an arena of this machine. False: it is none. */
