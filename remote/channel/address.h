@@ -51,8 +51,8 @@ struct address_source address_of_source(int fd);
 /* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
 /*
- * The user to whom the file @subuid, of subuid(5), gives the number @user; else @user, also for
- * root.
+ * The user to whom the file @subuid, of subuid(5), gives the number @user; else @user, also
+ * where that is root.
  */
 uid_t address_owner(const char *subuid, uid_t user);
 /* A pidfd of the process that connected by a UNIX socket; -ESRCH: it has ended; -1: not known. */

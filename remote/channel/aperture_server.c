@@ -113,7 +113,7 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	}
 	begin->told = __atomic_load_n(&s->nr_told, __ATOMIC_SEQ_CST);
 	begin->bytes = n;
-	/* fails if a client asks twice by one box, which is against the rules */
+	/* may fail if a client asks twice by one box, which is against the rules */
 	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer,
 			     sizeof(*begin) + (is_long ? 0 : n)))
 		return aperture_lose(&s->a);

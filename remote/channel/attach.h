@@ -37,7 +37,10 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 #define ATTACH_NUMBER(word)	((word) >> 8)
 #define ATTACH_SAYS(word)	((unsigned int)((word) & 0xff))
 #define ATTACH_NUMBERS		(1ull << 56)
-/* a client's first ticket, made of its name, of 40 bits and not 0; the name in a ticket */
+/*
+ * ATTACH_TICKET(): a client's first ticket, made of its name (40 bits, not 0). ATTACH_NAME(): the
+ * name in a ticket.
+ */
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
 #define ATTACH_NOBODY		UINT64_MAX
@@ -77,7 +80,10 @@ struct attach_client {
 	unsigned int at;
 };
 
-/* s->at is 0 at first. Call until ATTACH_DONE; then ATTACH_GONE: the client has gone. */
+/*
+ * s->at is 0 at first. Call until ATTACH_DONE. After that a step returns ATTACH_DONE, or
+ * ATTACH_GONE: the client has gone.
+ */
 enum attach_step attach_server_step(struct attach_server *s);
 /* Return the name of a client that knocks now, or 0. One access. */
 uint64_t attach_knocks(const struct attach_page *page);

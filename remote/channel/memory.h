@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that processes of one machine share: a memfd, whose descriptor travels over a UNIX socket.
- * It can neither shrink nor grow, as that would kill the other process.
+ * It can neither shrink, which would kill the other process, nor grow.
  */
 #ifndef KVGPU_REMOTE_MEMORY_H
 #define KVGPU_REMOTE_MEMORY_H

@@ -3,7 +3,8 @@
  * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to
  * do. It reads and writes the processes' doors (server/door.h), and sleeps until a process rings or
  * a time is over. It neither allocates nor prints, so that the first process may fork at any time.
- * The first process's own thread calls what starter.h declares; a.lock keeps the two apart.
+ * The first process's own thread calls what starter.h declares, but for arbiter_part(), which is
+ * for a client's process. a.lock keeps the two threads apart.
  */
 #include <errno.h>
 #include <fcntl.h>

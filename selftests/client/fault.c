@@ -72,7 +72,7 @@ static int beside_round(struct stream *s)
 	return ret;
 }
 
-/* another process: copies until told to stop; exit code 0 if all were right */
+/* another process: copies until told to stop; exit code 0 if all were right and there were some */
 static pid_t start_other_process(const struct client_options *o, int *stop)
 {
 	int p[2];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * exits CALLS SECONDS: makes so many calls that are asked, in batches, then spins for as long
- * without a call. Between batches and phases it executes CPUID with a leaf of its own, at which the
- * host's trace of exits is cut. Prints how many calls it made, and how long a call took.
+ * exits CALLS SECONDS: makes so many calls that are asked, in batches, or fewer if SECONDS are
+ * over, then spins for as long without a call. Between batches and phases it executes CPUID with a
+ * leaf of its own, at which the host's trace of exits is cut. Prints how many calls it made, and
+ * how long a call took.
  */
 #include <cpuid.h>
 #include <stdint.h>

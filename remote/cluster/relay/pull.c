@@ -4,8 +4,9 @@
  * by its connection to the one that gets them: the rank and the lane of the other one, a place in
  * its arena, and that lane's key. The proxy that gets the piece begins the receive, and sends a
  * note to the other one. That proxy checks the note, and sends from its arena, or refuses by a
- * note. What another proxy says is not trusted.  Receives and sends are persistent, one for each
- * place, length, rank and tag (bulk.c).
+ * note. What another proxy says is not trusted.
+ *
+ * Receives and sends are persistent, one for each place, length, rank and tag (bulk.c).
  */
 #include <stdlib.h>
 #include <string.h>
