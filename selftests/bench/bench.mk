@@ -61,8 +61,7 @@ bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-
 	@selftests/bench/remote_many.sh $(REMOTE_MANY) $(REMOTE_OUT) $(REMOTE_LIBRARY) build/bench $(if $(QUICK),--quick)
 	@selftests/bench/remote_report.py build/bench $(if $(QUICK),--quick)
 
-# QUICK=--quick: a short run, to see whether it works. LIBRARY=: another libcuda.so.1 for the
-# server, for instance of a real GPU
+# QUICK=--quick: a short run, to see whether it works. LIBRARY=: another libcuda.so.1 for the server
 bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls cost a program, native and remote by each carrier (LIBRARY= QUICK=)
 	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) \
 		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)

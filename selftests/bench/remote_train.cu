@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * remote_train STEPS: a training loop of a small network as a GPU's driver sees it: copies in,
- * short launches, and copies out that are waited for. On the runtime API alone, so that whatever
- * forwards that can run it. Prints the seconds that the steps took, and checks the last sum.
+ * short launches, and copies out that are waited for. Prints the seconds that the steps took, and
+ * checks the last sum.
  */
 #include <cuda_runtime.h>
 

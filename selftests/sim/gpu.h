@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A GPU, its driver and the work of its vGPUs, as far as sched/ can tell: discrete events, exact
- * times, no threads. Every poll_ns the driver looks which vGPUs have work and what the engine did,
- * a preempt waits for the end of the piece of work that is under way, and switches cost time in
- * which no vGPU runs.
+ * times, no threads.
  */
 #ifndef KVGPU_SELFTESTS_SIM_GPU_H
 #define KVGPU_SELFTESTS_SIM_GPU_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jacobi_mpi N ITERATIONS: a Jacobi relaxation of an N x N grid, its rows divided over the ranks of
- * an MPI program, each on a GPU. The MPI need not know CUDA.
+ * an MPI program, each on a GPU.
  */
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jacobi_plain N ITERATIONS: a Jacobi relaxation of an N x N grid, its rows divided over all
- * devices of this process. Plain CUDA for one machine with several GPUs.
+ * devices of this process.
  */
 #include "parts.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * matrix_plain N POWER [MICROSECONDS]: A times B^POWER, matrices of N x N, the rows divided over
- * all devices of this process. Plain CUDA for one machine with several GPUs.
+ * all devices of this process.
  */
 #include "parts.h"
 

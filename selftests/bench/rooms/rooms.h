@@ -12,16 +12,13 @@
  */
 struct room_case {
 	const char *name;		/* ROOM/WHAT */
-	const char *op;			/* what one operation is */
+	const char *op;
 	void (*prepare)(const struct room_case *c);
 	uint64_t (*run)(const struct room_case *c);
 	uint32_t arg, arg2;		/* the case's own */
 };
 
-/*
- * Measures the cases one after the other and prints a line for each. With --count, order and
- * batches are the same in every run of the program by case.
- */
+/* Measures the cases one after the other and prints a line for each. */
 void rooms_measure(const struct room_case *cases, unsigned int nr);
 
 void bench_trap(void);

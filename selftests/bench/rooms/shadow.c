@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * gtt-shadow: what bringing a shadow up to date costs, with a host whose memory and pins cost
- * nothing but the calls.
- */
+/* gtt-shadow: what bringing a shadow up to date costs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

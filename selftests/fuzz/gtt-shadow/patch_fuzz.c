@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest's patch list, which FECS would execute with full authority, against the filter. S3: what
- * may be there is written down here a second time, by literal register numbers; nothing else comes
- * out, and values outside of their bits neither.
+ * may be there is written down here a second time, by literal register numbers.
  */
 #include <stdlib.h>
 #include <string.h>

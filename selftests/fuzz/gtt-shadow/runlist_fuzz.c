@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest's runlist against the translation, compared with a naive one: first what the guest means
- * (which channel is in which group), then what of it is the guest's. S3: no id comes out that was
- * not given for this guest, no channel twice, no bit of the guest's besides.
+ * A guest's runlist against the translation, compared with a naive one. S3: no id comes out that
+ * was not given for this guest, no channel twice, no bit of the guest's besides.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 /*
  * The driver's reading of a firmware file. The input is a list of changes to a good file (offset,
  * new word), after which the checksum is made good again; or, with a first byte of 0xff, a whole
- * file. All words and entries of a file that is accepted are then read, and each register that an
- * entry names has to be one of its section.
+ * file. All words and entries of a file that is accepted are then read.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any sequence of calls, with any values, at any times. After each: the books agree with books of
- * our own, and what is answered can be right. At the end all vGPUs behave, and then none may be
- * left waiting.
+ * our own. At the end all vGPUs behave, and then none may be left waiting.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -148,10 +147,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	if (c->ent) {
 		i = c->ent - f.e;
 		check(may_run(i) || (f.b[i].present && c->ent->lingers && !f.b[i].suspended));
-		/*
-		 * by our own count too there is something left of its cap; the margin is for
-		 * charges of more than a debt may be
-		 */
+		/* by our own count too there is something left of its cap */
 		check(c->ent->cap == 100 || f.b[i].cap_left > -1000);
 	} else {
 		check(!may);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The command line: which options are accepted, which are refused, and that a refusal tells the
- * reason.
- */
+/* The command line: options that are accepted, and options that are refused. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The host's side of the tests: reads of guest memory, pins, page tables as the GPU has them, and
- * the most that its TLB may hold. The ops check the room's promises about them. A TLB keeps
- * each system page to which an entry was ever written, until it is flushed.
+ * the most that its TLB may hold. A TLB keeps each system page to which an entry was ever written,
+ * until it is flushed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -117,7 +117,6 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size);
 u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags);
 
-/* Operations on the guest. */
 int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd);
 void space_close(struct space *sp);
 int space_sync(struct space *sp, bool track);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The patch list that nouveau makes for a K20m is passed unchanged, but for where its page pool and
- * its bundle buffer are: these are the host's.
+ * The patch list that nouveau makes for a K20m is passed, with the host's page pool and bundle
+ * buffer in the place of the guest's.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pins: batches, failures of single pages, limits, lifetimes, and removal by IOVA. */
+/* The pins of a guest's pages: when they are made, kept and removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -272,7 +272,7 @@ static void a_pin_that_waits_needs_a_flush(void **state)
 
 /*
  * A space that was changed by another call (here a substitution) needs a flush. The next call
- * reports that, whether it is an unmap, an unmap of all, or a sync; later calls do not.
+ * reports that; later calls do not.
  */
 static void what_changed_before_is_told(void **state)
 {

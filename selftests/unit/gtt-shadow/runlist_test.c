@@ -116,8 +116,7 @@ static int map_counted(void *ctx, bool tsg, u16 id)
 
 /*
  * The chip has few group ids, so one is asked for only if the group has members. The members of a
- * group that gets no id do not come elsewhere in the list, either: the host knows a channel by the
- * group of its first entry.
+ * group that gets no id do not come elsewhere in the list, either.
  */
 static void headers_alone(void **state)
 {
@@ -205,10 +204,6 @@ static void slices(void **state)
 	assert_true((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15) <= 0xffffffffull * 1000 / 1024);
 }
 
-/*
- * Whatever the guest's list is, the result is well-formed, names bound ids only, and names no
- * channel twice.
- */
 static void random_lists(void **state)
 {
 	static u64 in[300], out[200];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Spaces: the pins and tables that they keep, what is freed with them, limits, and the last MiB. */
+/* The address spaces of a guest: their pins, their tables, and their limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,8 +116,7 @@ static void slots_come_back(void **state)
 }
 
 /*
- * The last MiB of the address space is the host's. Pages of the guest's tables there are ignored:
- * small ones, the very last too, and big ones.
+ * The last MiB of the address space is the host's. Pages of the guest's tables there are ignored.
  */
 static void check_top(bool big_64k)
 {

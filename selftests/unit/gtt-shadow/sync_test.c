@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Syncs: what they read and write. Tables that come, go, move and overlap. */
+/* Syncs of a shadow: what they read and write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 
 /*
  * Before the first read of a table the sync asks whether it was written, or the table would be read
- * again at the next sync. Later syncs ask once for each whole table.
+ * again at the next sync.
  */
 static void asks_once(void **state)
 {

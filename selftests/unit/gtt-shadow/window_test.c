@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * BAR windows: one host entry for each page, the scrap page where the guest has none, and reports
- * of the range from the first changed entry to the last.
- */
+/* BAR windows: one host entry for each page, the scrap page where the guest has none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <setjmp.h>

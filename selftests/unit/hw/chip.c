@@ -49,9 +49,8 @@ static bool falcon_write(struct falcon *f, u32 off, u32 val)
 }
 
 /*
- * FECS's save of a context: fills the image with bytes that are not all zero, and writes the
- * count and address of chip.patches. Finds the image by the instance block and the page tables;
- * they must be right.
+ * FECS's save of a context: fills the image with bytes that are not all zero, and writes the count
+ * and address of chip.patches.
  */
 static void save_context(void)
 {

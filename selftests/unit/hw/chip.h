@@ -2,7 +2,7 @@
 /*
  * A fake card for tests of hw/'s graphics part: a register file with the shape of a K20m that
  * counts writes, the few registers that answer, the memories of two falcons, and video memory. It
- * is no model of the engine: it knows only what bring-up waits for.
+ * is no model of the engine.
  */
 #ifndef KVGPU_TEST_CHIP_H
 #define KVGPU_TEST_CHIP_H

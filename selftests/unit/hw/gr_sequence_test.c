@@ -2,10 +2,9 @@
 /*
  * Bring-up of the graphics engine on the fake chip. It must end with the registers that stock
  * nouveau ends with, load the falcons as it should, and keep the golden context where only the host
- * reaches it. Where the chip does not answer, it must end with an error. nouveau_gr.regs is the
- * recording for the comparison. With KVGPU_FW (a file made by kvgpu-firmware) and
- * KVGPU_GR_REFERENCE (a whole recording, with a line "OFFSET R=n W=n first_read=v last=v" for each
- * register) all registers are compared.
+ * reaches it. nouveau_gr.regs is the recording for the comparison. With KVGPU_FW (a file made by
+ * kvgpu-firmware) and KVGPU_GR_REFERENCE (a whole recording, with a line "OFFSET R=n W=n
+ * first_read=v last=v" for each register) all registers are compared.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The accesses of stock nouveau (6.12, nvkm/), in its order and with its polls: load, first GR
- * object, channels, faults, hangs. play() plays the host's side, too: it completes runlists and
- * preempts.
+ * The accesses of stock nouveau (6.12, nvkm/), in its order and with its polls. play() plays the
+ * host's side, too: it completes runlists and preempts.
  */
 #include <string.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * TRAP registers: the commands that writes make for the host, field by field, and the values that
- * are refused.
- */
+/* TRAP registers, and the commands that writes make for the host. */
 #include "guest.h"
 
 static void bar_bind(void **state)
@@ -245,7 +242,7 @@ static void sizes(void **state)
 
 /*
  * PTOP as nouveau reads it: all engines are on runlist 0, with the units, resets and interrupts
- * that the card has. Two of the three PBDMAs serve runlist 0, the third one none.
+ * that the card has.
  */
 static void engines(void **state)
 {
@@ -390,7 +387,6 @@ static void numbers_out_of_range(void **state)
 	guest_free(g);
 }
 
-/* An exception of GR is acknowledged once. */
 static void gr_acknowledge(void **state)
 {
 	struct guest *g = guest_new();
@@ -401,7 +397,6 @@ static void gr_acknowledge(void **state)
 	guest_free(g);
 }
 
-/* A write of one byte acknowledges bits of that byte alone. */
 static void acknowledging_a_byte(void **state)
 {
 	struct guest *g = guest_new();

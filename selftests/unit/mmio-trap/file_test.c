@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The register file: the values that it keeps, and what happens when it is full. A full file must
- * do no harm but to the registers that find no room.
- */
+/* The register file: the values that it keeps, and what happens when it is full. */
 #include <string.h>
 
 #include <gk110/gr.h>
@@ -26,7 +23,7 @@ static void values_are_kept(void **state)
 	guest_free(g);
 }
 
-/* 8000 writes each time, in patterns that units have; one word in 4, in 16 units. */
+/* 8000 writes each time, in patterns that units have. */
 static void room_for_twice_what_nouveau_uses(void **state)
 {
 	static const struct { uint32_t base, stride, rows, row; } patterns[] = {
@@ -83,10 +80,7 @@ static void full_file_drops_only_new_registers(void **state)
 	assert_true(g->t.nr_dropped > 0);
 	assert_in_range(g->t.nr_slots_used, KVGPU_TRAP_SLOTS * 3 / 4, KVGPU_TRAP_SLOTS);
 	assert_int_equal(rd(g, 0x405800), 0x1234);
-	/*
-	 * each register either has its own value or reads as after POST; none reads as another
-	 * register
-	 */
+	/* each register either has its own value or reads as after POST */
 	for (reg = 0x808000; reg < GK110_BAR0_SIZE; reg += 4) {
 		uint32_t val = rd(g, reg);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A vGPU on a K20m for these tests, with the card's topology as the host would read it, and short
- * functions to access the vGPU.
- */
+/* A vGPU on a K20m for these tests. */
 #ifndef KVGPU_TEST_MMIO_TRAP_GUEST_H
 #define KVGPU_TEST_MMIO_TRAP_GUEST_H
 

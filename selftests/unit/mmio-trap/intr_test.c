@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The interrupt tree against a model that computes the output only from the interrupts that were
- * raised, acknowledged and enabled. Events and the accesses that drivers make come in random order.
+ * raised, acknowledged and enabled.
  */
 #include <string.h>
 

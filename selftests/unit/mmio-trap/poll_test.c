@@ -63,7 +63,7 @@ static void polls_end_at_once(void **state)
 	guest_free(g);
 }
 
-/* These bits stay pending until the host has answered, and no longer. */
+/* These bits stay pending until the host has answered. */
 static void host_answers_end_polls(void **state)
 {
 	struct guest *g = guest_new();

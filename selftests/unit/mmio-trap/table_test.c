@@ -104,7 +104,7 @@ static void info_agrees_with_class(void **state)
 
 /*
  * Registers that no guest may write, from docs/hardware.md. They are written here a second time on
- * purpose: a mistake in the tables must not be copied.
+ * purpose.
  */
 static const struct { uint32_t first, last; } dangerous[] = {
 	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 }, { 0x007000,

@@ -43,7 +43,7 @@ static void nouveau_meets_listed_registers(void **state)
 	all_listed(first_gr_object, ARRAY_SIZE(first_gr_object));
 }
 
-/* Registers whose first value may differ, and why. All others must be equal. */
+/* Registers whose first value may differ, and why. */
 static const struct {
 	uint32_t first, last;
 	const char *why;

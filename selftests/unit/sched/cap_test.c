@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Caps, and shares whose unused time is not passed on: no vGPU exceeds its limit, and each vGPU
- * with enough work reaches it.
+ * Caps, and shares whose unused time is not passed on: whether vGPUs reach them and keep to them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +91,6 @@ static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 		}
 }
 
-/* No rhythm of waking and sleeping gives a vGPU more than its cap. */
 static void a_cap_holds_in_any_rhythm(void **state)
 {
 	static const u64 len[] = { 20000, 300000, 2 * SIM_MS, 15 * SIM_MS },
@@ -116,7 +114,6 @@ static void a_cap_holds_in_any_rhythm(void **state)
 
 /*
  * Under equal and fixed share the time that vGPUs without work leave unused goes to no other vGPU.
- * A vGPU with work gets its share.
  */
 static void nothing_is_passed_on(void **state)
 {

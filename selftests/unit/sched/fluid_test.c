@@ -105,8 +105,8 @@ static void job(struct sim_gpu *g, u32 vgpu)
 
 /*
  * The engine may be idle although a vGPU has work, for two reasons. A vGPU lingers: for this it
- * pays, and it may do so only after it has used the engine for half of its turn, so for no longer
- * than it used the engine. The driver does not know of the work yet.
+ * pays, and it may do so only after it has used the engine for half of its turn. The driver does
+ * not know of the work yet.
  */
 static void little_is_wasted(const struct sim_gpu *g, const char *name)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Times between looks (samples): their bounds and their mean, and that, between the bounds, the
- * time since the last look tells nothing about when the next look comes.
- */
+/* kvgpu_sched_gap(): the random times between looks (samples). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -73,7 +73,7 @@ static void late(void **state)
 			 KVGPU_HANG_RECOVER);
 }
 
-/* Calls that come too early and too often: no step comes twice or too soon. */
+/* Calls that come too early and too often. */
 static void early(void **state)
 {
 	struct kvgpu_hang h;
@@ -179,10 +179,7 @@ static void strikes_are_forgiven(void **state)
 	assert_in_range(i, 100, 400);
 }
 
-/*
- * KVGPU_RESETS_BURST resets are free, further ones are not. Resets are forgotten with time, even
- * while further ones come.
- */
+/* KVGPU_RESETS_BURST resets are free, further ones are not. Resets are forgotten with time. */
 static void resets_have_a_budget(void **state)
 {
 	struct kvgpu_resets r = { };

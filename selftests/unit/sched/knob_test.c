@@ -242,7 +242,7 @@ static void knobs_work_at_once(void **state)
 
 /*
  * Changes between the policies in many orders, while debts are worked off (vGPU 2 has long pieces
- * of work). A change starves no vGPU and favours none.
+ * of work).
  */
 static void policies_in_any_order(void **state)
 {

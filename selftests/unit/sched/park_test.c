@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * vGPUs that hold the chip and wait: when they are parked, for how long, and what the vGPUs beside
- * them get.
- */
+/* vGPUs that hold the chip and wait, and are parked for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,10 +97,7 @@ static void waits_are_longer_each_time(void **state)
 		assert_int_equal(parked_for(&b), ms[i] * MS);
 }
 
-/*
- * A parked vGPU that is seen at work competes again at once, and its next wait is as short as the
- * first.
- */
+/* A parked vGPU that is seen at work competes again at once. */
 static void work_ends_it(void **state)
 {
 	struct bench b = {};
@@ -168,7 +162,7 @@ static void no_work_is_no_wait(void **state)
 	assert_true(b.c.open);
 }
 
-/* A vGPU that waits while no other vGPU has work is not parked: no vGPU loses time by it. */
+/* A vGPU that waits while no other vGPU has work is not parked. */
 static void alone_it_may_wait(void **state)
 {
 	struct bench b = {};

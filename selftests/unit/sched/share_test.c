@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shares of vGPUs that always have work, for policies, numbers of vGPUs, weights and machines;
- * alone and beside a vGPU whose work can't be interrupted.
+ * Shares of vGPUs that always have work; alone and beside a vGPU whose work can't be interrupted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,11 +111,7 @@ static void busy_ones_are_within_1_percent_in_2_s(void **state)
 	all_setups(0, within_1_percent);
 }
 
-/*
- * Eight vGPUs with unequal weights, with fast and slow switches, short and long pieces of work. A
- * vGPU that loses its place in the round gets one turn less in a window, which is too much for the
- * lightest.
- */
+/* Eight vGPUs with unequal weights, with fast and slow switches, short and long pieces of work. */
 static void eight_keep_their_places(void **state)
 {
 	static const u64 pieces[] = { 50000, 100000, 200000 },
@@ -210,7 +205,6 @@ static void long_work_gains_nothing(void **state)
 	all_setups(300 * SIM_MS, greedy_one_gains_nothing);
 }
 
-/* The result does not depend on the time at which a run begins, up to the largest times. */
 static void any_time_is_like_any_other(void **state)
 {
 	const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S,
@@ -242,7 +236,6 @@ static void any_time_is_like_any_other(void **state)
 	free(w);
 }
 
-/* The least weight against the greatest: the light vGPU gets its small share. */
 static void extreme_weights(void **state)
 {
 	struct sim_vgpu *v = calloc(2, sizeof(*v));
@@ -259,7 +252,6 @@ static void extreme_weights(void **state)
 	free(v);
 }
 
-/* 64 vGPUs: each gets turns, and the shares are right in the long run. */
 static void sixty_four(void **state)
 {
 	struct sim_vgpu *v = calloc(64, sizeof(*v));

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The answers of kvgpu_sched_choose(), step by step: turns, a vGPU alone, vGPUs that are held back,
- * and the time of the next call.
- */
+/* The answers of kvgpu_sched_choose(), step by step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +91,7 @@ static void nobody(void **state)
 	free(b);
 }
 
-/* A vGPU that is alone has the chip open without an end, and no turn is counted for it. */
+/* A vGPU that is alone has the chip open without an end. */
 static void one_alone_is_never_switched(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -174,7 +171,7 @@ static void turns_are_in_proportion(void **state)
 
 /*
  * A vGPU that wakes gets the chip after the shortest turn of the vGPU that has it. It cannot do so
- * a second time in the same slice: otherwise there would be switches all the time.
+ * a second time in the same slice.
  */
 static void one_that_wakes_shortens_the_turn_once(void **state)
 {
@@ -390,10 +387,7 @@ static void a_capped_one_is_taken_off(void **state)
 	free(b);
 }
 
-/*
- * A vGPU that has the chip alone and leaves it idle is charged for that time. The other vGPU gets
- * its own share.
- */
+/* A vGPU that has the chip alone and leaves it idle is charged for that time. */
 static void idling_is_paid_for(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -416,10 +410,7 @@ static void idling_is_paid_for(void **state)
 	free(b);
 }
 
-/*
- * A vGPU may leave the chip idle for a moment without being charged, but not in every turn. So it
- * cannot hold the chip for long by many short stalls.
- */
+/* A vGPU may leave the chip idle for a moment without being charged, but not in every turn. */
 static void idling_in_moments_is_paid_for(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -448,7 +439,7 @@ static void idling_in_moments_is_paid_for(void **state)
 /*
  * A vGPU leaves the chip idle while another vGPU waits, and the other vGPU goes to sleep. The first
  * vGPU pays for that time when its turn ends. If nothing of its cap is left then, it does not get
- * the chip, although no other vGPU wants it.
+ * the chip.
  */
 static void paid_idling_uses_up_a_cap(void **state)
 {
@@ -523,10 +514,7 @@ static void equal_share_holds_back(void **state)
 	free(b);
 }
 
-/*
- * The answer is the same however often kvgpu_sched_choose() is called, and calls without time in
- * between change nothing.
- */
+/* The answer is the same however often kvgpu_sched_choose() is called. */
 static void asking_changes_nothing(void **state)
 {
 	struct bench *b = make(4, KVGPU_SCHED_BEST_EFFORT);

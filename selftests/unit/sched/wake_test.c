@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * vGPUs that sleep and wake: how soon they are served, and that no rhythm of sleeping and waking
- * gains time.
- */
+/* vGPUs that sleep and wake: how soon they are served. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +102,6 @@ static void one_that_waits_for_its_jobs(void **state)
 	}
 }
 
-/* No rhythm of sleeping gives a vGPU more than its share while the others always have work. */
 static void no_rhythm_gains(void **state)
 {
 	static const u64 len[] = { 10000, 100000, 700000, 1500000, 5 * SIM_MS, 30 * SIM_MS };

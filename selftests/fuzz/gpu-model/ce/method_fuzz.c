@@ -36,7 +36,6 @@ static void one_method(struct card *c, unsigned int inst, uint32_t mthd, uint32_
 	unsigned int turns = 0, charges;
 	enum eng_ret ret;
 
-	/* as fifo/ does: a halted engine takes nothing until it is acknowledged */
 	if (ce_engine.stalled(&c->g, inst))
 		ack(c, inst);
 	do {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A context image and register lists of any content: loading, using and saving it ends, and
- * sanitizers see no wrong access, whatever registers the lists and the patch list name.
+ * sanitizers see no wrong access.
  */
 #include <string.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any stream of methods, register writes, writes to memory and context switches. Each action is 8
- * bytes: what, where, and an argument. The channel counts as "to be stopped", so nothing may wait;
- * a halted engine is acknowledged as the host would.
+ * bytes: what, where, and an argument. The channel counts as "to be stopped", so nothing may wait.
  */
 #include <assert.h>
 #include <string.h>

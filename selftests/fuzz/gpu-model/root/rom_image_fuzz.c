@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	why[0] = 0;
 	if (rom_image_check(exact, len, why, sizeof(why))) {
 		if (!why[0])
-			abort();	/* refused without a reason */
+			abort();
 	} else if (len < 512 || le16(exact) != 0xaa55 ||
 		   memcmp(exact + le16(exact + 0x18), "PCIR", 4)) {
 		abort();

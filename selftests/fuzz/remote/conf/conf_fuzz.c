@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Files of the configuration: the first byte says of which side. What is taken has to hold what it
- * promises: most numbers in their limits, an address one that can be read again; what is refused
- * has a line that the file has, and a text.
+ * promises; what is refused has a line that the file has, and a text.
  */
 #include <stdlib.h>
 #include <string.h>

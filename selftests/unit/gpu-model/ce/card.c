@@ -24,10 +24,7 @@ static void *must(void *p)
 	return p;
 }
 
-/*
- * Gives every page of the address space a page of its own, in random order; about half of them lie
- * in guest memory.
- */
+/* Gives every page of the address space a page of its own, in random order. */
 static void shuffle_pages(struct card *c)
 {
 	unsigned int i, j;

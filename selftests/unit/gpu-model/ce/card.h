@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The surroundings of the copy engines in their tests: a small address space whose pages lie
- * scattered in "VRAM" and "guest memory", with pages that can be absent, and counters in the place
- * of the other units.
+ * scattered in "VRAM" and "guest memory".
  */
 #ifndef KVGPU_SELFTESTS_CE_CARD_H
 #define KVGPU_SELFTESTS_CE_CARD_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches of class A0B5 against an oracle that goes byte by byte: pairs of layouts, remaps, fills,
- * sizes, origins, stops. Then launches that must fail, each with its code, and faults in the middle
- * of a launch.
+ * Launches of class A0B5 against an oracle that goes byte by byte. Then launches that must fail,
+ * each with its code, and faults in the middle of a launch.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>
@@ -172,7 +171,7 @@ static uint32_t write_launch(struct card *c, const struct oracle_launch *l)
 
 /*
  * Runs a launch to its end through all its stops. At each stop the channel's state is saved,
- * overwritten and loaded again, as RAMFC is when another channel runs.
+ * overwritten and loaded again.
  */
 static enum eng_ret run_launch(struct card *c, uint32_t launch)
 {
@@ -489,7 +488,6 @@ static void test_fault_in_the_middle(void **state)
 			expect_copied(c, 0x123, HALF + 0x123, 0x5000 - 0x123, before);
 			assert_int_equal(*card_byte(c, HALF + 0x5000), before[HALF + 0x5000]);
 			assert_int_equal(c->kicks, 0);
-			/* the semaphore at address 0 was not released */
 			assert_memory_equal(card_byte(c, 0), before, 0x123);
 			card_destroy(c);
 		}

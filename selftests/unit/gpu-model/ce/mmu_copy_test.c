@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The copy engines on the real MMU and pacer: page tables, TLBs, fault records, pace. With --bench:
- * the speed of several kinds of copies for growing sizes, each as a part of the speed of a memcpy
- * of the same size.
+ * The copy engines on the real MMU and pacer. With --bench: the speed of several kinds of copies
+ * for growing sizes, each as a part of the speed of a memcpy of the same size.
  */
 #include <setjmp.h>
 #include <stdarg.h>

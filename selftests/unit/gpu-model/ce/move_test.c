@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The function that moves the bytes of copies: lengths and distances around its internal limits,
- * compared with a loop over bytes.
- */
+/* The function that moves the bytes of copies, compared with a loop over bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Block-linear addresses: block shapes compared with the oracle, byte for byte, and addresses that
- * were worked out by hand.
- */
+/* Block-linear addresses, compared with the oracle's and with some that were worked out by hand. */
 #include <linux/bitfield.h>
 #include <setjmp.h>
 #include <stdarg.h>

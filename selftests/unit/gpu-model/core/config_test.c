@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which configurations are accepted: sizes of video memory, layouts, with and without a VBIOS. */
+/* Which configurations of the device are accepted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -104,7 +104,6 @@ static void test_work_counts(void **state)
 	assert_int_equal(took(), 100 * MS);
 }
 
-/* An idle engine collects no credit. */
 static void test_idle_gives_no_credit(void **state)
 {
 	struct pacer p = { .per_s = 1000 };

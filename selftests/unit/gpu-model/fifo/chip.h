@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PFIFO with fake surroundings. Memory is one array: it is VRAM, system memory and every virtual
- * address space, with equal addresses. Engines record the methods that they get, and do what a test
- * tells them.
+ * address space, with equal addresses. Engines record the methods that they get.
  *
  * Accesses from CHIP_HOLE on fail, those with virtual addresses with a fault.
  */
@@ -38,7 +37,7 @@
 /* waits for chip.go or chan.stop; chan.stop: the method comes again */
 #define M_WAIT		0x1004
 #define M_HANG		0x1008		/* waits for chip.go or the reset of the engine */
-#define M_FAULT		0x100c		/* MMU fault */
+#define M_FAULT		0x100c
 /* an exception: halts the engine until chip_resume() or a reset */
 #define M_STALL		0x1010
 #define M_PRIV		0x1014

@@ -35,7 +35,7 @@ static void check_step(struct pb_state *s, struct naive *n, uint32_t word)
 			a.last, o.last, s->count, n->left);
 }
 
-/* Every upper half of a header with some lower halves, each followed by up to four data words. */
+/* Every upper half of a header with some lower halves, each followed by four words. */
 static void test_all_headers(void **state)
 {
 	static const uint32_t low[] = { 0x0000, 0x0004, 0x2100, 0x4f00, 0x1ffc,

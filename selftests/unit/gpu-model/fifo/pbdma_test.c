@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A PBDMA at work: Host's methods, its own interrupts, and the words that it leaves in RAMFC and
- * USERD.
- */
+/* A PBDMA at work: methods, interrupts, and what it leaves in RAMFC and USERD. */
 #include "fifo/chip.h"
 
 static uint32_t ramfc(unsigned int c, unsigned int off)
@@ -267,7 +264,6 @@ static void test_software_method_stays(void **state)
 	expect_stall(0, w, 2, PBDMA_INTR0_DEVICE, 0);
 	wr(0x40108, PBDMA_INTR0_DEVICE);
 	eventually(rd(0x40108) == PBDMA_INTR0_DEVICE);
-	/* software may put any other method there */
 	wr(0x400c0, 0x80000000 | 4 << 16 | M_NOTE);
 	wr(0x40108, PBDMA_INTR0_DEVICE);
 	eventually(log_count() == 2);
@@ -366,7 +362,7 @@ static unsigned int fifo_threads(void)
 	return n;
 }
 
-/* An idle PFIFO's threads wait without a deadline, and no thread wakes another. */
+/* An idle PFIFO's threads wait without a deadline. */
 static void test_idle_costs_nothing(void **state)
 {
 	uint64_t before, after;

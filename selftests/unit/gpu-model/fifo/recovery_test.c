@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Faults and hangs, and the register sequences with which nouveau
- * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) removes the channel. The registers that
- * nouveau reads must have what nouveau needs, and other channels must continue.
+ * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) removes the channel.
  */
 #include "fifo/chip.h"
 
@@ -189,7 +188,6 @@ static void test_recovery_overtakes(void **state)
 	eventually(rd(0x262c) == 0);
 }
 
-/* Without recovery a fault holds the engine and the runlist. */
 static void test_fault_holds(void **state)
 {
 	chans(2, 0);

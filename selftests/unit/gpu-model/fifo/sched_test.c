@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The channel table, order and length of turns, blocking and preempting, GR shared by channels, and
- * many channels.
- */
+/* The channel table; turns, blocking and preempting; GR shared by channels. */
 #include <stdlib.h>
 
 #include "fifo/chip.h"
@@ -309,7 +306,7 @@ static void test_block_and_allow(void **state)
 
 /*
  * Begins a turn of channel 0. Half a millisecond into its slice of 1 ms, the channel stands still
- * until turn_goes_on(), with much more work behind it.
+ * until turn_goes_on().
  */
 static void turn_begins(void)
 {
@@ -600,7 +597,6 @@ static void test_waiting_for_gr_outlasts_slices(void **state)
 	eventually(log_count() == 2);
 }
 
-/* Two channels with long methods that can be interrupted share GR in turns. */
 static void test_long_methods_let_go_of_gr(void **state)
 {
 	chans(2, 0);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * PFIFO's semaphores: operations, channels that wait for each other, timeouts, and the effect of a
- * waiting channel on other channels.
- */
+/* PFIFO's semaphores, and what a waiting channel does to others. */
 #include "fifo/chip.h"
 
 static uint32_t status(unsigned int c)
@@ -153,7 +150,6 @@ static void test_switched_out_keeps_its_place_in_ramfc(void **state)
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_D), 0x00081001);
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_C), 77);
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_B), SEM(3));
-	/* the instance block is the only place that has this value */
 	mem_set(INST(0) + RAMFC_SEMAPHORE_C, 78);
 	mem_set(SEM(3), 78);
 	chan_enable(0);
@@ -186,7 +182,7 @@ static void test_timer_wakes(void **state)
 		submit(0, SEMA(SEM(0), i, 1), RELEASE(1, i));
 		eventually(acquire_sleepers() == 1);
 		mem_set(SEM(0), i);
-		/* an acquire is looked at again after this time at the latest */
+		/* an acquire is looked at again after this time */
 		clock_move(1000000);
 		eventually(mem_get(SEM(1)) == i);
 	}

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The surroundings of gr/, see fake.h. The MMU's stand-ins check the lock rules of model.h with an
- * error-checking mutex.
- */
+/* The surroundings of gr/, see fake.h. */
 #include "gr/fake.h"
 
 #include <assert.h>
@@ -128,7 +125,6 @@ void mmu_client_fini(struct gk110 *g, struct mmu_client *c)
 {
 }
 
-/* Returns whether this thread holds g->lock. */
 static bool lock_is_mine(struct gk110 *g)
 {
 	int ret = pthread_mutex_lock(&g->lock);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device around gr/ for its tests: the register file and the dispatch of the units under test, a
- * flat address space for each page directory, and records of what the rest of the model would have
- * been asked to do.
+ * flat address space for each page directory.
  */
 #ifndef KVGPU_SELFTESTS_GR_FAKE_H
 #define KVGPU_SELFTESTS_GR_FAKE_H
@@ -45,7 +44,7 @@ struct fake *fake_create(void);
 void fake_destroy(struct fake *f);
 /*
  * For fuzzers: clears the VRAM in [@from, @from + FAKE_SPACE), the victim's registers, the register
- * that FECS_OS_LIST_FIRST names and.fault, and resets the units under test.
+ * that FECS_OS_LIST_FIRST names and .fault, and resets the units under test.
  */
 void fake_recycle(struct fake *f, uint32_t from);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Falcon ports: memories with increments by reads and by writes, bounds, sizes as nouveau computes
- * them, interrupts, start.
- */
+/* The ports of a falcon: its memories, its start, its interrupts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

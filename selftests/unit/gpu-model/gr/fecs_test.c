@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switching: boot with both protocols in nouveau's order, the golden context, switches
- * between contexts, the patch list, and memory that is broken.
+ * Context switching: boot with both protocols, switches, the patch list, and memory that is broken.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Methods: classes, state, inline uploads compared with a naive oracle, report semaphores, macros,
- * loads of constant buffers, and exceptions as nouveau's gf100_gr_intr() acknowledges them.
+ * loads of constant buffers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,10 +82,7 @@ static void acknowledge(struct world *w, uint32_t bits)
 	f->resumed = 0;
 }
 
-/*
- * Handles a trap of a front end unit as nouveau's gf100_gr_trap_intr() does: acknowledges the
- * unit's status and its bit in 0x400108, and at the end restarts the engine by 0x400500.
- */
+/* Handles a trap of a front end unit as nouveau's gf100_gr_trap_intr() does. */
 static void acknowledge_trap(struct world *w, uint32_t trap, uint32_t esr)
 {
 	struct fake *f = w->f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CPU windows: physical and virtual BAR1 and BAR3; PRAMIN on every target; the peephole port;
- * faults; and what the bus is told when translations change.
+ * faults.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -153,7 +153,7 @@ static void instance_in_guest_memory(void **state)
 
 /*
  * The MMU reads the instance block when the register is written. A later change of the block needs
- * another bind. A bind drops no TLB line.
+ * another bind.
  */
 static void bind_reads_the_block(void **state)
 {

@@ -4,9 +4,10 @@
  * windows, and page tables made by hand. fake_device.h adds stand-ins for the rest of the model.
  * Registers are accessed through the units' own tables.
  *
- *  struct fake *f = fake_create(16 << 20, 4 << 20); struct fake_vm vm = fake_vm_create(f, limit);
- * fake_map(f, &vm, va, phys, MEM_VRAM, 0, false); mmu_space_load(&f->g, vm.inst, MEM_VRAM,
- * &space);
+ *  struct fake *f = fake_create(16 << 20, 4 << 20);
+ *  struct fake_vm vm = fake_vm_create(f, limit);
+ *  fake_map(f, &vm, va, phys, MEM_VRAM, 0, false);
+ *  mmu_space_load(&f->g, vm.inst, MEM_VRAM, &space);
  */
 #ifndef KVGPU_TEST_FAKE_H
 #define KVGPU_TEST_FAKE_H

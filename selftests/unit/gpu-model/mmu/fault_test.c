@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Fault records: contents, pending bits, dropped faults, and faults that come while gk110.lock is
- * held.
- */
+/* The MMU's fault records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

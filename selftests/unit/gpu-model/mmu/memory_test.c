@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Physical accesses: targets, bounds, the last addresses that there can be, statistics. */
+/* Accesses to memory by physical address. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The TLB behaviour that software can see. An entry that was changed without an invalidate keeps
- * its old translation. An invalidate ends that for the entries that it names. Also invalidates
- * while other threads translate: when the register write has returned, no thread uses the old page.
+ * its old translation. An invalidate ends that for the entries that it names.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -244,7 +243,7 @@ static void peek_fills_nothing(void **state)
 	rig_destroy(r);
 }
 
-/* Many more pages than TLB lines, in an order that evicts lines: every translation stays right. */
+/* Many more pages than TLB lines, in an order that evicts lines. */
 static void eviction(void **state)
 {
 	struct rig *r = rig_create();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translations and copies in address spaces: rights of cached lines, address limits, different
- * pages and targets in one copy, and the contents of a segment. With --bench: nanoseconds for
- * translations, invalidates and accesses to a window.
+ * Translations and copies in address spaces. With --bench: nanoseconds for translations,
+ * invalidates and accesses to a window.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -167,7 +166,6 @@ static uint32_t rnd(uint32_t below)
 	return (rnd_state >> 8) % below;
 }
 
-/* Copies across scattered small pages, big pages and system pages, compared with a flat array. */
 static void copies_over_pages(void **state)
 {
 	const unsigned int pages = 96, size = 96 * 4096;

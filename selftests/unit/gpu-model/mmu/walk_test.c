@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The page-table walk for combinations of an entry's bits and kinds, in both page modes, compared
- * with the oracle. Tables lie at fixed places, so a case is one directory entry, one big entry, one
- * small entry and one access.
+ * with the oracle.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bits of the root units that a driver waits for get their values, and what drivers compute from
- * registers is right: clocks, voltage, temperature, memory size, link speed.
+ * registers is right.
  */
 
 #include "card.h"

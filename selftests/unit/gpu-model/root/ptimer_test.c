@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The timer: rate, setting, consistent reads while another thread writes the ratio; and the alarm:
- * exact time, wrap, masks, no CPU use while it is not armed.
- */
+/* The timer: its rate, its setting, and consistent reads; and its alarm. */
 #include <unistd.h>
 
 #include "card.h"
@@ -109,7 +106,6 @@ static void test_counts_nanoseconds(void **state)
 	assert_int_equal(ptimer_now(&c->g), t1);
 }
 
-/* While the test's clock is not stopped, the time goes on with the host's time. */
 static void test_runs_by_itself(void **state)
 {
 	struct card *c = *state;

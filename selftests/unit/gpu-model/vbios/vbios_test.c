@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The generated VBIOS, read by a parser that was written from the formats alone. Pointers must be
- * in bounds, checksums right, and the values that a driver needs there.
- */
+/* The generated VBIOS, read by a parser that was written from the formats alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Mapped windows, with both ends in one process: the model's part (barmap.c, barmap_link.c), and
- * the helper that QEMU loads. The test maps the regions' files as QEMU does, and its threads play
- * the vCPUs.
+ * the helper that QEMU loads.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -602,7 +601,7 @@ static void test_helper_dies(void **state)
 	assert_int_equal(load(bar1, FIRST, 0), 8);
 }
 
-/* More single pages than the process may map: all mappings are removed, and no access is lost. */
+/* More single pages than the process may map. */
 static void test_mapping_budget(void **state)
 {
 	uint32_t i, round;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Guest memory: map, unmap, lookup; and a random history compared with an array of pages. */
+/* Guest memory, and a random history compared with an array of pages. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

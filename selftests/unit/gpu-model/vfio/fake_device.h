@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device for the tests of vfio/: it counts accesses, answers reads with fixed values or with the
- * offset, and translates by tables that a test fills.
+ * offset.
  */
 #ifndef KVGPU_SELFTESTS_FAKE_DEVICE_H
 #define KVGPU_SELFTESTS_FAKE_DEVICE_H

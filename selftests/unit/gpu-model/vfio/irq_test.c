@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Interrupts: what SET_IRQS accepts, INTx as a level that masks itself, and MSI messages as edges.
- */
+/* The device's interrupts, as a vfio-user client sees them: SET_IRQS, INTx and MSI. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The message stream: hand-shake, framing, commands in good and malformed messages, questions about
- * regions, and accesses.
- */
+/* The vfio-user server's message stream, with good and malformed messages. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -178,7 +175,7 @@ static void test_in_pieces(void **state)
 	assert_int_equal(fake.replies, 2);
 }
 
-/* Descriptors are kept for the message with which they came, and no other message gets them. */
+/* Descriptors are kept for the message with which they came. */
 static void test_descriptors_meet_their_message(void **state)
 {
 	struct { struct vu_hdr hdr; struct vu_dma_map map; } m[2] = {
@@ -221,7 +218,7 @@ static void test_unsupported_commands(void **state)
 	assert_int_equal(roundtrip(VU_MIG_DATA_WRITE, body, 16), EOPNOTSUPP);
 }
 
-/* Commands with lengths from nothing to more than they need get an answer, and no crash. */
+/* Commands with lengths from nothing to more than they need get an answer. */
 static void test_all_lengths(void **state)
 {
 	uint8_t body[80] = { 0 };

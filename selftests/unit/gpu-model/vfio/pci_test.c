@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Configuration space: a K20m's contents, which bits can be written, and that all lists of
- * capabilities end.
- */
+/* Configuration space: a K20m's contents, which bits can be written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

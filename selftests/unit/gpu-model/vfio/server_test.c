@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The server as a process sees it: real sockets, one client after the other, signals, left-over
- * files.
- */
+/* The server as a process sees it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parts of the kernel that hw/ uses, for tests in user space: registers and card memory are the
- * fake chip's, time is a counter, and locks abort on misuse.
+ * fake chip's.
  */
 #ifndef KVGPU_TEST_KERNEL_SERVICES_H
 #define KVGPU_TEST_KERNEL_SERVICES_H

@@ -73,7 +73,6 @@ static void start(unsigned int n, unsigned int fails)
 	}
 }
 
-/* Ends all vGPUs. */
 static void end(void)
 {
 	unsigned int i;
@@ -221,10 +220,7 @@ static void who_may_open(void **state)
 	close_it(&vgpu[0]);
 	assert_false(opens(&unmaps, &vgpu[0]));
 	end();
-	/*
-	 * Open is refused even while the loop forbids no pins yet: the thread may ask another vGPU
-	 * a second time, which forbids them, and here it does.
-	 */
+	/* Open is refused even while the loop forbids no pins yet. */
 	start(2, 0);
 	assert_true(opens(&unmaps, &vgpu[0]));
 	assert_true(opens(&unmaps, &vgpu[1]));
@@ -255,8 +251,7 @@ static void who_may_open(void **state)
 }
 
 /*
- * A VMM that has used up its memory gets no files for its threads, so any number of threads may be
- * without a file. The lock is held for only a few of them at a time.
+ * Any number of threads may be without a file. The lock is held for only a few of them at a time.
  */
 static void many_without_a_file(void **state)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Texts of addresses: their forms and limits, and the reason that is given for a text that is no
- * address. Also sockets at such addresses, and the owners of subordinate user numbers.
- */
+/* Texts of addresses, and sockets at such addresses; and the owners of subordinate user numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,10 +172,7 @@ static void lengths(void **state)
 	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
 }
 
-/*
- * A plain socket of this machine: listening, connecting, and the name that the listener has for the
- * other end.
- */
+/* A plain socket of this machine. */
 static void sockets(void **state)
 {
 	struct address a;
@@ -296,7 +290,6 @@ static void waits_for_room(void **state)
 	unlink(a.host);
 }
 
-/* Subordinate numbers are their owner's, but for root's; what is no such line is nobody's. */
 static void owners(void **state)
 {
 	char path[] = "/tmp/kvgpu-subuid-XXXXXX";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Apertures between processes: a malicious client or server that writes to the shared memory at any
- * moment and a SIGKILL of either side under load.
+ * moment, and a SIGKILL of either side under load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,10 +221,7 @@ static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 		p->status = KVGPU_RING_OK;	/* the attacker's own doing */
 }
 
-/*
- * Whatever the client writes at whatever moment, the server neither crashes nor hangs: it ends by
- * itself, when the client closes its socket at the latest.
- */
+/* Whatever the client writes at whatever moment, the server neither crashes nor hangs. */
 static void malicious_clients(void **state)
 {
 	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
@@ -386,7 +383,6 @@ static void *ask_for_ever(void *arg)
 	return (void *)(intptr_t)r;
 }
 
-/* Starts the threads of a client. Each must get the right error in the end. */
 static void clients(pthread_t *t)
 {
 	const char *why = "";

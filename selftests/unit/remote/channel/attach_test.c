@@ -3,7 +3,7 @@
  * A server and clients find each other by an aperture's first page. Here their steps are done in
  * every order, with a crash of either side at any step. Rings are never cleared under a living
  * client; both sides agree on which client is attached; and from every state they find each other
- * once there are no more crashes. The search also notices protocols that are wrong.
+ * once there are no more crashes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -401,7 +401,6 @@ static void wrong_ones_are_noticed(void **state)
 	}
 }
 
-/* A client that does not have the ticket for which the bell rang is not taken. */
 static void only_one_is_taken(void **state)
 {
 	struct attach_server s = { .page = &page, .version = VERSION, .generation = 5, .only = 7 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Boxes for answers: no answer is taken before the question, after the answer, or for a box that
- * does not exist. A lost channel gives an error.
- */
+/* Boxes for answers: when an answer is taken, and what a lost channel gives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +56,7 @@ static void no_such_box(void **state)
 	assert_null(box_of(&c, UINT32_MAX));
 }
 
-/* A channel that was lost before a thread asks gives that thread an error, and no wait. */
+/* A channel that was lost before a thread asks gives that thread an error. */
 static void lost_before_the_question(void **state)
 {
 	struct kvgpu_remote_channel c = { 0 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Both ends of a channel in one process, over a socket, an aperture and a relay: frames, answers,
- * pieces of the arena, happenings, acks, and peers that leave or lie.
- */
+/* Both ends of a channel in one process, over a socket, an aperture and a relay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -413,7 +410,7 @@ static void pieces(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* Frames that lie before the ack do not hold it up, and afterwards the server answers as before. */
+/* Frames that lie before the ack do not hold it up. */
 static void acks_pass_by(void **state)
 {
 	struct kvgpu_remote_answer a;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures in a file that both sides map, with and without a bell: clients that come and go,
- * several places, either side killed, the file cut short, strangers that ring, the file's owner and
- * rights, and how waits sleep. Servers are other processes.
+ * Apertures in a file that both sides map, with and without a bell. Servers of clients are other
+ * processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -182,7 +181,6 @@ static int ask(unsigned int box, size_t n)
 	return 0;
 }
 
-/* Makes @n calls. */
 static void calls(unsigned int n)
 {
 	unsigned int box = kvgpu_remote_box_get(client), i;
@@ -262,7 +260,7 @@ static void behind_its_label(void **state)
 	start_server();
 }
 
-/* As many programs at the same time as the label says, each with a part of its own. */
+/* As many programs at the same time as the label says. */
 static void several_places(void **state)
 {
 	enum { PLACES = 3, PART = 14 << 20 };
@@ -400,7 +398,7 @@ static void server_killed(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* The next client gets in at its first attempt, whether or not the server has seen the death. */
+/* The next client gets in at its first attempt. */
 static void client_killed(void **state)
 {
 	int fd[2];
@@ -700,8 +698,8 @@ static unsigned int mode_of(const char *what)
 }
 
 /*
- * When it is served, a regular file loses other users' rights. A device becomes root's alone,
- * whatever its udev rule said; the one here has the number of /dev/null, which has no size.
+ * When it is served, a regular file loses other users' rights. A device becomes root's alone; the
+ * one here has the number of /dev/null, which has no size.
  */
 static void no_other_opens_it(void **state)
 {

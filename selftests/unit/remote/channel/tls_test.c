@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A channel on TLS with certificates as kvgpu-remotectl makes them: frames, pieces and acks. Then
- * wrong certificates and files, and what is said of them; peers that do not speak TLS; and keys
- * that are renewed while a thread waits.
+ * A channel on TLS with certificates as kvgpu-remotectl makes them; wrong certificates and files;
+ * peers that do not speak TLS; and keys that are renewed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -435,7 +434,6 @@ static void files(void **state)
 	assert_non_null(strstr(why, "client.crt: no certificate"));
 }
 
-/* Nothing is overwritten, and only the owner can read keys. */
 static void makes_no_second(void **state)
 {
 	static const char *const ann[] = { "ann" }, *const bad[] = { "../ann" };

@@ -118,7 +118,6 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 
 /* ------------------------------------------------------------------ */
 
-/* The pages of managed memory are closed only for a copy out of managed memory. */
 static void other_memory_is_apart(void **state)
 {
 	static uint8_t to_here[BYTES];

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Into which pieces a copy by way of a relay is cut: into one piece where cutting does not pay, and
- * elsewhere nearly as well as possible.
- */
+/* Into which pieces a copy by way of a relay is cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Gates for events: a stream of the client's own is kept for the next gate, but not when a call or
- * the thread's start fails, as the stream may wait for an event then. There is no server.
+ * the thread's start fails. There is no server.
  */
 #include <errno.h>
 #include <setjmp.h>

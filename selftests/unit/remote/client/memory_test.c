@@ -170,10 +170,7 @@ static void device_memory(void **state)
 	ranges_end(&contexts[1]);
 }
 
-/*
- * Handles and addresses of two servers: to which server a call goes, and that no address belongs to
- * both.
- */
+/* Handles and addresses of two servers: to which server a call goes. */
 static void two_servers(void **state)
 {
 	void *one = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 5, 1), NULL);
@@ -348,7 +345,7 @@ static uint8_t *pinned_at_device(uint8_t *device)
 	return pinned;
 }
 
-/* A channel's second mapping stays, wherever later contexts pin the arena. */
+/* A channel's second mapping stays. */
 static void a_mapping_outlives_its_context(void **state)
 {
 	static uint8_t same[ARENA], other[ARENA];
@@ -377,10 +374,7 @@ static void a_mapping_outlives_its_context(void **state)
 	peers->pinned = 0;
 }
 
-/*
- * When all pieces are given back, in another order than they were taken, the memory is one piece
- * again.
- */
+/* When all pieces are given back the memory is one piece again. */
 static void pieces_for_long(void **state)
 {
 	enum { N = 100 };
@@ -470,7 +464,7 @@ static void an_empty_ring_begins_anew(void **state)
 
 /*
  * For a relay a piece's room is its size, rounded up to a power of two of 4 KiB at least. Each
- * piece lies at a multiple of its room: so many copies use few places.
+ * piece lies at a multiple of its room.
  */
 static void pieces_for_a_relay(void **state)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * remote.conf and remoted.conf: keys, limits, sections, comments, the messages about mistakes, and
- * the files that the packages install.
- */
+/* Reading remote.conf and remoted.conf. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

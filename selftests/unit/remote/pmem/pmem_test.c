@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-aperture: files and their labels; a memory disk that becomes a device, on a made-up /sys
- * from which the test reads back what was written; memory types as Linux lists them; the list of
- * devices.
+ * kvgpu-aperture: files and their labels; a memory disk that becomes a device, on a made-up /sys;
+ * memory types as Linux lists them; the list of devices.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -276,10 +275,7 @@ static void becomes_a_device(void **state)
 	assert_string_equal(said, "");
 }
 
-/*
- * Whichever step fails, the disk's driver gets its namespace back. If the seed had got the
- * namespace already, it is taken from the seed.
- */
+/* Whichever step fails, the disk's driver gets its namespace back. */
 static void is_a_disk_again(void **state)
 {
 	static const char *const fails[] = { "devices/region0/dax0.1/uuid",

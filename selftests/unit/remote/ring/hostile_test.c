@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A peer that rewrites a word of shared memory before any access of the honest side, with values
- * that are chosen to hurt; and two of the words by which the consumer decides. model/memory.c
- * checks that no access is outside of the memory, and that calls which decide by what they load
- * load no word twice. Then waits: when they look, and when they sleep.
+ * A peer that rewrites a word of shared memory before any access of the honest side; and two of the
+ * words by which the consumer decides. model/memory.c checks that no access is outside of the
+ * memory, and that calls which decide by what they load load no word twice.
  */
 #include <setjmp.h>
 #include <stdarg.h>

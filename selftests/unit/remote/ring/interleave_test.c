@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every order of both sides' accesses, for rings of 2 to 8 slots and few frames. No frame is lost,
- * torn or stuck, whether both sides live, or one or both crash at any step. The search also notices
- * faults in remote/ring. model/machine.h describes the machine.
+ * torn or stuck, whether both sides live, or one or both crash at any step. model/machine.h
+ * describes the machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Rings, answers and waits between two sides that keep to the rules: what comes out, what is
- * refused, which side is woken, and how the end of a peer is reported.
- */
+/* Rings, answers and waits between two sides that keep to the rules. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
@@ -157,7 +154,6 @@ static void geometry(void **state)
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
 }
 
-/* Frames of every length up to the longest, in one piece and in three. */
 static void every_length(void **state)
 {
 	struct pair *t = create(16, NULL);
@@ -277,7 +273,7 @@ static void callers_mistakes(void **state)
 	destroy(t);
 }
 
-/* A wrong word that the peer writes ends the ring, with a status that names the fault. */
+/* A wrong word that the peer writes ends the ring. */
 static void dead_by_name(void **state)
 {
 	static const struct { size_t word; uint64_t value; enum kvgpu_ring_status want; } c[] = {

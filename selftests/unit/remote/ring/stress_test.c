@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A million frames of random sizes between two threads that sleep often. Then fewer frames in a
- * small ring. Some are answered. All arrive, whole and in order. Also run under the thread
- * sanitizer, which sees whether loads and stores are declared as their order needs.
+ * A million frames of random sizes between two threads that sleep often. All arrive, whole and in
+ * order. Also run under the thread sanitizer, which sees whether loads and stores are declared as
+ * their order needs.
  */
 #include <inttypes.h>
 #include <pthread.h>

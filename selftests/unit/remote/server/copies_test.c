@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The server's copies through the arena: copies that the GPU makes by itself, copies that wait,
- * small answers, and copies of graphs.
- */
+/* The server's copies through the arena. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,10 +13,7 @@
 
 static CUresult refuse_record(CUevent e, CUstream s) { return CUDA_ERROR_OUT_OF_MEMORY; }
 
-/*
- * The GPU copies from and to the arena by itself. No frame waits for such a copy, except for a
- * frame that asks for that, and fences.
- */
+/* The GPU copies from and to the arena by itself. */
 static void pinned_copies(void **state)
 {
 	uint64_t ctx, st, seq;
@@ -54,10 +48,7 @@ static void pinned_copies(void **state)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
-	/*
-	 * When a context ends, its copies and its registration of the arena end, too. The next
-	 * context registers the arena again.
-	 */
+	/* When a context ends, its copies and its registration of the arena end, too. */
 	fake_busy = 100;
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
 	answers = fake_answers;
@@ -260,10 +251,7 @@ static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint
 }
 #define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
 
-/*
- * A graph's copy reads or writes a piece of the arena, its ferry, when the graph runs. Whether
- * there can be ferries depends on the library: it must not refuse to register the arena.
- */
+/* A graph's copy reads or writes a piece of the arena, its ferry, when the graph runs. */
 static void arena_of_ferries(void **state)
 {
 	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);

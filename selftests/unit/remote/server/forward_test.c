@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The server's side of cuBLAS and cuRAND: handles, streams, contexts, scalars, addresses, and wrong
- * frames of a client.
- */
+/* The server's side of cuBLAS and cuRAND. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The server's decoder: wrong frames of a client, numbers of handles and what belongs to them,
- * waits, the quota.
- */
+/* The server's decoder, with frames of a client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -415,7 +412,7 @@ static CUresult set_rounded(CUlimit limit, size_t value)
 	return set_limit(limit, (value + 0xffff) & ~0xffffull);
 }
 
-/* A limit that the library rounds up is charged as the library has it, however often it grows. */
+/* A limit that the library rounds up is charged as the library has it. */
 static void rounded_heap(void **state)
 {
 	size_t *heap = &limits[CU_LIMIT_MALLOC_HEAP_SIZE];
@@ -436,7 +433,6 @@ static void rounded_heap(void **state)
 	assert_int_equal(s.charged, 0);
 }
 
-/* Streams have device memory, too: each is charged. */
 static void streams_in_quota(void **state)
 {
 	uint64_t ctx = context(), st;
@@ -459,7 +455,6 @@ static void streams_in_quota(void **state)
 	assert_int_equal(s.charged, 0);
 }
 
-/* Two programs of one client share one quota. */
 static void quota_of_two(void **state)
 {
 	int fd = pool_make(2);
@@ -523,7 +518,6 @@ static void no_number(void **state)
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
 }
 
-/* The library gets a user object only while the server knows that the object lives. */
 static void user_objects(void **state)
 {
 	uint64_t graph = new_graph(), object;

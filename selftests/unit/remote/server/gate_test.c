@@ -248,10 +248,7 @@ static void waits_for_a_turn(void **state)
 	assert_int_equal(door.busy, 1);
 }
 
-/*
- * A limited amount of work is under way. The time it took is charged. The turn is given back when
- * its time is over and all work is done.
- */
+/* A limited amount of work is under way. The time it took is charged. */
 static void batches(void **state)
 {
 	unsigned int i, under_way;
@@ -593,7 +590,10 @@ static CUresult slow_free(CUdeviceptr p)
 	return CUDA_SUCCESS;
 }
 
-/* The library has the GPU clear memory, whoever has the turn: charged by the clock. */
+/*
+ * The library has the GPU clear memory, whoever has the turn. While the gate is closed this is
+ * charged by the clock.
+ */
 static void memory_takes_time(void **state)
 {
 	s.library.cuMemAlloc_v2 = slow_alloc;

@@ -72,8 +72,8 @@ static CUgraphNode only_node_of(const struct fake *graph)
 }
 
 /*
- * A library may find a node in a child graph of the graph that was asked about. Such a node ends
- * with the child graph, and not with that graph: so it gets no number there.
+ * A library may find a node in a child graph of the graph that was asked about. Such a node gets no
+ * number there.
  */
 static void inside_of_children(void **state)
 {

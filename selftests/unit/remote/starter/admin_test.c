@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The answers of the admin's socket, read by kvgpu-remotectl's own code; wrong commands; texts from
- * clients.
- */
+/* The answers of the admin's socket, read by kvgpu-remotectl's own code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +131,7 @@ static void commands(void **state)
 	assert_non_null(strstr(result("clients"), "state=draining"));
 }
 
-/* The largest number of clients fits into an answer, even if each has the longest texts. */
+/* The largest number of clients fits into an answer. */
 static void many(void **state)
 {
 	struct ctl_sample sample;
@@ -202,7 +199,7 @@ static bool was_dropped(int fd)
 	return !recv(fd, &c, 1, MSG_DONTWAIT);
 }
 
-/* The oldest connection makes room, also where an older one had ended. */
+/* The oldest connection makes room. */
 static void the_oldest_makes_room(void **state)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The arbiter's thread: processes that ring get turns, a process that is killed loses its turn,
- * with one client alone there are no turns, debts stay, and a full bell does no harm.
- */
+/* The arbiter's thread, with processes that ring, are killed, or fill the bell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,10 +150,7 @@ static void turns(void **state)
 	go(a);
 }
 
-/*
- * Programs of one client take no turns. The next client finds nothing of an earlier one in its
- * place.
- */
+/* Programs of one client take no turns. */
 static void one_client(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:ann", 10), *c;
@@ -178,9 +172,7 @@ static void one_client(void **state)
 	go(c);
 }
 
-/*
- * A client that leaves and comes back keeps its debt. A name that was never there before has none.
- */
+/* A client that leaves and comes back keeps its debt. */
 static void debts_stay(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10), *c;
@@ -249,7 +241,7 @@ static void leaves_in_its_turn(void **state)
 	go(c);
 }
 
-/* A process fills the bell with rings: turns are given as usual. */
+/* A process fills the bell with rings. */
 static void endless_ringing(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Which newcomer gets a place, and which one has to leave for another: bursts, newcomers that
- * stall, and many addresses of one network.
- */
+/* Which newcomer gets a place, and which one has to leave for another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -238,8 +235,8 @@ static void who_is_late_goes(void **state)
 }
 
 /*
- * Many programs of one user at the same time: none is ended. They wait for each other as long as
- * they get through in time.
+ * Many programs of one user at the same time: they wait for each other while they get through in
+ * time.
  */
 static void a_burst_waits(void **state)
 {
@@ -293,10 +290,7 @@ static void who_stalls_goes_for_others(void **state)
 	assert_ptr_equal(go, first);
 }
 
-/*
- * Each address of an attacker's network has one newcomer. Callers of other networks go first, and
- * then another address of that network.
- */
+/* Each address of an attacker's network has one newcomer. */
 static void a_network_is_one(void **state)
 {
 	struct address_source other = { 7, 1000 };

@@ -143,8 +143,8 @@ static void all_places_or_none(void **state)
 }
 
 /*
- * The server starts whatever a client has done to its own aperture: a file that was cut, locks that
- * the client holds, a label with more places than fit.
+ * What a client can have done to its own aperture when the server starts: a file that was cut,
+ * locks that the client holds, a label with more places than fit.
  */
 static void what_clients_can_do(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs of one client share its quota, whatever happens to their processes. Rows and memory are
- * free again when the client's last program has ended.
+ * Programs of one client share its quota. Rows and memory are free again when the client's last
+ * program has ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,10 +99,7 @@ static void one_quota(void **state)
 	assert_int_equal(tenants_programs(&s, "tls:ann"), 0);
 }
 
-/*
- * Clients with many names come and go: no row, memory or descriptor is used up, and a new client
- * begins with nothing charged.
- */
+/* Clients with many names come and go. */
 static void rows_come_back(void **state)
 {
 	struct client *c[CLIENTS];

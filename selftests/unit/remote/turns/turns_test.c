@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Shares of a simulated GPU by remote/turns. The simulation has a time of its own, and counts the
- * time that each program had.
- */
+/* Shares of a simulated GPU by remote/turns. The simulation has a time of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,7 +217,7 @@ static void long_work(void **state)
 	assert_true(habits[1].longest_wait < 500 * MS);
 }
 
-/* A client's programs share its part. The client gets no more for having many. */
+/* A client's programs share its part. */
 static void programs_of_one(void **state)
 {
 	unsigned int i;
@@ -256,7 +253,7 @@ static void sleeping(void **state)
 	windows(1, 2, (const uint32_t []){ 1, 1 }, 50);
 }
 
-/* A client that wakes for a moment again and again gets no more than its part, and soon. */
+/* A client that wakes for a moment again and again gets no more than its part. */
 static void wakes_often(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US, .until = 3 * MS, .sleeps = 3 * MS },
@@ -306,7 +303,6 @@ static void keeps(void **state)
 	assert_true(had(1) > 14 * S);
 }
 
-/* The process is killed while it has the turn. */
 static void killed(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);
@@ -350,7 +346,7 @@ static void leaves(void **state)
 	assert_int_equal(programs[3].charged, 0);
 }
 
-/* There are no turns for a client alone, and none any more when the other one wants nothing. */
+/* There are no turns for a client alone. */
 static void alone(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 300 * US }, 1);
@@ -379,7 +375,6 @@ static void alone(void **state)
 	assert_false(t.closed);
 }
 
-/* Weights as different as possible: none waits for ever. */
 static void far_apart(void **state)
 {
 	add((struct habit){ .client = 0, .piece = 500 * US }, 1);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Any words: decoding ends, its results are within what insn.h promises, and the text fits in what
- * it says it needs.
- */
+/* Any words: decoding ends, its results are within what insn.h promises. */
 #include <assert.h>
 #include <string.h>
 

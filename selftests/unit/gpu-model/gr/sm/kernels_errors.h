@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Grids that end with an error, a reset or a preemption. Included by kernels_test.c. */
+/*
+ * How grids end: errors, resets, preemptions; their pace, bounds, and lack of memory. Included by
+ * kernels_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
 #define KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
 
@@ -269,7 +272,6 @@ void *__wrap_calloc(size_t n, size_t size)
 	return no_block_of && n * size == no_block_of ? NULL : __real_calloc(n, size);
 }
 
-/* Without memory for code or constants a grid ends with a fault that is recorded, once. */
 static void no_memory_is_a_fault(void **state)
 {
 	const size_t sizes[] = { (sizeof(struct code_line) + 63) & ~(size_t)63, CBUF_PAGE };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernels that nvcc compiled (kernels.cu) are executed, and the results compared with the host's
- * own computation. Kernels run with each vector unit that this machine has.
+ * own computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -73,7 +73,6 @@ static float fraction(float x)
 	return floorf((x - floorf(x)) * 256 + 0.5f) / 256;
 }
 
-/* A texel of a test image is a function of its place. */
 static float plane_texel(int x, int y, unsigned int c)
 {
 	return (float)(x * 3 + y * 50 + (int)c * 1000);

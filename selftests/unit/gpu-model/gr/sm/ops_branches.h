@@ -35,10 +35,7 @@ static void branch_by(struct world *w, int32_t distance, uint32_t m, uint32_t fi
 	assert_int_equal(t->pc, at == to ? next : to);
 }
 
-/*
- * The side with the higher address goes first. Mesa's atomics on shared memory rely on that: the
- * lane that got the lock branches forward.
- */
+/* The side with the higher address goes first. Mesa's atomics on shared memory rely on that. */
 static void higher_side_of_a_branch_goes_first(void **state)
 {
 	struct world *w = *state;

@@ -193,7 +193,6 @@ static void integers_of_what_is_no_number(void **state)
 	}
 }
 
-/* The flags of a wide result depend on both of its words. */
 static void flags_of_wide_conversions(void **state)
 {
 	struct world *w = *state;

@@ -77,7 +77,6 @@ static float lane_float(const uint32_t *r, unsigned int l)
 	return f;
 }
 
-/* Every source of FSWZ with every operation, in every thread. */
 static void swizzled_sums(void **state)
 {
 	struct world *w = *state;

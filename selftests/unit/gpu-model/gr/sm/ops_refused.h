@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Instructions that the chip refuses, with the error of each. Included by ops_test.c. */
+/*
+ * Instructions that the chip refuses, with the error of each; limits of calls, addresses and
+ * windows; clocks. Included by ops_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 #define KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 
@@ -150,7 +153,6 @@ static void barriers_that_are_refused(void **state)
 	expect_trap(w, in, WARP_ILLEGAL_PARAM);
 }
 
-/* A pair of words in a constant bank must begin at a multiple of 8. */
 static void wide_constants_are_aligned(void **state)
 {
 	struct world *w = *state;

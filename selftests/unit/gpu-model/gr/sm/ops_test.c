@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Single instructions in the form that the decoder gives: instructions that nvcc does not make for
- * kernels_test.c, flags and chains for corner values, conversions of half floats, and errors of
- * operands.
- */
+/* Single instructions in the form that the decoder gives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,7 +205,7 @@ static void saturating_sums(void **state)
 	assert_int_equal(R(2)[0], R(0)[0] + 42);
 }
 
-/* 64-bit numbers in pairs of registers: compared by SUB.CC and SETP.X, and chosen by IMNMX. */
+/* 64-bit numbers in pairs of registers. */
 static void chains_of_words(void **state)
 {
 	struct world *w = *state;

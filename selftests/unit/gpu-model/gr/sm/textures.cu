@@ -57,7 +57,6 @@ extern "C" __global__ void volume_grad_some(tex t, const float4 *p, const float4
 		out[i] = tex3DGrad<float4>(t, a.x, a.y, a.z, DX3, DY3);
 }
 
-/* elements as they are */
 extern "C" __global__ void fetch(tex t, const float4 *p, const float4 *g, int4 *out)
 {
 	u32 i = blockIdx.x * blockDim.x + threadIdx.x;

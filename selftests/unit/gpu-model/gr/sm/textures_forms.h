@@ -178,7 +178,6 @@ static void gathered_texels(void **state)
 	}
 }
 
-/* Reads with integer coordinates: outside of the image they give 0, and levels are clamped. */
 static void single_texels(void **state)
 {
 	static const struct { const char *name; unsigned int kind; } forms[] = {

@@ -316,9 +316,6 @@ static void every_kind_with_every_address_mode(void **state)
 	}
 }
 
-/*
- * Reads with a given level of detail, without and with bias, limits and a smaller range of levels.
- */
 static void levels_of_detail(void **state)
 {
 	struct world *w = *state;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pieces between proxies, with an MPI that does what each test says: a piece is asked for and
- * lands, is refused, comes too short, or never; another proxy asks for what it may have and for
- * what it may not. This process is rank 1 of 4.
+ * Pieces between proxies, with an MPI that does what each test says. This process is rank 1 of 4.
  */
 #include <setjmp.h>
 #include <stdarg.h>
