@@ -2,7 +2,7 @@
 /*
  * Instance blocks. The chip never reads a guest's instance block, only a shadow block that is built
  * here. RAMFC_HCE_PRIV_MODE, which would let the guest copy between physical addresses, is not set.
- * Pure: the caller holds vgpu->lock.
+ * Pure: the caller serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

@@ -47,7 +47,7 @@
 #define HANDLE_PAGE_BITS	20
 #define HOLDER_MAX		4094
 #define WINDOWS_MAX		8
-#define PIN_BATCH		512		/* most pages of one call */
+#define PIN_BATCH		512		/* most pages of one ops->pin() or ops->unpin() */
 /*
  * after this many failed calls of ops->pin(), an operation (one call of shadow.h) tries no more
  * pins

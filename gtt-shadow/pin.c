@@ -3,8 +3,8 @@
  * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
  * to it. A page is pinned once for all its entries. Without an entry it stays pinned until
  * kvgpu_shadow_reap(), because the GPU may still have a translation to it in its TLB (S2 of
- * docs/invariants.md). Until then a new entry can use the pin again. Pure: the caller holds
- * vgpu->lock.
+ * docs/invariants.md). Until then a new entry can use the pin again. Pure: the caller serialises
+ * calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

@@ -9,7 +9,7 @@
  * Entries for system memory are VOL (volatile), so that L2 holds no line of it that a cache
  * operation of another vGPU could throw away. They are coherent, too: when the host has cleared a
  * page for a VMM, the zeros may still be in the CPU's caches, and a read without a snoop would find
- * what the page's last owner left in memory (S4). Pure: the caller holds vgpu->lock.
+ * what the page's last owner left in memory (S4). Pure: the caller serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>

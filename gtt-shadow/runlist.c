@@ -3,7 +3,7 @@
  * Runlists. The guest's entries have the guest's ids of channels and groups, and the chip's entries
  * have ids that the host gave. .map() translates an id; without an id the entry is left out. A
  * group (TSG) is a header entry, and behind it the entries of its channels. The host sets the
- * timeslice. Pure: the caller holds vgpu->lock.
+ * timeslice. Pure: the caller serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

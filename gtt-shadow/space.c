@@ -3,7 +3,7 @@
  * Address spaces and their tables. A slot is the 128 MiB of one entry of the host's directory, with
  * its tables. Slots, and the descriptors of their tables, come from pools of fixed size. A dropped
  * table goes to dead_tbls until kvgpu_shadow_reap(), because the GPU may walk it until its TLB is
- * invalidated. Pure: the caller holds vgpu->lock.
+ * invalidated. Pure: the caller serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

@@ -3,7 +3,7 @@
  * Pages that the host puts into a guest's address space: graphics context images, each with its
  * patch list, page pool and bundle buffer (mdev/machine/grctx.c). FECS (it switches graphics
  * contexts) obeys the images and lists, and units of GR (the graphics engine) obey the bundles: a
- * guest must not be able to write these pages. Pure: the caller holds vgpu->lock.
+ * guest must not be able to write these pages. Pure: the caller serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

@@ -4,7 +4,7 @@
  * chunk, dirty, substitute). First, the guest's tables that may have changed are compared with the
  * copy of their last contents, which gives the *marked* pages: small pages whose host entries have
  * to be computed again. Then, chunk by chunk, guest memory is pinned and the entries of marked
- * pages are written. Pure: the caller holds vgpu->lock.
+ * pages are written. Pure: the caller serialises calls for one vGPU.
  *
  * The host has a valid big entry where the guest's big page can be installed whole: in video
  * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.

@@ -7,7 +7,7 @@
  * - if the big entry is not valid, but has PRIV: none;
  * - else: that of the small table's entry, or none if that entry is not valid.
  * Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry. Pure: the caller
- * holds vgpu->lock.
+ * serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

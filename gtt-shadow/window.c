@@ -3,7 +3,7 @@
  * BAR windows. A window is an extent (internal.h) without tables of its own. Instead, the caller
  * has an array (@pte) with the entries of the vGPU's part of the host's BAR. Where the guest maps
  * nothing, the entry is @scrap, which points to a page of the host's video memory. Pure: the caller
- * holds vgpu->lock.
+ * serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>

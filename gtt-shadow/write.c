@@ -2,7 +2,7 @@
 /*
  * Sets host entries and writes them to the GPU's tables. Entries that are near each other are
  * written together, as a run. For a window the range of changed entries is noted, which the caller
- * takes (kvgpu_shadow_win_take()) and writes out. Pure: the caller holds vgpu->lock.
+ * takes (kvgpu_shadow_win_take()) and writes out. Pure: the caller serialises calls for one vGPU.
  */
 #include <linux/minmax.h>
 

@@ -115,9 +115,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 }
 
 /*
- * Returns a list of @r that has the wanted entries, with *@same true. Else *@same is false, and the
- * list that was submitted longest ago is returned, to be overwritten: not .cur, which the chip may
- * still read. @copy: as in write_list().
+ * Returns a list of @r that has the wanted entries, with *@same true. Else *@same is false, and a
+ * list to be overwritten is returned, which was not submitted or longest ago: not .cur, which the
+ * chip may still read. @copy: as in write_list().
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)

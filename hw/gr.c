@@ -64,8 +64,8 @@ static int gr_power_up(struct kvgpu_hw *hw)
 }
 
 /*
- * Sets up the MMUs of the GPCs. The pages DEBUG_WR and DEBUG_RD are for a debug mode that stays off
- * (nvgpu hw_fb_gk20a.h); nouveau sets them, too.
+ * Sets up the MMUs of the GPCs. The pages DEBUG_WR and DEBUG_RD are for a debug mode (nvgpu
+ * hw_fb_gk20a.h); nouveau sets them, too.
  */
 static void init_mmu(struct kvgpu_hw *hw)
 {

@@ -34,7 +34,7 @@ void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 int hw_gr_read_shape(struct kvgpu_hw *hw);	/* reads which units GR has */
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
 void hw_gr_init_counts(struct kvgpu_hw *hw);
-/* writes more such registers, for the golden context */
+/* writes registers that depend on the numbers of units, for the golden context */
 void hw_gr_shape_write(struct kvgpu_hw *hw);
 u32 hw_gr_attrib_size(struct kvgpu_hw *hw);	/* returns the bytes of the attribute buffer */
 

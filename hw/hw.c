@@ -5,8 +5,7 @@
  * pool (video memory for structures of the host) from step "BARs" on. Take-down undoes the steps in
  * the opposite order.
  *
- * Bring-up and take-down run in the PCI driver's probe and remove. After bring-up, an engine is
- * reset only with gpu->lock of mdev/ held.
+ * Bring-up and take-down run in the PCI driver's probe and remove.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip. The hard handler only masks all interrupts. The interrupt thread reads
- * the cause, reports it through struct kvgpu_hw_events or only logs it, and acknowledges it. An
+ * Interrupts of the chip. The hard handler masks all interrupts. The interrupt thread reads the
+ * cause, reports it through struct kvgpu_hw_events or only logs it, and acknowledges it. An
  * interrupt can stall a unit that tenants share, so it is acknowledged when it is reported, and not
  * only when the guest's driver responds. Order of register accesses: nouveau nvkm/subdev/mc and
  * nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
@@ -20,8 +20,8 @@
 #include "hw/internal.h"
 
 /*
- * a byte of 0xff, written there, lets the card send the next message (nouveau pci/nv40.c
- * nv40_pci_msi_rearm())
+ * offset in BAR0: a byte of 0xff, written there, lets the card send the next message (nouveau
+ * pci/nv40.c nv40_pci_msi_rearm())
  */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 /* How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up. */

@@ -2,7 +2,7 @@
 /*
  * PPCI: the configuration space seen from BAR0. mdev/config.c sets its words
  * (kvgpu_trap_config_set()). A byte other than 0 that a guest writes to the id of the MSI
- * capability re-arms MSI, as nouveau does.
+ * capability re-arms MSI.
  */
 #include <gk110/ppci.h>
 

@@ -8,7 +8,7 @@
  * guest come in as events. The caller also reads kvgpu_trap_irq_take() and the members
  * .ptimer_alarm, .wants_nonstall and .gr_halted.
  *
- * the caller serialises all calls for one vGPU (vgpu->lock).
+ * The caller serialises all calls for one vGPU (vgpu->lock).
  */
 #ifndef KVGPU_TRAP_H
 #define KVGPU_TRAP_H

@@ -34,7 +34,7 @@
 #define   PFIFO_INTR_PBDMA		BIT(29)
 #define   PFIFO_INTR_RUNLIST		BIT(30)
 #define   PFIFO_INTR_NONSTALL		BIT(31)
-/* levels: not 0 are PFIFO_RUNLIST_EVENT, PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_SOURCE */
+/* levels: PFIFO_RUNLIST_EVENT, PFIFO_PBDMA_INTR_SOURCE or PFIFO_MMU_FAULT_SOURCE is not 0 */
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
 /* Registers of GF100 that GK110 does not use (nouveau fifo/gf100.c). */
@@ -196,7 +196,7 @@
 /* a method for software, or for an absent engine */
 #define   PBDMA_INTR0_DEVICE		BIT(23)
 #define   PBDMA_INTR0_SEMAPHORE		BIT(25)
-/* deadline of a semaphore acquire */
+/* the deadline of a semaphore acquire has passed */
 #define   PBDMA_INTR0_ACQUIRE		BIT(26)
 /* software wrote a register at 0x00-0xff while a channel ran */
 #define   PBDMA_INTR0_PRI		BIT(27)
