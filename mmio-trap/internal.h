@@ -105,8 +105,8 @@ u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
 /*
- * intr.c: the interrupt tree. A source is a level: it stays raised until it is set to false.
- * ..._host_set() is for sources of leaf 0 (PMC_LEAF_HOST), ..._nrhost_set() for those of leaf 1.
+ * intr.c: the interrupt tree. A source is a level. ..._host_set() is for sources of leaf 0
+ * (PMC_LEAF_HOST), ..._nrhost_set() for those of leaf 1.
  * @bit: the source's bit of PMC_INTR.
  */
 void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
