@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* the name of the board with this PCI id; of an unknown board "GK110" */
+/* "GK110" for an unknown board */
 const char *board_name(uint32_t pci_id);
 
 #endif

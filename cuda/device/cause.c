@@ -9,8 +9,7 @@
  *     channel 2 [003fbec000 a.out[645]]
  *     fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]
  *     fifo:000000:0006:[a.out[645]] errored - disabling channel
- * The number behind "warp" ends in the SM's error code (Mesa and nouveau name the codes alike).
- * Which CUDA error a code means follows from what CUDA's documentation says of its errors.
+ * The number behind "warp" ends in the SM's error code (the names are nouveau's).
  */
 #include "cause.h"
 

@@ -11,12 +11,12 @@
 struct cause_reader {
 	char owner[64];		/* "name[pid]", as nouveau calls this process's channels */
 	bool ours;		/* the last trap began in one of our channels */
-	/* the scheduler saw an engine hang: the channel that is disabled next caused it */
+	/* an engine hung: the next channel that is disabled is taken for the cause */
 	bool timeout;
 	enum device_cause cause;
 };
 
-/* @line: without its newline. The first cause that is found stays in r->cause. */
+/* The first cause that is found stays in r->cause. */
 void cause_line(struct cause_reader *r, const char *line);
 
 #endif

@@ -4,9 +4,8 @@
 #include "texture.h"
 
 /*
- * Write a surface's layout and the copy's origin in it. The origin's x has 16 bits, and a line of
- * an array may be longer: columns of GOBs left of the copy go into the address. Return that
- * address.
+ * Write a surface's layout and the copy's origin in it; return the address. The origin's x has 16
+ * bits: columns of GOBs left of the copy go into the address.
  */
 static uint64_t emit_blocks(struct nv_device *d, enum device_queue q, uint32_t mthd, uint64_t va,
 			    const struct device_blocks *b)
@@ -43,7 +42,7 @@ enum device_status nv_copy(struct device *dev, enum device_queue q, const struct
 	return nv_submit(d, q, seq);
 }
 
-/* A fill is a copy with one destination component, a constant. The source is not read. */
+/* a copy of a constant */
 enum device_status nv_fill(struct device *dev, enum device_queue q, const struct moment *after,
 			   const struct device_fill *f, uint64_t *seq)
 {

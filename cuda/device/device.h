@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The GPU as the driver API needs it. One device is one CUDA context: an address space with queues
- * that each work in order. `nouveau.c` is the real one; tests have their own.
+ * that each work in order. `nouveau.c` is the real one.
  *
- * Order between queues: every piece of work is known by its number in its queue, and a struct
- * moment names a number for each queue. Work that is given a moment starts when all that it names
- * is done.
+ * Order between queues: a piece of work is known by its number in its queue, and a struct moment
+ * names a number for each queue. Work that is given a moment starts when all that it names is done.
  *
  * Threads: the caller calls one function of a device at a time, but for poll(), host_done() and
- * cause(): any thread calls these at any time until close() begins, with or without the caller's
- * lock. count(), describe() and open() are called one at a time, too, for all devices (the driver
- * holds `table`). copy(), fill(), launch() and stamp() may wait for room in their queue, launch()
- * also for all earlier launches (where local memory grows); alloc(), release() and copies_beside()
- * may wait, too.
+ * cause(): any thread calls these until close() begins, with or without the caller's lock. count(),
+ * describe() and open() are called one at a time for all devices. Functions that submit work may
+ * wait for earlier work, and so may alloc(), release() and copies_beside().
  */
 #ifndef KVGPU_CUDA_DEVICE_H
 #define KVGPU_CUDA_DEVICE_H
@@ -21,8 +18,8 @@
 #include <stdint.h>
 
 /*
- * HOST: work of the CPU in a stream's order; this queue has no channel. The GPU waits for its work
- * as for any other queue's. The caller says by host_done() that work is done.
+ * HOST: work of the CPU in a stream's order; this queue has no channel. The caller says by
+ * host_done() that work is done.
  */
 enum device_queue {
 	QUEUE_COMPUTE,
@@ -34,15 +31,14 @@ enum device_queue {
 
 enum device_status {
 	DEVICE_OK = 0,
-	DEVICE_BUSY,		/* not done yet */
-	DEVICE_NONE,		/* there is no such GPU, or it or a channel of it can't be opened */
+	DEVICE_BUSY,
+	DEVICE_NONE,		/* no such GPU, or it can't be opened */
 	DEVICE_NO_MEMORY,
-	DEVICE_LOST,		/* the kernel killed a channel: a fault, or the GPU's time limit */
+	DEVICE_LOST,		/* the kernel killed a channel */
 	DEVICE_TRAPPED,		/* a launch ended without having completed */
-	DEVICE_FAILED,		/* another error: mostly the kernel refused a submission */
+	DEVICE_FAILED,
 };
 
-/* why a device is LOST or TRAPPED, where that is known */
 enum device_cause {
 	CAUSE_UNKNOWN = 0,
 	CAUSE_ADDRESS,		/* an MMU fault, or an address out of range */
@@ -62,7 +58,7 @@ struct device_facts {
 	char name[64];
 	uint16_t pci_id;
 	uint32_t domain, bus, slot;
-	uint64_t vram;			/* bytes that all contexts together can use */
+	uint64_t vram;
 	uint32_t nr_smx;
 };
 
@@ -72,8 +68,7 @@ enum device_place { PLACE_VRAM, PLACE_HOST, PLACE_TILED };
 struct device_memory {
 	uint64_t va, size;
 	/*
-	 * PLACE_HOST: where the CPU sees the memory. This is @va, unless this process has something
-	 * else there (a second device's memory; the program itself, linked to a low address).
+	 * PLACE_HOST: where the CPU sees the memory. This is @va, where the CPU can map it there.
 	 */
 	void *map;
 };
@@ -108,7 +103,7 @@ struct device_launch {
 	/* begin of the module's code; addresses in the code are relative to it */
 	uint64_t code;
 	uint32_t entry;
-	bool new_code;			/* the first launch of this kernel */
+	bool new_code;			/* invalidate the cache of instructions */
 	uint32_t grid[3], block[3];
 	uint32_t regs, barriers, shared;
 	/* bytes of each thread: .stack at the end of local memory, .local at its begin */
@@ -116,21 +111,15 @@ struct device_launch {
 	uint32_t crs;			/* call return stack, bytes of each warp */
 	/* KiB of shared memory, of the SM's 64: 16, 32, 48; 0: 48. A larger .shared raises it */
 	uint32_t l1_kb;
-	bool banks_of_8;		/* shared memory has banks of 8 bytes, not of 4 */
-	/*
-	 * constant bank 0 with the parameters; the device fills in windows, dimensions, and the top
-	 * of the stack
-	 */
+	bool banks_of_8;
+	/* bank 0 with the parameters; the device adds windows, dimensions, the stack's top */
 	const void *const0;
 	uint32_t const0_size;
 	struct {
 		uint64_t va;
 		uint32_t size;
 	} bank[DEVICE_BANKS];		/* [0] is not used: bank 0 is .const0 */
-	/*
-	 * textures: pools of headers and samplers (texture.h), and how many entries they have; 0:
-	 * there are no pools
-	 */
+	/* pools of headers and samplers (texture.h), and their sizes; 0: no pools */
 	uint64_t headers, samplers;
 	uint32_t nr_headers, nr_samplers;
 };
@@ -148,21 +137,17 @@ struct device_ops {
 	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size,
 				    struct device_memory **out);
 	/*
-	 * For PLACE_HOST: make a second CPU mapping of all of @m, in one piece and of one file. The
-	 * caller may move the mapping, and must unmap it. It may outlive the device. NULL: not
-	 * possible.
+	 * A second CPU mapping of all of PLACE_HOST memory, in one piece and of one file; NULL: not
+	 * possible. The caller may move it, and unmaps it; it may outlive the device.
 	 */
 	void *(*view)(struct device *d, struct device_memory *m);
-	/* Release @m. No unfinished work may use it. */
+	/* No unfinished work may use @m. */
 	void (*release)(struct device *d, struct device_memory *m);
-	/*
-	 * Whether QUEUE_COPY can be used. The first call opens the queue: call before any work for
-	 * it.
-	 */
+	/* Whether QUEUE_COPY can be used; to be asked before any work for it. */
 	bool (*copies_beside)(struct device *d);
 	/*
-	 * @after may be NULL. *seq: the number of this work in @q. On an error the work is not
-	 * submitted, and *seq is the number of earlier work, or 0.
+	 * @after may be NULL. *seq: the work's number in @q; after an error the number of earlier
+	 * work, or 0.
 	 */
 	enum device_status (*copy)(struct device *d, enum device_queue q,
 				   const struct moment *after, const struct device_copy *c,
@@ -177,26 +162,23 @@ struct device_ops {
 				    const struct moment *after, uint64_t va, uint32_t payload,
 				    uint64_t *seq);
 	/*
-	 * host_begin() returns the number of the next work in QUEUE_HOST. host_done() says that all
-	 * work in it up to @seq is done. Any thread may call host_done(), with rising numbers.
+	 * host_done(): all work of QUEUE_HOST up to @seq is done. Any thread may call it, with
+	 * rising numbers.
 	 */
 	uint64_t (*host_begin)(struct device *d);
 	void (*host_done)(struct device *d, uint64_t seq);
 	/*
-	 * @look: also ask the kernel whether the channel lives, which is slow. Return BUSY, OK,
-	 * LOST or TRAPPED.
+	 * @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST or
+	 * TRAPPED.
 	 */
 	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
-	/*
-	 * Why the device is LOST or TRAPPED; may sleep for a moment. NULL: such a device never
-	 * knows.
-	 */
+	/* Why the device is LOST or TRAPPED; may sleep. May be NULL. */
 	enum device_cause (*cause)(struct device *d);
 };
 
 extern const struct device_ops device_nouveau;
 
-/* cause.c: the cause that an SM's error code stands for */
+/* cause.c */
 enum device_cause cause_of_warp(uint32_t code);
 
 #endif

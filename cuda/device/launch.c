@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Launches. Each has a slot with its queue meta data, its constant bank 0, and a word that the
- * grid's completion writes. A grid that ends by an exception does not write that word, and the
- * channel goes on: the missing word is the sign of the exception.
+ * grid's completion writes. A grid that ends by an exception does not write that word: it is how an
+ * exception is found.
  */
 #include <string.h>
 
@@ -35,10 +35,7 @@ static uint64_t sm_bytes(uint32_t per_warp, unsigned int warps)
 	return ((uint64_t)per_warp * warps + LOCAL_ALIGN - 1) & ~((uint64_t)LOCAL_ALIGN - 1);
 }
 
-/*
- * Allocate local memory for all warps of each SM. While there is no room halve the number of warps,
- * down to @at_least, those of one block.
- */
+/* Local memory for all warps of each SM, or where there is no room for fewer, down to @at_least. */
 static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, unsigned int at_least)
 {
 	enum device_status ret;

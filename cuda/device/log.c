@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's log, from the opening of the device on: only there nouveau says why it killed a
- * channel. A user that may not read it (the usual case where kernel.dmesg_restrict is set) gets no
- * cause.
+ * The kernel's log, from the opening of the device on: there nouveau says why it killed a channel.
+ * A user that may not read it gets no cause.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,7 +41,7 @@ static void owner(char *out, size_t n)
 	snprintf(out, n, "%s[%d]", name, (int)getpid());
 }
 
-/* a read gives one record: numbers, a semicolon, the text, a newline, perhaps more */
+/* a record: numbers, a semicolon, the text, a newline, perhaps more */
 static void read_all(int fd, struct cause_reader *r)
 {
 	char record[RECORD_BYTES], *text;
@@ -59,9 +58,8 @@ static void read_all(int fd, struct cause_reader *r)
 }
 
 /*
- * The lines may come a moment after the channel is dead, so this sleeps for up to 190 ms, with
- * check_lock: polls of finished kernels and launches wait meanwhile. Any thread calls it, after
- * poll() or a submission has failed.
+ * The lines may come a moment after the channel's death: this sleeps between looks, with
+ * check_lock.
  */
 enum device_cause nv_cause(struct device *dev)
 {

@@ -4,26 +4,19 @@
  * space on the GPU, for as long as the buffer lives.
  *
  * A submission names all buffers, since it may use any of them, by pointers that this library can't
- * see. When another client needs room the kernel moves buffers that no unfinished submission names
- * (nouveau_gem.c: validate_list() puts each where it has to be, and validate_fini() attaches the
- * submission's fence to each; TTM evicts what has no unsignalled fence). The kernel looks up,
- * locks, validates and fences each named buffer, so a submission costs more with each buffer. Hence
- * few: small pieces of memory share buffers. A shared buffer is named as a whole.
+ * see. The kernel may move a buffer that no unfinished submission names (nouveau_gem.c:
+ * validate_list(), validate_fini()). A submission costs more with each buffer, so small pieces of
+ * memory share buffers.
  *
  * Host memory is mapped for the CPU at the address that nouveau chose for the GPU, if that is free.
- * These addresses count up from 0 and have 40 bits. A process has nothing there but memory of its
- * other devices, unless it was linked so.
  *
- * nouveau gives video memory as its last owner left it: a new buffer that has no pages of the
- * system's is moved to video memory without a copy (nouveau_bo.c: nouveau_bo_move(), "Fake bo
- * copy"). That owner may be another process: of another user, or of another client of a server. So
- * the GPU clears each new buffer of video memory before anything else uses it. A piece of a buffer
- * that is given out again is not cleared.
+ * nouveau gives video memory as its last owner, perhaps another process, left it (nouveau_bo.c:
+ * nouveau_bo_move(), "Fake bo copy"). So the GPU clears each new buffer of video memory before
+ * later work uses it. A piece of a buffer that is given out again is not cleared.
  *
- * No two buffers of a process have an address in common (pushbuffers, which libdrm makes, aside),
- * whichever devices and contexts they belong to: an address tells whose memory it is. But nouveau
- * counts for each file from the same begin. So a buffer at an address that is taken is kept while
- * others are made, until one is at a free one.
+ * Buffers of a process's devices have no address in common (pushbuffers, which libdrm makes,
+ * aside): an address tells whose memory it is. But nouveau counts for each file from the same
+ * begin. So a buffer at an address that is taken is kept while others are made.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -36,9 +29,8 @@
 #include "nv.h"
 
 /*
- * HOST_CHUNK: one buffer holds all host memory that a context has from its begin (marks, launches,
- * staging, times: 2.6 MiB). VRAM_CHUNK: for pieces below VRAM_PAGE: mostly code, variables and
- * constants of modules.
+ * HOST_CHUNK: has room for what a new context needs of host memory. VRAM_CHUNK: for pieces below
+ * VRAM_PAGE.
  */
 enum {
 	HOST_PAGE = 4096,
@@ -48,19 +40,19 @@ enum {
 	VRAM_CHUNK = 1 << 20
 };
 
-/* how many more buffers to make until the CPU can map one at its GPU address */
+/* buffers to try until one is mapped at its GPU address */
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
 
-/* so much of a new buffer is cleared by one piece of work */
+/* cleared by one piece of work */
 #define CLEAR_BYTES	(256ull << 20)
 
-/* buffers that are kept while one at a free address is looked for */
+/* buffers kept meanwhile */
 enum { MAX_ASIDE = 256 };
 
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
 enum { KIND_BLOCK_LINEAR = 0xfe };
 
-/* all buffers of the process; the lock is taken while one is made, or taken out */
+/* all buffers of the process */
 static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nv_buffer *buffers;
 
@@ -71,7 +63,7 @@ static bool overlaps(const struct nouveau_bo *bo, uint64_t begin, uint64_t end)
 
 /*
  * The end of what makes the address of @bo useless; 0: nothing does. It is another device's buffer,
- * or a window of shared and local memory, where generic addresses mean something else.
+ * or a window of shared and local memory.
  */
 static uint64_t useless_until(const struct nv_device *d, const struct nouveau_bo *bo)
 {
@@ -88,8 +80,8 @@ static uint64_t useless_until(const struct nv_device *d, const struct nouveau_bo
 }
 
 /*
- * Make a buffer at an address that is of use. Keep the others until then, so that their addresses
- * are not given out again, and fill up to where the obstacle ends, if there is memory for that.
+ * Make a buffer at an address that is of use. Others are kept until then, so that their addresses
+ * are not given out again.
  */
 static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size,
 		  union nouveau_bo_config *config, struct nouveau_bo **out)
@@ -116,7 +108,7 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 	return ret;
 }
 
-/* Map @bo for the CPU at its GPU address. False: not possible; mostly something else is there. */
+/* False: not possible. */
 static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 {
 	struct drm_nouveau_gem_info info = { .handle = bo->handle };
@@ -136,9 +128,8 @@ static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 }
 
 /*
- * Make a buffer that CPU and GPU see at the same address. Where that fails make up to @tries more.
- * The failed ones are kept meanwhile, so that each has another address. If all fail the CPU sees
- * the buffer elsewhere.
+ * Make a buffer that CPU and GPU see at the same address. Where that fails make up to @tries more,
+ * and keep the failed ones meanwhile. If all fail the CPU sees the buffer elsewhere.
  */
 static int new_host_bo(struct nv_device *d, uint64_t size, unsigned int tries,
 		       struct nouveau_bo **out)
@@ -188,10 +179,9 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 }
 
 /*
- * Have the GPU write zeros to all of a new buffer. Work of either queue that is submitted later
- * comes afterwards. So a kernel under way must not hold the zeros up: copies of other streams would
- * wait for it. Then, or if the queue for copies is open, that queue writes them, where it can be
- * had.
+ * Have the GPU clear a new buffer before later work of either queue. A kernel under way must not
+ * hold that up: copies of other streams would wait for it. So the queue for copies does it, where
+ * it can be had.
  */
 static bool clear(struct nv_device *d, const struct nouveau_bo *bo)
 {
@@ -249,10 +239,7 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 	return NULL;
 }
 
-/*
- * Find a shared buffer with room for @size, or make a new buffer. A large piece has the new one for
- * itself.
- */
+/* A shared buffer with room for @size, or a new one. */
 static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place, uint64_t size,
 				    struct place *p)
 {
@@ -272,7 +259,7 @@ static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place
 		       place == PLACE_HOST ? HOST_CHUNK :
 					     VRAM_CHUNK,
 		       small);
-	if (!b && small)	/* there may be no room for a chunk, but for @size */
+	if (!b && small)
 		b = new_buffer(d, place, size, false);
 	if (b && !place_take(&b->places, size, p)) {
 		drop_buffer(d, b);
@@ -338,8 +325,8 @@ static void let_go(struct nv_device *d, struct nv_memory *m)
 }
 
 /*
- * Before video memory is released wait until all new buffers are cleared: a server that measures
- * how long its clients' calls take counts the clearing so.
+ * First wait until new buffers are cleared: a server that measures its clients' calls counts the
+ * clearing so.
  */
 void nv_release(struct device *dev, struct device_memory *base)
 {

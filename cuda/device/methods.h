@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is written into pushbuffers. Sources: NVIDIA's class headers (open-gpu-doc): cla16f.h
- * (host), cla0b5.h (copies), cla1c0.h (compute). Subchannels: fixed by the chip for compute (1) and
- * copies (4), as Mesa's drivers use them.
+ * (host), cla0b5.h (copies), cla1c0.h (compute). Subchannels: as Mesa's drivers use them on this
+ * chip.
  */
 #ifndef KVGPU_CUDA_METHODS_H
 #define KVGPU_CUDA_METHODS_H
@@ -11,15 +11,11 @@
 
 #define CLASS_COPY			0xa0b5
 #define CLASS_COMPUTE			0xa1c0
-/*
- * The handle of a channel's object of a class. nouveau only demands that the handles of one channel
- * differ.
- */
 #define OBJECT_HANDLE(class)		(0xbeef0000u | (class))
 
 enum subchannel { SUBC_HOST = 0, SUBC_COMPUTE = 1, SUBC_COPY = 4 };
 
-/* header of @count words for methods from @mthd on (NVA16F_DMA_INCR) */
+/* @count words for methods from @mthd on */
 static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t count)
 {
 	return 1u << 29 | count << 16 | (uint32_t)subc << 13 | mthd >> 2;
@@ -27,14 +23,13 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 
 #define SET_OBJECT			0x0000
 
-/* methods of host, valid on each subchannel */
+/* methods of host */
 #define HOST_SEMAPHORE_A		0x0010	/* address high, low, payload, operation */
 #define   SEMAPHORE_RELEASE			0x2u
 #define   SEMAPHORE_ACQUIRE_GEQ			0x4u
 #define   SEMAPHORE_ACQUIRE_SWITCH		(1u << 12)
 #define   SEMAPHORE_4BYTE			(1u << 24)
 
-/* methods of the copy class */
 #define COPY_LAUNCH_DMA			0x0300
 #define   COPY_NON_PIPELINED			0x2u
 #define   COPY_FLUSH				0x4u
@@ -55,7 +50,6 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define   COPY_REMAP_DST_NOTHING		(6u << 4 | 6u << 8 | 6u << 12)
 #define   COPY_REMAP_COMPONENT_SIZE(bytes)	((uint32_t)((bytes) - 1) << 16)
 
-/* methods of the compute class */
 #define COMPUTE_WAIT_FOR_IDLE		0x0110
 #define COMPUTE_SHARED_WINDOW		0x0214
 #define COMPUTE_SEND_PCAS_A		0x02b4
@@ -72,10 +66,7 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define COMPUTE_BINDLESS_TEXTURE	0x2608	/* the constant bank that handles are in */
 #define COMPUTE_PROGRAM_REGION_A	0x1608	/* address high, low */
 
-/*
- * Generic addresses in these windows mean shared and local memory: 16 MiB each. No memory that a
- * kernel uses by its address may lie there.
- */
+/* Generic addresses in these windows mean shared and local memory: buffers must not lie there. */
 #define SHARED_WINDOW			0xfe000000u
 #define LOCAL_WINDOW			0xff000000u
 #define WINDOWS_END			0x100000000ull

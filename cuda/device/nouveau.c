@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has its own file, and with
- * it its own address space. count() opens each GPU once to look at it. That device is kept as the
- * GPU's spare, and the first open() takes it. GPUs are counted in the order of their places on the
- * bus: render nodes have the order in which drivers happened to be ready.
+ * it its own address space. count() opens each GPU to look at it, and keeps that device as the
+ * GPU's spare, for a later open(). GPUs are sorted by their places on the bus: render nodes have
+ * the order in which drivers happened to be ready.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -65,7 +65,7 @@ static void detach(struct nv_device *d)
 	free(d);
 }
 
-/* NULL: no GPU that this library can drive, or it can't be opened */
+/* NULL: no GPU for this library, or it can't be opened */
 static struct nv_device *try_node(unsigned int node)
 {
 	struct nv_device *d;
@@ -84,7 +84,7 @@ static struct nv_device *try_node(unsigned int node)
 	return NULL;
 }
 
-/* the GPUs that count() found; .spare: a device that is not in use, or NULL */
+/* .spare: a device not in use, or NULL */
 static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu {
 	unsigned int node;
@@ -103,7 +103,7 @@ static struct nv_device *spare_of(unsigned int index)
 	return gpus[index].spare;
 }
 
-/* The GPU's place on the bus, as a number that sorts. Behind all others if it is not known. */
+/* Sorts GPUs by their place on the bus; unknown places come last. */
 static uint64_t place_of(struct nv_device *d)
 {
 	drmDevicePtr pci = NULL;
@@ -148,7 +148,6 @@ static unsigned int count(void)
 	return i;
 }
 
-/* Take the spare of a GPU, or open the GPU once more. */
 static struct nv_device *take(unsigned int index)
 {
 	struct nv_device *d = NULL;
@@ -163,7 +162,7 @@ static struct nv_device *take(unsigned int index)
 	return d;
 }
 
-/* Keep @d as the GPU's spare, or close it where the GPU has one. */
+/* Keep @d as the GPU's spare; close it where there is one. */
 static void put_back(unsigned int index, struct nv_device *d)
 {
 	struct nv_device *other;
@@ -257,7 +256,7 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 	return DEVICE_OK;
 }
 
-/* Older kernels do not tell. Then it is what this context has: too little, but better than 0. */
+/* Where the kernel does not tell: what this context has. */
 static uint64_t vram_used(struct device *dev)
 {
 	struct nv_device *d = nv(dev);

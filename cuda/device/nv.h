@@ -22,20 +22,19 @@ enum {
 	/* the kernel takes 1024 buffers in a submission, and each submission names all buffers */
 	MAX_BUFFERS = 1000,
 	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
-	JOB_WORDS = 128,		/* at most, for one piece of work */
-	/* MAX_IN_FLIGHT pieces of work fill far less than the pushbuffers: libdrm never sleeps */
+	JOB_WORDS = 128,
+	/* so few that they fit into the pushbuffers: libdrm need not wait for room */
 	MAX_IN_FLIGHT = 64,
 	/* few pushbuffers: the kernel maps and unmaps each of them */
 	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,
 };
 
-/* a buffer that the kernel made; small pieces of memory share one */
 struct nv_buffer {
 	/* .bo, .d and .next are read by threads of other devices, too, with buffers_lock */
 	struct nouveau_bo *bo;
 	enum device_place kind;
-	bool shared;			/* more pieces may be put into it */
-	unsigned int index;		/* in nv_device.buffer and .refs */
+	bool shared;
+	unsigned int index;
 	struct nv_device *d;
 	struct nv_buffer *next;		/* memory.c: all buffers of the process */
 	struct places places;
@@ -54,15 +53,15 @@ struct nv_memory {
 struct nv_queue {
 	struct nouveau_object *channel, *copy, *compute;
 	struct nouveau_pushbuf *push;
-	uint64_t seq;			/* of the last submitted work */
-	volatile uint32_t *done;	/* low half of the number of the last finished work */
+	uint64_t seq;
+	volatile uint32_t *done;	/* low half of the last finished work's number */
 	uint64_t done_va;
 	/*
 	 * The channel is made, and stays until the device is closed. nv_poll() reads this on any
 	 * thread, with __atomic.
 	 */
 	bool live;
-	bool refused;			/* opening it failed, and is not tried again */
+	bool refused;
 };
 
 struct nv_slot {
@@ -77,27 +76,26 @@ struct nv_device {
 	struct nouveau_device *dev;
 	struct nouveau_client *client;
 	struct nv_queue queue[NR_QUEUES];
-	struct nv_memory *marks;	/* the words that queues write: nv_queue.done */
+	struct nv_memory *marks;
 	struct nv_buffer *buffer[MAX_BUFFERS];
 	struct nouveau_pushbuf_refn refs[MAX_BUFFERS];
 	unsigned int nr_refs;
 	struct moment cleared;		/* last fills of new buffers: later work waits for them */
 	uint32_t nr_smx;
-	/* launches */
 	struct nv_memory *ring, *local;
 	uint32_t local_per_warp;
 	unsigned int local_warps;
-	uint64_t code, headers, samplers;	/* as the last launch set them */
+	uint64_t code, headers, samplers;
 	/*
-	 * Of .slot, .launched, .checked, .trapped and .cause. The thread that submits alone writes
-	 * .slot and .launched: it reads them without the lock, and so it writes a slot's .payload
-	 * before the slot's launch. .log is set before there is another thread.
+	 * Guards .slot, .launched, .checked, .trapped and .cause. The thread that submits reads
+	 * .slot and .launched without it, and writes a slot's .payload without it, before the
+	 * slot's launch.
 	 */
 	pthread_mutex_t check_lock;
 	struct nv_slot slot[LAUNCH_SLOTS];
 	uint64_t launched, checked;
 	bool trapped;
-	int log;			/* log.c: the kernel's log; negative: not readable */
+	int log;			/* negative: not readable */
 	enum device_cause cause;
 };
 
@@ -116,7 +114,7 @@ enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t 
 			    struct device_memory **out);
 void *nv_view(struct device *d, struct device_memory *m);
 void nv_release(struct device *d, struct device_memory *m);
-void nv_memory_close(struct nv_device *d);	/* releases all memory of the device */
+void nv_memory_close(struct nv_device *d);
 
 /* queue.c */
 void nv_marks_open(struct nv_device *d);
@@ -124,8 +122,8 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
 bool nv_copies_beside(struct device *d);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
 /*
- * Begin a piece of work: make room for JOB_WORDS, name all buffers, let the GPU wait for @after and
- * for the clearing of new buffers.
+ * Begin a piece of work: make room, name all buffers, let the GPU wait for @after and for the
+ * clearing of new buffers.
  */
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
 void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd,
@@ -135,15 +133,11 @@ void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uin
 	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
 } while (0)
 enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
-/* the word that a launch writes at its end */
 volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);
 enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
 uint64_t nv_host_begin(struct device *d);
 void nv_host_done(struct device *d, uint64_t seq);
-/*
- * Wait, with sleeps between looks: for work that will soon be done, and for room in a queue, in the
- * ring of launches or in local memory, which may take as long as the kernels before.
- */
+/* sleeps between looks; returns nv_poll()'s answer */
 enum device_status nv_wait(struct nv_device *d, enum device_queue q, uint64_t seq);
 
 /* log.c */

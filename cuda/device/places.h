@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 struct place {
-	struct place *next;	/* the next taken piece */
+	struct place *next;
 	uint64_t at, size;
 };
 
 struct places {
-	uint64_t size;		/* of the buffer */
+	uint64_t size;
 	struct place *first;
 };
 
 /*
- * Take the first gap of @size bytes as @p. Where all sizes are multiples of a number, all places
- * are, too. False: no gap is large enough, or @size is 0.
+ * Take the first gap with room for @size bytes as @p. Where all sizes are multiples of a number,
+ * all places are. False: there is no gap, or @size is 0.
  */
 bool place_take(struct places *all, uint64_t size, struct place *p);
 void place_drop(struct places *all, struct place *p);

@@ -50,16 +50,10 @@
 
 enum { SHARED_UNIT = 256, BANK_UNIT = 16 };
 
-/*
- * Top of the stack, for bank 0: the stack lies at the end of local memory. Code that checks its
- * stack (nvcc -G) compares with SR_LMEMHIOFF.
- */
+/* Top of the stack, for bank 0. Code that checks its stack (nvcc -G) compares with SR_LMEMHIOFF. */
 enum { LOCAL_WINDOW_BYTES = 1 << 24 };
 
-/*
- * words of bank 0 that qmd_const0() fills in: code for sm_35 reads them (nvdisasm of what nvcc
- * compiles); parameters begin at 0x140
- */
+/* what qmd_const0() fills in (nvdisasm of nvcc's code); parameters begin at 0x140 */
 enum {
 	CONST0_SHARED_WINDOW = 0x20,
 	CONST0_LOCAL_WINDOW = 0x24,

@@ -7,10 +7,10 @@
 
 enum { QMD_BYTES = 256 };
 
-/* @const0: where bank 0 lies; @release, @payload: the word that says that the grid is complete */
+/* @release, @payload: the word that says that the grid is complete */
 void qmd_build(uint32_t qmd[QMD_BYTES / 4], const struct device_launch *l, uint64_t const0,
 	       uint64_t release, uint32_t payload);
-/* @bank: CPU's view of bank 0, of qmd_const0_size() bytes */
+/* @bank: qmd_const0_size() bytes */
 void qmd_const0(void *bank, const struct device_launch *l);
 uint32_t qmd_const0_size(const struct device_launch *l);
 

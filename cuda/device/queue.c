@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A queue of the GPU is a channel. After each piece of work the channel writes the work's number to
- * memory. The CPU and other channels look at that number. nouveau is not asked to wait for work:
- * since Linux 6.6 it does not wake a thread that waits for a channel on another runlist than the
- * first.
+ * memory, where the CPU and other channels look at it. nouveau is not asked to wait for work: since
+ * Linux 6.6 it does not wake a thread that waits for a channel on another runlist than the first.
  */
 #include <string.h>
 #include <unistd.h>
@@ -169,7 +168,7 @@ volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot)
 	return (uint32_t *)((uint8_t *)d->ring->base.map + slot * SLOT_BYTES + SLOT_RELEASE);
 }
 
-/* Check that each launch up to work @done has written its release word. False: one has not. */
+/* Whether each launch up to work @done has written its release word. */
 static bool launches_complete(struct nv_device *d, uint64_t done)
 {
 	bool fine;
@@ -196,7 +195,7 @@ enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t
 									     DEVICE_TRAPPED;
 	if (!look)
 		return DEVICE_BUSY;
-	/* a queue that waits for a dead queue is dead, too */
+	/* @which may wait for the dead queue */
 	if (dead(d, QUEUE_COMPUTE) || dead(d, QUEUE_COPY))
 		return done(q, seq) ? DEVICE_OK : DEVICE_LOST;
 	return DEVICE_BUSY;

@@ -3,7 +3,7 @@
  * Sources. Headers and samplers: envytools rnndb/graph/g80_texture.xml, and the constant bits as
  * Mesa's nvc0 driver sets them on this chip. Mip levels and block sizes: Mesa nil/tiling.rs.
  * Surface descriptors: the machine code of nvcc shows for what it reads each word. The fields are
- * those of Mesa's nil/su_info.rs; sizes are in bytes for accesses by bytes, as in nvc0_tex.c.
+ * those of Mesa's nil/su_info.rs.
  */
 #include "texture.h"
 
@@ -41,8 +41,8 @@ static uint64_t level_bytes(const struct tiling_level *l, unsigned int texel)
 }
 
 /*
- * In height and in depth apart: where a smaller block than level 0's holds all of the level, the
- * level's blocks are smaller.
+ * Where a smaller block than level 0's, in height or in depth, holds all of the level, its blocks
+ * are smaller.
  */
 struct tiling_level tiling_level(const struct tiling *t, unsigned int level)
 {
@@ -80,9 +80,9 @@ void tiling_plan(struct tiling *t)
 enum { TYPE_SNORM = 1, TYPE_UNORM, TYPE_SINT, TYPE_UINT, TYPE_FLOAT = 7 };
 enum { SOURCE_ZERO = 0, SOURCE_FIRST = 2, SOURCE_ONE_INT = 6, SOURCE_ONE_FLOAT = 7 };
 
-#define HEADER_TYPE_AT(i)	(6 + 3 * (i))	/* fields of word 0 */
+#define HEADER_TYPE_AT(i)	(6 + 3 * (i))
 #define HEADER_SOURCE_AT(i)	(18 + 3 * (i))
-#define HEADER_ALWAYS		0x10001000u	/* fields of word 2; as Mesa sets it */
+#define HEADER_ALWAYS		0x10001000u	/* as Mesa sets it */
 #define HEADER_SRGB		(1u << 10)
 #define HEADER_SHAPE_AT		14
 #define HEADER_PITCH_LAYOUT	(1u << 18)
@@ -91,17 +91,17 @@ enum { SOURCE_ZERO = 0, SOURCE_FIRST = 2, SOURCE_ONE_INT = 6, SOURCE_ONE_FLOAT =
 #define HEADER_BORDER_COLOR	(1u << 29)
 #define HEADER_NO_BORDER_TEXELS	(1u << 30)
 #define HEADER_NORMALIZED	(1u << 31)
-#define HEADER_LOD_QUALITY	0x00300000u	/* word 3, as Mesa sets it */
+#define HEADER_LOD_QUALITY	0x00300000u	/* as Mesa sets it */
 #define HEADER_HAS_LEVELS	(1u << 31)	/* word 4: word 7 is used */
-#define HEADER_DEPTH_AT		16		/* fields of word 5 */
+#define HEADER_DEPTH_AT		16
 #define HEADER_LAST_LEVEL_AT	28
-#define HEADER_SPREAD		0x03000000u	/* word 6, as Mesa sets it */
+#define HEADER_SPREAD		0x03000000u	/* as Mesa sets it */
 
-/* codes of component sizes, by bits and channels; CUDA has no 3 channels */
+/* by bits (8, 16, 32) and channels; CUDA has no 3 channels */
 static const uint8_t sizes[3][5] = {
-	{ 0, 0x1d, 0x18, 0, 0x08 },	/* 8 bits */
-	{ 0, 0x1b, 0x0c, 0, 0x03 },	/* 16 bits */
-	{ 0, 0x0f, 0x04, 0, 0x01 },	/* 32 bits */
+	{ 0, 0x1d, 0x18, 0, 0x08 },
+	{ 0, 0x1b, 0x0c, 0, 0x03 },
+	{ 0, 0x0f, 0x04, 0, 0x01 },
 };
 
 static unsigned int size_index(struct texel t)
@@ -170,14 +170,14 @@ enum { FILTER_NEAREST = 1, FILTER_LINEAR, MIP_NONE = 1, MIP_NEAREST, MIP_LINEAR 
 /* word 0: as Mesa sets it; sRGB textures are converted */
 #define SAMPLER_ALWAYS		0x00026000u
 #define SAMPLER_ANISOTROPY_AT	20
-#define SAMPLER_MIN_AT		4		/* word 1; the magnification's is at 0 */
+#define SAMPLER_MIN_AT		4		/* the magnification's is at 0 */
 #define SAMPLER_MIP_AT		6
 #define SAMPLER_SEAMLESS	(1u << 9)
 #define SAMPLER_BIAS_AT		12
 #define SAMPLER_BIAS_MASK	0x1fffu
 #define SAMPLER_ANISO_15	0x10000000u
 #define SAMPLER_ANISO_35	0x18000000u
-#define SAMPLER_MAX_LOD_AT	12		/* field of word 2 */
+#define SAMPLER_MAX_LOD_AT	12
 
 /* @v within [@low, @high], with 8 bits of fraction */
 static int32_t fixed(float v, float low, float high)
@@ -233,10 +233,10 @@ enum {
 
 /* mode of IMADSP.SD: only the block of each coordinate, 16 bits */
 #define PITCH_OF_BLOCKS		(0x88u << 24)
-/* SUCLAMP gives the coordinate itself, not its block and the place in it */
+/* SUCLAMP gives the coordinate, not its block and the place in it */
 #define CLAMP_COUNTED		(1u << 21)
-#define CLAMP_BLOCK_AT		22		/* log2 of a block's size */
-#define CLAMP_GOBS_AT		29		/* log2 of the GOBs in a block */
+#define CLAMP_BLOCK_AT		22
+#define CLAMP_GOBS_AT		29
 #define LOG2_GOB_WIDTH		6
 #define LOG2_GOB_ROWS		3
 #define FORMAT_ALWAYS		0x4000u

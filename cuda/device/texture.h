@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words that describe textures, samplers and surfaces to the GPU. Pure: nothing here touches a
- * device.
+ * Words that describe textures, samplers and surfaces to the GPU. Pure.
  *
- * Code takes a texture's handle from constant bank 0 or from a register. The handle is the index of
- * the texture's header, and from bit 20 on the index of its sampler.
+ * A texture's handle is the index of its header, and from bit 20 on the index of its sampler.
  */
 #ifndef KVGPU_CUDA_TEXTURE_H
 #define KVGPU_CUDA_TEXTURE_H
@@ -32,7 +30,7 @@ enum texel_number {
 
 struct texel {
 	enum texel_number number;
-	uint8_t bits, channels;		/* 8, 16, 32; 1, 2, 4 */
+	uint8_t bits, channels;
 };
 
 static inline unsigned int texel_bytes(struct texel t)
@@ -57,17 +55,17 @@ struct tiling {
 	uint32_t layers, levels;	/* a cube has six layers */
 	uint8_t texel_bytes;
 	bool volume;
-	uint8_t log2_height, log2_depth;	/* of level 0's blocks */
+	uint8_t log2_height, log2_depth;
 	uint64_t layer_stride, size;
 };
 
 struct tiling_level {
 	uint32_t width, height, depth;
 	uint8_t log2_height, log2_depth;
-	uint64_t offset;		/* from the begin of the layer */
+	uint64_t offset;
 };
 
-/* Fill in block sizes, .layer_stride and .size from the other members. */
+/* Fills in block sizes, .layer_stride and .size. */
 void tiling_plan(struct tiling *t);
 struct tiling_level tiling_level(const struct tiling *t, unsigned int level);
 
@@ -78,7 +76,7 @@ struct texture_header {
 	struct texel texel;
 	bool normalized, srgb;
 	uint32_t width, height, depth;	/* of level 0; depth: slices, layers, or whole cubes */
-	uint32_t pitch;			/* SHAPE_PITCH: bytes of a line */
+	uint32_t pitch;
 	uint8_t log2_height, log2_depth;
 	uint8_t levels, first, last;	/* how many; first and last that is sampled */
 };
@@ -97,7 +95,7 @@ struct sampler {
 
 void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s);
 
-/* Describe one level of an image to code that addresses it by bytes. */
+/* One level of an image, for code that addresses it by bytes. */
 void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel,
 		    const struct tiling *t, unsigned int level);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Advice about managed memory (cuMemAdvise()), kept page by page and told when asked. It changes
- * nothing: the memory stays where it is, and CPU and GPU see it. A GPU may be named as a location,
- * or as what accesses the memory, only where it has concurrent managed access, which Kepler GPUs do
- * not have. The other advice ignores the device.
+ * Advice about managed memory (cuMemAdvise()), kept page by page and told when asked; it changes
+ * nothing. Only a GPU with concurrent managed access, which Kepler GPUs do not have, may be named
+ * as a location or as what accesses the memory.
  */
 #include <stdlib.h>
 
 #include "driver.h"
-#include "pages.h"	/* PAGE_BYTES */
+#include "pages.h"
 
 enum { DEVICE_CPU = -1, DEVICE_INVALID = -2 };
 enum {
@@ -77,7 +76,6 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevic
 	return r;
 }
 
-/* the bits that are set for all of these pages */
 static uint8_t noted(const struct range *r, CUdeviceptr ptr, size_t bytes)
 {
 	uint8_t all = r->advice ? 0xff : 0;

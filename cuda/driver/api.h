@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA driver API as far as it is implemented, with the binary interface of CUDA 11.8 and our
- * own declarations. selftests/cuda/abi.sh compares sizes, offsets, values and prototypes with the
- * toolkit's cuda.h where that is present. For the last it includes that file first, and then takes
- * only the prototypes from here.
+ * The CUDA driver API as far as it is implemented: the binary interface of CUDA 11.8, our own
+ * declarations. selftests/cuda/abi.sh compares them with the toolkit's cuda.h: it includes that
+ * first, and takes only the prototypes from here.
  */
 #ifndef KVGPU_CUDA_API_H
 #define KVGPU_CUDA_API_H

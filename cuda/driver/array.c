@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Arrays: block-linear images in memory of their own, which textures, surfaces and copies reach by
- * coordinates.
- */
+/* Arrays: block-linear images in memory of their own. */
 #include <stdlib.h>
 
 #include "driver.h"
@@ -400,7 +397,6 @@ CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, 
 	return r;
 }
 
-/* closing the device releases the memory */
 void arrays_free(CUcontext ctx)
 {
 	while (ctx->arrays) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Attributes of devices: those of a Tesla K20m (CUDA C programming guide, table of compute
- * capability 3.5; board specification of the K20m for clocks). A feature that this library does not
- * offer is 0, but for attribute 31.
+ * Attributes of devices, as a Tesla K20m has them (CUDA C programming guide, compute capability
+ * 3.5; the K20m's board specification for clocks).
  */
 #include "driver.h"
 
-enum { SMX = -1, BUS = -2, SLOT = -3, DOMAIN = -4 };	/* the value is the asked device's */
+enum { SMX = -1, BUS = -2, SLOT = -3, DOMAIN = -4 };	/* the asked device's value */
 
 static const struct {
 	short attribute;
@@ -60,12 +59,12 @@ static const struct {
 	{ 78, 0 },			/* priorities of streams */
 	{ 79, 1 }, { 80, 1 },		/* L1 caches global and local memory */
 	{ 81, 49152 }, { 82, 65536 },	/* shared memory and registers of an SM */
-	/* managed memory; 89, its use by CPU and GPU at the same time, is of later GPUs */
+	/* managed memory */
 	{ 83, 1 },
 	{ 84, 0 }, { 85, 0 },		/* not a board of several GPUs */
 	{ 86, 0 },			/* no native atomics of the host */
 	{ 87, 3 },			/* speed of single to double precision */
-	/* 91, registered memory at its host address on the GPU, is 0: GPU addresses have 40 bits */
+	/* 91, registered memory at its host address on the GPU, is 0 */
 	{ 97, 49152 },			/* shared memory of a block, if it asks for more */
 	{ 99, 1 },			/* memory can be registered */
 	{ 106, 16 },			/* blocks of an SM */
@@ -101,7 +100,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!f)
 		return CUDA_ERROR_INVALID_DEVICE;
-	*value = 0;	/* features of later GPUs are 0 */
+	*value = 0;	/* what is not in the table is 0 */
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		if (values[i].attribute == (int)attribute)
 			*value = resolve(values[i].value, f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tests leave out this file: they have a device of their own. */
+/* Tests leave out this file. */
 #include "driver.h"
 
 const struct device_ops *backend = &device_nouveau;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices, all copies of arrays and of graphs, and cuMemcpyPeer(). They
- * are checked here, and transfer.c does them slice by slice, peer.c where one context does not have
- * all of the memory.
+ * Copies of several lines and slices, and of arrays, and cuMemcpyPeer(). They are checked here;
+ * transfer.c does them slice by slice, peer.c where one context lacks some of the memory.
  */
 #include <string.h>
 
@@ -12,7 +11,6 @@
 
 enum when { SYNC, ASYNC };
 
-/* one end of a copy */
 struct end {
 	CUmemorytype type;
 	uint8_t *host;
@@ -24,7 +22,7 @@ struct end {
 
 struct box {
 	struct end src, dst;
-	size_t width, height, depth;	/* width in bytes */
+	size_t width, height, depth;
 };
 
 /* ------------------------------------------------------------------ checks */
@@ -53,7 +51,7 @@ static bool multiply_add(size_t *sum, size_t a, size_t b)
 	       !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* Bytes from the first that is touched to the end of the last. 0: more than the address space. */
+/* Bytes from the first to the last that is touched. 0: more than the address space. */
 static size_t span(const struct end *e, const struct box *b)
 {
 	size_t slice, n = b->width;
@@ -96,7 +94,7 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 		       CUDA_ERROR_INVALID_VALUE;
 }
 
-/* UNIFIED: device memory if the context has a range at the address, else host memory */
+/* UNIFIED: device memory where the context has a range, else host memory */
 static void resolve(CUcontext ctx, struct end *e)
 {
 	if (e->type != CU_MEMORYTYPE_UNIFIED)
@@ -155,7 +153,7 @@ static CUresult move(CUcontext ctx, CUstream s, struct box *b)
 	return r;
 }
 
-/* whether an end of the copy is host memory, or GPU memory that the CPU sees, too */
+/* host memory, or GPU memory that the CPU sees, too */
 static bool touches_host(CUcontext ctx, const struct box *b)
 {
 	const struct end *ends[] = { &b->dst, &b->src };
@@ -173,8 +171,8 @@ static bool touches_host(CUcontext ctx, const struct box *b)
 }
 
 /*
- * Enter a context and find the stream in it. A default stream outside of a capture: the context
- * that has the copy's arrays and device memory. Else: the stream's own.
+ * Enter a context and find the stream in it. For a default stream outside of a capture: a context
+ * that has some of the copy's memory, else the stream's own.
  */
 static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, CUstream *s)
 {
@@ -293,7 +291,7 @@ static bool find_owner(struct end *e, CUcontext *owner)
 	return *owner;
 }
 
-/* Check an end in the context that has it. @owner is NULL: host memory, check it in @other. */
+/* @owner NULL: host memory, checked in @other */
 static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const struct box *b)
 {
 	CUcontext ctx = owner ? owner : other;
@@ -306,7 +304,7 @@ static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const 
 	return r;
 }
 
-/* Copy from @from's memory to @to's, slice by slice. NULL: host memory. */
+/* NULL: host memory */
 static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late, enum when when,
 			  CUstream stream)
 {
@@ -328,7 +326,7 @@ static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late
 	return r;
 }
 
-/* The copies that one context refused: it may not have all of the memory. */
+/* The copies that one context refused. */
 static CUresult copy_between(struct box *b, unsigned int n, enum when when, CUstream stream)
 {
 	CUcontext to, from;
@@ -344,8 +342,8 @@ static CUresult copy_between(struct box *b, unsigned int n, enum when when, CUst
 }
 
 /*
- * Host memory that another context has pinned: an asynchronous copy touches it when its turn comes.
- * True: that is so, and *r is the result of the copies.
+ * Host memory that another context has pinned is touched when the copy's turn comes. True:
+ * submitted so, with result *r.
  */
 static bool copy_late(CUcontext ctx, struct box *b, unsigned int n, CUstream stream, CUresult *r)
 {
@@ -442,7 +440,6 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	return copy(&b, 1, when, stream);
 }
 
-/* Copy between the contexts that the caller names. */
 static CUresult copy_peer(struct box *b, CUcontext to, CUcontext from, enum when when,
 			  CUstream stream)
 {
@@ -486,10 +483,7 @@ static void advance(struct end *linear, size_t bytes)
 		linear->device += bytes;
 }
 
-/*
- * Split @bytes of @array, from byte @offset on, into three boxes at most: the rest of a line, whole
- * lines, the begin of a line.
- */
+/* Split @bytes from byte @offset of @array into at most three boxes. */
 static void run_of(struct run *r, struct end linear, CUarray array, size_t row, size_t offset,
 		   size_t bytes, bool to_array)
 {
@@ -572,7 +566,6 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum w
 		     CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Copy within one line of each array: cuMemcpyAtoA() is for one-dimensional arrays. */
 static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes,
 		     CUstream stream)
 {

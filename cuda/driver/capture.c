@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Capture: what is submitted to a stream becomes nodes of a graph. Each capturing stream has tips:
- * the nodes that its next node depends on. An event that is recorded in the stream takes its tips
- * to other streams. Which calls a capture forbids, and their errors, are as seen on a GPU (driver
- * 580). graph.h says which locks guard it.
+ * Capture: what is submitted to a stream becomes nodes of a graph. A capturing stream has tips: the
+ * nodes that its next node depends on. Which calls a capture forbids, and their errors, are as seen
+ * on a GPU (driver 580). graph.h says which locks guard it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +53,8 @@ static CUresult invalidate(struct capture *c, CUresult why)
 /* ------------------------------------------------------------------ what captures forbid */
 
 /*
- * The legacy stream comes after all streams that are not non-blocking. It can't come after captured
- * work: refuse it while such a stream captures. @harmless: the captures stay valid.
+ * The legacy stream can't come after captured work: refuse it while a stream that it waits for
+ * captures. @harmless: the captures stay valid.
  */
 static CUresult check_legacy(CUcontext ctx, bool harmless)
 {
@@ -133,8 +132,8 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 }
 
 /*
- * Waiting for a stream that captures is an error. Waiting for any other stream is a call that CUDA
- * names potentially unsafe.
+ * Waiting for a stream that captures is an error, waiting for another one a potentially unsafe call
+ * in CUDA's sense.
  */
 CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
 {
@@ -247,7 +246,7 @@ void capture_forget(CUevent e)
 CUresult capture_of_event(CUevent e, bool harmless)
 {
 	struct capture *c;
-	CUresult r = CUDA_ERROR_INVALID_VALUE;	/* the event's capture has ended */
+	CUresult r = CUDA_ERROR_INVALID_VALUE;
 
 	pthread_mutex_lock(&graphs);
 	c = by_id(e->capture);
@@ -273,7 +272,7 @@ CUresult capture_record(CUstream s, CUevent e, bool external)
 	return r;
 }
 
-/* Let @s wait for @e, an event of the capture @c. @s joins @c, if @s does not capture yet. */
+/* @s waits for @e of the capture @c, and joins @c, if it does not capture yet. */
 static CUresult join(CUstream s, struct capture *c, CUevent e)
 {
 	if (c->invalid)
@@ -389,13 +388,12 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 	return r;
 }
 
-/* the first version of this call has one mode only */
 CUresult cuStreamBeginCapture(CUstream stream)
 {
 	return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-/* End a capture: its streams work again. Call with the lock of its context, and `graphs`. */
+/* With the lock of its context, and `graphs`. */
 static void end(struct capture *c)
 {
 	struct capture **at;
@@ -413,10 +411,7 @@ static void end(struct capture *c)
 	free(c);
 }
 
-/*
- * Mark the dependencies of marked nodes. Return whether a new node was marked. Newest nodes first,
- * so that one walk mostly marks all.
- */
+/* Mark the dependencies of marked nodes; true: a new one was marked. */
 static bool mark(CUgraph graph)
 {
 	bool more = false;
@@ -431,7 +426,7 @@ static bool mark(CUgraph graph)
 	return more;
 }
 
-/* whether the tips of the origin stream come after the tips of all streams of the capture */
+/* whether the origin's tips come after those of all streams */
 static bool joined(const struct capture *c)
 {
 	CUgraphNode node;
@@ -495,8 +490,8 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 }
 
 /*
- * A capture ends with its origin stream. Another stream that is destroyed invalidates the capture,
- * unless all tips are joined.
+ * A capture ends with its origin stream. The end of another stream invalidates it, unless all tips
+ * are joined.
  */
 void capture_drop(CUstream s)
 {

@@ -290,7 +290,6 @@ CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 	return CUDA_SUCCESS;
 }
 
-/* Count a context's users beyond its maker. The last user that detaches destroys the context. */
 CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
 {
 	CUcontext ctx;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * cuMemcpy(), cuMemcpyHtoD(), cuMemcpyDtoH(), cuMemcpyDtoD(): arguments are checked here,
- * transfer.c copies, peer.c where one context does not have all of the memory. Without Async,
- * copies from or to host memory are waited for.
+ * transfer.c copies, peer.c where one context lacks some of the memory.
  */
 #include "driver.h"
 
 struct request {
 	struct plane dst, src;
 	size_t bytes;
-	bool unified;		/* host or device memory: the addresses tell */
+	bool unified;		/* the addresses tell which memory it is */
 };
 
 enum when { SYNC, ASYNC };
@@ -25,7 +24,7 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 	return r && span <= r->va + r->size - p->va;
 }
 
-/* Is an end host or device memory? Asked where the caller says host memory, or @unified. */
+/* Host or device memory? Asked where the caller says host memory, or @unified. */
 static CUresult resolve(CUcontext ctx, struct plane *p, bool unified)
 {
 	uint64_t at = p->host ? (uintptr_t)p->host : p->va;
@@ -62,10 +61,7 @@ static CUresult carry_out(CUcontext ctx, CUstream s, struct request *q)
 	return transfer(ctx, s, &q->dst, &q->src, q->bytes, 1);
 }
 
-/*
- * Return an end's address that the current context has nothing at, but another may. 0: there is
- * none.
- */
+/* An end's address at which the current context has nothing. 0: none. */
 static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 {
 	const struct plane *ends[] = { &q->dst, &q->src };
@@ -81,10 +77,7 @@ static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 	return 0;
 }
 
-/*
- * Whether the CPU sees this end of a copy, also by an address of the GPU. The application may use
- * such memory as soon as a copy without Async returns.
- */
+/* Whether the CPU sees this end. A copy without Async then waits. */
 static bool seen(CUcontext ctx, const struct plane *p)
 {
 	struct range *range = p->host ? NULL : range_find(ctx, p->va);
@@ -106,7 +99,7 @@ static CUresult record(CUstream s, const struct request *q)
 
 /* ---------------------------------- between contexts: call with nothing locked */
 
-/* An end that another context may have. False: it is nowhere. */
+/* False: it is nowhere. */
 static bool find_end(struct plane *p, bool unified, CUcontext *owner)
 {
 	uint64_t at = p->host ? (uintptr_t)p->host : p->va;
@@ -121,7 +114,7 @@ static bool find_end(struct plane *p, bool unified, CUcontext *owner)
 	return *owner;
 }
 
-/* The copy that one context refused: it may not have all of the memory. */
+/* The copy that one context refused. */
 static CUresult copy_between(struct request q, enum when when, CUstream stream)
 {
 	struct crossing c = { .width = q.bytes, .lines = 1 };
@@ -141,10 +134,7 @@ static bool is_late(CUcontext ctx, const struct plane *p, bool unified)
 	return at && pinned_elsewhere(ctx, at);
 }
 
-/*
- * Host memory that another context has pinned: an asynchronous copy touches it when its turn comes.
- * True: that is so, and *r is the result of the copy.
- */
+/* as in box.c, for one line */
 static bool copy_late(CUcontext ctx, const struct request *q, CUstream stream, CUresult *r)
 {
 	struct crossing c = { .dst = q->dst, .src = q->src, .width = q->bytes, .lines = 1,

@@ -30,7 +30,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 	return flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* no priorities: channels have none here */
+/* no priorities here */
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
 	CUcontext ctx;
@@ -154,7 +154,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 	return r;
 }
 
-/* for later GPUs; no line of the L2 persists here */
+/* for later GPUs */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	CUcontext ctx;
@@ -166,7 +166,6 @@ CUresult cuCtxResetPersistingL2Cache(void)
 	return CUDA_SUCCESS;
 }
 
-/* No context reaches another one's memory: each has an address space of its own. */
 static CUresult check_peer(CUcontext peer)
 {
 	CUcontext ctx;

@@ -4,7 +4,7 @@
 
 #include "driver.h"
 
-enum { P2P_FIRST = 1, P2P_LAST = 4 };	/* performance rank to access of arrays */
+enum { P2P_FIRST = 1, P2P_LAST = 4 };
 
 static CUresult facts(CUdevice dev, const struct device_facts **out)
 {

@@ -2,25 +2,21 @@
 /*
  * Inside of libcuda.so.1.
  *
- * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. With
- * `table` held only context_open() and context_close() wait for the GPU. context_close() waits for
+ * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`.
+ * context_open() and context_close() wait for the GPU with `table` held; context_close() waits for
  * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
- * guards everything in the context and orders submissions. A thread waits for the GPU without it,
- * except for room in a queue (64 pieces of work may be under way, so each submission may wait),
- * local memory that has to grow, staging buffers, copies by the CPU, host functions before a
- * graph's copy, loading of modules, the opening of the copy queue, full texture pools, and before
- * it frees something. `graphs` (graph.h), the locks of hostfunc.c, messages.c and pages.c, and
- * `watch` are taken inside of it, the device's locks (device/nv.h) inside of all. The launch of a
- * graph calls kernel_launch(), box_copy(), set_lines(), host_call() and event_record() with
- * `graphs` held, too: what these call does not take it.
+ * guards what is in the context and orders submissions. Waits for a stream, an event or all work
+ * are without it. Submissions, copies by the CPU and calls that free something may wait for the GPU
+ * with it. Taken inside of it: `graphs` (graph.h), the locks of hostfunc.c, messages.c and pages.c,
+ * and `watch`; inside of all, the device's (device/nv.h). What carries out a graph's nodes
+ * (graphexec.c) runs with `graphs` held, and does not take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
  * context (hostfunc.c), which takes no context's lock. A function below is called with its context
- * locked, unless its comment says something else. One that is given nothing of a context needs no
- * lock. The application destroys no context that a thread is using (documentation of
- * cuCtxDestroy()): a thread that waits in a context, or prints for it, reads .device and .messages
- * without the lock.
+ * locked, unless its comment says something else, or it is given nothing of a context. The
+ * application destroys no context that a thread is using (documentation of cuCtxDestroy()): a
+ * thread that waits in a context, or prints for it, reads .device and .messages without the lock.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -40,15 +36,12 @@ enum {
 	CROSSING_SLOTS = 8,
 	STAMPS = 4096,
 	STAMP_BYTES = 16,
-	/*
-	 * In range.flags. MODULE: a module's memory, the application can't free it. MANAGED: at one
-	 * address for CPU and GPU. REGISTERED: of cuMemHostRegister().
-	 */
+	/* range.flags. MODULE: a module's memory. MANAGED: one address for CPU and GPU. */
 	RANGE_MODULE = 1 << 30,
 	RANGE_MANAGED = 1 << 29,
 	RANGE_REGISTERED = 1 << 28 };
 
-/* the first word of a live object; destroying the object sets it to 0, but for a context */
+/* the first word of a live object; a destroyed context keeps it */
 enum magic {
 	MAGIC_CONTEXT = 0x6b637478,
 	MAGIC_STREAM = 0x6b737472,
@@ -56,29 +49,23 @@ enum magic {
 	MAGIC_MODULE = 0x6b6d6f64,
 	MAGIC_FUNCTION = 0x6b66756e };
 
-/* an allocation of the application, a module's data or constants, or memory that is registered */
+/* an allocation, a module's data or constants, or registered memory */
 struct range {
 	uint64_t va, size;
 	struct device_memory *memory;
-	uint8_t *host;			/* the CPU's address; NULL: the CPU does not see it */
+	uint8_t *host;			/* NULL: the CPU does not see it */
 	unsigned int flags;
 	bool shared;			/* other ranges may be in .memory, too */
-	/*
-	 * a byte for each page, which advice.c makes and changes, and memory.c frees with the
-	 * range; NULL: no advice was given
-	 */
+	/* a byte for each page, freed by memory.c; NULL: no advice */
 	uint8_t *advice;
 };
 
-/*
- * register.c: memory of the application that it registered (cuMemHostRegister()). Once .shown is
- * set the GPU sees it, and it is a range, too.
- */
+/* register.c. Once .shown is set the GPU sees the memory, and it is a range, too. */
 struct registered {
 	uint8_t *host;
 	size_t size;
 	unsigned int flags;
-	bool stays;			/* a copy could not show it: try again only when asked */
+	bool stays;			/* a copy could not show it: try again when asked */
 	struct shown *shown;
 	struct registered *next;
 };
@@ -93,10 +80,10 @@ struct CUstream_st {
 	CUcontext ctx;
 	unsigned int flags;
 	struct moment last;
-	pthread_t thread;		/* .per_thread: the thread that has this default stream */
+	pthread_t thread;
 	bool per_thread;
-	struct capture *capture;	/* capture.c; NULL: work is done, not captured */
-	struct node_list tips;		/* nodes that the next captured node depends on */
+	struct capture *capture;	/* NULL: work is done, not captured */
+	struct node_list tips;		/* dependencies of the next captured node */
 	CUstream next;
 };
 
@@ -109,7 +96,7 @@ struct CUevent_st {
 	uint64_t stamp_va;
 	volatile uint32_t *stamp;
 	uint32_t payload;
-	/* id of the capture that recorded the event, which may have ended since; 0: none did */
+	/* id of the capture that recorded it, perhaps over by now; 0: none */
 	uint64_t capture;
 	struct node_list tips;
 	CUevent next;
@@ -118,13 +105,13 @@ struct CUevent_st {
 /* an array, or one level of a mipmapped one, which then owns the memory */
 struct CUarray_st {
 	CUcontext ctx;
-	CUDA_ARRAY3D_DESCRIPTOR desc;	/* as asked for; of this level */
+	CUDA_ARRAY3D_DESCRIPTOR desc;	/* of this level */
 	struct texel texel;
 	struct tiling tiling;		/* of all levels */
 	unsigned int level;
 	struct device_memory *memory;
 	CUmipmappedArray of;
-	CUarray next;			/* in ctx->arrays; a mipmapped array's levels are not */
+	CUarray next;			/* in ctx->arrays, unless it is a level */
 };
 
 struct CUmipmappedArray_st {
@@ -135,10 +122,7 @@ struct CUmipmappedArray_st {
 	CUmipmappedArray next;
 };
 
-/*
- * What a texture is made from. The application may change the source of a texture reference at any
- * time. The next launch with the reference makes a new texture from it.
- */
+/* What a texture is made from; for a reference by the next launch after a change. */
 struct texture_source {
 	CUDA_RESOURCE_DESC resource;
 	CUDA_TEXTURE_DESC texture;
@@ -155,10 +139,10 @@ struct CUtexref_st {
 	CUcontext ctx;
 	bool bound, stale;	/* stale: .source changed after .made */
 	struct texture_source source;
-	CUarray_format format;		/* for linear memory */
+	CUarray_format format;
 	unsigned int channels;
 	struct texture_object *made;
-	CUtexref next;			/* in ctx->texrefs; a module's references are not */
+	CUtexref next;			/* in ctx->texrefs, unless it is a module's */
 };
 
 struct CUsurfref_st {
@@ -167,27 +151,27 @@ struct CUsurfref_st {
 	uint32_t words[SURFACE_WORDS];
 };
 
-/* image.refs[.ref], whose handle or descriptor is at .offset in a kernel's bank 0 */
+/* of image.refs[.ref]: .offset in a kernel's bank 0 */
 struct ref_use {
 	uint32_t ref, offset;
 };
 
 /*
- * Calls that take no lock set .cache, .banks, .cache_set, .banks_set, .max_dynamic and .old: the
- * application puts them and its launches in order.
+ * .cache, .banks, .cache_set, .banks_set, .max_dynamic and .old are set without a lock: the
+ * application puts such calls and its launches in order.
  */
 struct CUfunc_st {
 	uint32_t magic;
 	CUmodule module;
 	const struct image_kernel *kernel;
-	uint8_t *const0;		/* bank 0 with relocations, without parameters */
+	uint8_t *const0;		/* with relocations, without parameters */
 	CUfunc_cache cache;
 	CUsharedconfig banks;
 	bool cache_set, banks_set, launched;
-	uint32_t const2_at;		/* where bank 2 is in the module's constants */
+	uint32_t const2_at;		/* in the module's constants */
 	struct ref_use *refs;
 	unsigned int nr_refs;
-	struct old_launch *old;		/* oldlaunch.c; NULL: not used */
+	struct old_launch *old;
 	int max_dynamic;
 };
 
@@ -196,8 +180,8 @@ struct CUmod_st {
 	CUcontext ctx;
 	struct image image;
 	struct device_memory *code, *data, *constants;
-	struct CUfunc_st *functions;	/* one for each kernel of image */
-	struct CUtexref_st *texrefs;	/* one for each of image.refs, as in .surfrefs */
+	struct CUfunc_st *functions;
+	struct CUtexref_st *texrefs;	/* as image.refs; .surfrefs, too */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
 	unsigned int keepers;	/* atomic: one for the GPU's part, one for each function_keep() */
@@ -209,50 +193,48 @@ struct CUctx_st {
 	bool alive;
 	bool primary;			/* guarded by `table` */
 	CUdevice dev;
-	/* use __atomic: cuDevicePrimaryCtxSetFlags() changes it with `table` held only */
+	/* use __atomic: it changes with `table` alone */
 	unsigned int flags;
-	unsigned int attached;		/* cuCtxAttach() calls not undone */
+	unsigned int attached;
 	pthread_mutex_t lock;
 	/*
 	 * Guards the begin and the end of .device for threads of other contexts that look whether
 	 * work here is done. These must not take `lock`: its holder may wait, even for them.
-	 * `watch` is the last of the driver's locks. No thread waits for the GPU with it; but once
-	 * the device is dead, poll() under it may wait for a thread that asks for the cause, for up
-	 * to 190 ms.
+	 * `watch` is the last of the driver's locks. poll() under it may wait for a thread that
+	 * asks for the cause.
 	 */
 	pthread_mutex_t watch;
 	unsigned int life;		/* how many devices the context has had */
 	struct device *device;
-	CUresult sticky;		/* what stick() keeps; use __atomic */
+	CUresult sticky;		/* use __atomic */
 	/* memory.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
 	struct registered *registered;
 	struct device_memory **slabs;
 	unsigned int nr_slabs;
-	/* streams */
-	struct CUstream_st null;	/* the legacy default stream */
-	/* last work in the streams that are not non-blocking: .null comes after it */
+	struct CUstream_st null;
+	/* work of the blocking streams: .null comes after it */
 	struct moment blocking;
-	struct moment submitted;	/* last work of all streams */
+	struct moment submitted;
 	/*
-	 * stream.c: the last work of QUEUE_HOST that may take for ever, and the first work of
-	 * QUEUE_COMPUTE that waits for such work; 0: there is none
+	 * the last work of QUEUE_HOST that may take for ever, and the first of QUEUE_COMPUTE that
+	 * waits for such; 0: none
 	 */
 	uint64_t endless, held_from;
-	/* another stream was made, or a graph launched: copies may go to a queue beside kernels */
+	/* copies may go to a queue beside kernels */
 	bool parallel;
 	CUstream streams;
 	CUevent events;
 	CUmodule modules;
 	CUarray arrays;
 	CUmipmappedArray mipmapped;
-	struct texture_pools *pools;	/* textures.c; NULL until there are textures or surfaces */
+	struct texture_pools *pools;	/* NULL: no textures or surfaces yet */
 	CUtexref texrefs;
-	uint64_t grid_id;		/* of the last launch */
-	/* messages.c; NULL until a module's kernels can print, assert or allocate */
+	uint64_t grid_id;
+	/* NULL: no module has needed it */
 	struct messages *messages;
-	struct host_queue *host;	/* hostfunc.c; NULL: no work yet */
+	struct host_queue *host;	/* NULL: no work yet */
 	struct device_memory *stamps;
 	uint16_t stamp_free[STAMPS];
 	unsigned int nr_stamp_free;
@@ -262,7 +244,7 @@ struct CUctx_st {
 	struct crossing_slot {		/* peer.c: staging buffers of copies between contexts */
 		struct device_memory *memory;
 		struct moment used;
-		bool taken;		/* by a copy that is being submitted */
+		bool taken;
 	} crossing[CROSSING_SLOTS];
 	unsigned int crossing_next;
 	size_t limit[5];
@@ -272,7 +254,7 @@ struct CUctx_st {
 };
 
 /* init.c */
-extern const struct device_ops *backend;	/* backend.c; tests have their own */
+extern const struct device_ops *backend;	/* backend.c */
 extern pthread_mutex_t table;
 CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
 /* driver_ready(), and CUDA_ERROR_NOT_PERMITTED in a host function */
@@ -282,8 +264,8 @@ unsigned int driver_count(void);
 unsigned int driver_gpu(CUdevice dev);		/* the backend's number of a device that there is */
 
 /*
- * visible.c: which of the @n GPUs in @f the @list of CUDA_VISIBLE_DEVICES names; NULL: all. Write
- * their numbers to @out, at most @n, and return how many.
+ * visible.c: writes to @out which of @n GPUs the @list of CUDA_VISIBLE_DEVICES names (NULL: all),
+ * and returns how many.
  */
 unsigned int visible_devices(const char *list, const struct device_facts *f, unsigned int n,
 			     unsigned int *out);
@@ -291,72 +273,61 @@ void uuid_of(const struct device_facts *f, CUuuid *uuid);
 
 /* errors.c */
 CUresult error_of(enum device_status s);
-/* A more exact error than @otherwise, where the GPU's fault is known. Needs no lock. */
+/* More exact than @otherwise, where the GPU's fault is known. Needs no lock. */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise);
 CUresult error_of_image(enum image_error e);
 
-/* context.c. Lock the thread's current context. After an error nothing is locked. */
+/* context.c. Lock the current context; after an error nothing is locked. */
 CUresult enter(CUcontext *ctx);
-CUresult enter_of(CUcontext ctx);		/* lock @ctx, which need not be current */
-bool several_contexts(void);			/* there was more than one, needs no lock */
+CUresult enter_of(CUcontext ctx);		/* @ctx need not be current */
+bool several_contexts(void);			/* there was more than one */
 void leave(CUcontext ctx);
 /*
- * Lock the context that has an object: the current one, or else any other, as a handle belongs to
- * its context wherever it is used. The thread must have a current context nevertheless. @owns is
- * called with a context's lock. @none: the error when no context has the object, unless the current
- * one has an error itself.
+ * Lock the context that has an object: the current one, or else any other; the thread must have a
+ * current one. @owns is called with a context's lock. @none: the error when no context has it and
+ * the current one has none itself.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
-/*
- * Keep @r if each later call has to return it, too. Return the error of this call. Needs no lock.
- */
+/* Keep @r if each later call has to return it. Needs no lock. Return this call's error. */
 CUresult stick(CUcontext ctx, CUresult r);
 /* Call with `table` held. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
 /* Call with `table` held. *ctx stays, dead. Call users_destroy() once nothing is locked. */
 void context_close(CUcontext ctx);
-bool context_known(CUcontext ctx);		/* needs no lock; a dead context is known */
+bool context_known(CUcontext ctx);		/* needs no lock; true for a dead context */
 
 /*
- * stream.c. The stream that @handle names: 0 and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a
- * stream of @ctx. NULL: there is none, or no memory for the thread's own.
+ * stream.c. @handle: 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a stream of @ctx. NULL: there is
+ * none, or no memory for the thread's own.
  */
 CUstream stream_of(CUcontext ctx, CUstream handle);
-/* Find the stream and lock its context: for a default stream the current context. */
+/* Lock the stream's context: for a default stream the current one. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
-/*
- * enter_work(), but a default stream that does not capture is another context's if the current one
- * has nothing at @va and the other one has.
- */
+/* enter_work(), but a default stream that does not capture is that of the context that has @va. */
 CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
-/* new work in @s comes after @until */
 void stream_await(CUstream s, const struct moment *until);
-/* the moment that new work in @s has to come after */
+/* what new work in @s comes after */
 struct moment stream_begin(const struct CUstream_st *s);
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 void moment_merge(struct moment *m, const struct moment *other);
-/*
- * Add work of QUEUE_HOST that may take for ever: a function of the application, or host_await()'s
- * wait for another context.
- */
+/* A function of the application, or host_await()'s wait: work that may take for ever. */
 void stream_add_endless(CUstream s, uint64_t seq);
-/* the queue for the next copy of @s from or to host memory */
+/* for the next copy of @s from or to host memory */
 enum device_queue copy_queue(const struct CUstream_st *s);
 
-/* event.c: lock the event's context; CUDA_ERROR_INVALID_HANDLE: no context has the event */
+/* event.c; CUDA_ERROR_INVALID_HANDLE: no context has the event */
 CUresult enter_event(CUevent event, CUcontext *ctx);
-/* Call with @ctx locked. NULL: not an event of @ctx. */
+/* NULL: not an event of @ctx */
 CUevent event_of(CUcontext ctx, CUevent event);
 CUresult event_record(CUcontext ctx, CUstream s, CUevent e);
 
 /*
- * capture.c: streams whose work becomes nodes of a graph. enter_work() is enter_stream() for a
- * caller that submits work to a stream, enter_status() for a caller that waits for or asks about
- * its work. Both check CUDA's rules for streams that capture, and for the legacy stream beside
- * them.
+ * capture.c. enter_work() is enter_stream() for a caller that submits work, enter_status() for one
+ * that waits for it or asks about it. Both check CUDA's rules for streams that capture, and for the
+ * legacy stream beside them.
  */
 struct kernel_request;
 CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
@@ -369,122 +340,111 @@ CUresult capture_host(CUstream s, CUhostFn fn, void *data);
 CUresult capture_record(CUstream s, CUevent e, bool external);
 /* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
-CUresult capture_refuse(CUstream s);		/* for calls that can't be captured */
-CUresult capture_unsafe(void);			/* enter_unsafe() with a context locked already */
-CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, locked */
+CUresult capture_refuse(CUstream s);		/* for what can't be captured */
+CUresult capture_unsafe(void);
+CUresult capture_context(CUcontext ctx);
 /* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
-void capture_forget(CUevent e);			/* @e is recorded anew, or destroyed */
+void capture_forget(CUevent e);
 /*
- * @s is destroyed, and with it the graph of a capture that began in it. Call users_destroy() once
- * nothing is locked.
+ * Frees the graph of a capture that began in @s, too. Call users_destroy() once nothing is locked.
  */
 void capture_drop(CUstream s);
 
 /*
- * userobject.c: call destructors of user objects, functions of the application, for graphs that
- * capture_drop() freed. Call with nothing locked.
+ * userobject.c: call the destructors, functions of the application, of objects without references.
+ * Call with nothing locked.
  */
 void users_destroy(void);
 
-/* wait.c: call with the context locked or not. moment_wait() prints what kernels have printed. */
+/* wait.c: with or without the lock. moment_wait() prints what kernels have printed. */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
-/* memory.c */
-/* the allocation that has this address, or NULL */
+/* NULL: no allocation has this address */
 struct range *range_find(CUcontext ctx, uint64_t va);
 struct range *range_find_host(CUcontext ctx, const void *host);
 /*
- * Lock the context that has GPU memory at @va: the current one, or else another. @none: the error
- * when no context has.
+ * Lock the context that has GPU memory at @va, first the current one. @none: the error when none
+ * has.
  */
 CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
 /*
- * Enter the context that has a range at the CPU address @host. The range may also be managed,
- * registered or a module's: test its flags. CUDA_ERROR_INVALID_VALUE: there is no such range.
+ * Enter the context that has a range at the CPU address @host; test the range's flags, too.
+ * CUDA_ERROR_INVALID_VALUE: there is none.
  */
 CUresult enter_pinned(CUcontext *ctx, const void *host);
 /*
- * Whether @host is pinned, managed or registered memory of another context than @ctx, and not of
- * @ctx. Call with nothing locked. It is dear, but where there is one context.
+ * Whether @host is pinned, managed or registered memory of another context, and not of @ctx. Call
+ * with nothing locked.
  */
 bool pinned_elsewhere(CUcontext ctx, const void *host);
 /*
- * What an address is that the application calls host memory. Video memory has addresses of the GPU
- * only. So memory that the CPU can read is the host's, even where the GPU has something at the same
- * address; but a buffer that both see at one address is the GPU's.
+ * What an address is that the application calls host memory. Memory that the CPU can read is the
+ * host's, even where the GPU has something at the same address; but a buffer that both see at one
+ * address is the GPU's.
  */
 enum where { ON_HOST, ON_DEVICE, NOWHERE };
 bool on_cpu(const void *host);		/* ON_HOST, whichever the context */
 enum where where_is(CUcontext ctx, const void *host);
 CUresult range_add(CUcontext ctx, struct range r);
 /*
- * Add a range of memory that CPU and GPU see, all of @r->memory. @r gets its addresses. On an error
- * the memory is released.
+ * Add a range that CPU and GPU see, all of @r->memory. @r gets its addresses. After an error the
+ * memory is released.
  */
 CUresult range_add_host(CUcontext ctx, struct range *r);
 void range_remove(CUcontext ctx, struct range *r);
 void memory_free_all(CUcontext ctx);
 
-/*
- * transfer.c: copy bytes as they lie, with ctx locked. Host memory may be any; pinned memory is
- * copied in place.
- */
+/* transfer.c: with ctx locked; host memory may be any */
 struct plane {
 	uint64_t va;			/* valid if .host is NULL */
 	uint8_t *host;
 	size_t pitch;
-	/* a slice of the block-linear surface that begins at .va; .blocks says where in it */
+	/* a slice of a block-linear surface at .va; .blocks says where in it */
 	bool tiled;
 	struct device_blocks blocks;
 };
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
 		  size_t width, size_t lines);
-/* transfer() of memory that the GPU addresses at both ends, in copy_queue()'s queue */
+/* for memory that the GPU addresses at both ends */
 CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
 			 const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
-/*
- * peer.c: copies of which not all memory is in the context of the stream. Call its functions with
- * nothing locked.
- */
+/* peer.c: copies of which the stream's context lacks some memory. Call with nothing locked. */
 struct crossing {
-	CUcontext to, from;		/* NULL: this end is host memory */
+	CUcontext to, from;		/* NULL: host memory */
 	struct plane dst, src;
 	size_t width, lines;
-	/*
-	 * The host memory is pinned, in another context: it is read or written when the copy's turn
-	 * comes, not when it is submitted.
-	 */
+	/* Host memory that another context has pinned: touched when the copy's turn comes. */
 	bool late;
 };
 /*
- * Copy after @stream's work, and its later work after the copy. @wait: also after the work in both
- * contexts that new work in the legacy stream comes after, and return when the copy is done.
+ * Copy after @stream's work, and its later work after the copy. @wait: also
+ * after what both legacy streams come after, and return when it is done.
  */
 CUresult cross(CUstream stream, const struct crossing *c, bool wait);
-/* the context that has GPU memory at @va; NULL: none, or it had an error */
+/* NULL: no context, or it had an error */
 CUcontext memory_owner(CUdeviceptr va);
 
-/* copy.c: whether one allocation has all these bytes */
+/* copy.c: one allocation has all of it */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
 
-/* array.c. Call with ctx locked. NULL: not an array of ctx. */
+/* array.c. NULL: not an array of ctx. */
 CUarray array_of(CUcontext ctx, CUarray handle);
-CUresult enter_array(CUcontext *ctx, CUarray handle);		/* lock its context */
+CUresult enter_array(CUcontext *ctx, CUarray handle);
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
-/* false: arrays and textures of this format are not offered */
+/* false: formats that are not offered */
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);
-/* lines and slices in memory: 1 where the description says 0 */
+/* 1 where the description says 0 */
 uint32_t array_height(const struct CUarray_st *a);
 uint32_t array_depth(const struct CUarray_st *a);
 /* @x in bytes */
 struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t z);
 void arrays_free(CUcontext ctx);
 
-/* textures.c: headers, samplers and surface descriptors in memory; call with ctx locked */
+/* textures.c: call with ctx locked */
 CUresult texture_make(CUcontext ctx, const struct texture_source *source,
 		      struct texture_object **out);
 void texture_release(CUcontext ctx, struct texture_object *t);
@@ -498,30 +458,24 @@ void descriptor_release(CUcontext ctx, CUsurfObject object);
 void textures_launch(CUcontext ctx, struct device_launch *l);
 void textures_free(CUcontext ctx);
 
-/*
- * texdesc.c: checks CUDA's description, and translates it for device/texture.c, which makes the
- * GPU's words of @h and @s. Call with ctx locked.
- */
+/* texdesc.c: fills in @h and @s. Call with ctx locked. */
 CUresult texture_describe(CUcontext ctx, const struct texture_source *source,
 			  struct texture_header *h, struct sampler *s);
 
-/* texref.c. texref_handle() gives what kernels have to find for a reference now. */
+/* texref.c: what kernels have to find for a reference now */
 CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle);
 void texref_init(CUcontext ctx, CUtexref ref);
 void texref_drop(CUcontext ctx, CUtexref ref);
 void texrefs_free(CUcontext ctx);
 
-/*
- * messages.c. messages_take() prints what kernels have printed; CUDA_ERROR_ASSERT: a kernel
- * asserted. Call the others with ctx locked.
- */
+/* messages.c. CUDA_ERROR_ASSERT: a kernel asserted. All but messages_take() with ctx locked. */
 CUresult messages_take(CUcontext ctx);
 CUresult messages_add(CUcontext ctx, CUmodule module);
 void messages_remove(CUcontext ctx, CUmodule module);
 void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);
 void messages_free(CUcontext ctx);
 
-/* launch.c: one launch. kernel_check() and kernel_arguments() need no lock. */
+/* launch.c. kernel_check() and kernel_arguments() need no lock. */
 struct kernel_request {
 	CUfunction f;
 	uint32_t grid[3], block[3];
@@ -533,11 +487,7 @@ CUresult kernel_check(const struct kernel_request *q);
 CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to);
 CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s);
 
-/*
- * box.c, memset.c: call with ctx locked. graphnode.c checks a node of a graph by ..._check(),
- * graphexec.c runs it by box_copy() and set_lines(), with `graphs` held, too. A captured copy or
- * memset is checked when its graph is launched.
- */
+/* box.c, memset.c: call with ctx locked */
 CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c);
 CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
 CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height);
@@ -546,16 +496,15 @@ CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width
 /* function.c, occupancy.c: need no lock */
 enum { SM_SHARED = 49152 };
 bool is_function(CUfunction f);
-int kernel_max_threads(const struct image_kernel *k);	/* most threads of a block */
+int kernel_max_threads(const struct image_kernel *k);
 
-/* hostfunc.c */
-/* Whether this thread is in a host function: no call there may lock a context. */
+/* this thread is in a host function: no call may lock a context */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
-/* host_await() for work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
+/* For work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
 CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		   const struct moment *until);
-/* The CPU copies, in the stream's order. Nothing may free the memory before that is done. */
+/* The CPU copies, in the stream's order; nothing may free the memory before. */
 struct host_lines {
 	uint8_t *to;
 	const uint8_t *from;
@@ -563,15 +512,14 @@ struct host_lines {
 };
 CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c);
 void host_stop(CUcontext ctx);			/* waits until all have returned */
-/* New work in @s, a stream of @ctx, comes after @until in @other, whose .life was @life then. */
+/* New work in @s of @ctx comes after @until in @other, whose .life was @life then. */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		    const struct moment *until);
 
-/* jit.c: the application's options for the compiler, and where it wants to read about the result */
+/* jit.c: what the application wants of the compiler, and where to write about it */
 struct jit {
-	char *log[2];			/* the application's buffers: information, errors */
+	char *log[2];			/* information, errors */
 	size_t log_size[2];
-	/* the application's: bytes written to .log, and the time that compiling took */
 	void **size_out[2], **wall_ms;
 	unsigned int max_registers, level;
 	bool has_level, debug, lines;
@@ -581,9 +529,8 @@ struct jit {
 };
 enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to load it, or to link it */
 void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
-/* Set an error message. */
 void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void jit_report(struct jit *j);		/* fills the application's buffers */
+void jit_report(struct jit *j);
 CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin,
 		     size_t *size);
 CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
@@ -592,22 +539,18 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
 /* module.c: a 0 byte follows the file's bytes; the caller frees them */
 CUresult read_file(const char *name, uint8_t **out, size_t *size);
 
-/* register.c. Call with ctx locked. NULL: not registered. */
+/* register.c. NULL: not registered. */
 struct registered *registered_at(CUcontext ctx, const void *host);
 /*
- * Show registered memory to the GPU, if possible; it becomes a range. @asked: the application asks
- * for its address on the GPU.
+ * If possible it becomes a range that the GPU sees. @asked: the application asks for its address
+ * there.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while ctx->device is open */
 
-/* managed.c: host memory at one address for CPU and GPU */
-/*
- * Find the managed range that has all of the @bytes at @ptr, and lock its context. After an error
- * nothing is locked.
- */
+/* Lock the context whose managed range has all of the @bytes. After an error nothing is locked. */
 CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
-/* Call with @ctx locked. NOT_SUPPORTED: this process has something else at the GPU's address. */
+/* NOT_SUPPORTED: something of this process is at the GPU's address. */
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */

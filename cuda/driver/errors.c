@@ -40,7 +40,6 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 	return i < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* the error of the device's cause, where that is known, else @otherwise */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 {
 	static const CUresult errors_of[] = {
@@ -57,10 +56,7 @@ CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 	return cause == CAUSE_UNKNOWN ? otherwise : errors_of[cause];
 }
 
-/*
- * DEVICE_LOST gives ILLEGAL_ADDRESS: a fault is the most frequent cause. error_of_end() gives a
- * better error where the kernel's log tells the cause.
- */
+/* DEVICE_LOST is taken for a fault; error_of_end() knows better */
 CUresult error_of(enum device_status s)
 {
 	switch (s) {

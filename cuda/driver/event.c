@@ -71,8 +71,8 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 }
 
 /*
- * Stamp in the compute queue while the stream's work there is unfinished. Else where the stream's
- * copies go: in the copy queue no kernel of another stream delays the stamp.
+ * In the compute queue while the stream's work there is unfinished; else where its copies go, where
+ * no kernel of another stream delays the stamp.
  */
 static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 {
@@ -220,7 +220,7 @@ static void destroy(CUcontext ctx, CUevent e)
 	free(e);
 }
 
-/* Wait for a stamp that is not yet written: its slot goes to another event next. */
+/* An unwritten stamp is waited for: another event may get its slot. */
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	CUcontext ctx;

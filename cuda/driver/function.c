@@ -67,7 +67,6 @@ CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int va
 		f->max_dynamic = value;
 		return CUDA_SUCCESS;
 	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		/* a hint, which is only checked */
 		return value < -1 || value > 100 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
@@ -118,10 +117,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 	return CUDA_SUCCESS;
 }
 
-/*
- * From CUDA 12.4, for libraries that launch kernels for a program. CUDA_ERROR_INVALID_VALUE: @index
- * is behind the last parameter.
- */
+/* From CUDA 12.4. INVALID_VALUE: also behind the last parameter. */
 CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size)
 {
 	CUresult r = driver_ready();

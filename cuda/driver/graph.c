@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs: nodes, the edges between them, copies. A cycle is found when a graph is made executable,
- * as in CUDA.
+ * Graphs: nodes, the edges between them, copies. A cycle is found when a graph is made executable.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -262,8 +261,8 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 /* ------------------------------------------------------------------ order */
 
 /*
- * Sort graph's nodes: each comes after all that it depends on. Nodes without dependencies come
- * first, in the order in which they were added.
+ * Each node comes after all that it depends on; nodes without dependencies come first, in the order
+ * in which they were added.
  */
 CUresult graph_sort(CUgraph graph)
 {
@@ -317,10 +316,7 @@ void graph_free(CUgraph graph)
 	free(graph);
 }
 
-/*
- * Give @to's nodes the edges of @from's. Each node is a copy of the node at the same place in
- * @from.
- */
+/* @to's nodes are copies of @from's, in the same order. */
 static CUresult copy_edges(CUgraph from, CUgraph to)
 {
 	CUgraphNode *copies = malloc((from->nr_nodes + 1) * sizeof(*copies)), node, copy;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: nodes with what they do, and edges. An executable graph has its own copy of a graph, with
- * the nodes in an order in which they can run.
+ * Graphs: nodes with what they do, and edges. An executable graph has its own copy of a graph,
+ * sorted.
  *
- * Locks: `graphs` guards all graphs, executable ones, captures, and the members of streams and
- * events that belong to captures; but capture_forget() may change an event's with the context's
- * lock alone. To change a stream's members its context's lock is needed, too. `graphs` is taken
- * after a context's lock. Launching an executable graph holds it, and may wait for the GPU
- * meanwhile. Host functions can't take `graphs`: graphs_enter() and driver.h's enter...() refuse
- * them.
+ * Locks: `graphs` guards graphs, executable ones, captures, and the members of streams and events
+ * that belong to captures; but capture_forget() may change an event's with the context's lock
+ * alone. A stream's are changed with its context's lock, too, which is taken first. A launch holds
+ * `graphs`, and may wait for the GPU meanwhile. Host functions can't take it: graphs_enter() and
+ * driver.h's enter...() refuse them.
  */
 #ifndef KVGPU_CUDA_DRIVER_GRAPH_H
 #define KVGPU_CUDA_DRIVER_GRAPH_H
@@ -22,20 +21,16 @@ enum {
 	MAGIC_USER = 0x6b757372
 };
 
-/*
- * a kernel with its arguments: .bytes in the kernel's layout, and .pointers to each argument in
- * .bytes
- */
+/* .bytes in the kernel's layout, .pointers to each argument in it */
 struct graph_kernel {
 	CUfunction f;
 	uint32_t grid[3], block[3], dynamic;
 	uint8_t *bytes;
 	void **pointers;
-	CUaccessPolicyWindow window;	/* a hint, kept for GetAttribute() */
+	CUaccessPolicyWindow window;	/* kept for GetAttribute() */
 	int priority;
 };
 
-/* what a node does */
 struct graph_work {
 	CUgraphNodeType type;
 	union {
@@ -53,9 +48,9 @@ struct CUgraphNode_st {
 	uint64_t id, original;		/* id: never used twice; original: of the copied node */
 	CUgraph graph;
 	struct graph_work work;
-	struct node_list before, after;	/* dependencies, dependents */
+	struct node_list before, after;
 	CUgraphNode next, prev;
-	/* used during a walk over the graph */
+	/* of a walk over the graph */
 	unsigned int waiting;
 	bool seen;
 	/* for executable graphs only */
@@ -74,26 +69,26 @@ struct CUgraph_st {
 	uint64_t id, original;
 	CUgraphNode first, last;
 	size_t nr_nodes;
-	CUgraphNode parent;		/* the node that the graph is a child of, or NULL */
-	bool capturing;			/* nodes may be added, but not removed */
+	CUgraphNode parent;		/* the graph's node in its parent, or NULL */
+	bool capturing;			/* no node may be removed */
 	struct user_ref *users;
 };
 
 struct CUgraphExec_st {
 	uint32_t magic;
-	CUgraph graph;			/* its nodes are in an order in which they can run */
+	CUgraph graph;			/* sorted by graph_sort() */
 	struct moment last;		/* end of the last launch */
-	CUcontext ctx;			/* of the last launch */
+	CUcontext ctx;
 	unsigned int life;		/* ctx->life at the last launch */
 };
 
 extern pthread_mutex_t graphs;
-CUresult graphs_enter(void);		/* Take the lock; after an error nothing is locked. */
+CUresult graphs_enter(void);		/* after an error nothing is locked */
 /*
- * userobject.c: give the lock back, then call destructors of user objects, which are functions of
- * the application. So call leave() first. A caller that keeps a context locked uses
- * pthread_mutex_lock() and pthread_mutex_unlock() instead: enter...() has refused host functions
- * already. If it frees a graph, it calls users_destroy() after leave().
+ * userobject.c: gives the lock back, then calls destructors, functions of the application. So call
+ * leave() first. A caller that keeps a context locked uses pthread_mutex_lock() and
+ * pthread_mutex_unlock() instead (enter...() has refused host functions), and, if it freed a graph,
+ * calls users_destroy() after leave().
  */
 void graphs_leave(void);
 
@@ -103,12 +98,12 @@ struct capture {
 	CUcontext ctx;
 	CUstream origin;
 	CUstreamCaptureMode mode;
-	pthread_t thread;		/* the thread that began it */
-	bool invalid;			/* without `graphs`, use __atomic: enter_work() */
+	pthread_t thread;
+	bool invalid;			/* without `graphs`, use __atomic */
 	struct capture *next;
 };
 
-/* graph.c: call with the lock held */
+/* graph.c: with the lock held */
 bool is_graph(CUgraph graph);
 bool is_node(CUgraphNode node);
 CUgraph graph_new(void);
@@ -116,25 +111,22 @@ void graph_free(CUgraph graph);
 /* Copy with children. The .original of a copied node is the id of its original. */
 CUresult graph_copy(CUgraph graph, CUgraph *out);
 /*
- * Bring the nodes into an order in which they can run. INVALID_VALUE: the graph has a cycle. After
- * an error nothing has changed.
+ * Bring the nodes into an order in which they can run. INVALID_VALUE: a cycle. After an error
+ * nothing has changed.
  */
 CUresult graph_sort(CUgraph graph);
-/* Check the dependencies and add a node. Takes over @work, also when it fails. */
+/* Takes over @work, also when it fails. */
 CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work,
 		   CUgraphNode *out);
-/* Find the copy of the node that has the id @original, also in children. */
+/* The copy of the node with the id @original, also in children. */
 CUgraphNode graph_find(CUgraph graph, uint64_t original);
 bool list_has(const struct node_list *l, CUgraphNode node);
 CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
 
-/* graphnode.c. work_free() and work_copy(): call with the lock held if there is a child graph. */
+/* graphnode.c. work_free() and work_copy() need the lock for a child graph. */
 void work_free(struct graph_work *w);
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
-/*
- * Check what a node is to do, and fill in @w. After an error there is nothing to free. Call without
- * `graphs`: the functions that need a context take its lock.
- */
+/* Check, and fill in @w. After an error there is nothing to free. Call with nothing locked. */
 CUresult work_request(struct graph_work *w, const struct kernel_request *q);
 CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p);
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx);
@@ -145,19 +137,18 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
 /* graphexec.c: call with the lock held, but for exec_await(); without it is_exec() is a hint */
 bool is_exec(CUgraphExec exec);
-/* Copy @graph, with nodes in an order in which they can run. INVALID_VALUE: it has a cycle. */
+/* A sorted copy. INVALID_VALUE: a cycle. */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
 /*
- * Call without a lock. Wait for the last launch to end, if the graph refers to user objects. No
- * other thread may use @exec meanwhile: the application sees to that.
+ * Call without a lock. Waits for the last launch, if the graph refers to user objects. No other
+ * thread may use @exec: the application sees to that.
  */
 void exec_await(CUgraphExec exec);
 
-/* capture.c */
-/* enter_stream() for questions about captures */
+/* for questions about captures */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
-/* userobject.c: call with the lock held; what is left without references waits in a list */
+/* userobject.c: with the lock held; users_destroy() calls the destructors */
 void users_free(CUgraph graph);
 CUresult users_copy(CUgraph to, CUgraph from);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executable graphs. Of the nodes of a launch, a node waits only for those that it depends on:
- * branches run side by side as far as the GPU's queues do. Launches of one executable graph in one
- * context run one after the other.
+ * Executable graphs. Branches run side by side as far as the GPU's queues do. Launches of one
+ * executable graph in one context run one after the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +63,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 	return r;
 }
 
-/* *bad is always NULL: no error here is a single node's */
+/* *bad is always NULL */
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
 			       size_t size)
 {
@@ -96,7 +95,7 @@ static bool has_users(CUgraph graph)
 	return graph->users;
 }
 
-/* A launch goes on without its graph. But user objects have to live until the launch is over. */
+/* User objects have to live until the launch is over. */
 void exec_await(CUgraphExec exec)
 {
 	CUcontext ctx = has_users(exec->graph) ? exec->ctx : NULL;
@@ -191,8 +190,8 @@ static CUresult run(const struct graph_work *w, CUcontext ctx, CUstream s)
 }
 
 /*
- * Each node has a stream of its own, which begins after the nodes that it depends on. *end: the end
- * of all nodes that were begun, also after an error.
+ * Each node has its own stream, which begins after its dependencies. *end: of all nodes that were
+ * begun, also after an error.
  */
 static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin,
 			  struct moment *end)
@@ -247,10 +246,7 @@ static CUresult locked_launch(CUgraphExec exec, CUcontext ctx, CUstream s)
 	return r;
 }
 
-/*
- * A capturing stream refuses a launch, as seen on a GPU: a child node takes its place in a captured
- * graph.
- */
+/* A capturing stream refuses a launch, as seen on a GPU. */
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	CUcontext ctx;
@@ -264,7 +260,6 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 	return r;
 }
 
-/* Nothing has to be prepared on the GPU. Check only whether the caller may ask for it. */
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 {
 	CUcontext ctx;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Questions about graphs. A list goes into the caller's array of *n elements; elements that are
- * left over become NULL, and *n becomes the number of filled ones. Without an array *n becomes the
- * length of the list.
+ * Questions about graphs. A list goes into the caller's array of *n elements; elements left over
+ * become NULL, and *n the number of filled ones. Without an array *n becomes the list's length.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "graph.h"
 
-/* an array that is being filled */
 struct output {
 	CUgraphNode *at;
 	size_t max, n;

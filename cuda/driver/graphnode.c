@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * What nodes do: making, asking and changing it. Arguments of kernels are copied in the kernel's
- * own layout.
- */
+/* What nodes do: making, asking and changing it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,7 +226,7 @@ static bool contains(CUgraph graph, CUgraph inner)
 	return false;
 }
 
-/* the child is a copy; a graph can't be put into itself */
+/* as a copy; a graph can't be put into itself */
 CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child)
 {
 	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_GRAPH };
@@ -250,7 +247,7 @@ CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child)
 /* ------------------------------------------------------------------ asking and changing */
 
 /*
- * Lock `graphs`, if @node is a node of @type and @params is not NULL. Else an error, and nothing is
+ * Lock `graphs`, if @node is of @type and @params is not NULL. Else an error, and nothing is
  * locked.
  */
 static CUresult enter_node(CUgraphNode node, CUgraphNodeType type, const void *params)
@@ -374,7 +371,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 	return r ? r : change(node, &w);
 }
 
-/* Give the node's own graph, no copy: a change of it changes the node. */
+/* No copy: a change of the graph changes the node. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 {
 	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_GRAPH, graph);

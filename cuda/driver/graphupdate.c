@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Changes of executable graphs: of one node, or of all nodes, taken from another graph with the
- * same nodes and edges. Launches before the change are not affected.
+ * Changes of executable graphs: of one node, or of all, taken from a graph with the same nodes and
+ * edges.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------------ one node */
 
 /*
- * A copy may get other memory, but only of the same kind; UNIFIED may be any. A copy of several
- * lines, or of an array, can't change at all.
+ * A copy's new memory must be of the same kind; UNIFIED may be any. A copy of several lines, or of
+ * an array, can't change.
  */
 static bool same_kind(CUmemorytype a, CUmemorytype b)
 {
@@ -54,7 +54,7 @@ static void exchange(CUgraphNode node, struct graph_work *w)
 	*w = old;
 }
 
-/* Lock `graphs` and find the executable graph's copy of @node. After an error nothing is locked. */
+/* Lock `graphs` and find the copy of @node. After an error nothing is locked. */
 static CUresult enter_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNode *out)
 {
 	CUresult r = graphs_enter();
@@ -181,7 +181,7 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 
 struct update {
 	CUgraphExecUpdateResult result;
-	/* id of the new graph's node that differs; 0: no single node does */
+	/* id of the node that differs; 0: no single one */
 	uint64_t bad;
 };
 
@@ -223,10 +223,7 @@ static bool same_edges(CUgraphNode old, CUgraphNode node)
 	return true;
 }
 
-/*
- * Both graphs are sorted by graph_sort(). It gives graphs with the same nodes and edges, made in
- * the same order, the same order.
- */
+/* graph_sort() gives graphs that were made alike the same order. */
 static bool compare(CUgraph old, CUgraph new, struct update *u)
 {
 	CUgraphNode o, n;
@@ -252,8 +249,8 @@ static bool compare(CUgraph old, CUgraph new, struct update *u)
 }
 
 /*
- * Exchange the work of nodes, also in children. Nodes keep their .original and .disabled.
- * References to user objects are exchanged, too.
+ * Exchange the nodes' work, also in children, and the user objects. Nodes keep their .original and
+ * .disabled.
  */
 static void take_over(CUgraph old, CUgraph new)
 {
@@ -328,7 +325,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 	return r;
 }
 
-/* @child is compared with the node's graph as in cuGraphExecUpdate(). */
+/* compared as in cuGraphExecUpdate() */
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
 	struct update u = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Host functions of the application. A thread of the context calls them in a stream's order, and
- * all of a context in the order in which they were submitted. Later work of the stream waits on the
- * GPU until the function has returned. The thread also waits for other contexts' work, and copies
- * host memory. It takes no context's lock.
+ * Host functions of the application, called by a thread of the context in the order in which they
+ * were submitted. Later work of the stream waits on the GPU until the function has returned. The
+ * thread also waits for other contexts' work, and copies host memory. It takes no context's lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +16,20 @@ struct host_work {
 	uint64_t seq;
 	CUhostFn fn;			/* or .callback, .other or .copy: */
 	CUstreamCallback callback;
-	CUstream stream;		/* the callback's first argument */
+	CUstream stream;
 	void *data;
-	/* wait for .until in another context, for as long as that context's .life is this one */
+	/* wait for .until in another context, while its .life is this one */
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
-	bool needed;			/* what it does is used: its error is an error here */
+	bool needed;			/* its error is an error here */
 	struct host_lines copy;
 };
 
 struct host_queue {
 	CUcontext ctx;
 	pthread_t thread;
-	/* of what follows; taken with or without the context's lock, which is never taken inside */
+	/* of what follows; no context's lock is taken inside */
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct host_work *first, **last;
@@ -44,7 +43,7 @@ bool in_host_function(void)
 	return inside;
 }
 
-/* BUSY: the work is not done. Else: it is done, or never will be. */
+/* BUSY: not done. Else: done, or it never will be. */
 static enum device_status look_at_other(const struct host_work *w)
 {
 	CUcontext other = w->other;
@@ -52,10 +51,7 @@ static enum device_status look_at_other(const struct host_work *w)
 	unsigned int q;
 
 	pthread_mutex_lock(&other->watch);
-	/*
-	 * A context that ended, or lives again, has nothing left to wait for: its work is done, or
-	 * an error stopped it.
-	 */
+	/* a context that ended, or lives again, has nothing left to wait for */
 	if (!other->device && __atomic_load_n(&other->sticky, __ATOMIC_ACQUIRE))
 		s = DEVICE_LOST;
 	if (other->device && other->life == w->life)
@@ -88,7 +84,7 @@ static void copy_lines(const struct host_lines *c)
 		memcpy(c->to + i * c->to_pitch, c->from + i * c->from_pitch, c->width);
 }
 
-/* After an error call no host function; call a callback, and give it the error. */
+/* After an error no host function is called; a callback gets the error. */
 static void call(struct host_queue *q, const struct host_work *w)
 {
 	CUresult r = moment_wait(q->ctx, &w->after);

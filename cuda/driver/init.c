@@ -9,9 +9,8 @@ enum { DRIVER_VERSION = 11080 };
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 /*
- * Those that the process sees; .gpu: as the backend counts them. cuInit() fills this in, with
- * `table` held, and sets `ready` if there is a device: from then on it stays as it is. All other
- * code only reads, without a lock.
+ * Those that the process sees; .gpu: the backend's number. cuInit() fills this in with `table`
+ * held, and sets `ready` if there is a device; from then on it is read without a lock.
  */
 static struct {
 	struct device_facts facts;
@@ -86,10 +85,7 @@ CUresult cuDriverGetVersion(int *version)
 	return CUDA_SUCCESS;
 }
 
-/*
- * The vendor's static runtime asks for private tables of its own driver. It can't work with this
- * library.
- */
+/* The vendor's static runtime asks for private tables. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
 	static bool told;
@@ -102,7 +98,6 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* no profiler is ever attached */
 CUresult cuProfilerStart(void)
 {
 	return driver_ready();

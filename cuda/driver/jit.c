@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Compiles PTX to machine code, and links objects, by the toolkit's own ptxas and nvlink where the
- * machine has them: in $KVGPU_PTXAS (the path of ptxas; nvlink lies beside it) or in $PATH. There
- * is no compiler in this library. The caller waits for the tool, with its context locked where it
- * loads a module. No other state than the caller's is used.
+ * Compiles PTX, and links objects, by the toolkit's ptxas and nvlink: those of $KVGPU_PTXAS (the
+ * path of ptxas; nvlink lies beside it) or of $PATH. The caller waits for the tool, with its
+ * context locked where it loads a module. There is no state but the caller's.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -99,7 +98,7 @@ void jit_report(struct jit *j)
 
 /* ------------------------------------------------------------------ running a tool */
 
-/* a temporary folder, and how many input files are in it */
+/* a temporary folder with so many input files */
 struct place {
 	char folder[NAME_BYTES];
 	unsigned int files;
@@ -117,7 +116,7 @@ static void name_of(const struct place *p, const char *what, char *out)
 	snprintf(out, PATH_BYTES, "%s/%s", p->folder, what);
 }
 
-/* nvlink tells by the ending of a name what the file is */
+/* nvlink goes by the file's ending */
 static void input_name(char what[NAME_BYTES], unsigned int i)
 {
 	snprintf(what, NAME_BYTES, "%u.cubin", i);
@@ -169,7 +168,7 @@ static void find_tool(const char *tool, char *out)
 		snprintf(out, PATH_BYTES, "%s", tool);
 }
 
-/* Run a tool. Return errno if it can't start. Its messages are in "log", its result in "out". */
+/* Errno if the tool can't start. Its messages are in "log", its result in "out". */
 static int run(const struct place *p, char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
@@ -190,7 +189,6 @@ static int run(const struct place *p, char *const argv[])
 	return err;
 }
 
-/* Read the tool's messages, and its result. Without a result it has failed. */
 static CUresult collect(struct jit *j, const struct place *p, uint8_t **out, size_t *size)
 {
 	char name[PATH_BYTES];

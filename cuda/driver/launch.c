@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* cuLaunchKernel(): checks limits, copies parameters, and describes the launch to the device. */
+/* cuLaunchKernel(): limits, parameters, and what the device gets. */
 #include <string.h>
 
 #include "driver.h"
@@ -36,7 +36,7 @@ CUresult kernel_check(const struct kernel_request *q)
 							   CUDA_SUCCESS;
 }
 
-/* The arguments are a buffer in @q->extra that has the kernel's layout already. */
+/* @q->extra has the kernel's layout already. */
 static CUresult packed(const struct kernel_request *q, uint8_t *to)
 {
 	const struct image_kernel *k = q->f->kernel;
@@ -83,9 +83,8 @@ CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to)
 }
 
 /*
- * Write handles and descriptors of references to bank 0, as they are bound now; the image reader
- * has checked the offsets. A kernel may name references that it does not use (nvcc -G: all of its
- * file's), so an unbound reference is no error.
+ * Write handles and descriptors to bank 0, as they are bound now; the image reader has checked the
+ * offsets. An unbound one is no error: the kernel may not use it.
  */
 static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 {
@@ -114,10 +113,7 @@ static uint32_t up(uint32_t n, uint32_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/*
- * Stack of the kernel and its callees. Where the compiler can't know it, at least
- * cuCtxSetLimit()'s.
- */
+/* With callees. Where the compiler can't know it, at least cuCtxSetLimit()'s. */
 static uint32_t stack_bytes(CUcontext ctx, const struct image_kernel *k)
 {
 	uint32_t n = k->stack;
@@ -168,10 +164,6 @@ static void describe(CUcontext ctx, const struct kernel_request *q, struct devic
 	}
 }
 
-/*
- * words of bank 0 that only the driver can know (seen in what ptxas makes of the special registers,
- * and in code of nvcc -G)
- */
 enum {
 	CONST0_GRID_ID = 0xdc,
 	CONST0_CONSTANTS = 0xf0,
@@ -187,7 +179,7 @@ static void launch_words(CUcontext ctx, const struct kernel_request *q, uint8_t 
 	if (size < CONST0_PARAMETERS)
 		return;
 	memcpy(const0 + CONST0_GRID_ID, &id, sizeof(id));
-	/* the address of __constant__ variables, for code that takes pointers to them */
+	/* the address of __constant__ variables */
 	if (q->f->module->image.const3_size)
 		memcpy(const0 + CONST0_CONSTANTS, &q->f->module->constants->va, sizeof(uint64_t));
 	memcpy(const0 + CONST0_DYNAMIC, &q->dynamic, sizeof(q->dynamic));
@@ -257,7 +249,7 @@ CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 			      stream ? stream : CU_STREAM_PER_THREAD, params, extra);
 }
 
-/* sm_35 has no cooperative launches; the device's attribute says so, too */
+/* sm_35 has no cooperative launches */
 CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
 {
 	CUcontext ctx;
@@ -274,7 +266,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS)
 	return cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
-/* Accept attributes that ask for what each launch does anyway, and hints. */
+/* Accepted are attributes that ask for what a launch does anyway, and hints. */
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
 {
 	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };

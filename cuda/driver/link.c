@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuLink*(): collects pieces, and links them by jit.c. A single piece that is executable needs no
- * linker. A state belongs to no context and has no lock: the application uses it with one thread at
- * a time.
+ * cuLink*(): pieces, which jit.c links. A state belongs to no context and has no lock: the
+ * application uses it with one thread at a time.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	return CUDA_SUCCESS;
 }
 
-/* whether the piece is an executable cubin, not an object to be linked */
+/* executable already, not to be linked */
 static bool is_whole(const struct piece *p)
 {
 	Elf64_Ehdr h;
@@ -73,7 +72,7 @@ static CUresult add(CUlinkState s, const void *bytes, size_t n, bool ptx)
 	return CUDA_SUCCESS;
 }
 
-/* Compile PTX when it is added, so that its errors show then, as in CUDA. Keep no object. */
+/* PTX is compiled when it is added, so that its errors show then. */
 static CUresult add_ptx(CUlinkState s, const char *text, size_t n)
 {
 	uint8_t *object;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: host memory that CPU and GPU see at the same address. Its pages never move:
- * kernels reach them over PCIe. CPU and GPU may use it at any time. module.c makes __managed__
- * variables by same_memory().
- *
- * CONCURRENT_MANAGED_ACCESS is 0, as on all Kepler GPUs. So a request to move the memory
- * (cuMemPrefetchAsync()) is refused, and advice about its place changes nothing (advice.c).
+ * Managed memory: host memory that CPU and GPU see at the same address, and may use at any time.
+ * Kernels reach it over PCIe. A request to move it (cuMemPrefetchAsync()) is refused.
  *
  * From enter...() to leave() the context's lock is held.
  */
@@ -21,7 +17,7 @@ CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out)
 		return r;
 	ctx->device->ops->release(ctx->device, *out);
 	*out = NULL;
-	return CUDA_ERROR_NOT_SUPPORTED;	/* this process has something else there */
+	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult alloc(CUcontext ctx, CUdeviceptr *out, size_t bytes)
@@ -64,10 +60,7 @@ CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct ran
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/*
- * All streams may use managed memory, so attaching it to a stream changes nothing. Only check the
- * arguments.
- */
+/* All streams may use managed memory. */
 static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
 {
 	struct range *range;
@@ -123,7 +116,7 @@ static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
 	if (r)
 		return r;
 	leave(ctx);
-	/* the place to go to and the stream's device would need concurrent managed access */
+	/* no device here has concurrent managed access */
 	return CUDA_ERROR_INVALID_DEVICE;
 }
 

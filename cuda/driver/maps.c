@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What this process has mapped, from /proc. A thread's stack is found by the thread's control
- * block, which lies at the stack's upper end. The kernel knows the block's address: the list of
- * robust mutexes begins in it (glibc).
+ * block, which lies at its upper end and begins with glibc's list of robust mutexes, whose address
+ * the kernel knows.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include "pages.h"
 
-/* LINE: enough for a path of 4096 bytes */
+/* LINE: a path of 4096 bytes fits */
 enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };
 
 /* digits alone: strtoull() would take blanks, a sign and a prefix, too */
@@ -76,7 +76,7 @@ bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg)
 
 /* ------------------------------------------------------------------ threads */
 
-/* ids of this process's threads. 0: they can't be read, or are more than @max */
+/* 0: they can't be read, or are more than @max */
 static unsigned int threads(pid_t *out, unsigned int max)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -107,8 +107,7 @@ bool maps_alone(void)
 }
 
 /*
- * Addresses of the control blocks of all threads but those that have ended, and the first, whose
- * stack has a name in /proc. False: they can't all be found.
+ * Of all living threads but the first, whose stack has a name in /proc. False: some can't be found.
  */
 static bool control_blocks(uintptr_t *at, unsigned int *n)
 {
@@ -125,10 +124,7 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 
 		if (id[i] == getpid())
 			continue;
-		/*
-		 * The kernel does not know the block of a thread that has just begun: wait for it.
-		 * A thread that has ended has none.
-		 */
+		/* Not known for a thread that has just begun: wait. */
 		for (tries = 0; tries < MAX_TRIES && !ret && !head; tries++) {
 			ret = syscall(SYS_get_robust_list, id[i], &head, &size);
 			if (!ret && !head)
@@ -143,15 +139,15 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 }
 
 struct question {
-	uintptr_t at, end, upto;	/* upto: from .at to here all is plain */
+	uintptr_t at, end, upto;	/* upto: to here all is plain */
 	uintptr_t *block;
 	unsigned int nr_blocks;
 	bool stack;
 };
 
 /*
- * Whether [at, end) has a part of a thread's stack in @m. The stack is taken to begin with @m (the
- * guard page below is another mapping), and to end one page behind the page of the control block.
+ * Whether [at, end) has a part of a thread's stack in @m. A stack is taken to begin with @m (its
+ * guard page is another mapping), and to end one page behind that of the control block.
  */
 static bool has_stack(const struct question *q, const struct mapping *m)
 {

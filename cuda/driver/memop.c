@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Words in memory that streams write and wait for. Not offered, and the device's attributes say so:
- * kernels of all streams share one channel, so a waiting stream would hold up the stream that it
- * waits for.
+ * Words in memory that streams write and wait for. Not offered: kernels of all streams share a
+ * channel, so a waiting stream would hold up the one that it waits for.
  */
 #include "driver.h"
 

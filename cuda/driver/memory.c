@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Device memory. Small allocations share slabs: each submission names all buffers of the kernel, so
- * there should be few.
- */
+/* Device memory. Small allocations share slabs, so that a submission names few buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +18,6 @@ enum {
 	VA_BITS = 40 /* of the GPU's addresses */
 };
 
-/* index of the first range that begins behind @va */
 static unsigned int above(CUcontext ctx, uint64_t va)
 {
 	unsigned int low = 0, high = ctx->nr_ranges;
@@ -61,9 +57,8 @@ struct range *range_find_host(CUcontext ctx, const void *host)
 }
 
 /*
- * Ask the kernel, which gives EFAULT where the CPU would fault. It gives EFAULT for nouveau's
- * buffers, too: these are found by their addresses on the GPU. Where asking is not allowed,
- * ask whether anything is mapped there.
+ * The kernel gives EFAULT where the CPU can't read; also for nouveau's buffers, which are found by
+ * their GPU addresses. Where asking is not allowed: is anything mapped there?
  */
 static bool cpu_can_read(const void *at)
 {
@@ -181,12 +176,11 @@ void memory_free_all(CUcontext ctx)
 	ctx->ranges = NULL;
 	ctx->slabs = NULL;
 	ctx->nr_ranges = ctx->max_ranges = ctx->nr_slabs = 0;
-	/* closing the device releases the buffers */
 }
 
 /* ------------------------------------------------------------------ slabs */
 
-/* the first gap between allocations in @slab that is wide enough; 0: none */
+/* 0: no gap is wide enough */
 static uint64_t gap(CUcontext ctx, const struct device_memory *slab, uint64_t size)
 {
 	uint64_t at = slab->va, end = slab->va + slab->size;
@@ -310,7 +304,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
 	return r;
 }
 
-/* Wait for all submitted work first: it may use the memory. */
+/* All submitted work may use the memory. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct range *range;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * cuMemset*(): by the copy class, which can write a constant. As in CUDA, a call without Async
- * waits only where the CPU sees the memory, too.
- */
+/* cuMemset*(). A call without Async waits where the CPU sees the memory, too. */
 #include "driver.h"
 
 #define PITCH_MAX	2147483647u

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kernels print and assert, and their heap: the driver's side of ../syscalls. moment_wait()
- * takes the records. No other lock of the driver is taken with messages.lock held. It is taken with
- * and without the context's lock.
+ * What kernels print and assert, and their heap: the driver's side of ../syscalls. Inside of
+ * messages.lock no other lock of the driver is taken; it is taken with and without the context's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +14,13 @@
 enum { RING_MIN = 4096, RING_AT = 4096, SPEC_BYTES = 64 };
 #define RING_MAX	(64u << 20)
 
-/* a copy of a module's .nv.global.init: printf's formats are in it */
+/* a module's .nv.global.init, with printf's formats */
 struct text {
 	struct text *next;
 	const struct CUmod_st *module;
 	uint64_t va;
 	uint32_t size;
-	char bytes[];			/* .size of them, and a 0 */
+	char bytes[];
 };
 
 struct messages {
@@ -33,7 +32,7 @@ struct messages {
 	bool asserted;
 };
 
-/* the part of a record that is not read yet */
+/* the rest of a record */
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -49,7 +48,7 @@ static uint64_t item(struct cursor *c)
 	return v;
 }
 
-/* a string's characters, *length of them, without a 0 at the end */
+/* *length characters, no 0 at the end */
 static const char *string(struct cursor *c, int *length)
 {
 	uint64_t n = item(c);
@@ -65,9 +64,9 @@ static const char *string(struct cursor *c, int *length)
 /* ------------------------------------------------------------------ printf */
 
 /*
- * Read one conversion, like "%-*.3lld", from @f. @spec gets it without length modifiers, with stars
- * as numbers; its last character is the type. *wide: 64 bits; *halves: how many "h". Return the
- * rest of @f.
+ * Read one conversion, like "%-*.3lld", from @f; return the rest. @spec gets it without length
+ * modifiers, with stars as numbers; its last character is the type. *wide: 64 bits; *halves: how
+ * many "h".
  */
 static const char *take_spec(const char *f, struct cursor *c, char spec[SPEC_BYTES], bool *wide,
 			     unsigned int *halves)
@@ -201,7 +200,7 @@ static struct syscall_block *block_of(const struct messages *m)
 	return m->block->map;
 }
 
-/* Take one record; false: there is none. Trust nothing: code of kernels may have overwritten it. */
+/* False: there is no record. A kernel may have overwritten anything in it. */
 static bool take(struct messages *m)
 {
 	uint32_t at = m->taken & (m->ring_bytes - 1), rest = m->ring_bytes - at;
@@ -298,7 +297,7 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 
 	if (m->heap)
 		return CUDA_SUCCESS;
-	r = moment_wait(ctx, &ctx->submitted);	/* no kernel reserves while the head is written */
+	r = moment_wait(ctx, &ctx->submitted);	/* for the head no kernel may run */
 	if (!r)
 		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM,
 						     ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1,
@@ -306,7 +305,6 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 	return r ? r : write_head(ctx, m);
 }
 
-/* Keep the module's .nv.global.init, as it was loaded. */
 static CUresult add_text(struct messages *m, CUmodule module)
 {
 	uint32_t n = module->image.data_init;
@@ -367,7 +365,6 @@ void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size)
 		memcpy(const0 + SYSCALL_CONST0_AT, &ctx->messages->block->va, sizeof(uint64_t));
 }
 
-/* closing the device releases the memory */
 void messages_free(CUcontext ctx)
 {
 	struct messages *m = ctx->messages;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Modules: an image on the GPU, as code, data and constants, with addresses filled in. */
+/* Modules: images on the GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static CUresult space(CUcontext ctx, uint64_t size, bool managed, struct device_
 	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, size, out));
 }
 
-/* Bank 3 comes first, then bank 2 of each kernel. Return the size of all. */
+/* Bank 3, then bank 2 of each kernel. Return the size of all. */
 static uint32_t lay_out_constants(CUmodule m)
 {
 	uint32_t at = (m->image.const3_size + BANK_ALIGN - 1) & ~(BANK_ALIGN - 1), i;
@@ -179,7 +179,7 @@ static CUresult upload_all(CUcontext ctx, CUmodule m)
 
 static CUresult place(CUcontext ctx, CUmodule m)
 {
-	/* base[IMAGE_CODE] is 0: code addresses are relative to the code (SET_PROGRAM_REGION) */
+	/* code addresses are relative (SET_PROGRAM_REGION) */
 	uint64_t base[3] = { 0 };
 	CUresult r = make_functions(m);
 
@@ -215,7 +215,7 @@ static CUresult place(CUcontext ctx, CUmodule m)
 
 /* ------------------------------------------------------------------ entry points */
 
-/* Load the cubin in @data, or compile its PTX and load that. On most errors @jit gets a message. */
+/* a cubin, or PTX, which is compiled */
 static CUresult read_image(CUmodule m, const void *data, size_t limit, struct jit *jit)
 {
 	struct image_pick pick;
@@ -426,7 +426,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	return r;
 }
 
-/* the index of the module's reference of that name and kind; negative: an error */
+/* negative: an error */
 static int find_ref(CUmodule module, const char *name, bool surface)
 {
 	uint32_t i;

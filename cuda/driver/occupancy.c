@@ -32,7 +32,7 @@ static int min_int(int a, int b)
 	return a < b ? a : b;
 }
 
-/* Blocks on an SM, by threads and registers only. 0: such a block can't run at all. */
+/* 0: such a block can't run at all. */
 static int blocks_without_shared(const struct image_kernel *k, int threads)
 {
 	int warps = (threads + WARP - 1) / WARP, n = min_int(SM_BLOCKS, SM_THREADS / WARP / warps);
@@ -74,7 +74,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, 
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, dynamic, 0);
 }
 
-/* dynamic shared memory that each of @blocks blocks on an SM can have */
+/* for each of @blocks blocks on an SM */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, int blocks,
 						 int threads)
 {
@@ -94,7 +94,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, 
 	return CUDA_SUCCESS;
 }
 
-/* Find the block size with most threads on an SM; of equal ones the larger. */
+/* Most threads on an SM; of equal ones the larger block. */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
 						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches as they were before cuLaunchKernel(): calls set the block's shape, shared memory and
- * parameters in the function first. These calls take no lock: the application makes all of them for
- * one function from one thread at a time.
+ * Launches as they were before cuLaunchKernel(): calls set shape, shared memory and parameters in
+ * the function first. No lock: the application makes no two of them for one function at a time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +90,7 @@ CUresult cuParamSetf(CUfunction f, int offset, float value)
 	return cuParamSetv(f, offset, &value, sizeof(value));
 }
 
-/* A module's references always apply to all of its kernels: only check the arguments. */
+/* A module's references apply to all of its kernels. */
 CUresult cuParamSetTexRef(CUfunction f, int unit, CUtexref ref)
 {
 	struct old_launch *o;

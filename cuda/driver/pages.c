@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
  * Replace pages of this process by other memory with the same contents, while other threads go on
- * and may write to these pages. It is done in pieces of at most 2 MiB. A thread that writes to the
- * piece meanwhile (pages_back(): or reads it) waits in its page fault (userfaultfd):
+ * and may write to these pages. It is done in pieces. A thread that writes to the piece meanwhile
+ * (pages_back(): or reads it) waits in its page fault (userfaultfd):
  *
  * - pages_put(): write protect the piece, copy it, move the new mapping over it, wake the waiting
- *   threads. A woken thread looks at the page tables again and finds the new mapping. The kernel
- *   queues a fault with the old mapping locked, and the move waits for that lock: no thread begins
- *   to wait after the wake. Linux before 6.4 can't protect a page that was never touched, so each
- *   page is read first.
+ *   threads. The kernel queues a fault with the old mapping locked, and the move waits for that
+ *   lock: no thread begins to wait after the wake. Linux before 6.4 can't protect a page that was
+ *   never touched, so each page is read first.
  * - pages_back(): the device's mapping can't be protected. Instead an empty anonymous piece, which
- *   is registered for missing pages, moves over it. From then on each thread that touches the piece
- *   waits, until the contents are filled in. Linux keeps the registration across the move only if
- *   the event of the move is asked for, and then holds the moving thread until another thread has
- *   read the event: thus the second thread.
+ *   is registered for missing pages, moves over it. A thread that touches the piece then waits,
+ *   until the contents are filled in. Linux keeps the registration across the move only if the
+ *   event of the move is asked for, and then holds the moving thread until another thread has read
+ *   the event: thus the second thread.
  *
- * Meanwhile the calling thread may touch no memory but its stack: other memory might be in the
- * piece, and the thread would wait for itself. So signals are blocked, and nothing is allocated.
+ * While a piece is replaced the calling thread touches no memory but its stack: other memory might
+ * be in the piece, and the thread would wait for itself. So signals are blocked.
  *
- * A child of fork() would share these pages with its parent, unlike anonymous memory. The child
- * replaces them by anonymous memory at once, with the contents that they have then. Pages stay
- * shared if the child has no memory for them, or can't read its /proc/self/maps.
+ * A child of fork() would share these pages with its parent, unlike anonymous memory. So the child
+ * replaces them by anonymous memory at once, where it can.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +42,7 @@ enum { PIECE = 2 << 20 };
 #define TO_PUT		UFFD_FEATURE_PAGEFAULT_FLAG_WP
 #define TO_BRING_BACK	UFFD_FEATURE_EVENT_REMAP
 
-/* guards the list; held across fork(), so that no page is replaced then */
+/* held across fork() */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pages *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -62,7 +60,7 @@ static int prepare(int fd, uint64_t features)
 	return fd;
 }
 
-/* Open a userfaultfd. *means: which kind it is. -1: there is none, and *means is MEANS_NONE. */
+/* -1: there is none, and *means is MEANS_NONE. */
 static int open_faults(uint64_t features, enum pages_means *means)
 {
 	int node, fd = prepare(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK), features);
@@ -105,10 +103,7 @@ enum pages_means pages_means(void)
 
 /* ------------------------------------------------------------------ pieces */
 
-/*
- * Copy the application's bytes. No sanitizer checks this: it may have forbidden to touch some of
- * them.
- */
+/* Sanitizers may have forbidden to touch some of these bytes. */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
@@ -130,8 +125,8 @@ static void touch(const uint8_t *at, size_t bytes)
 }
 
 /*
- * Bytes of the next piece. The first and the last page are single pieces: other threads may have
- * data in them, and so wait for as short as can be.
+ * Bytes of the next piece. The first and the last page are single pieces: other threads' data in
+ * them shall wait as briefly as can be.
  */
 static size_t piece(const struct pages *p, size_t done)
 {
@@ -148,7 +143,7 @@ static bool move(uint8_t *from, uint8_t *to, size_t bytes)
 	return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
-/* @fd: the userfaultfd; negative: this process has no other thread */
+/* @fd: negative: none is needed */
 static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 {
 	struct uffdio_register reg = { .range = { (uintptr_t)at, bytes },
@@ -167,7 +162,7 @@ static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 		ok = move(view, at, bytes);
 	}
 	if (fd >= 0 && !ok)
-		/* UNREGISTER ends the protection, and wakes the waiting threads, too */
+		/* UNREGISTER wakes the waiting threads, too */
 		ioctl(fd, UFFDIO_UNREGISTER, &reg.range);
 	if (fd >= 0)
 		ioctl(fd, UFFDIO_WAKE, &reg.range);
@@ -177,7 +172,7 @@ static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 /* the second thread, which moves pieces */
 enum order { NOTHING, MOVE, QUIT };
 struct mover {
-	atomic_int order, moved;	/* moved: 1: done, -1: failed */
+	atomic_int order, moved;	/* 1: done, -1: failed */
 	uint8_t *from, *to;
 	size_t bytes;
 };
@@ -198,7 +193,7 @@ static void *mover_main(void *arg)
 	return NULL;
 }
 
-/* Have the second thread move the piece. Return when it has moved, and faults in it wait. */
+/* Returns when the piece has moved, and faults in it wait. */
 static bool moved(int fd, struct mover *m)
 {
 	struct uffd_msg msg;
@@ -218,10 +213,7 @@ static bool moved(int fd, struct mover *m)
 	}
 }
 
-/*
- * Fill the piece. This fails if the application has unmapped the piece meanwhile, by its own
- * mistake.
- */
+/* This fails if the application has unmapped the piece meanwhile. */
 static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 {
 	size_t done = 0;
@@ -231,10 +223,7 @@ static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 					 .src = (uintptr_t)from + done,
 					 .len = bytes - done };
 
-		/*
-		 * A part may be copied. EAGAIN: mappings are changing. ENOMEM comes and goes. Try
-		 * again: the move can't be undone.
-		 */
+		/* A part may be copied. EAGAIN, ENOMEM: try again, as the move can't be undone. */
 		if (ioctl(fd, UFFDIO_COPY, &c) && c.copy <= 0 && errno != EAGAIN && errno != ENOMEM)
 			return;
 		if (c.copy > 0)
@@ -284,8 +273,8 @@ struct part {
 
 struct parts {
 	const struct pages *p;
-	size_t from;			/* bytes looked at so far */
-	bool unknown;			/* the mappings can't be read */
+	size_t from;
+	bool unknown;
 	struct part part;
 };
 
@@ -294,7 +283,7 @@ static bool same_file(const struct mapping *a, const struct mapping *b)
 	return b->shared && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-/* Find the next mapping from .from on that is still the file's, at the same offset in the file. */
+/* The next mapping from .from on that is still the file's, at the same offset. */
 static bool look_part(const struct mapping *m, void *arg)
 {
 	struct parts *s = arg;
@@ -350,7 +339,7 @@ static void after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The child has no other thread. But its parent and the GPU may write to the pages meanwhile. */
+/* The parent and the GPU may write to the pages meanwhile. */
 static void in_child(void)
 {
 	struct pages *p;
@@ -380,7 +369,7 @@ static void begin(void)
 
 /* ------------------------------------------------------------------ whole pages */
 
-/* the thread's signal mask and cancel state before be_quiet() */
+/* before be_quiet() */
 struct quiet {
 	sigset_t signals;
 	int cancel;
@@ -433,7 +422,7 @@ static bool back(struct pages *p, int fd, struct mover *m)
 	return ok;
 }
 
-/* Call with the lock, after be_quiet(). */
+/* Call as back(). */
 static bool all_back(struct pages *p)
 {
 	struct mover m = { .order = NOTHING };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies from one context to another, on one device or on two; copies in a stream of a context that
- * has none of the memory; copies of host memory that another context has pinned. No address space
- * has both ends of the first. So a piece goes to a staging buffer of the context that it leaves,
- * from there the CPU copies it to one of the other context's, and from there it goes to its place.
- * All three steps are submitted at once and wait for each other without a lock of a context: pieces
- * overlap, and submitting waits for little but a free staging buffer.
+ * has none of the memory; copies of host memory that another context has pinned. A piece goes to a
+ * staging buffer of the context that it leaves, by the CPU to one of the other context's, and from
+ * there to its place. The three steps are submitted at once and wait for each other without a lock
+ * of a context.
  */
 #include <sched.h>
 
@@ -15,20 +14,20 @@ enum { PIECE_BYTES = 1 << 20 };
 
 struct run {
 	const struct crossing *c;
-	/* the context of the caller's stream, and the moment in it that the copy comes after */
+	/* of the caller's stream, and the moment that the copy comes after */
 	CUcontext ctx;
 	unsigned int life;
 	struct moment begin;
-	bool after_all;		/* also after what the legacy stream of both contexts comes after */
+	bool after_all;		/* also after what both legacy streams come after */
 	/*
-	 * The copy's own streams in .c->from and .c->to; from their moments each piece starts.
-	 * in_one() has .in alone, in either.
+	 * The copy's own streams in .c->from and .c->to, from whose moments each piece starts.
+	 * in_one() has .in alone.
 	 */
 	struct CUstream_st out, in;
 	struct moment done;	/* in .c->to, or in .c->from if that is NULL */
 };
 
-/* a part of the copy: @width bytes of @lines lines, (x, y) further on */
+/* @width bytes of @lines lines, (x, y) further on */
 struct part {
 	size_t x, y, width, lines;
 };
@@ -49,8 +48,8 @@ static struct plane shifted(const struct plane *p, const struct part *at)
 }
 
 /*
- * Make the copy's own stream in @ctx, which is locked, unless there is one. @first: its work comes
- * after the caller's.
+ * Make the copy's stream in @ctx, which is locked, unless there is one. @first: it comes after the
+ * caller's.
  */
 static CUresult begin(const struct run *x, CUcontext ctx, bool first, struct CUstream_st *own)
 {
@@ -70,10 +69,7 @@ static CUresult begin(const struct run *x, CUcontext ctx, bool first, struct CUs
 
 /* ------------------------------------------------------------------ staging buffers */
 
-/*
- * Lock @ctx, and take one of its staging buffers when no work uses it any more. With all of them
- * taken by other threads that are submitting, wait for these.
- */
+/* Lock @ctx, and take a staging buffer of it that no work uses. */
 static CUresult take(CUcontext ctx, struct crossing_slot **out)
 {
 	struct crossing_slot *slot = NULL;
@@ -121,7 +117,7 @@ static bool still_there(CUcontext ctx, const struct plane *p, const struct part 
 	return p->tiled || on_device(ctx, p, at->width, at->lines);
 }
 
-/* From the source to a staging buffer, and from there by the CPU to the host memory @to. */
+/* From the source to a staging buffer, by the CPU to @to. */
 static CUresult send(struct run *x, const struct part *at, const struct plane *to,
 		     struct moment *done, unsigned int *life)
 {
@@ -155,7 +151,7 @@ static CUresult send(struct run *x, const struct part *at, const struct plane *t
 	return r;
 }
 
-/* From the staging buffer @mine to @dst, behind the work of @s. The lock of @to is held. */
+/* From @mine to @dst, behind the work of @s. */
 static CUresult land(CUcontext to, struct CUstream_st *s, const struct plane *dst,
 		     const struct crossing_slot *mine, const struct part *at)
 {
@@ -164,7 +160,7 @@ static CUresult land(CUcontext to, struct CUstream_st *s, const struct plane *ds
 			       at->width, at->lines);
 }
 
-/* From the staging buffer @mine, once @sent is done, to the destination. */
+/* From @mine, once @sent is done, to the destination. */
 static CUresult receive(struct run *x, const struct part *at, struct crossing_slot *mine,
 			const struct moment *sent, unsigned int life)
 {
@@ -189,7 +185,7 @@ static CUresult receive(struct run *x, const struct part *at, struct crossing_sl
 	return r;
 }
 
-/* By the CPU from the host's memory to a staging buffer, and from there to the destination. */
+/* By the CPU to a staging buffer, then to the destination. */
 static CUresult receive_late(struct run *x, const struct part *at)
 {
 	struct plane src = shifted(&x->c->src, at), dst = shifted(&x->c->dst, at);
@@ -243,7 +239,7 @@ static CUresult cross_part(struct run *x, const struct part *at)
 	if (!r) {
 		r = receive(x, at, theirs, &sent, life);
 		if (r)
-			moment_wait(x->c->from, &sent);	/* the CPU's copy to @theirs */
+			moment_wait(x->c->from, &sent);	/* the CPU's copy */
 	}
 	give_back(x->c->to, theirs);
 	return r;
@@ -267,7 +263,6 @@ static CUresult cross_all(struct run *x)
 	return r;
 }
 
-/* One context has all of the GPU's memory, or the other end is the host's. */
 static CUresult in_one(struct run *x, CUcontext ctx)
 {
 	const struct crossing *c = x->c;
@@ -289,7 +284,7 @@ static CUresult in_one(struct run *x, CUcontext ctx)
 
 /* ------------------------------------------------------------------ all of it */
 
-/* The caller's stream goes on when the copy is done. */
+/* The caller's stream goes on after the copy. */
 static CUresult join(CUstream stream, CUcontext last, const struct moment *done)
 {
 	unsigned int life;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * What an address is. Pinned and registered memory is found by its CPU address and by its GPU
- * address. Registered memory that is not shown to the GPU has no GPU address.
+ * address.
  */
 #include <string.h>
 
 #include "driver.h"
 
-/* offset of @ptr in its range; @ptr is an address of the CPU or of the GPU */
+/* @ptr: of the CPU or of the GPU */
 static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
 {
 	bool by_host = r->host && (uint8_t *)(uintptr_t)ptr >= r->host &&
@@ -16,7 +16,7 @@ static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
 	return by_host ? ptr - (uintptr_t)r->host : ptr - r->va;
 }
 
-/* Write the attribute's value to @out, return its size. 0: this memory has no such attribute. */
+/* Return the value's size. 0: this memory has no such attribute. */
 static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute,
 		     CUdeviceptr ptr, void *out)
 {
@@ -82,7 +82,7 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 	return n;
 }
 
-/* The range that has @ptr, or NULL. @of_host: filled in for registered memory that is no range. */
+/* @of_host: filled in for registered memory that is no range. */
 static const struct range *find(CUcontext ctx, CUdeviceptr ptr, struct range *of_host)
 {
 	const struct range *r = range_find(ctx, ptr);
@@ -108,8 +108,8 @@ static bool has_address(CUcontext ctx, const void *what)
 }
 
 /*
- * Lock the context that has @ptr, and find the range. If no context has it, lock the current one,
- * and *range is NULL. @show: the GPU's address is asked for, so show registered memory to the GPU.
+ * Lock the context that has @ptr; if none has, the current one, with *range NULL. @show: the GPU's
+ * address is asked for, so show registered memory to it.
  */
 static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host,
 			      const struct range **range)
@@ -143,8 +143,8 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 }
 
 /*
- * An attribute that has no value here is no error: those of the inner switch give NULL, 0 or false
- * (device: -2), of others nothing is written.
+ * A missing value is no error: attributes of the inner switch give NULL, 0 or false (device: -2),
+ * others nothing.
  */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
 				CUdeviceptr ptr)
@@ -185,7 +185,7 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 	return attributes && values ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* All transfers behave as SYNC_MEMOPS asks already, as far as a program can see. */
+/* SYNC_MEMOPS changes nothing here. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
 	struct range of_host;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Primary contexts: one for each device, shared by all callers that retain it. Its handle stays the
- * same after a reset.
- */
+/* Primary contexts: one for each device. A reset keeps its handle. */
 #include "driver.h"
 
 /* guarded by `table` */
@@ -90,7 +87,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_a
 	return CUDA_SUCCESS;
 }
 
-/* The references stay: the next retain or release goes on counting. */
+/* The references stay. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
 	CUresult r = check(dev);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuGetProcAddress(): entry points by name and version, which is how newer runtimes find them. It
- * is also part of remote/client's libcuda.so.1, so it uses api.h and the lists, and nothing of
+ * cuGetProcAddress(). It is also part of remote/client's libcuda.so.1, so it uses nothing of
  * driver.h.
  */
 #include <string.h>

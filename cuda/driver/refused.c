@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Entry points that are not offered at all; see refused.inc. All names are one function. */
+/* Entry points that are not offered; see refused.inc. */
 #include "api.h"
 
 CUresult refuse(void);

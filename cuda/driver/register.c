@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of the application that it registers. nouveau can't show such pages to the GPU. So a
- * kernel buffer replaces whole pages, with the same contents (pages.h): when the application first
- * asks for the GPU's address, or copies. Registrations that have pages in common by then are shown
- * together, since a page can be in one buffer only. Where pages can't be replaced the memory is
- * known as registered, but copied as any other memory of the application.
+ * Memory that the application registers. nouveau can't show such pages to the GPU. So a kernel
+ * buffer replaces whole pages, with the same contents (pages.h), when the application first asks
+ * for the GPU's address, or copies. Registrations that share pages are shown together, since a page
+ * can be in one buffer only. Where pages can't be replaced the memory counts as registered, but is
+ * copied as any other.
  */
 #include <stdlib.h>
 
@@ -21,13 +21,13 @@ enum {
 
 /* whole pages that a buffer of the GPU replaces */
 struct shown {
-	/* first member: pages.c goes on pointing to it where pages can't be put back */
+	/* first member: pages.c goes on pointing to it where pages stay */
 	struct pages pages;
 	struct device_memory *memory;
-	unsigned int users;		/* how many registrations */
+	unsigned int users;		/* registrations */
 };
 
-/* addresses of the first page, and of the page behind the last */
+/* whole pages */
 struct span {
 	uintptr_t at, end;
 };
@@ -52,10 +52,7 @@ static bool has_pinned_or_managed(CUcontext ctx, const void *host)
 	return range_find_host(ctx, host);
 }
 
-/*
- * Refuse memory that is registered already, even one byte of it. Refuse pinned and managed memory,
- * too: CUDA made it itself.
- */
+/* Refuse even one byte that is registered, pinned or managed. */
 static CUresult check(CUcontext ctx, const uint8_t *host, size_t size)
 {
 	struct registered *r;
@@ -89,8 +86,8 @@ static bool meet(struct span a, struct span b)
 }
 
 /*
- * The pages of @r, and of all registrations that share pages with it, or with each other. False:
- * some of these pages are shown already, in another buffer.
+ * The pages of @r, and of all registrations connected by shared pages. False: some are shown
+ * already, in another buffer.
  */
 static bool connected(CUcontext ctx, const struct registered *r, struct span *out)
 {
@@ -135,7 +132,7 @@ static void hide(CUcontext ctx, struct registered *r)
 	r->shown = NULL;
 }
 
-/* Add a range for each registration in these pages. False: no memory; some may have been added. */
+/* False: no memory; some ranges may have been added. */
 static bool add_ranges(CUcontext ctx, struct shown *s)
 {
 	struct span all = { (uintptr_t)s->pages.at, (uintptr_t)s->pages.at + s->pages.bytes };
@@ -218,7 +215,7 @@ bool registered_show(CUcontext ctx, const void *host, bool asked)
 	return false;
 }
 
-/* Pages that can't be put back stay replaced. Only closing the device releases their memory. */
+/* Pages that can't be put back stay; their memory is released with the device. */
 static void forget(CUcontext ctx, struct registered *r)
 {
 	struct shown *s = r->shown;
@@ -276,7 +273,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	return r;
 }
 
-/* Wait for all submitted work first: it may use the memory. */
+/* All submitted work may use the memory. */
 CUresult cuMemHostUnregister(void *ptr)
 {
 	struct registered **at, *old;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Streams. A stream is the moment of its last work: new work comes after that. The legacy default
- * stream comes after all streams that were not made non-blocking, and they come after it.
+ * Streams. A stream is the moment of its last work. The legacy default stream comes after all
+ * streams that were not made non-blocking, and they come after it.
  */
 #include <stdlib.h>
 
@@ -29,10 +29,7 @@ static bool is_busy(CUcontext ctx, enum device_queue q, uint64_t seq)
 	return seq && ctx->device->ops->poll(ctx->device, q, seq, false) == DEVICE_BUSY;
 }
 
-/*
- * Whether work that comes after @m may wait for a function of the host. A queue's work is done in
- * order, so all later work of the compute queue waits with the first that does.
- */
+/* Whether what comes after @m may wait for a host function. */
 static bool is_held(CUcontext ctx, const struct moment *m)
 {
 	if (!ctx->endless)
@@ -47,10 +44,9 @@ static bool is_held(CUcontext ctx, const struct moment *m)
 }
 
 /*
- * One stream's work is all in order: one queue is enough. A second queue has a channel of its own,
- * which takes as long to make as the first. A copy that waits for a function of the host is left to
- * the compute queue: in the copy queue it would hold up the copies of other streams, for one of
- * which the function may wait.
+ * The second queue takes time to make: only when there is another stream. A copy that waits for a
+ * host function stays in the compute queue: in the copy queue it would hold up other streams'
+ * copies, for one of which the function may wait.
  */
 enum device_queue copy_queue(const struct CUstream_st *s)
 {
@@ -202,7 +198,6 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 	return cuStreamCreateWithPriority(stream, flags, 0);
 }
 
-/* Submitted work of the stream goes on. */
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
 	CUcontext ctx;
@@ -261,10 +256,6 @@ void stream_await(CUstream s, const struct moment *until)
 		moment_merge(&s->ctx->blocking, until);
 }
 
-/*
- * The CPU waits for an event of another context: each context has an address space of its own on
- * the GPU.
- */
 static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,
 			    const struct moment *until)
 {

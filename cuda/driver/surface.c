@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Surfaces: arrays that kernels read and write by bytes. A surface object is its descriptor's
- * address.
- */
+/* Surface objects: a descriptor's address. */
 #include <string.h>
 
 #include "driver.h"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-/*
- * Checks CUDA's description of a texture, and translates it to struct texture_header and struct
- * sampler. device/texture.c makes the GPU's words of both. Call with ctx locked. Allocates
- * nothing.
- */
+/* CUDA's description of a texture, checked and translated. Call with ctx locked. */
 #include <string.h>
 
 #include "driver.h"
 
-/* limits of compute capability 3.5; attributes.c returns the same */
+/* limits of compute capability 3.5 */
 enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, PITCH_MAX = 1048544, PITCH_SIZE_MAX = 65000 };
 #define LINEAR_MAX	(1u << 27)	/* texels */
 #define FLAGS_KNOWN	(CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | \
@@ -124,7 +120,7 @@ static CUresult view_format(CUresourceViewFormat format, struct texel *t)
 	struct texel v;
 
 	if (format > CU_RES_VIEW_FORMAT_FLOAT_4X32)
-		return CUDA_ERROR_NOT_SUPPORTED;	/* formats of compressed blocks */
+		return CUDA_ERROR_NOT_SUPPORTED;	/* compressed blocks */
 	v.channels = channels[i % 3];
 	if (format >= CU_RES_VIEW_FORMAT_FLOAT_1X16) {
 		v.number = TEXEL_FLOAT;
@@ -173,7 +169,7 @@ static enum sampler_wrap wrap_of(CUaddress_mode mode, bool normalized)
 {
 	switch (mode) {
 	case CU_TR_ADDRESS_MODE_WRAP:
-		/* WRAP and MIRROR work with normalized coordinates only */
+		/* WRAP and MIRROR need normalized coordinates */
 		return normalized ? WRAP_REPEAT : WRAP_EDGE;
 	case CU_TR_ADDRESS_MODE_MIRROR:
 		return normalized ? WRAP_MIRROR : WRAP_EDGE;

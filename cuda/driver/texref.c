@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture references: of a module, or of cuTexRefCreate(). A launch of a kernel that uses a
- * reference makes a texture from it, if the reference has changed. Kernels launched before keep the
- * earlier texture.
+ * Texture references: of a module, or of cuTexRefCreate(). A launch of a kernel that uses a changed
+ * one makes a texture from it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ void texrefs_free(CUcontext ctx)
 	}
 }
 
-/* *handle is 0, the header of nothing, where nothing is bound, or no texture can be made of it. */
+/* *handle is 0, the header of nothing, where no texture can be made. */
 CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 {
 	struct texture_object *made;
@@ -50,7 +49,7 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 		return CUDA_SUCCESS;
 	if (!ref->made || ref->stale) {
 		r = texture_make(ctx, &ref->source, &made);
-		if (r == CUDA_ERROR_INVALID_VALUE)	/* memory is gone, or no longer fits */
+		if (r == CUDA_ERROR_INVALID_VALUE)
 			return CUDA_SUCCESS;
 		if (r)
 			return r;
@@ -62,7 +61,7 @@ CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle)
 	return CUDA_SUCCESS;
 }
 
-/* Lock the current context, if the reference is of it. After an error nothing is locked. */
+/* After an error, or for another context's reference, nothing is locked. */
 static CUresult enter_ref(CUtexref ref, CUcontext *ctx)
 {
 	CUresult r = enter(ctx);
@@ -127,7 +126,7 @@ CUresult cuTexRefDestroy(CUtexref ref)
 
 /* ------------------------------------------------------------------ binding */
 
-/* Bind @ref to @resource, if that makes a texture. NULL: unbind. */
+/* NULL: unbind. */
 static CUresult bind(CUcontext ctx, CUtexref ref, const CUDA_RESOURCE_DESC *resource)
 {
 	struct texture_source old = ref->source;
@@ -248,7 +247,7 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 	return changed(ctx, ref, CUDA_SUCCESS);
 }
 
-/* define a function that sets a field of the texture's description; @ok: the value is valid */
+/* @ok: the value is valid */
 #define SETTER(name, params, ok, ...)							\
 	CUresult name params								\
 	{										\

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * One block of memory: slots, then samplers. A slot holds a texture's header or a surface's
- * descriptor. A texture handle is the index of a slot and the index of a sampler; a surface object
- * is the address of its slot. A kernel may still use a slot or a sampler that was given back:
- * either is overwritten only after all submitted work is done.
+ * One block of memory: slots (headers and surface descriptors), then samplers. A texture handle is
+ * the index of a slot and that of a sampler; a surface object is its slot's address. A kernel may
+ * still use what was given back: it is reused after all submitted work is done.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +14,11 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_TEXTURE,
 	SLOT_SURFACE,
-	SLOT_LEFT /* given back; a kernel may still use it */
+	SLOT_LEFT
 };
 
 struct texture_pools {
-	struct device_memory *memory;		/* slots, then samplers */
+	struct device_memory *memory;
 	uint8_t state[NR_SLOTS];
 	uint32_t next;
 	union {
@@ -28,9 +27,9 @@ struct texture_pools {
 	} of[NR_SLOTS];
 	struct {
 		uint32_t words[SAMPLER_WORDS], refs;
-		bool left;			/* given back, perhaps in use */
+		bool left;
 	} sampler[NR_SAMPLERS];
-	uint32_t nr_samplers;			/* how many were ever taken */
+	uint32_t nr_samplers;
 };
 
 static uint32_t *slot_words(struct texture_pools *p, uint32_t slot)
@@ -38,7 +37,7 @@ static uint32_t *slot_words(struct texture_pools *p, uint32_t slot)
 	return (uint32_t *)((uint8_t *)p->memory->map + slot * SLOT_BYTES);
 }
 
-/* Slot 0 stays the header of nothing: a buffer of one texel that is 0, in slot 1. */
+/* Slot 0 stays the header of nothing: one texel that is 0, in slot 1. */
 static CUresult pools(CUcontext ctx)
 {
 	struct texture_header none = { .shape = SHAPE_BUFFER,
@@ -113,7 +112,7 @@ static uint32_t unused_sampler(const struct texture_pools *p)
 	return i;
 }
 
-/* The index of a sampler that no texture has and no kernel can use. NR_SAMPLERS: there is none. */
+/* A sampler that no texture has and no kernel can use. NR_SAMPLERS: none. */
 static CUresult free_sampler(CUcontext ctx, uint32_t *index)
 {
 	struct texture_pools *p = ctx->pools;
@@ -132,7 +131,7 @@ static CUresult free_sampler(CUcontext ctx, uint32_t *index)
 	return CUDA_SUCCESS;
 }
 
-/* Equal samplers are shared: many textures need few. */
+/* Equal samplers are shared. */
 static CUresult take_sampler(CUcontext ctx, const uint32_t words[SAMPLER_WORDS], uint32_t *index)
 {
 	struct texture_pools *p = ctx->pools;
@@ -238,7 +237,7 @@ CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS],
 	return CUDA_SUCCESS;
 }
 
-/* the slot of a surface object; 0: there is no such object */
+/* 0: there is no such object */
 static uint32_t slot_of(CUcontext ctx, CUsurfObject object)
 {
 	uint64_t at = ctx->pools ? object - ctx->pools->memory->va : 0;
@@ -277,7 +276,6 @@ void textures_launch(CUcontext ctx, struct device_launch *l)
 	l->nr_samplers = NR_SAMPLERS;
 }
 
-/* closing the device releases the memory */
 void textures_free(CUcontext ctx)
 {
 	uint32_t i;

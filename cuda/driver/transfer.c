@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies bytes, and fills memory. Between two ends in host memory the CPU copies. Else memory that
- * the GPU can address is copied in place. Other host memory goes through staging buffers: the CPU
- * fills or empties one while the GPU copies others.
+ * Copies bytes, and fills memory. Between two ends in host memory the CPU copies; the GPU copies
+ * what it can address in place. Other host memory goes through staging buffers: the CPU fills or
+ * empties one while the GPU copies another.
  */
 #include <string.h>
 
@@ -10,7 +10,6 @@
 
 #define DIRECT_MAX	(1u << 30)
 
-/* a piece that the GPU copies to a staging buffer, on its way to the application's memory */
 struct landing {
 	struct moment done;
 	unsigned int chunk;
@@ -22,10 +21,7 @@ struct job {
 	CUcontext ctx;
 	CUstream s;
 	struct plane dst, src;
-	/*
-	 * .nr pieces, the oldest is landing[first % STAGING_CHUNKS]. They have the staging buffers
-	 * that were taken last, in this order.
-	 */
+	/* The oldest is landing[first % STAGING_CHUNKS]. */
 	struct landing landing[STAGING_CHUNKS];
 	unsigned int first, nr;
 };
@@ -47,7 +43,6 @@ static uint8_t *at(const struct plane *p, size_t x, size_t y)
 	return p->host + y * p->pitch + x;
 }
 
-/* Fill in a side of a copy that is in GPU memory, (x, y) further on. */
 static void set_src(struct device_copy *c, const struct plane *p, size_t x, size_t y)
 {
 	c->src_pitch = p->pitch;
@@ -79,7 +74,7 @@ static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, u
 	return submit(j, q, &c, &seq);
 }
 
-/* Take a staging buffer, and wait until no copy uses it. */
+/* A staging buffer that no copy uses. */
 static CUresult take_staging(struct job *j, unsigned int *chunk)
 {
 	*chunk = j->ctx->staging_next++ % STAGING_CHUNKS;
@@ -117,7 +112,6 @@ static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, u
 	return r;
 }
 
-/* Bring the oldest piece to its place, while the GPU copies the next ones. */
 static CUresult land(struct job *j)
 {
 	struct landing *l = &j->landing[j->first % STAGING_CHUNKS];
@@ -154,7 +148,7 @@ static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y,
 	return CUDA_SUCCESS;
 }
 
-/* Both sides are host memory: the CPU copies, after the stream's work. */
+/* The CPU copies, after the stream's work. */
 static CUresult by_cpu(struct job *j, size_t width, size_t lines)
 {
 	struct moment m = stream_begin(j->s);
@@ -165,7 +159,7 @@ static CUresult by_cpu(struct job *j, size_t width, size_t lines)
 	return r;
 }
 
-/* Use pinned and registered memory by its GPU address, if one allocation has all of it. */
+/* Pinned and registered memory by its GPU address, if one allocation has all of it. */
 static bool pin(CUcontext ctx, struct plane *p, size_t width, size_t lines)
 {
 	struct range *r;

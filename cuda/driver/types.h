@@ -85,7 +85,6 @@ typedef struct CUDA_MEMCPY3D_st {
 	size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
 
-/* CUDA_MEMCPY3D with contexts in place of reserved members */
 typedef struct CUDA_MEMCPY3D_PEER_st {
 	size_t srcXInBytes, srcY, srcZ, srcLOD;
 	CUmemorytype srcMemoryType;
@@ -282,7 +281,7 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_st {
 	CUdeviceptr dst;
 	size_t pitch;
 	unsigned int value, elementSize;
-	size_t width, height;		/* width in elements */
+	size_t width, height;
 } CUDA_MEMSET_NODE_PARAMS;
 
 typedef struct CUDA_HOST_NODE_PARAMS_st {

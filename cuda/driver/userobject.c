@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the application's that lives as long as the application, a graph, or
- * an executable graph made from it refers to it. The destructor is called without any lock, by the
- * next thread that calls graphs_leave(): mostly the one that gave up the last reference.
+ * User objects live as long as the application, a graph, or an executable graph made from it refers
+ * to them. Their destructor is called without any lock, by the next thread that calls
+ * graphs_leave().
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct CUuserObject_st {
 	CUuserObject next;	/* in `dead` */
 };
 
-/* objects without references, which graphs_leave() destroys; guarded by `graphs` */
+/* without references, for graphs_leave(); guarded by `graphs` */
 static CUuserObject dead;
 
 void graphs_leave(void)
@@ -81,7 +81,7 @@ void users_free(CUgraph graph)
 	}
 }
 
-/* a copy holds one reference to each object */
+/* one reference to each object */
 CUresult users_copy(CUgraph to, CUgraph from)
 {
 	struct user_ref *ref;
@@ -150,7 +150,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 	return r;
 }
 
-/* MOVE: the caller's references become the graph's */
+/* MOVE: the caller's references */
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
 				 unsigned int flags)
 {

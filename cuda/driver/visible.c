@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * CUDA_VISIBLE_DEVICES: which of the machine's GPUs this process sees, and in which order. It is a
- * list with commas of numbers and of UUIDs ("GPU-" and digits, as many as tell one GPU). The first
- * entry that names no GPU, or a GPU for the second time, ends the list (CUDA C programming guide,
- * "CUDA Environment Variables", says so of the former). An empty list shows no GPU.
+ * CUDA_VISIBLE_DEVICES: which GPUs this process sees, and in which order. A list with commas of
+ * numbers and UUIDs ("GPU-" and digits, as many as tell one GPU); it ends before an entry that
+ * names no GPU, or one for the second time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 enum { UUID_TEXT = 41 };	/* "GPU-", 32 digits, 4 dashes, the end */
 
-/* nouveau knows no serial number. The place on the bus is unique in this machine. */
+/* nouveau knows no serial number: take the place on the bus. */
 void uuid_of(const struct device_facts *f, CUuuid *uuid)
 {
 	uint32_t words[] = { 0x6b766770, f->pci_id, f->domain, f->bus << 8 | f->slot };
@@ -34,7 +33,7 @@ static void uuid_text(const struct device_facts *f, char text[UUID_TEXT])
 			      (uint8_t)uuid.bytes[i]);
 }
 
-/* The GPU whose UUID begins with the @len characters of @name. -1: none, or several. */
+/* -1: none, or several. */
 static int by_uuid(const struct device_facts *f, unsigned int n, const char *name, size_t len)
 {
 	char text[UUID_TEXT];

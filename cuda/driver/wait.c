@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Waiting for moments: looking often at first, then sleeping between, and now and then asking
- * whether the GPU still works.
- */
+/* Waiting for moments: polling at first, then with sleeps. */
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,9 +7,9 @@
 #include "driver.h"
 
 /*
- * First poll without giving up the CPU: this is a part of a short kernel's latency. Then yield,
- * then sleep longer and longer. A context's flag CU_CTX_SCHED_BLOCKING_SYNC leaves out the
- * yielding, another CU_CTX_SCHED_ flag the sleeping.
+ * First poll without giving up the CPU, for short kernels, then yield, then sleep longer and
+ * longer. CU_CTX_SCHED_BLOCKING_SYNC leaves out the yielding, another CU_CTX_SCHED_ flag the
+ * sleeping.
  */
 enum { SPIN_US = 30, YIELD_US = 1000, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
 
@@ -33,7 +30,7 @@ static CUresult poll_once(CUcontext ctx, const struct moment *m, bool look)
 	for (i = 0; i < NR_QUEUES && !r; i++)
 		if (m->seq[i])
 			r = error_of(ctx->device->ops->poll(ctx->device, i, m->seq[i], look));
-	if (!r)	/* what failed meanwhile may be what the moment's work came after: host_need() */
+	if (!r)	/* host_need(): earlier work may have failed */
 		return __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
 	return r == CUDA_ERROR_NOT_READY ? r : stick(ctx, r);
 }

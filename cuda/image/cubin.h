@@ -8,13 +8,13 @@
 
 #include <elf.h>
 
-/* ELF constants of NVIDIA's alone: machine, section type, symbol types and flags, alignment */
+/* NVIDIA's ELF constants */
 enum {
 	SHT_CUDA_INFO = 0x70000000,
-	CUBIN_MACHINE = 190,		/* EM_CUDA */
+	CUBIN_MACHINE = 190,
 	STO_CUDA_MANAGED = 0x4,		/* in st_other: a __managed__ variable */
 	STO_CUDA_ENTRY = 0x10,		/* in st_other: a kernel, not a function */
-	STT_CUDA_TEXTURE = 10,		/* STT_LOOS */
+	STT_CUDA_TEXTURE = 10,
 	STT_CUDA_SURFACE = 12,
 	FUNCTION_ALIGN = 256,
 };
@@ -27,7 +27,6 @@ struct cubin_section {
 	uint64_t flags, size, align;
 	const uint8_t *data;		/* NULL: nothing in the file */
 	uint64_t entsize;
-	/* where the section was put, if .placed */
 	bool placed;
 	enum image_space space;
 	uint32_t offset;
@@ -42,8 +41,8 @@ struct cubin {
 	uint32_t nr_sym;
 	const char *str;
 	size_t str_size;
-	uint32_t *kernel_of_sym, *ref_of_sym;	/* index by symbol, or IMAGE_NONE */
-	/* in the code; valid where image.syscalls says so */
+	uint32_t *kernel_of_sym, *ref_of_sym;
+	/* valid where image.syscalls says so */
 	uint32_t syscall_at[NR_SYSCALLS];
 };
 
@@ -51,15 +50,11 @@ struct cubin {
 enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
-/* Return "" for a symbol without a name. */
 const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
-/* Return "after" of ".text.after" for the prefix ".text."; NULL: @name has another prefix. */
+/* "after" of ".text.after" for the prefix ".text."; NULL: another prefix */
 const char *cubin_suffix(const char *name, const char *prefix);
 
-/*
- * info.c: reads what .nv.info and .nv.info.NAME say of kernels. elf.c calls it when it knows the
- * kernels with their names and bank 0. image_free() frees what it allocates.
- */
+/* info.c: reads .nv.info and .nv.info.NAME. Needs the kernels with their names and bank 0. */
 enum image_error cubin_info(struct cubin *c);
 /* reloc.c: makes fixes from .rel and .rela */
 enum image_error cubin_relocations(struct cubin *c);

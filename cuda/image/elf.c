@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define MAX_FILE	(256u << 20)
-/* bytes of code, or of data; a variable that is 0 takes no room in the file */
 #define MAX_SPACE	(1u << 30)
 #define CONST_BANK_MAX	65536
 
@@ -38,7 +37,7 @@ static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 	return IMAGE_OK;
 }
 
-/* the string at @at of the table @t; NULL: it does not end inside of the table */
+/* NULL: the string does not end inside of the table */
 static const char *string_at(const struct cubin_section *t, uint64_t at)
 {
 	return t->data && at < t->size && memchr(t->data + at, 0, t->size - at) ?

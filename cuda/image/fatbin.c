@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fat binaries: finds the entry that fits this GPU best. */
+/* Fat binaries: finds the best entry for this GPU. */
 #include "image.h"
 
 #include <limits.h>
@@ -20,16 +20,16 @@ struct wrapper {		/* in .nvFatBinSegment */
 struct container {
 	uint32_t magic;
 	uint16_t version, header_size;
-	uint64_t size;		/* bytes of the entries */
+	uint64_t size;
 };
 
 struct entry {
 	uint16_t kind, version;
 	uint32_t header_size;
 	uint64_t size;		/* of the payload, with padding */
-	uint32_t packed_size;	/* of a compressed payload, no padding */
+	uint32_t packed_size;
 	uint32_t unknown;
-	uint16_t minor, major;	/* of the ISA's version */
+	uint16_t minor, major;
 	uint32_t arch;
 	uint64_t name;
 	uint64_t flags;
@@ -41,10 +41,7 @@ enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x800
 #define MAX_UNPACKED	(1u << 30)
 #define ARCH		35
 
-/*
- * The greatest version up to 3.5 is best: cubins of some lower versions run on it (cubin_runs()),
- * and PTX of versions from 2.0 on can be compiled for it.
- */
+/* The greatest version up to 3.5 is best; PTX from 2.0 on can be compiled. */
 static bool better(uint32_t arch, uint32_t than)
 {
 	return arch <= ARCH && arch >= 20 && arch > than;
@@ -125,7 +122,7 @@ static enum image_error walk(const uint8_t *at, uint64_t left, struct image_pick
 	return take(out, cubin_at ? &cubin : NULL, cubin_at, ptx_at ? &ptx : NULL, ptx_at);
 }
 
-/* Size of a bare cubin, by its own tables. 0: the tables are damaged, or reach beyond @limit. */
+/* by the cubin's own tables; 0: damaged, or beyond @limit */
 static size_t elf_size(const uint8_t *p, size_t limit)
 {
 	uint64_t shoff, phoff, end;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads what nvcc makes: fat binaries, and the cubins in them. The input may be any bytes. The
- * result is a struct that the driver API can load and launch. image_load() leaves no allocation
- * after an error, and it reads nothing outside of the given bytes.
+ * Reads what nvcc makes: fat binaries, and the cubins in them. The input of image_load() may be any
+ * bytes: it reads nothing outside of them, and after an error no allocation is left.
  *
  * Source of the facts: files that nvcc and fatbinary of the CUDA Toolkit 11.8 make, and what its
- * cuobjdump says of them (it was asked for the number of each relocation type). ELF: the System V
- * ABI.
+ * cuobjdump says of them. ELF: the System V ABI.
  */
 #ifndef KVGPU_CUDA_IMAGE_H
 #define KVGPU_CUDA_IMAGE_H
@@ -17,10 +15,10 @@
 
 enum image_error {
 	IMAGE_OK = 0,
-	IMAGE_INVALID,		/* no file of these kinds, or a damaged one */
-	IMAGE_NO_BINARY,	/* well-formed, but neither code nor PTX for sm_35 is in it */
-	IMAGE_ONLY_PTX,		/* well-formed, but only PTX is for sm_35: compile it */
-	/* for sm_35, but it needs a missing feature; after image_load() see image.reason */
+	IMAGE_INVALID,
+	IMAGE_NO_BINARY,	/* no code or PTX for sm_35 */
+	IMAGE_ONLY_PTX,		/* only PTX is for sm_35 */
+	/* needs a missing feature; see image.reason */
 	IMAGE_UNSUPPORTED,
 	IMAGE_NO_MEMORY,
 };
@@ -28,22 +26,21 @@ enum image_error {
 /* ------------------------------------------------------------------ fat binaries */
 
 struct image_pick {
-	/* the input, if that is a cubin; else .owned: one for sm_35, or else sm_32 or sm_30 */
+	/* in the input, if that is a cubin; else .owned */
 	const uint8_t *cubin;
 	size_t size;
-	uint8_t *owned;		/* copy out of a fat binary: to be freed */
-	/* IMAGE_ONLY_PTX: the best PTX for 3.5, for a caller that can compile; a 0 byte follows */
+	uint8_t *owned;		/* to be freed */
+	/* the best PTX for 3.5; a 0 byte follows */
 	const char *ptx;
 	size_t ptx_size;
 	char *ptx_owned;
 };
 
 /*
- * Find code for this GPU in @data: a fat binary container, a cubin, PTX text, or the wrapper that
- * nvcc puts into a program. The wrapper has a pointer, so it is followed only without a limit.
- * @limit: bytes that are known to be readable. SIZE_MAX: the caller of cuModuleLoadData() gave no
- * size, so the sizes in the data are believed, as that interface has it. Call image_pick_free()
- * also after an error.
+ * Find code for this GPU in @data: a fat binary, a cubin, PTX text, or the wrapper that nvcc puts
+ * into a program, which has a pointer and is followed only without a limit.
+ * @limit: bytes known to be readable. SIZE_MAX: not known, the sizes in the data are believed. Call
+ * image_pick_free() also after an error.
  */
 enum image_error image_pick(const void *data, size_t limit, struct image_pick *out);
 void image_pick_free(struct image_pick *p);
@@ -60,24 +57,24 @@ struct image_param {
 
 struct image_kernel {
 	const char *name;
-	uint32_t code;		/* offset in the code */
+	uint32_t code;
 	uint32_t code_size;
 	uint32_t regs;
-	/* bytes of stack for each thread: frame and calls, where the compiler knows them */
+	/* bytes for each thread, where the compiler knows */
 	uint32_t stack;
 	bool stack_unknown;	/* recursion or calls by pointer: cuCtxSetLimit decides */
-	uint32_t crs;		/* bytes of the call/return stack beyond what the hardware holds */
-	/* stack and crs of the driver's functions that the kernel calls */
+	uint32_t crs;		/* bytes of call/return stack beyond what the hardware holds */
+	/* of the driver's functions that the kernel calls */
 	uint32_t callee_stack, callee_crs;
-	uint32_t shared;	/* static shared memory */
+	uint32_t shared;
 	uint32_t local;
 	uint32_t barriers;
-	uint32_t max_threads;	/* of a block; 0: any number */
-	uint32_t required[3];	/* block size that the kernel demands; 0: any */
+	uint32_t max_threads;	/* 0: any */
+	uint32_t required[3];	/* block size; 0: any */
 	uint32_t param_base, param_size;	/* in constant bank 0 */
 	struct image_param *params;
 	uint32_t nr_params;
-	/* contents of bank 0 at start; the parameters lie in it, too */
+	/* bank 0 at start, with room for the parameters */
 	const uint8_t *const0;
 	uint32_t const0_size;
 	const uint8_t *const2;	/* literals of the compiler, or NULL */
@@ -86,13 +83,13 @@ struct image_kernel {
 
 struct image_global {
 	const char *name;
-	enum image_space space;	/* IMAGE_DATA or IMAGE_CONST3 */
+	enum image_space space;
 	uint32_t offset, size;
 };
 
 /*
- * Legacy references: "texture<...>" and "surface<...>" at file scope. A kernel's bank 0 has a
- * handle of 4 bytes for a texture, and a descriptor of this size for a surface.
+ * Legacy references, "texture<...>" and "surface<...>" at file scope: bank 0 has a handle of 4
+ * bytes for a texture, and a descriptor of this size for a surface.
  */
 enum { IMAGE_SURFACE_BYTES = 32 };
 
@@ -101,7 +98,6 @@ struct image_ref {
 	bool surface;
 };
 
-/* a word that depends on the address of code or data, or on what a reference is bound to */
 enum image_fix_kind {
 	IMAGE_FIX_ADDRESS,	/* .target in .target_space, + .addend */
 	/* the handle or descriptor of refs[.target], in bank 0 of .kernel */
@@ -110,7 +106,7 @@ enum image_fix_kind {
 
 struct image_fix {
 	enum image_fix_kind kind;
-	enum image_space space;	/* where the word is */
+	enum image_space space;
 	uint32_t kernel;	/* not IMAGE_NONE: the word is in bank 0 of this kernel */
 	uint32_t offset;
 	/* bytes of data: 4, 8, IMAGE_SURFACE_BYTES; 0: a field of an instruction */
@@ -123,16 +119,16 @@ struct image_fix {
 };
 
 struct image {
-	/* .text of all kernels and functions, then .syscalls, each section at a multiple of 256 */
+	/* kernels and functions, then .syscalls; sections at multiples of 256 */
 	uint8_t *code;
 	uint32_t code_size;
-	/* .data_init bytes: .nv.global.init. On the GPU .nv.global follows, with zeros */
+	/* .nv.global.init; on the GPU zeros follow */
 	uint8_t *data;
-	bool managed;		/* some of .data are __managed__ variables */
-	uint32_t data_size, data_init;	/* with .nv.global, and without it */
+	bool managed;
+	uint32_t data_size, data_init;	/* with the zeros, and without */
 	uint8_t *const3;
 	uint32_t const3_size;
-	/* which functions of the driver (../syscalls) the code calls: 1 << enum syscall_id */
+	/* 1 << enum syscall_id, of those that are called */
 	uint32_t syscalls;
 	struct image_kernel *kernels;
 	uint32_t nr_kernels;
@@ -142,10 +138,10 @@ struct image {
 	uint32_t nr_refs;
 	struct image_fix *fixes;
 	uint32_t nr_fixes;
-	uint32_t arch;		/* 30, 32 or 35 */
+	uint32_t arch;
 	uint8_t *file;		/* own copy of the cubin; names point into it */
 	size_t file_size;
-	char reason[160];	/* of an error, for the log buffers of cuModuleLoadDataEx() */
+	char reason[160];	/* of an error */
 };
 
 enum image_error image_load(struct image *im, const void *cubin, size_t size);
@@ -155,11 +151,9 @@ const struct image_kernel *image_find_kernel(const struct image *im, const char 
 const struct image_global *image_find_global(const struct image *im, const char *name);
 
 /*
- * Write addresses into .code, .data and .const3. @base, by enum image_space: where .data and
- * .const3 lie in the GPU's address space; for the code its offset in the program region
- * (SET_PROGRAM_REGION), which is 0 where the region begins at the code. @const0 is called, before
- * this returns, for words with such an address in a kernel's bank 0; words of references are the
- * caller's.
+ * Write addresses. @base, by enum image_space: where .data and .const3 lie on the GPU; for the code
+ * its offset in the program region (SET_PROGRAM_REGION). @const0 is called for each word in a
+ * kernel's bank 0. Words of references are left to the caller.
  */
 void image_place(struct image *im, const uint64_t base[3],
 		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Reads .nv.info: attributes of one byte format, one byte name, and a value. The numbers are those
- * that cuobjdump names. Other attributes are passed over: no launch needs them.
+ * that cuobjdump names. Others are passed over.
  */
 #include "cubin.h"
 
@@ -44,7 +44,7 @@ static uint32_t half(const struct attribute *a)
 	return a->size >= 2 ? a->value[0] | a->value[1] << 8 : 0;
 }
 
-/* Read the next attribute. False: at the end, or with *bad set, where no attribute follows. */
+/* False: at the end, or with *bad set. */
 static bool next(const struct cubin_section *s, uint64_t *at, struct attribute *a, bool *bad)
 {
 	if (*at == s->size)
@@ -72,7 +72,7 @@ static struct image_kernel *kernel_of(struct cubin *c, uint32_t sym)
 		       NULL;
 }
 
-/* An attribute of the whole file is a pair: a symbol and a number. */
+/* of the whole file: a symbol and a number */
 static void file_attribute(struct cubin *c, const struct attribute *a)
 {
 	struct image_kernel *k = kernel_of(c, word(a, 0));

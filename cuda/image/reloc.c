@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Relocations. Types that change an instruction tell by their names, which are in the table's
- * comments, the width of the field and the bit that it begins at ("ABS32_LO_23": the low 32 bits of
- * an address, from bit 23 of the instruction on). Fields of sm_35 begin at 23.
+ * Relocations. The names of types that change an instruction, in the table's comments, tell the
+ * field's width and first bit ("ABS32_LO_23": the low 32 bits of an address, from bit 23 on).
  */
 #include "cubin.h"
 
@@ -59,7 +58,7 @@ static int64_t present_value(const struct cubin_section *s, const struct entry *
 
 	if (e->has_addend)
 		return e->addend;
-	/* REL: the field's value is the addend, as nvlink leaves offsets into a variable there */
+	/* REL: the field's value is the addend */
 	memcpy(&v, s->data + e->offset, f->bytes ? f->bytes : 8);
 	if (!f->bytes)
 		v = v >> f->at & ((1ull << f->bits) - 1);
@@ -68,7 +67,6 @@ static int64_t present_value(const struct cubin_section *s, const struct entry *
 			       (int64_t)(int32_t)v;
 }
 
-/* Append the driver's function @id to the code. */
 static enum image_error append_syscall(struct cubin *c, int id)
 {
 	const struct syscall *f = &syscalls[id];
@@ -88,8 +86,8 @@ static enum image_error append_syscall(struct cubin *c, int id)
 }
 
 /*
- * Add what the driver's function @f needs to the kernel in @s. Where @s is a function add it to all
- * kernels: any may call that function.
+ * Add what the driver's function @f needs to the kernel in @s; of a function in @s to all kernels,
+ * since any may call it.
  */
 static void provide(struct cubin *c, const struct cubin_section *s, const struct syscall *f)
 {

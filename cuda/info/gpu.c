@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What libcuda.so.1 tells of GPUs. Only its memory shows that a GPU is a share of a card. */
+/* What libcuda.so.1 tells of GPUs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,6 @@ enum {
 
 #define BOARD(board_id, board_name, mib, run)	{ board_name, (mib) * MIB },
 
-/* memory on the board; the firmware keeps some of it */
 static const struct {
 	const char *name;
 	size_t memory;
@@ -72,7 +71,7 @@ static void read_gpu(struct gpu *g, CUdevice dev)
 	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++)
 		if (!strncmp(cards[i].name, g->name, strlen(cards[i].name)))
 			g->card_memory = cards[i].memory;
-	/* a whole card shows more than 7/8 of what is on the board */
+	/* the firmware keeps some memory */
 	g->is_virtual = g->card_memory && g->memory <= g->card_memory / 8 * 7 &&
 			machine_is_virtual();
 }

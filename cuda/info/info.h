@@ -11,27 +11,27 @@ enum { MAX_GPUS = 16, MAX_PROCESSES = 64, NAME_BYTES = 64 };
 struct gpu {
 	char name[NAME_BYTES], bus[16];
 	int smx, clock_khz, memory_khz, major, minor;
-	size_t memory, used;		/* bytes */
-	bool memory_known;		/* .used is valid: a context told it */
-	const char *error;		/* why no context could be made */
+	size_t memory, used;
+	bool memory_known;		/* a context told .used */
+	const char *error;
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
-	/* the GPU has less memory than a whole card, and the machine is virtual */
+	/* less memory than a whole card, in a virtual machine */
 	bool is_virtual;
 };
 
 struct process {
 	pid_t pid;
 	char name[NAME_BYTES];
-	char bus[16];			/* of the GPU whose render node it has open */
+	char bus[16];
 };
 
-/* gpu.c: returns how many GPUs; negative: none can be used, and *error says why */
+/* gpu.c: how many; negative: none can be used, *error says why */
 int gpus_read(struct gpu *gpus, const char **error);
 bool machine_is_virtual(void);
 
 /*
- * process.c: other processes that have a GPU open, as far as this user may see, with one GPU each.
- * Fills at most MAX_PROCESSES, and returns how many.
+ * process.c: other processes that have a GPU open, as far as this user may see; one GPU each, at
+ * most MAX_PROCESSES
  */
 unsigned int processes_read(struct process *processes);
 

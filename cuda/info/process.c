@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Processes that have a GPU's render node open. Only root sees those of other users. */
+/* Processes that have a GPU's render node open. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { PATH_BYTES = 512 };
 
-/* the PCI address of the device behind /dev/dri/renderD128 */
+/* the PCI address behind a render node */
 static bool bus_of(const char *node, char bus[16])
 {
 	char path[PATH_BYTES], target[PATH_BYTES];
@@ -52,7 +52,7 @@ static bool has_node(pid_t pid, char bus[16])
 	return found;
 }
 
-/* Keep printable characters only: a process chooses its own name. */
+/* Keep printable characters: a process chooses its own name. */
 static void name_of(pid_t pid, char name[NAME_BYTES])
 {
 	char path[PATH_BYTES];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-persist: holds the engines of one GPU, so that nouveau keeps them initialised between
- * programs. nouveau takes the graphics engine down when the last channel that can use it ends. For
- * the next channel it sets the engine up again, with its firmware: some 2,200 register accesses,
- * and at each of them a vGPU's guest leaves the CPU.
+ * kvgpu-persist: holds a GPU's engines, so that nouveau keeps them initialised between programs.
+ * With the last channel nouveau takes the graphics engine down, and sets it up again, with its
+ * firmware, for the next one. That costs a vGPU's guest many exits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +56,7 @@ static int open_node(struct held *h, const char *node)
 	return 0;
 }
 
-/* Make a channel with an object: only then nouveau sets the engine up. The channel gets no work. */
+/* A channel with an object, which makes nouveau set the engine up. It gets no work. */
 static int hold(struct held *h, unsigned int i, unsigned int engine, unsigned int class)
 {
 	struct nve0_fifo args = { .engine = engine };
@@ -95,10 +94,7 @@ static int keep(struct held *h, const char *node, const sigset_t *ends)
 	}
 	if (hold(h, 0, ENGINE_GR, CLASS_COMPUTE))
 		return complain(node, "no channel for the graphics engine");
-	/*
-	 * some boards reach copy engines only through the graphics engine's runlist, and have no
-	 * channel of this kind
-	 */
+	/* some boards have no such engine */
 	if (hold(h, 1, ENGINE_CE, CLASS_COPY))
 		printf("kvgpu-persist: %s: no copy engine of its own; the graphics engine is held\n", node);
 	printf("kvgpu-persist: %s: held\n", node);

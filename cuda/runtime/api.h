@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libcudart.so.11.0 implements. nvcc's --default-stream per-thread turns calls into those with
- * _ptds and _ptsz: there stream 0 is the thread's own. Most of what always gives an error is in
- * refuse.c alone.
+ * What libcudart.so.11.0 implements. With nvcc's --default-stream per-thread calls become those
+ * with _ptds and _ptsz, whose stream 0 is the thread's own.
  */
 #ifndef KVGPU_CUDART_API_H
 #define KVGPU_CUDART_API_H

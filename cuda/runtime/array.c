@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Arrays: memory with a layout that only textures, surfaces and copies know. */
+/* Arrays: memory for textures, surfaces and copies. */
 #include "runtime.h"
 
 static const struct {
@@ -19,7 +19,6 @@ static const struct {
 
 enum { NR_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-/* Translate 1, 2 or 4 channels of the same width. */
 cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
 		      unsigned int *channels)
 {
@@ -82,7 +81,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 
 /* ------------------------------------------------------------------ making arrays */
 
-/* all flags of 11.8, with the driver's numbers; other flags are ignored, as seen on a GPU */
+/* all flags of 11.8; others are ignored, as seen on a GPU */
 enum { ARRAY_FLAGS = 0xff };
 
 static cudaError_t shape_of(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,

@@ -19,11 +19,11 @@ static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool t
 							    cudaSuccess;
 }
 
-/* a place in an array, where the array counts as one long line */
+/* in an array as one long line */
 struct cursor {
 	struct end end;
-	size_t line;		/* bytes of the array's lines */
-	size_t left;		/* bytes to the end of the array */
+	size_t line;
+	size_t left;		/* to the end of the array */
 };
 
 static struct end in_array(cudaArray_const_t array, size_t x, size_t y)
@@ -57,7 +57,7 @@ static void advance(struct cursor *c, size_t n)
 	c->end.x = at % c->line;
 }
 
-/* Bytes that one copy can do: the rest of a line, or whole lines. */
+/* The rest of a line, or whole lines. */
 static size_t piece(const struct cursor *c, size_t n)
 {
 	size_t rest = c->line - c->end.x;
@@ -188,7 +188,7 @@ static cudaError_t bytes_from(void *dst, cudaArray_const_t src, size_t x, size_t
 	return e;
 }
 
-/* The arrays may have different widths: each copy ends where a line of one of them ends. */
+/* Each copy ends where a line of one of the arrays ends. */
 static cudaError_t bytes_between(cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src,
 				 size_t sx, size_t sy, size_t n, KIND, struct when w)
 {

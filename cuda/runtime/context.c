@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The context that a thread's calls go to: the current one, if the application made it current
- * through the driver API, and has not called cudaSetDevice() since. Else the primary context of the
- * thread's device. That is made at the first call that needs a context, and kept until a reset.
+ * The context of a thread's calls: the current one, if the application made it current through the
+ * driver API, and has not called cudaSetDevice() since. Else the primary context of the thread's
+ * device, made when a call needs it, and kept until a reset.
  */
 #include "runtime.h"
 
@@ -13,13 +13,13 @@ static struct {
 	bool resetting;			/* by a thread, which alone uses .retained, without lock */
 } primary[MAX_DEVICES];
 static pthread_cond_t reset_ended = PTHREAD_COND_INITIALIZER;
-static unsigned int resets;		/* how often a device was reset; use __atomic */
+static unsigned int resets;		/* use __atomic */
 
 static __thread struct {
 	int device;
 	bool chosen;			/* .device is new, and its context not yet made current */
-	unsigned int resets;		/* the global `resets` when the context was seen alive */
-	bool resetting;			/* a destructor in reset() can't wait for the reset */
+	unsigned int resets;		/* when the context was seen alive */
+	bool resetting;			/* a destructor in reset() can't wait for it */
 } self;
 
 cudaError_t use_driver(void)
@@ -64,8 +64,8 @@ static int device_of(CUcontext ctx)
 
 /*
  * Lock `primaries`, when no thread resets @device; after an error nothing is locked. A reset waits
- * for host functions and destructors, so none of them may wait for it: in a host function the
- * driver refuses the question, and in a destructor self.resetting is set.
+ * for host functions and destructors, so these may not wait for it: the driver refuses host
+ * functions, self.resetting is set in a destructor.
  */
 static cudaError_t primaries_enter(int device)
 {
@@ -82,7 +82,7 @@ static cudaError_t primaries_enter(int device)
 	return cudaSuccess;
 }
 
-/* Call after primaries_enter(@device). */
+/* After primaries_enter(@device). */
 static cudaError_t retain_primary(int device)
 {
 	CUcontext ctx;
@@ -98,10 +98,7 @@ static cudaError_t retain_primary(int device)
 	return e;
 }
 
-/*
- * Call after primaries_enter(@device). A reset keeps the handle, so the context may be current and
- * dead.
- */
+/* After primaries_enter(@device). The context may be current and dead: a reset keeps the handle. */
 static cudaError_t take_primary(int device)
 {
 	cudaError_t e = retain_primary(device);
@@ -169,16 +166,14 @@ cudaError_t cudaSetDevice(int device)
 		self.device = device;
 		self.chosen = true;
 		/*
-		 * The device's context is current from here on, also for calls of the driver API,
-		 * unless it can't be made: then the context before stays current, and later calls
-		 * of the runtime try again and return the error.
+		 * If the context can't be made the one before stays current; later calls try again
+		 * and return the error.
 		 */
 		(void)use_context();
 	}
 	return done(e);
 }
 
-/* Take the first device of the list: no device here is used by another process exclusively. */
 cudaError_t cudaSetValidDevices(int *devices, int n)
 {
 	cudaError_t e = use_driver();
@@ -218,7 +213,7 @@ cudaError_t cudaGetDevice(int *device)
 	return done(e);
 }
 
-/* Call with .resetting set, and nothing locked: the driver calls the application's destructors. */
+/* With .resetting set, and nothing locked: the driver calls destructors. */
 static cudaError_t end_primary(int device)
 {
 	cudaError_t e = from_driver(cuDevicePrimaryCtxReset_v2(device));
@@ -231,7 +226,6 @@ static cudaError_t end_primary(int device)
 	return from_driver(cuDevicePrimaryCtxRelease_v2(device));
 }
 
-/* End all that the device's primary context holds, also errors that stay. */
 static cudaError_t reset(int device)
 {
 	cudaError_t e = primaries_enter(device);

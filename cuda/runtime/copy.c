@@ -3,9 +3,8 @@
 #include "runtime.h"
 
 /*
- * Whether each side is host or GPU memory. @kind tells, but with Default the driver is asked for
- * the addresses. GPU memory that @kind calls host memory is GPU memory: with unified addresses that
- * is no error.
+ * @kind tells where each side is; with Default the driver is asked. GPU memory that @kind calls
+ * host memory is GPU memory.
  */
 cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
 		  enum side *src_side)
@@ -124,7 +123,6 @@ ASYNC_FORMS(cudaMemcpy2DAsync, copy_2d,
 	     enum cudaMemcpyKind kind, cudaStream_t stream),
 	    dst, dpitch, src, spitch, width, height, kind)
 
-/* Between two devices, or on one: each context has addresses of its own. */
 static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n,
 			     struct when w)
 {

@@ -2,17 +2,13 @@
 /* Copies of boxes, between memory and arrays of any dimension. */
 #include "runtime.h"
 
-/* an end of a copy, as the program names it */
 struct box {
 	cudaArray_t array;
 	struct cudaPos pos;
 	struct cudaPitchedPtr ptr;
 };
 
-/*
- * There must be an array or a pointer, not both. *element: bytes of the array's elements, if there
- * is one.
- */
+/* An array or a pointer, not both. *element: bytes of the array's elements. */
 static cudaError_t check(const struct box *b, size_t *element)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
@@ -31,7 +27,6 @@ static cudaError_t check(const struct box *b, size_t *element)
 	return cudaSuccess;
 }
 
-/* An array is always on the GPU. @kind says where a pointer's memory is. */
 static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 				const struct box *src, CUmemorytype *to, CUmemorytype *from)
 {
@@ -52,8 +47,8 @@ static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 }
 
 /*
- * In x, the extent counts elements where there is an array, else bytes; a position counts elements
- * in an array, and bytes in memory.
+ * In x, the extent counts elements where there is an array, a position those of its own array; else
+ * bytes.
  */
 static cudaError_t describe(const struct box *dst, const struct box *src, struct cudaExtent extent,
 			    enum cudaMemcpyKind kind, CUDA_MEMCPY3D *c)
@@ -125,7 +120,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
 		       from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
 }
 
-/* Between devices: CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved members. */
+/* CUDA_MEMCPY3D_PEER has contexts in reserved members. */
 static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct when w)
 {
 	union {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Devices: how many there are, and their properties. Only the functions for profilers make a
- * context.
- */
+/* Devices: how many there are, and their properties. */
 #include <string.h>
 
 #include "runtime.h"
@@ -54,10 +51,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 							 device)));
 }
 
-/*
- * Count the wishes that a device fulfils. A member of @want that is 0 (or -1 for the version) is no
- * wish.
- */
+/* A member of @want that is 0 (or -1 for the version) is no wish. */
 static unsigned int likeness(const struct cudaDeviceProp *have, const struct cudaDeviceProp *want)
 {
 	unsigned int n = 0;
@@ -148,7 +142,6 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
 
 /* ------------------------------------------------------------------ software */
 
-/* CUDA's runtime gives 0 where there is no driver; this one is linked with a driver */
 cudaError_t cudaDriverGetVersion(int *version)
 {
 	return done(version ? from_driver(cuDriverGetVersion(version)) : cudaErrorInvalidValue);
@@ -162,10 +155,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	return cudaSuccess;
 }
 
-/*
- * @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream: the driver's flags, but
- * that the default is @usual.
- */
+/* @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream; the default is @usual. */
 static cudaError_t entry_point(const char *symbol, void **function, unsigned long long flags,
 			       unsigned long long usual)
 {
@@ -189,7 +179,6 @@ cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function,
 				CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
 }
 
-/* No profiler is ever attached, so nothing is started; CUDA returns success then. */
 cudaError_t cudaProfilerStart(void)
 {
 	return done(use_context());

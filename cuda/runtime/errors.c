@@ -41,11 +41,7 @@ cudaError_t from_driver(CUresult r)
 	return find((cudaError_t)r) < 0 ? cudaErrorUnknown : (cudaError_t)r;
 }
 
-/*
- * cudaErrorNotReady is not remembered: work that goes on is no error (CUDA C programming guide,
- * "Error Checking"). A kernel's error stays in its context. Later calls that use the context return
- * it, and it becomes the last error again. cudaGetLastError() returns it once (seen on a GPU).
- */
+/* cudaErrorNotReady is not remembered (CUDA C programming guide, "Error Checking"). */
 cudaError_t done(cudaError_t e)
 {
 	if (e && e != cudaErrorNotReady)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Questions about kernels, settings of them, and how many blocks of a kernel an SM holds. */
+/* Questions about kernels, and settings of them. */
 #include "runtime.h"
 
 static cudaError_t attributes_of(CUfunction f, struct cudaFuncAttributes *a)
@@ -64,10 +64,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol)
 	return done(function ? find_function(symbol, function) : cudaErrorInvalidValue);
 }
 
-/*
- * For GPUs older than 1.3, which have no double precision. For all others the number stays as it
- * is.
- */
+/* for GPUs without double precision */
 cudaError_t cudaSetDoubleForDevice(double *d)
 {
 	return done(d ? cudaSuccess : cudaErrorInvalidValue);
@@ -105,10 +102,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 	return done(blocks_of(blocks, func, threads, dynamic, flags));
 }
 
-/*
- * Find the most shared memory with which @blocks blocks fit, by halving the range: more memory
- * never lets more blocks fit.
- */
+/* More memory never lets more blocks fit: halve the range. */
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const void *func, int blocks,
 						      int threads)
 {

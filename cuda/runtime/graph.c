@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Graph functions that only call the driver's: a table of them, with the runtime's types. */
+/* Graph functions that only call the driver's. */
 #include "runtime.h"
 
-/* @ok: the condition for calling the driver */
 #define SAME(runtime, driver, ok, params, ...)						\
 	cudaError_t runtime params							\
 	{										\

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-/*
- * Nodes of graphs that copy: boxes, lines, parts of variables. Each can be added, and changed in
- * its graph or in an executable graph.
- */
+/* Nodes of graphs that copy: boxes, lines, parts of variables. */
 #include "runtime.h"
 
-/* what gets a description: a new node, a node, or a node of an executable graph */
+/* a new node, a node, or one of an executable graph */
 struct target {
 	cudaGraphNode_t *out;
 	cudaGraph_t graph;

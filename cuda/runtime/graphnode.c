@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nodes of graphs whose parameters differ from the driver's: kernels are named by the addresses
- * that stand for them on the host.
+ * Nodes whose parameters differ from the driver's: kernels are named by their addresses on the
+ * host.
  */
 #include <string.h>
 

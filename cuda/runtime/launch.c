@@ -5,7 +5,7 @@
  */
 #include "runtime.h"
 
-/* a kernel's arguments, which are computed after the push, may launch kernels, too */
+/* computing a kernel's arguments, after the push, may launch others */
 enum { CONFIGURATIONS = 16 };
 
 struct configuration {
@@ -44,7 +44,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 /* ------------------------------------------------------------------ launching */
 
-/* numbers of device attributes; MAX_BLOCK and MAX_GRID are the first of three */
+/* of three each: MAX_BLOCK and MAX_GRID */
 enum { MAX_THREADS = 1, MAX_BLOCK = 2, MAX_GRID = 5 };
 
 static bool fits(dim3 d, int attribute, CUdevice dev)
@@ -59,7 +59,7 @@ static bool fits(dim3 d, int attribute, CUdevice dev)
 	return true;
 }
 
-/* The driver has one error for all wrong arguments, the runtime has two: find out which. */
+/* CUDA_ERROR_INVALID_VALUE is two errors of the runtime. */
 static cudaError_t why_invalid(dim3 grid, dim3 block)
 {
 	CUdevice dev;
@@ -115,7 +115,6 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz PARAMS
 	return done(launch(func, grid, block, args, shared, true, OWN_IF_0(stream)));
 }
 
-/* A list of several devices is refused: no device reaches another's memory. */
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned int n,
 						   unsigned int flags)
 {
@@ -141,7 +140,7 @@ static cudaError_t read_attributes(const cudaLaunchConfig_t *c, bool *together)
 
 		switch ((int)c->attrs[i].id) {
 		case cudaLaunchAttributeIgnore:
-		case cudaLaunchAttributeAccessPolicyWindow:	/* these are hints */
+		case cudaLaunchAttributeAccessPolicyWindow:	/* hints */
 		case cudaLaunchAttributeSynchronizationPolicy:
 		case cudaLaunchAttributePriority:
 			break;

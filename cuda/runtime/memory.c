@@ -2,9 +2,9 @@
 /* Memory: of the GPU, and host memory that the GPU sees. */
 #include "runtime.h"
 
-enum { ELEMENT = 16 };		/* the widest access: a pitch for it fits all others */
+enum { ELEMENT = 16 };		/* the widest access */
 
-/* For 0 bytes return a null pointer, and no error. */
+/* 0 bytes: a null pointer, and no error. */
 static cudaError_t allocate(void **ptr, size_t size)
 {
 	CUdeviceptr p = 0;

@@ -23,10 +23,7 @@ static cudaError_t set_lines(void *ptr, size_t pitch, int value, size_t width, s
 					 pitch, (unsigned char)value, width, height));
 }
 
-/*
- * Fill planes of ptr.ysize lines each, extent.height lines in a plane. One fill does all where the
- * planes are filled whole.
- */
+/* Planes are ptr.ysize lines apart, extent.height lines are filled. */
 static cudaError_t set_planes(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent,
 			      struct when w)
 {

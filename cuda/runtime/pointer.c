@@ -19,8 +19,8 @@ bool is_device_only(const void *ptr)
 	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)ptr, 1 };
 
 	/*
-	 * EFAULT: the CPU can't read it, or can only by a device's mapping, which the kernel does
-	 * not read: pinned memory of nouveau, which copies reach by the GPU's address, too.
+	 * EFAULT: the CPU can't read it, or only by nouveau's mapping, which the kernel does not
+	 * read: pinned memory, which copies reach by the GPU's address, too.
 	 */
 	return is_on_device(ptr) && process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 &&
 	       errno == EFAULT;
@@ -47,7 +47,6 @@ static CUresult ask(const void *ptr, struct cudaPointerAttributes *a)
 	r = cuPointerGetAttribute(&a->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at);
 	if (r)
 		return r;
-	/* either of the two addresses may be missing */
 	if (!cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at))
 		a->devicePointer = (void *)(uintptr_t)device;
 	if (cuPointerGetAttribute(&a->hostPointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, at))

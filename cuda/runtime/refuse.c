@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Entry points that always fail. They exist so that programs start that may never call them. Their
- * arguments are not read.
- */
+/* Entry points that always fail, so that programs that name them start. */
 #include "runtime.h"
 
 #define REFUSE(name)				\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program registers: fat binaries, and which address in the program stands for which
- * kernel, variable, texture or surface in them. It does so before main(), or while a library is
- * loaded. A fat binary is loaded into a context when something in it is first asked for there.
+ * What the program registers, before main() or while a library is loaded: fat binaries, and which
+ * address in the program stands for which kernel, variable, texture or surface. A fat binary is
+ * loaded into a context when something in it is first asked for there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +13,13 @@
 enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
 enum { BUCKETS = 1024, LOG_BYTES = 256, SEGMENT_MAGIC = 0x466243b1 };
 
-/*
- * nvcc puts this into .nvFatBinSegment and registers it. A driver need not take it as an image: it
- * points to one.
- */
+/* what nvcc registers, in .nvFatBinSegment */
 struct segment {
 	uint32_t magic, version;
 	const void *image;
 	const void *prelinked;
 };
 
-/* a fat binary that was loaded into a context */
 struct loaded {
 	CUcontext ctx;
 	CUmodule module;	/* NULL: loading gave .error */
@@ -38,8 +34,8 @@ struct loaded {
 struct binary {
 	const void *image;
 	bool refused;		/* has variables of the host, see __cudaRegisterHostVar() */
-	bool managed;		/* has __managed__ variables */
-	bool gone;		/* was unregistered */
+	bool managed;
+	bool gone;
 	struct loaded *loaded;
 	struct binary *next;
 };
@@ -53,9 +49,9 @@ struct symbol {
 	void *handle;
 	CUdeviceptr ptr;	/* of a managed variable, in the context loaded last */
 	size_t size;
-	size_t offset;		/* of a texture's binding, in bytes */
+	size_t offset;		/* of a binding, in bytes */
 	bool bound;
-	bool as_numbers;	/* a texture gives integers as numbers from 0 (or -1) to 1 */
+	bool as_numbers;	/* integers as numbers from 0 (or -1) to 1 */
 	struct symbol *next;
 };
 
@@ -108,7 +104,7 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	cudaError_t e;
 
 	if (b->refused)
-		return cudaErrorNotSupported;	/* __cudaRegisterHostVar() has said why */
+		return cudaErrorNotSupported;
 	e = from_driver(cuModuleLoadDataEx(out, b->image, 2, options, values));
 	if (e && log[0])
 		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n", log);
@@ -117,7 +113,7 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	return e;
 }
 
-/* Find the managed variables. @write: set the program's pointers to them, too. */
+/* @write: set the program's pointers, too */
 static cudaError_t find_managed(struct binary *b, CUmodule module, bool write)
 {
 	cudaError_t e = cudaSuccess;
@@ -137,8 +133,8 @@ static cudaError_t find_managed(struct binary *b, CUmodule module, bool write)
 }
 
 /*
- * The program finds its managed variables by pointers. Write these when the variables have a place,
- * and all of them or none. With several contexts the one loaded last counts.
+ * Write all pointers to managed variables or none. With several contexts the one loaded last
+ * counts.
  */
 static cudaError_t point_to_managed(struct binary *b, CUmodule module)
 {
@@ -147,7 +143,7 @@ static cudaError_t point_to_managed(struct binary *b, CUmodule module)
 	return e ? e : find_managed(b, module, true);
 }
 
-/* Unload unregistered binaries from @ctx, which is current. */
+/* @ctx is current */
 static void sweep(CUcontext ctx)
 {
 	struct binary **at = &binaries;
@@ -267,10 +263,7 @@ cudaError_t find_function(const void *host, CUfunction *out)
 	return e;
 }
 
-/*
- * Find the address that stands for a kernel. The kernel must have been looked up before, and in no
- * other context since.
- */
+/* The kernel must have been looked up before, and in no other context since. */
 cudaError_t find_host(CUfunction function, const void **host)
 {
 	const struct symbol *s;
@@ -429,11 +422,7 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 {
 }
 
-/*
- * Called at exit, when other destructors may still use other binaries, or by dlclose(). The
- * binary's addresses stand for nothing any more. Its modules stay until sweep(): an exit should not
- * wait for the GPU.
- */
+/* At exit, or by dlclose(). The modules stay until sweep(): an exit should not wait for the GPU. */
 void __cudaUnregisterFatBinary(void **handle)
 {
 	struct binary *b = (struct binary *)handle;
@@ -471,10 +460,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 	add(handle, VARIABLE, host, name, false);
 }
 
-/*
- * A variable of the program that kernels are to see by its address. It lies in pages of the
- * application, which can't be shown to the GPU.
- */
+/* The host's variable, which kernels would use by its address. */
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
 {
 	fprintf(stderr, "libcudart: %s: variables of the host can't be shown to the GPU here\n", name);
@@ -506,7 +492,7 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
 	add(handle, SURFACE, host, device ? (const char *)device : name, false);
 }
 
-/* Called before managed variables are used. The caller goes on whatever the answer is. */
+/* Before managed variables are used. The caller ignores the answer. */
 char __cudaInitModule(void **handle)
 {
 	cudaError_t e = handle ? use_context() : cudaErrorInvalidValue;

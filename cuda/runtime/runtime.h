@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of libcudart.so.11.0. It uses exported entry points of libcuda.so.1 only.
+ * Inside of libcudart.so.11.0, which uses exported entry points of libcuda.so.1.
  *
- * An entry point that returns an error records it for cudaGetLastError(): it ends with `return
- * done(e)`, or with another entry point. The other functions here leave that to it.
- *
- * An entry point calls use_context(), or a find_...() that does so, before it calls anything of the
- * driver that works in the current context: without a current context the driver refuses.
+ * An entry point ends with `return done(e)`, which records errors for cudaGetLastError(), or with
+ * another entry point. The other functions here leave that to it. It calls use_context(), or a
+ * find_...() that does so, before anything of the driver that works in the current context;
  * use_driver() is enough for what asks about devices.
  *
  * Threads: any thread of the program calls any entry point, with no lock.
  *
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
  * The driver is called with either held, but never where it may call the application: host
- * functions and destructors of user objects run on threads that hold neither. Of this library only
- * stream.c's call() calls the application. use_driver() has a lock of its own, which is held during
- * cuInit(), and no other lock is taken meanwhile. The functions below take and release these locks.
- * Call use_context(), context_of() and what finds something in the registry with none held.
+ * functions and destructors run on threads that hold neither. use_driver() has a lock of its own,
+ * held during cuInit(). The functions below take and release these locks; call use_context(),
+ * context_of() and the finding ones with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H
@@ -31,14 +28,13 @@ enum { RUNTIME_VERSION = 11080, MAX_DEVICES = 16 };
 /* errors.c */
 cudaError_t from_driver(CUresult r);
 cudaError_t done(cudaError_t e);		/* remembers @e for cudaGetLastError() */
-void forget_errors(void);			/* errors of this thread */
+void forget_errors(void);
 
-/* context.c */
 cudaError_t use_driver(void);			/* calls cuInit(), until it succeeds */
 /* use_driver(), and give this thread a living context */
 cudaError_t use_context(void);
 cudaError_t check_device(int device);
-/* The current context if it is on @device, else the primary context of @device. */
+/* the current context if it is on @device, else @device's primary one */
 cudaError_t context_of(int device, CUcontext *out);
 
 /* ------------------------------------------ struct when: the stream, and whether to wait for it */
@@ -52,15 +48,15 @@ struct when {
 #define ON(s)		((struct when){ .async = true, .stream = (s) })
 #define OWN_IF_0(s)	((s) ? (s) : cudaStreamPerThread)
 
-/* Call the form of a driver function that fits @w: @name_async, or a form of @name that waits. */
+/* @name_async, or a form of @name that waits */
 #define CALL_WHEN(w, name, name_async, ...)                 \
 	((w).async  ? name_async(__VA_ARGS__, (w).stream) : \
 	 (w).stream ? name##_ptds(__VA_ARGS__) :            \
 		      name(__VA_ARGS__))
 
 /*
- * Define both forms of an entry point. @params: in parentheses. Then come the arguments of @body,
- * but for the last one, the struct when.
+ * Both forms of an entry point. @params: in parentheses; then the arguments of @body but for the
+ * last one, the struct when.
  */
 #define SYNC_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(__VA_ARGS__, LEGACY)); }			\
@@ -73,15 +69,12 @@ struct when {
 	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
 	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
 
-/*
- * registry.c: the program's kernels and variables in the current context. The find_...() functions
- * call use_context(), but for find_host().
- */
+/* registry.c. The find_...() functions call use_context(), but for find_host(). */
 cudaError_t find_function(const void *host, CUfunction *out);
 cudaError_t find_host(CUfunction function, const void **host);
 cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size);
 cudaError_t find_texture(const void *host, CUtexref *out, bool *as_numbers);
-void remember_offset(const void *host, size_t offset);		/* a binding's, in bytes */
+void remember_offset(const void *host, size_t offset);		/* of a binding, in bytes */
 cudaError_t recall_offset(const void *host, size_t *offset);
 cudaError_t find_surface(const void *host, CUsurfref *out);
 bool is_texture(const void *host);
@@ -90,18 +83,13 @@ void forget_modules(CUcontext ctx);		/* @ctx has ended */
 
 /* ------------------------------------------------------------------ memory */
 
-/* pointer.c: call these after use_context(), or their answer is wrong */
-/* whether the driver knows @ptr as memory of the GPU */
+/* pointer.c: call use_context() before */
 bool is_on_device(const void *ptr);
-/*
- * Whether @ptr is GPU memory that the CPU can't read, or pinned memory that nouveau has mapped. An
- * address may be valid for both.
- */
+/* GPU memory that the CPU can't read, or pinned memory that nouveau has mapped */
 bool is_device_only(const void *ptr);
-/* @ptr, or where the GPU sees it if it is pinned host memory */
+/* @ptr, or where the GPU sees it */
 CUdeviceptr device_address(const void *ptr);
 
-/* copy.c: one side of a copy of lines */
 enum side { HOST, DEVICE, ARRAY };
 struct end {
 	enum side side;
@@ -116,13 +104,13 @@ cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKin
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);
 
 /*
- * symbol.c: find a part of a variable for a copy. @way: the kind of copy that is allowed;
- * DeviceToDevice and Default are, too.
+ * symbol.c: a part of a variable for a copy. @way: the kind that is allowed; DeviceToDevice and
+ * Default are, too.
  */
 cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,
 			   enum cudaMemcpyKind way, void **at);
 
-/* copy3d.c: translate @p to the driver's struct. A copy of nothing is an error. */
+/* copy3d.c. A copy of nothing is an error. */
 cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c);
 
 /* array.c */
@@ -132,7 +120,7 @@ struct cudaChannelFormatDesc desc_of(CUarray_format format, unsigned int channel
 size_t bytes_of(CUarray_format format, unsigned int channels);
 cudaError_t array_shape(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *out);
 
-/* texture.c: can elements of @format be read so? @as_numbers: as numbers from 0 (or -1) to 1 */
+/* texture.c. @as_numbers: integers as numbers from 0 (or -1) to 1 */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear);
 
 #endif

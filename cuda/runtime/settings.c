@@ -2,10 +2,7 @@
 /* Settings of the thread's device, and questions about them. */
 #include "runtime.h"
 
-/*
- * Mapping of host memory is always on, as in CUDA's runtime. Do not pass the flag on: a driver need
- * not know it (NVIDIA's refuses it here).
- */
+/* Mapping is always on; a driver may refuse the flag. */
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
 	int device;
@@ -96,10 +93,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 	return done(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
 }
 
-/*
- * A K20m has no persisting lines in its cache, so nothing is reset. That this is an error here, and
- * none in cuCtxResetPersistingL2Cache(), is our choice: what CUDA says on such a GPU is not known.
- */
+/* That this is an error is our choice. */
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
 	cudaError_t e = use_context();

@@ -82,7 +82,7 @@ struct call {
 	void *data;
 };
 
-/* Runs on a thread of the driver's, which may call nothing that needs a context. */
+/* Runs on the driver's thread, which may call nothing that needs a context. */
 static void call(CUstream stream, CUresult status, void *data)
 {
 	struct call c = *(struct call *)data;

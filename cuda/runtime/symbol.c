@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Variables of device code. The program names them by addresses that stand for them on the host. */
+/* Variables of device code, named by addresses on the host. */
 #include "runtime.h"
 
 cudaError_t cudaGetSymbolAddress(void **ptr, const void *symbol)

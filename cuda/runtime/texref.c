@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture and surface references: "texture<...>" at file scope. A texture's binding takes over what
- * the program has written into the host's side of the reference until then.
+ * Texture and surface references: "texture<...>" at file scope. A binding takes over what the
+ * program has written into the host's side of it.
  */
 #include "runtime.h"
 
@@ -15,7 +15,7 @@ struct element {
 	unsigned int channels;
 };
 
-/* Set all but the memory that the texture reads. */
+/* all but the memory */
 static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool as_numbers,
 			  const struct element *el)
 {
@@ -50,7 +50,6 @@ static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool a
 	return from_driver(r);
 }
 
-/* Find the reference, and set all but the memory that it reads. */
 static cudaError_t begin(const struct textureReference *ref,
 			 const struct cudaChannelFormatDesc *desc, struct element *el, CUtexref *t)
 {
@@ -64,10 +63,7 @@ static cudaError_t begin(const struct textureReference *ref,
 	return e ? e : set_up(*t, ref, as_numbers, el);
 }
 
-/*
- * Limit @size to the end of the allocation, and to the largest texture. Callers that want all of an
- * allocation give the greatest size.
- */
+/* to the end of the allocation, and to the largest texture */
 static size_t clamp(const void *ptr, size_t size, const struct element *el)
 {
 	size_t most = (size_t)MAX_LINEAR * bytes_of(el->format, el->channels), length;
@@ -104,7 +100,7 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *ref, 
 	return done(bind_linear(offset, ref, ptr, desc, size));
 }
 
-/* The texture begins at an aligned address below @ptr. *offset: bytes in a line up to @ptr. */
+/* At an aligned address below @ptr. *offset: bytes in a line up to @ptr. */
 static cudaError_t bind_2d(size_t *offset, const struct textureReference *ref, const void *ptr,
 			   const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
 			   size_t pitch)
@@ -187,10 +183,7 @@ cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *ref,
 	return done(bind_mipmapped(ref, array, desc));
 }
 
-/*
- * Keep the last binding. CUDA's driver API has no call that undoes a binding, and reading an
- * unbound reference is undefined.
- */
+/* Keep the last binding. */
 cudaError_t cudaUnbindTexture(const struct textureReference *ref)
 {
 	bool as_numbers;

@@ -61,7 +61,7 @@ static void resource_from_driver(const CUDA_RESOURCE_DESC *r, struct cudaResourc
 	}
 }
 
-/* The format of the elements. A mipmapped array has that of its first level. */
+/* A mipmapped array has that of its first level. */
 static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
@@ -85,10 +85,10 @@ static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format
 	return e;
 }
 
-/* @format: that of the elements as the view shows them. False: the view shows compressed blocks. */
+/* @format: as the view shows it. False: compressed blocks. */
 static bool format_in_view(const struct cudaResourceViewDesc *view, CUarray_format *format)
 {
-	/* each with 1, 2 and 4 channels, in the order of enum cudaResourceViewFormat */
+	/* with 1, 2 and 4 channels, in the order of enum cudaResourceViewFormat */
 	static const CUarray_format formats[] = {
 		CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,
 		CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
@@ -104,8 +104,8 @@ static bool format_in_view(const struct cudaResourceViewDesc *view, CUarray_form
 }
 
 /*
- * Integers can be filtered only if they are read as numbers from 0 (or -1) to 1. Elements of 32
- * bits can't be read so.
+ * Integers are filtered only if they are read as numbers from 0 (or -1) to 1, which those of 32
+ * bits can't be.
  */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 {
@@ -121,7 +121,7 @@ cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 
 static const struct {
 	unsigned int flag;
-	size_t member;		/* offset of an int in the texture's description */
+	size_t member;		/* in struct cudaTextureDesc_v2 */
 } flags[] = {
 	{ CU_TRSF_NORMALIZED_COORDINATES, offsetof(struct cudaTextureDesc_v2, normalizedCoords) },
 	{ CU_TRSF_SRGB, offsetof(struct cudaTextureDesc_v2, sRGB) },
@@ -201,7 +201,7 @@ static cudaError_t create(cudaTextureObject_t *object, const struct cudaResource
 		e = resource_to_driver(resource, &r);
 	if (!e)
 		e = format_in(&r, &format);
-	/* The driver checks a view's format, but not how the texture reads it. */
+	/* The driver does not check how the texture reads the view's format. */
 	if (!e && (!view || !view->format || format_in_view(view, &format)))
 		e = check_reading(format, texture->readMode == cudaReadModeNormalizedFloat,
 				  texture->filterMode == cudaFilterModeLinear);
@@ -231,7 +231,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 
 	if (!texture)
 		return done(cudaErrorInvalidResourceHandle);
-	/* cudaTextureDesc_v2 is cudaTextureDesc with one more member at its end */
+	/* cudaTextureDesc_v2 has one more member at its end */
 	memcpy(&t, texture, sizeof(*texture));
 	return done(create(object, resource, &t, view));
 }
@@ -304,7 +304,7 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *vi
 	return done(e);
 }
 
-/* the limit is the same for all formats */
+/* for all formats */
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width,
 						 const struct cudaChannelFormatDesc *desc,
 						 int device)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Types of the CUDA runtime API, with the binary interface of CUDA 11.8. selftests/cuda/abi.sh
- * compares sizes, offsets and values with the toolkit's headers. Streams, events, functions and
- * graphs have the driver API's types.
+ * compares sizes, offsets and values with the toolkit's headers.
  */
 #ifndef KVGPU_CUDART_TYPES_H
 #define KVGPU_CUDART_TYPES_H
@@ -269,7 +268,7 @@ enum cudaChannelFormatKind {
 	cudaChannelFormatKindSignedNormalized16X2, cudaChannelFormatKindSignedNormalized16X4,
 };
 struct cudaChannelFormatDesc {
-	int x, y, z, w;		/* bits of each channel */
+	int x, y, z, w;
 	enum cudaChannelFormatKind f;
 };
 
@@ -338,10 +337,7 @@ enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat 
 struct cudaTextureDesc { CUDART_TEXTURE_DESC };
 struct cudaTextureDesc_v2 { CUDART_TEXTURE_DESC int seamlessCubemap; };
 
-/*
- * A "texture<...>" at file scope, as the host sees it. The application may change it before it
- * binds it.
- */
+/* A "texture<...>" at file scope, as the host sees it. */
 struct textureReference {
 	int normalized;
 	enum cudaTextureFilterMode filterMode;
@@ -373,7 +369,7 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
 
 struct cudaKernelNodeParams {
-	void *func;			/* the host address that stands for the kernel */
+	void *func;			/* the host address */
 	dim3 gridDim, blockDim;
 	unsigned int sharedMemBytes;
 	void **kernelParams, **extra;

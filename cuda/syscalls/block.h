@@ -17,13 +17,12 @@
  */
 #define SYSCALL_CONST0_AT	0xbc
 
-/* values of syscall_record.kind */
 #define SYSCALL_PRINTF		1	/* .at is the format; then one item for each argument */
 /* items: expression, file, line, function; then block and thread, 6 words */
 #define SYSCALL_ASSERT		2
 
 struct syscall_record {
-	unsigned int bytes;		/* of all of it, a multiple of 8; 0: not yet written */
+	unsigned int bytes;		/* of all, a multiple of 8; 0: not yet written */
 	unsigned int kind;
 	unsigned long long at;
 	/*
@@ -33,10 +32,10 @@ struct syscall_record {
 };
 
 struct syscall_block {
-	unsigned long long head, ring;	/* addresses on the GPU: struct syscall_head, records */
+	unsigned long long head, ring;	/* on the GPU: struct syscall_head, records */
 	unsigned int ring_bytes;	/* a power of two */
 	unsigned int pad[27];
-	unsigned long long taken;	/* written by the CPU; in a line of its own */
+	unsigned long long taken;	/* by the CPU; in a line of its own */
 };
 
 /* free lists by size: 4 classes for each power of two */
@@ -45,8 +44,8 @@ struct syscall_block {
 
 struct syscall_head {
 	unsigned long long reserved;
-	unsigned int lock, pad;		/* of kernels alone; guards .top and .list */
-	unsigned long long top, end;	/* the heap; nothing above .top was ever given out */
+	unsigned int lock, pad;		/* used by kernels alone; guards .top and .list */
+	unsigned long long top, end;	/* above .top the heap is unused */
 	unsigned long long list[SYSCALL_CLASSES];
 };
 

@@ -40,8 +40,8 @@ INSIDE u32 length(const char *s)
 }
 
 /*
- * a place for @bytes that does not wrap around: a record that would is put at the ring's begin,
- * behind one that only fills up; 0: the ring has no room
+ * room for @bytes in one piece, else 0: what would wrap around goes to the ring's begin, behind a
+ * record that fills up
  */
 INSIDE u64 reserve(struct syscall_block *b, u32 bytes)
 {
@@ -83,12 +83,11 @@ INSIDE void publish(u64 record, u32 bytes)
 
 // ------------------------------------------------------------------ printf
 
-// the next conversion of a format, and how it takes its argument
 struct conversion {
 	const char *at;
-	u32 stars;		// arguments of its width and precision
+	u32 stars;
 	char what;		// 0: the format's end
-	bool wide;		// 8 bytes
+	bool wide;
 };
 
 INSIDE struct conversion next(const char *f)
@@ -174,7 +173,7 @@ CALLED int kvgpu_vprintf(const char *format, void *list)
 
 // ------------------------------------------------------------------ assert
 
-// the thread ends here; the CPU makes an error of the record, if the ring had room for it
+// the thread ends here; the CPU makes an error of the record
 CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 			     const char *function, u64 char_size)
 {
@@ -202,10 +201,7 @@ CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 
 // ------------------------------------------------------------------ the heap
 
-/*
- * before what malloc gives: its class; blocks of a free list have the next one's address there
- * instead
- */
+/* before malloc()'s block: its class, or the next free block */
 enum { BLOCK_HEAD = 16, SMALLEST = 32 };
 
 // class 4 * (@log2 - 4) + @quarter holds blocks of (5 + @quarter) << (@log2 - 2) bytes
@@ -241,7 +237,7 @@ CALLED void *kvgpu_malloc(u64 bytes)
 				*(volatile u64 *)&h->top = top + n;
 			}
 		}
-		if (!got) {	// a larger one, used as it is
+		if (!got) {	// a larger one
 			u32 i = c + 1;
 
 			while (i < SYSCALL_CLASSES && !*(volatile u64 *)&h->list[i])

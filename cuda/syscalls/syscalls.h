@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that nvcc's code calls and expects the driver to have, as machine code for sm_35. */
+/* Functions that nvcc's code calls and expects the driver to have. */
 #ifndef KVGPU_CUDA_SYSCALLS_H
 #define KVGPU_CUDA_SYSCALLS_H
 
 #include <stdint.h>
 
-/* in the order of syscalls.inc, which is that of the list in make.sh */
+/* in the order of syscalls.inc */
 enum syscall_id { SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_FREE, NR_SYSCALLS };
 
 struct syscall {
 	const char *name;
 	const uint32_t *code;		/* at a multiple of 256 in the code */
 	uint32_t bytes;
-	/* what a caller needs: registers in all, and bytes of each stack beyond its own */
+	/* registers in all, and bytes of each stack beyond the caller's */
 	uint32_t regs, frame, crs;
 };
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Prints sizes, offsets and values of the runtime API; abi.sh compiles it with each of two headers
- * and compares.
- */
+/* As abi.c, for the runtime API. */
 #include HEADER
 #include <stddef.h>
 #include <stdio.h>

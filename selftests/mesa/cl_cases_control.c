@@ -81,7 +81,7 @@ static int32_t run_on_host(const uint8_t *code, int steps, int seed)
 	return stack[top - 1] ^ at;
 }
 
-/* programs of random instructions that stay inside; some have one that does not exist */
+/* random instructions; some programs have one that does not exist */
 static void machine(struct job *j)
 {
 	enum { ITEMS = 128, SIZE = 24, STEPS = 90 };
@@ -94,10 +94,7 @@ static void machine(struct job *j)
 	for (i = 0; i < ITEMS; i++) {
 		uint8_t *c = code + i * SIZE;
 
-		/*
-		 * an operand may be run as an instruction, too: the last three lead back in any
-		 * case
-		 */
+		/* operands may be run as instructions, too: the last three lead back */
 		for (k = 0; k < SIZE - 3; k++)
 			c[k] = rng_range(&j->rng, 0, 39) ? rng_range(&j->rng, 0, 5) :
 							   rng_range(&j->rng, 7, 9);
@@ -110,7 +107,6 @@ static void machine(struct job *j)
 	job_equal(j, "result", job_read(j, bo, ITEMS * 4), want, ITEMS, 4);
 }
 
-/* three numbers below 256 in a word */
 static uint32_t packed(const size_t v[3])
 {
 	return v[0] | v[1] << 8 | v[2] << 16;
@@ -145,7 +141,7 @@ static void ids(struct job *j)
 		w[7] = packed(size);
 		w[8] = packed(offset);
 		w[9] = size[2] * 3;
-		/* a dimension that is not there has the size 1 */
+		/* the size of a missing dimension */
 		w[10] = 1;
 		w[11] = 99;
 	}

@@ -114,7 +114,6 @@ static void histogram(struct job *j)
 	cl_kernel kernel = job_kernel(j, "histogram");
 	int i;
 
-	/* a third in one bin: many items at one cell */
 	for (i = 0; i < N; i += 3)
 		in[i] = 17;
 	for (i = 0; i < N; i++)
@@ -177,7 +176,7 @@ static void swaps(struct job *j)
 	job_equal(j, "sum", job_read(j, sum, 4), &want, 1, 4);
 	got = job_read(j, bs, ITEMS * 4);
 	last = job_read(j, cell, 4);
-	/* the values seen and the one that stays are all that were put in, once each */
+	/* all values that were put in, once each */
 	for (i = 0; i <= ITEMS; i++) {
 		uint32_t v = i < ITEMS ? got[i] : *last;
 
@@ -247,13 +246,12 @@ static void nbody(struct job *j)
 				size[c] += fabs(d[c] * body[k * 4 + 3] / (r * sqrt(r)));
 			}
 		}
-		/* each term is good to 2^-20, and each sum to 2^-24 of all sizes */
+		/* an error is measured against the sizes of all terms */
 		for (c = 0; c < 4; c++)
 			job_near(j, "force", got[i * 4 + c], sum[c], 0, size[c] * 0x1p-17);
 	}
 }
 
-/* the levels by the textbook's queue */
 static void levels_on_host(const uint32_t *first, const uint32_t *to, int32_t *level,
 			   uint32_t *queue, uint32_t n)
 {

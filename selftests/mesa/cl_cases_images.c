@@ -33,10 +33,7 @@ static void *image_read(struct job *j, cl_mem mem)
 	return to;
 }
 
-/*
- * which texel lies at x: outside it is that of the edge, none (its colour is 0) or that of the
- * other side
- */
+/* the texel outside: the edge's, none (colour 0) or the other side's */
 enum outside { EDGE, BORDER, AGAIN };
 
 static int within(int x, int end, enum outside outside)
@@ -81,12 +78,7 @@ static void image_words(struct job *j)
 	job_equal(j, "word", image_read(j, o), want, TEXELS * 4, 4);
 }
 
-/*
- * An input that ends on half a word, which nouveau's upload of constants cuts off. rusticl puts two
- * arrays of 16-bit words behind the arguments, the formats and the orders of images; each is
- * declared as long as there are images and samplers, but the second one is filled up to the last
- * image only.
- */
+/* An input that ends on half a word, which nouveau's upload of constants cuts off. */
 static void image_alone(struct job *j)
 {
 	uint32_t *in;
@@ -104,7 +96,7 @@ static void image_alone(struct job *j)
 	job_equal(j, "word", job_read(j, bo, TEXELS * 16), in, TEXELS * 4, 4);
 }
 
-/* channel @c of the texel at, or nearest to, (@x, @y) */
+/* of the texel at, or nearest to, (@x, @y) */
 static double nearest(const uint8_t *in, int x, int y, int c, enum outside outside)
 {
 	x = within(x, IMAGE_WIDTH, outside);
@@ -153,7 +145,7 @@ static double filtered(const uint8_t *in, int x, int y, int c, enum outside outs
 	return sum;
 }
 
-/* the weights are fractions of 8 bits, and the colours are within 0..1 */
+/* the weights are fractions of 8 bits */
 static void image_filter(struct job *j)
 {
 	const uint8_t *in, *other;

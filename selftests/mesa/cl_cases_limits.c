@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code that stock Mesa's compiler gets wrong for GK110, without a word. Each test knows what the
- * wrong code makes of its input: only that is the expected failure. The code was read in Mesa
- * 25.0.7 and disassembled.
+ * Code that stock Mesa's compiler (25.0.7) gets wrong for GK110. Each test knows what the wrong
+ * code makes of its input: that is the expected failure.
  */
 #include <math.h>
 #include <string.h>
@@ -22,10 +21,7 @@ static void compare(struct job *j, const char *sign, const uint64_t *got, const 
 
 #define UNCLAMPED	"the high word is that of a clamped amount"
 
-/*
- * The low words of the amounts are up to 127, a third of them above 63. Two thirds of the amounts
- * have bits in the high word, too.
- */
+/* some amounts are above 63, some have bits in the high word */
 static void wide_shifts(struct job *j)
 {
 	uint64_t *a = (uint64_t *)job_random(j, ITEMS * 2), *b = job_memory(j, ITEMS * 8);
@@ -98,7 +94,7 @@ static void wide_popcount(struct job *j)
 
 #define SIGNS_LEFT	"as if no sign were taken off"
 
-/* two to four last places are allowed: cl_cases_numbers.c asks for rounding */
+/* two to four last places */
 static bool close_to(double got, double want)
 {
 	return isnan(want) ? isnan(got) : fabs(got - want) <= fabs(want) * 0x1p-51;

@@ -14,7 +14,7 @@ KERNEL_TEXT(search);
 KERNEL_TEXT(private);
 KERNEL_TEXT(tables);
 
-/* small whole numbers, so that every sum and product is exact, contracted or not */
+/* every sum and product is exact, contracted or not */
 static float *whole_floats(struct job *j, size_t n, int most)
 {
 	float *f = job_memory(j, n * sizeof(*f));

@@ -23,7 +23,7 @@ KERNEL_TEXT(mul_high);
 
 enum { ITEMS = 192 };
 
-/* corners come first, and any bits last */
+/* corners come first */
 static uint32_t *some_words(struct job *j)
 {
 	static const uint32_t corners[] = { 0,	1,  0xffffffff, 0x80000000, 0x7fffffff, 0x80000001,
@@ -34,7 +34,7 @@ static uint32_t *some_words(struct job *j)
 
 	for (i = 0; i < 2 * N; i++)
 		w[i] = corners[rng_range(&j->rng, 0, N - 1)];
-	/* small numbers among the rest, so that quotients are of all sizes */
+	/* so that quotients are of all sizes */
 	for (; i < 5 * N; i++)
 		w[i] >>= rng_range(&j->rng, 0, 31);
 	return w;
@@ -142,7 +142,7 @@ static void longs(struct job *j)
 	job_equal(j, "item * 14 + operation", job_read(j, bo, ITEMS * N * 8), want, ITEMS * N, 8);
 }
 
-/* a wrong product that is the low half of the true one is told from others */
+/* is a wrong product the low half of the true one? */
 static void mul_high(struct job *j)
 {
 	uint64_t *a = some_longs(j), *b = some_longs(j), *want = job_memory(j, ITEMS * 8);
@@ -188,7 +188,7 @@ static uint32_t bits(float f)
 	return w;
 }
 
-/* a double holds every int, and its rounding to float is what the mode says */
+/* a double holds every int */
 static uint32_t rounded(double v, int mode)
 {
 	volatile double from = v;
@@ -253,7 +253,7 @@ static void convert(struct job *j)
 
 /* ------------------------------------------------------------------ floats */
 
-/* units of the last place that OpenCL 1.2, 7.4, allows each result */
+/* units of the last place: OpenCL 1.2, 7.4 */
 static const struct { const char *name; double ulps; } float_rows[] = {
 	{ "sqrt", 3 }, { "rsqrt", 2 }, { "exp2", 3 }, { "log2", 3 }, { "sin", 4 }, { "cos", 4 },
 		{ "fma", 0.5 }, { "divide", 2.5 },
@@ -369,7 +369,7 @@ static void doubles(struct job *j)
 	job_equal(j, "item * 10 + operation", job_read(j, bo, ITEMS * N * 8), want, ITEMS * N, 8);
 }
 
-/* steps between neighbours of the same sign */
+/* @a and @b have the same sign */
 static uint64_t steps(double a, double b)
 {
 	uint64_t x, y;
@@ -379,7 +379,7 @@ static uint64_t steps(double a, double b)
 	return x > y ? x - y : y - x;
 }
 
-/* @most: how many steps a result may be off */
+/* @most: how many steps off */
 static void quotients_within(struct job *j, uint64_t most)
 {
 	double *a = some_doubles(j), *b = some_doubles(j), want;

@@ -17,7 +17,7 @@ static cl_command_queue new_queue(struct job *j, cl_command_queue_properties pro
 	return queue;
 }
 
-/* one step after another event, its own event in @done */
+/* one step after an event; its own in @done */
 static void step(struct job *j, cl_command_queue queue, cl_kernel kernel, cl_mem mem, cl_uint value,
 		 cl_event after, cl_event *done)
 {
@@ -30,8 +30,7 @@ static void step(struct job *j, cl_command_queue queue, cl_kernel kernel, cl_mem
 }
 
 /*
- * steps that do not commute, on a queue that keeps no order, where the device has such queues, or
- * on two in turn: only the events order them
+ * Steps that do not commute, on an unordered queue, or on two in turn: only the events order them.
  */
 static void steps_in_order(struct job *j, cl_command_queue first, cl_command_queue second,
 			   cl_event begin)
@@ -46,7 +45,7 @@ static void steps_in_order(struct job *j, cl_command_queue first, cl_command_que
 	for (s = 0; s < STEPS; s++) {
 		step(j, s & 1 ? second : first, s & 1 ? plus : times, mem, s * 2 + 3,
 		     s ? done[s - 1] : begin, &done[s]);
-		/* a queue whose events another one waits for must have been told to go */
+		/* needed before another queue waits for an event */
 		clFlush(s & 1 ? second : first);
 		for (i = 0; i < N; i++)
 			want[i] = s & 1 ? want[i] + s * 2 + 3 + i : want[i] * (s * 2 + 3);
@@ -99,7 +98,7 @@ static cl_mem part_of(struct job *j, cl_mem mem, size_t from)
 	return job_keep(j, part);
 }
 
-/* three parts of one buffer, at offsets that the device says it can do */
+/* at offsets that the device allows */
 static void parts(struct job *j)
 {
 	cl_uint align_bits = 0;
@@ -132,7 +131,7 @@ static void parts(struct job *j)
 	job_equal(j, "byte", job_read(j, mem, all), want, all, 1);
 }
 
-/* queued before submitted, begun before ended; on a queue in order one run after the other */
+/* on a queue in order */
 static void times(struct job *j)
 {
 	static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
@@ -156,10 +155,7 @@ static void times(struct job *j)
 			job_must(j, clGetEventProfilingInfo(done[r], what[i], 8, &t[r][i], NULL),
 				 "clGetEventProfilingInfo");
 	for (r = 0; r < RUNS; r++) {
-		/*
-		 * host and GPU clocks are read at different places: only times of the same clock
-		 * are compared
-		 */
+		/* only times of one clock */
 		job_true(j, t[r][0] <= t[r][1], "run %d was submitted before it was queued", r);
 		job_true(j, t[r][2] < t[r][3], "run %d ended (%llu ns) before it began (%llu ns)", r, (unsigned long long)t[r][3],
 			 (unsigned long long)t[r][2]);
@@ -173,9 +169,9 @@ static void times(struct job *j)
 }
 
 /*
- * Filled, mapped, changed by the host, by a kernel, and read as a rectangle. Filled in pieces that
- * begin at no multiple of 256 bytes: those Mesa fills by a clear of the 3D class
- * (nvc0_clear_buffer()), and the model draws and clears nothing.
+ * Filled, mapped, changed by the host, by a kernel, and read as a rectangle. Filled pieces begin at
+ * no multiple of 256 bytes: those Mesa fills by the 3D class (nvc0_clear_buffer()), which draws
+ * nothing in the model.
  */
 static void mapped(struct job *j)
 {

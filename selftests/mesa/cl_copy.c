@@ -50,9 +50,6 @@ int main(void)
 	must(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, BYTES, out, 0, NULL, NULL),
 	     "clEnqueueReadBuffer");
 	must(clFinish(queue), "clFinish");
-	/*
-	 * the reference needs the untouched source of the piece: it lies before the piece's place
-	 */
 	memmove(in + PIECE_TO, in + PIECE_FROM, PIECE);
 	bad = first_difference(in, out, BYTES);
 	tap_result(bad < 0, "OpenCL write, copy and read", "%d bytes, wrong byte %lld", BYTES,

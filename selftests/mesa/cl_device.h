@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which OpenCL device the programs take: the card by rusticl, and nothing in its place. */
+/* Which OpenCL device the programs take: the card by rusticl. */
 #ifndef KVGPU_SELFTESTS_CL_DEVICE_H
 #define KVGPU_SELFTESTS_CL_DEVICE_H
 
@@ -7,8 +7,8 @@
 #include <CL/cl.h>
 
 /*
- * Prints what it sees, and one result. Without @other the card is meant; else the first device with
- * @other in its name, which is for trying out the tests themselves. NULL if there is none.
+ * Prints what it sees, and one result. @other: take the first device with this in its name, to try
+ * out the tests themselves. NULL: there is none.
  */
 cl_device_id find_device(const char *other);
 

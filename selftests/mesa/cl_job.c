@@ -38,7 +38,7 @@ static struct job_object *new_object(struct job *j)
 	return o;
 }
 
-/* the compiler's log goes to the standard error, beside the result */
+/* the compiler's log goes to the standard error */
 static void build(struct job *j)
 {
 	cl_int error;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job is one test of kernels: its own program, buffers and queue, released when it ends. What a
- * call of OpenCL refuses ends the job (and its process: workers.c starts another for the next), so
- * the functions return only success.
+ * A job is one test of kernels, with its own program, buffers and queue. A refused call of OpenCL
+ * ends the job and its process, so the functions return success.
  */
 #ifndef KVGPU_SELFTESTS_CL_JOB_H
 #define KVGPU_SELFTESTS_CL_JOB_H
@@ -47,7 +46,7 @@ struct job_argument {
 	__asm__(".pushsection .rodata\ntext_" #name ":\n.incbin \"kernels/" #name \
 		".cl\"\n.byte 0\n.popsection\n")
 
-/* a variable, a value of a type, or bytes of local memory as an argument of a kernel */
+/* a variable, a value, or bytes of local memory as a kernel's argument */
 #define VARIABLE(x) { sizeof(x), &(x) }
 #define VALUE(type, x) { sizeof(type), &(type){ x } }
 #define LOCAL(bytes) { bytes, NULL }
@@ -64,16 +63,16 @@ bool job_has(struct job *j, const char *extension);
 cl_kernel job_kernel(struct job *j, const char *name);
 /* filled from @from unless that is NULL */
 cl_mem job_buffer(struct job *j, size_t bytes, const void *from);
-/* an object that job_end() releases */
+/* job_end() releases it */
 cl_mem job_keep(struct job *j, cl_mem mem);
 void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments,
 		   unsigned int n);
 void job_run(struct job *j, cl_kernel kernel, size_t items, size_t group);
 void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width,
 	      size_t group_height);
-/* memory that job_end() frees; of zeros */
+/* zeros, which job_end() frees */
 void *job_memory(struct job *j, size_t bytes);
-/* memory that job_end() frees, filled from the buffer when all work is done */
+/* the buffer when all work is done, in memory that job_end() frees */
 void *job_read(struct job *j, cl_mem mem, size_t bytes);
 uint32_t *job_random(struct job *j, size_t words);
 

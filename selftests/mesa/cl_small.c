@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Preloaded into a program that sizes its work by what the device says: the device then has
- * KVGPU_CL_UNITS compute units and buffers of at most KVGPU_CL_LARGEST bytes. Nothing else changes.
- * A benchmark made for GPUs ends in bounded time on a model.
+ * Preloaded into a program that sizes its work by the device, so that it ends in bounded time on a
+ * model: the device has KVGPU_CL_UNITS compute units and buffers of at most KVGPU_CL_LARGEST bytes.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* float: 23 bits of fraction, the smallest normal exponent is -126 */
+/* float: fraction, smallest normal exponent */
 enum { FRACTION = 23, LEAST = -126 };
 
 void verdict_die(struct verdict *v, const char *fmt, ...)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What commands and pipelines bring into a shader: constants, uniform blocks, where an invocation
- * is, indirect sizes, queries.
- */
+/* What commands and pipelines bring into a shader. */
 #include <string.h>
 
 #include "vk_cases.h"
@@ -24,9 +21,7 @@ static void constants(struct vk_job *j)
 							    { 2, 8, 4 },
 							    { 3, 12, 4 } };
 	struct { float add[4][4]; uint32_t rotate, unused[3]; } block = { .rotate = 2 };
-	/*
-	 * the second pipeline has the shader's own constants, but the group's size, which has none
-	 */
+	/* the second pipeline sets only the group's size, which has no default */
 	static const uint32_t group = GROUP;
 	static const VkSpecializationMapEntry only_group = { 3, 0, 4 };
 	float in[WORDS], want[2][WORDS] = { 0 };
@@ -66,7 +61,7 @@ static void constants(struct vk_job *j)
 	}
 }
 
-/* the first dispatch writes the size of the second one, behind a word that is not part of it */
+/* behind a word that is not part of it */
 static void indirect(struct vk_job *j)
 {
 	enum { GROUPS = 5 * 3 * 2, ITEMS = 32 };
@@ -133,7 +128,7 @@ static VkQueryPool statistics(struct vk_job *j)
 	return pool;
 }
 
-/* Each invocation's ids are right. Where the device counts invocations, their number is, too. */
+/* Where the device counts invocations their number is right, too. */
 static void places(struct vk_job *j)
 {
 	static const uint32_t groups[3] = { 4, 5, 3 }, group[3] = { 4, 3, 2 },

@@ -39,7 +39,7 @@ static void reduce(struct vk_job *j)
 	verdict_equal(j->verdict, "maximum", m->map, maxima, GROUPS, 4);
 }
 
-/* small whole numbers: every sum is exact in any order */
+/* every sum is exact in any order */
 static void some_matrix(struct vk_job *j, float *m, int n)
 {
 	int i;
@@ -91,7 +91,6 @@ static void histogram(struct vk_job *j)
 	struct vk_resource *b;
 	int i;
 
-	/* what is there already is added to */
 	for (i = 0; i < BINS; i++)
 		bins[i] = i * 3;
 	vk_storage(j, N * 4, in);
@@ -115,7 +114,7 @@ struct totals {
 	int32_t top, bottom;
 };
 
-/* each value that an atomic exchange replaced was returned to one invocation */
+/* each replaced value was returned to one invocation */
 static void check_tickets(struct vk_job *j, const uint32_t *added, const uint32_t *exchanged,
 			  uint32_t last, uint32_t n)
 {
@@ -206,7 +205,6 @@ static void bitonic(struct vk_job *j)
 	uint32_t *in = vk_random(j, N), *want = vk_memory(j, N * 4), i, k, run, span;
 	struct vk_resource *keys = vk_storage(j, N * 4, in);
 
-	/* by insertion */
 	for (i = 0; i < N; i++) {
 		for (k = i; k && want[k - 1] > in[i]; k--)
 			want[k] = want[k - 1];

@@ -26,7 +26,7 @@ static void run_items(struct vk_job *j)
 	vk_submit(j);
 }
 
-/* small whole numbers, so that every sum and product is exact, contracted or not */
+/* every sum and product is exact, contracted or not */
 static void saxpy(struct vk_job *j)
 {
 	enum { N = 4000, GROUPS = 42, ALL = GROUPS * 96 };
@@ -83,7 +83,7 @@ static uint32_t reversed(uint32_t w)
 	return r;
 }
 
-/* a half with an exponent of 0, sign and ten bits of fraction, as a float */
+/* with an exponent of 0 */
 static uint32_t of_half(uint32_t h)
 {
 	return (h >> 15) << 31 | 127u << 23 | (h & 0x3ff) << 13;
@@ -137,10 +137,7 @@ static void integers(struct vk_job *j)
 	verdict_equal(j->verdict, "item * 24 + operation", out->map, want, ITEMS * N, 4);
 }
 
-/*
- * units of the last place, or the absolute error, that are let pass: those of Vulkan's table of
- * precision, but for sqrt and exp2, which have other ones there
- */
+/* units of the last place, or the absolute error; most are of Vulkan's table of precision */
 static const struct { const char *name; double ulps, absolute; } float_rows[] = {
 	{ "sqrt", 3, 0 }, { "inversesqrt", 2, 0 }, { "exp2", 35, 0 }, { "log2", 3, 0x1p-21 },
 		{ "sin", 0, 0x1p-11 }, { "cos", 0, 0x1p-11 },
@@ -169,7 +166,7 @@ static void floats_on_host(float a, float b, double *o)
 	o[15] = (float)(int)a + (float)(uint32_t)fabsf(b);
 }
 
-/* sines are good within the first turn; values are multiples of 2^-12, so that sums are exact */
+/* multiples of 2^-12: sums are exact */
 static void floats(struct vk_job *j)
 {
 	enum { N = 16 };

@@ -185,7 +185,6 @@ static void submit(struct vk *v)
 static void copy_and_check(struct vk *v, struct buffer *src, struct buffer *vram,
 			   struct buffer *dst)
 {
-	/* an odd piece besides the whole: its size and offsets are odd */
 	VkBufferCopy whole = { 0, 0, BYTES }, piece = { 1001, 2003, 12345 };
 	uint8_t *expect = malloc(BYTES);
 	int64_t bad;

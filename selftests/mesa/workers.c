@@ -13,21 +13,20 @@
 #include "tap.h"
 #include "workers.h"
 
-/* a test may take that long, s: compilers are slow on emulated processors */
 enum { LIMIT_S = 180, MAX_SAID = 6 };
 
 struct shared {
-	/* the test that runs, or that ran last; -1 while the device is opened */
+	/* the test that runs, or ran last; -1 while the device is opened */
 	int at;
 	char device[128];
-	/* where its words begin in what the worker says */
+	/* in what the worker says */
 	off_t said_from[MAX_TESTS];
 	struct verdict verdicts[MAX_TESTS];
 };
 
 struct worker {
 	pid_t pid;
-	/* a byte for each test that is done; what it says on its outputs */
+	/* a byte for each test that is done; its outputs */
 	int done, said;
 };
 
@@ -35,7 +34,7 @@ static const struct suite *suite;
 static struct shared *shared;
 static int kernel_log = -1;
 
-/* in the worker: everything from this test on; a byte says that one is done */
+/* in the worker: from this test on */
 static void work(unsigned int first, int done)
 {
 	unsigned int i;
@@ -94,10 +93,7 @@ static bool said(struct worker *w, off_t from, const char *sign)
 	return found;
 }
 
-/*
- * prints what the driver said in the kernel's log since the last time; true if @sign is in it.
- * Prints nothing if this user may not read the log.
- */
+/* prints what the driver said in the kernel's log since the last time; true if @sign is in it */
 static bool kernel_said(const char *sign)
 {
 	char record[1024], *text;
@@ -108,7 +104,7 @@ static bool kernel_said(const char *sign)
 	for (;;) {
 		len = read(kernel_log, record, sizeof(record) - 1);
 		if (len < 0 && errno == EPIPE)
-			/* records were overwritten: the next one is the oldest that is left */
+			/* records were overwritten */
 			continue;
 		if (len <= 0)
 			return found;
@@ -122,10 +118,7 @@ static bool kernel_said(const char *sign)
 	}
 }
 
-/*
- * @how: what became of the process, or NULL if it lives; true if the test went wrong, expected or
- * not
- */
+/* @how: the process's end, or NULL; true if the test went wrong, expected or not */
 static bool report(struct worker *w, unsigned int i, const char *how)
 {
 	const struct test *c = &suite->tests[i];
@@ -159,7 +152,7 @@ static bool report(struct worker *w, unsigned int i, const char *how)
 	return !ok;
 }
 
-/* waits for the next test to be done; NULL, or what became of the process */
+/* waits for a test; NULL, or the process's end */
 static const char *next_done(struct worker *w)
 {
 	static char how[80];
@@ -213,7 +206,7 @@ static void run_all(void)
 			tap_diag("on %s", shared->device);
 		if (report(&w, i, how) && i + 1 < suite->nr) {
 			end_worker(&w, !how);
-			/* what came after it is done again, from the start */
+			/* later tests are done again */
 			memset(&shared->verdicts[i + 1], 0,
 			       (suite->nr - i - 1) * sizeof(struct verdict));
 			w = start_worker(i + 1);

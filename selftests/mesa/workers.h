@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tests of a compiler, one after the other in a process of their own, since its assertions end it;
- * after a test that fails the next one gets a new process, and with it a new channel.
+ * after a failed test the next one gets a new process.
  */
 #ifndef KVGPU_SELFTESTS_WORKERS_H
 #define KVGPU_SELFTESTS_WORKERS_H
@@ -13,8 +13,8 @@ enum { MAX_TESTS = 64 };
 struct test {
 	const char *name;
 	/*
-	 * why stock Mesa fails here, and what its failure says then (the test, the process or the
-	 * kernel's log): any other failure is one
+	 * why stock Mesa fails here, and what the failure says (the test, the process or the
+	 * kernel's log): any other is a failure
 	 */
 	const char *xfail, *sign;
 	/* for run() */
@@ -24,16 +24,16 @@ struct test {
 struct suite {
 	unsigned int nr;
 	struct test tests[MAX_TESTS];
-	/* in each new process: takes the device and says its name; false if there is none */
+	/* in each new process; false: there is no device */
 	bool (*open)(char *name, size_t size);
 	void (*run)(unsigned int i, struct verdict *v);
 };
 
-/* [--device NAME] [TEST...]: the names, which end with NULL; *@device if there is one */
+/* [--device NAME] [TEST...]: the names, then NULL */
 char **names_of_tests(char **argv, const char **device);
-/* adds it if it is among @names, which end with NULL, or if there are none */
+/* if it is among @names, or these are none */
 void add_test(struct suite *s, const struct test *t, char **names);
-/* runs all of them and prints TAP; returns the exit code */
+/* prints TAP; returns the exit code */
 int run_suite(const struct suite *s);
 
 #endif

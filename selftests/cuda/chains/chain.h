@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A chain is a whole use of the GPU, in phases: init (context, code, memory), in, kernel, out,
- * close. What differs from one to the next is described here; main.cu does the rest and takes the
- * times.
+ * close. main.cu runs it and takes the times.
  */
 #ifndef KVGPU_SELFTESTS_CUDA_CHAIN_H
 #define KVGPU_SELFTESTS_CUDA_CHAIN_H
@@ -13,19 +12,18 @@ enum { MAX_BUFFERS = 4 };
 
 struct buffer {
 	size_t bytes;
-	void *in;		/* what is copied there first; NULL: nothing. Ours to free */
-	void *out;		/* where it is copied to in the end; NULL: it is not */
+	void *in;		/* copied there first; NULL: nothing. Ours to free */
+	void *out;		/* copied to in the end; NULL: nothing */
 };
 
 struct job {
-	int n;			/* size, in the chain's own terms */
+	int n;			/* in the chain's own terms */
 	unsigned int nr;
 	struct buffer buffer[MAX_BUFFERS];
-	bool pinned;		/* host memory of the copies, allocated as a part of init */
-	const void *kernel;	/* whose code is loaded in init; NULL: none */
-	/* all launches; @d: the buffers on the GPU. NULL: only copies */
+	bool pinned;		/* host memory of the copies */
+	const void *kernel;	/* NULL: none */
+	/* @d: the buffers on the GPU. NULL: only copies */
 	void (*launch)(const struct job *j, void **d);
-	/* whether what came out is right */
 	bool (*right)(const struct job *j);
 };
 
@@ -42,10 +40,10 @@ extern const struct chain matrix_chains[], copy_chains[], grid_chains[], fft_cha
 void mark_row(const char *name, const char *phase, const char *what, int ops);
 double now_ns(void);
 
-/* launches.cu: the rows cuda-launch-*; false: a result was wrong */
+/* launches.cu; false: a result was wrong */
 bool measure_launches(bool quick, bool marks);
 
-/* adds a buffer; in and out as asked for, of malloc() */
+/* in and out as asked for, of malloc() */
 static inline struct buffer *add_buffer(struct job *j, size_t bytes, bool in, bool out)
 {
 	struct buffer *b = &j->buffer[j->nr++];

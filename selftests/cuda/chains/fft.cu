@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of FFTs: 262,144 points in single precision, as 262,144 / n transforms of n points in
- * one launch. All outputs are compared with an FFT in double precision: the worst error is below
- * 2e-6 * sqrt(n).
+ * FFTs in single precision: transforms of n points in one launch, as many as make POINTS in all.
+ * All outputs are compared with an FFT in double precision.
  */
 #include "chain.h"
 

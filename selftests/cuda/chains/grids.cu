@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stencil (20 steps on n x n cells), a graph (breadth-first over n vertices, level by level), and
- * dynamic programming (the cheapest way down through 128 rows of n costs). All results are compared
- * bit by bit.
+ * A stencil, a graph (breadth-first, level by level), and dynamic programming (the cheapest way
+ * down through rows of costs). All results are compared bit by bit.
  */
 #include <vector>
 
@@ -143,7 +142,7 @@ static void make_graph(struct job *j)
 
 enum { ROWS = 128, ROWS_A_LAUNCH = 16, WIDTH = 256 };
 
-/* a block's WIDTH columns with as many more on both sides as it loses by going down */
+/* a block's WIDTH columns, with a margin on both sides that shrinks on the way down */
 __global__ void descend(const int *cost, const int *in, int *out, int n, int row)
 {
 	__shared__ int s[2][WIDTH + 2 * ROWS_A_LAUNCH + 2];

@@ -2,7 +2,6 @@
 /*
  * What a launch costs. cuda-launch-latency: one kernel of one thread until cudaStreamSynchronize()
  * has returned, the median of many; cuda-launch-rate: one of many that are waited for together.
- * Each kernel counts, and the count is compared.
  */
 #include <algorithm>
 #include <vector>
@@ -19,7 +18,7 @@ static void print_row(const char *phase, double ns, int ops)
 	printf("{\"row\": \"cuda-launch-%s\", \"unit\": \"ns\", \"better\": \"lower\", \"value\": %.0f, \"ops\": %d}\n", phase, ns, ops);
 }
 
-/* the median time of a launch */
+/* the median */
 static double latency(unsigned int *d, int launches)
 {
 	std::vector<double> ns(launches);
@@ -64,7 +63,7 @@ bool measure_launches(bool quick, bool marks)
 
 	CHECK(cudaMalloc(&d, sizeof(*d)));
 	CHECK(cudaMemset(d, 0, sizeof(*d)));
-	latency(d, 10);		/* with what only the first ones do */
+	latency(d, 10);		/* the first ones do more */
 	done += run_row("latency", latency, d, launches, samples, marks);
 	done += run_row("rate", rate, d, launches, samples, marks);
 	CHECK(cudaMemcpy(&got, d, sizeof(got), cudaMemcpyDeviceToHost));

@@ -4,10 +4,10 @@
  * launches.cu, whose rows have other names and ops), and prints a line of JSON for each sample of
  * each phase: {"row": "CHAIN-PHASE", "unit": "ns", "better": "lower", "value": ns, "ops": 1},
  * PHASE: init, in, kernel, out, close, or chain for all of them together. Each sample begins and
- * ends without a context. Every result is compared; exit code 1: one was wrong.
+ * ends without a context. Exit code 1: a result was wrong.
  *
- * --marks: one sample more, not among the values, that stops before and after each phase, as
- * ../../client/mark.h says. cuda-launch stops before and after the samples of each of its rows.
+ * --marks: one sample more, not among the values, that stops before and after each phase,
+ * as ../../client/mark.h says.
  */
 #include <unistd.h>
 
@@ -219,7 +219,7 @@ static const struct {
 		fft_chains },
 };
 
-/* chains named "cuda-..." are of group "cuda", in whatever array they are */
+/* "cuda-..." is of group "cuda" in any array */
 static bool in_group(const struct chain *c, const char *group, const char *wanted)
 {
 	if (!strcmp(wanted, c->name))

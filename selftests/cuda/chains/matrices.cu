@@ -3,7 +3,7 @@
  * Matrices: what GPUvm was measured with (sums and naive products, in integers and floats), copies,
  * and products with tiles in shared memory. Elements are small whole numbers, so that floats are
  * exact, too. Products are checked as a whole by Freivalds' method: C r = A (B r) for vectors r by
- * chance, in 64-bit integers; each vector misses a wrong C with a chance below 1 in 1000.
+ * chance, in 64-bit integers.
  */
 #include "chain.h"
 
@@ -52,7 +52,7 @@ static bool product_right(const struct job *j, bool floats)
 	for (size_t i = 0; floats && i < (size_t)n * n; i++) {
 		float c = ((const float *)j->buffer[2].out)[i];
 
-		/* no fractions that at() would hide */
+		/* no fractions, which at() would hide */
 		right &= c == truncf(c) && fabsf(c) <= 64.0f * n;
 	}
 	for (int v = 0; v < VECTORS && right; v++) {
@@ -134,7 +134,6 @@ const struct chain matrix_chains[] = {
 	{ "cuda-madd", 1024, 256, 3, make_madd }, { "cuda-mmul", 1024, 256, 1, make_mmul },
 		{ "cuda-fmadd", 1024, 256, 3, make_fmadd },
 	{ "cuda-fmmul", 1024, 256, 1, make_fmmul },
-	/* the table's sizes, quick or not */
 	{ "matrix-1024", 1024, 1024, 3, make_tiled }, { "matrix-2048", 2048, 2048, 1, make_tiled },
 		{ NULL },
 };

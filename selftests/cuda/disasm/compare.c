@@ -38,7 +38,7 @@ static uint64_t random64(void)
 	return z ^ z >> 31;
 }
 
-/* blanks aside, which nvdisasm sets as it likes */
+/* but for blanks */
 static bool same_text(const char *a, const char *b)
 {
 	for (;; a++, b++) {
@@ -51,7 +51,7 @@ static bool same_text(const char *a, const char *b)
 	}
 }
 
-/* word i of a program on which nvdisasm has spoken */
+/* word i, on which nvdisasm has spoken */
 static void compare_word(const struct program *p, size_t i, struct score *s, const char *what)
 {
 	char ours[256];
@@ -106,7 +106,7 @@ static char *read_file(const char *path, size_t *size)
 	return data;
 }
 
-/* the code sections; false: no ELF file of 64 bits */
+/* code sections; false: no ELF file of 64 bits */
 static bool append_elf(struct program *p, const char *data, size_t size)
 {
 	const Elf64_Ehdr *header = (const void *)data;
@@ -149,7 +149,7 @@ static void compare_cubin(const char *nvdisasm, const char *path)
 
 /* ---------------------------------------------------------------- generated words */
 
-/* nearly nothing: where a word that looks like one instruction means another (LDG, RED, ISUB) */
+/* where a word that looks like one instruction means another (LDG, RED, ISUB) */
 static uint64_t few_bits(void)
 {
 	static const unsigned int registers[] = { 2, 10, 23, 42 };
@@ -166,7 +166,7 @@ static uint64_t few_bits(void)
 	return v;
 }
 
-/* many bits, few bits, and the numbers that mean something of their own: RZ, R0, PT */
+/* many bits, few bits, and numbers of a meaning of their own: RZ, R0, PT */
 static uint64_t random_fill(void)
 {
 	static const unsigned int registers[] = { 2, 10, 23, 42 }, preds[] = { 42, 48, 51, 32, 14 };
@@ -226,7 +226,7 @@ static void add_alu_rows(struct program *p, unsigned int count)
 	}
 }
 
-/* each class and upper ten bits: whatever nvdisasm knows and the tables don't would show here */
+/* each class and upper ten bits, also unknown ones */
 static void add_opcodes(struct program *p, unsigned int count)
 {
 	unsigned int top, class, i;
@@ -245,9 +245,7 @@ static void add_opcodes(struct program *p, unsigned int count)
 			}
 }
 
-/*
- * numbers as programs have them: small integers, floats around the places where their text changes
- */
+/* small integers, floats around the places where their text changes */
 static void add_numbers(struct program *p, unsigned int count)
 {
 	static const uint64_t bases[] = { 0x4000000000000010ull, 0x2000000000000002ull,
@@ -319,10 +317,7 @@ static bool is_new(const char *feature)
 	return true;
 }
 
-/*
- * Whether the text shows a mnemonic, a modifier of it or a kind of its operand that no text before
- * it showed.
- */
+/* Whether the text shows a mnemonic, a modifier of it or a kind of operand for the first time. */
 static bool shows_something(const char *text)
 {
 	static const char *const marks[] = { "-",   "~",    "!",   "|",	 "c[0x", "[R", "[0x",

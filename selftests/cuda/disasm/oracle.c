@@ -96,7 +96,7 @@ static void take_line(struct program *p, char *line)
 	p->text[address / 8] = strdup(text);
 }
 
-/* how many words it refused; the rest of the lines are text. -1: neither */
+/* how many words it refused; -1: no output of nvdisasm */
 static long read_output(struct program *p, FILE *f)
 {
 	static const char mark[] = "at address 0x";
@@ -149,7 +149,7 @@ bool oracle_run(const char *nvdisasm, struct program *p)
 	size_t i;
 
 	pad(p);
-	/* it prints nothing as long as there is a word that it refuses */
+	/* nothing is printed while a word is refused */
 	do {
 		refused = run_once(nvdisasm, p);
 	} while (refused > 0);
@@ -177,7 +177,7 @@ bool oracle_doubts(const char *text)
 		return true;
 	if (at && at[7] >= '0' && at[7] <= '9')
 		return true;
-	/* a texture query without a name: "TXQ R0, R1, 7, 0x0, 0x0" */
+	/* a query without a name: "TXQ R0, R1, 7, 0x0, 0x0" */
 	if (strstr(text, "TXQ") && !strstr(text, "TEX_"))
 		return true;
 	return false;

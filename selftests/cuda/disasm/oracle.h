@@ -14,22 +14,22 @@
 
 struct program {
 	uint64_t *word;
-	/* what nvdisasm says, without its semicolon; NULL for control words and refused ones */
+	/* without semicolon; NULL for control words and refused ones */
 	char **text;
 	bool *refused;
 	size_t words, room;
 };
 
-/* one instruction more, after a scheduling control word where one is due; its index */
+/* returns its index; a control word comes before where one is due */
 size_t program_add(struct program *p, uint64_t word);
-/* words as they are, control words and all; padded to a whole group */
+/* control words and all; padded to a whole group */
 void program_append(struct program *p, const void *data, size_t bytes);
 void program_free(struct program *p);
 
-/* Fills text and refused. False, with a message on stderr: nvdisasm did not do its work. */
+/* Fills text and refused. False, with a message: nvdisasm did not do its work. */
 bool oracle_run(const char *nvdisasm, struct program *p);
 
-/* says of a text whether nvdisasm marks a field in it as meaningless */
+/* nvdisasm marks a field as meaningless */
 bool oracle_doubts(const char *text);
 
 #endif

@@ -31,7 +31,7 @@ struct group {
 static struct group groups[MAX_GROUPS];
 static unsigned int group_count;
 
-/* the line with \1, \2... (as bytes) where its groups were */
+/* with \1, \2... (as bytes) for its groups */
 static char form[MAX_LINE];
 
 static struct reg {
@@ -77,7 +77,6 @@ static const char *chosen(unsigned int group, const char *line)
 	return groups[group - 1].choice[groups[group - 1].now];
 }
 
-/* false: all were seen */
 static int next_choice(void)
 {
 	unsigned int g;
@@ -113,7 +112,7 @@ static void put_reg(char *out, size_t size, const char *type)
 	regs[reg_count++].type = type;
 }
 
-/* form with the present choices; register n is replaced by `text` */
+/* with the present choices; register n becomes `text` */
 static void expand(char *out, size_t size, unsigned int n, const char *text)
 {
 	const char *c = form, *type;

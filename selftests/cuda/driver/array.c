@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Arrays of every shape, filled and read back by copies of odd places and sizes. */
+/* Arrays of every shape, filled and read back by copies. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format form
 	return a;
 }
 
-/* between all of an array's (or one level's) texels and host memory without gaps */
+/* all texels of an array or a level, to or from host memory without gaps */
 CUresult array_copy(CUarray a, void *host, size_t row, size_t height, size_t depth, bool to_array)
 {
 	CUDA_MEMCPY3D c = { .WidthInBytes = row, .Height = height, .Depth = depth };
@@ -72,7 +72,7 @@ static unsigned int bytes_of(CUarray_format f)
 										  2;
 }
 
-/* all in, a box of a second array's middle copied into it by way of linear memory, all out */
+/* all in, a box from the middle of another array copied in by way of linear memory, all out */
 static void round_trip(const struct shape *s)
 {
 	size_t texel = bytes_of(s->format) * s->channels, row = s->width * texel,
@@ -91,10 +91,6 @@ static void round_trip(const struct shape *s)
 	noise(other, n, n + 1);
 	r = array_copy(a, in, row, h, d, true);
 	r = r ? r : array_copy(b, other, row, h, d, true);
-	/*
-	 * b's box to a pitched place in linear memory, and from there into a, one texel further
-	 * left
-	 */
 	c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
 	c.srcArray = b;
 	c.srcXInBytes = x * texel;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kvgpu-cuda-driver: the driver API on a GPU. Each subtest prints its own TAP lines. */
+/* kvgpu-cuda-driver: the driver API on a GPU. */
 #ifndef KVGPU_SELFTESTS_CUDA_DRIVER_H
 #define KVGPU_SELFTESTS_CUDA_DRIVER_H
 
@@ -9,16 +9,16 @@
 
 #include "tap.h"
 
-/* "": CUDA_SUCCESS; for messages */
+/* "": CUDA_SUCCESS */
 const char *error_name(CUresult r);
-/* ends the program when what must work does not */
+/* ends the program on an error */
 void must(CUresult r, const char *what);
 #define MUST(call) must(call, #call)
 CUfunction kernel(const char *name);
 extern CUmodule module;
-void *fresh(size_t bytes);	/* malloc that can't fail */
+void *fresh(size_t bytes);
 CUdeviceptr device_buffer(size_t bytes);
-bool maps_host(void);		/* whether kernels see pinned memory: not on each remote GPU */
+bool maps_host(void);		/* whether kernels see pinned memory */
 
 void noise(uint8_t *at, size_t n, uint32_t seed);
 /* array.c */
@@ -37,7 +37,6 @@ void test_launch(void);
 void test_stream(void);
 void test_host_functions(void);
 void test_graph(void);
-/* ends the context it is in */
 void test_fault(const char *cubin);
 
 #endif

@@ -32,7 +32,7 @@ static void test_misaligned(const char *cubin)
 	p = device_buffer(64) + 2;
 	r = cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuCtxSynchronize();
-	/* only the kernel's log tells which exception it was */
+	/* the kernel's log tells which exception, to users that may read it */
 	tap_result(r == CUDA_ERROR_MISALIGNED_ADDRESS || (geteuid() &&
 		r == CUDA_ERROR_LAUNCH_FAILED),
 		   "a misaligned access is reported", "%s", error_name(r));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Graphs by the driver's calls: what they answer, and their errors, as seen on a GPU (driver 580).
- */
+/* Graphs by the driver's calls: their answers and errors, as seen on a GPU (driver 580). */
 #include "driver.h"
 
 #include <string.h>
@@ -137,7 +135,7 @@ static void test_nodes(void)
 	tap_result(!wrong, "graphs: nodes", "%u wrong", wrong);
 }
 
-/* a kernel in a graph, launched again and again between fills that undo what it did */
+/* a kernel, launched again and again between fills */
 static void test_launches(void)
 {
 	int *pinned, i, rounds = 1000, expected = 0, bad = 0;
@@ -181,7 +179,6 @@ static void test_launches(void)
 	MUST(cuMemFreeHost(pinned));
 }
 
-/* @n fills, and a copy if @copies */
 static CUgraph captured(CUstream s, int n, size_t bytes, bool copies)
 {
 	CUgraph graph;
@@ -265,7 +262,7 @@ static bool is_destroyed(unsigned int which)
 	return destroyed[which] == 1;
 }
 
-/* an update replaces references, too, as CUDA's programming guide has it: also those of children */
+/* an update replaces references, also those of children */
 static void test_user_objects(void)
 {
 	CUgraph inner = graph_with(&destroyed[0]), other = graph_with(&destroyed[1]),

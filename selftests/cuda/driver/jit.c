@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * PTX compiled, and linked, by the toolkit's ptxas and nvlink; what there is to read where there is
- * none.
- */
+/* PTX compiled, and linked, by the toolkit's ptxas and nvlink. */
 #include "driver.h"
 
 #include <stdlib.h>

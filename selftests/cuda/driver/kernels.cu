@@ -15,7 +15,6 @@ extern "C" __global__ void add(const float *a, const float *b, float *c, int n)
 		c[i] = a[i] + b[i];
 }
 
-// one sum for each block, by a tree in shared memory
 extern "C" __global__ void sum(const int *in, int *out, int n)
 {
 	extern __shared__ int part[];
@@ -58,7 +57,6 @@ extern "C" __global__ void scramble(int *out, int seed, int rounds)
 	out[blockIdx.x * blockDim.x + threadIdx.x] = box[at] + box[(at + 1) & 63];
 }
 
-// grid and block in three dimensions
 extern "C" __global__ void shape(unsigned int *out)
 {
 	unsigned int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -67,7 +65,6 @@ extern "C" __global__ void shape(unsigned int *out)
 	out[block * blockDim.x * blockDim.y * blockDim.z + thread] = block << 16 | thread;
 }
 
-// keeps the GPU busy for a while
 extern "C" __global__ void spin(int *out, int rounds)
 {
 	int v = threadIdx.x, i;
@@ -93,7 +90,7 @@ extern "C" __global__ void sample_line(cudaTextureObject_t t, int4 *out)
 	out[threadIdx.x] = tex1Dfetch<int4>(t, threadIdx.x);
 }
 
-// x and y as they are given; (x0, y0) + (dx, dy) * thread
+// (x0, y0) + (dx, dy) * thread
 extern "C" __global__ void sample_plane(cudaTextureObject_t t, float *out, float x0, float dx,
 					float y0, float dy)
 {
@@ -161,7 +158,7 @@ extern "C" __global__ void sample_refs(float *out, int n)
 	out[n + i] = tex1Dfetch(linear_ref, i);
 }
 
-// each texel doubled, and its place added; what is outside is clamped
+// each texel doubled, and its place added; clamped outside
 extern "C" __global__ void change_plane(cudaSurfaceObject_t s, int w, int h)
 {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, v;
@@ -229,10 +226,7 @@ extern "C" __global__ void claim(int *ok)
 	ok[threadIdx.x] = 2;
 }
 
-/*
- * each thread: blocks of growing size, filled, checked, given back; the last is kept for another
- * launch
- */
+/* blocks of growing size; the last is kept for another launch */
 extern "C" __global__ void allocate(int **keep, int *wrong, int rounds)
 {
 	int me = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernels that nvcc compiled, and their results computed here. */
+/* Kernels that nvcc compiled: their results are computed here. */
 #include "driver.h"
 
 #include <stdlib.h>

@@ -96,7 +96,6 @@ static void pinned(void)
 	MUST(cuMemFree_v2(d));
 }
 
-/* with what lies beside it in its pages */
 static void registered(void)
 {
 	enum { N = 1 << 20, BEFORE = 300 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Streams, events, and what waits for what. */
+/* Streams, events, and their order. */
 #include "driver.h"
 
 #include <pthread.h>
@@ -35,7 +35,6 @@ static void test_events(void)
 	MUST(cuMemFree_v2(out));
 }
 
-/* a producer's result is read by a copy in another stream that waits for its event */
 static void test_order(void)
 {
 	CUdeviceptr out = device_buffer(4);
@@ -67,7 +66,7 @@ static void test_order(void)
 	MUST(cuMemFree_v2(out));
 }
 
-/* pinned memory that a kernel fills, a host function changes, and a copy behind both reads */
+/* filled by a kernel, changed by a host function, read by a copy */
 struct relay {
 	int *value;
 	CUresult refused;
@@ -93,10 +92,7 @@ static void called(CUstream stream, CUresult status, void *data)
 	r->calls += status == CUDA_SUCCESS && stream ? 10 : 100;
 }
 
-/*
- * the function can't end before all has been submitted: nothing that is submitted behind it may
- * wait for it
- */
+/* The function ends only after all has been submitted: submitting must not wait for it. */
 void test_host_functions(void)
 {
 	struct relay relay = { .gate = PTHREAD_MUTEX_INITIALIZER };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* stdout (or stderr) to a file, and back; returns what was written meanwhile */
+/* stdout (or stderr) to a file; returns what was written */
 struct capture {
 	FILE *file, *of;
 	int saved;
@@ -67,7 +67,7 @@ static void prints(void)
 	MUST(cuMemFree_v2(text));
 }
 
-/* Many threads print. All lines come while the program waits, and those of a thread in order. */
+/* All lines come while the program waits, those of a thread in order. */
 static void prints_much(void)
 {
 	enum { BLOCKS = 16, THREADS = 64, ROUNDS = 8, N = BLOCKS * THREADS };

@@ -98,10 +98,7 @@ static float expected(CUaddress_mode mode, bool linear, float x, float y)
 	       (1 - a) * b * texel(mode, i, j + 1) + a * b * texel(mode, i + 1, j + 1);
 }
 
-/*
- * a plane that reaches over all edges, in texels; weights and sums may be rounded otherwise on the
- * chip
- */
+/* a plane that reaches over all edges */
 static void plane(const char *what, const CUDA_RESOURCE_DESC *d, CUaddress_mode mode,
 		  CUfilter_mode filter, bool normalized)
 {
@@ -424,7 +421,7 @@ static void references(void)
 		   error_name(r), wrong, offset);
 	MUST(cuTexRefSetAddress_v2(&offset, line_ref, bytes + 528, sizeof(in) - 16));
 	tap_result(offset == 16, "an offset for what is not aligned", "%zu", offset);
-	/* the references change behind a launch that is not waited for */
+	/* while a launch is under way */
 	MUST(cuTexRefSetAddress_v2(&offset, line_ref, bytes + 512, sizeof(in)));
 	wrong = 0;
 	r = cuLaunchKernel(kernel("sample_refs"), 1, 1, 1, W, 1, 1, 0, NULL, params, NULL);

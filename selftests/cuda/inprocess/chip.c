@@ -13,7 +13,6 @@
 #include "inprocess.h"
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
-/* where addresses for a device's memory are looked for, from the lowest on */
 #define HOST_VA		0x1000000000ull
 #define HOST_VA_END	0x8000000000ull
 #define VRAM_VA		HOST_VA_END
@@ -136,10 +135,7 @@ void in_map(struct in_device *d, const struct in_memory *m, bool there)
 
 /* ------------------------------------------------------------------ life */
 
-/*
- * memory of @file's that the CPU and the GPU see at one address, which none of the other devices
- * has; NULL
- */
+/* memory of @file at one address for CPU and GPU, which no other device has; NULL */
 static uint8_t *same_address(int file, uint64_t size)
 {
 	uint64_t at;
@@ -160,7 +156,7 @@ static uint8_t *same_address(int file, uint64_t size)
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct in_device *open_chips;
 
-/* Addresses for @d's video memory that no other device has; 0: there are none left. */
+/* Addresses for @d's video memory that no other device has; 0: none are left. */
 static uint64_t take_addresses(struct in_device *d, uint64_t size)
 {
 	struct in_device *other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside of the devices that are in the process. Each opened device is a chip of its own, with
- * memory of its own, at addresses that no other one has.
+ * Inside of the devices that are in the process. Each opened device is a chip with memory of its
+ * own, at addresses that no other open one has.
  */
 #ifndef KVGPU_SELFTESTS_INPROCESS_H
 #define KVGPU_SELFTESTS_INPROCESS_H
@@ -14,15 +14,14 @@
 #include <gr/sm.h>
 
 enum {
-	MAX_IN_FLIGHT = 64,			/* of a queue; then submission waits */
-	/* of a launch: queue meta data, and constant bank 0 */
+	MAX_IN_FLIGHT = 64,
 	SLOT_BYTES = 8192, SLOT_CONST0 = 512,
 };
 
 struct fake;
 struct fake_vm;
 
-/* a physical memory; its addresses appear in the one address space at @va */
+/* a physical memory, seen at @va */
 struct arena {
 	uint8_t *bytes;
 	int file;				/* the host's; of video memory, -1 */
@@ -33,7 +32,7 @@ struct arena {
 struct in_memory {
 	struct device_memory base;
 	struct arena *arena;
-	uint64_t at;				/* in the arena */
+	uint64_t at;
 	bool tiled;
 	struct in_memory *next;
 };
@@ -66,8 +65,8 @@ struct in_queue {
 	struct in_device *d;
 	enum device_queue which;
 	pthread_t thread;
-	bool running;				/* there is a thread */
-	struct mmu_client client;		/* as which it copies */
+	bool running;
+	struct mmu_client client;
 	struct job job[MAX_IN_FLIGHT];
 	uint64_t seq;				/* of the last submitted work */
 	atomic_uint_least64_t done;		/* of the last finished one */
@@ -77,7 +76,7 @@ struct in_queue {
 
 struct in_device {
 	struct device base;
-	unsigned int gpu;			/* of those that there are */
+	unsigned int gpu;
 	struct in_device *next;			/* chip.c: all that are open */
 	struct fake *f;
 	struct fake_vm *vm;
@@ -89,8 +88,7 @@ struct in_device {
 	pthread_cond_t change;
 	bool quit;
 	atomic_bool trapped;
-	atomic_int cause;			/* enum device_cause, of what trapped or faulted */
-	/* launches */
+	atomic_int cause;			/* enum device_cause */
 	struct device_memory *slots, *local;
 	uint64_t local_per_warp;
 	unsigned int local_warps;
@@ -106,7 +104,7 @@ static inline struct in_device *in(struct device *d)
 /* chip.c */
 enum { MAX_GPUS = 16 };
 unsigned int in_nr_gpus(void);
-uint64_t in_vram_size(void);			/* of a GPU: bytes that can be allocated */
+uint64_t in_vram_size(void);
 bool in_chip_open(struct in_device *d);
 void in_chip_close(struct in_device *d);
 void in_map(struct in_device *d, const struct in_memory *m, bool there);
@@ -129,10 +127,10 @@ enum device_status in_submit(struct in_device *d, enum device_queue q, const str
 uint64_t in_host_begin(struct device *d);
 void in_host_done(struct device *d, uint64_t seq);
 enum device_status in_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
-/* until everything submitted to the queue is done, or a queue is dead (DEVICE_LOST) */
+/* until all work of the queue is done, or a queue is dead (DEVICE_LOST) */
 enum device_status in_drain(struct in_device *d, enum device_queue q);
 
-/* work.c: false: the queue is lost, after a fault or a launch that took too long */
+/* work.c: false: the queue is lost */
 bool in_work(struct in_queue *q, const struct job *j);
 enum device_status in_copy(struct device *d, enum device_queue q, const struct moment *after,
 			   const struct device_copy *c, uint64_t *seq);

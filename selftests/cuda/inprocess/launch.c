@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches. Queue meta data and constant bank 0 are those that the real device writes; they lie in
- * a slot, where the shader machine finds them when their turn comes. Local memory is one buffer,
- * made larger when a launch needs more.
+ * Launches. Queue meta data and constant bank 0 lie in a slot until the launch's turn comes. Local
+ * memory is one buffer, made larger when a launch needs more.
  */
 #include <string.h>
 
@@ -82,7 +81,7 @@ static uint64_t sm_bytes(uint64_t per_warp, unsigned int warps)
 	return (per_warp * warps + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
 }
 
-/* for all warps of an SMX if there is so much, else for fewer, and a block's at least */
+/* for all warps of an SMX, or fewer, and a block's at least */
 static enum device_status grow_local(struct in_device *d, uint64_t per_warp, unsigned int at_least)
 {
 	enum device_status ret = in_drain(d, QUEUE_COMPUTE);
@@ -140,7 +139,7 @@ enum device_status in_launch(struct device *dev, const struct moment *after,
 	if (l->const0_size > DEVICE_CONST0_MAX)
 		return DEVICE_FAILED;
 	ret = local_for(d, l, &j.launch);
-	/* the slot of the work that was MAX_IN_FLIGHT ago is to be free */
+	/* the slot of the work MAX_IN_FLIGHT ago */
 	if (!ret && q->seq - atomic_load(&q->done) >= MAX_IN_FLIGHT)
 		ret = in_drain(d, QUEUE_COMPUTE);
 	if (ret)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Buffers: a piece of an arena, at the address that belongs to it. Between two buffers a page stays
- * unmapped, so that what runs over the last page of one faults. A new buffer in video memory holds
- * no zeros in its first 64 MiB: the card's need not either.
+ * unmapped, so that what runs over the last page of one faults. The begin of a new buffer in video
+ * memory holds no zeros: the card's need not either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static uint64_t up(uint64_t n, uint64_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* first gap that is wide enough; *where: the link to put it at */
+/* *where: the link to put it at */
 static bool find_gap(struct arena *a, uint64_t size, uint64_t page, struct in_memory ***where,
 		     uint64_t *at)
 {
@@ -84,7 +84,6 @@ void *in_view(struct device *dev, struct device_memory *base)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* whole pages of the host go back to it */
 static void forget(struct arena *a, uint64_t at, uint64_t size)
 {
 	uintptr_t begin = up((uintptr_t)a->bytes + at, HOST_PAGE),

@@ -2,8 +2,7 @@
 /*
  * Queues. Each of the GPU's queues has a thread, which takes work in order, waits for what the work
  * comes after in other queues, and does it. The host's queue has no thread: its work is its
- * caller's, and is counted here. A queue that faulted is dead: nothing of it is done any more, nor
- * work of other queues that comes after it.
+ * caller's. A queue that faulted is dead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static bool may_start(struct in_queue *q, const struct job *j)
 	return true;
 }
 
-/* the next piece of work, or NULL: the end. d->lock held */
+/* NULL: the end. d->lock held */
 static const struct job *take(struct in_queue *q)
 {
 	struct in_device *d = q->d;
@@ -127,7 +126,7 @@ static bool any_dead(struct in_device *d)
 	return false;
 }
 
-/* a launch that takes too long is dropped, and its queue with it */
+/* a launch that takes too long loses its queue */
 static void check_limit(struct in_device *d)
 {
 	uint64_t since = atomic_load(&d->queue[QUEUE_COMPUTE].since);
@@ -136,7 +135,7 @@ static void check_limit(struct in_device *d)
 		sm_abandon(d->g, true);
 }
 
-/* until at most @left pieces of @q's work are not done, or a queue is dead; d->lock held */
+/* until at most @left pieces of work are not done, or a queue is dead; d->lock held */
 static enum device_status wait_for(struct in_device *d, struct in_queue *q, uint64_t left)
 {
 	struct timespec until;
@@ -185,7 +184,6 @@ enum device_status in_submit(struct in_device *d, enum device_queue which,
 	return ret;
 }
 
-/* the caller's own queue: nothing is done here but counting */
 uint64_t in_host_begin(struct device *dev)
 {
 	struct in_device *d = in(dev);

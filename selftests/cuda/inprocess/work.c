@@ -7,7 +7,7 @@
 
 #include "inprocess.h"
 
-/* what lies at @va, up to the end of a page; dma_lock held */
+/* up to the end of a page; dma_lock held */
 static uint8_t *reach(struct in_queue *q, uint64_t va, size_t *len, enum mmu_access acc)
 {
 	struct mmu_seg seg;
@@ -40,9 +40,9 @@ static bool move(struct in_queue *q, uint64_t dst, uint64_t src, size_t n)
 }
 
 /*
- * Where byte @x of line @y is of a surface that begins at @va, and how many bytes follow it there.
- * Blocks of GOBs (64 bytes by 8 lines) in x, y, z order, in a block GOBs first downwards, then by
- * slice (envytools g80-surface.rst).
+ * Byte @x of line @y of a surface at @va, and how many bytes follow it there. Blocks of GOBs (64
+ * bytes by 8 lines) in x, y, z order, in a block GOBs first downwards, then by slice (envytools
+ * g80-surface.rst).
  */
 static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint32_t x, uint32_t y,
 			  uint32_t *run)
@@ -70,7 +70,7 @@ static bool copy(struct in_queue *q, const struct device_copy *c)
 {
 	uint32_t x, y, n, run;
 
-	/* the copy engine refuses such a copy, and the kernel ends the channel for it */
+	/* refused by the copy engine */
 	if ((c->src_tiled && outside(&c->src_blocks, c)) ||
 	    (c->dst_tiled && outside(&c->dst_blocks, c)))
 		return false;
@@ -112,7 +112,7 @@ static bool fill(struct in_queue *q, const struct device_fill *f)
 	return true;
 }
 
-/* write the time before the payload: a waiter looks at the payload */
+/* the payload last: a waiter looks at it */
 static bool stamp(struct in_queue *q, const struct in_stamp *s)
 {
 	const uint64_t now = in_now(), payload = s->payload;

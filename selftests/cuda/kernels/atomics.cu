@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Atomics: with and without result, in global, shared and generic memory; those that need a loop of
- * compare and swap.
- */
+/* Atomics: with and without result, in global, shared and generic memory. */
 typedef unsigned int uint;
 typedef unsigned long long ull;
 

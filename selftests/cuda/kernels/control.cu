@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Branches, loops, calls, switches: SSY, PBK, PCNT, CAL, PRET, BRX and what pops them.
+// Branches, loops, calls, switches.
 #include <cstdio>
 #include <cassert>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Integer arithmetic of all widths, bit functions, and the intrinsics that become video
- * instructions.
- */
+/* Integer arithmetic of all widths, bit functions, and video instructions. */
 template<class T> __global__ void arithmetic(T *p, T c)
 {
 	T a = p[0], b = p[1];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The math library, single and double, its fast approximations, the intrinsics that choose a
-// rounding, and those that take the bits of a number.
+// The math library, single and double, its fast approximations, and intrinsics.
 #define ONE(name)                                         \
 	__global__ void single_##name(float *p)           \
 	{                                                 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Loads and stores of every kind and width.
+// Loads and stores of many kinds and widths.
 #include <cuda_runtime.h>
 
 __constant__ int ci[256];

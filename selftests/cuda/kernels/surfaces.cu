@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Every surface function on objects, for each boundary mode; some on references; sust.p.
+// Surface functions on objects, for each boundary mode; some on references; sust.p.
 #include <cuda_runtime.h>
 
 #define KERNEL(T, name, ...)                                                                \

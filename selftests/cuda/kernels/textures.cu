@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Texture functions on objects, but for gradients on cubes; many on references; queries.
+// Texture functions on objects, many on references; queries.
 #include <cuda_runtime.h>
 
 typedef unsigned char uchar;

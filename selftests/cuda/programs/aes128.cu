@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AES-128 in counter mode (FIPS 197), tables in shared memory made from the field's arithmetic; the
- * standard's example first.
+ * AES-128 in counter mode (FIPS 197), with tables in shared memory; the standard's example first.
  */
 #include "check.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Big numbers: 512-bit products by carries through PTX, and Miller and Rabin's test of numbers
- * below 2^61, with Montgomery's products.
+ * Big numbers: 512-bit products by carries through PTX, and Miller and Rabin's test with
+ * Montgomery's products.
  */
 #include "check.h"
 
@@ -45,7 +45,7 @@ __device__ unsigned long long product(const field &f, unsigned long long a, unsi
 	return t >= f.n ? t - f.n : t;
 }
 
-/* Miller and Rabin's test to bases that suffice for 64 bits; n odd, below 2^62 */
+/* Miller and Rabin's test; n odd, below 2^62 */
 __global__ void prime(const unsigned long long *candidate, unsigned char *out)
 {
 	const int bases[] = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Options by Black and Scholes' formula in both precisions, and by a binomial tree in shared memory
- * that comes close to it.
+ * Options by Black and Scholes' formula in both precisions, and by a binomial tree in shared
+ * memory.
  */
 #include "check.h"
 

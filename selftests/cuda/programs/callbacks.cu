@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Host functions in streams: they run in their place of the order, with what came before visible,
- * and work behind them waits.
- */
+/* Host functions in streams run in their place of the order, and work behind them waits. */
 #include "check.h"
 
 enum { ROUNDS = 8, N = 1000 };
@@ -21,7 +18,6 @@ struct step {
 
 static volatile int calls;
 
-/* checks what the GPU wrote, and changes it for the copy that comes after */
 static void host_function(void *arg)
 {
 	struct step *s = (struct step *)arg;

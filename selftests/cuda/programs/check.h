@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What all programs share: errors end a program, random numbers that are the same everywhere, and
- * the one line they print.
- */
+/* Shared by the programs: errors that end a program, random numbers, and the last line. */
 #ifndef KVGPU_SELFTESTS_CUDA_CHECK_H
 #define KVGPU_SELFTESTS_CUDA_CHECK_H
 
@@ -14,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-/* error 2: the program could not do what it compares */
 #define CHECK(call)                                                                     \
 	do {                                                                            \
 		cudaError_t err_ = (call);                                              \
@@ -67,7 +63,7 @@ static inline int argument(int argc, char **argv, int i, int otherwise)
 	return argc > i ? atoi(argv[i]) : otherwise;
 }
 
-/* difference relative to the larger of |want| and 1 */
+/* relative to the larger of |want| and 1 */
 static inline double error_of(double got, double want)
 {
 	double size = fabs(want) > 1 ? fabs(want) : 1, d = fabs(got - want) / size;

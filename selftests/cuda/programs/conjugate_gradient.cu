@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Conjugate gradients for the 2D Poisson equation in double precision; the scalars never leave the
- * GPU but for the residual.
- */
+/* Conjugate gradients for the 2D Poisson equation in double precision. */
 #include "check.h"
 
 enum { N = 48, CELLS = N * N, BLOCK = 256, BLOCKS = CELLS / BLOCK };

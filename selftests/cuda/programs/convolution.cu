@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Convolution of an image: separable with the mask in constant memory, and a full 5 x 5 one by a
- * template. Exact integers.
- */
+/* Convolution of an image: separable with the mask in constant memory, and a full 5 x 5 one. */
 #include "check.h"
 
 enum { W = 200, H = 120, RADIUS = 4, TAPS = 2 * RADIUS + 1 };

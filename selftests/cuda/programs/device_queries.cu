@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the device says of itself, by properties, attributes, occupancy, limits and memory, must
- * agree with itself and with sm_35.
- */
+/* What the device says of itself must agree with itself and with sm_35. */
 #include "check.h"
 
 __global__ void light(float *p)

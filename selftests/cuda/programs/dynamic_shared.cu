@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Dynamic shared memory beside static, from none to all 48 KiB, with each setting of L1; more is
- * refused.
- */
+/* Dynamic shared memory beside static, up to 48 KiB, with each setting of L1; more is refused. */
 #include "check.h"
 
 enum { FIXED = 256 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Wrong arguments: the right error each, which cudaGetLastError() tells once, and nothing that
- * stays.
- */
+/* Wrong arguments: the right error each, which cudaGetLastError() tells once. */
 #include "check.h"
 
 __global__ void nothing(int *p)

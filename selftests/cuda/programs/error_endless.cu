@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * error_endless [seconds]: a kernel that never ends by itself. Where something limits the time of
- * kernels, it must be ended with an error that stays until a reset, and the device must work again;
- * where nothing does, it is told to end after the given time (10), and must then have ended without
- * an error.
+ * error_endless [seconds]: a kernel that never ends by itself. Where the time of kernels is
+ * limited, it must end with an error that stays until a reset, and the device must work again. Else
+ * it is told to end after the given time (10), and must end without an error.
  */
 #include <unistd.h>
 

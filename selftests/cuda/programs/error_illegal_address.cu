@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A kernel that writes where nothing is: the error comes, it stays, and it is everywhere. */
+/* A kernel that writes where nothing is: the error comes, and it stays. */
 #include "check.h"
 
 __global__ void write_to(int *p)
@@ -52,10 +52,7 @@ int main(void)
 		write_to<<<1, 1>>>(d);
 		expect(cudaGetLastError(), cudaErrorIllegalAddress, "a launch later");
 		expect(cudaStreamSynchronize(0), cudaErrorIllegalAddress, "a stream later");
-		/*
-		 * CUDA's manual promises nothing more to this process: where a reset helps it has
-		 * to help all the way
-		 */
+		/* a reset need not help; where it does, all has to work */
 		cudaDeviceReset();
 		cudaGetLastError();
 		if (cudaMalloc(&d, 4) != cudaSuccess)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernels that the SM stops: misaligned accesses, a trap, a stack that overflows, shared memory
- * that is not there. Each has to give an error of its kind, or at least "launch failed", which is
- * all that some drivers can know. Each runs in a process of its own, and the processes that follow
- * must find the device as usual.
+ * that is not there. Each, in a process of its own, has to give an error of its kind, or "launch
+ * failed". Later processes must find the device as usual.
  */
 #include <sys/wait.h>
 #include <unistd.h>

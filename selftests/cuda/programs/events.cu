@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Events: what is recorded, queried, waited for and measured; times grow with the work and add up.
- */
+/* Events: what is recorded, queried, waited for and measured. */
 #include "check.h"
 
 __global__ void spin(unsigned int *out, int rounds)
@@ -41,7 +39,7 @@ int main(void)
 	       "it has no time");
 	cudaGetLastError();
 
-	spin<<<26, 128, 0, stream>>>(d, 10);		/* the first launch costs more */
+	spin<<<26, 128, 0, stream>>>(d, 10);		/* the first one costs more */
 	CHECK(cudaStreamSynchronize(stream));
 	CHECK(cudaEventRecord(e[0], stream));
 	spin<<<26, 128, 0, stream>>>(d, 2000);

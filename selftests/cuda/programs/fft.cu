@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fft [n [batches]]: FFTs in single precision, a block to each, radix 2, exchanged through shared
- * memory, real and imaginary parts one after the other so that 8192 points fit. Without arguments
- * all sizes 8 to 8192. Forward, against a DFT of some outputs in double precision, then backward.
- * Prints the kernel's time.
+ * fft [n [batches]]: FFTs in single precision, a block to each, exchanged through shared memory;
+ * without arguments all sizes. Some outputs are compared with a DFT in double precision; then
+ * backward. Prints the kernel's time.
  */
 #include "check.h"
 #include "fft_kernel.h"

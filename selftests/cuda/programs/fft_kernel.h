@@ -17,10 +17,7 @@ template <int LOG_N> struct shape {
 	};
 };
 
-/*
- * after each stage the two outputs of a butterfly go to where the next one reads them (Stockham's
- * order)
- */
+/* after each stage outputs go to where the next one reads them (Stockham) */
 template <int LOG_N> __global__ void fft(float2 *data, float sign)
 {
 	typedef shape<LOG_N> S;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A process looks at the GPUs and forks; parent and children use the GPU side by side. Each must
- * have a file of nouveau's, and with it an address space, of its own. (NVIDIA's driver refuses the
- * children.) Not where the GPU is in the process.
+ * have a file of nouveau's, and with it an address space, of its own. Not where the GPU is in the
+ * process.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -23,7 +23,6 @@ __global__ void step(uint32_t *x, int n, uint32_t who)
 		x[i] = x[i] * 1664525u + who;
 }
 
-/* of the process, on a GPU */
 static int files(int *fd)
 {
 	char path[64], to[256];
@@ -38,7 +37,7 @@ static int files(int *fd)
 	return n;
 }
 
-/* whether this process has an open file that process @pid does not share */
+/* an open file that process @pid does not share */
 static bool has_own_file(pid_t pid)
 {
 	int fd[MAX_FILES], n = files(fd);

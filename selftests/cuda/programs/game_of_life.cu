@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Life on a torus, a byte for each cell, and 32 cells in a word with bit-parallel adders; both
- * against the CPU.
- */
+/* Life on a torus, a byte for each cell, and 32 cells in a word with bit-parallel adders. */
 #include "check.h"
 
 enum { W = 256, H = 192, WORDS = W / 32, STEPS = 50 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * LU with partial pivoting: the pivot is found by a reduction on the GPU, rows are swapped there, L
- * U = P A is compared.
- */
+/* LU with partial pivoting on the GPU; L U = P A is compared. */
 #include "check.h"
 
 enum { N = 96 };

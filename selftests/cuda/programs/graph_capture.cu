@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphs made by capture: of one stream, of several that fork and join, with functions of the host,
- * with other graphs in them; launched often, updated, and what is forbidden meanwhile with its
- * error (as a GPU with driver 580 gives it).
+ * Graphs captured from one stream and from several, with host functions and other graphs in them;
+ * launched, updated; and what is forbidden meanwhile with its error (as a GPU with driver 580 gives
+ * it).
  */
 #include "check.h"
 #include "graph_forms.h"
@@ -55,7 +55,7 @@ static void CUDART_CB call(void *data)
 	++*(int *)data;
 }
 
-/* the origin forks into branches of STEPS kernels each and joins them */
+/* branches of STEPS kernels each */
 static cudaGraph_t capture(cudaStream_t origin, float factor, int branches, int *calls)
 {
 	cudaGraph_t graph;
@@ -140,7 +140,7 @@ static void test_fork_and_join(cudaStream_t stream)
 	CHECK(cudaGraphDestroy(graph));
 }
 
-/* a child put into what is captured; work goes on in the same stream after it */
+/* work goes on in the same stream after the child */
 static void test_nested(cudaStream_t stream)
 {
 	int calls = 0;
@@ -169,7 +169,6 @@ static void test_nested(cudaStream_t stream)
 	CHECK(cudaGraphExecDestroy(exec));
 }
 
-/* begins a capture with some work in it */
 static void begin(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
 	CHECK(cudaStreamBeginCapture(stream, mode));
@@ -177,7 +176,7 @@ static void begin(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 	CHECK_LAUNCH();
 }
 
-/* what was forbidden has to have spoiled the capture, or not */
+/* whether what was forbidden has spoiled the capture */
 static void end(cudaStream_t stream, cudaError_t expected, const char *what)
 {
 	enum cudaStreamCaptureStatus status;
@@ -282,7 +281,7 @@ static void test_events(cudaStream_t stream)
 	CHECK(cudaEventDestroy(event));
 }
 
-/* the legacy stream comes after all streams but those that say that they don't care */
+/* the legacy stream comes after all streams but the non-blocking ones */
 static void test_legacy(void)
 {
 	cudaStream_t blocking, apart;

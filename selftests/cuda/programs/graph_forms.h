@@ -12,7 +12,7 @@ static inline cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
 #endif
 }
 
-/* true: nothing stood in the way, and all of it is in force */
+/* true: all of it is in force */
 static inline bool update(cudaGraphExec_t exec, cudaGraph_t graph, int *result)
 {
 	cudaError_t e;
@@ -33,7 +33,6 @@ static inline bool update(cudaGraphExec_t exec, cudaGraph_t graph, int *result)
 	return !e && *result == cudaGraphExecUpdateSuccess;
 }
 
-/* puts @child at the end of what @stream has captured */
 static inline cudaError_t append_child(cudaStream_t stream, cudaGraph_t child)
 {
 	enum cudaStreamCaptureStatus status;

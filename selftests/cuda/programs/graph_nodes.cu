@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphs made node by node: copies, fills, kernels, functions of the host, children, variables,
- * arrays; changed in the graph and after it was made executable, copied, asked about. A round's
- * result is compared with what the CPU computes from the same input.
+ * Graphs made node by node, changed before and after they were made executable, copied, asked
+ * about. A round's result is compared with the CPU's.
  */
 #include "check.h"
 #include "graph_forms.h"
@@ -43,7 +42,6 @@ __global__ void combine(const int *a, const int *b, int *sums, struct pair p)
 static int *host_in, *host_out, *in, *a, *b, *sums, bad, calls;
 static int offset = 5, offset_back;
 
-/* what the graph is to give, counted by the CPU */
 static void expect(int factor, int add, const char *what)
 {
 	int wrong = 0;
@@ -81,7 +79,6 @@ struct nodes {
 static int factor = 3;
 static void *scale_args[] = { &in, &a, &factor };
 
-/* a child of its own: a variable is set, used, and read back */
 static void make_child(struct nodes *g)
 {
 	static void *args[] = { &in, &b };
@@ -135,7 +132,7 @@ static void make_graph(struct nodes *g)
 	CHECK(cudaGraphAddMemcpyNode1D(&g->download, g->graph, &g->combine, 1, host_out, sums,
 				       N * 4, cudaMemcpyDeviceToHost));
 	CHECK(cudaGraphAddHostNode(&g->call, g->graph, &g->download, 1, &call));
-	p.add = 12345678;	/* the node has a copy of the parameters: this changes nothing */
+	p.add = 12345678;	/* the node has a copy */
 }
 
 static void refill(uint32_t *state)
@@ -219,7 +216,7 @@ static void test_questions(struct nodes *g)
 	CHECK(cudaGraphGetRootNodes(g->graph, list, &roots));
 	CHECK(count_edges(g->graph, &edges));
 	CHECK(cudaGraphNodeGetType(g->variables, &type));
-	/* in no order that CUDA promises: an H200 names them the other way round */
+	/* in no order that CUDA promises */
 	const bool both = (list[0] == g->upload && list[1] == g->fill) ||
 			  (list[0] == g->fill && list[1] == g->upload);
 
@@ -236,7 +233,6 @@ static void test_questions(struct nodes *g)
 	cudaGetLastError();
 }
 
-/* lines of memory to an array and back, and events around it */
 static void test_box(cudaStream_t stream)
 {
 	enum { W = 24, H = 10 };

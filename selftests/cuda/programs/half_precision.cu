@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Half precision as storage (sm_35 has no more): every half to float, floats to half in all
- * roundings, a dot product of half2.
+ * Half precision as storage: every half to float, floats to half in all roundings, a dot product of
+ * half2.
  */
 #include <cuda_fp16.h>
 
@@ -54,7 +54,7 @@ static double value(unsigned int h)
 	return h & 0x8000 ? -v : v;
 }
 
-/* the half that @x is rounded to; mode: 0 nearest even, 1 down, 2 up, 3 towards zero */
+/* mode: 0 nearest even, 1 down, 2 up, 3 towards zero */
 static unsigned int rounded(double x, int mode)
 {
 	unsigned int sign = signbit(x) ? 0x8000 : 0, low = 0, high = 0x7c00;
@@ -94,7 +94,7 @@ int main(void)
 		halves[i] = i;
 		uint32_t bits = random_bits(&seed);
 		memcpy(&in[i], &bits, 4);
-		if (i % 4)	/* mostly of sizes that halves have, also half way between two */
+		if (i % 4)
 			in[i] = (float)ldexp((int)(bits % 8192) - 4096,
 					     (int)(bits >> 16) % 28 - 26);
 		if (in[i] != in[i])

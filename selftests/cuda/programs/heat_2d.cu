@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Heat on a plate: five-point stencil with a halo in shared memory, two buffers in turn; the CPU's
- * operations are the same.
- */
+/* Heat on a plate: five-point stencil with a halo in shared memory, two buffers in turn. */
 #include "check.h"
 
 enum { W = 150, H = 130, TILE = 16, STEPS = 40 };

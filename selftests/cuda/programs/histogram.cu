@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Histograms: by global atomics, by shared ones that are merged, by a copy for each warp; 64-bit
- * sums and extremes beside.
- */
+/* Histograms: by global atomics, by shared ones that are merged, by a copy for each warp. */
 #include "check.h"
 
 enum { N = 1 << 18, BINS = 256, BLOCK = 256 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Integer functions against what they mean: counts, searches, permutations, products' upper halves,
- * saturation, bytes in words.
- */
+/* Integer functions against what they mean. */
 #include "check.h"
 
 enum { N = 8192, OPS = 24 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Much work for the GPU and nearly none for the CPU: the threads of each block turn a generator
- * TURNS times and add what comes out, launch after launch, always with some queued. keep_busy
- * [FILE]: until there is a file, else 40 launches. The sums tell whether each launch was done once.
+ * Much work for the GPU and nearly none for the CPU: threads turn a generator, launch after launch,
+ * always with some queued. keep_busy [FILE]: until there is a file, else 40 launches. The sums tell
+ * whether each launch was done once.
  */
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ enum { BLOCKS = 52, THREADS = 128, TURNS = 400, QUEUED = 8, LAUNCHES = 40 };
 
 __device__ __host__ static unsigned int turned(unsigned int x)
 {
-	/* what no compiler makes one step of */
+	/* no compiler makes one step of it */
 	for (int i = 0; i < TURNS; i++) {
 		x ^= x << 13;
 		x ^= x >> 17;
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 		CHECK(cudaEventRecord(done[launches++ % QUEUED]));
 	}
 	CHECK(cudaMemcpy(sum, d, sizeof(sum), cudaMemcpyDeviceToHost));
-	/* all of them where that takes the CPU no time, else as many threads as do */
+	/* all sums after few launches, else some of them */
 	for (int i = 0; i < N; i += launches > LAUNCHES ? 997 : 1) {
 		unsigned int want = 0;
 

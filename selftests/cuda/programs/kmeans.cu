@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Clusters by k-means: centres in constant memory, sums by integer atomics in shared memory, so
- * that rounds are exact.
- */
+/* Clusters by k-means: centres in constant memory, sums by integer atomics in shared memory. */
 #include "check.h"
 
 enum { N = 20000, K = 12, ROUNDS = 8 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two more dynamic programs: the knapsack, a launch for each item; the likeliest path of a hidden
- * Markov model, with its trace.
+ * Dynamic programs: the knapsack, a launch for each item; the likeliest path of a hidden Markov
+ * model.
  */
 #include "check.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long it takes from a launch until the thread that waits knows of its end, one launch at a
- * time: an empty kernel and cudaStreamSynchronize(); a kernel that only writes its number into
- * pinned memory, and a loop that reads that. Median and 99 of 100, of as many launches as the first
- * argument says (2000). Before the verdict a line of JSON. No time makes it fail: a launch without
- * effect does.
+ * From a launch until the waiting thread knows of its end, one launch at a time: an empty kernel
+ * and cudaStreamSynchronize(); a kernel that writes its number into pinned memory, and a loop that
+ * reads that. The first argument: how many launches. Before the verdict a line of JSON. No time
+ * makes it fail.
  */
 #include <algorithm>
 #include <vector>
@@ -65,7 +64,7 @@ static struct spread polled(cudaStream_t stream, int launches, int *missing)
 			;
 		us[i] = (now_ms() - start) * 1e3;
 		*missing += *word != (unsigned int)i + 1;
-		CHECK(cudaStreamSynchronize(stream));	/* the queue is empty again; not measured */
+		CHECK(cudaStreamSynchronize(stream));	/* not measured */
 	}
 	CHECK_LAUNCH();
 	CHECK(cudaFreeHost((void *)word));
@@ -82,7 +81,7 @@ int main(int argc, char **argv)
 		return verdict(false, "the argument is a number of launches");
 	CHECK(cudaSetDeviceFlags(cudaDeviceScheduleSpin | cudaDeviceMapHost));
 	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-	synchronized(stream, 50);	/* with what only the first ones do */
+	synchronized(stream, 50);	/* the first ones do more */
 	sync = synchronized(stream, launches);
 	poll = polled(stream, launches, &missing);
 	CHECK(cudaStreamDestroy(stream));

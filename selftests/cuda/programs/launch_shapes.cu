@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Grids and blocks of all kinds of shapes: every thread must run once, with the indices it should
- * have; bad shapes are refused.
+ * Grids and blocks of many shapes: every thread must run once, with its indices; bad shapes are
+ * refused.
  */
 #include <vector>
 

@@ -20,7 +20,7 @@ __global__ void diagonal(const char *a, const char *b, const int *before2, const
 	now[i] = a[i - 1] == b[j - 1] ? before2[i - 1] + 1 : max(before[i - 1], before[i]);
 }
 
-/* one block; each thread owns a column and is a step behind its left neighbour */
+/* each thread's column is a step behind its left neighbour's */
 __global__ void edit(const char *a, const char *b, int *out)
 {
 	__shared__ int right[2][M + 1];
@@ -82,7 +82,6 @@ int main(void)
 	for (int k = 2; k <= N + M; k++) {
 		int *now = d[k % 3];
 
-		/* the cell above the first row, or beside the first column, is 0 */
 		if (k - 1 <= N)
 			CHECK(cudaMemsetAsync(now + k, 0, k <= N ? 4 : 0));
 		diagonal<<<CEIL_DIV(N, 128), 128>>>(da, db, d[(k + 1) % 3], d[(k + 2) % 3], now, k);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory at one address for CPU and GPU: managed, with a list and a tree that both follow and
- * change in turns. No copy is called but those that are looked at.
- */
+/* Managed memory: a list and a tree that CPU and GPU follow and change in turns. */
 #include "check.h"
 
 enum { NODES = 2000, WORDS = 100000 };
@@ -98,10 +95,7 @@ int main(void)
 	CHECK(cudaPointerGetAttributes(&a, words + 10));
 	wrong += a.type != cudaMemoryTypeManaged || a.devicePointer != words + 10 ||
 		 a.hostPointer != words + 10;
-	/*
-	 * a copy and a fill of what the CPU sees are over when they return, in whatever direction
-	 * they are said to go
-	 */
+	/* a copy and a fill of what the CPU sees are over when they return */
 	CHECK(cudaMalloc(&copy, WORDS * sizeof(*words)));
 	CHECK(cudaMemcpy(copy, words, WORDS * sizeof(*words), cudaMemcpyDefault));
 	seed = words[WORDS - 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Mandelbrot set: iterations in double and single precision with roundings spelled out, so that
- * every pixel must match.
+ * The Mandelbrot set in double and single precision, with roundings spelled out so that every pixel
+ * must match.
  */
 #include "check.h"
 

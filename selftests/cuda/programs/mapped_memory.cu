@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinned memory that the GPU reads and writes in place, also by the address that it has on the
- * host, atomics in it, and a kernel and the CPU that talk through it while the kernel runs.
+ * Pinned memory that the GPU reads and writes in place, atomics in it, and a kernel and the CPU
+ * that talk through it while the kernel runs.
  */
 #include "check.h"
 
@@ -17,7 +17,7 @@ __global__ void square(const int *in, int *out, int *sum)
 	}
 }
 
-/* answers each new question with its double until a negative one comes */
+/* until a negative question */
 __global__ void answer(volatile int *question, volatile int *reply)
 {
 	int seen = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of the math library in both precisions against the CPU's, each within the error that
- * CUDA's manual states for it, and what IEEE defines exactly: +, *, /, sqrt, fma in four roundings.
+ * Functions of the math library in both precisions, each within the error that CUDA's manual
+ * states, and what IEEE defines exactly in four roundings.
  */
 #include <fenv.h>
 
@@ -99,7 +99,7 @@ __global__ void exact_single(const float *in, float *out)
 
 static long double rsqrt_of(long double x) { return 1 / sqrtl(x); }
 
-/* in units of the last place of @want's precision */
+/* units of the last place */
 static double ulps(long double got, long double want, int digits, int least)
 {
 	int e;
@@ -200,7 +200,6 @@ int main(void)
 }
 	DOUBLE(F)
 #undef F
-	/* also very large and small ones, infinities and zeros */
 	for (int i = 0; i < N; i++) {
 		din[i] = i % 64 == 0 ? 0.0 :
 			 i % 64 == 1 ? -INFINITY :

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * C = alpha A B + beta C in double precision, also with edges that fill no tile, by a template over
- * tile and block sizes.
- */
+/* C = alpha A B + beta C in double precision, also with edges that fill no tile. */
 #include "check.h"
 
 template <int TILE, int WORK>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * matmul_tiled [n [check-rows]]: C = A B in single precision, tiles of 32 x 32 in shared memory, 4
- * elements a thread. Prints the kernel's time. Elements are small integers, so the result is exact.
+ * matmul_tiled [n [check-rows]]: C = A B in single precision, by tiles. Prints the kernel's time.
+ * Elements are small integers, so the result is exact.
  */
 #include "check.h"
 #include "matmul_kernel.h"

@@ -30,7 +30,7 @@ __global__ void sort_runs(double *a)
 		a[at] = s[t];
 }
 
-/* how many of the first @diagonal elements of the merge come from @a */
+/* elements from @a among the first @diagonal of the merge */
 __device__ int split(const double *a, int na, const double *b, int nb, int diagonal)
 {
 	int low = max(0, diagonal - nb), high = min(diagonal, na);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Monte Carlo: pi by a counter-based generator (Philox 4x32-10) whose hits are counted exactly as
- * on the CPU, and the price of an Asian option by a path for each thread.
+ * Monte Carlo: pi by a counter-based generator (Philox 4x32-10), with hits counted as on the CPU,
+ * and the price of an Asian option.
  */
 #include "check.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * One sum over all GPUs, as NVIDIA's simpleMultiGPU does it: each has its part, its stream and its
- * pinned memory, all work at the same time, and the CPU adds up. What each GPU saw must be its own.
- */
+/* One sum over all GPUs, as NVIDIA's simpleMultiGPU does it. What each GPU saw must be its own. */
 #include "check.h"
 
 enum { MAX_GPUS = 16, BLOCKS = 32, THREADS = 256 };

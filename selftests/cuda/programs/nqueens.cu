@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queens on a board by backtracking: divergence as bad as it gets, with a stack in local memory;
- * and the sieve of Eratosthenes.
+ * Queens on a board by backtracking, with a stack in local memory; and the sieve of Eratosthenes.
  */
 #include <vector>
 
@@ -9,7 +8,7 @@
 
 enum { N = 10, LIMIT = 200000 };
 
-/* each thread counts what follows from its first three rows */
+/* each thread: what follows from its first three rows */
 __global__ void queens(unsigned int *total)
 {
 	int t = blockIdx.x * blockDim.x + threadIdx.x, row = 3, count = 0;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * PageRank by pulling over incoming links in double precision, and connected components by
- * spreading the least label.
- */
+/* PageRank over incoming links in double precision, and connected components. */
 #include <vector>
 
 #include "check.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies between two GPUs, as NVIDIA's simpleP2P makes them, and in all other forms: by peers, by
- * addresses alone, in streams of either GPU or of none of them, behind kernels and before them.
- * With one GPU there is nothing to copy between. The sizes are odd, and larger than any piece.
+ * Copies between two GPUs, as NVIDIA's simpleP2P makes them, and by peers, by addresses alone, in
+ * streams of either GPU, behind kernels and before them. With one GPU there is nothing to do.
  */
 #include "want.h"
 
@@ -26,7 +25,7 @@ static uint32_t stepped(uint32_t x, uint32_t add, int rounds)
 	return x;
 }
 
-static uint32_t *first, *second, *host, *back;	/* memory of GPU 0, of GPU 1, of the CPU */
+static uint32_t *first, *second, *host, *back;	/* of GPU 0, GPU 1, the CPU */
 
 static void run(int gpu, const uint32_t *in, uint32_t *out, uint32_t add, int rounds,
 		cudaStream_t s)
@@ -49,7 +48,7 @@ static void fill(void)
 	CHECK(cudaDeviceSynchronize());
 }
 
-/* @from has what @host has after @rounds steps with @add */
+/* @from has been through @rounds steps with @add */
 static void compare(const char *what, const uint32_t *from, uint32_t add, int rounds)
 {
 	int bad = 0;
@@ -78,7 +77,7 @@ static void addresses(void)
 	}
 }
 
-/* simpleP2P: a GPU to the other and back, with a kernel on each */
+/* simpleP2P */
 static void there_and_back(void)
 {
 	fill();
@@ -89,7 +88,7 @@ static void there_and_back(void)
 	compare("there and back", first, 3, 2);
 }
 
-/* A copy in a stream comes after the kernel before it, and the kernel behind it after the copy. */
+/* kernel, copy, kernel */
 static void in_order(void)
 {
 	cudaStream_t s[2];
@@ -143,7 +142,6 @@ static void strange_streams(void)
 	CHECK(cudaStreamDestroy(s));
 }
 
-/* lines with a pitch, and slices */
 static void boxes(void)
 {
 	char *a, *b, *in = (char *)host, *out = (char *)back;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Compiled with --default-stream per-thread: each thread's <<<>>> and copies are ordered among
- * themselves, and correct.
+ * themselves.
  */
 #include <pthread.h>
 

@@ -70,7 +70,7 @@ static void volumes(void)
 	CHECK(cudaMemset3D(p, 0, extent));
 	to.srcPtr = make_cudaPitchedPtr(in, W * sizeof(float), W, H);
 	to.dstPtr = p;
-	to.extent = make_cudaExtent(W * sizeof(float), H, D - 1);	/* into slices 1 and up */
+	to.extent = make_cudaExtent(W * sizeof(float), H, D - 1);
 	to.dstPos = make_cudaPos(0, 0, 1);
 	to.kind = cudaMemcpyHostToDevice;
 	CHECK(cudaMemcpy3D(&to));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel with an assert that holds, in a module with one that prints: it must run. Where the
- * library has no device-side printf, the kernel that prints gives an error; where it has, what it
- * prints is compared.
+ * A kernel with an assert that holds, in a module with a kernel that prints: it must run. What is
+ * printed is compared; a library without device-side printf gives an error.
  */
 #include <assert.h>
 #include <unistd.h>

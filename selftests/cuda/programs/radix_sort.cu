@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stable radix sort, 4 bits a pass: counts by shared atomics, a scan of the counts, ranks by
- * ballots of each warp.
+ * Stable radix sort: counts by shared atomics, a scan of the counts, ranks by ballots of each warp.
  */
 #include <algorithm>
 #include <vector>
@@ -25,7 +24,6 @@ __global__ void count(const unsigned int *key, int shift, int *counts)
 		counts[threadIdx.x * BLOCKS + blockIdx.x] = mine[threadIdx.x];
 }
 
-/* exclusive, in one block */
 __global__ void scan(int *counts, int n)
 {
 	__shared__ int sums[1024];

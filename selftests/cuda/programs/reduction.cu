@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reductions by a template over type and operation: within warps by shuffles, within blocks by
- * shared memory, and among blocks by whoever comes last, in one launch.
+ * Reductions by a template over type and operation: within warps, within blocks, and among blocks
+ * in one launch.
  */
 #include "check.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of the program's own that it registers: kernels read and write it in place, copies use it,
- * and what lies beside it in the same pages goes on living while other threads write there. Neither
- * what is in it nor what its neighbours write may be lost when it is registered and when it no
- * longer is.
+ * and other threads write to the rest of its pages. No write may be lost.
  */
 #include <atomic>
 #include <thread>
@@ -22,7 +20,7 @@ __global__ void triple(int *at, int n, unsigned int *sum)
 
 static std::atomic<bool> stop;
 
-/* counts in a word that shares its page with what is registered */
+/* in a word whose page has registered memory, too */
 static void write_on(volatile uint64_t *mine, uint64_t *count, uint64_t *wrong)
 {
 	while (!stop.load()) {
@@ -32,10 +30,7 @@ static void write_on(volatile uint64_t *mine, uint64_t *count, uint64_t *wrong)
 	}
 }
 
-/*
- * one array, unaligned, in the midst of memory that threads use: registered, changed by the GPU,
- * and given back, again and again
- */
+/* one unaligned array, again and again */
 static int rounds(void)
 {
 	char *all = (char *)malloc(N * sizeof(int) + 8192);
@@ -86,7 +81,7 @@ static int rounds(void)
 	return wrong;
 }
 
-/* small arrays of which two share a page, all registered before one is used */
+/* two share a page; all are registered before one is used */
 static int neighbours(void)
 {
 	enum { ARRAYS = 6 };
@@ -120,7 +115,6 @@ static int neighbours(void)
 	return wrong;
 }
 
-/* copies from and to it, in a stream; what is said of it */
 static int copies(void)
 {
 	int *a = (int *)malloc(2 * N * sizeof(int)), *d, wrong = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prefix sums: up and down sweep in shared memory over several levels, by shuffles within warps,
- * and compaction with them.
+ * Prefix sums over several levels in shared memory, by shuffles within warps, and compaction with
+ * them.
  */
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 enum { BLOCK = 256, PER_BLOCK = 2 * BLOCK };
 
-/* exclusive; sums[] gets what each block has in all */
+/* sums[]: each block's total */
 __global__ void sweep(const int *in, int *out, int *sums, int n)
 {
 	__shared__ int s[PER_BLOCK];
@@ -63,7 +63,6 @@ static void scan(const int *in, int *out, int n)
 	CHECK(cudaFree(sums));
 }
 
-/* inclusive within each warp */
 __global__ void warp_scan(const int *in, int *out, int n)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31,

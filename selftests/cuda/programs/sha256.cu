@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * SHA-256 (FIPS 180-4) of many messages, the standard's own examples among them, and a search for a
- * hash that begins with zeros.
- */
+/* SHA-256 (FIPS 180-4) of many messages, and a search for a hash that begins with zeros. */
 #include "check.h"
 
 enum { N = 2000, LENGTH = 150 };

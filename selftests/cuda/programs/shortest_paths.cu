@@ -20,7 +20,7 @@ __global__ void relax(const int3 *edge, int *distance, int *changed)
 	}
 }
 
-/* d = min(d, a + b) for a block, where a and b may be d itself: k after k */
+/* a and b may be d itself: k after k */
 __device__ void block_min(int (*d)[B], int (*a)[B], int (*b)[B])
 {
 	for (int k = 0; k < B; k++) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sparse matrix times vector: rows of very different lengths as CSR (a thread, a warp to each row),
- * ELL, and COO with atomics.
- */
+/* Sparse matrix times vector: CSR (a thread, a warp to each row), ELL, and COO with atomics. */
 #include <vector>
 
 #include "check.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The classic pipeline: pieces of pinned memory are copied in, worked on and copied back in four
- * streams, several times over the same buffers, so that order within a stream matters. Then a
- * dependency between streams by events, and the default stream, which waits for all of them.
+ * Pieces of pinned memory are copied in, worked on and copied back in several streams, over the
+ * same buffers: order within a stream matters. Then a dependency between streams by events, and the
+ * default stream.
  */
 #include "check.h"
 
@@ -69,10 +69,7 @@ int main(void)
 	for (int i = 0; i < N; i++)
 		wrong += out[i] != expected(in[i], i / PIECE + 1);
 
-	/*
-	 * stream 0 adds what the others left, each after its event; the default stream comes after
-	 * it
-	 */
+	/* each after its event */
 	CHECK(cudaMemsetAsync(sum, 0, PIECE * 4, stream[0]));
 	for (int s = 1; s < STREAMS; s++) {
 		work<<<CEIL_DIV(PIECE, 128), 128, 0, stream[s]>>>(d[s], PIECE, 20);

@@ -28,8 +28,8 @@ __global__ void everywhere(const char *text, unsigned int *hits)
 }
 
 /*
- * ends[s]: bit per pattern that ends in the state. A piece begins longest - 1 letters early and
- * counts what ends within
+ * ends[s]: a bit for each pattern. A piece begins longest - 1 letters early and counts what ends
+ * within
  */
 __global__ void automaton(const char *text, const short *next, const unsigned int *ends,
 			  unsigned int *hits, int longest)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Surfaces: read and written by kernels in two dimensions, through objects and a reference, and
- * written in three and in layers. Outside, a read is clamped or gives zero, as the access says, and
- * a write does nothing. What was written in three dimensions is then read as a texture.
+ * written in three and in layers. Outside, a read is clamped or gives zero, and a write does
+ * nothing.
  */
 #include "check.h"
 

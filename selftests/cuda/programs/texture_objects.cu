@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texture objects: linear memory, pitched lines, arrays of one, two and three dimensions and
- * layers; points and linear filters with 8 bits of fraction, as CUDA's manual defines it; all
- * address modes; integers read as fractions.
+ * Texture objects: linear memory, pitched lines, arrays of several shapes; points and linear
+ * filters as CUDA's manual defines them; address modes; integers read as fractions.
  */
 #include "check.h"
 
@@ -98,7 +97,7 @@ static double texel(int x, int y, cudaTextureAddressMode mode)
 	return x < 0 || y < 0 ? 0 : image[y][x];
 }
 
-/* the fraction that filters use: rounded to 8 bits */
+/* rounded to 8 bits */
 static double fraction(double v)
 {
 	return floor((v - floor(v)) * 256 + 0.5) / 256;
@@ -320,7 +319,7 @@ int main(void)
 	for (int i = 0; i < W * H * D; i++)
 
 			volume[0][0][i] = random_bits(&seed) % 1000;
-	/* on both sides of the image, never on a limit between texels */
+	/* on both sides, never on a limit between texels */
 	for (int i = 0; i < N; i++)
 		at[i] = make_float2((int)(random_bits(&seed) % (W * 8 * 3)) / 8.0f - W + 0.0625f,
 				    (int)(random_bits(&seed) % (H * 8 * 3)) / 8.0f - H + 0.0625f);

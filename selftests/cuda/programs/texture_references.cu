@@ -53,7 +53,7 @@ int main(void)
 	CHECK(cudaMalloc(&d_out, sizeof(out)));
 	CHECK(cudaMalloc(&d_got, sizeof(got)));
 	CHECK(cudaMemcpy(d_in, in, sizeof(in), cudaMemcpyHostToDevice));
-	for (int pass = 0; pass < 2; pass++) {		/* the second time to a part of it */
+	for (int pass = 0; pass < 2; pass++) {
 		int n = N >> pass;
 
 		CHECK(cudaBindTexture(&offset, line, d_in + pass * 256, n * sizeof(int)));
@@ -94,7 +94,7 @@ int main(void)
 	smooth<<<H, W>>>(d_got);
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(got, d_got, sizeof(got), cudaMemcpyDeviceToHost));
-	for (int i = 0; i < W * H; i++)		/* half way between a texel and the next */
+	for (int i = 0; i < W * H; i++)
 		wrong += fabs(got[i / W][i % W] - (shade[i / W][i % W] / 65535.0 +
 						   shade[i / W][(i + 1) % W] / 65535.0) /
 							  2) > 0.005;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Eight CPU threads work at the same time, each with memory, a stream and a per-thread default
- * stream of its own; errors are each thread's own, too.
+ * CPU threads work at the same time, each with memory and streams of its own; errors are each
+ * thread's own, too.
  */
 #include <pthread.h>
 
@@ -42,7 +42,7 @@ static void *work(void *arg)
 		CHECK(cudaStreamSynchronize(s));
 		for (int i = 0; i < N; i++)
 			wrong[t] += h[i] != (i * t + r) * (t + 2) + i;
-		if (t == 3)	/* an error that only this thread may see */
+		if (t == 3)	/* only this thread may see it */
 			wrong[t] += cudaMalloc(&d, ~(size_t)0 / 2) != cudaErrorMemoryAllocation ||
 				    cudaPeekAtLastError() != cudaErrorMemoryAllocation ||
 				    cudaGetLastError() != cudaErrorMemoryAllocation;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What NVIDIA's topologyQuery asks, and deviceQuery of several GPUs: which are there, where, and
- * what a pair of them can do. Each GPU has a place on the bus and a UUID of its own, and is found
- * by its place again. What is said of a pair is one thing in all of its forms.
+ * What NVIDIA's topologyQuery asks, and deviceQuery of several GPUs. Each GPU has a place on the
+ * bus and a UUID of its own, and is found by its place again.
  */
 #include "want.h"
 

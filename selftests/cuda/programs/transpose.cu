@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Transposes of matrices, most with sides that fill no tile: plain, through shared memory, of 1, 4,
- * 8 and 16 byte elements.
- */
+/* Transposes of matrices, plain and through shared memory, of elements of several sizes. */
 #include "check.h"
 
 enum { TILE = 32, ROWS = 8 };

@@ -24,7 +24,7 @@ __global__ void compute(const int *in, int *out, double *out_double)
 	o[5 * N] = __ballot_sync(0xffffffff, v & 4);
 	o[6 * N] = __any_sync(0xffffffff, v > 90) | __all_sync(0xffffffff, v >= 0) << 1;
 	o[7 * N] = -1;
-	if (t % 3 == 0) {	/* those that take part */
+	if (t % 3 == 0) {
 		unsigned int active = __activemask();
 
 		o[7 * N] = __ballot_sync(active, v & 1) ^ active;

@@ -50,7 +50,7 @@ int main(void)
 	CHECK(cudaGetDriverEntryPoint("cuDeviceGetCount", (void **)&get_count, cudaEnableDefault));
 	DRV(get_count(&n));
 	wrong += n < 1;
-	/* a context of the program's own: the kernel is loaded there too */
+	/* the kernel is loaded there, too */
 	DRV(cuCtxCreate(&mine, 0, 0));
 	DRV(cuMemAlloc(&p, sizeof(h)));
 	CHECK(cudaMemset((void *)p, 0, sizeof(h)));

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Errors as CUDA has them: those of arguments pass, those of kernels stay until a reset, and names
- * are CUDA's.
- */
+/* Errors as CUDA has them: those of arguments pass, those of kernels stay until a reset. */
 #include "../programs/check.h"
 
 __global__ void store(int *p)

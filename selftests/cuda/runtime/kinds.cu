@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies whose kind is wrong, as bytes, lines and boxes: with unified addresses they do what the
- * addresses say (seen on an NVIDIA GPU), and nothing crashes. Then the handles of a context that is
- * not current.
+ * Copies whose kind is wrong do what the addresses say (seen on an NVIDIA GPU). Then the handles of
+ * a context that is not current.
  */
 #include <cuda.h>
 

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		CHECK(cudaDeviceReset());
 		early.strict = on_demand().strict = false;
 	} else {
-		add_to_total<<<1, 1>>>(1);	/* the program does not wait for this kernel */
+		add_to_total<<<1, 1>>>(1);	/* not waited for */
 	}
 	verdict(v == 192, "total %d, end %d", v, how);
 	fflush(stdout);

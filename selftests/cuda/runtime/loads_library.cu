@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * dlopen() and dlclose() of a library with kernels, again and again: each time it begins anew, and
- * memory does not grow.
- */
+/* dlopen() and dlclose() of a library with kernels, again and again: memory does not grow. */
 #include <dlfcn.h>
 
 #include "../programs/check.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Managed variables: numbers, arrays and structs beside variables of other kinds, from before the
- * first call on, and after a reset.
+ * Managed variables beside variables of other kinds, from before the first call on, and after a
+ * reset.
  */
 #include "../programs/check.h"
 
@@ -60,7 +60,7 @@ int main(void)
 	CHECK(cudaMemcpyFromSymbol(&value, plain, sizeof(value)));
 	wrong += value != 7;
 	CHECK(cudaDeviceReset());
-	/* what they were at start again, once something of the program is used */
+	/* initial again, once something of the program is used */
 	CHECK(cudaMemcpyFromSymbol(&value, plain, sizeof(value)));
 	wrong += round_of(5);
 	return verdict(!wrong, "%d wrong", wrong);

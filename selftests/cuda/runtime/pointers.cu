@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pointers that may lead into any memory: to constants, shared, local and global variables, and to
- * functions. Compiled twice, as usual and for a debugger (-G), where all code goes by such pointers
- * and checks its stack.
+ * functions. Compiled twice, as usual and for a debugger (-G).
  */
 #include "../programs/check.h"
 

@@ -12,7 +12,7 @@ texture<float, cudaTextureType2D, cudaReadModeElementType> plane;
 texture<uchar4, cudaTextureType2D, cudaReadModeNormalizedFloat> colors;
 surface<void, cudaSurfaceType2D> screen;
 
-/* what the source calls them and what the cubin does differ */
+/* the cubin's names are others */
 namespace room {
 texture<int, cudaTextureType1D, cudaReadModeElementType> numbers;
 }

@@ -51,7 +51,7 @@ int main(void)
 		threads.emplace_back(worker, i + 1);
 	for (auto &t : threads)
 		t.join();
-	/* the legacy stream waits for this thread's, by its name */
+	/* the legacy stream waits for this thread's */
 	spin<<<1, 1>>>(d, 1000, 5);
 	CHECK(cudaStreamSynchronize(cudaStreamLegacy));
 	wrong += cudaStreamQuery(cudaStreamPerThread) != cudaSuccess;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* atomics on cells that all items share; cells in local memory come out through from_local */
+/* cells in local memory come out through from_local */
 static void all_of_global(global uint *u, global int *s, uint i)
 {
 	atomic_add(&u[0], i);
@@ -30,7 +30,7 @@ static void all_of_local(local uint *u, local int *s, uint i)
 	atomic_max(&s[1], (int)i * 3 - 500);
 }
 
-/* u: 16 cells for the atomics, and what cells in local memory begin with; of a single group */
+/* u: 16 cells, and what those in local memory begin with; of a single group */
 kernel void atomics(global uint *u, global int *s, global uint *from_local, global uint *tickets)
 {
 	local uint lu[16];
@@ -44,7 +44,7 @@ kernel void atomics(global uint *u, global int *s, global uint *from_local, glob
 	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 	all_of_global(u, s, i);
 	all_of_local(lu, ls, i);
-	/* who draws a ticket marks it: each must be drawn once */
+	/* each ticket must be drawn once */
 	tickets[atomic_inc(&u[9])] = 1;
 	tickets[get_local_size(0) + atomic_inc(&lu[9])] = 1;
 	barrier(CLK_LOCAL_MEM_FENCE);
@@ -54,7 +54,7 @@ kernel void atomics(global uint *u, global int *s, global uint *from_local, glob
 		from_local[9 + i] = as_uint(ls[i]);
 }
 
-/* a lock-free sum of floats and an exchange whose values are all seen once */
+/* an exchange whose values are all seen once, and a lock-free sum */
 kernel void swaps(global uint *sum, global uint *cell, global uint *seen)
 {
 	uint i = get_global_id(0), old, wanted;

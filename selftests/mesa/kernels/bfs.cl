@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* one level of a search in breadth: edges of node i are to[first[i]..first[i + 1] - 1] */
+/* one level; edges of node i are to[first[i]..first[i + 1] - 1] */
 kernel void bfs(global const uint *first, global const uint *to, global int *level, global int *changed, int now, uint n)
 {
 	uint i = get_global_id(0), e;

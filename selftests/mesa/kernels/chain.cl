@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* steps that do not commute: an order that is not the one asked for is seen */
+/* steps that do not commute */
 kernel void times(global uint *x, uint factor)
 {
 	x[get_global_id(0)] *= factor;

@@ -6,7 +6,7 @@ struct node {
 	uint flags[2];
 };
 
-/* follows a list from each item's head, at most limit nodes */
+/* a list from each item's head, at most limit nodes */
 kernel void chase(global const struct node *nodes, global const int *heads, global ulong *sums, global int *lengths, int limit)
 {
 	size_t i = get_global_id(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define BINS 64
 
-/* a histogram of each group in local memory, added up in global memory */
+/* each group's in local memory, added up in global memory */
 kernel void histogram(global const uchar *in, global uint *bins, uint n)
 {
 	local uint mine[BINS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* what an item can ask about its place, in three dimensions and with an offset: 12 words an item */
+/* what an item can ask about its place: 12 words an item */
 kernel void ids(global uint *out, uint4 size)
 {
 	size_t x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1);

@@ -3,9 +3,9 @@ constant sampler_t texel = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_ED
 constant sampler_t border = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
 
 /*
- * Two images are read, and with two samplers each, always: an odd number of samplers makes the input of a kernel end on half a word,
- * which alone.cl is about.
- * The first upside down, one to the left, with the border's colour outside; the second as it is.
+ * Each kernel reads two images with two samplers: an odd number makes a kernel's input end on half
+ * a word (alone.cl). The first is read upside down, one to the left, with the border's colour
+ * outside; the second as it is.
  */
 kernel void flip(read_only image2d_t a, read_only image2d_t b, write_only image2d_t out)
 {
@@ -22,7 +22,7 @@ kernel void bytes(read_only image2d_t a, read_only image2d_t b, write_only image
 	write_imagef(out, at, read_imagef(a, texel, at - (int2)(2, 3)) * 0.5f + read_imagef(b, border, at + (int2)(3, 2)) * 0.25f);
 }
 
-/* the same by samplers of the host's, at points between texels; outside of the second it begins again */
+/* by samplers of the host's, between texels; outside of the second it begins again */
 kernel void between(read_only image2d_t a, read_only image2d_t b, write_only image2d_t out, sampler_t edge, sampler_t again)
 {
 	int2 at = (int2)(get_global_id(0), get_global_id(1));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* what stock Mesa compiles wrongly for GK110 although it does compile it: cl_cases_limits.c says how */
+/* what stock Mesa compiles wrongly for GK110: see cl_cases_limits.c */
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-/* functions of a value whose sign is taken off first */
 kernel void moduli(global const double *as, global const double *bs, global double *out)
 {
 	size_t i = get_global_id(0);
@@ -13,7 +12,7 @@ kernel void moduli(global const double *as, global const double *bs, global doub
 }
 #endif
 
-/* OpenCL C takes amounts modulo 64, with or without the mask */
+/* OpenCL C takes amounts modulo 64 */
 kernel void wide_shifts(global const ulong *as, global const ulong *bs, global ulong *out)
 {
 	size_t i = get_global_id(0);

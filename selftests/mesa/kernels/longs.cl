@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define RESULTS 14
 
-/* amounts of shifts are 0 to 63: limits.cl has others */
+/* shifts by 0 to 63: limits.cl has others */
 kernel void longs(global const ulong *as, global const ulong *bs, global const ulong *amounts, global ulong *out)
 {
 	size_t i = get_global_id(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* a small stack machine: each item runs a program of its own through a switch, with early returns */
+/* a small stack machine, with a program for each item */
 static int run(global const uchar *code, int steps, int seed)
 {
 	int stack[8], top = 1, at = 0, a;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define ONE (1 << 12)
 
-/* in fixed point, so that every item's count is exact; neighbours leave the loop at different times */
+/* in fixed point: every count is exact */
 kernel void mandelbrot(global ushort *counts, int width, int height, int limit)
 {
 	int px = get_global_id(0), py = get_global_id(1), n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define TILE 16
 
-/* c = a b; square matrices of n rows, tiles of both in local memory, edges padded with 0 */
+/* c = a b; n rows, tiles in local memory, edges padded with 0 */
 kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void matmul(global const float *a, global const float *b, global float *c, int n)
 {
 	local float ta[TILE][TILE], tb[TILE][TILE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* accelerations; bodies come through local memory a group at a time */
+/* bodies come through local memory a group at a time */
 kernel void nbody(global const float4 *body, global float4 *force, local float4 *near, uint n, float soft)
 {
 	float4 me = body[get_global_id(0)], sum = (float4)(0);

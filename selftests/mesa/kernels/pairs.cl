@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* two shorts become a word */
 kernel void pairs(global const uint *as, global const uint *bs, global uint *out)
 {
 	size_t i = get_global_id(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define N 24
 
-/* each item sorts its own words in a private array and counts them by their low four bits in another */
+/* sorts words in a private array, and counts them by their low four bits */
 kernel void private_sort(global const uint *in, global uint *out)
 {
 	size_t i = get_global_id(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sum and maximum of a group in local memory, a tree with a barrier at each level */
+/* sum and maximum of a group, a barrier at each level of the tree */
 kernel void reduce(global const uint *in, global uint *sums, global int *maxima, local uint *sum, local int *most, uint n)
 {
 	uint me = get_local_id(0), rest, i;

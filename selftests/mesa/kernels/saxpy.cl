@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* one item an element, the last group only in part */
+/* the last group only in part */
 kernel void saxpy(float a, global const float *x, global float *y, uint n)
 {
 	size_t i = get_global_id(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define GROUP 128
 
-/* sums of all elements before, within a group; the group's total goes into totals */
+/* sums of all elements before, within a group */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_groups(global const uint *in, global uint *out, global uint *totals)
 {
 	local uint a[2][GROUP];

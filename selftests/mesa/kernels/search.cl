@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* where a word begins in a text, letter by letter; found bytes are marked, and shorts made of pairs of bytes */
+/* found bytes are marked, and shorts made of pairs of bytes */
 kernel void search(global const char *text, constant char *word, int length, int n, global uchar *marks, global short *pairs, global int *count)
 {
 	int i = get_global_id(0), k = 0;

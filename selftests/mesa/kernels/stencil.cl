@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* four neighbours and the point itself, twice; the edge keeps its values */
+/* four neighbours and the point itself, twice; the edge stays */
 kernel void stencil(global const float *in, global float *out, int width, int height)
 {
 	int x = get_global_id(0), y = get_global_id(1), i = y * width + x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* an item has 8 floats in and 16 out, and 16 bytes in and 5 words out */
+/* an item: 8 floats in, 16 out; 16 bytes in, 5 words out */
 kernel void vectors(global const float *in, global float *out, global const uchar *bytes, global uint *words)
 {
 	size_t i = get_global_id(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* every atomic operation; tickets[] shows what atomicAdd and atomicExchange returned */
+/* tickets[]: what atomicAdd and atomicExchange returned */
 layout(local_size_x = 32) in;
 layout(std430, binding = 0) readonly buffer In { uint words[]; };
 layout(std430, binding = 1) buffer Totals { uint most, least, all, any, odd, spins, ticket, last; int top, bottom; };
@@ -17,7 +17,7 @@ void main()
 	atomicAnd(all, w | 0xffff);
 	atomicOr(any, w & 0xff00ff);
 	atomicXor(odd, w);
-	/* a product by compare and swap */
+	/* by compare and swap */
 	seen = spins;
 	do {
 		was = seen;

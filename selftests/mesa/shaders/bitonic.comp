@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* one step of a bitonic sort: a dispatch for each */
+/* one step of the sort */
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Parameters { uint run, span; };
 layout(std430, binding = 0) buffer Keys { uint keys[]; };

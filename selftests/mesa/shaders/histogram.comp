@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* a histogram of each group by atomics on shared memory, added up by atomics on the buffer */
+/* each group's in shared memory, added up in the buffer */
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Parameters { uint n; };
 layout(std430, binding = 0) readonly buffer In { uint words[]; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* an image becomes another one, upside down */
+/* turns the image upside down */
 layout(local_size_x = 8, local_size_y = 4) in;
 layout(binding = 0, rgba32ui) readonly uniform uimage2D from;
 layout(binding = 1, rgba32ui) writeonly uniform uimage2D to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* with phase 0 it writes how many groups the next dispatch has, which adds up numbers of its invocations by group */
+/* phase 0 writes how many groups the next dispatch has */
 layout(local_size_x = 16, local_size_y = 2) in;
 layout(push_constant) uniform Parameters { uint phase; };
 layout(std430, binding = 0) buffer Size { uint groups[]; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* in fixed point, so that every count is exact; neighbours leave the loop at different times, and some the shader */
+/* in fixed point: every count is exact */
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(push_constant) uniform Parameters { int width, height, limit; };
 layout(std430, binding = 0) writeonly buffer Out { uint counts[]; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* c = a b; square matrices of n rows, tiles of both in shared memory, edges padded with 0; the tile's size is a constant of the pipeline */
+/* c = a b; n rows, edges padded with 0; the tile's size is a constant of the pipeline */
 layout(local_size_x_id = 0, local_size_y_id = 0) in;
 layout(constant_id = 0) const uint TILE = 8;
 layout(push_constant) uniform Parameters { uint n; };

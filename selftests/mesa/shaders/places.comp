@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* what an invocation can ask about its place, in three dimensions */
+/* what an invocation can ask about its place */
 layout(local_size_x = 4, local_size_y = 3, local_size_z = 2) in;
 layout(std430, binding = 0) writeonly buffer Out { uint o[]; };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* sum and maximum of a group in shared memory, a tree with a barrier at each level */
+/* sum and maximum of a group, a barrier at each level of the tree */
 layout(local_size_x = 128) in;
 layout(push_constant) uniform Parameters { uint n; };
 layout(std430, binding = 0) readonly buffer In { uint words[]; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* one invocation an element, the last group only in part; parameters are push constants */
+/* the last group only in part */
 layout(local_size_x = 96) in;
 layout(push_constant) uniform Parameters { float a; uint n; };
 layout(std430, binding = 0) readonly buffer X { float x[]; };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
 /*
- * Sums of all elements before, in three dispatches of one command buffer: phase 0 within groups, whose totals go into totals; phase 1
- * (one group) over those; phase 2 adds them.
+ * Sums of all elements before: phase 0 within groups, whose totals go into totals; phase 1 (one
+ * group) over those; phase 2 adds them.
  */
 layout(local_size_x = 128) in;
 layout(push_constant) uniform Parameters { uint phase; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* texels of normalized bytes by their number, and between them by a sampler */
+/* texels by their number, and between them by a sampler */
 layout(local_size_x = 8, local_size_y = 4) in;
 layout(binding = 0) uniform sampler2D picture;
 layout(std430, binding = 1) writeonly buffer Out { vec4 texels[]; };

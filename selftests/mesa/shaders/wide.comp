@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
 #extension GL_ARB_gpu_shader_int64 : require
-/* integers and floats of 64 bits: operations that are exact, or rounded as IEEE says */
+/* 64 bits: what is exact, or rounded as IEEE says */
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer A { uint64_t as[]; };
 layout(std430, binding = 1) readonly buffer B { uint64_t bs[]; };

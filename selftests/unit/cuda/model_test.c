@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libcuda on the model's shader machine, without a kernel driver between them: a device that copies
- * at once, and launches with the queue meta data and constant banks that the real device code would
- * write.
+ * at once, and launches with queue meta data and constant banks of cuda/device/qmd.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

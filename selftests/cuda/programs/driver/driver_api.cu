@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * driver_api CUBIN: a program by the driver API alone: contexts on a stack, a module from a file
- * and from memory, its variables, function attributes, both ways of giving parameters, streams and
- * events, and what a context's end does.
+ * driver_api CUBIN: contexts, modules, their variables and functions, launches, streams and events
+ * by the driver API alone.
  */
 #include <cuda.h>
 

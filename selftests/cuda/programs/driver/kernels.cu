@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels of the driver-API programs: the benchmarks that GPUvm and Gdev were measured with (matrix
- * addition and multiplication, in integers and floats), and what driver_api.cu looks at.
+ * Kernels of the driver-API programs: the benchmarks that GPUvm and Gdev were measured with, and
+ * others.
  */
 
 extern "C" {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compiled in two files with -rdc=true: kernels call functions and use variables of the other file,
- * joined by nvcc's device linker.
+ * Compiled in two files with -rdc=true: kernels call functions and use variables of the other file.
  */
 #include "../check.h"
 #include "other.h"

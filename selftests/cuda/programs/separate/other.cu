@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The other file: see main.cu. */
+/* See main.cu. */
 #include "../check.h"
 #include "other.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names of GPUs by their PCI ids, as in pci.ids. A vGPU has the id of its card. */
+/* Names of GPUs by their PCI ids, as in pci.ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

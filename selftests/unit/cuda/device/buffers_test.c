@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory and submissions of cuda/device/, on a stand-in for libdrm_nouveau in this file. Tested is
- * where pieces of memory lie, for the GPU and for the CPU; that each submission names all buffers;
- * and that there are few buffers, because a submission costs the kernel time for each buffer that
- * it names.
+ * Memory and submissions of cuda/device/, on a stand-in for libdrm_nouveau in this file: where
+ * pieces of memory lie, for the GPU and for the CPU; that each submission names all buffers; that
+ * there are few buffers.
  */
 #define _GNU_SOURCE	/* memfd_create() */
 #include <setjmp.h>
@@ -24,10 +23,7 @@
 
 #define OK(call) assert_int_equal(call, DEVICE_OK)
 
-/*
- * FIRST_VA: addresses from here on, which no sanitizer uses. DEVICE_BYTES: size of the memfd that
- * stands for the DRM device's file.
- */
+/* DEVICE_BYTES: size of the memfd that stands for the DRM device's file. */
 enum {
 	MAX_BOS = 4096,
 	WORDS = 8192,
@@ -38,23 +34,21 @@ enum {
 
 static struct nouveau_bo *bos[MAX_BOS];
 static unsigned int nr_bos, kicks, launches;
-/* of the GPU of most tests, and of a second one */
+/* of most tests' GPU, and of a second one */
 static uint64_t next_va, next_va_of_other;
 static struct nouveau_device nouveau, other_gpu;
 static unsigned int made;
 static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
-static bool stuck;		/* the fake GPU ends no work */
-/* what was filled with zeros; acquired: how many waits for semaphores were submitted */
+static bool stuck;		/* no work ends */
+/* what was filled with zeros; how many waits were submitted */
 static struct {
 	uint64_t begin, end;
 } zeros[MAX_BOS];
 static unsigned int nr_zeros, acquired;
 
-/*
- * For each push buffer: the commands, and the buffers that its last submission named.
- */
+/* the commands, and the buffers that the last submission named */
 static struct {
 	struct nouveau_pushbuf base;
 	uint32_t words[WORDS];
@@ -107,10 +101,7 @@ int nouveau_bo_map(struct nouveau_bo *bo, uint32_t access, struct nouveau_client
 	return 0;
 }
 
-/*
- * DRM_NOUVEAU_GEM_INFO: tells at which offset of the device's file a buffer can be mapped. The
- * offset is a number without other meaning, so here it is the buffer's address less FIRST_VA.
- */
+/* DRM_NOUVEAU_GEM_INFO: a buffer's offset in the device's file is its address less FIRST_VA. */
 int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)
 {
 	struct drm_nouveau_gem_info *info = data;
@@ -158,9 +149,7 @@ int nouveau_pushbuf_refn(struct nouveau_pushbuf *p, struct nouveau_pushbuf_refn 
 	return 0;
 }
 
-/*
- * The CPU's address of GPU address @va, for semaphore releases, which the fake GPU writes at once.
- */
+/* The CPU's address of a word, for semaphores, which the fake GPU writes at once. */
 static uint32_t *word_at(uint64_t va)
 {
 	unsigned int i;
@@ -172,7 +161,7 @@ static uint32_t *word_at(uint64_t va)
 	return NULL;
 }
 
-/* @offset: the method after the constant, with the destination and the width in units of 4 bytes */
+/* @offset: the method after the constant, with destination, and width in units of 4 bytes */
 static void note_fill(uint32_t value, const uint32_t *offset)
 {
 	uint64_t dst = (uint64_t)offset[3] << 32 | offset[4];
@@ -184,7 +173,7 @@ static void note_fill(uint32_t value, const uint32_t *offset)
 	zeros[nr_zeros++].end = dst + 4ull * offset[7];
 }
 
-/* whether all of [@begin, @end) was filled with zeros, by fills in rising order */
+/* filled with zeros, by fills in rising order */
 static bool is_clear(uint64_t begin, uint64_t end)
 {
 	unsigned int i;
@@ -264,8 +253,8 @@ static int set_up(void **state)
 	OK(nv_launch_open(&device));
 	OK(nv_queue_open(&device, QUEUE_COMPUTE));
 	OK(nv_queue_open(&device, QUEUE_COPY));
-	memory(PLACE_HOST, 2 << 20);		/* staging */
-	memory(PLACE_HOST, 65536);		/* times */
+	memory(PLACE_HOST, 2 << 20);
+	memory(PLACE_HOST, 65536);
 	return 0;
 }
 
@@ -297,7 +286,6 @@ static void launch(uint64_t code)
 	assert_int_equal(kicks, before + 1);
 }
 
-/* Checks that the last submission named each existing buffer once. */
 static void named_all(void)
 {
 	unsigned int i, j;
@@ -317,7 +305,6 @@ static void few_buffers(void **state)
 	struct device_memory *code = memory(PLACE_VRAM, CODE);
 	unsigned int i;
 
-	/* one buffer for all host memory, and one for the module's code */
 	assert_int_equal(nr_bos, 2);
 	launch(code->va);
 	named_all();
@@ -359,10 +346,7 @@ static void a_chunk_that_there_is_no_room_for(void **state)
 	assert_int_equal(nv_alloc(&device.base, PLACE_VRAM, 0, &m), DEVICE_NO_MEMORY);
 }
 
-/*
- * Random allocations and frees: no two pieces overlap, each piece lies in its buffer, and freed
- * space is used again.
- */
+/* Random allocations and frees. */
 static void pieces(void **state)
 {
 	enum { PIECES = 300, STEPS = 20000 };
@@ -390,14 +374,14 @@ static void pieces(void **state)
 		if (all[j])
 			nv_release(&device.base, all[j]);
 	assert_int_equal(nr_bos, 1);
-	/* fits, because the freed pieces of the first chunk are one free piece again */
+	/* the freed pieces of the first chunk are one again */
 	memory(PLACE_HOST, 300 * 1024);
 	assert_int_equal(nr_bos, 1);
 }
 
 /*
- * The process sees host memory at the address that the GPU uses, if nothing else of the process
- * lies there. Else the driver tries a few further addresses.
+ * The process sees host memory at the GPU's address, if nothing lies there. Else the driver tries a
+ * few further addresses.
  */
 static void one_address(void **state)
 {
@@ -413,13 +397,9 @@ static void one_address(void **state)
 	b = memory(PLACE_HOST, 8 << 20);
 	assert_int_equal(b->va, (uintptr_t)b->map);
 	assert_true(b->va >= (uintptr_t)taken + (20 << 20));
-	/* the buffers that the driver made at the taken addresses, while it searched, are freed */
 	assert_int_equal(nr_bos, before + 1);
 	munmap(taken, 20 << 20);
-	/*
-	 * a process that uses very much address space there gets memory with two different
-	 * addresses
-	 */
+	/* a process that uses that address space gets two addresses */
 	taken = mmap((void *)(uintptr_t)next_va, 200 << 20, PROT_NONE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	assert_int_equal((uintptr_t)taken, next_va);
@@ -443,10 +423,7 @@ static void apart_from_all_of(const struct nv_device *d, const struct device_mem
 			    m->va >= d->buffer[i]->bo->offset + d->buffer[i]->bo->size);
 }
 
-/*
- * nouveau counts the addresses of each file from the same begin. Memory of one device is at no
- * address that another one has, and few buffers are made to find one that is free.
- */
+/* nouveau counts each file's addresses from the same begin. */
 static void two_devices(void **state)
 {
 	static const struct {
@@ -476,17 +453,13 @@ static void two_devices(void **state)
 	assert_true(made < 40);
 	nv_queue_close(&other, QUEUE_COMPUTE);
 	nv_memory_close(&other);
-	/* what was freed is in nobody's way */
 	made = 0;
 	next_va = next_va_of_other;
 	memory(PLACE_VRAM, 4 << 20);
 	assert_int_equal(made, 1);
 }
 
-/*
- * A view is a further mapping of one piece of memory. It shows that piece only, and it stays when
- * the buffer is freed.
- */
+/* A view shows one piece, and stays when the buffer is freed. */
 static void views(void **state)
 {
 	struct device_memory *large = memory(PLACE_HOST, 1 << 20),
@@ -512,10 +485,7 @@ static void views(void **state)
 	assert_null(nv_view(&device.base, first));
 }
 
-/*
- * nouveau gives video memory as its last owner left it. All of a new buffer is cleared, also what
- * no piece lies in; what this process uses again is not.
- */
+/* All of a new buffer is cleared; what this process uses again is not. */
 static void new_memory_is_clear(void **state)
 {
 	static const uint64_t sizes[] = { 100, CODE, 128 << 10, 5 << 20, 3ull << 30 };
@@ -539,7 +509,6 @@ static void new_memory_is_clear(void **state)
 	assert_int_equal(nr_zeros, cleared);
 }
 
-/* Work of both queues waits for the clearing, whichever queue does it and whatever the work is. */
 static void work_comes_after_clearing(void **state)
 {
 	struct device_copy c = { .src = FIRST_VA, .dst = FIRST_VA, .width = 4, .lines = 1 };
@@ -551,7 +520,7 @@ static void work_comes_after_clearing(void **state)
 	assert_int_equal(acquired, 0);
 	OK(nv_fill(&device.base, QUEUE_COMPUTE, NULL, &f, &seq));
 	assert_int_equal(acquired, 1);
-	/* without a queue of their own copies are made by the other one */
+	/* copies are made by the other queue */
 	device.queue[QUEUE_COPY].live = false;
 	device.queue[QUEUE_COPY].refused = true;
 	memory(PLACE_VRAM, 6 << 20);
@@ -573,7 +542,7 @@ static void *end_work(void *nothing)
 	return NULL;
 }
 
-/* Memory that is freed at once has been cleared by then: the time is the one of that call. */
+/* Freeing waits for the clearing. */
 static void freeing_waits_for_clearing(void **state)
 {
 	struct device_memory *m;

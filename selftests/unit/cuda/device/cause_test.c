@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Lines of the kernel's log that users of nouveau have reported, with process names of these tests.
- */
+/* Lines of the kernel's log, as users of nouveau have reported them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +37,6 @@ static void errors_of_warps(void **state)
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("0010 [INVALID_ADDR_SPACE]")), CAUSE_SPACE);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("000e [OOR_ADDR]")), CAUSE_ADDRESS);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("00ff []")), CAUSE_UNKNOWN);
-	/* the first cause is kept */
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("000f"), SM("0001"), FAULT("a.out[645]")),
 			 CAUSE_MISALIGNED);
 }

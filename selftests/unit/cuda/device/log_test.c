@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Why a device died, from a log that is a pipe here: a cause is found, is told to each caller, and
- * stays. Threads ask at once, for TSan.
- */
+/* Why a device died, from a log that is a pipe here. Threads ask at once, for TSan. */
 #define _GNU_SOURCE	/* pipe2() */
 #include <fcntl.h>
 #include <pthread.h>
@@ -44,7 +41,6 @@ static int tear_down(void **state)
 	return pthread_mutex_destroy(&device.check_lock);
 }
 
-/* nouveau's line about a fault in a channel of this process */
 static void log_fault(void)
 {
 	char name[32] = "", line[256];
@@ -90,7 +86,6 @@ static void a_cause(void **state)
 	assert_int_equal(nv_cause(&device.base), CAUSE_ADDRESS);
 }
 
-/* each thread looks for itself, and writes what it has found */
 static void no_cause(void **state)
 {
 	ask_at_once(CAUSE_UNKNOWN);

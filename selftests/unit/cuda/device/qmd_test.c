@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The queue meta data that libcuda writes for a launch, read by the decoder of the GPU model, which
- * was written independently.
- */
+/* The queue meta data that libcuda writes for a launch, read by the decoder of the GPU model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -119,8 +119,8 @@ static void samplers(void **state)
 }
 
 /*
- * Computed by hand: 100 x 60 texels of 4 bytes are 7 GOBs across, in blocks of 8 GOBs (64 lines).
- * Level 2 is 25 x 15 texels: 2 GOBs across, 2 high.
+ * By hand: 100 x 60 texels of 4 bytes are 7 GOBs across, in blocks of 8 GOBs (64 lines). Level 2 is
+ * 25 x 15 texels: 2 GOBs across, 2 high.
  */
 static void levels(void **state)
 {
@@ -141,7 +141,7 @@ static void levels(void **state)
 	l = tiling_level(&t, 2);
 	assert_int_equal(l.offset, 7 * 64 * 64 + 4 * 64 * 32);
 	assert_int_equal(l.log2_height, 1);
-	/* the sum of all levels, rounded up to a multiple of level 0's block */
+	/* all levels, rounded up to level 0's blocks */
 	assert_int_equal(t.layer_stride,
 			 (7 * 64 * 64 + 4 * 64 * 32 + 2 * 64 * 16 + 4095) / 4096 * 4096);
 	assert_int_equal(t.size, 3 * t.layer_stride);
@@ -186,7 +186,7 @@ static void surfaces(void **state)
 	assert_int_equal(field(w[6], 19, 0), 19);
 	assert_int_equal(field(w[6], 25, 22), 4);
 	assert_int_equal(field(w[6], 31, 29), 4);
-	/* number of blocks of 32 lines below each other */
+	/* blocks of 32 lines */
 	assert_int_equal(w[7], 3);
 	t = (struct tiling){ .width = 64,
 			     .height = 1,

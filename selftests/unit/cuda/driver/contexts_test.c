@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Objects of a context that is not the current one, and addresses of another kind of memory than a
- * call names. The expected results were seen on an NVIDIA GPU (CUDA 11.8 on driver 580), except
- * where a comment names another source.
+ * call names. Most expected results were seen on an NVIDIA GPU (CUDA 11.8 on driver 580).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +21,7 @@
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
-/* tests begin with @other as the current context; most then make @mine current */
+/* @other is current first */
 static CUcontext mine, other;
 
 static int set_up(void **state)
@@ -101,10 +100,7 @@ static void streams_and_events(void **state)
 	OK(cuStreamSynchronize(s));
 	OK(cuStreamQuery(s));
 	assert_int_equal(called, 1);
-	/*
-	 * from documentation: cuEventRecord() requires event and stream of the same context, and
-	 * cuEventElapsedTime() fails for events of two contexts for the same reason
-	 */
+	/* documentation: event and stream are of the same context */
 	FAILS(cuEventRecord(own, s), CUDA_ERROR_INVALID_HANDLE);
 	FAILS(cuEventRecord(e, NULL), CUDA_ERROR_INVALID_HANDLE);
 	OK(cuEventRecord(own, NULL));
@@ -123,9 +119,7 @@ static void *end_of(void *ctx)
 }
 
 /*
- * Streams of two contexts wait for each other's events in turn, while one of the contexts is
- * destroyed. The destroying call waits for all work of its context with the context's lock held,
- * and must not deadlock with the other.
+ * Streams of two contexts wait for each other in turn, while one context is destroyed: no deadlock.
  */
 static void ends_while_others_wait(void **state)
 {
@@ -188,13 +182,13 @@ static void waits_for_an_event_of_another(void **state)
 	OK(cuMemcpyDtoHAsync_v2(ours, q, 4, own));
 	FAILS(cuStreamQuery(own), CUDA_ERROR_NOT_READY);
 	FAILS(cuEventQuery(e), CUDA_ERROR_NOT_READY);
-	/* a thread of the library waits for the event, and then lets the stream go on */
+	/* a thread of the library waits for the event */
 	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
 	OK(cuStreamSynchronize(own));
 	OK(cuEventQuery(e));
 	assert_int_equal(*theirs, 9);
 	assert_int_equal(*ours, 7);
-	/* a wait for an event whose context is destroyed then ends, too */
+	/* the wait ends with the event's context */
 	OK(cuStreamWaitEvent(own, e, 0));
 	OK(cuCtxDestroy_v2(other));
 	other = NULL;
@@ -268,7 +262,6 @@ static void between_contexts(void **state)
 	FAILS(cuMemcpyPeer(ours, mine, theirs, (CUcontext)out, 4), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/* An error of one context does not show in the other context. */
 static void errors_stay_where_they_are(void **state)
 {
 	CUmodule m;
@@ -294,18 +287,12 @@ static void errors_stay_where_they_are(void **state)
 	OK(cuMemFree_v2(q));
 	OK(cuCtxPopCurrent_v2(NULL));
 	OK(cuCtxPopCurrent_v2(NULL));
-	/*
-	 * this library's own rule, not seen with NVIDIA's: a call by a thread without a context
-	 * fails, even for a stream of a context that exists
-	 */
+	/* this library's own rule: a thread without a context */
 	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPushCurrent_v2(mine));
 }
 
-/*
- * GPU addresses given as the host's. Addresses are unified, so the address decides which memory is
- * meant, not the call's name for it.
- */
+/* GPU addresses given as the host's: the address decides. */
 static void not_the_hosts(void **state)
 {
 	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -333,10 +320,7 @@ static void not_the_hosts(void **state)
 	OK(cuMemcpyDtoH_v2(got, q, 16));
 	assert_memory_equal(got, ((uint32_t[]){ 1, 6, 5, 6 }), 16);
 	FAILS(cuMemcpyHtoD_v2(q, (void *)(uintptr_t)(p + 8), 16), CUDA_ERROR_INVALID_VALUE);
-	/*
-	 * an address at which neither the GPU nor the process has memory: NVIDIA's library crashes,
-	 * this one returns an error
-	 */
+	/* nothing is there */
 	FAILS(cuMemcpyHtoD_v2(q, (void *)0x10, 4), CUDA_ERROR_INVALID_VALUE);
 	FAILS(cuMemcpyDtoH_v2((void *)0x10, q, 4), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemFree_v2(p));
@@ -348,10 +332,7 @@ static struct {
 	bool ran;
 } refused;
 
-/*
- * A host function that uses contexts while `table` is held by cuCtxDestroy(), which waits for the
- * function.
- */
+/* while cuCtxDestroy() holds `table`, and waits for the function */
 static void use_contexts(void *data)
 {
 	CUcontext c;
@@ -368,7 +349,7 @@ static void use_contexts(void *data)
 	refused.ran = true;
 }
 
-/* Host functions may not use contexts; CUDA leaves open what they get. They never wait here. */
+/* They get an error, and do not wait. */
 static void host_functions_use_contexts(void **state)
 {
 	CUcontext ctx;
@@ -394,10 +375,6 @@ static void *allocate(void *ctx)
 	return (void *)(intptr_t)(r ? r : cuMemAlloc_v2(&p, 16));
 }
 
-/*
- * A thread with another context makes a capture invalid. The capturing thread sees that, with its
- * own context's lock only.
- */
 static void capture_made_invalid(void **state)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -433,7 +410,7 @@ static void *set_flags(void *arg)
 	return (void *)bad;
 }
 
-/* A thread changes the flags of a primary context, and another one waits in it. */
+/* Another thread waits in the context meanwhile. */
 static void flags_while_in_use(void **state)
 {
 	unsigned int flags;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Several devices: which of them are seen, what each says of itself and of a pair, and copies from
- * one to another, whose order only the moments bring about. Expected results are from CUDA's
- * documentation of the calls. The fake does the later queue's work first.
+ * Several devices: which are seen, what each says of itself and of a pair, and copies between them.
+ * Expected results are from CUDA's documentation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +23,7 @@
 
 enum { BYTES = (3 << 20) + 12345, PITCH = 1000, WIDTH = 700, LINES = 2100 };
 
-/* one of each device; tests begin with @ctx[0] as the current one */
+/* one of each device; @ctx[0] is current first */
 static CUcontext ctx[2];
 static CUdeviceptr p[2];
 static uint8_t *in, *out;
@@ -77,7 +76,7 @@ static void are_distinct(void **state)
 		assert_int_equal(dev, i);
 	}
 	assert_memory_not_equal(&uuid[0], &uuid[1], sizeof(uuid[0]));
-	/* main() turned their order round; device 0's context is the last that was opened */
+	/* main() has them in the other order */
 	assert_string_equal(place[0], "0000:04:01.0");
 	assert_int_equal(fake_gpu, 1);
 	OK(cuCtxSetCurrent(ctx[1]));
@@ -138,7 +137,7 @@ static void are_hidden_and_sorted(void **state)
 	visible("GPU-7067766b-2810-0000-0000-000000120000", "1");
 	visible("2,gpu-7067766b-2810-0000-0000-000000120000", "21");
 	visible("GPU-7067766b-2810-0000-0000-00000013", "2");
-	visible("GPU-7067766b", "");		/* three have it */
+	visible("GPU-7067766b", "");		/* ambiguous */
 	visible("GPU-", "");
 	visible("GPU-7067766b-2810-0000-0000-0000001200000", "");
 }
@@ -160,8 +159,8 @@ static void by_addresses_alone(void **state)
 }
 
 /*
- * The caller gets on at once, though the work that the copy comes after is held. Nothing of the
- * copy is done before that, and nothing behind it in the stream.
+ * The caller gets on at once. The copy waits for the held work before it, and later work for the
+ * copy.
  */
 static void in_the_order_of_a_stream(void **state)
 {
@@ -186,7 +185,7 @@ static void in_the_order_of_a_stream(void **state)
 	arrives();
 }
 
-/* Streams of a context that has one end, or none, and of the host's memory beside. */
+/* A stream of a context that has one end, or none. */
 static void in_a_stream_of_the_other(void **state)
 {
 	CUdeviceptr q;
@@ -212,10 +211,7 @@ static void write_late(void *memory)
 	memset(memory, 0x3c, BYTES);
 }
 
-/*
- * Memory that one context has pinned is every context's. A copy reads it when its turn comes, after
- * a function of the host, and after the other device's work.
- */
+/* Read when the copy's turn comes, after a host function and the other device's work. */
 static void of_pinned_memory(void **state)
 {
 	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = PITCH,
@@ -240,7 +236,6 @@ static void of_pinned_memory(void **state)
 	arrives();
 	OK(cuMemcpyDtoH_v2(out, p[0], BYTES));
 	assert_memory_equal(in, out, BYTES);
-	/* and back, and by lines */
 	OK(cuMemsetD8_v2(p[0], 0x11, BYTES));
 	OK(cuLaunchHostFunc(s[0], write_late, m));
 	OK(cuMemcpyDtoHAsync_v2(m, p[0], BYTES, s[0]));
@@ -256,7 +251,7 @@ static void of_pinned_memory(void **state)
 	assert_memory_equal(in, m, BYTES);
 }
 
-/* More pieces are under way at once than there are staging buffers. */
+/* More pieces than there are staging buffers. */
 static void many_at_once(void **state)
 {
 	enum { WORDS = 10 << 18 };
@@ -330,7 +325,7 @@ static void of_arrays(void **state)
 	assert_memory_equal(in, out, 4000);
 }
 
-/* A context is destroyed while a copy to it may be under way: both succeed. */
+/* A context is destroyed while a copy to it may be under way. */
 static void end_after_their_copies(void **state)
 {
 	CUstream s;
@@ -346,8 +341,8 @@ static void end_after_their_copies(void **state)
 }
 
 /*
- * The device that a copy leaves is lost before. The stream of the other device has an error then,
- * and not the bytes that happened to be in a staging buffer.
+ * The device that a copy leaves is lost: the other device's stream has an error, and not the bytes
+ * that happened to be in a staging buffer.
  */
 static void tell_what_was_lost(void **state)
 {

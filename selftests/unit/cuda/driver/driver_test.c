@@ -262,7 +262,7 @@ static void launches(void **state)
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* The kernel is mixed(char, double, short, double *). */
+/* mixed(char, double, short, double *) */
 static void parameters(void **state)
 {
 	static const size_t want[][2] = { { 0, 1 }, { 8, 8 }, { 16, 2 }, { 24, 8 } };
@@ -302,10 +302,7 @@ static void bad_images(void **state)
 	assert_int_equal(cuModuleLoadData(NULL, "x"), CUDA_ERROR_INVALID_VALUE);
 }
 
-/*
- * Two queues: work of one stream may be done before earlier work of the other stream, unless an
- * event orders them.
- */
+/* Work of one stream may be done before earlier work of another, unless an event orders them. */
 static void order(void **state)
 {
 	CUdeviceptr p;
@@ -320,7 +317,7 @@ static void order(void **state)
 	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
 	fake_hold[QUEUE_COMPUTE] = true;
 	OK(cuMemsetD32Async(p, 5, 1, a));
-	/* no event orders this copy behind the fill */
+	/* unordered */
 	OK(cuMemcpyDtoHAsync_v2(pinned + 1, p, 4, b));
 	OK(cuStreamSynchronize(b));
 	OK(cuEventRecord(e, a));
@@ -337,7 +334,7 @@ static void order(void **state)
 	assert_int_equal(cuStreamQuery(a), CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* The driver asks for a second queue only when work could overlap, not before. */
+/* A second queue is made when work could overlap, not before. */
 static void one_queue(void **state)
 {
 	uint32_t *pinned, host = 1;
@@ -365,7 +362,7 @@ static void one_queue(void **state)
 	OK(cuStreamSynchronize(s));
 	assert_int_equal(*pinned, 3);
 	assert_int_not_equal(fake_asked_beside, 0);
-	/* no second queue can be had: the copy is done in order with the other work */
+	/* no second queue can be had */
 	fake_one_queue = true;
 	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, s));
 	assert_int_equal(cuStreamQuery(s), CUDA_ERROR_NOT_READY);

@@ -9,10 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * SAME_AT: first address for memory with one address for CPU and GPU. No sanitizer uses addresses
- * there.
- */
+/* SAME_AT: memory with one address for CPU and GPU. */
 enum { MAX_WORK = 4096, GAP = 1 << 20, SAME_AT = 0x20000000, SAME_END = 0x60000000 };
 
 struct work {
@@ -190,7 +187,7 @@ static void *view(struct device *d, struct device_memory *m)
 	return got == MAP_FAILED ? NULL : got;
 }
 
-/* The bytes at GPU address @va. NULL: not all of them are in one buffer, which is a fault. */
+/* NULL: not all of them are in one buffer. */
 static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 {
 	struct buffer *b;
@@ -312,7 +309,7 @@ static void run(struct fake *f)
 
 	while (progress) {
 		progress = false;
-		/* try the later queue first: only the moments may bring about the right order */
+		/* the later queue first: the order is up to the moments */
 		for (q = NR_GPU_QUEUES - 1; q >= 0; q--) {
 			if (!may_run(f, q))
 				continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device without a GPU. Work is queued, and done when a caller asks whether it is done: the work
- * of the later queue first where the moments allow it.
+ * A device without a GPU. Work is done when a caller asks whether it is done, that of the later
+ * queue first where the moments allow it.
  */
 #ifndef KVGPU_TESTS_CUDA_FAKE_H
 #define KVGPU_TESTS_CUDA_FAKE_H
@@ -9,27 +9,25 @@
 #include <cuda/device/device.h>
 
 extern const struct device_ops fake_device;
-/* the last launch; its .const0 points to fake_const0 */
+/* .const0 points to fake_const0 */
 extern struct device_launch fake_last_launch;
 extern uint8_t fake_const0[DEVICE_CONST0_MAX];
-/* how many GPUs there are, and which was opened last */
 extern unsigned int fake_count, fake_gpu;
 extern unsigned int fake_launches, fake_open, fake_buffers;
 extern uint64_t fake_vram;
-/* the launch after this many further ones fails; -1: none fails */
+/* launches until one fails; -1: none does */
 extern int fake_fail_after;
 extern enum device_status fake_failure;
-/* while true for a queue, no work of that queue is done */
-/* fake_one_queue: there is no second queue for copies */
+/* no work of a held queue is done; fake_one_queue: none for copies */
 extern bool fake_hold[NR_QUEUES], fake_one_queue;
 extern unsigned int fake_asked_beside;
-/* From now on PLACE_HOST memory has one address for CPU and GPU, or (false) two different ones. */
+/* From now on PLACE_HOST memory has one address for CPU and GPU, or two. */
 extern bool fake_same;
-/* Whether PLACE_HOST memory that is made from now on can have views. */
+/* Whether PLACE_HOST memory from now on can have views. */
 extern bool fake_views;
-/* Returns the bytes at a GPU address; NULL: not all of them are in one buffer. */
+/* NULL: not all of them are in one buffer. */
 void *fake_bytes(struct device *d, uint64_t va, uint64_t size);
-/* how often work began before other work for which it has to wait; each is a bug */
+/* how often work began before what it has to wait for */
 extern unsigned int fake_early;
 
 #endif

@@ -2,7 +2,6 @@
 /*
  * Graphs on a fake device: what the driver does without memory, when two threads destroy an
  * executable graph, and with which locks destructors of user objects run.
- * selftests/cuda/driver/graph.c has what graphs do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +36,7 @@ static int tear_down(void **state)
 
 /* ------------------------------------------------------------------ no memory */
 
-/* the allocation after this many further ones of the driver fails; -1: none fails */
+/* allocations until one fails; -1: none does */
 static int fail_after = -1;
 
 void *__real_malloc(size_t size);
@@ -61,7 +60,7 @@ void *__wrap_realloc(void *p, size_t size)
 	return fail_after >= 0 && fail_after-- == 0 ? NULL : __real_realloc(p, size);
 }
 
-/* A graph of two nodes in a row, of which the second one is a graph with one node. */
+/* The second of the two has one node in it. */
 static CUgraph two_nodes(void)
 {
 	CUgraphNode empty, child;
@@ -126,8 +125,8 @@ static void count_destroyed(void *data)
 }
 
 /*
- * Of two threads that destroy an executable graph while it runs, one is refused at once, and the
- * other one waits: the graph refers to a user object.
+ * Two threads destroy an executable graph while it runs: one is refused at once, the other one
+ * waits, since the graph refers to a user object.
  */
 static void destroyed_by_two(void **state)
 {
@@ -152,7 +151,7 @@ static void destroyed_by_two(void **state)
 	OK(cuGraphLaunch(twice.exec, NULL));
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, destroy, NULL), 0);
-	/* The hold ends after 10 s, so that a driver that lets both wait is seen to. */
+	/* after 10 s a driver that lets both wait is seen */
 	for (i = 0; i < 10000 && !__atomic_load_n(&twice.answers, __ATOMIC_SEQ_CST); i++)
 		usleep(1000);
 	for (i = 0; i < NR_QUEUES; i++)
@@ -165,12 +164,9 @@ static void destroyed_by_two(void **state)
 
 /* ------------------------------------------------------------------ destructors and locks */
 
-/*
- * How often the destructor ran, and how often a lock of the driver's was held meanwhile. Use
- * __atomic.
- */
+/* How often the destructor ran, and with a lock held. Use __atomic. */
 static unsigned int ended, ended_locked;
-static CUcontext second;		/* NULL: there is one context */
+static CUcontext second;
 
 static bool is_held(pthread_mutex_t *lock)
 {
@@ -188,10 +184,7 @@ static void look_at_locks(void *data)
 		__atomic_add_fetch(&ended_locked, 1, __ATOMIC_SEQ_CST);
 }
 
-/*
- * Begin a capture in a new stream of the current context. Its graph alone refers to a user object,
- * whose destructor looks at the locks.
- */
+/* In a new stream; the graph alone refers to a user object, whose destructor looks at the locks. */
 static CUstream capture_with_object(void)
 {
 	CUstreamCaptureStatus status;
@@ -246,7 +239,7 @@ static void ends_with_its_context(void **state)
 	second = NULL;
 }
 
-/* A launch from another thread, at a time when objects wait for their destructors */
+/* while objects wait for their destructors */
 static struct {
 	CUgraphExec exec;
 	struct device_ops ops;
@@ -273,8 +266,8 @@ static void launch_and_close(struct device *device)
 }
 
 /*
- * While the driver closes a context, it has freed the graphs of the context's captures, and calls
- * destructors later. A launch, which has another context locked, does not call them.
+ * Closing a context frees its captures' graphs, and calls destructors later. A launch, with another
+ * context locked, does not call them.
  */
 static void does_not_end_in_a_launch(void **state)
 {

@@ -17,10 +17,7 @@ static void until_told(void *told)
 		usleep(1000);
 }
 
-/*
- * Whether all work of @s is done within a time that means a hang. If not, end the function of the
- * host that may hold it up.
- */
+/* False: a hang. Then end the host function that may cause it. */
 static bool gets_through(CUstream s, bool *told)
 {
 	unsigned int ms = 5000;
@@ -34,8 +31,8 @@ static bool gets_through(CUstream s, bool *told)
 }
 
 /*
- * Copies that wait for a function of the host, or for a kernel or a fill that does, hold up no copy
- * of another stream: the function may wait for that one.
+ * Copies that wait for a host function, or for work that does, hold up no other stream's copy: the
+ * function may wait for that.
  */
 static void copies_pass_by_host_functions(void **state)
 {
@@ -71,7 +68,7 @@ static void copies_pass_by_host_functions(void **state)
 	OK(cuStreamSynchronize(behind));
 	assert_int_equal(host[2 * 4096], 5);
 	OK(cuStreamSynchronize(held));
-	/* nothing waits any more, so copies are beside fills again */
+	/* copies are beside fills again */
 	fake_hold[QUEUE_COMPUTE] = true;
 	OK(cuMemsetD8Async(d, 6, 4096, held));
 	OK(cuMemcpyHtoDAsync_v2(d + 4096, host + 4096, 4096, behind));

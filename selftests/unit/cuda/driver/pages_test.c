@@ -104,14 +104,14 @@ static void contents_stay(void **state)
 
 struct writer {
 	pthread_t thread;
-	volatile uint64_t *mine;	/* in the pages that are replaced and put back */
+	volatile uint64_t *mine;
 	uint8_t *buffer;		/* in these pages, too; system calls use it */
 	atomic_bool begun;
 	uint64_t count, wrong, failed;
 };
 
 static atomic_bool stop;
-static atomic_bool calls;		/* make system calls with buffers in these pages */
+static atomic_bool calls;		/* with buffers in these pages */
 
 __attribute__((no_sanitize("thread")))
 static void *write_on(void *arg)
@@ -125,7 +125,7 @@ static void *write_on(void *arg)
 		unsigned int i;
 
 		for (i = 0; i < 2 * PAGES; i++) {
-			/* two words of each page, read again right after each write */
+			/* read again right after each write */
 			volatile uint64_t *at = w->mine + (size_t)i * PAGE_BYTES / 16;
 
 			w->wrong += *at != w->count;
@@ -144,7 +144,7 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* Returns false if this system offers no means to replace pages. */
+/* False: there is no means to replace pages here. */
 static bool storm(unsigned int rounds)
 {
 	struct own o = fresh(BYTES);
@@ -197,7 +197,7 @@ static void nothing_is_lost(void **state)
 		skip();
 }
 
-/* The same in a process without the right to stop the system calls of its other threads. */
+/* Without the right to stop other threads' system calls. */
 static void nothing_is_lost_without_rights(void **state)
 {
 	int status = 0;
@@ -229,7 +229,7 @@ static void *idle(void *arg)
 	return NULL;
 }
 
-/* A signal handler writes to the pages, in the thread that replaces them. */
+/* A handler writes to the pages, in the thread that replaces them. */
 static void signals_come_between(void **state)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
@@ -240,10 +240,7 @@ static void signals_come_between(void **state)
 	pthread_t thread;
 
 	atomic_store(&stop, false);
-	/*
-	 * Block all signals in the new thread: if the handler ran there, too, it could write an
-	 * older number after a newer one.
-	 */
+	/* the handler shall run in this thread */
 	sigfillset(&every);
 	pthread_sigmask(SIG_BLOCK, &every, &mask);
 	assert_int_equal(pthread_create(&thread, NULL, idle, NULL), 0);
@@ -291,7 +288,6 @@ static void *show_stack(void *arg)
 	s->at = page_of_stack(__builtin_frame_address(0));
 	pthread_barrier_wait(&s->ready);
 	pthread_barrier_wait(&s->over);
-	/* called for the thread's own stack */
 	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);
 }
 
@@ -329,13 +325,12 @@ static void other_memory_is_left_alone(void **state)
 	pthread_barrier_wait(&s.over);
 	pthread_join(thread, &own_is_plain);
 	assert_null(own_is_plain);
-	/* the third page was given back: by now it may be another's, such as the sanitizer's */
+	/* the third page may be another's by now */
 	munmap(at, 2 * PAGE_BYTES);
 	munmap(at + 3 * PAGE_BYTES, 5 * PAGE_BYTES);
 	close(file);
 }
 
-/* A mapping that the application made in between stays as it is. */
 static void new_mappings_stay(void **state)
 {
 	struct own o = fresh(BYTES);
@@ -354,7 +349,7 @@ static void new_mappings_stay(void **state)
 		    maps_plain(o.at + 30 * PAGE_BYTES, BYTES - 30 * PAGE_BYTES));
 	assert_false(maps_plain(o.at + 10 * PAGE_BYTES, PAGE_BYTES));
 	assert_int_equal(o.at[1000], (uint8_t)(1000 * 31 + 3));
-	/* without the pages that were given back and may be another's by now */
+	/* without pages that may be another's by now */
 	munmap(o.at + 30 * PAGE_BYTES, BYTES - 30 * PAGE_BYTES);
 	munmap(mine, PAGE_BYTES);
 	munmap(o.source, BYTES);
@@ -387,7 +382,7 @@ static void a_child_has_its_own(void **state)
 
 /* ------------------------------------------------------------------ failures */
 
-static bool broken;			/* opened files give an error when they are read */
+static bool broken;			/* opened files can't be read */
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode)
@@ -395,7 +390,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	return __real_fopen(broken ? "/" : path, mode);
 }
 
-/* Let this process open @n more files; the least unused descriptor is the next one. */
+/* Let this process open @n more files. */
 static struct rlimit leave_files(unsigned int n)
 {
 	struct rlimit before, now;
@@ -419,8 +414,8 @@ static void assert_still_put(struct own *o, unsigned int value)
 }
 
 /*
- * Without a free descriptor there is no userfaultfd. With one, the userfaultfd takes it, and
- * /proc/self/maps can't be opened. Or it opens, and can't be read. Each time the pages stay in use.
+ * Without a free descriptor there is no userfaultfd. With one, /proc/self/maps can't be opened. Or
+ * it can't be read. Each time the pages stay in use.
  */
 static void pages_stay_if_mappings_are_unknown(void **state)
 {

@@ -105,7 +105,7 @@ static void copies_stay_inside(void **state)
 	c.dstY = SIZE_MAX;
 	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
 	c.dstY = 0;
-	c.WidthInBytes = 6;	/* a texel and a half */
+	c.WidthInBytes = 6;
 	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
 	c.WidthInBytes = 40;
 	c.dstArray = (CUarray)host;
@@ -134,7 +134,6 @@ static void texture_objects(void **state)
 	OK(cuTexObjectCreate(&first, &r, &t, NULL));
 	OK(cuTexObjectCreate(&second, &r, &t, NULL));
 	assert_true(first && second && first != second);
-	/* equal samplers have one slot */
 	assert_int_equal(first >> HANDLE_SAMPLER_SHIFT, second >> HANDLE_SAMPLER_SHIFT);
 	t.filterMode = CU_TR_FILTER_MODE_POINT;
 	OK(cuTexObjectCreate(&third, &r, &t, NULL));
@@ -144,7 +143,7 @@ static void texture_objects(void **state)
 	OK(cuTexObjectGetTextureDesc(&t_back, first));
 	assert_int_equal(t_back.filterMode, CU_TR_FILTER_MODE_LINEAR);
 	assert_int_equal(cuTexObjectGetResourceViewDesc(&v_back, first), CUDA_ERROR_INVALID_VALUE);
-	/* a view with texels of another size than the array's */
+	/* of texels of another size */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, &v), CUDA_ERROR_INVALID_VALUE);
 	v.format = CU_RES_VIEW_FORMAT_UINT_1X8 + 2;
 	OK(cuTexObjectCreate(&first, &r, &t, &v));
@@ -155,11 +154,10 @@ static void texture_objects(void **state)
 	OK(cuMemAlloc_v2(&d, 4096));
 	r = (CUDA_RESOURCE_DESC){ .resType = CU_RESOURCE_TYPE_LINEAR,
 				  .res.linear = { d + 4, CU_AD_FORMAT_FLOAT, 1, 64 } };
-	/* an address that is not aligned */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.devPtr = d;
 	r.res.linear.sizeInBytes = 1 << 20;
-	/* a texture that is longer than the allocation */
+	/* longer than the allocation */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.sizeInBytes = 4096;
 	r.res.linear.numChannels = 3;
@@ -168,7 +166,7 @@ static void texture_objects(void **state)
 	OK(cuArrayDestroy(a));
 }
 
-/* Makes and destroys 100000 textures, more than there are slots: freed slots are used again. */
+/* More than there are slots. */
 static void many_textures(void **state)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
@@ -185,9 +183,8 @@ static void many_textures(void **state)
 }
 
 /*
- * All 4096 sampler slots were used by different samplers, and freed. A new sampler overwrites one
- * that a kernel may still use. So the driver waits for the kernel first, and gets that kernel's
- * error.
+ * A new sampler overwrites one that a kernel may still use: the driver waits for the kernel, and
+ * gets its error.
  */
 static void samplers_are_waited_for(void **state)
 {
@@ -203,7 +200,7 @@ static void samplers_are_waited_for(void **state)
 
 	OK(cuModuleLoad(&m, CUBIN));
 	OK(cuModuleGetFunction(&f, m, "store"));
-	/* go through all slots twice: the first wait frees all slots at once */
+	/* twice: the first wait frees all slots at once */
 	for (i = 0; i < 2 * 4096; i++) {
 		t.borderColor[0] = i;
 		OK(cuTexObjectCreate(&o, &r, &t, NULL));
@@ -212,7 +209,7 @@ static void samplers_are_waited_for(void **state)
 	fake_fail_after = 0;
 	fake_failure = DEVICE_LOST;
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-	/* a sampler that is in a slot already needs no other slot, and so no wait */
+	/* it has a slot: no wait */
 	OK(cuTexObjectCreate(&o, &r, &t, NULL));
 	OK(cuTexObjectDestroy(o));
 	t.borderColor[0] = i;
@@ -243,14 +240,13 @@ static void surface_objects(void **state)
 	OK(cuArrayDestroy(a));
 }
 
-/* Bank 0 of a launch has the handle of the texture that is bound to the reference at the launch. */
+/* Bank 0 has the handle of the texture that is bound at the launch. */
 static void references(void **state)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUdeviceptr out;
 	int n = 8;
 	void *params[] = { &out, &n };
-	/* the parameters, and the words behind them */
 	uint8_t unbound[64], bound[64], *words = fake_const0 + 0x140;
 	CUtexref ref;
 	CUfunction f;
@@ -269,7 +265,6 @@ static void references(void **state)
 	assert_memory_not_equal(unbound, bound, sizeof(bound));
 	assert_true(fake_last_launch.nr_headers && fake_last_launch.headers);
 	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
-	/* nothing has changed, so the handle is the same */
 	assert_memory_equal(bound, words, sizeof(bound));
 	OK(cuTexRefSetFilterMode(ref, CU_TR_FILTER_MODE_LINEAR));
 	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
@@ -345,7 +340,7 @@ static void callbacks_are_told_of_errors(void **state)
 		usleep(1000);
 	assert_int_equal(told, CUDA_ERROR_ILLEGAL_ADDRESS);
 	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-	assert_int_equal(order, 0);	/* after the error the host function is not called */
+	assert_int_equal(order, 0);
 }
 
 /* ------------------------------------------------------------------ what kernels say */
@@ -360,8 +355,8 @@ static struct syscall_block *block_of(CUfunction f, void **params)
 }
 
 /*
- * Records as a kernel could leave them: first a good one of an unknown kind, then one with a wrong
- * size, which are dropped silently, then an assertion with damaged contents.
+ * Records as a kernel could leave them: an unknown kind and a wrong size, which are dropped, then
+ * an assertion with damaged contents.
  */
 static void records_of_any_contents(void **state)
 {
@@ -388,7 +383,7 @@ static void records_of_any_contents(void **state)
 	       &(struct syscall_record){ .bytes = 0xfffffff0, .kind = SYSCALL_PRINTF, .at = 5 },
 	       sizeof(struct syscall_record));
 	OK(cuCtxSynchronize());
-	assert_int_equal(b->taken, size);	/* up to the end of the ring, and no further */
+	assert_int_equal(b->taken, size);	/* up to the ring's end */
 	for (i = 0; i < size; i++)
 		assert_int_equal(ring[i], 0);
 	memcpy(ring, &(struct syscall_record){ .bytes = 40, .kind = SYSCALL_ASSERT },
@@ -452,7 +447,7 @@ static void managed_memory(void **state)
 	uint8_t *bytes;
 	CUstream s;
 
-	/* a device that cannot give managed memory one address for CPU and GPU */
+	/* CPU and GPU have two addresses */
 	assert_int_equal(cuMemAllocManaged(&p, 100, 1), CUDA_ERROR_NOT_SUPPORTED);
 	fake_same = true;
 	assert_int_equal(cuMemAllocManaged(&p, 0, 1), CUDA_ERROR_INVALID_VALUE);
@@ -465,10 +460,7 @@ static void managed_memory(void **state)
 	bytes = (uint8_t *)(uintptr_t)p;
 	memset(bytes, 0x11, 10000);
 	OK(cuMemcpyDtoD_v2(device, p, 10000));
-	/*
-	 * a fill or copy of managed memory is done when the call returns, whichever call it is,
-	 * because the CPU can look
-	 */
+	/* done when the call returns */
 	OK(cuMemsetD8_v2(p, 0x22, 10000));
 	assert_true(bytes[0] == 0x22 && bytes[9999] == 0x22);
 	OK(cuMemcpyDtoD_v2(p, device, 10000));
@@ -493,17 +485,14 @@ static void managed_memory(void **state)
 	assert_true(managed && type == CU_MEMORYTYPE_DEVICE);
 	OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, device));
 	assert_false(managed);
-	/* managed memory is no pinned memory, and can be no part of registered memory */
+	/* managed memory is not pinned, and can't be registered */
 	assert_int_equal(cuMemFreeHost(bytes), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostGetDevicePointer_v2(&q, bytes, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(bytes, 10, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostUnregister(bytes), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostGetFlags(&flags, bytes));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
-	/*
-	 * hints: a call may name the CPU; naming the GPU needs concurrent managed access, which
-	 * Kepler does not have
-	 */
+	/* naming the GPU needs concurrent managed access */
 	OK(cuMemAdvise(p, 10000, 1, 0));
 	OK(cuMemAdvise(p + 5, 9995, 3, -1));
 	assert_int_equal(cuMemAdvise(p, 10000, 3, 0), CUDA_ERROR_INVALID_DEVICE);
@@ -514,7 +503,7 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemAdvise(device, 100, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemPrefetchAsync(p, 10000, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
 	assert_int_equal(cuMemPrefetchAsync(device, 10000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
-	/* attributes tell what was advised, if it is the same for all pages of the range */
+	/* if it is the same for all pages */
 	OK(cuMemRangeGetAttribute(by, 4, 2, p + 5, 9995));
 	assert_int_equal(by[0], -1);
 	OK(cuMemAdvise(p + 4096, 4096, 2, 0));
@@ -547,7 +536,6 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* A kernel that gets the host's address of pinned memory finds the memory there. */
 static void pinned_memory_at_one_address(void **state)
 {
 	CUdeviceptr device;
@@ -563,10 +551,7 @@ static void pinned_memory_at_one_address(void **state)
 	OK(cuMemFreeHost(host));
 }
 
-/*
- * Registered memory that can't be shown to the GPU, since it is not the process's alone: known as
- * host memory, copied as before, without an address for the GPU.
- */
+/* Not the process's alone, so the GPU can't see it. */
 static void registered_memory(void **state)
 {
 	const int flags_of_map = MAP_SHARED | MAP_ANONYMOUS;
@@ -615,7 +600,7 @@ static void registered_memory(void **state)
 	OK(cuMemHostAlloc(&pinned, 100, 0));
 	assert_int_equal(cuMemHostRegister_v2(pinned, 10, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostUnregister(pinned), CUDA_ERROR_INVALID_VALUE);
-	OK(cuMemHostRegister_v2(other, 16, 0));	/* unregistered with the context */
+	OK(cuMemHostRegister_v2(other, 16, 0));
 }
 
 static uint8_t *pages(size_t n)
@@ -628,10 +613,7 @@ static uint8_t *pages(size_t n)
 	return at;
 }
 
-/*
- * Registered memory with a view: the GPU has it at an address of its own, and GPU and CPU see each
- * other's writes.
- */
+/* GPU and CPU see each other's writes. */
 static void registered_memory_in_place(void **state)
 {
 	uint8_t *mine = pages(8);
@@ -644,9 +626,8 @@ static void registered_memory_in_place(void **state)
 	fake_views = true;
 	before = fake_buffers;
 	OK(cuMemHostRegister_v2(mine + 100, 10000, CU_MEMHOSTALLOC_DEVICEMAP));
-	/* begins in the page in which the first piece ends */
+	/* in the page in which the first piece ends */
 	OK(cuMemHostRegister_v2(mine + 10100, 3000, CU_MEMHOSTALLOC_DEVICEMAP));
-	/* no buffer before the GPU's address is asked for */
 	assert_int_equal(fake_buffers, before);
 	OK(cuMemHostGetDevicePointer_v2(&d, mine + 150, 0));
 	OK(cuMemHostGetDevicePointer_v2(&other, mine + 10100, 0));
@@ -658,9 +639,8 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(mine[10099], 0x22);
 	assert_int_equal(mine[10100], 0x11);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 9951), CUDA_ERROR_INVALID_VALUE);
-	/* in the same page, but before the registered piece */
+	/* before the registered piece */
 	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);
-	/* what calls tell about the registered memory */
 	OK(cuMemHostGetFlags(&flags, mine + 150));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
 	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_HOST_POINTER, d + 1));
@@ -678,14 +658,14 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(cuMemFreeHost(mine + 100), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(mine + 110, 5, 0),
 			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	/* a page that is in a buffer already can't be in a second one */
+	/* a page can't be in two buffers */
 	assert_int_equal(cuMemHostRegister_v2(mine + 13200, 8000, CU_MEMHOSTALLOC_DEVICEMAP),
 			 CUDA_ERROR_NOT_SUPPORTED);
 	OK(cuMemHostRegister_v2(mine + 13200, 8000, 0));
 	assert_int_equal(cuMemHostGetDevicePointer_v2(&vram, mine + 13200, 0),
 			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostUnregister(mine + 13200));
-	/* copies use the memory in place: a delayed copy reads what is there when it is done */
+	/* a delayed copy reads what is there when it is done */
 	OK(cuMemAlloc_v2(&vram, 3000));
 	fake_hold[QUEUE_COPY] = true;
 	mine[10100] = 1;
@@ -693,11 +673,9 @@ static void registered_memory_in_place(void **state)
 	mine[10100] = 2;
 	fake_hold[QUEUE_COPY] = false;
 	OK(cuMemcpyDtoHAsync_v2(mine + 100, vram, 3000, NULL));
-	OK(cuMemHostUnregister(mine + 100));		/* waits for the copy */
+	OK(cuMemHostUnregister(mine + 100));
 	assert_int_equal(mine[100], 2);
-	/*
-	 * two buffers are left: the page that both pieces share, and the one for small allocations
-	 */
+	/* of the shared page, and of small allocations */
 	assert_int_equal(fake_buffers, before + 2);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemsetD8_v2(other, 5, 3000));
@@ -705,7 +683,7 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(fake_buffers, before + 1);
 	assert_int_equal(mine[13099], 5);
 	assert_int_equal(mine[13100], 0x11);
-	/* register it again: it is unregistered with the context, and the contents stay */
+	/* the contents stay when the context ends */
 	OK(cuMemHostRegister_v2(mine, 4096 * 8, 0));
 	OK(cuMemHostGetDevicePointer_v2(&d, mine, 0));
 	OK(cuMemsetD8_v2(d, 9, 4096 * 8));
@@ -715,10 +693,10 @@ static void registered_memory_in_place(void **state)
 	munmap(mine, 8 * 4096);
 }
 
-/* Memory that the GPU can't have is registered, but gets no GPU address. */
+/* It gets no GPU address. */
 static void registered_memory_of_other_kinds(void **state)
 {
-	/* not the address of a variable: a sanitizer may have put variables elsewhere */
+	/* a sanitizer may have put variables elsewhere */
 	uint8_t *at = pages(4), *on_stack = (uint8_t *)__builtin_frame_address(0) - 64;
 	CUdeviceptr d;
 
@@ -731,9 +709,9 @@ static void registered_memory_of_other_kinds(void **state)
 	OK(cuMemHostUnregister(at));
 	assert_int_equal(cuMemHostRegister_v2(on_stack, 64, CU_MEMHOSTALLOC_DEVICEMAP),
 			 CUDA_ERROR_NOT_SUPPORTED);
-	/* read-only registration, which a GPU needs an attribute for */
+	/* read-only */
 	assert_int_equal(cuMemHostRegister_v2(at, 10, 8), CUDA_ERROR_NOT_SUPPORTED);
-	/* registration of a device's registers */
+	/* a device's registers */
 	assert_int_equal(cuMemHostRegister_v2(at, 10, 4), CUDA_ERROR_NOT_SUPPORTED);
 	munmap(at, 4 * 4096);
 }

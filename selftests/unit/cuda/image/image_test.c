@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads files of nvcc, and then some of them with damage at many places. */
+/* Files of nvcc, some with damage at many places. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,7 +117,7 @@ static void no_word_of_bank0(void *ctx, uint32_t kernel, uint32_t offset, uint32
 	fail();
 }
 
-/* The constant of a MOV32I: bits 23 to 54. nvdisasm shows such instructions at these places. */
+/* The constant of a MOV32I: bits 23 to 54. */
 static uint32_t immediate(const uint8_t *code, uint32_t at)
 {
 	uint64_t insn;
@@ -203,7 +203,7 @@ static void other_chips_are_refused(void **state)
 	struct file f = read_file("sm_35.cubin");
 	struct image im;
 
-	f.data[48] = 60;	/* byte 48 is in e_flags: the architecture */
+	f.data[48] = 60;	/* the architecture in e_flags */
 	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_NO_BINARY);
 	assert_non_null(strstr(im.reason, "sm_60"));
 	free(f.data);
@@ -211,7 +211,7 @@ static void other_chips_are_refused(void **state)
 
 static void try_both(const uint8_t *data, size_t size)
 {
-	/* a copy of exactly @size bytes, so that the sanitizer sees reads behind the end */
+	/* so that the sanitizer sees reads behind the end */
 	uint8_t *copy = malloc(size ? size : 1);
 	struct image_pick p;
 	struct image im;
@@ -226,7 +226,7 @@ static void try_both(const uint8_t *data, size_t size)
 	free(copy);
 }
 
-/* The files cut off at many lengths, and with many single bytes changed in three ways. */
+/* Cut off, and with single bytes changed in three ways. */
 static void damage_does_no_harm(void **state)
 {
 	static const char *const names[] = { "sm_35.cubin", "packed.fatbin" };

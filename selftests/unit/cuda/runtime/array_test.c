@@ -95,7 +95,7 @@ static void volume(void **state)
 					.kind = cudaMemcpyDeviceToHost };
 	OK(cudaMemcpy3D_ptds(&p));
 	assert_memory_equal(in, out, sizeof(in));
-	/* a position in an array counts elements, a position in memory counts bytes */
+	/* in an array elements count, in memory bytes */
 	memset(out, 0, sizeof(out));
 	p.srcPos = (struct cudaPos){ 30, 2, 3 };
 	p.dstPos = (struct cudaPos){ 8, 1, 0 };
@@ -154,7 +154,7 @@ static void plane(void **state)
 	cudaGetLastError();
 }
 
-/* Copies of bytes that go on in the next line, and begin and end anywhere in a line. */
+/* They go on in the next line, and begin and end anywhere. */
 static void bytes(void **state)
 {
 	size_t cuts[] = { 0, 12, 12 + 136, 500, 500 + 148 * 3, sizeof(in) - 20, sizeof(in) };
@@ -168,7 +168,7 @@ static void bytes(void **state)
 				     cuts[i + 1] - cuts[i], cudaMemcpyHostToDevice));
 	OK(cudaMemcpyFromArray(out, a, 0, 0, sizeof(out), cudaMemcpyDeviceToHost));
 	assert_memory_equal(in, out, sizeof(in));
-	/* an array with lines of another length */
+	/* lines of another length */
 	OK(cudaMemcpyArrayToArray(b, 8, 1, a, 4, 0, sizeof(in) - 4, cudaMemcpyDeviceToDevice));
 	memset(out, 0, sizeof(out));
 	for (i = 0; i + 1 < sizeof(cuts) / sizeof(cuts[0]); i++) {
@@ -266,11 +266,7 @@ static void texture_objects(void **state)
 	cudaGetLastError();
 }
 
-/*
- * How a texture may read a view goes by the view's format, not by the array's. By CUDA's
- * documentation: a linear filter gives floating-point numbers only, and integers of 32 bits are not
- * read as such.
- */
+/* The view's format counts, not the array's. */
 static void texture_views(void **state)
 {
 	enum { UINT_1X8 = 1, INT_1X32 = 16, HALF_1X16 = 19, FLOAT_1X32 = 22 };
@@ -316,10 +312,7 @@ static void texture_views(void **state)
 	cudaGetLastError();
 }
 
-/*
- * Declared in kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized>
- * linear_ref
- */
+/* kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized> linear_ref */
 static void references(void **state)
 {
 	static struct textureReference plain = { .channelDesc = { 32, 0, 0, 0,

@@ -75,7 +75,7 @@ static void host_memory(void **state)
 	OK(cudaDeviceSynchronize());
 	assert_int_equal(((uint8_t *)host)[16], 0x5a);
 	assert_int_equal(((uint8_t *)host)[19], 0x5a);
-	/* the host's address can be given, too: addresses are unified */
+	/* addresses are unified */
 	OK(cudaMemset(host, 0x77, 4));
 	OK(cudaMemcpy((char *)host + 4, host, 4, cudaMemcpyDeviceToDevice));
 	OK(cudaDeviceSynchronize());
@@ -111,7 +111,7 @@ static void host_memory(void **state)
 	cudaGetLastError();
 }
 
-/* A binary that lacks one of its managed variables is not kept, and no pointer is written. */
+/* The binary is not kept, and no pointer is written. */
 static void missing_managed_variable(void **state)
 {
 	void *counter = NULL, *table = NULL, *missing = NULL, **handle;
@@ -136,10 +136,7 @@ static void missing_managed_variable(void **state)
 	free(data);
 }
 
-/*
- * Managed variables of data/managed.cu. The program's pointers to them are set when the module is
- * asked for, and set anew in the next context.
- */
+/* data/managed.cu. Pointers are set when the module is asked for. */
 static void managed_variables(void **state)
 {
 	int *counter = NULL, (*table)[4] = NULL, *where = NULL;
@@ -156,7 +153,7 @@ static void managed_variables(void **state)
 	__cudaRegisterManagedVar(handle, (void **)&table, NULL, "table", 0, 16, 0, 0);
 	__cudaRegisterVar(handle, &plain, NULL, "plain", 0, 4, 0, 0);
 	__cudaRegisterFatBinaryEnd(handle);
-	/* first on a device that cannot give memory one address for CPU and GPU */
+	/* first with two addresses for CPU and GPU */
 	assert_int_equal(__cudaInitModule(handle), 0);
 	FAILS(cudaFuncGetAttributes(&f, &kernel), cudaErrorNotSupported);
 	cudaGetLastError();
@@ -216,7 +213,7 @@ static void lines_of_bytes(void **state)
 	OK(cudaMemcpy_ptds(out, b, N, cudaMemcpyDefault));
 	assert_memory_equal(in, out, N);
 	OK(cudaMemset(b, 0, N));
-	/* a GPU address that the copy's direction calls the host's */
+	/* the direction calls it the host's */
 	OK(cudaMemcpy(b, a, N, cudaMemcpyHostToDevice));
 	OK(cudaMemcpy(b, a, N, cudaMemcpyDeviceToHost));
 	OK(cudaMemcpy(out, b, N, cudaMemcpyDeviceToHost));
@@ -286,7 +283,6 @@ static void boxes(void **state)
 	p.kind = cudaMemcpyDeviceToHost;
 	OK(cudaMemcpy3D(&p));
 	assert_memory_equal(in, out, sizeof(in));
-	/* a box from the middle, to another place */
 	memset(out, 0, sizeof(out));
 	memset(want, 0, sizeof(want));
 	p.srcPos = (struct cudaPos){ 3, 1, 2 };
@@ -299,7 +295,7 @@ static void boxes(void **state)
 	OK(cudaMemcpy3DAsync(&p, NULL));
 	OK(cudaStreamSynchronize(NULL));
 	assert_memory_equal(out, want, sizeof(want));
-	/* fill all of it, then a box at the origin */
+	/* all of it, then a box */
 	OK(cudaMemset3D(box, 7, (struct cudaExtent){ W, H, D }));
 	OK(cudaMemcpy3DPeer(&(struct cudaMemcpy3DPeerParms){ .srcPtr = box,
 							     .dstPtr = box,
@@ -361,9 +357,8 @@ static void symbols(void **state)
 /* ------------------------------------------------------------------ streams */
 
 /*
- * Which stream a call without a stream uses. The legacy stream waits for other streams, except
- * those that are non-blocking. The thread's own stream (_ptsz) does not wait for a stream that the
- * program made.
+ * It waits for other streams, except non-blocking ones; the thread's own (_ptsz) waits for none
+ * that the program made.
  */
 static void stream_0(void **state)
 {
@@ -438,7 +433,7 @@ static void events(void **state)
 	cudaGetLastError();
 }
 
-/* the first call of a program: it needs the driver, but no context */
+/* it needs no context */
 static void first_call(void **state)
 {
 	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;

@@ -17,10 +17,9 @@ struct wrapper wrap(const void *data)
 }
 
 /*
- * The driver below is this project's, which takes more than NVIDIA's does. What NVIDIA's driver
- * refuses is refused here, so that the runtime works on either driver: nvcc's segment in the place
- * of an image, and context flags that are not for primary contexts (seen with driver 580 on an
- * H200).
+ * NVIDIA's driver refuses some of what this project's takes. So that the runtime works on both,
+ * this is refused here, too: nvcc's segment as an image, and context flags that are not for primary
+ * contexts (seen with driver 580 on an H200).
  */
 CUresult __real_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
 				   CUjit_option *options, void **values);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Registers fat binaries and their kernels and variables, as the code does that nvcc puts into a
- * program. The binary here is the cubin of selftests/cuda/driver.
- */
+/* Registers fat binaries and what is in them, as nvcc's code does. */
 #ifndef KVGPU_TESTS_CUDART_PROGRAM_H
 #define KVGPU_TESTS_CUDART_PROGRAM_H
 
@@ -11,10 +8,7 @@
 #define OK(call) assert_int_equal(call, cudaSuccess)
 #define FAILS(call, error) assert_int_equal(call, error)
 
-/*
- * Addresses that stand for kernels and variables: only what is registered for them gives them a
- * meaning.
- */
+/* They stand for kernels and variables. */
 extern char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow,
 	missing_stub;
 
@@ -23,11 +17,11 @@ struct wrapper {
 	const void *data, *prelinked;
 };
 
-/* makes what nvcc puts into section .nvFatBinSegment */
+/* as in section .nvFatBinSegment */
 struct wrapper wrap(const void *data);
-/* The caller frees the bytes. Ends the test program if there is no such file. */
+/* The caller frees the bytes. No such file: ends the program. */
 void *file_bytes(const char *name);
-/* Registers all of the above, in one fat binary. The binary has no kernel for missing_stub. */
+/* All of the above in one fat binary, which has no kernel for missing_stub. */
 void **register_program(void);
 void unregister_program(void);
 

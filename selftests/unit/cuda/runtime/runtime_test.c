@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The runtime API on a fake device: contexts that are made when they are needed, errors, the
- * kernels and variables that the program registers, and launches.
+ * The runtime API on a fake device: contexts, errors, the kernels and variables that the program
+ * registers, and launches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static int set_up(void **state)
 	return cudaGetLastError();
 }
 
-/* Resets the device, and checks that nothing is left there, nor an error. */
+/* Nothing may be left there, nor an error. */
 static int tear_down(void **state)
 {
 	int r = cudaDeviceReset();
@@ -46,10 +46,7 @@ static void context_when_wanted(void **state)
 	OK(cudaSetDeviceFlags(4));
 	assert_int_equal(fake_open, 0);
 	assert_int_equal(cuCtxGetDevice(&v), CUDA_ERROR_INVALID_CONTEXT);
-	/*
-	 * after cudaSetDevice() calls of the driver API find the device's context, too: seen with
-	 * CUDA's own library
-	 */
+	/* the driver API finds the device's context, too: seen with CUDA's own library */
 	OK(cudaSetDevice(0));
 	OK(cuCtxGetDevice(&v));
 	assert_int_equal(v, 0);
@@ -162,10 +159,7 @@ static void a_fault_stays(void **state)
 	unregister_program();
 }
 
-/*
- * A context that the application made current through the driver API is used instead of the primary
- * context.
- */
+/* It is used instead of the primary one. */
 static void drivers_context(void **state)
 {
 	void *host, *args[] = { &host };
@@ -181,7 +175,7 @@ static void drivers_context(void **state)
 	OK(cuCtxGetCurrent(&c));
 	assert_ptr_equal(c, mine);
 	OK(cuCtxPopCurrent_v2(NULL));
-	/* memory is found whatever context is current, as on NVIDIA's driver */
+	/* as on NVIDIA's driver */
 	OK(cudaFree(p));
 	FAILS(cudaFree(p), cudaErrorInvalidValue);
 	cudaGetLastError();
@@ -218,7 +212,7 @@ static void lazily_loaded(void **state)
 	unregister_program();
 	FAILS(cudaGetSymbolAddress(&p, &table_shadow), cudaErrorInvalidSymbol);
 	cudaGetLastError();
-	/* an unregistered module is unloaded when the next one is loaded */
+	/* unloaded when the next one is loaded */
 	register_program();
 	OK(cudaGetSymbolSize(&n, &table_shadow));
 	assert_int_equal(fake_buffers, before);
@@ -256,14 +250,14 @@ static void bad_binaries(void **state)
 	handle = register_program();
 	__cudaRegisterManagedVar(handle, &data, NULL, "m", 0, 4, 0, 0);
 	assert_int_equal(__cudaInitModule(handle), 0);
-	/* the binary has no such variable, so loading the whole binary fails */
+	/* no such variable: loading the whole binary fails */
 	FAILS(cudaFuncGetAttributes(&a, &add_stub), cudaErrorInvalidDeviceFunction);
 	unregister_program();
 	__cudaUnregisterFatBinary(NULL);
 	cudaGetLastError();
 }
 
-/* After a reset an old kernel's handle, whose memory may be another one's, names no kernel. */
+/* after a reset */
 static void old_handles(void **state)
 {
 	const void *host;
@@ -278,10 +272,7 @@ static void old_handles(void **state)
 	unregister_program();
 }
 
-/*
- * The same stub is registered from two binaries, as for a template that two files use. When one
- * binary is unregistered, the other one still serves the stub.
- */
+/* The same stub, from two binaries: the one that is left serves it. */
 static void twice(void **state)
 {
 	struct cudaFuncAttributes a;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The runtime API from many threads: one context for all threads, libraries that are loaded and
- * unloaded, resets, and host functions.
- */
+/* The runtime API from many threads. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +68,7 @@ static void one_context(void **state)
 	assert_int_equal(fake_buffers, 0);
 }
 
-/* As dlopen() and dlclose() of a library with kernels do. */
+/* As dlopen() and dlclose() do. */
 static void *library(void *arg)
 {
 	void *cubin = file_bytes("selftests/cuda/driver/kernels.cubin"), **handle, *p;
@@ -103,7 +100,7 @@ static void libraries(void **state)
 	assert_int_equal(fake_buffers, 0);
 }
 
-/* A thread that used the context continues with the next context after another thread's reset. */
+/* Goes on with the next context after another thread's reset. */
 static void *user(void *arg)
 {
 	pthread_barrier_t *b = arg;
@@ -171,10 +168,7 @@ static void host_functions(void **state)
 
 static cudaError_t in_reset[4];
 
-/*
- * A host function that asks for contexts while cudaDeviceReset() waits for it. The driver's `table`
- * is held then.
- */
+/* while cudaDeviceReset() waits for it */
 static void use_runtime(void *data)
 {
 	int device;
@@ -205,10 +199,7 @@ static void host_functions_in_a_reset(void **state)
 	FAILS(in_reset[3], cudaErrorNotPermitted);
 }
 
-/*
- * A destructor in cudaDeviceReset(), which waits for another thread. That thread uses the other
- * device. The destructor itself may not reset a device.
- */
+/* It runs in cudaDeviceReset(), which waits for another thread, and may not reset a device. */
 static int destroyed;
 static cudaError_t in_destructor;
 

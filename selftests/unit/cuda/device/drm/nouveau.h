@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The part of libdrm_nouveau's interface that cuda/device/ uses. buffers_test.c implements it in
- * the place of that library.
- */
+/* The part of libdrm_nouveau's interface that cuda/device/ uses. */
 #ifndef KVGPU_TESTS_NOUVEAU_H
 #define KVGPU_TESTS_NOUVEAU_H
 

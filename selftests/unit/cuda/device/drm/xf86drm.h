@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The part of libdrm's interface that cuda/device/memory.c uses. buffers_test.c implements it in
- * the place of that library.
- */
+/* The part of libdrm's interface that cuda/device/memory.c uses. */
 #ifndef KVGPU_TESTS_XF86DRM_H
 #define KVGPU_TESTS_XF86DRM_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Managed variables beside others, for tests of the driver and the runtime (README.md says how it
- * is compiled).
- */
+/* Managed variables beside others (README.md says how it is compiled). */
 __managed__ int counter = 5;
 __managed__ int table[4];
 __device__ int plain = 7;
