@@ -22,7 +22,7 @@ static inline void vgpu_compat_eventfd_signal(struct eventfd_ctx *ctx)
 #endif
 }
 
-/* Sets flags of a user mapping. In newer kernels only accessor functions can change vm_flags. */
+/* Sets flags of a user mapping. In newer kernels accessor functions change vm_flags. */
 static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #ifdef KVGPU_HAVE_VM_FLAGS_SET

@@ -28,10 +28,7 @@ struct config_word {
 
 #define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
 
-/*
- * The low words of the BARs have no .rw for their address bits: word_writable() has them, because
- * those of BAR1 and BAR3 depend on the type.
- */
+/* The low words of the BARs have no .rw for their address bits: word_writable() has them. */
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },
 	{ GK110_PCI_CMD_STA, GK110_PCI_STA_CAP_LIST,

@@ -12,7 +12,7 @@
  * two ways: it is inside rcu_read_lock(); or, in replace_trigger(), it holds vgpu->lock, without
  * which no context is replaced.
  *
- * internal.h says for each function whether vgpu->lock is held.
+ * internal.h says where vgpu->lock is held.
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>

@@ -52,9 +52,8 @@ TRACE_EVENT(kvgpu_vgpu,
 );
 
 /*
- * The guest has written register @reg, and mmio-trap has made a command of the write. @kind is the
- * command's enum kvgpu_cmd_kind, @a the written value. @b has 0xff in each byte of @a that the
- * guest has written.
+ * A register write of the guest became a command. @kind: enum kvgpu_cmd_kind. @a: the value. @b has
+ * 0xff in each byte of @a that was written.
  */
 TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_ARGS(vgpu, reg, kind, a, b),
@@ -65,10 +64,7 @@ TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_printk("vgpu=%u reg=0x%06x kind=%u a=0x%llx b=0x%llx", __entry->vgpu, __entry->reg,
 		      __entry->kind, __entry->a, __entry->b));
 
-/*
- * The guest has accessed a register, and mmio-trap has counted the access as unlisted (no line of
- * its tables covers the register) or as denied.
- */
+/* mmio-trap has counted a guest's access as unlisted or as denied. */
 TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
 	    TP_ARGS(vgpu, reg, val, write),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, val)
@@ -143,7 +139,7 @@ TRACE_EVENT(kvgpu_runlist, TP_PROTO(u32 vgpu, u8 runl, u32 guest_nr, u32 nr, int
 	    TP_printk("vgpu=%u runlist=%u guest_entries=%u entries=%u ret=%d", __entry->vgpu,
 		      __entry->runl, __entry->guest_nr, __entry->nr, __entry->ret));
 
-/* @what is a constant string of this module, so the event stores only the pointer. */
+/* @what is a constant string of this module */
 TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr, u32 code),
 	    TP_ARGS(vgpu, what, chid, addr, code),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, what) __field(int, chid)
@@ -170,9 +166,8 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 
 /*
  * The slicer has driven a channel, or a group if @tsg, off the chip. @id: the chip's id of the
- * channel or group. @ns: time until the channel or group had left, its recovery began or the card
- * failed. The time counts from the look that led to the switch, or from the preempt before in the
- * same switch.
+ * channel or group. @ns: from the look that led to the switch, or from the preempt before in the
+ * same switch, until it had left, its recovery began or the card failed.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
@@ -197,7 +192,7 @@ TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 n
 		      __entry->tsg ? "tsg" : "channel", __entry->id,
 		      __entry->recover ? "recover" : "look", __entry->ns));
 
-/* @why is a constant string of this module, so the event stores only the pointer. */
+/* @why is a constant string of this module */
 TRACE_EVENT(kvgpu_strike, TP_PROTO(u32 vgpu, const char *why, u64 total, bool suspended),
 	    TP_ARGS(vgpu, why, total, suspended),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, why) __field(u64, total)

@@ -21,9 +21,9 @@
 #define MAP_BITS	256
 
 /*
- * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks. Their number
- * depends on how many programs a guest runs rather than on the size of its memory. So the smallest
- * type has as much BAR3 as the second smallest.
+ * Sizes of the BARs must be powers of two. The use of BAR3 (page tables, instance blocks) depends
+ * on how many programs a guest runs, so that the smallest type has as much BAR3 as the second
+ * smallest.
  */
 static const struct {
 	const char *name, *pretty;

@@ -2,11 +2,9 @@
 /*
  * The two main objects of the module, and their locks.
  *
- * struct kvgpu_gpu: one physical GPU. The PCI driver's probe makes it. The PCI driver's remove
- *   frees it after all its vGPUs are gone.
+ * struct kvgpu_gpu: one physical GPU. The PCI driver's probe makes it, its remove frees it.
  * struct kvgpu_vgpu: one mediated device. .init of its vfio_device_ops (vgpu_init()) reserves its
- *   resources and fills its video memory with zeros. .release (vgpu_release()) gives the resources
- *   back.
+ *   resources, .release (vgpu_release()) gives them back.
  *
  * The folder mdev/ has two halves: the VFIO face (the files in mdev/ itself), and the machine
  * behind it (mdev/machine/). The face calls the functions in machine/machine.h, and the machine
@@ -32,9 +30,8 @@
  * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx. No eventfd
  * is signalled under it.
  *
- * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. That causes no deadlock: a
- * pin takes iommu->lock of the VFIO container and the mmap_lock, and the vfio core calls .dma_unmap
- * with neither of these two held (machine/pin.c).
+ * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. machine/pin.c says why that
+ * goes together.
  */
 #ifndef KVGPU_MDEV_VGPU_H
 #define KVGPU_MDEV_VGPU_H
@@ -53,16 +50,13 @@
 #include "gk110/pci.h"
 #include "hw/hw.h"
 
-/*
- * A type of vGPU. An admin chooses the type for each new vGPU. Its name is the size of its video
- * memory. All members but .base are constant after vgpu_types_init().
- */
+/* A type of vGPU. Its members but .base are constant after vgpu_types_init(). */
 struct kvgpu_type {
 	struct mdev_type base;
 	u64 vram;			/* bytes, a multiple of 512 MiB */
 	/*
-	 * sizes of BAR1 and BAR3 that the guest sees, which are also the sizes of the vGPU's slices
-	 * of the card's BAR1 and BAR3; bytes, powers of two
+	 * sizes of BAR1 and BAR3 that the guest sees, and of the vGPU's slices of the card's BARs;
+	 * bytes
 	 */
 	u64 bar[KVGPU_NR_BARS];
 };
@@ -93,10 +87,7 @@ struct kvgpu_gpu {
 	struct dentry *debugfs;
 };
 
-/*
- * A vGPU has a log of its latest KVGPU_FAULT_LOG faults, which debugfs shows. vgpu->fault_lock
- * protects the log. struct kvgpu_fault_entry is one fault.
- */
+/* The log of a vGPU's latest faults, which debugfs shows; vgpu->fault_lock. */
 #define KVGPU_FAULT_LOG		32
 struct kvgpu_fault_entry {
 	ktime_t when;			/* time since boot */
@@ -109,7 +100,7 @@ struct kvgpu_fault_entry {
 /*
  * Counters of one vGPU, which sysfs reads without locks. .bar_trapped: trapped accesses of BAR1 and
  * BAR3. .mmaps: page faults on BARs. .handler_ns: ns that the trapped accesses and page faults took
- * (sysfs.c tells what is not included).
+ * (sysfs.c).
  */
 struct kvgpu_counters {
 	atomic64_t bar0_reads, bar0_writes, bar_trapped, config, irqs, mmaps, zaps, faults,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The list of a vGPU's user mappings. For kernels that give a VFIO device no inode of its own
- * (compat.h). A mapping is put on the list at its first page fault. A mapping can also get pages by
- * a split or by mremap(). It is emptied at once, so that no mapping outside of the list has pages
- * of the card. .open empties the new mapping of a split. For a move, the core makes a new mapping,
- * calls .open while the mapping is empty, and moves the pages into it afterwards; then .mremap
- * empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS).
+ * (compat.h). A page fault puts its mapping on the list, except a fault on the vGPU's own memory. A
+ * mapping can also get pages by a split or by mremap(). It is emptied at once, so that no mapping
+ * outside of the list has pages of the card. .open empties the new mapping of a split. For a move,
+ * the core makes a new mapping, calls .open while the mapping is empty, and moves the pages into it
+ * afterwards; then .mremap empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS).
  *
  * vma_lock is taken inside mmap_lock. So vgpu_compat_zap() finds a process under vma_lock, drops
  * vma_lock, takes mmap_lock and then vma_lock, and zaps the mappings of that process. It takes

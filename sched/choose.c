@@ -5,7 +5,7 @@
  * Of the vGPUs that can run, those at the front (see below) go before all others. Among vGPUs that
  * are all at the front, or all not, the vGPU whose clock vtime is furthest behind is next. If
  * clocks are about equal (within half of the shortest turn of the vGPU with the smaller share), the
- * vGPU with the longest wait is next. So the order stays the same from round to round.
+ * vGPU with the longest wait is next.
  *
  * Each vGPU has a second clock, paced, which may be behind the GPU's clock pace by lead_v at most.
  * A vGPU that wakes goes to the front for one turn if its paced is behind pace by half of lead_v or
@@ -14,8 +14,7 @@
  *
  * The length of a turn is in proportion to the vGPU's share, divided by the sum of the shares of
  * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
- * shorter than vsched_turn_min(), because switches between shorter turns would take too much of the
- * GPU's time. turn_even_out() corrects the length.
+ * shorter than vsched_turn_min(). turn_even_out() corrects the length.
  *
  * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
  * vGPU on the chip. vsched_turn_cut() has limits, so that no vGPU forces switches all the time. A
@@ -24,10 +23,10 @@
  * grow up to vsched_moment().
  *
  * A vGPU that runs out of work in its turn may *linger*, which means that it keeps the chip for a
- * moment (vsched_moment()). A client that waits for each of its jobs would otherwise lose most of
- * its turns. A vGPU lingers if GPU time was charged for at least half of its turn so far, its last
- * pause was short, and no other vGPU that can run goes before it (vsched_ent_lingers()). If no work
- * comes while it lingers, it does not linger the next SCHED_IN_VAIN times.
+ * moment (vsched_moment()). That helps a client that waits for each of its jobs. A vGPU lingers if
+ * GPU time was charged for at least half of its turn so far, its last pause was short, and no other
+ * vGPU that can run goes before it (vsched_ent_lingers()). If no work comes while it lingers, it
+ * does not linger the next SCHED_IN_VAIN times.
  *
  * A vGPU may leave the chip idle in its turn, for example while its channel waits for a semaphore.
  * For the part of this idle time in which other vGPUs could have run, it is charged as if it had
@@ -158,9 +157,7 @@ void vsched_turn_end(struct kvgpu_sched *s)
 /*
  * Returns the length of this turn: @turn, corrected by the error of the last turn of @e, so that
  * the vGPUs get GPU time in proportion to their shares in each round. A turn may end late, because
- * a piece of work that has begun goes on. Without the correction @e could gain a little in each
- * round. Its clock would then run ahead, until @e gets a later place in the round, and a window of
- * measurement could miss a turn of @e. The correction is at most half of the turn: larger errors
+ * a piece of work that has begun goes on. The correction is at most half of the turn: larger errors
  * are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)

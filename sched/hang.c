@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps when a preempt takes long. A preempt may take long although nothing is wrong, because
- * the chip saves a context only between blocks of threads. The steps are: wait; when the preempt is
+ * The steps when a preempt takes long. The chip saves a context between blocks of threads only, so
+ * that a preempt may take long although nothing is wrong. The steps are: wait; when the preempt is
  * late, look once for a pending interrupt whose message to the CPU may have been lost, for which
  * the engine may wait; after the watchdog's time (the caller's @watchdog_ns), end the channel, or
  * its group, that stays on the chip. Also counts strikes and resets of engines.

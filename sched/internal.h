@@ -58,7 +58,7 @@
 /*
  * Time, ns, in which the empty budget of a cap, or of a share under equal and fixed share, becomes
  * full, if the full budget is larger than SCHED_DEPTH_MIN (ns). A vGPU may spend a full budget at
- * once, in addition to its share. So this is short beside the window for which shares are promised
+ * once, in addition to its share. It is short beside the window for which shares are promised
  * (docs/sharing.md).
  */
 #define SCHED_PERIOD		16000000u
@@ -70,17 +70,14 @@
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
  * Length of a round, ns. A round takes about 3.5 slices if this makes no turn shorter than
- * vsched_turn_min() or longer than a slice. So a round is short beside the window for which shares
- * are promised.
+ * vsched_turn_min() or longer than a slice. It is short beside the window for which shares are
+ * promised.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */
 /* .until of a decision is at least this many ns after the @now of the call that returns it. */
 #define SCHED_UNTIL_MIN		50000u
-/*
- * A vGPU lingers in vain if it keeps the chip for a moment without work, and no work comes
- * (choose.c). After that it does not linger when it runs out of work, for this number of times.
- */
+/* After a vGPU has lingered in vain (no work came), it does not linger this number of times. */
 #define SCHED_IN_VAIN		4u
 
 static inline s64 vsched_clock_ahead(u64 a, u64 b)
@@ -128,14 +125,14 @@ static inline bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a,
 }
 
 /*
- * account.c: advances the state from s->at to @now. The budgets of caps fill, and pace advances.
- * vclock advances too, except under best effort while a vGPU can run.
+ * account.c: advances the state from s->at to @now. The budgets of caps fill, and the GPU's clocks
+ * advance.
  */
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
  * Brings the clocks of all vGPUs within their limits, and decides which vGPUs are held back. Under
  * best effort first moves vclock on to the lowest vtime of the vGPUs that can run. A vGPU that is
- * no longer held back may end the turn under way early. Call it after every change of a clock.
+ * no longer held back may end the turn under way early. Call it after a change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
 /* Tells whether a vGPU other than s->current_ent can run. */

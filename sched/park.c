@@ -11,8 +11,7 @@
  * decides, not the number of looks, which another vGPU can cause.
  *
  * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
- * the lists of all vGPUs: choose.c). On an open chip the parked vGPU could go on with its work,
- * unseen until a look.
+ * the lists of all vGPUs: choose.c).
  */
 #include "sched/internal.h"
 

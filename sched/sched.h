@@ -4,9 +4,9 @@
  * the steps when a channel does not leave the chip. Pure: it has no clock (the caller passes the
  * monotonic time in ns as @now; a time before that of an earlier call counts as equal to it), no
  * lock (the caller holds one lock for all calls of one struct kvgpu_sched that may change it), and
- * no allocation. The driver (mdev/machine/) reports which vGPUs have work and for which vGPUs the
- * engine worked. The policy answers with the vGPU whose list of channels the chip should have
- * alone, or that the chip should have the lists of all vGPUs, or no list.
+ * no allocation. The driver (mdev/machine/) reports which vGPUs have work and for which the engine
+ * worked. The policy answers which lists of channels the chip should have: one vGPU's, all, or
+ * none.
  *
  * Words: a vGPU is *present* from kvgpu_sched_add() to kvgpu_sched_remove(). It is *runnable* while
  * it has work that the chip could do and is not parked, and *suspended* when it may not run in any
@@ -97,7 +97,7 @@ struct kvgpu_sched_ent {
 	/*
 	 * The vGPU's two clocks, in ns of GPU time * SCHED_V / .share (sched/internal.h). .vtime is
 	 * compared with kvgpu_sched.vclock, .paced with kvgpu_sched.pace. .vrem: remainder of the
-	 * last division by .share, which is added at the next one.
+	 * last division by .share.
 	 */
 	u64 vtime, vrem, paced;
 	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
@@ -124,7 +124,7 @@ struct kvgpu_sched_ent {
 	u64 woke_busy, slept_at, cut_next, free_next;
 	/*
 	 * Of its last turn that began while another vGPU could run. .turn_ns: length, ns, before
-	 * turn_even_out() corrected it. .turn_busy: .busy_ns when that turn began.
+	 * turn_even_out() corrected it; 0: none. .turn_busy: .busy_ns when that turn began.
 	 */
 	u64 turn_ns, turn_busy;
 	s64 turn_over;			/* ns by which turn_even_out() made this turn shorter */
@@ -154,7 +154,7 @@ struct kvgpu_sched {
 	/*
 	 * .at: time, ns, up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
 	 * clocks (sched/internal.h). .closed: .vclock after the last vsched_budget_close().
-	 * .pace_rem: remainder of the last division by .total, which is added at the next one.
+	 * .pace_rem: remainder of the last division by .total.
 	 */
 	u64 at, vclock, closed, pace, pace_rem;
 	/* the share that is the whole GPU: sum of the weights; KVGPU_SCHED_PPM under FIXED_SHARE */
@@ -237,9 +237,9 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
  *   of it before @now
  * @now: current time, ns
  *
- * Charge all time for which an engine worked for the vGPU, whether or not it was the vGPU's turn:
- * time beyond the turn is a debt, up to KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that
- * leaves the chip idle in its turn (choose.c); busy_ns does not count that.
+ * Charge the time whether or not it was the vGPU's turn: time beyond the turn is a debt, up to
+ * KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that leaves the chip idle in its turn
+ * (choose.c); busy_ns does not count that.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
 /**
@@ -376,9 +376,9 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 
 /*
- * Counts the resets of engines, and the long evictions of channels, that a vGPU causes and for
- * which it has a budget. Both are called resets here. A reset beyond the budget is a strike.
- * mdev/machine/strike.c says which resets are strikes at once.
+ * The resets of engines, and the long evictions of channels, for which a vGPU has a budget. Both
+ * are called resets here. A reset beyond the budget is a strike. mdev/machine/strike.c says which
+ * resets are strikes at once.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull

@@ -127,7 +127,7 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	vsched_clocks_settle(s);
 	s->policy = policy;
 	vsched_knobs_apply(s);
-	/* each vGPU gains lead_v, a full budget of its share, which pays off as much of a debt */
+	/* each vGPU gains lead_v, a full budget of its share: a debt becomes smaller by that */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
 	vsched_clocks_settle(s);

@@ -10,9 +10,7 @@
  *
  * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
  * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
- * runlist also serves a copy engine. So a guest's channels go to GR's runlist. Channels that only
- * copy would be faster on a copy engine of their own if two tenants copy, but a channel that starts
- * to use GR would have to be moved back while it runs.
+ * runlist also serves a copy engine. So a guest's channels go to GR's runlist.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
  * after the bind. The change takes effect when the host reads the block again: vmach_chan_resync()
@@ -141,8 +139,7 @@ static void give_groups(struct kvgpu_vgpu *v)
  * Takes a chip's id for the channel. Makes the card's doorbells of the id's group of ids show the
  * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
  * have USERD in different pages, the doorbells show the last channel's. A channel's USERD has to be
- * at the place of the channel's id in the page. Otherwise the chip and the slicer would read
- * different words as its GP_GET and GP_PUT. Returns:
+ * at the place of the channel's id in the page. Returns:
  * - 0
  * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that place
  * - -EIO: the card's doorbells could not be changed, and the card was cut off

@@ -2,7 +2,7 @@
 /*
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
  * decoded the command and checked its form. Its ids and addresses are still the guest's. A command
- * that can't be carried out returns no error to the guest.
+ * that can't be carried out gives the guest no error.
  *
  * For the guest, a command is complete when vmach_command_run() returns. (Flushes by the mapped
  * flush page are no commands: flush.c.)

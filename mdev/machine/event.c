@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip, and their delivery to guests. hw/ reports the chip's interrupts by the
- * functions of kvgpu_machine_events, mostly in the interrupt thread. Such a function looks up the
- * vGPU, and queues an event for the guest (machine->events), or disables the channel and leaves the
- * rest to recovery (recover.c), or both. These functions take chip->event_lock, and wait for no
- * guest and no VMM.
+ * functions of kvgpu_machine_events, mostly in the interrupt thread. Most of them look up the vGPU,
+ * and queue an event for the guest (machine->events), or disable the channel and leave the rest to
+ * recovery (recover.c), or both. They take chip->event_lock, and wait for no guest and no VMM.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
@@ -15,8 +14,7 @@
  *
  * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
  * GR (the graphics engine) and of copy engines, and for MMU faults of BARs (within_budget()). A
- * channel whose interrupt exceeds the budget is ended, because the PBDMA, GR and the interrupt
- * thread serve all vGPUs.
+ * channel whose interrupt exceeds the budget is ended.
  */
 #include <linux/slab.h>
 
@@ -146,8 +144,7 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 /*
  * Shows the guest a hang as the chip reports one: a context switch that does not end, on an engine
  * whose status names the guest's channel or group. nouveau then triggers a fault of the engine
- * (vmach_fault_trigger()), takes the id from the status, and resets the engine; that reset sets the
- * status to idle (command.c).
+ * (vmach_fault_trigger()), takes the id from the status, and resets the engine.
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
@@ -348,8 +345,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
 		/*
-		 * no channel has this instance block any more, but the fault has stopped GR's
-		 * runlist: clear the runlist's error, so that the runlist goes on
+		 * no channel has this instance block any more, but the fault may have stopped GR's
+		 * runlist
 		 */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
@@ -488,11 +485,10 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 }
 
 /*
- * Refills the card's two budgets of NON_STALL_INTERRUPTs, which exist because each of these
- * interrupts costs the host time, and all waiting vGPUs are told of it. The first budget counts
- * interrupts: it grows by NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is
- * time of the interrupt thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS.
- * False: one of the two budgets is used up.
+ * Refills the card's two budgets of NON_STALL_INTERRUPTs. The first budget counts interrupts: it
+ * grows by NONSTALL_PER_MS each millisecond, up to NONSTALL_BURST. The second is time of the
+ * interrupt thread: it grows by half of the time that passes, up to NONSTALL_BURST_NS. False: one
+ * of the two budgets is used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
@@ -530,8 +526,8 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * (nonstall_refill()). If it is used up, the interrupt is masked until a look of the slicer finds
  * room in it (vmach_nonstall_look()).
  *
- * No interrupt is lost by the masking: the chip keeps the interrupt's bit, and interrupts when it
- * is unmasked. One interrupt stands for all that came before it.
+ * The masking loses no interrupt: the chip keeps the interrupt's bit, and interrupts when it is
+ * unmasked.
  */
 static void nonstall(void *ctx)
 {

@@ -15,9 +15,8 @@
  * privilege, so that the host chooses the buffers' addresses: a guest could place a buffer over an
  * image. The context size that the guest is told includes all these pages. vgpu->lock is held.
  *
- * At the same virtual address the guest's own page tables lead to memory of the guest. When the
- * host makes an image, it reads the place and size of the guest's patch list there. FECS does not
- * use that memory.
+ * The guest's own page tables lead to memory of the guest there, in which the host reads where the
+ * guest's patch list is.
  */
 #include <linux/io.h>
 #include <linux/slab.h>

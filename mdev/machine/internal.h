@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of one vGPU behind its registers, and of the card's chip, for the files of the machine
- * (mdev/machine/). The VFIO face, which is the files in mdev/ itself, does not include this header.
+ * (mdev/machine/).
  *
  * struct kvgpu_chip: one per card.
  * struct kvgpu_machine: one per vGPU.
@@ -16,15 +16,14 @@
  * Group: a channel group (TSG); but a group of ids is eight channel ids in a row. Due page: no
  * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
  * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
- * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run,
- * because of strikes. Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its
- * search for vGPUs that have work or are at work (look.c). NON_STALL_INTERRUPT: by it a channel
- * reports the end of a submission (event.c). Cut off: barred from system memory, because the card
- * has failed (chip.c).
+ * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run.
+ * Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its search for vGPUs
+ * that have work or are at work (look.c). NON_STALL_INTERRUPT: by it a channel reports the end of a
+ * submission (event.c). Cut off: barred from system memory, because the card has failed (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
- * the functions of one vGPU, except where a comment, a heading or docs/locking.md says otherwise.
+ * the functions of one vGPU unless a comment, a heading or docs/locking.md says otherwise.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -113,7 +112,7 @@ struct machine_slicer {
 	 * sample; 0: not drawn yet, ~0: no sample is planned.
 	 */
 	u64 sampled, sample_at;
-	u64 sample_mean;		/* ns; mean gap for which .sample_at was drawn; ~0: none */
+	u64 sample_mean;		/* ns; mean gap of the last draw; ~0: none */
 	struct machine_sampler sampler;
 	/* the look under way is a sample */
 	bool sampling;
@@ -123,10 +122,10 @@ struct machine_slicer {
 	/* for asks_all() (look.c): counts looks */
 	u32 looks;
 	struct machine_stranger stranger;
-	u64 switches;			/* times the chip got only the list of .owner, or none */
+	u64 switches;			/* lists that lists_show() wrote while not .open */
 	/* for .busy_ns: a vGPU was found .busy */
 	bool busy;
-	u64 busy_ns;			/* ns for which the card was busy, by samples */
+	u64 busy_ns;			/* ns for which the card was busy */
 };
 
 /*
@@ -136,7 +135,7 @@ struct machine_slice {
 	/* slicer->lock; to write ent.suspended or strikes, gpu->lock as well */
 	struct kvgpu_sched_ent ent;
 	struct kvgpu_strikes strikes;
-	/* a channel of the vGPU may be loaded; also read without a lock (runlist.c, books.c) */
+	/* a channel of the vGPU may be loaded; also read without a lock */
 	bool on_chip;
 	/* the chip's list has the vGPU's list */
 	bool merged;
@@ -198,7 +197,7 @@ struct kvgpu_chip {
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
-	 * hw.intr_ns at the last payment. .held: masked, because the budget is used up.
+	 * hw.intr_ns at the last payment. .held: used up, so masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
@@ -251,9 +250,8 @@ struct kvgpu_chan {
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/*
-	 * Reason for the end of the channel; event_lock to write. .why: EVENT_FAULT or _SCHED.
-	 * .unit, .info, .va: MMU fault. .engine: index of a hanging engine. .storm: interrupt
-	 * storm.
+	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault.
+	 * .engine: index of a hanging engine.
 	 */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
@@ -363,9 +361,8 @@ struct kvgpu_machine {
 	/* the current command has to do a FLUSH_BAR that the guest asked for in its flush page */
 	bool flush_owed;
 	/*
-	 * Lists. .spaces: kvgpu_space. .grctxs: kvgpu_grctx with users. .dead_images: kvgpu_grctx
-	 * without users, kept until the TLB was invalidated. .freed: table_memory that is not back
-	 * in the pool yet.
+	 * Lists. .spaces: kvgpu_space. .grctxs: kvgpu_grctx with users. .dead_images: without
+	 * users. .freed: table_memory that is not back in the pool yet.
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per page of the partition: may have been written since it was cleared; atomic */

@@ -28,9 +28,9 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 
 /*
  * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. While
- * vGPUs take turns (not slicer->open), a turn is too short for all channels of a long list, and the
- * chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE groups starts
- * further on in each turn. A channel outside of groups counts as a group here.
+ * vGPUs take turns (not slicer->open), a turn may be too short for all channels of a long list, and
+ * the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE groups
+ * starts further on in each turn. A channel outside of groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {

@@ -31,10 +31,9 @@
  * charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is set. The
  * other looks do not change which vGPUs are charged.
  *
- * Not known of the real chip: whether an idle PBDMA continues to name its last channel.
  *
- * This code runs in the slicer's thread with gpu->lock held, a lock under which a thread may sleep.
- * It never takes vgpu->lock, and only reads the card.
+ * This code runs in the slicer's thread with gpu->lock held. It never takes vgpu->lock, and only
+ * reads the card.
  */
 #include "mdev/machine/internal.h"
 

@@ -10,9 +10,8 @@
  * The scrap page is what a window shows where the guest has mapped no memory. A page is touched if
  * the CPU may have written to it (touched.c). PRAMIN is 1 MiB of BAR0 that shows video memory at an
  * address that the guest chooses. A vGPU gets strikes for harm to other vGPUs; too many suspend it:
- * it may not run (strike.c). The slicer is the thread that gives the chip to vGPUs in turns
- * (slice.c). The sampler is the thread that reads at random times for which vGPUs engines work
- * (sample.c).
+ * it may not run (strike.c). The slicer (slice.c) gives the chip to vGPUs in turns; the sampler
+ * (sample.c) reads at random times for which vGPUs engines work. Both are threads.
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H
@@ -86,9 +85,8 @@ void kvgpu_machine_call_note(void);
  */
 void kvgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /*
- * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon. The work item tries to take
- * vgpu->lock. Until that succeeds, and the vGPU's budget of CPU time for signals allows it, the
- * signal waits. Any context.
+ * Has a work item (m->event_work) call kvgpu_mdev_irq_update() soon. It may come late: the work
+ * item only tries vgpu->lock, and has a budget of CPU time. Any context.
  */
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v);
 /*
@@ -141,8 +139,8 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
  * Start and stop the slicer and the sampler; take and free chip->nowhere (internal.h). Call
- * kvgpu_machine_gpu_start() when the vGPU types are known, before a vGPU can be created. Call
- * kvgpu_machine_gpu_stop() after the last vGPU is gone.
+ * kvgpu_machine_gpu_start() before a vGPU can be created, kvgpu_machine_gpu_stop() after the last
+ * vGPU is gone.
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
@@ -172,9 +170,7 @@ u32 kvgpu_machine_entitlement_get(const struct kvgpu_vgpu *v);	/* ppm of the GPU
 int kvgpu_machine_knob_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val);
 void kvgpu_machine_strikes_clear(struct kvgpu_vgpu *v);	/* clears strikes and suspension */
 
-/*
- * Counters and knobs of a card, for sysfs.c. .busy_ns: ns for which the card was busy, by samples.
- */
+/* Counters and knobs of a card, for sysfs.c. */
 struct machine_gpu_stats {
 	enum kvgpu_sched_policy policy;
 	u64 slice_us, busy_ns, switches;

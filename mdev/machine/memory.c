@@ -48,10 +48,10 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 
 /*
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
- * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). The reason
- * for -EIO: a channel may be loaded on such a card, and use tables that went back to the pool: it
- * would take new contents for entries (S1). The card is cut off before such tables go back, so that
- * the check is made after the allocation.
+ * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). On such a
+ * card a loaded channel may use tables that went back to the pool, and would take new contents for
+ * entries (S1). The card is cut off before such tables go back, so that the check comes after the
+ * allocation.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -117,8 +117,8 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/*
-	 * the copy first waits until the CPU's writes to BARs have reached memory, and so does an
-	 * owed FLUSH_BAR
+	 * the copy first waits until the CPU's writes to BARs have reached memory, as an owed
+	 * FLUSH_BAR asks for
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;

@@ -2,17 +2,17 @@
 /*
  * Pins of guest memory. "The core" here is VFIO's container in the kernel, vfio_iommu_type1.c. A
  * page is pinned by vfio_pin_pages() and mapped for DMA before an entry points to it. Such an entry
- * is in a shadow (a page table of the host that the GPU uses in place of the guest's) or in the
- * table of a window (a vGPU's slice of BAR1 or BAR3). A page is released in this order: the entry
- * is removed, the removal is written to video memory, the TLB is invalidated
- * (vmach_shadow_settle()), the GPU's L2 cache is written back, the DMA mapping is removed, the page
- * is unpinned. So the GPU can't reach a page after it is unpinned (S2 of docs/invariants.md).
+ * is in a shadow page table or in the table of a window (a vGPU's slice of BAR1 or BAR3). A page is
+ * released in this order: the entry is removed, the removal is written to video memory, the TLB is
+ * invalidated (vmach_shadow_settle()), the GPU's L2 cache is written back, the DMA mapping is
+ * removed, the page is unpinned. So the GPU can't reach a page after it is unpinned (S2 of
+ * docs/invariants.md).
  *
- * The last three steps need not happen while the guest waits for its TLB's invalidate: for a large
- * buffer they take far longer than the first three. A page for which only these steps are left is
- * called *due*: it is marked in m->pins, and a work item does the steps soon after. The VMM may
- * have put another page at the address of a due page meanwhile (a balloon does). So a new pin of
- * that address releases the due page first. So do .dma_unmap, close and reset.
+ * The last three steps need not happen while the guest waits for its TLB's invalidate. A page for
+ * which only these steps are left is called *due*: it is marked in m->pins, and a work item does
+ * the steps soon after. The VMM may have put another page at the address of a due page meanwhile (a
+ * balloon does). So a new pin of that address releases the due page first. So do .dma_unmap, close
+ * and reset.
  *
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes. So these
  * work items have a workqueue of their own (chip->unpinner).
@@ -70,8 +70,8 @@ static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 /*
  * Tells whether @page is memory. The core also pins pages of a device's BAR that the VMM has
  * mapped, if they have a struct page. Such a pin holds no reference, and the page may later show
- * memory of another tenant. Pages of a BAR are marked reserved. In some kernels so are pages of DAX
- * devices, which are memory.
+ * memory of another tenant. Pages of a BAR are marked reserved. In some kernels pages of DAX
+ * devices are, too.
  */
 static bool page_is_memory(struct page *page)
 {

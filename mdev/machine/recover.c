@@ -4,8 +4,8 @@
  * engine that the channel holds usable for the other vGPUs again. After that an event for the guest
  * is queued (event.c). To *evict* a channel is to preempt it, and to reset the engines that it does
  * not leave. A channel that the host has ended, or that is being unbound, is *dead*
- * (kvgpu_chan.dead). A PBDMA is a unit of the chip that fetches a channel's commands, and passes
- * them to an engine. A group is a channel group (TSG).
+ * (kvgpu_chan.dead). A PBDMA is a unit of the chip that fetches a channel's commands. A group is a
+ * channel group (TSG).
  *
  * Recovery runs in a work item (vmach_chans_recover()), in the slicer's thread (slice.c), and in
  * threads that hold a vgpu->lock. It works with gpu->lock held, and takes no vgpu->lock, which a
@@ -149,10 +149,9 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 /* ------------------------------------------------- end channels: disable, evict, tell the guest */
 
 /*
- * Returns the engine on which @c hangs, as the guest will be told. The guest's driver then resets
- * that engine. nouveau's reset of a graphics engine that it has never used ends in a division by
- * zero (6.12, gf117_gr_init_zcull()). So the hang of a channel without a graphics context is
- * reported on a copy engine.
+ * Returns the engine on which @c hangs, as the guest will be told. nouveau's reset of a graphics
+ * engine that it has never used ends in a division by zero (6.12, gf117_gr_init_zcull()). So the
+ * hang of a channel without a graphics context is reported on a copy engine.
  */
 static u8 told_engine(const struct kvgpu_chan *c)
 {

@@ -11,9 +11,8 @@
  *   other (list.c).
  *
  * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
- * channels' entries. There is one exception: machine->max_groups counts groups of eight
- * (KVGPU_GROUP) channel ids. max_groups times KVGPU_GROUP is the vGPU's share of the chip's channel
- * ids.
+ * channels' entries. But machine->max_groups counts groups of KVGPU_GROUP channel ids: max_groups
+ * times KVGPU_GROUP is the vGPU's share of channel ids.
  *
  * The chip takes turns among the entries (plain round robin). While a vGPU is off the chip, its
  * published list waits for the vGPU's turn, but a guest that submits a list is told at once that
@@ -156,8 +155,8 @@ static void drop_groups(struct kvgpu_vgpu *v)
 /*
  * Puts channel @c into the guest's group @group (-1: out of its group), which has the chip's id @h
  * (-1: none). The chip knows a loaded channel by its group's id. Therefore, if that id changes, a
- * live channel first leaves the chip under the old id: once the new id is stored, the old id is
- * lost. Call vmach_chans_restart() afterwards: the channels that leave are disabled.
+ * live channel first leaves the chip under the old id. Call vmach_chans_restart() afterwards: the
+ * channels that leave are disabled.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {

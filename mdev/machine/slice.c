@@ -20,8 +20,7 @@
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
  * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
  *
- * The slicer's thread runs this file, except for vmach_slice_add(), vmach_slice_remove(), and the
- * functions that start, stop and set. It takes gpu->lock, and inside it slicer->books and
+ * The slicer's thread runs most of this file. It takes gpu->lock, and inside it slicer->books and
  * slicer->lock.
  */
 #include <linux/kthread.h>
@@ -52,8 +51,7 @@ struct loaded {
 
 /*
  * Readings of the engines' status, made while a channel or group was driven off the chip. The work
- * that they see is charged, because the slicer makes no look meanwhile. The code calls a reading a
- * look, too.
+ * that they see is charged, because the slicer makes no look meanwhile. .looks counts readings.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
@@ -267,7 +265,7 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 
 /*
  * Starts @w with no readings, and with entries for the @nr channels and groups in @l, which have to
- * leave. So work for these finds its entry, however many channels the next owner loads.
+ * leave.
  */
 static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loaded *l, u32 nr)
 {

@@ -8,15 +8,13 @@
  * A sync looks at all spaces of the vGPU, and at its windows in virtual mode (those that show
  * memory by the guest's tables), even if the guest named only one space. The reason: the CPU's
  * writes are known by page and not by space, and a page may belong to tables of several spaces. The
- * pages that the CPU writes are known by first touch: a page whose CPU mapping was removed is noted
- * when it is mapped again (touched.c). The order for a page is: remove the note, remove the
- * mapping, then read. A write after the mapping's removal faults and is noted again, for the next
- * sync.
+ * order for a page is: remove the note of touched.c, remove the CPU mapping, then read. A write
+ * after the mapping's removal faults and is noted again, for the next sync.
  *
  * A sync is made when the guest invalidates its TLB, and with some other commands (callers of
  * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused it
- * completes only after the card's TLB was invalidated. Calls that take memory away (.dma_unmap,
- * close, reset) remove entries and call vmach_shadow_settle(), without a sync.
+ * completes after the card's TLB was invalidated (or the card was cut off). Calls that take memory
+ * away (.dma_unmap, close, reset) remove entries and call vmach_shadow_settle(), without a sync.
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
  * pins the guest's memory (docs/locking.md).
@@ -57,10 +55,7 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 	}
 	sp->pd = pd;
 	sp->users = 1;
-	/*
-	 * the shadow directory's memory may have belonged to another space: invalidate before use,
-	 * whatever was done when that space was freed
-	 */
+	/* the shadow directory's memory may have belonged to another space */
 	sp->flush = true;
 	list_add_tail(&sp->node, &m->spaces);
 	return sp;

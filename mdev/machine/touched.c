@@ -99,9 +99,9 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 
 /*
  * Moves the notes of touched pages in [@first, @last] from m->touched to m->dirty, except for pages
- * that are dirty already. Returns the number of pages moved. Sets the range in @u to all pages
- * between the first and the last page moved. Sets *@by1 if a moved page was touched through BAR1 or
- * PRAMIN. vgpu->lock and map_lock are held.
+ * that are dirty already. Returns the number of pages moved. Sets the range in @u to the pages from
+ * the first to the last page moved. Sets *@by1 if a moved page was touched through BAR1 or PRAMIN.
+ * vgpu->lock and map_lock are held.
  */
 static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
 		      struct untouch *u, bool *by1)

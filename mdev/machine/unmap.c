@@ -5,8 +5,8 @@
  * devices and looks again, until no page is pinned. This is called the *unmap loop* here. If a page
  * is still pinned after eleven such calls, the kernel stops with a BUG. Each call of a vGPU's
  * .dma_unmap in the loop is a *round* of that vGPU: the thread has *asked* the vGPU. A VMM decides
- * how long its unmapping thread takes from .dma_unmap to the next check for pinned pages, and its
- * vGPUs may pin again in that time. So rounds are counted; a limit of time would not help.
+ * how long its unmapping thread takes between two rounds, and its vGPUs may pin again meanwhile. So
+ * rounds are counted.
  *
  * A thread is in one unmap loop at a time. From its first call of .dma_unmap on it is known here.
  * When it has asked any vGPU twice, all vGPUs that it has asked pin no page until it has left the
@@ -43,7 +43,7 @@
 #include "mdev/compat.h"
 #include "mdev/machine/internal.h"
 
-/* from this round of a vGPU on, no vGPU that the thread has asked may pin */
+/* from this round of a vGPU on, the vGPUs that the thread has asked may not pin */
 #define ROUNDS		2
 /* most threads without a file that finish_dead_unmaps() looks at */
 #define DEAD_LOOKS	8
@@ -267,14 +267,12 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 }
 
 /*
- * A process can close the vGPU while one of its threads is still in the unmap loop. The thread
- * stays there for as long as the process likes: the kernel writes the ioctl's answer to memory of
- * the process, and a page fault there may wait for a server that the process runs. Until the thread
- * leaves the loop, pins of this vGPU may be forbidden, and the next tenant would not know why. The
- * thread's rounds can't be dropped at open, because the process that opens the vGPU may use the
- * same container. So while m->unmaps has a thread, only the process that opened the vGPU last may
- * open it. One thread is enough to refuse, except for a dead thread without a file, which is
- * removed.
+ * A process can close the vGPU while one of its threads is still in the unmap loop. The thread may
+ * stay there for as long as the process likes. Until the thread leaves the loop, pins of this vGPU
+ * may be forbidden, and the next tenant would not know why. The thread's rounds can't be dropped at
+ * open, because the process that opens the vGPU may use the same container. So while m->unmaps has
+ * a thread, only the process that opened the vGPU last may open it. One thread is enough to refuse,
+ * except for a dead thread without a file, which is removed.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v)
 {

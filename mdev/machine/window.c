@@ -11,7 +11,7 @@
  * what the frame shows, and a page without a translation by the guest shows the vGPU's scrap page.
  * Doorbells differ. Where the guest's BAR1 has the USERD page of eight channels, and one of them
  * was bound, a mapping gets a page from outside of the slice: these channels' page of the card's
- * own USERD window. The reason: the card knows a doorbell by the place of the write in its BAR1.
+ * own USERD window. The card knows a doorbell by its place in BAR1.
  *
  * A page that the CPU may have written is noted as touched (touched.c). When entries of a window
  * change, the pages that these entries did not show before are noted as touched before the zap (the
