@@ -77,8 +77,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
  * contiguous, because BAR1 shows buffers of thousands of pages. BAR3 and PRAMIN, which show page
- * tables, are mapped page by page: each mapped page counts as written by the CPU, and a sync of the
- * shadow page tables reads it again.
+ * tables, are mapped page by page: each mapped page counts as written by the CPU, and a sync reads
+ * tables in it again.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {

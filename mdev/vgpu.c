@@ -271,7 +271,7 @@ static unsigned int get_available(struct mdev_type *mtype)
 				   container_of(mtype, struct kvgpu_type, base));
 }
 
-/* Prints one line of key=value pairs, in the form that management tools parse. */
+/* Prints one line of key=value pairs. */
 static ssize_t show_description(struct mdev_type *mtype, char *buf)
 {
 	const struct kvgpu_gpu *gpu = container_of(mtype->parent, struct kvgpu_gpu, parent);

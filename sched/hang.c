@@ -2,9 +2,9 @@
 /*
  * The steps when a preempt takes long. The chip saves a context between blocks of threads only, so
  * that a preempt may take long although nothing is wrong. The steps are: wait; when the preempt is
- * late, look once for a pending interrupt whose message to the CPU may have been lost, for which
- * the engine may wait; after the watchdog's time (the caller's @watchdog_ns), end the channel, or
- * its group, that stays on the chip. Also counts strikes and resets of engines.
+ * late, look once for a pending interrupt whose message to the CPU may have been lost (the engine
+ * may wait until it is handled); after the watchdog's time (the caller's @watchdog_ns), end the
+ * channel, or its group, that stays on the chip. Also counts strikes and resets of engines.
  */
 #include "sched/internal.h"
 

@@ -31,7 +31,7 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-/* Tells whether @e has work and could use the chip: not parked, held back or suspended. */
+/* Tells whether @e has work and is neither parked nor held back nor suspended. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
 	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;
