@@ -2,8 +2,7 @@
 /*
  * Copies of one line between the memory of two servers, or between the memory of one server and
  * host memory in a stream of another one. Where they can't go straight (straight.c) the bytes pass
- * through the client: a piece is fetched into the arena of the server that gets it, while that
- * server's GPU copies the piece before.
+ * through the client.
  */
 #include "straight.h"
 

@@ -143,7 +143,6 @@ static void begin_anew(struct arena *a)
 	a->ring_begin = a->ring_end;
 }
 
-/* Take a piece of the ring, which does not cross the ring's end. NULL: there is no room now. */
 static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 {
 	uint64_t begin = a->relayed ? (a->ring_end + bytes - 1) / bytes * bytes : a->ring_end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices. The program's memory is packed into pieces of the arena, or
- * unpacked from there: the box is cut into one smaller box for each piece.
+ * Copies of several lines and slices. The box is cut into a smaller box for each piece of the
+ * arena; the program's memory is packed into the piece, or unpacked from there.
  */
 #include <stdlib.h>
 
@@ -265,10 +265,7 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 	return r ? r : send_part(&in.dst.at, &in, p, 0);
 }
 
-/*
- * Cut the box into parts: as many lines and slices as a piece has room for; a line that is longer
- * than a piece is cut. @by: NULL: one end is the program's memory.
- */
+/* @by: NULL: one end is the program's memory. */
 static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
 			   const struct way *by)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpuMemcpyBroadcast(): one buffer to many GPUs, by a binary tree of proxies. A node of the tree
- * is a server. The root's arena gets a piece from the program's memory or from the root's GPU, that
- * of any other node from its parent's arena; from there each GPU copies. All nodes work at once, on
- * different pieces: a node gets a piece when its parent has answered for it, and uses a place of
- * its arena again when its children have answered for what was there.
+ * kvgpuMemcpyBroadcast(): one buffer to many GPUs, by a binary tree of servers. The root's arena
+ * gets a piece from the program's memory or from the root's GPU, that of another node from its
+ * parent's arena. A node gets a piece when its parent has answered for it, and uses a place of its
+ * arena again when its children have answered for what was there.
  */
 #include <stdlib.h>
 

@@ -37,7 +37,7 @@ int client_version(void);
 /*
  * Store the addresses of the servers in @address, PEERS_MAX at most, and the folder with
  * certificates or NULL in *tls_folder. Return how many servers there are; 0: none. The strings are
- * in static memory: call from one thread at a time.
+ * in static memory.
  */
 unsigned int find_servers(const char *address[], const char **tls_folder);
 
@@ -47,14 +47,14 @@ enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
 
 /* arena.c: a piece of the arena's ring, for one frame on its way */
 struct staged {
-	uint64_t end;		/* position behind the piece; never wraps */
+	uint64_t end;		/* position behind the piece */
 	uint64_t seq;		/* number of the piece's frame; 0: not sent yet */
 };
 
 struct arena {
 	pthread_mutex_t lock;	/* protects all that changes after arena_init() */
 	uint8_t *base;
-	uint64_t ring_bytes, ring_begin, ring_end; /* begin and end: positions that never wrap */
+	uint64_t ring_bytes, ring_begin, ring_end; /* positions that don't wrap */
 	uint64_t touched;
 	/*
 	 * a relay is on the way: a piece of the ring is a power of two long, and lies at a multiple
@@ -155,7 +155,7 @@ void route_merge(struct route *to, const struct route *end);
 
 enum { CALL_NO_CONTEXT = 1, CALL_PARTS = 6 };
 
-/* One frame: the fixed part, then further parts, each padded to 8 bytes. */
+/* one frame: the fixed part, then further parts */
 struct call {
 	uint16_t op;
 	const void *fixed;
@@ -163,7 +163,7 @@ struct call {
 	struct iovec part[CALL_PARTS];
 	unsigned int nr_parts;
 	void *owned[2];
-	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
+	uint64_t push_at, push_bytes;
 	/* those bytes are not sent, but come from there; NULL: they are sent */
 	const struct kvgpu_remote_source *fetch;
 	struct route to;
@@ -209,16 +209,16 @@ CUresult call_handles(struct call *c, unsigned int class, const void *const *han
 bool answer_bytes(struct call *c, void *to, uint64_t n);
 bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent);
 /*
- * The number of a frame: that frame and all earlier ones don't use their pieces of the arena any
- * more.
+ * The number of a frame: that frame and all earlier ones don't use their pieces of the arena's ring
+ * any more.
  */
 uint64_t call_through(const struct peer *p);
 /*
- * Wait until call_through() is at least @upto; UINT64_MAX: until all frames that were sent are
- * done.
+ * Wait until call_through() is at least @upto; UINT64_MAX: for all frames that were sent. A copy
+ * that another thread waits for may go on.
  */
 CUresult call_fence(struct peer *p, uint64_t upto);
-/* keep @r, the error of work for a stream of @p, for the next call that reports errors */
+/* keep @r, the error of work for a stream of @p, for a later call that reports errors */
 void call_late(struct peer *p, CUresult r);
 /* gate.c: count a call with work while gates of @p are closed; wait if there are many such calls */
 void gate_behind(struct peer *p);
@@ -292,7 +292,7 @@ struct object *object_of(unsigned int class, const void *handle);
 /*
  * The handle of the object that has number @id at server @p; made if it is new. NULL: @id is no
  * such number, or 0, or there is no memory. @parent: a handle whose end also ends this one, or
- * NULL. If both are nodes, the graph of @parent is taken.
+ * NULL. If both are nodes: the graph of @parent.
  */
 void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent);
 void object_end(void *handle);
@@ -342,7 +342,6 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id);
 void stream_through(uint64_t stream, const struct call *c);
 /* Whether that was noted last, for @stream, and no call has been sent to its server since. */
 bool stream_is_through(const struct route *to, uint64_t stream);
-/* whether @stream is the current context's, or a default stream */
 bool own_stream(CUstream stream);
 bool same_context(const void *handle);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts. Each thread's stack of contexts is here; the server is told the current one with the
- * next frame. A destroyed context may still be on a stack: its number tells it from the context
- * that has its slot now.
+ * Each thread's stack of contexts. A destroyed context may still be on a stack: its number tells it
+ * from the context that has its slot now.
  */
 #include "client.h"
 

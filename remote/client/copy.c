@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of one line. Bytes that leave the program's memory are copied into the arena, or a few
- * into the frame, before the call returns; the frame is queued if the client knows that it is
- * valid. Bytes for pageable memory are waited for. Pinned memory is in the arena already; if the
- * server's library has registered the arena, the GPU itself copies from and to pinned memory, with
- * one frame for the whole line.
+ * into the frame, before the call returns. Bytes for pageable memory are waited for. Pinned memory
+ * is in the arena already; if the server's library has registered the arena, the GPU itself copies
+ * from and to it, with one frame.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -43,10 +42,7 @@ enum side_of side_of(CUdeviceptr at, bool host)
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
-	/*
-	 * An address of the server's GPU may be an address of the program's memory, too. If the
-	 * program says that it means host memory, don't ask the server first.
-	 */
+	/* An address of the server's GPU may be an address of the program's memory, too. */
 	if (!host && device_says(at))
 		return SIDE_DEVICE;
 	if (cpu_can_read((void *)(uintptr_t)at))
@@ -264,7 +260,6 @@ struct fetched {
 	size_t at;			/* offset in the destination */
 };
 
-/* wait for the piece; *first: the first error of all pieces */
 static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *first)
 {
 	struct peer *p = f->c.to.peer;
@@ -368,7 +363,6 @@ static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum w
 					 cuMemcpyDtoD_v2(dst, src, bytes);
 }
 
-/* both ends are host memory: the CPU copies, after the work that the stream has now */
 static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
 	CUresult r = cuStreamSynchronize(stream);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies as nodes of graphs, also nodes that a capture records. With shared memory a node names
- * pinned memory by its place in the arena: a graph's copy finds there what the program has written
- * by then. Each other end in the program's memory gets a ferry (ferry.c).
+ * pinned memory by its place in the arena. Another end in the program's memory gets a ferry
+ * (ferry.c).
  */
 #include "box.h"
 
@@ -186,7 +186,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *param
 
 /* ------------------------------------------------------------------ the parameters of a node */
 
-/* one end of a node's copy, as the program described it */
+/* one end of a node's copy, as the program sees it */
 struct shown {
 	CUmemorytype type;
 	void *host;

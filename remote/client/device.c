@@ -55,10 +55,7 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 	enum { MEM_SYNC_DOMAIN_COUNT = 126 };
 	unsigned int i;
 
-	/*
-	 * Attribute 91: the library sees registered memory at its own address, so it can map the
-	 * arena, which it has as registered memory.
-	 */
+	/* attribute 91: the library sees registered memory, as the arena, at its own address */
 	if (!kvgpu_remote_is_shared(p->channel) || !f->attribute[91])
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)

@@ -112,8 +112,8 @@ bool ferry_get(uint64_t id, struct end *e)
 
 /*
  * The server's EVENT_FREE and the program's own call may name the same ferry: the first of them
- * ends it. The second finds nothing, or a new ferry that has got the number since, and ends that.
- * @from: a server, which ends only its own ferries; NULL: the program.
+ * ends it. The second may end a new ferry with that number. @from: a server, which ends only its
+ * own ferries; NULL: the program.
  */
 static void end_ferry(uint64_t id, const struct peer *from)
 {
@@ -136,10 +136,7 @@ void ferry_free(uint64_t id)
 
 /* ------------------------------------------------------------------ crossing */
 
-/*
- * No frame names this piece, so its bytes need no order among frames: they only have to come before
- * the ack.
- */
+/* No frame names this piece: its bytes have to come before the ack. */
 static void fill(const struct ferry *f)
 {
 	uint64_t done, n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finding the servers: by the environment, then by /etc/kvgpu/remote.conf, then by an aperture that
+ * Find the servers: by the environment, then by /etc/kvgpu/remote.conf, then by an aperture that
  * this VM has.
  */
 #include <glob.h>

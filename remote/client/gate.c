@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Gates: a stream of one server waits for an event or a copy of another server. The stream gets a
- * function of the host, which its server calls here when the stream has come to it. The stream goes
- * on when the client acknowledges. For an event, a stream of the client's own at the event's server
- * waits for the event's present state, and a thread waits for that stream. For a copy, a thread
- * makes the copy. Threads are kept for later gates.
+ * function of the host, and goes on when the client acknowledges that. For an event, a stream of
+ * the client's own at the event's server waits for the event's present state, and a thread waits
+ * for that stream. For a copy, a thread makes the copy.
  *
  * If the other server is gone, the gate opens. A later call to the waiting stream's server that
  * reports errors returns the error.
@@ -46,10 +45,7 @@ static uint64_t last_id;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static __thread bool serves;	/* this thread serves gates */
 
-/*
- * How many calls with work may be sent while gates are closed. A library's queue is finite: a
- * server that waits for room in it could not serve what opens the gate.
- */
+/* How many calls with work may be sent while gates are closed. A library's queue is finite. */
 enum { BEHIND_MAX = 16, LOOK_MS = 100 };
 
 /* ------------------------------------------------------------------ streams of the client's own */

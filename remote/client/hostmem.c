@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Pinned memory, which lies in the arena, and registered memory, which is the program's own: the
- * client only remembers it.
- */
+/* Pinned memory, which lies in the arena, and registered memory, which is the program's own. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -15,7 +12,7 @@ static struct host_range *ranges;	/* sorted by their begins, without overlaps */
 static unsigned int nr, max;
 enum pinned { PINNED_UNKNOWN, PINNED_NOT, PINNED };
 static bool written;		/* atomic: see pinned_written() */
-enum { HIDDEN_TOLD = 1 };	/* value of a peer's .hidden: no address, but it was told */
+enum { HIDDEN_TOLD = 1 };	/* .hidden of a peer: it was told */
 /* atomic: all ranges that there ever were lie between these */
 static uint64_t lowest = UINT64_MAX, highest;
 
@@ -115,8 +112,8 @@ static void remove_at(unsigned int at)
 }
 
 /*
- * Map the arena at @device, so that pinned memory has one address for CPU and GPU. Not if this
- * process or another server's GPU has memory there.
+ * Map the arena at @device: then pinned memory has one address for CPU and GPU. Not if this process
+ * or another server's GPU has memory there.
  */
 static void see_at(struct peer *p, uint64_t device)
 {

@@ -51,8 +51,8 @@ int client_version(void)
 }
 
 /*
- * A child of fork() has none of the client's threads, and the servers belong to the parent: the
- * child must send nothing, and must keep no connection open.
+ * A child of fork() has none of the client's threads: it must send nothing, and keep no connection
+ * open.
  */
 static void in_child(void)
 {

@@ -69,7 +69,6 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 /* numbers of device attributes */
 enum { BLOCK_X = 2, GRID_X = 5, SHARED_PER_BLOCK = 8 };
 
-/* whether the launch passes all checks that the client can make for the server's library */
 static bool is_fine(const struct request *q, const struct function *f)
 {
 	const struct object *ctx = current_context(), *o = object_of(CLASS_FUNCTION, q->f);

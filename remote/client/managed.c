@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: memory of this process at the address that it has for the server's library. The
- * program may use a page while no work of the GPU does. Before work that may touch managed memory
- * goes out, that server's pages that the program wrote are sent, and all of that server's pages are
- * closed. The program's next touch of a page faults, and the handler waits for the work and fetches
- * the page.
+ * Managed memory: memory of this process at the address that it has for the server's library.
+ * Before work that may touch managed memory goes out, that server's pages that the program wrote
+ * are sent, and all of that server's pages are closed. The program's next touch of a page faults,
+ * and the handler waits for the work and fetches the page.
  *
- * Not userfaultfd, the kernel's own way to hand on faults: containers forbid it. A system call that
- * touches a closed page returns EFAULT. The memory is mapped a second time, where it is open: a
- * page's bytes are complete before a thread of the program sees the page.
+ * userfaultfd is not used: containers forbid it. A system call that touches a closed page returns
+ * EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete before
+ * a thread of the program sees the page.
  */
 #include <errno.h>
 #include <signal.h>
@@ -38,7 +37,7 @@ struct managed {
 	uintptr_t first, last;	/* the allocated part of these pages */
 	uint8_t *alias;
 	uint8_t *page;
-	size_t open;		/* so many pages are not CLOSED */
+	size_t open;
 	/* a fetch that begins at page .next takes twice .window pages: the program reads on */
 	size_t next, window;
 	void *ctx, *module;	/* the memory ends with either of them */
@@ -51,8 +50,8 @@ struct working {
 };
 
 /*
- * Protects all below. May be held while a thread waits for an answer, but not while it waits for
- * the GPU's work.
+ * Protects ranges, and what is known of work. May be held while a thread waits for an answer, but
+ * not while it waits for the GPU's work.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
@@ -192,8 +191,8 @@ static void fetch(struct managed *m, size_t page)
 /* ----------------------------------------------------------- faults: the program touches a page */
 
 /*
- * Call without the lock. Wait until the GPU has done all work that was begun before, or until new
- * work comes. Errors are ignored here: the program's own calls return them.
+ * Call without the lock. Wait for the work that was begun before, or until new work comes. Errors
+ * are ignored here: the program's own calls return them.
  */
 static void wait_for_work(void)
 {
@@ -426,8 +425,8 @@ bool managed_has(CUdeviceptr ptr)
 /* -------------------------------------------------------------- begin and end of managed memory */
 
 /*
- * Map the same bytes twice: closed at m->begin, and open at m->alias, wherever there is room.
- * False: this process has something else at m->begin, or there is no memory.
+ * Map the same bytes twice: closed at m->begin, and open at m->alias. False: this process has
+ * something else at m->begin, or there is no memory.
  */
 static bool map_twice(struct managed *m)
 {
@@ -631,8 +630,8 @@ static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64
 }
 
 /*
- * Memory at an address that this process uses otherwise is freed at the end, when the server has
- * given another address or TRIES of that kind: freed at once, it could be given again.
+ * Memory at an address that this process uses otherwise is freed at the end: freed at once, it
+ * could be given again.
  */
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Modules of any kind of image, their functions with all that a launch has to know of them, their
- * variables, and linking.
- */
+/* Modules, their functions with what a launch has to know of them, their variables, and linking. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The objects that the program's handles point at: slots of one reserved range of addresses. Each
- * server has SLOTS slots, and an object's slot has the index of the server's number for it. So
- * nothing outside of the range is read to tell whether a pointer is a handle.
+ * The objects that the program's handles point at: slots of one reserved range of addresses. An
+ * object's slot has the index of the server's number for it. To tell whether a pointer is a handle,
+ * nothing outside of the range is read.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Device memory that the client knows of: allocated memory, sorted by address, and with several
- * servers variables of modules that the program has asked for.
+ * Device memory that the client knows of: allocated memory, and with several servers variables of
+ * modules.
  */
 #include <stdlib.h>
 
@@ -15,8 +15,7 @@ struct range {
 };
 
 /*
- * A variable of a module; noted only with several servers. Variables can't be moved, so variables
- * of two servers may have the same address.
+ * A variable of a module. Variables of two servers may have the same address: they can't be moved.
  */
 struct variable {
 	struct variable *next;
@@ -215,8 +214,8 @@ static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, 
 }
 
 /*
- * Memory at an address of another server's memory is kept, with all else that the server has free
- * there, until the server gives memory elsewhere or TRIES are over; then it is given back.
+ * Memory at an address of another server's memory is kept, with what else the server has free
+ * there, until the server gives memory elsewhere or TRIES are over.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 {

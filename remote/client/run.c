@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies along the lines of arrays, from and to offsets in bytes. A copy is one frame (OP_run), or
- * one for each piece of host memory. Each frame is asked, also in the Async forms.
+ * Copies along the lines of arrays, from and to offsets in bytes. A copy with host memory is one
+ * frame for each piece. Each frame is asked, also in the Async forms.
  */
 #include <stdlib.h>
 

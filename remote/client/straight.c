@@ -2,9 +2,8 @@
 /*
  * Copies between two servers whose relays are proxies of one job (remote/cluster). The bytes go
  * from one proxy to the other, and not through this process: the source's GPU copies a piece into
- * its server's arena, where it stays; the destination's frame then says where its relay gets the
- * piece. Several pieces are under way at each of the two, each with an answer box of its own. A
- * place in either arena is used again when the destination has answered.
+ * its server's arena; the destination's frame then says where its relay gets the piece. A place in
+ * either arena is used again when the destination has answered.
  */
 #include "cut.h"
 #include "straight.h"

@@ -9,8 +9,8 @@
 bool straight_between(const struct peer *to, const struct peer *from);
 /*
  * The result @r of a copy of which pieces were to go straight to @to, from @from. True: they
- * couldn't, though both servers are there, so the copy has to be made anew by this process, as all
- * later ones from @from to @to.
+ * couldn't, though both servers are there: this process has to make the copy anew, and later ones
+ * from @from to @to.
  */
 bool straight_failed(struct peer *to, const struct peer *from, CUresult r);
 uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t bytes);

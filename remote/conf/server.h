@@ -33,7 +33,7 @@ struct remoted_conf {
 	char listen[CONF_LISTEN][320];
 	unsigned int nr_listen;
 	char tls_folder[192];
-	char admin[108];		/* path of the admin's socket */
+	char admin[108];
 	/* empty: for the server's user, and root, alone */
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];
 	uint64_t clients, newcomers, patience_s;
@@ -55,10 +55,7 @@ extern const struct conf_form remoted_conf_form;
 void remoted_conf_default(struct remoted_conf *c);
 /* The share of client @who: that of its rule, or that of all clients. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
-/*
- * How many programs of a client there may be at once: as its share says, or three quarters of all
- * places (all of them, if there are fewer than 4).
- */
+/* How many programs of a client there may be at once: as its share says, or most of all places. */
 uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share);
 /*
  * whether @who is "unix:UID", "vsock:CID", "tls:NAME" or "aperture:/path": a name has letters,

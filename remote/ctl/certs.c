@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keys and certificates. There is one CA for a server and its clients. Keys are of the curve P-256.
- * A certificate of the server or of a client is for that purpose alone.
+ * Keys and certificates. There is one CA for a server and its clients. A certificate of the server
+ * or of a client is for that purpose alone.
  */
 #include <arpa/inet.h>
 #include <ctype.h>

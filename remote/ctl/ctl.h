@@ -58,7 +58,7 @@ void show_prometheus(FILE *out, const struct ctl_sample *now);
 
 struct certs_wish {
 	const char *folder;
-	unsigned int days;	/* how long the certificate is valid */
+	unsigned int days;
 	const char *const *names;
 	unsigned int nr_names;
 };

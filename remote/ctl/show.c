@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Three forms of output: a table for people, one JSON object on one line, text format 0.0.4 of
- * Prometheus.
- */
+/* Three forms of output: a table for people, a JSON object, Prometheus' text. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

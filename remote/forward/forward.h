@@ -24,10 +24,10 @@ struct forward_state {
 struct forward_calls {
 	/*
 	 * enter(): check what each call needs. find(): the server's number of a handle, and that of
-	 * its stream. *@own: the handle is of the thread's current context, so the client can check
-	 * all of the call. CUDA_ERROR_INVALID_HANDLE: it is no handle of that class at the server
-	 * of the thread's context. CUDA_ERROR_INVALID_VALUE: its stream is invalid by now, or
-	 * another server's; *@id is set.
+	 * its stream. *@own: the handle is of the thread's current context.
+	 * CUDA_ERROR_INVALID_HANDLE: it is no handle of that class at the server of the thread's
+	 * context. CUDA_ERROR_INVALID_VALUE: its stream is invalid by now, or another server's;
+	 * *@id is set.
 	 */
 	CUresult (*enter)(void);
 	CUresult (*find)(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,

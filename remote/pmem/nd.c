@@ -2,9 +2,8 @@
 /*
  * In a VM: memory that is a disk (/dev/pmem0, driver nd_pmem) becomes a character device
  * (/dev/dax0.0, driver dax_pmem). The steps are those of Linux,
- * Documentation/ABI/testing/sysfs-bus-nvdimm and drivers/nvdimm/dax_devs.c: a region has one
- * device-DAX instance in reserve, its seed; that gets an identity, a mode and the namespace, and
- * then its driver.
+ * Documentation/ABI/testing/sysfs-bus-nvdimm and drivers/nvdimm/dax_devs.c: a region's device-DAX
+ * instance in reserve, its seed, gets an identity, a mode and the namespace, and then its driver.
  */
 #include <errno.h>
 #include <fcntl.h>

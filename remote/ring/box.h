@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Answers. A box in shared memory takes the answer to one call at a time. The call is a frame in a
- * ring; its answer bears the frame's sequence number. README.md says what a malicious peer can do.
+ * ring; its answer bears the frame's sequence number.
  *
  * A thread that gave up waiting for an answer must never use the box again: its next call would
  * find the late answer, whose number is wrong, and the box would be dead.

@@ -127,14 +127,14 @@ enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
 	uint64_t head;			/* slots that are published; absolute */
-	uint64_t taken;			/* the consumer's position, as read last */
+	uint64_t taken;
 	/* number of the frame published last, which its answer will bear; 0: there was none */
 	uint64_t last_seq;
 	uint32_t slots, max_len;
 	/* slots of the frame that is being written, or waits for room; 0: there is none */
 	uint32_t wanted;
-	uint32_t done;			/* bytes of that frame written so far */
-	struct kvgpu_ring_head frame;	/* the frame that is being written */
+	uint32_t done;
+	struct kvgpu_ring_head frame;
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
 	uint64_t frames;		/* frames that were published */

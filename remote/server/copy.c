@@ -9,10 +9,9 @@
 #include "server.h"
 
 /*
- * Where the library is to read @bytes at @at of the arena. It has to do that before its call
- * returns: if the arena is not shared, the client's next frame may bring other bytes for that
- * place. But while the arena is registered for copies of graphs, the library has the GPU read it,
- * later. Then it gets a copy, *copy, to be freed after the call. NULL: out of memory.
+ * Where the library is to read @bytes at @at of the arena. While the arena is registered for copies
+ * of graphs, the GPU would read it later, when other bytes may be there: then the library gets a
+ * copy, *copy, to be freed after the call. NULL: out of memory.
  */
 static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 {
@@ -22,7 +21,7 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
 }
 
-/* Bytes for the client are in the arena: send them there, or leave them to a relay. */
+/* send bytes of the arena to the client, or leave them to a relay */
 static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
 {
 	return stays || !kvgpu_remote_return(s->port, at, bytes) ? CUDA_SUCCESS :
@@ -64,9 +63,6 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
 }
 
-/*
- * the GPU itself copies; the answer comes when the copy has begun, with COPY_WHOLE when it is done
- */
 static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstream stream)
 {
 	CUresult r = CALL(s, cuMemcpyDtoHAsync_v2, s->arena + q->at, q->src, q->bytes, stream);

@@ -224,10 +224,7 @@ static CUresult remake(struct server *s, struct wrapped *w, struct plan *p)
 	return r ? r : add_parts(s, w->inner, p);
 }
 
-/*
- * Change the child graph in its place, so that clones and executable graphs still find it.
- * References to its earlier ferries end with the node.
- */
+/* Change the child graph in its place, so that clones and executable graphs still find it. */
 static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan *p)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -259,9 +256,7 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 	return list;
 }
 
-/*
- * Give a ferry to a copy that is no child graph: a child graph takes the node's place and number.
- */
+/* a child graph takes the place and the number of a plain copy */
 static CUresult replace(struct server *s, uint64_t id, CUgraphNode old, const struct plan *p)
 {
 	struct entry *e = handle_entry(s, id);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Ferries: the client's memory at one end of a graph's copy. Its bytes cross by a piece of the
- * arena when the graph has come to the copy (remote/client/ferry.c). The node that the client knows
- * is a child graph: a function that has the client fill the piece, the copy, and a function that
- * has the client drain the piece; without a function that is not needed. So the library carries a
- * ferry along wherever it copies the node: to clones, into executable graphs, by updates. A user
- * object in each child graph refers to the ferry, so the library also says how long the ferry is
- * needed.
+ * arena when the graph has come to the copy (remote/client/ferry.c). The client's node is a child
+ * graph: a function that has the client fill the piece, the copy, a function that has the client
+ * drain the piece. So the library carries a ferry along with the node. A user object in each child
+ * graph refers to the ferry, so the library also says how long the ferry is needed.
  */
 #include <stdlib.h>
 

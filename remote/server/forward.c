@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of cuBLAS and cuRAND, carried out by the real libraries. These are loaded into this process
- * when the client first needs each, under the process's user and filter. A frame names the handle
- * and the stream; the library is told a stream, and where scalars lie, when that changes. A handle
- * of a library is one of FORWARDS_MAX rows here, whose number the client has.
+ * Calls of cuBLAS and cuRAND, carried out by the real libraries. A library is loaded when the
+ * client first needs it. A frame names the handle and the stream; the library is told a stream, and
+ * where scalars lie, when that changes.
  *
  * A device address from the client goes to the library if libcuda knows it, or it is NULL. Else the
- * library could copy from the address by a call of its own, and the address could be this process's
- * memory.
+ * address could be this process's memory.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -397,9 +395,8 @@ CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in,
 
 /*
  * A scalar for the program's memory: the GPU writes it into memory of the server's own
- * (small_take()), and the answer follows the stream's work, so this thread does not wait. Without
- * such memory the frame is put aside until the stream is idle; then the library waits for the
- * call's own work.
+ * (small_take()), and the answer follows the stream's work. Without such memory the frame is put
+ * aside until the stream is idle; then the library waits for the call's own work.
  */
 CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address,
 			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to)

@@ -4,9 +4,8 @@
  *
  * In a turn only this process is to have work on the GPU. The work of a turn is submitted in
  * batches, of which BATCHES at most are under way; events behind a batch tell when it is done and
- * how long it took. A batch has as many pieces of work as take about BATCH_NS. The turn is given
- * back when its time is over and its work is done, or when all work is done and no more comes for
- * LINGER_NS.
+ * how long it took. The turn is given back when its time is over and its work is done, when no more
+ * work comes for LINGER_NS, or before a call that may take long.
  *
  * Frames behind a frame that waits are kept in their order. A frame whose answer no work can change
  * passes by (op_passes()).

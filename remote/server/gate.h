@@ -47,10 +47,7 @@ struct gate {
 	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
 	uint64_t turn_used;		/* GPU time in this turn, ns */
-	/*
-	 * The segment: what was submitted in this turn in one context. It is timed from the event
-	 * .begin before it.
-	 */
+	/* the segment: what was submitted in this turn in one context, behind the event .begin */
 	uint64_t context;
 	CUevent begin;
 	bool begun;
@@ -81,7 +78,7 @@ struct gate {
 	/* frames that wait for a turn, or behind such a frame */
 	struct held *held, **last;
 	unsigned int nr_held;
-	uint64_t held_bytes, reads_in;	/* .reads_in: the context behind the held frames */
+	uint64_t held_bytes, reads_in;
 	bool pieces;			/* a held frame may use a piece of the arena */
 	bool came;
 	uint64_t sleep_ns, quiet_ns, look_ns;
@@ -109,16 +106,12 @@ static inline void tell(uint32_t *word, uint32_t value)
 /* ------------------------------------------------------------------ gate.c: turns */
 
 void gate_ring(struct gate *g);
-/*
- * Whether work may be submitted now. If not, a turn was asked for, or earlier work of this turn has
- * to be done first.
- */
+/* Whether work may be submitted now. If not, a turn was asked for, or earlier work comes first. */
 bool gate_opens(struct server *s);
 void gate_give_back(struct server *s);
 
 /* ------------------------------------------------------------------ work.c: work under way */
 
-/* begin a segment: time what is submitted from now on */
 void work_begin(struct server *s);
 /* end the segment, and free its events */
 void work_end(struct server *s);
@@ -126,7 +119,6 @@ void work_end(struct server *s);
 void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /* close a batch: record events behind the work that has none */
 void work_close(struct server *s);
-/* account the time of the batches that are done */
 void work_look(struct server *s);
 /* Look whether work that no turn accounts for is done, now and then. */
 void work_look_whether_idle(struct server *s);

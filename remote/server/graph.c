@@ -105,8 +105,7 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 
 /*
  * The library destroys the graph of a capture that fails, also when its stream or context ends.
- * Which graph that was is not known, so the graphs of all captures are forgotten. A capture that
- * goes on shows its graph again at the next frame_capture_info().
+ * Which graph that was is not known, so the graphs of all captures are forgotten.
  */
 void captures_forget(struct server *s)
 {

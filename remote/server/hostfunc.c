@@ -73,10 +73,10 @@ static void run_with_status(CUstream stream, CUresult status, void *hosted)
 /* ------------------------------------------------------------------ order of functions */
 
 /*
- * CUDA calls functions of independent streams in any order, and perhaps one at a time. A function
- * of a client with several servers may wait for one of another server, and that one for a function
- * that was submitted here before. So a stream with a new function waits for the function before,
- * whatever the stream of that was.
+ * CUDA calls functions of independent streams in any order, perhaps one at a time. With several
+ * servers a client's function may wait, by way of another server, for a function that was submitted
+ * here before. So a stream with a new function waits for the function before, whatever the stream
+ * of that was.
  */
 static void come_after(struct server *s, CUstream stream)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events and modules that graphs use. A library may read an event, or a kernel's function, again
- * when a graph with it is copied, made executable, updated or launched, also after the event was
- * destroyed or the module unloaded: then it reads freed memory. So the client's number ends at
- * once, and the library's object ends with the last graph that refers to it. The library counts
- * for graphs and what is made of them (graph_refers()); an executable graph that was given the
- * object itself has a reference here.
+ * Events and modules that graphs use. A library may read an event or a kernel's function again when
+ * it works on a graph with it, also after the event was destroyed or the module unloaded: then it
+ * reads freed memory. So the client's number ends at once, and the library's object ends with the
+ * last graph that refers to it. The library counts references (graph_refers()), but for an
+ * executable graph that was given the object itself.
  */
 #include <stdlib.h>
 
@@ -30,8 +29,8 @@ struct keeper {
 };
 
 /*
- * Protects .refs, as the library gives references back in threads of its own (let_go()). All else
- * is the serving thread's. The library must not be called with it held: a call may run let_go().
+ * Protects .refs, as the library gives references back in threads of its own. The library must not
+ * be called with it held: a call may run let_go().
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

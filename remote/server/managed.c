@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory. The client has memory at the same address (remote/client/managed.c). Before work
- * that may read pages, the client sends those that it wrote; later it asks for the pages that it
- * wants. These copies are done at once, in a stream of the server's own beside all others.
+ * Managed memory, which the client has at the same address. Before work that may read pages, the
+ * client sends those that it wrote; later it asks for the pages that it wants. These copies are
+ * done at once, in a stream of the server's own beside all others.
  */
 #include "server.h"
 

@@ -203,8 +203,8 @@ static size_t limit_of(struct server *s, CUlimit limit)
 
 /*
  * The heap of kernels and the buffer of what they print are device memory, or may be. What the
- * client has beyond the library's own numbers is charged to the context, whether a kernel comes to
- * use it or not. The library may round up, so ask it how much there is.
+ * client has beyond the library's own numbers is charged to the context. The library may round up,
+ * so ask it how much there is.
  */
 CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 {
@@ -243,7 +243,7 @@ CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 
 /*
  * Charge @bytes, which were taken, to the new object's handle; with @error give them back. The
- * handle is made here, for which there is room (op_gives()), and the case gets the same one again.
+ * handle is made here; the case gets the same one again.
  */
 static CUresult charge_handle(struct server *s, unsigned int class, const void *what,
 			      uint64_t parent, uint64_t bytes, CUresult error)

@@ -3,11 +3,11 @@
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
  * only for copies of graphs. It is registered for all contexts, in the first context that needs it,
  * and anew when that context has ended. From then on the GPU itself copies from and to the arena,
- * also after the library has returned. So a copy whose frame is answered before is noted with an
- * event behind it, and a fence waits for these events.
+ * also after the library has returned: an event behind such a copy is noted, and a fence waits for
+ * it.
  *
- * A library that registers memory, but has no device address for it, copies such memory with the
- * CPU and makes its caller wait (cuda/ does). With such a library the arena stays ordinary memory.
+ * With a library that registers memory, but has no device address for it (cuda/), the arena stays
+ * ordinary memory.
  */
 #include <stdlib.h>
 

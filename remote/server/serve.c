@@ -9,10 +9,7 @@
 
 #include "server.h"
 
-/*
- * While a frame waits for the GPU, look without a pause at first, then with longer and longer
- * pauses.
- */
+/* while a frame waits for the GPU, look without a pause at first, then with longer pauses */
 enum { SPIN_US = 50, PAUSE_US = 20, PAUSE_MAX_US = 500 };
 
 bool is_zero(const void *p, size_t n)
@@ -85,8 +82,8 @@ CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu
 }
 
 /*
- * Earlier frames were carried out, but for those that were put aside, whose threads wait for their
- * answers. So wait only for the copies that the GPU still makes.
+ * Earlier frames were carried out, or put aside: then their threads wait for the answers. So wait
+ * for the copies that the GPU still makes.
  */
 CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in,
 		     struct kvgpu_remote_reply *out)

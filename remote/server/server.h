@@ -38,7 +38,7 @@ enum { SPARE_EVENTS = 64 };
 struct forwarded {
 	uint64_t id;		/* 0: the row is free */
 	uint64_t stream;	/* the stream set in the library; 0: the null stream */
-	bool on_device;		/* the library takes scalars to be in device memory */
+	bool on_device;
 	void *what;
 };
 enum { FORWARDS_MAX = 64 };	/* handles of a program */
@@ -63,7 +63,7 @@ struct server {
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */
-	uint32_t mode;		/* the capture mode that the library has */
+	uint32_t mode;
 	CUresult deferred;	/* error of a queued call, for the next answer that may report it */
 
 	/* the frame that is served */
@@ -124,7 +124,7 @@ struct server {
 
 	struct small *small;	/* small.c */
 	struct text *text;
-	uint64_t invocations;	/* atomic: calls of the client's functions so far */
+	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
 	bool captures;		/* the graph of a capture under way may have a number */
 	struct hosted *kept;
 	struct ferry *ferries;	/* under the lock of ferry.c: threads of the library end some */
@@ -156,9 +156,8 @@ void serve(struct server *s);
 int server_init(struct server *s);
 void server_fini(struct server *s);
 /*
- * Carry out one frame, whose payload is 8-aligned, and send the answer to the port, unless it comes
- * later (waits.c). Not while another frame is carried out: all frames have one scratch(), and one
- * room for the answer.
+ * Carry out one frame, whose payload is 8-aligned, and send the answer, unless it comes later
+ * (waits.c). Not while another frame is carried out.
  */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /*
@@ -171,8 +170,8 @@ void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 /* Make context @id the library's current one; 0: none. */
 CUresult enter_context(struct server *s, uint64_t id);
 /*
- * For calls of the library that are the server's own: between relax() and unrelax(), which gets
- * relax()'s result, they don't end a capture of the client.
+ * Between relax() and unrelax(), which gets relax()'s result, the server's own calls of the library
+ * don't end a capture of the client.
  */
 CUstreamCaptureMode relax(struct server *s);
 void unrelax(struct server *s, CUstreamCaptureMode mode);
@@ -225,18 +224,12 @@ bool stream_find(struct server *s, uint64_t id, CUstream *stream);
 uint64_t parent_of(struct server *s, uint64_t id);
 /*
  * The number of @what, a new one if it has none yet. @parent: the handle whose end also ends @what;
- * 0: none. Returns 0 if @what is NULL, or out of memory.
+ * 0: none. Returns 0 if @what is NULL, or there is no room.
  */
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
-/*
- * Whether there is a number for one more object. Ask before the library makes it: the client can't
- * free an object without a number.
- */
+/* Whether there is a number for one more object. Ask before the library makes it. */
 bool handle_room(struct server *s);
-/*
- * The number of @what; 0: it has none. Gives no new number, as the library may remember an object
- * that is gone.
- */
+/* The number of @what; 0: it has none. Gives no new number. */
 uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
 /* From now on number @id, which is in use, stands for @what. */
 void handle_point(struct server *s, uint64_t id, void *what);
@@ -267,8 +260,8 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 bool waits_aside(const struct server *s);
 void waits_free(struct server *s);
 /*
- * True: the stream is busy. The frame is put aside, and served again when the stream has done what
- * it has to do now.
+ * True: the stream is busy, and the frame is put aside until the stream has done what it has to do
+ * now.
  */
 bool held_by_stream(struct server *s, CUstream stream);
 /* Wait, in the library, until the stream has done all its work. */
@@ -333,7 +326,6 @@ void small_free(struct server *s);
  */
 CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
 		       struct forwarded **row);
-/* tell the library whether scalars are in device memory from now on */
 CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device);
 /* whether @ptr is an address that libcuda knows, or NULL */
 bool forward_device(struct server *s, uint64_t ptr);
@@ -520,8 +512,8 @@ CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
 	((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
 
 /*
- * hostfunc.c: what the library needs to call the client's function with number @id: hosted_run(),
- * with the returned pointer. NULL: out of memory. @once: freed after one call.
+ * hostfunc.c: hosted_run() with the returned pointer calls the client's function with number @id.
+ * NULL: out of memory. @once: freed after one call.
  */
 struct hosted;
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once);
@@ -570,7 +562,7 @@ void ferry_rests(void *nothing);
 
 /* ----------------- gate.c, held.c, work.c: work for the GPU waits for the client's turn */
 
-/* Begin to take turns. @bell: the descriptor that rings the arbiter. @s has a port. 0 or -errno */
+/* Begin to take turns. @bell: the descriptor that rings the arbiter. 0 or -errno */
 int gate_begin(struct server *s, struct door *door, int bell);
 void gate_end(struct server *s);
 /* kvgpu_remote_next(), but it also returns when the gate has to look at its work. */
@@ -660,8 +652,8 @@ CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 void captures_forget(struct server *s);
 /*
  * graph.c: from now on @graph, and what the library makes of it, refers to @what. @let_go(@what) is
- * called, in any thread, when nothing refers to it any more, and so it is after an error. A library
- * without user objects calls it not at all.
+ * called, in any thread, when nothing refers to it any more, and so it is after an error. Without
+ * user objects it is not called.
  */
 CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what);
 

@@ -2,10 +2,9 @@
 /*
  * A few bytes of device memory for an answer. They are copied into pinned memory of the server's
  * own, of which BLOCKS contexts have a block. So the copy is queued behind the stream's work at
- * once, and the answer is sent after it.
+ * once.
  *
- * A library whose pinned memory has no address on the device copies it with the CPU, in the call.
- * With such a library small_take() gives nothing.
+ * With a library whose pinned memory has no address on the device small_take() gives nothing.
  */
 #include <stdlib.h>
 

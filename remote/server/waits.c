@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waiting for the GPU without holding up other threads of the client: an event is recorded behind
- * the work, and looked at between frames. A frame that would make the library wait is put aside the
- * same way, and served again when its stream is idle.
+ * Waiting for the GPU without holding up other threads of the client: an event behind the work is
+ * looked at between frames. A frame that would make the library wait is put aside, and served again
+ * when its stream is idle.
  *
  * If no event can be recorded (an error, a capture), the library's own waiting function is called,
  * which returns the error.

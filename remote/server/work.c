@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work of a turn on the GPU: batches with events behind them, which tell the GPU time. And work
- * outside of turns, of which is known only whether the streams are idle.
+ * Work of a turn on the GPU: batches with events behind them, which tell the GPU time. Of work
+ * outside of turns it is known whether the streams are idle.
  */
 #include "gate.h"
 
@@ -294,10 +294,7 @@ static bool has_work(const struct gate *g, uint64_t id)
 	return false;
 }
 
-/*
- * Record an event behind the stream's work, and keep it in .orphans: until that work is done there
- * is work that no turn accounts for.
- */
+/* Record an event behind the stream's work, and keep it in .orphans. */
 static void leave_event(struct server *s, uint64_t id, CUstream stream)
 {
 	struct gate *g = s->gate;

@@ -58,7 +58,7 @@ static uint32_t at_once(const struct turns *t)
 
 /*
  * A program has left: charge what it measured and was not charged yet, or the time of its turn
- * since then, if that is more. Else programs that come for one turn each would have it for nothing.
+ * since then, if that is more.
  */
 static void account_last(struct turns *t, struct turns_program *p, bool has_turn)
 {
@@ -293,10 +293,7 @@ static uint64_t behind(const struct turns *t, const struct turns_client *c)
 	return least_ahead / TURNS_UNIT * c->weight;
 }
 
-/*
- * A turn has the client's part of a round, and what the client has to catch up. Else a client that
- * wants nothing for a moment at each end of a turn would never catch up.
- */
+/* A turn has the client's part of a round, and what the client has to catch up. */
 static void next_turn(struct turns *t, uint64_t now)
 {
 	struct turns_client *c;

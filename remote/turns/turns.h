@@ -2,17 +2,17 @@
 /*
  * Which program may have work on a server's GPU (has the turn), and what each program is charged.
  * Pure: the caller brings the time, the memory and the lock, fills in what it sees of each program,
- * and calls turns_look(), which decides.
+ * and calls turns_look().
  *
- * Weighted virtual time, as in start-time fair queueing. Each client has a clock that advances by
- * the GPU time that its programs are charged, divided by its weight. Of the clients that want the
- * GPU, the one whose clock is furthest behind gets the next turn. Work can't be taken back from the
- * GPU, so what a turn took is charged afterwards. It lasts until its program gives it back or
- * leaves, it is lost (TURNS_LOST), or turns are not needed any more (TURNS_CALM).
+ * Weighted virtual time. Each client has a clock that advances by the GPU time that its programs
+ * are charged, divided by its weight. Of the clients that want the GPU, the one whose clock is
+ * furthest behind gets the next turn. Work can't be taken back from the GPU, so what a turn took is
+ * charged afterwards. It lasts until its program gives it back or leaves, it is lost (TURNS_LOST),
+ * or turns are not needed any more (TURNS_CALM).
  *
  * The GPU has a clock, too: that of the client furthest behind, of those that want or have the GPU.
- * It does not go back. turns_look() puts a client that wants nothing at most TURNS_LEAD behind the
- * GPU's clock, so that it can't save time up, and a client at most TURNS_DEBT ahead of it.
+ * turns_look() puts a client that wants nothing at most TURNS_LEAD behind the GPU's clock, so that
+ * it can't save time up, and a client at most TURNS_DEBT ahead of it.
  */
 #ifndef KVGPU_REMOTE_TURNS_H
 #define KVGPU_REMOTE_TURNS_H
@@ -24,8 +24,8 @@
 #define TURNS_LEAD	16000000ull	/* the head start of a client that wakes */
 #define TURNS_DEBT	1000000000ull	/* a larger debt is forgiven */
 /*
- * the turns of all clients that had work lately together, without what clients have to catch up,
- * and unless these are too short
+ * about a round: one turn of each client that had work lately, without what clients have to catch
+ * up
  */
 #define TURNS_ROUND	16000000ull
 #define TURNS_SHORTEST	1000000ull
@@ -51,7 +51,7 @@ struct turns_client {
 	uint32_t rest;		/* remainder of the division by the weight */
 	/* .clock: ns * TURNS_UNIT / weight; .floor: its programs' .spent is compared with it, ns */
 	uint64_t clock, floor;
-	uint64_t worked;	/* when the client last had work; 0: never */
+	uint64_t worked;
 	bool wants, works, competed;
 };
 
@@ -69,7 +69,7 @@ struct turns_program {
 	uint32_t client;
 	uint64_t used;		/* GPU time that it measured in its turns: only grows */
 	/* decided by turns_look(): the caller passes it on */
-	uint64_t turn_ns;	/* how long the program's turn may be */
+	uint64_t turn_ns;
 	/* turns.c's own */
 	uint64_t seen, spent;
 	bool competed, was_present;
@@ -85,7 +85,7 @@ struct turns {
 	bool closed;		/* work needs a turn */
 	/* the program that has the turn; TURNS_NONE: none, which the caller sets at first */
 	uint32_t holder;
-	uint32_t turn;		/* the number of the present turn, never 0 */
+	uint32_t turn;		/* the number of the last turn; 0: there was none */
 	bool wanted;		/* other programs wait for the turn */
 	uint64_t weights;	/* sum of the weights of all clients that had work lately */
 	/* turns.c's own */
