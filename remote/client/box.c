@@ -53,7 +53,7 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 	}
 }
 
-/* A pitch or height of 0 means that of the box: set it here, since the box may be cut. */
+/* a pitch or height of 0 means that of the box */
 static CUresult open_end(struct route *to, struct end *e, const void *host, CUdeviceptr device,
 			 CUarray array, const uint64_t *size)
 {

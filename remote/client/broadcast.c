@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpuMemcpyBroadcast(): one buffer to many GPUs, by a binary tree of servers. The root's arena
- * gets a piece from the program's memory or from the root's GPU, that of another node from its
- * parent's arena. A node gets a piece when its parent has answered for it, and uses a place of its
- * arena again when its children have answered for what was there.
+ * kvgpuMemcpyBroadcast(): one buffer to many GPUs, by a binary tree of servers. A node gets a piece
+ * when its parent has answered for it, and uses a place of its arena again when its children have
+ * answered for what was there.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One buffer to many GPUs, which CUDA has no call for. Exported by the libcuda.so.1 of remote/: a
- * program that is to run elsewhere, too, looks it up by dlsym().
- */
+/* One buffer to many GPUs, which CUDA has no call for. Exported by the libcuda.so.1 of remote/. */
 #ifndef KVGPU_REMOTE_CLIENT_BROADCAST_H
 #define KVGPU_REMOTE_CLIENT_BROADCAST_H
 

@@ -92,9 +92,7 @@ struct peer {
 	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
 	/* straight.c */
-	/*
-	 * atomic, by number of a peer: a piece could not be had from there, so copies come by here
-	 */
+	/* atomic, by number of a peer: a piece could not be had from there */
 	bool crooked[PEERS_MAX];
 
 	/* gate.c */
@@ -132,8 +130,8 @@ CUdevice device_here(const struct peer *p, uint32_t number);
 struct object;
 
 /*
- * Where a call goes: to @peer; NULL: to the server of the thread's context. The first argument that
- * belongs to a server sets @peer. Later arguments have to belong to the same server.
+ * Where a call goes: to @peer; NULL: to the server of the thread's context. Arguments that belong
+ * to a server set @peer.
  */
 struct route {
 	struct peer *peer;
@@ -220,7 +218,7 @@ uint64_t call_through(const struct peer *p);
 CUresult call_fence(struct peer *p, uint64_t upto);
 /* keep @r, the error of work for a stream of @p, for a later call that reports errors */
 void call_late(struct peer *p, CUresult r);
-/* gate.c: count a call with work while gates of @p are closed; wait if there are many such calls */
+/* gate.c: count a call with work while gates of @p are closed; may wait */
 void gate_behind(struct peer *p);
 /*
  * gate.c: wait until no gate of @p is closed. False: this thread must not wait, as it opens gates,
@@ -238,8 +236,8 @@ bool captures_any(void);
 void call_due(void);
 CUresult call_acknowledge(struct peer *p, uint64_t invocation);
 /*
- * In a handler of a signal. True: use the thread's second answer box, as the thread may be reading
- * an answer in its first one. False: back to the first.
+ * In a signal's handler. True: use the thread's second answer box, as it may be reading in its
+ * first one. False: back to the first.
  */
 void call_aside(bool aside);
 /* generated from remote/api.def: @op may touch managed memory; its answer reports earlier errors */
@@ -254,7 +252,7 @@ struct object {
 	uint32_t class;			/* atomic; CLASS_NONE: free */
 	/*
 	 * Under `objects`: indexes of slots, 0: none. A thread that has the handle may read .parent
-	 * without the lock: it changes only when the object is made or ends.
+	 * without the lock.
 	 */
 	uint32_t parent, child, before, after;
 	int dev;

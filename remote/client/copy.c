@@ -61,7 +61,7 @@ static uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned(p) ? at : KVGPU_REMOTE_NOWHERE;
 }
 
-/* a synchronous copy is done on return (COPY_WHOLE), as the program may then write to its memory */
+/* COPY_WHOLE: on return the program may write to its memory */
 static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, enum when when,
 				 bool fine)
 {
@@ -91,7 +91,7 @@ static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 	return relay ? cut_piece(relay, bytes) : KVGPU_REMOTE_PIECE_MAX;
 }
 
-/* whether the steps of a copy may overlap, so that its pieces need not be waited for */
+/* whether the steps of a copy may overlap */
 static bool overlaps(const struct peer *p)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
@@ -417,7 +417,7 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 	}
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
-	/* the GPU itself reads in the stream's order, so only a read by the CPU has to wait */
+	/* the GPU itself reads in the stream's order: a read by the CPU has to wait */
 	read = from == SIDE_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src,
 						bytes) == KVGPU_REMOTE_NOWHERE;
 	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL,

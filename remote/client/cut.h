@@ -15,10 +15,7 @@
 
 enum { CUT_LEAST = 16 << 10 };
 
-/*
- * The size of the pieces of a copy of @bytes: relay->piece, halved as often as is better. For a
- * copy of relay->turn bytes or less it is not halved: more pieces cost more.
- */
+/* The size of the pieces of a copy of @bytes: relay->piece, halved as often as is better */
 static inline uint64_t cut_piece(const struct kvgpu_remote_relayed *relay, uint64_t bytes)
 {
 	uint64_t piece = relay->piece;

@@ -162,8 +162,8 @@ static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
 }
 
 /*
- * Programs take devices with the same UUID for one device. So the first device of a GPU has the
- * GPU's UUID, and a further one has a UUID that is computed from it.
+ * The first device of a GPU has the GPU's UUID, a further one a UUID that is computed from it:
+ * programs take devices with one UUID for one device.
  */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {

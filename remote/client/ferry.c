@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Ferries: the program's memory at one end of a graph's copy, where the server does not see that
- * memory. The copy itself is between the GPU and a piece of the arena. When the graph comes to the
- * copy, the server asks the client to fill the piece, or after the copy to drain it, and goes on
- * when the client acknowledges. A thread of its own does that: the thread that calls functions of
- * the program may be waiting in one.
+ * memory. When the graph comes to the copy, the server asks the client to fill the piece, or after
+ * the copy to drain it, and goes on when the client acknowledges. A thread of its own does that:
+ * the thread that calls functions of the program may be waiting in one.
  */
 #include <stdlib.h>
 

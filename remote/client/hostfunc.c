@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Functions of the program that a stream calls. The server says when; one thread here calls the
- * functions one after the other, and acknowledges each but destructors. Text that kernels print
- * comes as events, too.
+ * functions one after the other, and acknowledges each but destructors.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -103,10 +103,7 @@ static CUresult connect_to(struct peer *p)
 	return CUDA_SUCCESS;
 }
 
-/*
- * Connect to all servers or fail, so that devices have the same numbers each time. After a failure,
- * connections stay open for the next try.
- */
+/* Connect to all servers or fail, so that devices have the same numbers each time. */
 static CUresult start(void)
 {
 	static const char *address[PEERS_MAX];

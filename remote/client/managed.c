@@ -2,8 +2,8 @@
 /*
  * Managed memory: memory of this process at the address that it has for the server's library.
  * Before work that may touch managed memory goes out, that server's pages that the program wrote
- * are sent, and all of that server's pages are closed. The program's next touch of a page faults,
- * and the handler waits for the work and fetches the page.
+ * are sent, and all of that server's pages are closed. A touch of a closed page faults; the handler
+ * waits for the work and fetches the page.
  *
  * userfaultfd is not used: containers forbid it. A system call that touches a closed page returns
  * EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete before
@@ -192,7 +192,7 @@ static void fetch(struct managed *m, size_t page)
 
 /*
  * Call without the lock. Wait for the work that was begun before, or until new work comes. Errors
- * are ignored here: the program's own calls return them.
+ * are ignored here.
  */
 static void wait_for_work(void)
 {
@@ -251,8 +251,8 @@ static bool open_page(uintptr_t at, bool write)
 		early |= nr_working;
 	} else {
 		/*
-		 * The page is open for reading, so this was a write. Or another thread has opened
-		 * the page since the fault: then DIRTY may cost one needless send.
+		 * The page is open for reading, so this was a write, or another thread has opened
+		 * the page since the fault.
 		 */
 		write = true;
 	}
@@ -483,8 +483,8 @@ static bool prepare(struct peer *p)
 }
 
 /*
- * @fresh: the memory is new and has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED:
- * it can't be mapped there, as where this process has something else.
+ * @fresh: the memory has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED: it can't be
+ * mapped there, as where this process has something else.
  */
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {

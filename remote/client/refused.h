@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entry points that are refused. Each is defined without parameters, whatever its prototype is: so
- * refused.c must not see the prototypes.
+ * Entry points that are refused. Each is defined without parameters: refused.c must not see the
+ * prototypes.
  */
 #ifndef KVGPU_REMOTE_REFUSED_H
 #define KVGPU_REMOTE_REFUSED_H

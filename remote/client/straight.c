@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies between two servers whose relays are proxies of one job (remote/cluster). The bytes go
- * from one proxy to the other, and not through this process: the source's GPU copies a piece into
- * its server's arena; the destination's frame then says where its relay gets the piece. A place in
- * either arena is used again when the destination has answered.
+ * Copies between two servers whose relays are proxies of one job (remote/cluster). The source's GPU
+ * copies a piece into its server's arena; the destination's frame then says where its relay gets
+ * the piece. A place in either arena is used again when the destination has answered.
  */
 #include "cut.h"
 #include "straight.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Default streams. A thread's own stream is an ordinary stream of the server, made at first use for
- * the thread and its context.
+ * A thread's own stream is an ordinary stream of the server, made at first use for the thread and
+ * its context.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for the peer: look for a bounded time, then sleep until the peer rings. A bell is a word
- * in shared memory, on which one thread sleeps, and a carrier that wakes that thread. The sleeper
- * and the ringer have a struct kvgpu_bell each, in their own memory.
+ * Waiting for the peer: look for a while, then sleep. A bell is a word in shared memory, on which
+ * one thread sleeps, and a carrier that wakes that thread. Each side has a struct kvgpu_bell of its
+ * own.
  *
  * The peer may write anything to the word, so the word is only a hint. A sleeper looks again after
  * a time of its own, also if the peer does not ring.
@@ -71,8 +71,8 @@ enum kvgpu_wait {
 /*
  * Wait until @ready(@arg), which looks at what the peer publishes, returns true; for at most
  * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
- * things at once, if the publisher of any of them rings. With KVGPU_FOREVER a wait in vain ends
- * only when the carrier notices the peer's end.
+ * things, each of which rings. With KVGPU_FOREVER a wait in vain ends only when the carrier notices
+ * the peer's end.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
 				uint64_t timeout_ns);

@@ -3,8 +3,8 @@
  * Answers. A box in shared memory takes the answer to one call at a time. The call is a frame in a
  * ring; its answer bears the frame's sequence number.
  *
- * A thread that gave up waiting for an answer must never use the box again: its next call would
- * find the late answer, whose number is wrong, and the box would be dead.
+ * A thread that gave up waiting for an answer must not use the box again: the late answer has a
+ * wrong number for the next call.
  */
 #ifndef KVGPU_REMOTE_RING_BOX_H
 #define KVGPU_REMOTE_RING_BOX_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Producer and consumer. Each keeps its position in its own memory and counts slots absolutely.
- * Slot n lies at n modulo the number of slots and is published when its sequence number is n + 1;
- * before that it has the number of one lap ago, or 0.
+ * Producer and consumer. Each counts slots absolutely. Slot n lies at n modulo the number of slots
+ * and is published when its sequence number is n + 1; before that it has the number of one lap ago,
+ * or 0.
  */
 #include "remote/ring/ring.h"
 

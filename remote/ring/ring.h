@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one
- * consumer, no lock. README.md has the layout and says what a malicious peer can do.
+ * consumer, no lock. Layout and guarantees: README.md.
  *
  * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64
- * bytes. Geometry and positions are in private memory on both sides; shared are the slots, the
- * consumer's position and the two words of the bells.
+ * bytes. Each side keeps geometry and its position in private memory.
  *
  * None of these functions blocks but the two waits. A producer or a consumer belongs to one thread
  * at a time.
@@ -62,10 +61,7 @@ struct kvgpu_ring_head {
 	uint32_t len;			/* of the payload, in bytes */
 };
 
-/*
- * The sequence number of a slot is its absolute number, which never wraps, plus 1. Payload never
- * lies where a sequence number is looked for.
- */
+/* The sequence number of a slot is its absolute number, which never wraps, plus 1. */
 union kvgpu_ring_slot {
 	uint64_t seq;
 	struct {
@@ -108,8 +104,8 @@ struct kvgpu_ring_config {
 size_t kvgpu_ring_bytes(uint32_t slots);
 
 /*
- * Bytes of payload of the longest frame. That frame takes half of the ring, so that there is always
- * room for it after a while.
+ * Bytes of payload of the longest frame. It takes half of the ring: there is room for it after a
+ * while.
  */
 uint32_t kvgpu_ring_longest(uint32_t slots);
 
@@ -167,10 +163,7 @@ enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p);
 enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
 				      const struct iovec *iov, int nr);
 
-/*
- * Wake the consumer if it sleeps. Call after every frame, or once after several: until then a
- * sleeping consumer looks only when its .sleep_ns are over.
- */
+/* Wake the consumer if it sleeps. Call after a frame, or once after several. */
 void kvgpu_ring_notify(struct kvgpu_ring_producer *p);
 
 /* How many slots are free. A frame of at most so many fits. 0: the ring is full or dead. */
@@ -214,16 +207,10 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
 				      void *buf, size_t size);
 
-/*
- * Wait for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. Call after
- * kvgpu_ring_get() returned KVGPU_RING_EMPTY. Needs .own.
- */
+/* Wait for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. Needs .own. */
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns);
 
-/*
- * Whether kvgpu_ring_get() would return anything but KVGPU_RING_EMPTY: for a thread that waits for
- * several rings. @arg: the consumer.
- */
+/* Whether kvgpu_ring_get() would return anything but KVGPU_RING_EMPTY. @arg: the consumer. */
 bool kvgpu_ring_has_frame(void *arg);
 
 #endif

@@ -76,7 +76,7 @@ static inline void shared_prefetch(const void *p)
 	__builtin_prefetch(p);
 }
 
-/* this side never reads these bytes again, so it does not matter how often they are written */
+/* this side does not read these bytes again */
 static inline void shared_copy_out(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);

@@ -369,7 +369,6 @@ static CUresult set_functions(struct server *s, CUgraphExec exec, const struct w
 
 static struct ferry *const none[SIDES];
 
-/* switch off all copies again that are off, after the library has set all their parts anew */
 static CUresult rest_again(struct server *s, uint64_t exec)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -414,10 +413,7 @@ static void remember(struct switched *sw, struct ferry *const *ferry)
 	sw->own = true;
 }
 
-/*
- * whether the copy in the executable graph still has the node's ferries (ferry.c): neither was
- * changed since the executable graph was made
- */
+/* whether the copy in the executable graph still has the node's ferries */
 static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node)
 {
 	const struct entry *e = handle_entry(s, node);

@@ -25,10 +25,7 @@ struct ferry {
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/*
- * Find a ferry for the same memory and direction. It has the same piece, so that an update of a
- * graph finds such a copy unchanged.
- */
+/* a ferry for the same memory and direction: an update of a graph finds such a copy unchanged */
 static struct ferry *same(struct server *s, const struct ferry_end *e)
 {
 	struct ferry *f;

@@ -236,10 +236,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/*
- * How long to wait for a frame, ns. Without a turn don't read the clock: a client that is alone
- * would pay for that with each frame.
- */
+/* How long to wait for a frame, ns. Without a turn it does not read the clock. */
 static uint64_t patience(struct gate *g)
 {
 	if (!g->turn)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Graphs and captures: calls that have an answer also when they fail, numbers of captures' graphs,
- * and the device memory of executable graphs.
- */
+/* Graphs and captures, and the device memory of executable graphs. */
 #include <stdlib.h>
 
 #include "server.h"

@@ -3,8 +3,7 @@
  * Events and modules that graphs use. A library may read an event or a kernel's function again when
  * it works on a graph with it, also after the event was destroyed or the module unloaded: then it
  * reads freed memory. So the client's number ends at once, and the library's object ends with the
- * last graph that refers to it. The library counts references (graph_refers()), but for an
- * executable graph that was given the object itself.
+ * last graph that refers to it.
  */
 #include <stdlib.h>
 

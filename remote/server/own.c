@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Calls that also change the server's own state: contexts with their handles, memory with its
- * charges; and facts about devices.
- */
+/* Calls that also change the server's own state, and facts about devices. */
 #include <remote/wire/resource.h>
 
 #include "server.h"
@@ -75,10 +72,7 @@ static uint64_t number_of(struct server *s, CUcontext ctx)
 	return handle_give(s, CLASS_CONTEXT, ctx, 0);
 }
 
-/*
- * The library makes the new context current. Undo that: of the client's frames only OP_current
- * makes a context current.
- */
+/* The library makes the new context current. Undo that: OP_current makes contexts current. */
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev)
 {
 	CUresult r = CALL(s, cuCtxCreate_v2, ctx, flags, dev);
@@ -89,8 +83,8 @@ CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags
 }
 
 /*
- * The library refuses to destroy a primary context, and may refuse any. Then the work on the GPU
- * goes on, though the server has forgotten it.
+ * The library refuses to destroy a primary context. Then its work on the GPU goes on, though the
+ * server has forgotten it.
  */
 CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 {

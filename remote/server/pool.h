@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much device memory each program of one client has. It is in memory that the processes serving
- * these programs share. Another process makes that memory, and clears the row of a process that has
- * ended; it takes no lock there. pool_take() takes the lock. Each process writes its own row, on
- * its serving thread, so what pool_others() returns may be old at once.
+ * these programs share. Each process writes its own row, on its serving thread, so what
+ * pool_others() returns may be old at once.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program's device memory is charged for. Bytes are taken from the quota before the
- * library is asked. Where the library gives more than was asked, the rest is taken right after; if
- * the quota has not so much left, the call is undone. Charges are sorted by address; those of
- * objects with a handle are with the handle.
+ * Bytes are taken from the quota before the library is asked. Where the library gives more than was
+ * asked, the rest is taken right after; if the quota has not so much left, the call is undone.
+ * Charges are sorted by address; those of objects with a handle are with the handle.
  */
 #include <stdlib.h>
 

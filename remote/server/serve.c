@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The serving loop: takes frames, sends answers, and looks in between at what waits for the GPU. */
+/* The serving loop. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

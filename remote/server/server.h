@@ -3,9 +3,8 @@
  * Internal header of the process of kvgpu-remoted that serves one client, with one serving thread.
  * That thread alone calls what is declared here, but for hosted_run(), ferry_run(), ferry_rests()
  * and ferry_put(), which threads of the library call, too. Handles, places in the arena and lengths
- * of a frame are checked here before the library sees them; values that the library itself checks
- * are not. A function that carries out a frame returns the call's result, and puts the answer's
- * payload into its reply.
+ * of a frame are checked here before the library sees them. A function that carries out a frame
+ * returns the call's result, and puts the answer's payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
@@ -284,8 +283,8 @@ CUresult wait_for_copies(struct server *s, uint64_t upto);
 /* ------------------------------------------- pinned.c: the arena as the library's pinned memory */
 
 /*
- * Register the arena as the library's pinned memory, if that is not done and possible. True: it is
- * registered: copies from or to it may go on after the library has returned.
+ * Register the arena as the library's pinned memory. True: it is: copies from or to it may go on
+ * after the library has returned.
  */
 bool arena_pinned(struct server *s);
 /*
@@ -578,8 +577,8 @@ void gate_capture_ended(struct server *s);
 /* the context is about to end, or has ended: forget its work */
 void gate_forget(struct server *s, uint64_t context);
 /*
- * The server itself makes the GPU work, and waits, without the client's turn. gate_beside() returns
- * the time, and gate_beside_ends() charges what has passed since then, if nothing else does.
+ * The server itself makes the GPU work, and waits, without the client's turn: gate_beside_ends()
+ * charges the time since gate_beside(), if nothing else does.
  */
 uint64_t gate_beside(const struct server *s);
 void gate_beside_ends(struct server *s, uint64_t since_ns);

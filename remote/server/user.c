@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the client that lives as long as graphs refer to it. The library
- * counts references and calls the destructor, which tells the client. A handle points to memory of
- * the server. The server gives the library an object if that is known to live: the client has a
- * reference, or the graph that the client names got one here.
+ * User objects. The library counts references and calls the destructor, which tells the client. A
+ * handle points to memory of the server. The server gives the library an object if that is known to
+ * live: the client has a reference, or the graph that the client names got one here.
  */
 #include <stdlib.h>
 

@@ -43,10 +43,7 @@ static void charge(struct turns *t, struct turns_program *p, uint64_t ns)
 
 /* -------------------------------------------------------- what has happened since the last look */
 
-/*
- * How many programs have work on the GPU. The GPU divides its time among them in its own way, which
- * is taken to be even.
- */
+/* how many programs have work on the GPU, which is taken to divide its time evenly */
 static uint32_t at_once(const struct turns *t)
 {
 	uint32_t i, n = 0;

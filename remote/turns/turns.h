@@ -6,9 +6,9 @@
  *
  * Weighted virtual time. Each client has a clock that advances by the GPU time that its programs
  * are charged, divided by its weight. Of the clients that want the GPU, the one whose clock is
- * furthest behind gets the next turn. Work can't be taken back from the GPU, so what a turn took is
- * charged afterwards. It lasts until its program gives it back or leaves, it is lost (TURNS_LOST),
- * or turns are not needed any more (TURNS_CALM).
+ * furthest behind gets the next turn. What a turn took is charged afterwards. A turn lasts until
+ * its program gives it back or leaves, it is lost (TURNS_LOST), or turns are not needed any more
+ * (TURNS_CALM).
  *
  * The GPU has a clock, too: that of the client furthest behind, of those that want or have the GPU.
  * turns_look() puts a client that wants nothing at most TURNS_LEAD behind the GPU's clock, so that

@@ -83,7 +83,6 @@ static size_t fatbin_bytes(const uint8_t *data, size_t limit)
 	return end <= limit ? end : 0;
 }
 
-/* PTX is text: an image that begins with a byte that no text has is not PTX */
 static size_t text_bytes(const uint8_t *data, size_t limit)
 {
 	const uint8_t *end;
