@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Sets KVGPU_CACHE and O, the cache and the build folder, to absolute paths. A path that can't work
-# (with a blank, for instance) ends make here, with a reason by lib/place.sh: below, make's
-# functions would take only a part of it.
+# Sets KVGPU_CACHE and O, the cache and the build folder, to absolute paths.
 
 ifeq ($(strip $(KVGPU_CACHE)),)
 override KVGPU_CACHE := $(or $(HOME),/root)/.cache/kvgpu

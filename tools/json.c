@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * kvgpu-top's JSON. It has the keys and the numbers of sysfs, and also numbers computed from them.
- * A number that is not known is null.
- */
+/* kvgpu-top's JSON. A number that is not known is null. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

@@ -51,7 +51,7 @@ static bool set_interval(struct options *o, const char *text)
 	return end != text && !*end && !errno && o->interval >= 0.1 && o->interval <= 3600;
 }
 
-/* Parse the arguments. Return the exit code if the program shall end, or -1 to go on. */
+/* Return the exit code if the program shall end, or -1 to go on. */
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -118,10 +118,7 @@ static int table_width(void)
 	return width > 0 ? width : 160;
 }
 
-/*
- * Print JSON or the table after each interval, or after one with --once. The first sample is not
- * printed: it only begins the first interval. Return the exit code.
- */
+/* Print JSON or the table after each interval, or after one with --once. Return the exit code. */
 static int run_plain(const struct options *o)
 {
 	struct sample before = { 0 }, now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prometheus wants each metric once: its HELP and TYPE, and below them all its samples together, in
- * base units. A number that is not known is left out.
+ * base units.
  */
 #include <inttypes.h>
 #include <string.h>

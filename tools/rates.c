@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Growth of a counter. NAN if it went back, or if one of its two values is not known. */
+/* Growth of a counter. */
 static double growth(struct value before, struct value now)
 {
 	if (!before.known || !now.known || now.n < before.n)
@@ -42,8 +42,8 @@ struct value vgpu_exits(const struct vgpu *v)
 }
 
 /*
- * Find the vGPU @now in @before. A vGPU that was removed and made again with the same UUID is
- * another vGPU: its directory kvgpu/ has another inode number.
+ * A vGPU that was removed and made again with the same UUID is another vGPU: its directory kvgpu/
+ * has another inode number.
  */
 static const struct vgpu *find_before(const struct sample *before, const struct vgpu *now)
 {

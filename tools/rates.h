@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Rates between two samples. A number that can't be known is NAN: for example at the first sample,
- * or if a file of sysfs is missing.
- */
+/* Rates between two samples; NAN: not known. */
 #ifndef KVGPU_TOOLS_RATES_H
 #define KVGPU_TOOLS_RATES_H
 

@@ -84,8 +84,8 @@ static int64_t now_ns(void)
 }
 
 /*
- * Read the first line of file @name into @text, without the line's end. Return false if the file is
- * missing, has @size bytes or more, or if the line is empty or has bytes that can't be printed.
+ * Read the first line of file @name into @text, without the line's end. False: there is no such
+ * line, or it can't be printed.
  */
 static bool read_line(int dir, const char *name, char *text, size_t size)
 {
@@ -122,8 +122,7 @@ static struct value read_value(int dir, const struct field *f)
 /*
  * Read the present value of a choice, such as the policy. The file has either only that value
  * ("equal-share"), as the module writes it, or all values, with the present value in brackets
- * ("best-effort [equal-share] fixed-share"). @out (TEXT_SIZE bytes) becomes empty if the file can't
- * be read.
+ * ("best-effort [equal-share] fixed-share").
  */
 static void read_choice(int dir, const char *name, char *out)
 {
@@ -147,10 +146,7 @@ static bool plain_name(const char *name)
 	return n && n < TEXT_SIZE && !name[n] && name[0] != '.';
 }
 
-/*
- * Open the directory @path/kvgpu, and set *ino to its inode number. Return the file descriptor, or
- * -1 if the directory can't be opened.
- */
+/* Open the directory @path/kvgpu, and set *ino to its inode number. */
 static int open_attributes(const char *path, ino_t *ino)
 {
 	char name[PATH_MAX];
@@ -213,8 +209,7 @@ static bool take_gpu(struct sample *s, const char *path, const char *address)
 
 /*
  * Write the last part of the target of link @path/@name to @out (TEXT_SIZE bytes). @out becomes
- * empty if there is no such link, or if that part does not fit or has a blank or a byte that can't
- * be printed.
+ * empty if there is none that fits and can be printed.
  */
 static void link_name(const char *path, const char *name, char *out)
 {
@@ -238,9 +233,7 @@ static void link_name(const char *path, const char *name, char *out)
 		memcpy(out, last, n + 1);
 }
 
-/*
- * Add a vGPU. A mediated device of another parent driver has no directory kvgpu/, and is left out.
- */
+/* A mediated device of another parent driver has no directory kvgpu/, and is left out. */
 static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 {
 	char real[PATH_MAX], *slash;
@@ -273,7 +266,7 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 	for (int i = 0; i < VGPU_FIELDS; i++)
 		g->v[i] = read_value(dir, &vgpu_fields[i]);
 	close(dir);
-	/* If the vGPU went away while its files were read, leave it out. */
+	/* the vGPU went away meanwhile */
 	if (stat(path, &st))
 		return true;
 	s->nr_vgpus++;
@@ -309,7 +302,7 @@ static bool take_bound_gpu(struct sample *s, const char *path, const char *name)
 {
 	/*
 	 * The directory of a PCI driver has links to its devices, which have a colon in their
-	 * names. Beside them are files (bind, new_id) and a link "module".
+	 * names.
 	 */
 	return !strchr(name, ':') || take_gpu(s, path, name);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sample is the state of all GPUs and vGPUs of kvgpu, read once through sysfs. If a file is
- * missing or has no valid number, the number is unknown. That is never an error: vGPUs come and go
- * while they are read, and older modules have fewer files.
+ * A sample is the state of all GPUs and vGPUs of kvgpu, read once through sysfs. A missing number
+ * is no error: vGPUs come and go while they are read, and older modules have fewer files.
  */
 #ifndef KVGPU_TOOLS_SAMPLE_H
 #define KVGPU_TOOLS_SAMPLE_H
@@ -32,8 +31,7 @@ enum unit {
 
 /*
  * A file in a directory kvgpu/ of sysfs, which has one number in unit @unit. @metric is its name
- * for Prometheus, to which prometheus.c adds the prefix kvgpu_gpu_ or kvgpu_vgpu_. The name of a
- * counter ends in _total.
+ * for Prometheus, to which prometheus.c adds the prefix kvgpu_gpu_ or kvgpu_vgpu_.
  */
 struct field {
 	const char *file;
@@ -89,7 +87,7 @@ extern const struct field vgpu_fields[VGPU_FIELDS];
 struct gpu {
 	char address[TEXT_SIZE];	/* PCI address, 0000:01:00.0 */
 	char policy[TEXT_SIZE];		/* empty: unknown */
-	int64_t when_ns;		/* monotonic clock when the GPU was read */
+	int64_t when_ns;		/* monotonic clock when it was read */
 	/* Inode number of the GPU's directory kvgpu/. It changes when the GPU is bound anew. */
 	ino_t ino;
 	struct value v[GPU_FIELDS];
@@ -99,15 +97,12 @@ struct vgpu {
 	char uuid[TEXT_SIZE];
 	char gpu[TEXT_SIZE];		/* PCI address of its GPU; "?": unknown */
 	char type[TEXT_SIZE];		/* name of its mdev type; empty: unknown */
-	int64_t when_ns;		/* monotonic clock when the vGPU was read */
+	int64_t when_ns;		/* monotonic clock when it was read */
 	ino_t ino;			/* of the vGPU's directory kvgpu/ */
 	struct value v[VGPU_FIELDS];
 };
 
-/*
- * @gpus is sorted by address, @vgpus by the address of the GPU and then by UUID. Each vGPU's GPU is
- * in @gpus.
- */
+/* @gpus is sorted by address, @vgpus by the address of the GPU and then by UUID. */
 struct sample {
 	struct gpu *gpus;
 	struct vgpu *vgpus;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table for people: each GPU, and below it its vGPUs. On a narrow terminal columns are left
- * out, the least important first. Before column STRK is left out, UUIDs are shortened. A line that
- * still does not fit is cut. A number that is not known is "-".
+ * out, the least important first. A number that is not known is "-".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -41,7 +40,7 @@ static void finish(FILE *out, struct line *l)
 	l->length = 0;
 }
 
-/* Write @d to @cell in at most five characters: 12345, 123k, 45.6M. */
+/* Write @d to @cell in short: 12345, 123k, 45.6M. */
 static void human(char *cell, double d)
 {
 	static const char suffix[] = " kMGTPE";
@@ -142,7 +141,7 @@ static void fill(char *cell, enum column c, const struct vgpu *v, const struct v
 
 /*
  * Return the number R of ranks for which there is room: the columns with ranks below R fit into
- * @width characters beside a UUID of @uuid characters. The caller shows these columns.
+ * @width characters beside a UUID of @uuid characters.
  */
 static int ranks_that_fit(int uuid, int width)
 {
@@ -222,7 +221,7 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 
 	if (l.limit >= sizeof(l.text))
 		l.limit = sizeof(l.text) - 1;
-	/* Shorten UUIDs rather than leave out column STRK, which tells which vGPU caused hangs. */
+	/* STRK tells which vGPU caused hangs */
 	if (ranks <= columns[STRIKES].rank) {
 		uuid = 8;
 		ranks = ranks_that_fit(uuid, width);

@@ -48,10 +48,7 @@ void terminal_leave(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
-/*
- * The signals below are blocked except in terminal_wait()'s ppoll(). So none is lost between
- * terminal_wait()'s test of the caught_ flags and ppoll().
- */
+/* The signals below are blocked except in terminal_wait()'s ppoll(). */
 void terminal_enter(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH };
@@ -110,7 +107,6 @@ static void stop_and_continue(void)
 	take_screen();
 }
 
-/* Read a key. Return true if it is 'q' or 'Q', or if the input has ended or can't be read. */
 static bool key_quits(void)
 {
 	char key;

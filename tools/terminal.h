@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Draw a whole screen in a terminal, and wait for keys and signals. The escape sequences are ANSI's
- * and two private modes: 1049 of xterm (alternate screen) and 25 of DEC (cursor on and off).
- */
+/* Draw a whole screen in a terminal, and wait for keys and signals. */
 #ifndef KVGPU_TOOLS_TERMINAL_H
 #define KVGPU_TOOLS_TERMINAL_H
 

@@ -2,14 +2,11 @@
 # shellcheck shell=bash
 # The libvirt domain of a guest. Full guests boot the server's own read-only image. Tiny guests run
 # from the initramfs alone; those with a vGPU or an aperture also get the image and the shared
-# folder as devices, for drivers and programs. An aperture is a file of the server that the guest
-# has as virtio-pmem memory.
+# folder as devices, for drivers and programs.
 
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
-# guest_arguments: prints the guest's kernel command line. Full guests boot a stock Debian, but
-# without mitigations and without services that the server needs: libvirt, ssh over the network, the
-# console.
+# guest_arguments: prints the guest's kernel command line.
 guest_arguments()
 {
 	local unit words="console=ttyS0 quiet panic=-1 mitigations=off net.ifnames=0 tb.hostname=$NAME"
@@ -29,9 +26,7 @@ guest_arguments()
 
 # busy_arguments: prints kernel arguments for a guest that works most of the time (--busy). A
 # tickless kernel programs its timer again at each tick, which is one more exit; a periodic timer of
-# the local APIC is programmed once. The periodic timer ticks also while the guest is idle, so an
-# idle guest costs more with it. tsc=reliable: the guest's kernel would check the TSC against a
-# slower clock, do so late, and take it for unstable.
+# the local APIC is programmed once.
 busy_arguments() { printf 'nohz=off highres=off lapic=notscdeadline tsc=reliable\n'; }
 
 domain_xml()
@@ -73,7 +68,7 @@ domain_xml()
 }
 
 # takes_memory: true if the guest may get memory beside its own: libvirt wants slots and a NUMA node
-# for that. Full guests may have memory plugged in later; an aperture is such memory, too.
+# for that.
 takes_memory() { [ "$KIND" = full ] || [ -n "$APERTURE" ]; }
 room_for_memory() { ! takes_memory || echo "<maxMemory slots='4' unit='GiB'>16</maxMemory>"; }
 numa()
@@ -82,8 +77,7 @@ numa()
 		echo "<numa><cell id='0' cpus='0-$((CPUS - 1))' memory='$(mebibytes "$MEM")' unit='MiB'/></numa>"
 }
 
-# memory_of_file: prints the device for the file of --aperture. The guest shares the file's pages
-# with all others that map it.
+# memory_of_file: prints the device for the file of --aperture.
 memory_of_file()
 {
 	[ -n "$APERTURE" ] || return 0
@@ -141,8 +135,7 @@ devices_files()
 	EOF
 }
 
-# device_of_type: makes the devices of --type by the program guest-device beside this file, and
-# prints their <hostdev> elements
+# device_of_type: makes the devices of --type and prints their <hostdev> elements
 device_of_type()
 {
 	[ -n "$TYPE" ] || return 0

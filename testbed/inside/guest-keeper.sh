@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The keeper of one guest: starts it, watches it, writes down why it died, and may start it again.
+# The keeper of one guest: starts it, watches it, and writes down why it died.
 
 MOST_RESTARTS=8
 
@@ -53,9 +53,8 @@ life_of_guest()
 	done
 }
 
-# await_gpu: waits until udev in a full guest has handled its GPU, because the guest answers before
-# its driver has probed the GPU. If no driver holds the GPU then, or udev is not done in time,
-# writes that to $DIR/gpu. False if the guest died.
+# await_gpu: waits until udev in a full guest has handled its GPU. If no driver holds the GPU then,
+# or udev is not done in time, writes that to $DIR/gpu. False if the guest died.
 await_gpu()
 {
 	local talk rc=0 limit=$((SECONDS + GPU_SECONDS + 10))
@@ -82,13 +81,11 @@ await_gpu()
 	esac
 }
 
-# is_alive: true if QEMU is there and KVM still runs the guest. If KVM can't run the guest any
-# further, QEMU does not end but stops the guest; then this ends QEMU.
+# is_alive: true if QEMU is there and KVM still runs the guest.
 is_alive()
 {
 	local log=/var/log/libvirt/qemu/$NAME.log
 	qemu_pid && [ -e "/proc/$PID" ] || return 1
-	# read the log only if it is newer than last time
 	[ "$log" -nt "$DIR/log-read" ] || return 0
 	touch -r "$log" "$DIR/log-read"
 	! grep -qsE 'KVM internal error|kvm run failed' "$log" ||
@@ -103,10 +100,10 @@ end_life()
 
 qemu_log() { printf '/var/log/libvirt/qemu/%s.log\n' "$NAME"; }
 
-# cause_of_death: sets CAUSE, a word by which "guest stats" counts, and REASON, a text
+# cause_of_death: sets CAUSE, a word, and REASON, a text
 cause_of_death()
 {
-	# libvirt writes the reason to its log up to 2 s after QEMU has ended
+	# libvirt writes the reason some time after QEMU has ended
 	local tries libvirt_says=''
 	for tries in {1..20}; do
 		libvirt_says=$(tail -n 3 "$(qemu_log)" 2>/dev/null | grep -o 'reason=[a-z]*' | tail -n 1) && break

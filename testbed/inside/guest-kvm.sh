@@ -12,9 +12,8 @@ need_kvm()
 	"$HERE/hold-vm"
 }
 
-# watch_shutdowns: makes the kernel trace each SHUTDOWN exit, the exit that a triple fault causes. A
-# kprobe on the handler of that exit costs nothing until it happens; the tracepoint kvm_exit would
-# cost time at each exit. Takes a lock, because several guests may be started at once.
+# watch_shutdowns: makes the kernel trace each SHUTDOWN exit, the exit that a triple fault causes.
+# Takes a lock, because several guests may be started at once.
 watch_shutdowns() (
 	exec 6> "$STATE/watch.lock"
 	flock 6
@@ -26,8 +25,7 @@ watch_shutdowns() (
 	echo 1 > "$TRACE/events/testbed/shutdown/enable"
 )
 
-# qemu_pid: sets PID to the guest's QEMU; false if there is none. Starts no process, which takes
-# long under TCG: the keeper calls this often.
+# qemu_pid: sets PID to the guest's QEMU; false if there is none.
 qemu_pid()
 {
 	PID=
@@ -37,7 +35,7 @@ qemu_pid()
 
 # note_threads: adds the IDs of all threads of the guest's QEMU to $DIR/threads, so that
 # shutdown_cpu knows the guest's trace lines. IDs of threads that have ended stay there: QEMU loses
-# its CPUs' threads some time before it ends. Never fails, although QEMU may end at any moment.
+# its CPUs' threads some time before it ends.
 note_threads()
 {
 	local -a tasks
@@ -48,8 +46,7 @@ note_threads()
 	NOTED=${tasks[*]}
 }
 
-# shutdown_cpu: prints the server's CPU on which a thread of this guest made its last SHUTDOWN exit;
-# false if none did
+# shutdown_cpu: prints the CPU of this guest's last SHUTDOWN exit; false if there was none
 shutdown_cpu()
 {
 	[ -s "$DIR/threads" ] || return 1

@@ -6,8 +6,7 @@ say() { printf 'guest: %s\n' "$*" >&2; }
 give_up() { say "error: $*"; exit "${STATUS:-1}"; }
 usage() { say "$1"; exit 2; }
 
-# event GUEST EVENT TEXT: adds an event to /run/testbed/events and to the kernel's log, which "tb
-# log server" shows
+# event GUEST EVENT TEXT: adds an event to /run/testbed/events and to the kernel's log
 event()
 {
 	printf '%s %s\n' "$(date +%s)" "$*" >> "$EVENTS"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Runs commands in a guest: in full guests by ssh over vsock, in tiny guests through the agent's
-# virtio port. talk_full and talk_tiny run a command with exactly these arguments and return its
-# exit status, or 255 if the guest does not answer.
+# virtio port. talk_full and talk_tiny return the command's exit status, or 255 if the guest does
+# not answer.
 
 guest_cid() { virsh -q dumpxml "$NAME" | sed -n "s/.*<cid .*address='\([0-9]*\)'.*/\1/p"; }
 
@@ -21,8 +21,7 @@ greets_full()
 	[ "$banner" = SSH- ]
 }
 
-# quoted WORD...: prints the words in single quotes, since the agent's shell does not know bash's
-# $'...' of printf %q
+# quoted WORD...: prints the words in single quotes, which the agent's shell understands
 quoted()
 {
 	local word
@@ -30,8 +29,8 @@ quoted()
 }
 
 # agent_line REQUEST SECONDS: sends a request to the agent, and prints its answer; false if none
-# comes in time. Skips answers to earlier requests, whose senders did not wait for them. The line
-# break before the request ends an earlier request that was cut off in the middle.
+# comes in time. The line break before the request ends an earlier request that was cut off in the
+# middle.
 agent_line()
 {
 	local reply='' status=1 id=$BASHPID.$SRANDOM end=$((SECONDS + $2))

@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Where Debian packages come from: the archive that this machine's apt is configured for, with apt's
-# keys and proxies. Its sources may be one-line or deb822 files, may say "stable" in place of a
-# codename, and may name mirror lists. The field Origin of a repository's Release file tells Debian's
-# from others. The package lists that apt has on this machine are neither read nor changed here.
+# keys and proxies. The field Origin of a repository's Release file tells Debian's from others.
 
 ARCHIVE_KEYS=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}/keys
 
-# host_apt_options: prints apt's options on this machine for reaching its archive (proxies,
-# certificates, checks of a Release file's date), one a line, for runs of apt that do not read
-# /etc/apt.
+# host_apt_options: prints apt's options on this machine for reaching its archive, one a line.
 host_apt_options()
 {
 	apt-config dump | grep -E '^Acquire::((https?|Retries|Check-Valid-Until|Check-Date|ForceIPv[46])([: ]|$))' |
 		grep -v '"";$' || true
 }
 
-# root_apt_options: prints host_apt_options, and retries and time-outs, for the apt that fills a
-# root file system (mmdebstrap's --aptopt)
+# root_apt_options: prints host_apt_options, and retries and time-outs, for mmdebstrap's apt
 root_apt_options()
 {
 	printf 'Acquire::Retries "%s";\n' "${KVGPU_TB_APT_RETRIES:-3}"
@@ -35,8 +30,7 @@ debian_keyring()
 }
 
 # apt_conf DIR LIST PARTS: writes DIR/apt.conf, the configuration of an apt that has its state in
-# DIR and its sources in the file LIST and the folder PARTS. Of /etc/apt it takes only proxies and
-# the like, keys and passwords; no hooks, pins or architectures.
+# DIR and its sources in the file LIST and the folder PARTS.
 apt_conf()
 {
 	local dir=$1 list=$2 parts=$3 what
@@ -68,7 +62,7 @@ apt_conf()
 }
 
 # private_apt DIR SUITE...: makes such an apt in DIR with only these suites as sources, and updates
-# its lists. A suite that can't be fetched is an error.
+# its lists.
 private_apt()
 {
 	local dir=$1 suite
@@ -81,8 +75,7 @@ private_apt()
 	APT_CONFIG=$dir/apt.conf apt-get -q update
 }
 
-# source_line SUITE[:COMPONENT,...]: prints a one-line apt source for the suite; its component is
-# main if none is given.
+# source_line SUITE[:COMPONENT,...]: prints a one-line apt source (main if no component is given)
 source_line()
 {
 	local suite=${1%%:*} components=main uri options row
@@ -93,10 +86,8 @@ source_line()
 	printf 'deb [%s] %s %s %s\n' "$options" "$uri" "$suite" "${components//,/ }"
 }
 
-# archive_of SUITE: prints a row with the URI for SUITE: its own row of $KVGPU_TB_ARCHIVES, if there
-# is one. Else, for a release, its updates or its backports, the first row of any release: an
-# archive has all of these at one URI. For security updates, the first row of any security updates;
-# without such a row, the first row of a release with -security behind its URI.
+# archive_of SUITE: prints a row with the URI for SUITE: its own row of $KVGPU_TB_ARCHIVES, else
+# that of a related suite.
 archive_of()
 {
 	printf '%s\n' "$KVGPU_TB_ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '
@@ -120,8 +111,7 @@ archive_of()
 }
 
 # find_archives: sets $KVGPU_TB_ARCHIVES, with a row (codename, URI, source options) for each of
-# Debian's suites that this machine's apt is configured for. The variable is exported, so that a tb
-# that this tb starts need not search again.
+# Debian's suites that this machine's apt is configured for.
 find_archives()
 {
 	local dir rows round
@@ -131,8 +121,7 @@ find_archives()
 	for round in 1 2 3; do
 		look_at_sources "$dir" > "$dir/rows"
 		rows=$(debian_rows "$dir" < "$dir/rows")
-		# some source did not answer: it may be Debian's, for a moment, so try once more; or
-		# a third party's, for ever, so do not insist
+		# Debian's may not answer for a moment: try once more; a third party's may never
 		if [ -n "$rows" ]; then [ $round = 1 ] && grep -q '^Err:' "$dir/log" || break; fi
 		[ $round = 3 ] || sleep "${KVGPU_TB_FETCH_PAUSE:-5}"
 	done
@@ -149,8 +138,7 @@ find_archives()
 
 # look_at_sources DIR: prints a row for each package source of this machine: codename, origin,
 # label, URI, component, and FILE:NUMBER of the source's entry. The first three come from the
-# archive's InRelease or Release file, which apt fetches here and verifies. Sources that have
-# neither, or whose file can't be verified, are left out.
+# archive's InRelease or Release file, which apt fetches here and verifies.
 look_at_sources()
 {
 	local dir=$1 list parts uri release component entry file key target
@@ -159,8 +147,7 @@ look_at_sources()
 	# fetch only InRelease files, no indexes
 	apt-config dump | sed -n 's/^\(Acquire::IndexTargets::deb\(-src\)\?::[^: ]*\) "";$/\1::DefaultEnabled "false";/p' >> "$dir/apt.conf"
 	APT_CONFIG=$dir/apt.conf timeout "${KVGPU_TB_FETCH_SECONDS:-300}" apt-get -q update > "$dir/log" 2>&1 || true
-	# apt expands each source into its parts; ReleaseInfo=false makes it list those that were
-	# not fetched, too
+	# ReleaseInfo=false: also those that were not fetched
 	# shellcheck disable=SC2016
 	APT_CONFIG=$dir/apt.conf apt-get indextargets -o Acquire::IndexTargets::deb::Packages::DefaultEnabled=true \
 		-o APT::Get::IndexTargets::ReleaseInfo=false \
@@ -183,22 +170,18 @@ look_at_sources()
 
 # debian_rows DIR: reads rows of look_at_sources, and prints codename, URI and options of those that
 # are Debian's component main. A mirror that signs its Release files itself may have another origin.
-# If no source has Debian's origin, renamed_rows takes one that has a release's codename and a
-# kernel in its component main.
 debian_rows()
 {
 	local dir=$1 rows codename uri entry
 	rows=$(awk -F '\t' '$2 ~ /^Debian( Backports)?$/ && $3 ~ /^Debian(-Security| Backports)?$/ && $5 == "main" && $4 !~ /^cdrom:/')
 	[ -n "$rows" ] || rows=$(renamed_rows "$dir")
 	while IFS=$'\t' read -r codename _ _ uri _ entry; do
-		# mmdebstrap's apt runs chrooted and can't use files of this machine in place, as
-		# file: means; copy: copies them
+		# mmdebstrap's apt runs chrooted: copy: copies this machine's files
 		[ -z "$codename" ] || printf '%s\t%s\t%s\n' "$codename" "$(sed 's,^file:,copy:,; s,/*$,,' <<< "$uri")" "$(entry_options "$entry")"
 	done < <(sort_releases <<< "$rows")
 }
 
-# sort_releases: puts the releases that the test bed uses first: archive_of takes the first row for
-# a suite that has none
+# sort_releases: puts the releases that the test bed uses first
 sort_releases() { awk '{ print ($1 ~ /^(bookworm|trixie)/ ? 0 : 1) "\t" NR "\t" $0 }' | sort -n -k 1,2 | cut -f 3-; }
 
 renamed_rows()
@@ -217,8 +200,7 @@ renamed_rows()
 }
 
 # entry_options FILE:NUMBER: prints the options of that source that decide which signatures apt
-# accepts, as in a one-line source. Debian's keyring, if this machine has it, is always one of the
-# keys, so that any mirror of Debian is accepted. If the source names no key, apt's keys of this machine are added.
+# accepts, as in a one-line source.
 entry_options()
 {
 	local file=${1%:*} number=${1##*:} options signers
@@ -259,7 +241,7 @@ stanza_options()
 	esac
 }
 
-# machine_keyrings: prints the paths of the keys that apt uses for sources that name none
+# machine_keyrings: prints the paths of apt's own keys
 machine_keyrings()
 {
 	local ring rings

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# A bed: one server and its GPU models. All its processes run below one supervisor, in a PID and
-# mount namespace of their own. The supervisor holds the lock $RUN/NAME.lock as long as it lives:
-# that lock, not the existence of a file, tells whether a bed is up.
+# A bed: one server and its GPU models. The supervisor holds the lock $RUN/NAME.lock as long as it
+# lives: that lock, not the existence of a file, tells whether a bed is up.
 #
 #   $RUN/NAME/          sockets and state: config, phase, pid, death, ssh_config
 #   $CACHE/beds/NAME/   share/ (the server's /share) and log/
@@ -13,12 +12,10 @@ bed_run() { printf '%s/%s\n' "$RUN" "$NAME"; }
 bed_home() { printf '%s/beds/%s\n' "$CACHE" "$NAME"; }
 bed_log() { printf '%s/beds/%s/log/%s.log\n' "$CACHE" "$NAME" "$1"; }
 
-# of_card WORD CARD: prints the name of a card's socket, file or log: WORD for card 1, else
-# WORD-CARD
+# of_card WORD CARD: prints WORD for card 1, else WORD-CARD
 of_card() { if [ "$2" = 1 ]; then printf '%s\n' "$1"; else printf '%s-%s\n' "$1" "$2"; fi; }
 
-# for_cards COMMAND...: runs COMMAND once for each card, with the card's number, from 1, as last
-# argument
+# for_cards COMMAND...: runs COMMAND for each card, with its number as last argument
 for_cards()
 {
 	local card
@@ -58,8 +55,7 @@ set_phase()
 	mv "$(bed_run)/phase.new" "$(bed_run)/phase"
 }
 
-# The parameters of a bed: of the options of "tb up", or found by it. Saved for the supervisor and
-# later commands.
+# Saved for the supervisor and later commands.
 BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU CARDS BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE BOOT TOOLS APPEND MACHINE SNAPSHOT)
 
 save_config()
@@ -97,8 +93,7 @@ known_beds()
 	done
 }
 
-# bed_processes: prints the PIDs of the bed's processes: those with its mark, KVGPU_TB_MARK, in
-# their environment
+# bed_processes: prints the PIDs of the bed's processes, told by KVGPU_TB_MARK in their environment
 bed_processes()
 {
 	local mark
@@ -106,14 +101,12 @@ bed_processes()
 	grep -lzsxF "KVGPU_TB_MARK=$mark" /proc/[0-9]*/environ | cut -d/ -f3 || true
 }
 
-# stop_bed: ends the supervisor, and so all processes of the bed. Returns 0 only if no process of
-# the bed is left.
+# stop_bed: ends the supervisor; 0 if no process of the bed is left
 stop_bed()
 {
 	local pid tries
 	pid=$(cat "$(bed_run)/pid" 2>/dev/null) || pid=''
-	# the file's PID may belong to another process by now: signal it only if that process has
-	# the bed's mark
+	# the file's PID may belong to another process by now
 	if bed_locked && [ -n "$pid" ] && bed_processes | grep -qxF "$pid"; then
 		kill -TERM "$pid" 2>/dev/null || true
 		for tries in {1..60}; do
@@ -140,7 +133,6 @@ death_text()
 	cat "$(bed_run)/death" 2>/dev/null || echo "its supervisor was killed"
 }
 
-# show_death: prints the reason, and the ends of the logs that belong to it
 show_death()
 {
 	local log

@@ -3,8 +3,7 @@
 # tb build-exec, tb kernels and tb kernel-tree: for building programs and modules for the server.
 
 # tb build-exec -- CMD: runs CMD in the tools root, with this checkout, the cache and the build
-# folder (O of the environment, if it is set) mounted there at the same paths. The mounts are in a
-# namespace that ends with CMD.
+# folder (O of the environment, if it is set) mounted there at the same paths.
 cmd_build_exec()
 {
 	[ "${1-}" != -- ] || shift
@@ -17,8 +16,7 @@ cmd_build_exec()
 	mapfile -t places < <(build_places)
 	where=$(pwd -P)
 	case $where/ in "$TOP"/* | "$(readlink -m "$CACHE")"/*) ;; *) where=$TOP ;; esac
-	# Mount /dev, /proc and /tmp before the places: a place below /tmp or /dev would be hidden
-	# by a later mount.
+	# /dev, /proc and /tmp first: a later mount would hide places below them.
 	# shellcheck disable=SC2016
 	exec unshare --mount --pid --fork --kill-child bash -c '
 		root=$1 where=$2 count=$3
@@ -33,7 +31,7 @@ cmd_build_exec()
 }
 
 # build_places: prints the folders that build-exec mounts: by their real paths, and by the given
-# paths if these lead through a symbolic link. A folder comes before the folders in it.
+# paths if these lead through a symbolic link.
 build_places()
 {
 	local place
@@ -43,8 +41,7 @@ build_places()
 }
 
 # tb kernel-tree [--key] KERNEL: prints the path, in the tools root, of the kernel tree that modules
-# for KERNEL are built with. With --key it prints the name of the tools stage before the path: both
-# together change when the kernel's headers or the compilers do.
+# for KERNEL are built with.
 cmd_kernel_tree()
 {
 	local label key=''

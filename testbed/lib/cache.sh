@@ -8,7 +8,7 @@ CACHE=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}
 case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
 STAGES=$CACHE/testbed
 
-# recipe_key FILE|=TEXT...: prints one hash over names and contents of files and over texts
+# recipe_key FILE|=TEXT...: prints one hash over files and texts
 recipe_key()
 {
 	local item
@@ -20,7 +20,7 @@ recipe_key()
 	done | sha256sum | cut -c1-16
 }
 
-# tree_key DIR: prints a hash over all files of a tree: paths, modes and contents
+# tree_key DIR: prints a hash over a tree
 tree_key()
 {
 	(cd "$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort |
@@ -31,9 +31,8 @@ tree_key()
 }
 
 # build_stage NAME-KEY TEXT COMMAND...: unless the stage is there, runs COMMAND, a function of tb,
-# to fill the directory $STAGE_TMP. It runs in a mount and PID namespace of its own, so that a
-# killed build leaves neither mounts nor processes. Descriptor 6 is tb's stderr there, and all other
-# output goes to $STAGE_LOG.
+# to fill the directory $STAGE_TMP. Descriptor 6 is tb's stderr there, and all other output goes to
+# $STAGE_LOG.
 build_stage()
 {
 	local stage=$1 text=$2
@@ -58,8 +57,7 @@ run_stage()
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "$TB" internal-stage "$@" < /dev/null
 }
 
-# discard_tree DIR: removes a folder below $STAGES, but nothing in file systems that are mounted in
-# it
+# discard_tree DIR: removes a folder below $STAGES, but nothing in file systems mounted in it
 discard_tree()
 {
 	case $1 in
@@ -69,7 +67,6 @@ discard_tree()
 }
 
 # enter_stage FUNCTION...: tb internal-stage, by which tb starts itself again for a part of set-up.
-# Runs the function, and prints the command that fails.
 enter_stage()
 {
 	set -E
@@ -77,8 +74,8 @@ enter_stage()
 	"$@"
 }
 
-# command_failed STATUS COMMAND: bash runs this trap at each level of nested functions; only the
-# first call, that of the innermost level, prints
+# command_failed STATUS COMMAND: bash runs this trap at each level of nested functions; the first
+# call prints
 command_failed()
 {
 	trap - ERR

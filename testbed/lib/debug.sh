@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The debug kernel: the base kernel's source built with KASAN, lockdep and kmemleak, and with few
-# drivers beyond those that the server needs (debug/config). Building it takes long, so it is built
-# when a command asks for it ("tb setup --debug-kernel", "tb up --kernel debug", "tb kernel-tree
-# debug"). Guests still run the stock kernel.
+# drivers beyond those that the server needs (debug/config). Guests still run the stock kernel.
 
 DEBUG_LABEL=debug
 DEBUG_MAKE=(make -s ARCH=x86_64 LOCALVERSION=-kvgpu-debug)
@@ -13,8 +11,7 @@ debug_stage()
 	printf 'debug-%s\n' "$(recipe_key "$TB_DIR"/debug/* "=$(kernel_stage "$(default_kernel)")" "=${DEBUG_MAKE[*]}")"
 }
 
-# The kernel and initramfs that the server boots are a stage of their own: a change of image/init
-# makes them again without building the kernel again.
+# A stage of its own: a change of image/init does not build the kernel again.
 debug_boot_stage() { printf 'debugboot-%s\n' "$(recipe_key "$TB_DIR/lib/image.sh" "=$(debug_stage)" "=$(image_stage)")"; }
 debug_boot_dir() { printf '%s/%s\n' "$STAGES" "$(debug_boot_stage)"; }
 
@@ -34,7 +31,7 @@ kernel_tree()
 setup_debug_kernel()
 {
 	[ ! -d "$(debug_boot_dir)" ] || return 0
-	# not set-up's lock, so that beds with other kernels need not wait for this build
+	# not set-up's lock, so that beds with other kernels need not wait
 	exec 8> "$STAGES/debug.lock"
 	flock 8
 	need_space "debug kernel 4000 2000"
@@ -51,7 +48,7 @@ build_debug_kernel()
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/tmp"
-	# $STAGE_TMP can be below /tmp: bind it after mounting the tmpfs there, which would hide it
+	# the tmpfs on /tmp would hide it
 	mkdir -p "$root$STAGE_TMP"
 	mount --bind "$STAGE_TMP" "$root$STAGE_TMP"
 	for patch in "$TB_DIR"/debug/*.patch; do
@@ -69,8 +66,7 @@ build_debug_kernel()
 
 in_debug_source() { chroot "$(tools_root)" /usr/bin/env -C "$STAGE_TMP/build" "$@"; }
 
-# fetch_debug_source: unpacks the source of the base kernel's version into build/, or the newest
-# version of that series if the archive has dropped that version
+# fetch_debug_source: unpacks the source of the base kernel's version into build/
 fetch_debug_source()
 {
 	local apt=$STAGE_TMP/apt label version series deb
@@ -100,7 +96,7 @@ check_debug_config()
 	die "the kernel does not have all of debug/config: $(xargs <<< "$missing")"
 }
 
-# prune_debug_tree: removes what is not needed for building modules, and samples from the built ones
+# prune_debug_tree: removes what building modules does not need
 prune_debug_tree()
 {
 	local build=${STAGE_TMP:?}/build
@@ -112,8 +108,7 @@ prune_debug_tree()
 }
 
 # build_debug_boot: copies the kernel, and packs busybox, image/init, image/agent and the kernel's
-# modules into its initramfs. init copies the modules into the server's root, because the image has
-# none of this kernel.
+# modules into its initramfs.
 build_debug_boot()
 {
 	local tree=$STAGE_TMP/tree from root release
@@ -131,11 +126,9 @@ build_debug_boot()
 	rm -rf "$tree"
 }
 
-# slow_arguments: prints kernel arguments that raise systemd's time limits, because everything takes
-# several times as long in the debug kernel
+# slow_arguments: prints kernel arguments that raise systemd's time limits
 slow_arguments() { printf 'systemd.default_timeout_start_sec=1800 systemd.default_device_timeout_sec=1800\n'; }
 
-# slow_limits: raises tb's own time limits for the same reason
 slow_limits()
 {
 	export KVGPU_TB_BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-1800}

@@ -21,8 +21,6 @@ bind_driver()
 }
 
 # share_kvgpu: copies the module and its tools into the shared folder, where bind-driver finds them.
-# Makes the firmware file out of nouveau.ko here, because unpacking nouveau takes seconds in the
-# emulated server.
 share_kvgpu()
 {
 	local share label=$KERNEL

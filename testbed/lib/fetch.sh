@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Fetching packages although the archive may change meanwhile and the network may fail: in rounds,
-# each of which updates the package lists again. Within a round apt itself repeats and resumes
-# single files.
+# each of which updates the package lists again.
 
 FETCH_ROUNDS=3
 
-# in_rounds TEXT COMMAND...: runs COMMAND up to FETCH_ROUNDS times, until it succeeds. COMMAND is a
-# function of tb, and runs in a tb of its own: there set -e ends the round at the first error. A
-# round that takes longer than KVGPU_TB_FETCH_SECONDS (default 3600) is ended.
+# in_rounds TEXT COMMAND...: runs COMMAND up to FETCH_ROUNDS times, until it succeeds. A round that
+# takes longer than KVGPU_TB_FETCH_SECONDS (default 3600) is ended.
 in_rounds()
 {
 	local text=$1 round status limit=${KVGPU_TB_FETCH_SECONDS:-3600} why=''
@@ -31,8 +29,7 @@ in_rounds()
 	return 1
 }
 
-# fetch_error LOG: prints the first error that apt or tb wrote in the last round; it causes the
-# later ones
+# fetch_error LOG: prints the first error that apt or tb wrote in the last round
 fetch_error()
 {
 	local line=''
@@ -41,15 +38,14 @@ fetch_error()
 	printf '%s\n' "${line:0:200}"
 }
 
-# tell TEXT: prints TEXT to the log of a stage that is being built, and to the user (descriptor 6)
+# tell TEXT: prints TEXT to a stage's log and to the user (descriptor 6)
 tell()
 {
 	printf 'tb: %s\n' "$*"
 	if { true >&6; } 2> /dev/null; then printf '\ntb:       %s' "$*" >&6; fi
 }
 
-# advice LOG: prints what the user can do about the failure that LOG ends with, one line for each
-# thing
+# advice LOG: prints what the user can do about the failure in LOG
 advice()
 {
 	local said
@@ -96,9 +92,7 @@ fetch_packages()
 	done
 }
 
-# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: fetches packages of one suite by
-# fetch_packages(). Scripts outside of the test bed call it: tb internal-stage in_rounds TEXT
-# fetch_debs ...
+# Scripts outside of the test bed call it: tb internal-stage in_rounds TEXT fetch_debs ...
 fetch_debs()
 {
 	local dir=$1 suite=$2

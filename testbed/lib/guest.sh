@@ -11,7 +11,7 @@ cmd_guest()
 	start | run | stop | list | stats) ;;
 	*) usage_error "guest: unknown command '${REST[0]}'; it is one of start, run, stop, list, stats" ;;
 	esac
-	# check the arguments here first, so that wrong ones are refused also if no server is up
+	# wrong arguments are refused also if no server is up
 	"${TB%/*}/inside/guest" words "${REST[@]}" || exit 2
 	need_up
 	local status=0

@@ -4,8 +4,7 @@
 
 list_words() { sed 's/#.*//' "$@" | tr -s ' \t\n' '\n' | grep . || true; }
 
-# missing_host_packages: prints the packages of host.list that are not installed. It runs dpkg-query
-# once for all packages; dpkg-query prints no line for a package that it does not know.
+# missing_host_packages: prints the packages of host.list that are not installed.
 missing_host_packages()
 {
 	local -a names
@@ -41,15 +40,13 @@ install_host_packages()
 install_packages()
 {
 	local -a own=(-o Acquire::Retries=3)
-	# the update may fail only for a third party's source, so go on: the installation shows
-	# whether it matters
+	# the update may have failed for a third party's source
 	apt-get -q "${own[@]}" update || printf 'apt-get update failed; going on with the lists that are there\n'
 	room_for_packages "$@"
 	DEBIAN_FRONTEND=noninteractive apt-get -q -y "${own[@]}" --no-install-recommends install "$@"
 }
 
-# room_for_packages PACKAGE...: ends tb if the disk of /usr has less room than one and a half times
-# of what apt says that the packages need
+# room_for_packages PACKAGE...: ends tb if the disk of /usr lacks room for them
 room_for_packages()
 {
 	local said used free

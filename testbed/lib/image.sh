@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The image: the server's root file system with the settings of image/files, as one read-only erofs
-# file. Beside it are kernel-LABEL and initrd-LABEL of each kernel, and the ssh key. The server
-# boots from the image, and so do its full guests, which get it from the server.
+# file. Beside it are kernel-LABEL and initrd-LABEL of each kernel, and the ssh key.
 
 image_stage()
 {
@@ -21,7 +20,6 @@ build_image()
 	while read -r label release _; do
 		make_initramfs "$root" "$label" "$release"
 		make_kernel "$root" "$(kernel_image "$root" "$release")" "$STAGE_TMP/kernel-$label"
-		# libvirt in the server starts guests with the same kernel and initramfs
 		cp "$STAGE_TMP/"{kernel,initrd}-"$label" "$root/boot/"
 	done < <(kernel_versions)
 	kernel_versions > "$root/boot/versions"
@@ -44,8 +42,7 @@ install_settings()
 	touch "$root/etc/.updated" "$root/var/.updated"
 	mkdir -p "$root/share" "$root/opt/testbed"
 	rm -rf "$root/var/cache/apt" "$root/var/lib/apt/lists" "$root/var/log/"*.log
-	# Debian's udev rule that starts mdevs calls /usr/sbin/mdevctl; the package may have it in
-	# /usr/bin
+	# Debian's udev rule that starts mdevs calls /usr/sbin/mdevctl
 	[ -e "$root/usr/sbin/mdevctl" ] || ln -s ../bin/mdevctl "$root/usr/sbin/mdevctl"
 }
 
@@ -60,16 +57,15 @@ make_keys()
 	ssh-keygen -q -t ed25519 -N '' -C host -f "$root/etc/ssh/ssh_host_ed25519_key"
 }
 
-# make_kernel ROOT VMLINUZ TO: writes the decompressed kernel of VMLINUZ to TO. Under emulation, and
-# again in each guest, a kernel takes seconds to decompress itself. QEMU starts a decompressed
-# kernel by its PVH entry point. If the kernel has none, or its compression is not known here, TO is
-# a copy of VMLINUZ.
+# make_kernel ROOT VMLINUZ TO: writes the decompressed kernel of VMLINUZ to TO. QEMU starts a
+# decompressed kernel by its PVH entry point. If the kernel has none, or its compression is not
+# known here, TO is a copy of VMLINUZ.
 make_kernel()
 {
 	local root=$1 from=$2 to=$3 sectors start length
 	local -a unpack
 	# fields of Linux's boot protocol: setup_sects (byte 497), payload_offset and payload_length
-	# (584). The payload ends with 4 bytes: its decompressed size.
+	# (584).
 	read -r sectors < <(od -An -j 497 -N 1 -t u1 "$from")
 	read -r start length < <(od -An -j 584 -N 8 -t u4 "$from")
 	start=$(((sectors + 1) * 512 + start))
@@ -86,8 +82,7 @@ make_kernel()
 	fi
 }
 
-# has_pvh_entry ELF-FILE: true if the file has Xen's ELF note 18 (XEN_ELFNOTE_PHYS32_ENTRY), of 4 or
-# 8 bytes
+# has_pvh_entry ELF-FILE: true if it has Xen's ELF note 18 (XEN_ELFNOTE_PHYS32_ENTRY)
 has_pvh_entry() { LC_ALL=C grep -qaP '\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0' "$1"; }
 
 make_initramfs()
@@ -110,8 +105,7 @@ make_initramfs()
 	rm -rf "$tree"
 }
 
-# module_files ROOT RELEASE MODULE: prints the files of the module and of those it needs, as paths
-# in ROOT; nothing for a module that is built in
+# module_files ROOT RELEASE MODULE: prints the files of the module and of those it needs
 module_files()
 {
 	chroot "$1" modprobe --show-depends -S "$2" "$3" | awk '$1 == "insmod" { print $2 }'

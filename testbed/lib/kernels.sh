@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The server's kernels. Each is fetched once with its headers, so that the image and the tools root
-# have the same version. A kernel's label is its Debian suite; packages/kernels.list also gives it a
+# The server's kernels. A kernel's label is its Debian suite; packages/kernels.list also gives it a
 # role (base, oldest, newest).
 
 kernel_lines() { sed 's/#.*//' "$TB_DIR/packages/kernels.list" | awk 'NF >= 3'; }
@@ -14,7 +13,7 @@ kernel_of_role() { kernel_lines | awk -v r="$1" '$2 == r { print $1 }'; }
 # kernel_names: prints all that the option --kernel takes
 kernel_names() { printf '%s (%s)\n' "$(kernel_labels | xargs) $DEBUG_LABEL" "$(kernel_lines | awk '{ print $2 }' | xargs)"; }
 
-# kernel_label NAME: prints the label of the kernel with this suite or role; false if there is none
+# kernel_label NAME: prints the label of the kernel with this suite or role
 kernel_label()
 {
 	if is_debug_kernel "$1"; then
@@ -31,8 +30,7 @@ kernel_stage() # LABEL
 	printf 'kernel-%s-%s\n' "$1" "$(recipe_key "=form 2" "=$(kernel_suites "$1")" "=$(epoch)")"
 }
 
-# kernels_key: prints the stages of all kernels, for the recipes of the stages that contain kernels
-# or their headers
+# kernels_key: prints the stages of all kernels, for recipes
 kernels_key() { kernel_labels | while read -r label; do kernel_stage "$label"; done; }
 
 kernels_are_there()
@@ -63,8 +61,7 @@ fetch_kernels()
 	done
 }
 
-# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". Files that an
-# earlier round has fetched, also in part, are used.
+# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release".
 fetch_kernel()
 {
 	local label=$1 apt=$STAGE_TMP/apt release
@@ -84,8 +81,7 @@ fetch_kernel()
 	printf '%s\n' "$release" > "$STAGE_TMP/release"
 }
 
-# kernel_packages: prints the packages of the kernel itself that the two metapackages depend on. The
-# other packages that these need are in the root file systems.
+# kernel_packages: prints the packages of the kernel itself that the two metapackages depend on.
 kernel_packages()
 {
 	apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
@@ -94,8 +90,7 @@ kernel_packages()
 		grep -vE -- '-unsigned$|-dbg$' | sort -u
 }
 
-# unpack_kernels ROOT headers|images: unpacks the headers or the images of all kernels into ROOT,
-# without running their maintainer scripts
+# unpack_kernels ROOT headers|images: unpacks the headers or the images of all kernels into ROOT
 unpack_kernels()
 {
 	local deb kind label
@@ -106,15 +101,13 @@ unpack_kernels()
 			*) kind=images ;;
 			esac
 			[ "$kind" = "$2" ] || continue
-			# in ROOT /lib is a link to /usr/lib, and in the packages a folder: tar must
-			# keep the link
+			# in ROOT /lib is a link, in the packages a folder: keep the link
 			dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$1"
 		done
 	done
 }
 
-# kernel_image ROOT RELEASE: prints the path of the kernel's vmlinuz: in /boot, or, for newer
-# kernels, beside the modules
+# kernel_image ROOT RELEASE: prints the path of the kernel's vmlinuz
 kernel_image()
 {
 	local path

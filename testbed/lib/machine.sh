@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # A machine: an ordinary Debian 13 on a disk of its own, which it keeps from one boot to the next,
-# for tests of what changes how a computer boots. Unlike the server it has nothing of image/. The
-# test bed adds the network's configuration, host name, hosts and fstab, enables network and ssh,
-# and adds the headers of all kernels.
+# for tests of what changes how a computer boots. The test bed adds the network's configuration,
+# host name, hosts and fstab, enables network and ssh, and adds the headers of all kernels.
 
 machine_stage()
 {
@@ -13,7 +12,7 @@ machine_stage()
 machine_root() { printf '%s/%s/root\n' "$STAGES" "$(machine_stage)"; }
 
 # tb machine DIR: makes the folder DIR with a new machine in it, which "tb up --machine DIR" boots.
-# tb machine --root: prints the path of the root file system that all machines are copied from.
+# tb machine --root: prints the path of the root file system.
 cmd_machine()
 {
 	need_root machine
@@ -45,7 +44,7 @@ build_machine_root()
 	ROOT_HOOKS=()
 	debootstrap_into "$root" "$(list_words "$TB_DIR/packages/machine.list" | joined)" \
 		trixie trixie-security trixie-updates
-	# the headers of the other kernels: DKMS can build for a kernel that does not run
+	# DKMS can build for a kernel that does not run
 	unpack_kernels "$root" headers
 	printf '[Match]\nType=ether\n[Network]\nDHCP=ipv4\n' > "$root/etc/systemd/network/80-ether.network"
 	printf 'machine\n' > "$root/etc/hostname"
@@ -65,8 +64,7 @@ make_machine()
 	mv -T "$tmp" "$1"
 }
 
-# load_machine: copies kernel and initramfs from the machine's disk, as they are now, for QEMU, in
-# place of a boot loader
+# load_machine: copies kernel and initramfs from the machine's disk for QEMU
 load_machine()
 {
 	local release file
@@ -78,8 +76,8 @@ load_machine()
 	done
 }
 
-# machine_arguments: adds QEMU's arguments for a machine. tb's ssh key goes into it as a systemd
-# credential at every boot, because the key changes when set-up makes a new image.
+# machine_arguments: adds QEMU's arguments for a machine. tb's ssh key is a systemd credential: it
+# changes with the image.
 machine_arguments()
 {
 	local key

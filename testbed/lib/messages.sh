@@ -30,19 +30,16 @@ show_tail()
 	tail -n "${2:-15}" "$1" | tr -d '\r' | sed 's/^/    | /' >&2
 }
 
-# need_value OPTION COUNT: ends tb if OPTION has no value: COUNT is the number of arguments that are
-# left, OPTION included
+# need_value OPTION COUNT: ends tb if OPTION has no value; COUNT: arguments left
 need_value()
 {
 	[ "$2" -ge 2 ] || usage_error "$1 needs a value"
 }
 
-# Steps of set-up: each prints one line with its time, and with its number and the number of all steps
-# if these were counted before.
+# Steps of set-up: one line each.
 STEP=0 STEPS=0
 
-# step_begins TEXT [DIR]: begins a step's line. On a terminal, a step of over 20 s then shows its
-# time and DIR's size
+# step_begins TEXT [DIR]: begins a step's line.
 step_begins()
 {
 	STEP=$((STEP + 1)) STEP_BEGAN=$SECONDS STEP_TEXT=$1 STEP_SIGN=''
@@ -74,21 +71,21 @@ stop_sign()
 	printf '\r\033[Ktb: %s ...' "$STEP_TEXT" >&2
 }
 
-# end_of_line: prints the beginning of the step's line again if messages of tell() came after it
+# end_of_line: prints the step's line again after messages of tell()
 end_of_line()
 {
 	stop_sign
 	! grep -q '^tb: .*; round [0-9]' "${STAGE_LOG:-/dev/null}" 2> /dev/null || printf '\ntb: %s' "$STEP_TEXT" >&2
 }
 
-# step_ends [SIZE]: ends the line of a step that succeeded. SIZE: disk space of its result, as text
+# step_ends [SIZE]: ends the line of a step that succeeded.
 step_ends()
 {
 	end_of_line
 	printf ': done in %d s%s\n' $((SECONDS - STEP_BEGAN)) "${1:+ ($1)}" >&2
 }
 
-# step_fails LOG: prints the end of the step's log, the command that failed and what to do, and ends tb.
+# step_fails LOG: prints what failed and what to do, and ends tb.
 step_fails()
 {
 	local log=$1 command

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Which folders can be this tree, its cache and its build folder. testbed/tb and the Makefile
-# (place.mk) check this before anything else: a bad path would fail later, with an error of make,
-# Kbuild or overlayfs that does not name the cause.
+# Which folders can be this tree, its cache and its build folder. A bad path would fail later, with
+# an error that does not name the cause.
 
 # characters in a path: Linux limits one argument, such as a recipe's line for sh -c, to 128 KiB
 PLACE_LONGEST=500
 
 # place_fault WHAT PATH: prints a line that says why PATH can't be WHAT, or nothing if it can.
-# Refuses the characters that have a meaning for make, for the shell of Kbuild, in mount options or
-# in QEMU's arguments, long paths, /, and file systems mounted noexec. Letters of any language are
-# allowed.
 place_fault()
 {
 	local what=$1 path=$2 bad=$'[][ \t\n\r:;,=%#$&*?!\'"`\\|<>(){}^]' found
@@ -33,15 +29,13 @@ place_fault()
 	fi
 }
 
-# runs_programs PATH: false if the file system at PATH is mounted noexec. If PATH does not exist,
-# takes the nearest folder above it that does.
+# runs_programs PATH: false if the file system at PATH is mounted noexec.
 runs_programs()
 {
 	local path=$1 mount options of='' found=''
 	while [ ! -e "$path" ] && [ -n "$path" ]; do path=${path%/*}; done
 	path=$(cd -P -- "${path:-/}" 2> /dev/null && pwd) && [ -r /proc/self/mountinfo ] || return 0
-	# PATH is on the mount with the longest mount point that leads to it; of several there, on
-	# the last
+	# the longest mount point that leads to PATH counts; of several, the last
 	while read -r _ _ _ _ mount options _; do
 		case $path/ in
 		"${mount%/}"/*) [ ${#mount} -lt ${#found} ] || found=$mount of=$options ;;
@@ -50,8 +44,7 @@ runs_programs()
 	case ,$of, in *,noexec,*) return 1 ;; esac
 }
 
-# place_faults TREE CACHE [O]: prints the fault of the first of these places that can't be used;
-# nothing if all can
+# place_faults TREE CACHE [O]: prints the fault of the first that can't be used
 place_faults()
 {
 	local fault

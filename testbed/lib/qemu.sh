@@ -5,8 +5,7 @@
 # (kernels), /tb/inside, and /tb/machine or /tb/snapshot and /tb/memory if the bed has them.
 
 # A CPU with SVM, so that the server's own KVM works. erms, fsrm, fzrm and fsrs would make the
-# kernel use string instructions for every copy, and TCG is slow at these. The last line has
-# features that TCG lacks in any case: QEMU would warn about them.
+# kernel use string instructions for every copy, and TCG is slow at these.
 SERVER_CPU=EPYC,+svm,+npt,-erms,-fsrm,-fzrm,-fsrs
 SERVER_CPU+=,-fxsr-opt,-misalignsse,-osvw,-topoext,-nrip-save,-xsavec
 
@@ -40,8 +39,7 @@ qemu_arguments()
 	[ -z "$BARMAP" ] || for_cards helper_arguments
 }
 
-# memory_object: prints QEMU's object for the server's memory: a file if the bed uses a snapshot or
-# will be saved as one
+# memory_object: prints QEMU's object for the server's memory
 memory_object()
 {
 	if [ -n "$SNAPSHOT" ]; then echo memory-backend-file,mem-path=/tb/memory/server; else echo memory-backend-memfd; fi
@@ -73,18 +71,13 @@ helper_arguments() # CARD: adds the plugin by which the GPU model maps BAR pages
 }
 
 # kernel_arguments: prints the command line of the server's kernel.
-# The emulator's clock and entropy are trusted. Mitigations cost time and protect nothing here.
-# no_timer_check: at boot a kernel that is not a guest of KVM expects four ticks of its timer within
-# 40 ms of its time stamp counter, and panics without them ("IO-APIC + timer doesn't work!"). A QEMU
-# that got no CPU for so long delivers none. modprobe.blacklist: tb loads nouveau itself if it was
-# asked for, when the server is up.
-# nohz_full: guests run on all CPUs but 0 (image/init). A timer tick of the server on such a CPU
-# makes the guest exit.
+# Mitigations cost time and protect nothing here. no_timer_check: at boot a kernel that is not a
+# guest of KVM expects four ticks of its timer within 40 ms of its time stamp counter, and panics
+# without them ("IO-APIC + timer doesn't work!").
 kernel_arguments()
 {
 	local arguments="console=ttyS0 panic=-1 tb.role=server net.ifnames=0"
-	# the bed's name and shared folders must not be part of a snapshot: inside/settle sets them
-	# later
+	# name and shared folders must not be part of a snapshot: inside/settle sets them later
 	if [ -n "$SNAPSHOT" ]; then arguments+=" tb.hostname=server tb.share=later"; else arguments+=" tb.hostname=$NAME"; fi
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
 	arguments+=" systemd.mask=user@0.service"
@@ -98,8 +91,7 @@ kernel_arguments()
 	printf '%s %s\n' "$arguments" "$APPEND"
 }
 
-# needless_modules: prints modules that udev would load for the chipset and the CPU. They are of no
-# use in the server, and loading and self-testing them takes time under TCG.
+# needless_modules: prints modules that udev would load for the chipset and the CPU.
 needless_modules()
 {
 	local -a modules=(lpc_ich iTCO_wdt pcspkr intel_rapl_msr aesni_intel ghash_clmulni_intel sha512_ssse3 sha256_ssse3

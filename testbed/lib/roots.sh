@@ -14,15 +14,13 @@ server_stage()
 	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
-# debootstrap_into DIR PACKAGES SUITE...: the base of these roots and of machine.sh's, in rounds. Documentation and translations are
-# left out; fsync is pointless in a directory that counts only when it is complete.
+# debootstrap_into DIR PACKAGES SUITE...: the base of these roots and of machine.sh's, in rounds.
 debootstrap_into()
 {
 	find_archives
 	in_rounds "making a root" debootstrap_round "${#ROOT_HOOKS[@]}" "${ROOT_HOOKS[@]}" "$@"
 }
 
-# debootstrap_round COUNT HOOK... DIR PACKAGES SUITE...: what an earlier round left in DIR goes, its mounts first
 debootstrap_round()
 {
 	local option suite dir packages
@@ -49,7 +47,7 @@ debootstrap_round()
 
 joined() { tr '\n' ',' | sed 's/,$//'; }
 
-# Packages of tools.list marked "backports" are preferred from there, and only they.
+# tools.list marks packages that are preferred from backports
 tools_pins()
 {
 	printf 'Package: %s\nPin: release n=trixie-backports\nPin-Priority: 900\n' \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb run and tb share: commands and files in the server.
+# tb run and tb share.
 
-# bed_ssh WORD...: runs exactly these words in the server, whatever characters they hold.
+# bed_ssh WORD...: runs exactly these words in the server.
 bed_ssh()
 {
 	local command=''
@@ -37,8 +37,7 @@ cmd_run()
 }
 
 # explain_lost_connection: for ssh's exit status 255. Returns if the connection still exists: then
-# 255 is the command's own status. Else prints why the connection is lost, and ends tb with status
-# 125.
+# 255 is the command's own status.
 explain_lost_connection()
 {
 	local tries

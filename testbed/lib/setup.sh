@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 # tb setup: makes the stages, that is, what is fetched or built once and kept in the cache.
 
-# epoch: prints a text that changes when the user asks for newer packages ("tb setup --refresh"). It
-# is part of the recipe of every kernel, and so of all stages that contain kernels or their headers.
+# epoch: prints a text that changes when the user asks for newer packages ("tb setup --refresh").
 epoch()
 {
 	if [ -n "${KVGPU_TB_EPOCH-}" ]; then
@@ -14,9 +13,7 @@ epoch()
 }
 
 # refresh: makes the stages of setup() again with newer packages. The new epoch comes into force
-# when all of them are there: until then, and if it fails, the old stages stay in use. Within 12
-# hours of a failed refresh the next one goes on with the same epoch, and so with the stages that
-# are done.
+# when all of them are there: until then, and if it fails, the old stages stay in use.
 refresh()
 {
 	[ -n "$(find "$STAGES/epoch.new" -mmin -720 2> /dev/null)" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch.new"
@@ -64,8 +61,7 @@ setup()
 	with_setup_lock make_missing
 }
 
-# with_setup_lock FUNCTION...: waits until no other set-up is at work, removes what a killed one
-# left, and runs FUNCTION
+# with_setup_lock FUNCTION...: waits until no other set-up is at work, and runs FUNCTION
 with_setup_lock()
 {
 	mkdir -p "$STAGES"
@@ -84,8 +80,7 @@ make_missing()
 	count_steps
 	install_host_packages
 	need_space
-	# the image alone needs no archive: it is made of the server's root and kernels, which are
-	# there
+	# the image alone needs no archive
 	if stages_to_make | grep -qv '^image '; then find_archives; fi
 	fetch_kernels
 	build_stage "$(tools_stage)" "making the tools root (QEMU, compilers, kernel headers)" build_tools_root
@@ -94,8 +89,7 @@ make_missing()
 }
 
 # stages_to_make: prints a line for each missing stage: what it is, its label or -, the MiB of its
-# result, and the MiB that it needs besides while it is made. The numbers are measured ones and a
-# tenth.
+# result, the MiB that making it needs besides. The numbers are measured ones and a tenth.
 stages_to_make()
 {
 	local label stage
@@ -116,14 +110,13 @@ discard_unfinished()
 {
 	local dir
 	for dir in "$STAGES"/tmp.*; do
-		# leave the debug kernel's folders: its build has another lock, and may be at work
+		# its build has another lock
 		case $dir in *'*' | */tmp.debug*) ;; *) discard_tree "$dir" ;; esac
 	done
 }
 
 # shellcheck disable=SC2120 # callers in other files give a list
-# need_space [LIST]: ends tb, before a stage is begun, if the cache's disk lacks room for the stages
-# of LIST: lines as stages_to_make prints them (the default)
+# need_space [LIST]: ends tb if the cache's disk lacks room for LIST, lines of stages_to_make
 need_space()
 {
 	local free need what
@@ -137,8 +130,7 @@ need_space()
 		"free some space, or set KVGPU_CACHE to a directory on a larger disk"
 }
 
-# prune_stages: removes stages of other recipes than today's, and all snapshots; none if any bed
-# runs, because it may use them
+# prune_stages: removes stages of other recipes than today's, and all snapshots, unless a bed runs
 prune_stages()
 {
 	local dir kept

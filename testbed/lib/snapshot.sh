@@ -5,9 +5,6 @@
 # GPU, the shared folders and the name, in which they differ, are added when the server runs
 # (settle_server). "tb up --boot" boots in any case.
 #
-# A snapshot is a folder with vm.state, which QEMU writes, and the server's memory as a sparse file.
-# If memory were in vm.state, QEMU would read and write all of it, also pages that the server never
-# touched, and they would take memory of this machine.
 
 MOST_SNAPSHOTS=12
 
@@ -18,8 +15,7 @@ snapshot_wanted()
 	[ -z "$BOOTS" ] && [ -z "$MACHINE" ] && [ "$IOMMU" = none ] && ! is_debug_kernel "$KERNEL"
 }
 
-# snapshot_stage: prints the snapshot's name. Its recipe is all that the server's state depends on:
-# QEMU's arguments, and the files that they name.
+# snapshot_stage: prints the snapshot's name.
 snapshot_stage()
 {
 	local -a QEMU
@@ -31,8 +27,7 @@ snapshot_stage()
 snapshot_dir() { printf '%s/%s\n' "$STAGES" "$SNAPSHOT"; }
 
 # mount_snapshot: mounts the folder from which QEMU reads the snapshot, or a new folder if there is
-# none, and the file system for the server's memory. Sets RESUMES if there is a snapshot; from here
-# on only that counts, because another bed may save one meanwhile.
+# none, and the file system for the server's memory.
 mount_snapshot()
 {
 	RESUMES='' RESUMING='' SNAPSHOT_DIR=''
@@ -49,7 +44,7 @@ mount_snapshot()
 	fi
 	mount --bind "$SNAPSHOT_DIR" "$TOOLS/tb/snapshot"
 	mkdir -p "$TOOLS/tb/memory"
-	# with huge pages, if this kernel has them for tmpfs: the emulated CPUs are faster then
+	# huge pages make the emulated CPUs faster
 	mount -t tmpfs -o "size=$MEM,mode=700,huge=always" memory "$TOOLS/tb/memory" 2> /dev/null ||
 		mount -t tmpfs -o "size=$MEM,mode=700" memory "$TOOLS/tb/memory"
 	[ -z "$RESUMES" ] || cp --sparse=always "$SNAPSHOT_DIR/memory" "$TOOLS/tb/memory/server" ||
@@ -65,8 +60,7 @@ snapshot_arguments()
 	[ -z "${RESUMES-}" ] || QEMU+=(-incoming defer)
 }
 
-# resume_server: lets QEMU read the snapshot, and starts the server. Its log begins with that of the
-# saved boot.
+# resume_server: lets QEMU read the snapshot, and starts the server.
 resume_server()
 {
 	RESUMING=yes
@@ -92,8 +86,7 @@ drop_bad_snapshot()
 # matches
 monitor_says() { monitor_command "$1" 2> /dev/null | grep -qE "$2"; }
 
-# save_snapshot: saves the server that has booted. If the cache lacks room, or saving fails, there
-# is no snapshot, and the server goes on.
+# save_snapshot: saves the server that has booted.
 save_snapshot()
 {
 	local free
@@ -112,7 +105,7 @@ save_snapshot()
 	if wait_until 120 monitor_says 'info migrate' '^Status:[[:space:]]*(completed|failed)' && monitor_says 'info migrate' '^Status:[[:space:]]*completed' &&
 		cp --sparse=always "$TOOLS/tb/memory/server" "$SNAPSHOT_DIR/memory"; then
 		cp "$(bed_log server)" "$SNAPSHOT_DIR/server.log"
-		# when two beds save at once, the snapshot that is complete first stays
+		# when two beds save at once, the first stays
 		mv -T "$SNAPSHOT_DIR" "$(snapshot_dir)" 2> /dev/null || rm -rf --one-file-system -- "$SNAPSHOT_DIR"
 	else
 		rm -rf --one-file-system -- "$SNAPSHOT_DIR"
@@ -123,8 +116,7 @@ save_snapshot()
 }
 
 # drop_old_snapshots: removes unfinished snapshots of beds that ended while they saved, and keeps
-# the snapshots that were used last. Other checkouts share the cache and may use those of other
-# recipes.
+# the snapshots that were used last.
 drop_old_snapshots()
 {
 	local dir kept=0
@@ -135,7 +127,7 @@ drop_old_snapshots()
 }
 
 # settle_server: plugs in the GPUs, and sets name, time and shared folders in the server
-# (inside/settle); also in the bed that has booted and saved the snapshot
+# (inside/settle)
 settle_server()
 {
 	for_cards plug_card

@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 # The supervisor: process 1 of a bed's PID namespace. It starts the GPU models, QEMU, and an ssh
 # connection. When a model or QEMU ends, it writes down why and ends the bed; when the ssh
-# connection ends, it makes a new one. If the supervisor is killed, the kernel ends all processes of
-# the namespace.
+# connection ends, it makes a new one.
 
 BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-240}
 
@@ -12,8 +11,7 @@ enter_supervisor()
 	NAME=$1
 	load_config
 	cd /
-	# /proc is not mounted again yet, so it has the PID outside of the namespace, which "tb
-	# down" needs
+	# /proc is not mounted again yet: it has the PID outside of the namespace
 	local outside_pid
 	read -r outside_pid _ < /proc/self/stat
 	printf '%s\n' "$outside_pid" > "$(bed_run)/pid"
@@ -84,7 +82,6 @@ start_qemu()
 }
 
 # find_ssh_port: sets PORT: the port of this machine that QEMU chose to forward to the server's ssh.
-# False if QEMU's monitor does not answer yet.
 find_ssh_port()
 {
 	[ -S "$(bed_run)/monitor.sock" ] || return 1
@@ -100,8 +97,7 @@ wait_for_server()
 		end_bed "the server's ssh did not answer within $BOOT_SECONDS s" server
 }
 
-# ssh_greets: true if the server's ssh daemon sends its banner. That QEMU accepts a connection means
-# nothing.
+# ssh_greets: true if the server's ssh daemon sends its banner
 ssh_greets()
 {
 	local banner=''
@@ -140,7 +136,6 @@ start_ssh()
 }
 
 # wait_until SECONDS COMMAND...: repeats COMMAND until it succeeds; false when the time is over.
-# Ends the bed if QEMU or a model ends meanwhile.
 wait_until()
 {
 	local limit=$((SECONDS + $1))
@@ -183,8 +178,7 @@ watch_parts()
 }
 
 # part_ended: ends the bed after QEMU or a model has ended, and finds out which is the cause. QEMU
-# may end because a model did, so wait a moment for all to end: a model that failed, or ended while
-# QEMU runs, is the cause, else QEMU is.
+# may end because a model did, so wait a moment for all to end.
 part_ended()
 {
 	local tries card status qemu_status=0
@@ -206,8 +200,7 @@ part_ended()
 	end_bed "QEMU ended: $(status_text "$qemu_status")" qemu model
 }
 
-# power_off_text: prints why QEMU ended with status 0: because of a panic, a triple fault, power off
-# or a reboot
+# power_off_text: prints why QEMU ended with status 0
 power_off_text()
 {
 	local panic
@@ -230,7 +223,7 @@ status_text()
 }
 
 # end_bed [REASON LOG...]: ends all parts and the supervisor. Writes REASON, and names of logs that
-# tell more, for show_death. Without a reason, "tb down" has ended the bed (SIGTERM).
+# tell more, for show_death.
 end_bed()
 {
 	trap '' TERM

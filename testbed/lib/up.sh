@@ -37,8 +37,7 @@ cmd_up()
 	say "bed '$NAME' is up after $((SECONDS - began)) s: kernel $KERNEL, driver $DRIVER$([ "$CARDS" = 1 ] || printf ', %s cards' "$CARDS")"
 }
 
-# clear_dead_bed: prints why the last bed of this name died, if it did, and removes its files in
-# $RUN
+# clear_dead_bed: prints why the last bed of this name died, and removes its files
 clear_dead_bed()
 {
 	[ -d "$(bed_run)" ] || return 0
@@ -75,7 +74,7 @@ launch_supervisor()
 
 # enter_launch: starts the supervisor, in a session of its own. The bed outlives the program that
 # called tb, so it must not keep files of that program open: a reader could wait for the end of a
-# pipe, or another program for a lock. Descriptor 9 is the bed's own lock.
+# pipe, or another program for a lock.
 enter_launch()
 {
 	local fd
@@ -110,10 +109,8 @@ fail_start()
 	die "bed '$NAME' did not come up" "logs: tb log server|model|qemu --name $NAME"
 }
 
-# find_parts: builds what the bed needs of this tree, and sets the paths MODEL, PLUGIN (the helper
-# that QEMU loads), KVGPU_KO, KVGPU_FIRMWARE (the program that makes the module's firmware file) and
-# KVGPU_TOP. KVGPU_TB_MODEL, KVGPU_TB_PLUGIN and KVGPU_TB_KVGPU name files to use in place of those
-# that are built here, for instance ones with a sanitizer. All targets are built by one make.
+# find_parts: builds what the bed needs of this tree, and sets the paths MODEL, PLUGIN, KVGPU_KO,
+# KVGPU_FIRMWARE and KVGPU_TOP.
 find_parts()
 {
 	local -a targets=() printers=() variables=() paths
@@ -135,8 +132,8 @@ find_parts()
 	are_there
 }
 
-# need_part VARIABLE TARGET [PRINTER]: notes for find_parts that TARGET must be built, and that make
-# target PRINTER (default print-TARGET) prints the path for VARIABLE
+# need_part VARIABLE TARGET [PRINTER]: TARGET must be built; make PRINTER prints the path for
+# VARIABLE
 need_part()
 {
 	variables+=("$1") targets+=("$2") printers+=("${3:-print-$2}")
@@ -155,8 +152,7 @@ are_there()
 	[ -x "$KVGPU_TOP" ] || die "kvgpu-top is not there: '$KVGPU_TOP' (from 'make print-top-server')"
 }
 
-# make_targets TARGET...: builds them. Takes a lock of this checkout, because beds may be started at
-# the same time.
+# make_targets TARGET...: builds them.
 make_targets()
 {
 	local log=$STAGES/log/make-$NAME.log lock

@@ -3,7 +3,7 @@
  * Restore the FPU's state in an endless loop. Under QEMU's TCG each restore clears a flag of the
  * *first* CPU (HF2_IGNNE in hflags2), whichever CPU executes it, by an unlocked read-modify-write.
  * hflags2 also has the flag HF2_NPT, "nested paging is on", which that write can lose or bring
- * back. See README.md here.
+ * back.
  */
 int main(void)
 {
