@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gk110-model: the command line, and start and end of the parts in their order: sockets first (a
- * user's mistake there is found before the device costs time), then the device, then service until
- * a signal. Runs on the main thread, without a lock.
+ * gk110-model: the command line, and start and end of the parts in their order. Runs on the main
+ * thread, without a lock.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,10 +21,9 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	/* start failed: socket in use, VBIOS missing or broken, no memory */
 	EXIT_START = 1,
 	EXIT_USAGE = 2,		/* the command line is wrong */
-	EXIT_RUN = 3,		/* the service had to end by itself */
+	EXIT_RUN = 3,
 };
 
 static const char help_text[] =
@@ -60,7 +58,7 @@ static int usage(const char *fmt, const char *arg)
 	return -EINVAL;
 }
 
-/* Parse digits and at most one of K, M, G, T. Return 0 or -EINVAL. */
+/* Return 0 or -EINVAL. */
 static int parse_scaled(const char *text, uint64_t base, uint64_t *val)
 {
 	static const char units[] = "KMGT";
@@ -115,7 +113,7 @@ static const struct option options[] = {
 struct arguments {
 	struct vfio_options vfio;
 	struct gk110_config cfg;
-	bool done;		/* help or version was asked for, and has been printed */
+	bool done;
 };
 
 static int parse_layout(const char *text, enum gk110_layout *layout)
@@ -170,7 +168,6 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		a->done = true;
 		return 0;
 	default:
-		/* getopt has told the user the mistake */
 		fputs("Try gk110-model --help.\n", stderr);
 		return -EINVAL;
 	}
@@ -204,7 +201,6 @@ static int parse_arguments(struct arguments *a, int argc, char **argv)
 	return check_arguments(a);
 }
 
-/* Path of the image that is built together with the program. */
 static const char *default_vbios(void)
 {
 	static char path[PATH_MAX];

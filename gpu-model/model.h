@@ -48,7 +48,7 @@
 #define GK110_MAX_RUNLIST	4
 #define GK110_MAX_CHAN		4096
 #define GK110_MAX_TSG		4096
-/* GR, CE0, CE1, CE2: indices into gk110.engine[] and PTOP engine ids */
+/* indices into gk110.engine[] and PTOP engine ids */
 #define GK110_MAX_ENGINE	4
 
 struct gk110;
@@ -69,7 +69,7 @@ struct gk110_config {
 	/* PROM image; root/rom_image.c says what it must have */
 	const char *vbios_path;
 	uint64_t ce_bytes_per_s;	/* per copy engine, 0 = as fast as the machine allows */
-	/* warp instructions per second over all SMX, 0 = as fast as possible */
+	/* warp instructions per second, 0 = as fast as possible */
 	uint64_t gr_warps_per_s;
 	bool verbose;
 };
@@ -91,10 +91,10 @@ struct mmio_range {
 
 /*
  * A unit of the chip. All callbacks may be NULL. init allocates, fini frees. reset gives the state
- * of a POSTed card, after init and at a device reset; that of the PMU and of PTIMER also runs when
- * PMC_ENABLE resets them, while threads run. start and stop begin and end threads; stop must return
- * within 1 s even when the guest's work never ends. reset is called with lock held, the other
- * callbacks without it. Ranges must not overlap (core/mmio.c checks it).
+ * of a POSTed card, after init and at a device reset; the PMU's and PTIMER's also when PMC_ENABLE
+ * resets them. start and stop begin and end threads; stop must return within 1 s even when the
+ * guest's work never ends. reset is called with lock held, the other callbacks without it. Ranges
+ * must not overlap (core/mmio.c checks it).
  */
 struct unit_ops {
 	const char *name;
@@ -149,10 +149,7 @@ struct bus_ops {
 
 /* ---------------------------------------------------------------- memory and translation (mmu/) */
 
-/*
- * Where memory is; numbers as in a PTE's aperture (rnndb gf100_vm). The target fields of instance
- * blocks, the channel table and runlists have the same numbers. A PDE's apertures differ (walk.c).
- */
+/* Where memory is; numbers as in a PTE's aperture (rnndb gf100_vm). */
 enum mem_target { MEM_VRAM = 0, MEM_PEER = 1, MEM_SYS_COH = 2, MEM_SYS_NCOH = 3 };
 
 enum mmu_access { ACC_READ, ACC_WRITE, ACC_ATOMIC };
@@ -197,7 +194,7 @@ struct mmu_space {
 	uint64_t pdb;			/* page directory, bytes */
 	enum mem_target pdb_target;
 	uint64_t limit;			/* last valid virtual address, inclusive */
-	uint64_t inst;			/* instance block address, for fault records (inst >> 12) */
+	uint64_t inst;
 	bool valid;
 };
 
@@ -235,7 +232,7 @@ struct mmu_seg {
 	bool vol, read_only;
 };
 
-#define MMU_PRIV_ACCESS	1u		/* the access may use PTEs marked privileged */
+#define MMU_PRIV_ACCESS	1u
 /* only look: record no fault, raise no interrupt, fill no TLB */
 #define MMU_PEEK	2u
 
@@ -281,30 +278,26 @@ uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
 /*
  * Translate a page of a window, for mapping it into the CPU's address space. Return 0 and *@seg, or
- * -EFAULT (a fault of the translation is recorded unless MMU_PEEK). @want may span pages: seg->len
- * says how far the memory is contiguous. Call with dma_lock held for reading.
+ * -EFAULT (a fault of the translation is recorded unless MMU_PEEK). Call with dma_lock held for
+ * reading.
  */
 int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
 
 /* ------------------------------------------------------------------ interrupts */
 
-/*
- * Set the level of a unit's line to PMC, after each change of the unit's status or mask. Lock held.
- */
+/* Set the level of a unit's line to PMC. Lock held. */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
-/* The same for a unit's separate line for leaf 1 (0x104). */
+/* the same for a unit's line for leaf 1 (0x104) */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 /* MSI re-arm (byte write of 0xff to the config mirror, PPCI). Lock held. */
 void pmc_intr_rearm(struct gk110 *g);
 
 /* Set bits of PFIFO_INTR (0x2100) that software clears by writing 1. Lock held. */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
-/* 0x259c, 0x25a0, 0x2a00 or a mask changed: recompute bits 28-30 and the lines; lock held */
+/* recompute bits 28-30 and the lines; lock held */
 void fifo_intr_update(struct gk110 *g);
-/*
- * Bit 8 of PMC_ENABLE was cleared, which resets PFIFO: drop all channels and runlists. Lock held.
- */
+/* Reset of PFIFO by PMC_ENABLE: drop all channels and runlists. Lock held. */
 void fifo_reset_hw(struct gk110 *g);
 
 /* ----------------------------------------------------------------- channels as engines see them */
@@ -317,8 +310,8 @@ struct chan {
 	enum mem_target inst_target;
 	struct mmu_space vm;		/* loaded with the channel */
 	bool hce_priv;			/* RAMFC HCE_CTRL bit 5: physical copies allowed */
-	bool pb_priv;			/* the GPFIFO entry being executed has its PRIV bit set */
-	/* RAMFC 0x100-0x17f, the method state of the copy class; loaded and saved by fifo/ */
+	bool pb_priv;			/* the GPFIFO entry has its PRIV bit set */
+	/* RAMFC 0x100-0x17f, the method state of the copy class */
 	uint32_t ce_state[32];
 	uint32_t subch_class[8];	/* SET_OBJECT of each subchannel */
 	/* the channel must stop soon: long operations return ENG_AGAIN */
@@ -330,23 +323,23 @@ enum eng_ret {
 	ENG_DONE,	/* the method was executed */
 	/*
 	 * stopped in the middle by chan->stop: fifo/ issues the same method again when the channel
-	 * goes on. After a reset of the engine it skips the method.
+	 * goes on.
 	 */
 	ENG_AGAIN,
 	/* an MMU fault was recorded: the engine holds the channel */
 	ENG_FAULT,
 	/* CE: HCE_ILLEGAL_MTHD interrupt of the PBDMA */
 	ENG_ILLEGAL_MTHD,
-	/* CE: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
+	/* CE: physical mode without hce_priv */
 	ENG_PRIV,
 	/*
-	 * an interrupt was raised that halts the engine (GR: exception; CE: blocking interrupt or
-	 * launch error); engine_ops.stalled says when the engine goes on
+	 * an interrupt was raised that halts the engine; engine_ops.stalled says when the engine
+	 * goes on
 	 */
 	ENG_STALL,
-	/* CE: render-enable mode that does not exist: HCE interrupt bit 0 (HCE_RE_ILLEGAL_OP) */
+	/* CE: render-enable mode that does not exist */
 	ENG_RE_ILLEGAL_OP,
-	/* CE: render-enable address not aligned: HCE interrupt bit 1 (HCE_RE_ALIGNB) */
+	/* CE: render-enable address not aligned */
 	ENG_RE_ALIGN,
 };
 
@@ -380,7 +373,6 @@ extern const struct engine_ops ce_engine, gr_engine;
 /* PTOP type codes */
 enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };
 
-/* An engine as PTOP describes it; ptop fills it at init. */
 struct engine {
 	enum engine_type type;
 	unsigned int inst;		/* CE number */
@@ -402,16 +394,13 @@ void fifo_bar1_written(struct gk110 *g, uint64_t bar1_off, unsigned int size);
  * set. Any thread, with or without lock.
  */
 void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
-/*
- * Memory that a channel's semaphore acquire waits for may have changed: retry waiting acquires
- * soon. Any thread.
- */
+/* Memory that an acquire waits for may have changed: retry soon. Any thread. */
 void fifo_kick(struct gk110 *g);
 /* An exception that halted the engine is over: PBDMA threads look again. Lock held. */
 void fifo_engine_resume(struct gk110 *g, unsigned int engine);
 /*
- * PMC_ENABLE resets engine[@engine]. Tell the PBDMA that the method in progress and the resident
- * context are lost, and call engine_ops.reset. Lock held.
+ * PMC_ENABLE resets engine[@engine]. The method in progress and the resident context are lost. Lock
+ * held.
  */
 void fifo_engine_reset(struct gk110 *g, unsigned int engine);
 
@@ -427,7 +416,7 @@ bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadli
 /* the time in ns as PTIMER shows it; any thread, no lock */
 uint64_t ptimer_now(struct gk110 *g);
 
-struct pacer {				/* keeps one engine busy for the time a stated rate asks */
+struct pacer {
 	uint64_t per_s;			/* units per second, 0 = not paced */
 	uint64_t busy_until;		/* monotonic ns */
 	uint64_t rem;			/* part of a ns beyond busy_until, times per_s */
@@ -435,26 +424,20 @@ struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 	bool open;			/* between pacer_begin and pacer_end */
 };
 /*
- * Charge @units and sleep until the engine would be done; return early when *@stop turns true.
- * Debts are kept. Call on the thread that owns the engine, without any lock.
+ * Charge @units and sleep until the engine would be done; return early when *@stop turns true. Call
+ * on the thread that owns the engine, without any lock.
  */
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop);
-/*
- * Begin and end one job (optional). Its charges count from pacer_begin() on; core/pacer.c has the
- * limits.
- */
+/* Begin and end one job (optional). Its charges count from pacer_begin() on. */
 void pacer_begin(struct pacer *p);
 void pacer_end(struct pacer *p);
 
 /* ------------------------------------------------------------------ statistics and messages */
 
 struct gk110_stats {
-	/* a counter for each 64 KiB of BAR0 */
 	atomic_uint_least64_t mmio_rd[256], mmio_wr[256];
-	/* window accesses, but for those to mapped pages */
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
-	/* bytes of guest memory that units read and wrote; some accesses are not counted */
 	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;
 	/* bytes of VRAM, likewise */
 	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;
@@ -483,10 +466,7 @@ struct gk110 {
 	struct gk110_config cfg;
 	pthread_mutex_t lock;
 	pthread_rwlock_t dma_lock;
-	/*
-	 * These hold threads that begin dma_read_lock() back while dma_write_lock() waits; zeroed
-	 * memory is a valid start.
-	 */
+	/* for dma_read_lock() and dma_write_lock(); zeroed memory is a valid start */
 	pthread_mutex_t dma_gate;
 	atomic_uint dma_writers;
 
@@ -506,7 +486,7 @@ struct gk110 {
 	uint32_t pbdma_runlists[GK110_MAX_PBDMA];	/* 0x2390 masks */
 
 	/* state of the units, private to the unit's folder */
-	struct core *core;		/* counts of register accesses and of log lines */
+	struct core *core;
 	struct pmc *pmc;
 	struct ptimer *ptimer;
 	struct prom *prom;
@@ -529,8 +509,7 @@ struct gk110 {
 /*
  * Create and reset the device; NULL: an error, which gk110_err() has told unless memory ran out.
  * The bus must live until the device is stopped. Call this function and those to gk110_destroy()
- * without a lock, on the thread that accesses registers: they take lock, and wait for threads that
- * take it.
+ * without a lock, on the thread that accesses registers: they take lock.
  */
 struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
 			   void *bus_priv);

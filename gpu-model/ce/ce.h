@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The copy engines' internals. unit.c: registers and methods; launch.c: one launch from method to
- * completion; surface.c: addresses of bytes of a surface; copy.c: copies and fills; move.c: moving
- * bytes; remap.c: component remapping; semaphore.c: semaphores and render enable.
- */
+/* The copy engines' internals; the README says what each file does. */
 #ifndef KVGPU_MODEL_CE_H
 #define KVGPU_MODEL_CE_H
 
 #include "gk110/ce.h"
 #include "model.h"
 
-#define CE_CHUNK		(1u << 20)	/* bytes moved in one hold of dma_lock, about */
-#define CE_ROWS			8		/* most lines that lie in one GOB */
+#define CE_CHUNK		(1u << 20)
+#define CE_ROWS			8
 #define CE_VA_MASK		((1ull << CE_VA_BITS) - 1)
 
-/* only for the thread that owns the engine, but for @index, which is constant */
+/* for the thread that owns the engine, but for @index */
 struct ce_engine {
 	struct mmu_client client;
 	struct pacer pacer;
@@ -25,7 +21,7 @@ struct ce {
 	struct ce_engine engine[GK110_CE_NR];
 };
 
-/* the last translation of a surface (or of one of its lines); valid during one hold of dma_lock */
+/* the last translation of a surface or line; valid during one hold of dma_lock */
 struct ce_cursor {
 	uint64_t va;
 	uint64_t len;				/* 0: no translation */
@@ -40,7 +36,6 @@ struct ce_surface {
 	enum mmu_access acc;
 	uint64_t addr;
 	int64_t pitch;				/* pitch layout only */
-	/* block-linear only, to .layer_offset: the origin in bytes and lines, ... */
 	uint64_t x0, y0;
 	unsigned int gob_rows;
 	unsigned int log2_height;		/* GOBs per block */
@@ -48,7 +43,6 @@ struct ce_surface {
 	uint64_t row_bytes;			/* bytes of one row of blocks */
 	uint64_t layer_offset;
 	struct ce_cursor cur[CE_ROWS];
-	/* bytes of this chunk: [0] in guest memory, [1] in VRAM */
 	uint64_t moved[2];
 };
 
@@ -73,14 +67,12 @@ struct ce_job {
 	 * Called with dma_lock held for reading.
 	 */
 	int (*step)(struct ce_job *job, uint64_t budget);
-	/* width in units: bytes, or elements when converting */
 	uint64_t lines, width;
 	uint64_t line, x;
 	bool uses_src;
-	bool streaming;				/* the job is too big for the caches */
+	bool streaming;
 	struct ce_remap remap;
 	uint8_t pattern[CE_PATTERN_BYTES * CE_PATTERN_COPIES];	/* fills: the elements, repeated */
-	/* conversions: 0xff for each byte of an element that is written */
 	uint8_t write_mask[16];
 	bool masked;
 };
@@ -129,9 +121,8 @@ int ce_surface_write(struct ce_job *job, uint64_t line, uint64_t x, const uint8_
 
 /* ---- move.c */
 
-/* how many runs are translated before their bytes are moved */
 #define CE_RUNS		64
-#define CE_STREAM_BYTES	(16u << 20)	/* copies of so many bytes bypass the caches */
+#define CE_STREAM_BYTES	(16u << 20)
 
 struct ce_run {
 	uint8_t *d;
@@ -139,13 +130,11 @@ struct ce_run {
 	uint64_t n;
 };
 
-/*
- * Copy with the result of a copy byte by byte upwards, also where source and destination overlap.
- */
+/* The result is that of a copy byte by byte upwards, also where the two overlap. */
 void ce_copy_forward(uint8_t *d, const uint8_t *s, uint64_t n);
 /* Do all @runs in their order, each as ce_copy_forward(). */
 void ce_move_runs(const struct ce_run *runs, unsigned int n, bool streaming);
-/* Move one line of a GOB; all of it is read before any of it is written. */
+/* Move a line; all of it is read before any of it is written */
 void ce_move_gob_line(uint8_t *d, const uint8_t *s);
 
 /* ---- copy.c */

@@ -6,14 +6,11 @@
  *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB A fill is
  * a copy whose source is a pattern that repeats along each line.
  *
- * The class does not define the result where source and destination overlap. linear and lines give
- * the result of a copy byte by byte upwards; tiles does not.
  */
 #include <errno.h>
 
 #include "ce.h"
 
-/* The pattern at byte @x of a line; *@n is cut to what is contiguous. */
 static const uint8_t *pattern_at(const struct ce_job *job, uint64_t x, uint64_t *n)
 {
 	uint64_t off = x % CE_PATTERN_BYTES, have = sizeof(job->pattern) - off;
@@ -23,7 +20,6 @@ static const uint8_t *pattern_at(const struct ce_job *job, uint64_t x, uint64_t 
 	return job->pattern + off;
 }
 
-/* Find one run of @n bytes at most, contiguous on both sides. Its length is 0 after a fault. */
 static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x,
 			      uint64_t n)
 {
@@ -46,9 +42,8 @@ static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_
 }
 
 /*
- * Move bytes that are contiguous on both sides in virtual memory. Some runs are translated before
- * their bytes are moved, so that the mover can prefetch across page ends. A fault in such a run is
- * returned after the runs before it were moved.
+ * Some runs are translated before their bytes are moved, so that the mover can prefetch across page
+ * ends.
  */
 static int move_linear(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x, uint64_t n)
 {
@@ -105,10 +100,7 @@ static int step_lines(struct ce_job *job, uint64_t budget)
 	return 0;
 }
 
-/*
- * a band: lines that share a GOB on each block-linear side. The address of byte x of row r is
- * base[r] + column(x).
- */
+/* a band: lines that share a GOB on each block-linear side. */
 struct band {
 	unsigned int rows;
 	uint64_t base[CE_ROWS];
@@ -149,7 +141,6 @@ static uint64_t piece_length(const struct ce_job *job, uint64_t x)
 	return n;
 }
 
-/* Copy a row of a piece run by run: on the pitch side it can cross pages, at any byte. */
 static int copy_row(struct ce_job *job, unsigned int src_cur, unsigned int dst_cur, uint64_t src_va,
 		    uint64_t dst_va, uint64_t x, uint64_t n)
 {

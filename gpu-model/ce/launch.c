@@ -14,12 +14,10 @@
  *   MEM2MEM_RECT_OUT_OF_BOUNDS
  *   selector of a source component that is not there         BAD_SRC_PIXEL_COMP_REF
  * A single line's pitches are not checked: Mesa (NVK) leaves stale pitches with LINE_COUNT 1.
- * Surfaces that no selector reads are not checked either.
  *
  * Preemption: open on silicon. The model stops between chunks and keeps its place in the saved
  * method state (gk110/ce.h), so that the launch goes on where it stopped, also on another PBDMA (a
- * repeated overlapping copy would differ). A chunk is done before a stop is looked at, so a channel
- * makes progress however short its turns are.
+ * repeated overlapping copy would differ).
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -143,10 +141,7 @@ static void resume_save(const struct ce_job *job, uint32_t *state)
 	state[CE_DST_PHYS] |= FIELD_PREP(CE_DST_PHYS_RESUME_X_LO, job->x);
 }
 
-/*
- * Take the place of a stopped launch out of the state. The state is guest memory and may be wrong:
- * any place inside of the launch is accepted.
- */
+/* The state is guest memory and may be wrong: any place inside of the launch is accepted. */
 static bool resume_take(struct ce_job *job, uint32_t *state)
 {
 	uint64_t line = FIELD_GET(CE_RENDER_C_RESUME_LINE_HI, state[CE_RENDER_C]) << 30 |
@@ -174,7 +169,6 @@ static uint64_t chunk_bytes(const struct ce_engine *ce)
 	return n > GK110_PAGE ? n : GK110_PAGE;
 }
 
-/* Count one chunk in the statistics; return the bytes that count for the pace. */
 static uint64_t account(struct ce_job *job)
 {
 	struct gk110 *g = job->g;

@@ -3,9 +3,8 @@
  * Fast moves of bytes between host addresses: the part of a copy that knows nothing of surfaces or
  * translation.
  *
- * Copies too big for the caches bypass them (streaming stores). Guest memory is scattered in 4 KiB
- * pages, and the CPU's own prefetchers stop at page ends, so while one run is moved the next run is
- * prefetched.
+ * Guest memory is scattered in 4 KiB pages, and the CPU's own prefetchers stop at page ends, so
+ * while one run is moved the next run is prefetched.
  */
 #include <string.h>
 
@@ -17,10 +16,7 @@
 
 #define LINE	64u	/* cache line */
 
-/*
- * Copy where the source begins below the destination and overlaps it: the bytes between the two
- * repeat. Whole periods that were already written are the source of the next, longer piece.
- */
+/* Whole periods that were already written are the source of the next, longer piece. */
 static void copy_repeating(uint8_t *d, const uint8_t *s, uint64_t n)
 {
 	uint64_t period = (uint64_t)(d - s), done = 0;
@@ -31,10 +27,6 @@ static void copy_repeating(uint8_t *d, const uint8_t *s, uint64_t n)
 
 		memcpy(d + done, s, part);
 		done += part;
-		/*
-		 * d + done is in phase with s only after whole periods; a shorter piece is the last
-		 * one
-		 */
 	}
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Component remapping (cla0b5.h SET_REMAP_*): an element is 1-4 components of 1-4 bytes on each
- * side; every destination component takes a source component, a constant, or is not written. Line
- * lengths, widths and origins count elements. Remaps that change nothing run as plain copies, and
- * remaps of constants alone as fills. Others are done here, a batch of elements at a time through
- * buffers: where source and destination overlap, a batch is read before it is written.
+ * side; every destination component takes a source component, a constant, or is not written. Remaps
+ * that change nothing run as plain copies, and remaps of constants alone as fills.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -69,7 +67,6 @@ bool ce_remap_is_fill(const struct ce_remap *r)
 	return true;
 }
 
-/* Write the low bytes of a constant; host and GPU are little-endian. */
 static void put_constant(uint8_t *d, uint32_t v, unsigned int size)
 {
 	unsigned int b;
@@ -92,10 +89,7 @@ void ce_remap_pattern(struct ce_job *job)
 	}
 }
 
-/*
- * Move one component of each element of a batch. @size is a constant in each caller, so that a copy
- * is a plain load and store.
- */
+/* @size is a constant in each caller, so that a copy is a plain load and store. */
 static inline void move_column(uint8_t *d, unsigned int d_step, const uint8_t *s,
 			       unsigned int s_step, unsigned int n, unsigned int size)
 {

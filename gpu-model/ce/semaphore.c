@@ -64,7 +64,6 @@ static uint32_t reduce_float(unsigned int op, uint32_t old, uint32_t arg)
 
 static bool less(uint32_t a, uint32_t b, bool is_unsigned)
 {
-	/* signed order is unsigned order with the sign bits flipped */
 	uint32_t flip = is_unsigned ? 0 : UINT32_C(1) << 31;
 
 	return (a ^ flip) < (b ^ flip);
@@ -96,7 +95,6 @@ uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg
 	}
 }
 
-/* Host pointer to one aligned word; NULL: a fault was recorded. Call with dma_lock held. */
 static uint32_t *word_at(struct ce_job *job, uint64_t va, enum mmu_access acc)
 {
 	struct mmu_seg seg;
@@ -135,8 +133,8 @@ static void release_word(uint32_t *p, uint32_t payload, uint32_t launch)
 }
 
 /*
- * Release the semaphore. The payload is written last: a reader that sees it sees the data and the
- * time of the same release. Call with dma_lock held.
+ * The payload is written last: a reader that sees it sees the data and the time of the same
+ * release. Call with dma_lock held.
  */
 static int release_locked(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {
@@ -174,10 +172,6 @@ int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t lau
 	return 0;
 }
 
-/*
- * Check SET_RENDER_ENABLE. Errors: an invalid mode, and an unaligned address with a mode that reads
- * memory (rnndb gf100_pfifo.xml COPY_INTR).
- */
 enum eng_ret ce_render_check(const uint32_t *state)
 {
 	unsigned int mode = FIELD_GET(A0B5_RENDER_MODE, state[CE_RENDER_C]);
@@ -203,10 +197,7 @@ static int read_words(struct ce_job *job, uint64_t va, uint32_t *v, unsigned int
 	return 0;
 }
 
-/*
- * ce_render_check() sees the address when the mode is set. It may have changed since then, by
- * SET_RENDER_ENABLE_B or in RAMFC, so its low bits are dropped (open on the chip).
- */
+/* ce_render_check() sees the address when the mode is set. */
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled)
 {
 	unsigned int mode = FIELD_GET(A0B5_RENDER_MODE, state[CE_RENDER_C]);

@@ -5,17 +5,12 @@
  * Block-linear (envytools g80-surface.rst "Blocklinear surfaces", Mesa nil/tiling.rs): bytes of a
  * GOB (64 bytes by 8 lines; by 4 with the Tesla GOB height) lie line after line; GOBs of a block
  * first downwards, then by layer (blocks of this class are one GOB wide); blocks in x, y, z order.
- * The block size is used as given, also for surfaces that are smaller than a block.
  *
  * Inside a GOB the chip swaps 32-byte sectors as well, but that belongs to the page, not to the
  * surface: the storage kind in the PTE says how virtual bytes of a GOB map to physical bytes, for
- * all clients alike. So engines and CPU windows see the order above through such a page
- * (g80-surface.rst "low-level rearrangement"). The model keeps pages of every kind in virtual
- * order. The difference can be seen by looking at one page through two kinds, or by a CPU at system
- * memory that the GPU maps with a kind other than pitch.
+ * all clients alike. The model keeps pages of every kind in virtual order.
  *
- * Addresses are sums modulo 2^40. Open: what silicon does when a sum leaves 40 bits. The result is
- * checked: a virtual address by the MMU, a physical address by map_physical().
+ * Addresses are sums modulo 2^40.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -99,8 +94,8 @@ void ce_surface_forget(struct ce_surface *s)
 }
 
 /*
- * Translate a physical address. Open: what a physical access beyond all memory does on silicon; in
- * the model it faults, with the reason for the end of VRAM.
+ * Open: what a physical access beyond all memory does on silicon; in the model it faults, with the
+ * reason for the end of VRAM.
  */
 static int map_physical(struct ce_job *job, struct ce_surface *s, uint64_t va, struct mmu_seg *seg)
 {
@@ -159,8 +154,7 @@ int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf,
 }
 
 /*
- * Write the bytes of a line for which @mask is set. @mask has @size bytes, an element's, and
- * repeats over the line; @p[0] is the mask's byte @phase.
+ * @mask has @size bytes, an element's, and repeats over the line; @p[0] is the mask's byte @phase.
  */
 static void write_masked(uint8_t *p, const uint8_t *buf, uint64_t n, const uint8_t *mask,
 			 unsigned int size, unsigned int phase)

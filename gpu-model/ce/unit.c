@@ -2,9 +2,6 @@
 /*
  * The three copy engines towards the rest of the chip: registers, interrupts, reset, methods.
  *
- * An engine keeps no state of a channel: the method state is RAMFC 0x100-0x17f, which fifo/ loads
- * and saves, and methods change it there.
- *
  * Open, the model chooses: the interrupt mask is all ones after reset; a blocking interrupt and a
  * launch error halt the engine until they are acknowledged; a non-blocking interrupt is PFIFO's
  * non-stall interrupt and does not raise the engine's own line to PMC.
@@ -93,10 +90,7 @@ void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_c
 
 /* ------------------------------------------------------------------ methods */
 
-/*
- * the word of the state that a method writes, plus one, and the bits that exist; cla0b5.h, order:
- * rnndb COPY_STATE
- */
+/* the word of the state that a method writes, plus one, and the bits that exist */
 struct stored_method {
 	uint8_t word_plus_1;
 	uint32_t mask;
@@ -150,10 +144,7 @@ static enum eng_ret store(struct chan *c, const struct stored_method *m, uint32_
 {
 	unsigned int word = m->word_plus_1 - 1;
 
-	/*
-	 * a method after a stop means that the stopped launch will not be issued again: forget its
-	 * place
-	 */
+	/* the stopped launch will not be issued again: forget its place */
 	c->ce_state[CE_RENDER_C] &= (uint32_t)(A0B5_RENDER_MODE | CE_RENDER_C_SET);
 	c->ce_state[word] = data & m->mask;
 	if (word != CE_RENDER_C)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The check of a configuration. The card has five frame-buffer partitions of equal size and each
- * reports its size in MiB, so video memory comes in steps of 5 MiB. The upper bound is below what
- * PTEs can address (28 bits of 4 KiB pages, of which the chip implements 25 for video memory: rnndb
- * gf100_vm).
+ * reports its size in MiB, so video memory comes in steps of 5 MiB.
  */
 #include <errno.h>
 #include <inttypes.h>

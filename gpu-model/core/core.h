@@ -5,18 +5,14 @@
 
 #include "model.h"
 
-/* index 0 stands for registers without a range */
 struct core {
 	const char *unit_of[256];	/* unit name per range */
 	uint64_t rd[256], wr[256];	/* the bus's accesses per range; gk110.lock */
-	/*
-	 * the bus's accesses by register, of registers without a range (sparse, GK110_BAR0_SIZE
-	 * bytes); gk110.lock
-	 */
+	/* accesses by register without a range; gk110.lock */
 	uint32_t *unlisted;
-	bool running;			/* only for the thread that calls the life cycle */
+	bool running;
 	pthread_mutex_t note_lock;	/* a leaf; protects the members from here on */
-	uint64_t note_window;		/* start of the current second, monotonic ns */
+	uint64_t note_window;
 	unsigned int notes, notes_dropped;
 };
 
@@ -24,9 +20,7 @@ struct core {
 extern const struct unit_ops *const gk110_units[];
 extern const unsigned int gk110_nr_units;
 
-/*
- * mmio.c: build range_of[], which is constant afterwards. -EINVAL: a range overlaps, or is wrong.
- */
+/* mmio.c: build range_of[]. -EINVAL: a range overlaps, or is wrong. */
 int mmio_init(struct gk110 *g);
 
 /* config.c: 0, or -EINVAL after gk110_err() */

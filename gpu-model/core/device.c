@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The device: video memory, register file, the table of units, the units' life cycle, and the reset
- * of the whole card. A reset leaves video memory as it is (the card's memory is not cleared by a
- * bus reset) and everything else as the VBIOS leaves a POSTed card.
+ * of the whole card.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,10 +17,7 @@ const struct unit_ops *const gk110_units[] = {
 	&pmc_unit,   &ptimer_unit, &pbus_unit, &ppci_unit, &prom_unit, &privring_unit, &pfuse_unit,
 	&therm_unit, &pclock_unit, &gpio_unit, &pfb_unit,  &ltc_unit,  &pmu_unit,      &mmu_unit,
 	&bar_unit,   &ce_unit,
-	/*
-	 * fifo_unit is before gr_unit: the stop of gr_unit comes first then, and ends grids for
-	 * whose end fifo_unit's stop would wait for ever
-	 */
+	/* gr_unit stops before fifo_unit: it ends grids that fifo_unit's stop would wait for */
 	&fifo_unit,  &gr_unit,
 };
 const unsigned int gk110_nr_units = sizeof(gk110_units) / sizeof(gk110_units[0]);
@@ -50,7 +46,7 @@ static int vram_alloc(struct gk110 *g)
 		gk110_err("can't map %zu bytes of video memory: %s", size, strerror(errno));
 		return -ENOMEM;
 	}
-	/* only a hint: the first touch is faster where shmem allows it */
+	/* a hint: the first touch is faster where shmem allows it */
 	madvise(g->vram, size, MADV_HUGEPAGE);
 	return 0;
 }
@@ -72,7 +68,7 @@ static void units_reset(struct gk110 *g)
 {
 	unsigned int u;
 
-	/* registers are private anonymous memory, which reads as zero after this */
+	/* they read as zero after this */
 	madvise(g->regs, GK110_BAR0_SIZE, MADV_DONTNEED);
 	pthread_mutex_lock(&g->lock);
 	for (u = 0; u < gk110_nr_units; u++)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BAR0 dispatch. Units see aligned 32-bit accesses; the bus may do 1, 2, 4 or 8 bytes at any
- * alignment. A narrow read takes its bytes from the word. A narrow write tells the handler which
- * bits were written. An access to several words is done word by word, the lowest first. A register
- * without a handler is plain storage.
+ * alignment. An access to several words is done word by word, the lowest first.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Messages. gk110_err() speaks to the person who starts the model. gk110_note() reports events that
- * a guest caused. A guest must not be able to fill a disk, so notes are limited to NOTES_PER_S a
- * second, and the rest are counted.
+ * a guest caused. A guest must not be able to fill a disk, so notes are limited, and the rest are
+ * counted.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +33,6 @@ static uint64_t monotonic_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-/* Whether one more line may be printed; *@dropped: how many lines were dropped before it. */
 static bool note_admit(struct core *c, unsigned int *dropped)
 {
 	uint64_t now = monotonic_ns();

@@ -3,21 +3,19 @@
  * Pacing: keeps an engine busy for as long as a stated rate asks, without using the CPU.
  *
  * An engine's time line is busy_until plus the fraction in rem: each charge moves it by units /
- * per_s seconds. A thread that comes late catches up, because the time line does not wait for the
- * thread. The time line starts anew after the engine was idle: no job open (pacer_begin, pacer_end)
- * and nothing charged for PACER_GAP_NS. A thread can catch up PACER_LAG_NS at most, so that a
- * machine too slow for the rate does not collect credit and run in a burst later.
+ * per_s seconds. The time line starts anew after the engine was idle: no job open (pacer_begin,
+ * pacer_end) and nothing charged for PACER_GAP_NS. A thread can catch up PACER_LAG_NS at most, so
+ * that a machine too slow for the rate does not collect credit and run in a burst later.
  */
 #include "model.h"
 
 #define NS_PER_S		1000000000ull
-#define PACER_SLICE_NS		1000000ull	/* longest sleep between two looks at *stop */
+#define PACER_SLICE_NS		1000000ull
 #define PACER_GAP_NS		250000ull
 #define PACER_LAG_NS		20000000ull
-/* shorter debts wait for the next charge: a sleep can't be that short */
+/* a sleep can't be that short */
 #define PACER_MIN_SLEEP_NS	20000ull
 
-/* Start the time line at @now, unless the engine has been working until now. */
 static void pacer_start(struct pacer *p, uint64_t now)
 {
 	uint64_t idle_from = p->busy_until > p->last ? p->busy_until : p->last;

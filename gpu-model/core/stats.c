@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The statistics dump: one JSON object. "mmio" counts accesses by 64 KiB of BAR0, "units" by unit
- * and named range, "unlisted" by register that no unit claims. "bar1", "bar3" and "pramin" have the
- * counters of one window. All other members are counters of struct gk110_stats, with the same
- * names.
+ * and named range, "unlisted" by register that no unit claims.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,7 +105,7 @@ static void dump_counters(struct gk110 *g, FILE *f)
 	fputc('\n', f);
 }
 
-/* Write all of @buf; stop silently on an error: the reader has gone. */
+/* an error is ignored: the reader has gone */
 static void write_all(int fd, const char *buf, size_t len)
 {
 	while (len) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The channel table, 0x800000: for each channel its instance block, its runlist, and whether it may
- * run. Errors are reported in PFIFO_BIND_ERROR; the instance block or runlist stays as it was then.
+ * run.
  */
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /*
  * GPFIFO entries and pushbuffer headers of the GF100 format (push.h, ram.h name the sources).
  *
- * A header announces up to 8191 data words. RAMFC keeps how many are still to come, so a channel
- * can be switched out between any two words, and a header's data may continue in the next GPFIFO
- * entry. FORMATS chooses which headers exist: 0 only the old ones, other values all of them (rnndb
- * calls 1 "new", but software pads with the zero word, an old header, then).
+ * RAMFC keeps how many data words are still to come, so a channel can be switched out between any
+ * two words, and a header's data may continue in the next GPFIFO entry. FORMATS chooses which
+ * headers exist: 0 only the old ones, other values all of them (rnndb calls 1 "new", but software
+ * pads with the zero word, an old header, then).
  */
 #include <linux/bitfield.h>
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The decoder's whole state, in the form in which RAMFC keeps it. */
 struct pb_state {
 	uint32_t header;	/* RAMFC_PB_HEADER */
 	uint32_t count;		/* RAMFC_PB_COUNT: data words still to come */
@@ -18,7 +17,7 @@ struct pb_state {
 enum pb_kind {
 	PB_NOTHING,		/* the word only changed the state */
 	PB_SEND,		/* a method to execute */
-	PB_END,			/* the rest of this segment is skipped */
+	PB_END,
 	PB_BAD,			/* no such header */
 };
 

@@ -124,9 +124,8 @@ void engine_release_all(struct pbdma *p)
 }
 
 /*
- * Switch the engine to the context of @next (NULL: none). The caller owns the engine; the lock is
- * dropped meanwhile. Return 0, -ECANCELED when the engine was reset meanwhile, or the engine's
- * error.
+ * The caller owns the engine; the lock is dropped meanwhile. -ECANCELED: the engine was reset
+ * meanwhile.
  */
 static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 {
@@ -152,7 +151,7 @@ static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 		return ret;
 	e->on = next;
 	if (old)
-		e->evict = false;	/* the context that was to be saved is saved */
+		e->evict = false;
 	return 0;
 }
 
@@ -199,7 +198,7 @@ bool engine_evict(struct fifo *f, struct feng *e, int who)
 
 /* ------------------------------------------------------------------ by a PBDMA's thread */
 
-/* Wait for the engine. RUN_GO: the PBDMA owns it. Lock held, but dropped to sleep. */
+/* RUN_GO: the PBDMA owns the engine. Lock held, but dropped to sleep. */
 static enum run wait_for(struct pbdma *p, struct feng *e)
 {
 	enum run r = RUN_GO;
@@ -221,7 +220,6 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 			r = RUN_SLICE;
 			break;
 		}
-		/* the keeper watches how long the owner takes */
 		wake_post(&g->fifo->keeper_wake);
 		pthread_mutex_unlock(&g->lock);
 		wake_wait(&p->wake, seq, p->run_end);
@@ -238,7 +236,7 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 	return r;
 }
 
-/* Put the loaded channel on the engine, and its context if it is GR. Lock held, engine owned. */
+/* Lock held, engine owned. */
 static enum run make_resident(struct pbdma *p, struct feng *e)
 {
 	struct fchan *old = e->on;
@@ -255,10 +253,9 @@ static enum run make_resident(struct pbdma *p, struct feng *e)
 	if (ret) {
 		switch_failed(p->g, e, old, ret);
 		release(p, e);
-		return RUN_SLICE;	/* try again when the engine is free again */
+		return RUN_SLICE;
 	}
 	if (old)
-		/* the old channel could not be loaded during the save */
 		sched_wake_all(p->g->fifo);
 	ret = switch_context(p->g->fifo, e, p->fc);
 	if (!ret)
@@ -377,10 +374,7 @@ void fifo_engine_resume(struct gk110 *g, unsigned int engine)
 	wake_post(&g->fifo->keeper_wake);
 }
 
-/*
- * The method in progress is lost, and with GR the resident context. The channel goes on behind that
- * method when it is loaded again.
- */
+/* The method in progress is lost, and with GR the resident context. */
 void fifo_engine_reset(struct gk110 *g, unsigned int engine)
 {
 	struct fifo *f = g->fifo;

@@ -2,15 +2,12 @@
 /*
  * Fetching and executing. Runs on the PBDMA's thread without the lock, on the live RAMFC words.
  *
- * A word is not taken (GET does not move on) when its method must be given again. It is taken when
- * its method waits in METHOD0 after an interrupt. pbdma.step keeps the state that follows the word,
- * so that a method that was lost with its engine can be skipped.
  */
 #include <gk110/ce.h>
 
 #include "fifo.h"
 
-#define CLOCK_EVERY	32	/* steps of exec_run() between two looks at the clock */
+#define CLOCK_EVERY	32
 
 static bool taken(enum run r)
 {
@@ -124,9 +121,6 @@ static enum run exec_word(struct pbdma *p)
 	return a.kind == PB_BAD ? pbdma_raise0(p, PBDMA_INTR0_PBENTRY) : r;
 }
 
-/*
- * Execute the method in METHOD0: the method that stopped the PBDMA, or its replacement by software.
- */
 static enum run exec_replay(struct pbdma *p)
 {
 	uint32_t m = W(p, RAMFC_METHOD0);
@@ -161,10 +155,7 @@ static bool read_report(struct pbdma *p, uint64_t va, uint64_t *v)
 	return !mmu_read(p->g, &p->mmu, &p->fc->c.vm, va, v, sizeof(*v), 0);
 }
 
-/*
- * Evaluate the condition of a conditional entry: the copy class's render-enable (rnndb
- * COPY_COND_OFF).
- */
+/* the copy class's render-enable (rnndb COPY_COND_OFF) */
 static bool condition(struct pbdma *p, bool *on)
 {
 	const uint32_t *s = p->fc->c.ce_state;
@@ -223,10 +214,7 @@ static enum run start_segment(struct pbdma *p, const struct gp_entry *e)
 	p->fc->c.pb_priv = e->priv;
 	p->fetch_nr = 0;
 	top_level_update(p);
-	/*
-	 * open: which other errors are segment errors; here only data that change privilege inside
-	 * of one header
-	 */
+	/* open: which other errors are segment errors */
 	return mixed ? pbdma_raise0(p, PBDMA_INTR0_PBSEG) : RUN_GO;
 }
 

@@ -55,9 +55,7 @@ void wake_init(struct wake *w);
 void wake_fini(struct wake *w);
 void wake_post(struct wake *w);
 uint64_t wake_seq(struct wake *w);
-/*
- * Sleep until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns).
- */
+/* Sleep until something was posted after wake_seq() gave @seq, or until @deadline. */
 void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
 
 /* ------------------------------------------------------------------ channels */
@@ -69,18 +67,17 @@ struct acquire {
 	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
 };
 
-/* a row of the channel table; .c: the channel as engines see it */
 struct fchan {
 	struct chan c;
 	bool bound, enabled, force_reload;
-	bool pending;			/* the channel has, or may have, work */
-	uint8_t listed;			/* mask of the runlists that name the channel */
-	int8_t pbdma;			/* number of the PBDMA that has it loaded, -1 */
-	/* gave way to another channel in the middle of an acquire */
+	bool pending;
+	uint8_t listed;			/* mask of the runlists that name it */
+	int8_t pbdma;			/* the PBDMA that has it loaded, -1 */
+	/* gave way in the middle of an acquire */
 	bool acq_wait;
-	unsigned int acq_kick;		/* fifo.kicks when the acquire was last tried */
+	unsigned int acq_kick;
 	uint64_t acq_retry, acq_backoff;
-	/* the acquire that the channel waits for, copied from RAMFC at the switch */
+	/* the acquire that it waits for */
 	struct acquire acq;
 	uint32_t gr_ctx[2];		/* RAMIN_GR_CTX as loaded */
 };
@@ -97,9 +94,7 @@ struct feng {
 	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
 	int queue[NR_OWNERS];		/* PBDMAs that wait for the engine, in order */
 	unsigned int queued;
-	/*
-	 * atomics, apart from the flags that the lock protects: compilers may access those together
-	 */
+	/* atomics: compilers may access neighbours together */
 	/* a PBDMA waits for the engine */
 	atomic_bool wanted;
 	atomic_bool busy;		/* executing a method */
@@ -107,7 +102,7 @@ struct feng {
 	 * CE: the owner's channel; GR: the channel whose context is resident, also while GR is idle
 	 */
 	struct fchan *on;
-	struct fchan *next;		/* the channel that a switch is loading */
+	struct fchan *next;
 	bool switching;
 	bool faulted;
 	/* a fault was injected while no channel was on the engine */
@@ -127,25 +122,25 @@ struct feng {
 enum pbdma_state {
 	PB_RUN,
 	PB_ACQUIRE,			/* loaded, waits for a semaphore */
-	/* loaded, an exception halts the engine that it uses, or a context switch hangs */
+	/* an exception halts its engine, or a context switch hangs */
 	PB_ENGINE_HALT,
 	PB_HOST_FAULT, PB_ENGINE_FAULT,	/* loaded, held after an MMU fault */
 };
 
 /* why exec.c came back */
 enum run {
-	RUN_GO,				/* go on (never the result of exec_run()) */
+	RUN_GO,
 	/* nothing more to fetch */
 	RUN_DRY,
-	RUN_STOP,			/* chan.stop was set, or PFIFO or the engine was reset */
+	RUN_STOP,
 	/* the slice is over, or the engine's old context could not be saved */
 	RUN_SLICE,
 	RUN_YIELD,
-	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,	/* the semaphore does not have the value yet */
-	RUN_INTR,			/* an interrupt of this PBDMA stopped it */
+	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,
+	RUN_INTR,
 	/* the method raised an exception that halts its engine, or a context switch hangs */
 	RUN_HALT,
-	RUN_HALTED,			/* the engine is halted, the method was not given to it */
+	RUN_HALTED,			/* the engine is halted; it did not get the method */
 	RUN_HOST_FAULT, RUN_ENGINE_FAULT,
 };
 
@@ -155,9 +150,9 @@ struct pbdma {
 	struct gk110 *g;
 	unsigned int idx;
 	uint32_t regs;			/* BAR0 offset */
-	/* mask of the runlists that it serves; without any there is no thread */
+	/* mask of the runlists that it serves */
 	uint32_t runlists;
-	int8_t ce[GK110_MAX_RUNLIST];	/* its copy engine on each runlist, -1: none */
+	int8_t ce[GK110_MAX_RUNLIST];
 	int8_t gr[GK110_MAX_RUNLIST];
 	pthread_t thread;
 	bool running;
@@ -165,30 +160,29 @@ struct pbdma {
 	struct mmu_client mmu;
 
 	/*
-	 * the members from here on: changed with the lock held; the PBDMA's thread also reads
-	 * without the lock those that only it changes
+	 * from here on: changed with the lock held; what only the PBDMA's thread changes, that
+	 * thread reads without it
 	 */
-	struct fchan *fc;	/* the loaded channel; only this PBDMA's thread changes it */
+	struct fchan *fc;	/* the loaded channel */
 	enum pbdma_state state;
-	bool tsg;			/* loaded as a member of TSG fc->c.tsg */
+	bool tsg;
 	unsigned int runlist;
 	unsigned int next_runlist;	/* the runlist to try first */
 	uint64_t slice_ns, slice_end;	/* slice of the group; slice_ns 0: no limit */
-	uint64_t member_end;		/* end of the member's slice within its TSG */
+	uint64_t member_end;
 	/* when to retry: in PB_ACQUIRE the acquire; without a channel, those of waiting channels */
 	uint64_t acq_retry, acq_backoff;
 	bool doorbell, preempt, drop, engine_reset;
 	/* read METHOD0 again once the interrupt is acknowledged */
 	bool interrupted;
-	/* the exception is this channel's: a preempt does not unload the channel */
+	/* the exception is this channel's: a preempt does not unload it */
 	bool halt_holds;
-	/* fifo.fault_clears[] when the channel last began to run, or was held after a fault */
 	unsigned int fault_clears;
-	unsigned int fault_engine;	/* only for the PBDMA's thread, also without the lock */
-	unsigned int kicks;		/* fifo.kicks when the channel last began to run */
+	unsigned int fault_engine;
+	unsigned int kicks;
 
-	/* the members from here on: only for the PBDMA's thread */
-	/* RAMFC words, live; they come from the guest's memory and may have any values */
+	/* from here on: for the PBDMA's thread */
+	/* RAMFC words, live; from guest memory: any values */
 	uint32_t w[RAMIN_RAMFC_SIZE / 4];
 	uint32_t fetch[FETCH_WORDS];
 	uint64_t fetch_va;
@@ -199,7 +193,7 @@ struct pbdma {
 		uint32_t word;
 		struct pb_state next;
 	} step;
-	uint32_t held;			/* mask of the engines that it owns */
+	uint32_t held;
 	uint32_t held_resets[GK110_MAX_ENGINE];
 	unsigned int ops;		/* steps of exec_run() since the load */
 	uint64_t run_end;		/* earliest of slice_end and member_end */
@@ -210,20 +204,20 @@ struct pbdma {
 struct fifo {
 	bool stopping;
 	struct fchan *chan;		/* GK110_MAX_CHAN */
-	int8_t *tsg_pbdma;		/* GK110_MAX_TSG: PBDMA that has the TSG loaded, -1 */
+	int8_t *tsg_pbdma;		/* per TSG: the PBDMA that has it loaded, -1 */
 	struct runlist rl[GK110_MAX_RUNLIST];
 	struct pbdma pbdma[GK110_MAX_PBDMA];
 	struct feng eng[GK110_MAX_ENGINE];
 	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
 	unsigned int nr_acq_wait;	/* how many channels have fchan.acq_wait */
-	/* kicks: calls of fifo_kick(); acq_sleepers: not 0 while a channel waits for one */
+	/* kicks: calls of fifo_kick() */
 	atomic_uint kicks, acq_sleepers;
 	uint32_t preempt;		/* last id and type written */
 	pthread_t keeper;
 	bool keeper_running;
 	struct wake keeper_wake;
-	/* client of injected faults, and of looks at semaphores of channels that are not loaded */
+	/* client of injected faults and of semaphore_pretest() */
 	struct mmu_client inject;
 };
 
@@ -247,7 +241,7 @@ void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
  * exec_run(), host_method(), semaphore_execute() and semaphore_retry() without the lock.
  */
 
-enum run exec_run(struct pbdma *p);	/* run until the result is not RUN_GO */
+enum run exec_run(struct pbdma *p);
 /* Take the method in progress as done: it was lost with its engine. */
 void exec_skip(struct pbdma *p);
 void exec_forget(struct pbdma *p);	/* call after loading a channel */
@@ -256,10 +250,7 @@ enum run host_method(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_retry(struct pbdma *p);
 struct acquire semaphore_acquire(const struct pbdma *p);
-/*
- * Whether the channel, once loaded, would do more than wait: its acquire succeeds, times out or
- * faults. Records nothing. Lock held.
- */
+/* Whether the channel, once loaded, would do more than wait. Records nothing. Lock held. */
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
 
 /* ------------------------------------------------------------------ engine.c */
@@ -296,11 +287,11 @@ void ramfc_sync(struct pbdma *p);
  * sched_others() on the keeper's, too.
  */
 
-/* Choose and load a channel. False: none was loaded; look again at pbdma.acq_retry or a wake. */
+/* Choose and load a channel. False: none was loaded. */
 bool sched_load(struct pbdma *p);
 /* Unload the channel; @more: it still has work. */
 void sched_unload(struct pbdma *p, bool more);
-/* Unload a channel that is lost: save nothing. */
+/* Unload a channel that is lost, without saving. */
 void sched_drop(struct pbdma *p);
 /*
  * Load the next member of the TSG, if one is ready; the slice of the group goes on. False: none was
@@ -361,10 +352,7 @@ void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
 /* ------------------ pbdma.c (PBDMA's own thread; pbdma_main() takes the lock itself) */
 
-/*
- * Whether the turn goes on. When the slice is over and no channel waits for its end, a new slice
- * begins. Lock held.
- */
+/* Whether the turn goes on. Lock held. */
 bool pbdma_slice_goes_on(struct pbdma *p);
 void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
 void *pbdma_main(void *arg);

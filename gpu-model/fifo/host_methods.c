@@ -3,12 +3,10 @@
  * Methods below 0x100: PFIFO's own on every subchannel (classes A06F and A16F; push.h names the
  * sources).
  *
- * One thread executes a channel's methods of engines and of PFIFO one after the other, so all work
- * before a WFI, a flush or a release is done when that method is reached.
  */
 #include "fifo.h"
 
-/* A full memory barrier. A read-modify-write, as the thread sanitizer does not know fences. */
+/* A barrier by a read-modify-write, as the thread sanitizer does not know fences. */
 static void barrier(struct pbdma *p)
 {
 	atomic_fetch_add(&p->g->fifo->kicks, 0);
@@ -53,10 +51,7 @@ static enum run tlb_invalidate(struct pbdma *p, uint32_t b)
 	return RUN_GO;
 }
 
-/*
- * The model has no L2 and no posted writes: flushes, barriers and invalidates of the L2 order
- * memory and do nothing else.
- */
+/* The model has no L2 and no posted writes: flushes only order memory. */
 static enum run mem_op(struct pbdma *p, const struct pb_action *a)
 {
 	switch (FIELD_GET(HOST_MEM_OP_OPERATION, a->data)) {
@@ -119,10 +114,7 @@ enum run host_method(struct pbdma *p, const struct pb_action *a)
 		userd_write_ref(p);
 		return RUN_GO;
 	case HOST_CRC_CHECK:
-		/*
-		 * rnndb MTHD_UNK7C_NONZERO: no CRC of methods is computed unless a debugger asks
-		 * for it
-		 */
+		/* rnndb MTHD_UNK7C_NONZERO */
 		return a->data == W(p, RAMFC_METHOD_CRC) ?
 			       RUN_GO :
 			       pbdma_raise_method(p, PBDMA_INTR0_METHODCRC, a);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO's interrupts. Bits 28, 29 and 30 of PFIFO_INTR are levels of other registers; the other
- * bits are set by events and cleared by writing 1. All bits together drive one line of PMC, and, by
- * a second mask, one line of PMC's second leaf.
+ * bits are set by events and cleared by writing 1.
  *
  * The functions pbdma_raise...() run on the PBDMA's own thread without gk110.lock, and take it. All
  * other functions that are not static are called with it held.
@@ -88,8 +87,8 @@ enum run pbdma_raise0(struct pbdma *p, uint32_t bits)
 }
 
 /*
- * Raise an interrupt about a method. The method waits in METHOD0/DATA0, where software may replace
- * it before it acknowledges the interrupt.
+ * The method waits in METHOD0/DATA0, where software may replace it before it acknowledges the
+ * interrupt.
  */
 enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {
@@ -105,9 +104,7 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 	return r;
 }
 
-/*
- * Raise an HCE interrupt. Its method is dropped (open: nouveau only prints it).
- */
+/* An HCE interrupt's method is dropped (open: nouveau only prints it). */
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {
 	struct gk110 *g = p->g;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A PBDMA's thread: load a channel, execute (without the lock) until exec_run() comes back, decide
- * what to do, unload the channel. The thread sleeps on its wake when there is nothing to do.
+ * what to do, unload the channel.
  */
 #include "fifo.h"
 
@@ -15,7 +15,6 @@ void pbdma_set_state(struct pbdma *p, enum pbdma_state s)
 	p->state = s;
 }
 
-/* Pass the turn to another member of the TSG, or end it. */
 static void leave(struct pbdma *p, bool more)
 {
 	if (!sched_next_member(p, more) && p->fc)
@@ -56,10 +55,7 @@ static void dry(struct pbdma *p)
 	leave(p, false);
 }
 
-/*
- * An acquire that may switch makes room for a channel that waits. Without a switch the channel
- * keeps its place until its slice is over.
- */
+/* An acquire that may switch makes room for a channel that waits. */
 static void acquire_blocked(struct pbdma *p, bool may_switch)
 {
 	struct fifo *f = p->g->fifo;
@@ -136,7 +132,6 @@ static void after(struct pbdma *p, enum run r)
 
 /* ------------------------------------------------------------------ before executing */
 
-/* Go on after an interrupt: software may have replaced the method that stopped the PBDMA. */
 static void resume(struct pbdma *p)
 {
 	p->interrupted = false;

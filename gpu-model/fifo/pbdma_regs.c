@@ -3,10 +3,9 @@
  * PBDMA registers. 0x00-0xff and 0x200-0x27f show the loaded channel as of its last event, such as
  * a load or an interrupt; a PBDMA that runs is not stopped for a read.
  *
- * Writing a RAMFC word while a channel is loaded and no interrupt stops the PBDMA is an error
- * (interrupt PRI) and has no effect. With the PBDMA stopped by an interrupt METHOD0 and DATA0 can
- * be written, which is how software replaces a method (nouveau gf100_runq_intr). Writes of the
- * interrupt registers wake the PBDMA's thread, which reads METHOD0 and DATA0 again (pbdma.c).
+ * With the PBDMA stopped by an interrupt METHOD0 and DATA0 can be written, which is how software
+ * replaces a method (nouveau gf100_runq_intr). Writes of the interrupt registers wake the PBDMA's
+ * thread, which reads METHOD0 and DATA0 again (pbdma.c).
  */
 #include "fifo.h"
 

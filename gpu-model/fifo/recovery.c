@@ -9,8 +9,7 @@
  *   - the engine that met the fault is reset, or PFIFO is, or
  *   - it is disabled or not in its runlist any more, and then preempted or the error cleared.
  * nvkm_runl_rc() does so: disable, remove, reset engines that still have the channel, submit a new
- * list, clear the error. A driver can be done with all of that before the PBDMA's thread gets the
- * lock; then no channel is held at all.
+ * list, clear the error.
  */
 #include "fifo.h"
 
@@ -120,7 +119,6 @@ void fault_clear(struct gk110 *g, uint32_t runlists)
 /* ------------------------------------------------------------------ injection */
 
 /*
- * PFIFO_FAULT_INJECT: record a fault of the unit that software names, by the channel on the engine.
  * An engine without a channel shows the fault until the trigger is released or a reset:
  * gk104_fifo_recover_engn() of Linux 6.1 takes the channel off first, then waits for FAULTED, then
  * writes 0. Open: whether an idle engine takes work meanwhile; here it does.
@@ -169,10 +167,6 @@ static void earlier(uint64_t *next, uint64_t t)
 		*next = t;
 }
 
-/*
- * Whether the engine is due to leave its channel now. If it will be due later, *@next is when to
- * look.
- */
 static bool switch_due(struct fifo *f, struct feng *e, uint64_t now, uint64_t *next)
 {
 	struct pbdma *p = owner_of(f, e);
@@ -187,7 +181,7 @@ static bool switch_due(struct fifo *f, struct feng *e, uint64_t now, uint64_t *n
 	}
 	if (!e->queued && !sched_contended(p))
 		return false;
-	atomic_store(&p->fc->c.stop, true);	/* long methods that can be interrupted then stop */
+	atomic_store(&p->fc->c.stop, true);
 	return true;
 }
 

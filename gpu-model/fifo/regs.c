@@ -76,7 +76,6 @@ static bool read_only(uint32_t reg)
 	       reg == PFIFO_TIME_HIGH;
 }
 
-/* PFIFO_FAULT_INJECT was written; @pull: with its trigger bit */
 static void fault_trigger(struct gk110 *g, unsigned int engine, bool pull)
 {
 	uint32_t val = reg_get(g, PFIFO_FAULT_INJECT(engine));
@@ -117,7 +116,7 @@ void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		reg_set(g, reg, reg_get(g, reg) & ~val);
 		break;
 	case PFIFO_PBDMA_INTR_SOURCE:
-		pbdma_intr_update(g);	/* a level: it is cleared when the PBDMA's own bits are */
+		pbdma_intr_update(g);
 		break;
 	case PFIFO_USERD_BAR1:
 		userd_window_write(g, val, be);

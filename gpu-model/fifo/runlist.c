@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runlists: a list of channels, some of them members of groups under TSG headers (ram.h names the
- * sources). Channels are served in the order of the list. A channel may appear more than once, and
- * then has more turns.
+ * sources). Channels are served in the order of the list.
  */
 #include <errno.h>
 #include <stdlib.h>

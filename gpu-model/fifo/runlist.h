@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* a unit of scheduling: a channel group, or a channel that is in no group */
+/* a channel group, or a channel in no group */
 struct rl_group {
 	bool tsg;
-	uint16_t id;			/* id of the TSG, or of the channel */
+	uint16_t id;
 	uint16_t count;			/* members; 1 for a bare channel */
 	uint16_t turn;			/* member to try first */
-	uint32_t first;			/* index of the first member in runlist.chan */
+	uint32_t first;
 	uint64_t slice_ns;		/* TSG only; 0 = no limit */
 };
 
@@ -21,20 +21,17 @@ struct runlist {
 	uint16_t *chan;			/* members of all groups, in order */
 	unsigned int nr_groups, nr_chans;
 	unsigned int cursor;		/* group to try first */
-	unsigned int malformed;		/* how many entries broke the rules of the format */
+	unsigned int malformed;
 };
 
 /*
  * Replace the contents by @nr entries of two words at @words. Return 0, or -ENOMEM and an empty
- * list. A TSG header takes the entries after it as members until its count is used up. If the list
- * ends or another header comes before that, the header is malformed, as is a header with count 0
- * (open: the chip's answer is not documented; the model goes on with the members that are there).
+ * list. A TSG header takes the entries after it as members until its count is used up.
  */
 int rl_parse(struct runlist *rl, const uint32_t *words, unsigned int nr);
 void rl_free(struct runlist *rl);
 
 struct rl_ask {
-	/* whether no PBDMA has the group loaded */
 	bool (*group_free)(void *ctx, const struct rl_group *grp);
 	bool (*chan_ready)(void *ctx, unsigned int chid);
 	void *ctx;
@@ -43,10 +40,7 @@ struct rl_ask {
 /* Find the next member of @grp that is ready, in rotation. */
 bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_ask *ask,
 		    unsigned int *chid);
-/*
- * Find the next group in list order that is free and has a ready member; the cursor moves behind
- * it.
- */
+/* Find the next free group with a ready member; the cursor moves behind it. */
 struct rl_group *rl_pick(struct runlist *rl, const struct rl_ask *ask, unsigned int *chid);
 /* Whether rl_pick() would find something; changes nothing. */
 bool rl_any(const struct runlist *rl, const struct rl_ask *ask);

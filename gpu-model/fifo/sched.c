@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler. It runs under gk110.lock, on the thread that changed something; PBDMAs call it
- * when they have no channel or a slice is over.
+ * The scheduler. It runs under gk110.lock, on the thread that changed something or a PBDMA's.
  *
  * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist;
- * a PBDMA that serves several runlists takes turns among them. Within a TSG members take turns,
- * each for its PB timeslice, until the slice of the group is over. The end of a slice ends the turn
- * if another channel waits.
+ * a PBDMA that serves several runlists takes turns among them. The end of a slice ends the turn if
+ * another channel waits.
  *
  * A loaded channel that is blocked, disabled or removed from the list runs on until its turn ends
  * (open: the chip's documents only promise that it is not loaded again). A preempt ends the turn.
@@ -38,8 +36,8 @@ static bool group_free(void *ctx, const struct rl_group *grp)
 }
 
 /*
- * Whether a channel should be loaded that was unloaded in an acquire. Its semaphore is read after
- * kicks and from time to time, without loading the channel (as the chip's ACQ_PRETEST does).
+ * The channel's semaphore is read after kicks and from time to time, without loading the channel
+ * (as the chip's ACQ_PRETEST does).
  */
 static bool acquire_due(struct question *q, struct fchan *fc)
 {
@@ -236,7 +234,6 @@ void sched_slice_start(struct pbdma *p, bool group)
 	p->run_end = p->slice_end < p->member_end ? p->slice_end : p->member_end;
 }
 
-/* Load a channel. False: it can't be loaded now, but another channel may be. */
 static bool load(struct pbdma *p, unsigned int chid, unsigned int runlist,
 		 const struct rl_group *grp)
 {
@@ -285,7 +282,7 @@ static bool load_from(struct pbdma *p, unsigned int runlist)
 			sched_wake_runlist(p->g, runlist);
 		return true;
 	}
-	wake_post(&p->wake);	/* look again: another channel may be loaded */
+	wake_post(&p->wake);
 	return false;
 }
 
@@ -305,10 +302,7 @@ bool sched_load(struct pbdma *p)
 			return true;
 		}
 	}
-	/*
-	 * looking at many waiting acquires takes time: rest as long, as doorbells need the lock,
-	 * too
-	 */
+	/* looking took time: rest as long, as doorbells need the lock, too */
 	took = mono_ns() - began;
 	if (p->acq_retry < began + 2 * took)
 		p->acq_retry = began + 2 * took;
@@ -339,7 +333,6 @@ void sched_drop(struct pbdma *p)
 	p->preempt = p->drop = false;
 }
 
-/* The channel was preempted: also save its context, or that of a member of its TSG, from GR. */
 static void preempted(struct pbdma *p, struct fchan *fc)
 {
 	struct fifo *f = p->g->fifo;
@@ -410,10 +403,7 @@ static void list_changed(struct gk110 *g, unsigned int r)
 	}
 }
 
-/*
- * Read a submitted runlist at once: software may reuse its memory as soon as the pending bit reads
- * 0.
- */
+/* Software may reuse the list's memory as soon as the pending bit reads 0. */
 void sched_submit(struct gk110 *g)
 {
 	uint32_t base = reg_get(g, PFIFO_RUNLIST_BASE), submit = reg_get(g, PFIFO_RUNLIST_SUBMIT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Semaphores of PFIFO (cla16f.h SEMAPHORED). An acquire that does not succeed leaves ACQ_PENDING in
- * RAMFC. The channel may then be unloaded and loaded again: all of the acquire's state is in RAMFC.
+ * Semaphores of PFIFO (cla16f.h SEMAPHORED). A channel may be unloaded in an acquire: all
+ * of the acquire's state is in RAMFC.
  *
  * Open, the model chooses: GEQ compares the signed difference, so that counters may wrap; a 16-byte
  * release needs a 16-byte aligned address; reductions INC and DEC wrap at the payload, as the copy
@@ -12,17 +12,13 @@
 /* unit of the acquire's timeout and deadline (rnndb: PTIMER bits 10-41) */
 #define NS_PER_TICK	1024
 
-/*
- * Words of RAMFC are the guest's: bits that the methods would not store are dropped, too, those of
- * B here and those of A where the address is used.
- */
+/* Words of RAMFC are the guest's: bits that the methods would not store are dropped, too. */
 static uint64_t semaphore_va(const struct pbdma *p)
 {
 	return (uint64_t)W(p, RAMFC_SEMAPHORE_A) << 32 |
 	       (W(p, RAMFC_SEMAPHORE_B) & HOST_SEMAPHORE_LOWER);
 }
 
-/* Host pointer to an aligned word; NULL: a fault was recorded. Call with dma_lock held. */
 static uint32_t *word_at(struct pbdma *p, uint64_t va, enum mmu_access acc)
 {
 	struct chan *c = &p->fc->c;
@@ -69,7 +65,6 @@ static bool deadline_passed(struct gk110 *g, uint32_t config, uint32_t deadline)
 	return (config & RAMFC_ACQUIRE_TIMEOUT_EN) && (int32_t)(ticks(g) - deadline) >= 0;
 }
 
-/* Try the acquire. 1: it succeeded, 0: not yet, -1: fault */
 static int try_acquire(struct pbdma *p)
 {
 	uint32_t d = W(p, RAMFC_SEMAPHORE_D), mem = 0;
@@ -182,8 +177,8 @@ static uint32_t reduce(uint32_t d, uint32_t old, uint32_t arg)
 }
 
 /*
- * Write or reduce the semaphore. The payload is written last: a reader that sees it sees the time
- * of the same release. Call with dma_lock held.
+ * The payload is written last: a reader that sees it sees the time of the same release. Call with
+ * dma_lock held.
  */
 static bool release_locked(struct pbdma *p, uint32_t d)
 {

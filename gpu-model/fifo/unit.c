@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PFIFO as a unit of the device: its ranges of BAR0, its state after a reset, its threads. */
+/* PFIFO as a unit of the device. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #define FAULT_UNIT_HOST0	7	/* nouveau gk104_fifo_mmu_fault_engine */
 #define HUB_CLIENT_HOST		6	/* nouveau gk104_fifo_mmu_fault_hubclient */
 
-/* 0x00259c and 0x002800-0x0029ff, in the middle, belong to the MMU */
 static const struct mmio_range ranges[] = {
 	{ PFIFO_BASE, PFIFO_MMU_FAULT_SOURCE - PFIFO_BASE, "PFIFO", fifo_read, fifo_write },
 	{ PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_RECORDS - PFIFO_PBDMA_INTR_SOURCE, "PFIFO",
@@ -21,10 +20,7 @@ static const struct mmio_range ranges[] = {
 	{ PCCSR_BASE, PCCSR_SIZE, "PFIFO_CHAN", chan_table_read, chan_table_write },
 };
 
-/*
- * The copy engine of the runlist's PBDMA number @place: the runlist's copy engine of the same
- * number, modulo how many it has. -1: it has none.
- */
+/* -1: the runlist has no copy engine */
 static int copy_engine_of(struct gk110 *g, unsigned int runlist, unsigned int place)
 {
 	int list[GK110_MAX_ENGINE];
@@ -143,10 +139,7 @@ static int fifo_init(struct gk110 *g)
 	return 0;
 }
 
-/*
- * Drop all channels without saving. PBDMA threads that are executing notice p->drop when they come
- * back.
- */
+/* PBDMA threads that are executing notice p->drop when they come back. */
 void fifo_reset_hw(struct gk110 *g)
 {
 	struct fifo *f = g->fifo;
@@ -185,7 +178,7 @@ void fifo_reset_hw(struct gk110 *g)
 	wake_post(&f->keeper_wake);
 }
 
-/* Reset of the whole device; the threads are stopped. */
+/* the threads are stopped */
 static void fifo_reset(struct gk110 *g)
 {
 	struct fifo *f = g->fifo;

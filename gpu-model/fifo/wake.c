@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sleeping without losing events: read the event counter, look at the state, and sleep only while
- * the counter has not changed.
- */
+/* Sleeping without losing events, by an event counter that is read before the state is. */
 #include "fifo.h"
 
 void wake_init(struct wake *w)

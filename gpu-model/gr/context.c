@@ -4,8 +4,7 @@
  * 256-byte header that the microcode uses, the values of the hub's register list, the hub's strands
  * at the next 256-byte boundary, then for each GPC the values of its GPC, TPC and PPC lists and its
  * strands. The hub's strands hold the model's class state (state.h). On the chip the GPCs' strands
- * hold the internal state of their units. The model leaves one block for each GPC instead, and
- * neither writes nor reads it.
+ * hold the internal state of their units; here one unused block each.
  *
  * Open: in a list for several units, the order of units and registers; the model stores unit after
  * unit.
@@ -25,11 +24,8 @@
 
 #define BLOCK		256u
 #define CHUNK_WORDS	1024u
-#define PATCH_BATCH	32u		/* entries that the program fetches at once */
-/*
- * Open: how long a patch list may be. A channel that is to stop may still execute PATCH_PATIENT
- * entries.
- */
+#define PATCH_BATCH	32u
+/* Open: how long a patch list may be. */
 #define PATCH_MAX	(1u << 20)
 #define PATCH_PATIENT	(1u << 14)
 
@@ -101,15 +97,12 @@ int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *w
 /* ---------------------------------------------------------------- register lists */
 
 struct reg_list {
-	const struct falcon *dmem;	/* the falcon whose data segment has the list, or NULL */
+	const struct falcon *dmem;
 	const uint32_t *fixed;		/* a fixed list, or NULL */
-	uint32_t head, nr;		/* @head: byte offset in the data segment; @nr: words */
+	uint32_t head, nr;
 };
 
-/*
- * A list in a data segment, from its head to its tail. A list whose tail is no valid end has no
- * words.
- */
+/* A list whose tail is no valid end has no words. */
 static struct reg_list dmem_list(const struct falcon *f, uint32_t head_at, uint32_t tail_at)
 {
 	uint32_t head = falcon_dmem_get(f, head_at), tail = falcon_dmem_get(f, tail_at);
@@ -167,9 +160,7 @@ static uint32_t next_block(uint32_t off)
 	return (off / BLOCK + 1) * BLOCK;
 }
 
-/*
- * Bytes of a unit's strands: whole blocks, one more than the words fill (com.fuc strand_ctx_init).
- */
+/* Whole blocks, one more than the words fill (com.fuc strand_ctx_init). */
 static uint32_t strand_bytes(uint32_t words)
 {
 	return (words / 64 + 1) * BLOCK;
@@ -217,8 +208,8 @@ struct xfer {
 	struct mmu_client *who;
 	bool load;
 	uint64_t off;			/* offset of buf[0] in the image */
-	uint32_t left;			/* words of this run that are not in buf[] yet */
-	uint32_t n, at;			/* number of words in buf[]; index of the next word */
+	uint32_t left;
+	uint32_t n, at;
 	uint32_t buf[CHUNK_WORDS];
 };
 
@@ -240,7 +231,6 @@ static int run_flush(struct xfer *x)
 	return ret;
 }
 
-/* Give the run's next word, for reading or writing. */
 static int run_word(struct xfer *x, uint32_t **word)
 {
 	int ret = 0;
@@ -340,7 +330,7 @@ static int move_image(struct gk110 *g, const struct ctx_mem *m, bool load)
 		return -EIO;
 	ret = move_hub(&x);
 	for (unsigned int i = 0; !ret && i < GR_NR_GPC; i++) {
-		/* a register in a list may reset GR, and then the lists are gone */
+		/* a register in a list may reset GR */
 		if (atomic_load(&g->gr->resets) != resets)
 			return -EIO;
 		ret = move_gpc(&x, i, off);

@@ -2,8 +2,7 @@
 /*
  * Falcon ports (envytools docs/hw/falcon; nouveau nvkm/falcon/v1.c shows how they are used):
  * memories behind address/data ports with auto-increment, capability words, interrupt
- * set/ack/mask/route, start. No instruction is executed: programs are modelled by their owners
- * (pmu.c, fecs.c, fecs_ext.c).
+ * set/ack/mask/route, start.
  */
 #include "falcon.h"
 
@@ -40,10 +39,7 @@ void falcon_fini(struct falcon *f)
 
 void falcon_reset(struct falcon *f)
 {
-	/*
-	 * after a reset the chip clears both memories (FALCON_DMACTL_SCRUBBING); here that takes no
-	 * time
-	 */
+	/* the chip clears both (FALCON_DMACTL_SCRUBBING) */
 	memset(f->imem, 0, f->imem_size);
 	memset(f->dmem, 0, f->dmem_size);
 	memset(f->imem_port, 0, sizeof(f->imem_port));
@@ -73,7 +69,6 @@ uint32_t falcon_host_intr(const struct falcon *f)
 	return f->intr & f->intr_en & host & ~other;
 }
 
-/* Move one word through a port. The offset advances when the control word asks for it. */
 static uint32_t port_access(struct falcon_port *p, uint32_t *mem, uint32_t size, uint32_t ainc,
 			    const uint32_t *wr)
 {

@@ -13,25 +13,25 @@
 #include <gk110/falcon.h>
 
 struct falcon_port {
-	/* last control word; the offset advances with auto-increment */
+	/* the offset advances with auto-increment */
 	uint32_t ctrl;
 };
 
 struct falcon {
 	const char *name;
-	uint32_t imem_size, dmem_size;	/* bytes, multiples of 256, at most 64 KiB */
+	uint32_t imem_size, dmem_size;	/* bytes */
 	uint32_t *imem, *dmem;
 	struct falcon_port imem_port[FALCON_IMEM_PORTS], dmem_port[FALCON_DMEM_PORTS];
 	uint32_t intr, intr_en, intr_route;
 	uint32_t bootvec, dmactl;
-	bool code_loaded;		/* something was written to IMEM since reset */
+	bool code_loaded;
 	bool running;			/* was started since reset */
 };
 
-/* what the owner of the falcon has to do after a register write */
+/* what the owner has to do after a write */
 enum falcon_event {
 	FALCON_NONE,
-	FALCON_OTHER,			/* the register is not a common port: handle it */
+	FALCON_OTHER,
 	FALCON_STARTED,
 	FALCON_TRIGGERED,		/* bits were set in .intr */
 	FALCON_INTR_CHANGED,		/* acknowledged, masked or routed */
@@ -42,13 +42,13 @@ void falcon_fini(struct falcon *f);
 void falcon_reset(struct falcon *f);
 
 /*
- * @off: offset into the falcon's window. falcon_read() returns false when the register is not a
+ * @off: offset into the falcon's window. falcon_read() returns false for a register that is no
  * common port.
  */
 bool falcon_read(struct falcon *f, uint32_t off, uint32_t *val);
 enum falcon_event falcon_write(struct falcon *f, uint32_t off, uint32_t val);
 
-/* data memory as the program sees it; out of range reads give 0, writes are dropped */
+/* as the program sees it; out of range: 0, writes are dropped */
 uint32_t falcon_dmem_get(const struct falcon *f, uint32_t addr);
 void falcon_dmem_set(struct falcon *f, uint32_t addr, uint32_t val);
 

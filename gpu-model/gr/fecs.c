@@ -7,9 +7,8 @@
  * The uploaded image decides which program is modelled. The data segment of nouveau's hub image
  * begins with the head of a register list at 0x300, and the list's first word is the entry that the
  * image has there. Any other image is taken for NVIDIA's, which has other commands in the same two
- * registers (fecs_ext.c). Without code no program starts. A changed build of nouveau's microcode
- * keeps that layout and is modelled as the stock one, with its patch list: the worst case for
- * isolation.
+ * registers (fecs_ext.c). A changed build of nouveau's microcode keeps that layout and is modelled
+ * as the stock one, with its patch list: the worst case for isolation.
  *
  * Work that never completes on the chip (a fault during a transfer, a list without end) leaves the
  * program waiting: its trace bits stay set, and switches fail until GR is reset or the program
@@ -26,13 +25,12 @@
 
 #include <linux/bitfield.h>
 
-/* open: sizes of the memories. These are large enough for nouveau's and NVIDIA's images */
+/* open: sizes of the memories. */
 #define FECS_IMEM	0x4000
 #define FECS_DMEM	0x1000
 #define GPCCS_IMEM	0x2000
 #define GPCCS_DMEM	0x1000
 
-/* the command that the interrupt handler queues for a switch request */
 #define CMD_CHSW	0x4001
 
 int fecs_init(struct gk110 *g)
@@ -149,7 +147,6 @@ static void start_nouveau(struct gk110 *g)
 	struct gr *gr = g->gr;
 	uint32_t size;
 
-	/* the hub's program starts the GPCs' programs and waits for each */
 	for (unsigned int i = 0; i < GR_NR_GPC; i++) {
 		if (!gr->gpccs[i].code_loaded) {
 			fecs_hang(g, "GPCCS has no code");
@@ -251,9 +248,7 @@ int fecs_save(struct gk110 *g)
 	return 0;
 }
 
-/*
- * Execute the patch list that the image's header names, once: its count in memory is then set to 0.
- */
+/* The list is executed once: its count is then set to 0. */
 static int run_patch_list(struct gk110 *g, const atomic_bool *stop, bool may_unlock)
 {
 	struct fecs *f = &g->gr->fecs;
@@ -308,10 +303,7 @@ int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_
 	return 0;
 }
 
-/*
- * Serve the switch request in CHAN_ADDR and CHAN_NEXT, which a register write has raised. PFIFO's
- * switches come by gr_load() and gr_save().
- */
+/* PFIFO's switches come by gr_load() and gr_save(). */
 static void switch_request(struct gk110 *g)
 {
 	uint32_t prev = reg_get(g, GR_FECS + FECS_CHAN_ADDR);
@@ -386,10 +378,6 @@ static void enqueue(struct gk110 *g, uint32_t cmd, uint32_t data)
 	fecs_run_queue(g);
 }
 
-/*
- * The program's interrupt handler: queue switch requests, and pass unknown interrupts up to the
- * host.
- */
 static void interrupts(struct gk110 *g)
 {
 	struct falcon *f = &g->gr->fecs.falcon;

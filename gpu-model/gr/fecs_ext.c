@@ -2,8 +2,8 @@
 /*
  * The context switch processor with NVIDIA's firmware, as far as nouveau's external-firmware mode
  * (NvGrUseFW) uses it: method port with results in scratch 0 or 1 (nouveau gf100.c gf100_gr_fecs_*,
- * gf100_gr_init_ctxctl_ext). Which registers that firmware saves is not known. The model saves
- * those of fixed lists (context.c) and its class state.
+ * gf100_gr_init_ctxctl_ext). The model saves the registers of fixed lists (context.c) and its class
+ * state.
  *
  * Open, the model chooses: sizes of the zcull, performance monitor and power gating images (the
  * model writes none of them). Methods 0x38/0x39 are acknowledged and do not hold back switches.
@@ -16,7 +16,6 @@
 #define PM_IMAGE_SIZE		0x2000
 #define REGLIST_IMAGE_SIZE	0x1000
 
-/* The host starts the programs of FECS and of each GPCCS; the firmware is ready when all run. */
 void fecs_ext_start(struct gk110 *g)
 {
 	if (!g->gr->fecs.falcon.running)

@@ -33,17 +33,16 @@
 
 /* ---------------------------------------------------------------- context switching */
 
-/* which program the model takes the uploaded FECS image for; fecs.c documents the rule */
+/* the program that the uploaded FECS image is taken for */
 enum fecs_program { FECS_NONE, FECS_NOUVEAU, FECS_EXTERNAL };
 
-/* how many commands may wait while a command runs (queue_init of fuc/macros.fuc) */
+/* commands that may wait (queue_init of fuc/macros.fuc) */
 #define FECS_QUEUE	8
 
 struct fecs_cmd {
 	uint32_t cmd, data;
 };
 
-/* a place in GPU memory: a context image or a patch list */
 struct ctx_mem {
 	struct mmu_space space;
 	uint64_t addr;
@@ -54,25 +53,23 @@ struct ctx_mem {
 struct fecs {
 	struct falcon falcon;
 	enum fecs_program program;
-	/* a command or switch is being executed; gk110.lock may be dropped meanwhile */
+	/* gk110.lock may be dropped meanwhile */
 	bool busy;
-	/* the program waits for an event that never comes: until a reset or a new start */
+	/* the program waits, until a reset or a new start */
 	bool hung;
 	struct fecs_cmd queue[FECS_QUEUE];
 	unsigned int queued;
-	struct ctx_mem ctx;		/* context image of the channel in CHAN_ADDR */
+	struct ctx_mem ctx;
 };
-
-/* ---------------------------------------------------------- inline uploads and macros in flight */
 
 #define UPLOAD_STAGE	4096u
 
 /*
- * Words of an inline upload that are not in memory yet. The rest of an upload's state is class
- * state and survives a context switch. The stage is written to memory before a switch.
+ * Words of an inline upload that are not in memory yet. The stage is written to memory before a
+ * switch.
  */
 struct gr_upload {
-	uint32_t used;			/* how many bytes of stage[] are in use */
+	uint32_t used;
 	uint8_t stage[UPLOAD_STAGE];
 };
 
@@ -133,7 +130,7 @@ extern const struct gr_actions gr_actions_common, gr_actions_3d, gr_actions_comp
 
 /*
  * A word may have any value, and another one at the next read: context images are the guest's
- * memory, and register handlers write words, too. So read a word once, and check it.
+ * memory, and register handlers write words, too.
  */
 
 static inline uint32_t strand_get(struct gr *gr, unsigned int word)
@@ -174,8 +171,8 @@ void sm_place(unsigned int sm, unsigned int *gpc, unsigned int *tpc);
 uint32_t gr_port_read(struct gk110 *g, uint32_t reg);
 void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 /*
- * Access any register of BAR0, as a PRI master on the chip can: this calls handlers of all units,
- * which may reset GR (compare gr.resets) or take dma_lock for writing, so hold no dma_lock.
+ * Access any register of BAR0, as a PRI master: handlers may reset GR or take dma_lock for writing,
+ * so hold no dma_lock.
  */
 uint32_t pri_read(struct gk110 *g, uint32_t addr);
 void pri_write(struct gk110 *g, uint32_t addr, uint32_t val);
@@ -192,7 +189,7 @@ enum eng_ret trap_macro(struct gr_exec *x, uint32_t esr, uint32_t pc, uint32_t o
 enum eng_ret trap_sked(struct gr_exec *x, uint32_t esr);
 enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr,
 		     uint32_t global_esr);
-/* Raise the notify interrupt. Takes the lock; does not halt the engine. */
+/* Raise the notify interrupt. Takes the lock. */
 void trap_notify(struct gk110 *g);
 /* call the functions from here on with lock held */
 void trap_update(struct gk110 *g);
@@ -212,10 +209,7 @@ uint32_t fecs_scratch(struct gk110 *g, unsigned int i);
 void fecs_scratch_set(struct gk110 *g, unsigned int i, uint32_t val);
 void fecs_scratch_or(struct gk110 *g, unsigned int i, uint32_t bits);
 void fecs_scratch_clear(struct gk110 *g, unsigned int i, uint32_t bits);
-/*
- * A method that the class leaves to FECS. nouveau's program reports it to the host, NVIDIA's gets a
- * note only. Takes the lock.
- */
+/* A method that the class leaves to FECS. Takes the lock. */
 void fecs_firmware_method(struct gr_exec *x);
 /*
  * Save the resident context; load that of @chan, a word as CHAN_ADDR holds it. @may_unlock: the
@@ -232,7 +226,7 @@ void fecs_ext_command(struct gk110 *g, const struct fecs_cmd *cmd);
 
 /* ---------------------------------------------------------------- context.c (lock held) */
 
-/* Return the bytes of a context image with the present register lists; 0 when a list has no end. */
+/* Return the bytes of a context image; 0 when a list has no end. */
 uint32_t ctx_image_size(struct gk110 *g);
 /*
  * Return 0, -EFAULT after a fault was recorded, or -EIO when an image in physical memory can't be
@@ -267,10 +261,7 @@ struct release {
 };
 /* Write or reduce a semaphore. Return 0, or -EFAULT after a fault was recorded. */
 int semaphore_release(struct gr_exec *x, struct mmu_client *who, const struct release *r);
-/*
- * Evaluate the state of conditional execution into *@on. False: its memory can't be read, or its
- * mode does not exist; *@ret is the method's result.
- */
+/* Evaluate the state of conditional execution into *@on. False: *@ret is the method's result. */
 bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret);
 
 /* launch.c */

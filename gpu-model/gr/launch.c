@@ -2,14 +2,12 @@
 /*
  * Compute launches: SEND_PCAS_A names the queue meta data, SEND_SIGNALING_PCAS_B schedules it
  * (cla1c0.h). SKED reads and checks it, the grid runs (sm.h), then its releases are written, and a
- * dependent grid follows if the data names one. Grids run one after the other, so membars and cache
- * invalidates have nothing to do.
+ * dependent grid follows if the data names one.
  *
  * A launch that a stop interrupted goes on where it was: the context state says which grid of a
  * chain it is and how many of its warps are done. The QMD can also say where its grid begins, so
  * that software can stop a grid in one place and go on with it in another (CTA_RASTER_*_RESUME).
- * Open: whether the chip writes these fields when it preempts; the model does not. A grid that
- * traps writes no releases (open on the chip).
+ * A grid that traps writes no releases (open on the chip).
  *
  * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write. No source was
  * found that describes an entry: scheduling a queue is a data error, INVALID_OPERATION.
@@ -19,7 +17,6 @@
 
 #include <linux/bitfield.h>
 
-/* Keep a launch that was interrupted in class state. */
 static void resume_set(struct gr *gr, uint32_t qmd, uint64_t warps)
 {
 	strand_set(gr, STRAND_LAUNCH_ACTIVE, 1);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Class 902D. State is kept. A method that would draw raises ILLEGAL_MTHD, for the reason in
- * methods_3d.c.
- */
+/* Class 902D. A method that would draw raises ILLEGAL_MTHD, for the reason in methods_3d.c. */
 #include "gr.h"
 
 static enum eng_ret no_drawing(struct gr_exec *x)

@@ -2,8 +2,7 @@
 /*
  * Class A197. State is kept, and constant buffer loads reach memory. The model has no rasteriser: a
  * method that would draw, clear or move depth data raises ILLEGAL_MTHD, with the method and its
- * argument in the trapped registers. The method is skipped when the host acknowledges the
- * interrupt.
+ * argument in the trapped registers.
  */
 #include "gr.h"
 
@@ -20,10 +19,6 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-/*
- * LOAD_CB: write one word at the load offset of the selected constant buffer, and advance the
- * offset.
- */
 static enum eng_ret load_cb(struct gr_exec *x)
 {
 	uint32_t off = state_get(x->gr, GR_3D, M_LOAD_CB_OFFSET),
@@ -32,7 +27,7 @@ static enum eng_ret load_cb(struct gr_exec *x)
 
 	if (off & 3)
 		return trap_data_error(x, GR_DATA_ERROR_INVALID_ALIGNMENT);
-	/* open: loads behind the buffer's end. The model drops them, as reads there give 0 */
+	/* open: loads behind the buffer's end. Dropped here */
 	if (off < size &&
 	    mmu_write(x->g, &x->gr->fe, &x->c->vm, va + off, &x->data, sizeof(x->data), 0))
 		return ENG_FAULT;

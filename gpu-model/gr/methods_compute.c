@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Class A1C0: launches (launch.c) and firmware methods. Uploads (methods_i2m.c), reports and
- * notifiers (report.c) are elsewhere; the rest is state.
- */
+/* Class A1C0: launches (launch.c) and firmware methods. */
 #include "gr.h"
 
 static enum eng_ret firmware_method(struct gr_exec *x)
@@ -11,7 +8,7 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-/* open: the effect of the unsignalled form (SEND_PCAS_B_FROM, _DELTA) */
+/* open: the effect of the unsignalled form */
 static enum eng_ret pcas_unsignalled(struct gr_exec *x)
 {
 	return trap_illegal_method(x);

@@ -7,9 +7,8 @@
  * blocks as SET_DST_BLOCK_SIZE says, in the order of x, y, z (rnndb, envytools g80-surface.rst; the
  * same virtual order that the copy engines use).
  *
- * Words are staged and written to memory in runs, at the latest at the end of the upload or before
- * a context switch. Data without an upload, and a launch in the middle of an upload, are M2MF
- * errors, with nouveau's names.
+ * Data without an upload, and a launch in the middle of an upload, are M2MF errors, with nouveau's
+ * names.
  */
 #include "gr.h"
 
@@ -59,7 +58,7 @@ static void surface_get(struct gr *gr, enum gr_class cls, uint32_t launch, struc
 	s->blocks_per_layer = s->blocks_per_row * ((height + rows - 1) / rows);
 }
 
-/* Address of byte (@x, @line) of the destination. *@run: how many bytes follow in one piece. */
+/* *@run: how many bytes follow in one piece. */
 static uint64_t surface_addr(const struct surface *s, uint32_t line, uint32_t x, uint32_t *run)
 {
 	uint64_t px, py, gob_y, block, off;
@@ -102,7 +101,7 @@ static bool launch_valid(struct gr *gr, enum gr_class cls, uint32_t launch)
 	       s.y0 + (uint64_t)state_get(gr, cls, M_LINE_COUNT) <= height;
 }
 
-/* Write the staged bytes to memory. They end at (UPLOAD_LINE, UPLOAD_X) and never cross a line. */
+/* The staged bytes end at (UPLOAD_LINE, UPLOAD_X) and never cross a line. */
 static int stage_write(struct gk110 *g, struct chan *c)
 {
 	struct gr *gr = g->gr;

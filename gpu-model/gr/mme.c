@@ -15,9 +15,8 @@
  * either then. Otherwise an exit flag in a delay slot ends the macro after the instruction at the
  * branch's target (Mesa mme_fermi_sim.c, compared with hardware by its tests).
  *
- * The model starts a macro when the last parameter of the method group has arrived; the chip starts
- * it at once and waits for parameters. Errors have the names of nouveau's gf100_macro_error. Open:
- * the watchdog's time; the model counts instructions.
+ * Errors have the names of nouveau's gf100_macro_error. Open: the watchdog's time; the model counts
+ * instructions.
  */
 #include "gr.h"
 
@@ -62,7 +61,6 @@
 #define OP_BF_DST	GENMASK(31, 27)
 #define MTHD_WORD	GENMASK(11, 0)
 #define MTHD_INC	GENMASK(17, 12)
-/* field of the result that the set-and-emit forms send */
 #define MTHD_ARG	GENMASK(17, 12)
 
 #define WATCHDOG	(1u << 20)
@@ -327,7 +325,7 @@ static enum eng_ret call(struct gr_exec *x)
 		return ENG_DONE;
 	ret = run(x, macro);
 	if (ret == ENG_AGAIN)
-		/* the same parameter will be sent again; the macro then starts over */
+		/* the same parameter will be sent again */
 		strand_set(x->gr, STRAND_MME_COUNT, n);
 	else
 		strand_set(x->gr, STRAND_MME_MACRO, 0);

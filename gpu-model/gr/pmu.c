@@ -2,10 +2,8 @@
 /*
  * PMU: a falcon with nouveau's PMU program, which is not executed but modelled (nouveau
  * subdev/pmu/fuc: kernel, host, memx, i2c_, perf, test): two rings of messages in its data memory,
- * replies, one interrupt. Processes: MEMX tells where its script lies and runs it (register writes
- * with the PMU's full rights, waits, delays), I2C_ finds no device on any bus, PERF takes messages
- * without an answer, TEST counts messages. Any other image is started and then does nothing, as its
- * protocol is not known.
+ * replies, one interrupt. Any other image is started and then does nothing, as its protocol is not
+ * known.
  *
  * Open, the model chooses: MEMX delays take no time, and a wait reads its register once, because
  * the registers of the memory controller settle at once here.
@@ -22,7 +20,7 @@
 #define PMU_IMEM	0x6000
 #define PMU_DMEM	0x3000
 
-/* data1 of a reply from I2C_ (fuc/i2c_.fuc returns the bus error there) */
+/* data1 of a reply from I2C_ (fuc/i2c_.fuc) */
 #define I2C_FAILED	1
 
 struct pmu {
@@ -37,7 +35,7 @@ static void intr_update(struct gk110 *g)
 	pmc_intr_set(g, PMU_INTR_BIT, falcon_host_intr(&g->pmu->falcon));
 }
 
-/* Send a reply to the host. It is lost when the ring is full; the chip's program would wait. */
+/* A reply is lost when the ring is full; the chip's program would wait. */
 static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t data0,
 		  uint32_t data1)
 {
@@ -59,10 +57,7 @@ static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t 
 	intr_update(g);
 }
 
-/*
- * Write a register for a script. The PMU's own registers are left out: the script would call
- * itself.
- */
+/* The PMU's own registers are left out: the script would call itself. */
 static void memx_write(struct gk110 *g, uint32_t addr, uint32_t val)
 {
 	if ((addr & ~(PMU_SIZE - 1)) != PMU_BASE)

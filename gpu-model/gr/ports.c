@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers of PGRAPH. Most are storage: the driver programs them, contexts save and load them.
- * Among those with effects: interrupt and error status, GR_CTRL, GR_FE_PWR, the icmd and method
- * ports, broadcast to GPCs, TPCs, PPCs and ROPs, and the falcons. The icmd and method ports change
- * class state as a method would. A method that does more than that is refused there as illegal
- * (open).
+ * Registers of PGRAPH. Most are storage: the driver programs them, contexts save and load them. The
+ * icmd and method ports change class state as a method would. A method that does more than that is
+ * refused there as illegal (open).
  */
 #include "gr.h"
 
@@ -100,7 +98,7 @@ static uint32_t tpc_read(struct gk110 *g, unsigned int gpc, unsigned int tpc, ui
 	return reg_get(g, GR_GPC(gpc, GPC_TPC + tpc * GPC_TPC_STRIDE + off));
 }
 
-/* A broadcast read gives the first unit's value (open; software reads back what it wrote). */
+/* Open: what a broadcast read gives; here the first unit's value. */
 static uint32_t gpc_read(struct gk110 *g, unsigned int gpc, uint32_t off)
 {
 	uint32_t val;
@@ -188,7 +186,6 @@ static void hub_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		port_method(g, val);
 		return;
 	case GR_FE_PWR:
-		/* the request bit is cleared when the mode has changed, which takes no time here */
 		reg_set(g, reg, ((reg_get(g, reg) & ~be) | val) & ~(uint32_t)GR_FE_PWR_PENDING);
 		return;
 	case GR_DATA_ERROR:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue meta data: decoding into a plain structure, and the checks that SKED makes before it starts
- * CTAs. Names of the errors are nouveau's (gf100.c gk104_sked_error); limits are those of compute
- * capability 3.5 (CUDA C programming guide, table of technical specifications) and of cla1c0qmd.h.
- * Where no source says which error an illegal value raises, the model takes the nearest of those
- * names.
+ * Queue meta data: decoding, and SKED's checks. Names of the errors are nouveau's (gf100.c
+ * gk104_sked_error); limits are those of compute capability 3.5 (CUDA C programming guide, table of
+ * technical specifications) and of cla1c0qmd.h. Where no source says which error an illegal value
+ * raises, the model takes the nearest of those names.
  */
 #include "qmd.h"
 
@@ -16,10 +15,10 @@
 #define WARP			32
 #define MAX_REGISTERS		255
 #define SM_REGISTERS		65536
-#define REGISTER_UNIT		256	/* a warp's registers come in multiples of this */
+#define REGISTER_UNIT		256
 #define MAX_CBUF_SIZE		0x10000
 #define MAX_LOCAL_SIZE		(512 * 1024)
-#define PROGRAM_ALIGN		0x40	/* a program begins with the scheduling word of a group */
+#define PROGRAM_ALIGN		0x40
 
 static uint32_t extract(const uint32_t *words, unsigned int high, unsigned int low)
 {
@@ -135,7 +134,7 @@ uint64_t qmd_warps(const struct qmd *q)
 {
 	uint64_t n;
 
-	/* 32 + 16 bits do not overflow */
+	/* no overflow */
 	n = (uint64_t)q->cta_raster_width * q->cta_raster_height;
 	if (__builtin_mul_overflow(n, (uint64_t)q->cta_raster_depth, &n) ||
 	    __builtin_mul_overflow(n, qmd_warps_per_cta(q), &n))

@@ -21,10 +21,7 @@ void qmd_decode(const uint32_t words[QMD_WORDS], struct qmd *q);
 /* Return the bits of GR_SKED_ESR for errors that the hardware refuses; 0: the QMD is good. */
 uint32_t qmd_check(const struct qmd *q);
 
-/*
- * The warp at which the grid begins, counted in the launch order of its CTAs: 0, or where a grid
- * that was preempted before is to go on.
- */
+/* The warp at which the grid begins or goes on, in launch order. */
 uint64_t qmd_first_warp(const struct qmd *q);
 
 /* Sizes of the grid. They saturate at UINT64_MAX. */

@@ -5,9 +5,8 @@
  * counter, 0 or counter, time}. Mesa reads back the payload and a 32-bit value for pixel counts,
  * and a 64-bit value for other counters (nvc0_query_hw.c).
  *
- * Methods execute one after the other here, so reports have no preceding work to wait for. The
- * model does not draw, so all counters are 0. Open: reductions of four-word semaphores; the model
- * applies them to the first word.
+ * Methods execute one after the other here, so reports have no preceding work to wait for. Open:
+ * reductions of four-word semaphores; the model applies them to the first word.
  */
 #include "gr.h"
 
@@ -43,10 +42,7 @@ static uint32_t reduce(unsigned int op, bool is_signed, uint32_t old, uint32_t a
 	}
 }
 
-/*
- * Reduce the word by compare and exchange, as other engines may access it at the same time. Callers
- * have checked that the address is aligned.
- */
+/* Reduce the word by compare and exchange, as other engines may access it at the same time. */
 static int reduce_memory(struct gr_exec *x, struct mmu_client *who, const struct release *r)
 {
 	struct mmu_seg seg;
@@ -158,8 +154,7 @@ const struct gr_actions gr_actions_report = { report_table,
 /* ---------------------------------------------------------------- notifiers */
 
 /*
- * Write a notifier {time 64, info 32, status}; status 0 is done (nouveau nvif cl506f-style
- * notifiers; open: info).
+ * {time 64, info 32, status}; status 0 is done (nouveau nvif cl506f-style notifiers; open: info).
  */
 static enum eng_ret notify(struct gr_exec *x)
 {

@@ -10,14 +10,14 @@
 
 enum sm_result {
 	SM_DONE,		/* every CTA has exited */
-	/* stopped by *stop: .warps_done says how far the grid came. Call again with that value. */
+	/* stopped by *stop: .warps_done says how far. Call again with that value. */
 	SM_AGAIN,
 	SM_FAULT,		/* an MMU fault was recorded */
 	/* an SM stopped: .trap says where and why. Without error bits: no memory for a CTA */
 	SM_TRAP,
-	/* one CTA needs more local memory than an SM has (local_size_per_sm) */
+	/* one CTA needs more local memory than an SM has */
 	SM_NO_TEMP,
-	/* while the grid ran, the engine was reset or sm_abandon() called: CTAs were dropped */
+	/* CTAs were dropped by a reset or sm_abandon() */
 	SM_RESET,
 };
 
@@ -28,21 +28,20 @@ struct sm_grid {
 	uint64_t code_base;
 	struct pacer *pacer;
 	const atomic_bool *stop;
-	uint64_t warps_done;		/* in and out: warps that are done */
-	/* from here to texture_cbuf: class state, with the methods that set it */
+	uint64_t warps_done;
+	/* from here to texture_cbuf: class state, by the methods that set it */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
 	uint64_t local_base, local_size_per_sm;
-	/* where these windows begin in generic addresses; 16 MiB each */
+	/* in generic addresses; 16 MiB each */
 	uint32_t local_window, shared_window;
-	/* addresses of the pools of texture headers and samplers */
 	uint64_t header_pool, sampler_pool;
 	uint32_t max_header, max_sampler;
-	/* SET_BINDLESS_TEXTURE: the constant bank with the handles of bound textures */
+	/* SET_BINDLESS_TEXTURE: a constant bank */
 	unsigned int texture_cbuf;
 	struct {
 		unsigned int gpc, tpc;
 		uint32_t warp_esr, global_esr;	/* TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR */
-		uint32_t pc;			/* of the instruction, from the code base */
+		uint32_t pc;
 	} trap;
 };
 
@@ -53,15 +52,12 @@ enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
  * While @on, each CTA is dropped after the turn of a warp: the model ends or is reset. Any thread.
  */
 void sm_abandon(struct gk110 *g, bool on);
-/*
- * Warp instructions executed since sm_init(), as of the last return of sm_run_grid(). Those of
- * empty programs (grid.c) are not counted.
- */
+/* Warp instructions executed since sm_init(), as of the last return of sm_run_grid(). */
 uint64_t sm_instructions(struct gk110 *g);
 
 /*
  * Called by the GR unit's init and fini, without a lock. Where sm_init() fails, sm_fini() frees
- * what it made. sm_fini() waits for the helper threads: no grid may run any more.
+ * what it made. sm_fini(): no grid may run any more.
  */
 int sm_init(struct gk110 *g);
 void sm_fini(struct gk110 *g);

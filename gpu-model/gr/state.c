@@ -3,8 +3,7 @@
  * Class state. A method that only sets state leaves its argument here; macros read it back,
  * launches use it, context images hold it. The ranges are coarse on purpose: they have the methods
  * of the class headers, and undocumented methods that nouveau's golden context and Mesa's start-up
- * send (gk110_grctx_init_a197_0, nvc0_magic_3d_init) and the card accepts. A method outside of the
- * ranges is illegal, unless it acts (engine.c).
+ * send (gk110_grctx_init_a197_0, nvc0_magic_3d_init) and the card accepts.
  */
 #include "gr.h"
 
@@ -111,10 +110,7 @@ bool state_bundle_word(uint32_t addr, unsigned int *word)
 	return true;
 }
 
-/*
- * Set the state before a context is loaded. Open on the chip; the model takes zeros, with rendering
- * and launches enabled.
- */
+/* Open on the chip; the model takes zeros, with rendering and launches enabled. */
 void state_reset(struct gr *gr)
 {
 	for (unsigned int i = 0; i < STRAND_WORDS; i++)

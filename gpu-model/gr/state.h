@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Layout of the class state that is saved with a context ("strand" of the hub in the image): the
- * last argument of each method, macro memories, bundles, and the state of work that a switch
- * interrupted. The layout is the model's own; the chip's is not documented.
+ * Layout of the class state that is saved with a context ("strand" of the hub in the image). The
+ * layout is the model's own; the chip's is not documented.
  */
 #ifndef KVGPU_MODEL_GR_STATE_H
 #define KVGPU_MODEL_GR_STATE_H
@@ -29,17 +28,16 @@ enum strand_word {
 	STRAND_MME_START	= STRAND_MME_CODE + MME_CODE_WORDS,
 	STRAND_BUNDLE_LOW	= STRAND_MME_START + MME_START_WORDS,
 	STRAND_BUNDLE_HIGH	= STRAND_BUNDLE_LOW + BUNDLE_LOW_WORDS,
-	/* 1 + the class of the upload that is active; 0: none */
+	/* 1 + the class of the active upload; 0: none */
 	STRAND_UPLOAD_CLASS	= STRAND_BUNDLE_HIGH + BUNDLE_HIGH_WORDS,
 	STRAND_UPLOAD_LINE,					/* next line of the upload */
 	STRAND_UPLOAD_X,					/* the next byte in that line */
 	STRAND_UPLOAD_LAUNCH,					/* argument of LAUNCH_DMA */
 	STRAND_LAUNCH_ACTIVE,					/* 1: a launch was interrupted */
 	STRAND_LAUNCH_QMD,					/* QMD of that launch, >> 8 */
-	/* warps of that launch that are done */
 	STRAND_LAUNCH_WARPS_LO,
 	STRAND_LAUNCH_WARPS_HI,
-	/* 1 + the macro whose parameters are being collected; 0: none */
+	/* 1 + the macro that collects parameters; 0: none */
 	STRAND_MME_MACRO,
 	STRAND_MME_CLASS,
 	STRAND_MME_COUNT,

@@ -2,10 +2,7 @@
 /*
  * Exceptions of PGRAPH, laid out as nouveau's gf100_gr_intr() and gf100_gr_trap_intr() read them.
  * An exception of a channel's method halts the front end: no further method is taken until the host
- * has written GR_CTRL with its restart and enable bits, or has reset the engine. (An illegal method
- * that the host itself sends by GR_MTHD only sets its bit: ports.c.) FECS and TRAP in GR_INTR are
- * levels of status registers of their own: they stay set until the status is cleared or is not
- * enabled any more.
+ * has written GR_CTRL with its restart and enable bits, or has reset the engine.
  *
  * Open, the model chooses: an exception is recorded and halts the front end even if the unit's
  * report enable bits mask it.
@@ -49,7 +46,7 @@ static void reg_or(struct gk110 *g, uint32_t reg, uint32_t bits)
 	reg_set(g, reg, reg_get(g, reg) | bits);
 }
 
-/* Record an exception and its method, and halt the engine. Call with lock held. */
+/* Lock held. */
 static void record(struct gr_exec *x, uint32_t intr, const char *what)
 {
 	struct gk110 *g = x->g;
@@ -92,7 +89,6 @@ enum eng_ret trap_data_error(struct gr_exec *x, uint32_t code)
 	return ENG_STALL;
 }
 
-/* Raise an exception of a unit: set @bits in its error status register, and its bit in GR_TRAP. */
 static enum eng_ret raise_unit(struct gr_exec *x, uint32_t trap, uint32_t esr, uint32_t bits,
 			       const char *what)
 {

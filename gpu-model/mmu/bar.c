@@ -51,7 +51,7 @@ static int physical(struct gk110 *g, enum mem_target t, uint64_t addr, size_t wa
 	return seg->ptr ? 0 : -EFAULT;
 }
 
-/* Translate within one page or contiguous piece at most. @want must be inside of the window. */
+/* @want must be inside of the window. */
 static int translate_page(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 			  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
@@ -82,9 +82,7 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		want = 1;
 	if (translate_page(g, w, off, want, acc, flags, seg))
 		return -EFAULT;
-	/*
-	 * extend the answer over pages that follow, without faults: the caller did not access these
-	 */
+	/* the caller did not access the pages that follow: no faults */
 	while (seg->len < want) {
 		if (translate_page(g, w, off + seg->len, want - seg->len, acc, flags | MMU_PEEK,
 				   &next))
@@ -98,10 +96,6 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 	return 0;
 }
 
-/*
- * One access of @size bytes, a piece for each page that it touches. False: it was outside of the
- * window, or a piece faulted or had no memory.
- */
 static bool window_access(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size,
 			  uint8_t *bytes, enum mmu_access acc, unsigned int flags)
 {
@@ -179,7 +173,6 @@ void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m)
 	}
 }
 
-/* A write to BAR1's or BAR3's register: bind the window. */
 static void bind_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	enum bar_window w = reg == HOSTMEM_BAR1 ? WIN_BAR1 : WIN_BAR3;
@@ -235,9 +228,6 @@ static void pramin_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 		      MMU_LOCKED);
 }
 
-/*
- * A flush is done when its write returns: here the CPU's and the GPU's view of memory are the same.
- */
 static uint32_t flush_read(struct gk110 *g, uint32_t reg)
 {
 	return 0;

@@ -5,11 +5,9 @@
  * "dropped fault" bit.
  *
  * The thread that faults usually holds dma_lock, and lock comes before dma_lock, so a fault never
- * waits for lock: when lock is busy the record is queued. A thread of this unit posts it, or
- * whoever holds lock next and drains the queue: the interrupt comes a little later than the access.
+ * waits for lock: when lock is busy the record is queued for the thread of this unit.
  *
- * The recorded address is that of the page, as in kernel logs of Fermi and Kepler boards. Bits 5:4
- * of the info word are unknown and stay 0, as do the target bits of the instance word.
+ * Bits 5:4 of the info word are unknown and stay 0, as do the target bits of the instance word.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +35,7 @@ static struct fault_record encode(const struct mmu_client *c, const struct mmu_s
 	};
 }
 
-/* Make one fault visible to software. Lock held. */
+/* Lock held. */
 static void post(struct gk110 *g, unsigned int unit, const struct fault_record *f)
 {
 	uint32_t pending = reg_get(g, GMMU_FAULT_SOURCE);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Storage kinds of a page that a GF100-family MMU knows, and for each compressed kind its plain
- * kind: the same layout without compression. The model stores no compression tags: a compressed
- * page behaves as its plain kind. Facts: nvkm mmu/gf100.c (gf100_mmu_kind), names: rnndb
+ * kind: the same layout without compression. Facts: nvkm mmu/gf100.c (gf100_mmu_kind), names: rnndb
  * gf100_vm.xml.
  */
 #include <gk110/mmu.h>
@@ -16,7 +15,6 @@ struct kind_run {
 
 static const struct kind_run runs[] = {
 	{ 0x00, 0x00, 0x00, 1 },	/* pitch */
-	/* 16-bit depth: 0x01 plain; 0x02-0x05 compressed, for 1-8 samples */
 	{ 0x01, 0x05, 0x01, 1 },
 	{ 0x07, 0x0a, 0x01, 1 },
 	{ 0x11, 0x11, 0x11, 1 },	/* Z24 S8 */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Physical memory as the GPU sees it: its video memory, and guest memory behind the bus. Peer
- * memory does not exist on this card. Also the fair use of dma_lock.
+ * Physical memory as the GPU sees it: its video memory, and guest memory behind the bus. Also the
+ * fair use of dma_lock.
  */
 #include <string.h>
 
@@ -128,9 +128,8 @@ bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *bu
 }
 
 /*
- * A reader that arrives while a writer waits queues behind it at the gate. Without the gate, copy
- * engines whose read sections overlap could keep an invalidate out without bound. A thread that
- * already holds the read lock passes: else it would wait for itself.
+ * A reader that arrives while a writer waits queues behind it at the gate. A thread that already
+ * holds the read lock passes: else it would wait for itself.
  */
 static _Thread_local unsigned int dma_depth;
 

@@ -5,7 +5,7 @@
  * An invalidate is done when the write of the trigger returns; the queue that FB_MMU_CTRL describes
  * is always empty. These drop TLB lines: the invalidate register, MEM_OP, a change of the page size
  * or bypass mode (open, the model chooses so: lines of the two modes can't be told apart), and a
- * reset. A channel switch does not drop them, nor does binding an instance block again.
+ * reset.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,6 @@ void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsign
 	};
 	struct tlb *tlb;
 
-	/* waits until accesses under way are done, and holds new ones back */
 	dma_write_lock(g);
 	pthread_mutex_lock(&m->tlbs_lock);
 	for (tlb = m->tlbs; tlb; tlb = tlb->next)
@@ -56,7 +55,6 @@ static void invalidate_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32
 			   (what & FB_MMU_INVALIDATE_HUB_ONLY ? MMU_INV_HUB_ONLY : 0));
 }
 
-/* Switch to the mode that @ctrl asks for; drop all cached translations. */
 static void set_mode(struct gk110 *g, uint32_t ctrl)
 {
 	struct mmu *m = g->mmu;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Address spaces as instance blocks name them. The chip reads the words when the block is bound (a
- * channel loaded by PFIFO or FECS, the register of a BAR or of the peephole written); later changes
- * of the block have no effect until it is bound again.
- */
+/* Address spaces as instance blocks name them. */
 #include <linux/bitfield.h>
 
 #include <gk110/bar.h>
@@ -13,7 +9,7 @@
 
 bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mmu_space *s)
 {
-	uint32_t w[4];		/* PDB and limit, low and high words */
+	uint32_t w[4];
 	bool ok;
 
 	*s = (struct mmu_space){ .inst = inst };

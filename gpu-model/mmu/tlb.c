@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Per-client TLB: direct-mapped lines for small pages, big pages and directory entries, tagged with
- * the page directory and its target. A line lives until another page takes its place or it is
- * dropped (mmu.c says when), so a driver that forgets an invalidate sees the old translation, as on
- * the card.
+ * the page directory and its target. A driver that forgets an invalidate sees the old translation,
+ * as on the card.
  *
  * Concurrency. Lookups and fills run with dma_lock held for reading, invalidates with it held for
  * writing, so an invalidate excludes them, and waits for accesses that still use an old pointer. A
@@ -21,7 +20,6 @@
 #define TAG_USED	BIT_ULL(63)
 #define TAG_PDB		GENMASK_ULL(57, 30)	/* >> 12 */
 #define TAG_TARGET	GENMASK_ULL(29, 28)
-/* VA in pages of the line's size, or directory index */
 #define TAG_PAGE	GENMASK_ULL(27, 0)
 
 /* fields of a page line's data */
@@ -66,7 +64,7 @@ static void count_hit(struct tlb *t)
 {
 	uint32_t hits = atomic_load_explicit(&t->hits, memory_order_relaxed) + 1;
 
-	/* updating the shared counter only once per 256 hits keeps a hit cheap */
+	/* one update of the shared counter for 256 hits keeps a hit cheap */
 	if (hits >= 256) {
 		stat_add(t->g, tlb_hits, hits);
 		hits = 0;

@@ -18,7 +18,7 @@ struct tlb {
 	struct gk110 *g;
 	struct tlb *next;		/* list of the device, under mmu.tlbs_lock */
 	bool hub;
-	/* hits that are not yet in the statistics; threads that share a client may lose some */
+	/* threads that share a client may lose some */
 	atomic_uint_least32_t hits;
 	struct tlb_line small[TLB_SMALL], big[TLB_BIG], dir[TLB_DIR];
 };
@@ -27,7 +27,6 @@ struct tlb {
 struct tlb_match {
 	bool all_pdb, all_va;
 	uint64_t pdb, va;
-	/* the directory is in VRAM; else in system memory of either kind */
 	bool pdb_vram;
 };
 

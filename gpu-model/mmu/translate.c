@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Translation for a client: TLB, then walk, then rights, then the host pointer. Each access checks
- * the rights in the cached bits, so a line that a read filled does not let a write through. Also
- * copies from and to an address space.
+ * the rights in the cached bits, so a line that a read filled does not let a write through.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 
 #include "state.h"
 
-/* dma_lock is dropped after so many copied bytes, at the next end of a page */
 #define COPY_CHUNK	(1u << 20)
 #define MMU_VA_MASK	GENMASK_ULL(GMMU_VA_BITS - 1, 0)
 
@@ -71,7 +69,6 @@ static bool bypass_leaf(const struct mmu *m, uint64_t va, struct walk_result *r)
 	return true;
 }
 
-/* The walk after a TLB miss, by way of the cache of directory entries. */
 static bool miss(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 		 bool peek, struct walk_result *r)
 {
@@ -162,7 +159,7 @@ static void count_bytes(struct gk110 *g, const struct mmu_seg *seg, size_t n, bo
 		stat_add(g, dma_rd_bytes, n);
 }
 
-/* Copy bytes between @buf and @va, about COPY_CHUNK of them. Return how many, or -EFAULT. */
+/* Return how many, or -EFAULT. */
 static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 			  uint64_t va, void *buf, size_t len, enum mmu_access acc,
 			  unsigned int flags)

@@ -29,16 +29,13 @@ struct walk_leaf {
 
 struct walk_result {
 	bool ok;
-	enum walk_level level;	/* level of the leaf, or the level at which the walk failed */
+	enum walk_level level;	/* of the leaf, or where the walk failed */
 	enum mmu_reason reason;	/* valid when !ok */
 	uint64_t pde, big, small;	/* entries read on the way, 0 when not read */
 	struct walk_leaf leaf;	/* valid when ok */
 };
 
-/*
- * Read the directory entry of @va. False: the directory can't be read. The caller has checked the
- * limit.
- */
+/* Read the directory entry of @va, which is within the limit. */
 bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uint64_t va,
 	      unsigned int big_shift, uint64_t *pde);
 /* Follow r->pde to the leaf of @va; fill the rest of *@r and return r->ok. */

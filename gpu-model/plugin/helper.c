@@ -2,8 +2,7 @@
 /*
  * The helper's two threads. The reader takes faults from the userfaultfd and sends them to the
  * model; it never waits for the worker (uffd_window.c says why). The worker executes the model's
- * calls one after the other, in the order of the socket. That order keeps stale pages out
- * (vfio/barmap.c has the argument).
+ * calls one after the other, in the order of the socket.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -60,10 +59,6 @@ static int send_packet(int sock, const void *msg, size_t len, int fd)
 	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)len ? 0 : -errno;
 }
 
-/*
- * Receive one packet and up to BARMAP_NR_WIN descriptors. Return its length, 0 at the end, or
- * -errno.
- */
 static ssize_t recv_packet(int sock, void *msg, size_t cap, int *fds, unsigned int *nr_fds)
 {
 	struct iovec iov = { .iov_base = msg, .iov_len = cap };
@@ -106,10 +101,7 @@ static int take_file(struct uw *w, const struct barmap_hdr *hdr, int *fds, unsig
 	return uw_set_file(w, hdr->arg, fds[0]);
 }
 
-/*
- * Execute one call. Return 0 or a positive result, or -errno. Takes the descriptors it uses out of
- * @fds.
- */
+/* Return 0 or a positive result, or -errno. */
 static int call_serve(struct uw *w, const union call *c, size_t len, int *fds, unsigned int *nr)
 {
 	const struct barmap_op *ops = (const struct barmap_op *)(c->bytes + sizeof(c->hdr));
@@ -145,7 +137,6 @@ static void *reader_main(void *arg)
 
 	while ((ret = uw_read_fault(&h->win, &f)) >= 0)
 		if (ret && send_packet(h->faults, &f, sizeof(f), -1))
-			/* the model is gone: the worker cleans up */
 			shutdown(h->calls, SHUT_RDWR);
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The messages between the GPU model and its helper inside QEMU. Both ends run on one machine and
- * are built together: fields have the machine's byte order.
+ * The messages between the GPU model and its helper inside QEMU.
  *
  * Two SOCK_SEQPACKET channels, one message per packet:
  *   calls   model -> helper. The helper answers each by one BARMAP_ACK. This channel is the
@@ -20,12 +19,12 @@
 #define BARMAP_MAGIC		0x30313147u
 #define BARMAP_VERSION		1u
 #define BARMAP_PAGE_SHIFT	12
-#define BARMAP_NR_WIN		3	/* numbers as in the model's enum bar_window */
+#define BARMAP_NR_WIN		3
 #define BARMAP_MAX_FILES	256
 #define BARMAP_MAX_OPS		512	/* in one BARMAP_BATCH */
 /* QEMU waits 5 s for the model, which may wait for the helper */
 #define BARMAP_ACK_TIMEOUT_MS	4000
-#define BARMAP_GOOD_MAP_COUNT	262144u	/* a 256 MiB window of single pages is 65536 mappings */
+#define BARMAP_GOOD_MAP_COUNT	262144u
 
 enum barmap_type {
 	BARMAP_HELLO = 1,
@@ -42,7 +41,7 @@ enum barmap_type {
 
 struct barmap_hdr {
 	uint32_t type;
-	uint32_t seq;		/* number of the call; its ack has the same number */
+	uint32_t seq;
 	uint32_t arg;
 	uint32_t reserved;
 };
@@ -79,8 +78,8 @@ struct barmap_fault {
 };
 
 enum barmap_op_code {
-	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes waiting vCPUs */
-	/* pages read as ones, writes to them are lost; wakes waiting vCPUs */
+	BARMAP_MAP = 1,		/* pages show @file from @file_page on */
+	/* reads as ones, loses writes; wakes waiting vCPUs */
 	BARMAP_POISON,
 	BARMAP_ZAP,		/* pages are emptied: the next access faults */
 	BARMAP_WAKE,		/* changes nothing: waiting vCPUs try again */

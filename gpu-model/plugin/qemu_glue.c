@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The plugin that QEMU loads with `-plugin gk110-barmap.so,socket=PATH`. It uses QEMU's TCG plugin
- * loader to run threads inside QEMU, and instruments no instruction. Every -plugin option makes a
- * helper of its own, so one QEMU can have several GPUs.
+ * loader to run threads inside QEMU, and instruments no instruction.
  *
  * QEMU documents the interface in docs/devel/tcg-plugins.rst. The part that the plugin uses is
  * declared here, so that it builds without QEMU's headers.

@@ -49,8 +49,8 @@
 #endif
 
 /*
- * Open a userfaultfd. Faults inside the kernel (a read() into the window) need a privilege. Without
- * it, UFFD_USER_MODE_ONLY serves the accesses of vCPUs.
+ * Faults inside the kernel (a read() into the window) need a privilege. Without it,
+ * UFFD_USER_MODE_ONLY serves the accesses of vCPUs.
  */
 static int uffd_open(void)
 {
@@ -186,7 +186,6 @@ static int area_register(struct uw *w, void *va, size_t len)
 	return ioctl(w->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
 }
 
-/* Extend an area by the mapping behind it: the kernel may list one window as several mappings. */
 static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint32_t page,
 			uint32_t nr_pages)
 {
@@ -196,7 +195,6 @@ static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint
 	return true;
 }
 
-/* Add the parts of windows in one mapping, a line of the maps file. */
 static int area_add(struct uw *w, struct uw_area *area, unsigned int *nr, uint64_t start,
 		    uint64_t end, uint64_t off, uint64_t dev, uint64_t ino)
 {
@@ -335,7 +333,6 @@ static int pages_zap(struct uw *w, const struct uw_window *win, void *va, uint32
 	return ret;
 }
 
-/* Apply the part of @op that lies in area @a. */
 static int op_apply(struct uw *w, const struct barmap_op *op, const struct uw_area *a)
 {
 	uint32_t lo = op->page > a->page ? op->page : a->page;
@@ -370,9 +367,9 @@ static int op_apply(struct uw *w, const struct barmap_op *op, const struct uw_ar
 }
 
 /*
- * Apply @op in all areas. Emptying pages helps when the process has as many mappings as it may
- * have, so it must not fail for lack of a mapping: the reserve is unmapped for it, and filled again
- * when pages have been merged.
+ * Emptying pages helps when the process has as many mappings as it may have, so it must not fail
+ * for lack of a mapping: the reserve is unmapped for it, and filled again when pages have been
+ * merged.
  */
 static int op_apply_all(struct uw *w, const struct barmap_op *op)
 {

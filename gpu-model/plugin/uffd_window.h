@@ -16,7 +16,7 @@
 /* keep calls inside the helper: QEMU exports its own names, which would replace the helper's */
 #pragma GCC visibility push(hidden)
 
-struct uw_area {			/* one mapping by QEMU of a window or a part of it */
+struct uw_area {
 	uint8_t *va;
 	/* the window, and the pages of it, that the mapping shows */
 	uint32_t win, page, nr_pages;
@@ -29,8 +29,8 @@ struct uw_window {
 
 /*
  * The windows. Once the helper's two threads run, the reader calls uw_read_fault() and the worker
- * all other functions. @lock protects the area table, which only the worker changes. Hold @lock for
- * the table alone, never across mremap(): that waits for the reader, which takes @lock.
+ * all other functions. @lock protects the area table, which the worker changes. Hold @lock for the
+ * table alone, never across mremap(): that waits for the reader, which takes @lock.
  */
 struct uw {
 	int uffd, stop_fd;
@@ -40,7 +40,7 @@ struct uw {
 	pthread_mutex_t lock;
 	int file[BARMAP_MAX_FILES];
 	int ones_fd;			/* a file of UW_ONES bytes, all 0xff */
-	/* mappings that are unmapped when the process may have no more */
+	/* unmapped when the process may have no more mappings */
 	void *reserve[UW_RESERVE];
 };
 

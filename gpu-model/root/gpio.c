@@ -8,7 +8,6 @@
 
 #include "root.h"
 
-/* Index of the GPIO line at @reg, or -1. */
 static int line_index(uint32_t reg)
 {
 	return reg >= PGPIO_LINE(0) && reg < PGPIO_LINE(PGPIO_LINE_NR) ?
@@ -47,7 +46,6 @@ static uint32_t i2c_read(uint32_t v)
 	return v;
 }
 
-/* AUX control: the grant follows the request at once, and a transaction is always done. */
 static uint32_t aux_ctrl_read(uint32_t v)
 {
 	v &= ~(PGPIO_AUX_CTRL_START | PGPIO_AUX_CTRL_REP);

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * LTC: the L2 cache as software sees it: the number of slices, clearing of compression tags with
- * its busy time, the zero-bandwidth-clear table. The model keeps no cache between engines and
- * memory and compresses nothing, so a clear has no effect but the busy time. A clear through the
- * broadcast range makes all slices busy. All slices share one zero-bandwidth-clear table.
- */
+/* LTC: the L2 cache as software sees it. All slices share one zero-bandwidth-clear table. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,10 +9,7 @@
 #include "root.h"
 
 #define CLEAR_NS_PER_TAG	10ull	/* open: the time a clear takes */
-/*
- * Open: the geometry of the compression-bit cache. The number of slices is known (four on GK110),
- * the other values are plausible ones.
- */
+/* Open: the geometry of the compression-bit cache. */
 #define CONFIG_TAGS_PER_LINE	56
 #define CONFIG_LINES		32
 #define CONFIG_LINE_SIZE_2K	2
@@ -36,7 +28,7 @@ static const uint32_t config_value = FIELD_PREP(LTC_CONFIG_SLICES, K20M_LTC_SLIC
 
 /*
  * Split @reg into partition, slice and word; partition and slice are -1 for the broadcast range of
- * all slices. False: @reg is neither of a present slice nor of that range.
+ * all slices.
  */
 static bool slice_decode(uint32_t reg, int *part, int *slice, uint32_t *word)
 {
@@ -89,10 +81,6 @@ static uint32_t ltc_read(struct gk110 *g, uint32_t reg)
 	}
 }
 
-/*
- * Clear tags: a slice is busy for its share of start to end. @part < 0: all slices, at the same
- * time.
- */
 static void cbc_clear(struct gk110 *g, uint32_t base, int part, int slice)
 {
 	uint32_t start = reg_get(g, base + LTC_CBC_CLEAR_START) & LTC_CBC_TAG_BITS;
@@ -129,7 +117,7 @@ static void ltc_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		break;
 	case LTC_CONFIG:
 		break;
-	case LTC_SLICE_INTR:	/* no error is ever raised: keep only the enable bits */
+	case LTC_SLICE_INTR:
 		reg_merge(g, reg, val, be & LTC_SLICE_INTR_EN);
 		break;
 	default:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The clock generators: registers that hold a consistent set of dividers, so that software computes
- * the clocks of an idle K20m (324 MHz core, 324 MHz memory), and PLLs that lock when enabled. The
- * clocks have no effect on the model's speed.
+ * the clocks of an idle K20m (324 MHz core, 324 MHz memory). The clocks have no effect on the
+ * model's speed.
  */
 #include <gk110/therm.h>
 
@@ -10,7 +10,7 @@
 
 #define VCO_N		60	/* 27 MHz * 60 = 1620 MHz root clock */
 #define MEM_REF_N	12	/* 27 MHz * 12 = 324 MHz */
-/* 1620 / ((3 + 2) / 2); the core domains count twice the core clock */
+/* the core domains count twice the core clock */
 #define DIV_648_MHZ	3
 #define DIV_405_MHZ	6
 
@@ -43,10 +43,7 @@ static void pll_set(struct gk110 *g, uint32_t pll, unsigned int n)
 	reg_set(g, pll + PLL_FRAC, FIELD_PREP(PLL_FRAC_N, PLL_FRAC_NONE));
 }
 
-/*
- * Domains 0-7: core, ROP, hub; from 8 on: slower units such as PMU and video. The clock of each
- * domain is the root clock, divided.
- */
+/* Domains 0-7: core, ROP, hub; from 8 on: slower units such as PMU and video. */
 static void pclock_reset(struct gk110 *g)
 {
 	unsigned int i;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame buffer's host side and the memory controllers. Their registers tell how much memory
- * each partition has; timing and training registers are storage. The registers in the middle of
- * PFFB's range belong to the MMU.
+ * The frame buffer's host side and the memory controllers. The registers in the middle of PFFB's
+ * range belong to the MMU.
  */
 #include <gk110/pfb.h>
 #include <gk110/ptop.h>
@@ -23,10 +22,6 @@ static void pbfb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		reg_merge(g, reg, val, be);
 }
 
-/*
- * Spread video memory evenly over the partitions that are on; the controller of a partition that is
- * off has no memory.
- */
 static void pfb_reset(struct gk110 *g)
 {
 	uint32_t mib = g->cfg.vram_size / K20M_FBP >> MIB_SHIFT;

@@ -8,7 +8,7 @@
 
 #include "root.h"
 
-/* Open: the values of a real die. The speedo (how fast the silicon is) is a middle value. */
+/* Open: the values of a real die. */
 static const struct {
 	uint32_t off, val;
 } fuses[] = {
@@ -32,7 +32,6 @@ static uint32_t pfuse_read(struct gk110 *g, uint32_t reg)
 	return 0;
 }
 
-/* Burning fuses is not modelled: words can't be written. */
 static void pfuse_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	if (reg < PFUSE_WORD(0))

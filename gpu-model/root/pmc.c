@@ -4,8 +4,7 @@
  *
  * Interrupts: each unit drives a line; PMC_INTR_MASK selects which lines a destination sees,
  * PMC_INTR_EN gates the destination's output, and the outputs HOST and NRHOST are ORed onto the PCI
- * function's one interrupt. Lines are levels. Status and output of the third destination, the PMU,
- * can be read but drive nothing here.
+ * function's one interrupt.
  *
  * MSI: the function sends a message when its output rises, and then no message until the re-arm
  * byte is written to the configuration mirror. A re-arm with the output high sends a message at
@@ -41,7 +40,7 @@
 struct pmc {
 	uint32_t lines, lines_nrhost;
 	bool output;		/* the PCI function's interrupt */
-	/* the output is high, and no message has been sent since it rose or was re-armed */
+	/* no message was sent since the output rose or was re-armed */
 	bool message_due;
 	bool armed;
 };
@@ -114,10 +113,7 @@ void pmc_intr_rearm(struct gk110 *g)
 	output_update(g);
 }
 
-/*
- * PFIFO, the engines, the PMU and PTIMER lose their state when their bit is cleared. The other bits
- * have no effect.
- */
+/* PFIFO, the engines, the PMU and PTIMER lose their state when their bit is cleared. */
 static void enable_write(struct gk110 *g, uint32_t val, uint32_t be)
 {
 	uint32_t old = reg_get(g, PMC_ENABLE), new, fell;
@@ -164,7 +160,6 @@ static void software_write(struct gk110 *g, unsigned int leaf, uint32_t val, uin
 	reg_set(g, PMC_INTR(leaf), val & SOFTWARE);
 }
 
-/* Write a register of the interrupt tree. False: @reg does not belong to it. */
 static bool tree_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int leaf;

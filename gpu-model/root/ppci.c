@@ -2,9 +2,8 @@
 /*
  * PPCI: configuration space through BAR0, and the PCIe link's speed controls.
  *
- * A read of the mirror gives the function's configuration space. The fields in the table below can
- * be written through the mirror. Base addresses, command and MSI registers are read-only here
- * (open: how the card's mirror treats writes to them).
+ * The fields in the table below can be written through the mirror. Base addresses, command and MSI
+ * registers are read-only here (open: how the card's mirror treats writes to them).
  */
 #include <string.h>
 
@@ -37,7 +36,6 @@ static void config_merge(struct gk110 *g, uint32_t off, uint32_t val, uint32_t b
 		g->config[off + i] = v >> (8 * i);
 }
 
-/* The link's highest speed: 1, 2, 3 as in the PCIe capability; without a capability the slowest. */
 static uint32_t link_max(struct gk110 *g)
 {
 	uint32_t speed = FIELD_GET(PPCI_CFG_LNKCAP_SPEED, config_get(g, GK110_PCI_EXP_LNKCAP));
@@ -45,7 +43,6 @@ static uint32_t link_max(struct gk110 *g)
 	return speed < 1 ? 1 : speed > 3 ? 3 : speed;
 }
 
-/* Retraining takes no time here: the status shows the new speed at once. */
 static void link_retrain(struct gk110 *g, uint32_t ctl)
 {
 	uint32_t target = 3 - FIELD_GET(PPCI_LINK_SPEED_TARGET, ctl), max = link_max(g);
@@ -72,10 +69,7 @@ static void mirror_write(struct gk110 *g, uint32_t off, uint32_t val, uint32_t b
 {
 	unsigned int i;
 
-	/*
-	 * the MSI word's low byte is the read-only capability id: a byte write of 0xff to it is the
-	 * re-arm
-	 */
+	/* the low byte is the read-only capability id: writing 0xff to it is the re-arm */
 	if (off == GK110_PCI_MSI && be == PPCI_CFG_MSI_REARM && val == PPCI_CFG_MSI_REARM)
 		pmc_intr_rearm(g);
 	for (i = 0; i < ARRAY_SIZE(writable); i++)
@@ -104,7 +98,6 @@ static void ppci_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	}
 }
 
-/* After boot the card's link can run at the speed of its capability, and the ROM is shadowed. */
 static void ppci_reset(struct gk110 *g)
 {
 	reg_set(g, PPCI_LINK_CAP, PPCI_LINK_CAP_V2 | FIELD_PREP(PPCI_LINK_CAP_SPEED, link_max(g)));

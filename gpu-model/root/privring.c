@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * PRIVRING: the counts of units on the register ring, and commands, which are done at once. The
- * ring has no errors.
- */
+/* PRIVRING: the counts of units on the register ring, and commands, which are done at once. */
 #include <gk110/privring.h>
 #include <gk110/ptop.h>
 

@@ -16,7 +16,7 @@
 
 struct prom {
 	size_t size;
-	uint8_t image[PROM_SIZE + 1];	/* one byte more, to notice a file that is too long */
+	uint8_t image[PROM_SIZE + 1];
 };
 
 static int image_refused(const char *path, const char *why)

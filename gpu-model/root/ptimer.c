@@ -5,9 +5,8 @@
  * time counts nanoseconds.
  *
  * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
- * that any thread reads it without a lock. The alarm compares all the time, enabled or not. The
- * model computes matches when a register that shows or changes them is accessed. For a match that
- * would raise an interrupt a thread wakes.
+ * that any thread reads it without a lock. The model computes matches when a register that shows or
+ * changes them is accessed. For a match that would raise an interrupt a thread wakes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,10 +26,7 @@
 #define EXTERNAL_HZ	277000000ull
 
 struct ptimer {
-	/*
-	 * the clock: time = base + (monotonic - since) * num / den; written under gk110.lock, read
-	 * by any thread
-	 */
+	/* time = base + (monotonic - since) * num / den */
 	atomic_uint seq;
 	atomic_uint_least64_t since, base, num, den;
 
@@ -53,7 +49,7 @@ static void store(atomic_uint_least64_t *v, uint64_t val)
 	atomic_store_explicit(v, val, memory_order_relaxed);
 }
 
-/* The time without the mask TIME_BITS, so that clock_set() can go on from it without a jump. */
+/* the time without the mask TIME_BITS, so that clock_set() can go on from it */
 static uint64_t time_at(const struct ptimer *t, uint64_t mono)
 {
 	uint64_t since = load(&t->since), den = load(&t->den);
@@ -82,10 +78,7 @@ uint64_t ptimer_now(struct gk110 *g)
 	return time_raw(g->ptimer) & TIME_BITS;
 }
 
-/*
- * Set the clock: the time is @base at the monotonic time @since, and goes on with the ratio in the
- * registers. Lock held.
- */
+/* Lock held. */
 static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 {
 	struct ptimer *t = g->ptimer;
@@ -95,7 +88,6 @@ static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 	hz /= FIELD_GET(PTIMER_CLOCK_SOURCE_DIV, src) + 1;
 	if (src & PTIMER_CLOCK_SOURCE_EXT)
 		hz = EXTERNAL_HZ;
-	/* a tick is 32 units of PTIMER's time; the monotonic time counts ns */
 	num = hz * (reg_get(g, PTIMER_CLOCK_MUL) & PTIMER_CLOCK_RATIO) * 32;
 	den = (reg_get(g, PTIMER_CLOCK_DIV) & PTIMER_CLOCK_RATIO) * 1000000000ull;
 	if (!den) {	/* "should not be 0": in the model the counter then stops */
@@ -112,7 +104,7 @@ static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 	atomic_fetch_add_explicit(&t->seq, 1, memory_order_release);
 }
 
-/* Compute the first match of the alarm at or after @now. Lock held. */
+/* Lock held. */
 static void alarm_plan(struct gk110 *g, uint64_t now)
 {
 	uint32_t alarm = reg_get(g, PTIMER_ALARM) & PTIMER_TIME_LOW_BITS;
@@ -122,7 +114,7 @@ static void alarm_plan(struct gk110 *g, uint64_t now)
 	pthread_cond_signal(&g->ptimer->changed);
 }
 
-/* Put matches up to now into the status, and drive the line. Lock held. */
+/* Lock held. */
 static void alarm_update(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;
@@ -135,10 +127,7 @@ static void alarm_update(struct gk110 *g)
 	pmc_intr_set(g, PMC_INTR_TIMER, reg_get(g, PTIMER_INTR) & reg_get(g, PTIMER_INTR_EN));
 }
 
-/*
- * Monotonic ns of the next match that would raise an interrupt, 0 if that is past, or MONO_NEVER.
- * Lock held.
- */
+/* Lock held. */
 static uint64_t wake_at(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;
@@ -187,7 +176,6 @@ static uint32_t ptimer_read(struct gk110 *g, uint32_t reg)
 	}
 }
 
-/* Set half of the time; the other half goes on from its value. */
 static void time_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int shift = reg == PTIMER_TIME_HIGH ? 32 : 0;
@@ -241,7 +229,7 @@ static void ptimer_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 		alarm_update(g);
 		pthread_cond_signal(&g->ptimer->changed);
 		break;
-	case PTIMER_MMIO_FAULT_ADDR:	/* writing 0 acknowledges, other values do nothing */
+	case PTIMER_MMIO_FAULT_ADDR:
 		if (!val)
 			reg_set(g, reg, 0);
 		break;

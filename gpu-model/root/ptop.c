@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: the units of the die, those that are fused off, and how each engine is wired. The device's
- * layout decides which runlist an engine is on and which PBDMAs serve a runlist; the rest of an
- * engine's wiring is as on the chip.
+ * PTOP: the units of the die, those that are fused off, and how each engine is wired.
  *
  * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and
  * video engines are reported as absent.

@@ -2,8 +2,7 @@
 /*
  * Checks whether a file is a video BIOS that a driver can work with: the PCI expansion ROM header
  * and data structure (PCI firmware specification), the checksum, and NVIDIA's BIT directory
- * (envytools docs, nouveau nvkm/subdev/bios/{shadow,pcir,bit}.c). The contents of the tables are
- * not checked.
+ * (envytools docs, nouveau nvkm/subdev/bios/{shadow,pcir,bit}.c).
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 
 struct rom {
 	const uint8_t *p;
-	size_t size;		/* size of the file, later of its first image */
+	size_t size;
 	char *why;
 	size_t why_size;
 };

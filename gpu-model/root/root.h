@@ -9,10 +9,10 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* pmc.c: set a unit's second line, where it has a line of its own for NRHOST. Lock held. */
+/* pmc.c: set a unit's second line. Lock held. */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 
-/* rom_image.c: return NULL when a driver can use image @rom, else @why with the reason. */
+/* rom_image.c: return NULL or @why with the reason that a driver can't use @rom. */
 const char *rom_image_check(const uint8_t *rom, size_t size, char *why, size_t why_size);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTHERM: the temperature sensor, the voltage PWM, and the power-gating sequencer, whose steps are
- * done as soon as they are written. The die's temperature does not change (open: the model chooses
- * a card at work in a cool room), so no threshold is crossed.
+ * PTHERM: the temperature sensor, the voltage PWM, and the power-gating sequencer. The die's
+ * temperature does not change (open: the model chooses a card at work in a cool room), so no
+ * threshold is crossed.
  */
 #include <gk110/therm.h>
 #include <gk110/vbios.h>
@@ -31,7 +31,7 @@ static void therm_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 	case PTHERM_INTR:
 		reg_set(g, reg, reg_get(g, reg) & ~val);
 		break;
-	case PTHERM_VID_DUTY:	/* the commit bit only triggers and is not kept */
+	case PTHERM_VID_DUTY:
 		reg_merge(g, reg, val, be & ~PTHERM_VID_DUTY_COMMIT);
 		break;
 	default:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The board: version and identity (BIT i), initialisation scripts (BIT I), the display entries,
- * which drivers need without a display, too, and the device control block with its GPIO pins.
+ * The board: version and identity (BIT i), initialisation scripts (BIT I), the display entries, and
+ * the device control block with its GPIO pins.
  */
 #include "image.h"
 
@@ -21,7 +21,7 @@ struct PACKED bit_init {
 };
 _Static_assert(sizeof(struct bit_init) == 14, "BIT I");
 
-/* Device control block 4.0 without outputs, connectors, I2C ports: nouveau bios/{dcb,gpio}.c */
+/* Device control block 4.0: nouveau bios/{dcb,gpio}.c */
 struct PACKED dcb {
 	uint8_t version, header_len, count, entry_len;
 	uint16_t ccb;
@@ -42,9 +42,7 @@ struct PACKED gpio {
 };
 #define GPIO_VID_PWM		0x81	/* nouveau bios/gpio.h */
 
-/*
- * The one script does nothing, as the model is a POSTed card. A text names the image in a hex dump.
- */
+/* The one script does nothing, as the model is a POSTed card. */
 static void put_init(struct image *img)
 {
 	static const uint8_t script[] = { INIT_DONE };

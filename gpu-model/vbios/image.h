@@ -13,10 +13,7 @@
 #define PACKED		__attribute__((packed))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/*
- * Each dword of the image is a trapped register read when a driver loads, so it is small: 4 KiB is
- * the least that nouveau fetches.
- */
+/* the least that nouveau fetches: a driver traps for each dword */
 #define IMAGE_SIZE	4096
 #define MAX_BIT		16
 
@@ -31,19 +28,15 @@ struct image {
 	unsigned int nr_bit;
 };
 
-/* image.c: both end the program when the image is full. image_put() returns the table's address. */
+/* image.c: both end the program when the image is full. */
 uint16_t image_put(struct image *img, const void *data, size_t len);
 void image_bit(struct image *img, char id, uint8_t version, const void *table, size_t len);
-/*
- * Make the whole image: all tables, then ROM header, PCI data structure, BIT and checksum around
- * them.
- */
 void image_make(struct image *img);
 
-/* the tables of each file: each function puts its tables, and the BIT entries named beside it */
+/* each puts its tables, and the BIT entries named beside it */
 void memory_tables(struct image *img);		/* memory.c: BIT M and C */
 void power_tables(struct image *img);		/* power.c: BIT P */
-void init_tables(struct image *img);		/* board.c: BIT i, I and the display entries */
-uint16_t dcb_table(struct image *img);		/* board.c: address of the device control block */
+void init_tables(struct image *img);
+uint16_t dcb_table(struct image *img);
 
 #endif

@@ -3,7 +3,7 @@
  * Memory: the board's memory chips (BIT M) and the limits of the clock generators (BIT C).
  *
  * The K20m has GDDR5, and nouveau does not accept a GDDR5 board without the patterns for link
- * training. The patterns here are made up: the model trains no links.
+ * training.
  */
 #include <gk110/pfuse.h>
 #include <gk110/therm.h>
@@ -15,7 +15,7 @@
 /* M0203, memory type by strap: nouveau bios/M0203.c */
 struct PACKED m0203 {
 	uint8_t version, header_len, entry_len, count;
-	uint8_t type;		/* 0: entries are selected by the RAMCFG strap */
+	uint8_t type;		/* selected by the RAMCFG strap */
 	uint16_t pointer;
 	struct PACKED {
 		uint8_t type_strap, group;
@@ -23,7 +23,6 @@ struct PACKED m0203 {
 };
 
 /* M0205, the pattern for each purpose, per strap group: nouveau bios/M0205.c */
-/* the purposes that nouveau fb/ramgk104.c looks up */
 static const uint8_t train_types[] = { 0x00, 0x01, 0x04, 0x06, 0x07, 0x08, 0x09 };
 
 struct PACKED m0205 {
@@ -34,10 +33,7 @@ struct PACKED m0205 {
 	} entry[ARRAY_SIZE(train_types)];
 };
 
-/*
- * M0209, the patterns: elements of @bits bits; @modulo elements, then the pattern repeats: nouveau
- * bios/M0209.c
- */
+/* M0209, the patterns: nouveau bios/M0209.c */
 #define PATTERN_BYTES	32
 struct PACKED m0209 {
 	uint8_t version, header_len, entry_len, sub_len, count;
@@ -82,10 +78,7 @@ static uint16_t put_m0205(struct image *img)
 	return image_put(img, &t, sizeof(t));
 }
 
-/*
- * Patterns of types 0, 1 and 4 are 32-bit words, those of other types have four bits a lane. The
- * data are a walking one and its complement.
- */
+/* Patterns of types 0, 1 and 4 are 32-bit words, those of other types have four bits a lane. */
 static uint16_t put_m0209(struct image *img)
 {
 	struct m0209 t = {
@@ -154,7 +147,7 @@ static uint16_t put_pll_table(struct image *img)
 void memory_tables(struct image *img)
 {
 	struct bit_m m = { .strap_count = 1 };
-	uint8_t xlat[16] = { 0 };	/* each strap value selects memory configuration 0 */
+	uint8_t xlat[16] = { 0 };
 	uint32_t pll;
 
 	m.strap_xlat = image_put(img, xlat, sizeof(xlat));

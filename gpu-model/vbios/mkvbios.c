@@ -3,9 +3,7 @@
  * Makes the VBIOS image of the model's Tesla K20m.
  *
  * No NVIDIA code or data is in it: the tables are those that public drivers (nouveau) read, filled
- * with published clocks and with made-up values where nothing public exists. Their formats are
- * facts of nouveau's parsers in nvkm/subdev/bios/, which the structures name, and of envytools'
- * documentation.
+ * with published clocks and with made-up values where nothing public exists.
  */
 #include <stdio.h>
 

@@ -2,19 +2,15 @@
 /*
  * Performance, voltage and temperature (BIT P). Clocks are those that NVIDIA publishes for the
  * K20m: 324 MHz idle, 705 MHz base, application clocks from 614 to 758 MHz, memory at 324 and 2600
- * MHz. "gpc" and "rop" domains count twice the clock that is quoted. Voltages are the model's
- * choice.
+ * MHz. "gpc" and "rop" domains count twice the clock that is quoted.
  *
- * The memory map has no entries, as the model can't train memory. So drivers refuse to change the
- * memory clock. There is no table of a fan, which a K20m does not have, nor of power sensors, which
- * the model does not have.
+ * The memory map has no entries, as the model can't train memory.
  */
 #include <gk110/vbios.h>
 
 #include "image.h"
 
 #define NO_LINK		0xff
-/* a performance state as boost and cstep tables encode it */
 #define PSTATE(n)	((n) << 5)
 #define P_IDLE		0x7
 #define P_FULL		0xf
@@ -83,7 +79,7 @@ struct PACKED cstep {
 	} step[6];
 };
 
-/* Virtual performance states 1.0, base and boost clock: nouveau bios/vpstate.c */
+/* Virtual performance states 1.0: nouveau bios/vpstate.c */
 struct PACKED vpstate {
 	uint8_t version, header_len, entry_len, sub_len, sub_count, count;
 	uint8_t reserved[9], base_id, boost_id, tdp_id;
@@ -108,7 +104,7 @@ struct PACKED rammap {
 _Static_assert(sizeof(struct rammap) == 0x18 && offsetof(struct rammap, scripts) == 0x10,
 	       "rammap 1.1");
 
-/* Thermal table: nouveau bios/therm.c; thresholds are degrees << 4 | hysteresis */
+/* Thermal table: nouveau bios/therm.c */
 struct PACKED therm {
 	uint8_t version, header_len, entry_len, count;
 	struct PACKED {
@@ -245,7 +241,7 @@ static uint16_t put_rammap(struct image *img)
 	return image_put(img, &t, sizeof(t));
 }
 
-/* The K20m has no fan of its own; it slows down at 90 and asks for a shutdown at 95 degrees. */
+/* The K20m slows down at 90 and asks for a shutdown at 95 degrees */
 static uint16_t put_therm(struct image *img)
 {
 	struct therm t = {

@@ -47,7 +47,6 @@
 #define RUN_PAGES	512u		/* pages mapped at one fault */
 #define TRANSIENT_NS	2000000ull	/* life of a transient page */
 #define USERD_NS	200000ull
-/* a page that is touched again and again lives up to so many times as long */
 #define LIFE_GROWS	8u
 #define RECENT_NS	50000000ull
 
@@ -92,7 +91,6 @@ void barmap_forget(struct barmap *b)
 	b->nr_ops = 0;
 }
 
-/* How many pages from @page on show what follows in the same file; at most to the window's end. */
 static uint32_t run_length(const struct barmap_window *win, uint32_t page)
 {
 	uint64_t first = win->show[page];
@@ -131,10 +129,7 @@ int barmap_zap_all(struct barmap *b)
 	return ret;
 }
 
-/*
- * Send the gathered operations. When one fails (QEMU's process may have no more mappings), or one
- * might soon, take all pages back: they are faulted in again.
- */
+/* Send the gathered operations; on failure take all pages back. */
 static int ops_flush(struct barmap *b)
 {
 	unsigned int n = b->nr_ops;
@@ -194,10 +189,6 @@ static void op_zap(struct barmap *b, enum bar_window w, uint32_t page, uint32_t 
 
 /* ------------------------------------------------------------------ translating */
 
-/*
- * Find a piece of memory as a page of a file: *@show. *@nr is cut. False: such memory can't be
- * mapped.
- */
 static bool segment_show(struct barmap *b, const struct mmu_seg *seg, uint32_t *nr, uint64_t *show)
 {
 	uint64_t len = seg->len, offset = seg->phys;
@@ -219,10 +210,7 @@ static bool segment_show(struct barmap *b, const struct mmu_seg *seg, uint32_t *
 	return true;
 }
 
-/*
- * Find what up to *@nr pages from @page on are to show. Return 0, or -EFAULT. Locks: as
- * bar_translate() allows for @flags.
- */
+/* Locks: as bar_translate() allows for @flags. */
 static int translate(struct barmap *b, enum bar_window w, uint32_t page, enum mmu_access acc,
 		     unsigned int flags, uint32_t *nr, uint64_t *show)
 {
@@ -238,7 +226,6 @@ static int translate(struct barmap *b, enum bar_window w, uint32_t page, enum mm
 	return ret;
 }
 
-/* pages of BAR1 that hold USERD: [*lo, *hi) */
 static void userd_pages(struct barmap *b, uint32_t *lo, uint32_t *hi)
 {
 	uint64_t off = 0, size = 0;
@@ -250,7 +237,7 @@ static void userd_pages(struct barmap *b, uint32_t *lo, uint32_t *hi)
 
 /* ------------------------------------------------------------------ invalidating; lock held */
 
-/* Translate again at most @n pages that show one run; return how many pages are settled. */
+/* Translate again pages that show one run; return how many are settled. */
 static uint32_t recheck_run(struct barmap *b, enum bar_window w, uint32_t page, uint32_t n)
 {
 	uint64_t old = b->win[w].show[page], now;
@@ -338,8 +325,8 @@ void barmap_reset(struct barmap *b)
 /* ------------------------------------------------------------------ faults; lock not held */
 
 /*
- * How long a transient page is shown. On a busy machine a woken vCPU may not run before its page is
- * gone again, so a page that faults again soon lives longer.
+ * On a busy machine a woken vCPU may not run before its page is gone again, so a page that faults
+ * again soon lives longer.
  */
 static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32_t page, bool userd,
 			       uint64_t now)
@@ -375,7 +362,6 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 					.deadline = now + life };
 }
 
-/* Find what a faulting page is to show; *@nr: for how many pages, that page included. */
 static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page, bool write,
 			     uint32_t *nr)
 {
@@ -396,10 +382,7 @@ static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page,
 	return SHOW_MAPPED | SHOW_POISON | SHOW_TRANSIENT;
 }
 
-/*
- * How many pages from @page on may be mapped at once: pages that show nothing yet and have no
- * USERD. Lock held.
- */
+/* Lock held. */
 static uint32_t fault_room(struct barmap *b, enum bar_window w, uint32_t page, uint32_t userd_lo)
 {
 	const struct barmap_window *win = &b->win[w];
@@ -422,7 +405,7 @@ static void wake(struct barmap *b, enum bar_window w, uint32_t page)
 	ops_flush(b);
 }
 
-/* Install an answer. False: it is out of date, or has no room in .transient. Lock held. */
+/* False: it is out of date, or has no room in .transient. Lock held. */
 static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr,
 			  uint64_t show, bool userd, uint64_t generation)
 {
@@ -433,7 +416,7 @@ static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, ui
 	if (b->win[w].generation != generation)
 		return false;
 	if (b->win[w].show[page]) {
-		wake(b, w, page);	/* another vCPU's fault has filled the page */
+		wake(b, w, page);
 		return true;
 	}
 	if (show & SHOW_TRANSIENT) {
@@ -487,10 +470,7 @@ void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool
 	} while (!done);
 }
 
-/*
- * Take the transient pages that are due off the list, and empty them; all transient pages if the
- * list is full. Lock held.
- */
+/* Take the transient pages that are due off the list, and empty them. Lock held. */
 static unsigned int expire_zap(struct barmap *b, uint64_t now, struct barmap_transient *due)
 {
 	unsigned int i, n = 0, kept = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations that barmap.c (the record of pages) and barmap_link.c (the helper inside QEMU)
- * share. "Lock" is barmap.lock here; gk110.lock comes before it. A call to the helper
- * (barmap_call()) may last BARMAP_ACK_TIMEOUT_MS with both held.
+ * share. "Lock" is barmap.lock here; gk110.lock comes before it.
  */
 #ifndef KVGPU_MODEL_VFIO_BARMAP_H
 #define KVGPU_MODEL_VFIO_BARMAP_H
@@ -23,13 +22,13 @@
 #define SHOW_FILE_SHIFT	40
 #define SHOW_FILE	(0xffull << SHOW_FILE_SHIFT)
 #define SHOW_PAGE	((1ull << SHOW_FILE_SHIFT) - 1)
-#define SHOW_VRAM	0u		/* file id; guest memory has slot + 1 */
+#define SHOW_VRAM	0u		/* guest memory has slot + 1 */
 
 struct barmap_window {
 	uint64_t *show;			/* per page */
 	uint32_t nr_pages;
-	uint32_t lo, hi;		/* outside of [lo, hi) nothing is shown */
-	uint64_t generation;		/* counts invalidates: see the top of barmap.c */
+	uint32_t lo, hi;
+	uint64_t generation;
 };
 
 struct barmap_transient {
@@ -37,7 +36,7 @@ struct barmap_transient {
 	uint32_t page;
 	/* @life in ns; @deadline in monotonic ns */
 	uint64_t life, deadline;
-	bool userd;			/* a doorbell may have been rung in it */
+	bool userd;
 };
 
 enum barmap_helper {
@@ -58,7 +57,7 @@ struct barmap {
 	bool enabled;
 	struct barmap_op op[BARMAP_MAX_OPS];
 	unsigned int nr_ops;
-	/* operations since the windows were last single mappings, and how many there may be */
+	/* operations since the windows were last single mappings */
 	uint64_t cuts, max_cuts;
 	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
 	unsigned int nr_transient;
@@ -67,9 +66,9 @@ struct barmap {
 
 	/* the helper: barmap_link.c */
 	enum barmap_helper helper;
-	/* the helper is given up (barmap_break()); the link thread will drop it */
+	/* the link thread will drop it */
 	bool broken;
-	bool offered;			/* the client was offered the windows for mapping */
+	bool offered;
 	int calls, faults;
 	pid_t helper_pid;
 	uint32_t seq;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The helper inside QEMU: its socket, hand-shake, calls, and the thread that serves the faults it
- * reports. One helper at a time, in the process that is our client.
+ * reports.
  *
  * The helper may die at any time. A call that is not answered in time, or whose answer makes no
  * sense, breaks the link: it is not used any more. The connection of a client that may map the
@@ -32,12 +32,11 @@
 static const struct {
 	const char *name;
 	unsigned int region;
-	uint64_t size;			/* size of the region and of its file */
-	/* where the window is in the region, and which part of the region may be mapped */
+	uint64_t size;
 	uint64_t base, map_size;
 	uint64_t map_base;
 } region_of[NR_WIN] = {
-	/* the first 2 MiB, where drivers put USERD, are not mapped: doorbells there are messages */
+	/* doorbells in the first 2 MiB are messages */
 	[WIN_BAR1] = { "gk110-bar1", VFIO_PCI_BAR1_REGION_INDEX, GK110_BAR1_SIZE, 0,
 		GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
 	[WIN_BAR3] = { "gk110-bar3", VFIO_PCI_BAR3_REGION_INDEX, GK110_BAR3_SIZE, 0,
@@ -104,7 +103,6 @@ static int send_packet(int sock, const struct barmap_hdr *hdr, const void *data,
 	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)(sizeof(*hdr) + len) ? 0 : -errno;
 }
 
-/* Wait for the answer of a call; the socket's receive timeout bounds the wait. */
 static int await_ack(struct barmap *b)
 {
 	struct barmap_ack ack;
@@ -392,7 +390,6 @@ static void helper_drop(struct barmap *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* Serve one fault. False: the helper is gone. */
 static bool serve_fault(struct barmap *b)
 {
 	struct barmap_fault f;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Guest memory as the device reaches it. The client announces ranges of bus addresses, most with
- * the file that has their memory. The device can't reach the memory of a range without a file (ROM,
- * another device's BAR). Behind a vIOMMU there are thousands of one-page ranges of one file, so
- * files are mapped once and whole, and ranges are found by binary search.
+ * the file that has their memory. Behind a vIOMMU there are thousands of one-page ranges of one
+ * file, so files are mapped once and whole, and ranges are found by binary search.
  *
  * The table belongs to the socket thread; engines read it with dma_lock held for reading. Each
  * change is made with dma_lock held for writing, so after the change no thread uses an old pointer.
@@ -30,7 +29,6 @@ void dma_init(struct dma_table *t)
 		t->file[i].fd = -1;
 }
 
-/* Index of the first entry whose last byte is at or behind @iova. */
 static unsigned int find(const struct dma_table *t, uint64_t iova)
 {
 	unsigned int lo = 0, hi = t->nr;
@@ -84,10 +82,7 @@ static int file_map(struct dma_file *f, uint64_t size)
 	return 0;
 }
 
-/*
- * Return the slot of the file of @fd, with at least @need bytes of it mapped, or -errno. Takes over
- * @fd.
- */
+/* Return the slot of the file of @fd or -errno. Takes over @fd. */
 static int file_get(struct vfio_server *s, int fd, uint64_t need)
 {
 	struct dma_file *f;

@@ -20,9 +20,9 @@
 
 /* ------------------------------------------------------------------ guest memory (dma.c) */
 
-#define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
+#define DMA_MAX_FILES	255	/* 0 is video memory in the mapped windows */
 
-/* A file that has guest memory, mapped once and whole. Changed with dma_lock held for writing. */
+/* Changed with dma_lock held for writing. */
 struct dma_file {
 	int fd;				/* -1: free slot */
 	dev_t dev;
@@ -30,13 +30,13 @@ struct dma_file {
 	bool writable;
 	uint8_t *base;
 	uint64_t size;
-	unsigned int refs;		/* how many entries of the table use it */
+	unsigned int refs;
 };
 
 struct dma_entry {
 	uint64_t iova, size;
 	uint64_t offset;		/* offset in the file */
-	int file;			/* slot, -1: the client shared no memory for it */
+	int file;			/* slot, -1: no memory is shared for it */
 	bool readable, writable;
 };
 
@@ -47,11 +47,11 @@ struct dma_table {
 };
 
 void dma_init(struct dma_table *t);
-/* Add an entry; takes over @fd (-1: none). Return 0 or -errno. Socket thread. */
+/* Add an entry; takes over @fd (-1: none). Return 0 or -errno. */
 int dma_map(struct vfio_server *s, const struct vu_dma_map *m, int fd);
 /*
- * Remove all entries inside of the range. -EINVAL: an entry is only partly inside, or the range is
- * empty or wraps around.
+ * Remove all entries inside of the range. -EINVAL: an entry is partly inside, or the range is
+ * wrong.
  */
 int dma_unmap(struct vfio_server *s, uint64_t iova, uint64_t size);
 void dma_unmap_all(struct vfio_server *s);
@@ -65,10 +65,10 @@ bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offse
 /* ------------------------------------------------------------------ interrupts (irq.c) */
 
 struct irq_state {			/* protected by gk110.lock */
-	/* eventfds of INTx, MSI, MSI-X (never), error, request; -1: none */
+	/* eventfds; -1: none */
 	int fd[NR_IRQS];
-	bool level;			/* the line, as the device drives it */
-	/* INTx fired (or was masked) and waits for the client's unmask */
+	bool level;
+	/* waits for the client's unmask */
 	bool masked;
 };
 
@@ -116,7 +116,7 @@ int barmap_start(struct barmap *b, struct gk110 *g);
  * windows for mapping.
  */
 bool barmap_wait_helper(struct barmap *b, pid_t client_pid);
-/* The file behind a region (0, 1 or 3), and the part of the region that may be mapped. */
+/* The file behind a region, and its part that may be mapped. */
 int barmap_region_fd(const struct barmap *b, unsigned int region);
 bool barmap_region_area(unsigned int region, uint64_t *off, uint64_t *size);
 /* @on: whether the guest can reach its BARs. barmap.lock not held. */
@@ -143,20 +143,19 @@ struct vu_msg {
 	struct vu_hdr hdr;
 	const uint8_t *data;		/* the bytes behind the header, not aligned */
 	uint32_t len;
-	int *fds;			/* a handler that keeps a descriptor sets it to -1 here */
+	int *fds;			/* a handler that keeps one sets it to -1 */
 	unsigned int nr_fds;
-	uint8_t *reply;			/* room for at least VU_MSG_MAX - 16 bytes */
+	uint8_t *reply;			/* room for VU_MSG_MAX - 16 bytes */
 	uint32_t reply_len;
-	/* descriptor to send with the reply; the sender does not close it */
+	/* to send with the reply; stays open */
 	int reply_fd;
 };
 
 struct vfio_client {			/* one connection */
 	bool greeted;			/* VERSION was exchanged */
-	/* decided when the client first asks for a region that can be mapped */
 	bool asked_mapping, mapping;
 	pid_t pid;
-	uint32_t max_xfer;		/* the peer's limit for data in one message */
+	uint32_t max_xfer;
 	/* Send all, or return -errno. @fd -1: none. */
 	int (*send)(void *to, const void *hdr, size_t hdr_len, const void *data, size_t len,
 		    int fd);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level, which
- * a vfio client sees as an event that masks itself when it fires. The client unmasks it when the
- * guest has ended the interrupt; if the line is still up then, the event fires again. MSI is an
- * event per message; a message is a write by the function, so it needs bus mastering.
+ * a vfio client sees as an event that masks itself when it fires. MSI is an event per message; a
+ * message is a write by the function, so it needs bus mastering.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -115,7 +114,6 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 		return -EINVAL;
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && set->index != VFIO_PCI_INTX_IRQ_INDEX)
 		return -EINVAL;
-	/* masking by eventfds is refused: clients send messages then */
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && data == VFIO_IRQ_SET_DATA_EVENTFD)
 		return -EOPNOTSUPP;
 	return 0;

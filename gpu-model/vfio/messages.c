@@ -3,9 +3,8 @@
  * The message stream: framing, the table of commands, replies. Works on memory; server.c feeds it
  * from a socket, tests and the fuzzer from arrays.
  *
- * A wrong command gets an error reply, and the stream goes on; before the hand-shake it ends the
- * connection. After a header that can't be right, the two ends no longer agree where messages
- * begin: the connection ends.
+ * After a header that can't be right, the two ends no longer agree where messages begin: the
+ * connection ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -68,7 +67,6 @@ static int handle_device_info(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* Regions have no descriptors of their own: each access that is not mapped is a message. */
 static int handle_io_fds(struct vfio_server *s, struct vu_msg *m)
 {
 	struct vu_io_fds f;
@@ -111,7 +109,6 @@ static int handle_reset(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* Migration and device features, which the model lacks, and commands that only a server sends. */
 static int handle_unsupported(struct vfio_server *s, struct vu_msg *m)
 {
 	return -EOPNOTSUPP;
@@ -119,7 +116,7 @@ static int handle_unsupported(struct vfio_server *s, struct vu_msg *m)
 
 static const struct {
 	const char *name;
-	uint32_t min, max;	/* bytes behind the header; max 0: exactly min */
+	uint32_t min, max;
 	vu_handler handle;
 } commands[] = {
 	[VU_VERSION] = { "VERSION", sizeof(struct vu_version), 65536, version_negotiate },
@@ -152,7 +149,6 @@ static const struct {
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Return 0 or -errno for the reply. The handler runs only for a message of the right size. */
 static int dispatch(struct vfio_server *s, struct vu_msg *m)
 {
 	uint32_t max;

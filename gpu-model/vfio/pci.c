@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space: reset values and the bits that software can write. Words that are not in the
- * table ignore writes from here; root/ppci.c changes two. Base address registers keep what is
- * written to their address bits, as the client (QEMU) does the sizing and placing.
+ * Configuration space: reset values and the bits that software can write.
  *
  * GK110 has no function level reset (lspci: FLReset-) and keeps its state over D3hot (NoSoftRst+).
  */
@@ -146,7 +144,6 @@ static const struct config_word *word_find(uint32_t off)
 	return NULL;
 }
 
-/* @be: bits of the word that were written */
 static void word_write(struct gk110 *g, uint32_t off, uint32_t val, uint32_t be)
 {
 	const struct config_word *w = word_find(off);

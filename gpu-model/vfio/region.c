@@ -4,8 +4,7 @@
  * BAR1 and BAR3 are windows to memory, region 7 is configuration space. The expansion ROM region
  * has size 0: drivers read the image through BAR0.
  *
- * An access of 1, 2, 4 or 8 bytes goes to the device as it came. Any other length becomes several
- * accesses. While memory decoding is off the BARs read as ones and ignore writes.
+ * While memory decoding is off the BARs read as ones and ignore writes.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static uint64_t region_size(uint32_t index)
 	}
 }
 
-/* Whether to offer mapping. Decided once for each client, so that its regions fit together. */
+/* Whether to offer mapping. Decided once for a client: its regions must fit together. */
 static bool mapping_offered(struct vfio_server *s)
 {
 	if (!s->client.asked_mapping) {
@@ -107,10 +106,6 @@ static void bar_access_write(struct gk110 *g, uint32_t region, uint64_t off, uns
 	}
 }
 
-/*
- * Length of the next piece of an access: as long as alignment allows; 1, 2, 4 and 8 bytes stay
- * whole.
- */
 static unsigned int piece(uint64_t off, uint32_t left, uint32_t count)
 {
 	unsigned int n = 8;
@@ -158,7 +153,6 @@ int region_read(struct vfio_server *s, struct vu_msg *m)
 	return 0;
 }
 
-/* Write to configuration space, and apply the effects on interrupts, bus mastering and BARs. */
 static void config_write(struct vfio_server *s, uint64_t off, const uint8_t *data, uint32_t count)
 {
 	struct gk110 *g = s->g;

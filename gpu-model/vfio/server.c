@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sockets and the main loop: one client at a time, the statistics socket, signals. One thread does
- * all of this and serves the accesses that come as messages. It sleeps in poll() when there is
- * nothing to do.
+ * all of this and serves the accesses that come as messages.
  *
  * A second client waits until the first is gone, so that a QEMU may be started again at any time.
- * When a client is gone, the device is reset and the client's memory forgotten.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,13 +21,12 @@
 #include "internal.h"
 
 #define RX_SIZE		(VU_MSG_MAX + (64u << 10))
-/* reads from the client before signals are looked at again */
 #define RX_BURST	64
 #define SEND_TIMEOUT_S	10
 #define HANGUP_GRACE_MS	300
 
 struct server_sockets {
-	const char *path[3];		/* paths to be removed at the end */
+	const char *path[3];
 	int listen, client, waiting, stats, signal;
 	uint8_t *rx;
 	size_t rx_len;
@@ -38,7 +35,7 @@ struct server_sockets {
 
 /* ------------------------------------------------------------------ listening */
 
-/* Remove a socket that a dead process left. Return 0, or -errno after gk110_err(). */
+/* Return 0, or -errno after gk110_err(). */
 static int socket_clear(const char *path, const struct sockaddr_un *a, int type)
 {
 	struct stat st;
@@ -244,8 +241,7 @@ static void take_fds(struct vfio_server *s, struct msghdr *m)
 
 /*
  * Read once, and serve what came. The kernel ends a read behind data that came with descriptors, so
- * descriptors belong to the message that has the last byte read. Return 1: there may be more at
- * once, 0: wait, -errno: the connection ends.
+ * descriptors belong to the message that has the last byte read.
  */
 static int client_read(struct vfio_server *s)
 {
@@ -307,7 +303,6 @@ static void stats_serve(struct vfio_server *s)
 	close(fd);
 }
 
-/* Serve a signal. True: end the program. */
 static bool signal_serve(struct vfio_server *s)
 {
 	struct signalfd_siginfo si;

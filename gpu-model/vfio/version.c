@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small parser reads
- * the capabilities that matter and skips the rest. It must not read beyond the message's bytes.
+ * VERSION, the hand-shake: a version number and a JSON object of capabilities. It must not read
+ * beyond the message's bytes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static bool json_take(struct json *j, char c)
 	return true;
 }
 
-/* Parse a string. *@s points at the text between the quotes; escapes are left as they are. */
+/* *@s points at the text between the quotes; escapes are left as they are. */
 static bool json_string(struct json *j, const char **s, size_t *len)
 {
 	if (!json_take(j, '"'))
@@ -87,7 +87,6 @@ typedef bool (*json_member)(struct json *j, const char *name, size_t len, struct
 
 static bool json_skip(struct json *j);
 
-/* Parse an object: call @member for the value of each name; NULL skips the values. */
 static bool json_object(struct json *j, json_member member, struct capabilities *c)
 {
 	const char *name;
@@ -178,7 +177,7 @@ static bool toplevel(struct json *j, const char *name, size_t len, struct capabi
 	return name_is(name, len, "capabilities") ? json_object(j, capability, c) : json_skip(j);
 }
 
-/* Parse the capabilities. @text may end with a NUL, or be empty. False: not an object of JSON. */
+/* @text may end with a NUL, or be empty. False: not an object of JSON. */
 static bool parse(const char *text, size_t len, struct capabilities *c)
 {
 	struct json j = { .p = text, .end = text + len };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The bus side of the model as main.c sees it: a vfio-user server, and the bus operations that the
- * device calls.
- */
+/* The bus side of the model as main.c sees it. */
 #ifndef KVGPU_MODEL_VFIO_H
 #define KVGPU_MODEL_VFIO_H
 
@@ -12,17 +9,17 @@ struct vfio_server;
 
 struct vfio_options {
 	const char *socket;		/* path that QEMU's vfio-user-pci connects to */
-	/* path that the helper inside QEMU connects to; NULL: all accesses are messages */
+	/* the helper's socket; NULL: all accesses are messages */
 	const char *plugin_socket;
-	/* path whose connections are answered with the statistics; NULL: none */
+	/* NULL: none */
 	const char *stats_socket;
 };
 
 extern const struct bus_ops vfio_bus_ops;
 
 /*
- * Bind the sockets and block the signals that vfio_server_run() waits for: call it before any
- * thread is started, as threads inherit the mask. NULL: an error.
+ * Bind the sockets and block the signals that vfio_server_run() waits for, which threads inherit:
+ * call it first. NULL: an error.
  */
 struct vfio_server *vfio_server_create(const struct vfio_options *opt);
 /*

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Atomic operations on global memory, by the host's atomic instructions, and the locked accesses to
- * shared memory, of which ptxas builds its atomics on shared memory. Lanes go one after the other,
- * the lowest first.
+ * shared memory, of which ptxas builds its atomics on shared memory.
  */
 #include <string.h>
 
@@ -115,7 +114,7 @@ static uint64_t lane_value(const struct warp *w, unsigned int slot, unsigned int
 	return w->r[slot][l] | (wide ? (uint64_t)w->r[slot + 1][l] << 32 : 0);
 }
 
-/* Host pointer to one lane's word. NULL: the warp was stopped, *@s says how. */
+/* NULL: the warp was stopped, *@s says how. */
 static uint8_t *target(struct warp *w, const struct uop *u, unsigned int l, bool wide, enum step *s)
 {
 	const struct sm_insn *in = u->in;
@@ -150,7 +149,7 @@ static uint64_t perform(const struct sm_insn *in, uint8_t *p, uint64_t v, uint64
 	if (in->op == SM_ATOM_CAS && wide) {
 		__atomic_compare_exchange_n((uint64_t *)p, &v, second, false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST);
-		return v;		/* the old value, whether or not it was as expected */
+		return v;
 	}
 	if (in->op == SM_ATOM_CAS) {
 		uint32_t old = v;
@@ -209,7 +208,7 @@ static const struct sm_operand *pred_dst(const struct sm_insn *in)
 	return in->dst[0].kind == SM_PRED ? &in->dst[0] : &in->dst[1];
 }
 
-/* LDSLK: load and try to lock. The predicate says which lanes have got the lock of their word. */
+/* LDSLK: load and try to lock. */
 static enum step op_ldslk(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -248,7 +247,7 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 		lock = &w->cta->locks[off / 128];
 		bit = 1u << (off / 4 % 32);
 		if (!(*lock & bit))
-			continue;	/* the word is not locked: the store does not happen */
+			continue;
 		memcpy(w->cta->shared + off, &w->r[u->src[1]][l], 4);
 		if (bytes == 8)
 			memcpy(w->cta->shared + off + 4, &w->r[u->src[1] + 1][l], 4);
@@ -259,10 +258,7 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/*
- * the atomic operations that PTX has on sm_35 (and envytools gk110.c encodes); the encoding allows
- * more
- */
+/* the atomic operations that PTX has on sm_35 (and envytools gk110.c encodes) */
 static bool known_atomic(const struct sm_insn *in)
 {
 	if (in->op == SM_ATOM_CAS)

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Binding: find the handler of a decoded instruction and the slots of its operands. Done once for
- * each word of a cached line of code. An instruction that is wrong in itself (a register pair that
- * starts at an odd register, an instruction of another shader stage or of unknown effect) gets a
- * handler that raises the chip's exception.
- */
+/* Binding: find the handler of a decoded instruction and the slots of its operands. */
 #include "exec.h"
 
 static enum step illegal_encoding(struct warp *w, const struct uop *u, uint32_t m)
@@ -17,7 +12,6 @@ static enum step illegal_param(struct warp *w, const struct uop *u, uint32_t m)
 	return warp_trap(w, WARP_ILLEGAL_PARAM);
 }
 
-/* a 64-bit constant operand whose offset is not a multiple of 8 */
 static enum step misaligned_constant(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_MISALIGNED_IMMC_ADDR);
@@ -59,7 +53,6 @@ static void bind_top(struct uop *u, const struct sm_operand *o)
 		u->top = top;
 }
 
-/* the instructions whose constant operand is a pair of words */
 static bool takes_64_bits(const struct sm_insn *in)
 {
 	switch (in->op) {
@@ -134,7 +127,6 @@ void uop_bind(struct uop *u, const struct sm_insn *in)
 			   .guard_not = in->guard_not,
 			   .join = in->join };
 	u->run = handler(in);
-	/* CSET and CSETP have the test as an operand: they are executed in any case */
 	u->conditional = in->cc_test != SM_CC_T && in->op != SM_CSET && in->op != SM_CSETP;
 	if (in->op == SM_ILLEGAL || in->op == SM_SCHED) {
 		u->guard = SM_PT;

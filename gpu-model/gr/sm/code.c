@@ -2,7 +2,6 @@
 /*
  * The cache of decoded code: lines fetched through the GPC's instruction client and decoded once. A
  * line is compared with memory at its first use in each grid, so the model needs no invalidate.
- * Channels that run the same code at the same offset share lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "exec.h"
 
 #define MAX_LINES	1024u		/* kept between grids */
-/* in the shared cache; beyond them a thread decodes into its spare lines */
 #define HARD_LINES	4096u
 
 static unsigned int line_hash(uint32_t pc, const uint64_t *raw)
@@ -62,8 +60,7 @@ static struct code_line *find(struct sm *sm, uint32_t pc, const uint64_t *raw, u
 
 /*
  * Read the mapped part of a line: a program may end in the last mapped page, and the rest of the
- * line may be missing. False: the 64 bytes at @pc are missing; unless @flags has MMU_PEEK, a fault
- * was recorded.
+ * line may be missing.
  */
 static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw,
 		  unsigned int flags)

@@ -27,10 +27,7 @@
  */
 #include "exec.h"
 
-/*
- * envytools docs/hw/graph/tesla/cuda/isa.rst names the tests. The formulas follow from what
- * comparisons, and NaN, leave in the condition code.
- */
+/* envytools docs/hw/graph/tesla/cuda/isa.rst names the tests. */
 uint32_t cc_lanes(const struct warp *w, unsigned int test)
 {
 	uint32_t z = w->z, s = w->s, c = w->c, o = w->o;
@@ -108,7 +105,7 @@ enum step stack_pop(struct warp *w)
 			return STEP_JUMP;
 		}
 	}
-	if (w->live & ~w->exited)	/* a lane waits for a token that was never pushed */
+	if (w->live & ~w->exited)
 		return warp_trap(w, w->ret ? WARP_RET_EMPTY_STACK : WARP_STACK_ERROR);
 	return STEP_END;
 }
@@ -122,10 +119,7 @@ static uint32_t target(const struct warp *w, const struct uop *u)
 	return (in->relative ? w->pc + SM_INSN_BYTES : 0) + (uint32_t)in->src[0].imm;
 }
 
-/*
- * Active lanes @m go to @to, the other active lanes to the next instruction. One side runs now, the
- * other waits in a DIV token.
- */
+/* Active lanes @m go to @to, the other active lanes to the next instruction. */
 static enum step branch(struct warp *w, uint32_t m, uint32_t to)
 {
 	uint32_t stay = w->active & ~m, next = w->pc + SM_INSN_BYTES;
@@ -150,10 +144,6 @@ static enum step op_bra(struct warp *w, const struct uop *u, uint32_t m)
 	return branch(w, m, target(w, u));
 }
 
-/*
- * Find the target of @lane in BRX or JMX: a register plus the offset, or an entry of a table in a
- * constant bank that a register indexes. False: the warp was stopped.
- */
 static bool indexed_target(struct warp *w, const struct uop *u, unsigned int lane, uint32_t *to)
 {
 	const struct sm_insn *in = u->in;
@@ -166,10 +156,6 @@ static bool indexed_target(struct warp *w, const struct uop *u, unsigned int lan
 	return true;
 }
 
-/*
- * Each lane has its own target. Lanes with the same target as the first lane go there. The other
- * lanes execute the instruction again later.
- */
 static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 {
 	uint32_t to, same = 0, stay = w->active & ~m, other;
@@ -194,8 +180,8 @@ static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Push a call's token. Where the QMD's API_VISIBLE_CALL_LIMIT is 0, calls nest at most API_CALLS
- * deep. Calls with .NOINC do not count.
+ * Where the QMD's API_VISIBLE_CALL_LIMIT is 0, calls nest at most API_CALLS deep. Calls with .NOINC
+ * do not count.
  */
 static enum step push_call(struct warp *w, const struct uop *u, uint32_t mask, uint32_t pc)
 {
@@ -213,7 +199,6 @@ static enum step op_call(struct warp *w, const struct uop *u, uint32_t m)
 {
 	uint32_t to = target(w, u);
 
-	/* lanes that don't call wait at the return address for the lanes that call */
 	if (push_call(w, u, w->active, w->pc + SM_INSN_BYTES) != STEP_NEXT)
 		return STEP_STOP;
 	if (to % SM_INSN_BYTES)
@@ -271,7 +256,6 @@ static enum step op_leave(struct warp *w, const struct uop *u, uint32_t m)
 	}
 }
 
-/* all lanes of each quad that has a lane in @mask */
 static uint32_t whole_quads(uint32_t mask)
 {
 	mask |= mask >> 1;

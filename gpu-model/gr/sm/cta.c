@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns: a
- * warp that spins until another warp writes memory must let that warp run.
+ * A CTA on its SM. Its warps take turns: a warp that spins until another warp writes memory must
+ * let that warp run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,6 @@ static void warp_init(struct sm_thread *t, struct cta *c, unsigned int id)
 	memset(w->r, 0, regs_bytes(r));
 }
 
-/* Allocate one block for all of a CTA. Its layout depends on the grid. */
 static struct cta *cta_alloc(struct run *r)
 {
 	size_t warps = r->warps_per_cta, head = aligned_size(sizeof(struct cta));
@@ -127,7 +126,6 @@ void cta_free_all(struct sm_thread *t)
 
 /* ------------------------------------------------------------------ barriers */
 
-/* Compute the result of BAR.RED, which B2R.RESULT reads. */
 static void reduction_result(struct warp *w, const struct barrier *b)
 {
 	switch (w->red) {
@@ -162,7 +160,7 @@ static void release(struct cta *c, unsigned int nr)
 	*b = (struct barrier){ 0 };
 }
 
-/* How many threads a barrier without a count waits for. Warps that have exited do not count. */
+/* Warps that have exited do not count. */
 static uint32_t everybody(const struct cta *c)
 {
 	return c->left * LANES;
@@ -187,7 +185,6 @@ bool barrier_arrive(struct warp *w, unsigned int nr, uint32_t expected, bool wai
 
 	if (expected)
 		b->expected = (expected + LANES - 1) / LANES * LANES;
-	/* an arrival counts for all threads of the warp */
 	b->arrived += LANES;
 	if (wait)
 		w->wait_barrier = nr + 1;

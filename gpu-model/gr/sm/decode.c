@@ -42,10 +42,7 @@ static void set_pred(struct sm_operand *o, uint64_t reg)
 	o->reg = reg;
 }
 
-/*
- * Store a field that is an operand, or fills more than one byte. False: it is one whose bits must
- * all be 1 (SM_TO_MUST), and they are not.
- */
+/* False: the field's bits must all be 1 (SM_TO_MUST), and are not. */
 static bool put_operand(const struct sm_field *f, uint64_t word, struct sm_insn *in)
 {
 	unsigned int n = f->to & 0xf;
@@ -90,10 +87,7 @@ static bool put_fields(const struct sm_field *f, uint64_t word, struct sm_insn *
 	return true;
 }
 
-/*
- * The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. Of a single or a
- * double it is the upper part; a half is whole, in bits 23..38.
- */
+/* The immediate of 20 bits: bits 23..41 of the word, and bit 59 as the top bit. */
 static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t word,
 			  enum sm_type type)
 {
@@ -120,10 +114,7 @@ static unsigned int alu_form(uint64_t word)
 	return (word & 3) == CLASS_IMM ? SM_FORM_IMM | SM_FORM_SHIFT : by_source[word >> 62];
 }
 
-/*
- * The 8 bits of the opcode. In arithmetic of class 1 bit 63 is set, and bit 59 belongs to the
- * immediate.
- */
+/* The 8 bits of the opcode. */
 static unsigned int alu_code(uint64_t word)
 {
 	if ((word & 3) == CLASS_IMM)

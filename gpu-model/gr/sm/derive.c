@@ -96,10 +96,6 @@ static uint8_t signed_type(uint8_t type, bool is_signed)
 	return is_signed ? type + (SM_S8 - SM_U8) : type;
 }
 
-/*
- * Select the part of the register that a conversion takes: a byte of four, or a half of two.
- * in->sub keeps the encoded number for the text form.
- */
 static void select_part(struct sm_insn *in)
 {
 	struct sm_operand *o = &in->src[0];
@@ -222,7 +218,7 @@ static bool finish_bytes(struct sm_insn *in)
 
 /*
  * ATOM_CAS: in->sub says which values are in registers. 0: both, the expected and then the new one;
- * 1: the expected one only; 2: the new one only. A value in no register is RZ.
+ * 1: the expected one only; 2: the new one only.
  */
 static bool cas_sources(struct sm_insn *in)
 {
@@ -311,10 +307,7 @@ static bool finish_memory(struct sm_insn *in)
 	return true;
 }
 
-/*
- * Count the words of a request for a sample or a texel. The first four are in src[0]'s registers,
- * the rest in src[1]'s.
- */
+/* The first four are in src[0]'s registers, the rest in src[1]'s. */
 static bool finish_texture(struct sm_insn *in)
 {
 	static const uint8_t coordinates[] = { 1, 1, 2, 2, 3, 3, 3, 3 };
@@ -325,7 +318,6 @@ static bool finish_texture(struct sm_insn *in)
 		return false;
 	set_regs(&in->dst[0], __builtin_popcount(t->mask));
 	if (in->op == SM_TEX || in->op == SM_TLD || in->op == SM_TLD4 || in->op == SM_TXD) {
-		/* TXD of an array: the offsets are in the array index's word */
 		words += t->bindless + t->shadow + 2 * t->ptp + t->multisample +
 			 (t->aoffi && (in->op != SM_TXD || !(t->dim & 1)));
 		words += t->lod != SM_LOD_AUTO && t->lod != SM_LOD_LZ;

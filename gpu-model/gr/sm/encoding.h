@@ -5,17 +5,13 @@
  * How the decoder's tables describe an encoding: which words have it, and where in struct sm_insn
  * each of its bits goes.
  *
- * A word's two lowest bits are its class. Rows of sm_alu_rows have class 1 with an immediate, else
- * class 2. Control has class 0.
+ * A word's two lowest bits are its class.
  */
 #include <linux/types.h>
 
 #include "insn.h"
 
-/*
- * where a field goes: the offset of a byte of struct sm_insn, or one of these values with the
- * operand's number in the low bits
- */
+/* the offset of a byte of struct sm_insn, or one of these with the operand's number */
 enum sm_to {
 	SM_TO_OPERAND	= 0x8000,
 	SM_TO_DREG	= 0x8000,	/* dst[n] = register */
@@ -24,8 +20,8 @@ enum sm_to {
 	SM_TO_PRED	= 0x8030,	/* src[n] = predicate */
 	SM_TO_UIMM	= 0x8040,	/* src[n] = unsigned number */
 	SM_TO_SIMM	= 0x8050,	/* src[n] = signed number */
-	SM_TO_FIMM	= 0x8060,	/* src[n] = single-precision number of 32 bits */
-	SM_TO_CONST	= 0x8070,	/* src[n] = c[][] of 4-byte words at bits 23 and 37 */
+	SM_TO_FIMM	= 0x8060,
+	SM_TO_CONST	= 0x8070,
 	SM_TO_KIND	= 0x8080,	/* src[n].kind = pos */
 	SM_TO_SOFF	= 0x8090,	/* offset, signed */
 	SM_TO_SOFF4	= 0x80b0,	/* offset, signed, in units of 4 */
@@ -37,7 +33,7 @@ enum sm_to {
 struct sm_field {
 	uint16_t to;
 	uint8_t pos, width;
-	/* table of what each value becomes; negative: illegal. NULL: the value itself */
+	/* what each value becomes; negative: illegal; NULL: itself */
 	const int8_t *map;
 };
 
@@ -46,10 +42,9 @@ struct sm_field {
 /* set a member to a constant */
 #define SM_S(member, value)		{ offsetof(struct sm_insn, member), value, 0, NULL }
 #define SM_OPND(to, n, pos, width)	{ (to) | (n), pos, width, NULL }
-/* end of a table: 0 is the offset of raw, which no field goes to */
 #define SM_END				{ 0, 0, 0, NULL }
 
-/* the forms that two sources of an arithmetic instruction, b and c, can have */
+/* the forms of the sources b and c */
 #define SM_FORM_REG	1	/* b: register at bit 23, c: register at bit 42 */
 #define SM_FORM_CB	2	/* b: constant, c: register at bit 42 */
 #define SM_FORM_CC	4	/* b: register at bit 42, c: constant */
@@ -61,9 +56,9 @@ struct sm_field {
 struct sm_alu_row {
 	uint8_t code, mask;
 	uint8_t forms;
-	uint8_t b;		/* number of the source that is b; c, if used, is the next source */
+	uint8_t b;		/* the source that is b; c is the next one */
 	bool c;
-	uint8_t imm;		/* SM_S32, SM_F32, SM_F64; SM_F16: as the source's type says */
+	uint8_t imm;
 	uint16_t op;
 	const struct sm_field *fields;
 };
@@ -73,22 +68,19 @@ struct sm_row {
 	uint64_t match, mask;
 	uint16_t op;
 	const struct sm_field *fields;
-	/* further fields, in which forms that share @fields differ; or NULL */
+	/* further fields, or NULL */
 	const struct sm_field *more;
 };
 
 extern const struct sm_alu_row sm_alu_rows[];
-/* the tables of encoding_*.c; each ends with a row whose op is SM_ILLEGAL */
+/* each ends with a row whose op is SM_ILLEGAL */
 extern const struct sm_row sm_control_rows[];
 extern const struct sm_row sm_memory_rows[];
 extern const struct sm_row sm_texture_rows[];
 extern const struct sm_row sm_video_rows[];
 extern const struct sm_row sm_other_rows[];
 
-/*
- * Add to a decoded instruction what a row can't say, and check it: register counts, flags that
- * exclude each other. False: illegal.
- */
+/* Add to a decoded instruction what a row can't say, and check it. False: illegal. */
 bool sm_decode_finish(struct sm_insn *insn);
 
 static inline uint64_t sm_bits(uint64_t word, unsigned int pos, unsigned int width)

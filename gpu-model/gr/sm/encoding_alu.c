@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arithmetic: the instructions that come with a register, a constant or an immediate as one of
- * their sources (class 2, and class 1 for immediates). Source: envytools envydis/gk110.c;
- * nvdisasm's text for each bit.
+ * Arithmetic (class 2, and class 1 for immediates). Source: envytools envydis/gk110.c; nvdisasm's
+ * text for each bit.
  */
 #include "encoding.h"
 

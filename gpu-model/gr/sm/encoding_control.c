@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control (class 0), and the arithmetic whose immediate has 32 bits (LOP32I, FADD32I, ...). Source:
- * envytools envydis/gk110.c; nvdisasm's text for each bit.
+ * Control (class 0), and arithmetic with 32-bit immediates. Source: envytools envydis/gk110.c;
+ * nvdisasm's text for each bit.
  */
 #include "encoding.h"
 
@@ -20,14 +20,13 @@ static const int8_t not[] = { 1, 0 };
 #define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
 #define BIT7			(1ull << 7)
 
-/* targets: bit 7 says that the target is in a constant; the offset there has 16 bits with a sign */
+/* bit 7: the target is in a constant */
 FIELDS(to_word, SM_OPND(SM_TO_SIMM, 0, 23, 24), SM_S(relative, 1));
 FIELDS(to_byte, SM_OPND(SM_TO_UIMM, 0, 23, 32));
 FIELDS(to_const, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_SOFF, 0, 23, 16),
        SM_F(src[0].bank, 39, 5));
 FIELDS(to_reg, A, SM_OPND(SM_TO_SOFF, 0, 23, 24), SM_S(relative, 1));
 FIELDS(to_reg_abs, A, SM_OPND(SM_TO_SOFF, 0, 23, 32));
-/* src[0] has the table's place in a constant bank, src[1] the index in bytes */
 FIELDS(to_const_reg, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_REG, 1, 10, 8),
 	SM_OPND(SM_TO_SOFF, 0, 23, 16),
 	SM_F(src[0].bank, 39, 5));
@@ -60,7 +59,6 @@ FIELDS(imad32i, LONG, IMM32, SM_OPND(SM_TO_REG, 2, 2, 8), SM_F(hi, 56, 1),
        SM_M(stype[0], 57, 1, us32), SM_F(src[2].neg, 58, 1), SM_F(neg_product, 59, 1),
        SM_M(stype[1], 60, 1, us32), SM_S(type, SM_B32));
 FIELDS(iscadd32i, LONG, IMM32, SM_OPND(SM_TO_UIMM, 2, 56, 5), SM_S(type, SM_B32));
-/* of class 1 and class 2; guard and join are decoded for all instructions of these classes */
 FIELDS(iadd32i, DST, A, IMM32, SM_F(set_cc, 55, 1), SM_F(x, 56, 1), SM_F(sat, 57, 1),
 	SM_F(src[1].neg, 58, 1),
 	SM_F(src[0].neg, 59, 1), SM_S(type, SM_B32));

@@ -52,10 +52,6 @@ FIELDS(psetp, PDST2, THREE_PREDS);
 FIELDS(cset, DST, CC_AND_PRED, SM_F(bf, 47, 1), CC);
 FIELDS(csetp, PDST2, CC_AND_PRED);
 
-/*
- * BAR: the barrier's number and the count of threads, each in a register or as a number. BAR.RED
- * and BAR.SCAN have a predicate as well.
- */
 #define NO_JOIN		SM_S(join, 0)
 FIELDS(bar_rr, NO_JOIN, A, SM_OPND(SM_TO_REG, 1, 23, 8));
 FIELDS(bar_ri, NO_JOIN, A, SM_OPND(SM_TO_UIMM, 1, 23, 12));
@@ -69,10 +65,6 @@ FIELDS(bar_scan, SM_S(sub, SM_BAR_SCAN), BAR_PRED);
 FIELDS(bar_syncall, SM_S(sub, SM_BAR_SYNCALL), NO_JOIN, SM_S(guard, SM_PT), SM_S(guard_not, 0));
 
 FIELDS(nop, SM_F(cc_test, 10, 5), SM_F(sub, 15, 1), SM_OPND(SM_TO_UIMM, 0, 23, 16));
-/*
- * B2R: a barrier's count. B2R.RESULT: the result of this warp's last BAR.RED. B2R.WARP: the warp's
- * state
- */
 FIELDS(b2r, DST, SM_OPND(SM_TO_UIMM, 0, 10, 8));
 FIELDS(b2r_result, DST, SM_OPND(SM_TO_MUST, 0, 10, 8), SM_OPND(SM_TO_DPRED, 1, 48, 3),
        SM_S(sub, 1));

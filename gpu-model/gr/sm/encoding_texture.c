@@ -7,7 +7,6 @@ static const int8_t lod[] = {
 };
 static const int8_t tld_lod[] = { SM_LOD_LZ, SM_LOD_LL };
 static const int8_t phase[] = { 0, 1, 2, -1 };
-/* TXQ's 6-bit query: most numbers are no query (-1) */
 static const int8_t query[64] = {
 	-1, 1,	2,  -1, -1, 5,	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 16, -1, 18, -1, 20, -1,
 	22, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -49,8 +48,7 @@ FIELDS(stp, SM_S(guard, SM_PT), SM_S(guard_not, 0), SM_OPND(SM_TO_UIMM, 0, 23, 8
 
 /*
  * LDG is encoded as a TEX or a TLD without a second source: level 0 of a texture of one dimension
- * (32-bit address) or two (64-bit address). The bits of the handle hold the type of the access, and
- * the mask must fit the type. Bit positions differ as those of TEX and TLD do.
+ * (32-bit address) or two (64-bit address).
  */
 #define LDG			DST, A, SM_M(tex.phase, 32, 2, phase), SM_F(wide_addr, 39, 1)
 #define LDG_CACHE		SM_M(cache, 42, 1, ldg_cache)
@@ -67,7 +65,6 @@ FIELDS(ldg_128, LDG, SM_S(type, SM_B128));
 FIELDS(ldg_no_size, SM_M(sub, 0, 1, none));
 
 #define NO_B			(0xffull << 23)
-/* bits that are 0 in every LDG: NODEP, and the bits of the dimension except one */
 #define COMMON_ZERO		(1ull << 31 | 5ull << 38)
 #define SIZE_MASK(size, mask, pos) ((uint64_t)(size) << (pos) | (uint64_t)(mask) << 34)
 #define TEX_LDG(size, mask, any, fields)                                       \

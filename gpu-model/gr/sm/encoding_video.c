@@ -24,10 +24,7 @@ static const int8_t xy[] = { -1, 1, 2, 3 };
 #define CC		SM_F(set_cc, 50, 1)
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
 
-/*
- * Scalar: a byte, half or word of a. stype[] holds 1 for a signed operand until sm_decode_finish()
- * knows the size.
- */
+/* stype[] holds 1 for a signed operand until sm_decode_finish() knows the size. */
 #define SCALAR_A	A, SM_M(src[0].sel, 39, 3, select), SM_F(stype[0], 51, 1)
 #define SCALAR		DST, SCALAR_A, SM_F(stype[1], 52, 1), C, CC, SM_F(vfinal, 54, 3)
 FIELDS(scalar_reg, SM_OPND(SM_TO_REG, 1, 23, 8), SM_M(src[1].sel, 31, 3, select));
@@ -46,7 +43,6 @@ FIELDS(vmad, DST, SCALAR_A, SM_F(stype[1], 52, 1), C, CC, SM_M(scale, 54, 2, vma
 FIELDS(vsetp, SM_OPND(SM_TO_DPRED, 0, 5, 3), SM_OPND(SM_TO_DPRED, 1, 2, 3), SCALAR_A,
        SM_F(stype[1], 52, 1), PRED2, SM_F(cmp, 46, 2), SM_F(sub, 50, 1), SM_M(bop, 48, 2, boolean));
 
-/* Packed halves: an operand's sel holds the raw lane selection until sm_decode_finish(). */
 #define HALVES		A, CC
 FIELDS(halves_reg, SM_OPND(SM_TO_REG, 1, 23, 8), SM_F(src[0].sel, 37, 4), SM_F(src[1].sel, 33, 4));
 FIELDS(halves_imm, SM_OPND(SM_TO_UIMM, 1, 23, 16), SM_F(src[0].sel, 39, 2));
@@ -84,14 +80,12 @@ FIELDS(vsel4, BYTES, PRED2, SM_M(type, 41, 1, us32), SM_F(lanes, 46, 2), SM_M(vf
 
 #define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
 #define BIT53			(1ull << 53)
-/* bit 53: b is a register, else an immediate of 16 bits */
 #define SCALAR_ROWS(match, mask, op, fields) \
 	{ (match) | BIT53, (mask) | BIT53, op, fields, scalar_reg }, { match, (mask) | BIT53, op, \
 		fields, scalar_imm }
 #define HALVES_ROWS(match, mask, op, fields) \
 	{ (match) | BIT53, (mask) | BIT53, op, fields, halves_reg }, { match, (mask) | BIT53, op, \
 		fields, halves_imm }
-/* the lane selection 15 of b stands for an immediate */
 #define IMM4			(0xfull << 31)
 #define BYTES_ROWS(match, mask, op, fields) \
 	{ (match) | IMM4, (mask) | IMM4, op, fields, bytes_imm }, { match, mask, op, fields, \

@@ -12,15 +12,13 @@
  *   warpop.c   S2R, VOTE, SHFL, barriers
  *   lane_*.h   arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit
  *
- * One host thread executes a warp at a time, and the thread that started a CTA executes all of the
- * CTA. So struct warp and struct cta are private to that thread. Threads share struct run and
- * struct sm.
+ * struct warp and struct cta are private to the thread that started the CTA. Threads share struct
+ * run and struct sm.
  *
  * Each thread that executes holds dma_lock for reading. A thread's translations (struct xlat) are
  * valid until the thread lets dma_lock go, which it does for waiting writers (cta.c) and for sleeps
  * (grid.c). A thread that needs dma_lock and one of the three locks below takes dma_lock first.
- * None of the three is taken inside another one. No thread waits for gk110.lock or for a helper
- * while it holds dma_lock.
+ * None of the three is taken inside another one.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -32,14 +30,14 @@
 #define LANES		32
 #define ALL_LANES	0xffffffffu
 
-/* always inlined, so that the function is built for the vector unit of its caller */
+/* inlined, so that the function is built for its caller's vector unit */
 #define LANE_INLINE	inline __attribute__((always_inline))
 
 typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 
 /*
  * Slots of a warp's register file: reads of RZ take zeros from SLOT_ZERO, writes to RZ go to
- * SLOT_DUMP. Four slots of each, because an operand takes up to four registers.
+ * SLOT_DUMP.
  */
 #define SLOT_ZERO	0
 #define SLOT_DUMP	4
@@ -48,7 +46,7 @@ typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 enum step {
 	STEP_NEXT,
 	STEP_JUMP,		/* pc and active were set */
-	STEP_WAIT,		/* the warp waits at a barrier; warp_run() moves pc on */
+	STEP_WAIT,
 	STEP_END,		/* every lane has exited */
 	STEP_STOP,		/* a trap or a fault */
 };
@@ -57,7 +55,6 @@ struct warp;
 struct uop;
 typedef enum step (*op_fn)(struct warp *w, const struct uop *u, uint32_t m);
 
-/* where a source's value is: in a register, or the same value for all lanes */
 enum src_kind { SRC_REG, SRC_UNIFORM };
 
 /* an instruction as it is executed */
@@ -67,19 +64,19 @@ struct uop {
 	uint8_t guard;
 	bool guard_not, constant, wide_constant, conditional, join;
 	uint8_t src_kind[4];		/* enum src_kind */
-	uint8_t csrc;			/* number of the source that is the constant */
-	uint16_t top;			/* highest register that the instruction names, + 1 */
+	uint8_t csrc;
+	uint16_t top;
 	uint16_t dst[2], src[4];	/* slots */
 } __attribute__((aligned(64)));
 
-#define LINE_BYTES	1024u		/* code is fetched and decoded in lines of so many bytes */
+#define LINE_BYTES	1024u
 #define LINE_WORDS	(LINE_BYTES / SM_INSN_BYTES)
 
 struct code_line {
 	struct uop uop[LINE_WORDS];
 	struct sm_insn insn[LINE_WORDS];
 	uint64_t raw[LINE_WORDS];
-	uint32_t pc;			/* address of the first word, from the code base */
+	uint32_t pc;
 	struct code_line *next;
 };
 
@@ -109,26 +106,25 @@ struct warp {
 	uint64_t uniform;		/* value of the instruction's constant operand */
 	struct cta *cta;
 	struct sm_thread *t;
-	/* lanes with a thread; lanes that left by EXIT or KIL, BRK, CONT, RET and LONGJMP */
 	uint32_t live, exited, brk, cont, ret, jmp;
 	struct token *stack;
 	uint32_t depth, stack_size;
 	uint32_t calls;			/* CALL tokens on the stack */
-	uint8_t id;			/* number of the warp in its CTA */
-	/* number of the barrier that the warp waits at, + 1; 0: none */
+	uint8_t id;
+	/* the barrier that the warp waits at, + 1; 0: none */
 	uint8_t wait_barrier;
-	/* enum sm_bar of the BAR.RED that the warp waits in, or NO_REDUCTION */
+	/* enum sm_bar of its BAR.RED, or NO_REDUCTION */
 	uint8_t red;
-	bool red_pred;			/* result of the last BAR.RED, for B2R.RESULT */
+	bool red_pred;
 	uint32_t red_value;
 	bool done;
 	uint64_t issued;
 };
 
 struct barrier {
-	/* threads that BAR names, rounded up to whole warps; 0: all threads of the CTA */
+	/* threads that BAR names; 0: all of the CTA */
 	uint32_t expected;
-	uint32_t arrived;		/* threads of the warps that have arrived */
+	uint32_t arrived;
 	uint32_t count;			/* reduction: threads whose predicate is true */
 	uint32_t threads;		/* reduction: threads that took part */
 };
@@ -138,16 +134,16 @@ struct barrier {
 
 struct cta {
 	uint32_t id[3];
-	uint64_t nr;			/* number of the CTA in launch order */
+	uint64_t nr;			/* in launch order */
 	unsigned int nr_warps, left;	/* @left: warps that have not exited */
 	unsigned int turn;
 	struct warp *warp;
 	uint8_t *shared;
 	uint32_t shared_size;
-	/* a bit per word of shared memory: LDSLK has locked the word */
+	/* a bit per word of shared memory: locked by LDSLK */
 	uint32_t *locks;
 	struct barrier barrier[NR_BARRIER];
-	unsigned int sm, slot;		/* the SM, and the place on it, where the CTA is resident */
+	unsigned int sm, slot;		/* where the CTA is resident */
 	struct cta *next;
 };
 
@@ -158,7 +154,7 @@ struct cbuf {
 	bool valid;
 	uint64_t va;
 	uint32_t size;
-	atomic_uint_least32_t have;	/* a bit for each CBUF_PAGE of data[] that was read */
+	atomic_uint_least32_t have;
 	uint8_t *data;
 };
 
@@ -182,19 +178,18 @@ struct run {
 	unsigned int ctas_per_sm;
 	uint64_t nr_ctas;
 	atomic_uint_least64_t next_cta, issued;
-	/* threads are to stop after the turn of their warp */
 	atomic_bool halt;
 	uint32_t resets;
 	/* protects result, grid->trap and the constant buffers while they are filled */
 	pthread_mutex_t lock;
 	enum sm_result result;
-	unsigned int active;		/* helper threads that work on this grid; under sm.lock */
+	unsigned int active;		/* helpers on this grid; under sm.lock */
 };
 
-/* a translation; valid until the thread lets dma_lock go */
+/* translations: valid until the thread lets dma_lock go */
 #define XLAT_LINES	512
 struct xlat {
-	/* number of the page that @host is valid for, for reads and for writes; ~0: none */
+	/* page number for reads and for writes; ~0: none */
 	uint64_t rtag, wtag;
 	uint8_t *host;
 };
@@ -207,9 +202,8 @@ struct sm_thread {
 	struct mmu_client *l1, *tex, *gcc;
 	struct xlat xlat[XLAT_LINES];
 	struct code_line *front[FRONT_LINES];
-	struct code_line *spare[8];	/* private lines, for when the shared cache is full */
+	struct code_line *spare[8];	/* for when the shared cache is full */
 	unsigned int next_spare;
-	/* memory of CTAs that ended, for CTAs to come */
 	struct cta *free_ctas;
 };
 
@@ -219,10 +213,9 @@ struct sm {
 	/* protects the members to thread[], but for constants and atomics */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	struct run *run;		/* the grid that helpers join, or NULL */
+	struct run *run;
 	uint64_t serial;
 	bool quit;
-	/* the engine's thread and all helpers it may have; helpers that were started */
 	unsigned int nr_threads, nr_helpers;
 	atomic_bool abandon;
 	pthread_t helper[NR_SM];
@@ -271,8 +264,8 @@ const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
 const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
-void code_free(struct sm *sm);	/* drop all lines; call while no thread executes */
-/* Fill in @u. code_lock may be held. */
+void code_free(struct sm *sm);	/* call while no thread executes */
+/* code_lock may be held */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
 /* Run up to @budget instructions of the warp. */
@@ -290,11 +283,11 @@ op_fn warpop_op(const struct sm_insn *in);
 op_fn atom_op(const struct sm_insn *in);
 op_fn texture_op(const struct sm_insn *in);
 op_fn surface_op(const struct sm_insn *in);
-/* handlers of the lane-wise instructions, for the best vector unit of this machine */
+/* the handler for the best vector unit of this machine */
 op_fn lane_op(const struct sm_insn *in);
 /*
- * Use the vector unit @name: "base", "avx2", "avx512". For tests. False: this machine does not have
- * it. Call it before code is decoded: decoded lines keep their handlers.
+ * Use the vector unit @name: "base", "avx2", "avx512". For tests, before code is decoded. False:
+ * this machine does not have it.
  */
 bool lane_isa_select(const char *name);
 const char *lane_isa_name(void);
@@ -305,12 +298,12 @@ op_fn lane_op_avx512(const struct sm_insn *in);
 
 /* ------------------------------------------------------------------ grid.c, cta.c */
 
-/* Whether the engine was reset or the model ends: the grid must not go on. */
+/* Whether the engine was reset or the model ends. */
 bool run_dropped(const struct run *r);
 
 /* NULL: no memory */
 struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot);
-/* CTA_STUCK: all its warps wait at barriers; CTA_STOPPED: the grid was halted or dropped */
+/* CTA_STUCK: all its warps wait at barriers */
 enum cta_state { CTA_RUNS, CTA_DONE, CTA_STUCK, CTA_STOPPED };
 /* Run the CTA's warps in turn for up to @budget instructions. It may let dma_lock go meanwhile. */
 enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget);
@@ -329,10 +322,7 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 /* Drop all translations: call it whenever the thread has let dma_lock go. */
 void xlat_flush(struct sm_thread *t);
-/*
- * The model has no memory for what it read at @va. The chip knows no such error: record an MMU
- * fault of the GPC's client for code and constants, so that the channel ends as after a fault.
- */
+/* The model has no memory for what it read at @va: record an MMU fault of the GPC's client. */
 void no_memory(struct sm_thread *t, uint64_t va);
 
 static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned int size,
@@ -345,10 +335,7 @@ static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned
 	return xlat_miss(t, va, size, write ? ACC_WRITE : ACC_READ);
 }
 
-/*
- * Read constant memory. False: the access faulted, or the bank is not there (@esr); the warp is
- * stopped.
- */
+/* Read constant memory. False: the warp is stopped. */
 bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size,
 		uint32_t esr);
 
@@ -375,7 +362,6 @@ static LANE_INLINE enum space space_of(const struct run *r, uint64_t va, uint64_
 bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size,
 		   uint64_t *va);
 
-/* the lanes whose number in their quad has its bit set in @threads (4 bits) */
 static LANE_INLINE uint32_t quad_lanes(unsigned int threads)
 {
 	return (threads & 0xf) * 0x11111111u;
@@ -424,7 +410,6 @@ static LANE_INLINE uint64_t src_lane64(const struct warp *w, const struct uop *u
 	return uniform_src(w, u, i);
 }
 
-/* a predicate source, complemented where the operand says so */
 static LANE_INLINE uint32_t src_pred(const struct warp *w, const struct sm_operand *op)
 {
 	uint32_t v = op->kind == SM_PRED ? w->p[op->reg] : ALL_LANES;

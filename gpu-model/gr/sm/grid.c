@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
- * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core. Each host thread
- * plays some of the SMX. It runs a CTA to its end if the end comes soon. While a CTA takes long,
- * the thread starts further CTAs, up to as many as the chip would hold at the same time, and runs
- * them in turns: CTAs that wait for each other then get on as they do on the chip.
+ * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core. A thread runs a CTA
+ * to its end if the end comes soon. While a CTA takes long, the thread starts further CTAs, up to
+ * as many as the chip would hold at the same time, and runs them in turns: CTAs that wait for each
+ * other then get on as they do on the chip.
  *
  * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their
  * end first, however long that takes. An error or a reset of the engine drops running CTAs.
  *
- * A grid that is paced, or whose CTAs run one by one, is executed by the engine's thread alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,13 +18,11 @@
 
 #include "exec.h"
 
-/* an empty grid is paced in such steps, with a look at *stop before each */
 #define CHUNK_WARPS	4096
-#define EMPTY_WORDS	512u		/* a program of NOPs longer than this is executed */
-/* warp instructions that a CTA runs alone before others join it */
+#define EMPTY_WORDS	512u
 #define FIRST_SLICE	(256u << 10)
 #define SLICE		(32u << 10)
-#define WAKE_AFTER_NS	30000		/* a grid that takes longer wakes the helpers */
+#define WAKE_AFTER_NS	30000
 #define STUCK_SLEEP_NS	200000
 #define STACK_BASE	16		/* tokens without any call stack memory (control.c) */
 #define TOKEN_BYTES	8
@@ -49,7 +46,7 @@ static bool is_plain(const struct uop *u, enum sm_op op)
 	return u->in->op == op && u->guard == SM_PT && !u->guard_not && !u->conditional && !u->join;
 }
 
-/* Whether the program is only NOPs up to an unconditional EXIT. */
+/* NOPs up to an unconditional EXIT */
 static bool program_is_empty(struct sm_thread *t)
 {
 	uint32_t pc = t->run->q->program_offset;
@@ -72,7 +69,6 @@ static bool program_is_empty(struct sm_thread *t)
 	return false;
 }
 
-/* Charge the pacer one instruction for each warp of an empty program: its EXIT. */
 static enum sm_result charge_empty(struct sm_grid *grid, uint64_t warps)
 {
 	while (grid->pacer->per_s && grid->warps_done < warps) {
@@ -157,7 +153,6 @@ static void run_fini(struct run *r)
 
 /* ------------------------------------------------------------------ one host thread's part */
 
-/* the SMX that a host thread plays, and what is resident on them */
 struct share {
 	struct sm_thread *t;
 	unsigned int nr_threads, next_sm;
@@ -275,7 +270,7 @@ static uint64_t slice_of(const struct share *s)
 	return n;
 }
 
-/* Run each resident CTA for a slice. *@ended: a CTA came to its end. False: the grid was halted. */
+/* *@ended: a CTA came to its end. False: the grid was halted. */
 static bool pass(struct share *s, bool *ended)
 {
 	unsigned int stuck = 0;
@@ -371,7 +366,7 @@ static struct sm_thread *thread_new(struct gk110 *g, unsigned int index)
 	return t;
 }
 
-/* Start the helper threads. With fewer of them a grid is slower, not wrong. Call with sm.lock. */
+/* With fewer helpers a grid is slower, not wrong. Call with sm.lock. */
 static void start_helpers(struct gk110 *g)
 {
 	struct sm *sm = g->gr->sm;
@@ -451,7 +446,6 @@ enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid)
 	enum sm_result ret;
 	struct run r;
 
-	/* a grid without CTAs has nothing to run: do not even read its code */
 	if (!warps)
 		return SM_DONE;
 	run_init(&r, g, grid);

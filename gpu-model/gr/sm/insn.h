@@ -5,8 +5,8 @@
  * A decoded instruction of GK110's shader machine (sm_35): the contract between the decoder
  * (decode.c), the text form (print.c) and the handlers that execute it. Pure data, no lock.
  *
- * Mnemonics are those of the vendor's disassembler. Sources of the encoding: envytools
- * envydis/gk110.c, and the text that nvdisasm of CUDA 11.8 prints for a word.
+ * Sources of the encoding: envytools envydis/gk110.c, and the text that nvdisasm of CUDA 11.8
+ * prints for a word.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,6 @@
 #define SM_RZ		255	/* reads zero, drops what is written */
 #define SM_PT		7	/* reads true, drops what is written */
 #define SM_INSN_BYTES	8
-/* word 0 of each group of 8 (at addresses that are multiples of 64) is scheduling control */
 #define SM_GROUP_WORDS	8
 
 enum sm_op {
@@ -96,10 +95,7 @@ enum sm_op {
 	/* graphics stages: decoded, not executed */
 	SM_IPA, SM_ALD, SM_AST, SM_AL2P, SM_VILD, SM_PIXLD, SM_OUT,
 
-	/*
-	 * Control. SAM makes each quad whole that has an active thread: all its threads become
-	 * active (for derivatives). RAM: back to the threads that were active before SAM.
-	 */
+	/* Control. SAM makes quads whole for derivatives, RAM ends that. */
 	SM_BRA,
 	SM_BRX,
 	SM_JMP,
@@ -140,7 +136,7 @@ enum sm_type {
 unsigned int sm_type_bits(enum sm_type type);
 
 enum sm_round {
-	SM_RN, SM_RM, SM_RP, SM_RZ_MODE,	/* to nearest even, down, up, to zero */
+	SM_RN, SM_RM, SM_RP, SM_RZ_MODE,
 };
 
 /*
@@ -157,11 +153,11 @@ enum sm_cmp {
 	SM_CMP_NEU,
 	SM_CMP_GEU,
 	SM_CMP_T,
-};	/* integer compares: F to GE, and SM_CMP_T for true */
+};
 
 enum sm_bool { SM_AND, SM_OR, SM_XOR };
 
-/* A test of the condition code (control instructions, NOP, CSET, CSETP) */
+/* a test of the condition code */
 enum sm_cc {
 	SM_CC_F, SM_CC_LT, SM_CC_EQ, SM_CC_LE, SM_CC_GT, SM_CC_NE, SM_CC_GE, SM_CC_NUM,
 	SM_CC_NAN, SM_CC_LTU, SM_CC_EQU, SM_CC_LEU, SM_CC_GTU, SM_CC_NEU, SM_CC_GEU, SM_CC_T,
@@ -178,11 +174,11 @@ enum sm_cc {
 
 enum sm_kind {
 	SM_NONE,	/* the instruction has no such operand */
-	SM_REG,		/* `regs` registers from `reg` on (64 bits: `reg` is the low half) */
+	SM_REG,		/* `regs` registers from `reg` on */
 	SM_PRED,	/* reg: P0..P6, SM_PT */
 	SM_CCREG,	/* the condition code as a whole */
 	SM_IMM,		/* imm */
-	/* c[bank][offset], offset in bytes; for doubles and 64-bit sources the pair at offset */
+	/* c[bank][offset], offset in bytes */
 	SM_CONST,
 	SM_SREG,	/* imm: enum sm_sreg */
 	SM_PRFILE,	/* P0..P6 as bits 0..6 (P2R, R2P) */
@@ -194,10 +190,7 @@ struct sm_operand {
 	uint8_t regs;		/* how many registers; SM_REG only */
 	uint8_t bank;		/* SM_CONST */
 	uint16_t offset;	/* SM_CONST, bytes; control instructions: sm_insn.offset */
-	/*
-	 * the part of the register that the instruction takes: byte or half (conversions, video);
-	 * enum sm_sel
-	 */
+	/* byte or half of the register (enum sm_sel) */
 	uint8_t sel;
 	/*
 	 * Packed video: 4 bits for each lane, low lane first. They name the byte (0..3 of src[0],
@@ -208,7 +201,7 @@ struct sm_operand {
 	bool neg;		/* arithmetic negation, after abs */
 	bool abs;
 	bool inv;		/* bitwise complement (LOP, POPC, FLO); predicates: not */
-	/* SM_IMM: SM_S32 (an integer), SM_U32 (an unsigned field), SM_F16, SM_F32, SM_F64 */
+	/* SM_IMM: SM_S32, SM_U32, SM_F16, SM_F32, SM_F64 */
 	uint8_t imm_type;
 	/*
 	 * SM_IMM: SM_S32 sign-extended to 64 bits; SM_U32 zero-extended (video: sign-extended where
@@ -219,7 +212,6 @@ struct sm_operand {
 
 enum sm_sel { SM_SEL_WORD, SM_SEL_B0, SM_SEL_B1, SM_SEL_B2, SM_SEL_B3, SM_SEL_H0, SM_SEL_H1 };
 
-/* values of insn.sub, by instruction: the enums down to enum sm_fswz */
 enum sm_lop { SM_LOP_AND, SM_LOP_OR, SM_LOP_XOR, SM_LOP_PASS_B };
 enum sm_mufu {
 	SM_MUFU_COS,
@@ -283,12 +275,11 @@ enum sm_bpt {
 	SM_BPT_INT,
 	SM_BPT_DRAIN
 };
-enum sm_fswz {	/* FSWZ: from which thread of its quad each thread takes src[0] */
+enum sm_fswz {	/* FSWZ: the thread of the quad that src[0] comes from */
 	SM_FSWZ_0000, SM_FSWZ_1111, SM_FSWZ_2222, SM_FSWZ_3333, SM_FSWZ_1032, SM_FSWZ_2301,
 };
 /* video: what is done with the primary result */
 enum sm_vfinal {
-	/* replace that part of src[2] by the low part of the result */
 	SM_V_MRG_16H, SM_V_MRG_16L, SM_V_MRG_8B0, SM_V_MRG_8B2,
 	SM_V_ACC, SM_V_MIN, SM_V_MAX,		/* combined with src[2] */
 	SM_V_PLAIN,
@@ -330,7 +321,7 @@ enum sm_sreg {
 	SM_SR_GLOBALTIMERHI = 0x53,
 };
 
-enum sm_cache {	/* loads: CA, CG, CS, CV; stores: WB, CG, CS, WT */
+enum sm_cache {
 	SM_CACHE_CA, SM_CACHE_CG, SM_CACHE_CS, SM_CACHE_CV,
 };
 
@@ -349,17 +340,17 @@ enum sm_tex_lod { SM_LOD_AUTO, SM_LOD_LZ, SM_LOD_LB, SM_LOD_LL, SM_LOD_LBA = 6, 
 struct sm_tex {
 	uint8_t dim;		/* enum sm_tex_dim; TXQ: the query's number */
 	uint8_t lod;		/* enum sm_tex_lod */
-	/* components that are written, packed into registers from dst[0] on */
+	/* components that are written */
 	uint8_t mask;
 	uint8_t component;	/* TLD4: 0 red .. 3 alpha */
-	/* index of the handle's word in the texture constant bank (not bindless) */
+	/* index of the handle's word (not bindless) */
 	uint16_t id;
 	bool bindless;		/* .B: the handle is the first source word */
 	bool shadow;		/* .DC */
 	bool multisample;	/* .MS */
 	bool clamp;		/* TLD.CL */
 	bool aoffi;		/* .AOFFI: one packed word of offsets */
-	bool ptp;		/* .PTP: TLD4 with four offsets in two words */
+	bool ptp;		/* .PTP: TLD4 with four offsets */
 	bool ndv, nodep;
 	uint8_t phase;		/* none, .T, .P: scheduling only */
 };
@@ -387,32 +378,29 @@ struct sm_insn {
 	struct sm_operand dst[2];
 	struct sm_operand src[4];
 
-	/* a value of the enum of the instruction's family, above; if it has none, a number */
+	/* a value of the enum of the instruction's family */
 	uint8_t sub;
-	/* enum sm_type of the result; memory: of the access; comparison: of what is compared */
+	/* enum sm_type of the result, of the access, or of what is compared */
 	uint8_t type;
-	/* enum sm_type of each source, where the sources can differ (IMUL, IMAD, F2F, video...) */
+	/* enum sm_type of each source, where they can differ */
 	uint8_t stype[3];
 	uint8_t round;		/* enum sm_round */
 	uint8_t cmp;		/* enum sm_cmp */
 	/* enum sm_bool: combines the comparison with the last predicate source */
 	uint8_t bop;
-	uint8_t bop2;		/* PSET, PSETP: the first operator; bop is the second */
+	uint8_t bop2;
 	bool bf;		/* .BF: true is 1.0f instead of all ones */
 	bool sat, ftz, fmz;
-	bool hi;		/* .HI: upper half of the product or of the shift; P2R, R2P: .H1 */
-	bool wrap;		/* .W: the shift amount is taken modulo the width, else clamped */
+	bool hi;		/* .HI: upper half; P2R, R2P: .H1 */
+	bool wrap;
 	bool left;		/* SHF.L; else .R */
 	bool brev;		/* BFE, SHR: .BREV: reverse the bits first */
 	bool po;		/* .PO: plus one; VADD2, VADD4: .AVRG, the rounded average */
-	bool neg_product;	/* IMAD, VMAD: the product is negated (src[0].neg is then false) */
-	/*
-	 * IMADSP.SD: src[1], a word of a surface's descriptor, has the types; stype[] does not
-	 * count
-	 */
+	bool neg_product;	/* IMAD, VMAD: the product is negated */
+	/* IMADSP.SD: src[1] has the types */
 	bool sd;
 	bool shift_amount;	/* FLO.SH: give 31 - position */
-	bool to_int;		/* F2F with a rounding to an integer */
+	bool to_int;
 	bool wide_addr;		/* .E: 64-bit base */
 	/*
 	 * FMUL: 0 none, 1 D2, 2 D4, 3 D8, 4 M8, 5 M4, 6 M2; VMAD: 0 none, 1 shift right by 7, 2 by
@@ -430,11 +418,10 @@ struct sm_insn {
 	uint8_t lanes;
 	uint8_t cache;		/* enum sm_cache; CCTL, CCTLL: which cache */
 	uint8_t bank;		/* LDC: constant bank */
-	/* memory: bytes added to the base; LDC: the sum is an offset in the bank */
 	int32_t offset;
 	uint8_t xmode;		/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI */
 	bool max;		/* VMNMX.MX */
-	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL: how the index is split into bank and offset */
+	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL */
 	uint8_t ldc_mode;
 	uint8_t vfinal;		/* enum sm_vfinal */
 	bool uniform;		/* BRA.U */
@@ -454,15 +441,15 @@ struct sm_insn {
 	uint8_t su_clamp;	/* 0 .Z / .IGN, 1 .TRAP, 3 .SDCL */
 	bool su_1d;		/* SUCLAMP.1D */
 	bool su_packed;		/* SUSTGA.P: format conversion; else .B raw bytes */
-	/* SULDGA, SUSTGA: type of the address's offset word: 0 U32, 1 S32, 2 U8, 3 S8 */
+	/* type of the offset word: 0 U32, 1 S32, 2 U8, 3 S8 */
 	uint8_t su_addr;
-	uint8_t su_mask;	/* SUSTGA.P: mask of the components that are stored */
+	uint8_t su_mask;
 };
 
 /*
  * Decode the word at address @addr of a program (bytes from the code base). Return false for an
  * illegal encoding; insn->op is then SM_ILLEGAL. A word whose address is a multiple of 64 is
- * SM_SCHED, whatever it holds. @insn need not be initialised.
+ * SM_SCHED, whatever it holds.
  */
 bool sm_decode(uint64_t word, uint64_t addr, struct sm_insn *insn);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The handlers that are built once per vector unit. Each isa_*.c switches the compiler to its unit
- * (isa_base.c to none), defines LANE_TABLE, and includes this.
- */
+/* The handlers that are built once per vector unit. */
 #ifndef KVGPU_MODEL_GR_SM_LANE_ALL_H
 #define KVGPU_MODEL_GR_SM_LANE_ALL_H
 

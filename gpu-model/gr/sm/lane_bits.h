@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Logic, shifts, bit fields, moves, predicates as values. Lanes are computed together, on the
- * thread that executes the warp, without a lock.
- */
+/* Logic, shifts, bit fields, moves, predicates as values. */
 #ifndef KVGPU_MODEL_GR_SM_LANE_BITS_H
 #define KVGPU_MODEL_GR_SM_LANE_BITS_H
 
@@ -84,8 +81,7 @@ static enum step op_shr(struct warp *w, const struct uop *u, uint32_t m)
 
 /*
  * Funnel shift of src[2]:src[0]. A left shift gives the upper word of the result, a right shift the
- * lower word, or the upper word with .HI. The 32-bit form clamps the amount to 32, the 64-bit forms
- * to 64.
+ * lower word, or the upper word with .HI.
  */
 static enum step op_shf(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -188,10 +184,7 @@ static enum step op_popc(struct warp *w, const struct uop *u, uint32_t m)
 	return finish(w, u, d, m);
 }
 
-/*
- * PRMT: which byte of {c, a} goes to each byte of the result, 4 bits each (PTX prmt, table of the
- * modes)
- */
+/* which byte of {c, a} goes to each byte (PTX prmt) */
 static uint32_t permutation(unsigned int mode, uint32_t sel)
 {
 	static const uint16_t f4e[] = { 0x3210, 0x4321, 0x5432, 0x6543 },
@@ -234,7 +227,6 @@ static enum step op_prmt(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ moves */
 
-/* MOV may write in some threads of each quad only (insn.lanes). */
 static enum step op_mov(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t;
@@ -257,7 +249,7 @@ static enum step op_sel(struct warp *w, const struct uop *u, uint32_t m)
 
 /*
  * P2R, R2P: bits 0-6 of the flags word are the predicates, bits 12-15 the condition code (envytools
- * fermi/cuda/isa.rst). .H1: the flags are in the upper half of the word.
+ * fermi/cuda/isa.rst).
  */
 #define H1_SHIFT	16
 #define NR_FLAGS	(SM_PT + 4)
@@ -330,7 +322,6 @@ static enum step op_psetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, pset_first(w, u->in), src_pred(w, &u->in->src[2]), m);
 }
 
-/* Value of the instruction's last predicate source. */
 static uint32_t last_pred(const struct warp *w, const struct sm_insn *in)
 {
 	for (int i = 3; i >= 0; i--) {

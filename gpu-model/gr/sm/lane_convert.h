@@ -2,14 +2,13 @@
 /*
  * Conversions, and the special functions.
  *
- * F2I clamps to the range of its destination. NaN gives 0; where source or destination have 64
- * bits, and where the QMD says so of singles (FP32_F2I_NAN_BEHAVIOR), NaN gives the destination's
- * top bit alone (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are
- * exact IEEE ones in the stated mode; NaN payloads pass between single and double.
+ * F2I of a NaN gives 0; where source or destination have 64 bits, and where the QMD says so of
+ * singles (FP32_F2I_NAN_BEHAVIOR), it gives the destination's top bit alone (PTX ISA, "cvt"; seen
+ * on a newer chip). I2F, F2F and the integer roundings are exact IEEE ones in the stated mode; NaN
+ * payloads pass between single and double.
  *
- * MUFU: the model uses the host's functions; the chip's own table look-up differs in the last bits.
  * Subnormal arguments and results are flushed, as ptxas expects. Open: the fixed-point form of
- * RRO's result, which programs pass on to MUFU. The model's RRO gives the argument itself.
+ * RRO's result, which programs pass on to MUFU.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_CONVERT_H
 #define KVGPU_MODEL_GR_SM_LANE_CONVERT_H
@@ -34,7 +33,6 @@ static unsigned int int_bits(unsigned int t)
 	}
 }
 
-/* Convert a half to a single; exact. */
 static float half_to_f32(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = h >> 10 & 0x1f, man = h & 0x3ff;
@@ -46,7 +44,6 @@ static float half_to_f32(uint16_t h)
 	return as_f32(sign) + (sign ? -1.0f : 1.0f) * (float)man * 0x1p-24f;
 }
 
-/* Convert a double to a half, with one rounding. */
 static uint16_t f64_to_half(double v, unsigned int mode)
 {
 	uint64_t b = bits_f64(v);
@@ -103,7 +100,7 @@ static uint32_t select_part(uint32_t v, unsigned int sel)
 	}
 }
 
-/* The source as a double, with its modifiers. Each source format is exact in a double. */
+/* The source as a double, with its modifiers. */
 static double src_float(const struct warp *w, const struct uop *u, unsigned int l)
 {
 	const struct sm_insn *in = u->in;
@@ -125,7 +122,7 @@ static double src_float(const struct warp *w, const struct uop *u, unsigned int 
 	return o->neg ? -v : v;
 }
 
-/* Round to an integer in rounding mode @mode. NaN and infinities stay as they are. */
+/* NaN and infinities stay as they are. */
 static double round_int(double v, unsigned int mode)
 {
 	switch (mode) {
@@ -164,7 +161,7 @@ static double saturate(double v)
 	return v > 0 ? (v < 1 ? v : 1) : 0;	/* NaN gives 0 */
 }
 
-/* Set the flags of a conversion's float result. A half gets the flags of the equal single. */
+/* A half gets the flags of the equal single. */
 static void set_converted_flags(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct doubles d;
@@ -238,7 +235,6 @@ static uint64_t clamp_int(double v, unsigned int type)
 	return is_signed_type(type) ? (uint64_t)(int64_t)v : (uint64_t)v;
 }
 
-/* Set the flags of an integer result; in a 64-bit result both words count. */
 static void set_int_flags(struct warp *w, const struct uop *u, uint32_t m)
 {
 	unsigned int slot = u->dst[0];
@@ -268,7 +264,6 @@ static enum step op_f2i(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* The integer source as magnitude, and its sign in *@negative. */
 static uint64_t src_int(const struct warp *w, const struct uop *u, unsigned int l, bool *negative)
 {
 	const struct sm_insn *in = u->in;
@@ -301,10 +296,7 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 	const struct sm_insn *in = u->in;
 	int mode = host_round(in->round);
 
-	/*
-	 * set the mode once for all lanes: nothing else in the loop rounds (f64_to_half()'s steps
-	 * are exact)
-	 */
+	/* once for all lanes: nothing else in the loop rounds */
 	if (mode != FE_TONEAREST)
 		fesetround(mode);
 	EACH_LANE(l, m) {
@@ -315,10 +307,7 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 		float f;
 
 		if (v >> 63) {
-			/*
-			 * halve, and keep a lost 1 bit in bit 0 (sticky): 63 bits are enough for
-			 * either format
-			 */
+			/* keep a lost 1 bit in bit 0 (sticky) */
 			s = (int64_t)(v >> 1 | (v & 1));
 			s = negative ? -s : s;
 			*(volatile double *)&d = (double)s * 2;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Double precision: the host's arithmetic, with subnormals and NaN payloads (as seen on a newer
- * chip). Included by lane_all.h behind lane_int.h and lane_float.h; all in it is static. Arithmetic
- * stands between round_begin() and round_end() (lane_float.h).
+ * chip).
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
 #define KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
@@ -89,7 +88,7 @@ static enum step double_finish(struct warp *w, const struct uop *u, const struct
 
 /*
  * If operands are NaN, the result is the first of them, made quiet, without the sign change that
- * the instruction may ask for. The host's arithmetic does not promise which NaN it gives.
+ * the instruction may ask for.
  */
 static void keep_nans(const struct warp *w, const struct uop *u, unsigned int n, struct doubles *d)
 {

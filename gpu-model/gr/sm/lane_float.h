@@ -38,7 +38,6 @@ static inline bool is_nan32(uint32_t v)
 	return (v & ABS32) > INF32;
 }
 
-/* Apply .FTZ, .SAT and the canonical NaN to a result. */
 static inline void float_result(const struct sm_insn *in, uint32_t *d)
 {
 	LOOP(l)
@@ -77,9 +76,7 @@ static enum step float_finish(struct warp *w, const struct uop *u, uint32_t *d, 
 	return STEP_NEXT;
 }
 
-/*
- * A float source with its modifiers. Returns the register itself if it needs no change, else @tmp.
- */
+/* Returns the register itself if it needs no change, else @tmp. */
 static inline const uint32_t *src_f32(const struct warp *w, const struct uop *u, unsigned int i,
 				      uint32_t *tmp)
 {
@@ -115,8 +112,7 @@ static int host_round(unsigned int mode)
 
 /*
  * Begin and end arithmetic in rounding mode @mode, which is the thread's: call nothing in between
- * that wants the mode to nearest, such as a function of libm. The pointers name the operands and
- * the result, so that the compiler does not move the arithmetic out from between the two calls.
+ * that wants the mode to nearest, such as a function of libm.
  */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {
@@ -163,7 +159,6 @@ static enum step op_fmul(struct warp *w, const struct uop *u, uint32_t m)
 
 	round_begin(in->round, a, b, d);
 	if (in->scale) {
-		/* the product of two singles is exact as a double, also scaled */
 		LOOP(l)
 		d[l] = bits_f32((float)((double)as_f32(a[l]) * (double)as_f32(b[l]) * scale));
 	} else {
@@ -274,9 +269,8 @@ static enum step op_fcmp(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * FCHK: true where a / b needs the long way. Open: the chip's exact ranges. The model gives true
- * where the short way (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an
- * infinity, a NaN or a zero.
+ * Open: the chip's exact ranges. The model gives true where the short way (reciprocal, two steps of
+ * Newton without .FTZ) could meet a subnormal, an infinity, a NaN or a zero.
  */
 static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -293,11 +287,7 @@ static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/*
- * FSWZ: a is the first source of the thread that fswz_lane() names, in the same quad. b is the
- * second source of this thread. The instruction's .lanes has one of these operations for each
- * thread of the quad.
- */
+/* The instruction's .lanes has one of these operations for each thread of the quad. */
 enum { FSWZ_ADD, FSWZ_B_MINUS_A, FSWZ_A_MINUS_B, FSWZ_B };
 
 static unsigned int fswz_lane(unsigned int sub, unsigned int l)

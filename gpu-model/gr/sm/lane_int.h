@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Integer instructions. The condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. A
- * subtraction is an addition of the complement and one, so its carry is "no borrow". With .X the
- * carry is added, and the zero flag says that all words so far were zero.
+ * Integer instructions. The condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. With
+ * .X the carry is added, and the zero flag says that all words so far were zero.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_INT_H
 #define KVGPU_MODEL_GR_SM_LANE_INT_H
 
 #define LOOP(l)	for (unsigned int l = 0; l < LANES; l++)
 
-/* Make a mask of truth values: bit l is bit 0 of lane l's value. */
 static inline uint32_t mask_of(const uint32_t *truth)
 {
 	uint32_t m = 0;
@@ -43,7 +41,7 @@ static inline void spread(uint32_t m, uint32_t *d)
 		d[l] = m >> l & 1;
 }
 
-/* Set Z and S, clear C and O; add_flags() sets C and O afterwards. */
+/* add_flags() sets C and O afterwards */
 static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint32_t m)
 {
 	uint32_t z = zero_lanes(d);
@@ -54,7 +52,6 @@ static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint3
 	put_flag(&w->o, 0, m);
 }
 
-/* d = a + b + cin per lane; set the flags if the instruction has .CC. */
 static void add_flags(struct warp *w, const struct uop *u, const uint32_t *a, const uint32_t *b,
 		      const uint32_t *cin, uint32_t *d, uint32_t m)
 {
@@ -83,7 +80,7 @@ static inline void saturate_add(const uint32_t *a, const uint32_t *b, uint32_t *
 	}
 }
 
-/* The adder of IADD, ISCADD and IMAD. @na, @nb: operand a, b is subtracted. */
+/* @na, @nb: operand a, b is subtracted. */
 static enum step adder(struct warp *w, const struct uop *u, uint32_t m, const uint32_t *a,
 		       const uint32_t *b, bool na, bool nb)
 {
@@ -136,10 +133,6 @@ static enum step op_iscadd(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ products */
 
-/*
- * The product, its lower word or (.HI) its upper word. @neg: with .HI, negate the 64-bit product
- * first.
- */
 static void product(const struct sm_insn *in, const uint32_t *a, const uint32_t *b, bool neg,
 		    uint32_t *d)
 {
@@ -173,10 +166,6 @@ static enum step op_imul(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/*
- * IMAD with a negated product: .HI without .X takes the upper word of the negated product. Else the
- * product's word is subtracted.
- */
 static enum step op_imad(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -206,8 +195,8 @@ static int64_t part(uint32_t v, unsigned int type)
 }
 
 /*
- * IMADSP. With .SD the types are in the upper bits of the second source, a word of a surface's
- * descriptor (Mesa nak/ir.rs).
+ * With .SD the types are in the upper bits of the second source, a word of a surface's descriptor
+ * (Mesa nak/ir.rs).
  */
 static enum step op_imadsp(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -248,10 +237,7 @@ static inline void int_compare(unsigned int cmp, bool sign, const uint32_t *a, c
 	}
 }
 
-/*
- * Compare the upper words of longer numbers: the condition code has the flags of the difference of
- * the lower words.
- */
+/* Compare longer numbers: CC has the flags of the lower words' difference */
 static uint32_t compare_chained(const struct warp *w, unsigned int cmp, bool sign,
 				const uint32_t *a, const uint32_t *b)
 {
@@ -289,7 +275,6 @@ static inline uint32_t combine(unsigned int bop, uint32_t a, uint32_t b)
 	return bop == SM_AND ? a & b : bop == SM_OR ? a | b : a ^ b;
 }
 
-/* Write true or false as a register's value: -1 or (.BF) 1.0f, or 0. */
 static enum step put_truth(struct warp *w, const struct uop *u, uint32_t truth, uint32_t m)
 {
 	uint32_t yes = u->in->bf ? 0x3f800000u : ~0u;
@@ -307,7 +292,6 @@ static enum step put_truth(struct warp *w, const struct uop *u, uint32_t truth, 
 	return STEP_NEXT;
 }
 
-/* Write both predicates of a SETP: the comparison, and its complement, each combined with @with. */
 static enum step put_setp(struct warp *w, const struct uop *u, uint32_t truth, uint32_t with,
 			  uint32_t m)
 {
@@ -365,7 +349,7 @@ static enum step op_imnmx(struct warp *w, const struct uop *u, uint32_t m)
 /*
  * IMNMX on longer numbers, the highest word first (.XHI, .XMED, .XLO). The condition code says
  * whether the words so far were equal (Z), and if not, whether the first operand's words were
- * chosen (C). Open: how the chip encodes that.
+ * chosen (C).
  */
 #define IMNMX_XLO	1
 #define IMNMX_XMED	2

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Loads and stores. When the addresses of all lanes lie in one page (or in shared memory), there is
- * one base pointer and an offset per lane. Loads of all lanes from one place, and words side by
- * side, are moved as vectors, as is local memory at one offset. Other accesses go lane by lane.
+ * one base pointer and an offset per lane.
  *
  * Where lanes of one store have the same address, the lowest lane's value stays, so stores go from
  * the highest lane to the lowest. CUDA leaves open which value stays; on an H200 it is the lowest
@@ -120,7 +119,6 @@ static void store_lane(struct warp *w, const struct uop *u, unsigned int l, uint
 	}
 }
 
-/* Whether each lane's offset is @stride more than its neighbour's. */
 static inline bool is_stride(const uint32_t *off, uint32_t stride)
 {
 	uint32_t diff = 0;
@@ -191,7 +189,6 @@ static void load_half(struct warp *w, unsigned int slot, unsigned int first,
 		load_lane(w, slot, first + l, a->base + off[l], type);
 }
 
-/* Load by a pattern, in which each inactive lane has the offset of some active lane. */
 static void load_pattern(struct warp *w, unsigned int slot, uint32_t m, const struct pattern *a,
 			 unsigned int type)
 {
@@ -229,10 +226,7 @@ static void store_pattern(struct warp *w, const struct uop *u, uint32_t m, const
 
 /* ------------------------------------------------------------------ shared */
 
-/*
- * Make a pattern of shared memory; inactive lanes get an active lane's offset. STEP_NEXT: all lanes
- * can be accessed.
- */
+/* STEP_NEXT: all lanes can be accessed. */
 static enum step shared_pattern(struct warp *w, const uint32_t *addr, uint32_t m, unsigned int type,
 				struct pattern *a)
 {
@@ -317,10 +311,7 @@ static inline void address64(const struct warp *w, const struct uop *u, struct w
 	}
 }
 
-/*
- * Make a pattern of global memory. 1: all lanes are in one page. 0: they are not, or not in global
- * memory. -1: the warp was stopped.
- */
+/* 1: all lanes are in one page. 0: they are not, or not in global memory. */
 static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type,
 			bool write, struct pattern *a)
 {
@@ -351,10 +342,7 @@ static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, uns
 	return 1;
 }
 
-/*
- * Host pointer for one lane of a generic access to global or shared memory. Local memory is
- * accessed by local_lane(), as its words are not side by side.
- */
+/* Local memory is accessed by local_lane(), as its words are not side by side. */
 static uint8_t *lane_host(struct warp *w, uint64_t va, unsigned int bytes, bool write, enum step *s)
 {
 	uint64_t off = 0;
@@ -413,7 +401,6 @@ static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m,
 			s = local_lane(w, u, slot, l, off, write);
 			if (s != STEP_NEXT)
 				return s;
-			/* a lane's local memory is its own: no other lane's access depends on it */
 			m &= ~BIT(l);
 			continue;
 		}
@@ -431,10 +418,6 @@ static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m,
 	return s;
 }
 
-/*
- * Access all lanes of a mask as a pattern if they are in one page, else do nothing: *@one_page says
- * which.
- */
 static enum step access_lanes(struct warp *w, const struct uop *u, uint32_t m,
 			      const struct wide_lanes *addr, bool write, bool *one_page)
 {
@@ -494,10 +477,7 @@ static enum step op_st(struct warp *w, const struct uop *u, uint32_t m)
 	return generic_access(w, u, m, true);
 }
 
-/*
- * LDG where addresses are inside of the windows of shared and local memory: the texture unit takes
- * them as global addresses.
- */
+/* LDG: the texture unit takes addresses in the windows as global ones */
 static enum step ldg_behind_windows(struct warp *w, const struct uop *u, uint32_t m,
 				    const struct wide_lanes *addr)
 {
@@ -595,7 +575,6 @@ static enum step op_ldc(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	unsigned int bytes = access_bytes(in->type);
-	/* .IL, .IS, .ISL: the upper half of the index is added to the bank's number */
 	bool indexed_bank = in->ldc_mode;
 	lanes addr;
 

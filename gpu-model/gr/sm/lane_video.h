@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Video instructions: sums, differences, minima, comparisons and products of words, halves and
- * bytes that are picked from the operands; results may be saturated, and combined with a third
- * operand. PTX ISA, "video instructions", defines the results.
- */
+/* Video instructions. PTX ISA, "video instructions", defines the results. */
 #ifndef KVGPU_MODEL_GR_SM_LANE_VIDEO_H
 #define KVGPU_MODEL_GR_SM_LANE_VIDEO_H
 
@@ -20,7 +16,6 @@ static bool video_signed(unsigned int type)
 	return type == SM_S8 || type == SM_S16 || type == SM_S32 || type == SM_S64;
 }
 
-/* Take a scalar operand's byte, half or word. */
 static int64_t video_pick(uint32_t v, unsigned int sel, unsigned int type)
 {
 	bool sign = video_signed(type);
@@ -45,10 +40,6 @@ static bool video_compare(unsigned int cmp, int64_t a, int64_t b)
 	return cmp == SM_CMP_T || (a < b && cmp & 1) || (a == b && cmp & 2) || (a > b && cmp & 4);
 }
 
-/*
- * Number of bits that the result is clamped to: those of the part of the register that it goes
- * into.
- */
 static unsigned int video_result_bits(unsigned int what)
 {
 	switch (what) {
@@ -61,7 +52,6 @@ static unsigned int video_result_bits(unsigned int what)
 	}
 }
 
-/* The secondary operation of the scalar forms: combine result @v with the third operand @c. */
 static uint32_t video_final(unsigned int what, bool sign, uint32_t v, uint32_t c)
 {
 	bool less = sign ? (int32_t)v < (int32_t)c : v < c;
@@ -180,10 +170,6 @@ static enum step op_vmad(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ packed */
 
-/*
- * Take lane @i of a packed operand. Numbers 0-3 (bytes) or 0-1 (halves) in @swizzle are of register
- * @a, higher numbers of @b.
- */
 static int64_t packed_pick(uint32_t a, uint32_t b, uint16_t swizzle, unsigned int i,
 			   unsigned int bits, bool sign)
 {

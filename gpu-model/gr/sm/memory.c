@@ -3,10 +3,7 @@
  * Memory of warps: translations, constant banks, the windows of the generic address space, local
  * memory.
  *
- * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock. A page
- * without such a pointer is looked up in the TLB of the SM's L1 client.
- *
- * Constant banks are read once per grid, a page at a time when it is first needed.
+ * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock.
  *
  * Local memory lies in the memory that the class state gives each SM. Each resident warp has a part
  * of it, in which the words of the 32 lanes are side by side. Open: the chip's arrangement.
@@ -41,7 +38,7 @@ uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu
 		mmu_fault(t->g, t->l1, t->run->grid->vm, va, MMU_REGION, acc, 0);
 		return NULL;
 	}
-	/* the mapped memory ends inside the page: no xlat, which stands for a whole page */
+	/* no xlat, which stands for a whole page */
 	if (seg.len < GK110_PAGE - off)
 		return seg.ptr;
 	if (x->host != (uint8_t *)seg.ptr - off)
@@ -60,7 +57,6 @@ uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu
 
 /* ------------------------------------------------------------------ constants */
 
-/* Return false if a fault was recorded. */
 static bool cbuf_fill(struct sm_thread *t, struct cbuf *cb, uint32_t page)
 {
 	struct run *r = t->run;
@@ -111,10 +107,7 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 
 /* ------------------------------------------------------------------ spaces */
 
-/*
- * Offsets count up from 0 (the low size) and down from the window's end (the high size). A negative
- * offset counts down from the end, too.
- */
+/* Offsets count up from 0 (the low size) and down from the window's end (the high size). */
 bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size,
 		   uint64_t *va)
 {

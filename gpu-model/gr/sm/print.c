@@ -67,9 +67,7 @@ static double half_value(uint16_t bits)
 	return bits & 0x8000 ? -value : value;
 }
 
-/*
- * Print a floating-point immediate. Only of a double does nvdisasm tell whether a NaN is signaling.
- */
+/* Only of a double does nvdisasm tell whether a NaN is signaling. */
 static void put_number(struct sm_text *t, const struct sm_operand *o)
 {
 	float single;
@@ -134,7 +132,6 @@ static void put_const(struct sm_text *t, const struct sm_operand *o)
 	sm_put(t, "]");
 }
 
-/* @part: the suffix of the name of a register or constant, or NULL */
 void sm_put_part(struct sm_text *t, const struct sm_operand *o, const char *part)
 {
 	if (o->kind == SM_IMM) {
@@ -159,7 +156,6 @@ void sm_put_operand(struct sm_text *t, const struct sm_operand *o)
 	sm_put_part(t, o, NULL);
 }
 
-/* Print "R5+0x10", "R5", "0x10" or "RZ": without a base register the offset is the address. */
 void sm_put_address(struct sm_text *t, unsigned int base, int64_t offset)
 {
 	if (base == SM_RZ && offset) {
@@ -211,7 +207,6 @@ static void put_part(struct sm_text *t, const char *name, size_t len, const stru
 	put_modifier(t, name, len, in);
 }
 
-/* Print the modifiers, which are all up to the first blank of the form. */
 static const char *put_head(struct sm_text *t, const char *form, const struct sm_insn *in)
 {
 	const char *end;
@@ -242,7 +237,7 @@ static void put_operands(struct sm_text *t, const char *form, const struct sm_in
 		start = t->len;
 		put_part(t, form + 2, end - form - 2, in, addr);
 		if (t->len == start)
-			/* the operand printed nothing: take its separator back */
+			/* no operand: take its separator back */
 			t->len = before;
 		else
 			first = false;

@@ -6,12 +6,12 @@
 
 struct sm_text {
 	char *buf;
-	size_t size, len;	/* @len also counts text that did not fit */
+	size_t size, len;
 };
 
 /*
  * A modifier: print words[v] after a dot, where v is the byte at offset @from of struct sm_insn,
- * and NULL prints nothing. Or a function that prints the modifier with its dot.
+ * and NULL prints nothing.
  */
 struct sm_modifier {
 	const char *name;

@@ -177,8 +177,7 @@ static const struct form forms[SM_OP_COUNT] = {
 };
 
 /*
- * other names: ISUB is an IADD that negates b, or that negates a where b is no register; RED is an
- * ATOM whose result is dropped
+ * ISUB is an IADD that negates b, or a where b is no register; RED an ATOM whose result is dropped
  */
 static const struct form isub = { "ISUB", "{sat}{x} {d} {a} {bplain}" };
 static const struct form isub_swapped = { "ISUB", "{sat}{x} {d} {b} {aplain}" };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The operands between the braces of the text forms. An operand that prints nothing is left out
- * with its comma. Pure, as all of the text form.
- */
+/* The operands between the braces of the text forms. */
 #include "encoding.h"
 #include "print.h"
 
@@ -39,7 +36,7 @@ OPERAND(put_product)
 	sm_put_operand(t, &o);
 }
 
-/* R2P's mask: print the immediate's 20 bits without a sign */
+/* R2P's mask: without a sign */
 OPERAND(put_b_unsigned)
 {
 	if (in->src[1].kind == SM_IMM)
@@ -91,10 +88,7 @@ static void put_video_imm(struct sm_text *t, const struct sm_operand *o, uint64_
 	sm_put_hex(t, o->imm & mask);
 }
 
-/*
- * A video instruction's operand, with the part of the register that it takes (.B1, .H1, ...). The
- * lowest part has no name.
- */
+/* A video instruction's operand, with the part of the register that it takes (.B1, .H1, ...). */
 static void put_part(struct sm_text *t, const struct sm_insn *in, unsigned int n)
 {
 	static const char *const words[] = {
@@ -113,7 +107,7 @@ static void put_part(struct sm_text *t, const struct sm_insn *in, unsigned int n
 		sm_put(t, "%s", words[o.sel]);
 }
 
-/* A conversion's source. The part is printed as encoded, even where it has no effect. */
+/* The part is printed as encoded, even where it has no effect. */
 static void put_converted(struct sm_text *t, const struct sm_insn *in)
 {
 	static const char *const bytes[] = { NULL, ".B1", ".B2", ".B3" };
@@ -170,10 +164,6 @@ OPERAND(put_signs)
 		       "PPNP"[in->lanes >> (2 * lane) & 3]);
 }
 
-/*
- * How many bits of an offset without a base are printed: as many as the instruction has for the
- * offset.
- */
 static uint32_t address_mask(const struct sm_insn *in)
 {
 	switch (in->op) {
@@ -236,7 +226,7 @@ OPERAND(put_number)
 		sm_put_hex(t, in->offset);
 }
 
-/* BAR's count of threads. 0 (all of the CTA) is left out, except with ARV and SCAN. */
+/* 0 (all of the CTA) is left out, except with ARV and SCAN. */
 OPERAND(put_bar_count)
 {
 	bool shown = in->sub == SM_BAR_ARV || in->sub == SM_BAR_SCAN;

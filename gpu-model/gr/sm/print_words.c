@@ -144,7 +144,6 @@ static void put_madsp(struct sm_text *t, const struct sm_insn *in)
 		       type_words[in->stype[2]]);
 }
 
-/* Print the types of two factors, if not both are signed. */
 static void put_factors(struct sm_text *t, const struct sm_insn *in)
 {
 	if (in->stype[0] != SM_S32 || in->stype[1] != SM_S32)
@@ -163,10 +162,6 @@ static void put_f2f(struct sm_text *t, const struct sm_insn *in)
 	}
 }
 
-/*
- * Scalar video: print the types of the sources, if not both are signed words. The amount of a shift
- * is unsigned.
- */
 static void put_scalar_types(struct sm_text *t, const struct sm_insn *in)
 {
 	bool shift = in->op == SM_VSHL || in->op == SM_VSHR;
@@ -175,7 +170,6 @@ static void put_scalar_types(struct sm_text *t, const struct sm_insn *in)
 		sm_put(t, ".%s.%s", type_words[in->stype[0]], type_words[in->stype[1]]);
 }
 
-/* Packed video: print the types of the sources, if not both are signed. */
 static void put_packed_types(struct sm_text *t, const struct sm_insn *in)
 {
 	bool is_signed = in->stype[0] == SM_S16 || in->stype[0] == SM_S8;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters of the texture unit. Within a level the sampler asks for point or linear filtering,
- * between levels the mip filter decides. Anisotropic filtering is not modelled.
+ * Filters of the texture unit. Anisotropic filtering is not modelled.
  *
  * Weights are in 256ths (CUDA C programming guide, "Linear filtering"). How weights are rounded in
  * several dimensions, and that levels of detail are truncated, was measured on a newer chip (H200).
  *
- * Cubes: faces in the order +x -x +y -y +z -z. The sampler says whether a filter that reaches
- * beyond a face's edge wraps on that face, or takes the neighbouring face's texels
- * (CUBEMAP_INTERFACE_FILTERING). At a cube's corner only three faces meet: their texels share the
- * weight of the fourth, which does not exist.
+ * Cubes: faces in the order +x -x +y -y +z -z. At a cube's corner only three faces meet: their
+ * texels share the weight of the fourth, which does not exist.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +36,7 @@ static uint32_t as_bits(float f)
 
 /* ------------------------------------------------------------------ wrapping */
 
-/* Index of texel @i in a dimension of @n texels, by wrap mode. False: take the border colour. */
+/* False: take the border colour. */
 static bool wrap(unsigned int mode, int i, uint32_t n, uint32_t *out)
 {
 	int64_t v = i, size = n;
@@ -73,7 +70,7 @@ static bool wrap(unsigned int mode, int i, uint32_t n, uint32_t *out)
 
 /* ------------------------------------------------------------------ cubes */
 
-/* the axes of each face: its normal, then the axis across and the axis down, each with its sign */
+/* of each face: its normal, the axis across, the axis down, with signs */
 static const struct {
 	uint8_t axis[3];
 	int8_t sign[3];
@@ -112,8 +109,7 @@ void cube_face(struct request *q)
 
 /*
  * Find texel @i, which is beyond one edge of @face, on the face that meets it there: return that
- * face and set @i. Places count in half texels from the cube's centre: texels of a face of @n
- * texels are at -(n - 1), -(n - 3) ... n - 1, and faces at -n and n.
+ * face and set @i.
  */
 static unsigned int across_edge(unsigned int face, int n, int *i)
 {
@@ -149,7 +145,6 @@ static bool is_outside(int i, uint32_t n)
 	return i < 0 || (uint32_t)i >= n;
 }
 
-/* whether place @i is beyond two edges of a cube's face, at a corner: there is no texel */
 static bool beyond_corner(const struct request *q, const uint32_t *size, const int *i)
 {
 	return q->cube && q->s.seamless && is_outside(i[0], size[0]) && is_outside(i[1], size[1]);
@@ -187,10 +182,7 @@ static uint32_t compared(const struct request *q, uint32_t texel)
 	float t = as_float(texel), r = q->ref;
 	unsigned int is = r < t ? 1 : r == t ? 2 : r > t ? 4 : 0;
 
-	/*
-	 * The function's number has a bit for each outcome. With a NaN only "always" and "not
-	 * equal" are true.
-	 */
+	/* With a NaN only "always" and "not equal" are true. */
 	if (!is)
 		return q->s.compare_func == 7 || q->s.compare_func == 5 ? as_bits(1) : 0;
 	return q->s.compare_func & is ? as_bits(1) : 0;
@@ -198,10 +190,7 @@ static uint32_t compared(const struct request *q, uint32_t texel)
 
 /* ------------------------------------------------------------------ one level */
 
-/*
- * a place in a level: the first of the texels that a filter mixes, and 256ths of the way to the
- * next
- */
+/* the first texel that a filter mixes, and 256ths of the way to the next */
 struct place {
 	int base[3];
 	unsigned int part[3];
@@ -244,10 +233,7 @@ static unsigned int rounded(unsigned int product)
 	return (product + WHOLE / 2) / WHOLE;
 }
 
-/*
- * Weights of corners 0 to 3 of a square, for a place @a along the first dimension and @b along the
- * second. The weight of corner 3 is rounded; the others follow from it.
- */
+/* The weight of corner 3 is rounded; the others follow from it. */
 static void weights_of_two(unsigned int a, unsigned int b, unsigned int *w)
 {
 	w[3] = rounded(a * b);
@@ -256,10 +242,7 @@ static void weights_of_two(unsigned int a, unsigned int b, unsigned int *w)
 	w[0] = WHOLE - a - w[2];
 }
 
-/*
- * Weights of up to 8 corners; return how many. Bit d of a corner's number says which of the two
- * texels it is in dimension d.
- */
+/* Bit d of a corner's number says which of the two texels it is in dimension d. */
 static unsigned int weights_of(const struct place *p, unsigned int dims, unsigned int *w)
 {
 	unsigned int xz[4];
@@ -285,8 +268,7 @@ static unsigned int weights_of(const struct place *p, unsigned int dims, unsigne
 }
 
 /*
- * Corner @missing of four does not exist: each of its two neighbours takes a third of its weight,
- * the opposite corner takes the rest.
+ * Each neighbour of the missing corner takes a third of its weight, the opposite corner the rest.
  */
 static void share_corner(unsigned int missing, unsigned int *w)
 {
@@ -298,7 +280,7 @@ static void share_corner(unsigned int missing, unsigned int *w)
 	w[missing] = 0;
 }
 
-/* Round to the nearest single; halfway between two, away from zero. */
+/* halfway between two: away from zero */
 static float single_of(double v)
 {
 	float f = (float)v, next = nextafterf(f, v < 0 ? -INFINITY : INFINITY);
@@ -339,7 +321,7 @@ static enum step sample_level(struct warp *w, const struct request *q, unsigned 
 		if (shadow)
 			v.c[0] = compared(q, v.c[0]);
 		memcpy(raw, v.c, sizeof(v.c));
-		if (weight[i] == WHOLE) {	/* one texel alone: give its bits unchanged */
+		if (weight[i] == WHOLE) {	/* one texel alone: its bits unchanged */
 			for (unsigned int c = 0; c < 4; c++)
 				out[c] = as_float(v.c[c]);
 			return STEP_NEXT;
@@ -375,7 +357,6 @@ float sampler_lod(const struct request *q, float lod)
 	return lod > q->s.max_lod ? q->s.max_lod : lod > q->s.min_lod ? lod : q->s.min_lod;
 }
 
-/* Choose the level (or two levels) and the filter from the level of detail, and sample. */
 enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out)
 {
 	float lod = sampler_lod(q, q->lod), a[4], b[4], f, top;
@@ -419,7 +400,6 @@ enum step sample_gather(struct warp *w, const struct request *q, const int off[4
 		int i[3] = { place.base[0] + off[c][0], place.base[1] + off[c][1], 0 };
 		struct texel v;
 
-		/* no texel at a corner: nearest of the row */
 		if (beyond_corner(q, size, i))
 			i[0] = i[0] < 0 ? 0 : (int)size[0] - 1;
 		if (texel_at(w, q, level, i, &v) != STEP_NEXT)

@@ -16,13 +16,12 @@ struct request {
 	float lod;
 	float ref;
 	int off[3];
-	/* p[] is a place on face @face, and @layer the first layer of the cube */
 	bool cube;
 	unsigned int face;
 };
 
 struct gradient {
-	/* how much the coordinates p[] change per step in x and in y */
+	/* change of p[] per step in x and in y */
 	float dx[3], dy[3];
 };
 
@@ -33,12 +32,9 @@ void cube_face(struct request *q);
  * @direction may be another lane's of the quad, or where a gradient leads.
  */
 void cube_place(unsigned int face, const float *direction, float *place);
-/*
- * Return log2 of the number of base level texels that the gradient's longer step covers; -infinity
- * where the step is 0.
- */
+/* log2 of the base level texels that the gradient's longer step covers */
 float gradient_lod(const struct request *q, const struct gradient *g);
-/* Return a level of detail with the sampler's bias added, limited to the sampler's range. */
+/* the level with the sampler's bias, limited to the sampler's range */
 float sampler_lod(const struct request *q, float lod);
 /*
  * Take the filtered value at q->lod. @shadow: the first component is the result of the comparison

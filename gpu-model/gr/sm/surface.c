@@ -2,11 +2,11 @@
 /*
  * Surfaces. A program computes a texel's address itself: SUCLAMP clamps each coordinate and splits
  * it into the block and the place in the block, IMADSP adds up blocks, SUBFM merges the places,
- * SUEAU adds both to the surface's address. SULDGA and SUSTGA access the texel. The driver writes
- * the descriptor whose words steer these instructions (Mesa nil/su_info.rs). What each instruction
- * does with the words is taken from Mesa's nak/ir.rs, which describes it from tests on the chip.
+ * SUEAU adds both to the surface's address. The driver writes the descriptor whose words steer
+ * these instructions (Mesa nil/su_info.rs). What each instruction does with the words is taken from
+ * Mesa's nak/ir.rs, which describes it from tests on the chip.
  *
- * One difference: the model keeps the bytes of a GOB line after line (ce/surface.c says why), and
+ * One difference: the model keeps the bytes of a GOB line after line (ce/surface.c), and
  * SUBFM computes such places.
  */
 #include <math.h>
@@ -20,7 +20,6 @@ static uint32_t bits(uint32_t v, unsigned int low, unsigned int n)
 }
 
 /* fields of the word that SUCLAMP makes of a coordinate */
-/* block-linear: the place in the block; the bits below: the block */
 #define PLACE_SHIFT	16
 /* log2 of GOBs in a block, or of the element size (pitch) */
 #define SIZES_SHIFT	27
@@ -66,7 +65,7 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* SUBFM's result: the low bits of the address (8, block-linear 9), then these fields for SUEAU */
+/* SUBFM's result: the low bits of the address, then these fields for SUEAU */
 #define BFM_PITCH	(1u << 11)
 #define BFM_SHIFT	12
 #define BFM_GOB		16
@@ -148,7 +147,7 @@ static uint64_t surface_address(const struct warp *w, const struct uop *u, unsig
 #define OUTSIDE_TRAP	1
 #define OUTSIDE_CLAMPED	3
 
-/* Reduce *@m to the lanes that access memory. STEP_STOP: a lane is outside, and that is to trap. */
+/* STEP_STOP: a lane is outside, and that is to trap. */
 static enum step inside(struct warp *w, const struct uop *u, uint32_t outside, uint32_t *m)
 {
 	if (u->in->su_clamp == OUTSIDE_CLAMPED)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Textures as their headers describe them. Layouts: pitch, buffers, block-linear in the copy
- * engines' order (ce/surface.c), with smaller blocks for levels from 1 on that need no more (Mesa
- * nil/tiling.rs). A format that is not in formats[] raises ILLEGAL_INSTR_PARAM.
+ * engines' order (ce/surface.c), smaller blocks for small levels (Mesa nil/tiling.rs). A format
+ * that is not in formats[] raises ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { T_SNORM = 1, T_UNORM, T_SINT, T_UINT, T_SNORM_FP16, T_UNORM_FP16, T_FLOAT
 
 struct texel_format {
 	uint8_t id, bytes;
-	uint8_t bits[4], shift[4];	/* of R, G, B, A; a component with 0 bits does not exist */
+	uint8_t bits[4], shift[4];	/* of R, G, B, A; 0 bits: not there */
 };
 
 static const struct texel_format formats[] = {
@@ -147,9 +147,8 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
 	return (a + b - 1) / b;
 }
 
-/* a level's extent in memory and its blocks */
 struct level {
-	uint32_t row_gobs, rows, depth;		/* GOBs across; lines and slices, whole blocks */
+	uint32_t row_gobs, rows, depth;
 	unsigned int log2_height, log2_depth;
 };
 

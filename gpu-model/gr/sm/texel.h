@@ -35,7 +35,7 @@ struct texture {
 	unsigned int target;
 	bool pitch_layout, srgb, normalized;
 	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
-	/* @depth: of an array the number of layers; of cubes and cube arrays the number of cubes */
+	/* depth: layers of an array, cubes of a cube array */
 	uint32_t pitch, width, height, depth;
 	unsigned int first_level, last_level, levels;
 	unsigned int multisample;	/* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
@@ -57,7 +57,7 @@ struct texel {
 /* Read a header. Return STEP_NEXT, or STEP_STOP after the error was recorded. */
 enum step texture_header(struct warp *w, uint32_t index, struct texture *t);
 enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s);
-/* Read a texel. @x, @y, @z must be inside the level, @layer inside the array. */
+/* Read a texel. @x, @y, @z are inside the level, @layer inside the array. */
 enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x,
 		      uint32_t y, uint32_t z, uint32_t layer, struct texel *out);
 #define CUBE_FACES	6u

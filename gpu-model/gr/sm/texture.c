@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Texture instructions, lane by lane. The words of a request come in this order: handle (.B), array
- * index (an integer), coordinates, level or bias, offsets, reference value. The first four words
- * are in the registers of the first source, the others in those of the second. TXD has its
- * derivatives after the coordinates, and its offsets in the upper half of the array index's word.
- * (Mesa nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
+ * index (an integer), coordinates, level or bias, offsets, reference value. TXD has its derivatives
+ * after the coordinates, and its offsets in the upper half of the array index's word. (Mesa
+ * nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
  *
  * Derivatives: a compute program's request without a level takes the base level (PTX ISA, "tex").
  * With .NDV the level follows from how far apart the coordinates of a quad's four threads are.
  * ptxas writes .NDV where SAM has made whole quads active.
  *
- * Not modelled: multisampled textures, TXA, and queries other than for sizes and type. They raise
- * ILLEGAL_INSTR_PARAM.
+ * Not modelled: multisampled textures, TXA, and queries other than for sizes and type.
  */
 #include <math.h>
 #include <string.h>
@@ -31,7 +29,6 @@ static float as_float(uint32_t v)
 
 /* ------------------------------------------------------------------ the words */
 
-/* the headers that the last lane used */
 struct opened {
 	bool header, sampler;
 	uint32_t handle;
@@ -51,7 +48,7 @@ static uint32_t take(struct words *a)
 	unsigned int i = a->next++;
 	unsigned int slot = i < 4 ? a->u->src[0] + i : a->u->src[1] + i - 4;
 
-	/* an operand that is RZ: all its words are zero */
+	/* RZ: all its words are zero */
 	if ((i < 4 ? a->u->src[0] : a->u->src[1]) == SLOT_ZERO)
 		return 0;
 	return a->w->r[slot][a->lane];
@@ -90,7 +87,7 @@ static bool open_sampler(struct warp *w, uint32_t handle, struct opened *had)
 	return true;
 }
 
-/* Take the handle and read its headers. False: the warp was stopped. */
+/* False: the warp was stopped. */
 static bool open_texture(struct warp *w, const struct uop *u, struct words *a, struct request *q,
 			 bool sampler)
 {
@@ -120,7 +117,6 @@ static bool open_texture(struct warp *w, const struct uop *u, struct words *a, s
 	return true;
 }
 
-/* Take the array index and the coordinates, also of dimensions that the texture does not have. */
 static void take_place(const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_tex *t = &u->in->tex;
@@ -157,10 +153,7 @@ static void take_offsets(const struct uop *u, struct words *a, struct request *q
 
 /* ------------------------------------------------------------------ derivatives */
 
-/*
- * The gradient in lane @l's quad: differences between the two columns in @l's row, and the two rows
- * in @l's column.
- */
+/* the gradient in lane @l's quad */
 static void quad_gradient(struct warp *w, const struct uop *u, unsigned int l,
 			  const struct request *q, struct gradient *g)
 {
@@ -219,10 +212,7 @@ static void swizzled(const struct request *q, const struct texel *v, struct texe
 		out->c[c] = texel_source(&q->t, v, c);
 }
 
-/*
- * Take the words of a request for a sample: coordinates, level, gradient and so on. False: the warp
- * was stopped.
- */
+/* False: the warp was stopped. */
 static bool open_sample(struct warp *w, const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_insn *in = u->in;
@@ -270,10 +260,7 @@ static enum step one_tex(struct warp *w, const struct uop *u, struct words *a, s
 	return s;
 }
 
-/*
- * TLD: integer coordinates, no sampler. A texel outside of the texture is zero. A texel of a level
- * that does not exist is zero, too; with .CL the level is clamped instead.
- */
+/* TLD: integer coordinates, no sampler. */
 static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
 	struct texel v = { { 0 } };
@@ -311,9 +298,8 @@ static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, s
 
 /*
  * TLD4: one component of the four texels that linear filtering would mix, counter-clockwise from
- * the lower left. One offset moves all four. With .PTP each texel has its own offset, counted from
- * the upper left texel, and the offsets take two words. An offset's coordinate has 6 bits, in a
- * byte.
+ * the lower left. With .PTP each texel has its own offset, counted from the upper left texel, and
+ * the offsets take two words. An offset's coordinate has 6 bits, in a byte.
  */
 static enum step one_tld4(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
@@ -374,10 +360,7 @@ static enum step one_txq(struct warp *w, const struct uop *u, struct words *a, s
 	}
 }
 
-/*
- * TMML: the computed level of detail, signed, and the level that results from it within the
- * texture's levels, both with 8 bits of fraction (as Mesa nv50_ir handles them).
- */
+/* TMML: two levels with 8 bits of fraction (as Mesa nv50_ir handles them). */
 static enum step one_tmml(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
 	struct request q;

@@ -36,11 +36,11 @@ enum step warp_fault(struct warp *w)
 	return STEP_STOP;
 }
 
-/* Read the constant operand's value into w->uniform. False: the warp was stopped. */
+/* False: the warp was stopped. */
 static bool fetch_constant(struct warp *w, const struct uop *u)
 {
 	const struct sm_operand *o = &u->in->src[u->csrc];
-	/* control instructions have the offset in @in, not in the operand */
+	/* control instructions have the offset in @in */
 	bool control = u->in->op >= SM_BRA && u->in->op <= SM_PCNT;
 
 	w->uniform = 0;
@@ -48,10 +48,7 @@ static bool fetch_constant(struct warp *w, const struct uop *u)
 			  u->wide_constant ? 8 : 4, WARP_INVALID_CONST_ADDR);
 }
 
-/*
- * The rare checks before an instruction, for lanes *@m. False: skip the instruction; *@stop: the
- * warp was stopped.
- */
+/* False: skip the instruction; *@stop: the warp was stopped. */
 static bool prepare(struct warp *w, const struct uop *u, uint32_t *m, bool *stop)
 {
 	*stop = false;
@@ -72,10 +69,7 @@ static bool prepare(struct warp *w, const struct uop *u, uint32_t *m, bool *stop
 	return true;
 }
 
-/*
- * Lanes @m leave the active set: they reached the point where lanes of the topmost token meet.
- * Return STEP_NEXT while other lanes are active, else the result of stack_pop().
- */
+/* Lanes @m leave the active set: they reached the point where lanes of the topmost token meet. */
 static enum step joins(struct warp *w, uint32_t m)
 {
 	w->active &= ~m;
@@ -84,7 +78,7 @@ static enum step joins(struct warp *w, uint32_t m)
 
 /*
  * The instruction that makes the warp wait is done: go behind it, and let lanes @m join if it has
- * .S. Return STEP_WAIT, or STEP_STOP if that stopped the warp.
+ * .S.
  */
 static enum step waits(struct warp *w, const struct uop *u, uint32_t m)
 {

@@ -47,7 +47,6 @@ static uint32_t virtual_id(const struct warp *w, unsigned int lane)
 	return lane | (uint32_t)(c->slot * c->nr_warps + w->id) << 8 | c->sm << 20;
 }
 
-/* registers that are the same in every lane */
 static uint32_t uniform_sreg(const struct warp *w, unsigned int nr)
 {
 	const struct run *r = w->t->run;
@@ -89,7 +88,7 @@ static uint32_t uniform_sreg(const struct warp *w, unsigned int nr)
 	case SM_SR_GLOBALTIMERHI:
 		return (uint32_t)(ptimer_now(r->g) >> 32);
 	default:
-		/* of other shader stages, counters that are not set up, and what is not modelled */
+		/* of other shader stages, or not modelled */
 		return 0;
 	}
 }
@@ -180,7 +179,7 @@ static enum step op_vote(struct warp *w, const struct uop *u, uint32_t m)
 /*
  * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8. A source lane outside of
  * the clamp or the segment gives the reader its own value back. A source lane inside that is not
- * active gives 0: PTX leaves this open; seen on a GH100.
+ * active gives 0: open in PTX; seen on a GH100.
  */
 static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -254,10 +253,7 @@ static enum step op_bar(struct warp *w, const struct uop *u, uint32_t m)
 	return barrier_arrive(w, nr, count, in->sub != SM_BAR_ARV) ? STEP_NEXT : STEP_WAIT;
 }
 
-/*
- * B2R: how many threads have arrived at a barrier, or the result of this warp's last BAR.RED.
- * B2R.WARP and R2B are not modelled.
- */
+/* B2R: how many threads have arrived at a barrier, or the result of this warp's last BAR.RED. */
 static enum step op_b2r(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -284,7 +280,7 @@ static enum step op_membar(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* TEXDEPBAR and STP do nothing: a texture instruction's result is there when it is done. */
+/* a texture instruction's result is there when it is done */
 static enum step op_texture_order(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return STEP_NEXT;
