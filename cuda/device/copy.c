@@ -42,7 +42,7 @@ enum device_status nv_copy(struct device *dev, enum device_queue q, const struct
 	return nv_submit(d, q, seq);
 }
 
-/* a copy of a constant */
+/* a fill copies a constant */
 enum device_status nv_fill(struct device *dev, enum device_queue q, const struct moment *after,
 			   const struct device_fill *f, uint64_t *seq)
 {

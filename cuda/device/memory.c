@@ -43,10 +43,10 @@ enum {
 /* buffers to try until one is mapped at its GPU address */
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
 
-/* cleared by one piece of work */
+/* as much as one piece of work clears */
 #define CLEAR_BYTES	(256ull << 20)
 
-/* buffers kept meanwhile */
+/* buffers kept while one at an address of use is looked for */
 enum { MAX_ASIDE = 256 };
 
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
@@ -180,8 +180,8 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 
 /*
  * Have the GPU clear a new buffer before later work of either queue. A kernel under way must not
- * hold that up: copies of other streams would wait for it. So the queue for copies does it, where
- * it can be had.
+ * hold that up: copies of other streams would wait for it. Then, or if it is open, the queue for
+ * copies does it, where it can be had.
  */
 static bool clear(struct nv_device *d, const struct nouveau_bo *bo)
 {

@@ -172,7 +172,7 @@ static bool touches_host(CUcontext ctx, const struct box *b)
 
 /*
  * Enter a context and find the stream in it. For a default stream outside of a capture: a context
- * that has some of the copy's memory, else the stream's own.
+ * that has an array or device memory of the copy, else the stream's own.
  */
 static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, CUstream *s)
 {

@@ -10,7 +10,7 @@ static CUstreamCaptureStatus status_of(const struct CUstream_st *s)
 				     CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-/* The other answers need the status ACTIVE. */
+/* The other answers are written while the status is ACTIVE. */
 static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
 		     const CUgraphNode **nodes, size_t *n)
 {

@@ -305,7 +305,7 @@ CUstream stream_of(CUcontext ctx, CUstream handle);
 /* Lock the stream's context: for a default stream the current one. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
-/* enter_work(), but a default stream that does not capture is that of the context that has @va. */
+/* enter_work(); but a default stream that does not capture is that of a context that has @va. */
 CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
 void stream_await(CUstream s, const struct moment *until);
 /* what new work in @s comes after */

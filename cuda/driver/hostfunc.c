@@ -22,7 +22,7 @@ struct host_work {
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
-	bool needed;			/* its error is an error here */
+	bool needed;			/* an error of the other context is one here */
 	struct host_lines copy;
 };
 

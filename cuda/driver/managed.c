@@ -60,7 +60,7 @@ CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct ran
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* All streams may use managed memory. */
+/* All streams may use managed memory: this changes nothing. */
 static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
 {
 	struct range *range;

@@ -304,7 +304,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
 	return r;
 }
 
-/* All submitted work may use the memory. */
+/* Waits for all submitted work, which may use the memory. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct range *range;

@@ -297,7 +297,7 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 
 	if (m->heap)
 		return CUDA_SUCCESS;
-	r = moment_wait(ctx, &ctx->submitted);	/* for the head no kernel may run */
+	r = moment_wait(ctx, &ctx->submitted);	/* no kernel may run while the head is written */
 	if (!r)
 		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM,
 						     ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1,

@@ -215,7 +215,7 @@ static CUresult place(CUcontext ctx, CUmodule m)
 
 /* ------------------------------------------------------------------ entry points */
 
-/* a cubin, or PTX, which is compiled */
+/* load a cubin, or PTX, which is compiled */
 static CUresult read_image(CUmodule m, const void *data, size_t limit, struct jit *jit)
 {
 	struct image_pick pick;
@@ -426,7 +426,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	return r;
 }
 
-/* negative: an error */
+/* the reference's index; negative: an error */
 static int find_ref(CUmodule module, const char *name, bool surface)
 {
 	uint32_t i;

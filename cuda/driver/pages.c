@@ -42,7 +42,7 @@ enum { PIECE = 2 << 20 };
 #define TO_PUT		UFFD_FEATURE_PAGEFAULT_FLAG_WP
 #define TO_BRING_BACK	UFFD_FEATURE_EVENT_REMAP
 
-/* held across fork() */
+/* guards the list; held across fork() */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pages *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -369,7 +369,7 @@ static void begin(void)
 
 /* ------------------------------------------------------------------ whole pages */
 
-/* before be_quiet() */
+/* the thread's state before be_quiet() */
 struct quiet {
 	sigset_t signals;
 	int cancel;

@@ -60,7 +60,7 @@ struct pages {
  * case. Return whether the pages were replaced.
  */
 bool pages_put(struct pages *p, uint8_t *view, enum pages_means means);
-/* for any context */
+/* whether pages_put() replaced the page, for any context */
 bool pages_has(const void *at);
 /*
  * Replace the pages by anonymous memory with the same contents, but for what the application has

@@ -7,7 +7,7 @@
 
 #include "driver.h"
 
-/* @ptr: of the CPU or of the GPU */
+/* @ptr: an address of the CPU or of the GPU */
 static uint64_t offset_in(const struct range *r, CUdeviceptr ptr)
 {
 	bool by_host = r->host && (uint8_t *)(uintptr_t)ptr >= r->host &&

@@ -24,10 +24,10 @@ struct shown {
 	/* first member: pages.c goes on pointing to it where pages stay */
 	struct pages pages;
 	struct device_memory *memory;
-	unsigned int users;		/* registrations */
+	unsigned int users;		/* how many registrations */
 };
 
-/* whole pages */
+/* from the first page to behind the last */
 struct span {
 	uintptr_t at, end;
 };
@@ -273,7 +273,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	return r;
 }
 
-/* All submitted work may use the memory. */
+/* Waits for all submitted work, which may use the memory. */
 CUresult cuMemHostUnregister(void *ptr)
 {
 	struct registered **at, *old;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Surface objects: a descriptor's address. */
+/* Surfaces. A surface object is its descriptor's address. */
 #include <string.h>
 
 #include "driver.h"

@@ -2,7 +2,7 @@
 /*
  * User objects live as long as the application, a graph, or an executable graph made from it refers
  * to them. Their destructor is called without any lock, by the next thread that calls
- * graphs_leave().
+ * users_destroy(), as graphs_leave() does.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct CUuserObject_st {
 	CUuserObject next;	/* in `dead` */
 };
 
-/* without references, for graphs_leave(); guarded by `graphs` */
+/* without references, for users_destroy(); guarded by `graphs` */
 static CUuserObject dead;
 
 void graphs_leave(void)
@@ -81,7 +81,7 @@ void users_free(CUgraph graph)
 	}
 }
 
-/* one reference to each object */
+/* the copy holds one reference to each object */
 CUresult users_copy(CUgraph to, CUgraph from)
 {
 	struct user_ref *ref;
@@ -150,7 +150,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 	return r;
 }
 
-/* MOVE: the caller's references */
+/* MOVE: the caller's references become the graph's */
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
 				 unsigned int flags)
 {

@@ -8,7 +8,7 @@
 
 #include <elf.h>
 
-/* NVIDIA's ELF constants */
+/* NVIDIA's own ELF constants */
 enum {
 	SHT_CUDA_INFO = 0x70000000,
 	CUBIN_MACHINE = 190,

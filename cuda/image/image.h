@@ -29,7 +29,7 @@ struct image_pick {
 	/* in the input, if that is a cubin; else .owned */
 	const uint8_t *cubin;
 	size_t size;
-	uint8_t *owned;		/* to be freed */
+	uint8_t *owned;		/* copy out of a fat binary: to be freed */
 	/* the best PTX for 3.5; a 0 byte follows */
 	const char *ptx;
 	size_t ptx_size;
@@ -69,7 +69,7 @@ struct image_kernel {
 	uint32_t shared;
 	uint32_t local;
 	uint32_t barriers;
-	uint32_t max_threads;	/* 0: any */
+	uint32_t max_threads;	/* of a block; 0: any */
 	uint32_t required[3];	/* block size; 0: any */
 	uint32_t param_base, param_size;	/* in constant bank 0 */
 	struct image_param *params;
@@ -141,7 +141,7 @@ struct image {
 	uint32_t arch;
 	uint8_t *file;		/* own copy of the cubin; names point into it */
 	size_t file_size;
-	char reason[160];	/* of an error */
+	char reason[160];	/* of an error, for the log buffers */
 };
 
 enum image_error image_load(struct image *im, const void *cubin, size_t size);

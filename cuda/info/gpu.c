@@ -71,7 +71,7 @@ static void read_gpu(struct gpu *g, CUdevice dev)
 	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++)
 		if (!strncmp(cards[i].name, g->name, strlen(cards[i].name)))
 			g->card_memory = cards[i].memory;
-	/* the firmware keeps some memory */
+	/* the firmware keeps some of a whole card's memory */
 	g->is_virtual = g->card_memory && g->memory <= g->card_memory / 8 * 7 &&
 			machine_is_virtual();
 }

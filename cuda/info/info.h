@@ -12,7 +12,7 @@ struct gpu {
 	char name[NAME_BYTES], bus[16];
 	int smx, clock_khz, memory_khz, major, minor;
 	size_t memory, used;
-	bool memory_known;		/* a context told .used */
+	bool memory_known;		/* .used is valid */
 	const char *error;
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
 	/* less memory than a whole card, in a virtual machine */

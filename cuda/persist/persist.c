@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * kvgpu-persist: holds a GPU's engines, so that nouveau keeps them initialised between programs.
- * With the last channel nouveau takes the graphics engine down, and sets it up again, with its
- * firmware, for the next one. That costs a vGPU's guest many exits.
+ * With the last channel that can use it nouveau takes the graphics engine down, and sets it up
+ * again, with its firmware, for the next one. That costs a vGPU's guest many exits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static int keep(struct held *h, const char *node, const sigset_t *ends)
 	}
 	if (hold(h, 0, ENGINE_GR, CLASS_COMPUTE))
 		return complain(node, "no channel for the graphics engine");
-	/* some boards have no such engine */
+	/* some boards have no copy engine on a runlist of its own */
 	if (hold(h, 1, ENGINE_CE, CLASS_COPY))
 		printf("kvgpu-persist: %s: no copy engine of its own; the graphics engine is held\n", node);
 	printf("kvgpu-persist: %s: held\n", node);

@@ -44,7 +44,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 /* ------------------------------------------------------------------ launching */
 
-/* of three each: MAX_BLOCK and MAX_GRID */
+/* device attributes; MAX_BLOCK and MAX_GRID are the first of three */
 enum { MAX_THREADS = 1, MAX_BLOCK = 2, MAX_GRID = 5 };
 
 static bool fits(dim3 d, int attribute, CUdevice dev)

@@ -15,7 +15,7 @@ struct element {
 	unsigned int channels;
 };
 
-/* all but the memory */
+/* sets all but the texture's memory */
 static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool as_numbers,
 			  const struct element *el)
 {

@@ -121,7 +121,7 @@ cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 
 static const struct {
 	unsigned int flag;
-	size_t member;		/* in struct cudaTextureDesc_v2 */
+	size_t member;		/* offset in struct cudaTextureDesc_v2 */
 } flags[] = {
 	{ CU_TRSF_NORMALIZED_COORDINATES, offsetof(struct cudaTextureDesc_v2, normalizedCoords) },
 	{ CU_TRSF_SRGB, offsetof(struct cudaTextureDesc_v2, sRGB) },
@@ -304,7 +304,7 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *vi
 	return done(e);
 }
 
-/* for all formats */
+/* the same for all formats */
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width,
 						 const struct cudaChannelFormatDesc *desc,
 						 int device)

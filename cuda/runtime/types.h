@@ -369,7 +369,7 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
 
 struct cudaKernelNodeParams {
-	void *func;			/* the host address */
+	void *func;			/* the host address that stands for the kernel */
 	dim3 gridDim, blockDim;
 	unsigned int sharedMemBytes;
 	void **kernelParams, **extra;

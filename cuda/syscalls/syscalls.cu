@@ -237,7 +237,7 @@ CALLED void *kvgpu_malloc(u64 bytes)
 				*(volatile u64 *)&h->top = top + n;
 			}
 		}
-		if (!got) {	// a larger one
+		if (!got) {	// a larger block, as it is
 			u32 i = c + 1;
 
 			while (i < SYSCALL_CLASSES && !*(volatile u64 *)&h->list[i])

@@ -131,7 +131,7 @@ static void parts(struct job *j)
 	job_equal(j, "byte", job_read(j, mem, all), want, all, 1);
 }
 
-/* on a queue in order */
+/* on a queue that keeps the order */
 static void times(struct job *j)
 {
 	static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,

@@ -21,7 +21,7 @@ static void constants(struct vk_job *j)
 							    { 2, 8, 4 },
 							    { 3, 12, 4 } };
 	struct { float add[4][4]; uint32_t rotate, unused[3]; } block = { .rotate = 2 };
-	/* the second pipeline sets only the group's size, which has no default */
+	/* the second pipeline sets only the group's size */
 	static const uint32_t group = GROUP;
 	static const VkSpecializationMapEntry only_group = { 3, 0, 4 };
 	float in[WORDS], want[2][WORDS] = { 0 };

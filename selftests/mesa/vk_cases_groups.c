@@ -39,7 +39,7 @@ static void reduce(struct vk_job *j)
 	verdict_equal(j->verdict, "maximum", m->map, maxima, GROUPS, 4);
 }
 
-/* every sum is exact in any order */
+/* small whole numbers: sums are exact in any order */
 static void some_matrix(struct vk_job *j, float *m, int n)
 {
 	int i;

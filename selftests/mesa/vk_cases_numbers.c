@@ -83,7 +83,7 @@ static uint32_t reversed(uint32_t w)
 	return r;
 }
 
-/* with an exponent of 0 */
+/* a half with an exponent of 0, as a float */
 static uint32_t of_half(uint32_t h)
 {
 	return (h >> 15) << 31 | 127u << 23 | (h & 0x3ff) << 13;

@@ -19,7 +19,7 @@ struct shared {
 	/* the test that runs, or ran last; -1 while the device is opened */
 	int at;
 	char device[128];
-	/* in what the worker says */
+	/* where its words begin in what the worker says */
 	off_t said_from[MAX_TESTS];
 	struct verdict verdicts[MAX_TESTS];
 };
@@ -104,7 +104,7 @@ static bool kernel_said(const char *sign)
 	for (;;) {
 		len = read(kernel_log, record, sizeof(record) - 1);
 		if (len < 0 && errno == EPIPE)
-			/* records were overwritten */
+			/* overwritten records: the next read gives the oldest that is left */
 			continue;
 		if (len <= 0)
 			return found;

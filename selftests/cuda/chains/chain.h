@@ -20,8 +20,8 @@ struct job {
 	int n;			/* in the chain's own terms */
 	unsigned int nr;
 	struct buffer buffer[MAX_BUFFERS];
-	bool pinned;		/* host memory of the copies */
-	const void *kernel;	/* NULL: none */
+	bool pinned;		/* host memory of the copies is pinned */
+	const void *kernel;	/* whose code is loaded in init; NULL: none */
 	/* @d: the buffers on the GPU. NULL: only copies */
 	void (*launch)(const struct job *j, void **d);
 	bool (*right)(const struct job *j);

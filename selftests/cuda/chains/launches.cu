@@ -18,7 +18,7 @@ static void print_row(const char *phase, double ns, int ops)
 	printf("{\"row\": \"cuda-launch-%s\", \"unit\": \"ns\", \"better\": \"lower\", \"value\": %.0f, \"ops\": %d}\n", phase, ns, ops);
 }
 
-/* the median */
+/* the median time of a launch */
 static double latency(unsigned int *d, int launches)
 {
 	std::vector<double> ns(launches);

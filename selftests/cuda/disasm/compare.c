@@ -38,7 +38,7 @@ static uint64_t random64(void)
 	return z ^ z >> 31;
 }
 
-/* but for blanks */
+/* the same but for blanks */
 static bool same_text(const char *a, const char *b)
 {
 	for (;; a++, b++) {

@@ -421,7 +421,7 @@ static void references(void)
 		   error_name(r), wrong, offset);
 	MUST(cuTexRefSetAddress_v2(&offset, line_ref, bytes + 528, sizeof(in) - 16));
 	tap_result(offset == 16, "an offset for what is not aligned", "%zu", offset);
-	/* while a launch is under way */
+	/* a launch may be under way */
 	MUST(cuTexRefSetAddress_v2(&offset, line_ref, bytes + 512, sizeof(in)));
 	wrong = 0;
 	r = cuLaunchKernel(kernel("sample_refs"), 1, 1, 1, W, 1, 1, 0, NULL, params, NULL);

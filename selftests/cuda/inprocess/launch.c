@@ -139,7 +139,7 @@ enum device_status in_launch(struct device *dev, const struct moment *after,
 	if (l->const0_size > DEVICE_CONST0_MAX)
 		return DEVICE_FAILED;
 	ret = local_for(d, l, &j.launch);
-	/* the slot of the work MAX_IN_FLIGHT ago */
+	/* the slot of the work MAX_IN_FLIGHT ago must be free */
 	if (!ret && q->seq - atomic_load(&q->done) >= MAX_IN_FLIGHT)
 		ret = in_drain(d, QUEUE_COMPUTE);
 	if (ret)

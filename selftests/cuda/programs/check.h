@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the programs: errors that end a program, random numbers, and the last line. */
+/* Shared by the programs: errors that end a program, random numbers, the line that each prints. */
 #ifndef KVGPU_SELFTESTS_CUDA_CHECK_H
 #define KVGPU_SELFTESTS_CUDA_CHECK_H
 

@@ -17,7 +17,7 @@ __global__ void square(const int *in, int *out, int *sum)
 	}
 }
 
-/* until a negative question */
+/* doubles each new question, until a negative one */
 __global__ void answer(volatile int *question, volatile int *reply)
 {
 	int seen = 0;

@@ -99,7 +99,7 @@ __global__ void exact_single(const float *in, float *out)
 
 static long double rsqrt_of(long double x) { return 1 / sqrtl(x); }
 
-/* units of the last place */
+/* in units of the last place */
 static double ulps(long double got, long double want, int digits, int least)
 {
 	int e;

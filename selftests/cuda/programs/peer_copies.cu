@@ -48,7 +48,7 @@ static void fill(void)
 	CHECK(cudaDeviceSynchronize());
 }
 
-/* @from has been through @rounds steps with @add */
+/* @from has what @host has after @rounds steps with @add */
 static void compare(const char *what, const uint32_t *from, uint32_t add, int rounds)
 {
 	int bad = 0;
@@ -77,7 +77,7 @@ static void addresses(void)
 	}
 }
 
-/* simpleP2P */
+/* as simpleP2P does, with a kernel on each GPU */
 static void there_and_back(void)
 {
 	fill();
@@ -88,7 +88,7 @@ static void there_and_back(void)
 	compare("there and back", first, 3, 2);
 }
 
-/* kernel, copy, kernel */
+/* kernel, copy, kernel: each after the one before */
 static void in_order(void)
 {
 	cudaStream_t s[2];

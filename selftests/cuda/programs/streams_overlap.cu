@@ -69,7 +69,7 @@ int main(void)
 	for (int i = 0; i < N; i++)
 		wrong += out[i] != expected(in[i], i / PIECE + 1);
 
-	/* each after its event */
+	/* stream 0 adds what the others left, each after its event */
 	CHECK(cudaMemsetAsync(sum, 0, PIECE * 4, stream[0]));
 	for (int s = 1; s < STREAMS; s++) {
 		work<<<CEIL_DIV(PIECE, 128), 128, 0, stream[s]>>>(d[s], PIECE, 20);

@@ -97,7 +97,7 @@ static double texel(int x, int y, cudaTextureAddressMode mode)
 	return x < 0 || y < 0 ? 0 : image[y][x];
 }
 
-/* rounded to 8 bits */
+/* of a filter: rounded to 8 bits */
 static double fraction(double v)
 {
 	return floor((v - floor(v)) * 256 + 0.5) / 256;

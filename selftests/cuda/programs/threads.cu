@@ -42,7 +42,7 @@ static void *work(void *arg)
 		CHECK(cudaStreamSynchronize(s));
 		for (int i = 0; i < N; i++)
 			wrong[t] += h[i] != (i * t + r) * (t + 2) + i;
-		if (t == 3)	/* only this thread may see it */
+		if (t == 3)	/* only this thread may see the error */
 			wrong[t] += cudaMalloc(&d, ~(size_t)0 / 2) != cudaErrorMemoryAllocation ||
 				    cudaPeekAtLastError() != cudaErrorMemoryAllocation ||
 				    cudaGetLastError() != cudaErrorMemoryAllocation;

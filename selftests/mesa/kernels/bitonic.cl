@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* one step, of keys with values */
+/* one step of the sort, of keys with values */
 kernel void bitonic(global uint *keys, global ushort *values, uint block, uint distance)
 {
 	uint i = get_global_id(0), other = i ^ distance;

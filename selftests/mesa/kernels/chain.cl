@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* steps that do not commute */
+/* steps that do not commute: their order shows */
 kernel void times(global uint *x, uint factor)
 {
 	x[get_global_id(0)] *= factor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #version 450
-/* constants of the pipeline: an array's size, a choice, a loop's turns; and a uniform block */
+/* constants of the pipeline of each type, and a uniform block */
 layout(local_size_x_id = 3) in;
 layout(constant_id = 0) const uint LENGTH = 4;
 layout(constant_id = 1) const bool BACKWARDS = false;

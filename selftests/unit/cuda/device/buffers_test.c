@@ -41,7 +41,7 @@ static unsigned int made;
 static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
-static bool stuck;		/* no work ends */
+static bool stuck;		/* the fake GPU ends no work */
 /* what was filled with zeros; how many waits were submitted */
 static struct {
 	uint64_t begin, end;
@@ -346,7 +346,7 @@ static void a_chunk_that_there_is_no_room_for(void **state)
 	assert_int_equal(nv_alloc(&device.base, PLACE_VRAM, 0, &m), DEVICE_NO_MEMORY);
 }
 
-/* Random allocations and frees. */
+/* Random allocations and frees: pieces do not overlap, and freed space is used again. */
 static void pieces(void **state)
 {
 	enum { PIECES = 300, STEPS = 20000 };
@@ -520,7 +520,7 @@ static void work_comes_after_clearing(void **state)
 	assert_int_equal(acquired, 0);
 	OK(nv_fill(&device.base, QUEUE_COMPUTE, NULL, &f, &seq));
 	assert_int_equal(acquired, 1);
-	/* copies are made by the other queue */
+	/* without their own queue copies are made by the other one */
 	device.queue[QUEUE_COPY].live = false;
 	device.queue[QUEUE_COPY].refused = true;
 	memory(PLACE_VRAM, 6 << 20);

@@ -21,7 +21,7 @@
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
-/* @other is current first */
+/* @other is current when a test begins */
 static CUcontext mine, other;
 
 static int set_up(void **state)
@@ -287,7 +287,7 @@ static void errors_stay_where_they_are(void **state)
 	OK(cuMemFree_v2(q));
 	OK(cuCtxPopCurrent_v2(NULL));
 	OK(cuCtxPopCurrent_v2(NULL));
-	/* this library's own rule: a thread without a context */
+	/* this library's own rule: a call by a thread without a context fails */
 	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPushCurrent_v2(mine));
 }
@@ -320,7 +320,7 @@ static void not_the_hosts(void **state)
 	OK(cuMemcpyDtoH_v2(got, q, 16));
 	assert_memory_equal(got, ((uint32_t[]){ 1, 6, 5, 6 }), 16);
 	FAILS(cuMemcpyHtoD_v2(q, (void *)(uintptr_t)(p + 8), 16), CUDA_ERROR_INVALID_VALUE);
-	/* nothing is there */
+	/* neither the GPU nor the process has memory there */
 	FAILS(cuMemcpyHtoD_v2(q, (void *)0x10, 4), CUDA_ERROR_INVALID_VALUE);
 	FAILS(cuMemcpyDtoH_v2((void *)0x10, q, 4), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemFree_v2(p));

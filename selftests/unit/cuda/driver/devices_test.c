@@ -23,7 +23,7 @@
 
 enum { BYTES = (3 << 20) + 12345, PITCH = 1000, WIDTH = 700, LINES = 2100 };
 
-/* one of each device; @ctx[0] is current first */
+/* one of each device; @ctx[0] is current when a test begins */
 static CUcontext ctx[2];
 static CUdeviceptr p[2];
 static uint8_t *in, *out;
@@ -137,7 +137,7 @@ static void are_hidden_and_sorted(void **state)
 	visible("GPU-7067766b-2810-0000-0000-000000120000", "1");
 	visible("2,gpu-7067766b-2810-0000-0000-000000120000", "21");
 	visible("GPU-7067766b-2810-0000-0000-00000013", "2");
-	visible("GPU-7067766b", "");		/* ambiguous */
+	visible("GPU-7067766b", "");		/* three have it */
 	visible("GPU-", "");
 	visible("GPU-7067766b-2810-0000-0000-0000001200000", "");
 }

@@ -262,7 +262,7 @@ static void launches(void **state)
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* mixed(char, double, short, double *) */
+/* of mixed(char, double, short, double *) */
 static void parameters(void **state)
 {
 	static const size_t want[][2] = { { 0, 1 }, { 8, 8 }, { 16, 2 }, { 24, 8 } };
@@ -317,7 +317,7 @@ static void order(void **state)
 	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
 	fake_hold[QUEUE_COMPUTE] = true;
 	OK(cuMemsetD32Async(p, 5, 1, a));
-	/* unordered */
+	/* no event orders this behind the fill */
 	OK(cuMemcpyDtoHAsync_v2(pinned + 1, p, 4, b));
 	OK(cuStreamSynchronize(b));
 	OK(cuEventRecord(e, a));

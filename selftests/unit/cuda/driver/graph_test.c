@@ -36,7 +36,7 @@ static int tear_down(void **state)
 
 /* ------------------------------------------------------------------ no memory */
 
-/* allocations until one fails; -1: none does */
+/* how many allocations succeed before one fails; -1: all do */
 static int fail_after = -1;
 
 void *__real_malloc(size_t size);

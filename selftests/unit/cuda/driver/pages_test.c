@@ -111,7 +111,7 @@ struct writer {
 };
 
 static atomic_bool stop;
-static atomic_bool calls;		/* with buffers in these pages */
+static atomic_bool calls;		/* system calls with buffers in these pages, too */
 
 __attribute__((no_sanitize("thread")))
 static void *write_on(void *arg)

@@ -143,7 +143,7 @@ static void texture_objects(void **state)
 	OK(cuTexObjectGetTextureDesc(&t_back, first));
 	assert_int_equal(t_back.filterMode, CU_TR_FILTER_MODE_LINEAR);
 	assert_int_equal(cuTexObjectGetResourceViewDesc(&v_back, first), CUDA_ERROR_INVALID_VALUE);
-	/* of texels of another size */
+	/* a view of texels of another size */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, &v), CUDA_ERROR_INVALID_VALUE);
 	v.format = CU_RES_VIEW_FORMAT_UINT_1X8 + 2;
 	OK(cuTexObjectCreate(&first, &r, &t, &v));
@@ -157,7 +157,7 @@ static void texture_objects(void **state)
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.devPtr = d;
 	r.res.linear.sizeInBytes = 1 << 20;
-	/* longer than the allocation */
+	/* a texture longer than the allocation */
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.sizeInBytes = 4096;
 	r.res.linear.numChannels = 3;
@@ -166,7 +166,7 @@ static void texture_objects(void **state)
 	OK(cuArrayDestroy(a));
 }
 
-/* More than there are slots. */
+/* More textures than there are slots. */
 static void many_textures(void **state)
 {
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
@@ -447,7 +447,7 @@ static void managed_memory(void **state)
 	uint8_t *bytes;
 	CUstream s;
 
-	/* CPU and GPU have two addresses */
+	/* on this device memory has two addresses */
 	assert_int_equal(cuMemAllocManaged(&p, 100, 1), CUDA_ERROR_NOT_SUPPORTED);
 	fake_same = true;
 	assert_int_equal(cuMemAllocManaged(&p, 0, 1), CUDA_ERROR_INVALID_VALUE);
@@ -503,7 +503,7 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemAdvise(device, 100, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemPrefetchAsync(p, 10000, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
 	assert_int_equal(cuMemPrefetchAsync(device, 10000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
-	/* if it is the same for all pages */
+	/* what was advised, if it is the same for all pages */
 	OK(cuMemRangeGetAttribute(by, 4, 2, p + 5, 9995));
 	assert_int_equal(by[0], -1);
 	OK(cuMemAdvise(p + 4096, 4096, 2, 0));
@@ -639,7 +639,7 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(mine[10099], 0x22);
 	assert_int_equal(mine[10100], 0x11);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 9951), CUDA_ERROR_INVALID_VALUE);
-	/* before the registered piece */
+	/* in its page, but before the registered piece */
 	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostGetFlags(&flags, mine + 150));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
@@ -675,7 +675,7 @@ static void registered_memory_in_place(void **state)
 	OK(cuMemcpyDtoHAsync_v2(mine + 100, vram, 3000, NULL));
 	OK(cuMemHostUnregister(mine + 100));
 	assert_int_equal(mine[100], 2);
-	/* of the shared page, and of small allocations */
+	/* left: that of the shared page, and that of small allocations */
 	assert_int_equal(fake_buffers, before + 2);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemsetD8_v2(other, 5, 3000));
@@ -693,7 +693,7 @@ static void registered_memory_in_place(void **state)
 	munmap(mine, 8 * 4096);
 }
 
-/* It gets no GPU address. */
+/* It is registered, but gets no GPU address. */
 static void registered_memory_of_other_kinds(void **state)
 {
 	/* a sanitizer may have put variables elsewhere */
@@ -709,9 +709,9 @@ static void registered_memory_of_other_kinds(void **state)
 	OK(cuMemHostUnregister(at));
 	assert_int_equal(cuMemHostRegister_v2(on_stack, 64, CU_MEMHOSTALLOC_DEVICEMAP),
 			 CUDA_ERROR_NOT_SUPPORTED);
-	/* read-only */
+	/* registration for reading only */
 	assert_int_equal(cuMemHostRegister_v2(at, 10, 8), CUDA_ERROR_NOT_SUPPORTED);
-	/* a device's registers */
+	/* registration of a device's registers */
 	assert_int_equal(cuMemHostRegister_v2(at, 10, 4), CUDA_ERROR_NOT_SUPPORTED);
 	munmap(at, 4 * 4096);
 }

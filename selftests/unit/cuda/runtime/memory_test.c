@@ -75,7 +75,7 @@ static void host_memory(void **state)
 	OK(cudaDeviceSynchronize());
 	assert_int_equal(((uint8_t *)host)[16], 0x5a);
 	assert_int_equal(((uint8_t *)host)[19], 0x5a);
-	/* addresses are unified */
+	/* by the host's address: addresses are unified */
 	OK(cudaMemset(host, 0x77, 4));
 	OK(cudaMemcpy((char *)host + 4, host, 4, cudaMemcpyDeviceToDevice));
 	OK(cudaDeviceSynchronize());
@@ -433,7 +433,7 @@ static void events(void **state)
 	cudaGetLastError();
 }
 
-/* it needs no context */
+/* a first call that needs no context */
 static void first_call(void **state)
 {
 	enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;

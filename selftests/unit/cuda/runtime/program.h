@@ -8,7 +8,7 @@
 #define OK(call) assert_int_equal(call, cudaSuccess)
 #define FAILS(call, error) assert_int_equal(call, error)
 
-/* They stand for kernels and variables. */
+/* Addresses that stand for kernels and variables. */
 extern char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow,
 	missing_stub;
 
@@ -17,7 +17,7 @@ struct wrapper {
 	const void *data, *prelinked;
 };
 
-/* as in section .nvFatBinSegment */
+/* makes what nvcc puts into .nvFatBinSegment */
 struct wrapper wrap(const void *data);
 /* The caller frees the bytes. No such file: ends the program. */
 void *file_bytes(const char *name);

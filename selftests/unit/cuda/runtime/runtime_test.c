@@ -175,7 +175,7 @@ static void drivers_context(void **state)
 	OK(cuCtxGetCurrent(&c));
 	assert_ptr_equal(c, mine);
 	OK(cuCtxPopCurrent_v2(NULL));
-	/* as on NVIDIA's driver */
+	/* memory of another context, as on NVIDIA's driver */
 	OK(cudaFree(p));
 	FAILS(cudaFree(p), cudaErrorInvalidValue);
 	cudaGetLastError();
@@ -257,7 +257,7 @@ static void bad_binaries(void **state)
 	cudaGetLastError();
 }
 
-/* after a reset */
+/* After a reset they name no kernel. */
 static void old_handles(void **state)
 {
 	const void *host;
