@@ -60,10 +60,10 @@ void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
 
 /* ------------------------------------------------------------------ channels */
 
-/* an acquire in progress; the words are those of RAMFC */
+/* an acquire in progress, from RAMFC */
 struct acquire {
 	uint64_t va;
-	uint32_t op, payload;		/* HOST_SEMAPHORE_OP, SEMAPHORE_C */
+	uint32_t op, payload;		/* SEMAPHORE_D's HOST_SEMAPHORE_OP; SEMAPHORE_C */
 	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
 };
 

@@ -509,7 +509,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
-/* call it when the GPU does not use @vram any more */
+/* call it when the GPU does not use @vram any more, or the card is cut off */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 /* gives the memory of freed shadow tables back to the pool */
 void vmach_tables_free(struct kvgpu_vgpu *v);

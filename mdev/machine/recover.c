@@ -119,7 +119,8 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 }
 
 /*
- * Tells whether status @st of an engine says that the engine works for the channel or group in @s.
+ * Tells whether status @st of an engine says that the engine works, and its field ID names the
+ * channel or group in @s.
  */
 static bool same_stranger(const struct machine_stranger *s, u32 st)
 {

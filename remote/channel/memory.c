@@ -38,8 +38,7 @@ int memory_send(int to, const void *bytes, size_t n, int memory)
 }
 
 /*
- * The room has the exact size for one descriptor: with the padding that sending needs there would
- * be room for two.
+ * msg_controllen is the exact size for one descriptor: with padding there would be room for two.
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 {

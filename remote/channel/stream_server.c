@@ -115,7 +115,10 @@ static int pass_on(struct stream_port *s, struct kvgpu_remote_head *h)
 	return 1;
 }
 
-/* 1: a frame, whose payload is at *payload until more is read; 0: no whole frame is here */
+/*
+ * 1: a frame, whose payload is at *payload until more is read; 0: no whole frame is here;
+ * -ECONNRESET: no frame may look like that.
+ */
 static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
 {
 	struct kvgpu_remote_piece piece;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The types in the prototypes of cuBLAS and cuRAND, as far as their calls are forwarded. Their
- * enumerations are ints.
+ * Of cuBLAS and cuRAND: the types in the prototypes of forwarded calls, statuses, and the functions
+ * that are written by hand. Enumerations are ints.
  */
 #ifndef KVGPU_REMOTE_FORWARD_TYPES_H
 #define KVGPU_REMOTE_FORWARD_TYPES_H

@@ -35,11 +35,7 @@ struct kvgpu_bell_ops {
 
 /* settings */
 struct kvgpu_wait_times {
-	/*
-	 * About how long to look before the first sleep; 0: not at all. grow() and count_time() in
-	 * bell.c change it.
-	 */
-	uint64_t spin_ns;
+	uint64_t spin_ns;	/* about how long to look before the first sleep; 0: not at all */
 	uint64_t sleep_ns;	/* the longest sleep before the next look; not 0 */
 };
 

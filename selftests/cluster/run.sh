@@ -104,8 +104,8 @@ run_far()
 	exec "$@"
 	A
 	chmod +x "$work/agent"
-	# by TCP, as between machines: Open MPI's shared memory of two daemons on one machine has the same names
 	export OMPI_MCA_plm_rsh_agent=$work/agent PRTE_MCA_plm_ssh_agent=$work/agent HYDRA_LAUNCHER_EXEC=$work/agent
+	# by TCP, as between machines
 	[ "$mpi" = openmpi ] && export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
 	step "another machine: its GPUs are counted" --hosts localhost,127.0.0.2 --list
 	[ "$(grep -c 'K20m.*4096' "$work/said")" = 2 ]
@@ -231,8 +231,8 @@ run_peer_faults()
 # counted PATTERN FIELD: the sum of that word of all texts like that, of --counts
 counted() { grep -oE "$1" "$work/said" | awk -v field="$2" '{ sum += $field } END { print sum + 0 }'; }
 
-# Copies between GPUs, whose bytes do not pass the program's machine, which is what the counts are for. Those to 4 GPUs leave it four
-# times one by one, and once by a tree.
+# Copies between GPUs. One buffer of the program to 4 GPUs leaves its machine four times one by one, and once by a tree: the counts
+# tell.
 run_peers()
 {
 	local all=$((5 * 4 << 20)) name up given

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* part MIB: the program is told that its one device has MIB of memory, and can take that. */
+/*
+ * part MIB: the program is told that its one device has MIB of memory. It gets no more of it,
+ * together with a second process.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

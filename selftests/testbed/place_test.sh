@@ -117,7 +117,11 @@ refused()
 {
 	local pattern=$1 said
 	shift
-	said=$(timeout 20 "$@" 2>&1) && { echo "not refused: $*"; return 1; }
+	said=$(timeout 20 "$@" 2>&1)
+	case $? in
+	0) echo "not refused: $*"; return 1 ;;
+	124) echo "not refused within 20 s: $*"; return 1 ;;
+	esac
 	grep -qE -- "$pattern" <<< "$said" || { printf 'another reason: %s\n%s\n' "$*" "$said"; return 1; }
 }
 

@@ -2,7 +2,7 @@
 /*
  * A page of a guest's memory lies beyond the addresses that the card has, on a host that does not
  * translate the card's addresses: without an IOMMU, or with iommu=pt. The kernel then gives a
- * bounce buffer for it, which is memory of the host. No entry may lead there (S1, S2): the guest's
+ * bounce buffer for it, which is memory of the host. No entry may lead there (S1, S6): the guest's
  * GPU would not reach the page, and a buffer of the host's small stock would be the guest's for as
  * long as the page is pinned.
  */
@@ -31,7 +31,7 @@ static void a_bounce_buffer_is_refused(void **state)
 	g_tlb(g, 0);
 	world_check("a page got a bounce buffer");
 	if (iommu_entries() > entries)
-		harness_fail("S2: a bounce buffer of the host's is mapped for a guest");
+		harness_fail("S6: a bounce buffer of the host's is mapped for a guest");
 	assert_int_equal(container_pins(setup_c), pins);
 	iommu_bounce(false);
 	g_map_sys(g, 0, 41, SETUP_RAM + 0x21000);

@@ -21,7 +21,7 @@
 
 static u64 window, turns;
 
-/* Wait until the slicer has given vGPU @i the chip, and its channel 1 is listed there. */
+/* Wait until the slicer has given vGPU @i the chip and its channel 1 is listed, or until @end. */
 static void until_only(u32 i, u64 end)
 {
 	while (!(slicer()->owner == world.vgpu[i].v->m && listed(i)) && harness_now < end)

@@ -58,7 +58,7 @@ static void step(struct server *s, const uint8_t **at, const uint8_t *end)
 	learn();
 }
 
-/* eight bytes: what it is of, its ends, and how the client has their memory */
+/* eight bytes: what it is of, its ends, how the client has their memory, its size */
 static void copy_step(struct server *s, const uint8_t **at, const uint8_t *end)
 {
 	struct q_copy_node q = { .ctx = known[0] };

@@ -145,7 +145,7 @@ void put_write(unsigned int c, uint32_t put);
 	} \
 } while (0)
 
-/* number of channels and PBDMAs that wait for a semaphore */
+/* PBDMAs that wait for a semaphore, and channels that were switched out for one */
 unsigned int acquire_sleepers(void);
 unsigned int logged(unsigned int engine, unsigned int chid);	/* M_NOTEs */
 unsigned int log_count(void);
