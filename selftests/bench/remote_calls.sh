@@ -14,6 +14,7 @@ mkdir -p "$out" "$work/native" || exit 1
 ln -s "$(realpath "$library")" "$work/native/libcuda.so.1"
 # shellcheck disable=SC2086
 LD_LIBRARY_PATH=$work/native:${LD_LIBRARY_PATH-} "$program" $quick native "$cubin" "$out/remote-calls-native.json" || exit 1
+: > "$work/log"
 "$remote/kvgpu-remoted" --listen "unix:$work/socket" --library "$(realpath "$library")" 2> "$work/log" & server=$!
 for _ in $(seq 200); do
 	grep -q 'listens at' "$work/log" && break

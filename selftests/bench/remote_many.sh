@@ -10,6 +10,7 @@ work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 mkdir -p "$out" || exit 1
+: > "$work/log"
 "$remote/kvgpu-remoted" --listen "unix:$work/socket" --library "$(realpath "$library")" 2> "$work/log" & server=$!
 for _ in $(seq 200); do
 	grep -q 'listens at' "$work/log" && break
