@@ -537,6 +537,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 			    0 &&
 		    errno != EINTR) {
 			say("poll: %s", strerror(errno));
+			s->failed = s->ended = true;
 			return;
 		}
 		for (i = 0; i < p->n; i++)
