@@ -4,6 +4,7 @@
  * this VM has.
  */
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,14 +58,15 @@ static int by_file(struct remote_conf *found)
 static int by_aperture(struct remote_conf *found)
 {
 	glob_t all = { 0 };
-	int r = glob(APERTURES, 0, NULL, &all), n;
+	int r = 1;
 
-	if (r) {
+	static_assert(sizeof(found->server) > sizeof("aperture:" APERTURES) + NAME_MAX,
+		      "the address of each aperture fits");
+	if (glob(APERTURES, 0, NULL, &all)) {
 		globfree(&all);
 		return 0;
 	}
-	n = snprintf(found->server, sizeof(found->server), "aperture:%s", all.gl_pathv[0]);
-	r = n < (int)sizeof(found->server) ? 1 : -1;
+	snprintf(found->server, sizeof(found->server), "aperture:%s", all.gl_pathv[0]);
 	if (all.gl_pathc > 1) {
 		client_say("this VM has more than one aperture, %s and %s: name one in " REMOTE_CONF, all.gl_pathv[0],
 			   all.gl_pathv[1]);
