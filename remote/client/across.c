@@ -104,7 +104,8 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 
 /*
  * A copy that waits is made in the null streams of both contexts, so that their order holds, too. A
- * copy between two servers that does not wait is a gate's.
+ * copy between two servers that does not wait is a gate's. A copy from host memory is over on
+ * return: a stream that does not wait for the null stream may be the next to read the bytes.
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream)
@@ -112,7 +113,7 @@ CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum sid
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	struct route there = { 0 }, other = { 0 };
 	struct q_copy_out out = { .src = src, .bytes = bytes };
-	struct q_copy_in in = { .dst = dst, .bytes = bytes };
+	struct q_copy_in in = { .dst = dst, .bytes = bytes, .flags = COPY_WHOLE };
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
 
 	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)

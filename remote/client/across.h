@@ -21,7 +21,10 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 /* @fine: the client knows that the frame is valid, and may queue it */
 CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine);
 CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst);
-/* Copy a whole line. @waits: on return the program may use its memory again. */
+/*
+ * Copy a whole line. @waits: on return the program may use its memory again. With COPY_WHOLE in
+ * .flags and without @fine, line_in() returns when the bytes are at .dst.
+ */
 CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
 		 bool fine);
 CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine);

@@ -68,7 +68,8 @@ static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, en
 	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
 			  .apart = !managed_has(q->dst) };
 
-	q->flags = when == SYNC ? COPY_WHOLE : 0;
+	if (when == SYNC)
+		q->flags |= COPY_WHOLE;
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
 }
 
@@ -154,6 +155,7 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 		 bool fine)
 {
 	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
+	const uint32_t flags = q->flags;
 	bool asks = waits && read_later(to->peer, src, bytes);
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
@@ -165,6 +167,7 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 	for (done = 0; done < bytes && !r; done += q->bytes) {
 		q->dst = dst + done;
 		q->bytes = bytes - done < piece ? bytes - done : piece;
+		q->flags = done + q->bytes == bytes ? flags : 0;
 		r = send_piece(to, q, (const uint8_t *)src + done, waits ? SYNC : ASYNC,
 			       fine && !(asks && done + q->bytes == bytes));
 	}

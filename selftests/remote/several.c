@@ -191,6 +191,30 @@ static void plane_copy(int from, int to)
 		CHECK(!memcmp(in + y * PITCH + 8, out + (y - 1) * PITCH + 4, WIDTH));
 }
 
+/*
+ * A copy from host memory in a stream of device @from, while the null stream of device @to is busy.
+ * When the program's stream is through, a non-blocking stream of @to sees the bytes.
+ */
+static void host_copy(int from, int to, size_t n)
+{
+	enum { SPUN = MOST - 4096 };	/* where the kernel writes */
+	static uint8_t out[MOST], in[MOST];
+	CUdeviceptr at = device[to].buffer;
+
+	pattern(out, n, from);
+	use(to);
+	MUST(cuMemsetD8_v2(at, 0, n));
+	MUST(cuCtxSynchronize());
+	device[to].buffer += SPUN;
+	launch_spin(to, 3000000, NULL);
+	device[to].buffer = at;
+	MUST(cuMemcpyHtoDAsync_v2(at, out, n, device[from].stream));
+	MUST(cuStreamSynchronize(device[from].stream));
+	MUST(cuMemcpyDtoHAsync_v2(in, at, n, device[to].stream));
+	MUST(cuStreamSynchronize(device[to].stream));
+	CHECK(!memcmp(in, out, n));
+}
+
 static int copy_all(int ways)
 {
 	static const size_t sizes[] = { 1,    100,   2048,    2049,	     8192,
@@ -208,6 +232,8 @@ static int copy_all(int ways)
 				for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 					one_copy(from, to, sizes[i], how);
 			plane_copy(from, to);
+			host_copy(from, to, 100);
+			host_copy(from, to, 3 << 20);
 			pairs++;
 		}
 	use(0);

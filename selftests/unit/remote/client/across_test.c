@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies between two servers whose streams can't be made: the copy gives the server's error, and
- * the other server's stream is kept for the next copy. There is no server.
+ * the other server's stream is kept for the next copy. And copies from host memory to another
+ * server than the stream's, whose GPU is slow. There is no server.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include <remote/client/straight.h>
 
-enum { DST = 0x1000, SRC = 0x2000, BYTES = 100 };
+enum { DST = 0x1000, SRC = 0x2000, BYTES = 100, MOST = 4 << 20 };
 
 /* --------------------------------- in the place of the client's other files and the channel */
 
 struct peer peers[PEERS_MAX];
+bool several = true;
 static struct object contexts[2] = { { .id = 3 }, { .id = 4 } };
 static const struct object *gone;		/* its server is not there any more */
 static unsigned int taken, kept;
@@ -61,36 +64,128 @@ bool straight_carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 bool range_holds(CUdeviceptr ptr, uint64_t bytes) { return false; }
 bool managed_has(CUdeviceptr ptr) { return false; }
 bool captures_any(void) { return false; }
-CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
-CUresult call_queue(struct call *c) { return CUDA_ERROR_UNKNOWN; }
 CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
 CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
+
+/* The server of DST. Its GPU makes no copy before the server waits for the null stream. */
+static uint8_t there[MOST];		/* the memory at DST */
+static uint8_t arena[MOST + 64];
+static uint64_t staged;			/* bytes of the arena that are in use */
+/* the source is pinned memory, and the arena is registered */
+static bool registered;
+static struct pending {
+	CUdeviceptr dst;
+	const uint8_t *from;
+	uint64_t bytes;
+	uint8_t small[KVGPU_REMOTE_INLINE_IN_MAX];
+} pending[8];
+static unsigned int nr_pending;
+
+static void make_copies(void)
+{
+	const struct pending *p;
+
+	for (p = pending; p < pending + nr_pending; p++)
+		memcpy(there + (p->dst - DST), p->from, p->bytes);
+	nr_pending = 0;
+}
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	const struct q_copy_in *q = c->fixed;
+	struct pending *p = &pending[nr_pending];
+
+	assert_int_equal(c->op, OP_copy_in);
+	assert_int_equal(q->stream, 0);
+	assert_ptr_equal(c->to.ctx, &contexts[0]);
+	assert_true(nr_pending++ < sizeof(pending) / sizeof(*pending));
+	*p = (struct pending){ .dst = q->dst, .bytes = q->bytes };
+	p->from = q->at == KVGPU_REMOTE_NOWHERE ?
+			  memcpy(p->small, c->part[0].iov_base, q->bytes) :
+			  arena + q->at;
+	if (q->flags & COPY_WHOLE)
+		make_copies();
+	return CUDA_SUCCESS;
+}
+
+CUresult call_queue(struct call *c) { return call_ask(c, 0); }
+
+CUresult call_bytes(struct call *c, const void *p, uint64_t n)
+{
+	c->part[c->nr_parts++] = (struct iovec){ (void *)(uintptr_t)p, n };
+	return CUDA_SUCCESS;
+}
 
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
-	*r = CUDA_ERROR_UNKNOWN;
+	static uint8_t piece;
+
+	*at = staged;
+	staged += bytes;
+	assert_true(staged <= sizeof(arena));
+	return (struct staged *)&piece;
+}
+
+void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return true; }
+bool arena_is_pinned(struct peer *p) { return registered; }
+
+uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
+{
+	return registered ? (uint64_t)((const uint8_t *)host - arena) : KVGPU_REMOTE_NOWHERE;
+}
+
+const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
+{
 	return NULL;
 }
 
-CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine)
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
+{
+	to->peer = &peers[1];
+	*id = 7;
+	return CUDA_SUCCESS;
+}
+
+void route_address(struct route *to, CUdeviceptr ptr)
+{
+	to->split = CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
+bool range_has(CUdeviceptr ptr) { return false; }
+bool host_find(const void *host, struct host_range *out) { return false; }
+
+/* what no copy here calls */
+uint64_t arena_get(struct peer *p, uint64_t bytes) { return KVGPU_REMOTE_NOWHERE; }
+void arena_put(struct peer *p, uint64_t at) { }
+CUresult call_fence(struct peer *p, uint64_t upto) { return CUDA_ERROR_UNKNOWN; }
+void stream_through(uint64_t stream, const struct call *c) { }
+bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
+CUresult call_begin(struct call *c, unsigned int box) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_take(struct call *c, unsigned int box, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
+bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
+bool own_stream(CUstream stream) { return false; }
+bool pinned_may_change(const struct host_range *r) { return false; }
+void pinned_written(void) { }
+unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c) { return 0; }
+void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box) { }
+struct peer *route_peer(struct route *to) { return to->peer; }
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return CUDA_ERROR_UNKNOWN; }
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
 {
 	return CUDA_ERROR_UNKNOWN;
 }
 
-CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
+bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
 {
-	return CUDA_ERROR_UNKNOWN;
+	return false;
 }
 
-CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
-		 bool fine)
-{
-	return CUDA_ERROR_UNKNOWN;
-}
-
-CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
+CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
+		      CUdeviceptr src, enum side_of from, size_t bytes)
 {
 	return CUDA_ERROR_UNKNOWN;
 }
@@ -118,9 +213,47 @@ static void a_server_that_is_gone(void **state)
 	assert_int_equal(kept, taken);
 }
 
+/*
+ * The program's stream is of another server than DST. When it is through, so is the copy: streams
+ * there that do not wait for the null stream see the bytes, and so does a later copy from there.
+ */
+static void copy_from_host(const uint8_t *src, size_t bytes, bool waits)
+{
+	memset(there, 0, sizeof(there));
+	staged = nr_pending = 0;
+	if (waits)
+		assert_int_equal(cuMemcpyHtoD_v2(DST, src, bytes), CUDA_SUCCESS);
+	else
+		assert_int_equal(cuMemcpyHtoDAsync_v2(DST, src, bytes, (CUstream)&peers),
+				 CUDA_SUCCESS);
+	assert_memory_equal(there, src, bytes);
+	assert_int_equal(nr_pending, 0);
+}
+
+static void copies_from_host_are_done(void **state)
+{
+	static const size_t sizes[] = { 1, KVGPU_REMOTE_INLINE_IN_MAX,
+					KVGPU_REMOTE_INLINE_IN_MAX + 1, KVGPU_REMOTE_PIECE_MAX,
+					KVGPU_REMOTE_PIECE_MAX + 1, MOST };
+	static uint8_t pageable[MOST];
+	unsigned int i;
+
+	peers[0].arena.base = arena;
+	for (i = 0; i < MOST; i++)
+		pageable[i] = i % 251 + 1;
+	for (i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		registered = false;
+		copy_from_host(pageable, sizes[i / 2], i & 1);
+		memcpy(arena, pageable, MOST);
+		registered = true;
+		copy_from_host(arena, sizes[i / 2], i & 1);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_server_that_is_gone) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_server_that_is_gone),
+					    cmocka_unit_test(copies_from_host_are_done) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,15 @@ static void pinned_copies(void **state)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	/* the answer to a copy in with that flag comes when the copy is over, too */
+	fake_busy = 4;
+	answers = fake_answers;
+	ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
+	assert_int_equal(fake_answers, answers);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 1);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	/* When a context ends, its copies and its registration of the arena end, too. */
 	fake_busy = 100;
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
