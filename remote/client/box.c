@@ -318,7 +318,34 @@ static CUresult send_by_client(const struct box *b)
 	return r;
 }
 
-/* ends and stream belong to several servers */
+static CUresult carry_all(const struct box *b)
+{
+	CUresult r;
+
+	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
+		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0,
+				  NULL);
+	if (straight_between(b->dst.at.peer, b->src.at.peer) && send_straight(b, &r))
+		return r;
+	return send_by_client(b);
+}
+
+/* A library may return from a copy of pageable memory before the GPU has written all of it. */
+static CUresult wait_there(const struct route *to)
+{
+	const struct q_cuStreamSynchronize q = { .stream = 0 };
+	struct call c = { .op = OP_cuStreamSynchronize,
+			  .fixed = &q,
+			  .bytes = sizeof(q),
+			  .to = *to };
+
+	return call_ask(&c, 0);
+}
+
+/*
+ * Ends and stream belong to several servers. The copy is over on return, as across_line() says of
+ * host memory.
+ */
 static CUresult across(struct box *b, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -331,12 +358,8 @@ static CUresult across(struct box *b, CUstream stream)
 		return r;
 	route_peer(&b->src.at);
 	route_peer(&b->dst.at);
-	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
-		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0,
-				  NULL);
-	if (straight_between(b->dst.at.peer, b->src.at.peer) && send_straight(b, &r))
-		return r;
-	return send_by_client(b);
+	r = carry_all(b);
+	return r || b->dst.type == CU_MEMORYTYPE_HOST ? r : wait_there(&b->dst.at);
 }
 
 static CUresult by_cpu(const struct box *b, CUstream stream)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies of several lines to the device of another server than the stream's. By NVIDIA's "API
+ * synchronization behavior" a library may return from a copy of pageable memory before the GPU has
+ * made it: the server here always does. There is no server.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <remote/client/straight.h>
+
+enum { DST = 0x100000, SRC = 0x900000, PITCH = 512, WIDTH = 300, LINES = 5000 };
+
+/* --------------------------------- in the place of the client's other files and the channel */
+
+struct peer peers[PEERS_MAX];
+bool several = true;
+static struct object contexts[2];	/* of DST, of SRC */
+static uint8_t arena[KVGPU_REMOTE_PIECE_MAX];
+static bool straight;
+static unsigned int boxes, begun;	/* .begun: in the null stream at DST, and maybe not over */
+static uint16_t fails;			/* calls of this operation fail */
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	const bool at_dst = c->to.ctx == &contexts[0];
+
+	if (c->op == fails)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	if (c->op == OP_cuStreamSynchronize) {
+		assert_int_equal(((const struct q_cuStreamSynchronize *)c->fixed)->stream, 0);
+		if (at_dst)
+			begun = 0;
+		return CUDA_SUCCESS;
+	}
+	assert_int_equal(c->op, OP_box);
+	assert_int_equal(((const struct q_box *)c->fixed)->stream, 0);
+	boxes++;
+	begun += at_dst;
+	return CUDA_SUCCESS;
+}
+
+static unsigned int end_of(CUdeviceptr ptr)
+{
+	return ptr >= SRC;
+}
+
+void route_address(struct route *to, CUdeviceptr ptr)
+{
+	*to = (struct route){ .peer = &peers[end_of(ptr)], .ctx = &contexts[end_of(ptr)] };
+}
+
+/* the stream is of a third server */
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
+{
+	to->peer = &peers[2];
+	*id = 7;
+	return CUDA_SUCCESS;
+}
+
+void route_merge(struct route *to, const struct route *end)
+{
+	if (end->peer)
+		to->split = CUDA_ERROR_INVALID_VALUE;
+}
+
+struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
+{
+	static uint8_t piece;
+
+	assert_true(bytes <= sizeof(arena));
+	*at = 0;
+	return (struct staged *)&piece;
+}
+
+void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
+uint64_t arena_get(struct peer *p, uint64_t bytes) { return 0; }
+void arena_put(struct peer *p, uint64_t at) { }
+CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
+bool captures_any(void) { return false; }
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
+struct peer *route_peer(struct route *to) { return to->peer; }
+enum side_of side_of(CUdeviceptr at, bool host) { return host ? SIDE_HOST : SIDE_DEVICE; }
+
+bool straight_between(const struct peer *to, const struct peer *from) { return straight; }
+bool straight_failed(struct peer *to, const struct peer *from, CUresult r) { return false; }
+
+struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at)
+{
+	return (struct kvgpu_remote_source){ .at = at };
+}
+
+/* what no copy here calls */
+bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
+{
+	return false;
+}
+
+CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
+CUresult box_capture(const struct route *to, struct box *b, uint64_t stream)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
+/* ------------------------------------------------------------------ */
+
+static CUresult copy(CUmemorytype from, CUmemorytype to)
+{
+	static uint8_t host[PITCH * LINES];
+	const CUDA_MEMCPY2D c = { .srcMemoryType = from,
+				  .srcDevice = SRC,
+				  .srcHost = host,
+				  .srcPitch = PITCH,
+				  .dstMemoryType = to,
+				  .dstDevice = DST,
+				  .dstHost = host,
+				  .dstPitch = PITCH,
+				  .WidthInBytes = WIDTH,
+				  .Height = LINES };
+
+	boxes = begun = 0;
+	peers[0].arena.base = peers[1].arena.base = arena;
+	return cuMemcpy2DAsync_v2(&c, (CUstream)&peers);
+}
+
+static void copies_are_done(void **state)
+{
+	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE), CUDA_SUCCESS);
+	assert_int_equal(boxes, 2);
+	assert_int_equal(begun, 0);
+	for (straight = false;; straight = true) {
+		assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE), CUDA_SUCCESS);
+		assert_int_equal(boxes, 4);
+		assert_int_equal(begun, 0);
+		if (straight)
+			break;
+	}
+	straight = false;
+	assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST), CUDA_SUCCESS);
+	assert_int_equal(boxes, 2);
+}
+
+static void errors_are_told(void **state)
+{
+	fails = OP_box;
+	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE),
+			 CUDA_ERROR_ILLEGAL_ADDRESS);
+	fails = OP_cuStreamSynchronize;
+	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE),
+			 CUDA_ERROR_ILLEGAL_ADDRESS);
+	/* a copy to host memory has ended with its answer */
+	assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST), CUDA_SUCCESS);
+	fails = 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_are_done),
+		cmocka_unit_test(errors_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
