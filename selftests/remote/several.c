@@ -6,12 +6,14 @@
 #include <cuda/driver/api.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "must.h"
 
-enum { DEVICES_MAX = 8, ROUNDS = 200, LONG_ROUNDS = 2000000000, MOST = 5 << 20 };
+enum { DEVICES_MAX = 8, ROUNDS = 200, LONG_ROUNDS = 2000000000, MOST = 5 << 20,
+       HELD_S = 20 };
 
 static struct device {
 	CUcontext ctx;
@@ -299,7 +301,23 @@ static int events(void)
 	return 0;
 }
 
-/* a stream waits for the other server's event; how long the calls took is printed */
+/* what holds the stream of waits() back, and whether it gave up before it was let go */
+static atomic_bool let_go, gave_up;
+
+/* a function of the host: the stream's later work, and its event, wait until let_go */
+static void hold_back(void *unused)
+{
+	double end = now() + HELD_S;
+
+	while (!let_go && now() < end)
+		usleep(1000);
+	gave_up = !let_go;
+}
+
+/*
+ * A stream waits for the other server's event. All calls up to let_go have to return while that
+ * event can't come. How long the calls took is printed.
+ */
 static int waits(void)
 {
 	double start, called;
@@ -309,6 +327,7 @@ static int waits(void)
 	MUST(cuMemsetD32_v2(device[1].buffer + 128, 1, 1));
 	MUST(cuCtxSynchronize());
 	start = now();
+	MUST(cuLaunchHostFunc(device[1].stream, hold_back, NULL));
 	launch_spin(1, 3000000, device[1].stream);
 	MUST(cuMemsetD32Async(device[1].buffer + 128, 2, 1, device[1].stream));
 	MUST(cuEventRecord(device[1].event, device[1].stream));
@@ -318,8 +337,9 @@ static int waits(void)
 			       device[1].ctx, 4, device[0].stream));
 	called = now() - start;
 	MUST(cuMemsetD8_v2(device[0].buffer, 1, 64));
-	CHECK(cuStreamQuery(device[0].stream) == CUDA_ERROR_NOT_READY ||
-	      cuEventQuery(device[1].event) == CUDA_SUCCESS);
+	FAILS(cuStreamQuery(device[0].stream), CUDA_ERROR_NOT_READY);
+	CHECK(!gave_up);
+	let_go = true;
 	MUST(cuStreamSynchronize(device[0].stream));
 	MUST(cuEventQuery(device[1].event));
 	MUST(cuMemcpyDtoH_v2(&x, device[0].buffer + 128, 4));
