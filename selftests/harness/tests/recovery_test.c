@@ -462,7 +462,11 @@ static void anything_goes_wrong(void **state)
 	assert_in_range(ended, SEEDS / 2, 1000000);
 }
 
-/* An answer that is an error must not be taken for the end of a wait. */
+/*
+ * Some reads of registers give an error of the register ring. If the host took such an answer for
+ * the end of a wait, it would let go of memory that the chip still uses, which the oracle finds.
+ * Nor may the errors cost a channel or the card.
+ */
 static void errors_of_the_register_ring(void **state)
 {
 	static const struct chip_manners m = { .eager = true,
@@ -472,10 +476,11 @@ static void errors_of_the_register_ring(void **state)
 					       .error_ppm = 50000 };
 	u32 seed;
 
-	wedged = 0;
+	ended = wedged = 0;
 	for (seed = 0; seed < SEEDS * (getenv("HARNESS_ALL") ? 10 : 1); seed++)
 		run_seed(seed, &m);
-	assert_in_range(wedged, 0, SEEDS / 2);
+	assert_int_equal(wedged, 0);
+	assert_int_equal(ended, 0);
 }
 
 /*
