@@ -4,10 +4,9 @@
 # check.sh fast|quick|long [PART...]: runs make check-fast, make check or make check-long.
 #
 # It does the test bed's set-up, then runs the parts that parts.sh defines: first those that build,
-# one at a time, then the others, two at a time, the longest first. It starts a second part with a
-# server beside one only if no other part is left. If a part can't be built, that is a failure, and
-# the other parts still run. The last line is 'N passed, N failed, N skipped'. build/check has each
-# part's output, index.txt (what each part is), names.txt (all tests) and times.json;
+# one at a time, then the others, two at a time, the longest first. A part that fails does not keep
+# the others from running. The last line is 'N passed, N failed, N skipped'. build/check has each
+# part's output, index.txt (what each part is), names.txt (names of tests) and times.json;
 # build/check.before has those of the run before.
 #
 # Results are kept by commit, or by a hash of the files while the tree differs from its commit.
@@ -129,8 +128,7 @@ keep_record() # NAME SECONDS: records that the part passed in this state of the 
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 
-# log_run: adds a line for a run of a part to $KVGPU_CACHE/check/runs.tsv, whether it passed or
-# failed; `make flakes-table` counts these lines
+# log_run: adds a line for a run of a part to $KVGPU_CACHE/check/runs.tsv, for `make flakes-table`
 log_run() # NAME PASSED FAILED
 {
 	mkdir -p "$KVGPU_CACHE/check"
@@ -143,8 +141,7 @@ printed_len=0
 wipe() { [ $printed_len = 0 ] || printf '\r%*s\r' $printed_len ''; printed_len=0; }
 say() { wipe; printf '%s\n' "$*"; }
 
-# tick: shows which parts run and for how long, in one line that the next message wipes; only on a
-# terminal
+# tick: on a terminal, shows which parts run and for how long, in one line that say() wipes
 tick()
 {
 	local name text='' columns
@@ -175,7 +172,7 @@ start_part() # NAME: runs the part in the background, in a session of its own
 
 count_of() { sed -n "s/^declare -[-a]* $2=\"\\([0-9]*\\)\"\$/\\1/p" "$1"; }
 
-end_part() # NAME: prints the part's score, and the end of its output if it failed; records its time and result
+end_part() # NAME: prints the part's score, and records its time and result
 {
 	local name=$1 passed failed skipped
 	took[$name]=$((SECONDS - began_at[$name]))
@@ -215,9 +212,7 @@ reuse_part() # NAME: takes the recorded result in place of a run
 has_server() { [[ ${part_modes[$1]} == *s* ]]; }
 
 # next_part NAME...: prints the part to start next: the first; but while a part with a server runs,
-# the first one without a server, if there is any. The timer ticks of a server's guests are much of
-# what they cost under TCG, and guests tick as long as their server is up. So two servers side by
-# side take longer than one after the other, each beside parts without a server.
+# the first one without a server, if there is any, because two servers slow each other down
 next_part()
 {
 	local name busy=''
@@ -245,7 +240,7 @@ run_parts()
 			for i in "${!queue[@]}"; do [ "${queue[i]}" != "$name" ] || unset "queue[$i]"; done
 		done
 		[ ${#running[@]} -gt 0 ] || continue
-		sleep 5 8>&- 9>&- &	# may outlive an interrupted check, so it must not hold the locks, 8 and 9
+		sleep 5 8>&- 9>&- &	# may outlive this program, so it must not hold the locks, 8 and 9
 		ticker=$!
 		pid=''
 		wait -n -p pid "${!running[@]}" $ticker
@@ -260,9 +255,8 @@ run_parts()
 	done
 }
 
-# interrupt: ends all parts that run. Each part is a session of its own (start_part), to which what
-# it started belongs, but for beds. Test suites end their beds on SIGTERM; what is still there of a
-# part's session after 25 s is killed.
+# interrupt: ends the parts that run: SIGTERM to the session of each (start_part), on which suites
+# end their beds, and SIGKILL to what is left of it after about 25 s
 interrupt()
 {
 	local pid tries
@@ -330,8 +324,7 @@ only_one()
 	echo "a check runs here already (process $$, in $PWD, since $(date +%H:%M))" >"$lock"
 }
 
-# only_here: ends this run if another one goes on in this tree, because both would write to build/.
-# Takes the lock, descriptor 8.
+# only_here: ends this run if another one goes on in this tree. Takes the lock, descriptor 8.
 only_here()
 {
 	mkdir -p build

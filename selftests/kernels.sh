@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced. Records which kernels each part of the tests passed on. kernel_record adds a result to
-# build/check/kernels.tsv; "make supported" takes those that passed into docs/kernels.tsv; kernel_excuse
-# reads docs/kernels.tsv to decide whether make check may pass without the newest kernel. Columns of
-# both tables: part, mode, suite, release, passed|failed|skipped, date, commit.
+# Sourced. Records which kernels the parts of the tests passed on, in build/check/kernels.tsv; "make
+# supported" takes results from there into docs/kernels.tsv. Columns of both tables: part, mode,
+# suite, release, passed|failed|skipped, date, commit.
 
 KERNEL_TABLE=${KVGPU_KERNEL_TABLE:-docs/kernels.tsv}
 KERNEL_RESULTS=${KVGPU_KERNEL_RESULTS:-build/check/kernels.tsv}
@@ -16,9 +15,8 @@ kernel_passed()
 }
 
 # kernel_excuse MODE PART SUITE RELEASE WHAT: true if PART may pass although kernel RELEASE fails,
-# and then prints why. That is so only in mode quick, only for the suite of role "newest", and only
-# if PART passed on that suite before and the release that passed last is another one. WHAT says
-# what failed.
+# and then prints why: in mode quick, SUITE has the role "newest", and PART passed on that suite
+# last with another release. WHAT says what failed.
 kernel_excuse()
 {
 	local passed role

@@ -7,10 +7,10 @@
 #
 # MODES has letters. f: check-fast runs the part. q: check and check-long run it. l: only check-long
 # runs it. b: other parts need what this one builds, so it runs before them and alone. s: the part
-# starts servers; only one check with such parts runs at a time, because beds of two checks would
-# have the same names, and would slow each other down. SECONDS is how long the part takes on two
-# idle CPUs, which check.sh uses until a run on this machine has measured it. A part should take 40
-# minutes at most. COMMAND calls tap_run and tap_step.
+# starts servers; only one check with such parts runs at a time with one cache, because the beds of
+# two checks would have the same names. SECONDS is how long the part takes on two idle CPUs, until
+# a run on this machine has measured it. A part should take 40 minutes at most. COMMAND calls
+# tap_run or tap_step.
 
 part_names=()
 declare -A part_modes part_seconds part_command
@@ -27,8 +27,7 @@ part()
 LIMIT=3600
 
 # ------------------------------------------------------------------ commands of parts with several steps
-# The part "builds" builds most of what these need. Those that a person may run alone call make
-# again, so that what they need is there in any case.
+# Some call make again for what the part "builds" has built, because a part may be run alone.
 
 run_lint()
 {
@@ -78,8 +77,8 @@ run_fuzz()
 	done
 }
 
-# run_flood PIECE: sends 250 million random frames to the decoder of remote/server. The seed changes
-# each day; the pieces 1 to 4 of a day have different ones.
+# run_flood PIECE: sends random frames to the decoder of remote/server. The seed is made of the day
+# and PIECE (1 to 4).
 run_flood()
 {
 	local seed=$(($(date +%s) / 86400 * 4 + $1))
@@ -97,8 +96,8 @@ run_seeds()
 	done
 }
 
-# run_firmware: tests kvgpu-firmware on the nouveau.ko of each kernel of the test bed. It takes them
-# from the server's root file system in the cache.
+# run_firmware: tests kvgpu-firmware on the nouveau.ko of the test bed's kernels, out of the server's
+# root file system in the cache
 run_firmware()
 {
 	local release f

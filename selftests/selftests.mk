@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Unit tests (cmocka, ASan + UBSan; some again under TSan) and fuzz targets (libFuzzer).
 # selftests/tests.mk lists the programs and, in SRC_NAME or FUZZSRC_NAME, the sources that each one
-# tests. A program links its own .c file, these sources, and the libraries of MODEL_LDLIBS and
-# LIBS_NAME.
+# links beside its own .c file. LIBS_NAME has further libraries.
 
 SAN_CFLAGS	:= -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -pthread -fno-omit-frame-pointer
 ASAN		:= -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -3,13 +3,12 @@
 # Sourced. Runs test programs that print TAP and keeps the score. A line "ok" counts as passed, "not
 # ok" as failed; "ok" with SKIP, "not ok" with TODO or XFAIL, and cmocka's "not ok N # SKIP" count as
 # skipped. A program counts as one more failure if it runs into its time limit, prints no test line
-# or fewer than it planned, or ends with an error although all its lines are ok. So a program that
-# says nothing never passes.
+# or fewer than it planned, or ends with an error although all its lines are ok.
 
 tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=() tap_skips=() tap_names=()
 
-# tap_run NAME LIMIT_S CMD...: runs a TAP program for LIMIT_S seconds at most, and adds its lines to
-# the score
+# tap_run NAME LIMIT_S CMD...: runs a TAP program, ends it after LIMIT_S seconds, and adds its lines
+# to the score
 tap_run()
 {
 	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS why='' told=0 text

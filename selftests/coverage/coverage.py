@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""coverage.py ROOMS OUT COMPILED [TREE] < JSON of gcov, an object a line: prints what ran of each room of ROOMS (rooms.list), and writes it
-to OUT. COMPILED: a file with the paths of all sources that were compiled.
+"""coverage.py ROOMS OUT COMPILED [TREE] < JSON of gcov, an object a line: prints what ran of each
+room of ROOMS (rooms.list), and writes it to OUT. COMPILED: a file with the paths of the sources.
 Exit status 1: a room is below its bound."""
 import collections
 import json

@@ -11,7 +11,7 @@ build=(make -s -j"$(nproc)" O="$out" ASAN="$sanitizers --coverage")
 # counts of an older tree are none of this one's
 find "$out" -name '*.gcda' -delete 2>/dev/null
 mkdir -p "$out"
-# programs under the thread sanitizer, and on a machine that is late, run the same lines again
+# not the same programs under the thread sanitizer and with late.c of flakes/
 mapfile -t programs < <("${build[@]}" print-unit-tests print-harness | grep -v -e /unit-tsan/ -e /unit-late/)
 [ ${#programs[@]} -gt 0 ] || { echo "coverage.sh: make names no program" >&2; exit 2; }
 if ! "${build[@]}" "${programs[@]}" "$("${build[@]}" print-harness-fuzz)" > "$log" 2>&1; then
@@ -31,7 +31,7 @@ for p in "${programs[@]}"; do
 	run "$p"
 done
 run "$("${build[@]}" print-harness-fuzz)" 20261123000 4 1000
-# what was compiled, also where it has no code but data. Sources are named from the tree's top: that is where the compiler ran
+# the paths of the compiled sources, from the tree's top
 find "$out" -name '*.o' | sed 's,.*/asan/,,; s,.*/harness/obj/,,; s,o$,c,' | sort -u > "$out/compiled"
 find "$out" -name '*.gcda' -print0 | xargs -0 -n 40 gcov --json-format --stdout 2> "$log" |
 	PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage.py selftests/coverage/rooms.list build/coverage.json "$out/compiled" || exit 1

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced after cell.sh, which has $kernel: what the server's kernel has to complain of, and what kmemleak finds in a debug kernel.
+# Sourced after cell.sh: what the server's kernel has to complain of, and what kmemleak finds
 # shellcheck disable=SC2154
 
-# what is in the lines of a report of the kernel itself
+# patterns of lines in reports of the kernel
 COMPLAINTS='WARNING:|BUG:|Oops|Call Trace|KASAN:|possible circular|possible recursive|inconsistent lock state|suspicious RCU|invalid wait context|ODEBUG:|leaked|hung_task|blocked for more'
 
-# kernel_says: its log. failed_on_purpose=yes: without the stacks that the allocators print, once in 10 s, when one of theirs fails
+# kernel_says: prints its log; with failed_on_purpose set, without the stacks of failed allocations
 kernel_says()
 {
 	if [ -n "${failed_on_purpose-}" ]; then
@@ -27,7 +27,7 @@ quiet_kernel()
 	result "$([ -z "$found" ]; echo $?)" "the server's kernel has nothing to complain of: $1" "$found"
 }
 
-# lockdep_on: whether lockdep still works. After its first report, of whatever code, it reports no more.
+# lockdep_on: one test: lockdep still works. It goes silent after its first report.
 lockdep_on()
 {
 	case $kernel in debug) ;; *) return 0 ;; esac
@@ -35,8 +35,8 @@ lockdep_on()
 	result $? "lockdep watched to the end"
 }
 
-# allocations of kvgpu, VFIO or mdev that nothing points to any more; two scans, since a scan does not report memory that changed after
-# the one before it
+# one test or more: kmemleak knows no lost memory of kvgpu, VFIO or mdev. It reports what two scans
+# find unchanged.
 no_leaks()
 {
 	local found

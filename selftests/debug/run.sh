@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh [PART...]: kvgpu.ko in a server whose kernel has KASAN, lockdep and kmemleak. Prints TAP. Times are not judged
-# there.
+# run.sh [PART...]: kvgpu.ko in a server whose kernel has KASAN, lockdep and kmemleak. Prints TAP.
 # the parts are called by their names
 # shellcheck disable=SC2317
 set -u
@@ -39,14 +38,13 @@ server_up()
 
 part_vfio() { vfio_tests 60 1; }
 
-# calls of a VMM's, each with each of its allocations failing once
+# calls of a VMM's whose allocations fail
 part_failnth()
 {
 	failed_on_purpose=yes
 	vfio_tests 5 1 failnth
 }
 
-# copies are right, each vGPU gets on, and hangs are recovered; no times are judged
 part_tenants()
 {
 	cp "$OUT/kvgpu-tenants" "$share/"

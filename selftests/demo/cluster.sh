@@ -3,8 +3,7 @@
 # cluster.sh: the step of the demo in which one program uses two GPUs, without a VM. kvgpu-run
 # starts two proxies by MPI, each with a GPU model in its server process. matrix_plain, a plain CUDA
 # program, divides a matrix product over its devices. First it computes, and two GPUs must give the
-# same sum as one. Then its kernels only take a given time, as on paced GPUs: emulated GPUs share
-# the CPUs of this machine, so real kernels would not show that two GPUs are faster.
+# same sum as one. Then its kernels only take a given time, as on paced GPUs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v mpicc.openmpi mpirun.openmpi >/dev/null || ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
@@ -17,7 +16,7 @@ programs=$(dirname "$remote")/cluster-bench
 make -s -C selftests/bench/cluster "OUT=$programs" MPI=openmpi "$programs/matrix_plain" >/dev/null
 root=()
 [ "$(id -u)" != 0 ] || root=(--allow-run-as-root)
-export LD_LIBRARY_PATH=$inprocess	# for libcudart; kvgpu-run puts the folder of its own libcuda before it
+export LD_LIBRARY_PATH=$inprocess	# for libcudart
 
 # over GPUS ARGUMENT...: runs kvgpu-run with so many GPUs and these further arguments
 over() { "$remote/kvgpu-run" --mpi openmpi "${root[@]}" --share --library "$inprocess/libcuda.so.1" --client "$remote" --gpus "$@"; }

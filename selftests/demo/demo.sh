@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make demo: boots a server with the modelled K20m whose stock nouveau drives the card, and beside
 # it a server in which kvgpu.ko has the card and the nouveau of a stock Debian guest drives a vGPU.
-# The same client copies, verifies every byte and is measured in both, in turns. Then come: a second
-# guest with a larger vGPU, and the shares that kvgpu-top shows; CUDA programs in both guests; a
-# guest without a GPU, whose programs run on the first guest's vGPU; one program that uses two GPUs
-# through MPI. The server with nouveau is taken down when it has been measured, the other one at the
-# end, when the report is written (docs/measurements.md).
+# The same client copies, verifies and is measured in both, in turns. Then come: a second guest with
+# a larger vGPU; CUDA programs in both guests; a guest without a GPU, whose programs run on the
+# first guest's vGPU; one program that uses two GPUs through MPI; the report (docs/measurements.md).
 #   DEMO_BYTES=256M                 how much is copied
 #   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail
@@ -78,8 +76,7 @@ measure()
 	printf '%-32s %s: %d s\n' "$(what_is "${name%[0-9]}")" "${where/in_guest/in g1}" $((SECONDS - began)) | indent
 }
 
-# toolkit: fetches the CUDA toolkit if it is not there, and prints the progress, because that takes
-# minutes
+# toolkit: fetches the CUDA toolkit if it is not there, and prints the progress
 toolkit()
 {
 	local fetch i
@@ -152,8 +149,8 @@ install_in()
 	vgpu $where -- sh -c "DEBIAN_FRONTEND=noninteractive dpkg -i $files 2>&1" >>"$out/dpkg.log" || { tail -n 5 "$out/dpkg.log"; return 1; }
 }
 
-# lab_there: starts the guest lab and connects it with g1 as docs/remote-setup.md says: the server
-# makes a file of memory that both guests share, and udev makes a device for it in each
+# lab_there: starts the guest lab and connects it with g1 by memory that both share, as
+# docs/remote-setup.md says
 lab_there()
 {
 	local version share lab
@@ -177,8 +174,7 @@ lab_there()
 		ls /dev/dri 2>/dev/null | grep -c render)"; echo "memory that lab shares with g1: $(kvgpu-aperture list)"'
 }
 
-# cuda_in_lab PROGRAM...: runs in lab those of the programs that the step before has compiled,
-# without any setting
+# cuda_in_lab PROGRAM...: runs in lab those of the programs that the step before has compiled
 cuda_in_lab()
 {
 	local program said began rc nr=0

@@ -93,7 +93,7 @@ def mapping(run):
 
         out.append({
             "memory": mine["memory"], "mib": mine["mib"],
-            # only what mappings access: the thermal alarm, which interrupts natively only, does not
+            # only units that mappings access: natively the thermal alarm accesses others meanwhile
             "native_accesses": (n["model.unit.mmu"] + n["model.unit.bar"] + n.get("model.unit.fifo", 0)) / rounds,
             "guest_traps": each("kvgpu.exits_bar0_read", "kvgpu.exits_bar0_write", "kvgpu.exits_bar1_bar3"),
             "guest_page_faults": each("kvgpu.page_faults"),

@@ -58,8 +58,7 @@ def guests(d):
 
 
 def short_of_it(d):
-    """Return a sentence that says whether weights decided the shares. They do only if all guests
-    ask for more than their part; guests on one emulated CPU each may be too slow for that."""
+    """Return a sentence that says whether weights decided the shares."""
     known = [v for v in d.vgpus.values() if v.get("share") is not None]
     shares = [v["share"] for v in known]
     if not shares:

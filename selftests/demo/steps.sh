@@ -8,8 +8,7 @@ times=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/demo/times	# "STEP SECONDS" lines of th
 titles=() guesses=() taken=()
 at=0 step_began=0 life=''
 
-# will TEXT GUESS: adds a step to the plan; GUESS is how many seconds it takes on two cores if
-# nothing has to be fetched
+# will TEXT GUESS: adds a step to the plan; GUESS: seconds, if nothing has to be fetched or built
 will() { titles+=("$1"); guesses+=("$2"); }
 
 # expected: prints how many seconds the step took in that run, or the guess
@@ -55,8 +54,7 @@ step_done()
 	printf '     %d/%d took %d s\n' $at ${#titles[@]} "${taken[at]}"
 }
 
-# life_begins: on a terminal, counts the seconds of a step in its last line, from the 20th second
-# ($life_after) on
+# life_begins: on a terminal, counts the seconds of a step in its last line, after $life_after seconds
 life_after=20
 life_begins()
 {

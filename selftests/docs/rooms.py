@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """rooms.py TREE: prints docs/rooms.svg: the rooms as boxes, and which includes which.
 
-What a room holds is in the table of docs/design.md. An arrow from one room to another says that a source file of the first one includes a
-header of the second one; drawn() says which arrows are left out or moved. This file has the places of the boxes, and what a permission of the table means in rooms: a room of the table
-that has no place ends the program, and so does an arrow that the table does not allow."""
+What a room holds is in the table of docs/design.md. An arrow from one room to another says that a
+source file of the first one includes a header of the second one; drawn() says which arrows are left
+out or moved. This file has the places of the boxes, and what a permission of the table means in
+rooms. check() has what ends the program with an error."""
 import os
 import pathlib
 import re

@@ -8,7 +8,7 @@ import subprocess
 
 MARK = re.compile(r"^<!-- (.*) -->$")
 PLACES = {"here": ("here", None), "in the server": ("server", None), "with the CUDA toolkit": ("here", "toolkit")}
-OURS = {"kvgpu-top", "kvgpu-firmware", "cuda-info"}	# this project's programs: not in the server's root; tb up or the block puts them there
+OURS = {"kvgpu-top", "kvgpu-firmware", "cuda-info"}	# this project's programs: not in the server's root
 BUILTINS = {"cd", "test", "[", "echo", "export", "printf"}
 
 
@@ -163,7 +163,7 @@ class Tree:
             return self.complaints_make(args[1:])
         if args[0] == "testbed/tb":
             return self.complaints_tb(args[1:])
-        # README wants no git: a tree of a tarball can be tested where there is none
+        # a tree of a tarball may be tested where there is no git
         if args[0] == "git" and not os.path.exists(os.path.join(self.root, ".git")):
             return []
         if args[0] in BUILTINS or self.is_file(args[0], folder) or \

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds test programs with late.c, which delays their threads as a busy machine would, and runs
-# `make check-flakes`, which finds tests that fail by chance.
+# Builds test programs with late.c, and runs `make check-flakes`.
 
 comma		:= ,
 LATE_WRAP	:= $(addprefix -Wl$(comma)--wrap=,pthread_mutex_lock pthread_mutex_unlock pthread_rwlock_rdlock \
@@ -21,7 +20,7 @@ $(O)/unit-late/$(1): $(O)/asan/selftests/unit/$(1).o $(O)/asan/selftests/flakes/
 endef
 $(foreach t,$(LATE_TESTS),$(eval $(call late_rule,$(t))))
 LATE_BINS	:= $(LATE_TESTS:%=$(O)/unit-late/%)
-# these programs with late.c also run in make check; the others would take too long there
+# these programs with late.c also run in make check
 LATE_CHECK	:= $(addprefix gpu-model/fifo/,pbdma_test recovery_test sched_test) gpu-model/vfio/server_test
 UNIT_BINS	+= $(LATE_CHECK:%=$(O)/unit-late/%)
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # flakes.sh run|table: repeats test programs to find those that fail by chance (`make
-# check-flakes`), or prints the table of results alone. README.md says what the variables mean. One
-# run of a program is a round; rounds are recorded under a hash of the program, so a later call goes
-# on where this one stopped.
+# check-flakes`), or prints the table of results alone. README.md says what the variables mean and
+# what is recorded. One run of a program is a round.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 state=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/flakes
@@ -92,7 +91,7 @@ so_far_of()
 # ------------------------------------------------------------------ running one round
 
 # round KIND NAME NUMBER COMMAND...: runs and records one round. Rounds that run at the same time
-# append to one record, each a line that is short enough to be written at once.
+# append to one record; a line is short enough to be written at once.
 round()
 {
 	local kind=$1 name=$2 nr=$3 dir=${dir_of[$2]} log t=$SECONDS rc limit=$limit_s
@@ -118,7 +117,7 @@ jobs_of()
 	case $1 in
 	quiet) is_threaded "$2" && echo 1 || echo "$cores" ;;	# a program with threads runs alone, others one a core
 	busy) echo $((4 * cores)) ;;
-	threads | late) echo $((2 * cores)) ;;	# programs in these rounds sleep much of the time
+	threads | late) echo $((2 * cores)) ;;
 	*) echo 1 ;;
 	esac
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Delay the threads of a test program as a busy machine would. This file is linked into the program
- * with the linker's --wrap. Threads then sleep at random at points where a busy machine may take
- * the CPU away: before a lock and after an unlock, at condition variables, after reading the clock,
- * after a sleep or poll(), before a thread's first statement and after pthread_create(), before
- * read(), write() and sendmsg(), after recvmsg(). A test must pass with any of these delays.
+ * with the linker's --wrap. Threads then sleep at random before or after the calls below, and
+ * before a thread's first statement. A test must pass with any of these delays.
  *
  * KVGPU_LATE is the seed (1 when it is not set; 0: no delays). The seed modulo 3 selects the
  * threads with delays: 1 all but the first thread, 2 only the first thread, 0 all threads. The
@@ -74,8 +72,8 @@ static uint64_t clock_ns(void)
 }
 
 /*
- * Give the calling thread its number and its random numbers. Threads are numbered as they call
- * this: the first thread before it makes another, each other thread when it starts.
+ * Give the calling thread its number and its random numbers. The first thread calls this before it
+ * makes another, and has number 0.
  */
 static void known(void)
 {

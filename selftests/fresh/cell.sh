@@ -2,13 +2,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154
 # Sourced by run.sh: one cell, that is, README's commands on one fresh Debian. run_cell runs on this
-# machine and watches it. inside_cell is process 1 of the namespaces of the cell: when it ends, in
-# whatever way, no process and no mount of the cell is left.
+# machine and watches it. inside_cell is process 1 of the cell's namespaces, which end with it.
 
 LIMIT=${FRESH_LIMIT:-3600}
 
-# run_cell: runs a cell and writes its record, lines "NAME<tab>VALUE". The line "result" is the
-# last; only then the record gets its name.
+# run_cell: runs a cell and writes its record, lines "NAME<tab>VALUE", the last of them "result"
 run_cell() # CELL SUITE all|first archive|clone PLACE
 {
 	local name=$1 began=$SECONDS rc=0
@@ -109,8 +107,8 @@ cell_commands()
 	fi
 }
 
-# start_proxy: starts proxy.py. It listens in the cell's network namespace, which has no other
-# connection to the network, and asks the archive from this machine's network namespace. Sets PORT.
+# start_proxy: starts proxy.py. It listens in the cell's network namespace, and asks the archive from
+# this machine's (descriptor 7). Sets PORT.
 start_proxy() # SUITE
 {
 	local tries uses
@@ -129,8 +127,7 @@ start_proxy() # SUITE
 	[ -n "$PORT" ]
 }
 
-# make_root: makes the root file system, with apt, Debian's essential packages, and those that
-# README tells a user to install
+# make_root: makes the root file system, with the packages that README tells a user to install
 make_root() # SUITE
 {
 	local option packages key
@@ -164,7 +161,7 @@ put_tree()
 	fi
 }
 
-# mount_machine: mounts the file systems that a booted Debian has. Debian 13 has /tmp in memory.
+# mount_machine: mounts file systems as a booted Debian has them. Debian 13 has /tmp in memory.
 mount_machine() # ROOT SUITE
 {
 	local root=$1 node
@@ -188,8 +185,8 @@ mount_machine() # ROOT SUITE
 	[ "$2" = bookworm ] || mount -t tmpfs -o mode=1777,nosuid,nodev,size=50% tmpfs "$root/tmp"
 }
 
-# disk_of PATH...: prints how many bytes the paths take on the disk. Other file systems below a
-# path, and paths that do not exist, count as 0.
+# disk_of PATH...: prints how many bytes the paths take on the disk; file systems mounted below a
+# path, and paths that do not exist, count as 0
 disk_of() { { du -sxc --block-size=1 "$@" 2>/dev/null || true; } | awk 'END { print $1 }'; }
 
 fetched() { awk '{ sent += $1; came += $2 } END { printf "%.0f %.0f\n", sent, came }' "$CELL_WORK/fetched"; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests the cells of run.sh: what a command sees in a cell, what is recorded and measured, and that
-# nothing is left of a cell, whatever ends it. The root file systems contain bash and a few programs
-# of this machine; no package is fetched for them. Prints TAP.
+# nothing is left of a cell that was ended. The root file systems contain bash and a few programs of
+# this machine. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 if ! git rev-parse -q --verify HEAD >/dev/null 2>&1; then
@@ -68,8 +68,8 @@ said() { grep -q -- "$1" "$work/out"; }
 log() { cat "$work"/cache/fresh/records/*/"$1".log; }
 record() { sed -n "s/^$2\t//p" "$work"/cache/fresh/records/*/"$1".tsv; }
 
-# nothing_left: true if no process and no mount of a cell is left; waits up to 10 s, since the end
-# of a namespace takes a moment
+# nothing_left: true if no process and no mount of a cell is left; the end of a namespace takes a
+# moment
 nothing_left()
 {
 	local tries
@@ -137,7 +137,7 @@ is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^
 fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
 leaves_processes() { ! cell 12-root 'sleep 1002 & true' && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf 'sleep 1002'; }
 takes_too_long() { ! FRESH_LIMIT=8 cell 12-root 'sleep 1003' && said 'not done after 8 s' && ! pgrep -xf 'sleep 1003'; }
-# over 2^31 bytes in a file in memory, because some versions of awk print no larger integers
+# over 2^31 bytes, because some versions of awk print no larger integers
 holds_memory()
 {
 	cell 12-root 'head -c 2300000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&

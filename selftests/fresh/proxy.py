@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A caching HTTP proxy for apt, on 127.0.0.1 of the network namespace that it is started in.
 
-It reaches the archive from another network namespace, whose file is --netns. Packages, and index
-files that are named by their hash, never change: they are kept in the folder --cache and served
-from there. All other files are fetched each time. --log gets a line for each answer: bytes sent
+With --netns it reaches the archive from that network namespace. Packages, and index files that
+are named by their hash, are kept in the folder --cache and served from there. Other files are
+fetched each time. --log gets a line for each answer: bytes sent
 to apt, bytes that came from the archive, status, URL. Prints its port when it listens.
 """
 import argparse

@@ -6,7 +6,7 @@
 #   run.sh --list           prints the cells, and their results at this commit
 #   run.sh --table          writes the tables from the recorded results
 # For work on this folder: --commands 'CMD' runs CMD (one command a line) in place of README's
-# commands; such results are recorded apart and never written to docs/. --keep leaves the root file
+# commands; such results are recorded apart and not written to docs/. --keep leaves the root file
 # system of a cell that failed.
 set -eu -o pipefail
 export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
@@ -44,8 +44,7 @@ cells()
 . selftests/fresh/memory.sh
 say() { printf 'fresh: %s\n' "$*"; }
 
-# install_own_packages: installs on this machine what run.sh itself needs, beyond what every Debian
-# has
+# install_own_packages: installs on this machine what run.sh itself needs
 install_own_packages()
 {
 	local want
@@ -109,7 +108,7 @@ list()
 state_of() { sed -n 's/^result\t//p' "$RECORDS/$1.tsv" 2>/dev/null | grep . || echo -; }
 
 # stop: ends this run after a signal or an error. It kills the cell's process outside of the
-# namespaces, whose end is SIGKILL to those inside: so all processes and mounts of the cell end.
+# namespaces, whose end is SIGKILL to the first one inside, and so ends the namespaces.
 stop()
 {
 	trap - EXIT

@@ -20,8 +20,8 @@ proxy_of()
 
 uri_host() { sed -E 's,^[a-z]+://([^/]*).*,\1,' <<<"$1"; }
 
-# proxy_options SUITE: prints options that tell proxy.py how to reach the archive. A new root has no
-# certificates, so its apt uses http; proxy.py then uses https if the archive does.
+# proxy_options SUITE: prints options that tell proxy.py how to reach the archive. apt in a cell uses
+# http, because a new root has no certificates; proxy.py uses https if the archive does.
 proxy_options()
 {
 	local suite uri host via='' ca

@@ -4,8 +4,8 @@
 table.json into --out.
 
 With --docs it also writes the table between the markers of that page, if all cells have passed,
-and compares the needs that README.md names with those that were measured. It prints a line for
-each need that is too low, and then ends with exit code 1.
+and compares the needs that README.md names with those that were measured: exit code 1 if one is
+too low.
 """
 import argparse
 import json

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: a server with two cards. t1 has a vGPU of each card, t2 one of the second card,
-# t3 one of the first. Faults of the second card must not disturb work on the first.
+# Sourced by run.sh: a server with two cards. t1 has a vGPU of each card, t2 of the second, t3 of the
+# first. Faults of the second card must not disturb work on the first.
 
 CARDS_PROGRAMS=(multi_gpu topology peer_copies vector_add)
 
@@ -26,7 +26,6 @@ card_knob_of() { in_server cat "/sys/bus/pci/devices/${card[$1]}/kvgpu/$2"; }
 vgpu_of() { testbed/inside/guest-device uuid "$1" "${2:-1}"; }
 counter_of() { in_server cat "/sys/bus/mdev/devices/$(vgpu_of "$1" "$2")/kvgpu/$3"; }
 
-# mdevctl shows types of both cards, and on each defines, starts, stops and undefines a vGPU
 cards_listed()
 {
 	local n uuid
@@ -89,9 +88,8 @@ cards_hang()
 	result "$([ "$(counter_of t3 1 strikes)" = 0 ] && [ "$(counter_of t1 2 strikes)" = 0 ]; echo $?)" "nobody else has a strike"
 }
 
-# The second card is lost from the bus: with memory decoding off its registers read as ones. The
-# first card must go on. When decoding is on again and kvgpu is bound again, the second card works
-# again.
+# The second card is lost from the bus: its memory decoding is switched off. The first card must go
+# on. After decoding is on and kvgpu bound again, the second card works.
 cards_lost()
 {
 	local at=${card[1]} before
@@ -127,7 +125,7 @@ cards_reload()
 	result $? "and takes both again"
 }
 
-# nouveau in the server itself drives both cards, and runs the same programs
+# the server's own nouveau drives both cards, and the same programs run on it
 cards_native()
 {
 	LIMIT=120 in_server sh -c 'rmmod kvgpu && modprobe nouveau && udevadm settle && [ -e /dev/dri/renderD129 ]'

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# carry_marks.sh NAME TEST: runs kvgpu-client --marks TEST in the tiny guest NAME and behaves as if
-# it ran here: prints its output, passes a line of input to it at each mark, and ends with its exit
-# code. inside/marks.sh is the part inside of the guest.
+# carry_marks.sh NAME TEST: runs kvgpu-client --marks TEST in the tiny guest NAME by inside/marks.sh:
+# prints the client's output, waits for a line of input at each mark, and ends with its exit code.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(testbed/tb share)/marks

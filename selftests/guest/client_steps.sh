@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: a guest's vGPU is tested by the programs that test the card on stock nouveau
-# without kvgpu (selftests/native).
+# Sourced by run.sh: the programs of selftests/native in a guest
 
 client_steps()
 {

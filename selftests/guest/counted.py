@@ -3,7 +3,7 @@
 """counted.py quiet GUEST.json | wakeups GUEST.json [NATIVE.json]: judges counters that marked.py wrote.
 
 Prints one line. Exit status 1 if what is claimed below does not hold.
-quiet: while the client submitted work and polled memory, no counter of STILL moved.
+quiet: between the marks of STEADY no counter of STILL moved.
 wakeups: a wait costs an interrupt or more; all MMIO exits are register accesses; with NATIVE.json:
 for an interrupt a guest makes fewer than 0.5 accesses more than nouveau without kvgpu."""
 import json
@@ -21,8 +21,7 @@ STEADY = ("steady-CE", "steady-GR")
 
 
 def counters(text):
-    """Return {name: value} of lines "name value". Files of KVM that hold a table have no number,
-    and are left out."""
+    """Return {name: value} of lines "name value"; other lines are left out."""
     pairs = (line.split() for line in text.splitlines())
     return {p[0]: int(p[1]) for p in pairs if len(p) == 2 and p[1].isdigit()}
 
@@ -49,9 +48,8 @@ def guest_per_interrupt(guest):
 
 def native_per_interrupt(native):
     """Return register accesses for one interrupt, natively. There the thermal alarm interrupts,
-    too, which a vGPU does not have: its own accesses (PTIMER, PTHERM, fuses) are left out, and
-    the accesses that every interrupt makes (PMC, re-arming the MSI) are divided by the number of
-    interrupts, while those of PFIFO are divided by the number of waits."""
+    too, which a vGPU does not have: accesses to its units are left out, those to PMC and PPCI are
+    divided by the number of interrupts, those to PFIFO by the number of waits."""
     c = native["between"]["wakeups"]
     every = (c["model.unit.PMC"] + c["model.unit.PPCI"]) / max(c["model.intr_msgs"], 1)
     return every + c["model.unit.fifo"] / waits_of(native)

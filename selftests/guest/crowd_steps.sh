@@ -4,9 +4,9 @@
 # Sourced by run.sh: many guests run the verifying copy client at the same time, while vGPUs are
 # made and removed beside them.
 
-# memory of a tiny guest in which the client runs
+# memory of each guest
 CROWD_MEM=320M
-# seconds that crowd_life() takes beside busy guests; it is not begun if less time is left
+# crowd_life() is begun if more seconds than this are left
 CROWD_LIFE_S=60
 
 crowd_steps()
@@ -35,9 +35,8 @@ crowd_steps()
 	no_trouble "crowds"
 }
 
-# crowd BESIDE GUEST:TYPE...: all these guests copy for crowd_seconds. Meanwhile vGPUs are made and
-# removed; with BESIDE=lives one more guest also boots and is killed, again and again; with
-# BESIDE=refusals there is no such guest.
+# crowd lives|refusals GUEST:TYPE...: these guests copy for crowd_seconds. Meanwhile vGPUs are made
+# and removed; with "lives" one more guest also boots and is killed, again and again.
 crowd()
 {
 	local beside=$1 each name end
@@ -86,9 +85,7 @@ crowd_of()
 
 type_of() { in_server sh -c "basename \$(readlink /sys/bus/mdev/devices/$(uuid_of "$1")/mdev_type)" 2>/dev/null | sed 's/.*kvgpu-//'; }
 
-# vgpus_come_and_go BESIDE SECONDS: one test: makes as many vGPUs as there is room for, asks for one
-# more, which must be refused, and removes them, again and again for SECONDS, but for 60 s at most
-# (BESIDE=lives: 15 s)
+# vgpus_come_and_go lives|refusals SECONDS: one test: inside/comings.sh for SECONDS, or for less
 vgpus_come_and_go()
 {
 	local said most=60
@@ -107,8 +104,7 @@ crowd_life()
 	return $rc
 }
 
-# crowd_killed NAME: like killed_in_copies(), with a longer time limit for the copies to begin,
-# since the CPUs are busy
+# crowd_killed NAME: as killed_in_copies(), with more time for the copies to begin
 crowd_killed()
 {
 	local before after
@@ -122,8 +118,7 @@ crowd_killed()
 		"QEMU of $1 killed beside ${#crowd_names[@]} busy guests: no page stays pinned" "$before before, $after after"
 }
 
-# crowd_left: the numbers of pinned pages, vGPUs, IOMMU groups, users of the module and free
-# instances are what they were before the crowds
+# crowd_left: these numbers of the server's state are what they were before the crowds
 crowd_left()
 {
 	local name before after

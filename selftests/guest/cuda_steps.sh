@@ -2,11 +2,10 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154
 # Sourced by run.sh: CUDA programs in guests, with this project's libcuda and libcudart on the
-# guest's stock nouveau. Needs the toolkit of selftests/cuda/toolkit.sh; without it there is one
-# skipped test. CUDA_SHORT leaves out the programs that run in t1 alone.
+# guest's stock nouveau. Skipped without the toolkit of selftests/cuda/toolkit.sh. CUDA_SHORT leaves
+# out the programs that run in t1 alone.
 
-# programs that cause errors; each passes only if CUDA reports the right error and the device works
-# again after it
+# programs that cause errors
 CUDA_ERRORS=(error_illegal_address error_traps error_api printf_assert error_endless)
 CUDA_BESIDE=(matmul_tiled fft bfs needleman_wunsch spmv radix_sort histogram texture_objects)
 
@@ -74,8 +73,7 @@ cuda_cost()
 	echo $(($(counter t1 exits_bar0_read) + $(counter t1 exits_bar0_write) - before))
 }
 
-# cuda_persist: while kvgpu-persist runs, the engines stay initialized between programs, so a
-# program costs fewer register accesses
+# cuda_persist: while kvgpu-persist runs, a program costs fewer register accesses
 cuda_persist()
 {
 	local alone=0 one=0 three=0
@@ -85,8 +83,7 @@ cuda_persist()
 		"a program costs less than 700 register accesses while the engines are held, of more than 1500" "$(((three - one) / 2)), $alone"
 }
 
-# cuda_service: installs the package kvgpu-cuda in a stock guest. systemd starts its service when
-# nouveau has a GPU; with the service stopped, nouveau can be reloaded.
+# cuda_service: tests the package kvgpu-cuda and its service in a stock guest
 cuda_service()
 {
 	local deb unit=kvgpu-persist@renderD128
@@ -143,8 +140,8 @@ cuda_together()
 	cuda_shares "${before[@]}"
 }
 
-# cuda_shares T1_NS T2_NS: prints the GPU time of the programs above (since the counters were T1_NS
-# and T2_NS). Then both guests run long kernels, and each must get some of the GPU.
+# cuda_shares T1_NS T2_NS: prints the guests' GPU time since the counters were T1_NS and T2_NS. Then
+# both run kernels again and again, and each must get some of the GPU.
 cuda_shares()
 {
 	note "GPU time of the programs: t1 $((($(counter t1 gpu_time_ns) - $1) / 1000000)) ms, t2 $((($(counter t2 gpu_time_ns) - $2) / 1000000)) ms"
@@ -166,7 +163,7 @@ cuda_busy()
 		LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/matmul_tiled 1024 || exit 1; done' >"$OUT/cuda-busy-$1.log" 2>&1
 }
 
-# cuda_errors: t1 causes each error; t2's programs, at the same time, must all pass
+# cuda_errors: t1 causes errors; t2's programs, at the same time, must pass
 cuda_errors()
 {
 	local strikes faults
@@ -180,8 +177,8 @@ cuda_errors()
 		"t2 has no strike and no fault of t1's errors" "t1: $(counter t1 strikes) strikes, $(counter t1 faults) faults"
 }
 
-# compute_steps: kernels of two guests together need more than the GPU can do. The shares are
-# recorded and not judged, as in shares_steps.sh.
+# compute_steps: kernels of two guests together ask for more than the GPU can do. The shares are
+# recorded and not judged.
 compute_steps()
 {
 	if ! cuda_staged; then

@@ -2,14 +2,12 @@
 # shellcheck shell=bash
 # selftests/native/cell.sh defines OUT, TB, kernel, result(), relay() and in_server()
 # shellcheck disable=SC2154
-# Sourced by run.sh: functions for the server, its guests and their vGPUs. Guests with names g* are
-# stock Debian. Those with names t* are tiny guests. They run the same kernel, nouveau and client
-# out of the same image.
+# Sourced: functions for the server, its guests and their vGPUs. Guests with names g* are stock
+# Debian, those with names t* are tiny.
 
 in_guest() { timeout --kill-after=10 "${LIMIT:-300}" $TB guest run "$@" </dev/null; }
 # in_image NAME CMD...: runs CMD with Debian's programs. In a tiny guest this is a chroot into the
-# image. CMD runs by the image's dash there, because busybox, which runs applets of its own for many
-# names, has none of that name.
+# image; dash starts CMD there, because busybox may run an applet of its own instead of a program.
 in_image()
 {
 	local name=$1
@@ -37,11 +35,10 @@ await()
 	done
 }
 
-# until_true SECONDS TEST: prints shell code that waits so for TEST.
+# until_true SECONDS TEST: prints shell code that waits for TEST, for about SECONDS at most
 until_true() { printf 'n=0; until %s; do n=$((n + 1)); [ $n -lt %d ] || exit 1; sleep 0.3; done' "$2" $(($1 * 3)); }
 
-# trouble: prints complaints in the server's kernel log; a server that can't be asked is a
-# complaint, too
+# trouble: prints complaints in the server's kernel log, or that it can't be read
 trouble() { in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked' | head -n 5" || echo "it can't be asked"; }
 
 no_trouble()
@@ -81,7 +78,7 @@ guest_up()
 	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
 	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
 	esac
-	# guests of quick runs have work most of the time, for which --busy is cheaper
+	# --busy is cheaper for guests that have work most of the time
 	[ "$mode" != quick ] || set -- --busy "$@"
 	what="$what $name with a vGPU of type $type"
 	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then
@@ -99,7 +96,7 @@ nouveau_loaded()
 {
 	case $1 in
 	t*) in_guest "$1" sh -c "$(cat selftests/guest/inside/enter_image.sh)" ;;
-	# no wait is needed: tb itself waits until the nouveau of a stock guest has probed
+	# tb has waited for this driver
 	*) in_guest "$1" sh -c 'dmesg | grep nouveau && test -e /dev/dri/renderD128' ;;
 	esac
 }
@@ -110,7 +107,6 @@ guest_there()
 	$TB guest list </dev/null | grep -q "^$1 *up " || guest_up "$@"
 }
 
-# guest_gone NAME: stops the guest, and removes its vGPUs
 guest_gone()
 {
 	$TB guest stop "$1" >/dev/null 2>&1 </dev/null
@@ -136,8 +132,7 @@ check_client()
 	relay "client $text" $rc <"$log"
 }
 
-# copies_begin NAME: starts copies in the guest, which go on for long; returns when the GPU has
-# pages of the guest pinned
+# copies_begin NAME: starts copies in the guest, and waits until the GPU has pages of it pinned
 copies_begin()
 {
 	(LIMIT=${COPIES_LIMIT:-300} run_client "$1" --bytes 64G copy >/dev/null 2>&1 &)

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: t1 hangs the GPU in the ways in which a program in a stock guest can, while t2
-# copies. docs/sharing.md says what kvgpu must do then. The server's kernel lets programs access the
-# card's registers (iomem=relaxed), for hang_suspended() only.
+# Sourced by run.sh: t1 hangs the GPU while t2 copies. docs/sharing.md says what kvgpu must do then.
 
 HANG_TRACE=/sys/kernel/tracing/instances/hang
 
@@ -19,8 +17,8 @@ hang_steps()
 	no_trouble "guests that hang the GPU"
 }
 
-# reset_steps: t1 hangs the graphics engine while another channel of it, on another PBDMA of the
-# same runlist, waits for that engine. Only the channel that hangs may be ended.
+# reset_steps: t1 hangs the graphics engine while another channel of it waits for that engine. Only
+# the channel that hangs may be ended.
 reset_steps()
 {
 	local type=512m
@@ -84,8 +82,8 @@ hang_trace_says()
 	result $? "the trace tells of a look, a recovery and a strike" "$said"
 }
 
-# hang_told WHAT: the guest's nouveau reports that it lost a channel, and the guest's kernel has no
-# error beyond that
+# hang_told WHAT: the guest's nouveau reports a killed channel, and the guest's kernel logs no Oops,
+# warning or the like
 hang_told()
 {
 	local log=$OUT/hang-$1.dmesg killed bad
@@ -113,8 +111,7 @@ hang_reload()
 
 # -------------------------------------------------------- part hang: a semaphore acquire that waits
 
-# hang_acquire: a channel of t1 that waits in a semaphore acquire does not count as hung: t1 gets no
-# strike, and t2 gets most of the GPU
+# hang_acquire: a channel of t1 that waits in a semaphore acquire does not count as hung
 hang_acquire()
 {
 	local strikes
@@ -135,8 +132,8 @@ hang_acquire()
 
 # "kvgpu-tenants mute" keeps the card's copy engines from signalling that they wait for an
 # acknowledge, so that a copy that asks for an acknowledge hangs them. t1 has used no graphics
-# object since its driver was loaded: each lost channel, also the driver's own, must be reported to
-# it on an engine that its driver can reset.
+# object since its driver was loaded: a lost channel must be reported on an engine that this driver
+# can reset.
 hang_suspended()
 {
 	local mute watchdog

@@ -4,7 +4,6 @@
 # Sourced by run.sh: guests reboot or are killed in the middle of copies, vGPUs are made and removed
 # many times, the module is unloaded.
 
-# QEMU is killed: the GPU must have no page of the guest pinned any more
 kill_steps()
 {
 	guest_there $first 512m || return
@@ -66,9 +65,8 @@ another_life()
 
 # ------------------------------------------------------------------ part cycles
 
-# In a cycle mdevctl makes a vGPU, libvirt boots a guest with it, nouveau loads in the guest, the
-# client copies, QEMU is killed during the copies, and the vGPU is removed. A first cycle fills the
-# server's caches; after it, and after $cycles more, the server's state is taken and compared.
+# A first cycle fills the server's caches; after it, and after $cycles more, the server's state is
+# taken and compared.
 cycles_steps()
 {
 	local i
@@ -103,7 +101,7 @@ server_idle()
 server_state() { LIMIT=60 in_server /share/server_state.sh; }
 
 # state_kept CYCLES: compares server_state before and after. Memory may grow a little, because the
-# kernel keeps dead cgroups and the like for some time; all other numbers must be equal.
+# kernel keeps dead cgroups and the like for some time.
 state_kept()
 {
 	local name before after

@@ -8,9 +8,8 @@ uuid=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01
 node=mdev_6d1f1f4e_0c55_4f0b_9d3c_7a5f2a3b1c01_0000_01_00_0
 xml=/share/libvirt-xml
 
-# The guest starts with a vGPU of type 1g, the type that is plugged later: at boot Linux gives a
-# PCIe port the address space that its device needs then, and a device with larger BARs would not
-# fit there later.
+# The guest starts with a vGPU of type 1g, the type that is plugged later: a device with larger BARs
+# would not fit into the address space that Linux gives the PCIe port at boot.
 plug_steps()
 {
 	case $mode in

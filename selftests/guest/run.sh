@@ -90,9 +90,8 @@ vgpu_cell()
 	bed_down
 }
 
-# paced_server_up: a server whose card copies $rate bytes/s at most by each copy engine and has its
-# engines on runlists as the real card has. Programs may access the card's registers. With 3 CPUs
-# each of two guests has a CPU of its own.
+# paced_server_up: a server whose copy engines are paced, with the runlists of the real card. "mute"
+# of kvgpu-tenants wants iomem=relaxed. With 3 CPUs each of two guests has a CPU of its own.
 paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}
@@ -108,7 +107,7 @@ paced_server_up()
 	cp "$OUT/kvgpu-tenants" "$share/"
 }
 
-# compute_server_up: a server whose card executes 10 million warp instructions a second at most
+# compute_server_up: a server whose graphics engine is paced
 compute_server_up()
 {
 	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --model-args "--gr-rate 10M" >"$OUT/up.log" 2>&1 </dev/null; then

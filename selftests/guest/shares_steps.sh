@@ -2,9 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154
 # Sourced by run.sh: measures which share two guests get of a GPU whose paced copy engines are the
-# bottleneck, and how long small copies wait. The tests pass if everything could be measured. The
-# shares themselves are judged only with KVGPU_JUDGE (make bench-guest-shares), on a machine that
-# does nothing else.
+# bottleneck, and how long small copies wait. The measured values are judged only with KVGPU_JUDGE
+# (make bench-guest-shares), on a machine that does nothing else.
 
 SHARES_WINDOWS=${SHARES_WINDOWS:-5}
 SHARES_WINDOW_S=2
@@ -56,8 +55,8 @@ knob()
 
 card_knob() { in_server sh -c "cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/$1"; }
 
-# busy_begins GUEST SUBTEST: starts kvgpu-client's SUBTEST in the guest, where it runs until
-# all_busy_end(); returns when the GPU has worked 20 ms for the guest
+# busy_begins GUEST SUBTEST: starts kvgpu-client's SUBTEST in the guest, to be ended by
+# all_busy_end(); waits until the GPU has worked 20 ms for the guest, false after 90 s
 busy_begins()
 {
 	local had

@@ -34,8 +34,8 @@ counted()
 	result $? "$text" "$(printf '%s' "$said" | tr '\n' ' ')"
 }
 
-# steady_steps: submissions of work cause no register access and no page fault. A page fault of
-# another process in the guest may happen in these seconds, so there are three tries.
+# steady_steps: submissions of work cause no register access and no page fault. Another process in
+# the guest may cause a page fault meanwhile, so there are three tries.
 steady_steps()
 {
 	local try

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154
-# Sourced by run.sh: tests this project's packages in fresh minimal roots of Debian 12 and 13:
-# kvgpu-cuda, then remoting's for client and server. mmdebstrap makes each root from the archive of this
-# machine's apt, and removes it.
+# Sourced by run.sh: tests this project's packages in fresh minimal roots of Debian 12 and 13, which
+# mmdebstrap makes from the archive of this machine's apt, and removes
 
 package_cell()
 {

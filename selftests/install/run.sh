@@ -9,7 +9,7 @@ export LC_ALL=C.UTF-8 KVGPU_TB_NAME=${KVGPU_TB_NAME:-inst}
 . selftests/native/cell.sh
 # shellcheck source=selftests/install/package.sh
 . selftests/install/package.sh
-# seconds: a machine starts all of Debian's services, so it boots longer than the test bed's server
+# seconds: a machine boots longer than the test bed's server
 export KVGPU_TB_BOOT_SECONDS=600
 case ${1-} in
 quick) parts=(directory) ;;

@@ -37,7 +37,7 @@ uncover()
 
 header() { printf '%s\n' "/lib/modules/$release/source/include/linux/$1"; }
 
-# fresh [SOURCE]: the sources anew; a module of just this one, if it is given ("-": from stdin)
+# fresh [SOURCE]: copies the sources anew; with SOURCE the module is made of just this ("-": of stdin)
 fresh()
 {
 	rm -rf "$work/m"
@@ -50,7 +50,6 @@ fresh()
 	printf 'kvgpu-y := %s.o\n' "$1" >>"$work/m/Kbuild"
 }
 
-# builds without debug information, which would only make files larger
 build()
 {
 	make -s -j2 -f "$work/m/mdev/build.mk" "KVGPU_TREE=$tree" "KVGPU_LOG=$work/build.log" KCFLAGS=-g0 CONFIG_DEBUG_INFO_BTF_MODULES= \

@@ -121,7 +121,7 @@ headers()
 
 # ------------------------------------------------------------------ by hand and by the bed
 
-# a copy of the tree whose first source file wants a header that no kernel has
+# tests a copy of the tree with a source file that wants a header that no kernel has
 ways_in()
 {
 	local label release wanted

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# matrix.sh [SET...]: builds kvgpu.ko with every kernel header package that the archive offers. A
+# matrix.sh [SET...]: builds kvgpu.ko with the amd64 kernel header packages that the archive offers. A
 # SET is a Debian release that the test bed has a kernel of, or its backports; by default all of
-# these are built. Prints TAP. A build that passed is recorded in the cache and not repeated.
+# these. Prints TAP. A build that passed is recorded in the cache and not repeated.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8
@@ -154,8 +154,7 @@ trap 'rm -rf --one-file-system -- "$work"' EXIT
 trap 'exit 130' INT TERM
 make -s --no-print-directory print-module-sources >"$work/sources.list" && mkdir "$work/sources" &&
 	tar -cf - -T "$work/sources.list" | tar -xf - --no-same-owner -C "$work/sources" || exit 1
-# key: a build is not repeated for the same package, sources of the module and script that builds
-# them
+# key: a hash of the module's sources and of the script that builds them
 key=$({ cd "$work/sources" && find . -type f -print0 | sort -z | xargs -0 cat; cat "$OLDPWD/selftests/kernels/matrix_inside.sh"; } |
 	sha256sum | cut -c1-16)
 find "$home" -maxdepth 1 -type f -mtime +60 -delete

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # matrix_inside.sh WORK RELEASE: builds kvgpu.ko from WORK/sources with the headers in WORK/root.
-# Runs in the tools root, in a mount namespace of its own. Fails if the build fails, the compiler
-# or another tool prints a warning, or the module is for another kernel. It builds without debug
-# information, which would only take time and space.
+# Runs in the tools root, in a mount namespace of its own. Fails if the build fails or prints a
+# warning, or if the module is for another kernel.
 set -u
 work=$1 release=$2
 log=$work/build.log

@@ -20,7 +20,7 @@ suite_of() { sed 's/#.*//' testbed/packages/kernels.list | awk -v r="$1" '$2 == 
 base=$(suite_of base) oldest=$(suite_of oldest) newest=$(suite_of newest)
 export KVGPU_KERNEL_TABLE=$work/table KVGPU_KERNEL_RESULTS=$work/results
 
-# scripts in place of make and tb, which fail for the kernels in $FAILING; this tb boots nothing
+# scripts in place of make and tb, which fail for the kernels in $FAILING
 mkdir "$work/bin" "$work/share"
 cat >"$work/bin/make" <<-'FAKE'
 	#!/bin/sh

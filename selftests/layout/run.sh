@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Breaks constants of the encodings one by one; the compiler has to stop each. Prints TAP. README.md says what breaks.list has.
+# Breaks constants of the encodings one by one; the compiler has to refuse each. Prints TAP. README.md
+# says what breaks.list has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=0 failures=0
@@ -12,7 +13,7 @@ result() # STATUS NAME
 	printf '%s %d - %s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2"
 }
 
-# the kernel's own headers are the harness's stand-ins: hw/ wants more of them than include/user has
+# hw/ includes more of the kernel's headers than include/user has: use the harness's stand-ins
 make -s harness-headers || exit 1
 kernel=$(make -s print-harness-headers)
 work=$(mktemp -d) || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs the kernel's checkpatch.pl on the module's rooms. checkpatch.sh takes it out of Debian's
 linux-source package and keeps it in the cache. checkpatch.list has the types of complaints that
-this project ignores, ten at most, each with a reason."""
+this project ignores, each with a reason."""
 import hashlib
 import pathlib
 import re

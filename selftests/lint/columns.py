@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that lines of C, CUDA, assembly and Markdown have 100 columns at most, but for those that free() lets be longer, and for
-code blocks of Markdown. A tab goes to the next multiple of 8."""
+"""Checks that lines of C, CUDA, assembly and Markdown have 100 columns at most, but for those that
+free() lets be longer, and for code blocks of Markdown. A tab goes to the next multiple of 8."""
 import re
 
 MAX = 100

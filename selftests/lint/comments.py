@@ -11,8 +11,7 @@ import sys
 ROOMS = ("sched", "mmio-trap", "hw", "gtt-shadow", "mdev", "include/gk110", "include/kvgpu")
 STRINGS = ("mmio-trap",)
 
-# (pattern of refused words, what to write instead). "whose" is allowed, because English has no
-# other word for things.
+# (pattern of refused words, what to write instead)
 WORDS = (
     (r"\bwho(?:m|ever|mever)?\b", "name the vGPU, the guest, the VMM, the caller"),
     (r"\b(?:one|ones) (?:that|which)\b", "name the thing"),

@@ -10,7 +10,7 @@ MAX_LINES = 800
 MAX_README = 70
 LICENCE = re.compile(r"SPDX-License-Identifier: (?:GPL-2\.0-only|MIT)\b")
 SAYS_NOTHING = re.compile(r"(?:^|/)(?:util[^/]*\.[ch]|common\.[ch]|misc\.[ch]|helpers\.[ch]|utils\.[^/]*)$")
-# folders that need no README: most have paths that mirror those of the rooms or of the kernel
+# folders that need no README
 MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/harness/reverts/", "selftests/kbuild/")
 
 
@@ -33,8 +33,7 @@ def check(tree):
 
 
 def folders(tree):
-    """Return the folders with sources. A folder with data alone needs no README: it is described
-    where the data is used."""
+    """Return the folders with sources. A folder with data alone needs no README."""
     return sorted({os.path.dirname(f) for f in tree.of(".c", ".h", ".cu", ".sh", ".py", ".S")} - {""})
 
 

@@ -37,8 +37,7 @@ def functions(tree):
     yield from unneeded("functions.list", listed, used)
 
 
-# Functions that the files of a room share begin with a prefix that the kernel does not use,
-# functions that other rooms call with kvgpu_ROOM_.
+# room: the beginnings of its functions' names, for use in the room and by other rooms
 PREFIX = {
     "hw": "hw_|kvgpu_hw_", "mmio-trap": "vtrap_|kvgpu_trap_", "gtt-shadow": "vgtt_|kvgpu_shadow_", "sched": "vsched_|kvgpu_sched_",
     "mdev": "vgpu_|kvgpu_mdev_", "mdev/machine": "vmach_|kvgpu_machine_",

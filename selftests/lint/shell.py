@@ -6,8 +6,8 @@ import shutil
 
 from tree import Proofs
 
-# SC2319, of newer versions of shellcheck, warns that $? is of a condition: tests pass exactly that
-# to result()
+# SC2319 of newer versions of shellcheck warns that $? is of a condition, which tests pass to
+# result()
 OPTIONS = ("-x", "-S", "warning", "-e", "SC2319")
 SOURCE = re.compile(r"shellcheck source=(\S+)")
 # OPENS finds a function of several lines whose { is not on a line of its own, KEYWORD "function

@@ -133,8 +133,7 @@ class Copy:
         program = str(self.build / judge.target)
         if judge.kind == "unit":
             return run([program], self.root, limit, env)
-        # always the committed corpus and the same seed, so that the result does not depend on
-        # inputs that other runs have found
+        # the committed corpus and one seed: inputs that other runs have found must not matter
         seed = self.root / "selftests/fuzz/corpus" / pathlib.PurePath(judge.name).name
         with tempfile.TemporaryDirectory(dir=self.build) as work:
             corpus = pathlib.Path(work) / "corpus"

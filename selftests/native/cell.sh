@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by run.sh, and by other suites that boot servers. A cell is one server with one kernel and one engine layout; its parts run
-# in the order given. The kernel's log is checked against dmesg-allow.list (logged()).
+# Sourced by suites that boot servers. A cell is one server with one kernel and one engine layout.
 
 # shellcheck source=selftests/kernels.sh
 . selftests/kernels.sh
@@ -39,10 +38,10 @@ count_failure()
 # release_of KERNEL: the version that the test bed has of this suite
 release_of() { $TB kernels </dev/null | awk -v k="$1" '$1 == k { print $2 }'; }
 
-# ran_on: what finish() notes: this run's tests reached a server with this kernel
+# ran_on: notes the kernel of this server, for finish()
 ran_on() { kernel_ran[$kernel]=$(LIMIT=60 in_server uname -r); }
 
-# excused WHAT: the kernel that this cell is about fails, but check may go on without it (kernel_excuse); prints the reason
+# excused WHAT: true if check may go on without this kernel (kernel_excuse); prints the reason
 excused() { kernel_excuse "$mode" "${part_of_check:-none}" "$kernel" "$(release_of "$kernel")" "$1"; }
 
 note() { printf '# %s\n' "$*"; }
@@ -60,8 +59,8 @@ finish()
 	exit
 }
 
-# relay NAME RC < TAP: hands a program's lines on under our numbers; a program that died or left its plan unfilled is a
-# failure of its own
+# relay NAME RC < TAP: hands a program's lines on under our numbers; that it died or left its plan
+# unfilled is a failure, too
 relay()
 {
 	local name=$1 rc=$2 line plan=-1 seen=0 bad=0
@@ -88,9 +87,9 @@ relay()
 
 # ------------------------------------------------------------------ the bed
 
-# build_programs [FOLDER...]: of selftests, by default those of client, attacks, mesa and bench. Suites run side by side:
-# they build in one folder, one at a time; what a suite writes goes into $OUT, a folder of this bed's, with links to the
-# programs
+# build_programs [FOLDER...]: builds the programs of these folders of selftests (client, attacks, mesa
+# and bench) in one folder for all suites, one suite at a time. Sets OUT: this bed's folder for
+# results, with links to the programs.
 build_programs()
 {
 	local dir built
@@ -137,8 +136,8 @@ bed_up()
 
 bed_down() { $TB down >/dev/null 2>&1 </dev/null; }
 
-# bed_must_be_free: ends the suite if its bed is up already. Call it before the trap that ends the bed at exit: a bed that is up is
-# another run's.
+# bed_must_be_free: ends the suite if its bed is up already, because it is another run's. Call it
+# before the trap that ends the bed at exit.
 bed_must_be_free()
 {
 	local rc=0
@@ -163,19 +162,19 @@ model_stats()
 
 # ------------------------------------------------------------------ the kernel's log
 
-# logged CMD...: in the server, between a fresh kernel's log and a look at it
+# logged CMD...: runs CMD in the server by logged.sh
 logged()
 {
 	rm -f "$share/native/complaints"
 	in_server /share/native/logged.sh /share/native/complaints "$@"
 }
 
-# log_check PHASE: what the kernel said in logged(), less what dmesg-allow.list explains for this phase
+# log_check PHASE: one test: dmesg-allow.list explains for this phase what the kernel said in logged()
 log_check()
 {
 	local bad
 
-	# where the limit ended the program, logged.sh was ended as well, before it had looked at the log
+	# logged.sh has not looked at the log if the limit ended the program
 	[ -e "$share/native/complaints" ] || in_server /share/native/complaints.sh >"$share/native/complaints"
 	bad=$(selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list <"$share/native/complaints")
 	if [ -n "$bad" ]; then
@@ -247,7 +246,7 @@ part_opencl() { program "OpenCL" opencl 1500 /share/native/mesa.sh /share/native
 
 part_vulkan() { program "Vulkan" vulkan 1500 /share/native/mesa.sh /share/native shaders; }
 
-# clpeak of Debian on a device that it is told is small; the archive may not have it at hand
+# Debian's clpeak, bounded by clpeak.sh
 part_clpeak()
 {
 	if selftests/mesa/clpeak.sh fetch "$share/native" >"$OUT/clpeak.log" 2>&1; then
@@ -258,7 +257,6 @@ part_clpeak()
 	fi
 }
 
-# the CUDA programs on stock nouveau, where the toolkit is
 part_cuda()
 {
 	local rc

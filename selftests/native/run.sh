@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Stock nouveau on the model, natively in the server: loads, drives and unloads it, with stock libdrm and Mesa on top, and
-# shows the attacks that an unmediated card permits. Prints TAP. README.md says what is run where.
+# Stock nouveau on the model, natively in the server, and the attacks that an unmediated card
+# permits. Prints TAP. README.md says what is run where.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/native/cell.sh

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # archive_test.sh [CASE...]: tests how set-up fetches packages: runs tb's functions against a small
 # archive that archive/ makes and serves. The archive gets newer packages, loses files or breaks
-# off, and apt is configured for it in many ways. TAP on stdout. The machine's own apt, its lists
-# and the cache are not touched.
+# off, and apt is configured for it in many ways. TAP on stdout. apt's configuration and lists and
+# the cache are made up, too.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 if [ -z "${ARCHIVE_TEST_INSIDE-}" ]; then
@@ -29,7 +29,7 @@ trap 'exit 130' INT TERM
 # -------------------------------------------------------- a made-up machine, and what tests look at
 
 # machine [FAULT...]: makes a configuration of apt without sources, an empty cache, the archive in
-# its first state, and these faults of serve.py. Each test begins with one or more of these.
+# its first state, and these faults of serve.py
 machine()
 {
 	M=$web.$((++machines)) C=$web.$machines/cache
@@ -376,7 +376,7 @@ root_round()
 	said 'round 2 of 3' && ls "$C/testbed/tmp.root/root/" && [ -s "$C/testbed/tmp.root/root/linux-image-9.7.3-amd64_9.7.3-1~bpo13+1_amd64.deb" ]
 }
 
-# fetch_debs, by which other scripts fetch packages (CUDA toolkit, clpeak, Slurm).
+# fetch_debs, with which other scripts fetch packages
 other_packages()
 {
 	machine 'move 1 linux-headers-8.4.2-common' 'lose 1 linux-kbuild-8.4.3'; usual_sources
@@ -440,7 +440,7 @@ cases=(
 	"other_packages other packages, with what an earlier fetch left"
 )
 if [ $# -gt 0 ]; then cases=("${@/%/ on its own}"); fi
-# three lanes run at once, because a test mostly waits: for apt to start, or for a file that is slow
+# three lanes run at once, because tests wait much
 lanes=3 machines=0
 for ((i = 0; i < lanes; i++)); do
 	lane $i > "$scratch/lane.$i" &

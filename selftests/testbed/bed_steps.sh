@@ -51,9 +51,8 @@ guest_words()
 
 run_without_bed() { status_is 125 "$TB" run --name "$A" -- true && said 'tb up'; }
 
-# The bed of an earlier run has this program's PID in its name: after a machine is restored from a
-# snapshot that was taken during a run, PIDs repeat. Beds of this run have other names, and sweep()
-# removes the old one.
+# The dead bed of an earlier run has this program's PID in its name. Beds of this run have other
+# names, and sweep() removes the old one.
 left_by_the_killed()
 {
 	local old=/run/kvgpu-tb/tbtest-$$-a
@@ -201,8 +200,7 @@ snapshot=
 # went_on: true if bed A was started from a snapshot.
 went_on() { grep -q -- ' -incoming ' "/run/kvgpu-tb/$A/qemu.command"; }
 
-# If there was no snapshot, bed A has booted and saved one: then start it again, now from that
-# snapshot.
+# If bed A has booted, it has saved a snapshot: then start it again, from that
 resumed()
 {
 	local said late
@@ -218,8 +216,7 @@ resumed()
 	[ "${said% *}" = "$A" ] && [ $late -ge -1 ] && [ $late -lt 30 ]
 }
 
-# vm.state is cut off, as it may be after a crash of this machine. The good snapshot is put back at
-# the end.
+# vm.state is cut off; the good snapshot is put back at the end
 bad_snapshot()
 {
 	local rc=0 dir=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/testbed/$snapshot

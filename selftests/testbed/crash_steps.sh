@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 # tb_test.sh sets scratch, TB, A and B (names of beds). Single quotes: the server expands the text.
 # shellcheck disable=SC2154,SC2016
-# The model, QEMU, the supervisor, its parent and "tb up" are killed. Each time no process may be
-# left.
+# The model, QEMU, the supervisor, its parent and "tb up" are killed, and no process may be left.
 # end_steps() looks for mounts, too.
 
 crash_steps()
@@ -30,7 +29,7 @@ part_pid() { "$TB" status --name "$A" | awk -v part="$1" '$1 == "process" && ind
 
 bed_pids() { "$TB" status --name "$A" | awk '$1 == "process" { print $2 }'; }
 
-# await_state STATUS: waits up to 10 s until the exit status of "tb status" is STATUS
+# await_state STATUS: waits until the exit status of "tb status" is STATUS; false after 50 looks
 await_state()
 {
 	local tries got=0
@@ -56,7 +55,7 @@ part_killed() # PART REASON: kills that process of bed A; the bed must die, tb m
 	status_is 125 "$TB" run --name "$A" -- true && said 'tb up' && all_gone "$pids"
 }
 
-all_gone() # PIDS: true if all these processes end within 5 s
+all_gone() # PIDS: true if these processes end within 25 looks, 5 s or more
 {
 	local pid tries
 	for tries in {1..25}; do

@@ -6,7 +6,7 @@
 
 guest() { "$TB" guest --name "$B" "$@"; }
 
-# tests the agent of tiny guests and guest-talk.sh, which talks to it, without a guest
+# tests the agent of tiny guests and guest-talk.sh without a guest
 agent_steps()
 {
 	mkdir "$scratch/agent"
@@ -166,7 +166,7 @@ off_cpu_0()
 		grep -q . "$scratch/out" && ! grep -qE '[[:space:]]0' "$scratch/out"
 }
 
-# A Python process that loses a thread replaces a QEMU that has lost its CPUs' threads and has not
+# A Python process that loses a thread stands for a QEMU that has lost a CPU's thread and has not
 # ended yet.
 ended_thread_noted() (
 	local DIR NAME=it NOTED='' PID first second
@@ -247,9 +247,8 @@ guest_power_off()
 	status_is 0 guest start three && status_is 125 guest run three -- poweroff -f && said 'powered off'
 }
 
-# Other causes have happened once each. CPU 0 may have killed a guest more often than the once that
-# svm_fault() arranged, so these deaths and restarts are compared with the server's log, which has
-# each event as well.
+# The emulated SVM may have killed guests more often than svm_fault() arranged, so these deaths and
+# restarts are compared with the server's log.
 guest_statistics()
 {
 	local cause log died

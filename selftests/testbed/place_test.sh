@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # place_test.sh [quick|long]: tests copies of this tree without .git in other folders: below /tmp,
 # /home and /srv, on another file system, with long paths of odd characters, through symbolic links.
-# TAP on stdout. quick: make and tb answer there, build a program and a module, and lint sees the
-# files; folders that can't work are refused. long: also builds the model and kvgpu.ko in two of the
-# copies and boots servers with them.
+# TAP on stdout. quick: make and tb answer there and build, and lint sees the files; folders that
+# can't work are refused. long: also boots servers from two of the copies.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 if [ -z "${PLACE_TEST_INSIDE-}" ]; then
@@ -155,8 +154,7 @@ relative_paths()
 
 # ------------------------------------------------------------------ test of mode long
 
-# boots FOLDER [VARIABLE=VALUE...]: builds model, plugin and module of the tree in FOLDER, and boots
-# a server with them
+# boots FOLDER [VARIABLE=VALUE...]: boots a server with kvgpu.ko by the tree in FOLDER
 boots()
 {
 	cd "$1" || return 1

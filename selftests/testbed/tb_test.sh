@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tb_test.sh [quick|long [STEPS...]]: tests of the test bed itself. TAP on stdout. It starts beds
-# with names of its own. Its last step checks that no process and no mount of them is left.
+# with names of its own.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 steps=(setup argument agent bed end)
@@ -12,7 +12,7 @@ long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb
-# not the PID: on a machine that was reset during a run, the next run may get the same PID
+# not the PID, which a bed that an earlier run left may have in its name
 run=tbtest-$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
 A=$run-a B=$run-b
 scratch=$(mktemp -d)

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads Prometheus' text format 0.0.4 as its documentation describes it, strictly: names, escapes, numbers, each metric in
-one block below its HELP and TYPE, no sample twice, counters end in _total and are not below 0. Says what is wrong."""
+"""Reads Prometheus' text format 0.0.4 from stdin and says what is wrong: names, escapes, numbers,
+each metric in one block below its HELP and TYPE, no sample twice, counters end in _total and are not
+below 0."""
 import re
 import sys
 

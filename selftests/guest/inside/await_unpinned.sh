@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# await_unpinned.sh UUID SECONDS: runs in the server; waits until the GPU holds no page of that vGPU's guest.
+# await_unpinned.sh UUID SECONDS: runs in the server; waits until that vGPU has no page pinned
 pinned=/sys/bus/mdev/devices/$1/kvgpu/pinned_pages
 n=0
 until [ "$(cat "$pinned")" = 0 ]; do

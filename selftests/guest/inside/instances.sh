@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server. Tests available_instances of every type (quick: of two) beside several mixes
-# of vGPUs: as many as it says can be created, one more can't, and each removed vGPU raises it by
-# one again. Prints TAP.
+# instances.sh quick|long: runs in the server. Tests available_instances beside several mixes of
+# vGPUs: as many as it says can be created, one more can't, and each removed vGPU raises it by one
+# again. Prints TAP.
 types=$(ls -d /sys/class/mdev_bus/*/mdev_supported_types | head -n 1)
 n=0 made=0
 

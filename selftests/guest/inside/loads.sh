@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # loads.sh N: runs where nouveau drives the GPU, in the server or in a guest. Unloads and loads
-# nouveau N times, with marks around each load (selftests/client/mark.h). It unloads by rmmod: the
-# modules that nouveau needs stay loaded, so the time is nouveau's own.
+# nouveau N times, with marks around each load (selftests/client/mark.h). rmmod leaves the modules
+# that nouveau needs, so the time is nouveau's own.
 n=${1:?how often}
 i=1
 while [ "$i" -le "$n" ]; do

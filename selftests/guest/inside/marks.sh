@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # marks.sh CLIENT TEST: runs CLIENT --marks TEST in a tiny guest, whose agent passes on no output
 # before a command has ended. This writes the client's output to marks/said in the shared folder. At
-# its Nth mark the client waits until the file marks/answer.N exists. Between two marks nothing of
-# this script runs, so that only the client works.
+# its Nth mark the client waits until the file marks/answer.N exists.
 dir=${0%/*}/marks
 fifo=/dev/kvgpu-marks
 rm -f $fifo

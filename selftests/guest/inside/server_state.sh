@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server. Prints numbers, "name value" a line, that must be the same before and after
-# vGPUs and guests came and went. kernel_kib is memory that is neither free nor cache nor a
-# program's: the kernel uses it, or has leaked it.
+# Runs in the server. Prints numbers, "name value" a line, to compare before and after vGPUs and
+# guests came and went. kernel_kib is memory that is neither free nor cache nor a program's: the
+# kernel uses it, or has leaked it.
 card=$(ls -d /sys/class/mdev_bus/* | head -n 1)
 sync
 echo 3 >/proc/sys/vm/drop_caches

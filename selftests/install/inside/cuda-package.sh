@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs as root in a fresh minimal Debian without a GPU, in a folder with this.deb (kvgpu-cuda),
-# next.deb (a newer version) and, if there is a CUDA toolkit, a CUDA program. Tests that apt
-# installs, upgrades and removes kvgpu-cuda and that programs find it. Prints TAP.
+# next.deb (a newer version) and, if there is a CUDA toolkit, a CUDA program. Tests installing,
+# upgrading and removing kvgpu-cuda by apt, and that programs find it. Prints TAP.
 set -u
 cd "$(dirname "$0")" || exit 1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive

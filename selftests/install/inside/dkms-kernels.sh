@@ -14,8 +14,8 @@ result() # STATUS NAME [DETAIL]
 	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
 }
 
-# files: prints all files, and all folders with kvgpu in their names, but for what building the tools,
-# DKMS's log and depmod leave. Other folders are left out: empty ones of packages come and go.
+# files: prints files, and folders with kvgpu in their names, but for those that builds, DKMS and
+# depmod leave
 files() { find / -xdev \( -path /root -o -path /proc -o -path /dev -o -path /tmp -o -path /var/log -o -path /var/lib/dkms \) -prune \
 	-o \( ! -type d -o -name '*kvgpu*' \) -print | grep -v '^/lib/modules/.*/modules\.\|^/usr/lib/modules/.*/modules\.' | sort; }
 
@@ -25,8 +25,6 @@ install_for() # RELEASE: DKMS builds, installs and signs a module for that kerne
 	dkms install -k "$1" "kvgpu/$version" >/tmp/log 2>&1
 	result $? "DKMS installs for $1" "$((SECONDS - began)) s" || true
 	grep -q 'error' /tmp/log && sed 's/^/# /' /tmp/log "/var/lib/dkms/kvgpu/$version/build/make.log" 2>/dev/null | tail -n 40
-	# only headers of these kernels are here, so modinfo reads the module's file, not what
-	# depmod would have made of it
 	ko=$(ls "/lib/modules/$1/updates/dkms/kvgpu.ko"* 2>/tmp/log)
 	result "$([ "$(modinfo -F vermagic "$ko" | cut -d' ' -f1)" = "$1" ]; echo $?)" "it is a module of $1" "${ko:-$(cat /tmp/log)}"
 	modinfo -F alias "$ko" | grep -qx 'pci:v000010DEd00001028sv\*sd\*bc\*sc\*i\*'

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs as root in a fresh minimal Debian without a GPU, in a folder with the packages
 # kvgpu-remote-client and kvgpu-remote-server, newer versions of both, kvgpu-cuda (this.deb), and a
-# libcuda.so.1 with a GPU model in the process. Tests that the packages are installed, set up as docs/remote-setup.md says,
-# used, upgraded and removed. Prints TAP. There is no systemd, so this starts what the unit would
-# start. Client and server are both this one machine.
+# libcuda.so.1 with a GPU model in the process. Tests installing the packages, setting them up as
+# docs/remote-setup.md says, using, upgrading and removing them. Prints TAP. There is no systemd, so
+# this starts what the unit would start. Client and server are both on this machine.
 set -u
 cd "$(dirname "$0")" || exit 1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
@@ -59,8 +59,7 @@ keeps_what_the_admin_wrote() { grep -qx 'listen = tls:\*:7411' /etc/kvgpu/remote
 
 mkdir next
 mv ./*+next_amd64.deb next/
-# libidn2-0, which GnuTLS needs, is also recommended by libc6, so a purge would not remove it:
-# install it before the first lists
+# libidn2-0, which GnuTLS needs, would stay after the purge: install it before the first lists
 step "what the in-process library wants" apt install liblz4-1 libelf1 libidn2-0
 packages >/tmp/packages
 files >/tmp/before

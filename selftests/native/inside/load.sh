@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs in the server: loads nouveau, prints how many ms modprobe took. Exit code 0 only when a render node is there.
 set -eu
-# what nouveau needs is loaded before: the time is the driver's own
+# load the modules that nouveau needs first, so that the time is the driver's own
 for module in $(modprobe --show-depends nouveau | awk '$1 == "insmod" { print $2 }' | head -n -1); do
 	insmod "$module" 2>/dev/null || true
 done

@@ -13,8 +13,7 @@ make_key()
 }
 
 # package FOLDER NAME VERSION ARCHITECTURE DEPENDS [KIB]: makes a package that contains KIB (8) KiB
-# of random bytes: the file has that size also if it is compressed, so that a download of it can
-# break off in the middle
+# of random bytes
 package()
 {
 	local root=$scratch/package
@@ -57,8 +56,8 @@ release()
 	[ "$suite" = "$codename" ] || ln -s "$codename" "$root/dists/$suite"
 }
 
-# archive FOLDER NUMBER [ORIGIN]: makes all suites of Debian that set-up asks for, with kernels
-# x.y.NUMBER, and beside them a repository zz-other of another origin
+# archive FOLDER NUMBER [ORIGIN]: makes suites of Debian with kernels x.y.NUMBER, and beside them a
+# repository zz-other of another origin
 archive()
 {
 	local root=$1/debian number=$2 origin=${3:-Debian}

@@ -6,9 +6,9 @@ It takes absolute URIs as a proxy does. FOLDER/faults, which it reads at each re
 fault a line: "KIND COUNT PATTERN". The first fault with COUNT above 0 and PATTERN in the
 request's path happens, and its COUNT goes down by one. KIND:
   lose   answer 404
-  break  send half of the file, then close the connection
-  stall  send half of the file, then nothing for 30 s, then close the connection
-  slow   send the file in 20 parts, one each quarter of a second
+  break  send half of what was asked for, then close the connection
+  stall  the same, but wait 30 s before closing
+  slow   send it in parts, one each quarter of a second
   move   rename FOLDER/next to FOLDER/now, then answer the request from there
 """
 import http.server
