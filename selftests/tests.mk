@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Which sources each test program tests. UNIT_TESTS and FUZZ_TESTS name files under selftests/unit
-# and selftests/fuzz without their ending. SRC_NAME and FUZZSRC_NAME are the sources that such a
-# program is linked with, LIBS_NAME further arguments of the linker. TSAN_TESTS run a second time
-# under the thread sanitizer. "Stand-ins" are files below selftests/ that replace a library or the
-# rest of the project.
+# The test programs. UNIT_TESTS and FUZZ_TESTS name files under selftests/unit and selftests/fuzz
+# without their ending. SRC_NAME and FUZZSRC_NAME are the sources that such a program is linked
+# with, LIBS_NAME further arguments of the linker. TSAN_TESTS run a second time under the thread
+# sanitizer.
 
 # a clock that the test sets; it replaces gpu-model/core/clock.c
 TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
@@ -184,7 +183,7 @@ FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
 $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
 
-# --- mdev: one file alone, on stand-ins for the kernel and for the rest of mdev/machine
+# --- mdev: on stand-ins for the kernel and for the rest of mdev/machine
 UNIT_TESTS += mdev/machine/unmap_test
 SRC_mdev/machine/unmap_test	:= mdev/machine/unmap.c
 $(addprefix $(O)/asan/,mdev/machine/unmap.o selftests/unit/mdev/machine/unmap_test.o): \
@@ -205,9 +204,8 @@ FUZZSRC_gtt-shadow/inst_fuzz	:= gtt-shadow/inst.c
 FUZZSRC_gtt-shadow/runlist_fuzz	:= gtt-shadow/runlist.c
 FUZZSRC_gtt-shadow/patch_fuzz	:= gtt-shadow/patch.c
 FUZZSRC_gtt-shadow/shadow_fuzz	:= $(SHADOW_SRC) $(SHADOW_GUEST)
-# In shadow_fuzz the oracle and the fake guest (selftests/unit/gtt-shadow) take most of the time.
-# They are built without sanitizers here, and with them in the unit tests. gtt-shadow itself is
-# built with them.
+# The oracle and the fake guest (selftests/unit/gtt-shadow) take much of shadow_fuzz's time, so they
+# are built without sanitizers here
 $(O)/fuzzobj/selftests/unit/gtt-shadow/%.o: FUZZ_SAN := -O3
 
 # --- sched: on a simulated GPU and driver (selftests/sim)
@@ -271,21 +269,19 @@ FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)
 
 # --- cuda/runtime, on cuda/driver with the fake device of driver_test
-# cuda/Makefile compiles all of cuda/ with this macro, too
 $(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 CUDART_TESTS	:= $(addprefix cuda/runtime/,runtime_test memory_test array_test thread_test)
 UNIT_TESTS += $(CUDART_TESTS)
 TSAN_TESTS += cuda/runtime/thread_test
 $(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/driver/driver_test) $(wildcard cuda/runtime/*.c) selftests/unit/cuda/runtime/program.c))
-# program.c wraps two calls of cuda/driver, and refuses there what NVIDIA's driver refuses and ours
-# accepts
+# program.c wraps two calls of cuda/driver
 $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuModuleLoadDataEx -Xlinker --wrap=cuDevicePrimaryCtxSetFlags_v2))
 
-# all of them may link cuda/image, which decompresses fat binaries with liblz4
+# for cuda/image, which decompresses fat binaries
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
 
-# --- remote/ring. In interleave_test, hostile_test and ring_fuzz a model of memory carries out the accesses of
-# the ring's code: machine.c tries every order of them, memory.c changes the memory between them.
+# --- remote/ring. In interleave_test, hostile_test and ring_fuzz a model of memory carries out the
+# accesses of the ring's code: machine.c in many orders, memory.c with changes between them.
 RING_SRC	:= $(wildcard remote/ring/*.c)
 RING_MODEL	:= selftests/unit/remote/ring/model
 UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test)
@@ -298,8 +294,7 @@ FUZZ_TESTS += remote/ring/ring_fuzz
 FUZZSRC_remote/ring/ring_fuzz	:= $(SRC_remote/ring/hostile_test)
 $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix asan/selftests/unit/remote/ring/,interleave_test.o hostile_test.o) 	fuzzobj/selftests/fuzz/remote/ring/ring_fuzz.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
 
-# --- remote. selftests/unit/remote/server/made.c includes, and so compiles, the sources that remote/api.py
-# generates.
+# --- remote. selftests/unit/remote/server/made.c includes sources that remote/api.py and fake.py make.
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c forwards.c)
@@ -337,7 +332,7 @@ UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
-# --- remote/cluster: the files that can be tested without MPI
+# --- remote/cluster
 UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
 	      wait_test)

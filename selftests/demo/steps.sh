@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by demo.sh: prints its steps: first the plan, with the time that each step took in the
-# last run that passed here; then each step as it begins and ends; on a terminal also a line that
-# counts the seconds of a long step.
+# Sourced by demo.sh: prints its steps: first the plan, with the times of the last run that passed
+# here, or guesses; then each step as it begins and ends.
 
 times=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/demo/times	# "STEP SECONDS" lines of the last run that went well, then "date DATE"
 titles=() guesses=() taken=()

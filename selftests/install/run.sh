@@ -112,8 +112,8 @@ driver_is()
 
 loaded() { in_server sh -c "grep -c '^$1 ' /proc/modules"; }
 
-# files_there: prints the files on the machine's disk, and folders with kvgpu in their names, but
-# for those that boots and installations of packages change by themselves
+# files_there: prints files on the machine's disk, and folders with kvgpu in their names, without
+# those that boots and installations of packages change by themselves
 files_there()
 {
 	in_server sh -c "find / -xdev \( -path /root -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp \

@@ -5,7 +5,7 @@ guest's virtio port, and forwards between it and one client at a time of SOCKET,
 socket does.
 
 What the agent writes while no client is connected is lost. While the file DIR/hold exists, the
-agent is stopped. DIR/greeting exists when the agent has written its first line.
+agent is stopped. DIR/greeting is made when the agent has written its first line.
 """
 import os
 import pty
