@@ -6,10 +6,11 @@
  * context_open() and context_close() wait for the GPU with `table` held; context_close() waits for
  * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
  * guards what is in the context and orders submissions. Waits for a stream, an event or all work
- * are without it. Submissions, copies by the CPU and calls that free something may wait for the GPU
- * with it. Taken inside of it: `graphs` (graph.h), the locks of hostfunc.c, messages.c and pages.c,
- * and `watch`; inside of all, the device's (device/nv.h). What carries out a graph's nodes
- * (graphexec.c) runs with `graphs` held, and does not take it.
+ * are without it. Submissions, copies by the CPU and calls that allocate or free something may wait
+ * for the GPU with it. Taken inside of it: `graphs` (graph.h), the locks of hostfunc.c, messages.c
+ * and pages.c, and `watch`; inside of all, the device's (device/nv.h). A graph's nodes are carried
+ * out with `graphs` held (graphexec.c): kernel_launch(), box_copy(), set_lines(), host_call() and
+ * event_record() don't take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
@@ -285,7 +286,8 @@ void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other; the thread must have a
  * current one. @owns is called with a context's lock. @none: the error when no context has it and
- * the current one has none itself.
+ * the current one has none itself. Takes one context's lock after the other: it waits for a holder
+ * that waits for the GPU.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
@@ -327,7 +329,7 @@ CUresult event_record(CUcontext ctx, CUstream s, CUevent e);
 /*
  * capture.c. enter_work() is enter_stream() for a caller that submits work, enter_status() for one
  * that waits for it or asks about it. Both check CUDA's rules for streams that capture, and for the
- * legacy stream beside them.
+ * legacy stream beside them. All functions here but capture_forget() may take `graphs`.
  */
 struct kernel_request;
 CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
@@ -361,7 +363,7 @@ void users_destroy(void);
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
-/* NULL: no allocation has this address */
+/* memory.c. NULL: no allocation has this address */
 struct range *range_find(CUcontext ctx, uint64_t va);
 struct range *range_find_host(CUcontext ctx, const void *host);
 /*
@@ -396,7 +398,11 @@ CUresult range_add_host(CUcontext ctx, struct range *r);
 void range_remove(CUcontext ctx, struct range *r);
 void memory_free_all(CUcontext ctx);
 
-/* transfer.c: with ctx locked; host memory may be any */
+/*
+ * transfer.c: with ctx locked. @s is any stream of @ctx, also one on the stack (peer.c). Host
+ * memory may be any: registered memory is shown to the GPU first where that can be
+ * (registered_show()).
+ */
 struct plane {
 	uint64_t va;			/* valid if .host is NULL */
 	uint8_t *host;
@@ -407,7 +413,7 @@ struct plane {
 };
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
 		  size_t width, size_t lines);
-/* for memory that the GPU addresses at both ends */
+/* For peer.c: no end has .host. Uses copy_queue(). */
 CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
 			 const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
@@ -498,7 +504,7 @@ enum { SM_SHARED = 49152 };
 bool is_function(CUfunction f);
 int kernel_max_threads(const struct image_kernel *k);
 
-/* this thread is in a host function: no call may lock a context */
+/* hostfunc.c. This thread is in a host function: no call may lock a context. */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
 /* For work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
@@ -542,15 +548,18 @@ CUresult read_file(const char *name, uint8_t **out, size_t *size);
 /* register.c. NULL: not registered. */
 struct registered *registered_at(CUcontext ctx, const void *host);
 /*
- * If possible it becomes a range that the GPU sees. @asked: the application asks for its address
- * there.
+ * If possible it becomes a range that the GPU sees: its pages are replaced by others (pages.c).
+ * @asked: the application asks for its address there.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while ctx->device is open */
 
-/* Lock the context whose managed range has all of the @bytes. After an error nothing is locked. */
+/*
+ * managed.c. Lock the context whose managed range has all of the @bytes. After an error nothing is
+ * locked.
+ */
 CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
-/* NOT_SUPPORTED: something of this process is at the GPU's address. */
+/* For module.c's managed variables, too. NOT_SUPPORTED: something is at the GPU's address. */
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */

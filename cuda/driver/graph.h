@@ -99,7 +99,7 @@ struct capture {
 	CUstream origin;
 	CUstreamCaptureMode mode;
 	pthread_t thread;
-	bool invalid;			/* without `graphs`, use __atomic */
+	bool invalid;			/* set with `graphs`; read without it with __atomic */
 	struct capture *next;
 };
 
@@ -126,7 +126,10 @@ CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
 /* graphnode.c. work_free() and work_copy() need the lock for a child graph. */
 void work_free(struct graph_work *w);
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
-/* Check, and fill in @w. After an error there is nothing to free. Call with nothing locked. */
+/*
+ * Check, and fill in @w. After an error there is nothing to free. Call with nothing locked, but for
+ * work_request(), which takes no lock.
+ */
 CUresult work_request(struct graph_work *w, const struct kernel_request *q);
 CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p);
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx);

@@ -11,7 +11,8 @@
  *
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
  * The driver is called with either held, but never where it may call the application: host
- * functions and destructors run on threads that hold neither. use_driver() has a lock of its own,
+ * functions and destructors run on threads that hold neither. Of this library only stream.c's
+ * call() calls the application. use_driver() has a lock of its own,
  * held during cuInit(). The functions below take and release these locks; call use_context(),
  * context_of() and the finding ones with none held.
  */
