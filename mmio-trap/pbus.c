@@ -11,8 +11,8 @@
 #include "units.h"
 
 /*
- * PRAMIN, the window in BAR0, shows the vGPU's memory if the target is video memory, else the
- * vGPU's scrap page.
+ * PRAMIN, the window in BAR0, shows the vGPU's scrap page if the target is not video memory, and
+ * beyond the vGPU's partition.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -74,6 +74,7 @@ const struct kvgpu_reg_unit kvgpu_unit_pbus = {
 	KVGPU_REST(FILE, FILE, "straps, ROM timing, user scratch; written values are kept", SRC_RNN),
 };
 
+/* A guest may map this page, so check_flush_page() of table.c allows no further line. */
 static const struct kvgpu_reg_line flushes[] = {
 	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
 		   .why = "done when the write completes, or, through a mapping, by the next command or sample; bit 1 never reads busy"),

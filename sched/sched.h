@@ -329,6 +329,11 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 /* ------------ a channel that does not leave the chip; strikes and the budget of resets (hang.c) */
 
 /*
+ * No struct kvgpu_sched is used from here on. The caller serialises the calls for one struct
+ * kvgpu_hang, kvgpu_strikes or kvgpu_resets.
+ */
+
+/*
  * A preempt is late after this time, ns, or after half of the watchdog's time if that is shorter.
  */
 #define KVGPU_HANG_LOOK_NS	100000000ull
