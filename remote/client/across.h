@@ -13,7 +13,7 @@
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream);
-/* Copy in streams of the client's own, which wait for no other stream. Wait for the end. */
+/* For gate.c's threads: copy in streams of the client's own, and wait for the end. */
 CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
 /* ----------------------------------------------- copy.c: a piece of a line, as part of its copy */

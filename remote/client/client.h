@@ -6,7 +6,8 @@
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
  * the locks of single files: ranges, host memory, arena, functions of the host, gates, ferries,
  * devices. A thread that waits for an answer may hold `init_lock` and the lock of managed memory,
- * and none of the others. No lock is held while a function of the program runs.
+ * and none of the others. No lock is held while a function of the program runs. Functions here take
+ * the locks that they need: call them with none held but outer ones.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -37,7 +38,7 @@ int client_version(void);
 /*
  * Store the addresses of the servers in @address, PEERS_MAX at most, and the folder with
  * certificates or NULL in *tls_folder. Return how many servers there are; 0: none. The strings are
- * in static memory.
+ * in static memory. Call with `init_lock`.
  */
 unsigned int find_servers(const char *address[], const char **tls_folder);
 
@@ -261,7 +262,7 @@ struct object {
 	uint8_t peer;			/* number of its server */
 	/*
 	 * By class, such as struct function; freed with the object. A function's is atomic, and set
-	 * once.
+	 * once. Others change without a lock: the program makes such calls one at a time.
 	 */
 	void *more;
 };

@@ -8,6 +8,9 @@
  * userfaultfd is not used: containers forbid it. A system call that touches a closed page returns
  * EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete before
  * a thread of the program sees the page.
+ *
+ * Runs on the program's threads, gate.c's and hostfunc.c's, the handler on each thread that touches
+ * a closed page.
  */
 #include <errno.h>
 #include <signal.h>
@@ -51,7 +54,8 @@ struct working {
 
 /*
  * Protects ranges, and what is known of work. May be held while a thread waits for an answer, but
- * not while it waits for the GPU's work.
+ * not while it waits for the GPU's work. Frames that are sent with it have no parts, and neither
+ * touch nor report (api.def): call.c would take it again.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;

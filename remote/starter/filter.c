@@ -2,8 +2,9 @@
 /*
  * The system calls that a client's process may make: memory, files, threads, time, waiting, devices
  * (ioctl), and sockets of its own machine. It can't start, trace or signal another process. Other
- * calls fail with EPERM (clone3() with ENOSYS), as for a user without permission; with FILTER_LOG
- * the kernel's log has them. A call of another architecture ends the process.
+ * calls fail with EPERM, as for a user without permission; with FILTER_LOG they are carried out,
+ * and the kernel's log has them. clone3() fails with ENOSYS. A call of another architecture ends
+ * the process.
  */
 #include <asm/ioctls.h>
 #include <errno.h>

@@ -184,7 +184,10 @@ void hall_enter(struct starter *s, int fd, unsigned int listener,
 bool hall_make_room(struct starter *s);
 /* poll() has seen input at a connection, or @gone, its end, which drops it whatever it has sent */
 void hall_look(struct starter *s, struct caller *c, bool gone);
-/* The ready connection that is next to get a newcomer's place, or NULL. */
+/*
+ * The ready connection that is next to get a newcomer's place, or NULL. The caller closes its
+ * descriptor, and calls hall_forget().
+ */
 struct caller *hall_next(struct starter *s);
 void hall_forget(struct starter *s, struct caller *c);
 /* when the next connection is late, in ms of now_ms(); UINT64_MAX: none will be */
@@ -265,14 +268,18 @@ void arbiter_part(struct starter *s);
 /* The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at a place. */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
 		int report, struct counters *counters) __attribute__((noreturn));
-/* Call after the table of clients was made. Another process prints an error later. */
+/*
+ * Call after the table of clients was made. Forks a process, confined and filtered as a client's,
+ * which loads the library, prints an error if that fails, and ends.
+ */
 void child_try_library(const struct starter *s);
 
 /* ---------------------------------------------------------------- confine.c, filter.c, cgroup.c */
 
 /*
- * Give this process a user of its own, if @conf has users, and keep it from gaining any privilege.
- * Call, as filter_install(), in a process with one thread. 0, or -errno and *what: what failed.
+ * Give this process a user of its own, if @conf has users, and keep it from gaining any privilege:
+ * a process without privileges may install a filter only then. Call, as filter_install(), in a
+ * process with one thread. 0, or -errno and *what: what failed.
  */
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
 /* Whether a confined process can be kept from making and removing files. */
