@@ -6,8 +6,6 @@
  */
 #include "gr.h"
 
-#include <linux/bitfield.h>
-
 static enum eng_ret no_drawing(struct gr_exec *x)
 {
 	return trap_illegal_method(x);

@@ -18,7 +18,8 @@
  * Each thread that executes holds dma_lock for reading. A thread's translations (struct xlat) are
  * valid until the thread lets dma_lock go, which it does for waiting writers (cta.c) and for sleeps
  * (grid.c). A thread that needs dma_lock and one of the three locks below takes dma_lock first.
- * None of the three is taken inside another one.
+ * None of the three is taken inside another one. No thread waits for gk110.lock or for a helper
+ * while it holds dma_lock.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -290,7 +291,6 @@ op_fn lane_op(const struct sm_insn *in);
  * this machine does not have it.
  */
 bool lane_isa_select(const char *name);
-const char *lane_isa_name(void);
 typedef op_fn (*lane_table)(const struct sm_insn *in);
 op_fn lane_op_base(const struct sm_insn *in);
 op_fn lane_op_avx2(const struct sm_insn *in);

@@ -57,11 +57,6 @@ bool lane_isa_select(const char *name)
 	return false;
 }
 
-const char *lane_isa_name(void)
-{
-	return current()->name;
-}
-
 op_fn lane_op(const struct sm_insn *in)
 {
 	return current()->table(in);
