@@ -41,8 +41,8 @@ int address_listen(const struct address *a, const char **why);
 void address_of_peer(int fd, char *to, size_t size);
 
 /*
- * The other end of a socket, as numbers to compare; those of different schemes and families differ.
- * .net: an address, but of IPv6 the first 64 bits. .host: the rest, or 0.
+ * The other end of a socket, as numbers to compare. .net: an address, but of IPv6 the first 64
+ * bits. .host: the rest, or 0.
  */
 struct address_source {
 	uint64_t net, host;
@@ -51,8 +51,8 @@ struct address_source address_of_source(int fd);
 /* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
 /*
- * The user to whom the file @subuid, of subuid(5), gives the number @user; else @user, also
- * where that is root.
+ * The user to whom the file @subuid, of subuid(5), gives the number @user. If there is none, or it
+ * is root: @user.
  */
 uid_t address_owner(const char *subuid, uid_t user);
 /* A pidfd of the process that connected by a UNIX socket; -ESRCH: it has ended; -1: not known. */

@@ -25,8 +25,8 @@
 enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
 
 /*
- * A VM with one CPU stands still for seconds while its nouveau takes an endless kernel of a killed
- * program off a vGPU.
+ * A VM with one CPU may stand still for seconds while its nouveau takes an endless kernel of a
+ * killed program off a vGPU.
  */
 enum { PATIENCE_MS = 20000 };
 

@@ -115,14 +115,15 @@ typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
 			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
-/* For statistics: bytes that came from the client and went to it, since the welcome; any thread. */
+/* For statistics: about how many bytes came from the client and went to it; any thread. */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
  * An aperture in a file or on a device (address.h: address_is_place()). It has one place or
  * several, each with one client at a time. One thread. kvgpu_remote_places() returns how many
  * places there are, or -errno; @index is below that. kvgpu_remote_place_open() locks the place
- * against other servers, until its descriptors are closed in this process and its children.
+ * against other servers of this machine, until its descriptors are closed in this process and its
+ * children.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);
@@ -156,7 +157,7 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
 /*
  * After kvgpu_remote_place_served(), in the same process: whether the memory says that the client
- * has left, or that another one knocks: 1; 0: neither; -EIO as above. Never waits.
+ * has left, or that another one knocks: 1; 0: neither; -EIO as above.
  */
 int kvgpu_remote_place_left(struct kvgpu_remote_place *p);
 /*

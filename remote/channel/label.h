@@ -3,7 +3,7 @@
  * The label that marks the file of an aperture, and the memory that VMs see of it. It lies in two
  * places. At the beginning of the file: a VM sees it while the memory is a disk to the VM
  * (/dev/pmem0). And in the first page of the shared part, which is what a VM sees of a device-DAX
- * device (/dev/dax0.0). Little endian, and the same for all versions of kvgpu.
+ * device (/dev/dax0.0). Little endian.
  */
 #ifndef KVGPU_REMOTE_LABEL_H
 #define KVGPU_REMOTE_LABEL_H

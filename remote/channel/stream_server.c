@@ -117,7 +117,7 @@ static int pass_on(struct stream_port *s, struct kvgpu_remote_head *h)
 
 /*
  * 1: a frame, whose payload is at *payload until more is read; 0: no whole frame is here;
- * -ECONNRESET: no frame may look like that.
+ * -ECONNRESET: the connection is lost.
  */
 static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
 {
@@ -151,7 +151,7 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 	return 0;
 }
 
-/* read more bytes: 1; 0: nothing came in time */
+/* read more bytes: 1; 0: nothing came in time; or -ECONNRESET */
 static int fill(struct stream_port *s, int64_t timeout_us)
 {
 	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };

@@ -191,7 +191,7 @@ static uint64_t relayed_bytes(uint64_t bytes)
 	return power;
 }
 
-/* waits for the older half of the ring: the GPU has the other half to copy meanwhile */
+/* a full ring: wait for its older half; the GPU has the other half to copy meanwhile */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
 	struct arena *a = &p->arena;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices. The box is cut into a smaller box for each piece of the
- * arena; the program's memory is packed into the piece, or unpacked from there.
+ * Copies of several lines and slices. What goes by way of the arena is cut into a smaller box for
+ * each piece; the program's memory is packed into the piece, or unpacked from there.
  */
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 	}
 }
 
-/* a pitch or height of 0 means that of the box */
+/* a pitch or height of 0 means the least possible */
 static CUresult open_end(struct route *to, struct end *e, const void *host, CUdeviceptr device,
 			 CUarray array, const uint64_t *size)
 {

@@ -25,7 +25,7 @@ struct part {
 
 /*
  * Read the program's description @c. CUDA_SUCCESS and a size of 0: there is nothing to copy, and
- * the ends were not checked. @contexts: @c has a context for each end.
+ * the ends' memory was not checked. @contexts: @c has a context for each end.
  */
 CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts);
 /* copy part @p of the program's memory into one piece without gaps, and out of it */

@@ -28,7 +28,7 @@ struct tree {
 	struct tree_node *node;
 	unsigned int *order;
 	uint64_t asked, taken;
-	unsigned int failed;		/* the node that the first error is from */
+	unsigned int failed;		/* the node whose answer was the first error; or 0 */
 };
 
 static unsigned int parent_of(unsigned int i)
@@ -187,7 +187,7 @@ static void take_rooms(struct tree *t, bool *all)
 	}
 }
 
-/* false: there is no such tree, and all is still to be copied */
+/* false: all is still to be copied */
 static bool by_tree(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUdeviceptr src,
 		    CUresult *r)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line. Bytes that leave the program's memory are copied into the arena, or a few
- * into the frame, before the call returns. Bytes for pageable memory are waited for. Pinned memory
- * is in the arena already; if the server's library has registered the arena, the GPU itself copies
- * from and to it, with one frame.
+ * Copies of one line. Bytes of pageable memory are copied into the arena, or a few into the frame,
+ * before the call returns. Bytes for pageable memory are waited for. Pinned memory is in the arena
+ * already; if the server's library has registered the arena, the GPU itself copies from and to it,
+ * with one frame.
  */
 #include <errno.h>
 #include <sys/uio.h>

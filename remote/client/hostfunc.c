@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the program that a stream calls. The server says when; one thread here calls the
- * functions one after the other, and acknowledges each but destructors.
+ * Functions of the program that streams and graphs call. The server says when; one thread here
+ * calls the functions one after the other, and acknowledges each but destructors.
  */
 #include <stdio.h>
 #include <stdlib.h>

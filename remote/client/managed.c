@@ -5,9 +5,9 @@
  * are sent, and all of that server's pages are closed. A touch of a closed page faults; the handler
  * waits for the work and fetches the page.
  *
- * userfaultfd is not used: containers forbid it. A system call that touches a closed page returns
- * EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete before
- * a thread of the program sees the page.
+ * userfaultfd is not used: a container may forbid it. A system call that touches a closed page
+ * returns EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete
+ * before a thread of the program sees the page.
  *
  * Runs on the program's threads, gate.c's and hostfunc.c's, the handler on each thread that touches
  * a closed page.
@@ -27,7 +27,7 @@ enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOST
 
 /*
  * CLOSED: the program can't access the page, and the GPU may have written it. CLEAN: open for
- * reading. DIRTY: open for writing, too, and written here since the page was sent.
+ * reading. DIRTY: open for writing, too; the program may have written it since it was sent.
  */
 enum page { CLOSED, CLEAN, DIRTY };
 

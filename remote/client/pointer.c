@@ -5,7 +5,7 @@
  */
 #include "client.h"
 
-/* bytes of an attribute's value; 0: there is no such attribute */
+/* bytes of an attribute's value; 0: the attribute is refused */
 static size_t size_of(CUpointer_attribute attribute)
 {
 	switch ((int)attribute) {

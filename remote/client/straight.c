@@ -80,7 +80,7 @@ struct straight {
 	uint64_t bytes, piece, in_stream, out_stream, to_room, from_room;
 	unsigned int to_box[WINDOW], from_box[WINDOW], to_boxes, from_boxes, window;
 	bool fetches;			/* pieces were sent for */
-	/* counts of pieces: asked for at the source; there; answered by the destination */
+	/* counts of pieces: asked for at the source; taken from there; ended */
 	uint64_t begun, there, over;
 	struct flight flight[WINDOW];
 };

@@ -36,7 +36,7 @@ struct forward_calls {
 	CUresult (*queue)(uint16_t op, const void *q, size_t n);
 	/* copies the answer's first @bytes to @answer, which is NULL if there are none */
 	CUresult (*ask)(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);
-	/* make a handle for the server's number @id; NULL: there is no memory */
+	/* make a handle for the server's number @id; NULL: an error */
 	void *(*made)(unsigned int class, uint64_t id);
 	void (*ended)(void *handle);
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -21,8 +21,8 @@
 
 /*
  * If nearly all of the time of looking goes to other threads that want this CPU, the next
- * CROWDED_WAITS waits sleep at once. One long absence does not count: a timer's tick takes the CPU,
- * too.
+ * CROWDED_WAITS waits sleep at once. An absence of up to CROWDED_NS counts as looking: a timer's
+ * tick takes the CPU, too.
  */
 enum {
 	CROWDED_NS = 100 * 1000,

@@ -201,8 +201,8 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 
 /*
  * Take a frame: its head goes to @f, its payload to @buf, which has @size bytes, .max_len at least.
- * With KVGPU_RING_OK all but op and flags was checked. After an error the contents of @f and @buf
- * mean nothing.
+ * With KVGPU_RING_OK its length and the numbers of its slots were checked. After an error the
+ * contents of @f and @buf mean nothing.
  */
 enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
 				      void *buf, size_t size);

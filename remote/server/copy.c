@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer.
- * A frame whose copy into the arena would make the library wait is put aside until the stream is
- * idle, unless later frames must not pass it.
+ * Copies. An end in host memory is a piece of the arena, or bytes of the frame or the answer. A
+ * frame whose copy to host memory would make the library wait may be put aside until the stream has
+ * done its work.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 /*
  * Where the library is to read @bytes at @at of the arena. While the arena is registered for copies
- * of graphs, the GPU would read it later, when other bytes may be there: then the library gets a
+ * of graphs, the GPU could read it later, when other bytes may be there: then the library gets a
  * copy, *copy, to be freed after the call. NULL: out of memory.
  */
 static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
@@ -21,7 +21,7 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
 }
 
-/* send bytes of the arena to the client, or leave them to a relay */
+/* @stays: a relay takes the bytes from the arena */
 static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
 {
 	return stays || !kvgpu_remote_return(s->port, at, bytes) ? CUDA_SUCCESS :
@@ -73,10 +73,7 @@ static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstrea
 	return q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : copy_begun(s, stream);
 }
 
-/*
- * Copy a few bytes by way of pinned memory of the server's own. False: there is none, and nothing
- * was begun.
- */
+/* Copy a few bytes by way of pinned memory of the server's own. False: nothing was begun. */
 static bool small_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to,
 		      CUresult *r)
 {
@@ -199,8 +196,7 @@ CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remot
 /* ------------------------------------------------------------------ lines and slices */
 
 /*
- * Bytes from the first to the last of an end in host memory. False: it has offsets, its pitch or
- * height is too small, or there are too many bytes.
+ * Bytes from the first to the last of an end in host memory. False: the words of the end are wrong.
  */
 static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
 {

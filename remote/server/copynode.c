@@ -25,11 +25,11 @@ struct wrapped {
 	struct ferry *ferry[SIDES];
 };
 
-/* a copy in which an executable graph differs from the graph that it was made from */
+/* a copy in which an executable graph may differ from the graph that it was made from */
 struct switched {
 	uint64_t exec, node;
 	bool off;
-	bool own;			/* .ferry is set in the executable graph, and held here */
+	bool own;			/* .ferry is this copy's, and held here */
 	struct ferry *ferry[SIDES];
 };
 
@@ -224,7 +224,7 @@ static CUresult remake(struct server *s, struct wrapped *w, struct plan *p)
 	return r ? r : add_parts(s, w->inner, p);
 }
 
-/* Change the child graph in its place, so that clones and executable graphs still find it. */
+/* Change the child graph in its place: clones and executable graphs know this node. */
 static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan *p)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -382,7 +382,7 @@ static CUresult rest_again(struct server *s, uint64_t exec)
 		if (!handle_find(s, CLASS_EXEC, exec, &handle) ||
 		    !handle_find(s, CLASS_NODE, s->switched[i].node, &node) ||
 		    !is_wrapped(s, node, &w))
-			/* the node, which names the parts, is gone */
+			/* the parts can't be named */
 			return CUDA_ERROR_NOT_SUPPORTED;
 		r = set_functions(s, handle, &w, none);
 	}
@@ -413,7 +413,7 @@ static void remember(struct switched *sw, struct ferry *const *ferry)
 	sw->own = true;
 }
 
-/* whether the copy in the executable graph still has the node's ferries */
+/* true: the copy in the executable graph still has the node's ferries */
 static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node)
 {
 	const struct entry *e = handle_entry(s, node);
@@ -456,8 +456,8 @@ CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 }
 
 /*
- * The error when an executable graph's copy without a ferry is to get one: NOT_SUPPORTED if only
- * the memory changes; INVALID_VALUE if the kind of memory does, which CUDA forbids.
+ * The error when an executable graph's plain copy is to get a ferry. CUDA forbids a change of the
+ * kind of memory.
  */
 static CUresult wrong_kind(struct server *s, CUgraphNode node, const struct plan *p)
 {

@@ -2,9 +2,9 @@
 /*
  * Ferries: the client's memory at one end of a graph's copy. Its bytes cross by a piece of the
  * arena when the graph has come to the copy (remote/client/ferry.c). The client's node is a child
- * graph: a function that has the client fill the piece, the copy, a function that has the client
- * drain the piece. So the library carries a ferry along with the node. A user object in each child
- * graph refers to the ferry, so the library also says how long the ferry is needed.
+ * graph: the copy, with a function before it that has the client fill the piece, or one behind it
+ * that has the client drain it. So the library carries a ferry along with the node. User objects in
+ * the child graphs refer to the ferry: by them the library says when it is not needed any more.
  */
 #include <stdlib.h>
 
@@ -20,8 +20,8 @@ struct ferry {
 };
 
 /*
- * Protects the list of ferries, as the library gives references back in threads of its own. Neither
- * the library nor the channel is called with it held.
+ * Protects the list of ferries and what is marked: the library gives references back in threads of
+ * its own. Neither the library nor the channel is called with it held.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Calls of cuBLAS and cuRAND, carried out by the real libraries. A library is loaded when the
- * client first needs it. A frame names the handle and the stream; the library is told a stream, and
- * where scalars lie, when that changes.
+ * client first needs it. The library is told the stream, and where scalars lie, when that changes.
  *
  * A device address from the client goes to the library if libcuda knows it, or it is NULL. Else the
  * address could be this process's memory.
@@ -196,7 +195,7 @@ CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device)
 bool forward_device(struct server *s, uint64_t ptr)
 {
 	const CUpointer_attribute memory_type = 2;
-	uint64_t type = 0;	/* 64 bits, as wide as any attribute */
+	uint64_t type = 0;	/* a later library may write more than 4 bytes */
 
 	return !ptr || (!CALL(s, cuPointerGetAttribute, &type, memory_type, ptr) && type);
 }

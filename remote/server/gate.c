@@ -8,7 +8,7 @@
  * work comes for LINGER_NS, or before a call that may take long.
  *
  * Frames behind a frame that waits are kept in their order. A frame whose answer no work can change
- * passes by (op_passes()).
+ * may pass by (op_passes()).
  */
 #include <errno.h>
 #include <linux/futex.h>

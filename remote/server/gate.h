@@ -65,7 +65,7 @@ struct gate {
 	 */
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;
-	uint64_t through_ns;		/* since when no work is under way; 0: some is */
+	uint64_t through_ns;		/* since when no work is under way; or 0 */
 	/*
 	 * events behind the work of streams that can't be asked any more: destroyed, or in a
 	 * capture
@@ -106,7 +106,7 @@ static inline void tell(uint32_t *word, uint32_t value)
 /* ------------------------------------------------------------------ gate.c: turns */
 
 void gate_ring(struct gate *g);
-/* Whether work may be submitted now. If not, a turn was asked for, or earlier work comes first. */
+/* Whether work may be submitted now. Asks for a turn where one is needed. */
 bool gate_opens(struct server *s);
 void gate_give_back(struct server *s);
 

@@ -25,7 +25,7 @@ CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *wh
 	return r;
 }
 
-/* all nodes of @graph itself; the caller frees them. NULL: none, or out of memory */
+/* all nodes of @graph itself; the caller frees them. NULL: none, or an error */
 static CUgraphNode *nodes_of(struct server *s, CUgraph graph, size_t *n)
 {
 	CUgraphNode *nodes;
@@ -42,9 +42,9 @@ static CUgraphNode *nodes_of(struct server *s, CUgraph graph, size_t *n)
 }
 
 /*
- * The number of a node that the library found in graph @id, or in a graph below that one. A node of
- * the graph itself gets a new number, which hangs on the graph. The parts of a copy that is a child
- * graph have the copy's number.
+ * The number of a node that the library found in graph @id, or in a graph below that one; or 0. A
+ * node of the graph itself gets a number if it has none. The parts of a copy that is a child graph
+ * have the copy's number.
  */
 static uint64_t number_of_found(struct server *s, CUgraphNode node, uint64_t id)
 {
@@ -63,7 +63,7 @@ static uint64_t number_of_found(struct server *s, CUgraphNode node, uint64_t id)
 	return number;
 }
 
-/* A node of a child graph has no number here: it is not in the clone itself. */
+/* A node of a child graph may have no number: it is not in the clone itself. */
 CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraphNode original,
 				    CUgraph clone)
 {
@@ -134,7 +134,7 @@ CUresult own_cuStreamBeginCapture_v2(struct server *s, CUstream stream, CUstream
 	return r;
 }
 
-/* A call for another stream than the one that began the capture fails, and the capture goes on. */
+/* After a call for another stream than the one that began the capture, the capture may go on. */
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph)
 {
 	bool captured = not_capturing(s, stream) != CUDA_SUCCESS;
@@ -192,7 +192,7 @@ static bool count_edges(struct server *s, CUgraph graph, uint64_t *branches)
 	return fine;
 }
 
-/* add what @graph takes, with its child graphs; false: out of memory, or an error */
+/* add what @graph takes, with its child graphs; false: an error */
 static bool add_takes(struct server *s, CUgraph graph, unsigned int depth, uint64_t *bytes)
 {
 	CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;

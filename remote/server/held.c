@@ -58,7 +58,7 @@ static bool may_take_long(uint16_t op)
 	       op == OP_rand_create;
 }
 
-/* After these calls the server can't ask any more whether a stream's work is done. */
+/* After these calls the server may not be able to ask whether a stream's work is done. */
 static bool hides_work(uint16_t op)
 {
 	return op == OP_cuStreamDestroy_v2 || op == OP_cuStreamBeginCapture ||

@@ -90,7 +90,7 @@ CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id)
 	CUresult r = CUDA_SUCCESS;
 
 	if (!g || !e)
-		return CUDA_SUCCESS;	/* the library is not called, or refuses the call */
+		return CUDA_SUCCESS;	/* nothing to keep */
 	k = kept_of(s, e);
 	for (of = g->keeps; of && of->what != k; of = of->next)
 		;
@@ -297,7 +297,7 @@ CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec
 	return r ? r : CALL(s, cuGraphExecEventWaitNodeSetEvent, exec, node, event);
 }
 
-/* an event of a flag "external" becomes a node of the capture's graph */
+/* with flag "external" an event becomes a node of the capture's graph */
 static CUresult captured_event(struct server *s, CUstream stream, CUevent event)
 {
 	return capture_keeps(s, handle_known(s, CLASS_STREAM, stream), stream,

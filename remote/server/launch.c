@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Launches, and nodes of graphs that launch. Parameters come packed, with the size of the kernel's.
- */
+/* Launches, and nodes of graphs that launch. Parameters come packed. */
 #include "server.h"
 
 /* the library reads as many bytes as the kernel's parameters have: @bytes must be that many */
@@ -102,7 +100,7 @@ static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t by
 	return have >= bytes ? from : NULL;
 }
 
-/* put the parameters into the answer, each at its offset; none if the library does not tell them */
+/* put the parameters into the answer, each at its offset, if they can be told; false: no room */
 static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p,
 			   struct a_kernel_node_get *a, struct kvgpu_remote_reply *out)
 {
@@ -141,7 +139,7 @@ CUresult frame_kernel_node_get(struct server *s, const struct q_kernel_node_get 
 	if (r)
 		return r;
 	a->function = handle_known(s, CLASS_FUNCTION, p.func);
-	if (!a->function)	/* the function's module is gone */
+	if (!a->function)	/* the function's module may be gone */
 		return CUDA_ERROR_INVALID_HANDLE;
 	memcpy(a->grid, (uint32_t []){ p.gridDimX, p.gridDimY, p.gridDimZ }, sizeof(a->grid));
 	memcpy(a->block, (uint32_t []){ p.blockDimX, p.blockDimY, p.blockDimZ }, sizeof(a->block));

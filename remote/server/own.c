@@ -5,8 +5,8 @@
 #include "server.h"
 
 /*
- * STREAM_TAKES: device memory of a stream: NVIDIA's library on an H100 takes 0.56 MiB, in pieces of
- * 2 MiB.
+ * STREAM_TAKES: bytes charged for a stream. NVIDIA's library on an H100 takes a little more than
+ * half of it, in pieces of 2 MiB.
  */
 enum { NR_ATTRIBUTES = 136, STREAM_TAKES = 1 << 20 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
- * only for copies of graphs. It is registered in the first context that needs it, for all contexts.
- * From then on the GPU itself copies from and to the arena, also after the library has returned: an
- * event behind such a copy is noted, and a fence waits for it.
+ * only for copies of graphs. It is registered in one context, for all. From then on the GPU itself
+ * may copy from and to the arena after the library has returned: an event behind such a copy is
+ * noted, and a fence waits for it.
  *
  * With a library that registers memory, but has no device address for it (cuda/), the arena stays
  * ordinary memory.
@@ -188,7 +188,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
 }
 
-/* register the arena in another context than @gone: copies of graphs still rely on it */
+/* if copies of graphs still rely on the arena, register it in another context than @gone */
 static void pin_again(struct server *s, uint64_t gone)
 {
 	uint64_t *where = s->pinned_in ? &s->pinned_in : &s->graphs_pinned_in;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 struct pool {
-	pthread_mutex_t lock;	/* robust, shared by the processes; only pool_take() takes it */
+	pthread_mutex_t lock;	/* robust, shared by the processes */
 	uint64_t bytes[];	/* each process writes its own row; pool_clear() any */
 };
 

@@ -81,10 +81,7 @@ CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-/*
- * Earlier frames were carried out, or put aside: then their threads wait for the answers. So wait
- * for the copies that the GPU still makes.
- */
+/* Earlier frames were carried out or put aside. Wait for the copies that the GPU still makes. */
 CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in,
 		     struct kvgpu_remote_reply *out)
 {

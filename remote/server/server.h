@@ -69,7 +69,7 @@ struct server {
 	struct kvgpu_remote_head head;
 	const void *payload;
 	uint64_t served;
-	bool later;		/* the frame was put aside: no answer now */
+	bool later;		/* the frame gets its answer later */
 	bool again;		/* the frame was put aside, and is served again */
 
 	/* handles.c */
@@ -81,7 +81,7 @@ struct server {
 	struct wait *waits;
 
 	/* pinned.c */
-	uint64_t pinned_in;		/* context in which the arena is registered; 0: it is not */
+	uint64_t pinned_in;		/* context in which the shared arena is registered; or 0 */
 	bool never_pinned;
 	bool reads_late;	/* the library registers memory, but has no address for it */
 	/*
@@ -90,7 +90,7 @@ struct server {
 	 */
 	uint64_t graphs_pinned_in;
 	CUdeviceptr arena_device;
-	struct noted *noted;		/* copies that may go on, in the order of their frames */
+	struct noted *noted;		/* copies that may go on */
 	unsigned int nr_noted, max_noted;
 	struct spare {			/* unused events */
 		uint64_t context;
@@ -160,9 +160,9 @@ void server_fini(struct server *s);
  */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /*
- * Answer frame @head, if it has a box; else keep the error @r for a later answer. If op_reports(),
- * first send what kernels have printed; the answer then tells a kept error, unless @r is
- * CUDA_ERROR_NOT_READY.
+ * Answer frame @head, if it has a box; else keep the error @r, if none is kept yet, for a later
+ * answer. If op_reports(), first send what kernels have printed; the answer then tells a kept
+ * error, unless @r is CUDA_ERROR_NOT_READY.
  */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out);
@@ -239,7 +239,7 @@ void handle_free(struct server *s, uint64_t id);
  * library's objects.
  */
 void handle_drop(struct server *s, uint64_t id);
-/* The same for all handles below the handle, and the handle's own waits; the handle stays. */
+/* The same for all handles below the handle; the handle itself stays. */
 void handle_empty(struct server *s, uint64_t id);
 /* Read a list of @n handles from the frame, into scratch(). NULL: the list is wrong or too long. */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
@@ -266,15 +266,14 @@ bool held_by_stream(struct server *s, CUstream stream);
 /* Wait, in the library, until the stream has done all its work. */
 CUresult wait_for_stream(struct server *s, CUstream stream);
 /*
- * CUDA_SUCCESS, or an error: the stream captures, and a graph would name the copy's host memory.
- * Also CUDA_SUCCESS if captures of other streams forbid the copy: the copy's call has to return
- * that error.
+ * An error if the stream captures: a graph would name the copy's host memory. CUDA_SUCCESS if
+ * captures of other streams forbid a copy in the null stream: the copy's call has to return that
+ * error.
  */
 CUresult may_copy(struct server *s, CUstream stream);
 /*
  * True: the frame is answered when the stream has done what it has to do now; the payload is @n
- * bytes at @bytes, which came from small_take(). False: no event can be recorded in the stream, and
- * nothing was begun.
+ * bytes at @bytes, which came from small_take(). False: nothing was begun.
  */
 bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n);
 /* Answer the frame when all copies that copy_begun() noted for frames up to @upto are done. */
@@ -568,7 +567,7 @@ void gate_end(struct server *s);
 int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload);
 /* Serve the frame, or keep it for later: 0, or -errno. */
 int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-/* Serve kept frames, as far as they may go. Return whether there was one. */
+/* Serve kept frames, as far as they may go. Return whether one was served. */
 bool gate_go_on(struct server *s);
 /* Look at the work under way. @quiet: no frame came */
 void gate_look(struct server *s, bool quiet);
@@ -601,7 +600,7 @@ void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *b
 
 /*
  * Call before @graph, which may be an executable graph, is given event or function @id: from then
- * on the library's object lives as long as what is made of the graph.
+ * on the library's object lives at least as long as what is made of the graph.
  */
 CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id);
 /* the same, before a call that @stream may capture */
@@ -615,7 +614,7 @@ bool keeps_end(struct server *s, uint64_t id);
 void keeps_forget(struct server *s, struct entry *e);
 /* the context has ended, and its events and modules with it */
 void keeps_forget_context(struct server *s, uint64_t context);
-/* after a frame: have the library end what no graph refers to any more */
+/* after a frame: have the library end what the client has ended and no graph refers to */
 void keeps_reap(struct server *s);
 void keeps_free(struct server *s);
 

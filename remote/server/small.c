@@ -15,7 +15,7 @@ enum { SLOTS = 32, BLOCKS = 16, ALLOC_PORTABLE = 1, ALLOC_DEVICEMAP = 2 };
 struct small {
 	struct small *next;
 	uint64_t context;
-	uint8_t *bytes;		/* NULL: the library has no such memory */
+	uint8_t *bytes;		/* NULL: the library gave none */
 	uint32_t taken;		/* a bit for each slot */
 };
 

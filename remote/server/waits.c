@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Waiting for the GPU without holding up other threads of the client: an event behind the work is
- * looked at between frames. A frame that would make the library wait is put aside, and served again
- * when its stream is idle.
+ * looked at between frames. A frame that would make the library wait may be put aside, and served
+ * again when its stream has done that work.
  *
- * If no event can be recorded (an error, a capture), the library's own waiting function is called,
- * which returns the error.
+ * If no event can be recorded (an error, a capture), the library's own function waits or returns
+ * the error.
  */
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static void begin(struct server *s, struct wait *w)
 	s->later = true;
 }
 
-/* record an event; false: the library's own waiting function returns the error */
+/* record an event; false: an error */
 static bool mark(struct server *s, struct wait *w, CUstream stream)
 {
 	CUevent event;
@@ -289,7 +289,7 @@ CUresult not_capturing(struct server *s, CUstream stream)
 
 /*
  * Record events in the null stream and in all streams of the context that the client made. False:
- * one can't be recorded.
+ * not in all of them.
  */
 static bool mark_all(struct server *s, struct wait *w)
 {

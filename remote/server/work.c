@@ -146,7 +146,7 @@ void work_begin(struct server *s)
 	g->context = s->current;
 	g->begun_ns = gate_now();
 	if (g->turn && g->ended_ns && g->begun_ns > g->ended_ns)
-		/* the turn was kept while other clients waited */
+		/* the pause is part of the turn */
 		account(g, g->begun_ns - g->ended_ns);
 	g->measured = 0;
 	g->begun = true;
@@ -294,7 +294,7 @@ static bool has_work(const struct gate *g, uint64_t id)
 	return false;
 }
 
-/* Record an event behind the stream's work, and keep it in .orphans. */
+/* Keep an event behind the stream's work in .orphans. If that fails, wait for the work. */
 static void leave_event(struct server *s, uint64_t id, CUstream stream)
 {
 	struct gate *g = s->gate;

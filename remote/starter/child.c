@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The process of one client. In this order it closes what is not its own, reads the server's
- * certificate, gives up all privileges, and only then reads from the client. It reports the
- * client's name, gets permission, loads the library, and serves until its client is gone.
+ * certificate, gives up its privileges, and then reads from the client. It reports the client's
+ * name, gets permission, loads the library, and serves until its client is gone.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "nursery.h"
 #include "registry.h"
 
-/* free memory can be asked for only in a context; 0: no context can be made */
+/* free memory can be asked for only in a context; 0: not known */
 static size_t free_of(const struct library *l, CUdevice dev)
 {
 	size_t left = 0, total = 0;

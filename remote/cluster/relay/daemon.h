@@ -12,8 +12,7 @@
 void daemon_note(void);
 /*
  * The broker is out of reach. End the daemon, unless it still has other children after @patience_s:
- * the proxy with the least pid waits for that, other proxies don't. This process ends with the
- * daemon; else the call returns.
+ * the proxy with the least pid waits for that, other proxies don't. The call may return.
  */
 void daemon_end(unsigned int patience_s);
 /*

@@ -61,7 +61,9 @@ int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 	return fine ? (int)sizeof(*to) : -1;
 }
 
-/* the largest power of two that fits into .staging, and eight times into the arena */
+/*
+ * the largest power of two that fits eight times into the arena, and into .staging but with .whole
+ */
 static uint32_t piece_of(const struct lane *n)
 {
 	uint32_t piece = n->link->settings->whole ? 1u << 31 : n->link->settings->staging;

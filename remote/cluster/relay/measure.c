@@ -80,7 +80,10 @@ static double best(struct link *l, const uint8_t *from, uint32_t bytes, bool apa
 	return least;
 }
 
-/* the largest size tried up to which a piece crosses sooner inside of a message */
+/*
+ * the largest size tried up to which a piece does not cross later inside of a message, EAGER_LEAST
+ * at least
+ */
 static size_t find_eager(struct link *l, const uint8_t *from)
 {
 	size_t bytes, eager = EAGER_LEAST;

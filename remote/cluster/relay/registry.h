@@ -13,7 +13,7 @@ enum { LABEL_TEXT = 41, ENTRY_TEXT = 108 };
 
 struct registry_name {
 	char uuid[33];			/* "-": not known */
-	unsigned int device, pid;	/* pid: makes the name unique */
+	unsigned int device, pid;	/* pid: tells the names apart */
 	char label[LABEL_TEXT];		/* JOB:PROGRAM */
 };
 

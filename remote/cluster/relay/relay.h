@@ -163,7 +163,7 @@ struct link {
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
 	bool out_busy[CONTROLS];
 	unsigned int next_in;
-	/* lanes from this one on were never opened, and are not looked at */
+	/* lanes from this one on were never opened */
 	unsigned int used;
 	struct lane lanes[LANES];
 };
@@ -212,7 +212,7 @@ void lane_hang_up(struct lane *n);
 /* false: @r is an error of MPI, and the link is lost */
 bool lane_fine(struct lane *n, int r);
 void lane_end_local(struct lane *n);
-/* give the lane its arena, which it unmaps in the end; false: out of memory */
+/* give the lane its arena, for it to unmap; false: out of memory */
 bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes);
 
 /* ---------------------------------------------------- inbox.c: from MPI to the local connection */
@@ -243,7 +243,7 @@ void pull_end(void);
 bool greet_hello(struct lane *n);
 /*
  * In the proxy: read the server's welcome into @to, and map its arena. Return how many bytes; 0: it
- * is not there yet; -1: it is none.
+ * is not there yet; -1: an error.
  */
 int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to);
 /* In the broker: give the program a welcome, with an arena of this machine. False: it is none. */

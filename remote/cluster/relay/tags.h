@@ -10,7 +10,7 @@ enum { LANES = 64, SLOTS_MAX = 16, SECRET_BYTES = 32 };
 
 /*
  * A lane's are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from another one
- * has TAG_PULLED plus SLOTS_MAX times the number of its lane there plus its slot.
+ * has TAG_PULLED plus SLOTS_MAX times the number of the lane that gets it plus the slot.
  */
 enum {
 	TAG_CONTROL = 0,

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /*
- * Write the children of @parent that have not ended to @to, @most of them; return how many. Those
+ * Write the children of @parent that have not ended to @to, @most at most; return how many. Those
  * whose /proc entry can't be read are left out.
  */
 unsigned int children_of(pid_t parent, pid_t *to, unsigned int most);
