@@ -488,6 +488,14 @@ static void be_late(u32 *late)
 	*late = chip.manners.late ? harness_below(chip.manners.late + 1) : 0;
 }
 
+static u32 flush_status(u32 reg, u32 pending)
+{
+	if (busy(&chip.flush_late))
+		return pending;
+	chip.flush[(reg - FLUSH_BAR) / 4].ended = chip.flush[(reg - FLUSH_BAR) / 4].begun;
+	return 0;
+}
+
 /* Registers of which a read may give an error. */
 static bool may_err(u32 reg)
 {
@@ -526,10 +534,10 @@ u32 chip_read(u32 reg)
 	case PMC_INTR(PMC_LEAF_HOST):
 		return pmc_intr();
 	case FLUSH_BAR:
-		return busy(&chip.flush_late) ? FLUSH_BUSY : 0;
+		return flush_status(reg, FLUSH_BUSY);
 	case FLUSH_L2_SYSMEM_INVALIDATE:
 	case FLUSH_L2_DIRTY:
-		return busy(&chip.flush_late) ? FLUSH_BUSY | FLUSH_TRIGGER : 0;
+		return flush_status(reg, FLUSH_BUSY | FLUSH_TRIGGER);
 	case FB_MMU_CTRL:
 		if (busy(&chip.flush_late))
 			return 0;
@@ -661,6 +669,7 @@ void chip_write(u32 reg, u32 val)
 	case FLUSH_BAR:
 	case FLUSH_L2_SYSMEM_INVALIDATE:
 	case FLUSH_L2_DIRTY:
+		chip.flush[(reg - FLUSH_BAR) / 4].begun++;
 		be_late(&chip.flush_late);
 		break;
 	}

@@ -40,6 +40,8 @@ struct chip {
 	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
 	u32 nr_inval;
 	u32 preempt_late, flush_late, runl_late, copy_late;
+	/* flushes, at (register - FLUSH_BAR) / 4: how many were begun, and of these have ended */
+	struct { u32 begun, ended; } flush[5];
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	u64 nonstall_at, hold_until, switch_until;

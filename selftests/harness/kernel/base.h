@@ -146,13 +146,24 @@ typedef struct { int v; } refcount_t;
 #define refcount_set(r, n)	((r)->v = (n))
 #define refcount_inc(r)		((void)(r)->v++)
 #define refcount_dec_and_test(r)	(!--(r)->v)
-#define xchg(p, val)		({ typeof(*(p)) xchg_old = *(p); *(p) = (val); xchg_old; })
-#define cmpxchg(p, old, new)                 \
-	({                                   \
-		typeof(*(p)) cmp_was = *(p); \
-		if (cmp_was == (old))        \
-			*(p) = (new);        \
-		cmp_was;                     \
+/* The word may be in memory that a guest writes: another CPU may come in just before. */
+void harness_point(const char *where);
+#define xchg(p, val)                       \
+	({                                 \
+		typeof(*(p)) xchg_old;     \
+		harness_point("xchg");     \
+		xchg_old = *(p);           \
+		*(p) = (val);              \
+		xchg_old;                  \
+	})
+#define cmpxchg(p, old, new)               \
+	({                                 \
+		typeof(*(p)) cmp_was;      \
+		harness_point("cmpxchg");  \
+		cmp_was = *(p);            \
+		if (cmp_was == (old))      \
+			*(p) = (new);      \
+		cmp_was;                   \
 	})
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *a, s64 *old, s64 new)
@@ -199,6 +210,10 @@ static inline bool test_and_set_bit(unsigned long n, unsigned long *m)
 	set_bit(n, m);
 	return was;
 }
+
+#define clear_bit_unlock	clear_bit
+#define test_and_set_bit_lock(n, m) \
+	(harness_point("test_and_set_bit_lock"), test_and_set_bit(n, m))
 
 static inline bool test_and_clear_bit(unsigned long n, unsigned long *m)
 {
