@@ -22,7 +22,9 @@
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The word of
  * FLUSH_BAR shows no BUSY: a driver goes on as if the flush were done.
  *
- * vgpu->lock or gpu->lock is held in vmach_flush_page_serve(); the other functions need no lock.
+ * vgpu->lock or gpu->lock is held in vmach_flush_page_serve(); the other functions need no lock. So
+ * a thread of the VMM and the slicer may serve a page at the same time. Of the two, only the thread
+ * that has set m->flush_served writes the words of L2. The guest may write any word at any time.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -34,22 +36,36 @@ static u32 *flush_word_of(struct kvgpu_vgpu *v, u32 reg)
 	return (u32 *)(o->memory + (reg - o->at));
 }
 
-bool vmach_flush_take(struct kvgpu_vgpu *v)
+static bool bar_take(struct kvgpu_vgpu *v)
 {
 	u32 *w = flush_word_of(v, FLUSH_BAR);
 
-	return (READ_ONCE(*w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
+	/*
+	 * Acquire: if the other thread's xchg() has cleared the word, flush_served, which that
+	 * thread set before, is read as set until its flush is done.
+	 */
+	return (smp_load_acquire(w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
+}
+
+bool vmach_flush_take(struct kvgpu_vgpu *v)
+{
+	/* the slicer may have taken the request, and its flush may not be done */
+	return bar_take(v) || test_bit(0, &v->m->flush_served);
 }
 
 /*
  * Tells whether the guest has asked for the L2 flush of register @reg. If so, replaces TRIGGER by
  * BUSY in the word. A TRIGGER that the guest sets before l2_end() stays for the next call.
+ *
+ * If the guest changes the word at the same moment, leaves it to the next call: no l2_end() would
+ * clear a BUSY that replaces the guest's 0. There is no second try, because a guest may change the
+ * word again and again.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {
-	u32 *w = flush_word_of(v, reg);
+	u32 *w = flush_word_of(v, reg), was = READ_ONCE(*w);
 
-	return (READ_ONCE(*w) & FLUSH_TRIGGER) && (xchg(w, FLUSH_BUSY) & FLUSH_TRIGGER);
+	return (was & FLUSH_TRIGGER) && cmpxchg(w, was, FLUSH_BUSY) == was;
 }
 
 static void l2_end(struct kvgpu_vgpu *v, u32 reg)
@@ -69,14 +85,25 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2)
 
 void vmach_flush_page_serve(struct kvgpu_vgpu *v)
 {
-	bool bar = vmach_flush_take(v);
-	bool invalidate = l2_begin(v, FLUSH_L2_SYSMEM_INVALIDATE),
-	     dirty = l2_begin(v, FLUSH_L2_DIRTY);
+	bool bar, invalidate, dirty;
 
+	if (test_and_set_bit_lock(0, &v->m->flush_served)) {
+		/*
+		 * The other thread may have taken requests, and its flushes may not be done. Do
+		 * them here, too. A TRIGGER that the other thread has not seen stays for the next
+		 * call.
+		 */
+		vmach_writes_flush(v, true);
+		return;
+	}
+	bar = bar_take(v);
+	invalidate = l2_begin(v, FLUSH_L2_SYSMEM_INVALIDATE);
+	dirty = l2_begin(v, FLUSH_L2_DIRTY);
 	if (bar || invalidate || dirty)
 		vmach_writes_flush(v, invalidate || dirty);
 	if (invalidate)
 		l2_end(v, FLUSH_L2_SYSMEM_INVALIDATE);
 	if (dirty)
 		l2_end(v, FLUSH_L2_DIRTY);
+	clear_bit_unlock(0, &v->m->flush_served);
 }

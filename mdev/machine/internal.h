@@ -360,6 +360,8 @@ struct kvgpu_machine {
 	bool may_pin, l2_clean, scrubbed;
 	/* the current command has to do a FLUSH_BAR that the guest asked for in its flush page */
 	bool flush_owed;
+	/* bit 0: a thread serves the flush page (flush.c); atomic */
+	unsigned long flush_served;
 	/*
 	 * Lists. .spaces: kvgpu_space. .grctxs: kvgpu_grctx with users. .dead_images: without
 	 * users. .freed: table_memory that is not back in the pool yet.
