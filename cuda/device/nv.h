@@ -89,13 +89,13 @@ struct nv_device {
 	/*
 	 * Guards .slot, .launched, .checked, .trapped and .cause. The thread that submits reads
 	 * .slot and .launched without it, and writes a slot's .payload without it, before the
-	 * slot's launch.
+	 * slot's launch. nv_cause() sleeps with it, and polls wait then.
 	 */
 	pthread_mutex_t check_lock;
 	struct nv_slot slot[LAUNCH_SLOTS];
 	uint64_t launched, checked;
 	bool trapped;
-	int log;			/* negative: not readable */
+	int log;			/* set by open(); negative: not readable */
 	enum device_cause cause;
 };
 

@@ -289,8 +289,8 @@ bool network_can_be_kept(void);
 /* Limit the system calls. 0 or -errno. */
 int filter_install(enum conf_filter filter);
 /*
- * Limits of memory and CPU time by cgroups, if systemd has delegated a cgroup to the service; else
- * cgroups_begin() prints why not.
+ * For the first process: limits of memory and CPU time by cgroups, if systemd has delegated a
+ * cgroup to the service; else cgroups_begin() prints why not.
  */
 bool cgroups_begin(void);
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
