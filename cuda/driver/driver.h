@@ -286,8 +286,8 @@ void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other; the thread must have a
  * current one. @owns is called with a context's lock. @none: the error when no context has it and
- * the current one has none itself. Takes one context's lock after the other: it waits for a holder
- * that waits for the GPU.
+ * the current one has none itself. Takes one context's lock after the other, without `table`: it
+ * waits for a holder that waits for the GPU.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);

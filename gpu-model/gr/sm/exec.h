@@ -163,6 +163,7 @@ struct cbuf {
 #define SM_MAX_WARPS	64
 #define SM_MAX_CTAS	16
 
+/* While threads run, only atomics, .active and what .lock protects change. */
 struct run {
 	struct gk110 *g;
 	struct sm *sm;
