@@ -259,7 +259,7 @@ struct object {
 	uint32_t parent, child, before, after;
 	int dev;
 	unsigned int attached;		/* atomic; of a context: users besides the first */
-	bool primary, dead;		/* of a context; dead (atomic): destroyed or reset */
+	bool dead;			/* atomic; of a context: destroyed or reset */
 	uint8_t peer;			/* number of its server */
 	/*
 	 * By class, such as struct function; freed with the object. A function's is atomic, and set

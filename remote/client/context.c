@@ -146,7 +146,6 @@ void primary_retained(CUcontext ctx, CUdevice dev)
 	primary[dev].id = o->id;
 	primary[dev].refs++;
 	o->dev = dev;
-	o->primary = true;
 	__atomic_store_n(&o->dead, false, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&primaries);
 }
