@@ -184,11 +184,9 @@ void hall_enter(struct starter *s, int fd, unsigned int listener,
 bool hall_make_room(struct starter *s);
 /* poll() has seen input at a connection, or @gone, its end, which drops it whatever it has sent */
 void hall_look(struct starter *s, struct caller *c, bool gone);
-/*
- * The ready connection that is next to get a newcomer's place, or NULL. The caller closes its
- * descriptor, and calls hall_forget().
- */
+/* The ready connection that is next to get a newcomer's place, or NULL. */
 struct caller *hall_next(struct starter *s);
+/* Free the entry. Its descriptor stays open, and is the caller's. */
 void hall_forget(struct starter *s, struct caller *c);
 /* when the next connection is late, in ms of now_ms(); UINT64_MAX: none will be */
 uint64_t hall_deadline(const struct starter *s);
@@ -286,7 +284,7 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
 bool folders_can_be_kept(void);
 /* Whether it can be kept from connecting its client's TCP socket elsewhere. */
 bool network_can_be_kept(void);
-/* Limit the system calls. 0 or -errno. */
+/* Limit the system calls. Call after fork(): the filter has getpid()'s number. 0 or -errno. */
 int filter_install(enum conf_filter filter);
 /*
  * For the first process: limits of memory and CPU time by cgroups, if systemd has delegated a
