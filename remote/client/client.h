@@ -190,8 +190,8 @@ CUresult call_ask(struct call *c, size_t fixed);
 CUresult call_begin(struct call *c, unsigned int box);
 CUresult call_take(struct call *c, unsigned int box, size_t fixed);
 /*
- * Ask the server of the thread's context, then each server in order, until the result of one is
- * CUDA_SUCCESS. Return the last result.
+ * Ask the server of the thread's context; if there are several servers, then each in order, until
+ * the result of one is CUDA_SUCCESS. Return the last result.
  */
 CUresult call_each(struct call *c, size_t fixed);
 uint64_t call_turn(const struct peer *p);
@@ -354,7 +354,7 @@ bool same_context(const void *handle);
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn);
 /*
  * With several servers: note a variable of @module. False: memory that another server has allocated
- * is at its address.
+ * is at its address, or the module has ended.
  */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
 /*

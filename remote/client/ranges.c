@@ -215,7 +215,7 @@ static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, 
 
 /*
  * Memory at an address of another server's memory is kept, with what else the server has free
- * there, until the server gives memory elsewhere or TRIES are over.
+ * there, until the server gives memory elsewhere, at most TRIES times.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 {
@@ -300,8 +300,8 @@ void ranges_module_ends(const void *module)
 }
 
 /*
- * Call with the lock. The context of the module variable at @ptr, or NULL. If two servers have a
- * variable there: that of current_peer().
+ * Call with the lock. The context of the module variable at @ptr, or NULL. If several servers have
+ * a variable there: that of current_peer(), if it is one of them.
  */
 static const struct object *variable_context(CUdeviceptr ptr)
 {

@@ -23,7 +23,7 @@ struct conf_key {
 	bool (*read)(const char *value, void *to, const struct conf_key *k);
 	size_t at;		/* offset in the struct that is filled */
 	uint64_t min, max; /* bounds of numbers and sizes; texts: max is the size of the array */
-	bool often;	/* the key may come often: @to is the struct itself, and read() counts */
+	bool often;	/* the key may come often: @to is the struct itself */
 };
 
 /* What a file may have. */

@@ -34,10 +34,10 @@ struct remoted_conf {
 	unsigned int nr_listen;
 	char tls_folder[192];
 	char admin[108];
-	/* empty: for the server's user, and root, alone */
+	/* empty: no group */
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];
 	uint64_t clients, newcomers, patience_s;
-	/* most threads that a client's process may have, if it has a user number of its own */
+	/* most threads of a client's process that has a user number or a cgroup of its own */
 	uint64_t tasks;
 	/* the first of the user numbers for clients' processes; 0: all are of the server's user */
 	uint64_t users;
@@ -55,7 +55,10 @@ extern const struct conf_form remoted_conf_form;
 void remoted_conf_default(struct remoted_conf *c);
 /* The share of client @who: that of its rule, or that of all clients. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
-/* How many programs of a client there may be at once: as its share says, or most of all places. */
+/*
+ * How many programs of a client there may be at once: as its share says, else three quarters of all
+ * places, or all if there are fewer than 4.
+ */
 uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share);
 /*
  * whether @who is "unix:UID", "vsock:CID", "tls:NAME" or "aperture:/path": a name has letters,

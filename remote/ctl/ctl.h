@@ -40,8 +40,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Send one command. *text: the answer's lines without "ok". False: the reason was printed. */
 bool talk(const char *socket, const char *command, char **text);
 /*
- * Read the answer to "clients". False: @text is no such answer; @s has what came before the error.
- * Call sample_free() in both cases.
+ * Read the answer to "clients". False: @text is no such answer, or there is no memory; @s has what
+ * came before the error. Call sample_free() in both cases.
  */
 bool sample_read(const char *text, struct ctl_sample *s);
 bool sample_take(const char *socket, struct ctl_sample *s);

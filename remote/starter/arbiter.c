@@ -3,8 +3,8 @@
  * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to
  * do. It reads and writes the processes' doors (server/door.h), and sleeps until a process rings or
  * a time is over. It neither allocates nor prints, so that the first process may fork at any time.
- * The first process's own thread calls what starter.h declares, but for arbiter_part(), which is
- * for a client's process. a.lock keeps the two threads apart.
+ * The first process's own thread calls what starter.h declares, but for arbiter_part() and
+ * arbiter_bell(), which a client's process calls. a.lock keeps the two threads apart.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #include "starter.h"
 
-enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* at most so many looks in so long */
+enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* about so many looks at most in so long */
 
 static struct {
 	pthread_mutex_t lock;	/* protects all but .bell */

@@ -170,7 +170,7 @@ int listen_again(struct starter *s);
 void listen_lost(struct starter *s, struct listener *l);
 void listen_end(struct starter *s);
 
-/* ----------------------------------------------- hall.c: connections that have said nothing yet */
+/* ------------------------------------------------- hall.c: connections that have no process yet */
 
 /* call after the table of clients was made; false: out of memory */
 bool hall_begin(struct starter *s);
@@ -248,7 +248,7 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 
 /* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
 
-/* Start the arbiter's thread; false: out of memory or descriptors: there are no turns then. */
+/* Start the arbiter's thread; false: out of memory, descriptors or threads. */
 bool arbiter_begin(struct starter *s);
 /*
  * arbiter_enter(): the client is served, with its .tenant and .weight. arbiter_leave(): its process

@@ -27,7 +27,7 @@ uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk)
 	return b->queued;
 }
 
-/* places are multiples of large powers of two: the golden ratio spreads them over all sets */
+/* many places are multiples of large powers of two: the golden ratio spreads them over all sets */
 static size_t set_of(int rank, int tag, uint64_t at, uint32_t bytes)
 {
 	uint64_t all = at / CHUNK_MIN + ((uint64_t)bytes << 32) + ((uint64_t)rank << 52) + tag;
