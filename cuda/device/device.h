@@ -58,6 +58,7 @@ struct device_facts {
 	char name[64];
 	uint16_t pci_id;
 	uint32_t domain, bus, slot;
+	uint32_t machine;		/* init.c sets it: machine_word() */
 	uint64_t vram;
 	uint32_t nr_smx;
 };

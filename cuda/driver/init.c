@@ -23,10 +23,13 @@ static void find_devices(void)
 {
 	struct device_facts all[MAX_DEVICES];
 	unsigned int gpus[MAX_DEVICES], n = backend->count(), nr = 0, i;
+	uint32_t machine = machine_word("/etc/machine-id");
 
 	for (i = 0; i < n && i < MAX_DEVICES; i++)
 		if (backend->describe(i, &all[i]) == DEVICE_OK)
 			nr = i + 1;
+	for (i = 0; i < nr; i++)
+		all[i].machine = machine;
 	nr_devices = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), all, nr, gpus);
 	for (i = 0; i < nr_devices; i++) {
 		devices[i].facts = all[gpus[i]];

@@ -13,10 +13,27 @@
 
 enum { UUID_TEXT = 41 };	/* "GPU-", 32 digits, 4 dashes, the end */
 
-/* nouveau knows no serial number: take the place on the bus. */
+/* FNV-1a, 32 bits */
+uint32_t machine_word(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	uint32_t hash = 2166136261u;
+	unsigned int n = 0;
+	int c;
+
+	if (!f)
+		return 0;
+	while ((c = getc(f)) != EOF && c != '\n' && n++ < 64)
+		hash = (hash ^ (uint32_t)c) * 16777619u;
+	fclose(f);
+	return n ? hash : 0;
+}
+
+/* nouveau knows no serial number: take the machine and the place on the bus. */
 void uuid_of(const struct device_facts *f, CUuuid *uuid)
 {
-	uint32_t words[] = { 0x6b766770, f->pci_id, f->domain, f->bus << 8 | f->slot };
+	uint32_t words[] = { 0x6b766770, f->pci_id, f->domain ^ f->machine,
+			     f->bus << 8 | f->slot };
 
 	memcpy(uuid->bytes, words, sizeof(uuid->bytes));
 }

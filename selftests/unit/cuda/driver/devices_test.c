@@ -142,6 +142,33 @@ static void are_hidden_and_sorted(void **state)
 	visible("GPU-7067766b-2810-0000-0000-0000001200000", "");
 }
 
+/* GPUs at the same place of two machines have different UUIDs. */
+static void have_uuids_of_their_machines(void **state)
+{
+	static const char *const ids[] = { "0123456789abcdef0123456789abcdef\n",
+					   "0123456789abcdef0123456789abcdee\n", "\n", "" };
+	struct device_facts f = { .pci_id = 0x1028, .bus = 3 };
+	char path[] = "/tmp/kvgpu-machine-XXXXXX";
+	int fd = mkstemp(path);
+	CUuuid uuid[2];
+	unsigned int i;
+
+	assert_true(fd >= 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, ids[i], strlen(ids[i]), 0), strlen(ids[i]));
+		f.machine = machine_word(path);
+		assert_int_equal(!f.machine, i > 1);
+		if (i < 2)
+			uuid_of(&f, &uuid[i]);
+	}
+	assert_memory_not_equal(&uuid[0], &uuid[1], sizeof(uuid[0]));
+	close(fd);
+	unlink(path);
+	assert_int_equal(machine_word(path), 0);
+	assert_int_equal(driver_device(0)->machine, machine_word("/etc/machine-id"));
+}
+
 /* ------------------------------------------------------------------ copies */
 
 static void by_addresses_alone(void **state)
@@ -376,6 +403,7 @@ int main(void)
 #define IN_BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		IN_BOTH(are_distinct), IN_BOTH(do_not_reach_each_other),
 			cmocka_unit_test(are_hidden_and_sorted),
+			cmocka_unit_test(have_uuids_of_their_machines),
 		IN_BOTH(by_addresses_alone), IN_BOTH(in_the_order_of_a_stream),
 			IN_BOTH(in_a_stream_of_the_other), IN_BOTH(of_pinned_memory),
 			IN_BOTH(many_at_once),
