@@ -271,8 +271,8 @@ unsigned int driver_gpu(CUdevice dev);		/* the backend's number of a device that
 unsigned int visible_devices(const char *list, const struct device_facts *f, unsigned int n,
 			     unsigned int *out);
 /*
- * A word of the ID in file @path, /etc/machine-id: GPUs of two machines at the same place on the bus
- * get different UUIDs. 0: no such file, or nothing in it.
+ * A word of the ID in file @path, /etc/machine-id. By it, GPUs of two machines at the same place on
+ * the bus get different UUIDs. 0: no such file, or nothing in it.
  */
 uint32_t machine_word(const char *path);
 void uuid_of(const struct device_facts *f, CUuuid *uuid);
