@@ -372,7 +372,7 @@ SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += remote/server/gate_test
 SRC_remote/server/gate_test	:= $(REMOTE_FAKE_SRC)
-UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test gate_test across_test box_test copy_test device_test context_test ferry_test hostfunc_test)
+UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test gate_test across_test box_test copy_test device_test context_test ferry_test hostfunc_test init_test)
 TSAN_TESTS += remote/client/context_test
 SRC_remote/client/across_test	:= $(addprefix remote/client/,across.c copy.c)
 SRC_remote/client/box_test	:= remote/client/box.c
@@ -384,6 +384,7 @@ LIBS_remote/client/ferry_test	:= -Xlinker --wrap=pthread_mutex_unlock
 SRC_remote/client/gate_test	:= remote/client/gate.c
 SRC_remote/client/hostfunc_test	:= remote/client/hostfunc.c
 LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker --wrap=pthread_mutex_unlock
+SRC_remote/client/init_test	:= remote/client/init.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c managed.c arena.c) remote/channel/signals.c
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,peer.c object.c ranges.c arena.c hostmem.c)
 FUZZ_TESTS += remote/server/frames_fuzz

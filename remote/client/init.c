@@ -186,8 +186,9 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	if (table)
 		*table = NULL;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		client_say("this program contains the vendor's static CUDA runtime, or uses a library of the vendor that "
-			   "wants private tables of its driver; link it with \"nvcc -cudart shared\"");
+		client_say("this program wants private tables of the vendor's driver: it contains the vendor's static CUDA runtime, "
+			   "or uses a library of the vendor, such as the libcudart.so of a later CUDA; link it with "
+			   "\"nvcc -cudart shared\" of CUDA 11");
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
