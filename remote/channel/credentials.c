@@ -116,6 +116,7 @@ static int read_open(struct text_file *f, int fd, bool secret, const char **why)
 static int read_text(struct text_file *f, const char *folder, const char *name, bool secret,
 		     const char **why)
 {
+	const char *what;
 	int fd, r;
 
 	*f = (struct text_file){ 0 };
@@ -124,10 +125,10 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		r = errno;
-		*why = r == ENOENT ? channel_text("%s: no such file: \"kvgpu-remotectl certs\" makes it on the server's machine",
-						  f->path) :
-		       channel_text("%s: %s", f->path, strerror(r));
-		return -r;
+		what = r == ENOENT ? "no such file: \"kvgpu-remotectl certs\" makes it on the server's machine" :
+		       r == EACCES ? "you may not read it: users in its group may, mostly video" :
+				     strerror(r);
+		return wrong(why, r, f->path, what);
 	}
 	r = read_open(f, fd, secret, why);
 	close(fd);

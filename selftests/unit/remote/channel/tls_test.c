@@ -434,6 +434,26 @@ static void files(void **state)
 	assert_non_null(strstr(why, "client.crt: no certificate"));
 }
 
+/* A user outside of the group that the files have is told that a group may read them. */
+static void not_for_this_user(void **state)
+{
+	bool is_root = !geteuid();
+	struct tls_credentials *c;
+	const char *why;
+	int r;
+
+	copy("ours/clients/ann", "private");
+	chmod(top, 0711);
+	chmod(path("private"), 0711);
+	chmod(path("private/ca.crt"), 0);
+	/* root may read all files */
+	assert_int_equal(is_root ? seteuid(65534) : 0, 0);
+	r = tls_credentials_read(path("private"), false, &c, &why);
+	assert_int_equal(is_root ? seteuid(0) : 0, 0);
+	assert_int_equal(r, -EACCES);
+	assert_non_null(strstr(why, "private/ca.crt: you may not read it: users in its group may"));
+}
+
 static void makes_no_second(void **state)
 {
 	static const char *const ann[] = { "ann" }, *const bad[] = { "../ann" };
@@ -619,7 +639,7 @@ int main(void)
 			cmocka_unit_test(wrong_host),
 			cmocka_unit_test(times),
 		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(files),
-			cmocka_unit_test(makes_no_second),
+			cmocka_unit_test(not_for_this_user), cmocka_unit_test(makes_no_second),
 		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes),
 			cmocka_unit_test(renewed_keys),
 		cmocka_unit_test(no_certificate),
