@@ -11,6 +11,11 @@ refused() # PATTERN ARG...: true if tb ARG... ends with status 2 and a message t
 	status_is 2 "$TB" "$@" && said "$pattern" && said 'tb help'
 }
 
+helps() # ARG...: true if tb ARG... prints the help
+{
+	status_is 0 "$TB" "$@" && grep -q '^  tb guest start GUEST ' "$scratch/out"
+}
+
 argument_steps()
 {
 	try "unknown command" refused "unknown command 'fly'" fly
@@ -30,6 +35,9 @@ argument_steps()
 	try "machine without directory" refused "which directory" machine
 	try "a machine that is not there" refused "no machine in" up --machine /nowhere
 	try "a machine with a driver" refused "goes with --driver none" up --machine /nowhere --driver nouveau
+	try "a command's --help" helps up --help
+	try "guest, --help" helps guest --help
+	try "guest, help" helps guest help
 	try "guest without command" refused "start, run, stop" guest
 	try "guest, unknown command" refused "unknown command 'eat'" guest eat
 	try "guest, bad words, also without a bed" guest_words

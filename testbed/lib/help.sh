@@ -50,6 +50,7 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb kernel-tree [--key] KERNEL    where modules for that kernel are built, in that root; --key: and what
                                    stands for the kernel and its compiler
 
-Every command on a bed takes --name NAME before its other words (tb up --name NAME; default: $KVGPU_TB_NAME, else "default").
+Every command on a bed takes --name NAME between the command and its other words: tb up --name NAME,
+tb guest --name NAME start g1. Without it the bed is $KVGPU_TB_NAME, or "default".
 EOF
 }
