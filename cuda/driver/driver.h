@@ -182,7 +182,7 @@ struct CUmod_st {
 	struct image image;
 	struct device_memory *code, *data, *constants;
 	struct CUfunc_st *functions;
-	struct CUtexref_st *texrefs;	/* as image.refs; .surfrefs, too */
+	struct CUtexref_st *texrefs;	/* entry i is for image.refs[i], in .surfrefs as well */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
 	unsigned int keepers;	/* atomic: one for the GPU's part, one for each function_keep() */

@@ -100,7 +100,10 @@ static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t by
 	return have >= bytes ? from : NULL;
 }
 
-/* put the parameters into the answer, each at its offset, if they can be told; false: no room */
+/*
+ * Put the parameters into the answer, each at its offset, if they can be told. False: no room, or
+ * the library names a parameter outside of e->bytes.
+ */
 static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p,
 			   struct a_kernel_node_get *a, struct kvgpu_remote_reply *out)
 {

@@ -5,8 +5,8 @@
 #include "server.h"
 
 /*
- * STREAM_TAKES: bytes charged for a stream. NVIDIA's library on an H100 takes a little more than
- * half of it, in pieces of 2 MiB.
+ * STREAM_TAKES: bytes charged for a stream. With NVIDIA's library on an H100 4,096 streams took
+ * 0.55 MiB each.
  */
 enum { NR_ATTRIBUTES = 136, STREAM_TAKES = 1 << 20 };
 
@@ -196,9 +196,9 @@ static size_t limit_of(struct server *s, CUlimit limit)
 }
 
 /*
- * The heap of kernels and the buffer of what they print are device memory, or may be. What the
- * client has beyond the library's own numbers is charged to the context. The library may round up,
- * so ask it how much there is.
+ * The heap of kernels and the buffer of what they print are device memory, or may be. What a call
+ * adds is charged to the context; what a call takes away is given back, as far as it was charged.
+ * The library may round up, so ask it how much there is.
  */
 CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 {

@@ -79,7 +79,7 @@ void say_of_clients(const char *format, ...)
 	va_end(args);
 }
 
-/* ---------------------------------- the command line: keys of the configuration by another name */
+/* ---------------------------- the command line: options that are keys of the configuration */
 
 static const struct { const char *option, *key; } options_of_keys[] = {
 	{ "listen", "listen" }, { "library", "library" }, { "memory", "memory" }, { "arena",

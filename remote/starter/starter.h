@@ -89,7 +89,7 @@ static inline struct door *door_of(struct counters *counters)
 struct listener {
 	int fd;			/* -1: a place */
 	bool tls;
-	/* a file or a device that is an aperture; NULL: none, or it is lost or drained */
+	/* the aperture; NULL: a socket's, or the memory is gone, or listen_end() was called */
 	struct kvgpu_remote_place *place;
 	bool taken;
 	char who[CONF_WHO];

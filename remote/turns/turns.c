@@ -241,8 +241,8 @@ static void end_turn(struct turns *t, uint64_t now)
 		if (ahead(now, loses_at(t)) < 0)
 			return;
 		/*
-		 * time that the holder has not measured is charged by the clock, and so is its work
-		 * from now on until that is done
+		 * charge by the clock what the holder has not measured, and TURNS_LOST at least;
+		 * account() so charges its work from now on until that is done
 		 */
 		ns = now - t->waited_for > t->measured ? now - t->waited_for - t->measured : 0;
 		charge(t, p, (ns > TURNS_LOST ? ns : TURNS_LOST) / at_once(t));

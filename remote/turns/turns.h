@@ -32,9 +32,12 @@
 #define TURNS_LONGEST	32000000ull	/* for a client that has to catch up */
 /* clients that had work so lately count when the length of a turn is computed */
 #define TURNS_RECENT	20000000ull
-/* a turn without progress is lost after so long, while others wait for it */
+/* while others wait, a turn is lost this long after its last progress */
 #define TURNS_LOST	100000000ull
-/* a turn with progress but no end is lost this many times its length later than that */
+/*
+ * A turn that makes progress is lost TURNS_LOST, and this many times its length, after others began
+ * to wait.
+ */
 #define TURNS_OVER	2u
 /* turns are not needed any more when no two clients had work for so long */
 #define TURNS_CALM	500000000ull

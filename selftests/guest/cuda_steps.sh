@@ -209,8 +209,8 @@ compute_busy()
 	LIMIT=900 in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/keep_busy /mnt/stop >"$OUT/compute-$1.log" 2>&1
 }
 
-# compute_measured TEXT WANT: samples GPU times of t1 and t2, and records their shares; WANT as in
-# shares.py
+# compute_measured TEXT WANT: samples GPU times of t1 and t2, and records their shares, of which each
+# must have some; WANT as in shares.py
 compute_measured()
 {
 	sample_shares "$OUT/compute.samples" 11 2 t1 t2

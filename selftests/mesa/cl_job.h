@@ -20,7 +20,7 @@ struct job_case {
 	const char *name;
 	void (*run)(struct job *j);
 	const char *source;
-	/* as in workers.h */
+	/* as in struct test of workers.h: why stock Mesa fails, what that failure says */
 	const char *xfail, *sign;
 };
 

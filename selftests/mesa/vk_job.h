@@ -23,7 +23,7 @@ struct vk_case {
 	void (*run)(struct vk_job *j);
 	/* SPIR-V */
 	const uint32_t *code, *code_end;
-	/* as in workers.h */
+	/* as in struct test of workers.h: why stock Mesa fails, what that failure says */
 	const char *xfail, *sign;
 };
 

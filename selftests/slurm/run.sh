@@ -67,7 +67,6 @@ submit()
 	done
 	jobs=$((${jobs-0} + 1))
 	out=$work/out/$jobs
-	# shellcheck disable=SC2016
 	job=$("${user[@]}" sbatch --parsable --chdir=/tmp --mem=500 --output="$out" "${options[@]}" --wrap="$2")
 }
 
@@ -144,7 +143,6 @@ jobs_normal()
 {
 	submit -N2 --gres=gpu:2 -- "$run --mpi $mpi $bin/several waits $cubin"
 	ends "a program on four GPUs of two nodes" "COMPLETED ExitCode=0:0"
-	# shellcheck disable=SC2016
 	submit -N3 --gres=gpu:1 -- "$run --mpi $mpi sh -c 'env; exit 7'"
 	ends "its exit code is the job's" "FAILED ExitCode=7:0"
 	[ "$(grep -c 'unix:[^ ]*/[012]' "$out")" = 1 ] && grep -q 'KVGPU_REMOTE=unix:.*/0 unix:.*/1 unix:.*/2$' "$out" &&

@@ -343,7 +343,7 @@ struct sm_tex {
 	/* components that are written */
 	uint8_t mask;
 	uint8_t component;	/* TLD4: 0 red .. 3 alpha */
-	/* index of the handle's word (not bindless) */
+	/* not .bindless: the handle is word .id of constant bank sm_grid.texture_cbuf */
 	uint16_t id;
 	bool bindless;		/* .B: the handle is the first source word */
 	bool shadow;		/* .DC */

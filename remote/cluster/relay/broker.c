@@ -194,7 +194,10 @@ static bool is_over(struct link *l, bool quiet, bool *said)
 	return l->over;
 }
 
-/* end all connections, then tell all proxies; false: one of them does not say its end */
+/*
+ * End all connections, then send each proxy CONTROL_END when all are quiet. False: a proxy is lost,
+ * or has not sent its own within END_S.
+ */
 static bool end_links(struct broker *b)
 {
 	uint64_t until = now_us() + END_S * 1000000ull;

@@ -199,8 +199,8 @@ static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 }
 
 /*
- * Address of byte @x in line @y of the surface at @va, by envytools' g80-surface.rst. A block is
- * one GOB wide.
+ * Address in the surface at @va of byte @x in line @y, counted from @b's position, by envytools'
+ * g80-surface.rst. A block is one GOB wide.
  */
 static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint64_t x, uint64_t y)
 {

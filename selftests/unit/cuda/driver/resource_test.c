@@ -492,7 +492,7 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemHostUnregister(bytes), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostGetFlags(&flags, bytes));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
-	/* naming the GPU needs concurrent managed access */
+	/* the GPU as preferred location (3) or accessor (5) needs concurrent managed access */
 	OK(cuMemAdvise(p, 10000, 1, 0));
 	OK(cuMemAdvise(p + 5, 9995, 3, -1));
 	assert_int_equal(cuMemAdvise(p, 10000, 3, 0), CUDA_ERROR_INVALID_DEVICE);

@@ -180,7 +180,7 @@ static void test_bit_directory(void **state)
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "'P' pointing outside");
 	image_make(&img);
-	/* entry i is the directory's first one, so the number of entries is the byte 2 before it */
+	/* entry 'i' is the directory's first one: the number of entries is the byte 2 before it */
 	bit_entry('i')[-2] = 0xff;
 	fix_checksum();
 	/*

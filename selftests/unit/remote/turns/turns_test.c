@@ -35,7 +35,8 @@ static struct turns_client clients[MAX];
 static struct turns_program programs[MAX];
 static struct habit habits[MAX];
 static struct turns t;
-static uint64_t now, given;		/* GPU time of all programs without .stuck or .keeps */
+static uint64_t now;
+static uint64_t given;		/* GPU time of all programs without .stuck or .keeps */
 
 static void add(struct habit h, uint32_t weight)
 {
