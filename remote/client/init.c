@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The connections to the servers, which cuInit() makes. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -69,13 +70,27 @@ static int room_for(uint32_t n)
 	return n < DEVICES_MAX - (uint32_t)devices ? (int)n : DEVICES_MAX - devices;
 }
 
+/* kvgpu-run names the folder of its sockets so (remote/cluster/run/folder.c). */
+static bool is_proxy(const struct peer *p)
+{
+	return !strncmp(p->address, "unix:", 5) && strstr(p->address, "/kvgpu-run.");
+}
+
+static void say_proxy_gone(const struct peer *p)
+{
+	client_say("%s: kvgpu-run's proxy for this device is gone, or takes no more connections. cuInit() wants all devices, "
+		   "so none works. mpirun or the proxy may have said why", p->address);
+}
+
 static CUresult ask_for_devices(struct peer *p)
 {
 	struct call c = { .op = OP_init, .to.peer = p };
 	CUresult r = call_ask(&c, sizeof(struct a_init));
 	const struct a_init *a = (const struct a_init *)c.answer;
 
-	if (r == CUDA_ERROR_SYSTEM_NOT_READY)
+	if (r == CUDA_ERROR_SYSTEM_NOT_READY && is_proxy(p))
+		say_proxy_gone(p);
+	else if (r == CUDA_ERROR_SYSTEM_NOT_READY)
 		client_say("%s: the server ended the connection. Its log says why (there: journalctl -u kvgpu-remoted): it may "
 			   "have no libcuda.so.1, or not let this client in; or its VM stood still for longer than "
 			   "KVGPU_REMOTE_PATIENCE_MS", p->address);
@@ -92,10 +107,15 @@ static CUresult ask_for_devices(struct peer *p)
 static CUresult connect_to(struct peer *p)
 {
 	const char *why;
+	int r = kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_happened, p,
+				     &p->channel, &why);
 
-	if (kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_happened, p, &p->channel,
-				 &why)) {
-		client_say("%s: %s", p->address, why);
+	if (r) {
+		/* no folder, no listener, or a listener that hangs up */
+		if (is_proxy(p) && (r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET))
+			say_proxy_gone(p);
+		else
+			client_say("%s: %s", p->address, why);
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	peer_init(p);

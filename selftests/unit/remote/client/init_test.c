@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program with another CUDA runtime: the client says once why it refuses it. There is no server.
+ * What the client says once of a program with another CUDA runtime, and of servers that are not
+ * there at cuInit(). There is no server.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,51 +16,103 @@
 
 #include <remote/client/client.h>
 
+#define RUN	"/run/user/1000/kvgpu-run.Ab12Cd/"
+
 /* --------------------------------- in the place of the client's other files and the channel */
 
 struct peer peers[PEERS_MAX];
 unsigned int nr_peers;
 bool several;
 
-unsigned int find_servers(const char *address[], const char **tls_folder) { return 0; }
-void kvgpu_remote_tls_folder(const char *folder) { }
-bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c) { return true; }
-void kvgpu_remote_forked(struct kvgpu_remote_channel *c) { }
-void peer_init(struct peer *p) { }
-void arena_init(struct peer *p) { }
-void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static const char *named[2];
+static int connected[2];	/* what connecting gives */
+static CUresult asked[2];	/* what the first question gives */
+
+unsigned int find_servers(const char *address[], const char **tls_folder)
 {
+	memcpy(address, named, sizeof(named));
+	*tls_folder = NULL;
+	return 2;
 }
-CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_SYSTEM_NOT_READY; }
+
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
-	return -1;
+	*why = "is kvgpu-remoted running";
+	return connected[(struct peer *)ctx - peers];
+}
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	static struct a_init a = { .version = 11080, .devices = 1 };
+
+	c->answer = &a;
+	return asked[c->to.peer - peers];
+}
+
+void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+}
+
+void peer_init(struct peer *p)
+{
+}
+
+void arena_init(struct peer *p)
+{
+}
+
+void kvgpu_remote_tls_folder(const char *folder)
+{
+}
+
+void kvgpu_remote_forked(struct kvgpu_remote_channel *c)
+{
+}
+
+bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
+{
+	return false;
 }
 
 /* ------------------------------------------------------------------ */
 
-/* What two questions for a private table make the client say on the standard error. */
+static int before;	/* the standard error */
+static FILE *record;
+
+static void listen_to_client(void)
+{
+	before = dup(STDERR_FILENO);
+	record = tmpfile();
+	assert_non_null(record);
+	fflush(stderr);
+	dup2(fileno(record), STDERR_FILENO);
+}
+
+/* @said: all that was printed since listen_to_client() */
+static void heard(char *said, size_t bytes)
+{
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(record);
+	said[fread(said, 1, bytes - 1, record)] = 0;
+	fclose(record);
+}
+
+/* What two questions for a private table make the client say. */
 static void ask_twice(char *said, size_t bytes)
 {
-	const void *table = said;
-	int before = dup(STDERR_FILENO), i;
-	FILE *log = tmpfile();
+	const void *table;
+	int i;
 
-	assert_non_null(log);
-	fflush(stderr);
-	dup2(fileno(log), STDERR_FILENO);
+	listen_to_client();
 	for (i = 0; i < 2; i++) {
 		table = said;
 		assert_int_equal(cuGetExportTable(&table, NULL), CUDA_ERROR_NOT_SUPPORTED);
 		assert_null(table);
 	}
-	fflush(stderr);
-	dup2(before, STDERR_FILENO);
-	close(before);
-	rewind(log);
-	said[fread(said, 1, bytes - 1, log)] = 0;
-	fclose(log);
+	heard(said, bytes);
 }
 
 static void private_tables(void **state)
@@ -73,10 +127,92 @@ static void private_tables(void **state)
 	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 }
 
+static CUresult init(char *said, size_t bytes)
+{
+	CUresult r;
+
+	listen_to_client();
+	r = cuInit(0);
+	heard(said, bytes);
+	return r;
+}
+
+static void begin(const char *first, const char *second)
+{
+	memset(connected, 0, sizeof(connected));
+	memset(asked, 0, sizeof(asked));
+	named[0] = first;
+	named[1] = second;
+	nr_peers = 0;
+}
+
+/* A server that isn't there makes cuInit() fail. A proxy's user has no kvgpu-remoted to look at. */
+static void first_is_not_there(void **state)
+{
+	char said[1024];
+
+	begin("unix:/run/kvgpu/socket", "unix:/run/kvgpu/other");
+	connected[0] = -ECONNREFUSED;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, "unix:/run/kvgpu/socket: is kvgpu-remoted running"));
+	assert_null(strstr(said, "kvgpu-run"));
+
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	connected[0] = -ENOENT;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, RUN "0: kvgpu-run's proxy for this device is gone"));
+	assert_null(strstr(said, "kvgpu-remoted"));
+
+	/* the broker has a socket still, and hangs up */
+	connected[0] = -ECONNRESET;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, RUN "0: kvgpu-run's proxy for this device is gone"));
+}
+
+/* What has another cause keeps its own text. */
+static void first_refuses(void **state)
+{
+	char said[1024];
+
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	connected[0] = -EPROTO;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	assert_null(strstr(said, "proxy for this device is gone"));
+}
+
+/* The first proxy is there, the second one is gone: no device works. When it is there, both do. */
+static void second_is_gone(void **state)
+{
+	char said[1024];
+	int n = -1;
+
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	connected[1] = -ECONNREFUSED;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, RUN "1: kvgpu-run's proxy for this device is gone"));
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+
+	connected[1] = 0;
+	asked[1] = CUDA_ERROR_SYSTEM_NOT_READY;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	assert_non_null(strstr(said, RUN "1: kvgpu-run's proxy for this device is gone"));
+	assert_null(strstr(said, "journalctl"));
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+
+	asked[1] = CUDA_SUCCESS;
+	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
+	assert_string_equal(said, "");
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+	assert_int_equal(n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(private_tables),
+		cmocka_unit_test(first_is_not_there),
+		cmocka_unit_test(first_refuses),
+		cmocka_unit_test(second_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
