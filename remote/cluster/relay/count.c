@@ -61,7 +61,8 @@ static void count_here(const char *path, const char *host, int as)
 	}
 	i = l.cuInit(0);
 	if (i || l.cuDeviceGetCount(&n)) {
-		nursery_say("%s: cuInit() gives error %d: is there a GPU in %s?", path, i, host);
+		nursery_say("%s: cuInit() gives error %d: is there a GPU in %s that this user may open?",
+			    path, i, host);
 		_exit(1);
 	}
 	for (i = 0; i < (as < 0 ? n : n > 0); i++)
