@@ -7,11 +7,13 @@
 
 void vtrap_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
+/* These do not pass @reg on to KVGPU_LINE(), which would name the line by the register's number. */
 #define GR_ESR_LINE(reg, ...) \
-	KVGPU_LINE(reg, FILE, EMULATE, .write = vtrap_gr_esr_write, .src = SRC_NV, \
-		   .why = "status of a unit, reported with an exception", __VA_ARGS__)
+	{ .name = #reg, .off = (reg), GR_ESR, __VA_ARGS__ }
 #define GR_ESR_LINE_AT(base, reg, ...) \
-	KVGPU_LINE_AT(base, reg, FILE, EMULATE, .write = vtrap_gr_esr_write, .src = SRC_NV, \
-		      .why = "status of a unit, reported with an exception", __VA_ARGS__)
+	{ .name = #reg, .off = (base) + (reg), GR_ESR, __VA_ARGS__ }
+#define GR_ESR \
+	.rd = KVGPU_REG_FILE, .wr = KVGPU_REG_EMULATE, .write = vtrap_gr_esr_write, .src = SRC_NV, \
+	.why = "status of a unit, reported with an exception"
 
 #endif
