@@ -148,9 +148,10 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 /* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 
 /*
- * Counters and knobs of a vGPU, for sysfs.c. .preempts: preempts that took the vGPU's channels off
- * the chip in switches of the slicer; .preempt_ns: their time together, .preempt_ns_max: the
- * longest, in ns. .cap is in per cent of the GPU's time.
+ * Counters and knobs of a vGPU, for sysfs.c. .preempts: the vGPU's channels and groups that had to
+ * leave the chip in switches of the slicer; .preempt_ns: how long they took, for the first of a
+ * switch from the look at the chip on; .preempt_ns_max: the longest, in ns. .cap is in per cent of
+ * the GPU's time.
  */
 struct machine_stats {
 	u64 registers_unlisted, registers_denied;

@@ -65,8 +65,8 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 
 /*
  * Send one frame, whose payload is @parts, a multiple of 8 bytes in all. One thread at a time: the
- * server gets the frames in that order. @box: 0, or the box that kvgpu_remote_await() is called
- * with next. *seq: the frame's number.
+ * server gets the frames in that order. @box: where the answer goes, for kvgpu_remote_await(); 0:
+ * no answer is wanted. *seq: the frame's number.
  */
 int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq);

@@ -280,8 +280,8 @@ static void set_through(struct peer *p, uint64_t seq)
 }
 
 /*
- * If the arena is not shared memory, the server's library copies from it as from ordinary memory,
- * and has read it when the copy's call returns. So with an answer all earlier pieces were read.
+ * If the arena is not shared memory, a piece was read when the copy's call returns in the server
+ * (source() in its copy.c). So with an answer all earlier pieces were read.
  */
 static void heard(struct peer *p, uint64_t seq)
 {

@@ -3,8 +3,8 @@
  * Answers. A box in shared memory takes the answer to one call at a time. The call is a frame in a
  * ring; its answer bears the frame's sequence number.
  *
- * A thread that gave up waiting for an answer must not use the box again: the late answer has a
- * wrong number for the next call.
+ * A box whose answer a thread gave up on must not be used again, by any thread: the late answer has
+ * a wrong number for the next call.
  */
 #ifndef KVGPU_REMOTE_RING_BOX_H
 #define KVGPU_REMOTE_RING_BOX_H

@@ -111,7 +111,10 @@ u64 sim_busy(const struct sim_gpu *g);			/* of all */
 u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
 /* sim_share_error(), but of the vGPU's part of the time of day */
 u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
-/* the most and the least that it had in any window, in ppm of the time of day */
+/*
+ * The least and the most in a window that begins at a multiple of SIM_BIN, in ppm of the time of
+ * day.
+ */
 void sim_range(const struct sim_gpu *g, u32 vgpu, u64 from, u64 window, u32 *least, u32 *most);
 u64 sim_latency(struct sim_vgpu *v, u32 per_mille);	/* sorts */
 

@@ -25,7 +25,7 @@ int nursery_begin(const struct nursery_gpu *gpu);
 int nursery_connect(int nursery);
 /* close the socket to the nursery, and wait until the nursery has ended */
 void nursery_end(int nursery);
-/* main.c: print a line of the program's own on standard error */
+/* main.c: print "kvgpu-run: HOST: " and this on standard error */
 void nursery_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*

@@ -81,7 +81,7 @@ bool chip_misname(u16 chid, u16 id, bool for_good);
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
 /*
- * Return true when the engine of the channel's runlist has the channel, and the channel has work.
+ * Return true when the engine of the channel's runlist has the channel, and is busy.
  */
 bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
