@@ -86,6 +86,7 @@ full_steps()
 	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
 	try "exit status and streams over its ssh" full_streams
 	try "it sees the shared folder" full_share
+	try "its machine ID is its own" [ "$(guest run big -- cat /etc/machine-id < /dev/null)" = "$(echo big | md5sum | cut -c1-32)" ]
 	try "stop ends it" guests_stop big
 	"$TB" down --name "$B" > /dev/null 2>&1
 }
