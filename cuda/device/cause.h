@@ -8,6 +8,10 @@
 
 #include "device.h"
 
+/*
+ * log.c's nv_cause() fills in .owner and zeroes the rest. It gives the reader the text of each new
+ * line of the log, with the device's check_lock held.
+ */
 struct cause_reader {
 	char owner[64];		/* "name[pid]", as nouveau calls this process's channels */
 	bool ours;		/* the last trap began in one of our channels */

@@ -59,7 +59,7 @@ struct device_facts {
 	uint16_t pci_id;
 	uint32_t domain, bus, slot;
 	uint32_t machine;		/* init.c sets it: machine_word() */
-	uint64_t vram;
+	uint64_t vram;			/* bytes that all contexts together can use */
 	uint32_t nr_smx;
 };
 
@@ -163,14 +163,14 @@ struct device_ops {
 				    const struct moment *after, uint64_t va, uint32_t payload,
 				    uint64_t *seq);
 	/*
-	 * host_done(): all work of QUEUE_HOST up to @seq is done. Any thread may call it, with
-	 * rising numbers.
+	 * host_begin() returns the number of the next work in QUEUE_HOST. host_done() says that all
+	 * work in it up to @seq is done. Any thread may call host_done(), with rising numbers.
 	 */
 	uint64_t (*host_begin)(struct device *d);
 	void (*host_done)(struct device *d, uint64_t seq);
 	/*
-	 * @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST or
-	 * TRAPPED.
+	 * @look: also ask the kernel whether the channel lives, which is slow. Return BUSY, OK,
+	 * LOST or TRAPPED.
 	 */
 	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
 	/* Why the device is LOST or TRAPPED; may sleep. May be NULL. */

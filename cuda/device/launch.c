@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Launches. Each has a slot with its queue meta data, its constant bank 0, and a word that the
- * grid's completion writes. A grid that ends by an exception does not write that word: it is how an
- * exception is found.
+ * grid's completion writes. A grid that ends by an exception does not write that word: that is how
+ * an exception is found.
  */
 #include <string.h>
 
@@ -35,7 +35,10 @@ static uint64_t sm_bytes(uint32_t per_warp, unsigned int warps)
 	return ((uint64_t)per_warp * warps + LOCAL_ALIGN - 1) & ~((uint64_t)LOCAL_ALIGN - 1);
 }
 
-/* Local memory for all warps of each SM, or where there is no room for fewer, down to @at_least. */
+/*
+ * Local memory for all warps of each SM; where there is no room for that, for fewer, down to
+ * @at_least.
+ */
 static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, unsigned int at_least)
 {
 	enum device_status ret;

@@ -180,8 +180,8 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 
 /*
  * Have the GPU clear a new buffer before later work of either queue. A kernel under way must not
- * hold that up: copies of other streams would wait for it. Then, or if it is open, the queue for
- * copies does it, where it can be had.
+ * hold that up: copies of other streams would wait for it. Then, or if the queue for copies is
+ * open, that queue clears the buffer, where it can be had.
  */
 static bool clear(struct nv_device *d, const struct nouveau_bo *bo)
 {

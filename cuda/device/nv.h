@@ -122,8 +122,8 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
 bool nv_copies_beside(struct device *d);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
 /*
- * Begin a piece of work: make room, name all buffers, let the GPU wait for @after and for the
- * clearing of new buffers.
+ * Begin a piece of work: make room for JOB_WORDS, name all buffers, let the GPU wait for @after and
+ * for the clearing of new buffers.
  */
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
 void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd,

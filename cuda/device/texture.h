@@ -62,7 +62,7 @@ struct tiling {
 struct tiling_level {
 	uint32_t width, height, depth;
 	uint8_t log2_height, log2_depth;
-	uint64_t offset;
+	uint64_t offset;		/* from the begin of the layer */
 };
 
 /* Fills in block sizes, .layer_stride and .size. */
@@ -76,7 +76,7 @@ struct texture_header {
 	struct texel texel;
 	bool normalized, srgb;
 	uint32_t width, height, depth;	/* of level 0; depth: slices, layers, or whole cubes */
-	uint32_t pitch;
+	uint32_t pitch;			/* SHAPE_PITCH: bytes of a line */
 	uint8_t log2_height, log2_depth;
 	uint8_t levels, first, last;	/* how many; first and last that is sampled */
 };

@@ -22,7 +22,7 @@ struct end {
 
 struct box {
 	struct end src, dst;
-	size_t width, height, depth;
+	size_t width, height, depth;	/* width in bytes */
 };
 
 /* ------------------------------------------------------------------ checks */
@@ -304,7 +304,7 @@ static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const 
 	return r;
 }
 
-/* NULL: host memory */
+/* @to, @from: NULL: host memory */
 static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late, enum when when,
 			  CUstream stream)
 {

@@ -99,7 +99,7 @@ static CUresult record(CUstream s, const struct request *q)
 
 /* ---------------------------------- between contexts: call with nothing locked */
 
-/* False: it is nowhere. */
+/* False: the memory is nowhere. */
 static bool find_end(struct plane *p, bool unified, CUcontext *owner)
 {
 	uint64_t at = p->host ? (uintptr_t)p->host : p->va;

@@ -291,8 +291,8 @@ void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other; the thread must have a
  * current one. @owns is called with a context's lock. @none: the error when no context has it and
- * the current one has none itself. Takes one context's lock after the other, without `table`: it
- * waits for a holder that waits for the GPU.
+ * the current one has no error itself. Takes one context's lock after the other, without `table`:
+ * it waits for a holder that waits for the GPU.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
@@ -348,13 +348,14 @@ CUresult capture_record(CUstream s, CUevent e, bool external);
 /* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
 CUresult capture_refuse(CUstream s);		/* for what can't be captured */
-CUresult capture_unsafe(void);
-CUresult capture_context(CUcontext ctx);
+CUresult capture_unsafe(void);			/* enter_unsafe() with a context locked */
+CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, locked */
 /* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
 void capture_forget(CUevent e);
 /*
- * Frees the graph of a capture that began in @s, too. Call users_destroy() once nothing is locked.
+ * @s is destroyed, and with it the graph of a capture that began in it. Call users_destroy() once
+ * nothing is locked.
  */
 void capture_drop(CUstream s);
 
@@ -444,7 +445,7 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 
 /* array.c. NULL: not an array of ctx. */
 CUarray array_of(CUcontext ctx, CUarray handle);
-CUresult enter_array(CUcontext *ctx, CUarray handle);
+CUresult enter_array(CUcontext *ctx, CUarray handle);		/* locks its context */
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
 /* false: formats that are not offered */
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);
@@ -512,7 +513,7 @@ int kernel_max_threads(const struct image_kernel *k);
 /* hostfunc.c. This thread is in a host function: no call may lock a context. */
 bool in_host_function(void);
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
-/* For work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
+/* host_await() for work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
 CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		   const struct moment *until);
 /* The CPU copies, in the stream's order; nothing may free the memory before. */
@@ -553,8 +554,8 @@ CUresult read_file(const char *name, uint8_t **out, size_t *size);
 /* register.c. NULL: not registered. */
 struct registered *registered_at(CUcontext ctx, const void *host);
 /*
- * If possible it becomes a range that the GPU sees: its pages are replaced by others (pages.c).
- * @asked: the application asks for its address there.
+ * If possible registered memory becomes a range that the GPU sees: its pages are replaced by others
+ * (pages.c). @asked: the application asks for its address on the GPU.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while ctx->device is open */

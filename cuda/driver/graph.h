@@ -148,7 +148,7 @@ CUresult exec_copy(CUgraph graph, CUgraph *out);
  */
 void exec_await(CUgraphExec exec);
 
-/* for questions about captures */
+/* capture.c: enter_stream() for questions about captures */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
 /* userobject.c: with the lock held; users_destroy() calls the destructors */

@@ -83,8 +83,8 @@ CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to)
 }
 
 /*
- * Write handles and descriptors to bank 0, as they are bound now; the image reader has checked the
- * offsets. An unbound one is no error: the kernel may not use it.
+ * Write handles and descriptors of references to bank 0, as they are bound now; the image reader
+ * has checked the offsets. An unbound reference is no error: the kernel may not use it.
  */
 static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 {

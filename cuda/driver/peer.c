@@ -151,7 +151,7 @@ static CUresult send(struct run *x, const struct part *at, const struct plane *t
 	return r;
 }
 
-/* From @mine to @dst, behind the work of @s. */
+/* From @mine to @dst, behind the work of @s. The lock of @to is held. */
 static CUresult land(CUcontext to, struct CUstream_st *s, const struct plane *dst,
 		     const struct crossing_slot *mine, const struct part *at)
 {

@@ -21,7 +21,7 @@ struct job {
 	CUcontext ctx;
 	CUstream s;
 	struct plane dst, src;
-	/* The oldest is landing[first % STAGING_CHUNKS]. */
+	/* .nr pieces, the oldest is landing[first % STAGING_CHUNKS] */
 	struct landing landing[STAGING_CHUNKS];
 	unsigned int first, nr;
 };

@@ -281,7 +281,7 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_st {
 	CUdeviceptr dst;
 	size_t pitch;
 	unsigned int value, elementSize;
-	size_t width, height;
+	size_t width, height;		/* width in elements */
 } CUDA_MEMSET_NODE_PARAMS;
 
 typedef struct CUDA_HOST_NODE_PARAMS_st {

@@ -41,7 +41,7 @@ struct cubin {
 	uint32_t nr_sym;
 	const char *str;
 	size_t str_size;
-	uint32_t *kernel_of_sym, *ref_of_sym;
+	uint32_t *kernel_of_sym, *ref_of_sym;	/* index by symbol, or IMAGE_NONE */
 	/* valid where image.syscalls says so */
 	uint32_t syscall_at[NR_SYSCALLS];
 };
@@ -50,6 +50,7 @@ struct cubin {
 enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
+/* "" for a symbol without a name */
 const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
 /* "after" of ".text.after" for the prefix ".text."; NULL: another prefix */
 const char *cubin_suffix(const char *name, const char *prefix);

@@ -86,8 +86,8 @@ static enum image_error append_syscall(struct cubin *c, int id)
 }
 
 /*
- * Add what the driver's function @f needs to the kernel in @s; of a function in @s to all kernels,
- * since any may call it.
+ * Add what the driver's function @f needs to the kernel in @s. Where @s is a function add it to all
+ * kernels: any may call that function.
  */
 static void provide(struct cubin *c, const struct cubin_section *s, const struct syscall *f)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * kvgpu-persist: holds a GPU's engines, so that nouveau keeps them initialised between programs.
- * With the last channel that can use it nouveau takes the graphics engine down, and sets it up
- * again, with its firmware, for the next one. That costs a vGPU's guest many exits.
+ * nouveau takes the graphics engine down when the last channel that can use it ends, and sets the
+ * engine up again, with its firmware, for the next channel. That costs a vGPU's guest many exits.
  */
 #include <errno.h>
 #include <fcntl.h>

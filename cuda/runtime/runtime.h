@@ -12,9 +12,9 @@
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
  * The driver is called with either held, but never where it may call the application: host
  * functions and destructors run on threads that hold neither. Of this library only stream.c's
- * call() calls the application. use_driver() has a lock of its own,
- * held during cuInit(). The functions below take and release these locks; call use_context(),
- * context_of() and the finding ones with none held.
+ * call() calls the application. use_driver() has a lock of its own, held during cuInit(); none
+ * of the others is taken meanwhile. The functions below take and release these locks; call
+ * use_context(), context_of() and what finds something in the registry with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H
@@ -31,6 +31,7 @@ cudaError_t from_driver(CUresult r);
 cudaError_t done(cudaError_t e);		/* remembers @e for cudaGetLastError() */
 void forget_errors(void);
 
+/* context.c */
 cudaError_t use_driver(void);			/* calls cuInit(), until it succeeds */
 /* use_driver(), and give this thread a living context */
 cudaError_t use_context(void);
@@ -88,9 +89,10 @@ void forget_modules(CUcontext ctx);		/* @ctx has ended */
 bool is_on_device(const void *ptr);
 /* GPU memory that the CPU can't read, or pinned memory that nouveau has mapped */
 bool is_device_only(const void *ptr);
-/* @ptr, or where the GPU sees it */
+/* @ptr, or where the GPU sees it if it is pinned host memory */
 CUdeviceptr device_address(const void *ptr);
 
+/* copy.c: one side of a copy of lines */
 enum side { HOST, DEVICE, ARRAY };
 struct end {
 	enum side side;

@@ -93,7 +93,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 	return done(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
 }
 
-/* our choice: an error, because a GPU of this kind has no such lines */
+/* our choice: an error, because a GPU of this kind has no persisting lines in its cache */
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
 	cudaError_t e = use_context();

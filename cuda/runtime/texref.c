@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Texture and surface references: "texture<...>" at file scope. A binding takes over what the
- * program has written into the host's side of it.
+ * program has written into the host's side of the reference.
  */
 #include "runtime.h"
 
@@ -100,7 +100,7 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *ref, 
 	return done(bind_linear(offset, ref, ptr, desc, size));
 }
 
-/* At an aligned address below @ptr. *offset: bytes in a line up to @ptr. */
+/* The texture begins at an aligned address below @ptr. *offset: bytes in a line up to @ptr. */
 static cudaError_t bind_2d(size_t *offset, const struct textureReference *ref, const void *ptr,
 			   const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
 			   size_t pitch)

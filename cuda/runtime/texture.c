@@ -61,7 +61,7 @@ static void resource_from_driver(const CUDA_RESOURCE_DESC *r, struct cudaResourc
 	}
 }
 
-/* A mipmapped array has that of its first level. */
+/* A mipmapped array has the format of its first level. */
 static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;

@@ -96,7 +96,7 @@ static void image_alone(struct job *j)
 	job_equal(j, "word", job_read(j, bo, TEXELS * 16), in, TEXELS * 4, 4);
 }
 
-/* of the texel at, or nearest to, (@x, @y) */
+/* channel @c of the texel at, or nearest to, (@x, @y) */
 static double nearest(const uint8_t *in, int x, int y, int c, enum outside outside)
 {
 	x = within(x, IMAGE_WIDTH, outside);

@@ -61,7 +61,7 @@ static void constants(struct vk_job *j)
 	}
 }
 
-/* behind a word that is not part of it */
+/* the second dispatch's size lies behind a word that is not part of it */
 static void indirect(struct vk_job *j)
 {
 	enum { GROUPS = 5 * 3 * 2, ITEMS = 32 };

@@ -149,7 +149,7 @@ static void compare_cubin(const char *nvdisasm, const char *path)
 
 /* ---------------------------------------------------------------- generated words */
 
-/* where a word that looks like one instruction means another (LDG, RED, ISUB) */
+/* few bits are set where a word that looks like one instruction means another (LDG, RED, ISUB) */
 static uint64_t few_bits(void)
 {
 	static const unsigned int registers[] = { 2, 10, 23, 42 };

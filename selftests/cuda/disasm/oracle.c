@@ -96,7 +96,7 @@ static void take_line(struct program *p, char *line)
 	p->text[address / 8] = strdup(text);
 }
 
-/* how many words it refused; -1: nvdisasm said nothing */
+/* how many words nvdisasm refused; -1: it said nothing */
 static long read_output(struct program *p, FILE *f)
 {
 	static const char mark[] = "at address 0x";

@@ -104,7 +104,7 @@ static inline struct in_device *in(struct device *d)
 /* chip.c */
 enum { MAX_GPUS = 16 };
 unsigned int in_nr_gpus(void);
-uint64_t in_vram_size(void);
+uint64_t in_vram_size(void);			/* of a GPU, in bytes */
 bool in_chip_open(struct in_device *d);
 void in_chip_close(struct in_device *d);
 void in_map(struct in_device *d, const struct in_memory *m, bool there);

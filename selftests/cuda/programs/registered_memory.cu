@@ -20,7 +20,7 @@ __global__ void triple(int *at, int n, unsigned int *sum)
 
 static std::atomic<bool> stop;
 
-/* in a word whose page has registered memory, too */
+/* counts in a word whose page has registered memory, too */
 static void write_on(volatile uint64_t *mine, uint64_t *count, uint64_t *wrong)
 {
 	while (!stop.load()) {
@@ -81,7 +81,7 @@ static int rounds(void)
 	return wrong;
 }
 
-/* two share a page; all are registered before one is used */
+/* small arrays, of which two share a page; all are registered before one is used */
 static int neighbours(void)
 {
 	enum { ARRAYS = 6 };

@@ -332,7 +332,7 @@ static struct {
 	bool ran;
 } refused;
 
-/* while cuCtxDestroy() holds `table`, and waits for the function */
+/* a host function, called while cuCtxDestroy() holds `table`, and waits for it */
 static void use_contexts(void *data)
 {
 	CUcontext c;
@@ -349,7 +349,7 @@ static void use_contexts(void *data)
 	refused.ran = true;
 }
 
-/* They get an error, and do not wait. */
+/* Host functions get an error, and do not wait. */
 static void host_functions_use_contexts(void **state)
 {
 	CUcontext ctx;

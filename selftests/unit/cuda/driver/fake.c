@@ -187,7 +187,7 @@ static void *view(struct device *d, struct device_memory *m)
 	return got == MAP_FAILED ? NULL : got;
 }
 
-/* NULL: not all of them are in one buffer. */
+/* NULL: not all of the bytes are in one buffer. */
 static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 {
 	struct buffer *b;

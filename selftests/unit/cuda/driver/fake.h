@@ -18,14 +18,14 @@ extern uint64_t fake_vram;
 /* how many launches succeed before one fails; -1: all do */
 extern int fake_fail_after;
 extern enum device_status fake_failure;
-/* no work of a held queue is done; fake_one_queue: none for copies */
+/* no work of a held queue is done; fake_one_queue: there is no second queue for copies */
 extern bool fake_hold[NR_QUEUES], fake_one_queue;
 extern unsigned int fake_asked_beside;
 /* From now on PLACE_HOST memory has one address for CPU and GPU, or two. */
 extern bool fake_same;
 /* Whether PLACE_HOST memory from now on can have views. */
 extern bool fake_views;
-/* NULL: not all of them are in one buffer. */
+/* NULL: not all of the bytes are in one buffer. */
 void *fake_bytes(struct device *d, uint64_t va, uint64_t size);
 /* how often work began before what it has to wait for */
 extern unsigned int fake_early;

@@ -60,7 +60,7 @@ void *__wrap_realloc(void *p, size_t size)
 	return fail_after >= 0 && fail_after-- == 0 ? NULL : __real_realloc(p, size);
 }
 
-/* The second of the two has one node in it. */
+/* A graph of two nodes in a row; the second is a graph with one node. */
 static CUgraph two_nodes(void)
 {
 	CUgraphNode empty, child;

@@ -209,7 +209,7 @@ static void samplers_are_waited_for(void **state)
 	fake_fail_after = 0;
 	fake_failure = DEVICE_LOST;
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-	/* it has a slot: no wait */
+	/* this sampler has a slot: no wait */
 	OK(cuTexObjectCreate(&o, &r, &t, NULL));
 	OK(cuTexObjectDestroy(o));
 	t.borderColor[0] = i;
@@ -551,7 +551,7 @@ static void pinned_memory_at_one_address(void **state)
 	OK(cuMemFreeHost(host));
 }
 
-/* Not the process's alone, so the GPU can't see it. */
+/* The memory is not the process's alone, so the GPU can't see it. */
 static void registered_memory(void **state)
 {
 	const int flags_of_map = MAP_SHARED | MAP_ANONYMOUS;
@@ -693,7 +693,7 @@ static void registered_memory_in_place(void **state)
 	munmap(mine, 8 * 4096);
 }
 
-/* It is registered, but gets no GPU address. */
+/* Memory that the GPU can't have is registered, but gets no GPU address. */
 static void registered_memory_of_other_kinds(void **state)
 {
 	/* a sanitizer may have put variables elsewhere */

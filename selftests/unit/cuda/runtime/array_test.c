@@ -154,7 +154,7 @@ static void plane(void **state)
 	cudaGetLastError();
 }
 
-/* They go on in the next line, and begin and end anywhere. */
+/* Copies of bytes go on in the next line, and begin and end anywhere. */
 static void bytes(void **state)
 {
 	size_t cuts[] = { 0, 12, 12 + 136, 500, 500 + 148 * 3, sizeof(in) - 20, sizeof(in) };

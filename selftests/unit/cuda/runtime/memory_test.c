@@ -357,8 +357,8 @@ static void symbols(void **state)
 /* ------------------------------------------------------------------ streams */
 
 /*
- * It waits for other streams, except non-blocking ones; the thread's own (_ptsz) waits for none
- * that the program made.
+ * The legacy stream waits for other streams, except non-blocking ones; the thread's own (_ptsz)
+ * waits for none that the program made.
  */
 static void stream_0(void **state)
 {

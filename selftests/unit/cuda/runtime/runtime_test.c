@@ -24,7 +24,7 @@ static int set_up(void **state)
 	return cudaGetLastError();
 }
 
-/* Nothing may be left there, nor an error. */
+/* Nothing may be left on the device, nor an error. */
 static int tear_down(void **state)
 {
 	int r = cudaDeviceReset();
@@ -159,7 +159,7 @@ static void a_fault_stays(void **state)
 	unregister_program();
 }
 
-/* It is used instead of the primary one. */
+/* A context that the application made current is used instead of the primary one. */
 static void drivers_context(void **state)
 {
 	void *host, *args[] = { &host };
@@ -212,7 +212,7 @@ static void lazily_loaded(void **state)
 	unregister_program();
 	FAILS(cudaGetSymbolAddress(&p, &table_shadow), cudaErrorInvalidSymbol);
 	cudaGetLastError();
-	/* unloaded when the next one is loaded */
+	/* an unregistered module is unloaded when the next one is loaded */
 	register_program();
 	OK(cudaGetSymbolSize(&n, &table_shadow));
 	assert_int_equal(fake_buffers, before);
@@ -257,7 +257,7 @@ static void bad_binaries(void **state)
 	cudaGetLastError();
 }
 
-/* After a reset they name no kernel. */
+/* After a reset old handles name no kernel. */
 static void old_handles(void **state)
 {
 	const void *host;

@@ -168,7 +168,7 @@ static void host_functions(void **state)
 
 static cudaError_t in_reset[4];
 
-/* while cudaDeviceReset() waits for it */
+/* a host function, called while cudaDeviceReset() waits for it */
 static void use_runtime(void *data)
 {
 	int device;
@@ -199,7 +199,10 @@ static void host_functions_in_a_reset(void **state)
 	FAILS(in_reset[3], cudaErrorNotPermitted);
 }
 
-/* It runs in cudaDeviceReset(), which waits for another thread, and may not reset a device. */
+/*
+ * The destructor runs in cudaDeviceReset(), which waits for another thread. The destructor itself
+ * may not reset a device.
+ */
 static int destroyed;
 static cudaError_t in_destructor;
 
