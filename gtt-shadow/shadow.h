@@ -47,8 +47,8 @@ struct kvgpu_table {
 
 struct kvgpu_shadow_ops {
 	/*
-	 * Reads @len bytes, within 4 KiB, of a guest's table at @a, in video memory or in guest
-	 * memory. Returns 0 or -EFAULT.
+	 * Reads @len bytes, inside of one page, of a guest's table at @a, in video memory or in
+	 * guest memory. Returns 0 or -EFAULT.
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
@@ -71,8 +71,8 @@ struct kvgpu_shadow_ops {
 	 */
 	void (*unpin)(void *ctx, iova_t iova, u32 nr);
 	/*
-	 * Make and free a table. @t->nr is set. Entries must be 0 at first, in the GPU's table and
-	 * in the mirror.
+	 * Make and free a table. @t->nr is set, table_new() sets the other members. Entries must be
+	 * 0 at first, in the GPU's table and in the mirror.
 	 */
 	int (*table_new)(void *ctx, u32 nr, struct kvgpu_table *t);
 	void (*table_free)(void *ctx, struct kvgpu_table *t);

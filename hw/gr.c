@@ -29,8 +29,8 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 }
 
 /*
- * Switches the power domains of the GPCs on, group by group, while the engine is in reset. A 0 bit
- * switches a domain on (nouveau nvkm/subdev/pmu/gk110.c).
+ * Switches the power domains of the GPCs on, group by group, while the engine is in reset. In
+ * steps[] a 0 bit switches a domain on (nouveau nvkm/subdev/pmu/gk110.c).
  */
 static int gr_power_up(struct kvgpu_hw *hw)
 {

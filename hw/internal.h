@@ -94,7 +94,7 @@ struct hw_runl {
 		u32 nr;
 		/* true: the list begins with the host's copy channel */
 		bool host;
-		/* value of hw_runl.submits after the last submit of this list */
+		/* value of hw_runl.submits after this list's last submit; 0: none, or it failed */
 		u64 used;
 	} list[HW_RUNL_LISTS];
 	/* the list of the last submit: the chip may still read it */
@@ -104,7 +104,7 @@ struct hw_runl {
 
 /* GR, the graphics engine. golden.c explains the golden context. */
 struct hw_gr {
-	/* pages to which the GPCs' MMUs would direct writes (.mmu_wr) and reads (.mmu_rd) */
+	/* pages for writes (.mmu_wr) and reads (.mmu_rd) of the GPCs' MMUs in debug mode */
 	struct kvgpu_vram mmu_wr, mmu_rd;
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;

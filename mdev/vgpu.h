@@ -16,8 +16,8 @@
  *   shadow page tables, channels), except what another lock protects. Taken in process context. Its
  *   holder may sleep, and may pin guest memory.
  * gpu->lock (a sleeping lock, hw/lock.h): protects the list of vGPUs, the chip's ids of channels
- *   and groups, and the runlists that the chip gets. Never held during a pin. vgpu->map_lock:
- *   protects what the page fault handler reads to find the frame behind a page
+ *   and groups, and the runlists that the chip gets. Never held during a pin.
+ * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
  *   (kvgpu_machine_pfn_find()). That is changed with both locks held, so a thread that holds
  *   vgpu->lock may read it without map_lock.
  * the locks of struct kvgpu_hw_priv (hw/internal.h)

@@ -96,7 +96,7 @@ extern const u32 kvgpu_trap_nr_units;
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
-/* file.c: the register file. A pointer to a register in cfg.plain, or NULL. */
+/* file.c: the register file. vtrap_plain_find() returns a register in cfg.plain, or NULL. */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
 struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);
 /* Returns the slot of @reg, which starts with @val if it is new; NULL: no free slot. */

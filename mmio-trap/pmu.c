@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The virtual PMU, the falcon for power management: it has the rings and messages of nouveau's
- * program for the PMU. Power, clocks and fans are the host's. After its start a message is answered
- * before the guest's write completes, because nouveau waits for the answer without limit
+ * program for the PMU. Power, clocks and fans are the host's. After the PMU's start a message is
+ * answered before the guest's write completes, because nouveau waits for the answer without limit
  * (gt215_pmu_send()). While the ring of replies is full there is no reply.
  */
 #include <gk110/pmc.h>

@@ -242,8 +242,8 @@ static const char *check_plain(void)
 }
 
 /*
- * A guest may map the page with the flush registers, too. The others there have to behave as memory
- * does; mdev/machine/flush.c handles these three.
+ * A guest may map the page with the three flush registers, too, which mdev/machine/flush.c handles.
+ * The other registers there have to behave as memory does.
  */
 static const char *check_flush_page(void)
 {

@@ -214,7 +214,7 @@ void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 
 /*
  * Sets the mirror (PPCI_BASE) of one word of the virtual configuration space. @off is aligned, and
- * below 4096. A reset makes the words 0.
+ * below 4096. A reset makes the words 0: call it again then for each word that is not 0.
  */
 void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val);
 

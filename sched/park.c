@@ -87,8 +87,8 @@ void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
 	list_for_each_entry(e, &s->ents, node)
 		vgpu_park(s, e, missing - ent_misses_chip(e));
 	/*
-	 * This may end a turn, and so move a vGPU to the end of s->ents. The loop may meet that
-	 * vGPU a second time, and changes nothing then.
+	 * vsched_runnable_set() may end a turn, and so move a vGPU to the end of s->ents. The loop
+	 * may meet that vGPU a second time, and changes nothing then.
 	 */
 	list_for_each_entry_safe(e, next, &s->ents, node)
 		vsched_runnable_set(s, e, ent_competes(e), now);

@@ -15,8 +15,8 @@
  * privilege, so that the host chooses the buffers' addresses: a guest could place a buffer over an
  * image. The context size that the guest is told includes all these pages. vgpu->lock is held.
  *
- * The guest's own page tables lead to memory of the guest there, in which the host reads where the
- * guest's patch list is.
+ * At the same virtual address the guest's own page tables lead to memory of the guest, in which the
+ * host reads where the guest's patch list is.
  */
 #include <linux/io.h>
 #include <linux/slab.h>

@@ -31,7 +31,6 @@
  * charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is set. The
  * other looks do not change which vGPUs are charged.
  *
- *
  * This code runs in the slicer's thread with gpu->lock held. It never takes vgpu->lock, and only
  * reads the card.
  */

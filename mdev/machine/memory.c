@@ -28,8 +28,8 @@
  */
 #define POOL_MIN	(10ull << 20)
 /*
- * A vGPU can't be created if the pool has no free piece of this many bytes. From a piece smaller
- * than its share, it gets that piece.
+ * A vGPU can't be created if the pool has no free piece of this many bytes. If the largest free
+ * piece is smaller than the vGPU's share, the vGPU gets that piece.
  */
 #define POOL_LEAST	(4ull << 20)
 /* most shadow tables of one vGPU, page directories included */

@@ -70,8 +70,8 @@ static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 /*
  * Tells whether @page is memory. The core also pins pages of a device's BAR that the VMM has
  * mapped, if they have a struct page. Such a pin holds no reference, and the page may later show
- * memory of another tenant. Pages of a BAR are marked reserved. In some kernels pages of DAX
- * devices are, too.
+ * memory of another tenant. Pages of a BAR are marked reserved. In some kernels so are pages of DAX
+ * devices, which are memory.
  */
 static bool page_is_memory(struct page *page)
 {

@@ -93,6 +93,7 @@ void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
 	/*
 	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
+	 * the engine was reset
 	 */
 	clear_pbdmas(gpu, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
