@@ -437,10 +437,10 @@ struct crossing {
  * after what both legacy streams come after, and return when it is done.
  */
 CUresult cross(CUstream stream, const struct crossing *c, bool wait);
-/* NULL: no context, or it had an error */
+/* NULL: no context has GPU memory at @va, or there was an error */
 CUcontext memory_owner(CUdeviceptr va);
 
-/* copy.c: one allocation has all of it */
+/* copy.c: one allocation has all these bytes */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
 
 /* array.c. NULL: not an array of ctx. */

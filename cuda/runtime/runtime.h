@@ -3,9 +3,9 @@
  * Inside of libcudart.so.11.0, which uses exported entry points of libcuda.so.1.
  *
  * An entry point ends with `return done(e)`, which records errors for cudaGetLastError(), or with
- * another entry point. The other functions here leave that to it. It calls use_context(), or a
- * find_...() that does so, before anything of the driver that works in the current context;
- * use_driver() is enough for what asks about devices.
+ * another entry point. The other functions here leave that to it. An entry point calls
+ * use_context(), or a find_...() that does so, before anything of the driver that works in the
+ * current context; use_driver() is enough for what asks about devices.
  *
  * Threads: any thread of the program calls any entry point, with no lock.
  *

@@ -410,7 +410,7 @@ static void *set_flags(void *arg)
 	return (void *)bad;
 }
 
-/* Another thread waits in the context meanwhile. */
+/* A thread changes a primary context's flags, and another thread waits in the context. */
 static void flags_while_in_use(void **state)
 {
 	unsigned int flags;

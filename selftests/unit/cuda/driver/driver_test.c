@@ -262,7 +262,7 @@ static void launches(void **state)
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* of mixed(char, double, short, double *) */
+/* of the kernel mixed(char, double, short, double *) */
 static void parameters(void **state)
 {
 	static const size_t want[][2] = { { 0, 1 }, { 8, 8 }, { 16, 2 }, { 24, 8 } };

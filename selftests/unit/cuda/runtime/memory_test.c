@@ -213,7 +213,7 @@ static void lines_of_bytes(void **state)
 	OK(cudaMemcpy_ptds(out, b, N, cudaMemcpyDefault));
 	assert_memory_equal(in, out, N);
 	OK(cudaMemset(b, 0, N));
-	/* the direction calls it the host's */
+	/* the direction calls a GPU address the host's */
 	OK(cudaMemcpy(b, a, N, cudaMemcpyHostToDevice));
 	OK(cudaMemcpy(b, a, N, cudaMemcpyDeviceToHost));
 	OK(cudaMemcpy(out, b, N, cudaMemcpyDeviceToHost));
