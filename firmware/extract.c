@@ -4,7 +4,8 @@
  * register lists in two levels (nvkm/engine/gr/gf100.h): a pack is an array of {pointer to list,
  * type} ended by a NULL pointer; a list is an array of {u32 addr, u8 count, u32 pitch, data} ended
  * by count 0. The data word has 32 bits in older kernels and 64 bits in newer ones, so an entry has
- * 16 or 24 bytes: the size that fits all lists. One thread; reads and writes memory.
+ * 16 or 24 bytes. Of these the size that fits all lists is taken. One thread; reads and writes
+ * memory.
  */
 #include <endian.h>
 #include <stdio.h>

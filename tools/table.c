@@ -221,7 +221,7 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 
 	if (l.limit >= sizeof(l.text))
 		l.limit = sizeof(l.text) - 1;
-	/* STRK tells which vGPU caused hangs */
+	/* shorten UUIDs rather than leave out STRK, which tells which vGPU caused hangs */
 	if (ranks <= columns[STRIKES].rank) {
 		uuid = 8;
 		ranks = ranks_that_fit(uuid, width);

@@ -11,7 +11,7 @@ $(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
 
-# these servers have no libjansson: it is linked in
+# for servers of the test bed, which have no libjansson: it is linked in
 $(O)/tools/server/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -l:libjansson.a -lm
