@@ -81,7 +81,8 @@ await_gpu()
 	esac
 }
 
-# is_alive: true if QEMU is there and KVM still runs the guest.
+# is_alive: true if QEMU is there and KVM still runs the guest. If KVM can't run the guest any
+# further, this ends QEMU.
 is_alive()
 {
 	local log=/var/log/libvirt/qemu/$NAME.log

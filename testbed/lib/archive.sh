@@ -121,7 +121,8 @@ find_archives()
 	for round in 1 2 3; do
 		look_at_sources "$dir" > "$dir/rows"
 		rows=$(debian_rows "$dir" < "$dir/rows")
-		# Debian's may not answer for a moment: try once more; a third party's may never
+		# a source of Debian may not answer for a moment: try once more; a third party's may
+		# never
 		if [ -n "$rows" ]; then [ $round = 1 ] && grep -q '^Err:' "$dir/log" || break; fi
 		[ $round = 3 ] || sleep "${KVGPU_TB_FETCH_PAUSE:-5}"
 	done
@@ -176,7 +177,8 @@ debian_rows()
 	rows=$(awk -F '\t' '$2 ~ /^Debian( Backports)?$/ && $3 ~ /^Debian(-Security| Backports)?$/ && $5 == "main" && $4 !~ /^cdrom:/')
 	[ -n "$rows" ] || rows=$(renamed_rows "$dir")
 	while IFS=$'\t' read -r codename _ _ uri _ entry; do
-		# mmdebstrap's apt runs chrooted: copy: copies this machine's files
+		# mmdebstrap's apt runs chrooted and can't use files of this machine in place, as
+		# file: means; copy: copies them
 		[ -z "$codename" ] || printf '%s\t%s\t%s\n' "$codename" "$(sed 's,^file:,copy:,; s,/*$,,' <<< "$uri")" "$(entry_options "$entry")"
 	done < <(sort_releases <<< "$rows")
 }

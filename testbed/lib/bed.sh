@@ -55,7 +55,7 @@ set_phase()
 	mv "$(bed_run)/phase.new" "$(bed_run)/phase"
 }
 
-# Saved for the supervisor and later commands.
+# The parameters of a bed, saved for the supervisor and later commands.
 BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU CARDS BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE BOOT TOOLS APPEND MACHINE SNAPSHOT)
 
 save_config()

@@ -48,7 +48,7 @@ build_debug_kernel()
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/tmp"
-	# the tmpfs on /tmp would hide it
+	# after the tmpfs: $STAGE_TMP can be below /tmp, where the tmpfs would hide it
 	mkdir -p "$root$STAGE_TMP"
 	mount --bind "$STAGE_TMP" "$root$STAGE_TMP"
 	for patch in "$TB_DIR"/debug/*.patch; do

@@ -92,7 +92,8 @@ fetch_packages()
 	done
 }
 
-# Scripts outside of the test bed call it: tb internal-stage in_rounds TEXT fetch_debs ...
+# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: fetches packages of one suite. Scripts outside of
+# the test bed call it: tb internal-stage in_rounds TEXT fetch_debs ...
 fetch_debs()
 {
 	local dir=$1 suite=$2

@@ -58,8 +58,8 @@ room_for_packages()
 	[ "$free" -ge "$used" ] || die "No space left: only ${free// /} MiB are free below /usr, and about $used are needed there for packages"
 }
 
-# raise_map_count: a page of a BAR that the model re-points in QEMU may be a memory mapping of its
-# own
+# raise_map_count: raises the limit of memory mappings: a page of a BAR that the model re-points in
+# QEMU may be a mapping of its own
 raise_map_count()
 {
 	local want=262144 now

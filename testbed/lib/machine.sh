@@ -12,7 +12,7 @@ machine_stage()
 machine_root() { printf '%s/%s/root\n' "$STAGES" "$(machine_stage)"; }
 
 # tb machine DIR: makes the folder DIR with a new machine in it, which "tb up --machine DIR" boots.
-# tb machine --root: prints the path of the root file system.
+# tb machine --root: prints the path of the root file system that machines are copied from.
 cmd_machine()
 {
 	need_root machine

@@ -37,7 +37,7 @@ cmd_run()
 }
 
 # explain_lost_connection: for ssh's exit status 255. Returns if the connection still exists: then
-# 255 is the command's own status.
+# 255 is the command's own status. Else ends tb with status 125.
 explain_lost_connection()
 {
 	local tries

@@ -89,7 +89,7 @@ make_missing()
 }
 
 # stages_to_make: prints a line for each missing stage: what it is, its label or -, the MiB of its
-# result, the MiB that making it needs besides. The numbers are measured ones and a tenth.
+# result, and the MiB that making it needs besides. The numbers are measured ones and a tenth.
 stages_to_make()
 {
 	local label stage
@@ -110,7 +110,7 @@ discard_unfinished()
 {
 	local dir
 	for dir in "$STAGES"/tmp.*; do
-		# its build has another lock
+		# the debug kernel's build has another lock, and may be at work
 		case $dir in *'*' | */tmp.debug*) ;; *) discard_tree "$dir" ;; esac
 	done
 }

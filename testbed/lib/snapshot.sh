@@ -4,7 +4,6 @@
 # from it. Beds are of the same kind if image, kernel, QEMU and QEMU's arguments are the same; the
 # GPU, the shared folders and the name, in which they differ, are added when the server runs
 # (settle_server). "tb up --boot" boots in any case.
-#
 
 MOST_SNAPSHOTS=12
 

@@ -136,6 +136,7 @@ start_ssh()
 }
 
 # wait_until SECONDS COMMAND...: repeats COMMAND until it succeeds; false when the time is over.
+# Ends the bed if QEMU or a model ends meanwhile.
 wait_until()
 {
 	local limit=$((SECONDS + $1))
