@@ -19,8 +19,8 @@
  *     handler must suit each of these threads.
  *   - A PBDMA's thread runs methods of engines without the lock, and takes it for register state,
  *     channel state and interrupts. Long work is done without the lock: copies, grids, waits for
- *     semaphores, sleeps. An invalidate holds it while it waits for dma_lock and for the helper
- *     inside QEMU.
+ *     semaphores, sleeps. An invalidate holds the lock while it waits for dma_lock and for the
+ *     helper inside QEMU.
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
  *     in use. The bus takes the write side to add and remove guest memory, the MMU to change what
  *     translates. Hold it for about 1 MiB of work at a time. Recursive read locking is allowed.
@@ -48,7 +48,7 @@
 #define GK110_MAX_RUNLIST	4
 #define GK110_MAX_CHAN		4096
 #define GK110_MAX_TSG		4096
-/* indices into gk110.engine[] and PTOP engine ids */
+/* GR, CE0, CE1, CE2: indices into gk110.engine[] and PTOP engine ids */
 #define GK110_MAX_ENGINE	4
 
 struct gk110;
@@ -69,7 +69,7 @@ struct gk110_config {
 	/* PROM image; root/rom_image.c says what it must have */
 	const char *vbios_path;
 	uint64_t ce_bytes_per_s;	/* per copy engine, 0 = as fast as the machine allows */
-	/* warp instructions per second, 0 = as fast as possible */
+	/* warp instructions per second over all SMX, 0 = as fast as possible */
 	uint64_t gr_warps_per_s;
 	bool verbose;
 };
@@ -194,7 +194,7 @@ struct mmu_space {
 	uint64_t pdb;			/* page directory, bytes */
 	enum mem_target pdb_target;
 	uint64_t limit;			/* last valid virtual address, inclusive */
-	uint64_t inst;
+	uint64_t inst;			/* address of the instance block, bytes */
 	bool valid;
 };
 
@@ -232,12 +232,12 @@ struct mmu_seg {
 	bool vol, read_only;
 };
 
-#define MMU_PRIV_ACCESS	1u
+#define MMU_PRIV_ACCESS	1u		/* the access may use PTEs marked privileged */
 /* only look: record no fault, raise no interrupt, fill no TLB */
 #define MMU_PEEK	2u
 
 /*
- * Translate @va in @s for at most @want bytes. Return 0 and *@segor -EFAULT; without MMU_PEEK the
+ * Translate @va in @s for at most @want bytes. Return 0 and *@seg, or -EFAULT; without MMU_PEEK the
  * fault is recorded. To record a fault it tries to take gk110.lock; a caller that holds that lock
  * gives MMU_PEEK or MMU_LOCKED. Call with dma_lock held for reading.
  */
@@ -278,8 +278,8 @@ uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
 /*
  * Translate a page of a window, for mapping it into the CPU's address space. Return 0 and *@seg, or
- * -EFAULT (a fault of the translation is recorded unless MMU_PEEK). Call with dma_lock held for
- * reading.
+ * -EFAULT (a fault of the translation is recorded unless MMU_PEEK). @want may span pages: seg->len
+ * says how far the memory is contiguous. Call with dma_lock held for reading.
  */
 int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
@@ -295,7 +295,7 @@ void pmc_intr_rearm(struct gk110 *g);
 
 /* Set bits of PFIFO_INTR (0x2100) that software clears by writing 1. Lock held. */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
-/* recompute bits 28-30 and the lines; lock held */
+/* Recompute PFIFO_INTR's bits 28-30 and the lines. Lock held. */
 void fifo_intr_update(struct gk110 *g);
 /* Reset of PFIFO by PMC_ENABLE: drop all channels and runlists. Lock held. */
 void fifo_reset_hw(struct gk110 *g);
@@ -435,9 +435,11 @@ void pacer_end(struct pacer *p);
 /* ------------------------------------------------------------------ statistics and messages */
 
 struct gk110_stats {
+	/* a counter for each 64 KiB of BAR0 */
 	atomic_uint_least64_t mmio_rd[256], mmio_wr[256];
 	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
+	/* bytes of guest memory; loads and stores of shaders are not counted */
 	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;
 	/* bytes of VRAM, likewise */
 	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;

@@ -43,7 +43,7 @@ struct ce_surface {
 	uint64_t row_bytes;			/* bytes of one row of blocks */
 	uint64_t layer_offset;
 	struct ce_cursor cur[CE_ROWS];
-	uint64_t moved[2];
+	uint64_t moved[2];			/* bytes: [0] in guest memory, [1] in VRAM */
 };
 
 struct ce_remap {
@@ -67,6 +67,7 @@ struct ce_job {
 	 * Called with dma_lock held for reading.
 	 */
 	int (*step)(struct ce_job *job, uint64_t budget);
+	/* @width: bytes, or elements when converting */
 	uint64_t lines, width;
 	uint64_t line, x;
 	bool uses_src;
@@ -130,11 +131,11 @@ struct ce_run {
 	uint64_t n;
 };
 
-/* The result is that of a copy byte by byte upwards, also where the two overlap. */
+/* The result is that of a copy byte by byte upwards, also where @d and @s overlap. */
 void ce_copy_forward(uint8_t *d, const uint8_t *s, uint64_t n);
 /* Do all @runs in their order, each as ce_copy_forward(). */
 void ce_move_runs(const struct ce_run *runs, unsigned int n, bool streaming);
-/* Move a line; all of it is read before any of it is written */
+/* Move one line of a GOB; all of it is read before any of it is written. */
 void ce_move_gob_line(uint8_t *d, const uint8_t *s);
 
 /* ---- copy.c */

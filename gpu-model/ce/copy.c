@@ -3,9 +3,8 @@
  * Plain copies and fills. There are three kinds of steps, each resumable at (line, x):
  *   linear  pitch to pitch when lines follow each other without a gap: one run of bytes
  *   lines   pitch to pitch with gaps
- *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB A fill is
- * a copy whose source is a pattern that repeats along each line.
- *
+ *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB
+ * A fill is a copy whose source is a pattern that repeats along each line.
  */
 #include <errno.h>
 

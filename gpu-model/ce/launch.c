@@ -16,8 +16,8 @@
  * A single line's pitches are not checked: Mesa (NVK) leaves stale pitches with LINE_COUNT 1.
  *
  * Preemption: open on silicon. The model stops between chunks and keeps its place in the saved
- * method state (gk110/ce.h), so that the launch goes on where it stopped, also on another PBDMA (a
- * repeated overlapping copy would differ).
+ * method state (gk110/ce.h), so that the launch goes on where it stopped, also on another PBDMA. It
+ * must not start over: a repeated overlapping copy would differ.
  */
 #include <errno.h>
 #include <linux/bitfield.h>

@@ -95,6 +95,7 @@ uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg
 	}
 }
 
+/* NULL: a fault was recorded. Call with dma_lock held. */
 static uint32_t *word_at(struct ce_job *job, uint64_t va, enum mmu_access acc)
 {
 	struct mmu_seg seg;
@@ -197,7 +198,10 @@ static int read_words(struct ce_job *job, uint64_t va, uint32_t *v, unsigned int
 	return 0;
 }
 
-/* ce_render_check() sees the address when the mode is set. */
+/*
+ * ce_render_check() sees the address when the mode is set. The address may have changed since then,
+ * so its low bits are dropped (open on the chip).
+ */
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled)
 {
 	unsigned int mode = FIELD_GET(A0B5_RENDER_MODE, state[CE_RENDER_C]);

@@ -144,7 +144,7 @@ static enum eng_ret store(struct chan *c, const struct stored_method *m, uint32_
 {
 	unsigned int word = m->word_plus_1 - 1;
 
-	/* the stopped launch will not be issued again: forget its place */
+	/* a stopped launch will not be issued again after this method: forget its place */
 	c->ce_state[CE_RENDER_C] &= (uint32_t)(A0B5_RENDER_MODE | CE_RENDER_C_SET);
 	c->ce_state[word] = data & m->mask;
 	if (word != CE_RENDER_C)

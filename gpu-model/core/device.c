@@ -68,7 +68,7 @@ static void units_reset(struct gk110 *g)
 {
 	unsigned int u;
 
-	/* they read as zero after this */
+	/* registers read as zero after this */
 	madvise(g->regs, GK110_BAR0_SIZE, MADV_DONTNEED);
 	pthread_mutex_lock(&g->lock);
 	for (u = 0; u < gk110_nr_units; u++)

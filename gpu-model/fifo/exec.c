@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fetching and executing. Runs on the PBDMA's thread without the lock, on the live RAMFC words.
- *
  */
 #include <gk110/ce.h>
 

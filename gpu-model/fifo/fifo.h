@@ -55,7 +55,9 @@ void wake_init(struct wake *w);
 void wake_fini(struct wake *w);
 void wake_post(struct wake *w);
 uint64_t wake_seq(struct wake *w);
-/* Sleep until something was posted after wake_seq() gave @seq, or until @deadline. */
+/*
+ * Sleep until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns).
+ */
 void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
 
 /* ------------------------------------------------------------------ channels */
@@ -94,7 +96,10 @@ struct feng {
 	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
 	int queue[NR_OWNERS];		/* PBDMAs that wait for the engine, in order */
 	unsigned int queued;
-	/* atomics: compilers may access neighbours together */
+	/*
+	 * Two atomics, apart from the flags that the lock protects: compilers may access neighbours
+	 * together.
+	 */
 	/* a PBDMA waits for the engine */
 	atomic_bool wanted;
 	atomic_bool busy;		/* executing a method */
@@ -211,7 +216,10 @@ struct fifo {
 	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
 	unsigned int nr_acq_wait;	/* how many channels have fchan.acq_wait */
-	/* kicks: calls of fifo_kick() */
+	/*
+	 * kicks: calls of fifo_kick(); acq_sleepers: not 0 while a channel retries its acquire
+	 * after a kick
+	 */
 	atomic_uint kicks, acq_sleepers;
 	uint32_t preempt;		/* last id and type written */
 	pthread_t keeper;
@@ -241,7 +249,7 @@ void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
  * exec_run(), host_method(), semaphore_execute() and semaphore_retry() without the lock.
  */
 
-enum run exec_run(struct pbdma *p);
+enum run exec_run(struct pbdma *p);	/* run until the result is not RUN_GO */
 /* Take the method in progress as done: it was lost with its engine. */
 void exec_skip(struct pbdma *p);
 void exec_forget(struct pbdma *p);	/* call after loading a channel */

@@ -2,7 +2,6 @@
 /*
  * Methods below 0x100: PFIFO's own on every subchannel (classes A06F and A16F; push.h names the
  * sources).
- *
  */
 #include "fifo.h"
 

@@ -167,6 +167,10 @@ static void earlier(uint64_t *next, uint64_t t)
 		*next = t;
 }
 
+/*
+ * Whether the engine is due to leave its channel now. If it will be due later, *@next is when to
+ * look.
+ */
 static bool switch_due(struct fifo *f, struct feng *e, uint64_t now, uint64_t *next)
 {
 	struct pbdma *p = owner_of(f, e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Semaphores of PFIFO (cla16f.h SEMAPHORED). A channel may be unloaded in an acquire: all
- * of the acquire's state is in RAMFC.
+ * Semaphores of PFIFO (cla16f.h SEMAPHORED). A channel may be unloaded in an acquire: all of the
+ * acquire's state is in RAMFC.
  *
  * Open, the model chooses: GEQ compares the signed difference, so that counters may wrap; a 16-byte
  * release needs a 16-byte aligned address; reductions INC and DEC wrap at the payload, as the copy
@@ -19,6 +19,7 @@ static uint64_t semaphore_va(const struct pbdma *p)
 	       (W(p, RAMFC_SEMAPHORE_B) & HOST_SEMAPHORE_LOWER);
 }
 
+/* NULL: a fault was recorded. Call with dma_lock held. */
 static uint32_t *word_at(struct pbdma *p, uint64_t va, enum mmu_access acc)
 {
 	struct chan *c = &p->fc->c;
@@ -65,6 +66,7 @@ static bool deadline_passed(struct gk110 *g, uint32_t config, uint32_t deadline)
 	return (config & RAMFC_ACQUIRE_TIMEOUT_EN) && (int32_t)(ticks(g) - deadline) >= 0;
 }
 
+/* 1: the acquire succeeded, 0: not yet, -1: fault */
 static int try_acquire(struct pbdma *p)
 {
 	uint32_t d = W(p, RAMFC_SEMAPHORE_D), mem = 0;

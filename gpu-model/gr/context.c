@@ -25,7 +25,10 @@
 #define BLOCK		256u
 #define CHUNK_WORDS	1024u
 #define PATCH_BATCH	32u
-/* Open: how long a patch list may be. */
+/*
+ * Open: how many entries a patch list may have. A channel that is to stop may still execute
+ * PATCH_PATIENT entries.
+ */
 #define PATCH_MAX	(1u << 20)
 #define PATCH_PATIENT	(1u << 14)
 
@@ -99,7 +102,7 @@ int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *w
 struct reg_list {
 	const struct falcon *dmem;
 	const uint32_t *fixed;		/* a fixed list, or NULL */
-	uint32_t head, nr;
+	uint32_t head, nr;		/* @head: byte offset in the data segment; @nr: words */
 };
 
 /* A list whose tail is no valid end has no words. */

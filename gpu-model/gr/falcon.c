@@ -39,7 +39,7 @@ void falcon_fini(struct falcon *f)
 
 void falcon_reset(struct falcon *f)
 {
-	/* the chip clears both (FALCON_DMACTL_SCRUBBING) */
+	/* the chip clears both memories (FALCON_DMACTL_SCRUBBING) */
 	memset(f->imem, 0, f->imem_size);
 	memset(f->dmem, 0, f->dmem_size);
 	memset(f->imem_port, 0, sizeof(f->imem_port));

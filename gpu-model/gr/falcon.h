@@ -13,13 +13,13 @@
 #include <gk110/falcon.h>
 
 struct falcon_port {
-	/* the offset advances with auto-increment */
+	/* last control word; its offset advances with auto-increment */
 	uint32_t ctrl;
 };
 
 struct falcon {
 	const char *name;
-	uint32_t imem_size, dmem_size;	/* bytes */
+	uint32_t imem_size, dmem_size;	/* bytes, multiples of 256, at most 64 KiB */
 	uint32_t *imem, *dmem;
 	struct falcon_port imem_port[FALCON_IMEM_PORTS], dmem_port[FALCON_DMEM_PORTS];
 	uint32_t intr, intr_en, intr_route;
@@ -31,7 +31,7 @@ struct falcon {
 /* what the owner has to do after a write */
 enum falcon_event {
 	FALCON_NONE,
-	FALCON_OTHER,
+	FALCON_OTHER,			/* no common port: the owner handles it */
 	FALCON_STARTED,
 	FALCON_TRIGGERED,		/* bits were set in .intr */
 	FALCON_INTR_CHANGED,		/* acknowledged, masked or routed */
@@ -48,7 +48,7 @@ void falcon_reset(struct falcon *f);
 bool falcon_read(struct falcon *f, uint32_t off, uint32_t *val);
 enum falcon_event falcon_write(struct falcon *f, uint32_t off, uint32_t val);
 
-/* as the program sees it; out of range: 0, writes are dropped */
+/* data memory as the program sees it; out of range: reads give 0, writes are dropped */
 uint32_t falcon_dmem_get(const struct falcon *f, uint32_t addr);
 void falcon_dmem_set(struct falcon *f, uint32_t addr, uint32_t val);
 

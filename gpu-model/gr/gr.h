@@ -53,7 +53,7 @@ struct ctx_mem {
 struct fecs {
 	struct falcon falcon;
 	enum fecs_program program;
-	/* gk110.lock may be dropped meanwhile */
+	/* a command or a switch is executed; gk110.lock may be dropped meanwhile */
 	bool busy;
 	/* the program waits, until a reset or a new start */
 	bool hung;
@@ -61,6 +61,8 @@ struct fecs {
 	unsigned int queued;
 	struct ctx_mem ctx;
 };
+
+/* ---------------------------------------------------------------- inline uploads */
 
 #define UPLOAD_STAGE	4096u
 

@@ -57,7 +57,10 @@ static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t 
 	intr_update(g);
 }
 
-/* The PMU's own registers are left out: the script would call itself. */
+/*
+ * The PMU's own registers are left out: the script would call itself. A script can still reset the
+ * PMU by writing PMC_ENABLE (root/pmc.c).
+ */
 static void memx_write(struct gk110 *g, uint32_t addr, uint32_t val)
 {
 	if ((addr & ~(PMU_SIZE - 1)) != PMU_BASE)

@@ -154,7 +154,8 @@ const struct gr_actions gr_actions_report = { report_table,
 /* ---------------------------------------------------------------- notifiers */
 
 /*
- * {time 64, info 32, status}; status 0 is done (nouveau nvif cl506f-style notifiers; open: info).
+ * A notifier: {time 64, info 32, status}; status 0 is done (nouveau nvif cl506f-style notifiers;
+ * open: info).
  */
 static enum eng_ret notify(struct gr_exec *x)
 {

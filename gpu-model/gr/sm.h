@@ -32,7 +32,7 @@ struct sm_grid {
 	/* from here to texture_cbuf: class state, by the methods that set it */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
 	uint64_t local_base, local_size_per_sm;
-	/* in generic addresses; 16 MiB each */
+	/* where these windows begin in generic addresses; 16 MiB each */
 	uint32_t local_window, shared_window;
 	uint64_t header_pool, sampler_pool;
 	uint32_t max_header, max_sampler;
@@ -41,7 +41,7 @@ struct sm_grid {
 	struct {
 		unsigned int gpc, tpc;
 		uint32_t warp_esr, global_esr;	/* TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR */
-		uint32_t pc;
+		uint32_t pc;			/* from the code base */
 	} trap;
 };
 

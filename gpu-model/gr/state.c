@@ -110,7 +110,10 @@ bool state_bundle_word(uint32_t addr, unsigned int *word)
 	return true;
 }
 
-/* Open on the chip; the model takes zeros, with rendering and launches enabled. */
+/*
+ * The state before a context is loaded: open on the chip; the model takes zeros, with rendering and
+ * launches enabled.
+ */
 void state_reset(struct gr *gr)
 {
 	for (unsigned int i = 0; i < STRAND_WORDS; i++)

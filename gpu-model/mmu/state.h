@@ -24,14 +24,17 @@ struct mmu {
 	pthread_t fault_thread;
 	/* fault_lock protects fault_stop to queue[] */
 	bool fault_running, fault_stop;
-	uint32_t queued;
+	uint32_t queued;			/* bit per unit with a record in queue[] */
 	bool dropped;
 	struct fault_record queue[32];
 
 	struct peephole *peephole;	/* protected by gk110.lock */
 };
 
-/* memory.c: mem_read() and mem_write() without statistics. Call with dma_lock held for reading. */
+/*
+ * memory.c: mem_read() and mem_write() without statistics. False: a byte is outside of memory. Call
+ * with dma_lock held for reading.
+ */
 bool mem_fetch(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_store(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
 /*

@@ -18,7 +18,7 @@ struct tlb {
 	struct gk110 *g;
 	struct tlb *next;		/* list of the device, under mmu.tlbs_lock */
 	bool hub;
-	/* threads that share a client may lose some */
+	/* hits not yet in the statistics; threads that share a client may lose some */
 	atomic_uint_least32_t hits;
 	struct tlb_line small[TLB_SMALL], big[TLB_BIG], dir[TLB_DIR];
 };

@@ -159,7 +159,7 @@ static void count_bytes(struct gk110 *g, const struct mmu_seg *seg, size_t n, bo
 		stat_add(g, dma_rd_bytes, n);
 }
 
-/* Return how many, or -EFAULT. */
+/* Return how many bytes were copied, or -EFAULT. */
 static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 			  uint64_t va, void *buf, size_t len, enum mmu_access acc,
 			  unsigned int flags)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two-level walk of the GMMU. A directory entry names two tables for the same range, one of big and
- * one of small pages. The big one, if valid, is the translation; if invalid with PRIV, it ends the
- * walk; otherwise the small page's entry decides. If both entries are valid, that is a fault
- * (BOTH_PTES).
+ * one of small pages. The big page's entry, if valid, is the translation; if invalid with PRIV, it
+ * ends the walk; otherwise the small page's entry decides. If both entries are valid, that is a
+ * fault (BOTH_PTES).
  *
  * Sources: docs of the entry bits in include/gk110/mmu.h; the meaning of an invalid big entry with
  * PRIV from nvkm vmmgk104.c; fault reasons from nvkm fifo/gk104.c and rnndb gf100_vm.xml. Open, and

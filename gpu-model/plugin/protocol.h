@@ -19,7 +19,7 @@
 #define BARMAP_MAGIC		0x30313147u
 #define BARMAP_VERSION		1u
 #define BARMAP_PAGE_SHIFT	12
-#define BARMAP_NR_WIN		3
+#define BARMAP_NR_WIN		3	/* numbers as in the model's enum bar_window */
 #define BARMAP_MAX_FILES	256
 #define BARMAP_MAX_OPS		512	/* in one BARMAP_BATCH */
 /* QEMU waits 5 s for the model, which may wait for the helper */
@@ -78,8 +78,8 @@ struct barmap_fault {
 };
 
 enum barmap_op_code {
-	BARMAP_MAP = 1,		/* pages show @file from @file_page on */
-	/* reads as ones, loses writes; wakes waiting vCPUs */
+	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes waiting vCPUs */
+	/* pages read as ones, writes to them are lost; wakes waiting vCPUs */
 	BARMAP_POISON,
 	BARMAP_ZAP,		/* pages are emptied: the next access faults */
 	BARMAP_WAKE,		/* changes nothing: waiting vCPUs try again */

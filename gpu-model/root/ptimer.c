@@ -127,7 +127,10 @@ static void alarm_update(struct gk110 *g)
 	pmc_intr_set(g, PMC_INTR_TIMER, reg_get(g, PTIMER_INTR) & reg_get(g, PTIMER_INTR_EN));
 }
 
-/* Lock held. */
+/*
+ * Monotonic ns of the next match that would raise an interrupt, 0 if that is past, or MONO_NEVER.
+ * Lock held.
+ */
 static uint64_t wake_at(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;

@@ -4,6 +4,9 @@
  *
  * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and
  * video engines are reported as absent.
+ *
+ * The init here fills gk110.engine[] and the numbers of runlists and PBDMAs. It runs before the
+ * init of all other units (core/device.c), some of which read them.
  */
 #include <errno.h>
 

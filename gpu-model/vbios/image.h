@@ -28,7 +28,7 @@ struct image {
 	unsigned int nr_bit;
 };
 
-/* image.c: both end the program when the image is full. */
+/* image.c: both end the program when the image is full. image_put() returns the table's address. */
 uint16_t image_put(struct image *img, const void *data, size_t len);
 void image_bit(struct image *img, char id, uint8_t version, const void *table, size_t len);
 void image_make(struct image *img);
@@ -36,7 +36,7 @@ void image_make(struct image *img);
 /* each puts its tables, and the BIT entries named beside it */
 void memory_tables(struct image *img);		/* memory.c: BIT M and C */
 void power_tables(struct image *img);		/* power.c: BIT P */
-void init_tables(struct image *img);
-uint16_t dcb_table(struct image *img);
+void init_tables(struct image *img);		/* board.c: BIT i, I and the display entries */
+uint16_t dcb_table(struct image *img);		/* board.c: address of the device control block */
 
 #endif

@@ -15,7 +15,7 @@
 /* M0203, memory type by strap: nouveau bios/M0203.c */
 struct PACKED m0203 {
 	uint8_t version, header_len, entry_len, count;
-	uint8_t type;		/* selected by the RAMCFG strap */
+	uint8_t type;		/* 0: the RAMCFG strap selects the entry */
 	uint16_t pointer;
 	struct PACKED {
 		uint8_t type_strap, group;

@@ -22,7 +22,7 @@
  *   barmap.lock while it waits for the helper, which needs neither.
  *
  * Transient pages are emptied again after a moment (TRANSIENT_NS or USERD_NS, longer for a page
- *   that is touched again and again):
+ * that is touched again and again):
  *   - a page that can't be translated or mapped, or whose BAR is off, which reads as ones: the
  *     access that faulted has to complete somehow. A translation's fault is recorded once for each
  *     time that the page is shown, not for each access, and writes to the page are lost;
@@ -405,7 +405,7 @@ static void wake(struct barmap *b, enum bar_window w, uint32_t page)
 	ops_flush(b);
 }
 
-/* False: it is out of date, or has no room in .transient. Lock held. */
+/* Install an answer. False: it is out of date, or has no room in .transient. Lock held. */
 static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr,
 			  uint64_t show, bool userd, uint64_t generation)
 {

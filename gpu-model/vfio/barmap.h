@@ -22,12 +22,12 @@
 #define SHOW_FILE_SHIFT	40
 #define SHOW_FILE	(0xffull << SHOW_FILE_SHIFT)
 #define SHOW_PAGE	((1ull << SHOW_FILE_SHIFT) - 1)
-#define SHOW_VRAM	0u		/* guest memory has slot + 1 */
+#define SHOW_VRAM	0u		/* file id; guest memory has slot + 1 */
 
 struct barmap_window {
 	uint64_t *show;			/* per page */
 	uint32_t nr_pages;
-	uint32_t lo, hi;
+	uint32_t lo, hi;		/* outside of [lo, hi) nothing is shown */
 	uint64_t generation;
 };
 
@@ -57,7 +57,7 @@ struct barmap {
 	bool enabled;
 	struct barmap_op op[BARMAP_MAX_OPS];
 	unsigned int nr_ops;
-	/* operations since the windows were last single mappings */
+	/* operations since the windows were last single mappings, and how many there may be */
 	uint64_t cuts, max_cuts;
 	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
 	unsigned int nr_transient;
@@ -66,7 +66,7 @@ struct barmap {
 
 	/* the helper: barmap_link.c */
 	enum barmap_helper helper;
-	/* the link thread will drop it */
+	/* the helper is given up: the link thread will drop it */
 	bool broken;
 	bool offered;
 	int calls, faults;

@@ -33,6 +33,7 @@ static const struct {
 	const char *name;
 	unsigned int region;
 	uint64_t size;
+	/* where the window is in the region, and which part of the region may be mapped */
 	uint64_t base, map_size;
 	uint64_t map_base;
 } region_of[NR_WIN] = {

@@ -20,7 +20,7 @@
 
 /* ------------------------------------------------------------------ guest memory (dma.c) */
 
-#define DMA_MAX_FILES	255	/* 0 is video memory in the mapped windows */
+#define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
 
 /* Changed with dma_lock held for writing. */
 struct dma_file {
@@ -68,7 +68,7 @@ struct irq_state {			/* protected by gk110.lock */
 	/* eventfds; -1: none */
 	int fd[NR_IRQS];
 	bool level;
-	/* waits for the client's unmask */
+	/* INTx waits for the client's unmask */
 	bool masked;
 };
 
@@ -116,7 +116,7 @@ int barmap_start(struct barmap *b, struct gk110 *g);
  * windows for mapping.
  */
 bool barmap_wait_helper(struct barmap *b, pid_t client_pid);
-/* The file behind a region, and its part that may be mapped. */
+/* The file behind a region (0, 1 or 3), and the part of the region that may be mapped. */
 int barmap_region_fd(const struct barmap *b, unsigned int region);
 bool barmap_region_area(unsigned int region, uint64_t *off, uint64_t *size);
 /* @on: whether the guest can reach its BARs. barmap.lock not held. */
@@ -143,11 +143,11 @@ struct vu_msg {
 	struct vu_hdr hdr;
 	const uint8_t *data;		/* the bytes behind the header, not aligned */
 	uint32_t len;
-	int *fds;			/* a handler that keeps one sets it to -1 */
+	int *fds;			/* a handler that keeps a descriptor sets it to -1 */
 	unsigned int nr_fds;
 	uint8_t *reply;			/* room for VU_MSG_MAX - 16 bytes */
 	uint32_t reply_len;
-	/* to send with the reply; stays open */
+	/* descriptor to send with the reply; stays open */
 	int reply_fd;
 };
 

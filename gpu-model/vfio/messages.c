@@ -116,7 +116,7 @@ static int handle_unsupported(struct vfio_server *s, struct vu_msg *m)
 
 static const struct {
 	const char *name;
-	uint32_t min, max;
+	uint32_t min, max;	/* bytes behind the header; max 0: exactly min */
 	vu_handler handle;
 } commands[] = {
 	[VU_VERSION] = { "VERSION", sizeof(struct vu_version), 65536, version_negotiate },

@@ -241,7 +241,8 @@ static void take_fds(struct vfio_server *s, struct msghdr *m)
 
 /*
  * Read once, and serve what came. The kernel ends a read behind data that came with descriptors, so
- * descriptors belong to the message that has the last byte read.
+ * descriptors belong to the message that has the last byte read. Return 1: there may be more at
+ * once, 0: wait, -errno: the connection ends.
  */
 static int client_read(struct vfio_server *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VERSION, the hand-shake: a version number and a JSON object of capabilities. It must not read
- * beyond the message's bytes.
+ * VERSION, the hand-shake: a version number and a JSON object of capabilities. The parser must not
+ * read beyond the message's bytes.
  */
 #include <errno.h>
 #include <stdio.h>

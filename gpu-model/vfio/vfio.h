@@ -18,8 +18,8 @@ struct vfio_options {
 extern const struct bus_ops vfio_bus_ops;
 
 /*
- * Bind the sockets and block the signals that vfio_server_run() waits for, which threads inherit:
- * call it first. NULL: an error.
+ * Bind the sockets and block the signals that vfio_server_run() waits for: call it before any
+ * thread is started, as threads inherit the mask. NULL: an error.
  */
 struct vfio_server *vfio_server_create(const struct vfio_options *opt);
 /*

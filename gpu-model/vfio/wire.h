@@ -11,7 +11,7 @@
 
 struct vu_hdr {
 	uint16_t id, cmd;
-	uint32_t size;
+	uint32_t size;			/* bytes of the message, with this header */
 	uint32_t flags;
 	uint32_t error;			/* errno, in a reply with VU_F_ERROR */
 };

@@ -60,7 +60,7 @@ static struct code_line *find(struct sm *sm, uint32_t pc, const uint64_t *raw, u
 
 /*
  * Read the mapped part of a line: a program may end in the last mapped page, and the rest of the
- * line may be missing.
+ * line may be missing. False: the 64 bytes at @pc are missing.
  */
 static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw,
 		  unsigned int flags)

@@ -307,7 +307,7 @@ static bool finish_memory(struct sm_insn *in)
 	return true;
 }
 
-/* The first four are in src[0]'s registers, the rest in src[1]'s. */
+/* The first four words of a request are in src[0]'s registers, the others in src[1]'s. */
 static bool finish_texture(struct sm_insn *in)
 {
 	static const uint8_t coordinates[] = { 1, 1, 2, 2, 3, 3, 3, 3 };

@@ -11,7 +11,10 @@
 
 #include "insn.h"
 
-/* the offset of a byte of struct sm_insn, or one of these with the operand's number */
+/*
+ * where a field goes: the offset of a byte of struct sm_insn, or one of these with the operand's
+ * number in the low bits
+ */
 enum sm_to {
 	SM_TO_OPERAND	= 0x8000,
 	SM_TO_DREG	= 0x8000,	/* dst[n] = register */
@@ -58,7 +61,7 @@ struct sm_alu_row {
 	uint8_t forms;
 	uint8_t b;		/* the source that is b; c is the next one */
 	bool c;
-	uint8_t imm;
+	uint8_t imm;		/* type of an immediate; SM_F16: as the source's type says */
 	uint16_t op;
 	const struct sm_field *fields;
 };
@@ -73,7 +76,7 @@ struct sm_row {
 };
 
 extern const struct sm_alu_row sm_alu_rows[];
-/* each ends with a row whose op is SM_ILLEGAL */
+/* each table below ends with a row whose op is SM_ILLEGAL */
 extern const struct sm_row sm_control_rows[];
 extern const struct sm_row sm_memory_rows[];
 extern const struct sm_row sm_texture_rows[];

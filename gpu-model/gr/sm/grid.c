@@ -8,7 +8,6 @@
  *
  * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their
  * end first, however long that takes. An error or a reset of the engine drops running CTAs.
- *
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -418,7 +418,7 @@ struct sm_insn {
 	uint8_t lanes;
 	uint8_t cache;		/* enum sm_cache; CCTL, CCTLL: which cache */
 	uint8_t bank;		/* LDC: constant bank */
-	int32_t offset;
+	int32_t offset;		/* memory, LDC: bytes added to the base */
 	uint8_t xmode;		/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI */
 	bool max;		/* VMNMX.MX */
 	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL */

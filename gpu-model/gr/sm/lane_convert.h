@@ -7,8 +7,8 @@
  * on a newer chip). I2F, F2F and the integer roundings are exact IEEE ones in the stated mode; NaN
  * payloads pass between single and double.
  *
- * Subnormal arguments and results are flushed, as ptxas expects. Open: the fixed-point form of
- * RRO's result, which programs pass on to MUFU.
+ * MUFU: subnormal arguments and results are flushed, as ptxas expects. Open: the fixed-point form
+ * of RRO's result, which programs pass on to MUFU.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_CONVERT_H
 #define KVGPU_MODEL_GR_SM_LANE_CONVERT_H

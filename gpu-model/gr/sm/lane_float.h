@@ -269,8 +269,9 @@ static enum step op_fcmp(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Open: the chip's exact ranges. The model gives true where the short way (reciprocal, two steps of
- * Newton without .FTZ) could meet a subnormal, an infinity, a NaN or a zero.
+ * FCHK: true where a / b needs the long way. Open: the chip's exact ranges. The model gives true
+ * where the short way (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an
+ * infinity, a NaN or a zero.
  */
 static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -287,7 +288,10 @@ static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* The instruction's .lanes has one of these operations for each thread of the quad. */
+/*
+ * FSWZ: a is the first source of the thread that fswz_lane() names, b the second source of this
+ * thread. The instruction's .lanes has one of these operations for each thread of the quad.
+ */
 enum { FSWZ_ADD, FSWZ_B_MINUS_A, FSWZ_A_MINUS_B, FSWZ_B };
 
 static unsigned int fswz_lane(unsigned int sub, unsigned int l)

@@ -311,7 +311,9 @@ static inline void address64(const struct warp *w, const struct uop *u, struct w
 	}
 }
 
-/* 1: all lanes are in one page. 0: they are not, or not in global memory. */
+/*
+ * 1: all lanes are in one page. 0: they are not, or not in global memory. -1: the warp was stopped.
+ */
 static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type,
 			bool write, struct pattern *a)
 {

@@ -6,12 +6,12 @@
 
 struct sm_text {
 	char *buf;
-	size_t size, len;
+	size_t size, len;	/* @len also counts text that did not fit */
 };
 
 /*
  * A modifier: print words[v] after a dot, where v is the byte at offset @from of struct sm_insn,
- * and NULL prints nothing.
+ * and NULL prints nothing. Or a function that prints the modifier with its dot.
  */
 struct sm_modifier {
 	const char *name;

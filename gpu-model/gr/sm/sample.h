@@ -16,6 +16,7 @@ struct request {
 	float lod;
 	float ref;
 	int off[3];
+	/* p[] is a place on face @face, and @layer the first layer of the cube */
 	bool cube;
 	unsigned int face;
 };

@@ -6,8 +6,8 @@
  * these instructions (Mesa nil/su_info.rs). What each instruction does with the words is taken from
  * Mesa's nak/ir.rs, which describes it from tests on the chip.
  *
- * One difference: the model keeps the bytes of a GOB line after line (ce/surface.c), and
- * SUBFM computes such places.
+ * One difference from the chip: the model keeps the bytes of a GOB line after line (ce/surface.c),
+ * and SUBFM computes such places.
  */
 #include <math.h>
 #include <string.h>
@@ -147,7 +147,7 @@ static uint64_t surface_address(const struct warp *w, const struct uop *u, unsig
 #define OUTSIDE_TRAP	1
 #define OUTSIDE_CLAMPED	3
 
-/* STEP_STOP: a lane is outside, and that is to trap. */
+/* Reduce *@m to the lanes that access memory. STEP_STOP: a lane is outside, and that is to trap. */
 static enum step inside(struct warp *w, const struct uop *u, uint32_t outside, uint32_t *m)
 {
 	if (u->in->su_clamp == OUTSIDE_CLAMPED)
