@@ -24,7 +24,8 @@ struct bench_row {
 /*
  * Takes @row->samples samples after one that warms up, and then prints each as a line of JSON.
  * Marks stand around the samples (mark.h). @once stores a value of the row's unit in *@value and
- * returns 0 or -errno. After an error no sample of the row is printed.
+ * returns 0 or -errno. After an error no sample of the row is printed, and the program fails (but
+ * see .may_lack).
  */
 void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value),
 	       void *ctx);

@@ -92,7 +92,7 @@ static void buffers(struct bench *b, unsigned int beside_gib)
 		}
 }
 
-/* video memory that is mapped and not used, until there is @gib of it; false: it has less */
+/* video memory that is mapped and not used, until there is @gib of it; false: there is less */
 static bool fill(struct bench *b, struct nouveau_bo **filler, unsigned int *nr, unsigned int gib)
 {
 	uint64_t most = gpu_param(&b->g, NOUVEAU_GETPARAM_FB_SIZE, 0);

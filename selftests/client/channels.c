@@ -63,7 +63,8 @@ void test_channels(const struct client_options *o)
 
 /*
  * Channel groups through the stock interface: since 6.12 the NVIF ioctl makes a device and engine
- * objects (nouveau_abi16.c). Here only that the answer is this one; selftests/attacks has groups.
+ * objects, nothing else (nouveau_abi16.c). Here only that it refuses a group; selftests/attacks has
+ * groups.
  */
 void test_groups(const struct client_options *o)
 {

@@ -2,8 +2,8 @@
 /*
  * The second way of the kernel's interface (6.6 and later; what NVK uses): the program places
  * buffers in its address space with VM_BIND and runs pushbuffers with EXEC. Direct ioctls: libdrm
- * has no calls for them. A GR channel, whose runlist is 0 in every layout, because completion is a
- * sleeping wait (see sleep.c).
+ * has no calls for them. The pushbuffers run on a GR channel, whose runlist is 0 in every layout,
+ * because completion is a sleeping wait (see sleep.c).
  */
 #include "client.h"
 

@@ -25,7 +25,7 @@ enum {
 /* cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING: the engine waits for the driver's acknowledge */
 #define CE_INTERRUPT_BLOCKING	(1u << 5)
 
-/* ms, or -1 */
+/* ms until the channel was killed, or -1 */
 static long await_death(struct gpu_chan *c)
 {
 	uint64_t start = now_us();

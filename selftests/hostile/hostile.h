@@ -51,7 +51,10 @@ enum {
  * video memory.
  */
 bool hostile_open(struct hostile *h);
-/* Do a function level reset. Return false when there is no GPU that has one. */
+/*
+ * Do a function level reset. Return false when there is no GPU that has one. Memory decoding is off
+ * afterwards, until hostile_open().
+ */
 bool hostile_reset(void);
 /*
  * Begin as a driver does after loading: bare_take_over(), and one channel, with h->loot mapped at

@@ -295,7 +295,7 @@ int main(void)
 	streams();
 	errors();
 	numbers();
-	/* with a handle of it alive */
+	/* the context ends with a handle of it alive */
 	MUST(cuCtxDestroy_v2(ctx));
 	check(cublasDestroy_v2(blas) == BLAS_NOT_INITIALIZED, "a handle whose context has ended");
 	printf("1..%d\n", number);

@@ -141,7 +141,7 @@ static void change_managed(void *data)
 	shared_with_function[5000] = shared_with_function[0];
 }
 
-/* a function of the host sees what work before it has written, and work after it its own stores */
+/* a function of the host sees what work before it wrote; work after it sees what it wrote */
 static void functions(void)
 {
 	int i, wrong = 0;

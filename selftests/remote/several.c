@@ -414,7 +414,7 @@ static int dies(void)
 	FAILS(cuMemAlloc_v2(&p, 100), CUDA_ERROR_SYSTEM_NOT_READY);
 	FAILS(cuStreamSynchronize(device[1].stream), CUDA_ERROR_SYSTEM_NOT_READY);
 	use(0);
-	/* the stream that waited goes on, and says once that this has not come */
+	/* the stream that waited goes on, and says once that what it waited for has not come */
 	FAILS(cuStreamSynchronize(device[0].stream), CUDA_ERROR_SYSTEM_NOT_READY);
 	FAILS(cuMemcpyPeer(device[0].buffer, device[0].ctx, device[1].buffer, device[1].ctx, 100),
 	      CUDA_ERROR_SYSTEM_NOT_READY);

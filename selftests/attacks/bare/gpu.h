@@ -38,7 +38,10 @@ bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t 
 		    unsigned int ms);
 void bare_delay_us(struct bare_gpu *g, unsigned int us);
 
-/* Move PRAMIN so that it shows @addr, and return where @addr is in it. */
+/*
+ * Move PRAMIN so that it shows @addr, and return where @addr is in it. What follows @addr is shown,
+ * too, up to the end of the window.
+ */
 volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t addr);
 /*
  * Access any physical memory through PRAMIN, then move PRAMIN back to where it was. @addr and @len
@@ -53,8 +56,8 @@ void bare_mem_zero(struct bare_gpu *g, enum bare_target t, uint64_t addr, size_t
 
 void bare_find_engines(struct bare_gpu *g);
 /*
- * Make the chip ready for channels of our own. Call when no driver has the card. BAR1 then shows
- * VRAM from address 0 on.
+ * Make the chip ready for channels of our own. Call when no driver has the card. No interrupt is
+ * raised afterwards, and BAR1 shows VRAM from address 0 on.
  */
 void bare_take_over(struct bare_gpu *g);
 void bare_flush(struct bare_gpu *g);

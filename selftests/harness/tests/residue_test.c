@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a register keeps of another tenant's exception is not told with a vGPU's next exception
- * (S4). Among them are a GPC's registers of its PROP's error, the method that a PBDMA's HCE
- * refused, and what was wrong with a copy engine's launch.
+ * (S4). Such registers tell of an error of a GPC's PROP, of the method that a PBDMA's HCE refused,
+ * and of what was wrong with a copy engine's launch.
  */
 #include <setjmp.h>
 #include <stdarg.h>

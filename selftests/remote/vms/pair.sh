@@ -91,7 +91,7 @@ no_exits()
 # the last line of /tmp/waits is the program's exit code
 waits() { in_lab sh -c '/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits'; }
 
-# timed PARTS...: the first that fails is the last
+# timed PARTS...: runs the parts and prints how long each takes; the first that fails is the last
 timed()
 {
 	local part began

@@ -48,7 +48,7 @@ static void pinned_copies(void **state)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
-	/* the answer to a copy in with that flag comes when the copy is over, too */
+	/* the answer to a copy in with COPY_WHOLE comes when the copy is over, too */
 	fake_busy = 4;
 	answers = fake_answers;
 	ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);

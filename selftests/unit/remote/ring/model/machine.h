@@ -5,12 +5,12 @@
  * other, as the test's program for the thread says. It stops at each load, at each call into the
  * kernel, and at a fence behind stores that are not visible yet. The search then continues with
  * each thing that could happen next. A store goes into the thread's own store buffer: the thread's
- * later loads see it, the other thread does not. In the order TSO stores leave first in, first out,
- * as on x86. In the order WEAK a store may overtake stores to other places, but no store that is
- * before a release store is overtaken by it. (Loads are done in the order of the program. Whether
- * they are declared as that order needs is the thread sanitizer's task.) A thread's state is its
- * state at the begin of the current call, and what it has read since. So a step repeats the call up
- * to where it stopped. A state that was there before is not searched again.
+ * later loads see it, the other thread does not. In the order TSO stores leave the buffer first in,
+ * first out, as on x86. In the order WEAK a store may overtake stores to other places, but no store
+ * that is before a release store is overtaken by it. (Loads are done in the order of the program.
+ * Whether they are declared as that order needs is the thread sanitizer's task.) A thread's state
+ * is its state at the begin of the current call, and what it has read since. So a step repeats the
+ * call up to where it stopped. A state that was there before is not searched again.
  */
 #ifndef KVGPU_RING_MACHINE_H
 #define KVGPU_RING_MACHINE_H
