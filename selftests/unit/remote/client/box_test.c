@@ -2,7 +2,7 @@
 /*
  * Copies of several lines to the device of another server than the stream's. By NVIDIA's "API
  * synchronization behavior" a library may return from a copy of pageable memory before the GPU has
- * made it: the server here always does. There is no server.
+ * made it. The servers' part, which stands in for the channel here, always does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
