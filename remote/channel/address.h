@@ -21,9 +21,10 @@ struct address {
 };
 
 /*
- * Read an address; an aperture may have ",bell=" and an address of unix: or vsock: behind. @listen:
- * as a server that listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why,
- * a text that is never freed.
+ * Read "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT";
+ * an aperture may have ",bell=" and an address of unix: or vsock: behind. @listen: as a server that
+ * listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is
+ * never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 

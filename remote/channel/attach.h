@@ -90,7 +90,7 @@ uint64_t attach_knocks(const struct attach_page *page);
 /* Be ready for another client. Nothing of the server may use the aperture any more. */
 void attach_server_again(struct attach_server *s);
 
-/* The same for a client. */
+/* As attach_server_step(), for a client. */
 enum attach_step attach_client_step(struct attach_client *c);
 /* leave the aperture; one access */
 void attach_client_leave(struct attach_client *c);

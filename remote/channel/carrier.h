@@ -99,7 +99,7 @@ int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
-/* The answer to a client's hello: 0, or the result that the client is told. @admit: or NULL. */
+/* The answer to a client's hello: 0, or the result that the client is told. @admit may be NULL. */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
 			kvgpu_remote_admit admit, void *ctx);
 /* the server's own error for a result that it has told: 0, -EPROTO, -EACCES */

@@ -27,8 +27,9 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 				      const void *bytes, size_t n);
 
 /*
- * Connect to the server at @address. *out is set before @happened is called. *why: the reason of an
- * error, a text that is valid until this thread's next call.
+ * Connect to the server at @address. *out is set before @happened is called. -EPROTO: the server
+ * refuses this client, is of another version, or breaks the rules. *why: the reason of an error, a
+ * text that is valid until this thread's next call.
  */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
@@ -46,7 +47,7 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
-/* *bytes: its size */
+/* *bytes: the arena's size */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 /* Whether the arena is one memory, in which each side sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);

@@ -294,7 +294,10 @@ static int open_place(const char *path, enum aperture_side side, unsigned int *i
 	return r;
 }
 
-/* that of place 0 is the address's; that of place n has a port n higher, or ".n" behind its path */
+/*
+ * The bell of place 0 is the address's; that of place n has a port n higher, or ".n" behind its
+ * path.
+ */
 static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell,
 		    const char **why)
 {

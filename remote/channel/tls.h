@@ -33,10 +33,10 @@ int tls_credentials_read(const char *folder, bool server, struct tls_credentials
 			 const char **why);
 void tls_credentials_free(struct tls_credentials *c);
 /*
- * Shake hands on @fd, which stays the caller's. @host: the name or address that the server's
- * certificate has to be for; NULL: this side is the server. Waits as long as the socket does. The
- * credentials may be freed after tls_forget(). Opens no file: at the server it runs in a process
- * without rights (remote/starter/child.c).
+ * Shake hands on @fd, which stays the caller's: 0, or -errno and *why. @host: the name or address
+ * that the server's certificate has to be for; NULL: this side is the server. Waits as long as the
+ * socket does. The credentials may be freed after tls_forget(). Opens no file: at the server it
+ * runs in a process without rights (remote/starter/child.c).
  */
 int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **out,
 	      const char **why);

@@ -7,7 +7,7 @@
 
 /*
  * Copy @bytes at @src, in the program's memory or any device's, to each of the @n buffers @dst of
- * any devices (@n: DEVICES_MAX at most), as @n times cuMemcpy() would. After an error it is not
+ * any devices (@n: 256 at most), as @n times cuMemcpy() would. After an error it is not
  * known which of the buffers have the bytes. Behind proxies of one MPI job the bytes go from proxy
  * to proxy where they can: docs/cluster.md.
  */

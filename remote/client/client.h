@@ -38,8 +38,8 @@ int client_version(void);
 
 /*
  * Store the addresses of the servers in @address, PEERS_MAX at most, and the folder with
- * certificates or NULL in *tls_folder. Return how many servers there are; 0: none. The strings are
- * in static memory. Call with `init_lock`.
+ * certificates or NULL in *tls_folder. Return how many servers there are; 0: none, and the
+ * reason was printed. The strings are in static memory. Call with `init_lock`.
  */
 unsigned int find_servers(const char *address[], const char **tls_folder);
 
@@ -162,8 +162,8 @@ struct call {
 	size_t bytes;
 	struct iovec part[CALL_PARTS];
 	unsigned int nr_parts;
-	void *owned[2];
-	uint64_t push_at, push_bytes;
+	void *owned[2];			/* freed by call_end(), or when the call is sent */
+	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
 	/* those bytes are not sent, but come from there; NULL: they are sent */
 	const struct kvgpu_remote_source *fetch;
 	struct route to;
@@ -263,7 +263,8 @@ struct object {
 	uint8_t peer;			/* number of its server */
 	/*
 	 * By class, such as struct function; freed with the object. A function's is atomic, and set
-	 * once. Others change without a lock: the program makes such calls one at a time.
+	 * once. Others change without a lock: the program makes the calls that change them one at
+	 * a time.
 	 */
 	void *more;
 };
@@ -279,14 +280,6 @@ static inline CUresult wrong_graph(const void *handle)
 {
 	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
-/*
- * Begin a call about graphs: it needs no context. @given: false: a pointer is NULL that must not
- * be. Look up the server's number of @handle; exec_enter(): of both.
- */
-CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle,
-		     uint64_t *id);
-CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
-		    CUgraphNode node, uint64_t *id);
 /* NULL: @handle is no handle of that class */
 struct object *object_of(unsigned int class, const void *handle);
 /*
@@ -301,6 +294,17 @@ void object_empty(void *handle);
 struct object *object_parent(const struct object *o);
 /* the context that @o is, or belongs to; NULL: none */
 const struct object *object_context(const struct object *o);
+
+/* ------------------------------------------------------------------ graph.c */
+
+/*
+ * Begin a call about graphs: it needs no context. @given: false: a pointer is NULL that must not
+ * be. Look up the server's number of @handle; exec_enter(): of @exec and of @node.
+ */
+CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle,
+		     uint64_t *id);
+CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
+		    CUgraphNode node, uint64_t *id);
 
 /* ------------------------------------------------------------------ context.c */
 
@@ -384,8 +388,9 @@ void arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 void arena_put(struct peer *p, uint64_t at);
 /*
- * Take a piece of the ring for one frame; wait for earlier frames if there is no room. Then call
- * staging_sent() with the frame's number, or with 0 if no frame was sent. NULL: *r is the error.
+ * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes or a relay's .piece at most;
+ * wait for earlier frames if there is no room. Then call staging_sent() with the frame's number, or
+ * with 0 if no frame was sent. NULL: *r is the error.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);

@@ -67,8 +67,8 @@ enum kvgpu_wait {
 /*
  * Wait until @ready(@arg), which looks at what the peer publishes, returns true; for at most
  * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
- * things, each of which rings. With KVGPU_FOREVER a wait in vain ends only when the carrier notices
- * the peer's end.
+ * things, if the publisher of each rings. With KVGPU_FOREVER a wait in vain ends only when the
+ * carrier notices the peer's end.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
 				uint64_t timeout_ns);

@@ -207,7 +207,10 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
 				      void *buf, size_t size);
 
-/* Wait for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. Needs .own. */
+/*
+ * Wait for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. Needs .own. Call after
+ * kvgpu_ring_get() returned KVGPU_RING_EMPTY, and so gave all slots back.
+ */
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns);
 
 /* Whether kvgpu_ring_get() would return anything but KVGPU_RING_EMPTY. @arg: the consumer. */

@@ -11,12 +11,12 @@
 #define MS		1000000ull
 #define BATCH_NS	(500 * US)
 #define LINGER_NS	(200 * US)	/* a turn is kept so long for more work to come */
-/* the pause before asking whether the GPU is idle; it doubles, up to the second */
+/* the pause before asking whether the GPU is idle; it doubles, up to QUIET_MAX_NS */
 #define QUIET_NS	(2 * MS)
 #define QUIET_MAX_NS	(20 * MS)
 #define SPIN_NS		(50 * US)
 #define LOOK_NS		(20 * US)
-/* a sleep while waiting for a turn; it doubles, up to the second */
+/* a sleep while waiting for a turn; it doubles, up to SLEEP_MAX_NS */
 #define SLEEP_NS	(200 * US)
 #define SLEEP_MAX_NS	(2 * MS)
 

@@ -2,7 +2,7 @@
 /*
  * How much device memory each program of one client has. It is in memory that the processes serving
  * these programs share. Each process writes its own row, on its serving thread, so what
- * pool_others() returns may be old at once.
+ * pool_others() returns may be old at once. Only pool_take() takes the lock.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H

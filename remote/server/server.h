@@ -239,7 +239,7 @@ void handle_free(struct server *s, uint64_t id);
  * library's objects.
  */
 void handle_drop(struct server *s, uint64_t id);
-/* The same for all handles below the handle; the handle itself stays. */
+/* The same for all handles below the handle; the handle itself stays, and its own waits end. */
 void handle_empty(struct server *s, uint64_t id);
 /* Read a list of @n handles from the frame, into scratch(). NULL: the list is wrong or too long. */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);

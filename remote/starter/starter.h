@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internal header of kvgpu-remoted's first process. It has one thread, which may fork at any time,
- * and that of arbiter.c, which touches nothing that is declared here but doors. Other processes
- * call child_main(), confine() and filter_install(). The loop must not wait for a client but in
- * poll(). A client's process is trusted no more than a client: its counters are bounded, its texts
- * are cleaned before they are printed.
+ * and that of arbiter.c, which touches nothing that is declared here but doors. A client's process
+ * calls clients_part(), arbiter_part(), child_main() and what these need: say(), arbiter_bell(),
+ * confine(), filter_install(). A proxy's nursery calls the last two. The loop must not wait for a
+ * client but in poll(). A client's process is trusted no more than a client: its counters are
+ * bounded, its texts are cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -151,7 +152,7 @@ struct starter {
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Say what clients can cause: at most so many lines a minute. The first process's own thread. */
 void say_of_clients(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* NULL: standard error */
+/* NULL: standard error. A client's process sets it before it makes a thread of its own. */
 extern FILE *log_to;
 
 /* ------------------------------------------------------------------ starter.c */
@@ -224,7 +225,10 @@ void client_kill(struct client *c);
  * the page.
  */
 void client_gone(struct starter *s, struct client *c);
-/* Print the table as lines "server key=value ...", "client key=value ...", cut at @size. */
+/*
+ * Print the table as lines "server key=value ...", "client key=value ...", cut at @size. Return
+ * how many bytes.
+ */
 size_t clients_print(const struct starter *s, char *to, size_t size);
 /* replace all in @text that is not printable */
 void clean(char *text, size_t size);

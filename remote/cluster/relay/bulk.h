@@ -58,7 +58,10 @@ uint64_t bulk_add(struct bulk *b, uint64_t at, uint64_t bytes, uint32_t chunk);
  * NULL and *r MPI_SUCCESS: no request can be made until another one is over.
  */
 struct chunk *bulk_find(struct bulk *b, int rank, int tag, uint64_t at, uint32_t bytes, int *r);
-/* Move what can be moved. MPI's error; MPI_ERR_COUNT: a message of another length came. */
+/*
+ * Move what can be moved. MPI_SUCCESS, or MPI's error; MPI_ERR_COUNT: a message of another length
+ * came.
+ */
 int bulk_go(struct bulk *b, bool *moved);
 static inline bool bulk_is_idle(const struct bulk *b)
 {

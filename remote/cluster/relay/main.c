@@ -125,7 +125,7 @@ static void name_job(struct settings *s)
 		s->job = 0;
 }
 
-/* become the rank's own command, so that ps tells them apart; true: that is not to be done */
+/* become the rank's own command, so that ps tells ranks apart; true: that is not to be done */
 static bool become_rank(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "ranks"))

@@ -18,10 +18,10 @@ struct nursery_gpu {
 
 /*
  * Start the nursery, a process that makes a server process for each connection that it is given.
- * Call before MPI is there. Returns a socket to the nursery, with whose end it ends, or -1.
+ * Call before MPI is there. Returns a socket to the nursery, or -1. The nursery ends with it.
  */
 int nursery_begin(const struct nursery_gpu *gpu);
-/* Return a connection to a new server process, which ends if there can't be one, or -errno. */
+/* Return a connection to a new server process, or -errno. It ends if that process can't be made. */
 int nursery_connect(int nursery);
 /* close the socket to the nursery, and wait until the nursery has ended */
 void nursery_end(int nursery);

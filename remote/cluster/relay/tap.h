@@ -37,7 +37,9 @@ enum tap_what tap_next(struct tap *t, size_t room, const uint8_t **bytes, size_t
 /* where *n more bytes (0: no room) can be read to; add to t->have how many were read */
 uint8_t *tap_room(struct tap *t, size_t *n);
 
-/* Write to @to the head that announces @piece to a local peer. Return its bytes. */
+/*
+ * Write to @to the head that announces @piece to a local peer. Return its bytes, TAP_SAID at most.
+ */
 enum { TAP_SAID = 32 };
 size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t *to);
 /* Make of what tap_say(TAP_UP) has written at @said that the piece can't be had. */

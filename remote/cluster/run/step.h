@@ -13,7 +13,10 @@
 bool step_job(const struct job *j, const char *programs, struct command *c);
 /* the node of each rank, a line each; NULL: no memory. The caller frees it. */
 char *step_hosts(const struct job *j);
-/* The command of each rank, a line each; NULL: no memory, or a word can't be in such a file. */
+/*
+ * The command of each rank, a line each; NULL: no memory, or a word can't be in such a file. The
+ * caller frees it.
+ */
 char *step_programs(const struct job *j);
 /* the command that counts the GPUs of all hosts, each on its node */
 bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c);
