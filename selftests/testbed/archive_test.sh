@@ -315,7 +315,8 @@ older_cache()
 	machine; usual_sources
 	mkdir -p "$C"/testbed/{kernels-0123456789abcdef,tmp.kernels-0123456789abcdef/root,tools-0123456789abcdef/root,tmp.kernel-trixie-0}
 	fetched && [ -d "$C/testbed/tools-0123456789abcdef/root" ] || return 1
-	"$TB" internal-stage eval "RUN=$M/run; prune_stages" && there 2 && [ ! -e "$C/testbed/tools-0123456789abcdef" ] && [ ! -e "$C/testbed/kernels-0123456789abcdef" ]
+	mkdir -p "$C/testbed/tmp.debug-0123456789abcdef"
+	"$TB" internal-stage eval "RUN=$M/run; prune_stages" && rmdir "$C/testbed/tmp.debug-0123456789abcdef" && there 2 && [ ! -e "$C/testbed/tools-0123456789abcdef" ] && [ ! -e "$C/testbed/kernels-0123456789abcdef" ]
 }
 
 full_disk()

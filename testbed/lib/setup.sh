@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb setup: makes the stages, that is, what is fetched or built once and kept in the cache.
+# tb setup: makes the stages, that is, what is fetched or built once and kept in the cache. A
+# function that is given to build_stage runs in a process with mounts of its own: variables that it
+# sets do not come back.
 
 # epoch: prints a text that changes when the user asks for newer packages ("tb setup --refresh").
 epoch()
@@ -46,7 +48,7 @@ cmd_setup()
 	mkdir -p "$STAGES"
 	if [ -n "$refresh" ]; then refresh; else setup; fi
 	[ -z "$debug" ] || setup_debug_kernel
-	[ -z "$prune" ] || prune_stages
+	[ -z "$prune" ] || with_setup_lock prune_stages
 	say "ready: $STAGES"
 }
 
@@ -142,6 +144,7 @@ prune_stages()
 	for dir in "$STAGES"/*-????????????????; do
 		! grep -qxF -- "${dir##*/}" <<< "$kept" || continue
 		case ${dir##*/} in
+		tmp.*) ;;	# the debug kernel's build, which has another lock
 		"$(tools_stage)" | "$(server_stage)" | "$(image_stage)" | "$(machine_stage)" | \
 			"$(debug_stage)" | "$(debug_boot_stage)") ;;
 		*) discard_tree "$dir"; say "removed $dir" ;;
