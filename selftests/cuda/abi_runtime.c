@@ -415,6 +415,42 @@ static void surfacereference(void)
 	FIELD(struct surfaceReference, channelDesc);
 }
 
+static void graphs(void)
+{
+	SIZE(struct cudaKernelNodeParams);
+	FIELD(struct cudaKernelNodeParams, func);
+	FIELD(struct cudaKernelNodeParams, gridDim);
+	FIELD(struct cudaKernelNodeParams, blockDim);
+	FIELD(struct cudaKernelNodeParams, sharedMemBytes);
+	FIELD(struct cudaKernelNodeParams, kernelParams);
+	FIELD(struct cudaKernelNodeParams, extra);
+	SIZE(struct cudaMemsetParams);
+	FIELD(struct cudaMemsetParams, dst);
+	FIELD(struct cudaMemsetParams, pitch);
+	FIELD(struct cudaMemsetParams, value);
+	FIELD(struct cudaMemsetParams, elementSize);
+	FIELD(struct cudaMemsetParams, width);
+	FIELD(struct cudaMemsetParams, height);
+	SIZE(struct cudaHostNodeParams);
+	FIELD(struct cudaHostNodeParams, fn);
+	FIELD(struct cudaHostNodeParams, userData);
+	SIZE(struct cudaAccessPolicyWindow);
+	FIELD(struct cudaAccessPolicyWindow, base_ptr);
+	FIELD(struct cudaAccessPolicyWindow, num_bytes);
+	FIELD(struct cudaAccessPolicyWindow, hitRatio);
+	FIELD(struct cudaAccessPolicyWindow, hitProp);
+	FIELD(struct cudaAccessPolicyWindow, missProp);
+	FIELD(cudaLaunchAttribute, val.accessPolicyWindow);
+	VALUE(cudaAccessPropertyPersisting);
+	VALUE(cudaGraphNodeTypeKernel);
+	VALUE(cudaGraphNodeTypeMemset);
+	VALUE(cudaGraphNodeTypeHost);
+	VALUE(cudaGraphNodeTypeGraph);
+	VALUE(cudaGraphNodeTypeEventRecord);
+	VALUE(cudaGraphExecUpdateErrorTopologyChanged);
+	VALUE(cudaGraphExecUpdateErrorAttributesChanged);
+}
+
 int main(void)
 {
 	errors();
@@ -439,5 +475,6 @@ int main(void)
 	cudatexturedesc_v2();
 	texturereference();
 	surfacereference();
+	graphs();
 	return 0;
 }

@@ -262,7 +262,10 @@ enum step warp_fault(struct warp *w);
  * decode other code into the line (sm_thread.spare).
  */
 const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
-/* The same, but a missing page records no fault. */
+/*
+ * The same, but a missing page records no fault. dma_lock need not be held: sm_run_grid() peeks
+ * before a thread takes it.
+ */
 const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
