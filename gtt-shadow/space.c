@@ -221,7 +221,7 @@ static void slot_free(struct kvgpu_slot *slot)
 	list_move(&slot->node, &slot->ext.s->pool->free_slots);
 }
 
-/* Drops the tables of a slot and frees the slot. The slot must have no substituted page. */
+/* Drops a slot's tables and frees the slot. The host has no page of its own in it (subst.c). */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
 	drop_small_table(slot);

@@ -286,7 +286,7 @@ CUresult error_of_image(enum image_error e);
 /* context.c. Lock the current context; after an error nothing is locked. */
 CUresult enter(CUcontext *ctx);
 CUresult enter_of(CUcontext ctx);		/* @ctx need not be current */
-bool several_contexts(void);			/* there was more than one */
+bool several_contexts(void);	/* more than one was ever made, destroyed ones counted */
 void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other; the thread must have a

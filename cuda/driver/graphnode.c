@@ -422,7 +422,7 @@ CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
 	return set_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
-/* ------------------------------------------ attributes: kept; none of them changes what is done */
+/* ------ attributes: priority and access window are kept, without effect; cooperative is refused */
 
 enum { ACCESS_POLICY_WINDOW = 1, PRIORITY = 8 };
 

@@ -42,8 +42,8 @@
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * The masks share no bit if both their XOR and their sum equal their OR. (The XOR alone misses a
- * bit in three masks; the sum could overflow.)
+ * If masks share a bit, their XOR or their sum differs from their OR, but where the sum wraps (bit
+ * 63 in three masks). The XOR alone misses a bit in three masks.
  *
  * sparse (__CHECKER__) has no room for that many tokens of one macro, and does not check for
  * overlaps.

@@ -702,8 +702,8 @@ void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's look, with gpu->lock held. Ends the masking of NON_STALL_INTERRUPTs for want of
- * budget, if the budget allows one again. True: it does not yet, so look again soon.
+ * For the slicer's look, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because the budget
+ * is used up, unmasks them when it has room again. True: still masked, so look again soon.
  */
 bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
 /* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */

@@ -8,8 +8,8 @@
 /* ------------------------------------------------------------------ across.c */
 
 /*
- * Copy a line whose ends and stream belong to several servers. @waits: the program's call is a
- * synchronous one.
+ * Copy a line (contiguous bytes) whose ends, of which one may be host memory, and stream belong to
+ * several servers. @waits: the program's call is a synchronous one.
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream);

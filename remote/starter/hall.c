@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A connection by a socket waits in the hall until it says something. Sources share the hall and
- * the places of newcomers evenly: first what one site has as a rule (a /48 of IPv6, a /24 of IPv4),
- * in it each network (a /64; an address of IPv4), and in it each address, user or VM. So a source
+ * A connection by a socket waits in the hall until it has said something and gets a newcomer's
+ * place. A newcomer is a client whose process has not reported its name yet. Sites share the hall
+ * and these places evenly, within a site its networks, within a network its addresses, users or
+ * VMs. A site is a /48 of IPv6 or a /24 of IPv4, a network a /64 or an IPv4 address. So a source
  * with many connections takes room from itself. The first process's own thread runs this.
  */
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-/* The frame of every page of a vGPU's own memory, which is of no BAR. */
+/* the frame that the kernel gives for each page of a vGPU's own memory; it lies in no BAR */
 #define OWN_PFN		0x7000000ul
 
 bool alloc_fails(void);

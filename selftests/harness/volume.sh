@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# volume.sh [PIECE PIECES]: actors_fuzz in numbers: 10^7 steps and 10^8 hostile operations (README.md); or one of so many equal pieces of
-# that. Prints TAP.
+# volume.sh [PIECE PIECES]: runs actors_fuzz until 10^7 steps and 10^8 hostile operations have passed (README.md), or one of so many equal
+# pieces of them. Prints TAP.
 #
-# Runs are of 10 seeds and 8000 steps each, JOBS side by side. What passed is kept for the same program, so that the next call goes on where this one was cut or
-# had done VOLUME_SECONDS of it (AGAIN=1: anew). The seeds are new ones each day, and are told (SEED: of that day).
+# Runs are of 10 seeds and 8000 steps each, JOBS side by side. Runs that passed are recorded for this build of the program. A call starts no
+# run after VOLUME_SECONDS; the next call goes on from the record (AGAIN=1: drops the record). Seeds are made from the date, and printed
+# (SEED=YYYYMMDD: from that date).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 piece=${1:-1} pieces=${2:-1}

@@ -206,7 +206,7 @@ static void run_all(void)
 			tap_diag("on %s", shared->device);
 		if (report(&w, i, how) && i + 1 < suite->nr) {
 			end_worker(&w, !how);
-			/* later tests are done again */
+			/* the old worker may have run later tests: the new one runs them again */
 			memset(&shared->verdicts[i + 1], 0,
 			       (suite->nr - i - 1) * sizeof(struct verdict));
 			w = start_worker(i + 1);

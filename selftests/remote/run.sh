@@ -349,7 +349,7 @@ run_info()
 	result $? "without a server it says what names one" "$(tail -n 1 "$work/said")"
 }
 
-# libcublas and libcurand of the client's on a stand-in for the real ones
+# the client's libcublas and libcurand; the server loads a stand-in for the real ones
 run_forwards()
 {
 	local name line rc gen=$remote/gen

@@ -112,8 +112,8 @@ u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 wi
 /* sim_share_error(), but of the vGPU's part of the time of day */
 u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
 /*
- * The least and the most in a window that begins at a multiple of SIM_BIN, in ppm of the time of
- * day.
+ * The vGPU's least and greatest part of the elapsed time, in ppm, of all windows that begin at a
+ * multiple of SIM_BIN.
  */
 void sim_range(const struct sim_gpu *g, u32 vgpu, u64 from, u64 window, u32 *least, u32 *most);
 u64 sim_latency(struct sim_vgpu *v, u32 per_mille);	/* sorts */

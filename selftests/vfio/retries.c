@@ -111,8 +111,8 @@ static void lend(struct device *d, uint8_t *memory)
 }
 
 /*
- * A VMM that goes on after an unmap has left the core's loop. So the guest may pin what is mapped
- * there now.
+ * When dma_unmap() has returned, the core's loop of retries is over. So memory that is then mapped
+ * at the same IOVA can be pinned by the guest without harm.
  */
 static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
 {

@@ -349,7 +349,7 @@ struct sm_tex {
 	bool shadow;		/* .DC */
 	bool multisample;	/* .MS */
 	bool clamp;		/* TLD.CL */
-	bool aoffi;		/* .AOFFI: one packed word of offsets */
+	bool aoffi;		/* .AOFFI: packed offsets, for TXD in the word that has the layer */
 	bool ptp;		/* .PTP: TLD4 with four offsets */
 	bool ndv, nodep;
 	uint8_t phase;		/* none, .T, .P: scheduling only */

@@ -11,7 +11,7 @@
 #define MAPS		96
 
 struct mapping {
-	bool used, prevent_access;	/* prevent_access: an iommufd unmap goes on */
+	bool used, prevent_access;	/* prevent_access: an iommufd unmap is under way */
 	u64 iova, size, ram;
 	u32 pins;
 	/*

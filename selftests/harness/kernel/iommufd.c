@@ -29,7 +29,7 @@ struct iommufd_access {
 	struct container *ictx, *ioas, *ioas_unpin;
 	struct mutex ioas_lock;
 	struct list_head pieces;	/* what is pinned, as it was pinned */
-	u32 calls;			/* calls of .dma_unmap under way for ioas_unmap() */
+	u32 calls;	/* ioas_unmap()'s calls of .dma_unmap that go on: unbind waits for them */
 };
 
 /* ------------------------------------------------------------------ what a driver calls */

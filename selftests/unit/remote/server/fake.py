@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 from api import BYTES, FIRST_OP, HANDLES, HEADER, STRUCT_WIRE, WIRE, Forward, ordered, read_table, write  # noqa: E402
 
 
-# handles in frames that are written by hand, by their fields' names
+# in frames without a prototype (`frame` lines of api.def): the class of a handle by its field's name
 BY_NAME = {c.lower(): c for c in HANDLES.values()} | {"ctx": "CONTEXT", "dst_ctx": "CONTEXT", "src_ctx": "CONTEXT"}
 
 
