@@ -135,7 +135,8 @@ guest_refusals()
 
 without_device()
 {
-	status_is 1 guest start x --type 512m && said 'no GPU here offers vGPUs of type kvgpu-512m' && status_is 0 guest stop x
+	status_is 1 guest start x --type 512m && said 'no GPU here offers vGPUs of type kvgpu-512m' && status_is 0 guest stop x &&
+		status_is 1 guest start x --aperture /dev/shm/none && said 'the server has no such file' && status_is 0 guest stop x
 }
 
 two_guests()

@@ -3,6 +3,9 @@
 # The libvirt domain of a guest. Full guests boot the server's own read-only image. Tiny guests run
 # from the initramfs alone; those with a vGPU or an aperture also get the image and the shared
 # folder as devices, for drivers and programs.
+#
+# Runs in the guest's keeper, at each start of the guest. Variables are those of PARAMETERS in
+# guest-messages.sh, and NAME, DIR and HERE.
 
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
@@ -29,10 +32,12 @@ guest_arguments()
 # the local APIC is programmed once.
 busy_arguments() { printf 'nohz=off highres=off lapic=notscdeadline tsc=reliable\n'; }
 
+# domain_xml: prints the domain. False: the last line of $DIR/device.log says why.
 domain_xml()
 {
 	local device
-	[ -z "$APERTURE" ] || [ -f "$APERTURE" ] || { say "--aperture $APERTURE: the server has no such file"; return 1; }
+	[ -z "$APERTURE" ] || [ -f "$APERTURE" ] ||
+		{ say "--aperture $APERTURE: the server has no such file" 2> "$DIR/device.log"; return 1; }
 	device=$(device_of_type 2> "$DIR/device.log") || return
 	cat <<-EOF
 	<domain type='kvm'>
@@ -135,7 +140,8 @@ devices_files()
 	EOF
 }
 
-# device_of_type: makes the devices of --type and prints their <hostdev> elements
+# device_of_type: makes the devices of --type and prints their <hostdev> elements. They stay until
+# the guest starts again, or "guest-device remove".
 device_of_type()
 {
 	[ -n "$TYPE" ] || return 0
