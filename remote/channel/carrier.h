@@ -10,6 +10,7 @@
 #include <remote/channel/channel.h>
 
 struct channel_carrier {
+	/* acks go this way, too: by any thread, beside another send; so may .push */
 	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		    const struct iovec *parts, unsigned int n);
 	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
