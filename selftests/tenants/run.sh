@@ -31,7 +31,8 @@ mdevctl_attributes()
 		mdevctl stop --uuid $u
 		mdevctl modify --uuid $u --delattr --index 1
 		mdevctl modify --uuid $u --addattr kvgpu/cap --value 400
-		if mdevctl start --uuid $u; then echo started; else echo refused; fi
+		if said=$(mdevctl start --uuid $u 2>&1); then echo started; else echo refused; fi
+		echo "$said"
 		mdevctl undefine --uuid $u' 2>&1)
 	result "$([ "$(head -n 2 <<<"$out" | tr '\n' ' ')" = "300 40 " ] && grep -qx refused <<<"$out"; echo $?)" \
 		"mdevctl sets weight and cap" "$(tr '\n' ' ' <<<"$out")"
