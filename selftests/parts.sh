@@ -195,7 +195,9 @@ part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
-part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
+part install-packages l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long package
+part install-kernels l	900	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long kernels
+part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long machine
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
 for piece in 1 2 3 4; do
 	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
