@@ -27,7 +27,7 @@ struct cubin_section {
 	uint64_t flags, size, align;
 	const uint8_t *data;		/* NULL: nothing in the file */
 	uint64_t entsize;
-	bool placed;
+	bool placed;			/* the section lies at .offset in .space */
 	enum image_space space;
 	uint32_t offset;
 	uint32_t kernel;		/* whose bank 0 it is, or IMAGE_NONE */
@@ -57,7 +57,10 @@ const char *cubin_suffix(const char *name, const char *prefix);
 
 /* info.c: reads .nv.info and .nv.info.NAME. Needs the kernels with their names and bank 0. */
 enum image_error cubin_info(struct cubin *c);
-/* reloc.c: makes fixes from .rel and .rela */
+/*
+ * reloc.c: makes fixes from .rel and .rela, and appends the driver's functions that are called to
+ * image.code. Call after cubin_info(): it raises the kernels' .regs, which cubin_info() sets.
+ */
 enum image_error cubin_relocations(struct cubin *c);
 
 #endif

@@ -57,7 +57,7 @@ struct image_param {
 
 struct image_kernel {
 	const char *name;
-	uint32_t code;
+	uint32_t code;		/* offset in image.code */
 	uint32_t code_size;
 	uint32_t regs;
 	/* bytes for each thread, where the compiler knows */
@@ -108,7 +108,7 @@ struct image_fix {
 	enum image_fix_kind kind;
 	enum image_space space;
 	uint32_t kernel;	/* not IMAGE_NONE: the word is in bank 0 of this kernel */
-	uint32_t offset;
+	uint32_t offset;	/* in that bank, else in .space */
 	/* bytes of data: 4, 8, IMAGE_SURFACE_BYTES; 0: a field of an instruction */
 	uint8_t bytes;
 	/* instruction: bits [field_at, field_at + field_bits) get value >> shift */
@@ -124,7 +124,7 @@ struct image {
 	uint32_t code_size;
 	/* .nv.global.init; on the GPU zeros follow */
 	uint8_t *data;
-	bool managed;
+	bool managed;		/* .data has __managed__ variables */
 	uint32_t data_size, data_init;	/* with the zeros, and without */
 	uint8_t *const3;
 	uint32_t const3_size;
@@ -151,9 +151,10 @@ const struct image_kernel *image_find_kernel(const struct image *im, const char 
 const struct image_global *image_find_global(const struct image *im, const char *name);
 
 /*
- * Write addresses. @base, by enum image_space: where .data and .const3 lie on the GPU; for the code
- * its offset in the program region (SET_PROGRAM_REGION). @const0 is called for each word in a
- * kernel's bank 0. Words of references are left to the caller.
+ * Write addresses into .code, .data and .const3, in the CPU's memory. @base, by enum image_space:
+ * where .data and .const3 lie on the GPU; for the code its offset in the program region
+ * (SET_PROGRAM_REGION). An address in a kernel's bank 0 is not written: @const0 gets it, word by
+ * word. IMAGE_FIX_REF is left to the caller.
  */
 void image_place(struct image *im, const uint64_t base[3],
 		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word),

@@ -13,7 +13,7 @@ struct gpu {
 	int smx, clock_khz, memory_khz, major, minor;
 	size_t memory, used;		/* bytes */
 	bool memory_known;		/* .used is valid */
-	const char *error;		/* why no context could be made */
+	const char *error;		/* why no context could be made; else NULL */
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
 	/* less memory than a whole card, in a virtual machine */
 	bool is_virtual;

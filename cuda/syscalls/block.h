@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the CPU and the functions that kernels call share: one block for each context, in memory
- * that both see, and the heap's head. The CPU writes the head only while no kernel runs. Plain C
- * that nvcc takes, too.
+ * that both see, and the heap's head. The CPU writes the head only while no kernel that could use
+ * it runs. Plain C that nvcc takes, too.
  *
  * Messages are a ring of records. The GPU takes room by raising .reserved in the head; a record is
  * valid once its first word is not 0. The CPU clears a record and then raises .taken. The ring is

@@ -40,8 +40,8 @@ INSIDE u32 length(const char *s)
 }
 
 /*
- * room for @bytes in one piece, else 0: what would wrap around goes to the ring's begin, behind a
- * record that fills up
+ * Reserve @bytes in one piece of the ring; 0: there is no room. A record that would wrap around
+ * goes to the ring's begin, and an empty record fills the ring's end.
  */
 INSIDE u64 reserve(struct syscall_block *b, u32 bytes)
 {

@@ -10,9 +10,9 @@ enum syscall_id { SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_F
 
 struct syscall {
 	const char *name;
-	const uint32_t *code;		/* at a multiple of 256 in the code */
+	const uint32_t *code;		/* reloc.c puts it at a multiple of 256 */
 	uint32_t bytes;
-	/* registers in all, and bytes of each stack beyond the caller's */
+	/* registers in all; bytes of local memory and of the call stack beyond the caller's */
 	uint32_t regs, frame, crs;
 };
 
