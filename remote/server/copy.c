@@ -21,7 +21,7 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
 }
 
-/* @stays: a relay takes the bytes from the arena */
+/* give the client bytes that were copied to the arena; @stays: not so, a relay takes them there */
 static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
 {
 	return stays || !kvgpu_remote_return(s->port, at, bytes) ? CUDA_SUCCESS :

@@ -14,6 +14,10 @@
 /* the pause before asking whether the GPU is idle; it doubles, up to QUIET_MAX_NS */
 #define QUIET_NS	(2 * MS)
 #define QUIET_MAX_NS	(20 * MS)
+/*
+ * how often to look at work under way: without a pause for SPIN_NS after a batch was closed or has
+ * ended, then after pauses of LOOK_NS
+ */
 #define SPIN_NS		(50 * US)
 #define LOOK_NS		(20 * US)
 /* a sleep while waiting for a turn; it doubles, up to SLEEP_MAX_NS */
@@ -21,19 +25,22 @@
 #define SLEEP_MAX_NS	(2 * MS)
 
 enum {
-	BATCHES = 2,
-	STREAMS = 16,
-	WORK_MOST = 256,
+	BATCHES = 2,		/* under way at most */
+	STREAMS = 16,		/* with work in one batch */
+	WORK_MOST = 256,	/* pieces of work in one batch */
 	ORPHANS = 64,
+	/* with so many frames held, or so many bytes of them, no further frame is read */
 	HELD_MAX = 256,
 	HELD_BYTES = 1 << 20
 };
 
+/* .work pieces of work of a turn, and events behind them in their streams */
 struct batch {
 	CUevent events[STREAMS];
 	unsigned int nr, work;
 };
 
+/* a frame that waits */
 struct held {
 	struct held *next;
 	struct kvgpu_remote_head head;
@@ -43,7 +50,7 @@ struct held {
 /* the serving thread's; the words of .door are shared with the arbiter */
 struct gate {
 	struct door *door;
-	int bell;
+	int bell;			/* descriptor: a write rings the arbiter */
 	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
 	uint64_t turn_used;		/* GPU time in this turn, ns */
@@ -51,12 +58,14 @@ struct gate {
 	uint64_t context;
 	CUevent begin;
 	bool begun;
+	/* when the segment began; how much of the time since then is accounted */
 	uint64_t begun_ns, measured;
 	/*
 	 * if no segment has begun: up to when this turn's time is accounted; 0: no segment was
 	 * there
 	 */
 	uint64_t ended_ns;
+	/* batches under way: .nr from index .first on */
 	struct batch batches[BATCHES];
 	unsigned int first, nr;
 	/*
@@ -78,11 +87,16 @@ struct gate {
 	/* frames that wait for a turn, or behind such a frame */
 	struct held *held, **last;
 	unsigned int nr_held;
+	/* reads_in: the context of the last held frame; frames that pass by are served in it */
 	uint64_t held_bytes, reads_in;
 	bool pieces;			/* a held frame may use a piece of the arena */
-	bool came;
+	bool came;			/* the last look for a frame found one */
+	/*
+	 * the next sleep while waiting for a turn; the pause between questions whether the GPU is
+	 * idle; when the next question is due, 0: not fixed yet
+	 */
 	uint64_t sleep_ns, quiet_ns, look_ns;
-	uint64_t spin_ns;
+	uint64_t spin_ns;		/* when a batch was closed or has ended last */
 };
 
 static inline uint64_t gate_now(void)

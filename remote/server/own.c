@@ -237,7 +237,7 @@ CUresult own_cuCtxSetLimit(struct server *s, CUlimit limit, size_t value)
 
 /*
  * Charge @bytes, which were taken, to the new object's handle; with @error give them back. The
- * handle is made here; the case gets the same one again.
+ * handle is made here: cases.c, which wants a handle of each new object, gets the same one again.
  */
 static CUresult charge_handle(struct server *s, unsigned int class, const void *what,
 			      uint64_t parent, uint64_t bytes, CUresult error)

@@ -19,10 +19,12 @@ struct pool *pool_map(int fd, unsigned int programs);
 void pool_unmap(struct pool *p, unsigned int programs);
 /* Children of a later fork() don't inherit the mapping. */
 void pool_keep(struct pool *p, unsigned int programs);
+/* For the process that made the memory: the process with @row has ended. */
 void pool_clear(struct pool *p, unsigned int row);
 /*
  * Set @row to @bytes if the sum of all rows is then at most @limit. A process that is killed in
- * here does not block others.
+ * here does not block others. Not for the process that made the memory: a client's process that was
+ * taken over can keep the lock.
  */
 bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
 	       uint64_t limit);

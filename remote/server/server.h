@@ -151,8 +151,12 @@ enum { SCRATCH_BYTES = 1 << 20 };
  * its turn.
  */
 void serve(struct server *s);
-/* @s: zeroed but for what the caller sets: .port, .options and more. 0; -1: out of memory */
+/*
+ * @s: zeroed but for what the caller sets: .port, and before serve() .library and .options, and
+ * .counters and .pool with its rows if there are any. 0; -1: out of memory
+ */
 int server_init(struct server *s);
+/* For tests: a client's process ends without it. */
 void server_fini(struct server *s);
 /*
  * Carry out one frame, whose payload is 8-aligned, and send the answer, unless it comes later
@@ -166,7 +170,10 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
  */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out);
-/* Make context @id the library's current one; 0: none. */
+/*
+ * Make context @id the library's current one; 0: none. A function that needs another context than
+ * the client's for a moment enters the client's again before it returns.
+ */
 CUresult enter_context(struct server *s, uint64_t id);
 /*
  * Between relax() and unrelax(), which gets relax()'s result, the server's own calls of the library
@@ -324,6 +331,7 @@ void small_free(struct server *s);
  */
 CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
 		       struct forwarded **row);
+/* tell cuBLAS whether scalars are in device memory, if it was told otherwise before */
 CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device);
 /* whether @ptr is an address that libcuda knows, or NULL */
 bool forward_device(struct server *s, uint64_t ptr);
@@ -332,8 +340,9 @@ const void *forward_scalar(const void *field, uint32_t flags);
 /* the library's @status as a result; for a queued call, as the CUDA error that is reported later */
 CUresult forward_status(const struct server *s, unsigned int class, int status);
 /*
- * A scalar that a call returns: the library writes it to .at. If forward_result() has set s->later,
- * don't call the library.
+ * A scalar that a call returns: the library writes it to .at. If forward_result() returns an error,
+ * or has set s->later, don't call the library. Else call forward_answer() afterwards; @r: the
+ * library's status as a result.
  */
 struct forward_result {
 	void *at, *small, *here;
@@ -343,6 +352,7 @@ CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, u
 			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to);
 CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to,
 			CUresult r);
+/* number @id ends: free its row */
 void forward_forget(struct server *s, uint64_t id);
 /* stream or context @id is about to end */
 void forward_leave_stream(struct server *s, uint64_t id);

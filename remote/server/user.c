@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * User objects. The library counts references and calls the destructor, which tells the client. A
- * handle points to memory of the server. The server gives the library an object if that is known to
- * live: the client has a reference, or the graph that the client names got one here.
+ * handle points to memory of the server. The server passes an object to the library only if the
+ * object is known to live: the client has a reference, or the graph that the client names got one
+ * here.
  */
 #include <stdlib.h>
 

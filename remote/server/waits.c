@@ -18,7 +18,7 @@ struct wait {
 	struct kvgpu_remote_head head;
 	uint64_t context;	/* the context in which the wait began */
 	CUevent *events;	/* the server's own; or .client */
-	unsigned int nr, done;
+	unsigned int nr, done;	/* events in .events; how many of them, in order, have happened */
 	CUevent client;		/* an event of the client */
 	void *payload;	/* of the frame, which is served again; NULL: the frame is answered */
 	void *bytes;		/* the answer's payload, from small_take() */
