@@ -8,6 +8,9 @@
  * The CPU can't see the pool before BAR1 works. So BAR1's instance block, its directory and its
  * table of big pages are first written through PRAMIN, the window in BAR0 that shows video memory
  * without a page table.
+ *
+ * The tables are made at bring-up. Later threads set entries without a lock (hw.h has the rule). A
+ * flush of entries takes tlb_lock (mmu.c).
  */
 #include "hw/internal.h"
 

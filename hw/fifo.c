@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO, the unit that schedules channels: initialisation, the channel table, runlists and
- * preempts. A submit of a runlist holds runl_lock, a preempt preempt_lock. Any thread. Sequences:
- * nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ * preempts. A submit or a block of a runlist holds runl_lock, a preempt preempt_lock; the other
+ * functions take no lock. Any thread. Sequences: nouveau
+ * nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
@@ -115,9 +116,9 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 }
 
 /*
- * Returns a list of @r that has the wanted entries, with *@same true. Else *@same is false, and a
- * list to be overwritten is returned, which was not submitted or longest ago: not .cur, which the
- * chip may still read. @copy: as in write_list().
+ * Returns a list of @r that has the wanted entries, and sets *@same to true. If there is none, sets
+ * *@same to false, and returns a list to overwrite: the list with the lowest .used, but never .cur,
+ * which the chip may still read. @copy: as in write_list().
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)

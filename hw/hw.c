@@ -5,7 +5,8 @@
  * pool (video memory for structures of the host) from step "BARs" on. Take-down undoes the steps in
  * the opposite order.
  *
- * Bring-up and take-down run in the PCI driver's probe and remove.
+ * Bring-up and take-down run in the PCI driver's probe and remove. kvgpu_hw_engine_reset() runs in
+ * between, with gpu->lock of mdev/ held.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

@@ -3,7 +3,8 @@
  * hw: drives the physical GPU for the host. It is the only room that reads and writes the chip's
  * registers. A wait for the chip ends after a limited time. Functions may sleep unless their
  * comment says otherwise, and take the locks of hw/ that they need. docs/locking.md says which
- * locks of mdev/ callers hold. Events are reported through struct kvgpu_hw_events.
+ * locks of mdev/ callers hold. Events are reported through struct kvgpu_hw_events. Functions that
+ * return int return 0 or a negative error code.
  *
  * "Group" is a channel group (TSG): channels that the chip schedules together. GR is the graphics
  * engine.
@@ -158,6 +159,10 @@ struct kvgpu_hw {
  */
 int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev,
 		  void *ctx);
+/*
+ * Takes the card down. No other thread may use the card any more. Until the function returns, the
+ * interrupt thread may still call functions of struct kvgpu_hw_events.
+ */
 void kvgpu_hw_fini(struct kvgpu_hw *hw);
 
 /**
@@ -270,7 +275,10 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
  * channel is still on a PBDMA or an engine; then it stays bound.
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
-/* Enables or disables a channel. */
+/*
+ * Enables or disables a channel. Does not sleep, and takes no lock. mdev/ enables a channel with
+ * gpu->lock held, under which its recovery ends channels: an ended channel must stay disabled.
+ */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
@@ -308,6 +316,8 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
  * of hw/; and with preempt_lock held during the preempt and once after it
  * @arg: argument of @look
+ *
+ * The caller must hold none of the card's locks (struct kvgpu_hw_lock).
  *
  * Return: as kvgpu_hw_preempt().
  */
@@ -358,7 +368,8 @@ void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
  * Resets one engine and brings it up again. @engine is an index in topo.engine. The loaded context
- * is lost; contexts in memory stay. gpu->lock of mdev/ is held, so that no two resets overlap.
+ * is lost; contexts in memory stay. gpu->lock of mdev/ is held, so that no two resets overlap. An
+ * error means that GR did not come up again; the reset of a copy engine returns 0 in any case.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
@@ -382,7 +393,8 @@ int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 
 /*
  * Makes BAR1 show a page of video memory as the USERDs of the channels 8 * @group to 8 * @group +
- * 7, in the USERD window and in its mirror.
+ * 7, in the USERD window and in its mirror. Calls for one @group must not overlap: mdev/ holds
+ * vgpu->lock of the vGPU that has these ids.
  */
 int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 

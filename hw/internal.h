@@ -68,8 +68,9 @@ struct hw_bar {
 /* The host's copy channel (copy.c). */
 struct hw_copy {
 	/*
-	 * .inst: instance block. .pd, .table: page directory and page table. .ring: GPFIFO ring.
-	 * .push: pushbuffer. .sem: semaphore, which has the number of the last job that has ended.
+	 * .inst: instance block. .pd, .table: page directory and page table. .userd: page with the
+	 * channel's USERD. .ring: GPFIFO ring. .push: pushbuffer. .sem: semaphore, which has the
+	 * number of the last job that has ended.
 	 */
 	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
 	/* the CPU's mapping of the page of BAR1 in which the channel's GP_PUT is */
@@ -115,8 +116,8 @@ struct hw_gr {
 	 */
 	struct kvgpu_vram golden;
 	/*
-	 * Which GPC draws which tile of the screen: .tile[i]: number of the GPC; 0xff from
-	 * .tpc_total on.
+	 * Table by which the screen's tiles are spread over the GPCs. .tile[i] is the number of a
+	 * GPC for i < .tpc_total, and 0xff from there on.
 	 */
 	u8 tile[32];
 	/* .sm[i]: numbers of the GPC and of the TPC that have shader processor i, of .nr_sm */
@@ -126,7 +127,7 @@ struct hw_gr {
 	 * .tpc_max: most TPCs of a GPC.
 	 */
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
-	bool up;
+	bool up;		/* the last bring-up or reset of GR succeeded */
 };
 
 /* State of hw/. Members without a lock are constant after bring-up. */
@@ -165,7 +166,7 @@ struct kvgpu_hw_priv {
 	struct hw_gr gr;
 	void __iomem *userd_mirror;	/* the CPU's mapping of the mirror in BAR1 (hw.h) */
 	bool calibrated;			/* true: the temperature sensor is calibrated */
-	int irq;
+	int irq;		/* Linux's number of the card's interrupt; -1: none is requested */
 };
 
 static inline u32 hw_rd(struct kvgpu_hw *hw, u32 reg)
@@ -259,8 +260,10 @@ void hw_fifo_fini(struct kvgpu_hw *hw);
 int hw_copy_init(struct kvgpu_hw *hw);
 void hw_copy_fini(struct kvgpu_hw *hw);
 
+/* sensors.c: tells whether the card's fuses say that the temperature sensor is calibrated */
 bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 
+/* firmware.c: the firmware file */
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
@@ -269,6 +272,7 @@ int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);
 
+/* intr.c: hw_intr_fini() masks interrupts and waits until the interrupt thread has ended */
 int hw_intr_init(struct kvgpu_hw *hw);
 void hw_intr_fini(struct kvgpu_hw *hw);
 

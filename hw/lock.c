@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Locks that all tenants of a card need, and the lender, the thread that lends its priority to
- * their holders. lock.h explains why, and the rules of the turns. Any thread takes the locks.
+ * their holders. lock.h explains why, and the rules of the turns. Any thread that may sleep takes
+ * the locks.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -12,12 +13,14 @@
 
 #include "hw/internal.h"
 
+/* how long a lock is kept for the oldest waiter at a time, and how many times at most */
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
 /*
- * How long kvgpu_hw_lock_watched() calls its @look. A preempt that a guest asked for releases
- * preempt_lock after about 1 ms (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a
- * priority after 1 to 2 ms. The preempt of an eviction may take longer.
+ * How long kvgpu_hw_lock_watched() calls its @look before it sleeps until it has the lock. This is
+ * longer than two waits: a preempt that a guest asked for releases preempt_lock after about 1 ms
+ * (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a priority after 1 to 2 ms. The
+ * preempt of an eviction may hold preempt_lock for longer.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*

@@ -43,7 +43,10 @@ struct kvgpu_hw_lock {
 	/* leaf lock; protects .turns, .kept_until and .kept */
 	spinlock_t turns_lock;
 	struct list_head turns;			/* waiting ordinary threads, oldest first */
-	/* time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: not yet */
+	/*
+	 * time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: the lock was
+	 * not kept for that waiter yet
+	 */
 	u64 kept_until;
 	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
@@ -66,7 +69,10 @@ struct kvgpu_hw_lender {
 	struct task_struct *thread;		/* NULL: not started, no priority is lent */
 	struct kvgpu_hw_lock *lock[HW_LENDER_LOCKS];
 	unsigned int nr;
-	/* threads that wait for one of the locks, without real-time threads in kvgpu_hw_lock() */
+	/*
+	 * number of threads that wait for one of the locks, without the real-time threads in
+	 * kvgpu_hw_lock(), which need no lender: the lock's holder inherits their priority
+	 */
 	atomic_t waiting;
 };
 
@@ -84,7 +90,8 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender)
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
 /*
  * Takes lock @l as an urgent thread. The caller must hold no other lock of the card. While another
- * thread holds @l, calls @look about every KVGPU_HW_WATCH_US us, for the first 5 ms.
+ * thread holds @l, calls @look about every KVGPU_HW_WATCH_US us, for the first 5 ms. After these
+ * 5 ms sleeps until it has @l.
  */
 void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg);
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
