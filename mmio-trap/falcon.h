@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Virtual falcons (struct kvgpu_vfalcon): what falcon.c, pmu.c, fecs.c and gr.c share, and the
+ * table lines that all falcons have (FALCON_LINES). falcon.c has the hooks of these lines.
+ */
 #ifndef KVGPU_MMIO_TRAP_FALCON_H
 #define KVGPU_MMIO_TRAP_FALCON_H
 
@@ -14,9 +18,10 @@ enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
  */
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
+/* pmu.c, fecs.c: set registers as nouveau's program does when the guest has started the falcon */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
-/* computes anew whether the PMU's interrupt is raised */
+/* pmu.c: computes anew whether the PMU's interrupt is raised */
 void vtrap_pmu_update(struct kvgpu_trap *t);
 
 void vtrap_falcon_intr_ack(struct kvgpu_trap *t, const struct kvgpu_access *a);

@@ -98,9 +98,15 @@ const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 
 /* file.c: the register file. vtrap_plain_find() returns a register in cfg.plain, or NULL. */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
+/* Returns the slot of @reg, or NULL if it has none. */
 struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);
 /* Returns the slot of @reg, which starts with @val if it is new; NULL: no free slot. */
 struct kvgpu_reg_slot *vtrap_slot_make(struct kvgpu_trap *t, u32 reg, u32 val);
+/*
+ * Read and set the kept value of a register, in cfg.plain or in the register file. The masks and
+ * hooks of its table line have no effect here. A register without a slot reads .reset of the line.
+ * A value that gets no slot is lost, and counts in .nr_dropped.
+ */
 u32 vtrap_reg_get(const struct kvgpu_trap *t, u32 reg);
 void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 
@@ -111,9 +117,13 @@ void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
  */
 void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on);
+/* Computes t->line anew, and sets t->edge if the line rises. Call it if EN or MASK has changed. */
 void vtrap_intr_update(struct kvgpu_trap *t);
+/* The guest has re-armed MSI: sets t->edge if the line is up. */
 void vtrap_intr_rearm(struct kvgpu_trap *t);
+/* Returns the raised sources of a leaf that the guest's mask selects: PMC_INTR(@leaf). */
 u32 vtrap_intr_leaf_get(const struct kvgpu_trap *t, unsigned int leaf);
+/* Tells whether the leaf's output is high: it is enabled, and the mask selects a raised source. */
 bool vtrap_intr_output_high(const struct kvgpu_trap *t, unsigned int leaf);
 
 /*
@@ -126,6 +136,7 @@ void vtrap_gr_reset(struct kvgpu_trap *t);
 void vtrap_ce_reset(struct kvgpu_trap *t, const struct kvgpu_engine *e);
 void vtrap_pmu_reset(struct kvgpu_trap *t);
 
+/* pfifo.c: computes anew .wants_nonstall, and whether PFIFO's interrupt is raised in each leaf */
 void vtrap_fifo_update(struct kvgpu_trap *t);
 /* ptimer.c: returns the guest's PTIMER, ns, when the host's PTIMER is @now */
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);

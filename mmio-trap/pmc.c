@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PMC: identity, the registers of the interrupt tree, and the engine enables. The enables are the
- * vGPU's own, and are not passed on to the card. A cleared bit of an engine has the host preempt
- * the vGPU's channels, that of PFIFO unbinds them.
+ * vGPU's own, and are not passed on to the card. When the guest clears the bit of GR or of a copy
+ * engine, the host preempts the vGPU's channels. When it clears the bit of PFIFO, the host unbinds
+ * them.
  */
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
