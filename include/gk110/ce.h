@@ -129,7 +129,7 @@ enum gk110_ce_launcherr {
 #define A0B5_SET_REMAP_CONST_A		0x0700
 #define A0B5_SET_REMAP_CONST_B		0x0704
 #define A0B5_SET_REMAP_COMPONENTS	0x0708
-/* value of destination component i: 0 X, 1 Y, 2 Z, 3 W */
+/* where destination component i (0: X, 1: Y, 2: Z, 3: W) takes its value from */
 #define   A0B5_REMAP_DST(i)		(GENMASK(2, 0) << (4 * (i)))
 #define     A0B5_REMAP_SRC_X		0	/* source component X; 1, 2, 3: Y, Z, W */
 #define     A0B5_REMAP_CONST_A		4
@@ -143,7 +143,7 @@ enum gk110_ce_launcherr {
 #define   A0B5_BLOCK_WIDTH		GENMASK(3, 0)
 #define     A0B5_BLOCK_WIDTH_ONE_GOB	0x0
 #define     A0B5_BLOCK_WIDTH_QUARTER	0xe
-/* log2, in GOBs, the tiles of a surface (CE_GOB_WIDTH) */
+/* log2 of the block's height, depth in GOBs, the smallest tiles of a surface (CE_GOB_WIDTH) */
 #define   A0B5_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   A0B5_BLOCK_DEPTH		GENMASK(11, 8)
 #define     A0B5_BLOCK_LOG2_MAX		5

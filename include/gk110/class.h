@@ -52,7 +52,7 @@
 #define M_OFFSET_OUT			0x018c
 #define M_PITCH_OUT			0x0190
 #define M_SET_DST_BLOCK_SIZE		0x0194
-/* log2, in GOBs, the tiles of a surface (gk110/ce.h) */
+/* log2 of the block's width, height, depth in GOBs, the smallest tiles of a surface (gk110/ce.h) */
 #define   M_BLOCK_WIDTH			GENMASK(3, 0)
 #define   M_BLOCK_HEIGHT		GENMASK(7, 4)
 #define   M_BLOCK_DEPTH			GENMASK(11, 8)
@@ -176,7 +176,7 @@
 #define M_DRAW_INLINE_VERTEX		0x1640
 #define M_LAUNCH_VERTEX			0x169c
 #define M_DRAW_INDEX_BUFFER		0x17e0
-/* the methods from M_DRAW_INDEX_BUFFER on draw */
+/* the last of the methods from M_DRAW_INDEX_BUFFER on, all of which draw */
 #define M_DRAW_INDEX_BUFFER_LAST	0x17f8
 #define M_CLEAR_SURFACE			0x19d0
 #define M_CLEAR_CLIP_ID_SURFACE		0x19d4

@@ -34,7 +34,10 @@
 #define   PFIFO_INTR_PBDMA		BIT(29)
 #define   PFIFO_INTR_RUNLIST		BIT(30)
 #define   PFIFO_INTR_NONSTALL		BIT(31)
-/* levels: PFIFO_RUNLIST_EVENT, PFIFO_PBDMA_INTR_SOURCE or PFIFO_MMU_FAULT_SOURCE is not 0 */
+/*
+ * Bits that are 1 while another register is not 0: RUNLIST while PFIFO_RUNLIST_EVENT is not 0,
+ * PBDMA while PFIFO_PBDMA_INTR_SOURCE, MMU_FAULT while PFIFO_MMU_FAULT_SOURCE.
+ */
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
 /* Registers of GF100 that GK110 does not use (nouveau fifo/gf100.c). */

@@ -19,7 +19,10 @@
 
 /* ------------------------------------- registers of the front end (FE) and of units in the hub */
 
-/* Write 1 to clear. FECS and TRAP are levels of enabled bits of FECS_INTR_UP and GR_TRAP. */
+/*
+ * Write 1 to clear. FECS is 1 while an enabled bit of FECS_INTR_UP is 1, TRAP while one of GR_TRAP
+ * is.
+ */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)

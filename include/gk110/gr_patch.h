@@ -54,7 +54,7 @@
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-/* values: r17e91c and r17e920 of struct kvgpu_topo */
+/* the card's values of these two are in r17e91c and r17e920 of struct kvgpu_topo */
 #define GR_PATCH_LTC_0			0x17e91c
 #define GR_PATCH_LTC_1			0x17e920
 

@@ -42,8 +42,9 @@
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * If masks share a bit, their XOR or their sum differs from their OR, but where the sum wraps (bit
- * 63 in three masks). The XOR alone misses a bit in three masks.
+ * If masks share a bit, the XOR of all masks or the sum of all masks differs from their OR. The XOR
+ * alone would miss a bit that three masks share. Both miss bit 63 in three masks, because the sum
+ * wraps.
  *
  * sparse (__CHECKER__) has no room for that many tokens of one macro, and does not check for
  * overlaps.

@@ -17,10 +17,11 @@
 #define KEPLER_CHANNEL_GPFIFO_B		0xa16f
 
 /*
- * Fields of a header, the word in front of the data of methods. TERT0 and TERT2 have TERT_OP.
- * TERT0_INC and TERT2_NON_INC have the old format (_OLD), SET_MASK and STORE_MASK have
- * SUBDEVICE_MASK; USE_MASK takes the stored mask. Of the GPUs that share a pushbuffer (SLI), a mask
- * selects those whose RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit of it.
+ * Fields of a header, the word in front of the data of methods. PB_SEC_OP is its kind. Headers of
+ * the kinds TERT0 and TERT2 also have PB_TERT_OP. TERT0_INC and TERT2_NON_INC have the old format,
+ * with the fields _OLD. SET_MASK sets the mask in PB_SUBDEVICE_MASK, STORE_MASK only stores it, and
+ * USE_MASK sets the stored mask. Of the GPUs that share a pushbuffer (SLI), a mask selects those
+ * whose RAMFC_SUBDEVICE_ID (gk110/ram.h) has a bit of the mask.
  */
 #define PB_SEC_OP			GENMASK(31, 29)
 #define   PB_SEC_TERT0			0

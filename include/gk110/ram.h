@@ -90,7 +90,7 @@
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
 /* mask of PB_TERT0_STORE_MASK (gk110/push.h) */
 #define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)
-/* 0: the last mask has no bit of ID, and the PBDMA drops methods */
+/* 0: the mask that a header has set last has no bit of ID, and the PBDMA drops methods */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
 /* 1: pushbuffers may have headers with a mask, and ACTIVE has an effect. */
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)

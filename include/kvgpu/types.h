@@ -92,9 +92,12 @@ struct kvgpu_topo {
 	u32 boot0;				/* value of PMC_BOOT_0 */
 	u8 nr_engines, nr_runl, nr_pbdma;
 	struct kvgpu_engine engine[KVGPU_MAX_ENGINE];
-	/* PFIFO_PBDMA_RUNLISTS */
+	/* [p]: mask of the runlists that PBDMA p serves (PFIFO_PBDMA_RUNLISTS) */
 	u32 pbdma_runl[KVGPU_MAX_PBDMA];
-	/* .fbps: PRIVRING_FBP_COUNT; .ltcs: parts of the L2 cache; .slices: of each part */
+	/*
+	 * Numbers of units. .rops: units that write pixels. .fbps: partitions of video memory, by
+	 * PRIVRING_FBP_COUNT. .ltcs: parts of the L2 cache. .slices: slices of each part.
+	 */
 	u8 gpcs, rops, fbps, ltcs, slices;
 	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];	/* mask of the TPCs of each PPC */
