@@ -14,7 +14,10 @@ struct image {
 	size_t size;
 };
 
-/* Builds the firmware file. false after a message on stderr; then *@out is empty. */
+/*
+ * Builds the firmware file. The caller frees @out->data. false after a message on stderr; then
+ * *@out is empty.
+ */
 bool extract_gk110(struct module *m, struct image *out);
 
 /*

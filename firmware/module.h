@@ -9,13 +9,14 @@
 
 struct module;
 
-/* Opens @path, plain or .xz. NULL after a message on stderr, but for a lack of memory. */
+/* Opens @path, plain or .xz. NULL, after a message on stderr unless memory ran out. */
 struct module *module_open(const char *path);
 void module_close(struct module *m);
 
 /* Value of "vermagic" up to the first space (the kernel release), "" when the module has none. */
 const char *module_release(struct module *m);
 
+/* .name and .data point into the module, and are valid until module_close(). */
 struct symbol {
 	const char *name;
 	size_t shndx;		/* section the symbol lives in */

@@ -50,7 +50,10 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 	p->run_last = index;
 }
 
-/* @value 0: no translation, .blank. The caller links the entry to its pin, or unlinks it. */
+/*
+ * @value 0: no translation: the entry becomes .blank. The caller links the entry to its pin, or
+ * unlinks it.
+ */
 void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 {
 	u64 *at = &e->hsmall[page];
