@@ -83,10 +83,11 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);
 #endif
 
 /*
- * vgpu_compat_zap() removes a vGPU's user mappings of a range of its device's file: @at and @len
- * are in bytes. If the kernel gives each VFIO device an inode of its own, it removes the mappings
- * of that inode. In older kernels the device's file shares its inode with other files; there it
- * uses a list of the vGPU's mappings (vmas.c).
+ * vgpu_compat_zap() removes the pages from a vGPU's user mappings of a range of its device's file:
+ * @at and @len are in bytes. If the kernel gives each VFIO device an inode of its own,
+ * vgpu_compat_zap() goes by that inode. In older kernels the device's file shares its inode with
+ * other files; there vgpu_compat_zap() uses a list of the vGPU's mappings (vmas.c), and takes
+ * mmap_lock and vma_lock. vgpu->lock is held, and none of the locks inside it (vgpu.h).
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
@@ -98,13 +99,17 @@ static inline vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_ar
 }
 #define vgpu_compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
 #else
-/* vmas.c: the kernel calls these when it splits, moves or removes a user mapping */
+/*
+ * vmas.c: the kernel calls these, with mmap_lock held, when it splits, moves or removes a user
+ * mapping
+ */
 void vgpu_compat_vma_open(struct vm_area_struct *vma);
 int vgpu_compat_vma_moved(struct vm_area_struct *vma);
 void vgpu_compat_vma_close(struct vm_area_struct *vma);
 /*
- * Puts @vma on the list of the vGPU's mappings if it is not there. Returns 0, or an error code that
- * the page fault handler returns.
+ * Puts @vma on the list of the vGPU's mappings if it is not there. The page fault handler calls it,
+ * with map_lock held, before it maps a page of the card. Returns 0, or an error code that the
+ * handler returns.
  */
 vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);

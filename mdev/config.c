@@ -101,7 +101,7 @@ void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 	kvgpu_machine_config_set(v, off, val);
 }
 
-/* Sets all words to their values after reset. Also the copies that BAR0 shows. */
+/* Sets all words to their values after reset, also in the copy that BAR0 shows. */
 void vgpu_config_reset(struct kvgpu_vgpu *v)
 {
 	unsigned int i;

@@ -76,6 +76,10 @@ void vgpu_irq_close(struct kvgpu_vgpu *v);		/* call it with vgpu->lock held */
 
 /* sysfs.c, debugfs.c */
 extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];
+/*
+ * No lock of the module is held in these functions: a removal waits for readers of the files, and
+ * a reader takes gpu->lock or vgpu->lock.
+ */
 void vgpu_debugfs_init(void);
 void vgpu_debugfs_exit(void);
 void vgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu);

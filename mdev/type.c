@@ -62,7 +62,8 @@ static bool units_take(unsigned long *map, u64 size, u64 unit, u64 align, unsign
 
 /*
  * Takes the parts that a vGPU of type @t needs from @s, and notes their places in @p. Returns false
- * if a part does not fit. Callers pass a copy of the card's maps, because parts may be taken then.
+ * if a part does not fit; the parts before it are taken in @s all the same. So callers pass a copy
+ * of the card's maps.
  */
 static bool parts_take(struct space *s, const struct kvgpu_type *t, struct place *p)
 {

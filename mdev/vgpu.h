@@ -18,8 +18,8 @@
  * gpu->lock (a sleeping lock, hw/lock.h): protects the list of vGPUs, the chip's ids of channels
  *   and groups, and the runlists that the chip gets. Never held during a pin.
  * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
- *   (kvgpu_machine_pfn_find()). That is changed with both locks held, so a thread that holds
- *   vgpu->lock may read it without map_lock.
+ *   (kvgpu_machine_pfn_find()). That is changed with vgpu->lock and map_lock held, so a thread that
+ *   holds vgpu->lock may read it without map_lock.
  * the locks of struct kvgpu_hw_priv (hw/internal.h)
  *
  * The page fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under
@@ -189,7 +189,8 @@ struct kvgpu_vgpu {
  * there was an edge, and INTx by vgpu_intx_signal(). Updates the interrupt bit in the status word
  * of the configuration space.
  *
- * Context: process, vgpu->lock held.
+ * Context: process, vgpu->lock held, and none of the locks that are taken inside it, because a
+ *   signal calls the waiters of an eventfd.
  */
 void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v);
 /**
@@ -201,7 +202,8 @@ void kvgpu_mdev_irq_update(struct kvgpu_vgpu *v);
  *
  * A later access of user space faults, and gets the frame that the machine has for the page then.
  *
- * Context: process, vgpu->lock held, map_lock not held.
+ * Context: process, vgpu->lock held, and none of the locks that are taken inside it, because the
+ *   removal may wait for mmap_lock (vmas.c), whose holder may wait for map_lock in a page fault.
  */
 void kvgpu_mdev_bar_zap(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len);
 /**

@@ -2,8 +2,8 @@
 /*
  * Removes pages from user mappings when the machine asks for it (a zap).
  *
- * The caller holds vgpu->lock. It does not hold map_lock, because a zap may wait for mmap_lock
- * (vmas.c), whose holders may wait for map_lock in a page fault.
+ * The caller holds vgpu->lock, and none of the locks that are taken inside it (vgpu.h), because a
+ * zap may wait for mmap_lock (vmas.c), whose holders may wait for map_lock in a page fault.
  */
 #include <linux/fs.h>
 

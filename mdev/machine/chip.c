@@ -5,9 +5,9 @@
  * command of the guest may wait for a preempt, and the wake-up of the slicer (the thread that gives
  * the chip to vGPUs in turns).
  *
- * vgpu->lock is held in vmach_patience_get(); the other functions need no lock. They touch PTIMER
- * and the bus master bit, and no other state of the card. A card that is cut off is called wedged
- * in the code.
+ * vgpu->lock is held in vmach_patience_get(); the other functions need no lock, and
+ * vmach_ptimer_read() takes time_lock. They touch PTIMER and the bus master bit, and no other state
+ * of the card. A card that is cut off is called wedged in the code.
  */
 #include <linux/sched.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip, and their delivery to guests. hw/ reports the chip's interrupts by the
- * functions of kvgpu_machine_events, mostly in the interrupt thread. Most of them look up the vGPU,
- * and queue an event for the guest (machine->events), or disable the channel and leave the rest to
- * recovery (recover.c), or both. They take chip->event_lock, and wait for no guest and no VMM.
+ * functions of kvgpu_machine_events, in the interrupt thread (but copy_stuck() in the thread that
+ * asked for the fill or copy). Most of them look up the vGPU, and queue an event for the guest
+ * (machine->events), or disable the channel and leave the rest to recovery (recover.c), or both.
+ * They take chip->event_lock, and wait for no guest and no VMM.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
@@ -676,6 +677,7 @@ void vmach_events_init(struct kvgpu_machine *m)
 /*
  * Ends the work items that deliver events, ring the alarm, and end a suspended vGPU's channels.
  * Call it when the machine is off chip->live and has no channels. vgpu->lock may be held or not.
+ * gpu->lock and chip->event_lock are not held: a work item that this waits for takes them.
  */
 void vmach_events_fini(struct kvgpu_machine *m)
 {

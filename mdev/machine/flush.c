@@ -10,8 +10,9 @@
  *
  * If TRIGGER is set in a word of the page, the host owes the guest that flush. The host does it at
  * the first of these points:
- * - before the guest's next command takes effect (a command is a register write that traps); but a
- *   command that invalidates the TLB does only an owed FLUSH_BAR, and no owed FLUSH_L2_*
+ * - before the guest's next command takes effect (a command is a trapped register write that the
+ *   host carries out: command.c); but a command that invalidates the TLB does only an owed
+ *   FLUSH_BAR, and no owed FLUSH_L2_*
  * - at a read of the page that traps
  * - after the next *sample*: a look of the slicer at the chip at a random time (look.c). The
  *   slicer's other looks do no flush, because guests can cause any number of them.

@@ -24,6 +24,8 @@
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
  * the functions of one vGPU unless a comment, a heading or docs/locking.md says otherwise.
+ * Where no such note is, the caller holds none of the inner locks, because these functions may take
+ * them, pin guest memory or remove CPU mappings.
  */
 #ifndef KVGPU_MDEV_MACHINE_INTERNAL_H
 #define KVGPU_MDEV_MACHINE_INTERNAL_H
@@ -101,7 +103,7 @@ struct machine_slicer {
 	struct kvgpu_machine *owner;
 	/* lists_show() has to write the chip's list */
 	bool stale;
-	/* ns of work, for which the thread rests afterwards (slicer_main()) */
+	/* ns that the latest look and its flushes took: the more, the longer the thread rests */
 	u64 used;
 	/*
 	 * .looked: time up to which vGPUs are charged. .worked: time at which work was last found.
@@ -119,7 +121,7 @@ struct machine_slicer {
 	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
 	seqlock_t books;
 	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
-	/* for asks_all() (look.c): counts looks */
+	/* for asks_all() (look.c): counts the looks of which one in LOOKS_ALONE asks all engines */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;			/* lists that lists_show() wrote while not .open */
@@ -145,7 +147,8 @@ struct machine_slice {
 	 */
 	bool work, moved, seen;
 	/*
-	 * at the last look a busy engine named a channel of the vGPU, which was known to have work
+	 * at the last look a busy engine named a channel of the vGPU, and the vGPU was known to
+	 * have work
 	 */
 	bool named;
 	/* at the last look, the engine of .works_on worked for the vGPU */
@@ -154,7 +157,8 @@ struct machine_slice {
 	bool busy;
 	/* for the vGPU's return: it left the chip while .busy, or late (LATE_NS in slice.c) */
 	bool left_busy;
-	bool brief;			/* .moved was set, on the chip, since the last sample */
+	/* since the last sample, a look set .moved while the vGPU's list was on the chip */
+	bool brief;
 	/*
 	 * For list_has_work(). .look_at % length: next entry of the list to look at. .quiet:
 	 * entries looked at since the last entry with work.
@@ -245,13 +249,15 @@ struct kvgpu_chan {
 	/* disabled on the chip while its instance block or its group changes */
 	bool held;
 	/*
-	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: when last
-	 * read for it, the channel table told of no work, and GP_PUT was .idle_put.
+	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: when the
+	 * channel table was last read for this channel, it told of no work, and GP_PUT was
+	 * .idle_put.
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/*
 	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault.
-	 * .engine: index of a hanging engine.
+	 * .engine: index of a hanging engine. .storm: the channel exceeded the vGPU's budget of
+	 * interrupts.
 	 */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
 	/*
@@ -433,7 +439,7 @@ struct kvgpu_machine {
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	/* true: the vGPU's delayed works must not be queued any more; no lock */
+	/* true: event_work, alarm_work and slice.end_work must not be queued any more; no lock */
 	bool gone;
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
@@ -500,6 +506,7 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 /* charges @m for @ns, all of them before @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
+/* accounts for a wait for the chip since @began, with gpu->lock held all the time (books.c) */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
@@ -520,6 +527,7 @@ int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 
 void vmach_stage_drop(struct kvgpu_machine *m);	/* the next read of the partition copies anew */
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
 
+/* needs no lock */
 static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 {
 	return &v->gpu->hw.pdev->dev;
@@ -610,6 +618,7 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
 
 /* ----------------------------------------- touched.c: note which pages the CPU may have written */
 
+/* returns the number of pages of the partition; needs no lock */
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
 {
 	return v->part_size >> PAGE_SHIFT;
@@ -694,7 +703,8 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 /* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
 void vmach_events_init(struct kvgpu_machine *m);	/* vgpu->lock is not held */
-void vmach_events_fini(struct kvgpu_machine *m);	/* call it when @m is off chip->live */
+/* call it when @m is off chip->live; gpu->lock and chip->event_lock are not held */
+void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);

@@ -49,8 +49,9 @@
 /* most channels of one vGPU whose USERD one look reads */
 #define MAX_LOOKS	16
 /*
- * of the looks that have no need to ask all engines for unsaid work, one in LOOKS_ALONE asks them
- * all the same, for statistics (asks_all())
+ * While the card has one vGPU, and that is not limited (vmach_vgpu_limited()): of the looks that
+ * are no sample and find no work, one in LOOKS_ALONE asks all engines for unsaid work, for
+ * statistics (asks_all()).
  */
 #define LOOKS_ALONE	16
 /* most reads of the channel table for one vGPU in one look */

@@ -43,8 +43,9 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
 void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v);
 /*
  * Scrubs (fills with zeros) the partition if the vGPU was open before, clears strikes and
- * suspension, and makes registers and windows as after power-on. Returns 0 or a negative error
- * code.
+ * suspension, and makes registers and windows as after power-on. Returns 0; -EIO if the card is cut
+ * off; -EBUSY if another process opened the vGPU last, and a thread that has asked the vGPU to
+ * unpin memory is still in its unmap (unmap.c); or the error of the scrub.
  */
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v);
 /* unbinds all channels, removes all shadows, unpins all guest memory */

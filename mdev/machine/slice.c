@@ -20,8 +20,9 @@
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
  * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
  *
- * The slicer's thread runs most of this file. It takes gpu->lock, and inside it slicer->books and
- * slicer->lock.
+ * The slicer's thread runs most of this file. It takes gpu->lock, and inside it chip->event_lock,
+ * slicer->books and slicer->lock. vmach_slice_add(), vmach_slice_remove() and vmach_watchdog_set()
+ * run in other threads.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>

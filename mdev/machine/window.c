@@ -18,7 +18,8 @@
  * removal of CPU mappings): the CPU may reach them without a fault, through an old mapping.
  *
  * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
- * kvgpu_machine_pfn_find().
+ * kvgpu_machine_pfn_find(). That needs map_lock. Other functions here take map_lock, and remove
+ * CPU mappings, for which no lock inside vgpu->lock may be held.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
