@@ -24,7 +24,12 @@
 enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* about so many looks at most in so long */
 
 static struct {
-	pthread_mutex_t lock;	/* protects all but .bell */
+	/*
+	 * protects all but .bell. The first process's own thread alone writes .doors, so it reads
+	 * them without the lock. A client's process never takes it: at the fork() the arbiter's
+	 * thread may have had it.
+	 */
+	pthread_mutex_t lock;
 	int bell[2];		/* a pipe: processes of clients write, the arbiter reads */
 	struct turns t;
 	struct door **doors;	/* by programs' rows; NULL: no program is served there */

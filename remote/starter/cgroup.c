@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * One cgroup for each client, and in it one for each of its programs, below the service's own,
- * which systemd delegates by Delegate=. Without a limit that can't be set the server works on.
+ * which systemd delegates by Delegate=. If a limit can't be set, the server works on without it.
  */
 #include <errno.h>
 #include <fcntl.h>

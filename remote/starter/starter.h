@@ -169,6 +169,7 @@ bool listen_all(struct starter *s);
 int listen_again(struct starter *s);
 /* The memory of place @l is gone. If nothing is left to listen at, the server ends. */
 void listen_lost(struct starter *s, struct listener *l);
+/* Close and forget all sockets and places, also what is awaited, and end the hall. */
 void listen_end(struct starter *s);
 
 /* ------------------------------------------------- hall.c: connections that have no process yet */
@@ -255,8 +256,8 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 /* Start the arbiter's thread; false: out of memory, descriptors or threads. */
 bool arbiter_begin(struct starter *s);
 /*
- * arbiter_enter(): the client is served, with its .tenant and .weight. arbiter_leave(): its process
- * has ended; the arbiter reads its door no more.
+ * arbiter_enter(): the client is served, with its .tenant and .weight; call before its process gets
+ * the answer. arbiter_leave(): its process has ended; the arbiter reads its door no more.
  */
 void arbiter_enter(struct starter *s, struct client *c);
 void arbiter_leave(struct starter *s, struct client *c);
@@ -295,6 +296,10 @@ int filter_install(enum conf_filter filter);
  * cgroup to the service; else cgroups_begin() prints why not.
  */
 bool cgroups_begin(void);
+/*
+ * This and cgroup_end(): only after cgroups_begin() has returned true. Put process @pid into its
+ * program's cgroup, before it gets the answer to its report: then it loads the library.
+ */
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
 		  uint64_t tasks);
 /* Remove the program's cgroup, and if it was the @last one the client's. Call after the reaping. */
