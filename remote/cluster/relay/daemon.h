@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The daemon of mpirun that has started this rank on its machine. Where the network to mpirun is
- * cut, it would wait for long.
+ * cut, the daemon would wait for long. For proxies alone.
  */
 #ifndef KVGPU_CLUSTER_DAEMON_H
 #define KVGPU_CLUSTER_DAEMON_H
@@ -16,8 +16,8 @@ void daemon_note(void);
  */
 void daemon_end(unsigned int patience_s);
 /*
- * MPI begins now, which waits for all ranks: if it is not through in @s seconds this process ends,
- * and with @end the daemon. daemon_begun(): it is through.
+ * MPI_Init() begins now, which waits for all ranks: if it is not through in @s seconds a handler of
+ * SIGALRM ends this process, with @end the daemon before it. daemon_begun(): it is through.
  */
 void daemon_limit(unsigned int s, bool end);
 void daemon_begun(void);

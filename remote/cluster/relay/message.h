@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of a message of a lane, and the check of a head that came from the other side. Pure. */
+/*
+ * A lane carries one program's connection between broker and proxy (relay.h). The head of a message
+ * of a lane, and the check of a head that came from the other side. Pure.
+ */
 #ifndef KVGPU_CLUSTER_MESSAGE_H
 #define KVGPU_CLUSTER_MESSAGE_H
 

@@ -191,9 +191,12 @@ bool link_go(struct link *l);
 /* link_hang_up(): end all connections of its lanes. link_is_quiet(): both sides have none. */
 void link_hang_up(struct link *l);
 bool link_is_quiet(const struct link *l);
-/* Take back all requests, before MPI_Finalize(). Not for a link that is lost. */
+/*
+ * Before MPI_Finalize(), when the link is quiet: wait until the control messages that were sent
+ * have gone, and take back the receives. Not for a link that is lost: it could wait without end.
+ */
 void link_end(struct link *l);
-/* The link is lost, and @why is printed. */
+/* The link is lost, and @why is printed. lane_go() ends the connections of its lanes. */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */
 void link_out_of_reach(struct link *l, const char *why);
@@ -269,8 +272,8 @@ bool measure_answer(struct link *l);
 extern unsigned long pace_sleeps;
 /*
  * Wait for one of the @n connections in @p: not at all while something has @moved lately, else
- * longer and longer. @open: a lane is open, so wait for less. False: the process that started this
- * one has gone.
+ * longer and longer. @open: a lane is open, so wait for less. False: nothing has moved, and the
+ * process that started this one has gone.
  */
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
 

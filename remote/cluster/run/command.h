@@ -26,7 +26,8 @@ struct job {
 	/* Slurm binds processes to CPUs, if srun does not refuse it */
 	bool binds;
 	const char *label;		/* "JOB:PROGRAM" for --list of others; NULL: none */
-	const char *here;		/* this machine's name, as other machines find it */
+	/* this machine's name, as other machines find it; NULL: not known */
+	const char *here;
 };
 
 /* the broker here, then a proxy for each place; false: it is too long, or there is no memory */
