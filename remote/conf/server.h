@@ -26,7 +26,10 @@ struct conf_rule {
 	char who[CONF_WHO];		/* a name as of conf_is_who() */
 };
 
-/* cluster/relay/nursery.c makes one of zeros, for confine(): what it reads has to be right at 0 */
+/*
+ * cluster/relay/nursery.c makes a struct of zeros for confine(): each member that confine() reads
+ * has to be right at 0, as is .users
+ */
 struct remoted_conf {
 	struct conf_share share;	/* first, as in a rule */
 	/* blas and rand may be empty: the loader finds them */

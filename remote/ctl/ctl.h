@@ -18,8 +18,10 @@ struct ctl_server {
 struct ctl_client {
 	int64_t id, pid, user, since, weight, memory, calls, received, sent;
 	/*
-	 * GPU time. share: see struct door (../server/door.h); gpu, alone, waited, in us: in turns,
-	 * without turns, waited for turns; turns, and those that were lost
+	 * share: the part of the GPU's time that the weight gives the client now, in thousandths.
+	 * gpu, alone, waited, in us: GPU time charged in turns; time with work while no turns were
+	 * needed; time waited for turns. turns: how many there were; lost: how many of them were
+	 * lost, as others waited too long.
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];
@@ -37,7 +39,10 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ talk.c */
 
-/* Send one command. *text: the answer's lines without "ok". False: the reason was printed. */
+/*
+ * Send one command. *text: the answer's lines without "ok", which the caller frees. False: the
+ * reason was printed, and *text is NULL.
+ */
 bool talk(const char *socket, const char *command, char **text);
 /*
  * Read the answer to "clients". False: @text is no such answer, or there is no memory; @s has what
