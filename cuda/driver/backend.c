@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tests leave out this file. */
+/* The GPUs are nouveau's. Tests have another `backend`, and leave out this file. */
 #include "driver.h"
 
 const struct device_ops *backend = &device_nouveau;

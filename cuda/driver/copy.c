@@ -134,7 +134,10 @@ static bool is_late(CUcontext ctx, const struct plane *p, bool unified)
 	return at && pinned_elsewhere(ctx, at);
 }
 
-/* as in box.c, for one line */
+/*
+ * Host memory that another context has pinned is touched when the copy's turn comes. True:
+ * submitted so, with result *r.
+ */
 static bool copy_late(CUcontext ctx, const struct request *q, CUstream stream, CUresult *r)
 {
 	struct crossing c = { .dst = q->dst, .src = q->src, .width = q->bytes, .lines = 1,

@@ -154,7 +154,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 	return r;
 }
 
-/* for later GPUs */
+/* Later GPUs have such a cache: here is nothing to reset. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	CUcontext ctx;

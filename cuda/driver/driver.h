@@ -2,15 +2,15 @@
 /*
  * Inside of libcuda.so.1.
  *
- * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`.
- * context_open() and context_close() wait for the GPU with `table` held; context_close() waits for
- * host functions, too, so no host function takes `table` (may_take_table()). A context's `lock`
- * guards what is in the context and orders submissions. Waits for a stream, an event or all work
- * are without it. Submissions, copies by the CPU and calls that allocate or free something may wait
- * for the GPU with it. Taken inside of it: `graphs` (graph.h), the locks of hostfunc.c, messages.c
- * and pages.c, and `watch`; inside of all, the device's (device/nv.h). A graph's nodes are carried
- * out with `graphs` held (graphexec.c): kernel_launch(), box_copy(), set_lines(), host_call() and
- * event_record() don't take it.
+ * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. A thread
+ * holds one context's lock at a time. context_open() and context_close() wait for the GPU with
+ * `table` held; context_close() waits for host functions, too, so no host function takes `table`
+ * (may_take_table()). A context's `lock` guards what is in the context and orders submissions.
+ * Waits for a stream, an event or all work are without it. Submissions, copies by the CPU and calls
+ * that allocate or free something may wait for the GPU with it. Taken inside of it: `graphs`
+ * (graph.h), the locks of hostfunc.c, messages.c and pages.c, and `watch`; inside of all, the
+ * device's (device/nv.h). A graph's nodes are carried out with `graphs` held (graphexec.c):
+ * kernel_launch(), box_copy(), set_lines(), host_call() and event_record() don't take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
@@ -37,7 +37,11 @@ enum {
 	CROSSING_SLOTS = 8,
 	STAMPS = 4096,
 	STAMP_BYTES = 16,
-	/* range.flags. MODULE: a module's memory. MANAGED: one address for CPU and GPU. */
+	/*
+	 * range.flags. MODULE: a module's memory. MANAGED: one address for CPU and GPU. REGISTERED:
+	 * the application's own memory, which register.c has shown to the GPU. The bits below are
+	 * those of cuMemHostAlloc() or cuMemHostRegister().
+	 */
 	RANGE_MODULE = 1 << 30,
 	RANGE_MANAGED = 1 << 29,
 	RANGE_REGISTERED = 1 << 28 };
@@ -66,7 +70,7 @@ struct registered {
 	uint8_t *host;
 	size_t size;
 	unsigned int flags;
-	bool stays;			/* a copy could not show it: try again when asked */
+	bool stays;			/* a copy could not show it: later copies don't try */
 	struct shown *shown;
 	struct registered *next;
 };
@@ -80,9 +84,13 @@ struct CUstream_st {
 	uint32_t magic;
 	CUcontext ctx;
 	unsigned int flags;
-	struct moment last;
-	pthread_t thread;
+	struct moment last;		/* the end of all its work */
+	pthread_t thread;		/* .per_thread: the thread whose default stream this is */
 	bool per_thread;
+	/*
+	 * These two change with the context's lock and `graphs` held (graph.h). Either is enough to
+	 * read them.
+	 */
 	struct capture *capture;	/* NULL: work is done, not captured */
 	struct node_list tips;		/* dependencies of the next captured node */
 	CUstream next;
@@ -94,6 +102,7 @@ struct CUevent_st {
 	unsigned int flags;
 	bool recorded;
 	struct moment at;
+	/* where the GPU writes the time, in ctx->stamps; .stamp NULL: no times are taken */
 	uint64_t stamp_va;
 	volatile uint32_t *stamp;
 	uint32_t payload;
@@ -123,7 +132,10 @@ struct CUmipmappedArray_st {
 	CUmipmappedArray next;
 };
 
-/* What a texture is made from; for a reference by the next launch after a change. */
+/*
+ * What a texture is made from. That of a changed reference is made by the next
+ * launch that uses the reference.
+ */
 struct texture_source {
 	CUDA_RESOURCE_DESC resource;
 	CUDA_TEXTURE_DESC texture;
@@ -133,7 +145,7 @@ struct texture_source {
 
 struct texture_object {
 	struct texture_source source;
-	uint32_t header, sampler;
+	uint32_t header, sampler;	/* indices in ctx->pools */
 };
 
 struct CUtexref_st {
@@ -152,7 +164,7 @@ struct CUsurfref_st {
 	uint32_t words[SURFACE_WORDS];
 };
 
-/* of image.refs[.ref]: .offset in a kernel's bank 0 */
+/* a kernel's use of image.refs[.ref]: launches write to bank 0 at .offset */
 struct ref_use {
 	uint32_t ref, offset;
 };
@@ -168,6 +180,7 @@ struct CUfunc_st {
 	uint8_t *const0;		/* with relocations, without parameters */
 	CUfunc_cache cache;
 	CUsharedconfig banks;
+	/* .launched: the first launch invalidates the GPU's cache of instructions */
 	bool cache_set, banks_set, launched;
 	uint32_t const2_at;		/* in the module's constants */
 	struct ref_use *refs;
@@ -193,16 +206,16 @@ struct CUctx_st {
 	/* changes with `table` and .lock held, so that either is enough to read it */
 	bool alive;
 	bool primary;			/* guarded by `table` */
-	CUdevice dev;
+	CUdevice dev;			/* never changes: read without a lock */
 	/* use __atomic: it changes with `table` alone */
 	unsigned int flags;
 	unsigned int attached;
 	pthread_mutex_t lock;
 	/*
-	 * Guards the begin and the end of .device for threads of other contexts that look whether
-	 * work here is done. These must not take `lock`: its holder may wait, even for them.
-	 * `watch` is the last of the driver's locks. poll() under it may wait for a thread that
-	 * asks for the cause.
+	 * .device and .life change with `lock` and `watch` held. Threads of other contexts that
+	 * look whether work here is done hold `watch` alone. They must not take `lock`: its holder
+	 * may wait, even for them. `watch` is the last of the driver's locks. poll() under it may
+	 * wait for a thread that asks for the cause.
 	 */
 	pthread_mutex_t watch;
 	unsigned int life;		/* how many devices the context has had */
@@ -212,12 +225,12 @@ struct CUctx_st {
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
 	struct registered *registered;
-	struct device_memory **slabs;
+	struct device_memory **slabs;	/* small allocations share them */
 	unsigned int nr_slabs;
-	struct CUstream_st null;
+	struct CUstream_st null;	/* the legacy default stream */
 	/* work of the blocking streams: .null comes after it */
 	struct moment blocking;
-	struct moment submitted;
+	struct moment submitted;	/* the last work of each queue */
 	/*
 	 * the last work of QUEUE_HOST that may take for ever, and the first of QUEUE_COMPUTE that
 	 * waits for such; 0: none
@@ -245,10 +258,10 @@ struct CUctx_st {
 	struct crossing_slot {		/* peer.c: staging buffers of copies between contexts */
 		struct device_memory *memory;
 		struct moment used;
-		bool taken;
+		bool taken;		/* by a copy, which leaves the lock meanwhile */
 	} crossing[CROSSING_SLOTS];
 	unsigned int crossing_next;
-	size_t limit[5];
+	size_t limit[5];		/* by CUlimit */
 	CUfunc_cache cache;
 	CUsharedconfig banks;
 	CUcontext next;
@@ -279,11 +292,14 @@ void uuid_of(const struct device_facts *f, CUuuid *uuid);
 
 /* errors.c */
 CUresult error_of(enum device_status s);
-/* More exact than @otherwise, where the GPU's fault is known. Needs no lock. */
+/* More exact than @otherwise, where the GPU's fault is known. Needs no lock, and may sleep. */
 CUresult error_of_end(CUcontext ctx, CUresult otherwise);
 CUresult error_of_image(enum image_error e);
 
-/* context.c. Lock the current context; after an error nothing is locked. */
+/*
+ * context.c. Lock the current context; after an error nothing is locked. Call all enter...() with
+ * nothing locked.
+ */
 CUresult enter(CUcontext *ctx);
 CUresult enter_of(CUcontext ctx);		/* @ctx need not be current */
 bool several_contexts(void);	/* more than one was ever made, destroyed ones counted */
@@ -296,11 +312,17 @@ void leave(CUcontext ctx);
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
-/* Keep @r if each later call has to return it. Needs no lock. Return this call's error. */
+/*
+ * Keep @r if each later call has to return it. Return this call's error. Needs no lock; may sleep,
+ * in error_of_end().
+ */
 CUresult stick(CUcontext ctx, CUresult r);
 /* Call with `table` held. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
-/* Call with `table` held. *ctx stays, dead. Call users_destroy() once nothing is locked. */
+/*
+ * Call with `table` held, and @ctx not locked. *ctx stays, dead. Call users_destroy() once nothing
+ * is locked. Memory of the GPU that the functions ..._free() leave is freed with the device.
+ */
 void context_close(CUcontext ctx);
 bool context_known(CUcontext ctx);		/* needs no lock; true for a dead context */
 
@@ -312,17 +334,23 @@ CUstream stream_of(CUcontext ctx, CUstream handle);
 /* Lock the stream's context: for a default stream the current one. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
-/* enter_work(); but a default stream that does not capture is that of a context that has @va. */
+/*
+ * enter_work(); but a default stream that does not capture is taken in the context that has GPU
+ * memory at @va, if any has.
+ */
 CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
+/* Later work in @s comes after @until, too, a moment of the same context. */
 void stream_await(CUstream s, const struct moment *until);
 /* what new work in @s comes after */
 struct moment stream_begin(const struct CUstream_st *s);
+/* @seq in @q is new work of @s: later work comes after it. */
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
+/* wait.c: @m becomes the moment when both are over. */
 void moment_merge(struct moment *m, const struct moment *other);
-/* A function of the application, or host_await()'s wait: work that may take for ever. */
+/* stream_add() for a function of the application, or host_await()'s wait: it may take for ever. */
 void stream_add_endless(CUstream s, uint64_t seq);
-/* for the next copy of @s from or to host memory */
+/* the queue for the next copy of @s from or to host memory */
 enum device_queue copy_queue(const struct CUstream_st *s);
 
 /* event.c; CUDA_ERROR_INVALID_HANDLE: no context has the event */
@@ -338,7 +366,8 @@ CUresult event_record(CUcontext ctx, CUstream s, CUevent e);
  */
 struct kernel_request;
 CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
-CUresult enter_unsafe(CUcontext *ctx);		/* enter() for potentially unsafe calls */
+/* enter() for a call that CUDA names potentially unsafe: a capture may forbid it. */
+CUresult enter_unsafe(CUcontext *ctx);
 CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s);
 CUresult capture_kernel(CUstream s, const struct kernel_request *q);
 CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c);
@@ -348,7 +377,7 @@ CUresult capture_record(CUstream s, CUevent e, bool external);
 /* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
 CUresult capture_refuse(CUstream s);		/* for what can't be captured */
-CUresult capture_unsafe(void);			/* enter_unsafe() with a context locked */
+CUresult capture_unsafe(void);			/* the check of enter_unsafe(), alone */
 CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, locked */
 /* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
@@ -365,11 +394,14 @@ void capture_drop(CUstream s);
  */
 void users_destroy(void);
 
-/* wait.c: with or without the lock. moment_wait() prints what kernels have printed. */
+/* wait.c: with or without the lock. moment_wait() sleeps, and prints what kernels have printed. */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
-/* memory.c. NULL: no allocation has this address */
+/*
+ * memory.c. NULL: no allocation has this address. The pointer is valid until a range is added or
+ * removed; registered_show() may add some.
+ */
 struct range *range_find(CUcontext ctx, uint64_t va);
 struct range *range_find_host(CUcontext ctx, const void *host);
 /*
@@ -378,7 +410,7 @@ struct range *range_find_host(CUcontext ctx, const void *host);
  */
 CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
 /*
- * Enter the context that has a range at the CPU address @host; test the range's flags, too.
+ * Lock the context that has a range at the CPU address @host. The caller tests the range's flags.
  * CUDA_ERROR_INVALID_VALUE: there is none.
  */
 CUresult enter_pinned(CUcontext *ctx, const void *host);
@@ -405,9 +437,10 @@ void range_remove(CUcontext ctx, struct range *r);
 void memory_free_all(CUcontext ctx);
 
 /*
- * transfer.c: with ctx locked. @s is any stream of @ctx, also one on the stack (peer.c). Host
- * memory may be any: registered memory is shown to the GPU first where that can be
- * (registered_show()).
+ * transfer.c: with ctx locked. @s is any stream of @ctx, also one on the stack (peer.c,
+ * graphexec.c). Host memory may be any: registered memory is shown to the GPU first where that can
+ * be (registered_show()). transfer() returns when host memory that the GPU does not see was read or
+ * written; other memory may still be in use.
  */
 struct plane {
 	uint64_t va;			/* valid if .host is NULL */
@@ -424,7 +457,7 @@ CUresult transfer_beside(CUcontext ctx, CUstream s, const struct plane *dst,
 			 const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
-/* peer.c: copies of which the stream's context lacks some memory. Call with nothing locked. */
+/* peer.c: copies where the stream's context lacks some memory. Call with nothing locked. */
 struct crossing {
 	CUcontext to, from;		/* NULL: host memory */
 	struct plane dst, src;
@@ -433,8 +466,8 @@ struct crossing {
 	bool late;
 };
 /*
- * Copy after @stream's work, and its later work after the copy. @wait: also
- * after what both legacy streams come after, and return when it is done.
+ * Copy after @stream's work; @stream's later work comes after the copy. @wait: copy also after what
+ * both contexts' legacy streams come after, and return when it is done.
  */
 CUresult cross(CUstream stream, const struct crossing *c, bool wait);
 /* NULL: no context has GPU memory at @va, or there was an error */
@@ -466,6 +499,7 @@ CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS],
 			 const CUDA_RESOURCE_DESC *resource, CUsurfObject *out);
 /* NULL: no such object */
 const CUDA_RESOURCE_DESC *descriptor_find(CUcontext ctx, CUsurfObject object);
+/* Only for an object that descriptor_find() finds. */
 void descriptor_release(CUcontext ctx, CUsurfObject object);
 void textures_launch(CUcontext ctx, struct device_launch *l);
 void textures_free(CUcontext ctx);
@@ -565,15 +599,18 @@ void registered_free(CUcontext ctx);	/* while ctx->device is open */
  * locked.
  */
 CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
-/* For module.c's managed variables, too. NOT_SUPPORTED: something is at the GPU's address. */
+/*
+ * Allocate memory with one address for CPU and GPU; module.c does for managed variables, too.
+ * NOT_SUPPORTED: the process has something at the GPU's address.
+ */
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */
 void modules_free(CUcontext ctx);
 /*
- * Between these two, @f and what the CPU knows of its kernel can be read also after its module was
- * unloaded; then is_function() says no. No locks needed. Call function_keep() with a loaded module,
- * or with a function that is kept already.
+ * Between these two, @f, its module's image and its kernel can be read also after the module was
+ * unloaded, but not f->const0, .refs and .old; is_function() then says no. No locks needed. Call
+ * function_keep() while the module is loaded, or for a function that is kept already.
  */
 void function_keep(CUfunction f);
 void function_drop(CUfunction f);

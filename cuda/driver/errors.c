@@ -56,7 +56,7 @@ CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 	return cause == CAUSE_UNKNOWN ? otherwise : errors_of[cause];
 }
 
-/* DEVICE_LOST is taken for a fault; error_of_end() knows better */
+/* DEVICE_LOST counts as an illegal address; stick() asks error_of_end() for the cause. */
 CUresult error_of(enum device_status s)
 {
 	switch (s) {

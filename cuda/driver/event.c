@@ -71,8 +71,8 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 }
 
 /*
- * In the compute queue while the stream's work there is unfinished; else where its copies go, where
- * no kernel of another stream delays the stamp.
+ * The stamp goes to the compute queue while the stream's work there is unfinished, else to the
+ * queue of the stream's copies. If that is the copy queue, no kernel of another stream delays it.
  */
 static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 {
@@ -220,7 +220,7 @@ static void destroy(CUcontext ctx, CUevent e)
 	free(e);
 }
 
-/* An unwritten stamp is waited for: another event may get its slot. */
+/* Waits, with the context locked, until the stamp is written: another event may get its slot. */
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	CUcontext ctx;

@@ -45,10 +45,11 @@ struct graph_work {
 
 struct CUgraphNode_st {
 	uint32_t magic;
-	uint64_t id, original;		/* id: never used twice; original: of the copied node */
+	/* .id is never used twice. .original: the id of the node that was copied; 0: no copy */
+	uint64_t id, original;
 	CUgraph graph;
 	struct graph_work work;
-	struct node_list before, after;
+	struct node_list before, after;	/* what it depends on, and what depends on it */
 	CUgraphNode next, prev;
 	/* of a walk over the graph */
 	unsigned int waiting;
@@ -96,7 +97,7 @@ struct capture {
 	uint64_t id;
 	CUgraph graph;
 	CUcontext ctx;
-	CUstream origin;
+	CUstream origin;		/* in which it began, and has to end */
 	CUstreamCaptureMode mode;
 	pthread_t thread;
 	bool invalid;			/* set with `graphs`; read without it with __atomic */

@@ -29,7 +29,7 @@ struct host_work {
 struct host_queue {
 	CUcontext ctx;
 	pthread_t thread;
-	/* of what follows; no context's lock is taken inside */
+	/* Guards what follows. A context's lock may be held outside, none is taken inside. */
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct host_work *first, **last;

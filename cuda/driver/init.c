@@ -9,7 +9,7 @@ enum { DRIVER_VERSION = 11080 };
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 /*
- * Those that the process sees; .gpu: the backend's number. cuInit() fills this in with `table`
+ * The GPUs that the process sees; .gpu: the backend's number. cuInit() fills this in with `table`
  * held, and sets `ready` if there is a device; from then on it is read without a lock.
  */
 static struct {

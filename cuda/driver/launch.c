@@ -113,7 +113,10 @@ static uint32_t up(uint32_t n, uint32_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* With callees. Where the compiler can't know it, at least cuCtxSetLimit()'s. */
+/*
+ * A thread's stack, with its callees'. If the compiler can't know the size, it is at least that of
+ * cuCtxSetLimit().
+ */
 static uint32_t stack_bytes(CUcontext ctx, const struct image_kernel *k)
 {
 	uint32_t n = k->stack;
@@ -164,6 +167,7 @@ static void describe(CUcontext ctx, const struct kernel_request *q, struct devic
 	}
 }
 
+/* offsets in bank 0, where nvcc's code looks for these */
 enum {
 	CONST0_GRID_ID = 0xdc,
 	CONST0_CONSTANTS = 0xf0,

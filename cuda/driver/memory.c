@@ -57,8 +57,9 @@ struct range *range_find_host(CUcontext ctx, const void *host)
 }
 
 /*
- * The kernel gives EFAULT where the CPU can't read; also for nouveau's buffers, which are found by
- * their GPU addresses. Where asking is not allowed: is anything mapped there?
+ * process_vm_readv() gives EFAULT where the CPU can't read, and also for nouveau's buffers, which
+ * are found by their GPU addresses. Where the process may not call it, mincore() tells whether
+ * anything is mapped there.
  */
 static bool cpu_can_read(const void *at)
 {

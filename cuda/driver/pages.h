@@ -3,8 +3,10 @@
  * Memory of this process, page by page: what is mapped where, and how to replace pages by other
  * memory with the same contents. Addresses and sizes are whole pages.
  *
- * pages.c's lock, of the list of all struct pages, is taken inside of a context's lock, and held
- * across fork(). One thread at a time works on a struct pages.
+ * pages.c's lock, of the list of all struct pages, is taken inside of a context's lock or with
+ * none, and held across fork(). One thread at a time works on a struct pages. pages_put() and
+ * pages_back() block the calling thread's signals, and may run a thread of their own, which takes
+ * no lock.
  */
 #ifndef KVGPU_CUDA_PAGES_H
 #define KVGPU_CUDA_PAGES_H
@@ -28,18 +30,22 @@ struct mapping {
 	bool shared;
 };
 
-/* In the order of addresses, until @look returns false. False: the mappings can't be read. */
+/*
+ * In the order of addresses, until @look returns false. False: the mappings can't be read. Takes no
+ * lock; a child of fork() calls it, too, in pages.c's handler.
+ */
 bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg);
 /* All of it is plain, and no thread's stack, also not the calling thread's, is in it. */
 bool maps_plain(const uint8_t *at, size_t bytes);
+/* This process has one thread. */
 bool maps_alone(void);
 
 /* ------------------------------------------------------------------ pages.c */
 
 /*
- * Other threads' writes to a page that is replaced. NONE: replace nothing. USER: a thread that
- * touches the page waits; a system call that writes there (during pages_back() also one that reads)
- * fails with EFAULT. WHOLE: the system call waits, too. ALONE: there is no other thread.
+ * What happens to other threads that write to a page while it is replaced; during pages_back() also
+ * to those that read it. NONE: replace nothing. USER: the thread waits, but a system call fails
+ * with EFAULT. WHOLE: the system call waits, too. ALONE: there is no other thread.
  */
 enum pages_means { MEANS_NONE, MEANS_USER, MEANS_WHOLE, MEANS_ALONE };
 enum pages_means pages_means(void);

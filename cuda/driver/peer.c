@@ -48,8 +48,8 @@ static struct plane shifted(const struct plane *p, const struct part *at)
 }
 
 /*
- * Make the copy's stream in @ctx, which is locked, unless there is one. @first: it comes after the
- * caller's.
+ * Make the copy's stream in @ctx, which is locked, unless it was made before. It comes after the
+ * caller's stream if that is of @ctx, or if @first.
  */
 static CUresult begin(const struct run *x, CUcontext ctx, bool first, struct CUstream_st *own)
 {
@@ -69,7 +69,9 @@ static CUresult begin(const struct run *x, CUcontext ctx, bool first, struct CUs
 
 /* ------------------------------------------------------------------ staging buffers */
 
-/* Lock @ctx, and take a staging buffer of it that no work uses. */
+/*
+ * Lock @ctx, and take a staging buffer of it that no work uses. After an error nothing is locked.
+ */
 static CUresult take(CUcontext ctx, struct crossing_slot **out)
 {
 	struct crossing_slot *slot = NULL;

@@ -143,8 +143,8 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 }
 
 /*
- * A missing value is no error: attributes of the inner switch give NULL, 0 or false (device: -2),
- * others nothing.
+ * A missing value is no error: the attributes of the switch below give NULL, 0 or false (the
+ * device: -2), and the values of others stay as they were.
  */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
 				CUdeviceptr ptr)

@@ -21,7 +21,7 @@ enum {
 
 /* whole pages that a buffer of the GPU replaces */
 struct shown {
-	/* first member: pages.c goes on pointing to it where pages stay */
+	/* first: where pages stay, pages.c's list keeps the only pointer to the struct */
 	struct pages pages;
 	struct device_memory *memory;
 	unsigned int users;		/* how many registrations */

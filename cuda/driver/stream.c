@@ -44,9 +44,9 @@ static bool is_held(CUcontext ctx, const struct moment *m)
 }
 
 /*
- * The second queue takes time to make: only when there is another stream. A copy that waits for a
- * host function stays in the compute queue: in the copy queue it would hold up other streams'
- * copies, for one of which the function may wait.
+ * The second queue takes time to make: it is used once a stream was made or a graph was launched. A
+ * copy that waits for a host function stays in the compute queue: in the copy queue it would hold
+ * up other streams' copies, for one of which the function may wait.
  */
 enum device_queue copy_queue(const struct CUstream_st *s)
 {

@@ -10,6 +10,7 @@
 
 #define DIRECT_MAX	(1u << 30)
 
+/* a piece that the GPU copies to a staging buffer, and then the CPU to (x, y) of the destination */
 struct landing {
 	struct moment done;
 	unsigned int chunk;
@@ -74,7 +75,7 @@ static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, u
 	return submit(j, q, &c, &seq);
 }
 
-/* A staging buffer that no copy uses. */
+/* Wait for the next staging buffer, until no copy uses it. */
 static CUresult take_staging(struct job *j, unsigned int *chunk)
 {
 	*chunk = j->ctx->staging_next++ % STAGING_CHUNKS;

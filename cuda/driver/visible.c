@@ -2,7 +2,8 @@
 /*
  * CUDA_VISIBLE_DEVICES: which GPUs this process sees, and in which order. A list with commas of
  * numbers and UUIDs ("GPU-" and digits, as many as tell one GPU); it ends before an entry that
- * names no GPU, or one for the second time.
+ * names no GPU, or one for the second time. cuInit() calls visible_devices() and machine_word()
+ * with `table` held.
  */
 #include <stdio.h>
 #include <stdlib.h>
