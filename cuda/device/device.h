@@ -134,12 +134,14 @@ struct device_ops {
 	enum device_status (*describe)(unsigned int index, struct device_facts *out);
 	enum device_status (*open)(unsigned int index, struct device **out);
 	void (*close)(struct device *d);
+	/* bytes of VRAM in use by all processes; where the kernel does not tell, by @d alone */
 	uint64_t (*vram_used)(struct device *d);
 	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size,
 				    struct device_memory **out);
 	/*
-	 * A second CPU mapping of all of PLACE_HOST memory, in one piece and of one file; NULL: not
-	 * possible. The caller may move it, and unmaps it; it may outlive the device.
+	 * Return a second CPU mapping of all of PLACE_HOST memory, in one piece and of one file, or
+	 * NULL if that is not possible. The caller may move the mapping, and unmaps it; it may
+	 * outlive the device. A device that has no such mappings leaves this member NULL.
 	 */
 	void *(*view)(struct device *d, struct device_memory *m);
 	/* No unfinished work may use @m. */
@@ -173,7 +175,7 @@ struct device_ops {
 	 * LOST or TRAPPED.
 	 */
 	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
-	/* Why the device is LOST or TRAPPED; may sleep. May be NULL. */
+	/* Why the device is LOST or TRAPPED; may sleep. A device may leave this member NULL. */
 	enum device_cause (*cause)(struct device *d);
 };
 

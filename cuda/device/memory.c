@@ -52,7 +52,10 @@ enum { MAX_ASIDE = 256 };
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
 enum { KIND_BLOCK_LINEAR = 0xfe };
 
-/* all buffers of the process */
+/*
+ * All buffers of the process. The lock is held while a buffer is made and while one is dropped, so
+ * the devices of a process take turns with that.
+ */
 static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nv_buffer *buffers;
 
@@ -63,7 +66,7 @@ static bool overlaps(const struct nouveau_bo *bo, uint64_t begin, uint64_t end)
 
 /*
  * The end of what makes the address of @bo useless; 0: nothing does. It is another device's buffer,
- * or a window of shared and local memory.
+ * or a window of shared and local memory. Call with buffers_lock held.
  */
 static uint64_t useless_until(const struct nv_device *d, const struct nouveau_bo *bo)
 {
@@ -80,8 +83,8 @@ static uint64_t useless_until(const struct nv_device *d, const struct nouveau_bo
 }
 
 /*
- * Make a buffer at an address that is of use. Others are kept until then, so that their addresses
- * are not given out again.
+ * Make a buffer at an address that is of use. Buffers at other addresses are kept until then, so
+ * that their addresses are not given out again. Call with buffers_lock held.
  */
 static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size,
 		  union nouveau_bo_config *config, struct nouveau_bo **out)
@@ -180,8 +183,9 @@ static int new_bo_for(struct nv_device *d, enum device_place place, uint32_t pag
 
 /*
  * Have the GPU clear a new buffer before later work of either queue. A kernel under way must not
- * hold that up: copies of other streams would wait for it. Then, or if the queue for copies is
- * open, that queue clears the buffer, where it can be had.
+ * hold up the clearing, for which copies of other streams would wait. So QUEUE_COPY clears the
+ * buffer if it is open, or if a kernel is under way and QUEUE_COPY can be opened; else
+ * QUEUE_COMPUTE does.
  */
 static bool clear(struct nv_device *d, const struct nouveau_bo *bo)
 {

@@ -33,7 +33,7 @@ struct nv_buffer {
 	/* .bo, .d and .next are read by threads of other devices, too, with buffers_lock */
 	struct nouveau_bo *bo;
 	enum device_place kind;
-	bool shared;
+	bool shared;			/* further small pieces may be put into it */
 	unsigned int index;
 	struct nv_device *d;
 	struct nv_buffer *next;		/* memory.c: all buffers of the process */
@@ -61,7 +61,7 @@ struct nv_queue {
 	 * thread, with __atomic.
 	 */
 	bool live;
-	bool refused;
+	bool refused;			/* QUEUE_COPY can't be had, and is not tried again */
 };
 
 struct nv_slot {
@@ -85,7 +85,7 @@ struct nv_device {
 	struct nv_memory *ring, *local;
 	uint32_t local_per_warp;
 	unsigned int local_warps;
-	uint64_t code, headers, samplers;
+	uint64_t code, headers, samplers;	/* what launches last told the compute channel */
 	/*
 	 * Guards .slot, .launched, .checked, .trapped and .cause. The thread that submits reads
 	 * .slot and .launched without it, and writes a slot's .payload without it, before the
@@ -133,6 +133,7 @@ void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uin
 	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
 } while (0)
 enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
+/* the word that the launch in @slot writes when its grid is complete */
 volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);
 enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
 uint64_t nv_host_begin(struct device *d);

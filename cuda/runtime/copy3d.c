@@ -120,7 +120,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
 		       from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
 }
 
-/* CUDA_MEMCPY3D_PEER has contexts in reserved members. */
+/* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved members. */
 static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct when w)
 {
 	union {

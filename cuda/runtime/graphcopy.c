@@ -2,7 +2,10 @@
 /* Nodes of graphs that copy: boxes, lines, parts of variables. */
 #include "runtime.h"
 
-/* a new node, a node, or one of an executable graph */
+/*
+ * Which node gets the parameters. .out is set: a new node of .graph. Else .exec is set: that of
+ * .node in the executable graph. Else .node itself.
+ */
 struct target {
 	cudaGraphNode_t *out;
 	cudaGraph_t graph;

@@ -19,8 +19,8 @@ bool is_device_only(const void *ptr)
 	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)ptr, 1 };
 
 	/*
-	 * EFAULT: the CPU can't read it, or only by nouveau's mapping, which the kernel does not
-	 * read: pinned memory, which copies reach by the GPU's address, too.
+	 * EFAULT: the CPU can't read the byte, or the kernel can't, as it does not read nouveau's
+	 * mappings. These are of pinned memory, which copies reach by the GPU's address, too.
 	 */
 	return is_on_device(ptr) && process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 &&
 	       errno == EFAULT;

@@ -55,6 +55,7 @@ struct symbol {
 	struct symbol *next;
 };
 
+/* guards both lists below, with the symbols, binaries and loaded modules in them */
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static struct symbol *buckets[BUCKETS];
 static struct binary *binaries;

@@ -12,9 +12,11 @@
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
  * The driver is called with either held, but never where it may call the application: host
  * functions and destructors run on threads that hold neither. Of this library only stream.c's
- * call() calls the application. use_driver() has a lock of its own, held during cuInit(); none
- * of the others is taken meanwhile. The functions below take and release these locks; call
- * use_context(), context_of() and what finds something in the registry with none held.
+ * call() calls the application. With either held the driver may wait for the GPU. With `registry`
+ * held it may also wait for host functions, as a module is loaded and unloaded after earlier work.
+ * use_driver() has a lock of its own, held during cuInit(); none of the others is taken meanwhile.
+ * The functions below take and release these locks; call use_context(), context_of() and what finds
+ * something in the registry with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H
@@ -92,9 +94,9 @@ bool is_device_only(const void *ptr);
 /* @ptr, or where the GPU sees it if it is pinned host memory */
 CUdeviceptr device_address(const void *ptr);
 
-/* copy.c: one side of a copy of lines */
+/* copy.c. Call use_context() before sides() and copy_lines(); copy_linear() does so itself. */
 enum side { HOST, DEVICE, ARRAY };
-struct end {
+struct end {		/* one side of a copy of lines */
 	enum side side;
 	const void *ptr;
 	CUarray array;
