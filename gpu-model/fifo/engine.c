@@ -368,6 +368,8 @@ enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action
 	return result(p, e, ret, a);
 }
 
+/* ------------------------------------------------------------------ resets, resumes (lock held) */
+
 void fifo_engine_resume(struct gk110 *g, unsigned int engine)
 {
 	sched_wake_all(g->fifo);

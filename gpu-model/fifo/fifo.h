@@ -15,8 +15,8 @@
  *
  * Threads: one for each PBDMA (pbdma.c), the keeper (recovery.c), and those that run register
  * accesses with gk110.lock held: the socket thread, for which core/mmio.c takes it, and for FECS
- * the thread that switches GR's context. The thread of mmu/fault.c raises interrupts. "Lock held"
- * below means that the caller has taken it.
+ * the thread that switches GR's context. The thread of mmu/fault.c raises interrupts, that of
+ * vfio/barmap_link.c rings doorbells. "Lock held" below means that the caller has taken it.
  *
  * Locks: gk110.lock protects everything here, except for atomics, struct wake (own lock), the last
  * members of struct pbdma, which only the PBDMA's thread uses, and what that thread changes in the
@@ -44,7 +44,10 @@
 
 #define WAKE_NEVER	MONO_NEVER
 
-/* An event counter to sleep on. Its lock is innermost: any thread may post with any lock held. */
+/*
+ * An event counter to sleep on. Its lock is innermost: any thread may post with any lock held. One
+ * thread sleeps on it: a PBDMA's on pbdma.wake, the keeper on fifo.keeper_wake.
+ */
 struct wake {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -72,12 +75,12 @@ struct acquire {
 struct fchan {
 	struct chan c;
 	bool bound, enabled, force_reload;
-	bool pending;
+	bool pending;			/* to be loaded: a doorbell came, or work is left */
 	uint8_t listed;			/* mask of the runlists that name it */
 	int8_t pbdma;			/* the PBDMA that has it loaded, -1 */
 	/* gave way in the middle of an acquire */
 	bool acq_wait;
-	unsigned int acq_kick;
+	unsigned int acq_kick;		/* fifo.kicks when the semaphore was last read */
 	uint64_t acq_retry, acq_backoff;
 	/* the acquire that it waits for */
 	struct acquire acq;
@@ -107,9 +110,9 @@ struct feng {
 	 * CE: the owner's channel; GR: the channel whose context is resident, also while GR is idle
 	 */
 	struct fchan *on;
-	struct fchan *next;
-	bool switching;
-	bool faulted;
+	struct fchan *next;		/* its context is being loaded; NULL: none is */
+	bool switching;			/* a context switch runs, without the lock */
+	bool faulted;			/* an MMU fault holds the channel .on (recovery.c) */
 	/* a fault was injected while no channel was on the engine */
 	bool injected;
 	/* a context switch failed without a fault: the engine stays in the switch (recovery.c) */
@@ -184,7 +187,7 @@ struct pbdma {
 	bool halt_holds;
 	unsigned int fault_clears;
 	unsigned int fault_engine;
-	unsigned int kicks;
+	unsigned int kicks;		/* fifo.kicks before it last began to execute */
 
 	/* from here on: for the PBDMA's thread */
 	/* RAMFC words, live; from guest memory: any values */
@@ -198,6 +201,7 @@ struct pbdma {
 		uint32_t word;
 		struct pb_state next;
 	} step;
+	/* engines that it took, a bit each, and feng.resets then; feng.owner says if it has them */
 	uint32_t held;
 	uint32_t held_resets[GK110_MAX_ENGINE];
 	unsigned int ops;		/* steps of exec_run() since the load */
@@ -270,16 +274,18 @@ bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct 
 enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action *a);
 /* Give up engines for which another PBDMA waits; @keep only after GR_TURN_NS. No lock. */
 void engine_offer(struct pbdma *p, int keep);
-/* lock held */
+/* lock held, from here to engine_status() */
 void engine_release_all(struct pbdma *p);
 /*
- * Save the resident context of a free engine; the lock is dropped meanwhile. False: it could not be
- * saved.
+ * Save the resident context of a free engine; the lock is dropped meanwhile. @who is the calling
+ * thread's: a PBDMA or OWNER_KEEPER. False: the context could not be saved.
  */
 bool engine_evict(struct fifo *f, struct feng *e, int who);
 bool engine_halted(struct gk110 *g, struct feng *e);
 uint32_t engine_status(struct gk110 *g, unsigned int idx);
+/* on the PBDMA's thread, with the lock or without: the engine's index, or -1 */
 int route_subchannel(struct pbdma *p, unsigned int subc);
+/* any thread; the answer does not change */
 struct feng *gr_engine_of(struct fifo *f);
 
 /* -------------------------------------------------- ramfc.c (PBDMA's own thread, lock held) */
@@ -323,7 +329,10 @@ void sched_wake_all(struct fifo *f);	/* any thread, with or without the lock */
 void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
 bool chan_matches(const struct fchan *fc, uint32_t preempt);
 
-/* -------------------------------------------- recovery.c (lock held, except for keeper_main()) */
+/*
+ * recovery.c. Lock held, but keeper_main() takes it itself. fault_hold(), fault_injected() and
+ * fault_release() are for the PBDMA's thread.
+ */
 
 void fault_hold(struct pbdma *p, enum run why);
 /* Whether an engine that the PBDMA owns is marked as faulted; the PBDMA is then held. */
@@ -362,6 +371,7 @@ void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
 /* Whether the turn goes on. Lock held. */
 bool pbdma_slice_goes_on(struct pbdma *p);
+/* Lock held. */
 void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
 void *pbdma_main(void *arg);
 

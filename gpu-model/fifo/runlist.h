@@ -12,7 +12,7 @@ struct rl_group {
 	uint16_t id;
 	uint16_t count;			/* members; 1 for a bare channel */
 	uint16_t turn;			/* member to try first */
-	uint32_t first;
+	uint32_t first;			/* index of its first member in runlist.chan */
 	uint64_t slice_ns;		/* TSG only; 0 = no limit */
 };
 
@@ -31,6 +31,7 @@ struct runlist {
 int rl_parse(struct runlist *rl, const uint32_t *words, unsigned int nr);
 void rl_free(struct runlist *rl);
 
+/* sched.c answers, with gk110.lock held; its chan_ready() may take dma_lock for reading. */
 struct rl_ask {
 	bool (*group_free)(void *ctx, const struct rl_group *grp);
 	bool (*chan_ready)(void *ctx, unsigned int chid);
@@ -42,7 +43,7 @@ bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_as
 		    unsigned int *chid);
 /* Find the next free group with a ready member; the cursor moves behind it. */
 struct rl_group *rl_pick(struct runlist *rl, const struct rl_ask *ask, unsigned int *chid);
-/* Whether rl_pick() would find something; changes nothing. */
+/* Whether rl_pick() would find something; changes nothing in @rl. */
 bool rl_any(const struct runlist *rl, const struct rl_ask *ask);
 /* First group that is TSG @id; NULL if there is none. */
 struct rl_group *rl_find_tsg(struct runlist *rl, unsigned int id);

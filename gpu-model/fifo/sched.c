@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler. It runs under gk110.lock, on the thread that changed something or a PBDMA's.
+ * The scheduler. It runs under gk110.lock, on the thread that changed something, a PBDMA's or the
+ * keeper; fifo_kick() and sched_wake_all() also run without the lock.
  *
  * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist;
  * a PBDMA that serves several runlists takes turns among them. The end of a slice ends the turn if

@@ -19,7 +19,7 @@ static uint64_t semaphore_va(const struct pbdma *p)
 	       (W(p, RAMFC_SEMAPHORE_B) & HOST_SEMAPHORE_LOWER);
 }
 
-/* NULL: a fault was recorded. Call with dma_lock held. */
+/* NULL: a fault was recorded. Call with dma_lock held for reading. */
 static uint32_t *word_at(struct pbdma *p, uint64_t va, enum mmu_access acc)
 {
 	struct chan *c = &p->fc->c;
@@ -180,7 +180,7 @@ static uint32_t reduce(uint32_t d, uint32_t old, uint32_t arg)
 
 /*
  * The payload is written last: a reader that sees it sees the time of the same release. Call with
- * dma_lock held.
+ * dma_lock held for reading.
  */
 static bool release_locked(struct pbdma *p, uint32_t d)
 {
