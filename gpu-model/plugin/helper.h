@@ -15,7 +15,8 @@ struct helper {
 };
 
 /*
- * Shake hands on @calls (taken over) and start the threads, which use @h until they end. Return 0,
+ * Shake hands on @calls (taken over) and start the threads, which use @h until they end. This waits
+ * as long as the model serves the helper of another QEMU, as it serves one at a time. Return 0,
  * -errno, or -EOPNOTSUPP after the model was told that pages can't be served here. When the model
  * goes away later, @say gets one line for the user, on the worker's thread. Then, and after an
  * error, @calls is closed.

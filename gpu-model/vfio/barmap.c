@@ -18,8 +18,9 @@
  *     set before it asked for the invalidate.
  *   When win_invalidate() returns, the helper has acknowledged, and the kernel has replaced the
  *   mappings: any later access by a vCPU misses the old ones. (Or the helper is lost, which ends
- *   the client's connection: barmap_link.c.) The caller of an invalidate holds gk110.lock and
- *   barmap.lock while it waits for the helper, which needs neither.
+ *   the client's connection: barmap_link.c.) The thread that invalidates holds gk110.lock and
+ *   barmap.lock while it waits for the helper's answers, BARMAP_ACK_TIMEOUT_MS at most for each.
+ *   The helper needs neither lock.
  *
  * Transient pages are emptied again after a moment (TRANSIENT_NS or USERD_NS, longer for a page
  * that is touched again and again):

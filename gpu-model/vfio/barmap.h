@@ -82,13 +82,13 @@ struct barmap {
 
 uint64_t barmap_now(void);
 
-/* barmap.c, for the link thread; neither lock nor gk110.lock held */
+/* barmap.c. These two are for the link thread; neither lock nor gk110.lock held. */
 void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool write);
 /* Empty the transient pages that are due. Return the ns until the next one is due, or -1. */
 int64_t barmap_expire(struct barmap *b);
-/* Forget what pages show. Lock held. */
+/* Forget what pages show. Any thread; lock held. */
 void barmap_forget(struct barmap *b);
-/* Make each window one empty mapping again. Lock held. Return 0 or -errno. */
+/* Make each window one empty mapping again. Any thread; lock held. Return 0 or -errno. */
 int barmap_zap_all(struct barmap *b);
 
 /*

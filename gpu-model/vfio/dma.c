@@ -4,7 +4,7 @@
  * the file that has their memory. Behind a vIOMMU there are thousands of one-page ranges of one
  * file, so files are mapped once and whole, and ranges are found by binary search.
  *
- * The table belongs to the socket thread; engines read it with dma_lock held for reading. Each
+ * The table belongs to the socket thread; others read it with dma_lock held for reading. Each
  * change is made with dma_lock held for writing, so after the change no thread uses an old pointer.
  * A client that truncates a file that it has shared can kill this process (SIGBUS).
  */

@@ -22,7 +22,10 @@
 
 #define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
 
-/* Changed with dma_lock held for writing. */
+/*
+ * The table, its entries and files: the socket thread changes them with dma_lock held for writing,
+ * other threads read them with it held for reading.
+ */
 struct dma_file {
 	int fd;				/* -1: free slot */
 	dev_t dev;
@@ -163,7 +166,7 @@ struct vfio_client {			/* one connection */
 };
 
 struct vfio_server {
-	struct gk110 *g;
+	struct gk110 *g;		/* NULL until vfio_server_run() */
 	struct dma_table dma;
 	struct irq_state irq;
 	struct barmap *barmap;		/* NULL: no plugin socket was asked for */

@@ -119,6 +119,7 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 	return 0;
 }
 
+/* Lock held. */
 static void irq_trigger(struct vfio_server *s, const struct vfio_irq_set *set, bool wanted,
 			int *fds, unsigned int nr_fds)
 {
