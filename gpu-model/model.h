@@ -10,9 +10,9 @@
  * state in registers and in a structure of its own behind a pointer in struct gk110.
  *
  * Threads and locks
- *   - The threads: the socket thread (vfio/), one for each PBDMA and the keeper (fifo/), helpers
- *     for grids (gr/sm/), one for the alarm (root/ptimer.c), one that posts MMU faults
- *     (mmu/fault.c), one for the helper inside QEMU (vfio/barmap_link.c).
+ *   - The threads: the socket thread (main()'s, in vfio/), one for each PBDMA and the keeper
+ *     (fifo/), helpers for grids (gr/sm/), one for the alarm (root/ptimer.c), one that posts MMU
+ *     faults (mmu/fault.c), one for the helper inside QEMU (vfio/barmap_link.c).
  *   - Register handlers run with gk110.lock held. "Lock held" below means this lock. Accesses of
  *     the bus come on the socket thread. Accesses of FECS and of the PMU's scripts come inside of
  *     such an access, or on the thread that switches GR's context, a PBDMA's or the keeper. A
@@ -218,6 +218,7 @@ struct mmu_client {
 	atomic_uint_least64_t faults;
 };
 
+/* No other thread may use @c during these two. They take mmu.tlbs_lock. */
 int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
 		    uint8_t client, int gpc);
 void mmu_client_fini(struct gk110 *g, struct mmu_client *c);
@@ -464,6 +465,10 @@ void gk110_note(struct gk110 *g, const char *fmt, ...) __attribute__((format(pri
 
 /* ------------------------------------------------------------------ the device */
 
+/*
+ * All members but the locks, dma_writers, config and stats are constant once gk110_create() has
+ * returned; what the pointers lead to is not.
+ */
 struct gk110 {
 	struct gk110_config cfg;
 	pthread_mutex_t lock;

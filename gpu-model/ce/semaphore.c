@@ -95,7 +95,7 @@ uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg
 	}
 }
 
-/* NULL: a fault was recorded. Call with dma_lock held. */
+/* NULL: a fault was recorded. Call with dma_lock held for reading. */
 static uint32_t *word_at(struct ce_job *job, uint64_t va, enum mmu_access acc)
 {
 	struct mmu_seg seg;
@@ -135,7 +135,7 @@ static void release_word(uint32_t *p, uint32_t payload, uint32_t launch)
 
 /*
  * The payload is written last: a reader that sees it sees the data and the time of the same
- * release. Call with dma_lock held.
+ * release. Call with dma_lock held for reading.
  */
 static int release_locked(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {

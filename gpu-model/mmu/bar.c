@@ -4,8 +4,8 @@
  * their register), and PRAMIN, the 1 MiB window of BAR0 on physical memory of any target.
  *
  * The state of a window changes with lock, and with dma_lock held for writing. Any thread may call
- * the accesses and bar_translate(), which run with dma_lock held for reading. bar_write() takes
- * lock, after dma_lock, for a doorbell. Open, and chosen by the model:
+ * the accesses and bar_translate(), which run with dma_lock held for reading. bar_write() releases
+ * dma_lock, and then takes lock for a doorbell. Open, and chosen by the model:
  *  - CPU accesses may use privileged pages (the worst case for isolation);
  *  - the instance block is read when the register is written, as at a channel's load;
  *  - BAR3's bit 30 has no effect on the window;

@@ -28,9 +28,13 @@ struct image {
 	unsigned int nr_bit;
 };
 
-/* image.c: both end the program when the image is full. image_put() returns the table's address. */
+/*
+ * image.c. image_put() returns the table's address; image_bit() puts a table and adds a BIT entry
+ * for it. Both end the program when there is no room.
+ */
 uint16_t image_put(struct image *img, const void *data, size_t len);
 void image_bit(struct image *img, char id, uint8_t version, const void *table, size_t len);
+/* Make the whole image, from the tables of the functions below. */
 void image_make(struct image *img);
 
 /* each puts its tables, and the BIT entries named beside it */
