@@ -187,8 +187,9 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 
 /*
  * Makes the decision if no vGPU can run, or if one vGPU can run and has no rival. The chip gets the
- * lists of all vGPUs that are not suspended (out->open); or, while a vGPU is held back, no list;
- * or, beside a parked vGPU with work, only the list of the vGPU that can run.
+ * lists of all vGPUs that are not suspended (out->open), except in two cases: if @v->held is true,
+ * or if a vGPU can run while another one with work is parked. Then the chip gets only the list of
+ * the vGPU that can run, or no list if none can.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)

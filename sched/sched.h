@@ -102,7 +102,8 @@ struct kvgpu_sched_ent {
 	u64 vtime, vrem, paced;
 	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
 	/*
-	 * .cap_depth: most that .cap_left may be. The other three are in the unit of the clocks.
+	 * .cap_depth: the full budget of the cap, to which vsched_budget_close() cuts .cap_left
+	 * down. The other three are in the unit of the clocks.
 	 * .debt_v: most that .vtime may be ahead of vclock. .lead_v: most that .vtime is behind
 	 * vclock when the vGPU wakes. .near_v: two vGPUs' .vtime are about equal if they differ by
 	 * the larger .near_v of the two at most (choose.c).
@@ -124,7 +125,8 @@ struct kvgpu_sched_ent {
 	u64 woke_busy, slept_at, cut_next, free_next;
 	/*
 	 * Of its last turn that began while another vGPU could run. .turn_ns: length, ns, before
-	 * turn_even_out() corrected it; 0: none. .turn_busy: .busy_ns when that turn began.
+	 * turn_even_out() corrected it; 0: there was no such turn since the vGPU last woke.
+	 * .turn_busy: .busy_ns when that turn began.
 	 */
 	u64 turn_ns, turn_busy;
 	s64 turn_over;			/* ns by which turn_even_out() made this turn shorter */
@@ -205,6 +207,7 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 
 /* Adds a vGPU, which is neither runnable nor suspended at first. */
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
+/* Removes a vGPU. If the turn under way is its turn, that turn ends. */
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
 /**
  * kvgpu_sched_note() - note what a look found out about a vGPU
