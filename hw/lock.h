@@ -77,8 +77,9 @@ struct kvgpu_hw_lender {
 };
 
 /*
- * Initialises @l, whose memory must be zero, and adds @l to the locks of @lender. A macro, because
- * lockdep tells locks apart by the place where they are initialised.
+ * Initialises @l, whose memory must be zero, and adds @l to the locks of @lender. Call it before
+ * kvgpu_hw_init() starts the lender's thread, and keep @l until kvgpu_hw_fini() has ended it. A
+ * macro, because lockdep tells locks apart by the place where they are initialised.
  */
 #define kvgpu_hw_lock_init(l, lender)          \
 	do {                                   \

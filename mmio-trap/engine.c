@@ -132,8 +132,8 @@ static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 }
 
 /*
- * gives registers the values that the host found in the card's at bring-up (hw/chip.c): drivers
- * compute with them
+ * Gives registers of the vGPU the values that hw/chip.c found in the card's registers at bring-up,
+ * because drivers compute with them.
  */
 static void seed_regs(struct kvgpu_trap *t)
 {
