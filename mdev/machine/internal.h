@@ -213,7 +213,7 @@ struct kvgpu_chip {
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
-	/* page of the host, which slices of BARs and doorbells show when no vGPU has them */
+	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
 	struct kvgpu_vram nowhere;
 	bool wedged;		/* the card is cut off; no lock */
 	spinlock_t time_lock;

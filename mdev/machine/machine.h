@@ -100,7 +100,8 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * @v: the vGPU
  * @region: 0 (only its PRAMIN), 1 or 3
  * @off: offset of a page in the BAR, bytes
- * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory
+ * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory or, if the
+ *   guest's tables say so, of the guest's system memory
  *
  * If the frame shows a page of the partition, notes that page as touched (touched.c), because the
  * CPU may write to it from now on. A page fault maps the frame before it releases map_lock. Code

@@ -11,8 +11,8 @@
  * The last three steps need not happen while the guest waits for its TLB's invalidate. A page for
  * which only these steps are left is called *due*: it is marked in m->pins, and a work item does
  * the steps soon after. The VMM may have put another page at the address of a due page meanwhile (a
- * balloon does). So a new pin of that address releases the due page first. So do .dma_unmap, close
- * and reset.
+ * balloon does). So a new pin of that address releases the due page first. .dma_unmap, close and
+ * reset release due pages, too.
  *
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes. So these
  * work items have a workqueue of their own (chip->unpinner).
