@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # A bed: one server and its GPU models. The supervisor holds the lock $RUN/NAME.lock as long as it
-# lives: that lock, not the existence of a file, tells whether a bed is up.
+# lives: that lock, not the existence of a file, tells whether a bed is up. tb up takes the lock and
+# passes it on as descriptor 9, which the supervisor closes for QEMU, the models and ssh. tb up and
+# the supervisor write the phase.
 #
 #   $RUN/NAME/          sockets and state: config, phase, pid, death, ssh_config
 #   $CACHE/beds/NAME/   share/ (the server's /share) and log/

@@ -63,7 +63,8 @@ setup()
 	with_setup_lock make_missing
 }
 
-# with_setup_lock FUNCTION...: waits until no other set-up is at work, and runs FUNCTION
+# with_setup_lock FUNCTION...: waits until no other set-up is at work, and runs FUNCTION. The lock is
+# held by descriptor 8.
 with_setup_lock()
 {
 	mkdir -p "$STAGES"

@@ -136,7 +136,7 @@ start_ssh()
 }
 
 # wait_until SECONDS COMMAND...: repeats COMMAND until it succeeds; false when the time is over.
-# Ends the bed if QEMU or a model ends meanwhile.
+# Ends the bed if QEMU or a model ends meanwhile. For the supervisor alone.
 wait_until()
 {
 	local limit=$((SECONDS + $1))
@@ -223,8 +223,8 @@ status_text()
 	fi
 }
 
-# end_bed [REASON LOG...]: ends all parts and the supervisor. Writes REASON, and names of logs that
-# tell more, for show_death.
+# end_bed [REASON LOG...]: ends all parts and the supervisor, which alone may call it. Writes REASON,
+# and names of logs that tell more, for show_death.
 end_bed()
 {
 	trap '' TERM
