@@ -121,9 +121,9 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 }
 
 /*
- * After a wait that had to sleep but ended soon, the next waits look twice as long as that wait
- * took, KVGPU_SPIN_GROWS times .spin_ns at most. After a wait that took longer than that, they look
- * for .spin_ns.
+ * After a wait that did not end while it looked, but took less than KVGPU_SPIN_GROWS times
+ * .spin_ns, the next waits look twice as long as that wait took, and not longer than that limit.
+ * After a longer wait they look for .spin_ns.
  */
 static void grow(struct wait *w)
 {

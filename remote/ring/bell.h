@@ -35,13 +35,19 @@ struct kvgpu_bell_ops {
 
 /* settings */
 struct kvgpu_wait_times {
-	uint64_t spin_ns;	/* about how long to look before the first sleep; 0: not at all */
+	/*
+	 * about how long to look before the first sleep; after a short sleep up to
+	 * KVGPU_SPIN_GROWS times as long; 0: not at all
+	 */
+	uint64_t spin_ns;
 	uint64_t sleep_ns;	/* the longest sleep before the next look; not 0 */
 };
 
 enum { KVGPU_SPIN_GROWS = 8 };
+/* .spin_ns of an aperture by default; .sleep_ns in tests and the benchmark */
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
+/* The ringer uses .word, .ops, .ctx and .wakes of its struct alone; the sleeper all but .wakes. */
 struct kvgpu_bell {
 	uint32_t *word;			/* in shared memory */
 	const struct kvgpu_bell_ops *ops;
@@ -54,8 +60,8 @@ struct kvgpu_bell {
 	uint64_t spins;			/* waits that looked */
 	/* waits that set the word in order to sleep */
 	uint64_t waits;
-	uint64_t sleeps;
-	uint64_t wakes;
+	uint64_t sleeps;		/* calls of .sleep() */
+	uint64_t wakes;			/* calls of .wake() */
 };
 
 enum kvgpu_wait {

@@ -36,7 +36,7 @@ struct kvgpu_box {
 	 * asking side: the bell on which it sleeps; answering side: the bell that it rings, or NULL
 	 */
 	struct kvgpu_bell *bell;
-	uint64_t answers;
+	uint64_t answers;		/* answers that this side gave, or took */
 };
 
 /*

@@ -113,8 +113,8 @@ uint32_t kvgpu_ring_longest(uint32_t slots);
 uint32_t kvgpu_ring_slots_of(uint32_t len);
 
 /*
- * Make an empty ring of @mem, before either side attaches. KVGPU_RING_BAD_GEOMETRY: no ring has so
- * many slots.
+ * Make an empty ring of @mem, which is then all zero, before either side attaches.
+ * KVGPU_RING_BAD_GEOMETRY: no ring has so many slots.
  */
 enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 
@@ -123,13 +123,13 @@ enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
 	uint64_t head;			/* slots that are published; absolute */
-	uint64_t taken;
+	uint64_t taken;			/* the consumer's position when it was read last */
 	/* number of the frame published last, which its answer will bear; 0: there was none */
 	uint64_t last_seq;
 	uint32_t slots, max_len;
 	/* slots of the frame that is being written, or waits for room; 0: there is none */
 	uint32_t wanted;
-	uint32_t done;
+	uint32_t done;			/* bytes that were appended to that frame */
 	struct kvgpu_ring_head frame;
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
@@ -171,7 +171,7 @@ uint32_t kvgpu_ring_free_slots(struct kvgpu_ring_producer *p);
 
 /*
  * Notify, and wait until a frame of @len bytes fits or never will: KVGPU_WAIT_READY for both, and
- * the next try tells which. Needs .own.
+ * the next try tells which. Needs .own. A frame that was begun is dropped.
  */
 enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len,
 				     uint64_t timeout_ns);

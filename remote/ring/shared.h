@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This room's accesses to memory that the peer can rewrite at any moment. Tests have a header of
- * their own in the place of this one, in which anything may happen between two accesses.
+ * Accesses of this room and of remote/channel/ to memory that the peer can rewrite at any moment.
+ * Tests have a header of their own in the place of this one, in which anything may happen between
+ * two accesses.
  *
  * A load reads its word once, so what was checked is what is used.
  */
@@ -76,7 +77,7 @@ static inline void shared_prefetch(const void *p)
 	__builtin_prefetch(p);
 }
 
-/* this side does not read these bytes again */
+/* Write @n bytes that the peer may change: this side does not read them again. */
 static inline void shared_copy_out(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);

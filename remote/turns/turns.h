@@ -58,7 +58,11 @@ struct turns_client {
 	bool wants, works, competed;
 };
 
-/* A program; zeroed before it comes. */
+/*
+ * A program; zeroed before it comes. When it has left, call turns_look() before the entry gets
+ * another program: else the new one may have the old one's turn, and the old one's last work is
+ * not charged.
+ */
 struct turns_program {
 	/* filled in by the caller, for the last time when .present becomes false */
 	bool present;
@@ -69,7 +73,7 @@ struct turns_program {
 	 * it gives the program a turn
 	 */
 	bool gave_back;
-	uint32_t client;
+	uint32_t client;	/* index in turns.clients */
 	uint64_t used;		/* GPU time that it measured in its turns: only grows */
 	/* decided by turns_look(): the caller passes it on */
 	uint64_t turn_ns;
