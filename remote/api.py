@@ -7,6 +7,9 @@ Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and lib
 (server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries). stubs.c and
 library.h include cuda/driver/api.h, so the C compiler compares the prototypes of the functions that are made with those there. A
 name that only one of cuda/symbols.txt and the table has is refused here.
+
+The table's hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the headers that read_table() names, too: those of
+layouts that cross. remote/remote.mk names them as what the code is made of.
 """
 import hashlib
 import os

@@ -25,6 +25,7 @@ const void *kvgpu_remote_take_bytes(struct kvgpu_remote_cursor *in, uint64_t n);
 /* Return a string of @n bytes with its only zero at the end; NULL: there is no such string. */
 const char *kvgpu_remote_take_string(struct kvgpu_remote_cursor *in, uint64_t n);
 
+/* A payload that is being written. */
 struct kvgpu_remote_reply {
 	uint8_t *at;		/* 8-aligned */
 	size_t used, room;
@@ -32,6 +33,7 @@ struct kvgpu_remote_reply {
 
 /* Return room for @n bytes, zeroed and 8-aligned; NULL: there is none left. */
 void *kvgpu_remote_put(struct kvgpu_remote_reply *out, size_t n);
+/* Append @n bytes; false: there is no room for them, and nothing was appended. */
 bool kvgpu_remote_put_bytes(struct kvgpu_remote_reply *out, const void *from, size_t n);
 
 /* Whether [at, at + bytes) is within an arena of @arena bytes. */

@@ -10,13 +10,14 @@
 
 struct kvgpu_remote_field {
 	const char *name;	/* NULL: the end of the list */
+	/* offset in the payload; bytes of an element; how many elements */
 	uint32_t at, bytes, count;
 };
 
 /* made of remote/api.def, from the first operation on */
 struct kvgpu_remote_shape {
 	const char *name;
-	uint32_t bytes;
+	uint32_t bytes;		/* of the fixed part */
 	const struct kvgpu_remote_field *fields;
 };
 

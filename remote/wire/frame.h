@@ -34,7 +34,7 @@ enum {
 	 * reaches. By way of a relay most lines are cut by its own size (.piece below).
 	 */
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
-	KVGPU_REMOTE_LIST_MAX = 4096,
+	KVGPU_REMOTE_LIST_MAX = 4096,		/* handles or parameters in a list */
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
 	/* bytes of a kernel's parameters: CUDA 11.8's limit */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
@@ -46,7 +46,7 @@ enum {
 	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
 	/*
 	 * payload: struct kvgpu_remote_piece; its bytes follow, unless a relay shares the arena
-	 * with this side
+	 * with this side. Not sent at an aperture, where both sides have one arena
 	 */
 	KVGPU_REMOTE_OP_PUSH = 2,
 	/*
@@ -129,8 +129,8 @@ struct kvgpu_remote_welcome {
 	uint64_t arena_bytes;
 	uint32_t result;
 	/*
-	 * 1: the arena's descriptor travels with the welcome, and struct kvgpu_remote_relayed
-	 * follows
+	 * 1: the arena's descriptor travels with the welcome. In a relay's welcome to a client
+	 * struct kvgpu_remote_relayed follows; in a server's to a relay nothing does.
 	 */
 	uint32_t relayed;
 };
