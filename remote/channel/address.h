@@ -38,12 +38,15 @@ enum { ADDRESS_PATIENCE_S = 10 };
 int address_connect(const struct address *a, const char **why);
 /* Return a socket that listens. A socket file that no server has any more is replaced. */
 int address_listen(const struct address *a, const char **why);
-/* The other end of @fd, as text: "unix:1000" (the user), "vsock:5" (the VM), "tcp:192.0.2.1". */
+/*
+ * The other end of @fd, as text: "unix:1000" (the user), "vsock:5" (the VM), "tcp:192.0.2.1". Of a
+ * UNIX socket it reads /etc/subuid: call it before the process gives up its rights.
+ */
 void address_of_peer(int fd, char *to, size_t size);
 
 /*
  * The other end of a socket, as numbers to compare. .net: an address, but of IPv6 the first 64
- * bits. .host: the rest, or 0.
+ * bits. .host: the rest, or 0. address_of_source() reads /etc/subuid, too.
  */
 struct address_source {
 	uint64_t net, host;
@@ -53,7 +56,7 @@ struct address_source address_of_source(int fd);
 bool address_user(int fd, uid_t *user);
 /*
  * The user to whom the file @subuid, of subuid(5), gives the number @user. If there is none, or it
- * is root: @user.
+ * is root: @user. One thread, because of getpwnam().
  */
 uid_t address_owner(const char *subuid, uid_t user);
 /* A pidfd of the process that connected by a UNIX socket; -ESRCH: it has ended; -1: not known. */

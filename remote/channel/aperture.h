@@ -77,7 +77,10 @@ int aperture_watch(struct aperture *a);
 int aperture_lose(struct aperture *a);
 void aperture_await_end(struct aperture *a);
 bool aperture_is_gone(const struct aperture *a);
-/* After aperture_lose(), or before aperture_watch(), when no thread uses the aperture any more. */
+/*
+ * After aperture_lose(), or before aperture_watch(), when no thread but the watcher uses the
+ * aperture any more: waits for the watcher's end.
+ */
 void aperture_fini(struct aperture *a);
 
 void aperture_bell_init(struct aperture_bell *b, struct aperture *a, uint32_t *word);

@@ -3,9 +3,9 @@
  * The server's end of an aperture. Acks have a ring of their own. Of the library's threads that
  * wait for acks, one reads that ring for all.
  *
- * Threads: one calls next() and reply(), any thread give(), happen() and await_end(), any other
- * than that one call(). close_port() comes last, when none is in here. `output` and `lock` are
- * never held together.
+ * One thread, the serving thread, calls next() and reply(). Any thread calls give(), happen() and
+ * await_end(), and any but the serving thread call(). close_port() comes last, when no thread but
+ * the watcher is in here. The watcher calls lost(). `output` and `lock` are never held together.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes, where threads wait for answers. A thread looks for a short time and then sleeps in the
- * kernel.
+ * Boxes, where threads wait for the answers of a stream. A thread looks for a short time and then
+ * sleeps in the kernel. At an aperture threads wait elsewhere (aperture_client.c); a box is taken
+ * here, too, and receives an answer that is long.
  */
 #include <errno.h>
 #include <limits.h>

@@ -39,9 +39,10 @@ struct port_carrier {
 };
 
 /*
- * Where an answer lands. While the state is EMPTY or SLEEPS, the delivering thread owns all but the
- * state, else the thread that asked. A box begins FULL, so that a server which answers unasked
- * finds none that has no payload yet.
+ * Where an answer lands; at an aperture only one that is too long for the box in the shared memory.
+ * While the state is EMPTY or SLEEPS, the delivering thread owns all but the state, else the thread
+ * that asked. A box begins FULL, so that a server which answers unasked finds none that has no
+ * payload yet.
  */
 enum { BOX_FULL, BOX_EMPTY, BOX_SLEEPS, BOX_GONE };
 struct box {
@@ -67,11 +68,12 @@ struct kvgpu_remote_channel {
 	struct box boxes[KVGPU_REMOTE_BOXES];
 };
 
+/* The port of each carrier begins with this. */
 struct kvgpu_remote_port {
 	const struct port_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
-	bool shared;
+	bool shared;			/* the arena is one memory for both sides */
 	bool has_relay;			/* the server shares the arena's memory with a relay */
 	bool gone;			/* atomic */
 	/* atomic: bytes of frames, answers and pieces that travelled */
@@ -96,7 +98,7 @@ void box_deliver(struct box *b);
 /* waits for box_deliver(), or channel_lost(): -ECONNRESET */
 int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 	      struct kvgpu_remote_answer *a, const void **payload);
-/* no answer will come any more */
+/* No answer will come any more: end all waiting at boxes. On the reader or the watcher. */
 void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 

@@ -20,8 +20,8 @@
 struct kvgpu_remote_channel;
 
 /*
- * Called on the channel's reader: it must not wait for an answer. @bytes: @n bytes, valid until it
- * returns.
+ * Called on the channel's reader, a thread, without a lock of the channel: it must not wait for an
+ * answer. @bytes: @n bytes, valid until it returns.
  */
 typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happening *h,
 				      const void *bytes, size_t n);
@@ -38,13 +38,17 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
  * kvgpu_remote_connect(). The text has to stay.
  */
 void kvgpu_remote_tls_folder(const char *folder);
-/* Call when no other thread uses the channel any more. */
+/*
+ * Call when no other thread uses the channel any more, and not on its reader. For tests: a program
+ * keeps its channels until it ends.
+ */
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 /*
  * In a child of fork(): close the child's copies of the parent's descriptors, so that the server
  * notices the parent's end. No other call may follow.
  */
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
+/* Any thread. */
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
 /* *bytes: the arena's size */
@@ -78,8 +82,9 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
 /*
  * Have the relay bring bytes into the arena, at the server's side, from another server, for the
- * frames that follow; the next one fails with CUDA_ERROR_SYSTEM_NOT_READY if they can't be had. The
- * bytes at the source must stay until it is answered. -ENOTSUP: there is no relay.
+ * frames that follow; the next frame fails with CUDA_ERROR_SYSTEM_NOT_READY if they can't be had.
+ * So hold the caller's lock for kvgpu_remote_send() until that frame is sent. The bytes at the
+ * source must stay until that frame is answered. -ENOTSUP: there is no relay.
  */
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
 /* An event that wants an ack (frame.h) has been carried out; any thread. */
@@ -101,7 +106,10 @@ struct kvgpu_remote_port;
 
 /* Return a socket that listens, or -errno and *why. */
 int kvgpu_remote_listen(const char *address, const char **why);
-/* @fd, from accept(), belongs to the port afterwards, or is closed. @arena_bytes: whole pages. */
+/*
+ * Wait for the hello of the client at @fd, from accept(), and make the port. @fd belongs to the
+ * port afterwards, or is closed. @arena_bytes: whole pages.
+ */
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out);
 /*
@@ -110,8 +118,9 @@ int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
  */
 typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
 /*
- * The same on a line (line.h), which belongs to the port afterwards; if the call fails, it stays
- * the caller's. -EACCES: @admit has refused the client.
+ * As kvgpu_remote_welcome(), on a line (line.h), which belongs to the port afterwards; if the call
+ * fails, the line stays the caller's. The hello is waited for as long as line_patience() says.
+ * -EACCES: @admit has refused the client.
  */
 struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
@@ -141,7 +150,10 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
  * at most, or -1: without a limit.
  */
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
-/* Look and wait, for a second or two, or until a signal. Returns what the look returned. */
+/*
+ * Look and wait, for a second or two, or until a signal. Returns what the look returned. For tests:
+ * kvgpu-remoted's first process waits for other things, too.
+ */
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
 /*
  * After a look that returned 1: where the descriptors are that kvgpu_remote_place_welcome() and the

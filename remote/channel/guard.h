@@ -6,7 +6,7 @@
  * other clients, too, accesses the memory by guard_try().
  *
  * A handler runs on the thread that touched the memory, whatever locks that thread holds: it takes
- * no lock. One thread at a time calls the functions of a client.
+ * no lock. One thread at a time calls guard_client(), guard_also() and guard_end().
  */
 #ifndef KVGPU_REMOTE_GUARD_H
 #define KVGPU_REMOTE_GUARD_H

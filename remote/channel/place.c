@@ -4,8 +4,11 @@
  * map the same bytes. It has one place, or as many as its label says, each with an equal part of
  * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
  * file, which its kernel releases when the process dies. They find each other in the first page of
- * a place (attach.h). A server's process that looks at places serves other clients, too: it touches
- * their memory by guard_try().
+ * a place (attach.h).
+ *
+ * The program calls place_connect(), in cuInit(). A client's process of the server calls
+ * kvgpu_remote_place_descriptors() and kvgpu_remote_place_welcome(). The first process of the
+ * server calls all others; it has other clients, too, so it touches the memory by guard_try().
  */
 #include <errno.h>
 #include <fcntl.h>

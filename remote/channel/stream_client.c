@@ -36,7 +36,7 @@ enum {
 struct stream_channel {
 	struct kvgpu_remote_channel c;
 	struct line line;
-	pthread_mutex_t lock;		/* protects writing, and .keep */
+	pthread_mutex_t lock;		/* protects writing, and the three members below */
 	uint64_t written_ns;		/* when the line was written last */
 	size_t kept;			/* bytes in .keep */
 	uint8_t keep[KEPT_MAX];

@@ -42,7 +42,7 @@ struct acked {
 struct stream_port {
 	struct kvgpu_remote_port p;
 	struct line line;
-	pthread_mutex_t output;
+	pthread_mutex_t output;	/* held while a message is written, and never with the other two */
 	bool wanted;	/* atomic: the serving thread wants `input`, and other threads leave it */
 	pthread_mutex_t input;	/* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;

@@ -27,7 +27,8 @@ enum { TLS_NAME_MAX = 64 };	/* of a peer, with its zero */
 int tls_load(const char **why);
 /*
  * Read a folder: 0, or -errno and *why, also if this side's certificate is not valid now, or if
- * everybody may read or write its key.
+ * everybody may read or write its key. Opens files: a server's process calls it before it gives up
+ * its rights (remote/starter/child.c).
  */
 int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
 			 const char **why);
