@@ -38,7 +38,7 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 CUresult gate_event(CUstream stream, CUevent event, unsigned int flags);
 /* Copy after the work that @stream has now. Later work of @stream waits for the copy. */
 CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
-/* A stream has reached gate @id. Runs on a thread of the channel. */
+/* A stream has reached gate @id. Runs on the reader of @p's channel. */
 void gate_happened(struct peer *p, uint64_t id, uint64_t invocation);
 
 /* Take a stream of the client's own in context @ctx, until helper_put(). *stream: 0 on failure. */

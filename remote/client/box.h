@@ -8,14 +8,14 @@
 struct end {
 	CUmemorytype type;
 	uint8_t *host;		/* address of the box's first byte */
-	struct route at;
-	uint64_t word[END_WORDS];
+	struct route at;	/* where calls about the end go */
+	uint64_t word[END_WORDS];	/* as in a frame (frame.h) */
 };
 
 struct box {
 	struct end src, dst;
 	uint64_t size[3];	/* bytes of a line; lines of a slice; slices */
-	uint32_t form;
+	uint32_t form;		/* enum kvgpu_remote_form */
 };
 
 /* a part of a box that is copied in one piece */
@@ -47,7 +47,7 @@ uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bo
 		   uint64_t *at);
 void ferry_free(uint64_t id);
 bool ferry_get(uint64_t id, struct end *e);
-/* take the server's EVENT_FILL, EVENT_DRAIN or EVENT_FREE; runs on a thread of the channel */
+/* take the server's EVENT_FILL, EVENT_DRAIN or EVENT_FREE; runs on the reader of @p's channel */
 void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
 
 /* ------------------------------------------------------------------ copynode.c */

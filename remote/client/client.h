@@ -31,6 +31,7 @@
  * there
  */
 CUresult client_ready(void);
+/* Print a line on standard error. */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int client_version(void);
 
@@ -107,7 +108,8 @@ struct peer {
 	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
 	/* atomic, set once: the arena mapped where the GPU saw it then, or NULL */
 	uint8_t *same;
-	uint64_t hidden;		/* atomic: an address of hidden_note(), 0 or HIDDEN_TOLD */
+	/* atomic: an address that hidden_note() found; 0: none; HIDDEN_TOLD: it was printed */
+	uint64_t hidden;
 
 	/* managed.c, under its lock */
 	uint64_t room, room_used;
@@ -510,8 +512,8 @@ void function_set(CUfunction f, int attribute, int value);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);
 /*
- * launch.c: pack kernel parameters into @to. @to has room for f->bytes, and for PACKED bytes if the
- * layout is not known. *bytes: how many were packed.
+ * launch.c: pack kernel parameters into @to. @to has room for f->bytes, and for 4352 bytes (PACKED)
+ * if the layout is not known. *bytes: how many were packed.
  */
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes);
@@ -525,7 +527,10 @@ CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_reso
 
 /* ------------------------------------------------------------------ hostfunc.c */
 
-/* Take an event of the server. Runs on a thread of the channel. @ctx: the struct peer. */
+/*
+ * Take an event of the server. Runs on the reader of that server's channel: with several servers on
+ * several threads at once. @ctx: the struct peer.
+ */
 void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
 		     size_t n);
 bool in_host_function(void);

@@ -15,6 +15,10 @@
 
 #include "across.h"
 
+/*
+ * `lock` protects .next, .next_job, .came, .over and .invocation. The other members don't change
+ * while the gate is in `gates`.
+ */
 struct gate {
 	struct gate *next;		/* in `gates` */
 	struct gate *next_job;

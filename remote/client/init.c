@@ -11,6 +11,7 @@ enum { API_VERSION = 11080 };	/* the CUDA version of the entry points in remote/
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool ready, forked;	/* atomic */
+/* written under `init_lock`, until `ready` is set */
 static int devices, version = API_VERSION;
 
 void client_say(const char *format, ...)

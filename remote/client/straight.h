@@ -13,6 +13,7 @@ bool straight_between(const struct peer *to, const struct peer *from);
  * from @from to @to.
  */
 bool straight_failed(struct peer *to, const struct peer *from, CUresult r);
+/* The size of the pieces of a copy of @bytes from @from to @to. */
 uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t bytes);
 /* what a frame's .fetch names for the piece at @at of @from's arena */
 struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at);

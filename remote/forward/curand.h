@@ -12,7 +12,7 @@
 curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream,
 			  uint32_t *flags);
 curandStatus_t rand_send(uint16_t op, const void *q, size_t n, bool fine);
-/* whether @generator is pseudo-random, not a quasi-random sequence */
+/* Whether @generator is pseudo-random, not a quasi-random sequence. Call as rand_send(). */
 bool pseudo(curandGenerator_t generator);
 
 #endif

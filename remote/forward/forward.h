@@ -14,7 +14,10 @@
 
 #include <cuda/driver/types.h>
 
-/* The client's state of a handle. */
+/*
+ * The client's state of a handle, in memory of libcuda.so.1 until ended(). blas.c and rand.c change
+ * it without a lock: the program makes the calls that change a handle one at a time.
+ */
 struct forward_state {
 	CUstream stream;
 	int mode;		/* BLAS_POINTER_MODE_... */
@@ -33,13 +36,17 @@ struct forward_calls {
 	CUresult (*enter)(void);
 	CUresult (*find)(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,
 			 bool *own);
+	/* NULL: @handle is no handle of that class */
 	struct forward_state *(*state)(unsigned int class, const void *handle);
+	/* send a frame without an answer: a later call of CUDA's returns its error */
 	CUresult (*queue)(uint16_t op, const void *q, size_t n);
 	/* copies the answer's first @bytes to @answer, which is NULL if there are none */
 	CUresult (*ask)(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);
 	/* make a handle for the server's number @id; NULL: an error */
 	void *(*made)(unsigned int class, uint64_t id);
+	/* the server has destroyed the handle: free its state */
 	void (*ended)(void *handle);
+	/* print a line on standard error */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
