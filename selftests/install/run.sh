@@ -16,8 +16,14 @@ quick) parts=(directory) ;;
 long) parts=(directory package kernels machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
 *) echo "usage: selftests/install/run.sh quick|long [directory] [package] [kernels] [machine]" >&2; exit 2 ;;
 esac
+# only the part machine has a bed; runs of the other parts may go on beside it
+end=:
+case " ${parts[*]} " in
+*" machine "*) bed_must_be_free; end=bed_down ;;
+esac
 work=$(mktemp -d "${KVGPU_CACHE:-$HOME/.cache/kvgpu}/install.XXXXXX") || exit 1
-trap 'bed_down; rm -rf --one-file-system -- "$work"' EXIT
+trap '$end; rm -rf --one-file-system -- "$work"' EXIT
+trap 'exit 130' INT TERM
 
 gpu=0000:01:00.0
 by_mdevctl=0b3a9c2e-6f1d-4a57-8c1e-52d1c0ffee01
