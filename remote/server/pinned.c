@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
- * only for copies of graphs. It is registered in one context, for all. From then on the GPU itself
- * may copy from and to the arena after the library has returned: an event behind such a copy is
- * noted, and a fence waits for it.
+ * only for copies of graphs. It is registered in one context for use in all. From then on the GPU
+ * itself may copy from and to the arena after the library has returned: an event behind such a copy
+ * is noted, and a fence waits for it.
  *
  * With a library that registers memory, but has no device address for it (cuda/), the arena stays
  * ordinary memory.

@@ -62,13 +62,13 @@ struct server {
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */
-	uint32_t mode;
+	uint32_t mode;		/* capture mode that the client named last, and the library has */
 	CUresult deferred;	/* error of a queued call, for the next answer that may report it */
 
 	/* the frame that is served */
 	struct kvgpu_remote_head head;
 	const void *payload;
-	uint64_t served;
+	uint64_t served;	/* how many frames were served so far, with this one */
 	bool later;		/* the frame gets its answer later */
 	bool again;		/* the frame was put aside, and is served again */
 
@@ -82,7 +82,7 @@ struct server {
 
 	/* pinned.c */
 	uint64_t pinned_in;		/* context in which the shared arena is registered; or 0 */
-	bool never_pinned;
+	bool never_pinned;	/* registering the arena failed: no copy tries it again */
 	bool reads_late;	/* the library registers memory, but has no address for it */
 	/*
 	 * if the arena is not shared: the context in which it is registered for copies of graphs,
@@ -114,7 +114,7 @@ struct server {
 
 	/* forward.c */
 	struct forwards *forwards;	/* NULL: no library was wanted yet */
-	uint8_t blas_is, rand_is;
+	uint8_t blas_is, rand_is;	/* FORWARD_UNTRIED, FORWARD_THERE or FORWARD_NOT */
 	struct forwarded rows[FORWARDS_MAX];
 
 	/* gate.c */
@@ -125,9 +125,9 @@ struct server {
 	struct text *text;
 	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
 	bool captures;		/* the graph of a capture under way may have a number */
-	struct hosted *kept;
+	struct hosted *kept;	/* hostfunc.c: functions that graphs may call */
 	struct ferry *ferries;	/* under the lock of ferry.c: threads of the library end some */
-	bool ferried;
+	bool ferried;		/* a ferry was made once: a child graph may be a copy with one */
 	/* keep.c: what graphs use or used; atomic: a reference or a number has ended */
 	struct kept *kept_objects;
 	bool kept_over;
@@ -242,8 +242,8 @@ void handle_point(struct server *s, uint64_t id, void *what);
 /* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
 /*
- * End the handle and all handles below it, with their waits and charges. The caller ends the
- * library's objects.
+ * End the handle and all handles below it, with their charges and their waits, whose frames are
+ * answered with an error. The caller ends the library's objects.
  */
 void handle_drop(struct server *s, uint64_t id);
 /* The same for all handles below the handle; the handle itself stays, and its own waits end. */

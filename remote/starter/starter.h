@@ -174,7 +174,10 @@ void listen_end(struct starter *s);
 
 /* ------------------------------------------------- hall.c: connections that have no process yet */
 
-/* call after the table of clients was made; false: out of memory */
+/*
+ * Call after the table of clients was made. May raise the limit of descriptors of this process, and
+ * so of its children. False: out of memory.
+ */
 bool hall_begin(struct starter *s);
 /*
  * Take a connection into the hall. If the hall is full, a connection of the source with most of it
@@ -289,7 +292,10 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
 bool folders_can_be_kept(void);
 /* Whether it can be kept from connecting its client's TCP socket elsewhere. */
 bool network_can_be_kept(void);
-/* Limit the system calls. Call after fork(): the filter has getpid()'s number. 0 or -errno. */
+/*
+ * Limit the system calls of this thread and of all that it makes later. Call after fork(): the
+ * filter has getpid()'s number. 0 or -errno.
+ */
 int filter_install(enum conf_filter filter);
 /*
  * For the first process: limits of memory and CPU time by cgroups, if systemd has delegated a

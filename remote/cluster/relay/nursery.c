@@ -40,8 +40,9 @@ union with_fd {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
+/* in a server process: the library's cuDeviceGetName(), which name_and_place() calls */
 static CUresult (*name_of)(char *, int, CUdevice);
-static char host[64];
+static char host[64];	/* this machine's name, set before the nursery begins */
 
 static CUresult name_and_place(char *to, int size, CUdevice dev)
 {

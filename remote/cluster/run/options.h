@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of kvgpu-run. Pure. */
+/* The command line of kvgpu-run. Pure. Texts that were read are argv's or constants. */
 #ifndef KVGPU_CLUSTER_OPTIONS_H
 #define KVGPU_CLUSTER_OPTIONS_H
 
