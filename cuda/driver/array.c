@@ -8,7 +8,10 @@
 	(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | \
 	 CUDA_ARRAY3D_TEXTURE_GATHER)
 
-/* compute capability 3.5, CUDA C programming guide: width, height, depth or layers */
+/*
+ * The largest arrays: width, height, depth or layers; 0: there is no such dimension (compute
+ * capability 3.5, CUDA C programming guide).
+ */
 enum shape_class {
 	CLASS_1D,
 	CLASS_2D,

@@ -5,7 +5,7 @@
  */
 #include "driver.h"
 
-enum { SMX = -1, BUS = -2, SLOT = -3, DOMAIN = -4 };	/* the asked device's value */
+enum { SMX = -1, BUS = -2, SLOT = -3, DOMAIN = -4 };	/* in values[]: the asked device's own */
 
 static const struct {
 	short attribute;

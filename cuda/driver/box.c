@@ -84,7 +84,7 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 			return CUDA_ERROR_INVALID_VALUE;
 		if (where_is(ctx, e->host) == ON_HOST)
 			return CUDA_SUCCESS;
-		e->type = CU_MEMORYTYPE_DEVICE;		/* or unmapped: not for the CPU to touch */
+		e->type = CU_MEMORYTYPE_DEVICE;		/* or unmapped, which the check finds */
 		e->device = (uintptr_t)e->host;
 		first = 0;
 	}

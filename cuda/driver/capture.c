@@ -10,7 +10,7 @@
 #include "graph.h"
 
 static struct capture *captures;
-static unsigned int nr_captures;	/* read without the lock */
+static unsigned int nr_captures;	/* changed with `graphs`, read without, by __atomic */
 static uint64_t last_id;
 static __thread CUstreamCaptureMode own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
@@ -272,7 +272,7 @@ CUresult capture_record(CUstream s, CUevent e, bool external)
 	return r;
 }
 
-/* @s waits for @e of the capture @c, and joins @c, if it does not capture yet. */
+/* @s waits for @e of the capture @c. If @s does not capture yet it joins @c. */
 static CUresult join(CUstream s, struct capture *c, CUevent e)
 {
 	if (c->invalid)
@@ -426,7 +426,7 @@ static bool mark(CUgraph graph)
 	return more;
 }
 
-/* whether the origin's tips come after those of all streams */
+/* whether the origin's tips come after those of all streams of the capture */
 static bool joined(const struct capture *c)
 {
 	CUgraphNode node;

@@ -10,7 +10,10 @@ static CUstreamCaptureStatus status_of(const struct CUstream_st *s)
 				     CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-/* The other answers are written while the status is ACTIVE. */
+/*
+ * The other answers are written only while the status is ACTIVE. *nodes is the stream's own list: a
+ * later call for the stream may free it.
+ */
 static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
 		     const CUgraphNode **nodes, size_t *n)
 {

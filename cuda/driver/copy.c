@@ -24,7 +24,10 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 	return r && span <= r->va + r->size - p->va;
 }
 
-/* Host or device memory? Asked where the caller says host memory, or @unified. */
+/*
+ * Is @p host or device memory? An end that the caller names device memory stays that. One that it
+ * names host memory may be device memory, and an end of a @unified call may be either.
+ */
 static CUresult resolve(CUcontext ctx, struct plane *p, bool unified)
 {
 	uint64_t at = p->host ? (uintptr_t)p->host : p->va;

@@ -348,7 +348,10 @@ void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 /* wait.c: @m becomes the moment when both are over. */
 void moment_merge(struct moment *m, const struct moment *other);
-/* stream_add() for a function of the application, or host_await()'s wait: it may take for ever. */
+/*
+ * stream.c: stream_add() for work that may take for ever: a function of the application, or
+ * host_await()'s wait.
+ */
 void stream_add_endless(CUstream s, uint64_t seq);
 /* the queue for the next copy of @s from or to host memory */
 enum device_queue copy_queue(const struct CUstream_st *s);

@@ -117,7 +117,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 	return CUDA_SUCCESS;
 }
 
-/* From CUDA 12.4. INVALID_VALUE: also behind the last parameter. */
+/* From CUDA 12.4. INVALID_VALUE: also for an @index behind the last parameter. */
 CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size)
 {
 	CUresult r = driver_ready();

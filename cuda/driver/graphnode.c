@@ -226,7 +226,7 @@ static bool contains(CUgraph graph, CUgraph inner)
 	return false;
 }
 
-/* as a copy; a graph can't be put into itself */
+/* The node gets a copy of @child. A graph can't be put into itself. */
 CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child)
 {
 	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_GRAPH };

@@ -325,7 +325,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 	return r;
 }
 
-/* compared as in cuGraphExecUpdate() */
+/* The node's child and @child are compared as cuGraphExecUpdate() compares graphs. */
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
 	struct update u = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };

@@ -43,7 +43,7 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	return CUDA_SUCCESS;
 }
 
-/* an executable cubin, not to be linked */
+/* an executable cubin, which needs no link */
 static bool is_whole(const struct piece *p)
 {
 	Elf64_Ehdr h;

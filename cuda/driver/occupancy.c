@@ -74,7 +74,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, 
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, dynamic, 0);
 }
 
-/* what each of @blocks blocks on an SM can have */
+/* *dynamic: the dynamic shared memory that each of @blocks blocks on an SM can have */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, int blocks,
 						 int threads)
 {
@@ -94,7 +94,10 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, 
 	return CUDA_SUCCESS;
 }
 
-/* Most threads on an SM; of equal ones the larger block. */
+/*
+ * Choose the block with the most threads on an SM; of equal ones the larger. @dynamic_of is a
+ * function of the application.
+ */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
 						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)

@@ -143,7 +143,7 @@ static bool move(uint8_t *from, uint8_t *to, size_t bytes)
 	return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
-/* @fd: negative: none is needed */
+/* @fd: of userfaultfd; negative: this process has one thread */
 static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 {
 	struct uffdio_register reg = { .range = { (uintptr_t)at, bytes },
@@ -213,7 +213,7 @@ static bool moved(int fd, struct mover *m)
 	}
 }
 
-/* This fails if the application has unmapped the piece meanwhile. */
+/* Give the moved piece its contents. End early if the application has unmapped it meanwhile. */
 static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 {
 	size_t done = 0;

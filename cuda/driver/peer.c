@@ -241,7 +241,7 @@ static CUresult cross_part(struct run *x, const struct part *at)
 	if (!r) {
 		r = receive(x, at, theirs, &sent, life);
 		if (r)
-			moment_wait(x->c->from, &sent);	/* the CPU's copy to @theirs */
+			moment_wait(x->c->from, &sent);	/* the CPU may still copy to @theirs */
 	}
 	give_back(x->c->to, theirs);
 	return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Entry points that are not offered; see refused.inc. */
+/* Entry points that are not offered: refused.inc lists them. */
 #include "api.h"
 
 CUresult refuse(void);

@@ -74,6 +74,7 @@ static CUresult enter_ref(CUtexref ref, CUcontext *ctx)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* After enter_ref(): unlock. If @r is no error, the next launch makes the texture anew. */
 static CUresult changed(CUcontext ctx, CUtexref ref, CUresult r)
 {
 	if (!r)
@@ -126,7 +127,7 @@ CUresult cuTexRefDestroy(CUtexref ref)
 
 /* ------------------------------------------------------------------ binding */
 
-/* NULL: unbind. */
+/* @resource NULL: unbind. */
 static CUresult bind(CUcontext ctx, CUtexref ref, const CUDA_RESOURCE_DESC *resource)
 {
 	struct texture_source old = ref->source;

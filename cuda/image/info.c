@@ -72,7 +72,7 @@ static struct image_kernel *kernel_of(struct cubin *c, uint32_t sym)
 		       NULL;
 }
 
-/* of the whole file: a symbol and a number */
+/* an attribute in .nv.info, of the kernel whose symbol is word 0 */
 static void file_attribute(struct cubin *c, const struct attribute *a)
 {
 	struct image_kernel *k = kernel_of(c, word(a, 0));

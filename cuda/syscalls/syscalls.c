@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The table of the functions, from syscalls.inc. */
 #include "syscalls.h"
 
 #include <string.h>
