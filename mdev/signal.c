@@ -4,6 +4,9 @@
  * eventfd is signalled under irq_lock, because a signal calls the eventfd's waiters. A waiter may
  * be the handler by which KVM unmasks INTx (irq.c), which takes irq_lock. rcu_read_lock() or
  * vgpu->lock keeps the eventfd's context alive meanwhile.
+ *
+ * The threads that run these functions hold vgpu->lock: the VMM's, and the vGPU's work item
+ * (machine/event.c).
  */
 #include <linux/rcupdate.h>
 

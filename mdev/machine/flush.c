@@ -42,8 +42,9 @@ static bool bar_take(struct kvgpu_vgpu *v)
 	u32 *w = flush_word_of(v, FLUSH_BAR);
 
 	/*
-	 * Acquire: if the other thread's xchg() has cleared the word, flush_served, which that
-	 * thread set before, is read as set until its flush is done.
+	 * Acquire: if this reads a word that the other thread's xchg() has cleared, a read of
+	 * flush_served after this finds the bit that the other thread has set before, until the
+	 * flush of the other thread is done.
 	 */
 	return (smp_load_acquire(w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
 }
@@ -58,9 +59,9 @@ bool vmach_flush_take(struct kvgpu_vgpu *v)
  * Tells whether the guest has asked for the L2 flush of register @reg. If so, replaces TRIGGER by
  * BUSY in the word. A TRIGGER that the guest sets before l2_end() stays for the next call.
  *
- * If the guest changes the word at the same moment, leaves it to the next call: no l2_end() would
- * clear a BUSY that replaces the guest's 0. There is no second try, because a guest may change the
- * word again and again.
+ * If the guest changes the word between the read and the cmpxchg(), leaves the word as it is, and
+ * the request to the next call: the guest may have written 0, and a BUSY in place of that 0 would
+ * never be cleared. There is no second try, because a guest may change the word again and again.
  */
 static bool l2_begin(struct kvgpu_vgpu *v, u32 reg)
 {

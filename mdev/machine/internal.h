@@ -457,6 +457,7 @@ struct kvgpu_machine {
 /* --------- chip.c: read the time, cut the card off, kick the slicer; no lock except where noted */
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
+/* Cuts the card off, with reason @why for the log. Does nothing if it is cut off already. */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
@@ -515,6 +516,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 
 /* ---------- memory.c, space.c: allocate and read memory of a vGPU, make and sync address spaces */
 
+/* returns 0 or a negative error code; call vmach_memory_fini() after an error, too */
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
@@ -589,6 +591,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 
 /* --------------------------------- window.c: change what BAR windows, PRAMIN and doorbells show */
 
+/* returns 0 or a negative error code; call vmach_windows_fini() after an error, too */
 int vmach_windows_init(struct kvgpu_vgpu *v);
 /* vgpu->lock not held; makes the slices show no memory of the vGPU, unless the card is cut off */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
@@ -609,6 +612,7 @@ void vmach_windows_zap(struct kvgpu_vgpu *v);
 void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual,
 		       struct kvgpu_gaddr inst);
 void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
+/* moves the doorbells to offset @off of the guest's BAR1; if not @valid, BAR1 shows none */
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
  * Gives the guest's group of ids @g the doorbells of the chip's group of ids @hgroup; @hgroup < 0:
@@ -670,6 +674,7 @@ void vmach_chans_stop(struct kvgpu_vgpu *v);
 int vmach_runlists_init(struct kvgpu_vgpu *v);
 void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
+/* bit r of @mask: the guest's runlist r; entries of a blocked one are not published */
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
 /* after a bind: notes again which channels the guest's list for @runl has, publishes the list */
@@ -677,6 +682,7 @@ void vmach_runlist_chan_add(struct kvgpu_vgpu *v, u8 runl);
 /* stores the guest's lists, translated, in m->list, and has a change written to the chip */
 void vmach_runlist_publish(struct kvgpu_vgpu *v);
 void vmach_runlist_clear(struct kvgpu_vgpu *v);
+/* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
  * Preempts the chip's channel or group @id. Waits for about vmach_patience_get() ms at most.
@@ -696,6 +702,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
+/* writes the host's golden image to the guest's memory, where block @inst has its context */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 /* bytes of a space that a context takes: the image, and what the host puts behind it */
 u32 vmach_grctx_size(const struct kvgpu_hw *hw);
@@ -726,6 +733,7 @@ void vmach_events_kick(struct kvgpu_machine *m);
 void vmach_alarm_arm(struct kvgpu_vgpu *v);
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
+/* the function of the work item chip->recover: ends the channels in chip->sick; no lock is held */
 void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
