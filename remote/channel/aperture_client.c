@@ -21,9 +21,10 @@ struct asking {
 struct aperture_channel {
 	struct kvgpu_remote_channel c;
 	struct aperture a;
-	struct kvgpu_ring_producer frames;	/* under the sender's lock */
+	/* under the caller's lock for kvgpu_remote_send() */
+	struct kvgpu_ring_producer frames;
 	struct kvgpu_ring_producer acks;
-	pthread_mutex_t acks_lock;
+	pthread_mutex_t acks_lock;		/* protects .acks; never held with .lock */
 	struct kvgpu_ring_consumer told;	/* the reader's alone */
 	struct aperture_end frames_end, acks_end, told_end;
 	pthread_t reader;
