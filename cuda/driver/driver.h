@@ -14,10 +14,11 @@
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
- * context (hostfunc.c), which takes no context's lock. A function below is called with its context
- * locked, unless its comment says something else, or it is given nothing of a context. The
- * application destroys no context that a thread is using (documentation of cuCtxDestroy()): a
- * thread that waits in a context, or prints for it, reads .device and .messages without the lock.
+ * context (hostfunc.c), which takes no context's lock, nor `table` or `graphs`. A function below is
+ * called with its context locked, unless its comment says something else, or it is given nothing of
+ * a context. The application destroys no context that a thread is using (documentation of
+ * cuCtxDestroy()): a thread that waits in a context, or prints for it, reads .device and .messages
+ * without the lock.
  */
 #ifndef KVGPU_CUDA_DRIVER_H
 #define KVGPU_CUDA_DRIVER_H
@@ -101,12 +102,15 @@ struct CUevent_st {
 	CUcontext ctx;
 	unsigned int flags;
 	bool recorded;
-	struct moment at;
+	struct moment at;		/* when the last record is done; valid if .recorded */
 	/* where the GPU writes the time, in ctx->stamps; .stamp NULL: no times are taken */
 	uint64_t stamp_va;
 	volatile uint32_t *stamp;
 	uint32_t payload;
-	/* id of the capture that recorded it, perhaps over by now; 0: none */
+	/*
+	 * The id of the capture that recorded it, perhaps over by now; 0: none. graph.h has the
+	 * locks of .capture and .tips.
+	 */
 	uint64_t capture;
 	struct node_list tips;
 	CUevent next;
@@ -209,7 +213,7 @@ struct CUctx_st {
 	CUdevice dev;			/* never changes: read without a lock */
 	/* use __atomic: it changes with `table` alone */
 	unsigned int flags;
-	unsigned int attached;
+	unsigned int attached;		/* calls of cuCtxAttach() without cuCtxDetach() */
 	pthread_mutex_t lock;
 	/*
 	 * .device and .life change with `lock` and `watch` held. Threads of other contexts that
@@ -220,7 +224,7 @@ struct CUctx_st {
 	pthread_mutex_t watch;
 	unsigned int life;		/* how many devices the context has had */
 	struct device *device;
-	CUresult sticky;		/* use __atomic */
+	CUresult sticky;		/* the error that enter...() returns; use __atomic */
 	/* memory.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
@@ -228,7 +232,7 @@ struct CUctx_st {
 	struct device_memory **slabs;	/* small allocations share them */
 	unsigned int nr_slabs;
 	struct CUstream_st null;	/* the legacy default stream */
-	/* work of the blocking streams: .null comes after it */
+	/* work of the streams without CU_STREAM_NON_BLOCKING: .null comes after it */
 	struct moment blocking;
 	struct moment submitted;	/* the last work of each queue */
 	/*
@@ -245,14 +249,14 @@ struct CUctx_st {
 	CUmipmappedArray mipmapped;
 	struct texture_pools *pools;	/* NULL: no textures or surfaces yet */
 	CUtexref texrefs;
-	uint64_t grid_id;
+	uint64_t grid_id;		/* of the last launch */
 	/* NULL: no module has needed it */
 	struct messages *messages;
 	struct host_queue *host;	/* NULL: no work yet */
-	struct device_memory *stamps;
+	struct device_memory *stamps;	/* event.c; .stamp_free: the numbers of unused ones */
 	uint16_t stamp_free[STAMPS];
 	unsigned int nr_stamp_free;
-	struct device_memory *staging;
+	struct device_memory *staging;	/* transfer.c; .staging_used: the last work of a chunk */
 	struct moment staging_used[STAGING_CHUNKS];
 	unsigned int staging_next;
 	struct crossing_slot {		/* peer.c: staging buffers of copies between contexts */
@@ -317,10 +321,10 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
  * in error_of_end().
  */
 CUresult stick(CUcontext ctx, CUresult r);
-/* Call with `table` held. *out: NULL, or a dead context to open again. */
+/* Call with `table` held and no context locked. *out: NULL, or a dead context to open again. */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
 /*
- * Call with `table` held, and @ctx not locked. *ctx stays, dead. Call users_destroy() once nothing
+ * Call with `table` held and no context locked. *ctx stays, dead. Call users_destroy() once nothing
  * is locked. Memory of the GPU that the functions ..._free() leave is freed with the device.
  */
 void context_close(CUcontext ctx);
