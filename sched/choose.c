@@ -248,8 +248,8 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 	if (!s->current_ent) {
 		begin_turn(s, v);
 		/*
-		 * a new turn of the same vGPU has started if the last one had: the driver makes no
-		 * switch
+		 * If the vGPU of the last turn is next again, the driver makes no switch: the new
+		 * turn counts as started if the last turn had started.
 		 */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))

@@ -15,8 +15,8 @@
  * channels" here.
  */
 /*
- * work was seen in the last QUIET_NS, and several vGPUs have channels, or a limited one (.limited);
- * also with .alternates
+ * Several vGPUs have channels, or one vGPU that is limited (.limited); work was seen in the last
+ * QUIET_NS. Also if .alternates is true.
  */
 #define SAMPLE_NS	1000000ull
 /* several vGPUs have channels, or one vGPU that is limited; no work was seen for QUIET_NS */
