@@ -3,9 +3,9 @@
  * Patch lists. The header of a graphics context points to a list of (register, value) pairs. When
  * FECS, the microcontroller that switches graphics contexts, first loads the context, it writes
  * each value to its register, any register of the chip. So FECS must not get a list that the guest
- * can write. A filtered list has registers that nouveau patches for GK110 (nvkm gr/ctxgf100.c,
- * ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc). Of the guest's values it
- * keeps the address of the attribute buffer.
+ * can write. A filtered list has only registers that nouveau patches for GK110 (nvkm
+ * gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc). Of the
+ * guest's values a filtered list keeps only the address of the attribute buffer.
  *
  * The host owns the bundle buffer and the page pool, and chooses their addresses. Drivers map these
  * two PRIV (nouveau gr/ctxgf100.c, nvgpu gr_gk20a.c), so the units of GR, the graphics engine,
@@ -24,8 +24,9 @@
 
 #define BUNDLE_SIZE	(GR_PATCH_BUNDLE_SIZE_VALID | GR_BUNDLE_SIZE >> 8)
 
+/* Where the value of a register comes from, and whether a filtered list has the register. */
 enum source {
-	/* the guest's list, if the value has no bit outside of .bits */
+	/* the guest's list; the pair is refused if the value has a bit outside of .bits */
 	GUEST,
 	FIXED,		/* .bits, if the guest's list has the register */
 	/* these are in each list; pairs of the guest for them are ignored */
@@ -69,8 +70,8 @@ static u32 count_bits(u32 mask)
 }
 
 /*
- * Tells whether @reg is GR_PATCH_PPC_BETA or GR_PATCH_PPC_ALPHA of a PPC with TPCs, and its value
- * on this chip.
+ * Tells whether @reg is GR_PATCH_PPC_BETA or GR_PATCH_PPC_ALPHA of a PPC with TPCs. If so, sets
+ * *@val to the register's value on this card.
  */
 static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
@@ -104,8 +105,8 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 }
 
 /*
- * Tells whether the guest's pair may be in the list. Sets *@val to the value for FECS. @reg is not
- * of the host's own (reg_is_own()).
+ * Tells whether the guest's pair may be in the list. If so, sets *@val to the value for FECS; at
+ * first *@val is the guest's value. Not for registers of which reg_is_own() is true.
  */
 static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {

@@ -249,8 +249,8 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 }
 
 /*
- * Writes the removed entries to the GPU's tables. .changed of the spaces goes into *@changed, at
- * which the caller invalidates the TLB for all spaces.
+ * Writes the removed entries to the GPU's tables. If .changed of a space is set, clears it and sets
+ * *@changed in its place: the caller then invalidates the TLB for all spaces.
  */
 static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {

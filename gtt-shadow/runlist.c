@@ -49,8 +49,9 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 }
 
 /*
- * The first entry of a channel counts, even if it is left out: the host has noted its group as the
- * channel's, and the chip must not see the channel in another group.
+ * Of several entries of one channel only the first counts, even if it gets no place in l->out: the
+ * host has noted the group of the first entry as the channel's group, and the chip must not see the
+ * channel in another group.
  */
 static void add_channel(struct list *l, u32 word)
 {

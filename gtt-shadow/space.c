@@ -52,7 +52,7 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 
 /* ----------------------------------------------------------------- make the tables of a slot */
 
-/* .aux of a small table. .big_64k: copies of the guest's big entries, if they have 64 KiB. */
+/* .aux of a small table. .big_64k: copies of the guest's big entries, if big pages have 64 KiB. */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
 	struct kvgpu_link link[SLOT_PAGES];
@@ -221,7 +221,7 @@ static void slot_free(struct kvgpu_slot *slot)
 	list_move(&slot->node, &slot->ext.s->pool->free_slots);
 }
 
-/* Drops a slot's tables and frees the slot. The host has no page of its own in it (subst.c). */
+/* Drops a slot's tables and frees the slot. Call it only if the host substitutes no page in it. */
 void vgtt_slot_drop(struct kvgpu_slot *slot)
 {
 	drop_small_table(slot);

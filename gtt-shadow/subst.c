@@ -115,7 +115,7 @@ int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
 	while (next_part(&p, &page, &left)) {
 		err = prepare_part(&p);
 		if (err)
-			return err;	/* the next sync frees unused new tables */
+			return err;	/* the next sync frees tables that were made in vain */
 	}
 	as->s->pool->failures = 0;
 	p = (struct part){ .as = as, .host = base.v };

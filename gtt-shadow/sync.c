@@ -152,8 +152,8 @@ static bool install_items(struct kvgpu_ext *e, int *err)
 }
 
 /*
- * Computes and writes the host entries of the marked pages of @chunk. @todo: a word for each group.
- * *@err: set to -ENOMEM if a table can't be made.
+ * Computes and writes the host entries of the marked pages of @chunk. @todo: a word for each group
+ * of the chunk, with a bit for each marked page. *@err: set to -ENOMEM if a table can't be made.
  */
 void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
