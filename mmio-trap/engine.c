@@ -115,8 +115,8 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 }
 
 /*
- * Reserves slots for registers with a write hook, most of which keep a value in the register file,
- * before the guest can fill it. Lines with .bulk and long lines get none.
+ * Reserves slots of the register file, before the guest can fill it, for registers with a write
+ * hook: most of these hooks keep a value there. Lines with .bulk and long lines get no slots.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)

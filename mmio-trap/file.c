@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file of one vGPU: an open-addressed hash of fixed size. Slots are freed by a reset,
- * so a search can end at a free slot. It also ends after PROBES steps, so that a guest can't make
- * accesses expensive by its choice of registers. A register without a slot reads .reset of its
- * table line.
+ * The register file of one vGPU: an open-addressed hash of fixed size. No single slot is freed,
+ * only all at once by a reset, so a search can end at a free slot. A search also ends after PROBES
+ * steps, so that a guest can't make accesses expensive by its choice of registers. A register
+ * without a slot reads .reset of its table line.
  */
 #include "internal.h"
 

@@ -24,7 +24,7 @@ static u32 ppc_mask_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->ppc_mask[a->inst][a->idx];
 }
 
-/* a cleared bit also clears the TPC's own trap register */
+/* If the write clears the bit of a TPC, the TPC's own trap register becomes 0, too. */
 static void gpccs_trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 acked = vtrap_reg_get(t, a->reg) & a->bits, i;

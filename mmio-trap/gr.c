@@ -32,8 +32,8 @@ static void gr_intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * A cleared bit also clears the GPC's GPCCS_TRAP: nouveau clears only the bits of TPCs there
- * (gf100_gr_trap_gpc()).
+ * If the write clears the bit of a GPC, the GPC's GPCCS_TRAP becomes 0, too, because nouveau clears
+ * only the bits of TPCs in GPCCS_TRAP (gf100_gr_trap_gpc()).
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: interrupts, runlists, preemption, faults. Bits 30:28 of PFIFO_INTR (PFIFO_INTR_LEVELS) are
- * set while another register is not 0, and are cleared there. A submit of a runlist and a preempt
- * are pending until the host reports that they are done.
+ * PFIFO: interrupts, runlists, preemption, faults. Each of the bits 30:28 of PFIFO_INTR
+ * (PFIFO_INTR_LEVELS) is set while another register is not 0 (fifo_status()). The guest clears such
+ * a bit by that register, not in PFIFO_INTR. A submit of a runlist and a preempt are pending until
+ * the host reports that they are done.
  *
  * A guest has one runlist with all engines (README.md).
  */

@@ -50,8 +50,8 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 }
 
 /*
- * Fills the data words of a reply. MEMX, the process for memory scripts, tells where its data is.
- * Else they stay 0.
+ * Fills the data words of a reply. If the guest asks MEMX, the PMU's process for memory scripts,
+ * where MEMX has its data, the reply tells it. In all other replies the words stay 0.
  */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {

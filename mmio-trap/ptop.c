@@ -2,9 +2,9 @@
 /*
  * PTOP tells a guest which units its card has. The answers differ from the real card. Display and
  * video engines are absent (bits 0-3 of PTOP_DISABLE). In a GPC that has fewer TPCs than the
- * largest, the last are off, whichever they are on the card. Memory is four equal partitions. The
- * card is initialised already. Engines are on runlist 0, because nouveau wakes sleepers of that
- * runlist.
+ * largest GPC, the last TPCs are off, whichever are off on the card. Memory is four equal
+ * partitions. The card is initialised already. Engines are on runlist 0, because nouveau wakes only
+ * sleepers of that runlist.
  */
 #include <gk110/ptop.h>
 

@@ -55,7 +55,10 @@ struct kvgpu_trap_cfg {
 struct kvgpu_reg_slot {
 	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
-	/* counts of the guest's reads and writes of the register, for debugfs; both can be 0 */
+	/*
+	 * counts of the guest's reads and writes of the register, for debugfs; both are 0 if only
+	 * mmio-trap itself has used the slot
+	 */
 	u32 rd, wr;
 };
 /* number of slots, a power of two */
@@ -113,8 +116,8 @@ struct kvgpu_trap {
 
 	/*
 	 * Counters, for sysfs and debugfs. nr_unlisted: accesses of registers that no table has.
-	 * nr_dropped: struct kvgpu_reg_slot. nr_denied: accesses of denied registers, partial
-	 * writes of commands, and most refused values.
+	 * nr_dropped: values that were lost, because the register file had no free slot. nr_denied:
+	 * accesses of denied registers, partial writes of commands, and most refused values.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };
