@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The falcons (microcontrollers of the GPU) that switch contexts: FECS in the hub and one GPCCS in
- * each GPC. The falcons save and restore the registers that lists in their data memory name. These
- * come with the microcode's data, and load_lists() appends lists of the firmware file. Sources:
+ * each GPC. The falcons save and restore the registers that lists in their data memory name. The
+ * lists come with the microcode's data, and load_lists() appends registers to them that the
+ * firmware file names. Sources:
  * nouveau gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(), gf100_gr_fecs_reset()),
  * nvkm/falcon/v1.c, fuc/hub.fuc.
  *
@@ -260,8 +261,8 @@ int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 }
 
 /*
- * Makes FECS save the current context by a switch to no channel, asked for as PFIFO does: CHAN_NEXT
- * and the interrupt CHSW.
+ * Makes FECS save the current context: asks FECS for a switch to no channel, in the way in which
+ * PFIFO asks for switches, by FECS_CHAN_NEXT and the interrupt CHSW.
  */
 int hw_fecs_unload(struct kvgpu_hw *hw)
 {

@@ -2,8 +2,8 @@
 /*
  * The firmware file is data from the host's file system that ends up in privileged registers and in
  * microcode. A damaged or outdated file must give an error message and do no harm. So all entries
- * are checked before the first is written: an entry may name registers of the unit to which its
- * section belongs. No I/O, no lock, any thread.
+ * are checked before the first is written: an entry may name only registers of the unit to which
+ * its section belongs. No I/O, no lock, any thread.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>

@@ -26,8 +26,9 @@ struct fwfile {
 /*
  * An entry of a register list: write .data to .count registers from offset .addr in BAR0 on, .pitch
  * bytes apart. In the list of bundles (pieces of the engine's state, written through GR_ICMD),
- * .addr and .pitch are of bundles; in the list of methods, of methods, in bytes. .type is the class
- * of a method; 0 in other lists.
+ * .addr is the address of a bundle, and .pitch is in such addresses. In the list of methods, .addr
+ * is the offset of a method, and .pitch is in bytes. .type is the class of a method; 0 in other
+ * lists.
  */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;

@@ -149,7 +149,10 @@ int hw_golden_make(struct kvgpu_hw *hw)
 	return ret ?: sealed;
 }
 
-/* The engine is in reset: it may still be bound to the address space that is freed here. */
+/*
+ * Call it only while the engine is in reset: out of reset, the engine might still use the address
+ * space that is freed here.
+ */
 void hw_golden_free(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;

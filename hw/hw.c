@@ -30,8 +30,8 @@ static int map_device(struct kvgpu_hw *hw)
 		goto disable;
 	/*
 	 * Make accesses of the card to system memory snoop the CPU's caches, whatever the page
-	 * table entry says: without a snoop it could read what the last owner of a page left in
-	 * memory (gtt-shadow/pte.c).
+	 * table entry says: without a snoop the card could read what the last owner of a page left
+	 * in memory (gtt-shadow/pte.c).
 	 */
 	pcie_capability_clear_word(pdev, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_NOSNOOP_EN);
 	pci_set_master(pdev);

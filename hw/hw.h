@@ -337,7 +337,7 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
-/* Lets the chip schedule a runlist again that has stopped after a fault (PFIFO_RUNLIST_ERROR). */
+/* Lets the chip schedule a runlist again, after a fault has stopped that (PFIFO_RUNLIST_ERROR). */
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /* Sets how long a context switch may take before .ctxsw_timeout() is called. */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);

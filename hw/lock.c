@@ -39,8 +39,8 @@ static void lock_lend(struct kvgpu_hw_lender *b)
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
 		/*
-		 * An ordinary waiter that tried the lock while the lender had it has failed: wake
-		 * all waiters.
+		 * If an ordinary waiter has tried the lock while the lender had it, the try has
+		 * failed. Nothing else would wake that waiter: wake all waiters.
 		 */
 		wake_up_all(&b->lock[i]->wait);
 	}
