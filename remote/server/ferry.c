@@ -20,8 +20,8 @@ struct ferry {
 };
 
 /*
- * Protects the list of ferries and what is marked: the library gives references back in threads of
- * its own. Neither the library nor the channel is called with it held.
+ * Protects the list of ferries and the members of a ferry that say so, because the library gives
+ * references back in threads of its own. Call neither the library nor the channel with it held.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

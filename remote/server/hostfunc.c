@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Functions of the client that streams and graphs call. The library calls a function of this file,
- * in a thread of its own. That tells the client, and waits until the client's function has
- * returned, or the client is gone.
+ * in a thread of the library's own. The function tells the client, and waits until the client's
+ * function has returned, or the client is gone.
  */
 #include <stdlib.h>
 

@@ -52,7 +52,7 @@ static void let_go(void *kept)
 	pthread_mutex_unlock(&lock);
 }
 
-/* of a function: its module, which is what ends */
+/* the entry of an object, but of a function that of its module, with which the function ends */
 static struct entry *lasting(struct server *s, uint64_t id)
 {
 	struct entry *e = handle_entry(s, id);

@@ -563,7 +563,8 @@ CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f);
 bool ferries_live(struct server *s);
 void ferries_free(struct server *s);
 /*
- * functions of nodes: ferry_run() has a ferry for its data; ferry_rests() is for one switched off
+ * Functions of host nodes. The data of ferry_run() is a ferry. ferry_rests() is in its place while
+ * that end of the copy has no ferry, or the copy is switched off.
  */
 void ferry_run(void *ferry);
 void ferry_rests(void *nothing);

@@ -7,7 +7,7 @@
 
 /*
  * A stream that captures or is gone got its event before (work_stream_hides()). In a stream of
- * another context no event can be recorded. Its work is charged by the clock until the stream is
+ * another context no event can be recorded. Then work is charged by the clock until all streams are
  * idle.
  */
 static void mark(struct server *s, struct batch *b, uint64_t id)

@@ -68,8 +68,9 @@ enum {
 };
 
 /*
- * Without a user of its own a process may leave files. But rules, whatever they are, keep it from
- * processes that have not got them from it: by /proc/PID/mem it could take over the first process.
+ * Without a user of its own a process may leave files. But a process with any rules can trace only
+ * processes that have these rules, too. Without rules it could take over the first process, which
+ * has the same user, by /proc/PID/mem.
  */
 enum { NO_DEVICES = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK };
 

@@ -126,7 +126,7 @@ static void look_at_links(struct broker *b)
 	for (i = 0; i < b->proxies; i++) {
 		while (link_hear(b->links[i], &c))
 			b->moved = true;
-		/* one in a turn: the proxies of all others hear nothing meanwhile */
+		/* measure one link in a turn: the other links' proxies hear nothing meanwhile */
 		if (b->links[i]->hello && !b->links[i]->measured && !measured) {
 			measure(b->links[i]);
 			measured = b->moved = true;
@@ -196,7 +196,7 @@ static bool is_over(struct link *l, bool quiet, bool *said)
 
 /*
  * End all connections, then send each proxy CONTROL_END when all are quiet. False: a proxy is lost,
- * or has not sent its own within END_S.
+ * or has not sent its own CONTROL_END within END_S.
  */
 static bool end_links(struct broker *b)
 {

@@ -46,7 +46,7 @@ static void print_one(const struct library *l, const char *host, int i, int as)
 	registry_print(host, text, as);
 }
 
-/* print all devices of the library, or, with @as, its first one as that; never returns */
+/* Print all devices of the library; or, if @as is not negative, the first alone, as number @as. */
 static void count_here(const char *path, const char *host, int as) __attribute__((noreturn));
 static void count_here(const char *path, const char *host, int as)
 {

@@ -99,7 +99,7 @@ static size_t find_eager(struct link *l, const uint8_t *from)
 	return eager;
 }
 
-/* bytes that cross in the time of an empty message: half the time until its answer comes */
+/* bytes that cross in the time of an empty message: half the time until that message's answer */
 static size_t find_turn(struct link *l, const uint8_t *from, size_t bytes)
 {
 	double nothing = best(l, from, 0, false), all = best(l, from, bytes, true), turn;

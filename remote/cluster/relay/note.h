@@ -21,7 +21,7 @@ enum note_kind { NOTE_PULL = 1, NOTE_REFUSED };
 struct note {
 	uint64_t version;
 	uint32_t kind;
-	uint32_t lane;		/* NOTE_PULL: the lane whose arena is read, at the receiver */
+	uint32_t lane;		/* NOTE_PULL: the lane of the note's receiver whose arena is read */
 	/* the lane that wants the piece, and its slot: they give the piece's tag, too */
 	uint32_t wants, slot;
 	struct kvgpu_remote_piece piece;	/* NOTE_PULL: what is read */

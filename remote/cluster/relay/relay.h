@@ -43,7 +43,7 @@ struct settings {
 	unsigned int first;		/* the broker's first address is folder/first */
 	unsigned int device;		/* the proxy's GPU, of those that it sees */
 	uint64_t memory;		/* bytes of it for all programs; 0: all */
-	const char *gpu, *label;	/* its UUID or "-", and JOB:PROGRAM */
+	const char *gpu, *label;	/* the GPU's UUID or "-"; JOB:PROGRAM */
 	int rank, ranks;		/* this process's in the MPI job, and how many there are */
 	/* the broker's: the job's name for programs, random; 0: none, as with one proxy */
 	uint64_t job;
@@ -175,20 +175,20 @@ uint64_t now_us(void);
 bool link_begin(struct link *l, const struct settings *s, int rank);
 /* send a control message; false: there is no room now, or the link is lost */
 bool link_say(struct link *l, enum control_kind kind, unsigned int lane);
-/* tell the proxy to open lane @n, whose key is there */
+/* tell the proxy to open lane @n, with the lane's .key */
 bool link_open(struct link *l, const struct lane *n);
 /*
  * Take a control message of the other side; false: there is none. A message that can't be of this
  * job and this build loses the link.
  */
 bool link_hear(struct link *l, struct control *c);
-/* tell the other side that this one lives; lose the link if that one has been silent for long */
+/* Tell the other side that this side lives. Lose the link if the other side is silent too long. */
 void link_beat(struct link *l);
 /* Fill @p with what the lanes wait for; return how many. *open: set if a lane is open. */
 unsigned int link_waits(struct link *l, struct pollfd *p, bool *open);
 /* after poll(): move the bytes of all lanes; whether some were moved */
 bool link_go(struct link *l);
-/* link_hang_up(): end all connections of its lanes. link_is_quiet(): both sides have none. */
+/* link_hang_up(): end the connections of all lanes. link_is_quiet(): no lane is open. */
 void link_hang_up(struct link *l);
 bool link_is_quiet(const struct link *l);
 /*

@@ -9,8 +9,9 @@
 enum { LANES = 64, SLOTS_MAX = 16, SECRET_BYTES = 32 };
 
 /*
- * A lane's are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from another one
- * has TAG_PULLED plus SLOTS_MAX times the number of the lane that gets it plus the slot.
+ * A lane's tags are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from
+ * another proxy has TAG_PULLED, plus SLOTS_MAX times the number of the lane that gets the piece,
+ * plus the slot.
  */
 enum {
 	TAG_CONTROL = 0,

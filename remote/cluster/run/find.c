@@ -166,7 +166,7 @@ static bool find_launcher(struct run *r)
 	return false;
 }
 
-/* srun needs no mpirun; whose relay is there says which MPI there is */
+/* srun needs no mpirun: unless --mpi names an MPI, take the first whose relay is installed */
 static bool find_mpi_of_relay(struct run *r)
 {
 	char name[64], path[PATH_MAX];

@@ -32,7 +32,10 @@ static bool add_node(struct nodes *n, const char *front, size_t length, const ch
 	return true;
 }
 
-/* read digits, whose number is kept since zeros in front belong to the name; 0: there are none */
+/*
+ * Read a number. Return how many digits it has, as zeros in front belong to a node's name; 0: it
+ * has none, or too many.
+ */
 static int read_number(const char **text, unsigned long *number)
 {
 	int n = strspn(*text, "0123456789");
