@@ -58,7 +58,7 @@ struct device_facts {
 	char name[64];
 	uint16_t pci_id;
 	uint32_t domain, bus, slot;
-	uint32_t machine;		/* init.c sets it: machine_word() */
+	uint32_t machine;		/* driver/init.c sets it */
 	uint64_t vram;			/* bytes that all contexts together can use */
 	uint32_t nr_smx;
 };
@@ -70,6 +70,7 @@ struct device_memory {
 	uint64_t va, size;
 	/*
 	 * PLACE_HOST: where the CPU sees the memory. This is @va, where the CPU can map it there.
+	 * Other places: NULL.
 	 */
 	void *map;
 };

@@ -12,11 +12,10 @@
  * Locks: `primaries` (context.c) and `registry` (registry.c), neither taken with the other held.
  * The driver is called with either held, but never where it may call the application: host
  * functions and destructors run on threads that hold neither. Of this library only stream.c's
- * call() calls the application. With either held the driver may wait for the GPU. With `registry`
- * held it may also wait for host functions, as a module is loaded and unloaded after earlier work.
- * use_driver() has a lock of its own, held during cuInit(); none of the others is taken meanwhile.
- * The functions below take and release these locks; call use_context(), context_of() and what finds
- * something in the registry with none held.
+ * call() calls the application. With either held the driver may wait for the GPU and for host
+ * functions. use_driver() has a lock of its own, held during cuInit(); none of the others is taken
+ * meanwhile. The functions below take and release these locks; call use_context(), context_of() and
+ * what finds something in the registry with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H
@@ -110,15 +109,15 @@ cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t line
 
 /*
  * symbol.c: a part of a variable for a copy. @way: the kind that is allowed; DeviceToDevice and
- * Default are, too.
+ * Default are, too. Calls use_context().
  */
 cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,
 			   enum cudaMemcpyKind way, void **at);
 
-/* copy3d.c. A copy of nothing is an error. */
+/* copy3d.c. Calls use_context(). A copy of nothing is an error. */
 cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c);
 
-/* array.c */
+/* array.c. array_shape() calls use_context(), the others nothing of the driver. */
 cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
 		      unsigned int *channels);
 struct cudaChannelFormatDesc desc_of(CUarray_format format, unsigned int channels);
