@@ -279,8 +279,8 @@ uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
 /*
  * Translate a page of a window, for mapping it into the CPU's address space. Return 0 and *@seg, or
- * -EFAULT (a fault of the translation is recorded unless MMU_PEEK). @want may span pages: seg->len
- * says how far the memory is contiguous. Call with dma_lock held for reading.
+ * -EFAULT. @flags: as for mmu_translate(). @want may span pages: seg->len says how far the memory
+ * is contiguous. Call with dma_lock held for reading.
  */
 int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);

@@ -90,6 +90,7 @@ enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *
 uint64_t ce_surface_va(const struct ce_surface *s, uint64_t line, uint64_t x, uint64_t *run);
 /* How many lines from @line on share a GOB. Pitch layout has no GOBs: CE_ROWS. */
 unsigned int ce_surface_band(const struct ce_surface *s, uint64_t line);
+/* Forget the translations, as at each new hold of dma_lock, and zero .moved. */
 void ce_surface_forget(struct ce_surface *s);
 
 /*
@@ -120,7 +121,7 @@ static inline uint8_t *ce_map(struct ce_job *job, struct ce_surface *s, struct c
 int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf, uint64_t n);
 int ce_surface_write(struct ce_job *job, uint64_t line, uint64_t x, const uint8_t *buf, uint64_t n);
 
-/* ---- move.c */
+/* ---- move.c: on host addresses; the caller keeps dma_lock held while they are in use */
 
 #define CE_RUNS		64
 #define CE_STREAM_BYTES	(16u << 20)

@@ -326,7 +326,9 @@ void sched_preempt(struct gk110 *g, uint32_t val);
 bool sched_preempt_pending(struct fifo *f);
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist);
 void sched_wake_all(struct fifo *f);	/* any thread, with or without the lock */
+/* Set or clear fc->acq_wait; if set, also when to read the semaphore again. */
 void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
+/* Whether a preempt by the word @preempt of PFIFO_PREEMPT means the channel. */
 bool chan_matches(const struct fchan *fc, uint32_t preempt);
 
 /*
@@ -334,15 +336,20 @@ bool chan_matches(const struct fchan *fc, uint32_t preempt);
  * fault_release() are for the PBDMA's thread.
  */
 
+/* Hold the channel after RUN_HOST_FAULT or RUN_ENGINE_FAULT. It may be unloaded by then. */
 void fault_hold(struct pbdma *p, enum run why);
 /* Whether an engine that the PBDMA owns is marked as faulted; the PBDMA is then held. */
 bool fault_injected(struct pbdma *p);
 /* Whether a held channel may be unloaded; its engine's fault is then cleared. */
 bool fault_release(struct pbdma *p);
+/* A channel was disabled, taken off its list or preempted: what a fault holds may be free now. */
 void fault_check(struct gk110 *g);
+/* Software cleared the errors of @runlists, a bit each. */
 void fault_clear(struct gk110 *g, uint32_t runlists);
+/* Software pulled the fault trigger of an engine (@val: the register), or released it. */
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val);
 void fault_inject_release(struct gk110 *g, unsigned int engine);
+/* The engine faulted on its channel: stop the scheduling of that channel's runlist, too. */
 void fault_mark(struct gk110 *g, struct feng *e);
 void *keeper_main(void *arg);
 

@@ -7,7 +7,10 @@
 
 enum walk_level { WALK_SPACE, WALK_DIR, WALK_BIG, WALK_SMALL };
 
-/* Reads one little-endian entry; false when there is no memory at that address. */
+/*
+ * Reads one little-endian entry; false when there is no memory at that address. That of translate.c
+ * needs dma_lock held for reading.
+ */
 struct walk_reader {
 	bool (*read64)(void *ctx, enum mem_target t, uint64_t addr, uint64_t *entry);
 	void *ctx;

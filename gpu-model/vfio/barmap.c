@@ -92,6 +92,10 @@ void barmap_forget(struct barmap *b)
 	b->nr_ops = 0;
 }
 
+/*
+ * Length of the run at @page: pages that show successive pages of one file in one way. A page that
+ * is poisoned or transient is a run of its own.
+ */
 static uint32_t run_length(const struct barmap_window *win, uint32_t page)
 {
 	uint64_t first = win->show[page];
@@ -238,7 +242,10 @@ static void userd_pages(struct barmap *b, uint32_t *lo, uint32_t *hi)
 
 /* ------------------------------------------------------------------ invalidating; lock held */
 
-/* Translate again pages that show one run; return how many are settled. */
+/*
+ * Translate pages of a run of @n again, from the first on, and show what they translate to now.
+ * Return for how many that is done.
+ */
 static uint32_t recheck_run(struct barmap *b, enum bar_window w, uint32_t page, uint32_t n)
 {
 	uint64_t old = b->win[w].show[page], now;
@@ -471,7 +478,10 @@ void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool
 	} while (!done);
 }
 
-/* Take the transient pages that are due off the list, and empty them. Lock held. */
+/*
+ * Take the transient pages that are due off the list, and empty them. If the list is full, take
+ * all. Lock held.
+ */
 static unsigned int expire_zap(struct barmap *b, uint64_t now, struct barmap_transient *due)
 {
 	unsigned int i, n = 0, kept = 0;
