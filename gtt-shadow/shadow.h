@@ -152,7 +152,7 @@ u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
  * kvgpu_shadow_as_sync() - bring a shadow up to date with the guest's tables
  * @as: the shadow
  * @changed: set to true if the caller must invalidate the GPU's TLB for the directory at
- * kvgpu_shadow_as_pd_get(), because entries have changed
+ * kvgpu_shadow_as_pd_get(), because entries have changed; else to false
  *
  * Also tries again to install entries that could not be installed, or that an unmap removed. After
  * a number of failures it leaves the rest for the next call.
@@ -199,7 +199,7 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
  * @len: bytes
  * @changed: set to true if the caller must write out the windows' entries
  * (kvgpu_shadow_win_take()), invalidate the TLBs of the BARs and of all spaces, and then call
- * kvgpu_shadow_reap()
+ * kvgpu_shadow_reap(); else to false
  */
 void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed);
 /* as kvgpu_shadow_unmap() for all guest memory */
@@ -287,7 +287,7 @@ struct kvgpu_inst_guest {	/* fields of a guest's instance block, decoded */
 };
 /**
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
- * @block: copy of the guest's block; RAMIN_GR_CTX + 8 bytes are read
+ * @block: copy of the guest's block, of which the first RAMIN_GR_CTX + 8 bytes are read
  * @out: the decoded fields
  * @why: set to a text about the error, or to NULL
  *
@@ -308,7 +308,8 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
  * kvgpu_shadow_runlist_build() - translate a guest's runlist
  * @guest: entries of the guest
  * @nr: number of entries in @guest
- * @map: returns the chip's id for the guest's channel or group (@tsg); -1: leave the entry out
+ * @map: returns the chip's id for the guest's channel or group (@tsg); -1: leave the entry out. May
+ * sleep: mdev/machine/ takes gpu->lock in it
  * @ctx: first argument of @map
  * @slice_us: timeslice of each group, us
  * @out: entries for the chip
