@@ -25,7 +25,10 @@ int file_xml(const char *path, FILE *to);
 
 /* ------------------------------------------------------------------ nd.c: in a VM */
 
-/* Where the kernel shows its devices: "/sys" and "/dev"; tests have other folders. */
+/*
+ * Where the kernel shows its devices: "/sys" and "/dev"; tests have other folders. nd_up() calls
+ * .load_modules before it changes anything; false: the reason was printed.
+ */
 struct nd {
 	const char *sys, *dev;
 	bool (*load_modules)(void);

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 /*
- * Sets *argc and *argv to the command of the rank that the text @rank names. Its first word is the
- * name of the program. False: there is no such rank.
+ * Sets *argc and *argv to the command of the rank that the text @rank names, and the word behind
+ * that command to NULL. The command's first word is the name of the program. False: there is no
+ * such rank.
  */
 bool ranks_pick(const char *rank, int *argc, char ***argv);
 
