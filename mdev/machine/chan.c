@@ -161,7 +161,7 @@ static int take_userd(struct kvgpu_chan *c)
 	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
 	if (v->m->userd_page[g] == page)
 		return 0;
-	/* change the card's doorbells first: the guest may see them when that has not failed */
+	/* change the card's doorbells first: if that fails, the guest must not see them */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
 		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		return -EIO;

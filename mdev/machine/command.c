@@ -153,6 +153,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_PBDMA_ACK:
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:
+	/* nothing to do here: the caller signals the interrupt */
 	case KVGPU_CMD_IRQ:
 	case KVGPU_CMD_NONE:
 		break;

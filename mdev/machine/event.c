@@ -265,7 +265,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 /*
  * Counts an interrupt of @m as @price interrupts. False: the vGPU has used up its budget,
  * EVENTS_PER_SECOND, of the present second. A second begins with the first interrupt after the end
- * of the last one.
+ * of the previous second.
  */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
@@ -398,7 +398,10 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 				      (u64)ev.pbdma.method << 32 | ev.pbdma.data,
 				      p->intr0 ?: p->intr1);
 		vmach_event_push(c->vgpu->m, &ev);
-		/* after a fatal error the guest ends the channel, but may take its time */
+		/*
+		 * after a fatal error the guest ends the channel, but may take its time: disable
+		 * the channel at once
+		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
 		if (!within_budget(c->vgpu->m, 1))

@@ -117,8 +117,8 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	if (vmach_gpu_wedged(v->gpu))
 		return -EFAULT;
 	/*
-	 * the copy first waits until the CPU's writes to BARs have reached memory, as an owed
-	 * FLUSH_BAR asks for
+	 * the copy first waits until the CPU's writes to BARs have reached memory: so it also does
+	 * an owed FLUSH_BAR
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;

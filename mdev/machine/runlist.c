@@ -318,9 +318,9 @@ void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu
 	if (v->m->runl_nr[runl] != nr)
 		kvgpu_mdev_fault_note(v, "runlist can't be read", -1, list.addr, nr);
 	/*
-	 * .listed still tells which channels are in the list that the guest submitted last before
-	 * this one, for this runlist. The guest may have changed the instance block of a channel
-	 * that is not in that list.
+	 * .listed still tells which channels the previous list of this runlist has. The guest may
+	 * have changed the instance block of a channel that the previous list does not have: read
+	 * the block again.
 	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);

@@ -74,7 +74,7 @@ struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	/* rounds of the vGPU in the thread's loop; see vmach_unmap_note() */
+	/* rounds of the vGPU in the thread's loop; the first round sets u->rounds here, or 1 */
 	u32 rounds;
 };
 
