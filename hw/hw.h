@@ -317,7 +317,7 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * of hw/; and with preempt_lock held during the preempt and once after it
  * @arg: argument of @look
  *
- * The caller must hold none of the card's locks (struct kvgpu_hw_lock).
+ * The caller must hold none of the card's locks (struct kvgpu_hw_lock), and @look must take none.
  *
  * Return: as kvgpu_hw_preempt().
  */
@@ -354,8 +354,9 @@ void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_p
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /*
- * Tells whether an interrupt is pending, whose message (MSI) may have been lost. If so, masks
- * interrupts and wakes the interrupt thread.
+ * Tells whether an interrupt is pending. If so, masks interrupts and wakes the interrupt thread,
+ * because the interrupt's message (MSI) may have been lost. Takes no lock of hw/, and does not
+ * sleep.
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 /*
