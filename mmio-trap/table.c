@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All units by address, the search for a register, and the checks of the tables. */
+/*
+ * All units by address, the search for a register, and the checks of the tables. The module does
+ * not load if a check fails.
+ */
 #include <gk110/bar.h>
 #include <gk110/map.h>
 

@@ -36,8 +36,8 @@
 #define   PMU_RING_BASE			GENMASK(15, 0)
 #define   PMU_RING_SIZE			GENMASK(31, 16)
 /*
- * Hardware mutex i. Reads its owner's id, or 0: free. A write of an id takes a free mutex, a write
- * of 0 frees it.
+ * Hardware mutex i. It reads as the id of its owner, or as 0 while it is free. A write of an id
+ * takes a free mutex, a write of 0 frees it.
  */
 #define PMU_MUTEX(i)			(0x580 + (i) * 4)
 #define PMU_MUTEX_COUNT			16
