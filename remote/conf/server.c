@@ -142,7 +142,7 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 #define TEXT(name) \
 	.at = offsetof(struct remoted_conf, name), .max = sizeof(((struct remoted_conf *)0)->name)
 
-/* starter/main.c looks up nine keys by name, without a bound: keep its table with this one */
+/* starter/main.c looks up nine of these names, and never checks for the table's end */
 static const struct conf_key keys[] = {
 	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size, AT(share.memory), 0, 1ull << 48 },
 	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena),

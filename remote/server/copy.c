@@ -21,7 +21,7 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
 }
 
-/* give the client bytes that were copied to the arena; @stays: not so, a relay takes them there */
+/* Give the client bytes of the arena. @stays: don't, as a relay takes them from the arena. */
 static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
 {
 	return stays || !kvgpu_remote_return(s->port, at, bytes) ? CUDA_SUCCESS :

@@ -382,7 +382,7 @@ static CUresult rest_again(struct server *s, uint64_t exec)
 		if (!handle_find(s, CLASS_EXEC, exec, &handle) ||
 		    !handle_find(s, CLASS_NODE, s->switched[i].node, &node) ||
 		    !is_wrapped(s, node, &w))
-			/* the parts can't be named */
+			/* the copy's functions, which have to rest, can't be found */
 			return CUDA_ERROR_NOT_SUPPORTED;
 		r = set_functions(s, handle, &w, none);
 	}

@@ -82,7 +82,7 @@ uint64_t gate_beside(const struct server *s)
 	return s->gate && see(&s->gate->door->closed) ? gate_now() : 0;
 }
 
-/* a turn's time is measured as a whole, and untracked work is charged by the clock */
+/* Charges nothing in a turn or beside untracked work: what they are charged has this time in it. */
 void gate_beside_ends(struct server *s, uint64_t since_ns)
 {
 	if (since_ns && !s->gate->turn && !s->untracked)
@@ -146,7 +146,7 @@ void work_begin(struct server *s)
 	g->context = s->current;
 	g->begun_ns = gate_now();
 	if (g->turn && g->ended_ns && g->begun_ns > g->ended_ns)
-		/* the pause is part of the turn */
+		/* the pause since the last segment is charged as a part of the turn */
 		account(g, g->begun_ns - g->ended_ns);
 	g->measured = 0;
 	g->begun = true;

@@ -173,7 +173,8 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 	} else {
 		conf->users = 0;
 		conf->admin[0] = 0;
-		conf->share.programs = conf->clients;	/* usually all of one user */
+		/* then all clients may be programs of one user, which share a name */
+		conf->share.programs = conf->clients;
 	}
 	if (w->nr_listen)
 		conf->nr_listen = 0;

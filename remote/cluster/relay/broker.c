@@ -2,8 +2,8 @@
 /*
  * Rank 0. Programs of this machine connect to a socket for each GPU, in a folder that is their
  * user's alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at
- * the socket `run` there: the broker tells it when all proxies are here, and it says when the job
- * is over.
+ * the socket `run` there: the broker tells it when all proxies are here, and kvgpu-run says when
+ * the job is over.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,8 @@ struct broker {
 	struct link **links;
 	int *listeners;
 	int run;		/* the connection to kvgpu-run */
-	bool ready, over, alone;	/* over: kvgpu-run wants the end; alone: it is gone */
+	/* over: kvgpu-run wants the end; alone: kvgpu-run is gone */
+	bool ready, over, alone;
 	bool moved;
 	struct pollfd polls[POLLS_MAX];
 };

@@ -39,7 +39,7 @@ static bool gone_within(unsigned int s)
 	return getppid() != parent;
 }
 
-/* no rank of the job has begun; only calls that a handler may make */
+/* SIGALRM: MPI_Init() is not through in time. Makes only calls that a signal handler may make. */
 static bool late_ends;
 static void on_late(int signal)
 {

@@ -97,8 +97,8 @@ static bool read_options(int argc, char **argv, struct settings *s)
 }
 
 /*
- * Whether a rank that is through may leave without MPI_Finalize(). In a step of Slurm's, that of
- * MPICH 4.0 over UCX now and then does not return, and Slurm does not mind.
+ * Whether a rank that is through may leave without MPI_Finalize(). In a step of Slurm's, that call
+ * of MPICH 4.0 over UCX now and then does not return, and Slurm does not mind its absence.
  */
 static bool may_leave(const struct settings *s)
 {
@@ -125,7 +125,10 @@ static void name_job(struct settings *s)
 		s->job = 0;
 }
 
-/* become the rank's own command, so that ps tells ranks apart; true: that is not to be done */
+/*
+ * If the command line has the commands of all ranks, become this rank's own, so that ps tells ranks
+ * apart. True: it has one command alone. False: an error.
+ */
 static bool become_rank(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "ranks"))
@@ -165,7 +168,7 @@ int main(int argc, char **argv)
 			return 1;
 	}
 	prctl(PR_SET_TIMERSLACK, SLACK_START_NS);
-	/* kvgpu-run itself gives up before, and ends what it reaches */
+	/* kvgpu-run itself gives up earlier, and ends the ranks that it reaches */
 	if (proxy)
 		daemon_limit(s.start_s + LATE_S, !s.step);
 	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)

@@ -12,7 +12,8 @@
 enum { TRIES = 5, PATIENCE_US = 2000000, PARTS = 4, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
 
 struct measure_head {
-	uint32_t bytes, apart;	/* .bytes of data: inside of this message, or .apart behind it */
+	/* .bytes of data are in this message, or with .apart in a message of their own behind it */
+	uint32_t bytes, apart;
 	uint32_t over, turn;		/* over: the last message, which tells .eager and .turn */
 	uint64_t eager;
 };

@@ -64,7 +64,10 @@ int proxy_run(const struct settings *s, int nursery)
 		moved = pull_go(l) || moved;
 		moved = measure_answer(l) || moved;
 		link_beat(l);
-		/* then the broker may have given up this proxy, and is silent for that reason */
+		/*
+		 * in so long a turn the broker may have given up this proxy: then its silence does
+		 * not mean that it is out of reach
+		 */
 		stopped = stopped || now_us() - looked > s->patience_s * 1000000ull / 2;
 	}
 	link_hang_up(l);

@@ -98,7 +98,7 @@ static int spare(int rank)
 	return -1;
 }
 
-/* @i: of spare() */
+/* @i: the index that spare() has returned */
 static bool say(const struct settings *s, int rank, int i, struct note note)
 {
 	struct partner *p = &partners[rank];

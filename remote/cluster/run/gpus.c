@@ -209,7 +209,7 @@ static bool take_part(struct run *r, struct listing *l, unsigned int host)
 	return true;
 }
 
-/* srun complains where it is told not to bind, and could not anyway */
+/* srun prints a complaint if it is told not to bind where Slurm's plugins can't bind anyway */
 static void ask_for_binding(struct run *r)
 {
 	struct command c = { .n = 0 };
@@ -245,7 +245,7 @@ static bool count_allocation(struct run *r)
 	return !status;
 }
 
-/* a host whose number of GPUs was said need not be asked for that */
+/* if --hosts says how many GPUs the host has, ask only for what else is wanted of them */
 static bool has_to_be_asked(const struct run *r, const struct host *h)
 {
 	return r->o.list || h->gpus == GPUS_UNKNOWN || r->o.memory || r->o.spread ||

@@ -17,6 +17,7 @@ struct run_options {
 	const char *hosts;	/* "a,b:8"; NULL: this machine, with srun all of the allocation */
 	enum mpi_kind mpi;
 	enum launcher launcher;
+	/* each: --jobs each; spread: --place spread */
 	bool list, share, each, allow_root, spread;
 	uint64_t memory;		/* of each device for PROGRAM; 0: all that there is */
 	uint64_t load;			/* other runs that a GPU may have; UINT32_MAX: any */
