@@ -68,7 +68,8 @@ MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
 /*
  * registers_unlisted: accesses to registers that no table of mmio-trap/ has. registers_denied:
- * accesses that mmio-trap/ refused: kvgpu_trap.nr_denied.
+ * accesses to registers that these tables deny, partial writes of commands, and most values that
+ * mmio-trap/ refused.
  */
 MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
