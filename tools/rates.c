@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Computes rates from the counters of two samples. */
 #include "rates.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The screen of kvgpu-top. The state is static, because a process has one terminal. The signal
+ * handler only sets flags, on which terminal_wait() acts.
+ */
 #include "terminal.h"
 
 #include <errno.h>
