@@ -137,8 +137,8 @@ struct kvgpu_hw_priv {
 	hvram_t pool_base;
 	struct kvgpu_fw *fw;
 	/*
-	 * page of system memory to which the chip writes in order to flush system memory; its
-	 * address for the chip
+	 * .flush_page: page of system memory to which the chip writes in order to flush system
+	 * memory. .flush_dma: the DMA address of that page.
 	 */
 	void *flush_page;
 	dma_addr_t flush_dma;

@@ -87,7 +87,8 @@ struct kvgpu_sched_ent {
 	bool cap_out, share_out;
 	bool work, seen;		/* as in the last kvgpu_sched_note() */
 	/*
-	 * it had the chip alone and work, but made no progress: not runnable for a while (park.c)
+	 * not runnable for a while, because it had the chip alone, and work, but made no progress
+	 * (park.c)
 	 */
 	bool parked;
 	u64 busy_ns;			/* sum of the ns of its kvgpu_sched_charge() calls */
@@ -103,10 +104,10 @@ struct kvgpu_sched_ent {
 	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
 	/*
 	 * .cap_depth: the full budget of the cap, to which vsched_budget_close() cuts .cap_left
-	 * down. The other three are in the unit of the clocks.
-	 * .debt_v: most that .vtime may be ahead of vclock. .lead_v: most that .vtime is behind
-	 * vclock when the vGPU wakes. .near_v: two vGPUs' .vtime are about equal if they differ by
-	 * the larger .near_v of the two at most (choose.c).
+	 * down. The other three are in the unit of the clocks. .debt_v: most that
+	 * vsched_clocks_settle() lets .vtime be ahead of vclock. .lead_v: most that .vtime is
+	 * behind vclock when the vGPU wakes. .near_v: two vGPUs' .vtime are about equal if they
+	 * differ by the larger .near_v of the two at most (choose.c).
 	 */
 	u64 cap_depth, debt_v, lead_v, near_v;
 	/*

@@ -46,8 +46,8 @@ enum kvgpu_fw_section_id {
 
 /*
  * An entry of a register list: a write of @data to @count registers from @addr in BAR0 on, @pitch
- * bytes apart. In CTX_ICMD, @addr is of a bundle (GR_ICMD in gk110/gr.h), in CTX_MTHD of a method
- * of class @type.
+ * bytes apart. In CTX_ICMD, @addr is the address of a bundle (GR_ICMD in gk110/gr.h). In CTX_MTHD,
+ * @addr is the offset of a method of class @type.
  */
 struct kvgpu_fw_init {
 	__le32 type;
