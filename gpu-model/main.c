@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * gk110-model: the command line, and start and end of the parts in their order. Runs on the main
- * thread, without a lock.
+ * thread, without a lock. The server is created before any thread is started, as it blocks signals;
+ * it is destroyed after the device was stopped, and before the device is destroyed.
  */
 #define _GNU_SOURCE
 #include <errno.h>

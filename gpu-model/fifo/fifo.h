@@ -22,9 +22,10 @@
  * members of struct pbdma, which only the PBDMA's thread uses, and what that thread changes in the
  * struct chan of its channel (pb_priv, ce_state, subch_class). A PBDMA's thread executes
  * without the lock; other threads reach it through chan.stop, the flags of struct pbdma, and its
- * wake. A switch of GR's context drops the lock, so engine_evict(), and with it ramfc_load(),
- * sched_load(), sched_next_member(), sched_unload() and fault_hold(), may drop it: read anew after
- * these what you read before.
+ * wake. dma_lock comes after gk110.lock; an invalidate (MEM_OP) takes it for writing, all else here
+ * for reading. A switch of GR's context drops gk110.lock, so engine_evict(), and with it
+ * ramfc_load(), sched_load(), sched_next_member(), sched_unload() and fault_hold(), may drop it:
+ * read anew after these what you read before.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
