@@ -182,7 +182,7 @@ struct device_ops {
 
 extern const struct device_ops device_nouveau;
 
-/* cause.c */
+/* cause.c: what an SM's error code means; pure */
 enum device_cause cause_of_warp(uint32_t code);
 
 #endif

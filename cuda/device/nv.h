@@ -109,14 +109,17 @@ static inline struct nv_memory *nv_memory(struct device_memory *m)
 	return (struct nv_memory *)((char *)m - offsetof(struct nv_memory, base));
 }
 
-/* memory.c */
+/*
+ * memory.c. Allocate other memory than PLACE_HOST only when QUEUE_COMPUTE is open: the GPU clears
+ * that memory.
+ */
 enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size,
 			    struct device_memory **out);
 void *nv_view(struct device *d, struct device_memory *m);
 void nv_release(struct device *d, struct device_memory *m);
 void nv_memory_close(struct nv_device *d);
 
-/* queue.c */
+/* queue.c. nv_marks_open() needs .marks; call it before any queue is opened or polled. */
 void nv_marks_open(struct nv_device *d);
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
 bool nv_copies_beside(struct device *d);
