@@ -111,7 +111,7 @@ struct feng {
 	 * CE: the owner's channel; GR: the channel whose context is resident, also while GR is idle
 	 */
 	struct fchan *on;
-	struct fchan *next;		/* its context is being loaded; NULL: none is */
+	struct fchan *next;		/* the channel that a switch goes to; NULL: to none */
 	bool switching;			/* a context switch runs, without the lock */
 	bool faulted;			/* an MMU fault holds the channel .on (recovery.c) */
 	/* a fault was injected while no channel was on the engine */
@@ -120,7 +120,7 @@ struct feng {
 	bool stuck;
 	/* the resident context is to be saved, by a PBDMA's thread or the keeper */
 	bool evict;
-	unsigned int resets;
+	unsigned int resets;		/* counted, so that a switch under way notices one */
 	/* since when (or since which ctxsw timeout) a wanted switch has not come; 0: none is due */
 	uint64_t chsw_since;
 	uint64_t owned_since;
@@ -337,7 +337,7 @@ bool chan_matches(const struct fchan *fc, uint32_t preempt);
  * fault_release() are for the PBDMA's thread.
  */
 
-/* Hold the channel after RUN_HOST_FAULT or RUN_ENGINE_FAULT. It may be unloaded by then. */
+/* Hold the channel after RUN_HOST_FAULT or RUN_ENGINE_FAULT, or unload it. */
 void fault_hold(struct pbdma *p, enum run why);
 /* Whether an engine that the PBDMA owns is marked as faulted; the PBDMA is then held. */
 bool fault_injected(struct pbdma *p);
