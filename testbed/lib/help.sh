@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
+# tb help, and the options --help and -h of all commands.
 
 cmd_help()
 {
