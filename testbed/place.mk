@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Part of the Makefile. Sets KVGPU_CACHE and O, the cache and the build folder, to absolute paths, and
-# ends make if lib/place.sh finds that one of these, or the tree's folder, can't be used.
+# Part of the Makefile. Sets KVGPU_CACHE and O, the cache and the build folder, to absolute paths,
+# and ends make if lib/place.sh finds that one of these, or the tree's folder, can't be used.
 
 ifeq ($(strip $(KVGPU_CACHE)),)
 override KVGPU_CACHE := $(or $(HOME),/root)/.cache/kvgpu
