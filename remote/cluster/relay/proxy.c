@@ -17,7 +17,8 @@ static void open_lane(struct lane *n, int nursery)
 		link_lose(n->link, "no server process can be made");
 		return;
 	}
-	lane_open(n, fd);
+	if (!lane_open(n, fd))
+		link_lose(n->link, "no memory for a lane");
 }
 
 static void want(struct lane *n, const struct control *c)

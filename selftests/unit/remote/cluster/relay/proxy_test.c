@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * How a proxy ends: after the broker's END it takes back all requests. If the link is lost, MPI is
- * called no more, because a call could wait for ever. The MPI in this file says END, and fails from
- * a moment on that each test chooses.
+ * called no more, because a call could wait for ever. A lane that can't be opened loses the link,
+ * as its program would wait for ever. The MPI in this file says END, and fails from a moment on
+ * that each test chooses.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +29,9 @@ static struct link *proxys;	/* which keeps it until the process ends */
 static bool said_end;		/* the broker has */
 static bool failed;		/* a call of MPI has */
 static bool silent;		/* the broker says nothing at all */
+static bool opens;		/* in the place of END the broker opens a lane */
+static bool said_open;
+static unsigned int refused;	/* lanes for which there was no memory */
 static unsigned int stops_us;	/* the first pause takes so long: the proxy is stopped */
 static unsigned int daemons_ended;
 /* MPI fails: at the first call after END; at the first call while the lanes get quiet; never */
@@ -69,14 +74,16 @@ int MPI_Start(MPI_Request *r)
 
 int MPI_Test(MPI_Request *r, int *done, MPI_Status *status)
 {
-	struct control c = { .kind = CONTROL_END, .version = KVGPU_REMOTE_VERSION,
+	struct control c = { .kind = opens ? CONTROL_OPEN : CONTROL_END,
+			     .version = KVGPU_REMOTE_VERSION,
 			     .secret = { 7 } };
 	int e = answer();
 
-	*done = !e && (!requests[*r].receives || (!said_end && !silent));
+	*done = !e && (!requests[*r].receives || (!said_end && !said_open && !silent));
 	if (*done && requests[*r].receives) {
 		memcpy(requests[*r].at, &c, sizeof(c));
-		said_end = true;
+		said_end = !opens;
+		said_open = opens;
 	}
 	return e;
 }
@@ -142,7 +149,9 @@ void lane_hang_up(struct lane *n)
 
 bool lane_open(struct lane *n, int fd)
 {
-	fail();
+	assert_true(said_open);
+	close(fd);
+	refused++;
 	return false;
 }
 
@@ -176,8 +185,7 @@ void pull_end(void)
 
 int nursery_connect(int nursery)
 {
-	fail();
-	return -1;
+	return open("/dev/null", O_RDONLY);
 }
 
 void nursery_end(int nursery)
@@ -194,8 +202,8 @@ static int run(int when)
 {
 	int r;
 
-	nr_requests = freed = pulls_ended = turns = daemons_ended = 0;
-	said_end = failed = false;
+	nr_requests = freed = pulls_ended = turns = daemons_ended = refused = 0;
+	said_end = said_open = failed = false;
 	fails = when;
 	r = proxy_run(&settings, -1);
 	free(proxys);
@@ -244,6 +252,16 @@ static void out_of_reach(void **state)
 	settings.step = silent = false;
 }
 
+/* the link is lost at once, not when the broker has been silent for long */
+static void no_memory_for_a_lane(void **state)
+{
+	opens = true;
+	assert_int_equal(run(NEVER), 1);
+	assert_int_equal(refused, 1);
+	assert_int_equal(daemons_ended, 0);
+	opens = false;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -251,6 +269,7 @@ int main(void)
 		cmocka_unit_test(lost_in_the_turn_that_heard_end),
 		cmocka_unit_test(lost_while_the_lanes_get_quiet),
 		cmocka_unit_test(out_of_reach),
+		cmocka_unit_test(no_memory_for_a_lane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
