@@ -90,7 +90,7 @@ static const char *section_name(struct module *m, const GElf_Shdr *sh)
 	return elf_strptr(m->elf, shstrndx, sh->sh_name);
 }
 
-/* .modinfo holds key=value strings, each NUL-terminated */
+/* .modinfo holds key=value strings, each NUL-terminated, but for the last in a damaged file */
 static void read_release(struct module *m, Elf_Scn *scn)
 {
 	static const char key[] = "vermagic=";
@@ -101,10 +101,11 @@ static void read_release(struct module *m, Elf_Scn *scn)
 		size_t len = strnlen(p, end - p);
 
 		if (len > sizeof(key) - 1 && !memcmp(p, key, sizeof(key) - 1)) {
-			size_t n = strcspn(p + sizeof(key) - 1, " ");
+			const char *value = p + sizeof(key) - 1;
+			const char *space = memchr(value, ' ', len - (sizeof(key) - 1));
 
-			snprintf(m->release, sizeof(m->release), "%.*s", (int)n,
-				 p + sizeof(key) - 1);
+			snprintf(m->release, sizeof(m->release), "%.*s",
+				 (int)((space ? space : p + len) - value), value);
 			return;
 		}
 		p += len + 1;

@@ -55,6 +55,23 @@ done
 xz -kc "$ko" | head -c 200000 >"$work/cut.ko.xz"; refuses "damaged xz data" --module "$work/cut.ko.xz"
 refuses "a kernel that is not installed" --kernel 0.0.0-none
 
+# an object whose .modinfo ends the file without a NUL: kvgpu-firmware must not read beyond its end
+python3 - "$work/open.ko" <<'END'
+import struct
+import sys
+names = b"\0.symtab\0.strtab\0.shstrtab\0.modinfo\0"
+sections = [(b".symtab", 2, 2, 24, bytes(24)), (b".strtab", 3, 0, 0, b"\0"), (b".shstrtab", 3, 0, 0, names),
+            (b".modinfo", 1, 0, 0, b"vermagic=6.1.0")]
+heads, body, start = bytes(64), b"", 64 + 64 * (len(sections) + 1)
+for name, kind, link, entsize, data in sections:
+    heads += struct.pack("<IIQQQQIIQQ", names.index(name), kind, 0, 0, start + len(body), len(data), link, 0, 1, entsize)
+    body += data
+head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, 64, 0, 64, 0, 0, 64, 5, 3)
+with open(sys.argv[1], "wb") as f:
+    f.write(head + heads + body)
+END
+refuses "a module whose .modinfo does not end" --module "$work/open.ko"
+
 # the count in a list's first entry becomes 0, as if entries had another size: that must be noticed
 off=$(nm -S "$ko" | awk '$4 == "gk110_grctx_init_icmd_0" { print $1 }')
 sec=$(readelf -SW "$ko" | awk '$2 == ".rodata" || $3 == ".rodata" { for (i = 1; i <= NF; i++) if ($i == "PROGBITS") print $(i + 2) }' | head -n 1)
