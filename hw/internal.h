@@ -220,7 +220,10 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 int hw_lender_start(struct kvgpu_hw *hw);
 void hw_lender_stop(struct kvgpu_hw *hw);
 
-/* pool.c: the host pool, and the CPU's accesses to memory of the pool */
+/*
+ * pool.c: the host pool. hw_vram_wr32(), hw_vram_rd32() and hw_vram_wr64() access its memory
+ * through BAR1, which shows the pool from step "BARs" of the bring-up on (hw.c).
+ */
 int hw_pool_init(struct kvgpu_hw *hw);
 void hw_pool_fini(struct kvgpu_hw *hw);
 static inline void hw_vram_wr32(const struct kvgpu_vram *v, u32 off, u32 val)
@@ -251,7 +254,10 @@ int hw_mmu_init(struct kvgpu_hw *hw);
 void hw_mmu_fini(struct kvgpu_hw *hw);
 int hw_bar_init(struct kvgpu_hw *hw);
 void hw_bar_fini(struct kvgpu_hw *hw);
-/* @pd: address of the page directory; @limit: last virtual address */
+/*
+ * mmu.c: writes to instance block @inst the words that describe its address space. @pd: address of
+ * the page directory in video memory; @limit: last virtual address.
+ */
 void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit);
 
 /* fifo.c: PFIFO; copy.c: the host's copy channel */
@@ -267,7 +273,7 @@ bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
-/* gr.c */
+/* gr.c: these take gr_lock */
 int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image */
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);
