@@ -7,7 +7,10 @@
 
 void vtrap_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
-/* These do not pass @reg on to KVGPU_LINE(), which would name the line by the register's number. */
+/*
+ * The name of a line is #reg. If these macros passed @reg on to KVGPU_LINE(), the name there would
+ * be the register's number.
+ */
 #define GR_ESR_LINE(reg, ...) \
 	{ .name = #reg, .off = (reg), GR_ESR, __VA_ARGS__ }
 #define GR_ESR_LINE_AT(base, reg, ...) \
