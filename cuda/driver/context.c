@@ -192,7 +192,7 @@ void context_close(CUcontext ctx)
 	struct device *device;
 
 	pthread_mutex_lock(&ctx->lock);
-	if (!ctx->sticky)
+	if (!__atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE))
 		moment_wait(ctx, &ctx->submitted);
 	host_stop(ctx);
 	ctx->alive = false;

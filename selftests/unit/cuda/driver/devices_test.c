@@ -367,11 +367,8 @@ static void end_after_their_copies(void **state)
 	FAILS(cuMemcpyPeer(p[1], ctx[1], p[0], ctx[0], 4), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/*
- * The device that a copy leaves is lost: the other device's stream has an error, and not the bytes
- * that happened to be in a staging buffer.
- */
-static void tell_what_was_lost(void **state)
+/* Copy from the first device to the second, in a stream of the second, and lose the first. */
+static CUstream copy_from_a_lost_device(void)
 {
 	CUdeviceptr none = 1;
 	void *params[] = { &none };
@@ -391,9 +388,35 @@ static void tell_what_was_lost(void **state)
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
 	OK(cuMemcpyPeerAsync(p[1], ctx[1], p[0], ctx[0], BYTES, s));
 	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
+	return s;
+}
+
+/*
+ * The device that a copy leaves is lost: the other device's stream has an error, and not the bytes
+ * that happened to be in a staging buffer.
+ */
+static void tell_what_was_lost(void **state)
+{
+	CUstream s = copy_from_a_lost_device();
+
 	alarm(60);
 	FAILS(cuStreamSynchronize(s), CUDA_ERROR_UNKNOWN);
 	alarm(0);
+	FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+/*
+ * A context ends after its own thread has kept an error that no call has asked for. For the thread
+ * sanitizer: the end reads the error, and has waited for nothing of that thread yet.
+ */
+static void end_with_an_error_of_their_own(void **state)
+{
+	copy_from_a_lost_device();
+	usleep(300000);
+	alarm(60);
+	OK(cuCtxDestroy_v2(ctx[1]));
+	alarm(0);
+	ctx[1] = NULL;
 	FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
@@ -408,7 +431,7 @@ int main(void)
 			IN_BOTH(in_a_stream_of_the_other), IN_BOTH(of_pinned_memory),
 			IN_BOTH(many_at_once),
 		IN_BOTH(of_lines), IN_BOTH(of_arrays), IN_BOTH(end_after_their_copies),
-			IN_BOTH(tell_what_was_lost),
+			IN_BOTH(tell_what_was_lost), IN_BOTH(end_with_an_error_of_their_own),
 	};
 
 	fake_count = 2;
