@@ -240,7 +240,7 @@ CUresult capture_host(CUstream s, CUhostFn fn, void *data)
 void capture_forget(CUevent e)
 {
 	tips_free(&e->tips);
-	e->capture = 0;
+	__atomic_store_n(&e->capture, 0, __ATOMIC_RELEASE);
 }
 
 CUresult capture_of_event(CUevent e, bool harmless)
@@ -266,8 +266,8 @@ CUresult capture_record(CUstream s, CUevent e, bool external)
 	pthread_mutex_lock(&graphs);
 	capture_forget(e);
 	r = tips_add(&e->tips, &s->tips);
-	e->capture = s->capture->id;
-	e->recorded = false;
+	__atomic_store_n(&e->capture, s->capture->id, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->recorded, false, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&graphs);
 	return r;
 }
@@ -290,19 +290,21 @@ static CUresult join(CUstream s, struct capture *c, CUevent e)
 	return tips_add(&s->tips, &e->tips);
 }
 
+/* The context of @s is locked. If that of @e is another, a thread may record @e meanwhile. */
 static CUresult wait_locked(CUstream s, CUevent e, unsigned int flags, bool *captures)
 {
 	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = e };
-	struct capture *c = by_id(e->capture);
+	uint64_t id = __atomic_load_n(&e->capture, __ATOMIC_ACQUIRE);
+	struct capture *c = by_id(id);
 
-	*captures = s->capture || e->capture;
+	*captures = s->capture || id;
 	if (s->capture && flags)
 		return add_node(s, &w);
 	if (c)
 		return join(s, c, e);
-	if (e->capture)
+	if (id)
 		return CUDA_ERROR_INVALID_VALUE;
-	return s->capture && e->recorded ?
+	return s->capture && __atomic_load_n(&e->recorded, __ATOMIC_ACQUIRE) ?
 		       invalidate(s->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) :
 		       CUDA_SUCCESS;
 }

@@ -101,6 +101,7 @@ struct CUevent_st {
 	uint32_t magic;
 	CUcontext ctx;
 	unsigned int flags;
+	/* this and .capture change by __atomic: capture_wait() reads them with .ctx not locked */
 	bool recorded;
 	struct moment at;		/* when the last record is done; valid if .recorded */
 	/* where the GPU writes the time, in ctx->stamps; .stamp NULL: no times are taken */

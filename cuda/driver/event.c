@@ -98,7 +98,7 @@ CUresult event_record(CUcontext ctx, CUstream s, CUevent e)
 
 	if (!r) {
 		e->at = stream_begin(s);
-		e->recorded = true;
+		__atomic_store_n(&e->recorded, true, __ATOMIC_RELEASE);
 		capture_forget(e);
 	}
 	return r;

@@ -434,6 +434,61 @@ static void flags_while_in_use(void **state)
 	OK(cuDevicePrimaryCtxRelease_v2(0));
 }
 
+enum { EVENT_ROUNDS = 3000, CAPTURE_ROUNDS = 300 };
+
+struct recorder {
+	CUevent event;
+	CUstream stream;
+	bool begun, over;
+};
+
+static void *record_often(void *arg)
+{
+	struct recorder *r = arg;
+
+	if (cuCtxSetCurrent(mine))
+		return r;
+	__atomic_store_n(&r->begun, true, __ATOMIC_RELAXED);
+	while (!__atomic_load_n(&r->over, __ATOMIC_RELAXED))
+		if (cuEventRecord(r->event, r->stream))
+			return r;
+	return NULL;
+}
+
+/* A thread records an event, and another thread's streams wait for it, also one that captures. */
+static void waits_while_it_is_recorded(void **state)
+{
+	struct recorder r = { .begun = false };
+	CUgraph graph;
+	CUstream s, beside;
+	pthread_t t;
+	void *bad;
+	int i;
+
+	OK(cuStreamCreate(&s, 0));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuStreamCreate(&beside, 0));
+	OK(cuStreamCreate(&r.stream, 0));
+	OK(cuEventCreate(&r.event, CU_EVENT_DISABLE_TIMING));
+	OK(cuEventRecord(r.event, r.stream));
+	OK(cuCtxSetCurrent(other));
+	assert_int_equal(pthread_create(&t, NULL, record_often, &r), 0);
+	while (!__atomic_load_n(&r.begun, __ATOMIC_RELAXED))
+		usleep(1000);
+	for (i = 0; i < EVENT_ROUNDS; i++)
+		OK(cuStreamWaitEvent(beside, r.event, 0));
+	for (i = 0; i < CAPTURE_ROUNDS; i++) {
+		OK(cuStreamWaitEvent(s, r.event, 0));
+		OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+		FAILS(cuStreamWaitEvent(s, r.event, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+		FAILS(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	}
+	__atomic_store_n(&r.over, true, __ATOMIC_RELAXED);
+	pthread_join(t, &bad);
+	assert_null(bad);
+	OK(cuStreamSynchronize(s));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +499,7 @@ int main(void)
 		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are),
 			IN_CONTEXTS(not_the_hosts), IN_CONTEXTS(host_functions_use_contexts),
 		IN_CONTEXTS(capture_made_invalid), IN_CONTEXTS(flags_while_in_use),
+			IN_CONTEXTS(waits_while_it_is_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
