@@ -23,19 +23,19 @@ enum sm_to {
 	SM_TO_PRED	= 0x8030,	/* src[n] = predicate */
 	SM_TO_UIMM	= 0x8040,	/* src[n] = unsigned number */
 	SM_TO_SIMM	= 0x8050,	/* src[n] = signed number */
-	SM_TO_FIMM	= 0x8060,
-	SM_TO_CONST	= 0x8070,
+	SM_TO_FIMM	= 0x8060,	/* src[n] = bits of a single */
+	SM_TO_CONST	= 0x8070,	/* src[n] = constant; its bits are at fixed places */
 	SM_TO_KIND	= 0x8080,	/* src[n].kind = pos */
 	SM_TO_SOFF	= 0x8090,	/* offset, signed */
 	SM_TO_SOFF4	= 0x80b0,	/* offset, signed, in units of 4 */
-	SM_TO_TEXID	= 0x80c0,
+	SM_TO_TEXID	= 0x80c0,	/* tex.id */
 	SM_TO_MUST	= 0x80d0,	/* the bits must be all ones */
 	SM_TO_DKIND	= 0x80e0,	/* dst[n].kind = pos */
 };
 
 struct sm_field {
 	uint16_t to;
-	uint8_t pos, width;
+	uint8_t pos, width;		/* width 0: the value is pos itself */
 	/* what each value becomes; negative: illegal; NULL: itself */
 	const int8_t *map;
 };
@@ -57,10 +57,10 @@ struct sm_field {
 #define SM_FORMS_3	(SM_FORMS_2 | SM_FORM_CC)
 
 struct sm_alu_row {
-	uint8_t code, mask;
+	uint8_t code, mask;	/* of the opcode's 8 bits those in mask must be as in code */
 	uint8_t forms;
 	uint8_t b;		/* the source that is b; c is the next one */
-	bool c;
+	bool c;			/* there is a c */
 	uint8_t imm;		/* type of an immediate; SM_F16: as the source's type says */
 	uint16_t op;
 	const struct sm_field *fields;
@@ -75,8 +75,8 @@ struct sm_row {
 	const struct sm_field *more;
 };
 
+/* each table ends with a row whose op is SM_ILLEGAL */
 extern const struct sm_alu_row sm_alu_rows[];
-/* each table below ends with a row whose op is SM_ILLEGAL */
 extern const struct sm_row sm_control_rows[];
 extern const struct sm_row sm_memory_rows[];
 extern const struct sm_row sm_texture_rows[];

@@ -18,9 +18,9 @@ static const int8_t not[] = { 1, 0 };
 #define CC_TEST		SM_F(cc_test, 2, 5)
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
 #define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
+/* set where the target is in a constant */
 #define BIT7			(1ull << 7)
 
-/* bit 7: the target is in a constant */
 FIELDS(to_word, SM_OPND(SM_TO_SIMM, 0, 23, 24), SM_S(relative, 1));
 FIELDS(to_byte, SM_OPND(SM_TO_UIMM, 0, 23, 32));
 FIELDS(to_const, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_SOFF, 0, 23, 16),

@@ -10,7 +10,8 @@
  *   memory.c   translation, constants, address windows
  *   atom.c, tex*.c, sample.c, surface.c   other accesses to memory
  *   warpop.c   S2R, VOTE, SHFL, barriers
- *   lane_*.h   arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit
+ *   lane_*.h   arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit,
+ *              isa.c chooses
  *
  * struct warp and struct cta are private to the thread that started the CTA. Threads share struct
  * run and struct sm.
@@ -47,7 +48,7 @@ typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 enum step {
 	STEP_NEXT,
 	STEP_JUMP,		/* pc and active were set */
-	STEP_WAIT,
+	STEP_WAIT,		/* the warp waits at a barrier */
 	STEP_END,		/* every lane has exited */
 	STEP_STOP,		/* a trap or a fault */
 };
@@ -58,21 +59,26 @@ typedef enum step (*op_fn)(struct warp *w, const struct uop *u, uint32_t m);
 
 enum src_kind { SRC_REG, SRC_UNIFORM };
 
-/* an instruction as it is executed */
+/*
+ * An instruction as it is executed. .run gets the lanes @m, at least one: those of the active lanes
+ * for which the guard and the test of the condition code hold.
+ */
 struct uop {
 	op_fn run;
 	const struct sm_insn *in;
 	uint8_t guard;
+	/* .constant: src[.csrc] is a constant, of 64 bits if .wide_constant */
 	bool guard_not, constant, wide_constant, conditional, join;
 	uint8_t src_kind[4];		/* enum src_kind */
 	uint8_t csrc;
-	uint16_t top;
+	uint16_t top;			/* the highest register + 1; 0: none */
 	uint16_t dst[2], src[4];	/* slots */
 } __attribute__((aligned(64)));
 
 #define LINE_BYTES	1024u
 #define LINE_WORDS	(LINE_BYTES / SM_INSN_BYTES)
 
+/* A line in sm.code[] does not change, and is freed only while no thread executes. */
 struct code_line {
 	struct uop uop[LINE_WORDS];
 	struct sm_insn insn[LINE_WORDS];
@@ -107,6 +113,7 @@ struct warp {
 	uint64_t uniform;		/* value of the instruction's constant operand */
 	struct cta *cta;
 	struct sm_thread *t;
+	/* lanes that have a thread; then lanes that left, and how (control.c) */
 	uint32_t live, exited, brk, cont, ret, jmp;
 	struct token *stack;
 	uint32_t depth, stack_size;
@@ -114,12 +121,12 @@ struct warp {
 	uint8_t id;
 	/* the barrier that the warp waits at, + 1; 0: none */
 	uint8_t wait_barrier;
-	/* enum sm_bar of its BAR.RED, or NO_REDUCTION */
+	/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
 	uint8_t red;
-	bool red_pred;
+	bool red_pred;			/* result of its last BAR.RED */
 	uint32_t red_value;
-	bool done;
-	uint64_t issued;
+	bool done;			/* every lane has exited */
+	uint64_t issued;		/* instructions */
 };
 
 struct barrier {
@@ -155,7 +162,7 @@ struct cbuf {
 	bool valid;
 	uint64_t va;
 	uint32_t size;
-	atomic_uint_least32_t have;
+	atomic_uint_least32_t have;	/* a bit per page that is in data */
 	uint8_t *data;
 };
 
@@ -179,9 +186,10 @@ struct run {
 	uint64_t local_per_warp;
 	unsigned int ctas_per_sm;
 	uint64_t nr_ctas;
+	/* the next CTA to start; instructions of all threads */
 	atomic_uint_least64_t next_cta, issued;
-	atomic_bool halt;
-	uint32_t resets;
+	atomic_bool halt;		/* an error or a reset: all threads stop */
+	uint32_t resets;		/* gr.resets at the start */
 	/* protects result, grid->trap and the constant buffers while they are filled */
 	pthread_mutex_t lock;
 	enum sm_result result;
@@ -203,10 +211,10 @@ struct sm_thread {
 	unsigned int index;		/* 0: the thread that owns the engine */
 	struct mmu_client *l1, *tex, *gcc;
 	struct xlat xlat[XLAT_LINES];
-	struct code_line *front[FRONT_LINES];
+	struct code_line *front[FRONT_LINES];	/* lines that it used, by address */
 	struct code_line *spare[8];	/* for when the shared cache is full */
 	unsigned int next_spare;
-	struct cta *free_ctas;
+	struct cta *free_ctas;		/* memory for further CTAs of the grid */
 };
 
 #define CODE_HASH	256
@@ -215,10 +223,10 @@ struct sm {
 	/* protects the members to thread[], but for constants and atomics */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	struct run *run;
-	uint64_t serial;
+	struct run *run;		/* what helpers may join, or NULL */
+	uint64_t serial;		/* counts the grids that helpers were woken for */
 	bool quit;
-	unsigned int nr_threads, nr_helpers;
+	unsigned int nr_threads, nr_helpers;	/* .nr_threads is constant: helpers at most, + 1 */
 	atomic_bool abandon;
 	pthread_t helper[NR_SM];
 	struct sm_thread *thread[NR_SM + 1];
@@ -270,7 +278,7 @@ const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
 void code_free(struct sm *sm);	/* call while no thread executes */
-/* code_lock may be held */
+/* Called with code_lock held: takes no lock. */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
 /* Run up to @budget instructions of the warp. */
@@ -305,16 +313,24 @@ op_fn lane_op_avx512(const struct sm_insn *in);
 /* Whether the engine was reset or the model ends. */
 bool run_dropped(const struct run *r);
 
-/* NULL: no memory */
+/*
+ * A CTA belongs to the thread that starts it: call the functions for CTAs and barriers on that
+ * thread. NULL: no memory.
+ */
 struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot);
 /* CTA_STUCK: all its warps wait at barriers */
 enum cta_state { CTA_RUNS, CTA_DONE, CTA_STUCK, CTA_STOPPED };
 /* Run the CTA's warps in turn for up to @budget instructions. It may let dma_lock go meanwhile. */
 enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget);
+/* Keep the memory of a CTA for the next cta_start(); free what was kept. */
 void cta_end(struct sm_thread *t, struct cta *c);
 void cta_free_all(struct sm_thread *t);
-/* The warp arrives at barrier @b. True: the warp need not wait. */
+/*
+ * The warp arrives at barrier @b, where @expected threads meet (0: all of the CTA). True: the warp
+ * need not wait.
+ */
 bool barrier_arrive(struct warp *w, unsigned int b, uint32_t expected, bool wait);
+/* BAR.RED: call this and set warp.red before barrier_arrive(), which may compute the results. */
 void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_t lanes_all);
 
 /* ------------------------------------------------------------------ memory.c */
@@ -339,7 +355,10 @@ static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned
 	return xlat_miss(t, va, size, write ? ACC_WRITE : ACC_READ);
 }
 
-/* Read constant memory. False: the warp is stopped. */
+/*
+ * Read constant memory; behind the bank's end it is 0. False: the warp is stopped, by an MMU fault,
+ * or with error @esr if the grid has no such bank. It takes run.lock if the page was not read yet.
+ */
 bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size,
 		uint32_t esr);
 

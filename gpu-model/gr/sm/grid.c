@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Grids. CTAs are started in launch order. The thread that owns the engine executes them. Once a
- * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core. A thread runs a CTA
- * to its end if the end comes soon. While a CTA takes long, the thread starts further CTAs, up to
- * as many as the chip would hold at the same time, and runs them in turns: CTAs that wait for each
+ * grid has run for WAKE_AFTER_NS, helper threads join in, one per further core and NR_SM - 1 at
+ * most, unless the grid is paced or must run its CTAs one after the other. A thread runs a CTA to
+ * its end if the end comes soon. While a CTA takes long, the thread starts further CTAs, up to as
+ * many as the chip would hold at the same time, and runs them in turns: CTAs that wait for each
  * other then get on as they do on the chip.
  *
  * Preemption is at CTA boundaries: after *stop no CTA is started, and CTAs that run come to their

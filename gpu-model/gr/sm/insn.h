@@ -388,11 +388,12 @@ struct sm_insn {
 	uint8_t cmp;		/* enum sm_cmp */
 	/* enum sm_bool: combines the comparison with the last predicate source */
 	uint8_t bop;
-	uint8_t bop2;
+	uint8_t bop2;		/* PSET, PSETP: combines the first two sources */
 	bool bf;		/* .BF: true is 1.0f instead of all ones */
+	/* .SAT: clamp; .FTZ: subnormals are 0; .FMZ: the same, and 0 times anything is 0 */
 	bool sat, ftz, fmz;
 	bool hi;		/* .HI: upper half; P2R, R2P: .H1 */
-	bool wrap;
+	bool wrap;		/* .W: a shift's count is taken modulo the width */
 	bool left;		/* SHF.L; else .R */
 	bool brev;		/* BFE, SHR: .BREV: reverse the bits first */
 	bool po;		/* .PO: plus one; VADD2, VADD4: .AVRG, the rounded average */
@@ -400,7 +401,7 @@ struct sm_insn {
 	/* IMADSP.SD: src[1] has the types */
 	bool sd;
 	bool shift_amount;	/* FLO.SH: give 31 - position */
-	bool to_int;
+	bool to_int;		/* F2F between equal types: round to a whole number */
 	bool wide_addr;		/* .E: 64-bit base */
 	/*
 	 * FMUL: 0 none, 1 D2, 2 D4, 3 D8, 4 M8, 5 M4, 6 M2; VMAD: 0 none, 1 shift right by 7, 2 by

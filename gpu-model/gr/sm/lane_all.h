@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The handlers that are built once per vector unit. */
+/*
+ * The handlers that are built once per vector unit. The order of the includes matters: later files
+ * use macros and functions of earlier ones. All use what isa_*.c include.
+ */
 #ifndef KVGPU_MODEL_GR_SM_LANE_ALL_H
 #define KVGPU_MODEL_GR_SM_LANE_ALL_H
 

@@ -41,7 +41,7 @@ static inline void spread(uint32_t m, uint32_t *d)
 		d[l] = m >> l & 1;
 }
 
-/* add_flags() sets C and O afterwards */
+/* Set Z and S as result @d says, and clear C and O: add_flags() sets these two afterwards. */
 static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint32_t m)
 {
 	uint32_t z = zero_lanes(d);

@@ -344,7 +344,10 @@ static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, uns
 	return 1;
 }
 
-/* Local memory is accessed by local_lane(), as its words are not side by side. */
+/*
+ * Host pointer to a lane's bytes in shared or global memory. Local memory is left to local_lane(),
+ * as a lane's words are not side by side there.
+ */
 static uint8_t *lane_host(struct warp *w, uint64_t va, unsigned int bytes, bool write, enum step *s)
 {
 	uint64_t off = 0;

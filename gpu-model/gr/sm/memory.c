@@ -38,7 +38,7 @@ uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu
 		mmu_fault(t->g, t->l1, t->run->grid->vm, va, MMU_REGION, acc, 0);
 		return NULL;
 	}
-	/* no xlat, which stands for a whole page */
+	/* keep no translation: struct xlat stands for a whole page */
 	if (seg.len < GK110_PAGE - off)
 		return seg.ptr;
 	if (x->host != (uint8_t *)seg.ptr - off)

@@ -31,6 +31,7 @@ extern const struct sm_operand_form sm_operand_forms[];
 /* Return the form of what follows the instruction's name, and the name in *@name. */
 const char *sm_form(const struct sm_insn *in, const char **name);
 
+/* Append to @t. sm_put_part(): @part, such as ".H1", or NULL follows the operand. */
 void sm_put(struct sm_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sm_put_hex(struct sm_text *t, int64_t value);
 void sm_put_reg(struct sm_text *t, unsigned int reg);

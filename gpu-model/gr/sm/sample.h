@@ -14,8 +14,8 @@ struct request {
 	int ip[3];			/* the same words as integers */
 	uint32_t layer;
 	float lod;
-	float ref;
-	int off[3];
+	float ref;			/* what texels are compared with */
+	int off[3];			/* added to the texel's place */
 	/* p[] is a place on face @face, and @layer the first layer of the cube */
 	bool cube;
 	unsigned int face;

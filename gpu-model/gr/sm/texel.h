@@ -5,6 +5,7 @@
 
 #include "exec.h"
 
+/* struct texture.target */
 enum {
 	TIC_1D,
 	TIC_2D,
@@ -16,6 +17,7 @@ enum {
 	TIC_2D_NO_MIPMAP,
 	TIC_CUBE_ARRAY
 };
+/* struct sampler.wrap[], for each coordinate */
 enum {
 	WRAP_REPEAT,
 	WRAP_MIRROR,

@@ -29,6 +29,7 @@ static float as_float(uint32_t v)
 
 /* ------------------------------------------------------------------ the words */
 
+/* the headers that a lane's handle names, kept for following lanes with the same handle */
 struct opened {
 	bool header, sampler;
 	uint32_t handle;
@@ -36,6 +37,7 @@ struct opened {
 	struct sampler s;
 };
 
+/* the words of lane @lane's request, of which @next is taken next */
 struct words {
 	const struct warp *w;
 	const struct uop *u;
