@@ -26,8 +26,8 @@
 #define CHUNK_WORDS	1024u
 #define PATCH_BATCH	32u
 /*
- * Open: how many entries a patch list may have. A channel that is to stop may still execute
- * PATCH_PATIENT entries.
+ * Open: how many entries a patch list may have. While the channel is to stop, a list is executed up
+ * to PATCH_PATIENT entries, and then given up.
  */
 #define PATCH_MAX	(1u << 20)
 #define PATCH_PATIENT	(1u << 14)
@@ -211,8 +211,8 @@ struct xfer {
 	struct mmu_client *who;
 	bool load;
 	uint64_t off;			/* offset of buf[0] in the image */
-	uint32_t left;
-	uint32_t n, at;
+	uint32_t left;			/* words of the run behind those in buf[] */
+	uint32_t n, at;			/* words in buf[], and the next of them */
 	uint32_t buf[CHUNK_WORDS];
 };
 

@@ -30,15 +30,17 @@ struct falcon {
 
 /* what the owner has to do after a write */
 enum falcon_event {
-	FALCON_NONE,
+	FALCON_NONE,			/* nothing to do */
 	FALCON_OTHER,			/* no common port: the owner handles it */
 	FALCON_STARTED,
 	FALCON_TRIGGERED,		/* bits were set in .intr */
 	FALCON_INTR_CHANGED,		/* acknowledged, masked or routed */
 };
 
+/* Return 0 or -ENOMEM. */
 int falcon_init(struct falcon *f, const char *name, uint32_t imem_size, uint32_t dmem_size);
 void falcon_fini(struct falcon *f);
+/* Clear the memories, too: the program has to be uploaded again. */
 void falcon_reset(struct falcon *f);
 
 /*
@@ -48,7 +50,10 @@ void falcon_reset(struct falcon *f);
 bool falcon_read(struct falcon *f, uint32_t off, uint32_t *val);
 enum falcon_event falcon_write(struct falcon *f, uint32_t off, uint32_t val);
 
-/* data memory as the program sees it; out of range: reads give 0, writes are dropped */
+/*
+ * Data memory as the program sees it; @addr: bytes. Out of range: reads give 0, writes are
+ * dropped.
+ */
 uint32_t falcon_dmem_get(const struct falcon *f, uint32_t addr);
 void falcon_dmem_set(struct falcon *f, uint32_t addr, uint32_t val);
 

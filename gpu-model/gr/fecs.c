@@ -25,7 +25,7 @@
 
 #include <linux/bitfield.h>
 
-/* open: sizes of the memories. */
+/* open: sizes of the falcons' memories, in bytes */
 #define FECS_IMEM	0x4000
 #define FECS_DMEM	0x1000
 #define GPCCS_IMEM	0x2000
@@ -248,7 +248,7 @@ int fecs_save(struct gk110 *g)
 	return 0;
 }
 
-/* The list is executed once: its count is then set to 0. */
+/* The list is executed once: its count, in the header of the image, is then set to 0. */
 static int run_patch_list(struct gk110 *g, const atomic_bool *stop, bool may_unlock)
 {
 	struct fecs *f = &g->gr->fecs;
@@ -303,7 +303,10 @@ int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_
 	return 0;
 }
 
-/* PFIFO's switches come by gr_load() and gr_save(). */
+/*
+ * The switch that software asks for by the falcon's interrupt CHSW. PFIFO's switches do not come
+ * here, but by gr_load() and gr_save().
+ */
 static void switch_request(struct gk110 *g)
 {
 	uint32_t prev = reg_get(g, GR_FECS + FECS_CHAN_ADDR);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Class 902D. A method that would draw raises ILLEGAL_MTHD, for the reason in methods_3d.c. */
+/*
+ * Class 902D. A method that would draw, or read memory for a macro (MME_DMA), raises ILLEGAL_MTHD:
+ * the model has no rasteriser, and macros get parameters from methods alone.
+ */
 #include "gr.h"
 
 static enum eng_ret no_drawing(struct gr_exec *x)

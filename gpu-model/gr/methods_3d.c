@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Class A197. State is kept, and constant buffer loads reach memory. The model has no rasteriser: a
- * method that would draw, clear or move depth data raises ILLEGAL_MTHD, with the method and its
- * argument in the trapped registers.
+ * method that would draw, clear or move depth data, or release another GPU's semaphore, raises
+ * ILLEGAL_MTHD, with the method and its argument in the trapped registers.
  */
 #include "gr.h"
 

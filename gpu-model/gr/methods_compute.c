@@ -8,7 +8,7 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-/* open: the effect of the unsignalled form */
+/* SEND_PCAS_B, the form without a signal. Open: its effect; the model refuses it. */
 static enum eng_ret pcas_unsignalled(struct gr_exec *x)
 {
 	return trap_illegal_method(x);

@@ -325,7 +325,7 @@ static enum eng_ret call(struct gr_exec *x)
 		return ENG_DONE;
 	ret = run(x, macro);
 	if (ret == ENG_AGAIN)
-		/* the same parameter will be sent again */
+		/* this parameter will be sent again, and the macro run from its start */
 		strand_set(x->gr, STRAND_MME_COUNT, n);
 	else
 		strand_set(x->gr, STRAND_MME_MACRO, 0);

@@ -5,6 +5,9 @@
  * replies, one interrupt. Any other image is started and then does nothing, as its protocol is not
  * known.
  *
+ * gk110.lock is held here, but for pmu_init() and pmu_fini(). A MEMX script runs inside the
+ * register access that sent it, and its accesses run handlers of other units (pri_write()).
+ *
  * Open, the model chooses: MEMX delays take no time, and a wait reads its register once, because
  * the registers of the memory controller settle at once here.
  */
@@ -16,7 +19,7 @@
 #include <linux/bitfield.h>
 #include <gk110/pmu.h>
 
-/* open: sizes of the memories */
+/* open: sizes of the PMU's memories, in bytes */
 #define PMU_IMEM	0x6000
 #define PMU_DMEM	0x3000
 

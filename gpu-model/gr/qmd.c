@@ -134,7 +134,7 @@ uint64_t qmd_warps(const struct qmd *q)
 {
 	uint64_t n;
 
-	/* no overflow */
+	/* 32 by 16 bits: no overflow */
 	n = (uint64_t)q->cta_raster_width * q->cta_raster_height;
 	if (__builtin_mul_overflow(n, (uint64_t)q->cta_raster_depth, &n) ||
 	    __builtin_mul_overflow(n, qmd_warps_per_cta(q), &n))

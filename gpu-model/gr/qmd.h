@@ -21,10 +21,10 @@ void qmd_decode(const uint32_t words[QMD_WORDS], struct qmd *q);
 /* Return the bits of GR_SKED_ESR for errors that the hardware refuses; 0: the QMD is good. */
 uint32_t qmd_check(const struct qmd *q);
 
-/* The warp at which the grid begins or goes on, in launch order. */
+/* The warp at which the grid begins or goes on, in launch order; at most UINT64_MAX. */
 uint64_t qmd_first_warp(const struct qmd *q);
 
-/* Sizes of the grid. They saturate at UINT64_MAX. */
+/* Sizes of the grid: warps of a CTA, and of all CTAs (at most UINT64_MAX). */
 uint64_t qmd_warps_per_cta(const struct qmd *q);
 uint64_t qmd_warps(const struct qmd *q);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Semaphores that GR methods write: report semaphores of 3D and compute (cla197.h, cla1c0.h
- * SET_REPORT_SEMAPHORE_D), notifiers, conditional execution. A four-word report is {payload or
- * counter, 0 or counter, time}. Mesa reads back the payload and a 32-bit value for pixel counts,
- * and a 64-bit value for other counters (nvc0_query_hw.c).
+ * SET_REPORT_SEMAPHORE_D), notifiers, conditional execution. A four-word report begins with two
+ * words of value, and the time follows in two words. The value of a count of pixels is the payload
+ * and 32 bits of count, that of another counter 64 bits (Mesa nvc0_query_hw.c reads them so), and
+ * without a counter the payload and 0. Counts are 0 here, as nothing is drawn.
  *
  * Methods execute one after the other here, so reports have no preceding work to wait for. Open:
  * reductions of four-word semaphores; the model applies them to the first word.

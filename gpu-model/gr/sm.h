@@ -28,6 +28,7 @@ struct sm_grid {
 	uint64_t code_base;
 	struct pacer *pacer;
 	const atomic_bool *stop;
+	/* where the grid begins, and after SM_AGAIN goes on, in launch order */
 	uint64_t warps_done;
 	/* from here to texture_cbuf: class state, by the methods that set it */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
@@ -45,7 +46,11 @@ struct sm_grid {
 	} trap;
 };
 
-/* called by the thread that owns the engine, without gk110.lock and dma_lock */
+/*
+ * Run a grid, on the thread that owns the engine, without gk110.lock and dma_lock. Helper threads
+ * use *@grid until the call returns. When *stop is true no CTA is started, and the call returns
+ * when all CTAs that run have ended, however long that takes, or were dropped.
+ */
 enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
 
 /*

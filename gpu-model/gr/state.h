@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Layout of the class state that is saved with a context ("strand" of the hub in the image). The
- * layout is the model's own; the chip's is not documented.
+ * layout is the model's own; the chip's is not documented. gr.h says which threads write the words.
  */
 #ifndef KVGPU_MODEL_GR_STATE_H
 #define KVGPU_MODEL_GR_STATE_H
@@ -35,12 +35,13 @@ enum strand_word {
 	STRAND_UPLOAD_LAUNCH,					/* argument of LAUNCH_DMA */
 	STRAND_LAUNCH_ACTIVE,					/* 1: a launch was interrupted */
 	STRAND_LAUNCH_QMD,					/* QMD of that launch, >> 8 */
+	/* warps of that launch's grid that are done */
 	STRAND_LAUNCH_WARPS_LO,
 	STRAND_LAUNCH_WARPS_HI,
 	/* 1 + the macro that collects parameters; 0: none */
 	STRAND_MME_MACRO,
-	STRAND_MME_CLASS,
-	STRAND_MME_COUNT,
+	STRAND_MME_CLASS,					/* enum gr_class of the call */
+	STRAND_MME_COUNT,					/* parameters so far */
 	STRAND_MME_PARAM,
 	STRAND_WORDS		= STRAND_MME_PARAM + MME_MAX_PARAMS,
 };
