@@ -56,7 +56,7 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
 /*
- * True if each page of @vdev has to be pinned by a call of its own, because @vdev uses iommufd:
+ * True if each page of guest memory needs a pin call of its own, because @vdev uses iommufd:
  * iommufd unpins only a whole range that was pinned by one call (iommufd_access_unpin_pages()).
  * VFIO's own container can unpin any part of such a range.
  */
@@ -114,8 +114,9 @@ void vgpu_compat_vma_close(struct vm_area_struct *vma);
 vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 /*
- * With VM_DONTCOPY, fork() gives the child process no copy of the mapping. Some of these kernels
- * copy the pages before they call .open, others after it.
+ * With VM_DONTCOPY, fork() gives the child process no copy of the mapping. A copy could have pages
+ * of the card and not be on the list: some of these kernels copy the pages after they call .open,
+ * so that .open can't remove them.
  */
 #define COMPAT_VM_FLAGS	VM_DONTCOPY
 #define COMPAT_VM_OPS \

@@ -5,7 +5,8 @@
  * bits that a write changes, except the address bits in the low words of BARs. Words that are not
  * in the table read 0.
  *
- * The VMM places BARs and delivers MSI by itself: their registers keep the written values.
+ * The VMM places BARs and delivers MSI by itself. So a write to a register of a BAR or of MSI
+ * changes nothing but the value that a later read returns.
  *
  * vgpu->lock is held in all functions here.
  */

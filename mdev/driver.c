@@ -54,8 +54,8 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 /*
  * Reserves the write-combining memory type for user mappings of the vGPUs' slices of BAR1 and BAR3.
  * If that fails, these mappings may be uncached. Left out are the USERD window at the start of
- * BAR1, because the host maps it uncached, and the host's pool at the end of BAR1, which is in no
- * slice.
+ * BAR1, because the host maps it uncached, and the end of BAR1, which shows the host's pool (video
+ * memory of the host) and is in no slice.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {

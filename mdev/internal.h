@@ -9,10 +9,13 @@
 
 #include "mdev/vgpu.h"
 
-/* type.c; takes types_lock where it needs that; vgpu_types_init() runs in the driver's probe */
 /*
- * Finds the types of which the card can hold a vGPU, and marks the units of the card that no vGPU
- * can have as taken. Returns 0, or -ENOSPC if the card can hold no vGPU.
+ * type.c; these functions take types_lock, except vgpu_types_init(), which runs in the driver's
+ * probe, and vgpu_type_max()
+ */
+/*
+ * Finds the types of which the card can hold a vGPU. Marks as taken the units (type.c) of video
+ * memory and BARs that no vGPU can have. Returns 0, or -ENOSPC if the card can hold no vGPU.
  */
 int vgpu_types_init(struct kvgpu_gpu *gpu);
 unsigned int vgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
@@ -51,7 +54,7 @@ ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size
 int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		     struct vfio_info_cap *caps);
 
-/* mapping.c; mmap_lock is held, as in page faults: do not wait for vgpu->lock there */
+/* mapping.c; the kernel holds mmap_lock when it calls this, so do not wait for vgpu->lock in it */
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */

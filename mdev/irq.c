@@ -12,7 +12,8 @@
  * two ways: it is inside rcu_read_lock(); or, in replace_trigger(), it holds vgpu->lock, without
  * which no context is replaced.
  *
- * internal.h says where vgpu->lock is held.
+ * vgpu->lock is held, but need not be in vgpu_irq_info(), unmask_handler(), vgpu_irq_request() and
+ * trigger_fire().
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * User mappings of a vGPU's regions. A mapping is empty at first, and a page fault maps a page: the
- * handler gets the page frame from kvgpu_machine_pfn_find(). The machine can have mapped pages
- * removed again (a *zap*: zap.c). Pages of the vGPU's own memory (struct vgpu_own) are mapped
- * without the machine. The handler takes map_lock and never vgpu->lock, because a page fault comes
- * with the process's mmap_lock held, for which a holder of vgpu->lock may wait.
+ * handler gets the page frame from kvgpu_machine_pfn_find() of the machine (mdev/machine/), which
+ * keeps the state of the vGPU. The machine can have mapped pages removed again (a *zap*: zap.c).
+ * Pages of the vGPU's own memory (struct vgpu_own) are mapped without the machine. The handler
+ * takes map_lock and never vgpu->lock, because a page fault comes with the process's mmap_lock
+ * held, for which a holder of vgpu->lock may wait.
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -77,8 +78,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
  * contiguous, because BAR1 shows buffers of thousands of pages. BAR3 and PRAMIN, which show page
- * tables, are mapped page by page: each mapped page counts as written by the CPU, and a sync reads
- * tables in it again.
+ * tables of the guest, are mapped page by page. The reason: each mapped page counts as written by
+ * the CPU, so the next update of the shadow page tables reads the guest's tables in that page
+ * again.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {

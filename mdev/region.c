@@ -3,11 +3,11 @@
  * Serves reads and writes of a vGPU's regions by the VMM (read() and write() on the device's file).
  * The VMM makes them for guest accesses that trap. BAR1, BAR3 and parts of BAR0 can be mapped
  * (mapping.c). A read or write may have any width and alignment. This file splits it into the
- * accesses for which the machine has functions: registers of 32 bits, and runs of bytes inside one
- * page.
+ * accesses for which the machine (mdev/machine/) has functions: registers of 32 bits, and runs of
+ * bytes inside one page.
  *
- * This file copies from and to user memory only without vgpu->lock, because a page fault on user
- * memory takes the mmap_lock ("Locks" in vgpu.h).
+ * This file copies from and to user memory only without vgpu->lock. A page fault on user memory may
+ * take as long as user space likes, and vgpu->lock would be held meanwhile.
  */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>

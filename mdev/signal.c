@@ -2,11 +2,12 @@
 /*
  * Signals a vGPU's MSI and INTx interrupts to the VMM, by the eventfds that irq.c has set up. No
  * eventfd is signalled under irq_lock, because a signal calls the eventfd's waiters. A waiter may
- * be the handler by which KVM unmasks INTx (irq.c), which takes irq_lock. rcu_read_lock() or
- * vgpu->lock keeps the eventfd's context alive meanwhile.
+ * be the handler by which KVM unmasks INTx (irq.c), which takes irq_lock.
  *
  * The threads that run these functions hold vgpu->lock: the VMM's, and the vGPU's work item
- * (machine/event.c).
+ * (machine/event.c). For an eventfd that is read here, rcu_read_lock() keeps the context alive
+ * while it is signalled. For an eventfd that irq.c passes to vgpu_eventfd_signal(), vgpu->lock
+ * does.
  */
 #include <linux/rcupdate.h>
 

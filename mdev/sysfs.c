@@ -2,13 +2,15 @@
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
  * /sys/bus/pci/devices/<card>/kvgpu/. A file has one value. Counters of a vGPU count from its
- * creation on. Most are read without locks, and may be a little old. All knobs but policy, which
- * takes a name, take a decimal number with or without a newline. A write of other text, also of a
- * hexadecimal or negative number, fails with EINVAL, and a write of another number out of range
- * with ERANGE. A write that fails changes nothing.
+ * creation on. Counters are read without locks, and may be a little old. All knobs but policy,
+ * which takes a name, take a decimal number with or without a newline. A write of other text, also
+ * of a hexadecimal or negative number, fails with EINVAL, and a write of another number out of
+ * range with ERANGE. A write that fails changes nothing.
  *
- * Runs in the process that reads or writes a file, without a lock of the module; the machine takes
- * slicer->lock or gpu->lock. A vGPU's files exist only between probe and remove (vgpu.c).
+ * Runs in the process that reads or writes a file, without a lock of the module. The machine takes
+ * slicer->lock for a read of entitlement_ppm and for a write of a knob other than watchdog_ms. A
+ * write of suspended takes gpu->lock, too. A vGPU's files exist only between probe and remove
+ * (vgpu.c).
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -67,16 +69,20 @@ static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
 /*
- * registers_unlisted: accesses to registers that no table of mmio-trap/ has. registers_denied:
- * accesses to registers that these tables deny, partial writes of commands, and most values that
- * mmio-trap/ refused.
+ * registers_unlisted: accesses to registers that no table of mmio-trap/ has. registers_denied
+ * counts three cases:
+ * - accesses to registers that these tables deny
+ * - writes of fewer than four bytes to a register whose write is a command
+ * - writes that name a memory target, a runlist or an instance block that can't be used there,
+ *   except a bind of a channel and a save of a graphics context
  */
 MACHINE_COUNTER(registers_unlisted, registers_unlisted);
 MACHINE_COUNTER(registers_denied, registers_denied);
 
 /*
- * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: how often an address
- * space was kept because a channel was not off the chip.
+ * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: how often the use of
+ * an address space by a channel ended and the space was not freed, because the channel was not off
+ * the chip.
  */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);

@@ -2,6 +2,10 @@
 /*
  * Tracepoints for events of vGPUs. Each names the vGPU by its id, which is unique on its card. The
  * debugfs file kvgpu/<card>/vgpus lists a card's vGPUs with their ids.
+ *
+ * Words. A sync brings shadow page tables, which the chip uses in place of the guest's page tables,
+ * up to date with the guest's. The slicer is the thread that gives the chip to vGPUs in turns. A
+ * look is its search for vGPUs that have work. A group is a channel group (TSG).
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
@@ -64,7 +68,10 @@ TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
 	    TP_printk("vgpu=%u reg=0x%06x kind=%u a=0x%llx b=0x%llx", __entry->vgpu, __entry->reg,
 		      __entry->kind, __entry->a, __entry->b));
 
-/* mmio-trap has counted a guest's access as unlisted or as denied. */
+/*
+ * mmio-trap has counted a guest's access as unlisted (no table has the register) or as denied (a
+ * table denies the register, or mmio-trap refused the write).
+ */
 TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
 	    TP_ARGS(vgpu, reg, val, write),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, val)
@@ -127,8 +134,9 @@ TRACE_EVENT(kvgpu_chan, TP_PROTO(u32 vgpu, int gchid, int hchid, int event),
 				       { KVGPU_CHAN_UNBOUND, "unbound" })));
 
 /*
- * @guest_nr counts the entries of all runlists of the guest that are not blocked. @nr: entries of
- * the vGPU's list for the chip's runlist @runl.
+ * The vGPU's list for the chip's runlist @runl was made anew from the guest's runlists. @guest_nr:
+ * entries of all runlists of the guest that are not blocked. @nr: entries of the vGPU's list. @ret:
+ * 0, or the error with which the chip did not take the list.
  */
 TRACE_EVENT(kvgpu_runlist, TP_PROTO(u32 vgpu, u8 runl, u32 guest_nr, u32 nr, int ret),
 	    TP_ARGS(vgpu, runl, guest_nr, nr, ret),
@@ -153,7 +161,7 @@ TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr
  * The slicer has written the chip's runlist. @owner: id of the vGPU whose list alone is on the chip
  * from now on, or 0. If @owner is 0, @open tells which lists are on the chip: those of all vGPUs
  * that are not suspended (true), or none (false). @runnable: number of vGPUs that want to run.
- * @until: monotonic time, ns, at which the latest turn was planned to end.
+ * @until: monotonic time, ns, at which the latest turn of a vGPU was planned to end.
  */
 TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
 	    TP_ARGS(owner, open, runnable, until),
@@ -166,8 +174,9 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 
 /*
  * The slicer has driven a channel, or a group if @tsg, off the chip. @id: the chip's id of the
- * channel or group. @ns: from the look that led to the switch, or from the preempt before in the
- * same switch, until it had left, its recovery began or the card failed.
+ * channel or group. @ns: how long that took. The time ends when the channel or group has left, when
+ * its recovery begins, or when the card has failed. The time begins with the look that led to the
+ * switch; for a further channel or group of the same switch, with the end of the preempt before.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)

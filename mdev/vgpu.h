@@ -16,7 +16,7 @@
  *   shadow page tables, channels), except what another lock protects. Taken in process context. Its
  *   holder may sleep, and may pin guest memory.
  * gpu->lock (a sleeping lock, hw/lock.h): protects the list of vGPUs, the chip's ids of channels
- *   and groups, and the runlists that the chip gets. Never held during a pin.
+ *   and channel groups (TSGs), and the runlists that the chip gets. Never held during a pin.
  * vgpu->map_lock: protects what the page fault handler reads to find the frame behind a page
  *   (kvgpu_machine_pfn_find()). That is changed with vgpu->lock and map_lock held, so a thread that
  *   holds vgpu->lock may read it without map_lock.
@@ -30,8 +30,9 @@
  * vgpu->irq_lock (spin) protects the pointers to eventfd contexts and the state of INTx. No eventfd
  * is signalled under it.
  *
- * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. machine/pin.c says why that
- * goes together.
+ * Pins are made with vgpu->lock held, and .dma_unmap takes vgpu->lock. That is no deadlock: a pin
+ * needs iommu->lock of VFIO's container and mmap_lock, and the caller of .dma_unmap holds neither
+ * (machine/pin.c).
  */
 #ifndef KVGPU_MDEV_VGPU_H
 #define KVGPU_MDEV_VGPU_H
@@ -71,8 +72,9 @@ struct kvgpu_gpu {
 	struct kvgpu_hw_lock lock;
 	struct list_head vgpus;		/* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
-	 * Protects .part_map, .bar_map and .next_id. Any process can make the kernel take it, by a
-	 * read of available_instances in sysfs: no access of a tenant to its vGPU waits for it.
+	 * Protects .part_map, .bar_map and .next_id. Do not take it while a tenant's access to its
+	 * vGPU is served: any process can make the kernel take it again and again, by reads of
+	 * available_instances in sysfs.
 	 */
 	struct mutex types_lock;
 	/* bitmaps of the units of video memory and of the BARs that are taken; units: type.c */

@@ -2,10 +2,11 @@
 /*
  * The list of a vGPU's user mappings. For kernels that give a VFIO device no inode of its own
  * (compat.h). A page fault puts its mapping on the list, except a fault on the vGPU's own memory. A
- * mapping can also get pages by a split or by mremap(). It is emptied at once, so that no mapping
- * outside of the list has pages of the card. .open empties the new mapping of a split. For a move,
- * the core makes a new mapping, calls .open while the mapping is empty, and moves the pages into it
- * afterwards; then .mremap empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS).
+ * new mapping can also get pages by a split of a mapping or by mremap(). Such a new mapping is
+ * emptied at once, so that no mapping outside of the list has pages of the card. .open empties the
+ * new mapping of a split. For a move by mremap(), the core (the kernel's mm/) makes a new mapping,
+ * calls .open while the new mapping is empty, moves the pages into the new mapping, and calls
+ * .mremap, which empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS).
  *
  * vma_lock is taken inside mmap_lock. So vgpu_compat_zap() finds a process under vma_lock, drops
  * vma_lock, takes mmap_lock and then vma_lock, and zaps the mappings of that process. It takes
@@ -19,8 +20,8 @@
 #include "mdev/internal.h"
 
 /*
- * Most mappings of a vGPU that may have pages of the card, in all processes together. It bounds the
- * time of a search of the list.
+ * Limit of the number of a vGPU's mappings on the list, in all processes together. The limit bounds
+ * the time of a search of the list.
  */
 #define MAPPINGS_MAX	1024
 
