@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. A *look* is a search
- * of the slicer (the thread that gives the chip to vGPUs in turns: slice.c) for vGPUs that have
- * work or are at work. A *sample* is a look at a random time: a vGPU that it sees at work is
- * charged until the next sample, or until the vGPU leaves the chip. look.c charges the time between
- * looks. slice.c charges the time in which it takes a vGPU off the chip. vmach_wait_charge()
- * charges waits for the chip under gpu->lock.
+ * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. In a *look*, the
+ * slicer (the thread that gives the chip to vGPUs in turns: slice.c) looks for vGPUs that have work
+ * or are at work. A *sample* is a look at a random time: a vGPU that it sees at work is charged
+ * until the next sample, or until the vGPU leaves the chip. look.c charges the time between looks.
+ * slice.c charges the time in which it takes a vGPU off the chip. vmach_wait_charge() charges waits
+ * for the chip under gpu->lock.
  *
  * gpu->lock is held, except in vmach_gpu_time_get(), which needs no lock.
  */
@@ -29,8 +29,9 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far. If @m is .busy (charged until the next sample) and on the
- * chip, adds the time from slicer->looked to now. Never returns less than in an earlier call.
+ * Returns the ns charged to @m so far. slicer->looked is the time up to which vGPUs are charged. If
+ * @m is .busy (charged until the next sample) and on the chip, adds the time from slicer->looked to
+ * now. Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {

@@ -2,11 +2,14 @@
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
  * instance block that is made here: the chip reads it instead of the guest's block. A *group of
- * ids* is eight channel ids in a row. The channel's id on the chip is from a group of ids that
- * belongs to this vGPU alone. The doorbells (USERD areas) of these eight ids share a page. So no
- * page has doorbells of two vGPUs. A group of channels is a channel group (TSG). A channel is
- * *dead* if the host has ended it, or if the guest is unbinding it. vgpu->lock is held; *recovery*
- * (recover.c) ends channels with gpu->lock alone.
+ * ids* is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's id
+ * on the chip is from a group of ids that belongs to this vGPU alone. So no page has doorbells of
+ * two vGPUs. A group of channels is a channel group (TSG).
+ *
+ * A channel is *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* is the
+ * work item that ends failed channels (recover.c). The *slicer* is the thread that gives the chip
+ * to vGPUs in turns (slice.c). A card is *cut off* from system memory when it has failed (chip.c).
+ * vgpu->lock is held here, but not by recovery, which ends channels with gpu->lock alone.
  *
  * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
  * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
@@ -23,9 +26,9 @@
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* most tries of an unbind before all engines of the runlist are reset */
+/* how often an unbind is tried before all engines of the runlist are reset */
 #define UNBIND_TRIES	50
-/* address of the context in the shadow instance block of a channel without a context */
+/* context address in the shadow instance block of a channel that has no context */
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
 /* bytes of a guest's instance block that the host reads */
 #define INST_READ	(RAMIN_GR_CTX + 8)
@@ -111,8 +114,8 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 }
 
 /*
- * Gives all groups of ids of the vGPU back. The card's doorbells of these ids then show
- * chip->nowhere, unless the card is cut off.
+ * Gives all groups of ids of the vGPU back. Unless the card is cut off, the card's doorbells of
+ * these ids show chip->nowhere afterwards: a page of the host that no vGPU has.
  */
 static void give_groups(struct kvgpu_vgpu *v)
 {
@@ -138,8 +141,8 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Takes a chip's id for the channel. Makes the card's doorbells of the id's group of ids show the
  * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
- * have USERD in different pages, the doorbells show the last channel's. A channel's USERD has to be
- * at the place of the channel's id in the page. Returns:
+ * have USERD in different pages, the doorbells show the page of the channel that was bound last. A
+ * channel's USERD has to be at the place of the channel's id in the page. Returns:
  * - 0
  * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that place
  * - -EIO: the card's doorbells could not be changed, and the card was cut off
@@ -188,7 +191,10 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	ret = kvgpu_shadow_inst_decode(block, g, &why);
 	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
-		/* the host can show its own image at a virtual address only */
+		/*
+		 * the host replaces the guest's context image by its own, and can do so only at a
+		 * virtual address
+		 */
 		ret = -EINVAL;
 	return ret;
 }
@@ -248,7 +254,7 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 
 /*
  * Disables @c on the chip, and, if @c is in a group (TSG), all channels of that group. Sets their
- * .held.
+ * .held, by which vmach_chans_restart() knows which channels to enable again.
  */
 static void chan_hold(struct kvgpu_chan *c)
 {
@@ -271,9 +277,10 @@ static void chan_hold(struct kvgpu_chan *c)
  * instance block.
  *
  * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false. But the slicer may put
- * the vGPU's list onto the chip at any time, under gpu->lock. So gpu->lock is taken and released
- * once between the disable and the preempt. If the slicer did so before, slice.on_chip is true by
- * now. If it does so later, the chip loads none of these channels, because they are disabled.
+ * the vGPU's list onto the chip at any time, under gpu->lock. So this function takes and releases
+ * gpu->lock once between the disable and the preempt. If the slicer has put the list onto the chip
+ * before that, slice.on_chip is true by now. If the slicer puts the list onto the chip after that,
+ * the chip loads none of these channels, because they are disabled.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {
@@ -324,9 +331,9 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /*
- * Ends the use of context images by dead channels that are off the chip. Before the guest unbinds
- * such a channel, it may make another context at the same address. If the dead channel still used
- * the old image then, vmach_grctx_get() would return that image.
+ * Ends the use of context images by dead channels that are off the chip. The guest may make another
+ * context at the same address before it unbinds such a channel. If the dead channel still used the
+ * old image then, vmach_grctx_get() would return the old image for the new context.
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
@@ -349,9 +356,9 @@ static void ended_images_put(struct kvgpu_vgpu *v)
 }
 
 /*
- * Gives channel @c the space and the graphics context that its instance block names. @block: the
- * host's copy of the block; @g: the values in it, decoded. @out: scratch memory. Call it when @c is
- * off the chip and disabled.
+ * Gives channel @c the address space and the graphics context that its instance block names.
+ * @block: the host's copy of the block; @g: the values in it, decoded. @out: scratch memory. Call
+ * it when @c is off the chip and disabled.
  */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
 			 u32 *out)
@@ -378,7 +385,11 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	ended_images_put(v);
 	/* recovery may have ended @c meanwhile; then ended_images_put() has set c->gr to NULL */
 	gr = c->gr;
-	/* vmach_grctx_get() reads the guest's patch list through the space's tables */
+	/*
+	 * vmach_grctx_get() reads the guest's patch list (pairs of register and value that FECS
+	 * writes), which it finds by the host's copies of the guest's page tables: bring these up
+	 * to date first
+	 */
 	vmach_shadow_sync(v);
 	c->gr = g->gr_ctx ? vmach_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
 	if (g->gr_ctx && !c->gr)

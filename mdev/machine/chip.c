@@ -13,7 +13,7 @@
 
 #include "mdev/machine/internal.h"
 
-/* ns after an answer of PTIMER for which the CPU's clock gives PTIMER's high word */
+/* if PTIMER has answered less than so many ns ago, the CPU's clock gives PTIMER's high word */
 #define TIME_LOOK_NS	NSEC_PER_SEC
 
 /*

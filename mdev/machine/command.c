@@ -81,11 +81,12 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 }
 
 /*
- * The guest has invalidated its TLB. Brings all shadows and windows up to date with the guest's
- * page tables; space.c says why all.
+ * The guest has invalidated its TLB. Brings all shadow page tables and BAR windows of the vGPU up
+ * to date with the guest's page tables, even if the guest has named one page directory. The reason:
+ * writes by the guest's CPU are known by page, and a page may have tables of several directories.
  *
  * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
- * reach video memory. vmach_shadow_sync() may do so, and then clears flush_owed.
+ * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared flush_owed.
  */
 static void tlb_command(struct kvgpu_vgpu *v)
 {
@@ -145,8 +146,8 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		vmach_alarm_arm(v);
 		break;
 	/*
-	 * nothing to do: at KVGPU_CMD_GR_SAVE the guest gets the host's golden image
-	 * (vmach_grctx_save())
+	 * nothing to do: at KVGPU_CMD_GR_SAVE the guest gets the host's golden image, the image of
+	 * a context in its initial state (vmach_grctx_save())
 	 */
 	case KVGPU_CMD_GR_BIND:
 	/* nothing to do: hw/ did not wait for the acknowledge */

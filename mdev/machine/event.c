@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts of the chip, and their delivery to guests. hw/ reports the chip's interrupts by the
- * functions of kvgpu_machine_events, in the interrupt thread (but copy_stuck() in the thread that
- * asked for the fill or copy). Most of them look up the vGPU, and queue an event for the guest
- * (machine->events), or disable the channel and leave the rest to recovery (recover.c), or both.
- * They take chip->event_lock, and wait for no guest and no VMM.
+ * functions of kvgpu_machine_events. These functions run in the interrupt thread, take
+ * chip->event_lock, and wait for no guest and no VMM. For an interrupt of a channel or a BAR, the
+ * function looks up the vGPU, and queues an event for the guest (machine->events), or disables the
+ * channel and leaves the rest to recovery (the work item of recover.c), or both. copy_stuck() is an
+ * exception: it runs in the thread that asked for the fill or copy, and takes no lock.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
@@ -237,8 +238,8 @@ static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 
 /*
  * Returns the channel with the chip's id @id, or NULL. With @tsg, @id is the id of a group (TSG):
- * returns one of the group's channels, if possible a channel that is not dead, because a dead
- * channel can't be ended again.
+ * returns one of the group's channels, if possible a channel that is not dead. A dead channel
+ * (ended by the host, or being unbound by the guest) can't be ended again.
  */
 static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 {
@@ -289,7 +290,10 @@ void vmach_events_forget(struct kvgpu_machine *m)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-/* Ends a channel whose interrupts exceed the vGPU's budget: that is a strike (strike.c). */
+/*
+ * Ends a channel whose interrupts exceed the vGPU's budget. Recovery counts that as a strike, a
+ * mark for harm to other vGPUs (strike.c).
+ */
 static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
@@ -525,10 +529,11 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * driver then looks in memory whether its work is done. It is delivered soon if the vGPU's driver
  * waits for it, else with a later event or register access.
  *
- * If no driver waits, the interrupt is masked until a driver waits, because each costs the host
- * register accesses. There is also a budget for all vGPUs together, because the sender is unknown
- * (nonstall_refill()). If it is used up, the interrupt is masked until a look of the slicer finds
- * room in it (vmach_nonstall_look()).
+ * If no driver waits, the interrupt is masked until a driver waits, because each interrupt costs
+ * the host register accesses. There is also a budget for all vGPUs together, because the sender is
+ * unknown (nonstall_refill()). If the budget is used up, the interrupt is masked until the slicer
+ * (the thread that gives the chip to vGPUs in turns) finds room in the budget
+ * (vmach_nonstall_look()).
  *
  * The masking loses no interrupt: the chip keeps the interrupt's bit, and interrupts when it is
  * unmasked.

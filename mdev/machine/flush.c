@@ -42,9 +42,9 @@ static bool bar_take(struct kvgpu_vgpu *v)
 	u32 *w = flush_word_of(v, FLUSH_BAR);
 
 	/*
-	 * Acquire: if this reads a word that the other thread's xchg() has cleared, a read of
-	 * flush_served after this finds the bit that the other thread has set before, until the
-	 * flush of the other thread is done.
+	 * Acquire: vmach_flush_take() reads flush_served after this word. If another thread has
+	 * cleared the word by xchg(), that thread had set flush_served before. So
+	 * vmach_flush_take() finds flush_served set, unless the flush of that thread is done.
 	 */
 	return (smp_load_acquire(w) & FLUSH_TRIGGER) && (xchg(w, 0) & FLUSH_TRIGGER);
 }
