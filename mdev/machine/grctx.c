@@ -5,15 +5,16 @@
  * patch list (pairs of register and value) to which the image's header points. Therefore a guest
  * must be able to write neither the image nor the list.
  *
- * The guest's instance block has the virtual address of the context. There the shadow tables, which
- * the chip uses instead of the guest's page tables, lead to pages of the host. These pages are:
+ * The guest's instance block has the virtual address of the context. At that address the shadow
+ * tables, which the chip uses instead of the guest's page tables, lead to pages of the host:
  * - a copy of the host's golden image, which is the image of a context in its initial state
  * - a page with a patch list that gtt-shadow/patch.c makes from the guest's list
  * - two buffers that units of GR use for the context: the page pool and the bundle buffer
  *
- * These pages are PRIV: for privileged accesses. Units of GR access the two buffers with that
- * privilege, so that the host chooses the buffers' addresses: a guest could place a buffer over an
- * image. The context size that the guest is told includes all these pages. vgpu->lock is held.
+ * The shadow entries of these pages have PRIV: only privileged accesses reach the pages. Units of
+ * GR access the two buffers with privilege. If the guest chose the buffers' addresses, it could
+ * have GR write over a context image. So the host chooses them. The context size that the guest is
+ * told includes all these pages. vgpu->lock is held.
  *
  * At the same virtual address the guest's own page tables lead to memory of the guest, in which the
  * host reads where the guest's patch list is.
@@ -110,7 +111,7 @@ static void make_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, str
 
 /* ---------------------------------------------------------- make, share and free context images */
 
-/* Fills the image's memory. */
+/* Writes to @gr's memory: the golden image, the patch list, and zeros in the rest. */
 static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 {
 	u32 size = v->gpu->hw.gr_ctx_size;

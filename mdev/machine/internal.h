@@ -58,8 +58,9 @@
 /* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2	/* interrupts added per ms */
 #define NONSTALL_BURST		64	/* most interrupts that may be saved up */
-#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)	/* most ns saved up, or owed */
-/* most entries of vGPUs in a runlist: rnndb's PFIFO_RUNLIST_COUNT, less the host's channel */
+/* most ns of the interrupt thread's time that may be saved up, or owed */
+#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
+/* most entries of vGPUs in a runlist: PFIFO_RUNLIST_COUNT by rnndb, 12 bits, less the host's one */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
 /* ms that a guest's command waits for a preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
@@ -101,7 +102,7 @@ struct machine_slicer {
 	 */
 	bool open;
 	struct kvgpu_machine *owner;
-	/* lists_show() has to write the chip's list */
+	/* lists_show() must write the chip's list: a vGPU was removed, or .suspended changed */
 	bool stale;
 	/* ns that the latest look and its flushes took: the more, the longer the thread rests */
 	u64 used;
@@ -176,7 +177,7 @@ struct machine_slice {
 	atomic64_t told;
 	/* number of turns as slicer->owner (list.c) */
 	u32 turn;
-	/* engine resets and long evictions (vmach_reset_note()) */
+	/* count of engine resets and long evictions; beyond a budget each is a strike */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU */
 	struct delayed_work end_work;
@@ -201,7 +202,8 @@ struct kvgpu_chip {
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
-	 * hw.intr_ns at the last payment. .held: used up, so masked.
+	 * hw.intr_ns when time was last taken from .ns. .held: .left or .ns is used up, so that
+	 * NON_STALL_INTERRUPTs are masked.
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
@@ -338,7 +340,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ktime; after it, preempts of the running command wait for a short time */
+	/* ktime; from then on each preempt of the running command gets PREEMPT_TURN_MS once */
 	ktime_t deadline;
 
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
@@ -373,7 +375,7 @@ struct kvgpu_machine {
 	 * users. .freed: table_memory that is not back in the pool yet.
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
-	/* bit per page of the partition: may have been written since it was cleared; atomic */
+	/* bit per page of the partition: may have been written since the bit was cleared; atomic */
 	unsigned long *touched;
 	/* bit per page of the partition: counts as written in the current sync */
 	unsigned long *dirty;
@@ -394,15 +396,15 @@ struct kvgpu_machine {
 	struct list_head unmaps;	/* list of struct unmap_known; unmappings_lock */
 	/* process that opened the vGPU last */
 	struct pid *opener;
-	/* unmapping threads because of which the vGPU may not pin; unmappings_lock to write */
+	/* number of unmapping threads that forbid pins to the vGPU; unmappings_lock to write */
 	u32 unmaps_forbid;
 
 	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
 	struct machine_win win[KVGPU_NR_BARS];
 	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset; map_lock */
-	/* guest address that PRAMIN shows; its entries in the card's BAR1 table; both: map_lock */
-	struct kvgpu_gaddr pramin;
-	u64 pramin_pte[256], pramin_next[256];	/* .pramin_next: new entries, vgpu->lock */
+	struct kvgpu_gaddr pramin;	/* guest address that PRAMIN shows; map_lock */
+	/* PRAMIN's entries in the card's BAR1 table; map_lock. .pramin_next: new; vgpu->lock */
+	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
 	/* by the guest's group of ids: partition page with its USERDs; map_lock if .group[] >= 0 */
 	u32 userd_page[KVGPU_NR_GROUPS];
@@ -412,7 +414,8 @@ struct kvgpu_machine {
 	/* Channels: chan.c. */
 	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
 	s16 group[KVGPU_NR_GROUPS];	/* the chip's group of ids; -1: none; map_lock to write */
-	u32 nr_groups, max_groups;	/* groups of ids: in use (any thread may read), share */
+	/* groups of ids: number in use, which any thread may read; most that the vGPU may have */
+	u32 nr_groups, max_groups;
 
 	/* Runlists: runlist.c. */
 	/* by the guest's runlist: the list that the guest submitted last */
@@ -507,7 +510,10 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 /* charges @m for @ns, all of them before @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
-/* accounts for a wait for the chip since @began, with gpu->lock held all the time (books.c) */
+/*
+ * Accounts for the time since @began, in which the caller waited for the chip on behalf of @m, with
+ * gpu->lock held. @works: @m was at work in that time. @others: another vGPU was at work at @began.
+ */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */

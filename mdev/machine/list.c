@@ -65,8 +65,8 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
 		/*
-		 * where the first condition is true the second is, too: the lists of all vGPUs that
-		 * fit on a card fit into the chip's list
+		 * The second condition only guards chip->merge. It is true wherever the first is,
+		 * because the lists of all vGPUs that fit on a card fit into the chip's list.
 		 */
 		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
@@ -78,9 +78,9 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * A vGPU that was suspended while the chip is open is not shown, but its entries are in the chip's
- * list (slice.merged) until that is written again. Until then a change of its list has to be
- * written, too.
+ * When @m is suspended while the chip is open (it has the lists of all vGPUs), vmach_list_shown()
+ * is false at once, but the chip's list has @m's entries (slice.merged) until that list is written
+ * again. Until then a change of @m's list has to be written, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {

@@ -17,12 +17,13 @@
  * two looks reads as before. So if an engine is seen at work for a vGPU whose words tell of no
  * work, the vGPU counts as having work. Such work is called *unsaid*.
  *
- * *At work.* GR is the graphics engine; all engines here are on GR's runlist. A vGPU that has work
- * and whose list is on the chip was at work if an engine was busy or a GP_GET of the vGPU has
- * moved. (Unsaid work has other rules: note_work_seen().) While several vGPUs on the chip have
- * work, a busy engine counts only for the vGPU that it names, or for all of them if it names none.
- * If a vGPU has work, but no engine counts for it and no GP_GET has moved, the host takes it that
- * the vGPU waits for a semaphore. Waiting is not charged here (but see sched/choose.c).
+ * *At work.* GR is the graphics engine. A look reads only the engines that are on GR's runlist. A
+ * vGPU that has work and whose list is on the chip was at work if an engine was busy or a GP_GET of
+ * the vGPU has moved. (Unsaid work has other rules: note_work_seen().) While several vGPUs on the
+ * chip have work, a busy engine counts only for the vGPU that it names, or for all of them if it
+ * names none. If a vGPU has work, but no engine counts for it and no GP_GET has moved, the host
+ * takes it that the vGPU waits for a semaphore. This wait is not charged here; the policy may
+ * charge it if another vGPU could have run meanwhile (sched/choose.c).
  *
  * *Samples.* A look at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
  * times of the other looks. A separate thread, the sampler (sample.c), reads the engines' status at
@@ -37,8 +38,8 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most ns that a sample charges to a vGPU that was not .busy, only because its GP_GET was seen to
- * move since the sample before
+ * A vGPU that was not .busy, but whose GP_GET was seen to move since the last sample (.brief), pays
+ * for at least a quarter of the time since that sample, or for BRIEF_NS ns if that is less.
  */
 #define BRIEF_NS	250000
 /*
@@ -135,9 +136,9 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Notes that engine @e, with status @st, works. Returns the vGPU for which it works. NULL: it names
- * none. If the vGPU was not known to have work, this work is unsaid: notes that the vGPU has work,
- * and adds @e to the bits of @unsaid.
+ * Notes that engine @e, with status @st, works. Returns the vGPU for which @e works. NULL: @st
+ * names no vGPU. If the vGPU was not known to have work, this work is unsaid: notes that the vGPU
+ * has work, and adds @e to the bits of @unsaid.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
@@ -219,8 +220,8 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
  * engines that vGPUs have in slice.works_on, which is the engine that did their last unsaid work;
  * with @ask, asks all engines of the runlist.
  *
- * A vGPU counts as having work while its .works_on is set. It is cleared when that engine does not
- * work for the vGPU, and either
+ * A vGPU counts as having work while its .works_on is set. .works_on is cleared when its engine
+ * does not work for the vGPU, and either
  * - the vGPU's list is empty, or
  * - the vGPU's list is on the chip, and the engine works for no vGPU.
  *
@@ -288,9 +289,9 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 }
 
 /*
- * Returns for how many ns of the time from slicer->looked to @now @m pays. Call it in a sample;
- * @late: number of late samples. *@busy: whether @m was .busy in that time; set to whether @m is
- * .busy from @now on.
+ * Returns the ns for which @m pays, of the time from slicer->looked to @now. Call it in a sample.
+ * @late: number of late samples. *@busy: whether @m was .busy up to this sample; set to whether @m
+ * is .busy from @now on.
  *
  * Without late samples @m pays for all of the time or for none. With them, the times of the samples
  * divide the time into parts, and @m pays for the parts at whose beginning it was at work.
@@ -342,8 +343,9 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 
 /*
  * Notes in .seen whether @m was seen at work. @engine: a busy engine was seen that may work for @m.
- * It counts if the list of @m is on the chip. But if .works_on is set (unsaid work), that engine
- * decides, on the chip or not.
+ * If .works_on is set (unsaid work), only that engine decides, whether or not the list of @m is on
+ * the chip. Otherwise @m is at work if its list is on the chip, it has work, and @engine is true or
+ * a GP_GET has moved.
  */
 static void note_work_seen(struct kvgpu_machine *m, bool engine)
 {
@@ -358,11 +360,12 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
 }
 
 /*
- * Tells whether a look asks all engines for unsaid work. @idle: of the vGPUs that are shown
- * (vmach_list_shown()), one with a list seems to have no work, or none seems to have any. @shared:
- * a shown vGPU is limited (vmach_vgpu_limited()), or there are several vGPUs. A sample always asks:
- * the sampler has read all engines already. So it also finds the work of a loaded channel that its
- * vGPU took off the list.
+ * Tells whether a look asks all engines for unsaid work. A sample always asks, because the sampler
+ * has read all engines already. So a sample also finds the work of a loaded channel that the guest
+ * has taken off its list. Another look asks only if @idle, and without @shared only once in
+ * LOOKS_ALONE times. @idle: of the vGPUs that are shown (vmach_list_shown()), one with a list seems
+ * to have no work, or none seems to have any. @shared: a shown vGPU is limited
+ * (vmach_vgpu_limited()), or there are several vGPUs.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {

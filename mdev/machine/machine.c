@@ -50,7 +50,7 @@ static u64 nr_odd_regs(const struct kvgpu_vgpu *v)
 	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
 }
 
-/* Traces the access if mmio-trap has counted it as unlisted or denied: the count was @before. */
+/* Traces the access if mmio-trap counted it as unlisted or denied. @before: the earlier count. */
 static void trace_odd_reg(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
 {
 	if (nr_odd_regs(v) != before)
@@ -66,7 +66,8 @@ u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg)
 	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
 		/*
 		 * The page of the flush registers may be mapped into the guest (flush.c). Do the
-		 * flushes that it asks for, before the guest reads whether they are done.
+		 * flushes that the guest has asked for there, before it reads whether they are
+		 * done.
 		 */
 		vmach_flush_page_serve(v);
 	val = kvgpu_trap_read(&v->m->trap, reg, reg_time_get(v, reg));

@@ -24,7 +24,7 @@
 
 /*
  * Smallest share of the pool that a vGPU should get, bytes. It holds the shadow tables of some 30
- * small address spaces, or fewer and graphics contexts (vmach_grctx_size()).
+ * small address spaces, or of fewer spaces and some graphics contexts (vmach_grctx_size()).
  */
 #define POOL_MIN	(10ull << 20)
 /*
@@ -50,8 +50,8 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
  * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). On such a
  * card a loaded channel may use tables that went back to the pool, and would take new contents for
- * entries (S1). The card is cut off before such tables go back, so that the check comes after the
- * allocation.
+ * entries (S1). The card was cut off before such tables went back to the pool. So a check after the
+ * allocation is enough.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -83,9 +83,9 @@ static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * Fills @vram with zeros and gives it back to the pool. Its next user must find no data there, and
- * the GPU no entries by a pointer from before (S1, S4). The zeros reach video memory before the
- * memory can be allocated again.
+ * Fills @vram with zeros and gives it back to the pool. The next user of @vram must find no data
+ * there (S4). If the GPU still has an old pointer to @vram, it must find no entries there (S1). The
+ * zeros reach video memory before the memory can be allocated again.
  */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -118,7 +118,7 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 		return -EFAULT;
 	/*
 	 * the copy first waits until the CPU's writes to BARs have reached memory: so it also does
-	 * an owed FLUSH_BAR
+	 * a FLUSH_BAR that the guest has asked for (.flush_owed)
 	 */
 	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
 		return -EFAULT;

@@ -377,9 +377,9 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 
 /*
  * Returns 0 at once if the vGPU is off the chip, because then none of its channels is loaded.
- * slice.on_chip is read without a lock, so the vGPU may come onto the chip just after that. A
- * channel that is disabled or not listed is not loaded then; another can come back at once, as on
- * the card.
+ * slice.on_chip is read without a lock, so the vGPU may come onto the chip just after the read.
+ * Even so, a channel that is disabled or not listed is not loaded again. Any other channel may be
+ * loaded again; that can happen after a preempt on a card without this module, too.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

@@ -313,8 +313,9 @@ static void see_engines(void *arg)
 
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
- * for channels that did not fit into @w counts for the owner of the chip, because what has to leave
- * has entries from the start. While the chip is open, such work counts for no vGPU.
+ * for channels that did not fit into @w counts for the owner of the chip: the channels that have to
+ * leave have entries from the start, so a channel without an entry is the owner's. While the chip
+ * is open, such work counts for no vGPU.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
@@ -375,8 +376,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 }
 
 /*
- * Returns how many of the @ns that a switch charges @m still has to pay: vmach_wait_charge() has
- * charged slice.waited of them already.
+ * A switch is to charge @m for @ns. Returns the part of @ns that is still to be charged:
+ * vmach_wait_charge() has already charged slice.waited of them.
  */
 static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 {
@@ -650,9 +651,9 @@ static void slicer_rest(u64 until)
 }
 
 /*
- * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it rests,
- * the longer the look and its flushes took (kvgpu_sched_rest()). Otherwise guests could keep it
- * busy, because they can cause any number of kicks.
+ * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it rests.
+ * It rests for longer if the look and its flushes took longer (kvgpu_sched_rest()). Without rests,
+ * guests could keep the thread busy, because they can cause any number of kicks.
  */
 static int slicer_main(void *arg)
 {

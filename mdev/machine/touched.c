@@ -4,9 +4,10 @@
  * BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and notes as *touched* the page
  * of the partition that the frame shows (m->touched). From then on the CPU may write to that page
  * unnoticed. vmach_pages_untouch() moves the notes to m->dirty: such pages count as written in the
- * current sync (space.c). Then it removes the CPU's mappings of these pages (a zap). A fault holds
- * map_lock while it notes and maps its page, and vmach_pages_untouch() while it takes the notes. So
- * either the mapping is removed afterwards, or the note is left for the next call.
+ * current sync (space.c). Then it removes the CPU's mappings of these pages (a zap). A fault notes
+ * and maps its page under one hold of map_lock; vmach_pages_untouch() takes the notes under
+ * map_lock. So if the fault was first, its mapping is removed afterwards. If it was second, its
+ * note is left for the next call.
  *
  * vgpu->lock is held; vmach_page_touch() needs map_lock only.
  */
@@ -118,8 +119,8 @@ static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long l
 		*by1 |= test_and_clear_bit(page, m->touched1);
 		__set_bit(page, m->dirty);
 		/*
-		 * in this sync a space or window has asked about the page before, and missed this
-		 * write
+		 * a space or window has asked about the page earlier in this sync, and missed this
+		 * write: the page is dirty in the next sync, too
 		 */
 		if (test_bit(page, m->asked)) {
 			__set_bit(page, m->late);

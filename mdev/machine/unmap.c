@@ -54,8 +54,8 @@
 
 /*
  * A thread that has asked a vGPU to unpin memory and is not known to have left its unmap loop (see
- * the top of this file). The object is freed when that is known, or no vGPU is left in .known; but
- * not before the thread's file, if there is one, is closed.
+ * the top of this file). The object is freed when the thread is known to have left, or when no vGPU
+ * is left in .known; but not before the thread's file, if there is one, is closed.
  */
 struct unmapping {
 	struct hlist_node node;		/* in the table unmappings */
@@ -74,7 +74,7 @@ struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	/* rounds of the vGPU in the thread's loop; the first round sets u->rounds here, or 1 */
+	/* rounds of the vGPU in the loop; its first round counts as number u->rounds, if not 0 */
 	u32 rounds;
 };
 
@@ -202,7 +202,7 @@ static const struct file_operations left_fops = {
 
 /*
  * Makes the object of the current thread, in no list yet. *@file is the thread's file, or an error
- * pointer. The caller releases it after it has put the object into the table.
+ * pointer. The caller puts the object into the table, and then releases the file.
  */
 static struct unmapping *unmapping_new(struct file **file)
 {
@@ -239,7 +239,7 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 		spin_unlock(&unmappings_lock);
 		new = unmapping_new(&file);
 		spin_lock(&unmappings_lock);
-		/* the object is still not in the table: the current thread adds its own */
+		/* the table still has no object of this thread: only the thread itself adds one */
 		u = new;
 		hash_add(unmappings, &u->node, (unsigned long)u->who);
 		if (!u->file) {

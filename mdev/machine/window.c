@@ -18,8 +18,8 @@
  * removal of CPU mappings): the CPU may reach them without a fault, through an old mapping.
  *
  * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
- * kvgpu_machine_pfn_find(). That needs map_lock. Other functions here take map_lock, and remove
- * CPU mappings, for which no lock inside vgpu->lock may be held.
+ * kvgpu_machine_pfn_find(). kvgpu_machine_pfn_find() needs map_lock. The callers of the other
+ * functions hold no lock inside vgpu->lock, because these take map_lock or remove CPU mappings.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -123,8 +123,8 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 }
 
 /*
- * Brings w->shows up to date with the changed entries, notes pages that it did not show before as
- * touched, and then removes the CPU mappings.
+ * Brings w->shows up to date with the changed entries, notes as touched the pages that these
+ * entries did not show before, and then removes the CPU mappings.
  */
 static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 {
@@ -474,9 +474,9 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes all pages of a slice show chip->nowhere, a page that no vGPU owns, instead of its scrap
- * page. Another device may still reach the slice through an IOMMU, and must not find there what the
- * scrap page's memory is used for next.
+ * Makes all pages of a slice show chip->nowhere, a page that no vGPU owns. Another device may still
+ * reach the slice through an IOMMU. If the slice kept showing the vGPU's scrap page, the device
+ * would find there what the scrap page's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
