@@ -5,10 +5,10 @@
  * would do.
  *
  * The uploaded image decides which program is modelled. The data segment of nouveau's hub image
- * begins with the head of a register list at 0x300, and the list's first word is the entry that the
- * image has there. Any other image is taken for NVIDIA's, which has other commands in the same two
- * registers (fecs_ext.c). A changed build of nouveau's microcode keeps that layout and is modelled
- * as the stock one, with its patch list: the worst case for isolation.
+ * begins with the address of a register list, 0x300, and the first word of that list is
+ * FECS_OS_LIST_FIRST. Any other image is taken for NVIDIA's, which has other commands in the same
+ * two registers (fecs_ext.c). A changed build of nouveau's microcode keeps that layout and is
+ * modelled as the stock one, with its patch list: the worst case for isolation.
  *
  * Work that never completes on the chip (a fault during a transfer, a list without end) leaves the
  * program waiting: its trace bits stay set, and switches fail until GR is reset or the program

@@ -33,10 +33,10 @@ struct sm_grid {
 	/* from here to texture_cbuf: class state, by the methods that set it */
 	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
 	uint64_t local_base, local_size_per_sm;
-	/* where these windows begin in generic addresses; 16 MiB each */
+	/* where these windows begin in generic addresses, 0: no window; 16 MiB each */
 	uint32_t local_window, shared_window;
 	uint64_t header_pool, sampler_pool;
-	uint32_t max_header, max_sampler;
+	uint32_t max_header, max_sampler;	/* the last index of each pool */
 	/* SET_BINDLESS_TEXTURE: a constant bank */
 	unsigned int texture_cbuf;
 	struct {

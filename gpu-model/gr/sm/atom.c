@@ -208,7 +208,7 @@ static const struct sm_operand *pred_dst(const struct sm_insn *in)
 	return in->dst[0].kind == SM_PRED ? &in->dst[0] : &in->dst[1];
 }
 
-/* LDSLK: load and try to lock. */
+/* LDSLK: load and try to lock. The predicate says where the lock was free. */
 static enum step op_ldslk(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -234,6 +234,7 @@ static enum step op_ldslk(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
+/* STSCUL: where the word is locked, store and unlock. The predicate says where. */
 static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 {
 	unsigned int bytes = sm_type_bits(u->in->type) / 8;

@@ -61,7 +61,7 @@ FIELDS(vsel2, DST, HALVES, PRED2, SM_M(type, 41, 1, us32), SM_M(lanes, 46, 2, xy
 	2, packed_final),
 	SM_F(stype[0], 51, 1), SM_F(stype[1], 52, 1), SM_F(sat, 54, 1));
 
-/* packed bytes */
+/* Packed bytes: xmode holds the upper two bits of lanes until sm_decode_finish(). */
 #define BYTES		DST, A, CC, SM_F(src[0].sel, 35, 4), SM_F(xmode, 39, 2)
 #define BYTES_ADD                                                                 \
 	BYTES, C, SM_F(stype[0], 51, 1), SM_F(stype[1], 52, 1), SM_F(sat, 53, 1), \

@@ -18,12 +18,13 @@
 
 #include "exec.h"
 
-#define CHUNK_WARPS	4096
-#define EMPTY_WORDS	512u
+#define CHUNK_WARPS	4096		/* of an empty program, charged at a time */
+#define EMPTY_WORDS	512u		/* words that an empty program may have */
+/* instructions of a CTA's turn: while the thread has one CTA, and while it has several */
 #define FIRST_SLICE	(256u << 10)
 #define SLICE		(32u << 10)
 #define WAKE_AFTER_NS	30000
-#define STUCK_SLEEP_NS	200000
+#define STUCK_SLEEP_NS	200000		/* while all CTAs of the thread wait at barriers */
 #define STACK_BASE	16		/* tokens without any call stack memory (control.c) */
 #define TOKEN_BYTES	8
 #define MAX_STACK	(256u << 10)	/* bytes */
@@ -159,7 +160,7 @@ struct share {
 	uint32_t slots[NR_SM];		/* bit per resident CTA */
 	struct cta *cta[NR_SM * SM_MAX_CTAS];
 	unsigned int nr;
-	bool drained;			/* no CTA is left to start */
+	bool drained;			/* no CTA is left to start, or *stop is true */
 	uint64_t start, charged;
 	bool woken;
 };

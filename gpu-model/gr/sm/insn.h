@@ -392,9 +392,9 @@ struct sm_insn {
 	bool bf;		/* .BF: true is 1.0f instead of all ones */
 	/* .SAT: clamp; .FTZ: subnormals are 0; .FMZ: the same, and 0 times anything is 0 */
 	bool sat, ftz, fmz;
-	bool hi;		/* .HI: upper half; P2R, R2P: .H1 */
+	bool hi;		/* .HI: upper half; P2R, R2P: .H1; ALD, AL2P: .O */
 	bool wrap;		/* .W: a shift's count is taken modulo the width */
-	bool left;		/* SHF.L; else .R */
+	bool left;		/* SHF.L, else .R; ALD, AST: .P */
 	bool brev;		/* BFE, SHR: .BREV: reverse the bits first */
 	bool po;		/* .PO: plus one; VADD2, VADD4: .AVRG, the rounded average */
 	bool neg_product;	/* IMAD, VMAD: the product is negated */

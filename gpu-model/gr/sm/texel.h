@@ -39,12 +39,14 @@ struct texture {
 	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
 	/* depth: layers of an array, cubes of a cube array */
 	uint32_t pitch, width, height, depth;
+	/* those that instructions see; how many are in memory */
 	unsigned int first_level, last_level, levels;
 	unsigned int multisample;	/* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
 };
 
 struct sampler {
 	uint8_t wrap[3];
+	/* .seamless: the filters of cubes go on beyond a face's edge */
 	bool compare, force_unnormalized, srgb, seamless;
 	unsigned int compare_func, mag, min, mip;
 	float bias, min_lod, max_lod;
