@@ -53,9 +53,9 @@ static int vgpu_init(struct vfio_device *vdev)
 	mutex_unlock(&v->lock);
 
 	/*
-	 * VFIO holds no reference to the mdev device, whose name debugfs and the log print, and a
-	 * thread that opens or closes the VFIO device can keep the vGPU after an admin has removed
-	 * the mdev device. So hold a reference until .release.
+	 * VFIO holds no reference to the mdev device. A thread that opens or closes the VFIO device
+	 * can keep the vGPU after an admin has removed the mdev device, and debugfs and the log
+	 * print the mdev device's name. So hold a reference until .release.
 	 */
 	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);

@@ -16,7 +16,9 @@
  * runlist also serves a copy engine. So a guest's channels go to GR's runlist.
  *
  * A guest may change the page directory, the limit and the graphics context in its instance block
- * after the bind. The change takes effect when the host reads the block again: vmach_chan_resync()
+ * after the bind. The change takes effect when the host reads the block again in
+ * vmach_chan_resync(): at an enable of the channel, at a submit of the channel's runlist if the
+ * list before did not have the channel, and when the guest allows a blocked runlist again
  * (docs/hardware.md).
  */
 #include <linux/delay.h>
@@ -571,8 +573,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m);
 	/*
-	 * a fault may have come meanwhile, and have stopped the runlist: recovery does not clear
-	 * the error for a dead channel
+	 * a fault of this channel may have stopped the runlist meanwhile: clear the error here,
+	 * because recovery does not do so for a dead channel
 	 */
 	if (!vmach_gpu_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
