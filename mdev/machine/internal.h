@@ -84,8 +84,9 @@ struct machine_stranger {
 
 /*
  * The slicer of one card. gpu->lock protects the members except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .sampler and .books. The slicer's thread writes .planned, .used, .sample_at and
- * .sample_mean without it in places. Some members are also read without it. Times are ktime in ns.
+ * .thread, .kicked, .sampler and .books. The slicer's thread writes .planned, .sample_at and
+ * .sample_mean in places without gpu->lock. Some members are also read without gpu->lock. Times are
+ * ktime in ns.
  */
 struct machine_slicer {
 	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
@@ -173,7 +174,7 @@ struct machine_slice {
 	 * charge again (not_yet_paid())
 	 */
 	u64 waited;
-	/* the most ns that vmach_gpu_time_get() has returned; no lock */
+	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t told;
 	/* number of turns as slicer->owner (list.c) */
 	u32 turn;

@@ -74,7 +74,7 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 /*
  * Tells whether channel @c has work. Sets *@moved to true if GP_GET has changed since the last look
  * at this channel. *@asks: number of reads of the channel table that this look may still make for
- * the vGPU; counted down here.
+ * the vGPU; counted down here. If a read would be needed and none is left, returns true.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {

@@ -19,7 +19,8 @@
  *
  * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
  * kvgpu_machine_pfn_find(). kvgpu_machine_pfn_find() needs map_lock. The callers of the other
- * functions hold no lock inside vgpu->lock, because these take map_lock or remove CPU mappings.
+ * functions hold no lock inside vgpu->lock, because these functions take map_lock or remove CPU
+ * mappings.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
