@@ -60,9 +60,39 @@ static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static struct symbol *buckets[BUCKETS];
 static struct binary *binaries;
 
+/*
+ * What was registered and is in neither list yet, with a lock of its own. A host function may open
+ * a library while a thread that has `registry` waits in the driver for that function.
+ */
+static pthread_mutex_t arrivals = PTHREAD_MUTEX_INITIALIZER;
+static struct symbol *new_symbols, **last_symbol = &new_symbols;
+static struct binary *new_binaries;
+
 static struct symbol **bucket(const void *host)
 {
 	return &buckets[((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> 54];
+}
+
+/* Lock `registry`, with all that was registered in the lists. */
+static void registry_enter(void)
+{
+	struct symbol *s;
+	struct binary *b;
+
+	pthread_mutex_lock(&registry);
+	pthread_mutex_lock(&arrivals);
+	while ((b = new_binaries)) {
+		new_binaries = b->next;
+		b->next = binaries;
+		binaries = b;
+	}
+	while ((s = new_symbols)) {
+		new_symbols = s->next;
+		s->next = *bucket(s->host);
+		*bucket(s->host) = s;
+	}
+	last_symbol = &new_symbols;
+	pthread_mutex_unlock(&arrivals);
 }
 
 static struct symbol *find(const void *host, enum kind kind)
@@ -89,10 +119,10 @@ static void add(void **handle, enum kind kind, const void *host, const char *nam
 			      .name = name,
 			      .binary = (struct binary *)handle,
 			      .as_numbers = as_numbers };
-	pthread_mutex_lock(&registry);
-	s->next = *bucket(host);
-	*bucket(host) = s;
-	pthread_mutex_unlock(&registry);
+	pthread_mutex_lock(&arrivals);
+	*last_symbol = s;
+	last_symbol = &s->next;
+	pthread_mutex_unlock(&arrivals);
 }
 
 /* ------------------------------------ loading: with `registry` held, and the context current */
@@ -235,7 +265,7 @@ static cudaError_t look_up(const void *host, enum kind kind, cudaError_t missing
 		e = from_driver(cuCtxGetCurrent(&ctx));
 	if (e)
 		return e;
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	s = host ? find(host, kind) : NULL;
 	if (!s)
 		e = missing;
@@ -271,7 +301,7 @@ cudaError_t find_host(CUfunction function, const void **host)
 	unsigned int i;
 
 	*host = NULL;
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	for (i = 0; i < BUCKETS && !*host; i++)
 		for (s = buckets[i]; s; s = s->next)
 			if (s->kind == FUNCTION && s->handle == function && !s->binary->gone)
@@ -310,7 +340,7 @@ void remember_offset(const void *host, size_t offset)
 {
 	struct symbol *s;
 
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	s = find(host, TEXTURE);
 	if (s) {
 		s->bound = true;
@@ -324,7 +354,7 @@ cudaError_t recall_offset(const void *host, size_t *offset)
 	cudaError_t e = cudaErrorInvalidTexture;
 	struct symbol *s;
 
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	s = host ? find(host, TEXTURE) : NULL;
 	if (s) {
 		e = s->bound ? cudaSuccess : cudaErrorInvalidTextureBinding;
@@ -348,7 +378,7 @@ static bool is_registered(const void *host, enum kind kind)
 {
 	bool known;
 
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	known = host && find(host, kind);
 	pthread_mutex_unlock(&registry);
 	return known;
@@ -371,7 +401,7 @@ void forget_modules(CUcontext ctx)
 	struct binary *b;
 	unsigned int i;
 
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	for (i = 0; i < BUCKETS; i++)
 		for (s = buckets[i]; s; s = s->next)
 			if (s->ctx == ctx) {
@@ -412,10 +442,10 @@ void **__cudaRegisterFatBinary(void *image)
 		return NULL;
 	}
 	b->image = image_of(image);
-	pthread_mutex_lock(&registry);
-	b->next = binaries;
-	binaries = b;
-	pthread_mutex_unlock(&registry);
+	pthread_mutex_lock(&arrivals);
+	b->next = new_binaries;
+	new_binaries = b;
+	pthread_mutex_unlock(&arrivals);
 	return (void **)b;
 }
 
@@ -423,7 +453,10 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 {
 }
 
-/* At exit, or by dlclose(). The modules stay until sweep(): an exit should not wait for the GPU. */
+/*
+ * At exit, or by dlclose(). The modules stay until sweep(): an exit should not wait for the GPU.
+ * But this waits for a thread that loads a module, which may read the library's memory.
+ */
 void __cudaUnregisterFatBinary(void **handle)
 {
 	struct binary *b = (struct binary *)handle;
@@ -432,7 +465,7 @@ void __cudaUnregisterFatBinary(void **handle)
 
 	if (!b)
 		return;
-	pthread_mutex_lock(&registry);
+	registry_enter();
 	for (i = 0; i < BUCKETS; i++) {
 		for (at = &buckets[i]; *at;) {
 			struct symbol *s = *at;
@@ -503,7 +536,7 @@ char __cudaInitModule(void **handle)
 	if (!e)
 		e = from_driver(cuCtxGetCurrent(&ctx));
 	if (!e) {
-		pthread_mutex_lock(&registry);
+		registry_enter();
 		e = module_in((struct binary *)handle, ctx, &module);
 		pthread_mutex_unlock(&registry);
 	}

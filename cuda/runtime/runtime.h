@@ -13,9 +13,10 @@
  * The driver is called with either held, but never where it may call the application: host
  * functions and destructors run on threads that hold neither. Of this library only stream.c's
  * call() calls the application. With either held the driver may wait for the GPU and for host
- * functions. use_driver() has a lock of its own, held during cuInit(); none of the others is taken
- * meanwhile. The functions below take and release these locks; call use_context(), context_of() and
- * what finds something in the registry with none held.
+ * functions; so what registers takes `arrivals` (registry.c) alone, which is a leaf. use_driver()
+ * has a lock of its own, held during cuInit(); none of the others is taken meanwhile. The functions
+ * below take and release these locks; call use_context(), context_of() and what finds something in
+ * the registry with none held.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H

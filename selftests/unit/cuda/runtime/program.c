@@ -9,6 +9,7 @@
 
 char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow, missing_stub;
 static struct wrapper wrapper;
+unsigned int loads;
 static void *cubin, **handle;
 
 struct wrapper wrap(const void *data)
@@ -28,6 +29,7 @@ CUresult __wrap_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
 {
 	if (image && *(const uint32_t *)image == SEGMENT_MAGIC)
 		return CUDA_ERROR_INVALID_IMAGE;
+	__atomic_fetch_add(&loads, 1, __ATOMIC_RELEASE);
 	return __real_cuModuleLoadDataEx(module, image, n, options, values);
 }
 

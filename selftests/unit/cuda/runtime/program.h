@@ -25,4 +25,7 @@ void *file_bytes(const char *name);
 void **register_program(void);
 void unregister_program(void);
 
+/* Calls of cuModuleLoadDataEx() by this program. Use __atomic. */
+extern unsigned int loads;
+
 #endif

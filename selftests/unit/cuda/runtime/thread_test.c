@@ -166,6 +166,44 @@ static void host_functions(void **state)
 	OK(cudaDeviceReset());
 }
 
+/* A library that is opened by a host function, for which the loading of a module waits. */
+static struct wrapper opened;
+static void **opened_handle;
+static char opened_shadow;
+
+static void open_library(void *cubin)
+{
+	while (!__atomic_load_n(&loads, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	opened = wrap(cubin);
+	opened_handle = __cudaRegisterFatBinary(&opened);
+	__cudaRegisterVar(opened_handle, &opened_shadow, NULL, "table", 0, 16, 0, 0);
+	__cudaRegisterFatBinaryEnd(opened_handle);
+}
+
+static void library_in_a_host_function(void **state)
+{
+	void *cubin = file_bytes("selftests/cuda/driver/kernels.cubin"), *p, *q;
+
+	register_program();
+	OK(cudaFree(NULL));
+	__atomic_store_n(&loads, 0, __ATOMIC_RELEASE);
+	OK(cudaLaunchHostFunc(NULL, open_library, cubin));
+	alarm(60);
+	OK(cudaGetSymbolAddress(&p, &table_shadow));
+	alarm(0);
+	OK(cudaDeviceSynchronize());
+	OK(cudaGetSymbolAddress(&q, &opened_shadow));
+	assert_ptr_not_equal(p, q);
+	__cudaUnregisterFatBinary(opened_handle);
+	FAILS(cudaGetSymbolAddress(&q, &opened_shadow), cudaErrorInvalidSymbol);
+	OK(cudaGetSymbolAddress(&q, &table_shadow));
+	assert_ptr_equal(p, q);
+	unregister_program();
+	OK(cudaDeviceReset());
+	free(cubin);
+}
+
 static cudaError_t in_reset[4];
 
 /* a host function, called while cudaDeviceReset() waits for it */
@@ -251,7 +289,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_context), cmocka_unit_test(libraries),
 			cmocka_unit_test(reset_by_another),
-		cmocka_unit_test(host_functions), cmocka_unit_test(host_functions_in_a_reset),
+		cmocka_unit_test(host_functions), cmocka_unit_test(library_in_a_host_function),
+		cmocka_unit_test(host_functions_in_a_reset),
 		cmocka_unit_test(destructor_in_a_reset),
 	};
 
