@@ -9,8 +9,8 @@
  * table of big pages are first written through PRAMIN, the window in BAR0 that shows video memory
  * without a page table.
  *
- * The tables are made at bring-up. Later threads set entries without a lock (hw.h has the rule). A
- * flush of entries takes tlb_lock (mmu.c).
+ * The tables are made at bring-up. Afterwards threads set entries without a lock, because no two
+ * threads write the same entry at once. A flush of entries takes tlb_lock (mmu.c).
  */
 #include "hw/internal.h"
 

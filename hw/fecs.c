@@ -69,7 +69,7 @@ struct list {
 	/* .end: offset of the next word; .limit: size of the memory; bytes */
 	u32 end, limit;
 	bool full;
-	/* the run of registers to write next */
+	/* the next word to write stands for .count consecutive registers from .first on */
 	u32 first, count;
 };
 

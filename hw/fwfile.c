@@ -31,8 +31,8 @@ struct rule {
 };
 
 /*
- * Ends of the addresses of bundles (pieces of the engine's state, written by GR_ICMD) and of
- * methods, in bytes.
+ * ICMD_END: end of the addresses of bundles (pieces of the engine's state, written by GR_ICMD).
+ * MTHD_END: end of the offsets of methods, in bytes.
  */
 #define ICMD_END	0x20000
 #define MTHD_END	0x4000

@@ -2,13 +2,15 @@
 /*
  * The golden context, whose image every graphics context starts with. It is made once, at bring-up:
  * the host writes the registers of the graphics engine, and FECS, the falcon (microcontroller) that
- * switches contexts, saves them into the image, in an address space of its own. Then the image is
- * taken out of that address space, so that no guest's work on the GPU can change it. The address
- * space is kept, because the engine is bound to it until it loads another context.
+ * switches contexts, saves them into the image. FECS finds the image in an address space that only
+ * the golden context has. After the save the image is taken out of that address space, so that no
+ * guest's work on the GPU can change it. The address space is kept, because the engine is bound to
+ * that address space until the engine loads another context.
  *
- * gr_lock is held while the golden context is made and freed. Flushes take tlb_lock inside it.
- * kvgpu_hw_gr_ctx_init() does not need gr_lock, because the image is constant then. Its copy takes
- * copy_lock and waits; copy.c says which locks its callers may hold.
+ * gr_lock is held while the golden context is made and freed. Flushes take tlb_lock inside gr_lock.
+ * kvgpu_hw_gr_ctx_init() does not need gr_lock, because the image is constant after bring-up. The
+ * copy in it takes copy_lock and waits, so its callers hold no lock of mdev/ that other vGPUs wait
+ * for.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -166,7 +166,10 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 	return hw_fecs_start(hw, ctx_size);
 }
 
-/* Powers the engine up and brings it up. The units are read once, when the engine has power. */
+/*
+ * Powers the engine up and brings it up. The first call also reads which units the engine has: that
+ * needs power.
+ */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret = gr_power_up(hw);

@@ -20,7 +20,7 @@ struct kvgpu_fw {
 	struct fwfile file;
 };
 
-/* Addresses of the golden context's buffers. */
+/* Virtual addresses of the golden context's buffers, in that context's address space. */
 struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };

@@ -143,7 +143,8 @@ static void ack_rops(struct kvgpu_hw *hw)
 }
 
 /*
- * Acknowledges the units before GR_TRAP: its bits are set again while a unit is not acknowledged.
+ * Acknowledges the units before GR_TRAP: a bit of GR_TRAP is set again as long as its unit is not
+ * acknowledged.
  */
 static void ack_traps(struct kvgpu_hw *hw)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bring-up and take-down of the card. Another driver may have used the card before, so card_quiet()
- * comes first. Then steps[] run in the order in which they need each other; the CPU can access the
- * pool (video memory for structures of the host) from step "BARs" on. Take-down undoes the steps in
- * the opposite order.
+ * masks the card's interrupts before steps[] run. steps[] are in the order in which they need each
+ * other; the CPU can access the pool (video memory for structures of the host) from step "BARs" on.
+ * Take-down undoes the steps in the opposite order.
  *
  * Bring-up and take-down run in the PCI driver's probe and remove. kvgpu_hw_engine_reset() runs in
  * between, with gpu->lock of mdev/ held.

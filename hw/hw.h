@@ -246,7 +246,10 @@ void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u
  * BAR's TLB entries. Returns 0 or a negative error code of either step.
  */
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar);
-/* as kvgpu_hw_bar_flush(), if the new entries are in video memory already */
+/*
+ * Invalidates the BAR's TLB entries, without a wait for the new entries. Call it in place of
+ * kvgpu_hw_bar_flush() only if the new entries are in video memory already.
+ */
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar);
 /* waits until the CPU's earlier writes through BARs have reached video memory (FLUSH_BAR) */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
@@ -276,8 +279,9 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 /*
- * Enables or disables a channel. Does not sleep, and takes no lock. mdev/ enables a channel with
- * gpu->lock held, under which its recovery ends channels: an ended channel must stay disabled.
+ * Enables or disables a channel. Does not sleep, and takes no lock. mdev/ holds gpu->lock when it
+ * enables a channel. The recovery of mdev/ ends channels under the same lock, and a channel that it
+ * has ended must stay disabled.
  */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */
@@ -317,6 +321,7 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * of hw/; and with preempt_lock held during the preempt and once after it
  * @arg: argument of @look
  *
+ * By @look the caller sees for which channels the engines work until the preempt has ended.
  * The caller must hold none of the card's locks (struct kvgpu_hw_lock), and @look must take none.
  *
  * Return: as kvgpu_hw_preempt().
@@ -337,7 +342,7 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
-/* Lets the chip schedule a runlist again, after a fault has stopped that (PFIFO_RUNLIST_ERROR). */
+/* Lets the chip schedule a runlist again, after a fault has stopped it (PFIFO_RUNLIST_ERROR). */
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /* Sets how long a context switch may take before .ctxsw_timeout() is called. */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
@@ -360,17 +365,18 @@ void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 /*
- * Acknowledge interrupts of a PBDMA, of GR (all that are pending), and of a copy engine. @intr0,
- * @intr1, @intr: bits to acknowledge. @skip_method: the PBDMA skips the method at which it has
- * stalled. For hw/intr.c.
+ * Acknowledge the bits @intr0 and @intr1 of a PBDMA, all pending interrupts of GR, and the bits
+ * @intr of a copy engine. @skip_method: the PBDMA skips the method at which it has stalled. Only
+ * hw/intr.c calls these functions.
  */
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
 void hw_gr_ack(struct kvgpu_hw *hw);
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
  * Resets one engine and brings it up again. @engine is an index in topo.engine. The loaded context
- * is lost; contexts in memory stay. gpu->lock of mdev/ is held, so that no two resets overlap. An
- * error means that GR did not come up again; the reset of a copy engine returns 0 in any case.
+ * is lost; contexts in memory stay. The caller holds gpu->lock of mdev/, so that no two resets
+ * overlap. An error means that GR did not come up again; the reset of a copy engine returns 0 in
+ * any case.
  */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
 
@@ -394,8 +400,8 @@ int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 
 /*
  * Makes BAR1 show a page of video memory as the USERDs of the channels 8 * @group to 8 * @group +
- * 7, in the USERD window and in its mirror. Calls for one @group must not overlap: mdev/ holds
- * vgpu->lock of the vGPU that has these ids.
+ * 7, in the USERD window and in its mirror. (@group is not a TSG here.) Calls for one @group must
+ * not overlap, so mdev/ holds vgpu->lock of the vGPU that has these channels.
  */
 int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 

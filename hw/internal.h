@@ -95,7 +95,10 @@ struct hw_runl {
 		u32 nr;
 		/* true: the list begins with the host's copy channel */
 		bool host;
-		/* value of hw_runl.submits after this list's last submit; 0: none, or it failed */
+		/*
+		 * value of hw_runl.submits after this list's last submit; 0: the list was never
+		 * submitted, or its last submit failed
+		 */
 		u64 used;
 	} list[HW_RUNL_LISTS];
 	/* the list of the last submit: the chip may still read it */
@@ -103,7 +106,11 @@ struct hw_runl {
 	u64 submits;		/* number of successful submits */
 };
 
-/* GR, the graphics engine. golden.c explains the golden context. */
+/*
+ * GR, the graphics engine. The golden context is made once, at bring-up. FECS, the microcontroller
+ * that switches contexts, saves the golden context into the golden image. Every new context starts
+ * with a copy of this image.
+ */
 struct hw_gr {
 	/* pages for writes (.mmu_wr) and reads (.mmu_rd) of the GPCs' MMUs in debug mode */
 	struct kvgpu_vram mmu_wr, mmu_rd;
@@ -120,7 +127,7 @@ struct hw_gr {
 	 * GPC for i < .tpc_total, and 0xff from there on.
 	 */
 	u8 tile[32];
-	/* .sm[i]: numbers of the GPC and of the TPC that have shader processor i, of .nr_sm */
+	/* .sm[i]: numbers of the GPC and of the TPC that have shader processor i, for i < .nr_sm */
 	struct { u8 gpc, tpc; } sm[32];
 	/*
 	 * .row_offset: value of the field GR_TILE_CFG_ROW_OFFSET. .tpc_total: number of all TPCs.
@@ -137,8 +144,8 @@ struct kvgpu_hw_priv {
 	hvram_t pool_base;
 	struct kvgpu_fw *fw;
 	/*
-	 * .flush_page: page of system memory to which the chip writes in order to flush system
-	 * memory. .flush_dma: the DMA address of that page.
+	 * .flush_page: page of system memory to which the chip writes when it flushes its writes to
+	 * system memory. .flush_dma: the DMA address of that page.
 	 */
 	void *flush_page;
 	dma_addr_t flush_dma;

@@ -27,8 +27,8 @@
 /* How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up. */
 #define SETTLE_LOOKS		20000
 /*
- * Rounds of one run of the interrupt thread: an interrupt that does not go away must not keep it
- * spinning.
+ * Rounds of one run of the interrupt thread: an interrupt that does not go away must not keep the
+ * thread spinning.
  */
 #define ROUNDS			16
 /* us in which an engine switches channels, if nothing holds the switch up */
@@ -94,8 +94,8 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 }
 
 /*
- * Returns the id of the channel or group (*@tsg) that an engine of status @st loads or saves; -1:
- * the engine is in no context switch.
+ * Returns the id of the channel or group that an engine of status @st loads or saves, and sets
+ * *@tsg to true if the id is that of a group. Returns -1 if the engine is in no context switch.
  */
 static int stuck_id(u32 st, bool *tsg)
 {
@@ -110,9 +110,10 @@ static int stuck_id(u32 st, bool *tsg)
 }
 
 /*
- * A context switch did not end in time. The chip does not say on which engine. If several engines
- * are in a switch, some may have begun just now, with another tenant's channel. So their status is
- * read again after SWITCH_US, and a switch that is still under way is reported.
+ * A context switch did not end in time. The chip does not say on which engine. If one engine is in
+ * a switch, that switch is reported. If several engines are, some of these switches may have begun
+ * just now, with another tenant's channel. So the engines' status is read again after SWITCH_US,
+ * and only a switch that is still under way is reported.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
@@ -268,9 +269,9 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 /*
  * Names the exceptions at which the value of a register is reported. WITH_METHOD: those of
  * METHOD_INTRS. WITH_MACRO: GR_TRAP_MACRO. WITH_FWMTHD: FECS, GR's microcontroller, refuses a
- * firmware method (bad_fwmthd()). Else 0 is reported, because the register may still have data of
- * another tenant's exception. Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(),
- * gf100_gr_ctxctl_isr().
+ * firmware method, a method that the program of FECS executes (bad_fwmthd()). At other exceptions
+ * 0 is reported, because the register may still have data of another tenant's exception.
+ * Conditions: nouveau gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Locks that all tenants of a card need, and the lender, the thread that lends its priority to
- * their holders. lock.h explains why, and the rules of the turns. Any thread that may sleep takes
- * the locks.
+ * their holders. lock.h explains why, and the rules of the turns. Any thread that may sleep may
+ * take the locks.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -18,14 +18,15 @@
 #define TURNS		3
 /*
  * How long kvgpu_hw_lock_watched() calls its @look before it sleeps until it has the lock. This is
- * longer than two waits: a preempt that a guest asked for releases preempt_lock after about 1 ms
- * (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a priority after 1 to 2 ms. The
- * preempt of an eviction may hold preempt_lock for longer.
+ * longer than the sum of two waits: a preempt that a guest asked for releases preempt_lock after
+ * about 1 ms (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a priority after 1
+ * to 2 ms. kvgpu_hw_preempt() may hold preempt_lock for longer; mdev/ calls it to drive ended and
+ * unbound channels off the chip.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
- * The lender's least sleep between seeing that a thread waits and lending its priority: a holder
- * that runs mostly needs no help.
+ * The lender's least sleep between seeing that a thread waits and lending its priority. Most
+ * holders that run release the lock within this time, without help.
  */
 #define PATIENCE_US	1000
 

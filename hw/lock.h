@@ -14,7 +14,8 @@
  *   priority.
  * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
- *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it is urgent.
+ *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
+ *   another of the card's locks or waits in kvgpu_hw_lock_watched().
  * - Ordinary threads wait in a queue of turns instead. For a millisecond after its release, a lock
  *   is kept from other ordinary threads for the oldest waiter, at most three times for one waiter.
  *   A waiter that does not take it in that time loses its turn to the next thread that wants it. So
@@ -78,8 +79,8 @@ struct kvgpu_hw_lender {
 
 /*
  * Initialises @l, whose memory must be zero, and adds @l to the locks of @lender. Call it before
- * kvgpu_hw_init() starts the lender's thread, and keep @l until kvgpu_hw_fini() has ended it. A
- * macro, because lockdep tells locks apart by the place where they are initialised.
+ * kvgpu_hw_init() starts the lender's thread, and keep @l until kvgpu_hw_fini() has ended that
+ * thread. A macro, because lockdep tells locks apart by the place where they are initialised.
  */
 #define kvgpu_hw_lock_init(l, lender)          \
 	do {                                   \

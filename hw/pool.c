@@ -6,9 +6,12 @@
  */
 #include "hw/internal.h"
 
-/* bytes at the end of video memory that neither hw/ nor nouveau uses */
+/*
+ * Bytes at the start (HEAD) and at the end (TAIL) of video memory that stay unused. nouveau
+ * reserves them, too, for VGA and for the VBIOS (gf100_ram_ctor()).
+ */
 #define TAIL		(1ull << 20)
-#define HEAD		(256ull << 10)	/* bytes at the start that nouveau does not use */
+#define HEAD		(256ull << 10)
 #define PART_ALIGN	(2ull << 20)
 #define SHARE_UNIT	(256ull << 10)	/* a table of small pages has this size */
 
