@@ -55,8 +55,8 @@ void vtrap_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 }
 
 /*
- * Returns the address of this access. @step: bit of the port's control register by which the
- * address advances.
+ * Returns the address of this access, from the port's control register. If the bit @step of that
+ * register is set, the address in it advances by 4.
  */
 static u32 dmem_next(struct kvgpu_vfalcon *f, u32 step)
 {

@@ -24,7 +24,10 @@ static u32 ppc_mask_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->ppc_mask[a->inst][a->idx];
 }
 
-/* If the write clears the bit of a TPC, the TPC's own trap register becomes 0, too. */
+/*
+ * If the write clears the bit of a TPC, the TPC's own trap register becomes 0, too, because nouveau
+ * does not write TPC_TRAP (gf100_gr_trap_tpc()).
+ */
 static void gpccs_trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 acked = vtrap_reg_get(t, a->reg) & a->bits, i;

@@ -90,8 +90,8 @@ extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
 /*
  * Returns the table line that covers @a->reg, else .rest of its unit, else a line of class
- * UNLISTED. Sets @a->inst to the unit's copy and @a->idx to the index in the line. @unit: set to
- * the unit or NULL; may be NULL.
+ * UNLISTED. Sets @a->inst to the unit's copy and @a->idx to the index in the line. @unit may be
+ * NULL; else *@unit is set to the unit, or to NULL if @a->reg is in no unit.
  */
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);

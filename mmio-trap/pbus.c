@@ -11,8 +11,8 @@
 #include "units.h"
 
 /*
- * PRAMIN, the window in BAR0, shows the vGPU's scrap page if the target is not video memory, and
- * beyond the vGPU's partition.
+ * PRAMIN, the window in BAR0, shows the vGPU's scrap page (a page of the host's video memory that
+ * only this vGPU sees) if the target is not video memory, and beyond the vGPU's partition.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The MMU's registers. When a guest invalidates its TLB, the host brings its shadow tables up to
- * date before the write completes, so the queue of invalidates reads empty. Bus addresses of pages
- * for the chip stay in the register file.
+ * date before the write completes, so the queue of invalidates reads empty. The bus addresses that
+ * a guest writes, of pages for flushes and for the debug mode, stay in the register file and do not
+ * reach the chip.
  */
 #include <gk110/mmu.h>
 #include <gk110/pfb.h>

@@ -3,7 +3,7 @@
  * The virtual PMU, the falcon for power management: it has the rings and messages of nouveau's
  * program for the PMU. Power, clocks and fans are the host's. After the PMU's start a message is
  * answered before the guest's write completes, because nouveau waits for the answer without limit
- * (gt215_pmu_send()). While the ring of replies is full there is no reply.
+ * (gt215_pmu_send()); but a message that comes while the ring of replies is full gets no answer.
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -50,8 +50,9 @@ void vtrap_pmu_reset(struct kvgpu_trap *t)
 }
 
 /*
- * Fills the data words of a reply. If the guest asks MEMX, the PMU's process for memory scripts,
- * where MEMX has its data, the reply tells it. In all other replies the words stay 0.
+ * Fills the data words of a reply. MEMX is the PMU's process for memory scripts. If the guest asks
+ * where MEMX has its data or its training data, the words are their address and size. In all other
+ * replies the words stay 0.
  */
 static void pmu_reply_fill(const u32 *msg, u32 *reply)
 {

@@ -31,14 +31,17 @@ struct kvgpu_trap_cfg {
 	/* bytes of video memory, a multiple of 4 MiB; the guest sees 4 equal partitions */
 	u64 vram_size;
 	/*
-	 * bytes of a graphics context, as FECS reports it: the host's context and the data that the
-	 * host puts behind it (mdev/machine/grctx.c)
+	 * bytes of a graphics context, as the virtual FECS reports it to the guest: the host's
+	 * context and the data that the host puts behind it (mdev/machine/grctx.c)
 	 */
 	u32 gr_ctx_size;
 	/* contents of PROM, .vbios_size bytes; the guest may map and change them */
 	const u8 *vbios;
 	u32 vbios_size;
-	/* ns, the guest's PTIMER minus the host's */
+	/*
+	 * ns, the guest's PTIMER minus the host's; 0 in the module, because the GPU stamps memory
+	 * with the host's PTIMER
+	 */
 	u64 ptimer_offset;
 	/*
 	 * registers from KVGPU_TRAP_PLAIN_BASE on, which the guest may change at any time; NULL:
@@ -152,11 +155,15 @@ enum kvgpu_cmd_kind {
 	/* a flush of BAR writes or of L2; .mask: register (FLUSH_BAR, FLUSH_L2_*) */
 	KVGPU_CMD_FLUSH,
 	/*
-	 * .inst: the guest has given FECS this channel, and makes its golden context next. Needs no
-	 * action: that comes with KVGPU_CMD_GR_SAVE.
+	 * .inst: the guest has given FECS this channel, and makes its golden context next (the
+	 * context from which it makes new ones). The caller need not act before the
+	 * KVGPU_CMD_GR_SAVE that follows.
 	 */
 	KVGPU_CMD_GR_BIND,
-	/* .inst: write the host's golden image to the context VA of this instance */
+	/*
+	 * .inst: write the image of the host's golden context to the virtual address that this
+	 * instance block has for the channel's context
+	 */
 	KVGPU_CMD_GR_SAVE,
 	/* .mask: engines that PMC_ENABLE resets (index in topo.engine); bit 31: PFIFO */
 	KVGPU_CMD_ENGINE_RESET,
@@ -252,7 +259,8 @@ void kvgpu_trap_chan_status_set(struct kvgpu_trap *t, gchid_t id, u32 status);
 /**
  * kvgpu_trap_irq_take() - take the state of the interrupt output
  * @t: the vGPU's registers
- * @edge: set to true if one message (MSI) is due, and cleared in @t
+ * @edge: set to true if the caller has to send one message (MSI), else to false. Afterwards .edge
+ *   of @t is false.
  *
  * Call it after an event that may interrupt the guest, and after a write whose command has .irq
  * set.
