@@ -135,11 +135,11 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 }
 
 /*
- * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If it is
- * further ahead of every vGPU that wants to run and is not held back by its cap, all of them have
- * lost GPU time. Then vclock is set back, but not behind its value at the last
- * vsched_budget_close(), and not while a vGPU is held back by its share: that vGPU has had GPU time
- * that others are still owed.
+ * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If vclock is
+ * further ahead of every vGPU that wants to run and is not held back by its cap, all of these vGPUs
+ * have lost GPU time, for example by switches. Then vclock is set back, but not behind its value at
+ * the last vsched_budget_close(), and not while a vGPU is held back by its share: that vGPU has had
+ * GPU time that others are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {

@@ -34,9 +34,9 @@
  * for a moment now and then, and so is not parked (park.c), would keep the chip beyond its cap.
  * Idle time in which no other vGPU could have run is free: otherwise another vGPU, by waking for a
  * moment, could have the vGPU on the chip charged for its whole turn. But under equal and fixed
- * share such time is taken off what the vGPU is owed (forfeit_idling()). Of the idle time in which
- * other vGPUs could have run, a moment is not charged under best effort now and then, because the
- * driver learns late that a vGPU has no work (pay_for_idling()).
+ * share such time is taken off what the vGPU is owed (forfeit_idling()). The driver learns late
+ * that a vGPU has no work. So under best effort a moment (vsched_moment()) of the idle time in which
+ * other vGPUs could have run is not charged, once in two slices at most (pay_for_idling()).
  */
 #include "sched/internal.h"
 
@@ -64,9 +64,9 @@ static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *
 }
 
 /*
- * Returns the vGPU that has waited longest of @behind and the vGPUs that can run, have the same
- * .front, and have a vtime about equal to that of @behind. When a started turn ends, its vGPU goes
- * to the end of s->ents: the first has waited longest.
+ * Of the vGPUs that can run, have the same .front as @behind, and have a vtime about equal to that
+ * of @behind, returns the vGPU that has waited longest. That is the first of them in s->ents,
+ * because a vGPU goes to the end of s->ents when its turn ends, if the turn had started.
  */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
@@ -186,10 +186,10 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Makes the decision if no vGPU can run, or if one vGPU can run and has no rival. The chip gets the
- * lists of all vGPUs that are not suspended (out->open), except in two cases: if @v->held is true,
- * or if a vGPU can run while another one with work is parked. Then the chip gets only the list of
- * the vGPU that can run, or no list if none can.
+ * Makes the decision if no vGPU can run, or if one vGPU can run, no other vGPU wants to run, and
+ * @v->held is false. The chip gets the lists of all vGPUs that are not suspended (out->open),
+ * except in two cases: if @v->held is true, or if a vGPU can run while another one with work is
+ * parked. Then the chip gets only the list of the vGPU that can run, or no list if none can.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)

@@ -4,7 +4,8 @@
  * that a preempt may take long although nothing is wrong. The steps are: wait; when the preempt is
  * late, look once for a pending interrupt whose message to the CPU may have been lost (the engine
  * may wait until it is handled); after the watchdog's time (the caller's @watchdog_ns), end the
- * channel, or its group, that stays on the chip. Also counts strikes and resets of engines.
+ * channel, or its channel group (TSG), that stays on the chip. Also counts strikes (harm that a
+ * vGPU did to other vGPUs) and resets of engines.
  */
 #include "sched/internal.h"
 
@@ -42,8 +43,9 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now)
 	u64 n = strikes_forgiven(k, now);
 
 	/*
-	 * ->last moves on by whole periods, so that the part of a period that has passed counts for
-	 * the next strike. If all strikes are forgiven, a new period starts now.
+	 * ->last moves on by whole periods, so that the part of a period that has passed is not
+	 * lost: the next strike is forgiven sooner by it. If all strikes are forgiven, a new period
+	 * starts now.
 	 */
 	if (n < k->count) {
 		k->count -= (u32)n;

@@ -23,8 +23,8 @@
  * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is held back by its cap, is at
  * most lead_v behind vclock: a vGPU does not save up more GPU time while it sleeps. The lead puts
  * the vGPU before the vGPUs that ran while it slept. Leads of several sleeps do not add up, because
- * a sleep does not set its clock back. debt_v limits debts: it stands for KVGPU_SCHED_DEBT_MAX. The
- * excess is forgiven.
+ * a sleep does not set the vGPU's clock back. debt_v limits debts: it stands for
+ * KVGPU_SCHED_DEBT_MAX. A debt beyond debt_v is forgiven.
  *
  * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
  * wanted to run. Each vGPU has a second clock too, paced, which charges advance as they advance
@@ -58,8 +58,8 @@
 /*
  * Time, ns, in which the empty budget of a cap, or of a share under equal and fixed share, becomes
  * full, if the full budget is larger than SCHED_DEPTH_MIN (ns). A vGPU may spend a full budget at
- * once, in addition to its share. It is short beside the window for which shares are promised
- * (docs/sharing.md).
+ * once, in addition to its share. So SCHED_PERIOD is short beside the window for which shares are
+ * promised (docs/sharing.md).
  */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
@@ -70,8 +70,8 @@
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
  * Length of a round, ns. A round takes about 3.5 slices if this makes no turn shorter than
- * vsched_turn_min() or longer than a slice. It is short beside the window for which shares are
- * promised.
+ * vsched_turn_min() or longer than a slice. A round is short beside the window for which shares are
+ * promised (docs/sharing.md).
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */

@@ -21,8 +21,8 @@
  * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
  * or less (choose.c). A *look* is the driver's reading of the chip's state (mdev/machine/look.c).
  *
- * Use: after any event (a look is due, the end of a turn, a vGPU has work or has none, a knob) the
- * driver calls, in this order:
+ * Use: after any event (the time for a look has come, a turn has ended, a vGPU has work or has no
+ * more, the policy, the slice, a weight or a cap was changed) the driver calls, in this order:
  *   - kvgpu_sched_charge(), for each vGPU that was seen at work: reports how long the engine worked
  *     for it.
  *   - kvgpu_sched_note(), for each present vGPU: reports what the driver's look found.
@@ -64,8 +64,8 @@ enum kvgpu_sched_policy {
 	 */
 	KVGPU_SCHED_EQUAL_SHARE,
 	/*
-	 * Each vGPU gets its type's part of the card (.fixed_ppm). Unused time goes to no other
-	 * vGPU.
+	 * Each vGPU gets .fixed_ppm of the GPU's time, which the driver sets to the vGPU's part of
+	 * the card's video memory. Unused time goes to no other vGPU.
 	 */
 	KVGPU_SCHED_FIXED_SHARE,
 };
@@ -198,8 +198,9 @@ struct kvgpu_sched_choice {
 
 void kvgpu_sched_init(struct kvgpu_sched *s);
 /*
- * The next four functions set a knob. If the value is out of range they change nothing and return
- * -EINVAL (policy) or -ERANGE (slice, weight, cap). Call kvgpu_sched_choose() afterwards.
+ * The next four functions set the policy, the slice, or the weight or cap of a vGPU. If the value
+ * is out of range they change nothing and return -EINVAL (policy) or -ERANGE (slice, weight, cap).
+ * Call kvgpu_sched_choose() afterwards.
  */
 int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now);
 int kvgpu_sched_set_slice(struct kvgpu_sched *s, u64 slice_ns);
@@ -311,7 +312,8 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
 struct kvgpu_sched_watch {
 	/*
 	 * The last kvgpu_sched_choose() did not set ->open, or a vGPU has just left the chip, or
-	 * the driver has to look often for a reason of its own.
+	 * the driver must look often, because it keeps an interrupt masked until a look
+	 * (mdev/machine/event.c).
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
@@ -349,7 +351,8 @@ enum kvgpu_hang_step {
 	 * lost. This step is returned once, before KVGPU_HANG_RECOVER.
 	 */
 	KVGPU_HANG_LOOK,
-	KVGPU_HANG_RECOVER,		/* end the channel, or its group, that stays on the chip */
+	/* end the channel, or its channel group (TSG), that stays on the chip */
+	KVGPU_HANG_RECOVER,
 };
 
 struct kvgpu_hang {			/* state of one preempt under way */
@@ -385,9 +388,9 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 
 /*
- * The resets of engines, and the long evictions of channels, for which a vGPU has a budget. Both
- * are called resets here. A reset beyond the budget is a strike. mdev/machine/strike.c says which
- * resets are strikes at once.
+ * A vGPU has a budget for resets of engines, and for evictions of ended channels from the chip that
+ * took long. Both are called resets here. A reset beyond the budget is a strike.
+ * mdev/machine/strike.c says which resets are strikes at once, without a budget.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull

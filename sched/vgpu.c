@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adds and removes vGPUs, notes which of them want to run, and sets the admin's knobs. */
+/*
+ * Adds and removes vGPUs, notes which of them want to run, and sets the admin's knobs: policy,
+ * slice, weights and caps.
+ */
 #include <linux/errno.h>
 #include <linux/string.h>
 
