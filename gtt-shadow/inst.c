@@ -96,8 +96,9 @@ static const struct {
 };
 
 /*
- * Tells whether the channel has run before, by the guest's block, such as after a resume from
- * suspend: then progress[] is copied.
+ * Tells by the guest's block whether the channel has run before, for example before a suspend from
+ * which the guest has resumed. If so, the words of progress[] are copied. Pointers beyond the ring
+ * are not valid: then the channel counts as new.
  */
 static bool chan_has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {

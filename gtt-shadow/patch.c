@@ -106,7 +106,7 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 
 /*
  * Tells whether the guest's pair may be in the list. If so, sets *@val to the value for FECS; at
- * first *@val is the guest's value. Not for registers of which reg_is_own() is true.
+ * first *@val is the guest's value. Call it only if reg_is_own() is false for @reg.
  */
 static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {

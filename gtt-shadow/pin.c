@@ -111,8 +111,8 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 
 /*
  * Pins the pages iova[0..nr). ops->pin() pins all pages of a call or none, so a call after a
- * failure has half as many pages, down to a single page, which is skipped. Callers see a failure by
- * vgtt_pin_find().
+ * failure has half as many pages, down to a single page, which is skipped. For a page that was not
+ * pinned, vgtt_pin_find() finds no pin.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {

@@ -65,9 +65,10 @@ static void add_channel(struct list *l, u32 word)
 }
 
 /*
- * Adds a group whose header is @guest[0]. Returns its number of guest entries. .map() is called for
- * the group's id if the group has channels. If there is no id or no room for the header, its
- * channels are left out, too.
+ * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to the
+ * group, the header included. .map() is called for the group's id if the group has channels. If
+ * .map() gives no id, or if there is no room for the header, the group's channels are left out,
+ * too.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {

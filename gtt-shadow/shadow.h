@@ -12,8 +12,8 @@
  *
  * A page of guest memory is pinned before an entry that points to it is written. The page is
  * unpinned only when no entry points to it any more and, after that, the TLB was invalidated or the
- * card was cut off from system memory (S2). Until kvgpu_shadow_reap() pins without an entry, and
- * tables that no directory names, wait on lists.
+ * card was cut off from system memory (S2). Pins without an entry, and tables that no directory
+ * names, wait on lists until the caller calls kvgpu_shadow_reap().
  *
  * gtt-shadow takes no lock: the caller serialises all calls for one vGPU (vgpu->lock). The
  * functions of struct kvgpu_shadow_ops may sleep, and call none of gtt-shadow.
@@ -82,13 +82,13 @@ struct kvgpu_shadow_ops {
 
 struct kvgpu_shadow_cfg {
 	/*
-	 * Start of the vGPU's partition of video memory. If it is not aligned to big pages, these
-	 * are refused.
+	 * Start of the vGPU's partition of video memory. If it is not aligned to the size of the
+	 * guest's big pages, big pages in video memory are refused.
 	 */
 	hvram_t part_base;
 	u64 part_size;
 	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
-	/* most tables at the same time, with page directories */
+	/* most tables at the same time, page directories included */
 	u32 max_tables;
 	u64 max_pinned;		/* most pages pinned at the same time */
 	/* random number for the hash of pins */
@@ -115,7 +115,10 @@ struct kvgpu_shadow {
 	struct kvgpu_shadow_stats stats;
 	/* pins, slots, tables and scratch memory: gtt-shadow/internal.h */
 	struct kvgpu_pool *pool;
-	/* number of tables, with page directories and tables that wait for kvgpu_shadow_reap() */
+	/*
+	 * number of tables, including page directories and the tables that wait for
+	 * kvgpu_shadow_reap()
+	 */
 	u32 nr_tables;
 };
 
@@ -139,9 +142,9 @@ size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
 			   struct kvgpu_as **as);
 /*
- * Ends a shadow and frees its directory: the GPU must not use the space any more, and the TLB be
- * invalidated for it. The rest waits for kvgpu_shadow_reap(). Returns @mem of
- * kvgpu_shadow_as_create().
+ * Ends a shadow and frees its page directory. Call it only when the GPU does not use the space any
+ * more, and the TLB was invalidated for it. The shadow's page tables and pins stay until
+ * kvgpu_shadow_reap(). Returns @mem of kvgpu_shadow_as_create().
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
@@ -170,7 +173,7 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
  *
  * The entries have PRIV, for privileged accesses. They replace the translations of the guest's
  * tables until kvgpu_shadow_as_unsubst(), which does nothing if @va or @nr is not valid. The caller
- * must invalidate the TLB after either.
+ * must invalidate the TLB after each of these two functions.
  *
  * Return: 0, or an error, and then no page was substituted: -EINVAL if @va or @base is not page
  *   aligned, @nr is 0 or a page of the range is not below 2^40; -ENOMEM if a table could not be
@@ -308,10 +311,10 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
  * kvgpu_shadow_runlist_build() - translate a guest's runlist
  * @guest: entries of the guest
  * @nr: number of entries in @guest
- * @map: returns the chip's id for the guest's channel or group (@tsg); -1: leave the entry out. May
- * sleep: mdev/machine/ takes gpu->lock in it
+ * @map: returns the chip's id for the guest's id of a channel, or, if @tsg, of a channel group
+ * (TSG); -1: leave the entry out. May sleep: mdev/machine/ takes gpu->lock in it
  * @ctx: first argument of @map
- * @slice_us: timeslice of each group, us
+ * @slice_us: timeslice of each channel group, us
  * @out: entries for the chip
  * @max: most entries in @out
  *
@@ -328,7 +331,11 @@ struct kvgpu_patch_host {
 	u64 pagepool, bundle;
 };
 
-/* Each list that FECS gets begins with this many pairs of the host. */
+/*
+ * A graphics context has a patch list: pairs of a register and a value. FECS, the microcontroller
+ * that switches graphics contexts, writes each value to its register. Each list that FECS gets
+ * begins with this many pairs of the host.
+ */
 #define KVGPU_PATCH_OWN	6
 
 /**

@@ -53,8 +53,8 @@ static int prepare_part(const struct part *p)
 
 /*
  * Marks the pages of a part as substituted if @on, else removes the marks. Then brings other
- * entries of the same groups up to date: a group with a mark can't have a big entry, and a page
- * without a mark gets the guest's translation back.
+ * entries of the same groups (the 32 small pages of a host big page) up to date: a group with a
+ * mark can't have a big entry, and a page without a mark gets the guest's translation back.
  */
 static void apply_part(const struct part *p, bool on)
 {

@@ -73,7 +73,8 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 
 /*
  * Collects items: for pages in @mask that are not substituted, the guest's entry that the small
- * host entry is made from. @hidden: the chip ignores the group's small entries, which become blank.
+ * host entry is made from. @hidden: the chip ignores the group's small entries, and they become
+ * e->blank, without a translation.
  */
 static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
@@ -276,7 +277,7 @@ static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 sta
 
 /*
  * Compares the pages of the table that have to be read with their copies. Returns a bit for each
- * that could not be read.
+ * page that could not be read.
  */
 static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
 			 u32 shift)
@@ -346,8 +347,9 @@ static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * Makes the host's tables of a slot. @big, @small: the guest's directory names such a table. With
- * big pages of 64 KiB the host's is the small table. Returns 0 or -ENOMEM.
+ * Makes the host's tables of a slot. @big, @small: the guest's directory names such a table. If the
+ * guest's big pages have 64 KiB, the host makes small entries of them, and has only a small table.
+ * Returns 0 or -ENOMEM.
  */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {
