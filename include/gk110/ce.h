@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Copy engines (CE) of GK110: registers of the three engines, and the methods of the copy class
- * A0B5, by which hw/copy.c copies. cuda/device/methods.h has its own. "The model" is gpu-model/,
- * the program that acts as a K20m in tests.
+ * A0B5, by which hw/copy.c copies. The CUDA library has a list of its own, in
+ * cuda/device/methods.h. "The model" is gpu-model/, the program that acts as a K20m in tests.
  *
  * Sources: rnndb fifo/pcopy.xml, fifo/gk104_copy.xml, fifo/gf100_pfifo.xml (COPY_STATE); nouveau
  * nvkm/engine/ce/gk104.c; NVIDIA open-gpu-doc classes/dma-copy/cla0b5.h.
@@ -163,7 +163,8 @@ enum gk110_ce_launcherr {
 #define   A0B5_ORIGIN_X			GENMASK(15, 0)
 #define   A0B5_ORIGIN_Y			GENMASK(31, 16)
 #define A0B5_PM_TRIGGER_END		0x1114
-#define A0B5_MTHD_END			0x0740	/* end of the methods above that keep a value */
+/* end of the range that holds all methods whose data the method state keeps */
+#define A0B5_MTHD_END			0x0740
 
 /*
  * Words of a channel's method state: the data of its copy methods, at 0x100-0x17f of the instance

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The four classes of GR, the graphics engine, and methods of them: mainly those that the GPU model
- * (gpu-model/) executes. Comments name a class by its number, such as A1C0.
+ * The four classes of GR, the graphics engine, and methods of them: mainly the methods that the
+ * emulator of a card, gpu-model/, executes. Comments name a class by its number, such as A1C0.
  *
  * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
  * twod/cl902d.h.
@@ -126,11 +126,11 @@
 #define M_SEND_SIGNALING_PCAS_B		0x02bc
 #define   M_PCAS_INVALIDATE		BIT(0)
 #define   M_PCAS_SCHEDULE		BIT(1)
-/* Generic address of the window to shared memory, which has 16 MiB. */
+/* Address in the generic address space at which shared memory appears, in a window of 16 MiB. */
 #define M_SET_SHARED_MEMORY_WINDOW	0x0214
 /*
- * High (A) and low word (B) of the bytes of local memory of all threads of one SM, for grids whose
- * QMD has throttled 0 (gk110/qmd.h).
+ * Size in bytes, high word (A) and low word (B), of the local memory of all threads of one SM. For
+ * grids whose QMD has throttled 0 (gk110/qmd.h).
  */
 #define M_SET_LOCAL_MEMORY_SIZE_A	0x02e4
 #define M_SET_LOCAL_MEMORY_SIZE_B	0x02e8
@@ -183,7 +183,7 @@
 
 /* 902D: methods by which the macro expander reads memory (MME_DMA), and methods that draw. */
 #define M_TWOD_MME_DMA_READ		0x055c
-/* last of the methods MME_DMA */
+/* the last of the MME_DMA methods; READ is the first */
 #define M_TWOD_MME_DMA_SYNC		0x0570
 #define M_TWOD_SOLID_POINT_X_Y		0x05e0
 #define M_TWOD_SOLID_POINT		0x0600	/* 64 pairs of X and Y */

@@ -172,8 +172,8 @@
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
 
 /*
- * Numbers of units of the GPU model's card (gpu-model/). They may differ between cards, but for
- * GR_NR_PPC.
+ * Numbers of units of the card that gpu-model/ emulates. Other cards may have other numbers, except
+ * GR_NR_PPC, which is the same on all GK110.
  */
 #define GR_NR_GPC			5
 #define GR_MAX_TPC			3		/* most TPCs of one GPC */
@@ -255,7 +255,7 @@
 #define FECS_OS_CTX_CURRENT		0x058
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
-/* The entry of the register list in the microcode's file, to which a driver appends. */
+/* The only entry of the list in the microcode's file. A driver appends more entries. */
 #define FECS_OS_LIST_FIRST		0x0417e91c
 /*
  * Offsets in DMEM of GPCCS, for nouveau's microcode (fuc/gpc.fuc). Three register lists follow each

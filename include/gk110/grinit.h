@@ -118,7 +118,8 @@
 #define GPC_MMU_UNK24			0x08a4
 #define   GPC_MMU_UNK24_INIT		0x03000000
 #define GPC_ACTIVE_LTCS			0x08ac
-#define GPC_MMU_DEBUG_WR		0x08b4		/* page's address >> 8, also in DEBUG_RD */
+/* address >> 8 of the page to which writes (WR), reads (RD) go in the MMU's debug mode */
+#define GPC_MMU_DEBUG_WR		0x08b4
 #define GPC_MMU_DEBUG_RD		0x08b8
 #define GPC_ZCULL_FS			0x0910
 #define   GPC_ZCULL_FS_TPCS		GENMASK(15, 0)

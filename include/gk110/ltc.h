@@ -38,7 +38,7 @@
 #define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value: bytes */
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
-/* From LTC_BCAST_SLICE on, these two are GR_PATCH_LTC_0 and GR_PATCH_LTC_1 (gk110/gr_patch.h). */
+/* LTC_BCAST_SLICE + LTC_GRCTX_0, _1 are GR_PATCH_LTC_0 and GR_PATCH_LTC_1 (gk110/gr_patch.h). */
 #define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120
 #define   LTC_ZBC_INDEX			0x244

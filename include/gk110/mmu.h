@@ -97,8 +97,8 @@
 #define   GMMU_INST_LIMIT_HI_ADDR	GENMASK(7, 0)
 
 /*
- * Page to which the GPU writes in order to flush system memory, >> 8: nvkm fb/gf100.c, rnndb
- * gf100_pffb.xml.
+ * Address >> 8 of the page to which the GPU writes in order to flush system memory: nvkm
+ * fb/gf100.c, rnndb gf100_pffb.xml.
  */
 #define FB_NISO_FLUSH_SYSMEM_ADDR	0x100c10
 
@@ -130,8 +130,8 @@
 #define   FB_MMU_INVALIDATE_TRIGGER	BIT(31)
 
 /*
- * Debug mode of the MMU (nvgpu hw_fb_gk20a.h): with DEBUG it directs writes to the page of DEBUG_WR
- * and reads to that of DEBUG_RD (bits 31:4: address >> 12).
+ * Debug mode of the MMU (nvgpu hw_fb_gk20a.h). While DEBUG is 1, the MMU directs writes to the page
+ * that DEBUG_WR names, and reads to the page that DEBUG_RD names (bits 31:4: address >> 12).
  */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)

@@ -16,12 +16,12 @@
 /*
  * Registers, as offsets from PMU_BASE. gk110/falcon.h has those that all falcons have.
  *
- * USER0, of FALCON_INTR: the PMU has a message for the host.
+ * PMU_INTR_USER0 is a bit of FALCON_INTR. 1: the PMU has a message for the host.
  */
 #define PMU_INTR_USER0			BIT(6)
 /*
- * FALCON_INTR_ROUTE of nouveau's microcode: user 0, user 1 and pause go to the host
- * (fuc/kernel.fuc).
+ * Value that nouveau's microcode writes to FALCON_INTR_ROUTE: the interrupts user 0, user 1 and
+ * pause go to the host (fuc/kernel.fuc).
  */
 #define PMU_ROUTE_HOST			0xe0
 #define PMU_DSCRATCH(i)			(0x450 + (i) * 4)

@@ -27,7 +27,7 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* numbers of units in the chip's design, with those that are switched off */
+/* numbers of units in the chip's design, units that are switched off included */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
@@ -76,8 +76,8 @@
 #define     PTOP_TYPE_CE0		1
 
 /*
- * The K20m has 13 of the design's 15 TPCs and five of its six FBPs. Which are off differs from card
- * to card; K20M_FBP_OFF and K20M_TPC_OFF are for the GPU model (gpu-model/).
+ * The K20m has 13 of the design's 15 TPCs and five of its six FBPs. Which of them are off differs
+ * from card to card. K20M_FBP_OFF and K20M_TPC_OFF are those of the card that gpu-model/ emulates.
  */
 #define   GK110_DESIGN_GPC		5
 #define   GK110_DESIGN_TPC_PER_GPC	3
@@ -90,7 +90,8 @@
 /*
  * Engines: GR is graphics, CE are copy engines. RESET: number of the engine's bit in PMC_ENABLE
  * (rnndb pmc.xml). MMIO: offset of the engine's registers in BAR0 (rnndb nv_mmio.xml). FAULT_UNIT,
- * HUB_CLIENT: of its MMU faults (gk110/mmu.h; nouveau fifo/gk104.c).
+ * HUB_CLIENT: numbers that name the engine in records of MMU faults (gk110/mmu.h; nouveau
+ * fifo/gk104.c).
  */
 #define GR_RESET			12
 #define GR_MMIO				0x400000

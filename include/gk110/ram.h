@@ -42,7 +42,7 @@
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
-/* the chip compares these bits (rnndb) */
+/* the chip checks that these bits are RAMFC_SIGNATURE_FACE (rnndb) */
 #define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)
 #define     RAMFC_SIGNATURE_FACE	0xface
 #define RAMFC_GP_GET			0x14
@@ -86,9 +86,9 @@
 #define RAMFC_PB_COUNT			0x88
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
-/* bits of this GPU among those that share a pushbuffer (SLI) */
+/* bits by which a mask in a pushbuffer selects this GPU, if GPUs share the pushbuffer (SLI) */
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
-/* mask of PB_TERT0_STORE_MASK (gk110/push.h) */
+/* the mask that a header PB_TERT0_STORE_MASK (gk110/push.h) has stored */
 #define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)
 /* 0: the mask that a header has set last has no bit of ID, and the PBDMA drops methods */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)

@@ -54,8 +54,8 @@
 /* no fraction: nouveau clk/gk104.c adds 0x1000 to it, in 16 bits */
 #define     PLL_FRAC_NONE		0xf000
 /*
- * Source of the clock of domains 0 to 6, one bit each. 1: the PLL, 0: the divider (PCLOCK_DIV).
- * From 7 on PCLOCK_DIV_SRC selects it (nouveau clk/gk104.c).
+ * Source of the clock of domains 0 to 6, one bit each. 1: the PLL, 0: the divider (PCLOCK_DIV). For
+ * domains from 7 on, PCLOCK_DIV_SRC selects the source (nouveau clk/gk104.c).
  */
 #define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))

@@ -56,7 +56,8 @@
 /*
  * The regulator of the core voltage, which a PWM drives (PTHERM_VID_DIV, PTHERM_VID_DUTY):
  * K20M_VOLT_BASE_UV + duty * K20M_VID_STEP_UV uV. nouveau computes the divider as 27.648 MHz /
- * frequency. The board's numbers are not public; these are the GPU model's (gpu-model/).
+ * frequency. The real board's numbers are not public. The numbers here are those of the card that
+ * gpu-model/ emulates.
  */
 #define K20M_VID_CLOCK_KHZ		27648
 #define K20M_VID_DIV			160

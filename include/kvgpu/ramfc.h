@@ -19,11 +19,11 @@ struct kvgpu_ramfc {
 	u64 gp_base;		/* GPU virtual address of the GPFIFO ring */
 	u8 gp_log2;		/* log2 of the GPFIFO ring's number of entries */
 	/*
-	 * RAMFC_SUBDEVICE_ID: bits of this GPU among those that share a pushbuffer (SLI,
-	 * gk110/push.h)
+	 * RAMFC_SUBDEVICE_ID: the bits by which a mask in a pushbuffer selects this GPU, if several
+	 * GPUs share the pushbuffer (SLI, gk110/push.h)
 	 */
 	u16 subdevice;
-	/* the channel's copies may use physical addresses */
+	/* true: the channel's copy methods may read and write at physical addresses */
 	bool priv_mode;
 };
 

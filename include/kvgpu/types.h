@@ -104,7 +104,7 @@ struct kvgpu_topo {
 	u32 strap;				/* value of PSTRAPS_BOOT0 (gk110/pfuse.h) */
 	/* Values of the L2 cache's registers GR_PATCH_LTC_0 and _1 (gk110/gr_patch.h). */
 	u32 r17e91c, r17e920;
-	/* registers with the card's values at bring-up, with which a vGPU's registers start */
+	/* registers, and their values on the card at bring-up; those of a vGPU start with these */
 	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
 	u8 nr_seed;
 };
