@@ -35,8 +35,8 @@
  * Idle time in which no other vGPU could have run is free: otherwise another vGPU, by waking for a
  * moment, could have the vGPU on the chip charged for its whole turn. But under equal and fixed
  * share such time is taken off what the vGPU is owed (forfeit_idling()). The driver learns late
- * that a vGPU has no work. So under best effort a moment (vsched_moment()) of the idle time in which
- * other vGPUs could have run is not charged, once in two slices at most (pay_for_idling()).
+ * that a vGPU has no work. So under best effort a moment (vsched_moment()) of the idle time in
+ * which other vGPUs could have run is not charged, once in two slices at most (pay_for_idling()).
  */
 #include "sched/internal.h"
 
