@@ -143,8 +143,8 @@ int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *
 			   struct kvgpu_as **as);
 /*
  * Ends a shadow and frees its page directory. Call it only when the GPU does not use the space any
- * more, and the TLB was invalidated for it. The shadow's page tables and pins stay until
- * kvgpu_shadow_reap(). Returns @mem of kvgpu_shadow_as_create().
+ * more, and the TLB was invalidated for it or the card was cut off from system memory. The shadow's
+ * page tables and pins stay until kvgpu_shadow_reap(). Returns @mem of kvgpu_shadow_as_create().
  */
 void *kvgpu_shadow_as_destroy(struct kvgpu_as *as);
 
@@ -312,7 +312,7 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
  * @guest: entries of the guest
  * @nr: number of entries in @guest
  * @map: returns the chip's id for the guest's id of a channel, or, if @tsg, of a channel group
- * (TSG); -1: leave the entry out. May sleep: mdev/machine/ takes gpu->lock in it
+ * (TSG); -1: leave the entry out. May sleep
  * @ctx: first argument of @map
  * @slice_us: timeslice of each channel group, us
  * @out: entries for the chip

@@ -292,7 +292,7 @@ void *kvgpu_shadow_as_destroy(struct kvgpu_as *as)
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 
-	/* The TLB was invalidated (shadow.h): entries need not be removed. */
+	/* Entries need not be removed: the GPU does not use the space any more (shadow.h). */
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		drop_small_table(slot);
 		drop_big_table(slot);
