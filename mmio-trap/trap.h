@@ -120,7 +120,9 @@ struct kvgpu_trap {
 	/*
 	 * Counters, for sysfs and debugfs. nr_unlisted: accesses of registers that no table has.
 	 * nr_dropped: values that were lost, because the register file had no free slot. nr_denied:
-	 * accesses of denied registers, partial writes of commands, and most refused values.
+	 * accesses of denied registers; partial writes of commands; and writes that name a memory
+	 * target, a runlist or an instance block that can't be used there, except a bind of a
+	 * channel and a save of a graphics context.
 	 */
 	u64 nr_reads, nr_writes, nr_unlisted, nr_dropped, nr_denied;
 };
