@@ -83,11 +83,11 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);
 #endif
 
 /*
- * vgpu_compat_zap() removes the pages from a vGPU's user mappings of a range of its device's file:
- * @at and @len are in bytes. If the kernel gives each VFIO device an inode of its own,
- * vgpu_compat_zap() goes by that inode. In older kernels the device's file shares its inode with
- * other files; there vgpu_compat_zap() uses a list of the vGPU's mappings (vmas.c), and takes
- * mmap_lock and vma_lock. vgpu->lock is held, and none of the locks inside it (vgpu.h).
+ * vgpu_compat_zap() removes the pages of [@at, @at + @len) of the device's file, in bytes, from all
+ * user mappings. If the kernel gives each VFIO device an inode of its own, vgpu_compat_zap() finds
+ * the mappings by that inode. In older kernels the device's file shares its inode with other files;
+ * there vgpu_compat_zap() uses a list of the vGPU's mappings (vmas.c), and takes mmap_lock and
+ * vma_lock. Call it with vgpu->lock held, and none of the locks inside it (vgpu.h).
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE

@@ -21,8 +21,9 @@
 #include "mmio-trap/trap.h"
 
 /*
- * A board of the list of known boards. An admin may try another board by the device's
- * driver_override: bring-up checks the chip itself.
+ * A board of the list of known boards. An admin may try a board that is not in the list, by
+ * driver_override of the PCI device in sysfs: kvgpu_hw_init() reads from the chip whether it is a
+ * GK110 or GK110B, and refuses others.
  */
 struct board {
 	const char *name;
@@ -53,9 +54,9 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 
 /*
  * Reserves the write-combining memory type for user mappings of the vGPUs' slices of BAR1 and BAR3.
- * If that fails, these mappings may be uncached. Left out are the USERD window at the start of
- * BAR1, because the host maps it uncached, and the end of BAR1, which shows the host's pool (video
- * memory of the host) and is in no slice.
+ * If that fails, these mappings may be uncached. Left out are the USERD window (doorbells of
+ * channels) at the start of BAR1, because the host maps it uncached, and the end of BAR1, which
+ * shows the host's pool (video memory of the host) and is in no slice.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {

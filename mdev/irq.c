@@ -12,8 +12,8 @@
  * two ways: it is inside rcu_read_lock(); or, in replace_trigger(), it holds vgpu->lock, without
  * which no context is replaced.
  *
- * vgpu->lock is held, but need not be in vgpu_irq_info(), unmask_handler(), vgpu_irq_request() and
- * trigger_fire().
+ * vgpu->lock is held in all functions here, except vgpu_irq_info(), unmask_handler(),
+ * vgpu_irq_request() and trigger_fire(), which do not need it.
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -48,8 +48,9 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 
 /*
  * Runs inside the wake-up of the unmask eventfd, with interrupts off, or in vfio_virqfd_enable() if
- * that eventfd is signalled already. A wake-up must not signal an eventfd. So the vGPU's work item,
- * which has a budget of CPU time, signals INTx if it has to be signalled again (machine/event.c).
+ * that eventfd is signalled already. If INTx has to be signalled again, the vGPU's work item does
+ * so (machine/event.c), because the kernel refuses to signal an eventfd inside the wake-up of an
+ * eventfd. The work item has a budget of CPU time.
  */
 static int unmask_handler(void *opaque, void *unused)
 {

@@ -29,8 +29,9 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 /*
  * Tells whether the fault has FAULT_FLAG_REMOTE. VFIO's container causes such faults to map a BAR's
  * page frame into the IOMMU of a physical device. Callers refuse such a fault, because they could
- * not remove the frame from the IOMMU when the page later shows data of another vGPU.
- * (docs/threat-model.md says what remains.)
+ * not remove the frame from the IOMMU when the page later shows data of another vGPU. VFIO maps a
+ * page that is in the VMM's page table already without a fault: docs/threat-model.md (F8) tells
+ * admins how to avoid that.
  */
 static bool fault_for_device(const struct vm_fault *vmf)
 {
@@ -77,10 +78,10 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 
 /*
  * Maps an aligned 2 MiB of BAR1 by one fault if the mapping covers all of it and the frames are
- * contiguous, because BAR1 shows buffers of thousands of pages. BAR3 and PRAMIN, which show page
- * tables of the guest, are mapped page by page. The reason: each mapped page counts as written by
- * the CPU, so the next update of the shadow page tables reads the guest's tables in that page
- * again.
+ * contiguous, because BAR1 shows buffers of thousands of pages. BAR3 and PRAMIN (a window in BAR0),
+ * which show page tables of the guest, are mapped page by page. The reason: each mapped page counts
+ * as written by the CPU, so the next update of the shadow page tables reads the guest's tables in
+ * that page again.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {

@@ -198,7 +198,7 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 /*
  * Finds the region that offset @pos of the device's file belongs to: sets *@index to its index, and
  * *@off to the offset in it. Returns how many of the @count bytes from there are inside the region,
- * or -EINVAL.
+ * or -EINVAL if @pos is in no region.
  */
 static ssize_t clamp_count(const struct kvgpu_vgpu *v, loff_t pos, size_t count,
 			   unsigned int *index, u64 *off)

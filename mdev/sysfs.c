@@ -7,10 +7,10 @@
  * of a hexadecimal or negative number, fails with EINVAL, and a write of another number out of
  * range with ERANGE. A write that fails changes nothing.
  *
- * Runs in the process that reads or writes a file, without a lock of the module. The machine takes
- * slicer->lock for a read of entitlement_ppm and for a write of a knob other than watchdog_ms. A
- * write of suspended takes gpu->lock, too. A vGPU's files exist only between probe and remove
- * (vgpu.c).
+ * Runs in the process that reads or writes a file, without a lock of the module. The machine
+ * (mdev/machine/, which keeps the values) takes slicer->lock for a read of entitlement_ppm and for
+ * a write of a knob other than watchdog_ms. A write of suspended takes gpu->lock, too. A vGPU's
+ * files exist only between probe and remove (vgpu.c).
  */
 #include <linux/device.h>
 #include <linux/pci.h>
@@ -65,7 +65,10 @@ static ssize_t machine_counter_emit(struct device *dev, size_t offset, char *buf
 	}                                                                                        \
 	static DEVICE_ATTR_RO(name)
 
-/* trapped writes to the doorbells: the USERDs of channels in BAR1; also in exits_bar1_bar3 */
+/*
+ * trapped writes to the doorbells (the USERDs of channels in BAR1); exits_bar1_bar3 counts these
+ * writes, too
+ */
 MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
 
 /*
@@ -148,7 +151,11 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
-/* Writing 0 ends the vGPU's suspension and clears its strikes. An admin can't suspend a vGPU. */
+/*
+ * Writing 0 ends the vGPU's suspension, and forgives its strikes (marks for harm to other vGPUs, of
+ * which too many suspend a vGPU). The file "strikes" counts forgiven strikes, too. An admin can't
+ * suspend a vGPU.
+ */
 static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			       size_t len)
 {

@@ -5,7 +5,9 @@
  *
  * Words. A sync brings shadow page tables, which the chip uses in place of the guest's page tables,
  * up to date with the guest's. The slicer is the thread that gives the chip to vGPUs in turns. A
- * look is its search for vGPUs that have work. A group is a channel group (TSG).
+ * look is its search for vGPUs that have work. In recovery the host ends a channel or group. A
+ * strike is a mark for harm to other vGPUs; too many strikes suspend a vGPU. A group is a channel
+ * group (TSG).
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
@@ -134,8 +136,8 @@ TRACE_EVENT(kvgpu_chan, TP_PROTO(u32 vgpu, int gchid, int hchid, int event),
 				       { KVGPU_CHAN_UNBOUND, "unbound" })));
 
 /*
- * The vGPU's list for the chip's runlist @runl was made anew from the guest's runlists. @guest_nr:
- * entries of all runlists of the guest that are not blocked. @nr: entries of the vGPU's list. @ret:
+ * The vGPU's list for the chip's runlist @runl was made anew from the runlists that the guest does
+ * not block. @guest_nr: number of entries of these runlists. @nr: entries of the vGPU's list. @ret:
  * 0, or the error with which the chip did not take the list.
  */
 TRACE_EVENT(kvgpu_runlist, TP_PROTO(u32 vgpu, u8 runl, u32 guest_nr, u32 nr, int ret),
@@ -175,8 +177,9 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 /*
  * The slicer has driven a channel, or a group if @tsg, off the chip. @id: the chip's id of the
  * channel or group. @ns: how long that took. The time ends when the channel or group has left, when
- * its recovery begins, or when the card has failed. The time begins with the look that led to the
- * switch; for a further channel or group of the same switch, with the end of the preempt before.
+ * its recovery begins, or when the card has failed. The time begins with the look that made the
+ * slicer write the chip's runlist. If the slicer drives off several channels or groups then, the
+ * time of each but the first begins with the end of the preempt before.
  */
 TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)

@@ -21,9 +21,10 @@
 #define MAP_BITS	256
 
 /*
- * Sizes of the BARs must be powers of two. BAR3 has page tables and instance blocks. How much of
- * BAR3 a guest needs depends on how many programs it runs, and a guest of the smallest type may run
- * many, too. So the smallest type has as much BAR3 as the second smallest.
+ * Sizes of the BARs must be powers of two. A guest writes its page tables and instance blocks (data
+ * of channels) through BAR3. How much of BAR3 a guest needs depends on how many programs it runs,
+ * and a guest of the smallest type may run many, too. So the smallest type has as much BAR3 as the
+ * second smallest.
  */
 static const struct {
 	const char *name, *pretty;

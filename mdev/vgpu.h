@@ -161,7 +161,8 @@ struct kvgpu_vgpu {
 
 	spinlock_t irq_lock;		/* see "Locks" above */
 	/*
-	 * eventfds of MSI, INTx and REQ; .lock and irq_lock to change; signalled under RCU or .lock
+	 * eventfds of MSI, of INTx, and of REQ, which asks the VMM to close the device; .lock and
+	 * irq_lock to change; signalled under RCU or .lock
 	 */
 	struct eventfd_ctx __rcu *msi, *intx, *req;
 	/* handler of the eventfd by which KVM unmasks INTx; protected by .lock */
@@ -188,8 +189,8 @@ struct kvgpu_vgpu {
  * @v: the vGPU
  *
  * Reads the level and the edge of the virtual interrupt (kvgpu_machine_irq_get()). Signals MSI if
- * there was an edge, and INTx by vgpu_intx_signal(). Updates the interrupt bit in the status word
- * of the configuration space.
+ * there was an edge. If MSI has no eventfd and the level is up, signals and masks INTx, unless INTx
+ * is masked or disabled. Updates the interrupt bit in the status word of the configuration space.
  *
  * Context: process, vgpu->lock held, and none of the locks that are taken inside it, because a
  *   signal calls the waiters of an eventfd.

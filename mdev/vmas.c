@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of a vGPU's user mappings. For kernels that give a VFIO device no inode of its own
- * (compat.h). A page fault puts its mapping on the list, except a fault on the vGPU's own memory. A
- * new mapping can also get pages by a split of a mapping or by mremap(). Such a new mapping is
- * emptied at once, so that no mapping outside of the list has pages of the card. .open empties the
- * new mapping of a split. For a move by mremap(), the core (the kernel's mm/) makes a new mapping,
- * calls .open while the new mapping is empty, moves the pages into the new mapping, and calls
- * .mremap, which empties it. A child of fork() gets no mapping (COMPAT_VM_FLAGS).
+ * The list of a vGPU's user mappings: a zap removes pages from the mappings on the list. Built only
+ * for kernels that give a VFIO device no inode of its own (compat.h).
+ *
+ * A page fault puts its mapping on the list, except a fault on host memory of the vGPU (struct
+ * vgpu_own), which no zap removes. A new mapping can also get pages by a split of a mapping or by
+ * mremap(). Such a new mapping is emptied at once, so that no mapping outside of the list has pages
+ * of the card. .open empties the new mapping of a split. For a move by mremap(), the core (the
+ * kernel's mm/) makes a new mapping, calls .open while the new mapping is empty, moves the pages
+ * into the new mapping, and calls .mremap, which empties it. A child of fork() gets no mapping
+ * (COMPAT_VM_FLAGS).
  *
  * vma_lock is taken inside mmap_lock. So vgpu_compat_zap() finds a process under vma_lock, drops
  * vma_lock, takes mmap_lock and then vma_lock, and zaps the mappings of that process. It takes
