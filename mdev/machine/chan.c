@@ -143,10 +143,10 @@ static void give_groups(struct kvgpu_vgpu *v)
 /*
  * Takes a chip's id for the channel. Makes the card's doorbells of the id's group of ids show the
  * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
- * have USERD in different pages, the doorbells show the page of the channel that was bound last. A
- * channel's USERD has to be at the place of the channel's id in the page. Returns:
+ * have USERD in different pages, the doorbells show the page of the channel that was bound last. In
+ * the page, USERD has to be at offset id % KVGPU_GROUP * USERD_SIZE. Returns:
  * - 0
- * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that place
+ * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that offset
  * - -EIO: the card's doorbells could not be changed, and the card was cut off
  * - the error of take_group()
  */
@@ -274,9 +274,11 @@ static void chan_hold(struct kvgpu_chan *c)
 }
 
 /*
+ * Takes a channel and its group (TSG) off the chip, so that the caller can change the channel's
+ * instance block or group. False: the channel did not leave in time, and was ended.
+ *
  * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
- * because the chip loads an enabled and listed channel again at once, with the new contents of its
- * instance block.
+ * because the chip loads an enabled and listed channel again at once.
  *
  * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false. But the slicer may put
  * the vGPU's list onto the chip at any time, under gpu->lock. So this function takes and releases
@@ -554,9 +556,10 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
- * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on a PBDMA or an engine.
- * So a channel that has run is driven off first. If that and a reset of all engines do not help,
- * the card is cut off: memory that the chip may still use must not get another use.
+ * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an engine or on a
+ * PBDMA (a unit that fetches channels' commands). So a channel that has run is driven off first. If
+ * that and a reset of the runlist's engines do not help, the card is cut off: memory that the chip
+ * may still use must not get another use.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -611,7 +614,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
-	c->dead = true;		/* a list that is published from now on leaves the channel out */
+	c->dead = true;		/* a list that the chip gets from now on leaves the channel out */
 	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");

@@ -7,7 +7,7 @@
  *
  * vgpu->lock is held in vmach_patience_get(); the other functions need no lock, and
  * vmach_ptimer_read() takes time_lock. They touch PTIMER and the bus master bit, and no other state
- * of the card. A card that is cut off is called wedged in the code.
+ * of the card. A card that has failed is cut off from system memory; the code calls it wedged.
  */
 #include <linux/sched.h>
 

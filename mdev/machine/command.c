@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Carries out the commands that mmio-trap/ makes of a guest's register writes. mmio-trap/ has
- * decoded the command and checked its form. Its ids and addresses are still the guest's. A command
- * that can't be carried out gives the guest no error.
+ * decoded the command and checked its form. The ids and addresses in the command are still the
+ * guest's. A command that can't be carried out gives the guest no error.
  *
- * For the guest, a command is complete when vmach_command_run() returns. (Flushes by the mapped
- * flush page are no commands: flush.c.)
+ * For the guest, a command is complete when vmach_command_run() returns. (Flushes are no commands
+ * if the guest asks for them in the page of flush registers that is mapped into it: flush.c.)
  *
  * vgpu->lock is held.
  */
@@ -31,7 +31,10 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		vmach_chans_stop(v);
 		vmach_shadow_settle(v);
-		/* a driver resets PFIFO when it is loaded: the guest starts anew */
+		/*
+		 * A driver resets PFIFO when it is loaded: the guest starts anew, without strikes
+		 * (marks for harm to other vGPUs).
+		 */
 		vmach_strikes_clear(v);
 		return;
 	}

@@ -94,8 +94,8 @@ bool vmach_others_work(struct kvgpu_machine *m)
  * Call it when the status @st of engine @e says that the engine works, and vmach_status_owner()
  * finds no vGPU for it. If @st names a channel or group that is not the host's, and no engine is
  * noted, notes the engine for vmach_stranger_evict(). Otherwise such a channel could stay, because
- * the slicer preempts channels of vGPUs only. No case is known in which such a channel runs.
- * gpu->lock is held.
+ * the slicer (the thread that gives the chip to vGPUs in turns) preempts channels of vGPUs only. No
+ * case is known in which such a channel runs. gpu->lock is held.
  */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {

@@ -5,7 +5,7 @@
  * chip->event_lock, and wait for no guest and no VMM. For an interrupt of a channel or a BAR, the
  * function looks up the vGPU, and queues an event for the guest (machine->events), or disables the
  * channel and leaves the rest to recovery (the work item of recover.c), or both. copy_stuck() is an
- * exception: it runs in the thread that asked for the fill or copy, and takes no lock.
+ * exception: it runs in the thread that called hw/ to fill or copy memory, and takes no lock.
  *
  * To deliver an event is to set the guest's registers accordingly (mmio-trap/), and to signal the
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
@@ -363,8 +363,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 
 /*
  * Fills @ev with the registers that explain a PBDMA's interrupt: METHOD0 and DATA0 if a bit of
- * INTR0 is set, the two registers of the HCE (a part of the PBDMA) if a bit of INTR1 is set.
- * Otherwise they may still have values of another tenant's channel.
+ * INTR0 is set, the two registers of the HCE (a part of the PBDMA) if a bit of INTR1 is set. If no
+ * bit of the word is set, its two registers may still have values of another tenant's channel.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {

@@ -3,10 +3,10 @@
  * Flushes that the guest asks for by registers. After FLUSH_BAR, writes of the guest's CPUs to BARs
  * have reached video memory. After FLUSH_L2_*, the GPU's L2 cache and system memory agree.
  *
- * nouveau asks for FLUSH_BAR often: after it has written an object in instance memory. To save
- * traps, the registers' page is ordinary memory (VGPU_OWN_FLUSH), which the VMM maps into the
- * guest. The access need not trap, because nouveau then tells the chip about the object by another
- * register, which traps.
+ * nouveau asks for FLUSH_BAR often: after it has written an object for the chip, a page table for
+ * instance. To save traps, the registers' page is ordinary memory (VGPU_OWN_FLUSH), which the VMM
+ * maps into the guest. The access need not trap, because nouveau then tells the chip about the
+ * object by another register, which traps.
  *
  * If TRIGGER is set in a word of the page, the host owes the guest that flush. The host does it at
  * the first of these points:
@@ -14,11 +14,12 @@
  *   host carries out: command.c); but a command that invalidates the TLB does only an owed
  *   FLUSH_BAR, and no owed FLUSH_L2_*
  * - at a read of the page that traps
- * - after the next *sample*: a look of the slicer at the chip at a random time (look.c). The
- *   slicer's other looks do no flush, because guests can cause any number of them.
+ * - after the next *sample*: a look at the chip at a random time (look.c) by the slicer, the thread
+ *   that gives the chip to vGPUs in turns. The slicer's other looks do no flush, because guests can
+ *   cause any number of them.
  *
- * It is harmless that FLUSH_BAR is late: programs of the guest can't reach this register, so that
- * none relies on it before a doorbell.
+ * It is harmless that FLUSH_BAR is late: programs of the guest can't reach this register. So no
+ * program relies on this flush when it rings a doorbell, which does not trap.
  *
  * A driver polls the words of L2 until TRIGGER and BUSY are clear, as on the chip. The word of
  * FLUSH_BAR shows no BUSY: a driver goes on as if the flush were done.
