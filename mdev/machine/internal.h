@@ -18,8 +18,12 @@
  * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
  * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run.
  * Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its search for vGPUs
- * that have work or are at work (look.c). NON_STALL_INTERRUPT: by it a channel reports the end of a
- * submission (event.c). Cut off: barred from system memory, because the card has failed (chip.c).
+ * that have work or are at work (look.c). Sample: a look at a random time (sample.c). List: the
+ * entries of a vGPU's runlist that may run; the chip's list consists of the lists of the vGPUs that
+ * the slicer lets onto the chip (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a
+ * submission (event.c). PRAMIN: 1 MiB of BAR0 that shows video memory at an address that the guest
+ * chooses. Flush page: a page of registers, mapped into the guest, by which it asks for flushes
+ * (flush.c). Cut off: barred from system memory, because the card has failed (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
@@ -53,14 +57,14 @@
 #define NO_PAGE			(~0u)
 /* most events in machine->events */
 #define EVENTS			32
-/* budget of interrupts of one vGPU in a second (event.c) */
+/* most interrupts of one vGPU in a second; a channel that exceeds this is ended (event.c) */
 #define EVENTS_PER_SECOND	2000
 /* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2	/* interrupts added per ms */
 #define NONSTALL_BURST		64	/* most interrupts that may be saved up */
 /* most ns of the interrupt thread's time that may be saved up, or owed */
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
-/* most entries of vGPUs in a runlist: PFIFO_RUNLIST_COUNT by rnndb, 12 bits, less the host's one */
+/* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
 /* ms that a guest's command waits for a preempt; less if m->deadline is nearer */
 #define PREEMPT_GUEST_MS	2000
@@ -123,7 +127,7 @@ struct machine_slicer {
 	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
 	seqlock_t books;
 	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
-	/* for asks_all() (look.c): counts the looks of which one in LOOKS_ALONE asks all engines */
+	/* looks that asks_all() (look.c) has counted: one in LOOKS_ALONE asks all engines */
 	u32 looks;
 	struct machine_stranger stranger;
 	u64 switches;			/* lists that lists_show() wrote while not .open */
@@ -341,7 +345,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ktime; from then on each preempt of the running command gets PREEMPT_TURN_MS once */
+	/* ktime; a preempt that the running command begins later waits for PREEMPT_TURN_MS */
 	ktime_t deadline;
 
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
@@ -404,7 +408,7 @@ struct kvgpu_machine {
 	struct machine_win win[KVGPU_NR_BARS];
 	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset; map_lock */
 	struct kvgpu_gaddr pramin;	/* guest address that PRAMIN shows; map_lock */
-	/* PRAMIN's entries in the card's BAR1 table; map_lock. .pramin_next: new; vgpu->lock */
+	/* PRAMIN's entries in the card's BAR1 table (map_lock), and the next ones (vgpu->lock) */
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
 	/* by the guest's group of ids: partition page with its USERDs; map_lock if .group[] >= 0 */
@@ -512,8 +516,8 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
 /*
- * Accounts for the time since @began, in which the caller waited for the chip on behalf of @m, with
- * gpu->lock held. @works: @m was at work in that time. @others: another vGPU was at work at @began.
+ * Call it after a wait for the chip on behalf of @m, from @began to now, under gpu->lock. @works:
+ * @m was at work in that time, and is charged for it. @others: another vGPU was at work at @began.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
@@ -581,7 +585,7 @@ void vmach_unmap_note(struct kvgpu_vgpu *v);
  * and a thread that has asked the vGPU to unpin memory is still in its unmap.
  */
 int vmach_unmap_open(struct kvgpu_vgpu *v);
-/* Tells whether vGPU @v may pin memory, as far as unmaps go. */
+/* False: the vGPU may not pin memory now, because a thread unmaps guest memory. */
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------- flush.c: flush the CPU's writes and L2 */
@@ -610,8 +614,8 @@ void vmach_windows_sync(struct kvgpu_vgpu *v);
 /* writes out entries that unmaps have changed; true: the card's TLB may have old entries */
 bool vmach_windows_stale(struct kvgpu_vgpu *v);
 /*
- * Makes the card's TLB forget the entries of BARs in which entries of a window have changed. Call
- * it when these entries have reached video memory. Returns 0 or a negative error code.
+ * Invalidates the card's TLB for each BAR in which entries of a window have changed. Call it when
+ * these entries have reached video memory. Returns 0 or a negative error code.
  */
 int vmach_windows_invalidate(struct kvgpu_vgpu *v);
 /* removes the CPU mappings of the pages whose entries in a window have changed */
@@ -709,7 +713,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 void vmach_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);
 /* frees images without users; call it after the TLB was invalidated */
 void vmach_grctx_free_dead(struct kvgpu_vgpu *v);
-/* writes the host's golden image to the guest's memory, where block @inst has its context */
+/* writes the image of a new context to the guest's memory, where block @inst has its context */
 void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 /* bytes of a space that a context takes: the image, and what the host puts behind it */
 u32 vmach_grctx_size(const struct kvgpu_hw *hw);

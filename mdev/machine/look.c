@@ -2,16 +2,17 @@
 /*
  * The slicer is the thread that gives the chip to vGPUs in turns (slice.c). In a *look* it finds
  * out which vGPUs have work to do, and for which vGPUs the chip works. The slicer has to look,
- * because doorbells do not trap while the VMM has them mapped into the guest.
+ * because doorbells (the guest's writes that tell of new work) do not trap while the VMM has them
+ * mapped into the guest.
  *
  * *Work.* A channel has a ring of entries, which a PBDMA (a unit of the chip) fetches. Two words in
  * the channel's USERD area describe the ring: GP_GET is the index of the entry that is fetched
  * next, GP_PUT the index behind the guest's last entry. The guest can write both words. It can't
  * write the chip's channel table, which tells whether a channel is pending or on a PBDMA. If the
  * words differ, the channel has work (if that is a lie, the guest itself pays for it). If the words
- * are equal, the channel has no work only if the channel table has agreed for this GP_PUT. While
- * the chip is *open* (it has the lists of all vGPUs together) the look may also ask a PBDMA which
- * channel it has.
+ * are equal, the channel has no work only if the channel table told of no work, too, while GP_PUT
+ * had its present value. While the chip is *open* (it has the lists of all vGPUs together) the look
+ * may also ask a PBDMA which channel it has.
  *
  * Equal words can be wrong even without a lie: a ring of two entries that is filled twice between
  * two looks reads as before. So if an engine is seen at work for a vGPU whose words tell of no
@@ -22,7 +23,7 @@
  * the vGPU has moved. (Unsaid work has other rules: note_work_seen().) While several vGPUs on the
  * chip have work, a busy engine counts only for the vGPU that it names, or for all of them if it
  * names none. If a vGPU has work, but no engine counts for it and no GP_GET has moved, the host
- * takes it that the vGPU waits for a semaphore. This wait is not charged here; the policy may
+ * assumes that the vGPU waits for a semaphore. This wait is not charged here; the policy may
  * charge it if another vGPU could have run meanwhile (sched/choose.c).
  *
  * *Samples.* A look at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
@@ -363,9 +364,9 @@ static void note_work_seen(struct kvgpu_machine *m, bool engine)
  * Tells whether a look asks all engines for unsaid work. A sample always asks, because the sampler
  * has read all engines already. So a sample also finds the work of a loaded channel that the guest
  * has taken off its list. Another look asks only if @idle, and without @shared only once in
- * LOOKS_ALONE times. @idle: of the vGPUs that are shown (vmach_list_shown()), one with a list seems
- * to have no work, or none seems to have any. @shared: a shown vGPU is limited
- * (vmach_vgpu_limited()), or there are several vGPUs.
+ * LOOKS_ALONE times. @idle: a shown vGPU (vmach_list_shown()) with a list seems to have no work, or
+ * no shown vGPU seems to have work. @shared: a shown vGPU is limited (vmach_vgpu_limited()), or
+ * there are several vGPUs.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {

@@ -58,9 +58,9 @@ void kvgpu_machine_vgpu_close(struct kvgpu_vgpu *v);
  */
 void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
- * Read or write one register of BAR0 outside of PRAMIN. @reg is a multiple of 4; @be has 0xff in
- * each byte of @val that is written. Both deliver waiting events to the guest, and may call
- * kvgpu_mdev_irq_update().
+ * Read or write one register of BAR0 outside of PRAMIN. @reg is a multiple of 4. @be is a mask: it
+ * is 0xff in each byte of @val that the guest writes. Both functions deliver waiting events to the
+ * guest, and may call kvgpu_mdev_irq_update().
  */
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
@@ -105,7 +105,8 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  *
  * If the frame shows a page of the partition, notes that page as touched (touched.c), because the
  * CPU may write to it from now on. A page fault maps the frame before it releases map_lock. Code
- * that changes the answer does so under map_lock, and zaps afterwards.
+ * that changes the frame of a page, or the note of what a frame shows, does so under map_lock, and
+ * removes the CPU mappings afterwards.
  *
  * Context: page fault without vgpu->lock, or kvgpu_machine_bar_access() with it; vgpu->map_lock
  *   held. Does not sleep.

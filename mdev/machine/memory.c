@@ -104,8 +104,8 @@ void vmach_stage_drop(struct kvgpu_machine *m)
 }
 
 /*
- * Copies to m->stage the page of the partition that has offset @off; up to STAGE_SIZE bytes from
- * that page on if it follows the last copy. Returns 0 or -EFAULT.
+ * Copies the page of the partition at offset @off to m->stage. If that page follows the last copy,
+ * copies up to STAGE_SIZE bytes from that page on. Returns 0 or -EFAULT.
  */
 static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 {

@@ -3,9 +3,9 @@
  * Runlists, as the guest submits them. A list has three forms:
  *
  * machine->runl_entries: the list that the guest submitted, with the guest's ids. vgpu->lock.
- * machine->list: those of these entries that may run, with the chip's ids. gtt-shadow/ writes these
- *   entries, with ids from list_id_map(). To *publish* a list is to store it here under gpu->lock,
- *   and to have the chip's list written if the chip's list has entries of this vGPU or should have
+ * machine->list: the entries of .runl_entries that may run, with the chip's ids. gtt-shadow/ makes
+ *   them, with ids from list_id_map(). To *publish* a list is to store it here under gpu->lock, and
+ *   to have the chip's list written if the chip's list has entries of this vGPU or should have
  *   them.
  * the chip's list: the published lists of the vGPUs that slice.c lets onto the chip, one after the
  *   other (list.c).
@@ -273,7 +273,7 @@ static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
-/* Publishes GR's runlist: all channels are on it (chan.c). */
+/* Publishes the runlist of GR, the graphics engine: all channels are on it (chan.c). */
 void vmach_runlist_publish(struct kvgpu_vgpu *v)
 {
 	publish_list(v, vmach_gr_runl_get(v->gpu), false);

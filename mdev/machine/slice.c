@@ -2,8 +2,9 @@
 /*
  * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *look*
  * (look.c) it finds out which vGPUs have work and which are at work. A look at a random time is a
- * *sample*. After each look the slicer asks the policy (sched/), and switches to the vGPU that the
- * policy names.
+ * *sample*. A vGPU that a sample sees at work is .busy: it is charged until the next sample, or
+ * until it leaves the chip. After each look the slicer asks the policy (sched/), and switches to
+ * the vGPU that the policy names.
  *
  * The chip is in one of two states. *Open*: the lists of all vGPUs that are not suspended are on
  * the chip together. Then nothing is switched, and a vGPU that gets work starts at once. *Owned*:
@@ -14,7 +15,8 @@
  * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
  * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
  * fetches commands of a channel; GR is the graphics engine.) In this order another PBDMA of the
- * runlist may already serve the next owner between the submit and the preempts.
+ * runlist may already serve the next owner between the submit and the preempts. The next owner is
+ * charged for that work (charge_seen_work()).
  *
  * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
@@ -52,7 +54,7 @@ struct loaded {
 
 /*
  * Readings of the engines' status, made while a channel or group was driven off the chip. The work
- * that they see is charged, because the slicer makes no look meanwhile. .looks counts readings.
+ * that they see is charged, because the slicer makes no look meanwhile.
  */
 struct seen {
 	struct kvgpu_gpu *gpu;
@@ -561,9 +563,11 @@ static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 static const struct kvgpu_sched_watch alternating = { .alternates = true };
 
 /*
- * Does the flushes that guests have asked for in their flush pages. A guest can see its flush end,
- * and may make the flush long. So flushes are done after a sample, not before it, and after the
- * time of the next sample is drawn: the sampler can read the engines during the flush.
+ * Does the flushes that guests have asked for in their flush pages (flush.c). A guest can see its
+ * flush end. If flushes were done before a sample, the guest could then take its work off the
+ * engines before the sample reads them. So flushes are done after a sample. A guest may also make
+ * its flush long. So the time of the next sample is drawn before the flushes: the sampler can read
+ * the engines during them.
  */
 static void serve_flushes(struct kvgpu_chip *chip)
 {

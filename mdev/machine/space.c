@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces: knows which page directories of the guest have a shadow, that is, page tables of
- * the host that the GPU uses in place of the guest's. A *sync* brings the shadows, and the windows
+ * Address spaces: the page directories of the guest that have a shadow, that is, page tables of the
+ * host that the GPU uses in place of the guest's. A *sync* brings the shadows, and the windows
  * (slices of BAR1 and BAR3), up to date with the guest's tables. To *settle* is to make changed
  * entries take effect: vmach_shadow_settle().
  *
@@ -12,7 +12,7 @@
  * after the mapping's removal faults and is noted again, for the next sync.
  *
  * A sync is made when the guest invalidates its TLB, and with some other commands (callers of
- * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused it
+ * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused the sync
  * completes after the card's TLB was invalidated (or the card was cut off). Calls that take memory
  * away (.dma_unmap, close, reset) remove entries and call vmach_shadow_settle(), without a sync.
  *

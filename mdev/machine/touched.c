@@ -140,7 +140,7 @@ bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned lon
 	bool by1 = false;
 	u32 i;
 
-	if (find_next_bit(m->touched, last + 1, first) > last)	/* the usual case */
+	if (find_next_bit(m->touched, last + 1, first) > last)	/* no page is touched */
 		return false;
 	mutex_lock(&v->map_lock);
 	if (!take_notes(v, first, last, &u, &by1)) {

@@ -74,7 +74,7 @@ struct unmap_known {
 	struct list_head of_thread, of_machine;
 	struct kvgpu_machine *m;
 	struct unmapping *u;
-	/* rounds of the vGPU in the loop; its first round counts as number u->rounds, if not 0 */
+	/* number of the vGPU's last round; its first has number u->rounds, or 1 if that is 0 */
 	u32 rounds;
 };
 
@@ -130,7 +130,7 @@ static bool thread_lives(const struct unmapping *u)
 
 /*
  * Forgets threads without a file that have died. Looks at DEAD_LOOKS threads at most; the next call
- * looks at the next.
+ * goes on with the threads after them.
  */
 static void finish_dead_unmaps(void)
 {
