@@ -85,7 +85,7 @@ MACHINE_COUNTER(registers_denied, registers_denied);
 /*
  * Counters of the shadow page tables (gtt-shadow/) and of pins. spaces_kept: how often the use of
  * an address space by a channel ended and the space was not freed, because the channel was not off
- * the chip.
+ * the chip. pinned_pages: number of pages that are pinned now, not a count from the creation on.
  */
 MACHINE_COUNTER(shadow_syncs, syncs);
 MACHINE_COUNTER(shadow_tables_read, tables_read);

@@ -14,10 +14,10 @@
 
 /*
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
- * PFIFO. The host does not pass the reset on to the card, because other vGPUs use its engines.
- * After a reset of PFIFO, the host unbinds all channels of the vGPU. After a reset of engines
- * alone, the host preempts the channels that have run: that takes them off the engines, as the
- * reset would.
+ * PFIFO, the unit that loads channels onto engines. The host does not pass the reset on to the
+ * card, because other vGPUs use its engines. After a reset of PFIFO, the host unbinds all channels
+ * of the vGPU. After a reset of engines alone, the host preempts the channels that have run: that
+ * takes them off the engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
