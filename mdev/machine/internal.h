@@ -241,7 +241,7 @@ struct kvgpu_chan {
 	hchid_t hchid;
 	u8 grunl, hrunl;		/* number of the runlist: the guest's, the chip's */
 	struct kvgpu_gaddr ginst;	/* the guest's instance block */
-	/* .ginst's words as read at the bind; a resync updates some (swap_context()) */
+	/* .ginst's words as read at the bind; vmach_chan_resync() updates some of them */
 	struct kvgpu_inst_guest g;
 	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;

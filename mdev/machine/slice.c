@@ -747,7 +747,10 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	/* makes the next switch to another vGPU look for loaded channels of this vGPU */
+	/*
+	 * lists_show() does not set .on_chip for a vGPU that joins an open chip: set it here, so
+	 * that the next switch to another vGPU looks for loaded channels of this vGPU
+	 */
 	m->slice.on_chip = true;
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;

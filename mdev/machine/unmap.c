@@ -49,7 +49,7 @@
 #define DEAD_LOOKS	8
 /* most ms that kvgpu_machine_unmap_wait() waits */
 #define WAIT_MS		20
-/* a round that is not counted could lead to the BUG */
+/* must not fail: a round that is not counted could lead to the BUG */
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
