@@ -95,7 +95,7 @@ int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 {
 	/*
 	 * Look at the status and not at PCCSR_CHAN_BUSY, which is also set while a doorbell waits:
-	 * a guest may ring the doorbell of a disabled channel.
+	 * a guest that rings the doorbell of its disabled channel could keep the channel bound.
 	 */
 	if (FIELD_GET(PCCSR_CHAN_STATUS, hw_rd(hw, PCCSR_CHAN(id.v))) >= PCCSR_STATUS_ON_PBDMA)
 		return -EBUSY;

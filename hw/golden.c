@@ -8,9 +8,9 @@
  * that address space until the engine loads another context.
  *
  * gr_lock is held while the golden context is made and freed. Flushes take tlb_lock inside gr_lock.
- * kvgpu_hw_gr_ctx_init() does not need gr_lock, because the image is constant after bring-up. The
- * copy in it takes copy_lock and waits, so its callers hold no lock of mdev/ that other vGPUs wait
- * for.
+ * kvgpu_hw_gr_ctx_init() does not need gr_lock, because the image is constant after bring-up. This
+ * function takes copy_lock and waits for the copy, so its callers hold no lock of mdev/ that other
+ * vGPUs wait for.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init() with gk110's functions):
- * power, unit registers, exceptions, microcode, golden context (golden.c). A reset of the engine
- * repeats all steps except the golden context, which is kept in memory.
+ * power, unit registers, exceptions, microcode, golden context (golden.c), with whose image each
+ * new context starts. A reset of the engine repeats all steps except the golden context, whose
+ * image is kept in memory.
  *
  * Bring-up, resets and take-down hold gr_lock. This file changes PMC_ENABLE under mask_lock.
  */
@@ -83,7 +84,7 @@ static void init_mmu(struct kvgpu_hw *hw)
 /* -------------------------------------------------------------- tables of zero-bandwidth clears */
 
 struct zbc_color {
-	/* .value: of each component; .l2: the same colour in L2's format */
+	/* .value: value of each component; .l2: the same colour in L2's format */
 	u32 format, value;
 	u32 l2;
 };

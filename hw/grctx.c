@@ -118,9 +118,9 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 }
 
 /*
- * Writes two registers of L2's set-up with their own values, so that FECS saves them with the
- * context. Stores the values for the patch lists of guests' contexts, too. (A patch list has the
- * register writes that FECS does when it loads a context.)
+ * Writes two registers of L2's set-up with their own values, so that FECS, the microcontroller that
+ * switches contexts, saves them with the context. Stores the values for the patch lists of guests'
+ * contexts, too. (A patch list has the register writes that FECS does when it loads a context.)
  */
 static void write_ltc(struct kvgpu_hw *hw)
 {

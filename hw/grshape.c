@@ -225,9 +225,9 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 }
 
 /*
- * Writes the same map of tiles to CRSTR in the GPCs, WWDX in the PPCs, and RSTR2D. WWDX divides by
- * the number of entries, so it also gets that number shifted left until bit 4 is set, and the
- * powers 2^5 to 2^11 modulo the result.
+ * Writes the same map of tiles to three kinds of units: CRSTR in each GPC, WWDX in each PPC, and
+ * RSTR2D. WWDX divides by the map's number of entries. So WWDX also gets NORMALIZED, which is this
+ * number shifted left until bit 4 is set, and the powers 2^5 to 2^11 modulo NORMALIZED.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {

@@ -171,7 +171,10 @@ static void ack_traps(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_TRAP, trap);
 }
 
-/* A tenant can cause errors of FECS' microcode by firmware methods, so the log is rate-limited. */
+/*
+ * FECS is the microcontroller that switches contexts. A tenant can cause errors of FECS' program by
+ * firmware methods (methods that this program executes), so the log is rate-limited.
+ */
 static void ack_fecs(struct kvgpu_hw *hw)
 {
 	u32 stat = hw_rd(hw, GR_FECS + FECS_INTR_UP);

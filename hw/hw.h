@@ -15,10 +15,10 @@
  *
  * BAR1: the first 2 MiB are the USERD window, which has the USERD of each channel: 512 bytes with
  * GP_GET and GP_PUT, the pointers of the channel's ring of work (GPFIFO). GP_PUT is the channel's
- * doorbell. The next 2 MiB (the mirror) show the same USERDs again for the host. After the mirror,
- * each vGPU has a slice, which the guest sees as its own BAR, and a PRAMIN window: 1 MiB that shows
- * the video memory behind the guest's PRAMIN (0x700000 in BAR0). The last KVGPU_POOL_SIZE bytes
- * show the pool. BAR3 has slices only.
+ * doorbell. The next 2 MiB (the mirror) show the same USERDs again: the host reads GP_GET and
+ * GP_PUT there. After the mirror, each vGPU has a slice, which the guest sees as its own BAR, and a
+ * PRAMIN window: 1 MiB that shows the video memory behind the guest's PRAMIN (0x700000 in BAR0).
+ * The last KVGPU_POOL_SIZE bytes show the pool. BAR3 has slices only.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -30,8 +30,8 @@
 #include "kvgpu/types.h"
 
 /*
- * Size of the host pool, bytes. BAR1 shows the whole pool, and needs room for the slices and PRAMIN
- * windows beside it.
+ * Size of the host pool, bytes. BAR1 shows the whole pool, so a larger pool would leave less room
+ * in BAR1 for the slices and PRAMIN windows.
  */
 #define KVGPU_POOL_SIZE		(96ul << 20)
 /* bytes of the USERD window: 4096 channels x 0x200 */
@@ -97,8 +97,9 @@ struct kvgpu_hw_events {
 	 */
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's copy channel failed. The job may still run. This function has to cut
-	 * the card off from system memory. The thread that asked for the fill or copy calls it.
+	 * A job of the host's own channel on a copy engine failed. The job may still run. This
+	 * function has to cut the card off from system memory. The thread that asked for the fill
+	 * or copy calls this function.
 	 */
 	void (*copy_stuck)(void *ctx);
 };
@@ -160,8 +161,8 @@ struct kvgpu_hw {
 int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev,
 		  void *ctx);
 /*
- * Takes the card down. No other thread may use the card any more. Until the function returns, the
- * interrupt thread may still call functions of struct kvgpu_hw_events.
+ * Takes the card down. Call it only when no other thread uses the card any more. Until the
+ * function returns, the interrupt thread may still call functions of struct kvgpu_hw_events.
  */
 void kvgpu_hw_fini(struct kvgpu_hw *hw);
 
@@ -216,7 +217,7 @@ void kvgpu_hw_share_give(struct kvgpu_hw *hw, struct kvgpu_hw_share *s);
 /* Takes a piece of whole pages from @s, of at least @size bytes. Returns 0 or -ENOMEM. */
 int kvgpu_hw_share_alloc(struct kvgpu_hw *hw, struct kvgpu_hw_share *s, u64 size,
 			 struct kvgpu_vram *out);
-/* Gives a piece back to @s and zeroes *@v. Unlike kvgpu_hw_vram_free(), takes no zeroed *@v. */
+/* Gives a piece back to @s and zeroes *@v. Don't call it with a *@v that is zeroed already. */
 void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
 
 /**
@@ -225,8 +226,8 @@ void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
  * @pd: address of the directory in video memory
  * @hub_only: true: only the TLBs of the hub; false: also those of the GPCs
  *
- * Return: 0 or -ETIMEDOUT. A card off the bus reads all ones, which look like a complete
- * invalidate: 0.
+ * Return: 0 or -ETIMEDOUT. Returns 0 also if the card is off the bus, because its registers read
+ * all ones, which look like the end of the invalidate.
  */
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 /**
@@ -270,7 +271,7 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
  */
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 
-/* All ids of channels, groups and runlists here are the chip's. */
+/* The ids of channels, groups and runlists below are the chip's, not a guest's. */
 /* Binds a channel to an instance block and a runlist. @inst: address in video memory. */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 /*
@@ -279,9 +280,9 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 /*
- * Enables or disables a channel. Does not sleep, and takes no lock. mdev/ holds gpu->lock when it
- * enables a channel. The recovery of mdev/ ends channels under the same lock, and a channel that it
- * has ended must stay disabled.
+ * Enables or disables a channel. Does not sleep, and takes no lock. mdev/ enables a channel only
+ * with gpu->lock held, because its recovery ends channels under this lock, and an ended channel
+ * must stay disabled.
  */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */
@@ -316,7 +317,7 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
- * @timeout_ms: how long to wait for the end of the preempt, from the write of the register on
+ * @timeout_ms: how long to wait for the end of the preempt, from the write of PFIFO_PREEMPT on
  * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
  * of hw/; and with preempt_lock held during the preempt and once after it
  * @arg: argument of @look
@@ -336,8 +337,8 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
  * @timeout_ms: how long to wait for the end of the preempt
  *
  * As kvgpu_hw_preempt(), but returns -ETIMEDOUT within about 1 ms if an urgent thread (hw/lock.h)
- * waits for preempt_lock. That thread's preempt overwrites PFIFO_PREEMPT, and the chip may forget
- * this one.
+ * waits for preempt_lock. That thread then writes its own preempt to PFIFO_PREEMPT, and the chip
+ * may forget the preempt of @id.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 /* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
@@ -365,12 +366,14 @@ void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
  */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 /*
- * Acknowledge the bits @intr0 and @intr1 of a PBDMA, all pending interrupts of GR, and the bits
- * @intr of a copy engine. @skip_method: the PBDMA skips the method at which it has stalled. Only
- * hw/intr.c calls these functions.
+ * The acknowledges of interrupts, which only hw/intr.c calls. hw_pbdma_ack() acknowledges the bits
+ * @intr0 and @intr1 of a PBDMA. With @skip_method the PBDMA also skips the method at which it has
+ * stalled.
  */
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
+/* Acknowledges all pending interrupts of GR. */
 void hw_gr_ack(struct kvgpu_hw *hw);
+/* Acknowledges the bits @intr of a copy engine. @engine: index in topo.engine. */
 void hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /*
  * Resets one engine and brings it up again. @engine is an index in topo.engine. The loaded context

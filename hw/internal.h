@@ -91,7 +91,8 @@ struct hw_copy {
 struct hw_runl {
 	struct hw_list {
 		struct kvgpu_vram mem;
-		u64 *copy;	/* in kernel memory: the .nr entries, without the copy channel's */
+		/* the .nr entries in kernel memory, without the entry of the copy channel */
+		u64 *copy;
 		u32 nr;
 		/* true: the list begins with the host's copy channel */
 		bool host;

@@ -239,8 +239,8 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 	/*
 	 * .only_with: the value is reported only if GPCCS_TRAP has this bit, else 0 is reported;
 	 * .only_with 0: the value is always reported. An acknowledge clears the ESR (error status
-	 * register) of a unit, but PROP keeps coordinates, format and storage type of its last
-	 * error, which may be another tenant's.
+	 * register) of a unit. But PROP, a unit of the GPC, keeps coordinates, format and storage
+	 * type of its last error, which may be another tenant's.
 	 */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,

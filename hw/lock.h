@@ -16,11 +16,13 @@
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
  *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
  *   another of the card's locks or waits in kvgpu_hw_lock_watched().
- * - Ordinary threads wait in a queue of turns instead. For a millisecond after its release, a lock
- *   is kept from other ordinary threads for the oldest waiter, at most three times for one waiter.
- *   A waiter that does not take it in that time loses its turn to the next thread that wants it. So
- *   a thread that takes a lock again and again can't keep it from a waiter that runs, and a waiter
- *   that is not run delays others for a bounded time.
+ * - Ordinary threads wait in a queue of turns instead. When a lock is released, it is kept for the
+ *   oldest waiter, and from other ordinary threads, for a millisecond. If the oldest waiter has not
+ *   taken it by then, the next thread that wants the lock takes that waiter's turn. If an urgent
+ *   thread (.urgent below) takes the lock before the waiter does, the lock is kept for the waiter
+ *   again after the next release, at most three times in all. So a thread that takes a lock again
+ *   and again can't keep it from a waiter that runs, and a waiter that is not run delays others for
+ *   a bounded time.
  *
  * The order of these locks is in docs/locking.md.
  */
@@ -51,8 +53,9 @@ struct kvgpu_hw_lock {
 	u64 kept_until;
 	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
-	 * number of waiting threads that are urgent: threads with a real-time priority or with
-	 * another of these locks, and threads in kvgpu_hw_lock_watched(), but not the lender
+	 * number of waiting threads that are urgent: threads that have a real-time priority,
+	 * threads that hold another of the card's locks, and threads in kvgpu_hw_lock_watched(),
+	 * but not the lender
 	 */
 	atomic_t urgent;
 };

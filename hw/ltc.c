@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The L2 cache: counts its partitions and slices, clears its table of colours and depths for
- * zero-bandwidth clears (ZBC), and sets up its compression cache (CBC). The CBC is not needed,
- * because the module maps pages without compression. Its tag memory stays at address 0, in memory
- * that is not used. Sources: nouveau nvkm/subdev/ltc/{base,gf100,gk104}.c.
+ * zero-bandwidth clears (ZBC), and sets up its compression cache (CBC). No page uses the CBC,
+ * because the module maps pages without compression. So the CBC gets no tag memory of its own: the
+ * address of the tags is set to 0, the start of video memory, which is not used (pool.c).
+ * Sources: nouveau nvkm/subdev/ltc/{base,gf100,gk104}.c.
  *
  * Runs at bring-up.
  */

@@ -5,8 +5,8 @@
  * nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  *
  * Invalidates and flushes take tlb_lock. A wait for the chip lasts up to MMU_WAIT_US; an invalidate
- * or an L2 flush may wait twice. Any thread that holds no spinlock, and neither event_lock nor
- * map_lock of mdev/ (docs/locking.md).
+ * or an L2 flush may wait twice. The caller may be any thread that holds no spinlock, and
+ * neither event_lock nor map_lock of mdev/ (docs/locking.md).
  */
 #include "hw/internal.h"
 

@@ -7,13 +7,15 @@
 #include "hw/internal.h"
 
 /*
- * Bytes at the start (HEAD) and at the end (TAIL) of video memory that stay unused. nouveau
- * reserves them, too, for VGA and for the VBIOS (gf100_ram_ctor()).
+ * Bytes at the start (HEAD) and at the end (TAIL) of video memory that nouveau reserves for VGA and
+ * for the VBIOS (gf100_ram_ctor()). They stay unused here, too.
  */
 #define TAIL		(1ull << 20)
 #define HEAD		(256ull << 10)
+/* The memory for partitions begins and ends at multiples of this: it begins at 2 MiB. */
 #define PART_ALIGN	(2ull << 20)
-#define SHARE_UNIT	(256ull << 10)	/* a table of small pages has this size */
+/* The size of a share is a multiple of this, the size of a table of small pages. */
+#define SHARE_UNIT	(256ull << 10)
 
 int hw_pool_init(struct kvgpu_hw *hw)
 {

@@ -92,7 +92,7 @@ static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 	}
 }
 
-/* The core clock is half of the core domain's frequency (nouveau gk104_domains: "core", 2000). */
+/* The core clock is half of the core domain's frequency (nouveau gk104_domains: .mdiv is 2000). */
 static u32 core_clock(struct kvgpu_hw *hw)
 {
 	bool pll = hw_rd(hw, PCLOCK_SRC_SEL) & BIT(DOMAIN_CORE);
