@@ -116,7 +116,8 @@ void kvgpu_trap_config_set(struct kvgpu_trap *t, u16 off, u32 val)
 
 /*
  * Reserves slots of the register file, before the guest can fill it, for registers with a write
- * hook: most of these hooks keep a value there. Lines with .bulk and long lines get no slots.
+ * hook: most of these hooks keep a value there. Lines with .bulk, and lines of more than 16
+ * registers, get no slots in advance.
  */
 static void reserve_slots(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 			  const struct kvgpu_reg_line *l)

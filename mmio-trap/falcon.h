@@ -18,7 +18,10 @@ enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
  */
 u32 vtrap_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void vtrap_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
-/* pmu.c, fecs.c: set registers as nouveau's program does when the guest has started the falcon */
+/*
+ * pmu.c, fecs.c: the guest has started the falcon. Set the registers that nouveau's program would
+ * set when it starts.
+ */
 void vtrap_pmu_start(struct kvgpu_trap *t);
 void vtrap_fecs_start(struct kvgpu_trap *t);
 /* pmu.c: computes anew whether the PMU's interrupt is raised */

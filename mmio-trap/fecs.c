@@ -58,7 +58,7 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 	a->cmd->inst = inst;
 }
 
-/* asks the host to write its golden image to the context of the instance in FECS_CHAN_ADDR */
+/* asks the host to write the host's golden image for the instance block in FECS_CHAN_ADDR */
 static void fecs_ctx_save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	struct kvgpu_gaddr inst;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPCs, their TPCs and PPCs: counts of units and error status. Set-up writes stay in the register
- * file, because the host has set up GR for all vGPUs.
+ * GPCs (clusters of GR, the graphics engine), with their units TPCs and PPCs: counts of units and
+ * error status. Set-up writes stay in the register file, because the host has set up GR for all
+ * vGPUs.
  */
 #include <gk110/falcon.h>
 #include <gk110/gr.h>

@@ -56,7 +56,7 @@ struct kvgpu_reg_line {
 	/* .ro: bits that a write does not change; .w1c: bits that a written 1 clears */
 	u32 ro, w1c;
 	u32 zero, one;		/* bits that always read as 0 or as 1 */
-	/* no slots in the register file: neither values nor counts are kept */
+	/* the register file has no slots for these registers: hooks have their values elsewhere */
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
@@ -85,7 +85,7 @@ struct kvgpu_reg_unit {
 	.rest = { .name = "others", .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, .why = (why_), \
 		.src = (src_) }
 
-/* table.c: all units, by address. */
+/* table.c: all units, in the order of their addresses. */
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
 /*
@@ -117,7 +117,10 @@ void vtrap_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
  */
 void vtrap_intr_host_set(struct kvgpu_trap *t, unsigned int bit, bool on);
 void vtrap_intr_nrhost_set(struct kvgpu_trap *t, unsigned int bit, bool on);
-/* Computes t->line anew, and sets t->edge if the line rises. Call it if EN or MASK has changed. */
+/*
+ * Computes t->line anew, and sets t->edge if the line rises. Call it if PMC_INTR_EN or
+ * PMC_INTR_MASK has changed.
+ */
 void vtrap_intr_update(struct kvgpu_trap *t);
 /* The guest has re-armed MSI: sets t->edge if the line is up. */
 void vtrap_intr_rearm(struct kvgpu_trap *t);

@@ -4,7 +4,9 @@
  * selects sources (PMC_INTR_MASK), and an enable bit lets the leaf's output through (PMC_INTR_EN).
  * Leaf 0 (host) and leaf 1 (non-redirectable host) make the interrupt line of the vGPU's PCI
  * function. nouveau disables the outputs, re-arms MSI, handles the sources and enables the outputs
- * again. So an MSI message is due on a rise of the line, and on a re-arm while the line is high.
+ * again. If a source is raised at that time, the line rises. So the vGPU sends an MSI message when
+ * the line rises. A re-arm while the line is up sends a message, too, because the line can't rise
+ * for the raised source any more.
  */
 #include <gk110/pmc.h>
 

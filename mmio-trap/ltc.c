@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * L2. Guests have no compression: their set-up stays in the register file, and a clear of tags
- * reads as done at once.
+ * L2. Guests have no compression: a guest's set-up of compression stays in its register file, and a
+ * clear of compression tags reads as done at once.
  */
 #include <gk110/ltc.h>
 

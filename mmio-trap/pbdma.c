@@ -3,8 +3,8 @@
  * PBDMAs, the units of PFIFO that read the pushbuffers of channels. The guest reads a snapshot that
  * the host took at an interrupt of this vGPU's channel. The guest's writes change the snapshot and
  * the register file. The guest's acknowledgement is a command, which also says whether the guest
- * has replaced the method by a no-operation, as nouveau does. The host has acknowledged the chip's
- * interrupt before that (hw/intr.c).
+ * has replaced the method by a no-operation, as nouveau does. By then the host has acknowledged the
+ * chip's interrupt already (hw/intr.c).
  */
 #include <gk110/fifo.h>
 

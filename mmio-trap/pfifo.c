@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO: interrupts, runlists, preemption, faults. Each of the bits 30:28 of PFIFO_INTR
- * (PFIFO_INTR_LEVELS) is set while another register is not 0 (fifo_status()). The guest clears such
- * a bit by that register, not in PFIFO_INTR. A submit of a runlist and a preempt are pending until
- * the host reports that they are done.
+ * (PFIFO_INTR_LEVELS) shows whether a register is not 0: PFIFO_RUNLIST_EVENT (bit 30),
+ * PFIFO_PBDMA_INTR_SOURCE (29), PFIFO_MMU_FAULT_SOURCE (28). The guest clears such a bit by a write
+ * to that register, not to PFIFO_INTR. A submit of a runlist and a preempt are pending until the
+ * host reports that they are done.
  *
  * A guest has one runlist with all engines (README.md).
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PTOP tells a guest which units its card has. The answers differ from the real card. Display and
- * video engines are absent (bits 0-3 of PTOP_DISABLE). In a GPC that has fewer TPCs than the
- * largest GPC, the last TPCs are off, whichever are off on the card. Memory is four equal
- * partitions. The card is initialised already. Engines are on runlist 0, because nouveau wakes only
- * sleepers of that runlist.
+ * video engines are absent (bits 0-3 of PTOP_DISABLE). If a GPC has fewer TPCs than the largest
+ * GPC, the last TPCs of that GPC read as off, whichever are off on the card. Memory is four equal
+ * partitions. The card is initialised already. All engines are on runlist 0, because nouveau wakes
+ * only threads that wait for runlist 0.
  */
 #include <gk110/ptop.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All units by address, the search for a register, and the checks of the tables. The module does
- * not load if a check fails.
+ * The list of all units, sorted by address, the search for a register, and the checks of the
+ * tables. The module does not load if a check fails.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -193,7 +193,7 @@ static const char *check_place(const struct kvgpu_reg_unit *u, const struct kvgp
 	return NULL;
 }
 
-/* The registers of two lines may interleave, so compare each. */
+/* The registers of two lines may interleave, so compare each register. */
 static const char *check_overlap(const struct kvgpu_reg_line *a, const struct kvgpu_reg_line *b)
 {
 	const struct kvgpu_reg_line *few = count_of(a) < count_of(b) ? a : b,
@@ -245,8 +245,8 @@ static const char *check_plain(void)
 }
 
 /*
- * A guest may map the page with the three flush registers, too, which mdev/machine/flush.c handles.
- * The other registers there have to behave as memory does.
+ * A guest may map the page with the three flush registers, too. Their mapped words are handled by
+ * mdev/machine/flush.c. The other registers of the page have to behave as memory does.
  */
 static const char *check_flush_page(void)
 {

@@ -2,7 +2,7 @@
 /*
  * PTHERM (temperature, PWM of the voltage, power gating), and PPWR, a range of registers without
  * known names. nouveau's power-gating sequence writes bit 31 of the PTHERM_PGOB registers and polls
- * until it reads 0.
+ * until the bit reads 0. For a guest the bit always reads 0.
  */
 #include <gk110/map.h>
 #include <gk110/therm.h>

@@ -93,7 +93,8 @@ struct kvgpu_trap {
 	 */
 	bool edge;
 
-	u32 fifo_intr;			/* PFIFO_INTR, without PFIFO_INTR_LEVELS */
+	/* PFIFO_INTR, without the bits PFIFO_INTR_LEVELS: reads compute them from other members */
+	u32 fifo_intr;
 	/*
 	 * the guest has enabled NON_STALL_INTERRUPT, by which a channel reports the end of a
 	 * submission
@@ -139,7 +140,7 @@ void kvgpu_trap_reset(struct kvgpu_trap *t);
 
 enum kvgpu_cmd_kind {
 	KVGPU_CMD_NONE = 0,
-	/* .chan: an instance pointer with the bind bit */
+	/* .chan: the guest wrote an instance pointer with the bind bit */
 	KVGPU_CMD_CHAN_BIND,
 	KVGPU_CMD_CHAN_UNBIND,	/* .chan: the bind bit is cleared */
 	KVGPU_CMD_CHAN_ENABLE,	/* .chan */
