@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFIFO, the unit that schedules channels: initialisation, the channel table, runlists and
- * preempts. A submit or a block of a runlist holds runl_lock, a preempt preempt_lock; the other
- * functions take no lock. Any thread. Sequences: nouveau
+ * preempts. A submit or a block of a runlist holds runl_lock, and a preempt holds preempt_lock. The
+ * other functions take no lock. Any thread may call them. Sequences: nouveau
  * nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>

@@ -7,7 +7,7 @@
  * return int return 0 or a negative error code.
  *
  * "Group" is a channel group (TSG): channels that the chip schedules together. GR is the graphics
- * engine.
+ * engine. The copy channel is the host's own channel on a copy engine.
  *
  * Video memory: the first 2 MiB and the last 1 MiB are not used. The host pool, for structures that
  * the host makes, lies below the last MiB. The memory between the first 2 MiB and the pool is for
@@ -97,9 +97,9 @@ struct kvgpu_hw_events {
 	 */
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 	/*
-	 * A job of the host's own channel on a copy engine failed. The job may still run. This
-	 * function has to cut the card off from system memory. The thread that asked for the fill
-	 * or copy calls this function.
+	 * A job of the host's copy channel failed. The job may still run. This function has to cut
+	 * the card off from system memory. The thread that asked for the fill or copy calls this
+	 * function.
 	 */
 	void (*copy_stuck)(void *ctx);
 };

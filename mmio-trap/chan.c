@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table (PCCSR). An instance pointer that the guest writes here names guest memory. The
- * command carries this address to the host, which builds an instance block of its own.
+ * The channel table (PCCSR). An instance pointer that the guest writes here names guest memory.
+ * KVGPU_CMD_CHAN_BIND carries this address to the host, which builds an instance block of its own.
  */
 #include <gk110/fifo.h>
 

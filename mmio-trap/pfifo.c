@@ -137,7 +137,7 @@ static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 	return t->runl_blocked;
 }
 
-/* One command is enough, because a guest has one runlist. */
+/* A write blocks or allows the guest's one runlist, but not both, so one command is enough. */
 static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
