@@ -66,9 +66,9 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 }
 
 /*
- * Words that tell how far the channel is in its ring and pushbuffer, its reference, and semaphore
- * methods A to C. (Method D begins an operation, and is not copied.) .mask: bits that are copied
- * from the guest's block.
+ * Words of the guest's block with the channel's progress: its places in its ring and pushbuffer,
+ * its reference counter, and the data of its semaphore methods A to C. The data of method D is not
+ * copied, because this method begins an operation. .mask: bits that are copied.
  */
 static const struct {
 	u16 off;

@@ -217,7 +217,10 @@ struct kvgpu_pool {
 
 	/* Scratch memory, in use during one call of a function of shadow.h. */
 	u64 page[PAGE_ENTRIES];
-	/* for each group of the current half, a bit for each marked page (sync.c) */
+	/*
+	 * for each group of the current half, a bit for each page whose host entry the sync has to
+	 * compute again
+	 */
 	u32 todo[SLOT_GROUPS];
 	struct kvgpu_item item[CHUNK_PAGES];
 	u32 nr_items;
@@ -233,8 +236,9 @@ struct kvgpu_pde {
 
 /* ------------------------------------------------------- pte.c: check and translate one entry */
 /*
- * Returns @pte, of a window, without the bits that restrict accesses: a forbidden access would be a
- * fault of the card's BAR, which a guest could cause at will (S5 of docs/invariants.md).
+ * Returns @pte, an entry of a window, without the bits that restrict accesses. A forbidden access
+ * would be a fault of the card's BAR, and a guest could cause such faults at will (S5 of
+ * docs/invariants.md).
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);

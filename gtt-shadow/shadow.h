@@ -52,11 +52,12 @@ struct kvgpu_shadow_ops {
 	 */
 	int (*read)(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len);
 	/*
-	 * Tells whether the CPU or the host may have written to [a, a + len) since the same space
-	 * or window was last brought up to date. True if the caller does not know. It is called for
-	 * a whole table, and may then be called for single pages. Spaces and windows may share a
-	 * page, and each must learn of a write to it. A write after this call must make the call in
-	 * a later sync return true.
+	 * Tells whether the CPU or the host may have written to [a, a + len) since the space or
+	 * window that is synced now was synced before. Returns true, too, if the caller can't know.
+	 * A sync calls this function for a whole table, and may then call it for single pages.
+	 * Spaces and windows may share a page, and the sync of each must learn of a write to the
+	 * page. After a write that comes later than this call, the call in the next sync must
+	 * return true.
 	 */
 	bool (*take_dirty)(void *ctx, struct kvgpu_gaddr a, u64 len);
 	/*
@@ -231,8 +232,8 @@ size_t kvgpu_shadow_win_size(u32 pages);
  *
  * The window then shows what the guest's tables map.
  *
- * Return: 0; -EINVAL if @pages or @s is not valid or not as before; -ENOSPC if the vGPU has too
- * many windows.
+ * Return: 0; -EINVAL if @pages is not as required above, or if @pages or @s is not that of the
+ * earlier calls for @win; -ENOSPC if the vGPU has 8 other windows.
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
 			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);
@@ -248,8 +249,9 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
- * Ends a window: sets the caller's entries (@pte) to @scrap, and clears *@win. The caller writes
- * the entries out and invalidates the BAR's TLB before kvgpu_shadow_reap().
+ * Ends a window: sets all its entries, @pte of kvgpu_shadow_win_sync(), to @scrap of that call, and
+ * clears *@win. The caller writes the entries out and invalidates the BAR's TLB before
+ * kvgpu_shadow_reap().
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 
@@ -343,9 +345,11 @@ struct kvgpu_patch_host {
  * @h: values of the host
  * @guest: pairs of the guest
  * @nr: number of pairs in @guest
- * @out: pairs for FECS: those of the host that place its buffers, then allowed ones of @guest
+ * @out: pairs for FECS: KVGPU_PATCH_OWN pairs that place the host's buffers, then allowed pairs of
+ * @guest
  * @max: most pairs in @out, KVGPU_PATCH_OWN at least
- * @rejected: number of pairs of @guest that were left out
+ * @rejected: number of pairs of @guest that were refused or found no room. Pairs for registers of
+ * the host's own pairs are left out, but do not count
  *
  * Return: number of pairs in @out.
  */

@@ -17,7 +17,7 @@
 /* The part of a range of pages that is inside one slot (128 MiB: internal.h). */
 struct part {
 	struct kvgpu_as *as;
-	/* .first: page of the slot */
+	/* .slot: index of the slot. .first: the part's first page, counted from the slot's start */
 	u32 slot, first, nr;
 	/* address in the card's video memory of the first page */
 	u64 host;

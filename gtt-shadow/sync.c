@@ -261,9 +261,9 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Tells whether a page of the table has to be read. @stale: pages to read even if they are not
- * dirty. ops->take_dirty() is called in any case: else the next sync would be told of writes before
- * this one.
+ * Tells whether any page of the table has to be read. @stale: pages to read even if they are not
+ * dirty. ops->take_dirty() is called even if @stale has pages: else the next sync would be told of
+ * writes that this sync reads.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
