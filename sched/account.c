@@ -97,7 +97,7 @@ static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 		s->wanted_ns += to - from;
 }
 
-/* Does what vsched_clock_tick() does, and returns whether another vGPU than current_ent can run. */
+/* As vsched_clock_tick(), but returns whether a vGPU other than s->current_ent can run. */
 static bool clock_advance(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e;

@@ -186,10 +186,11 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * Makes the decision if no vGPU can run, or if one vGPU can run, no other vGPU wants to run, and
- * @v->held is false. The chip gets the lists of all vGPUs that are not suspended (out->open),
- * except in two cases: if @v->held is true, or if a vGPU can run while another one with work is
- * parked. Then the chip gets only the list of the vGPU that can run, or no list if none can.
+ * Makes the decision in two cases: no vGPU can run; or one vGPU can run, no other vGPU wants to
+ * run, and @v->held is false. In both cases the chip gets the lists of all vGPUs that are not
+ * suspended (out->open), with two exceptions. If no vGPU can run and @v->held is true, the chip
+ * gets no list. If a vGPU can run while another one with work is parked, the chip gets only the
+ * list of the vGPU that can run.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)

@@ -11,8 +11,8 @@
 #include "sched/internal.h"
 
 /*
- * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU that counts in .bound "has
- * channels" here.
+ * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU "has channels" if it has
+ * bound a channel: struct kvgpu_sched_watch counts such vGPUs in .bound.
  */
 /*
  * Several vGPUs have channels, or one vGPU that is limited (.limited); work was seen in the last

@@ -51,8 +51,8 @@
 
 #define SCHED_V			4096u
 /*
- * Longest time, ns, by which one call advances a clock or changes a budget. The products of this
- * time and of SCHED_V, or of 100, fit into 64 bits.
+ * Longest time, ns, by which one call advances a clock or changes a budget. This time multiplied by
+ * SCHED_V, or by 100, fits into 64 bits.
  */
 #define SCHED_STEP_MAX		(1ull << 48)
 /*

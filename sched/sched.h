@@ -125,12 +125,12 @@ struct kvgpu_sched_ent {
 	 */
 	u64 woke_busy, slept_at, cut_next, free_next;
 	/*
-	 * Of its last turn that began while another vGPU could run. .turn_ns: length, ns, before
-	 * turn_even_out() corrected it; 0: there was no such turn since the vGPU last woke.
-	 * .turn_busy: .busy_ns when that turn began.
+	 * These three are of the vGPU's last turn that began while another vGPU could run.
+	 * .turn_ns: length of that turn, ns, before turn_even_out() corrected it; 0: there was no
+	 * such turn since the vGPU last woke. .turn_busy: .busy_ns when that turn began.
 	 */
 	u64 turn_ns, turn_busy;
-	s64 turn_over;			/* ns by which turn_even_out() made this turn shorter */
+	s64 turn_over;			/* ns by which turn_even_out() made that turn shorter */
 	/*
 	 * For park.c. .idle: it has work and the chip alone, and makes no progress, while another
 	 * vGPU could use the chip. .idle_since: since when, ns. .park_ns: length of its last
@@ -190,8 +190,8 @@ struct kvgpu_sched_choice {
 	 */
 	bool open;
 	/*
-	 * ns; call kvgpu_sched_choose() again by then; KVGPU_SCHED_NEVER: call it when something
-	 * changes
+	 * time, ns, by which to call kvgpu_sched_choose() again; KVGPU_SCHED_NEVER: there is no
+	 * need to call it before something changes
 	 */
 	u64 until;
 };
@@ -388,9 +388,9 @@ bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
 void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
 
 /*
- * A vGPU has a budget for resets of engines, and for evictions of ended channels from the chip that
- * took long. Both are called resets here. A reset beyond the budget is a strike.
- * mdev/machine/strike.c says which resets are strikes at once, without a budget.
+ * A vGPU has a budget for resets of engines, and for long evictions: those in which an ended
+ * channel took long to leave the chip. Both are called resets here. A reset beyond the budget is a
+ * strike. mdev/machine/strike.c says which resets are strikes at once, without a budget.
  */
 #define KVGPU_RESETS_BURST		32u
 #define KVGPU_RESET_FORGOTTEN_NS	500000000ull

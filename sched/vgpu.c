@@ -130,7 +130,10 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	vsched_clocks_settle(s);
 	s->policy = policy;
 	vsched_knobs_apply(s);
-	/* each vGPU gains lead_v, a full budget of its share: a debt becomes smaller by that */
+	/*
+	 * Equal and fixed share hold a vGPU back whose clock is not behind vclock. So each vGPU
+	 * gains lead_v, a full budget of its share. A debt becomes smaller by lead_v.
+	 */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
 	vsched_clocks_settle(s);
