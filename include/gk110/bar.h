@@ -56,9 +56,9 @@
 #define PEEPHOLE_DATA			0x060014
 
 /*
- * Flushes. A write of TRIGGER starts the flush. FLUSH_BAR (the CPU's writes through the windows) is
- * done when BUSY reads 0 (nvkm bar/g84.c), FLUSH_L2_ (the L2 cache) when TRIGGER and BUSY do (nvkm
- * ltc/gf100.c).
+ * Flushes. A write of TRIGGER starts the flush. FLUSH_BAR flushes the CPU's writes through the
+ * windows, and is done when BUSY reads 0 (nvkm bar/g84.c). FLUSH_L2_... flush the L2 cache, and are
+ * done when TRIGGER and BUSY read 0 (nvkm ltc/gf100.c).
  */
 #define FLUSH_BAR			0x070000
 #define FLUSH_L2_SYSMEM_INVALIDATE	0x070004

@@ -156,8 +156,9 @@
 #define M_LOAD_CB			0x2390	/* first of 16; M_LOAD_CB_END follows the last */
 #define M_LOAD_CB_END			0x23d0
 /*
- * A197: the release of a semaphore in another GPU's memory. Then methods that draw, that clear a
- * surface or a region of ZCULL (the unit that culls by depth), and that store or load ZCULL data.
+ * A197: a method that releases a semaphore in another GPU's memory, and methods that draw, that
+ * clear a surface or a region of ZCULL (the unit that culls by depth), or that store or load ZCULL
+ * data.
  */
 #define M_PEER_SEMAPHORE_RELEASE	0x02f0
 #define M_DRAW_ZERO_INDEX		0x0304

@@ -223,7 +223,7 @@
 #define   PBDMA_CHANNEL_VALID		BIT(13)
 #define PBDMA_TIMEOUT			0x12c
 #define   PBDMA_TIMEOUT_RESET		0xffffffff
-/* Bits as in PBDMA_INTR0. 1: stops the PBDMA until the acknowledgement. */
+/* Bits as in PBDMA_INTR0. 1: this interrupt stops the PBDMA until software acknowledges it. */
 #define PBDMA_INTR0_STALL		0x13c
 #define   PBDMA_INTR0_STALL_RESET	0xffffffff
 #define PBDMA_INTR1_STALL		0x140

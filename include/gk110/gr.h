@@ -20,8 +20,8 @@
 /* ------------------------------------- registers of the front end (FE) and of units in the hub */
 
 /*
- * Write 1 to clear. FECS is 1 while an enabled bit of FECS_INTR_UP is 1, TRAP while one of GR_TRAP
- * is.
+ * Write 1 to clear. FECS is 1 while an enabled bit of FECS_INTR_UP is 1. TRAP is 1 while an enabled
+ * bit of GR_TRAP is 1.
  */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
@@ -248,7 +248,7 @@
 /*
  * Offsets in DMEM of FECS, for nouveau's microcode (fuc/hub.fuc). LIST_HEAD, LIST_TAIL: offsets of
  * start and end of the hub's register list. CTX_CURRENT: address >> 8 of the current context.
- * CHAN_DATA: copy of its header. LIST_BASE: the register list.
+ * CHAN_DATA: copy of the current context's header. LIST_BASE: the register list.
  */
 #define FECS_OS_LIST_HEAD		0x000
 #define FECS_OS_LIST_TAIL		0x004

@@ -87,9 +87,10 @@
 #define   GR_TILE_MAP_BITS		5
 #define   GR_TILE_CFG_ROW_OFFSET	GENMASK(7, 0)
 #define   GR_TILE_CFG_ENTRIES		GENMASK(15, 8)
-#define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* ENTRIES << SHIFT: bit 4 is set */
+/* ENTRIES << SHIFT, with a SHIFT by which bit 4 becomes the highest bit that is set */
+#define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)
 #define   GR_TILE_CFG_SHIFT		GENMASK(23, 21)
-/* 2^5 modulo NORMALIZED; NORMALIZED, SHIFT and MOD5 are for PPC_WWDX_TILE_CFG */
+/* 2^5 modulo NORMALIZED. Only PPC_WWDX_TILE_CFG gets NORMALIZED, SHIFT and MOD5. */
 #define   GR_TILE_CFG_MOD5		GENMASK(28, 24)
 #define GR_SCC_INIT			0x40802c
 #define   GR_SCC_INIT_RAM		BIT(0)

@@ -49,8 +49,8 @@
  */
 #define GMMU_PTE_VALID			BIT_ULL(0)
 /*
- * 1: for privileged accesses. In a PTE of a big page without VALID: the MMU does not look at the
- * PTEs of small pages (nvkm vmmgk104.c).
+ * 1: the page is for privileged accesses only. In a PTE of a big page without VALID, 1: the MMU
+ * does not look at the PTEs of small pages (nvkm vmmgk104.c).
  */
 #define GMMU_PTE_PRIV			BIT_ULL(1)
 #define GMMU_PTE_RO			BIT_ULL(2)

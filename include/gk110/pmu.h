@@ -66,8 +66,8 @@
 #define PMU_PROC_IDLE			0x454c4449
 
 /*
- * Messages to the process MEMX. EXEC runs a script of commands, which begin with a word of OP and
- * LEN.
+ * Messages to the process MEMX. EXEC runs a script of commands. Each command begins with a word
+ * that has OP and LEN.
  */
 #define PMU_MEMX_INFO			0
 #define   PMU_MEMX_INFO_DATA		0
