@@ -73,7 +73,7 @@ struct kvgpu_shadow_ops {
 	void (*unpin)(void *ctx, iova_t iova, u32 nr);
 	/*
 	 * Make and free a table. @t->nr is set, table_new() sets the other members. Entries must be
-	 * 0 at first, in the GPU's table and in the mirror.
+	 * 0 at first, in the GPU's table and in the mirror. table_new() returns 0 or an error.
 	 */
 	int (*table_new)(void *ctx, u32 nr, struct kvgpu_table *t);
 	void (*table_free)(void *ctx, struct kvgpu_table *t);

@@ -163,7 +163,7 @@ enum gk110_ce_launcherr {
 #define   A0B5_ORIGIN_X			GENMASK(15, 0)
 #define   A0B5_ORIGIN_Y			GENMASK(31, 16)
 #define A0B5_PM_TRIGGER_END		0x1114
-/* end of the range that holds all methods whose data the method state keeps */
+/* end of the range that holds all methods whose data is kept (enum gk110_ce_state) */
 #define A0B5_MTHD_END			0x0740
 
 /*
