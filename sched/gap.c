@@ -46,7 +46,10 @@
 static u64 minus_ln(u64 random)
 {
 	u32 zeroes = random ? __builtin_clzll(random) : 63;
-	/* 2 * (1 - mantissa) in units of 2^-16; the mantissa is in [1/2, 1) */
+	/*
+	 * u is mantissa * 2^-zeroes, and the mantissa is in [1/2, 1). x is 2 * (1 - mantissa) in
+	 * units of 2^-16.
+	 */
 	u64 x = 65536 - ((random << zeroes) >> 47 & 65535);
 	u64 log2 = ((u64)zeroes << 16) + x - (CURVE * (x * (65536 - x) >> 16) >> 16);
 

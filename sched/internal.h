@@ -8,7 +8,8 @@
  * the vGPU's share: a vGPU whose clock is behind has had less than its share. These clocks are
  * compared with one clock of the GPU, vclock. As far as a vGPU's clock is ahead of vclock, the vGPU
  * is in debt: it has had more than its share, for example because its work did not end with its
- * turn.
+ * turn. A clock of the GPU that advances with real time advances by this time divided by .total,
+ * the share that is the whole GPU.
  *
  * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
  *   While no vGPU can run, vclock advances with real time, so that idle time pays off debts.
@@ -23,11 +24,12 @@
  * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is held back by its cap, is at
  * most lead_v behind vclock: a vGPU does not save up more GPU time while it sleeps. The lead puts
  * the vGPU before the vGPUs that ran while it slept. Leads of several sleeps do not add up, because
- * a sleep does not set the vGPU's clock back. debt_v limits debts: it stands for
- * KVGPU_SCHED_DEBT_MAX. A debt beyond debt_v is forgiven.
+ * a sleep does not set the vGPU's clock back. debt_v stands for KVGPU_SCHED_DEBT_MAX. It limits
+ * debts, and how far the clock of a vGPU that wants to run, and is not held back by its cap, can be
+ * behind vclock. A debt beyond debt_v is forgiven.
  *
  * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
- * wanted to run. Each vGPU has a second clock too, paced, which charges advance as they advance
+ * wanted to run. Each vGPU has a second clock too, paced. A charge advances paced by as much as
  * vtime. paced is compared with pace to decide whether the vGPU goes to the front when it wakes.
  * vclock can't decide this: it stands still while the last vGPUs of a round wait for their turns.
  *

@@ -64,8 +64,8 @@ enum kvgpu_sched_policy {
 	 */
 	KVGPU_SCHED_EQUAL_SHARE,
 	/*
-	 * Each vGPU gets .fixed_ppm of the GPU's time, which the driver sets to the vGPU's part of
-	 * the card's video memory. Unused time goes to no other vGPU.
+	 * Each vGPU gets .fixed_ppm millionths of the GPU's time. The driver sets .fixed_ppm to the
+	 * vGPU's part of the card's video memory. Unused time goes to no other vGPU.
 	 */
 	KVGPU_SCHED_FIXED_SHARE,
 };
