@@ -38,16 +38,24 @@ def check(tree):
 
 
 def model(tree):
-    """If the README of a unit of gpu-model/ lists headers of gk110/ after "May include", the unit
-    must include no others."""
+    """The README of a unit, a folder of gpu-model/, says after "May include" which headers of gk110/
+    the unit includes; `gk110/` alone stands for all. The unit must include no others."""
+    units = {}
     for file in tree.of(".c", ".h", rooms=("gpu-model",)):
-        readme = file.rpartition("/")[0] + "/README.md"
-        said = re.search(r"May include (.*?)(?:;|\.\s)", tree.text(readme), re.S) if readme in tree.known else None
-        lists = re.findall(r"`gk110/\{?([\w,]+)\}?\.h`", said.group(1)) if said else []
+        units.setdefault(file.rpartition("/")[0], []).append(file)
+    units.pop("gpu-model", None)
+    for unit, files in sorted(units.items()):
+        readme = unit + "/README.md"
+        said = re.search(r"May\s+include,?\s(.*?)(?:;|\.\s)", tree.text(readme), re.S) if readme in tree.known else None
+        if not said:
+            yield f"{readme}: does not say what the unit may include (May include ...)"
+            continue
+        lists = re.findall(r"`gk110/(?:\{?([\w,]+)\}?\.h)?`", said.group(1))
         may = {f"include/gk110/{name}.h" for names in lists for name in names.split(",")}
-        for to in tree.included(file, ("include",)):
-            if may and to.startswith("include/gk110/") and to not in may:
-                yield f"{file}: includes {to}, and {readme} does not allow that"
+        for file in files:
+            for to in tree.included(file, ("include",)):
+                if "" not in lists and to.startswith("include/gk110/") and to not in may:
+                    yield f"{file}: includes {to}, and {readme} does not allow that"
 
 
 def remote_table(tree):

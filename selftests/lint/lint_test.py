@@ -132,11 +132,21 @@ def rooms():
     expect("layers", "a folder of cuda/ that no table has", {"cuda/new/a.c": C}, "cuda/new/a.c: the table")
     expect("layers", "what the table of cuda/ allows",
            {"cuda/device/a.c": C + '#include "../image/a.h"\n#include <gk110/pmc.h>\n', "cuda/image/a.h": header("A_H")})
-    unit = {"gpu-model/ce/README.md": "May include `../model.h` and\n`gk110/{ce,ram}.h`; uses `gk110/pmc.h` not.\n"}
-    expect("layers", "a unit of the model includes what its README does not list", {**unit, "gpu-model/ce/a.c": C + "#include <gk110/pmc.h>\n"},
-           "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
-    expect("layers", "a unit of the model includes what its README lists",
-           {**unit, "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n", "include/gk110/ce.h": header("KVGPU_GK110_CE_H")})
+    ce = {"include/gk110/ce.h": header("KVGPU_GK110_CE_H")}
+    for begin in "May include `../model.h`", "Pure. May\ninclude, beside what\n[../README.md](../README.md) allows all units, `../model.h`":
+        unit = {**ce, "gpu-model/ce/README.md": f"{begin} and\n`gk110/{{ce,ram}}.h`; uses `gk110/pmc.h` not.\n"}
+        how = "after a comma" if "," in begin else "without a comma"
+        expect("layers", f"a unit of the model includes what its README does not list, {how}",
+               {**unit, "gpu-model/ce/a.c": C + "#include <gk110/pmc.h>\n"},
+               "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
+        expect("layers", f"a unit of the model includes what its README lists, {how}", {**unit, "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n"})
+    expect("layers", "a unit of the model whose README lists no header of gk110/ includes one",
+           {**ce, "gpu-model/ce/README.md": "May include `../model.h`, libc.\n", "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n"},
+           "gpu-model/ce/a.c: includes include/gk110/ce.h, and gpu-model/ce/README.md")
+    expect("layers", "a unit of the model that may include all of gk110/",
+           {**ce, "gpu-model/ce/README.md": "May include all of `gk110/`.\n", "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n"})
+    expect("layers", "a unit of the model whose README does not say what it may include",
+           {**ce, "gpu-model/ce/README.md": "Uses libc only.\n", "gpu-model/ce/a.c": C, "gpu-model/ce/b.c": C}, "gpu-model/ce/README.md: does not say")
     expect("walls", "hw sees mdev", {"hw/a.c": C + '#include "mdev/vgpu.h"\n', "mdev/vgpu.h": header("KVGPU_VGPU_H")}, "hw/a.c: includes mdev/vgpu.h")
     expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nvoid *sched_new(void)\n{\n\treturn malloc(8);\n}\n"},
            "sched/: wants malloc")
