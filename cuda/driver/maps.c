@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * What this process has mapped, from /proc. A thread's stack is found by the thread's control
- * block, which lies at its upper end and begins with glibc's list of robust mutexes, whose address
- * the kernel knows.
+ * block, which lies at its upper end and has glibc's list of robust mutexes, whose address the
+ * kernel knows. The first thread's stack has a name in /proc, but its control block lies elsewhere,
+ * beside its errno.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,9 +108,19 @@ bool maps_alone(void)
 	return threads(id, 2) == 1;
 }
 
-/*
- * Of all living threads but the first, whose stack has a name in /proc. False: some can't be found.
- */
+/* Return 0 or errno. *at: the thread's list of robust mutexes; 0: it has none yet, or none more. */
+static int control_block(pid_t thread, uintptr_t *at)
+{
+	struct robust_list_head *head;
+	size_t size;
+
+	if (syscall(SYS_get_robust_list, thread, &head, &size))
+		return errno;
+	*at = (uintptr_t)head;
+	return 0;
+}
+
+/* Of all living threads but the first. False: some can't be found. */
 static bool control_blocks(uintptr_t *at, unsigned int *n)
 {
 	static const struct timespec moment = { .tv_nsec = 1000000 };
@@ -118,21 +130,20 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 
 	*n = 0;
 	for (i = 0; ok && i < found; i++) {
-		struct robust_list_head *head = NULL;
-		size_t size;
-		long ret = 0;
+		uintptr_t block = 0;
+		int err = 0;
 
 		if (id[i] == getpid())
 			continue;
 		/* Not known for a thread that has just begun: wait. */
-		for (tries = 0; tries < MAX_TRIES && !ret && !head; tries++) {
-			ret = syscall(SYS_get_robust_list, id[i], &head, &size);
-			if (!ret && !head)
+		for (tries = 0; tries < MAX_TRIES && !err && !block; tries++) {
+			err = control_block(id[i], &block);
+			if (!err && !block)
 				nanosleep(&moment, NULL);
 		}
-		ok = ret ? errno == ESRCH : head != NULL;
-		if (!ret && head)
-			at[(*n)++] = (uintptr_t)head;
+		ok = err ? err == ESRCH : block;
+		if (!err && block)
+			at[(*n)++] = block;
 	}
 	free(id);
 	return ok;
@@ -140,27 +151,53 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 
 struct question {
 	uintptr_t at, end, upto;	/* upto: to here all is plain */
-	uintptr_t *block;
+	/* .block[nr_blocks] is the first thread's */
+	uintptr_t *block, frame;	/* frame: in the calling thread's stack */
 	unsigned int nr_blocks;
 	bool stack;
 };
 
+/* A control block ends one page behind that of the list of robust mutexes, at the latest. */
+static uintptr_t behind(uintptr_t block)
+{
+	return (block | (PAGE_BYTES - 1)) + 1 + PAGE_BYTES;
+}
+
 /*
  * Whether [at, end) has a part of a thread's stack in @m. A stack is taken to begin with @m (its
- * guard page is another mapping), and to end one page behind that of the control block.
+ * guard page is another mapping), and to end with the control block. A first thread has a stack
+ * without a name, too, if another thread has called fork(): in the child it is the first.
  */
 static bool has_stack(const struct question *q, const struct mapping *m)
 {
-	unsigned int i;
+	unsigned int i, n = q->nr_blocks;
 
-	for (i = 0; i < q->nr_blocks; i++) {
+	if (q->frame >= m->start && q->frame < m->end)
+		n++;
+	for (i = 0; i < n; i++) {
 		uintptr_t b = q->block[i];
 
-		if (b >= m->start && b < m->end &&
-		    q->at < (b | (PAGE_BYTES - 1)) + 1 + PAGE_BYTES && q->end > m->start)
+		if (b >= m->start && b < m->end && q->at < behind(b) && q->end > m->start)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Whether [at, end) has a part of what the first thread uses in every system call: its errno and
+ * its control block; and of its rseq area, to which the kernel writes. They are mapped together,
+ * maybe in one mapping with the application's memory, and are as far apart as in any thread.
+ */
+static bool has_first_block(const struct question *q)
+{
+	uintptr_t first = q->block[q->nr_blocks], mine = 0, from = (uintptr_t)&errno,
+		  rseq = (uintptr_t)__builtin_thread_pointer() + __rseq_offset;
+
+	if (control_block(0, &mine))
+		return true;
+	from = rseq < from ? rseq : from;
+	from = (first - (mine - from)) & ~(uintptr_t)(PAGE_BYTES - 1);
+	return first && q->at < behind(first) && q->end > from;
 }
 
 static bool look(const struct mapping *m, void *arg)
@@ -183,8 +220,11 @@ bool maps_plain(const uint8_t *at, size_t bytes)
 	struct question q = { .at = (uintptr_t)at,
 			      .end = (uintptr_t)at + bytes,
 			      .upto = (uintptr_t)at,
+			      .frame = (uintptr_t)__builtin_frame_address(0),
 			      .block = malloc(MAX_THREADS * sizeof(*q.block)) };
-	bool ok = q.block && control_blocks(q.block, &q.nr_blocks) && maps_each(look, &q);
+	bool ok = q.block && control_blocks(q.block, &q.nr_blocks) &&
+		  !control_block(getpid(), &q.block[q.nr_blocks]) && !has_first_block(&q) &&
+		  maps_each(look, &q);
 
 	free(q.block);
 	return ok && q.upto >= q.end && !q.stack;

@@ -14,8 +14,9 @@
  *   event of the move is asked for, and then holds the moving thread until another thread has read
  *   the event: thus the second thread.
  *
- * While a piece is replaced the calling thread touches no memory but its stack: other memory might
- * be in the piece, and the thread would wait for itself. So signals are blocked.
+ * While a piece is replaced the calling thread touches no memory but its stack, its control block
+ * and its errno, which maps_plain() accepts in no piece. Other memory might be in it, and the
+ * thread would wait for itself. So signals are blocked.
  *
  * A child of fork() would share these pages with its parent, unlike anonymous memory. So the child
  * replaces them by anonymous memory at once, where it can.

@@ -24,7 +24,7 @@ struct mapping {
 	uintptr_t start, end;
 	uint64_t offset, inode;
 	uint32_t major, minor;
-	/* private, without a file, readable and writable, not the first thread's stack */
+	/* private, without a file, readable and writable, not the program's first stack */
 	bool plain;
 	/* readable and writable, shared with other mappings of the file */
 	bool shared;
@@ -32,10 +32,14 @@ struct mapping {
 
 /*
  * In the order of addresses, until @look returns false. False: the mappings can't be read. Takes no
- * lock; a child of fork() calls it, too, in pages.c's handler.
+ * lock of the driver's; but fopen() and fgets() allocate, and take libc's locks. A child of fork()
+ * calls it, too, in pages.c's handler: glibc has made these locks usable by then.
  */
 bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg);
-/* All of it is plain, and no thread's stack, also not the calling thread's, is in it. */
+/*
+ * All of it is plain, and it has nothing of any thread's stack, control block or errno, also not of
+ * the calling thread's.
+ */
 bool maps_plain(const uint8_t *at, size_t bytes);
 /* This process has one thread. */
 bool maps_alone(void);
@@ -45,7 +49,8 @@ bool maps_alone(void);
 /*
  * What happens to other threads that write to a page while it is replaced; during pages_back() also
  * to those that read it. NONE: replace nothing. USER: the thread waits, but a system call fails
- * with EFAULT. WHOLE: the system call waits, too. ALONE: there is no other thread.
+ * with EFAULT. WHOLE: the system call waits, too. ALONE: there is no other thread. From worse to
+ * better: register.c compares them.
  */
 enum pages_means { MEANS_NONE, MEANS_USER, MEANS_WHOLE, MEANS_ALONE };
 enum pages_means pages_means(void);

@@ -5,6 +5,7 @@
  * stands for the file of the device's buffer.
  */
 #define _GNU_SOURCE	/* memfd_create() */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,17 +278,20 @@ struct shown_stack {
 	uint8_t *at;
 };
 
-/* Page of a stack frame. Not of a variable: a sanitizer may have put variables elsewhere. */
-static uint8_t *page_of_stack(void *frame)
+/*
+ * For a page of the stack give the frame, no variable: a sanitizer may have put variables
+ * elsewhere.
+ */
+static uint8_t *page_of(void *at)
 {
-	return (uint8_t *)((uintptr_t)frame & ~(uintptr_t)(PAGE_BYTES - 1));
+	return (uint8_t *)((uintptr_t)at & ~(uintptr_t)(PAGE_BYTES - 1));
 }
 
 static void *show_stack(void *arg)
 {
 	struct shown_stack *s = arg;
 
-	s->at = page_of_stack(__builtin_frame_address(0));
+	s->at = page_of(__builtin_frame_address(0));
 	pthread_barrier_wait(&s->ready);
 	pthread_barrier_wait(&s->over);
 	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);
@@ -315,7 +321,7 @@ static void other_memory_is_left_alone(void **state)
 	munmap(at + 2 * PAGE_BYTES, PAGE_BYTES);
 	assert_false(maps_plain(at, 8 * PAGE_BYTES));
 	assert_true(maps_plain(at, 2 * PAGE_BYTES));
-	assert_false(maps_plain(page_of_stack(__builtin_frame_address(0)), PAGE_BYTES));
+	assert_false(maps_plain(page_of(__builtin_frame_address(0)), PAGE_BYTES));
 	pthread_barrier_init(&s.ready, NULL, 2);
 	pthread_barrier_init(&s.over, NULL, 2);
 	assert_int_equal(pthread_create(&thread, NULL, show_stack, &s), 0);
@@ -329,6 +335,70 @@ static void other_memory_is_left_alone(void **state)
 	munmap(at, 2 * PAGE_BYTES);
 	munmap(at + 3 * PAGE_BYTES, 5 * PAGE_BYTES);
 	close(file);
+}
+
+/* Whether the page is plain that has @at. */
+static bool page_is_plain(const void *at)
+{
+	return maps_plain(page_of((void *)(uintptr_t)at), PAGE_BYTES);
+}
+
+struct first_thread {
+	void *head;			/* of its list of robust mutexes, in its control block */
+	int *error;
+	uint8_t *rseq;
+};
+
+static void *ask_about(void *arg)
+{
+	struct first_thread *f = arg;
+
+	return (void *)(uintptr_t)(page_is_plain(f->head) + page_is_plain(f->error) +
+				   page_is_plain(f->rseq));
+}
+
+/*
+ * The first thread's control block, errno and rseq area are not in its stack. A thread that
+ * replaced the page of its own errno would wait for itself.
+ */
+static void the_first_threads_block_is_left_alone(void **state)
+{
+	struct first_thread f = { .error = &errno,
+				  .rseq = (uint8_t *)__builtin_thread_pointer() + __rseq_offset };
+	pthread_t thread;
+	void *plain;
+	size_t size;
+
+	assert_int_equal(syscall(SYS_get_robust_list, 0, &f.head, &size), 0);
+	assert_null(ask_about(&f));
+	assert_int_equal(pthread_create(&thread, NULL, ask_about, &f), 0);
+	pthread_join(thread, &plain);
+	assert_null(plain);
+}
+
+static void *fork_here(void *arg)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(page_is_plain(__builtin_frame_address(0)) || page_is_plain(&errno) ||
+		      !page_is_plain(arg));
+	waitpid(child, &status, 0);
+	return (void *)(uintptr_t)status;
+}
+
+/* In the child the stack is the first thread's, but has no name in /proc. */
+static void the_stack_of_a_thread_that_forked_is_left_alone(void **state)
+{
+	struct own o = fresh(PAGE_BYTES);
+	pthread_t thread;
+	void *status;
+
+	assert_int_equal(pthread_create(&thread, NULL, fork_here, o.at), 0);
+	pthread_join(thread, &status);
+	assert_null(status);
+	end(&o, PAGE_BYTES);
 }
 
 static void new_mappings_stay(void **state)
@@ -464,6 +534,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contents_stay), cmocka_unit_test(other_memory_is_left_alone),
+			cmocka_unit_test(the_first_threads_block_is_left_alone),
+			cmocka_unit_test(the_stack_of_a_thread_that_forked_is_left_alone),
 			cmocka_unit_test(new_mappings_stay),
 		cmocka_unit_test(a_child_has_its_own), cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(nothing_is_lost_without_rights),
