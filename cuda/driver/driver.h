@@ -71,7 +71,8 @@ struct registered {
 	uint8_t *host;
 	size_t size;
 	unsigned int flags;
-	bool stays;			/* a copy could not show it: later copies don't try */
+	/* a call without @asked could not show it: later ones don't try */
+	bool stays;
 	struct shown *shown;
 	struct registered *next;
 };
@@ -582,9 +583,14 @@ struct jit {
 	char text[4096];
 };
 enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to load it, or to link it */
+/* Keeps pointers to @values and to the buffers in it; jit_report() writes there. */
 void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
 void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void jit_report(struct jit *j);
+/*
+ * @ptx ends at a 0 or after @n bytes. The caller frees the result, *cubin or *out. After an error
+ * the result is NULL or unchanged.
+ */
 CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin,
 		     size_t *size);
 CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
@@ -597,7 +603,9 @@ CUresult read_file(const char *name, uint8_t **out, size_t *size);
 struct registered *registered_at(CUcontext ctx, const void *host);
 /*
  * If possible registered memory becomes a range that the GPU sees: its pages are replaced by others
- * (pages.c). @asked: the application asks for its address on the GPU.
+ * (pages.c). @asked, or DEVICEMAP: the application needs the GPU's address. Then MEANS_USER is
+ * enough, and an attempt that failed is made again. Copies and questions about a pointer don't pass
+ * @asked: another thread's system call must not fail for them.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while ctx->device is open */

@@ -39,6 +39,7 @@ struct graph_work {
 		CUDA_MEMSET_NODE_PARAMS set;
 		CUDA_HOST_NODE_PARAMS host;
 		CUgraph child;			/* belongs to the node */
+		/* may be destroyed by now: only event_of() says, with its context locked */
 		CUevent event;
 	};
 };
@@ -126,6 +127,7 @@ CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
 
 /* graphnode.c. work_free() and work_copy() need the lock for a child graph. */
 void work_free(struct graph_work *w);
+/* After an error *to is not to be freed. */
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
 /*
  * Check, and fill in @w. After an error there is nothing to free. Call with nothing locked, but for

@@ -109,7 +109,9 @@ static bool has_address(CUcontext ctx, const void *what)
 
 /*
  * Lock the context that has @ptr; if none has, the current one, with *range NULL. @show: the GPU's
- * address is asked for, so show registered memory to it.
+ * address is asked for, so show registered memory to it; but without @asked of registered_show():
+ * libraries ask so about any pointer (the runtime's cudaPointerGetAttributes() does), and most only
+ * want to know what it is.
  */
 static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host,
 			      const struct range **range)
