@@ -145,6 +145,7 @@ int barmap_lost_fd(const struct barmap *b);
 struct vu_msg {
 	struct vu_hdr hdr;
 	const uint8_t *data;		/* the bytes behind the header, not aligned */
+	/* for a handler: within the bounds that messages.c's table has for the command */
 	uint32_t len;
 	int *fds;			/* a handler that keeps a descriptor sets it to -1 */
 	unsigned int nr_fds;

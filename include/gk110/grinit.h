@@ -2,7 +2,8 @@
 /*
  * Registers that the host writes at bring-up of the graphics engine (GR): power gating, tables that
  * depend on the card's numbers of units, bundles (pieces of GR's state, gr.h), and enables of
- * exceptions. Also exceptions that gr.h does not name, and sizes of GR's shared buffers.
+ * exceptions. Also exceptions that gr.h does not name, sizes of GR's shared buffers, and two
+ * registers of the L2 cache.
  *
  * Sources: nouveau
  * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and

@@ -2,6 +2,8 @@
 /*
  * LTC (rnndb: PMFB), the L2 cache. It has parts with slices, a cache of compression bits (CBC) and
  * a table of values for zero-bandwidth clears (ZBC).
+ * LTC_ACTIVE_LTCS (at LTC_BCAST) and LTC_CBC_CFG, which the host writes at bring-up, are in
+ * grinit.h.
  * Sources: rnndb memory/gf100_pmfb.xml, nouveau nvkm/subdev/ltc/{gf100,gk104}.c.
  */
 #ifndef KVGPU_GK110_LTC_H

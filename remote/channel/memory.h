@@ -18,7 +18,10 @@ int memory_make(uint64_t bytes);
  * Send @n bytes with the descriptor, which stays the caller's: 0; -ECONNRESET: not all have gone.
  */
 int memory_send(int to, const void *bytes, size_t n, int memory);
-/* Read @n bytes. *memory: a descriptor that came, the caller's then, or -1. As line_read(). */
+/*
+ * As line_read(), but @from has no TLS. *memory: a descriptor that came, the caller's then, also
+ * after an error; or -1. Over another socket than a UNIX one none comes.
+ */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
 /* Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why. */
 int memory_check(int memory, uint64_t bytes, const char **why);
