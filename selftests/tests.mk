@@ -93,6 +93,9 @@ $(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c
 sm-disasm: $(SM_DISASM)/compare $(SM_DISASM)/ptxgen ## what selftests/cuda/disasm/run.sh runs; prints where it is
 	@echo '$(SM_DISASM)'
 .PHONY: sm-disasm
+UNIT_TESTS += gpu-model/gr/sm/isa_test
+SRC_gpu-model/gr/sm/isa_test	:=
+$(O)/asan/selftests/unit/gpu-model/gr/sm/isa_test.o: $(addprefix gpu-model/gr/sm/,isa_avx2.c isa_avx512.c)
 SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c core/clock.c) \
 		   $(addprefix selftests/unit/gpu-model/gr/sm/,rig.c oracle.c)
 UNIT_TESTS += $(addprefix gpu-model/gr/sm/,kernels_test ops_test textures_test surfaces_test)

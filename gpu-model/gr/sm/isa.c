@@ -17,17 +17,34 @@ static const struct isa {
 
 #define NR_ISA	(sizeof(isas) / sizeof(isas[0]))
 
+#if defined(__x86_64__) && !defined(__clang__)
+/*
+ * Ask for all that the pragma of isa_avx2.c names, and of isa_avx512.c. A processor may have AVX2
+ * without LZCNT, and computes something else then, without a trap.
+ */
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
+	       __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
+	       __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("f16c");
+}
+
+static bool has_avx512(void)
+{
+	return has_avx2() && __builtin_cpu_supports("avx512f") &&
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+}
+#endif
+
 static bool present(const char *name)
 {
 #if defined(__x86_64__) && !defined(__clang__)
 	if (!strcmp(name, "avx2"))
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-		       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+		return has_avx2();
 	if (!strcmp(name, "avx512"))
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-		       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma") &&
-		       __builtin_cpu_supports("bmi2");
+		return has_avx512();
 #endif
 	return !strcmp(name, "base");
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The lane-wise instructions for AVX2 and FMA. */
+/*
+ * The lane-wise instructions for AVX2 and FMA. isa.c asks the processor for each unit that the
+ * pragma below names.
+ */
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
