@@ -121,6 +121,9 @@ bench-sm: $(O)/sm_bench ## speed of the GPU model's shader machine by itself
 # --- gpu-model/main.c: its command line
 UNIT_TESTS += gpu-model/main_test
 SRC_gpu-model/main_test		:=
+# the whole model, driven by a client
+UNIT_TESTS += gpu-model/start_test
+SRC_gpu-model/start_test	:= $(MODEL_SRC) $(VBIOS_SRC)
 
 # --- gpu-model/vfio, and gpu-model/plugin, the helper inside QEMU
 VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) gpu-model/core/clock.c \

@@ -3,7 +3,8 @@
  * PPCI: configuration space through BAR0, and the PCIe link's speed controls.
  *
  * The fields in the table below can be written through the mirror. Base addresses, command and MSI
- * registers are read-only here (open: how the card's mirror treats writes to them).
+ * registers are read-only here (open: how the card's mirror treats writes to them). vfio/pci.c has
+ * the reset values, and the bits that configuration cycles write.
  */
 #include <string.h>
 
@@ -98,6 +99,7 @@ static void ppci_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 	}
 }
 
+/* The bus has reset g->config before (device_reset() in vfio/messages.c). */
 static void ppci_reset(struct gk110 *g)
 {
 	reg_set(g, PPCI_LINK_CAP, PPCI_LINK_CAP_V2 | FIELD_PREP(PPCI_LINK_CAP_SPEED, link_max(g)));

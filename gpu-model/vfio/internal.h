@@ -94,7 +94,10 @@ void irq_update_intx(struct vfio_server *s);
 
 /* ------------------------------------------------------------------ configuration space (pci.c) */
 
-/* Set g->config to its reset values. Lock held. */
+/*
+ * Set g->config to its reset values. Call before gk110_reset(), as the reset of the units reads and
+ * changes g->config. Lock held.
+ */
 void pci_config_reset(struct gk110 *g);
 /* These three read one word: any thread, with or without the lock. */
 bool pci_memory_enabled(const struct gk110 *g);

@@ -257,7 +257,11 @@ void device_reset(struct vfio_server *s)
 	if (s->barmap)
 		barmap_enable(s->barmap, false);
 	pthread_mutex_lock(&s->g->lock);
-	pci_config_reset(s->g);		/* first, so that there is no bus mastering any more */
+	/*
+	 * first: bus mastering ends, and the reset of the units (root/ppci.c) reads the link's
+	 * capability there and sets ROM_SHADOW
+	 */
+	pci_config_reset(s->g);
 	s->irq.level = false;
 	s->irq.masked = false;
 	pthread_mutex_unlock(&s->g->lock);

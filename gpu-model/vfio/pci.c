@@ -3,6 +3,9 @@
  * Configuration space: reset values and the bits that software can write.
  *
  * GK110 has no function level reset (lspci: FLReset-) and keeps its state over D3hot (NoSoftRst+).
+ *
+ * BAR0 mirrors this space. root/ppci.c has a table of its own for writes to the mirror, with words
+ * that are not in the table below: ROM_SHADOW, which the reset of the units sets, and one more.
  */
 #include <string.h>
 
@@ -77,6 +80,16 @@ static const struct config_word words[] = {
 
 #define NR_WORDS (sizeof(words) / sizeof(words[0]))
 
+static const struct config_word *word_find(uint32_t off)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_WORDS; i++)
+		if (words[i].off == off)
+			return &words[i];
+	return NULL;
+}
+
 static uint32_t word_get(const struct gk110 *g, uint32_t off)
 {
 	uint32_t v;
@@ -100,11 +113,14 @@ _Static_assert(offsetof(struct gk110, config) % 4 == 0, "words of the configurat
 
 void pci_config_reset(struct gk110 *g)
 {
-	unsigned int i;
+	const struct config_word *w;
+	uint32_t off;
 
-	memset(g->config, 0, sizeof(g->config));
-	for (i = 0; i < NR_WORDS; i++)
-		word_set(g, words[i].off, words[i].reset);
+	/* word by word, as other threads read the command register meanwhile */
+	for (off = 0; off < sizeof(g->config); off += 4) {
+		w = word_find(off);
+		word_set(g, off, w ? w->reset : 0);
+	}
 }
 
 bool pci_memory_enabled(const struct gk110 *g)
@@ -132,16 +148,6 @@ void pci_show_intx(struct gk110 *g, bool level)
 void pci_config_read(struct gk110 *g, uint32_t off, uint8_t *data, size_t len)
 {
 	memcpy(data, g->config + off, len);
-}
-
-static const struct config_word *word_find(uint32_t off)
-{
-	unsigned int i;
-
-	for (i = 0; i < NR_WORDS; i++)
-		if (words[i].off == off)
-			return &words[i];
-	return NULL;
 }
 
 static void word_write(struct gk110 *g, uint32_t off, uint32_t val, uint32_t be)

@@ -344,9 +344,8 @@ int vfio_server_run(struct vfio_server *s, struct gk110 *g)
 	int ret;
 
 	s->g = g;
-	pthread_mutex_lock(&g->lock);
-	pci_config_reset(g);
-	pthread_mutex_unlock(&g->lock);
+	/* gk110_create() has reset the units over an empty configuration space */
+	device_reset(s);
 	ret = s->barmap ? barmap_start(s->barmap, g) : 0;
 	if (ret)
 		return ret;

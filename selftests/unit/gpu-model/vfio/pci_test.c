@@ -2,6 +2,8 @@
 /* Configuration space: a K20m's contents, which bits can be written. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,36 @@ static void test_read_only_rest(void **state)
 	assert_memory_equal(fake.g->config, before, sizeof(before));
 }
 
+#define LOOKS	10000000u
+
+static atomic_bool looked;
+
+/* Returns whether the command register was ever other than a reset leaves it. */
+static void *look_at_command(void *arg)
+{
+	const uint32_t *at = (const uint32_t *)(fake.g->config + GK110_PCI_CMD_STA);
+	bool other = false;
+
+	for (unsigned int i = 0; i < LOOKS && !other; i++)
+		other = __atomic_load_n(at, __ATOMIC_RELAXED) != GK110_PCI_STA_CAP_LIST;
+	atomic_store(&looked, true);
+	return other ? fake.g : NULL;
+}
+
+/* Other threads read the command register without the lock: a reset writes it once. */
+static void test_reset_while_others_look(void **state)
+{
+	pthread_t thread;
+	void *other;
+
+	atomic_store(&looked, false);
+	assert_int_equal(pthread_create(&thread, NULL, look_at_command, NULL), 0);
+	while (!atomic_load(&looked))
+		pci_config_reset(fake.g);
+	pthread_join(thread, &other);
+	assert_null(other);
+}
+
 static void test_unaligned_write(void **state)
 {
 	static const uint8_t data[7] = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x99, 0x88 };
@@ -154,7 +186,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_identity), T(test_base_addresses_hold_their_size), T(test_capabilities),
 		T(test_extended_capabilities), T(test_command), T(test_status_bits_clear_on_one),
-		T(test_read_only_rest), T(test_unaligned_write),
+		T(test_read_only_rest), T(test_reset_while_others_look),
+		T(test_unaligned_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
