@@ -3,6 +3,9 @@
  * What is written into pushbuffers. Sources: NVIDIA's class headers (open-gpu-doc): cla16f.h
  * (host), cla0b5.h (copies), cla1c0.h (compute). Subchannels: as Mesa's drivers use them on this
  * chip.
+ *
+ * Includes libc alone: qmd.c, cuda/persist/ and tests use this header without the rest of the
+ * folder.
  */
 #ifndef KVGPU_CUDA_METHODS_H
 #define KVGPU_CUDA_METHODS_H

@@ -2,7 +2,7 @@
 /*
  * User objects live as long as the application, a graph, or an executable graph made from it refers
  * to them. Their destructor is called without any lock, by the next thread that calls
- * users_destroy(), as graphs_leave() does.
+ * graphs_leave(), as users_destroy() does.
  */
 #include <stdlib.h>
 

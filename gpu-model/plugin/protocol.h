@@ -9,7 +9,8 @@
  *           fills the page or wakes the vCPU.
  *
  * Opening: helper sends HELLO on calls (with the faults channel attached unless @uffd_error), model
- * sends WELCOME.
+ * sends WELCOME. After a HELLO with @uffd_error, or of another version, the model closes the
+ * connection instead.
  */
 #ifndef KVGPU_MODEL_PLUGIN_PROTOCOL_H
 #define KVGPU_MODEL_PLUGIN_PROTOCOL_H
@@ -28,7 +29,7 @@
 
 enum barmap_type {
 	BARMAP_HELLO = 1,
-	BARMAP_WELCOME,
+	BARMAP_WELCOME,	/* with one descriptor for each window, its region's file */
 	BARMAP_ACK,
 	BARMAP_FAULT,
 	BARMAP_FILE,	/* @arg: id; the file comes as descriptor */
@@ -36,9 +37,14 @@ enum barmap_type {
 	/* find QEMU's mappings of the windows; the ack's value: how many were found */
 	BARMAP_ATTACH,
 	BARMAP_DETACH,	/* the windows will be unmapped: do not touch them any more */
-	BARMAP_BATCH,	/* @arg: number of operations that follow */
+	/*
+	 * @arg: number of operations that follow. The helper stops at the first that fails; those
+	 * before it stay done.
+	 */
+	BARMAP_BATCH,
 };
 
+/* @seq: the model counts its calls, and an ACK has its call's number; another one ends the link */
 struct barmap_hdr {
 	uint32_t type;
 	uint32_t seq;
@@ -79,7 +85,10 @@ struct barmap_fault {
 
 enum barmap_op_code {
 	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes waiting vCPUs */
-	/* pages read as ones, writes to them are lost; wakes waiting vCPUs */
+	/*
+	 * pages read as ones; a write stays in QEMU and is read back until the page is emptied;
+	 * wakes waiting vCPUs
+	 */
 	BARMAP_POISON,
 	BARMAP_ZAP,		/* pages are emptied: the next access faults */
 	BARMAP_WAKE,		/* changes nothing: waiting vCPUs try again */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFUSE and PSTRAPS: constants of the die and the board. A fuse word can be read only while readout
- * is enabled in PTOP and requested in PFUSE; otherwise it reads 0.
+ * PFUSE: constants of the die. A fuse word can be read only while readout is enabled in PTOP and
+ * requested in PFUSE; otherwise it reads 0.
+ *
+ * PSTRAPS: what resistors on the board set. Its words have no handler here: a write changes a strap
+ * until the next reset.
  */
 #include <gk110/pfuse.h>
 #include <gk110/ptop.h>

@@ -10,6 +10,8 @@
 
 #include "internal.h"
 
+_Static_assert((unsigned int)BARMAP_NR_WIN == NR_WIN, "the helper's windows are the model's");
+
 #define BARMAP_NR_TRANSIENT	256
 #define BARMAP_NR_RECENT	16
 

@@ -23,8 +23,8 @@ extern const struct bus_ops vfio_bus_ops;
  */
 struct vfio_server *vfio_server_create(const struct vfio_options *opt);
 /*
- * Reset @g, which was started, with its configuration space, and print "ready" on stdout. Then serve
- * it until SIGTERM or SIGINT. Return 0, or -errno when the server itself can't go on.
+ * Reset @g, which was started, with its configuration space, and print "ready" on stdout. Then
+ * serve it until SIGTERM or SIGINT. Return 0, or -errno when the server itself can't go on.
  */
 int vfio_server_run(struct vfio_server *s, struct gk110 *g);
 /*

@@ -3,7 +3,9 @@
 # tb build-exec, tb kernels and tb kernel-tree: for building programs and modules for the server.
 
 # tb build-exec -- CMD: runs CMD in the tools root, with this checkout, the cache and the build
-# folder (O of the environment, if it is set) mounted there at the same paths.
+# folder (O of the environment, if it is set) mounted there at the same paths. CMD runs as root in
+# the finished stage itself, which all beds and other build-execs use meanwhile, without a lock: it
+# must write below these folders only, or in /tmp, which is its own.
 cmd_build_exec()
 {
 	[ "${1-}" != -- ] || shift
@@ -41,7 +43,8 @@ build_places()
 }
 
 # tb kernel-tree [--key] KERNEL: prints the path, in the tools root, of the kernel tree that modules
-# for KERNEL are built with.
+# for KERNEL are built with. --key: the name of the tools stage before it, which changes with the
+# kernels and the compiler. kvgpu.mk hashes both for the key of a built module.
 cmd_kernel_tree()
 {
 	local label key=''

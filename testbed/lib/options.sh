@@ -36,6 +36,8 @@ check_count() # OPTION VALUE [MOST]: ends tb if VALUE is not a number from 1 to 
 		usage_error "$1 wants a number from 1 to ${3:-99}, not '$2'"
 }
 
+# up_defaults: sets the options of tb up. BED_PARAMETERS (bed.sh) must have those that the supervisor
+# or a later command reads, and help.sh all that a person can give.
 up_defaults()
 {
 	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes CARDS=1 BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''

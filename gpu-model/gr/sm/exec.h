@@ -336,8 +336,9 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
 /* ------------------------------------------------------------------ memory.c */
 
 /*
- * Host pointer to @size bytes at @va (size: a power of two; @va is aligned to it). NULL: a fault
- * was recorded.
+ * Host pointer to @size bytes at @va, which do not cross a page: @va is aligned to @size, or to 16
+ * if that is 12. NULL: a fault was recorded. Memory comes in whole pages, so the pointer is good
+ * from the begin of @va's page to its end; lane_ldst.h relies on that.
  */
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 /* Drop all translations: call it whenever the thread has let dma_lock go. */

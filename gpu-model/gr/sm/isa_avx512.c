@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lane-wise instructions for AVX-512 (F, BW, DQ, VL, CD). isa.c asks the processor for each unit
- * that the pragma below names.
+ * The lane-wise instructions for AVX-512 (F, BW, DQ, VL, CD). isa.c asks the processor for each
+ * unit that the pragma below names.
  */
 #include <fenv.h>
 #include <math.h>

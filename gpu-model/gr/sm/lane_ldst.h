@@ -6,6 +6,10 @@
  * Where lanes of one store have the same address, the lowest lane's value stays, so stores go from
  * the highest lane to the lowest. CUDA leaves open which value stays; on an H200 it is the lowest
  * lane's (for 32 bits and less; seen 2026-11-20).
+ *
+ * A pointer of xlat_host() is used for all of its page (exec.h), here and for rows of local memory.
+ * Accesses are volatile, so that a word is read or written once: other threads, engines and CPUs
+ * use the memory at the same time.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_LDST_H
 #define KVGPU_MODEL_GR_SM_LANE_LDST_H
