@@ -339,23 +339,24 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster
-UNIT_TESTS += $(addprefix remote/cluster/relay/,cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
+UNIT_TESTS += $(addprefix remote/cluster/relay/,broker_test cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
 	      wait_test)
 SRC_remote/cluster/relay/cut_test	:=
 SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
-# greet.c, measure.c, pull.c, bulk.c, proxy.c and link.c are compiled with a stand-in for mpi.h
+# broker.c, greet.c, measure.c, pull.c, bulk.c, proxy.c and link.c are compiled with a stand-in for mpi.h
+SRC_remote/cluster/relay/broker_test	:=
 SRC_remote/cluster/relay/greet_test	:= remote/cluster/relay/greet.c $(REMOTE_CHANNEL_SRC)
 SRC_remote/cluster/relay/measure_test	:= remote/cluster/relay/measure.c
 SRC_remote/cluster/relay/note_test	:= remote/wire/cursor.c
 SRC_remote/cluster/relay/proxy_test	:= $(addprefix remote/cluster/relay/,proxy.c link.c)
 SRC_remote/cluster/relay/pull_test	:= $(addprefix remote/cluster/relay/,pull.c bulk.c) remote/wire/cursor.c
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.o bulk.o proxy.o link.o) \
-  $(addprefix selftests/unit/remote/cluster/relay/,greet_test.o measure_test.o proxy_test.o pull_test.o)): \
+  $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o greet_test.o measure_test.o proxy_test.o pull_test.o)): \
 	TEST_CPPFLAGS += -Iselftests/unit/remote/cluster/relay/mpi
-$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,pull_test.o proxy_test.o)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -D_GNU_SOURCE
-$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,pull_test.o proxy_test.o)): | $(REMOTE_GEN)/.made
+$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -D_GNU_SOURCE
+$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): | $(REMOTE_GEN)/.made
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/children_test	:= remote/cluster/run/children.c
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the broker does with a program that connects: it tells the proxy to open a lane. If there is
+ * no memory for the lane on this side, the link is lost, as the proxy has opened its side.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "remote/cluster/relay/broker.c"
+
+#include <cmocka.h>
+
+static struct link the_link, *links[] = { &the_link };
+static unsigned int asked, opened, lost;	/* the proxy for a lane; lanes; links */
+static bool no_memory;
+
+/* ------------------------------------------------------------------ the rest of the program */
+
+struct lane *lane_find(struct link *l)
+{
+	return &l->lanes[0];
+}
+
+bool link_open(struct link *l, const struct lane *n)
+{
+	asked++;
+	return true;
+}
+
+bool lane_open(struct lane *n, int fd)
+{
+	assert_int_equal(asked, 1);
+	close(fd);
+	opened += !no_memory;
+	return !no_memory;
+}
+
+void link_lose(struct link *l, const char *why)
+{
+	assert_ptr_equal(l, &the_link);
+	lost++;
+}
+
+/* the rest is not called */
+#define NOT_CALLED(type, name, ...)	\
+	type name(__VA_ARGS__)		\
+	{				\
+		abort();		\
+	}
+
+NOT_CALLED(void, nursery_say, const char *format, ...)
+NOT_CALLED(int, kvgpu_remote_listen, const char *address, const char **why)
+NOT_CALLED(void, folder_remove, const char *path)
+NOT_CALLED(bool, pace, const struct settings *s, struct pollfd *p, unsigned int n, bool moved,
+	   bool open)
+NOT_CALLED(void, measure, struct link *l)
+NOT_CALLED(uint64_t, now_us, void)
+NOT_CALLED(bool, link_begin, struct link *l, const struct settings *s, int rank)
+NOT_CALLED(bool, link_say, struct link *l, enum control_kind kind, unsigned int lane)
+NOT_CALLED(bool, link_hear, struct link *l, struct control *c)
+NOT_CALLED(void, link_beat, struct link *l)
+NOT_CALLED(unsigned int, link_waits, struct link *l, struct pollfd *p, bool *open)
+NOT_CALLED(bool, link_go, struct link *l)
+NOT_CALLED(void, link_hang_up, struct link *l)
+NOT_CALLED(bool, link_is_quiet, const struct link *l)
+NOT_CALLED(void, link_end, struct link *l)
+
+/* ------------------------------------------------------------------ tests */
+
+/* a program connects once */
+static void connect_program(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int program = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	static struct broker b = { .proxies = 1, .links = links };
+	socklen_t bytes = sizeof(a);
+
+	/* the kernel chooses an abstract address */
+	assert_int_equal(bind(listener, (struct sockaddr *)&a, sizeof(a.sun_family)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &bytes), 0);
+	assert_int_equal(connect(program, (struct sockaddr *)&a, bytes), 0);
+	b.listeners = &listener;
+	asked = opened = lost = 0;
+	accept_one(&b, 0);
+	close(program);
+	close(listener);
+}
+
+static void program_gets_a_lane(void **state)
+{
+	no_memory = false;
+	connect_program();
+	assert_int_equal(asked, 1);
+	assert_int_equal(opened, 1);
+	assert_int_equal(lost, 0);
+}
+
+static void no_memory_for_a_lane(void **state)
+{
+	no_memory = true;
+	connect_program();
+	assert_int_equal(asked, 1);
+	assert_int_equal(opened, 0);
+	assert_int_equal(lost, 1);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(program_gets_a_lane),
+		cmocka_unit_test(no_memory_for_a_lane),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
