@@ -109,15 +109,17 @@ void cube_face(struct request *q)
 
 /*
  * Find texel @i, which is beyond one edge of @face, on the face that meets it there: return that
- * face and set @i.
+ * face and set @i. @n: texels along an edge, up to 30 bits. A direction with NaN gives an @i of
+ * either sign, as far away as floor_int() lets it be.
  */
-static unsigned int across_edge(unsigned int face, int n, int *i)
+static unsigned int across_edge(unsigned int face, int64_t n, int *i)
 {
-	int at[3], side = 0;
+	int64_t at[3];
+	int side = 0;
 
 	at[faces[face].axis[0]] = faces[face].sign[0] * (n - 1);
 	for (unsigned int k = 0; k < 2; k++) {
-		int v = 2 * i[k] + 1 - n;
+		int64_t v = 2 * (int64_t)i[k] + 1 - n;
 
 		if (v < -n || v > n) {
 			side = faces[face].axis[k + 1];
@@ -127,7 +129,7 @@ static unsigned int across_edge(unsigned int face, int n, int *i)
 	}
 	face = 2 * (unsigned int)side + (at[side] < 0);
 	for (unsigned int k = 0; k < 2; k++)
-		i[k] = (faces[face].sign[k + 1] * at[faces[face].axis[k + 1]] + n - 1) / 2;
+		i[k] = (int)((faces[face].sign[k + 1] * at[faces[face].axis[k + 1]] + n - 1) / 2);
 	return face;
 }
 
@@ -160,7 +162,7 @@ static enum step texel_at(struct warp *w, const struct request *q, unsigned int 
 
 	sizes_of(q, level, size);
 	if (q->cube && q->s.seamless && (is_outside(i[0], size[0]) || is_outside(i[1], size[1])))
-		face = across_edge(face, (int)size[0], place);
+		face = across_edge(face, size[0], place);
 	for (unsigned int d = 0; d < q->dims; d++)
 		inside &= wrap(q->s.wrap[d], place[d], size[d], &at[d]);
 	if (!inside) {

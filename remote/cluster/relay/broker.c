@@ -103,7 +103,9 @@ static void accept_one(struct broker *b, unsigned int i)
 		return;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	/* the proxy has opened the lane, and its server would wait for the program's hello for ever */
+	/*
+	 * the proxy has opened the lane, and its server would wait for the program's hello for ever
+	 */
 	if (!lane_open(n, fd))
 		link_lose(l, "no memory for a lane");
 	b->moved = true;

@@ -434,6 +434,36 @@ static void the_sampler_may_go_with_the_header(void **state)
 	read_and_check(w, "plane", &plane16, &k, make_image(w, &plane16), NULL);
 }
 
+/*
+ * The widest cube that a header can have. A direction with NaN may lead anywhere beside a face: the
+ * texel lies on the next face, in memory that is not mapped. For the undefined behaviour sanitizer.
+ */
+static void places_far_beside_the_widest_cube(void **state)
+{
+	static const struct image cube = { CUBE, { 16, 16, 1 }, 6, 1 };
+	static const float far[] = { -1e30f, -1, 1, 1e30f };
+	struct world *w = *state;
+
+	for (unsigned int linear = 0; linear < 2; linear++) {
+		struct look k = look(&cube, 2, linear);
+
+		k.seamless = true;
+		put_header(w, &cube, &k, 1ull << 39);
+		((uint32_t *)rig_host(w->r, w->headers))[HEADER * 8 + 4] |= (1u << 30) - 1;
+		put_sampler(w, &k);
+		for (unsigned int i = 0; i < 3 * 16; i++) {
+			float p[4] = { 0 };
+
+			p[i % 3] = NAN;
+			p[(i + 1) % 3] = far[i / 3 % 4];
+			p[(i + 2) % 3] = far[i / 3 / 4];
+			for (unsigned int t = 0; t < N; t++)
+				memcpy(w->p[t], p, sizeof(p));
+			assert_int_equal(launch(w, "cube", 64), SM_FAULT);
+		}
+	}
+}
+
 static void textures_of_unmapped_memory_fault(void **state)
 {
 	struct world *w = *state;

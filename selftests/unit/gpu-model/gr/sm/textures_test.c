@@ -398,6 +398,7 @@ int main(void)
 		T(single_texels), T(sizes_of_levels), T(every_format_of_cuda),
 			T(srgb_needs_both_words), T(bad_headers_are_traps),
 		T(the_sampler_may_go_with_the_header), T(textures_of_unmapped_memory_fault),
+		T(places_far_beside_the_widest_cube),
 	};
 
 	return cmocka_run_group_tests_name("textures", tests, NULL, NULL);
