@@ -114,7 +114,9 @@ remember() # NAME SECONDS: writes to $TIMES how long the part took
 	{ awk -v n="$1" '$1 != n' "$TIMES" 2>/dev/null; echo "$1 $2"; } >"$TIMES.new" && mv "$TIMES.new" "$TIMES"
 }
 
-recorded() # NAME: true if check-long need not run the part: it has passed in this state of the tree
+# NAME: true if check-long need not run the part: it has passed in this state of the tree, and AGAIN
+# is not set
+recorded()
 {
 	[ "$mode" = long ] && [ -z "${AGAIN-}" ] && [ -e "$RECORD/$1.passed" ]
 }

@@ -111,7 +111,7 @@ static inline struct nv_memory *nv_memory(struct device_memory *m)
 
 /*
  * memory.c. Allocate other memory than PLACE_HOST only when QUEUE_COMPUTE is open: the GPU clears
- * that memory.
+ * each new buffer of video memory. A piece of a buffer that is given out again is not cleared.
  */
 enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size,
 			    struct device_memory **out);

@@ -79,7 +79,10 @@ struct fchan {
 	bool pending;			/* to be loaded: a doorbell came, or work is left */
 	uint8_t listed;			/* mask of the runlists that name it */
 	int8_t pbdma;			/* the PBDMA that has it loaded, -1 */
-	/* gave way in the middle of an acquire */
+	/*
+	 * gave way to another channel in an acquire that may switch: it is loaded only when its
+	 * semaphore lets it go on. A preempt or an enable clears this.
+	 */
 	bool acq_wait;
 	unsigned int acq_kick;		/* fifo.kicks when the semaphore was last read */
 	uint64_t acq_retry, acq_backoff;

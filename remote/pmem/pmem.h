@@ -11,7 +11,10 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ----------------------------------------------------- file.c: on the host; an error is printed */
 
-/* Read a size such as "64M" or "1G", a multiple of 2 MiB that an aperture fits in; 0: an error. */
+/*
+ * Read a size such as "64M" or "1G": a multiple of 2 MiB that an aperture fits in, at most 1 TiB.
+ * 0: an error.
+ */
 uint64_t file_size(const char *text);
 /*
  * How many programs a file of @bytes is for: as @text says; NULL: a default for that size. 0: an

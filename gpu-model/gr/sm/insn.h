@@ -280,8 +280,9 @@ enum sm_fswz {	/* FSWZ: the thread of the quad that src[0] comes from */
 };
 /* video: what is done with the primary result */
 enum sm_vfinal {
-	SM_V_MRG_16H, SM_V_MRG_16L, SM_V_MRG_8B0, SM_V_MRG_8B2,
-	SM_V_ACC, SM_V_MIN, SM_V_MAX,		/* combined with src[2] */
+	SM_V_MRG_16H, SM_V_MRG_16L, SM_V_MRG_8B0, SM_V_MRG_8B2,	/* merged into src[2] */
+	/* sum, minimum, maximum with src[2]; VSEL2, VSEL4: SM_V_ACC adds to 0 */
+	SM_V_ACC, SM_V_MIN, SM_V_MAX,
 	SM_V_PLAIN,
 };
 
@@ -420,7 +421,8 @@ struct sm_insn {
 	uint8_t cache;		/* enum sm_cache; CCTL, CCTLL: which cache */
 	uint8_t bank;		/* LDC: constant bank */
 	int32_t offset;		/* memory, LDC: bytes added to the base */
-	uint8_t xmode;		/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI */
+	/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI; IPA: 0, 1 CENTROID, 2 OFFSET */
+	uint8_t xmode;
 	bool max;		/* VMNMX.MX */
 	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL */
 	uint8_t ldc_mode;
