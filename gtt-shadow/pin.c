@@ -249,8 +249,9 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 }
 
 /*
- * Writes the removed entries to the GPU's tables. If .changed of a space is set, clears it and sets
- * *@changed in its place: the caller then invalidates the TLB for all spaces.
+ * Writes the removed entries to the GPU's page tables; those of windows are only noted, and the
+ * caller writes them. If .changed of a space is set, clears it and sets *@changed in its place: the
+ * caller then invalidates the TLB for all spaces.
  */
 static void settle_spaces(struct kvgpu_shadow *s, bool *changed)
 {

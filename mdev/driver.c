@@ -27,7 +27,10 @@
  */
 struct board {
 	const char *name;
-	/* where the module has run on this board, for the log; NULL: nowhere */
+	/*
+	 * on what the module was tested for this board, for the log: a card, or the test bed's
+	 * model of one. NULL: not tested.
+	 */
 	const char *run;
 };
 

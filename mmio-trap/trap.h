@@ -140,7 +140,7 @@ void kvgpu_trap_reset(struct kvgpu_trap *t);
 
 enum kvgpu_cmd_kind {
 	KVGPU_CMD_NONE = 0,
-	/* .chan: the guest wrote an instance pointer with the bind bit */
+	/* .chan: the guest wrote an instance pointer with the bind bit. Only here .inst is set. */
 	KVGPU_CMD_CHAN_BIND,
 	KVGPU_CMD_CHAN_UNBIND,	/* .chan: the bind bit is cleared */
 	KVGPU_CMD_CHAN_ENABLE,	/* .chan */

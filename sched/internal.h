@@ -117,7 +117,10 @@ static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 	return vsched_ent_wants(e) && !e->cap_out && !e->share_out;
 }
 
-/* Tells whether @a gets its turn before @b when both can run. */
+/*
+ * Tells whether @a goes before @b when both can run: by .front, else by .vtime. That the one goes
+ * first which has waited longest when the clocks are about equal is not in it (choose.c).
+ */
 static inline bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a,
 					  const struct kvgpu_sched_ent *b)
 {

@@ -380,7 +380,11 @@ struct kvgpu_strikes {			/* all zero: no strikes */
 	/* strikes that were not forgiven when .count was last changed, KVGPU_STRIKES_MAX at most */
 	u32 count;
 	u64 total;	/* strikes added so far, forgiven strikes included */
-	u64 last;	/* ns; the next strike is forgiven KVGPU_STRIKE_FORGIVEN_NS after it */
+	/*
+	 * ns; begin of a period of KVGPU_STRIKE_FORGIVEN_NS, at whose end a strike is forgiven and
+	 * the next period begins. A new strike begins a period only if there was none left.
+	 */
+	u64 last;
 };
 
 /* Adds a strike. Returns true if there are now KVGPU_STRIKES_MAX strikes. */

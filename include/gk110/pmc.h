@@ -66,8 +66,9 @@
  * PMC_INTR(leaf) (envytools pmc.rst).
  */
 #define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))
-#define PMC_INTR_PMFB			0x00017c	/* one bit per L2 partition, read-only */
-/* One bit per memory controller (PBFB), read-only. */
+/* One bit per L2 partition with an interrupt pending, read-only. */
+#define PMC_INTR_PMFB			0x00017c
+/* One bit per memory controller (PBFB) with an interrupt pending, read-only. */
 #define PMC_INTR_PBFB_PART		0x000180
 
 #define PMC_ENABLE			0x000200

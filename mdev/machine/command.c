@@ -86,8 +86,8 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 /*
  * The guest has invalidated its TLB. Brings all shadow page tables and BAR windows of the vGPU up
  * to date with the guest's page tables, even if the guest has named only one page directory. The
- * reason: writes by the guest's CPU are known by page, and a page may have tables of several
- * directories.
+ * reason: a sync uses up the notes of which pages the guest's CPU wrote, and such a page may have
+ * tables of several directories.
  *
  * If the guest has asked for a FLUSH_BAR in its flush page, also makes the CPU's writes to BARs
  * reach video memory. vmach_shadow_sync() may have made that flush; then it has cleared flush_owed.

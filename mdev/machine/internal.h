@@ -161,7 +161,7 @@ struct machine_slice {
 	bool unsaid;
 	/* the vGPU is charged until the next sample, or until it leaves the chip */
 	bool busy;
-	/* for the vGPU's return: it left the chip while .busy, or late (LATE_NS in slice.c) */
+	/* it left the chip while .busy, or late (LATE_NS, slice.c): .busy again when it returns */
 	bool left_busy;
 	/* since the last sample, a look set .moved while the vGPU's list was on the chip */
 	bool brief;
@@ -469,7 +469,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* most ms that the running command may wait for its next preempt; vgpu->lock is held */
+/* about how many ms, at most, the running command may wait for its next preempt; with vgpu->lock */
 unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
 /* makes the slicer look soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);

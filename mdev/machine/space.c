@@ -7,9 +7,10 @@
  *
  * A sync looks at all spaces of the vGPU, and at its windows in virtual mode (those that show
  * memory by the guest's tables), even if the guest named only one space. The reason: the CPU's
- * writes are known by page and not by space, and a page may belong to tables of several spaces. The
- * order for a page is: remove the note of touched.c, remove the CPU mapping, then read. A write
- * after the mapping's removal faults and is noted again, for the next sync.
+ * writes are noted by page and not by space, a page may belong to tables of several spaces, and a
+ * sync uses up the notes. The order for a page is: remove the note of touched.c, remove the CPU
+ * mapping, then read. A write after the mapping's removal faults and is noted again, for the next
+ * sync.
  *
  * A sync is made when the guest invalidates its TLB, and with some other commands (callers of
  * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused the sync
