@@ -238,7 +238,10 @@ static void put_fill(struct push *p, const struct place *dst, u32 size, u32 valu
 	push_data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
 }
 
-/* Makes the channel run @bytes bytes of the pushbuffer, and waits until the semaphore is @seq. */
+/*
+ * Makes the channel run @bytes bytes of the pushbuffer, and waits until the semaphore is @seq, for
+ * JOB_WAIT_MS at most (-ETIMEDOUT).
+ */
 static int push_run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 {
 	u32 slot = c->put;

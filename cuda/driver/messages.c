@@ -65,8 +65,8 @@ static const char *string(struct cursor *c, int *length)
 
 /*
  * Read one conversion, like "%-*.3lld", from @f; return the rest. @spec gets it without length
- * modifiers, with stars as numbers; its last character is the type. *wide: 64 bits; *halves: how
- * many "h".
+ * modifiers, with stars as numbers; its last character is the type, unless the conversion is
+ * incomplete or longer than fits. *wide: 64 bits; *halves: how many "h".
  */
 static const char *take_spec(const char *f, struct cursor *c, char spec[SPEC_BYTES], bool *wide,
 			     unsigned int *halves)

@@ -66,7 +66,10 @@ static void judge(const char *what)
 			     part(0), paid(0), part(1), paid(1));
 }
 
-/* Return channel @id, bound anew if it is dead. NULL: it can't be bound now. */
+/*
+ * Return channel @id. Unless it is bound and alive, bind it, enable it and give it work. NULL: it
+ * can't be bound now.
+ */
 static struct kvgpu_chan *fresh(u32 id)
 {
 	struct world_vgpu *g = &world.vgpu[0];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work of the vGPU that gets the chip while another vGPU is driven off the chip (S5). No sample is
- * taken during that. A worker begins a kernel and preempts its own channel, so that the preempt
- * register is taken. An accomplice without work wakes, and the policy chooses the worker. So the
- * accomplice's idle channel is to be driven off, for which the slicer waits a millisecond for the
- * register. By then the kernel is over.
+ * Work of the vGPU that gets the chip while another vGPU is driven off the chip (S5). No sample
+ * counts during that. In behind_its_preempt() a worker begins a kernel and preempts its own
+ * channel, so that the preempt register is taken. An accomplice without work wakes, and the policy
+ * chooses the worker. So the accomplice's idle channel is to be driven off, for which the slicer
+ * waits a millisecond for the register. By then the kernel is over. short_pieces() has shorter
+ * kernels and no preempt.
  *
  * The partners read the policy's state to choose their moments.
  */

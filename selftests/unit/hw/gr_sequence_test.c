@@ -182,8 +182,9 @@ static void reads_the_shape(void **state)
 }
 
 /*
- * For any card of the family: each TPC is in exactly one of the two halves of every ratio, and each
- * GPC gets as many tiles as it has TPCs.
+ * Must hold for any card of the family: each TPC is in exactly one of the two halves of every
+ * ratio, and each GPC gets as many tiles as it has TPCs. The caller tries all shapes of up to 3
+ * GPCs, and some of 4 and 5.
  */
 static void check_shape(unsigned int gpcs, const u8 *tpcs)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt tree against a model that computes the output only from the interrupts that were
- * raised, acknowledged and enabled.
+ * The interrupt tree against a model that computes the output from the interrupts that were raised,
+ * acknowledged and enabled; then single cases: nouveau's handler, re-arming MSI, alarm and time.
  */
 #include <string.h>
 

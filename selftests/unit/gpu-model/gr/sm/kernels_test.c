@@ -231,7 +231,7 @@ static double as_double(uint64_t v)
 	return d;
 }
 
-/* Makes all NaNs one: any NaN will do here. */
+/* Makes all NaNs one, where any NaN will do. */
 static void canonical32(uint32_t *v, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
