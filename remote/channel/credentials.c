@@ -126,7 +126,7 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	if (fd < 0) {
 		r = errno;
 		what = r == ENOENT ? "no such file: \"kvgpu-remotectl certs\" makes it on the server's machine" :
-		       r == EACCES ? "you may not read it: users in its group may, mostly video" :
+		       r == EACCES ? "you may not read it: users in its group may, mostly video (usermod -aG video USER, then a new login)" :
 				     strerror(r);
 		return wrong(why, r, f->path, what);
 	}

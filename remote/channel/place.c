@@ -166,6 +166,18 @@ static int check_file(int fd, const char **why)
 							     keep_from_others(fd, &st, why);
 }
 
+static const char *why_not_opened(int error)
+{
+	switch (error) {
+	case EACCES:
+		return "you may not open it: users in its group may, mostly video (usermod -aG video USER, then a new login)";
+	case ENOENT:
+		return "there is no such file or device: \"ls /dev/kvgpu\" shows the apertures of a VM with the package kvgpu-aperture";
+	default:
+		return strerror(error);
+	}
+}
+
 /* a descriptor that the side may use, or -errno and *why */
 static int open_checked(const char *path, enum aperture_side side, const char **why)
 {
@@ -176,8 +188,7 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 		return r;
 	if (fd < 0) {
 		r = -errno;
-		*why = r == -EACCES && side == SIDE_CLIENT ?
-		       "you may not open it: who is in the group that has it may, mostly video" : strerror(-r);
+		*why = side == SIDE_CLIENT ? why_not_opened(-r) : strerror(-r);
 		return r;
 	}
 	r = side == SIDE_SERVER ? check_file(fd, why) : 0;
@@ -329,6 +340,8 @@ static void pause_longer(uint64_t *ns)
 
 /* times the patience: the server's VM may be busy for seconds with another program's end */
 enum { KNOCK_TIMES = 2 };
+#define LOOK_THERE \
+	": does kvgpu-remoted run where the GPU is, and listen at this memory (there: journalctl -u kvgpu-remoted)?"
 
 static bool hung_up(int fd)
 {
@@ -342,7 +355,7 @@ static int knock(struct attach_client *c, int life, uint64_t until, const char *
 {
 	uint64_t pause = PAUSE_NS;
 
-	*why = "the server there does not answer";
+	*why = "the server there does not answer" LOOK_THERE;
 	for (;;) {
 		switch (attach_client_step(c)) {
 		case ATTACH_DONE:
@@ -407,7 +420,7 @@ static int meet_server(struct aperture *a, const struct address *at, unsigned in
 	uint64_t bytes, until = clock_ns() + KNOCK_TIMES * a->times.patience_ns, pause = PAUSE_NS;
 	int r;
 
-	*why = "no server has made an aperture of it yet";
+	*why = "no server has made an aperture of it yet" LOOK_THERE;
 	if (!attach_page_bytes(&a->base->attach, &bytes))
 		return -ENOENT;
 	*why = "the server's aperture has another size than this file or device";

@@ -156,6 +156,20 @@ static struct sockaddr_vm vm_of(const struct address *a)
 				     .svm_port = a->port };
 }
 
+static const char *text_of_name(int error)
+{
+	switch (error) {
+	case EAI_ADDRFAMILY:
+	case EAI_AGAIN:
+	case EAI_FAIL:
+	case EAI_NODATA:
+	case EAI_NONAME:
+		return "no address is known for this name: is it right, and does DNS or /etc/hosts have it?";
+	default:
+		return gai_strerror(error);
+	}
+}
+
 /* Open the first address of that name with which @open succeeds. */
 static int with_each(const struct address *a, int flags,
 		     int (*open)(int family, const void *to, socklen_t bytes, const char **why),
@@ -169,7 +183,7 @@ static int with_each(const struct address *a, int flags,
 	snprintf(port, sizeof(port), "%u", a->port);
 	r = getaddrinfo(*a->host ? a->host : NULL, port, &hints, &found);
 	if (r) {
-		*why = gai_strerror(r);
+		*why = text_of_name(r);
 		return -ENOENT;
 	}
 	for (i = found; i && fd < 0; i = i->ai_next)

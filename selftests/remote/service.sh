@@ -354,7 +354,7 @@ run_plugged()
 	try "a device that is not there yet is awaited" said_by_server "aperture:$later is not there yet"
 	try "what has nearly its name is told" said_by_server "there is $later.new"
 	rm "$later.new"
-	try "its program is told so" refused "No such file" "KVGPU_REMOTE=aperture:$later"
+	try "its program is told so" refused 'no such file or device: "ls /dev/kvgpu"' "KVGPU_REMOTE=aperture:$later"
 	"$remote/kvgpu-aperture" make "$later.new" 128M 3 && mv "$later.new" "$later"
 	try "it is served when it comes" until_true said_by_server "listens at aperture:$later, for 3 programs at once"
 	for i in 1 2 3; do

@@ -205,6 +205,17 @@ static void sockets(void **state)
 	unlink(path);
 }
 
+/* The name that has no address: DNS refuses it without a network, as two dots follow each other. */
+static void name_without_address(void **state)
+{
+	struct address a;
+	const char *why = "";
+
+	assert_int_equal(address_parse("tls:nowhere..invalid:7411", false, &a, &why), 0);
+	assert_int_equal(address_connect(&a, &why), -ENOENT);
+	assert_non_null(strstr(why, "DNS or /etc/hosts"));
+}
+
 /* the name and the source of a connection from @from to @to, which listens */
 static struct address_source from_there(const char *from, int to, char *name, size_t size)
 {
@@ -317,7 +328,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths),
 					    cmocka_unit_test(sockets), cmocka_unit_test(owners),
 					    cmocka_unit_test(waits_for_room),
-					    cmocka_unit_test(loopback) };
+					    cmocka_unit_test(loopback),
+					    cmocka_unit_test(name_without_address) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,6 +309,7 @@ static void versions(void **state)
 	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL,
 					      &client, &why),
 			 -ENOENT);
+	assert_non_null(strstr(why, "\"ls /dev/kvgpu\" shows"));
 	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why),
 			 -EINVAL);
 }
