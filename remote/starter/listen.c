@@ -82,7 +82,7 @@ static bool adopt(struct starter *s, int fd)
 }
 
 /* as sd_listen_fds(3) says: the descriptors are for the process that LISTEN_PID names */
-static bool adopt_all(struct starter *s)
+bool listen_adopt(struct starter *s)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
 	uint64_t process, n, i;
@@ -190,6 +190,21 @@ static bool is_open_to_clients(const struct starter *s, const char *path)
 	return false;
 }
 
+/* Whether this server has places of that file or device, by whatever name. */
+static bool is_served(const struct starter *s, const char *path)
+{
+	const struct listener *l;
+	struct stat st, other;
+
+	if (stat(path, &st))
+		return false;
+	for (l = s->listeners; l < s->listeners + s->nr_listeners; l++)
+		if (l->place && !stat(l->who + strlen("aperture:"), &other) &&
+		    other.st_dev == st.st_dev && other.st_ino == st.st_ino)
+			return true;
+	return false;
+}
+
 /* open all places of an address, or none: how many, or -errno */
 static int open_all(struct starter *s, const char *text, const char *path, const char *who,
 		    const char **why)
@@ -197,6 +212,10 @@ static int open_all(struct starter *s, const char *text, const char *path, const
 	unsigned int before = s->nr_listeners;
 	int i, r = 0, n = kvgpu_remote_places(text, why);
 
+	if (n > 0 && is_served(s, path)) {
+		*why = "it is listed twice: this server serves it already, by another name";
+		return -EEXIST;
+	}
 	if (n > 0 && is_open_to_clients(s, path)) {
 		*why = "its group is one of \"groups\", so each client's process could open it: chgrp";
 		return -EPERM;
@@ -266,7 +285,7 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 	if (n == -ENOENT)
 		return await_device(s, text, "");
 	if (n < 0) {
-		say("%s: %s; it is served as soon as that is right", text, why);
+		say(n == -EEXIST ? "%s: %s" : "%s: %s; it is served as soon as that is right", text, why);
 		return await_device(s, text, why);
 	}
 	say_places(text, n);
@@ -385,15 +404,24 @@ static void say_awaited(const char *text)
 	say("%s is not there yet: it is served as soon as it is%s", text, there);
 }
 
+/* whether an earlier line has the same address as line @n */
+static bool is_listed(const struct remoted_conf *conf, unsigned int n)
+{
+	unsigned int i = 0;
+
+	while (strcmp(conf->listen[i], conf->listen[n]))
+		i++;
+	return i < n;
+}
+
 bool listen_all(struct starter *s)
 {
-	unsigned int i, adopted;
+	unsigned int i, adopted = s->nr_listeners;
 
-	if (!adopt_all(s))
-		return false;
-	adopted = s->nr_listeners;
 	for (i = 0; i < s->conf->nr_listen; i++)
-		if (!open_one(s, s->conf->listen[i], adopted))
+		if (is_listed(s->conf, i))
+			say("%s is listed twice: it is served once", s->conf->listen[i]);
+		else if (!open_one(s, s->conf->listen[i], adopted))
 			return false;
 	for (i = 0; i < s->nr_awaited; i++)
 		if (!*s->awaited[i].said)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,13 +39,30 @@ static const char usage[] =
 	"  KVGPU_REMOTE_SPIN_US in the environment: how long it looks for a frame before it sleeps, on an aperture (50)\n";
 
 FILE *log_to;
+static bool for_journal;	/* the journal writes name and process before each line */
+
+/* by systemd.exec(5): JOURNAL_STREAM has device and inode of the journal's socket */
+static bool is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char own[64];
+	struct stat st;
+
+	if (!stream || fstat(fd, &st))
+		return false;
+	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	return !strcmp(stream, own);
+}
 
 static void say_line(const char *format, va_list args)
 {
 	char line[512];
 
 	vsnprintf(line, sizeof(line), format, args);
-	fprintf(log_to ? log_to : stderr, "kvgpu-remoted[%d]: %s\n", (int)getpid(), line);
+	if (for_journal)
+		fprintf(log_to ? log_to : stderr, "%s\n", line);
+	else
+		fprintf(log_to ? log_to : stderr, "kvgpu-remoted[%d]: %s\n", (int)getpid(), line);
 }
 
 void say(const char *format, ...)
@@ -215,10 +233,14 @@ static bool check_tls(const struct remoted_conf *conf)
 	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
 }
 
+/* of the configuration's addresses, and of the sockets that systemd opened */
 static bool wants_tls(const struct starter *s)
 {
 	unsigned int i;
 
+	for (i = 0; i < s->conf->nr_listen; i++)
+		if (!strncmp(s->conf->listen[i], "tls:", 4))
+			return true;
 	for (i = 0; i < s->nr_listeners; i++)
 		if (s->listeners[i].tls)
 			return true;
@@ -264,11 +286,12 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 		say("not started by root: the processes of all clients are of this user");
 		conf->users = 0;
 	}
-	if (!users_are_free(conf) || !listen_all(s))
+	if (!users_are_free(conf) || !listen_adopt(s))
 		return false;
+	/* "listens at" is said of what can be served, so the certificates are read before */
 	if (wants_tls(s) && !check_tls(conf))
 		return false;
-	if (!admin_listen(s))
+	if (!listen_all(s) || !admin_listen(s))
 		return false;
 	if (!folders_can_be_kept())
 		say("this kernel has no Landlock: %s", conf->users ?
@@ -289,6 +312,7 @@ int main(int argc, char **argv)
 				    .admin_fd = -1 };
 	struct wishes w = { 0 };
 
+	for_journal = is_journal(STDERR_FILENO);
 	if (!read_options(argc, argv, &w) || w.help) {
 		fputs(usage, w.help ? stdout : stderr);
 		return w.help ? 0 : 2;

@@ -163,7 +163,9 @@ int starter_run(struct starter *s);
 /* ------------------------------------------------------------------ listen.c */
 
 uint64_t now_ms(void);
-/* listen at the sockets of systemd and of the configuration; false: the reason was printed */
+/* Take over the sockets that systemd opened. False: the reason was printed. */
+bool listen_adopt(struct starter *s);
+/* After listen_adopt(): listen at what the configuration names besides. False: as above. */
 bool listen_all(struct starter *s);
 /* Look for awaited files and devices. Return in how many ms to call again; -1: none is awaited. */
 int listen_again(struct starter *s);

@@ -264,6 +264,7 @@ run_configuration()
 	mv "$work/tls/server.crt" "$work/tls/away"
 	try "a folder that is not there" does_not_start "there is no such folder" "listen = unix:$work/nowhere/socket"
 	try "a certificate that is not there" does_not_start "$work/tls/server.crt: no such file" "listen = tls:127.0.0.1:$tls_port"
+	result "$(! grep -q 'listens at' "$work/out"; echo $?)" "it does not say before that it listens"
 	mv "$work/tls/away" "$work/tls/server.crt"
 	mkdir -p "$work/public/client"
 	cp "$remote/libcuda.so.1" "$work/public/client/"
@@ -366,6 +367,17 @@ run_plugged()
 	done
 	stop_server
 	rm -f "$later"
+}
+
+# where standard error is the journal's socket, as systemd.exec(5) tells by JOURNAL_STREAM
+run_journal()
+{
+	JOURNAL_STREAM=1:1 "$remote/kvgpu-remoted" --listen nowhere 2> "$work/out"
+	grep -q '^kvgpu-remoted\[[0-9]*\]: --listen: ' "$work/out"
+	result $? "lines in a file begin with name and process" "$(tail -n 1 "$work/out")"
+	JOURNAL_STREAM=$(stat -c %d:%i "$work/out") "$remote/kvgpu-remoted" --listen nowhere 2> "$work/out"
+	grep -q '^--listen: ' "$work/out"
+	result $? "lines in the journal do not" "$(tail -n 1 "$work/out")"
 }
 
 # a client that asks for an aperture over TCP, which can't carry its memory, is disconnected
@@ -566,6 +578,7 @@ run_service()
 	run_together
 	run_shares
 	run_configuration
+	run_journal
 	run_staying
 	run_activation
 }

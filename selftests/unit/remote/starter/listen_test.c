@@ -142,6 +142,45 @@ static void all_places_or_none(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
+/* The same file in three lines, one with the name of a link, is served once, whenever it comes. */
+static void a_file_listed_twice(void **state)
+{
+	char link[80];
+
+	snprintf(link, sizeof(link), "%s-link", path);
+	assert_int_equal(symlink(path, link), 0);
+	snprintf(conf.listen[1], sizeof(conf.listen[1]), "aperture:%s", link);
+	strcpy(conf.listen[2], conf.listen[0]);
+	conf.nr_listen = 3;
+	lines = 0;
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_awaited, 2);
+	assert_int_equal(lines, 3);
+	make(80 << 20, geteuid(), 0600);
+	look();
+	assert_int_equal(s.nr_listeners, 1);
+	assert_int_equal(lines, 2);
+	assert_non_null(strstr(said, link));
+	assert_non_null(strstr(said, "it is listed twice"));
+	listen_end(&s);
+	lines = 0;
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_listeners, 1);
+	assert_int_equal(lines, 3);
+	assert_non_null(strstr(said, "is listed twice: it is served once"));
+	unlink(link);
+}
+
+static void a_socket_listed_twice(void **state)
+{
+	snprintf(conf.listen[0], sizeof(conf.listen[0]), "unix:%s", path);
+	strcpy(conf.listen[1], conf.listen[0]);
+	conf.nr_listen = 2;
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_listeners, 1);
+	assert_non_null(strstr(said, "is listed twice"));
+}
+
 /*
  * What a client can have done to its own aperture when the server starts: a file that was cut,
  * locks that the client holds, a label with more places than fit.
@@ -224,7 +263,7 @@ static void one_port_of_two_addresses(void **state)
 	snprintf(conf.listen[1], sizeof(conf.listen[1]), "tls:127.0.0.1:%d", ntohs(in.sin_port));
 	snprintf(conf.listen[2], sizeof(conf.listen[2]), "tls:127.0.0.2:%d", ntohs(in.sin_port));
 	conf.nr_listen = 3;
-	if (!listen_all(&s))
+	if (!listen_adopt(&s) || !listen_all(&s))
 		fail_msg("%s", said);
 	assert_int_equal(s.nr_listeners, 3);
 	listen_end(&s);
@@ -240,6 +279,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited),
 					    WITH(anothers_file_at_the_start),
 					    WITH(all_places_or_none),
+					    WITH(a_file_listed_twice),
+					    WITH(a_socket_listed_twice),
 					    WITH(what_clients_can_do), WITH(a_group_of_clients),
 					    WITH(one_port_of_two_addresses) };
 
