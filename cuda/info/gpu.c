@@ -85,7 +85,7 @@ int gpus_read(struct gpu *gpus, const char **error)
 		r = cuDeviceGetCount(&n);
 	if (r) {
 		cuGetErrorString(r, error);
-		return -1;
+		return -(int)r;
 	}
 	n = n < MAX_GPUS ? n : MAX_GPUS;
 	for (i = 0; i < n; i++)

@@ -25,7 +25,7 @@ struct process {
 	char bus[16];
 };
 
-/* gpu.c: how many; negative: none can be used, *error says why */
+/* gpu.c: how many, or -CUresult: none can be used, *error says why */
 int gpus_read(struct gpu *gpus, const char **error);
 bool machine_is_virtual(void);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../driver/api.h"
 #include "info.h"
 
 #define MIB	((size_t)1 << 20)
@@ -96,6 +97,16 @@ static void show_json(const struct gpu *gpus, int n)
 	printf("]}\n");
 }
 
+/* only the libcuda.so.1 of kvgpu-remote-client gives CUDA_ERROR_SYSTEM_NOT_READY, and says why */
+static void say_why(int error, const char *text)
+{
+	if (error == CUDA_ERROR_SYSTEM_NOT_READY)
+		fprintf(stderr, "cuda-info: %s: the line above says why\n", text);
+	else
+		fprintf(stderr, "cuda-info: %s. With kvgpu-remote-client a line above says why, or the server has no GPU; kvgpu-cuda wants "
+			"a GK110 that nouveau drives, and the right to open /dev/dri/renderD*\n", text);
+}
+
 int main(int argc, char **argv)
 {
 	const char *form = argc > 1 ? argv[1] : "", *error = "";
@@ -108,9 +119,7 @@ int main(int argc, char **argv)
 		return help(stderr);
 	n = gpus_read(gpus, &error);
 	if (n < 0) {
-		fprintf(stderr, "cuda-info: %s. The libcuda.so.1 of kvgpu-cuda wants a GK110 that nouveau drives, and the right to open "
-			"/dev/dri/renderD*; that of kvgpu-remote-client wants a server, which KVGPU_REMOTE or /etc/kvgpu/remote.conf names\n",
-			error);
+		say_why(-n, error);
 		return 1;
 	}
 	if (!strcmp(form, "--json"))
