@@ -73,7 +73,8 @@ set_up()
 	page_says host "virsh attach-device gpu ./lab-1.xml --live --config"
 	page_says gpu "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-server_0.3_amd64.deb ./kvgpu-cuda_0.3_amd64.deb"
 	page_says gpu "sed -i '1a listen = aperture:/dev/kvgpu/aperture-dax0.0' /etc/kvgpu/remoted.conf"
-	page_says gpu "systemctl enable --now kvgpu-remoted"
+	page_says gpu "systemctl enable kvgpu-remoted"
+	page_says gpu "systemctl restart kvgpu-remoted"
 	page_says lab-1 "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-client_0.3_amd64.deb"
 	page_says host "virsh attach-device lab-1 ./lab-1.xml --live --config"
 	step "lab-1: the memory that came later is a device" in_lab /share/until.sh 30 test -e /dev/kvgpu/aperture-dax0.0

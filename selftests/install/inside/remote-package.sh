@@ -31,7 +31,8 @@ as_the_page_says()
 	case $line in
 	# kvgpu-cuda and the client's package exclude each other, and here both sides are one machine
 	'apt install '*) line=${line/apt install/apt-get -q -y install} line=${line/ .\/kvgpu-cuda_0.3_amd64.deb/} line=${line/_0.3_/_*_} ;;
-	'systemctl enable --now kvgpu-remoted') start_service; return ;;
+	'systemctl enable kvgpu-remoted') return ;;
+	'systemctl restart kvgpu-remoted') start_service; return ;;
 	'scp -r '*) line='cp -r /etc/kvgpu/tls/clients/lab-1 .' ;;
 	esac
 	eval "$line"
@@ -73,7 +74,8 @@ sed -i 's,^library = .*,library = /opt/gpu/libcuda.so.1,' /etc/kvgpu/remoted.con
 step "certificates for the server" as_the_page_says "kvgpu-remotectl certs server gpu.example.org"
 step "and for a client" as_the_page_says "kvgpu-remotectl certs client lab-1"
 step "where to listen" as_the_page_says "sed -i '1a listen = tls:*:7411' /etc/kvgpu/remoted.conf"
-step "the service" as_the_page_says "systemctl enable --now kvgpu-remoted"
+step "the service is enabled" as_the_page_says "systemctl enable kvgpu-remoted"
+step "and started" as_the_page_says "systemctl restart kvgpu-remoted"
 step "the client's certificate goes to it" as_the_page_says "scp -r /etc/kvgpu/tls/clients/lab-1 lab-1.example.org:"
 step "the client's package" as_the_page_says "apt install ./kvgpu-remote-client_0.3_amd64.deb"
 step "its certificate in place" as_the_page_says "install -D -g video -m 640 -t /etc/kvgpu/tls lab-1/*"
