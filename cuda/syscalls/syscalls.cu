@@ -201,10 +201,17 @@ CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 
 // ------------------------------------------------------------------ the heap
 
-/* before malloc()'s block: its class, or the next free block */
-enum { BLOCK_HEAD = 16, SMALLEST = 32 };
+/*
+ * A block's first 8 bytes are its class, or, while the block is free, the address of the next free
+ * block. malloc() returns the address BLOCK_HEAD behind. The CUDA programming guide promises that
+ * it is a multiple of 16: the heap's begin is, so BLOCK_HEAD and all blocks' sizes have to be.
+ */
+enum { BLOCK_HEAD = 16 };
 
-// class 4 * (@log2 - 4) + @quarter holds blocks of (5 + @quarter) << (@log2 - 2) bytes
+/*
+ * Class 4 * (@log2 - 4) + @quarter holds blocks of (5 + @quarter) << (@log2 - 2) bytes. @n is a
+ * multiple of 16, 32 at least: its class is then one whose size is a multiple of 16.
+ */
 INSIDE void class_of(u64 n, u32 *log2, u32 *quarter)
 {
 	*log2 = 63 - __clzll(n - 1);
@@ -214,13 +221,13 @@ INSIDE void class_of(u64 n, u32 *log2, u32 *quarter)
 CALLED void *kvgpu_malloc(u64 bytes)
 {
 	struct syscall_head *h = (struct syscall_head *)block_of_launch()->head;
-	u64 n = bytes + BLOCK_HEAD, got = 0;
+	u64 n = (bytes + BLOCK_HEAD + 15) & ~15ull, got = 0;
 	u32 log2, quarter, c;
 	bool done = false;
 
 	if (!bytes || n < bytes || n > h->end)
 		return 0;
-	class_of(n < SMALLEST ? SMALLEST : n, &log2, &quarter);
+	class_of(n, &log2, &quarter);
 	c = (log2 - 4) * 4 + quarter;
 	n = (u64)(5 + quarter) << (log2 - 2);
 	while (!done) {
@@ -257,6 +264,13 @@ CALLED void *kvgpu_malloc(u64 bytes)
 	return got ? (void *)(got + BLOCK_HEAD) : 0;
 }
 
+/*
+ * Trusts @p: it must come from malloc() and be freed once. free() takes the class from the 4 bytes
+ * at @p - BLOCK_HEAD, overwrites the 8 bytes there with a link, and puts that address into the
+ * list of the class, from where malloc() returns @p again. With a wrong @p it damages what lies
+ * there, or faults, and later blocks can overlap memory that is in use. All of that is memory of
+ * the program's own GPU address space.
+ */
 CALLED void kvgpu_free(void *p)
 {
 	struct syscall_head *h = (struct syscall_head *)block_of_launch()->head;

@@ -263,6 +263,23 @@ extern "C" __global__ void release(int **kept, int *wrong, int rounds)
 	free(kept[me]);
 }
 
+/* A thread's block has as many bytes as its number, and takes stores of 16 bytes at once. */
+extern "C" __global__ void align(int *wrong)
+{
+	int n = threadIdx.x + 1;
+	float4 *p = (float4 *)malloc(n), v = make_float4(n, -n, n * 2.0f, n * 0.5f);
+	bool bad = !p || (size_t)p % sizeof(float4);
+
+	for (int i = 0; !bad && i < n / (int)sizeof(float4); i++)
+		p[i] = v;
+	__syncthreads();
+	for (int i = 0; !bad && i < n / (int)sizeof(float4); i++)
+		bad = p[i].x != v.x || p[i].y != v.y || p[i].z != v.z || p[i].w != v.w;
+	if (bad)
+		atomicAdd(wrong, 1);
+	free(p);
+}
+
 // until there is no more
 extern "C" __global__ void exhaust(int *count)
 {

@@ -95,6 +95,23 @@ static void prints_much(void)
 	free(got);
 }
 
+/* The CUDA programming guide promises multiples of 16: a kernel may store a float4 there. */
+static void heap_align(void)
+{
+	enum { SIZES = 256 };
+	CUdeviceptr wrong = device_buffer(4);
+	void *params[] = { &wrong };
+	int bad = -1;
+	CUresult r;
+
+	MUST(cuMemsetD32_v2(wrong, 0, 1));
+	r = cuLaunchKernel(kernel("align"), 1, 1, 1, SIZES, 1, 1, 0, NULL, params, NULL);
+	r = r ? r : cuMemcpyDtoH_v2(&bad, wrong, 4);
+	tap_result(!r && !bad, "malloc's blocks of 1 to 256 bytes begin at multiples of 16",
+		   "%s, %d wrong", error_name(r), bad);
+	MUST(cuMemFree_v2(wrong));
+}
+
 static void heap(void)
 {
 	enum { BLOCKS = 4, THREADS = 64, N = BLOCKS * THREADS };
@@ -124,6 +141,7 @@ void test_syscall(void)
 {
 	prints();
 	prints_much();
+	heap_align();
 	heap();
 }
 

@@ -201,6 +201,7 @@ int main(void)
 	test_launch();
 	test_stream();
 	test_graph();
+	test_syscall();
 	MUST(cuCtxDestroy_v2(ctx));
 	return tap_finish();
 }
