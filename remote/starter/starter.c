@@ -226,7 +226,12 @@ static bool answer(struct client *c, uint32_t refusal)
 	return sendmsg(c->report, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* with TLS a certificate tells the name, else the kernel did (.peer) */
+/*
+ * Without TLS the name has to be what this process knows itself (.peer). With TLS only the form of
+ * the name is checked: the client's process has checked the certificate, which this process does
+ * not see. A client's process that was taken over before its report, by the handshake or the hello,
+ * can report any tls: name (docs/threat-model.md).
+ */
 static bool is_who(const struct client *c, const char *who)
 {
 	return c->tls ? !strncmp(who, "tls:", 4) && conf_is_who(who) : !strcmp(who, c->peer);

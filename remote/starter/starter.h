@@ -5,7 +5,8 @@
  * calls clients_part(), arbiter_part(), child_main() and what these need: say(), arbiter_bell(),
  * confine(), filter_install(). A proxy's nursery calls the last two. The loop must not wait for a
  * client but in poll(). A client's process is trusted no more than a client: its counters are
- * bounded, its texts are cleaned before they are printed.
+ * bounded, its texts are cleaned before they are printed. Except for one word: with TLS the name
+ * in its report is believed (is_who() in starter.c).
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
