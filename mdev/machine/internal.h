@@ -706,6 +706,8 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
  * Returns the context image that space @sp has at @va, and counts a user of it. Makes the image if
  * there is none. @limit: last address that the channel may use. NULL: the image can't be made.
+ * Call vmach_shadow_sync() before: the host's page tables lead to the guest's patch list.
+ * Call vmach_shadow_settle() after, before the channel may run: it flushes and maps a new image.
  */
 struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
 				    u64 limit);
