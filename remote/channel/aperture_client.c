@@ -64,6 +64,11 @@ static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_
 	return aperture_put(&s->a, &s->frames, h->op, h->box, parts, n);
 }
 
+static void expect(struct kvgpu_remote_channel *c)
+{
+	kvgpu_ring_expect(&of(c)->frames);
+}
+
 static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	return 0;
@@ -217,6 +222,7 @@ static void close_channel(struct kvgpu_remote_channel *c)
 
 static const struct channel_carrier aperture_carrier = { .send = send_frame,
 							 .push = push,
+							 .expect = expect,
 							 .await = await,
 							 .forked = forked,
 							 .close = close_channel };

@@ -61,6 +61,8 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 		return r;
 	if (f.len % 8 || f.flags > KVGPU_REMOTE_BOXES)
 		return aperture_lose(&s->a);
+	if (f.flags)
+		kvgpu_box_expect(&s->answering[f.flags - 1].box);
 	*h = (struct kvgpu_remote_head){ .seq = ++s->count,
 					 .op = f.op,
 					 .box = f.flags,

@@ -14,6 +14,8 @@ struct channel_carrier {
 	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		    const struct iovec *parts, unsigned int n);
 	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+	/* NULL: there is nothing to do */
+	void (*expect)(struct kvgpu_remote_channel *c);
 	/* called only if the channel has a relay */
 	int (*fetch)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
 	int (*await)(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
@@ -80,9 +82,10 @@ struct kvgpu_remote_port {
 	uint64_t received, sent;
 };
 
+/* the thread that calls kvgpu_remote_next(), the only one that counts here */
 static inline void port_received(struct kvgpu_remote_port *p, uint64_t bytes)
 {
-	__atomic_add_fetch(&p->received, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->received, p->received + bytes, __ATOMIC_RELAXED);
 }
 
 static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)

@@ -198,6 +198,12 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : seen(c, c->carrier->send(c, &h, parts, n));
 }
 
+void kvgpu_remote_expect(struct kvgpu_remote_channel *c)
+{
+	if (c->carrier->expect)
+		c->carrier->expect(c);
+}
+
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
@@ -320,8 +326,10 @@ int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kv
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
 		       uint32_t result, const void *payload, size_t n)
 {
+	int r = p->carrier->reply(p, to, result, payload, n);
+
 	port_sent(p, sizeof(struct kvgpu_remote_answer) + n);
-	return p->carrier->reply(p, to, result, payload, n);
+	return r;
 }
 
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)

@@ -75,6 +75,8 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
  */
 int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq);
+/* A hint: a frame of this thread follows soon. Any thread, without that lock. */
+void kvgpu_remote_expect(struct kvgpu_remote_channel *c);
 /*
  * Send bytes of the arena, which the server has before a later frame. Call with the lock that the
  * caller has for kvgpu_remote_send(), if that order matters.

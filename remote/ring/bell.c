@@ -82,7 +82,7 @@ static bool spin(struct wait *w)
 	w->bell->spins++;
 	for (;;) {
 		for (i = 0; i < LOOKS; i++) {
-			clock_pause();
+			clock_rest();
 			if (w->ready(w->arg))
 				return true;
 		}

@@ -37,7 +37,11 @@ struct kvgpu_box {
 	 */
 	struct kvgpu_bell *bell;
 	uint64_t answers;		/* answers that this side gave, or took */
+	/* asking side: pauses before the first look for an answer, times KVGPU_BOX_PART */
+	unsigned int pauses;
 };
+
+enum { KVGPU_BOX_PART = 64, KVGPU_BOX_PAUSES_MAX = 24 * KVGPU_BOX_PART };
 
 /*
  * @mem: KVGPU_BOX_BYTES of shared memory, zero when the first side attaches. @max_len: as agreed at
@@ -55,6 +59,9 @@ enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t
  */
 enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result,
 					const void *data, uint32_t len);
+
+/* The answering side, a hint: an answer follows soon, so fetch the line for it. */
+void kvgpu_box_expect(const struct kvgpu_box *b);
 
 /*
  * The asking side: take the answer to call @seq. Its payload goes to @buf, which has @size bytes,

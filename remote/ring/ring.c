@@ -133,53 +133,64 @@ static bool has_room(struct kvgpu_ring_producer *p, uint32_t slots)
 	return free_now(p) >= slots;
 }
 
+/* so many lines of a long frame are fetched before they are written */
+enum { AHEAD = 16 };
+
+void kvgpu_ring_expect(const struct kvgpu_ring_producer *p)
+{
+	uint64_t head = __atomic_load_n(&p->head, __ATOMIC_RELAXED);
+
+	shared_prefetch_own(slot_at(p->shared, p->slots, head));
+	shared_prefetch_own(slot_at(p->shared, p->slots, head + 1));
+}
+
 enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
 					uint32_t len)
 {
+	uint32_t slots, i;
+
 	p->wanted = 0;
 	if (p->status)
 		return p->status;
 	if (len > p->max_len)
 		return KVGPU_RING_TOO_LONG;
-	if (!has_room(p, kvgpu_ring_slots_of(len)))
+	slots = kvgpu_ring_slots_of(len);
+	if (!has_room(p, slots))
 		return p->status ? p->status : KVGPU_RING_FULL;
 	p->frame = (struct kvgpu_ring_head) { .op = op, .flags = flags, .len = len };
-	p->wanted = kvgpu_ring_slots_of(len);
+	p->wanted = slots;
 	p->done = 0;
+	p->to = (uint8_t *)slot_at(p->shared, p->slots, p->head)->first.payload;
+	p->room = KVGPU_RING_FIRST_BYTES;
+	p->slot = p->head + 1;
+	for (i = 2; i < slots && i <= AHEAD; i++)
+		shared_prefetch_own(slot_at(p->shared, p->slots, p->head + i));
 	return KVGPU_RING_OK;
 }
 
-/* where byte @at of the frame being written lies, and how many follow it in the same slot */
-static uint8_t *payload_at(struct kvgpu_ring_producer *p, uint32_t at, uint32_t *room)
+static void next_slot(struct kvgpu_ring_producer *p)
 {
-	union kvgpu_ring_slot *slot;
-
-	if (at < KVGPU_RING_FIRST_BYTES) {
-		slot = slot_at(p->shared, p->slots, p->head);
-		*room = KVGPU_RING_FIRST_BYTES - at;
-		return (uint8_t *)slot->first.payload + at;
-	}
-	at -= KVGPU_RING_FIRST_BYTES;
-	slot = slot_at(p->shared, p->slots, p->head + 1 + at / KVGPU_RING_NEXT_BYTES);
-	at %= KVGPU_RING_NEXT_BYTES;
-	*room = KVGPU_RING_NEXT_BYTES - at;
-	return (uint8_t *)slot->next.payload + at;
+	if (p->slot + AHEAD < p->head + p->wanted)
+		shared_prefetch_own(slot_at(p->shared, p->slots, p->slot + AHEAD));
+	p->to = (uint8_t *)slot_at(p->shared, p->slots, p->slot++)->next.payload;
+	p->room = KVGPU_RING_NEXT_BYTES;
 }
 
 void kvgpu_ring_append(struct kvgpu_ring_producer *p, const void *data, uint32_t len)
 {
 	const uint8_t *from = data;
-	uint32_t room;
-	uint8_t *to;
+	uint32_t n;
 
 	if (!p->wanted || len > p->frame.len - p->done) {
 		p->wanted = 0;
 		return;
 	}
-	for (; len; len -= room, from += room, p->done += room) {
-		to = payload_at(p, p->done, &room);
-		room = room < len ? room : len;
-		shared_copy_out(to, from, room);
+	p->done += len;
+	for (; len; len -= n, from += n, p->to += n, p->room -= n) {
+		if (!p->room)
+			next_slot(p);
+		n = p->room < len ? p->room : len;
+		shared_copy_out(p->to, from, n);
 	}
 }
 
@@ -206,8 +217,8 @@ enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p)
 	slot = slot_at(p->shared, p->slots, p->head);
 	shared_store(&slot->first.head, head);
 	shared_store_release(&slot->seq, p->head + 1);	/* pairs with kvgpu_ring_get() */
-	p->head += slots;
-	p->last_seq = p->head - slots + 1;
+	p->last_seq = p->head + 1;
+	__atomic_store_n(&p->head, p->head + slots, __ATOMIC_RELAXED);
 	p->frames++;
 	return KVGPU_RING_OK;
 }

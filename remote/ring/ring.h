@@ -122,7 +122,8 @@ enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 
 struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
-	uint64_t head;			/* slots that are published; absolute */
+	/* slots that are published; absolute. Atomic, for kvgpu_ring_expect() */
+	uint64_t head;
 	uint64_t taken;			/* the consumer's position when it was read last */
 	/* number of the frame published last, which its answer will bear; 0: there was none */
 	uint64_t last_seq;
@@ -130,6 +131,10 @@ struct kvgpu_ring_producer {
 	/* slots of the frame that is being written, or waits for room; 0: there is none */
 	uint32_t wanted;
 	uint32_t done;			/* bytes that were appended to that frame */
+	/* where its next bytes go: .room bytes from .to on, then into slot .slot */
+	uint8_t *to;
+	uint32_t room;
+	uint64_t slot;
 	struct kvgpu_ring_head frame;
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	struct kvgpu_bell *own, *peer;
@@ -143,6 +148,12 @@ struct kvgpu_ring_producer {
  */
 enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p,
 						  const struct kvgpu_ring_config *config);
+
+/*
+ * A hint: a frame of this thread follows soon, so fetch the lines for its first slots. Any thread,
+ * also while another is the producer's.
+ */
+void kvgpu_ring_expect(const struct kvgpu_ring_producer *p);
 
 /*
  * A frame in pieces: begin, append each piece, publish. The consumer takes nothing of it before

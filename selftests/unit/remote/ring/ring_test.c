@@ -337,6 +337,40 @@ static void answers(void **state)
 	destroy(t);
 }
 
+static void *answer_late(void *arg)
+{
+	struct pair *t = arg;
+
+	usleep(20000);
+	assert_int_equal(kvgpu_box_answer(&t->answering, 4, 0, NULL, 0), KVGPU_RING_OK);
+	return NULL;
+}
+
+/* The first look gets earlier while answers are there, and stays where one takes much longer. */
+static void first_looks(void **state)
+{
+	struct pair *t = create(2, &kvgpu_bell_futex_ops);
+	struct kvgpu_box_head head;
+	pthread_t late;
+	uint64_t seq;
+
+	t->producer_sleeps.times.spin_ns = 1000;
+	t->asking.pauses = 2;
+	for (seq = 1; seq < 4; seq++) {
+		assert_int_equal(kvgpu_box_answer(&t->answering, seq, 0, NULL, 0), KVGPU_RING_OK);
+		assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
+		assert_int_equal(t->asking.pauses, seq == 1);
+		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST),
+				 KVGPU_RING_OK);
+	}
+	t->asking.pauses = 5 * KVGPU_BOX_PART;
+	assert_int_equal(pthread_create(&late, NULL, answer_late, t), 0);
+	assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
+	assert_int_equal(t->asking.pauses, 5 * KVGPU_BOX_PART);
+	pthread_join(late, NULL);
+	destroy(t);
+}
+
 /* ------------------------------------------------------------------ waits, with both carriers */
 
 static void *echo(void *arg)
@@ -503,6 +537,7 @@ int main(void)
 		cmocka_unit_test(callers_mistakes),
 		cmocka_unit_test(dead_by_name),
 		cmocka_unit_test(answers),
+		cmocka_unit_test(first_looks),
 		cmocka_unit_test(sleepers_wake_each_other),
 		cmocka_unit_test(waits_end),
 		cmocka_unit_test(end_of_a_socket),

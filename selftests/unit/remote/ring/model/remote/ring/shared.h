@@ -17,8 +17,12 @@
 #define shared_copy_in		hook_copy_in
 #define shared_copy_out		hook_copy_out
 
-/* no access: it reads nothing that this side sees */
+/* no accesses: they read nothing that this side sees */
 static inline void shared_prefetch(const void *p)
+{
+}
+
+static inline void shared_prefetch_own(const void *p)
 {
 }
 
