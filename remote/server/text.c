@@ -13,24 +13,63 @@
 
 #include "server.h"
 
-enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20 };
+enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20, WINDOW = 2 * PAGE, LOOK = 64 };
 
+/*
+ * The file has zeros behind what was written, and a part of them is mapped: so a look at memory
+ * tells whether there is new text, without a system call. Text of LOOK zeros is sent with later
+ * text.
+ */
 struct caught {
 	int number, fd;		/* descriptor 1 or 2, and that of the file in its place */
 	off_t sent, freed;
+	off_t at;		/* where the mapped part is in the file */
+	const uint8_t *window;	/* NULL: there is no mapped part */
 };
 
 struct text {
 	struct caught of[2];
 };
 
+static void move_window(struct caught *c)
+{
+	off_t at = c->sent / PAGE * PAGE;
+	void *p;
+
+	if (c->window && c->at == at)
+		return;
+	if (c->window)
+		munmap((void *)(uintptr_t)c->window, WINDOW);
+	c->window = NULL;
+	c->at = at;
+	/* allocated bytes: a write beyond them makes the file longer, as at its end */
+	if (fallocate(c->fd, 0, at, WINDOW))
+		return;
+	p = mmap(NULL, WINDOW, PROT_READ, MAP_SHARED, c->fd, at);
+	c->window = p == MAP_FAILED ? NULL : p;
+}
+
 static int catch(struct caught *c, int number)
 {
 	c->number = number;
 	c->fd = memfd_create("text", MFD_CLOEXEC);
-	if (c->fd < 0 || fcntl(c->fd, F_SETFL, O_APPEND) || dup2(c->fd, number) < 0)
+	if (c->fd < 0 || dup2(c->fd, number) < 0)
 		return -errno;
+	move_window(c);
 	return 0;
+}
+
+static bool is_new(const struct caught *c)
+{
+	uint64_t word[LOOK / sizeof(uint64_t)], any = 0;
+	unsigned int i;
+
+	if (!c->window)
+		return true;
+	memcpy(word, c->window + (c->sent - c->at), sizeof(word));
+	for (i = 0; i < LOOK / sizeof(uint64_t); i++)
+		any |= word[i];
+	return any;
 }
 
 int text_catch(struct server *s, FILE **log)
@@ -51,14 +90,23 @@ static void send(struct server *s, struct caught *c)
 {
 	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_TEXT, .value = c->number };
 	char part[PART];
-	ssize_t n;
 	off_t end;
+	ssize_t n;
 
-	while ((n = pread(c->fd, part, sizeof(part), c->sent)) > 0) {
+	if (!is_new(c))
+		return;
+	/* the position of all writes, as the descriptors share it */
+	end = lseek(c->fd, 0, SEEK_CUR);
+	while (c->sent < end) {
+		n = end - c->sent < PART ? end - c->sent : PART;
+		n = pread(c->fd, part, n, c->sent);
+		if (n <= 0)
+			return;
 		c->sent += n;
 		if (kvgpu_remote_happen(s->port, &h, part, n))
 			return;
 	}
+	move_window(c);
 	if (c->sent - c->freed < FREE_FROM)
 		return;
 	end = c->sent / PAGE * PAGE;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* What the library writes to standard output and error goes to the client, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include <remote/server/server.h>
+
+enum { PAGE = 4096, ROOM = 1 << 21 };
+
+/* what the client got, by descriptor */
+static struct { uint8_t bytes[ROOM]; size_t n; unsigned int events; } got[2], written[2];
+
+int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+			const void *bytes, size_t n)
+{
+	unsigned int to = h->value - 1;
+
+	if (h->event != KVGPU_REMOTE_EVENT_TEXT || to > 1 || n > ROOM - got[to].n)
+		_exit(2);
+	memcpy(got[to].bytes + got[to].n, bytes, n);
+	got[to].n += n;
+	got[to].events++;
+	return 0;
+}
+
+static void print(unsigned int to, size_t n)
+{
+	static unsigned int seed;
+	size_t i, at = written[to].n;
+
+	for (i = 0; i < n; i++, seed++)
+		written[to].bytes[at + i] = 'a' + (seed * 7 + seed / 50) % 26;
+	if (write(to + 1, written[to].bytes + at, n) != (ssize_t)n)
+		_exit(3);
+	written[to].n += n;
+}
+
+static void check(struct server *s, int why)
+{
+	unsigned int to;
+
+	text_send(s);
+	for (to = 0; to < 2; to++)
+		if (got[to].n != written[to].n ||
+		    memcmp(got[to].bytes, written[to].bytes, got[to].n))
+			_exit(why);
+}
+
+/* the text of a length, then of another one, so that texts begin and end anywhere in a page */
+static void write_and_send(void)
+{
+	static const size_t lengths[] = { 1, 63, 64, 65, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE - 64,
+					  2 * PAGE, 3 * PAGE + 5, 70000 };
+	enum { NR = sizeof(lengths) / sizeof(*lengths) };
+	static struct server s;
+	unsigned int i, events;
+	FILE *log;
+
+	if (text_catch(&s, &log))
+		_exit(4);
+	check(&s, 5);
+	for (i = 0; i < NR * NR; i++) {
+		print(0, lengths[i % NR]);
+		if (i % 3 == 0)
+			print(1, lengths[i / NR]);
+		check(&s, 6);
+	}
+	events = got[0].events;
+	check(&s, 7);
+	if (got[0].events != events)
+		_exit(8);
+	/* text that begins with zeros comes, too, where there is some letter soon */
+	written[0].n += 40;
+	if (write(1, written[0].bytes + written[0].n - 40, 40) != 40)
+		_exit(3);
+	print(0, 30);
+	check(&s, 9);
+	_exit(0);
+}
+
+/* in a child, as it replaces standard output and error */
+static void byte_for_byte(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		write_and_send();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(byte_for_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
