@@ -9,8 +9,12 @@
 
 #include "server.h"
 
-/* while a frame waits for the GPU, look without a pause at first, then with longer pauses */
-enum { SPIN_US = 50, PAUSE_US = 20, PAUSE_MAX_US = 500 };
+/*
+ * While a frame waits for the GPU, look without a pause at first, then with longer pauses: with a
+ * PAUSE_OF-th of the time so far, so a wait ends later by so much at most. Give up the CPU in each
+ * YIELD_EACH-th round: the client may be waiting for this very CPU.
+ */
+enum { PAUSE_OF = 64, PAUSE_US = 10, PAUSE_MAX_US = 500, YIELD_EACH = 8 };
 
 bool is_zero(const void *p, size_t n)
 {
@@ -134,6 +138,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	s->payload = payload;
 	s->later = false;
 	s->scratch_used = 0;
+	prints_begin(s, h, payload);
 	if (h->op == KVGPU_REMOTE_OP_SPOILT)
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
 	else if (op_gives(h->op) && !handle_room(s))
@@ -157,18 +162,16 @@ static uint64_t now_us(void)
 /* how long to wait for the next frame while another frame waits for the GPU, us */
 static int64_t pause_of(uint64_t idle_since)
 {
-	uint64_t idle = now_us() - idle_since;
+	uint64_t pause = (now_us() - idle_since) / PAUSE_OF;
 
-	if (idle < SPIN_US)
-		return 0;
-	idle /= 8;
-	return idle < PAUSE_US ? PAUSE_US : idle > PAUSE_MAX_US ? PAUSE_MAX_US : idle;
+	return pause < PAUSE_US ? 0 : pause > PAUSE_MAX_US ? PAUSE_MAX_US : pause;
 }
 
 void serve(struct server *s)
 {
 	struct kvgpu_remote_head h;
 	uint64_t idle_since = 0;	/* us; 0: the last round had something to do */
+	unsigned int rounds = 0;
 	const void *payload;
 	int r;
 
@@ -185,7 +188,7 @@ void serve(struct server *s)
 		gate_look(s, !r);
 		if (gate_go_on(s) || waits_look(s) || r)
 			idle_since = 0;
-		else if (s->waits)
+		else if (s->waits && ++rounds % YIELD_EACH == 0)
 			sched_yield();
 	}
 }

@@ -79,6 +79,12 @@ struct server {
 
 	/* waits.c */
 	struct wait *waits;
+	/*
+	 * .served of the last frame with kernels that may have printed what the library still has;
+	 * 0: none. .printing_in: the number of the stream that has all of them; 0: there are
+	 * several, or it is the null stream
+	 */
+	uint64_t printing, printing_in;
 
 	/* pinned.c */
 	uint64_t pinned_in;		/* context in which the shared arena is registered; or 0 */
@@ -535,6 +541,8 @@ void ordered_forget(struct server *s, uint64_t context);
  * later; or the stream's error.
  */
 CUresult not_capturing(struct server *s, CUstream stream);
+/* Frame @h is about to be served: note whether its kernels may print. */
+void prints_begin(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 
 /* --------------------------------------------- ferry.c: the client's memory in copies of graphs */
 

@@ -17,6 +17,8 @@ struct wait {
 	struct wait *next;
 	struct kvgpu_remote_head head;
 	uint64_t context;	/* the context in which the wait began */
+	uint64_t stream;	/* the number of the only stream with .events, or 0 */
+	uint64_t served;	/* s->served when the wait began */
 	CUevent *events;	/* the server's own; or .client */
 	unsigned int nr, done;	/* events in .events; how many of them, in order, have happened */
 	CUevent client;		/* an event of the client */
@@ -26,6 +28,34 @@ struct wait {
 	bool copies;		/* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
 };
+
+/* ------------------------------------------------------------------ what kernels print */
+
+void prints_begin(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	int at = op_stream_at(h->op);
+	uint64_t stream = 0;
+
+	if (!op_works(h->op) || h->op == OP_copy_in || h->op == OP_copy_out)
+		return;
+	if (at >= 0 && at + sizeof(stream) <= h->bytes)
+		memcpy(&stream, (const uint8_t *)payload + at, sizeof(stream));
+	stream = stream > 1 ? stream : 0;
+	s->printing_in = !s->printing || s->printing_in == stream ? stream : 0;
+	s->printing = s->served;
+}
+
+/* a function of the library has waited for all that @stream had when @served frames were served */
+static void prints_end(struct server *s, uint64_t stream, uint64_t served)
+{
+	if (stream && stream == s->printing_in && served >= s->printing)
+		s->printing = s->printing_in = 0;
+}
+
+static uint64_t number_of(struct server *s, CUstream stream)
+{
+	return stream ? handle_known(s, CLASS_STREAM, stream) : 0;
+}
 
 static void destroy_events(struct server *s, struct wait *w)
 {
@@ -51,6 +81,7 @@ static struct wait *new_wait(struct server *s, unsigned int max)
 		return NULL;
 	w->head = s->head;
 	w->context = s->current;
+	w->served = s->served;
 	w->events = calloc(max + 1, sizeof(*w->events));
 	if (w->events)
 		return w;
@@ -101,14 +132,20 @@ static CUresult look_at(struct server *s, struct wait *w)
 	return r;
 }
 
-/* the library's own waiting function also gets what kernels printed, and returns their asserts */
+/*
+ * The library's own waiting function also gets what kernels printed, and returns their asserts. It
+ * is not called if there were no kernels.
+ */
 static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {
-	if (r)
+	CUevent event = w->client ? w->client : w->nr ? w->events[w->nr - 1] : NULL;
+
+	if (r || !event || !s->printing)
 		return r;
-	return w->client ? CALL(s, cuEventSynchronize, w->client) :
-	       w->nr	 ? CALL(s, cuEventSynchronize, w->events[w->nr - 1]) :
-			   r;
+	r = CALL(s, cuEventSynchronize, event);
+	if (!r && !w->client)
+		prints_end(s, w->stream, w->served);
+	return r;
 }
 
 /*
@@ -243,6 +280,7 @@ static CUresult wait_at(struct server *s, CUstream stream)
 	struct wait *w = new_wait(s, 1);
 
 	if (w && mark(s, w, stream)) {
+		w->stream = number_of(s, stream);
 		begin(s, w);
 		return CUDA_SUCCESS;
 	}
@@ -259,7 +297,12 @@ CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
 
 	if (r == CUDA_ERROR_NOT_READY)
 		return wait_at(s, stream);
-	return r ? r : CALL(s, cuStreamSynchronize, stream);
+	if (r || !s->printing)
+		return r;
+	r = CALL(s, cuStreamSynchronize, stream);
+	if (!r)
+		prints_end(s, number_of(s, stream), s->served);
+	return r;
 }
 
 CUresult own_cuEventSynchronize(struct server *s, CUevent event)
@@ -413,6 +456,7 @@ bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n)
 	bool marked = w && mark(s, w, stream);
 
 	if (marked) {
+		w->stream = number_of(s, stream);
 		w->bytes = bytes;
 		w->nr_bytes = n;
 		begin(s, w);

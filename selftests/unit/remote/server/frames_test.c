@@ -182,6 +182,66 @@ static void put_aside(void **state)
 	assert_int_equal(s.arena[8192], 0);
 }
 
+static unsigned int synchronized;
+
+static CUresult synchronize(CUevent e)
+{
+	synchronized++;
+	return CUDA_SUCCESS;
+}
+
+static void wait_for(uint64_t st)
+{
+	fake_busy = 2;
+	ASK(cuStreamSynchronize, .stream = st);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+}
+
+/* The library gets what kernels print in a call that waits, so it is called behind kernels. */
+static void kernels_may_print(void **state)
+{
+	uint64_t first, second;
+
+	context();
+	first = stream();
+	second = stream();
+	synchronized = 0;
+	s.library.cuEventSynchronize = synchronize;
+	wait_for(first);
+	assert_int_equal(synchronized, 0);
+
+	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
+	wait_for(second);
+	assert_int_equal(synchronized, 1);	/* knows nothing of the first stream */
+	wait_for(first);
+	assert_int_equal(synchronized, 2);
+	wait_for(first);
+	assert_int_equal(synchronized, 2);
+
+	/* submitted while a wait goes on: behind its event */
+	fake_busy = 100;
+	ASK(cuStreamSynchronize, .stream = first);
+	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
+	fake_busy = 2;
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(synchronized, 3);
+	wait_for(first);
+	assert_int_equal(synchronized, 4);
+	wait_for(first);
+	assert_int_equal(synchronized, 4);
+
+	/* kernels in several streams: each wait calls */
+	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
+	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = second));
+	wait_for(first);
+	wait_for(second);
+	wait_for(second);
+	assert_int_equal(synchronized, 7);
+}
+
 static void errors_later(void **state)
 {
 	struct q_cuMemsetD8_v2 q = { .dst = 1 << 20, .n = 8 };
@@ -582,6 +642,7 @@ static void managed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ON_SERVER(kernels_may_print),
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
 		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters),
