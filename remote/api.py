@@ -294,8 +294,9 @@ def stub(e):
     t.append(e.prototype() + "\n{")
     t += [f"\tstruct q_{e.name} q = {{ 0 }};"] if e.q else []
     t += [f"\tconst struct a_{e.name} *a;"] if e.a else []
-    t.append(f"\tstruct call c = {{ .op = OP_{e.name}" + (", .fixed = &q, .bytes = sizeof(q)" if e.q else "") + " };")
+    t.append("\tstruct call c;")
     t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
+    t.append(f"\tcall_init(&c, OP_{e.name}, " + ("&q, sizeof(q));" if e.q else "NULL, 0);"))
     bit = 0
     outs = [x for x in e.args if x.out]
     t += ["\troute_current(&c.to);"] if e.has("current") else []

@@ -72,6 +72,7 @@ CUresult call_enter(unsigned int flags)
 		return CUDA_ERROR_NOT_PERMITTED;
 	if (several && kvgpu_remote_is_gone(current_peer()->channel))
 		return CUDA_ERROR_SYSTEM_NOT_READY;
+	kvgpu_remote_expect((several ? current_peer() : peers)->channel);
 	return current_check();
 }
 
@@ -172,10 +173,13 @@ static int name_context(struct peer *p, const struct object *ctx)
 
 static int send_call(struct peer *p, struct call *c, unsigned int to)
 {
-	struct iovec all[CALL_PARTS + 1] = { { (void *)(uintptr_t)c->fixed, c->bytes } };
+	struct iovec all[CALL_PARTS + 1];
 	int r = name_context(p, c->to.ctx);
+	unsigned int i;
 
-	memcpy(all + 1, c->part, c->nr_parts * sizeof(c->part[0]));
+	all[0] = (struct iovec){ (void *)(uintptr_t)c->fixed, c->bytes };
+	for (i = 0; i < c->nr_parts; i++)
+		all[i + 1] = c->part[i];
 	if (!r && c->push_bytes && c->fetch)
 		r = kvgpu_remote_fetch(p->channel,
 				       &(struct kvgpu_remote_pull){ { c->push_at, c->push_bytes },
@@ -241,8 +245,10 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 		bytes += c->part[i].iov_len;
 	if (__atomic_load_n(&p->gates, __ATOMIC_RELAXED) && is_work(c->op))
 		gate_behind(p);
-	__atomic_add_fetch(&p->behind, bytes, __ATOMIC_RELAXED);
 	lock_submit(p, c->op);
+	/* heard() may set it to 0 meanwhile: then this undoes that, which costs a fence at most */
+	__atomic_store_n(&p->behind, __atomic_load_n(&p->behind, __ATOMIC_RELAXED) + bytes,
+			 __ATOMIC_RELAXED);
 	c->turn = p->submitted + 1;
 	__atomic_store_n(&p->submitted, c->turn, __ATOMIC_RELEASE);
 	r = send_call(p, c, to);

@@ -90,7 +90,8 @@ struct peer {
 	int late;
 	/* atomic: a context has had a sticky error: ask, don't queue */
 	bool suspect;
-	uint64_t behind;		/* atomic: bytes sent since the last answer */
+	/* atomic: about how many bytes were sent since the last answer */
+	uint64_t behind;
 	uint64_t through;		/* atomic: see call_through() */
 	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
@@ -162,7 +163,6 @@ struct call {
 	uint16_t op;
 	const void *fixed;
 	size_t bytes;
-	struct iovec part[CALL_PARTS];
 	unsigned int nr_parts;
 	void *owned[2];			/* freed by call_end(), or when the call is sent */
 	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
@@ -176,7 +176,17 @@ struct call {
 	/* payload of the answer, valid until the next call with the same answer box */
 	const void *answer;
 	size_t answer_bytes, answer_used;
+	struct iovec part[CALL_PARTS];	/* the last member: call_init() */
 };
+
+/* for frequent calls: leaves the parts as they are, which .nr_parts counts */
+static inline void call_init(struct call *c, uint16_t op, const void *fixed, size_t bytes)
+{
+	memset(c, 0, offsetof(struct call, part));
+	c->op = op;
+	c->fixed = fixed;
+	c->bytes = bytes;
+}
 
 /*
  * Check what each call needs: an initialised library. Without CALL_NO_CONTEXT in @flags also a live
@@ -251,8 +261,11 @@ bool op_reports(uint16_t op);
 /* ------------------------------------ object.c: the objects that the program's handles point at */
 
 struct object {
-	/* the server's number; KVGPU_REMOTE_INDEX() of it: which of the server's slots this is */
-	uint64_t id;
+	/*
+	 * The server's number; KVGPU_REMOTE_INDEX() of it: which of the server's slots this is.
+	 * Aligned, since object_of() divides by the size.
+	 */
+	_Alignas(64) uint64_t id;
 	uint32_t class;			/* atomic; CLASS_NONE: free */
 	/*
 	 * Under `objects`: indexes of slots, 0: none. A thread that has the handle may read .parent
@@ -338,6 +351,8 @@ void primary_reset(CUdevice dev);
 
 /* The facts about device @dev; the first call asks its server. NULL: *r is the error. */
 const struct a_facts *device_facts(CUdevice dev, CUresult *r);
+/* The same without a question, or NULL. Only where client_ready() was asked. */
+const struct a_facts *device_known(CUdevice dev);
 int device_attribute(CUdevice dev, int attribute);
 
 /* ------------------------------------------------------------------ stream.c */
@@ -500,7 +515,7 @@ CUresult array_capture(const struct route *route, uint64_t stream, CUarray array
 /* ------------------------------------------------------------------ module.c */
 
 struct function {
-	bool layout_known;
+	bool layout_known, gapless;	/* gapless: each parameter begins where the last one ends */
 	uint32_t parameters, bytes;
 	int attribute[10];
 	bool attribute_known[10];

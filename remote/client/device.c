@@ -84,6 +84,12 @@ static struct a_facts *fetch(CUdevice dev, CUresult *r)
 	return f;
 }
 
+const struct a_facts *device_known(CUdevice dev)
+{
+	return dev >= 0 && dev < DEVICES_MAX ? __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE) :
+					       NULL;
+}
+
 const struct a_facts *device_facts(CUdevice dev, CUresult *r)
 {
 	struct a_facts *f;

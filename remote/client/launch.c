@@ -9,6 +9,13 @@
 /* so many bytes of parameters are packed on the stack, more in malloc()ed memory */
 enum { PACKED = 4352 };
 
+/* a frame's payload as it goes out */
+struct packed {
+	struct q_launch w;
+	uint8_t parameters[PACKED + 8];	/* 8: padded to whole words */
+};
+static_assert(sizeof(struct q_launch) % 8 == 0, "the parameters begin at a whole word");
+
 struct request {
 	CUfunction f;
 	uint32_t grid[3], block[3], shared;
@@ -40,16 +47,25 @@ static CUresult pack_extra(const struct function *f, void **extra, uint8_t *to, 
 	return CUDA_SUCCESS;
 }
 
+/* most parameters have these sizes, for which no function is called */
+static inline void pack_one(uint8_t *to, const void *from, uint32_t size)
+{
+	if (size == 8)
+		memcpy(to, from, 8);
+	else if (size == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, size);
+}
+
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes)
 {
 	uint32_t i;
 
-	*bytes = 0;
-	if (f->layout_known) {
-		memset(to, 0, f->bytes);
-		*bytes = f->bytes;
-	}
+	*bytes = f->layout_known ? f->bytes : 0;
+	if (*bytes && (extra || !f->gapless))
+		memset(to, 0, *bytes);
 	if (params && extra)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (extra)
@@ -61,7 +77,7 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 	for (i = 0; i < f->parameters; i++) {
 		if (!params[i])
 			return CUDA_ERROR_INVALID_VALUE;
-		memcpy(to + f->parameter[i].offset, params[i], f->parameter[i].size);
+		pack_one(to + f->parameter[i].offset, params[i], f->parameter[i].size);
 	}
 	return CUDA_SUCCESS;
 }
@@ -78,9 +94,12 @@ static bool is_fine(const struct request *q, const struct function *f)
 	unsigned int i;
 	CUresult r;
 
-	if (!ctx || !module || object_parent(module) != ctx || !own_stream(q->stream))
+	if (!ctx || !module || object_parent(module) != ctx ||
+	    (q->stream > CU_STREAM_PER_THREAD && object_parent((const void *)q->stream) != ctx))
 		return false;
-	facts = device_facts(ctx->dev, &r);
+	facts = device_known(ctx->dev);
+	if (!facts)
+		facts = device_facts(ctx->dev, &r);
 	if (!facts)
 		return false;
 	for (i = 0; i < 3; i++)
@@ -97,37 +116,43 @@ static bool is_fine(const struct request *q, const struct function *f)
 
 static CUresult launch(const struct request *q)
 {
-	struct q_launch w = { .shared = q->shared };
-	struct call c = { .op = OP_launch, .fixed = &w, .bytes = sizeof(w) };
-	uint8_t on_stack[PACKED], *packed = on_stack;
+	struct packed on_stack, *p = &on_stack;
+	struct route to = { 0 };
 	const struct function *f;
+	struct call c;
+	uint64_t stream;
 	CUresult r = call_enter(0);
 
 	if (r)
 		return r;
-	r = route_stream(&c.to, q->stream, &w.stream);
+	r = route_stream(&to, q->stream, &stream);
 	if (r)
 		return r;
 	f = function_of(q->f);
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (f->bytes > sizeof(on_stack)) {
-		packed = malloc(f->bytes);
-		if (!packed)
+	if (f->bytes > KVGPU_REMOTE_PAYLOAD_MAX / 2)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (f->bytes > PACKED) {
+		p = malloc(sizeof(*p) + f->bytes);
+		if (!p)
 			return CUDA_ERROR_OUT_OF_MEMORY;
-		c.owned[0] = packed;
 	}
-	memcpy(w.grid, q->grid, sizeof(w.grid));
-	memcpy(w.block, q->block, sizeof(w.block));
-	route_handle(&c.to, CLASS_FUNCTION, q->f, &w.function);
-	r = parameters_pack(f, q->params, q->extra, packed, &w.bytes);
-	if (!r)
-		r = call_bytes(&c, packed, w.bytes);
+	p->w = (struct q_launch){ .stream = stream, .shared = q->shared };
+	memcpy(p->w.grid, q->grid, sizeof(p->w.grid));
+	memcpy(p->w.block, q->block, sizeof(p->w.block));
+	route_handle(&to, CLASS_FUNCTION, q->f, &p->w.function);
+	r = parameters_pack(f, q->params, q->extra, p->parameters, &p->w.bytes);
 	if (r) {
-		call_end(&c);
+		if (p != &on_stack)
+			free(p);
 		return r;
 	}
-	hidden_note(route_peer(&c.to), packed, w.bytes);
+	hidden_note(route_peer(&to), p->parameters, p->w.bytes);
+	memset(p->parameters + p->w.bytes, 0, -p->w.bytes % 8);
+	call_init(&c, OP_launch, p, sizeof(p->w) + p->w.bytes + -p->w.bytes % 8);
+	c.to = to;
+	c.owned[0] = p != &on_stack ? p : NULL;
 	return is_fine(q, f) ? call_queue(&c) : call_ask(&c, 0);
 }
 

@@ -205,6 +205,7 @@ static struct function *read_function(struct call *c, const struct a_function *a
 	struct function *f =
 		a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + layout) : NULL;
 	uint32_t i, end;
+	bool gapless = true;
 
 	if (!f)
 		return NULL;
@@ -224,9 +225,11 @@ static struct function *read_function(struct call *c, const struct a_function *a
 			free(f);
 			return NULL;
 		}
+		gapless = gapless && f->parameter[i].offset == f->bytes;
 		if (end > f->bytes)
 			f->bytes = end;
 	}
+	f->gapless = gapless;
 	return f;
 }
 

@@ -20,7 +20,8 @@ static struct object *range(void)
 	return __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
 }
 
-struct object *object_of(unsigned int class, const void *handle)
+/* inline: link-time optimization puts it into frequent calls of other files */
+inline struct object *object_of(unsigned int class, const void *handle)
 {
 	struct object *first = range();
 	uintptr_t off = (uintptr_t)handle - (uintptr_t)first;
