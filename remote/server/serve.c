@@ -11,10 +11,19 @@
 
 /*
  * While a frame waits for the GPU, look without a pause at first, then with longer pauses: with a
- * PAUSE_OF-th of the time so far, so a wait ends later by so much at most. Give up the CPU in each
- * YIELD_EACH-th round: the client may be waiting for this very CPU.
+ * PAUSE_OF-th of the time so far, so a wait ends later by so much at most. In each YIELD_EACH-th
+ * round give up the CPU: if others want it, that takes AWAY_US or more, and pauses become longer
+ * until the wait's end.
  */
-enum { PAUSE_OF = 64, PAUSE_US = 10, PAUSE_MAX_US = 500, YIELD_EACH = 8 };
+enum {
+	PAUSE_OF = 64,
+	PAUSE_US = 10,
+	CROWDED_OF = 8,
+	CROWDED_US = 20,
+	PAUSE_MAX_US = 500,
+	YIELD_EACH = 8,
+	AWAY_US = 20
+};
 
 bool is_zero(const void *p, size_t n)
 {
@@ -159,26 +168,45 @@ static uint64_t now_us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-/* how long to wait for the next frame while another frame waits for the GPU, us */
-static int64_t pause_of(uint64_t idle_since)
-{
-	uint64_t pause = (now_us() - idle_since) / PAUSE_OF;
+/* rounds without anything to do while a frame waits for the GPU */
+struct idle {
+	uint64_t since;		/* us; 0: the last round had something to do */
+	unsigned int rounds;
+	bool crowded;		/* other threads want this CPU */
+};
 
-	return pause < PAUSE_US ? 0 : pause > PAUSE_MAX_US ? PAUSE_MAX_US : pause;
+/* how long to wait for the next frame, us */
+static int64_t pause_of(const struct idle *i)
+{
+	const uint64_t of = i->crowded ? CROWDED_OF : PAUSE_OF, least = i->crowded ? CROWDED_US : 0;
+	uint64_t pause = (now_us() - i->since) / of;
+
+	pause = pause < PAUSE_US ? 0 : pause;
+	return pause < least ? least : pause > PAUSE_MAX_US ? PAUSE_MAX_US : pause;
+}
+
+static void idle_round(struct idle *i)
+{
+	uint64_t began;
+
+	if (++i->rounds % YIELD_EACH)
+		return;
+	began = now_us();
+	sched_yield();
+	i->crowded = i->crowded || now_us() - began >= AWAY_US;
 }
 
 void serve(struct server *s)
 {
 	struct kvgpu_remote_head h;
-	uint64_t idle_since = 0;	/* us; 0: the last round had something to do */
-	unsigned int rounds = 0;
+	struct idle idle = { 0 };
 	const void *payload;
 	int r;
 
 	for (;;) {
-		if (s->waits && !idle_since)
-			idle_since = now_us();
-		r = gate_next(s, s->waits ? pause_of(idle_since) : -1, &h, &payload);
+		if (s->waits && !idle.since)
+			idle = (struct idle){ .since = now_us() };
+		r = gate_next(s, s->waits ? pause_of(&idle) : -1, &h, &payload);
 		if (r < 0)
 			return;
 		if (r && !s->gate)
@@ -187,9 +215,9 @@ void serve(struct server *s)
 			return;
 		gate_look(s, !r);
 		if (gate_go_on(s) || waits_look(s) || r)
-			idle_since = 0;
-		else if (s->waits && ++rounds % YIELD_EACH == 0)
-			sched_yield();
+			idle.since = 0;
+		else if (s->waits)
+			idle_round(&idle);
 	}
 }
 
