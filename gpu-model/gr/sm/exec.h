@@ -336,9 +336,11 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
 /* ------------------------------------------------------------------ memory.c */
 
 /*
- * Host pointer to @size bytes at @va, which do not cross a page: @va is aligned to @size, or to 16
- * if that is 12. NULL: a fault was recorded. Memory comes in whole pages, so the pointer is good
- * from the begin of @va's page to its end; lane_ldst.h relies on that.
+ * Host pointer to @size bytes at @va. NULL: a fault was recorded. The bytes must not cross a GPU
+ * page (GK110_PAGE). Callers align @va to @size, or to 16 if that is 12; texel.c, whose addresses
+ * may be odd, ends its pieces at pages. xlat_host() does not check this if it has the page's
+ * translation. Memory comes in whole pages, so the pointer is good from the begin of @va's page to
+ * its end, but not on the next GPU page; lane_ldst.h relies on that.
  */
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 /* Drop all translations: call it whenever the thread has let dma_lock go. */

@@ -49,16 +49,33 @@ static const struct texel_format *format_of(unsigned int id)
 	return NULL;
 }
 
-static bool read_words(struct warp *w, uint64_t va, uint32_t *words, unsigned int n)
+/*
+ * Guests choose the addresses and need not align them: bytes that cross to the next page are read
+ * there. Open: what the chip does with addresses that are not aligned. False: an MMU fault stopped
+ * the warp.
+ */
+static bool read_bytes(struct warp *w, uint64_t va, void *buf, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		const uint8_t *p = xlat_host(w->t, va + 4 * i, 4, false);
+	uint8_t *to = buf;
 
+	while (n) {
+		unsigned int to_page = GK110_PAGE - va % GK110_PAGE, part = n < 4 ? n : 4;
+		const uint8_t *p;
+
+		if (__builtin_expect(part > to_page, 0))
+			part = to_page;
+		p = xlat_host(w->t, va, part, false);
 		if (!p) {
 			warp_fault(w);
 			return false;
 		}
-		memcpy(&words[i], p, 4);
+		if (part == 4)	/* a constant: one move instead of a call for each word */
+			memcpy(to, p, 4);
+		else
+			memcpy(to, p, part);
+		to += part;
+		va += part;
+		n -= part;
 	}
 	return true;
 }
@@ -75,7 +92,7 @@ enum step texture_header(struct warp *w, uint32_t index, struct texture *t)
 
 	if (index > grid->max_header)
 		return warp_trap(w, WARP_ILLEGAL_PARAM);
-	if (!read_words(w, grid->header_pool + (uint64_t)index * HEADER_BYTES, h, 8))
+	if (!read_bytes(w, grid->header_pool + (uint64_t)index * HEADER_BYTES, h, sizeof(h)))
 		return STEP_STOP;
 	t->format = format_of(bits(h[0], 5, 0));
 	for (unsigned int i = 0; i < 4; i++) {
@@ -116,7 +133,7 @@ enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s)
 
 	if (index > grid->max_sampler)
 		return warp_trap(w, WARP_ILLEGAL_PARAM);
-	if (!read_words(w, grid->sampler_pool + (uint64_t)index * HEADER_BYTES, h, 8))
+	if (!read_bytes(w, grid->sampler_pool + (uint64_t)index * HEADER_BYTES, h, sizeof(h)))
 		return STEP_STOP;
 	for (unsigned int i = 0; i < 3; i++)
 		s->wrap[i] = bits(h[0], 2 + 3 * i, 3 * i);
@@ -303,15 +320,8 @@ enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int leve
 		     (uint64_t)x * f->bytes;
 	else
 		va = block_linear(t, level, x, y, z, layer);
-	for (unsigned int i = 0; i < f->bytes; ) {
-		unsigned int n = f->bytes - i < 4 ? f->bytes - i : 4;
-		const uint8_t *p = xlat_host(w->t, va + i, n, false);
-
-		if (!p)
-			return warp_fault(w);
-		memcpy(raw + i, p, n);
-		i += n;
-	}
+	if (!read_bytes(w, va, raw, f->bytes))
+		return STEP_STOP;
 	for (unsigned int i = 0; i < 4; i++) {
 		uint32_t word;
 

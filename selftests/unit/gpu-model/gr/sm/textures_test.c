@@ -385,6 +385,7 @@ static void levels_by_derivatives(void **state)
 }
 
 #include "textures_forms.h"
+#include "textures_pages.h"
 
 #define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
@@ -399,6 +400,10 @@ int main(void)
 			T(srgb_needs_both_words), T(bad_headers_are_traps),
 		T(the_sampler_may_go_with_the_header), T(textures_of_unmapped_memory_fault),
 		T(places_far_beside_the_widest_cube),
+		T(texels_of_buffers_go_on_at_the_next_page),
+			T(texels_of_pitch_planes_go_on_at_the_next_page),
+		T(headers_and_samplers_go_on_at_the_next_page),
+			T(texels_that_end_on_an_unmapped_page_fault),
 	};
 
 	return cmocka_run_group_tests_name("textures", tests, NULL, NULL);
