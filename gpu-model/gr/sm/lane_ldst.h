@@ -8,6 +8,9 @@
  * lane's (for 32 bits and less; seen 2026-11-20).
  *
  * A pointer of xlat_host() is used for all of its page (exec.h), here and for rows of local memory.
+ * Guests choose where local memory begins and its sizes, and need not align them. A word whose
+ * place is not aligned traps like a word whose address is not. Open: what the chip does.
+ *
  * Accesses are volatile, so that a word is read or written once: other threads, engines and CPUs
  * use the memory at the same time.
  */
@@ -381,6 +384,8 @@ static enum step local_lane(struct warp *w, const struct uop *u, unsigned int sl
 
 		if (!local_address(w, l, off + i, part, &va))
 			return warp_trap(w, WARP_OOR_ADDR);
+		if (va & (part - 1))
+			return warp_trap(w, WARP_MISALIGNED_ADDR);
 		p = xlat_host(w->t, va, part, write);
 		if (!p)
 			return warp_fault(w);

@@ -219,6 +219,82 @@ static void local_addresses_wrap_downwards_only(void **state)
 	assert_false(local_address(&w->w, 0, 0u - WINDOW_SIZE - 32, 4, &va));
 }
 
+#define LOCAL_PAGES	0x300000000ull	/* two pages, whose memory does not adjoin */
+
+/* Local memory begins @before bytes before the second page. Returns the first page's memory. */
+static uint8_t *place_local_memory(struct world *w, unsigned int before)
+{
+	uint64_t page = (rig_alloc(w->r, 5 * 4096) + 4095) & ~4095ull;
+
+	rig_map(w->r, LOCAL_PAGES, page);
+	rig_map(w->r, LOCAL_PAGES + 4096, page + 2 * 4096);
+	w->grid.local_base = LOCAL_PAGES + 4096 - before;
+	w->run.local_low = 64;
+	w->run.local_per_warp = 64 * LANES;
+	return rig_host(w->r, page);
+}
+
+/* R(0): the address in local memory, R(2) and R(3): in the window. */
+static struct sm_insn local_insn(enum sm_op op, enum sm_type type)
+{
+	struct sm_insn in = insn(op);
+
+	in.src[0] = op == SM_LDL || op == SM_STL ? reg(0) : pair(2);
+	in.wide_addr = op == SM_LD || op == SM_ST;
+	in.src[1] = in.dst[0] = reg(4);
+	in.type = type;
+	return in;
+}
+
+/*
+ * Guests choose the base. Lane 0's word ends on the next page. Bytes are accessed first, so that
+ * the warp has the first page's translation.
+ */
+static void local_words_at_odd_addresses_are_refused(void **state)
+{
+	static const enum sm_op ops[] = { SM_STL, SM_ST, SM_LDL, SM_LD };
+	static const enum sm_type types[] = { SM_U16, SM_B32, SM_B64, SM_B128 };
+	struct world *w = *state;
+	uint8_t *mem = place_local_memory(w, 1), was[3 * 4096];
+
+	R(2)[0] = RIG_LOCAL_WINDOW;
+	dma_read_lock(w->r->g);
+	for (unsigned int i = 0; i < 4; i++) {
+		struct sm_insn in = local_insn(ops[i], SM_U8);
+
+		assert_int_equal(step(w, &in, 1), STEP_NEXT);
+	}
+	memset(mem, 0xc3, sizeof(was));
+	memcpy(was, mem, sizeof(was));
+	for (unsigned int i = 0; i < 4 * 4 * 3; i++) {
+		unsigned int before = 1 + i / 16;
+		struct sm_insn in = local_insn(ops[i % 4], types[i / 4 % 4]);
+
+		if (before == 2 && in.type == SM_U16)	/* aligned */
+			continue;
+		w->grid.local_base = LOCAL_PAGES + 4096 - before;
+		step(w, &in, 1);
+		assert_memory_equal(mem, was, sizeof(was));
+		expect_trap(w, in, WARP_MISALIGNED_ADDR);
+	}
+	dma_read_unlock(w->r->g);
+}
+
+static void local_words_of_a_warp_may_lie_on_two_pages(void **state)
+{
+	struct world *w = *state;
+	struct sm_insn stl = local_insn(SM_STL, SM_B32);
+	uint8_t *mem = place_local_memory(w, 5 * 4);
+
+	for (unsigned int l = 0; l < LANES; l++)
+		R(4)[l] = l + 1;
+	dma_read_lock(w->r->g);
+	run(w, stl);
+	dma_read_unlock(w->r->g);
+	for (unsigned int l = 0; l < LANES; l++)
+		assert_memory_equal(mem + (l < 5 ? 4096 - 20 : 2 * 4096 - 20) + l * 4, &R(4)[l], 4);
+}
+
 /*
  * Generic loads see shared and local memory in their windows. Loads through the texture unit (LDG)
  * see what is mapped at those addresses.

@@ -680,6 +680,8 @@ int main(void)
 			T(calls_that_count_have_a_limit),
 		T(local_addresses_wrap_downwards_only), T(windows_are_not_the_texture_units),
 			T(clocks_count_single_cycles),
+		T(local_words_at_odd_addresses_are_refused),
+			T(local_words_of_a_warp_may_lie_on_two_pages),
 		T(the_lowest_lane_that_stores_stays),
 	};
 	int failed = 0;
