@@ -8,8 +8,8 @@
  * lane's (for 32 bits and less; seen 2026-11-20).
  *
  * A pointer of xlat_host() is used for all of its page (exec.h), here and for rows of local memory.
- * Guests choose where local memory begins and its sizes, and need not align them. A word whose
- * place is not aligned traps like a word whose address is not. Open: what the chip does.
+ * Guests choose where local memory begins, its sizes and the windows, and need not align them. A
+ * word whose place is not aligned traps like a word whose address is not. Open: what the chip does.
  *
  * Accesses are volatile, so that a word is read or written once: other threads, engines and CPUs
  * use the memory at the same time.
@@ -361,6 +361,10 @@ static uint8_t *lane_host(struct warp *w, uint64_t va, unsigned int bytes, bool 
 	uint8_t *p;
 
 	if (space_of(w->t->run, va, &off) == SPACE_SHARED) {
+		if (off & (access_align(bytes) - 1)) {
+			*s = warp_trap(w, WARP_MISALIGNED_ADDR);
+			return NULL;
+		}
 		if (off >= w->cta->shared_size || bytes > w->cta->shared_size - off) {
 			*s = warp_trap(w, WARP_OOR_ADDR);
 			return NULL;

@@ -295,6 +295,25 @@ static void local_words_of_a_warp_may_lie_on_two_pages(void **state)
 		assert_memory_equal(mem + (l < 5 ? 4096 - 20 : 2 * 4096 - 20) + l * 4, &R(4)[l], 4);
 }
 
+/* Guests choose the windows too: a word at an aligned address is not aligned in shared memory. */
+static void shared_words_at_odd_places_are_refused(void **state)
+{
+	static const enum sm_type types[] = { SM_U16, SM_B32, SM_B64, SM_B128 };
+	struct world *w = *state;
+	uint8_t shared[64] __attribute__((aligned(64))) = { 0 }, none[64] = { 0 };
+
+	w->cta.shared = shared;
+	w->cta.shared_size = sizeof(shared);
+	w->grid.shared_window = RIG_SHARED_WINDOW - 1;
+	R(2)[0] = RIG_SHARED_WINDOW + 16;
+	R(4)[0] = 0x5a5a5a5a;
+	for (unsigned int i = 0; i < 4; i++) {
+		expect_trap(w, local_insn(SM_LD, types[i]), WARP_MISALIGNED_ADDR);
+		expect_trap(w, local_insn(SM_ST, types[i]), WARP_MISALIGNED_ADDR);
+	}
+	assert_memory_equal(shared, none, sizeof(shared));
+}
+
 /*
  * Generic loads see shared and local memory in their windows. Loads through the texture unit (LDG)
  * see what is mapped at those addresses.

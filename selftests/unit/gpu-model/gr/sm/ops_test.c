@@ -682,6 +682,7 @@ int main(void)
 			T(clocks_count_single_cycles),
 		T(local_words_at_odd_addresses_are_refused),
 			T(local_words_of_a_warp_may_lie_on_two_pages),
+		T(shared_words_at_odd_places_are_refused),
 		T(the_lowest_lane_that_stores_stays),
 	};
 	int failed = 0;
