@@ -10,17 +10,19 @@
 #include "server.h"
 
 /*
- * While a frame waits for the GPU, look without a pause at first, then with longer pauses: with a
- * PAUSE_OF-th of the time so far, so a wait ends later by so much at most. In each YIELD_EACH-th
- * round give up the CPU: if others want it, that takes AWAY_US or more, and pauses become longer
- * until the wait's end.
+ * While a frame waits for the GPU, look without a pause at first, then with longer pauses. Over an
+ * aperture, where a pause is mostly spent with looking for frames, a pause is an EAGER_OF-th of the
+ * time so far: a wait ends later by so much at most. Over a socket, where a pause leaves the CPU to
+ * others, and where others want this CPU, it is a PATIENT_OF-th.
  */
 enum {
-	PAUSE_OF = 64,
-	PAUSE_US = 10,
-	CROWDED_OF = 8,
-	CROWDED_US = 20,
+	EAGER_OF = 64,
+	EAGER_US = 10,
+	PATIENT_OF = 8,
+	SPIN_US = 50,
+	PAUSE_US = 20,
 	PAUSE_MAX_US = 500,
+	/* eager: give up the CPU in each YIELD_EACH-th round. AWAY_US: others wanted it */
 	YIELD_EACH = 8,
 	AWAY_US = 20
 };
@@ -172,28 +174,30 @@ static uint64_t now_us(void)
 struct idle {
 	uint64_t since;		/* us; 0: the last round had something to do */
 	unsigned int rounds;
-	bool crowded;		/* other threads want this CPU */
+	bool eager;
 };
 
 /* how long to wait for the next frame, us */
 static int64_t pause_of(const struct idle *i)
 {
-	const uint64_t of = i->crowded ? CROWDED_OF : PAUSE_OF, least = i->crowded ? CROWDED_US : 0;
-	uint64_t pause = (now_us() - i->since) / of;
+	uint64_t idle = now_us() - i->since, pause = idle / (i->eager ? EAGER_OF : PATIENT_OF);
 
-	pause = pause < PAUSE_US ? 0 : pause;
-	return pause < least ? least : pause > PAUSE_MAX_US ? PAUSE_MAX_US : pause;
+	if (i->eager ? pause < EAGER_US : idle < SPIN_US)
+		return 0;
+	if (!i->eager && pause < PAUSE_US)
+		pause = PAUSE_US;
+	return pause > PAUSE_MAX_US ? PAUSE_MAX_US : pause;
 }
 
 static void idle_round(struct idle *i)
 {
 	uint64_t began;
 
-	if (++i->rounds % YIELD_EACH)
+	if (i->eager && ++i->rounds % YIELD_EACH)
 		return;
 	began = now_us();
 	sched_yield();
-	i->crowded = i->crowded || now_us() - began >= AWAY_US;
+	i->eager = i->eager && now_us() - began < AWAY_US;
 }
 
 void serve(struct server *s)
@@ -205,7 +209,8 @@ void serve(struct server *s)
 
 	for (;;) {
 		if (s->waits && !idle.since)
-			idle = (struct idle){ .since = now_us() };
+			idle = (struct idle){ .since = now_us(),
+					      .eager = kvgpu_remote_port_is_shared(s->port) };
 		r = gate_next(s, s->waits ? pause_of(&idle) : -1, &h, &payload);
 		if (r < 0)
 			return;
