@@ -3,7 +3,8 @@
  * User objects. The library counts references and calls the destructor, which tells the client. A
  * handle points to memory of the server. The server passes an object to the library only if the
  * object is known to live: the client has a reference, or the graph that the client names got one
- * here.
+ * here. The library's count of references has 31 bits: the references that a client can make by
+ * number stay below 2^30. Copies of graphs add one for each copy, which costs the client memory.
  */
 #include <stdlib.h>
 
@@ -17,6 +18,8 @@ struct user {
 	CUuserObject object;		/* the library's object */
 	uint64_t handle, id;	/* the object's number; the client's number of the destructor */
 	unsigned int count;		/* references that the client has */
+	/* references of graphs that hold() could not note for lack of memory */
+	uint64_t not_noted;
 	bool dead;			/* atomic: the destructor was called, in any thread */
 };
 
@@ -106,13 +109,25 @@ static struct user_ref *ref_of(struct server *s, uint64_t graph, const struct us
 	return NULL;
 }
 
+/* whether @count more references to @u are no more than the library can count */
+static bool may_get(const struct server *s, const struct user *u, unsigned int count)
+{
+	uint64_t sum = u->count + u->not_noted + count;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_refs; i++)
+		if (s->refs[i].user == u)
+			sum += s->refs[i].count;
+	return sum <= COUNT_MAX;
+}
+
 /* note @count more references of @graph to @u; false: out of memory */
 static bool hold(struct server *s, uint64_t graph, struct user *u, unsigned int count)
 {
 	struct user_ref *h = ref_of(s, graph, u), *grown;
 
 	if (h) {
-		h->count = count < COUNT_MAX - h->count ? h->count + count : COUNT_MAX;
+		h->count += count;
 		return true;
 	}
 	if (s->nr_refs == s->max_refs) {
@@ -159,7 +174,7 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q,
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count)
 {
 	struct user *u = of(object);
-	CUresult r = u && u->count && count <= COUNT_MAX - u->count ?
+	CUresult r = u && u->count && may_get(s, u, count) ?
 			     CALL(s, cuUserObjectRetain, u->object, count) :
 			     CUDA_ERROR_INVALID_VALUE;
 
@@ -189,15 +204,17 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 	struct user *u = of(object);
 	CUresult r;
 
-	if (!id || !u || !u->count || count > COUNT_MAX ||
-	    (flags & CU_GRAPH_USER_OBJECT_MOVE && count > u->count))
+	if (!id || !u || !u->count ||
+	    !(flags & CU_GRAPH_USER_OBJECT_MOVE ? count <= u->count : may_get(s, u, count)))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CALL(s, cuGraphRetainUserObject, graph, u->object, count, flags);
 	if (r)
 		return r;
 	if (flags & CU_GRAPH_USER_OBJECT_MOVE)
 		u->count -= count;
-	hold(s, id, u, count);	/* if that fails, the references can't be released one by one */
+	/* if that fails, the references can't be released one by one */
+	if (!hold(s, id, u, count))
+		u->not_noted += count;
 	return CUDA_SUCCESS;
 }
 

@@ -445,6 +445,37 @@ static void executables_in_quota(void **state)
 	assert_int_equal(s.charged, 0);
 }
 
+/*
+ * The library counts an object's references in 32 bits. Graphs may not get so many that the count
+ * passes its end, and the object is destroyed while graphs still refer to it.
+ */
+static void references_that_can_be_counted(void **state)
+{
+	enum { HALF = 1 << 29 };
+	uint64_t one = new_graph(), two = new_graph(), object;
+	unsigned int calls;
+
+	OK(ASK(user_object, .id = 3, .count = 1, .flags = 1));
+	object = ANSWER(user_object)->object;
+	OK(ASK(cuGraphRetainUserObject, .graph = one, .object = object, .count = HALF));
+	calls = fake_calls;
+	FAILS(ASK(cuGraphRetainUserObject, .graph = one, .object = object, .count = HALF),
+	      INVALID_VALUE);
+	FAILS(ASK(cuGraphRetainUserObject, .graph = two, .object = object, .count = HALF),
+	      INVALID_VALUE);
+	FAILS(ASK(cuUserObjectRetain, .object = object, .count = HALF), INVALID_VALUE);
+	assert_int_equal(fake_calls, calls);
+	OK(ASK(cuGraphRetainUserObject, .graph = two, .object = object, .count = HALF - 1));
+	FAILS(ASK(cuUserObjectRetain, .object = object, .count = 1), INVALID_VALUE);
+	/* what the client moves to a graph makes no more of them */
+	OK(ASK(cuGraphRetainUserObject, .graph = two, .object = object, .count = 1, .flags = 1));
+	OK(ASK(cuGraphDestroy, .graph = one));
+	OK(ASK(cuGraphReleaseUserObject, .graph = two, .object = object, .count = HALF - 1));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 0);
+	OK(ASK(cuGraphReleaseUserObject, .graph = two, .object = object, .count = 1));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +483,7 @@ int main(void)
 		ON_SERVER(inside_of_ferries), ON_SERVER(events_of_graphs),
 		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
 		ON_SERVER(captured_ones), ON_SERVER(executables_in_quota),
+		ON_SERVER(references_that_can_be_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
