@@ -27,7 +27,9 @@ part()
 LIMIT=3600
 
 # ------------------------------------------------------------------ commands of parts with several steps
-# Some call make again for what the part "builds" has built, because a part may be run alone.
+# Some call make again for what the part "builds" has built, because a part may be run alone. Parts that
+# run side by side take turns to make: two makes at once in one folder spoil each other's files.
+made() { mkdir -p "$KVGPU_CACHE/check" && flock "$KVGPU_CACHE/check/make.lock" make -s -j2 "$@"; }
 
 run_lint()
 {
@@ -58,7 +60,7 @@ run_builds()
 run_unit_tests()
 {
 	local t name
-	make -s -j2 unit-tests
+	made unit-tests
 	for t in $(make -s print-unit-tests); do
 		name=${t##*/unit/}
 		[ "$name" != "$t" ] || name=unit-${t##*/unit-}	# unit-tsan, unit-late: built with TSan, or with late.c of flakes/
@@ -71,7 +73,7 @@ run_unit_tests()
 run_fuzz()
 {
 	local t
-	make -s -j2 fuzz-tests
+	made fuzz-tests
 	for t in $(make -s print-fuzz-tests | grep -E -- "/fuzz/${2-}"); do
 		tap_step "fuzz ${t#*/fuzz/} ($1 s)" $(($1 + 120)) selftests/fuzz/run.sh "$t" "$1"
 	done
@@ -82,7 +84,7 @@ run_fuzz()
 run_flood()
 {
 	local seed=$(($(date +%s) / 86400 * 4 + $1))
-	make -s -j2 unit-tests
+	made unit-tests
 	tap_run "remoting: 250 million frames, seed $seed" $LIMIT env KVGPU_FLOOD=250000000 KVGPU_FLOOD_SEED=$seed \
 		"$(make -s print-unit-tests | grep /unit/remote/server/flood_test)"
 }
@@ -90,7 +92,7 @@ run_flood()
 run_seeds()
 {
 	local t
-	make -s -j2 unit-tests
+	made unit-tests
 	for t in $(make -s print-unit-tests | grep -E '/unit/sched/(fluid|share|wake)_test$'); do
 		tap_run "unit sched/${t##*/}, 12 seeds" $LIMIT env CMOCKA_MESSAGE_OUTPUT=TAP SCHED_TEST_SEEDS=12 "$t"
 	done
@@ -102,7 +104,7 @@ run_firmware()
 {
 	local release f
 	local -a nouveau=()
-	make -s firmware-asan
+	made firmware-asan
 	for release in $(testbed/tb kernels | cut -d' ' -f2); do
 		for f in "$KVGPU_CACHE"/testbed/server-*/root/usr/lib/modules/"$release"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do
 			[ -f "$f" ] && nouveau+=("$f") && break
@@ -113,7 +115,7 @@ run_firmware()
 
 run_tools()
 {
-	make -s top-asan
+	made top-asan
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
 	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
@@ -123,7 +125,7 @@ run_tools()
 
 run_libraries()
 {
-	make -s cuda
+	made cuda
 	tap_run "libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cuda)"
 	tap_run "the remote libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s remote)/libcuda.so.1"
 	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
