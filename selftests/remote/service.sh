@@ -529,13 +529,13 @@ parts_are()
 }
 
 # judge STATUS NAME: of the parts. A client that does not get a CPU leaves its turns unused. So wrong parts say nothing where more than
-# three processes a CPU want to run
+# two processes a CPU want to run
 judge()
 {
 	local waiting
 
 	waiting=$(awk -v cpus="$(nproc)" '{ printf "%.1f", $1 / cpus }' /proc/loadavg)
-	if [ "$1" != 0 ] && awk -v w="$waiting" 'BEGIN { exit !(w > 3) }'; then
+	if [ "$1" != 0 ] && awk -v w="$waiting" 'BEGIN { exit !(w > 2) }'; then
 		result 0 "$2" "SKIP $waiting processes a CPU want to run; of a thousand: $parts"
 	else
 		result "$1" "$2" "of a thousand: $parts"
