@@ -101,8 +101,8 @@ struct kvgpu_fault_entry {
 
 /*
  * Counters of one vGPU, which sysfs reads without locks. .bar_trapped: trapped accesses of BAR1 and
- * BAR3. .mmaps: page faults on BARs. .handler_ns: ns that the trapped accesses and page faults took
- * (sysfs.c).
+ * BAR3. .mmaps: page faults on BARs. .handler_ns: ns that the trapped accesses and page faults
+ * took, but for parts that sysfs.c names.
  */
 struct kvgpu_counters {
 	atomic64_t bar0_reads, bar0_writes, bar_trapped, config, irqs, mmaps, zaps, faults,

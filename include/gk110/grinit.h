@@ -216,8 +216,14 @@
 
 #define GR_PAGEPOOL_SIZE		0x8000
 #define GR_BUNDLE_SIZE			0x3000
-/* unit of the attribute buffer */
+/*
+ * bytes of a unit, in which gk110/gr_patch.h gives the sizes of the attribute buffer's parts
+ * (GR_PATCH_GK110_BETA_MAX, _ALPHA_MAX)
+ */
 #define GR_ATTRIB_UNIT			0x20
+
+/* ------------------------------------------------------- of GPC_MMU and of the L2 cache */
+
 /* bytes of each of the pages of GPC_MMU_DEBUG_WR and _RD: one big page (nvkm/subdev/fb/gf100.c) */
 #define GR_MMU_DEBUG_SIZE		0x20000
 

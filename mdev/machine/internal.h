@@ -335,7 +335,7 @@ struct kvgpu_grctx {
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
-	/* the context, its patch list, and the two buffers that GR uses for it (grctx.c) */
+	/* context image, patch list (what FECS writes at its load), page pool, bundle buffer */
 	struct kvgpu_vram image;
 };
 

@@ -61,7 +61,8 @@ struct seen {
 	/*
 	 * Entries for the channels and groups that have to leave in this switch, then for up to
 	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
-	 * group. .looks: how often an engine was seen to work for that channel or group.
+	 * group. .looks: how often an engine was seen to work for it; a reading that finds two
+	 * engines at work for it adds 2.
 	 */
 	struct { u32 status, looks; } at[MAX_LOADED + SEEN_MAX];
 	u32 leaving;		/* number of entries for what has to leave; they are the first */

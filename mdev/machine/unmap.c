@@ -87,7 +87,7 @@ static DEFINE_HASHTABLE(unmappings, 12);
 static LIST_HEAD(without_file);		/* list of struct unmapping: threads without a file */
 static atomic_t nr_without_file;
 
-/* -------------------------------------- find, count and forget threads; unmappings_lock is held */
+/* ---------------------- find and forget threads, count their rounds; unmappings_lock is held */
 
 /* Frees @k. If @k's thread has forbidden the vGPU to pin, it does so no more. */
 static void known_forget(struct unmap_known *k)

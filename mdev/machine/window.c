@@ -348,8 +348,8 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 }
 
 /*
- * Writes @len bytes to BAR1 or BAR3, 4 or 8 aligned bytes by one store: a doorbell must not arrive
- * in pieces.
+ * Writes @len bytes to the card's BAR1 or BAR3, 4 or 8 aligned bytes by one store: a doorbell must
+ * not arrive in pieces.
  */
 static void view_store(void __iomem *to, const void *buf, size_t len)
 {
