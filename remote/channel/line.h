@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A line: a connected socket, or a TLS session on one. One thread reads and one thread writes at a
- * time; they may do so at once. shutdown() of the socket ends both.
+ * time; they may do so at once. shutdown() of the socket ends both. line_pending() is the reading
+ * thread's. Call line_close() when no thread reads or writes any more: it closes the socket and
+ * frees the session.
  */
 #ifndef KVGPU_REMOTE_LINE_H
 #define KVGPU_REMOTE_LINE_H

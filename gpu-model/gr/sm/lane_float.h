@@ -112,7 +112,7 @@ static int host_round(unsigned int mode)
 
 /*
  * Begin and end arithmetic in rounding mode @mode, which is the thread's: call nothing in between
- * that wants the mode to nearest, such as a function of libm.
+ * that wants the mode to nearest, such as most functions of libm (fmaf() does not).
  */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {

@@ -229,7 +229,10 @@ bool inbox_go(struct lane *n);
 bool pull_begin(struct link *l);
 /* hear other proxies, and move what can be moved; whether something was */
 bool pull_go(struct link *l);
-/* One step of a message's piece; whether something has moved. Sets .state. */
+/*
+ * One step of a message's piece; whether something has moved. Sets .state. inbox.c has checked the
+ * piece and the proxy that it is to come from (message_is_sound(), source_is_sound()).
+ */
 bool pull_step(struct lane *n, struct inbox *in);
 static inline bool pull_is_over(const struct pull *p)
 {
