@@ -92,9 +92,9 @@ struct mmio_range {
 /*
  * A unit of the chip. All callbacks may be NULL. init allocates, fini frees. reset gives the state
  * of a POSTed card, after init and at a device reset; the PMU's and PTIMER's also when PMC_ENABLE
- * resets them. start and stop begin and end threads; stop must return within 1 s even when the
- * guest's work never ends. reset is called with lock held, the other callbacks without it. Ranges
- * must not overlap (core/mmio.c checks it).
+ * resets them. stop and fini go through the units in reverse order. start and stop begin and end
+ * threads; stop must return within 1 s even when the guest's work never ends. reset is called with
+ * lock held, the other callbacks without it. Ranges must not overlap (core/mmio.c checks it).
  */
 struct unit_ops {
 	const char *name;

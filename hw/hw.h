@@ -347,7 +347,7 @@ void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /* Sets how long a context switch may take before .ctxsw_timeout() is called. */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
-/* Returns PFIFO_ENGINE_STATUS of the engine. @engine is an index in topo.engine. */
+/* Returns PFIFO_ENGINE_STATUS of the engine, an index in topo.engine. No lock, does not sleep. */
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 /* Returns PFIFO_PBDMA_STATUS of PBDMA @p. */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);

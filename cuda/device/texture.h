@@ -85,6 +85,7 @@ void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h)
 
 enum sampler_wrap { WRAP_REPEAT, WRAP_MIRROR, WRAP_EDGE, WRAP_BORDER };
 
+/* sampler_encode() limits .anisotropy, .bias, .min_lod and .max_lod to what the GPU can do */
 struct sampler {
 	enum sampler_wrap wrap[3];
 	bool linear, mip, mip_linear, seamless;

@@ -15,7 +15,8 @@ struct mmu {
 	bool bypass;
 	enum mem_target bypass_target;
 
-	pthread_mutex_t tlbs_lock;	/* protects the list */
+	/* protects the list; tlb.c says what protects the lines of a TLB */
+	pthread_mutex_t tlbs_lock;
 	struct tlb *tlbs;
 
 	/* fault.c: faults that wait to be posted. */

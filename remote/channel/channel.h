@@ -89,7 +89,11 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
  * source must stay until that frame is answered. -ENOTSUP: there is no relay.
  */
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
-/* An event that wants an ack (frame.h) has been carried out; any thread. */
+/*
+ * An event that wants an ack (frame.h) has been carried out; any thread. An ack passes by frames.
+ * It passes by no push: the server has the bytes of this thread's kvgpu_remote_push() calls before
+ * it (../client/ferry.c relies on that).
+ */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
 /* Take a box for a thread that asks: 1 and up; 0: all are taken, or no memory. Any thread. */
