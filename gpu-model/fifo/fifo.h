@@ -139,7 +139,11 @@ enum pbdma_state {
 	PB_HOST_FAULT, PB_ENGINE_FAULT,	/* loaded, held after an MMU fault */
 };
 
-/* why exec.c came back */
+/*
+ * Why exec.c came back. A method that ended with RUN_STOP, RUN_SLICE, RUN_HALTED, RUN_HOST_FAULT or
+ * RUN_ENGINE_FAULT is executed again; after any other result it is done, but for one that
+ * pbdma_raise_method() put into METHOD0.
+ */
 enum run {
 	RUN_GO,
 	/* nothing more to fetch */

@@ -7,8 +7,8 @@
  * the locks of single files: ranges, host memory, arena, functions of the host, gates, ferries,
  * devices; last those of a channel. A thread that waits for an answer may hold `init_lock` and the
  * lock of managed memory, and none of the others. No lock is held while a function of the program
- * runs. Functions here take the locks that they need: call them with none held but outer ones,
- * staging_get() not with that of managed memory.
+ * runs. Functions here take the locks that they need: call them with none held but outer ones, and
+ * staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -403,6 +403,7 @@ bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
 void arena_init(struct peer *p);
 /* Take a piece of the arena, until arena_put(). NOWHERE: there is no room. */
 uint64_t arena_get(struct peer *p, uint64_t bytes);
+/* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
 void arena_put(struct peer *p, uint64_t at);
 /*
  * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes or a relay's .piece at most;
