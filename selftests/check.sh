@@ -347,7 +347,7 @@ rm -rf "$DIR.before"
 mkdir -p "$DIR"
 [ ! -e "$DIR.before/kernels.tsv" ] || cp "$DIR.before/kernels.tsv" "$DIR"	# collects the results of all runs until "make supported" takes them
 : >"$DIR/table"
-say "$title: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log; at the end $DIR/names.txt has the name of every test$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
+say "$title: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log, its tests to PART.result; at the end $DIR/names.txt has the name of every test$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
 if ! testbed/tb setup 8>&- 9>&-; then
 	tap_fail "testbed/tb setup"
 	tap_report

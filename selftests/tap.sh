@@ -115,7 +115,7 @@ tap_add()
 tap_report()
 {
 	if [ "${#tap_skips[@]}" -gt 0 ]; then
-		printf '\nskipped:\n'
+		printf '\nskipped, or failed as expected (XFAIL):\n'
 		printf '  %s\n' "${tap_skips[@]}"
 	fi
 	if [ "${#tap_failures[@]}" -gt 0 ]; then

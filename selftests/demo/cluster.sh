@@ -28,12 +28,12 @@ echo "this machine, which --share lets both use; kvgpu-run --list:"
 over 2 --list | sed 's/^/  /'
 one=$(over 1 "$programs/matrix_plain" 128 1)
 two=$(over 2 --counts "$programs/matrix_plain" 128 1 2>&1)
-sed -n 's/^kvgpu-run: [^:]*: to proxy \([0-9]*\): \([0-9]* messages\),.*/  the program to proxy \1: \2/p' <<<"$two"
+sed -n 's/^kvgpu-run: [^:]*: to proxy \([0-9]*\): \([0-9]* messages\),.*/  calls went to both: to proxy \1 in \2/p' <<<"$two"
 two=$(grep '^matrix_plain' <<<"$two")
-echo "a product of 128 by 128: by one GPU $(word sum "$one"), by two, half of the rows each, $(word sum "$two")"
+echo "a product of 128 by 128, its checksum: by one GPU $(word sum "$one"), by two, half of the rows each, $(word sum "$two")"
 [ "$(word sum "$one")" = "$(word sum "$two")" ]
 one=$(over 1 "$programs/matrix_plain" 128 1 1500000)
 two=$(over 2 "$programs/matrix_plain" 128 1 1500000)
 awk -v one="$(word ms "$one")" -v two="$(word ms "$two")" 'BEGIN {
-	printf "paced GPUs, a product that takes one of them 1.5 s: %.2f s by one, %.2f s by two, %.2f times as fast\n", one / 1000, two / 1000, one / two
+	printf "paced GPUs, whose kernels only take time (1.5 s in all): %.2f s by one, %.2f s by two, %.2f times as fast: what the way to GPUs costs\n", one / 1000, two / 1000, one / two
 }'

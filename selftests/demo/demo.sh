@@ -56,7 +56,7 @@ what_is()
 	steady) echo "10,000 submissions; waits" ;;
 	map) echo "buffers mapped and unmapped" ;;
 	copy) echo "bandwidth of copies" ;;
-	load) echo "nouveau loaded three times" ;;
+	load) echo "nouveau loaded and unloaded three times" ;;
 	esac
 }
 # measure NAME natively|in_guest CMD...: runs CMD there by marked.py, which reads counters at its
@@ -247,16 +247,16 @@ wait
 for g in g1 g2; do
 	echo "$g: $(grep -c '^ok' "$out/two.$g.tap") checks passed, $(grep -c '^not ok' "$out/two.$g.tap") failed, every byte verified" | indent
 done
-echo "both copy as fast as their CPUs allow for 20 s; 10 s of it (weights count where the GPU is short):" | indent
+echo "both copy as fast as their CPUs allow for 20 s; 10 s of it (the last screen has its own look at them; weights count where the GPU is short):" | indent
 busy 20
 sleep 5
 vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the 10 s of the next line, for the last screen
 vgpu run -- kvgpu-top --once --interval 10 | indent
 printf '%s\n' "GPU%: its part of the GPU's time; ENT%: what its weight (WGHT) entitles it to when the GPU is short; CAP%: its limit" \
-	"SLC/s: its turns a second; PRE, MAX us: how long taking it off the GPU takes, mean and longest" \
+	"SLC/s: its turns a second, of those while another vGPU could run; PRE, MAX us: how long taking it off the GPU takes, mean and longest" \
 	"EXIT/s: accesses a second that left the guest; PIN MB: its memory that the GPU may reach; STRK: hangs it caused" \
 	"STATE, PIN MB: at the end of the interval, which may be between two runs of the client" \
-	"GPU% added up may be a few % above busy: while the GPU changes from one vGPU to another, both may be charged" | indent
+	"GPU% added up may be some 10 % above busy: while the GPU changes from one vGPU to another, both may be charged" | indent
 wait
 
 step

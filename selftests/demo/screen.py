@@ -95,6 +95,9 @@ def cost(r):
              f"{c['kvm.mmio_exits']} MMIO exits, {c['kvgpu.exits_bar0_read'] + c['kvgpu.exits_bar0_write']} traps, {c['kvm.pf_taken']} page faults")
     w = r["wakeups"]
     line("a wait that sleeps", f"{w['guest_exits_per_interrupt']:.1f} exits an interrupt; natively {w['native_accesses_per_interrupt']:.1f} register accesses")
+    m = min(r["mapping"], key=lambda row: (row["memory"] != "VRAM", row["mib"]))
+    mapped, native = (m[side + "_map_us"] + m[side + "_unmap_us"] for side in ("guest", "native"))
+    line(f"{m['mib']} MiB of {m['memory']}", f"mapped and unmapped in {mapped / 1000:.1f} ms with {m['guest_traps']:.0f} traps; natively in {native / 1000:.1f} ms")
     n = r["load"]
     line("nouveau loads", f"in {n['guest_ms'] / 1000:.1f} s with {n['guest_traps']:.0f} traps; natively in {n['native_ms'] / 1000:.1f} s")
 
@@ -113,7 +116,7 @@ def main(folder, path, seconds):
     print("\nWhat a vGPU costs (g1; the CPUs are emulated: counts are exact, times are not those of a real machine)")
     cost(report)
     verdict = "all passed" if not d.failed else f"{d.failed} FAILED"
-    print(f"\n{report['checks_passed']} checks of copies and costs, {programs} CUDA programs in guests: {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path} and table.txt beside it")
+    print(f"\n{report['checks_passed']} checks of copies and costs, {programs} runs of CUDA programs in guests: {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path} and table.txt beside it")
     print("Next: README.md, 'vGPUs', has the commands for a server and guests that stay, to try by hand;"
           " docs/remote-setup.md those for a VM like lab.")
     return 1 if d.failed else 0

@@ -80,7 +80,7 @@ static void pinned(void)
 	CUresult r;
 
 	if (!maps_host()) {
-		tap_skip("pinned memory, by both of its addresses", "the GPU does not see pinned memory");
+		tap_skip("pinned memory, by both of its addresses", "a remoted GPU, or one in this process, does not see pinned memory");
 		MUST(cuMemFree_v2(d));
 		return;
 	}
@@ -109,7 +109,7 @@ static void registered(void)
 	memcpy(want + BEFORE + N, want + BEFORE, N);
 	r = cuMemHostRegister_v2(host, 2 * N, CU_MEMHOSTALLOC_DEVICEMAP);
 	if (r == CUDA_ERROR_NOT_SUPPORTED) {
-		tap_skip("registered memory, by both of its addresses", "the GPU in this process shows no memory at two addresses; on stock nouveau programs/registered_memory tests it");
+		tap_skip("registered memory, by both of its addresses", "a remoted GPU, or one in this process, shows no memory at two addresses; on stock nouveau programs/registered_memory tests it");
 	} else {
 		r = r ? r : cuMemHostGetDevicePointer_v2(&va, host, 0);
 		r = r ? r : cuMemcpyHtoDAsync_v2(d, host, N, NULL);
