@@ -53,7 +53,8 @@ def guests(d):
         print(f"  {name:10}{SIZE.get(size, size):10}{v.get('weight', '?'):>6}"
               f"{'?' if share is None else f'{100 * share:.0f} %':>18}{'?' if exits is None else f'{exits:.0f}':>9}   {d.copied(*files)}")
     print("  Share and exits while both ran the client again and again. A run makes its channels and buffers anew:\n"
-          "  that is what the exits are for, submissions have none (below).")
+          "  that is what the exits are for, submissions have none (below). Shares may add up to some 10 % above 100:\n"
+          "  while the GPU changes from one vGPU to another, both may be charged.")
     print(" ", short_of_it(d))
 
 
