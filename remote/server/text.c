@@ -13,18 +13,20 @@
 
 #include "server.h"
 
-enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20, WINDOW = 2 * PAGE, LOOK = 64 };
+enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20, WINDOW = 2 * PAGE, LOOK = 64,
+       ASK_EACH = 64 };
 
 /*
  * The file has zeros behind what was written, and a part of them is mapped: so a look at memory
- * tells whether there is new text, without a system call. Text of LOOK zeros is sent with later
- * text.
+ * tells whether there is new text, without a system call. Text that begins with LOOK zeros is not
+ * seen so: each ASK_EACH-th look that sees none asks for the file's position.
  */
 struct caught {
 	int number, fd;		/* descriptor 1 or 2, and that of the file in its place */
 	off_t sent, freed;
 	off_t at;		/* where the mapped part is in the file */
 	const uint8_t *window;	/* NULL: there is no mapped part */
+	unsigned int looks;	/* that saw no text */
 };
 
 struct text {
@@ -93,7 +95,7 @@ static void send(struct server *s, struct caught *c)
 	off_t end;
 	ssize_t n;
 
-	if (!is_new(c))
+	if (!is_new(c) && ++c->looks % ASK_EACH)
 		return;
 	/* the position of all writes, as the descriptors share it */
 	end = lseek(c->fd, 0, SEEK_CUR);

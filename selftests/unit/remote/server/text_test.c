@@ -82,6 +82,14 @@ static void write_and_send(void)
 		_exit(3);
 	print(0, 30);
 	check(&s, 9);
+	/* where there is none soon a later look finds it */
+	written[0].n += 2 * PAGE;
+	if (write(1, written[0].bytes + written[0].n - 2 * PAGE, 2 * PAGE) != 2 * PAGE)
+		_exit(3);
+	print(0, 30);
+	for (i = 0; i < 64; i++)
+		text_send(&s);
+	check(&s, 10);
 	_exit(0);
 }
 
