@@ -3,8 +3,8 @@
  * User objects. The library counts references and calls the destructor, which tells the client. A
  * handle points to memory of the server. The server passes an object to the library only if the
  * object is known to live: the client has a reference, or the graph that the client names got one
- * here. The library's count of references has 31 bits: the references that a client can make by
- * number stay below 2^30. Copies of graphs add one for each copy, which costs the client memory.
+ * here. How far the library counts is not known: so the references that a client can make by number
+ * are 2^30 at most. Copies of graphs add one for each copy, which costs the client memory.
  */
 #include <stdlib.h>
 

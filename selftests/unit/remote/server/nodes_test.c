@@ -446,7 +446,7 @@ static void executables_in_quota(void **state)
 }
 
 /*
- * The library counts an object's references in 32 bits. Graphs may not get so many that the count
+ * This library counts an object's references in 32 bits. Graphs may not get so many that the count
  * passes its end, and the object is destroyed while graphs still refer to it.
  */
 static void references_that_can_be_counted(void **state)
