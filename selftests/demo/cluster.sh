@@ -28,7 +28,8 @@ echo "this machine, which --share lets both use; kvgpu-run --list:"
 over 2 --list | sed 's/^/  /'
 one=$(over 1 "$programs/matrix_plain" 128 1)
 two=$(over 2 --counts "$programs/matrix_plain" 128 1 2>&1)
-sed -n 's/^kvgpu-run: [^:]*: to proxy \([0-9]*\): \([0-9]* messages\),.*/  calls went to both: to proxy \1 in \2/p' <<<"$two"
+calls=$(sed -n 's/^kvgpu-run: [^:]*: to proxy [0-9]*: \([0-9]* messages\),.*/\1/p' <<<"$two" | paste -sd +)
+echo "  calls of the program went to both proxies: ${calls/+/ and }"
 two=$(grep '^matrix_plain' <<<"$two")
 echo "a product of 128 by 128, its checksum: by one GPU $(word sum "$one"), by two, half of the rows each, $(word sum "$two")"
 [ "$(word sum "$one")" = "$(word sum "$two")" ]
