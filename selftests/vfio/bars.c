@@ -288,6 +288,38 @@ static bool flushed(const volatile uint32_t *word, uint32_t busy)
 	return !(*word & busy);
 }
 
+enum way { BY_COMMAND, BY_READ, BY_WRITE };
+
+/* Asks for a flush. Returns whether it is over when the access that traps returns. */
+static bool is_over_at_once(struct device *d, uint32_t reg, volatile uint32_t *w, enum way way,
+			    uint32_t n)
+{
+	if (way == BY_WRITE)
+		reg_write(d, reg, FLUSH_TRIGGER);
+	else
+		*w = FLUSH_TRIGGER;
+	if (way == BY_COMMAND)
+		reg_write(d, HOSTMEM_PRAMIN, n);
+	else if (reg_read(d, reg))
+		return false;
+	return !*w;
+}
+
+/*
+ * The slicer may be serving the page when the access traps. Then the access flushes, too, but the
+ * word is the slicer's and not 0 yet. So not each of ten has to be over at once.
+ */
+static void access_flushes(struct device *d, uint32_t reg, volatile uint32_t *w, enum way way)
+{
+	unsigned int n, at_once = 0;
+
+	for (n = 0; n < 10; n++) {
+		at_once += is_over_at_once(d, reg, w, way, n);
+		CHECK(flushed(w, FLUSH_TRIGGER | FLUSH_BUSY));
+	}
+	CHECK(at_once >= 5);
+}
+
 /* A flush that is triggered through a mapping is done later; when the write traps, at once. */
 void test_flushes(struct device *d, const struct options *o)
 {
@@ -305,13 +337,9 @@ void test_flushes(struct device *d, const struct options *o)
 			CHECK(regs[i] != FLUSH_BAR || !(*w & FLUSH_BUSY));
 			CHECK(flushed(w, FLUSH_TRIGGER | FLUSH_BUSY));
 		}
-		*w = FLUSH_TRIGGER;
-		reg_write(d, HOSTMEM_PRAMIN, n);
-		CHECK(!*w);
-		*w = FLUSH_TRIGGER;
-		CHECK(!reg_read(d, regs[i]) && !*w);
-		reg_write(d, regs[i], FLUSH_TRIGGER);
-		CHECK(!reg_read(d, regs[i]) && !*w);
+		access_flushes(d, regs[i], w, BY_COMMAND);
+		access_flushes(d, regs[i], w, BY_READ);
+		access_flushes(d, regs[i], w, BY_WRITE);
 		*w = ~0u;
 		CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET) && !*w);
 	}
