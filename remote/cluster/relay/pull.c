@@ -372,21 +372,39 @@ static void end_note(MPI_Request *r)
 	MPI_Request_free(r);
 }
 
+/* whether MPI reads none of the notes to @p any more */
+static bool end_partner(struct partner *p)
+{
+	bool idle = true;
+	unsigned int k;
+	int done;
+
+	for (k = 0; k < NOTES_OUT && p->made; k++) {
+		done = !p->busy[k];
+		if (!p->lost && p->busy[k] &&
+		    MPI_Test(&p->request[k], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+			done = 0;
+		idle = idle && done;
+		/* MPI ends a note that is under way by itself */
+		if (!p->lost)
+			MPI_Request_free(&p->request[k]);
+	}
+	return idle;
+}
+
 void pull_end(void)
 {
+	bool idle = true;
 	unsigned int k;
-	int i, done;
+	int i;
 
 	for (k = 0; k < NOTES_IN && begun; k++)
 		end_note(&listens[k]);
 	for (i = 0; i < nr_partners; i++)
-		for (k = 0; k < NOTES_OUT && partners[i].made && !partners[i].lost; k++) {
-			if (partners[i].busy[k])
-				MPI_Test(&partners[i].request[k], &done, MPI_STATUS_IGNORE);
-			/* MPI ends a note that is under way by itself */
-			MPI_Request_free(&partners[i].request[k]);
-		}
-	free(partners);
+		idle = end_partner(&partners[i]) && idle;
+	/* MPI reads notes that are under way until MPI_Finalize(): they stay until the exit */
+	if (idle)
+		free(partners);
 	partners = NULL;
 	nr_partners = 0;
 	next_note = first_refusal = nr_refusals = 0;

@@ -240,7 +240,10 @@ static inline bool pull_is_over(const struct pull *p)
 }
 /* whether no other proxy is being given a piece of the lane's arena */
 bool pull_is_idle(const struct lane *n);
-/* free all that is for notes, before MPI_Finalize(); not if the link is lost */
+/*
+ * Free all that is for notes, before MPI_Finalize(); not if the link is lost. Notes that MPI still
+ * sends stay.
+ */
 void pull_end(void);
 
 /* ------------------------------------------------------------- greet.c: how a connection begins */
