@@ -8,7 +8,9 @@
  * The VMM places BARs and delivers MSI by itself. So a write to a register of a BAR or of MSI
  * changes nothing but the value that a later read returns.
  *
- * vgpu->lock is held in all functions here.
+ * vgpu->lock is held in all functions here. The VMM's threads and the thread that creates the vGPU
+ * run them. The vGPU's work item (machine/event.c) runs vgpu_config_set_word(), by way of
+ * kvgpu_mdev_irq_update().
  */
 #include <linux/bitfield.h>
 #include <linux/pci_regs.h>
@@ -96,6 +98,10 @@ static u32 word_writable(const struct kvgpu_vgpu *v, const struct config_word *w
 	}
 }
 
+/*
+ * Sets all bits of the word, whatever its mask in words[], also in the copy that BAR0 shows, which
+ * is the machine's. Takes no lock.
+ */
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 {
 	*(__le32 *)(v->config + off) = cpu_to_le32(val);
@@ -113,6 +119,7 @@ void vgpu_config_reset(struct kvgpu_vgpu *v)
 		vgpu_config_set_word(v, words[i].off, words[i].reset);
 }
 
+/* Here and in a write the caller keeps [@off, @off + @len) inside the space (region.c). */
 void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len)
 {
 	lockdep_assert_held(&v->lock);

@@ -31,7 +31,7 @@ extern struct mdev_driver kvgpu_mdev_driver;		/* defined in vgpu.c */
 void vgpu_config_reset(struct kvgpu_vgpu *v);
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val);
 void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len);
-/* Returns true if the guest asks for a function level reset. */
+/* Returns true if the guest asks for a function level reset; the caller then resets the vGPU. */
 bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t len);
 
 /*

@@ -8,7 +8,11 @@
  * which waits until the user closes the device; then .release, which gives all resources back.
  *
  * VFIO holds no lock of the module when it calls the functions here. They take vgpu->lock to change
- * the state of the vGPU, and gpu->lock to change the list of vGPUs.
+ * the state of the vGPU, and gpu->lock to change the list of vGPUs, which debugfs reads. type.c
+ * takes types_lock itself.
+ *
+ * .get_available and .show_description run in any process that reads their files in sysfs. The last
+ * reference to the VFIO device may be put by a thread of the VMM: then .release runs in it.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -76,6 +80,7 @@ static void vgpu_release(struct vfio_device *vdev)
 	kvgpu_machine_vgpu_fini(v);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_REMOVE);
 	vgpu_type_unreserve(v->gpu, v);
+	/* v->gpu may be freed from here on */
 	mutex_destroy(&v->vma_lock);
 	mutex_destroy(&v->map_lock);
 	mutex_destroy(&v->lock);
@@ -190,7 +195,7 @@ static long vgpu_ioctl(struct vfio_device *vdev, unsigned int cmd, unsigned long
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 	void __user *user = (void __user *)arg;
 
-	kvgpu_machine_call_note();
+	kvgpu_machine_call_note();	/* region.c calls it for reads and writes */
 	switch (cmd) {
 	case VFIO_DEVICE_GET_INFO:
 		return ioctl_get_info(user);

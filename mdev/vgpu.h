@@ -143,7 +143,7 @@ struct kvgpu_vgpu {
 	struct vgpu_own own[VGPU_NR_OWN];
 
 	struct mutex lock;		/* see "Locks" above */
-	/* the device is open; .lock to write, no lock to read */
+	/* the device is open; .lock to write; debugfs reads it without a lock */
 	bool open;
 	/* PCI configuration space, little endian (vgpu_config_word()); protected by .lock */
 	u8 config[GK110_PCI_CONFIG_SIZE] __aligned(4);

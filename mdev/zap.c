@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Removes pages from user mappings when the machine asks for it (a zap).
+ * Removes pages from user mappings when the machine asks for it (a zap). A page fault may map such
+ * a page again at once, so the machine makes its changes before it asks.
  *
- * The caller holds vgpu->lock, and none of the locks that are taken inside it (vgpu.h), because a
- * zap may wait for mmap_lock (vmas.c), whose holders may wait for map_lock in a page fault.
+ * The caller holds vgpu->lock, and none of the locks that are taken inside it (vgpu.h). Where
+ * vmas.c is built (older kernels), a zap takes mmap_lock and vma_lock. A holder of mmap_lock may
+ * wait for map_lock in a page fault.
  */
 #include <linux/fs.h>
 
