@@ -258,7 +258,7 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 /* ------------------- translate entries, instance blocks, runlists and patch lists of the guest */
 
 /**
- * vgtt_pte_transform() - make the entry for the GPU from a guest's entry
+ * vgtt_pte_transform() - make the entry for the GPU from a guest's entry; for sync.c and unit tests
  * @cfg: limits of the vGPU
  * @guest: the guest's entry
  * @big: @guest is an entry of a big page

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Types and functions that the files of the graphics engine (GR) share: gr.c, grlist.c, grshape.c,
- * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock.
+ * grtrap.c, grctx.c, fecs.c and golden.c. Callers of the functions hold gr_lock. firmware.c needs
+ * struct kvgpu_fw alone.
  */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H

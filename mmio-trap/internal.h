@@ -60,7 +60,7 @@ struct kvgpu_reg_line {
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
-	const char *name, *why, *src;
+	const char *name, *why, *src;	/* printed into docs/registers.md: make registers-doc */
 };
 
 #define KVGPU_LINE(reg, r, w, ...) \

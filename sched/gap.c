@@ -7,13 +7,18 @@
  * gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the average,
  * about the share of time for which it works. Looks at other times are not samples, because a guest
  * may know these times (mdev/machine/look.c).
+ *
+ * sched.h has the contracts. The slicer's thread calls all three functions, some of the time with
+ * gpu->lock held. The sampler's thread calls kvgpu_sched_gap() without a lock.
  */
 #include "sched/internal.h"
 
 /*
  * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU "has channels" if it has
- * bound a channel: struct kvgpu_sched_watch counts such vGPUs in .bound.
+ * bound a channel: struct kvgpu_sched_watch counts such vGPUs in .bound. Each comment below is
+ * about the next value. selftests/harness/tests/clock_test.c has the same values.
  */
+
 /*
  * Several vGPUs have channels, or one vGPU that is limited (.limited); work was seen in the last
  * QUIET_NS. Also if .alternates is true.

@@ -229,7 +229,7 @@ void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen);
  * vGPU without work is not runnable.
  */
 void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now);
-/* Sets whether @e is runnable, even if @e is parked. */
+/* Sets whether @e is runnable, even if @e is parked. For park.c and unit tests, not the driver. */
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
 			 u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
