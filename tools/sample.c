@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads sysfs. The two tables list the files to read. In vgpu_fields, files with one metric must
- * follow each other: prometheus.c prints the head of a metric at the first of them.
+ * Reads sysfs. The two tables list the files to read, which mdev/sysfs.c makes. In vgpu_fields,
+ * files with one metric must follow each other: prometheus.c prints the head of a metric at the
+ * first of them.
  */
 #include "sample.h"
 
