@@ -5,6 +5,7 @@
 #include "registry.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -78,6 +79,13 @@ void registry_answer(int registry)
 		close(fd);
 }
 
+static void print_user(const char *host, unsigned int device, pid_t pid, const char *user,
+		       const struct registry_name *n)
+{
+	printf("user %s %u %d %s %.*s %s\n", host, device, pid, user,
+	       (int)strcspn(n->label, ":"), n->label, strchr(n->label, ':') + 1);
+}
+
 static void print_entry(const char *host, unsigned int device, const char *text,
 			const struct registry_name *n)
 {
@@ -89,16 +97,20 @@ static void print_entry(const char *host, unsigned int device, const char *text,
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	size = address(text, &at);
-	if (fd >= 0 && !connect(fd, (struct sockaddr *)&at, size) &&
-	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+	if (fd < 0) {
+		print_user(host, device, n->pid, REGISTRY_SILENT, n);
+		return;
+	}
+	if (connect(fd, (struct sockaddr *)&at, size)) {
+		/* EAGAIN: it is there, and its queue is full; else it has just ended */
+		if (errno == EAGAIN)
+			print_user(host, device, n->pid, REGISTRY_SILENT, n);
+	} else if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
 		user = getpwuid(peer.uid);
 		snprintf(number, sizeof(number), "%u", peer.uid);
-		printf("user %s %u %d %s %.*s %s\n", host, device, peer.pid,
-		       user ? user->pw_name : number, (int)strcspn(n->label, ":"), n->label,
-		       strchr(n->label, ':') + 1);
+		print_user(host, device, peer.pid, user ? user->pw_name : number, n);
 	}
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 }
 
 void registry_print(const char *host, const char *uuid, unsigned int device)

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#define REGISTRY_SILENT	"?"
+
 enum { LABEL_TEXT = 41, ENTRY_TEXT = 108 };
 
 struct registry_name {
@@ -28,7 +30,11 @@ bool registry_is_of(const struct registry_name *n, const char *uuid, unsigned in
 int registry_enter(const char *uuid, unsigned int device, const char *label);
 /* end a connection of a process that looks at the socket */
 void registry_answer(int registry);
-/* print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU */
+/*
+ * Print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU. PID and USER
+ * are the kernel's word. Where the entry's queue of lookers is full, USER is REGISTRY_SILENT, and
+ * PID is what the entry's name says.
+ */
 void registry_print(const char *host, const char *uuid, unsigned int device);
 
 #endif

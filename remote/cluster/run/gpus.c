@@ -81,20 +81,27 @@ static void take_gpu(struct listing *l, unsigned int host, const char *text)
 		add_row(l, host, g.device, row);
 }
 
-/* a proxy of another run, behind the line of its GPU */
+/* a proxy of another run, behind the line of its GPU; user "?": it does not answer */
 static void take_user(struct listing *l, unsigned int host, const char *text)
 {
 	char user[65], job[33], program[65], *row;
 	unsigned int device, i;
-	int pid;
+	int pid, n;
 
 	if (sscanf(text, "%*s %u %d %64s %32s %64s", &device, &pid, user, job, program) != 5)
 		return;
 	for (i = 0; i < l->r->nr_gpus; i++)
 		if (l->r->gpus[i].host == host && l->r->gpus[i].device == device)
 			l->r->gpus[i].load++;
-	if (l->r->o.list && asprintf(&row, "%-20s      used by %s: user %s, job %s, process %d\n",
-				     "", program, user, job, pid) > 0)
+	if (!l->r->o.list)
+		return;
+	if (strcmp(user, "?"))
+		n = asprintf(&row, "%-20s      used by %s: user %s, job %s, process %d\n", "", program,
+			     user, job, pid);
+	else
+		n = asprintf(&row, "%-20s      used by %s: does not answer; its name says job %s, process %d\n",
+			     "", program, job, pid);
+	if (n > 0)
 		add_row(l, host, device, row);
 }
 

@@ -83,9 +83,34 @@ static void entries(void **state)
 	assert_int_equal(printed(what), 0);
 }
 
+/* Lookers that are not answered do not hide an entry: a local user can be all of them. */
+static void full_queue(void **state)
+{
+	char label[40], silent[80], what[80];
+	int fd, i;
+
+	snprintf(own_uuid, sizeof(own_uuid), "%032x", getpid());
+	snprintf(label, sizeof(label), "78:full%d", getpid());
+	snprintf(what, sizeof(what), "user here 0 %d ", getpid());
+	snprintf(silent, sizeof(silent), "user here 0 %d ? 78 full%d\n", getpid(), getpid());
+	fd = registry_enter(own_uuid, 0, label);
+	assert_true(fd >= 0);
+	assert_int_equal(printed(silent), 0);
+	for (i = 0; i < 40; i++)
+		assert_int_equal(printed(what), 1);
+	assert_int_equal(printed(silent), 1);
+	for (i = 0; i < 40; i++)
+		registry_answer(fd);
+	assert_int_equal(printed(what), 1);
+	assert_int_equal(printed(silent), 0);
+	close(fd);
+	assert_int_equal(printed(what), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries),
+					    cmocka_unit_test(full_queue) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
