@@ -15,7 +15,7 @@ struct explore {
 	const char *name;
 	/*
 	 * .begin makes the world; the policy with the switches is set after that. .end ends the
-	 * world.
+	 * world. Both run once for each interleaving.
 	 */
 	void (*begin)(const struct chip_manners *m);
 	void (*end)(void);

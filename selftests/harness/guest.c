@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A guest's driver: its accesses are calls of the vGPU's VFIO operations, by the thread that is
+ * running. world.h has the contracts.
+ */
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"

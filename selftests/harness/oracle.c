@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * oracle.h has the contracts. Reads the module's state without its locks. The only call of the
+ * module is in counter().
+ */
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"

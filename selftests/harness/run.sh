@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The tests of mdev without a VM. Prints TAP: one line for each program of tests, one for actors_fuzz, one that each fix can be taken back,
 # and with long one that each fix is found when it is taken back.
-#   run.sh [quick|long]; with STOP=1 the first failure ends it
+#   run.sh [quick|long]; with STOP=1 the first failure ends it; SEED is actors_fuzz's first seed
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mode=${1:-quick}

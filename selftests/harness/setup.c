@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* world.h has the contracts. setup_begin() reads HARNESS_POLICY from the environment. */
 #include <stdlib.h>
 
 #include "mdev/internal.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Coroutines, chance, time and failures (task.h), and the kernel's services for threads, pids and
+ * files (kernel/sync.h). Only switch_to() changes the running thread.
+ */
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

@@ -19,7 +19,7 @@ struct task_struct {
 	const char *name;
 	enum state state;
 	u64 until;
-	const void *what;
+	const void *what;		/* as in harness_wait() */
 	/* rt: has real-time priority; starved: could run, but gets no CPU */
 	bool actor, lazy, stop, stopped, queues, rt, starved;
 	int kstate, spins, readers, ret;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* world.h has the contracts. The caller is the first thread, or an actor. */
 #include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* chip.h has the contracts. stir(), at each register access, is what the chip does by itself. */
 #include <sys/mman.h>
 
 #include "gk110/bar.h"

@@ -9,6 +9,8 @@
  *   invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
  * chip_look() asks the oracle (oracle.h) about what the chip can reach.
+ * Functions for which no file is named are in chip.c; those with hangs, faults and held work in
+ * wrong.c. None of them switches threads.
  */
 #ifndef KVGPU_HARNESS_CHIP_H
 #define KVGPU_HARNESS_CHIP_H
@@ -134,13 +136,16 @@ bool bar_write(unsigned int bar, u64 off);
 bool bar_read(unsigned int bar, u64 off);
 
 /* clock.c: PTIMER */
-/* PTIMER runs faster than the CPU's clock by @ppm. */
+/* PTIMER runs faster than the CPU's clock by @ppm from now on. chip_begin() does not reset that. */
 void clock_begin(s32 ppm);
 u64 clock_now(void);
 void clock_silent(bool on);				/* its reads are not answered */
 u32 clock_read(u32 reg);
 
-/* fake.c: the graphics engine's registers as bring-up wants them */
+/*
+ * fake.c: the graphics engine's registers as bring-up wants them. fake_read() and fake_write() see
+ * each access first, and return true when chip.c has nothing more to do for it.
+ */
 void fake_begin(u32 *reg);
 bool fake_read(u32 *reg, u32 at, u32 *val);
 bool fake_write(u32 *reg, u32 at, u32 val);

@@ -13,7 +13,7 @@
 #define SMALL_ENTRIES	32768u
 #define BIG_ENTRIES	1024u
 
-extern u8 *chip_pages;
+extern u8 *chip_pages;		/* chip.c */
 
 static u64 entry(u64 table, u64 i)
 {

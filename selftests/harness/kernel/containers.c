@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * containers.h has the kernel's interfaces. Nothing here takes a lock or is a point: callers have
+ * the locks that the kernel asks for.
+ */
 #include "selftests/harness/kernel/containers.h"
 
 /* ------------------------------------------------------------------ bits */

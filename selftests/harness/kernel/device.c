@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The card's PCI function, its BARs as the CPU sees them, its interrupt, and small services of the
- * kernel.
+ * kernel. The interrupt's handler and its thread are one thread here, irq_main().
  */
 #include <sys/mman.h>
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Threads, locks, work items and RCU of the stand-in. The stand-in knows which thread holds which
- * lock, so that lockdep_assert_held() asserts.
+ * lock, so that lockdep_assert_held() asserts. selftests/harness/lock.c defines the functions of
+ * locks, waits and RCU; task.c those of threads, pids and files; kernel/work.c those of work items.
+ *
+ * Threads are switched inside of these functions and at the other points of task.h. A thread that
+ * holds a spinlock is never switched away from, and a sleep of it fails the run. So
+ * spin_lock_irqsave() need not turn interrupts off: the interrupt handler is a thread, too.
  */
 #ifndef KVGPU_HARNESS_SYNC_H
 #define KVGPU_HARNESS_SYNC_H
@@ -11,7 +16,7 @@
 struct mm_struct;
 struct pid { int refs; bool alive; struct task_struct *task; };
 
-/* A thread is a coroutine. Its fields are in thread.h. */
+/* A thread is a coroutine. selftests/harness/thread.h has its fields. */
 struct task_struct;
 extern struct task_struct *current;
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
@@ -25,7 +30,7 @@ bool fatal_signal_pending(struct task_struct *t);
 
 /*
  * A file that user space can't open. After fput() it is closed when the thread that called fput()
- * is back in user mode: see task_returns().
+ * is back in user mode: see task_returns() (selftests/harness/task.h).
  */
 struct module;
 struct inode;
@@ -81,6 +86,7 @@ void spin_unlock(spinlock_t *l);
 #define seqlock_init(s)		spin_lock_init(&(s)->lock)
 #define write_seqlock(s)	spin_lock(&(s)->lock)
 #define write_sequnlock(s)	spin_unlock(&(s)->lock)
+/* A reader sees no write under way: a writer holds the spinlock, so no thread is switched to. */
 #define read_seqbegin(s)	0u
 #define read_seqretry(s, seq)	((void)(seq), false)
 
@@ -98,7 +104,7 @@ void wait_for_completion(struct completion *c);
 
 void rcu_read_lock(void);
 void rcu_read_unlock(void);
-void synchronize_rcu(void);
+void synchronize_rcu(void);	/* waits for all readers; fails the run if the caller is a reader */
 #define rcu_dereference(p)	(p)
 #define rcu_access_pointer(p)	(p)
 #define rcu_dereference_protected(p, cond)                             \

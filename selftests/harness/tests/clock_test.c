@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest that knows when the slicer looked: a trigger that it stores in its page of flushes is
- * gone after the next look, and reading the page needs no exit. The guest works from then on,
- * behind doorbell words that tell of no work, and stops when a tick would be over. Still its time
- * is charged and a cap holds (S5).
+ * A guest that knows when the slicer took a sample: a trigger that it stores in its page of flushes
+ * is gone after the next sample, and reading the page needs no exit. The guest works from then on,
+ * behind doorbell words that tell of no work, and stops when a fixed gap between samples would be
+ * over. Samples come at random times, so the guess fails: the time is charged and a cap holds (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +24,7 @@ static const struct chip_manners busy = { .eager = true,
 					  .late = 2,
 					  .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
+/* tick: the mean gap of sched/gap.c, ns, that holds here, as if samples came at fixed times */
 static u64 on, all, tick;
 static bool done;
 
@@ -55,6 +56,7 @@ static void works_from_look_to_tick(void *arg)
 	done = true;
 }
 
+/* @most: the part of the time that the guest may have, and some points more. */
 static void try(u32 vgpus, const char *cap, u64 ms, bool neighbour_works, double most)
 {
 	double had, paid;

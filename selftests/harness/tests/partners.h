@@ -3,6 +3,7 @@
  * Two vGPUs work together so that the worker gets more of the GPU than its cap. Each vGPU has a
  * channel 1 that can work. second_channel() gives a vGPU a channel 2, whose doorbell words can tell
  * of work that there is not.
+ * Each program has these functions and variables for itself, used or not.
  */
 #ifndef KVGPU_HARNESS_TESTS_PARTNERS_H
 #define KVGPU_HARNESS_TESTS_PARTNERS_H
