@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the card in sysfs, maps its BARs, and makes host memory with known bus addresses, as root.
+ * kvgpu-attack and kvgpu-bench (selftests/bench) link this file. An error ends the program by
+ * bail(), which prints "Bail out!" and exits with 1. The kernel's settings that this file changes
+ * (nr_hugepages, the card's command register) stay changed.
+ */
 #include "linux.h"
 
 #include <dirent.h>
@@ -11,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu.h"
+#include "gpu.h"	/* selftests/client/gpu.h: bail() */
 
 enum {
 	BAR0_BYTES = 16 << 20, ARENA_BYTES = 2 << 20, PAGE = 4096,
@@ -108,8 +114,8 @@ static uint64_t bus_address(const void *p)
 }
 
 /*
- * Take one huge page: it is contiguous, the kernel does not move it, and it stays in place after a
- * fork.
+ * Take one huge page: it is contiguous, and the kernel does not move it. It is MAP_SHARED, so a
+ * write after a fork (tenant.c) makes no copy of it.
  */
 static void make_arena(struct bare_pages *a)
 {
@@ -145,6 +151,7 @@ void machine_open(struct machine *m)
 	memset(m, 0, sizeof(*m));
 	find_card(m);
 	find_driver(m);
+	/* a card with a driver is switched on already */
 	if (!m->driver[0])
 		machine_power(m);
 	m->gpu.bars.bar0 = map_resource(m, "resource0", &size);

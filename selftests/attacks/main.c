@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kvgpu-attack: the command line. Runs as root in the server (selftests/native). A bail() ends the
+ * program, and the attacks after it do not run.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

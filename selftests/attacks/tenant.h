@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A second process beside the attacker's, with stock nouveau (tenant.c). tenant_start() forks it.
+ * States and orders go through shared memory, without a lock: the tenant writes .state, the
+ * attacker .order.
+ */
 #ifndef KVGPU_ATTACKS_TENANT_H
 #define KVGPU_ATTACKS_TENANT_H
 

@@ -32,6 +32,7 @@ void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *c
 /* bench_row() for work that can't be done twice */
 void bench_row_once(struct bench *b, const struct bench_row *row,
 		    int (*once)(void *ctx, double *value), void *ctx);
+/* valid until the next call */
 const char *bench_size(uint64_t bytes);
 /* waits for the job's number in memory, asks no register; 0 or -ETIMEDOUT */
 int bench_watch(struct gpu_chan *c);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* ce.h has the contracts. */
 #include "ce.h"
 
 #include <string.h>

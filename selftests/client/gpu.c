@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* gpu.h has the contracts. selftests/attacks/linux.c uses bail() without a session. */
 #include "gpu.h"
 
 #include <errno.h>

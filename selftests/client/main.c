@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kvgpu-client: options, and the table of subtests. Each subtest opens the GPU and closes it again.
+ */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +11,7 @@
 #include "client.h"
 #include "tap.h"
 
+/* 'all' runs all but the last NR_MEASUREMENTS. */
 static const struct {
 	const char *name;
 	void (*run)(const struct client_options *o);

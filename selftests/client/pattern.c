@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pattern.h has the contracts. Nothing of libc but memcpy() and memcmp(): selftests/hostile links
+ * this into a guest that has no more.
+ */
 #include "pattern.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* client.h has the contracts. selftests/attacks/tenant.c uses streams, too. */
 #include "client.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* tap.h has the contracts. The counts are of this process and have no lock. */
 #include "tap.h"
 
 #include <stdarg.h>

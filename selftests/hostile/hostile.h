@@ -5,6 +5,9 @@
  * and BARs placed by the firmware.
  *
  * The tests pass on a vGPU.
+ *
+ * One CPU, no interrupts, no threads. With kvm-unit-tests all sources are one file (Makefile): no
+ * two may have a static function, an enumerator or a macro of one name.
  */
 #ifndef KVGPU_HOSTILE_H
 #define KVGPU_HOSTILE_H

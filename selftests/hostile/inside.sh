@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: one hostile guest, or the one that must not notice, on a vGPU of its own. See run.sh.
+# Runs as root in the server, as /share/hostile/inside.sh: a guest of the hostile-guest tests, on a vGPU of its own. run.sh and volume.sh
+# call it. inside_test.py calls "kill" here, with HOSTILE_RUN and HOSTILE_DEBUGFS set. One "attack" at a time: it has the FIFO attack.in.
 #   inside.sh create UUID TYPE | remove UUID
 #   inside.sh attack UUID NAMES SEED OPS    one guest does these tests, one after the other. Prints its lines, those of each test
 #                                           after "TEST: NAME"; when it is done, what the kernel complains of, and "DONE: NAME".
 #                                           0: all passed, 1: not, 2: it never came to its summary
 #   inside.sh hold NAME CMD...              starts CMD (inside.sh victim UUID or neighbour UUID, kvgpu-canary ...), waits for its READY
+#   inside.sh keep NAME CMD...              for "hold" only
 #   inside.sh release NAME                  tells it to end, prints what it said; its status
 #   inside.sh stop NAME                     only tells it
 #   inside.sh rounds NAME...                how many rounds each of these neighbours has verified, as it told last
-#   inside.sh meek UUID                     the guest on that vGPU has a CPU when nobody else wants it
+#   inside.sh meek UUID                     the guest on that vGPU has a CPU when no other task wants it
 #   inside.sh kill UUID                     the guest on that vGPU, without a warning
 set -u
 HERE=/share/hostile
@@ -148,7 +150,8 @@ release() # NAME
 
 victim() { guest "$1" victim; }
 
-# Both guests share one CPU. The neighbour gets a tenth of it, so that the attacks are not slow.
+# The server has two CPUs, so all guests share CPU 1 (guest()). With niceness 10 a neighbour gets about a tenth of it beside an attacker,
+# so that the attacks are not slow. Autogroup stays off.
 neighbour()
 {
 	echo 0 > /proc/sys/kernel/sched_autogroup_enabled

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kvgpu-tenants: the command line, and the setups of "bench". Runs as root in a server with
+ * kvgpu.ko. measure() makes the vGPUs and a process for each, and removes both again; a run that is
+ * interrupted leaves the vGPUs. A setup that can't be measured is left out: measure() prints why,
+ * and the exit code does not change. Exit codes: 0; 1: a test failed, data were wrong, or no card
+ * was found; 2: usage, or the JSON file can't be written. "mute" makes copy engines hang that wait
+ * for an acknowledge, for selftests/guest/hang_steps.sh.
+ */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +17,8 @@
 
 #define STREAMS(n) .nr = n, .role = { 0 }
 /*
- * ONE_TURN is for the smallest of eight tenants: one turn is a large part of its time in a short
- * window.
+ * The aims are parts, for windows of two and of three looks (spans). ONE_TURN is for the smallest
+ * of eight tenants: one turn is a large part of its time in a short window.
  */
 #define ONE_PERCENT .aim = { 0.01, 0.01 }
 #define ONE_TURN .aim = { 0.014, 0.01 }

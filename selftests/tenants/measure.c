@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * measure.h has the contracts. What must not fail ends the program, and leaves the vGPUs.
+ */
 #include "measure.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced after cell.sh.
+# Sourced after cell.sh, by run.sh and ../debug/run.sh.
 
 # build_vfio: makes $OUT/kvgpu-vfio
 build_vfio() { build_programs vfio; }
 
-# vfio_tests SECONDS SEED [TEST...]: inside.sh in the server that is up
+# vfio_tests SECONDS SEED [TEST...]: inside.sh in the server that is up, and then the kernel's log (quiet_kernel of kernel-log.sh)
 vfio_tests()
 {
 	local log=$OUT/vfio.log rc

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* check.h has the contracts. The counts have no lock: one thread calls these functions. */
 #include "check.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * device.h has the contracts. selftests/tenants links this file, too: it may use nothing of
+ * check.h.
+ */
 #include "device.h"
 
 #include <errno.h>

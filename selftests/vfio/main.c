@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* kvgpu-vfio: the command line, and the table of tests. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tests of kvgpu-vfio. @d was just opened, by main.c, which closes it after the test. A test
+ * that closes it opens it again.
+ */
 #ifndef KVGPU_VFIO_TESTS_H
 #define KVGPU_VFIO_TESTS_H
 

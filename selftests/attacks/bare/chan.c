@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* chan.h has the contracts, README.md what this code may use. */
 #include "chan.h"
 
 #include <linux/bitfield.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* context.h has the contracts, README.md what this code may use. */
 #include "context.h"
 
 #include <gk110/gr.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* gpu.h has the contracts, README.md what this code may use. */
 #include "gpu.h"
 
 #include <linux/bitfield.h>
