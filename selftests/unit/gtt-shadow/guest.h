@@ -5,6 +5,8 @@
  * that was written since the last flush. The entries that gtt-shadow writes are compared with a
  * naive walk of the guest's tables as they were at the last sync.
  *
+ * All of gtt-shadow/ is real. One thread, no locks. shadow_fuzz (selftests/fuzz) uses this, too.
+ *
  * A broken promise aborts, with the promise's text on stderr.
  */
 #ifndef KVGPU_TEST_GTT_GUEST_H

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chip.h has the contracts. This file also stands for the rest of hw/, and for the kernel's
+ * functions of kernel_services.h. A lock that is taken twice fails an assert().
+ */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>

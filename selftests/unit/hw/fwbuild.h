@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A small firmware file with every section, for tests that must run without a distribution's copy
- * of nouveau.
+ * of nouveau. The harness (selftests/harness) and hw/firmware_fuzz link it, too.
  */
 #ifndef KVGPU_TEST_FWBUILD_H
 #define KVGPU_TEST_FWBUILD_H

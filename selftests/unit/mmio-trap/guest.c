@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* guest.h has the contracts. */
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A vGPU on a K20m for these tests. */
+/* A vGPU on a K20m for these tests. All of mmio-trap/ is real; one thread, no locks. */
 #ifndef KVGPU_TEST_MMIO_TRAP_GUEST_H
 #define KVGPU_TEST_MMIO_TRAP_GUEST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parts of the kernel that hw/ uses, for tests in user space: registers and card memory are the
- * fake chip's.
+ * fake chip's. ../chip.c defines the functions.
  */
 #ifndef KVGPU_TEST_KERNEL_SERVICES_H
 #define KVGPU_TEST_KERNEL_SERVICES_H

@@ -3,6 +3,7 @@
  * Rounds of an unmap against the VFIO core's loop, as vfio_dma_do_unmap() has it: while a page is
  * pinned, all open devices are asked, and the eleventh repetition is a BUG. Between any two steps
  * guests pin as far as they may, vGPUs are closed and opened, and other threads make calls.
+ * mdev/machine/unmap.c is real; kernel/ stands for all else.
  */
 #include <setjmp.h>
 #include <stdarg.h>
