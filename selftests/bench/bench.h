@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kvgpu-bench: model_bench.c calls bench_bare() of bare_bench.c and has the other functions. The
+ * headers that are not here are of ../client, ../attacks; ../client/bench.h is kvgpu-client's.
+ */
 #ifndef KVGPU_BENCH_BENCH_H
 #define KVGPU_BENCH_BENCH_H
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced after cell.sh: what the server's kernel has to complain of, and what kmemleak finds
+# Sourced after cell.sh, by run.sh and ../vfio/run.sh: what the server's kernel has to complain of, and what kmemleak finds
 # shellcheck disable=SC2154
 
 # patterns of lines in reports of the kernel

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# inside.sh WORK RELEASE ROLE: in the root that has the headers of that kernel, in a mount namespace of its own. WORK/sources has
-# the module's sources. Prints TAP.
+# inside.sh WORK RELEASE ROLE: run.sh starts it by "tb build-exec", as root, in a mount namespace of its own, for each kernel of
+# "tb kernels". ROLE is base, oldest or newest; the tests of the base kernel are more. Other jobs use this root at the same time: write
+# below WORK only, and change a header only by cover(). run.sh removes WORK. WORK/sources has the module's sources. Prints TAP.
 set -u
 work=$1 release=$2 role=$3
 tree=/lib/modules/$release/build

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * workers.h has the contracts. The worker runs the tests in order and writes a byte after each.
+ * Verdicts lie in memory that both processes share, without a lock: one is read after its byte, or
+ * when the worker has ended.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,8 +3,8 @@
 # Sourced at the top of the tree by suites that boot servers: not only of this folder, also of guest, hostile, vfio, tenants, debug,
 # remote, bench and others. A cell is one server with one kernel and one engine layout.
 #
-# A suite sets KVGPU_TB_NAME, its bed's name, before; part_of_check, mode, kernel, layout and cell_name after. build_programs sets OUT,
-# bed_up sets share. finish and bed_must_be_free end the suite. SIGINT and SIGTERM end the bed; for other ends the suite has a trap.
+# A suite sets KVGPU_TB_NAME, its bed's name, and part_of_check, mode, kernel, layout and cell_name. build_programs sets OUT, bed_up sets
+# share. finish and bed_must_be_free end the suite. SIGINT and SIGTERM end the bed; for other ends the suite has a trap.
 
 # shellcheck source=selftests/kernels.sh
 . selftests/kernels.sh

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* gpu.h has the contracts. */
 #include <stdlib.h>
 #include <string.h>
 

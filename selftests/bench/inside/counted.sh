@@ -3,6 +3,9 @@
 # Runs in the server: "name value" lines of what is counted for guest $1: kvgpu's counters, the card's interrupts, its KVM's counters of
 # exits, page faults and TLB flushes, and the CPU time that went into its QEMU, the guest's own included, and into the whole server. Few
 # processes, because snapshots are taken often.
+# bench.sh runs it as root, by way of tb run, for guests with a vGPU. selftests/guest/marked.py takes the difference of two snapshots;
+# report.py and bounds.list know counters by these names. Only the guest's first vGPU is counted; without it there are no counters of a
+# vGPU. Exit code 1: the guest does not run (no PID file).
 uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
 pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
 # of the card; its path has colons, which grep's lines are taken apart by

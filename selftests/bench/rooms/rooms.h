@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the rooms' micro-benchmarks share. */
+/*
+ * Shared by the rooms' micro-benchmarks, which run one after the other on one thread. main.c
+ * measures and calls bench_trap(), bench_shadow() and bench_sched(), each of the file with that
+ * name.
+ */
 #ifndef KVGPU_BENCH_ROOMS_H
 #define KVGPU_BENCH_ROOMS_H
 
@@ -11,14 +15,14 @@
  * and is not measured.
  */
 struct room_case {
-	const char *name;		/* ROOM/WHAT */
-	const char *op;
+	const char *name;		/* ROOM/WHAT; no blanks: rooms.sh splits the line */
+	const char *op;			/* what one operation is, one word: "of" of rooms.json */
 	void (*prepare)(const struct room_case *c);
 	uint64_t (*run)(const struct room_case *c);
 	uint32_t arg, arg2;		/* the case's own */
 };
 
-/* Measures the cases one after the other and prints a line for each. */
+/* Measures the cases one after the other and prints a line for each, as the head of main.c says. */
 void rooms_measure(const struct room_case *cases, unsigned int nr);
 
 void bench_trap(void);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A vGPU on a K20m for these tests. All of mmio-trap/ is real; one thread, no locks. */
+/*
+ * A vGPU on a K20m for these tests. All of mmio-trap/ is real; one thread. bench/rooms uses it,
+ * too.
+ */
 #ifndef KVGPU_TEST_MMIO_TRAP_GUEST_H
 #define KVGPU_TEST_MMIO_TRAP_GUEST_H
 

@@ -2,7 +2,8 @@
 /*
  * A producer and a consumer, or both sides of a box, any calls of theirs, and a hostile process
  * that rewrites words before any access. Nothing outside is touched, nothing is read twice for one
- * decision (model/memory.c), no wait hangs, and what is dead stays so.
+ * decision (model/memory.c), no wait hangs, and what is dead stays so. The sources of remote/ring
+ * are built into it by model/room.c: each of their accesses calls a function of model/memory.c.
  */
 #include <stdint.h>
 #include <stdio.h>
