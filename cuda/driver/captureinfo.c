@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Questions about a capture, and changes of what a stream's next node depends on. */
+/*
+ * Questions about a capture, and changes of what a stream's next node depends on. At the end are
+ * the _ptsz forms of all calls here, and of begin and end (capture.c).
+ */
 #include "graph.h"
 
 static CUstreamCaptureStatus status_of(const struct CUstream_st *s)
@@ -56,6 +59,7 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	return info(stream, status, id, graph, nodes, n);
 }
 
+/* After OUT_OF_MEMORY only a part of @nodes was added; @set: the old tips are gone. */
 static CUresult update(CUstream s, const CUgraphNode *nodes, size_t n, bool set)
 {
 	CUresult r = CUDA_SUCCESS;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Names and texts of errors. Translates errors of device/ and image/ to CUDA's. */
+/*
+ * Names and texts of errors. Translates errors of device/ and image/ to CUDA's. It is also part of
+ * remote/client's libcuda.so.1, so it calls nothing else of this folder.
+ */
 #include "driver.h"
 
 static const struct {

@@ -151,7 +151,10 @@ CUresult exec_copy(CUgraph graph, CUgraph *out);
  */
 void exec_await(CUgraphExec exec);
 
-/* capture.c: enter_stream() for questions about captures */
+/*
+ * capture.c: enter_stream() for questions about captures. The legacy stream is refused while a
+ * stream that it waits for captures; that capture stays valid.
+ */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
 /* userobject.c: with the lock held; users_destroy() calls the destructors */

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Primary contexts: one for each device. A reset keeps its handle. */
+/*
+ * Primary contexts: one for each device. A reset, and the last release, close the context and keep
+ * its handle, which the next retain opens again.
+ *
+ * All functions here take `table`, with no context locked: context_open() and context_close() lock
+ * the context themselves.
+ */
 #include "driver.h"
 
 /* guarded by `table` */
