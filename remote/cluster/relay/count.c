@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The GPUs of this machine as the library shows them, a line each. */
+/*
+ * The GPUs of this machine as the library shows them, a line each, which kvgpu-run reads
+ * (../run/gpus.c).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What proxies say to each other: the one that wants a piece of the other one's arena asks for it,
- * and the other one sends the piece, or refuses. And the check of what came. Pure.
+ * and the other one sends the piece, or refuses. Beside that, the checks of what came. pull.c makes
+ * them for notes, in a proxy; lane.c in the broker, for what a program asks for; inbox.c in a
+ * proxy, for what the broker passes on; link.c on both sides, for the secret of control messages.
+ * Pure.
+ * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_CLUSTER_NOTE_H
 #define KVGPU_CLUSTER_NOTE_H
@@ -40,7 +44,10 @@ static inline bool pull_is_sound(const struct kvgpu_remote_piece *piece, uint64_
 	       kvgpu_remote_in_arena(piece->at, piece->bytes, arena);
 }
 
-/* where a piece comes from: another proxy of a job of @ranks, for the one that is @self */
+/*
+ * Where a piece comes from: another proxy of a job of @ranks. @self: the rank of the proxy that
+ * gets the piece; in the broker that is the link's .rank.
+ */
 static inline bool source_is_sound(const struct kvgpu_remote_source *from, int self, int ranks)
 {
 	return from->rank >= 1 && from->rank < (uint32_t)ranks && from->rank != (uint32_t)self &&
