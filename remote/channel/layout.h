@@ -2,6 +2,7 @@
 /*
  * The layout of an aperture, the memory that client and server share. Little endian. Both sides
  * have to be of one build.
+ * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_LAYOUT_H
 #define KVGPU_REMOTE_LAYOUT_H

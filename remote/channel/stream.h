@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal header of the stream carrier: what goes over a line. */
+/*
+ * What goes over a line of the stream carrier. remote/cluster/relay/tap.c parses it, too.
+ * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
+ */
 #ifndef KVGPU_REMOTE_STREAM_H
 #define KVGPU_REMOTE_STREAM_H
 

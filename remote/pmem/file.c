@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* On the host: making the file that two VMs get as memory. */
+/*
+ * On the host: makes the file that two VMs get as memory, and prints libvirt's XML for it. pmem.h
+ * has the contracts, remote/channel/label.h says why a file has two labels.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +16,7 @@
 
 #include "pmem.h"
 
+/* PLACES, PLACE_BYTES: the defaults. A place is one program's piece of the file. */
 enum { ALIGN = 2 << 20, PLACES = 4, PLACE_BYTES = 32 << 20 };
 /* each place begins at a multiple of ALIGN */
 #define APERTURE_MIN_PLACE	((APERTURE_MIN + ALIGN - 1) / ALIGN * ALIGN)

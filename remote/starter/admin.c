@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The admin's socket. A command is a line, "clients", "end ID" or "drain". The answer is lines, the
- * last of which is "ok" or "error TEXT".
+ * The admin's socket; ../ctl/talk.c is its other end. A command is a line, "clients", "end ID" or
+ * "drain". The answer is lines, the last of which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>

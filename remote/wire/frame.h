@@ -2,6 +2,7 @@
 /*
  * What client and server send each other, little-endian: docs/remote.md. The structs of each
  * operation are made of remote/api.def (ops.h).
+ * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
