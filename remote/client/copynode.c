@@ -2,7 +2,8 @@
 /*
  * Copies as nodes of graphs, also nodes that a capture records. With shared memory a node names
  * pinned memory by its place in the arena. Another end in the program's memory gets a ferry
- * (ferry.c).
+ * (ferry.c). The server compares a frame's .mine and .size, to find a ferry that it has for the
+ * same memory. Of the entry points only cuGraphMemcpyNodeSetParams() needs a current context.
  */
 #include "box.h"
 

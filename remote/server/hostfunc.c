@@ -11,7 +11,7 @@
 struct hosted {
 	struct server *s;
 	uint64_t id;		/* the client's number of the function */
-	/* freed after its call; a function that a graph has may be called again */
+	/* freed after its call; what a graph may have stays until the process ends */
 	bool once;
 	struct hosted *next;	/* next in s->kept */
 };

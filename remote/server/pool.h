@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much device memory each program of one client has. It is in memory that the processes serving
- * these programs share. Each process writes its own row, on its serving thread, so what
- * pool_others() returns may be old at once. Only pool_take() takes the lock.
+ * these programs share; ../starter/tenants.c makes it, in a proxy ../cluster/relay/nursery.c. Each
+ * process writes its own row, on its serving thread, so what pool_others() returns may be old at
+ * once. Only pool_take() takes the lock.
  */
 #ifndef KVGPU_REMOTE_POOL_H
 #define KVGPU_REMOTE_POOL_H

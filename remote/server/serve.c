@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* The serving loop. */
+/*
+ * The serving loop, on the serving thread: takes a frame, carries it out by serve_op() (cases.c),
+ * and answers it. Where turns are taken held.c calls serve_frame(). Between frames the loop looks
+ * at what waits for the GPU. No frame is served inside of another one: the answer's buffer is
+ * static.
+ */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal header of the process of kvgpu-remoted that serves one client, with one serving thread.
- * That thread alone calls what is declared here, but for hosted_run(), ferry_run(), ferry_rests()
- * and ferry_put(), which threads of the library call, too. Handles, places in the arena and lengths
- * of a frame are checked here before the library sees them. A function that carries out a frame
- * returns the call's result, and puts the answer's payload into its reply.
+ * Internal header of the process of kvgpu-remoted, or of a proxy (kvgpu-relay), that serves one
+ * client, with one serving thread. That thread alone calls what is declared here, but for
+ * hosted_run(), ferry_run(), ferry_rests() and ferry_put(), which threads of the library call, too.
+ * Handles, places in the arena and lengths of a frame are checked here before the library sees
+ * them. A function that carries out a frame returns the call's result, and puts the answer's
+ * payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H

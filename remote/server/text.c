@@ -2,7 +2,7 @@
 /*
  * What kernels print is on the library's standard output; what they assert, and what the library
  * says, is on its standard error. Both are files in memory, so that printing does not wait for a
- * reader.
+ * reader. Any thread of the library may write to them while the serving thread reads.
  */
 #include <errno.h>
 #include <fcntl.h>

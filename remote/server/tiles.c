@@ -2,7 +2,7 @@
 /*
  * How much device memory an array takes. The numbers are those of cuda/device/texture.c. NVIDIA's
  * library took the same on an H100 (driver 580.159.04, by cuMemGetInfo), and where it was more than
- * 1 MiB whole pages of 2 MiB.
+ * 1 MiB whole pages of 2 MiB. Pure.
  */
 #include "server.h"
 
