@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The servers, and which of them a call goes to. */
+/*
+ * The servers, and which of them a call goes to. cuInit() fills the table (init.c); afterwards it
+ * is read without a lock.
+ */
 #include "client.h"
 
 struct peer peers[PEERS_MAX];
