@@ -25,7 +25,7 @@ mount -t proc proc /proc
 # shellcheck source=selftests/cluster/lib.sh
 . selftests/cluster/lib.sh
 
-# UCX of MPICH looks in /sys for interfaces
+# In the place of world.sh's: without slurmd. UCX of MPICH looks in /sys for interfaces.
 node_main()
 {
 	node_begins "$1"
@@ -76,7 +76,7 @@ mend()
 	reached far || { echo "Bail out! the network does not come back"; exit 1; }
 }
 
-# for lib.sh: what nodes have in /tmp, /run and /dev/shm, which were empty
+# in the place of lib.sh's: what nodes have in /tmp, /run and /dev/shm, which were empty
 new_files()
 {
 	local node

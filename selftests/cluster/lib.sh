@@ -1,8 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced by run.sh, cut.sh and many.sh: runs of kvgpu-run as tests, and what they leave behind.
-# $work: a folder, $remote: what make cluster has built, $work/gpu.so: the proxies' libcuda.so.1,
-# $mpi: openmpi or mpich, root: an option for root.
+# Set before: $work (a folder, which the caller removes), $remote (what make cluster has built).
+# Set before a run: $mpi (openmpi or mpich), $work/gpu.so (the proxies' libcuda.so.1).
+# Set after sourcing: limit_s, clean_s, end_s (seconds), over (begins each test's name).
+# Set here: root (an option for root), number, failed (the caller exits with it), before, cubin.
+# Files that exist when this is sourced are not counted as left behind.
+# cut.sh replaces new_files(), which nothing_left() calls.
+# programs() and find_mpis() may end the script that sources this.
 
 : "${work:?}" "${remote:?}"
 cubin=$PWD/selftests/cuda/driver/kernels.cubin
@@ -48,7 +53,8 @@ result()
 	fi
 }
 
-# kvrun ARGUMENT...: what it starts has the mark in its environment, by which it is found afterwards
+# kvrun ARGUMENT...: what it starts has the mark in its environment, by which it is found afterwards.
+# Call it in a subshell: it ends by exec. Folders of kvgpu-run are made in $work.
 kvrun()
 {
 	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-60}" "$remote/kvgpu-run" --mpi "$mpi" --share \

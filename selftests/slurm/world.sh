@@ -5,6 +5,7 @@
 # namespaces in it, with its own /tmp, /run and /dev/shm, and a slurmd. All of it ends with the first process.
 #
 # $work: a folder for all files, which nodes see, too; $slurm: what fetch.sh has unpacked. A node's GPUs are files.
+# cut.sh replaces node_main(), and calls neither world_etc() nor world_up().
 
 : "${work:?}"
 head_ip=10.77.0.1
