@@ -4,6 +4,7 @@
 # A part of run.sh: clients for another CPU on this machine's server. Programs and libraries for arm64, made by Debian's cross
 # compiler, run by qemu-aarch64, which lets them share memory, futexes and sockets with processes of this machine. Whether accesses are
 # declared for a weaker order is not seen here (remote/ring/README.md).
+# run_arm() changes run.sh's $bin, $library and carrier, and does not set them back: run.sh ends after it.
 
 emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forwards.h"
+#include "forwards.h"	/* made by remote/api.py */
 
 enum { N = 200, M = 24, K = 17, PSEUDO = 100, FIRST_SEED = 42 };
 

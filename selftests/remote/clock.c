@@ -19,6 +19,7 @@
 
 enum { CLIENTS = 4, CLOCK_LENGTH_US = 1500000, SLOWNESS = 4 };
 
+/* service.sh makes the file and reads it, by the places of these members */
 struct clock {
 	uint32_t lock, came, want;	/* a bit for each client: has come; is awaited */
 	uint32_t pad;

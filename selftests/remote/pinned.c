@@ -90,6 +90,7 @@ static struct between *take(void *theirs, size_t bytes)
 	return b;
 }
 
+/* fill(), empty() and leave() are functions of the host: a thread of the library below runs them */
 static void fill(void *arg)
 {
 	struct between *b = arg;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forwards.h"
+#include "forwards.h"	/* made by remote/api.py */
 
 struct cublasContext {
 	CUstream stream;
