@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks how long functions are, and the beginnings of their names."""
+"""Checks how long functions are; the beginnings of the names of the module's functions, and that no
+two of its files have a function of one name."""
 import re
 
 from tree import exceptions, unneeded
@@ -10,7 +11,7 @@ NAME = re.compile(r"\b(\w+)\((?!\()")
 
 def functions_of(code):
     """Yield (name, number of the body's first line, number of lines between its braces, text before
-    the braces) of each C function. @code has no comments."""
+    the braces) of each C function. @code: of Tree.code()."""
     lines, start, head = code.split("\n"), None, 0
     for i, line in enumerate(lines):
         if line == "{":

@@ -120,8 +120,8 @@ class Proofs:
 
     def each(self, subjects, files_of, look):
         """Yield the complaints about @subjects. @look(subject) yields those of one; it runs only
-        for subjects without a proof, on all CPUs. @files_of(subject) returns the files on which
-        the result depends."""
+        for subjects without a proof, in threads, on all CPUs. @files_of(subject) returns the files
+        on which the result depends."""
         left = [(s, self.key(files_of(s))) for s in subjects]
         left = [(s, k) for s, k in left if not self.holds(k)]
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:

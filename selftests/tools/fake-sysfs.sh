@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced. Makes files and links below a directory like those of kvgpu in sysfs.
+# Sourced by top_test.sh. Makes files and links below a directory like those of kvgpu in sysfs.
 
 # shellcheck disable=SC2034
 GPU=0000:01:00.0
