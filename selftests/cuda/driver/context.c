@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the subtests share: the loaded module, errors that end the program (exit code 2), memory,
+ * pseudo-random bytes. For the main thread. main() makes the context and loads the module; fault.c
+ * destroys that context, and loads the module into another one. The caller frees the memory:
+ * fresh() by free(), device_buffer() by cuMemFree_v2(). Device 0 only.
+ */
 #include "driver.h"
 
 #include <stdio.h>

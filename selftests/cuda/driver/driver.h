@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kvgpu-cuda-driver: the driver API on a GPU. */
+/* kvgpu-cuda-driver: the driver API on a GPU. Not cuda/driver/driver.h, which is the library's. */
 #ifndef KVGPU_SELFTESTS_CUDA_DRIVER_H
 #define KVGPU_SELFTESTS_CUDA_DRIVER_H
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+/* An error ends the program: it could not do its work, exit code 2. */
 #define CHECK(call)                                                                     \
 	do {                                                                            \
 		cudaError_t err_ = (call);                                              \
@@ -21,9 +22,10 @@
 		}                                                                       \
 	} while (0)
 
-/* after <<<>>> */
+/* after <<<>>>: errors of the launch itself; it does not wait for the kernel */
 #define CHECK_LAUNCH() CHECK(cudaGetLastError())
 
+/* Print the last line. Return the exit code: 0 right, 1 wrong. */
 static inline int verdict(bool ok, const char *fmt, ...)
 {
 	va_list args;

@@ -10,7 +10,10 @@ __global__ void nothing(int *p)
 
 static int bad, checks;
 
-/* @other: where versions of CUDA differ; else the same as @want */
+/*
+ * cudaGetLastError() has to tell @got, too. The one call below that succeeds shows that it tells an
+ * error once. @other: where versions of CUDA differ; else the same as @want.
+ */
 static void expect2(cudaError_t got, cudaError_t want, cudaError_t other, const char *what)
 {
 	cudaError_t last = cudaGetLastError();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prefix sums over several levels in shared memory, by shuffles within warps, and compaction with
- * them.
+ * Exclusive prefix sums over several levels in shared memory, inclusive ones by shuffles within
+ * warps, and compaction with the first.
  */
 #include <vector>
 
@@ -48,6 +48,7 @@ __global__ void add_base(int *out, const int *sums, int n)
 			out[blockIdx.x * PER_BLOCK + i] += sums[blockIdx.x];
 }
 
+/* @in may be @out: a block reads all its elements before it writes */
 static void scan(const int *in, int *out, int n)
 {
 	int blocks = CEIL_DIV(n, PER_BLOCK), *sums;

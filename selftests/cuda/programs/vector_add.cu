@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* c = a + b, also with a grid that strides. */
+/* c = a + b, also with a grid that strides. No block size divides the default n. */
 #include "check.h"
 
 __global__ void add(const float *a, const float *b, float *c, int n)

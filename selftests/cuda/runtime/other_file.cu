@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The second file of two_files and of device_linked. */
 #include "../programs/check.h"
 #include "two_files.h"
 
