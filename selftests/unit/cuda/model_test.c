@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libcuda on the model's shader machine, without a kernel driver between them: a device that copies
- * at once, and launches with queue meta data and constant banks of cuda/device/qmd.c.
+ * and launches inside of the call, with queue meta data and constant banks of cuda/device/qmd.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <cuda/driver/driver.h>
 #include <gr/sm.h>
 #include <gr/sm/rig.h>
-#include "../../cuda/driver/driver.h"
+#include "../../cuda/driver/driver.h"	/* selftests/cuda/driver/, whose subtests run here */
 
 enum { VRAM = 256 << 20, LOCAL_PER_SM = 1 << 20, NR_SM = 13 };
 

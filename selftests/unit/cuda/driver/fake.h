@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A device without a GPU. Work is done when a caller asks whether it is done, that of the later
- * queue first where the moments allow it.
+ * queue first where the moments allow it. What is set here stays from one test to the next, but for
+ * what the test's set_up() sets.
  */
 #ifndef KVGPU_TESTS_CUDA_FAKE_H
 #define KVGPU_TESTS_CUDA_FAKE_H
@@ -27,7 +28,10 @@ extern bool fake_same;
 extern bool fake_views;
 /* NULL: not all of the bytes are in one buffer. */
 void *fake_bytes(struct device *d, uint64_t va, uint64_t size);
-/* how often work began before what it has to wait for */
+/*
+ * How often work began before what it has to wait for. It is never reset: after one such failure
+ * all later tests' tear_down() fails, too.
+ */
 extern unsigned int fake_early;
 
 #endif

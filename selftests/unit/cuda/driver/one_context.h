@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests that each have one context, on the fake device. */
+/*
+ * For tests that each have one context, on the fake device: resource_test.c, hostfunc_test.c.
+ * set_up() and tear_down() are for each test. tear_down() fails if the fake device still has
+ * something, or ran work too early.
+ */
 #ifndef KVGPU_TESTS_CUDA_ONE_CONTEXT_H
 #define KVGPU_TESTS_CUDA_ONE_CONTEXT_H
 

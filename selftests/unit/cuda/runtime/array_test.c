@@ -28,6 +28,7 @@ static int set_up(void **state)
 	return cudaGetLastError();
 }
 
+/* Nothing is left open or allocated, and no work began before what it has to wait for. */
 static int tear_down(void **state)
 {
 	int r = cudaDeviceReset();
@@ -312,7 +313,7 @@ static void texture_views(void **state)
 	cudaGetLastError();
 }
 
-/* kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized> linear_ref */
+/* selftests/cuda/driver/kernels.cu has plain_ref (float, 2D) and linear_ref (unsigned char, 1D). */
 static void references(void **state)
 {
 	static struct textureReference plain = { .channelDesc = { 32, 0, 0, 0,

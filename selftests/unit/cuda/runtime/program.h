@@ -21,7 +21,7 @@ struct wrapper {
 struct wrapper wrap(const void *data);
 /* The caller frees the bytes. No such file: ends the program. */
 void *file_bytes(const char *name);
-/* All of the above in one fat binary, which has no kernel for missing_stub. */
+/* Registers selftests/cuda/driver/kernels.cubin, which has no kernel for missing_stub. */
 void **register_program(void);
 void unregister_program(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The surroundings of the copy engines in their tests: a small address space whose pages lie
- * scattered in "VRAM" and "guest memory".
+ * scattered in "VRAM" and "guest memory". The stand-ins for PMC, PFIFO and the pacer abort if
+ * gk110.lock is held where it must not be, or not held where it must.
  */
 #ifndef KVGPU_SELFTESTS_CE_CARD_H
 #define KVGPU_SELFTESTS_CE_CARD_H

@@ -4,6 +4,10 @@
  * address space, with equal addresses. Engines record the methods that they get.
  *
  * Accesses from CHIP_HOLE on fail, those with virtual addresses with a fault.
+ *
+ * PFIFO's own threads run from set-up to tear-down, and call the fake engines; so a test waits by
+ * eventually(). rd() and wr() take gk110.lock. chip_teardown() fails if an engine ever served two
+ * channels at a time, or one without its context.
  */
 #ifndef KVGPU_TEST_FIFO_CHIP_H
 #define KVGPU_TEST_FIFO_CHIP_H

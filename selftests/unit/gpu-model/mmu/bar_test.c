@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CPU windows: physical and virtual BAR1 and BAR3; PRAMIN on every target; the peephole port;
- * faults.
+ * faults. One thread: bar_translate() is called without dma_lock, which its contract asks for.
  */
 #include <errno.h>
 #include <setjmp.h>

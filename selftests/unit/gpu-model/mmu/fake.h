@@ -2,7 +2,8 @@
 /*
  * A small device for unit tests: video memory, guest memory behind a fake bus, the MMU and the
  * windows, and page tables made by hand. fake_device.h adds stand-ins for the rest of the model.
- * Registers are accessed through the units' own tables.
+ * Registers are accessed through the units' own tables, with gk110.lock taken here. The MMU's
+ * thread for faults does not run, unless a test calls mmu_unit.start().
  *
  *  struct fake *f = fake_create(16 << 20, 4 << 20);
  *  struct fake_vm vm = fake_vm_create(f, limit);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Translations and copies in address spaces. With --bench: nanoseconds for translations,
- * invalidates and accesses to a window.
+ * invalidates and accesses to a window; build it without ASan before you compare numbers.
+ *
+ * One thread. So some tests call mmu_translate() without dma_lock, which its contract asks for.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -201,6 +203,7 @@ static void copies_over_pages(void **state)
 	rig_destroy(r);
 }
 
+/* A copy drops dma_lock after each MiB (COPY_CHUNK): the pieces must join. */
 static void more_than_one_hold(void **state)
 {
 	struct rig *r = rig_create();

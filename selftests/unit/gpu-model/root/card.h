@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device with the root units only: a plain register file, a bus that records interrupts, and
- * stand-ins for the functions of other rooms that root units call.
+ * stand-ins for the functions of other rooms that root units call. Registers are accessed with
+ * gk110.lock taken here. The timer's thread runs from card_new() to card_free().
  */
 #ifndef KVGPU_TEST_ROOT_CARD_H
 #define KVGPU_TEST_ROOT_CARD_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device for the tests of vfio/: it counts accesses, answers reads with fixed values or with the
- * offset.
+ * offset. All of vfio/ is real, but server.c is linked in server_test alone; else fake_send() takes
+ * its place, in the test's own thread.
  */
 #ifndef KVGPU_SELFTESTS_FAKE_DEVICE_H
 #define KVGPU_SELFTESTS_FAKE_DEVICE_H
