@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Speed of the shader machine by itself (make bench-sm): matrix products, checked by samples, and
- * the time of a launch.
+ * the time of a launch. rig.h and rig.c are of selftests/unit/gpu-model.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* cl_device.h has the contracts. */
 #include "cl_device.h"
 
 #include <stdbool.h>

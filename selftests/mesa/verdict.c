@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* verdict.h has the contracts. The worker calls these functions; workers.c reads the verdict. */
 #include "verdict.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* vk_job.h has the contracts. A job is in the worker (workers.c): it may end its process. */
 #include "vk_job.h"
 
 #include <stdlib.h>

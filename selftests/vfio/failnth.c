@@ -4,7 +4,7 @@
  * first allocation fails, then the second, and so on until the call makes fewer
  * (/proc/thread-self/fail-nth). A call that fails must have done nothing, so that it can be made
  * again. A call that succeeds nevertheless is undone. This needs a kernel with fault injection: the
- * debug kernel.
+ * debug kernel. Its settings in debugfs stay as they are set here.
  */
 #include <errno.h>
 #include <fcntl.h>

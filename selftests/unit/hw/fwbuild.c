@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* fwbuild.h has the contracts. */
 #include <linux/crc32.h>
 #include <assert.h>
 #include <stddef.h>
