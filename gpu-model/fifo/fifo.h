@@ -298,10 +298,15 @@ struct feng *gr_engine_of(struct fifo *f);
 
 /* -------------------------------------------------- ramfc.c (PBDMA's own thread, lock held) */
 
-/* Load a channel. False: it can't be loaded now. */
+/*
+ * Load a channel; the lock may be dropped meanwhile. False: the instance block is not memory, and
+ * fc->pending was cleared; or GR's old context of this channel is in the way, and fc->pending
+ * stays, so that a later turn loads the channel.
+ */
 bool ramfc_load(struct pbdma *p, struct fchan *fc);
+/* Write the RAMFC words and the copy class's state to the instance block, and nothing else. */
 void ramfc_save(struct pbdma *p);
-/* Copy the live state to the PBDMA's registers. */
+/* Copy the live state to the PBDMA's registers. A channel is loaded (p->fc is not NULL). */
 void ramfc_sync(struct pbdma *p);
 
 /*

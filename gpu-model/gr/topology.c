@@ -8,6 +8,7 @@
 
 #include <linux/bitfield.h>
 
+/* sm/exec.h has the sum, NR_SM */
 static const uint8_t tpcs[GR_NR_GPC] = { 3, 3, 3, 2, 2 };
 
 unsigned int gpc_tpcs(unsigned int gpc)

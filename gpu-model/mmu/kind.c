@@ -3,6 +3,8 @@
  * Storage kinds of a page that a GF100-family MMU knows, and for each compressed kind its plain
  * kind: the same layout without compression. Facts: nvkm mmu/gf100.c (gf100_mmu_kind), names: rnndb
  * gf100_vm.xml.
+ *
+ * gtt-shadow/pte.c has a list of its own, which must agree: tests there link this file to compare.
  */
 #include <gk110/mmu.h>
 

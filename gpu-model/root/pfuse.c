@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PFUSE: constants of the die. A fuse word can be read only while readout is enabled in PTOP and
- * requested in PFUSE; otherwise it reads 0.
+ * requested in PFUSE; otherwise it reads 0. gk110/pfuse.h names the sources.
  *
- * PSTRAPS: what resistors on the board set. Its words have no handler here: a write changes a strap
- * until the next reset.
+ * PSTRAPS: what resistors on the board set. Its words have no handler, so they are words of the
+ * register file (model.h): a write changes a strap until the next reset.
  */
 #include <gk110/pfuse.h>
 #include <gk110/ptop.h>
@@ -35,6 +35,7 @@ static uint32_t pfuse_read(struct gk110 *g, uint32_t reg)
 	return 0;
 }
 
+/* Fuse words are read-only. */
 static void pfuse_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	if (reg < PFUSE_WORD(0))

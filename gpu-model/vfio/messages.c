@@ -5,6 +5,9 @@
  *
  * After a header that can't be right, the two ends no longer agree where messages begin: the
  * connection ends.
+ *
+ * The socket thread runs all of this, with no lock held (internal.h has the contracts). The second
+ * part is the connection's life: resets, and the end of a client.
  */
 #include <errno.h>
 #include <string.h>

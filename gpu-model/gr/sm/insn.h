@@ -17,6 +17,7 @@
 #define SM_INSN_BYTES	8
 #define SM_GROUP_WORDS	8
 
+/* Keep the order of textures, graphics and control: bind.c and warp.c ask for ranges of these. */
 enum sm_op {
 	SM_ILLEGAL,	/* no such encoding */
 	SM_SCHED,	/* scheduling control word; nothing to do */
@@ -123,6 +124,7 @@ enum sm_op {
 	SM_OP_COUNT,
 };
 
+/* A signed integer type is behind its unsigned one: derive.c adds 1. */
 enum sm_type {
 	SM_U8, SM_S8, SM_U16, SM_S16, SM_U32, SM_S32, SM_U64, SM_S64,
 	SM_F16, SM_F32, SM_F64,
