@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Which folders can be this tree, its cache and its build folder. A bad path would fail later, with
-# an error that does not name the cause.
+# an error that does not name the cause. The Makefile sources this file alone (place.mk).
 
 # characters in a path: Linux limits one argument, such as a recipe's line for sh -c, to 128 KiB
 PLACE_LONGEST=500
