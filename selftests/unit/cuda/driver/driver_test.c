@@ -510,6 +510,7 @@ static void threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first: it calls cuInit() for all tests */
 		cmocka_unit_test(before_init),
 #define IN_CONTEXT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack),

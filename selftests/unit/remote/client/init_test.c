@@ -212,6 +212,7 @@ int main(void)
 		cmocka_unit_test(private_tables),
 		cmocka_unit_test(first_is_not_there),
 		cmocka_unit_test(first_refuses),
+		/* last: from then on cuInit() has succeeded */
 		cmocka_unit_test(second_is_gone),
 	};
 

@@ -492,6 +492,7 @@ static void pieces_for_a_relay(void **state)
 	relay.piece = 0;
 }
 
+/* Once for all tests, which share the lists. */
 static int set_up(void **state)
 {
 	peer_init(peers);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The arbiter's thread, with processes that ring, are killed, or fill the bell. */
+/*
+ * The arbiter's thread, with processes that ring, are killed, or fill the bell. That thread runs
+ * through all tests, which share its rows. The test is the first process's own thread.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

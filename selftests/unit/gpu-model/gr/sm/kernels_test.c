@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernels that nvcc compiled (kernels.cu) are executed, and the results compared with the host's
- * own computation.
+ * own computation. All tests run for each vector unit of this processor (lane_isa_select()).
  */
 #include <setjmp.h>
 #include <stdarg.h>

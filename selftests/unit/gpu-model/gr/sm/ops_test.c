@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Single instructions in the form that the decoder gives. */
+/*
+ * Single instructions in the form that the decoder gives. All tests run for each vector unit of
+ * this processor (lane_isa_select()).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
