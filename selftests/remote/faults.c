@@ -280,10 +280,10 @@ static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t w
 		}
 }
 
-/* pinned memory of a library that copies by itself: order, and when memory may be written */
 /* the GPU may have another address for pinned memory: this process has something else there */
 static bool other_address;
 
+/* pinned memory of a library that copies by itself: order, and when memory may be written */
 static int pinned(void)
 {
 	enum { N = 3 << 20, ROUNDS = 12 };

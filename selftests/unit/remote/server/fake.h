@@ -75,7 +75,10 @@ struct fake_shape {
 };
 extern const struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1];
 
-/* The functions that fake.py makes call these. fake_fill() sets those functions. */
+/*
+ * The functions that fake.py makes call these. fake_fill() sets those functions. There is no device
+ * memory: fake_read() looks at some of the bytes, fake_write() fills them with 0x11.
+ */
 CUresult fake_result(void);
 void *fake_new(unsigned int class);
 void fake_handle(unsigned int class, const void *handle);

@@ -15,7 +15,7 @@
 #include <remote/wire/dump.h>
 #include <remote/wire/image.h>
 
-#include "ops.h"
+#include "ops.h"	/* made by remote/api.py */
 
 static void reading(void **state)
 {

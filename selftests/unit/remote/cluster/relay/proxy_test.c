@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <ops.h>
+#include <ops.h>	/* made by remote/api.py */
 
 #include <remote/cluster/relay/daemon.h>
 #include <remote/cluster/relay/relay.h>

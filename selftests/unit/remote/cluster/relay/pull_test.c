@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <ops.h>
+#include <ops.h>	/* made by remote/api.py */
 
 #include <remote/cluster/relay/relay.h>
 
