@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The modifiers between the braces of the text forms. */
+/*
+ * The modifiers between the braces of the text forms. Where insn.h has an enum, words are in its
+ * order.
+ */
 #include "encoding.h"
 #include "print.h"
 
