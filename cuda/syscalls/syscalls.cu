@@ -225,10 +225,12 @@ CALLED void *kvgpu_malloc(u64 bytes)
 	u32 log2, quarter, c;
 	bool done = false;
 
-	if (!bytes || n < bytes || n > h->end)
+	if (!bytes || n < bytes)
 		return 0;
 	class_of(n, &log2, &quarter);
 	c = (log2 - 4) * 4 + quarter;
+	if (c >= SYSCALL_CLASSES)
+		return 0;
 	n = (u64)(5 + quarter) << (log2 - 2);
 	while (!done) {
 		if (atomicCAS(&h->lock, SYSCALL_LOCK_FREE, 1u) != SYSCALL_LOCK_FREE)

@@ -280,6 +280,18 @@ extern "C" __global__ void align(int *wrong)
 	free(p);
 }
 
+/* sizes that no heap has, among them those above the largest class of blocks, 2^36 bytes */
+extern "C" __global__ void ask_too_much(int *given)
+{
+	for (int i = 30; i < 64; i++)
+		for (int quarter = 4; quarter < 8; quarter++)
+			if (malloc((unsigned long long)quarter << (i - 2)))
+				++*given;
+	for (int i = 0; i < 64; i++)
+		if (malloc(~0ull - i))
+			++*given;
+}
+
 // until there is no more
 extern "C" __global__ void exhaust(int *count)
 {

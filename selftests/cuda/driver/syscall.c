@@ -112,6 +112,21 @@ static void heap_align(void)
 	MUST(cuMemFree_v2(wrong));
 }
 
+static void heap_bounds(void)
+{
+	CUdeviceptr given = device_buffer(4);
+	void *params[] = { &given };
+	int count = -1;
+	CUresult r;
+
+	MUST(cuMemsetD32_v2(given, 0, 1));
+	r = cuLaunchKernel(kernel("ask_too_much"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+	r = r ? r : cuMemcpyDtoH_v2(&count, given, 4);
+	tap_result(!r && !count, "malloc gives NULL for 2^30 bytes to 2^64", "%s, %d blocks",
+		   error_name(r), count);
+	MUST(cuMemFree_v2(given));
+}
+
 static void heap(void)
 {
 	enum { BLOCKS = 4, THREADS = 64, N = BLOCKS * THREADS };
@@ -142,6 +157,7 @@ void test_syscall(void)
 	prints();
 	prints_much();
 	heap_align();
+	heap_bounds();
 	heap();
 }
 

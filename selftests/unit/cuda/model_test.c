@@ -13,6 +13,9 @@
 #include <gr/sm/rig.h>
 #include "../../cuda/driver/driver.h"	/* selftests/cuda/driver/, whose subtests run here */
 
+/* Video memory lies above 2^36, the largest size of a block of a kernel's heap. */
+#define HIGH	0x8000000000ull
+
 enum { VRAM = 256 << 20, LOCAL_PER_SM = 1 << 20, NR_SM = 13 };
 
 struct memory {
@@ -73,11 +76,21 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 				struct device_memory **out)
 {
 	struct memory *m = calloc(1, sizeof(*m));
+	uint64_t page;
 
+	size = (size + 255) & ~255ull;
 	m->base.va = rig_alloc(machine.rig, size);
 	m->base.size = size;
 	m->bytes = rig_host(machine.rig, m->base.va);
-	m->base.map = place == PLACE_HOST ? m->bytes : NULL;
+	if (place == PLACE_HOST) {
+		m->base.map = m->bytes;
+	} else {
+		/* its memory is not clear */
+		memset(m->bytes, 0xa5, size);
+		for (page = m->base.va & ~4095ull; page < m->base.va + size; page += 4096)
+			rig_map(machine.rig, HIGH + page, page);
+		m->base.va += HIGH;
+	}
 	m->next = machine.memory;
 	machine.memory = m;
 	*out = &m->base;
