@@ -33,7 +33,6 @@
 CUresult client_ready(void);
 /* Print a line on standard error. */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int client_version(void);
 
 /* ------------------------------------------------------------------ find.c */
 

@@ -12,7 +12,9 @@ enum { API_VERSION = 11080 };	/* the CUDA version of the entry points in remote/
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool ready, forked;	/* atomic */
 /* written under `init_lock`, until `ready` is set */
-static int devices, version = API_VERSION;
+static int devices;
+/* written under `init_lock`; atomic, since cuDriverGetVersion() may be called before cuInit() */
+static int version = API_VERSION;
 
 void client_say(const char *format, ...)
 {
@@ -45,11 +47,6 @@ CUresult client_ready(void)
 		if (!kvgpu_remote_is_gone(peers[i].channel))
 			return CUDA_SUCCESS;
 	return CUDA_ERROR_SYSTEM_NOT_READY;
-}
-
-int client_version(void)
-{
-	return version;
 }
 
 /*
@@ -100,8 +97,8 @@ static CUresult ask_for_devices(struct peer *p)
 	p->first_device = devices;
 	p->nr_devices = room_for(a->devices);
 	devices += p->nr_devices;
-	if (version > (int)a->version)
-		version = a->version;
+	if (__atomic_load_n(&version, __ATOMIC_RELAXED) > (int)a->version)
+		__atomic_store_n(&version, a->version, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
@@ -183,7 +180,7 @@ CUresult cuDriverGetVersion(int *out)
 {
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
-	*out = version;
+	*out = __atomic_load_n(&version, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
  * there at cuInit(). There is no server.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ bool several;
 static const char *named[2];
 static int connected[2];	/* what connecting gives */
 static CUresult asked[2];	/* what the first question gives */
+static uint32_t the_version = 11080;
 
 unsigned int find_servers(const char *address[], const char **tls_folder)
 {
@@ -44,8 +46,9 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 
 CUresult call_ask(struct call *c, size_t fixed)
 {
-	static struct a_init a = { .version = 11080, .devices = 1 };
+	static struct a_init a = { .devices = 1 };
 
+	a.version = the_version;
 	c->answer = &a;
 	return asked[c->to.peer - peers];
 }
@@ -206,12 +209,47 @@ static void second_is_gone(void **state)
 	assert_int_equal(n, 2);
 }
 
+static void *ask_version(void *arg)
+{
+	int *stop = arg, version = 0, last;
+
+	do {
+		last = __atomic_load_n(stop, __ATOMIC_ACQUIRE);
+		if (cuDriverGetVersion(&version))
+			return NULL;
+	} while (!last);
+	return (void *)(intptr_t)version;
+}
+
+/* A program may ask for the version while another thread is in cuInit(): this is for TSan. */
+static void version_meanwhile(void **state)
+{
+	pthread_t thread;
+	char said[1024];
+	int stop = 0;
+	void *version;
+
+	/* the client keeps these addresses, as one server is there */
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	connected[1] = -ECONNREFUSED;
+	assert_int_equal(pthread_create(&thread, NULL, ask_version, &stop), 0);
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	connected[1] = 0;
+	asked[1] = CUDA_ERROR_SYSTEM_NOT_READY;
+	the_version = 11070;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_join(thread, &version), 0);
+	assert_int_equal((intptr_t)version, 11070);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(private_tables),
 		cmocka_unit_test(first_is_not_there),
 		cmocka_unit_test(first_refuses),
+		cmocka_unit_test(version_meanwhile),
 		/* last: from then on cuInit() has succeeded */
 		cmocka_unit_test(second_is_gone),
 	};
