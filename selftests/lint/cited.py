@@ -51,3 +51,13 @@ def check(tree):
                 else:
                     yield f"{file}:{first + text.count(chr(10), 0, m.start())}: there is no {name}"
     yield from unneeded("foreign.list", listed, used)
+
+
+def marks(tree):
+    """In a document each first cell like F1, by which texts name a row, stands once."""
+    for file in tree.of(".md"):
+        seen = {}
+        for number, line in enumerate(tree.text(file).split("\n"), 1):
+            m = re.match(r"\| ([A-Z]{1,2}[0-9]{1,2}) \|", line)
+            if m and seen.setdefault(m.group(1), number) != number:
+                yield f"{file}:{number}: line {seen[m.group(1)]} is {m.group(1)}, too"

@@ -158,6 +158,9 @@ def texts():
     expect("cited", "in a document", {"docs/page1.md": "one\n`hw/old.h`\n"}, "docs/page1.md:2: there is no hw/old.h")
     expect("cited", "in a script", {"selftests/one.sh": SH + "# as old.sh does\n"}, "selftests/one.sh:3: there is no old.sh")
     expect("cited", "what is there, stands for another, or is foreign", {"hw/a.c": C + "/* turn.c, tests/NAME.c, nvkm/core/client.c */\n"})
+    rows = "| F1 | one |\n| F2 | two |\n"
+    expect("marks", "two rows with one mark", {"docs/page1.md": rows + "\n| F2 | three |\n"}, "docs/page1.md:4: line 2 is F2, too")
+    expect("marks", "in two documents", {"docs/page1.md": rows, "docs/page2.md": rows})
     expect("shell", "a brace beside the name", {"selftests/one.sh": SH + "one() {\n\techo\n}\n"}, "selftests/one.sh:3: the {")
     expect("shell", "a keyword", {"selftests/one.sh": SH + "function one\n{\n\techo\n}\n"}, "selftests/one.sh:3: a function is written name()")
     expect("shell", "in a here-document", {"selftests/one.sh": SH + "cat << 'END'\none() {\nEND\n"})

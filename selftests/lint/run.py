@@ -33,6 +33,7 @@ RULES = {
     "walls": (lambda tree: walls.check(tree.root), False),
     "comments": (lambda tree: comments.check(tree.root), False),     # no refused words; kernel-doc fits its function
     "cited": (cited.check, False),
+    "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
     "columns": (columns.check, False),
     "functions": (shape.functions, False),
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
