@@ -59,6 +59,9 @@ bool address_user(int fd, uid_t *user);
  * is root: @user. One thread, because of getpwnam().
  */
 uid_t address_owner(const char *subuid, uid_t user);
+
+/* what to tell a user whose open() gave @error; @missing: what to do about ENOENT */
+const char *address_not_opened(int error, const char *missing);
 /* A pidfd of the process that connected by a UNIX socket; -ESRCH: it has ended; -1: not known. */
 int address_process(int fd);
 /* whether the other end is a vsock with that CID */

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "address.h"
+
 enum { FILE_MAX = 64 << 10 };
 
 struct gnutls_functions gnutls;
@@ -116,7 +118,8 @@ static int read_open(struct text_file *f, int fd, bool secret, const char **why)
 static int read_text(struct text_file *f, const char *folder, const char *name, bool secret,
 		     const char **why)
 {
-	const char *what;
+	static const char missing[] =
+		"no such file: \"kvgpu-remotectl certs\" makes it on the server's machine";
 	int fd, r;
 
 	*f = (struct text_file){ 0 };
@@ -125,10 +128,7 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		r = errno;
-		what = r == ENOENT ? "no such file: \"kvgpu-remotectl certs\" makes it on the server's machine" :
-		       r == EACCES ? "you may not read it: users in its group may, mostly video (usermod -aG video USER, then a new login)" :
-				     strerror(r);
-		return wrong(why, r, f->path, what);
+		return wrong(why, r, f->path, address_not_opened(r, missing));
 	}
 	r = read_open(f, fd, secret, why);
 	close(fd);

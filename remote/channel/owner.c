@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whose a user number is. By subuid(5) a user has subordinate numbers, and can be each of them in a
- * user namespace (a container). Numbers that root has given to itself, as container managers do,
- * stay what they are.
+ * Whose a user number is, and what a user is told that may not open a file. By subuid(5) a user has
+ * subordinate numbers, and can be each of them in a user namespace (a container). Numbers that root
+ * has given to itself, as container managers do, stay what they are.
  */
+#include <errno.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,4 +54,16 @@ uid_t address_owner(const char *subuid, uid_t user)
 	if (f)
 		fclose(f);
 	return owner ? owner : user;
+}
+
+const char *address_not_opened(int error, const char *missing)
+{
+	switch (error) {
+	case EACCES:
+		return "you may not open it: users in its group may, mostly video (usermod -aG video USER, then a new login)";
+	case ENOENT:
+		return missing;
+	default:
+		return strerror(error);
+	}
 }

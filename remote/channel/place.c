@@ -166,21 +166,11 @@ static int check_file(int fd, const char **why)
 							     keep_from_others(fd, &st, why);
 }
 
-static const char *why_not_opened(int error)
-{
-	switch (error) {
-	case EACCES:
-		return "you may not open it: users in its group may, mostly video (usermod -aG video USER, then a new login)";
-	case ENOENT:
-		return "there is no such file or device: \"ls /dev/kvgpu\" shows the apertures of a VM with the package kvgpu-aperture";
-	default:
-		return strerror(error);
-	}
-}
-
 /* a descriptor that the side may use, or -errno and *why */
 static int open_checked(const char *path, enum aperture_side side, const char **why)
 {
+	static const char missing[] =
+		"there is no such file or device: \"ls /dev/kvgpu\" shows the apertures of a VM with the package kvgpu-aperture";
 	int r = side == SIDE_SERVER ? check_name(path, why) : 0,
 	    fd = r ? -1 : open(path, O_RDWR | O_CLOEXEC);
 
@@ -188,7 +178,7 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 		return r;
 	if (fd < 0) {
 		r = -errno;
-		*why = side == SIDE_CLIENT ? why_not_opened(-r) : strerror(-r);
+		*why = side == SIDE_CLIENT ? address_not_opened(-r, missing) : strerror(-r);
 		return r;
 	}
 	r = side == SIDE_SERVER ? check_file(fd, why) : 0;

@@ -84,7 +84,7 @@ step "where its server is" as_the_page_says "echo 'server = tls:gpu.example.org:
 step "cuda-info shows the GPU" sees_a_gpu
 useradd -G video one && useradd two
 step "also to a user of the group" as_somebody one
-step "and to nobody else" refused_to two "/etc/kvgpu/tls/ca.crt: you may not read it: users in its group may, mostly video"
+step "and to nobody else" refused_to two "/etc/kvgpu/tls/ca.crt: you may not open it: users in its group may, mostly video"
 step "all files are as they were packed" as_packed
 step "each library and each function that they want is there" whole
 step "the loader knows libcuda.so.1 and libcudart.so.11.0" known 2

@@ -451,7 +451,7 @@ static void not_for_this_user(void **state)
 	r = tls_credentials_read(path("private"), false, &c, &why);
 	assert_int_equal(is_root ? seteuid(0) : 0, 0);
 	assert_int_equal(r, -EACCES);
-	assert_non_null(strstr(why, "private/ca.crt: you may not read it: users in its group may"));
+	assert_non_null(strstr(why, "private/ca.crt: you may not open it: users in its group may"));
 }
 
 static void makes_no_second(void **state)
