@@ -318,13 +318,23 @@ static inline void address64(const struct warp *w, const struct uop *u, struct w
 	}
 }
 
+/* Guests choose the windows' begin: a page may be in one in part. */
+static bool is_global_page(const struct run *r, uint64_t va)
+{
+	uint64_t offset;
+
+	return space_of(r, va & ~4095ull, &offset) == SPACE_GLOBAL &&
+	       space_of(r, va | 4095, &offset) == SPACE_GLOBAL;
+}
+
 /*
- * 1: all lanes are in one page. 0: they are not, or not in global memory. -1: the warp was stopped.
+ * 1: all lanes are in one page of global memory. 0: they are not, or a part of the page is in a
+ * window. -1: the warp was stopped.
  */
 static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type,
 			bool write, struct pattern *a)
 {
-	uint64_t first = addr->v[__builtin_ctz(m)], diff = 0, low = 0, offset;
+	uint64_t first = addr->v[__builtin_ctz(m)], diff = 0, low = 0;
 	unsigned int bytes = access_bytes(type);
 
 	for (unsigned int l = 0; l < LANES; l++) {
@@ -338,7 +348,7 @@ static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, uns
 		warp_trap(w, WARP_MISALIGNED_ADDR);
 		return -1;
 	}
-	if (diff >> 12 || space_of(w->t->run, first, &offset) != SPACE_GLOBAL)
+	if (diff >> 12 || !is_global_page(w->t->run, first))
 		return 0;
 	a->base = xlat_host(w->t, first, bytes, write);
 	if (!a->base) {

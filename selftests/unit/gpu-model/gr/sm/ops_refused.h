@@ -314,6 +314,44 @@ static void shared_words_at_odd_places_are_refused(void **state)
 	assert_memory_equal(shared, none, sizeof(shared));
 }
 
+/* A window begins within a page: each lane has the space of its own address, in either order. */
+static void a_page_is_partly_in_a_window(void **state)
+{
+	enum { BEFORE = 12 };
+	struct world *w = *state;
+	uint64_t page = (rig_alloc(w->r, 8192) + 4095) & ~4095ull;
+	uint32_t *global = rig_host(w->r, page), shared[LANES], l, i;
+
+	rig_map(w->r, RIG_SHARED_WINDOW, page);
+	w->cta.shared = (uint8_t *)shared;
+	w->cta.shared_size = sizeof(shared);
+	w->grid.shared_window = RIG_SHARED_WINDOW + BEFORE * 4;
+	dma_read_lock(w->r->g);
+	for (i = 0; i < 2; i++) {
+		for (l = 0; l < LANES; l++) {
+			global[l] = 1000 + l;
+			shared[l] = 2000 + l;
+			R(2)[l] = RIG_SHARED_WINDOW + (i ? LANES - 1 - l : l) * 4;
+			R(3)[l] = 0;
+		}
+		run(w, local_insn(SM_LD, SM_B32));
+		for (l = 0; l < LANES; l++) {
+			uint32_t word = i ? LANES - 1 - l : l;
+
+			assert_int_equal(R(4)[l],
+					 word < BEFORE ? 1000 + word : 2000 + word - BEFORE);
+			R(4)[l] = 3000 + word;
+		}
+		run(w, local_insn(SM_ST, SM_B32));
+		for (l = 0; l < LANES; l++) {
+			assert_int_equal(global[l], l < BEFORE ? 3000 + l : 1000 + l);
+			assert_int_equal(shared[l],
+					 l < LANES - BEFORE ? 3000 + l + BEFORE : 2000 + l);
+		}
+	}
+	dma_read_unlock(w->r->g);
+}
+
 /*
  * Generic loads see shared and local memory in their windows. Loads through the texture unit (LDG)
  * see what is mapped at those addresses.

@@ -686,6 +686,7 @@ int main(void)
 		T(local_words_at_odd_addresses_are_refused),
 			T(local_words_of_a_warp_may_lie_on_two_pages),
 		T(shared_words_at_odd_places_are_refused),
+		T(a_page_is_partly_in_a_window),
 		T(the_lowest_lane_that_stores_stays),
 	};
 	int failed = 0;
