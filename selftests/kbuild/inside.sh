@@ -15,7 +15,7 @@ result() # STATUS NAME [DETAIL]
 	printf '%s %d - %s: %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$release" "$2" "${3:+ (${3//\#/})}"
 }
 
-# cover FILE SED: the file reads differently in this namespace, until uncover
+# cover FILE SED: the file reads differently in this namespace, until uncover; else one failed test
 cover()
 {
 	local file changed
@@ -26,7 +26,11 @@ cover()
 		result 1 "$file is changed" "the change changes nothing"
 		return 1
 	fi
-	mount --bind "$changed" "$file" && covered+=("$file")
+	if ! mount --bind "$changed" "$file"; then
+		result 1 "$file is changed" "mount --bind fails"
+		return 1
+	fi
+	covered+=("$file")
 }
 
 uncover()
