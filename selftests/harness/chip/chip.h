@@ -160,7 +160,6 @@ void copy_run(u64 inst);				/* do the jobs that were fetched */
 void copy_drop(void);
 
 /* mmu.c */
-struct chip_leaf { u64 pd, va, pte; };
 typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
 void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx);
 /*

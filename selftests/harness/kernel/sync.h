@@ -90,7 +90,6 @@ void spin_unlock(spinlock_t *l);
 #define read_seqbegin(s)	0u
 #define read_seqretry(s, seq)	((void)(seq), false)
 
-bool harness_holds(const void *owner_field);
 #define lockdep_assert_held(l)                                                         \
 	({                                                                             \
 		if ((l)->owner != current)                                             \
