@@ -121,7 +121,7 @@ static void make_arena(struct bare_pages *a)
 {
 	void *p;
 
-	write_file("/proc/sys/vm/nr_hugepages", "4\n");
+	write_file("/proc/sys/vm/nr_hugepages", "1\n");
 	p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
 	if (p == MAP_FAILED)
@@ -144,6 +144,23 @@ uint8_t *secret_page(uint64_t *bus)
 	return p;
 }
 
+/* Make a card without a driver ready: switched on, may master the bus, raises no interrupts. */
+static void machine_power(struct machine *m)
+{
+	char path[512];
+	uint16_t command;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/config", m->device);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &command, 2, PCI_COMMAND) != 2)
+		bail("%s: %s", path, strerror(errno));
+	command |= COMMAND_MEMORY | COMMAND_MASTER | COMMAND_NO_INTX;
+	if (pwrite(fd, &command, 2, PCI_COMMAND) != 2)
+		bail("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
 void machine_open(struct machine *m)
 {
 	uint64_t size;
@@ -159,20 +176,4 @@ void machine_open(struct machine *m)
 		bail("BAR0 has %llu bytes", (unsigned long long)size);
 	m->gpu.bars.bar1 = map_resource(m, "resource1", &m->gpu.bars.bar1_size);
 	make_arena(&m->gpu.host);
-}
-
-void machine_power(struct machine *m)
-{
-	char path[512];
-	uint16_t command;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/config", m->device);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || pread(fd, &command, 2, PCI_COMMAND) != 2)
-		bail("%s: %s", path, strerror(errno));
-	command |= COMMAND_MEMORY | COMMAND_MASTER | COMMAND_NO_INTX;
-	if (pwrite(fd, &command, 2, PCI_COMMAND) != 2)
-		bail("%s: %s", path, strerror(errno));
-	close(fd);
 }

@@ -16,8 +16,6 @@ struct machine {
 
 /* Open the card. The program ends when there is none or it can't be mapped. */
 void machine_open(struct machine *m);
-/* Make a card without a driver ready: switched on, may master the bus, raises no interrupts. */
-void machine_power(struct machine *m);
 /* Return a page of this process that is never given to the GPU. *@bus: its bus address. */
 uint8_t *secret_page(uint64_t *bus);
 

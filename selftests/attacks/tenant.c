@@ -6,8 +6,10 @@
 #include "tenant.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +51,8 @@ static void tenant_main(struct tenant_shared *sh)
 	struct stream s;
 	struct gpu g;
 
+	/* also after a bail() of the attacker: the tenant holds its card and its huge page */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	gpu_open(&g, NULL);
 	chan_must_open(&g, ENGINE_CE, &c);
 	stream_open(&s, &g, ENGINE_CE, COPY_LEN, 1);
