@@ -70,6 +70,23 @@ static void usage(FILE *f)
 		fprintf(f, "  %s\n", setups[i].name);
 }
 
+/* Whether each of these names is that of a setup. Print the first one that is not. */
+static bool are_setups(char **argv, int argc)
+{
+	unsigned int i;
+
+	for (; argc; argv++, argc--) {
+		for (i = 0; i < NR_SETUPS && strcmp(setups[i].name, *argv); i++)
+			;
+		if (i == NR_SETUPS) {
+			fprintf(stderr, "kvgpu-tenants: there is no setup '%s'; --help lists them\n",
+				*argv);
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool selected(const char *name, char **argv, int argc)
 {
 	int i;
@@ -83,15 +100,12 @@ static bool selected(const char *name, char **argv, int argc)
 static int bench(int argc, char **argv, unsigned int looks, double seconds, const char *json)
 {
 	FILE *f = json ? fopen(json, "w") : NULL;
-	unsigned int i, left = 0, written = 0;
+	unsigned int i, written = 0;
 	struct result r;
 	int bad = 0;
 
-	for (i = 0; i < NR_SETUPS; i++)
-		left += selected(setups[i].name, argv, argc);
-	if (!left || (json && !f)) {
-		fprintf(stderr, "kvgpu-tenants: %s\n",
-			left ? "the JSON file can't be written" : "no such setup");
+	if (json && !f) {
+		fprintf(stderr, "kvgpu-tenants: the JSON file can't be written\n");
 		return 2;
 	}
 	if (f)
@@ -99,7 +113,6 @@ static int bench(int argc, char **argv, unsigned int looks, double seconds, cons
 	for (i = 0; i < NR_SETUPS; i++) {
 		if (!selected(setups[i].name, argv, argc))
 			continue;
-		left--;
 		if (!measure(&setups[i], looks, seconds, &r))
 			continue;
 		print_result(&setups[i], seconds, &r);
@@ -147,6 +160,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (!strcmp(argv[optind], "bench") && !are_setups(argv + optind + 1, argc - optind - 1))
+		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	find_card();
 	if (!strcmp(argv[optind], "test") && optind + 1 == argc)

@@ -39,6 +39,23 @@ mdevctl_attributes()
 	in_server sh -c 'for u in /sys/bus/mdev/devices/*; do [ ! -e "$u" ] || echo 1 >"$u/remove"; done'
 }
 
+# in the root of build_programs, which has no card: names are checked before the card is looked for
+refuses_unknown_setups()
+{
+	local name=$1 said
+	shift
+	said=$($TB build-exec -- "$OUT/kvgpu-tenants" bench "$@" 2>&1 </dev/null)
+	[ $? -eq 2 ] && [ "$said" = "kvgpu-tenants: there is no setup 'eight equals'; --help lists them" ]
+	result $? "$name" "$said"
+}
+
+command_line()
+{
+	cell_name="command line"
+	refuses_unknown_setups "a name that is no setup is refused" "eight equals"
+	refuses_unknown_setups "and beside one that is a setup" one "eight equals"
+}
+
 # KERNEL LAYOUT RATE
 cell()
 {
@@ -63,5 +80,6 @@ cell()
 }
 
 build_programs tenants || finish
+command_line
 for c in $cells; do cell "${c%%:*}" "$(cut -d: -f2 <<<"$c")" "${c##*:}"; done
 finish
