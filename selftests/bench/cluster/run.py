@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py WHAT... --folder F --programs P --library L --cudart C --out OUT [--mpi M] [--link LINK] [--quick] [--gpus N]
+"""run.py WHAT... --folder F --programs P --library L --cudart C --out OUT [--mpi M] [--link LINK] [--quick]
+       [--count N] [--sizes N,...] [--gpus N] [--cards N] [--matrix N] [--grid N]
 
 The programs of this folder (built, in P), locally and by kvgpu-run (in F), whose servers have the libcuda.so.1 L; C is our
 libcudart.so.11.0. WHAT: mpi, what the link carries without kvgpu-run; matrix, the paper's table 1; paced, the same with the paper's
-balance of computing to copies; fft, its table 2; gpus, programs on 1, 2, 4, ... N GPUs, beside the same written with MPI. LINK is how MPI's messages go, all on this machine: shm, MPI's shared memory; tcp, over the loopback; paced, the same in a network
-namespace whose loopback carries 3,650 MB/s, as the paper's InfiniBand. Prints what it runs, and writes OUT/remote-cluster-WHAT-LINK.json."""
+balance of computing to copies; fft, its table 2; gpus, programs on 1, 2, 4, ... --gpus (8) GPUs, beside the same written with MPI.
+L has --cards (1) GPUs: on more, a program with paced GPUs alone is run. LINK is how MPI's messages go, all on this machine: shm,
+MPI's shared memory; tcp, over the loopback; paced, the same in a network namespace whose loopback carries 3,650 MB/s, as the paper's
+InfiniBand. Each time of tables 1 and 2 is the median of --count (3), and --sizes (all) are those of table 1. --matrix and --grid are
+the sizes of gpus. Prints what it runs, and writes OUT/remote-cluster-WHAT-LINK.json."""
 import argparse
 import json
 import os
