@@ -4,9 +4,9 @@
  * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. Their format may
  * change.
  *
- * A read of a card's file takes gpu->lock. A read of a vGPU's "faults" takes fault_lock alone. A
- * read of another file of a vGPU takes vgpu->lock, and can be interrupted while it waits for that
- * lock.
+ * A read of a card's file takes gpu->lock, that of "sched" slicer->lock inside of it. A read of a
+ * vGPU's "faults" takes fault_lock alone. A read of another file of a vGPU takes vgpu->lock, and
+ * can be interrupted while it waits for that lock.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -3,7 +3,8 @@
  * Prints the machine's state into debugfs files (debugfs.c). The format may change.
  *
  * kvgpu_machine_vgpu_show() takes vgpu->lock, whose holder may wait for the VMM: the reader can be
- * interrupted meanwhile. The other functions take gpu->lock.
+ * interrupted meanwhile. The other functions take gpu->lock, kvgpu_machine_gpu_show() slicer->lock
+ * inside of it.
  */
 #include <linux/seq_file.h>
 
@@ -11,24 +12,53 @@
 
 /* ------------------- print the slicer of a card, its knowledge of each vGPU, and the ids in use */
 
-static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
+static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 			 const struct kvgpu_machine *m)
 {
-	const struct kvgpu_sched_ent *e = &m->slice.ent;
+	struct kvgpu_sched_ent e;
+	u32 entitled;
+	u64 vclock;
 
+	spin_lock(&sl->lock);
+	e = m->slice.ent;
+	entitled = kvgpu_sched_entitlement(&sl->sched, &m->slice.ent);
+	vclock = sl->sched.vclock;
+	spin_unlock(&sl->lock);
 	seq_printf(
 		s,
 		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n",
-		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
-		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
-		m->slice.work ? " work" : "", m->slice.busy ? " busy" : "",
-		e->parked ? " parked" : "", e->suspended ? " suspended" : "",
-		e->cap_out ? " cap-out" : "", e->share_out ? " share-out" : "");
+		m->v->id, e.weight, e.cap, entitled, e.busy_ns, (s64)(e.vtime - vclock), e.slices,
+		m->slice.on_chip ? " on-chip" : "", m->slice.work ? " work" : "",
+		m->slice.busy ? " busy" : "", e.parked ? " parked" : "",
+		e.suspended ? " suspended" : "", e.cap_out ? " cap-out" : "",
+		e.share_out ? " share-out" : "");
+}
+
+static void show_policy(struct seq_file *s, struct machine_slicer *sl)
+{
+	enum kvgpu_sched_policy policy;
+	u32 present, runnable;
+	u64 slice_ns;
+
+	spin_lock(&sl->lock);
+	policy = sl->sched.policy;
+	slice_ns = sl->sched.slice_ns;
+	present = sl->sched.nr_ents;
+	runnable = sl->sched.nr_runnable;
+	spin_unlock(&sl->lock);
+	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
+		   kvgpu_sched_policy_name(policy), div_u64(slice_ns, NSEC_PER_USEC),
+		   sl->watchdog_ms, sl->switches, sl->busy_ns);
+	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->open ? "open" : "owned by ",
+		   sl->open  ? "" :
+		   sl->owner ? dev_name(sl->owner->v->vdev.dev) :
+			       "nobody",
+		   present, runnable);
 }
 
 /*
- * gpu->lock keeps the vGPUs, and the policy's list of them, as they are. slicer->lock is not taken,
- * so that values of the policy may be of different times.
+ * gpu->lock keeps the vGPUs as they are. Each line has the policy's values of one moment
+ * (slicer->lock); two lines may be of different moments.
  */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
@@ -36,15 +66,7 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 	struct kvgpu_machine *m;
 
 	kvgpu_hw_lock(&gpu->lock);
-	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
-		   kvgpu_sched_policy_name(sl->sched.policy),
-		   div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms, sl->switches,
-		   sl->busy_ns);
-	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->open ? "open" : "owned by ",
-		   sl->open  ? "" :
-		   sl->owner ? dev_name(sl->owner->v->vdev.dev) :
-			       "nobody",
-		   sl->sched.nr_ents, sl->sched.nr_runnable);
+	show_policy(s, sl);
 	list_for_each_entry(m, &gpu->chip->live, node)
 		show_machine(s, sl, m);
 	kvgpu_hw_unlock(&gpu->lock);
