@@ -102,6 +102,29 @@ bool listen_adopt(struct starter *s)
 	return true;
 }
 
+/* as sd_notify(3) says: a path, or with an @ a name without a file */
+void listen_ready(void)
+{
+	static const char ready[] = "READY=1";
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const char *at = getenv("NOTIFY_SOCKET");
+	size_t n = at ? strlen(at) : 0;
+	int fd;
+
+	if (!n || n >= sizeof(to.sun_path) || (*at != '/' && *at != '@'))
+		return;
+	memcpy(to.sun_path, at, n);
+	if (*at == '@')
+		to.sun_path[0] = 0;
+	unsetenv("NOTIFY_SOCKET");
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || sendto(fd, ready, sizeof(ready) - 1, MSG_NOSIGNAL, (struct sockaddr *)&to,
+			     offsetof(struct sockaddr_un, sun_path) + n) < 0)
+		say("NOTIFY_SOCKET: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
 /* The first @adopted listeners are systemd's. The others were opened for lines of "listen". */
 static bool is_path_there(const struct starter *s, const char *path, unsigned int adopted)
 {

@@ -595,6 +595,7 @@ int starter_run(struct starter *s)
 		say("out of memory");
 		return 1;
 	}
+	listen_ready();
 	child_try_library(s);
 	loop(s, signals, &p);
 	if (s->draining && !s->ended)

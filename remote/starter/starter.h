@@ -168,6 +168,8 @@ uint64_t now_ms(void);
 bool listen_adopt(struct starter *s);
 /* After listen_adopt(): listen at what the configuration names besides. False: as above. */
 bool listen_all(struct starter *s);
+/* Tell systemd (NOTIFY_SOCKET, Type=notify) that all is listened at. */
+void listen_ready(void);
 /* Look for awaited files and devices. Return in how many ms to call again; -1: none is awaited. */
 int listen_again(struct starter *s);
 /* The memory of place @l is gone. If nothing is left to listen at, the server ends. */

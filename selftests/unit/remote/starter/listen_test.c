@@ -273,6 +273,46 @@ static void one_port_of_two_addresses(void **state)
 	}
 }
 
+/* @at: as NOTIFY_SOCKET has it; what arrives there of listen_ready() is in @got */
+static void notified(const char *at, char *got, size_t bytes)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	ssize_t n;
+
+	memcpy(name.sun_path, at, strlen(at));
+	if (*at == '@')
+		name.sun_path[0] = 0;
+	assert_int_equal(bind(fd, (struct sockaddr *)&name,
+			      offsetof(struct sockaddr_un, sun_path) + strlen(at)), 0);
+	setenv("NOTIFY_SOCKET", at, 1);
+	listen_ready();
+	n = recv(fd, got, bytes - 1, MSG_DONTWAIT);
+	got[n < 0 ? 0 : n] = 0;
+	close(fd);
+}
+
+/* By sd_notify(3). Clients' processes must not have the variable. */
+static void systemd_is_told(void **state)
+{
+	char got[32], name[64];
+
+	notified(path, got, sizeof(got));
+	assert_string_equal(got, "READY=1");
+	assert_null(getenv("NOTIFY_SOCKET"));
+	snprintf(name, sizeof(name), "@kvgpu-listen-test-%d", (int)getpid());
+	notified(name, got, sizeof(got));
+	assert_string_equal(got, "READY=1");
+	/* nobody is there: said, and no more */
+	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
+	listen_ready();
+	assert_non_null(strstr(said, "NOTIFY_SOCKET"));
+	/* without systemd */
+	*said = 0;
+	listen_ready();
+	assert_string_equal(said, "");
+}
+
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -282,7 +322,8 @@ int main(void)
 					    WITH(a_file_listed_twice),
 					    WITH(a_socket_listed_twice),
 					    WITH(what_clients_can_do), WITH(a_group_of_clients),
-					    WITH(one_port_of_two_addresses) };
+					    WITH(one_port_of_two_addresses),
+					    WITH(systemd_is_told) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
