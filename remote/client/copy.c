@@ -16,13 +16,23 @@
 
 /*
  * Ask the kernel. EFAULT: the CPU would fault there, or the memory is a device's mapping. If the
- * kernel does not let us ask, believe the program.
+ * kernel does not let us ask, believe the program. A page that could be read is not asked for
+ * again while the thread remembers it: a program that has unmapped it meanwhile gets a fault.
  */
 static bool cpu_can_read(const void *at)
 {
+	enum { PAGE = 4096, PAGES = 16 };
+	static __thread uintptr_t could[PAGES];
 	struct iovec to = { &(char){ 0 }, 1 }, from = { (void *)(uintptr_t)at, 1 };
+	uintptr_t page = (uintptr_t)at / PAGE;
 
-	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
+	if (page && could[page % PAGES] == page)
+		return true;
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+		could[page % PAGES] = page;
+	else if (errno == EFAULT)
+		return false;
+	return true;
 }
 
 static bool device_says(CUdeviceptr at)
@@ -109,6 +119,13 @@ static bool read_later(const struct peer *p, const void *src, uint64_t bytes)
 	       pinned_at(p, src, bytes) != KVGPU_REMOTE_NOWHERE;
 }
 
+/* how many bytes travel in a frame: in shared memory the library reads the others in the arena */
+static uint64_t inline_most(const struct peer *p)
+{
+	return kvgpu_remote_is_shared(p->channel) ? KVGPU_REMOTE_INLINE_SHARED_MAX :
+						    KVGPU_REMOTE_INLINE_IN_MAX;
+}
+
 /*
  * When the source is read: from shared memory when the server comes to the frame, on a socket in
  * this call, by a relay later, but before an answer. So with shared memory a synchronous copy
@@ -125,7 +142,7 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 	uint64_t at;
 
 	q->at = KVGPU_REMOTE_NOWHERE;
-	if (q->bytes <= KVGPU_REMOTE_INLINE_IN_MAX) {
+	if (q->bytes <= inline_most(p)) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
 		at = when == ASYNC || !kvgpu_remote_is_shared(p->channel) ?

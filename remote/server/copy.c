@@ -51,7 +51,9 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	if (r)
 		return r;
 	if (q->at != KVGPU_REMOTE_NOWHERE) {
-		arena_pinned(s);
+		/* registering the arena takes longer than thousands of small copies */
+		if (q->bytes > KVGPU_REMOTE_INLINE_IN_MAX)
+			arena_pinned(s);
 		from = source(s, q->at, q->bytes, &copy);
 		if (!from)
 			return CUDA_ERROR_OUT_OF_MEMORY;
@@ -78,11 +80,14 @@ static bool small_out(struct server *s, const struct q_copy_out *q, CUstream str
 		      CUresult *r)
 {
 	void *bytes = q->flags & COPY_WHOLE ? small_take(s) : NULL;
+	uint32_t mark;
 
 	if (!bytes)
 		return false;
+	/* of a source between words the GPU may write a word in two parts */
+	mark = q->src % 4 ? 0 : small_mark(s, bytes, q->bytes);
 	*r = CALL(s, cuMemcpyDtoHAsync_v2, bytes, q->src, q->bytes, stream);
-	if (!*r && answer_behind(s, stream, bytes, q->bytes))
+	if (!*r && answer_behind(s, stream, bytes, q->bytes, mark))
 		return true;
 	if (!*r)
 		*r = wait_for_stream(s, stream);

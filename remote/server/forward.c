@@ -82,6 +82,7 @@ static bool have(struct server *s, unsigned int class)
 			s->options.complain("%s: %s", class == CLASS_BLAS ? "cuBLAS" : "cuRAND",
 					    why);
 	}
+	s->may_print |= *known == FORWARD_THERE;
 	return *known == FORWARD_THERE;
 }
 
@@ -445,7 +446,7 @@ CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_re
 		return r;
 	if (!r && !stream_find(s, f->stream, &stream))
 		r = CUDA_ERROR_INVALID_HANDLE;
-	if (!r && answer_behind(s, stream, to->small, to->bytes))
+	if (!r && answer_behind(s, stream, to->small, to->bytes, 0))
 		return CUDA_SUCCESS;
 	if (!r)
 		r = wait_for_stream(s, stream);

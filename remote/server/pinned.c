@@ -22,6 +22,7 @@ enum {
 
 struct noted {
 	uint64_t seq, context;	/* of the copy's frame */
+	uint64_t stream, served; /* the stream's number, 0: none; s->served at the copy */
 	CUevent event;
 };
 
@@ -142,7 +143,8 @@ static CUresult note(struct server *s, CUstream stream)
 		event_put(s, s->current, event);
 		return CALL(s, cuStreamSynchronize, stream);
 	}
-	*n = (struct noted){ s->head.seq, s->current, event };
+	*n = (struct noted){ s->head.seq, s->current,
+			     stream ? handle_known(s, CLASS_STREAM, stream) : 0, s->served, event };
 	s->nr_noted++;
 	return CUDA_SUCCESS;
 }
@@ -158,6 +160,27 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	r = note(s, stream);
 	unrelax(s, mode);
 	return r;
+}
+
+static void drop_first(struct server *s, unsigned int n)
+{
+	s->nr_noted -= n;
+	memmove(s->noted, s->noted + n, s->nr_noted * sizeof(*s->noted));
+}
+
+/* drops the first copies only: a question to the event of each takes longer than the copy's call */
+void copies_ended(struct server *s, uint64_t stream, uint64_t served)
+{
+	const struct noted *n = s->noted;
+	unsigned int done;
+
+	for (done = 0; stream && done < s->nr_noted; done++, n++) {
+		if (n->stream != stream || n->served > served || n->context != s->current)
+			break;
+		event_put(s, n->context, n->event);
+	}
+	if (done)
+		drop_first(s, done);
 }
 
 /*
@@ -179,10 +202,8 @@ CUresult copies_look(struct server *s, uint64_t upto)
 			break;
 		event_put(s, s->current, s->noted[done].event);
 	}
-	if (done) {
-		s->nr_noted -= done;
-		memmove(s->noted, s->noted + done, s->nr_noted * sizeof(*s->noted));
-	}
+	if (done)
+		drop_first(s, done);
 	enter_context(s, before);
 	unrelax(s, mode);
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;

@@ -86,6 +86,7 @@ struct server {
 	 * several, or it is the null stream
 	 */
 	uint64_t printing, printing_in;
+	bool may_print;	/* a module, or a library such as cuBLAS, may have kernels that print */
 
 	/* pinned.c */
 	uint64_t pinned_in;		/* context in which the shared arena is registered; or 0 */
@@ -129,6 +130,7 @@ struct server {
 	bool untracked;		/* there may be work on the GPU that no turn accounts for */
 
 	struct small *small;	/* small.c */
+	uint32_t mark;		/* the last one of small_mark() */
 	struct text *text;
 	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
 	bool captures;		/* the graph of a capture under way may have a number */
@@ -287,9 +289,10 @@ CUresult wait_for_stream(struct server *s, CUstream stream);
 CUresult may_copy(struct server *s, CUstream stream);
 /*
  * True: the frame is answered when the stream has done what it has to do now; the payload is @n
- * bytes at @bytes, which came from small_take(). False: nothing was begun.
+ * bytes at @bytes, which came from small_take(). @pattern: what small_mark() returned before the
+ * last thing that the stream has to do, the copy of these bytes. False: nothing was begun.
  */
-bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n);
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern);
 /* Answer the frame when all copies that copy_begun() noted for frames up to @upto are done. */
 CUresult wait_for_copies(struct server *s, uint64_t upto);
 
@@ -312,6 +315,11 @@ bool arena_for_graphs(struct server *s);
 CUresult copy_begun(struct server *s, CUstream stream);
 /* CUDA_SUCCESS: all noted copies of frames up to @upto are done; else CUDA_ERROR_NOT_READY */
 CUresult copies_look(struct server *s, uint64_t upto);
+/*
+ * Stream number @stream of the current context has done all that it had when @served frames were
+ * served, its noted copies, too. 0: no stream.
+ */
+void copies_ended(struct server *s, uint64_t stream, uint64_t served);
 void copies_forget(struct server *s, uint64_t context);
 /* Take an event of the current context, without timing. */
 CUresult event_take(struct server *s, CUevent *event);
@@ -326,6 +334,16 @@ void event_put(struct server *s, uint64_t context, CUevent event);
  */
 void *small_take(struct server *s);
 void small_put(struct server *s, void *bytes);
+/*
+ * Before a copy of @n bytes to @bytes, which came from small_take(), write a mark to each word
+ * there. Returns the mark; 0: copies of so many bytes have none.
+ */
+uint32_t small_mark(struct server *s, void *bytes, uint64_t n);
+/*
+ * Whether all words are there in the place of the mark: then the copy is over. False: it is not, or
+ * a copied word is as the mark is.
+ */
+bool small_came(const void *bytes, uint64_t n, uint32_t mark);
 /* the context has ended, and its pinned memory with it */
 void small_forget(struct server *s, uint64_t context);
 void small_free(struct server *s);

@@ -5,12 +5,18 @@
  * once.
  *
  * With a library whose pinned memory has no address on the device small_take() gives nothing.
+ *
+ * A question to an event that has happened takes a library longer than a look at the words that the
+ * GPU copies. So these have a mark until then.
  */
 #include <stdlib.h>
 
 #include "server.h"
 
 enum { SLOTS = 32, BLOCKS = 16, ALLOC_PORTABLE = 1, ALLOC_DEVICEMAP = 2 };
+
+/* odd, so that a mark comes again after 2^32 others */
+#define MARK_STEP	0x9e3779b9u
 
 struct small {
 	struct small *next;
@@ -78,6 +84,34 @@ void small_put(struct server *s, void *bytes)
 	for (b = s->small; b; b = b->next)
 		if (b->bytes && at >= b->bytes && at < b->bytes + SLOTS * KVGPU_REMOTE_INLINE_MAX)
 			b->taken &= ~(1u << (at - b->bytes) / KVGPU_REMOTE_INLINE_MAX);
+}
+
+/* A copy of at most so many bytes has a mark. The GPU writes a word of 4 bytes at once. */
+enum { MARKED_MAX = 64 };
+
+uint32_t small_mark(struct server *s, void *bytes, uint64_t n)
+{
+	uint32_t *word = bytes;
+	uint64_t i;
+
+	if (!n || n % sizeof(*word) || n > MARKED_MAX)
+		return 0;
+	s->mark += MARK_STEP;
+	s->mark += !s->mark;
+	for (i = 0; i < n / sizeof(*word); i++)
+		__atomic_store_n(&word[i], s->mark, __ATOMIC_RELAXED);
+	return s->mark;
+}
+
+bool small_came(const void *bytes, uint64_t n, uint32_t mark)
+{
+	const uint32_t *word = bytes;
+	uint64_t i;
+
+	for (i = n / sizeof(*word); i; i--)
+		if (__atomic_load_n(&word[i - 1], __ATOMIC_ACQUIRE) == mark)
+			return false;
+	return true;
 }
 
 void small_forget(struct server *s, uint64_t context)

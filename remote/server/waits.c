@@ -11,7 +11,11 @@
 
 #include "server.h"
 
-enum { EVENTS_MAX = 256 };
+/*
+ * Where marked bytes tell of a copy's end, its event is looked at each EVENT_EACH-th time: that
+ * takes longer, and tells of errors.
+ */
+enum { EVENTS_MAX = 256, EVENT_EACH = 8 };
 
 struct wait {
 	struct wait *next;
@@ -25,6 +29,8 @@ struct wait {
 	void *payload;	/* of the frame, which is served again; NULL: the frame is answered */
 	void *bytes;		/* the answer's payload, from small_take() */
 	uint64_t nr_bytes;
+	uint32_t mark;		/* in .bytes until the GPU has copied; 0: none */
+	unsigned int looks;	/* at the mark */
 	bool copies;		/* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
 };
@@ -36,7 +42,7 @@ void prints_begin(struct server *s, const struct kvgpu_remote_head *h, const voi
 	int at = op_stream_at(h->op);
 	uint64_t stream = 0;
 
-	if (!op_works(h->op) || h->op == OP_copy_in || h->op == OP_copy_out)
+	if (!s->may_print || !op_works(h->op) || h->op == OP_copy_in || h->op == OP_copy_out)
 		return;
 	if (at >= 0 && at + sizeof(stream) <= h->bytes)
 		memcpy(&stream, (const uint8_t *)payload + at, sizeof(stream));
@@ -112,10 +118,17 @@ static bool mark(struct server *s, struct wait *w, CUstream stream)
 
 /* ------------------------------------------------------------------ ends of waits */
 
+static bool came(const struct wait *w)
+{
+	return w->mark && small_came(w->bytes, w->nr_bytes, w->mark);
+}
+
 static CUresult look_at(struct server *s, struct wait *w)
 {
 	CUresult r = CUDA_SUCCESS;
 
+	if (came(w))
+		return CUDA_SUCCESS;
 	if (w->copies)
 		return copies_look(s, w->upto);
 	/* the last frame may have been that of a thread without a context */
@@ -134,7 +147,7 @@ static CUresult look_at(struct server *s, struct wait *w)
 
 /*
  * The library's own waiting function also gets what kernels printed, and returns their asserts. It
- * is not called if there were no kernels.
+ * is not called if there were no kernels, or none that may print.
  */
 static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {
@@ -180,6 +193,8 @@ static void end(struct server *s, struct wait *w, CUresult r)
 		r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	else if (!w->payload)
 		r = last_word(s, w, r);
+	if (!r && !w->payload)
+		copies_ended(s, w->stream, w->served);
 	if (s->current == w->context)
 		destroy_events(s, w);
 	if (w->payload && r != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
@@ -198,13 +213,17 @@ bool waits_look(struct server *s)
 	struct wait **at = &s->waits, *w;
 	uint64_t before = s->current;
 	CUstreamCaptureMode mode;
-	bool any = false;
+	bool any = false, relaxed = false;
 	CUresult r;
 
-	if (!s->waits)
-		return false;
-	mode = relax(s);
 	while ((w = *at)) {
+		if (w->mark && !came(w) && ++w->looks % EVENT_EACH) {
+			at = &w->next;
+			continue;
+		}
+		if (!relaxed)
+			mode = relax(s);
+		relaxed = true;
 		r = look_at(s, w);
 		enter_context(s, before);
 		if (r == CUDA_ERROR_NOT_READY) {
@@ -216,7 +235,8 @@ bool waits_look(struct server *s)
 		any = true;
 		at = &s->waits;	/* the list may have changed */
 	}
-	unrelax(s, mode);
+	if (relaxed)
+		unrelax(s, mode);
 	return any;
 }
 
@@ -297,7 +317,10 @@ CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
 
 	if (r == CUDA_ERROR_NOT_READY)
 		return wait_at(s, stream);
-	if (r || !s->printing)
+	if (r)
+		return r;
+	copies_ended(s, number_of(s, stream), s->served);
+	if (!s->printing)
 		return r;
 	r = CALL(s, cuStreamSynchronize, stream);
 	if (!r)
@@ -311,7 +334,7 @@ CUresult own_cuEventSynchronize(struct server *s, CUevent event)
 	struct wait *w;
 
 	if (r != CUDA_ERROR_NOT_READY)
-		return r ? r : CALL(s, cuEventSynchronize, event);
+		return r || !s->printing ? r : CALL(s, cuEventSynchronize, event);
 	w = new_wait(s, 0);
 	if (!w)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -449,7 +472,8 @@ bool held_by_stream(struct server *s, CUstream stream)
 	return held;
 }
 
-bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n)
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n,
+		   uint32_t pattern)
 {
 	CUstreamCaptureMode mode = relax(s);
 	struct wait *w = new_wait(s, 1);
@@ -459,6 +483,7 @@ bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n)
 		w->stream = number_of(s, stream);
 		w->bytes = bytes;
 		w->nr_bytes = n;
+		w->mark = pattern;
 		begin(s, w);
 	} else if (w) {
 		destroy_events(s, w);

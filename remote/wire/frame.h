@@ -30,6 +30,8 @@ enum {
 	KVGPU_REMOTE_INLINE_MAX = 2048,
 	/* a line of at most so many bytes for the server travels in its frame */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
+	/* the same where the arena is one memory for both sides */
+	KVGPU_REMOTE_INLINE_SHARED_MAX = 1024,
 	/*
 	 * Larger copies from and to host memory are cut, but for pinned memory that the GPU
 	 * reaches. By way of a relay most lines are cut by its own size (.piece below).

@@ -7,6 +7,9 @@
 #define WRAPPER_MAGIC	0x466243b1u
 #define FATBIN_MAGIC	0xba55ed50u
 
+/* an entry of a fat binary */
+enum { KIND_PTX = 1, KIND_ELF = 2, PACKED = 0x2000 | 0x8000 };
+
 struct wrapper {
 	uint32_t magic, version;
 	const void *data;
@@ -17,6 +20,14 @@ struct container {
 	uint32_t magic;
 	uint16_t version, header_bytes;
 	uint64_t bytes;		/* bytes behind the header */
+};
+
+struct entry {
+	uint16_t kind, version;
+	uint32_t header_bytes;
+	uint64_t bytes;		/* behind the header */
+	uint32_t packed_bytes, unknown[5];
+	uint64_t flags;
 };
 
 const void *kvgpu_remote_image_unwrap(const void *data)
@@ -110,4 +121,51 @@ size_t kvgpu_remote_image_bytes(const void *data, size_t limit)
 	if (magic == FATBIN_MAGIC)
 		return fatbin_bytes(data, limit);
 	return text_bytes(data, limit);
+}
+
+/* the functions of the driver that a kernel calls to print, and for an assert */
+static bool names_printer(const uint8_t *data, size_t bytes)
+{
+	static const char print[] = "vprintf", assertion[] = "__assert";
+
+	return memmem(data, bytes, print, sizeof(print) - 1) ||
+	       memmem(data, bytes, assertion, sizeof(assertion) - 1);
+}
+
+/* whether all entries of a fat binary are cubins or PTX as they are */
+static bool is_plain(const uint8_t *data, size_t bytes)
+{
+	struct container c;
+	struct entry e;
+	uint64_t at;
+
+	if (bytes < sizeof(c))
+		return false;
+	memcpy(&c, data, sizeof(c));
+	if (c.header_bytes < sizeof(c) || c.header_bytes > bytes ||
+	    c.bytes != bytes - c.header_bytes)
+		return false;
+	for (at = c.header_bytes; at < bytes; at += e.header_bytes + e.bytes) {
+		if (bytes - at < sizeof(e))
+			return false;
+		memcpy(&e, data + at, sizeof(e));
+		if ((e.kind != KIND_PTX && e.kind != KIND_ELF) || e.flags & PACKED ||
+		    e.packed_bytes || e.header_bytes < sizeof(e) || e.header_bytes > bytes - at ||
+		    e.bytes > bytes - at - e.header_bytes)
+			return false;
+	}
+	return true;
+}
+
+bool kvgpu_remote_image_may_print(const void *data, size_t bytes)
+{
+	uint32_t magic;
+
+	if (bytes < sizeof(magic))
+		return true;
+	memcpy(&magic, data, sizeof(magic));
+	if (magic == FATBIN_MAGIC ? !is_plain(data, bytes) :
+				    memcmp(&magic, ELFMAG, SELFMAG) && !text_bytes(data, bytes))
+		return true;
+	return names_printer(data, bytes);
 }

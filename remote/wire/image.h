@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The length of an image for cuModuleLoadData(), whose caller does not give it. */
+/* What the headers of an image for cuModuleLoadData() say. Any bytes may be given. */
 #ifndef KVGPU_REMOTE_IMAGE_H
 #define KVGPU_REMOTE_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,12 @@
  * The wrapper that nvcc puts before a fat binary holds a pointer, and is none of these.
  */
 size_t kvgpu_remote_image_bytes(const void *data, size_t limit);
+
+/*
+ * False: no kernel in the @bytes of an image prints or asserts. True: one may do so, or the image
+ * is packed, or of no format that is known here.
+ */
+bool kvgpu_remote_image_may_print(const void *data, size_t bytes);
 
 /* If @data is such a wrapper, in this process: the image that it points at; else @data. */
 const void *kvgpu_remote_image_unwrap(const void *data);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
  * A long copy to pageable memory, where the server's library has registered the arena: what the
- * client says of managed memory with each frame. There is no server.
+ * client says of managed memory with each frame. Where a few bytes for the GPU travel, and how
+ * often the kernel is asked about the program's memory. There is no server.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/uio.h>
 
 #include <remote/client/across.h>
 
@@ -20,10 +23,11 @@ struct peer peers[PEERS_MAX];
 bool several;
 static uint8_t arena[4 << 20];
 static bool managed;			/* SRC is managed memory */
-static unsigned int queued, asked;
+static unsigned int queued, asked, staged, in_frames, looks;
+static bool shared = true, readable;
 
 bool managed_has(CUdeviceptr ptr) { return managed && ptr >= SRC && ptr < SRC + BYTES; }
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return true; }
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return shared; }
 bool arena_is_pinned(struct peer *p) { return true; }
 uint64_t arena_get(struct peer *p, uint64_t bytes) { return 0; }
 void arena_put(struct peer *p, uint64_t at) { }
@@ -48,6 +52,8 @@ CUresult call_queue(struct call *c)
 
 CUresult call_ask(struct call *c, size_t fixed)
 {
+	if (c->op == OP_pointer)
+		return CUDA_ERROR_INVALID_VALUE;
 	assert_int_equal(c->op, OP_copy_out);
 	assert_int_equal(c->apart, !managed);
 	asked++;
@@ -72,6 +78,7 @@ CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr ds
 
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
+	staged++;
 	*r = CUDA_ERROR_UNKNOWN;
 	return NULL;
 }
@@ -98,6 +105,7 @@ CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return CU
 
 CUresult call_bytes(struct call *c, const void *p, uint64_t n)
 {
+	in_frames++;
 	return CUDA_ERROR_UNKNOWN;
 }
 
@@ -136,9 +144,76 @@ static void other_memory_is_apart(void **state)
 	}
 }
 
+static void send(uint64_t bytes)
+{
+	static uint8_t from_here[2 * KVGPU_REMOTE_INLINE_IN_MAX];
+	const struct route to = { .peer = peers };
+	struct q_copy_in q = { .dst = SRC, .bytes = bytes };
+
+	assert_int_equal(piece_send(&to, &q, from_here, true), CUDA_ERROR_UNKNOWN);
+}
+
+/* A line in a frame is copied twice, one in a shared arena once. */
+static void lines_in_frames(void **state)
+{
+	staged = in_frames = 0;
+	send(KVGPU_REMOTE_INLINE_SHARED_MAX);
+	assert_int_equal(in_frames, 1);
+	send(KVGPU_REMOTE_INLINE_SHARED_MAX + 1);
+	assert_int_equal(staged, 1);
+	shared = false;
+	send(KVGPU_REMOTE_INLINE_IN_MAX);
+	assert_int_equal(in_frames, 2);
+	send(KVGPU_REMOTE_INLINE_IN_MAX + 1);
+	assert_int_equal(staged, 2);
+	shared = true;
+}
+
+/* in the place of libc's */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n,
+			 const struct iovec *from, unsigned long m, unsigned long flags)
+{
+	looks++;
+	errno = EFAULT;
+	return readable ? 1 : -1;
+}
+
+static void pages_that_were_read(void **state)
+{
+	enum { PAGE = 4096 };
+	const CUdeviceptr at = 0x7000001000;
+	unsigned int i;
+
+	readable = true;
+	looks = 0;
+	for (i = 0; i < 10; i++)
+		assert_int_equal(side_of(at + 100 * i, true), SIDE_HOST);
+	assert_int_equal(looks, 1);
+	assert_int_equal(side_of(at + PAGE, true), SIDE_HOST);
+	assert_int_equal(looks, 2);
+	/* page 0, and one that can't be read, are asked for each time */
+	side_of(8, true);
+	side_of(8, true);
+	assert_int_equal(looks, 4);
+	readable = false;
+	assert_int_equal(side_of(at + 2 * PAGE, true), SIDE_NOWHERE);
+	assert_int_equal(side_of(at + 2 * PAGE, true), SIDE_NOWHERE);
+	assert_int_equal(looks, 6);
+	assert_int_equal(side_of(at, true), SIDE_HOST);
+	/* so many pages later it is forgotten */
+	readable = true;
+	for (i = 0; i < 64; i++)
+		side_of(at + (CUdeviceptr)PAGE * (i + 3), true);
+	looks = 0;
+	assert_int_equal(side_of(at, true), SIDE_HOST);
+	assert_int_equal(looks, 1);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart),
+					    cmocka_unit_test(lines_in_frames),
+					    cmocka_unit_test(pages_that_were_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

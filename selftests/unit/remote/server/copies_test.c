@@ -68,10 +68,55 @@ static void pinned_copies(void **state)
 	assert_int_equal(s.current, 0);
 	assert_true(waits_look(&s));
 	assert_int_equal(fake_answers, answers + 2);
-	fake_busy = 0;
+}
+
+/* The arena is registered for copies of more than a few bytes. */
+static void registered_for_more(void **state)
+{
+	fake_share(&s);
 	context();
-	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096));
+	/* not for a few, which the library has read when its function returns */
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = KVGPU_REMOTE_INLINE_IN_MAX));
+	assert_int_equal(fake_registered, 0);
+	assert_int_equal(s.nr_noted, 0);
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = KVGPU_REMOTE_INLINE_IN_MAX + 8));
 	assert_int_equal(fake_registered, 1);
+	assert_int_equal(s.nr_noted, 1);
+}
+
+/* What is known of copies is forgotten when their stream was waited for, with no question more. */
+static void noted_until_waited(void **state)
+{
+	uint64_t first, second;
+	unsigned int i;
+
+	fake_share(&s);
+	context();
+	first = stream();
+	second = stream();
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	for (i = 0; i < 3; i++)
+		OK(ASK(copy_in, .dst = 1 << 20, .stream = first, .at = 4096, .bytes = 4096));
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = second, .at = 4096, .bytes = 4096));
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = 0, .at = 4096, .bytes = 4096));
+	assert_int_equal(s.nr_noted, 5);
+	OK(ASK(cuStreamSynchronize, .stream = second));
+	assert_int_equal(s.nr_noted, 5);	/* another stream's is the first */
+	fake_busy = 2;
+	ASK(cuStreamSynchronize, .stream = first);
+	assert_int_equal(s.nr_noted, 5);
+	/* begun later than the wait */
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = first, .at = 4096, .bytes = 4096));
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(s.nr_noted, 3);
+	OK(ASK(cuStreamSynchronize, .stream = second));
+	assert_int_equal(s.nr_noted, 2);
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	OK(ASK(cuStreamSynchronize, .stream = first));
+	assert_int_equal(s.nr_noted, 2);	/* nothing is concluded from the null stream */
+	OK(ASK(fence, .upto = UINT64_MAX));
+	assert_int_equal(s.nr_noted, 0);
 }
 
 #define OUT(n)                                                                              \
@@ -123,6 +168,68 @@ static void small_answers(void **state)
 	s.library.cuEventRecord = NULL;
 	for (i = 0; i < 100; i++)
 		OK(OUT(8));
+}
+
+static uint8_t *late_to;
+static CUresult late(void *to, CUdeviceptr src, size_t n, CUstream stream)
+{
+	late_to = to;
+	return CUDA_SUCCESS;
+}
+
+/* A few words are seen in memory when the GPU has written them: before the event is asked. */
+static void words_that_come(void **state)
+{
+	static const struct { unsigned int at, bytes; } apart[] = { { 0, 6 }, { 0, 68 }, { 2, 4 } };
+	const uint32_t words[] = { 1, 0, 3 };
+	unsigned int i, answers;
+	uint64_t st;
+
+	context();
+	st = stream();
+	s.library.cuMemcpyDtoHAsync_v2 = late;
+	answers = fake_answers;
+	fake_busy = 1000;
+	OUT(12);
+	for (i = 0; i < 40; i++)
+		assert_false(waits_look(&s));
+	assert_int_equal(fake_busy, 1000 - 40 / 8);
+	memcpy(late_to, words, 8);	/* all but one */
+	assert_false(waits_look(&s));
+	memcpy(late_to, words, sizeof(words));
+	assert_true(waits_look(&s));
+	assert_int_equal(fake_answers, answers + 1);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	assert_memory_equal(fake_payload, words, sizeof(words));
+	/* the words are as the mark is: the event tells */
+	OUT(8);
+	assert_false(waits_look(&s));
+	fake_busy = 0;
+	for (i = 0; i < 7 && !waits_look(&s); i++)
+		;
+	assert_null(s.waits);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	assert_memory_equal(fake_payload, late_to, 8);
+	/* so it does of an error */
+	fake_busy = 1;
+	OUT(4);
+	fake_busy = 0;
+	fake_error = CUDA_ERROR_ILLEGAL_ADDRESS;
+	for (i = 0; i < 8 && !waits_look(&s); i++)
+		;
+	fake_error = CUDA_SUCCESS;
+	assert_null(s.waits);
+	assert_int_equal(fake_last.result, CUDA_ERROR_ILLEGAL_ADDRESS);
+	/* what is no words, too long or between words has no mark: the event is asked each time */
+	for (i = 0; i < 3; i++) {
+		fake_busy = 3;
+		ASK(copy_out, .src = (1 << 20) + apart[i].at, .stream = st,
+		    .at = KVGPU_REMOTE_NOWHERE, .bytes = apart[i].bytes, .flags = COPY_WHOLE);
+		assert_false(waits_look(&s));
+		assert_int_equal(fake_busy, 2);
+		fake_busy = 0;
+		assert_true(waits_look(&s));
+	}
 }
 
 static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
@@ -464,8 +571,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(by_relays),
-		ON_SERVER(copies_without_end),
-		ON_SERVER(small_answers), ON_SERVER(no_small_answers),
+		ON_SERVER(copies_without_end), ON_SERVER(noted_until_waited),
+		ON_SERVER(registered_for_more),
+		ON_SERVER(words_that_come), ON_SERVER(small_answers), ON_SERVER(no_small_answers),
 		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),
 		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),
 	};

@@ -199,16 +199,34 @@ static void wait_for(uint64_t st)
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 }
 
-/* The library gets what kernels print in a call that waits, so it is called behind kernels. */
+static void load(const char *ptx)
+{
+	memcpy(s.arena, ptx, strlen(ptx) + 1);
+	OK(ASK(image, .at = 0, .bytes = strlen(ptx) + 1));
+}
+
+/*
+ * The library gets what kernels print in a call that waits, so it is called behind kernels if a
+ * module has any that print.
+ */
 static void kernels_may_print(void **state)
 {
-	uint64_t first, second;
+	uint64_t first, second, event;
 
 	context();
 	first = stream();
 	second = stream();
+	OK(ASK(cuEventCreate, .flags = 0));
+	event = ANSWER(cuEventCreate)->event;
 	synchronized = 0;
 	s.library.cuEventSynchronize = synchronize;
+	wait_for(first);
+	load(".version 7.8\n");
+	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
+	wait_for(first);
+	OK(ASK(cuEventSynchronize, .event = event));
+	assert_int_equal(synchronized, 0);
+	load(".version 7.8\n.extern .func vprintf\n");
 	wait_for(first);
 	assert_int_equal(synchronized, 0);
 
@@ -240,6 +258,8 @@ static void kernels_may_print(void **state)
 	wait_for(second);
 	wait_for(second);
 	assert_int_equal(synchronized, 7);
+	OK(ASK(cuEventSynchronize, .event = event));
+	assert_int_equal(synchronized, 8);
 }
 
 static void errors_later(void **state)

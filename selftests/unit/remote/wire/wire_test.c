@@ -117,6 +117,67 @@ static void images(void **state)
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
 }
 
+/* Whether kernels of an image may print: what is not seen to be silent may. */
+static void images_that_print(void **state)
+{
+	static const char silent[] = ".version 7.8\n.target sm_35\n",
+			  prints[] = ".version 7.8\n.extern .func (.param .b32 r) vprintf\n",
+			  asserts[] = ".version 7.8\n.extern .func __assertfail\n";
+	struct {
+		uint32_t magic;
+		uint16_t version, header;
+		uint64_t bytes;
+		struct {
+			uint16_t kind, version;
+			uint32_t header;
+			uint64_t bytes;
+			uint32_t packed, more[5];
+			uint64_t flags;
+			char data[8];
+		} entry[2];
+	} fat = { 0xba55ed50u, 1, 16, sizeof(fat.entry),
+		  { { 2, 1, 48, 8, 0, { 0 }, 0x11, "\177ELF" },
+		    { 1, 1, 48, 8, 0, { 0 }, 0x11, "silent" } } };
+	char elf[64] = ELFMAG;
+
+	assert_false(kvgpu_remote_image_may_print(silent, sizeof(silent)));
+	assert_true(kvgpu_remote_image_may_print(silent, sizeof(silent) - 1));	/* not all of it */
+	assert_true(kvgpu_remote_image_may_print(prints, sizeof(prints)));
+	assert_true(kvgpu_remote_image_may_print(asserts, sizeof(asserts)));
+	assert_true(kvgpu_remote_image_may_print(silent, 3));
+	assert_true(kvgpu_remote_image_may_print("\1\2\3\4", 5));
+	assert_false(kvgpu_remote_image_may_print(elf, sizeof(elf)));
+	memcpy(elf + 50, "vprintf", 8);
+	assert_true(kvgpu_remote_image_may_print(elf, sizeof(elf)));
+
+	static_assert(sizeof(fat) == 16 + 2 * 56, "as in files");
+	assert_false(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat) - 1));
+	memcpy(fat.entry[1].data, "vprintf", 8);
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	memset(fat.entry[1].data, 0, 8);
+	fat.entry[1].flags |= 0x2000;	/* packed by LZ4 */
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[1].flags = 0x8011;	/* otherwise */
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[1].flags = 0;
+	fat.entry[1].packed = 4;
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[1].packed = 0;
+	fat.entry[1].kind = 8;
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[1].kind = 1;
+	fat.entry[1].bytes = UINT64_MAX - 40;
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[1].bytes = 8;
+	fat.entry[0].header = 0;
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[0].header = 1000;
+	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+	fat.entry[0].header = 48;
+	assert_false(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
+}
+
 static void as_text(void **state)
 {
 	struct q_cuMemsetD32_v2 q = { .dst = 0x1234, .n = 16, .value = 7 };
@@ -144,7 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reading), cmocka_unit_test(strings), cmocka_unit_test(writing),
-			cmocka_unit_test(images),
+			cmocka_unit_test(images), cmocka_unit_test(images_that_print),
 		cmocka_unit_test(as_text),
 	};
 
