@@ -60,6 +60,7 @@ static int in_child(void (*body)(void))
 static void refused(void)
 {
 	char *const none[] = { NULL };
+	int pair[2];
 
 	DENIED(execve("/bin/true", none, none));
 	DENIED(fork());
@@ -72,6 +73,8 @@ static void refused(void)
 	DENIED(socket(AF_INET, SOCK_STREAM, 0));
 	DENIED(socket(AF_INET6, SOCK_DGRAM, 0));
 	DENIED(socket(AF_NETLINK, SOCK_RAW, 0));
+	DENIED(socketpair(AF_INET, SOCK_STREAM, 0, pair));
+	DENIED(socketpair(AF_TIPC, SOCK_RDM, 0, pair));
 	DENIED(syscall(SYS_unshare, 0));
 	DENIED(syscall(SYS_setns, 0, 0));
 	DENIED(syscall(SYS_mount, "x", "/", "tmpfs", 0, NULL));
