@@ -294,7 +294,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	if (r)
 		fail(what, strerror(-r));
 	/* end with the first process; a change of the user would undo this, so it comes after */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* keep the short sleeps between looks at the GPU short */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (getppid() != parent)

@@ -108,7 +108,6 @@ static const int allowed[] = {
 	SYS_getcpu,
 	SYS_exit,
 	SYS_exit_group,
-	SYS_prctl,
 	/* the process's own signals */
 	SYS_rt_sigaction,
 	SYS_rt_sigprocmask,
@@ -256,14 +255,14 @@ static void put_clone(struct code *c, uint32_t refused)
 	put_argument(c, SYS_clone, BPF_JSET, CLONE_THREAD, refused);
 }
 
-/* call @nr is allowed, but not where the low word of its second argument is one of @not */
-static void put_but(struct code *c, uint32_t nr, const uint32_t * not, unsigned int n,
-		    uint32_t refused)
+/* call @nr is allowed, but not where the low word of its argument @arg is one of @not */
+static void put_but(struct code *c, uint32_t nr, unsigned int arg, const uint32_t * not,
+		    unsigned int n, uint32_t refused)
 {
 	unsigned int i;
 
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, n + 3);
-	load_word(c, argument(1));
+	load_word(c, argument(arg));
 	for (i = 0; i < n; i++)
 		put(c, BPF_JMP | BPF_JEQ | BPF_K, not[i], n - i, 0);
 	give(c, SECCOMP_RET_ALLOW);
@@ -292,8 +291,19 @@ static void put_commands(struct code *c, uint32_t refused)
 	static const uint32_t ioctls[] = { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP };
 	static const uint32_t fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
 
-	put_but(c, SYS_ioctl, ioctls, sizeof(ioctls) / sizeof(*ioctls), refused);
-	put_but(c, SYS_fcntl, fcntls, sizeof(fcntls) / sizeof(*fcntls), refused);
+	put_but(c, SYS_ioctl, 1, ioctls, sizeof(ioctls) / sizeof(*ioctls), refused);
+	put_but(c, SYS_fcntl, 1, fcntls, sizeof(fcntls) / sizeof(*fcntls), refused);
+}
+
+/*
+ * What child.c and confine.c have set stays. A process that is dumpable may write its own files in
+ * /proc, as oom_score_adj.
+ */
+static void put_prctl(struct code *c, uint32_t refused)
+{
+	static const uint32_t options[] = { PR_SET_DUMPABLE, PR_SET_PDEATHSIG };
+
+	put_but(c, SYS_prctl, 0, options, sizeof(options) / sizeof(*options), refused);
 }
 
 static void write_code(struct code *c, uint32_t refused)
@@ -311,6 +321,7 @@ static void write_code(struct code *c, uint32_t refused)
 		give(c, SECCOMP_RET_ALLOW);
 	}
 	put_commands(c, refused);
+	put_prctl(c, refused);
 	put_clone(c, refused);
 	/* no socket of a network; socketpair() makes sockets of families that have no pairs, too */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);

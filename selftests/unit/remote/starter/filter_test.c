@@ -123,6 +123,20 @@ static void others_are_left_alone(void)
 	     !fcntl(pair[0], F_SETFL, O_NONBLOCK));
 }
 
+/*
+ * The process goes before the first process if memory is used up, and does not outlive it. To write
+ * its own oom_score_adj it would have to be dumpable.
+ */
+static void stays_as_it_was_made(void)
+{
+	char name[16] = "";
+
+	DENIED(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
+	DENIED(prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0));
+	WANT(!prctl(PR_SET_NAME, "library", 0, 0, 0) && !prctl(PR_GET_NAME, name, 0, 0, 0));
+	WANT(!strcmp(name, "library") && !prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0));
+}
+
 static void *add_one(void *arg)
 {
 	++*(int *)arg;
@@ -176,6 +190,7 @@ static void filter(void **state)
 {
 	assert_int_equal(in_child(refused), 0);
 	assert_int_equal(in_child(others_are_left_alone), 0);
+	assert_int_equal(in_child(stays_as_it_was_made), 0);
 	assert_int_equal(in_child(goes_on), 0);
 	assert_int_equal(in_child(as_nvidias_library_does), 0);
 	assert_int_equal(in_child(dies), 1000 + SIGABRT);
