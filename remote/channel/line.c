@@ -37,7 +37,7 @@ void line_patience(struct line *l, unsigned int seconds)
 	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-static int write_plain(int fd, struct iovec *parts, unsigned int n)
+static int write_plain(const struct line *l, struct iovec *parts, unsigned int n)
 {
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
 	ssize_t done;
@@ -48,7 +48,8 @@ static int write_plain(int fd, struct iovec *parts, unsigned int n)
 			m.msg_iovlen--;
 			continue;
 		}
-		done = sendmsg(fd, &m, MSG_NOSIGNAL);
+		done = l->by_writev ? writev(l->fd, m.msg_iov, m.msg_iovlen) :
+				      sendmsg(l->fd, &m, MSG_NOSIGNAL);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
@@ -68,7 +69,7 @@ static int write_plain(int fd, struct iovec *parts, unsigned int n)
 
 int line_write(struct line *l, struct iovec *parts, unsigned int n)
 {
-	return l->tls ? tls_write(l->tls, parts, n) : write_plain(l->fd, parts, n);
+	return l->tls ? tls_write(l->tls, parts, n) : write_plain(l, parts, n);
 }
 
 static ssize_t some_plain(int fd, void *to, size_t n, bool wait)

@@ -146,6 +146,7 @@ static void default_signals(void)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -272,7 +273,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	struct child c = { .s = s,
 			   .report = report,
 			   .bell = arbiter_bell(),
-			   .line = { .fd = fd },
+			   .line = { .fd = fd, .by_writev = true },
 			   .place = l->place };
 	struct kvgpu_remote_port *port;
 	pid_t parent = getppid();
@@ -304,6 +305,9 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		fail("system calls", strerror(-r));
 	shake_hands(&c);
 	port = c.place ? welcome_at_place(&c) : welcome(&c);
+	r = filter_tighten(s->conf->filter);
+	if (r)
+		fail("system calls", strerror(-r));
 	close(c.report);
 	serve_client(&c, port, slot, counters);
 }

@@ -301,9 +301,21 @@ static void put_commands(struct code *c, uint32_t refused)
  */
 static void put_prctl(struct code *c, uint32_t refused)
 {
-	static const uint32_t options[] = { PR_SET_DUMPABLE, PR_SET_PDEATHSIG };
+	static const uint32_t options[] = { PR_SET_DUMPABLE, PR_SET_PDEATHSIG, PR_SET_SECCOMP };
 
 	put_but(c, SYS_prctl, 0, options, sizeof(options) / sizeof(*options), refused);
+}
+
+/* a further filter for all threads, which filter_tighten() installs */
+static void put_seccomp(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 6);
+	load_word(c, argument(0));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_SET_MODE_FILTER, 0, 3);
+	load_word(c, argument(1));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_FILTER_FLAG_TSYNC, 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
 }
 
 static void write_code(struct code *c, uint32_t refused)
@@ -328,6 +340,7 @@ static void write_code(struct code *c, uint32_t refused)
 	put_argument(c, SYS_socketpair, BPF_JEQ, AF_UNIX, refused);
 	put_send(c, SYS_sendto, 3, refused);
 	put_send(c, SYS_sendmsg, 2, refused);
+	put_seccomp(c, refused);
 	/* NVIDIA's library reads its own memory by this call */
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
 	/* of this process: abort() and raise(), limits, CPUs, priorities */
@@ -339,6 +352,11 @@ static void write_code(struct code *c, uint32_t refused)
 	give(c, refused);
 }
 
+static uint32_t refusal(enum conf_filter filter)
+{
+	return filter == FILTER_LOG ? SECCOMP_RET_LOG : SECCOMP_RET_ERRNO | EPERM;
+}
+
 int filter_install(enum conf_filter filter)
 {
 	static struct code code;
@@ -347,7 +365,31 @@ int filter_install(enum conf_filter filter)
 	if (filter == FILTER_OFF)
 		return 0;
 	code.n = 0;
-	write_code(&code, filter == FILTER_LOG ? SECCOMP_RET_LOG : SECCOMP_RET_ERRNO | EPERM);
+	write_code(&code, refusal(filter));
 	program = (struct sock_fprog){ code.n, code.at };
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
+}
+
+/*
+ * A message can carry a descriptor, for one of a GPU's nodes, which stays open when this process
+ * has ended. What a message carries is in memory, which a filter can't see: so sendmsg() is
+ * refused. Threads that the library has made are there by now.
+ */
+int filter_tighten(enum conf_filter filter)
+{
+	struct code code = { .n = 0 };
+	struct sock_fprog program = { .filter = code.at };
+	long r;
+
+	if (filter == FILTER_OFF)
+		return 0;
+	load_word(&code, offsetof(struct seccomp_data, nr));
+	put(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 1, 0);
+	put(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1);
+	give(&code, refusal(filter));
+	give(&code, SECCOMP_RET_ALLOW);
+	program.len = code.n;
+	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+	/* more than 0: the number of a thread that has another filter */
+	return r < 0 ? -errno : r ? -EINVAL : 0;
 }

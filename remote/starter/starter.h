@@ -3,10 +3,10 @@
  * Internal header of kvgpu-remoted's first process. It has one thread, which may fork at any time,
  * and that of arbiter.c, which touches nothing that is declared here but doors. A client's process
  * calls clients_part(), arbiter_part(), child_main() and what these need: say(), arbiter_bell(),
- * confine(), filter_install(). A proxy's nursery calls the last two. The loop must not wait for a
- * client but in poll(). A client's process is trusted no more than a client: its counters are
- * bounded, its texts are cleaned before they are printed. Except for one word: with TLS the name
- * in its report is believed (is_who() in starter.c).
+ * confine(), filter_install(), filter_tighten(). A proxy's nursery calls the last three. The loop
+ * must not wait for a client but in poll(). A client's process is trusted no more than a client:
+ * its counters are bounded, its texts are cleaned before they are printed. Except for one word:
+ * with TLS the name in its report is believed (is_who() in starter.c).
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -302,6 +302,11 @@ bool network_can_be_kept(void);
  * filter has getpid()'s number. 0 or -errno.
  */
 int filter_install(enum conf_filter filter);
+/*
+ * After filter_install(), and after the welcome, which sends memory to the client: let no thread of
+ * this process send a descriptor any more. 0 or -errno.
+ */
+int filter_tighten(enum conf_filter filter);
 /*
  * For the first process: limits of memory and CPU time by cgroups, if systemd has delegated a
  * cgroup to the service; else cgroups_begin() prints why not.

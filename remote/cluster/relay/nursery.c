@@ -94,7 +94,7 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 	__attribute__((noreturn));
 static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 {
-	struct line line = { .fd = fd };
+	struct line line = { .fd = fd, .by_writev = true };
 	struct server s = { .pool = pool, .program = row, .nr_programs = PROGRAMS,
 			    .options = { .memory = gpu->memory, .arena = gpu->arena,
 					 .complain = nursery_say } };
@@ -105,6 +105,8 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 	if (!r)
 		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, admit,
 					      (void *)(uintptr_t)gpu->library, &s.port);
+	if (!r)
+		r = filter_tighten(FILTER_ON);
 	if (!r)
 		r = text_catch(&s, &log);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch, s.port)) {
@@ -238,6 +240,7 @@ static void make_child(int fd, int from, int registry, const struct nursery_gpu 
 		_exit(1);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
 	serve_one(fd, gpu, row);
 }
 

@@ -21,6 +21,8 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -181,6 +183,55 @@ static void as_nvidias_library_does(void)
 	DENIED(process_vm_writev(getpid(), &a, 1, &b, 1, 0));
 }
 
+/* one byte, and a descriptor with it */
+static ssize_t send_descriptor(int to)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} with = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec part = { "x", 1 };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
+
+	memcpy(CMSG_DATA(&with.head), &to, sizeof(to));
+	return sendmsg(to, &m, MSG_NOSIGNAL);
+}
+
+/* a thread that was made before filter_tighten() */
+static void *send_when_told(void *arg)
+{
+	int *pair = arg;
+	char byte;
+
+	WANT(read(pair[0], &byte, 1) == 1);
+	DENIED(send_descriptor(pair[0]));
+	return NULL;
+}
+
+/* After the welcome no thread gives a descriptor away; bytes go on. */
+static void gives_no_descriptor(void)
+{
+	static struct sock_filter all = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
+	static struct sock_fprog further = { 1, &all };
+	struct iovec parts[2] = { { "x", 1 }, { "y", 1 } };
+	int pair[2];
+	pthread_t t;
+
+	WANT(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	WANT(!pthread_create(&t, NULL, send_when_told, pair));
+	WANT(send_descriptor(pair[0]) == 1);
+	DENIED(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &further, 0, 0));
+	DENIED(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+		       &further));
+	WANT(!filter_tighten(FILTER_ON));
+	DENIED(send_descriptor(pair[0]));
+	DENIED(syscall(SYS_sendmmsg, pair[0], NULL, 0, 0));
+	DENIED(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &further));
+	WANT(writev(pair[1], parts, 2) == 2 && !pthread_join(t, NULL));
+	WANT(send(pair[1], "x", 1, MSG_NOSIGNAL) == 1);
+}
+
 static void dies(void)
 {
 	abort();
@@ -193,12 +244,14 @@ static void filter(void **state)
 	assert_int_equal(in_child(stays_as_it_was_made), 0);
 	assert_int_equal(in_child(goes_on), 0);
 	assert_int_equal(in_child(as_nvidias_library_does), 0);
+	assert_int_equal(in_child(gives_no_descriptor), 0);
 	assert_int_equal(in_child(dies), 1000 + SIGABRT);
 }
 
 static void off(void **state)
 {
 	assert_int_equal(filter_install(FILTER_OFF), 0);
+	assert_int_equal(filter_tighten(FILTER_OFF), 0);
 	assert_true(socket(AF_INET, SOCK_DGRAM, 0) >= 0);
 }
 
