@@ -12,15 +12,12 @@
  * run them. The vGPU's work item (machine/event.c) runs vgpu_config_set_word(), by way of
  * kvgpu_mdev_irq_update().
  */
-#include <linux/bitfield.h>
 #include <linux/pci_regs.h>
-#include <linux/sizes.h>
 
 #include "gk110/map.h"
 #include "gk110/pci.h"
 #include "mdev/internal.h"
 #include "mdev/machine/machine.h"
-#include "mdev/trace.h"
 
 struct config_word {
 	u16 off;
