@@ -202,7 +202,6 @@ int hw_gr_init(struct kvgpu_hw *hw)
 	ret = alloc_debug_pages(hw);
 	ret = ret ?: gr_restart(hw, &hw->gr_ctx_size);
 	ret = ret ?: hw_golden_make(hw);
-	hw->p->gr.up = !ret;
 	kvgpu_hw_unlock(&hw->p->gr_lock);
 	if (!ret)
 		dev_info(&hw->pdev->dev, "graphics engine: %u GPCs, %u TPCs, %u ROPs, %u bytes a context\n",
@@ -220,7 +219,6 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	int ret;
 
 	kvgpu_hw_lock(&hw->p->gr_lock);
-	hw->p->gr.up = false;
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
 	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
 	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
@@ -229,7 +227,6 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 		dev_err(&hw->pdev->dev, "context size changed over a reset, from %u to %u bytes\n", hw->gr_ctx_size, size);
 		ret = -EIO;
 	}
-	hw->p->gr.up = !ret;
 	kvgpu_hw_unlock(&hw->p->gr_lock);
 	if (ret)
 		dev_err(&hw->pdev->dev, "graphics engine did not come back from its reset (%d)\n", ret);
@@ -244,7 +241,6 @@ void hw_gr_fini(struct kvgpu_hw *hw)
 	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
 	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
-	gr->up = false;
 	hw_golden_free(hw);
 	kvgpu_hw_vram_free(hw, &gr->mmu_rd);
 	kvgpu_hw_vram_free(hw, &gr->mmu_wr);

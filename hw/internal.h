@@ -135,7 +135,6 @@ struct hw_gr {
 	 * .tpc_max: most TPCs of a GPC.
 	 */
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
-	bool up;		/* the last bring-up or reset of GR succeeded */
 };
 
 /* State of hw/. Members without a lock are constant after bring-up. */
