@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CPU windows: physical and virtual BAR1 and BAR3; PRAMIN on every target; the peephole port;
- * faults. One thread: bar_translate() is called without dma_lock, which its contract asks for.
+ * faults. One thread.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -267,6 +267,17 @@ static void flushes_are_done_at_once(void **state)
 	fake_destroy(f);
 }
 
+static int translate(struct fake *f, enum bar_window w, uint64_t off, size_t want,
+		     enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
+{
+	int ret;
+
+	pthread_rwlock_rdlock(&f->g.dma_lock);
+	ret = bar_translate(&f->g, w, off, want, acc, flags, seg);
+	pthread_rwlock_unlock(&f->g.dma_lock);
+	return ret;
+}
+
 static void mapping_answers(void **state)
 {
 	struct fake *f = device();
@@ -278,27 +289,23 @@ static void mapping_answers(void **state)
 		fake_map(f, &vm, i << 12, 0x9000 + (i << 12), MEM_VRAM, i == 3 ? GMMU_PTE_RO : 0,
 			 false);
 	fake_map(f, &vm, 0x5000, 0x20000, MEM_VRAM, GMMU_PTE_READ_DISABLE, false);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0, 1 << 20, ACC_READ, MMU_PEEK, &seg), 0);
+	assert_int_equal(translate(f, WIN_BAR1, 0, 1 << 20, ACC_READ, MMU_PEEK, &seg), 0);
 	/* three pages with equal rights; the fourth is read-only */
 	assert_int_equal(seg.len, 0x3000);
 	assert_int_equal(seg.phys, 0x9000);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x3000, 4096, ACC_READ, MMU_PEEK, &seg), 0);
+	assert_int_equal(translate(f, WIN_BAR1, 0x3000, 4096, ACC_READ, MMU_PEEK, &seg), 0);
 	assert_true(seg.read_only);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x3000, 4096, ACC_WRITE, MMU_PEEK, &seg),
-			 -EFAULT);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x4000, 4096, ACC_READ, MMU_PEEK, &seg),
-			 -EFAULT);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x5000, 4096, ACC_ATOMIC, MMU_PEEK, &seg),
-			 -EFAULT);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, GK110_BAR1_SIZE, 1, ACC_READ, MMU_PEEK,
-				       &seg),
+	assert_int_equal(translate(f, WIN_BAR1, 0x3000, 4096, ACC_WRITE, MMU_PEEK, &seg), -EFAULT);
+	assert_int_equal(translate(f, WIN_BAR1, 0x4000, 4096, ACC_READ, MMU_PEEK, &seg), -EFAULT);
+	assert_int_equal(translate(f, WIN_BAR1, 0x5000, 4096, ACC_ATOMIC, MMU_PEEK, &seg), -EFAULT);
+	assert_int_equal(translate(f, WIN_BAR1, GK110_BAR1_SIZE, 1, ACC_READ, MMU_PEEK, &seg),
 			 -EFAULT);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 0);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x4000, 4096, ACC_READ, 0, &seg), -EFAULT);
+	assert_int_equal(translate(f, WIN_BAR1, 0x4000, 4096, ACC_READ, 0, &seg), -EFAULT);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 1 << 4);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR3, 0x1000, ~0ul, ACC_READ, MMU_PEEK, &seg), 0);
+	assert_int_equal(translate(f, WIN_BAR3, 0x1000, ~0ul, ACC_READ, MMU_PEEK, &seg), 0);
 	assert_int_equal(seg.len, VRAM - 0x1000);
-	assert_int_equal(bar_translate(&f->g, WIN_PRAMIN, 0, ~0ul, ACC_READ, MMU_PEEK, &seg), 0);
+	assert_int_equal(translate(f, WIN_PRAMIN, 0, ~0ul, ACC_READ, MMU_PEEK, &seg), 0);
 	assert_int_equal(seg.len, PRAMIN_SIZE);
 	fake_destroy(f);
 }
