@@ -18,12 +18,11 @@ kernel_says()
 
 quiet_kernel()
 {
-	local found
+	local said found
 
-	found=$(kernel_says | grep -E "$COMPLAINTS" | head -n 5)
-	if [ -n "$found" ]; then
-		in_server sh -c "dmesg | grep -E -m 1 -A 60 '$COMPLAINTS'" | sed 's/^/# kernel: /'
-	fi
+	said=$(kernel_says)
+	found=$(grep -E "$COMPLAINTS" <<<"$said" | head -n 5)
+	[ -z "$found" ] || grep -E -m 1 -A 60 "$COMPLAINTS" <<<"$said" | sed 's/^/# kernel: /'
 	result "$([ -z "$found" ]; echo $?)" "the server's kernel has nothing to complain of: $1" "$found"
 }
 

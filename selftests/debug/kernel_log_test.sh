@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# TAP: what quiet_kernel (kernel-log.sh) finds in a kernel's log, and what it shows of it. No server: in_server is a stand-in.
+set -u
+cd "$(dirname "$0")" || exit 1
+# shellcheck source=selftests/debug/kernel-log.sh
+. ./kernel-log.sh
+results=0 failures=0
+
+check() # STATUS NAME
+{
+	results=$((results + 1))
+	[ "$1" -eq 0 ] || failures=$((failures + 1))
+	printf '%s %d - %s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2"
+}
+
+# the two that quiet_kernel calls; "in_server sh -c" is run here, where dmesg is a function
+in_server() { if [ "$1" = sh ]; then eval "$3"; else "$@"; fi; }
+result() { printf '%s\n' "status $1: $2 (${3-})"; }
+dmesg() { printf '%s\n' "${log[@]}"; }
+
+allocation=("kvgpu-vfio: page allocation failure: order:0" "Call Trace:" " dump_stack_lvl" " warn_alloc")
+trouble=("BUG: KASAN: slab-use-after-free in vgpu_open" "Call Trace:" " kasan_report")
+
+log=("a line" "another line")
+said=$(quiet_kernel plain)
+[[ $said = "status 0: "* ]]
+check $? "nothing to complain of"
+
+log=("${allocation[@]}")
+said=$(quiet_kernel plain)
+[[ $said = *"status 1: "* ]]
+check $? "an allocation that failed is a complaint"
+
+failed_on_purpose=yes
+said=$(quiet_kernel plain)
+[[ $said = "status 0: "* ]]
+check $? "but not where allocations fail on purpose"
+
+log=("${allocation[@]}" "${trouble[@]}")
+said=$(quiet_kernel plain)
+[[ $said = *"status 1: "*KASAN* ]]
+check $? "where they do, another complaint is found"
+[[ $said = "# kernel: BUG: KASAN"* && $said = *"# kernel:  kasan_report"* ]]
+check $? "and shown, not the allocation's stack"
+printf '1..%d\n' $results
+[ $failures -eq 0 ]
