@@ -9,7 +9,7 @@ need_kvm()
 {
 	modprobe -a kvm_amd vhost_vsock || give_up "the server's kernel has no KVM for its CPU"
 	[ -c /dev/kvm ] || give_up "there is no /dev/kvm in the server"
-	"$HERE/hold-vm"
+	"$HERE/hold-vm" || give_up "KVM in the server can't open a VM"
 }
 
 # watch_shutdowns: makes the kernel trace each SHUTDOWN exit, the exit that a triple fault causes.
