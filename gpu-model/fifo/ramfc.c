@@ -3,9 +3,7 @@
  * Loading a channel from its instance block into a PBDMA, and saving it there. ram.h has the places
  * of the words; the copy class's state is behind them.
  *
- * All functions run on the PBDMA's own thread, with gk110.lock held. ramfc_load() drops that lock
- * while GR saves a context (engine_evict()): the caller reads anew what it read before. Accesses of
- * memory take dma_lock for reading.
+ * fifo.h has the contracts. Accesses of memory take dma_lock for reading.
  */
 #include <string.h>
 

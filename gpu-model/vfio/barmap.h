@@ -94,12 +94,13 @@ void barmap_forget(struct barmap *b);
 int barmap_zap_all(struct barmap *b);
 
 /*
- * barmap_link.c, lock held: make one call and wait for its answer. Return 0 or a positive value,
+ * barmap_link.c. Make one call and wait for its answer, BARMAP_ACK_TIMEOUT_MS at most. Any thread;
+ * lock held, and at times gk110.lock, too: do not take that here. Return 0 or a positive value,
  * -errno of the helper, or -EPIPE when the helper is lost.
  */
 int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len,
 		int fd);
-/* Do not use the helper any more. Lock held. */
+/* Do not use the helper any more. Any thread; lock held. */
 void barmap_break(struct barmap *b);
 void *barmap_thread(void *arg);
 

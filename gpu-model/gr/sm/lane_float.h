@@ -3,7 +3,10 @@
  * Single precision. The host's IEEE arithmetic computes. The model adds: .FTZ makes subnormal
  * inputs and results zeros of the same sign; a NaN result is 0x7fffffff (PTX: "NaN payloads",
  * canonical NaN); .SAT clamps to [0, 1] and makes NaN 0. For a rounding other than to nearest, the
- * host's rounding mode is set for the length of a loop.
+ * host's rounding mode is set for the length of a loop; the empty asm keeps the arithmetic in it.
+ *
+ * A source may be the warp's registers themselves, and the destination may be the same registers:
+ * compute all lanes into an array before put().
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_FLOAT_H
 #define KVGPU_MODEL_GR_SM_LANE_FLOAT_H
