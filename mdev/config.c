@@ -97,7 +97,7 @@ static u32 word_writable(const struct kvgpu_vgpu *v, const struct config_word *w
 
 /*
  * Sets all bits of the word, whatever its mask in words[], also in the copy that BAR0 shows, which
- * is the machine's. Takes no lock.
+ * is the machine's.
  */
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 {

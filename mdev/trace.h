@@ -45,7 +45,7 @@ TRACE_DEFINE_ENUM(KVGPU_CHAN_DISABLED);
 TRACE_DEFINE_ENUM(KVGPU_CHAN_KILLED);
 TRACE_DEFINE_ENUM(KVGPU_CHAN_UNBOUND);
 
-/* A create or an open is traced only if it succeeds. */
+/* A create is traced at the end of .init, an open only if it succeeds. */
 TRACE_EVENT(kvgpu_vgpu,
 	TP_PROTO(u32 vgpu, int event),
 	TP_ARGS(vgpu, event),

@@ -5,7 +5,7 @@
  *
  * The caller holds vgpu->lock, and none of the locks that are taken inside it (vgpu.h). Where
  * vmas.c is built (older kernels), a zap takes mmap_lock and vma_lock. A holder of mmap_lock may
- * wait for map_lock in a page fault.
+ * wait for map_lock in a page fault, so a zap with map_lock held could wait for ever.
  */
 #include <linux/fs.h>
 

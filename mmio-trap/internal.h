@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the files of mmio-trap: the form of the tables, the register file, the interrupt tree.
+ * Tests and selftests/docs/regdoc.c include it, too, by units.h; mdev/ must not.
  */
 #ifndef KVGPU_MMIO_TRAP_INTERNAL_H
 #define KVGPU_MMIO_TRAP_INTERNAL_H
@@ -96,7 +97,10 @@ extern const u32 kvgpu_trap_nr_units;
 const struct kvgpu_reg_line *vtrap_line_find(struct kvgpu_access *a,
 					     const struct kvgpu_reg_unit **unit);
 
-/* file.c: the register file. vtrap_plain_find() returns a register in cfg.plain, or NULL. */
+/*
+ * file.c: the register file. vtrap_plain_find() returns a register in cfg.plain, or NULL. The guest
+ * may change cfg.plain at any time: use READ_ONCE() and WRITE_ONCE(). No guest reaches the slots.
+ */
 u32 *vtrap_plain_find(const struct kvgpu_trap *t, u32 reg);
 /* Returns the slot of @reg, or NULL if it has none. */
 struct kvgpu_reg_slot *vtrap_slot_find(struct kvgpu_trap *t, u32 reg);
