@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034
 # Sourced by package.sh here and in remote/: what all our packages have in common. They are made on the spot by dpkg-deb, of files
-# that were built before. Call all this at the top of the tree; $tmp is removed when the script ends. DEBFULLNAME and DEBEMAIL name the maintainer, as they do for Debian's own tools.
+# that were built before. Call these functions at the top of the tree; after deb_begin $tmp is removed when the script ends. DEBFULLNAME
+# and DEBEMAIL name the maintainer, as they do for Debian's own tools.
 
 # deb_begin NAME VERSION FOLDER...: an empty package in $tmp; the same one again of the same sources, which are in FOLDER...
 deb_begin()

@@ -3,8 +3,8 @@
  * Primary contexts: one for each device. A reset, and the last release, close the context and keep
  * its handle, which the next retain opens again.
  *
- * All functions here take `table`, with no context locked: context_open() and context_close() lock
- * the context themselves.
+ * All calls here take `table`, with no context locked: context_open() and context_close() lock the
+ * context themselves.
  */
 #include "driver.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+/*
+ * line.h has the contracts. In a server's process for a client each system call here must be one
+ * that remote/starter/filter.c allows.
+ */
 #include "line.h"
 
 #include <errno.h>

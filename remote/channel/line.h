@@ -28,7 +28,10 @@ struct line {
  */
 int line_write(struct line *l, struct iovec *parts, unsigned int n);
 int line_read(struct line *l, void *to, size_t n);
-/* Read some bytes. Returns how many, or -errno; without @wait 0: no byte is here now. */
+/*
+ * Read some bytes, @n at most (not 0). Returns how many, or -errno; without @wait 0: no byte is
+ * here now.
+ */
 ssize_t line_some(struct line *l, void *to, size_t n, bool wait);
 /* Whether bytes are here that poll() of the socket does not tell of. */
 bool line_pending(const struct line *l);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client divides the arena. At its beginning is a ring of pieces for copies on their way: a
- * piece is free again when its frame is done. The rest is given out by arena_get().
+ * piece is free again when staging_sent() was called, its frame is done, and all pieces before it
+ * are free. The rest is given out by arena_get(). No wait happens with arena.lock held.
  */
 #include <sched.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* kvgpu-remotectl: the command line. */
+/*
+ * kvgpu-remotectl: the command line. kvgpu-remotectl.8 describes its options, too. Tests that link
+ * other files of this folder have a complain() of their own.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Writing new files. From the beginning a file lets in nobody that its mode keeps out. */
+/*
+ * Writes new files: keys and certificates of certs.c, which makes their folders before. At no time
+ * has a file more permissions than its mode says.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -271,7 +271,10 @@ bool waits_look(struct server *s);
  * that context, with an error. Waits for copies go on.
  */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
-/* whether a frame was put aside until its stream is idle: its work is still to come */
+/*
+ * Whether a frame was put aside (held_by_stream()): its work is still to come, so that gate.c keeps
+ * the client's turn.
+ */
 bool waits_aside(const struct server *s);
 void waits_free(struct server *s);
 /*

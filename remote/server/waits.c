@@ -2,10 +2,12 @@
 /*
  * Waiting for the GPU without holding up other threads of the client: an event behind the work is
  * looked at between frames. A frame that would make the library wait may be put aside, and served
- * again when its stream has done that work.
+ * again when its stream has done that work. The stream may have more work by then; a frame is put
+ * aside only once, so the library waits for that.
  *
  * If no event can be recorded (an error, a capture), the library's own function waits or returns
- * the error.
+ * the error. The frame "idle" instead leaves out streams that capture, answers CUDA_ERROR_UNKNOWN
+ * after an error, and waits in the library for each stream beyond EVENTS_MAX.
  */
 #include <stdlib.h>
 

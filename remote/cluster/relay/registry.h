@@ -32,8 +32,8 @@ int registry_enter(const char *uuid, unsigned int device, const char *label);
 void registry_answer(int registry);
 /*
  * Print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU. PID and USER
- * are the kernel's word. Where the entry's queue of lookers is full, USER is REGISTRY_SILENT, and
- * PID is what the entry's name says.
+ * are the kernel's word. If an entry can't be asked, as its queue of lookers is full, USER is
+ * REGISTRY_SILENT, and PID is what the entry's name says.
  */
 void registry_print(const char *host, const char *uuid, unsigned int device);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which GPUs there are, and which of them PROGRAM gets. Their machines are asked one by one, or in
- * Slurm's allocation all at once. With --wait they are asked again until some fit, or the time is
- * over.
+ * Which GPUs there are, and which of them PROGRAM gets. Their machines are asked one by one, this
+ * one without mpirun, or in Slurm's allocation all at once by srun. They print lines, by
+ * ../relay/count.c and registry.c. With --wait they are asked again until some GPUs fit, or the
+ * time is over; a single answer is waited for without a limit.
  */
 #include <ctype.h>
 #include <netdb.h>
@@ -329,7 +330,10 @@ static int find_hosts(struct run *r, const char **why)
 	return n;
 }
 
-/* what --list of others says of this run; it has no characters that could change a line */
+/*
+ * What --list of others says of this run. registry_read() (../relay/registry.c) wants a colon, 40
+ * characters at most, and none that could change a line.
+ */
 static void make_label(struct run *r)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *program = r->o.program[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* step.h says what these are for, and which memory the caller frees. */
+/* step.h has the contracts. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
