@@ -11,7 +11,7 @@
 /* the frame that the kernel gives for each page of a vGPU's own memory; it lies in no BAR */
 #define OWN_PFN		0x7000000ul
 
-/* task.c: something that may fail is asked for. True: it fails, as struct policy has it. */
+/* task.c. Call it where something may fail, such as an allocation; true: it fails. */
 bool alloc_fails(void);
 /* id of the vGPU whose lock the running thread holds; 0: none */
 u32 oracle_vgpu_of_task(void);

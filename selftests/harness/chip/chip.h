@@ -143,8 +143,9 @@ void clock_silent(bool on);				/* its reads are not answered */
 u32 clock_read(u32 reg);
 
 /*
- * fake.c: the graphics engine's registers as bring-up wants them. fake_read() and fake_write() see
- * each access first, and return true when chip.c has nothing more to do for it.
+ * fake.c: the graphics engine's registers as bring-up wants them. chip_read() and chip_write() call
+ * fake_read() and fake_write() before they look at the register; true: they have nothing more to
+ * do. Writes to PRAMIN and reads that get an error of the register ring do not come to fake.c.
  */
 void fake_begin(u32 *reg);
 bool fake_read(u32 *reg, u32 at, u32 *val);

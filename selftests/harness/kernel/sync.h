@@ -86,7 +86,7 @@ void spin_unlock(spinlock_t *l);
 #define seqlock_init(s)		spin_lock_init(&(s)->lock)
 #define write_seqlock(s)	spin_lock(&(s)->lock)
 #define write_sequnlock(s)	spin_unlock(&(s)->lock)
-/* A reader sees no write under way: a writer holds the spinlock, so no thread is switched to. */
+/* A reader sees no write under way: no other thread runs while a writer holds the spinlock. */
 #define read_seqbegin(s)	0u
 #define read_seqretry(s, seq)	((void)(seq), false)
 
