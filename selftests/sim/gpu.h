@@ -120,7 +120,7 @@ u64 sim_latency(struct sim_vgpu *v, u32 per_mille);	/* sorts */
 
 /* Number of seeds to try: SCHED_TEST_SEEDS, or 1. */
 u32 sim_nr_seeds(void);
-/* ns that a unit test simulates */
+/* ns that a unit test simulates; longer if SCHED_TEST_SEEDS is above 1 */
 u64 sim_run_ns(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directory entries in many forms. The host's own walk of the guest's tables is compared with the
- * oracle in oracle.c.
+ * Directory entries in many forms, with both sizes of big pages. space_walk() compares the host's
+ * own walk of the guest's tables, as they were at the last sync, with the oracle in oracle.c.
+ * guest_check() compares the entries that the GPU would use.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vGPUs that sleep and wake: how soon they are served. */
+/*
+ * vGPUs that sleep and wake: how soon they are served, and that no rhythm of work and sleep gains
+ * time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

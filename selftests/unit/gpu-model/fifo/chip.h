@@ -66,8 +66,10 @@ struct chip {
 	atomic_bool save_faults;	/* lasts for one save */
 	atomic_bool load_dead;		/* lasts until GR is reset */
 	atomic_int inside[GK110_MAX_ENGINE];
+	/* written with gk110.lock held: read them when the channel is idle */
 	uint64_t inv_pdb;
 	unsigned int inv_flags, inv_target, invalidates;
+	/* for the test's thread */
 	unsigned int put[GK110_MAX_CHAN], push_at[GK110_MAX_CHAN];
 
 	pthread_mutex_t log_lock;

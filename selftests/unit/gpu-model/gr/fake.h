@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device around gr/ for its tests: the register file and the dispatch of the units under test, a
- * flat address space for each page directory. Accesses of gr/ to an address space assert that
- * gk110.lock is held if they say so by MMU_LOCKED, and is free else.
+ * flat address space for each page directory. An access of gr/ to an address space asserts that its
+ * thread holds gk110.lock if it has the flag MMU_LOCKED, and does not hold it otherwise.
  */
 #ifndef KVGPU_SELFTESTS_GR_FAKE_H
 #define KVGPU_SELFTESTS_GR_FAKE_H

@@ -2,7 +2,8 @@
 /*
  * A device with the root units only: a plain register file, a bus that records interrupts, and
  * stand-ins for the functions of other rooms that root units call. Registers are accessed with
- * gk110.lock taken here. The timer's thread runs from card_new() to card_free().
+ * gk110.lock taken here. If ptimer_unit is in the list of units, the timer's thread runs from
+ * card_new() to card_free(); else the test has one thread.
  */
 #ifndef KVGPU_TEST_ROOT_CARD_H
 #define KVGPU_TEST_ROOT_CARD_H

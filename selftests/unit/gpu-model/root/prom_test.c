@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The VBIOS window. A broken image must be refused with a text that names the fault. */
+/*
+ * The VBIOS window (root/prom.c) and the check of images (root/rom_image.c). A broken image must be
+ * refused with a text that names the fault. PROM is not in the card's list of units: tests call its
+ * init and fini, without gk110.lock, as there is no other thread.
+ */
 #include <unistd.h>
 
 #include "card.h"

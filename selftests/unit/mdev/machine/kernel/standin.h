@@ -2,6 +2,7 @@
 /*
  * Stand-ins for the parts of the kernel and of mdev/machine/ that unmap.c uses. There is one real
  * thread. A lock that is taken twice, or released without having been taken, ends the program.
+ * Members and prototypes are copied by hand from mdev/: change them here, too.
  */
 #ifndef KVGPU_UNIT_MDEV_STANDIN_H
 #define KVGPU_UNIT_MDEV_STANDIN_H
