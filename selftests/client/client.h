@@ -60,12 +60,17 @@ struct stream {
 	uint32_t len;
 };
 
+/* Makes the channel and the buffers. A failure ends the program. */
 void stream_open(struct stream *s, struct gpu *g, enum gpu_engine engine, uint32_t len,
 		 uint64_t seed);
+/* Close a stream before its session. */
 void stream_close(struct stream *s);
-/* 0 or -errno of the submission */
+/*
+ * Begins a round: call it again only after stream_check(), because it overwrites the buffer.
+ * 0 or -errno of the submission; another failure ends the program.
+ */
 int stream_kick(struct stream *s);
-/* 0, -errno, or -EILSEQ when what came back is not what was sent */
+/* Waits for the round. 0, -errno, or -EILSEQ when what came back is not what was sent */
 int stream_check(struct stream *s, unsigned int timeout_ms);
 
 #endif

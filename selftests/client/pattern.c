@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pattern.h has the contracts. Nothing of libc but memcpy() and memcmp(): selftests/hostile links
- * this into a guest that has no more.
+ * pattern.h has the contracts. selftests/hostile links this into a guest without libc: call only
+ * what its harness/string.h declares.
  */
 #include "pattern.h"
 

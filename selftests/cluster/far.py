@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 
-# MARK: lib.sh finds the processes of a run by it, so it goes along
+# MARK: a variable by which lib.sh finds the processes of a run; the command gets it, too
 PORT, SOME, MARK = 1022, 65536, "KVGPU_CLUSTER_TEST"
 
 

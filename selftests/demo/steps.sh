@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by demo.sh, and by shown_test.sh: prints the steps: first the plan, with the times of the last run that passed
-# here, or guesses; then each step as it begins and ends.
+# Sourced by demo.sh and shown_test.sh. Prints the steps: first the plan, with the times of the last run that passed here, or
+# guesses; then each step as it begins and ends.
 
 times=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/demo/times	# "STEP SECONDS" lines of the last run that went well, then "date DATE"
 titles=() guesses=() taken=()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by run.sh. Measures the memory of a cell's commands every second: pages of programs and of shared memory. The
-# peak that a cgroup counts itself would include the page cache, which grows into free memory.
+# Sourced by run.sh. Measures the memory of a cell's commands every second: pages of programs and of shared memory. The peak that a
+# cgroup counts itself would include the page cache, which grows into free memory.
 
 # make_group NAME: makes a memory cgroup, of version 2 or 1, and prints its folder; prints nothing
 # if none can be made

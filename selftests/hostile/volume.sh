@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced by run.sh, whose functions and variables it uses. volume [KIND...]: one guest attacks, in numbers, beside seven that verify their data all the time.
+# Sourced by run.sh, whose functions and variables it uses. volume [KIND...]: one guest attacks, in numbers, beside seven that verify
+# their data all the time.
 #
 # A batch is one guest with a seed of its own: it counts what it did. Batches are done until the minimum of their kind is reached, or
 # VOLUME_SECONDS are over; what was done and ended well is kept for the same module and the same guest, so that the next run goes

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh, whose variables and functions it uses: kvgpu-remoted as a service: configuration, TLS, users, admin, limits, socket
-# activation, with programs on the remote libcuda.so.1. As root each client's process has a user of its own; else it says it was not tried.
+# Sourced by run.sh, whose variables and functions it uses. Tests kvgpu-remoted as a service: configuration, TLS, users, admin, limits,
+# socket activation, with programs on the remote libcuda.so.1. Tells without root that users for clients' processes were not tried.
 
 free_ports() # N
 {

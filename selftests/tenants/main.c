@@ -3,8 +3,8 @@
  * kvgpu-tenants: the command line, and the setups of "bench". Runs as root in a server with
  * kvgpu.ko. measure() makes the vGPUs and a process for each, and removes both again; a run that is
  * interrupted leaves the vGPUs. A setup that can't be measured is left out: measure() prints why,
- * and the exit code does not change. Exit codes: 0; 1: a test failed, data were wrong, or no card
- * was found; 2: usage, or the JSON file can't be written. "mute" makes copy engines hang that wait
+ * and the exit code does not change. Exit code 1: a test failed, data were wrong, or no card was
+ * found; 2: usage, or the JSON file can't be written. "mute" makes copy engines hang that wait
  * for an acknowledge, for selftests/guest/hang_steps.sh.
  */
 #include <getopt.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the rooms' micro-benchmarks, which run one after the other on one thread. main.c
- * measures and calls bench_trap(), bench_shadow() and bench_sched(), each of the file with that
- * name.
+ * measures, and calls bench_trap() of trap.c, bench_shadow() of shadow.c, bench_sched() of sched.c.
  */
 #ifndef KVGPU_BENCH_ROOMS_H
 #define KVGPU_BENCH_ROOMS_H
@@ -16,7 +15,7 @@
  */
 struct room_case {
 	const char *name;		/* ROOM/WHAT; no blanks: rooms.sh splits the line */
-	const char *op;			/* what one operation is, one word: "of" of rooms.json */
+	const char *op;			/* what one operation is, one word ("of" in JSON) */
 	void (*prepare)(const struct room_case *c);
 	uint64_t (*run)(const struct room_case *c);
 	uint32_t arg, arg2;		/* the case's own */

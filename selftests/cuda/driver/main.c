@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-cuda-driver CUBIN [SUBTEST...]: takes the device, loads the kernels, and runs the subtests,
- * all or the named ones.
+ * kvgpu-cuda-driver CUBIN [SUBTEST...]: takes the device, makes a context, loads the kernels into
+ * it, and runs the subtests, all or the named ones. "faults" destroys that context, so it must stay
+ * the last one. Names that no subtest has are ignored.
  */
 #include "driver.h"
 

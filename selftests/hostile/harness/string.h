@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Takes libc's place for attacks/bare/port.h and client/pattern.c (-Iharness, no libc). main.c has
- * the functions. A build with kvm-unit-tests does not use this folder.
+ * Takes libc's place for libcflat.h, attacks/bare/port.h and client/pattern.c (-Iharness, no libc).
+ * harness/main.c has the functions; the compiler calls some of them by itself. kvgpu-canary, and a
+ * build with kvm-unit-tests, do not use this folder.
  */
 #ifndef KVGPU_HOSTILE_STRING_H
 #define KVGPU_HOSTILE_STRING_H

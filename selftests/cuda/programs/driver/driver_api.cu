@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * driver_api CUBIN: contexts, modules, their variables and functions, launches, streams and events
- * by the driver API alone.
+ * by the driver API alone. CUBIN is kernels.cubin, made of kernels.cu.
  */
 #include <cuda.h>
 
