@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# tb help, and the options --help and -h of all commands.
+# tb help, which tb also prints for --help and -h as the first word after a command. Every command
+# and option for a person must be here; selftests/documents checks documents against this text.
 
 cmd_help()
 {
