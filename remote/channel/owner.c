@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whose a user number is, and what a user is told that may not open a file. By subuid(5) a user has
+ * Whose a user number is, and what is told to a user whose open() fails. By subuid(5) a user has
  * subordinate numbers, and can be each of them in a user namespace (a container). Numbers that root
  * has given to itself, as container managers do, stay what they are.
  */

@@ -297,7 +297,7 @@ static void put_commands(struct code *c, uint32_t refused)
 
 /*
  * What child.c and confine.c have set stays. A process that is dumpable may write its own files in
- * /proc, as oom_score_adj.
+ * /proc, such as oom_score_adj.
  */
 static void put_prctl(struct code *c, uint32_t refused)
 {
