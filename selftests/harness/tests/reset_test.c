@@ -70,6 +70,57 @@ static void opened_again(void **state)
 	setup_end();
 }
 
+/* ------------------------------------------------------------------ events */
+
+/* What PFIFO tells a guest of faults, of a hang and of interrupts. */
+static void nothing_is_told(struct world_vgpu *g)
+{
+	if (g_read(g, PFIFO_MMU_FAULT_SOURCE) || g_read(g, PFIFO_ENGINE_STATUS(0)) ||
+	    g_read(g, PFIFO_INTR))
+		harness_fail("S4: a guest is told of an event from before: faults 0x%x, engine 0x%x, interrupts 0x%x",
+			     g_read(g, PFIFO_MMU_FAULT_SOURCE), g_read(g, PFIFO_ENGINE_STATUS(0)),
+			     g_read(g, PFIFO_INTR));
+}
+
+/*
+ * A guest is not told of the events of before the reset, nor a device's next user of those of the
+ * user before (S4): of a fault and a hang that were still queued, of an interrupt of which nobody
+ * was told, and of the channel that hung before.
+ */
+static void no_event_of_before(void **state)
+{
+	struct machine_event fault = { .kind = EVENT_FAULT, .fault = { 3, G_INST(1), 0x1000, 2 } };
+	struct machine_event hang = { .kind = EVENT_SCHED,
+				      .sched = { .id = 1, .inst = G_INST(1) } };
+	struct machine_event hung = hang;
+	struct world_vgpu *g;
+	u32 again;
+
+	setup_begin(&quiet, &restless, 1);
+	g = &world.vgpu[0];
+	hung.sched.engine = 1;
+	for (again = 0; again < 2; again++) {
+		vmach_event_push(g->v->m, &hung);
+		g_read(g, PFIFO_INTR);		/* what is queued is told after an access */
+		assert_int_not_equal(g_read(g, PFIFO_ENGINE_STATUS(1)), 0);
+		vmach_event_push(g->v->m, &fault);
+		vmach_event_push(g->v->m, &hang);
+		world.gpu->hw.events->nonstall(world.gpu);
+		assert_int_equal(g->v->m->event_put - g->v->m->event_get, 2);
+		if (again) {
+			world_close(0);
+			assert_true(world_open(0, setup_c));
+		} else {
+			world_reset(0);
+		}
+		nothing_is_told(g);
+		g_write(g, PFIFO_FAULT_INJECT(1), PFIFO_FAULT_INJECT_VALID | 3);
+		nothing_is_told(g);
+		setup_run(0, 1, 0);
+	}
+	setup_end();
+}
+
 /* ------------------------------------------------------------------ in the middle of anything */
 
 static void begin(const struct chip_manners *m)
@@ -115,6 +166,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reset),
 		cmocka_unit_test(opened_again),
+		cmocka_unit_test(no_event_of_before),
 		cmocka_unit_test(beside_other_threads),
 	};
 
