@@ -29,6 +29,12 @@ struct address {
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 
 /*
+ * The name of a kvgpu-run's folder of sockets begins so (cluster/run/folder.c). A client knows the
+ * address of a proxy by it (client/init.c).
+ */
+#define ADDRESS_RUN_FOLDER	"kvgpu-run."
+
+/*
  * sockets.c: whether an aperture's path is memory, not a UNIX socket. A path in /dev that is not
  * there yet is memory.
  */

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <remote/channel/address.h>
+
 #include "client.h"
 #include "refused.h"
 
@@ -68,10 +70,9 @@ static int room_for(uint32_t n)
 	return n < DEVICES_MAX - (uint32_t)devices ? (int)n : DEVICES_MAX - devices;
 }
 
-/* kvgpu-run names the folder of its sockets so (remote/cluster/run/folder.c). */
 static bool is_proxy(const struct peer *p)
 {
-	return !strncmp(p->address, "unix:", 5) && strstr(p->address, "/kvgpu-run.");
+	return !strncmp(p->address, "unix:", 5) && strstr(p->address, "/" ADDRESS_RUN_FOLDER);
 }
 
 static void say_proxy_gone(const struct peer *p)

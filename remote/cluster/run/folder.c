@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX "kvgpu-run."
+#include <remote/channel/address.h>
+
 enum { DEPTH_FDS = 16 };
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -41,7 +42,7 @@ static void remove_if_dead(const char *base, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", base, name);
 	snprintf(lock, sizeof(lock), "%s/lock", path);
-	if (strncmp(name, PREFIX, strlen(PREFIX)) || !is_own_folder(path))
+	if (strncmp(name, ADDRESS_RUN_FOLDER, strlen(ADDRESS_RUN_FOLDER)) || !is_own_folder(path))
 		return;
 	fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
@@ -84,7 +85,7 @@ int folder_make(char *path, size_t size)
 	int fd;
 
 	sweep(base);
-	snprintf(path, size, "%s/" PREFIX "XXXXXX", base);
+	snprintf(path, size, "%s/" ADDRESS_RUN_FOLDER "XXXXXX", base);
 	if (!mkdtemp(path))
 		return -errno;
 	/* named when it is locked: else another kvgpu-run could take it for a dead one's */
