@@ -9,7 +9,7 @@ library.h include cuda/driver/api.h, so the C compiler compares the prototypes o
 name that only one of cuda/symbols.txt and the table has is refused here.
 
 The table's hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the headers that read_table() names, too: those of
-layouts that cross. remote/remote.mk names them as what the code is made of.
+layouts that cross, and forward/forward.h. remote/remote.mk names them as what the code is made of.
 """
 import hashlib
 import os
@@ -222,8 +222,8 @@ def read_table(tree):
         (frames if e.frame else entries).append(e)
     check(tree, entries, frames)
     lines += [open(os.path.join(tree, "remote", p)).read()
-              for p in ("wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h",
-                        "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h")]
+              for p in ("wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h", "forward/forward.h",
+                        *(f"cluster/relay/{name}.h" for name in ("tags", "message", "cut", "note", "control")))]
     return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 

@@ -11,8 +11,8 @@ REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map l
 		   cublas.c curand.c cublas.map curand.map)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/frame.h \
-		    $(addprefix remote/,channel/stream.h channel/layout.h ring/ring.h ring/box.h) \
-		    $(addprefix remote/cluster/relay/,tags.h message.h cut.h note.h)
+		    $(addprefix remote/,channel/stream.h channel/layout.h ring/ring.h ring/box.h forward/forward.h) \
+		    $(addprefix remote/cluster/relay/,tags.h message.h cut.h note.h control.h)
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;

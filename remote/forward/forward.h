@@ -2,8 +2,9 @@
 /*
  * Between the client's libcuda.so.1, which has the connection, and the libraries beside it whose
  * calls use it, too: libcublas.so.11 and libcurand.so.10. A library with another
- * KVGPU_REMOTE_VERSION gets NULL from kvgpu_remote_forwards(). That version does not cover the
- * structs of this file: the three libraries are of one package.
+ * KVGPU_REMOTE_VERSION gets NULL from kvgpu_remote_forwards(): the libcuda.so.1 of package
+ * kvgpu-run may be of another build than the two libraries, which package kvgpu-remote-client has.
+ * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_FORWARD_H
 #define KVGPU_REMOTE_FORWARD_H

@@ -11,13 +11,6 @@
 
 enum { TRIES = 5, PATIENCE_US = 2000000, PARTS = 4, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
 
-struct measure_head {
-	/* .bytes of data are in this message, or with .apart in a message of their own behind it */
-	uint32_t bytes, apart;
-	uint32_t over, turn;		/* over: the last message, which tells .eager and .turn */
-	uint64_t eager;
-};
-
 static uint64_t until;
 
 /* a limit, since other links are silent meanwhile, and have a patience */

@@ -17,6 +17,7 @@
 #include <remote/wire/frame.h>
 
 #include "bulk.h"
+#include "control.h"
 #include "message.h"
 #include "note.h"
 #include "nursery.h"
@@ -51,7 +52,6 @@ struct settings {
 };
 
 #define EAGER_MEASURED	SIZE_MAX
-enum { EAGER_MAX = 64 << 10, EAGER_LEAST = 4096 };
 
 struct slot {
 	uint8_t *bytes;
@@ -134,15 +134,6 @@ struct lane {
 	bool stuck;			/* the local peer takes no more for now */
 	/* the connection has ended; the last message was sent; has come */
 	bool ended, last_sent, last_seen;
-};
-
-enum control_kind { CONTROL_HELLO = 1, CONTROL_OPEN, CONTROL_ALIVE, CONTROL_END };
-
-struct control {
-	uint32_t kind, lane;
-	uint64_t version;
-	uint64_t key[2];		/* CONTROL_OPEN: the lane's */
-	uint8_t secret[SECRET_BYTES];
 };
 
 struct link {
