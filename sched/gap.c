@@ -15,8 +15,9 @@
 
 /*
  * Mean gaps, ns, of which kvgpu_sched_sample_mean() chooses one. A vGPU "has channels" if it has
- * bound a channel: struct kvgpu_sched_watch counts such vGPUs in .bound. Each comment below is
- * about the next value. selftests/harness/tests/clock_test.c has the same values.
+ * bound a channel, now or a short time ago: struct kvgpu_sched_watch counts such vGPUs in .bound.
+ * Each comment below is about the next value. selftests/harness/tests/clock_test.c has the same
+ * values.
  */
 
 /*

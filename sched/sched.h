@@ -317,8 +317,8 @@ struct kvgpu_sched_watch {
 	 */
 	bool alternates;
 	bool any;			/* there is a vGPU */
-	u32 bound;			/* number of vGPUs that have bound a channel */
-	/* the policy or a cap may limit the GPU time of a vGPU that has bound a channel */
+	u32 bound;	/* number of vGPUs that have bound a channel, now or a short time ago */
+	/* the policy or a cap may limit the GPU time of a vGPU that .bound counts */
 	bool limited;
 	u64 idle_ns;			/* ns since work was last seen */
 };

@@ -125,6 +125,8 @@ static void give_groups(struct kvgpu_vgpu *v)
 	u32 g;
 	int h;
 
+	if (m->nr_groups)
+		WRITE_ONCE(m->ids_given, ktime_get_ns());
 	for (g = 0; g < KVGPU_NR_GROUPS && m->nr_groups; g++) {
 		h = m->group[g];
 		if (h < 0)
@@ -135,8 +137,8 @@ static void give_groups(struct kvgpu_vgpu *v)
 			vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->chip->groups);
-		kvgpu_hw_unlock(&v->gpu->lock);
 		m->nr_groups--;
+		kvgpu_hw_unlock(&v->gpu->lock);
 	}
 }
 

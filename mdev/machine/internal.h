@@ -421,6 +421,7 @@ struct kvgpu_machine {
 	s16 group[KVGPU_NR_GROUPS];	/* the chip's group of ids; -1: none; map_lock to write */
 	/* groups of ids: number in use, which any thread may read; most that the vGPU may have */
 	u32 nr_groups, max_groups;
+	u64 ids_given;	/* ktime, ns, at which the vGPU last gave groups of ids back */
 
 	/* Runlists: runlist.c. */
 	/* by the guest's runlist: the list that the guest submitted last */
@@ -488,9 +489,7 @@ bool vmach_vgpu_works(struct kvgpu_machine *m);
 bool vmach_others_work(struct kvgpu_machine *m);
 /* Notes in slicer.stranger that engine @e works for an id that no vGPU has; gpu->lock is held. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
-/*
- * True: the channel is disabled and on no PBDMA or engine, or it never ran, or the card is cut off.
- */
+/* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is cut off. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
 /*
