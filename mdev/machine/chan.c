@@ -77,6 +77,7 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	struct kvgpu_chip *chip = v->gpu->chip;
 
 	kvgpu_hw_lock(&v->gpu->lock);
+	vmach_samples_name(chip);
 	kvgpu_hw_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = NULL;
 	clear_bit(c->hchid.v, chip->sick);

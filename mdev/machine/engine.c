@@ -31,6 +31,16 @@ bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	return false;
 }
 
+struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu)
+{
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node)
+		if (m->v->id == vgpu)
+			return m;
+	return NULL;
+}
+
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id)
 {
 	u32 i;

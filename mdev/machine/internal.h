@@ -480,6 +480,7 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 /* Tells whether @engine has, saves or loads the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
+struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu);	/* by its id */
 /* Returns the chip's channel @id, with @tsg the first channel of TSG @id. NULL: no vGPU has it. */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */

@@ -137,13 +137,23 @@ static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
+ * Returns the vGPU that @st, from engine_status(), names. NULL: none. In a sample it is the vGPU
+ * that had the channel when the sample was taken: the guest may have unbound the channel since.
+ */
+static struct kvgpu_machine *named_vgpu(struct kvgpu_chip *chip, u8 e, u32 st)
+{
+	return chip->slicer.sampling ? vmach_vgpu_find(chip, chip->slicer.sampler.first.vgpu[e]) :
+				       vmach_status_owner(chip, st);
+}
+
+/*
  * Notes that engine @e, with status @st, works. Returns the vGPU for which @e works. NULL: @st
  * names no vGPU. If the vGPU was not known to have work, this work is unsaid: notes that the vGPU
  * has work, and adds @e to the bits of @unsaid.
  */
 static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
 {
-	struct kvgpu_machine *m = vmach_status_owner(chip, st);
+	struct kvgpu_machine *m = named_vgpu(chip, e, st);
 
 	if (!m) {
 		vmach_stranger_note(chip, e, st);
@@ -209,7 +219,7 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 	st = engine_status(chip, e);
 	if (!(st & PFIFO_STATUS_BUSY))
 		return NULL;
-	m = vmach_status_owner(chip, st);
+	m = named_vgpu(chip, e, st);
 	if (!m)
 		vmach_stranger_note(chip, e, st);
 	return m;
@@ -275,15 +285,12 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
  */
 static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 {
-	struct kvgpu_chip *chip = m->v->gpu->chip;
-	struct kvgpu_machine *owner;
 	u8 e;
 
-	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++) {
+	for (e = 0; e < m->v->gpu->hw.topo.nr_engines; e++) {
 		if (!(p->engine[e] & PFIFO_STATUS_BUSY))
 			continue;
-		owner = vmach_status_owner(chip, p->engine[e]);
-		if (owner ? owner == m : m->slice.seen)
+		if (p->vgpu[e] ? p->vgpu[e] == m->v->id : m->slice.seen)
 			return true;
 	}
 	return false;
@@ -379,7 +386,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, shown = 0, live = 0, unsaid, late = vmach_late_samples_count(s);
 	bool any = false, engine = false, unnamed = false, limited = false, ended;
-	bool sample = vmach_sample_taken(s);
+	bool sample = vmach_samples_name(chip);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	s->sampling = sample;

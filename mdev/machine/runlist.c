@@ -165,6 +165,7 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 	if (c->htsg != h && !c->dead)
 		vmach_chan_step_off(c);
 	kvgpu_hw_lock(&gpu->lock);
+	vmach_samples_name(gpu->chip);
 	kvgpu_hw_lock(&gpu->chip->event_lock);
 	c->gtsg = group;
 	c->htsg = h;

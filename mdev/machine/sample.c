@@ -126,6 +126,34 @@ u32 vmach_late_samples_count(const struct machine_slicer *s)
 	return vmach_sample_taken(s) ? smp_load_acquire(&s->sampler.nr_late) : 0;
 }
 
+static void sample_name(struct kvgpu_chip *chip, struct machine_sample *p)
+{
+	struct kvgpu_machine *m;
+	u8 e;
+
+	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++) {
+		m = p->engine[e] & PFIFO_STATUS_BUSY ? vmach_status_owner(chip, p->engine[e]) :
+						       NULL;
+		p->vgpu[e] = m ? m->v->id : 0;
+	}
+}
+
+bool vmach_samples_name(struct kvgpu_chip *chip)
+{
+	struct machine_sampler *s = &chip->slicer.sampler;
+	bool taken = vmach_sample_taken(&chip->slicer);
+	u32 nr = taken ? 1 + vmach_late_samples_count(&chip->slicer) : 0;
+	u64 at = READ_ONCE(chip->slicer.sample_at);
+
+	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
+	if (s->named_at != at)
+		s->named = 0;
+	s->named_at = at;
+	for (; s->named < nr; s->named++)
+		sample_name(chip, s->named ? &s->late[s->named - 1] : &s->first);
+	return taken;
+}
+
 void vmach_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;

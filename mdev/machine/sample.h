@@ -2,7 +2,9 @@
 /*
  * Samples: readings of the engines' status at random times (sample.c). The sampler's thread takes
  * them without a lock. The slicer's thread uses them in its next look (look.c), with gpu->lock
- * held.
+ * held. The status names a channel or group (TSG) by its id. Until the look the channel may be
+ * unbound, and its id may be another vGPU's. So the vGPU of the id is noted in time:
+ * vmach_samples_name().
  */
 #ifndef KVGPU_MACHINE_SAMPLE_H
 #define KVGPU_MACHINE_SAMPLE_H
@@ -23,10 +25,13 @@ struct machine_sample {
 	u64 at;		/* ktime in ns */
 	/* by engine: its status (PFIFO_STATUS_*); 0 if not on the graphics engine's runlist */
 	u32 engine[KVGPU_MAX_ENGINE];
+	/* by engine: id of the vGPU for which it worked; 0: none; noted by vmach_samples_name() */
+	u32 vgpu[KVGPU_MAX_ENGINE];
 };
 
 /*
- * The samples that the next look will use. The sampler's thread writes the members after .thread.
+ * The samples that the next look will use. The sampler's thread writes the members after .thread,
+ * except .named, .named_at and .vgpu of the samples, which gpu->lock protects.
  */
 struct machine_sampler {
 	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
@@ -37,12 +42,24 @@ struct machine_sampler {
 	struct machine_sample late[LATE_SAMPLES];
 	u32 nr_late;
 	u64 late_at;	/* drawn time of the next late sample, ktime in ns; ~0: none */
+	/* .vgpu is noted in so many samples, from .first on, if .taken is .named_at */
+	u32 named;
+	u64 named_at;
 };
 
-/* For the slicer's thread: tells whether .first was read for the present slicer->sample_at. */
+/*
+ * Tells whether .first was read for the present slicer->sample_at. For the slicer's thread, or with
+ * gpu->lock.
+ */
 bool vmach_sample_taken(const struct machine_slicer *s);
 /* Returns the number of samples in .late; 0 if .first was not yet read for slicer->sample_at. */
 u32 vmach_late_samples_count(const struct machine_slicer *s);
+/*
+ * Notes in the samples that were taken which vGPUs they name. Call it in a look that uses samples,
+ * and before the chip's id of a channel or group loses its vGPU. gpu->lock is held. True: .first
+ * was read for the present slicer->sample_at.
+ */
+bool vmach_samples_name(struct kvgpu_chip *chip);
 /* Wakes the sampler's thread. Call it when slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);

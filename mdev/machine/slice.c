@@ -79,18 +79,6 @@ struct seen {
 	u32 lost;
 };
 
-/* ------------------------------------------------------------------ find a vGPU by its id */
-
-static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
-{
-	struct kvgpu_machine *m;
-
-	list_for_each_entry(m, &chip->live, node)
-		if (m->v->id == vgpu)
-			return m;
-	return NULL;
-}
-
 /* --------------------------- a switch: find the channels that have to leave, write the new list */
 
 static void add_foreign_chan(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
@@ -438,7 +426,7 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, co
 static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
 			u64 began, u64 now)
 {
-	struct kvgpu_machine *m = find_machine(chip, l->vgpu), *o;
+	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
 	bool sampled;
 
 	write_seqlock(&chip->slicer.books);

@@ -15,6 +15,10 @@
  * waits idle until samples have seen it so, because a vGPU that is .busy without ids would pay for
  * 50 ms. Then it gives its ids back, and the look of the next sample draws a far time again.
  *
+ * The other way round: what samples in the rest have seen is used by the look after the rest. A
+ * sample has the chip's id of the channel or group that an engine worked for. By the look the
+ * worker has unbound the channel, or taken it out of the group, so that the id is unknown.
+ *
  * How long a flush of L2 takes on a card is not known. Here it takes up to so many reads of some 8
  * us as the test says (60: 0.24 ms on the average, as in flush_share_test), and what else is waited
  * for takes up to two. The stand-in's card has room for four vGPUs. One of 12 GiB has room for 23,
@@ -37,7 +41,9 @@
 static u16 loaded_id = NO_CHAN;
 static u32 nr_vgpus, slow_reads;
 static u64 used_ns, work_ns, hold_ns, rounds, held;
-static bool gives_back;
+static enum { KEEPS, GIVES_BACK, UNBINDS, REGROUPS } how;
+static const char * const names[] = { "keeps its ids", "gives its ids back", "unbinds its channel",
+				      "takes its channel out of its group" };
 
 static volatile u32 *word(u32 i, u32 reg)
 {
@@ -57,6 +63,26 @@ static void bind_and_list(struct world_vgpu *g)
 	g_bind(g, 1);
 	g_write(g, PFIFO_RUNLIST_SUBMIT, 1);
 	g_enable(g, 1, true);
+}
+
+static void group(struct world_vgpu *g, bool in)
+{
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5, 1 };
+
+	if (in)
+		g_list(g, list, 2);
+	else
+		g_list(g, list + 1, 1);
+}
+
+/* The id that samples have read names no channel or group any more. */
+static void leave_no_name(struct world_vgpu *g)
+{
+	loaded_id = NO_CHAN;
+	if (how == UNBINDS)
+		g_unbind(g, 1);
+	else
+		group(g, false);
 }
 
 /* A write that clears the bit of PFIFO unbinds all channels, and their ids go back. */
@@ -94,8 +120,10 @@ static void worker(void *arg)
 			break;
 		used_ns += slicer()->used;
 		/* The rest has begun, and the next sample is far away. */
-		if (gives_back)
+		if (how == GIVES_BACK || how == UNBINDS)
 			bind_and_list(g);
+		else if (how == REGROUPS)
+			group(g, true);
 		loaded_id = chan_at(WORKER, 1);
 		until = harness_now + work_ns;
 		chip_at_work(loaded_id, true);
@@ -106,6 +134,8 @@ static void worker(void *arg)
 		}
 		chip_at_work(loaded_id, false);
 		rounds++;
+		if (how == UNBINDS || how == REGROUPS)
+			leave_no_name(g);
 		if (harness_now < until) {
 			/*
 			 * The cap holds it back: a sample has seen it. It comes back as if it still
@@ -114,6 +144,8 @@ static void worker(void *arg)
 			held++;
 			harness_sleep(hold_ns);
 		}
+		if (how == UNBINDS || how == REGROUPS)
+			continue;
 		/* the look after the rest draws a near sample, and so does that sample's look */
 		g_write(g, PFIFO_RUNLIST_SUBMIT, 1);
 		for (i = 0; i < 2; i++) {
@@ -121,7 +153,7 @@ static void worker(void *arg)
 			while (*word(WORKER, FLUSH_BAR) && harness_now < end)
 				harness_sleep(5 * US);
 		}
-		if (gives_back) {
+		if (how == GIVES_BACK) {
 			loaded_id = NO_CHAN;
 			ids_give_back(g);
 		}
@@ -129,7 +161,7 @@ static void worker(void *arg)
 	done = true;
 }
 
-static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_ms, bool back)
+static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_ms, u32 h)
 {
 	u32 share = atoi(cap), has, charged, i;
 	struct policy p = coarse;
@@ -139,7 +171,7 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	slow_reads = reads;
 	work_ns = work_us * US;
 	hold_ns = hold_ms * MS;
-	gives_back = back;
+	how = h;
 	p.oversleep_ns = READ_NS;
 	had = all = used_ns = rounds = held = 0;
 	done = false;
@@ -151,7 +183,7 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	for (i = WORKER + 1; i < vgpus; i++)
 		world_reset(i);
 	harness_sleep(500 * MS);
-	if (back)
+	if (how == GIVES_BACK)
 		ids_give_back(&world.vgpu[WORKER]);
 	harness_sleep(100 * MS);
 	began = harness_now;
@@ -162,8 +194,8 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# %u vGPUs, flushes of %u reads, %u us of work%s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu held back; a look with its flushes took %llu us\n",
-	       vgpus, reads, work_us, back ? ", ids given back" : "", share, has / 10, has % 10,
+	printf("# %u vGPUs, flushes of %u reads, %u us of work, %s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu held back; a look with its flushes took %llu us\n",
+	       vgpus, reads, work_us, names[how], share, has / 10, has % 10,
 	       charged / 10, charged % 10, (unsigned long long)rounds, (unsigned long long)held,
 	       (unsigned long long)(used_ns / (rounds ?: 1) / US));
 	must_keep_to(share, has, charged);
@@ -173,23 +205,34 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 /* this keeps to the cap, also without the mend */
 static void keeps_its_ids(void **state)
 {
-	judge("4", 4, 60, 2000, 20, false);
-	judge("2", 4, 70, 2000, 60, false);
+	judge("4", 4, 60, 2000, 20, KEEPS);
+	judge("2", 4, 70, 2000, 60, KEEPS);
 }
 
 static void gives_its_ids_back(void **state)
 {
-	judge("4", 4, 60, 2000, 20, true);
+	judge("4", 4, 60, 2000, 20, GIVES_BACK);
 }
 
 static void at_a_low_cap(void **state)
 {
-	judge("2", 4, 70, 2000, 60, true);
+	judge("2", 4, 70, 2000, 60, GIVES_BACK);
 }
 
 static void by_longer_flushes(void **state)
 {
-	judge("10", 4, 160, 5000, 10, true);
+	judge("10", 4, 160, 5000, 10, GIVES_BACK);
+}
+
+static void unbinds_its_channel(void **state)
+{
+	judge("4", 4, 60, 1500, 5, UNBINDS);
+	judge("2", 4, 60, 1000, 5, UNBINDS);
+}
+
+static void takes_it_out_of_its_group(void **state)
+{
+	judge("4", 4, 60, 1500, 5, REGROUPS);
 }
 
 int main(int argc, char **argv)
@@ -199,6 +242,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(gives_its_ids_back),
 		cmocka_unit_test(at_a_low_cap),
 		cmocka_unit_test(by_longer_flushes),
+		cmocka_unit_test(unbinds_its_channel),
+		cmocka_unit_test(takes_it_out_of_its_group),
 	};
 
 	if (argc > 1)
