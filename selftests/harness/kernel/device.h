@@ -182,6 +182,7 @@ struct vm_area_struct {
 	u32 walkers;			/* threads that walk its page tables at this moment */
 };
 struct vm_fault { struct vm_area_struct *vma; unsigned long address; unsigned int flags; };
+#define FAULT_FLAG_WRITE	0x01
 #define FAULT_FLAG_REMOTE	0x80
 #define VM_FAULT_OOM		1
 #define VM_FAULT_SIGBUS		2
