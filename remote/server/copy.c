@@ -201,19 +201,17 @@ CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remot
 /* ------------------------------------------------------------------ lines and slices */
 
 /*
- * Bytes from the first to the last of an end in host memory. False: the words of the end are wrong.
+ * Bytes from the first to the last of an end in host memory. False: the words of the end are wrong,
+ * or a size is 0: a copy in two dimensions has no depth, and would copy its lines all the same. A
+ * client sends no box without bytes.
  */
 static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
 {
 	uint64_t lines, slices;
 
 	if (end[END_X] || end[END_Y] || end[END_Z] || end[END_LOD] || end[END_PITCH] < size[0] ||
-	    end[END_HEIGHT] < size[1])
+	    end[END_HEIGHT] < size[1] || !size[0] || !size[1] || !size[2])
 		return false;
-	if (!size[0] || !size[1] || !size[2]) {
-		*bytes = 0;
-		return true;
-	}
 	return !__builtin_mul_overflow(end[END_HEIGHT], size[2] - 1, &slices) &&
 	       !__builtin_add_overflow(slices, size[1] - 1, &lines) &&
 	       !__builtin_mul_overflow(lines, end[END_PITCH], bytes) &&

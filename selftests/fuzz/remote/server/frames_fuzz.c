@@ -89,6 +89,32 @@ static void copy_step(struct server *s, const uint8_t **at, const uint8_t *end)
 	learn();
 }
 
+/* eight bytes: form and stream, two of the ends, three sizes, two of what their lines lie apart */
+static void box_step(struct server *s, const uint8_t **at, const uint8_t *end)
+{
+	struct q_box q = { 0 };
+	const uint8_t *b = *at;
+	unsigned int i;
+
+	if (end - *at < 8)
+		return;
+	*at += 8;
+	q.form = b[0] % NR_FORMS | (b[0] & 0x10 ? FORM_ASYNC : 0);
+	q.stream = b[0] & 0x20 ? known[b[0] >> 6] : 0;
+	for (i = 0; i < 3; i++)
+		q.size[i] = b[3 + i] % (i ? 8 : 64);
+	for (i = 0; i < 2; i++) {
+		uint64_t *w = i ? q.dst : q.src;
+
+		w[END_TYPE] = b[1 + i] & 1 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		w[END_WHERE] = (uint64_t)(b[1 + i] >> 3) << 11;
+		w[END_PITCH] = q.size[0] + ((uint64_t)b[6] << 8);
+		w[END_HEIGHT] = q.size[1] + b[7];
+		w[END_CONTEXT] = b[1 + i] & 2 ? known[0] : 0;
+	}
+	fake_frame(s, OP_box, &q, sizeof(q));
+}
+
 /* what the arbiter says may come at any time, and in any order */
 static void turn(struct server *s, struct door *d, uint8_t how)
 {
@@ -125,7 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	while (end - at >= 2) {
 		uint8_t what = *at++;
 
-		if (what >= 0xd0 && what < 0xe0)
+		if (what >= 0xc0 && what < 0xd0)
+			box_step(&s, &at, end);
+		else if (what >= 0xd0 && what < 0xe0)
 			copy_step(&s, &at, end);
 		else if (what < 0xe0)
 			step(&s, &at, end);

@@ -333,6 +333,49 @@ static void by_relays(void **state)
 	assert_true(fake_calls > calls);
 }
 
+static unsigned int two_dimensions;	/* copies in two dimensions that reached the library */
+
+static CUresult count_2d(const CUDA_MEMCPY2D *c)
+{
+	two_dimensions++;
+	return CUDA_SUCCESS;
+}
+
+static CUresult count_2d_async(const CUDA_MEMCPY2D *c, CUstream stream) { return count_2d(c); }
+
+/*
+ * A copy in two dimensions has no depth: with a depth of 0 in the frame it would copy its lines all
+ * the same, to and from memory behind the arena. So no box with an end in the arena may be without
+ * bytes.
+ */
+static void boxes_without_bytes(void **state)
+{
+	static const uint32_t forms[] = { FORM_2D, FORM_2D_UNALIGNED, FORM_2D | FORM_ASYNC, FORM_3D,
+					  FORM_3D | FORM_ASYNC, FORM_3D_PEER };
+	const uint64_t host[10] = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 30,
+				    [END_HEIGHT] = 2 },
+		       device[10] = { [END_TYPE] = CU_MEMORYTYPE_DEVICE, [END_WHERE] = 1 << 20,
+				      [END_PITCH] = 64, [END_HEIGHT] = 2 };
+	unsigned int i;
+
+	context();
+	s.library.cuMemcpy2D_v2 = s.library.cuMemcpy2DUnaligned_v2 = count_2d;
+	s.library.cuMemcpy2DAsync_v2 = count_2d_async;
+	two_dimensions = 0;
+	for (i = 0; i < 3 * sizeof(forms) / sizeof(*forms); i++) {
+		struct q_box q = { .form = forms[i / 3], .size = { 64, 2, 1 } };
+
+		q.size[i % 3] = 0;
+		memcpy(q.src, host, sizeof(host));
+		memcpy(q.dst, device, sizeof(device));
+		FAILS(fake_frame(&s, OP_box, &q, sizeof(q)), INVALID_VALUE);
+		memcpy(q.src, device, sizeof(device));
+		memcpy(q.dst, host, sizeof(host));
+		FAILS(fake_frame(&s, OP_box, &q, sizeof(q)), INVALID_VALUE);
+	}
+	assert_int_equal(two_dimensions, 0);
+}
+
 /* A client that never sends a fence costs a limited number of events only. */
 static void copies_without_end(void **state)
 {
@@ -571,7 +614,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(by_relays),
-		ON_SERVER(copies_without_end), ON_SERVER(noted_until_waited),
+		ON_SERVER(boxes_without_bytes), ON_SERVER(copies_without_end),
+		ON_SERVER(noted_until_waited),
 		ON_SERVER(registered_for_more),
 		ON_SERVER(words_that_come), ON_SERVER(small_answers), ON_SERVER(no_small_answers),
 		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),

@@ -10,6 +10,7 @@
 #include <remote/server/server.h>
 
 extern unsigned int fake_calls;		/* number of calls of the library */
+extern uint64_t fake_ends;	/* ends of boxes in host memory with bytes that were copied */
 /* So many of the next questions whether work is done get the answer no. */
 extern unsigned int fake_busy;
 extern CUresult fake_error;		/* result of most calls from now on */

@@ -8,6 +8,7 @@
 
 enum { HANDLE_MAGIC = 0x68616e64, IMAGE_LEAST = 4 };
 
+uint64_t fake_ends;
 unsigned int fake_calls, fake_busy, fake_answers, fake_registered, fake_given;
 CUresult fake_error;
 struct kvgpu_remote_answer fake_last;
@@ -236,36 +237,51 @@ static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_optio
 	return fake_result();
 }
 
-static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t width,
-		     size_t height, size_t depth, bool write)
+/* what a library touches of an end in host memory; @rows: lines from one slice to the next */
+static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t rows,
+		     const size_t *size, bool write)
 {
+	size_t bytes = pitch * (rows * (size[2] - 1) + size[1] - 1) + size[0];
+
 	if (type == CU_MEMORYTYPE_ARRAY)
 		fake_handle(CLASS_ARRAY, array);
-	if (type != CU_MEMORYTYPE_HOST || !width || !height || !depth)
+	if (type != CU_MEMORYTYPE_HOST || !size[0] || !size[1] || !size[2])
 		return;
+	fake_ends++;
 	if (write)
-		fake_write((void *)(uintptr_t)host, pitch * (height * depth - 1) + width);
+		fake_write((void *)(uintptr_t)host, bytes);
 	else
-		fake_read(host, pitch * (height * depth - 1) + width);
+		fake_read(host, bytes);
 }
 
 static CUresult box3(const CUDA_MEMCPY3D *c)
 {
-	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height,
-		 c->Depth, false);
-	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height,
-		 c->Depth, true);
+	const size_t size[] = { c->WidthInBytes, c->Height, c->Depth };
+
+	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->srcHeight, size, false);
+	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->dstHeight, size, true);
 	return fake_result();
 }
 
 static CUresult box3_async(const CUDA_MEMCPY3D *c, CUstream s) { return box3(c); }
 
+static CUresult box3_peer(const CUDA_MEMCPY3D_PEER *c)
+{
+	CUDA_MEMCPY3D b = box_without_contexts(c);
+
+	fake_handle(CLASS_CONTEXT, c->srcContext);
+	fake_handle(CLASS_CONTEXT, c->dstContext);
+	return box3(&b);
+}
+
+static CUresult box3_peer_async(const CUDA_MEMCPY3D_PEER *c, CUstream s) { return box3_peer(c); }
+
 static CUresult box2(const CUDA_MEMCPY2D *c)
 {
-	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height,
-		 1, false);
-	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height,
-		 1, true);
+	const size_t size[] = { c->WidthInBytes, c->Height, 1 };
+
+	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, 0, size, false);
+	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, 0, size, true);
 	return fake_result();
 }
 
@@ -491,6 +507,8 @@ static void by_hand(struct library *l)
 	l->cuStreamAddCallback = callback;
 	l->cuMemcpy3D_v2 = box3;
 	l->cuMemcpy3DAsync_v2 = box3_async;
+	l->cuMemcpy3DPeer = box3_peer;
+	l->cuMemcpy3DPeerAsync = box3_peer_async;
 	l->cuMemcpy2D_v2 = box2;
 	l->cuMemcpy2DUnaligned_v2 = box2;
 	l->cuMemcpy2DAsync_v2 = box2_async;
