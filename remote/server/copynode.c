@@ -47,7 +47,7 @@ static bool add_function(struct server *s, struct wrapped *w, CUgraphNode node)
 		return false;
 	side = before ? BEHIND : BEFORE;
 	w->function[side] = node;
-	w->ferry[side] = p.fn == ferry_run ? p.userData : NULL;
+	w->ferry[side] = p.fn == ferry_run ? ferry_of(p.userData) : NULL;
 	return true;
 }
 
@@ -115,7 +115,7 @@ CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec ex
 
 static CUDA_HOST_NODE_PARAMS function_of(struct ferry *f)
 {
-	return (CUDA_HOST_NODE_PARAMS){ f ? ferry_run : ferry_rests, f };
+	return (CUDA_HOST_NODE_PARAMS){ f ? ferry_run : ferry_rests, f ? ferry_key(f) : NULL };
 }
 
 static CUresult add_place(struct server *s, CUgraph g, CUgraphNode *last, struct ferry *f)

@@ -4,7 +4,8 @@
  * arena when the graph has come to the copy (remote/client/ferry.c). The client's node is a child
  * graph: the copy, with a function before it that has the client fill the piece, or one behind it
  * that has the client drain it. So the library carries a ferry along with the node. User objects in
- * the child graphs refer to the ferry: by them the library says when it is not needed any more.
+ * the child graphs refer to the ferry: by them the library says when it is not needed any more. A
+ * library that says so too early does no harm: its functions have a ferry's key, not its address.
  */
 #include <stdlib.h>
 
@@ -12,7 +13,8 @@
 
 struct ferry {
 	struct server *s;
-	struct ferry *next;
+	struct ferry *next;		/* in `ferries`; under `lock` */
+	uint64_t key;			/* not 0, and never used again */
 	struct ferry_end end;
 	unsigned int refs;		/* under `lock` */
 	bool quiet;			/* under `lock`: the client is not told of the end */
@@ -20,18 +22,20 @@ struct ferry {
 };
 
 /*
- * Protects the list of ferries and the members of a ferry that say so, because the library gives
+ * Protects what follows and the members of a ferry that say so, because the library gives
  * references back in threads of its own. Call neither the library nor the channel with it held.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ferry *ferries;
+static uint64_t last_key;
 
 /* a ferry for the same memory and direction: an update of a graph finds such a copy unchanged */
 static struct ferry *same(struct server *s, const struct ferry_end *e)
 {
 	struct ferry *f;
 
-	for (f = s->ferries; f; f = f->next)
-		if (f->end.out == e->out && f->end.bytes == e->bytes &&
+	for (f = ferries; f; f = f->next)
+		if (f->s == s && f->end.out == e->out && f->end.bytes == e->bytes &&
 		    !memcmp(f->end.mine, e->mine, sizeof(e->mine)) &&
 		    !memcmp(f->end.size, e->size, sizeof(e->size)))
 			return f;
@@ -50,12 +54,13 @@ struct ferry *ferry_take(struct server *s, const struct ferry_end *e)
 		f = calloc(1, sizeof(*f));
 		if (f) {
 			*f = (struct ferry){ .s = s,
-					     .next = s->ferries,
+					     .next = ferries,
+					     .key = ++last_key,
 					     .end = *e,
 					     .refs = 1,
 					     .quiet = true };
 			pthread_mutex_init(&f->busy, NULL);
-			s->ferries = f;
+			ferries = f;
 		}
 	}
 	pthread_mutex_unlock(&lock);
@@ -73,7 +78,7 @@ void ferry_put(struct ferry *f)
 	h.id = f->end.id;
 	last = !--f->refs;
 	quiet = f->quiet;
-	for (at = &f->s->ferries; last && *at != f; at = &(*at)->next)
+	for (at = &ferries; last && *at != f; at = &(*at)->next)
 		;
 	if (last)
 		*at = f->next;
@@ -107,40 +112,74 @@ const struct ferry_end *ferry_end(const struct ferry *f)
 	return &f->end;
 }
 
-bool ferries_live(struct server *s)
+bool ferries_live(const struct server *s)
 {
-	bool live;
+	const struct ferry *f;
 
 	pthread_mutex_lock(&lock);
-	live = s->ferries;
+	for (f = ferries; f && f->s != s; f = f->next)
+		;
 	pthread_mutex_unlock(&lock);
-	return live;
+	return f;
 }
 
 void ferries_free(struct server *s)
 {
-	while (s->ferries) {
-		struct ferry *f = s->ferries;
+	struct ferry **at = &ferries, *f;
 
-		s->ferries = f->next;
+	while ((f = *at)) {
+		if (f->s != s) {
+			at = &f->next;
+			continue;
+		}
+		*at = f->next;
 		pthread_mutex_destroy(&f->busy);
 		free(f);
 	}
 }
 
-/* runs in a thread of the library */
-void ferry_run(void *ferry)
+void *ferry_key(const struct ferry *f)
 {
-	struct ferry *f = ferry;
-	struct kvgpu_remote_happening h = { .event = f->end.out ? KVGPU_REMOTE_EVENT_DRAIN :
-								  KVGPU_REMOTE_EVENT_FILL,
-					    .id = f->end.id };
-	uint64_t invocation = __atomic_add_fetch(&f->s->invocations, 1, __ATOMIC_RELAXED);
+	return (void *)(uintptr_t)f->key;
+}
 
+/* @hold: with a reference */
+static struct ferry *find(const void *key, bool hold)
+{
+	struct ferry *f;
+
+	pthread_mutex_lock(&lock);
+	for (f = ferries; f && f->key != (uintptr_t)key; f = f->next)
+		;
+	if (f)
+		f->refs += hold;
+	pthread_mutex_unlock(&lock);
+	return f;
+}
+
+struct ferry *ferry_of(const void *key)
+{
+	return find(key, false);
+}
+
+/* runs in a thread of the library */
+void ferry_run(void *key)
+{
+	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_FILL };
+	struct ferry *f = find(key, true);
+	uint64_t invocation;
+
+	if (!f)
+		return;
+	if (f->end.out)
+		h.event = KVGPU_REMOTE_EVENT_DRAIN;
+	h.id = f->end.id;
+	invocation = __atomic_add_fetch(&f->s->invocations, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&f->busy);
 	if (!f->end.out || !kvgpu_remote_return(f->s->port, f->end.at, f->end.bytes))
 		kvgpu_remote_call(f->s->port, &h, invocation);
 	pthread_mutex_unlock(&f->busy);
+	ferry_put(f);
 }
 
 void ferry_rests(void *nothing)

@@ -135,7 +135,6 @@ struct server {
 	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
 	bool captures;		/* the graph of a capture under way may have a number */
 	struct hosted *kept;	/* hostfunc.c: functions that graphs may call */
-	struct ferry *ferries;	/* under the lock of ferry.c: threads of the library end some */
 	bool ferried;		/* a ferry was made once: a child graph may be a copy with one */
 	/* keep.c: what graphs use or used; atomic: a reference or a number has ended */
 	struct kept *kept_objects;
@@ -591,13 +590,20 @@ uint64_t ferry_kept(struct ferry *f);
 const struct ferry_end *ferry_end(const struct ferry *f);
 /* @graph, and each copy of it, gets a reference to the ferry. */
 CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f);
-bool ferries_live(struct server *s);
+bool ferries_live(const struct server *s);
 void ferries_free(struct server *s);
 /*
- * Functions of host nodes. The data of ferry_run() is a ferry. ferry_rests() is in its place while
- * that end of the copy has no ferry, or the copy is switched off.
+ * What a library has in the place of a ferry, so that it can't use one that has ended; and the
+ * ferry, without a reference of its own, NULL: it has ended.
  */
-void ferry_run(void *ferry);
+void *ferry_key(const struct ferry *f);
+struct ferry *ferry_of(const void *key);
+/*
+ * Functions of host nodes. The data of ferry_run() is a ferry's key; without the ferry it does
+ * nothing. ferry_rests() is in its place while that end of the copy has no ferry, or the copy is
+ * switched off.
+ */
+void ferry_run(void *key);
 void ferry_rests(void *nothing);
 
 /* ----------------- gate.c, held.c, work.c: work for the GPU waits for the client's turn */

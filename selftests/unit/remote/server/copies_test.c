@@ -418,7 +418,7 @@ static void arena_of_ferries(void **state)
 
 	fake_no_register = true;
 	FAILS(ADD(q), NOT_SUPPORTED);
-	assert_null(s.ferries);
+	assert_false(ferries_live(&s));
 	s.never_pinned = false;
 	fake_no_register = false;
 	OK(ADD(q));
@@ -561,7 +561,7 @@ static void ferries(void **state)
 	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
 	OK(ASK(cuGraphDestroy, .graph = clone));
 	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 2);
-	assert_null(s.ferries);
+	assert_false(ferries_live(&s));
 	/*
 	 * a copy to the client's memory; then the node is changed to a copy from it, and keeps its
 	 * number
@@ -607,7 +607,74 @@ static void ferries(void **state)
 	s.library.cuUserObjectCreate = NULL;
 	OK(ADD(q));
 	OK(ASK(cuGraphDestroy, .graph = one));
-	assert_non_null(s.ferries);
+	assert_true(ferries_live(&s));
+}
+
+/* the host function that the library was given last, before it called it */
+static CUDA_HOST_NODE_PARAMS last_function;
+static CUresult (*add_host)(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
+			    const CUDA_HOST_NODE_PARAMS *p);
+
+static CUresult note_function(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
+			      const CUDA_HOST_NODE_PARAMS *p)
+{
+	last_function = *p;
+	return add_host(node, g, d, n, p);
+}
+
+static uint64_t graph_with_ferry(void)
+{
+	uint64_t graph = new_graph();
+	struct q_copy_node q = copy_in(graph, 5, 4096, 77);
+
+	if (!s.current)
+		context();
+	add_host = s.library.cuGraphAddHostNode;
+	s.library.cuGraphAddHostNode = note_function;
+	OK(ADD(q));
+	s.library.cuGraphAddHostNode = add_host;
+	memset(fake_events, 0, sizeof(fake_events));
+	return graph;
+}
+
+/*
+ * A library may say that nothing refers to a ferry while a launch is still to come to its function.
+ * The function then finds no ferry, also where there is a new one since.
+ */
+static void ferries_that_ended(void **state)
+{
+	uint64_t graph = graph_with_ferry();
+	const CUDA_HOST_NODE_PARAMS old = last_function;
+
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 1);
+	old.fn(old.userData);
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FILL], 0);
+	graph = graph_with_ferry();
+	old.fn(old.userData);
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FILL], 0);
+	last_function.fn(last_function.userData);
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FILL], 1);
+}
+
+static uint64_t ends_meanwhile;
+
+static void end_graph(void)
+{
+	fake_in_call = NULL;
+	OK(ASK(cuGraphDestroy, .graph = ends_meanwhile));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+}
+
+/* The same while the function waits for the client: the ferry stays until it has returned. */
+static void ferries_in_use(void **state)
+{
+	ends_meanwhile = graph_with_ferry();
+	fake_in_call = end_graph;
+	last_function.fn(last_function.userData);
+	assert_null(fake_in_call);
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 1);
+	assert_false(ferries_live(&s));
 }
 
 int main(void)
@@ -620,6 +687,7 @@ int main(void)
 		ON_SERVER(words_that_come), ON_SERVER(small_answers), ON_SERVER(no_small_answers),
 		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),
 		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),
+		ON_SERVER(ferries_that_ended), ON_SERVER(ferries_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

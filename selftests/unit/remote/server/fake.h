@@ -61,6 +61,8 @@ void fake_box(const CUDA_MEMCPY3D *c);
 /* Number of events that the port was told, by kind; and the id of the last one. */
 extern unsigned int fake_events[8];
 extern uint64_t fake_event_id;
+/* called while the client has an event that it is to acknowledge; NULL: nothing is */
+extern void (*fake_in_call)(void);
 
 /* The form of a good frame of each operation. */
 enum { FAKE_TEXT = NR_CLASSES, FAKE_WORDS = 64 };

@@ -17,6 +17,7 @@ uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 struct fake *fake_all;
 unsigned int fake_events[8];
 uint64_t fake_event_id;
+void (*fake_in_call)(void);
 static volatile uint64_t sum;	/* of all bytes read, so that the compiler keeps the reads */
 
 CUresult fake_result(void)
@@ -558,6 +559,8 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		       uint64_t invocation)
 {
+	if (fake_in_call)
+		fake_in_call();
 	return happen(p, h, &invocation, sizeof(invocation));
 }
 static void await_end(struct kvgpu_remote_port *p) { }
