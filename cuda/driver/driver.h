@@ -567,6 +567,11 @@ struct host_lines {
 };
 CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c);
 void host_stop(CUcontext ctx);			/* waits until all have returned */
+/*
+ * Call with nothing locked. @ctx has an error: wait for the function or copy that is under way, if
+ * it is of those up to @upto and .life is still @life. No later one begins.
+ */
+void host_settle(CUcontext ctx, unsigned int life, uint64_t upto);
 /* New work in @s of @ctx comes after @until in @other, whose .life was @life then. */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		    const struct moment *until);

@@ -76,12 +76,18 @@ struct CUgraph_st {
 	struct user_ref *users;
 };
 
+/* the end of an executable graph's launches in one context, while .ctx->life is .life */
+struct launched {
+	CUcontext ctx;
+	unsigned int life;
+	struct moment last;
+	struct launched *next;
+};
+
 struct CUgraphExec_st {
 	uint32_t magic;
 	CUgraph graph;			/* sorted by graph_sort() */
-	struct moment last;		/* end of the last launch */
-	CUcontext ctx;
-	unsigned int life;		/* ctx->life at the last launch */
+	struct launched *launched;	/* a context once at most */
 };
 
 extern pthread_mutex_t graphs;
@@ -146,8 +152,9 @@ bool is_exec(CUgraphExec exec);
 /* A sorted copy. INVALID_VALUE: a cycle. */
 CUresult exec_copy(CUgraph graph, CUgraph *out);
 /*
- * Call without a lock. Waits for the last launch, if the graph refers to user objects. No other
- * thread may use @exec: the application sees to that.
+ * Call without a lock. Waits for the last launch in each context, if the graph refers to user
+ * objects: then no host function of a launch is running or is still to come. No other thread may
+ * use @exec: the application sees to that.
  */
 void exec_await(CUgraphExec exec);
 

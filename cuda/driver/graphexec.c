@@ -95,19 +95,37 @@ static bool has_users(CUgraph graph)
 	return graph->users;
 }
 
-/* User objects have to live until the launch is over. */
-void exec_await(CUgraphExec exec)
+/* After an error the GPU does nothing more, but a host function that has begun goes on. */
+static void await_launches(const struct launched *l)
 {
-	CUcontext ctx = has_users(exec->graph) ? exec->ctx : NULL;
-	struct moment last = exec->last;
 	bool same;
 
-	if (!ctx || enter_of(ctx))
-		return;
-	same = ctx->life == exec->life;
-	leave(ctx);
-	if (same)
-		moment_wait(ctx, &last);
+	pthread_mutex_lock(&l->ctx->lock);
+	same = l->ctx->alive && l->ctx->life == l->life;
+	pthread_mutex_unlock(&l->ctx->lock);
+	if (same && moment_wait(l->ctx, &l->last))
+		host_settle(l->ctx, l->life, l->last.seq[QUEUE_HOST]);
+}
+
+/* User objects have to live until the launches are over. */
+void exec_await(CUgraphExec exec)
+{
+	const struct launched *l = has_users(exec->graph) ? exec->launched : NULL;
+
+	for (; l; l = l->next)
+		await_launches(l);
+}
+
+static void exec_free(CUgraphExec exec)
+{
+	struct launched *l;
+
+	graph_free(exec->graph);
+	while ((l = exec->launched)) {
+		exec->launched = l->next;
+		free(l);
+	}
+	free(exec);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
@@ -125,8 +143,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 		return r;
 	exec_await(exec);
 	pthread_mutex_lock(&graphs);
-	graph_free(exec->graph);
-	free(exec);
+	exec_free(exec);
 	graphs_leave();
 	return CUDA_SUCCESS;
 }
@@ -217,18 +234,38 @@ static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *beg
 	return r;
 }
 
+static struct launched *launched_in(CUgraphExec exec, CUcontext ctx)
+{
+	struct launched *l;
+
+	for (l = exec->launched; l && l->ctx != ctx; l = l->next)
+		;
+	if (!l) {
+		l = calloc(1, sizeof(*l));
+		if (!l)
+			return NULL;
+		*l = (struct launched){ .ctx = ctx, .life = ctx->life, .next = exec->launched };
+		exec->launched = l;
+	}
+	if (l->life != ctx->life) {
+		l->life = ctx->life;
+		memset(&l->last, 0, sizeof(l->last));
+	}
+	return l;
+}
+
 static CUresult launch(CUgraphExec exec, CUcontext ctx, CUstream s)
 {
+	struct launched *l = launched_in(exec, ctx);
 	struct moment begin = stream_begin(s), end;
 	CUresult r;
 
+	if (!l)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	ctx->parallel = true;
-	if (exec->ctx == ctx && exec->life == ctx->life)
-		moment_merge(&begin, &exec->last);
+	moment_merge(&begin, &l->last);
 	r = run_graph(exec->graph, ctx, &begin, &end);
-	exec->ctx = ctx;
-	exec->life = ctx->life;
-	exec->last = end;
+	l->last = end;
 	stream_await(s, &end);
 	return r;
 }

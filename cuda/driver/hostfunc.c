@@ -10,6 +10,8 @@
 
 #include "driver.h"
 
+enum { PAUSE_US = 50, PAUSE_MAX_US = 2000 };
+
 struct host_work {
 	struct host_work *next;
 	struct moment after;
@@ -34,6 +36,8 @@ struct host_queue {
 	pthread_cond_t change;
 	struct host_work *first, **last;
 	bool quit;
+	/* the .seq of a function or a copy that is under way; 0: none is */
+	uint64_t running;
 };
 
 static __thread bool inside;
@@ -65,7 +69,6 @@ static enum device_status look_at_other(const struct host_work *w)
 
 static enum device_status await_other(const struct host_work *w)
 {
-	enum { PAUSE_US = 50, PAUSE_MAX_US = 2000 };
 	unsigned int pause = PAUSE_US;
 	enum device_status s;
 
@@ -84,6 +87,26 @@ static void copy_lines(const struct host_lines *c)
 		memcpy(c->to + i * c->to_pitch, c->from + i * c->from_pitch, c->width);
 }
 
+static void set_running(struct host_queue *q, uint64_t seq)
+{
+	pthread_mutex_lock(&q->lock);
+	q->running = seq;
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* The context's error is looked at with .running set: see host_settle(). */
+static void carry_out(struct host_queue *q, const struct host_work *w)
+{
+	set_running(q, w->seq);
+	if (__atomic_load_n(&q->ctx->sticky, __ATOMIC_ACQUIRE))
+		;
+	else if (w->copy.lines)
+		copy_lines(&w->copy);
+	else
+		w->fn(w->data);
+	set_running(q, 0);
+}
+
 /* After an error no host function is called; a callback gets the error. */
 static void call(struct host_queue *q, const struct host_work *w)
 {
@@ -95,10 +118,8 @@ static void call(struct host_queue *q, const struct host_work *w)
 		failed = await_other(w) != DEVICE_OK && w->needed;
 	else if (w->callback)
 		w->callback(w->stream, r, w->data);
-	else if (!r && w->copy.lines)
-		copy_lines(&w->copy);
 	else if (!r)
-		w->fn(w->data);
+		carry_out(q, w);
 	inside = false;
 	if (failed)
 		stick(q->ctx, CUDA_ERROR_UNKNOWN);
@@ -165,6 +186,32 @@ void host_stop(CUcontext ctx)
 	pthread_mutex_destroy(&q->lock);
 	free(q);
 	ctx->host = NULL;
+}
+
+static bool runs(CUcontext ctx, unsigned int life, uint64_t upto)
+{
+	struct host_queue *q;
+	bool running = false;
+
+	pthread_mutex_lock(&ctx->lock);
+	q = ctx->life == life ? ctx->host : NULL;
+	if (q) {
+		pthread_mutex_lock(&q->lock);
+		running = q->running && q->running <= upto;
+		pthread_mutex_unlock(&q->lock);
+	}
+	pthread_mutex_unlock(&ctx->lock);
+	return running;
+}
+
+void host_settle(CUcontext ctx, unsigned int life, uint64_t upto)
+{
+	unsigned int pause = PAUSE_US;
+
+	while (runs(ctx, life, upto)) {
+		usleep(pause);
+		pause = pause < PAUSE_MAX_US ? pause * 2 : PAUSE_MAX_US;
+	}
 }
 
 static CUresult add(CUcontext ctx, CUstream s, struct host_work *w)

@@ -162,6 +162,114 @@ static void destroyed_by_two(void **state)
 	assert_int_equal(destroyed, 1);
 }
 
+/* ------------------------------------------------------------------ user objects and launches */
+
+/* a host function whose first call lasts until it is told; when its graph's user object ended */
+static struct {
+	bool began, told, over;		/* use __atomic */
+	bool early, ended;
+} held;
+
+static bool is(const bool *what) { return __atomic_load_n(what, __ATOMIC_SEQ_CST); }
+static void make(bool *what) { __atomic_store_n(what, true, __ATOMIC_SEQ_CST); }
+
+static void hold(void *data)
+{
+	if (__atomic_exchange_n(&held.began, true, __ATOMIC_SEQ_CST))
+		return;
+	while (!is(&held.told))
+		usleep(1000);
+	make(&held.over);
+}
+
+static void object_ends(void *data)
+{
+	held.early = !is(&held.over);
+	held.ended = true;
+}
+
+static void *tell_later(void *data)
+{
+	usleep(50000);
+	make(&held.told);
+	return NULL;
+}
+
+/* Returns an executable graph whose host function waits. The graph refers to a user object. */
+static CUgraphExec waiting_graph(void)
+{
+	const CUDA_HOST_NODE_PARAMS p = { hold, NULL };
+	CUuserObject object;
+	CUgraphNode node;
+	CUgraphExec exec;
+	CUgraph graph;
+
+	memset(&held, 0, sizeof(held));
+	OK(cuUserObjectCreate(&object, &held, object_ends, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	OK(cuGraphCreate(&graph, 0));
+	OK(cuGraphAddHostNode(&node, graph, NULL, 0, &p));
+	OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	OK(cuGraphDestroy(graph));
+	return exec;
+}
+
+static void await_begin(void)
+{
+	unsigned int ms = 10000;
+
+	while (ms-- && !is(&held.began))
+		usleep(1000);
+	assert_true(is(&held.began));
+}
+
+/* The user object ends with the executable graph, and not before the function has returned. */
+static void destroy_and_see(CUgraphExec exec)
+{
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, tell_later, NULL), 0);
+	OK(cuGraphExecDestroy(exec));
+	pthread_join(t, NULL);
+	assert_true(held.ended);
+	assert_false(held.early);
+}
+
+/* A launch is under way in one context, and the last one was in another context. */
+static void launched_in_two_contexts(void **state)
+{
+	CUgraphExec exec = waiting_graph();
+	CUcontext second;
+
+	OK(cuGraphLaunch(exec, NULL));
+	await_begin();
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	OK(cuGraphLaunch(exec, NULL));
+	destroy_and_see(exec);
+	OK(cuCtxDestroy_v2(second));
+}
+
+/* The context has an error, after which its GPU's work is over, but not the host function. */
+static void launched_and_broken(void **state)
+{
+	CUgraphExec exec = waiting_graph();
+	CUstream stream;
+	CUfunction f;
+	CUmodule m;
+	void *out = NULL, *params[] = { &out };
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuGraphLaunch(exec, NULL));
+	await_begin();
+	fake_fail_after = 0;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+	assert_int_equal(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+	fake_fail_after = -1;
+	destroy_and_see(exec);
+}
+
 /* ------------------------------------------------------------------ destructors and locks */
 
 /* How often the destructor ran, and with a lock held. Use __atomic. */
@@ -341,6 +449,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(without_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(destroyed_by_two, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(launched_in_two_contexts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(launched_and_broken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_with_its_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_with_its_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(does_not_end_in_a_launch, set_up, tear_down),
