@@ -68,10 +68,11 @@ struct seen {
 	/*
 	 * Entries for the channels and groups that have to leave in this switch, then for up to
 	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
-	 * group. .looks: how often an engine was seen to work for it; a reading that finds two
-	 * engines at work for it adds 2.
+	 * group. .vgpu: id of its vGPU, 0 for none; of further entries set by seen_name(). .looks:
+	 * how often an engine was seen to work for it; a reading that finds two engines at work for
+	 * it adds 2.
 	 */
-	struct { u32 status, looks; } at[MAX_LOADED + SEEN_MAX];
+	struct { u32 status, vgpu, looks; } at[MAX_LOADED + SEEN_MAX];
 	u32 leaving;		/* number of entries for what has to leave; they are the first */
 	/* .nr: entries in .at. .looks: number of readings */
 	u32 nr, looks;
@@ -271,9 +272,11 @@ static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loade
 	u32 i;
 
 	*w = (struct seen){ .gpu = gpu, .leaving = nr, .nr = nr };
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		w->at[i].vgpu = l[i].vgpu;
 		w->at[i].status = PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, l[i].id) |
 				  (l[i].tsg ? PFIFO_STATUS_TSG : 0);
+	}
 }
 
 /*
@@ -309,11 +312,35 @@ static void see_engines(void *arg)
 	}
 }
 
+/* Tells whether @st names a channel of the host. */
+static bool names_host(u32 st)
+{
+	return !(st & PFIFO_STATUS_TSG) && FIELD_GET(PFIFO_STATUS_ID, st) < KVGPU_GROUP;
+}
+
+/*
+ * Sets .vgpu of the entries in @w for channels and groups that do not have to leave. Such a channel
+ * is the owner's, because those that have to leave have entries from the start. So a channel that
+ * was unbound since the reading counts for the owner. While the chip is open, it counts for no
+ * vGPU. gpu->lock is held.
+ */
+static void seen_name(struct kvgpu_chip *chip, struct seen *w)
+{
+	const struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	u32 i;
+
+	for (i = w->leaving; i < w->nr; i++) {
+		m = vmach_status_owner(chip, w->at[i].status);
+		if (!m && !s->open && !names_host(w->at[i].status))
+			m = s->owner;
+		w->at[i].vgpu = m ? m->v->id : 0;
+	}
+}
+
 /*
  * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
- * for channels that did not fit into @w counts for the owner of the chip: the channels that have to
- * leave have entries from the start, so a channel without an entry is the owner's. While the chip
- * is open, such work counts for no vGPU.
+ * for channels that did not fit into @w counts as seen_name() says. Call seen_name() before.
  */
 static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 {
@@ -321,24 +348,9 @@ static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
 	u32 i, looks = !s->open && s->owner == m ? w->lost : 0;
 
 	for (i = 0; i < w->nr; i++)
-		if (vmach_status_owner(w->gpu->chip, w->at[i].status) == m)
+		if (w->at[i].vgpu == m->v->id)
 			looks += w->at[i].looks;
 	return min(looks, w->looks);
-}
-
-/*
- * Tells whether a reading in @w saw an engine work for @l. Goes by the id only, because the channel
- * may be unbound by now.
- */
-static bool chan_was_seen(const struct seen *w, const struct loaded *l)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr; i++)
-		if (w->at[i].looks && FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == l->id &&
-		    !!(w->at[i].status & PFIFO_STATUS_TSG) == l->tsg)
-			return true;
-	return false;
 }
 
 /*
@@ -435,7 +447,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 		/* @m took long to leave: take it as at work */
 		m->slice.busy |= now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
-		m->slice.busy |= chan_was_seen(w, l) || count_looks(w, m);
+		m->slice.busy |= count_looks(w, m) > 0;
 		charge_leaver(m, began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
@@ -475,6 +487,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, see_engines, &seen);
 		see_engines(&seen);
+		seen_name(chip, &seen);
 		note_leaver(chip, &l[i], &seen, began, now);
 		began = ktime_get_ns();
 	}

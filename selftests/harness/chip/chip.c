@@ -451,7 +451,7 @@ static u32 engine_status(const struct context *c)
 
 static u32 copy_engine_status(u32 e)
 {
-	if (e > 1 || harness_now >= chip.switch_until)
+	if (e != 3 || harness_now >= chip.switch_until)
 		return 0;
 	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
 	       FIELD_PREP(PFIFO_STATUS_ID, chip.switching);

@@ -105,7 +105,7 @@ void chip_at_work(u16 chid, bool on);
  * none such.
  */
 bool chip_switch_timeout(void);
-/* For @ns from now on, the status of a copy engine says that it saves channel @chid. */
+/* For @ns from now on, the status of the copy engine of runlist 0 says that it saves @chid. */
 void chip_switch(u16 chid, u64 ns);
 /* @on: the host's copies wait, with the words they had when they were rung for. */
 void chip_copy_hold(bool on);
