@@ -429,7 +429,7 @@ struct kvgpu_machine {
 	u16 runl_nr[KVGPU_MAX_RUNL];
 	s16 htsg[GK110_FIFO_NR_TSG];	/* guest's id of a TSG -> the chip's; -1: none */
 	u32 nr_tsgs;			/* number of TSGs with an id of the chip */
-	/* the guest's TSGs that are in use, computed by drop_groups() */
+	/* scratch: the guest's TSGs in use (drop_groups()), or in the new list (publish_list()) */
 	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
 	/* most entries of one list, headers of TSGs included: the vGPU's share of channel ids */
 	u32 runl_max;

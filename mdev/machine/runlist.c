@@ -69,10 +69,14 @@ void vmach_runlists_fini(struct kvgpu_vgpu *v)
 
 /* --------------------------------------------------- translate a guest's list to the chip's ids */
 
-/* Argument of list_id_map(): the vGPU, and the guest's and the chip's number of the runlist. */
+/*
+ * Argument of list_id_map(): the vGPU, the guest's and the chip's number of the runlist, and a bit
+ * for each of the guest's groups that the new list has already.
+ */
 struct translate {
 	struct kvgpu_vgpu *v;
 	u8 grunl, hrunl;
+	unsigned long *listed;
 };
 
 /*
@@ -112,10 +116,15 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 		return -1;
 	/*
 	 * Take no new id here. note_members() has taken the ids, and has stored each in the
-	 * channels of its group.
+	 * channels of its group. The chip gets a group once: what it does with a second header of
+	 * a group, before other channels, is not known.
 	 */
-	if (tsg)
+	if (tsg) {
+		if (test_bit(id, t->listed))
+			return -1;
+		__set_bit(id, t->listed);
 		return t->v->m->htsg[id];
+	}
 	c = vmach_chan_find(t->v, (gchid_t){ id });
 	if (!c || c->dead || c->grunl != t->grunl || c->hrunl != t->hrunl)
 		return -1;
@@ -249,10 +258,11 @@ static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
-	struct translate t = { .v = v, .hrunl = hrunl };
+	struct translate t = { .v = v, .hrunl = hrunl, .listed = m->tsgs_used };
 	u32 nr = 0, guest_nr = 0, r;
 	int ret;
 
+	bitmap_zero(t.listed, GK110_FIFO_NR_TSG);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
 		if (m->blocked & BIT(r))
 			continue;

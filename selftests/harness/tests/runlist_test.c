@@ -111,6 +111,32 @@ static void groups(void **state)
 	setup_end();
 }
 
+/*
+ * The chip gets a group's header once, from all runlists of the guest together. Otherwise two
+ * PBDMAs might have the group, and a preempt of it might end when one of them has left it.
+ */
+static void a_group_twice(void **state)
+{
+	u64 list[] = { group(7, 1), 1, group(7, 2), 2, 3, group(8, 1), 4, group(7, 1), 5, 6 };
+	u32 nr, i, headers = 0;
+
+	begin(1);
+	g_list(g, list, ARRAY_SIZE(list));
+	nr = chip_list(0, entry);
+	for (i = 0; i < nr; i++)
+		headers += !!(entry[i] & RUNLIST_TSG);
+	if (headers != 2)
+		harness_fail("S5: the chip's list has %u headers of two groups", headers);
+	assert_int_equal(nr, 5);
+	assert_int_equal(place(g_hchid(g, 1)), 1);
+	assert_int_equal(place(g_hchid(g, 4)), 3);
+	assert_int_equal(place(g_hchid(g, 6)), 4);
+	/* the next list has it again */
+	g_list(g, list + 2, 3);
+	assert_int_equal(chip_list(0, entry), 3);
+	setup_end();
+}
+
 static void blocked(void **state)
 {
 	u64 list[] = { 1, 2 };
@@ -217,6 +243,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_their_order),
 		cmocka_unit_test(groups),
+		cmocka_unit_test(a_group_twice),
 		cmocka_unit_test(blocked),
 		cmocka_unit_test(two_vgpus),
 		cmocka_unit_test(no_longer_than_the_chip_takes),
