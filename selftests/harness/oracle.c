@@ -3,6 +3,7 @@
  * oracle.h has the contracts. Reads the module's state without its locks. The only call of the
  * module is in counter().
  */
+#include "gk110/gr.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"
@@ -86,6 +87,33 @@ static bool is_nobodys(u64 at, u64 len)
 		if (w->made && at + len > w->v->part.v && at < w->v->part.v + w->v->part_size)
 			return false;
 	return !pool_find(at);
+}
+
+static u64 contexts;
+
+u64 oracle_contexts(void)
+{
+	return contexts;
+}
+
+void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
+{
+	const u32 *block = (const u32 *)chip_vram(inst + RAMIN_GR_CTX), *header;
+	u64 va = (block[0] & RAMIN_CTX_ADDR_LO) | (u64)(block[1] & 0xff) << 32;
+	u64 pte = mmu_translate(pd, va), at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12;
+	const struct pool_piece *p = pool_find(at);
+
+	if (!pte || world.gpu->chip->wedged)
+		return;
+	if (FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p ||
+	    p->owner != vgpu || !(pte & GMMU_PTE_PRIV))
+		harness_fail("S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's", when, vgpu, (unsigned long long)va);
+	/* The header of an image that is not written yet is 0: FECS takes no patches from it. */
+	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
+	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
+		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx", when, vgpu, (unsigned long long)va,
+			     (unsigned long long)header[1] << 8);
+	contexts++;
 }
 
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)

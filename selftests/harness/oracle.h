@@ -24,6 +24,14 @@ u32 oracle_vgpu_of_chan(u16 chid);
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when);
 void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
 /*
+ * S3: a channel of @vgpu is loaded, by the instance block at @inst and the directory at @pd. Fail
+ * the run if FECS would load a context that a guest can write, or a patch list at an address of a
+ * guest's choice. No context is mapped: nothing is checked.
+ */
+void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when);
+/* how many contexts oracle_context() has found mapped, since the program began */
+u64 oracle_contexts(void);
+/*
  * S2: a BAR shows memory of the host at DMA address @dma. The page must be mapped for DMA, and
  * pinned. Return it.
  */

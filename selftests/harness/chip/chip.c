@@ -143,6 +143,7 @@ static void look_at(struct context *c, const char *when)
 		return;
 	oracle_table(c->vgpu, c->inst, RAMIN_SIZE, when);
 	mmu_walk(c->pd, see_table, see_leaf, &l);
+	oracle_context(c->vgpu, c->inst, c->pd, when);
 }
 
 void chip_look(const char *when)

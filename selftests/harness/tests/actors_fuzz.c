@@ -2,13 +2,17 @@
 /*
  * Guests, VMMs and an admin that do anything at any time, on a chip that does what it likes. The
  * oracles are asked whenever something is freed, unpinned or unmapped, and about all mappings after
- * each step of a guest or VMM.
+ * each step of a guest or VMM. Half of a guest's steps are deep_step(): tables in any memory,
+ * contexts anywhere. In every other seed the second VMM has iommufd.
  *   actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
  */
 #include "gk110/bar.h"
+#include "gk110/falcon.h"
 #include "gk110/fifo.h"
+#include "gk110/gr.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
+#include "gk110/pci.h"
 #include "gk110/ram.h"
 #include "mdev/internal.h"
 #include "mdev/machine/internal.h"
@@ -19,6 +23,7 @@
 
 #define GUESTS		3
 #define CHANS		20
+#define SPACES		14		/* of deep_step(), with those of other steps */
 #define RAM		0x100000ull
 #define RANGES		4
 #define VMAS		6
@@ -39,7 +44,8 @@ static struct { u32 users; bool closing; } gate[GUESTS];
 static unsigned long vma[2][VMAS];
 static u64 steps;
 static u32 left;
-static u64 done[32], loads;
+static bool with_iommufd;
+static u64 done[32], loads, goldens;
 
 /* VFIO's core lets no thread call a device that is being closed. */
 static bool enter(u32 i)
@@ -132,6 +138,170 @@ static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 	g_enable(g, chan, true);
 }
 
+/* ---------------------------- a guest that knows tables, instance blocks and contexts (S1, S3) */
+
+static u64 any_ram(void)
+{
+	return RAM * (1 + harness_below(RANGES)) + harness_below(64) * 4096;
+}
+
+/* A number for an aperture of system memory. */
+static u64 system_memory(void)
+{
+	return 2 + harness_below(2);
+}
+
+static u64 big_table(u32 space)
+{
+	return G_PD(space) + 0x90000;
+}
+
+/* Write a directory entry, with tables of any space or in system memory, and any size. */
+static void write_pde(struct world_vgpu *g, u32 space)
+{
+	bool ram = !harness_below(8), big_ram = !harness_below(4);
+	u64 at = ram ? any_ram() : G_TABLE(harness_below(SPACES));
+	u64 big = big_ram ? any_ram() : big_table(harness_below(SPACES)), pde = 0;
+
+	if (harness_below(6))
+		pde |= FIELD_PREP(GMMU_PDE_SMALL_APERTURE,
+				  ram || !harness_below(4) ? system_memory() : 1) |
+		       FIELD_PREP(GMMU_PDE_SMALL_ADDR, at >> 12);
+	if (!harness_below(2))
+		pde |= FIELD_PREP(GMMU_PDE_BIG_APERTURE, harness_below(4) ? 1 : system_memory()) |
+		       FIELD_PREP(GMMU_PDE_BIG_ADDR, big >> 12);
+	if (!harness_below(4))
+		pde |= FIELD_PREP(GMMU_PDE_SIZE, harness_below(4));
+	g_store64(g, G_PD(space) + 8 * (harness_below(4) ? 0 : harness_below(6)), pde);
+}
+
+/* Return an entry of a table that leads to @vram or to system memory. */
+static u64 any_pte(u64 vram, u32 system_of_four)
+{
+	u64 pte = GMMU_PTE_VALID;
+
+	if (harness_below(4) < system_of_four)
+		pte |= FIELD_PREP(GMMU_PTE_APERTURE, system_memory()) |
+		       FIELD_PREP(GMMU_PTE_ADDR, any_ram() >> 12);
+	else
+		pte |= FIELD_PREP(GMMU_PTE_ADDR, vram >> 12);
+	if (!harness_below(7))
+		pte |= GMMU_PTE_PRIV | FIELD_PREP(GMMU_PTE_KIND, harness_below(256));
+	return pte;
+}
+
+static void write_big(struct world_vgpu *g, u32 space)
+{
+	u64 at = harness_below(4) ? G_DATA + harness_below(16) * 0x20000 :
+				    harness_random() & 0x3ffe0000;
+	u64 pte = any_pte(at, 1);
+
+	if (!harness_below(4))
+		pte &= ~GMMU_PTE_VALID;
+	g_store64(g, big_table(space) + 8 * harness_below(6), pte);
+}
+
+static void write_small(struct world_vgpu *g, u32 space)
+{
+	u64 at = harness_below(8) ? G_DATA + harness_below(64) * 4096 :
+				    harness_random() & 0x3ffff000;
+
+	g_store64(g, G_TABLE(space) + 8 * harness_below(160),
+		  harness_below(5) ? any_pte(at, 2) : 0);
+}
+
+/* Write an entry into memory of VMM @p, which may be a table or a directory. */
+static void write_in_ram(u32 p)
+{
+	u64 *ram = (u64 *)container_ram(c[p]), pte = harness_random();
+	u64 at = RAM * harness_below(4) + harness_below(64) * 4096;
+
+	if (harness_below(8))
+		pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_APERTURE, harness_below(4)) |
+		      FIELD_PREP(GMMU_PTE_ADDR, any_ram() >> 12);
+	ram[at / 8 + harness_below(harness_below(4) ? 64 : 512)] = pte;
+}
+
+/* Return an address for a context: near others, at the end of a table, or at the space's end. */
+static u64 any_context(void)
+{
+	if (harness_below(3))
+		return harness_below(12) * 0x8000ull;
+	if (harness_below(4))
+		return 0x7fe0000ull + harness_below(12) * 0x8000;
+	return 0xfffef00000ull + harness_below(64) * 0x8000;
+}
+
+static void write_inst(struct world_vgpu *g, u32 chan, u32 space)
+{
+	u64 at = G_INST(chan);
+
+	g_inst(g, chan, 0, harness_below(3) ? any_context() : 0);
+	g_store32(g, at + GMMU_INST_PDB_LO,
+		  harness_below(12) ? G_PD(space) : any_ram() | system_memory());
+	g_store32(g, at + GMMU_INST_LIMIT_LO, harness_below(4) ? 0xfffff000 : harness_random());
+	g_store32(g, at + GMMU_INST_LIMIT_HI, harness_below(2) ? 0xff : 0);
+}
+
+/* What a driver does to have the golden context written to its memory. */
+static void save_golden(struct world_vgpu *g, u32 chan)
+{
+	g_write(g, GR_FECS + FALCON_CPUCTL, FALCON_CPUCTL_START);
+	g_write(g, GR_FECS + FECS_WRCMD_DATA, FECS_CHAN_VALID | G_INST(chan) >> 12);
+	g_write(g, GR_FECS + FECS_WRCMD_CMD, FECS_OS_CMD_SET_CHAN);
+	g_write(g, GR_FECS + FECS_WRCMD_CMD, FECS_OS_CMD_SAVE);
+	goldens++;
+}
+
+/* Write the header of a context in the guest's memory, which names a patch list. */
+static void write_patches(struct world_vgpu *g)
+{
+	u64 at = G_DATA + harness_below(64) * 4096 + GR_CTX_OS_PATCH_COUNT;
+
+	g_store32(g, at, harness_below(3) ? harness_below(80) : harness_random());
+	g_store32(g, at + 4, harness_below(2) ? any_context() >> 8 : harness_random());
+}
+
+static void level_reset(struct world_vgpu *g)
+{
+	loff_t pos = ((loff_t)VFIO_PCI_CONFIG_REGION_INDEX << 40) + GK110_PCI_EXP_DEVCTL;
+	u32 val = PCI_EXP_DEVCTL_BCR_FLR;
+
+	ask();
+	g->dev->ops->write(g->dev, (char *)&val, 4, &pos);
+}
+
+static void deep_step(struct world_vgpu *g, u32 chan)
+{
+	u32 space = harness_below(SPACES), p = g == &world.vgpu[2];
+
+	switch (harness_below(12)) {
+	case 0: write_pde(g, space); break;
+	case 1: case 2: write_big(g, space); break;
+	case 3: case 4: write_small(g, space); break;
+	case 5:
+		write_in_ram(p);
+		write_in_ram(p);
+		break;
+	case 6: case 7: write_inst(g, chan, space); break;
+	case 8: save_golden(g, chan); break;
+	case 9: write_patches(g); break;
+	case 10:
+		if (!harness_below(40))
+			level_reset(g);
+		break;
+	default:
+		write_pde(g, space);
+		write_small(g, space);
+		write_inst(g, chan, space);
+		g_unbind(g, chan);
+		g_bind(g, chan);
+		g_enable(g, chan, true);
+	}
+}
+
+/* ------------------------------------------------------------------ any step of a guest */
+
 static void guest_step(struct world_vgpu *g, u32 what)
 {
 	u32 chan = 1 + harness_below(CHANS), space = harness_below(G_SPACES),
@@ -184,13 +354,21 @@ static void guest(void *arg)
 		what = harness_below(20);
 		done[what]++;
 		harness_trace("step %u of a guest", what);
-		guest_step(arg, what);
+		if (harness_below(2))
+			deep_step(arg, 1 + harness_below(CHANS));
+		else
+			guest_step(arg, what);
 		leave(i);
 		world_check("after a guest's step");
 	}
 }
 
 /* ---------------------------------------------------------------- a VMM: number 0 has two vGPUs */
+
+static bool open_it(u32 i, struct container *con)
+{
+	return i == 2 && with_iommufd ? world_open_ioas(i, con) : world_open(i, con);
+}
 
 static void reopen(u32 i, struct container *con)
 {
@@ -206,7 +384,7 @@ static void reopen(u32 i, struct container *con)
 		world_unmake(i);
 	if (!world.vgpu[i].made)
 		world_make(i);
-	if (world.vgpu[i].made && world_open(i, con)) {
+	if (world.vgpu[i].made && open_it(i, con)) {
 		u32 s;
 
 		for (s = 0; s < G_SPACES; s++)
@@ -268,6 +446,32 @@ static void interrupts(u32 i)
 	}
 }
 
+static void unmap(u32 p, u64 at)
+{
+	ask();
+	if (p && with_iommufd)
+		ioas_unmap(c[p], at, RAM);
+	else
+		container_unmap(c[p], at, RAM);
+}
+
+/* Detach and attach vGPU @i of a VMM that has iommufd. Of another, change what it may lock. */
+static void attach_or_limit(u32 p, u32 i)
+{
+	if (!p || !with_iommufd) {
+		container_lock_limit(c[p], harness_below(2) ? 0 : 1 + harness_below(60));
+		return;
+	}
+	if (!enter(i))
+		return;
+	if (!harness_below(3)) {
+		ask();
+		ioas_detach(world.vgpu[i].dev);
+		ioas_attach(world.vgpu[i].dev);
+	}
+	leave(i);
+}
+
 static void vmm(void *arg)
 {
 	u32 p = (unsigned long)arg, i, k;
@@ -278,10 +482,7 @@ static void vmm(void *arg)
 		k = harness_below(VMAS);
 		at = RAM * (1 + harness_below(RANGES));
 		switch (harness_below(16)) {
-		case 0: case 1: case 2:
-			ask();
-			container_unmap(c[p], at, RAM);
-			break;
+		case 0: case 1: case 2: unmap(p, at); break;
 		case 3: case 4: case 5:
 			ask();
 			container_map(c[p], at, RAM * harness_below(4), RAM);
@@ -323,6 +524,7 @@ static void vmm(void *arg)
 				reopen(i, c[p]);
 			}
 			break;
+		case 13: attach_or_limit(p, i); break;
 		default: interrupts(i);
 		}
 		world_check("after a VMM's step");
@@ -372,6 +574,7 @@ static void run(u64 seed, u32 nr)
 
 	memset(gate, 0, sizeof(gate));
 	memset(vma, 0, sizeof(vma));
+	with_iommufd = seed % 2;
 	p.oversleep_ns = seed % 4 == 3 ? 50000 : 0;
 	world_begin(&quiet, seed % 4 == 3 ? &faulty : &wild);
 	for (i = 0; i < 2; i++) {
@@ -420,6 +623,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < 20; i++)
 		printf(" %llu", (unsigned long long)done[i]);
 	printf("; %llu loads of channels, %u rounds of an unmap at most\n", (unsigned long long)loads, container_most_rounds());
+	printf("%llu looks at contexts, %llu golden contexts\n", (unsigned long long)oracle_contexts(), (unsigned long long)goldens);
 	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
 	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
 				    world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
@@ -429,5 +633,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)world_asked[ASKED_CALL]);
 	if (steps > 2000 && loads < steps / 100)
 		harness_fail("next to nothing ran");
+	if (steps > 2000 && !oracle_contexts())
+		harness_fail("no context was loaded");
 	return 0;
 }
