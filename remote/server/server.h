@@ -417,11 +417,8 @@ uint64_t array_takes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels);
 
 /* ---------------------------------------------- text.c: the library's standard output and error */
 
-/*
- * Catch standard output and error from now on. *log: writes to the former standard error. 0 or
- * -errno.
- */
-int text_catch(struct server *s, FILE **log);
+/* Catch standard output and error from now on. 0 or -errno. */
+int text_catch(struct server *s);
 void text_send(struct server *s);
 void text_free(struct server *s);
 

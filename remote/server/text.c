@@ -74,15 +74,13 @@ static bool is_new(const struct caught *c)
 	return any;
 }
 
-int text_catch(struct server *s, FILE **log)
+int text_catch(struct server *s)
 {
-	int r, fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	int r;
 
-	*log = fd < 0 ? NULL : fdopen(fd, "w");
 	s->text = calloc(1, sizeof(*s->text));
-	if (!*log || !s->text)
+	if (!s->text)
 		return -ENOMEM;
-	setvbuf(*log, NULL, _IOLBF, 0);
 	fflush(stdout);
 	r = catch(&s->text->of[0], STDOUT_FILENO);
 	return r ? r : catch(&s->text->of[1], STDERR_FILENO);

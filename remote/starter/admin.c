@@ -56,12 +56,14 @@ static void drop(struct admin *a)
 void admin_accept(struct starter *s)
 {
 	int fd = accept4(s->admin_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct address_source from;
 	unsigned int i, nr;
 
 	if (fd < 0)
 		return;
 	if (is_process_of_client(s, fd)) {
-		say_of_clients("a client's process tried to become an admin: it may have been taken over");
+		from = address_of_source(fd);
+		say_of_clients(ABOUT_PROCESSES, &from, "a client's process tried to become an admin: it may have been taken over");
 		close(fd);
 		return;
 	}

@@ -104,7 +104,7 @@ static bool make_folder(const char *folder)
 {
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		return true;
-	say_of_clients("%s: %s", folder, strerror(errno));
+	say_of_clients(ABOUT_PROCESSES, NULL, "%s: %s", folder, strerror(errno));
 	return false;
 }
 
@@ -145,7 +145,8 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 		return;
 	fine = limit_program(program, pid, tasks) && fine;
 	if (!fine)
-		say_of_clients("%s: not all limits could be set: %s", client, strerror(errno));
+		say_of_clients(ABOUT_PROCESSES, NULL, "%s: not all limits could be set: %s", client,
+			       strerror(errno));
 }
 
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last)

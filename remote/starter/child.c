@@ -31,6 +31,9 @@ struct child {
 	struct line line;			/* .fd is -1 at a place */
 	struct kvgpu_remote_place *place;	/* NULL: the client came by a socket */
 	int report;
+	int log;	/* a pipe: the process's lines, read by the first process */
+	/* a copy of the log for frames as text, where these are wanted; else -1 */
+	int dump;
 	int bell;	/* the descriptor that rings the arbiter of turns; -1: there is none */
 	struct tls_credentials *credentials;
 	struct report said;
@@ -105,7 +108,10 @@ static void fail(const char *what, const char *why)
 	_exit(1);
 }
 
-/* keep the standard descriptors and @fds; all others are the first process's, and are closed */
+/*
+ * Keep @fds; all others are the first process's, and are closed, but the standard ones are replaced
+ * by take_standard().
+ */
 static void let_go(int **fds, unsigned int n)
 {
 	unsigned int i;
@@ -123,10 +129,25 @@ static void let_go(int **fds, unsigned int n)
 	closefrom(FIRST_FD + n);
 }
 
+/*
+ * The first process's standard descriptors are its log, and may be a terminal. What the library
+ * writes before text_catch() are lines of this process.
+ */
+static void take_standard(const struct child *c)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(c->log, STDOUT_FILENO) < 0 ||
+	    dup2(c->log, STDERR_FILENO) < 0)
+		fail("descriptors", strerror(errno));
+	close(nothing);
+	log_part(c->log);
+}
+
 static void keep_own(struct child *c)
 {
-	int *fds[4] = { &c->report, &c->line.fd }, *of_place[2];
-	unsigned int n = 2;
+	int *fds[6] = { &c->report, &c->line.fd, &c->log }, *of_place[2];
+	unsigned int n = 3;
 
 	if (c->place) {
 		kvgpu_remote_place_descriptors(c->place, of_place);
@@ -136,7 +157,10 @@ static void keep_own(struct child *c)
 	}
 	if (c->bell >= 0)
 		fds[n++] = &c->bell;
+	if (c->dump >= 0)
+		fds[n++] = &c->dump;
 	let_go(fds, n);
+	take_standard(c);
 }
 
 static void default_signals(void)
@@ -252,12 +276,15 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 			    	.blas = c->s->conf->blas,
 					 .rand = c->s->conf->rand, .complain = say } };
 	pthread_t watcher;
-	int r = text_catch(&s, &log_to);
+	int r = text_catch(&s);
 
 	if (r)
 		fail("the library's output can't be caught", strerror(-r));
-	if (c->s->dump)
-		s.options.dump = log_to;
+	if (c->dump >= 0) {
+		s.options.dump = fdopen(c->dump, "w");
+		if (s.options.dump)
+			setvbuf(s.options.dump, NULL, _IOLBF, 0);
+	}
 	if (server_init(&s) || (c->bell >= 0 && gate_begin(&s, door_of(counters), c->bell)))
 		fail("serving", "out of memory");
 	if (pthread_create(&watcher, NULL, watch, port))
@@ -268,10 +295,12 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 }
 
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
-		int report, struct counters *counters)
+		int report, int log, struct counters *counters)
 {
 	struct child c = { .s = s,
 			   .report = report,
+			   .log = log,
+			   .dump = s->dump ? fcntl(fileno(s->dump), F_DUPFD_CLOEXEC, 64) : -1,
 			   .bell = arbiter_bell(),
 			   .line = { .fd = fd, .by_writev = true },
 			   .place = l->place };

@@ -38,6 +38,7 @@ struct client *client_place(struct starter *s)
 		if (page == MAP_FAILED)
 			return NULL;
 		*c = (struct client){ .report = -1,
+				      .log = -1,
 				      .life = -1,
 				      .program = -1,
 				      .counters = page,
@@ -118,6 +119,8 @@ void client_gone(struct starter *s, struct client *c)
 	tenants_leave(s, c);
 	if (c->report >= 0)
 		close(c->report);
+	if (c->log >= 0)
+		close(c->log);
 	if (c->life >= 0)
 		close(c->life);
 	if (c->program >= 0)
@@ -128,7 +131,7 @@ void client_gone(struct starter *s, struct client *c)
 			listen_lost(s, c->place);
 	}
 	munmap(c->counters, PAGE);
-	*c = (struct client){ .report = -1, .life = -1, .program = -1 };
+	*c = (struct client){ .report = -1, .log = -1, .life = -1, .program = -1 };
 }
 
 void clean(char *text, size_t size)

@@ -27,7 +27,7 @@ enum { TLS_RECORD_HEAD = 5 };	/* bytes */
 /* the hall's size follows the descriptors that clients' processes, places and admins leave */
 bool hall_begin(struct starter *s)
 {
-	uint64_t beside = 3 * s->nr_clients + 16 * s->nr_listeners + 64;
+	uint64_t beside = 4 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
 	unsigned int i;
 
@@ -48,7 +48,7 @@ bool hall_begin(struct starter *s)
 }
 
 /* sources that are no IPv6 address have their family in the upper half of .net */
-static uint64_t site_of(const struct address_source *a)
+uint64_t hall_site(const struct address_source *a)
 {
 	uint64_t family = a->net >> 32;
 
@@ -68,7 +68,7 @@ static void count_in_hall(struct starter *s, const struct address_source *from, 
 	for (i = 0; i < s->nr_hall; i++) {
 		struct caller *c = &s->hall[i];
 
-		if (c->fd < 0 || site_of(&c->from) != site_of(from))
+		if (c->fd < 0 || hall_site(&c->from) != hall_site(from))
 			continue;
 		c->beside.site += more;
 		c->beside.net += c->from.net == from->net ? more : 0;
@@ -87,7 +87,7 @@ static void drop(struct starter *s, struct caller *c, const char *why)
 	char peer[PEER_TEXT];
 
 	address_of_peer(c->fd, peer, sizeof(peer));
-	say_of_clients("%s: %s: ended", peer, why);
+	say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: %s: ended", peer, why);
 	close(c->fd);
 	hall_forget(s, c);
 	s->refused++;
@@ -96,7 +96,7 @@ static void drop(struct starter *s, struct caller *c, const char *why)
 static void count(struct number *n, const struct address_source *a,
 		  const struct address_source *from)
 {
-	n->site += site_of(a) == site_of(from);
+	n->site += hall_site(a) == hall_site(from);
 	n->net += a->net == from->net;
 	n->one += same(a, from);
 }
@@ -297,7 +297,7 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		if (c->state != CLIENT_NEW || (!full && site_of(&c->from) != site_of(from)))
+		if (c->state != CLIENT_NEW || (!full && hall_site(&c->from) != hall_site(from)))
 			continue;
 		n = number_of_newcomers(s, &c->from);
 		at = may_go_at(c, &n, &own);

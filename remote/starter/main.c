@@ -19,8 +19,6 @@
 #include "ops.h"	/* made of remote/api.def */
 #include "starter.h"
 
-enum { LINES_A_MINUTE = 30 };
-
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
 	"                     [--cublas FILE] [--curand FILE] [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
@@ -37,65 +35,6 @@ static const char usage[] =
 	"  --users FIRST   each client's process has a user number of its own from FIRST on; without --config: none\n"
 	"  --dump          frames as text on standard error\n"
 	"  KVGPU_REMOTE_SPIN_US in the environment: how long it looks for a frame before it sleeps, on an aperture (50)\n";
-
-FILE *log_to;
-static bool for_journal;	/* the journal writes name and process before each line */
-
-/* by systemd.exec(5): JOURNAL_STREAM has device and inode of the journal's socket */
-static bool is_journal(int fd)
-{
-	const char *stream = getenv("JOURNAL_STREAM");
-	char own[64];
-	struct stat st;
-
-	if (!stream || fstat(fd, &st))
-		return false;
-	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	return !strcmp(stream, own);
-}
-
-static void say_line(const char *format, va_list args)
-{
-	char line[512];
-
-	vsnprintf(line, sizeof(line), format, args);
-	if (for_journal)
-		fprintf(log_to ? log_to : stderr, "%s\n", line);
-	else
-		fprintf(log_to ? log_to : stderr, "kvgpu-remoted[%d]: %s\n", (int)getpid(), line);
-}
-
-void say(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say_line(format, args);
-	va_end(args);
-}
-
-void say_of_clients(const char *format, ...)
-{
-	static uint64_t minute;
-	static unsigned int said, unsaid;
-	uint64_t now = now_ms() / 60000;
-	va_list args;
-
-	if (now != minute) {
-		if (unsaid)
-			say("%u more lines about clients were left out", unsaid);
-		said = unsaid = 0;
-		minute = now;
-	}
-	if (said == LINES_A_MINUTE) {
-		unsaid++;
-		return;
-	}
-	said++;
-	va_start(args, format);
-	say_line(format, args);
-	va_end(args);
-}
 
 /* ---------------------------- the command line: options that are keys of the configuration */
 
@@ -312,7 +251,7 @@ int main(int argc, char **argv)
 				    .admin_fd = -1 };
 	struct wishes w = { 0 };
 
-	for_journal = is_journal(STDERR_FILENO);
+	log_begin();
 	if (!read_options(argc, argv, &w) || w.help) {
 		fputs(usage, w.help ? stdout : stderr);
 		return w.help ? 0 : 2;

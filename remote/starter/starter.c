@@ -37,7 +37,7 @@ static bool make_room(struct starter *s, const struct address_source *from)
 		return true;
 	if (!go)
 		return false;
-	say_of_clients("%s: has not said who it is, and others wait: ended", go->peer);
+	say_of_clients(ABOUT_NEWCOMERS, &go->from, "%s: has not said who it is, and others wait: ended", go->peer);
 	client_kill(go);
 	s->refused++;
 	return true;
@@ -48,12 +48,19 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 {
 	struct counters *counters = c->counters;
 	unsigned int slot = c - s->clients;
-	int report[2];
+	int report[2], log[2], r = log_pipe(log);
 
 	c->place = l->place ? l : NULL;
 	l->taken = l->place;
+	if (r) {
+		say("pipe: %s", strerror(-r));
+		client_gone(s, c);
+		return;
+	}
+	c->log = log[0];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) {
 		say("socketpair: %s", strerror(errno));
+		close(log[1]);
 		client_gone(s, c);
 		return;
 	}
@@ -66,12 +73,13 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	if (!c->pid) {
 		clients_part(s, c, false);
 		arbiter_part(s);
-		child_main(s, slot, l, fd, report[1], counters);
+		child_main(s, slot, l, fd, report[1], log[1], counters);
 	}
 	clients_part(s, c, true);
 	if (l->place)
 		kvgpu_remote_place_served(l->place);
 	close(report[1]);
+	close(log[1]);
 	if (c->pid < 0) {
 		say("fork: %s", strerror(errno));
 		close(report[0]);
@@ -95,14 +103,15 @@ static bool take_one(struct starter *s, unsigned int listener)
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
 	struct address_source from;
 
+	if (fd >= 0)
+		from = address_of_source(fd);
 	if (fd >= 0 && is_process_of_client(s, fd)) {
-		say_of_clients("a client's process tried to become a client: it may have been taken over");
+		say_of_clients(ABOUT_PROCESSES, &from, "a client's process tried to become a client: it may have been taken over");
 		s->refused++;
 		close(fd);
 		return true;
 	}
 	if (fd >= 0) {
-		from = address_of_source(fd);
 		hall_enter(s, fd, listener, &from);
 		return true;
 	}
@@ -111,7 +120,7 @@ static bool take_one(struct starter *s, unsigned int listener)
 	if ((errno == EMFILE || errno == ENFILE) && hall_make_room(s))
 		return true;
 	if (errno != EAGAIN) {
-		say_of_clients("accept: %s", strerror(errno));
+		say_of_clients(ABOUT_NEWCOMERS, NULL, "accept: %s", strerror(errno));
 		usleep(100000);
 	}
 	return false;
@@ -258,7 +267,8 @@ static void take_report(struct starter *s, struct client *c)
 		refusal = judge(s, c, share, &why);
 		c->weight = share->weight;
 		if (refusal) {
-			say_of_clients("%s, %s: refused: %s", c->peer, c->who, why);
+			say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s, %s: refused: %s", c->peer,
+				       c->who, why);
 			s->refused++;
 		} else {
 			c->state = CLIENT_SERVED;
@@ -270,7 +280,7 @@ static void take_report(struct starter *s, struct client *c)
 		if (!answer(c, refusal))
 			client_kill(c);
 	} else if (n == (ssize_t)sizeof(r)) {
-		say_of_clients("%s: refused: %s", c->peer,
+		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: refused: %s", c->peer,
 			       *r.text ? r.text : "it says of itself what can't be");
 		s->refused++;
 	}
@@ -292,7 +302,7 @@ static void end_late_ones(struct starter *s)
 
 		if (c->state != CLIENT_NEW || c->deadline_ms > now)
 			continue;
-		say_of_clients("%s: has not said who it is within %llu s: ended", c->peer, (unsigned long long)s->conf->patience_s);
+		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: has not said who it is within %llu s: ended", c->peer, (unsigned long long)s->conf->patience_s);
 		client_kill(c);
 		s->refused++;
 	}
@@ -328,7 +338,7 @@ static void end_left_ones(struct starter *s)
 			note_left(c);
 		if (c->state != CLIENT_SERVED || !c->left_ms || c->left_ms + LEFT_MS > now)
 			continue;
-		say_of_clients("%s: its client has gone, and its process %d stays: ended", c->who, (int)c->pid);
+		say_of_clients(ABOUT_PROCESSES, &c->from, "%s: its client has gone, and its process %d stays: ended", c->who, (int)c->pid);
 		client_kill(c);
 	}
 }
@@ -345,8 +355,9 @@ static void reap(struct starter *s)
 			continue;
 		if (c->report >= 0)
 			take_report(s, c);
+		log_hear(c);
 		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
-			say_of_clients("the process of a client, %d (%s), was killed by signal %d", (int)pid,
+			say_of_clients(ABOUT_PROCESSES, &c->from, "the process of a client, %d (%s), was killed by signal %d", (int)pid,
 				       *c->who ? c->who : c->peer, WTERMSIG(status));
 		if (s->cgroups && c->tenant)
 			cgroup_end(c->tenant - s->tenants, c - s->clients,
@@ -376,6 +387,7 @@ struct source {
 		SOURCE_ADMIN,
 		SOURCE_ADMINS,
 		SOURCE_CLIENT,
+		SOURCE_LOG,
 		SOURCE_HALL,
 		SOURCE_LIFE } what;
 	unsigned int index;
@@ -385,7 +397,8 @@ struct sources {
 	struct pollfd *fds;
 	struct source *of;
 	unsigned int n;
-	int look_ms;		/* when to look at places again; -1: never by itself */
+	/* when to look at places, or read lines of clients, again; -1: never by itself */
+	int look_ms;
 };
 
 static void add(struct sources *p, int fd, int what, unsigned int index)
@@ -403,6 +416,15 @@ static int sooner(int ms, int other_ms)
 
 static void add_client(struct client *c, unsigned int index, struct sources *p)
 {
+	int ms;
+
+	if (c->state == CLIENT_NONE)
+		return;
+	ms = c->log >= 0 ? log_wait(c) : 0;
+	if (ms)
+		p->look_ms = sooner(p->look_ms, ms);
+	else
+		add(p, c->log, SOURCE_LOG, index);
 	if (c->state == CLIENT_NEW)
 		add(p, c->report, SOURCE_CLIENT, index);
 	if (c->state != CLIENT_SERVED || c->left_ms)
@@ -514,6 +536,10 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 		if (s->clients[of->index].report == fd)
 			take_report(s, &s->clients[of->index]);
 		break;
+	case SOURCE_LOG:
+		if (s->clients[of->index].log == fd)
+			log_hear(&s->clients[of->index]);
+		break;
 	case SOURCE_LIFE:
 		if (s->clients[of->index].life == fd || s->clients[of->index].program == fd)
 			note_left(&s->clients[of->index]);
@@ -566,7 +592,7 @@ static bool make_table(struct starter *s, struct sources *p)
 	s->tenants = calloc(s->nr_clients, sizeof(*s->tenants));
 	if (!s->clients || !s->tenants || !hall_begin(s))
 		return false;
-	n = 3 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
+	n = 4 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
 	p->fds = calloc(n, sizeof(*p->fds));
 	p->of = calloc(n, sizeof(*p->of));
 	for (i = 0; i < ADMINS; i++)

@@ -63,6 +63,7 @@ struct client {
 	pid_t pid;
 	uint64_t id;		/* never used again */
 	int report;		/* socket to the process; -1: its report was read */
+	int log;		/* pipe of the process's lines; -1: its end was read */
 	/* the client's own socket, looked at for its end; -1: the client came to a place */
 	int life;
 	/* the process that connected by a UNIX socket; negative: not known */
@@ -147,14 +148,33 @@ struct starter {
 	struct counters gone;		/* sums of clients that have ended */
 };
 
-/* ------------------------------------------------------------------ main.c */
+/* ------------------------------------------------------------------ log.c */
 
+/* before the first line: what standard error is */
+void log_begin(void);
 /* any thread but the arbiter's; in a client's process, too */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Say what clients can cause: at most so many lines a minute. The first process's own thread. */
-void say_of_clients(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* NULL: standard error. A client's process sets it before it makes a thread of its own. */
-extern FILE *log_to;
+/* Kinds of lines about clients. Each has budgets of its own, so that it can't hide another kind. */
+enum about {
+	ABOUT_NEWCOMERS,	/* refused, or ended before it was served */
+	ABOUT_PROCESSES,	/* what the first process sees of clients' processes */
+	BY_PROCESSES,		/* what these processes say */
+	NR_ABOUT
+};
+/*
+ * Say what clients can cause: at most so many lines a minute of each kind for each source. @from:
+ * NULL: of no source. The first process's own thread, as the functions below.
+ */
+void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The pipe of a client's process: ends[1] is the process's. 0 or -errno. */
+int log_pipe(int ends[2]);
+/* say what the process of @c has written; at its end set .log to -1 */
+void log_hear(struct client *c);
+/* 0: lines of @c may be said; else in how many ms its source has a budget again */
+int log_wait(const struct client *c);
+/* in a client's process, before it has a thread of its own: say() writes to @fd from here on */
+void log_part(int fd);
 
 /* ------------------------------------------------------------------ starter.c */
 
@@ -194,6 +214,8 @@ void hall_enter(struct starter *s, int fd, unsigned int listener,
 bool hall_make_room(struct starter *s);
 /* poll() has seen input at a connection, or @gone, its end, which drops it whatever it has sent */
 void hall_look(struct starter *s, struct caller *c, bool gone);
+/* the site of a source: its /48 of IPv6, its /24 of IPv4, or what it is else */
+uint64_t hall_site(const struct address_source *a);
 /* The ready connection that is next to get a newcomer's place, or NULL. */
 struct caller *hall_next(struct starter *s);
 /* Free the entry. Its descriptor stays open, and is the caller's. */
@@ -276,9 +298,12 @@ void arbiter_part(struct starter *s);
 
 /* ------------------------------------------------------------------ child.c */
 
-/* The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at a place. */
+/*
+ * The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at a place.
+ * @log: of log_pipe().
+ */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
-		int report, struct counters *counters) __attribute__((noreturn));
+		int report, int log, struct counters *counters) __attribute__((noreturn));
 /*
  * Call after the table of clients was made. Forks a process, confined and filtered as a client's,
  * which loads the library, prints an error if that fails, and ends.

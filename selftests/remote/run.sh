@@ -329,7 +329,7 @@ run_place()
 	wait $program
 	result $(($? != 2)) "the file is cut short: the program gets an error" "$(tail -n 1 "$work/said")"
 	no_children
-	grep -q "the aperture's memory is gone" "$work/server.log"
+	until_true grep -q "the aperture's memory is gone" "$work/server.log"
 	result $? "and the server's process says what happened"
 	stop_server
 }
@@ -375,7 +375,7 @@ run_forwards()
 	carrier unix
 	start_server --cublas "$work/none.so"
 	"$work/blas" > "$work/said" 2>&1
-	[ $? = 2 ] && grep -q 'the server has no libcublas' "$work/said" && grep -q 'cuBLAS: .*none.so' "$work/server.log"
+	[ $? = 2 ] && grep -q 'the server has no libcublas' "$work/said" && until_true grep -q 'cuBLAS: .*none.so' "$work/server.log"
 	result $? "forwarded: where the server has no libcublas both sides say so" "$(head -n 1 "$work/said")"
 	stop_server
 }
@@ -441,6 +441,8 @@ run_programs()
 
 # shellcheck source=selftests/remote/service.sh
 . selftests/remote/service.sh
+# shellcheck source=selftests/remote/taken.sh
+. selftests/remote/taken.sh
 # shellcheck source=selftests/remote/arm.sh
 . selftests/remote/arm.sh
 

@@ -99,7 +99,6 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 			    .options = { .memory = gpu->memory, .arena = gpu->arena,
 					 .complain = nursery_say } };
 	pthread_t watcher;
-	FILE *log;
 	int r = be_careful();
 
 	if (!r)
@@ -108,7 +107,7 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 	if (!r)
 		r = filter_tighten(FILTER_ON);
 	if (!r)
-		r = text_catch(&s, &log);
+		r = text_catch(&s);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch, s.port)) {
 		nursery_say("a server process: %s", strerror(r ? -r : ENOMEM));
 		_exit(1);

@@ -61,9 +61,8 @@ static void write_and_send(void)
 	enum { NR = sizeof(lengths) / sizeof(*lengths) };
 	static struct server s;
 	unsigned int i, events;
-	FILE *log;
 
-	if (text_catch(&s, &log))
+	if (text_catch(&s))
 		_exit(4);
 	check(&s, 5);
 	for (i = 0; i < NR * NR; i++) {

@@ -26,7 +26,7 @@ void say(const char *format, ...)
 {
 }
 
-void say_of_clients(const char *format, ...)
+void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
 {
 }
 

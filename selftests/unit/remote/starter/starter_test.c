@@ -32,12 +32,17 @@ void say(const char *format, ...)
 
 /* ------------------------------------------------- in the place of the starter's other files */
 
-void say_of_clients(const char *format, ...) { }
+void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
+{
+}
+int log_pipe(int ends[2]) { return -EMFILE; }
+void log_hear(struct client *c) { }
+int log_wait(const struct client *c) { return 0; }
 void child_try_library(const struct starter *s) { }
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last) { }
 
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
-		int report, struct counters *counters)
+		int report, int log, struct counters *counters)
 {
 	abort();
 }
