@@ -659,10 +659,37 @@ static void managed(void **state)
 	assert_int_equal(fake_last.bytes, 16);
 }
 
+static CUcontext entered;	/* the library's current context */
+static bool enters_none;
+
+static CUresult enter(CUcontext ctx)
+{
+	if (ctx && enters_none)
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	entered = ctx;
+	return CUDA_SUCCESS;
+}
+
+/* A context that the library refuses: none is current then, for the library as for the server. */
+static void refused_context(void **state)
+{
+	uint64_t other;
+
+	s.library.cuCtxSetCurrent = enter;
+	other = context();
+	context();
+	assert_non_null(entered);
+	enters_none = true;
+	OK(ASK(current, .ctx = other));
+	enters_none = false;
+	assert_int_equal(s.current, 0);
+	assert_null(entered);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(kernels_may_print),
+		ON_SERVER(kernels_may_print), ON_SERVER(refused_context),
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
 		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters),
