@@ -432,9 +432,10 @@ def library_map(entries):
 def library_h(entries):
     names = sorted(n for e in entries for n in names_of(e) if e.way != "refused" and not n.endswith(("_ptsz", "_ptds")))
     text = HEADER + "/* The library's entry points; one that it lacks is NULL. */\n#ifndef KVGPU_REMOTE_LIBRARY_H\n"
-    text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <cuda/driver/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
+    text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <stdbool.h>\n\n#include <cuda/driver/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
     text += " \\\n".join(f"\tname({n})" for n in names) + "\n\nstruct library {\n"
-    return text + "".join(f"\ttypeof({n}) *{n};\n" for n in names) + "};\n\n#endif\n"
+    text += "".join(f"\ttypeof({n}) *{n};\n" for n in names)
+    return text + "\tbool goes_on;\t/* after an error its streams go on, and only a question to it tells */\n};\n\n#endif\n"
 
 
 def case(e):

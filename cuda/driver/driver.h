@@ -274,6 +274,7 @@ struct CUctx_st {
 };
 
 /* init.c */
+API extern const char kvgpu_streams_go_on;	/* init.c */
 extern const struct device_ops *backend;	/* backend.c */
 extern pthread_mutex_t table;
 CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */

@@ -88,6 +88,12 @@ CUresult cuDriverGetVersion(int *version)
 	return CUDA_SUCCESS;
 }
 
+/*
+ * Its name tells kvgpu-remoted that a copy may be made though work before it in its stream ended
+ * with an error, such as a kernel's exception. Only a question tells of that.
+ */
+const char kvgpu_streams_go_on = 1;
+
 /* The vendor's static runtime asks for private tables. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {

@@ -14,6 +14,7 @@ bool library_load(struct library *l, const char *path, const char **why)
 	}
 #define FIND(name) l->name = (typeof(l->name))(uintptr_t)dlsym(library, #name);
 	LIBRARY_NAMES(FIND)
+	l->goes_on = dlsym(library, "kvgpu_streams_go_on");
 	*why = "it has no cuInit() and cuCtxCreate_v2(): no libcuda.so.1";
 	return l->cuInit && l->cuCtxCreate_v2;
 }

@@ -339,7 +339,7 @@ void *small_take(struct server *s);
 void small_put(struct server *s, void *bytes);
 /*
  * Before a copy of @n bytes to @bytes, which came from small_take(), write a mark to each word
- * there. Returns the mark; 0: copies of so many bytes have none.
+ * there. Returns the mark; 0: copies of so many bytes, or with this library, have none.
  */
 uint32_t small_mark(struct server *s, void *bytes, uint64_t n);
 /*

@@ -7,7 +7,9 @@
  * With a library whose pinned memory has no address on the device small_take() gives nothing.
  *
  * A question to an event that has happened takes a library longer than a look at the words that the
- * GPU copies. So these have a mark until then.
+ * GPU copies. So these have a mark until then. They tell of no error: so there is no mark with a
+ * library whose streams go on after one. cuda/ is such: on nouveau the channel outlives a kernel's
+ * exception, and a copy behind the kernel is made.
  */
 #include <stdlib.h>
 
@@ -94,7 +96,7 @@ uint32_t small_mark(struct server *s, void *bytes, uint64_t n)
 	uint32_t *word = bytes;
 	uint64_t i;
 
-	if (!n || n % sizeof(*word) || n > MARKED_MAX)
+	if (s->library.goes_on || !n || n % sizeof(*word) || n > MARKED_MAX)
 		return 0;
 	s->mark += MARK_STEP;
 	s->mark += !s->mark;

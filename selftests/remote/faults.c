@@ -379,6 +379,37 @@ static int quota(void)
 	return cuMemAlloc_v2(&p, 20 << 20) != CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/*
+ * A few bytes are copied behind a kernel that ends with an exception: the copy's call tells of it.
+ * Begins by itself: CUBIN has store_at(), and names nothing that prints.
+ */
+static int exceptions(const char *cubin)
+{
+	CUdeviceptr there, misaligned, nowhere = 0xdead000000ull;
+	unsigned int value = 1, i, wrong = 0;
+	CUfunction store;
+	CUresult r, later;
+
+	MUST(cuInit(0));
+	for (i = 0; i < 6; i++) {
+		MUST(cuCtxCreate_v2(&ctx, 0, 0));
+		MUST(cuModuleLoad(&module, cubin));
+		MUST(cuModuleGetFunction(&store, module, "store_at"));
+		MUST(cuMemAlloc_v2(&there, 4096));
+		MUST(cuMemcpyDtoH_v2(&value, there, sizeof(value)));
+		misaligned = there + 2;
+		MUST(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL,
+				    (void *[]){ i % 2 ? &misaligned : &nowhere, &i }, NULL));
+		r = cuMemcpyDtoH_v2(&value, there, sizeof(value));
+		later = cuCtxSynchronize();
+		printf("%s: the copy returns %d, a later call %d\n",
+		       i % 2 ? "misaligned" : "at no memory", r, later);
+		wrong += !r || r != later;
+		MUST(cuCtxDestroy_v2(ctx));
+	}
+	return wrong;
+}
+
 /* ----------------------------------------------------- not judged: what calls cost here and now */
 
 static int compare(const void *a, const void *b)
@@ -436,6 +467,8 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 
+	if (argc == 3 && !strcmp(argv[1], "exceptions"))
+		return exceptions(argv[2]);
 	for (i = 0; argc == 3 && i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(argv[1], modes[i].name)) {
 			begin(argv[2]);

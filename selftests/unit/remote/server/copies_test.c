@@ -232,6 +232,25 @@ static void words_that_come(void **state)
 	}
 }
 
+/* With a library whose streams go on after an error, words that came tell of none. */
+static void words_behind_errors(void **state)
+{
+	uint64_t st;
+
+	context();
+	st = stream();
+	s.library.cuMemcpyDtoHAsync_v2 = late;
+	s.library.goes_on = true;
+	fake_busy = 1;
+	OUT(4);
+	memcpy(late_to, &(uint32_t){ 1 }, 4);
+	assert_false(waits_look(&s));
+	fake_error = CUDA_ERROR_LAUNCH_FAILED;
+	assert_true(waits_look(&s));
+	fake_error = CUDA_SUCCESS;
+	assert_int_equal(fake_last.result, CUDA_ERROR_LAUNCH_FAILED);
+}
+
 static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
 
 /*
@@ -684,7 +703,8 @@ int main(void)
 		ON_SERVER(boxes_without_bytes), ON_SERVER(copies_without_end),
 		ON_SERVER(noted_until_waited),
 		ON_SERVER(registered_for_more),
-		ON_SERVER(words_that_come), ON_SERVER(small_answers), ON_SERVER(no_small_answers),
+		ON_SERVER(words_that_come), ON_SERVER(words_behind_errors),
+		ON_SERVER(small_answers), ON_SERVER(no_small_answers),
 		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),
 		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),
 		ON_SERVER(ferries_that_ended), ON_SERVER(ferries_in_use),
