@@ -60,6 +60,8 @@ struct gate {
 	bool begun;
 	/* when the segment began; how much of the time since then is accounted */
 	uint64_t begun_ns, measured;
+	/* .measured has time by the clock, so the next batch seems shorter than it was */
+	bool clocked;
 	/*
 	 * if no segment has begun: up to when this turn's time is accounted; 0: no segment was
 	 * there

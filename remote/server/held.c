@@ -52,7 +52,7 @@ static void serve_work(struct server *s, const struct kvgpu_remote_head *h, cons
 static bool may_take_long(uint16_t op)
 {
 	return op == OP_image || op == OP_link_add || op == OP_link_complete ||
-	       op == OP_cuCtxCreate_v2 || op == OP_cuCtxDestroy_v2 ||
+	       op == OP_cuCtxCreate_v2 || op == OP_cuCtxDestroy_v2 || op == OP_cuCtxDetach ||
 	       op == OP_cuDevicePrimaryCtxRetain || op == OP_cuDevicePrimaryCtxReset_v2 ||
 	       op == OP_cuDevicePrimaryCtxRelease_v2 || op == OP_blas_create ||
 	       op == OP_rand_create;
@@ -105,14 +105,17 @@ void gate_capture_ended(struct server *s)
 
 /*
  * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on an
- * H100.
+ * H100. The end of a context or a module gives back all that it has.
  */
 static bool gives_memory(uint16_t op)
 {
 	return op == OP_cuMemAlloc_v2 || op == OP_cuMemAllocPitch_v2 || op == OP_cuMemFree_v2 ||
 	       op == OP_managed || op == OP_cuArrayCreate_v2 || op == OP_cuArray3DCreate_v2 ||
 	       op == OP_cuArrayDestroy || op == OP_cuMipmappedArrayCreate ||
-	       op == OP_cuMipmappedArrayDestroy;
+	       op == OP_cuMipmappedArrayDestroy || op == OP_cuCtxDestroy_v2 ||
+	       op == OP_cuCtxDetach || op == OP_cuDevicePrimaryCtxRelease_v2 ||
+	       op == OP_cuDevicePrimaryCtxReset_v2 || op == OP_cuCtxSetLimit ||
+	       op == OP_cuModuleUnload;
 }
 
 static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)

@@ -621,8 +621,9 @@ void gate_capture_ended(struct server *s);
 /* the context is about to end, or has ended: forget its work */
 void gate_forget(struct server *s, uint64_t context);
 /*
- * The server itself makes the GPU work, and waits, without the client's turn: gate_beside_ends()
- * charges the time since gate_beside(), if nothing else does.
+ * The server itself makes the GPU work, and waits, whoever has the turn: gate_beside_ends() charges
+ * the time since gate_beside(), if nothing else does. In the client's turn it charges all of the
+ * turn's time that is not accounted yet.
  */
 uint64_t gate_beside(const struct server *s);
 void gate_beside_ends(struct server *s, uint64_t since_ns);

@@ -82,10 +82,35 @@ uint64_t gate_beside(const struct server *s)
 	return s->gate && see(&s->gate->door->closed) ? gate_now() : 0;
 }
 
-/* Charges nothing in a turn or beside untracked work: what they are charged has this time in it. */
+/*
+ * In a turn: charge the time up to @now that is not accounted yet. An event that happens later is
+ * charged from @now on.
+ */
+static void account_upto(struct gate *g, uint64_t since_ns, uint64_t now)
+{
+	uint64_t from = g->begun    ? g->begun_ns + g->measured :
+			g->ended_ns ? g->ended_ns :
+				      since_ns;
+
+	if (now <= from)
+		return;
+	account(g, now - from);
+	g->clocked = true;
+	if (g->begun)
+		g->measured = now - g->begun_ns;
+	else
+		g->ended_ns = now;
+}
+
+/*
+ * In a turn nothing else charges this time, if no event comes behind it. Without a turn it is in
+ * what untracked work is charged.
+ */
 void gate_beside_ends(struct server *s, uint64_t since_ns)
 {
-	if (since_ns && !s->gate->turn && !s->untracked)
+	if (since_ns && s->gate->turn)
+		account_upto(s->gate, since_ns, gate_now());
+	else if (since_ns && !s->untracked)
 		account(s->gate, gate_now() - since_ns);
 }
 
@@ -98,8 +123,9 @@ static void batch_is_through(struct server *s, struct batch *b)
 	account(g, ns);
 	if (ns > 2 * BATCH_NS)
 		g->most = g->most / 2 ? g->most / 2 : 1;
-	else if (ns < BATCH_NS / 2 && b->work >= g->most && g->most < WORK_MOST)
+	else if (ns < BATCH_NS / 2 && b->work >= g->most && g->most < WORK_MOST && !g->clocked)
 		g->most *= 2;
+	g->clocked = false;
 	drop_batch(s, b);
 }
 
@@ -198,8 +224,11 @@ void gate_forget(struct server *s, uint64_t context)
 	if (!g->begun || g->context != context)
 		return;
 	ns = gate_now() - g->begun_ns;
-	if (g->nr || g->work)
-		account(g, ns > g->measured ? ns - g->measured : 0);
+	if ((g->nr || g->work) && ns > g->measured) {
+		account(g, ns - g->measured);
+		g->measured = ns;
+	}
+	g->ended_ns = g->begun_ns + g->measured;
 	g->begun = false;
 	g->begin = NULL;
 	g->nr = g->work = g->nr_streams = 0;

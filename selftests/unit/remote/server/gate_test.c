@@ -58,11 +58,13 @@ static CUresult begin_capture(CUstream stream, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
-static CUresult synchronize(CUstream stream)
+static CUresult slowly(void)
 {
-	usleep(5000);
+	usleep(6000);
 	return CUDA_SUCCESS;
 }
+
+static CUresult synchronize(CUstream stream) { return slowly(); }
 
 static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
 {
@@ -187,6 +189,17 @@ static void go_on(bool quiet)
 	gate_go_on(&s);
 }
 
+static void until_given_back(uint32_t turn)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100 && door.done != turn; i++) {
+		usleep(300);
+		go_on(true);
+	}
+	assert_int_equal(door.done, turn);
+}
+
 static void alone(void **state)
 {
 	fill_with(1);
@@ -305,11 +318,7 @@ static void unwanted(void **state)
 	assert_int_equal(fills, 1000);
 	assert_int_equal(door.done, 0);
 	/* without work the turn is given back after a moment */
-	for (i = 0; i < 100 && !door.done; i++) {
-		usleep(300);
-		go_on(true);
-	}
-	assert_int_equal(door.done, 1);
+	until_given_back(1);
 	assert_int_equal(door.want, 0);
 }
 
@@ -560,6 +569,8 @@ static void captured(void **state)
  */
 static void at_once(void **state)
 {
+	uint64_t used;
+
 	s.library.cuStreamSynchronize = synchronize;
 	ASK(managed_in, .dst = 4096, .bytes = 64);
 	assert_int_equal(door.used, 0);
@@ -569,25 +580,31 @@ static void at_once(void **state)
 	door.used = 0;
 	ASK(managed_out, .src = 4096, .bytes = 64);
 	assert_true(door.used >= 5000000);
+	/* in a turn too, and the GPU time of work before and behind it is not charged again */
 	door.used = 0;
-	took_ms = 0;
-	grant(1, 1000000);
+	took_ms = 1;
+	grant(1, 10000000000);
 	fill_with(1);
 	ASK(managed_out, .src = 4096, .bytes = 64);
-	assert_int_equal(door.used, 0);
+	assert_true(door.used >= 5000000);
+	used = door.used;
+	go_on(true);
+	go_on(true);
+	assert_int_equal(door.used, used);
+	took_ms = 5000;
+	fill_with(2);
+	go_on(true);
+	go_on(true);
+	assert_int_equal(door.used, 5000000000);
 }
 
+static CUresult slow_free(CUdeviceptr p) { return slowly(); }
+static CUresult slow_end(CUcontext c) { return slowly(); }
+static CUresult slow_unload(CUmodule m) { return slowly(); }
 static CUresult slow_alloc(CUdeviceptr *p, size_t n)
 {
-	usleep(6000);
 	*p = 1 << 20;
-	return CUDA_SUCCESS;
-}
-
-static CUresult slow_free(CUdeviceptr p)
-{
-	usleep(6000);
-	return CUDA_SUCCESS;
+	return slowly();
 }
 
 /*
@@ -609,6 +626,72 @@ static void memory_takes_time(void **state)
 	door.used = 0;
 	ASK(cuEventCreate, .flags = 0);
 	assert_int_equal(door.used, 0);
+}
+
+/* The end of a context or of a module gives back all that it has. */
+static void ends_take_time(void **state)
+{
+	struct q_image image = { .bytes = 16 };
+	uint64_t module;
+
+	s.library.cuCtxDestroy_v2 = slow_end;
+	s.library.cuModuleUnload = slow_unload;
+	memcpy(s.arena, ".version 7.8\n", 14);
+	ask(OP_image, &image, sizeof(image));
+	module = ANSWER(image)->module;
+	assert_true(module);
+	door.closed = door.wanted = 1;
+	ASK(cuModuleUnload, .module = module);
+	assert_true(door.used >= 5000000);
+	door.used = 0;
+	ASK(cuCtxDetach, .ctx = ctx);
+	assert_true(door.used >= 5000000);
+	door.used = 0;
+	ctx = new_context();
+	ASK(cuCtxDestroy_v2, .ctx = ctx);
+	assert_true(door.used >= 5000000);
+}
+
+/* Give the client a turn, in which it has one short piece of work, which is over. */
+static void turn_with_one_fill(uint32_t turn)
+{
+	unsigned int i;
+
+	door.used = 0;
+	took_ms = 0.01f;
+	grant(turn, 16000000);
+	fill_with(1);
+	for (i = 0; i < 3; i++)
+		go_on(true);
+	assert_int_not_equal(door.done, turn);
+}
+
+/*
+ * What the server does at once near the end of a turn, with no work behind it, is charged, whether
+ * the work before is over or not, and whatever untracked work there is.
+ */
+static void at_a_turns_end(void **state)
+{
+	unsigned int turn;
+
+	s.library.cuStreamSynchronize = synchronize;
+	s.library.cuMemAlloc_v2 = slow_alloc;
+	s.library.cuCtxDestroy_v2 = slow_end;
+	door.closed = door.wanted = 1;
+	for (turn = 1; turn <= 6; turn++) {
+		turn_with_one_fill(turn);
+		if (turn > 3)
+			fill_with(1);
+		s.untracked = turn == 3;
+		if (turn == 6)
+			ASK(cuCtxDestroy_v2, .ctx = ctx);
+		else if (turn % 2)
+			ASK(managed_out, .src = 4096, .bytes = 64);
+		else
+			ASK(cuMemAlloc_v2, .bytes = 1 << 30);
+		until_given_back(turn);
+		assert_in_range(door.used, 5000000, 1000000000);
+	}
 }
 
 /*
@@ -705,6 +788,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(captured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_takes_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_take_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(at_a_turns_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(joins, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strange_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pauses, set_up, tear_down),
