@@ -179,6 +179,28 @@ CUresult frame_function(struct server *s, const struct q_function *q,
 	return put_layout(s, f, a, out) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/*
+ * NVIDIA's library (580.159.04) looks at neither an offset below 0 nor an attribute that there is
+ * not, and ended by SIGSEGV in both calls: it wrote or read beside its own tables.
+ */
+enum { OLD_PARAMETERS_MAX = 4096, FUNCTION_ATTRIBUTES = 16 };
+
+CUresult own_cuParamSetv(struct server *s, CUfunction f, int offset, void *bytes, unsigned int n)
+{
+	if (offset < 0 || offset > OLD_PARAMETERS_MAX ||
+	    n > OLD_PARAMETERS_MAX - (unsigned int)offset)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CALL(s, cuParamSetv, f, offset, bytes, n);
+}
+
+CUresult own_cuFuncSetAttribute(struct server *s, CUfunction f, CUfunction_attribute attribute,
+				int value)
+{
+	if ((unsigned int)attribute >= FUNCTION_ATTRIBUTES)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CALL(s, cuFuncSetAttribute, f, attribute, value);
+}
+
 CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_remote_cursor *in,
 		      struct kvgpu_remote_reply *out)
 {

@@ -528,6 +528,9 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object,
 				      unsigned int count);
 CUresult own_cuModuleUnload(struct server *s, CUmodule module);
+CUresult own_cuParamSetv(struct server *s, CUfunction f, int offset, void *bytes, unsigned int n);
+CUresult own_cuFuncSetAttribute(struct server *s, CUfunction f, CUfunction_attribute attribute,
+				int value);
 CUresult own_cuLinkDestroy(struct server *s, CUlinkState state);
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total);
 CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes);

@@ -277,6 +277,52 @@ static void errors_later(void **state)
 	OK(ASK(cuStreamSynchronize, .stream = 0));
 }
 
+static unsigned int not_looked_at;
+
+static CUresult set_parameters(CUfunction f, int offset, void *bytes, unsigned int n)
+{
+	not_looked_at++;
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_attribute(CUfunction f, CUfunction_attribute attribute, int value)
+{
+	not_looked_at++;
+	return CUDA_SUCCESS;
+}
+
+/* NVIDIA's library does not look at these itself, and writes or reads beside its tables. */
+static void for_the_library(void **state)
+{
+	static const int offsets[] = { -1, -64, -4096, INT32_MIN, 4096 - 63, 1 << 28, INT32_MAX },
+			 attributes[] = { -1, -9, 16, 1 << 28, INT32_MIN };
+	struct {
+		struct q_cuParamSetv q;
+		uint8_t bytes[64];
+	} set = { .q = { .n = 64 } };
+	unsigned int i;
+	uint64_t f;
+
+	context();
+	s.library.cuParamSetv = set_parameters;
+	s.library.cuFuncSetAttribute = set_attribute;
+	f = handle_give(&s, CLASS_FUNCTION, fake_new(CLASS_FUNCTION), s.current);
+	set.q.f = f;
+	not_looked_at = 0;
+	for (i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		set.q.offset = offsets[i];
+		FAILS(fake_frame(&s, OP_cuParamSetv, &set, sizeof(set)), INVALID_VALUE);
+	}
+	for (i = 0; i < sizeof(attributes) / sizeof(*attributes); i++)
+		FAILS(ASK(cuFuncSetAttribute, .function = f, .attribute = attributes[i]),
+		      INVALID_VALUE);
+	assert_int_equal(not_looked_at, 0);
+	set.q.offset = 4096 - 64;
+	OK(fake_frame(&s, OP_cuParamSetv, &set, sizeof(set)));
+	OK(ASK(cuFuncSetAttribute, .function = f, .attribute = 15));
+	assert_int_equal(not_looked_at, 2);
+}
+
 static void places(void **state)
 {
 	context();
@@ -692,7 +738,8 @@ int main(void)
 		ON_SERVER(kernels_may_print), ON_SERVER(refused_context),
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
 		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
-		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters),
+		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(for_the_library),
+			ON_SERVER(parameters),
 		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap),
 		ON_SERVER(rounded_heap), ON_SERVER(streams_in_quota),
 		ON_SERVER(quota_of_two), ON_SERVER(no_number),
