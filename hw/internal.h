@@ -102,7 +102,7 @@ struct hw_runl {
 		 */
 		u64 used;
 	} list[HW_RUNL_LISTS];
-	/* the list of the last submit: the chip may still read it */
+	/* the last kvgpu_hw_runlist()'s list: if that submitted it, the chip may still read it */
 	struct hw_list *cur;
 	u64 submits;		/* number of successful submits */
 };

@@ -164,7 +164,7 @@ int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t lau
  * ce_semaphore_check() accepts.
  */
 uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg);
-/* Whether render-enable lets the launch run: 0 and *@enabled, or -EFAULT. */
+/* Whether render-enable lets the launch move its data: 0 and *@enabled, or -EFAULT. */
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled);
 enum eng_ret ce_render_check(const uint32_t *state);
 

@@ -403,7 +403,7 @@ static int meet_once(struct aperture *a, const struct address *at, unsigned int 
 	return knock(&a->client, at->bell[0] ? a->life : -1, until, why);
 }
 
-/* a client whose connection to the bell was dropped, for want of room, rings again */
+/* a client whose connection to the bell was dropped, as for want of room, rings again */
 static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
 		       uint64_t version, const char **why)
 {

@@ -149,7 +149,8 @@ static CUresult look_at(struct server *s, struct wait *w)
 
 /*
  * The library's own waiting function also gets what kernels printed, and returns their asserts. It
- * is not called if there were no kernels, or none that may print.
+ * is not called if nothing was loaded that may print, or there was no work but copies of one line
+ * from or to the host.
  */
 static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {

@@ -204,8 +204,8 @@ static void stops_when_warned(void *arg)
 }
 
 /*
- * The policy looks when a budget is used up, so that the guest knows when. Its page of flushes
- * tells of the look before that.
+ * The policy wants a look when a budget is used up, so that the guest knows when. The guest's page
+ * of flushes tells of the sample before that.
  */
 static void works_between_the_policys_looks(void *arg)
 {

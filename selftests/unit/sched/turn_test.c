@@ -171,7 +171,7 @@ static void turns_are_in_proportion(void **state)
 
 /*
  * A vGPU that wakes gets the chip after the shortest turn of the vGPU that has it. It cannot do so
- * a second time in the same slice.
+ * again before the time of a slice has passed.
  */
 static void one_that_wakes_shortens_the_turn_once(void **state)
 {

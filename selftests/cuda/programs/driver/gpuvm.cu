@@ -3,7 +3,7 @@
  * gpuvm CUBIN madd|mmul|fmadd|fmmul|cpy|pincpy [n]: what GPUvm was measured with, by the driver
  * API: matrix addition and multiplication of n x n unsigned integers or floats, copies of n MiB
  * there and back from pageable or pinned memory. Prints times, or rates of the copies, and compares
- * the result.
+ * the result, of a product at most 64 rows.
  */
 #include <cuda.h>
 

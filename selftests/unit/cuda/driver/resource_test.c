@@ -675,7 +675,7 @@ static void registered_memory_in_place(void **state)
 	OK(cuMemcpyDtoHAsync_v2(mine + 100, vram, 3000, NULL));
 	OK(cuMemHostUnregister(mine + 100));
 	assert_int_equal(mine[100], 2);
-	/* left: that of the shared page, and that of small allocations */
+	/* left: the buffer of both pieces, and that of small allocations */
 	assert_int_equal(fake_buffers, before + 2);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemsetD8_v2(other, 5, 3000));

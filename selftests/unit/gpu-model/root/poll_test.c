@@ -135,7 +135,10 @@ static void test_temperature_and_voltage(void **state)
 	assert_int_equal(rd(c, 0x020344), 100);
 }
 
-/* Frequencies in kHz, computed as nouveau's clk/gk104.c does. */
+/*
+ * Frequencies in kHz, as nouveau's clk/gk104.c computes them if the source has 27 MHz, P is 1, and
+ * there is no fraction and no post-divider.
+ */
 static uint32_t root_khz(struct card *c, uint32_t pll)
 {
 	uint32_t coef = rd(c, pll + 4);
