@@ -125,6 +125,16 @@ static void reset_engine(void)
 	chip.reg[(GR_FECS + FECS_UNITS) / 4] = units;
 }
 
+static void note_port(u32 reg, u32 val)
+{
+	u32 i = chip.nr_port++;
+
+	assert(i < ARRAY_SIZE(chip.port));
+	chip.port[i].reg = reg;
+	chip.port[i].val = val;
+	chip.port[i].data = chip.reg[(reg == GR_ICMD ? GR_ICMD_DATA : GR_MTHD_DATA) / 4];
+}
+
 void iowrite32(u32 val, void *at)
 {
 	u32 reg = (u8 *)at - chip.bar0;
@@ -139,6 +149,8 @@ void iowrite32(u32 val, void *at)
 	if (reg == PMC_ENABLE && !(val & PMC_ENABLE_GR) && chip.reg[reg / 4] & PMC_ENABLE_GR)
 		reset_engine();
 	chip.reg[reg / 4] = val;
+	if (reg == GR_ICMD || reg == GR_MTHD)
+		note_port(reg, val);
 	f = falcon_of(reg);
 	if (f && !falcon_write(f, reg & 0xfff, val) && f == &chip.fecs)
 		fecs_write(reg & 0xfff, val);

@@ -47,6 +47,9 @@ struct chip {
 	u32 patches[2];
 	u64 now;
 	unsigned int tlb_flushes;
+	/* the writes to GR_ICMD and GR_MTHD, each with the data that the port had then */
+	struct { u32 reg, val, data; } port[64];
+	u32 nr_port;
 	struct kvgpu_hw hw;
 	struct kvgpu_hw_priv priv;
 	struct kvgpu_fw fw;

@@ -62,6 +62,40 @@ static void ends_as_nouveau_does(void **state)
 	assert_true(lines > 400);
 }
 
+/* What the file has for a port; the port's data stays as it is until it is written again. */
+static u32 want_port(u32 *at, u32 section, u32 reg)
+{
+	const struct fwfile *f = &chip.fw.file;
+	u32 n = 0, i, k, val;
+
+	for (i = 0; i < hw_fwfile_entries(f, section); i++) {
+		struct fwfile_entry e = hw_fwfile_entry(f, section, i);
+
+		for (k = 0; k < e.count; k++, n++) {
+			val = e.addr + k * e.pitch;
+			if (reg == GR_MTHD)
+				val = GR_MTHD_TRIGGER | FIELD_PREP(GR_MTHD_CLASS, e.type) |
+				      FIELD_PREP(GR_MTHD_ADDR, val / 4);
+			assert_int_equal(chip.port[*at].reg, reg);
+			assert_int_equal(chip.port[*at].val, val);
+			assert_int_equal(chip.port[*at].data, e.data);
+			++*at;
+		}
+	}
+	return n;
+}
+
+/* Each bundle and each method is written once, in the file's order, with its own value. */
+static void bundles_and_methods_have_their_values(void **state)
+{
+	u32 at = 0;
+
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_true(want_port(&at, KVGPU_FW_CTX_ICMD, GR_ICMD) > 3);
+	assert_true(want_port(&at, KVGPU_FW_CTX_MTHD, GR_MTHD) > 3);
+	assert_int_equal(at, chip.nr_port);
+}
+
 /* All offsets where the values may differ between a whole recording and hw/'s bring-up, and why. */
 static const struct { u32 first, last; const char *why; } expected[] = {
 	{ 0x400100, 0x400108, "write 1 to clear: the recording shows the chip's state, not the written value" },
@@ -543,7 +577,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, make_chip, free_chip)
 	const struct CMUnitTest tests[] = {
-		T(ends_as_nouveau_does), T(reads_the_shape), T(every_shape_of_the_family),
+		T(ends_as_nouveau_does), T(bundles_and_methods_have_their_values),
+		T(reads_the_shape), T(every_shape_of_the_family),
 		T(falcons_are_loaded), T(golden_is_kept_apart), T(context_size_is_rounded),
 			T(comes_back_after_a_reset),
 		T(fini_gives_all_back), T(an_image_with_patches_is_refused),
