@@ -681,6 +681,42 @@ static void pmu_message(void **state)
 	}
 }
 
+/*
+ * A driver sends messages and takes no reply. The ring of replies keeps the first eight, in order,
+ * from any place in it on; what comes then has none.
+ */
+static void pmu_replies_that_nobody_takes(void **state)
+{
+	struct guest *g = *state;
+	uint32_t base, rbase, put, get, round, i;
+
+	load(g);
+	base = rd(g, 0x10a4d0) & 0xffff;
+	rbase = rd(g, 0x10a4dc) & 0xffff;
+	for (round = 0; round < 4; round++) {
+		get = rd(g, 0x10a4cc);
+		assert_int_equal(rd(g, 0x10a4c8), get);
+		for (i = 0; i < 11; i++) {
+			put = rd(g, 0x10a4a0);
+			play(g, 0x10a1c0, 0x01000000 | (((put & 7) << 4) + base));
+			play(g, 0x10a1c4, PMU_PROC_MEMX);
+			play(g, 0x10a1c4, 0x100 + i);
+			play(g, 0x10a1c4, 0);
+			play(g, 0x10a1c4, 0);
+			play(g, 0x10a4a0, (put + 1) & 0xf);
+			assert_int_equal(rd(g, 0x10a4b0), (put + 1) & 0xf);
+		}
+		assert_int_equal((rd(g, 0x10a4c8) - get) & 0xf, 8);
+		for (i = 0; i < 8; i++) {
+			play(g, 0x10a1c0, 0x02000000 | ((((get + i) & 7) << 4) + rbase));
+			assert_int_equal(rd(g, 0x10a1c4), PMU_PROC_MEMX);
+			assert_int_equal(rd(g, 0x10a1c4), 0x100 + i);
+		}
+		play(g, 0x10a4cc, (get + 8 - round % 2) & 0xf);
+		play(g, 0x10a4cc, (get + 8) & 0xf);
+	}
+}
+
 /* After a reset registers below 0x820000 read as those of a new vGPU. */
 static void reset_forgets_everything(void **state)
 {
@@ -711,7 +747,8 @@ int main(void)
 			CASE(context_switch_timeout),
 		CASE(software_method), CASE(refused_copy_command), CASE(gr_exception),
 			CASE(fecs_rejects_a_firmware_method),
-		CASE(copy_launch_error), CASE(pmu_message), CASE(reset_forgets_everything),
+		CASE(copy_launch_error), CASE(pmu_message),
+			CASE(pmu_replies_that_nobody_takes), CASE(reset_forgets_everything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
