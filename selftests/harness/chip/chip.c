@@ -175,6 +175,8 @@ static void invalidate(u64 pd, bool all)
 	for (i = 0; i < chip.nr_tlb; i++)
 		if (!all && chip.tlb[i].pd != pd)
 			chip.tlb[n++] = chip.tlb[i];
+		else if (FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) != GMMU_PTE_APERTURE_VRAM)
+			iommu_in_l2(FIELD_GET(GMMU_PTE_ADDR, chip.tlb[i].pte) << 12);
 	chip.nr_tlb = n;
 	for (b = 0; b < 2; b++)
 		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL &&
@@ -193,6 +195,7 @@ static void ask_invalidate(u64 pd, bool all)
 {
 	if (chip.nr_inval == INVALS_MAX)
 		invalidate_one();
+	flush_before_invalidate(pd, all);
 	chip.inval[chip.nr_inval].pd = pd;
 	chip.inval[chip.nr_inval++].all = all;
 	if (!chip.manners.late)
@@ -714,11 +717,6 @@ u32 chip_loads(void)
 	return chip.loads;
 }
 
-void chip_bus_master(bool on)
-{
-	chip.no_master = !on;
-}
-
 bool chip_errs(void)
 {
 	return chip.manners.error_ppm;
@@ -782,6 +780,7 @@ void chip_begin(const struct chip_manners *m)
 	chip_pages = calloc(1, CHIP_VRAM >> 12);
 	bar_invals[0]++;
 	bar_invals[1]++;
+	flush_begin();
 	for (i = 0; i < CHIP_RUNLS; i++) {
 		drop(&chip.pbdma[i]);
 		drop(&chip.engine[i]);

@@ -135,6 +135,25 @@ void chip_bus_master(bool on);				/* false: it reaches no system memory */
 bool bar_write(unsigned int bar, u64 off);
 bool bar_read(unsigned int bar, u64 off);
 
+/* flush.c */
+void flush_begin(void);
+/* A CPU has stored in these bytes of video memory by a BAR. */
+void flush_stored(u64 at, u64 len);
+/*
+ * Return true when a flush of BARs that was begun after the last such store in these bytes has
+ * ended.
+ */
+bool flush_brought(u64 at, u64 len);
+/*
+ * The host asks for the invalidate of @pd, or of all. Fail the run if a loaded channel's tables
+ * have stores that may arrive later: a TLB would get the old entries again (S2).
+ */
+void flush_before_invalidate(u64 pd, bool all);
+/* Numbers of the two flushes of L2, of system memory's lines and of dirty lines. */
+struct l2_flushes { u32 invalidate, dirty; };
+struct l2_flushes flush_l2_next(void);	/* those that the host begins next */
+bool flush_l2_ended(struct l2_flushes nr);
+
 /* clock.c: PTIMER */
 /* PTIMER runs faster than the CPU's clock by @ppm from now on. chip_begin() does not reset that. */
 void clock_begin(s32 ppm);
@@ -162,6 +181,7 @@ void copy_drop(void);
 
 /* mmu.c */
 typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
+/* @leaf may be NULL. */
 void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx);
 /*
  * Return the entry that maps @va: the big page's if it is valid, else the small page's. 0: neither

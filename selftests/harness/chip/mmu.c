@@ -42,6 +42,8 @@ static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf
 	u64 at, pte;
 	u32 i, k, end;
 
+	if (!leaf)
+		return;
 	for (i = 0; i < nr; i += 512) {
 		at = table + (u64)i * GMMU_ENTRY_SIZE;
 		if (at >= CHIP_VRAM || !chip_pages[at >> 12])

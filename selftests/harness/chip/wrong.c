@@ -114,6 +114,11 @@ void chip_copy_hold(bool on)
 	chip.copy_held = on;
 }
 
+void chip_bus_master(bool on)
+{
+	chip.no_master = !on;
+}
+
 bool chip_no_master(void)
 {
 	return chip.no_master;

@@ -149,8 +149,10 @@ static void put(void *at, const void *from, size_t n)
 	u8 *to = behind(at, true, &vram);
 
 	memcpy(to, from, n);
-	if (vram != HOST)
+	if (vram != HOST) {
 		chip_wrote(vram, n);
+		flush_stored(vram, n);
+	}
 	if (n == 4 && where(at, &off) == PLACE_BAR1 && off < PAGE_SIZE)
 		chip_doorbell(off, *(const u32 *)from);
 }
@@ -218,8 +220,11 @@ void memset_io(void *at, int c, size_t n)
 	for (; n; n -= len, at += len) {
 		len = step(at, n);
 		memset(behind(at, true, &vram), c, len);
-		if (c && vram != HOST)
+		if (vram == HOST)
+			continue;
+		if (c)
 			chip_wrote(vram, len);
+		flush_stored(vram, len);
 	}
 }
 
@@ -234,12 +239,23 @@ void memcpy_fromio(void *to, const void *from, size_t n)
 	}
 }
 
+/*
+ * The kernel does not promise how wide these stores are. So the chip sees the host's memory once
+ * with one half of a word that is stored.
+ */
 void memcpy_toio(void *to, const void *from, size_t n)
 {
-	size_t len;
+	size_t len, cut;
+	u64 vram;
 
 	for (; n; n -= len, from += len, to += len) {
 		len = step(to, n);
+		cut = (len / 2 & ~7ul) + 4;
+		behind(to, true, &vram);
+		if (vram != HOST && pool_find(vram) && cut < len) {
+			put(to, from, cut);
+			chip_look("half of a word was stored");
+		}
 		put(to, from, len);
 	}
 }

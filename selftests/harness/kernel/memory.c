@@ -5,6 +5,7 @@
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
+#include "selftests/harness/world.h"
 
 static size_t allocated;
 u64 harness_alloc_bytes;
@@ -89,6 +90,14 @@ const struct dma_entry *iommu_find(dma_addr_t at)
 	return xa_load(&iommu, at >> PAGE_SHIFT);
 }
 
+void iommu_in_l2(dma_addr_t at)
+{
+	struct dma_entry *e = xa_load(&iommu, at >> PAGE_SHIFT);
+
+	if (e)
+		e->l2 = flush_l2_next();
+}
+
 u32 iommu_entries(void)
 {
 	return iommu.nr;
@@ -142,9 +151,16 @@ dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t 
 	return iommu_add(1, bounces ? BOUNCE_PFN : page->pfn, NULL)->at;
 }
 
-/* The card must not reach the page any more: neither by a table, nor by a translation in a TLB. */
+/*
+ * The card must not reach the page any more: neither by a table, nor by a translation in a TLB, nor
+ * by what L2 has of the page.
+ */
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir)
 {
+	const struct dma_entry *e = iommu_find(at);
+
+	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->wedged)
+		harness_fail("S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx", (unsigned long long)at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
 }
@@ -260,8 +276,8 @@ const struct pool_piece *pool_find(u64 at)
 }
 
 /*
- * While pool_watch() is on, a piece that is given back must be all zeros (S4), and the chip must
- * not reach it any more.
+ * While pool_watch() is on, a piece that is given back must be all zeros (S4), which have arrived
+ * (S1), and the chip must not reach it any more.
  */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {
@@ -274,5 +290,7 @@ void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 		return;
 	if (!chip_is_zero(at, n))
 		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at, n);
+	if (world.gpu && !world.gpu->chip->wedged && !flush_brought(at, n))
+		harness_fail("S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes", at, n);
 	chip_look("a piece of the pool was given back");
 }

@@ -6,6 +6,7 @@
 #ifndef KVGPU_HARNESS_SERVICES_H
 #define KVGPU_HARNESS_SERVICES_H
 
+#include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/kernel.h"
 
 /* work.c */
@@ -39,8 +40,12 @@ struct dma_entry {
 	u64 pfn;			/* 0: memory from dma_alloc_coherent() */
 	u8 *cpu;			/* the memory, when .pfn is 0 */
 	size_t size;
+	/* the flushes of L2 after which L2 has nothing of the page; 0: it had nothing */
+	struct l2_flushes l2;
 };
 const struct dma_entry *iommu_find(dma_addr_t at);
+/* The card has had a translation to the page at @at until now: L2 may have data of the page. */
+void iommu_in_l2(dma_addr_t at);
 u32 iommu_entries(void);
 /* From now on a page that is mapped for DMA gets a bounce buffer. */
 void iommu_bounce(bool on);
