@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "gk110/fifo.h"
+#include "gk110/pmc.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -193,6 +194,67 @@ static void moves_while_reset(void **state)
 	}
 }
 
+/*
+ * A guest resets PFIFO, and so gives its doorbells back. The VMM's mapping of them is removed: it
+ * would show those of the next vGPU that gets them (S4).
+ */
+static void a_guest_resets_pfifo(void **state)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	unsigned long at;
+	u32 group;
+
+	begin(0);
+	at = map_doorbells();
+	assert_int_not_equal(mm_touch(mm[0], at), 0);
+	group = g->v->m->group[0];
+	g_write(g, PMC_ENABLE, g_read(g, PMC_ENABLE) & ~PMC_ENABLE_FIFO);
+	assert_true(g->v->m->group[0] < 0);
+	use_channel(1);
+	assert_int_equal(world.vgpu[1].v->m->group[0], group);
+	world_check("another one has the doorbells");
+	assert_int_not_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + group);
+	end();
+}
+
+/*
+ * The vGPU's own memory, which stands for registers, is mapped as far as it goes. What lies behind
+ * it is the host's (S4).
+ */
+static void own_memory_and_no_more(void **state)
+{
+	const struct vgpu_own *o;
+	struct vfio_device *dev;
+
+	begin(0);
+	dev = world.vgpu[0].dev;
+	for (o = world.vgpu[0].v->own; o < world.vgpu[0].v->own + VGPU_NR_OWN; o++) {
+		const struct { u64 at, len; bool may; } cases[] = {
+			{ o->at, o->size, true },
+			{ o->at + o->size - PAGE_SIZE, PAGE_SIZE, true },
+			{ o->at, o->size + PAGE_SIZE, false },
+			{ o->at, 256 << 20, false },
+			{ o->at + o->size - PAGE_SIZE, 2 * PAGE_SIZE, false },
+			{ o->at + o->size, PAGE_SIZE, false },
+			{ o->at - PAGE_SIZE, 2 * PAGE_SIZE, false },
+		};
+		unsigned long at;
+		u32 i;
+
+		for (i = 0; i < ARRAY_SIZE(cases); i++) {
+			at = mm_map(mm[0], dev, cases[i].at, cases[i].len);
+			if (!at == cases[i].may)
+				harness_fail("S4: 0x%llx bytes of BAR0 from 0x%llx on are%s mapped",
+					     (unsigned long long)cases[i].len,
+					     (unsigned long long)cases[i].at,
+					     cases[i].may ? " not" : "");
+			if (at)
+				mm_unmap(mm[0], at, cases[i].len);
+		}
+	}
+	end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -201,6 +263,8 @@ int main(void)
 		cmocka_unit_test(a_process_forks),
 		cmocka_unit_test(a_mapping_gets_a_hole),
 		cmocka_unit_test(moves_while_reset),
+		cmocka_unit_test(a_guest_resets_pfifo),
+		cmocka_unit_test(own_memory_and_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gk110/bar.h"
 #include "gk110/fifo.h"
 #include "gk110/pmc.h"
 #include "mdev/machine/internal.h"
@@ -67,6 +68,73 @@ static void opened_again(void **state)
 	if (!chip_is_zero(g->v->part.v, g->v->part_size))
 		harness_fail("S4: memory of the user before is there when a device is opened");
 	assert_int_equal(g_load32(g, G_DATA), 0);
+	setup_end();
+}
+
+/* Have BAR1 show an address space in which nothing is mapped. */
+static void show_nothing(struct world_vgpu *g)
+{
+	g_inst(g, 9, 1, 0);
+	g_space(g, 1);
+	g_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+}
+
+/*
+ * A CPU can store in BAR1 where nothing is mapped, too. A device's next user finds nothing there
+ * (S4).
+ */
+static void where_nothing_is_mapped(void **state)
+{
+	struct world_vgpu *g;
+
+	setup_begin(&quiet, &restless, 1);
+	g = &world.vgpu[0];
+	show_nothing(g);
+	g_store32(g, 0x7010, 0x5ec4e7);
+	assert_int_equal(g_load32(g, 0x7010), 0x5ec4e7);
+	world_close(0);
+	assert_true(world_open(0, setup_c));
+	show_nothing(g);
+	if (g_load32(g, 0x7010))
+		harness_fail("S4: what the user before stored in BAR1 where nothing was mapped is there");
+	setup_end();
+}
+
+/*
+ * The memory of the vGPU itself, which a VMM can map and write: the ROM, the page of flushes, and
+ * registers without a trap. After a reset, and for the next user, it is as at the start (S4).
+ */
+static void memory_that_stands_for_registers(void **state)
+{
+	static u8 start[VGPU_NR_OWN][256 << 10];
+	const struct vgpu_own *o;
+	struct world_vgpu *g;
+	u32 again, i;
+
+	setup_begin(&quiet, &restless, 1);
+	g = &world.vgpu[0];
+	world_close(0);
+	assert_true(world_open(0, setup_c));
+	for (i = 0; i < VGPU_NR_OWN; i++) {
+		assert_true(g->v->own[i].size <= sizeof(start[i]));
+		memcpy(start[i], g->v->own[i].memory, g->v->own[i].size);
+	}
+	for (again = 0; again < 2; again++) {
+		for (o = g->v->own; o < g->v->own + VGPU_NR_OWN; o++)
+			memset(o->memory, 0x5e, o->size);
+		if (again) {
+			world_close(0);
+			assert_true(world_open(0, setup_c));
+		} else {
+			world_reset(0);
+		}
+		for (i = 0; i < VGPU_NR_OWN; i++)
+			if (memcmp(g->v->own[i].memory, start[i], g->v->own[i].size))
+				harness_fail("S4: what was written in the memory that stands for registers at 0x%llx is there after %s",
+					     (unsigned long long)g->v->own[i].at,
+					     again ? "a close" : "a reset");
+	}
+	assert_memory_equal(start[VGPU_OWN_ROM], world.gpu->hw.vbios, world.gpu->hw.vbios_size);
 	setup_end();
 }
 
@@ -166,6 +234,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reset),
 		cmocka_unit_test(opened_again),
+		cmocka_unit_test(where_nothing_is_mapped),
+		cmocka_unit_test(memory_that_stands_for_registers),
 		cmocka_unit_test(no_event_of_before),
 		cmocka_unit_test(beside_other_threads),
 	};

@@ -39,11 +39,30 @@ static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
 	return a < b + b_size && b < a + a_size;
 }
 
+/*
+ * The host has the start of BAR1, where it sees the doorbells of all, and the end, where its pool
+ * is.
+ */
+static bool in_hosts_bar1(u64 at, u64 size)
+{
+	u64 pool = world.gpu->hw.bar[KVGPU_BAR1].size - KVGPU_POOL_SIZE;
+
+	return overlap(at, size, 0, KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) ||
+	       overlap(at, size, pool, KVGPU_POOL_SIZE);
+}
+
 static void look_at_parts(void)
 {
 	const struct kvgpu_vgpu *a, *b;
 	u32 i, k;
 
+	for (i = 0; i < WORLD_VGPUS; i++) {
+		a = world.vgpu[i].v;
+		if (world.vgpu[i].made &&
+		    (in_hosts_bar1(a->slice[KVGPU_BAR1], a->type->bar[KVGPU_BAR1]) ||
+		     in_hosts_bar1(a->pramin_slice, PRAMIN_SIZE)))
+			harness_fail("S4: a part of BAR1 is vGPU %u's and the host's", a->id);
+	}
 	for (i = 0; i < WORLD_VGPUS; i++)
 		for (k = 0; k < i; k++) {
 			if (!world.vgpu[i].made || !world.vgpu[k].made)
@@ -64,11 +83,29 @@ static void look_at_parts(void)
 		}
 }
 
+struct maps { typeof(((struct kvgpu_gpu *)0)->part_map) part;
+	typeof(((struct kvgpu_gpu *)0)->bar_map) bar; };
+
+static void note_maps(struct maps *m)
+{
+	memcpy(m->part, world.gpu->part_map, sizeof(m->part));
+	memcpy(m->bar, world.gpu->bar_map, sizeof(m->bar));
+}
+
+static void all_is_given_back(const struct maps *m)
+{
+	if (memcmp(m->part, world.gpu->part_map, sizeof(m->part)) ||
+	    memcmp(m->bar, world.gpu->bar_map, sizeof(m->bar)))
+		harness_fail("S6: a part of the card is taken, and there is no vGPU");
+}
+
 static void as_many_as_told(void **state)
 {
+	struct maps empty;
 	u32 t, n, i;
 
 	world_begin(&quiet, &calm);
+	note_maps(&empty);
 	assert_int_equal(the_parent->nr_types, TYPES);
 	for (t = 0; t < TYPES; t++) {
 		assert_string_equal(the_parent->types[t]->sysfs_name, names[t]);
@@ -90,6 +127,7 @@ static void as_many_as_told(void **state)
 		for (i = 0; i < n; i++)
 			world_unmake(i);
 		assert_int_equal(available(t), n);
+		all_is_given_back(&empty);
 	}
 	world_end();
 }
@@ -101,8 +139,10 @@ static void as_many_as_told(void **state)
 static void mixed(void **state)
 {
 	u32 empty[TYPES], t, i, k;
+	struct maps maps;
 
 	world_begin(&quiet, &calm);
+	note_maps(&maps);
 	for (t = 0; t < TYPES; t++)
 		empty[t] = available(t);
 	for (k = 0; k < STEPS; k++) {
@@ -121,6 +161,7 @@ static void mixed(void **state)
 			world_unmake(i);
 	for (t = 0; t < TYPES; t++)
 		assert_int_equal(available(t), empty[t]);
+	all_is_given_back(&maps);
 	world_end();
 }
 

@@ -75,10 +75,38 @@ static void pramin_moves(void **state)
 		assert_int_equal(shown(at + 0x3000),
 				 ((u64)i * 0x13 << HOSTMEM_PRAMIN_BASE_SHIFT) + 0x3000);
 	}
-	/* beyond the partition PRAMIN shows no vGPU's memory */
-	g_write(g, HOSTMEM_PRAMIN, g->v->part_size >> HOSTMEM_PRAMIN_BASE_SHIFT);
-	assert_int_equal(shown(at + 0x3000), NOTHING);
 	end(at, 0x10000);
+}
+
+/*
+ * Where PRAMIN goes beyond the partition it shows the scrap page, and no page of the next vGPU, not
+ * the first one either.
+ */
+static void pramin_beyond_the_partition(void **state)
+{
+	static const u64 inside[] = { 0x100000, 0x80000, 0x10000, 0 };
+	unsigned long at;
+	u64 base, off, phys;
+	bool valid;
+	u32 i;
+
+	begin();
+	at = map(0, PRAMIN_BASE, PRAMIN_SIZE);
+	for (i = 0; i < ARRAY_SIZE(inside); i++) {
+		base = g->v->part_size - inside[i];
+		g_write(g, HOSTMEM_PRAMIN, base >> HOSTMEM_PRAMIN_BASE_SHIFT);
+		for (off = 0; off < PRAMIN_SIZE; off += PAGE_SIZE) {
+			if (off < inside[i]) {
+				assert_int_equal(shown(at + off), base + off);
+				continue;
+			}
+			phys = (u64)mm_touch(setup_mm, at + off) << PAGE_SHIFT;
+			if (chip_show(1, phys - BAR1_PHYS, &valid) != g->v->m->scrap.at.v || !valid)
+				harness_fail("S1: PRAMIN at 0x%llx shows something at 0x%llx, which is behind the partition",
+					     (unsigned long long)base, (unsigned long long)off);
+		}
+	}
+	end(at, PRAMIN_SIZE);
 }
 
 static void bar1_shows_a_space(void **state)
@@ -113,14 +141,19 @@ static void bar1_shows_a_space(void **state)
 
 /*
  * What a guest stores in BAR1 arrives in the VMM's memory, and no more after the VMM has unmapped
- * that.
+ * that. @channel: a channel's address space has memory of the VMM, too.
  */
-static void bar1_shows_the_vmms_memory(void **state)
+static void show_the_vmms_memory(bool channel)
 {
 	unsigned long at;
 	u32 *ram;
 
 	begin();
+	if (!channel) {
+		g_enable(g, 1, false);
+		g_unbind(g, 1);
+	}
+	assert_int_equal(list_empty(&g->v->m->spaces), !channel);
 	ram = (u32 *)(container_ram(setup_c) + 0x3000);
 	at = map(1, 0, 0x20000);
 	g_inst(g, 9, 1, 0);
@@ -137,6 +170,12 @@ static void bar1_shows_the_vmms_memory(void **state)
 	g_store32(g, 0x5004, 0xbad);
 	assert_int_equal(ram[1], 0x600d);
 	end(at, 0x20000);
+}
+
+static void bar1_shows_the_vmms_memory(void **state)
+{
+	show_the_vmms_memory(true);
+	show_the_vmms_memory(false);
 }
 
 /*
@@ -158,6 +197,42 @@ static void what_is_not_its_own(void **state)
 	assert_int_equal(shown(at + 0x6000), g->v->part_size - 0x1000);
 	assert_int_equal(shown(at + 0x7000), NOTHING);
 	end(at, 0x20000);
+}
+
+/*
+ * After a close no page of the VMM's is pinned, and the vGPU's slices of both BARs show none (S2),
+ * and no video memory of the guest: all show the scrap page.
+ */
+static void closed_slices_show_nothing(void **state)
+{
+	const u32 number[] = { 1, 3 };
+	u64 off, scrap, slice;
+	bool valid;
+	u32 bar;
+
+	begin();
+	g_inst(g, 9, 1, 0);
+	g_space(g, 1);
+	for (off = 0; off < 16; off++) {
+		g_map_sys(g, 1, 2 * off, SETUP_RAM + 0x20000 + off * 0x1000);
+		g_map_vram(g, 1, 2 * off + 1, G_DATA + off * 0x1000);
+	}
+	g_write(g, HOSTMEM_BAR3, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	g_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	scrap = g->v->m->scrap.at.v;
+	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
+		assert_true(chip_shows_host(number[bar], g->v->slice[bar]));
+	world_close(0);
+	for (bar = 0; bar < KVGPU_NR_BARS; bar++) {
+		slice = g->v->slice[bar];
+		for (off = 0; off < g->v->type->bar[bar]; off += PAGE_SIZE)
+			if (chip_shows_host(number[bar], slice + off) ||
+			    chip_show(number[bar], slice + off, &valid) != scrap)
+				harness_fail("S2: BAR%u of a vGPU that is closed shows what its guest had at 0x%llx",
+					     number[bar], (unsigned long long)off);
+	}
+	assert_true(world_open(0, setup_c));
+	setup_end();
 }
 
 /*
@@ -203,9 +278,11 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pramin_moves),
+		cmocka_unit_test(pramin_beyond_the_partition),
 		cmocka_unit_test(bar1_shows_a_space),
 		cmocka_unit_test(bar1_shows_the_vmms_memory),
 		cmocka_unit_test(what_is_not_its_own),
+		cmocka_unit_test(closed_slices_show_nothing),
 		cmocka_unit_test(slices_that_nobody_has),
 		cmocka_unit_test(a_frame_for_another_device),
 	};
