@@ -122,12 +122,39 @@ static void a_preempt_beside_a_dead_one(void **state)
 	setup_end();
 }
 
+/* A hung channel is ended with its group, whose other channel the chip would load at once. */
+static void a_hang_ends_its_group(void **state)
+{
+	u64 list[] = { RUNLIST_TSG | GROUP | FIELD_PREP(RUNLIST_TSG_COUNT, 2), 1, 2 }, end;
+	u32 i;
+
+	setup_begin(&quiet, &calm, 2);
+	g = &world.vgpu[0];
+	g_inst(g, 2, 0, 0);
+	g_bind(g, 2);
+	g_list(g, list, 3);
+	g_enable(g, 2, true);
+	g_ring(g, 2, 1);
+	while (!chip_hang(chan(1)->hchid.v, false))
+		harness_sleep(MS);
+	for (end = harness_now + 3 * 1000 * MS; harness_now < end && !chan(1)->dead; )
+		harness_sleep(MS);
+	assert_true(chan(1)->dead);
+	for (i = 0; i < 500; i++) {
+		if (!chan(2)->dead || chip_loaded(chan(2)->hchid.v))
+			harness_fail("S5: a channel is ended for a hang, and another one of its group goes on");
+		harness_sleep(MS);
+	}
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_storm_alone),
 		cmocka_unit_test(a_storm_beside_a_dead_one),
 		cmocka_unit_test(a_hang_beside_a_dead_one),
+		cmocka_unit_test(a_hang_ends_its_group),
 		cmocka_unit_test(a_preempt_beside_a_dead_one),
 	};
 

@@ -12,6 +12,7 @@
 #include "gk110/gr.h"
 #include "gk110/grinit.h"
 #include "gk110/mmu.h"
+#include "gk110/ram.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -135,12 +136,46 @@ static void what_is_told_is_the_guests(void **state)
 	setup_end();
 }
 
+/*
+ * A channel hangs, and its guest preempts it. The guest is told of the hang by its own ids, of the
+ * channel or of its group: by the chip's ids it would recover another one of its own (S4).
+ */
+static void a_hang_has_the_guests_id(void **state)
+{
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 5, 1 };
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 tsg, want, is, e;
+	struct kvgpu_chan *c;
+
+	for (tsg = 0; tsg < 2; tsg++) {
+		setup_begin(&quiet, &(struct chip_manners){ .eager = true, .late = 1 }, 1);
+		if (tsg)
+			g_list(g, list, 2);
+		c = vmach_chan_find(g->v, (gchid_t){ 1 });
+		assert_int_not_equal(c->hchid.v, 1);
+		assert_true(tsg ? c->htsg >= 0 && c->htsg != 5 : c->htsg < 0);
+		while (!chip_hang(c->hchid.v, false))
+			harness_sleep(1000000);
+		g_preempt(g, tsg, tsg ? 5 : 1);
+		assert_true(c->dead);
+		harness_sleep(10000000);
+		for (e = 0, is = 0; e < world.gpu->hw.topo.nr_engines && !is; e++)
+			is = g_read(g, PFIFO_ENGINE_STATUS(e));
+		want = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
+		       (tsg ? PFIFO_STATUS_TSG | 5 : 1);
+		if (is != want)
+			harness_fail("S4: a guest is told of a hang by the status 0x%08x, not 0x%08x", is, want);
+		setup_end();
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_not_fit_is_dropped),
 		cmocka_unit_test(exceptions_of_gr_are_dear),
 		cmocka_unit_test(what_is_told_is_the_guests),
+		cmocka_unit_test(a_hang_has_the_guests_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,20 @@ static void vmm_invalidates(void *arg)
 	must_be_flushed(FLUSH_BAR, begun[nr(FLUSH_BAR)]);
 }
 
+/*
+ * Before a command takes effect, all that the guest asked for is done: the host reads memory for it
+ * that the guest's CPU or GPU has written.
+ */
+static void vmm_commands(void *arg)
+{
+	u64 list[] = { 1 };
+
+	g_list(&world.vgpu[0], list, 1);
+	must_be_flushed(FLUSH_BAR, begun[nr(FLUSH_BAR)]);
+	must_be_flushed(FLUSH_L2_SYSMEM_INVALIDATE, begun[nr(FLUSH_L2_SYSMEM_INVALIDATE)]);
+	must_be_flushed(FLUSH_L2_DIRTY, begun[nr(FLUSH_L2_DIRTY)]);
+}
+
 /* as after a sample: slice.c, serve_flushes() */
 static void slicer_serves(void *arg)
 {
@@ -171,6 +185,7 @@ static void done_before_the_answer(void **state)
 {
 	try_both(vmm_serves_all, slicer_serves);
 	try_both(vmm_invalidates, slicer_serves);
+	try_both(vmm_commands, slicer_serves);
 }
 
 /* ------------------------------------------- two CPUs of the guest ask for the same, by chance */

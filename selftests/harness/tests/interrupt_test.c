@@ -7,6 +7,7 @@
 
 #include "gk110/fifo.h"
 #include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -99,11 +100,54 @@ static void a_storm_for_nobody(void **state)
 	storm(&p, wants_and_does_not);
 }
 
+static struct kvgpu_hw_events raises_again;
+static u64 run;
+static u32 served, in_run;
+
+/* It is there again before the thread has looked whether all is served. */
+static void nonstall_again(void *ctx)
+{
+	struct kvgpu_gpu *gpu = ctx;
+
+	in_run = run == gpu->hw.stats.intrs ? in_run + 1 : 1;
+	run = gpu->hw.stats.intrs;
+	if (in_run > 64)
+		harness_fail("S6: one run of the interrupt thread has served an interrupt 64 times");
+	if (++served < 1000)
+		chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
+}
+
+/*
+ * An interrupt that does not go away does not keep the interrupt thread for ever: its runs are
+ * bounded, so that the kernel gets to do something else in between.
+ */
+static void one_that_does_not_go_away(void **state)
+{
+	static const struct policy p = { .seed = 1 };
+	const struct kvgpu_hw_events *was;
+
+	world_begin(&p, &calm);
+	was = world.gpu->hw.events;
+	raises_again = *was;
+	raises_again.nonstall = nonstall_again;
+	world.gpu->hw.events = &raises_again;
+	chip.reg[PFIFO_INTR_EN / 4] |= PFIFO_INTR_NONSTALL;
+	chip_nonstall();
+	while (served < 1000)
+		harness_sleep(1000000);
+	harness_sleep(10000000);
+	assert_int_equal(served, 1000);
+	assert_int_equal(chip.reg[PFIFO_INTR / 4] & PFIFO_INTR_NONSTALL, 0);
+	world.gpu->hw.events = was;
+	world_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_storm_of_nonstall),
 		cmocka_unit_test(a_storm_for_nobody),
+		cmocka_unit_test(one_that_does_not_go_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

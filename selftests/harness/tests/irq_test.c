@@ -241,8 +241,31 @@ static void intx(void *arg)
 	set(INTX, UNMASK | NONE, 0, 1, 0);
 }
 
+/* The vfio core does so, without the vGPU's lock, while an admin removes the device. */
+static void is_to_be_removed(void *arg)
+{
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		g->dev->ops->request(g->dev, i);
+}
+
+static void replaces_req(void *arg)
+{
+	set(REQ, TRIGGER | EVENTFD, 0, 1, 7);
+	set(REQ, TRIGGER | NONE, 0, 0, 0);
+}
+
+static void begin_with_req(const struct chip_manners *m)
+{
+	begin(m);
+	assert_int_equal(set(REQ, TRIGGER | EVENTFD, 0, 1, 6), 0);
+}
+
 static void replaced_while_signalled(void **state)
 {
+	explore(&(struct explore){ "REQ replaced", begin_with_req, setup_end, is_to_be_removed,
+				   replaces_req, &setup_mm });
 	explore(&(struct explore){ "MSI replaced", begin, setup_end, interrupts, replaces,
 				   &setup_mm });
 	explore(&(struct explore){ "INTx and its unmask", begin, setup_end, interrupts, intx,

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "mdev/machine/internal.h"
+#include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
 static const struct chip_manners eager = { .eager = true,
@@ -92,11 +94,46 @@ static void four_share(void **state)
 	world_end();
 }
 
+/*
+ * A vGPU is removed, and a thread that was in the middle of something goes on: with its alarm, an
+ * event or a strike. Once the machine's work items have ended, none is queued again: it is about to
+ * be freed (S6).
+ */
+static void its_work_has_ended(void **state)
+{
+	struct kvgpu_machine *m;
+	struct world_vgpu *g;
+	u32 i;
+
+	setup_begin(&calm, &eager, 1);
+	g = &world.vgpu[0];
+	m = g->v->m;
+	world_close(0);
+	vmach_events_fini(m);
+	mutex_lock(&g->v->lock);
+	m->trap.ptimer_alarm = vmach_ptimer_read(world.gpu) + NSEC_PER_MSEC;
+	vmach_alarm_arm(g->v);
+	vmach_events_kick(m);
+	kvgpu_machine_irq_signal(g->v);
+	mutex_unlock(&g->v->lock);
+	kvgpu_hw_lock(&world.gpu->lock);
+	for (i = 0; i < KVGPU_STRIKES_MAX; i++)
+		vmach_strike_add(m, "of this test");
+	kvgpu_hw_unlock(&world.gpu->lock);
+	assert_true(vmach_vgpu_suspended(m));
+	if (m->event_work.work.queued || m->alarm_work.work.queued ||
+	    m->slice.end_work.work.queued)
+		harness_fail("S6: a work item of a machine is queued that is about to be freed");
+	world_unmake(0);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_runs_closes),
 		cmocka_unit_test(four_share),
+		cmocka_unit_test(its_work_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,39 @@ static void eight_hangs(void **state)
 	setup_end();
 }
 
+/*
+ * Nobody competes with a suspended vGPU. Its channels are ended one after the other, and until then
+ * none is listed for the chip.
+ */
+static void suspended_alone(void **state)
+{
+	static const struct chip_manners eager = { .eager = true, .late = 1 };
+	u64 list[2 * KVGPU_MAX_CHAN];
+	struct world_vgpu *g;
+	u32 i, nr;
+
+	setup_begin(&coarse, &eager, 1);
+	g = &world.vgpu[0];
+	kvgpu_hw_lock(&world.gpu->lock);
+	for (i = 0; i < KVGPU_STRIKES_MAX; i++)
+		vmach_strike_add(g->v->m, "of this test");
+	kvgpu_hw_unlock(&world.gpu->lock);
+	assert_true(vmach_vgpu_suspended(g->v->m));
+	assert_true(wait_dead(0, 1, 500 * MS));
+	harness_sleep(100 * MS);
+	setup_run(0, 2, 1);
+	assert_false(chan(0, 2)->dead);
+	assert_true(world.gpu->chip->slicer.open);
+	nr = chip_list(0, list);
+	for (i = 0; i < nr; i++)
+		if (list[i] == g_hchid(g, 2))
+			harness_fail("S5: a channel of a suspended vGPU is listed");
+	if (chip_loaded(g_hchid(g, 2)))
+		harness_fail("S5: a channel of a suspended vGPU is on the chip");
+	assert_true(wait_dead(0, 2, 500 * MS));
+	setup_end();
+}
+
 static void a_fault(void **state)
 {
 	struct world_vgpu *g;
@@ -544,6 +577,7 @@ int main(void)
 		cmocka_unit_test(a_switch_that_does_not_end),
 		cmocka_unit_test(a_switch_beside_it),
 		cmocka_unit_test(eight_hangs),
+		cmocka_unit_test(suspended_alone),
 		cmocka_unit_test(a_fault),
 		cmocka_unit_test(faults_without_end),
 		cmocka_unit_test(work_of_nobody),

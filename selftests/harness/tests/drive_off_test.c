@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which channels the slicer drives off the chip at a switch, and which it ends when they do not
+ * leave. The source is included, under other names, for its static functions; the module of the
+ * program has its own copy.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define vmach_slicer_init	copy_slicer_init
+#define vmach_watchdog_set	copy_watchdog_set
+#define vmach_slicer_start	copy_slicer_start
+#define vmach_slicer_stop	copy_slicer_stop
+#define vmach_slice_add		copy_slice_add
+#define vmach_slice_remove	copy_slice_remove
+#include "mdev/machine/slice.c"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define BUSY	PFIFO_STATUS_BUSY
+#define VALID	PFIFO_STATUS_VALID
+#define SAVE	PFIFO_STATUS_SAVE
+#define CHSW	PFIFO_STATUS_CHSW
+#define ID(id)		FIELD_PREP(PFIFO_STATUS_ID, id)
+#define NEXT(id)	FIELD_PREP(PFIFO_STATUS_NEXT_ID, id)
+#define NONE	0xffff
+
+static const struct chip_manners calm = { .eager = true, .busy = true, .late = 1 };
+static const struct policy quiet = { .seed = 1 };
+
+/*
+ * vGPU 1 gets the chip. Channels of vGPU 0 have to leave: one that an engine or a PBDMA has, saves,
+ * or is switching to. The field NEXT_ID counts during a switch only.
+ */
+static void who_has_to_leave(void **state)
+{
+	struct machine_slicer was, *s;
+	u16 a, b, own, leave[2];
+	u32 i, nr;
+
+	setup_begin(&quiet, &calm, 2);
+	setup_run(0, 2, 1);
+	a = g_hchid(&world.vgpu[0], 1);
+	b = g_hchid(&world.vgpu[0], 2);
+	own = g_hchid(&world.vgpu[1], 1);
+	const struct { u32 status; u16 leave[2]; } cases[] = {
+		{ 0, { NONE, NONE } },
+		{ BUSY | ID(a), { NONE, NONE } },
+		{ VALID | ID(a), { a, NONE } },
+		{ BUSY | VALID | ID(a), { a, NONE } },
+		{ BUSY | VALID | ID(a) | NEXT(b), { a, NONE } },
+		{ BUSY | VALID | ID(own) | NEXT(b), { NONE, NONE } },
+		{ BUSY | CHSW | SAVE | ID(a), { a, NONE } },
+		{ BUSY | CHSW | VALID | NEXT(b), { b, NONE } },
+		{ BUSY | CHSW | VALID | ID(own) | NEXT(b), { b, NONE } },
+		{ BUSY | CHSW | VALID | SAVE | ID(a) | NEXT(b), { a, b } },
+		{ BUSY | CHSW | VALID | SAVE | ID(a) | NEXT(own), { a, NONE } },
+	};
+
+	kvgpu_hw_lock(&world.gpu->lock);
+	s = &world.gpu->chip->slicer;
+	was = *s;
+	s->open = false;
+	s->owner = world.vgpu[1].v->m;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct loaded out[MAX_LOADED];
+
+		nr = 0;
+		add_status(world.gpu->chip, cases[i].status, out, &nr);
+		leave[0] = nr > 0 ? out[0].id : NONE;
+		leave[1] = nr > 1 ? out[1].id : NONE;
+		if (memcmp(leave, cases[i].leave, sizeof(leave)))
+			harness_fail("S5: by the status 0x%08x channels 0x%x and 0x%x are to leave, not 0x%x and 0x%x",
+				     cases[i].status, leave[0], leave[1], cases[i].leave[0],
+				     cases[i].leave[1]);
+	}
+	s->open = was.open;
+	s->owner = was.owner;
+	kvgpu_hw_unlock(&world.gpu->lock);
+	setup_end();
+}
+
+/*
+ * The slicer has waited for a channel, and meanwhile the channel was unbound. Its id is another
+ * vGPU's by now, whose channel is loaded and has done nothing wrong.
+ */
+static void the_id_is_anothers_by_now(void **state)
+{
+	struct kvgpu_chan *c;
+	struct loaded l;
+
+	setup_begin(&quiet, &calm, 2);
+	c = vmach_chan_find(world.vgpu[1].v, (gchid_t){ 1 });
+	g_list(&world.vgpu[0], NULL, 0);
+	g_preempt(&world.vgpu[0], false, 1);
+	while (!chip_loaded(c->hchid.v))
+		harness_sleep(NSEC_PER_MSEC);
+	l = (struct loaded){ .vgpu = world.vgpu[0].v->id, .id = c->hchid.v };
+	chan_recover(world.gpu->chip, &l);
+	if (c->dead || world.vgpu[1].v->m->slice.strikes.total)
+		harness_fail("S5: a channel is ended in the place of another vGPU's that had its id before");
+	l.vgpu = world.vgpu[1].v->id;
+	chan_recover(world.gpu->chip, &l);
+	assert_true(c->dead);
+	assert_int_equal(world.vgpu[1].v->m->slice.strikes.total, 1);
+	setup_end();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_has_to_leave),
+		cmocka_unit_test(the_id_is_anothers_by_now),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
