@@ -304,7 +304,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c forwards.c)
-UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/nodes_test remote/server/copies_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,box_test channel_test attach_test aperture_test place_test guard_test)
+UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,box_test channel_test attach_test aperture_test place_test guard_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c
@@ -376,6 +376,7 @@ FUZZSRC_remote/conf/conf_fuzz	:= $(wildcard remote/conf/*.c) remote/channel/addr
 SRC_remote/server/frames_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/nodes_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/copies_test	:= $(REMOTE_FAKE_SRC)
+SRC_remote/server/words_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC)

@@ -32,7 +32,7 @@ struct entry;
 struct text;
 struct small;
 
-enum { SPARE_EVENTS = 64 };
+enum { SPARE_EVENTS = 64, SHOWN_MAX = 16 };
 
 /* a handle of a library whose calls are forwarded */
 struct forwarded {
@@ -86,6 +86,15 @@ struct server {
 	 * several, or it is the null stream
 	 */
 	uint64_t printing, printing_in;
+	/*
+	 * the event behind a stream's last copy whose marked words came, while it was not seen to
+	 * have happened; .served: how many frames were served when they came
+	 */
+	struct shown {
+		uint64_t context, stream, served;
+		CUevent event;
+	} shown[SHOWN_MAX];
+	unsigned int nr_shown;
 	bool may_print;	/* a module, or a library such as cuBLAS, may have kernels that print */
 
 	/* pinned.c */
@@ -507,6 +516,7 @@ CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec
 					      CUevent event);
 CUresult own_cuEventSynchronize(struct server *s, CUevent event);
 CUresult own_cuEventQuery(struct server *s, CUevent event);
+CUresult own_cuEventElapsedTime(struct server *s, float *ms, CUevent start, CUevent end);
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
 CUresult own_cuGraphNodeGetType(struct server *s, CUgraphNode node, CUgraphNodeType *type);
 CUresult own_cuGraphChildGraphNodeGetGraph(struct server *s, CUgraphNode node, CUgraph *graph);

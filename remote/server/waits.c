@@ -33,6 +33,7 @@ struct wait {
 	uint64_t nr_bytes;
 	uint32_t mark;		/* in .bytes until the GPU has copied; 0: none */
 	unsigned int looks;	/* at the mark */
+	bool shown;		/* waits for events in s->shown */
 	bool copies;		/* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
 };
@@ -125,12 +126,70 @@ static bool came(const struct wait *w)
 	return w->mark && small_came(w->bytes, w->nr_bytes, w->mark);
 }
 
+/*
+ * CUDA_SUCCESS: the events of copies that were shown to be over when @served frames were served
+ * have happened; else CUDA_ERROR_NOT_READY
+ */
+static CUresult shown_look(struct server *s, uint64_t served)
+{
+	uint64_t before = s->current;
+	CUresult r = CUDA_SUCCESS;
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < s->nr_shown; i++) {
+		const struct shown n = s->shown[i];
+
+		if (n.served > served) {
+			s->shown[kept++] = n;
+		} else if (!enter_context(s, n.context)) {
+			if (CALL(s, cuEventQuery, n.event) == CUDA_ERROR_NOT_READY) {
+				s->shown[kept++] = n;
+				r = CUDA_ERROR_NOT_READY;
+			} else {
+				event_put(s, n.context, n.event);
+			}
+		}
+	}
+	s->nr_shown = kept;
+	enter_context(s, before);
+	return r;
+}
+
+/*
+ * The words of the copy came, so it is answered; its event may still be to come. Keep the event for
+ * a later question. The one before it in the stream is not needed any more.
+ */
+static void keep_shown(struct server *s, struct wait *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_shown; i++)
+		if (s->shown[i].context == w->context && s->shown[i].stream == w->stream)
+			break;
+	if (i == SHOWN_MAX) {
+		shown_look(s, UINT64_MAX);
+		i = s->nr_shown;
+	}
+	if (i == SHOWN_MAX) {
+		CALL(s, cuEventSynchronize, w->events[0]);
+		return;
+	}
+	if (i == s->nr_shown)
+		s->nr_shown++;
+	else
+		event_put(s, w->context, s->shown[i].event);
+	s->shown[i] = (struct shown){ w->context, w->stream, s->served, w->events[0] };
+	w->nr = 0;
+}
+
 static CUresult look_at(struct server *s, struct wait *w)
 {
 	CUresult r = CUDA_SUCCESS;
 
 	if (came(w))
 		return CUDA_SUCCESS;
+	if (w->shown)
+		return shown_look(s, w->served);
 	if (w->copies)
 		return copies_look(s, w->upto);
 	/* the last frame may have been that of a thread without a context */
@@ -159,6 +218,7 @@ static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 	if (r || !event || !s->printing)
 		return r;
 	r = CALL(s, cuEventSynchronize, event);
+	w->done = w->nr;
 	if (!r && !w->client)
 		prints_end(s, w->stream, w->served);
 	return r;
@@ -198,8 +258,11 @@ static void end(struct server *s, struct wait *w, CUresult r)
 		r = last_word(s, w, r);
 	if (!r && !w->payload)
 		copies_ended(s, w->stream, w->served);
-	if (s->current == w->context)
+	if (s->current == w->context) {
+		if (!r && w->mark && w->done < w->nr)
+			keep_shown(s, w);
 		destroy_events(s, w);
+	}
 	if (w->payload && r != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
 		s->again = true;
 		serve_frame(s, &w->head, w->payload);
@@ -243,6 +306,16 @@ bool waits_look(struct server *s)
 	return any;
 }
 
+static void shown_forget(struct server *s, uint64_t context)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < s->nr_shown; i++)
+		if (s->shown[i].context != context)
+			s->shown[kept++] = s->shown[i];
+	s->nr_shown = kept;
+}
+
 /* The server's own events end with their context: then they are not touched. */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id)
 {
@@ -250,6 +323,7 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 	bool context = KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT;
 
 	if (context) {
+		shown_forget(s, id);
 		gate_forget(s, id);
 		copies_forget(s, id);
 		ordered_forget(s, id);
@@ -445,17 +519,30 @@ CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in,
 	return r;
 }
 
+/* a wait with the frame that is served */
+static struct wait *new_aside(struct server *s)
+{
+	struct wait *w = new_wait(s, 1);
+
+	if (w)
+		w->payload = malloc(s->head.bytes + 1);
+	if (w && w->payload) {
+		memcpy(w->payload, s->payload, s->head.bytes);
+		return w;
+	}
+	if (w)
+		free_wait(w);
+	return NULL;
+}
+
 static bool put_aside(struct server *s, CUstream stream)
 {
 	struct wait *w;
 
 	if (s->again || CALL(s, cuStreamQuery, stream) != CUDA_ERROR_NOT_READY)
 		return false;
-	w = new_wait(s, 1);
-	if (w)
-		w->payload = malloc(s->head.bytes + 1);
-	if (w && w->payload && mark(s, w, stream)) {
-		memcpy(w->payload, s->payload, s->head.bytes);
+	w = new_aside(s);
+	if (w && mark(s, w, stream)) {
 		begin(s, w);
 		return true;
 	}
@@ -520,12 +607,36 @@ CUresult wait_for_copies(struct server *s, uint64_t upto)
 	return CUDA_SUCCESS;
 }
 
+/*
+ * The frame's question to the library was answered by @r. CUDA_ERROR_NOT_READY may be said of a
+ * copy whose words came, or of what the copy waited for, in any stream. Then the frame is served
+ * again when the events of such copies have happened.
+ */
+static CUresult ask_behind_shown(struct server *s, CUresult r)
+{
+	struct wait *w;
+
+	if (r != CUDA_ERROR_NOT_READY || s->again || !s->nr_shown)
+		return r;
+	w = new_aside(s);
+	if (!w)
+		return r;
+	w->shown = true;
+	begin(s, w);
+	return CUDA_SUCCESS;
+}
+
 CUresult own_cuStreamQuery(struct server *s, CUstream stream)
 {
-	return CALL(s, cuStreamQuery, stream);
+	return ask_behind_shown(s, CALL(s, cuStreamQuery, stream));
 }
 
 CUresult own_cuEventQuery(struct server *s, CUevent event)
 {
-	return CALL(s, cuEventQuery, event);
+	return ask_behind_shown(s, CALL(s, cuEventQuery, event));
+}
+
+CUresult own_cuEventElapsedTime(struct server *s, float *ms, CUevent start, CUevent end)
+{
+	return ask_behind_shown(s, CALL(s, cuEventElapsedTime, ms, start, end));
 }

@@ -53,6 +53,11 @@ static inline uint64_t new_graph(void)
 	return ANSWER(cuGraphCreate)->graph;
 }
 
+/* a copy out of stream @st, whose answer comes with @n bytes when the copy is over */
+#define OUT(n)                                                                              \
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = KVGPU_REMOTE_NOWHERE, .bytes = n, \
+	    .flags = COPY_WHOLE)
+
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 #endif

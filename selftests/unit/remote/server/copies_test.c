@@ -119,10 +119,6 @@ static void noted_until_waited(void **state)
 	assert_int_equal(s.nr_noted, 0);
 }
 
-#define OUT(n)                                                                              \
-	ASK(copy_out, .src = 1 << 20, .stream = st, .at = KVGPU_REMOTE_NOWHERE, .bytes = n, \
-	    .flags = COPY_WHOLE)
-
 /*
  * The copy of a few bytes is submitted to the stream at once. The answer has those bytes, and is
  * sent when the copy is done.
@@ -168,87 +164,6 @@ static void small_answers(void **state)
 	s.library.cuEventRecord = NULL;
 	for (i = 0; i < 100; i++)
 		OK(OUT(8));
-}
-
-static uint8_t *late_to;
-static CUresult late(void *to, CUdeviceptr src, size_t n, CUstream stream)
-{
-	late_to = to;
-	return CUDA_SUCCESS;
-}
-
-/* A few words are seen in memory when the GPU has written them: before the event is asked. */
-static void words_that_come(void **state)
-{
-	static const struct { unsigned int at, bytes; } apart[] = { { 0, 6 }, { 0, 68 }, { 2, 4 } };
-	const uint32_t words[] = { 1, 0, 3 };
-	unsigned int i, answers;
-	uint64_t st;
-
-	context();
-	st = stream();
-	s.library.cuMemcpyDtoHAsync_v2 = late;
-	answers = fake_answers;
-	fake_busy = 1000;
-	OUT(12);
-	for (i = 0; i < 40; i++)
-		assert_false(waits_look(&s));
-	assert_int_equal(fake_busy, 1000 - 40 / 8);
-	memcpy(late_to, words, 8);	/* all but one */
-	assert_false(waits_look(&s));
-	memcpy(late_to, words, sizeof(words));
-	assert_true(waits_look(&s));
-	assert_int_equal(fake_answers, answers + 1);
-	assert_int_equal(fake_last.result, CUDA_SUCCESS);
-	assert_memory_equal(fake_payload, words, sizeof(words));
-	/* the words are as the mark is: the event tells */
-	OUT(8);
-	assert_false(waits_look(&s));
-	fake_busy = 0;
-	for (i = 0; i < 7 && !waits_look(&s); i++)
-		;
-	assert_null(s.waits);
-	assert_int_equal(fake_last.result, CUDA_SUCCESS);
-	assert_memory_equal(fake_payload, late_to, 8);
-	/* so it does of an error */
-	fake_busy = 1;
-	OUT(4);
-	fake_busy = 0;
-	fake_error = CUDA_ERROR_ILLEGAL_ADDRESS;
-	for (i = 0; i < 8 && !waits_look(&s); i++)
-		;
-	fake_error = CUDA_SUCCESS;
-	assert_null(s.waits);
-	assert_int_equal(fake_last.result, CUDA_ERROR_ILLEGAL_ADDRESS);
-	/* what is no words, too long or between words has no mark: the event is asked each time */
-	for (i = 0; i < 3; i++) {
-		fake_busy = 3;
-		ASK(copy_out, .src = (1 << 20) + apart[i].at, .stream = st,
-		    .at = KVGPU_REMOTE_NOWHERE, .bytes = apart[i].bytes, .flags = COPY_WHOLE);
-		assert_false(waits_look(&s));
-		assert_int_equal(fake_busy, 2);
-		fake_busy = 0;
-		assert_true(waits_look(&s));
-	}
-}
-
-/* With a library whose streams go on after an error, words that came tell of none. */
-static void words_behind_errors(void **state)
-{
-	uint64_t st;
-
-	context();
-	st = stream();
-	s.library.cuMemcpyDtoHAsync_v2 = late;
-	s.library.goes_on = true;
-	fake_busy = 1;
-	OUT(4);
-	memcpy(late_to, &(uint32_t){ 1 }, 4);
-	assert_false(waits_look(&s));
-	fake_error = CUDA_ERROR_LAUNCH_FAILED;
-	assert_true(waits_look(&s));
-	fake_error = CUDA_SUCCESS;
-	assert_int_equal(fake_last.result, CUDA_ERROR_LAUNCH_FAILED);
 }
 
 static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
@@ -703,9 +618,8 @@ int main(void)
 		ON_SERVER(boxes_without_bytes), ON_SERVER(copies_without_end),
 		ON_SERVER(noted_until_waited),
 		ON_SERVER(registered_for_more),
-		ON_SERVER(words_that_come), ON_SERVER(words_behind_errors),
-		ON_SERVER(small_answers), ON_SERVER(no_small_answers),
-		ON_SERVER(context_stays), ON_SERVER(arena_of_ferries),
+		ON_SERVER(small_answers), ON_SERVER(no_small_answers), ON_SERVER(context_stays),
+		ON_SERVER(arena_of_ferries),
 		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),
 		ON_SERVER(ferries_that_ended), ON_SERVER(ferries_in_use),
 	};
