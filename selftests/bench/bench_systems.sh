@@ -89,7 +89,7 @@ persist_begin()
 	where "$1"
 	"${where[@]}" systemd-run -q --unit bench-persist --collect /share/bench-cuda/kvgpu-persist /dev/dri/renderD128 >&2 &&
 		"${where[@]}" sh -c 'for i in $(seq 100); do
-			journalctl -q -u bench-persist | grep -q "held$" && exit; sleep 0.1; done; exit 1' ||
+			journalctl -q -u bench-persist | grep "held$" > /dev/null && exit; sleep 0.1; done; exit 1' ||
 		give_up "$1: kvgpu-persist does not run"
 }
 

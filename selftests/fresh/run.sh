@@ -50,7 +50,7 @@ install_own_packages()
 	local want
 	local -a missing=()
 	for want in mmdebstrap python3 git mount debian-archive-keyring; do
-		dpkg-query -W -f '${db:Status-Status}' "$want" 2>/dev/null | grep -qx installed || missing+=("$want")
+		dpkg-query -W -f '${db:Status-Status}' "$want" 2>/dev/null | grep -x installed > /dev/null || missing+=("$want")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	say "installing on this machine: ${missing[*]}"
@@ -92,7 +92,7 @@ parse()
 	done
 	local name
 	for name in "${wanted[@]}"; do
-		cells | grep -q "^$name " || die "no cell '$name'; there are: $(cells | cut -d' ' -f1 | xargs)"
+		cells | grep "^$name " > /dev/null || die "no cell '$name'; there are: $(cells | cut -d' ' -f1 | xargs)"
 	done
 }
 
@@ -149,7 +149,7 @@ main()
 	clean_up
 	while read -r name suite which how place <&3; do
 		case $mode in
-		some) printf '%s\n' "${wanted[@]}" | grep -qx "$name" || continue ;;
+		some) printf '%s\n' "${wanted[@]}" | grep -x "$name" > /dev/null || continue ;;
 		all) [ "$(state_of "$name")" != passed ] || { say "$name: passed already at ${COMMIT:0:12}"; continue; } ;;
 		esac
 		need_room "${FRESH_ROOM:-16000}"

@@ -164,6 +164,10 @@ def texts():
     expect("shell", "a brace beside the name", {"selftests/one.sh": SH + "one() {\n\techo\n}\n"}, "selftests/one.sh:3: the {")
     expect("shell", "a keyword", {"selftests/one.sh": SH + "function one\n{\n\techo\n}\n"}, "selftests/one.sh:3: a function is written name()")
     expect("shell", "in a here-document", {"selftests/one.sh": SH + "cat << 'END'\none() {\nEND\n"})
+    pipe = "set -o pipefail\nlist | LC_ALL=C grep -F -xq one\n"
+    expect("shell", "grep -q under pipefail", {"selftests/one.sh": SH + pipe}, "selftests/one.sh:4: grep -q in a pipe under pipefail")
+    expect("shell", "grep -q of a file, and in a script without pipefail",
+           {"selftests/one.sh": SH + "set -o pipefail\ngrep -q one two || grep -q\n", "selftests/two.sh": SH + "list | grep -q one\n"})
     two = SH + "".join(f"# shellcheck source=selftests/{n}.sh\n. selftests/{n}.sh\n" for n in ("two", "three"))
     expect("shell", "two sourced files with one function", {"selftests/one.sh": two, "selftests/two.sh": SH + "same() { :; }\n",
            "selftests/three.sh": SH + "same()\n{\n\techo\n}\n"},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks that functions of shell scripts have one form, that of two sourced files the second does
-not replace a function of the first, and that shellcheck finds nothing."""
+not replace a function of the first, that no pipe under pipefail ends in grep -q, and that
+shellcheck finds nothing."""
 import re
 import shutil
 
@@ -15,6 +16,9 @@ SOURCE = re.compile(r"shellcheck source=(\S+)")
 OPENS = re.compile(r"^\s*(?:function\s+)?[\w-]+\s*\(\) *\{[ \t]*(?:#.*)?$")
 KEYWORD = re.compile(r"^(?:function\s+[\w-]+ *(?:\(\) *)?(?:\{.*)?|[\w-]+\s+\(\)\s*(?:\{.*)?)$")
 NAMED = re.compile(r"^([\w-]+)\(\)", re.M)
+# grep -q ends at the first match. What still writes into the pipe then gets SIGPIPE, and pipefail
+# makes a failure of the match.
+QUIET = re.compile(r"(?<!\|)\|\s*(?:\w+=\S+\s+)*grep\s+(?:-\S+\s+)*-\w*q")
 HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
@@ -59,7 +63,15 @@ def replaced(tree, file):
             by[name] = other
 
 
+def piped(tree):
+    """Return the scripts that set pipefail, and all files that they source. testbed/tb sources those
+    of testbed/lib by a loop."""
+    return {to for file in scripts(tree) if "pipefail" in tree.text(file) or file.startswith("testbed/lib/")
+            for to in sourced(tree, file)}
+
+
 def style(tree):
+    fails = piped(tree)
     for file in scripts(tree):
         yield from replaced(tree, file)
         for number, line in lines_of(tree.text(file)):
@@ -67,6 +79,8 @@ def style(tree):
                 yield f"{file}:{number}: the {{ of a function of several lines has a line of its own"
             elif KEYWORD.match(line):
                 yield f"{file}:{number}: a function is written name()"
+            if file in fails and QUIET.search(line):
+                yield f"{file}:{number}: grep -q in a pipe under pipefail: grep ... > /dev/null"
 
 
 def shellcheck(tree):

@@ -109,7 +109,7 @@ stop_bed()
 	local pid tries
 	pid=$(cat "$(bed_run)/pid" 2>/dev/null) || pid=''
 	# the file's PID may belong to another process by now
-	if bed_locked && [ -n "$pid" ] && bed_processes | grep -qxF "$pid"; then
+	if bed_locked && [ -n "$pid" ] && bed_processes | grep -xF "$pid" > /dev/null; then
 		kill -TERM "$pid" 2>/dev/null || true
 		for tries in {1..60}; do
 			bed_locked || break

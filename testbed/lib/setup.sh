@@ -84,7 +84,7 @@ make_missing()
 	install_host_packages
 	need_space
 	# the image alone needs no archive
-	if stages_to_make | grep -qv '^image '; then find_archives; fi
+	if stages_to_make | grep -v '^image ' > /dev/null; then find_archives; fi
 	fetch_kernels
 	build_stage "$(tools_stage)" "making the tools root (QEMU, compilers, kernel headers)" build_tools_root
 	build_stage "$(server_stage)" "making the server's root" build_server_root

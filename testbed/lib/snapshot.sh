@@ -83,7 +83,7 @@ drop_bad_snapshot()
 
 # monitor_says COMMAND PATTERN: true if the answer of QEMU's monitor to COMMAND has a line that
 # matches
-monitor_says() { monitor_command "$1" 2> /dev/null | grep -qE "$2"; }
+monitor_says() { monitor_command "$1" 2> /dev/null | grep -E "$2" > /dev/null; }
 
 # save_snapshot: saves the server that has booted.
 save_snapshot()
