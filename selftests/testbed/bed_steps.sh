@@ -99,6 +99,7 @@ bed_steps()
 	try "each bed has its own share and name" beds_differ
 	try "a bed that goes on from a snapshot has its own name, folder and GPU, and the time" resumed
 	try "the GPU is a 10de:1028 of class 0302" gpu_seen
+	try "its three BARs have addresses, in a bed of 2 GiB" bars_placed
 	try "no driver is bound" status_is 1 "$TB" run --name "$A" -- sh -c 'test -e /sys/bus/pci/devices/0000:01:00.0/driver'
 	try "logs of server, model and QEMU" logs_there
 	try "build-exec: a program built there runs in the server" build_and_run
@@ -106,11 +107,12 @@ bed_steps()
 	try "a snapshot that can't be read is told and removed" bad_snapshot
 }
 
-# A starts from a snapshot if there is one; B boots
+# A starts from a snapshot if there is one; B boots. A has too little memory for any above 4 GiB, if
+# QEMU placed it as usual.
 start_both()
 {
 	local first=0 second=0
-	"$TB" up --name "$A" > "$scratch/a" 2>&1 &
+	"$TB" up --name "$A" --mem 2G > "$scratch/a" 2>&1 &
 	local pid=$!
 	"$TB" up --name "$B" --no-gpu --mem 3G --cpus 2 --boot || second=$?
 	wait "$pid" || first=$?
@@ -173,6 +175,13 @@ gpu_seen()
 	status_is 0 "$TB" run --name "$A" -- lspci -Dn -s 01:00.0 && grep -q '0302: 10de:1028' "$scratch/out"
 }
 
+# lspci says "Memory at <unassigned>" or nothing of a BAR for which the kernel found no place.
+bars_placed()
+{
+	status_is 0 "$TB" run --name "$A" -- lspci -v -s 01:00.0 &&
+		[ "$(grep -cE 'Memory at [0-9a-f]{8,} \(' "$scratch/out")" = 3 ]
+}
+
 logs_there()
 {
 	local log
@@ -213,7 +222,7 @@ resumed()
 {
 	local said late
 	if ! went_on; then
-		status_is 0 "$TB" down --name "$A" && status_is 0 "$TB" up --name "$A" || return 1
+		status_is 0 "$TB" down --name "$A" && status_is 0 "$TB" up --name "$A" --mem 2G || return 1
 	fi
 	went_on || { cat "$scratch/err"; return 1; }
 	gpu_seen && share_in && share_out && logs_there || return 1
@@ -229,7 +238,7 @@ bad_snapshot()
 {
 	local rc=0 dir=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/testbed/$snapshot
 	[ -n "$snapshot" ] && cp -a --reflink=auto "$dir" "$scratch/snapshot" && truncate -s 100K "$dir/vm.state" || return 1
-	status_is 1 "$TB" up --name "$A" && said 'a snapshot, which is removed now' && [ ! -e "$dir" ] &&
+	status_is 1 "$TB" up --name "$A" --mem 2G && said 'a snapshot, which is removed now' && [ ! -e "$dir" ] &&
 		status_is 4 "$TB" status --name "$A" && status_is 0 "$TB" down --name "$A" || rc=1
 	[ -e "$dir" ] || cp -a "$scratch/snapshot" "$dir"
 	rm -rf "$scratch/snapshot"

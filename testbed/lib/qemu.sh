@@ -9,11 +9,16 @@
 SERVER_CPU=EPYC,+svm,+npt,-erms,-fsrm,-fzrm,-fsrs
 SERVER_CPU+=,-fxsr-opt,-misalignsse,-osvw,-topoext,-nrip-save,-xsavec
 
+# All memory but the first 512 MiB lies above 4 GiB. Without any there the firmware of QEMU puts the
+# ports' windows for 64-bit BARs below 1 TiB, into what an AMD CPU keeps for HyperTransport, and the
+# kernel finds no place for the card's BAR1 and BAR3.
+LOW_MEMORY=512M
+
 qemu_arguments()
 {
 	QEMU=(
 		-name "$NAME" -nodefaults -no-user-config -display none -no-reboot
-		-machine q35,memory-backend=mem,sata=off,smbus=off,i8042=off
+		-machine "q35,memory-backend=mem,max-ram-below-4g=$LOW_MEMORY,sata=off,smbus=off,i8042=off"
 		-accel tcg,thread=multi
 		-cpu "${KVGPU_TB_CPU:-$SERVER_CPU}" -smp "$CPUS" -m "$MEM"
 		-object "$(memory_object),id=mem,size=$MEM,share=on"
