@@ -6,6 +6,15 @@
 bench: setup model plugin ## a vGPU against the card: native, pass-through, alone, beside others (build/bench/report.json; ROWS= BASE=)
 	selftests/bench/bench.sh
 
+AWAY	:= $(O)/bench_away
+
+$(AWAY): selftests/bench/away.c
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $< -o $@ -lpthread
+
+bench-shares: setup model plugin $(AWAY) ## shares, latency and cost of switching of many vGPUs on a paced GPU (table, and build/bench/shares.json)
+	AWAY='$(AWAY)' selftests/bench/bench-shares.sh $(SETUPS)
+
 ROOMS_DIR	:= selftests/bench/rooms
 ROOMS_BENCH	:= $(O)/rooms_bench
 ROOMS_PURE_OBJ	:= $(patsubst %.c,$(O)/rooms/%.o,$(wildcard mmio-trap/*.c gtt-shadow/*.c sched/*.c))
