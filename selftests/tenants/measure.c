@@ -19,6 +19,8 @@ static const char *const role_names[] = { "stream",  "greedy", "latency", "waite
 					  "faulter", "hanger", "sleeper", "resetter" };
 const unsigned int spans[SPANS] = { 2, 3 };
 
+enum { WATCHDOG_S = 2 };	/* watchdog_ms of a card, if nothing sets it */
+
 struct look {
 	uint64_t at, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
 };
@@ -163,17 +165,32 @@ static void window(const struct setup *s, const struct look *a, const struct loo
 	add_window(to, sum, worst);
 }
 
-/* Windows follow one another and do not overlap. */
-static void all_windows(const struct setup *s, const struct look *l, unsigned int looks,
-			struct result *r)
+static bool has_role(const struct setup *s, enum role role)
 {
-	unsigned int k, i;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->role[i] == role)
+			return true;
+	return false;
+}
+
+/*
+ * Windows follow one another and do not overlap. A hang is counted when the watchdog ends it, so
+ * the window in which it began may have no strike of its own: a strike may come later by the
+ * watchdog's time. @seconds lie between two looks.
+ */
+static void all_windows(const struct setup *s, const struct look *l, unsigned int looks,
+			double seconds, struct result *r)
+{
+	unsigned int late = has_role(s, ROLE_HANGER) ? ceil(WATCHDOG_S / seconds) : 0, k, i, end;
 
 	for (k = 0; k < SPANS; k++) {
 		for (i = spans[k]; i <= looks; i += spans[k]) {
 			const struct look *from = &l[i - spans[k]];
 
-			if (from->strikes == l[i].strikes)
+			end = i + late < looks ? i + late : looks;
+			if (from->strikes == l[end].strikes)
 				window(s, from, &l[i], &r->error[k]);
 			else if (!k)
 				hang_window(s, from, &l[i], &r->lost);
@@ -226,16 +243,6 @@ static void whole(const struct setup *s, const struct look *a, const struct look
 	}
 	r->busy = (b->busy - a->busy) / wall;
 	r->bytes_per_s = bytes / wall * 1e9;
-}
-
-static bool has_role(const struct setup *s, enum role role)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr; i++)
-		if (s->role[i] == role)
-			return true;
-	return false;
 }
 
 /*
@@ -293,7 +300,7 @@ bool measure(const struct setup *s, unsigned int looks, double seconds, struct r
 		usleep(seconds * 1e6);
 		look(t, s->nr, &l[i]);
 	}
-	all_windows(s, l, looks, r);
+	all_windows(s, l, looks, seconds, r);
 	whole(s, &l[0], &l[looks], r);
 	r->made = churn_end(&churn, &r->make_ns, &refused);
 	r->bad += refused;
