@@ -16,8 +16,10 @@ import time
 BUILD_LIMIT = 900	# seconds for a build, and for a test without a mutation
 LIMIT_MIN = 30		# seconds: the shortest time limit of a test with a mutation
 
-# @kind: unit, fuzz or make; @target: what is built; @sources: patterns of the files it is made of;
-# @seconds: how long a fuzz target runs
+HARNESS_FUZZ = ("1", "4", "1000")	# of the harness's fuzzer: first seed, seeds, steps
+
+# @kind: unit, fuzz, harness or make; @target: what is built; @sources: patterns of the files it is
+# made of; @seconds: how long a fuzz target runs
 Judge = collections.namedtuple("Judge", "kind name target command sources seconds")
 
 
@@ -47,12 +49,12 @@ def run(argv, cwd, limit, env=None):
 
 
 def tests_of(tree):
-    """Return {kind: [(name, sources)]} of the unit tests and fuzz targets that "make print-judges"
-    lists."""
+    """Return {kind: [(name, sources)]} of the unit tests, fuzz targets and programs of the harness that
+    "make print-judges" lists."""
     rc, text, _ = run(["make", "-s", "--no-print-directory", "O=/nowhere", "print-judges"], tree, BUILD_LIMIT)
     if rc:
         raise Broken(f"make print-judges: {text[-2000:]}")
-    out = {"unit": [], "fuzz": []}
+    out = {"unit": [], "fuzz": [], "harness": []}
     for line in text.splitlines():
         kind, name, _, *sources = line.split()
         out[kind].append((name, sources))
@@ -72,12 +74,12 @@ def read_judges(path, tests):
             globs, target, *command = rest
             judges.append(Judge(kind, target, target, " ".join(command), tuple(globs.split(",")), 0))
             continue
-        prefix, seconds = rest[0], int(rest[1]) if kind == "fuzz" else 0
+        prefix, seconds = rest[0].rstrip("*"), int(rest[1]) if kind == "fuzz" else 0
         for name, sources in tests[kind]:
             if not name.startswith(prefix):
                 continue
             folder = str(pathlib.PurePath(name).parent)
-            near = (f"selftests/{kind}/{folder}/*", f"selftests/unit/{folder}/*", f"selftests/fuzz/corpus/{name.split('/')[-1]}/*")
+            near = () if kind == "harness" else (f"selftests/{kind}/{folder}/*", f"selftests/unit/{folder}/*", f"selftests/fuzz/corpus/{name.split('/')[-1]}/*")
             judges.append(Judge(kind, name, f"{kind}/{name}", "", tuple(sources) + near, seconds))
     return out
 
@@ -131,6 +133,8 @@ class Copy:
         if judge.kind == "make":
             return run(["bash", "-c", judge.command], self.root, limit, env)
         program = str(self.build / judge.target)
+        if judge.kind == "harness":
+            return run([program, *(HARNESS_FUZZ if judge.name.endswith("_fuzz") else ())], self.root, limit, env)
         if judge.kind == "unit":
             return run([program], self.root, limit, env)
         # the committed corpus and one seed: inputs that other runs have found must not matter

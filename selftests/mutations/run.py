@@ -22,9 +22,18 @@ BOUNDS = [(("mdev", "hw"), 55 / 60), (("gtt-shadow", "mmio-trap", "sched"), 38 /
 DEFECTS = ("does not apply", "does not compile")
 
 
+AT_ONCE = 6		# judges that one call of make builds
+
+
+def read_first(path):
+    """Return {name of a mutation: target of the judge that noticed it}, of the file first.tsv."""
+    return dict(line.split("\t") for line in path.read_text().splitlines() if line) if path.is_file() else {}
+
+
 class Runner:
-    def __init__(self, tree, folder, files, judges, out=print):
+    def __init__(self, tree, folder, files, judges, out=print, first=None):
         self.tree, self.folder, self.files, self.judges, self.out = pathlib.Path(tree), pathlib.Path(folder), files, judges, out
+        self.first = first or {}
         (self.folder / "found").mkdir(parents=True, exist_ok=True)
         self.lock, self.base, self.digests = threading.Lock(), {}, {}
 
@@ -84,11 +93,10 @@ class Runner:
             return "does not apply", str(e)
         if not judges:
             return "no judge", ""
-        base = {j: self.baseline(copy, j) for j in judges}
-        try:
-            copy.write(m.file, text)
-            for kind in dict.fromkeys(j.kind for j in judges):
-                some = sorted((j for j in judges if j.kind == kind), key=base.get)
+        for some in self.in_turn(copy, m, judges):
+            base = {j: self.baseline(copy, j) for j in some}
+            try:
+                copy.write(m.file, text)
                 wrong = copy.make(some)
                 if wrong:
                     return "does not compile", wrong
@@ -97,9 +105,20 @@ class Runner:
                     rc, _, _ = copy.ask(j, limit)
                     if rc != 0:
                         return "noticed", j.target + (f", which did not end in {limit:.0f} s" if rc is None else "")
-            return "survived", ""
-        finally:
-            copy.restore(m.file)
+            finally:
+                copy.restore(m.file)
+        return "survived", ""
+
+    def in_turn(self, copy, m, judges):
+        """Yield lists of the judges of mutation @m, in the order in which they are asked: the judge that
+        noticed it before, then by kind, the quickest first."""
+        known = [j for j in judges if j.target == self.first.get(m.name)]
+        if known:
+            yield known
+        for kind in dict.fromkeys(j.kind for j in judges):
+            rest = sorted((j for j in judges if j.kind == kind and j not in known), key=lambda j: self.baseline(copy, j))
+            for i in range(0, len(rest), AT_ONCE):
+                yield rest[i:i + AT_ONCE]
 
     def work(self, number, todo, results, broken):
         copy = None
@@ -210,7 +229,8 @@ def main():
     try:
         chosen = [m for m in mutations.load(a.lists) if not a.names or m.name.startswith(tuple(a.names))]
         judges = judge.read_judges(a.lists / "judges.txt", judge.tests_of(a.tree))
-        runner = Runner(a.tree, pathlib.Path(a.build).absolute(), files, judges, lambda s: print(s, flush=True))
+        runner = Runner(a.tree, pathlib.Path(a.build).absolute(), files, judges, lambda s: print(s, flush=True),
+                        read_first(a.lists / "first.tsv"))
         results = runner.run(chosen, a.jobs)
     except (mutations.Bad, judge.Broken) as e:
         print(e, file=sys.stderr)
@@ -221,6 +241,8 @@ def main():
     at.write_text(json.dumps({
         "rooms": rooms, "seconds": round(time.time() - began), "partial": bool(a.names),
         "mutations": [dict(name=m.name, breaks=m.breaks, kind=m.kind, why=m.why, **results[m.name]) for m in chosen]}, indent=1) + "\n")
+    at.with_name("mutations-first.tsv").write_text("".join(
+        f"{m.name}\t{results[m.name]['by'].split(',')[0]}\n" for m in chosen if results[m.name]["status"] == "noticed"))
     print(f"{time.time() - began:.0f} s; {at}")
     return 0 if good else 1
 

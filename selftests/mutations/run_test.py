@@ -146,6 +146,30 @@ def check_fates(tree, folder, count):
     check(status(report) == ["noticed"], "an inline function of a header is judged by the tests of its folder")
 
 
+def check_first(tree, folder, count):
+    """The room has a second test, which notices nothing."""
+    write(tree, "selftests/unit/room/blind_test.c", TEST.replace("limit(9) == 7 && limit(3) == 3 && most() == 7", "1"))
+    rule, listed = MAKEFILE.split("print-judges:\n")
+    write(tree, "Makefile", "".join(
+        (rule % count, rule.replace("room_test", "blind_test") % count, "print-judges:\n", listed, listed.replace("room_test", "blind_test"))))
+    files = subprocess.run([tree / "selftests/tree-files.sh"], check=True, capture_output=True, text=True).stdout.split()
+    judges = judge.read_judges(folder / "lists/judges.txt", judge.tests_of(tree))
+    chosen = lists.parse(NOTICED, "test")
+    for hint in ("room_test", "blind_test", "no_test"):
+        for start in ("base", "asked"):	# the first round also runs the tests on the tree as it is
+            found = run.Runner(tree, folder / f"first-{hint}", files, judges, lambda s: None, {chosen[0].name: f"unit/room/{hint}"})
+            if start == "asked":
+                for known in (folder / f"first-{hint}/found").glob("[!b]*"):
+                    known.unlink()
+            before = count.stat().st_size
+            by = found.run(chosen, 1)[chosen[0].name]["by"]
+        asked = count.stat().st_size - before
+        check(by == "unit/room/room_test" and asked in {"room_test": (1,), "blind_test": (2,), "no_test": (1, 2)}[hint],
+              f"first.tsv names {hint}: noticed by room_test, after {asked} tests")
+    (tree / "selftests/unit/room/blind_test.c").unlink()
+    make_tree(tree, count)
+
+
 def check_defects(tree, folder):
     rc, report, _ = start(tree, folder, GONE, TWO, NOTICED)
     check(status(report) == ["does not apply", "does not apply", "noticed"] and rc == 1,
@@ -189,6 +213,7 @@ def main():
         make_tree(tree, count)
         check_lists()
         check_fates(tree, folder, count)
+        check_first(tree, folder, count)
         check_defects(tree, folder)
         check_times(tree, folder)
         check_broken(tree, folder)
