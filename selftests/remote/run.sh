@@ -431,13 +431,17 @@ run_programs()
 		esac
 	done < <("$programs/run.sh" "$work" 2>&1)
 	echo "# $passed of $total programs pass"
-	make -s -C selftests/cuda/runtime "OUT=$work/runtime" > /dev/null 2>&1 || { result 1 "the runtime's programs build"; return; }
+	if ! make -s -C selftests/cuda/runtime "OUT=$work/runtime-programs" > "$work/runtime.log" 2>&1; then
+		sed 's/^/# /' "$work/runtime.log" | grep -v warning | tail -n 20
+		result 1 "the runtime's programs build"
+		return
+	fi
 	while read -r line; do
 		case $line in
 		ok*) result 0 "runtime: ${line#*- }" ;;
 		'not ok'*) result 1 "runtime: ${line#*- }" ;;
 		esac
-	done < <(LD_LIBRARY_PATH=$work selftests/cuda/runtime/run.sh "$work/runtime" 2>&1)
+	done < <(LD_LIBRARY_PATH=$work selftests/cuda/runtime/run.sh "$work/runtime-programs" 2>&1)
 }
 
 # shellcheck source=selftests/remote/service.sh

@@ -568,13 +568,21 @@ flood()
 	until_true grep -q all "$work/flood"
 }
 
-# come_in NAME [VARIABLE=VALUE...] PROGRAM: starts the program three times, one after the other
+# come_in NAME [VARIABLE=VALUE...] PROGRAM: starts the program three times, one after the other. Beside a
+# flood of its own source it has some seconds to shake hands, which a busy machine may take: then it
+# is started again, three times at most.
 come_in()
 {
-	local i
+	local i try out rc
 
 	for i in 1 2 3; do
-		step "$1, $i of 3" env "${@:2}" after_fork "$cubin"
+		for try in 1 2 3 4; do
+			out=$(timeout 100 env "${@:2}" after_fork "$cubin" 2>&1)
+			rc=$?
+			[ $rc != 0 ] && grep -q 'while hands were shaken' <<< "$out" || break
+		done
+		result $rc "$1, $i of 3" "try $try, exit code $rc: $(tail -n 1 <<< "$out")"
+		[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
 	done
 }
 
