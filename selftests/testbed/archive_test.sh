@@ -167,6 +167,16 @@ foreign_key()
 	! fetch && said 'no Debian archive' && said "apt does not know the archive's key" && nothing_there '*'
 }
 
+# find_archives in a script that sources no more of tb's functions than archive.sh asks for
+other_scripts()
+{
+	machine; usual_sources
+	sed -i 's/ \[[^]]*\]//' "$M/sources.list"
+	! bash -eu -o pipefail -c '. testbed/lib/messages.sh; . testbed/lib/archive.sh; find_archives' > "$M/said" 2>&1 || return 1
+	cat "$M/said"
+	said 'no Debian archive' && said "apt does not know the archive's key" && ! said 'command not found'
+}
+
 # --------------------------------------------- tests: an archive that changes, a network that fails
 
 moves_on()
@@ -426,6 +436,7 @@ cases=(
 	"renamed a mirror that signs by itself and has another origin's name"
 	"behind_proxy apt's proxy"
 	"foreign_key an archive with a key that apt does not know is refused"
+	"other_scripts and so it is in a script that has not all of tb's functions"
 	"moves_on the archive moves on between update and download"
 	"file_lost a file is not there, once"
 	"breaks_off a download breaks off and is resumed"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Where Debian packages come from: the archive that this machine's apt is configured for, with apt's
 # keys and proxies. The field Origin of a repository's Release file tells Debian's from others.
-# Scripts of selftests/ source this file, too, with messages.sh and at times fetch.sh.
+# Scripts of selftests/ source this file, too, after messages.sh, whose functions it calls.
 
 ARCHIVE_KEYS=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}/keys
 

@@ -45,28 +45,6 @@ tell()
 	if { true >&6; } 2> /dev/null; then printf '\ntb:       %s' "$*" >&6; fi
 }
 
-# advice LOG: prints what the user can do about the failure in LOG
-advice()
-{
-	local said
-	said=$(tail -n 60 "$1" 2> /dev/null | tr -d '\0') || true
-	case $said in
-	*'No space left'* | *'enough free space'*)
-		echo "the disk is full: free some space, or set KVGPU_CACHE to a directory on a larger disk" ;;
-	*'resolving'* | *'Could not connect'* | *'Cannot initiate the connection'* | *'Connection failed'* | *'onnection timed out'* | \
-		*'Unable to connect'* | *'unreachable'* | *'not done after'*)
-		echo "the archive can't be reached or is too slow: see to the network, and to apt's proxy (apt-config dump | grep -i proxy)" ;;
-	*NO_PUBKEY* | *'is not signed'* | *'Missing key'* | *'Signed-By'* | *'signatures couldn'*)
-		echo "apt does not know the archive's key: see to Signed-By in apt's sources, and to the package debian-archive-keyring" ;;
-	*'not valid yet'* | *'is expired'*)
-		echo "see to this machine's clock; for an old snapshot of the archive apt wants Acquire::Check-Valid-Until \"false\"" ;;
-	*'does not have a Release file'* | *'404 '*)
-		echo "the archive that this machine's apt is configured for does not have that: a mirror in the middle of its update has it" \
-			"later; a mirror that never has it needs a second source beside it in apt's sources" ;;
-	esac
-	echo "then run 'tb setup' again: what is complete stays"
-}
-
 # fetch_packages DIR PACKAGE...: fetches the packages' files into DIR, by the apt that $APT_CONFIG
 # configures. Files that are in DIR already with the right checksum are not fetched again. Any other
 # .deb file in DIR is removed.
