@@ -33,10 +33,13 @@ cover()
 	covered+=("$file")
 }
 
+# uncover: the headers read as before; else a failed test for each that does not
 uncover()
 {
 	local file
-	for file in "${covered[@]}"; do umount "$file"; done
+	for file in "${covered[@]}"; do
+		umount "$file" || result 1 "$file is as it was" "umount fails"
+	done
 	covered=()
 }
 
@@ -91,6 +94,10 @@ if cover "$(header eventfd.h)" 's/eventfd_signal(/eventfd_tell(/'; then
 	uncover
 fi
 if [ "$role" = base ]; then
+	said=$(covered=("$work/nowhere"); uncover 2>/dev/null)
+	[[ $said = 'not ok '*"$work/nowhere"* ]]
+	result $? "a header that stays changed is a failed test"
+
 	fresh - <<-'C'
 	#include <linux/module.h>
 	#include "mdev/compat.h"
