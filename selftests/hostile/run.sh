@@ -108,7 +108,9 @@ server_up()
 	mkdir -p "$($TB share)/hostile"
 	cp "$OUT/hostile.flat" "$OUT/kvgpu-canary" selftests/hostile/inside.sh "$($TB share)/hostile/"
 	in_server modprobe -a kvm_amd
-	in_server /opt/testbed/hold-vm
+	in_server /opt/testbed/hold-vm && return
+	result 1 "KVM in the server opens a VM"
+	finish
 }
 
 # stale: a tenant leaves marks in three quarters of the vGPU's part of the card, and is killed. Then an attacker gets the same part. At
