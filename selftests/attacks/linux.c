@@ -87,15 +87,6 @@ static volatile uint8_t *map_resource(struct machine *m, const char *name, uint6
 	return map;
 }
 
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		bail("writing %s: %s", path, strerror(errno));
-	close(fd);
-}
-
 static uint64_t bus_address(const void *p)
 {
 	uint64_t entry = 0;
@@ -113,17 +104,37 @@ static uint64_t bus_address(const void *p)
 	return (entry << 9 >> 9) * PAGE + (uintptr_t)p % PAGE;
 }
 
+static void *huge_page(void)
+{
+	return mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+}
+
+/* The number may be an admin's, so it is never lowered. */
+static void one_more_huge_page(void)
+{
+	const char *path = "/proc/sys/vm/nr_hugepages";
+	FILE *f = fopen(path, "r+");
+	unsigned long n;
+
+	if (!f || fscanf(f, "%lu", &n) != 1 || fseek(f, 0, SEEK_SET) ||
+	    fprintf(f, "%lu\n", n + 1) < 0 || fflush(f))
+		bail("%s: %s", path, strerror(errno));
+	fclose(f);
+}
+
 /*
  * Take one huge page: it is contiguous, and the kernel does not move it. It is MAP_SHARED, so a
  * write after a fork (tenant.c) makes no copy of it.
  */
 static void make_arena(struct bare_pages *a)
 {
-	void *p;
+	void *p = huge_page();
 
-	write_file("/proc/sys/vm/nr_hugepages", "1\n");
-	p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+	if (p == MAP_FAILED) {
+		one_more_huge_page();
+		p = huge_page();
+	}
 	if (p == MAP_FAILED)
 		bail("no huge page: %s", strerror(errno));
 	memset(p, 0, ARENA_BYTES);
