@@ -131,6 +131,15 @@ subtests()
 	done < <(timeout 100 "$bin/kvgpu-cuda-driver" "$cubin" "$@" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
 }
 
+# a name that no subtest has is no success
+unknown_subtest()
+{
+	over=''
+	"$bin/kvgpu-cuda-driver" "$cubin" device nothing > "$work/said" 2>&1
+	[ $? = 2 ] && grep -q 'no subtest "nothing"' "$work/said" && grep -q '^subtests: device memory launch' "$work/said"
+	result $? "driver API: a subtest that is not there is named, and those that are" "$(tail -n 1 "$work/said")"
+}
+
 children() { pgrep -P "$server"; }
 
 # no process of a client is left after a while
@@ -463,6 +472,7 @@ for name in unix aperture; do
 	run_memory
 	run_faults
 done
+unknown_subtest
 carrier unix
 run_nonsense
 run_pinned

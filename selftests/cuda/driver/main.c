@@ -2,7 +2,7 @@
 /*
  * kvgpu-cuda-driver CUBIN [SUBTEST...]: takes the device, makes a context, loads the kernels into
  * it, and runs the subtests, all or the named ones. "faults" destroys that context, so it must stay
- * the last one. Names that no subtest has are ignored.
+ * the last one.
  */
 #include "driver.h"
 
@@ -46,6 +46,37 @@ static const struct {
 		NULL }, { "faults", NULL, faults },
 };
 
+enum { NR_SUBTESTS = sizeof(subtests) / sizeof(subtests[0]) };
+
+static bool is_subtest(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_SUBTESTS; i++)
+		if (!strcmp(subtests[i].name, name))
+			return true;
+	return false;
+}
+
+/* false: the command line is wrong, and that was said */
+static bool check_arguments(int argc, char **argv)
+{
+	unsigned int i;
+	int n;
+
+	for (n = 2; n < argc && is_subtest(argv[n]); n++)
+		;
+	if (argc >= 2 && n == argc)
+		return true;
+	if (argc >= 2)
+		fprintf(stderr, "kvgpu-cuda-driver: there is no subtest \"%s\"\n", argv[n]);
+	fprintf(stderr, "usage: kvgpu-cuda-driver CUBIN [SUBTEST...]\nsubtests:");
+	for (i = 0; i < NR_SUBTESTS; i++)
+		fprintf(stderr, " %s", subtests[i].name);
+	fprintf(stderr, "\n");
+	return false;
+}
+
 static bool wanted(const char *name, int argc, char **argv)
 {
 	int i;
@@ -62,14 +93,12 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc < 2) {
-		fprintf(stderr, "usage: kvgpu-cuda-driver CUBIN [SUBTEST...]\n");
+	if (!check_arguments(argc, argv))
 		return 2;
-	}
 	MUST(cuInit(0));
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
 	must(cuModuleLoad(&module, argv[1]), "cuModuleLoad");
-	for (i = 0; i < sizeof(subtests) / sizeof(subtests[0]); i++) {
+	for (i = 0; i < NR_SUBTESTS; i++) {
 		if (!wanted(subtests[i].name, argc, argv))
 			continue;
 		if (subtests[i].run)
