@@ -116,8 +116,10 @@ int main(int argc, char **argv)
 	char name[100];
 	int version, major;
 
-	if (image.empty())
-		return verdict(false, "usage: driver_api CUBIN");
+	if (image.empty()) {
+		fprintf(stderr, "usage: driver_api CUBIN\n");
+		return 2;
+	}
 	expect(cuCtxGetCurrent(&current) == CUDA_ERROR_NOT_INITIALIZED,
 	       "nothing works before cuInit()");
 	MUST(cuInit(0));
