@@ -81,7 +81,7 @@ static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **
 
 	if (pread(fd, first, sizeof(first), 0) != sizeof(first) || !aperture_label_read(first, &l))
 		return bytes;
-	*why = "it is shorter than it says itself: somebody cut it";
+	*why = "it is shorter than it says itself: it was cut";
 	if (l.bytes > bytes)
 		return 0;
 	*from = l.data;

@@ -108,7 +108,7 @@ int file_xml(const char *path, FILE *to)
 	else if (!good)
 		complain("%s: it is no aperture: kvgpu-aperture make FILE SIZE makes one", path);
 	else if (fstat(fd, &st) || (uint64_t)st.st_size < l.bytes)
-		complain("%s: it is shorter than it was made: somebody cut it", path);
+		complain("%s: it is shorter than it was made: it was cut", path);
 	else if (!plain(whole))
 		complain("%s: a path with <, >, & or quotes can't be put into XML here", whole);
 	else

@@ -125,7 +125,7 @@ cause_of_death()
 	else
 		case $libvirt_says in
 		reason=shutdown) CAUSE=power-off REASON="it powered off or rebooted by itself" ;;
-		reason=destroyed) CAUSE=destroyed REASON="somebody destroyed it through libvirt" ;;
+		reason=destroyed) CAUSE=destroyed REASON="it was destroyed through libvirt" ;;
 		reason=crashed) CAUSE=qemu-killed REASON="its QEMU crashed or was killed" ;;
 		*) CAUSE=unknown REASON="its QEMU ended; libvirt says '$libvirt_says'" ;;
 		esac
