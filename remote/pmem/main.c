@@ -94,7 +94,7 @@ static int make(const char *path, const char *size, const char *programs)
 	uint64_t bytes = file_size(size);
 	uint32_t places = bytes ? file_places(programs, bytes) : 0;
 
-	return places ? file_make(path, bytes, places) : 1;
+	return places ? file_make(path, bytes, places) : 2;
 }
 
 int main(int argc, char **argv)

@@ -344,6 +344,13 @@ run_apertures()
 	run_plugged
 }
 
+# make_ends STATUS ARGUMENT...: kvgpu-aperture make ends so
+make_ends()
+{
+	"$remote/kvgpu-aperture" make "${@:2}"
+	[ $? = "$1" ]
+}
+
 # an aperture that comes while the server runs, as memory that is plugged into a VM
 run_plugged()
 {
@@ -356,7 +363,11 @@ run_plugged()
 	try "what has nearly its name is told" said_by_server "there is $later.new"
 	rm "$later.new"
 	try "its program is told so" refused 'no such file or device: "ls /dev/kvgpu"' "KVGPU_REMOTE=aperture:$later"
-	"$remote/kvgpu-aperture" make "$later.new" 128M 3 && mv "$later.new" "$later"
+	try "an aperture of a size that can't be is a wrong command line" make_ends 2 "$later.new" 15M
+	try "and so is more programs than there is room for" make_ends 2 "$later.new" 128M 99
+	"$remote/kvgpu-aperture" make "$later.new" 128M 3
+	try "a file that is there already is none" make_ends 1 "$later.new" 128M 3
+	mv "$later.new" "$later"
 	try "it is served when it comes" until_true said_by_server "listens at aperture:$later, for 3 programs at once"
 	for i in 1 2 3; do
 		KVGPU_REMOTE=aperture:$later "$work/faults" host_functions "$cubin" > "$work/said-$i" 2>&1 & pids+=($!)
