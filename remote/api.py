@@ -8,8 +8,8 @@ Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and lib
 library.h include cuda/driver/api.h, so the C compiler compares the prototypes of the functions that are made with those there. A
 name that only one of cuda/symbols.txt and the table has is refused here.
 
-The table's hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the headers that read_table() names, too: those of
-layouts that cross, and forward/forward.h. remote/remote.mk names them as what the code is made of.
+The table's hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the texts of HASHED, too: headers of layouts that
+cross, and forward/forward.h. made.d in OUT tells make that the code is made of these.
 """
 import hashlib
 import os
@@ -48,6 +48,9 @@ BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cubl
 NUMBERS = {"int": "u32", "float": "f32", "double": "f64", "size_t": "u64", "unsigned int": "u32", "unsigned long long": "u64",
            "long long int": "u64", "cublasOperation_t": "u32", "cublasMath_t": "u32"}
 FIRST_OP = 16  # those below are the channel's
+HASHED = ["remote/" + name for name in (
+    "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h", "forward/forward.h",
+    "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h", "cluster/relay/control.h")]
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
 
 
@@ -221,9 +224,7 @@ def read_table(tree):
             sys.exit(f"remote/api.def:{number}: {why}: {line}")
         (frames if e.frame else entries).append(e)
     check(tree, entries, frames)
-    lines += [open(os.path.join(tree, "remote", p)).read()
-              for p in ("wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h", "forward/forward.h",
-                        *(f"cluster/relay/{name}.h" for name in ("tags", "message", "cut", "note", "control")))]
+    lines += [open(os.path.join(tree, p)).read() for p in HASHED]
     return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
@@ -691,6 +692,11 @@ def forward_doc(frames):
     return text
 
 
+def made_d(out):
+    """for make; a header that is gone is made by nothing, so that api.py says what is missing"""
+    return f"{out}/.made: {' '.join(HASHED)}\n" + "".join(f"{p}:\n" for p in HASHED)
+
+
 def write(path, text):
     """what is as it was keeps its time"""
     if os.path.exists(path) and open(path).read() == text:
@@ -712,7 +718,7 @@ def main():
                        ("refused.c", refused_c(entries)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
                        ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames)),
-                       ("forwards.h", forward_h(frames))):
+                       ("forwards.h", forward_h(frames)), ("made.d", made_d(out))):
         write(os.path.join(out, name), text)
     for library in FORWARDED:
         write(os.path.join(out, library + ".c"), forward_c(frames, library))

@@ -10,12 +10,12 @@ REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthre
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \
 		   cublas.c curand.c cublas.map curand.map)
 
-$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/frame.h \
-		    $(addprefix remote/,channel/stream.h channel/layout.h ring/ring.h ring/box.h forward/forward.h) \
-		    $(addprefix remote/cluster/relay/,tags.h message.h cut.h note.h control.h)
+$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
+# the headers that KVGPU_REMOTE_VERSION covers
+-include $(REMOTE_GEN)/made.d
 
 # client and server both contain channel, ring and wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
