@@ -164,15 +164,15 @@ static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 }
 
 /*
- * Call with the lock. The number of a frame at whose end about the older half of the ring is free;
- * 0: the frame of the oldest piece is not sent yet.
+ * Call with the lock. The number of a frame at whose end about the older half of the ring's bytes,
+ * or of its ARENA_PIECES, is free; 0: the frame of the oldest piece is not sent yet.
  */
 static uint64_t oldest_half(const struct arena *a)
 {
 	uint64_t seq = 0;
 	unsigned int i;
 
-	for (i = 0; i < a->nr_pieces; i++) {
+	for (i = 0; i < a->nr_pieces && i < ARENA_PIECES / 2; i++) {
 		const struct staged *p = &a->pieces[(a->first_piece + i) % ARENA_PIECES];
 
 		if (!p->seq || (seq && p->end - a->ring_begin > a->ring_bytes / 2))

@@ -437,6 +437,31 @@ static void pieces_on_their_way(void **state)
 }
 
 /*
+ * With small pieces the ring has ARENA_PIECES before its bytes are used up. A fence waits for half
+ * of them only.
+ */
+static void small_pieces_on_their_way(void **state)
+{
+	uint64_t at, left = ARENA_PIECES;
+	struct staged *p;
+	unsigned int i;
+	CUresult r;
+
+	fence_result = CUDA_SUCCESS;
+	through = sent;
+	fences = 0;
+	for (i = 0; i < 4 * ARENA_PIECES; i++) {
+		p = staging_get(peers, 1025, &at, &r);
+		assert_non_null(p);
+		if (fences && sent - through < left)
+			left = sent - through;
+		staging_sent(peers, p, ++sent);
+	}
+	assert_true(fences);
+	assert_true(left >= ARENA_PIECES / 2);
+}
+
+/*
  * Copies one after the other use the same pages, even if the last ones ended in the middle of the
  * ring.
  */
@@ -513,6 +538,7 @@ int main(void)
 			cmocka_unit_test(a_mapping_outlives_its_context),
 		cmocka_unit_test(pieces_for_long),
 			cmocka_unit_test(pieces_on_their_way),
+		cmocka_unit_test(small_pieces_on_their_way),
 		cmocka_unit_test(an_empty_ring_begins_anew),
 		cmocka_unit_test(pieces_for_a_relay),
 	};
