@@ -22,6 +22,7 @@ client()
 	install -D -m 644 -t "$man/man5" remote/conf/remote.conf.5
 	printf '%s kvgpu-remote-client\n' 'libcuda 1' 'libcudart 11.0' 'libcublas 11' 'libcurand 10' > "$tmp/DEBIAN/shlibs"
 	echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
+	install -m 755 -t "$tmp/DEBIAN" remote/conf/postrm
 	overrides=('# all of CUDA'"'"'s libraries in one' "kvgpu-remote-client: package-name-doesnt-match-sonames *")
 	deb_build "$out" libs <<-C
 	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*))

@@ -57,6 +57,8 @@ start_service()
 sees_a_gpu() { cuda-info | tee /tmp/info; grep -q 'K20m' /tmp/info; }
 as_somebody() { su -s /bin/sh -c cuda-info "$1"; }
 refused_to() { local said; said=$(as_somebody "$1" 2>&1); echo "$said"; grep -qF "$2" <<<"$said"; }
+purges_all() { apt purge kvgpu-remote-client kvgpu-remote-server >/tmp/purged; }
+purge_says() { grep -qxF "$1: certificates and keys are left in /etc/kvgpu/tls" /tmp/purged; }
 keeps_what_the_admin_wrote() { grep -qx 'listen = tls:\*:7411' /etc/kvgpu/remoted.conf && grep -q '^server = ' /etc/kvgpu/remote.conf; }
 
 mkdir next
@@ -102,7 +104,9 @@ step "kvgpu-cuda takes the client's place" apt install ./this.deb
 step "which is gone" bash -c '! dpkg-query -W -f "\${db:Status-Status}" kvgpu-remote-client | grep -qx installed'
 step "and back" apt install ./kvgpu-remote-client_*.deb
 step "which kvgpu-cuda gave way to" bash -c '! dpkg-query -W -f "\${db:Status-Status}" kvgpu-cuda 2>/dev/null | grep -qx installed'
-step "apt purges all" apt purge kvgpu-remote-client kvgpu-remote-server
+step "apt purges all" purges_all
+step "the client's package says where keys are" purge_says kvgpu-remote-client
+step "so does the server's" purge_says kvgpu-remote-server
 step "certificates are the admin's" test -e /etc/kvgpu/tls/ca.key
 rm -r /etc/kvgpu /opt/gpu
 userdel one
