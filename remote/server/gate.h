@@ -77,6 +77,7 @@ struct gate {
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;
 	uint64_t through_ns;		/* since when no work is under way; or 0 */
+	bool beside;			/* gate_beside_ends() is still to come, and charges */
 	/*
 	 * events behind the work of streams that can't be asked any more: destroyed, or in a
 	 * capture

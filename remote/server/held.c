@@ -105,7 +105,8 @@ void gate_capture_ended(struct server *s)
 
 /*
  * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on an
- * H100. The end of a context or a module gives back all that it has.
+ * H100. What ends gives back all that it has: a context, a module, a stream, an executable graph, a
+ * handle of cuBLAS or cuRAND. A module that graphs keep ends later (keep.c).
  */
 static bool gives_memory(uint16_t op)
 {
@@ -115,7 +116,8 @@ static bool gives_memory(uint16_t op)
 	       op == OP_cuMipmappedArrayDestroy || op == OP_cuCtxDestroy_v2 ||
 	       op == OP_cuCtxDetach || op == OP_cuDevicePrimaryCtxRelease_v2 ||
 	       op == OP_cuDevicePrimaryCtxReset_v2 || op == OP_cuCtxSetLimit ||
-	       op == OP_cuModuleUnload;
+	       op == OP_cuModuleUnload || op == OP_cuStreamDestroy_v2 ||
+	       op == OP_cuGraphExecDestroy || op == OP_blas_destroy || op == OP_rand_destroy;
 }
 
 static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)

@@ -171,18 +171,22 @@ void keeps_forget_context(struct server *s, uint64_t context)
 			k->what = NULL;
 }
 
+/* A module's end takes time of the GPU: charge it, whichever frame came last. */
 static void end(struct server *s, const struct kept *k)
 {
-	uint64_t before = s->current;
+	uint64_t before = s->current, since_ns;
 	CUstreamCaptureMode mode;
 
 	if (!k->what || enter_context(s, k->context))
 		return;
 	mode = relax(s);
-	if (k->class == CLASS_EVENT)
+	if (k->class == CLASS_EVENT) {
 		CALL(s, cuEventDestroy_v2, k->what);
-	else
+	} else {
+		since_ns = gate_beside(s);
 		CALL(s, cuModuleUnload, k->what);
+		gate_beside_ends(s, since_ns);
+	}
 	unrelax(s, mode);
 	enter_context(s, before);
 }

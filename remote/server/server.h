@@ -636,7 +636,7 @@ void gate_forget(struct server *s, uint64_t context);
 /*
  * The server itself makes the GPU work, and waits, whoever has the turn: gate_beside_ends() charges
  * the time since gate_beside(), if nothing else does. In the client's turn it charges all of the
- * turn's time that is not accounted yet.
+ * turn's time that is not accounted yet. Another such pair in between charges nothing.
  */
 uint64_t gate_beside(const struct server *s);
 void gate_beside_ends(struct server *s, uint64_t since_ns);

@@ -79,7 +79,12 @@ static void account(struct gate *g, uint64_t ns)
 
 uint64_t gate_beside(const struct server *s)
 {
-	return s->gate && see(&s->gate->door->closed) ? gate_now() : 0;
+	struct gate *g = s->gate;
+
+	if (!g || g->beside || !see(&g->door->closed))
+		return 0;
+	g->beside = true;
+	return gate_now();
 }
 
 /*
@@ -108,10 +113,15 @@ static void account_upto(struct gate *g, uint64_t since_ns, uint64_t now)
  */
 void gate_beside_ends(struct server *s, uint64_t since_ns)
 {
-	if (since_ns && s->gate->turn)
-		account_upto(s->gate, since_ns, gate_now());
-	else if (since_ns && !s->untracked)
-		account(s->gate, gate_now() - since_ns);
+	struct gate *g = s->gate;
+
+	if (!since_ns)
+		return;
+	g->beside = false;
+	if (g->turn)
+		account_upto(g, since_ns, gate_now());
+	else if (!s->untracked)
+		account(g, gate_now() - since_ns);
 }
 
 static void batch_is_through(struct server *s, struct batch *b)
