@@ -21,7 +21,7 @@
 
 #include "starter.h"
 
-enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20 };
+enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20, TRIAL_BYTES = 1024 };
 
 /* a client's library in the place of a real one must not connect to itself */
 static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a GPU";
@@ -133,15 +133,15 @@ static void let_go(int **fds, unsigned int n)
  * The first process's standard descriptors are its log, and may be a terminal. What the library
  * writes before text_catch() are lines of this process.
  */
-static void take_standard(const struct child *c)
+static void take_standard(int log)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(c->log, STDOUT_FILENO) < 0 ||
-	    dup2(c->log, STDERR_FILENO) < 0)
+	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+	    dup2(log, STDERR_FILENO) < 0)
 		fail("descriptors", strerror(errno));
 	close(nothing);
-	log_part(c->log);
+	log_part(log);
 }
 
 static void keep_own(struct child *c)
@@ -160,7 +160,7 @@ static void keep_own(struct child *c)
 	if (c->dump >= 0)
 		fds[n++] = &c->dump;
 	let_go(fds, n);
-	take_standard(c);
+	take_standard(c->log);
 }
 
 static void default_signals(void)
@@ -342,17 +342,14 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 }
 
 /* in a process that is confined as a client's: a library may never return */
-void child_try_library(const struct starter *s)
+static void try_library(const struct starter *s, int log) __attribute__((noreturn));
+static void try_library(const struct starter *s, int log)
 {
 	const char *what = "", *path = s->conf->library;
 	struct library library;
-	pid_t parent = getpid();
+	pid_t parent = getppid();
 
-	fflush(NULL);
-	if (fork())
-		return;
-	default_signals();
-	closefrom(FIRST_FD);
+	take_standard(log);
 	alarm(TRIAL_S);
 	if (confine(s->conf, s->nr_clients, &what))
 		_exit(1);
@@ -363,5 +360,51 @@ void child_try_library(const struct starter *s)
 	if (!library_load(&library, path, &what))
 		say("library = %s: %s: no program can be served: install kvgpu-cuda or the driver of the GPU's vendor, or name "
 		    "another library", path, what);
+	_exit(0);
+}
+
+/* Say the last lines that come from @fd until its end, TRIAL_BYTES at most. */
+static void say_last_lines(int fd)
+{
+	char text[TRIAL_BYTES + 1], *line, *save;
+	size_t have = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, text + have, TRIAL_BYTES - have);
+		have += n > 0 ? n : 0;
+		if (have == TRIAL_BYTES) {
+			have /= 2;
+			memmove(text, text + have, TRIAL_BYTES - have);
+		}
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	text[have] = 0;
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		clean(line, strlen(line) + 1);
+		say("%s", line);
+	}
+}
+
+/* The library's process has no copy of the log. Its parent, which loads nothing, says its lines. */
+void child_try_library(const struct starter *s)
+{
+	pid_t parent = getpid();
+	int log[2];
+
+	fflush(NULL);
+	if (fork())
+		return;
+	default_signals();
+	closefrom(FIRST_FD);
+	alarm(TRIAL_S + PATIENCE_S);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || pipe2(log, O_CLOEXEC))
+		_exit(1);
+	if (!fork()) {
+		close(log[0]);
+		try_library(s, log[1]);
+	}
+	close(log[1]);
+	say_last_lines(log[0]);
 	_exit(0);
 }

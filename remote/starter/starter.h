@@ -306,7 +306,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		int report, int log, struct counters *counters) __attribute__((noreturn));
 /*
  * Call after the table of clients was made. Forks a process, confined and filtered as a client's,
- * which loads the library, prints an error if that fails, and ends.
+ * which loads the library, and ends; and a process above it, which prints what it writes, as an
+ * error if that fails.
  */
 void child_try_library(const struct starter *s);
 
