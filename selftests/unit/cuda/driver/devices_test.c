@@ -367,8 +367,8 @@ static void end_after_their_copies(void **state)
 	FAILS(cuMemcpyPeer(p[1], ctx[1], p[0], ctx[0], 4), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/* Copy from the first device to the second, in a stream of the second, and lose the first. */
-static CUstream copy_from_a_lost_device(void)
+/* A kernel on the first device loses it, when it is not @held any more. A stream of the second. */
+static CUstream lose_the_first_device(bool held)
 {
 	CUdeviceptr none = 1;
 	void *params[] = { &none };
@@ -382,10 +382,18 @@ static CUstream copy_from_a_lost_device(void)
 	OK(cuCtxSetCurrent(ctx[1]));
 	OK(cuStreamCreate(&s, 0));
 	OK(cuCtxSetCurrent(ctx[0]));
-	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], held, __ATOMIC_SEQ_CST);
 	fake_fail_after = 0;
 	fake_failure = DEVICE_LOST;
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	return s;
+}
+
+/* Copy from the first device to the second, in a stream of the second, and lose the first. */
+static CUstream copy_from_a_lost_device(void)
+{
+	CUstream s = lose_the_first_device(true);
+
 	OK(cuMemcpyPeerAsync(p[1], ctx[1], p[0], ctx[0], BYTES, s));
 	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
 	return s;
@@ -403,6 +411,19 @@ static void tell_what_was_lost(void **state)
 	FAILS(cuStreamSynchronize(s), CUDA_ERROR_UNKNOWN);
 	alarm(0);
 	FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+/* Where the loss is known before the copy, the call tells it, and the other context goes on. */
+static void tell_what_is_lost_already(void **state)
+{
+	lose_the_first_device(false);
+	FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+	FAILS(cuMemcpyPeerAsync(p[1], ctx[1], p[0], ctx[0], BYTES, NULL),
+	      CUDA_ERROR_ILLEGAL_ADDRESS);
+	OK(cuCtxSetCurrent(ctx[1]));
+	FAILS(cuMemcpyPeerAsync(p[1], ctx[1], p[0], ctx[0], BYTES, NULL),
+	      CUDA_ERROR_ILLEGAL_ADDRESS);
+	OK(cuCtxSynchronize());
 }
 
 /*
@@ -431,7 +452,8 @@ int main(void)
 			IN_BOTH(in_a_stream_of_the_other), IN_BOTH(of_pinned_memory),
 			IN_BOTH(many_at_once),
 		IN_BOTH(of_lines), IN_BOTH(of_arrays), IN_BOTH(end_after_their_copies),
-			IN_BOTH(tell_what_was_lost), IN_BOTH(end_with_an_error_of_their_own),
+			IN_BOTH(tell_what_was_lost), IN_BOTH(tell_what_is_lost_already),
+			IN_BOTH(end_with_an_error_of_their_own),
 	};
 
 	fake_count = 2;
