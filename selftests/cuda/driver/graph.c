@@ -58,8 +58,6 @@ static void test_edges(void)
 	want(cuGraphAddDependencies(graph, &a, &b, 1), CUDA_ERROR_INVALID_VALUE, "an edge twice");
 	want(cuGraphAddDependencies(other, &a, &c, 1), CUDA_ERROR_INVALID_VALUE, "the wrong graph");
 	want(cuGraphRemoveDependencies(graph, &a, &c, 1), CUDA_ERROR_INVALID_VALUE, "no such edge");
-	want(cuGraphAddChildGraphNode(&list[0], graph, NULL, 0, graph), CUDA_ERROR_INVALID_VALUE,
-	     "itself as a child");
 	list[1] = a;
 	want(cuGraphGetNodes(graph, list, &n), CUDA_SUCCESS, "one node");
 	want_number(n == 1 && list[0] == a && list[1] == a, 1, "one node");
@@ -313,7 +311,6 @@ static void test_capture(void)
 	     "information");
 	want_number(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id && n == 1 && tips[0], 1,
 		    "information");
-	want(cuGraphDestroy(asked), CUDA_ERROR_INVALID_VALUE, "a graph that captures");
 	want(cuStreamUpdateCaptureDependencies(s, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES),
 	     CUDA_SUCCESS, "no dependencies");
 	MUST(cuMemsetD8Async(buffer + N, 1, N, s));

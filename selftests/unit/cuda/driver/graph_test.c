@@ -104,6 +104,30 @@ static void without_memory(void **state)
 	OK(cuGraphDestroy(graph));
 }
 
+/*
+ * By CUDA's documentation a graph can't be destroyed while it captures; it says nothing of a graph
+ * as a node of itself. NVIDIA's library (580) gives another error, and ends by SIGSEGV.
+ */
+static void refused_here(void **state)
+{
+	CUstreamCaptureStatus status;
+	CUgraph graph, asked;
+	CUgraphNode node;
+	CUstream s;
+
+	OK(cuGraphCreate(&graph, 0));
+	assert_int_equal(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph),
+			 CUDA_ERROR_INVALID_VALUE);
+	OK(cuGraphDestroy(graph));
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	OK(cuStreamGetCaptureInfo_v2(s, &status, NULL, &asked, NULL, NULL));
+	assert_int_equal(cuGraphDestroy(asked), CUDA_ERROR_INVALID_VALUE);
+	OK(cuStreamEndCapture(s, &graph));
+	OK(cuGraphDestroy(graph));
+	OK(cuStreamDestroy_v2(s));
+}
+
 /* ------------------------------------------------------------------ destroyed twice */
 
 static struct {
@@ -448,6 +472,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(without_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refused_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(destroyed_by_two, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(launched_in_two_contexts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(launched_and_broken, set_up, tear_down),
