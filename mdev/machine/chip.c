@@ -44,19 +44,32 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 {
-	return READ_ONCE(gpu->chip->wedged);
+	return smp_load_acquire(&gpu->chip->wedged);
 }
 
 /*
  * Cuts the card off because it has failed, with reason @why for the log: turns off bus mastering.
  * Without it the card can't reach system memory, whatever its tables say, so that pages can be
  * unpinned that these tables may still name (S2 of docs/invariants.md).
+ *
+ * A thread that finds .wedged set unpins pages without an invalidate of the TLB. So bus mastering
+ * is off before .wedged is set. Threads that call this function at the same time may each turn bus
+ * mastering off, which is harmless. None of them returns before it is off.
  */
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 {
-	if (xchg(&gpu->chip->wedged, true))
+	u16 command;
+
+	if (vmach_gpu_wedged(gpu))
 		return;
 	pci_clear_master(gpu->hw.pdev);
+	/*
+	 * A write to configuration space may be posted. The card answers this read after it has
+	 * taken the write, and after its own earlier writes to system memory have arrived.
+	 */
+	pci_read_config_word(gpu->hw.pdev, PCI_COMMAND, &command);
+	if (xchg(&gpu->chip->wedged, true))
+		return;
 	dev_err(&gpu->hw.pdev->dev, "%s: the card was cut off, nothing runs on it until it is reset\n", why);
 }
 

@@ -222,7 +222,7 @@ struct kvgpu_chip {
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
 	struct kvgpu_vram nowhere;
-	bool wedged;		/* the card is cut off; no lock */
+	bool wedged;		/* the card is cut off: bus mastering is off; no lock */
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time

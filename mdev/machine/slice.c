@@ -203,7 +203,7 @@ static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine 
 	}
 	s->switches += !open;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, open, s->sched.nr_runnable, s->sched.slice_end);
-	return leave && !chip->wedged;
+	return leave && !vmach_gpu_wedged(chip->gpu);
 }
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
@@ -368,7 +368,7 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 	kvgpu_sched_hang_begin(&h, ktime_get_ns());
 	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, see_engines,
 					w) == -ETIMEDOUT &&
-	       !READ_ONCE(chip->wedged)) {
+	       !vmach_gpu_wedged(chip->gpu)) {
 		step = kvgpu_sched_hang_next(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
 					     ktime_get_ns(), &next);
 		if (step != KVGPU_HANG_WAIT)
@@ -610,7 +610,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 
 	*sample = false;
 	kvgpu_hw_lock(&chip->gpu->lock);
-	if (chip->wedged) {
+	if (vmach_gpu_wedged(chip->gpu)) {
 		kvgpu_hw_unlock(&chip->gpu->lock);
 		return ~0ull;
 	}

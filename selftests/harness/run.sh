@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The tests of mdev without a VM. Prints TAP: one line for each program of tests, one for actors_fuzz, one that each fix can be taken back,
+# The tests of mdev without a VM. Prints TAP: one line for each program of tests, two for actors_fuzz, one that each fix can be taken back,
 # and with long one that each fix is found when it is taken back.
 #   run.sh [quick|long]; with STOP=1 the first failure ends it; SEED is actors_fuzz's first seed
 set -u
@@ -27,12 +27,16 @@ for t in $(make -s print-harness); do
 	result $rc "${t##*/}"
 done
 # a new seed each day, which is told
-seed=${SEED:-$(date +%Y%m%d)000} seeds=4
-[ "$mode" = quick ] || seeds=600
+seed=${SEED:-$(date +%Y%m%d)000} seeds=4 cut_off=20
+[ "$mode" = quick ] || seeds=600 cut_off=600
 timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $seeds 1000 > "$log" 2>&1
 rc=$?
 sed 's/^/# /' "$log"
 result $rc "actors_fuzz from seed $seed on"
+timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $cut_off 400 cut-off > "$log" 2>&1
+rc=$?
+sed 's/^/# /' "$log"
+result $rc "actors_fuzz from seed $seed on, with a card that is cut off"
 # the reverts are run in the long mode; quick, too, checks that each applies to the tree
 : > "$log"
 for p in selftests/harness/reverts/*.patch; do

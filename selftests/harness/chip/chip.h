@@ -127,6 +127,7 @@ u32 chip_loads(void);
  */
 u32 chip_list(u8 runl, u64 *entry);
 void chip_bus_master(bool on);				/* false: it reaches no system memory */
+bool chip_no_master(void);
 
 /*
  * bar.c: an access of the CPU at offset @off of the whole BAR. Return false when the entry there

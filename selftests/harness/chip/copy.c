@@ -18,7 +18,6 @@
 #define WORDS_MAX	64
 
 extern u8 *chip_pages;		/* chip.c */
-extern bool chip_no_master(void);	/* wrong.c */
 static struct { u32 word[WORDS_MAX], nr; } held[HELD_MAX];
 static u32 nr_held;
 static u32 method[A0B5_MTHD_END / 4];

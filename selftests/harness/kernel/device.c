@@ -329,21 +329,57 @@ int pci_enable_device_mem(struct pci_dev *p)
 	return 0;
 }
 
+/* how long an access to configuration space takes, and whether a write of one is posted */
+static u64 config_ns;
+static bool config_posted;
+
+void pci_slow(u64 ns)
+{
+	config_ns = ns;
+}
+
+/* Other CPUs run while a thread waits for configuration space. */
+static void config_access(const char *what)
+{
+	harness_point(what);
+	if (config_ns)
+		harness_sleep(config_ns);
+}
+
+static void config_arrives(struct pci_dev *p)
+{
+	if (config_posted)
+		chip_bus_master(p->master);
+	config_posted = false;
+}
+
 void pci_disable_device(struct pci_dev *p)
 {
+	config_arrives(p);
 	p->enabled = false;
 }
 
 void pci_set_master(struct pci_dev *p)
 {
 	p->master = true;
+	config_posted = false;
 	chip_bus_master(true);
 }
 
+/* The write reaches the card at the latest when the card answers a read (PCI Express, 7.2.2). */
 void pci_clear_master(struct pci_dev *p)
 {
+	config_access("pci_clear_master");
 	p->master = false;
-	chip_bus_master(false);
+	config_posted = true;
+}
+
+int pci_read_config_word(struct pci_dev *p, int where, u16 *val)
+{
+	config_access("pci_read_config_word");
+	config_arrives(p);
+	*val = p->master ? PCI_COMMAND_MASTER : 0;
+	return 0;
 }
 
 int pcie_capability_clear_word(struct pci_dev *p, int pos, u16 clear)

@@ -89,6 +89,7 @@ void pci_disable_device(struct pci_dev *p);
 #define pci_release_regions(p)		((void)(p))
 void pci_set_master(struct pci_dev *p);
 void pci_clear_master(struct pci_dev *p);
+int pci_read_config_word(struct pci_dev *p, int where, u16 *val);
 int pcie_capability_clear_word(struct pci_dev *p, int pos, u16 clear);
 resource_size_t pci_resource_start(struct pci_dev *p, int bar);
 resource_size_t pci_resource_len(struct pci_dev *p, int bar);

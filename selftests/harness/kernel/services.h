@@ -33,6 +33,8 @@ void harness_log_to(bool on);
 u32 userd_reads(void);			/* reads of doorbells and mirrors in BAR1 by the host */
 u64 irq_time(void);			/* ns that the handler and its thread ran */
 void irq_line(void);			/* the card raises its interrupt: the handler runs soon */
+/* From now on an access to configuration space takes @ns, as if its thread got no CPU. */
+void pci_slow(u64 ns);
 
 /* memory.c: the IOMMU in front of the card */
 struct dma_entry {

@@ -4,7 +4,8 @@
  * oracles are asked whenever something is freed, unpinned or unmapped, and about all mappings after
  * each step of a guest or VMM. Half of a guest's steps are deep_step(): tables in any memory,
  * contexts anywhere. In every other seed the second VMM has iommufd.
- *   actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
+ * With "cut-off" the card is cut off at a random moment of each run.
+ *   actors_fuzz [FIRST_SEED [SEEDS [STEPS [cut-off]]]]
  */
 #include "gk110/bar.h"
 #include "gk110/falcon.h"
@@ -44,7 +45,7 @@ static struct { u32 users; bool closing; } gate[GUESTS];
 static unsigned long vma[2][VMAS];
 static u64 steps;
 static u32 left;
-static bool with_iommufd;
+static bool with_iommufd, with_cut_off;
 static u64 done[32], loads, goldens;
 
 /* VFIO's core lets no thread call a device that is being closed. */
@@ -345,6 +346,8 @@ static void guest(void *arg)
 	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
 
 	while (another_step()) {
+		if (!world.vgpu[i].open && vmach_gpu_wedged(world.gpu))
+			break;		/* it can't be opened any more */
 		if (!enter(i)) {		/* not a step: nothing was done */
 			left++;
 			steps--;
@@ -560,6 +563,18 @@ static void admin(void *arg)
 	}
 }
 
+/* ------------------------------------------------------------------ the card fails */
+
+/* A thread that waits for the card in vain cuts it off. @arg: the number of steps of the run. */
+static void card_fails(void *arg)
+{
+	u32 at = harness_below((unsigned long)arg);
+
+	while (left > at)
+		harness_sleep(1 + harness_below(20000));
+	vmach_gpu_wedge(world.gpu, "of this test");
+}
+
 /* ------------------------------------------------------------------ a run */
 
 static void run(u64 seed, u32 nr)
@@ -593,6 +608,10 @@ static void run(u64 seed, u32 nr)
 	actor_new("VMM 0", mm[0], true, vmm, (void *)0);
 	actor_new("VMM 1", mm[1], true, vmm, (void *)1);
 	actor_new("admin", NULL, false, admin, NULL);
+	if (with_cut_off) {
+		pci_slow(seed % 3 ? 0 : 20000);
+		actor_new("card", NULL, true, card_fails, (void *)(unsigned long)nr);
+	}
 	actors_run();
 	p = quiet;
 	harness_policy(&p);
@@ -606,7 +625,7 @@ static void run(u64 seed, u32 nr)
 		container_free(c[i]);
 		mm_free(mm[i]);
 	}
-	if (world.gpu->chip->wedged)
+	if (world.gpu->chip->wedged && !with_cut_off)
 		harness_fail("S5: the card was given up");
 	world_end();
 }
@@ -617,6 +636,7 @@ int main(int argc, char **argv)
 	    nr = argc > 2 ? strtoull(argv[2], NULL, 0) : 20, i;
 	u32 each = argc > 3 ? strtoul(argv[3], NULL, 0) : 400;
 
+	with_cut_off = argc > 4 && !strcmp(argv[4], "cut-off");
 	for (i = first; i < first + nr; i++)
 		run(i, each);
 	printf("%llu steps from seed %llu on; of guests by kind:", (unsigned long long)steps, (unsigned long long)first);
@@ -631,7 +651,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)world_asked[ASKED_MEMORY],
 	       (unsigned long long)world_asked[ASKED_DOORBELL],
 	       (unsigned long long)world_asked[ASKED_CALL]);
-	if (steps > 2000 && loads < steps / 100)
+	if (steps > 2000 && loads < steps / 100 && !with_cut_off)
 		harness_fail("next to nothing ran");
 	if (steps > 2000 && !oracle_contexts())
 		harness_fail("no context was loaded");
