@@ -283,11 +283,11 @@ static void chan_hold(struct kvgpu_chan *c)
  * Disables the channel before the preempt: a preempt alone does not keep a channel off the chip,
  * because the chip loads an enabled and listed channel again at once.
  *
- * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false. But the slicer may put
- * the vGPU's list onto the chip at any time, under gpu->lock. So this function takes and releases
- * gpu->lock once between the disable and the preempt. If the slicer has put the list onto the chip
- * before that, slice.on_chip is true by now. If the slicer puts the list onto the chip after that,
- * the chip loads none of these channels, because they are disabled.
+ * vmach_chan_preempt_wait() makes no preempt while slice.on_chip is false. But another thread may
+ * put the vGPU's list onto the chip at any time, under gpu->lock. So this function takes and
+ * releases gpu->lock once between the disable and the preempt. If the list was put onto the chip
+ * before that, slice.on_chip is true by now. If the list is put onto the chip after that, the chip
+ * loads none of these channels, because they are disabled.
  */
 bool vmach_chan_step_off(struct kvgpu_chan *c)
 {

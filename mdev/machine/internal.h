@@ -163,6 +163,8 @@ struct machine_slice {
 	bool busy;
 	/* it left the chip while .busy, or late (LATE_NS, slice.c): .busy again when it returns */
 	bool left_busy;
+	/* the last switch drives it off: its list was not shown, nor put onto the chip since */
+	bool leaves;
 	/* since the last sample, a look set .moved while the vGPU's list was on the chip */
 	bool brief;
 	/*
@@ -173,10 +175,7 @@ struct machine_slice {
 	/* 1 + index of the engine seen at work while GP_GET and GP_PUT told of none; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/*
-	 * ns of waits that are charged already (vmach_wait_charge()), which a switch does not
-	 * charge again (not_yet_paid())
-	 */
+	/* ns of waits that vmach_wait_charge() has charged: not_yet_paid() leaves them out */
 	u64 waited;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t told;

@@ -71,6 +71,9 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
+		/* the chip may load channels of this list as soon as it has the list */
+		WRITE_ONCE(m->slice.on_chip, true);
+		m->slice.leaves = false;
 		merge_append(chip->merge + nr, m, runl);
 		nr += m->list_nr[runl];
 	}

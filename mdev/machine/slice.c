@@ -187,10 +187,8 @@ static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine 
 	s->owner = owner;
 	s->stale = false;
 	list_for_each_entry(m, &chip->live, node) {
-		if (vmach_list_shown(m))
-			WRITE_ONCE(m->slice.on_chip, true);
-		else
-			leave |= m->slice.on_chip;
+		m->slice.leaves = !vmach_list_shown(m);
+		leave |= m->slice.leaves && m->slice.on_chip;
 	}
 	if (vmach_runlist_merge(chip->gpu, vmach_gr_runl_get(chip->gpu)))
 		vmach_gpu_wedge(chip->gpu, "a runlist was not taken");
@@ -494,8 +492,14 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	now = ktime_get_ns();
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		if (vmach_list_shown(m))
+		/*
+		 * Do not ask vmach_list_shown() here: a vGPU that was suspended during the switch
+		 * is not shown any more, but its channels may be loaded. It leaves in the next
+		 * switch.
+		 */
+		if (!m->slice.leaves)
 			continue;
+		m->slice.leaves = false;
 		/*
 		 * note_leaver() has charged the vGPUs that were preempted above, and has cleared
 		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
@@ -758,11 +762,6 @@ void vmach_slice_add(struct kvgpu_machine *m)
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	/*
-	 * lists_show() does not set .on_chip for a vGPU that joins an open chip: set it here, so
-	 * that the next switch to another vGPU looks for loaded channels of this vGPU
-	 */
-	m->slice.on_chip = true;
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
 	m->slice.ent.fixed_ppm =
