@@ -128,16 +128,25 @@ static struct budget *budget_of(enum about about, const struct address_source *f
 	return &rows[i];
 }
 
-void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
+/* count one more line; whether it may be said */
+static bool count(enum about about, const struct address_source *from)
 {
 	struct budget *b = budget_of(about, from);
-	va_list args;
 
 	if (b->said == LINES_A_MINUTE) {
 		b->unsaid++;
-		return;
+		return false;
 	}
 	b->said++;
+	return true;
+}
+
+void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
+{
+	va_list args;
+
+	if (!count(about, from))
+		return;
 	va_start(args, format);
 	say_line(format, args);
 	va_end(args);
@@ -158,14 +167,19 @@ int log_wait(const struct client *c)
 	return room ? 0 : MINUTE_MS - (int)(now_ms() % MINUTE_MS);
 }
 
-static void say_for(const struct client *c, char *part)
+/* An empty line is not said, but counts: each part that is read counts at least one line. */
+static void say_for(const struct client *c, char *part, size_t bytes)
 {
-	char *line, *save;
+	char *end = part + bytes, *line, *next;
 
-	for (line = strtok_r(part, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		clean(line, strlen(line) + 1);
-		say_of_clients(BY_PROCESSES, &c->from, "%s, process %d: %s",
-			       *c->who ? c->who : c->peer, (int)c->pid, line);
+	for (line = part; line < end; line = next + 1) {
+		next = memchr(line, '\n', end - line);
+		next = next ? next : end;
+		*next = 0;
+		clean(line, next - line + 1);
+		if (!count(BY_PROCESSES, &c->from) || !*line)
+			continue;
+		say("%s, process %d: %s", *c->who ? c->who : c->peer, (int)c->pid, line);
 	}
 }
 
@@ -184,7 +198,6 @@ void log_hear(struct client *c)
 			c->log = -1;
 			return;
 		}
-		part[n] = 0;
-		say_for(c, part);
+		say_for(c, part, n);
 	}
 }

@@ -211,6 +211,34 @@ static void lines_have_an_end(void **state)
 	close(ends[1]);
 }
 
+/* each write is a part of its own: a line without bytes, or only what ends a text */
+static void say_nothing(int pipe)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		if (write(pipe, i % 2 ? "\n" : "", 1) < 0 && errno != EAGAIN)
+			_exit(1);
+}
+
+/* lines that are empty are not said, and not read without end */
+static void empty_lines_have_an_end(void **state)
+{
+	int ends[2];
+	struct client c = process(ends);
+	unsigned int i;
+
+	next_minute();
+	for (i = 0; i < 4; i++) {
+		run(say_nothing, ends[1]);
+		log_hear(&c);
+	}
+	assert_in_range(log_wait(&c), 1, MINUTE_MS);
+	assert_int_equal(look("process 4711"), 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /*
  * A process that was taken over can't reach the log by what it has: it ends its pipe, and makes it
  * block, and the log and other processes' pipes go on.
@@ -255,7 +283,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_keeps_none_out), TEST(sources),
 		TEST(many_networks),      TEST(lines_have_names),
-		TEST(lines_have_an_end),  TEST(others_go_on),
+		TEST(lines_have_an_end),  TEST(empty_lines_have_an_end),
+		TEST(others_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, begin, finish);
