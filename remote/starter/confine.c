@@ -75,9 +75,9 @@ enum {
 enum { NO_DEVICES = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK };
 
 /*
- * A process that was taken over could end the connection of its client's TCP socket
- * (connect(AF_UNSPEC)) and connect that socket elsewhere: the filter sees the call, but not the
- * address. These rules, of Linux 6.7 and later, forbid it.
+ * A process that was taken over could take a port of this machine with its client's TCP socket,
+ * once the connection has ended: NVIDIA's library needs bind(), and the filter does not see the
+ * address. These rules, of Linux 6.7 and later, forbid it, and connect(), which the filter refuses.
  */
 enum { BIND_TCP = 1 << 0, CONNECT_TCP = 1 << 1 };	/* LANDLOCK_ACCESS_NET_... */
 

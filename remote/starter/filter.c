@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The system calls that a client's process may make: memory, files, threads, time, waiting, devices
- * (ioctl), and sockets of its own machine. It can't start, trace or signal another process. Other
- * calls fail with EPERM, as for a user without permission; with FILTER_LOG they are carried out,
- * and the kernel's log has them. clone3() fails with ENOSYS. A call of another architecture ends
- * the process.
+ * (ioctl), and UNIX sockets, but no connection. It can't start, trace or signal another process.
+ * Other calls fail with EPERM, as for a user without permission; with FILTER_LOG they are carried
+ * out, and the kernel's log has them. clone3() fails with ENOSYS, connect() with ENOENT. A call of
+ * another architecture ends the process.
  */
 #include <asm/ioctls.h>
 #include <errno.h>
@@ -136,11 +136,10 @@ static const int allowed[] = {
 	SYS_times,
 	SYS_getrandom,
 	SYS_capget,
-	/* the client's connection, and connections to a driver's daemons */
+	/* the client's connection */
 	SYS_recvfrom,
 	SYS_recvmsg,
 	SYS_shutdown,
-	SYS_connect,
 	SYS_getsockopt,
 	SYS_setsockopt,
 	SYS_getsockname,
@@ -270,13 +269,34 @@ static void put_but(struct code *c, uint32_t nr, unsigned int arg, const uint32_
 }
 
 /*
- * Call @nr, whose argument @i is its MSG_ flags, is allowed, but not with MSG_FASTOPEN: Landlock
- * does not see such a connection (confine.c).
+ * No new connection: neither to a daemon of this machine, such as the journal, nor of the client's
+ * TCP socket to another machine. To a library that looks for a daemon there seems to be none.
  */
-static void put_send(struct code *c, uint32_t nr, unsigned int i, uint32_t refused)
+static void put_connect(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
-	load_word(c, argument(i));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1);
+	give(c, refused == SECCOMP_RET_LOG ? refused : SECCOMP_RET_ERRNO | ENOENT);
+}
+
+/* sendto() is allowed, but not with an address, nor with MSG_FASTOPEN, which connects */
+static void put_sendto(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 8);
+	load_word(c, argument(3));
+	put(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 5, 0);
+	load_word(c, argument(4));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	load_word(c, argument(4) + 4);
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
+/* the same of sendmsg(), but its address is in memory; filter_tighten() refuses the call */
+static void put_sendmsg(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 4);
+	load_word(c, argument(2));
 	put(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 1, 0);
 	give(c, SECCOMP_RET_ALLOW);
 	give(c, refused);
@@ -338,8 +358,9 @@ static void write_code(struct code *c, uint32_t refused)
 	/* no socket of a network; socketpair() makes sockets of families that have no pairs, too */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	put_argument(c, SYS_socketpair, BPF_JEQ, AF_UNIX, refused);
-	put_send(c, SYS_sendto, 3, refused);
-	put_send(c, SYS_sendmsg, 2, refused);
+	put_connect(c, refused);
+	put_sendto(c, refused);
+	put_sendmsg(c, refused);
 	put_seccomp(c, refused);
 	/* NVIDIA's library reads its own memory by this call */
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);

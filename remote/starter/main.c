@@ -238,7 +238,7 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 		    "a client's process that was taken over can take over others of this user");
 	else if (conf->filter == FILTER_ON && has_tcp(s) && !network_can_be_kept())
 		say("this kernel's Landlock has no rules for networks (Linux 6.7 has): a client's process that was taken over "
-		    "can connect its client's socket elsewhere");
+		    "can take TCP ports of this machine");
 	s->cgroups = conf->users && cgroups_begin();
 	return true;
 }

@@ -321,7 +321,7 @@ void child_try_library(const struct starter *s);
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
 /* Whether a confined process can be kept from making and removing files. */
 bool folders_can_be_kept(void);
-/* Whether it can be kept from connecting its client's TCP socket elsewhere. */
+/* Whether it can be kept from binding its client's TCP socket to another port. */
 bool network_can_be_kept(void);
 /*
  * Limit the system calls of this thread and of all that it makes later. Call after fork(): the

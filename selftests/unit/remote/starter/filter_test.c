@@ -183,6 +183,46 @@ static void as_nvidias_library_does(void)
 	DENIED(process_vm_writev(getpid(), &a, 1, &b, 1, 0));
 }
 
+/*
+ * a socket that another process of this machine would listen at, with a name that the kernel picks
+ */
+static int listener(int type, struct sockaddr_un *at, socklen_t *bytes)
+{
+	int fd = socket(AF_UNIX, type, 0);
+
+	*at = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*bytes = sizeof(*at);
+	WANT(fd >= 0 && !bind(fd, (struct sockaddr *)at, sizeof(sa_family_t)));
+	WANT(!getsockname(fd, (struct sockaddr *)at, bytes));
+	WANT(type == SOCK_DGRAM || !listen(fd, 1));
+	return fd;
+}
+
+/* The process reaches no daemon: the journal listens for streams and for datagrams. */
+static void reaches_no_daemon(void)
+{
+	static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET };
+	struct sockaddr_un at;
+	struct sockaddr *to = (struct sockaddr *)&at;
+	struct iovec part = { "x", 1 };
+	struct msghdr m = { .msg_name = to, .msg_iov = &part, .msg_iovlen = 1 };
+	unsigned int i;
+	int fd, pair[2];
+
+	for (i = 0; i < 3; i++) {
+		WANT(listener(types[i], &at, &m.msg_namelen) >= 0);
+		fd = socket(AF_UNIX, types[i], 0);
+		WANT(connect(fd, to, m.msg_namelen) == -1 && errno == ENOENT);
+		DENIED(sendto(fd, "x", 1, MSG_NOSIGNAL, to, m.msg_namelen));
+	}
+	DENIED(sendto(fd, "x", 1, MSG_NOSIGNAL, (struct sockaddr *)(1ull << 32), 16));
+	WANT(listener(SOCK_DGRAM, &at, &m.msg_namelen) >= 0);
+	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	WANT(!filter_tighten(FILTER_ON));
+	DENIED(sendmsg(fd, &m, MSG_NOSIGNAL));
+	WANT(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) && send(pair[0], "x", 1, 0) == 1);
+}
+
 /* one byte, and a descriptor with it */
 static ssize_t send_descriptor(int to)
 {
@@ -244,6 +284,7 @@ static void filter(void **state)
 	assert_int_equal(in_child(stays_as_it_was_made), 0);
 	assert_int_equal(in_child(goes_on), 0);
 	assert_int_equal(in_child(as_nvidias_library_does), 0);
+	assert_int_equal(in_child(reaches_no_daemon), 0);
 	assert_int_equal(in_child(gives_no_descriptor), 0);
 	assert_int_equal(in_child(dies), 1000 + SIGABRT);
 }
@@ -349,48 +390,50 @@ static int tcp_listener(struct sockaddr_in *at)
 }
 
 /*
- * A process that was taken over ends the connection that it has, and wants to connect its socket to
- * another listener: by connect(), by a message that connects, after a bind(). @kept: the kernel has
- * the rules for that; the filter does not let this process ask.
+ * A process that was taken over wants to end the connection that it has, and to connect its socket
+ * to another listener: by connect(), by a message that connects; or to listen itself. @kept: the
+ * kernel has rules for ports; the filter does not let this process ask.
  */
 static void elsewhere(int fd, const struct sockaddr_in *at, bool kept)
 {
 	static const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 	const struct sockaddr *to = (const struct sockaddr *)at;
-	struct sockaddr_in here = { .sin_family = AF_INET };
+	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(40404) };
 	struct iovec part = { "x", 1 };
 	struct msghdr m = { .msg_name = (void *)to, .msg_namelen = sizeof(*at),
 			    .msg_iov = &part, .msg_iovlen = 1 };
 
 	WANT(send(fd, "x", 1, MSG_NOSIGNAL) == 1);
-	WANT(!connect(fd, &nowhere, sizeof(nowhere)));
-	DENIED(sendto(fd, "x", 1, MSG_FASTOPEN, to, sizeof(*at)));
+	WANT(connect(fd, &nowhere, sizeof(nowhere)) == -1 && errno == ENOENT);
+	WANT(connect(fd, to, sizeof(*at)) == -1 && errno == ENOENT);
+	DENIED(sendto(fd, "x", 1, MSG_FASTOPEN, NULL, 0));
 	DENIED(sendmsg(fd, &m, MSG_FASTOPEN | MSG_NOSIGNAL));
-	if (!kept)
-		return;
-	WANT(connect(fd, to, sizeof(*at)) == -1 && errno == EACCES);
-	here.sin_port = htons(40404);
-	WANT(bind(fd, (struct sockaddr *)&here, sizeof(here)) == -1 && errno == EACCES);
+	shutdown(fd, SHUT_RDWR);
+	WANT(!kept || (bind(fd, (struct sockaddr *)&here, sizeof(here)) == -1 && errno == EACCES));
+	WANT(listen(fd, 1) == -1 && errno == EINVAL);
 }
 
 static void network(void **state)
 {
 	static struct remoted_conf conf;
 	struct sockaddr_in own, others;
-	int a = tcp_listener(&own), b = tcp_listener(&others), fd, status;
+	int a = tcp_listener(&own), b = tcp_listener(&others), here, fd, status;
 	bool kept = network_can_be_kept();
 	const char *what = "";
 	pid_t pid;
 
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(connect(fd, (struct sockaddr *)&own, sizeof(own)), 0);
+	here = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(here, (struct sockaddr *)&own, sizeof(own)), 0);
+	fd = accept(a, NULL, NULL);
 	conf.filter = FILTER_ON;
 	pid = fork();
 	if (!pid) {
+		close(here);
 		WANT(!confine(&conf, 0, &what) && !filter_install(conf.filter));
 		elsewhere(fd, &others, kept);
 		_exit(0);
 	}
+	close(here);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	close(fd);
 	close(a);
@@ -398,7 +441,7 @@ static void network(void **state)
 	if (status)
 		fail_msg("status %x: %s", status, what);
 	if (!kept)
-		print_message("# network: no rules of Landlock here, connect() not tried\n");
+		print_message("# network: no rules of Landlock here, bind() not tried\n");
 }
 
 void say(const char *format, ...)
