@@ -24,6 +24,10 @@ static CUresult make_room(struct graph_kernel *k)
 	const struct image_kernel *image = k->f->kernel;
 	uint32_t i;
 
+	/* image_load() refuses such a kernel: a program reads its node at these pointers */
+	for (i = 0; i < image->nr_params; i++)
+		if ((uint32_t)image->params[i].offset + image->params[i].size > image->param_size)
+			return CUDA_ERROR_INVALID_IMAGE;
 	k->bytes = calloc(1, image->param_size + 1);
 	k->pointers = calloc(image->nr_params + 1, sizeof(*k->pointers));
 	if (!k->bytes || !k->pointers) {

@@ -72,7 +72,7 @@ struct image_kernel {
 	uint32_t max_threads;	/* of a block; 0: any */
 	uint32_t required[3];	/* block size; 0: any */
 	uint32_t param_base, param_size;	/* in constant bank 0 */
-	struct image_param *params;
+	struct image_param *params;	/* each within the param_size bytes */
 	uint32_t nr_params;
 	/* bank 0 at start, with room for the parameters */
 	const uint8_t *const0;

@@ -166,6 +166,20 @@ static enum image_error section(struct cubin *c, const struct cubin_section *s,
 	return bad ? cubin_fail(c, IMAGE_INVALID, "section %s is damaged", s->name) : err;
 }
 
+/* what attributes of a kernel say together, whatever their order */
+static enum image_error check(struct cubin *c, const struct image_kernel *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nr_params; i++)
+		if ((uint32_t)k->params[i].offset + k->params[i].size > k->param_size)
+			return cubin_fail(c, IMAGE_INVALID, "kernel %s: parameter %u lies behind its %u bytes of parameters",
+					  k->name, i, k->param_size);
+	if ((uint64_t)k->param_base + k->param_size > k->const0_size)
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: its parameters do not fit into bank 0", k->name);
+	return IMAGE_OK;
+}
+
 enum image_error cubin_info(struct cubin *c)
 {
 	enum image_error err = IMAGE_OK;
@@ -184,9 +198,6 @@ enum image_error cubin_info(struct cubin *c)
 				err = section(c, s, &c->im->kernels[k]);
 	}
 	for (k = 0; k < c->im->nr_kernels && !err; k++)
-		if ((uint64_t)c->im->kernels[k].param_base + c->im->kernels[k].param_size >
-		    c->im->kernels[k].const0_size)
-			err = cubin_fail(c, IMAGE_INVALID, "kernel %s: its parameters do not fit into bank 0",
-					 c->im->kernels[k].name);
+		err = check(c, &c->im->kernels[k]);
 	return err;
 }

@@ -18,6 +18,16 @@ static void const0(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word)
 		abort();
 }
 
+/* A graph's node has memory for param_size bytes, and each parameter is read there. */
+static void check_parameters(const struct image_kernel *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nr_params; i++)
+		if ((uint64_t)k->params[i].offset + k->params[i].size > k->param_size)
+			abort();
+}
+
 static void check(const struct image *im)
 {
 	uint32_t i;
@@ -29,6 +39,7 @@ static void check(const struct image *im)
 		    strlen(k->name) > im->file_size ||
 		    (uint64_t)k->param_base + k->param_size > k->const0_size)
 			abort();
+		check_parameters(k);
 	}
 	for (i = 0; i < im->nr_globals; i++) {
 		const struct image_global *g = &im->globals[i];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Graphs on a fake device: what the driver does without memory, when two threads destroy an
- * executable graph, and with which locks destructors of user objects run.
+ * executable graph, with which locks destructors of user objects run, and of which kernels it makes
+ * no node.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -468,6 +469,35 @@ static void module_unloaded(void **state)
 	OK(cuGraphExecDestroy(exec));
 }
 
+/* ------------------------------------------------------------------ parameters */
+
+/* An old launch looks at no parameter: its node is refused if one is behind the kernel's bytes. */
+static void parameters_behind_the_end(void **state)
+{
+	struct image_param *last;
+	CUstream stream;
+	CUgraph graph;
+	CUfunction f;
+	CUmodule m;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "mixed"));
+	assert_int_equal(f->kernel->param_size, 32);
+	last = &f->kernel->params[3];
+	OK(cuFuncSetBlockShape(f, 1, 1, 1));
+	OK(cuParamSetSize(f, 32));
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+	OK(cuLaunchGridAsync(f, 1, 1, stream));
+	*last = (struct image_param){ .offset = 25, .size = 8 };
+	assert_int_equal(cuLaunchGridAsync(f, 1, 1, stream), CUDA_ERROR_INVALID_IMAGE);
+	*last = (struct image_param){ .offset = 65535, .size = 16383 };
+	assert_int_equal(cuLaunchGridAsync(f, 1, 1, stream), CUDA_ERROR_INVALID_IMAGE);
+	OK(cuStreamEndCapture(stream, &graph));
+	OK(cuGraphDestroy(graph));
+	OK(cuModuleUnload(m));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,6 +510,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_with_its_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(does_not_end_in_a_launch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(module_unloaded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(parameters_behind_the_end, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

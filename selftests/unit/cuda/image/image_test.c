@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Files of nvcc, some with damage at many places. */
+#define _GNU_SOURCE	/* memmem() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,6 +210,66 @@ static void other_chips_are_refused(void **state)
 	free(f.data);
 }
 
+/* ------------------------------------------------------------------ what .nv.info must not say */
+
+/* where the words @a and @b follow the head of an attribute; the file has one such place */
+static uint32_t *attribute(const struct file *f, uint32_t head, uint32_t a, uint32_t b)
+{
+	const uint32_t want[] = { head, a, b };
+	uint8_t *at = memmem(f->data, f->size, want, sizeof(want));
+
+	assert_non_null(at);
+	assert_null(memmem(at + 1, f->data + f->size - at - 1, want, sizeof(want)));
+	assert_int_equal((at - f->data) % 4, 0);
+	return (uint32_t *)at;
+}
+
+/* with *word changed the cubin can't be loaded, and the reason says @why */
+static void refused(const struct file *f, uint32_t *word, uint32_t value, const char *why)
+{
+	uint32_t old = *word;
+	struct image im;
+
+	*word = value;
+	assert_int_equal(image_load(&im, f->data, f->size), IMAGE_INVALID);
+	assert_non_null(strstr(im.reason, why));
+	*word = old;
+	assert_int_equal(image_load(&im, f->data, f->size), IMAGE_OK);
+	image_free(&im);
+}
+
+/* heads of attributes, as words: format, name, size */
+enum {
+	PARAM_CBANK = 0x80a04,
+	KPARAM = 0xc1704,
+	PARAM_SIZE = 0x1903,
+	UNKNOWN_HALF = 0x7f03,
+};
+
+/*
+ * A graph's node has memory for as many bytes as the kernel has, and pointers to each parameter: no
+ * parameter may lie behind them. The last one of "bounded" is a short, at byte 24 of 26.
+ */
+static void parameters_lie_within(void **state)
+{
+	struct file f = read_file("sm_35.cubin");
+	uint32_t *last = attribute(&f, KPARAM, 0, 3 | 24 << 16);
+	uint32_t *bank = attribute(&f, PARAM_CBANK, 11, 0x140 | 26 << 16), *size = bank + 3;
+	static const char why[] = "parameter 3 lies behind";
+
+	assert_int_equal(*size, PARAM_SIZE | 26 << 16);
+	refused(&f, last + 2, 3 | 25 << 16, why);
+	refused(&f, last + 2, 3 | 4000 << 16, why);
+	refused(&f, last + 3, (last[3] & 0x3ffff) | 3 << 18, why);
+	refused(&f, last + 3, (last[3] & 0x3ffff) | 4072 << 18, why);
+	refused(&f, size, PARAM_SIZE | 25 << 16, why);
+	*size = UNKNOWN_HALF;
+	refused(&f, bank + 2, 0x140 | 25 << 16, why);
+	free(f.data);
+}
+
+/* ------------------------------------------------------------------ damage */
+
 static void try_both(const uint8_t *data, size_t size)
 {
 	/* so that the sanitizer sees reads behind the end */
@@ -259,6 +320,7 @@ int main(void)
 		cmocka_unit_test(ptx_alone_says_so),
 		cmocka_unit_test(unlinked_code_is_refused),
 		cmocka_unit_test(other_chips_are_refused),
+		cmocka_unit_test(parameters_lie_within),
 		cmocka_unit_test(damage_does_no_harm),
 	};
 
