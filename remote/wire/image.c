@@ -24,10 +24,10 @@ struct container {
 
 struct entry {
 	uint16_t kind, version;
-	uint32_t header_bytes;
+	uint32_t header_bytes;	/* this struct, and options or a name behind it */
 	uint64_t bytes;		/* behind the header */
 	uint32_t packed_bytes, unknown[5];
-	uint64_t flags;
+	uint64_t flags, zero, unpacked_bytes;
 };
 
 const void *kvgpu_remote_image_unwrap(const void *data)
@@ -51,26 +51,43 @@ static uint64_t further(uint64_t end, uint64_t at, uint64_t n)
 	return to > end ? to : end;
 }
 
+/*
+ * How many sections there are. Section 0 has a number that is too large for the ELF header; false:
+ * there is none, or the same is said of segments, of which no cubin has as many.
+ */
+static bool count_sections(const uint8_t *data, size_t limit, const Elf64_Ehdr *h, uint64_t *n)
+{
+	Elf64_Shdr first;
+
+	*n = h->e_shnum;
+	if (h->e_shoff && !h->e_shnum) {
+		if (h->e_shoff > limit || limit - h->e_shoff < sizeof(first))
+			return false;
+		memcpy(&first, data + h->e_shoff, sizeof(first));
+		*n = first.sh_size ? first.sh_size : 1;
+	}
+	return *n <= SIZE_MAX / 2 / sizeof(first) && h->e_phnum != PN_XNUM;
+}
+
 static size_t elf_bytes(const uint8_t *data, size_t limit)
 {
-	uint64_t end = sizeof(Elf64_Ehdr), tables;
+	uint64_t end = sizeof(Elf64_Ehdr), sections, tables, i;
 	Elf64_Ehdr h;
 	Elf64_Shdr s;
 	Elf64_Phdr p;
-	unsigned int i;
 
 	if (limit < sizeof(h))
 		return 0;
 	memcpy(&h, data, sizeof(h));
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_shnum && h.e_shentsize != sizeof(s)) ||
-	    (h.e_phnum && h.e_phentsize != sizeof(p)))
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || !count_sections(data, limit, &h, &sections) ||
+	    (sections && h.e_shentsize != sizeof(s)) || (h.e_phnum && h.e_phentsize != sizeof(p)))
 		return 0;
-	end = further(end, h.e_shoff, (uint64_t)h.e_shnum * sizeof(s));
+	end = further(end, h.e_shoff, sections * sizeof(s));
 	end = further(end, h.e_phoff, (uint64_t)h.e_phnum * sizeof(p));
 	tables = end;
 	if (!tables || tables > limit)
 		return 0;
-	for (i = 0; i < h.e_shnum; i++) {
+	for (i = 0; i < sections; i++) {
 		memcpy(&s, data + h.e_shoff + i * sizeof(s), sizeof(s));
 		if (s.sh_type != SHT_NOBITS)
 			end = further(end, s.sh_offset, s.sh_size);
@@ -82,16 +99,44 @@ static size_t elf_bytes(const uint8_t *data, size_t limit)
 	return end <= limit ? end : 0;
 }
 
+/* Read the entry at *@at, and move *@at behind it. False: not all of it is in front of @end. */
+static bool take_entry(const uint8_t *data, uint64_t end, uint64_t *at, struct entry *e)
+{
+	uint64_t left = end - *at;
+
+	if (left < sizeof(*e))
+		return false;
+	memcpy(e, data + *at, sizeof(*e));
+	if (e->header_bytes < sizeof(*e) || e->header_bytes > left ||
+	    e->bytes > left - e->header_bytes || e->packed_bytes > e->bytes)
+		return false;
+	*at += e->header_bytes + e->bytes;
+	return true;
+}
+
+/* whether a cubin that is an entry's payload as it is lies within the payload */
+static bool holds_its_cubin(const uint8_t *payload, const struct entry *e)
+{
+	return e->flags & PACKED || e->bytes < SELFMAG || memcmp(payload, ELFMAG, SELFMAG) ||
+	       elf_bytes(payload, e->bytes);
+}
+
 static size_t fatbin_bytes(const uint8_t *data, size_t limit)
 {
 	struct container c;
-	uint64_t end;
+	struct entry e;
+	uint64_t end, at;
 
 	if (limit < sizeof(c))
 		return 0;
 	memcpy(&c, data, sizeof(c));
 	end = further(1, c.header_bytes, c.bytes);
-	return end <= limit ? end : 0;
+	if (c.header_bytes < sizeof(c) || end > limit)
+		return 0;
+	for (at = c.header_bytes; at < end;)
+		if (!take_entry(data, end, &at, &e) || !holds_its_cubin(data + at - e.bytes, &e))
+			return 0;
+	return end;
 }
 
 static size_t text_bytes(const uint8_t *data, size_t limit)
@@ -145,15 +190,11 @@ static bool is_plain(const uint8_t *data, size_t bytes)
 	if (c.header_bytes < sizeof(c) || c.header_bytes > bytes ||
 	    c.bytes != bytes - c.header_bytes)
 		return false;
-	for (at = c.header_bytes; at < bytes; at += e.header_bytes + e.bytes) {
-		if (bytes - at < sizeof(e))
+	for (at = c.header_bytes; at < bytes;)
+		if (!take_entry(data, bytes, &at, &e) ||
+		    (e.kind != KIND_PTX && e.kind != KIND_ELF) || e.flags & PACKED ||
+		    e.packed_bytes)
 			return false;
-		memcpy(&e, data + at, sizeof(e));
-		if ((e.kind != KIND_PTX && e.kind != KIND_ELF) || e.flags & PACKED ||
-		    e.packed_bytes || e.header_bytes < sizeof(e) || e.header_bytes > bytes - at ||
-		    e.bytes > bytes - at - e.header_bytes)
-			return false;
-	}
 	return true;
 }
 

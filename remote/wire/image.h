@@ -10,7 +10,8 @@
 /*
  * Bytes of the fat binary, the ELF file or the PTX text (with its zero) at @data. @limit: how many
  * bytes may be read; SIZE_MAX: as many as the image says. 0: @data is none of these, or is longer.
- * What the headers of an ELF file, or the first header of a fat binary, name lies within the bytes.
+ * What the headers of an ELF file name lies within the bytes; in a fat binary each entry does, and
+ * what the headers of a cubin name in it, if that is not packed.
  * The wrapper that nvcc puts before a fat binary holds a pointer, and is none of these.
  */
 size_t kvgpu_remote_image_bytes(const void *data, size_t limit);

@@ -74,23 +74,168 @@ static void writing(void **state)
 	assert_false(kvgpu_remote_in_arena(2, UINT64_MAX, 16));
 }
 
+/* a fat binary of a cubin and PTX, as in files of nvcc */
+struct fat_entry {
+	uint16_t kind, version;
+	uint32_t header;
+	uint64_t bytes;
+	uint32_t packed, options;
+	uint16_t minor, major;
+	uint32_t arch, name[2];
+	uint64_t flags, zero, unpacked;
+	union {
+		char text[72];
+		struct {
+			Elf64_Ehdr h;
+			uint64_t more;
+		} elf;
+	};
+};
+struct fat {
+	uint32_t magic;
+	uint16_t version, header;
+	uint64_t bytes;
+	struct fat_entry entry[2];
+};
+static_assert(sizeof(struct fat) == 16 + 2 * (64 + 72), "as in files");
+
+static struct fat a_fat_binary(void)
+{
+	struct fat fat = { .magic = 0xba55ed50u,
+			   .version = 1,
+			   .header = 16,
+			   .bytes = sizeof(fat.entry),
+			   .entry = { { .kind = 2, .version = 0x101, .header = 64, .flags = 0x11 },
+				      { .kind = 1, .version = 0x101, .header = 64, .flags = 0x11,
+					.text = "silent" } } };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		fat.entry[i].bytes = sizeof(fat.entry[i].text);
+	memcpy(fat.entry[0].elf.h.e_ident, ELFMAG, SELFMAG);
+	fat.entry[0].elf.h.e_ident[EI_CLASS] = ELFCLASS64;
+	return fat;
+}
+
+static size_t bytes_of_fat(const struct fat *fat)
+{
+	return kvgpu_remote_image_bytes(fat, sizeof(*fat));
+}
+
+/* Whoever reads an entry finds its header and its payload within the container. */
+static void entries_of_fat_binaries(void **state)
+{
+	static const uint32_t headers[] = { 0, 63, 64 + 72 + 1, 1000, UINT32_MAX };
+	static const uint64_t bytes[] = { 71, 73, 1ull << 28, 1ull << 40, UINT64_MAX - 63,
+					  UINT64_MAX };
+	struct fat fat = a_fat_binary();
+	unsigned int i, k;
+
+	assert_int_equal(bytes_of_fat(&fat), sizeof(fat));
+	assert_int_equal(kvgpu_remote_image_bytes(&fat, SIZE_MAX), sizeof(fat));
+	assert_int_equal(kvgpu_remote_image_bytes(&fat, sizeof(fat) - 1), 0);
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+			fat.entry[k].header = headers[i];
+			assert_int_equal(bytes_of_fat(&fat), 0);
+		}
+		fat.entry[k].header = 64;
+		for (i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+			fat.entry[k].bytes = bytes[i];
+			assert_int_equal(bytes_of_fat(&fat), 0);
+		}
+		fat.entry[k].bytes = 72;
+		fat.entry[k].packed = 73;
+		assert_int_equal(bytes_of_fat(&fat), 0);
+		fat.entry[k].packed = 72;
+		assert_int_equal(bytes_of_fat(&fat), sizeof(fat));
+		fat.entry[k].packed = 0;
+	}
+	/* options or a name make a header longer */
+	fat.entry[1].header = 80;
+	fat.entry[1].bytes = 56;
+	assert_int_equal(bytes_of_fat(&fat), sizeof(fat));
+	fat = a_fat_binary();
+	fat.bytes -= 64 + 72;
+	assert_int_equal(bytes_of_fat(&fat), sizeof(fat) - 64 - 72);
+	fat.bytes += 63;	/* no header of an entry */
+	assert_int_equal(bytes_of_fat(&fat), 0);
+	fat = a_fat_binary();
+	fat.header = 15;
+	assert_int_equal(bytes_of_fat(&fat), 0);
+}
+
+/* A cubin in a fat binary is seen if it is not packed. */
+static void cubins_of_fat_binaries(void **state)
+{
+	struct fat fat = a_fat_binary();
+	Elf64_Ehdr *h = &fat.entry[0].elf.h;
+
+	h->e_shoff = 16;
+	h->e_shnum = 1;
+	h->e_shentsize = sizeof(Elf64_Shdr);
+	assert_int_equal(bytes_of_fat(&fat), 0);	/* 72 bytes have no room for it */
+	h->e_shoff = 72;
+	assert_int_equal(bytes_of_fat(&fat), 0);
+	fat.entry[0].flags |= 0x2000;
+	assert_int_equal(bytes_of_fat(&fat), sizeof(fat));
+	fat.entry[0].flags ^= 0x2000;
+	h->e_shoff = 72;
+	h->e_shnum = 0;
+	assert_int_equal(bytes_of_fat(&fat), 0);
+	h->e_shoff = 0;
+	assert_int_equal(bytes_of_fat(&fat), sizeof(fat));
+}
+
+/* Where there are too many sections for the ELF header, section 0 has their number. */
+static void number_in_section_0(void **state)
+{
+	struct {
+		Elf64_Ehdr h;
+		Elf64_Shdr s[2];
+		uint8_t data[8];
+	} elf;
+
+	memset(&elf, 0, sizeof(elf));
+	memcpy(elf.h.e_ident, ELFMAG, SELFMAG);
+	elf.h.e_ident[EI_CLASS] = ELFCLASS64;
+	elf.h.e_shoff = offsetof(typeof(elf), s);
+	elf.h.e_shentsize = sizeof(Elf64_Shdr);
+	elf.s[0].sh_size = 2;
+	elf.s[1].sh_type = SHT_PROGBITS;
+	elf.s[1].sh_offset = offsetof(typeof(elf), data);
+	elf.s[1].sh_size = 8;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), sizeof(elf));
+	elf.s[1].sh_size = 9;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
+	elf.s[1].sh_size = 8;
+	elf.h.e_shentsize = 0;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
+	elf.h.e_shentsize = sizeof(Elf64_Shdr);
+	elf.s[0].sh_size = 4;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
+	elf.s[0].sh_size = 1ull << 58;		/* times 64 it is 0 */
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
+	elf.s[0].sh_size = 0;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)),
+			 offsetof(typeof(elf), s) + sizeof(elf.s[0]));
+	elf.h.e_shoff = 0;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), sizeof(elf.h));
+	elf.h.e_phnum = PN_XNUM;
+	elf.h.e_phentsize = sizeof(Elf64_Phdr);
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, SIZE_MAX), 0);
+}
+
 static void images(void **state)
 {
 	static const char ptx[] = ".version 7.8\n.target sm_35\n";
-	struct {
-		uint32_t magic;
-		uint16_t version, header;
-		uint64_t bytes;
-		uint8_t data[8];
-	} fat = { 0xba55ed50u, 1, 16, 8, { 0 } };
+	struct fat fat = a_fat_binary();
 	struct { uint32_t magic, version; const void *data; } wrapper = { 0x466243b1u, 1, &fat };
 	struct { Elf64_Ehdr h; Elf64_Shdr s[2]; uint8_t data[10]; } elf;
 
 	assert_int_equal(kvgpu_remote_image_bytes(ptx, SIZE_MAX), sizeof(ptx));
 	assert_int_equal(kvgpu_remote_image_bytes(ptx, sizeof(ptx)), sizeof(ptx));
 	assert_int_equal(kvgpu_remote_image_bytes(ptx, sizeof(ptx) - 1), 0);
-	assert_int_equal(kvgpu_remote_image_bytes(&fat, SIZE_MAX), 24);
-	assert_int_equal(kvgpu_remote_image_bytes(&fat, 23), 0);
 	fat.bytes = UINT64_MAX;
 	assert_int_equal(kvgpu_remote_image_bytes(&fat, SIZE_MAX), 0);
 	/* a client's pointer is never followed */
@@ -123,21 +268,7 @@ static void images_that_print(void **state)
 	static const char silent[] = ".version 7.8\n.target sm_35\n",
 			  prints[] = ".version 7.8\n.extern .func (.param .b32 r) vprintf\n",
 			  asserts[] = ".version 7.8\n.extern .func __assertfail\n";
-	struct {
-		uint32_t magic;
-		uint16_t version, header;
-		uint64_t bytes;
-		struct {
-			uint16_t kind, version;
-			uint32_t header;
-			uint64_t bytes;
-			uint32_t packed, more[5];
-			uint64_t flags;
-			char data[8];
-		} entry[2];
-	} fat = { 0xba55ed50u, 1, 16, sizeof(fat.entry),
-		  { { 2, 1, 48, 8, 0, { 0 }, 0x11, "\177ELF" },
-		    { 1, 1, 48, 8, 0, { 0 }, 0x11, "silent" } } };
+	struct fat fat = a_fat_binary();
 	char elf[64] = ELFMAG;
 
 	assert_false(kvgpu_remote_image_may_print(silent, sizeof(silent)));
@@ -150,12 +281,11 @@ static void images_that_print(void **state)
 	memcpy(elf + 50, "vprintf", 8);
 	assert_true(kvgpu_remote_image_may_print(elf, sizeof(elf)));
 
-	static_assert(sizeof(fat) == 16 + 2 * 56, "as in files");
 	assert_false(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat) - 1));
-	memcpy(fat.entry[1].data, "vprintf", 8);
+	memcpy(fat.entry[1].text, "vprintf", 8);
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
-	memset(fat.entry[1].data, 0, 8);
+	memset(fat.entry[1].text, 0, 8);
 	fat.entry[1].flags |= 0x2000;	/* packed by LZ4 */
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 	fat.entry[1].flags = 0x8011;	/* otherwise */
@@ -169,12 +299,12 @@ static void images_that_print(void **state)
 	fat.entry[1].kind = 1;
 	fat.entry[1].bytes = UINT64_MAX - 40;
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
-	fat.entry[1].bytes = 8;
+	fat.entry[1].bytes = 72;
 	fat.entry[0].header = 0;
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 	fat.entry[0].header = 1000;
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
-	fat.entry[0].header = 48;
+	fat.entry[0].header = 64;
 	assert_false(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 }
 
@@ -205,7 +335,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reading), cmocka_unit_test(strings), cmocka_unit_test(writing),
-			cmocka_unit_test(images), cmocka_unit_test(images_that_print),
+		cmocka_unit_test(images), cmocka_unit_test(entries_of_fat_binaries),
+		cmocka_unit_test(cubins_of_fat_binaries), cmocka_unit_test(number_in_section_0),
+		cmocka_unit_test(images_that_print),
 		cmocka_unit_test(as_text),
 	};
 
