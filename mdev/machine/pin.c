@@ -56,9 +56,25 @@
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
 
 /*
+ * Tells whether the card has an address for @page. It has if an IOMMU translates the card's
+ * addresses. Otherwise (no IOMMU, or iommu=pt) the addresses are those of RAM, and the card has 40
+ * bits of them. dma_map_page() gives a page beyond these a bounce buffer, which would be refused
+ * below, or warns if the kernel has no bounce buffers (dma_direct_map_page()).
+ */
+static bool page_in_reach(struct device *dev, struct page *page)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	if (domain && domain->type != IOMMU_DOMAIN_IDENTITY)
+		return true;
+	return page_to_phys(page) + PAGE_SIZE - 1 <=
+	       min_not_zero(dma_get_mask(dev), dev->bus_dma_limit);
+}
+
+/*
  * Tells whether DMA address @at leads to @page itself. The address may lead to a bounce buffer,
- * which is not the guest's memory. Pages of RAM beyond 40 bits of address get a bounce buffer if no
- * IOMMU translates the card's addresses.
+ * which is not the guest's memory. With swiotlb=force each page gets one if no IOMMU translates the
+ * card's addresses.
  */
 static bool dma_leads_to(struct device *dev, dma_addr_t at, struct page *page)
 {
@@ -90,6 +106,8 @@ static int pin_dma_map(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *d
 
 	if (!page_is_memory(page))
 		return -EFAULT;
+	if (!page_in_reach(dev, page))
+		return -EIO;
 	at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	if (dma_mapping_error(dev, at))
 		return -EIO;

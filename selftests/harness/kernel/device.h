@@ -20,6 +20,7 @@ struct device {
 	const char *name;
 	int refs;
 	void (*release)(struct device *d);
+	u64 mask, bus_dma_limit;
 };
 struct device *get_device(struct device *d);
 void put_device(struct device *d);	/* a mediated device is freed at its last reference */
@@ -147,7 +148,8 @@ struct page { u64 pfn; bool reserved; };
 #define PageReserved(p)		((p)->reserved)
 enum dma_data_direction { DMA_BIDIRECTIONAL };
 #define DMA_BIT_MASK(n)		((1ull << (n)) - 1)
-#define dma_set_mask_and_coherent(d, m)	((void)(d), (void)(m), 0)
+#define dma_set_mask_and_coherent(d, m)	((d)->mask = (m), 0)
+#define dma_get_mask(d)		((d)->mask ?: DMA_BIT_MASK(32))
 void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp);
 void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at);
 dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
@@ -156,7 +158,8 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 #define dma_mapping_error(d, at)	((at) == ~0ull)
 #define is_zone_device_page(p)	((void)(p), false)
 #define device_iommu_mapped(d)	((void)(d), true)	/* also true with iommu=pt */
-struct iommu_domain;
+struct iommu_domain { unsigned int type; };
+#define IOMMU_DOMAIN_IDENTITY	4u
 struct iommu_domain *iommu_get_domain_for_dev(struct device *d);
 phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at);
 #define page_to_phys(p)		((p)->pfn << PAGE_SHIFT)

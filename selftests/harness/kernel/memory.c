@@ -13,6 +13,7 @@ static struct xarray iommu;
 static u64 next_dma;
 /* dma_map_page() maps a bounce buffer, one frame that is no memory of any VMM */
 static bool bounces;
+static enum iommu_kind kind;
 #define BOUNCE_PFN	0x6000000ul
 
 /* ------------------------------------------------------------------ kmalloc */
@@ -110,6 +111,7 @@ void iommu_end(void)
 	xa_destroy(&iommu);
 	next_dma = 0;
 	bounces = false;
+	kind = IOMMU_TRANSLATES;
 }
 
 void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp)
@@ -132,9 +134,24 @@ void iommu_bounce(bool on)
 	bounces = on;
 }
 
+void iommu_set(enum iommu_kind k)
+{
+	kind = k;
+}
+
 struct iommu_domain *iommu_get_domain_for_dev(struct device *d)
 {
-	return (struct iommu_domain *)&iommu;
+	static struct iommu_domain domain;
+
+	domain.type = kind == IOMMU_IDENTITY ? IOMMU_DOMAIN_IDENTITY : 1;
+	return kind == IOMMU_NONE ? NULL : &domain;
+}
+
+/* As dma_direct_map_page() of Linux, without bounce buffers. */
+static void map_directly(const struct device *d, u64 last)
+{
+	if (last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
+		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", (unsigned long long)last);
 }
 
 /* In a domain without translation, too, this is the frame that the device reaches. */
@@ -146,6 +163,8 @@ phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at)
 dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
 			enum dma_data_direction dir)
 {
+	if (kind != IOMMU_TRANSLATES)
+		map_directly(d, page_to_phys(page) + off + n - 1);
 	if (alloc_fails())
 		return ~0ull;
 	return iommu_add(1, bounces ? BOUNCE_PFN : page->pfn, NULL)->at;

@@ -51,6 +51,12 @@ void iommu_in_l2(dma_addr_t at);
 u32 iommu_entries(void);
 /* From now on a page that is mapped for DMA gets a bounce buffer. */
 void iommu_bounce(bool on);
+/*
+ * From now on there is such an IOMMU. If it does not translate, dma_map_page() has no bounce
+ * buffers.
+ */
+enum iommu_kind { IOMMU_TRANSLATES, IOMMU_IDENTITY, IOMMU_NONE };
+void iommu_set(enum iommu_kind k);
 void iommu_end(void);
 
 /*
