@@ -22,6 +22,7 @@
 #include <linux/bitfield.h>
 
 #define RAM		0x100000ull
+#define SAVE_NS		1000000000ull	/* a copy engine saves a channel */
 
 static struct mm_struct *mm;
 static struct container *c;
@@ -276,9 +277,152 @@ static void a_channel_that_does_not_leave(void **state)
 	if (chan->space != space)
 		harness_fail("S2: the address space of a channel is exchanged while the channel is on an engine");
 	assert_true(chan->dead);
+	if (chip.chan[id].enabled)
+		harness_fail("S5: a channel that was ended is enabled on the chip again");
 	world_check("the channel is on its engine");
 	g_unbind(g, 1);
 	assert_false(chip_loaded(id));
+	end();
+}
+
+/*
+ * The preempt of a channel ends, no PBDMA and no engine of graphics has it, and a copy engine still
+ * saves it. Its guest has written another directory into its block. The copy engine uses the old
+ * directory until it has saved the channel (S2).
+ */
+static void a_channel_that_is_still_saved(void **state)
+{
+	static const struct chip_manners calm = { .eager = true, .late = 1 };
+	struct kvgpu_space *space;
+	struct kvgpu_chan *chan;
+	u16 id;
+
+	begin(&calm);
+	start();
+	chan = vmach_chan_find(g->v, (gchid_t){ 1 });
+	id = chan->hchid.v;
+	space = chan->space;
+	g_inst(g, 1, 1, 0);
+	chip_switch(id, SAVE_NS);
+	g_enable(g, 1, true);
+	if (chan->space != space)
+		harness_fail("S2: the address space of a channel is exchanged while a copy engine saves the channel");
+	assert_true(chan->dead);
+	assert_false(chip.chan[id].enabled);
+	harness_sleep(SAVE_NS);
+	g_unbind(g, 1);
+	end();
+}
+
+/*
+ * The chip knows channels of a group by the group's name, and loads any of them that is enabled.
+ * When the space of one is exchanged, all are disabled before the group is preempted (S1, S2).
+ */
+static void a_channel_of_a_group_gets_another_space(void **state)
+{
+	static const struct chip_manners calm = { .eager = true, .busy = true, .late = 1 };
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 5, 1, 2 };
+	const struct kvgpu_space *space;
+	bool on[] = { true, true };
+	struct kvgpu_chan *chan;
+	u32 i, k;
+
+	begin(&calm);
+	g_bind(g, 1);
+	g_bind(g, 2);
+	g_list(g, list, 3);
+	g_enable(g, 1, true);
+	g_enable(g, 2, true);
+	chan = vmach_chan_find(g->v, (gchid_t){ 1 });
+	space = chan->space;
+	assert_true(chip_loaded(chan->hchid.v) || chip_loaded(g_hchid(g, 2)));
+	g_inst(g, 1, 1, 0);
+	chip_watch_writes();
+	g_enable(g, 1, true);
+	for (i = 0; i < chip.nr_written && chip.written[i].reg != PFIFO_PREEMPT; i++)
+		for (k = 0; k < 2; k++)
+			if (chip.written[i].reg == PCCSR_CHAN(g_hchid(g, 1 + k)))
+				on[k] = !(chip.written[i].val & PCCSR_CHAN_ENABLE_CLR);
+	assert_true(i < chip.nr_written);
+	for (k = 0; k < 2; k++)
+		if (on[k])
+			harness_fail("S2: a group is preempted to exchange a space, and its channel %u is enabled", 1 + k);
+	if (chan->dead || chan->space == space)
+		harness_fail("S5: a channel of a group does not get the space that its guest gives it");
+	for (k = 0; k < 2; k++)
+		assert_true(chip.chan[g_hchid(g, 1 + k)].enabled);
+	end();
+}
+
+/* Return true when the chip's TLB has a page of the guest's at @va in the directory at @pd. */
+static bool tlb_has_guests(u64 pd, u64 va)
+{
+	u32 i;
+
+	for (i = 0; i < chip.nr_tlb; i++)
+		if (chip.tlb[i].pd == pd && chip.tlb[i].va == va &&
+		    !(chip.tlb[i].pte & GMMU_PTE_PRIV))
+			return true;
+	return false;
+}
+
+/*
+ * A guest gives a channel a context at an address at which a page of its own is mapped, and another
+ * channel uses that page. When the channel runs again, no TLB has the guest's page in place of the
+ * host's image (S1).
+ */
+static void a_context_where_a_page_was(void **state)
+{
+	static const struct chip_manners calm = { .late = 1 };
+	const u64 ctx = 16 * PAGE_SIZE;
+	const struct kvgpu_chan *chan;
+	u64 pd;
+
+	begin(&calm);
+	g_map_vram(g, 0, 16, G_DATA);
+	start();
+	chan = vmach_chan_find(g->v, (gchid_t){ 1 });
+	pd = kvgpu_shadow_as_pd_get(chan->as);
+	chip_load_some(0, g_hchid(g, 2));
+	assert_true(tlb_has_guests(pd, ctx));
+	g_inst(g, 1, 0, ctx);
+	g_enable(g, 1, true);
+	assert_non_null(chan->gr);
+	assert_int_equal(shown_ctx(chan), ctx);
+	if (tlb_has_guests(pd, ctx))
+		harness_fail("S1: FECS finds a page of the guest's where the context image of a channel is");
+	end();
+}
+
+/* A doorbell lies in the partition of its vGPU: the chip writes GP_GET there (S1). */
+static void a_doorbell_outside_of_the_partition(void **state)
+{
+	static const struct chip_manners calm = { .late = 1 };
+	const struct kvgpu_chan *chan;
+	u64 size, at;
+	u32 i;
+
+	begin(&calm);
+	size = g->v->part_size;
+	const struct { u64 page; bool inside; } cases[] = {
+		{ size - PAGE_SIZE, true },
+		{ size, false },
+		{ 2 * size - PAGE_SIZE, false },
+		{ BIT_ULL(40) - PAGE_SIZE, false },
+	};
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		at = cases[i].page + USERD_SIZE;
+		g_store32(g, G_INST(1) + RAMFC_USERD, lower_32_bits(at));
+		g_store32(g, G_INST(1) + RAMFC_USERD_HI, upper_32_bits(at));
+		g_bind(g, 1);
+		chan = vmach_chan_find(g->v, (gchid_t){ 1 });
+		if (!chan != !cases[i].inside)
+			harness_fail("S1: a channel with its doorbell at 0x%llx of 0x%llx bytes is %s",
+				     (unsigned long long)at, (unsigned long long)size,
+				     chan ? "bound" : "refused");
+		g_unbind(g, 1);
+	}
 	end();
 }
 
@@ -370,6 +514,10 @@ int main(void)
 		cmocka_unit_test(a_group_is_preempted_whose_first_never_ran),
 		cmocka_unit_test(which_channels_are_off),
 		cmocka_unit_test(a_channel_that_does_not_leave),
+		cmocka_unit_test(a_channel_that_is_still_saved),
+		cmocka_unit_test(a_channel_of_a_group_gets_another_space),
+		cmocka_unit_test(a_context_where_a_page_was),
+		cmocka_unit_test(a_doorbell_outside_of_the_partition),
 		cmocka_unit_test(a_context_without_an_image),
 		cmocka_unit_test(a_context_beyond_the_limit),
 	};
