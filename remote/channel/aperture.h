@@ -113,7 +113,7 @@ int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out);
  */
 int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		     struct kvgpu_remote_channel **out, const char **why);
-int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 		     const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		     struct kvgpu_remote_port **out);
 

@@ -117,7 +117,7 @@ int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const 
 struct line;
 int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why);
-int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out);
 

@@ -261,7 +261,7 @@ static bool is_unix(const struct line *l)
 	       domain == AF_UNIX;
 }
 
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
 {
 	struct kvgpu_remote_hello hello;
@@ -273,10 +273,10 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 		return r;
 	if (hello.magic == KVGPU_REMOTE_MAGIC ||
 	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(l)))
-		return stream_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
+		return stream_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
 	/* the memory's descriptor can only travel over a UNIX socket */
 	if (hello.magic == KVGPU_REMOTE_MAGIC_APERTURE && is_unix(l))
-		return aperture_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
+		return aperture_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
 	return -EPROTO;
 }
 
@@ -284,7 +284,7 @@ int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
 			 struct kvgpu_remote_port **out)
 {
 	struct line l = { .fd = fd };
-	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, NULL, NULL, out);
+	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, -1, NULL, NULL, out);
 
 	if (r)
 		line_close(&l);

@@ -40,11 +40,11 @@ static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32
 	return welcome_error(result);
 }
 
-int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 		     const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		     struct kvgpu_remote_port **out)
 {
-	int r, memory = memory_make(APERTURE_ARENA + arena_bytes);
+	int r, memory = memory_of(begun, APERTURE_ARENA + arena_bytes);
 	struct aperture a;
 	uint32_t result;
 

@@ -68,16 +68,55 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 	return line_read(from, (uint8_t *)bytes + got, n - got);
 }
 
+int memory_begin(void)
+{
+	int fd = memfd_create("kvgpu aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* F_SEAL_SEAL: a seal against writing would forbid memory_give_back(), too */
+int memory_fix(int memory, uint64_t bytes)
+{
+	return ftruncate(memory, bytes) || fcntl(memory, F_ADD_SEALS, SEALS | F_SEAL_SEAL) ?
+		       -errno :
+		       0;
+}
+
+int memory_of(int begun, uint64_t bytes)
+{
+	int fd = begun < 0 ? memory_begin() : fcntl(begun, F_DUPFD_CLOEXEC, 0), r;
+
+	if (fd < 0)
+		return begun < 0 ? fd : -errno;
+	r = memory_fix(fd, bytes);
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
 int memory_make(uint64_t bytes)
 {
-	int fd = memfd_create("kvgpu aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING), e;
+	return memory_of(-1, bytes);
+}
 
-	if (fd >= 0 && !ftruncate(fd, bytes) && !fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
-		return fd;
-	e = errno;
-	if (fd >= 0)
-		close(fd);
-	return -e;
+bool memory_has_pages(int memory)
+{
+	struct stat st;
+
+	return !fstat(memory, &st) && st.st_blocks;
+}
+
+int memory_give_back(int memory)
+{
+	struct stat st;
+
+	if (fstat(memory, &st))
+		return -errno;
+	return fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, st.st_size) ?
+		       -errno :
+		       0;
 }
 
 /*

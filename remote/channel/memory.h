@@ -6,6 +6,7 @@
 #ifndef KVGPU_REMOTE_MEMORY_H
 #define KVGPU_REMOTE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,6 +15,18 @@ struct line;
 
 /* Return a descriptor of @bytes of zeros, sealed; or -errno. */
 int memory_make(uint64_t bytes);
+/* The same in two steps: memory_begin()'s has no bytes yet; memory_fix() returns 0 or -errno. */
+int memory_begin(void);
+int memory_fix(int memory, uint64_t bytes);
+/* As memory_make(): a copy of @begun, fixed; if that is negative, new memory. */
+int memory_of(int begun, uint64_t bytes);
+/* Whether pages are in it, whoever touched them. */
+bool memory_has_pages(int memory);
+/*
+ * Give back all pages that are in it. Waits for other callers of fallocate(), ftruncate() and
+ * write(), also in other processes. 0 or -errno.
+ */
+int memory_give_back(int memory);
 /*
  * Send @n bytes with the descriptor, which stays the caller's: 0; -ECONNRESET: not all have gone.
  */

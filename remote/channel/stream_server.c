@@ -417,10 +417,10 @@ static int answer_relay(struct line *l, uint64_t version, uint64_t arena_bytes, 
 }
 
 static int shared_arena(struct stream_port *s, struct line *l, uint64_t version,
-			uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+			uint64_t arena_bytes, int begun, const struct kvgpu_remote_hello *hello,
 			kvgpu_remote_admit admit, void *ctx)
 {
-	int r, memory = memory_make(arena_bytes);
+	int r, memory = memory_of(begun, arena_bytes);
 
 	if (memory < 0)
 		return memory;
@@ -433,7 +433,7 @@ static int shared_arena(struct stream_port *s, struct line *l, uint64_t version,
 	return r;
 }
 
-int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out)
 {
@@ -441,7 +441,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
 	int r = -ENOMEM;
 
 	if (s && hello->magic == KVGPU_REMOTE_MAGIC_RELAY)
-		r = shared_arena(s, l, version, arena_bytes, hello, admit, ctx);
+		r = shared_arena(s, l, version, arena_bytes, begun, hello, admit, ctx);
 	else if (s)
 		s->p.arena = arena_map(arena_bytes);
 	if (s && s->p.arena && !s->p.has_relay)

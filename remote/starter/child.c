@@ -32,6 +32,7 @@ struct child {
 	struct kvgpu_remote_place *place;	/* NULL: the client came by a socket */
 	int report;
 	int log;	/* a pipe: the process's lines, read by the first process */
+	int memory;	/* begun for what this process and its client share, or -1 */
 	/* a copy of the log for frames as text, where these are wanted; else -1 */
 	int dump;
 	int bell;	/* the descriptor that rings the arbiter of turns; -1: there is none */
@@ -155,6 +156,8 @@ static void keep_own(struct child *c)
 		if (of_place[1])
 			fds[n++] = of_place[1];
 	}
+	if (c->memory >= 0)
+		fds[n++] = &c->memory;
 	if (c->bell >= 0)
 		fds[n++] = &c->bell;
 	if (c->dump >= 0)
@@ -236,8 +239,8 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct kvgpu_remote_port *port;
-	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena, admit, c,
-					  &port);
+	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena, c->memory,
+					  admit, c, &port);
 
 	switch (r) {
 	case 0:
@@ -295,11 +298,12 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 }
 
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
-		int report, int log, struct counters *counters)
+		int report, int log, int memory, struct counters *counters)
 {
 	struct child c = { .s = s,
 			   .report = report,
 			   .log = log,
+			   .memory = memory,
 			   .dump = s->dump ? fcntl(fileno(s->dump), F_DUPFD_CLOEXEC, 64) : -1,
 			   .bell = arbiter_bell(),
 			   .line = { .fd = fd, .by_writev = true },
@@ -338,6 +342,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	if (r)
 		fail("system calls", strerror(-r));
 	close(c.report);
+	if (c.memory >= 0)
+		close(c.memory);
 	serve_client(&c, port, slot, counters);
 }
 

@@ -41,6 +41,7 @@ struct client *client_place(struct starter *s)
 				      .log = -1,
 				      .life = -1,
 				      .program = -1,
+				      .memory = -1,
 				      .counters = page,
 				      .since = time(NULL),
 				      .id = ++s->last_id };
@@ -68,10 +69,11 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
-/* SIGKILL, as the process may be inside of the library */
+/* SIGKILL, as the process may be inside of the library; one of shared.c's is not to be killed */
 void client_kill(struct client *c)
 {
-	kill(c->pid, SIGKILL);
+	if (c->state != CLIENT_ENDING)
+		kill(c->pid, SIGKILL);
 	c->state = CLIENT_ENDING;
 	if (c->report >= 0)
 		close(c->report);
@@ -125,13 +127,16 @@ void client_gone(struct starter *s, struct client *c)
 		close(c->life);
 	if (c->program >= 0)
 		close(c->program);
+	if (c->memory >= 0)
+		close(c->memory);
 	if (c->place) {
 		c->place->taken = false;
 		if (c->place->place && kvgpu_remote_place_again(c->place->place))
 			listen_lost(s, c->place);
 	}
 	munmap(c->counters, PAGE);
-	*c = (struct client){ .report = -1, .log = -1, .life = -1, .program = -1 };
+	*c = (struct client){
+		.report = -1, .log = -1, .life = -1, .program = -1, .memory = -1 };
 }
 
 void clean(char *text, size_t size)

@@ -27,7 +27,7 @@ enum { TLS_RECORD_HEAD = 5 };	/* bytes */
 /* the hall's size follows the descriptors that clients' processes, places and admins leave */
 bool hall_begin(struct starter *s)
 {
-	uint64_t beside = 4 * s->nr_clients + 16 * s->nr_listeners + 64;
+	uint64_t beside = 5 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
 	unsigned int i;
 

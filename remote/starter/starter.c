@@ -48,7 +48,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 {
 	struct counters *counters = c->counters;
 	unsigned int slot = c - s->clients;
-	int report[2], log[2], r = log_pipe(log);
+	int report[2], log[2], memory, r = log_pipe(log);
 
 	c->place = l->place ? l : NULL;
 	l->taken = l->place;
@@ -58,6 +58,13 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		return;
 	}
 	c->log = log[0];
+	r = l->place ? 0 : shared_begin(fd, &c->memory);
+	if (r) {
+		say("memory: %s", strerror(-r));
+		close(log[1]);
+		client_gone(s, c);
+		return;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) {
 		say("socketpair: %s", strerror(errno));
 		close(log[1]);
@@ -68,12 +75,13 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		strcpy(c->peer, l->who);
 	else
 		address_of_peer(fd, c->peer, sizeof(c->peer));
+	memory = c->memory;
 	fflush(NULL);
 	c->pid = fork();
 	if (!c->pid) {
 		clients_part(s, c, false);
 		arbiter_part(s);
-		child_main(s, slot, l, fd, report[1], log[1], counters);
+		child_main(s, slot, l, fd, report[1], log[1], memory, counters);
 	}
 	clients_part(s, c, true);
 	if (l->place)
@@ -343,6 +351,19 @@ static void end_left_ones(struct starter *s)
 	}
 }
 
+/* the process of @c was reaped; the client keeps its place and its cgroup while it has memory */
+static void end_client(struct starter *s, struct client *c, int status)
+{
+	arbiter_leave(s, c);
+	if (c->tenant)
+		pool_clear(c->tenant->pool, c - s->clients);
+	if (shared_stays(c, status))
+		return;
+	if (s->cgroups && c->tenant)
+		cgroup_end(c->tenant - s->tenants, c - s->clients, c->tenant->programs == 1);
+	client_gone(s, c);
+}
+
 static void reap(struct starter *s)
 {
 	struct client *c;
@@ -359,11 +380,7 @@ static void reap(struct starter *s)
 		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
 			say_of_clients(ABOUT_PROCESSES, &c->from, "the process of a client, %d (%s), was killed by signal %d", (int)pid,
 				       *c->who ? c->who : c->peer, WTERMSIG(status));
-		if (s->cgroups && c->tenant)
-			cgroup_end(c->tenant - s->tenants, c - s->clients,
-				   c->tenant->programs == 1);
-		arbiter_leave(s, c);
-		client_gone(s, c);
+		end_client(s, c, status);
 	}
 }
 
@@ -389,7 +406,8 @@ struct source {
 		SOURCE_CLIENT,
 		SOURCE_LOG,
 		SOURCE_HALL,
-		SOURCE_LIFE } what;
+		SOURCE_LIFE,
+		SOURCE_PROGRAM } what;
 	unsigned int index;
 };
 
@@ -427,6 +445,8 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 		add(p, c->log, SOURCE_LOG, index);
 	if (c->state == CLIENT_NEW)
 		add(p, c->report, SOURCE_CLIENT, index);
+	if (!c->pid)
+		add(p, c->program, SOURCE_PROGRAM, index);
 	if (c->state != CLIENT_SERVED || c->left_ms)
 		return;
 	add(p, c->program, SOURCE_LIFE, index);
@@ -543,6 +563,10 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 	case SOURCE_LIFE:
 		if (s->clients[of->index].life == fd || s->clients[of->index].program == fd)
 			note_left(&s->clients[of->index]);
+		break;
+	case SOURCE_PROGRAM:
+		if (s->clients[of->index].program == fd)
+			end_client(s, &s->clients[of->index], 0);
 		break;
 	case SOURCE_HALL:
 		if (s->hall[of->index].fd == fd)

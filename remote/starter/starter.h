@@ -68,6 +68,11 @@ struct client {
 	int life;
 	/* the process that connected by a UNIX socket; negative: not known */
 	int program;
+	/*
+	 * memory that the process may share with a client of a UNIX socket; -1: there is none, or
+	 * it was given back, or the process that does that is .pid
+	 */
+	int memory;
 	uint64_t left_ms;	/* since when the client is known to be gone; 0: it is not */
 	char peer[PEER_TEXT], who[CONF_WHO];
 	struct address_source from;
@@ -264,6 +269,19 @@ size_t clients_print(const struct starter *s, char *to, size_t size);
 /* replace all in @text that is not printable */
 void clean(char *text, size_t size);
 
+/* -------------------------------- shared.c: memory that a client's process and its client share */
+
+/*
+ * Memory for a client at the socket @fd: 0 or -errno, and *memory, or -1 if that is no UNIX socket.
+ */
+int shared_begin(int fd, int *memory);
+/*
+ * The process .pid of @c was reaped, with @status; or, where .pid is 0, the program has ended.
+ * True: the row stays, .pid gives the memory back, or is 0: the program has not ended yet. Call
+ * again when .pid was reaped or the program has ended. False: there is no such memory any more.
+ */
+bool shared_stays(struct client *c, int status);
+
 /* ------------------------------------------------------------------ tenants.c */
 
 /* How many programs of the client named @who are served. */
@@ -300,10 +318,11 @@ void arbiter_part(struct starter *s);
 
 /*
  * The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at a place.
- * @log: of log_pipe().
+ * @log: of log_pipe(). @memory: of shared_begin().
  */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
-		int report, int log, struct counters *counters) __attribute__((noreturn));
+		int report, int log, int memory, struct counters *counters)
+	__attribute__((noreturn));
 /*
  * Call after the table of clients was made. Forks a process, confined and filtered as a client's,
  * which loads the library, and ends; and a process above it, which prints what it writes, as an

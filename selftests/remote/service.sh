@@ -537,6 +537,7 @@ run_service()
 	run_journal
 	run_staying
 	run_log
+	run_kept
 	run_activation
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154
-# Sourced by run.sh, whose variables and functions it uses, and those of service.sh: clients' processes that were taken over. A "library"
-# is the code that took them over.
+# Sourced by run.sh, whose variables and functions it uses, and those of service.sh: clients' processes that were taken over, and
+# clients that keep what they had. A "library" is the code that took a process over.
 
 # a "library" that never comes back, as in a process that was taken over: the server ends the process
 run_staying()
@@ -115,6 +115,58 @@ run_log()
 	result $? "nor does it write lines as another process" "$(grep -c forged "$work/service.log") forged"
 	[ "$(grep -c forged "$work/service.log")" -le 100 ]
 	result $? "and these have an end"
+	stop_server
+}
+
+# a client that keeps the memory that it shared with its process. If its session ends, the pages are given back; if the process ends
+# before, the program has them until it ends
+run_kept()
+{
+	local program
+
+	service_config
+	start_service
+	python3 - "$work/socket" "$server" "$(grep -oP 'KVGPU_REMOTE_MAGIC_RELAY\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
+		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")" > "$work/said" <<-'PYTHON' & program=$!
+	import mmap, os, signal, socket, struct, sys, time
+	def session():
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    s.sendall(struct.pack("<QQ", int(sys.argv[3], 16), int(sys.argv[4], 16)))
+	    _, fds, _, _ = socket.recv_fds(s, 4096, 1)
+	    m = mmap.mmap(fds[0], 0)
+	    m[:1 << 20] = b"x" * (1 << 20)
+	    return s, fds[0], m
+	kept = []
+	for i in range(3):
+	    s, fd, m = session()
+	    kept.append((fd, m))
+	    s.close()
+	for i in range(100):
+	    time.sleep(0.1)
+	    if not any(os.fstat(fd).st_blocks for fd, _ in kept):
+	        break
+	print("held:", sum(os.fstat(fd).st_blocks for fd, _ in kept) >> 1, "KiB", flush=True)
+	while (children := open(f"/proc/{sys.argv[2]}/task/{sys.argv[2]}/children").read().split()):
+	    time.sleep(0.1)
+	s, fd, m = session()
+	for child in open(f"/proc/{sys.argv[2]}/task/{sys.argv[2]}/children").read().split():
+	    os.kill(int(child), signal.SIGTERM)
+	print("ended:", s.recv(1), flush=True)
+	time.sleep(1)
+	print("kept:", m[:1 << 20] == b"x" * (1 << 20), flush=True)
+	time.sleep(100)
+	PYTHON
+	until_true grep -q held: "$work/said"
+	grep -q 'held: 0 KiB' "$work/said"
+	result $? "memory that a client keeps is given back when its sessions end" "$(grep held: "$work/said")"
+	until_true grep -q kept: "$work/said"
+	grep -q "ended: b''" "$work/said" && grep -q 'kept: True' "$work/said"
+	result $? "a program whose process has ended keeps it" "$(tail -n 1 "$work/said")"
+	[ "$(ctl list --json --interval 0 | jq -r '.clients[].state')" = ending ]
+	result $? "and its place" "$(ctl list --json --interval 0 | jq -r '.clients[].state')"
+	end_program
+	try "until it ends" until_true no_clients
 	stop_server
 }
 

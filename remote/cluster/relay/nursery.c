@@ -102,8 +102,8 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 	int r = be_careful();
 
 	if (!r)
-		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, admit,
-					      (void *)(uintptr_t)gpu->library, &s.port);
+		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, -1,
+					      admit, (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
 		r = filter_tighten(FILTER_ON);
 	if (!r)

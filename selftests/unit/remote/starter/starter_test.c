@@ -42,7 +42,7 @@ void child_try_library(const struct starter *s) { }
 void cgroup_end(unsigned int tenant, unsigned int slot, bool last) { }
 
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
-		int report, int log, struct counters *counters)
+		int report, int log, int memory, struct counters *counters)
 {
 	abort();
 }

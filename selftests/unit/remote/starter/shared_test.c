@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/* Memory that a client's process and its client share, and what the client keeps of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <remote/channel/memory.h>
+#include <remote/starter/starter.h>
+
+enum { BYTES = 1 << 20, KILLED = SIGKILL, CRASHED = SIGSEGV };
+
+/* A session whose memory is full. The client is this process, but for .program. */
+struct session {
+	struct client c;
+	int socket;		/* the client's end */
+	int kept;		/* the client's own descriptor of the memory */
+	uint8_t *base;
+	pid_t program;		/* lives until it is killed */
+};
+
+static struct session session(void)
+{
+	struct session s = { .c = { .state = CLIENT_SERVED, .pid = 4711, .report = -1,
+		.log = -1 } };
+	int pair[2];
+
+	s.program = fork();
+	if (!s.program) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	s.socket = pair[0];
+	s.c.life = pair[1];
+	assert_int_equal(shared_begin(s.c.life, &s.c.memory), 0);
+	assert_true(s.c.memory >= 0);
+	s.kept = memory_of(s.c.memory, BYTES);
+	assert_true(s.kept >= 0);
+	s.base = memory_map(s.kept, BYTES);
+	assert_non_null(s.base);
+	memset(s.base, 7, BYTES);
+	s.c.program = syscall(SYS_pidfd_open, s.program, 0);
+	assert_true(s.c.program >= 0);
+	return s;
+}
+
+/* the session's row is free afterwards */
+static void is_given_back(struct session *s)
+{
+	int status;
+
+	assert_true(s->c.pid > 0);
+	assert_int_equal(waitpid(s->c.pid, &status, 0), s->c.pid);
+	assert_int_equal(status, 0);
+	assert_false(memory_has_pages(s->kept));
+	assert_int_equal(s->base[0] + s->base[BYTES - 1], 0);
+	assert_false(shared_stays(&s->c, status));
+	assert_int_equal(s->c.memory, -1);
+}
+
+static void end(struct session *s)
+{
+	kill(s->program, SIGKILL);
+	waitpid(s->program, NULL, 0);
+	munmap(s->base, BYTES);
+	close(s->socket);
+	close(s->kept);
+	close(s->c.program);
+}
+
+/* A client hangs up, and keeps the descriptor, and its mapping. */
+static void client_hangs_up(void **state)
+{
+	struct session s = session();
+
+	close(s.socket);
+	s.socket = -1;
+	assert_true(shared_stays(&s.c, 0));
+	assert_int_equal(s.c.state, CLIENT_ENDING);
+	is_given_back(&s);
+	end(&s);
+}
+
+/* The program has ended, and another one has the connection's end and the memory. */
+static void program_ends(void **state)
+{
+	struct session s = session();
+
+	kill(s.program, SIGKILL);
+	assert_int_equal(waitpid(s.program, NULL, 0), s.program);
+	assert_true(shared_stays(&s.c, CRASHED));
+	is_given_back(&s);
+	end(&s);
+}
+
+/* A program whose process here crashed has its data until it ends, and sees that process's end. */
+static void process_crashes(void **state)
+{
+	struct session s = session();
+	char byte;
+
+	assert_true(shared_stays(&s.c, CRASHED));
+	assert_int_equal(s.c.pid, 0);
+	assert_int_equal(s.c.state, CLIENT_ENDING);
+	assert_int_equal(recv(s.socket, &byte, 1, MSG_DONTWAIT), 0);
+	assert_int_equal(s.base[BYTES - 1], 7);
+	kill(s.program, SIGKILL);
+	assert_int_equal(waitpid(s.program, NULL, 0), s.program);
+	assert_true(shared_stays(&s.c, 0));
+	is_given_back(&s);
+	end(&s);
+}
+
+/* by the kernel, where memory is used up, or by the admin */
+static void process_is_killed(void **state)
+{
+	struct session s = session();
+
+	assert_true(shared_stays(&s.c, KILLED));
+	is_given_back(&s);
+	end(&s);
+}
+
+/* what a client has by a plain stream, or has not touched */
+static void nothing_to_give_back(void **state)
+{
+	struct session s = session();
+	int fd = socket(AF_INET, SOCK_STREAM, 0), memory = 0;
+
+	assert_int_equal(memory_give_back(s.c.memory), 0);
+	assert_false(shared_stays(&s.c, 0));
+	assert_int_equal(s.c.memory, -1);
+	end(&s);
+	assert_int_equal(shared_begin(fd, &memory), 0);
+	assert_int_equal(memory, -1);
+	close(fd);
+}
+
+/* A client can't seal the memory so that it can't be given back. */
+static void no_seal_of_the_clients(void **state)
+{
+	struct session s = session();
+
+	munmap(s.base, BYTES);
+	assert_int_equal(fcntl(s.kept, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	assert_int_equal(fcntl(s.kept, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
+	s.base = memory_map(s.kept, BYTES);
+	assert_true(shared_stays(&s.c, KILLED));
+	is_given_back(&s);
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(client_hangs_up),	cmocka_unit_test(program_ends),
+		cmocka_unit_test(process_crashes),	cmocka_unit_test(process_is_killed),
+		cmocka_unit_test(nothing_to_give_back), cmocka_unit_test(no_seal_of_the_clients),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
