@@ -303,7 +303,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 # --- remote. selftests/unit/remote/server/made.c includes sources that remote/api.py and fake.py make.
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
-		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c forwards.c)
+		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c port.c library.c graphs.c forwards.c)
 UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,box_test channel_test attach_test aperture_test place_test guard_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
@@ -382,7 +382,7 @@ SRC_remote/server/copies_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/words_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
-SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC)
+SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/unit/remote/server/flood.c
 SRC_remote/server/text_test	:= remote/server/text.c
 UNIT_TESTS += remote/server/gate_test remote/server/ends_test
 SRC_remote/server/gate_test	:= $(REMOTE_FAKE_SRC)
@@ -405,10 +405,11 @@ SRC_remote/client/memory_test	:= $(addprefix remote/client/,peer.c object.c rang
 FUZZ_TESTS += remote/server/frames_fuzz
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
-		   selftests/unit/remote/server/shapes.c \
+		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) remote/server/library.c \
 		   $(wildcard $(foreach r,wire channel server client conf starter pmem,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
 $(REMOTE_TEST_OBJ): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
 $(REMOTE_TEST_OBJ): | $(REMOTE_GEN)/.made
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c
 $(REMOTE_GEN)/fake.c: selftests/unit/remote/server/fake.py $(REMOTE_GEN)/.made
 	$(call Q,GEN)selftests/unit/remote/server/fake.py . '$(REMOTE_GEN)' && touch $@
+$(REMOTE_GEN)/fake_shapes.c: $(REMOTE_GEN)/fake.c ;

@@ -2,7 +2,8 @@
 /*
  * A library that does nothing, and a port without a client, to test the server's decoder alone.
  * Each handle of the library is memory that lives until fake_end(). Calls check that a handle is of
- * the library and of the right class.
+ * the library and of the right class. selftests/remote/flood has the library without the port, as a
+ * libcuda.so.1.
  */
 #ifndef KVGPU_SELFTESTS_REMOTE_FAKE_H
 #define KVGPU_SELFTESTS_REMOTE_FAKE_H
@@ -14,6 +15,13 @@ extern uint64_t fake_ends;	/* ends of boxes in host memory with bytes that were 
 /* So many of the next questions whether work is done get the answer no. */
 extern unsigned int fake_busy;
 extern CUresult fake_error;		/* result of most calls from now on */
+/* called by most calls, whose result it does not change any more; or NULL */
+extern void (*fake_called)(void);
+/*
+ * Functions of streams and graphs go here instead of being called inside of the call that has them;
+ * NULL: they are called there.
+ */
+extern void (*fake_later)(CUhostFn fn, void *data);
 extern unsigned int fake_given;	/* pieces of the arena that went to the client */
 extern unsigned int fake_answers;	/* number of answers to frames; fake_last is the last one */
 extern struct kvgpu_remote_answer fake_last;
@@ -49,11 +57,17 @@ struct fake {
 	CUDA_MEMCPY3D copy;
 	/* the graph of the node, and the child graph that the node is */
 	struct fake *in, *child;
+	struct fake *nodes, *beside;	/* first node of the graph; next node in the node's graph */
 	size_t before;			/* number of dependencies */
 	struct fake_ref *refs;
 	unsigned int count;
 };
 extern struct fake *fake_all;
+/*
+ * A graph with more nodes and references than that, those of its children counted, is not copied: a
+ * graph that is added to itself again and again has twice as many each time.
+ */
+extern size_t fake_whole_most;
 void fake_graphs(struct library *library);
 void fake_graphs_end(void);
 /* Reads and writes the host memory of the copy. */
@@ -91,12 +105,22 @@ void fake_string(const char *text);
 void fake_read(const void *p, size_t n);
 void fake_write(void *p, size_t n);
 void fake_fill(struct library *library);
+/* calls the function, or hands it to fake_later() */
+void fake_run(CUhostFn fn, void *data);
+/*
+ * Sets all functions of the library: those of fake_fill() and those that are written by hand.
+ * fake_start() and fake_stop() begin and end a time of use, after which there are no handles.
+ */
+void fake_library(struct library *library);
+void fake_start(void);
+void fake_stop(void);
 /*
  * fake_fill_forwards() sets the functions of cuBLAS and cuRAND that fake.py makes,
- * fake_forwards() the others, which are written by hand. A handle's .count is its pointer mode, and
- * .in its stream.
+ * fake_forward_library() also the others, which are written by hand. fake_forwards() gives a server
+ * both. A handle's .count is its pointer mode, and .in its stream.
  */
 void fake_fill_forwards(struct forwards *l);
+void fake_forward_library(struct forwards *l);
 void fake_forwards(struct server *s);
 /* Checks a call with that handle: the handle's stream must be a stream of the library, or NULL. */
 void fake_forward(const void *handle);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fake.py TREE OUT: makes OUT/fake.c of remote/api.def: a library that is none, and what a good frame of each operation looks like, for
-tests of the server's decoder (fake.h)."""
+"""fake.py TREE OUT: makes of remote/api.def OUT/fake.c, a library that is none, and OUT/fake_shapes.c, what a good frame of each
+operation looks like, for tests of the server (fake.h)."""
 import os
 import sys
 
@@ -16,7 +16,7 @@ BY_NAME = {c.lower(): c for c in HANDLES.values()} | {"ctx": "CONTEXT", "dst_ctx
 
 def shapes(entries, frames):
     """words of each operation's struct, the class of handle that each word is, and what may be behind the struct"""
-    text = "const struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1] = {\n"
+    text = HEADER + "#include \"fake.h\"\n\nconst struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1] = {\n"
     for op, e in enumerate(frames + [e for e in entries if e.made], FIRST_OP):
         args = {x.name: x for x in e.args}
         at, classes = 0, []
@@ -36,7 +36,7 @@ def shapes(entries, frames):
         of = "CLASS_NONE" if isinstance(e, Forward) else of
         of = "FAKE_TEXT" if of == "TEXT" else of
         text += f"\t[{op}] = {{ .words = {at // 8}, .behind = {of}, .class = {{ {', '.join(classes)} }} }},\t/* {e.name} */\n"
-    return text + "};\n\n"
+    return text + "};\n"
 
 
 def forwards(frames):
@@ -83,9 +83,11 @@ def fake_c(entries, frames):
                 body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, sizeof(*{x.name}));")
         text += f"static {e.prototype().replace(e.name, 'fake_' + e.name, 1)}\n{{\n" + "\n".join(body)
         text += "\n\treturn fake_result();\n}\n\n"
-    text += forwards(frames) + shapes(entries, frames)
+    text += forwards(frames)
     text += "void fake_fill(struct library *library)\n{\n" + "".join(f"\tlibrary->{e.name} = fake_{e.name};\n" for e in made)
     return text + "}\n"
 
 
-write(os.path.join(sys.argv[2], "fake.c"), fake_c(*read_table(sys.argv[1])[:2]))
+table = read_table(sys.argv[1])[:2]
+write(os.path.join(sys.argv[2], "fake.c"), fake_c(*table))
+write(os.path.join(sys.argv[2], "fake_shapes.c"), shapes(*table))

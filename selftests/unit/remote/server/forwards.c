@@ -75,12 +75,8 @@ static curandStatus_t version(int *version)
 	return fake_result() ? RAND_INTERNAL_ERROR : RAND_SUCCESS;
 }
 
-/* Makes both libraries, as if the server had loaded them. */
-void fake_forwards(struct server *s)
+void fake_forward_library(struct forwards *l)
 {
-	struct forwards *l = calloc(1, sizeof(*l));
-
-	assert(l);
 	fake_fill_forwards(l);
 	l->cublasCreate_v2 = create;
 	l->cublasDestroy_v2 = destroy;
@@ -90,6 +86,15 @@ void fake_forwards(struct server *s)
 	l->curandDestroyGenerator = destroy_generator;
 	l->curandSetStream = set_generator_stream;
 	l->curandGetVersion = version;
+}
+
+/* Makes both libraries, as if the server had loaded them. */
+void fake_forwards(struct server *s)
+{
+	struct forwards *l = calloc(1, sizeof(*l));
+
+	assert(l);
+	fake_forward_library(l);
 	s->forwards = l;
 	s->blas_is = s->rand_is = FORWARD_THERE;
 }

@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+size_t fake_whole_most = SIZE_MAX;
+
 struct fake_ref {
 	struct fake_ref *next;
 	struct fake *user;
@@ -29,7 +31,7 @@ static void let_go(struct fake *user, unsigned int n)
 	if (user->count)
 		return;
 	user->magic = 0;		/* no longer a handle */
-	user->host.fn(user->host.userData);
+	fake_run(user->host.fn, user->host.userData);
 }
 
 static CUresult user_create(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count,
@@ -104,6 +106,25 @@ static CUresult graph_release(CUgraph g, CUuserObject object, unsigned int count
 
 /* ------------------------------------------------------------------ graphs and nodes */
 
+static void put_in(struct fake *node, struct fake *graph)
+{
+	node->in = graph;
+	node->beside = graph->nodes;
+	graph->nodes = node;
+}
+
+static void take_out(struct fake *node)
+{
+	struct fake **at;
+
+	if (!node->in)
+		return;
+	for (at = &node->in->nodes; *at != node; at = &(*at)->beside)
+		;
+	*at = node->beside;
+	node->in = node->beside = NULL;
+}
+
 static void end_graph(struct fake *g)
 {
 	struct fake *n;
@@ -115,13 +136,12 @@ static void end_graph(struct fake *g)
 		let_go(r->user, r->count);
 		free(r);
 	}
-	for (n = fake_all; n; n = n->next)
-		if (n->in == g) {
-			n->in = NULL;
-			if (n->child)
-				end_graph(n->child);
-			n->child = NULL;
-		}
+	while ((n = g->nodes)) {
+		take_out(n);
+		if (n->child)
+			end_graph(n->child);
+		n->child = NULL;
+	}
 }
 
 void fake_graphs_end(void)
@@ -137,20 +157,31 @@ void fake_graphs_end(void)
 		}
 }
 
+/* @n plus the nodes and references of the graph and its children; not far beyond the most */
+static size_t count_whole(const struct fake *g, size_t n)
+{
+	const struct fake_ref *r;
+	const struct fake *node;
+
+	for (r = g->refs; r && n <= fake_whole_most; r = r->next)
+		n++;
+	for (node = g->nodes; node && n <= fake_whole_most; node = node->beside)
+		n = node->child ? count_whole(node->child, n + 1) : n + 1;
+	return n;
+}
+
 static struct fake *copy_graph(struct fake *g)
 {
 	struct fake *made = fake_new(CLASS_GRAPH), *n, *copy;
 	struct fake_ref *r;
 
-	for (n = fake_all; n; n = n->next) {
-		if (n->in != g || n->class != CLASS_NODE)
-			continue;
+	for (n = g->nodes; n; n = n->beside) {
 		copy = fake_new(CLASS_NODE);
 		copy->type = n->type;
 		copy->host = n->host;
 		copy->copy = n->copy;
 		copy->before = n->before;
-		copy->in = made;
+		put_in(copy, made);
 		copy->child = n->child ? copy_graph(n->child) : NULL;
 	}
 	for (r = g->refs; r; r = r->next) {
@@ -168,7 +199,8 @@ static struct fake *add(CUgraph g, const CUgraphNode *d, size_t n, CUgraphNodeTy
 	fake_handles(CLASS_NODE, (void *const *)d, n);
 	node = fake_new(CLASS_NODE);
 	node->type = type;
-	node->in = of(g);
+	if (g)
+		put_in(node, of(g));
 	node->before = n;
 	return node;
 }
@@ -180,7 +212,8 @@ static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, si
 
 	made->host = *p;
 	*node = (CUgraphNode)made;
-	p->fn(p->userData);
+	if (!fake_error)
+		fake_run(p->fn, p->userData);
 	return fake_result();
 }
 
@@ -199,9 +232,12 @@ static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, si
 static CUresult child_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
 			   CUgraph child)
 {
-	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_GRAPH);
+	struct fake *made;
 
 	fake_handle(CLASS_GRAPH, child);
+	if (child && count_whole(of(child), 0) > fake_whole_most)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	made = add(g, d, n, CU_GRAPH_NODE_TYPE_GRAPH);
 	if (child)
 		made->child = copy_graph(of(child));
 	*node = (CUgraphNode)made;
@@ -224,13 +260,15 @@ static CUresult destroy_node(CUgraphNode node)
 	if (of(node)->child)
 		end_graph(of(node)->child);
 	of(node)->child = NULL;
-	of(node)->in = NULL;
+	take_out(of(node));
 	return fake_result();
 }
 
 static CUresult clone_graph(CUgraph *made, CUgraph g)
 {
 	fake_handle(CLASS_GRAPH, g);
+	if (g && count_whole(of(g), 0) > fake_whole_most)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	*made = g ? (CUgraph)copy_graph(of(g)) : NULL;
 	return fake_result();
 }
@@ -259,9 +297,7 @@ static CUresult get_nodes(CUgraph g, CUgraphNode *nodes, size_t *n)
 	struct fake *f;
 
 	fake_handle(CLASS_GRAPH, g);
-	for (f = fake_all; f && g; f = f->next) {
-		if (f->in != of(g) || f->class != CLASS_NODE)
-			continue;
+	for (f = g ? of(g)->nodes : NULL; f; f = f->beside) {
 		if (nodes && found < room)
 			nodes[found] = (CUgraphNode)f;
 		found++;
@@ -292,7 +328,8 @@ static CUresult set_host(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
 	fake_handle(CLASS_NODE, node);
 	if (!fake_error && node)
 		of(node)->host = *p;
-	p->fn(p->userData);
+	if (!fake_error)
+		fake_run(p->fn, p->userData);
 	return fake_result();
 }
 
@@ -300,7 +337,8 @@ static CUresult exec_host(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NO
 {
 	fake_handle(CLASS_EXEC, exec);
 	fake_handle(CLASS_NODE, node);
-	p->fn(p->userData);
+	if (!fake_error)
+		fake_run(p->fn, p->userData);
 	return fake_result();
 }
 

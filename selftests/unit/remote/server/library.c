@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: MIT
-/* The fake library's functions that the frames written by hand call, and the port; see fake.h. */
+/* The fake library's functions that the frames written by hand call; see fake.h. */
 #include "fake.h"
 
 #include <assert.h>
-#include <remote/channel/carrier.h>
 #include <stdlib.h>
 
 enum { HANDLE_MAGIC = 0x68616e64, IMAGE_LEAST = 4 };
 
 uint64_t fake_ends;
-unsigned int fake_calls, fake_busy, fake_answers, fake_registered, fake_given;
+unsigned int fake_calls, fake_busy, fake_registered;
 CUresult fake_error;
-struct kvgpu_remote_answer fake_last;
-uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+void (*fake_called)(void);
+void (*fake_later)(CUhostFn fn, void *data);
 
 struct fake *fake_all;
-unsigned int fake_events[8];
-uint64_t fake_event_id;
-void (*fake_in_call)(void);
 static volatile uint64_t sum;	/* of all bytes read, so that the compiler keeps the reads */
 
 CUresult fake_result(void)
 {
+	CUresult r = fake_error;
+
 	fake_calls++;
-	return fake_error;
+	if (fake_called)
+		fake_called();
+	return r;
+}
+
+void fake_run(CUhostFn fn, void *data)
+{
+	if (fake_later)
+		fake_later(fn, data);
+	else
+		fn(data);
 }
 
 void *fake_new(unsigned int class)
@@ -193,7 +201,7 @@ static CUresult from_array(void *d, CUarray s, size_t at, size_t n, CUstream str
 static CUresult host_func(CUstream s, CUhostFn fn, void *data)
 {
 	if (!fake_error)
-		fn(data);
+		fake_run(fn, data);
 	return fake_result();
 }
 static CUresult callback(CUstream s, CUstreamCallback fn, void *data, unsigned int flags)
@@ -268,8 +276,10 @@ static CUresult box3_async(const CUDA_MEMCPY3D *c, CUstream s) { return box3(c);
 
 static CUresult box3_peer(const CUDA_MEMCPY3D_PEER *c)
 {
-	CUDA_MEMCPY3D b = box_without_contexts(c);
+	CUDA_MEMCPY3D b;
 
+	static_assert(sizeof(b) == sizeof(*c), "one layout");
+	memcpy(&b, c, sizeof(b));
 	fake_handle(CLASS_CONTEXT, c->srcContext);
 	fake_handle(CLASS_CONTEXT, c->dstContext);
 	return box3(&b);
@@ -464,8 +474,9 @@ static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what
 	return fake_result();
 }
 
-static void by_hand(struct library *l)
+void fake_library(struct library *l)
 {
+	fake_fill(l);
 	fake_graphs(l);
 	l->cuMemAllocManaged = alloc_managed;
 	l->cuMemRangeGetAttribute = range_attribute;
@@ -523,90 +534,19 @@ static void by_hand(struct library *l)
 	l->cuGraphExecUpdate = update;
 }
 
-/* ------------------------------------------------------------------ the port */
-
-static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
-		 const void *payload, size_t n)
+void fake_start(void)
 {
-	assert(n % 8 == 0 && n <= KVGPU_REMOTE_PAYLOAD_MAX);
-	fake_answers++;
-	fake_last = (struct kvgpu_remote_answer){ to->seq, result, n };
-	if (n)
-		memcpy(fake_payload, payload, n);
-	return 0;
-}
-
-static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
-{
-	fake_read((uint8_t *)p->arena + at, bytes);
-	fake_given++;
-	return 0;
-}
-
-static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h,
-		const void **payload)
-{
-	return 0;
-}
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
-		  const void *bytes, size_t n)
-{
-	fake_read(bytes, n);
-	fake_events[h->event % 8]++;
-	fake_event_id = h->id;
-	return 0;
-}
-static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
-		       uint64_t invocation)
-{
-	if (fake_in_call)
-		fake_in_call();
-	return happen(p, h, &invocation, sizeof(invocation));
-}
-static void await_end(struct kvgpu_remote_port *p) { }
-static void close_port(struct kvgpu_remote_port *p) { }
-
-static const struct port_carrier carrier = { .next = next,
-					     .reply = reply,
-					     .give = give,
-					     .happen = happen,
-					     .call = call_client,
-					     .await_end = await_end,
-					     .close = close_port };
-
-void fake_begin(struct server *s, uint64_t arena_bytes)
-{
-	struct kvgpu_remote_port *p = calloc(1, sizeof(*p));
-
-	*p = (struct kvgpu_remote_port){ .carrier = &carrier,
-					 .arena = calloc(1, arena_bytes),
-					 .arena_bytes = arena_bytes };
-	memset(s, 0, sizeof(*s));
-	s->port = p;
-	fake_fill(&s->library);
-	by_hand(&s->library);
-	fake_forwards(s);
-	assert(!server_init(s));
-	fake_calls = fake_busy = fake_answers = fake_given = fake_registered = 0;
+	fake_calls = fake_busy = fake_registered = 0;
 	fake_no_register = fake_no_address = false;
-	memset(fake_events, 0, sizeof(fake_events));
 	captured = NULL;
 	fake_error = CUDA_SUCCESS;
 }
 
-void fake_share(struct server *s)
+void fake_stop(void)
 {
-	s->port->shared = true;
-}
-
-void fake_end(struct server *s)
-{
-	last_kernel.f = NULL;
 	struct fake *f;
 
-	server_fini(s);
-	free(s->port->arena);
-	free(s->port);
+	last_kernel.f = NULL;
 	fake_graphs_end();
 	while (fake_blocks)
 		host_free(host_blocks[0]);
@@ -615,22 +555,4 @@ void fake_end(struct server *s)
 		f->magic = 0;
 		free(f);
 	}
-}
-
-CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n)
-{
-	static uint64_t seq;
-	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .box = 1, .bytes = n };
-	/* a byte longer alone, so that a read of a word behind the end is found */
-	uint64_t *copy = malloc(n + 1);
-
-	if (n)
-		memcpy(copy, payload, n);
-	fake_last = (struct kvgpu_remote_answer){ 0 };
-	if (s->gate)
-		gate_frame(s, &h, copy);
-	else
-		serve_frame(s, &h, copy);
-	free(copy);
-	return fake_last.result;
 }

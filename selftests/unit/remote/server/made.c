@@ -3,3 +3,4 @@
 #include "cases.c"
 #include "names.c"
 #include "fake.c"
+#include "fake_shapes.c"

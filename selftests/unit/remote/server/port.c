@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/* A port without a client, and a server on it with the fake library; see fake.h. */
+#include "fake.h"
+
+#include <assert.h>
+#include <remote/channel/carrier.h>
+#include <stdlib.h>
+
+unsigned int fake_answers, fake_given;
+struct kvgpu_remote_answer fake_last;
+uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+unsigned int fake_events[8];
+uint64_t fake_event_id;
+void (*fake_in_call)(void);
+
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
+		 const void *payload, size_t n)
+{
+	assert(n % 8 == 0 && n <= KVGPU_REMOTE_PAYLOAD_MAX);
+	fake_answers++;
+	fake_last = (struct kvgpu_remote_answer){ to->seq, result, n };
+	if (n)
+		memcpy(fake_payload, payload, n);
+	return 0;
+}
+
+static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+{
+	fake_read((uint8_t *)p->arena + at, bytes);
+	fake_given++;
+	return 0;
+}
+
+static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h,
+		const void **payload)
+{
+	return 0;
+}
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		  const void *bytes, size_t n)
+{
+	fake_read(bytes, n);
+	fake_events[h->event % 8]++;
+	fake_event_id = h->id;
+	return 0;
+}
+static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		       uint64_t invocation)
+{
+	if (fake_in_call)
+		fake_in_call();
+	return happen(p, h, &invocation, sizeof(invocation));
+}
+static void await_end(struct kvgpu_remote_port *p) { }
+static void close_port(struct kvgpu_remote_port *p) { }
+
+static const struct port_carrier carrier = { .next = next,
+					     .reply = reply,
+					     .give = give,
+					     .happen = happen,
+					     .call = call_client,
+					     .await_end = await_end,
+					     .close = close_port };
+
+void fake_begin(struct server *s, uint64_t arena_bytes)
+{
+	struct kvgpu_remote_port *p = calloc(1, sizeof(*p));
+
+	*p = (struct kvgpu_remote_port){ .carrier = &carrier,
+					 .arena = calloc(1, arena_bytes),
+					 .arena_bytes = arena_bytes };
+	memset(s, 0, sizeof(*s));
+	s->port = p;
+	fake_library(&s->library);
+	fake_forwards(s);
+	assert(!server_init(s));
+	fake_answers = fake_given = 0;
+	memset(fake_events, 0, sizeof(fake_events));
+	fake_start();
+}
+
+void fake_share(struct server *s)
+{
+	s->port->shared = true;
+}
+
+void fake_end(struct server *s)
+{
+	server_fini(s);
+	free(s->port->arena);
+	free(s->port);
+	fake_stop();
+}
+
+CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n)
+{
+	static uint64_t seq;
+	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .box = 1, .bytes = n };
+	/* a byte longer alone, so that a read of a word behind the end is found */
+	uint64_t *copy = malloc(n + 1);
+
+	if (n)
+		memcpy(copy, payload, n);
+	fake_last = (struct kvgpu_remote_answer){ 0 };
+	if (s->gate)
+		gate_frame(s, &h, copy);
+	else
+		serve_frame(s, &h, copy);
+	free(copy);
+	return fake_last.result;
+}
