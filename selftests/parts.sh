@@ -54,7 +54,7 @@ run_builds()
 	tap_step "build kvgpu-firmware" $LIMIT make -s firmware firmware-asan
 	tap_step "build kvgpu-top" $LIMIT make -s top-asan
 	tap_step "build libcuda.so.1 and libcudart.so.11.0" $LIMIT make -s cuda
-	tap_step "build remoting" $LIMIT make -s remote
+	tap_step "build remoting" $LIMIT make -s remote remote-flood
 }
 
 run_unit_tests()
@@ -166,6 +166,7 @@ part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
 part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh quick
+part remote-flood q	10	tap_run "remoting: 200,000 frames that attack a whole server" 600 selftests/remote/flood.sh 200000
 part cluster	q	70	tap_run "remoting: GPUs of a cluster over MPI" 600 selftests/cluster/run.sh quick
 part remote-arm q	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
 part kernels	q	30	run_kernels
@@ -207,6 +208,7 @@ for piece in 1 2 3 4; do
 	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
 done
 for piece in 1 2 3 4; do part remote-flood-$piece l 400 run_flood $piece; done
+part remote-flood-server l 900	tap_run "remoting: 100 million frames that attack a whole server" $LIMIT selftests/remote/flood.sh 100000000
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long

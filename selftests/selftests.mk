@@ -13,6 +13,7 @@ include selftests/tests.mk
 include selftests/harness/harness.mk
 include selftests/cuda/inprocess/inprocess.mk
 include selftests/remote/arm64.mk
+include selftests/remote/flood/flood.mk
 
 $(O)/asan/%.o: %.c
 	@mkdir -p $(@D)
