@@ -62,7 +62,7 @@ CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int va
 		return CUDA_ERROR_INVALID_HANDLE;
 	switch ((int)attribute) {
 	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		if (value < 0 || value + (int)f->kernel->shared > SM_SHARED)
+		if (value < 0 || value > SM_SHARED - (int)f->kernel->shared)
 			return CUDA_ERROR_INVALID_VALUE;
 		f->max_dynamic = value;
 		return CUDA_SUCCESS;

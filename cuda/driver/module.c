@@ -8,6 +8,7 @@
 
 enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* PAD: the GPU fetches instructions ahead */
 #define FILE_MAX	(512l << 20)
+#define CONSTANTS_MAX	(1u << 30)
 
 /* ------------------------------------------------------------------ putting it on the GPU */
 
@@ -67,16 +68,18 @@ static CUresult space(CUcontext ctx, uint64_t size, bool managed, struct device_
 	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, size, out));
 }
 
-/* Bank 3, then bank 2 of each kernel. Return the size of all. */
-static uint32_t lay_out_constants(CUmodule m)
+/* Bank 3, then bank 2 of each kernel. *size: of all. */
+static CUresult lay_out_constants(CUmodule m, uint32_t *size)
 {
 	uint32_t at = (m->image.const3_size + BANK_ALIGN - 1) & ~(BANK_ALIGN - 1), i;
 
-	for (i = 0; i < m->image.nr_kernels; i++) {
+	/* a bank has 64 KiB at most, so that the sum stays below 32 bits */
+	for (i = 0; i < m->image.nr_kernels && at <= CONSTANTS_MAX; i++) {
 		m->functions[i].const2_at = at;
 		at += (m->image.kernels[i].const2_size + BANK_ALIGN - 1) & ~(BANK_ALIGN - 1);
 	}
-	return at;
+	*size = at;
+	return at <= CONSTANTS_MAX ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 
 static CUresult make_functions(CUmodule m)
@@ -181,6 +184,7 @@ static CUresult place(CUcontext ctx, CUmodule m)
 {
 	/* code addresses are relative (SET_PROGRAM_REGION) */
 	uint64_t base[3] = { 0 };
+	uint32_t constants = 0;
 	CUresult r = make_functions(m);
 
 	if (!r)
@@ -190,7 +194,9 @@ static CUresult place(CUcontext ctx, CUmodule m)
 	if (!r)
 		r = space(ctx, m->image.data_size, m->image.managed, &m->data);
 	if (!r)
-		r = space(ctx, lay_out_constants(m), false, &m->constants);
+		r = lay_out_constants(m, &constants);
+	if (!r)
+		r = space(ctx, constants, false, &m->constants);
 	if (!r && m->data)
 		r = range_add(ctx,
 			      (struct range){ .va = m->data->va,
@@ -406,6 +412,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
 {
 	const struct image_global *g = NULL;
+	const struct device_memory *in;
 	CUcontext ctx;
 	CUresult r = enter_module(&ctx, module);
 
@@ -417,9 +424,10 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 		g = image_find_global(&module->image, name);
 		r = g ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 	}
-	if (g && ptr)
-		*ptr = (g->space == IMAGE_CONST3 ? module->constants->va : module->data->va) +
-		       g->offset;
+	if (g && ptr) {
+		in = g->space == IMAGE_CONST3 ? module->constants : module->data;
+		*ptr = in ? in->va + g->offset : 0;	/* no memory: all sections are empty */
+	}
 	if (g && bytes)
 		*bytes = g->size;
 	leave(ctx);

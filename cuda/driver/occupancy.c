@@ -24,7 +24,7 @@ int kernel_max_threads(const struct image_kernel *k)
 			      MAX_THREADS / WARP;
 	int threads = warps * WARP < MAX_THREADS ? warps * WARP : MAX_THREADS;
 
-	return k->max_threads && (int)k->max_threads < threads ? (int)k->max_threads : threads;
+	return k->max_threads && k->max_threads < (uint32_t)threads ? (int)k->max_threads : threads;
 }
 
 static int min_int(int a, int b)

@@ -23,6 +23,11 @@ enum {
 	ATTR_REGCOUNT = 0x2f,
 };
 enum { MAX_PARAMS = 4096, PARAM_BYTES = 4096, STACK_UNKNOWN = 0xffffffff };
+/*
+ * A thread of compute capability 3.5 has so many registers and so much local memory (CUDA C
+ * programming guide). For the call stack of a warp: far beyond what nvcc says, far below 32 bits.
+ */
+enum { MAX_REGS = 255, MAX_LOCAL = 512 << 10, MAX_CRS = 1 << 20 };
 
 struct attribute {
 	uint8_t format, name;
@@ -175,6 +180,12 @@ static enum image_error check(struct cubin *c, const struct image_kernel *k)
 		if ((uint32_t)k->params[i].offset + k->params[i].size > k->param_size)
 			return cubin_fail(c, IMAGE_INVALID, "kernel %s: parameter %u lies behind its %u bytes of parameters",
 					  k->name, i, k->param_size);
+	if (k->regs > MAX_REGS)
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: no thread has %u registers",
+				  k->name, k->regs);
+	if (k->stack > MAX_LOCAL || k->local > MAX_LOCAL || k->crs > MAX_CRS)
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: no thread has so much stack (%u, %u, %u bytes)",
+				  k->name, k->stack, k->local, k->crs);
 	if ((uint64_t)k->param_base + k->param_size > k->const0_size)
 		return cubin_fail(c, IMAGE_INVALID, "kernel %s: its parameters do not fit into bank 0", k->name);
 	return IMAGE_OK;

@@ -39,6 +39,9 @@ static void check(const struct image *im)
 		    strlen(k->name) > im->file_size ||
 		    (uint64_t)k->param_base + k->param_size > k->const0_size)
 			abort();
+		/* divided by, and multiplied by the threads of a warp */
+		if (k->regs > 255 || (uint64_t)k->stack + k->local > 1 << 20 || k->crs > 1 << 20)
+			abort();
 		check_parameters(k);
 	}
 	for (i = 0; i < im->nr_globals; i++) {

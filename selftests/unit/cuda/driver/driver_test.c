@@ -3,6 +3,7 @@
  * The driver API on a fake device: arguments, order between streams, errors that stay, and that
  * everything is freed.
  */
+#define _GNU_SOURCE	/* memmem() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <elf.h>
 
 #include <cuda/driver/driver.h>
 
@@ -302,6 +304,151 @@ static void bad_images(void **state)
 	assert_int_equal(cuModuleLoadData(NULL, "x"), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* ------------------------------------------------------------------ images with odd numbers */
+
+/* a file of nvcc, to be changed and freed */
+static uint8_t *read_odd(void)
+{
+	uint8_t *data;
+	size_t size;
+
+	OK(read_file("selftests/unit/cuda/image/data/sm_35.cubin", &data, &size));
+	return data;
+}
+
+static Elf64_Shdr *section(uint8_t *cubin, const char *name)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)cubin;
+	Elf64_Shdr *s = (Elf64_Shdr *)(cubin + h->e_shoff);
+	const char *names = (const char *)cubin + s[h->e_shstrndx].sh_offset;
+	unsigned int i;
+
+	for (i = 1; i < h->e_shnum && strcmp(names + s[i].sh_name, name); i++)
+		;
+	assert_int_not_equal(i, h->e_shnum);
+	return &s[i];
+}
+
+/* Sections without bytes have no memory. Their variables are nowhere, and have no bytes. */
+static void empty_variables(void **state)
+{
+	uint8_t *cubin = read_odd();
+	Elf64_Shdr *symbols = section(cubin, ".symtab"), *s;
+	Elf64_Sym *sym = (Elf64_Sym *)(cubin + symbols->sh_offset);
+	static const char *const sections[] = { ".nv.constant3", ".nv.global", ".nv.global.init" };
+	CUdeviceptr p = 1;
+	size_t size = 1;
+	unsigned int i;
+	CUmodule m;
+
+	for (i = 0; i < 3; i++)
+		section(cubin, sections[i])->sh_size = 0;
+	for (i = 0; i < symbols->sh_size / sizeof(*sym); i++)
+		if (ELF64_ST_TYPE(sym[i].st_info) == STT_OBJECT)
+			sym[i].st_value = sym[i].st_size = 0;
+	/* what refers to the variables is not read */
+	s = section(cubin, ".rel.nv.global.init");
+	s->sh_type = SHT_PROGBITS;
+	OK(cuModuleLoadData(&m, cubin));
+	OK(cuModuleGetGlobal_v2(&p, &size, m, "counter"));
+	assert_true(!p && !size);
+	p = size = 1;
+	OK(cuModuleGetGlobal_v2(&p, &size, m, "table"));
+	assert_true(!p && !size);
+	p = size = 1;
+	OK(cuModuleGetGlobal_v2(&p, &size, m, "steps"));
+	assert_true(!p && !size);
+	OK(cuModuleUnload(m));
+	free(cubin);
+}
+
+/* The numbers of a block's threads, and of an attribute, end neither below 0 nor above what is. */
+static void odd_numbers_of_threads(void **state)
+{
+	static const uint32_t bound[] = { 0xc0504, 128, 1, 1 };	/* __launch_bounds__(128) */
+	uint8_t *cubin = read_odd();
+	Elf64_Shdr *info = section(cubin, ".nv.info.bounded");
+	uint32_t *at = memmem(cubin + info->sh_offset, info->sh_size, bound, sizeof(bound));
+	CUfunction f;
+	CUmodule m;
+	int v;
+
+	assert_non_null(at);
+	at[1] = 0x80000000;
+	OK(cuModuleLoadData(&m, cubin));
+	OK(cuModuleGetFunction(&f, m, "bounded"));
+	OK(cuFuncGetAttribute(&v, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
+	assert_int_equal(v, 1024);
+	OK(cuModuleGetFunction(&f, m, "gather"));
+	assert_int_equal(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+					    INT32_MAX),
+			 CUDA_ERROR_INVALID_VALUE);
+	OK(cuModuleUnload(m));
+	free(cubin);
+}
+
+enum { MANY = 65536 };
+
+/* a cubin of MANY kernels of one name; each has the same 64 KiB of constants */
+static uint8_t *many_kernels(void)
+{
+	enum { NAMES = 1, SYMBOLS, TEXT, CONSTANTS, SECTIONS };
+	static const char names[] = "\0.text.k\0.nv.constant2.k";
+	struct cubin {
+		Elf64_Ehdr h;
+		char names[32];
+		uint8_t text[8], constants[65536];
+		Elf64_Sym sym[MANY];
+		Elf64_Shdr s[SECTIONS];
+	} *c = calloc(1, sizeof(*c));
+	unsigned int i;
+
+	assert_non_null(c);
+	c->h = (Elf64_Ehdr){ .e_type = ET_EXEC,
+			     .e_machine = 190,
+			     .e_flags = 35,
+			     .e_shoff = offsetof(struct cubin, s),
+			     .e_shentsize = sizeof(Elf64_Shdr),
+			     .e_shnum = SECTIONS,
+			     .e_shstrndx = NAMES };
+	memcpy(c->h.e_ident, "\177ELF\2\1\1", 7);
+	memcpy(c->names, names, sizeof(names));
+	for (i = 0; i < MANY; i++)
+		c->sym[i] = (Elf64_Sym){ .st_name = 7,
+					 .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+					 .st_other = 0x10,
+					 .st_shndx = TEXT };
+	c->s[NAMES] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+				    .sh_offset = offsetof(struct cubin, names),
+				    .sh_size = sizeof(c->names) };
+	c->s[SYMBOLS] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
+				      .sh_link = NAMES,
+				      .sh_offset = offsetof(struct cubin, sym),
+				      .sh_size = sizeof(c->sym) };
+	c->s[TEXT] = (Elf64_Shdr){ .sh_name = 1,
+				   .sh_type = SHT_PROGBITS,
+				   .sh_offset = offsetof(struct cubin, text),
+				   .sh_size = sizeof(c->text) };
+	c->s[CONSTANTS] = (Elf64_Shdr){ .sh_name = 9,
+					.sh_type = SHT_PROGBITS,
+					.sh_offset = offsetof(struct cubin, constants),
+					.sh_size = sizeof(c->constants) };
+	return (uint8_t *)c;
+}
+
+/* The constants of all kernels are 4 GiB: 0 in 32 bits. */
+static void too_many_constants(void **state)
+{
+	uint8_t *cubin = many_kernels();
+	CUmodule m;
+
+	assert_int_equal(cuModuleLoadData(&m, cubin), CUDA_ERROR_INVALID_IMAGE);
+	section(cubin, ".nv.constant2.k")->sh_size = 256;
+	OK(cuModuleLoadData(&m, cubin));
+	OK(cuModuleUnload(m));
+	free(cubin);
+}
+
 /* Work of one stream may be done before earlier work of another, unless an event orders them. */
 static void order(void **state)
 {
@@ -517,6 +664,8 @@ int main(void)
 			IN_CONTEXT(primary_context),
 		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills),
 			IN_CONTEXT(launches), IN_CONTEXT(parameters), IN_CONTEXT(bad_images),
+			IN_CONTEXT(empty_variables), IN_CONTEXT(odd_numbers_of_threads),
+			IN_CONTEXT(too_many_constants),
 		IN_CONTEXT(order), IN_CONTEXT(one_queue), IN_CONTEXT(legacy_stream),
 			IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
 		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),

@@ -212,14 +212,15 @@ static void other_chips_are_refused(void **state)
 
 /* ------------------------------------------------------------------ what .nv.info must not say */
 
-/* where the words @a and @b follow the head of an attribute; the file has one such place */
-static uint32_t *attribute(const struct file *f, uint32_t head, uint32_t a, uint32_t b)
+/* where words follow the head of an attribute: @a, and @b if it is >= 0; there is one such place */
+static uint32_t *attribute(const struct file *f, uint32_t head, uint32_t a, int64_t b)
 {
 	const uint32_t want[] = { head, a, b };
-	uint8_t *at = memmem(f->data, f->size, want, sizeof(want));
+	size_t bytes = b < 0 ? 8 : 12;
+	uint8_t *at = memmem(f->data, f->size, want, bytes);
 
 	assert_non_null(at);
-	assert_null(memmem(at + 1, f->data + f->size - at - 1, want, sizeof(want)));
+	assert_null(memmem(at + 1, f->data + f->size - at - 1, want, bytes));
 	assert_int_equal((at - f->data) % 4, 0);
 	return (uint32_t *)at;
 }
@@ -241,8 +242,12 @@ static void refused(const struct file *f, uint32_t *word, uint32_t value, const 
 /* heads of attributes, as words: format, name, size */
 enum {
 	PARAM_CBANK = 0x80a04,
+	FRAME_SIZE = 0x81104,
+	MIN_STACK = 0x81204,
 	KPARAM = 0xc1704,
 	PARAM_SIZE = 0x1903,
+	CRS_STACK = 0x41e04,
+	REGCOUNT = 0x82f04,
 	UNKNOWN_HALF = 0x7f03,
 };
 
@@ -265,6 +270,36 @@ static void parameters_lie_within(void **state)
 	refused(&f, size, PARAM_SIZE | 25 << 16, why);
 	*size = UNKNOWN_HALF;
 	refused(&f, bank + 2, 0x140 | 25 << 16, why);
+	free(f.data);
+}
+
+/*
+ * Registers are divided by, and stacks are added up and multiplied by the threads of a warp, in 32
+ * bits: no more than a GPU of 3.5 has is taken.
+ */
+static void resources_are_a_gpus(void **state)
+{
+	struct file f = read_file("sm_35.cubin");
+	uint32_t *regs = attribute(&f, REGCOUNT, 16, 13), *crs = attribute(&f, CRS_STACK, 16, -1);
+	uint32_t *stacks[] = { attribute(&f, MIN_STACK, 16, 256),
+			       attribute(&f, FRAME_SIZE, 16, 256) };
+	struct image im;
+	unsigned int i;
+
+	refused(&f, regs + 2, 256, "registers");
+	refused(&f, regs + 2, 0x08000000, "registers");
+	for (i = 0; i < 2; i++) {
+		refused(&f, stacks[i] + 2, (512 << 10) + 1, "stack");
+		refused(&f, stacks[i] + 2, UINT32_MAX - 1, "stack");
+	}
+	refused(&f, crs + 1, (1 << 20) + 1, "stack");
+	refused(&f, crs + 1, UINT32_MAX, "stack");
+	regs[2] = 255;
+	stacks[0][2] = stacks[1][2] = 512 << 10;
+	crs[1] = 1 << 20;
+	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	assert_int_equal(image_find_kernel(&im, "bounded")->stack, 512 << 10);
+	image_free(&im);
 	free(f.data);
 }
 
@@ -321,6 +356,7 @@ int main(void)
 		cmocka_unit_test(unlinked_code_is_refused),
 		cmocka_unit_test(other_chips_are_refused),
 		cmocka_unit_test(parameters_lie_within),
+		cmocka_unit_test(resources_are_a_gpus),
 		cmocka_unit_test(damage_does_no_harm),
 	};
 
