@@ -13,8 +13,6 @@
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
-/* reads of a status, while the register ring gives errors */
-#define STATUS_TRIES		8
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
@@ -261,42 +259,14 @@ void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms)
 	      PFIFO_TIMEOUT_ENABLE | FIELD_PREP(PFIFO_ENG_TIMEOUT_PERIOD, ticks));
 }
 
-/*
- * Reads a status, anew if the register ring gives an error. False: it gave only errors, and *@st is
- * 0, which names no channel.
- */
-static bool status_read(struct kvgpu_hw *hw, u32 reg, u32 *st)
-{
-	unsigned int i;
-
-	for (i = 0; i < STATUS_TRIES; i++) {
-		*st = hw_rd(hw, reg);
-		if (!hw_no_answer(*st))
-			return true;
-	}
-	*st = 0;
-	return false;
-}
-
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p)
 {
-	u32 st;
-
-	status_read(hw, PFIFO_PBDMA_STATUS(p), &st);
-	return st;
-}
-
-bool kvgpu_hw_engine_ask(struct kvgpu_hw *hw, u8 engine, u32 *st)
-{
-	return status_read(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[engine].id), st);
+	return hw_rd(hw, PFIFO_PBDMA_STATUS(p));
 }
 
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine)
 {
-	u32 st;
-
-	kvgpu_hw_engine_ask(hw, engine, &st);
-	return st;
+	return hw_rd(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[engine].id));
 }
 
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method)

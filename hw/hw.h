@@ -52,7 +52,6 @@ struct kvgpu_hw_fault {
 /* Registers of a PBDMA that has raised an interrupt. .chid is the chip's id of the channel. */
 struct kvgpu_hw_pbdma {
 	u8 pbdma;
-	bool has_chan;			/* the PBDMA has channel .chid now */
 	hchid_t chid;
 	u32 intr0, intr1, method, data, hce_method, hce_data;
 };
@@ -348,14 +347,9 @@ void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /* Sets how long a context switch may take before .ctxsw_timeout() is called. */
 void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
-/*
- * Reads PFIFO_ENGINE_STATUS of the engine, an index in topo.engine. False: the register ring gives
- * only errors, and *@st is 0. No lock, does not sleep.
- */
-bool kvgpu_hw_engine_ask(struct kvgpu_hw *hw, u8 engine, u32 *st);
-/* Returns what kvgpu_hw_engine_ask() reads. */
+/* Returns PFIFO_ENGINE_STATUS of the engine, an index in topo.engine. No lock, does not sleep. */
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
-/* Returns PFIFO_PBDMA_STATUS of PBDMA @p; 0: the register ring gives only errors. */
+/* Returns PFIFO_PBDMA_STATUS of PBDMA @p. */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);

@@ -63,11 +63,10 @@ static void fifo_mmu_faults(struct kvgpu_hw *hw)
 
 static void fifo_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
-	u32 base = PBDMA(p), chan = hw_rd(hw, base + PBDMA_CHANNEL);
+	u32 base = PBDMA(p);
 	struct kvgpu_hw_pbdma s = {
 		.pbdma = p,
-		.has_chan = chan & PBDMA_CHANNEL_VALID && !hw_no_answer(chan),
-		.chid.v = FIELD_GET(PBDMA_CHANNEL_ID, chan),
+		.chid.v = FIELD_GET(PBDMA_CHANNEL_ID, hw_rd(hw, base + PBDMA_CHANNEL)),
 		.intr0 = hw_rd(hw, base + PBDMA_INTR0) & hw_rd(hw, base + PBDMA_INTR0_EN),
 		.intr1 = hw_rd(hw, base + PBDMA_INTR1) & hw_rd(hw, base + PBDMA_INTR1_EN),
 		.method = hw_rd(hw, base + PBDMA_METHOD0),

@@ -11,15 +11,11 @@
 
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 {
-	u32 st;
-	bool answers = kvgpu_hw_engine_ask(&gpu->hw, e, &st);
+	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 	bool switching = st & PFIFO_STATUS_CHSW;
 	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
 	bool gets = switching && st & PFIFO_STATUS_VALID;
 
-	/* callers take memory from what is on no engine */
-	if (!answers)
-		return true;
 	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
 	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id &&
 		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);

@@ -389,7 +389,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 	struct kvgpu_chan *c;
 
 	kvgpu_hw_lock(&chip->event_lock);
-	c = p->has_chan ? chan_of_id(chip, p->chid.v, false) : NULL;
+	c = chan_of_id(chip, p->chid.v, false);
 	if (c) {
 		struct machine_event ev = {
 			.kind = EVENT_PBDMA,

@@ -519,8 +519,6 @@ u32 chip_read(u32 reg)
 
 	chip_end_held_work();
 	stir();
-	if (chip.silent && reg == chip.silent)
-		return PRI_ERROR | chip.silent_bits;
 	if (chip.manners.error_ppm && may_err(reg) && harness_chance(chip.manners.error_ppm))
 		return PRI_ERROR | (harness_random() & 0xffff);
 	if (fake_read(chip.reg, reg, &val))

@@ -82,10 +82,6 @@ bool chip_misname(u16 chid, u16 id, bool for_good);
  */
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
-/* The PBDMA of its runlist interrupts, has no channel, and names @chid as its last one. */
-void chip_pbdma_intr_without(u16 chid, u32 bits);
-/* From now on reads of register @reg give an error of the register ring; 0: no register. */
-void chip_silence(u32 reg, u16 low_bits);
 /*
  * Return true when the engine of the channel's runlist has the channel, and is busy.
  */

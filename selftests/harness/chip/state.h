@@ -44,7 +44,6 @@ struct chip {
 	struct { u32 begun, ended; } flush[5];
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
-	u32 silent, silent_bits;	/* chip_silence() */
 	u64 nonstall_at, hold_until, switch_until;
 	u16 switching;		/* channel that a copy engine saves until .switch_until */
 	/* the first writes since chip_watch_writes() */

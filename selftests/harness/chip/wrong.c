@@ -94,22 +94,6 @@ bool chip_pbdma_intr(u16 chid, u32 bits)
 	return true;
 }
 
-void chip_pbdma_intr_without(u16 chid, u32 bits)
-{
-	u32 p = chip.chan[chid].runl;
-
-	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = FIELD_PREP(PBDMA_CHANNEL_ID, chid);
-	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
-	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
-	chip_raise(0);
-}
-
-void chip_silence(u32 reg, u16 low_bits)
-{
-	chip.silent = reg;
-	chip.silent_bits = low_bits;
-}
-
 bool chip_switch_timeout(void)
 {
 	if (!chip.engine[0].stuck || !chip.preempting || !chip_held_up())
