@@ -29,6 +29,12 @@ enum { MAX_PARAMS = 4096, PARAM_BYTES = 4096, STACK_UNKNOWN = 0xffffffff };
  */
 enum { MAX_REGS = 255, MAX_LOCAL = 512 << 10, MAX_CRS = 1 << 20 };
 
+/*
+ * Where nvcc can't tell how deep calls go, for instance of a recursion compiled with -G, a kernel's
+ * call stack is STACK_UNKNOWN bytes. It gets this many: nvcc's own libraries have 608 at most.
+ */
+enum { UNKNOWN_CRS = 4096 };
+
 struct attribute {
 	uint8_t format, name;
 	uint32_t size;
@@ -146,7 +152,7 @@ static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k
 			k->required[i] = word(a, i);
 		break;
 	case ATTR_CRS_STACK:
-		k->crs = word(a, 0);
+		k->crs = word(a, 0) == STACK_UNKNOWN ? UNKNOWN_CRS : word(a, 0);
 		break;
 	case ATTR_CNP_WRAPPER:
 		return cubin_fail(c, IMAGE_UNSUPPORTED, "kernel %s launches kernels itself, which is not supported", k->name);
