@@ -581,7 +581,7 @@ flood()
 }
 
 # come_in NAME [VARIABLE=VALUE...] PROGRAM: starts the program three times, one after the other. Beside a
-# flood of its own source it has some seconds to shake hands, which a busy machine may take: then it
+# flood of its own source it has some seconds to say its name, which a busy machine may take: then it
 # is started again, three times at most.
 come_in()
 {
@@ -591,7 +591,7 @@ come_in()
 		for try in 1 2 3 4; do
 			out=$(timeout 100 env "${@:2}" after_fork "$cubin" 2>&1)
 			rc=$?
-			[ $rc != 0 ] && grep -q 'while hands were shaken' <<< "$out" || break
+			[ $rc != 0 ] && grep -qE 'while hands were shaken|server closed the connection' <<< "$out" || break
 		done
 		result $rc "$1, $i of 3" "try $try, exit code $rc: $(tail -n 1 <<< "$out")"
 		[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
