@@ -336,6 +336,7 @@ SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) remote/starter/arbiter.
 SRC_remote/starter/log_test	:= $(REMOTE_STARTER_SRC) remote/starter/log.c
 LIBS_remote/starter/log_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
+LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back)
 SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c) remote/turns/turns.c
 LIBS_remote/starter/starter_test	:= -Xlinker --wrap=poll
 SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c

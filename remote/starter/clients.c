@@ -69,10 +69,21 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
+unsigned int clients_with_place(const struct starter *s)
+{
+	unsigned int i, n = clients_in(s, CLIENT_SERVED);
+
+	for (i = 0; i < s->nr_clients; i++)
+		n += s->clients[i].reaped;
+	return n;
+}
+
 /* SIGKILL, as the process may be inside of the library; one of shared.c's is not to be killed */
 void client_kill(struct client *c)
 {
-	if (c->state != CLIENT_ENDING)
+	if (c->reaped)
+		c->deadline_ms = 0;
+	else if (c->state != CLIENT_ENDING)
 		kill(c->pid, SIGKILL);
 	c->state = CLIENT_ENDING;
 	if (c->report >= 0)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@
 #include <remote/channel/memory.h>
 
 #include "starter.h"
+
+/* how long a program may save what it has in pinned memory, after its process here has crashed */
+enum { KEPT_MS = 60000 };
 
 int shared_begin(int fd, int *memory)
 {
@@ -38,22 +42,31 @@ static bool sees(int fd, short events)
 
 /*
  * Whether a program goes on without its process here, and may want what it has in pinned memory.
- * If memory was used up, or the admin has ended the client, the pages are wanted back: SIGKILL.
+ * If memory was used up, or the admin has ended the client, the pages are wanted back: SIGKILL. A
+ * process that exits by itself has not crashed: a client can make it exit, by a wrong byte.
  */
 static bool goes_on(const struct client *c, int status)
 {
-	return c->program >= 0 && !sees(c->program, POLLIN) && c->life >= 0 &&
-	       !sees(c->life, POLLRDHUP) && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return c->state == CLIENT_SERVED && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL &&
+	       c->program >= 0 && !sees(c->program, POLLIN) && c->life >= 0 &&
+	       !sees(c->life, POLLRDHUP);
 }
 
-/* A client can make this wait, so it is done by a process, which has nothing but @memory. */
+/*
+ * A client can make this wait, so it is done by a process, which has nothing but @memory. That ends
+ * with the first process, and by SIGTERM, which the first process blocks.
+ */
 static pid_t give_back(int memory)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
+	sigset_t none;
 
 	if (pid)
 		return pid;
-	if (dup2(memory, 0) < 0)
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(memory, 0) < 0)
 		_exit(1);
 	closefrom(1);
 	_exit(memory_give_back(0) != 0);
@@ -68,17 +81,23 @@ static void shut(int *fd)
 
 bool shared_stays(struct client *c, int status)
 {
-	bool waits = c->memory >= 0 && memory_has_pages(c->memory) && c->pid && goes_on(c, status);
+	bool has = c->memory >= 0 && memory_has_pages(c->memory);
+	bool waits = has && !c->reaped && goes_on(c, status);
 
 	shut(&c->life);		/* by which the client sees the end of its process */
 	c->state = CLIENT_ENDING;
+	c->reaped = true;
 	c->pid = 0;
+	c->deadline_ms = now_ms() + KEPT_MS;
 	if (waits)
 		return true;
-	if (c->memory >= 0 && memory_has_pages(c->memory)) {
+	shut(&c->program);
+	if (has)
 		c->pid = give_back(c->memory);
-		if (c->pid < 0)
-			memory_give_back(c->memory);
+	if (c->pid < 0) {	/* not by this process, which a client could make wait */
+		c->pid = 0;
+		c->deadline_ms = now_ms() + AGAIN_MS;
+		return true;
 	}
 	shut(&c->memory);
 	return c->pid > 0;

@@ -25,8 +25,8 @@
 
 /* ------------------------------------------------------------------ new clients */
 
-/* connections that are accepted in one round; when to try again after a failure */
-enum { AT_ONCE = 64, AGAIN_MS = 100 };
+/* connections that are accepted in one round */
+enum { AT_ONCE = 64 };
 
 /* Whether a newcomer from @from may come now. Another newcomer may be ended for it. */
 static bool make_room(struct starter *s, const struct address_source *from)
@@ -216,7 +216,7 @@ static uint32_t judge(struct starter *s, struct client *c, const struct conf_sha
 	if (!share->allow)
 		return KVGPU_REMOTE_FORBIDDEN;
 	*why = "there are enough clients, or a drain goes on";
-	if (s->draining || clients_in(s, CLIENT_SERVED) >= s->conf->clients)
+	if (s->draining || clients_with_place(s) >= s->conf->clients)
 		return KVGPU_REMOTE_FULL;
 	*why = "it has as many programs here as it may (programs)";
 	if (tenants_programs(s, c->who) >= remoted_conf_programs(s->conf, share))
@@ -351,7 +351,10 @@ static void end_left_ones(struct starter *s)
 	}
 }
 
-/* the process of @c was reaped; the client keeps its place and its cgroup while it has memory */
+/*
+ * The process of @c was reaped, or its memory is kept no longer (is_kept()). The client keeps its
+ * place and its cgroup while it has memory.
+ */
 static void end_client(struct starter *s, struct client *c, int status)
 {
 	arbiter_leave(s, c);
@@ -382,6 +385,24 @@ static void reap(struct starter *s)
 				       *c->who ? c->who : c->peer, WTERMSIG(status));
 		end_client(s, c, status);
 	}
+}
+
+/* whether the client's process was reaped, and no process gives its memory back */
+static bool is_kept(const struct client *c)
+{
+	return c->reaped && !c->pid;
+}
+
+/* a drain waits for no program that has no process here any more */
+static void end_kept_ones(struct starter *s)
+{
+	uint64_t now = now_ms();
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (is_kept(&s->clients[i]) &&
+		    (s->draining || s->clients[i].deadline_ms <= now))
+			end_client(s, &s->clients[i], 0);
 }
 
 static void take_signal(struct starter *s, int fd)
@@ -445,7 +466,7 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 		add(p, c->log, SOURCE_LOG, index);
 	if (c->state == CLIENT_NEW)
 		add(p, c->report, SOURCE_CLIENT, index);
-	if (!c->pid)
+	if (is_kept(c))
 		add(p, c->program, SOURCE_PROGRAM, index);
 	if (c->state != CLIENT_SERVED || c->left_ms)
 		return;
@@ -523,7 +544,7 @@ static int until_deadline(struct starter *s)
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		at = c->state == CLIENT_NEW		     ? c->deadline_ms :
+		at = c->state == CLIENT_NEW || is_kept(c)    ? c->deadline_ms :
 		     c->state == CLIENT_SERVED && c->left_ms ? c->left_ms + LEFT_MS :
 		     is_looked_after(c)			     ? now + LOOK_LEFT_MS :
 							       UINT64_MAX;
@@ -566,7 +587,7 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 		break;
 	case SOURCE_PROGRAM:
 		if (s->clients[of->index].program == fd)
-			end_client(s, &s->clients[of->index], 0);
+			s->clients[of->index].deadline_ms = 0;
 		break;
 	case SOURCE_HALL:
 		if (s->hall[of->index].fd == fd)
@@ -575,9 +596,15 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 	}
 }
 
+/* Clients whose processes were reaped are over: a client can make it wait that memory goes back. */
 static bool is_over(const struct starter *s)
 {
-	return s->ended || (s->draining && clients_in(s, CLIENT_NONE) == s->nr_clients);
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state != CLIENT_NONE && !s->clients[i].reaped)
+			return s->ended;
+	return s->ended || s->draining;
 }
 
 static void loop(struct starter *s, int signals, struct sources *p)
@@ -602,6 +629,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 		serve_hall(s);
 		end_late_ones(s);
 		end_left_ones(s);
+		end_kept_ones(s);
 		hall_end_late_ones(s);
 	}
 }

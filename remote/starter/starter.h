@@ -53,7 +53,10 @@ struct tenant {
 
 enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
 
-/* A process of a client, from fork() until it was reaped. */
+/* when to try again what has failed, as there is too little of something */
+enum { AGAIN_MS = 100 };
+
+/* A process of a client, from fork() until it was reaped, and while memory of it is kept. */
 struct client {
 	enum client_state state;
 	/* came by TLS: the process checks the certificate, and reports "tls:" and the name in it */
@@ -61,6 +64,8 @@ struct client {
 	/* the client of an aperture in a file or on a device; NULL: it came by a socket */
 	struct listener *place;
 	pid_t pid;
+	/* the client's process was reaped; .pid is 0, or gives the memory back */
+	bool reaped;
 	uint64_t id;		/* never used again */
 	int report;		/* socket to the process; -1: its report was read */
 	int log;		/* pipe of the process's lines; -1: its end was read */
@@ -77,7 +82,8 @@ struct client {
 	char peer[PEER_TEXT], who[CONF_WHO];
 	struct address_source from;
 	time_t since;
-	uint64_t came_ms, deadline_ms;	/* times of a newcomer, in ms of now_ms() */
+	/* in ms of now_ms(): of a newcomer; until when memory is kept, if .reaped and no .pid */
+	uint64_t came_ms, deadline_ms;
 	struct tenant *tenant;	/* NULL: the client is not served */
 	uint64_t weight;
 	struct counters *counters;	/* shared with the process */
@@ -253,7 +259,9 @@ struct client *client_place(struct starter *s);
 void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
-/* The row stays CLIENT_ENDING until the process is reaped. */
+/* those that .clients of the configuration limits: served, or with memory that is kept */
+unsigned int clients_with_place(const struct starter *s);
+/* The row stays CLIENT_ENDING until the process is reaped, and no memory is kept. */
 void client_kill(struct client *c);
 /*
  * The client's process was reaped, or never made. Free the client's row and its place, leave its
@@ -276,9 +284,10 @@ void clean(char *text, size_t size);
  */
 int shared_begin(int fd, int *memory);
 /*
- * The process .pid of @c was reaped, with @status; or, where .pid is 0, the program has ended.
- * True: the row stays, .pid gives the memory back, or is 0: the program has not ended yet. Call
- * again when .pid was reaped or the program has ended. False: there is no such memory any more.
+ * The process .pid of @c was reaped, with @status; or, where .pid is 0, the memory is wanted back
+ * now. True: the row stays, and .pid gives the memory back, or is 0: call again when .pid was
+ * reaped, or the program .program has ended, by .deadline_ms at the latest. False: there is no such
+ * memory any more.
  */
 bool shared_stays(struct client *c, int status);
 

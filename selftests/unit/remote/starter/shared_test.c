@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -19,7 +20,31 @@
 #include <remote/channel/memory.h>
 #include <remote/starter/starter.h>
 
-enum { BYTES = 1 << 20, KILLED = SIGKILL, CRASHED = SIGSEGV };
+enum { BYTES = 1 << 20, KILLED = SIGKILL, CRASHED = SIGSEGV, MINUTE = 60000 };
+
+static uint64_t now = 5000;
+static bool no_process;		/* fork() fails in this process */
+/* a client makes it wait that memory is given back, in all processes */
+static bool waits;
+
+uint64_t now_ms(void) { return now; }
+
+pid_t __real_fork(void);
+
+pid_t __wrap_fork(void)
+{
+	errno = EAGAIN;
+	return no_process ? -1 : __real_fork();
+}
+
+int __real_memory_give_back(int memory);
+
+int __wrap_memory_give_back(int memory)
+{
+	while (waits)
+		pause();
+	return __real_memory_give_back(memory);
+}
 
 /* A session whose memory is full. The client is this process, but for .program. */
 struct session {
@@ -114,13 +139,123 @@ static void process_crashes(void **state)
 
 	assert_true(shared_stays(&s.c, CRASHED));
 	assert_int_equal(s.c.pid, 0);
+	assert_true(s.c.reaped);
 	assert_int_equal(s.c.state, CLIENT_ENDING);
+	assert_int_equal(s.c.deadline_ms, now + MINUTE);
 	assert_int_equal(recv(s.socket, &byte, 1, MSG_DONTWAIT), 0);
 	assert_int_equal(s.base[BYTES - 1], 7);
 	kill(s.program, SIGKILL);
 	assert_int_equal(waitpid(s.program, NULL, 0), s.program);
 	assert_true(shared_stays(&s.c, 0));
 	is_given_back(&s);
+	end(&s);
+}
+
+/* The program lives when its minute is over, or the admin ends the client, or drains. */
+static void kept_no_longer(void **state)
+{
+	struct session s = session();
+
+	assert_true(shared_stays(&s.c, CRASHED));
+	assert_int_equal(s.c.pid, 0);
+	assert_true(shared_stays(&s.c, 0));
+	assert_true(s.c.reaped);
+	is_given_back(&s);
+	end(&s);
+}
+
+/* A client can make its process exit, by a wrong byte: pages do not stay for that. */
+static void process_exits(void **state)
+{
+	unsigned int code;
+
+	for (code = 0; code < 3; code++) {
+		struct session s = session();
+
+		assert_true(shared_stays(&s.c, code << 8));
+		is_given_back(&s);
+		end(&s);
+	}
+}
+
+/* The admin or the loop has ended the client, and its process crashed just before. */
+static void ended_client_crashes(void **state)
+{
+	struct session s = session();
+
+	s.c.state = CLIENT_ENDING;
+	assert_true(shared_stays(&s.c, CRASHED));
+	is_given_back(&s);
+	end(&s);
+}
+
+/* Without a process that does it the memory is kept. This process itself never gives it back. */
+static void no_process_for_it(void **state)
+{
+	struct session s = session();
+
+	no_process = waits = true;
+	assert_true(shared_stays(&s.c, KILLED));
+	assert_true(shared_stays(&s.c, 0));
+	no_process = waits = false;
+	assert_int_equal(s.c.pid, 0);
+	assert_true(s.c.memory >= 0);
+	assert_true(s.c.deadline_ms > now && s.c.deadline_ms < now + 1000);
+	/* else the loop would see the program's end without end */
+	assert_int_equal(s.c.program, -1);
+	assert_int_equal(s.base[BYTES - 1], 7);
+	assert_true(shared_stays(&s.c, 0));
+	is_given_back(&s);
+	end(&s);
+}
+
+/* The service is stopped. The first process blocks SIGTERM, one that gives back does not. */
+static void waiting_process_ends_by_signal(void **state)
+{
+	struct session s = session();
+	sigset_t term, old;
+	int status;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, &old);
+	waits = true;
+	assert_true(shared_stays(&s.c, KILLED));
+	waits = false;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	alarm(20);
+	kill(s.c.pid, SIGTERM);
+	assert_int_equal(waitpid(s.c.pid, &status, 0), s.c.pid);
+	alarm(0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_false(shared_stays(&s.c, status));
+	end(&s);
+}
+
+/* The first process ends, and with it all that give memory back. */
+static void waiting_process_ends_with_the_first(void **state)
+{
+	struct session s = session();
+	pid_t first;
+	int status;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	waits = true;
+	first = fork();
+	if (!first)
+		_exit(!shared_stays(&s.c, KILLED));
+	waits = false;
+	assert_int_equal(waitpid(first, &status, 0), first);
+	assert_int_equal(status, 0);
+	alarm(20);
+	kill(s.program, SIGKILL);
+	assert_int_equal(waitpid(s.program, &status, 0), s.program);
+	assert_true(waitpid(-1, &status, 0) > 0);
+	alarm(0);
+	/* by the signal, or by itself where the first process had ended already */
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 1);
+	close(s.c.life);
+	close(s.c.memory);
 	end(&s);
 }
 
@@ -166,9 +301,18 @@ static void no_seal_of_the_clients(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(client_hangs_up),	cmocka_unit_test(program_ends),
-		cmocka_unit_test(process_crashes),	cmocka_unit_test(process_is_killed),
-		cmocka_unit_test(nothing_to_give_back), cmocka_unit_test(no_seal_of_the_clients),
+		cmocka_unit_test(client_hangs_up),
+		cmocka_unit_test(program_ends),
+		cmocka_unit_test(process_crashes),
+		cmocka_unit_test(kept_no_longer),
+		cmocka_unit_test(process_exits),
+		cmocka_unit_test(ended_client_crashes),
+		cmocka_unit_test(no_process_for_it),
+		cmocka_unit_test(waiting_process_ends_by_signal),
+		cmocka_unit_test(waiting_process_ends_with_the_first),
+		cmocka_unit_test(process_is_killed),
+		cmocka_unit_test(nothing_to_give_back),
+		cmocka_unit_test(no_seal_of_the_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

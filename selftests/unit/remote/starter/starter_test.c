@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The exit code of the first process, which tells systemd whether to start it again. */
+/*
+ * The exit code of the first process, which tells systemd whether to start it again; and clients
+ * whose processes were reaped, while memory of them is kept.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +10,20 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <remote/channel/memory.h>
 #include <remote/starter/starter.h>
+#include <remote/wire/frame.h>
 
 static struct remoted_conf conf;
 static struct starter s;
@@ -20,6 +31,8 @@ static char said[512];
 static int poll_errno;		/* the next poll() fails with it; 0: it does not fail */
 static bool drains;		/* a drain has begun by the time of the next poll() */
 static unsigned int polls;
+/* what happens by the time of the poll() number @polls; false: SIGTERM comes, too */
+static bool (*scene)(void);
 
 void say(const char *format, ...)
 {
@@ -61,7 +74,9 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 
 	polls++;
 	poll_errno = 0;
-	s.draining = drains;
+	if (scene && scene())
+		return __real_poll(fds, n, ms);
+	s.draining |= drains;
 	if (error) {
 		errno = error;
 		return -1;
@@ -72,6 +87,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 
 /* ------------------------------------------------------------------ */
 
+static unsigned int most;	/* .clients of the configuration; 0: the default */
+
 static int exit_code(int error)
 {
 	sigset_t old;
@@ -80,6 +97,7 @@ static int exit_code(int error)
 	s = (struct starter){ .conf = &conf, .version = 1, .admin_fd = -1 };
 	remoted_conf_default(&conf);
 	conf.turns = false;
+	conf.clients = most ? most : conf.clients;
 	*said = 0;
 	polls = 0;
 	poll_errno = error;
@@ -109,9 +127,146 @@ static void a_signal_during_poll(void **state)
 static void a_poll_that_fails(void **state)
 {
 	drains = true;
+	scene = NULL;
 	assert_int_equal(exit_code(ENOMEM), 1);
 	assert_int_equal(polls, 1);
 	assert_string_equal(said, "poll: Cannot allocate memory");
+	drains = false;
+}
+
+/* ------------------------------------------------------------------ memory that is kept */
+
+enum { BYTES = 1 << 20 };
+
+static int memory;
+static pid_t gives_back;	/* what the row's .pid was by the time of the second poll() */
+
+/* the process of a client crashed, and its program, which is this process, may save its memory */
+static struct client *kept(uint64_t ms)
+{
+	struct client *c = client_place(&s);
+
+	memory = memory_make(BYTES);
+	assert_int_equal(pwrite(memory, "x", 1, BYTES - 1), 1);
+	c->state = CLIENT_ENDING;
+	c->reaped = true;
+	c->memory = fcntl(memory, F_DUPFD_CLOEXEC, 0);
+	c->program = syscall(SYS_pidfd_open, getpid(), 0);
+	c->deadline_ms = now_ms() + ms;
+	return c;
+}
+
+static bool is_given_back(void)
+{
+	bool is;
+
+	/* the loop may have reaped it */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	is = !memory_has_pages(memory);
+	close(memory);
+	return is;
+}
+
+static bool drained(void)
+{
+	if (polls > 1)
+		return false;
+	kept(60000);
+	assert_string_equal((admin_command(&s, "drain", said, sizeof(said)), said), "ok\n");
+	raise(SIGCHLD);		/* the loop has something to read */
+	return true;
+}
+
+/* A drain does not wait for a program without a process, nor until its memory was given back. */
+static void a_drain_with_kept_memory(void **state)
+{
+	scene = drained;
+	assert_int_equal(exit_code(0), 0);
+	assert_int_equal(polls, 1);
+	assert_true(is_given_back());
+}
+
+static bool ended_by_admin(void)
+{
+	char line[32];
+
+	gives_back = s.clients[0].pid;
+	if (polls > 1)
+		return false;
+	snprintf(line, sizeof(line), "end %llu", (unsigned long long)kept(60000)->id);
+	assert_string_equal((admin_command(&s, line, said, sizeof(said)), said), "ok\n");
+	raise(SIGCHLD);
+	return true;
+}
+
+static void an_end_of_kept_memory(void **state)
+{
+	scene = ended_by_admin;
+	assert_int_equal(exit_code(0), 0);
+	assert_true(gives_back > 0);
+	assert_true(is_given_back());
+}
+
+static bool waits(void)
+{
+	if (polls == 1) {
+		kept(50);
+		raise(SIGCHLD);
+		return true;
+	}
+	/* the loop sleeps until the deadline */
+	gives_back = s.clients[0].pid;
+	return polls == 2;
+}
+
+static void a_deadline_of_kept_memory(void **state)
+{
+	uint64_t began = now_ms();
+
+	scene = waits;
+	assert_int_equal(exit_code(0), 0);
+	assert_int_equal(polls, 3);
+	assert_true(gives_back > 0);
+	assert_true(now_ms() - began >= 50);
+	assert_true(is_given_back());
+}
+
+static int told[2];		/* a client's process, and what the first process reads */
+
+static bool comes(void)
+{
+	struct report r = { .who = "uid:1" };
+	struct client *c;
+
+	if (polls > 1)
+		return false;
+	kept(60000);
+	c = client_place(&s);
+	c->state = CLIENT_NEW;
+	c->pid = 1 << 30;	/* no process has that */
+	c->deadline_ms = now_ms() + 60000;
+	strcpy(c->peer, r.who);
+	c->report = told[1];
+	assert_int_equal(send(told[0], &r, sizeof(r), 0), sizeof(r));
+	raise(SIGCHLD);
+	return true;
+}
+
+/* Kept memory takes a place among .clients. */
+static void no_place_beside_kept_memory(void **state)
+{
+	uint32_t answer = 0;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, told), 0);
+	scene = comes;
+	most = 1;
+	assert_int_equal(exit_code(0), 0);
+	most = 0;
+	assert_int_equal(recv(told[0], &answer, sizeof(answer), MSG_DONTWAIT), sizeof(answer));
+	assert_int_equal(answer, KVGPU_REMOTE_FULL);
+	close(told[0]);
+	close(memory);
 }
 
 int main(void)
@@ -120,6 +275,10 @@ int main(void)
 		cmocka_unit_test(told_to_end),
 		cmocka_unit_test(a_signal_during_poll),
 		cmocka_unit_test(a_poll_that_fails),
+		cmocka_unit_test(a_drain_with_kept_memory),
+		cmocka_unit_test(an_end_of_kept_memory),
+		cmocka_unit_test(a_deadline_of_kept_memory),
+		cmocka_unit_test(no_place_beside_kept_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
