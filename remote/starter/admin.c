@@ -93,6 +93,9 @@ static const char *end_one(struct starter *s, const char *text)
 
 		if (c->state == CLIENT_NONE || c->id != id)
 			continue;
+		if (c->reaped && c->pid > 0)
+			return "error its process has ended, and its memory is being given back; if that "
+			       "does not end, the client's own program holds it up: end that program";
 		say("client %llu (%s) is ended by the admin", (unsigned long long)id,
 		    *c->who ? c->who : c->peer);
 		client_kill(c);

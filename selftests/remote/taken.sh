@@ -124,7 +124,9 @@ run_kept()
 {
 	local program
 
-	service_config
+	# with a place the first process has a handler for SIGBUS
+	truncate -s 80M "$work/guarded"
+	service_config "listen = aperture:$work/guarded"
 	start_service
 	python3 - "$work/socket" "$server" "$(grep -oP 'KVGPU_REMOTE_MAGIC_RELAY\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
 		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")" > "$work/said" <<-'PYTHON' & program=$!
@@ -151,7 +153,7 @@ run_kept()
 	    time.sleep(0.1)
 	s, fd, m = session()
 	for child in open(f"/proc/{sys.argv[2]}/task/{sys.argv[2]}/children").read().split():
-	    os.kill(int(child), signal.SIGTERM)
+	    os.kill(int(child), signal.SIGBUS)
 	print("ended:", s.recv(1), flush=True)
 	time.sleep(1)
 	print("kept:", m[:1 << 20] == b"x" * (1 << 20), flush=True)

@@ -111,6 +111,7 @@ static void commands(void **state)
 					     "end ",	  "end x",  "end 1x",
 					     "end -1",	  "end 99", "end 18446744073709551616",
 					     "clients 1", "CLIENTS" };
+	struct client *held;
 	pid_t pid = fork();
 	size_t i;
 	int status;
@@ -125,6 +126,12 @@ static void commands(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	assert_int_equal(client_by_pid(&s, pid)->state, CLIENT_ENDING);
+	/* what gives its memory back is not to be killed, and may not end by itself */
+	held = come(CLIENT_ENDING, "unix:0", "unix:0");
+	held->pid = pid;
+	held->reaped = true;
+	assert_memory_equal(result("end 2"), "error its process has ended", 27);
+	assert_true(held->reaped && held->pid == pid);
 	assert_false(s.draining);
 	assert_string_equal(result("drain"), "ok\n");
 	assert_true(s.draining);
