@@ -44,6 +44,7 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 
 bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
 {
+	/* pairs with vmach_gpu_wedge(): a caller that sees the flag sees bus mastering off */
 	return smp_load_acquire(&gpu->chip->wedged);
 }
 
