@@ -4,7 +4,9 @@
  */
 #include "measure.h"
 
+#include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,21 +24,71 @@ const unsigned int spans[SPANS] = { 2, 3 };
 enum { WATCHDOG_S = 2 };	/* watchdog_ms of a card, if nothing sets it */
 
 struct look {
-	uint64_t at, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
+	uint64_t at, took, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
 };
 
-static void look(const struct tenant *t, unsigned int nr, struct look *l)
+/*
+ * @gpu: the vGPUs' gpu_time_ns, opened. Read them first and without a pause: a vGPU that is read
+ * 1 ms later than another one may have had the GPU for 1 ms more.
+ */
+static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct look *l)
 {
 	unsigned int i;
 
 	l->at = now_ns();
+	for (i = 0; i < nr; i++)
+		l->gpu[i] = value_read(gpu[i]);
+	l->took = now_ns() - l->at;
 	l->strikes = 0;
 	for (i = 0; i < nr; i++) {
-		l->strikes += vgpu_value(&t[i], "strikes");
-		l->gpu[i] = vgpu_value(&t[i], "gpu_time_ns");
 		l->bytes[i] = t[i].shared->bytes;
+		l->strikes += vgpu_value(&t[i], "strikes");
 	}
 	l->busy = card_value("busy_ns");
+}
+
+/*
+ * @on: no process of ordinary priority delays this one from now on, so that a look is short; else
+ * as before. The slicer's thread has the same priority, so neither interrupts the other one.
+ */
+static void go_first(bool on)
+{
+	const struct sched_param p = { .sched_priority = on ? 1 : 0 };
+
+	if (sched_setscheduler(0, on ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER, &p)) {
+		printf("Bail out! sched_setscheduler: %s\n", strerror(errno));
+		exit(1);
+	}
+}
+
+/* Tell hangers to hang at each sixth look. */
+static void tell_hangers(const struct setup *s, struct tenant *t, unsigned int at)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->role[i] == ROLE_HANGER && at % 6 == 1)
+			t[i].shared->rounds++;
+}
+
+static void look_again_and_again(const struct setup *s, struct tenant *t, unsigned int looks,
+				 double seconds, struct look *l)
+{
+	int gpu[MAX_TENANTS];
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		gpu[i] = vgpu_open(&t[i], "gpu_time_ns");
+	go_first(true);
+	look(t, gpu, s->nr, &l[0]);
+	for (i = 1; i <= looks; i++) {
+		tell_hangers(s, t, i);
+		usleep(seconds * 1e6);
+		look(t, gpu, s->nr, &l[i]);
+	}
+	go_first(false);
+	for (i = 0; i < s->nr; i++)
+		close(gpu[i]);
 }
 
 static void set_number(const struct tenant *t, const char *name, unsigned int v)
@@ -147,22 +199,23 @@ static void hang_window(const struct setup *s, const struct look *a, const struc
 	add_window(lost, n ? mean / n : 0, worst);
 }
 
-static void window(const struct setup *s, const struct look *a, const struct look *b,
-		   struct spread *to)
+static void share_window(const struct setup *s, const struct look *a, const struct look *b,
+			 struct window *w)
 {
-	double want[MAX_TENANTS], all = 0, sum = 0, worst = 0, e;
+	double want[MAX_TENANTS], all = 0, e;
 	unsigned int i;
+
+	w->mean = w->worst = 0;
 
 	for (i = 0; i < s->nr; i++)
 		all += b->gpu[i] - a->gpu[i];
 	wanted(s, a, b, want);
 	for (i = 0; i < s->nr; i++) {
 		e = distance((b->gpu[i] - a->gpu[i]) / all, want[i]);
-		sum += e / s->nr;
-		if (e > worst)
-			worst = e;
+		w->mean += e / s->nr;
+		if (e > w->worst)
+			w->worst = e;
 	}
-	add_window(to, sum, worst);
 }
 
 static bool has_role(const struct setup *s, enum role role)
@@ -188,14 +241,27 @@ static void all_windows(const struct setup *s, const struct look *l, unsigned in
 	for (k = 0; k < SPANS; k++) {
 		for (i = spans[k]; i <= looks; i += spans[k]) {
 			const struct look *from = &l[i - spans[k]];
+			struct window *w = &r->window[k][r->error[k].windows];
 
 			end = i + late < looks ? i + late : looks;
-			if (from->strikes == l[end].strikes)
-				window(s, from, &l[i], &r->error[k]);
-			else if (!k)
+			if (from->strikes == l[end].strikes) {
+				*w = (struct window){ .from = i - spans[k], .to = i };
+				share_window(s, from, &l[i], w);
+				add_window(&r->error[k], w->mean, w->worst);
+			} else if (!k) {
 				hang_window(s, from, &l[i], &r->lost);
+			}
 		}
 	}
+}
+
+static void note_moments(const struct look *l, unsigned int looks, struct result *r)
+{
+	unsigned int i;
+
+	r->looks = looks;
+	for (i = 0; i <= looks; i++)
+		r->moment[i] = (struct moment){ .at = l[i].at, .took = l[i].took };
 }
 
 static int by_value(const void *a, const void *b)
@@ -238,8 +304,14 @@ static void whole(const struct setup *s, const struct look *a, const struct look
 		r->wall[i] = (b->gpu[i] - a->gpu[i]) / wall;
 		r->bytes_share[i] = (b->bytes[i] - a->bytes[i]) / bytes;
 		e = distance(r->bytes_share[i], r->want[i]);
-		if (always_works(s, i) && e > r->work_error)
+		if (!always_works(s, i))
+			continue;
+		if (e > r->work_error)
 			r->work_error = e;
+		if (!r->least || r->want[i] < r->least)
+			r->least = r->want[i];
+		if (r->want[i] > r->greatest)
+			r->greatest = r->want[i];
 	}
 	r->busy = (b->busy - a->busy) / wall;
 	r->bytes_per_s = bytes / wall * 1e9;
@@ -263,16 +335,6 @@ static pid_t mute_all_the_time(void)
 	return pid;
 }
 
-/* Tell hangers to hang at each sixth look. */
-static void tell_hangers(const struct setup *s, struct tenant *t, unsigned int at)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr; i++)
-		if (s->role[i] == ROLE_HANGER && at % 6 == 1)
-			t[i].shared->rounds++;
-}
-
 bool measure(const struct setup *s, unsigned int looks, double seconds, struct result *r)
 {
 	struct tenant t[MAX_TENANTS];
@@ -294,12 +356,8 @@ bool measure(const struct setup *s, unsigned int looks, double seconds, struct r
 	sleep(1);
 	for (i = 0; i < s->nr; i++)
 		t[i].shared->nr_samples = 0;
-	look(t, s->nr, &l[0]);
-	for (i = 1; i <= looks; i++) {
-		tell_hangers(s, t, i);
-		usleep(seconds * 1e6);
-		look(t, s->nr, &l[i]);
-	}
+	look_again_and_again(s, t, looks, seconds, l);
+	note_moments(l, looks, r);
 	all_windows(s, l, looks, seconds, r);
 	whole(s, &l[0], &l[looks], r);
 	r->made = churn_end(&churn, &r->make_ns, &refused);
@@ -378,6 +436,31 @@ static void json_array(FILE *f, const char *name, const double *v, unsigned int 
 	fprintf(f, "]");
 }
 
+static void json_window(FILE *f, double s, double aim, const struct spread *all,
+			const struct window *each)
+{
+	unsigned int i;
+
+	fprintf(f, "{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f, \"each\": [",
+		s, all->windows, all->mean, all->worst, aim);
+	for (i = 0; i < all->windows; i++)
+		fprintf(f, "%s{\"from\": %u, \"to\": %u, \"mean\": %.5f, \"worst\": %.5f}",
+			i ? ", " : "", each[i].from, each[i].to, each[i].mean, each[i].worst);
+	fprintf(f, "]}");
+}
+
+/* looks: [when it began, how long it took], ns; "from" and "to" of windows are numbers of looks. */
+static void json_looks(FILE *f, const struct result *r)
+{
+	unsigned int i;
+
+	fprintf(f, ", \"least\": %.5f, \"greatest\": %.5f, \"looks\": [", r->least, r->greatest);
+	for (i = 0; i <= r->looks; i++)
+		fprintf(f, "%s[%llu, %llu]", i ? ", " : "", (unsigned long long)r->moment[i].at,
+			(unsigned long long)r->moment[i].took);
+	fprintf(f, "]");
+}
+
 void print_json(FILE *f, const struct setup *s, double seconds, const struct result *r, bool first)
 {
 	unsigned int i;
@@ -387,12 +470,12 @@ void print_json(FILE *f, const struct setup *s, double seconds, const struct res
 		"\"worst_error\": %.5f, \"work_error\": %.5f, \"bad\": %llu, \"windows\": [",
 		first ? "" : ",\n", s->name, s->nr, r->busy, r->bytes_per_s, r->error[0].mean,
 		r->error[0].worst, r->work_error, (unsigned long long)r->bad);
-	for (i = 0; i < SPANS; i++)
-		fprintf(f,
-			"%s{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f}",
-			i ? ", " : "", spans[i] * seconds, r->error[i].windows, r->error[i].mean,
-			r->error[i].worst, s->aim[i]);
+	for (i = 0; i < SPANS; i++) {
+		fprintf(f, "%s", i ? ", " : "");
+		json_window(f, spans[i] * seconds, s->aim[i], &r->error[i], r->window[i]);
+	}
 	fprintf(f, "]");
+	json_looks(f, r);
 	if (r->lost.windows)
 		fprintf(f, ", \"hangs\": {\"windows\": %u, \"mean_lost\": %.5f, \"worst_lost\": %.5f}", r->lost.windows, r->lost.mean,
 			r->lost.worst);

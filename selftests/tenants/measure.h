@@ -7,7 +7,7 @@
 
 #include "tenant.h"
 
-enum { MAX_TENANTS = 8, MAX_LOOKS = 64, SPANS = 2 };
+enum { MAX_TENANTS = 8, MAX_LOOKS = 600, SPANS = 2 };
 
 /* How many looks a window is long. */
 extern const unsigned int spans[SPANS];
@@ -37,6 +37,20 @@ struct spread {
 	double mean, worst;
 };
 
+/*
+ * A look reads the vGPUs' times one after the other: at is when it began, took how long these
+ * readings took, ns of CLOCK_MONOTONIC.
+ */
+struct moment {
+	uint64_t at, took;
+};
+
+/* from, to: which looks are its ends; mean and worst over tenants, as in struct spread */
+struct window {
+	unsigned int from, to;
+	double mean, worst;
+};
+
 struct result {
 	/*
 	 * share: part of the time charged to all tenants; wall: of the wall time; want: what share
@@ -44,6 +58,13 @@ struct result {
 	 */
 	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
 	struct spread error[SPANS];		/* windows without a strike */
+	struct window window[SPANS][MAX_LOOKS / 2];	/* these windows, error[].windows of each */
+	struct moment moment[MAX_LOOKS + 1];
+	unsigned int looks;
+	/*
+	 * least and greatest want of the tenants that always work; 0 if no tenant does
+	 */
+	double least, greatest;
 	/*
 	 * Windows of spans[0] looks with a strike: by what part a tenant that always works got less
 	 * time than if all tenants had worked.

@@ -49,9 +49,18 @@ refuses_unknown_setups()
 	result $? "$name" "$said"
 }
 
+tells_its_clock()
+{
+	local said
+	said=$(printf ab | $TB build-exec -- "$OUT/kvgpu-tenants" clock 2>&1)
+	[[ $said =~ ^([0-9]+)$'\n'([0-9]+)$ ]] && [ "${BASH_REMATCH[2]}" -gt "${BASH_REMATCH[1]}" ]
+	result $? "its clock is told once for each byte, and goes on" "$(tr '\n' ' ' <<<"$said")"
+}
+
 command_line()
 {
 	cell_name="command line"
+	tells_its_clock
 	refuses_unknown_setups "a name that is no setup is refused" "eight equals"
 	refuses_unknown_setups "and beside one that is a setup" one "eight equals"
 }

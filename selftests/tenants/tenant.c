@@ -108,6 +108,26 @@ int vgpu_write(const struct tenant *t, const char *name, const char *text)
 	return write_file(vgpu_path(t, name), text);
 }
 
+int vgpu_open(const struct tenant *t, const char *name)
+{
+	int fd = open(vgpu_path(t, name), O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		bail(name);
+	return fd;
+}
+
+uint64_t value_read(int fd)
+{
+	char text[64];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return ~0ull;
+	text[n] = 0;
+	return strtoull(text, NULL, 10);
+}
+
 uint64_t card_value(const char *name)
 {
 	return value(card_path(name));

@@ -62,6 +62,9 @@ void tenant_remove(struct tenant *t);
 /* Read or write a file of the vGPU's group kvgpu in sysfs, or of the card's. */
 uint64_t vgpu_value(const struct tenant *t, const char *name);
 int vgpu_write(const struct tenant *t, const char *name, const char *text);	/* 0 or errno */
+/* Open a file with a number for value_read(). The program ends when that fails. */
+int vgpu_open(const struct tenant *t, const char *name);
+uint64_t value_read(int fd);
 uint64_t card_value(const char *name);
 int card_write(const char *name, const char *text);
 bool card_read(const char *name, char *text, unsigned int size);
