@@ -122,6 +122,7 @@ run_tools()
 	tap_run "a hostile guest that is killed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/hostile/inside_test.py
 	tap_run "debug kernel: complaints of its log" 60 selftests/debug/kernel_log_test.sh
 	tap_run "test bed: the VM that stays open" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/testbed/hold_vm_test.py
+	tap_run "make bench-shares: which windows were disturbed" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/disturbed_test.py
 	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
 }
 

@@ -7,13 +7,14 @@ bench: setup model plugin ## a vGPU against the card: native, pass-through, alon
 	selftests/bench/bench.sh
 
 AWAY	:= $(O)/bench_away
+GAPS	:= $(O)/bench_gaps
 
-$(AWAY): selftests/bench/away.c
+$(AWAY) $(GAPS): $(O)/bench_%: selftests/bench/%.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $< -o $@ -lpthread
 
-bench-shares: setup model plugin $(AWAY) ## shares, latency and cost of switching of many vGPUs on a paced GPU (table, and build/bench/shares.json)
-	AWAY='$(AWAY)' selftests/bench/bench-shares.sh $(SETUPS)
+bench-shares: setup model plugin $(AWAY) $(GAPS) ## shares, latency and cost of switching of many vGPUs on a paced GPU (table, and build/bench/shares.json)
+	AWAY='$(AWAY)' GAPS='$(GAPS)' selftests/bench/bench-shares.sh $(SETUPS)
 
 ROOMS_DIR	:= selftests/bench/rooms
 ROOMS_BENCH	:= $(O)/rooms_bench
