@@ -53,6 +53,11 @@
  * pins
  */
 #define PIN_FAILURES_MAX	4096
+/*
+ * after this many failed calls of ops->table_new() for tables of one size, an operation makes no
+ * more such tables
+ */
+#define TABLE_FAILURES_MAX	16
 /* largest gap, in entries, between changed entries that are written together, as a run */
 #define WRITE_GAP		8
 
@@ -199,6 +204,8 @@ struct kvgpu_pool {
 	u32 *bucket;			/* hash by .pfn: indices of first pins; NOTHING: none */
 	u32 bucket_bits;
 	u32 failures;			/* failed calls of ops->pin() in this operation */
+	/* failed calls of ops->table_new() in this operation, for small and for big tables */
+	u32 small_failures, big_failures;
 
 	struct kvgpu_slot *slot;
 	struct kvgpu_tbl *tbl;
@@ -268,6 +275,26 @@ void vgtt_run_write(struct kvgpu_shadow *s);
 void vgtt_win_range_note(struct kvgpu_win *win, u32 first, u32 last);
 
 /* --------------------------------------------- space.c: make and drop slots and their tables */
+/*
+ * Begins an operation that may pin pages and make tables. Call it before the first of them, or the
+ * failures of earlier operations count.
+ */
+static inline void vgtt_failures_forget(struct kvgpu_shadow *s)
+{
+	s->pool->failures = 0;
+	s->pool->small_failures = 0;
+	s->pool->big_failures = 0;
+}
+
+/*
+ * Tells whether @e is a slot without a small table, and this operation does not try any more to
+ * make one.
+ */
+static inline bool vgtt_small_given_up(const struct kvgpu_ext *e)
+{
+	return !e->hsmall && e->s->pool->small_failures >= TABLE_FAILURES_MAX;
+}
+
 struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index);
 int vgtt_slot_small_make(struct kvgpu_slot *slot);
 int vgtt_slot_big_make(struct kvgpu_slot *slot);

@@ -112,12 +112,12 @@ int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
 
 	if (!range_in_space(va, nr) || base.v & (PAGE_BYTES - 1))
 		return -EINVAL;
+	vgtt_failures_forget(as->s);
 	while (next_part(&p, &page, &left)) {
 		err = prepare_part(&p);
 		if (err)
 			return err;	/* the next sync frees tables that were made in vain */
 	}
-	as->s->pool->failures = 0;
 	p = (struct part){ .as = as, .host = base.v };
 	page = va >> GMMU_ADDR_SHIFT;
 	left = nr;
@@ -136,7 +136,7 @@ void kvgpu_shadow_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr)
 
 	if (!range_in_space(va, nr))
 		return;
-	as->s->pool->failures = 0;
+	vgtt_failures_forget(as->s);
 	while (next_part(&p, &page, &left)) {
 		if (!as->slot[p.slot] || !as->slot[p.slot]->ext.nr_subst)
 			continue;

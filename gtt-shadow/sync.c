@@ -303,11 +303,15 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 {
 	struct kvgpu_ext *e = sc->e;
 	u32 shift = vgtt_big_shift_get(&e->s->cfg), chunk, group;
-	u64 retry = h->retry;
+	u64 retry = 0;
 	bool small = e->gsmall && table_due(sc, h->small, h->nr_small, h->stale_small, 0);
 	bool big = e->gbig && table_due(sc, h->big, h->nr_big, h->stale_big, shift);
 
-	if (!small && !big && !retry)	/* nothing to do: the usual case */
+	if (!small && !big && !h->retry)	/* nothing to do: the usual case */
+		return;
+	if (!vgtt_small_given_up(e))	/* else the next sync tries these chunks again */
+		retry = h->retry;
+	else if (!small && !big)
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
@@ -316,7 +320,7 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	if (big)
 		h->stale_big = compare_table(sc, h->big, h->nr_big, h->stale_big,
 					     e->gbig + (sc->first >> shift), shift);
-	h->retry = 0;
+	h->retry &= ~retry;
 	for (chunk = 0; retry; chunk++, retry >>= 1) {
 		if (!(retry & 1))
 			continue;
@@ -465,7 +469,7 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)
 	u32 i;
 
 	s->stats.syncs++;
-	s->pool->failures = 0;
+	vgtt_failures_forget(s);
 	if (as->starved)
 		feed_starved_slots(as, &err);
 	as_sync_dir(as, &err);

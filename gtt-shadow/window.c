@@ -167,7 +167,7 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 	if (err)
 		return err;
 	s->stats.syncs++;
-	s->pool->failures = 0;
+	vgtt_failures_forget(s);
 	if (win->pte != pte || win->scrap != scrap)
 		win_clear(win, scrap, pte);
 	if (win->pd.target != pd.target || win->pd.addr != pd.addr)

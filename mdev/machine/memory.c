@@ -176,18 +176,23 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	struct kvgpu_vgpu *v = ctx;
 	size_t aux = kvgpu_shadow_aux_size(&v->m->shadow.cfg, nr);
-	struct table_memory *mem;
+	struct table_memory *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 
-	/* make the cheap check first: a guest may cause failing calls again and again */
-	if (!pool_has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
+	/*
+	 * Take the pool's piece first, before memory that has to be filled with zeros. A guest may
+	 * cause failing calls again and again, and can see to it that no free piece is large
+	 * enough.
+	 */
+	if (!mem || vmach_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
+		kfree(mem);
 		return -ENOMEM;
-	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	}
 	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
-	t->aux = aux ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
-	if (!mem || !t->mirror || (aux && !t->aux) ||
-	    vmach_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
+	t->aux = aux && t->mirror ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
+	if (!t->mirror || (aux && !t->aux)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
+		pool_give_back(v, &mem->vram);	/* nothing was written there: all zeros */
 		kfree(mem);
 		return -ENOMEM;
 	}

@@ -8,7 +8,7 @@
 #include "selftests/harness/world.h"
 
 static size_t allocated;
-u64 harness_alloc_bytes;
+u64 harness_alloc_bytes, harness_pool_refusals;
 static struct xarray iommu;
 static u64 next_dma;
 /* dma_map_page() maps a bounce buffer, one frame that is no memory of any VMM */
@@ -260,8 +260,10 @@ unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void
 		return 0;
 	for (i = 0; i < p->nr && at + n > p->piece[i].at; i++)
 		at = ALIGN(p->piece[i].at + p->piece[i].size, align);
-	if (at + n > p->at + p->size)
+	if (at + n > p->at + p->size) {
+		harness_pool_refusals++;
 		return 0;
+	}
 	if (p->nr == p->room) {
 		p->room = p->room ? 2 * p->room : 64;
 		p->piece = realloc(p->piece, p->room * sizeof(*p->piece));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What one register write of a guest costs the host when the guest's directories name more tables
- * than there is memory for, in many address spaces (S5).
+ * than there is memory for, in many address spaces (S5). In some tests the pool has enough memory
+ * for a table, but in pieces that are too small. The guest makes such pieces: it binds channels
+ * that have a space each, and unbinds some of them before its tables take what is left.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,14 +25,21 @@
 #define ENTRIES		8192
 
 #define SPACES		60
+#define HOLES		8
+#define TABLE_BYTES	(256ull << 10)
+#define BIG_TABLE	0x1800000ull
+#define BIG_ENTRIES	1024
+#define BIG_TABLES	20
 /*
  * Most bytes of kernel memory that one register write may take: when nothing has changed, and when
  * each channel has a new space.
  */
 #define MOST_FOR_NOTHING	(16ull << 20)
 #define MOST_FOR_SPACES		(SPACES * (2ull << 20))
+/* How often a sync of one space may ask the pool for a table in vain. */
+#define MOST_TRIES		16
 
-extern u64 harness_alloc_bytes;
+extern u64 harness_alloc_bytes, harness_pool_refusals;
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1, .oversleep_ns = 20000 };
 static struct world_vgpu *g;
@@ -41,17 +50,26 @@ static void vram(u64 at, const void *from, u64 len)
 	chip_wrote(g->v->part.v + at, len);
 }
 
-/* Write directory @s: @nr entries, each of which names a small table. */
-static void directory(u32 s, u32 nr)
+/* Write directory @s: @nr entries @pde. */
+static void directory_of(u32 s, u32 nr, u64 pde)
 {
 	static u64 pd[ENTRIES];
 	u32 i;
 
 	memset(pd, 0, sizeof(pd));
 	for (i = 0; i < nr; i++)
-		pd[i] = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
-			FIELD_PREP(GMMU_PDE_SMALL_ADDR, 0x1000);
+		pd[i] = pde;
 	vram(PDS + s * 0x10000ull, pd, sizeof(pd));
+	/* a CPU wrote there */
+	vmach_range_touch(g->v, PDS + s * 0x10000ull, sizeof(pd));
+}
+
+/* Each of the @nr entries names a small table. */
+static void directory(u32 s, u32 nr)
+{
+	directory_of(s, nr,
+		     FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			     FIELD_PREP(GMMU_PDE_SMALL_ADDR, 0x1000));
 }
 
 static void inst(u32 c, u32 pd)
@@ -84,15 +102,23 @@ static void begin(void)
 	assert_true(world_open(0, setup_c));
 }
 
-/* Fail if @write, a guest's register write, takes more than @most bytes of kernel memory. */
-static void costs(const char *what, void (*write)(void), u64 most)
+/*
+ * Fail if @write, a guest's register write, takes more than @most bytes of kernel memory, or has
+ * the pool asked for a table in vain too often for @spaces spaces that lack tables.
+ */
+static void costs(const char *what, void (*write)(void), u64 most, u32 spaces)
 {
-	u64 bytes = harness_alloc_bytes;
+	u64 bytes = harness_alloc_bytes, refusals = harness_pool_refusals;
 
 	write();
-	if (harness_alloc_bytes - bytes > most)
+	bytes = harness_alloc_bytes - bytes;
+	refusals = harness_pool_refusals - refusals;
+	if (bytes > most)
 		harness_fail("S5: %s: one register write takes and zeroes %llu MiB of kernel memory", what,
-			     (unsigned long long)(harness_alloc_bytes - bytes) >> 20);
+			     (unsigned long long)bytes >> 20);
+	if (refusals > spaces * MOST_TRIES)
+		harness_fail("S5: %s: one register write has %llu tables tried in vain", what,
+			     (unsigned long long)refusals);
 }
 
 static void invalidate(void)
@@ -125,19 +151,16 @@ static void tables_without_room(void **state)
 		inst(c, c);
 		bind(c);
 	}
-	for (c = 1; c <= SPACES; c++) {
+	for (c = 1; c <= SPACES; c++)
 		directory(c, ENTRIES);
-		/* a CPU wrote there */
-		vmach_range_touch(g->v, PDS + c * 0x10000ull, 0x10000);
-	}
 	invalidate();
 	assert_in_range(g->v->m->pool_max - g->v->m->pool_used, 0, 2 << 20);
-	costs("an invalidate", invalidate, MOST_FOR_NOTHING);
-	costs("an invalidate", invalidate, MOST_FOR_NOTHING);
+	costs("an invalidate", invalidate, MOST_FOR_NOTHING, SPACES);
+	costs("an invalidate", invalidate, MOST_FOR_NOTHING, SPACES);
 	/* each channel names the next one's directory */
 	for (c = 1; c <= SPACES; c++)
 		inst(c, c % SPACES + 1);
-	costs("a runlist", submit, MOST_FOR_SPACES);
+	costs("a runlist", submit, MOST_FOR_SPACES, SPACES);
 	end();
 }
 
@@ -156,10 +179,8 @@ static void room_that_comes_back(void **state)
 		bind(c);
 	}
 	directory(1, ENTRIES);
-	vmach_range_touch(g->v, PDS + 1 * 0x10000ull, 0x10000);
 	invalidate();
 	directory(2, 20);
-	vmach_range_touch(g->v, PDS + 2 * 0x10000ull, 0x10000);
 	invalidate();
 	assert_true(g->v->m->shadow.stats.rejected > 0);
 	g_write(g, PCCSR_INST(1), 0);	/* channel 1 goes, with its tables */
@@ -171,11 +192,86 @@ static void room_that_comes_back(void **state)
 	end();
 }
 
+/* Give each of the spaces a channel, and the pool holes of one directory each. */
+static void begin_with_holes(void)
+{
+	u32 c;
+
+	begin();
+	for (c = 1; c <= SPACES; c++) {
+		directory(c, 0);
+		inst(c, c);
+		bind(c);
+	}
+	for (c = 1; c <= HOLES; c++)
+		g_write(g, PCCSR_INST(4 * c), 0);
+}
+
+static void assert_holes(void)
+{
+	assert_true(g->v->m->pool_max - g->v->m->pool_used >= TABLE_BYTES);
+}
+
+static void holes_and_nothing_changes(void **state)
+{
+	u32 c;
+
+	begin_with_holes();
+	for (c = 1; c <= SPACES; c++)
+		directory(c, ENTRIES);
+	invalidate();
+	assert_holes();
+	costs("nothing has changed", invalidate, MOST_FOR_NOTHING, SPACES - HOLES);
+	end();
+}
+
+static void holes_and_directories_change(void **state)
+{
+	u32 c;
+
+	begin_with_holes();
+	directory(1, 200);
+	invalidate();
+	assert_holes();
+	directory(2, ENTRIES);
+	costs("one directory has changed", invalidate, MOST_FOR_NOTHING, 2);
+	for (c = 1; c <= SPACES; c++)
+		directory(c, ENTRIES);
+	costs("each directory has changed", invalidate, MOST_FOR_NOTHING, SPACES - HOLES);
+	end();
+}
+
+/* Big pages in system memory need small tables. */
+static void holes_beside_big_pages(void **state)
+{
+	static u64 big[BIG_ENTRIES];
+	u32 i;
+
+	begin_with_holes();
+	directory(1, 200);
+	invalidate();
+	for (i = 0; i < BIG_ENTRIES; i++)
+		big[i] = GMMU_PTE_VALID |
+			 FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
+			 FIELD_PREP(GMMU_PTE_ADDR, 0x100);
+	vram(BIG_TABLE, big, sizeof(big));
+	directory_of(2, BIG_TABLES,
+		     FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			     FIELD_PREP(GMMU_PDE_BIG_ADDR, BIG_TABLE >> 12));
+	invalidate();
+	assert_holes();
+	costs("nothing has changed beside big pages", invalidate, MOST_FOR_NOTHING, 2);
+	end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_without_room),
 		cmocka_unit_test(room_that_comes_back),
+		cmocka_unit_test(holes_and_nothing_changes),
+		cmocka_unit_test(holes_and_directories_change),
+		cmocka_unit_test(holes_beside_big_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

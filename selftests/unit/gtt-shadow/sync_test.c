@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Syncs of a shadow: what they read and write. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -282,6 +283,98 @@ static void too_many_tables(void **state)
 	guest_free(g);
 }
 
+static const struct kvgpu_shadow_ops *real_ops;
+static bool no_small_tables;
+static u32 tries;		/* small tables that could not be made */
+
+static int table_new(void *ctx, u32 nr, struct kvgpu_table *t)
+{
+	if (nr != 32768 || !no_small_tables)
+		return real_ops->table_new(ctx, nr, t);
+	tries++;
+	return -ENOMEM;
+}
+
+static struct guest *start_without_small_tables(struct kvgpu_shadow_ops *ops)
+{
+	struct guest *g = start(false, 64);
+
+	real_ops = g->s.ops;
+	*ops = *real_ops;
+	ops->table_new = table_new;
+	g->s.ops = ops;
+	no_small_tables = true;
+	return g;
+}
+
+static u32 tries_of_a_sync(struct guest *g)
+{
+	tries = 0;
+	assert_int_equal(sync_and_check(g), -ENOMEM);
+	return tries;
+}
+
+/*
+ * There is no memory for small tables. A sync gives up after some failures, and a later one makes
+ * the tables. Big tables, for which there is memory, are made at once.
+ */
+static void no_memory_for_tables(void **state)
+{
+	struct kvgpu_shadow_ops ops;
+	struct guest *g = start_without_small_tables(&ops);
+	u32 i;
+
+	put(g, small_table, 7, vram(0x7000));
+	put(g, big_table, 7, vram(0x40000));
+	for (i = 0; i < 40; i++)
+		put(g, pd, i, pde_make(none, small_table, 0));
+	put(g, pd, 40, pde_make(big_table, none, 0));
+	assert_in_range(tries_of_a_sync(g), 1, 16);
+	assert_int_equal(gpu_sees(&g->space[0], 0x7000), 0);
+	assert_int_not_equal(gpu_sees(&g->space[0], (40ull << 27) + 7 * 0x20000), 0);
+	assert_in_range(tries_of_a_sync(g), 1, 16);	/* nothing has changed */
+	put(g, pd, 41, pde_make(big_table, none, 0));
+	assert_in_range(tries_of_a_sync(g), 1, 16);
+	assert_int_not_equal(gpu_sees(&g->space[0], (41ull << 27) + 7 * 0x20000), 0);
+	no_small_tables = false;
+	assert_int_equal(sync_and_check(g), 0);
+	for (i = 0; i < 40; i++)
+		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 0x7000), 0);
+	guest_free(g);
+}
+
+/* The same for small tables that big pages in system memory need, in each chunk of four slots. */
+static void no_memory_for_big_pages(void **state)
+{
+	struct kvgpu_shadow_ops ops;
+	struct guest *g = start_without_small_tables(&ops);
+	u64 before;
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		put(g, big_table, 16 * i, sys(0));
+	for (i = 0; i < 4; i++)
+		put(g, pd, i, pde_make(big_table, none, 0));
+	assert_in_range(tries_of_a_sync(g), 1, 16);
+	before = g->s.stats.rejected;
+	assert_in_range(tries_of_a_sync(g), 1, 16);	/* nothing has changed */
+	/* the pages of one slot are looked at again, and not those of all four */
+	assert_in_range(g->s.stats.rejected - before, 1, 64 * 32);
+	put(g, big_table, 16 * 63, vram(0x40000));
+	put(g, big_table, 16 * 62, 0);
+	assert_in_range(tries_of_a_sync(g), 1, 16);
+	for (i = 0; i < 4; i++)
+		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 1008 * 0x20000), 0);
+	no_small_tables = false;
+	assert_int_equal(sync_and_check(g), 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_not_equal(gpu_sees(&g->space[0], (u64)i << 27), 0);
+		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 61 * 0x200000), 0);
+		assert_int_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 62 * 0x200000), 0);
+	}
+	guest_free(g);
+}
+
 static void tables_move(void **state)
 {
 	struct guest *g = start(false, 8);
@@ -360,6 +453,8 @@ int main(void)
 		cmocka_unit_test(halves_of_64k),
 		cmocka_unit_test(aliases),
 		cmocka_unit_test(too_many_tables),
+		cmocka_unit_test(no_memory_for_tables),
+		cmocka_unit_test(no_memory_for_big_pages),
 		cmocka_unit_test(tables_move),
 		cmocka_unit_test(memory_that_does_not_answer),
 		cmocka_unit_test(tables_in_odd_places),
