@@ -110,28 +110,25 @@ static int stuck_id(u32 st, bool *tsg)
 }
 
 /*
- * A context switch did not end in time. The chip does not say on which engine. If one engine is in
- * a switch, that switch is reported. If several engines are, some of these switches may have begun
- * just now, with another tenant's channel. So the engines' status is read again after SWITCH_US,
- * and only a switch that is still under way is reported.
+ * A context switch did not end in time. The chip does not say on which engine. An engine that is in
+ * a switch may have begun that switch just now, with another tenant's channel. It may be the only
+ * engine in a switch, because the switch that took too long may have ended before this thread ran.
+ * So the engines' status is read again after SWITCH_US, and only a switch that is still under way
+ * is reported.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
 	bool tsg[KVGPU_MAX_ENGINE] = {}, again = false;
 	int id[KVGPU_MAX_ENGINE];
-	unsigned int e, nr = 0;
+	unsigned int e;
 
-	for (e = 0; e < hw->topo.nr_engines; e++) {
+	for (e = 0; e < hw->topo.nr_engines; e++)
 		id[e] = stuck_id(kvgpu_hw_engine_status(hw, e), &tsg[e]);
-		nr += id[e] >= 0;
-	}
-	if (nr > 1)
-		usleep_range(SWITCH_US, 2 * SWITCH_US);
+	usleep_range(SWITCH_US, 2 * SWITCH_US);
 	for (e = 0; e < hw->topo.nr_engines; e++) {
 		if (id[e] < 0)
 			continue;
-		if (nr > 1 && (stuck_id(kvgpu_hw_engine_status(hw, e), &again) != id[e] ||
-			       again != tsg[e]))
+		if (stuck_id(kvgpu_hw_engine_status(hw, e), &again) != id[e] || again != tsg[e])
 			continue;
 		hw->events->ctxsw_timeout(hw->events_ctx, e, id[e], tsg[e]);
 	}

@@ -11,6 +11,7 @@
 
 #include "gk110/mmu.h"
 #include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -120,6 +121,32 @@ static void a_switch_beside_it(void **state)
 	harness_sleep(100 * MS);
 	if (chan(1, 1)->dead)
 		harness_fail("S5: a channel of a neighbour is ended because it switches beside a hung one");
+	assert_int_equal(strikes(1), 0);
+	setup_end();
+}
+
+/*
+ * The switch that hung is over when the interrupt thread reads the engines' status, as its guest
+ * decides when its kernel ends. The neighbour's switch is then the only one.
+ */
+static void a_switch_that_is_over(void **state)
+{
+	u64 end;
+	bool asked = false;
+
+	setup_begin(&coarse, &steady, 2);
+	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
+	for (end = harness_now + 500 * MS; harness_now < end && !asked; harness_sleep(MS / 4)) {
+		asked = chip_switch_timeout();
+		if (!asked)
+			continue;
+		chip.engine[0].stuck = false;
+		chip_switch(g_hchid(&world.vgpu[1], 1), MS / 5);
+	}
+	assert_true(asked);
+	harness_sleep(100 * MS);
+	if (chan(1, 1)->dead)
+		harness_fail("S5: a channel of a neighbour is ended for a switch that took 0.2 ms");
 	assert_int_equal(strikes(1), 0);
 	setup_end();
 }
@@ -576,6 +603,7 @@ int main(void)
 		cmocka_unit_test(a_hang),
 		cmocka_unit_test(a_switch_that_does_not_end),
 		cmocka_unit_test(a_switch_beside_it),
+		cmocka_unit_test(a_switch_that_is_over),
 		cmocka_unit_test(eight_hangs),
 		cmocka_unit_test(suspended_alone),
 		cmocka_unit_test(a_fault),
