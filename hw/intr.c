@@ -77,7 +77,11 @@ static void fifo_pbdma(struct kvgpu_hw *hw, unsigned int p)
 
 	if (s.intr0 || s.intr1)
 		hw->events->pbdma(hw->events_ctx, &s);
-	hw_pbdma_ack(hw, p, s.intr0, s.intr1, s.intr0);
+	/*
+	 * At an interrupt that does not stall, the PBDMA goes on. Its method may then be another
+	 * channel's, and is not skipped.
+	 */
+	hw_pbdma_ack(hw, p, s.intr0, s.intr1, s.intr0 & ~(u32)PBDMA_INTR0_NO_STALL);
 }
 
 static void fifo_pbdmas(struct kvgpu_hw *hw)

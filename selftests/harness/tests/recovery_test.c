@@ -23,6 +23,7 @@
 #define DEBT_MS		12000
 #define SYS_PD		0x90000ull	/* in SETUP_RAM */
 #define SEEDS		24
+#define A_METHOD	0x80002004u	/* in METHOD0 of a PBDMA */
 
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
@@ -384,6 +385,32 @@ static void a_storm_of_pbdma(void **state)
 	setup_end();
 }
 
+/*
+ * At most interrupts the PBDMA stops at a method, which the host skips. At others it goes on, and
+ * the method is perhaps that of a neighbour's channel.
+ */
+static void a_pbdma_that_goes_on(void **state)
+{
+	static const struct { u32 bits, left; } cases[] = {
+		{ PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP },
+		{ PBDMA_INTR0_UNK28, A_METHOD },
+		{ PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP },
+	};
+	u32 at = PBDMA(0) + PBDMA_METHOD0, i;
+
+	setup_begin(&coarse, &steady, 2);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_true(wait_loaded(g_hchid(&world.vgpu[0], 1), 100 * MS));
+		chip.reg[at / 4] = A_METHOD;
+		assert_true(chip_pbdma_intr(g_hchid(&world.vgpu[0], 1), cases[i].bits));
+		harness_sleep(5 * MS);
+		if (cases[i].left == A_METHOD && chip.reg[at / 4] != A_METHOD)
+			harness_fail("S5: a method is skipped at an interrupt that did not stop the PBDMA");
+		assert_int_equal(chip.reg[at / 4], cases[i].left);
+	}
+	setup_end();
+}
+
 /* ------------------------------------------------------------------ the card does it */
 
 static void unmaps(void *arg)
@@ -612,6 +639,7 @@ int main(void)
 		cmocka_unit_test(unbinds_without_end),
 		cmocka_unit_test(an_unbind_that_fails),
 		cmocka_unit_test(a_storm_of_pbdma),
+		cmocka_unit_test(a_pbdma_that_goes_on),
 		cmocka_unit_test(one_that_never_leaves),
 		cmocka_unit_test(anything_goes_wrong),
 		cmocka_unit_test(errors_of_the_register_ring),
