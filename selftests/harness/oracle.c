@@ -96,6 +96,23 @@ u64 oracle_contexts(void)
 	return contexts;
 }
 
+/*
+ * The pages behind the first one of the context at @va: the rest of the image, the patch list, the
+ * page pool and the bundle buffer. They follow the first page, at @at, in the host's memory.
+ */
+static void see_tail(u32 vgpu, u64 pd, u64 va, u64 at, const char *when)
+{
+	u64 size = vmach_grctx_size(&world.gpu->hw), off, pte;
+
+	for (off = PAGE_SIZE; off < size; off += PAGE_SIZE) {
+		pte = mmu_translate(pd, va + off);
+		if (FIELD_GET(GMMU_PTE_ADDR, pte) << 12 != at + off || !(pte & GMMU_PTE_PRIV) ||
+		    FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
+			harness_fail("S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's", when,
+				     (unsigned long long)off, vgpu, (unsigned long long)va);
+	}
+}
+
 void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 {
 	const u32 *block = (const u32 *)chip_vram(inst + RAMIN_GR_CTX), *header;
@@ -113,6 +130,7 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
 		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx", when, vgpu, (unsigned long long)va,
 			     (unsigned long long)header[1] << 8);
+	see_tail(vgpu, pd, va, at, when);
 	contexts++;
 }
 
