@@ -58,6 +58,11 @@
  * more such tables
  */
 #define TABLE_FAILURES_MAX	16
+/*
+ * after this many chunks for which no small table was made, because none of their pages would get a
+ * translation, an operation looks at no more chunks of slots without a small table
+ */
+#define VAIN_CHUNKS_MAX		128
 /* largest gap, in entries, between changed entries that are written together, as a run */
 #define WRITE_GAP		8
 
@@ -204,8 +209,13 @@ struct kvgpu_pool {
 	u32 *bucket;			/* hash by .pfn: indices of first pins; NOTHING: none */
 	u32 bucket_bits;
 	u32 failures;			/* failed calls of ops->pin() in this operation */
-	/* failed calls of ops->table_new() in this operation, for small and for big tables */
+	/*
+	 * failed calls of ops->table_new() in this operation, for small and for big tables; at
+	 * cfg.max_tables: TABLE_FAILURES_MAX
+	 */
 	u32 small_failures, big_failures;
+	/* chunks in this operation of which no page got a translation, so that no table was made */
+	u32 vain_chunks;
 
 	struct kvgpu_slot *slot;
 	struct kvgpu_tbl *tbl;
@@ -284,6 +294,7 @@ static inline void vgtt_failures_forget(struct kvgpu_shadow *s)
 	s->pool->failures = 0;
 	s->pool->small_failures = 0;
 	s->pool->big_failures = 0;
+	s->pool->vain_chunks = 0;
 }
 
 /*
@@ -292,7 +303,8 @@ static inline void vgtt_failures_forget(struct kvgpu_shadow *s)
  */
 static inline bool vgtt_small_given_up(const struct kvgpu_ext *e)
 {
-	return !e->hsmall && e->s->pool->small_failures >= TABLE_FAILURES_MAX;
+	return !e->hsmall && (e->s->pool->small_failures >= TABLE_FAILURES_MAX ||
+			      e->s->pool->vain_chunks >= VAIN_CHUNKS_MAX);
 }
 
 struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index);
@@ -310,6 +322,7 @@ bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d);
 size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg);
 void vgtt_pins_init(struct kvgpu_shadow *s, void *mem);
 void vgtt_pins_get(struct kvgpu_shadow *s);
+u32 vgtt_pin_get(struct kvgpu_shadow *s, u32 pfn);
 u32 vgtt_pin_find(struct kvgpu_shadow *s, u32 pfn);
 void vgtt_pin_link(struct kvgpu_ext *e, u32 page, u32 pin);
 void vgtt_pin_unlink(struct kvgpu_ext *e, u32 page);

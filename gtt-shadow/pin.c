@@ -163,6 +163,18 @@ void vgtt_pins_get(struct kvgpu_shadow *s)
 		pin_batch(s, nr);
 }
 
+/* Returns the pin of a page, which is pinned if it is not yet; NOTHING: it can't be pinned. */
+u32 vgtt_pin_get(struct kvgpu_shadow *s, u32 pfn)
+{
+	u32 i = vgtt_pin_find(s, pfn);
+
+	if (i != NOTHING)
+		return i;
+	s->pool->iova[0].v = (u64)pfn << GMMU_ADDR_SHIFT;
+	pin_batch(s, 1);
+	return vgtt_pin_find(s, pfn);
+}
+
 /* ----------------------------------------------- link host entries to pins, and find them again */
 
 static struct kvgpu_ext *holder(const struct kvgpu_pool *p, u32 handle)

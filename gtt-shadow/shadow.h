@@ -161,7 +161,8 @@ u64 kvgpu_shadow_as_pd_get(const struct kvgpu_as *as);
  * Also tries again to install entries that could not be installed, or that an unmap removed. After
  * a number of failures it leaves the rest for the next call.
  *
- * Return: 0, or -ENOMEM if tables could not be made: addresses that need them have no translation.
+ * Return: 0, or -ENOMEM if tables could not be made, or were left for the next call: addresses that
+ * need them have no translation.
  */
 int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed);
 

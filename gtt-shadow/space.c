@@ -71,7 +71,7 @@ size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr)
 /*
  * Makes a page table of @nr entries. A guest can have thousands of directory entries and big pages
  * that lack a table, so an operation gives up after TABLE_FAILURES_MAX failures. No table is freed
- * before the operation ends, so that more tries would seldom succeed.
+ * before the operation ends, so that more tries would seldom succeed, and at cfg.max_tables never.
  */
 static struct kvgpu_tbl *table_get(struct kvgpu_shadow *s, u32 nr)
 {
@@ -79,7 +79,9 @@ static struct kvgpu_tbl *table_get(struct kvgpu_shadow *s, u32 nr)
 	struct kvgpu_tbl *tbl = list_first_entry_or_null(&p->free_tbls, struct kvgpu_tbl, node);
 	u32 *failures = nr == SLOT_PAGES ? &p->small_failures : &p->big_failures;
 
-	if (!tbl || s->nr_tables >= s->cfg.max_tables || *failures >= TABLE_FAILURES_MAX)
+	if (!tbl || s->nr_tables >= s->cfg.max_tables)
+		*failures = TABLE_FAILURES_MAX;
+	if (*failures >= TABLE_FAILURES_MAX)
 		return NULL;
 	tbl->t = (struct kvgpu_table){ .nr = nr };
 	if (s->ops->table_new(s->ctx, nr, &tbl->t)) {

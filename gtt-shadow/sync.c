@@ -74,16 +74,19 @@ static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
 /*
  * Collects items: for pages in @mask that are not substituted, the guest's entry that the small
  * host entry is made from. @hidden: the chip ignores the group's small entries, and they become
- * e->blank, without a translation.
+ * e->blank, without a translation. Returns false if the next sync has to do it, because this one
+ * makes no more small tables.
  */
-static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
+static bool collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	u32 subst = e->subst ? e->subst[group] : 0, i, page;
 	u64 guest;
 
 	if (hidden && group_is_blank(e, group))
-		return;
+		return true;
+	if (vgtt_small_given_up(e))
+		return !e->gbig || !(e->gbig[group] & GMMU_PTE_VALID);
 	for (i = 0; i < GROUP_PAGES; i++) {
 		if (!(mask & ~subst & BIT(i)))
 			continue;
@@ -92,6 +95,7 @@ static void collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 		if (guest || (e->hsmall && e->hsmall[page] != e->blank))
 			p->item[p->nr_items++] = (struct kvgpu_item){ page, guest };
 	}
+	return true;
 }
 
 /*
@@ -126,22 +130,57 @@ static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
 }
 
 /*
+ * Tells whether a small table, which the slot lacks, would have a translation for any of the items.
+ * Pins pages one by one until it finds such an item, so that a single page is pinned in vain if
+ * there is no memory for the table. *@again: the next sync has to try again.
+ */
+static bool small_is_needed(struct kvgpu_shadow *s, bool *again)
+{
+	struct kvgpu_pool *p = s->pool;
+	bool rejected;
+	u64 guest, dma;
+	u32 i, pin;
+
+	for (i = 0; i < p->nr_items; i++) {
+		guest = p->item[i].guest;
+		dma = 0;
+		if (vgtt_pte_is_sys(guest)) {
+			if (!vgtt_pte_kind_ok(guest))
+				continue;
+			pin = vgtt_pin_get(s, FIELD_GET(GMMU_PTE_ADDR, guest));
+			*again |= pin == NOTHING;
+			if (pin == NOTHING)
+				continue;
+			dma = p->pin[pin].dma;
+		}
+		if (vgtt_pte_transform(&s->cfg, guest, false, dma, &rejected))
+			return true;
+	}
+	s->stats.rejected += p->nr_items;
+	p->vain_chunks++;
+	return false;
+}
+
+/*
  * Installs the collected items. Returns false if the next sync has to try again. *@err: -ENOMEM if
- * the small table could not be made.
+ * the small table could not be made, or no more of them are tried.
  */
 static bool install_items(struct kvgpu_ext *e, int *err)
 {
 	struct kvgpu_pool *p = e->s->pool;
-	bool ok = true;
+	bool ok = true, again = false;
 	u32 i;
 
 	if (!e->hsmall) {
-		for (i = 0; i < p->nr_items && !p->item[i].guest; i++)
-			;
-		if (i == p->nr_items)
+		if (!p->nr_items)
 			return true;
+		if (!small_is_needed(e->s, &again)) {
+			if (vgtt_small_given_up(e))
+				*err = -ENOMEM;
+			return !again;
+		}
 		if (vgtt_slot_small_make(e->slot)) {
-			e->s->stats.rejected += p->nr_items - i;
+			e->s->stats.rejected += p->nr_items;
 			*err = -ENOMEM;
 			return false;
 		}
@@ -162,6 +201,7 @@ void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *e
 	    n = min_t(u32, CHUNK_GROUPS, e->pages / GROUP_PAGES - first), i, mask;
 	struct kvgpu_pool *p = e->s->pool;
 	u64 big[CHUNK_GROUPS];
+	bool all = true;
 
 	p->nr_items = 0;
 	for (i = 0; i < n; i++) {
@@ -175,11 +215,11 @@ void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *e
 			if (!(big[i] & GMMU_PTE_VALID))
 				vgtt_ext_big_set(e, first + i, big[i]);
 		}
-		collect_items(e, first + i, mask,
-			      e->hbig && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
+		all &= collect_items(e, first + i, mask,
+				     e->hbig && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
 	}
 	vgtt_run_write(e->s);
-	if (!install_items(e, err))
+	if (!install_items(e, err) || !all)
 		e->half[first * GROUP_PAGES / e->half_pages].retry |=
 			BIT_ULL((first * GROUP_PAGES % e->half_pages) >> CHUNK_SHIFT);
 	vgtt_run_write(e->s);

@@ -30,12 +30,16 @@
 #define BIG_TABLE	0x1800000ull
 #define BIG_ENTRIES	1024
 #define BIG_TABLES	20
+/* IOVA of the big page that the table of big pages names in each entry */
+#define BIG_PAGE	0x100000ull
 /*
  * Most bytes of kernel memory that one register write may take: when nothing has changed, and when
  * each channel has a new space.
  */
 #define MOST_FOR_NOTHING	(16ull << 20)
 #define MOST_FOR_SPACES		(SPACES * (2ull << 20))
+/* The same when nothing has changed, and no page of the guest's would get a table. */
+#define MOST_WITHOUT_TABLES	(1ull << 20)
 /* How often a sync of one space may ask the pool for a table in vain. */
 #define MOST_TRIES		16
 
@@ -241,26 +245,54 @@ static void holes_and_directories_change(void **state)
 	end();
 }
 
-/* Big pages in system memory need small tables. */
-static void holes_beside_big_pages(void **state)
+/* The first BIG_TABLES entries of directory @s name a table full of big pages in system memory. */
+static void big_pages(u32 s)
 {
 	static u64 big[BIG_ENTRIES];
 	u32 i;
 
-	begin_with_holes();
-	directory(1, 200);
-	invalidate();
 	for (i = 0; i < BIG_ENTRIES; i++)
 		big[i] = GMMU_PTE_VALID |
 			 FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
-			 FIELD_PREP(GMMU_PTE_ADDR, 0x100);
+			 FIELD_PREP(GMMU_PTE_ADDR, BIG_PAGE >> 12);
 	vram(BIG_TABLE, big, sizeof(big));
-	directory_of(2, BIG_TABLES,
+	directory_of(s, BIG_TABLES,
 		     FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 			     FIELD_PREP(GMMU_PDE_BIG_ADDR, BIG_TABLE >> 12));
+}
+
+/* Big pages in system memory need small tables. */
+static void holes_beside_big_pages(void **state)
+{
+	begin_with_holes();
+	container_map(setup_c, BIG_PAGE, 0, BIG_PAGE);
+	directory(1, 200);
+	invalidate();
+	big_pages(2);
 	invalidate();
 	assert_holes();
 	costs("nothing has changed beside big pages", invalidate, MOST_FOR_NOTHING, 2);
+	end();
+}
+
+/* The pool has room for the small tables, but there is no memory at the big pages' addresses. */
+static void big_pages_of_nothing(void **state)
+{
+	u64 written;
+
+	begin();
+	directory(1, 0);
+	inst(1, 1);
+	bind(1);
+	big_pages(1);
+	invalidate();
+	written = g->v->m->shadow.stats.entries_written;
+	costs("nothing has changed, big pages without memory", invalidate, MOST_WITHOUT_TABLES, 0);
+	if (g->v->m->shadow.stats.entries_written != written)
+		harness_fail("S5: big pages without memory: a sync writes entries although nothing has changed");
+	container_map(setup_c, BIG_PAGE, 0, BIG_PAGE);
+	invalidate();
+	assert_true(g->v->m->shadow.stats.pinned > 0);
 	end();
 }
 
@@ -272,6 +304,7 @@ int main(void)
 		cmocka_unit_test(holes_and_nothing_changes),
 		cmocka_unit_test(holes_and_directories_change),
 		cmocka_unit_test(holes_beside_big_pages),
+		cmocka_unit_test(big_pages_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

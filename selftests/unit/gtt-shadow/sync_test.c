@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "gk110/mmu.h"
 #include "guest.h"
 
 static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
@@ -286,11 +288,14 @@ static void too_many_tables(void **state)
 static const struct kvgpu_shadow_ops *real_ops;
 static bool no_small_tables;
 static u32 tries;		/* small tables that could not be made */
+static u32 made;		/* small tables that were made */
 
 static int table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
-	if (nr != 32768 || !no_small_tables)
+	if (nr != 32768 || !no_small_tables) {
+		made += nr == 32768;
 		return real_ops->table_new(ctx, nr, t);
+	}
 	tries++;
 	return -ENOMEM;
 }
@@ -343,6 +348,17 @@ static void no_memory_for_tables(void **state)
 	guest_free(g);
 }
 
+/* Each chunk of the slots from @first to @last has a big page in system memory. */
+static void map_big_sys(struct guest *g, u32 first, u32 last)
+{
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		put(g, big_table, 16 * i, sys(0));
+	for (i = first; i <= last; i++)
+		put(g, pd, i, pde_make(big_table, none, 0));
+}
+
 /* The same for small tables that big pages in system memory need, in each chunk of four slots. */
 static void no_memory_for_big_pages(void **state)
 {
@@ -351,10 +367,7 @@ static void no_memory_for_big_pages(void **state)
 	u64 before;
 	u32 i;
 
-	for (i = 0; i < 64; i++)
-		put(g, big_table, 16 * i, sys(0));
-	for (i = 0; i < 4; i++)
-		put(g, pd, i, pde_make(big_table, none, 0));
+	map_big_sys(g, 0, 3);
 	assert_in_range(tries_of_a_sync(g), 1, 16);
 	before = g->s.stats.rejected;
 	assert_in_range(tries_of_a_sync(g), 1, 16);	/* nothing has changed */
@@ -372,6 +385,87 @@ static void no_memory_for_big_pages(void **state)
 		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 61 * 0x200000), 0);
 		assert_int_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 62 * 0x200000), 0);
 	}
+	guest_free(g);
+}
+
+/* Big tables have used up the limit of tables. The slots that wait are not all looked at again. */
+static void no_tables_left_for_big_pages(void **state)
+{
+	struct guest *g = start(false, 40);
+	u64 before;
+	u32 i;
+
+	map_big_sys(g, 0, 38);
+	assert_int_equal(sync_and_check(g), -ENOMEM);
+	assert_int_equal(g->nr_tables, 40);
+	before = g->s.stats.rejected;
+	assert_int_equal(sync_and_check(g), -ENOMEM);	/* nothing has changed */
+	assert_in_range(g->s.stats.rejected - before, 1, 64 * 32);
+	before = g->s.stats.rejected;
+	put(g, big_table, 16, 0);			/* a page of each of them */
+	put(g, big_table, 32, sys(32));
+	assert_int_equal(sync_and_check(g), -ENOMEM);
+	assert_in_range(g->s.stats.rejected - before, 1, 64 * 32);
+	for (i = 0; i < 20; i++)
+		put(g, pd, i, 0);
+	sync_and_check(g);
+	assert_int_equal(sync_and_check(g), 0);
+	for (i = 20; i < 39; i++) {
+		assert_int_not_equal(gpu_sees(&g->space[0], (u64)i << 27), 0);
+		assert_int_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 0x200000), 0);
+		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 0x400000), 0);
+	}
+	guest_free(g);
+}
+
+/*
+ * Pages that can't be pinned cost no small table, and of chunks that have no others only a number
+ * is looked at again.
+ */
+static void no_tables_for_pages_without_a_pin(void **state)
+{
+	struct kvgpu_shadow_ops ops;
+	struct guest *g = start_without_small_tables(&ops);
+	bool changed;
+	u64 before;
+	u32 i;
+
+	no_small_tables = false;
+	made = 0;
+	memset(g->unpinnable, 1, 32);
+	map_big_sys(g, 0, 19);
+	sync_and_check(g);
+	before = g->s.stats.rejected;
+	assert_int_equal(kvgpu_shadow_as_sync(g->space[0].as, &changed), -ENOMEM);
+	assert_false(changed);
+	assert_in_range(g->s.stats.rejected - before, 1, 128 * 32);
+	put(g, big_table, 0, pte_make(KVGPU_SYS_COH, SYS_BASE, GMMU_PTE_RO));
+	sync_and_check(g);
+	assert_in_range(g->s.stats.rejected - before, 1, 2 * 128 * 32);
+	assert_int_equal(made, 0);
+	g->unpinnable[31] = false;	/* one page of each big page */
+	assert_int_equal(sync_and_check(g), 0);
+	assert_int_equal(made, 20);
+	memset(g->unpinnable, 0, 31);
+	assert_int_equal(sync_and_check(g), 0);
+	assert_int_equal(made, 20);
+	for (i = 0; i < 20; i++) {
+		assert_int_not_equal(gpu_sees(&g->space[0], (u64)i << 27), 0);
+		assert_int_not_equal(gpu_sees(&g->space[0], ((u64)i << 27) + 63 * 0x200000), 0);
+	}
+	guest_free(g);
+}
+
+/* No page is pinned for a table that is not made, but one. */
+static void few_pins_in_vain(void **state)
+{
+	struct kvgpu_shadow_ops ops;
+	struct guest *g = start_without_small_tables(&ops);
+
+	map_big_sys(g, 0, 3);
+	assert_in_range(tries_of_a_sync(g), 1, 16);
+	assert_in_range(g->s.stats.pins, 0, 16);
+	assert_int_equal(g->nr_pinned, 0);
 	guest_free(g);
 }
 
@@ -455,6 +549,9 @@ int main(void)
 		cmocka_unit_test(too_many_tables),
 		cmocka_unit_test(no_memory_for_tables),
 		cmocka_unit_test(no_memory_for_big_pages),
+		cmocka_unit_test(no_tables_left_for_big_pages),
+		cmocka_unit_test(no_tables_for_pages_without_a_pin),
+		cmocka_unit_test(few_pins_in_vain),
 		cmocka_unit_test(tables_move),
 		cmocka_unit_test(memory_that_does_not_answer),
 		cmocka_unit_test(tables_in_odd_places),
