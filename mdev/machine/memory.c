@@ -74,7 +74,8 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 
 /*
  * Gives @vram back to the vGPU's part of the pool. Call it when @vram is filled with zeros, and
- * these zeros have reached video memory.
+ * these zeros have reached video memory, or when nothing was written there since
+ * vmach_pool_alloc().
  */
 static void pool_give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -192,7 +193,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	if (!t->mirror || (aux && !t->aux)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
-		pool_give_back(v, &mem->vram);	/* nothing was written there: all zeros */
+		pool_give_back(v, &mem->vram);	/* nothing was written there */
 		kfree(mem);
 		return -ENOMEM;
 	}
