@@ -130,6 +130,9 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
 		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx", when, vgpu, (unsigned long long)va,
 			     (unsigned long long)header[1] << 8);
+	if (at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size)
+		harness_fail("S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it", when, vgpu,
+			     (unsigned long long)va);
 	see_tail(vgpu, pd, va, at, when);
 	contexts++;
 }
