@@ -140,8 +140,8 @@ struct kvgpu_hw {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
 	} stats;
 	/*
-	 * ns for which the interrupt thread has worked, up to the end of its last run; that thread
-	 * writes it, and functions of .events read it in that thread
+	 * ns for which the interrupt thread has worked, without sleeps, up to the end of its last
+	 * run; that thread writes it, and functions of .events read it in that thread
 	 */
 	u64 intr_ns;
 };

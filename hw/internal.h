@@ -174,6 +174,8 @@ struct kvgpu_hw_priv {
 	void __iomem *userd_mirror;	/* the CPU's mapping of the mirror in BAR1 (hw.h) */
 	bool calibrated;			/* true: the temperature sensor is calibrated */
 	int irq;		/* Linux's number of the card's interrupt; -1: none is requested */
+	/* ns for which the interrupt thread has slept in this run; only that thread uses it */
+	u64 intr_slept_ns;
 };
 
 static inline u32 hw_rd(struct kvgpu_hw *hw, u32 reg)

@@ -33,6 +33,12 @@
 #define ROUNDS			16
 /* us in which an engine switches channels, if nothing holds the switch up */
 #define SWITCH_US		1000
+/* us between two looks at an engine that switches channels */
+#define SWITCH_LOOK_US		100
+/* Fields of an engine's status that stay the same during one phase of a switch. */
+#define SWITCH_FIELDS                                                                          \
+	(PFIFO_STATUS_ID | PFIFO_STATUS_TSG | PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE |         \
+	 PFIFO_STATUS_CHSW | PFIFO_STATUS_NEXT_ID | PFIFO_STATUS_NEXT_TSG | PFIFO_STATUS_BUSY)
 
 static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
 {
@@ -113,28 +119,46 @@ static int stuck_id(u32 st, bool *tsg)
 	return FIELD_GET(PFIFO_STATUS_ID, st);
 }
 
+/* Sleeps for the time between two looks. The sleep does not count as work of the thread. */
+static void look_sleep(struct kvgpu_hw *hw)
+{
+	u64 began = ktime_get_ns();
+
+	usleep_range(SWITCH_LOOK_US, 2 * SWITCH_LOOK_US);
+	hw->p->intr_slept_ns += ktime_get_ns() - began;
+}
+
 /*
  * A context switch did not end in time. The chip does not say on which engine. An engine that is in
  * a switch may have begun that switch just now, with another tenant's channel. It may be the only
  * engine in a switch, because the switch that took too long may have ended before this thread ran.
- * So the engines' status is read again after SWITCH_US, and only a switch that is still under way
- * is reported.
+ * So the engines' status is read again and again for SWITCH_US. A switch is reported if nothing
+ * about it has changed at any look. An engine that ends one switch and begins another, even of the
+ * same channel, shows another phase at some of the looks.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
-	bool tsg[KVGPU_MAX_ENGINE] = {}, again = false;
-	int id[KVGPU_MAX_ENGINE];
-	unsigned int e;
+	u32 st[KVGPU_MAX_ENGINE], stuck = 0;
+	unsigned int e, look;
+	bool tsg = false;
+	int id;
 
-	for (e = 0; e < hw->topo.nr_engines; e++)
-		id[e] = stuck_id(kvgpu_hw_engine_status(hw, e), &tsg[e]);
-	usleep_range(SWITCH_US, 2 * SWITCH_US);
 	for (e = 0; e < hw->topo.nr_engines; e++) {
-		if (id[e] < 0)
+		st[e] = kvgpu_hw_engine_status(hw, e) & SWITCH_FIELDS;
+		if (stuck_id(st[e], &tsg) >= 0)
+			stuck |= BIT(e);
+	}
+	for (look = 0; stuck && look < SWITCH_US / SWITCH_LOOK_US; look++) {
+		look_sleep(hw);
+		for (e = 0; e < hw->topo.nr_engines; e++)
+			if ((kvgpu_hw_engine_status(hw, e) & SWITCH_FIELDS) != st[e])
+				stuck &= ~BIT(e);
+	}
+	for (e = 0; e < hw->topo.nr_engines; e++) {
+		if (!(stuck & BIT(e)))
 			continue;
-		if (stuck_id(kvgpu_hw_engine_status(hw, e), &again) != id[e] || again != tsg[e])
-			continue;
-		hw->events->ctxsw_timeout(hw->events_ctx, e, id[e], tsg[e]);
+		id = stuck_id(st[e], &tsg);
+		hw->events->ctxsw_timeout(hw->events_ctx, e, id, tsg);
 	}
 }
 
@@ -392,6 +416,7 @@ static irqreturn_t intr_thread(int irq, void *arg)
 	u32 stat;
 
 	hw->stats.intrs++;
+	hw->p->intr_slept_ns = 0;
 	if (hw->pdev->msi_enabled)
 		iowrite8(PPCI_CFG_MSI_REARM, hw->bar0 + MSI_REARM);
 	for (round = 0; round < ROUNDS; round++) {
@@ -401,7 +426,7 @@ static irqreturn_t intr_thread(int irq, void *arg)
 		intr_service(hw, stat);
 	}
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	hw->intr_ns += ktime_get_ns() - began;
+	hw->intr_ns += ktime_get_ns() - began - hw->p->intr_slept_ns;
 	return IRQ_HANDLED;
 }
 

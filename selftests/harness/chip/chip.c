@@ -453,14 +453,6 @@ static u32 engine_status(const struct context *c)
 	       FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
 }
 
-static u32 copy_engine_status(u32 e)
-{
-	if (e != 3 || harness_now >= chip.switch_until)
-		return 0;
-	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
-	       FIELD_PREP(PFIFO_STATUS_ID, chip.switching);
-}
-
 static u32 status_of(const struct context *c)
 {
 	return c->chid == NO_CHAN ? 0 :
@@ -527,7 +519,7 @@ u32 chip_read(u32 reg)
 		return reg & 4 ? chan_status((reg - PCCSR_BASE) / 8) : chip.reg[reg / 4];
 	for (e = 0; e < 4; e++) {
 		if (reg == PFIFO_ENGINE_STATUS(e))
-			return e ? copy_engine_status(e) : engine_status(&chip.engine[0]);
+			return e ? chip_copy_engine_status(e) : engine_status(&chip.engine[0]);
 		if (e < CHIP_RUNLS && reg == PFIFO_PBDMA_STATUS(e))
 			return status_of(&chip.pbdma[e]);
 		if (e < CHIP_RUNLS && reg == PFIFO_ENG_RUNLIST(e))

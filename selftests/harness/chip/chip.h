@@ -105,8 +105,15 @@ void chip_at_work(u16 chid, bool on);
  * none such.
  */
 bool chip_switch_timeout(void);
+/* The same alarm, for a switch that has just ended. */
+void chip_alarm(void);
 /* For @ns from now on, the status of the copy engine of runlist 0 says that it saves @chid. */
 void chip_switch(u16 chid, u64 ns);
+/*
+ * For @ns from now on, that engine switches between channels @a and @b all the time: it saves the
+ * one, then loads the other one.
+ */
+void chip_switch_between(u16 a, u16 b, u64 ns);
 /* @on: the host's copies wait, with the words they had when they were rung for. */
 void chip_copy_hold(bool on);
 /* a channel executes a NON_STALL_INTERRUPT, at most one in NONSTALL_NS */

@@ -45,7 +45,11 @@ struct chip {
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	u64 nonstall_at, hold_until, switch_until;
-	u16 switching;		/* channel that a copy engine saves until .switch_until */
+	/*
+	 * channel that a copy engine saves until .switch_until; .switching_to, if it is not 0: the
+	 * engine switches between the two all the time
+	 */
+	u16 switching, switching_to;
 	/* the first writes since chip_watch_writes() */
 	struct { u32 reg, val; } written[WRITTEN_MAX];
 	u32 nr_written;
@@ -70,6 +74,7 @@ void chip_load_some(u8 runl, u16 want);
  * Return true when an engine holds what the preempt register names: then the preempt does not end.
  */
 bool chip_held_up(void);
+u32 chip_copy_engine_status(u32 e);
 /* Free GR when the time of a chip_hold() is over. */
 void chip_end_held_work(void);
 

@@ -10,6 +10,9 @@
 
 #include <linux/bitfield.h>
 
+/* For so long an engine of chip_switch_between() saves or loads a channel. */
+#define PHASE_NS	30000
+
 static struct context *loaded(u16 chid)
 {
 	u8 runl = chip.chan[chid].runl;
@@ -94,19 +97,44 @@ bool chip_pbdma_intr(u16 chid, u32 bits)
 	return true;
 }
 
+void chip_alarm(void)
+{
+	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
+	chip_raise(PFIFO_INTR_SCHED_ERROR);
+}
+
 bool chip_switch_timeout(void)
 {
 	if (!chip.engine[0].stuck || !chip.preempting || !chip_held_up())
 		return false;
-	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
-	chip_raise(PFIFO_INTR_SCHED_ERROR);
+	chip_alarm();
 	return true;
 }
 
 void chip_switch(u16 chid, u64 ns)
 {
 	chip.switching = chid;
+	chip.switching_to = 0;
 	chip.switch_until = harness_now + ns;
+}
+
+void chip_switch_between(u16 a, u16 b, u64 ns)
+{
+	chip_switch(a, ns);
+	chip.switching_to = b;
+}
+
+u32 chip_copy_engine_status(u32 e)
+{
+	u32 phase = chip.switching_to ? harness_now / PHASE_NS % 4 : 0;
+	u16 from = phase < 2 ? chip.switching : chip.switching_to;
+	u16 to = phase < 2 ? chip.switching_to : chip.switching;
+
+	if (e != 3 || harness_now >= chip.switch_until)
+		return 0;
+	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | FIELD_PREP(PFIFO_STATUS_ID, from) |
+	       FIELD_PREP(PFIFO_STATUS_NEXT_ID, to) |
+	       (phase & 1 ? PFIFO_STATUS_VALID : PFIFO_STATUS_SAVE);
 }
 
 void chip_copy_hold(bool on)

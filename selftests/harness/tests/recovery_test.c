@@ -152,6 +152,32 @@ static void a_switch_that_is_over(void **state)
 	setup_end();
 }
 
+/*
+ * The switch that hung is over, as above. The neighbour's two channels alternate on a copy engine
+ * in short pieces, so that the engine is in a switch at each look.
+ */
+static void switches_one_after_the_other(void **state)
+{
+	u64 worked;
+	u32 i;
+
+	setup_begin(&coarse, &steady, 2);
+	setup_run(1, 2, 1);
+	worked = world.gpu->hw.intr_ns;
+	for (i = 0; i < 20; i++) {
+		chip_switch_between(g_hchid(&world.vgpu[1], 1), g_hchid(&world.vgpu[1], 2),
+				    10 * MS);
+		chip_alarm();
+		harness_sleep(10 * MS);
+		if (chan(1, 1)->dead || chan(1, 2)->dead)
+			harness_fail("S5: a channel of a neighbour is ended for switches of 0.06 ms");
+	}
+	assert_int_equal(strikes(1), 0);
+	if (world.gpu->hw.intr_ns - worked > MS)
+		harness_fail("S5: the interrupt thread's sleeps between looks are taken from the vGPUs' budget");
+	setup_end();
+}
+
 static void eight_hangs(void **state)
 {
 	struct world_vgpu *g;
@@ -631,6 +657,7 @@ int main(void)
 		cmocka_unit_test(a_switch_that_does_not_end),
 		cmocka_unit_test(a_switch_beside_it),
 		cmocka_unit_test(a_switch_that_is_over),
+		cmocka_unit_test(switches_one_after_the_other),
 		cmocka_unit_test(eight_hangs),
 		cmocka_unit_test(suspended_alone),
 		cmocka_unit_test(a_fault),
