@@ -69,18 +69,21 @@ static void fifo_mmu_faults(struct kvgpu_hw *hw)
 
 static void fifo_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
+	struct kvgpu_hw_pbdma s = { .pbdma = p };
 	u32 base = PBDMA(p);
-	struct kvgpu_hw_pbdma s = {
-		.pbdma = p,
-		.chid.v = FIELD_GET(PBDMA_CHANNEL_ID, hw_rd(hw, base + PBDMA_CHANNEL)),
-		.intr0 = hw_rd(hw, base + PBDMA_INTR0) & hw_rd(hw, base + PBDMA_INTR0_EN),
-		.intr1 = hw_rd(hw, base + PBDMA_INTR1) & hw_rd(hw, base + PBDMA_INTR1_EN),
-		.method = hw_rd(hw, base + PBDMA_METHOD0),
-		.data = hw_rd(hw, base + PBDMA_DATA0),
-		.hce_method = hw_rd(hw, base + PBDMA_HCE_METHOD),
-		.hce_data = hw_rd(hw, base + PBDMA_HCE_DATA),
-	};
 
+	/*
+	 * The causes first: a PBDMA that stops keeps its channel and its methods until the
+	 * acknowledge. If the channel were read first, the PBDMA could go on to another channel,
+	 * and stop there for a cause that is read later.
+	 */
+	s.intr0 = hw_rd(hw, base + PBDMA_INTR0) & hw_rd(hw, base + PBDMA_INTR0_EN);
+	s.intr1 = hw_rd(hw, base + PBDMA_INTR1) & hw_rd(hw, base + PBDMA_INTR1_EN);
+	s.chid.v = FIELD_GET(PBDMA_CHANNEL_ID, hw_rd(hw, base + PBDMA_CHANNEL));
+	s.method = hw_rd(hw, base + PBDMA_METHOD0);
+	s.data = hw_rd(hw, base + PBDMA_DATA0);
+	s.hce_method = hw_rd(hw, base + PBDMA_HCE_METHOD);
+	s.hce_data = hw_rd(hw, base + PBDMA_HCE_DATA);
 	if (s.intr0 || s.intr1)
 		hw->events->pbdma(hw->events_ctx, &s);
 	/*

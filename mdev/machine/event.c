@@ -363,12 +363,13 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 
 /*
  * Fills @ev with the registers that explain a PBDMA's interrupt: METHOD0 and DATA0 if a bit of
- * INTR0 is set, the two registers of the HCE (a part of the PBDMA) if a bit of INTR1 is set. If no
- * bit of the word is set, its two registers may still have values of another tenant's channel.
+ * INTR0 is set that stops the PBDMA, the two registers of the HCE (a part of the PBDMA) if a bit of
+ * INTR1 is set. If no such bit of the word is set, its two registers may have values of another
+ * tenant's channel, which was there before, or was loaded since the interrupt.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
-	if (p->intr0) {
+	if (p->intr0 & ~(u32)PBDMA_INTR0_NO_STALL) {
 		ev->pbdma.method = p->method;
 		ev->pbdma.data = p->data;
 	}

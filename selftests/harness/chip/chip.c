@@ -515,6 +515,8 @@ u32 chip_read(u32 reg)
 		return PRI_ERROR | (harness_random() & 0xffff);
 	if (fake_read(chip.reg, reg, &val))
 		return val;
+	if (reg == PBDMA(0) + PBDMA_CHANNEL)
+		return chip_pbdma_channel();
 	if (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE)
 		return reg & 4 ? chan_status((reg - PCCSR_BASE) / 8) : chip.reg[reg / 4];
 	for (e = 0; e < 4; e++) {
@@ -644,6 +646,8 @@ void chip_write(u32 reg, u32 val)
 	case PBDMA(1) + PBDMA_INTR0:
 	case PBDMA(2) + PBDMA_INTR0:
 		chip.reg[reg / 4] = was & ~val;
+		if (reg == PFIFO_PBDMA_INTR_SOURCE)
+			chip_pbdma_again();
 		go_on();
 		break;
 	case PFIFO_RUNLIST_SUBMIT:

@@ -83,6 +83,11 @@ bool chip_misname(u16 chid, u16 id, bool for_good);
 bool chip_fault(u16 chid, u64 va);
 bool chip_pbdma_intr(u16 chid, u32 bits);
 /*
+ * PBDMA 0, which does not stop at what it interrupts for, goes on to channel @chid when its channel
+ * has been read once, and stops there with the interrupts @bits.
+ */
+void chip_pbdma_stop_next(u16 chid, u32 bits);
+/*
  * Return true when the engine of the channel's runlist has the channel, and is busy.
  */
 bool chip_engine_works(u16 chid);

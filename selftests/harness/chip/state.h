@@ -50,6 +50,9 @@ struct chip {
 	 * engine switches between the two all the time
 	 */
 	u16 switching, switching_to;
+	/* interrupts of chip_pbdma_stop_next(); 0: none waits */
+	u32 next_intr;
+	u16 next_chid;
 	/* the first writes since chip_watch_writes() */
 	struct { u32 reg, val; } written[WRITTEN_MAX];
 	u32 nr_written;
@@ -75,6 +78,10 @@ void chip_load_some(u8 runl, u16 want);
  */
 bool chip_held_up(void);
 u32 chip_copy_engine_status(u32 e);
+/* Return PBDMA_CHANNEL of PBDMA 0, which chip_pbdma_stop_next() may change after this read. */
+u32 chip_pbdma_channel(void);
+/* PBDMA 0 interrupts if it has an enabled interrupt that is not acknowledged. */
+void chip_pbdma_again(void);
 /* Free GR when the time of a chip_hold() is over. */
 void chip_end_held_work(void);
 

@@ -97,6 +97,30 @@ bool chip_pbdma_intr(u16 chid, u32 bits)
 	return true;
 }
 
+void chip_pbdma_stop_next(u16 chid, u32 bits)
+{
+	chip.next_chid = chid;
+	chip.next_intr = bits;
+}
+
+u32 chip_pbdma_channel(void)
+{
+	u32 *channel = &chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4], was = *channel;
+
+	if (chip.next_intr && chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4]) {
+		*channel = PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chip.next_chid);
+		chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4] |= chip.next_intr;
+		chip.next_intr = 0;
+	}
+	return was;
+}
+
+void chip_pbdma_again(void)
+{
+	if (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4] & chip.reg[(PBDMA(0) + PBDMA_INTR0_EN) / 4])
+		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
+}
+
 void chip_alarm(void)
 {
 	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;

@@ -412,15 +412,15 @@ static void a_storm_of_pbdma(void **state)
 }
 
 /*
- * At most interrupts the PBDMA stops at a method, which the host skips. At others it goes on, and
- * the method is perhaps that of a neighbour's channel.
+ * At most interrupts the PBDMA stops at a method, which the host skips and tells the guest. At
+ * others it goes on, and the method is perhaps that of a neighbour's channel.
  */
 static void a_pbdma_that_goes_on(void **state)
 {
-	static const struct { u32 bits, left; } cases[] = {
-		{ PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP },
-		{ PBDMA_INTR0_UNK28, A_METHOD },
-		{ PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP },
+	static const struct { u32 bits, left, told; } cases[] = {
+		{ PBDMA_INTR0_UNK28, A_METHOD, 0 },
+		{ PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP, A_METHOD },
+		{ PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP, A_METHOD },
 	};
 	u32 at = PBDMA(0) + PBDMA_METHOD0, i;
 
@@ -433,7 +433,32 @@ static void a_pbdma_that_goes_on(void **state)
 		if (cases[i].left == A_METHOD && chip.reg[at / 4] != A_METHOD)
 			harness_fail("S5: a method is skipped at an interrupt that did not stop the PBDMA");
 		assert_int_equal(chip.reg[at / 4], cases[i].left);
+		if (!cases[i].told && g_read(&world.vgpu[0], at))
+			harness_fail("S4: a guest is told a method at an interrupt that did not stop the PBDMA");
+		assert_int_equal(g_read(&world.vgpu[0], at), cases[i].told);
+		g_write(&world.vgpu[0], PBDMA(0) + PBDMA_INTR0, cases[i].bits);
 	}
+	setup_end();
+}
+
+/*
+ * A PBDMA goes on from an interrupt of one tenant, and stops at a fatal error of the next one while
+ * the host reads why it was interrupted.
+ */
+static void a_pbdma_that_stops_later(void **state)
+{
+	u16 first, next;
+
+	setup_begin(&coarse, &steady, 2);
+	first = g_hchid(&world.vgpu[0], 1);
+	next = g_hchid(&world.vgpu[1], 1);
+	assert_true(wait_loaded(first, 100 * MS));
+	chip_pbdma_stop_next(next, PBDMA_INTR0_GPPTR);
+	assert_true(chip_pbdma_intr(first, PBDMA_INTR0_UNK28));
+	harness_sleep(5 * MS);
+	if (!chip.chan[first].enabled)
+		harness_fail("S5: a channel is stopped for a fatal error of a neighbour's");
+	assert_false(chip.chan[next].enabled);
 	setup_end();
 }
 
@@ -667,6 +692,7 @@ int main(void)
 		cmocka_unit_test(an_unbind_that_fails),
 		cmocka_unit_test(a_storm_of_pbdma),
 		cmocka_unit_test(a_pbdma_that_goes_on),
+		cmocka_unit_test(a_pbdma_that_stops_later),
 		cmocka_unit_test(one_that_never_leaves),
 		cmocka_unit_test(anything_goes_wrong),
 		cmocka_unit_test(errors_of_the_register_ring),
