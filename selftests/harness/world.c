@@ -51,7 +51,7 @@ void world_end(void)
 		if (test_bit(i, world.gpu->chip->tsgs))
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watch(false);
-	the_pci_driver->remove(&world.pdev);
+	card_remove(&world.pdev);
 	harness_module_exit();
 	work_end();
 	chip_end();

@@ -310,16 +310,23 @@ int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_dr
 	unsigned int i;
 
 	p->dev = d;
+	p->mdev_driver = drv;
 	p->types = types;
 	p->nr_types = nr;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		types[i]->parent = p;
+		types[i]->refs = 1;
+	}
 	the_parent = p;
 	return 0;
 }
 
 void mdev_unregister_parent(struct mdev_parent *p)
 {
+	unsigned int i;
+
+	for (i = 0; i < p->nr_types; i++)
+		p->types[i]->refs--;
 	the_parent = NULL;
 }
 

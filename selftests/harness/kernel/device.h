@@ -279,8 +279,19 @@ void vfio_iommufd_emulated_unbind(struct vfio_device *vdev);
 int vfio_iommufd_emulated_attach_ioas(struct vfio_device *vdev, u32 *pt_id);
 void vfio_iommufd_emulated_detach_ioas(struct vfio_device *vdev);
 
-struct mdev_parent { struct device *dev; struct mdev_type **types; unsigned int nr_types; };
-struct mdev_type { const char *sysfs_name, *pretty_name; struct mdev_parent *parent; };
+struct mdev_driver;
+struct mdev_parent {
+	struct device *dev;
+	struct mdev_driver *mdev_driver;
+	struct mdev_type **types;
+	unsigned int nr_types, available_instances;
+};
+/* .refs: as in the kernel one of the parent, and one of each device until it is freed */
+struct mdev_type {
+	const char *sysfs_name, *pretty_name;
+	struct mdev_parent *parent;
+	unsigned int refs;
+};
 struct mdev_device { struct device dev; struct mdev_type *type; };
 struct mdev_driver {
 	const char *device_api;

@@ -127,6 +127,8 @@ u64 user_eventfd_read(int fd);		/* returns the signals and writes since the last
 struct vfio_device *vfio_of(struct mdev_device *mdev);
 struct mdev_device *mdev_create(const char *type);		/* NULL: refused */
 void mdev_remove(struct mdev_device *m);
+/* Take the card from the module. Fail if a mediated device uses memory of the module still. */
+void card_remove(struct pci_dev *pdev);
 int device_open(struct vfio_device *v, struct container *c);
 void device_close(struct vfio_device *v);
 

@@ -413,9 +413,28 @@ void put_device(struct device *d)
 		d->release(d);
 }
 
+static DEFINE_MUTEX(mdev_list_lock);
+/* devices with a type that are not freed yet */
+static unsigned int mdevs;
+
+/*
+ * As the kernel's function: it uses the device's type and parent, which are memory of the parent's
+ * driver. The lock is a point.
+ */
 static void mdev_release(struct device *d)
 {
-	free(container_of(d, struct mdev_device, dev));
+	struct mdev_device *m = container_of(d, struct mdev_device, dev);
+	struct mdev_parent *parent = m->type ? m->type->parent : NULL;
+
+	if (parent) {
+		mutex_lock(&mdev_list_lock);
+		if (!parent->mdev_driver->get_available)
+			parent->available_instances++;
+		mutex_unlock(&mdev_list_lock);
+		m->type->refs--;
+		mdevs--;
+	}
+	free(m);
 }
 
 struct mdev_device *mdev_create(const char *type)
@@ -426,6 +445,10 @@ struct mdev_device *mdev_create(const char *type)
 	for (i = 0; the_parent && i < the_parent->nr_types; i++)
 		if (!strcmp(the_parent->types[i]->sysfs_name, type))
 			m->type = the_parent->types[i];
+	if (m->type) {
+		m->type->refs++;
+		mdevs++;
+	}
 	m->dev.name = "vgpu";
 	m->dev.refs = 1;
 	m->dev.release = mdev_release;
@@ -433,6 +456,13 @@ struct mdev_device *mdev_create(const char *type)
 		return m;
 	put_device(&m->dev);
 	return NULL;
+}
+
+void card_remove(struct pci_dev *pdev)
+{
+	the_pci_driver->remove(pdev);
+	if (mdevs)
+		harness_fail("S6: the card's object is gone, and a mediated device has its type there");
 }
 
 void mdev_remove(struct mdev_device *m)
