@@ -72,20 +72,23 @@ static int vgpu_init(struct vfio_device *vdev)
 static void vgpu_release(struct vfio_device *vdev)
 {
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
-	struct device *dev = vdev->dev;
 
 	kvgpu_hw_lock(&v->gpu->lock);
 	list_del(&v->node);
 	kvgpu_hw_unlock(&v->gpu->lock);
 	kvgpu_machine_vgpu_fini(v);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_REMOVE);
+	/*
+	 * Put the mdev device before v->gpu is let go. At the last reference the mdev core uses the
+	 * device's type and parent, which are members of *v->gpu.
+	 */
+	put_device(vdev->dev);
 	vgpu_type_unreserve(v->gpu, v);
 	/* v->gpu may be freed from here on */
 	mutex_destroy(&v->vma_lock);
 	mutex_destroy(&v->map_lock);
 	mutex_destroy(&v->lock);
 	vgpu_compat_vfio_free_device(vdev);
-	put_device(dev);
 }
 
 static int vgpu_open(struct vfio_device *vdev)
