@@ -219,12 +219,10 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 	kvgpu_hw_lock_watched(l, look, arg);
 	until = ktime_get_ns() + timeout_ms * (u64)NSEC_PER_MSEC;
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
-	do {
+	while ((ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
+				  KVGPU_HW_WATCH_US)) == -ETIMEDOUT &&
+	       ktime_get_ns() < until)
 		look(arg);
-		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
-				  KVGPU_HW_WATCH_US);
-	} while (ret == -ETIMEDOUT && ktime_get_ns() < until);
-	look(arg);
 	hw->stats.preempts++;
 	kvgpu_hw_unlock(l);
 	return ret;

@@ -319,10 +319,11 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt, from the write of PFIFO_PREEMPT on
  * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
- * of hw/; and with preempt_lock held during the preempt and once after it
+ * of hw/; and with preempt_lock held during the preempt, from 20 us after its begin on
  * @arg: argument of @look
  *
- * By @look the caller sees for which channels the engines work until the preempt has ended.
+ * By @look the caller sees for which channels the engines work until the preempt has ended. The
+ * caller itself looks before and after the call.
  * The caller must hold none of the card's locks (struct kvgpu_hw_lock), and @look must take none.
  *
  * Return: as kvgpu_hw_preempt().
