@@ -35,6 +35,17 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	harness_policy(p);
 }
 
+void world_end_without_card(void)
+{
+	harness_module_exit();
+	work_end();
+	chip_end();
+	device_end();
+	eventfd_end();
+	iommu_end();
+	harness_end();
+}
+
 void world_end(void)
 {
 	struct policy quiet = { };
@@ -52,13 +63,7 @@ void world_end(void)
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watch(false);
 	card_remove(&world.pdev);
-	harness_module_exit();
-	work_end();
-	chip_end();
-	device_end();
-	eventfd_end();
-	iommu_end();
-	harness_end();
+	world_end_without_card();
 }
 
 void world_check(const char *when)

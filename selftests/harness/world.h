@@ -39,6 +39,7 @@ extern u64 world_asked[NR_ASKED];
 
 void world_begin(const struct policy *p, const struct chip_manners *m);
 void world_end(void);			/* closes and removes vGPUs that are left */
+void world_end_without_card(void);	/* for a card that was taken from the module before */
 /*
  * Fail if an oracle finds anything wrong. The calling thread must not be in a call of the module.
  */

@@ -97,6 +97,18 @@ static void bind(u32 c)
 		PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, (INSTS + c * 0x1000ull) >> 12));
 }
 
+/* Bind channels 1 to @nr, each with a space of its own, whose directory is empty. */
+static void bind_spaces(u32 nr)
+{
+	u32 c;
+
+	for (c = 1; c <= nr; c++) {
+		directory(c, 0);
+		inst(c, c);
+		bind(c);
+	}
+}
+
 static void begin(void)
 {
 	world_begin(&quiet, &calm);
@@ -150,11 +162,7 @@ static void tables_without_room(void **state)
 	u32 c;
 
 	begin();
-	for (c = 1; c <= SPACES; c++) {
-		directory(c, 0);
-		inst(c, c);
-		bind(c);
-	}
+	bind_spaces(SPACES);
 	for (c = 1; c <= SPACES; c++)
 		directory(c, ENTRIES);
 	invalidate();
@@ -177,11 +185,7 @@ static void room_that_comes_back(void **state)
 	u32 i, c;
 
 	begin();
-	for (c = 1; c <= 2; c++) {
-		directory(c, 0);
-		inst(c, c);
-		bind(c);
-	}
+	bind_spaces(2);
 	directory(1, ENTRIES);
 	invalidate();
 	directory(2, 20);
@@ -202,11 +206,7 @@ static void begin_with_holes(void)
 	u32 c;
 
 	begin();
-	for (c = 1; c <= SPACES; c++) {
-		directory(c, 0);
-		inst(c, c);
-		bind(c);
-	}
+	bind_spaces(SPACES);
 	for (c = 1; c <= HOLES; c++)
 		g_write(g, PCCSR_INST(4 * c), 0);
 }
@@ -281,9 +281,7 @@ static void big_pages_of_nothing(void **state)
 	u64 written;
 
 	begin();
-	directory(1, 0);
-	inst(1, 1);
-	bind(1);
+	bind_spaces(1);
 	big_pages(1);
 	invalidate();
 	written = g->v->m->shadow.stats.entries_written;
