@@ -775,9 +775,6 @@ void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
 void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
-/* gpu->lock is held in vmach_slice_add() and vmach_slice_remove() */
-void vmach_slice_add(struct kvgpu_machine *m);
-void vmach_slice_remove(struct kvgpu_machine *m);
 
 /*
  * look.c: finds out which vGPUs have work and which are at work, and charges vGPUs for the time

@@ -217,6 +217,42 @@ static void guest_machine_free(struct kvgpu_vgpu *v)
 	v->m = NULL;
 }
 
+/* Tells the policy of @m. gpu->lock is held. */
+static void slice_add(struct kvgpu_machine *m)
+{
+	struct kvgpu_vgpu *v = m->v;
+	struct machine_slicer *s = &v->gpu->chip->slicer;
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+
+	kvgpu_hw_lock_assert_held(&v->gpu->lock);
+	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
+	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
+	m->slice.ent.fixed_ppm =
+		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
+	spin_lock(&s->lock);
+	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&s->lock);
+	vmach_slicer_kick(v->gpu);
+}
+
+/* Takes @m, off chip->live, from the policy, and its list from the chip. gpu->lock is held. */
+static void slice_remove(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct machine_slicer *s = &gpu->chip->slicer;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	spin_lock(&s->lock);
+	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&s->lock);
+	if (s->owner == m)
+		s->owner = NULL;
+	s->stale = true;
+	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
+		vmach_gpu_wedge(gpu, "a runlist was not taken");
+	vmach_slicer_kick(gpu);
+}
+
 /* Puts @m on chip->live, where interrupts and the slicer find it. */
 static void live_list_add(struct kvgpu_machine *m)
 {
@@ -226,7 +262,7 @@ static void live_list_add(struct kvgpu_machine *m)
 	kvgpu_hw_lock(&gpu->chip->event_lock);
 	list_add_tail(&m->node, &gpu->chip->live);
 	kvgpu_hw_unlock(&gpu->chip->event_lock);
-	vmach_slice_add(m);
+	slice_add(m);
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
@@ -238,7 +274,7 @@ static void live_list_remove(struct kvgpu_machine *m)
 	kvgpu_hw_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
 	kvgpu_hw_unlock(&gpu->chip->event_lock);
-	vmach_slice_remove(m);
+	slice_remove(m);
 	kvgpu_hw_unlock(&gpu->lock);
 }
 

@@ -23,8 +23,7 @@
  * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
  *
  * The slicer's thread runs most of this file. It takes gpu->lock, and inside it chip->event_lock,
- * slicer->books and slicer->lock. vmach_slice_add(), vmach_slice_remove() and vmach_watchdog_set()
- * run in other threads.
+ * slicer->books and slicer->lock. vmach_watchdog_set() runs in other threads.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -656,7 +655,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	return c.until;
 }
 
-/* ------------------------ the slicer's thread: main loop, start and stop; add and remove a vGPU */
+/* -------------------------------------------- the slicer's thread: main loop, start and stop */
 
 /* Sleeps until time @until (ktime, ns). Kicks do not end the sleep. */
 static void slicer_rest(u64 until)
@@ -753,39 +752,4 @@ void vmach_slicer_stop(struct kvgpu_gpu *gpu)
 	/* clear .thread first, because an interrupt may still call vmach_slicer_kick() */
 	WRITE_ONCE(gpu->chip->slicer.thread, NULL);
 	kthread_stop(t);
-}
-
-void vmach_slice_add(struct kvgpu_machine *m)
-{
-	struct kvgpu_vgpu *v = m->v;
-	struct machine_slicer *s = &v->gpu->chip->slicer;
-	const struct kvgpu_hw *hw = &v->gpu->hw;
-
-	kvgpu_hw_lock_assert_held(&v->gpu->lock);
-	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
-	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
-	m->slice.ent.fixed_ppm =
-		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
-	spin_lock(&s->lock);
-	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
-	spin_unlock(&s->lock);
-	vmach_slicer_kick(v->gpu);
-}
-
-/* Takes @m from the policy, and @m's list from the chip. Call it when @m is off chip->live. */
-void vmach_slice_remove(struct kvgpu_machine *m)
-{
-	struct kvgpu_gpu *gpu = m->v->gpu;
-	struct machine_slicer *s = &gpu->chip->slicer;
-
-	kvgpu_hw_lock_assert_held(&gpu->lock);
-	spin_lock(&s->lock);
-	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
-	spin_unlock(&s->lock);
-	if (s->owner == m)
-		s->owner = NULL;
-	s->stale = true;
-	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
-		vmach_gpu_wedge(gpu, "a runlist was not taken");
-	vmach_slicer_kick(gpu);
 }

@@ -13,8 +13,6 @@
 #define vmach_watchdog_set	copy_watchdog_set
 #define vmach_slicer_start	copy_slicer_start
 #define vmach_slicer_stop	copy_slicer_stop
-#define vmach_slice_add		copy_slice_add
-#define vmach_slice_remove	copy_slice_remove
 #include "mdev/machine/slice.c"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
