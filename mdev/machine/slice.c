@@ -104,11 +104,22 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 				 FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
 }
 
+/* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
+static void engines_read(struct kvgpu_gpu *gpu, u32 *engine)
+{
+	u8 runl = vmach_gr_runl_get(gpu), e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		engine[e] = gpu->hw.topo.engine[e].runl == runl ?
+				    kvgpu_hw_engine_status(&gpu->hw, e) :
+				    0;
+}
+
 /*
  * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
- * not shown. Writes them to @out, and returns their number.
+ * not shown. Writes them to @out, and returns their number. @engine: as in engines_read().
  */
-static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
+static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out, u32 *engine)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 p, e, runl = vmach_gr_runl_get(gpu);
@@ -121,9 +132,9 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 	 * ask engines, too: GR keeps the context of a channel while GR is idle, and a PBDMA may
 	 * have the next channel already while an engine still has the old one
 	 */
+	engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (gpu->hw.topo.engine[e].runl == runl)
-			add_status(chip, kvgpu_hw_engine_status(&gpu->hw, e), out, &nr);
+		add_status(chip, engine[e], out, &nr);
 	return nr;
 }
 
@@ -207,9 +218,10 @@ static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine 
 
 static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 {
+	u32 engine[KVGPU_MAX_ENGINE], nr, i;
 	struct loaded now[MAX_LOADED];
-	u32 nr = find_loaded(chip, now), i;
 
+	nr = find_loaded(chip, now, engine);
 	for (i = 0; i < nr; i++)
 		if (now[i].id == l->id && now[i].tsg == l->tsg)
 			return true;
@@ -277,21 +289,18 @@ static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loade
 }
 
 /*
- * Makes one reading: notes in @w for which channels and groups the engines of GR's runlist work
- * now. Takes no lock. By the time that the notes are used, a channel that they name may be unbound.
+ * Notes one reading in @w: for which channels and groups the engines work, by their status @engine
+ * (engines_read()). By the time that the notes are used, a channel that they name may be unbound.
  */
-static void see_engines(void *arg)
+static void seen_note(struct seen *w, const u32 *engine)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
-	struct seen *w = arg;
-	u8 runl = vmach_gr_runl_get(w->gpu), e;
 	u32 st, i;
+	u8 e;
 
 	w->looks++;
 	for (e = 0; e < w->gpu->hw.topo.nr_engines; e++) {
-		st = w->gpu->hw.topo.engine[e].runl == runl ?
-			     kvgpu_hw_engine_status(&w->gpu->hw, e) :
-			     0;
+		st = engine[e];
 		if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 			continue;
 		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
@@ -307,6 +316,16 @@ static void see_engines(void *arg)
 		}
 		w->at[i].looks++;
 	}
+}
+
+/* Makes one reading, and notes it in struct seen *@arg. Takes no lock. */
+static void see_engines(void *arg)
+{
+	u32 engine[KVGPU_MAX_ENGINE];
+	struct seen *w = arg;
+
+	engines_read(w->gpu, engine);
+	seen_note(w, engine);
 }
 
 /* Tells whether @st names a channel of the host. */
@@ -463,9 +482,11 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 /*
  * Drives the @nr channels and groups in @l off the chip. The caller holds no lock. A channel that
  * does not leave is recovered after about the watchdog's time. Charges the time of the switch from
- * @began on (note_leaver()).
+ * @began on (note_leaver()). @engine: the engines' status that find_loaded() has read, which is the
+ * first reading.
  */
-static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
+static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, const u32 *engine,
+			 u64 began)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -479,7 +500,10 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 		if (i)
 			kvgpu_hw_unlock(&chip->gpu->lock);
 		seen_begin(&seen, chip->gpu, l, nr);
-		see_engines(&seen);
+		if (i)
+			see_engines(&seen);
+		else
+			seen_note(&seen, engine);
 		now = chan_drive_off(chip, &l[i], &seen);
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, see_engines, &seen);
@@ -604,10 +628,10 @@ static void serve_flushes(struct kvgpu_chip *chip)
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
 	struct machine_slicer *s = &chip->slicer;
+	u32 engine[KVGPU_MAX_ENGINE], nr = 0;
 	struct loaded loaded[MAX_LOADED];
 	struct kvgpu_sched_choice c;
 	struct kvgpu_machine *m;
-	u32 nr = 0;
 	u64 now;
 	bool left;
 
@@ -630,12 +654,12 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
 	left = lists_show(chip, c.open, c.open ? NULL : m);
 	if (left)
-		nr = find_loaded(chip, loaded);
+		nr = find_loaded(chip, loaded, engine);
 	next_sample(s, now, sample_mean(chip, now));
 	s->used = ktime_get_ns() - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
-		loaded_leave(chip, loaded, nr, now);
+		loaded_leave(chip, loaded, nr, engine, now);
 		now = ktime_get_ns();
 		/*
 		 * If the time of the next sample has passed meanwhile, draw a new time:
