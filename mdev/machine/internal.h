@@ -109,8 +109,12 @@ struct machine_slicer {
 	struct kvgpu_machine *owner;
 	/* lists_show() must write the chip's list: a vGPU was removed, or .suspended changed */
 	bool stale;
-	/* ns that the latest look and its flushes took: the more, the longer the thread rests */
-	u64 used;
+	/*
+	 * .used: ns that the latest look and its flushes took: the more, the longer the thread
+	 * rests. .rests_from: time at which that rest began, the end of the look, later by the ns
+	 * that the flushes took.
+	 */
+	u64 used, rests_from;
 	/*
 	 * .looked: time up to which vGPUs are charged. .worked: time at which work was last found.
 	 */

@@ -616,7 +616,9 @@ static void serve_flushes(struct kvgpu_chip *chip)
 	began = ktime_get_ns();
 	list_for_each_entry(m, &chip->live, node)
 		vmach_flush_page_serve(m->v);
-	chip->slicer.used += ktime_get_ns() - began;
+	began = ktime_get_ns() - began;
+	chip->slicer.used += began;
+	chip->slicer.rests_from += began;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
@@ -637,11 +639,12 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 
 	*sample = false;
 	kvgpu_hw_lock(&chip->gpu->lock);
+	now = ktime_get_ns();
+	s->rests_from = now;
 	if (vmach_gpu_wedged(chip->gpu)) {
 		kvgpu_hw_unlock(&chip->gpu->lock);
 		return ~0ull;
 	}
-	now = ktime_get_ns();
 	if (!s->planned)
 		/* there was no vGPU: charge no vGPU for the time until now */
 		s->looked = now;
@@ -656,7 +659,8 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	if (left)
 		nr = find_loaded(chip, loaded, engine);
 	next_sample(s, now, sample_mean(chip, now));
-	s->used = ktime_get_ns() - now;
+	s->rests_from = ktime_get_ns();
+	s->used = s->rests_from - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
 		loaded_leave(chip, loaded, nr, engine, now);
@@ -695,7 +699,8 @@ static void slicer_rest(u64 until)
 /*
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it rests.
  * It rests for longer if the look and its flushes took longer (kvgpu_sched_rest()). Without rests,
- * guests could keep the thread busy, because they can cause any number of kicks.
+ * guests could keep the thread busy, because they can cause any number of kicks. A switch counts as
+ * rest: the thread holds gpu->lock only at its end, and sleeps between its reads of the registers.
  */
 static int slicer_main(void *arg)
 {
@@ -710,7 +715,7 @@ static int slicer_main(void *arg)
 		next = slicer_turn(chip, &sample);
 		if (sample)
 			serve_flushes(chip);
-		rested = ktime_get_ns() + kvgpu_sched_rest(s->used, get_random_u64());
+		rested = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64());
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
 			at = ns_to_ktime(max(next, rested));
