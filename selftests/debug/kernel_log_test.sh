@@ -20,6 +20,8 @@ result() { printf '%s\n' "status $1: $2 (${3-})"; }
 dmesg() { printf '%s\n' "${log[@]}"; }
 
 allocation=("kvgpu-vfio: page allocation failure: order:0" "Call Trace:" " dump_stack_lvl" " warn_alloc")
+released=("WARNING: CPU: 1 PID: 2 at drivers/vfio/group.c:538 vfio_group_release+0xc8/0xf0" "Call Trace:" " put_device+0xe/0x20")
+core=("${released[@]}" " vfio_create_group+0x395/0x560" "---[ end trace 0000000000000000 ]---")
 trouble=("BUG: KASAN: slab-use-after-free in vgpu_open" "Call Trace:" " kasan_report")
 
 log=("a line" "another line")
@@ -43,5 +45,23 @@ said=$(quiet_kernel plain)
 check $? "where they do, another complaint is found"
 [[ $said = "# kernel: BUG: KASAN"* && $said = *"# kernel:  kasan_report"* ]]
 check $? "and shown, not the allocation's stack"
+
+log=("${core[@]}" "a line" "${core[@]}")
+said=$(quiet_kernel plain)
+[[ $said = "status 0: "* ]]
+check $? "VFIO's own report about a group that was not made is none of kvgpu's"
+log=("${released[@]}" " vfio_group_fops_release+0x1/0x2" "---[ end trace 0000000000000000 ]---" "${core[@]}")
+said=$(quiet_kernel plain)
+[[ $said = *"status 1: "* && $said = *"vfio_group_fops_release"* ]]
+check $? "the same report from elsewhere is a complaint"
+log=("${core[@]}" "${trouble[@]}" "${released[@]}")
+said=$(quiet_kernel plain)
+[[ $said = *"status 1: "*KASAN*vfio_group_release* ]]
+check $? "what comes after it is found, also a report that has no end"
+failed_on_purpose=''
+log=("${core[@]}")
+said=$(quiet_kernel plain)
+[[ $said = *"status 1: "* ]]
+check $? "where no allocation fails on purpose, it is a complaint"
 printf '1..%d\n' $results
 [ $failures -eq 0 ]

@@ -34,7 +34,13 @@ enum {
 	LENT_IOVA = 0x60000000,
 	LENT_LEN = 1 << 20,
 	LENT_PAGES = 32,
-	RUN_MS = 20000
+	RUN_MS = 20000,
+	/*
+	 * kvgpu pins nothing of a vGPU for 5 s after VFIO has refused ten pins for want of memory
+	 * (mdev/machine/pin.c). A call may try twice.
+	 */
+	REFUSALS = 4,
+	REFUSED_S = 6
 };
 enum { SRC_VA = BARE_VA_FREE, LENT_VA = BARE_VA_FREE + 0x200000 };
 
@@ -50,6 +56,7 @@ struct nth {
 	int eventfd[3];
 	void *map;
 	unsigned int round;
+	bool pins;			/* a call may pin pages */
 };
 
 static int nth_fd;
@@ -130,7 +137,11 @@ static void each(struct nth *x, const char *name, int (*call)(struct nth *x),
 		refused += ret < 0;
 		if (ret >= 0 && undo)
 			undo(x);
+		if (x->pins && !(n % REFUSALS))
+			sleep(REFUSED_S);
 	}
+	if (x->pins && n > 1)
+		sleep(REFUSED_S);
 	if (!hit && ret < 0)
 		tap_diag("%s: fails with memory at hand, after %u were: %s", name, n - 1, strerror(err));
 	else
@@ -476,6 +487,7 @@ static void opening(struct nth *x)
 
 static void running(struct nth *x)
 {
+	x->pins = true;
 	attach(x);
 	CHECK(copies(x));
 	disable_channel(x);
@@ -502,6 +514,7 @@ static void closing(struct nth *x)
 	gpu_detach(&x->d, &x->g);
 	CHECK(counter(&x->d, "pinned_pages") == 0);
 	each(x, "close", close_device, open_and_attach);
+	x->pins = false;
 	close(x->d.group);
 	close(x->d.container);
 }
