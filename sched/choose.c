@@ -309,3 +309,10 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 	v = sched_survey_take(s);
 	return until_not_too_soon(s, turn_until(s, &v));
 }
+
+u64 kvgpu_sched_turn_end(const struct kvgpu_sched *s)
+{
+	if (!s->current_ent || !s->started || !vsched_others_can_run(s))
+		return KVGPU_SCHED_NEVER;
+	return s->slice_end;
+}

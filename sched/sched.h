@@ -268,6 +268,12 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
  * Return: the new ->until. It may be before s->slice_end.
  */
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now);
+/*
+ * Returns the time, ns, at which the turn under way ends, though it may be over before;
+ * KVGPU_SCHED_NEVER: no turn has started, or no other vGPU can run. A turn that lasts longer is
+ * taken off another vGPU's time.
+ */
+u64 kvgpu_sched_turn_end(const struct kvgpu_sched *s);
 /**
  * kvgpu_sched_entitlement() - part of the GPU's time that a vGPU is entitled to
  * @s: the policy

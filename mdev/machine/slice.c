@@ -697,6 +697,20 @@ static void slicer_rest(u64 until)
 }
 
 /*
+ * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too, but the
+ * thread rests for as long as it looked: how often turns end is up to the policy, not to guests.
+ */
+static u64 rest_end(struct machine_slicer *s)
+{
+	u64 end = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64()), turn;
+
+	spin_lock(&s->lock);
+	turn = kvgpu_sched_turn_end(&s->sched);
+	spin_unlock(&s->lock);
+	return min(end, max(turn, s->rests_from + s->used));
+}
+
+/*
  * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it rests.
  * It rests for longer if the look and its flushes took longer (kvgpu_sched_rest()). Without rests,
  * guests could keep the thread busy, because they can cause any number of kicks. A switch counts as
@@ -715,7 +729,7 @@ static int slicer_main(void *arg)
 		next = slicer_turn(chip, &sample);
 		if (sample)
 			serve_flushes(chip);
-		rested = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64());
+		rested = rest_end(s);
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
 			at = ns_to_ktime(max(next, rested));

@@ -118,6 +118,7 @@ static void two_take_turns(void **state)
 
 	wake(b, 0);
 	wake(b, 1);
+	assert_int_equal(kvgpu_sched_turn_end(&b->s), NEVER);
 	for (i = 0; i < 100; i++) {
 		a = choose(b);
 		assert_non_null(a);
@@ -125,7 +126,9 @@ static void two_take_turns(void **state)
 		assert_ptr_not_equal(a, last);
 		/* the switch takes 200 us, which are not part of the turn */
 		b->now += 200 * US;
+		assert_int_equal(kvgpu_sched_turn_end(&b->s), NEVER);
 		assert_true(kvgpu_sched_started(&b->s, b->now) > b->now);
+		assert_int_equal(kvgpu_sched_turn_end(&b->s), b->s.slice_end);
 		assert_int_equal(b->s.slice_end, b->now + KVGPU_SCHED_SLICE_DEFAULT);
 		run(b, a, 3 * MS);
 		assert_ptr_equal(choose(b), a);
@@ -134,6 +137,12 @@ static void two_take_turns(void **state)
 	}
 	assert_int_equal(b->e[0].slices, 50);
 	assert_int_equal(b->e[1].slices, 50);
+
+	/* nobody else waits for the end of this turn */
+	a = choose(b);
+	kvgpu_sched_started(&b->s, b->now);
+	sleep_now(b, a == &b->e[0]);
+	assert_int_equal(kvgpu_sched_turn_end(&b->s), NEVER);
 	free(b);
 }
 
