@@ -16,8 +16,8 @@ kernel=${KVGPU_BENCH_KERNEL:-base} layout=${KVGPU_BENCH_LAYOUT:-card} rate=${KVG
 cpus=${KVGPU_BENCH_CPUS:-$(($(nproc) > 2 ? 2 : 1))} looks=${LOOKS:-12}
 report=build/bench/shares.json clocks=build/bench/shares.clocks gaps=build/bench/shares.gaps
 cell_name="$kernel $layout"
-watcher=''
-trap 'watch_end; bed_down' EXIT
+watcher='' awake=()
+trap 'watch_end; sleep_again; bed_down' EXIT
 trap 'exit 130' INT TERM
 
 give_up() { echo "bench-shares: $*" >&2; exit 1; }
@@ -29,6 +29,19 @@ watch_end()
 	wait "$watcher"
 	watcher=''
 }
+
+# keep_awake: a loop of the lowest priority on each CPU. In a virtual machine a CPU without work is given back to the host, which takes long
+# to give it again, and the paced GPU goes on meanwhile.
+keep_awake()
+{
+	local cpu
+	for ((cpu = 0; cpu < $(nproc); cpu++)); do
+		chrt -i 0 taskset -c "$cpu" sh -c 'while :; do :; done' &
+		awake+=($!)
+	done
+}
+
+sleep_again() { [ ${#awake[@]} -eq 0 ] || kill "${awake[@]}"; awake=(); }
 
 read_clocks() { selftests/bench/disturbed.py clock "$clocks" timeout 60 $TB run -- /share/kvgpu-tenants clock; }
 
@@ -61,6 +74,7 @@ mkdir -p "$(dirname "$report")"
 [ -x "${AWAY-}" ] && [ -x "${GAPS-}" ] || give_up "AWAY and GAPS are not the programs away and gaps; make bench-shares sets them"
 [[ $looks =~ ^[1-9][0-9]{0,2}$ ]] || give_up "LOOKS is no number of looks"
 rm -f "$clocks" "$gaps"
+keep_awake
 nice -n -20 "$AWAY" || give_up "it is not known how quiet this machine is"
 build_programs tenants >&2 || give_up "kvgpu-tenants does not build"
 $TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --append iomem=relaxed --model-args "--layout $layout --ce-rate $rate" </dev/null ||
