@@ -30,12 +30,11 @@
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
+#include "mdev/machine/seen.h"
 #include "mdev/trace.h"
 
 /* a vGPU that needs more ns to leave the chip counts as at work */
 #define LATE_NS			(5 * NSEC_PER_MSEC)
-/* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
-#define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 /* default of slicer.watchdog_ms: ms that a channel may take to leave the chip */
 #define WATCHDOG_MS	2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
@@ -48,40 +47,10 @@
  */
 #define IDS_COUNT_NS	(10 * NSEC_PER_SEC)
 
-/* most entries of struct seen for channels and groups that do not have to leave */
-#define SEEN_MAX	8
-
-/* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
-struct loaded {
-	u32 vgpu;
-	u16 id;
-	bool tsg;
-};
-
-/*
- * Readings of the engines' status, made while a channel or group was driven off the chip. The work
- * that they see is charged, because the slicer makes no look meanwhile.
- */
-struct seen {
-	struct kvgpu_gpu *gpu;
-	/*
-	 * Entries for the channels and groups that have to leave in this switch, then for up to
-	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
-	 * group. .vgpu: id of its vGPU, 0 for none; of further entries set by seen_name(). .looks:
-	 * how often an engine was seen to work for it; a reading that finds two engines at work for
-	 * it adds 2.
-	 */
-	struct { u32 status, vgpu, looks; } at[MAX_LOADED + SEEN_MAX];
-	u32 leaving;		/* number of entries for what has to leave; they are the first */
-	/* .nr: entries in .at. .looks: number of readings */
-	u32 nr, looks;
-	/* how often an engine worked for a channel or group without an entry in .at */
-	u32 lost;
-};
-
 /* --------------------------- a switch: find the channels that have to leave, write the new list */
 
-static void add_foreign_chan(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
+static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr,
+			     bool tsg, u16 id)
 {
 	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
 	u32 i;
@@ -91,10 +60,10 @@ static void add_foreign_chan(struct kvgpu_chip *chip, struct loaded *out, u32 *n
 	for (i = 0; i < *nr; i++)
 		if (out[i].id == id && out[i].tsg == tsg)
 			return;
-	out[(*nr)++] = (struct loaded){ .vgpu = c->vgpu->id, .id = id, .tsg = tsg };
+	out[(*nr)++] = (struct machine_loaded){ .vgpu = c->vgpu->id, .id = id, .tsg = tsg };
 }
 
-static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 *nr)
+static void add_status(struct kvgpu_chip *chip, u32 st, struct machine_loaded *out, u32 *nr)
 {
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW)))
 		return;
@@ -104,22 +73,11 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 				 FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
 }
 
-/* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
-static void engines_read(struct kvgpu_gpu *gpu, u32 *engine)
-{
-	u8 runl = vmach_gr_runl_get(gpu), e;
-
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		engine[e] = gpu->hw.topo.engine[e].runl == runl ?
-				    kvgpu_hw_engine_status(&gpu->hw, e) :
-				    0;
-}
-
 /*
  * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
- * not shown. Writes them to @out, and returns their number. @engine: as in engines_read().
+ * not shown. Writes them to @out, and returns their number. @engine: as in vmach_engines_read().
  */
-static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out, u32 *engine)
+static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *engine)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 p, e, runl = vmach_gr_runl_get(gpu);
@@ -132,7 +90,7 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out, u32 *engine)
 	 * ask engines, too: GR keeps the context of a channel while GR is idle, and a PBDMA may
 	 * have the next channel already while an engine still has the old one
 	 */
-	engines_read(gpu, engine);
+	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		add_status(chip, engine[e], out, &nr);
 	return nr;
@@ -216,10 +174,10 @@ static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine 
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
 
-static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
+static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	u32 engine[KVGPU_MAX_ENGINE], nr, i;
-	struct loaded now[MAX_LOADED];
+	struct machine_loaded now[MAX_LOADED];
 
 	nr = find_loaded(chip, now, engine);
 	for (i = 0; i < nr; i++)
@@ -232,7 +190,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. Takes
  * gpu->lock.
  */
-static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
+static void chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u64 strikes, began, waited;
@@ -273,108 +231,12 @@ static void chan_recover(struct kvgpu_chip *chip, const struct loaded *l)
 }
 
 /*
- * Starts @w with no readings, and with entries for the @nr channels and groups in @l, which have to
- * leave.
- */
-static void seen_begin(struct seen *w, struct kvgpu_gpu *gpu, const struct loaded *l, u32 nr)
-{
-	u32 i;
-
-	*w = (struct seen){ .gpu = gpu, .leaving = nr, .nr = nr };
-	for (i = 0; i < nr; i++) {
-		w->at[i].vgpu = l[i].vgpu;
-		w->at[i].status = PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, l[i].id) |
-				  (l[i].tsg ? PFIFO_STATUS_TSG : 0);
-	}
-}
-
-/*
- * Notes one reading in @w: for which channels and groups the engines work, by their status @engine
- * (engines_read()). By the time that the notes are used, a channel that they name may be unbound.
- */
-static void seen_note(struct seen *w, const u32 *engine)
-{
-	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
-	u32 st, i;
-	u8 e;
-
-	w->looks++;
-	for (e = 0; e < w->gpu->hw.topo.nr_engines; e++) {
-		st = engine[e];
-		if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
-			continue;
-		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
-			;
-		if (i == w->leaving + SEEN_MAX) {
-			w->lost++;
-			continue;
-		}
-		if (i == w->nr) {
-			w->at[i].status = st;
-			w->at[i].looks = 0;
-			w->nr++;
-		}
-		w->at[i].looks++;
-	}
-}
-
-/* Makes one reading, and notes it in struct seen *@arg. Takes no lock. */
-static void see_engines(void *arg)
-{
-	u32 engine[KVGPU_MAX_ENGINE];
-	struct seen *w = arg;
-
-	engines_read(w->gpu, engine);
-	seen_note(w, engine);
-}
-
-/* Tells whether @st names a channel of the host. */
-static bool names_host(u32 st)
-{
-	return !(st & PFIFO_STATUS_TSG) && FIELD_GET(PFIFO_STATUS_ID, st) < KVGPU_GROUP;
-}
-
-/*
- * Sets .vgpu of the entries in @w for channels and groups that do not have to leave. Such a channel
- * is the owner's, because those that have to leave have entries from the start. So a channel that
- * was unbound since the reading counts for the owner. While the chip is open, it counts for no
- * vGPU. gpu->lock is held.
- */
-static void seen_name(struct kvgpu_chip *chip, struct seen *w)
-{
-	const struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
-	u32 i;
-
-	for (i = w->leaving; i < w->nr; i++) {
-		m = vmach_status_owner(chip, w->at[i].status);
-		if (!m && !s->open && !names_host(w->at[i].status))
-			m = s->owner;
-		w->at[i].vgpu = m ? m->v->id : 0;
-	}
-}
-
-/*
- * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
- * for channels that did not fit into @w counts as seen_name() says. Call seen_name() before.
- */
-static u32 count_looks(const struct seen *w, const struct kvgpu_machine *m)
-{
-	const struct machine_slicer *s = &w->gpu->chip->slicer;
-	u32 i, looks = !s->open && s->owner == m ? w->lost : 0;
-
-	for (i = 0; i < w->nr; i++)
-		if (w->at[i].vgpu == m->v->id)
-			looks += w->at[i].looks;
-	return min(looks, w->looks);
-}
-
-/*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
  * recovery of @l began, or at which the card failed. Notes in @w for which channels engines worked
  * meanwhile. gpu->lock is not held.
  */
-static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
+static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
+			  struct machine_seen *w)
 {
 	struct machine_slicer *s = &chip->slicer;
 	enum kvgpu_hang_step step;
@@ -382,8 +244,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct loaded *l, struc
 	u64 next, at;
 
 	kvgpu_sched_hang_begin(&h, ktime_get_ns());
-	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, see_engines,
-					w) == -ETIMEDOUT &&
+	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS,
+					vmach_engines_see, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
 		step = kvgpu_sched_hang_next(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
 					     ktime_get_ns(), &next);
@@ -430,15 +292,15 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
  * owner of the chip. Charges each such vGPU for a part of the time: the part of the readings in @w
  * that saw an engine work for it.
  */
-static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
-			     u64 began, u64 now)
+static void charge_seen_work(struct kvgpu_chip *chip, const struct machine_loaded *l,
+			     const struct machine_seen *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m;
 	u32 looks;
 	u64 ns;
 
 	list_for_each_entry(m, &chip->live, node) {
-		looks = m->v->id == l->vgpu ? 0 : count_looks(w, m);
+		looks = m->v->id == l->vgpu ? 0 : vmach_seen_count(w, m);
 		if (!looks)
 			continue;
 		ns = div_u64((now - began) * looks, w->looks);
@@ -451,8 +313,8 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct loaded *l, co
  * driven off the chip. Charges other vGPUs for the time from @began up to this call. Counts and
  * traces the preempt.
  */
-static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
-			u64 began, u64 now)
+static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
+			const struct machine_seen *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
 	bool sampled;
@@ -463,7 +325,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
 		/* @m took long to leave: take it as at work */
 		m->slice.busy |= now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
-		m->slice.busy |= count_looks(w, m) > 0;
+		m->slice.busy |= vmach_seen_count(w, m) > 0;
 		charge_leaver(m, began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
@@ -485,12 +347,12 @@ static void note_leaver(struct kvgpu_chip *chip, const struct loaded *l, const s
  * @began on (note_leaver()). @engine: the engines' status that find_loaded() has read, which is the
  * first reading.
  */
-static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, const u32 *engine,
-			 u64 began)
+static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 nr,
+			 const u32 *engine, u64 began)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	struct seen seen;
+	struct machine_seen seen;
 	u64 now;
 	u32 i;
 
@@ -499,16 +361,16 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr
 	for (i = 0; i < nr; i++) {
 		if (i)
 			kvgpu_hw_unlock(&chip->gpu->lock);
-		seen_begin(&seen, chip->gpu, l, nr);
+		vmach_seen_begin(&seen, chip->gpu, l, nr);
 		if (i)
-			see_engines(&seen);
+			vmach_engines_see(&seen);
 		else
-			seen_note(&seen, engine);
+			vmach_seen_note(&seen, engine);
 		now = chan_drive_off(chip, &l[i], &seen);
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
-		kvgpu_hw_lock_watched(&chip->gpu->lock, see_engines, &seen);
-		see_engines(&seen);
-		seen_name(chip, &seen);
+		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
+		vmach_engines_see(&seen);
+		vmach_seen_name(chip, &seen);
 		note_leaver(chip, &l[i], &seen, began, now);
 		began = ktime_get_ns();
 	}
@@ -631,7 +493,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
 	struct machine_slicer *s = &chip->slicer;
 	u32 engine[KVGPU_MAX_ENGINE], nr = 0;
-	struct loaded loaded[MAX_LOADED];
+	struct machine_loaded loaded[MAX_LOADED];
 	struct kvgpu_sched_choice c;
 	struct kvgpu_machine *m;
 	u64 now;

@@ -63,7 +63,7 @@ static void who_has_to_leave(void **state)
 	s->open = false;
 	s->owner = world.vgpu[1].v->m;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct loaded out[MAX_LOADED];
+		struct machine_loaded out[MAX_LOADED];
 
 		nr = 0;
 		add_status(world.gpu->chip, cases[i].status, out, &nr);
@@ -87,7 +87,7 @@ static void who_has_to_leave(void **state)
 static void the_id_is_anothers_by_now(void **state)
 {
 	struct kvgpu_chan *c;
-	struct loaded l;
+	struct machine_loaded l;
 
 	setup_begin(&quiet, &calm, 2);
 	c = vmach_chan_find(world.vgpu[1].v, (gchid_t){ 1 });
@@ -95,7 +95,7 @@ static void the_id_is_anothers_by_now(void **state)
 	g_preempt(&world.vgpu[0], false, 1);
 	while (!chip_loaded(c->hchid.v))
 		harness_sleep(NSEC_PER_MSEC);
-	l = (struct loaded){ .vgpu = world.vgpu[0].v->id, .id = c->hchid.v };
+	l = (struct machine_loaded){ .vgpu = world.vgpu[0].v->id, .id = c->hchid.v };
 	chan_recover(world.gpu->chip, &l);
 	if (c->dead || world.vgpu[1].v->m->slice.strikes.total)
 		harness_fail("S5: a channel is ended in the place of another vGPU's that had its id before");

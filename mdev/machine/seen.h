@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Readings of the engines' status while a channel or group (TSG) is driven off the chip (seen.c).
+ * The work that they see is charged, because the slicer makes no look meanwhile.
+ */
+#ifndef KVGPU_MACHINE_SEEN_H
+#define KVGPU_MACHINE_SEEN_H
+
+#include <linux/types.h>
+
+#include "kvgpu/types.h"
+
+struct kvgpu_chip;
+struct kvgpu_gpu;
+struct kvgpu_machine;
+
+/* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
+#define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
+/* most entries of struct machine_seen for channels and groups that do not have to leave */
+#define SEEN_MAX	8
+
+/* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
+struct machine_loaded {
+	u32 vgpu;
+	u16 id;
+	bool tsg;
+};
+
+/* The readings that were made so far. */
+struct machine_seen {
+	struct kvgpu_gpu *gpu;
+	/*
+	 * Entries for the channels and groups that have to leave in this switch, then for up to
+	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
+	 * group. .vgpu: id of its vGPU, 0 for none; of further entries set by vmach_seen_name().
+	 * .looks: how often an engine was seen to work for it; a reading that finds two engines at
+	 * work for it adds 2.
+	 */
+	struct { u32 status, vgpu, looks; } at[MAX_LOADED + SEEN_MAX];
+	u32 leaving;		/* number of entries for what has to leave; they are the first */
+	/* .nr: entries in .at. .looks: number of readings */
+	u32 nr, looks;
+	/* how often an engine worked for a channel or group without an entry in .at */
+	u32 lost;
+};
+
+/* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
+void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine);
+/*
+ * Starts @w with no readings, and with entries for the @nr channels and groups in @l, which have to
+ * leave.
+ */
+void vmach_seen_begin(struct machine_seen *w, struct kvgpu_gpu *gpu, const struct machine_loaded *l,
+		      u32 nr);
+/*
+ * Notes one reading in @w: for which channels and groups the engines work, by their status @engine
+ * (vmach_engines_read()). By the time that the notes are used, a channel that they name may be
+ * unbound.
+ */
+void vmach_seen_note(struct machine_seen *w, const u32 *engine);
+/* Makes one reading, and notes it in struct machine_seen *@arg. Takes no lock. */
+void vmach_engines_see(void *arg);
+/*
+ * Sets .vgpu of the entries in @w for channels and groups that do not have to leave. Such a channel
+ * is the owner's, because those that have to leave have entries from the start. So a channel that
+ * was unbound since the reading counts for the owner. While the chip is open, it counts for no
+ * vGPU. gpu->lock is held.
+ */
+void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w);
+/*
+ * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
+ * for channels that did not fit into @w counts as vmach_seen_name() says. Call that before.
+ */
+u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
+
+#endif
