@@ -324,7 +324,7 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  *
  * By @look the caller sees for which channels the engines work until the preempt has ended. The
  * caller itself looks before and after the call.
- * The caller must hold none of the card's locks (struct kvgpu_hw_lock), and @look must take none.
+ * @look must take none of the card's locks (struct kvgpu_hw_lock).
  *
  * Return: as kvgpu_hw_preempt().
  */

@@ -20,8 +20,8 @@
  * How long kvgpu_hw_lock_watched() calls its @look before it sleeps until it has the lock. This is
  * longer than the sum of two waits: a preempt that a guest asked for releases preempt_lock after
  * about 1 ms (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a priority after 1
- * to 2 ms. kvgpu_hw_preempt() may hold preempt_lock for longer (mdev/ drives ended and unbound
- * channels off the chip by it). Then @look sees nothing of the rest of the wait.
+ * to 2 ms. A preempt of an eviction may hold preempt_lock for longer (mdev/ drives ended and
+ * unbound channels off the chip by it). Then @look sees nothing of the rest of the wait.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*

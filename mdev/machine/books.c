@@ -10,6 +10,7 @@
  * gpu->lock is held, except in vmach_gpu_time_get(), which needs no lock.
  */
 #include "mdev/machine/internal.h"
+#include "mdev/machine/seen.h"
 
 /*
  * Length, ns, of the last part of a wait for the chip that vmach_wait_charge() leaves to the next
@@ -53,31 +54,66 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 	return ns;
 }
 
+void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
+{
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	vmach_seen_begin(w, gpu, NULL, 0);
+	vmach_engines_see(w);
+}
+
+/*
+ * Charges @m and other vGPUs for their parts of a wait of @ns, by the readings in @w. @works: @m is
+ * charged all of the time. Returns false if no vGPU is charged. slicer->books is held for writing.
+ */
+static bool charge_wait(struct kvgpu_machine *m, const struct machine_seen *w, bool works, u64 ns,
+			u64 now)
+{
+	struct kvgpu_machine *o;
+	bool any = works;
+	u64 part;
+
+	list_for_each_entry(o, &w->gpu->chip->live, node) {
+		part = o == m ? 0 : div_u64(ns * vmach_seen_count(w, o), w->looks);
+		if (!part)
+			continue;
+		o->slice.waited += part;
+		vmach_time_charge(o, part, now);
+		any = true;
+	}
+	if (works) {
+		m->slice.waited += ns;
+		vmach_time_charge(m, ns, now);
+	}
+	return any;
+}
+
 /*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
- * The thread held gpu->lock all the time: the slicer made no look. @works: @m was at work in that
- * time. @others: another vGPU was at work at @began. There are three cases:
- * - @works: @m is charged all of the time.
- * - Not @works, and another vGPU was at work at @began or is now: nothing is charged here. The next
- *   look charges this time.
- * - Not @works, and no other vGPU was seen at work: the last part of the time, UNSEEN_NS at most,
- *   is left to the next look, because other vGPUs may have worked in it unseen. No vGPU is charged
- *   for the time before that part.
+ * The thread held gpu->lock all the time: the slicer made no look. @w has the readings that were
+ * made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
+ * - If @works, or a reading saw an engine work for @m, @m is charged all of the time.
+ * - Another vGPU is charged a part of the time: the part of the readings that saw an engine work
+ *   for it.
+ * - If no vGPU is charged so, but a sample saw an engine at work in that time, the time is left to
+ *   the next look. This thread may not have run for a while, and then made no readings.
+ * - If no vGPU was seen at work at all, the last part of the time, UNSEEN_NS at most, is left to
+ *   the next look, because vGPUs may have worked in it unseen. No vGPU is charged for the time
+ *   before that part.
  */
-void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began)
+void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began)
 {
-	struct machine_slicer *s = &m->v->gpu->chip->slicer;
-	u64 now = ktime_get_ns(), ns = now - began;
+	struct machine_slicer *s = &w->gpu->chip->slicer;
+	u64 now, ns;
 
-	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	kvgpu_hw_lock_assert_held(&w->gpu->lock);
+	vmach_engines_see(w);
+	vmach_seen_name(w->gpu->chip, w);
+	works |= vmach_seen_count(w, m) > 0;
+	now = ktime_get_ns();
+	ns = now - began;
 	write_seqlock(&s->books);
-	m->slice.waited += works ? ns : 0;
-	if (works)
-		vmach_time_charge(m, ns, now);
-	else if (others || vmach_others_work(m))
-		ns = 0;
-	else
-		ns -= min_t(u64, ns, UNSEEN_NS);
+	if (!charge_wait(m, w, works, ns, now))
+		ns = vmach_samples_saw(w->gpu->chip, began) ? 0 : ns - min_t(u64, ns, UNSEEN_NS);
 	s->looked = min(s->looked + ns, now);
 	write_sequnlock(&s->books);
 }

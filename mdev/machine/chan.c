@@ -26,6 +26,7 @@
 #include <linux/slab.h>
 
 #include "mdev/machine/internal.h"
+#include "mdev/machine/seen.h"
 #include "mdev/trace.h"
 
 /* how often an unbind is tried before all engines of the runlist are reset */
@@ -567,16 +568,16 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, works, others;
+	bool tsg = c->htsg >= 0, reset = false;
+	struct machine_seen seen;
 	int i, ret = -EBUSY;
 	u64 began;
 
 	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
-	works = !vmach_gpu_wedged(gpu) && vmach_vgpu_works(c->vgpu->m);
-	others = vmach_others_work(c->vgpu->m);
+	vmach_wait_begin(&seen, gpu);
 	if (!vmach_gpu_wedged(gpu) && c->ran &&
-	    vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
+	    vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		vmach_reset_note(c->vgpu->m);
 	/*
 	 * a fault of this channel may have stopped the runlist meanwhile: clear the error here,
@@ -586,18 +587,20 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
-		if (ret)
-			usleep_range(1000, 2000);
+		if (!ret)
+			break;
+		vmach_engines_see(&seen);
+		usleep_range(1000, 2000);
 	}
 	if (ret && !vmach_gpu_wedged(gpu)) {
-		vmach_runlist_reset(gpu, c->hrunl);
+		vmach_runlist_reset(&seen, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		vmach_reset_note(c->vgpu->m);
-		works = true;
+		reset = true;
 	}
 	if (ret)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
-	vmach_wait_charge(c->vgpu->m, works, others, began);
+	vmach_wait_charge(c->vgpu->m, &seen, reset, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*
 	 * MMU faults and GR exceptions name the shadow instance block by its address, and that

@@ -70,36 +70,6 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 	return c ? c->vgpu->m : NULL;
 }
 
-bool vmach_vgpu_works(struct kvgpu_machine *m)
-{
-	struct kvgpu_gpu *gpu = m->v->gpu;
-	u32 st;
-	u8 e;
-
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		if (st & PFIFO_STATUS_BUSY && vmach_status_owner(gpu->chip, st) == m)
-			return true;
-	}
-	return false;
-}
-
-bool vmach_others_work(struct kvgpu_machine *m)
-{
-	struct kvgpu_gpu *gpu = m->v->gpu;
-	struct kvgpu_machine *o;
-	u32 st;
-	u8 e;
-
-	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		st = kvgpu_hw_engine_status(&gpu->hw, e);
-		o = st & PFIFO_STATUS_BUSY ? vmach_status_owner(gpu->chip, st) : NULL;
-		if (o && o != m)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Call it when the status @st of engine @e says that the engine works, and vmach_status_owner()
  * finds no vGPU for it. If @st names a channel or group that is not the host's, and no engine is

@@ -50,6 +50,8 @@
 #include "mdev/machine/sample.h"
 #include "mdev/vgpu.h"
 
+struct machine_seen;
+
 /* channel ids in a group of ids: their USERD areas share a page */
 #define KVGPU_GROUP		8
 #define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
@@ -488,9 +490,6 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu);	/* by 
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Tell whether an engine works for @m, or, in vmach_others_work(), for another vGPU. */
-bool vmach_vgpu_works(struct kvgpu_machine *m);
-bool vmach_others_work(struct kvgpu_machine *m);
 /* Notes in slicer.stranger that engine @e works for an id that no vGPU has; gpu->lock is held. */
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is cut off. */
@@ -513,16 +512,11 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* ------------------------------- books.c: charge GPU time; gpu->lock is held except where noted */
+/* ----------------- books.c (also seen.h): charge GPU time; gpu->lock is held except where noted */
 
 /* charges @m for @ns, all of them before @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
-/*
- * Call it after a wait for the chip on behalf of @m, from @began to now, under gpu->lock. @works:
- * @m was at work in that time, and is charged for it. @others: another vGPU was at work at @began.
- */
-void vmach_wait_charge(struct kvgpu_machine *m, bool works, bool others, u64 began);
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 
@@ -753,12 +747,15 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
- * resets engines that it does not leave. Cuts the card off if it does not leave at all. gpu->lock
- * is held. True: an engine was reset.
+ * resets engines that it does not leave. Cuts the card off if it does not leave at all. Makes
+ * readings in @w meanwhile. gpu->lock is held. True: an engine was reset.
  */
-bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
-/* Resets the engines of the runlist, whatever channels are loaded. gpu->lock is held. */
-void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl);
+bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms);
+/*
+ * Resets the engines of the runlist, whatever channels are loaded. Makes readings in @w meanwhile.
+ * gpu->lock is held.
+ */
+void vmach_runlist_reset(struct machine_seen *w, u8 runl);
 /*
  * Evicts the channel or group that vmach_stranger_note() noted, if the watchdog's time has passed
  * and the engine still works for it. gpu->lock is held.

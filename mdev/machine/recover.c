@@ -18,8 +18,12 @@
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
  * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
  * that did not end, the channel is preempted once more before the runlist is allowed.
+ *
+ * An eviction makes readings of the engines (seen.h) from its begin to its end. They tell which
+ * vGPUs are charged for its time: vmach_wait_charge().
  */
 #include "mdev/machine/internal.h"
+#include "mdev/machine/seen.h"
 #include "mdev/trace.h"
 
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_reset_note() */
@@ -34,15 +38,24 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 		vmach_gpu_wedge(gpu, "an engine did not come back from its reset");
 }
 
+/*
+ * Preempts the chip's channel or group @id, for @ms at most. Makes readings in @w again and again
+ * meanwhile: a kernel may begin at any moment until the preempt has ended.
+ */
+static int seen_preempt(struct machine_seen *w, bool tsg, u16 id, unsigned int ms)
+{
+	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, vmach_engines_see, w);
+}
+
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
-static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
+static void preempt_status(struct machine_seen *w, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
-				 PREEMPT_EVICT_MS);
+		seen_preempt(w, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
+			     PREEMPT_EVICT_MS);
 	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_NEXT_TSG,
-				 FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
+		seen_preempt(w, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st),
+			     PREEMPT_EVICT_MS);
 }
 
 /*
@@ -52,24 +65,26 @@ static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
  * runlist, so that PBDMAs get no further channels. This is nouveau's order (nvkm_runl_rc(),
  * nvkm_runl_block()), except for the preempts.
  */
-static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
+static void clear_pbdmas(struct machine_seen *w, u8 runl)
 {
+	struct kvgpu_gpu *gpu = w->gpu;
 	u8 p;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
-			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
+			preempt_status(w, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
 /* Resets the engines that have channel or group @id. Returns whether an engine was reset. */
-static bool chan_engines_reset(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
+static bool chan_engines_reset(struct machine_seen *w, u8 runl, bool tsg, u16 id)
 {
+	struct kvgpu_gpu *gpu = w->gpu;
 	bool any = false;
 	u8 e;
 
 	if (!vmach_chan_on_engine(gpu, tsg, id))
 		return false;
-	clear_pbdmas(gpu, runl);
+	clear_pbdmas(w, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		if (!vmach_engine_has(gpu, e, tsg, id))
 			continue;
@@ -79,14 +94,15 @@ static bool chan_engines_reset(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
 	return any;
 }
 
-void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
+void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 {
+	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
 	dev_err_ratelimited(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
-	clear_pbdmas(gpu, runl);
+	clear_pbdmas(w, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			reset_engine(gpu, e);
@@ -95,12 +111,13 @@ void vmach_runlist_reset(struct kvgpu_gpu *gpu, u8 runl)
 	 * preempt once more: a channel that waited for an engine could not leave its PBDMA before
 	 * the engine was reset
 	 */
-	clear_pbdmas(gpu, runl);
+	clear_pbdmas(w, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
 
-bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
+bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms)
 {
+	struct kvgpu_gpu *gpu = w->gpu;
 	bool reset;
 	int ret;
 
@@ -108,11 +125,11 @@ bool vmach_chan_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned
 	if (vmach_gpu_wedged(gpu))
 		return false;
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
-	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms);
-	reset = chan_engines_reset(gpu, runl, tsg, id);
+	ret = seen_preempt(w, tsg, id, ms);
+	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-		if (!vmach_gpu_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, PREEMPT_LAST_MS))
+		if (!vmach_gpu_wedged(gpu) && seen_preempt(w, tsg, id, PREEMPT_LAST_MS))
 			vmach_gpu_wedge(gpu, "a channel does not leave the chip");
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
@@ -133,6 +150,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_stranger *s = &chip->slicer.stranger;
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct machine_seen seen;
 	u32 st;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
@@ -142,7 +160,9 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 	if (same_stranger(s, st) && !vmach_status_owner(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
 				    s->tsg ? "group" : "channel", s->id);
-		vmach_chan_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
+		/* the next look charges this time, by samples */
+		vmach_wait_begin(&seen, gpu);
+		vmach_chan_evict(&seen, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
 				 PREEMPT_EVICT_MS);
 	}
 	s->since = 0;
@@ -191,8 +211,9 @@ static void guest_tell(struct kvgpu_chan *c, u8 why)
 
 void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->htsg >= 0, listed = false, works, others, reset;
+	bool tsg = c->htsg >= 0, listed = false, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
+	struct machine_seen seen;
 	struct kvgpu_chan *o;
 	u64 began;
 	u32 i;
@@ -213,9 +234,9 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	if (listed && vmach_runlist_update(m, c->hrunl))
 		vmach_gpu_wedge(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
-	works = vmach_vgpu_works(m);
-	others = vmach_others_work(m);
-	reset = vmach_chan_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	vmach_wait_begin(&seen, gpu);
+	reset = vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
+				 PREEMPT_EVICT_MS);
 	/*
 	 * threads that wanted gpu->lock had to wait: a long eviction does as much harm as a reset
 	 */
@@ -223,7 +244,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		vmach_strike_add(m, "hang");
 	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
 		vmach_reset_note(m);
-	vmach_wait_charge(m, works || reset, others, began);
+	vmach_wait_charge(m, &seen, reset, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	guest_tell(c, why);

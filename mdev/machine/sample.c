@@ -154,6 +154,24 @@ bool vmach_samples_name(struct kvgpu_chip *chip)
 	return taken;
 }
 
+bool vmach_samples_saw(struct kvgpu_chip *chip, u64 since)
+{
+	const struct machine_sampler *s = &chip->slicer.sampler;
+	const struct machine_sample *p = &s->first;
+	u32 i;
+	u8 e;
+
+	if (!vmach_samples_name(chip))
+		return false;
+	for (i = 0; i < s->named; i++) {
+		for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
+			if (p->at >= since && p->vgpu[e])
+				return true;
+		p = &s->late[i];
+	}
+	return false;
+}
+
 void vmach_sampler_kick(struct machine_slicer *s)
 {
 	struct task_struct *t;

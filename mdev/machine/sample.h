@@ -60,6 +60,11 @@ u32 vmach_late_samples_count(const struct machine_slicer *s);
  * was read for the present slicer->sample_at.
  */
 bool vmach_samples_name(struct kvgpu_chip *chip);
+/*
+ * Tells whether a sample that was taken at time @since (ktime, ns) or later saw an engine work for
+ * a vGPU, if the next look will use that sample. gpu->lock is held.
+ */
+bool vmach_samples_saw(struct kvgpu_chip *chip, u64 since);
 /* Wakes the sampler's thread. Call it when slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);

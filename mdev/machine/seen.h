@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Readings of the engines' status while a channel or group (TSG) is driven off the chip (seen.c).
- * The work that they see is charged, because the slicer makes no look meanwhile.
+ * Readings of the engines' status while channels or groups (TSGs) are driven off the chip: in a
+ * switch (slice.c), or in a wait under gpu->lock (vmach_wait_charge()). The work that they see is
+ * charged, because the slicer makes no look meanwhile.
  */
 #ifndef KVGPU_MACHINE_SEEN_H
 #define KVGPU_MACHINE_SEEN_H
@@ -30,7 +31,7 @@ struct machine_loaded {
 struct machine_seen {
 	struct kvgpu_gpu *gpu;
 	/*
-	 * Entries for the channels and groups that have to leave in this switch, then for up to
+	 * Entries for the channels and groups that have to leave in a switch, then for up to
 	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
 	 * group. .vgpu: id of its vGPU, 0 for none; of further entries set by vmach_seen_name().
 	 * .looks: how often an engine was seen to work for it; a reading that finds two engines at
@@ -72,5 +73,14 @@ void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w);
  * for channels that did not fit into @w counts as vmach_seen_name() says. Call that before.
  */
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
+
+/* books.c: Begins a wait for the chip, with gpu->lock held: makes the first reading of @w. */
+void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
+/*
+ * books.c: Call it after a wait for the chip on behalf of @m, from @began to now, with gpu->lock
+ * held since @began. Charges the vGPUs that were at work, by the readings in @w. @works: @m was at
+ * work in any case.
+ */
+void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began);
 
 #endif

@@ -193,6 +193,7 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
 static void chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct machine_seen seen;
 	u64 strikes, began, waited;
 	struct kvgpu_machine *m;
 	struct kvgpu_chan *c;
@@ -214,8 +215,9 @@ static void chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 		/* the channel and its whole group are dead, but loaded: only drive them off */
 		if (c->dead) {
 			began = ktime_get_ns();
-			vmach_chan_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
-			vmach_wait_charge(m, true, false, began);
+			vmach_wait_begin(&seen, gpu);
+			vmach_chan_evict(&seen, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
+			vmach_wait_charge(m, &seen, true, began);
 		} else {
 			vmach_chan_isolate(gpu, c, EVENT_SCHED);
 		}

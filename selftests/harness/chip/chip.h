@@ -93,6 +93,11 @@ void chip_pbdma_stop_next(u16 chid, u32 bits);
 bool chip_engine_works(u16 chid);
 /* The channel's work on GR can't be preempted for @ns. */
 bool chip_hold(u16 chid, u64 ns);
+/*
+ * The same for a channel that is loaded, though it may be disabled since. Return false if PBDMA 0
+ * has another channel or none, or GR is held already.
+ */
+bool chip_begin_held(u16 chid, u64 ns);
 /* Return true when GR holds its channel, so that a preempt of it does not end. */
 bool chip_is_stuck(void);
 /*

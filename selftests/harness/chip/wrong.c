@@ -184,6 +184,16 @@ bool chip_hold(u16 chid, u64 ns)
 	return true;
 }
 
+bool chip_begin_held(u16 chid, u64 ns)
+{
+	if (chip.pbdma[0].chid != chid || chip.engine[0].stuck)
+		return false;
+	chip.engine[0] = chip.pbdma[0];
+	chip.engine[0].stuck = true;
+	chip.hold_until = harness_now + ns;
+	return true;
+}
+
 /* What chip_hold() began ends at its time, whether or not the chip is accessed then. */
 void chip_end_held_work(void)
 {

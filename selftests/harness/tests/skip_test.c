@@ -71,18 +71,8 @@ static bool waits_for_preempt(void)
 
 /*
  * The list is blocked during the unbind, so that nothing is loaded. But a channel that a PBDMA
- * already has goes on: the worker's gets onto the engine for @ns.
+ * already has goes on.
  */
-static bool begin_work(u16 id, u64 ns)
-{
-	if (chip.pbdma[0].chid != id || chip.engine[0].stuck)
-		return false;
-	chip.engine[0] = chip.pbdma[0];
-	chip.engine[0].stuck = true;
-	chip.hold_until = harness_now + ns;
-	return true;
-}
-
 static void works_meanwhile(void *arg)
 {
 	u16 id = g_hchid(&world.vgpu[WORKER], 1);
@@ -90,7 +80,7 @@ static void works_meanwhile(void *arg)
 	while (!done) {
 		if (!in_unbind && chip.pbdma[0].chid != id)
 			chip_load_some(0, id);
-		if (!waits_for_preempt() || !begin_work(id, late_ns - 10 * US)) {
+		if (!waits_for_preempt() || !chip_begin_held(id, late_ns - 10 * US)) {
 			harness_sleep(2 * US);
 			continue;
 		}
