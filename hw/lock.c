@@ -30,26 +30,72 @@
  */
 #define PATIENCE_US	1000
 
+/* The turn of an ordinary thread that waits for a lock. It lies on the stack of that thread. */
+struct turn {
+	struct list_head node;		/* in kvgpu_hw_lock.turns */
+	u64 since;			/* time (ktime_get_ns()) at which the wait began */
+	/* the thread holds .own until it has the lock; the lender queues at .own */
+	struct rt_mutex own;
+	/*
+	 * The lender uses this turn. The lender sets .lent with turns_lock held, while the turn is
+	 * in the list, and clears .lent as its last access. The thread keeps the turn until then.
+	 */
+	bool lent;
+};
+
+static struct turn *oldest_turn(struct kvgpu_hw_lock *l)
+{
+	return list_first_entry_or_null(&l->turns, struct turn, node);
+}
+
 /* ------------------------------------------------------------------ the lender's thread */
 
-static void lock_lend(struct kvgpu_hw_lender *b)
+/* Returns the oldest turn, with .lent set. NULL: no waiter has waited since time @began. */
+static struct turn *lend_begin(struct kvgpu_hw_lock *l, u64 began)
 {
-	unsigned int i;
+	struct turn *t;
 
-	for (i = 0; i < b->nr; i++) {
-		rt_mutex_lock(&b->lock[i]->mutex);
-		rt_mutex_unlock(&b->lock[i]->mutex);
-		/*
-		 * If an ordinary waiter has tried the lock while the lender had it, the try has
-		 * failed. Nothing else would wake that waiter: wake all waiters.
-		 */
-		wake_up_all(&b->lock[i]->wait);
+	spin_lock(&l->turns_lock);
+	t = oldest_turn(l);
+	if (t && t->since > began)
+		t = NULL;
+	if (t)
+		WRITE_ONCE(t->lent, true);
+	spin_unlock(&l->turns_lock);
+	return t;
+}
+
+/*
+ * Lends to the waiters of @l that are there now, the oldest first, and then to the holder of @l.
+ * A waiter holds its turn's .own, and therefore runs with the lender's priority. It takes the lock,
+ * or queues at the lock's rt_mutex, so that the lock's holder has that priority, too.
+ */
+static void lock_lend(struct kvgpu_hw_lock *l)
+{
+	u64 began = ktime_get_ns();
+	struct turn *t;
+
+	while ((t = lend_begin(l, began))) {
+		wake_up_all(&l->wait);
+		rt_mutex_lock(&t->own);
+		rt_mutex_unlock(&t->own);
+		/* pairs with the acquire in lock_wait_turn(): then @t is gone */
+		smp_store_release(&t->lent, false);
+		wake_up_all(&l->wait);
 	}
+	rt_mutex_lock(&l->mutex);
+	rt_mutex_unlock(&l->mutex);
+	/*
+	 * If an ordinary waiter has tried the lock while the lender had it, the try has failed.
+	 * Nothing else would wake that waiter: wake all waiters.
+	 */
+	wake_up_all(&l->wait);
 }
 
 static int lender_main(void *arg)
 {
 	struct kvgpu_hw_lender *b = arg;
+	unsigned int i;
 
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -59,8 +105,8 @@ static int lender_main(void *arg)
 		if (!atomic_read(&b->waiting))
 			continue;
 		usleep_range(PATIENCE_US, 2 * PATIENCE_US);
-		if (atomic_read(&b->waiting))
-			lock_lend(b);
+		for (i = 0; i < b->nr && atomic_read(&b->waiting); i++)
+			lock_lend(b->lock[i]);
 	}
 	return 0;
 }
@@ -108,14 +154,6 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 	return false;
 }
 
-/* Removes @turn from the queue of turns. turns_lock is held. */
-static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
-{
-	if (l->turns.next == turn)
-		l->kept_until = l->kept = 0;
-	list_del_init(turn);
-}
-
 /*
  * Keeps the lock for the oldest waiter for a millisecond from now, but at most TURNS times for one
  * waiter. Call it when the lock was released, or was found free. turns_lock is held.
@@ -130,44 +168,38 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 
 /*
  * Tells whether the current thread may try to take the lock now: if no other thread waits, if it is
- * the oldest waiter, or if the time for which the lock is kept for the oldest waiter is over (the
- * oldest waiter then loses its turn). @turn: the thread's entry in the queue of turns, which is
- * added if it is not there; NULL: the thread has not waited yet.
+ * the oldest waiter, or if the time for which the lock is kept for the oldest waiter is over. While
+ * the lender lends to the oldest waiter, no other ordinary thread may try. @turn: the thread's
+ * turn; NULL: the thread has not waited yet.
  */
-static bool lock_may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
+static bool lock_may_try(struct kvgpu_hw_lock *l, const struct turn *turn)
 {
+	struct turn *oldest;
 	bool may;
 
 	if (!turn && list_empty(&l->turns))
 		return true;
 	spin_lock(&l->turns_lock);
-	if (turn && list_empty(turn))
-		list_add_tail(turn, &l->turns);
-	if (list_empty(&l->turns) || l->turns.next == turn) {
+	oldest = oldest_turn(l);
+	if (!oldest || oldest == turn) {
 		may = true;
-	} else if (READ_ONCE(l->holder) || !l->kept_until) {
-		if (!READ_ONCE(l->holder))
-			lock_keep_for_oldest(l);
+	} else if (READ_ONCE(l->holder) || oldest->lent) {
+		may = false;
+	} else if (!l->kept_until) {
+		lock_keep_for_oldest(l);
 		may = false;
 	} else {
 		may = ktime_get_ns() > l->kept_until;
-		if (may)
-			turn_over(l, l->turns.next);
 	}
 	spin_unlock(&l->turns_lock);
 	return may;
 }
 
-static bool lock_try(struct kvgpu_hw_lock *l, struct list_head *turn)
+static bool lock_try(struct kvgpu_hw_lock *l, const struct turn *turn)
 {
 	if (!lock_may_try(l, turn) || !rt_mutex_trylock(&l->mutex))
 		return false;
 	WRITE_ONCE(l->holder, current);
-	if (!turn)
-		return true;
-	spin_lock(&l->turns_lock);
-	turn_over(l, turn);
-	spin_unlock(&l->turns_lock);
 	return true;
 }
 
@@ -178,18 +210,57 @@ static void lock_wait_urgently(struct kvgpu_hw_lock *l)
 	atomic_dec(&l->urgent);
 }
 
+static void turn_begin(struct kvgpu_hw_lock *l, struct turn *turn)
+{
+	rt_mutex_init(&turn->own);
+	rt_mutex_lock(&turn->own);
+	turn->lent = false;
+	turn->since = ktime_get_ns();
+	spin_lock(&l->turns_lock);
+	list_add_tail(&turn->node, &l->turns);
+	spin_unlock(&l->turns_lock);
+}
+
+/* Ends the turn of a thread that has the lock. Afterwards the lender does not use @turn. */
+static void turn_end(struct kvgpu_hw_lock *l, struct turn *turn)
+{
+	spin_lock(&l->turns_lock);
+	if (oldest_turn(l) == turn)
+		l->kept_until = l->kept = 0;
+	list_del(&turn->node);
+	spin_unlock(&l->turns_lock);
+	rt_mutex_unlock(&turn->own);
+	/*
+	 * Pairs with the release in lock_lend(). If this sleeps, the lender lends to this thread
+	 * as the lock's holder right after it has cleared .lent.
+	 */
+	wait_event(l->wait, !smp_load_acquire(&turn->lent));
+}
+
 static void lock_wait_turn(struct kvgpu_hw_lock *l)
+{
+	struct turn turn;
+	bool got;
+
+	turn_begin(l, &turn);
+	wait_event(l->wait, (got = lock_try(l, &turn)) || READ_ONCE(turn.lent));
+	if (!got)
+		lock_wait_urgently(l);
+	WRITE_ONCE(l->holder, current);
+	turn_end(l, &turn);
+}
+
+static void lock_wait(struct kvgpu_hw_lock *l)
 {
 	struct kvgpu_hw_lender *b = l->lender;
 	struct task_struct *t = READ_ONCE(b->thread);
-	LIST_HEAD(turn);
 
 	if (atomic_inc_return(&b->waiting) == 1 && t)
 		wake_up_process(t);
 	if (another_lock_held(b))
 		lock_wait_urgently(l);
 	else
-		wait_event(l->wait, lock_try(l, &turn));
+		lock_wait_turn(l);
 	atomic_dec(&b->waiting);
 }
 
@@ -199,7 +270,7 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 	if (rt_task(current))
 		lock_wait_urgently(l);
 	else if (!lock_try(l, NULL))
-		lock_wait_turn(l);
+		lock_wait(l);
 	WRITE_ONCE(l->holder, current);
 }
 

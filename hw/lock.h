@@ -15,14 +15,21 @@
  * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
  *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
- *   another of the card's locks or waits in kvgpu_hw_lock_watched().
+ *   another of the card's locks, waits in kvgpu_hw_lock_watched(), or is lent a priority while it
+ *   waits.
  * - Ordinary threads wait in a queue of turns instead. When a lock is released, it is kept for the
  *   oldest waiter, and from other ordinary threads, for a millisecond. If the oldest waiter has not
- *   taken it by then, the next thread that wants the lock takes that waiter's turn. If an urgent
- *   thread (.urgent below) takes the lock before the waiter does, the lock is kept for the waiter
- *   again after the next release, at most three times in all. So a thread that takes a lock again
- *   and again can't keep it from a waiter that runs, and a waiter that is not run delays others for
- *   a bounded time.
+ *   taken it by then, the next thread that wants the lock takes it. The oldest waiter stays the
+ *   oldest, and the lock is kept for it again after the next release, at most three times in all.
+ * - A waiter may be run more than a millisecond after each wake-up: the scheduler first finishes
+ *   the slice of another thread. So the lender lends to waiters, too. Each waiter holds an rt_mutex
+ *   of its own, at which the lender queues. The waiter then runs at once, and takes the lock or
+ *   queues at the lock's rt_mutex, and no other ordinary thread takes the lock before it does. The
+ *   lender does so for each waiter that is there when it comes to the lock, the oldest first.
+ *
+ * So a thread that takes a lock again and again can't keep it from a waiter, and a waiter that is
+ * not run delays others for a bounded time: for the 1 to 2 ms until the lender comes, and for what
+ * the lender does before. A waiter gets the lock when each waiter before it has had it once.
  *
  * The order of these locks is in docs/locking.md.
  */
@@ -53,9 +60,9 @@ struct kvgpu_hw_lock {
 	u64 kept_until;
 	u32 kept;	/* how many times the lock was kept for the oldest waiter */
 	/*
-	 * number of waiting threads that are urgent: threads that have a real-time priority,
-	 * threads that hold another of the card's locks, and threads in kvgpu_hw_lock_watched(),
-	 * but not the lender
+	 * number of waiting threads that are urgent: threads that have a real-time priority, of
+	 * their own or lent, threads that hold another of the card's locks, and threads in
+	 * kvgpu_hw_lock_watched(), but not the lender
 	 */
 	atomic_t urgent;
 };

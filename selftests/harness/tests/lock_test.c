@@ -293,7 +293,7 @@ static void beside_many_lists(void **state)
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
 	harness_policy(&quiet);
-	check_turns("lists", 20 * MS, 4 * MS);
+	check_turns("lists", 8 * MS, 4 * MS);
 	setup_end();
 }
 
