@@ -185,52 +185,60 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	return ret;
 }
 
-/* @gives_way: return -ETIMEDOUT early if an urgent thread (lock.h) waits for preempt_lock. */
-static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			 bool gives_way)
+/*
+ * @held: NULL; or the preempt returns -ETIMEDOUT early if an urgent thread (lock.h) waits for
+ * preempt_lock, and *@held grows by the ns for which this call held preempt_lock.
+ */
+static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *held)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	unsigned int ms = gives_way ? 1 : timeout_ms, waited = 0;
+	unsigned int ms = held ? 1 : timeout_ms, waited = 0;
+	u64 began;
 	int ret;
 
 	kvgpu_hw_lock(l);
+	began = ktime_get_ns();
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	do {
 		ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, ms * USEC_PER_MSEC);
 		waited += ms;
 	} while (ret == -ETIMEDOUT && waited < timeout_ms && !hw_lock_is_urgent(l));
 	hw->stats.preempts++;
+	if (held)
+		*held += ktime_get_ns() - began;
 	kvgpu_hw_unlock(l);
 	return ret;
 }
 
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
 {
-	return pfifo_preempt(hw, tsg, id, timeout_ms, false);
+	return pfifo_preempt(hw, tsg, id, timeout_ms, NULL);
 }
 
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     void (*look)(void *arg), void *arg)
+			     u64 *held, void (*look)(void *arg), void *arg)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	u64 until;
+	u64 began;
 	int ret;
 
 	kvgpu_hw_lock_watched(l, look, arg);
-	until = ktime_get_ns() + timeout_ms * (u64)NSEC_PER_MSEC;
+	began = ktime_get_ns();
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	while ((ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
 				  KVGPU_HW_WATCH_US)) == -ETIMEDOUT &&
-	       ktime_get_ns() < until)
+	       ktime_get_ns() < began + timeout_ms * (u64)NSEC_PER_MSEC)
 		look(arg);
 	hw->stats.preempts++;
+	if (held)
+		*held += ktime_get_ns() - began;
 	kvgpu_hw_unlock(l);
 	return ret;
 }
 
-int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
+int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *held)
 {
-	return pfifo_preempt(hw, tsg, id, timeout_ms, true);
+	return pfifo_preempt(hw, tsg, id, timeout_ms, held);
 }
 
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)

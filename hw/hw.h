@@ -318,6 +318,7 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt, from the write of PFIFO_PREEMPT on
+ * @held: NULL; or *@held grows by the ns for which this call held preempt_lock
  * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
  * of hw/; and with preempt_lock held during the preempt, from 20 us after its begin on
  * @arg: argument of @look
@@ -329,19 +330,21 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * Return: as kvgpu_hw_preempt().
  */
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     void (*look)(void *arg), void *arg);
+			     u64 *held, void (*look)(void *arg), void *arg);
 /**
  * kvgpu_hw_preempt_turn() - preempt for a caller that can ask again
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt
+ * @held: *@held grows by the ns for which this call held preempt_lock
  *
  * As kvgpu_hw_preempt(), but returns -ETIMEDOUT within about 1 ms if an urgent thread (hw/lock.h)
  * waits for preempt_lock. That thread then writes its own preempt to PFIFO_PREEMPT, and the chip
  * may forget the preempt of @id.
  */
-int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
+int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+			  u64 *held);
 /* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 /* Lets the chip schedule a runlist again, after a fault has stopped it (PFIFO_RUNLIST_ERROR). */

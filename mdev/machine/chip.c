@@ -79,9 +79,9 @@ u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 	return gpu->hw.topo.engine[0].runl;	/* hw_chip_probe() has put GR first */
 }
 
-unsigned int vmach_patience_get(const struct kvgpu_vgpu *v)
+u64 vmach_patience_get(const struct kvgpu_vgpu *v)
 {
-	return clamp_t(s64, ktime_ms_delta(v->m->deadline, ktime_get()), 1, PREEMPT_GUEST_MS);
+	return clamp_t(u64, v->m->patience, NSEC_PER_MSEC, PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC);
 }
 
 void vmach_slicer_kick(struct kvgpu_gpu *gpu)

@@ -104,7 +104,7 @@ static void tlb_command(struct kvgpu_vgpu *v)
 void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	lockdep_assert_held(&v->lock);
-	v->m->deadline = ktime_add_ms(ktime_get(), COMMAND_MS);
+	v->m->patience = COMMAND_MS * (u64)NSEC_PER_MSEC;
 	vmach_stage_drop(v->m);
 	if (cmd->kind != KVGPU_CMD_TLB)
 		vmach_flush_page_serve(v);

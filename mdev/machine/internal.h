@@ -68,9 +68,9 @@ struct machine_seen;
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
-/* ms that a guest's command waits for a preempt; less if m->deadline is nearer */
+/* most ms for which one preempt of a guest, and all of one command, have the preempt register */
 #define PREEMPT_GUEST_MS	2000
-#define COMMAND_MS		5000		/* ms from a command's start to m->deadline */
+#define COMMAND_MS		5000
 /* ms that a preempt of an eviction may take, except its last preempt */
 #define PREEMPT_EVICT_MS	100
 /* ms that the last preempt of an eviction may take */
@@ -350,8 +350,8 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ktime; a preempt that the running command begins later waits for PREEMPT_TURN_MS */
-	ktime_t deadline;
+	/* ns for which preempts of the running command may yet have the preempt register */
+	u64 patience;
 
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
 	struct kvgpu_shadow shadow;
@@ -475,8 +475,8 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* about how many ms, at most, the running command may wait for its next preempt; with vgpu->lock */
-unsigned int vmach_patience_get(const struct kvgpu_vgpu *v);
+/* about how many ns the running command's next preempt may have the register; with vgpu->lock */
+u64 vmach_patience_get(const struct kvgpu_vgpu *v);
 /* makes the slicer look soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
@@ -693,7 +693,7 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Waits for about vmach_patience_get() ms at most.
+ * Preempts the chip's channel or group @id. Has the register for about vmach_patience_get() ns.
  * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);

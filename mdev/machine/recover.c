@@ -44,7 +44,7 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
  */
 static int seen_preempt(struct machine_seen *w, bool tsg, u16 id, unsigned int ms)
 {
-	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, vmach_engines_see, w);
+	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, NULL, vmach_engines_see, w);
 }
 
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */

@@ -236,24 +236,30 @@ static void chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
  * recovery of @l began, or at which the card failed. Notes in @w for which channels engines worked
  * meanwhile. gpu->lock is not held.
+ *
+ * The watchdog's time is the time for which this call holds preempt_lock. Another thread may hold
+ * that lock for an eviction, for 2 s, and the chip forgets the preempt of @l: a channel that leaves
+ * after its present kernel must not be ended for that wait. The wait is bounded: before each turn
+ * of this call, which has the lock for 10 ms, the threads in the lock's rt_mutex queue have it once
+ * (hw/lock.h). A guest's preempt has it for about a millisecond. An eviction that takes long is
+ * counted (docs/invariants.md).
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
 			  struct machine_seen *w)
 {
 	struct machine_slicer *s = &chip->slicer;
 	enum kvgpu_hang_step step;
+	u64 next, at, held = 0;
 	struct kvgpu_hang h;
-	u64 next, at;
 
-	kvgpu_sched_hang_begin(&h, ktime_get_ns());
-	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS,
+	kvgpu_sched_hang_begin(&h, held);
+	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &held,
 					vmach_engines_see, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
 		step = kvgpu_sched_hang_next(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
-					     ktime_get_ns(), &next);
+					     held, &next);
 		if (step != KVGPU_HANG_WAIT)
-			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER,
-					 ktime_get_ns() - h.since);
+			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, held);
 		if (step == KVGPU_HANG_LOOK)
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
