@@ -16,9 +16,10 @@
 #define READ_NS		(20 * US)	/* between reads of the flush register */
 /*
  * The longest turn (half as long again after one that was too short), the longest look with its
- * flushes of both vGPUs, as much rest, and as much again until a switch is done.
+ * flushes of both vGPUs (a flush of L2 is two of the chip's), as much rest, and as much again until
+ * a switch is done.
  */
-#define LONGEST_NS	(KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 6 * FLUSH_READS * READ_NS)
+#define LONGEST_NS	(KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 12 * FLUSH_READS * READ_NS)
 
 static u64 longest;
 
@@ -63,7 +64,10 @@ static void long_looks(void **state)
 	actors_run();
 	printf("# it had the chip for %llu us at once, %llu are allowed\n",
 	       (unsigned long long)(longest / US), LONGEST_NS / US);
-	assert_in_range(longest, MS, LONGEST_NS);
+	assert_true(longest >= MS);
+	if (longest > LONGEST_NS)
+		harness_fail("S5: a turn of %llu us beside a vGPU that waits, %llu are allowed",
+			     (unsigned long long)(longest / US), LONGEST_NS / US);
 	setup_end();
 }
 
