@@ -152,7 +152,6 @@ struct kvgpu_hw_priv {
 
 	/* protects FB_MMU_INVALIDATE_PDB, FB_MMU_INVALIDATE and the flush registers */
 	struct kvgpu_hw_lock tlb_lock;
-	bool tlb_idle;	/* the last invalidate is known to have ended; protected by tlb_lock */
 	/*
 	 * protects PFIFO_RUNLIST_BASE, PFIFO_RUNLIST_SUBMIT, PFIFO_RUNLIST_BLOCK, .runl and
 	 * .runl_blocked

@@ -58,8 +58,10 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 }
 
 /*
- * Waits until the MMU has room for another invalidate (FIFO_SPACE). With .tlb_idle the last
- * invalidate has ended, and there is room. tlb_lock is held.
+ * Waits until the MMU has room for another invalidate (FIFO_SPACE), as nouveau and nvgpu do before
+ * each one. The host's last invalidate has ended, but guests' channels may have filled the queue by
+ * MEM_OP since. Between this look and the write of the invalidate the queue may fill up again.
+ * Whether the chip loses the invalidate then is open (docs/supported.md, T17). tlb_lock is held.
  */
 static int mmu_room_wait(struct kvgpu_hw *hw)
 {
@@ -68,8 +70,6 @@ static int mmu_room_wait(struct kvgpu_hw *hw)
 	u32 v;
 
 	kvgpu_hw_lock_assert_held(&hw->p->tlb_lock);
-	if (hw->p->tlb_idle)
-		return 0;
 	for (;;) {
 		late = ktime_after(ktime_get(), end);
 		v = hw_rd(hw, FB_MMU_CTRL);
@@ -96,7 +96,6 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 	hw_wr(hw, FB_MMU_INVALIDATE, what);
 	ret = hw_reg_wait(hw, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY,
 			  MMU_WAIT_US);
-	hw->p->tlb_idle = !ret;
 	hw->stats.tlb_flushes++;
 out:
 	kvgpu_hw_unlock(&hw->p->tlb_lock);

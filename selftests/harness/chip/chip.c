@@ -538,11 +538,13 @@ u32 chip_read(u32 reg)
 	case FLUSH_L2_DIRTY:
 		return flush_status(reg, FLUSH_BUSY | FLUSH_TRIGGER);
 	case FB_MMU_CTRL:
+		if (chip.mem_ops)
+			return FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, QUEUE_MAX - chip.mem_ops--);
 		if (busy(&chip.flush_late))
 			return 0;
 		while (chip.nr_inval)
 			invalidate_one();
-		return FB_MMU_CTRL_FIFO_EMPTY | FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, 8);
+		return FB_MMU_CTRL_FIFO_EMPTY | FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, QUEUE_MAX);
 	case PFIFO_PREEMPT:
 		if (chip.preempting && !chip_held_up() && !busy(&chip.preempt_late))
 			preempt_done();
@@ -660,7 +662,7 @@ void chip_write(u32 reg, u32 val)
 		be_late(&chip.preempt_late);
 		break;
 	case FB_MMU_INVALIDATE:
-		if (val & FB_MMU_INVALIDATE_TRIGGER)
+		if (val & FB_MMU_INVALIDATE_TRIGGER && chip.mem_ops < QUEUE_MAX)
 			ask_invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR,
 						      chip.reg[FB_MMU_INVALIDATE_PDB / 4])
 					       << 12,

@@ -9,8 +9,8 @@
  *   invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
  * chip_look() asks the oracle (oracle.h) about what the chip can reach.
- * Functions for which no file is named are in chip.c; those with hangs, faults and held work in
- * wrong.c. None of them switches threads.
+ * Functions for which no file is named are in chip.c; those with hangs, faults, held work and a
+ * full queue in wrong.c. None of them switches threads.
  */
 #ifndef KVGPU_HARNESS_CHIP_H
 #define KVGPU_HARNESS_CHIP_H
@@ -124,6 +124,12 @@ void chip_switch(u16 chid, u64 ns);
  * one, then loads the other one.
  */
 void chip_switch_between(u16 a, u16 b, u64 ns);
+/*
+ * The channel fills the MMU's queue by invalidates (MEM_OP). Each read of FB_MMU_CTRL lets the MMU
+ * take one out. An invalidate that the host asks for while the queue is full is lost. Return false
+ * if the channel is not loaded.
+ */
+bool chip_mem_ops(u16 chid);
 /* @on: the host's copies wait, with the words they had when they were rung for. */
 void chip_copy_hold(bool on);
 /* a channel executes a NON_STALL_INTERRUPT, at most one in NONSTALL_NS */

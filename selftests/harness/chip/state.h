@@ -11,6 +11,7 @@
 #define TLB_MAX		8192
 #define PRI_ERROR	0xbadf0000u
 #define INVALS_MAX	8
+#define QUEUE_MAX	8		/* invalidates in the MMU's queue: FB_MMU_CTRL_FIFO_SPACE */
 #define WRITTEN_MAX	512
 /* A ring of nothing but NON_STALL_INTERRUPTs raises one in this time. */
 #define NONSTALL_NS	2000
@@ -39,6 +40,7 @@ struct chip {
 	u32 nr_tlb, loads;
 	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
 	u32 nr_inval;
+	u32 mem_ops;		/* invalidates of guests' channels in the MMU's queue */
 	u32 preempt_late, flush_late, runl_late, copy_late;
 	/* flushes, at (register - FLUSH_BAR) / 4: how many were begun, and of these have ended */
 	struct { u32 begun, ended; } flush[5];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What goes wrong with channels: hangs, faults, interrupts, and the end of a chip_hold(). */
+/*
+ * What goes wrong with channels: hangs, faults, interrupts, a full queue, and the end of a
+ * chip_hold().
+ */
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
 #include "gk110/mmu.h"
@@ -159,6 +162,15 @@ u32 chip_copy_engine_status(u32 e)
 	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | FIELD_PREP(PFIFO_STATUS_ID, from) |
 	       FIELD_PREP(PFIFO_STATUS_NEXT_ID, to) |
 	       (phase & 1 ? PFIFO_STATUS_VALID : PFIFO_STATUS_SAVE);
+}
+
+bool chip_mem_ops(u16 chid)
+{
+	if (!chip_loaded(chid))
+		return false;
+	chip.mem_ops = QUEUE_MAX;
+	harness_trace("channel %u fills the queue of invalidates", chid);
+	return true;
 }
 
 void chip_copy_hold(bool on)
