@@ -71,9 +71,9 @@ struct machine_seen;
 /* most ms for which one preempt of a guest, and all of one command, have the preempt register */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000
-/* ms that a preempt of an eviction may take, except its last preempt */
+/* ms that a preempt of an eviction may take, except its last two preempts */
 #define PREEMPT_EVICT_MS	100
-/* ms that the last preempt of an eviction may take */
+/* ms that each of the last two preempts of an eviction may take */
 #define PREEMPT_LAST_MS		2000
 /* ms for which a switch's or a guest's preempt keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10
@@ -747,8 +747,9 @@ void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
- * resets engines that it does not leave. Cuts the card off if it does not leave at all. Makes
- * readings in @w meanwhile. gpu->lock is held. True: an engine was reset.
+ * resets engines that it does not leave. If it does not leave, and no engine names it, resets all
+ * engines of the runlist. Cuts the card off if it does not leave at all. Makes readings in @w
+ * meanwhile. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms);
 /*

@@ -17,7 +17,10 @@
  * that still have the channel, clear the runlist's error (PFIFO_RUNLIST_ERROR), allow the runlist
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
  * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
- * that did not end, the channel is preempted once more before the runlist is allowed.
+ * that did not end, the channel is preempted once more before the runlist is allowed. If that
+ * preempt does not end either, and no engine names the channel, the channel may wait on its PBDMA
+ * for an engine that another channel holds. Then all engines of the runlist are reset, and the
+ * channel is preempted for the last time.
  *
  * An eviction makes readings of the engines (seen.h) from its begin to its end. They tell which
  * vGPUs are charged for its time: vmach_wait_charge().
@@ -94,14 +97,13 @@ static bool chan_engines_reset(struct machine_seen *w, u8 runl, bool tsg, u16 id
 	return any;
 }
 
-void vmach_runlist_reset(struct machine_seen *w, u8 runl)
+/* Resets all engines of the runlist. The caller has blocked the runlist. */
+static void all_engines_reset(struct machine_seen *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
 	dev_err_ratelimited(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
-	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	clear_pbdmas(w, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
@@ -112,7 +114,33 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 	 * the engine was reset
 	 */
 	clear_pbdmas(w, runl);
+}
+
+void vmach_runlist_reset(struct machine_seen *w, u8 runl)
+{
+	struct kvgpu_gpu *gpu = w->gpu;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	all_engines_reset(w, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
+}
+
+/*
+ * Drives off channel or group @id, whose preempt has not ended in PREEMPT_LAST_MS. If no engine
+ * names @id, resets all engines of the runlist, and preempts once more. Cuts the card off if @id
+ * does not leave. Returns whether engines were reset. The caller has blocked the runlist.
+ */
+static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id)
+{
+	struct kvgpu_gpu *gpu = w->gpu;
+	bool reset = !vmach_chan_on_engine(gpu, tsg, id);
+
+	if (reset)
+		all_engines_reset(w, runl);
+	if (!vmach_gpu_wedged(gpu) && (!reset || seen_preempt(w, tsg, id, PREEMPT_LAST_MS)))
+		vmach_gpu_wedge(gpu, "a channel does not leave the chip");
+	return reset;
 }
 
 bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms)
@@ -130,7 +158,7 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
 		if (!vmach_gpu_wedged(gpu) && seen_preempt(w, tsg, id, PREEMPT_LAST_MS))
-			vmach_gpu_wedge(gpu, "a channel does not leave the chip");
+			reset |= chan_waiter_evict(w, runl, tsg, id);
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;

@@ -397,8 +397,9 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
  * the register for a millisecond at least, unless the preempt ends. So there are 2,000 turns at
  * most, and before each of them each thread that waits has the lock once (hw/lock.h): a guest's
  * preempt for about 2 ms, the slicer for 10 ms, or an eviction, and evictions that take long are
- * counted (docs/invariants.md). Preempts of channels that are on no engine end at once. So only as
- * many guests as there are engines can have the lock for long.
+ * counted (docs/invariants.md). Preempts of channels that are on no engine end at once, unless the
+ * answer to T18 of docs/supported.md is no. So only as many guests as there are engines can have
+ * the lock for long.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {

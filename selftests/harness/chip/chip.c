@@ -269,24 +269,6 @@ static void drop(struct context *c)
 	c->stuck = c->for_good = false;
 }
 
-/*
- * Return true when the channel or group that the preempt register names holds an engine, so that
- * the preempt does not end.
- */
-bool chip_held_up(void)
-{
-	u32 v = chip.reg[PFIFO_PREEMPT / 4], r;
-	const struct context *c;
-
-	for (r = 0; r < CHIP_RUNLS; r++) {
-		c = &chip.engine[r];
-		if (c->chid != NO_CHAN && c->stuck && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) &&
-		    c->tsg == !!(v & PFIFO_PREEMPT_TSG))
-			return true;
-	}
-	return false;
-}
-
 static void preempt_done(void)
 {
 	u32 v = chip.reg[PFIFO_PREEMPT / 4];

@@ -30,6 +30,11 @@ struct chip_manners {
 	bool busy;
 	/* an engine with a channel is busy only while the channel has work; false: always */
 	bool idles;
+	/*
+	 * the preempt of a channel that waits on its PBDMA for an engine, while another channel
+	 * holds that engine, ends only when the engine is free
+	 */
+	bool waiters_stay;
 	/* For so many reads at most a register says that what was asked for is still pending. */
 	u32 late;
 	/*

@@ -76,7 +76,8 @@ bool chip_may_load(u16 chid, u8 runl);
 /* Load a channel of @runl's list: @want if it may be loaded, else any that may be. */
 void chip_load_some(u8 runl, u16 want);
 /*
- * Return true when an engine holds what the preempt register names: then the preempt does not end.
+ * Return true when an engine holds what the preempt register names, or with .waiters_stay holds up
+ * what it names: then the preempt does not end.
  */
 bool chip_held_up(void);
 u32 chip_copy_engine_status(u32 e);

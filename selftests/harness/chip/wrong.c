@@ -124,6 +124,27 @@ void chip_pbdma_again(void)
 		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
 }
 
+/* Return true when unit @c has the channel or group that the preempt register names. */
+static bool is_preempted(const struct context *c)
+{
+	u32 v = chip.reg[PFIFO_PREEMPT / 4];
+
+	return c->chid != NO_CHAN && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) &&
+	       c->tsg == !!(v & PFIFO_PREEMPT_TSG);
+}
+
+bool chip_held_up(void)
+{
+	u32 r;
+
+	for (r = 0; r < CHIP_RUNLS; r++)
+		if (chip.engine[r].stuck &&
+		    (is_preempted(&chip.engine[r]) ||
+		     (chip.manners.waiters_stay && is_preempted(&chip.pbdma[r]))))
+			return true;
+	return false;
+}
+
 void chip_alarm(void)
 {
 	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
