@@ -186,14 +186,23 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 }
 
 /*
- * @held: NULL; or the preempt returns -ETIMEDOUT early if an urgent thread (lock.h) waits for
- * preempt_lock, and *@held grows by the ns for which this call held preempt_lock.
+ * Returns the ns that count for a preempt that was asked for at time @asked, and has had
+ * preempt_lock since time @began: up to now, but at most KVGPU_HW_WAIT_MS of the wait for the lock.
  */
-static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *held)
+static u64 preempt_took(u64 asked, u64 began)
+{
+	return ktime_get_ns() - began + min(began - asked, KVGPU_HW_WAIT_MS * (u64)NSEC_PER_MSEC);
+}
+
+/*
+ * @took: NULL; or the preempt returns -ETIMEDOUT early if an urgent thread (lock.h) waits for
+ * preempt_lock, and *@took grows as preempt_took() says.
+ */
+static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *took)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	unsigned int ms = held ? 1 : timeout_ms, waited = 0;
-	u64 began;
+	unsigned int ms = took ? 1 : timeout_ms, waited = 0;
+	u64 asked = ktime_get_ns(), began;
 	int ret;
 
 	kvgpu_hw_lock(l);
@@ -204,8 +213,8 @@ static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int tim
 		waited += ms;
 	} while (ret == -ETIMEDOUT && waited < timeout_ms && !hw_lock_is_urgent(l));
 	hw->stats.preempts++;
-	if (held)
-		*held += ktime_get_ns() - began;
+	if (took)
+		*took += preempt_took(asked, began);
 	kvgpu_hw_unlock(l);
 	return ret;
 }
@@ -216,10 +225,10 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
 }
 
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     u64 *held, void (*look)(void *arg), void *arg)
+			     u64 *took, void (*look)(void *arg), void *arg)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	u64 began;
+	u64 asked = ktime_get_ns(), began;
 	int ret;
 
 	kvgpu_hw_lock_watched(l, look, arg);
@@ -230,15 +239,15 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 	       ktime_get_ns() < began + timeout_ms * (u64)NSEC_PER_MSEC)
 		look(arg);
 	hw->stats.preempts++;
-	if (held)
-		*held += ktime_get_ns() - began;
+	if (took)
+		*took += preempt_took(asked, began);
 	kvgpu_hw_unlock(l);
 	return ret;
 }
 
-int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *held)
+int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *took)
 {
-	return pfifo_preempt(hw, tsg, id, timeout_ms, held);
+	return pfifo_preempt(hw, tsg, id, timeout_ms, took);
 }
 
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)

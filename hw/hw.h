@@ -312,13 +312,20 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
  * the bus.
  */
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
+/*
+ * Most ms that a wait for preempt_lock counts as time of the preempt that waits. An eviction has
+ * the lock for seconds if an engine has to be reset, and the waiting channel is not to blame; most
+ * have it for less than this.
+ */
+#define KVGPU_HW_WAIT_MS	100
 /**
  * kvgpu_hw_preempt_watched() - preempt, and call a function again and again meanwhile
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt, from the write of PFIFO_PREEMPT on
- * @held: NULL; or *@held grows by the ns for which this call held preempt_lock
+ * @took: NULL; or *@took grows by the ns of this call, with KVGPU_HW_WAIT_MS of the wait for
+ * preempt_lock at most
  * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
  * of hw/; and with preempt_lock held during the preempt, from 20 us after its begin on
  * @arg: argument of @look
@@ -330,21 +337,22 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * Return: as kvgpu_hw_preempt().
  */
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     u64 *held, void (*look)(void *arg), void *arg);
+			     u64 *took, void (*look)(void *arg), void *arg);
 /**
  * kvgpu_hw_preempt_turn() - preempt for a caller that can ask again
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt
- * @held: *@held grows by the ns for which this call held preempt_lock
+ * @took: *@took grows by the ns of this call, with KVGPU_HW_WAIT_MS of the wait for preempt_lock
+ * at most
  *
  * As kvgpu_hw_preempt(), but returns -ETIMEDOUT within about 1 ms if an urgent thread (hw/lock.h)
  * waits for preempt_lock. That thread then writes its own preempt to PFIFO_PREEMPT, and the chip
  * may forget the preempt of @id.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			  u64 *held);
+			  u64 *took);
 /* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 /* Lets the chip schedule a runlist again, after a fault has stopped it (PFIFO_RUNLIST_ERROR). */

@@ -232,7 +232,8 @@ static void turn_end(struct kvgpu_hw_lock *l, struct turn *turn)
 	rt_mutex_unlock(&turn->own);
 	/*
 	 * Pairs with the release in lock_lend(). If this sleeps, the lender lends to this thread
-	 * as the lock's holder right after it has cleared .lent.
+	 * as the lock's holder when it has cleared .lent: at the lock itself, or through the next
+	 * waiter, which then queues at the lock.
 	 */
 	wait_event(l->wait, !smp_load_acquire(&turn->lent));
 }

@@ -392,26 +392,22 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
  * Even so, a channel that is disabled or not listed is not loaded again. Any other channel may be
  * loaded again; that can happen after a preempt on a card without this module, too.
  *
- * A wait for the register's lock does not count: an eviction of another vGPU may have the lock for
- * 2 s, and the chip forgets this preempt meanwhile. The whole is bounded nevertheless. A turn has
- * the register for a millisecond at least, unless the preempt ends. So there are 2,000 turns at
- * most, and before each of them each thread that waits has the lock once (hw/lock.h): a guest's
- * preempt for about 2 ms, the slicer for 10 ms, or an eviction, and evictions that take long are
- * counted (docs/invariants.md). Preempts of channels that are on no engine end at once, unless the
- * answer to T18 of docs/supported.md is no. So only as many guests as there are engines can have
- * the lock for long.
+ * A wait for the register's lock counts for KVGPU_HW_WAIT_MS at most: an eviction of another vGPU
+ * may have the lock for seconds, and the chip forgets this preempt meanwhile. The whole is bounded
+ * nevertheless: an eviction that has the lock for longer has reset an engine, which is counted for
+ * its vGPU (docs/invariants.md).
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	u64 most = vmach_patience_get(v), held = 0;
+	u64 most = vmach_patience_get(v), took = 0;
 	int ret;
 
 	do {
 		if (!READ_ONCE(v->m->slice.on_chip))
 			return 0;
-		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS, &held);
-	} while (ret == -ETIMEDOUT && held < most);
-	v->m->patience -= min(v->m->patience, held);
+		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS, &took);
+	} while (ret == -ETIMEDOUT && took < most);
+	v->m->patience -= min(v->m->patience, took);
 	return ret;
 }
 

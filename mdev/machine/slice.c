@@ -237,29 +237,29 @@ static void chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
  * recovery of @l began, or at which the card failed. Notes in @w for which channels engines worked
  * meanwhile. gpu->lock is not held.
  *
- * The watchdog's time is the time for which this call holds preempt_lock. Another thread may hold
- * that lock for an eviction, for 2 s, and the chip forgets the preempt of @l: a channel that leaves
- * after its present kernel must not be ended for that wait. The wait is bounded: before each turn
- * of this call, which has the lock for 10 ms, the threads in the lock's rt_mutex queue have it once
- * (hw/lock.h). A guest's preempt has it for about a millisecond. An eviction that takes long is
- * counted (docs/invariants.md).
+ * The watchdog's time is that of the turns in which this call has preempt_lock for 10 ms, and of
+ * each wait for a turn KVGPU_HW_WAIT_MS at most. Another thread may hold that lock for an eviction,
+ * for seconds, and the chip forgets the preempt of @l: a channel that leaves after its present
+ * kernel must not be ended for that wait. Before each turn the threads in the lock's rt_mutex queue
+ * have the lock once (hw/lock.h). An eviction that has it for longer than that has reset an engine,
+ * which is counted for its vGPU (docs/invariants.md).
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
 			  struct machine_seen *w)
 {
 	struct machine_slicer *s = &chip->slicer;
 	enum kvgpu_hang_step step;
-	u64 next, at, held = 0;
+	u64 next, at, took = 0;
 	struct kvgpu_hang h;
 
-	kvgpu_sched_hang_begin(&h, held);
-	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &held,
+	kvgpu_sched_hang_begin(&h, took);
+	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &took,
 					vmach_engines_see, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
 		step = kvgpu_sched_hang_next(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
-					     held, &next);
+					     took, &next);
 		if (step != KVGPU_HANG_WAIT)
-			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, held);
+			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, took);
 		if (step == KVGPU_HANG_LOOK)
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
@@ -567,8 +567,9 @@ static void slicer_rest(u64 until)
 }
 
 /*
- * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too, but the
- * thread rests for as long as it looked: how often turns end is up to the policy, not to guests.
+ * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too, but then
+ * the thread rests for twice as long as it looked: a look may take longer than a turn. So it works
+ * for less than half of the time, and for a third where turns end seldom.
  */
 static u64 rest_end(struct machine_slicer *s)
 {
@@ -577,7 +578,7 @@ static u64 rest_end(struct machine_slicer *s)
 	spin_lock(&s->lock);
 	turn = kvgpu_sched_turn_end(&s->sched);
 	spin_unlock(&s->lock);
-	return min(end, max(turn, s->rests_from + s->used));
+	return turn < end ? max(turn, s->rests_from + 2 * s->used) : end;
 }
 
 /*
