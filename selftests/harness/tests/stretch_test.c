@@ -22,7 +22,7 @@
 /* twice the watchdog's time */
 #define LONGEST_MS	4000
 
-enum { HOG, OTHER, ACCOMPLICE, VGPUS };
+enum { HOG, ACCOMPLICE, VGPUS };
 
 static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1 };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
