@@ -323,7 +323,8 @@ static void beside_scrubs(void **state)
 	actor_new("reopens", setup_mm, false, reopens, NULL);
 	actors_run();
 	harness_policy(&quiet);
-	check_turns("scrubs", 100 * MS, 10 * MS);
+	/* without turns 45 ms, and 7 on the average */
+	check_turns("scrubs", 25 * MS, 6 * MS);
 	setup_end();
 }
 
