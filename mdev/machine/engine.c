@@ -7,6 +7,7 @@
  * Functions that look up channels need gpu->lock or chip->event_lock; vmach_stranger_note() needs
  * gpu->lock.
  */
+#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
@@ -19,6 +20,45 @@ bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
 	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id &&
 		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
+}
+
+/*
+ * Tells whether @st, the status of an engine, says that the engine is to switch from one channel or
+ * group to another, and has still to save the first one (holder.h). Then fields ID and NEXT_ID are
+ * both valid.
+ */
+static bool is_to_switch(u32 st)
+{
+	const u32 both = PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW;
+
+	return (st & both) == both;
+}
+
+bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+{
+	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
+
+	if (is_to_switch(st))
+		return FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg;
+	return vmach_engine_has(gpu, e, tsg, id);
+}
+
+bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg, u16 *holder)
+{
+	u32 st;
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		st = kvgpu_hw_engine_status(&gpu->hw, e);
+		if (!is_to_switch(st) || FIELD_GET(PFIFO_STATUS_NEXT_ID, st) != id ||
+		    !(st & PFIFO_STATUS_NEXT_TSG) != !tsg)
+			continue;
+		*holder_tsg = st & PFIFO_STATUS_TSG;
+		*holder = FIELD_GET(PFIFO_STATUS_ID, st);
+		if (*holder != id || *holder_tsg != tsg)
+			return true;
+	}
+	return false;
 }
 
 bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)

@@ -482,7 +482,7 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
 /* --- engine.c: which vGPU the chip works for; look-ups of channels need gpu->lock or event_lock */
 
-/* Tells whether @engine has, saves or loads the chip's channel or group @id. */
+/* Tells whether @engine has, saves, loads or will load the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
 struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu);	/* by its id */

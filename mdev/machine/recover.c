@@ -25,6 +25,7 @@
  * An eviction makes readings of the engines (seen.h) from its begin to its end. They tell which
  * vGPUs are charged for its time: vmach_wait_charge().
  */
+#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 #include "mdev/machine/seen.h"
 #include "mdev/trace.h"
@@ -276,6 +277,48 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	guest_tell(c, why);
+}
+
+void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id)
+{
+	struct kvgpu_machine *m = c->vgpu->m;
+	u64 strikes = m->slice.strikes.total, began;
+	struct machine_seen seen;
+	u8 e;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	c = vmach_live_chan_find(gpu->chip, c);
+	kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (vmach_engine_keeps(gpu, e, tsg, id))
+			c->fault.engine = e;
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	/* the channel and its whole group are dead, but loaded: only drive them off */
+	if (c->dead) {
+		began = ktime_get_ns();
+		vmach_wait_begin(&seen, gpu);
+		vmach_chan_evict(&seen, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+		vmach_wait_charge(m, &seen, true, began);
+	} else {
+		vmach_chan_isolate(gpu, c, EVENT_SCHED);
+	}
+	if (m->slice.strikes.total == strikes)
+		vmach_strike_add(m, "watchdog");
+}
+
+bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+{
+	struct kvgpu_chan *c;
+	bool holder_tsg;
+	u16 holder;
+
+	if (!vmach_chan_waits(gpu, tsg, id, &holder_tsg, &holder))
+		return false;
+	c = vmach_hchan_find(gpu->chip, holder_tsg, holder);
+	if (c)
+		vmach_hang_end(gpu, c, holder_tsg, holder);
+	return c;
 }
 
 void vmach_chans_recover(struct work_struct *work)

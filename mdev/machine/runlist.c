@@ -24,6 +24,7 @@
  */
 #include <linux/sched/signal.h>
 
+#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
@@ -413,14 +414,17 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 
 /*
  * Carries out the guest's preempt of its channel or group @id. If the preempt does not end in time,
- * ends the channel with its group.
+ * ends the channel with its group. But a channel that waits for an engine which another channel
+ * keeps is left as it is: it does no harm, and the watchdog ends the other one.
  */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;
 	struct kvgpu_chan *c = NULL;
 	struct rb_node *n;
+	bool by_tsg;
 	int h = -1;
+	u16 by;
 
 	if (id >= KVGPU_MAX_CHAN || vmach_gpu_wedged(gpu))
 		return;
@@ -434,9 +438,13 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 		if (c)
 			h = c->hchid.v;
 	}
-	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h))
+	if (!c || !c->ran || !vmach_chan_preempt_wait(v, tsg, h) ||
+	    vmach_chan_waits(gpu, tsg, h, &by_tsg, &by))
 		return;
 	kvgpu_hw_lock(&gpu->lock);
-	vmach_chan_isolate(gpu, c, EVENT_SCHED);
+	/* meanwhile another thread may have ended the channel that kept the engine */
+	if (kvgpu_hw_preempt(&gpu->hw, tsg, h, PREEMPT_TURN_MS) &&
+	    !vmach_chan_waits(gpu, tsg, h, &by_tsg, &by))
+		vmach_chan_isolate(gpu, c, EVENT_SCHED);
 	kvgpu_hw_unlock(&gpu->lock);
 }

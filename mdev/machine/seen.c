@@ -95,3 +95,13 @@ u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m
 			looks += w->at[i].looks;
 	return min(looks, w->looks);
 }
+
+u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m)
+{
+	u32 i, looks = 0;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->at[i].vgpu && w->at[i].vgpu != m->v->id)
+			looks += w->at[i].looks;
+	return min(looks, w->looks);
+}

@@ -74,6 +74,8 @@ void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w);
  */
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
 
+/* Returns how often @w saw an engine work for other vGPUs than @m, as vmach_seen_count() does. */
+u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m);
 /* books.c: Begins a wait for the chip, with gpu->lock held: makes the first reading of @w. */
 void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
 /*

@@ -29,6 +29,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
+#include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 #include "mdev/machine/seen.h"
 #include "mdev/trace.h"
@@ -187,49 +188,35 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
 }
 
 /*
- * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. Takes
- * gpu->lock.
+ * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. If @l
+ * waits for an engine that another channel keeps, ends that channel instead, and returns false: @l
+ * is to be preempted again. Takes gpu->lock.
  */
-static void chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
+static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_seen seen;
-	u64 strikes, began, waited;
+	bool ended = true;
 	struct kvgpu_machine *m;
 	struct kvgpu_chan *c;
-	u8 e;
+	u64 waited;
 
 	kvgpu_hw_lock(&gpu->lock);
 	c = vmach_hchan_find(chip, l->tsg, l->id);
 	if (c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l)) {
 		m = c->vgpu->m;
-		strikes = m->slice.strikes.total;
 		waited = m->slice.waited;
-		c = vmach_live_chan_find(chip, c);
-		kvgpu_mdev_fault_note(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
-		kvgpu_hw_lock(&chip->event_lock);
-		for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-			if (vmach_engine_has(gpu, e, l->tsg, l->id))
-				c->fault.engine = e;
-		kvgpu_hw_unlock(&chip->event_lock);
-		/* the channel and its whole group are dead, but loaded: only drive them off */
-		if (c->dead) {
-			began = ktime_get_ns();
-			vmach_wait_begin(&seen, gpu);
-			vmach_chan_evict(&seen, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
-			vmach_wait_charge(m, &seen, true, began);
-		} else {
-			vmach_chan_isolate(gpu, c, EVENT_SCHED);
+		ended = !vmach_holder_end(gpu, l->tsg, l->id);
+		if (ended) {
+			vmach_hang_end(gpu, c, l->tsg, l->id);
+			/*
+			 * restore .waited: note_leaver() will charge for the time before this wait,
+			 * and must not subtract the wait
+			 */
+			m->slice.waited = waited;
 		}
-		/*
-		 * restore .waited: note_leaver() will charge for the time before this wait, and
-		 * must not subtract the wait
-		 */
-		m->slice.waited = waited;
-		if (m->slice.strikes.total == strikes)
-			vmach_strike_add(m, "watchdog");
 	}
 	kvgpu_hw_unlock(&gpu->lock);
+	return ended;
 }
 
 /*
@@ -264,8 +251,9 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
 			at = ktime_get_ns();
-			chan_recover(chip, l);
-			return at;
+			if (chan_recover(chip, l))
+				return at;
+			kvgpu_sched_hang_begin(&h, took);
 		}
 	}
 	return ktime_get_ns();
@@ -296,11 +284,11 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 }
 
 /*
- * While @l was driven off, engines may have worked for other vGPUs too, for instance for the next
- * owner of the chip. Charges each such vGPU for a part of the time: the part of the readings in @w
- * that saw an engine work for it.
+ * While a channel was driven off, engines may have worked for several vGPUs, for instance for the
+ * next owner of the chip. Charges each such vGPU but @but for a part of the time: the part of the
+ * readings in @w that saw an engine work for it.
  */
-static void charge_seen_work(struct kvgpu_chip *chip, const struct machine_loaded *l,
+static void charge_seen_work(struct kvgpu_chip *chip, const struct kvgpu_machine *but,
 			     const struct machine_seen *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m;
@@ -308,7 +296,7 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct machine_loade
 	u64 ns;
 
 	list_for_each_entry(m, &chip->live, node) {
-		looks = m->v->id == l->vgpu ? 0 : vmach_seen_count(w, m);
+		looks = m == but ? 0 : vmach_seen_count(w, m);
 		if (!looks)
 			continue;
 		ns = div_u64((now - began) * looks, w->looks);
@@ -318,23 +306,24 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct machine_loade
 
 /*
  * Charges the vGPU of @l, if it was at work, for the time from @began to @now, in which @l was
- * driven off the chip. Charges other vGPUs for the time from @began up to this call. Counts and
- * traces the preempt.
+ * driven off the chip. Charges other vGPUs for the time from @began up to this call. If most of the
+ * readings in @w saw an engine work for another vGPU, @l may have waited for that engine: then its
+ * vGPU is charged as the others are, by the readings alone. Counts and traces the preempt.
  */
 static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 			const struct machine_seen *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
-	bool sampled;
+	bool sampled, waited = m && vmach_seen_others(w, m) > w->looks / 2;
 
 	write_seqlock(&chip->slicer.books);
-	charge_seen_work(chip, l, w, began, ktime_get_ns());
+	charge_seen_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
 	if (m) {
 		/* @m took long to leave: take it as at work */
-		m->slice.busy |= now - began > LATE_NS;
+		m->slice.busy |= !waited && now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= vmach_seen_count(w, m) > 0;
-		charge_leaver(m, began, now);
+		charge_leaver(m, waited ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}

@@ -269,6 +269,17 @@ static void drop(struct context *c)
 	c->stuck = c->for_good = false;
 }
 
+static bool works(const struct context *c);
+
+/* Return the channel that the status of GR names as the next one; NULL: none. */
+static const struct context *next_on_gr(void)
+{
+	const struct context *on = &chip.engine[0], *next = &chip.pbdma[0];
+	bool waits = on->stuck && next->chid != NO_CHAN && next->chid != on->chid && works(next);
+
+	return chip.manners.names_next && waits ? next : NULL;
+}
+
 static void preempt_done(void)
 {
 	u32 v = chip.reg[PFIFO_PREEMPT / 4];
@@ -426,8 +437,16 @@ void chip_at_work(u16 chid, bool on)
 
 static u32 engine_status(const struct context *c)
 {
+	const struct context *next = next_on_gr();
+
 	if (c->chid == NO_CHAN)
 		return 0;
+	if (next)
+		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
+		       PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
+		       (c->tsg ? PFIFO_STATUS_TSG : 0) |
+		       FIELD_PREP(PFIFO_STATUS_NEXT_ID, next->id) |
+		       (next->tsg ? PFIFO_STATUS_NEXT_TSG : 0);
 	if (c->stuck && chip.preempting && chip_held_up())
 		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
 		       FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);

@@ -35,6 +35,12 @@ struct chip_manners {
 	 * holds that engine, ends only when the engine is free
 	 */
 	bool waiters_stay;
+	/*
+	 * while a channel holds GR, and another one with work waits for it on its PBDMA, the status
+	 * of GR says that GR is to switch between the two and has not begun to save (status
+	 * "switch" of nvgpu's hw_fifo_gk20a.h: VALID, SAVE and CHSW, with both ids)
+	 */
+	bool names_next;
 	/* For so many reads at most a register says that what was asked for is still pending. */
 	u32 late;
 	/*

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Channels that keep an engine, and channels that wait for it. An engine that is to switch from one
+ * channel or group (TSG) to another may have to save the first one, the *holder*, for long: its
+ * kernel can't be saved yet. The status of the engine then names both (nvgpu: "switch"). The second
+ * one, which waits, can't leave its PBDMA before that.
+ */
+#ifndef KVGPU_MACHINE_HOLDER_H
+#define KVGPU_MACHINE_HOLDER_H
+
+#include <linux/types.h>
+
+struct kvgpu_chan;
+struct kvgpu_gpu;
+
+/*
+ * engine.c: as vmach_engine_has(), but false while @engine has still to save another channel before
+ * it loads @id
+ */
+bool vmach_engine_keeps(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
+/*
+ * engine.c: Tells whether the chip's channel or group @id waits until an engine has saved another
+ * one, and writes the other one to *@holder_tsg and *@holder.
+ */
+bool vmach_chan_waits(struct kvgpu_gpu *gpu, bool tsg, u16 id, bool *holder_tsg, u16 *holder);
+/*
+ * recover.c: Ends @c and its group, which the chip knows as @id, because it does not leave the
+ * chip, and counts a strike. If @c is dead already, only evicts it. gpu->lock is held.
+ */
+void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id);
+/*
+ * recover.c: If channel or group @id waits, ends the holder by vmach_hang_end(). False: @id does
+ * not wait, or no vGPU has the holder. gpu->lock is held.
+ */
+bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * GR is to switch from a channel of one vGPU to a channel of another, and the first one's kernel
+ * can't be saved yet. The status of GR then names both (chip.h, .names_next), and the second one,
+ * which waits, can't leave its PBDMA (.waiters_stay). Whatever is done to the second one, the first
+ * one's kernel is its own vGPU's: it is charged to that one, it is not lost before the watchdog's
+ * time, and it ends, strikes and suspends no other vGPU (S5).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "mdev/machine/internal.h"
+#include "selftests/harness/chip/state.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define MS		1000000ull
+#define US		1000ull
+#define ROUNDS		4
+#define ENDLESS_MS	20000
+/* a kernel of the worker that ends before the watchdog's time, and the watchdog ends nothing */
+#define LONG_MS		1800
+
+enum { WORKER, WAITER, VGPUS };
+
+static const struct chip_manners names = { .eager = true, .busy = true, .late = 2, .idles = true,
+	.waiters_stay = true, .names_next = true };
+static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
+static u64 kernel_ms, had, paid[VGPUS];
+
+static struct kvgpu_machine *machine(u32 i)
+{
+	return world.vgpu[i].v->m;
+}
+
+static u64 strikes(u32 i)
+{
+	return machine(i)->slice.strikes.total;
+}
+
+static struct kvgpu_chan *chan(u32 i)
+{
+	return vmach_chan_find(world.vgpu[i].v, (gchid_t){ 1 });
+}
+
+static bool works_on(u32 i)
+{
+	u16 held;
+
+	return chip_is_held(&held) && held == g_hchid(&world.vgpu[i], 1);
+}
+
+/* The guest binds and lists its channel again, if it was ended or unbound. */
+static void make_chan(u32 i)
+{
+	struct world_vgpu *g = &world.vgpu[i];
+	u64 list[] = { 1 };
+
+	if (chan(i) && !chan(i)->dead)
+		return;
+	g_enable(g, 1, false);
+	g_unbind(g, 1);
+	g_inst(g, 1, 0, 0);
+	g_bind(g, 1);
+	g_list(g, list, 1);
+	g_enable(g, 1, true);
+}
+
+/* vGPU @i works alone for @ns, then its ring is empty for a moment. */
+static void work_alone(u32 i, u64 ns)
+{
+	u64 end = harness_now + ns;
+
+	g_ring(&world.vgpu[!i], 1, 0);
+	g_ring(&world.vgpu[i], 1, 1);
+	chip_load_some(0, g_hchid(&world.vgpu[i], 1));
+	while (harness_now < end || !world.gpu->chip->slicer.open)
+		harness_sleep(MS);
+	g_ring(&world.vgpu[i], 1, 0);
+	harness_sleep(20 * US);
+}
+
+/* The worker's kernel begins, then the waiter has work, and the chip turns to it. */
+static void begin_kernel(u64 ms)
+{
+	struct world_vgpu *g = world.vgpu;
+
+	g_ring(&g[WORKER], 1, 1);
+	for (;;) {
+		chip_load_some(0, g_hchid(&g[WORKER], 1));
+		if (chip_hold(g_hchid(&g[WORKER], 1), ms * MS))
+			break;
+		work_alone(WAITER, 100 * MS);
+		g_ring(&g[WORKER], 1, 1);
+	}
+	harness_sleep(20 * US);
+	g_ring(&g[WAITER], 1, 1);
+	chip_load_some(0, g_hchid(&g[WAITER], 1));
+}
+
+static void kernels(void *arg)
+{
+	u64 was[VGPUS], at;
+	u32 n, i;
+
+	for (n = 0; n < ROUNDS && !vmach_vgpu_suspended(machine(WORKER)); n++) {
+		work_alone(WAITER, 1500 * MS);
+		for (i = 0; i < VGPUS; i++)
+			was[i] = vmach_gpu_time_get(machine(i));
+		at = harness_now;
+		begin_kernel(kernel_ms);
+		while (works_on(WORKER))
+			harness_sleep(MS);
+		had += harness_now - at;
+		/* a recovery ends */
+		kvgpu_hw_lock(&world.gpu->lock);
+		kvgpu_hw_unlock(&world.gpu->lock);
+		harness_sleep(MS);
+		for (i = 0; i < VGPUS; i++)
+			paid[i] += vmach_gpu_time_get(machine(i)) - was[i];
+		if (chan(WAITER)->dead)
+			harness_fail("S5: a channel is ended behind another vGPU's kernel");
+		make_chan(WORKER);
+	}
+	printf("# kernels of %llu ms: charged %llu and %llu ms, strikes %llu and %llu\n",
+	       had / MS / n, paid[WORKER] / MS, paid[WAITER] / MS, strikes(WORKER),
+	       strikes(WAITER));
+	if (strikes(WAITER))
+		harness_fail("S5: another vGPU's kernels cost a vGPU %llu strikes", strikes(WAITER));
+	if (paid[WAITER] > had / 20 || paid[WORKER] < had - had / 20)
+		harness_fail("S5: kernels had GR for %llu ms, their vGPU is charged %llu ms, and the one that waited %llu ms",
+			     had / MS, paid[WORKER] / MS, paid[WAITER] / MS);
+}
+
+static void run(void (*fn)(void *arg), u64 ms)
+{
+	kernel_ms = ms;
+	had = paid[WORKER] = paid[WAITER] = 0;
+	setup_begin(&coarse, &names, VGPUS);
+	actor_new("guests", setup_mm, false, fn, NULL);
+	actors_run();
+	setup_end();
+}
+
+/* The watchdog ends the worker's channel, and no other. */
+static void endless_kernels(void **state)
+{
+	run(kernels, ENDLESS_MS);
+}
+
+static void long_kernels(void **state)
+{
+	run(kernels, LONG_MS);
+}
+
+/* A guest preempts its channel, as a driver does to change the channel's context. */
+static void preempt_waiter(void *arg)
+{
+	work_alone(WAITER, 1500 * MS);
+	begin_kernel(ENDLESS_MS);
+	g_preempt(&world.vgpu[WAITER], false, 1);
+	harness_sleep(1000 * MS);
+	if (chan(WAITER)->dead || strikes(WAITER))
+		harness_fail("S5: a channel that waits behind another vGPU's kernel is ended by its own guest's preempt");
+	if (!chan(WORKER)->dead)
+		harness_fail("S5: an endless kernel goes on");
+}
+
+static void a_preempt_of_a_waiter(void **state)
+{
+	run(preempt_waiter, 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(endless_kernels),
+		cmocka_unit_test(long_kernels),
+		cmocka_unit_test(a_preempt_of_a_waiter),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
