@@ -18,8 +18,9 @@
  * (end the block). nouveau has no preempt in this order. Here the preempt makes a channel that is
  * on a PBDMA, but on no engine, leave without a reset of an engine. After a reset, or a preempt
  * that did not end, the channel is preempted once more before the runlist is allowed. If that
- * preempt does not end either, and no engine names the channel, the channel may wait on its PBDMA
- * for an engine that another channel holds. Then all engines of the runlist are reset, and the
+ * preempt does not end either, the channel may wait for an engine that another channel keeps. If
+ * the engine names both (holder.h), the other channel hangs, and is ended. If no engine names the
+ * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
  * channel is preempted for the last time.
  *
  * An eviction makes readings of the engines (seen.h) from its begin to its end. They tell which
@@ -79,18 +80,33 @@ static void clear_pbdmas(struct machine_seen *w, u8 runl)
 			preempt_status(w, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-/* Resets the engines that have channel or group @id. Returns whether an engine was reset. */
+/* Tells whether an engine keeps channel or group @id. */
+static bool is_kept(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+{
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (vmach_engine_keeps(gpu, e, tsg, id))
+			return true;
+	return false;
+}
+
+/*
+ * Resets the engines that keep channel or group @id. Returns whether an engine was reset. An engine
+ * that has still to save another channel, before it loads @id, is not reset: the other channel may
+ * have a kernel that is no hang.
+ */
 static bool chan_engines_reset(struct machine_seen *w, u8 runl, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool any = false;
 	u8 e;
 
-	if (!vmach_chan_on_engine(gpu, tsg, id))
+	if (!is_kept(gpu, tsg, id))
 		return false;
 	clear_pbdmas(w, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		if (!vmach_engine_has(gpu, e, tsg, id))
+		if (!vmach_engine_keeps(gpu, e, tsg, id))
 			continue;
 		any = true;
 		reset_engine(gpu, e);
@@ -128,15 +144,24 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 }
 
 /*
- * Drives off channel or group @id, whose preempt has not ended in PREEMPT_LAST_MS. If no engine
- * names @id, resets all engines of the runlist, and preempts once more. Cuts the card off if @id
- * does not leave. Returns whether engines were reset. The caller has blocked the runlist.
+ * Drives off channel or group @id, whose preempt has not ended in PREEMPT_LAST_MS. If @id waits for
+ * an engine that another channel keeps, ends the other one, and preempts @id again. If that was not
+ * so or does not help, and no engine keeps @id, resets all engines of the runlist, and preempts
+ * once more. Cuts the card off if @id does not leave. Returns whether engines were reset for @id.
+ * The caller has blocked the runlist.
  */
 static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
-	bool reset = !vmach_chan_on_engine(gpu, tsg, id);
+	bool reset;
 
+	if (vmach_holder_end(gpu, tsg, id)) {
+		/* the eviction of the other channel has allowed the runlist */
+		kvgpu_hw_runl_block(&gpu->hw, runl, true);
+		if (vmach_gpu_wedged(gpu) || !seen_preempt(w, tsg, id, PREEMPT_EVICT_MS))
+			return false;
+	}
+	reset = !is_kept(gpu, tsg, id);
 	if (reset)
 		all_engines_reset(w, runl);
 	if (!vmach_gpu_wedged(gpu) && (!reset || seen_preempt(w, tsg, id, PREEMPT_LAST_MS)))

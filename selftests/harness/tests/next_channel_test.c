@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gk110/pmc.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
@@ -22,6 +23,9 @@
 #define ENDLESS_MS	20000
 /* a kernel of the worker that ends before the watchdog's time, and the watchdog ends nothing */
 #define LONG_MS		1800
+#define LEGAL_MS	500
+/* an unbind ends within 2.1 s of waits, and the eviction of the channel that kept the engine */
+#define UNBIND_MS	2800
 
 enum { WORKER, WAITER, VGPUS };
 
@@ -173,12 +177,63 @@ static void a_preempt_of_a_waiter(void **state)
 	run(preempt_waiter, 0);
 }
 
+/* The waiter's guest unbinds its channel behind a kernel that ends before the watchdog's time. */
+static void unbind_waiter(void *arg)
+{
+	u32 n, val;
+	u64 end;
+
+	for (n = 0; n < ROUNDS; n++) {
+		work_alone(WORKER, 1500 * MS);
+		begin_kernel(LEGAL_MS);
+		end = harness_now + (LEGAL_MS - 10) * MS;
+		chip_watch_writes();
+		g_unbind(&world.vgpu[WAITER], 1);
+		if ((harness_now < end && !works_on(WORKER)) || chip_written(PMC_ENABLE, &val))
+			harness_fail("S5: a kernel is lost by a reset of GR when another vGPU's channel is unbound");
+		make_chan(WAITER);
+	}
+	if (strikes(WORKER) || strikes(WAITER) || chan(WORKER)->dead)
+		harness_fail("S5: a kernel of %u ms counts as a hang", LEGAL_MS);
+}
+
+static void unbinds_behind_a_kernel(void **state)
+{
+	run(unbind_waiter, 0);
+}
+
+/* The same behind an endless kernel: the worker's channel is ended, and the unbind is bounded. */
+static void unbind_behind_endless(void *arg)
+{
+	u64 at;
+
+	work_alone(WORKER, 1500 * MS);
+	begin_kernel(ENDLESS_MS);
+	at = harness_now;
+	g_unbind(&world.vgpu[WAITER], 1);
+	at = harness_now - at;
+	printf("# an unbind behind an endless kernel takes %llu ms\n", at / MS);
+	if (vmach_gpu_wedged(world.gpu) || at > UNBIND_MS * MS)
+		harness_fail("S5: an unbind behind another vGPU's endless kernel takes %llu ms%s", at / MS,
+			     vmach_gpu_wedged(world.gpu) ? ", and the card is cut off" : "");
+	if (!chan(WORKER)->dead || strikes(WORKER) != 1 || strikes(WAITER) ||
+	    machine(WAITER)->slice.resets.count)
+		harness_fail("S5: an endless kernel is not its own vGPU's");
+}
+
+static void an_unbind_behind_an_endless_kernel(void **state)
+{
+	run(unbind_behind_endless, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(endless_kernels),
 		cmocka_unit_test(long_kernels),
 		cmocka_unit_test(a_preempt_of_a_waiter),
+		cmocka_unit_test(unbinds_behind_a_kernel),
+		cmocka_unit_test(an_unbind_behind_an_endless_kernel),
 	};
 
 	if (argc > 1)
