@@ -20,6 +20,8 @@
 #define MS		1000000ull
 #define US		1000ull
 #define ROUNDS		4
+/* more than PREEMPT_GUEST_MS, and than its turns beside those of the slicer */
+#define WATCHDOG_MS	8000
 #define ENDLESS_MS	20000
 /* a kernel of the worker that ends before the watchdog's time, and the watchdog ends nothing */
 #define LONG_MS		1800
@@ -159,13 +161,18 @@ static void long_kernels(void **state)
 	run(kernels, LONG_MS);
 }
 
-/* A guest preempts its channel, as a driver does to change the channel's context. */
+/*
+ * A guest preempts its channel, as a driver does to change the channel's context. The preempt gives
+ * up before the watchdog ends the worker's channel.
+ */
 static void preempt_waiter(void *arg)
 {
+	assert_int_equal(kvgpu_machine_gpu_knob_set(world.gpu, MACHINE_WATCHDOG_MS, WATCHDOG_MS),
+			 0);
 	work_alone(WAITER, 1500 * MS);
 	begin_kernel(ENDLESS_MS);
 	g_preempt(&world.vgpu[WAITER], false, 1);
-	harness_sleep(1000 * MS);
+	harness_sleep(WATCHDOG_MS * MS);
 	if (chan(WAITER)->dead || strikes(WAITER))
 		harness_fail("S5: a channel that waits behind another vGPU's kernel is ended by its own guest's preempt");
 	if (!chan(WORKER)->dead)
