@@ -172,6 +172,12 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
+	/*
+	 * only holders of vgpu->lock change these two: do not wait for gpu->lock, for which others
+	 * may queue, once for each channel of a list
+	 */
+	if (c->gtsg == group && c->htsg == h)
+		return;
 	if (c->htsg != h && !c->dead)
 		vmach_chan_step_off(c);
 	kvgpu_hw_lock(&gpu->lock);
