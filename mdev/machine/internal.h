@@ -68,7 +68,7 @@ struct machine_seen;
 #define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
-/* most ms for which one preempt of a guest, and all of one command, have the preempt register */
+/* most ms that one preempt of a guest, and all of one command, take (kvgpu_hw_preempt_turn()) */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000
 /* ms that a preempt of an eviction may take, except its last two preempts */
@@ -350,7 +350,7 @@ struct kvgpu_machine {
 
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
-	/* ns for which preempts of the running command may yet have the preempt register */
+	/* ns that preempts of the running command may yet take (kvgpu_hw_preempt_turn()) */
 	u64 patience;
 
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
@@ -475,7 +475,7 @@ bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
 void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
-/* about how many ns the running command's next preempt may have the register; with vgpu->lock */
+/* about how many ns the running command's next preempt may take; with vgpu->lock */
 u64 vmach_patience_get(const struct kvgpu_vgpu *v);
 /* makes the slicer look soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
@@ -693,7 +693,7 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Has the register for about vmach_patience_get() ns.
+ * Preempts the chip's channel or group @id. Takes about vmach_patience_get() ns at most.
  * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);

@@ -229,7 +229,7 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
  * for seconds, and the chip forgets the preempt of @l: a channel that leaves after its present
  * kernel must not be ended for that wait. Before each turn the threads in the lock's rt_mutex queue
  * have the lock once (hw/lock.h). An eviction that has it for longer than that has reset an engine,
- * which is counted for its vGPU (docs/invariants.md).
+ * which is counted for its vGPU (docs/invariants.md), or waits for another channel (holder.h).
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
 			  struct machine_seen *w)
