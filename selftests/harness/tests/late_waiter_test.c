@@ -134,16 +134,22 @@ static void preempts(void *arg)
 	}
 }
 
+/* vGPU 1, the neighbour, has no work, and ordinary threads are run @late ns after their wake-up. */
+static void begin_beside_an_idle_one(u64 late)
+{
+	begin(&steady, 2);
+	g_ring(&world.vgpu[1], 1, 0);
+	harness_sleep(50 * MS);
+	lateness(late);
+}
+
 static void beside_a_long_preempt(void **state)
 {
 	static const u64 late[] = { 900 * US, 1500 * US, 2800 * US, 6 * MS };
 	u32 k;
 
 	for (k = 0; k < ARRAY_SIZE(late); k++) {
-		begin(&steady, 2);
-		g_ring(&world.vgpu[1], 1, 0);
-		harness_sleep(50 * MS);
-		lateness(late[k]);
+		begin_beside_an_idle_one(late[k]);
 		actor_new("neighbour", setup_mm, true, preempts, NULL);
 		actor_new("preempts", setup_mm, false, preempts_long, NULL);
 		actors_run();
@@ -182,10 +188,7 @@ static void a_neighbours_channel(void **state)
 	u32 k;
 
 	for (k = 0; k < ARRAY_SIZE(late); k++) {
-		begin(&steady, 2);
-		g_ring(&world.vgpu[1], 1, 0);
-		harness_sleep(50 * MS);
-		lateness(late[k]);
+		begin_beside_an_idle_one(late[k]);
 		c = vmach_chan_find(world.vgpu[1].v, (gchid_t){ 1 });
 		actor_new("neighbour", setup_mm, true, preempts_a_little_longer, NULL);
 		actor_new("preempts", setup_mm, false, preempts_long, NULL);
