@@ -142,6 +142,18 @@ void g_list(struct world_vgpu *g, const u64 *entry, u32 nr)
 	g_write(g, PFIFO_RUNLIST_SUBMIT, nr);
 }
 
+void g_chan_anew(struct world_vgpu *g, u32 chan)
+{
+	u64 list[] = { chan };
+
+	g_enable(g, chan, false);
+	g_unbind(g, chan);
+	g_inst(g, chan, 0, 0);
+	g_bind(g, chan);
+	g_list(g, list, 1);
+	g_enable(g, chan, true);
+}
+
 void g_ring(struct world_vgpu *g, u32 chan, u32 put)
 {
 	g_store32(g, G_USERD(chan) + USERD_GP_PUT, put);

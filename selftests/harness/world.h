@@ -84,6 +84,8 @@ void g_bind(struct world_vgpu *g, u32 chan);
 void g_unbind(struct world_vgpu *g, u32 chan);
 void g_enable(struct world_vgpu *g, u32 chan, bool on);
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);
+/* Disable and unbind the channel, and bind, list (it alone) and enable it again, in space 0. */
+void g_chan_anew(struct world_vgpu *g, u32 chan);
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
 
 /* Write GP_PUT of the channel's doorbell. The channel has work when @put differs from GP_GET. */

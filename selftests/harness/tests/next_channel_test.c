@@ -61,17 +61,9 @@ static bool works_on(u32 i)
 /* The guest binds and lists its channel again, if it was ended or unbound. */
 static void make_chan(u32 i)
 {
-	struct world_vgpu *g = &world.vgpu[i];
-	u64 list[] = { 1 };
-
 	if (chan(i) && !chan(i)->dead)
 		return;
-	g_enable(g, 1, false);
-	g_unbind(g, 1);
-	g_inst(g, 1, 0, 0);
-	g_bind(g, 1);
-	g_list(g, list, 1);
-	g_enable(g, 1, true);
+	g_chan_anew(&world.vgpu[i], 1);
 }
 
 /* vGPU @i works alone for @ns, then its ring is empty for a moment. */

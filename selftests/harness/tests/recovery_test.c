@@ -628,15 +628,9 @@ static void errors_of_the_register_ring(void **state)
 static void fault_once(void)
 {
 	struct world_vgpu *g = &world.vgpu[0];
-	u64 list[] = { 1 };
 	u32 i;
 
-	g_enable(g, 1, false);
-	g_unbind(g, 1);
-	g_inst(g, 1, 0, 0);
-	g_bind(g, 1);
-	g_list(g, list, 1);
-	g_enable(g, 1, true);
+	g_chan_anew(g, 1);
 	for (i = 0; i < 100 && !chip_fault(g_hchid(g, 1), 0x1000); i++)
 		harness_sleep(MS);
 	harness_sleep(5 * MS);
