@@ -23,6 +23,11 @@
 #include "hw/internal.h"
 
 #define ROM_SHADOW	(PPCI_BASE + GK110_PCI_ROM_SHADOW)
+/*
+ * most tries to read PTIMER: its high word changes every 4.3 s, so that the second try succeeds on
+ * a card that works
+ */
+#define TIME_TRIES	3
 
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
@@ -44,21 +49,31 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 	return -ETIMEDOUT;
 }
 
+/* Tells whether @lo, read from PTIMER's low word, is a time. */
+static bool is_low_word(u32 lo)
+{
+	return !(lo & ~PTIMER_TIME_LOW_BITS) && !hw_no_answer(lo);
+}
+
 u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess)
 {
-	u32 hi, lo, again;
+	u32 hi, lo, again, i;
 
 	if (guess) {
 		lo = hw_rd(hw, PTIMER_TIME_LOW);
-		return lo & ~PTIMER_TIME_LOW_BITS ? 0 : guess + (s32)(lo - (u32)guess);
+		return is_low_word(lo) ? guess + (s32)(lo - (u32)guess) : 0;
 	}
 	again = hw_rd(hw, PTIMER_TIME_HIGH);
-	do {
+	for (i = 0; i < TIME_TRIES; i++) {
 		hi = again;
 		lo = hw_rd(hw, PTIMER_TIME_LOW);
 		again = hw_rd(hw, PTIMER_TIME_HIGH);
-	} while (hi != again && again != ~0u);
-	return lo & ~PTIMER_TIME_LOW_BITS ? 0 : (u64)hi << 32 | lo;
+		if (again == ~0u || hw_no_answer(again) || !is_low_word(lo))
+			return 0;
+		if (hi == again)
+			return (u64)hi << 32 | lo;
+	}
+	return 0;
 }
 
 u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg)

@@ -64,6 +64,8 @@ void chip_look(const char *when);
 
 u32 chip_read(u32 reg);
 void chip_write(u32 reg, u32 val);
+/* Not NULL: what the chip does just before it gets a write of the host. */
+extern void (*chip_before_write)(u32 reg, u32 val);
 /*
  * Return the address in video memory behind byte @off of BAR @bar, by the BAR's page tables and
  * TLB. *@valid: the BAR shows something there.
@@ -194,6 +196,8 @@ bool flush_l2_ended(struct l2_flushes nr);
 void clock_begin(s32 ppm);
 u64 clock_now(void);
 void clock_silent(bool on);				/* its reads are not answered */
+/* Not 0: its reads give @code, an error of the register ring. */
+void clock_errs(u32 code);
 u32 clock_read(u32 reg);
 
 /*

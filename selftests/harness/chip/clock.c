@@ -6,11 +6,13 @@
 
 static s32 drift_ppm;
 static bool silent;
+static u32 wrong;
 
 void clock_begin(s32 ppm)
 {
 	drift_ppm = ppm;
 	silent = false;
+	wrong = 0;
 }
 
 u64 clock_now(void)
@@ -23,9 +25,16 @@ void clock_silent(bool on)
 	silent = on;
 }
 
+void clock_errs(u32 code)
+{
+	wrong = code;
+}
+
 u32 clock_read(u32 reg)
 {
 	if (silent)
 		return ~0u;
+	if (wrong)
+		return wrong;
 	return reg == PTIMER_TIME_LOW ? clock_now() & PTIMER_TIME_LOW_BITS : clock_now() >> 32;
 }
