@@ -21,7 +21,7 @@
  * preempt does not end either, the channel may wait for an engine that another channel keeps. If
  * the engine names both (holder.h), the other channel hangs, and is ended. If no engine names the
  * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
- * channel is preempted for the last time.
+ * channel may get an engine, and is preempted again (chan_waiter_evict()).
  *
  * An eviction makes readings of the engines (seen.h) from its begin to its end. They tell which
  * vGPUs are charged for its time: vmach_wait_charge().
@@ -33,6 +33,13 @@
 
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_reset_note() */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
+/*
+ * most times that an eviction makes engines free for a channel that waits: for the channel that has
+ * the engine, for a third channel that gets it then, and for two kernels of the channel itself
+ */
+#define EVICT_TRIES	4
+/* in so many of these, a channel that has the engine is ended: that may take 2 s each time */
+#define EVICT_ENDS	2
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
@@ -144,28 +151,50 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 }
 
 /*
- * Drives off channel or group @id, whose preempt has not ended in PREEMPT_LAST_MS. If @id waits for
- * an engine that another channel keeps, ends the other one, and preempts @id again. If that was not
- * so or does not help, and no engine keeps @id, resets all engines of the runlist, and preempts
- * once more. Cuts the card off if @id does not leave. Returns whether engines were reset for @id.
- * The caller has blocked the runlist.
+ * Makes the engines free that channel or group @id waits for or keeps. If @id waits for an engine
+ * that another channel keeps, and @ends is true, ends the other one. Otherwise resets the engines
+ * that keep @id, or, if no engine keeps @id, all engines of the runlist. Returns whether engines
+ * were reset for @id. The caller has blocked the runlist.
+ */
+static bool engines_free(struct machine_seen *w, u8 runl, bool tsg, u16 id, bool ends)
+{
+	struct kvgpu_gpu *gpu = w->gpu;
+
+	if (ends && vmach_holder_end(gpu, tsg, id)) {
+		/* the eviction of the other channel has allowed the runlist */
+		kvgpu_hw_runl_block(&gpu->hw, runl, true);
+		return false;
+	}
+	if (!chan_engines_reset(w, runl, tsg, id))
+		all_engines_reset(w, runl);
+	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	return true;
+}
+
+/*
+ * Drives off channel or group @id, whose preempt has not ended in PREEMPT_LAST_MS. Makes the
+ * engines free, and preempts @id again, EVICT_TRIES times at most. Then cuts the card off. Returns
+ * whether engines were reset for @id. The caller has blocked the runlist.
+ *
+ * A channel that waits gets an engine when that becomes free. Then its own kernel may begin, even
+ * if the channel is disabled. Such a kernel is ended at once. But the eviction of another channel
+ * allows the runlist for a moment, and a third channel may get the engine. A third channel has
+ * PREEMPT_LAST_MS to leave, as the first one had.
  */
 static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
-	bool reset;
+	bool reset = false;
+	u32 i;
 
-	if (vmach_holder_end(gpu, tsg, id)) {
-		/* the eviction of the other channel has allowed the runlist */
-		kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	for (i = 0; i < EVICT_TRIES; i++) {
+		reset |= engines_free(w, runl, tsg, id, i < EVICT_ENDS);
 		if (vmach_gpu_wedged(gpu) || !seen_preempt(w, tsg, id, PREEMPT_EVICT_MS))
-			return false;
+			return reset;
+		if (!i && !is_kept(gpu, tsg, id) && !seen_preempt(w, tsg, id, PREEMPT_LAST_MS))
+			return reset;
 	}
-	reset = !is_kept(gpu, tsg, id);
-	if (reset)
-		all_engines_reset(w, runl);
-	if (!vmach_gpu_wedged(gpu) && (!reset || seen_preempt(w, tsg, id, PREEMPT_LAST_MS)))
-		vmach_gpu_wedge(gpu, "a channel does not leave the chip");
+	vmach_gpu_wedge(gpu, "a channel does not leave the chip");
 	return reset;
 }
 

@@ -608,10 +608,13 @@ void chip_watch_writes(void)
 	chip.nr_written = 0;
 }
 
+void (*chip_before_write)(u32 reg, u32 val);
 void chip_write(u32 reg, u32 val)
 {
 	u32 was = chip.reg[reg / 4];
 
+	if (chip_before_write)
+		chip_before_write(reg, val);
 	if (chip.nr_written < WRITTEN_MAX) {
 		chip.written[chip.nr_written].reg = reg;
 		chip.written[chip.nr_written++].val = val;
