@@ -40,6 +40,8 @@
 #define WATCHDOG_MS	2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS	1000
+/* most channels that a switch drives off because a channel that has to leave may wait for them */
+#define OTHERS_ASKED	3
 
 /*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
@@ -220,9 +222,44 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 }
 
 /*
+ * Tells whether @l may wait for an engine that works for another channel or group, though the
+ * status of the engine names only that one, and writes it to @other. No engine keeps @l then.
+ */
+static bool works_for_other(struct kvgpu_chip *chip, const struct machine_loaded *l,
+			    struct machine_loaded *other)
+{
+	u32 engine[KVGPU_MAX_ENGINE], st;
+	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_machine *m;
+	bool any = false;
+	u8 e;
+
+	kvgpu_hw_lock(&gpu->lock);
+	vmach_engines_read(gpu, engine);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		st = engine[e];
+		m = st & PFIFO_STATUS_BUSY ? vmach_status_owner(chip, st) : NULL;
+		if (!m)
+			continue;
+		any = true;
+		*other = (struct machine_loaded){ .vgpu = m->v->id,
+			.id = FIELD_GET(PFIFO_STATUS_ID, st), .tsg = st & PFIFO_STATUS_TSG };
+	}
+	any &= !vmach_chan_on_engine(gpu, l->tsg, l->id);
+	kvgpu_hw_unlock(&gpu->lock);
+	return any;
+}
+
+/*
  * Drives channel or group @l off the chip. Returns the time at which @l had left, or at which the
  * recovery of @l began, or at which the card failed. Notes in @w for which channels engines worked
  * meanwhile. gpu->lock is not held.
+ *
+ * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
+ * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
+ * before @l is ended, the channel for which an engine works is driven off, too, @asks times at
+ * most. It has the watchdog's time to leave, even if it is the next owner's. If it does not leave
+ * in that time, it hangs, and not @l.
  *
  * The watchdog's time is that of the turns in which this call has preempt_lock for 10 ms, and of
  * each wait for a turn KVGPU_HW_WAIT_MS at most. Another thread may hold that lock for an eviction,
@@ -232,9 +269,10 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
  * which is counted for its vGPU (docs/invariants.md), or waits for another channel (holder.h).
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			  struct machine_seen *w)
+			  struct machine_seen *w, u32 asks)
 {
 	struct machine_slicer *s = &chip->slicer;
+	struct machine_loaded other;
 	enum kvgpu_hang_step step;
 	u64 next, at, took = 0;
 	struct kvgpu_hang h;
@@ -251,8 +289,12 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
 			at = ktime_get_ns();
-			if (chan_recover(chip, l))
+			if (asks && works_for_other(chip, l, &other)) {
+				asks--;
+				chan_drive_off(chip, &other, w, 0);
+			} else if (chan_recover(chip, l)) {
 				return at;
+			}
 			kvgpu_sched_hang_begin(&h, took);
 		}
 	}
@@ -363,7 +405,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 			vmach_engines_see(&seen);
 		else
 			vmach_seen_note(&seen, engine);
-		now = chan_drive_off(chip, &l[i], &seen);
+		now = chan_drive_off(chip, &l[i], &seen, OTHERS_ASKED);
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
 		vmach_engines_see(&seen);

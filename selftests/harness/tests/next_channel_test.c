@@ -33,6 +33,8 @@ enum { WORKER, WAITER, VGPUS };
 
 static const struct chip_manners names = { .eager = true, .busy = true, .late = 2, .idles = true,
 	.waiters_stay = true, .names_next = true };
+static const struct chip_manners names_holder = { .eager = true, .busy = true, .late = 2,
+	.idles = true, .waiters_stay = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static u64 kernel_ms, had, paid[VGPUS];
 
@@ -132,14 +134,19 @@ static void kernels(void *arg)
 			     had / MS, paid[WORKER] / MS, paid[WAITER] / MS);
 }
 
-static void run(void (*fn)(void *arg), u64 ms)
+static void run_on(const struct chip_manners *manners, void (*fn)(void *arg), u64 ms)
 {
 	kernel_ms = ms;
 	had = paid[WORKER] = paid[WAITER] = 0;
-	setup_begin(&coarse, &names, VGPUS);
+	setup_begin(&coarse, manners, VGPUS);
 	actor_new("guests", setup_mm, false, fn, NULL);
 	actors_run();
 	setup_end();
+}
+
+static void run(void (*fn)(void *arg), u64 ms)
+{
+	run_on(&names, fn, ms);
 }
 
 /* The watchdog ends the worker's channel, and no other. */
@@ -151,6 +158,17 @@ static void endless_kernels(void **state)
 static void long_kernels(void **state)
 {
 	run(kernels, LONG_MS);
+}
+
+/* The same on a chip whose GR names only the channel that it has. */
+static void unnamed_endless_kernels(void **state)
+{
+	run_on(&names_holder, kernels, ENDLESS_MS);
+}
+
+static void unnamed_long_kernels(void **state)
+{
+	run_on(&names_holder, kernels, LONG_MS);
 }
 
 /*
@@ -230,6 +248,8 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(endless_kernels),
 		cmocka_unit_test(long_kernels),
+		cmocka_unit_test(unnamed_endless_kernels),
+		cmocka_unit_test(unnamed_long_kernels),
 		cmocka_unit_test(a_preempt_of_a_waiter),
 		cmocka_unit_test(unbinds_behind_a_kernel),
 		cmocka_unit_test(an_unbind_behind_an_endless_kernel),
