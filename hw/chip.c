@@ -49,26 +49,32 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 	return -ETIMEDOUT;
 }
 
-/* Tells whether @lo, read from PTIMER's low word, is a time. */
-static bool is_low_word(u32 lo)
+/*
+ * Reads PTIMER's low word to *@lo. False: that was no time. A time may look like an error code of
+ * the register ring for a millisecond in 4.3 s; but it differs at the next read, as a read takes
+ * longer than the low word's unit of 32 ns.
+ */
+static bool low_word_read(struct kvgpu_hw *hw, u32 *lo)
 {
-	return !(lo & ~PTIMER_TIME_LOW_BITS) && !hw_no_answer(lo);
+	u32 was = hw_rd(hw, PTIMER_TIME_LOW);
+
+	*lo = hw_no_answer(was) ? hw_rd(hw, PTIMER_TIME_LOW) : was;
+	return !(*lo & ~PTIMER_TIME_LOW_BITS) && (*lo != was || !hw_no_answer(was));
 }
 
 u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess)
 {
 	u32 hi, lo, again, i;
 
-	if (guess) {
-		lo = hw_rd(hw, PTIMER_TIME_LOW);
-		return is_low_word(lo) ? guess + (s32)(lo - (u32)guess) : 0;
-	}
+	if (guess)
+		return low_word_read(hw, &lo) ? guess + (s32)(lo - (u32)guess) : 0;
 	again = hw_rd(hw, PTIMER_TIME_HIGH);
 	for (i = 0; i < TIME_TRIES; i++) {
 		hi = again;
-		lo = hw_rd(hw, PTIMER_TIME_LOW);
+		if (!low_word_read(hw, &lo))
+			return 0;
 		again = hw_rd(hw, PTIMER_TIME_HIGH);
-		if (again == ~0u || hw_no_answer(again) || !is_low_word(lo))
+		if (again == ~0u || hw_no_answer(again))
 			return 0;
 		if (hi == again)
 			return (u64)hi << 32 | lo;

@@ -20,7 +20,8 @@
  * Reads PTIMER from the chip at each call, because a guest compares this time with times that the
  * GPU wrote to memory. If PTIMER was read less than TIME_LOOK_NS ago, only its low word is read,
  * and the CPU's clock gives the high word, to save register reads. If the chip does not answer, the
- * CPU's clock gives the whole time. The time returned never goes back.
+ * CPU's clock gives the whole time. Before the chip has answered once, the time is 0: the CPU's
+ * clock alone may be ahead. The time returned never goes back.
  */
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 {
@@ -36,7 +37,8 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 		chip->time_base = t - now;
 		chip->time_taken = now;
 	}
-	chip->time_last = max(now + chip->time_base, chip->time_last);
+	if (chip->time_taken)
+		chip->time_last = max(now + chip->time_base, chip->time_last);
 	t = chip->time_last;
 	spin_unlock(&chip->time_lock);
 	return t;

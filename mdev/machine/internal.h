@@ -71,9 +71,9 @@ struct machine_seen;
 /* most ms that one preempt of a guest, and all of one command, take (kvgpu_hw_preempt_turn()) */
 #define PREEMPT_GUEST_MS	2000
 #define COMMAND_MS		5000
-/* ms that a preempt of an eviction may take, except its last two preempts */
+/* ms that a preempt of an eviction may take that waits for no other channel */
 #define PREEMPT_EVICT_MS	100
-/* ms that each of the last two preempts of an eviction may take */
+/* ms that an eviction lets another channel's kernel go on for which its own channel waits */
 #define PREEMPT_LAST_MS		2000
 /* ms for which a switch's or a guest's preempt keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10

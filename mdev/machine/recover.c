@@ -40,6 +40,8 @@
 #define EVICT_TRIES	4
 /* in so many of these, a channel that has the engine is ended: that may take 2 s each time */
 #define EVICT_ENDS	2
+/* most times that an eviction waits PREEMPT_LAST_MS for other channels' kernels */
+#define EVICT_WAITS	3
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
@@ -172,16 +174,32 @@ static bool engines_free(struct machine_seen *w, u8 runl, bool tsg, u16 id, bool
 }
 
 /*
- * Drives off channel or group @id, whose preempt has not ended in PREEMPT_LAST_MS. Makes the
- * engines free, and preempts @id again, EVICT_TRIES times at most. Then cuts the card off. Returns
- * whether engines were reset for @id. The caller has blocked the runlist.
+ * Preempts channel or group @id after engines were reset, or after its first preempt has not ended.
+ * Returns 0 when @id has left. If an engine keeps @id, a kernel of @id has begun, and is lost: then
+ * the call ends after PREEMPT_EVICT_MS. Otherwise @id may wait for another channel, and has
+ * PREEMPT_LAST_MS more, if @*waits is not 0, which is counted down then.
+ */
+static int preempt_again(struct machine_seen *w, bool tsg, u16 id, u32 *waits)
+{
+	int ret = seen_preempt(w, tsg, id, PREEMPT_EVICT_MS);
+
+	if (!ret || !*waits || is_kept(w->gpu, tsg, id))
+		return ret;
+	--*waits;
+	return seen_preempt(w, tsg, id, PREEMPT_LAST_MS);
+}
+
+/*
+ * Drives off channel or group @id, which preempt_again() did not. Makes the engines free, and
+ * preempts @id again, EVICT_TRIES times at most. Then cuts the card off. Returns whether engines
+ * were reset for @id. The caller has blocked the runlist. @waits: of preempt_again().
  *
  * A channel that waits gets an engine when that becomes free. Then its own kernel may begin, even
- * if the channel is disabled. Such a kernel is ended at once. But the eviction of another channel
- * allows the runlist for a moment, and a third channel may get the engine. A third channel has
- * PREEMPT_LAST_MS to leave, as the first one had.
+ * if the channel is disabled: the next try resets the engine. And the eviction of another channel
+ * allows the runlist for a moment, so that a third channel may get the engine. preempt_again() lets
+ * its kernel end.
  */
-static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id)
+static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, u32 waits)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool reset = false;
@@ -189,9 +207,7 @@ static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id)
 
 	for (i = 0; i < EVICT_TRIES; i++) {
 		reset |= engines_free(w, runl, tsg, id, i < EVICT_ENDS);
-		if (vmach_gpu_wedged(gpu) || !seen_preempt(w, tsg, id, PREEMPT_EVICT_MS))
-			return reset;
-		if (!i && !is_kept(gpu, tsg, id) && !seen_preempt(w, tsg, id, PREEMPT_LAST_MS))
+		if (vmach_gpu_wedged(gpu) || !preempt_again(w, tsg, id, &waits))
 			return reset;
 	}
 	vmach_gpu_wedge(gpu, "a channel does not leave the chip");
@@ -201,6 +217,7 @@ static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id)
 bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
+	u32 waits = EVICT_WAITS;
 	bool reset;
 	int ret;
 
@@ -212,8 +229,8 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-		if (!vmach_gpu_wedged(gpu) && seen_preempt(w, tsg, id, PREEMPT_LAST_MS))
-			reset |= chan_waiter_evict(w, runl, tsg, id);
+		if (!vmach_gpu_wedged(gpu) && preempt_again(w, tsg, id, &waits))
+			reset |= chan_waiter_evict(w, runl, tsg, id, waits);
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;

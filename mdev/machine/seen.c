@@ -96,6 +96,17 @@ u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m
 	return min(looks, w->looks);
 }
 
+u32 vmach_seen_named(const struct machine_seen *w, bool tsg, u16 id)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == id &&
+		    !(w->at[i].status & PFIFO_STATUS_TSG) == !tsg)
+			return w->at[i].looks;
+	return 0;
+}
+
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m)
 {
 	u32 i, looks = 0;

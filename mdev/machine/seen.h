@@ -74,6 +74,9 @@ void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w);
  */
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
 
+/* Returns how often @w saw an engine work for the chip's channel or group @id. */
+u32 vmach_seen_named(const struct machine_seen *w, bool tsg, u16 id);
+
 /* Returns how often @w saw an engine work for other vGPUs than @m, as vmach_seen_count() does. */
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m);
 /* books.c: Begins a wait for the chip, with gpu->lock held: makes the first reading of @w. */

@@ -40,8 +40,8 @@
 #define WATCHDOG_MS	2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS	1000
-/* most channels that a switch drives off because a channel that has to leave may wait for them */
-#define OTHERS_ASKED	3
+/* ns that a channel has to leave after a channel was driven off for which it may have waited */
+#define WAITER_NS		(200ull * NSEC_PER_MSEC)
 
 /*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
@@ -190,11 +190,23 @@ static bool chan_still_loaded(struct kvgpu_chip *chip, const struct machine_load
 }
 
 /*
+ * Returns a channel of @l if @l is loaded, and is a channel or group of the same vGPU as when @l
+ * was made, or else NULL. gpu->lock is held.
+ */
+static struct kvgpu_chan *loaded_chan(struct kvgpu_chip *chip, const struct machine_loaded *l)
+{
+	struct kvgpu_chan *c = vmach_hchan_find(chip, l->tsg, l->id);
+
+	return c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l) ? c : NULL;
+}
+
+/*
  * Ends channel or group @l if it is still loaded, with a reset of its engine if necessary. If @l
  * waits for an engine that another channel keeps, ends that channel instead, and returns false: @l
- * is to be preempted again. Takes gpu->lock.
+ * is to be preempted again. Takes gpu->lock. @before: the caller will charge for the time before
+ * this call alone.
  */
-static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l)
+static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l, bool before)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	bool ended = true;
@@ -203,18 +215,16 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 	u64 waited;
 
 	kvgpu_hw_lock(&gpu->lock);
-	c = vmach_hchan_find(chip, l->tsg, l->id);
-	if (c && c->vgpu->id == l->vgpu && chan_still_loaded(chip, l)) {
+	c = loaded_chan(chip, l);
+	if (c) {
 		m = c->vgpu->m;
 		waited = m->slice.waited;
 		ended = !vmach_holder_end(gpu, l->tsg, l->id);
 		if (ended) {
 			vmach_hang_end(gpu, c, l->tsg, l->id);
-			/*
-			 * restore .waited: note_leaver() will charge for the time before this wait,
-			 * and must not subtract the wait
-			 */
-			m->slice.waited = waited;
+			/* note_leaver() must not subtract a wait that it does not charge for */
+			if (before)
+				m->slice.waited = waited;
 		}
 	}
 	kvgpu_hw_unlock(&gpu->lock);
@@ -222,32 +232,77 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 }
 
 /*
- * Tells whether @l may wait for an engine that works for another channel or group, though the
- * status of the engine names only that one, and writes it to @other. No engine keeps @l then.
+ * Returns the channel or group for which an engine works by its status @st, and its vGPU, or a
+ * .vgpu of 0.
  */
-static bool works_for_other(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			    struct machine_loaded *other)
+static struct machine_loaded worked_for(struct kvgpu_chip *chip, u32 st)
 {
-	u32 engine[KVGPU_MAX_ENGINE], st;
+	struct kvgpu_machine *m = NULL;
+
+	/* while an engine that has no channel loads one, only field NEXT_ID is valid */
+	if (st & PFIFO_STATUS_BUSY && (st & PFIFO_STATUS_SAVE || !(st & PFIFO_STATUS_CHSW)))
+		m = vmach_status_owner(chip, st);
+	return (struct machine_loaded){ .vgpu = m ? m->v->id : 0,
+		.id = FIELD_GET(PFIFO_STATUS_ID, st), .tsg = st & PFIFO_STATUS_TSG };
+}
+
+/*
+ * Finds a channel or group @other for which @l may wait: an engine works for @other, and the engine
+ * is not in @asked. Prefers a channel that has to leave, then the first engine, which is GR.
+ * Returns the engine, or -1: there is none, or @l has left, or an engine works for @l or will next.
+ * Takes gpu->lock.
+ */
+static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 asked,
+		      struct machine_loaded *other)
+{
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct kvgpu_machine *m;
-	bool any = false;
+	u32 engine[KVGPU_MAX_ENGINE];
+	bool leaves = false, leave, works = false;
+	struct machine_loaded o;
+	int found = -1;
 	u8 e;
 
 	kvgpu_hw_lock(&gpu->lock);
 	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		st = engine[e];
-		m = st & PFIFO_STATUS_BUSY ? vmach_status_owner(chip, st) : NULL;
-		if (!m)
+		works |= engine[e] & PFIFO_STATUS_BUSY &&
+			 vmach_engine_has(gpu, e, l->tsg, l->id);
+		o = worked_for(chip, engine[e]);
+		if (!o.vgpu || asked & BIT(e))
 			continue;
-		any = true;
-		*other = (struct machine_loaded){ .vgpu = m->v->id,
-			.id = FIELD_GET(PFIFO_STATUS_ID, st), .tsg = st & PFIFO_STATUS_TSG };
+		leave = !vmach_list_shown(vmach_vgpu_find(chip, o.vgpu));
+		if (found >= 0 && (leaves || !leave))
+			continue;
+		*other = o;
+		leaves = leave;
+		found = e;
 	}
-	any &= !vmach_chan_on_engine(gpu, l->tsg, l->id);
+	if (works || !loaded_chan(chip, l))
+		found = -1;
 	kvgpu_hw_unlock(&gpu->lock);
-	return any;
+	return found;
+}
+
+/*
+ * Drives off the channel or group @other, for which a channel that has to leave may wait. It has
+ * the watchdog's time, also if it is the next owner's. If it does not leave in that time, and each
+ * reading of that time saw an engine work for it, it hangs, and is ended. If a reading did not, it
+ * is no hang, whatever the preempt register says: the register may still tell of the preempt of the
+ * channel that waits (T13 of docs/supported.md).
+ */
+static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *other,
+			    struct machine_seen *w)
+{
+	u32 looks = w->looks, named = vmach_seen_named(w, other->tsg, other->id);
+	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC, took = 0;
+
+	while (took < watchdog && !vmach_gpu_wedged(chip->gpu))
+		if (kvgpu_hw_preempt_watched(&chip->gpu->hw, other->tsg, other->id, PREEMPT_TURN_MS,
+					     &took, vmach_engines_see, w) != -ETIMEDOUT)
+			return;
+	if (!vmach_gpu_wedged(chip->gpu) &&
+	    vmach_seen_named(w, other->tsg, other->id) - named >= w->looks - looks)
+		chan_recover(chip, other, false);
 }
 
 /*
@@ -257,9 +312,8 @@ static bool works_for_other(struct kvgpu_chip *chip, const struct machine_loaded
  *
  * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
  * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
- * before @l is ended, the channel for which an engine works is driven off, too, @asks times at
- * most. It has the watchdog's time to leave, even if it is the next owner's. If it does not leave
- * in that time, it hangs, and not @l.
+ * before @l is ended, the channels for which engines work are driven off, too, one of each engine
+ * at most. After each of them @l has WAITER_NS to leave.
  *
  * The watchdog's time is that of the turns in which this call has preempt_lock for 10 ms, and of
  * each wait for a turn KVGPU_HW_WAIT_MS at most. Another thread may hold that lock for an eviction,
@@ -269,30 +323,34 @@ static bool works_for_other(struct kvgpu_chip *chip, const struct machine_loaded
  * which is counted for its vGPU (docs/invariants.md), or waits for another channel (holder.h).
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			  struct machine_seen *w, u32 asks)
+			  struct machine_seen *w)
 {
-	struct machine_slicer *s = &chip->slicer;
+	u64 next, at, watchdog, took = 0;
 	struct machine_loaded other;
 	enum kvgpu_hang_step step;
-	u64 next, at, took = 0;
 	struct kvgpu_hang h;
+	u32 asked = 0;
+	int e;
 
 	kvgpu_sched_hang_begin(&h, took);
 	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &took,
 					vmach_engines_see, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
-		step = kvgpu_sched_hang_next(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
-					     took, &next);
+		watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
+		if (asked)
+			watchdog = min(watchdog, WAITER_NS);
+		step = kvgpu_sched_hang_next(&h, watchdog, took, &next);
 		if (step != KVGPU_HANG_WAIT)
 			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, took);
 		if (step == KVGPU_HANG_LOOK)
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
 			at = ktime_get_ns();
-			if (asks && works_for_other(chip, l, &other)) {
-				asks--;
-				chan_drive_off(chip, &other, w, 0);
-			} else if (chan_recover(chip, l)) {
+			e = other_find(chip, l, asked, &other);
+			if (e >= 0) {
+				asked |= BIT(e);
+				other_drive_off(chip, &other, w);
+			} else if (chan_recover(chip, l, true)) {
 				return at;
 			}
 			kvgpu_sched_hang_begin(&h, took);
@@ -405,7 +463,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 			vmach_engines_see(&seen);
 		else
 			vmach_seen_note(&seen, engine);
-		now = chan_drive_off(chip, &l[i], &seen, OTHERS_ASKED);
+		now = chan_drive_off(chip, &l[i], &seen);
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
 		vmach_engines_see(&seen);

@@ -96,11 +96,11 @@ static void the_id_is_anothers_by_now(void **state)
 	while (!chip_loaded(c->hchid.v))
 		harness_sleep(NSEC_PER_MSEC);
 	l = (struct machine_loaded){ .vgpu = world.vgpu[0].v->id, .id = c->hchid.v };
-	chan_recover(world.gpu->chip, &l);
+	chan_recover(world.gpu->chip, &l, true);
 	if (c->dead || world.vgpu[1].v->m->slice.strikes.total)
 		harness_fail("S5: a channel is ended in the place of another vGPU's that had its id before");
 	l.vgpu = world.vgpu[1].v->id;
-	chan_recover(world.gpu->chip, &l);
+	chan_recover(world.gpu->chip, &l, true);
 	assert_true(c->dead);
 	assert_int_equal(world.vgpu[1].v->m->slice.strikes.total, 1);
 	setup_end();

@@ -69,7 +69,7 @@ static void drives_off(void *arg)
 	await_eviction();
 	vmach_seen_begin(&w, world.gpu, &l, 1);
 	waited = harness_now;
-	chan_drive_off(world.gpu->chip, &l, &w, OTHERS_ASKED);
+	chan_drive_off(world.gpu->chip, &l, &w);
 	waited = harness_now - waited;
 }
 
