@@ -113,10 +113,10 @@ struct machine_slicer {
 	bool stale;
 	/*
 	 * .used: ns that the latest look and its flushes took: the more, the longer the thread
-	 * rests. .rests_from: time at which that rest began, the end of the look, later by the ns
-	 * that the flushes took.
+	 * rests. .used_mean: its mean of late. .rests_from: time at which that rest began, the end
+	 * of the look, later by the ns that the flushes took.
 	 */
-	u64 used, rests_from;
+	u64 used, used_mean, rests_from;
 	/*
 	 * .looked: time up to which vGPUs are charged. .worked: time at which work was last found.
 	 */

@@ -656,18 +656,23 @@ static void slicer_rest(u64 until)
 }
 
 /*
- * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too, but then
- * the thread rests for twice as long as it looked: a look may take longer than a turn. So it works
- * for less than half of the time, and for a third where turns end seldom.
+ * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too. But if
+ * looks take more than a quarter of a turn, the thread first rests for twice as long as a look
+ * takes. So it works for about half of the time at most, and for a third where turns end seldom.
+ * The mean of the looks counts here: a turn must not become longer because one look was held up.
  */
 static u64 rest_end(struct machine_slicer *s)
 {
-	u64 end = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64()), turn;
+	u64 end = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64()), turn, length;
 
+	s->used_mean = s->used_mean - s->used_mean / 8 + s->used / 8;
 	spin_lock(&s->lock);
 	turn = kvgpu_sched_turn_end(&s->sched);
+	length = s->sched.slice_end - s->sched.turn_start;
 	spin_unlock(&s->lock);
-	return turn < end ? max(turn, s->rests_from + 2 * s->used) : end;
+	if (turn >= end)
+		return end;
+	return s->used_mean > length / 4 ? max(turn, s->rests_from + 2 * s->used_mean) : turn;
 }
 
 /*
