@@ -14,6 +14,7 @@
 #define vmach_slicer_start	copy_slicer_start
 #define vmach_slicer_stop	copy_slicer_stop
 #include "mdev/machine/slice.c"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -106,11 +107,70 @@ static void the_id_is_anothers_by_now(void **state)
 	setup_end();
 }
 
+/*
+ * Channel 1 has GR with a kernel that does not end, and channel 2 waits on its PBDMA, which no
+ * engine names. Writes them to @holder and @waiter.
+ */
+static void hold_and_wait(struct machine_loaded *holder, struct machine_loaded *waiter)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u16 a = g_hchid(g, 1), b = g_hchid(g, 2);
+
+	while (!chip_hold(a, 60ull * NSEC_PER_SEC) || chip.engine[0].chid != a)
+		harness_sleep(NSEC_PER_MSEC);
+	while (chip.pbdma[0].chid != b) {
+		if (chip_may_load(b, 0))
+			chip_load_some(0, b);
+		harness_sleep(NSEC_PER_MSEC / 10);
+	}
+	*holder = (struct machine_loaded){ .vgpu = g->v->id, .id = a };
+	*waiter = (struct machine_loaded){ .vgpu = g->v->id, .id = b };
+}
+
+/* For which channel another one may wait, and that the one that waits is not ended as a hang. */
+static void whom_it_waits_for(void **state)
+{
+	static const struct chip_manners stay = { .eager = true, .busy = true, .late = 2,
+		.idles = true, .waiters_stay = true };
+	struct machine_loaded holder, waiter, stale, found = { 0 };
+	struct kvgpu_chip *chip;
+	struct machine_seen w;
+
+	setup_begin(&quiet, &stay, 1);
+	setup_run(0, 2, 1);
+	chip = world.gpu->chip;
+	hold_and_wait(&holder, &waiter);
+	/* from now on no vGPU has the chip, and nothing else drives channels off */
+	copy_slicer_stop(world.gpu);
+	chip->slicer.open = false;
+	stale = waiter;
+	stale.vgpu++;
+	if (other_find(chip, &waiter, 0, &found) != 0 || found.id != holder.id ||
+	    found.vgpu != holder.vgpu)
+		harness_fail("S5: a channel waits for channel 0x%x, not 0x%x", holder.id, found.id);
+	if (other_find(chip, &waiter, BIT(0), &found) != -1)
+		harness_fail("S5: a channel is driven off a second time for one that waits");
+	if (other_find(chip, &stale, 0, &found) != -1)
+		harness_fail("S5: a channel is driven off for one that is gone");
+	if (other_find(chip, &holder, 0, &found) != -1)
+		harness_fail("S5: a channel is driven off for one that has the engine");
+
+	vmach_seen_begin(&w, world.gpu, &waiter, 1);
+	other_drive_off(chip, &waiter, &w);
+	if (chip->by_hchid[waiter.id]->dead)
+		harness_fail("S5: a channel is ended that no reading saw at work");
+	other_drive_off(chip, &holder, &w);
+	assert_true(chip->by_hchid[holder.id]->dead);
+	assert_false(chip->by_hchid[waiter.id]->dead);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_to_leave),
 		cmocka_unit_test(the_id_is_anothers_by_now),
+		cmocka_unit_test(whom_it_waits_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
