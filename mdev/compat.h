@@ -48,11 +48,15 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
 #endif
 }
 
-/* The functions for iommufd, as part of an initialiser of struct vfio_device_ops. */
+/*
+ * The functions for iommufd, as part of an initialiser of struct vfio_device_ops. @unbind calls
+ * compat_iommufd_unbind().
+ */
 #ifdef KVGPU_HAVE_VFIO_IOMMUFD
-#define COMPAT_VFIO_IOMMUFD_OPS					\
+#define compat_iommufd_unbind(vdev)	vfio_iommufd_emulated_unbind(vdev)
+#define COMPAT_VFIO_IOMMUFD_OPS(unbind)				\
 	.bind_iommufd = vfio_iommufd_emulated_bind,		\
-	.unbind_iommufd = vfio_iommufd_emulated_unbind,		\
+	.unbind_iommufd = unbind,				\
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
 /*
@@ -62,7 +66,8 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
  */
 #define compat_pins_alone(vdev)		((vdev)->iommufd_access != NULL)
 #else
-#define COMPAT_VFIO_IOMMUFD_OPS
+#define COMPAT_VFIO_IOMMUFD_OPS(unbind)
+#define compat_iommufd_unbind(vdev)	do { } while (0)
 #define compat_pins_alone(vdev)		false
 #endif
 

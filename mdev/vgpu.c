@@ -14,6 +14,7 @@
  * .get_available and .show_description run in any process that reads their files in sysfs. The last
  * reference to the VFIO device may be put by a thread of the VMM: then .release runs in it.
  */
+#include <linux/delay.h>
 #include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
@@ -127,7 +128,31 @@ static void vgpu_request(struct vfio_device *vdev, unsigned int count)
 
 static void vgpu_dma_unmap(struct vfio_device *vdev, u64 iova, u64 length)
 {
-	kvgpu_machine_dma_unmap(to_vgpu(vdev), iova, length);
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+
+	atomic_inc(&v->unmaps);
+	/* pairs with vgpu_iommufd_unbind(): it waits for this call, or this call sees .open */
+	smp_mb__after_atomic();
+	/* the close of a vGPU has unpinned all; only iommufd asks afterwards */
+	if (READ_ONCE(v->open) || !compat_pins_alone(vdev))
+		kvgpu_machine_dma_unmap(v, iova, length);
+	atomic_dec(&v->unmaps);
+}
+
+/*
+ * The device is closed. iommufd waits for calls of .dma_unmap that are under way, but for 60 s at
+ * most (10 s in older kernels). Then it gives up, with a WARN, and the calls go on beside the next
+ * user of the vGPU, or when it is freed. The VMM decides when the thread of such a call runs. So
+ * wait here, for as long as it takes: mostly it is the VMM's own thread that closes the vGPU. Calls
+ * that begin after the close do not wait for any lock.
+ */
+static void __maybe_unused vgpu_iommufd_unbind(struct vfio_device *vdev)
+{
+	/* pairs with vgpu_dma_unmap() */
+	smp_mb();
+	while (atomic_read(&to_vgpu(vdev)->unmaps))
+		usleep_range(1000, 2000);
+	compat_iommufd_unbind(vdev);
 }
 
 /* ------------------------------------------------------------------ serve the VMM's ioctls */
@@ -222,7 +247,7 @@ static const struct vfio_device_ops vgpu_ops = {
 	.name = "kvgpu",
 	.init = vgpu_init,
 	.release = vgpu_release,
-	COMPAT_VFIO_IOMMUFD_OPS
+	COMPAT_VFIO_IOMMUFD_OPS(vgpu_iommufd_unbind)
 	COMPAT_VFIO_REGION_INFO_OPS(vgpu_region_info)
 	.open_device = vgpu_open,
 	.close_device = vgpu_close,

@@ -145,6 +145,8 @@ struct kvgpu_vgpu {
 	struct mutex lock;		/* see "Locks" above */
 	/* the device is open; .lock to write; debugfs reads it without a lock */
 	bool open;
+	/* number of calls of .dma_unmap that are under way: vgpu_iommufd_unbind() */
+	atomic_t unmaps;
 	/* PCI configuration space, little endian (vgpu_config_word()); protected by .lock */
 	u8 config[GK110_PCI_CONFIG_SIZE] __aligned(4);
 	/* all other state of the guest, owned by the machine (machine/internal.h) */

@@ -369,7 +369,10 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	if (!len)
 		return;
 	mutex_lock(&v->lock);
-	vmach_unmap_note(v);
+	if (vmach_unmap_note(v)) {
+		iova = 0;
+		len = ULONG_MAX;
+	}
 	kvgpu_shadow_unmap(&m->shadow, (iova_t){ iova }, len, &changed);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {

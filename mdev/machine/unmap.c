@@ -24,7 +24,11 @@
  * and one more for each vGPU that is opened during the loop. With the vGPUs of one card that stays
  * below eleven. More than ten vGPUs, of two cards, in one container are not covered.
  *
- * vGPUs that use iommufd are not noted here: it forbids new pins by itself.
+ * A vGPU that uses iommufd is asked once for each area (piece of the VMM's address space) that one
+ * ioctl unmaps, and iommufd forbids new pins of an area by itself. But it gives up, with a WARN,
+ * when it has asked more than 100 times; kernels differ in when that count begins anew. So when one
+ * thread has asked IOAS_ROUNDS times, the vGPU releases all memory, and pins none until the thread
+ * has left.
  *
  * vgpu->lock is held when a vGPU is asked or opened, and when it pins. unmappings_lock, a leaf,
  * protects what is known of threads.
@@ -45,6 +49,8 @@
 
 /* from this round of a vGPU on, the vGPUs that the thread has asked may not pin */
 #define ROUNDS		2
+/* the same for vGPUs that use iommufd */
+#define IOAS_ROUNDS	64
 /* most threads without a file that finish_dead_unmaps() looks at */
 #define DEAD_LOOKS	8
 /* most ms that kvgpu_machine_unmap_wait() waits */
@@ -65,6 +71,7 @@ struct unmapping {
 	struct list_head known;
 	struct list_head no_file;	/* in without_file, if no file could be made */
 	u32 rounds;			/* the highest .rounds of the entries of .known so far */
+	u32 most;			/* ROUNDS, or IOAS_ROUNDS if its vGPUs use iommufd */
 	/* the thread's file is not closed yet */
 	bool file;
 };
@@ -92,7 +99,7 @@ static atomic_t nr_without_file;
 /* Frees @k. If @k's thread has forbidden the vGPU to pin, it does so no more. */
 static void known_forget(struct unmap_known *k)
 {
-	if (k->u->rounds >= ROUNDS)
+	if (k->u->rounds >= k->u->most)
 		WRITE_ONCE(k->m->unmaps_forbid, k->m->unmaps_forbid - 1);
 	list_del(&k->of_thread);
 	list_del(&k->of_machine);
@@ -167,7 +174,7 @@ static struct unmap_known *find_known(const struct kvgpu_machine *m, const struc
 	return NULL;
 }
 
-/* Counts a round of @k's vGPU. At ROUNDS, forbids pins to the vGPUs that the thread has asked. */
+/* Counts a round of @k's vGPU. At u->most, forbids pins to the vGPUs that the thread has asked. */
 static void round_count(struct unmap_known *k)
 {
 	struct unmapping *u = k->u;
@@ -176,7 +183,7 @@ static void round_count(struct unmap_known *k)
 	if (++k->rounds <= u->rounds)
 		return;
 	u->rounds = k->rounds;
-	if (u->rounds == ROUNDS)
+	if (u->rounds == u->most)
 		list_for_each_entry(each, &u->known, of_thread)
 			WRITE_ONCE(each->m->unmaps_forbid, each->m->unmaps_forbid + 1);
 }
@@ -201,13 +208,15 @@ static const struct file_operations left_fops = {
 };
 
 /*
- * Makes the object of the current thread, in no list yet. *@file is the thread's file, or an error
- * pointer. The caller puts the object into the table, and then releases the file.
+ * Makes the object of the current thread, in no list yet. @most: the object's .most. *@file is the
+ * thread's file, or an error pointer. The caller puts the object into the table, and then releases
+ * the file.
  */
-static struct unmapping *unmapping_new(struct file **file)
+static struct unmapping *unmapping_new(u32 most, struct file **file)
 {
 	struct unmapping *u = kzalloc(sizeof(*u), ALLOC);
 
+	u->most = most;
 	INIT_LIST_HEAD(&u->known);
 	INIT_LIST_HEAD(&u->no_file);
 	u->who = get_task_pid(current, PIDTYPE_PID);
@@ -218,16 +227,15 @@ static struct unmapping *unmapping_new(struct file **file)
 
 /* ----------------------------------- note a thread, ask whether a vGPU may be opened or may pin */
 
-void vmach_unmap_note(struct kvgpu_vgpu *v)
+bool vmach_unmap_note(struct kvgpu_vgpu *v)
 {
+	bool ioas = compat_pins_alone(&v->vdev), all;
 	struct kvgpu_machine *m = v->m;
 	struct unmapping *u, *new = NULL;
 	struct unmap_known *k, *known;
 	struct file *file = NULL;
 
 	lockdep_assert_held(&v->lock);
-	if (compat_pins_alone(&v->vdev))
-		return;
 	/*
 	 * allocate before the lock is taken: the thread's object may be freed when the lock is
 	 * released
@@ -237,7 +245,7 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 	u = find_thread(task_pid(current));
 	if (!u) {
 		spin_unlock(&unmappings_lock);
-		new = unmapping_new(&file);
+		new = unmapping_new(ioas ? IOAS_ROUNDS : ROUNDS, &file);
 		spin_lock(&unmappings_lock);
 		/* the table still has no object of this thread: only the thread itself adds one */
 		u = new;
@@ -253,17 +261,19 @@ void vmach_unmap_note(struct kvgpu_vgpu *v)
 		k->u = u;
 		/* one less than the thread's count: round_count() below adds this round */
 		k->rounds = u->rounds ? u->rounds - 1 : 0;
-		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
+		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= u->most));
 		list_add(&k->of_thread, &u->known);
 		list_add(&k->of_machine, &m->unmaps);
 		known = k;
 		k = NULL;
 	}
 	round_count(known);
+	all = ioas && u->rounds >= u->most;
 	spin_unlock(&unmappings_lock);
 	kfree(k);
 	if (new && !IS_ERR(file))
 		fput(file);
+	return all;
 }
 
 /*

@@ -140,6 +140,8 @@ typedef struct { int v; } refcount_t;
 /* Plain accesses are enough: one thread runs at a time. */
 #define smp_store_release(p, x)	WRITE_ONCE(*(p), x)
 #define smp_load_acquire(p)	READ_ONCE(*(p))
+#define smp_mb()			do { } while (0)
+#define smp_mb__after_atomic()		do { } while (0)
 #define atomic_set(a, n)		((void)((a)->v = (n)))
 #define atomic_inc(a)		((void)(a)->v++)
 #define atomic_dec(a)		((void)(a)->v--)

@@ -8,7 +8,7 @@
 
 #include "selftests/harness/kernel/services.h"
 
-#define MAPS		96
+#define MAPS		160
 
 struct mapping {
 	bool used, prevent_access;	/* prevent_access: an iommufd unmap is under way */
@@ -47,6 +47,8 @@ void container_unpin(struct container *c, u64 at);
 /* takes c->lock itself */
 int container_rw(struct container *c, u64 iova, void *data, size_t len, bool write);
 
+/* not NULL: called in an unmap of iommufd before each device is asked */
+extern void (*ioas_asks)(void);
 struct iommufd_access;
 int iommufd_pin(struct iommufd_access *a, u64 iova, int npage, struct page **pages);
 void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage);

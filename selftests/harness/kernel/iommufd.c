@@ -7,8 +7,9 @@
  * unpin everything, [0, ULONG_MAX). The unbind detaches a device that is still attached, after
  * .close_device.
  * An unmap takes one mapping after the other. If a mapping has pins, it forbids new ones, asks all
- * devices that are attached to unpin the mapping, and looks again, TRIES_MAX times at most. Pages
- * are unpinned in the same pieces as they were pinned.
+ * devices that are attached to unpin the mapping, and looks again, TRIES_MAX times at most. The
+ * number of looks begins anew at a mapping that does not begin where the last one ended, and only
+ * there. Pages are unpinned in the same pieces as they were pinned.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
@@ -17,6 +18,10 @@
 #include "selftests/harness/task.h"
 
 #define TRIES_MAX	100
+/* a destroy of an access waits so long for its calls (iommufd_object_dec_wait_shortterm()) */
+#define DESTROY_NS	(60 * NSEC_PER_SEC)
+
+void (*ioas_asks)(void);
 
 struct piece {
 	struct list_head node;
@@ -141,9 +146,12 @@ int vfio_iommufd_emulated_bind(struct vfio_device *v, struct iommufd_ctx *ictx, 
 void vfio_iommufd_emulated_unbind(struct vfio_device *v)
 {
 	struct iommufd_access *a = v->iommufd_access;
+	u64 until = harness_now + DESTROY_NS;
 
-	while (a->calls)
-		harness_wait(a, NEVER);
+	while (a->calls && harness_now < until)
+		harness_wait(a, until);
+	if (a->calls)
+		harness_fail("S6: WARN_ON(ret) of iommufd_object_destroy_user()");
 	vfio_iommufd_emulated_detach_ioas(v);
 	v->iommufd_access = NULL;
 	free(a);
@@ -201,38 +209,47 @@ int ioas_attach(struct vfio_device *v)
 void ioas_detach(struct vfio_device *v)
 {
 	v->ops->detach_ioas(v);
+	task_returns();
 }
 
 /* Ask each device that is attached now, whatever is attached or detached meanwhile. */
 static void notify(struct container *c, u64 iova, u64 size)
 {
-	struct vfio_device *v, *asked[16];
+	struct iommufd_access *asked[16];
+	struct vfio_device *v;
 	u32 nr = 0, i;
 
 	list_for_each_entry(v, &c->devices, iommu_entry) {
-		asked[nr++] = v;
+		asked[nr++] = v->iommufd_access;
 		v->iommufd_access->calls++;
 	}
 	for (i = 0; i < nr; i++) {
-		asked[i]->ops->dma_unmap(asked[i], iova, size);
-		asked[i]->iommufd_access->calls--;
-		harness_wake(asked[i]->iommufd_access);
+		v = asked[i]->v;
+		if (ioas_asks)
+			ioas_asks();
+		v->ops->dma_unmap(v, iova, size);
+		asked[i]->calls--;
+		harness_wake(asked[i]);
 	}
 }
 
 int ioas_unmap(struct container *c, u64 iova, u64 size)
 {
+	u64 start = iova, last = iova + size - 1;
 	struct mapping *m;
 	u32 tries = 0;
 	int ret = -ENOENT;
 
 	mutex_lock(&c->lock);
-	while ((m = container_find(c, iova, iova + size - 1))) {
-		if (m->iova < iova || m->iova + m->size > iova + size) {
+	while ((m = container_find(c, start, last))) {
+		if (m->iova < start || m->iova + m->size - 1 > last) {
 			ret = -ENOENT;
 			break;
 		}
+		if (m->iova != start)
+			tries = 0;
 		if (m->pins) {
+			start = m->iova;
 			m->prevent_access = true;
 			mutex_unlock(&c->lock);
 			notify(c, m->iova, m->size);
@@ -242,9 +259,13 @@ int ioas_unmap(struct container *c, u64 iova, u64 size)
 			continue;
 		}
 		m->used = false;
-		tries = 0;
 		ret = 0;
+		if (m->iova + m->size - 1 >= last)
+			break;
+		/* what "iommufd: Fix a race with concurrent allocation and unmap" has added */
+		start = m->iova + m->size;
 	}
 	mutex_unlock(&c->lock);
+	task_returns();
 	return ret;
 }
