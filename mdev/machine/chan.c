@@ -576,9 +576,9 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
 	vmach_wait_begin(&seen, gpu);
-	if (!vmach_gpu_wedged(gpu) && c->ran &&
-	    vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
-		vmach_reset_note(c->vgpu->m);
+	if (!vmach_gpu_wedged(gpu) && c->ran)
+		vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
+				 PREEMPT_EVICT_MS);
 	/*
 	 * a fault of this channel may have stopped the runlist meanwhile: clear the error here,
 	 * because recovery does not do so for a dead channel
@@ -595,11 +595,11 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (ret && !vmach_gpu_wedged(gpu)) {
 		vmach_runlist_reset(&seen, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
-		vmach_reset_note(c->vgpu->m);
 		reset = true;
 	}
 	if (ret)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
+	vmach_resets_note(c->vgpu->m, seen.resets);
 	vmach_wait_charge(c->vgpu->m, &seen, reset, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/*

@@ -789,8 +789,8 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c: strikes and suspension; gpu->lock is held except where noted, vgpu->lock may be. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
-/* counts an engine reset or a long eviction of @m's; beyond a budget it is a strike */
-void vmach_reset_note(struct kvgpu_machine *m);
+/* counts @nr engine resets or long evictions of @m's; beyond a budget each is a strike */
+void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
 /* Clears strikes and suspension. gpu->lock is not held. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
 bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* needs no lock */

@@ -31,7 +31,7 @@
 #include "mdev/machine/seen.h"
 #include "mdev/trace.h"
 
-/* an eviction of an ended channel that takes more ns counts as a reset: vmach_reset_note() */
+/* an eviction of an ended channel that takes more ns counts as a reset: vmach_resets_note() */
 #define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 /*
  * most times that an eviction makes engines free for a channel that waits: for the channel that has
@@ -118,6 +118,7 @@ static bool chan_engines_reset(struct machine_seen *w, u8 runl, bool tsg, u16 id
 		if (!vmach_engine_keeps(gpu, e, tsg, id))
 			continue;
 		any = true;
+		w->resets++;
 		reset_engine(gpu, e);
 	}
 	return any;
@@ -130,6 +131,7 @@ static void all_engines_reset(struct machine_seen *w, u8 runl)
 	u8 e;
 
 	dev_err_ratelimited(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
+	w->resets++;
 	clear_pbdmas(w, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
@@ -342,8 +344,10 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	 */
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
-	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
-		vmach_reset_note(m);
+	else if (ktime_get_ns() - began > LONG_EVICTION_NS)
+		vmach_resets_note(m, max(seen.resets, 1u));
+	else
+		vmach_resets_note(m, seen.resets);
 	vmach_wait_charge(m, &seen, reset, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);

@@ -31,6 +31,11 @@ struct machine_loaded {
 struct machine_seen {
 	struct kvgpu_gpu *gpu;
 	/*
+	 * how many engines recover.c has reset meanwhile for the channel that is driven off; a
+	 * reset of all engines of the runlist counts as one
+	 */
+	u32 resets;
+	/*
 	 * Entries for the channels and groups that have to leave in a switch, then for up to
 	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
 	 * group. .vgpu: id of its vGPU, 0 for none; of further entries set by vmach_seen_name().

@@ -40,6 +40,8 @@
 #define WATCHDOG_MS	2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
 #define SWITCH_TIMEOUT_EXTRA_MS	1000
+/* other_find(): an engine works for the channel, or will next */
+#define HAS_ENGINE		(-2)
 /* ns that a channel has to leave after a channel was driven off for which it may have waited */
 #define WAITER_NS		(200ull * NSEC_PER_MSEC)
 
@@ -249,8 +251,7 @@ static struct machine_loaded worked_for(struct kvgpu_chip *chip, u32 st)
 /*
  * Finds a channel or group @other for which @l may wait: an engine works for @other, and the engine
  * is not in @asked. Prefers a channel that has to leave, then the first engine, which is GR.
- * Returns the engine, or -1: there is none, or @l has left, or an engine works for @l or will next.
- * Takes gpu->lock.
+ * Returns the engine, or -1: there is none, or @l has left; or HAS_ENGINE. Takes gpu->lock.
  */
 static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 asked,
 		      struct machine_loaded *other)
@@ -277,8 +278,10 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 		leaves = leave;
 		found = e;
 	}
-	if (works || !loaded_chan(chip, l))
+	if (!loaded_chan(chip, l))
 		found = -1;
+	else if (works)
+		found = HAS_ENGINE;
 	kvgpu_hw_unlock(&gpu->lock);
 	return found;
 }
@@ -313,7 +316,8 @@ static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded
  * A channel that waits on its PBDMA for an engine does not leave before another channel's kernel
  * has ended, and the engine may name only the other one (T18 and T19 of docs/supported.md). So
  * before @l is ended, the channels for which engines work are driven off, too, one of each engine
- * at most. After each of them @l has WAITER_NS to leave.
+ * at most. After each of them @l has WAITER_NS to leave. If an engine works for @l then, that is a
+ * kernel of its own, which has the watchdog's time, once.
  *
  * The watchdog's time is that of the turns in which this call has preempt_lock for 10 ms, and of
  * each wait for a turn KVGPU_HW_WAIT_MS at most. Another thread may hold that lock for an eviction,
@@ -328,6 +332,7 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 	u64 next, at, watchdog, took = 0;
 	struct machine_loaded other;
 	enum kvgpu_hang_step step;
+	bool own_time = true, given = false;
 	struct kvgpu_hang h;
 	u32 asked = 0;
 	int e;
@@ -337,7 +342,7 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 					vmach_engines_see, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
 		watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
-		if (asked)
+		if (!own_time)
 			watchdog = min(watchdog, WAITER_NS);
 		step = kvgpu_sched_hang_next(&h, watchdog, took, &next);
 		if (step != KVGPU_HANG_WAIT)
@@ -349,7 +354,10 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 			e = other_find(chip, l, asked, &other);
 			if (e >= 0) {
 				asked |= BIT(e);
+				own_time = false;
 				other_drive_off(chip, &other, w);
+			} else if (e == HAS_ENGINE && !own_time && !given) {
+				own_time = given = true;
 			} else if (chan_recover(chip, l, true)) {
 				return at;
 			}

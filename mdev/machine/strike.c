@@ -53,10 +53,11 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	vmach_slicer_kick(gpu);
 }
 
-void vmach_reset_note(struct kvgpu_machine *m)
+void vmach_resets_note(struct kvgpu_machine *m, u32 nr)
 {
-	if (kvgpu_sched_reset_add(&m->slice.resets, ktime_get_ns()))
-		vmach_strike_add(m, "too many engine resets");
+	while (nr--)
+		if (kvgpu_sched_reset_add(&m->slice.resets, ktime_get_ns()))
+			vmach_strike_add(m, "too many engine resets");
 }
 
 void vmach_strikes_clear(struct kvgpu_vgpu *v)

@@ -152,7 +152,7 @@ static void whom_it_waits_for(void **state)
 		harness_fail("S5: a channel is driven off a second time for one that waits");
 	if (other_find(chip, &stale, 0, &found) != -1)
 		harness_fail("S5: a channel is driven off for one that is gone");
-	if (other_find(chip, &holder, 0, &found) != -1)
+	if (other_find(chip, &holder, 0, &found) != HAS_ENGINE)
 		harness_fail("S5: a channel is driven off for one that has the engine");
 
 	vmach_seen_begin(&w, world.gpu, &waiter, 1);
