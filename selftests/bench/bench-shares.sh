@@ -46,7 +46,8 @@ sleep_again() { [ ${#awake[@]} -eq 0 ] || kill "${awake[@]}"; awake=(); }
 read_clocks() { selftests/bench/disturbed.py clock "$clocks" timeout 60 $TB run -- /share/kvgpu-tenants clock; }
 
 # hardware_first: puts the model's threads, and those of QEMU that carry registers and interrupts, before the server's CPUs. A GPU does not
-# wait until a CPU is free. A server of one CPU stands still while it reads a register: the model's thread that answers, and the thread of
+# wait until a CPU is free. They have a real-time priority: a thread of another one waits for up to 3 ms until the running thread's slice is
+# over, whatever its niceness, since Linux 6.6. Where that is not allowed, they have the best niceness. A server of one CPU stands still while it reads a register: the model's thread that answers, and the thread of
 # QEMU that takes the answer, run on its CPU then. So no CPU has to wake another one, which takes as long as the rest of a read. The
 # other threads, among them the model's engines, have the other CPUs.
 hardware_first()
@@ -67,7 +68,10 @@ hardware_first()
 		done
 	done
 	# two of the model, two of QEMU at least
-	[ ${#first[@]} -ge 4 ] && renice -n -20 -p "${first[@]}" >/dev/null
+	[ ${#first[@]} -ge 4 ] && renice -n -20 -p "${first[@]}" >/dev/null || return
+	for task in "${first[@]}"; do
+		chrt -f -p 1 "$task" || true
+	done
 }
 
 mkdir -p "$(dirname "$report")"
