@@ -84,6 +84,8 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	clear_bit(c->hchid.v, chip->sick);
 	hash_del(&c->by_inst);
 	kvgpu_hw_unlock(&chip->event_lock);
+	/* recovery finds the channel no more */
+	vmach_storm_strike(c);
 	kvgpu_hw_unlock(&v->gpu->lock);
 	rb_erase(&c->by_gchid, &v->m->chans);
 }

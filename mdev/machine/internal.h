@@ -269,9 +269,9 @@ struct kvgpu_chan {
 	/*
 	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault.
 	 * .engine: index of a hanging engine. .storm: the channel exceeded the vGPU's budget of
-	 * interrupts.
+	 * interrupts. .struck: the strike for that is added.
 	 */
-	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;
+	struct { u8 why, unit, engine; bool storm, struck; u32 info; u64 va; } fault;
 	/*
 	 * The guest's and the chip's id of the channel's group; -1: none. Written with vgpu->lock,
 	 * gpu->lock and event_lock held; one of them is enough to read.
@@ -789,6 +789,8 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 /* strike.c: strikes and suspension; gpu->lock is held except where noted, vgpu->lock may be. */
 void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
+/* adds the strike for a storm of interrupts of @c's, if there was one and it is not added yet */
+void vmach_storm_strike(struct kvgpu_chan *c);
 /* counts @nr engine resets or long evictions of @m's; beyond a budget each is a strike */
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
 /* Clears strikes and suspension. gpu->lock is not held. */

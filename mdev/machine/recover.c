@@ -410,11 +410,11 @@ void vmach_chans_recover(struct work_struct *work)
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
 		/* skip a dead channel: it was ended already, or is being unbound */
-		if (test_and_clear_bit(id, chip->sick) && c && !c->dead &&
-		    !vmach_gpu_wedged(gpu)) {
-			if (c->fault.storm)
-				vmach_strike_add(c->vgpu->m, "storm of interrupts");
-			vmach_chan_isolate(gpu, c, c->fault.why);
+		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
+			/* also of a dead channel: a guest that unbinds it must not evade this */
+			vmach_storm_strike(c);
+			if (!c->dead)
+				vmach_chan_isolate(gpu, c, c->fault.why);
 		}
 		kvgpu_hw_unlock(&gpu->lock);
 	}

@@ -60,6 +60,19 @@ void vmach_resets_note(struct kvgpu_machine *m, u32 nr)
 			vmach_strike_add(m, "too many engine resets");
 }
 
+void vmach_storm_strike(struct kvgpu_chan *c)
+{
+	struct kvgpu_chip *chip = c->vgpu->gpu->chip;
+	bool strike;
+
+	kvgpu_hw_lock(&chip->event_lock);
+	strike = c->fault.storm && !c->fault.struck;
+	c->fault.struck |= strike;
+	kvgpu_hw_unlock(&chip->event_lock);
+	if (strike)
+		vmach_strike_add(c->vgpu->m, "storm of interrupts");
+}
+
 void vmach_strikes_clear(struct kvgpu_vgpu *v)
 {
 	struct machine_slicer *s = &v->gpu->chip->slicer;
