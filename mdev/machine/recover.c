@@ -409,10 +409,9 @@ void vmach_chans_recover(struct work_struct *work)
 		 */
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
-		/* skip a dead channel: it was ended already, or is being unbound */
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
-			/* also of a dead channel: a guest that unbinds it must not evade this */
 			vmach_storm_strike(c);
+			/* else it was ended already, or is being unbound */
 			if (!c->dead)
 				vmach_chan_isolate(gpu, c, c->fault.why);
 		}

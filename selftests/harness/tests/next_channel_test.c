@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gk110/fifo.h"
 #include "gk110/pmc.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
@@ -20,6 +21,7 @@
 #define MS		1000000ull
 #define US		1000ull
 #define ROUNDS		4
+#define OWN_ROUNDS	10		/* more than the strikes that suspend a vGPU */
 /* more than PREEMPT_GUEST_MS, and than its turns beside those of the slicer */
 #define WATCHDOG_MS	8000
 #define ENDLESS_MS	20000
@@ -36,7 +38,8 @@ static const struct chip_manners names = { .eager = true, .busy = true, .late = 
 static const struct chip_manners names_holder = { .eager = true, .busy = true, .late = 2,
 	.idles = true, .waiters_stay = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
-static u64 kernel_ms, had, paid[VGPUS];
+static u64 kernel_ms, own_ms, began_at, had, paid[VGPUS];
+static u16 waiter;
 
 static struct kvgpu_machine *machine(u32 i)
 {
@@ -171,6 +174,63 @@ static void unnamed_long_kernels(void **state)
 	run_on(&names_holder, kernels, LONG_MS);
 }
 
+/* When GR is free, the kernel of the channel that waits on PBDMA 0 begins. */
+static void waiter_goes_on(u32 reg, u32 val)
+{
+	if (!began_at && reg == PFIFO_PREEMPT && !chip_is_stuck() && chip.pbdma[0].chid == waiter &&
+	    chip_begin_held(waiter, own_ms * MS))
+		began_at = harness_now;
+}
+
+/*
+ * The worker's kernel takes longer than the watchdog's time, but its channel leaves within the time
+ * of its own that it is given. Then the waiter gets GR, and its own kernel of less than the
+ * watchdog's time begins: it must be neither ended nor struck.
+ */
+static void own_kernels(void *arg)
+{
+	u32 n;
+
+	for (n = 0; n < OWN_ROUNDS && !vmach_vgpu_suspended(machine(WAITER)); n++) {
+		make_chan(WAITER);
+		make_chan(WORKER);
+		work_alone(WAITER, 1500 * MS);
+		waiter = g_hchid(&world.vgpu[WAITER], 1);
+		began_at = 0;
+		begin_kernel(kernel_ms);
+		chip_before_write = waiter_goes_on;
+		while (works_on(WORKER))
+			harness_sleep(MS);
+		while (works_on(WAITER))
+			harness_sleep(MS);
+		chip_before_write = NULL;
+		/* a recovery ends */
+		kvgpu_hw_lock(&world.gpu->lock);
+		kvgpu_hw_unlock(&world.gpu->lock);
+		harness_sleep(MS);
+		printf("# a kernel of %llu ms, then one of %llu ms had GR for %llu ms: its channel is ended %d, strikes %llu and %llu\n",
+		       kernel_ms, own_ms, began_at ? (harness_now - began_at) / MS : 0,
+		       chan(WAITER)->dead, strikes(WORKER), strikes(WAITER));
+	}
+	if (strikes(WAITER))
+		harness_fail("S5: kernels of %llu ms behind another vGPU's kernels cost their vGPU %llu strikes%s, and that one %llu",
+			     own_ms, strikes(WAITER),
+			     vmach_vgpu_suspended(machine(WAITER)) ? ", it is suspended" : "",
+			     strikes(WORKER));
+}
+
+static void unnamed_short_behind_long(void **state)
+{
+	own_ms = 100;
+	run_on(&names_holder, own_kernels, 3000);
+}
+
+static void unnamed_long_behind_long(void **state)
+{
+	own_ms = 1000;
+	run_on(&names_holder, own_kernels, 3000);
+}
+
 /*
  * A guest preempts its channel, as a driver does to change the channel's context. The preempt gives
  * up before the watchdog ends the worker's channel.
@@ -250,6 +310,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(long_kernels),
 		cmocka_unit_test(unnamed_endless_kernels),
 		cmocka_unit_test(unnamed_long_kernels),
+		cmocka_unit_test(unnamed_short_behind_long),
+		cmocka_unit_test(unnamed_long_behind_long),
 		cmocka_unit_test(a_preempt_of_a_waiter),
 		cmocka_unit_test(unbinds_behind_a_kernel),
 		cmocka_unit_test(an_unbind_behind_an_endless_kernel),

@@ -41,7 +41,7 @@ static const struct policy coarse = { .seed = 1, .oversleep_ns = 3000 };
 static bool done, kernel, in_storm;
 static u64 raised, rounds;
 /* time between two bad methods, ns */
-static u64 method_ns = 20 * US;
+static u64 method_ns;
 static u16 storm_id;
 
 static u64 strikes(u32 i)
@@ -135,53 +135,6 @@ static void stormer(void *arg)
 	done = true;
 }
 
-static void run(bool in_order)
-{
-	u64 began, ran, pct;
-	u32 i;
-
-	done = kernel = in_storm = false;
-	raised = rounds = storm_id = 0;
-	setup_begin(&coarse, &manners, VGPUS);
-	for (i = 0; i < VGPUS; i++) {
-		g_ring(&world.vgpu[i], 1, 0);
-		g_unbind(&world.vgpu[i], 1);
-	}
-	harness_sleep(100 * MS);
-	began = harness_now;
-	ran = irq_time();
-	task_new("pushbuffer", pushbuffer, NULL);
-	actor_new("holder", setup_mm, false, holder, NULL);
-	actor_new("stormer", setup_mm, false, stormer, (void *)(uintptr_t)in_order);
-	actors_run();
-	harness_sleep(2 * MS);
-	began = harness_now - began;
-	ran = irq_time() - ran;
-	pct = 100 * ran / began;
-	printf("# %s: %llu rounds in %llu ms, %llu interrupts (%llu a second), interrupt thread %llu %%, strikes %llu and %llu, resets %u and %u, suspended %d and %d\n",
-	       in_order ? "in order" : "unbound before", rounds, began / MS, raised,
-	       raised * 1000 * MS / began, pct, strikes(HOLDER), strikes(STORMER),
-	       world.vgpu[HOLDER].v->m->slice.resets.count,
-	       world.vgpu[STORMER].v->m->slice.resets.count,
-	       vmach_vgpu_suspended(world.vgpu[HOLDER].v->m),
-	       vmach_vgpu_suspended(world.vgpu[STORMER].v->m));
-	assert_true(rounds);
-	if (!in_order && raised * 1000 * MS / began > 2 * EVENTS_PER_SECOND && !strikes(STORMER))
-		harness_fail("S5: %llu interrupts a second, for %llu ms, and no strike",
-			     raised * 1000 * MS / began, began / MS);
-	setup_end();
-}
-
-static void in_order(void **state)
-{
-	run(true);
-}
-
-static void unbound_before_recovery(void **state)
-{
-	run(false);
-}
-
 /* The kernel on GR has a page fault, and goes on until its time is over. */
 static void fault_on_gr(void)
 {
@@ -233,12 +186,12 @@ static void one_vgpu(void *arg)
 	done = true;
 }
 
-static void run_alone(bool in_order)
+static void run(bool is_alone, bool in_order)
 {
-	u64 began, ran;
+	u64 began, ran, each_s;
 	u32 i;
 
-	done = in_storm = false;
+	done = kernel = in_storm = false;
 	raised = rounds = storm_id = 0;
 	setup_begin(&coarse, &manners, VGPUS);
 	for (i = 0; i < VGPUS; i++) {
@@ -247,34 +200,53 @@ static void run_alone(bool in_order)
 	}
 	harness_sleep(100 * MS);
 	began = harness_now;
-	task_new("pushbuffer", pushbuffer, NULL);
 	ran = irq_time();
-	actor_new("one vGPU", setup_mm, false, one_vgpu, (void *)(uintptr_t)in_order);
+	task_new("pushbuffer", pushbuffer, NULL);
+	if (!is_alone)
+		actor_new("holder", setup_mm, false, holder, NULL);
+	actor_new("stormer", setup_mm, false, is_alone ? one_vgpu : stormer,
+		  (void *)(uintptr_t)in_order);
 	actors_run();
 	harness_sleep(2 * MS);
 	began = harness_now - began;
 	ran = irq_time() - ran;
-	printf("# alone%s: %llu rounds in %llu ms, %llu interrupts (%llu a second), interrupt thread %llu %%, strikes %llu, resets %u, suspended %d\n",
-	       in_order ? ", in order" : "", rounds, began / MS, raised,
-	       raised * 1000 * MS / began, 100 * ran / began, strikes(STORMER),
+	each_s = raised * 1000 * MS / began;
+	printf("# %s%s: %llu rounds in %llu ms, %llu interrupts (%llu a second), interrupt thread %llu %%, strikes %llu and %llu, resets %u and %u, suspended %d and %d\n",
+	       is_alone ? "alone, " : "", in_order ? "in order" : "unbound before", rounds,
+	       began / MS, raised, each_s, 100 * ran / began, strikes(HOLDER), strikes(STORMER),
+	       world.vgpu[HOLDER].v->m->slice.resets.count,
 	       world.vgpu[STORMER].v->m->slice.resets.count,
+	       vmach_vgpu_suspended(world.vgpu[HOLDER].v->m),
 	       vmach_vgpu_suspended(world.vgpu[STORMER].v->m));
-	if (!in_order && raised * 1000 * MS / began > 2 * EVENTS_PER_SECOND && !strikes(STORMER))
-		harness_fail("S5: %llu interrupts a second, for %llu ms, and no strike",
-			     raised * 1000 * MS / began, began / MS);
+	assert_true(rounds);
+	if (!in_order && each_s > 2 * EVENTS_PER_SECOND && !strikes(STORMER))
+		harness_fail("S5: %llu interrupts a second, for %llu ms, and no strike", each_s,
+			     began / MS);
 	setup_end();
+}
+
+static void in_order(void **state)
+{
+	method_ns = 20 * US;
+	run(false, true);
+}
+
+static void unbound_before_recovery(void **state)
+{
+	method_ns = 20 * US;
+	run(false, false);
 }
 
 static void alone_in_order(void **state)
 {
 	method_ns = 5 * US;
-	run_alone(true);
+	run(true, true);
 }
 
 static void alone(void **state)
 {
 	method_ns = 5 * US;
-	run_alone(false);
+	run(true, false);
 }
 
 int main(void)
