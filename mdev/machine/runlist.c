@@ -402,7 +402,7 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
  * A wait for the register's lock counts for KVGPU_HW_WAIT_MS at most: an eviction of another vGPU
  * may have the lock for seconds, and the chip forgets this preempt meanwhile. The whole is bounded
  * nevertheless: an eviction that has the lock for longer has reset an engine, which is counted for
- * its vGPU (docs/invariants.md), or waits for another channel (holder.h) for 2.1 s at most.
+ * its vGPU (docs/invariants.md), or waits for other channels (holder.h), EVICT_WAITS times.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
