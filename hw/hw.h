@@ -264,12 +264,24 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
  *
  * On return the caller may use the memory of the instance block for another purpose. The function
  * gives up after 2 s or more, with a message in the log: then a fault of the old block may be taken
- * for one of a new block in that memory.
+ * for one of a new block in that memory. The same holds for an exception of GR.
  *
  * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
  *   of struct kvgpu_hw_events takes.
  */
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
+
+/**
+ * kvgpu_hw_intr_pace() - have the interrupt thread sleep before it serves more interrupts
+ * @hw: the card
+ *
+ * For interrupts that come faster than they should, and that the chip can't be told to stop. The
+ * thread serves the causes that it has read, and then sleeps for 1 to 2 ms. All interrupts of the
+ * card wait meanwhile; the chip keeps them.
+ *
+ * Context: a function of struct kvgpu_hw_events, in the interrupt thread.
+ */
+void kvgpu_hw_intr_pace(struct kvgpu_hw *hw);
 
 /* The ids of channels, groups and runlists below are the chip's, not a guest's. */
 /* Binds a channel to an instance block and a runlist. @inst: address in video memory. */

@@ -175,6 +175,14 @@ struct kvgpu_hw_priv {
 	int irq;		/* Linux's number of the card's interrupt; -1: none is requested */
 	/* ns for which the interrupt thread has slept in this run; only that thread uses it */
 	u64 intr_slept_ns;
+	/* true: the thread sleeps at the end of this run; only that thread uses it */
+	bool intr_pace;
+	/*
+	 * How many times the thread was woken, and the value of that number when its last run that
+	 * has ended began. The thread alone writes .intr_served.
+	 */
+	atomic_t intr_raised;
+	unsigned int intr_served;
 };
 
 static inline u32 hw_rd(struct kvgpu_hw *hw, u32 reg)

@@ -31,6 +31,8 @@
  * thread spinning.
  */
 #define ROUNDS			16
+/* least us for which the interrupt thread sleeps when it was asked to (kvgpu_hw_intr_pace()) */
+#define PACE_US			1000
 /* us in which an engine switches channels, if nothing holds the switch up */
 #define SWITCH_US		1000
 /* us between two looks at an engine that switches channels */
@@ -122,12 +124,15 @@ static int stuck_id(u32 st, bool *tsg)
 	return FIELD_GET(PFIFO_STATUS_ID, st);
 }
 
-/* Sleeps for the time between two looks. The sleep does not count as work of the thread. */
-static void look_sleep(struct kvgpu_hw *hw)
+/*
+ * Sleeps in the interrupt thread, for @us us at least and twice as long at most. The sleep does not
+ * count as work of the thread.
+ */
+static void intr_sleep(struct kvgpu_hw *hw, unsigned int us)
 {
 	u64 began = ktime_get_ns();
 
-	usleep_range(SWITCH_LOOK_US, 2 * SWITCH_LOOK_US);
+	usleep_range(us, 2 * us);
 	hw->p->intr_slept_ns += ktime_get_ns() - began;
 }
 
@@ -152,7 +157,7 @@ static void fifo_switch_timeout(struct kvgpu_hw *hw)
 			stuck |= BIT(e);
 	}
 	for (look = 0; stuck && look < SWITCH_US / SWITCH_LOOK_US; look++) {
-		look_sleep(hw);
+		intr_sleep(hw, SWITCH_LOOK_US);
 		for (e = 0; e < hw->topo.nr_engines; e++)
 			if ((kvgpu_hw_engine_status(hw, e) & SWITCH_FIELDS) != st[e])
 				stuck &= ~BIT(e);
@@ -224,7 +229,7 @@ static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 {
-	unsigned int i;
+	unsigned int i, raised;
 
 	if (hw->p->irq < 0)
 		return;
@@ -235,7 +240,19 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 		}
 		usleep_range(100, 200);
 	}
-	synchronize_irq(hw->p->irq);
+	/*
+	 * The thread may be in the middle of a report. synchronize_irq() is not used, because it
+	 * may wait for as long as interrupts of other channels keep coming: the hard handler wakes
+	 * the thread again before the thread's run counts as ended.
+	 */
+	raised = atomic_read(&hw->p->intr_raised);
+	for (i = 0; (int)(READ_ONCE(hw->p->intr_served) - raised) < 0; i++) {
+		if (i == SETTLE_LOOKS) {
+			intr_note(hw, "interrupts are not served", i);
+			break;
+		}
+		usleep_range(100, 200);
+	}
 }
 
 /* ------------------------------------------------------------ interrupts of GR and copy engines */
@@ -408,26 +425,36 @@ static irqreturn_t intr_hard(int irq, void *arg)
 		return IRQ_NONE;
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
 	hw_rd(hw, PMC_INTR_EN(PMC_LEAF_HOST));
+	atomic_inc(&hw->p->intr_raised);
 	return IRQ_WAKE_THREAD;
+}
+
+void kvgpu_hw_intr_pace(struct kvgpu_hw *hw)
+{
+	hw->p->intr_pace = true;
 }
 
 static irqreturn_t intr_thread(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
 	u64 began = ktime_get_ns();
-	unsigned int round;
+	unsigned int raised = atomic_read(&hw->p->intr_raised), round;
 	u32 stat;
 
 	hw->stats.intrs++;
 	hw->p->intr_slept_ns = 0;
+	hw->p->intr_pace = false;
 	if (hw->pdev->msi_enabled)
 		iowrite8(PPCI_CFG_MSI_REARM, hw->bar0 + MSI_REARM);
 	for (round = 0; round < ROUNDS; round++) {
 		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
-		if (!stat)
+		if (!stat || hw->p->intr_pace)
 			break;
 		intr_service(hw, stat);
 	}
+	WRITE_ONCE(hw->p->intr_served, raised);
+	if (hw->p->intr_pace)
+		intr_sleep(hw, PACE_US);
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
 	hw->intr_ns += ktime_get_ns() - began - hw->p->intr_slept_ns;
 	return IRQ_HANDLED;
@@ -438,6 +465,7 @@ bool kvgpu_hw_intr_look(struct kvgpu_hw *hw)
 	if (!hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)))
 		return false;
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
+	atomic_inc(&hw->p->intr_raised);
 	irq_wake_thread(hw->p->irq, hw);
 	return true;
 }

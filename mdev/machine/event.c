@@ -264,20 +264,24 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 }
 
 /*
- * Counts an interrupt of @m as @price interrupts. False: the vGPU has used up its budget,
- * EVENTS_PER_SECOND, of the present second. A second begins with the first interrupt after the end
- * of the previous second.
+ * Counts an interrupt as @price interrupts in budget @b: a vGPU's, or chip->nobodys. False: the
+ * budget, EVENTS_PER_SECOND, is used up for the present second. A second begins with the first
+ * interrupt after the end of the previous second. An interrupt beyond the budget makes the
+ * interrupt thread sleep, because an ended channel may go on to interrupt until it is off the chip.
  */
-static bool within_budget(struct kvgpu_machine *m, u32 price)
+static bool within_budget(struct kvgpu_gpu *gpu, struct intr_budget *b, u32 price)
 {
 	u64 now = ktime_get_ns();
 
-	if (now - m->window_start > NSEC_PER_SEC) {
-		m->window_start = now;
-		m->window_events = 0;
+	if (now - b->start > NSEC_PER_SEC) {
+		b->start = now;
+		b->events = 0;
 	}
-	m->window_events += price;
-	return m->window_events <= EVENTS_PER_SECOND;
+	b->events += price;
+	if (b->events <= EVENTS_PER_SECOND)
+		return true;
+	kvgpu_hw_intr_pace(&gpu->hw);
+	return false;
 }
 
 void vmach_events_forget(struct kvgpu_machine *m)
@@ -285,8 +289,7 @@ void vmach_events_forget(struct kvgpu_machine *m)
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 
 	kvgpu_hw_lock(&chip->event_lock);
-	m->window_start = 0;
-	m->window_events = 0;
+	m->intrs = (struct intr_budget){};
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
@@ -297,7 +300,7 @@ void vmach_events_forget(struct kvgpu_machine *m)
 static void storm_chan_end(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	kvgpu_mdev_fault_note(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
-			      c->vgpu->m->window_events);
+			      c->vgpu->m->intrs.events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
 	vmach_chan_end_soon(chip, c, EVENT_SCHED);
@@ -321,7 +324,7 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 			.fault = { f->unit, m->win[bar].guest.inst.addr, f->va - slice, f->info },
 		};
 
-		if (f->va < slice || f->va - slice >= size || !within_budget(m, 1))
+		if (f->va < slice || f->va - slice >= size || !within_budget(v->gpu, &m->intrs, 1))
 			continue;
 		kvgpu_mdev_fault_note(v, "BAR fault", -1, f->va - slice, f->info);
 		vmach_event_push(m, &ev);
@@ -348,7 +351,9 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.info = f->info;
 		}
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
+		within_budget(gpu, &c->vgpu->m->intrs, 1);
 	} else {
+		within_budget(gpu, &chip->nobodys, 1);
 		/*
 		 * no channel has this instance block any more, but the fault may have stopped GR's
 		 * runlist
@@ -409,10 +414,11 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
-		if (!within_budget(c->vgpu->m, 1))
+		if (!within_budget(gpu, &c->vgpu->m->intrs, 1))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
+		within_budget(gpu, &chip->nobodys, 1);
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n", p->pbdma,
 				    p->intr0, p->intr1, p->chid.v);
 	}
@@ -425,7 +431,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct machine_event ev = { .kind = EVENT_GR };
 	struct kvgpu_chan *c;
-	u32 i;
+	u32 price = 1 + e->nr_regs / REGS_OF_ONE, i;
 
 	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_inst(chip, e->inst);
@@ -441,10 +447,11 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 		ev.gr.nr = i + 1;
 		kvgpu_mdev_fault_note(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
 		vmach_event_push(c->vgpu->m, &ev);
-		if (!within_budget(c->vgpu->m, 1 + e->nr_regs / REGS_OF_ONE))
+		if (!within_budget(gpu, &c->vgpu->m->intrs, price))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
+		within_budget(gpu, &chip->nobodys, price);
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n", e->intr,
 				    e->trap, e->inst);
 	}
@@ -471,9 +478,11 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 			kvgpu_mdev_fault_note(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code,
 					      intr);
 		vmach_event_push(c->vgpu->m, &ev);
-		if (!within_budget(c->vgpu->m, 1))
+		if (!within_budget(gpu, &c->vgpu->m->intrs, 1))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
+	} else {
+		within_budget(gpu, &chip->nobodys, 1);
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
 }

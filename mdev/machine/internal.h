@@ -61,6 +61,7 @@ struct machine_seen;
 #define EVENTS			32
 /* most interrupts of one vGPU in a second; a channel that exceeds this is ended (event.c) */
 #define EVENTS_PER_SECOND	2000
+struct intr_budget { u64 start; u32 events; };	/* .events since .start (ktime, ns) */
 /* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
 #define NONSTALL_PER_MS		2	/* interrupts added per ms */
 #define NONSTALL_BURST		64	/* most interrupts that may be saved up */
@@ -209,6 +210,7 @@ struct kvgpu_chip {
 	struct kvgpu_hw_lock event_lock;
 	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
 	bool nonstall_off;
+	struct intr_budget nobodys;	/* interrupts whose vGPU is not known; event_lock */
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
@@ -453,11 +455,9 @@ struct kvgpu_machine {
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	/* true: event_work, alarm_work and slice.end_work must not be queued any more; no lock */
-	bool gone;
+	bool gone;	/* queue event_work, alarm_work and slice.end_work no more; no lock */
 	struct delayed_work event_work, alarm_work;
-	u64 window_start;	/* ktime, ns, of the first of .window_events; chip->event_lock */
-	u32 window_events;	/* interrupts counted since then */
+	struct intr_budget intrs;	/* the vGPU's interrupts; chip->event_lock */
 	/*
 	 * By engine id. .set: the guest was told of a hang, and has triggered no fault since.
 	 * .inst: address of the guest's instance block of the channel that hung.

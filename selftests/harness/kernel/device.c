@@ -435,6 +435,8 @@ static void irq_main(void *arg)
 
 	while (!irq.stop) {
 		if (!irq.wake && !chip_intr()) {
+			irq.runs = false;
+			harness_wake(&irq.runs);
 			harness_wait(&irq, NEVER);
 			continue;
 		}
@@ -444,8 +446,14 @@ static void irq_main(void *arg)
 			irq.wake = false;
 			irq.thread(33, irq.arg);
 		}
-		irq.runs = false;
-		harness_wake(&irq.runs);
+		/*
+		 * as the kernel's irq_thread(): the line is unmasked before the run has ended,
+		 * and the hard handler of the next interrupt wakes the thread again
+		 */
+		if (!chip_intr()) {
+			irq.runs = false;
+			harness_wake(&irq.runs);
+		}
 		irq.ran += harness_now - began + IRQ_NS;
 		harness_now += IRQ_NS;
 		harness_point("interrupt");

@@ -142,12 +142,85 @@ static void one_that_does_not_go_away(void **state)
 	world_end();
 }
 
+/* It is there again as soon as it is acknowledged, until @run. */
+static void nonstall_until(void *ctx)
+{
+	if (harness_now < run)
+		chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
+}
+
+/*
+ * A thread that waits for reports of one instance block (at an unbind) does not wait for interrupts
+ * that came later, and so for no tenant that keeps them coming (S5, S6).
+ */
+static void later_interrupts_are_not_waited_for(void **state)
+{
+	static const struct policy p = { .seed = 1, .switch_ppm = 3000 };
+	const struct kvgpu_hw_events *was;
+
+	world_begin(&p, &calm);
+	was = world.gpu->hw.events;
+	raises_again = *was;
+	raises_again.nonstall = nonstall_until;
+	world.gpu->hw.events = &raises_again;
+	chip.reg[PFIFO_INTR_EN / 4] |= PFIFO_INTR_NONSTALL;
+	run = harness_now + 50000000;
+	chip_nonstall();
+	harness_sleep(1000000);
+	kvgpu_hw_intr_settle(&world.gpu->hw, 0);
+	if (harness_now >= run)
+		harness_fail("S6: a thread waits until no more interrupts come");
+	while (harness_now < run + 1000000)
+		harness_sleep(1000000);
+	world.gpu->hw.events = was;
+	world_end();
+}
+
+/* Bad methods, one after the other, on a PBDMA that names a channel that is nobody's. */
+static void nobodys_storm(void *arg)
+{
+	u32 *intr = &chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4];
+
+	for (served = 0; harness_now < run; harness_sleep(20000)) {
+		if (*intr)
+			continue;
+		chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] =
+			PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, KVGPU_MAX_CHAN - 1);
+		*intr |= PBDMA_INTR0_DEVICE;
+		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
+		chip_raise(0);
+		served++;
+	}
+}
+
+/* Interrupts that belong to no vGPU have a budget, too. */
+static void a_storm_of_nobodys(void **state)
+{
+	static const struct policy p = { .seed = 1 };
+	u64 ran;
+
+	world_begin(&p, &calm);
+	ran = world.gpu->hw.intr_ns;
+	run = harness_now + 2000000000;
+	task_new("pushbuffer", nobodys_storm, NULL);
+	while (harness_now < run + 10000000)
+		harness_sleep(1000000);
+	ran = world.gpu->hw.intr_ns - ran;
+	printf("# %u interrupts of nobody's in 2 s, the interrupt thread has worked for %llu us\n",
+	       served, ran / 1000);
+	if (served > 4 * EVENTS_PER_SECOND)
+		harness_fail("S6: %u interrupts in 2 s that belong to no vGPU are served", served);
+	world_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_storm_of_nonstall),
 		cmocka_unit_test(a_storm_for_nobody),
 		cmocka_unit_test(one_that_does_not_go_away),
+		cmocka_unit_test(later_interrupts_are_not_waited_for),
+		cmocka_unit_test(a_storm_of_nobodys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
