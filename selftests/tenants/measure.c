@@ -24,7 +24,7 @@ const unsigned int spans[SPANS] = { 2, 3 };
 enum { WATCHDOG_S = 2 };	/* watchdog_ms of a card, if nothing sets it */
 
 struct look {
-	uint64_t at, took, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
+	uint64_t at, took, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS], dry;
 };
 
 /*
@@ -39,8 +39,9 @@ static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct
 	for (i = 0; i < nr; i++)
 		l->gpu[i] = value_read(gpu[i]);
 	l->took = now_ns() - l->at;
-	l->strikes = 0;
+	l->strikes = l->dry = 0;
 	for (i = 0; i < nr; i++) {
+		l->dry += t[i].shared->dry;
 		l->bytes[i] = t[i].shared->bytes;
 		l->strikes += vgpu_value(&t[i], "strikes");
 	}
@@ -162,9 +163,9 @@ static void wanted(const struct setup *s, const struct look *a, const struct loo
 			want[i] = rest * weight(s, i) / weights;
 }
 
-static double distance(double is, double want)
+static double relative_error(double is, double want)
 {
-	return want > 0 ? fabs(is - want) / want : 0;
+	return want > 0 ? (is - want) / want : 0;
 }
 
 static void add_window(struct spread *to, double mean, double worst)
@@ -211,7 +212,8 @@ static void share_window(const struct setup *s, const struct look *a, const stru
 		all += b->gpu[i] - a->gpu[i];
 	wanted(s, a, b, want);
 	for (i = 0; i < s->nr; i++) {
-		e = distance((b->gpu[i] - a->gpu[i]) / all, want[i]);
+		w->error[i] = relative_error((b->gpu[i] - a->gpu[i]) / all, want[i]);
+		e = fabs(w->error[i]);
 		w->mean += e / s->nr;
 		if (e > w->worst)
 			w->worst = e;
@@ -244,7 +246,9 @@ static void all_windows(const struct setup *s, const struct look *l, unsigned in
 			struct window *w = &r->window[k][r->error[k].windows];
 
 			end = i + late < looks ? i + late : looks;
-			if (from->strikes == l[end].strikes) {
+			if (from->dry != l[i].dry) {
+				r->dry[k]++;
+			} else if (from->strikes == l[end].strikes) {
 				*w = (struct window){ .from = i - spans[k], .to = i };
 				share_window(s, from, &l[i], w);
 				add_window(&r->error[k], w->mean, w->worst);
@@ -303,7 +307,7 @@ static void whole(const struct setup *s, const struct look *a, const struct look
 		r->share[i] = (b->gpu[i] - a->gpu[i]) / all;
 		r->wall[i] = (b->gpu[i] - a->gpu[i]) / wall;
 		r->bytes_share[i] = (b->bytes[i] - a->bytes[i]) / bytes;
-		e = distance(r->bytes_share[i], r->want[i]);
+		e = fabs(relative_error(r->bytes_share[i], r->want[i]));
 		if (!always_works(s, i))
 			continue;
 		if (e > r->work_error)
@@ -404,6 +408,9 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 			       e->worst <= s->aim[i] ? "met" : "MISSED");
 		printf("\n");
 	}
+	if (r->dry[0])
+		printf("    %u windows of %g s in which a tenant that should always have work had none: not judged\n", r->dry[0],
+		       spans[0] * seconds);
 	if (r->lost.windows)
 		printf("    %u windows of %g s with a hang: those that work lost %.1f %% at most, %.1f %% mean\n", r->lost.windows,
 		       spans[0] * seconds, r->lost.worst * 100, r->lost.mean * 100);
@@ -437,15 +444,18 @@ static void json_array(FILE *f, const char *name, const double *v, unsigned int 
 }
 
 static void json_window(FILE *f, double s, double aim, const struct spread *all,
-			const struct window *each)
+			const struct window *each, unsigned int tenants)
 {
 	unsigned int i;
 
 	fprintf(f, "{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f, \"each\": [",
 		s, all->windows, all->mean, all->worst, aim);
-	for (i = 0; i < all->windows; i++)
-		fprintf(f, "%s{\"from\": %u, \"to\": %u, \"mean\": %.5f, \"worst\": %.5f}",
+	for (i = 0; i < all->windows; i++) {
+		fprintf(f, "%s{\"from\": %u, \"to\": %u, \"mean\": %.5f, \"worst\": %.5f",
 			i ? ", " : "", each[i].from, each[i].to, each[i].mean, each[i].worst);
+		json_array(f, "error", each[i].error, tenants);
+		fprintf(f, "}");
+	}
 	fprintf(f, "]}");
 }
 
@@ -472,9 +482,10 @@ void print_json(FILE *f, const struct setup *s, double seconds, const struct res
 		r->error[0].worst, r->work_error, (unsigned long long)r->bad);
 	for (i = 0; i < SPANS; i++) {
 		fprintf(f, "%s", i ? ", " : "");
-		json_window(f, spans[i] * seconds, s->aim[i], &r->error[i], r->window[i]);
+		json_window(f, spans[i] * seconds, s->aim[i], &r->error[i], r->window[i],
+			    s->nr);
 	}
-	fprintf(f, "]");
+	fprintf(f, "], \"dry\": [%u, %u]", r->dry[0], r->dry[1]);
 	json_looks(f, r);
 	if (r->lost.windows)
 		fprintf(f, ", \"hangs\": {\"windows\": %u, \"mean_lost\": %.5f, \"worst_lost\": %.5f}", r->lost.windows, r->lost.mean,

@@ -45,10 +45,13 @@ struct moment {
 	uint64_t at, took;
 };
 
-/* from, to: which looks are its ends; mean and worst over tenants, as in struct spread */
+/*
+ * from, to: which looks are its ends; mean and worst over tenants, as in struct spread; error:
+ * (share - want) / want of each tenant
+ */
 struct window {
 	unsigned int from, to;
-	double mean, worst;
+	double mean, worst, error[MAX_TENANTS];
 };
 
 struct result {
@@ -57,7 +60,9 @@ struct result {
 	 * should be
 	 */
 	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
-	struct spread error[SPANS];		/* windows without a strike */
+	struct spread error[SPANS];	/* windows without a strike in which no tenant ran dry */
+	/* windows in which a tenant that should always have work had none: not judged */
+	unsigned int dry[SPANS];
 	struct window window[SPANS][MAX_LOOKS / 2];	/* these windows, error[].windows of each */
 	struct moment moment[MAX_LOOKS + 1];
 	unsigned int looks;

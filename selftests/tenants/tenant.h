@@ -37,6 +37,8 @@ enum { MAX_SAMPLES = 8192 };
 struct tenant_shared {
 	volatile int state, order, killed;	/* killed: no job ended for long */
 	volatile uint64_t jobs, bad, bytes, faults;
+	/* how many times a tenant that should always have work found its ring empty */
+	volatile uint64_t dry;
 	/* ROLE_HANGER: hangs it was told to do, and hangs done; ROLE_RESETTER: resets done */
 	volatile uint32_t rounds, rounds_done;
 	volatile uint32_t nr_samples, sample_us[MAX_SAMPLES];

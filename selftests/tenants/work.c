@@ -25,8 +25,9 @@
  */
 enum {
 	PAGE = 4096,
-	SLOTS = 8,
-	SLOT_WORDS = BARE_PUSH_BYTES / SLOTS / 4,
+	/* jobs in the ring; the pushbuffer has room for 24 short jobs, or for 8 greedy ones */
+	SLOTS = 24,
+	GREEDY_SLOTS = 8,
 	BLOCK = 0x10000,
 	RING = 512,
 	SRC_VA = BARE_VA_FREE,
@@ -44,6 +45,7 @@ struct work {
 	struct bare_chan c;
 	uint8_t *src, *dst;
 	uint64_t submitted, done, seed;
+	unsigned int slots;	/* most jobs in the ring, SLOTS or less */
 };
 
 static uint8_t *map_host(struct work *w, uint64_t va, size_t size)
@@ -84,6 +86,11 @@ static void begin(struct work *w, const char *uuid)
 	prepare(w);
 }
 
+static unsigned int slot_words(const struct work *w)
+{
+	return BARE_PUSH_BYTES / w->slots / 4;
+}
+
 /*
  * Ring for the words in the slot's own part of the pushbuffer. So a ring has several jobs at a
  * time.
@@ -91,12 +98,12 @@ static void begin(struct work *w, const char *uuid)
 static void ring_slot(struct work *w, unsigned int slot)
 {
 	struct bare_chan *c = &w->c;
-	uint64_t va = c->push_va + slot * SLOT_WORDS * 4;
+	uint64_t va = c->push_va + slot * slot_words(w) * 4;
 	uint32_t entry = c->put % RING;
 
 	c->ring[2 * entry] = va;
 	c->ring[2 * entry + 1] = va >> 32 |
-				 FIELD_PREP(GP_ENTRY1_LENGTH, c->words - slot * SLOT_WORDS);
+				 FIELD_PREP(GP_ENTRY1_LENGTH, c->words - slot * slot_words(w));
 	c->put++;
 	__sync_synchronize();
 	*(volatile uint32_t *)(w->g.bars.bar1 + c->userd_bar1 + USERD_GP_PUT) = c->put % RING;
@@ -108,12 +115,12 @@ static void ring_slot(struct work *w, unsigned int slot)
  */
 static void submit_after(struct work *w, unsigned int copies, uint32_t acquire)
 {
-	unsigned int slot = w->submitted % SLOTS, i;
+	unsigned int slot = w->submitted % w->slots, i;
 	struct bare_chan *c = &w->c;
 
 	pattern_fill(w->src + slot * PAGE, PAGE, ++w->seed);
 	memset(w->dst + slot * PAGE, 0, 64);
-	c->words = slot * SLOT_WORDS;
+	c->words = slot * slot_words(w);
 	if (acquire)
 		bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32,
 			  c->semaphore_va + SLEEPERS_WORD * 4, acquire,
@@ -139,7 +146,7 @@ static bool collect(struct work *w, struct tenant_shared *sh, unsigned int copie
 
 	while (w->done < w->submitted &&
 	       (int32_t)(*w->c.semaphore - (uint32_t)(w->done + 1)) >= 0) {
-		unsigned int slot = w->done++ % SLOTS;
+		unsigned int slot = w->done++ % w->slots;
 
 		if (memcmp(w->src + slot * PAGE, w->dst + slot * PAGE, PAGE))
 			sh->bad++;
@@ -154,11 +161,12 @@ static void stream(struct work *w, struct tenant_shared *sh, unsigned int copies
 	uint64_t moved = now_ns();
 
 	while (sh->order != ORDER_END && !sh->killed) {
-		while (w->submitted - w->done < SLOTS)
+		while (w->submitted - w->done < w->slots)
 			submit(w, copies);
 		usleep(1000);
 		if (collect(w, sh, copies))
 			moved = now_ns();
+		sh->dry += w->done == w->submitted;
 		sh->killed = now_ns() - moved > 20ull * STALLED_NS;
 	}
 	while (w->done < w->submitted && now_ns() - moved < 5ull * STALLED_NS) {
@@ -224,7 +232,7 @@ static void resetter(struct work *w, struct tenant_shared *sh)
 	while (sh->order != ORDER_END) {
 		until = now_ns() + (100 + sh->rounds_done % 4 * 100) * 1000000ull;
 		while (sh->order != ORDER_END && now_ns() < until) {
-			while (w->submitted - w->done < SLOTS)
+			while (w->submitted - w->done < w->slots)
 				submit(w, STREAM_COPIES);
 			usleep(1000);
 			collect(w, sh, STREAM_COPIES);
@@ -296,6 +304,7 @@ void tenant_main(const char *uuid, enum role role, struct tenant_shared *sh)
 {
 	static struct work w;
 
+	w.slots = role == ROLE_GREEDY ? GREEDY_SLOTS : SLOTS;
 	prctl(PR_SET_PDEATHSIG, 9);
 	prctl(PR_SET_TIMERSLACK, 1000);
 	begin(&w, uuid);
