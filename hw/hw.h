@@ -144,6 +144,11 @@ struct kvgpu_hw {
 	 * run; that thread writes it, and functions of .events read it in that thread
 	 */
 	u64 intr_ns;
+	/*
+	 * The interrupt thread has slept, and reports what may be some ms old: an interrupt that
+	 * did not stop its unit may be another channel's. Read it in functions of .events.
+	 */
+	bool intr_late;
 };
 
 /**
@@ -258,13 +263,13 @@ int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
 /**
- * kvgpu_hw_intr_settle() - wait until all faults of an instance block are reported
+ * kvgpu_hw_intr_settle() - wait until all interrupts of a channel are reported
  * @hw: the card
- * @inst: address of an instance block that the chip does not use any more
+ * @inst: address of the channel's instance block, which the chip does not use any more
  *
- * On return the caller may use the memory of the instance block for another purpose. The function
- * gives up after 2 s or more, with a message in the log: then a fault of the old block may be taken
- * for one of a new block in that memory. The same holds for an exception of GR.
+ * On return the caller may use the memory of the instance block, and the channel's id, for another
+ * channel. The function gives up after 2 s or more, with a message in the log: then an interrupt of
+ * the old channel may be taken for one of the new channel.
  *
  * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
  *   of struct kvgpu_hw_events takes.

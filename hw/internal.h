@@ -177,9 +177,12 @@ struct kvgpu_hw_priv {
 	u64 intr_slept_ns;
 	/* true: the thread sleeps at the end of this run; only that thread uses it */
 	bool intr_pace;
+	/* ns of work that the thread has left, < 0: a debt; ktime, ns, when its last run ended */
+	s64 intr_left;
+	u64 intr_ended;
 	/*
 	 * How many times the thread was woken, and the value of that number when its last run that
-	 * has ended began. The thread alone writes .intr_served.
+	 * has served all began. The thread alone writes .intr_served.
 	 */
 	atomic_t intr_raised;
 	unsigned int intr_served;

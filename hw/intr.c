@@ -33,6 +33,10 @@
 #define ROUNDS			16
 /* least us for which the interrupt thread sleeps when it was asked to (kvgpu_hw_intr_pace()) */
 #define PACE_US			1000
+/* most us for which the thread sleeps at once because it has worked too much (rest_us()) */
+#define REST_MOST_US		4000
+/* most ns of work of the thread that may be saved up */
+#define WORK_BURST_NS		(20 * (s64)NSEC_PER_MSEC)
 /* us in which an engine switches channels, if nothing holds the switch up */
 #define SWITCH_US		1000
 /* us between two looks at an engine that switches channels */
@@ -227,32 +231,40 @@ static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 	return false;
 }
 
+/*
+ * Tells whether the interrupt thread was woken, and has not yet served what there was. False during
+ * the thread's sleep at the end of a run.
+ */
+static bool intr_runs(struct kvgpu_hw *hw)
+{
+	return (unsigned int)atomic_read(&hw->p->intr_raised) != READ_ONCE(hw->p->intr_served);
+}
+
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 {
 	unsigned int i, raised;
 
 	if (hw->p->irq < 0)
 		return;
-	for (i = 0; fault_waits(hw, inst); i++) {
-		if (i == SETTLE_LOOKS) {
-			intr_note(hw, "a fault is not served", i);
-			break;
-		}
+	for (i = 0; i < SETTLE_LOOKS && fault_waits(hw, inst); i++)
 		usleep_range(100, 200);
-	}
 	/*
-	 * The thread may be in the middle of a report. synchronize_irq() is not used, because it
-	 * may wait for as long as interrupts of other channels keep coming: the hard handler wakes
-	 * the thread again before the thread's run counts as ended.
+	 * The causes first: if there is none, all that was raised until now is served, or the
+	 * thread is serving it.
 	 */
-	raised = atomic_read(&hw->p->intr_raised);
-	for (i = 0; (int)(READ_ONCE(hw->p->intr_served) - raised) < 0; i++) {
-		if (i == SETTLE_LOOKS) {
-			intr_note(hw, "interrupts are not served", i);
-			break;
-		}
+	if (!hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)) && !intr_runs(hw))
+		return;
+	/*
+	 * Wait for a run of the thread that begins from now on. synchronize_irq() may wait for as
+	 * long as interrupts of other channels keep coming, because the hard handler wakes the
+	 * thread again before the thread's run counts as ended.
+	 */
+	raised = atomic_inc_return(&hw->p->intr_raised);
+	irq_wake_thread(hw->p->irq, hw);
+	for (; i < SETTLE_LOOKS && (int)(READ_ONCE(hw->p->intr_served) - raised) < 0; i++)
 		usleep_range(100, 200);
-	}
+	if (i == SETTLE_LOOKS)
+		intr_note(hw, "interrupts are not served", i);
 }
 
 /* ------------------------------------------------------------ interrupts of GR and copy engines */
@@ -421,7 +433,11 @@ static irqreturn_t intr_hard(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
 
-	if (!hw->pdev->msi_enabled && !hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)))
+	/*
+	 * INTx is shared, and may be another device's. With threadirqs irq_wake_thread() calls this
+	 * function, too: then the thread has to run although no interrupt may be pending.
+	 */
+	if (!hw->pdev->msi_enabled && !hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)) && !intr_runs(hw))
 		return IRQ_NONE;
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
 	hw_rd(hw, PMC_INTR_EN(PMC_LEAF_HOST));
@@ -434,11 +450,28 @@ void kvgpu_hw_intr_pace(struct kvgpu_hw *hw)
 	hw->p->intr_pace = true;
 }
 
+/*
+ * Returns the us for which the thread has to sleep at the end of a run; 0: not at all. The run
+ * began at @began (ktime, ns). The thread may work for half of the time, and WORK_BURST_NS more.
+ */
+static unsigned int rest_us(struct kvgpu_hw *hw, u64 began, u64 worked)
+{
+	struct kvgpu_hw_priv *p = hw->p;
+	s64 apart = min_t(u64, began - p->intr_ended, WORK_BURST_NS);
+
+	p->intr_left = min(p->intr_left + apart, WORK_BURST_NS) - (s64)worked;
+	p->intr_ended = ktime_get_ns();
+	if (p->intr_left < 0)
+		return clamp_t(u64, -p->intr_left / NSEC_PER_USEC, PACE_US, REST_MOST_US);
+	return p->intr_pace ? PACE_US : 0;
+}
+
 static irqreturn_t intr_thread(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
 	u64 began = ktime_get_ns();
-	unsigned int raised = atomic_read(&hw->p->intr_raised), round;
+	unsigned int raised = atomic_read(&hw->p->intr_raised), round, us;
+	u64 worked;
 	u32 stat;
 
 	hw->stats.intrs++;
@@ -451,12 +484,16 @@ static irqreturn_t intr_thread(int irq, void *arg)
 		if (!stat || hw->p->intr_pace)
 			break;
 		intr_service(hw, stat);
+		hw->intr_late = false;
 	}
 	WRITE_ONCE(hw->p->intr_served, raised);
-	if (hw->p->intr_pace)
-		intr_sleep(hw, PACE_US);
+	worked = ktime_get_ns() - began - hw->p->intr_slept_ns;
+	us = rest_us(hw, began, worked);
+	if (us)
+		intr_sleep(hw, us);
+	hw->intr_late = us;
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	hw->intr_ns += ktime_get_ns() - began - hw->p->intr_slept_ns;
+	hw->intr_ns += worked;
 	return IRQ_HANDLED;
 }
 

@@ -619,6 +619,12 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 
 	if (!c)
 		return;
+	/*
+	 * The rest of its group stays off the chip until the channel is unbound: the chip may say
+	 * that the channel is loaded for as long as its group is (T21 of docs/supported.md).
+	 */
+	if (c->htsg >= 0)
+		chan_hold(c);
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
@@ -630,6 +636,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	chan_unbind_hw(c);
 	chan_forget(v, c);
 	chan_release(c);
+	vmach_chans_restart(v);
 }
 
 /*

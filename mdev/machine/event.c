@@ -350,8 +350,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.va = f->va;
 			c->fault.info = f->info;
 		}
+		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->intrs, 1);
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
-		within_budget(gpu, &c->vgpu->m->intrs, 1);
 	} else {
 		within_budget(gpu, &chip->nobodys, 1);
 		/*
@@ -390,6 +390,7 @@ static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
  */
 static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 {
+	bool stops = p->intr0 & ~(u32)PBDMA_INTR0_NO_STALL || p->intr1;
 	struct kvgpu_gpu *gpu = ctx;
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
@@ -414,7 +415,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
-		if (!within_budget(gpu, &c->vgpu->m->intrs, 1))
+		if (!within_budget(gpu, &c->vgpu->m->intrs, stops || !gpu->hw.intr_late))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
@@ -478,7 +479,8 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 			kvgpu_mdev_fault_note(c->vgpu, "copy engine error", c->gchid.v, ev.ce.code,
 					      intr);
 		vmach_event_push(c->vgpu->m, &ev);
-		if (!within_budget(gpu, &c->vgpu->m->intrs, 1))
+		/* a late interrupt may be of a channel that has left the engine since */
+		if (!within_budget(gpu, &c->vgpu->m->intrs, !gpu->hw.intr_late))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {

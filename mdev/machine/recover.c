@@ -157,22 +157,31 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 /*
  * Makes the engines free that channel or group @id waits for or keeps. If @id waits for an engine
  * that another channel keeps, and @ends is true, ends the other one. Otherwise resets the engines
- * that keep @id, or, if no engine keeps @id, all engines of the runlist. Returns whether engines
+ * that keep @id, or, if no engine has kept @id, all engines of the runlist. Returns whether engines
  * were reset for @id. The caller has blocked the runlist.
  */
 static bool engines_free(struct machine_seen *w, u8 runl, bool tsg, u16 id, bool ends)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
+	bool kept, reset;
 
 	if (ends && vmach_holder_end(gpu, tsg, id)) {
 		/* the eviction of the other channel has allowed the runlist */
 		kvgpu_hw_runl_block(&gpu->hw, runl, true);
 		return false;
 	}
-	if (!chan_engines_reset(w, runl, tsg, id))
+	kept = is_kept(gpu, tsg, id);
+	reset = chan_engines_reset(w, runl, tsg, id);
+	/*
+	 * if @id was kept and has left meanwhile, the engines may work for another channel, whose
+	 * kernel is no hang
+	 */
+	if (!kept && !reset) {
 		all_engines_reset(w, runl);
+		reset = true;
+	}
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-	return true;
+	return reset;
 }
 
 /*

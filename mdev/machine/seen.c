@@ -30,9 +30,16 @@ void vmach_seen_begin(struct machine_seen *w, struct kvgpu_gpu *gpu, const struc
 	}
 }
 
+void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id)
+{
+	w->asked = FIELD_PREP(PFIFO_STATUS_ID, id) | (tsg ? PFIFO_STATUS_TSG : 0);
+	w->absent = 0;
+}
+
 void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
+	bool asked = false;
 	u32 st, i;
 	u8 e;
 
@@ -41,6 +48,7 @@ void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 		st = engine[e];
 		if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 			continue;
+		asked |= !((w->asked ^ st) & named);
 		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
 			;
 		if (i == w->leaving + SEEN_MAX) {
@@ -54,6 +62,7 @@ void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 		}
 		w->at[i].looks++;
 	}
+	w->absent += !asked;
 }
 
 void vmach_engines_see(void *arg)
@@ -94,17 +103,6 @@ u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m
 		if (w->at[i].vgpu == m->v->id)
 			looks += w->at[i].looks;
 	return min(looks, w->looks);
-}
-
-u32 vmach_seen_named(const struct machine_seen *w, bool tsg, u16 id)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr; i++)
-		if (FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == id &&
-		    !(w->at[i].status & PFIFO_STATUS_TSG) == !tsg)
-			return w->at[i].looks;
-	return 0;
 }
 
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m)

@@ -48,6 +48,11 @@ struct machine_seen {
 	u32 nr, looks;
 	/* how often an engine worked for a channel or group without an entry in .at */
 	u32 lost;
+	/*
+	 * .asked: names the channel or group of vmach_seen_ask() as a status does. .absent:
+	 * readings since that call that saw no engine work for it.
+	 */
+	u32 asked, absent;
 };
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
@@ -79,8 +84,8 @@ void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w);
  */
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
 
-/* Returns how often @w saw an engine work for the chip's channel or group @id. */
-u32 vmach_seen_named(const struct machine_seen *w, bool tsg, u16 id);
+/* Counts in @w->absent, from now on, the readings in which no engine works for @id. */
+void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id);
 
 /* Returns how often @w saw an engine work for other vGPUs than @m, as vmach_seen_count() does. */
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m);

@@ -296,15 +296,14 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *other,
 			    struct machine_seen *w)
 {
-	u32 looks = w->looks, named = vmach_seen_named(w, other->tsg, other->id);
 	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC, took = 0;
 
+	vmach_seen_ask(w, other->tsg, other->id);
 	while (took < watchdog && !vmach_gpu_wedged(chip->gpu))
 		if (kvgpu_hw_preempt_watched(&chip->gpu->hw, other->tsg, other->id, PREEMPT_TURN_MS,
 					     &took, vmach_engines_see, w) != -ETIMEDOUT)
 			return;
-	if (!vmach_gpu_wedged(chip->gpu) &&
-	    vmach_seen_named(w, other->tsg, other->id) - named >= w->looks - looks)
+	if (!vmach_gpu_wedged(chip->gpu) && !w->absent)
 		chan_recover(chip, other, false);
 }
 

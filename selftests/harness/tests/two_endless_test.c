@@ -4,8 +4,8 @@
  * waits for GR on its PBDMA, from which it can't leave meanwhile (T18 and T19 of
  * docs/supported.md). The guest unbinds the one that waits. The host ends the first one, by a reset
  * of GR, and then the second one's kernel begins: a channel that is disabled, but loaded, goes on.
- * The card must not be cut off for all (S5). In the last test a neighbour's kernel gets GR then. It
- * must not be lost.
+ * The card must not be cut off for all (S5). In the last two tests a neighbour's kernel gets GR
+ * then, in the last one after a kernel of the channel that waited. It must not be lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static bool alone;
 static u32 begun;
 static bool to_neighbour;
 static u64 began_at, lost_at;
-static struct context kept;
+static struct context kept, neighbours;
+static u64 waiter_ns;
 static u16 waiter;
 
 /*
@@ -51,15 +52,28 @@ static void goes_on(u32 reg, u32 val)
 	}
 }
 
+/* The neighbour's channel is loaded by another PBDMA, and has GR from now on, for a second. */
+static void neighbour_gets_gr(void)
+{
+	chip.engine[0] = neighbours;
+	chip.engine[0].stuck = true;
+	chip.hold_until = harness_now + 1000 * MS;
+	began_at = harness_now;
+}
+
 /*
  * Between the eviction of the holder and the host's next block of the runlist the neighbour's
- * channel is loaded by another PBDMA, and has GR for a second. The waiter stays on PBDMA 0.
+ * channel is loaded, and has GR at once, or when a kernel of the waiter's of @waiter_ns has ended.
+ * The waiter stays on PBDMA 0 until then.
  */
 static void neighbour_works(u32 reg, u32 val)
 {
 	u16 id = g_hchid(&world.vgpu[NEIGHBOUR], 1);
 
-	if (begun && chip.engine[0].chid != id && !lost_at)
+	if (begun && !began_at && chip.pbdma[0].chid != waiter &&
+	    !(chip.engine[0].chid == waiter && chip_is_stuck()))
+		neighbour_gets_gr();
+	if (began_at && chip.engine[0].chid != id && !lost_at)
 		lost_at = harness_now;
 	if (begun || reg != PFIFO_RUNLIST_BLOCK || chip_is_stuck())
 		return;
@@ -68,10 +82,13 @@ static void neighbour_works(u32 reg, u32 val)
 	if (!val || kept.chid != waiter || !chip_may_load(id, 0))
 		return;
 	chip_load_some(0, id);
-	if (!chip_begin_held(id, 1000 * MS))
-		harness_fail("the neighbour can't work");
+	neighbours = chip.pbdma[0];
 	chip.pbdma[0] = kept;
-	began_at = harness_now;
+	chip.engine[0].stuck = false;
+	if (!waiter_ns)
+		neighbour_gets_gr();
+	else if (!chip_begin_held(waiter, waiter_ns))
+		harness_fail("the waiter can't work");
 	begun++;
 }
 
@@ -157,6 +174,19 @@ static void another_gets_gr(void **state)
 	run(true);
 }
 
+/*
+ * The waiter's kernel is longer than a preempt of an eviction may take, and ends while its PBDMA is
+ * cleared for the reset of GR.
+ */
+static void another_gets_gr_later(void **state)
+{
+	waiter_ns = 150 * MS;
+	to_neighbour = true;
+	run(true);
+	to_neighbour = false;
+	waiter_ns = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +194,7 @@ int main(void)
 		cmocka_unit_test(unbinds_the_unnamed_waiter),
 		cmocka_unit_test(unbinds_one_with_two_kernels),
 		cmocka_unit_test(another_gets_gr),
+		cmocka_unit_test(another_gets_gr_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
