@@ -18,8 +18,8 @@
 
 #define STREAMS(n) .nr = n, .role = { 0 }
 /*
- * The aims are parts, for windows of two and of three looks (spans). ONE_TURN is for the smallest
- * of eight tenants: one turn is a large part of its time in a short window.
+ * The aims are parts, for windows of two and of three looks (spans). ONE_TURN is for eight tenants
+ * of weights 1:2:4: one turn of the smallest is a large part of its time in a short window.
  */
 #define ONE_PERCENT .aim = { 0.01, 0.01 }
 #define ONE_TURN .aim = { 0.014, 0.01 }
@@ -39,7 +39,7 @@ static const struct setup setups[] = {
 		ROLE_SLEEPER }, ONE_PERCENT },
 	{ .name = "two beside resets", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_RESETTER },
 		ONE_PERCENT },
-	{ .name = "mix", .nr = 8, .weight = { 100, 200, 400 }, ONE_PERCENT,
+	{ .name = "mix", .nr = 8, .weight = { 100, 200, 400 }, ONE_TURN,
 	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_SLEEPER, ROLE_WAITER,
 	  	ROLE_RESETTER, ROLE_FAULTER } },
 	{ .name = "two beside hangs", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER },
