@@ -57,7 +57,7 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
 {
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	vmach_seen_begin(w, gpu, NULL, 0);
+	vmach_seen_begin(w, gpu);
 	vmach_engines_see(w);
 }
 
@@ -107,7 +107,6 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool wor
 
 	kvgpu_hw_lock_assert_held(&w->gpu->lock);
 	vmach_engines_see(w);
-	vmach_seen_name(w->gpu->chip, w);
 	works |= vmach_seen_count(w, m) > 0;
 	now = ktime_get_ns();
 	ns = now - began;

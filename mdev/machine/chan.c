@@ -92,6 +92,15 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
 
+/* Notes that vGPU @vgpu (0: none) has the chip's group @h of ids. gpu->lock is held. */
+static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
+{
+	u32 i;
+
+	for (i = 0; i < KVGPU_GROUP; i++)
+		WRITE_ONCE(chip->has_id[0][h * KVGPU_GROUP + i], vgpu);
+}
+
 /*
  * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
  * group of ids, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU
@@ -109,8 +118,10 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 		return -ENOSPC;
 	kvgpu_hw_lock(&gpu->lock);
 	h = find_next_zero_bit(gpu->chip->groups, KVGPU_NR_GROUPS, 1);
-	if (h < KVGPU_NR_GROUPS)
+	if (h < KVGPU_NR_GROUPS) {
 		__set_bit(h, gpu->chip->groups);
+		note_ids(gpu->chip, h, v->id);
+	}
 	kvgpu_hw_unlock(&gpu->lock);
 	if (h >= KVGPU_NR_GROUPS)
 		return -ENOSPC;
@@ -141,6 +152,7 @@ static void give_groups(struct kvgpu_vgpu *v)
 			vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->chip->groups);
+		note_ids(v->gpu->chip, h, 0);
 		m->nr_groups--;
 		kvgpu_hw_unlock(&v->gpu->lock);
 	}
@@ -315,29 +327,35 @@ bool vmach_chan_step_off(struct kvgpu_chan *c)
 
 /*
  * Enables a channel on the chip if the guest has enabled it. A channel that is dead or waits for
- * recovery stays disabled. Takes gpu->lock, under which recovery ends channels.
+ * recovery stays disabled. gpu->lock is held, under which recovery ends channels.
  */
 static void chan_start(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
-	kvgpu_hw_lock(&gpu->lock);
 	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->sick))
 		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, true);
-	kvgpu_hw_unlock(&gpu->lock);
 }
 
 void vmach_chans_restart(struct kvgpu_vgpu *v)
 {
+	bool locked = false;
 	struct rb_node *n;
 
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		if (c->held)
-			chan_start(c);
+		if (!c->held)
+			continue;
+		/* once for all of them: there may be a queue for the lock */
+		if (!locked)
+			kvgpu_hw_lock(&v->gpu->lock);
+		locked = true;
+		chan_start(c);
 		c->held = false;
 	}
+	if (locked)
+		kvgpu_hw_unlock(&v->gpu->lock);
 }
 
 /*
@@ -543,7 +561,9 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = true;
 	c->ran = true;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
+	kvgpu_hw_lock(&v->gpu->lock);
 	chan_start(c);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	if (vmach_vgpu_suspended(v->m))
 		mod_delayed_work(system_wq, &v->m->slice.end_work, 1);
 }
@@ -578,7 +598,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
 	vmach_wait_begin(&seen, gpu);
-	if (!vmach_gpu_wedged(gpu) && c->ran)
+	/* a channel that has never run may be in a group that has */
+	if (!vmach_gpu_wedged(gpu) && (c->ran || tsg))
 		vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
 				 PREEMPT_EVICT_MS);
 	/*

@@ -11,19 +11,31 @@
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
+#include "mdev/machine/seen.h"
+
+/* Tells whether a PBDMA or an engine has @c or its group, if the card is not cut off. */
+static bool is_loaded(const struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	bool tsg = c->htsg >= 0;
+
+	return FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid)) >=
+		       PCCSR_STATUS_ON_PBDMA ||
+	       vmach_chan_on_engine(gpu, tsg, tsg ? c->htsg : c->hchid.v);
+}
 
 /*
  * Call it when the guest has reset engines: bit e of @mask stands for topo.engine[e], bit 31 for
  * PFIFO, the unit that loads channels onto engines. The host does not pass the reset on to the
  * card, because other vGPUs use its engines. After a reset of PFIFO, the host unbinds all channels
- * of the vGPU. After a reset of engines alone, the host preempts the channels that have run: that
+ * of the vGPU. After a reset of engines alone, the host preempts the channels that are loaded: that
  * takes them off the engines, as the reset would.
  */
 static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 {
 	const struct kvgpu_topo *topo = &v->gpu->hw.topo;
+	u32 left = MAX_LOADED, e;
 	struct rb_node *n;
-	u32 e;
 
 	for (e = 0; e < topo->nr_engines; e++)
 		if (mask & BIT(e))
@@ -38,11 +50,18 @@ static void guest_engines_reset(struct kvgpu_vgpu *v, u32 mask)
 		vmach_strikes_clear(v);
 		return;
 	}
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+	/*
+	 * A preempt may have to wait for other vGPUs, so only what is loaded is preempted, and no
+	 * more than can be loaded at once.
+	 */
+	for (n = rb_first(&v->m->chans); n && left; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		bool tsg = c->htsg >= 0;
 
-		if (c->ran && !c->dead)
-			vmach_chan_preempt(v, c->htsg >= 0, c->htsg >= 0 ? c->gtsg : c->gchid.v);
+		if (!c->ran || c->dead || !is_loaded(c))
+			continue;
+		vmach_chan_preempt(v, tsg, tsg ? c->gtsg : c->gchid.v);
+		left--;
 	}
 }
 

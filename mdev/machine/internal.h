@@ -202,6 +202,8 @@ struct kvgpu_chip {
 	struct list_head live;			/* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
+	/* by a channel's id, [1]: a group's: id of the vGPU that has it; 0: none. READ_ONCE() */
+	u32 has_id[2][KVGPU_MAX_CHAN];
 	/* ids in use; gpu->lock. .groups: groups of channel ids (bit 0: the host's). .tsgs: TSGs */
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
@@ -222,8 +224,7 @@ struct kvgpu_chip {
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;	/* runs vmach_chans_recover() */
 	struct workqueue_struct *teller;	/* for event_work and alarm_work of all vGPUs */
-	/* for unpin_work of all vGPUs, which may wait for VFIO's locks */
-	struct workqueue_struct *unpinner;
+	struct workqueue_struct *unpinner;	/* for unpin_work, which may wait for VFIO */
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
@@ -463,7 +464,6 @@ struct kvgpu_machine {
 	 * .inst: address of the guest's instance block of the channel that hung.
 	 */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
-
 	atomic64_t gpu_ns;		/* ns charged by books.c; also read without locks */
 	struct machine_slice slice;
 };

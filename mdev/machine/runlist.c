@@ -97,8 +97,10 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 		return -1;
 	kvgpu_hw_lock(&v->gpu->lock);
 	n = find_next_zero_bit(v->gpu->chip->tsgs, GK110_FIFO_NR_TSG, 1);
-	if (n < GK110_FIFO_NR_TSG)
+	if (n < GK110_FIFO_NR_TSG) {
 		__set_bit(n, v->gpu->chip->tsgs);
+		WRITE_ONCE(v->gpu->chip->has_id[1][n], v->id);
+	}
 	kvgpu_hw_unlock(&v->gpu->lock);
 	if (n >= GK110_FIFO_NR_TSG)
 		return -1;
@@ -156,6 +158,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		if (v->m->htsg[id] < 0 || test_bit(id, used))
 			continue;
 		__clear_bit(v->m->htsg[id], v->gpu->chip->tsgs);
+		WRITE_ONCE(v->gpu->chip->has_id[1][v->m->htsg[id]], 0);
 		v->m->htsg[id] = -1;
 		v->m->nr_tsgs--;
 	}

@@ -2,7 +2,8 @@
 /*
  * Readings of the engines' status while a channel or group is driven off the chip. The slicer (the
  * thread that gives the chip to vGPUs in turns: slice.c) makes no look meanwhile. The readings tell
- * for which vGPUs the engines worked, so that these vGPUs can be charged.
+ * for which vGPUs the engines worked, so that these vGPUs can be charged. A reading is made without
+ * a lock, and finds the vGPU by chip->has_id.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/machine/seen.h"
@@ -17,17 +18,9 @@ void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine)
 				    0;
 }
 
-void vmach_seen_begin(struct machine_seen *w, struct kvgpu_gpu *gpu, const struct machine_loaded *l,
-		      u32 nr)
+void vmach_seen_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
 {
-	u32 i;
-
-	*w = (struct machine_seen){ .gpu = gpu, .leaving = nr, .nr = nr };
-	for (i = 0; i < nr; i++) {
-		w->at[i].vgpu = l[i].vgpu;
-		w->at[i].status = PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, l[i].id) |
-				  (l[i].tsg ? PFIFO_STATUS_TSG : 0);
-	}
+	*w = (struct machine_seen){ .gpu = gpu };
 }
 
 void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id)
@@ -36,11 +29,34 @@ void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id)
 	w->absent = 0;
 }
 
+/* Adds 1 to the .looks of vGPU @vgpu. */
+static void vgpu_seen(struct machine_seen *w, u32 vgpu)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr && w->at[i].vgpu != vgpu; i++)
+		;
+	if (i == SEEN_MAX)
+		return;
+	if (i == w->nr) {
+		w->at[i].vgpu = vgpu;
+		w->at[i].looks = 0;
+		w->nr++;
+	}
+	w->at[i].looks++;
+}
+
+/* Tells whether @st names a channel of the host. */
+static bool names_host(u32 st)
+{
+	return !(st & PFIFO_STATUS_TSG) && FIELD_GET(PFIFO_STATUS_ID, st) < KVGPU_GROUP;
+}
+
 void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
 	bool asked = false;
-	u32 st, i;
+	u32 st, vgpu;
 	u8 e;
 
 	w->looks++;
@@ -49,18 +65,12 @@ void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 		if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 			continue;
 		asked |= !((w->asked ^ st) & named);
-		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
-			;
-		if (i == w->leaving + SEEN_MAX) {
-			w->lost++;
-			continue;
-		}
-		if (i == w->nr) {
-			w->at[i].status = st;
-			w->at[i].looks = 0;
-			w->nr++;
-		}
-		w->at[i].looks++;
+		vgpu = READ_ONCE(w->gpu->chip->has_id[!!(st & PFIFO_STATUS_TSG)]
+						     [FIELD_GET(PFIFO_STATUS_ID, st)]);
+		if (vgpu)
+			vgpu_seen(w, vgpu);
+		else if (!names_host(st))
+			w->nobodys++;
 	}
 	w->absent += !asked;
 }
@@ -74,30 +84,10 @@ void vmach_engines_see(void *arg)
 	vmach_seen_note(w, engine);
 }
 
-/* Tells whether @st names a channel of the host. */
-static bool names_host(u32 st)
-{
-	return !(st & PFIFO_STATUS_TSG) && FIELD_GET(PFIFO_STATUS_ID, st) < KVGPU_GROUP;
-}
-
-void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w)
-{
-	const struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
-	u32 i;
-
-	for (i = w->leaving; i < w->nr; i++) {
-		m = vmach_status_owner(chip, w->at[i].status);
-		if (!m && !s->open && !names_host(w->at[i].status))
-			m = s->owner;
-		w->at[i].vgpu = m ? m->v->id : 0;
-	}
-}
-
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &w->gpu->chip->slicer;
-	u32 i, looks = !s->open && s->owner == m ? w->lost : 0;
+	u32 i, looks = !s->open && s->owner == m ? w->nobodys : 0;
 
 	for (i = 0; i < w->nr; i++)
 		if (w->at[i].vgpu == m->v->id)
@@ -110,7 +100,7 @@ u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *
 	u32 i, looks = 0;
 
 	for (i = 0; i < w->nr; i++)
-		if (w->at[i].vgpu && w->at[i].vgpu != m->v->id)
+		if (w->at[i].vgpu != m->v->id)
 			looks += w->at[i].looks;
 	return min(looks, w->looks);
 }

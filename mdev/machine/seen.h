@@ -17,8 +17,8 @@ struct kvgpu_machine;
 
 /* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
 #define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
-/* most entries of struct machine_seen for channels and groups that do not have to leave */
-#define SEEN_MAX	8
+/* most entries of struct machine_seen for vGPUs: more than a card can have */
+#define SEEN_MAX	32
 
 /* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
 struct machine_loaded {
@@ -36,18 +36,13 @@ struct machine_seen {
 	 */
 	u32 resets;
 	/*
-	 * Entries for the channels and groups that have to leave in a switch, then for up to
-	 * SEEN_MAX further ones for which an engine was seen to work. .status names the channel or
-	 * group. .vgpu: id of its vGPU, 0 for none; of further entries set by vmach_seen_name().
-	 * .looks: how often an engine was seen to work for it; a reading that finds two engines at
-	 * work for it adds 2.
+	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .looks:
+	 * how often; a reading that finds two engines at work for it adds 2.
 	 */
-	struct { u32 status, vgpu, looks; } at[MAX_LOADED + SEEN_MAX];
-	u32 leaving;		/* number of entries for what has to leave; they are the first */
-	/* .nr: entries in .at. .looks: number of readings */
-	u32 nr, looks;
-	/* how often an engine worked for a channel or group without an entry in .at */
-	u32 lost;
+	struct { u32 vgpu, looks; } at[SEEN_MAX];
+	u32 nr, looks;		/* .looks: number of readings */
+	/* how often an engine worked for an id that no vGPU has, and that is not the host's */
+	u32 nobodys;
 	/*
 	 * .asked: names the channel or group of vmach_seen_ask() as a status does. .absent:
 	 * readings since that call that saw no engine work for it.
@@ -57,30 +52,19 @@ struct machine_seen {
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
 void vmach_engines_read(struct kvgpu_gpu *gpu, u32 *engine);
+/* Starts @w with no readings. */
+void vmach_seen_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
 /*
- * Starts @w with no readings, and with entries for the @nr channels and groups in @l, which have to
- * leave.
- */
-void vmach_seen_begin(struct machine_seen *w, struct kvgpu_gpu *gpu, const struct machine_loaded *l,
-		      u32 nr);
-/*
- * Notes one reading in @w: for which channels and groups the engines work, by their status @engine
- * (vmach_engines_read()). By the time that the notes are used, a channel that they name may be
- * unbound.
+ * Notes one reading in @w: for which vGPUs the engines work, by their status @engine
+ * (vmach_engines_read()). Work for a channel or group counts for the vGPU that has its id at the
+ * time of the reading. The channel may be unbound later.
  */
 void vmach_seen_note(struct machine_seen *w, const u32 *engine);
 /* Makes one reading, and notes it in struct machine_seen *@arg. Takes no lock. */
 void vmach_engines_see(void *arg);
 /*
- * Sets .vgpu of the entries in @w for channels and groups that do not have to leave. Such a channel
- * is the owner's, because those that have to leave have entries from the start. So a channel that
- * was unbound since the reading counts for the owner. While the chip is open, it counts for no
- * vGPU. gpu->lock is held.
- */
-void vmach_seen_name(struct kvgpu_chip *chip, struct machine_seen *w);
-/*
  * Returns how often @w saw an engine work for @m, but at most the number of readings in @w. Work
- * for channels that did not fit into @w counts as vmach_seen_name() says. Call that before.
+ * for an id that no vGPU has counts for the owner of the chip. gpu->lock is held.
  */
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
 

@@ -465,7 +465,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 	for (i = 0; i < nr; i++) {
 		if (i)
 			kvgpu_hw_unlock(&chip->gpu->lock);
-		vmach_seen_begin(&seen, chip->gpu, l, nr);
+		vmach_seen_begin(&seen, chip->gpu);
 		if (i)
 			vmach_engines_see(&seen);
 		else
@@ -474,7 +474,6 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
 		vmach_engines_see(&seen);
-		vmach_seen_name(chip, &seen);
 		note_leaver(chip, &l[i], &seen, began, now);
 		began = ktime_get_ns();
 	}

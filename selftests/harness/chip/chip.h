@@ -137,6 +137,8 @@ void chip_switch(u16 chid, u64 ns);
  * one, then loads the other one.
  */
 void chip_switch_between(u16 a, u16 b, u64 ns);
+/* That engine works for channel @chid until @until, whatever GR does. */
+void chip_copies(u16 chid, u64 until);
 /*
  * The channel fills the MMU's queue by invalidates (MEM_OP). Each read of FB_MMU_CTRL lets the MMU
  * take one out. An invalidate that the host asks for while the queue is full is lost. Return false

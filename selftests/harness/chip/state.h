@@ -52,6 +52,9 @@ struct chip {
 	 * engine switches between the two all the time
 	 */
 	u16 switching, switching_to;
+	/* channel for which that engine works until .copying_until */
+	u16 copying;
+	u64 copying_until;
 	/* interrupts of chip_pbdma_stop_next(); 0: none waits */
 	u32 next_intr;
 	u16 next_chid;

@@ -172,12 +172,21 @@ void chip_switch_between(u16 a, u16 b, u64 ns)
 	chip.switching_to = b;
 }
 
+void chip_copies(u16 chid, u64 until)
+{
+	chip.copying = chid;
+	chip.copying_until = until;
+}
+
 u32 chip_copy_engine_status(u32 e)
 {
 	u32 phase = chip.switching_to ? harness_now / PHASE_NS % 4 : 0;
 	u16 from = phase < 2 ? chip.switching : chip.switching_to;
 	u16 to = phase < 2 ? chip.switching_to : chip.switching;
 
+	if (e == 3 && harness_now < chip.copying_until)
+		return PFIFO_STATUS_BUSY | PFIFO_STATUS_VALID |
+		       FIELD_PREP(PFIFO_STATUS_ID, chip.copying);
 	if (e != 3 || harness_now >= chip.switch_until)
 		return 0;
 	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | FIELD_PREP(PFIFO_STATUS_ID, from) |

@@ -2,7 +2,7 @@
 /*
  * A switch may have to drive off a channel for which the leaving one waits (other_drive_off() in
  * slice.c). That channel is ended if each reading of the engines found it at work (S5). So readings
- * have to be counted, not engines, also if eight other channels were at work before.
+ * have to be counted, not engines, also if many other channels were at work before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,10 @@
 #include "mdev/machine/seen.h"
 #include "selftests/harness/oracle.h"
 
-#define OTHER	20
+#define OTHER	20		/* a channel's id */
 
-static struct kvgpu_gpu gpu;
+static struct kvgpu_chip chip;
+static struct kvgpu_gpu gpu = { .chip = &chip };
 static struct machine_seen w;
 
 static u32 works_for(u16 id)
@@ -27,7 +28,8 @@ static u32 works_for(u16 id)
 static void begin(void)
 {
 	gpu.hw.topo.nr_engines = 2;
-	vmach_seen_begin(&w, &gpu, NULL, 0);
+	chip.has_id[0][OTHER] = SEEN_MAX + 1;
+	vmach_seen_begin(&w, &gpu);
 }
 
 static void on_two_engines_half_of_the_time(void **state)
@@ -43,15 +45,17 @@ static void on_two_engines_half_of_the_time(void **state)
 		harness_fail("S5: %u of 50 readings saw no engine at work", w.absent);
 }
 
-static void after_eight_others(void **state)
+static void after_many_others(void **state)
 {
 	u32 engine[KVGPU_MAX_ENGINE] = {}, i;
 
 	begin();
-	for (i = 0; i < SEEN_MAX; i++) {
-		engine[1] = works_for(30 + i);
+	for (i = 1; i <= SEEN_MAX; i++) {
+		chip.has_id[0][100 + i] = i;
+		engine[1] = works_for(100 + i);
 		vmach_seen_note(&w, engine);
 	}
+	engine[1] = 0;
 	vmach_seen_ask(&w, false, OTHER);
 	engine[0] = works_for(OTHER);
 	for (i = 0; i < 100; i++)
@@ -68,7 +72,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(on_two_engines_half_of_the_time),
-		cmocka_unit_test(after_eight_others),
+		cmocka_unit_test(after_many_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

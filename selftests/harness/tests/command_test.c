@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest resets an engine while its channels hang, one after the other: the chip loads each when
- * the host preempts it, and does not let go of it. The command preempts them all. The thread of the
- * VMM that carries it out holds the vGPU's lock for a bounded time (S6), however many channels
+ * A guest resets an engine while its channels hang, one after the other: the chip loads the next
+ * one when one has ended, and does not let go of it. The command preempts them all. The thread of
+ * the VMM that carries it out holds the vGPU's lock for a bounded time (S6), however many channels
  * there are.
  */
 #include <setjmp.h>
@@ -23,26 +23,32 @@
 
 static const struct chip_manners late = { .late = 8 };
 static const struct policy quiet = { .seed = 1 };
-static bool done;
 static u64 took;
+
+/* The end of a channel is done when the host clears the runlist's error. */
+static void chip_loads_the_next(u32 reg, u32 val)
+{
+	u32 c;
+
+	for (c = 1; reg == PFIFO_RUNLIST_ERROR && c <= CHANNELS && !chip_is_stuck(); c++)
+		if (!vmach_chan_find(world.vgpu[0].v, (gchid_t){ c })->dead)
+			chip_hang(g_hchid(&world.vgpu[0], c), false);
+}
 
 static void resets_gr(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	u32 enable = g_read(g, PMC_ENABLE);
 
+	while (!chip_hang(g_hchid(g, 1), false))
+		harness_sleep(MS);
+	chip_before_write = chip_loads_the_next;
 	took = harness_now;
 	g_write(g, PMC_ENABLE, enable & ~PMC_ENABLE_GR);
 	took = harness_now - took;
-	done = true;
+	chip_before_write = NULL;
 }
 
-static void chip_loads_what_is_preempted(void *arg)
-{
-	for (; !done; harness_sleep(2000))
-		if (chip.preempting && !chip_is_stuck())
-			chip_hang(FIELD_GET(PFIFO_PREEMPT_ID, chip.reg[PFIFO_PREEMPT / 4]), false);
-}
 
 static void channels_hang_one_after_the_other(void **state)
 {
@@ -62,7 +68,6 @@ static void channels_hang_one_after_the_other(void **state)
 	for (c = 1; c <= CHANNELS; c++)
 		g_enable(g, c, true);
 	actor_new("vCPU", setup_mm, false, resets_gr, NULL);
-	actor_new("chip", setup_mm, false, chip_loads_what_is_preempted, NULL);
 	actors_run();
 	for (c = 1; c <= CHANNELS; c++)
 		ended += vmach_chan_find(g->v, (gchid_t){ c })->dead;

@@ -155,7 +155,7 @@ static void whom_it_waits_for(void **state)
 	if (other_find(chip, &holder, 0, &found) != HAS_ENGINE)
 		harness_fail("S5: a channel is driven off for one that has the engine");
 
-	vmach_seen_begin(&w, world.gpu, &waiter, 1);
+	vmach_seen_begin(&w, world.gpu);
 	other_drive_off(chip, &waiter, &w);
 	if (chip->by_hchid[waiter.id]->dead)
 		harness_fail("S5: a channel is ended that no reading saw at work");

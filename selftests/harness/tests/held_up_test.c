@@ -67,7 +67,7 @@ static void drives_off(void *arg)
 	struct machine_seen w;
 
 	await_eviction();
-	vmach_seen_begin(&w, world.gpu, &l, 1);
+	vmach_seen_begin(&w, world.gpu);
 	waited = harness_now;
 	chan_drive_off(world.gpu->chip, &l, &w);
 	waited = harness_now - waited;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work of the vGPU that is driven off the chip, behind more names than the slicer can note (S5).
- * While one vGPU is driven off, the slicer notes for which channels engines work (slice.c):
- * SEEN_MAX channels of the next owner, at least. Looks that meet a further channel count for the
- * next owner. The accomplice, which is the next owner, has a short piece on each of SEEN_MAX
- * channels. The worker, which has to leave, has a channel on another PBDMA. That channel's kernel
- * begins after these pieces, and goes on for less than LATE_NS. The accomplice must not pay for it.
+ * Work of the vGPU that is driven off the chip, behind the names of many channels (S5). While one
+ * vGPU is driven off, the slicer notes for which vGPUs engines work (slice.c). It once noted eight
+ * channels at most, and what a further one did was the next owner's. The accomplice, which is the
+ * next owner, has a short piece on each of eight channels. The worker, which has to leave, has a
+ * channel on another PBDMA. That channel's kernel begins after these pieces, and goes on for less
+ * than LATE_NS. The accomplice must not pay for it.
  *
  * The worker's kernel begins before the slicer's preempt is asked for: a thread of the accomplice
  * that seldom gets a CPU preempts an idle channel, so that the preempt register is taken until the

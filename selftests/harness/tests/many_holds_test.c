@@ -12,6 +12,10 @@
  * them is always in the lock's queue. Without them the neighbour takes the lock for all of its
  * channels in one gap between two unbinds.
  *
+ * reset_beside_unbinds: a guest resets GR, and what is waited for is the lock of the preempt
+ * register, for each channel that is preempted. The other two vGPUs preempt an idle channel then,
+ * by threads that get a CPU late.
+ *
  * behind_long_kernels rests on T18 and T19 of supported.md (.waiters_stay, .names_next): the
  * kernels are of 1.9 s, on a channel that is left alone, and what is unbound are channels that
  * wait for GR.
@@ -23,6 +27,7 @@
 
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
+#include "gk110/pmc.h"
 #include "gk110/ram.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
@@ -39,6 +44,7 @@
 #define OWN_USERD(c)	(0x300000ull + (c) * 0x200)
 #define OWN_LIST	0x2f0000ull
 #define FIRST		8
+#define IDLE_NS		(200 * US)
 #define WORKER_CHANS	200
 
 enum { WORKER, SUBMITS, NEIGHBOUR = WORLD_VGPUS - 1 };
@@ -48,7 +54,7 @@ static struct chip_manners manners = { .idles = true };
 static struct policy quiet = { .oversleep_ns = 3000 };
 static u32 unbound, lists;
 static u16 next_id, long_id;
-static bool done;
+static bool done, by_reset;
 static u64 took, list_ns;
 
 /* @nr channels of vGPU @i: bound, enabled and listed. */
@@ -138,7 +144,10 @@ static void submits(void *arg)
 
 	while (!done) {
 		at = harness_now;
-		g_write(arg, PFIFO_RUNLIST_SUBMIT, 0);
+		if (by_reset)
+			g_preempt(arg, false, FIRST);
+		else
+			g_write(arg, PFIFO_RUNLIST_SUBMIT, 0);
 		if (harness_now - at > 10 * MS)
 			continue;
 		list_ns += harness_now - at;
@@ -148,11 +157,15 @@ static void submits(void *arg)
 
 static void neighbour(void *arg)
 {
+	struct world_vgpu *g = &world.vgpu[NEIGHBOUR];
 	u64 at;
 
 	harness_sleep(50 * MS);
 	at = harness_now;
-	g_write(&world.vgpu[NEIGHBOUR], PFIFO_RUNLIST_SUBMIT, (uintptr_t)arg);
+	if (by_reset)
+		g_write(g, PMC_ENABLE, g_read(g, PMC_ENABLE) & ~(u32)PMC_ENABLE_GR);
+	else
+		g_write(g, PFIFO_RUNLIST_SUBMIT, (uintptr_t)arg);
 	took = harness_now - at;
 	done = true;
 }
@@ -166,6 +179,7 @@ static void run(u32 seed, u32 chans, u32 late, bool attacked, bool behind)
 	list_ns = 0;
 	next_id = long_id = 0;
 	quiet.seed = seed;
+	quiet.idle_ns = by_reset ? IDLE_NS : 0;
 	manners.late = late;
 	manners.waiters_stay = manners.names_next = behind;
 	setup_begin(&quiet, &manners, WORLD_VGPUS);
@@ -175,6 +189,8 @@ static void run(u32 seed, u32 chans, u32 late, bool attacked, bool behind)
 	}
 	own_chans(WORKER, n);
 	own_chans(NEIGHBOUR, chans);
+	for (i = SUBMITS; by_reset && i < NEIGHBOUR; i++)
+		own_chans(i, 1);
 	ring_all(WORKER);
 	if (behind)
 		long_id = g_hchid(&world.vgpu[WORKER], FIRST + n - 1);
@@ -183,12 +199,12 @@ static void run(u32 seed, u32 chans, u32 late, bool attacked, bool behind)
 		task_new("gpu", gpu, NULL);
 		actor_new("unbinds", setup_mm, false, unbinds, &world.vgpu[WORKER]);
 		for (i = SUBMITS; i < NEIGHBOUR; i++)
-			actor_new("submits", setup_mm, false, submits, &world.vgpu[i]);
+			actor_new("submits", setup_mm, by_reset, submits, &world.vgpu[i]);
 	}
 	actor_new("neighbour", setup_mm, false, neighbour, (void *)(uintptr_t)chans);
 	actors_run();
 	harness_sleep(2 * MS);
-	printf("# seed %u, %u channels%s%s: a submit takes %llu.%03llu ms; %u unbinds, %u lists, %llu us each; strikes %llu, resets %u\n",
+	printf("# seed %u, %u channels%s%s: it takes %llu.%03llu ms; %u unbinds, %u lists, %llu us each; strikes %llu, resets %u\n",
 	       seed, chans, attacked ? ", attacked" : "", behind ? ", behind long kernels" : "",
 	       took / MS, took / US % 1000, unbound, lists, list_ns / max(lists, 1u) / US,
 	       (u64)world.vgpu[WORKER].v->m->slice.strikes.total,
@@ -208,6 +224,14 @@ static void beside_unbinds(void **state)
 	must_be_short(took);
 }
 
+static void reset_beside_unbinds(void **state)
+{
+	by_reset = true;
+	run(1, 256, 20, true, false);
+	by_reset = false;
+	must_be_short(took);
+}
+
 static void behind_long_kernels(void **state)
 {
 	run(1, 32, 20, true, true);
@@ -218,6 +242,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beside_unbinds),
+		cmocka_unit_test(reset_beside_unbinds),
 		cmocka_unit_test(behind_long_kernels),
 	};
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work of more channels than the slicer can name while one vGPU is driven off the chip (S5). No
- * sample is taken during that. The slicer notes which channels engines work for: those that have to
- * leave, and SEEN_MAX others (slice.c). A worker has a short piece on each of eight channels, one
- * in each look, and then a long one on a ninth, which is not noted any more.
+ * Work of many channels while one vGPU is driven off the chip (S5). No sample is taken during that.
+ * The slicer notes for which vGPUs engines work (slice.c); it once noted eight channels at most. A
+ * worker has a short piece on each of eight channels, one in each look, and then a long one on a
+ * ninth.
  *
  * The partners make the time long in which nobody pays: an idle accomplice preempts its own idle
  * channel by a thread that seldom gets a CPU, so that the preempt register is taken until the
