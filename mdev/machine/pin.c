@@ -49,8 +49,8 @@
 #define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
- * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM in a period of REFUSED_NS, the
- * vGPU makes no pins until the period ends.
+ * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM, the vGPU makes no pins for
+ * REFUSED_NS. The count begins anew when none was refused for that time.
  */
 #define REFUSALS_MAX	10
 #define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
@@ -131,8 +131,9 @@ static void pin_dma_unmap(struct kvgpu_vgpu *v, u64 iova)
 }
 
 /*
- * Returns how many calls of vfio_pin_pages() were refused with -ENOMEM in the current period of
- * REFUSED_NS. They are limited (REFUSALS_MAX), because the core may log a line for each.
+ * Returns how many calls of vfio_pin_pages() were refused with -ENOMEM in the current period, which
+ * ends when none was refused for REFUSED_NS. They are limited (REFUSALS_MAX), because the core may
+ * log a line for each.
  */
 static u32 refused_pins(const struct kvgpu_machine *m)
 {
@@ -141,11 +142,8 @@ static u32 refused_pins(const struct kvgpu_machine *m)
 
 static void refused_pin_count(struct kvgpu_machine *m)
 {
-	if (!refused_pins(m)) {
-		m->refused.at = ktime_get_ns();
-		m->refused.nr = 0;
-	}
-	m->refused.nr++;
+	m->refused.nr = refused_pins(m) + 1;
+	m->refused.at = ktime_get_ns();
 }
 
 /*

@@ -26,6 +26,7 @@
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
 static struct world_vgpu *g;
+static u32 pages = PAGES;		/* with an entry in a space's table */
 
 /* Fill a table in video memory. Each entry has another IOVA. */
 static void table(u32 space)
@@ -33,16 +34,16 @@ static void table(u32 space)
 	static u64 pte[PAGES];
 	u32 i;
 
-	for (i = 0; i < PAGES; i++)
+	for (i = 0; i < pages; i++)
 		pte[i] = GMMU_PTE_VALID | GMMU_PTE_VOL |
 			 FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
 			 FIELD_PREP(GMMU_PTE_ADDR, (RAM >> 12) + i);
-	memcpy(chip_vram(g->v->part.v + G_TABLE(space)), pte, sizeof(pte));
-	chip_wrote(g->v->part.v + G_TABLE(space), sizeof(pte));
-	vmach_range_touch(g->v, G_TABLE(space), sizeof(pte));
+	memcpy(chip_vram(g->v->part.v + G_TABLE(space)), pte, pages * sizeof(*pte));
+	chip_wrote(g->v->part.v + G_TABLE(space), pages * sizeof(*pte));
+	vmach_range_touch(g->v, G_TABLE(space), pages * sizeof(*pte));
 }
 
-static void begin(u32 spaces)
+static void begin(u32 spaces, u32 limit)
 {
 	u32 s, i;
 
@@ -58,7 +59,7 @@ static void begin(u32 spaces)
 		g_inst(g, s + 1, s, 0);
 		g_bind(g, s + 1);
 	}
-	container_lock_limit(setup_c, LIMIT);
+	container_lock_limit(setup_c, limit);
 	for (s = 0; s < spaces; s++)
 		table(s);
 }
@@ -89,7 +90,7 @@ static void writes_beyond_the_limit(void **state)
 	u64 lines;
 
 	for (spaces = 1; spaces <= G_SPACES; spaces += G_SPACES - 1) {
-		begin(spaces);
+		begin(spaces, LIMIT);
 		for (window = 0; window < 2; window++) {
 			lines = lines_of(WRITES);
 			print_message("%u spaces: %u register writes put %llu lines into the log\n",
@@ -104,10 +105,35 @@ static void writes_beyond_the_limit(void **state)
 	}
 }
 
+/* The first pin is refused shortly before 5 s are over, and others follow: that is one period. */
+static void over_the_end_of_a_period(void **state)
+{
+	u64 start, lines = 0;
+	u32 i;
+
+	pages = 2;
+	begin(1, 1);
+	pages = PAGES;
+	start = harness_now;
+	lines = lines_of(1);
+	print_message("%llu lines at first\n", lines);
+	assert_true(lines);
+	lines = 0;
+	harness_sleep(start + WINDOW_NS - 20000000 - harness_now);
+	for (i = 0; i < 60; i++) {
+		lines += lines_of(1);
+		harness_sleep(1000000);
+	}
+	print_message("%llu lines over the end of a period\n", lines);
+	if (lines > MOST + 1)
+		harness_fail("S6: %llu lines in the host's log over the end of a period", lines);
+	end();
+}
+
 /* The pins that were refused are done once the limit is raised and the 5 s are over. */
 static void a_limit_that_is_raised(void **state)
 {
-	begin(1);
+	begin(1, LIMIT);
 	lines_of(1);
 	assert_true(container_pins(setup_c) <= LIMIT);
 	container_lock_limit(setup_c, 0);
@@ -122,6 +148,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_beyond_the_limit),
+		cmocka_unit_test(over_the_end_of_a_period),
 		cmocka_unit_test(a_limit_that_is_raised),
 	};
 
