@@ -101,6 +101,25 @@ static void a_storm_for_nobody(void **state)
 }
 
 static struct kvgpu_hw_events raises_again;
+static const struct kvgpu_hw_events *real_events;
+
+/* @handler takes the place of the module's handler of NON_STALL_INTERRUPTs. */
+static void begin_with(const struct policy *p, void (*handler)(void *ctx))
+{
+	world_begin(p, &calm);
+	real_events = world.gpu->hw.events;
+	raises_again = *real_events;
+	raises_again.nonstall = handler;
+	world.gpu->hw.events = &raises_again;
+	chip.reg[PFIFO_INTR_EN / 4] |= PFIFO_INTR_NONSTALL;
+}
+
+static void end_with(void)
+{
+	world.gpu->hw.events = real_events;
+	world_end();
+}
+
 static u64 run;
 static u32 served, in_run;
 
@@ -124,22 +143,15 @@ static void nonstall_again(void *ctx)
 static void one_that_does_not_go_away(void **state)
 {
 	static const struct policy p = { .seed = 1 };
-	const struct kvgpu_hw_events *was;
 
-	world_begin(&p, &calm);
-	was = world.gpu->hw.events;
-	raises_again = *was;
-	raises_again.nonstall = nonstall_again;
-	world.gpu->hw.events = &raises_again;
-	chip.reg[PFIFO_INTR_EN / 4] |= PFIFO_INTR_NONSTALL;
+	begin_with(&p, nonstall_again);
 	chip_nonstall();
 	while (served < 1000)
 		harness_sleep(1000000);
 	harness_sleep(10000000);
 	assert_int_equal(served, 1000);
 	assert_int_equal(chip.reg[PFIFO_INTR / 4] & PFIFO_INTR_NONSTALL, 0);
-	world.gpu->hw.events = was;
-	world_end();
+	end_with();
 }
 
 /* It is there again as soon as it is acknowledged, until @run. */
@@ -156,14 +168,8 @@ static void nonstall_until(void *ctx)
 static void later_interrupts_are_not_waited_for(void **state)
 {
 	static const struct policy p = { .seed = 1, .switch_ppm = 3000 };
-	const struct kvgpu_hw_events *was;
 
-	world_begin(&p, &calm);
-	was = world.gpu->hw.events;
-	raises_again = *was;
-	raises_again.nonstall = nonstall_until;
-	world.gpu->hw.events = &raises_again;
-	chip.reg[PFIFO_INTR_EN / 4] |= PFIFO_INTR_NONSTALL;
+	begin_with(&p, nonstall_until);
 	run = harness_now + 50000000;
 	chip_nonstall();
 	harness_sleep(1000000);
@@ -172,8 +178,33 @@ static void later_interrupts_are_not_waited_for(void **state)
 		harness_fail("S6: a thread waits until no more interrupts come");
 	while (harness_now < run + 1000000)
 		harness_sleep(1000000);
-	world.gpu->hw.events = was;
-	world_end();
+	end_with();
+}
+
+/* The handler takes long, and the interrupt is there again at once. */
+static void slow_nonstall(void *ctx)
+{
+	harness_now += 30000;
+	nonstall_until(ctx);
+}
+
+static void the_thread_works_for_half_of_the_time(void **state)
+{
+	static const struct policy p = { .seed = 1, .switch_ppm = 3000 };
+	u64 worked;
+
+	begin_with(&p, slow_nonstall);
+	worked = world.gpu->hw.intr_ns;
+	run = harness_now + 1000000000;
+	chip_nonstall();
+	while (harness_now < run + 20000000)
+		harness_sleep(1000000);
+	worked = (world.gpu->hw.intr_ns - worked) / 1000000;
+	printf("# worked for %llu of 1000 ms\n", worked);
+	assert_true(worked > 300);
+	if (worked > 550)
+		harness_fail("S6: the interrupt thread has worked for %llu of 1000 ms", worked);
+	end_with();
 }
 
 /* Bad methods, one after the other, on a PBDMA that names a channel that is nobody's. */
@@ -220,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_storm_for_nobody),
 		cmocka_unit_test(one_that_does_not_go_away),
 		cmocka_unit_test(later_interrupts_are_not_waited_for),
+		cmocka_unit_test(the_thread_works_for_half_of_the_time),
 		cmocka_unit_test(a_storm_of_nobodys),
 	};
 
