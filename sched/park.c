@@ -6,7 +6,7 @@
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
  * the driver can tell. It is *parked*: for a while it is not runnable, so that the chip does not
  * idle for it. This time doubles each time that the vGPU is parked, up to PARK_MAX_NS. When the
- * vGPU is seen at work, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU
+ * vGPU makes progress, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU
  * is not parked while no other vGPU could use the chip. The time for which the vGPU was idle
  * decides, not the number of looks, which another vGPU can cause.
  *
@@ -20,10 +20,10 @@
 #define PARK_MIN_NS	2000000ull
 #define PARK_MAX_NS	32000000ull
 
-void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen)
+void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress)
 {
 	e->work = work;
-	e->seen = seen;
+	e->progress = progress;
 }
 
 static bool ent_competes(const struct kvgpu_sched_ent *e)
@@ -52,7 +52,7 @@ static u32 nr_missing_chip(const struct kvgpu_sched *s)
  */
 static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
 {
-	if (e->seen) {
+	if (e->progress) {
 		e->idle = false;
 		e->park_ns = 0;
 		e->parked = false;

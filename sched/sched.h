@@ -85,7 +85,7 @@ struct kvgpu_sched_ent {
 	bool runnable, suspended;
 	/* .cap_out: held back by its cap. .share_out: held back by its share. */
 	bool cap_out, share_out;
-	bool work, seen;		/* as in the last kvgpu_sched_note() */
+	bool work, progress;		/* as in the last kvgpu_sched_note() */
 	/*
 	 * not runnable for a while, because it had the chip alone, and work, but made no progress
 	 * (park.c)
@@ -215,11 +215,11 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
  * kvgpu_sched_note() - note what a look found out about a vGPU
  * @e: the vGPU
  * @work: @e has work that the chip could do
- * @seen: an engine worked for @e, or the chip took entries of the rings of @e's channels
+ * @progress: an engine worked for @e, or the chip took entries of the rings of @e's channels
  *
  * After a look, call it for each present vGPU, and then kvgpu_sched_looked() once.
  */
-void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen);
+void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress);
 /**
  * kvgpu_sched_looked() - decide which vGPUs are parked and which are runnable
  * @s: the policy

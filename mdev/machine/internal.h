@@ -123,11 +123,10 @@ struct machine_slicer {
 	 */
 	u64 looked, worked;
 	/*
-	 * .sampled: time of the last look that was a sample. .sample_at: drawn time of the next
-	 * sample; 0: not drawn yet, ~0: no sample is planned.
+	 * .sample_at: drawn time of the next sample; 0: not drawn yet, ~0: no sample is planned.
+	 * .sample_mean: mean gap of the last draw, ns; ~0: none.
 	 */
-	u64 sampled, sample_at;
-	u64 sample_mean;		/* ns; mean gap of the last draw; ~0: none */
+	u64 sample_at, sample_mean;
 	struct machine_sampler sampler;
 	/* the look under way is a sample */
 	bool sampling;
@@ -155,10 +154,10 @@ struct machine_slice {
 	/* the chip's list has the vGPU's list */
 	bool merged;
 	/*
-	 * Of the last look. .work: the vGPU has work. .moved: a GP_GET had changed. .seen: the chip
-	 * was seen to work for the vGPU.
+	 * Of the last look. .work: the vGPU has work. .moved: a GP_GET had changed. .seen, right
+	 * in samples only: an engine worked for the vGPU. .progress: .seen or .moved, see look.c.
 	 */
-	bool work, moved, seen;
+	bool work, moved, seen, progress;
 	/*
 	 * at the last look a busy engine named a channel of the vGPU, and the vGPU was known to
 	 * have work
@@ -172,8 +171,6 @@ struct machine_slice {
 	bool left_busy;
 	/* the last switch drives it off: its list was not shown, nor put onto the chip since */
 	bool leaves;
-	/* since the last sample, a look set .moved while the vGPU's list was on the chip */
-	bool brief;
 	/*
 	 * For list_has_work(). .look_at % length: next entry of the list to look at. .quiet:
 	 * entries looked at since the last entry with work.

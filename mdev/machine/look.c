@@ -19,12 +19,15 @@
  * work, the vGPU counts as having work. Such work is called *unsaid*.
  *
  * *At work.* GR is the graphics engine. A look reads only the engines that are on GR's runlist. A
- * vGPU that has work and whose list is on the chip was at work if an engine was busy or a GP_GET of
- * the vGPU has moved. (Unsaid work has other rules: note_work_seen().) While several vGPUs on the
- * chip have work, a busy engine counts only for the vGPU that it names, or for all of them if it
- * names none. If a vGPU has work, but no engine counts for it and no GP_GET has moved, the host
- * assumes that the vGPU waits for a semaphore. This wait is not charged here; the policy may
- * charge it if another vGPU could have run meanwhile (sched/choose.c).
+ * vGPU that has work and whose list is on the chip is at work if a busy engine names the vGPU, or
+ * names no vGPU. (Unsaid work has other rules: note_work_seen().) If a vGPU has work, but no engine
+ * counts for it, its time is not charged here; the policy may charge the time if another vGPU could
+ * have run meanwhile (sched/choose.c). If no GP_GET of the vGPU has moved either, the host assumes
+ * that the vGPU waits for a semaphore.
+ *
+ * A GP_GET that has moved tells of *progress*: the policy parks vGPUs that make none
+ * (sched/park.c). It is not charged, because it does not tell for how long the chip has worked:
+ * after a short job the chip may long be idle.
  *
  * *Samples.* A look at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
  * times of the other looks. A separate thread, the sampler (sample.c), reads the engines' status at
@@ -38,11 +41,6 @@
  */
 #include "mdev/machine/internal.h"
 
-/*
- * A vGPU that was not .busy, but whose GP_GET was seen to move since the last sample (.brief), pays
- * for at least a quarter of the time since that sample, or for BRIEF_NS ns if that is less.
- */
-#define BRIEF_NS	250000
 /*
  * most reads of one engine's status in one look: between two commands an engine is idle for a
  * moment
@@ -169,31 +167,30 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 
 /*
  * Reads the status of the runlist's engines, except of those in @unsaid, and notes what it says
- * (note_engine()). Returns true if an engine works for a vGPU that was known to have work, or works
- * and names no vGPU. Sets *@unnamed if an engine works and names no vGPU. With @all, reads all
- * these engines at least once, otherwise only until the result is true.
+ * (note_engine()). Reads it again, a few times, until an engine works for a vGPU that was known to
+ * have work, or works and names no vGPU. Returns true if an engine works and names no vGPU.
  */
-static bool engines_busy(struct kvgpu_chip *chip, bool all, u32 *unsaid, bool *unnamed)
+static bool engines_read(struct kvgpu_chip *chip, u32 *unsaid)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = vmach_gr_runl_get(gpu), e, i;
 	struct kvgpu_machine *m;
-	bool any = false;
+	bool any = false, unnamed = false;
 	u32 st;
 
 	for (i = 0; i < ENGINE_LOOKS && !any; i++)
 		/* begin with the last engines: copy engines, whose work is mostly short */
-		for (e = gpu->hw.topo.nr_engines; e-- > 0 && (all || !any);) {
+		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
 			st = engine_status(chip, e);
 			if (!(st & PFIFO_STATUS_BUSY))
 				continue;
 			m = note_engine(chip, e, st, unsaid);
-			*unnamed |= !m;
+			unnamed |= !m;
 			any |= !m || m->slice.named;
 		}
-	return any;
+	return unnamed;
 }
 
 /* Returns the vGPU whose channel a PBDMA has. Each call asks the next PBDMA. NULL: none. */
@@ -331,40 +328,36 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	struct machine_slice *sl = &m->slice;
-	bool was = sl->busy;
 	u64 ns;
 
 	sl->waited = 0;
 	if (sample)
 		ns = sampled_time(m, late, now, &sl->busy);
 	else
-		ns = was ? now - s->looked : 0;
-	if (sample && !was && sl->brief)
-		ns = max(ns, min_t(u64, (now - s->sampled) / 4, BRIEF_NS));
+		ns = sl->busy ? now - s->looked : 0;
 	if (ns)
 		vmach_time_charge(m, ns, now);
-	if (!sample)
-		return;
-	sl->brief = false;
-	sl->left_busy &= !vmach_list_shown(m);
+	if (sample)
+		sl->left_busy &= !vmach_list_shown(m);
 }
 
 /*
- * Notes in .seen whether @m was seen at work. @engine: a busy engine was seen that may work for @m.
- * If .works_on is set (unsaid work), only that engine decides, whether or not the list of @m is on
- * the chip. Otherwise @m is at work if its list is on the chip, it has work, and @engine is true or
- * a GP_GET has moved.
+ * Notes in .seen whether @m is at work, and in .progress whether it makes progress. @unnamed: a
+ * busy engine names no vGPU. If .works_on is set (unsaid work), @m is at work if that engine works
+ * for it, whether or not the list of @m is on the chip. Otherwise @m is at work if its list is on
+ * the chip, it has work, and a busy engine names it or names no vGPU: so a vGPU that waits for a
+ * semaphore does not pay for the work of another. @m makes progress if it is at work, or if its
+ * list is on the chip, it has work, and a GP_GET has moved.
  */
-static void note_work_seen(struct kvgpu_machine *m, bool engine)
+static void note_work_seen(struct kvgpu_machine *m, bool unnamed)
 {
-	bool shows = vmach_list_shown(m);
+	bool works = vmach_list_shown(m) && m->slice.work;
 
-	m->slice.seen = false;
 	if (m->slice.works_on)
 		m->slice.seen = m->slice.unsaid;
-	else if (shows && m->slice.work)
-		m->slice.seen = m->slice.moved || engine;
-	m->slice.brief |= shows && m->slice.moved;
+	else
+		m->slice.seen = works && (m->slice.named || unnamed);
+	m->slice.progress = m->slice.seen || (works && m->slice.moved);
 }
 
 /*
@@ -385,7 +378,7 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, shown = 0, live = 0, unsaid, late = vmach_late_samples_count(s);
-	bool any = false, engine = false, unnamed = false, limited = false, ended;
+	bool any = false, unnamed = false, limited = false, ended;
 	bool sample = vmach_samples_name(chip);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
@@ -417,17 +410,13 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	 * wrong
 	 */
 	ended = s->busy && !working;
+	/* outside samples only .progress counts, and .moved is enough for it */
 	if (ended || (working && (sample || !(working == 1 && only->slice.moved))))
-		engine = engines_busy(chip, working > 1, &unsaid, &unnamed);
+		unnamed = engines_read(chip, &unsaid);
 	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		/*
-		 * If several vGPUs on the chip have work, a busy engine counts for the vGPU that it
-		 * names, so that a vGPU that waits for a semaphore does not pay for the work of
-		 * another. A busy engine that names no vGPU counts for each of them.
-		 */
-		note_work_seen(m, engine && (working < 2 || m->slice.named || unnamed));
+		note_work_seen(m, unnamed);
 		look_charge(m, sample, late, now);
 		any |= m->slice.busy;
 	}
@@ -436,10 +425,8 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	if (working || unsaid)
 		s->worked = now;
 	s->looked = now;
-	if (sample) {
-		s->sampled = now;
+	if (sample)
 		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the time of the next sample */
-	}
 	write_sequnlock(&s->books);
 	return sample;
 }

@@ -514,7 +514,7 @@ static void tell_policy(struct kvgpu_chip *chip, u64 now)
 
 	spin_lock(&s->lock);
 	list_for_each_entry(m, &chip->live, node)
-		kvgpu_sched_note(&m->slice.ent, m->slice.work, m->slice.seen);
+		kvgpu_sched_note(&m->slice.ent, m->slice.work, m->slice.progress);
 	kvgpu_sched_looked(&s->sched, now);
 	spin_unlock(&s->lock);
 }

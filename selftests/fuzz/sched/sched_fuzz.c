@@ -219,7 +219,7 @@ static void look(void)
 		if (!f.b[i].present)
 			continue;
 		f.b[i].runnable = f.e[i].work && !f.e[i].parked;
-		check(!f.e[i].parked || !f.e[i].seen);
+		check(!f.e[i].parked || !f.e[i].progress);
 		/* only the vGPU that has the chip alone can have been parked by this look */
 		check(!f.e[i].parked || was[i] || (had && f.s.at < f.e[i].parked_until));
 		check(f.e[i].park_ns <= 32000000);
