@@ -40,15 +40,18 @@
  */
 #include "sched/internal.h"
 
-/* State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. */
+/*
+ * State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. .held may
+ * be true for a suspended vGPU, too.
+ */
 struct survey {
 	/* the vGPU that can run and is next, by the rules above, or NULL */
 	struct kvgpu_sched_ent *next;
 	u32 can_run;			/* number of vGPUs that can run */
 	u32 share;			/* sum of the shares of these vGPUs */
 	/*
-	 * a vGPU is held back, or, under best effort, a vGPU sleeps with a vtime more than its
-	 * lead_v ahead of vclock
+	 * a vGPU is held back, by its share also if it is suspended, or, under best effort, a vGPU
+	 * sleeps with a vtime more than its lead_v ahead of vclock
 	 */
 	bool held;
 	bool parked;			/* a vGPU has work and is parked */
@@ -87,6 +90,8 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	struct kvgpu_sched_ent *e;
 
 	list_for_each_entry(e, &s->ents, node) {
+		/* without turns the others would save up time (forfeit_idling()) */
+		v.held |= e->share_out;
 		if (e->suspended)
 			continue;
 		v.held |= ent_owes(s, e);

@@ -6,7 +6,8 @@
  * saver is neither parked nor charged for idling. The saver must not be owed that time: else it has
  * the GPU alone when it begins to work.
  *
- * The long kernels are the neighbour's own, or those of helpers that wake in turns.
+ * The long kernels are the neighbour's own, or those of helpers that wake in turns, or of a helper
+ * that is suspended while it owes.
  *
  * On a GK110 a SEMAPHORE_ACQUIRE keeps a PBDMA and no engine. Here the saver has a second channel
  * whose doorbell words tell of work. A kernel of one thread block can't be preempted
@@ -30,7 +31,7 @@
 
 static u64 seen[WORLD_VGPUS], nr_looks, first_neighbour;
 static u32 nr, kernels;
-static bool saves, light, measures;
+static bool saves, light, is_suspended, measures;
 static s64 credit;
 
 static void submit(u32 i)
@@ -90,6 +91,16 @@ static void helpers_work(u32 rounds)
 		harness_sleep(MS);
 }
 
+static void suspend(u32 i)
+{
+	struct kvgpu_machine *m = world.vgpu[i].v->m;
+
+	kvgpu_hw_lock(&world.gpu->lock);
+	while (!vmach_vgpu_suspended(m))
+		vmach_strike_add(m, "of this test");
+	kvgpu_hw_unlock(&world.gpu->lock);
+}
+
 /*
  * One helper of a tenth of the others' weight. It owes for long after one long kernel, in which the
  * saver saves up.
@@ -99,6 +110,8 @@ static void light_helper_works(void)
 	u64 end = harness_now + 25000 * MS;
 
 	long_kernel(FIRST_HELPER);
+	if (is_suspended)
+		suspend(FIRST_HELPER);
 	while (-debt(SAVER) < 5000 * (s64)MS && harness_now < end)
 		harness_sleep(10 * MS);
 }
@@ -180,7 +193,8 @@ static void judge(enum kvgpu_sched_policy policy, u32 vgpus, u32 rounds, bool sa
 	       (unsigned long long)(1000 * seen[NEIGHBOUR] / nr_looks % 10), first / 10,
 	       first % 10);
 	for (i = 0; i < nr; i++)
-		assert_int_equal(slice_of(i)->strikes.total, 0);
+		if (!is_suspended || i != FIRST_HELPER)
+			assert_int_equal(slice_of(i)->strikes.total, 0);
 	if (has > 10 * (share + POINTS))
 		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
 	setup_end();
@@ -221,6 +235,14 @@ static void with_a_light_helper(void **state)
 	light = false;
 }
 
+static void with_a_suspended_helper(void **state)
+{
+	light = is_suspended = true;
+	judge(KVGPU_SCHED_EQUAL_SHARE, 3, 1, true);
+	judge(KVGPU_SCHED_FIXED_SHARE, 3, 1, true);
+	light = is_suspended = false;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -230,6 +252,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(with_one_helper),
 		cmocka_unit_test(with_two_helpers),
 		cmocka_unit_test(with_a_light_helper),
+		cmocka_unit_test(with_a_suspended_helper),
 	};
 
 	if (argc > 1)

@@ -251,29 +251,39 @@ static void a_wait_costs_little(void **state)
 	}
 }
 
+/* @suspends: the vGPU that has had more than its share is suspended while it owes. */
+static void waits_alone(enum kvgpu_sched_policy policy, bool suspends)
+{
+	struct bench b;
+	u32 step;
+	u64 owed;
+
+	set_up(&b);
+	assert_int_equal(kvgpu_sched_set_policy(&b.s, policy, b.now), 0);
+	look(&b, MS, WAITS, RUNS);
+	look(&b, 2 * SIM_S, WAITS, RUNS);
+	assert_true(b.e[1].share_out);
+	kvgpu_sched_set_suspended(&b.s, &b.e[1], suspends, b.now);
+	owed = b.s.vclock - b.e[0].vtime;
+	assert_true(owed > 100 * b.e[0].lead_v);
+	for (step = 0; step < 4000 && b.e[1].share_out; step++)
+		look(&b, MS, WAITS, NONE);
+	assert_true(step > 1000);
+	owed = b.s.vclock - b.e[0].vtime;
+	assert_true(owed < 3 * b.e[0].lead_v);
+}
+
 /*
  * Equal and fixed share: a vGPU that waits in its own turn, while the vGPUs that had more than
- * their shares are held back, is owed little afterwards, whatever it was owed before.
+ * their shares are held back or suspended, is owed little afterwards, whatever it was owed before.
  */
 static void waiting_alone_saves_up_nothing(void **state)
 {
-	u32 policy, step;
-	struct bench b;
-	u64 owed;
+	u32 policy;
 
 	for (policy = KVGPU_SCHED_EQUAL_SHARE; policy <= KVGPU_SCHED_FIXED_SHARE; policy++) {
-		set_up(&b);
-		assert_int_equal(kvgpu_sched_set_policy(&b.s, policy, b.now), 0);
-		look(&b, MS, WAITS, RUNS);
-		look(&b, 2 * SIM_S, WAITS, RUNS);
-		assert_true(b.e[1].share_out);
-		owed = b.s.vclock - b.e[0].vtime;
-		assert_true(owed > 100 * b.e[0].lead_v);
-		for (step = 0; step < 4000 && b.e[1].share_out; step++)
-			look(&b, MS, WAITS, NONE);
-		assert_true(step > 1000);
-		owed = b.s.vclock - b.e[0].vtime;
-		assert_true(owed < 3 * b.e[0].lead_v);
+		waits_alone(policy, false);
+		waits_alone(policy, true);
 	}
 }
 
