@@ -36,7 +36,8 @@
  * moment, could have the vGPU on the chip charged for its whole turn. But under equal and fixed
  * share such time is taken off what the vGPU is owed (forfeit_idling()). The driver learns late
  * that a vGPU has no work. So under best effort a moment (vsched_moment()) of the idle time in
- * which other vGPUs could have run is not charged, once in two slices at most (pay_for_idling()).
+ * which other vGPUs could have run is not charged now and then: for all present vGPUs together once
+ * in two slices at most, and for each vGPU as often as its share says (pay_for_idling()).
  */
 #include "sched/internal.h"
 
@@ -115,13 +116,15 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 static void pay_for_idling(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e = s->current_ent;
-	u64 idle;
+	u64 idle, gap;
 
 	if (!s->started || s->wanted_ns <= s->wanted_used)
 		return;
 	idle = s->wanted_ns - s->wanted_used;
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT && s->at >= e->free_next) {
-		e->free_next = vsched_time_add(s->at, 2 * s->slice_ns);
+		/* once in two slices for all vGPUs together */
+		gap = div_u64(2 * s->slice_ns * s->total, e->share);
+		e->free_next = vsched_time_add(s->at, gap);
 		idle -= min(idle, vsched_moment(s));
 	}
 	vsched_ent_pay(e, idle);
