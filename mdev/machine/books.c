@@ -68,20 +68,22 @@ void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
 static bool charge_wait(struct kvgpu_machine *m, const struct machine_seen *w, bool works, u64 ns,
 			u64 now)
 {
+	u64 part, left = READ_ONCE(w->gpu->chip->slicer.left_at);
 	struct kvgpu_machine *o;
 	bool any = works;
-	u64 part;
 
 	list_for_each_entry(o, &w->gpu->chip->live, node) {
 		part = o == m ? 0 : div_u64(ns * vmach_seen_count(w, o), w->looks);
 		if (!part)
 			continue;
 		o->slice.waited += part;
+		o->slice.waited_late += div_u64(ns * vmach_seen_late(w, o), w->looks);
 		vmach_time_charge(o, part, now);
 		any = true;
 	}
 	if (works) {
 		m->slice.waited += ns;
+		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
 		vmach_time_charge(m, ns, now);
 	}
 	return any;

@@ -118,15 +118,14 @@ struct machine_slicer {
 	 * of the look, later by the ns that the flushes took.
 	 */
 	u64 used, used_mean, rests_from;
-	/*
-	 * .looked: time up to which vGPUs are charged. .worked: time at which work was last found.
-	 */
+	/* .looked: time up to which vGPUs are charged. .worked: time when work was last found. */
 	u64 looked, worked;
 	/*
 	 * .sample_at: drawn time of the next sample; 0: not drawn yet, ~0: no sample is planned.
-	 * .sample_mean: mean gap of the last draw, ns; ~0: none.
+	 * .sample_mean: mean gap of the last draw, ns; ~0: none. .left_at: a channel has left the
+	 * chip then, and note_leaver() has not charged its vGPU yet; or 0.
 	 */
-	u64 sample_at, sample_mean;
+	u64 sample_at, sample_mean, left_at;
 	struct machine_sampler sampler;
 	/* the look under way is a sample */
 	bool sampling;
@@ -179,8 +178,11 @@ struct machine_slice {
 	/* 1 + index of the engine seen at work while GP_GET and GP_PUT told of none; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
-	/* ns of waits that vmach_wait_charge() has charged: not_yet_paid() leaves them out */
-	u64 waited;
+	/*
+	 * ns of waits that vmach_wait_charge() has charged: not_yet_paid() leaves them out; and
+	 * the part of it that was after slicer->left_at
+	 */
+	u64 waited, waited_late;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t told;
 	/* number of turns as slicer->owner (list.c) */

@@ -114,10 +114,16 @@ static int sampler_main(void *arg)
 	return 0;
 }
 
+/* Tells whether .first was read for the sample at time @at. */
+static bool taken_for(const struct machine_slicer *s, u64 at)
+{
+	/* pairs with take_first() */
+	return at && smp_load_acquire(&s->sampler.taken) == at;
+}
+
 bool vmach_sample_taken(const struct machine_slicer *s)
 {
-	/* pairs with take_first(): .first was read for .sample_at */
-	return s->sample_at && smp_load_acquire(&s->sampler.taken) == s->sample_at;
+	return taken_for(s, READ_ONCE(s->sample_at));
 }
 
 u32 vmach_late_samples_count(const struct machine_slicer *s)
@@ -141,9 +147,10 @@ static void sample_name(struct kvgpu_chip *chip, struct machine_sample *p)
 bool vmach_samples_name(struct kvgpu_chip *chip)
 {
 	struct machine_sampler *s = &chip->slicer.sampler;
-	bool taken = vmach_sample_taken(&chip->slicer);
-	u32 nr = taken ? 1 + vmach_late_samples_count(&chip->slicer) : 0;
+	/* read once: the slicer draws a new time after a switch, without gpu->lock */
 	u64 at = READ_ONCE(chip->slicer.sample_at);
+	bool taken = taken_for(&chip->slicer, at);
+	u32 nr = taken ? 1 + vmach_late_samples_count(&chip->slicer) : 0;
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	if (s->named_at != at)

@@ -40,10 +40,11 @@ static void vgpu_seen(struct machine_seen *w, u32 vgpu)
 		return;
 	if (i == w->nr) {
 		w->at[i].vgpu = vgpu;
-		w->at[i].looks = 0;
+		w->at[i].looks = w->at[i].late = 0;
 		w->nr++;
 	}
 	w->at[i].looks++;
+	w->at[i].late += !!READ_ONCE(w->gpu->chip->slicer.left_at);
 }
 
 /* Tells whether @st names a channel of the host. */
@@ -93,6 +94,16 @@ u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m
 		if (w->at[i].vgpu == m->v->id)
 			looks += w->at[i].looks;
 	return min(looks, w->looks);
+}
+
+u32 vmach_seen_late(const struct machine_seen *w, const struct kvgpu_machine *m)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->at[i].vgpu == m->v->id)
+			return min(w->at[i].late, w->looks);
+	return 0;
 }
 
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m)

@@ -37,9 +37,10 @@ struct machine_seen {
 	u32 resets;
 	/*
 	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .looks:
-	 * how often; a reading that finds two engines at work for it adds 2.
+	 * how often; a reading that finds two engines at work for it adds 2. .late: how many of
+	 * .looks were made while slicer->left_at was set.
 	 */
-	struct { u32 vgpu, looks; } at[SEEN_MAX];
+	struct { u32 vgpu, looks, late; } at[SEEN_MAX];
 	u32 nr, looks;		/* .looks: number of readings */
 	/* how often an engine worked for an id that no vGPU has, and that is not the host's */
 	u32 nobodys;
@@ -67,6 +68,9 @@ void vmach_engines_see(void *arg);
  * for an id that no vGPU has counts for the owner of the chip. gpu->lock is held.
  */
 u32 vmach_seen_count(const struct machine_seen *w, const struct kvgpu_machine *m);
+
+/* As vmach_seen_count(), but of the readings that were made while slicer->left_at was set. */
+u32 vmach_seen_late(const struct machine_seen *w, const struct kvgpu_machine *m);
 
 /* Counts in @w->absent, from now on, the readings in which no engine works for @id. */
 void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id);

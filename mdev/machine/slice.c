@@ -430,12 +430,15 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 		m->slice.busy |= !waited && now - began > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= vmach_seen_count(w, m) > 0;
+		/* @m pays for the time up to @now here: keep the waits that were later */
+		m->slice.waited -= min(m->slice.waited, m->slice.waited_late);
 		charge_leaver(m, waited ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
 	list_for_each_entry(o, &chip->live, node)
-		o->slice.waited = 0;
+		o->slice.waited = o->slice.waited_late = 0;
+	WRITE_ONCE(chip->slicer.left_at, 0);
 	write_sequnlock(&chip->slicer.books);
 	if (!m)
 		return;
@@ -471,6 +474,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 		else
 			vmach_seen_note(&seen, engine);
 		now = chan_drive_off(chip, &l[i], &seen);
+		WRITE_ONCE(s->left_at, now);
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
 		vmach_engines_see(&seen);

@@ -35,6 +35,8 @@ struct chip_manners {
 	 * holds that engine, ends only when the engine is free
 	 */
 	bool waiters_stay;
+	/* the preempt of a channel that copies (chip_copies()) ends only when its copies do */
+	bool copies_stay;
 	/*
 	 * while a channel holds GR, and another one with work waits for it on its PBDMA, the status
 	 * of GR says that GR is to switch between the two and has not begun to save (status

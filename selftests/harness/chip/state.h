@@ -80,7 +80,7 @@ bool chip_may_load(u16 chid, u8 runl);
 void chip_load_some(u8 runl, u16 want);
 /*
  * Return true when an engine holds what the preempt register names, or with .waiters_stay holds up
- * what it names: then the preempt does not end.
+ * what it names, or with .copies_stay copies for it: then the preempt does not end.
  */
 bool chip_held_up(void);
 u32 chip_copy_engine_status(u32 e);

@@ -135,8 +135,11 @@ static bool is_preempted(const struct context *c)
 
 bool chip_held_up(void)
 {
-	u32 r;
+	u32 r, v = chip.reg[PFIFO_PREEMPT / 4];
 
+	if (chip.manners.copies_stay && harness_now < chip.copying_until &&
+	    !(v & PFIFO_PREEMPT_TSG) && FIELD_GET(PFIFO_PREEMPT_ID, v) == chip.copying)
+		return true;
 	for (r = 0; r < CHIP_RUNLS; r++)
 		if (chip.engine[r].stuck &&
 		    (is_preempted(&chip.engine[r]) ||
