@@ -11,6 +11,37 @@
 
 #define ESR_ARM		(GR_ESR_ENABLE | GR_ESR_CLEAR)
 
+/*
+ * A unit with an ESR, and what arms and acknowledges it. .bit: the unit's bit in the register that
+ * tells which units have an exception. 0: no source tells the bit.
+ */
+struct trap_unit { u32 bit, esr, value; };
+
+/* Units of the hub that are armed, in this order; bits of GR_TRAP. */
+static const struct trap_unit hub_units[] = {
+	{ GR_TRAP_DISPATCH, GR_FE_ESR, ESR_ARM }, { GR_TRAP_M2MF, GR_M2MF_ESR, ESR_ARM },
+	{ GR_TRAP_CCACHE, GR_SCC_ESR, ESR_ARM }, { 0, GR_PD_ESR, ESR_ARM },
+	{ GR_TRAP_MACRO, GR_MME_ESR, ESR_ARM }, { GR_TRAP_SKED, GR_SKED_ESR, GR_ESR_CLEAR },
+	{ GR_TRAP_DS, GR_DS_ESR, ESR_ARM },
+};
+
+/* Likewise of a GPC, but for its PPCs and TPCs; bits of GPCCS_TRAP. No source tells PPCs' bits. */
+static const struct trap_unit gpc_units[] = {
+	{ GPCCS_TRAP_PROP, GPC_PROP_ESR, ESR_ARM }, { GPCCS_TRAP_ZCULL, GPC_ZCULL_ESR, ESR_ARM },
+	{ GPCCS_TRAP_CCACHE, GPC_CCACHE_ESR, ESR_ARM },
+	{ GPCCS_TRAP_ESETUP, GPC_ESETUP_ESR, ESR_ARM },
+};
+
+/* Arms the GPC's PPCs. The same write acknowledges them. */
+static void arm_ppcs(struct kvgpu_hw *hw, unsigned int g)
+{
+	unsigned int p;
+
+	for (p = 0; p < GR_NR_PPC; p++)
+		if (hw->topo.ppc_mask[g][p])
+			hw_wr(hw, GR_PPC(g, p, PPC_ESR), ESR_ARM);
+}
+
 static void arm_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 {
 	hw_wr(hw, GR_TPC(g, t, TPC_TRAP), ~0u);
@@ -37,12 +68,10 @@ static void arm_l1(struct kvgpu_hw *hw)
 
 static void arm_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
-	unsigned int t;
+	unsigned int i, t;
 
-	hw_wr(hw, GR_GPC(g, GPC_PROP_ESR), ESR_ARM);
-	hw_wr(hw, GR_GPC(g, GPC_ZCULL_ESR), ESR_ARM);
-	hw_wr(hw, GR_GPC(g, GPC_CCACHE_ESR), ESR_ARM);
-	hw_wr(hw, GR_GPC(g, GPC_ESETUP_ESR), ESR_ARM);
+	for (i = 0; i < ARRAY_SIZE(gpc_units); i++)
+		hw_wr(hw, GR_GPC(g, gpc_units[i].esr), gpc_units[i].value);
 	for (t = 0; t < hw->topo.tpcs[g]; t++)
 		arm_tpc(hw, g, t);
 	hw_wr(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), ~0u);
@@ -51,30 +80,25 @@ static void arm_gpc(struct kvgpu_hw *hw, unsigned int g)
 
 static void arm_hub(struct kvgpu_hw *hw)
 {
+	unsigned int i;
+
 	hw_wr(hw, GR_INTR, ~0u);
 	hw_wr(hw, GR_INTR_EN, ~0u);
 	hw_wr(hw, GR_INTR_EN_NRHOST, GR_INTR_EN_NRHOST_NOTIFY);
 	hw_wr(hw, GR_FECS + FECS_INTR_UP_EN, FECS_INTR_UP_EN_INIT);
-	hw_wr(hw, GR_FE_ESR, ESR_ARM);
-	hw_wr(hw, GR_M2MF_ESR, ESR_ARM);
-	hw_wr(hw, GR_SCC_ESR, ESR_ARM);
-	hw_wr(hw, GR_PD_ESR, ESR_ARM);
-	hw_wr(hw, GR_MME_ESR, ESR_ARM);
-	hw_wr(hw, GR_SKED_ESR, GR_ESR_CLEAR);
-	hw_wr(hw, GR_DS_ESR, ESR_ARM);
+	for (i = 0; i < ARRAY_SIZE(hub_units); i++)
+		hw_wr(hw, hub_units[i].esr, hub_units[i].value);
 	hw_wr(hw, GR_DS_ESR_EN, GR_DS_ESR_EN_ALL);
 }
 
 void hw_gr_enable_traps(struct kvgpu_hw *hw)
 {
-	unsigned int g, p, r;
+	unsigned int g, r;
 
 	arm_hub(hw);
 	arm_l1(hw);
 	for (g = 0; g < hw->topo.gpcs; g++)
-		for (p = 0; p < GR_NR_PPC; p++)
-			if (hw->topo.ppc_mask[g][p])
-				hw_wr(hw, GR_PPC(g, p, PPC_ESR), ESR_ARM);
+		arm_ppcs(hw, g);
 	for (g = 0; g < hw->topo.gpcs; g++)
 		arm_gpc(hw, g);
 	for (r = 0; r < hw->topo.rops; r++) {
@@ -93,19 +117,38 @@ void hw_gr_enable_traps(struct kvgpu_hw *hw)
 
 /* ------------------------------------------------------------------ acknowledge exceptions */
 
+/*
+ * Acknowledges those of the @nr units whose bits @trap has. @base: of the units' registers. A bit
+ * of @trap that is neither a unit's nor in @others may be any unit's. In that case acknowledges all
+ * of the units, and returns true: an exception that is not acknowledged would come again for ever,
+ * and the next tenants of GR would be blamed for it.
+ */
+static bool ack_units(struct kvgpu_hw *hw, const struct trap_unit *unit, unsigned int nr, u32 base,
+		      u32 trap, u32 others)
+{
+	u32 known = others;
+	unsigned int i;
+	bool all;
+
+	for (i = 0; i < nr; i++)
+		known |= unit[i].bit;
+	all = trap & ~known;
+	for (i = 0; i < nr; i++)
+		if (all || (trap & unit[i].bit))
+			hw_wr(hw, base + unit[i].esr, unit[i].value);
+	return all;
+}
+
 static void ack_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 {
-	static const struct { u32 bit; u16 esr; } units[] = {
-		{ TPC_TRAP_TEX, TPC_TEX_ESR }, { TPC_TRAP_POLY, TPC_POLY_ESR }, { TPC_TRAP_L1C,
-			TPC_L1C_ESR },
-		{ TPC_TRAP_MPC, TPC_MPC_ESR },
+	static const struct trap_unit units[] = {
+		{ TPC_TRAP_TEX, TPC_TEX_ESR, ESR_ARM }, { TPC_TRAP_POLY, TPC_POLY_ESR, ESR_ARM },
+		{ TPC_TRAP_L1C, TPC_L1C_ESR, ESR_ARM }, { TPC_TRAP_MPC, TPC_MPC_ESR, ESR_ARM },
 	};
 	u32 trap = hw_rd(hw, GR_TPC(g, t, TPC_TRAP));
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (trap & units[i].bit)
-			hw_wr(hw, GR_TPC(g, t, units[i].esr), ESR_ARM);
+	/* the bits of all armed units are known, so other bits stand for none of them */
+	ack_units(hw, units, ARRAY_SIZE(units), GR_TPC(g, t, 0), trap, ~0u);
 	if (trap & TPC_TRAP_MP) {
 		hw_wr(hw, GR_TPC(g, t, TPC_MP_WARP_ESR), 0);
 		hw_wr(hw, GR_TPC(g, t, TPC_MP_GLOBAL_ESR),
@@ -116,19 +159,20 @@ static void ack_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 
 static void ack_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
-	static const struct { u32 bit; u16 esr; } units[] = {
-		{ GPCCS_TRAP_PROP, GPC_PROP_ESR }, { GPCCS_TRAP_ZCULL, GPC_ZCULL_ESR },
-		{ GPCCS_TRAP_CCACHE, GPC_CCACHE_ESR }, { GPCCS_TRAP_ESETUP, GPC_ESETUP_ESR },
-	};
-	u32 trap = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
-	unsigned int i, t;
+	u32 trap = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP)), tpcs = 0;
+	unsigned int t;
+	bool all;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (trap & units[i].bit)
-			hw_wr(hw, GR_GPC(g, units[i].esr), ESR_ARM);
 	for (t = 0; t < hw->topo.tpcs[g]; t++)
-		if (trap & GPCCS_TRAP_TPC(t))
+		tpcs |= GPCCS_TRAP_TPC(t);
+	all = ack_units(hw, gpc_units, ARRAY_SIZE(gpc_units), GR_GPC(g, 0), trap, tpcs);
+	if (all)
+		arm_ppcs(hw, g);	/* acknowledges them */
+	for (t = 0; t < hw->topo.tpcs[g]; t++)
+		if (all || (trap & GPCCS_TRAP_TPC(t)))
 			ack_tpc(hw, g, t);
+	if (all)
+		hw_wr(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), trap & ~tpcs);
 	hw_wr(hw, GR_TRAP_GPC_MASK, BIT(g));
 }
 
@@ -148,18 +192,13 @@ static void ack_rops(struct kvgpu_hw *hw)
  */
 static void ack_traps(struct kvgpu_hw *hw)
 {
-	static const struct { u32 bit, esr, value; } units[] = {
-		{ GR_TRAP_DISPATCH, GR_FE_ESR, ESR_ARM }, { GR_TRAP_M2MF, GR_M2MF_ESR, ESR_ARM },
-		{ GR_TRAP_CCACHE, GR_SCC_ESR, ESR_ARM }, { GR_TRAP_DS, GR_DS_ESR, ESR_ARM },
-		{ GR_TRAP_UNK6, GR_UNK6_ESR, ESR_ARM }, { GR_TRAP_MACRO, GR_MME_ESR, ESR_ARM },
-		{ GR_TRAP_SKED, GR_SKED_ESR, GR_ESR_CLEAR },
-	};
 	u32 trap = hw_rd(hw, GR_TRAP), gpcs;
-	unsigned int i, g;
+	unsigned int g;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (trap & units[i].bit)
-			hw_wr(hw, units[i].esr, units[i].value);
+	ack_units(hw, hub_units, ARRAY_SIZE(hub_units), 0, trap,
+		  GR_TRAP_UNK6 | GR_TRAP_GPC | GR_TRAP_ROP);
+	if (trap & GR_TRAP_UNK6)	/* a unit that is not armed */
+		hw_wr(hw, GR_UNK6_ESR, ESR_ARM);
 	if (trap & GR_TRAP_GPC) {
 		gpcs = hw_rd(hw, GR_TRAP_GPC_MASK);
 		for (g = 0; g < hw->topo.gpcs; g++)
