@@ -343,20 +343,18 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 
 /*
  * Notes in .seen whether @m is at work, and in .progress whether it makes progress. @unnamed: a
- * busy engine names no vGPU. If .works_on is set (unsaid work), @m is at work if that engine works
- * for it, whether or not the list of @m is on the chip. Otherwise @m is at work if its list is on
- * the chip, it has work, and a busy engine names it or names no vGPU: so a vGPU that waits for a
- * semaphore does not pay for the work of another. @m makes progress if it is at work, or if its
- * list is on the chip, it has work, and a GP_GET has moved.
+ * busy engine names no vGPU. @m is at work
+ * - if an engine does unsaid work for it, whether or not the list of @m is on the chip; or
+ * - if its list is on the chip, it has work, and a busy engine names it or names no vGPU: so a vGPU
+ *   that waits for a semaphore does not pay for the work of another.
+ * @m makes progress if it is at work, or if its list is on the chip, it has work, and a GP_GET has
+ * moved.
  */
 static void note_work_seen(struct kvgpu_machine *m, bool unnamed)
 {
 	bool works = vmach_list_shown(m) && m->slice.work;
 
-	if (m->slice.works_on)
-		m->slice.seen = m->slice.unsaid;
-	else
-		m->slice.seen = works && (m->slice.named || unnamed);
+	m->slice.seen = m->slice.unsaid || (works && (m->slice.named || unnamed));
 	m->slice.progress = m->slice.seen || (works && m->slice.moved);
 }
 
