@@ -101,6 +101,8 @@ static bool charge_wait(struct kvgpu_machine *m, const struct machine_seen *w, b
  * - If no vGPU was seen at work at all, the last part of the time, UNSEEN_NS at most, is left to
  *   the next look, because vGPUs may have worked in it unseen. No vGPU is charged for the time
  *   before that part.
+ * Samples of the time that is not left to the next look are dropped: they would count for the time
+ * outside of the wait.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began)
 {
@@ -115,6 +117,8 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool wor
 	write_seqlock(&s->books);
 	if (!charge_wait(m, w, works, ns, now))
 		ns = vmach_samples_saw(w->gpu->chip, began) ? 0 : ns - min_t(u64, ns, UNSEEN_NS);
+	if (ns)
+		vmach_samples_drop(w->gpu->chip, began, began + ns);
 	s->looked = min(s->looked + ns, now);
 	write_sequnlock(&s->books);
 }

@@ -304,17 +304,19 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
-	const struct machine_sample *p = &s->sampler.first;
+	const struct machine_sample *p;
 	bool works = *busy;
 	u64 from = s->looked, ns = 0, at;
 	u32 i;
 
 	for (i = 0; late && i <= late; i++) {
+		p = i ? &s->sampler.late[i - 1] : &s->sampler.first;
+		if (p->dropped)
+			continue;
 		at = clamp(p->at, from, now);
 		ns += works ? at - from : 0;
 		from = at;
 		works = i ? late_seen(m, p) : m->slice.seen;
-		p = &s->sampler.late[i];
 	}
 	*busy = late ? works : m->slice.seen;
 	return ns + (works ? now - from : 0);

@@ -37,6 +37,7 @@ static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
 	u8 runl = vmach_gr_runl_get(gpu), e;
 
 	p->at = ktime_get_ns();
+	p->dropped = false;
 	/*
 	 * begin with the last engines, copy engines: their work is mostly shorter than that of GR
 	 */
@@ -159,6 +160,23 @@ bool vmach_samples_name(struct kvgpu_chip *chip)
 	for (; s->named < nr; s->named++)
 		sample_name(chip, s->named ? &s->late[s->named - 1] : &s->first);
 	return taken;
+}
+
+void vmach_samples_drop(struct kvgpu_chip *chip, u64 began, u64 until)
+{
+	struct machine_sampler *s = &chip->slicer.sampler;
+	u64 at = READ_ONCE(chip->slicer.sample_at);
+	u32 i, nr;
+
+	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
+	if (at >= began && at <= until) {
+		WRITE_ONCE(chip->slicer.sample_at, 0);
+		vmach_slicer_kick(chip->gpu);
+		return;
+	}
+	nr = vmach_late_samples_count(&chip->slicer);
+	for (i = 0; i < nr; i++)
+		s->late[i].dropped |= s->late[i].at >= began && s->late[i].at <= until;
 }
 
 bool vmach_samples_saw(struct kvgpu_chip *chip, u64 since)

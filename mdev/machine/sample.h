@@ -23,6 +23,7 @@ struct task_struct;
 /* One sample: the engines' status at a random time. */
 struct machine_sample {
 	u64 at;		/* ktime in ns */
+	bool dropped;	/* by vmach_samples_drop(); for .late only */
 	/* by engine: its status (PFIFO_STATUS_*); 0 if not on the graphics engine's runlist */
 	u32 engine[KVGPU_MAX_ENGINE];
 	/* by engine: id of the vGPU for which it worked; 0: none; noted by vmach_samples_name() */
@@ -31,7 +32,7 @@ struct machine_sample {
 
 /*
  * The samples that the next look will use. The sampler's thread writes the members after .thread,
- * except .named, .named_at and .vgpu of the samples, which gpu->lock protects.
+ * except .named, .named_at, and .vgpu and .dropped of the samples, which gpu->lock protects.
  */
 struct machine_sampler {
 	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
@@ -60,6 +61,11 @@ u32 vmach_late_samples_count(const struct machine_slicer *s);
  * was read for the present slicer->sample_at.
  */
 bool vmach_samples_name(struct kvgpu_chip *chip);
+/*
+ * Drops the samples of the time from @began to @until, ktime in ns, for which looks will charge no
+ * vGPU. Has the time of the next sample drawn anew if it was in that time. gpu->lock is held.
+ */
+void vmach_samples_drop(struct kvgpu_chip *chip, u64 began, u64 until);
 /*
  * Tells whether a sample that was taken at time @since (ktime, ns) or later saw an engine work for
  * a vGPU, if the next look will use that sample. gpu->lock is held.
