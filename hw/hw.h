@@ -262,10 +262,14 @@ int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 /* drops L2's lines of system memory, then writes L2's dirty lines back (FLUSH_L2_*) */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
+/* for kvgpu_hw_intr_settle(): all instance blocks; no block has this address */
+#define KVGPU_HW_ALL_INST	U64_MAX
+
 /**
  * kvgpu_hw_intr_settle() - wait until all interrupts of a channel are reported
  * @hw: the card
- * @inst: address of the channel's instance block, which the chip does not use any more
+ * @inst: address of the channel's instance block, which the chip does not use any more;
+ *   KVGPU_HW_ALL_INST: wait for all channels that the chip does not use any more
  *
  * On return the caller may use the memory of the instance block, and the channel's id, for another
  * channel. The function gives up after 2 s or more, with a message in the log: then an interrupt of

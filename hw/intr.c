@@ -215,7 +215,8 @@ static void fifo_intr(struct kvgpu_hw *hw)
 
 /*
  * Tells whether the chip holds a record of a fault of instance block @inst that is not acknowledged
- * yet.
+ * yet. False for KVGPU_HW_ALL_INST: other channels may fault again and again. A record that waits
+ * is also a cause in PMC_INTR, so that the next run of the thread reports it.
  */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {

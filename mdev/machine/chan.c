@@ -586,6 +586,9 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
  * PBDMA (a unit that fetches channels' commands). So a channel that has run is driven off first. If
  * that and a reset of the runlist's engines do not help, the card is cut off: memory that the chip
  * may still use must not get another use.
+ *
+ * The channel is dead afterwards, and still in the tables by id and by instance block. Call
+ * unbound_settle() before it leaves them.
  */
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
@@ -624,14 +627,20 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, seen.resets);
 	vmach_wait_charge(c->vgpu->m, &seen, reset, began);
+	/* recovery has nothing to do for a channel that is off the chip for good */
+	WRITE_ONCE(c->dead, true);
 	kvgpu_hw_unlock(&gpu->lock);
-	/*
-	 * MMU faults and GR exceptions name the shadow instance block by its address, and that
-	 * memory may soon be the block of another channel. Wait, for a bounded time, until faults
-	 * of this block are handled.
-	 */
+}
+
+/*
+ * MMU faults and GR exceptions name the shadow instance block by its address, and that memory may
+ * soon be the block of another channel. Waits, for a bounded time, until faults of block @inst, or
+ * with KVGPU_HW_ALL_INST of all unbound channels, are handled.
+ */
+static void unbound_settle(struct kvgpu_gpu *gpu, u64 inst)
+{
 	if (!vmach_gpu_wedged(gpu))
-		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
+		kvgpu_hw_intr_settle(&gpu->hw, inst);
 }
 
 void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
@@ -655,6 +664,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");
 	kvgpu_hw_unlock(&v->gpu->lock);
 	chan_unbind_hw(c);
+	unbound_settle(v->gpu, c->inst.at.v);
 	chan_forget(v, c);
 	chan_release(c);
 	vmach_chans_restart(v);
@@ -662,7 +672,8 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 
 /*
  * Unbinds all channels of the vGPU. All are disabled before the first is driven off the chip, so
- * that no channel starts meanwhile.
+ * that no channel starts meanwhile. The interrupt thread is waited for once, when all are off the
+ * chip: it may be asleep for some ms each time.
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {
@@ -675,10 +686,13 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	}
 	vmach_runlist_clear(v);
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n))
+		chan_unbind_hw(rb_entry(n, struct kvgpu_chan, by_gchid));
+	if (!RB_EMPTY_ROOT(&v->m->chans))
+		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
 	while ((n = rb_first(&v->m->chans))) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		chan_unbind_hw(c);
 		chan_forget(v, c);
 		chan_release(c);
 	}

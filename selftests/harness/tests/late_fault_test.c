@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A channel faults, and is unbound before the interrupt thread has looked. By then its instance
- * block may be another channel's, which must not be ended for the fault.
+ * block may be another channel's, which must not be ended for the fault. The guest unbinds that
+ * channel alone, or all channels by a reset of PFIFO.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "gk110/fifo.h"
+#include "gk110/pmc.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -30,7 +32,20 @@ static void faults_and_goes(void *arg)
 	is = vmach_chan_find(a->v, (gchid_t){ 3 })->inst.at.v;
 }
 
-static void no_other_channel_is_told(void **state)
+/* The memory of channel 1's block is what the next channel gets. */
+static void faults_and_resets(void *arg)
+{
+	struct world_vgpu *a = &world.vgpu[0];
+
+	was = vmach_chan_find(a->v, (gchid_t){ 1 })->inst.at.v;
+	if (!chip_fault(g_hchid(a, 1), 0x123000))
+		return;
+	g_write(a, PMC_ENABLE, 0);
+	g_bind(a, 3);
+	is = vmach_chan_find(a->v, (gchid_t){ 3 })->inst.at.v;
+}
+
+static void no_other_channel_is_told(void (*goes)(void *arg))
 {
 	static const struct policy quiet = { .seed = 1 };
 	u64 list[] = { 1, 2 };
@@ -50,7 +65,7 @@ static void no_other_channel_is_told(void **state)
 		g_inst(a, 3, 0, 0);
 		harness_policy(&p);
 		was = is = 0;
-		actor_new("attacker", setup_mm, false, faults_and_goes, NULL);
+		actor_new("attacker", setup_mm, false, goes, NULL);
 		actors_run();
 		harness_policy(&quiet);
 		harness_sleep(20 * NSEC_PER_MSEC);
@@ -64,10 +79,21 @@ static void no_other_channel_is_told(void **state)
 	assert_in_range(same, SEEDS / 2, SEEDS);	/* the same memory is used in most runs */
 }
 
+static void after_an_unbind(void **state)
+{
+	no_other_channel_is_told(faults_and_goes);
+}
+
+static void after_a_reset(void **state)
+{
+	no_other_channel_is_told(faults_and_resets);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_other_channel_is_told),
+		cmocka_unit_test(after_an_unbind),
+		cmocka_unit_test(after_a_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
