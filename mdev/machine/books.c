@@ -12,13 +12,6 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/seen.h"
 
-/*
- * Length, ns, of the last part of a wait for the chip that vmach_wait_charge() leaves to the next
- * look. The chip may be done before the waiting thread runs again, and may work for other vGPUs in
- * between.
- */
-#define UNSEEN_NS	NSEC_PER_MSEC
-
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
@@ -32,7 +25,7 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 /*
  * Returns the ns charged to @m so far. slicer->looked is the time up to which vGPUs are charged. If
  * @m is .busy (charged until the next sample) and on the chip, adds the time from slicer->looked to
- * now. Never returns less than in an earlier call.
+ * now, without waits that are charged already. Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
@@ -44,7 +37,8 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 		seq = read_seqbegin(&s->books);
 		ns = atomic64_read(&m->gpu_ns);
 		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
-			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->looked), 0);
+			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->looked) -
+						 READ_ONCE(m->slice.left_out), 0);
 	} while (read_seqretry(&s->books, seq));
 	told = atomic64_read(&m->slice.told);
 	do {
@@ -62,31 +56,35 @@ void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
 }
 
 /*
- * Charges @m and other vGPUs for their parts of a wait of @ns, by the readings in @w. @works: @m is
- * charged all of the time. Returns false if no vGPU is charged. slicer->books is held for writing.
+ * Charges @m for @ns of a wait that ends @now and took @wait ns. The next look is to leave out the
+ * wait for @m, and the samples of that time.
  */
-static bool charge_wait(struct kvgpu_machine *m, const struct machine_seen *w, bool works, u64 ns,
-			u64 now)
+static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 wait, u64 now)
 {
-	u64 part, left = READ_ONCE(w->gpu->chip->slicer.left_at);
+	m->slice.waited += ns;
+	if (!m->slice.left_out)
+		m->slice.left_from = now - wait;
+	m->slice.left_out += wait;
+	m->slice.void_samples |= vmach_samples_find(m->v->gpu->chip, now - wait, now);
+	vmach_time_charge(m, ns, now);
+}
+
+/*
+ * Charges other vGPUs than @m for their parts of a wait of @ns that ends @now: the parts of the
+ * readings in @w that saw an engine work for them. slicer->books is held for writing.
+ */
+static void charge_others(struct kvgpu_machine *m, const struct machine_seen *w, u64 ns, u64 now)
+{
 	struct kvgpu_machine *o;
-	bool any = works;
+	u64 part;
 
 	list_for_each_entry(o, &w->gpu->chip->live, node) {
 		part = o == m ? 0 : div_u64(ns * vmach_seen_count(w, o), w->looks);
 		if (!part)
 			continue;
-		o->slice.waited += part;
 		o->slice.waited_late += div_u64(ns * vmach_seen_late(w, o), w->looks);
-		vmach_time_charge(o, part, now);
-		any = true;
+		charge_waiter(o, part, ns, now);
 	}
-	if (works) {
-		m->slice.waited += ns;
-		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
-		vmach_time_charge(m, ns, now);
-	}
-	return any;
 }
 
 /*
@@ -94,20 +92,15 @@ static bool charge_wait(struct kvgpu_machine *m, const struct machine_seen *w, b
  * The thread held gpu->lock all the time: the slicer made no look. @w has the readings that were
  * made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
  * - If @works, or a reading saw an engine work for @m, @m is charged all of the time.
- * - Another vGPU is charged a part of the time: the part of the readings that saw an engine work
- *   for it.
- * - If no vGPU is charged so, but a sample saw an engine at work in that time, the time is left to
- *   the next look. This thread may not have run for a while, and then made no readings.
- * - If no vGPU was seen at work at all, the last part of the time, UNSEEN_NS at most, is left to
- *   the next look, because vGPUs may have worked in it unseen. No vGPU is charged for the time
- *   before that part.
- * Samples of the time that is not left to the next look are dropped: they would count for the time
- * outside of the wait.
+ * - For other vGPUs the time is as any other: what samples see in it decides what they pay.
+ * - But if the wait was so long that no more samples are taken before the next look, a vGPU for
+ *   which a reading saw an engine work is charged a part of the time: the part of the readings that
+ *   saw it.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began)
 {
 	struct machine_slicer *s = &w->gpu->chip->slicer;
-	u64 now, ns;
+	u64 now, ns, left = READ_ONCE(s->left_at);
 
 	kvgpu_hw_lock_assert_held(&w->gpu->lock);
 	vmach_engines_see(w);
@@ -115,10 +108,11 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool wor
 	now = ktime_get_ns();
 	ns = now - began;
 	write_seqlock(&s->books);
-	if (!charge_wait(m, w, works, ns, now))
-		ns = vmach_samples_saw(w->gpu->chip, began) ? 0 : ns - min_t(u64, ns, UNSEEN_NS);
-	if (ns)
-		vmach_samples_drop(w->gpu->chip, began, began + ns);
-	s->looked = min(s->looked + ns, now);
+	if (vmach_late_samples_count(s) == LATE_SAMPLES)
+		charge_others(m, w, ns, now);
+	if (works) {
+		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
+		charge_waiter(m, ns, ns, now);
+	}
 	write_sequnlock(&s->books);
 }

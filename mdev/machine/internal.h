@@ -179,10 +179,11 @@ struct machine_slice {
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
-	 * ns of waits that vmach_wait_charge() has charged: not_yet_paid() leaves them out; and
-	 * the part of it that was after slicer->left_at
+	 * ns that vmach_wait_charge() has charged: not_yet_paid() leaves them out; and the part of
+	 * them after slicer->left_at. .left_out: ns of these waits since the last look, from
+	 * .left_from on, and .void_samples: their samples. Looks count neither for the vGPU.
 	 */
-	u64 waited, waited_late;
+	u64 waited, waited_late, left_from, left_out, void_samples;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t told;
 	/* number of turns as slicer->owner (list.c) */

@@ -294,32 +294,43 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 }
 
 /*
+ * Returns the time from @from to @to, ns, without waits that are charged already (slice.left_out).
+ * Several waits since the last look count as one long wait from the beginning of the first.
+ */
+static u64 time_between(const struct kvgpu_machine *m, u64 from, u64 to)
+{
+	u64 begin = max(from, m->slice.left_from);
+	u64 end = min(to, m->slice.left_from + m->slice.left_out);
+
+	return to - from - (end > begin ? end - begin : 0);
+}
+
+/*
  * Returns the ns for which @m pays, of the time from slicer->looked to @now. Call it in a sample.
  * @late: number of late samples. *@busy: whether @m was .busy up to this sample; set to whether @m
  * is .busy from @now on.
  *
- * Without late samples @m pays for all of the time or for none. With them, the times of the samples
- * divide the time into parts, and @m pays for the parts at whose beginning it was at work.
+ * The times of the samples divide the time into parts, and @m pays for the parts at whose beginning
+ * it was at work. Samples in slice.void_samples do not count for @m.
  */
 static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
-	const struct machine_sample *p;
-	bool works = *busy;
+	const struct machine_sample *p = &s->sampler.first;
 	u64 from = s->looked, ns = 0, at;
+	bool works = *busy;
 	u32 i;
 
-	for (i = 0; late && i <= late; i++) {
-		p = i ? &s->sampler.late[i - 1] : &s->sampler.first;
-		if (p->dropped)
+	for (i = 0; i <= late; p = &s->sampler.late[i++]) {
+		if (m->slice.void_samples & BIT_ULL(i))
 			continue;
 		at = clamp(p->at, from, now);
-		ns += works ? at - from : 0;
+		ns += works ? time_between(m, from, at) : 0;
 		from = at;
 		works = i ? late_seen(m, p) : m->slice.seen;
 	}
-	*busy = late ? works : m->slice.seen;
-	return ns + (works ? now - from : 0);
+	*busy = works;
+	return ns + (works ? time_between(m, from, now) : 0);
 }
 
 /*
@@ -336,9 +347,10 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 	if (sample)
 		ns = sampled_time(m, late, now, &sl->busy);
 	else
-		ns = sl->busy ? now - s->looked : 0;
+		ns = sl->busy ? time_between(m, s->looked, now) : 0;
 	if (ns)
 		vmach_time_charge(m, ns, now);
+	sl->left_out = sl->void_samples = 0;
 	if (sample)
 		sl->left_busy &= !vmach_list_shown(m);
 }

@@ -37,7 +37,6 @@ static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
 	u8 runl = vmach_gr_runl_get(gpu), e;
 
 	p->at = ktime_get_ns();
-	p->dropped = false;
 	/*
 	 * begin with the last engines, copy engines: their work is mostly shorter than that of GR
 	 */
@@ -162,39 +161,18 @@ bool vmach_samples_name(struct kvgpu_chip *chip)
 	return taken;
 }
 
-void vmach_samples_drop(struct kvgpu_chip *chip, u64 began, u64 until)
-{
-	struct machine_sampler *s = &chip->slicer.sampler;
-	u64 at = READ_ONCE(chip->slicer.sample_at);
-	u32 i, nr;
-
-	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
-	if (at >= began && at <= until) {
-		WRITE_ONCE(chip->slicer.sample_at, 0);
-		vmach_slicer_kick(chip->gpu);
-		return;
-	}
-	nr = vmach_late_samples_count(&chip->slicer);
-	for (i = 0; i < nr; i++)
-		s->late[i].dropped |= s->late[i].at >= began && s->late[i].at <= until;
-}
-
-bool vmach_samples_saw(struct kvgpu_chip *chip, u64 since)
+u64 vmach_samples_find(struct kvgpu_chip *chip, u64 from, u64 to)
 {
 	const struct machine_sampler *s = &chip->slicer.sampler;
 	const struct machine_sample *p = &s->first;
-	u32 i;
-	u8 e;
+	u32 i, nr;
+	u64 found = 0;
 
-	if (!vmach_samples_name(chip))
-		return false;
-	for (i = 0; i < s->named; i++) {
-		for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
-			if (p->at >= since && p->vgpu[e])
-				return true;
-		p = &s->late[i];
-	}
-	return false;
+	nr = vmach_sample_taken(&chip->slicer) ? 1 + vmach_late_samples_count(&chip->slicer) : 0;
+	for (i = 0; i < nr; p = &s->late[i++])
+		if (p->at >= from && p->at <= to)
+			found |= BIT_ULL(i);
+	return found;
 }
 
 void vmach_sampler_kick(struct machine_slicer *s)

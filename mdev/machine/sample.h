@@ -23,7 +23,6 @@ struct task_struct;
 /* One sample: the engines' status at a random time. */
 struct machine_sample {
 	u64 at;		/* ktime in ns */
-	bool dropped;	/* by vmach_samples_drop(); for .late only */
 	/* by engine: its status (PFIFO_STATUS_*); 0 if not on the graphics engine's runlist */
 	u32 engine[KVGPU_MAX_ENGINE];
 	/* by engine: id of the vGPU for which it worked; 0: none; noted by vmach_samples_name() */
@@ -32,7 +31,7 @@ struct machine_sample {
 
 /*
  * The samples that the next look will use. The sampler's thread writes the members after .thread,
- * except .named, .named_at, and .vgpu and .dropped of the samples, which gpu->lock protects.
+ * except .named, .named_at and .vgpu of the samples, which gpu->lock protects.
  */
 struct machine_sampler {
 	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
@@ -62,15 +61,10 @@ u32 vmach_late_samples_count(const struct machine_slicer *s);
  */
 bool vmach_samples_name(struct kvgpu_chip *chip);
 /*
- * Drops the samples of the time from @began to @until, ktime in ns, for which looks will charge no
- * vGPU. Has the time of the next sample drawn anew if it was in that time. gpu->lock is held.
+ * Returns which of the samples that the next look will use were taken from time @from to @to, ktime
+ * in ns: bit 0 for .first, bit 1 + i for .late[i]. gpu->lock is held.
  */
-void vmach_samples_drop(struct kvgpu_chip *chip, u64 began, u64 until);
-/*
- * Tells whether a sample that was taken at time @since (ktime, ns) or later saw an engine work for
- * a vGPU, if the next look will use that sample. gpu->lock is held.
- */
-bool vmach_samples_saw(struct kvgpu_chip *chip, u64 since);
+u64 vmach_samples_find(struct kvgpu_chip *chip, u64 from, u64 to);
 /* Wakes the sampler's thread. Call it when slicer->sample_at was drawn. */
 void vmach_sampler_kick(struct machine_slicer *s);
 int vmach_sampler_start(struct kvgpu_chip *chip);

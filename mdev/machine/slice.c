@@ -124,12 +124,15 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
+	u64 looked = s->looked;
 
 	write_seqlock(&s->books);
 	if (!owner || !owner->slice.busy)
 		/* skip the time of the switch: no vGPU pays for it */
 		s->looked = ktime_get_ns();
 	list_for_each_entry(m, &chip->live, node) {
+		if (s->looked > looked)
+			m->slice.left_out = 0;
 		if (m == owner || !vmach_list_shown(m))
 			continue;
 		slice_comes_back(m);
@@ -437,7 +440,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 		m->slice.left_busy = sampled;
 	}
 	list_for_each_entry(o, &chip->live, node)
-		o->slice.waited = o->slice.waited_late = 0;
+		o->slice.waited = o->slice.waited_late = o->slice.left_out = 0;
 	WRITE_ONCE(chip->slicer.left_at, 0);
 	write_sequnlock(&chip->slicer.books);
 	if (!m)
@@ -484,6 +487,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 	now = ktime_get_ns();
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
+		m->slice.left_out = m->slice.void_samples = 0;
 		/*
 		 * Do not ask vmach_list_shown() here: a vGPU that was suspended during the switch
 		 * is not shown any more, but its channels may be loaded. It leaves in the next
