@@ -319,7 +319,10 @@ static void walk(u32 seed)
 		actor_new("honest", setup_mm, false, honest, NULL);
 	actors_run();
 	chip_before_write = NULL;
-	printf("# seed %u, third kind %u: per mille had/paid", seed, kind);
+	printf("# seed %u, third kind %u, cap %u; who:act,arg", seed, kind, slice_of(WORKER)->ent.cap);
+	for (i = 0; i < steps; i++)
+		printf(" %u:%u,%u", script[i].who, script[i].act, script[i].arg);
+	printf("; per mille had/paid");
 	for (i = 0; i < ALL; i++) {
 		h = 1000 * has[i] / all;
 		paid = 1000 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took[i]) /
