@@ -99,11 +99,9 @@ void g_tlb(struct world_vgpu *g, u32 space)
 
 /* ------------------------------------------------------------------ channels */
 
-void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx)
+void g_inst_at(struct world_vgpu *g, u64 at, u64 userd, u32 space, u64 ctx)
 {
-	u64 at = G_INST(chan);
-
-	g_store32(g, at + RAMFC_USERD, G_USERD(chan));
+	g_store32(g, at + RAMFC_USERD, userd);
 	g_store32(g, at + RAMFC_SIGNATURE, RAMFC_SIGNATURE_FACE);
 	g_store32(g, at + RAMFC_GP_BASE, 0x10000);
 	g_store32(g, at + RAMFC_GP_BASE_HI, FIELD_PREP(RAMFC_GP_BASE_LIMIT2, 9));
@@ -115,11 +113,20 @@ void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx)
 	g_store32(g, at + RAMIN_GR_CTX + 4, upper_32_bits(ctx));
 }
 
-void g_bind(struct world_vgpu *g, u32 chan)
+void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx)
+{
+	g_inst_at(g, G_INST(chan), G_USERD(chan), space, ctx);
+}
+
+void g_bind_at(struct world_vgpu *g, u32 chan, u64 at)
 {
 	g_write(g, PCCSR_CHAN(chan), FIELD_PREP(PCCSR_CHAN_RUNLIST, 0));
-	g_write(g, PCCSR_INST(chan),
-		PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, G_INST(chan) >> 12));
+	g_write(g, PCCSR_INST(chan), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at >> 12));
+}
+
+void g_bind(struct world_vgpu *g, u32 chan)
+{
+	g_bind_at(g, chan, G_INST(chan));
 }
 
 void g_unbind(struct world_vgpu *g, u32 chan)

@@ -79,8 +79,12 @@ void g_map_vram(struct world_vgpu *g, u32 space, u32 page, u64 at);
 void g_unmap(struct world_vgpu *g, u32 space, u32 page);
 /* Write the channel's instance block: its space, and the VA of its graphics context; 0: none. */
 void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);
+/* The same at @at of the partition, with the channel's USERD at @userd. */
+void g_inst_at(struct world_vgpu *g, u64 at, u64 userd, u32 space, u64 ctx);
 void g_tlb(struct world_vgpu *g, u32 space);
 void g_bind(struct world_vgpu *g, u32 chan);
+/* The same, with the instance block at @at. */
+void g_bind_at(struct world_vgpu *g, u32 chan, u64 at);
 void g_unbind(struct world_vgpu *g, u32 chan);
 void g_enable(struct world_vgpu *g, u32 chan, bool on);
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);

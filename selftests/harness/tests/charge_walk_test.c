@@ -87,14 +87,6 @@ static void meter(void *arg)
 			has[i] += chip_engine_works(id_of(i, 1)) || copies(i);
 }
 
-static void load_on_gr(u16 id)
-{
-	if (!chip_may_load(id, 0) || chip.engine[0].stuck || chip.engine[0].chid == id)
-		return;
-	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
-	chip_load_some(0, id);
-}
-
 static void list_two(u32 i, u32 nr)
 {
 	u64 list[2] = { 1, 2 };
@@ -325,8 +317,7 @@ static void walk(u32 seed)
 	printf("; per mille had/paid");
 	for (i = 0; i < ALL; i++) {
 		h = 1000 * has[i] / all;
-		paid = 1000 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took[i]) /
-		       (harness_now - began);
+		paid = thousandths(i, took[i], began);
 		printf(" %u/%u", h, paid);
 		/* the first two may pay more: for all of a wait of their own */
 		if (h > paid + MOST_OFF || (i == HONEST && paid > h + MOST_OFF))

@@ -35,14 +35,6 @@ static struct light_job {
 } job;
 static u64 other_had;
 
-static void load_on_gr(u16 id)
-{
-	u32 i;
-
-	for (i = 0; i < 100 && chip.engine[0].chid != id; i++)
-		chip_load_some(0, id);
-}
-
 static void userd_write(u32 off, u32 val)
 {
 	u64 at = world.vgpu[LIGHT].v->part.v + G_USERD(1) + off;
@@ -148,8 +140,7 @@ static void light_run(const struct light_job *j, u32 least, u32 most)
 	actor_new("light", setup_mm, false, light, NULL);
 	actors_run();
 	has = 1000 * had / all;
-	charged = 1000 * (vmach_gpu_time_get(world.vgpu[LIGHT].v->m) - took) /
-		  (harness_now - began);
+	charged = thousandths(LIGHT, took, began);
 	other_had = 1000 * other_had / all;
 	printf("# cap %s, policy %u, jobs of %u us after %u us: has %u, pays %u per mille; other %u\n",
 	       job.cap, job.policy, job.work_us, job.pause_us, has, charged, (u32)other_had);

@@ -103,8 +103,7 @@ static void judge(const char *cap, u32 copy_us, u32 piece_us, bool hide)
 	actors_run();
 	chip_before_write = NULL;
 	has = 1000 * had / all;
-	charged =
-		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
+	charged = thousandths(WORKER, took, began);
 	printf("# %s copies of %u us, pieces of %u us, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu cycles\n",
 	       hide ? "with" : "without", copy_us, piece_us, share, has / 10, has % 10,
 	       charged / 10, charged % 10, (unsigned long long)cycles);

@@ -163,6 +163,24 @@ static bool worker_would_be_chosen(void)
 	return ahead < -near || (ahead <= near && s->ents.next == &w->node);
 }
 
+/* Load the channel on GR in the place of what GR has, if it may be loaded and GR holds nothing. */
+static void load_on_gr(u16 id)
+{
+	if (!chip_may_load(id, 0) || chip.engine[0].stuck || chip.engine[0].chid == id)
+		return;
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	chip_load_some(0, id);
+}
+
+/*
+ * For what part of the time since @began vGPU @i was charged, in thousandths. @took: its
+ * gpu_time_ns at @began.
+ */
+static u32 thousandths(u32 i, u64 took, u64 began)
+{
+	return 1000 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took) / (harness_now - began);
+}
+
 /* @has and @charged are thousandths of the time, @share is per cent. */
 static void must_keep_to(u32 share, u32 has, u32 charged)
 {

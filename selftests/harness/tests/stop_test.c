@@ -59,16 +59,8 @@ static u32 own_chans(struct world_vgpu *g)
 	u32 c, nr = 0, entries = 0;
 
 	for (c = FIRST; c < g->v->m->max_groups * KVGPU_GROUP; c++) {
-		u64 at = OWN_INST(c);
-
-		g_store32(g, at + RAMFC_USERD, OWN_USERD(c));
-		g_store32(g, at + RAMFC_SIGNATURE, RAMFC_SIGNATURE_FACE);
-		g_store32(g, at + RAMFC_GP_BASE, 0x10000);
-		g_store32(g, at + RAMFC_GP_BASE_HI, FIELD_PREP(RAMFC_GP_BASE_LIMIT2, 9));
-		g_store32(g, at + GMMU_INST_PDB_LO, G_PD(0));
-		g_store32(g, at + GMMU_INST_LIMIT_LO, 0xfffff000);
-		g_write(g, PCCSR_CHAN(c), FIELD_PREP(PCCSR_CHAN_RUNLIST, 0));
-		g_write(g, PCCSR_INST(c), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at >> 12));
+		g_inst_at(g, OWN_INST(c), OWN_USERD(c), 0, 0);
+		g_bind_at(g, c, OWN_INST(c));
 		if (!vmach_chan_find(g->v, (gchid_t){ c }))
 			break;
 		g_enable(g, c, true);

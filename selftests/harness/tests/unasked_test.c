@@ -33,11 +33,6 @@ static void userd_store(u32 i, u32 word, u32 val)
 	chip_wrote(at, 4);
 }
 
-static u32 thousandths(u32 i, u64 took, u64 began)
-{
-	return 1000 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took) / (harness_now - began);
-}
-
 static void copies(void *arg)
 {
 	u32 get = 1;

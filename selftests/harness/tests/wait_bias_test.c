@@ -34,14 +34,6 @@ static void meter(void *arg)
 	}
 }
 
-static void load_on_gr(u16 id)
-{
-	if (!chip_may_load(id, 0) || chip.engine[0].stuck || chip.engine[0].chid == id)
-		return;
-	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
-	chip_load_some(0, id);
-}
-
 /* The worker has a piece of work on GR, of which its words tell. */
 static void piece(void)
 {
@@ -80,11 +72,6 @@ static void partners(void *arg)
 		piece();
 	}
 	done = true;
-}
-
-static u32 thousandths(u32 i, u64 took, u64 began)
-{
-	return 1000 * (vmach_gpu_time_get(world.vgpu[i].v->m) - took) / (harness_now - began);
 }
 
 static void judge(const char *cap, u32 kernel_us, u32 piece_us)
