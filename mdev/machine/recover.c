@@ -23,8 +23,8 @@
  * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
  * channel may get an engine, and is preempted again (chan_waiter_evict()).
  *
- * An eviction makes readings of the engines (seen.h) from its begin to its end. They tell which
- * vGPUs are charged for its time: vmach_wait_charge().
+ * An eviction makes readings of the engines (seen.h) from its begin to its end. By them
+ * vmach_wait_charge() decides whether the evicted channel's vGPU is charged for its time.
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"

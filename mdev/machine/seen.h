@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Readings of the engines' status while channels or groups (TSGs) are driven off the chip: in a
- * switch (slice.c), or in a wait under gpu->lock (vmach_wait_charge()). The work that they see is
- * charged, because the slicer makes no look meanwhile.
+ * switch (slice.c), or in a wait under gpu->lock (vmach_wait_charge()). The slicer makes no look
+ * meanwhile. In a switch the work that the readings see is charged. In a wait they tell whether the
+ * vGPU pays on whose behalf the host waits; other vGPUs pay by samples, unless the wait is long.
  */
 #ifndef KVGPU_MACHINE_SEEN_H
 #define KVGPU_MACHINE_SEEN_H
@@ -81,8 +82,8 @@ u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *
 void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
 /*
  * books.c: Call it after a wait for the chip on behalf of @m, from @began to now, with gpu->lock
- * held since @began. Charges the vGPUs that were at work, by the readings in @w. @works: @m was at
- * work in any case.
+ * held since @began. Charges @m if a reading in @w saw it at work, and other vGPUs only if the wait
+ * was too long for samples (sample.c). @works: @m was at work in any case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began);
 
