@@ -121,13 +121,13 @@ static void lend(const struct mutex *m)
  * Return the thread that has the next turn after an unlock: the first by priority, then by time.
  * NULL: no thread queues.
  */
-static const struct task_struct *first_waiter(const struct mutex *m)
+static struct task_struct *first_waiter(const struct mutex *m)
 {
-	const struct task_struct *best = NULL;
+	struct task_struct *best = NULL;
 	u32 i;
 
 	for (i = 0; i < nr_tasks; i++) {
-		const struct task_struct *t = tasks[i];
+		struct task_struct *t = tasks[i];
 
 		if (t->wants == m &&
 		    (!best || rt_task(t) > rt_task(best) ||
@@ -139,16 +139,18 @@ static const struct task_struct *first_waiter(const struct mutex *m)
 
 static bool take(struct mutex *m)
 {
-	const struct task_struct *first = first_waiter(m);
+	struct task_struct *first = first_waiter(m);
 
 	if (m->owner)
 		return false;
 	if (first && first != current && (rt_task(first) || !rt_task(current))) {
 		/*
 		 * Another thread may have become the first since all were woken. The kernel wakes
-		 * that thread then.
+		 * that thread then, and no other: two threads that wake each other would keep the
+		 * CPU from it.
 		 */
-		harness_wake(m);
+		if (first->state == WAITING && first->what == m)
+			first->state = READY;
 		return false;
 	}
 	current->wants = current->tried = NULL;
