@@ -181,8 +181,13 @@ static void unpin_page_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	struct kvgpu_machine *m = v->m;
 	u32 i;
 
-	/* write L2's lines of these pages back before the pages get another use */
-	if (!m->l2_clean && !vmach_gpu_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
+	/*
+	 * Write L2's lines of these pages back before the pages get another use. Flush first what
+	 * CPUs have written through windows: a write that was translated before the BAR's TLB was
+	 * invalidated may still be on its way to L2.
+	 */
+	if (!m->l2_clean && !vmach_gpu_wedged(v->gpu) &&
+	    (kvgpu_hw_flush_writes(&v->gpu->hw) || kvgpu_hw_l2_flush(&v->gpu->hw)))
 		vmach_gpu_wedge(v->gpu, "L2 was not written back");
 	m->l2_clean = true;
 	for (i = 0; i < nr; i++)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gk110/bar.h"
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "mdev/machine/internal.h"
@@ -220,6 +221,44 @@ static void l2_has_nothing_of_an_unpinned_page(void **state)
 	setup_end();
 }
 
+static bool flushed;
+
+static void before_write(u32 reg, u32 val)
+{
+	if (reg == FB_MMU_INVALIDATE)
+		flushed = false;
+	else if (reg == FLUSH_BAR)
+		flushed = true;
+	else if (reg == FLUSH_L2_DIRTY && !flushed)
+		harness_fail("S2: L2 is written back, and a CPU's write through a window may come after that");
+}
+
+/*
+ * A CPU writes through a window that shows a page of the VMM's. The card has translated the write
+ * before its TLB is invalidated. The write has to be in L2 before L2 is written back (S2).
+ */
+static void a_windows_writes_come_first(void **state)
+{
+	struct world_vgpu *g;
+	u32 pins;
+
+	setup_begin(&quiet, &calm, 1);
+	g = &world.vgpu[0];
+	pins = container_pins(setup_c);
+	g_space(g, 1);
+	g_inst(g, 9, 1, 0);
+	g_map_sys(g, 1, 0, SETUP_RAM + 0x10000);
+	g_write(g, HOSTMEM_BAR3, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	assert_int_equal(container_pins(setup_c), pins + 1);
+	chip_before_write = before_write;
+	g_unmap(g, 1, 0);
+	g_tlb(g, 1);
+	harness_sleep(100 * NSEC_PER_MSEC);
+	chip_before_write = NULL;
+	assert_int_equal(container_pins(setup_c), pins);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -229,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_table_in_system_memory),
 		cmocka_unit_test(a_directory_begins_without_entries),
 		cmocka_unit_test(l2_has_nothing_of_an_unpinned_page),
+		cmocka_unit_test(a_windows_writes_come_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
