@@ -133,7 +133,7 @@ int hw_copy_init(struct kvgpu_hw *hw)
 	ret = ret ?: kvgpu_hw_chan_bind(hw, COPY_CHID, c->inst.at.v, c->runl);
 	if (ret)
 		return ret;
-	kvgpu_hw_chan_enable(hw, COPY_CHID, true);
+	kvgpu_hw_chan_enable(hw, COPY_CHID, c->runl, true);
 	c->up = true;
 	return kvgpu_hw_runlist(hw, c->runl, NULL, 0);
 }
@@ -146,7 +146,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 
 	if (c->up) {
 		c->up = false;
-		kvgpu_hw_chan_enable(hw, COPY_CHID, false);
+		kvgpu_hw_chan_enable(hw, COPY_CHID, c->runl, false);
 		kvgpu_hw_runlist(hw, c->runl, NULL, 0);
 		kvgpu_hw_preempt(hw, false, COPY_CHID.v, 1000);
 		kvgpu_hw_chan_unbind(hw, COPY_CHID);

@@ -13,6 +13,7 @@
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
+#define STATUS_TRIES		8	/* most reads of a status register, if reads fail */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
@@ -81,6 +82,23 @@ void hw_fifo_fini(struct kvgpu_hw *hw)
 		}
 }
 
+/*
+ * Reads a status register. A read that fails is made again: the code for a failed read
+ * (PRIVRING_ERROR) looks like a status, and could hide a loaded channel.
+ */
+static u32 read_status(struct kvgpu_hw *hw, u32 reg)
+{
+	unsigned int i;
+	u32 st;
+
+	for (i = 0; i < STATUS_TRIES; i++) {
+		st = hw_rd(hw, reg);
+		if (!hw_no_answer(st))
+			break;
+	}
+	return st;
+}
+
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
 {
 	if (WARN_ON_ONCE(id.v >= GK110_FIFO_NR_CHAN || runl >= hw->topo.nr_runl))
@@ -97,22 +115,21 @@ int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 	 * Look at the status and not at PCCSR_CHAN_BUSY, which is also set while a doorbell waits:
 	 * a guest that rings the doorbell of its disabled channel could keep the channel bound.
 	 */
-	if (FIELD_GET(PCCSR_CHAN_STATUS, hw_rd(hw, PCCSR_CHAN(id.v))) >= PCCSR_STATUS_ON_PBDMA)
+	if (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(hw, id)) >= PCCSR_STATUS_ON_PBDMA)
 		return -EBUSY;
 	hw_wr(hw, PCCSR_INST(id.v), 0);
 	return 0;
 }
 
-void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on)
+void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, u8 runl, bool on)
 {
-	u32 keep = hw_rd(hw, PCCSR_CHAN(id.v)) & PCCSR_CHAN_RUNLIST;
-
-	hw_wr(hw, PCCSR_CHAN(id.v), keep | (on ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
+	hw_wr(hw, PCCSR_CHAN(id.v), FIELD_PREP(PCCSR_CHAN_RUNLIST, runl) |
+					    (on ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
 }
 
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 {
-	return hw_rd(hw, PCCSR_CHAN(id.v));
+	return read_status(hw, PCCSR_CHAN(id.v));
 }
 
 /*
@@ -186,19 +203,25 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 }
 
 /*
- * Returns the ns that count for a preempt that was asked for at time @asked, and has had
- * preempt_lock since time @began: up to now, but at most KVGPU_HW_WAIT_MS of the wait for the lock.
+ * Adds to @took what a preempt took that was asked for at time @asked, and has had preempt_lock
+ * since time @began. @took: may be NULL.
  */
-static u64 preempt_took(u64 asked, u64 began)
+static void took_add(struct kvgpu_hw_took *took, u64 asked, u64 began)
 {
-	return ktime_get_ns() - began + min(began - asked, KVGPU_HW_WAIT_MS * (u64)NSEC_PER_MSEC);
+	u64 held = ktime_get_ns() - began;
+
+	if (!took)
+		return;
+	took->held_ns += held;
+	took->ns += held + min(began - asked, KVGPU_HW_WAIT_MS * (u64)NSEC_PER_MSEC);
 }
 
 /*
  * @took: NULL; or the preempt returns -ETIMEDOUT early if an urgent thread (lock.h) waits for
- * preempt_lock, and *@took grows as preempt_took() says.
+ * preempt_lock, and *@took grows.
  */
-static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *took)
+static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+			 struct kvgpu_hw_took *took)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
 	unsigned int ms = took ? 1 : timeout_ms, waited = 0;
@@ -213,8 +236,7 @@ static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int tim
 		waited += ms;
 	} while (ret == -ETIMEDOUT && waited < timeout_ms && !hw_lock_is_urgent(l));
 	hw->stats.preempts++;
-	if (took)
-		*took += preempt_took(asked, began);
+	took_add(took, asked, began);
 	kvgpu_hw_unlock(l);
 	return ret;
 }
@@ -222,32 +244,6 @@ static int pfifo_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int tim
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
 {
 	return pfifo_preempt(hw, tsg, id, timeout_ms, NULL);
-}
-
-int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     u64 *took, void (*look)(void *arg), void *arg)
-{
-	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
-	u64 asked = ktime_get_ns(), began;
-	int ret;
-
-	kvgpu_hw_lock_watched(l, look, arg);
-	began = ktime_get_ns();
-	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
-	while ((ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
-				  KVGPU_HW_WATCH_US)) == -ETIMEDOUT &&
-	       ktime_get_ns() < began + timeout_ms * (u64)NSEC_PER_MSEC)
-		look(arg);
-	hw->stats.preempts++;
-	if (took)
-		*took += preempt_took(asked, began);
-	kvgpu_hw_unlock(l);
-	return ret;
-}
-
-int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, u64 *took)
-{
-	return pfifo_preempt(hw, tsg, id, timeout_ms, took);
 }
 
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
@@ -259,6 +255,48 @@ void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 		hw->p->runl_blocked &= ~BIT(runl);
 	hw_wr(hw, PFIFO_RUNLIST_BLOCK, hw->p->runl_blocked);
 	kvgpu_hw_unlock(&hw->p->runl_lock);
+}
+
+/* @runl: the number of a runlist to block when the lock is taken; or KVGPU_NO_RUNL */
+static int watched_preempt(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id, unsigned int timeout_ms,
+			   struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg)
+{
+	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
+	u64 asked = ktime_get_ns(), began;
+	int ret;
+
+	kvgpu_hw_lock_watched(l, look, arg);
+	if (runl != KVGPU_NO_RUNL)
+		kvgpu_hw_runl_block(hw, runl, true);
+	began = ktime_get_ns();
+	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
+	while ((ret = hw_reg_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0,
+				  KVGPU_HW_WATCH_US)) == -ETIMEDOUT &&
+	       ktime_get_ns() < began + timeout_ms * (u64)NSEC_PER_MSEC)
+		look(arg);
+	hw->stats.preempts++;
+	took_add(took, asked, began);
+	kvgpu_hw_unlock(l);
+	return ret;
+}
+
+int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+			     struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg)
+{
+	return watched_preempt(hw, KVGPU_NO_RUNL, tsg, id, timeout_ms, took, look, arg);
+}
+
+int kvgpu_hw_preempt_hurried(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
+			     unsigned int timeout_ms, void (*look)(void *arg), void *arg)
+{
+	kvgpu_hw_lock_hurry(&hw->p->preempt_lock);
+	return watched_preempt(hw, runl, tsg, id, timeout_ms, NULL, look, arg);
+}
+
+int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+			  struct kvgpu_hw_took *took)
+{
+	return pfifo_preempt(hw, tsg, id, timeout_ms, took);
 }
 
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl)
@@ -276,12 +314,12 @@ void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms)
 
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p)
 {
-	return hw_rd(hw, PFIFO_PBDMA_STATUS(p));
+	return read_status(hw, PFIFO_PBDMA_STATUS(p));
 }
 
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine)
 {
-	return hw_rd(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[engine].id));
+	return read_status(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[engine].id));
 }
 
 void hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method)

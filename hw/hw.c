@@ -94,6 +94,7 @@ static struct kvgpu_hw_priv *priv_new(struct kvgpu_hw *hw)
 	kvgpu_hw_lock_init(&p->tlb_lock, &hw->lender);
 	kvgpu_hw_lock_init(&p->runl_lock, &hw->lender);
 	kvgpu_hw_lock_init(&p->preempt_lock, &hw->lender);
+	p->preempt_lock.hurries = true;
 	kvgpu_hw_lock_init(&p->copy_lock, &hw->lender);
 	kvgpu_hw_lock_init(&p->gr_lock, &hw->lender);
 	spin_lock_init(&p->mask_lock);

@@ -301,11 +301,12 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
  */
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 /*
- * Enables or disables a channel. Does not sleep, and takes no lock. mdev/ enables a channel only
+ * Enables or disables a channel, which kvgpu_hw_chan_bind() has put on runlist @runl: the register
+ * has both. Does not sleep, and takes no lock. mdev/ enables a channel only
  * with gpu->lock held, because its recovery ends channels under this lock, and an ended channel
  * must stay disabled.
  */
-void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
+void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, u8 runl, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
 /**
@@ -339,14 +340,19 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * have it for less than this.
  */
 #define KVGPU_HW_WAIT_MS	100
+/* The time that preempts took. Each call adds to it. */
+struct kvgpu_hw_took {
+	/* ns of the calls, with KVGPU_HW_WAIT_MS of each wait for preempt_lock at most */
+	u64 ns;
+	u64 held_ns;	/* ns with preempt_lock held */
+};
 /**
  * kvgpu_hw_preempt_watched() - preempt, and call a function again and again meanwhile
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt, from the write of PFIFO_PREEMPT on
- * @took: NULL; or *@took grows by the ns of this call, with KVGPU_HW_WAIT_MS of the wait for
- * preempt_lock at most
+ * @took: NULL; or what this call takes is added
  * @look: called about every 20 us: for the first 5 ms of the wait for preempt_lock, without locks
  * of hw/; and with preempt_lock held during the preempt, from 20 us after its begin on
  * @arg: argument of @look
@@ -358,22 +364,40 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * Return: as kvgpu_hw_preempt().
  */
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			     u64 *took, void (*look)(void *arg), void *arg);
+			     struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg);
+#define KVGPU_NO_RUNL	0xff	/* the number of no runlist */
+/**
+ * kvgpu_hw_preempt_hurried() - preempt, while other vGPUs are kept from the chip
+ * @hw: the card
+ * @runl: a runlist to block: PBDMAs get no channel from it, until the caller allows it by
+ * kvgpu_hw_runl_block(); or KVGPU_NO_RUNL
+ * @tsg: true: @id is the id of a group; false: of a channel
+ * @id: the chip's id
+ * @timeout_ms: as for kvgpu_hw_preempt_watched()
+ * @look: as for kvgpu_hw_preempt_watched()
+ * @arg: argument of @look
+ *
+ * As kvgpu_hw_preempt_watched(), but lends a priority at once to the thread that has preempt_lock.
+ * The runlist is blocked when this call has preempt_lock, not before.
+ *
+ * Return: as kvgpu_hw_preempt().
+ */
+int kvgpu_hw_preempt_hurried(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
+			     unsigned int timeout_ms, void (*look)(void *arg), void *arg);
 /**
  * kvgpu_hw_preempt_turn() - preempt for a caller that can ask again
  * @hw: the card
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: how long to wait for the end of the preempt
- * @took: *@took grows by the ns of this call, with KVGPU_HW_WAIT_MS of the wait for preempt_lock
- * at most
+ * @took: what this call takes is added
  *
  * As kvgpu_hw_preempt(), but returns -ETIMEDOUT within about 1 ms if an urgent thread (hw/lock.h)
  * waits for preempt_lock. That thread then writes its own preempt to PFIFO_PREEMPT, and the chip
  * may forget the preempt of @id.
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
-			  u64 *took);
+			  struct kvgpu_hw_took *took);
 /* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 /* Lets the chip schedule a runlist again, after a fault has stopped it (PFIFO_RUNLIST_ERROR). */

@@ -43,12 +43,17 @@ struct turn {
 	bool lent;
 };
 
+bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l)
+{
+	return atomic_read(&l->urgent);
+}
+
 static struct turn *oldest_turn(struct kvgpu_hw_lock *l)
 {
 	return list_first_entry_or_null(&l->turns, struct turn, node);
 }
 
-/* ------------------------------------------------------------------ the lender's thread */
+/* ------------------------------------------------------------------ the lender's threads */
 
 /* Returns the oldest turn, with .lent set. NULL: no waiter has waited since time @began. */
 static struct turn *lend_begin(struct kvgpu_hw_lock *l, u64 began)
@@ -63,6 +68,18 @@ static struct turn *lend_begin(struct kvgpu_hw_lock *l, u64 began)
 		WRITE_ONCE(t->lent, true);
 	spin_unlock(&l->turns_lock);
 	return t;
+}
+
+/* Lends to the holder of @l until it releases @l. */
+static void holder_lend(struct kvgpu_hw_lock *l)
+{
+	rt_mutex_lock(&l->mutex);
+	rt_mutex_unlock(&l->mutex);
+	/*
+	 * If an ordinary waiter has tried the lock while this thread had it, the try has failed.
+	 * Nothing else would wake that waiter: wake all waiters.
+	 */
+	wake_up_all(&l->wait);
 }
 
 /*
@@ -83,13 +100,7 @@ static void lock_lend(struct kvgpu_hw_lock *l)
 		smp_store_release(&t->lent, false);
 		wake_up_all(&l->wait);
 	}
-	rt_mutex_lock(&l->mutex);
-	rt_mutex_unlock(&l->mutex);
-	/*
-	 * If an ordinary waiter has tried the lock while the lender had it, the try has failed.
-	 * Nothing else would wake that waiter: wake all waiters.
-	 */
-	wake_up_all(&l->wait);
+	holder_lend(l);
 }
 
 static int lender_main(void *arg)
@@ -105,30 +116,76 @@ static int lender_main(void *arg)
 		if (!atomic_read(&b->waiting))
 			continue;
 		usleep_range(PATIENCE_US, 2 * PATIENCE_US);
-		for (i = 0; i < b->nr && atomic_read(&b->waiting); i++)
+		/*
+		 * The lock that mdev/ initialised first is taken outside of the others: it comes
+		 * last. Its holder may wait in kvgpu_hw_lock_watched() for another lock, in no
+		 * queue, and pass no priority on.
+		 */
+		for (i = b->nr; i-- && atomic_read(&b->waiting);)
 			lock_lend(b->lock[i]);
 	}
 	return 0;
 }
 
-int hw_lender_start(struct kvgpu_hw *hw)
+/* The thread of one lock that lends to the lock's holder at once. */
+static int hurry_main(void *arg)
 {
-	struct task_struct *t =
-		kthread_create(lender_main, &hw->lender, "kvgpu-lend/%s", pci_name(hw->pdev));
+	struct kvgpu_hw_lock *l = arg;
+	bool hurried;
+
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		hurried = xchg(&l->hurried, false);
+		if (!hurried && !kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		if (hurried)
+			holder_lend(l);
+	}
+	return 0;
+}
+
+static int thread_start(struct kvgpu_hw *hw, struct task_struct **thread, int (*main)(void *arg),
+			void *arg, const char *name)
+{
+	struct task_struct *t = kthread_create(main, arg, "kvgpu-%s/%s", name, pci_name(hw->pdev));
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	sched_set_fifo_low(t);
-	WRITE_ONCE(hw->lender.thread, t);
+	WRITE_ONCE(*thread, t);
 	wake_up_process(t);
 	return 0;
 }
 
+static void thread_stop(struct task_struct **thread)
+{
+	if (*thread)
+		kthread_stop(*thread);
+	*thread = NULL;
+}
+
+int hw_lender_start(struct kvgpu_hw *hw)
+{
+	struct kvgpu_hw_lender *b = &hw->lender;
+	int ret = thread_start(hw, &b->thread, lender_main, b, "lend");
+	unsigned int i;
+
+	for (i = 0; i < b->nr && !ret; i++)
+		if (b->lock[i]->hurries)
+			ret = thread_start(hw, &b->lock[i]->hurry, hurry_main, b->lock[i], "hurry");
+	if (ret)
+		hw_lender_stop(hw);
+	return ret;
+}
+
 void hw_lender_stop(struct kvgpu_hw *hw)
 {
-	if (hw->lender.thread)
-		kthread_stop(hw->lender.thread);
-	hw->lender.thread = NULL;
+	unsigned int i;
+
+	for (i = 0; i < hw->lender.nr; i++)
+		thread_stop(&hw->lender.lock[i]->hurry);
+	thread_stop(&hw->lender.thread);
 }
 
 /* ------------------------------------------------------------------ lock and unlock */
@@ -167,16 +224,22 @@ static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 }
 
 /*
- * Tells whether the current thread may try to take the lock now: if no other thread waits, if it is
- * the oldest waiter, or if the time for which the lock is kept for the oldest waiter is over. While
- * the lender lends to the oldest waiter, no other ordinary thread may try. @turn: the thread's
- * turn; NULL: the thread has not waited yet.
+ * Tells whether the current thread, an ordinary one, may try to take the lock now: if no urgent
+ * thread waits, and if no other thread waits, if it is the oldest waiter, or if the time for which
+ * the lock is kept for the oldest waiter is over. While the lender lends to the oldest waiter, no
+ * other ordinary thread may try. @turn: the thread's turn; NULL: the thread has not waited yet.
+ *
+ * An urgent thread in kvgpu_hw_lock_watched() is in no queue, and tries from time to time. Without
+ * the rule for it an ordinary thread that takes the lock again at once would keep it from that
+ * thread.
  */
 static bool lock_may_try(struct kvgpu_hw_lock *l, const struct turn *turn)
 {
 	struct turn *oldest;
 	bool may;
 
+	if (hw_lock_is_urgent(l))
+		return false;
 	if (!turn && list_empty(&l->turns))
 		return true;
 	spin_lock(&l->turns_lock);
@@ -301,6 +364,16 @@ void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), voi
 	WRITE_ONCE(l->holder, current);
 }
 
+void kvgpu_hw_lock_hurry(struct kvgpu_hw_lock *l)
+{
+	struct task_struct *t = READ_ONCE(l->hurry), *holder = READ_ONCE(l->holder);
+
+	if (!t || !holder || (holder == current && rt_task(current)))
+		return;
+	WRITE_ONCE(l->hurried, true);
+	wake_up_process(t);
+}
+
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
 {
 	WRITE_ONCE(l->holder, NULL);
@@ -313,7 +386,3 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
 	wake_up_all(&l->wait);
 }
 
-bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l)
-{
-	return atomic_read(&l->urgent);
-}

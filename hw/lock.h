@@ -12,6 +12,7 @@
  *   with a real-time priority. When threads have waited for 1 to 2 ms, the lender queues at the
  *   card's locks, one after the other. While it waits for a lock, the lock's holder runs with its
  *   priority.
+ *   It begins with the locks that are taken inside others.
  * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
  *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
@@ -26,6 +27,10 @@
  *   of its own, at which the lender queues. The waiter then runs at once, and takes the lock or
  *   queues at the lock's rt_mutex, and no other ordinary thread takes the lock before it does. The
  *   lender does so for each waiter that is there when it comes to the lock, the oldest first.
+ *
+ * - While a thread keeps the chip from all vGPUs, no other thread need wait for a lock that it has,
+ *   so that the lender does not come, or comes late. So two locks (.hurries) have a thread of their
+ *   own each, which queues at the lock at once when it is asked to (kvgpu_hw_lock_hurry()).
  *
  * So a thread that takes a lock again and again can't keep it from a waiter, and a waiter that is
  * not run delays others for a bounded time: for the 1 to 2 ms until the lender comes, and for what
@@ -65,6 +70,12 @@ struct kvgpu_hw_lock {
 	 * kvgpu_hw_lock_watched(), but not the lender
 	 */
 	atomic_t urgent;
+	/*
+	 * For kvgpu_hw_lock_hurry(). .hurries: the lock has a thread for that; set it after
+	 * kvgpu_hw_lock_init(). .hurry: the thread. .hurried: the thread is to queue at the lock.
+	 */
+	bool hurries, hurried;
+	struct task_struct *hurry;
 };
 
 #define HW_LENDER_LOCKS	8	/* most locks of one card */
@@ -107,6 +118,12 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
  * priority before these 5 ms are over.
  */
 void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg);
+/*
+ * Lends a priority to the thread that holds @l now, until it releases @l. Returns at once: the
+ * priority comes when the thread .hurry has got a CPU, within some us. Call it before the chip is
+ * kept from other vGPUs by a thread that holds @l, or if it is kept from them until @l is released.
+ */
+void kvgpu_hw_lock_hurry(struct kvgpu_hw_lock *l);
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
 /*
  * Tells whether an urgent thread waits for @l (kvgpu_hw_lock.urgent). The holder should then

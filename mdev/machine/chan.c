@@ -287,7 +287,7 @@ static void chan_hold(struct kvgpu_chan *c)
 		if (o->held || (o != c && (c->htsg < 0 || o->htsg != c->htsg)))
 			continue;
 		o->held = true;
-		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, false);
+		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, o->hrunl, false);
 	}
 }
 
@@ -334,7 +334,7 @@ static void chan_start(struct kvgpu_chan *c)
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
 	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->sick))
-		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, true);
+		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->hrunl, true);
 }
 
 void vmach_chans_restart(struct kvgpu_vgpu *v)
@@ -577,15 +577,15 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = false;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_DISABLED);
 	if (!c->dead)
-		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
+		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
 }
 
 /*
- * Unbinds a channel of the chip. Call it when the channel is disabled, and its entry was removed
- * from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an engine or on a
- * PBDMA (a unit that fetches channels' commands). So a channel that has run is driven off first. If
- * that and a reset of the runlist's engines do not help, the card is cut off: memory that the chip
- * may still use must not get another use.
+ * Unbinds a channel of the chip. Call it with gpu->lock held, when the channel is disabled, and its
+ * entry was removed from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an
+ * engine or on a PBDMA (a unit that fetches channels' commands). So a channel that is loaded is
+ * driven off first. If that and a reset of the runlist's engines do not help, the card is cut off:
+ * memory that the chip may still use must not get another use.
  *
  * The channel is dead afterwards, and still in the tables by id and by instance block. Call
  * unbound_settle() before it leaves them.
@@ -593,18 +593,13 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, reset = false;
+	bool tsg = c->htsg >= 0, reset = false, evicted;
 	struct machine_seen seen;
+	u64 began = ktime_get_ns();
 	int i, ret = -EBUSY;
-	u64 began;
 
-	kvgpu_hw_lock(&gpu->lock);
-	began = ktime_get_ns();
 	vmach_wait_begin(&seen, gpu);
-	/* a channel that has never run may be in a group that has */
-	if (!vmach_gpu_wedged(gpu) && (c->ran || tsg))
-		vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
-				 PREEMPT_EVICT_MS);
+	evicted = vmach_disabled_evict(&seen, c);
 	/*
 	 * a fault of this channel may have stopped the runlist meanwhile: clear the error here,
 	 * because recovery does not do so for a dead channel
@@ -615,8 +610,14 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (!ret)
 			break;
+		/* no other status told that it is loaded */
+		if (!evicted)
+			vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
+					 PREEMPT_EVICT_MS);
+		else
+			usleep_range(1000, 2000);
+		evicted = true;
 		vmach_engines_see(&seen);
-		usleep_range(1000, 2000);
 	}
 	if (ret && !vmach_gpu_wedged(gpu)) {
 		vmach_runlist_reset(&seen, c->hrunl);
@@ -629,7 +630,6 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	vmach_wait_charge(c->vgpu->m, &seen, reset, began);
 	/* recovery has nothing to do for a channel that is off the chip for good */
 	WRITE_ONCE(c->dead, true);
-	kvgpu_hw_unlock(&gpu->lock);
 }
 
 /*
@@ -655,15 +655,20 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	 */
 	if (c->htsg >= 0)
 		chan_hold(c);
-	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
+	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
+	kvgpu_hw_lock_hurry(&v->gpu->lock);
 	c->dead = true;		/* a list that the chip gets from now on leaves the channel out */
 	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");
-	kvgpu_hw_unlock(&v->gpu->lock);
+	/*
+	 * Unbind it before gpu->lock is released: recovery leaves a dead channel alone, so that a
+	 * fault of it would stop the runlist of all vGPUs until this thread gets a CPU again.
+	 */
 	chan_unbind_hw(c);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	unbound_settle(v->gpu, c->inst.at.v);
 	chan_forget(v, c);
 	chan_release(c);
@@ -683,11 +688,14 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		c->enabled = false;
-		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
+		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, c->hrunl, false);
 	}
 	vmach_runlist_clear(v);
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n))
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		kvgpu_hw_lock(&v->gpu->lock);
 		chan_unbind_hw(rb_entry(n, struct kvgpu_chan, by_gchid));
+		kvgpu_hw_unlock(&v->gpu->lock);
+	}
 	if (!RB_EMPTY_ROOT(&v->m->chans))
 		unbound_settle(v->gpu, KVGPU_HW_ALL_INST);
 	while ((n = rb_first(&v->m->chans))) {

@@ -10,9 +10,9 @@
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
 
-bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+/* Tells whether @st, the status of an engine or a PBDMA, says that it has @id, or is to get it. */
+static bool status_has(u32 st, bool tsg, u16 id)
 {
-	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 	bool switching = st & PFIFO_STATUS_CHSW;
 	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
 	bool gets = switching && st & PFIFO_STATUS_VALID;
@@ -20,6 +20,11 @@ bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
 	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id &&
 		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
+}
+
+bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+{
+	return status_has(kvgpu_hw_engine_status(&gpu->hw, e), tsg, id);
 }
 
 /*
@@ -67,6 +72,18 @@ bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (vmach_engine_has(gpu, e, tsg, id))
+			return true;
+	return false;
+}
+
+/* Tells whether a PBDMA of runlist @runl has channel or group @id, or is to get it. */
+static bool on_pbdma(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
+{
+	u8 p;
+
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl) &&
+		    status_has(kvgpu_hw_pbdma_status(&gpu->hw, p), tsg, id))
 			return true;
 	return false;
 }
@@ -140,6 +157,16 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c)
 	st = kvgpu_hw_chan_status(&gpu->hw, c->hchid);
 	return !(st & PCCSR_CHAN_ENABLED) &&
 	       FIELD_GET(PCCSR_CHAN_STATUS, st) < PCCSR_STATUS_ON_PBDMA;
+}
+
+bool vmach_chan_loaded(const struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	bool tsg = c->htsg >= 0;
+	u16 id = tsg ? c->htsg : c->hchid.v;
+
+	return !vmach_chan_is_off(c) || vmach_chan_on_engine(gpu, tsg, id) ||
+	       on_pbdma(gpu, c->hrunl, tsg, id);
 }
 
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)

@@ -259,7 +259,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 		return;
 	c->fault.why = why;
 	if (!c->dead)
-		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, false);
+		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, c->hrunl, false);
 	queue_work(system_highpri_wq, &chip->recover);
 }
 
@@ -414,7 +414,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		 * the channel at once
 		 */
 		if (p->intr0 & PBDMA_INTR0_FATAL)
-			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
+			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->hrunl, false);
 		if (!within_budget(gpu, &c->vgpu->m->intrs, stops || !gpu->hw.intr_late))
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);

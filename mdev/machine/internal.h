@@ -494,11 +494,10 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is cut off. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
+/* True: @c is not off; or an engine or a PBDMA has @c or its group, or is to get it. */
+bool vmach_chan_loaded(const struct kvgpu_chan *c);
 bool vmach_chan_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b);
-/*
- * Returns @c; if @c is dead and its group has a live channel, that channel. gpu->lock or event_lock
- * is held.
- */
+/* Returns @c; if @c is dead and its group has a live channel, that channel. */
 struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 
 /* -------------------------------------------- list.c: write the chip's lists; gpu->lock is held */

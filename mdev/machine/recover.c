@@ -58,7 +58,8 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
  */
 static int seen_preempt(struct machine_seen *w, bool tsg, u16 id, unsigned int ms)
 {
-	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, NULL, vmach_engines_see, w);
+	return kvgpu_hw_preempt_hurried(&w->gpu->hw, KVGPU_NO_RUNL, tsg, id, ms, vmach_engines_see,
+					w);
 }
 
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
@@ -148,7 +149,7 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 
-	kvgpu_hw_lock_assert_held(&gpu->lock);
+	kvgpu_hw_lock_hurry(&gpu->lock);
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	all_engines_reset(w, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
@@ -235,8 +236,8 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	kvgpu_hw_lock_assert_held(&gpu->lock);
 	if (vmach_gpu_wedged(gpu))
 		return false;
-	kvgpu_hw_runl_block(&gpu->hw, runl, true);
-	ret = seen_preempt(w, tsg, id, ms);
+	kvgpu_hw_lock_hurry(&gpu->lock);
+	ret = kvgpu_hw_preempt_hurried(&gpu->hw, runl, tsg, id, ms, vmach_engines_see, w);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
@@ -245,6 +246,27 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;
+}
+
+bool vmach_disabled_evict(struct machine_seen *w, struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	bool tsg = c->htsg >= 0;
+	u16 id = tsg ? c->htsg : c->hchid.v;
+
+	/* a channel that has never run may be in a group that has */
+	if (vmach_gpu_wedged(gpu) || (!c->ran && !tsg))
+		return false;
+	kvgpu_hw_lock_hurry(&gpu->lock);
+	/*
+	 * Preempt it in any case: a channel that the chip was about to load, or whose state the
+	 * chip has still to save, may be in no status.
+	 */
+	if (!vmach_chan_loaded(c) && !seen_preempt(w, tsg, id, PREEMPT_EVICT_MS) &&
+	    !vmach_chan_loaded(c))
+		return false;
+	vmach_chan_evict(w, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+	return true;
 }
 
 /*
@@ -339,7 +361,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 			continue;
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
-		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, false);
+		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, o->hrunl, false);
 		listed |= vmach_runlist_drop(m, o->hrunl, o->hchid);
 	}
 	if (listed && vmach_runlist_update(m, c->hrunl))
@@ -363,11 +385,23 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	guest_tell(c, why);
 }
 
+/* Drives dead channel @c off, which the chip knows as @id, and ends the error of its runlist. */
+static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	u64 began = ktime_get_ns();
+	struct machine_seen seen;
+
+	vmach_wait_begin(&seen, gpu);
+	vmach_chan_evict(&seen, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_wait_charge(c->vgpu->m, &seen, true, began);
+	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+}
+
 void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 id)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
-	u64 strikes = m->slice.strikes.total, began;
-	struct machine_seen seen;
+	u64 strikes = m->slice.strikes.total;
 	u8 e;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
@@ -379,14 +413,10 @@ void vmach_hang_end(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool tsg, u16 i
 			c->fault.engine = e;
 	kvgpu_hw_unlock(&gpu->chip->event_lock);
 	/* the channel and its whole group are dead, but loaded: only drive them off */
-	if (c->dead) {
-		began = ktime_get_ns();
-		vmach_wait_begin(&seen, gpu);
-		vmach_chan_evict(&seen, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
-		vmach_wait_charge(m, &seen, true, began);
-	} else {
+	if (c->dead)
+		dead_evict(c, tsg, id);
+	else
 		vmach_chan_isolate(gpu, c, EVENT_SCHED);
-	}
 	if (m->slice.strikes.total == strikes)
 		vmach_strike_add(m, "watchdog");
 }
@@ -420,9 +450,13 @@ void vmach_chans_recover(struct work_struct *work)
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
 			vmach_storm_strike(c);
-			/* else it was ended already, or is being unbound */
 			if (!c->dead)
 				vmach_chan_isolate(gpu, c, c->fault.why);
+			else if (vmach_chan_loaded(c))
+				dead_evict(c, c->htsg >= 0, c->htsg >= 0 ? c->htsg : c->hchid.v);
+			else
+				/* its fault may have come after its end, and stops the runlist */
+				kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 		}
 		kvgpu_hw_unlock(&gpu->lock);
 	}

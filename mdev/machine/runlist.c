@@ -409,15 +409,16 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	u64 most = vmach_patience_get(v), took = 0;
+	u64 most = vmach_patience_get(v);
+	struct kvgpu_hw_took took = {};
 	int ret;
 
 	do {
 		if (!READ_ONCE(v->m->slice.on_chip))
 			return 0;
 		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS, &took);
-	} while (ret == -ETIMEDOUT && took < most);
-	v->m->patience -= min(v->m->patience, took);
+	} while (ret == -ETIMEDOUT && took.ns < most);
+	v->m->patience -= min(v->m->patience, took.ns);
 	return ret;
 }
 

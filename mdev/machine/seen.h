@@ -50,6 +50,7 @@ struct machine_seen {
 	 * readings since that call that saw no engine work for it.
 	 */
 	u32 asked, absent;
+	u64 held_ns;	/* slice.c: ns that chan_drive_off() had preempt_lock for its own preempt */
 };
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */
@@ -86,5 +87,11 @@ void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
  * was too long for samples (sample.c). @works: @m was at work in any case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began);
+/*
+ * recover.c: Takes @c off the chip, which is disabled and in no list. Evicts it only if it is
+ * loaded, because an eviction blocks the runlist for all vGPUs. Makes readings in @w meanwhile.
+ * gpu->lock is held. True: it was evicted.
+ */
+bool vmach_disabled_evict(struct machine_seen *w, struct kvgpu_chan *c);
 
 #endif

@@ -299,10 +299,11 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *other,
 			    struct machine_seen *w)
 {
-	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC, took = 0;
+	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
+	struct kvgpu_hw_took took = {};
 
 	vmach_seen_ask(w, other->tsg, other->id);
-	while (took < watchdog && !vmach_gpu_wedged(chip->gpu))
+	while (took.ns < watchdog && !vmach_gpu_wedged(chip->gpu))
 		if (kvgpu_hw_preempt_watched(&chip->gpu->hw, other->tsg, other->id, PREEMPT_TURN_MS,
 					     &took, vmach_engines_see, w) != -ETIMEDOUT)
 			return;
@@ -331,7 +332,8 @@ static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
 			  struct machine_seen *w)
 {
-	u64 next, at, watchdog, took = 0;
+	u64 next, at = 0, watchdog;
+	struct kvgpu_hw_took took = {};
 	struct machine_loaded other;
 	enum kvgpu_hang_step step;
 	bool own_time = true, given = false;
@@ -339,16 +341,17 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 	u32 asked = 0;
 	int e;
 
-	kvgpu_sched_hang_begin(&h, took);
+	kvgpu_sched_hang_begin(&h, took.ns);
 	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &took,
 					vmach_engines_see, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
 		watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 		if (!own_time)
 			watchdog = min(watchdog, WAITER_NS);
-		step = kvgpu_sched_hang_next(&h, watchdog, took, &next);
+		step = kvgpu_sched_hang_next(&h, watchdog, took.ns, &next);
 		if (step != KVGPU_HANG_WAIT)
-			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, took);
+			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER,
+					 took.ns);
 		if (step == KVGPU_HANG_LOOK)
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
@@ -361,12 +364,14 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 			} else if (e == HAS_ENGINE && !own_time && !given) {
 				own_time = given = true;
 			} else if (chan_recover(chip, l, true)) {
-				return at;
+				break;
 			}
-			kvgpu_sched_hang_begin(&h, took);
+			at = 0;
+			kvgpu_sched_hang_begin(&h, took.ns);
 		}
 	}
-	return ktime_get_ns();
+	w->held_ns = took.held_ns;
+	return at ?: ktime_get_ns();
 }
 
 /*
@@ -429,8 +434,11 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 	write_seqlock(&chip->slicer.books);
 	charge_seen_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
 	if (m) {
-		/* @m took long to leave: take it as at work */
-		m->slice.busy |= !waited && now - began > LATE_NS;
+		/*
+		 * @m took long to leave: take it as at work. The time in which another thread had
+		 * the preempt register says nothing of @m.
+		 */
+		m->slice.busy |= !waited && w->held_ns > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
 		m->slice.busy |= vmach_seen_count(w, m) > 0;
 		/* @m pays for the time up to @now here: keep the waits that were later */

@@ -128,7 +128,7 @@ static void one_that_is_somewhere_is_not_unbound(void **state)
 	setup_begin(&quiet, &calm, 1);
 	id.v = g_hchid(&world.vgpu[0], 1);
 	kvgpu_hw_lock(&world.gpu->lock);
-	kvgpu_hw_chan_enable(&world.gpu->hw, id, false);
+	kvgpu_hw_chan_enable(&world.gpu->hw, id, 0, false);
 	was = (struct context){ .chid = id.v, .id = id.v, .inst = chip.chan[id.v].inst };
 	chip.pbdma[0] = was;
 	chip.engine[0].chid = NO_CHAN;

@@ -3,7 +3,7 @@
  * A hung kernel keeps GR, and an accomplice unbinds a channel again and again, each time behind a
  * copy of COPY_MS. The evictions have the preempt register for that long, and the slicer, which is
  * to end the hung channel, has it for PREEMPT_TURN_MS in between. The watchdog's time must not
- * stretch by that (S5). chip.engine[1] stands for the copy engine on GR's runlist.
+ * stretch by that (S5). The copy engine is on GR's runlist.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,12 +24,12 @@
 
 enum { HOG, ACCOMPLICE, VGPUS };
 
-static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1 };
+static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1,
+	.copies_stay = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static struct kvgpu_chan *hung;
 static bool done;
-static u64 ends, unbound, ended_at;
-static u16 copying = NO_CHAN;
+static u64 unbound, ended_at;
 
 static bool listed(u16 id)
 {
@@ -39,26 +39,6 @@ static bool listed(u16 id)
 		if (FIELD_GET(RUNLIST_ID, chip.list[0].entry[k]) == id)
 			return true;
 	return false;
-}
-
-static void copy_ends(void *arg)
-{
-	for (; !done; harness_sleep(MS / 10)) {
-		if (copying == NO_CHAN || harness_now < ends)
-			continue;
-		if (chip.engine[1].chid == copying)
-			chip.engine[1].stuck = false;
-		copying = NO_CHAN;
-	}
-}
-
-static void copy_begins(u16 id)
-{
-	chip.engine[1] = (struct context){ .chid = id, .id = id, .stuck = true,
-					   .inst = chip.chan[id].inst, .vgpu = chip.chan[id].vgpu,
-					   .pd = chip.engine[0].pd };
-	ends = harness_now + COPY_MS * MS;
-	copying = id;
 }
 
 static void unbinds(void *arg)
@@ -76,7 +56,7 @@ static void unbinds(void *arg)
 		while (!done && !(listed(id) && chip_may_load(id, 0)))
 			harness_sleep(50 * US);
 		if (!done)
-			copy_begins(id);
+			chip_copies(id, harness_now + COPY_MS * MS);
 		g_unbind(g, 2);
 	}
 }
@@ -103,7 +83,6 @@ static void unbinds_beside_a_hang(void **state)
 	while (!chip_hang(id, false))
 		harness_sleep(50 * US);
 	began = harness_now;
-	task_new("copy", copy_ends, NULL);
 	actor_new("unbinds", setup_mm, false, unbinds, NULL);
 	actor_new("waits", setup_mm, false, waits, NULL);
 	actors_run();
