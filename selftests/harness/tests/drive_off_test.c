@@ -94,8 +94,10 @@ static void the_id_is_anothers_by_now(void **state)
 	c = vmach_chan_find(world.vgpu[1].v, (gchid_t){ 1 });
 	g_list(&world.vgpu[0], NULL, 0);
 	g_preempt(&world.vgpu[0], false, 1);
-	while (!chip_loaded(c->hchid.v))
+	/* by then the slicer is in no switch any more, in which it would drive the channel off */
+	do
 		harness_sleep(NSEC_PER_MSEC);
+	while (!chip_loaded(c->hchid.v));
 	l = (struct machine_loaded){ .vgpu = world.vgpu[0].v->id, .id = c->hchid.v };
 	chan_recover(world.gpu->chip, &l, true);
 	if (c->dead || world.vgpu[1].v->m->slice.strikes.total)
