@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "gk110/bar.h"
+#include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "gk110/gr.h"
 #include "gk110/map.h"
@@ -382,22 +383,13 @@ static u32 pmc_intr(void)
 	u32 bits = fifo_intr() & chip.reg[PFIFO_INTR_EN / 4] ? BIT(PMC_INTR_FIFO) : 0;
 
 	bits |= chip.gr_halts ? BIT(PMC_INTR_GR) : 0;
+	bits |= chip.reg[(GK110_CE(2) + GK110_CE_INTR) / 4] ? BIT(PMC_INTR_CE2) : 0;
 	return bits & chip.reg[PMC_INTR_MASK(PMC_LEAF_HOST) / 4];
 }
 
 bool chip_intr(void)
 {
 	return pmc_intr() && chip.reg[PMC_INTR_EN(PMC_LEAF_HOST) / 4];
-}
-
-void chip_nonstall(void)
-{
-	if (harness_now < chip.nonstall_at)
-		return;
-	chip.nonstall_at = harness_now + NONSTALL_NS;
-	chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
-	if (chip_intr())
-		irq_line();
 }
 
 /* ------------------------------------------------------------------ status */
@@ -651,6 +643,7 @@ void chip_write(u32 reg, u32 val)
 	case PBDMA(0) + PBDMA_INTR0:
 	case PBDMA(1) + PBDMA_INTR0:
 	case PBDMA(2) + PBDMA_INTR0:
+	case GK110_CE(2) + GK110_CE_INTR:
 		chip.reg[reg / 4] = was & ~val;
 		if (reg == PFIFO_PBDMA_INTR_SOURCE)
 			chip_pbdma_again();

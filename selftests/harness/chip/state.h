@@ -55,6 +55,7 @@ struct chip {
 	/* channel for which that engine works until .copying_until */
 	u16 copying;
 	u64 copying_until;
+	bool copies_tsg;	/* .copying, .switching and .switching_to are ids of groups */
 	/* interrupts of chip_pbdma_stop_next(); 0: none waits */
 	u32 next_intr;
 	u16 next_chid;

@@ -60,6 +60,16 @@ void chip_raise(u32 bits)
 		irq_line();
 }
 
+void chip_nonstall(void)
+{
+	if (harness_now < chip.nonstall_at)
+		return;
+	chip.nonstall_at = harness_now + NONSTALL_NS;
+	chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
+	if (chip_intr())
+		irq_line();
+}
+
 bool chip_fault(u16 chid, u64 va)
 {
 	struct context *c = loaded(chid);
@@ -186,14 +196,15 @@ u32 chip_copy_engine_status(u32 e)
 	u32 phase = chip.switching_to ? harness_now / PHASE_NS % 4 : 0;
 	u16 from = phase < 2 ? chip.switching : chip.switching_to;
 	u16 to = phase < 2 ? chip.switching_to : chip.switching;
+	u32 tsg = chip.copies_tsg ? PFIFO_STATUS_TSG : 0;
 
 	if (e == 3 && harness_now < chip.copying_until)
-		return PFIFO_STATUS_BUSY | PFIFO_STATUS_VALID |
+		return PFIFO_STATUS_BUSY | PFIFO_STATUS_VALID | tsg |
 		       FIELD_PREP(PFIFO_STATUS_ID, chip.copying);
 	if (e != 3 || harness_now >= chip.switch_until)
 		return 0;
-	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | FIELD_PREP(PFIFO_STATUS_ID, from) |
-	       FIELD_PREP(PFIFO_STATUS_NEXT_ID, to) |
+	return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | tsg | FIELD_PREP(PFIFO_STATUS_ID, from) |
+	       FIELD_PREP(PFIFO_STATUS_NEXT_ID, to) | (tsg ? PFIFO_STATUS_NEXT_TSG : 0) |
 	       (phase & 1 ? PFIFO_STATUS_VALID : PFIFO_STATUS_SAVE);
 }
 
