@@ -272,8 +272,9 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
  *   KVGPU_HW_ALL_INST: wait for all channels that the chip does not use any more
  *
  * On return the caller may use the memory of the instance block, and the channel's id, for another
- * channel. The function gives up after 2 s or more, with a message in the log: then an interrupt of
- * the old channel may be taken for one of the new channel.
+ * channel. With KVGPU_HW_ALL_INST it may also use the id of a group (TSG) that the last channel
+ * had left before the call. The function gives up after 2 s or more, with a message in the log:
+ * then an interrupt of the old channel may be taken for one of the new channel.
  *
  * Context: process; waits for the interrupt thread, so the caller must hold no lock that a function
  *   of struct kvgpu_hw_events takes.

@@ -134,33 +134,59 @@ static int list_id_map(void *ctx, bool tsg, u16 id)
 	return c->hchid.v;
 }
 
-/*
- * Gives back the chip's ids of groups that are in none of the guest's lists and that no channel of
- * the vGPU is in: no channel can be loaded under such an id.
- */
-static void drop_groups(struct kvgpu_vgpu *v)
+/* Sets m->tsgs_used: the guest's groups that are in one of its lists, or that a channel is in. */
+static void note_used_groups(struct kvgpu_machine *m)
 {
 	/* a member, not allocated here: the end of a vGPU must not fail for lack of memory */
-	unsigned long *used = v->m->tsgs_used;
+	unsigned long *used = m->tsgs_used;
 	struct rb_node *n;
-	u32 r, i, id;
+	u32 r, i;
 
 	bitmap_zero(used, GK110_FIFO_NR_TSG);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++)
-		for (i = 0; i < v->m->runl_nr[r]; i++)
-			if (v->m->runl_entries[r][i] & RUNLIST_TSG)
-				__set_bit(FIELD_GET(RUNLIST_ID, v->m->runl_entries[r][i]), used);
-	for (n = rb_first(&v->m->chans); n; n = rb_next(n))
+		for (i = 0; i < m->runl_nr[r]; i++)
+			if (m->runl_entries[r][i] & RUNLIST_TSG)
+				__set_bit(FIELD_GET(RUNLIST_ID, m->runl_entries[r][i]), used);
+	for (n = rb_first(&m->chans); n; n = rb_next(n))
 		if (rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg >= 0)
 			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg, used);
+}
+
+/* Tells whether the guest's group @id has an id of the chip, and is not in m->tsgs_used. */
+static bool has_unused_id(const struct kvgpu_machine *m, u32 id)
+{
+	return m->htsg[id] >= 0 && !test_bit(id, m->tsgs_used);
+}
+
+/*
+ * Gives back the chip's ids of groups that are in none of the guest's lists and that no channel of
+ * the vGPU is in: no channel can be loaded under such an id. But the interrupt thread may have read
+ * the id from an engine's status before the last channel left. Later that thread looks up the
+ * channels that have the id. If another vGPU took the id in between, the report would be that
+ * vGPU's. So this function waits for the interrupt thread, once for all these ids, before it gives
+ * them back. It waits with vgpu->lock alone: the guest that drops groups is the one to wait.
+ */
+static void drop_groups(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_chip *chip = v->gpu->chip;
+	struct kvgpu_machine *m = v->m;
+	u32 id = 0;
+
+	note_used_groups(m);
+	while (id < GK110_FIFO_NR_TSG && !has_unused_id(m, id))
+		id++;
+	if (id == GK110_FIFO_NR_TSG)
+		return;
+	if (!vmach_gpu_wedged(v->gpu))
+		kvgpu_hw_intr_settle(&v->gpu->hw, KVGPU_HW_ALL_INST);
 	kvgpu_hw_lock(&v->gpu->lock);
-	for (id = 0; id < GK110_FIFO_NR_TSG; id++) {
-		if (v->m->htsg[id] < 0 || test_bit(id, used))
+	for (; id < GK110_FIFO_NR_TSG; id++) {
+		if (!has_unused_id(m, id))
 			continue;
-		__clear_bit(v->m->htsg[id], v->gpu->chip->tsgs);
-		WRITE_ONCE(v->gpu->chip->has_id[1][v->m->htsg[id]], 0);
-		v->m->htsg[id] = -1;
-		v->m->nr_tsgs--;
+		__clear_bit(m->htsg[id], chip->tsgs);
+		WRITE_ONCE(chip->has_id[1][m->htsg[id]], 0);
+		m->htsg[id] = -1;
+		m->nr_tsgs--;
 	}
 	kvgpu_hw_unlock(&v->gpu->lock);
 }
