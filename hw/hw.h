@@ -58,7 +58,8 @@ struct kvgpu_hw_pbdma {
 #define KVGPU_HW_GR_REGS	96
 /* Registers of GR, the graphics engine, that were read at an exception of GR. */
 struct kvgpu_hw_gr {
-	u64 inst;			/* address of the instance block of the context on GR */
+	/* address of the instance block of the context on GR; 0, which no block has: none */
+	u64 inst;
 	u32 intr, trap;
 	/*
 	 * the registers by which a driver finds the cause; .val 0 for a register that may still

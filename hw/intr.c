@@ -359,12 +359,17 @@ static void gr_intr(struct kvgpu_hw *hw)
 		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), WITH_FWMTHD },
 			{ GR_FECS + FECS_SCRATCH(FECS_OS_ERROR) },
 	};
+	u32 chan = hw_rd(hw, GR_FECS + FECS_CHAN_ADDR);
 	struct kvgpu_hw_gr s = {};
 	bool told[4] = { [ALWAYS] = true };
 	unsigned int i;
 
-	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR))
-		 << GMMU_ADDR_SHIFT;
+	/*
+	 * Without VALID the address is that of a context which has left GR. Its channel may be
+	 * unbound since, and the memory be another channel's block.
+	 */
+	if (chan & FECS_CHAN_VALID)
+		s.inst = (u64)FIELD_GET(FECS_CHAN_INST, chan) << GMMU_ADDR_SHIFT;
 	s.intr = hw_rd(hw, GR_INTR);
 	s.trap = hw_rd(hw, GR_TRAP);
 	told[WITH_METHOD] = s.intr & METHOD_INTRS;

@@ -211,6 +211,10 @@
 #define FECS_CHAN_NEXT			0xb04
 #define   FECS_CHAN_INST		GENMASK(27, 0)	/* address of the instance block >> 12 */
 #define   FECS_CHAN_TARGET		GENMASK(29, 28)
+/*
+ * the context is on the engine; when it has left, the bit is 0, and FECS_CHAN_INST stays as it was
+ * (nouveau ctxgf100.c; nvgpu gr_fecs_current_ctx)
+ */
 #define   FECS_CHAN_VALID		BIT(31)
 #define FECS_CHSW			0xb0c
 #define FECS_INTR_UP			0xc18

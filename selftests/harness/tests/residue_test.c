@@ -2,7 +2,8 @@
 /*
  * What a register keeps of another tenant's exception is not told with a vGPU's next exception
  * (S4). Such registers tell of an error of a GPC's PROP, of the method that a PBDMA's HCE refused,
- * and of what was wrong with a copy engine's launch.
+ * and of what was wrong with a copy engine's launch. FECS_CHAN_ADDR keeps the address of the last
+ * context that was on GR.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,15 +33,10 @@ static void put(u32 reg, u32 val)
 	chip.reg[reg / 4] = val;
 }
 
-/*
- * GR halts in the context of the vGPU's channel 1, with trap bits @gpccs of GPC 0, and interrupts.
- */
-static void traps(u32 vgpu, u32 gpccs)
+/* GR halts and interrupts, with trap bits @gpccs of GPC 0. @chan: what FECS_CHAN_ADDR says. */
+static void traps(u32 chan, u32 gpccs)
 {
-	struct kvgpu_chan *c = vmach_chan_find(world.vgpu[vgpu].v, (gchid_t){ 1 });
-
-	put(GR_FECS + FECS_CHAN_ADDR,
-	    FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12));
+	put(GR_FECS + FECS_CHAN_ADDR, chan);
 	put(GR_GPC(0, GPC_GPCCS + GPCCS_TRAP), gpccs);
 	put(GR_TRAP_GPC_MASK, BIT(0));
 	put(GR_TRAP, GR_TRAP_GPC);
@@ -48,6 +44,14 @@ static void traps(u32 vgpu, u32 gpccs)
 	chip.gr_halts = true;	/* until the host lets GR go on */
 	chip_raise(0);
 	harness_sleep(10 * MS);
+}
+
+/* The same in the context of the vGPU's channel 1. */
+static void traps_of(u32 vgpu, u32 gpccs)
+{
+	struct kvgpu_chan *c = vmach_chan_find(world.vgpu[vgpu].v, (gchid_t){ 1 });
+
+	traps(FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12), gpccs);
 }
 
 static void where_a_neighbours_error_was(void **state)
@@ -64,11 +68,11 @@ static void where_a_neighbours_error_was(void **state)
 	put(GR_GPC(0, GPC_PROP_ESR_COORDS), SECRET);
 	put(GR_GPC(0, GPC_PROP_ESR_FORMAT), 0xd5);
 	put(GR_GPC(0, GPC_PROP_ESR_STORAGE), 0x77);
-	traps(1, GPCCS_TRAP_PROP);
+	traps_of(1, GPCCS_TRAP_PROP);
 	assert_int_equal(g_read(&world.vgpu[1], GR_GPC(0, GPC_PROP_ESR_COORDS)), SECRET);
 	/* vGPU 0: one of its warps traps in the same GPC */
 	put(GR_TPC(0, 0, TPC_TRAP), TPC_TRAP_MP);
-	traps(0, GPCCS_TRAP_TPC(0));
+	traps_of(0, GPCCS_TRAP_TPC(0));
 	assert_int_equal(g_read(g, GR_GPC(0, GPC_GPCCS + GPCCS_TRAP)), GPCCS_TRAP_TPC(0));
 	left = g_read(g, GR_GPC(0, GPC_PROP_ESR_COORDS)) |
 	       g_read(g, GR_GPC(0, GPC_PROP_ESR_FORMAT)) |
@@ -84,7 +88,7 @@ static void what_a_neighbour_asked_for(void **state)
 	setup_begin(&quiet, &calm, 2);
 	put(GR_TRAPPED_DATA, SECRET);
 	put(GR_TPC(0, 0, TPC_TRAP), TPC_TRAP_MP);
-	traps(0, GPCCS_TRAP_TPC(0));
+	traps_of(0, GPCCS_TRAP_TPC(0));
 	if (g_read(&world.vgpu[0], GR_TRAPPED_DATA))
 		harness_fail("S4: an exception of an MP tells vGPU 0 of the method that another vGPU failed with");
 	setup_end();
@@ -120,7 +124,27 @@ static void what_the_hce_refused(void **state)
 	setup_end();
 }
 
-/* The stand-in's copy engines raise no interrupts, so the test calls what hw/ calls for one. */
+/*
+ * No context is on GR. The memory of the block of the context that was there last is vGPU 0's now:
+ * an exception that comes then is nobody's.
+ */
+static void whose_context_was_there(void **state)
+{
+	struct kvgpu_machine *m;
+	struct kvgpu_chan *c;
+
+	setup_begin(&quiet, &calm, 1);
+	m = world.vgpu[0].v->m;
+	c = vmach_chan_find(world.vgpu[0].v, (gchid_t){ 1 });
+	traps(FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12), GPCCS_TRAP_PROP);
+	if (m->intrs.events || m->event_put || g_read(&world.vgpu[0], GR_INTR))
+		harness_fail("S4: vGPU 0 is told an exception of no context, by the address of the block of the last one");
+	assert_false(chip.gr_halts);	/* it is acknowledged nevertheless */
+	assert_true(world.gpu->chip->nobodys.events > 0);
+	setup_end();
+}
+
+/* The test calls what hw/ calls for an interrupt of a copy engine. */
 static void what_was_wrong_with_a_launch(void **state)
 {
 	enum { ENGINE = 3, CE = 2, CODE = 8 };
@@ -145,6 +169,7 @@ int main(void)
 		cmocka_unit_test(where_a_neighbours_error_was),
 		cmocka_unit_test(what_a_neighbour_asked_for),
 		cmocka_unit_test(what_the_hce_refused),
+		cmocka_unit_test(whose_context_was_there),
 		cmocka_unit_test(what_was_wrong_with_a_launch),
 	};
 
