@@ -38,7 +38,7 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 		bool late = ktime_after(ktime_get(), end);
 
 		v = hw_rd(hw, reg);
-		if ((v & mask) == want && !hw_no_answer(v))
+		if ((v & mask) == want && !hw_no_answer(v) && v != ~0u)
 			return 0;
 		if (late)
 			break;

@@ -232,8 +232,7 @@ void kvgpu_hw_share_free(struct kvgpu_hw_share *s, struct kvgpu_vram *v);
  * @pd: address of the directory in video memory
  * @hub_only: true: only the TLBs of the hub; false: also those of the GPCs
  *
- * Return: 0 or -ETIMEDOUT. Returns 0 also if the card is off the bus, because its registers read
- * all ones, which look like the end of the invalidate.
+ * Return: 0, -ETIMEDOUT or -EIO.
  */
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 /**

@@ -221,14 +221,14 @@ static inline bool hw_no_answer(u32 val)
  * @want: value of these bits
  * @us: how long to wait
  *
- * A read that gives an error code of the register ring does not end the wait: by chance, the bits
- * of the code could look like the end of a flush or an invalidate that has not ended. Memory would
- * then be released too early (S2 of docs/invariants.md).
+ * A read that gives an error code of the register ring, or all ones as a read that the bus has
+ * lost, does not end the wait: by chance, its bits could look like the end of a flush or an
+ * invalidate that has not ended. Memory would then be released too early (S2 of
+ * docs/invariants.md).
  *
  * Context: sleeps.
  * Return: 0 when the register has the value; -ETIMEDOUT; or -EIO if the card is off the bus, which
- *   shows as registers that read all ones. If @want == @mask, all ones count as the value, and 0 is
- *   returned.
+ *   shows as registers that read all ones.
  */
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 

@@ -73,7 +73,7 @@ static int mmu_room_wait(struct kvgpu_hw *hw)
 	for (;;) {
 		late = ktime_after(ktime_get(), end);
 		v = hw_rd(hw, FB_MMU_CTRL);
-		if (!hw_no_answer(v) && (v & FB_MMU_CTRL_FIFO_SPACE))
+		if (!hw_no_answer(v) && v != ~0u && (v & FB_MMU_CTRL_FIFO_SPACE))
 			return 0;
 		if (late)
 			return -ETIMEDOUT;

@@ -531,6 +531,8 @@ u32 chip_read(u32 reg)
 	case FLUSH_L2_DIRTY:
 		return flush_status(reg, FLUSH_BUSY | FLUSH_TRIGGER);
 	case FB_MMU_CTRL:
+		if (busy(&chip.ones))
+			return ~0u;
 		if (chip.mem_ops)
 			return FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, QUEUE_MAX - chip.mem_ops--);
 		if (busy(&chip.flush_late))
@@ -710,11 +712,6 @@ u32 chip_list(u8 runl, u64 *entry)
 u32 chip_loads(void)
 {
 	return chip.loads;
-}
-
-bool chip_errs(void)
-{
-	return chip.manners.error_ppm;
 }
 
 void chip_set_manners(const struct chip_manners *m)

@@ -9,8 +9,8 @@
  *   invalidate of the directory has ended;
  * - it hangs, faults, answers with errors at times, and does the host's copies when it likes.
  * chip_look() asks the oracle (oracle.h) about what the chip can reach.
- * Functions for which no file is named are in chip.c; those with hangs, faults, interrupts, held
- * work and a full queue in wrong.c. None of them switches threads.
+ * Functions for which no file is named are in chip.c; those with hangs, faults, interrupts, errors,
+ * held work and a full queue in wrong.c. None of them switches threads.
  */
 #ifndef KVGPU_HARNESS_CHIP_H
 #define KVGPU_HARNESS_CHIP_H

@@ -46,6 +46,7 @@ struct chip {
 	struct { u32 begun, ended; } flush[5];
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
+	u32 ones;		/* for so many reads FB_MMU_CTRL gives all ones */
 	u64 nonstall_at, hold_until, switch_until;
 	/*
 	 * channel that a copy engine saves until .switch_until; .switching_to, if it is not 0: the

@@ -217,6 +217,11 @@ bool chip_mem_ops(u16 chid)
 	return true;
 }
 
+bool chip_errs(void)
+{
+	return chip.manners.error_ppm;
+}
+
 void chip_copy_hold(bool on)
 {
 	chip.copy_held = on;

@@ -54,6 +54,25 @@ static void an_invalidate_names_its_space(void **state)
 	setup_end();
 }
 
+/*
+ * A register that reads all ones for a moment, as one does whose read the bus has lost, does not
+ * say that an invalidate has ended (S2).
+ */
+static void all_ones_end_no_invalidate(void **state)
+{
+	u32 reads;
+
+	setup_begin(&quiet, &calm, 1);
+	for (reads = 1; reads < 20; reads++) {
+		chip.ones = reads;
+		assert_int_equal(kvgpu_hw_tlb_flush(&world.gpu->hw, 0x9876543000ull, false), 0);
+		if (chip.ones || chip.nr_inval)
+			harness_fail("S2: an invalidate counts as done after %u reads of all ones",
+				     reads - chip.ones);
+	}
+	setup_end();
+}
+
 /* A flush of L2 forgets lines of system memory and writes back dirty lines of video memory (S2). */
 static void l2_is_flushed_both_ways(void **state)
 {
@@ -191,6 +210,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_invalidate_names_its_space),
+		cmocka_unit_test(all_ones_end_no_invalidate),
 		cmocka_unit_test(l2_is_flushed_both_ways),
 		cmocka_unit_test(a_preempt_waits),
 		cmocka_unit_test(the_hosts_channel_is_listed),
