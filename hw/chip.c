@@ -3,7 +3,7 @@
  * Reads from the card: its identity, whether its firmware has initialised it, the device table
  * (PTOP), the size of its memory, values with which registers of a vGPU start (seeds), and the
  * VBIOS. PBDMAs are counted by a write of all ones to PMC_ENABLE_PBDMA, in which the bits of
- * existing PBDMAs stay set.
+ * existing PBDMAs stay set. Also turns the engines that the device table names off and on.
  *
  * Takes no lock. Runs at bring-up; any thread may call kvgpu_hw_time(), kvgpu_hw_peek() and
  * hw_reg_wait().
@@ -28,6 +28,9 @@
  * a card that works
  */
 #define TIME_TRIES	3
+/* us for which engines stay off, and before they are used again (nvgpu gk20a_mc_reset()) */
+#define OFF_US		500
+#define ON_US		20
 
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
@@ -111,9 +114,10 @@ static int check_identity(struct kvgpu_hw *hw)
 
 /*
  * Adds word @word of the device table to @e, the engine that is being read. Sets *@has_runl to true
- * if the word names the engine's runlist.
+ * if the word names the engine's runlist. Adds the engine's bit of PMC_ENABLE, if the word names
+ * it, to *@bits.
  */
-static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
+static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl, u32 *bits)
 {
 	switch (FIELD_GET(PTOP_DEVICE_KIND, word)) {
 	case PTOP_KIND_DATA:
@@ -123,8 +127,10 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 			e->fault = FIELD_GET(PTOP_DATA_FAULT, word);
 		break;
 	case PTOP_KIND_ENUM:
-		if (word & PTOP_ENUM_RESET_VALID)
+		if (word & PTOP_ENUM_RESET_VALID) {
 			e->reset = FIELD_GET(PTOP_ENUM_RESET, word);
+			*bits |= BIT(e->reset);
+		}
 		if (word & PTOP_ENUM_INTR_VALID)
 			e->intr = FIELD_GET(PTOP_ENUM_INTR, word);
 		if (word & PTOP_ENUM_ENGINE_VALID)
@@ -142,7 +148,7 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 
 /*
  * Writes GR (type 0) and the copy engines (types 1 to 3) to topo.engine. Video engines are left
- * out.
+ * out there, but not in .engine_bits: an earlier driver may have used them.
  */
 static void read_device_table(struct kvgpu_hw *hw)
 {
@@ -151,10 +157,11 @@ static void read_device_table(struct kvgpu_hw *hw)
 	bool has_runl = false;
 	unsigned int i;
 
+	hw->p->engine_bits = PMC_ENABLE_FIFO;
 	for (i = 0; i < PTOP_DEVICE_NR; i++) {
 		u32 word = hw_rd(hw, PTOP_DEVICE(i));
 
-		parse_device(&e, word, &has_runl);
+		parse_device(&e, word, &has_runl, &hw->p->engine_bits);
 		if (word & PTOP_DEVICE_CHAIN)
 			continue;
 		if (has_runl && e.type <= 3 && e.runl < KVGPU_MAX_RUNL && e.id < KVGPU_MAX_ENGINE &&
@@ -256,6 +263,31 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	t->nr_pbdma = min_t(u32, hweight32(hw_rd(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);
 	for (p = 0; p < t->nr_pbdma; p++)
 		t->pbdma_runl[p] = hw_rd(hw, PFIFO_PBDMA_RUNLISTS(p));
+	return 0;
+}
+
+int hw_engines_off(struct kvgpu_hw *hw)
+{
+	u32 left;
+
+	hw_mask(hw, PMC_ENABLE, hw->p->engine_bits, 0);
+	left = hw_rd(hw, PMC_ENABLE) & hw->p->engine_bits;
+	if (!left)
+		return 0;
+	dev_err(&hw->pdev->dev, "engines can't be turned off (0x%08x)\n", left);
+	return -EIO;
+}
+
+int hw_engines_reset(struct kvgpu_hw *hw)
+{
+	int ret = hw_engines_off(hw);
+
+	if (ret)
+		return ret;
+	usleep_range(OFF_US, 2 * OFF_US);
+	hw_mask(hw, PMC_ENABLE, 0, hw->p->engine_bits);
+	hw_rd(hw, PMC_ENABLE);
+	usleep_range(ON_US, 2 * ON_US);
 	return 0;
 }
 

@@ -69,12 +69,16 @@ void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 	hw_wr(hw, PFIFO_INTR_EN, ~(u32)(PFIFO_INTR_RUNLIST | (on ? 0 : PFIFO_INTR_NONSTALL)));
 }
 
+/*
+ * Leaves PFIFO and all engines in reset: the next driver may turn bus mastering on before it resets
+ * them, as nouveau does.
+ */
 void hw_fifo_fini(struct kvgpu_hw *hw)
 {
 	unsigned int r, i;
 
 	hw_wr(hw, PFIFO_INTR_EN, 0);
-	hw_mask(hw, PMC_ENABLE, PMC_ENABLE_FIFO, 0);
+	hw_engines_off(hw);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++)
 		for (i = 0; i < HW_RUNL_LISTS; i++) {
 			kvgpu_hw_vram_free(hw, &hw->p->runl[r].list[i].mem);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card. Another driver may have used the card before, so card_quiet()
- * masks the card's interrupts before steps[] run. steps[] are in the order in which they need each
- * other; the CPU can access the pool (video memory for structures of the host) from step "BARs" on.
+ * Bring-up and take-down of the card. Another driver, or this one, may have used the card before:
+ * card_quiet() masks the card's interrupts before steps[] run, and step "reset of engines" resets
+ * them before it turns bus mastering on. steps[] are in the order in which they need each other;
+ * the CPU can access the pool (video memory for structures of the host) from step "BARs" on.
  * Take-down undoes the steps in the opposite order.
  *
  * Bring-up and take-down run in the PCI driver's probe and remove. kvgpu_hw_engine_reset() runs in
@@ -15,7 +16,16 @@
 #include "gk110/pbus.h"
 #include "hw/internal.h"
 
+static void master_off(struct kvgpu_hw *hw)
+{
+	u16 command;
 
+	pci_clear_master(hw->pdev);
+	/* the card answers this read after it has taken the write (vmach_gpu_wedge()) */
+	pci_read_config_word(hw->pdev, PCI_COMMAND, &command);
+}
+
+/* Maps the registers. Bus mastering is off when this function returns. */
 static int map_device(struct kvgpu_hw *hw)
 {
 	struct pci_dev *pdev = hw->pdev;
@@ -34,7 +44,7 @@ static int map_device(struct kvgpu_hw *hw)
 	 * in memory (gtt-shadow/pte.c).
 	 */
 	pcie_capability_clear_word(pdev, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_NOSNOOP_EN);
-	pci_set_master(pdev);
+	master_off(hw);
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(GMMU_VA_BITS));
 	if (ret)
 		goto release;
@@ -56,7 +66,6 @@ static int map_device(struct kvgpu_hw *hw)
 	if (hw->bar0)
 		return 0;
 release:
-	pci_clear_master(pdev);
 	pci_release_regions(pdev);
 disable:
 	pci_disable_device(pdev);
@@ -66,7 +75,6 @@ disable:
 static void unmap_device(struct kvgpu_hw *hw)
 {
 	pci_iounmap(hw->pdev, hw->bar0);
-	pci_clear_master(hw->pdev);
 	pci_release_regions(hw->pdev);
 	pci_disable_device(hw->pdev);
 }
@@ -83,6 +91,21 @@ static void card_quiet(struct kvgpu_hw *hw)
 	      PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);
 	hw_mask(hw, PRIVRING_TIMING(0), PRIVRING_TIMING_VALUE, PRIVRING_TIMING_INIT0);
 	hw_mask(hw, PRIVRING_TIMING(1), PRIVRING_TIMING_VALUE, PRIVRING_TIMING_INIT1);
+}
+
+/*
+ * Turns bus mastering on, after a reset of all engines: an engine may still have work of an earlier
+ * driver, or of a vGPU's channel from before this module was loaded again. If the card was cut off
+ * then, that work waits to reach memory that was freed (S2 of docs/invariants.md). The memory units
+ * keep what the VBIOS has set in them, and the PMU goes on: no guest reaches it.
+ */
+static int master_on(struct kvgpu_hw *hw)
+{
+	int ret = hw_engines_reset(hw);
+
+	if (!ret)
+		pci_set_master(hw->pdev);
+	return ret;
 }
 
 static struct kvgpu_hw_priv *priv_new(struct kvgpu_hw *hw)
@@ -121,6 +144,8 @@ static const struct step steps[] = {
 	{ "firmware", hw_fw_load, hw_fw_free },
 	{ "memory pool", hw_pool_init, hw_pool_fini },
 	{ "MMU", hw_mmu_init, hw_mmu_fini },
+	/* after the MMU: it has a flush page while the card can reach system memory */
+	{ "reset of engines", master_on, master_off },
 	{ "L2 cache", hw_ltc_init, NULL },
 	{ "BARs", hw_bar_init, hw_bar_fini },
 	{ "PFIFO", hw_fifo_init, hw_fifo_fini },

@@ -165,6 +165,7 @@ struct kvgpu_hw_priv {
 	/* protects read-modify-write of PMC_ENABLE while an engine is reset or powered up */
 	spinlock_t mask_lock;
 
+	u32 engine_bits;	/* bits of PMC_ENABLE: PFIFO and all engines of the device table */
 	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
 	u32 runl_blocked;	/* mask of the blocked runlists, as in PFIFO_RUNLIST_BLOCK */
@@ -264,6 +265,13 @@ static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 /* chip.c: reads the card's identity, device table, memory size and VBIOS */
 int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
+
+/*
+ * chip.c: turn PFIFO and all engines off, or off and on again. -EIO: some stay on. For bring-up and
+ * take-down, while no other thread changes PMC_ENABLE.
+ */
+int hw_engines_off(struct kvgpu_hw *hw);
+int hw_engines_reset(struct kvgpu_hw *hw);
 
 /* ltc.c: sets L2 up. Call it after hw_mmu_init(), whose page size it copies. */
 int hw_ltc_init(struct kvgpu_hw *hw);

@@ -530,6 +530,8 @@ u32 chip_read(u32 reg)
 	case FLUSH_L2_SYSMEM_INVALIDATE:
 	case FLUSH_L2_DIRTY:
 		return flush_status(reg, FLUSH_BUSY | FLUSH_TRIGGER);
+	case PMC_ENABLE:
+		return chip.stays_on ? ~0u : chip.reg[reg / 4];
 	case FB_MMU_CTRL:
 		if (busy(&chip.ones))
 			return ~0u;
@@ -634,6 +636,7 @@ void chip_write(u32 reg, u32 val)
 		break;
 	case PMC_ENABLE:
 		reset_engine(was & ~val);
+		copy_enable(val);
 		break;
 	case PFIFO_RUNLIST_BLOCK:
 		go_on();

@@ -7,9 +7,10 @@
 
 #include "gk110/ce.h"
 #include "gk110/mmu.h"
+#include "gk110/pmc.h"
 #include "gk110/push.h"
 #include "gk110/ram.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 
 #include <linux/bitfield.h>
@@ -128,4 +129,14 @@ void copy_run(u64 inst)
 void copy_drop(void)
 {
 	nr_held = 0;
+}
+
+void copy_enable(u32 on)
+{
+	static const u32 units = PMC_ENABLE_FIFO | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_CE2;
+
+	if (on & units || chip.copy_stays)
+		return;
+	copy_drop();
+	chip.copy_put = 0;
 }

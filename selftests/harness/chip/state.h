@@ -46,6 +46,11 @@ struct chip {
 	struct { u32 begun, ended; } flush[5];
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
+	/*
+	 * copy_stays: no reset ends the host's copies, as if the host had done none; stays_on:
+	 * PMC_ENABLE reads all ones
+	 */
+	bool copy_stays, stays_on;
 	u32 ones;		/* for so many reads FB_MMU_CTRL gives all ones */
 	u64 nonstall_at, hold_until, switch_until;
 	/*
