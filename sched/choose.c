@@ -113,20 +113,28 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	return v;
 }
 
+/* Best effort: returns @idle, less a moment if it is time for a free one. */
+static u64 less_free_moment(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 idle)
+{
+	/* once in two slices for all vGPUs together */
+	u64 gap = div_u64(2 * s->slice_ns * s->total, e->share);
+
+	if (!idle || s->at < vsched_time_add(e->free_at, gap))
+		return idle;
+	e->free_at = s->at;
+	return idle - min(idle, vsched_moment(s));
+}
+
 static void pay_for_idling(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e = s->current_ent;
-	u64 idle, gap;
+	u64 idle;
 
 	if (!s->started || s->wanted_ns <= s->wanted_used)
 		return;
 	idle = s->wanted_ns - s->wanted_used;
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT && s->at >= e->free_next) {
-		/* once in two slices for all vGPUs together */
-		gap = div_u64(2 * s->slice_ns * s->total, e->share);
-		e->free_next = vsched_time_add(s->at, gap);
-		idle -= min(idle, vsched_moment(s));
-	}
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
+		idle = less_free_moment(s, e, idle);
 	vsched_ent_pay(e, idle);
 }
 

@@ -120,10 +120,10 @@ struct kvgpu_sched_ent {
 	/*
 	 * .woke_busy: .busy_ns when the vGPU last woke. The other three are times, ns. .slept_at:
 	 * when it last ceased to be runnable; .cut_next: from then on it may end another vGPU's
-	 * turn early again; .free_next: from then on a moment of idling is not charged (best
-	 * effort).
+	 * turn early again; .free_at: when a moment of idling was last not charged (best effort),
+	 * or when the vGPU was added.
 	 */
-	u64 woke_busy, slept_at, cut_next, free_next;
+	u64 woke_busy, slept_at, cut_next, free_at;
 	/*
 	 * These three are of the vGPU's last turn that began while another vGPU could run.
 	 * .turn_ns: length of that turn, ns, before turn_even_out() corrected it; 0: there was no

@@ -35,6 +35,7 @@ void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 	s->nr_ents++;
 	vsched_knobs_apply(s);
 	vsched_budget_fill(s, e);
+	e->free_at = s->at;
 	vsched_clocks_settle(s);
 }
 

@@ -501,6 +501,35 @@ static void a_moment_without_work(void **state)
 }
 
 /* Under equal share, time that an idle vGPU does not use goes to no other vGPU. */
+/* Which moment is free next goes by the weights and the slice of today. */
+static void free_moments_follow_the_knobs(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	u32 i, weight[] = { 1, 10000 };
+	s64 cap_left;
+
+	/* the first one is free in any case: 100 s are more than two slices * 10001 */
+	for (i = 0; i < 2; i++) {
+		kvgpu_sched_set_weight(&b->s, &b->e[0], weight[i], b->now);
+		kvgpu_sched_set_weight(&b->s, &b->e[1], 10000, b->now);
+		b->now += i ? 50 * MS : 100000 * MS;
+		wake(b, 0);
+		wake(b, 1);
+		while (choose(b) != &b->e[0]) {
+			kvgpu_sched_started(&b->s, b->now);
+			run(b, &b->e[1], MS);
+		}
+		kvgpu_sched_started(&b->s, b->now);
+		b->now += 100 * US;
+		kvgpu_sched_charge(&b->s, &b->e[0], 0, b->now);
+		cap_left = b->e[0].cap_left;
+		sleep_now(b, 0);
+		assert_true(b->e[0].cap_left == cap_left);
+		sleep_now(b, 1);
+	}
+	free(b);
+}
+
 static void equal_share_holds_back(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_EQUAL_SHARE);
@@ -564,6 +593,7 @@ int main(void)
 		cmocka_unit_test(idling_in_moments_is_paid_for),
 		cmocka_unit_test(paid_idling_uses_up_a_cap),
 		cmocka_unit_test(a_moment_without_work),
+		cmocka_unit_test(free_moments_follow_the_knobs),
 		cmocka_unit_test(equal_share_holds_back),
 		cmocka_unit_test(asking_changes_nothing),
 	};
