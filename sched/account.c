@@ -135,21 +135,73 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 }
 
 /*
+ * Claims and debts under equal and fixed share, sums over vGPUs, in the unit of the clocks * share.
+ * A vGPU has a claim if it wants to run, is not held back, and its vtime is more than lead_v behind
+ * vclock: the claim is what is beyond lead_v. A vGPU that is held back by its share has a debt, as
+ * far as its vtime is not lead_v behind vclock.
+ */
+struct claims {
+	u64 claimed, owed;
+	u32 shares;		/* sum of the shares of these vGPUs */
+	bool held;		/* a vGPU is held back by its share */
+};
+
+static struct claims claims_take(const struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+	struct claims c = { };
+
+	list_for_each_entry(e, &s->ents, node) {
+		s64 ahead = vsched_clock_ahead(e->vtime + e->lead_v, s->vclock);
+
+		if (e->share_out) {
+			c.held = true;
+			c.owed += ahead > 0 ? (u64)ahead * e->share : 0;
+		} else if (vsched_ent_can_run(e) && ahead < 0) {
+			c.claimed += (u64)-ahead * e->share;
+		} else {
+			continue;
+		}
+		c.shares += e->share;
+	}
+	return c;
+}
+
+/*
+ * While a vGPU is held back by its share, the other vGPUs have claims to the GPU time that it has
+ * had beyond its share, and no more: no vGPU has had the time of switches. As far as the claims are
+ * greater than the debts, sets vclock back by the time of the switches since the last
+ * vsched_budget_close().
+ */
+static void drop_lost_time(struct kvgpu_sched *s, const struct claims *c)
+{
+	u64 lost = div_u64(min(s->lost_ns, (u64)SCHED_STEP_MAX) * SCHED_V, s->total);
+
+	if (c->claimed <= c->owed)
+		return;
+	lost = min(lost, div_u64(c->claimed - c->owed, c->shares));
+	s->vclock -= min(lost, s->vclock - s->closed);
+}
+
+/*
  * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If vclock is
  * further ahead of every vGPU that wants to run and is not held back by its cap, all of these vGPUs
  * have lost GPU time, for example by switches. Then vclock is set back, but not behind its value at
- * the last vsched_budget_close(), and not while a vGPU is held back by its share: that vGPU has had
- * GPU time that others are still owed.
+ * the last vsched_budget_close(). While a vGPU is held back by its share, drop_lost_time() decides
+ * instead: that vGPU has had GPU time that other vGPUs are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
+	struct claims c = claims_take(s);
 	struct kvgpu_sched_ent *e;
 	bool any = false;
 	u64 limit = s->closed;
 
+	if (c.held) {
+		drop_lost_time(s, &c);
+		return;
+	}
 	list_for_each_entry(e, &s->ents, node) {
-		if (e->share_out)
-			return;
 		if (!vsched_ent_wants(e) || e->cap_out)
 			continue;
 		if (vsched_clock_ahead(e->vtime + e->lead_v, limit) > 0)
@@ -169,6 +221,7 @@ void vsched_budget_close(struct kvgpu_sched *s)
 	if (s->policy != KVGPU_SCHED_BEST_EFFORT)
 		stop_clock(s);
 	s->closed = s->vclock;
+	s->lost_ns = 0;
 }
 
 /* Best effort: vclock follows the lowest vtime of the vGPUs that can run, and does not go back. */

@@ -317,6 +317,9 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 						 s->alone ? vsched_exhaust_time(s, s->alone) :
 							    KVGPU_SCHED_NEVER));
 	if (!s->started) {
+		u64 length = s->at - s->turn_start;
+
+		s->lost_ns = vsched_time_add(s->lost_ns, length - min(length, s->turn_used));
 		s->slice_end = vsched_time_add(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;
 		s->turn_used = s->wanted_ns = s->wanted_used = 0;

@@ -17,7 +17,8 @@
  *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
  *   than lead_v ahead of every vGPU that wants to run and is not held back by its cap, all of these
  *   have lost GPU time, for example by switches. vclock is then set back, because this time is not
- *   owed to any of them. stop_clock() in account.c has the exceptions.
+ *   owed to any of them. stop_clock() in account.c has the exceptions, and says what holds while a
+ *   vGPU is held back by its share.
  *
  * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
  * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
@@ -144,8 +145,8 @@ void vsched_clocks_settle(struct kvgpu_sched *s);
 bool vsched_others_can_run(const struct kvgpu_sched *s);
 /*
  * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
- * if it is more than lead_v ahead of every vGPU that wants to run (stop_clock() has the
- * exceptions). Call it when all use of the GPU before s->at is charged.
+ * by time that all vGPUs have lost (stop_clock() says when). Call it when all use of the GPU before
+ * s->at is charged.
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*

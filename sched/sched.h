@@ -174,6 +174,11 @@ struct kvgpu_sched {
 	 * could run. .wanted_used: ns charged, to any vGPU, while such a vGPU could run.
 	 */
 	u64 wanted_ns, wanted_used;
+	/*
+	 * Sum of the lengths of the switches since the last vsched_budget_close(), ns, less the
+	 * time charged to any vGPU in them.
+	 */
+	u64 lost_ns;
 	bool started;			/* the turn has started: .current_ent has the chip */
 };
 
