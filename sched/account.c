@@ -289,7 +289,7 @@ void vsched_clocks_settle(struct kvgpu_sched *s)
 	}
 }
 
-void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
+void vsched_share_pay(struct kvgpu_sched_ent *e, u64 ns)
 {
 	u64 v;
 	u32 rem;
@@ -298,6 +298,11 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 	e->vrem = rem;
 	e->vtime += v;
 	e->paced += v;
+}
+
+void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
+{
+	vsched_share_pay(e, ns);
 	e->cap_left = max(e->cap_left - (s64)(ns * 100), -(s64)(KVGPU_SCHED_DEBT_MAX * 100));
 }
 

@@ -38,6 +38,13 @@
  * that a vGPU has no work. So under best effort a moment (vsched_moment()) of the idle time in
  * which other vGPUs could have run is not charged now and then: for all present vGPUs together once
  * in two slices at most, and for each vGPU as often as its share says (pay_for_idling()).
+ *
+ * The limits of vsched_turn_cut() hold in turns. While one vGPU alone can run there are no turns,
+ * and another vGPU that wakes gets a turn at once. So a vGPU that sleeps before its turn is as long
+ * as the shortest turn pays for switches, as if they were idle time (short_turn_price()). Otherwise
+ * a vGPU that wakes again and again, and does next to nothing, would take the time of these
+ * switches from the vGPU that works. Under equal and fixed share the price does not come out of the
+ * cap: there what the other vGPUs are entitled to does not depend on the cap.
  */
 #include "sched/internal.h"
 
@@ -113,6 +120,28 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 	return v;
 }
 
+/*
+ * Returns the price of the turn's switches, ns. It is 0 unless the vGPU of the turn sleeps now,
+ * other vGPUs can run, and the turn is over before vsched_turn_min(). If one other vGPU can run,
+ * that vGPU lost the chip for the turn: there is a switch to the turn and one back. If more can
+ * run, the next switch is to a turn of one of these.
+ */
+static u64 short_turn_price(const struct kvgpu_sched *s)
+{
+	u64 least = vsched_turn_min(s), length = s->at - s->turn_start;
+	u64 price = min(s->switch_ns, least);
+	struct kvgpu_sched_ent *e;
+	u32 others = 0;
+
+	if (vsched_ent_wants(s->current_ent) || length >= least)
+		return 0;
+	list_for_each_entry(e, &s->ents, node)
+		others += e != s->current_ent && vsched_ent_can_run(e);
+	if (!others)
+		return 0;
+	return div64_u64(price * (others > 1 ? 1 : 2) * (least - length), least);
+}
+
 /* Best effort: returns @idle, less a moment if it is time for a free one. */
 static u64 less_free_moment(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 idle)
 {
@@ -128,14 +157,18 @@ static u64 less_free_moment(const struct kvgpu_sched *s, struct kvgpu_sched_ent 
 static void pay_for_idling(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e = s->current_ent;
-	u64 idle;
+	u64 idle, price;
 
-	if (!s->started || s->wanted_ns <= s->wanted_used)
+	if (!s->started)
 		return;
-	idle = s->wanted_ns - s->wanted_used;
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-		idle = less_free_moment(s, e, idle);
-	vsched_ent_pay(e, idle);
+	idle = s->wanted_ns - min(s->wanted_ns, s->wanted_used);
+	price = short_turn_price(s);
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT) {
+		vsched_ent_pay(e, less_free_moment(s, e, idle + price));
+	} else {
+		vsched_ent_pay(e, idle);
+		vsched_share_pay(e, price);
+	}
 }
 
 /*
@@ -198,7 +231,7 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 	s->current_ent = v->next;
 	s->turn_start = s->at;
 	s->slice_end = vsched_time_add(s->at, turn);
-	s->turn_used = s->wanted_ns = s->wanted_used = 0;
+	s->turn_used = s->wanted_ns = s->wanted_used = s->switch_ns = 0;
 }
 
 /*
@@ -317,9 +350,9 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 						 s->alone ? vsched_exhaust_time(s, s->alone) :
 							    KVGPU_SCHED_NEVER));
 	if (!s->started) {
-		u64 length = s->at - s->turn_start;
-
-		s->lost_ns = vsched_time_add(s->lost_ns, length - min(length, s->turn_used));
+		s->switch_ns = s->at - s->turn_start;
+		s->switch_ns -= min(s->switch_ns, s->turn_used);
+		s->lost_ns = vsched_time_add(s->lost_ns, s->switch_ns);
 		s->slice_end = vsched_time_add(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;
 		s->turn_used = s->wanted_ns = s->wanted_used = 0;

@@ -150,10 +150,12 @@ bool vsched_others_can_run(const struct kvgpu_sched *s);
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*
- * Charges @ns of GPU time to each budget of @e: that of its share (vtime), that of its claim to go
- * to the front when it wakes (paced), and that of its cap (cap_left).
+ * vsched_ent_pay() charges @ns of GPU time to each budget of @e: that of its share (vtime), that of
+ * its claim to go to the front when it wakes (paced), and that of its cap (cap_left).
+ * vsched_share_pay() leaves out the cap.
  */
 void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns);
+void vsched_share_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
  * Computes s->total anew, and the values of each vGPU that depend on the policy, shares, caps and
  * the slice. Call it when one of these, or the set of vGPUs, has changed.

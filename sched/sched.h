@@ -175,10 +175,11 @@ struct kvgpu_sched {
 	 */
 	u64 wanted_ns, wanted_used;
 	/*
-	 * Sum of the lengths of the switches since the last vsched_budget_close(), ns, less the
-	 * time charged to any vGPU in them.
+	 * .switch_ns: length of the switch before the turn under way, ns, less the time charged to
+	 * any vGPU in it; 0: there was no switch. .lost_ns: sum of these times since the last
+	 * vsched_budget_close().
 	 */
-	u64 lost_ns;
+	u64 switch_ns, lost_ns;
 	bool started;			/* the turn has started: .current_ent has the chip */
 };
 
@@ -248,8 +249,8 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
  * @now: current time, ns
  *
  * Charge the time whether or not it was the vGPU's turn: time beyond the turn is a debt, up to
- * KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that leaves the chip idle in its turn
- * (choose.c); busy_ns does not count that.
+ * KVGPU_SCHED_DEBT_MAX. The policy itself charges a vGPU that leaves the chip idle in its turn, or
+ * ends its turn very soon (choose.c); busy_ns does not count that.
  */
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now);
 /**

@@ -501,6 +501,69 @@ static void a_moment_without_work(void **state)
 }
 
 /* Under equal share, time that an idle vGPU does not use goes to no other vGPU. */
+/*
+ * vGPU 0 works alone, then vGPU 1 wakes, and with @third vGPU 2. The switch to vGPU 1 takes 300 us,
+ * in 100 us of which vGPU 0 works. vGPU 1 works for @ns and sleeps, or is held back by its cap.
+ * Returns what vGPU 1 was charged, ns.
+ */
+static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, bool held)
+{
+	struct bench *b = make(3, policy);
+	struct kvgpu_sched_ent *e = &b->e[1];
+	u64 vtime, charged;
+	s64 cap_left;
+
+	wake(b, 0);
+	choose(b);
+	run(b, &b->e[0], 5 * MS);
+	wake(b, 1);
+	if (third)
+		wake(b, 2);
+	if (held)
+		kvgpu_sched_set_cap(&b->s, e, 50, b->now);
+	assert_ptr_equal(choose(b), e);
+	run(b, &b->e[0], 100 * US);
+	b->now += 200 * US;
+	kvgpu_sched_started(&b->s, b->now);
+	/* no moment is free, and the cap's budget is used up in the turn, or not full at its end */
+	e->free_at = NEVER;
+	e->cap_left = held ? (s64)ns * 20 : (s64)e->cap_depth / 2;
+	vtime = e->vtime;
+	run(b, e, ns);
+	cap_left = e->cap_left;
+	if (!held)
+		sleep_now(b, 1);
+	assert_true(choose(b) != e);
+	assert_true(e->cap_out == held);
+	charged = (e->vtime - vtime) * e->share / 4096;
+	if (policy == KVGPU_SCHED_BEST_EFFORT)
+		assert_in_range((cap_left - e->cap_left) / 100, charged - ns, charged - ns + 1);
+	else
+		assert_true(e->cap_left == cap_left);
+	free(b);
+	return charged;
+}
+
+/*
+ * A vGPU that sleeps before the shortest turn is over pays for two switches, or for one if two
+ * other vGPUs can run, as far as the turn is shorter than the shortest one. The price comes out of
+ * the cap under best effort only. A turn that ends for another reason has no such price.
+ */
+static void short_turns_pay_for_switches(void **state)
+{
+	u64 least = KVGPU_SCHED_SLICE_DEFAULT / 5, ns = least / 4, price = 200 * US * 3 / 4;
+	u32 policy;
+
+	for (policy = 0; policy < 3; policy++) {
+		assert_in_range(charged_for_turn(policy, ns, false, false), ns + 2 * price - 100,
+				ns + 2 * price);
+		assert_in_range(charged_for_turn(policy, ns, true, false), ns + price - 100,
+				ns + price);
+		assert_in_range(charged_for_turn(policy, least, false, false), least - 100, least);
+		assert_in_range(charged_for_turn(policy, ns, false, true), ns - 100, ns);
+	}
+}
+
 /* Which moment is free next goes by the weights and the slice of today. */
 static void free_moments_follow_the_knobs(void **state)
 {
@@ -593,6 +656,7 @@ int main(void)
 		cmocka_unit_test(idling_in_moments_is_paid_for),
 		cmocka_unit_test(paid_idling_uses_up_a_cap),
 		cmocka_unit_test(a_moment_without_work),
+		cmocka_unit_test(short_turns_pay_for_switches),
 		cmocka_unit_test(free_moments_follow_the_knobs),
 		cmocka_unit_test(equal_share_holds_back),
 		cmocka_unit_test(asking_changes_nothing),

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <linux/kernel.h>
+
 #include "selftests/sim/gpu.h"
 
 #define RUN	sim_run_ns()
@@ -164,6 +166,84 @@ static void waiting_for_ever_takes_nothing_from_others(void **state)
 				}
 }
 
+/* vGPUs that wake again and again, for a moment in which they wait or work */
+struct flicker {
+	u32 nr, weight, cap;		/* of each */
+	enum kvgpu_sched_policy policy;
+	struct sim_work work;
+};
+
+/*
+ * A vGPU that always works, of weight 100, beside vGPUs that wake for moments. The driver looks
+ * whenever one wakes or sleeps. Returns what the first vGPU has, in per mille of its entitlement.
+ */
+static u32 beside_flickers(const struct flicker *f, u64 switch_ns)
+{
+	struct sim_vgpu *v = calloc(f->nr + 1, sizeof(*v));
+	struct sim_cfg cfg = sim_k20;
+	struct sim_gpu g;
+	u32 i, part;
+
+	cfg.poll_ns = 20000;
+	cfg.jitter_ns = 10000;
+	cfg.piece = 20000;
+	cfg.preempt_ns = switch_ns / 3;
+	cfg.load_ns = switch_ns - cfg.preempt_ns;
+	for (i = 0; i <= f->nr; i++) {
+		v[i].ent.weight = i ? f->weight : 100;
+		v[i].ent.cap = i ? f->cap : 100;
+		v[i].ent.fixed_ppm = KVGPU_SCHED_PPM / (f->nr + 1);
+		v[i].work = f->work;
+	}
+	v[0].work = (struct sim_work){ SIM_BUSY, .len = SIM_MS };
+	sim_init(&g, &cfg, v, f->nr + 1, 0);
+	assert_int_equal(kvgpu_sched_set_policy(&g.sched, f->policy, 0), 0);
+	sim_run(&g, 5 * SIM_S);
+	part = v[0].busy * 1000 / (5 * SIM_S / KVGPU_SCHED_PPM) /
+	       kvgpu_sched_entitlement(&g.sched, &v[0].ent);
+	free(v);
+	return part;
+}
+
+/*
+ * While one vGPU alone can run there is no turn that limits how often another vGPU may wake. Each
+ * time costs two switches. vGPUs that wake for nothing, or for very little work, pay for these: the
+ * vGPU that always works has its share, less what switches at the end of shortest turns cost.
+ */
+static void who_wakes_for_moments_pays_for_switches(void **state)
+{
+#define FOR_NOTHING(us)	{ SIM_STALL, .len = (us) * 1000, .period = 300000 }
+#define FOR_WORK(us)	{ SIM_LOOP, .len = (us) * 1000, .period = 300000 }
+	static const struct flicker flickers[] = {
+		{ 1, 100, 10, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
+		{ 1, 100, 2, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
+		{ 1, 10, 100, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
+		{ 1, 1, 100, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
+		{ 7, 100, 1, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
+		{ 2, 1, 100, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(50) },
+		{ 1, 10, 100, KVGPU_SCHED_EQUAL_SHARE, FOR_NOTHING(100) },
+		{ 7, 1, 100, KVGPU_SCHED_EQUAL_SHARE, FOR_NOTHING(100) },
+		{ 1, 100, 100, KVGPU_SCHED_FIXED_SHARE, FOR_NOTHING(100) },
+		{ 1, 100, 10, KVGPU_SCHED_BEST_EFFORT, FOR_WORK(20) },
+		{ 1, 100, 10, KVGPU_SCHED_BEST_EFFORT, FOR_WORK(100) },
+		{ 1, 1, 100, KVGPU_SCHED_BEST_EFFORT, FOR_WORK(20) },
+	};
+	static const struct { u64 ns; u32 least; } switches[] = { { 90000, 940 }, { 630000, 900 } };
+	u32 i, k, part;
+
+	for (i = 0; i < ARRAY_SIZE(flickers); i++)
+		for (k = 0; k < 2; k++) {
+			const struct flicker *f = &flickers[i];
+
+			part = beside_flickers(f, switches[k].ns);
+			print_message("# %u of weight %u, cap %u, policy %u, switches of %u us: %u per mille\n",
+				      f->nr, f->weight, f->cap, f->policy,
+				      (u32)(switches[k].ns / 1000), part);
+			if (part < switches[k].least)
+				fail_msg("%u per mille of its entitlement", part);
+		}
+}
+
 /*
  * vGPU 1 has next to no weight, and runs in the moments in which vGPU 0 sleeps. It must not run up
  * debts without an end by that, and take the time of vGPU 0.
@@ -199,6 +279,7 @@ int main(void)
 		cmocka_unit_test(one_that_waits_for_its_jobs),
 		cmocka_unit_test(no_rhythm_gains),
 		cmocka_unit_test(waiting_for_ever_takes_nothing_from_others),
+		cmocka_unit_test(who_wakes_for_moments_pays_for_switches),
 		cmocka_unit_test(debts_are_not_run_up_while_others_sleep),
 	};
 
