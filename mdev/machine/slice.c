@@ -468,14 +468,22 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 nr,
 			 const u32 *engine, u64 began)
 {
+	static const struct machine_loaded nobody;
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
 	struct machine_seen seen;
-	u64 now;
+	u64 now, asked = 0;
 	u32 i;
 
-	if (!nr)
-		kvgpu_hw_lock(&chip->gpu->lock);
+	if (!nr) {
+		vmach_seen_begin(&seen, chip->gpu);
+		vmach_seen_note(&seen, engine);
+		asked = ktime_get_ns();
+		/* the next owner's channels may be loaded already, and work meanwhile */
+		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
+		vmach_engines_see(&seen);
+		note_leaver(chip, &nobody, &seen, asked, asked);
+	}
 	for (i = 0; i < nr; i++) {
 		if (i)
 			kvgpu_hw_unlock(&chip->gpu->lock);
@@ -509,7 +517,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
 		 * pays here.
 		 */
-		charge_leaver(m, began, now);
+		charge_leaver(m, began, asked ?: now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	s->busy = false;
