@@ -290,11 +290,30 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 	return watched_preempt(hw, KVGPU_NO_RUNL, tsg, id, timeout_ms, took, look, arg);
 }
 
+/* Argument of look_hurried(): a lock to wait for, and a function with its argument. */
+struct hurried {
+	struct kvgpu_hw_lock *lock;
+	void (*look)(void *arg);
+	void *arg;
+};
+
+/* Calls .look. Hurries again: another thread may have taken the lock since the last time. */
+static void look_hurried(void *arg)
+{
+	const struct hurried *h = arg;
+
+	if (READ_ONCE(h->lock->holder) != current)
+		kvgpu_hw_lock_hurry(h->lock);
+	h->look(h->arg);
+}
+
 int kvgpu_hw_preempt_hurried(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
 			     unsigned int timeout_ms, void (*look)(void *arg), void *arg)
 {
-	kvgpu_hw_lock_hurry(&hw->p->preempt_lock);
-	return watched_preempt(hw, runl, tsg, id, timeout_ms, NULL, look, arg);
+	struct hurried h = { .lock = &hw->p->preempt_lock, .look = look, .arg = arg };
+
+	kvgpu_hw_lock_hurry(h.lock);
+	return watched_preempt(hw, runl, tsg, id, timeout_ms, NULL, look_hurried, &h);
 }
 
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,

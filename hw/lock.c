@@ -116,6 +116,9 @@ static int lender_main(void *arg)
 		if (!atomic_read(&b->waiting))
 			continue;
 		usleep_range(PATIENCE_US, 2 * PATIENCE_US);
+		/* the loop may take long, because guests can wait for many locks */
+		for (i = 0; i < b->nr; i++)
+			kvgpu_hw_lock_hurry(b->lock[i]);
 		/*
 		 * The lock that mdev/ initialised first is taken outside of the others: it comes
 		 * last. Its holder may wait in kvgpu_hw_lock_watched() for another lock, in no
@@ -213,11 +216,13 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
 
 /*
  * Keeps the lock for the oldest waiter for a millisecond from now, but at most TURNS times for one
- * waiter. Call it when the lock was released, or was found free. turns_lock is held.
+ * waiter, and not if an urgent thread waits, which gets the lock first. Call it when the lock was
+ * released, or was found free. turns_lock is held.
  */
 static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 {
-	if (list_empty(&l->turns) || (l->kept_until && l->kept == TURNS))
+	if (list_empty(&l->turns) || hw_lock_is_urgent(l) ||
+	    (l->kept_until && l->kept == TURNS))
 		return;
 	l->kept_until = ktime_get_ns() + TURN_NS;
 	l->kept++;
@@ -368,7 +373,7 @@ void kvgpu_hw_lock_hurry(struct kvgpu_hw_lock *l)
 {
 	struct task_struct *t = READ_ONCE(l->hurry), *holder = READ_ONCE(l->holder);
 
-	if (!t || !holder || (holder == current && rt_task(current)))
+	if (!t || !holder || READ_ONCE(l->hurried) || (holder == current && rt_task(current)))
 		return;
 	WRITE_ONCE(l->hurried, true);
 	wake_up_process(t);

@@ -11,8 +11,7 @@
  * - An ordinary thread has no real-time priority to pass on. So each card has a lender, a thread
  *   with a real-time priority. When threads have waited for 1 to 2 ms, the lender queues at the
  *   card's locks, one after the other. While it waits for a lock, the lock's holder runs with its
- *   priority.
- *   It begins with the locks that are taken inside others.
+ *   priority. It comes to gpu->lock last, because a holder of gpu->lock may poll for another lock.
  * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
  *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
@@ -31,6 +30,7 @@
  * - While a thread keeps the chip from all vGPUs, no other thread need wait for a lock that it has,
  *   so that the lender does not come, or comes late. So two locks (.hurries) have a thread of their
  *   own each, which queues at the lock at once when it is asked to (kvgpu_hw_lock_hurry()).
+ *   The lender asks them, too, before it begins.
  *
  * So a thread that takes a lock again and again can't keep it from a waiter, and a waiter that is
  * not run delays others for a bounded time: for the 1 to 2 ms until the lender comes, and for what
@@ -53,7 +53,7 @@ struct kvgpu_hw_lender;
 struct kvgpu_hw_lock {
 	struct rt_mutex mutex;
 	struct kvgpu_hw_lender *lender;
-	struct task_struct *holder;	/* thread that has the lock; NULL: none, or the lender */
+	struct task_struct *holder;	/* thread that has the lock; NULL: none, or the lender's */
 	wait_queue_head_t wait;			/* ordinary threads that wait for their turn */
 	/* leaf lock; protects .turns, .kept_until and .kept */
 	spinlock_t turns_lock;
@@ -67,7 +67,7 @@ struct kvgpu_hw_lock {
 	/*
 	 * number of waiting threads that are urgent: threads that have a real-time priority, of
 	 * their own or lent, threads that hold another of the card's locks, and threads in
-	 * kvgpu_hw_lock_watched(), but not the lender
+	 * kvgpu_hw_lock_watched(), but not the lender's threads
 	 */
 	atomic_t urgent;
 	/*

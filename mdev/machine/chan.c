@@ -81,10 +81,11 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	vmach_samples_name(chip);
 	kvgpu_hw_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = NULL;
-	clear_bit(c->hchid.v, chip->sick);
+	/* recovery finds the channel no more: end what a late fault of it has stopped */
+	if (test_and_clear_bit(c->hchid.v, chip->sick) && !vmach_gpu_wedged(v->gpu))
+		kvgpu_hw_runl_clear_error(&v->gpu->hw, c->hrunl);
 	hash_del(&c->by_inst);
 	kvgpu_hw_unlock(&chip->event_lock);
-	/* recovery finds the channel no more */
 	vmach_storm_strike(c);
 	kvgpu_hw_unlock(&v->gpu->lock);
 	rb_erase(&c->by_gchid, &v->m->chans);
@@ -600,12 +601,6 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 
 	vmach_wait_begin(&seen, gpu);
 	evicted = vmach_disabled_evict(&seen, c);
-	/*
-	 * a fault of this channel may have stopped the runlist meanwhile: clear the error here,
-	 * because recovery does not do so for a dead channel
-	 */
-	if (!vmach_gpu_wedged(gpu))
-		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (!ret)
@@ -624,6 +619,9 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		reset = true;
 	}
+	/* a fault of this channel may have stopped the runlist meanwhile */
+	if (!vmach_gpu_wedged(gpu))
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	if (ret)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, seen.resets);
@@ -664,8 +662,8 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	    vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_wedge(v->gpu, "a runlist was not taken");
 	/*
-	 * Unbind it before gpu->lock is released: recovery leaves a dead channel alone, so that a
-	 * fault of it would stop the runlist of all vGPUs until this thread gets a CPU again.
+	 * Unbind it before gpu->lock is released: a fault of it stops the runlist of all vGPUs
+	 * until it is off the chip, and this thread may wait for a CPU when it has no lock.
 	 */
 	chan_unbind_hw(c);
 	kvgpu_hw_unlock(&v->gpu->lock);

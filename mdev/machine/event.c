@@ -250,8 +250,9 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 
 /*
  * Disables the channel at once, and queues the recovery work item (chip->recover), which takes the
- * channel off the chip and tells the guest. A dead channel is neither disabled nor recovered.
- * event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
+ * channel off the chip and tells the guest. A fault may have stopped the runlist for all vGPUs, so
+ * the holder of gpu->lock, for which recovery waits, is hurried. A dead channel is disabled
+ * already. event_lock is held. @why: EVENT_FAULT or EVENT_SCHED.
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
@@ -260,6 +261,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 	c->fault.why = why;
 	if (!c->dead)
 		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, c->hrunl, false);
+	kvgpu_hw_lock_hurry(&chip->gpu->lock);
 	queue_work(system_highpri_wq, &chip->recover);
 }
 

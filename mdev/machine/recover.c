@@ -149,6 +149,7 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	kvgpu_hw_lock_hurry(&gpu->lock);
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	all_engines_reset(w, runl);
@@ -352,6 +353,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	u32 i;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
+	kvgpu_hw_lock_hurry(&gpu->lock);
 	c = vmach_live_chan_find(gpu->chip, c);
 	if (c->dead)
 		return;
@@ -394,6 +396,7 @@ static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
 
 	vmach_wait_begin(&seen, gpu);
 	vmach_chan_evict(&seen, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_resets_note(c->vgpu->m, seen.resets);
 	vmach_wait_charge(c->vgpu->m, &seen, true, began);
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 }
@@ -446,13 +449,14 @@ void vmach_chans_recover(struct work_struct *work)
 		/*
 		 * take gpu->lock anew for each channel, so that other threads can get it in between
 		 */
+		kvgpu_hw_lock_hurry(&gpu->lock);
 		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
 			vmach_storm_strike(c);
 			if (!c->dead)
 				vmach_chan_isolate(gpu, c, c->fault.why);
-			else if (vmach_chan_loaded(c))
+			else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))
 				dead_evict(c, c->htsg >= 0, c->htsg >= 0 ? c->htsg : c->hchid.v);
 			else
 				/* its fault may have come after its end, and stops the runlist */

@@ -132,7 +132,17 @@ static void meter(void *arg)
 	}
 }
 
-static void judge(const char *what, void (*attack)(void *arg), bool helps)
+/* Lazy: submits lists without a break, and gets a CPU late while it has gpu->lock. */
+static void submits(void *arg)
+{
+	static const u64 list[2][2] = { { 1 }, { 1, 2 } };
+	u32 i;
+
+	for (i = 0; !done; i++)
+		g_list(&world.vgpu[HELPER], list[i & 1], 1 + (i & 1));
+}
+
+static void judge(const char *what, void (*attack)(void *arg), void (*helps)(void *arg))
 {
 	u64 began, took;
 	u32 has;
@@ -152,7 +162,7 @@ static void judge(const char *what, void (*attack)(void *arg), bool helps)
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actor_new("attacker", setup_mm, !helps, attack, NULL);
 	if (helps)
-		actor_new("helper", setup_mm, true, preempts, NULL);
+		actor_new("helper", setup_mm, true, helps, NULL);
 	actors_run();
 	chip_before_write = NULL;
 	harness_policy(&coarse);
@@ -167,17 +177,24 @@ static void judge(const char *what, void (*attack)(void *arg), bool helps)
 	setup_end();
 }
 
+static void beside_lists(void **state)
+{
+	run_ms = 600;
+	late.idle_ns = 10 * MS;
+	judge("faults beside late lists", faults_again, submits);
+}
+
 static void faults_in_an_unbind(void **state)
 {
 	run_ms = 1200;
 	late.delay_ppm = 1000000;
 	late.delay_ns = 2 * MS;
 	faults_in_unbind = false;
-	judge("unbinds", unbinds_again, false);
+	judge("unbinds", unbinds_again, NULL);
 	faults_in_unbind = true;
-	judge("unbinds of channels that fault", unbinds_again, false);
+	judge("unbinds of channels that fault", unbinds_again, NULL);
 	late.delay_ns = 200 * MS;
-	judge("unbinds of channels that fault, 100 ms late", unbinds_again, false);
+	judge("unbinds of channels that fault, 100 ms late", unbinds_again, NULL);
 	late.delay_ppm = 0;
 	faults_in_unbind = false;
 }
@@ -186,16 +203,17 @@ static void beside_preempts(void **state)
 {
 	run_ms = 600;
 	late.idle_ns = 2 * MS;
-	judge("unbinds beside late preempts", unbinds_again, true);
+	judge("unbinds beside late preempts", unbinds_again, preempts);
 	late.idle_ns = 10 * MS;
-	judge("faults beside late preempts", faults_again, true);
+	judge("faults beside late preempts", faults_again, preempts);
 	late.idle_ns = 0;
-	judge("unbinds beside preempts", unbinds_again, true);
+	judge("unbinds beside preempts", unbinds_again, preempts);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(faults_in_an_unbind),
+						   cmocka_unit_test(beside_lists),
 						   cmocka_unit_test(beside_preempts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
