@@ -13,6 +13,7 @@
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
+#define NO_RUNL			0xff	/* the number of no runlist */
 #define STATUS_TRIES		8	/* most reads of a status register, if reads fail */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
@@ -261,7 +262,7 @@ void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 	kvgpu_hw_unlock(&hw->p->runl_lock);
 }
 
-/* @runl: the number of a runlist to block when the lock is taken; or KVGPU_NO_RUNL */
+/* @runl: the number of a runlist to block when the lock is taken; or NO_RUNL */
 static int watched_preempt(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id, unsigned int timeout_ms,
 			   struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg)
 {
@@ -270,7 +271,7 @@ static int watched_preempt(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id, unsig
 	int ret;
 
 	kvgpu_hw_lock_watched(l, look, arg);
-	if (runl != KVGPU_NO_RUNL)
+	if (runl != NO_RUNL)
 		kvgpu_hw_runl_block(hw, runl, true);
 	began = ktime_get_ns();
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
@@ -287,33 +288,13 @@ static int watched_preempt(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id, unsig
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			     struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg)
 {
-	return watched_preempt(hw, KVGPU_NO_RUNL, tsg, id, timeout_ms, took, look, arg);
+	return watched_preempt(hw, NO_RUNL, tsg, id, timeout_ms, took, look, arg);
 }
 
-/* Argument of look_hurried(): a lock to wait for, and a function with its argument. */
-struct hurried {
-	struct kvgpu_hw_lock *lock;
-	void (*look)(void *arg);
-	void *arg;
-};
-
-/* Calls .look. Hurries again: another thread may have taken the lock since the last time. */
-static void look_hurried(void *arg)
-{
-	const struct hurried *h = arg;
-
-	if (READ_ONCE(h->lock->holder) != current)
-		kvgpu_hw_lock_hurry(h->lock);
-	h->look(h->arg);
-}
-
-int kvgpu_hw_preempt_hurried(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
+int kvgpu_hw_preempt_blocked(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
 			     unsigned int timeout_ms, void (*look)(void *arg), void *arg)
 {
-	struct hurried h = { .lock = &hw->p->preempt_lock, .look = look, .arg = arg };
-
-	kvgpu_hw_lock_hurry(h.lock);
-	return watched_preempt(hw, runl, tsg, id, timeout_ms, NULL, look_hurried, &h);
+	return watched_preempt(hw, runl, tsg, id, timeout_ms, NULL, look, arg);
 }
 
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,

@@ -366,24 +366,23 @@ struct kvgpu_hw_took {
  */
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			     struct kvgpu_hw_took *took, void (*look)(void *arg), void *arg);
-#define KVGPU_NO_RUNL	0xff	/* the number of no runlist */
 /**
- * kvgpu_hw_preempt_hurried() - preempt, while other vGPUs are kept from the chip
+ * kvgpu_hw_preempt_blocked() - block a runlist, and preempt
  * @hw: the card
- * @runl: a runlist to block: PBDMAs get no channel from it, until the caller allows it by
- * kvgpu_hw_runl_block(); or KVGPU_NO_RUNL
+ * @runl: the runlist: PBDMAs get no channel from it, until the caller allows it by
+ * kvgpu_hw_runl_block()
  * @tsg: true: @id is the id of a group; false: of a channel
  * @id: the chip's id
  * @timeout_ms: as for kvgpu_hw_preempt_watched()
  * @look: as for kvgpu_hw_preempt_watched()
  * @arg: argument of @look
  *
- * As kvgpu_hw_preempt_watched(), but lends a priority at once to the thread that has preempt_lock.
- * The runlist is blocked when this call has preempt_lock, not before.
+ * As kvgpu_hw_preempt_watched(). The runlist is blocked when this call has preempt_lock, not
+ * before: the thread that has the lock may seldom get a CPU.
  *
  * Return: as kvgpu_hw_preempt().
  */
-int kvgpu_hw_preempt_hurried(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
+int kvgpu_hw_preempt_blocked(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
 			     unsigned int timeout_ms, void (*look)(void *arg), void *arg);
 /**
  * kvgpu_hw_preempt_turn() - preempt for a caller that can ask again

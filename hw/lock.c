@@ -18,10 +18,10 @@
 #define TURNS		3
 /*
  * How long kvgpu_hw_lock_watched() calls its @look before it sleeps until it has the lock. This is
- * longer than the sum of two waits: a preempt that a guest asked for releases preempt_lock after
- * about 1 ms (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a priority after 1
- * to 2 ms. A preempt of an eviction may hold preempt_lock for longer (mdev/ drives ended and
- * unbound channels off the chip by it). Then @look sees nothing of the rest of the wait.
+ * longer than most waits: a preempt that a guest asked for releases preempt_lock after about 1 ms
+ * (kvgpu_hw_preempt_turn()), and a holder that does not run is lent a priority at once. A preempt
+ * of an eviction may hold preempt_lock for longer (mdev/ drives ended and unbound channels off the
+ * chip by it). Then @look sees nothing of the rest of the wait.
  */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
 /*
@@ -343,6 +343,16 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 	WRITE_ONCE(l->holder, current);
 }
 
+void kvgpu_hw_lock_hurry(struct kvgpu_hw_lock *l)
+{
+	struct task_struct *t = READ_ONCE(l->hurry), *holder = READ_ONCE(l->holder);
+
+	if (!t || !holder || READ_ONCE(l->hurried) || (holder == current && rt_task(current)))
+		return;
+	WRITE_ONCE(l->hurried, true);
+	wake_up_process(t);
+}
+
 void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg)
 {
 	struct kvgpu_hw_lender *b = l->lender;
@@ -357,6 +367,8 @@ void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), voi
 		if (atomic_inc_return(&b->waiting) == 1 && t)
 			wake_up_process(t);
 		while (!got && ktime_get_ns() < until) {
+			/* each time: another thread may have the lock now */
+			kvgpu_hw_lock_hurry(l);
 			look(arg);
 			usleep_range(KVGPU_HW_WATCH_US / 2, KVGPU_HW_WATCH_US);
 			got = rt_mutex_trylock(&l->mutex);
@@ -367,16 +379,6 @@ void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), voi
 		atomic_dec(&l->urgent);
 	}
 	WRITE_ONCE(l->holder, current);
-}
-
-void kvgpu_hw_lock_hurry(struct kvgpu_hw_lock *l)
-{
-	struct task_struct *t = READ_ONCE(l->hurry), *holder = READ_ONCE(l->holder);
-
-	if (!t || !holder || READ_ONCE(l->hurried) || (holder == current && rt_task(current)))
-		return;
-	WRITE_ONCE(l->hurried, true);
-	wake_up_process(t);
 }
 
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)

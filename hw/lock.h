@@ -112,10 +112,9 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender)
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
 /*
- * Takes lock @l as an urgent thread. While another thread holds @l, calls @look about every
- * KVGPU_HW_WATCH_US us, for the first 5 ms. After these 5 ms sleeps until it has @l. If the caller
- * holds another lock of the card, and the lender waits for that lock, the holder of @l is lent no
- * priority before these 5 ms are over.
+ * Takes lock @l as an urgent thread. While another thread holds @l, calls kvgpu_hw_lock_hurry() and
+ * @look about every KVGPU_HW_WATCH_US us, for the first 5 ms. After these 5 ms sleeps until it has
+ * @l.
  */
 void kvgpu_hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg);
 /*

@@ -58,8 +58,7 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
  */
 static int seen_preempt(struct machine_seen *w, bool tsg, u16 id, unsigned int ms)
 {
-	return kvgpu_hw_preempt_hurried(&w->gpu->hw, KVGPU_NO_RUNL, tsg, id, ms, vmach_engines_see,
-					w);
+	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, NULL, vmach_engines_see, w);
 }
 
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
@@ -238,7 +237,7 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	if (vmach_gpu_wedged(gpu))
 		return false;
 	kvgpu_hw_lock_hurry(&gpu->lock);
-	ret = kvgpu_hw_preempt_hurried(&gpu->hw, runl, tsg, id, ms, vmach_engines_see, w);
+	ret = kvgpu_hw_preempt_blocked(&gpu->hw, runl, tsg, id, ms, vmach_engines_see, w);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
