@@ -142,6 +142,7 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
  */
 struct claims {
 	u64 claimed, owed;
+	u64 most;		/* the greatest claim, not multiplied by the share */
 	u32 shares;		/* sum of the shares of these vGPUs */
 	bool held;		/* a vGPU is held back by its share */
 };
@@ -159,6 +160,7 @@ static struct claims claims_take(const struct kvgpu_sched *s)
 			c.owed += ahead > 0 ? (u64)ahead * e->share : 0;
 		} else if (vsched_ent_can_run(e) && ahead < 0) {
 			c.claimed += (u64)-ahead * e->share;
+			c.most = max(c.most, (u64)-ahead);
 		} else {
 			continue;
 		}
@@ -170,46 +172,77 @@ static struct claims claims_take(const struct kvgpu_sched *s)
 /*
  * While a vGPU is held back by its share, the other vGPUs have claims to the GPU time that it has
  * had beyond its share, and no more: no vGPU has had the time of switches. As far as the claims are
- * greater than the debts, sets vclock back by the time of the switches since the last
- * vsched_budget_close().
+ * greater than the debts, returns the time of the switches since the last vsched_budget_close(), by
+ * which vclock is to be set back.
  */
-static void drop_lost_time(struct kvgpu_sched *s, const struct claims *c)
+static u64 lost_in_switches(const struct kvgpu_sched *s, const struct claims *c)
 {
 	u64 lost = div_u64(min(s->lost_ns, (u64)SCHED_STEP_MAX) * SCHED_V, s->total);
 
 	if (c->claimed <= c->owed)
-		return;
-	lost = min(lost, div_u64(c->claimed - c->owed, c->shares));
-	s->vclock -= min(lost, s->vclock - s->closed);
+		return 0;
+	return min(lost, div_u64(c->claimed - c->owed, c->shares));
+}
+
+/*
+ * Adds to s->unpaid how much further vclock has advanced since the last vsched_budget_close() than
+ * vGPUs were charged for. Charges that come later are subtracted. Idle time of the turn under way
+ * counts as charged: it will be (pay_for_idling() in choose.c).
+ */
+static void unpaid_add(struct kvgpu_sched *s)
+{
+	u64 idle = vsched_turn_idle(s);
+	u64 paid = vsched_time_add(s->paid_ns, idle - min(idle, s->idle_closed));
+
+	s->unpaid += s->vclock - s->closed;
+	if (s->total)
+		s->unpaid -= min(s->unpaid, div_u64(min(paid, (u64)SCHED_STEP_MAX) * SCHED_V,
+						    s->total));
+	s->idle_closed = idle;
+	s->paid_ns = 0;
+}
+
+/*
+ * If vclock is more than lead_v ahead of every vGPU that wants to run and is not held back by its
+ * cap, returns by how much it is further ahead of each, else 0.
+ */
+static u64 behind_least(const struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+	s64 behind, least = -1;
+
+	list_for_each_entry(e, &s->ents, node) {
+		if (!vsched_ent_wants(e) || e->cap_out)
+			continue;
+		behind = vsched_clock_ahead(s->vclock, e->vtime + e->lead_v);
+		if (behind <= 0)
+			return 0;
+		least = least < 0 ? behind : min(least, behind);
+	}
+	return max(least, (s64)0);
 }
 
 /*
  * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If vclock is
- * further ahead of every vGPU that wants to run and is not held back by its cap, all of these vGPUs
- * have lost GPU time, for example by switches. Then vclock is set back, but not behind its value at
- * the last vsched_budget_close(). While a vGPU is held back by its share, drop_lost_time() decides
+ * further ahead of every vGPU that wants to run and is not held back by its cap, these vGPUs have
+ * lost GPU time, for example by switches, or another vGPU has had it. Time that no vGPU was charged
+ * (s->unpaid) is lost: vclock is set back by it, but not behind its value at the last
+ * vsched_budget_close(). Time that a vGPU was charged stays owed, also if that vGPU sleeps now or
+ * is held back by its cap. While a vGPU is held back by its share, lost_in_switches() decides
  * instead: that vGPU has had GPU time that other vGPUs are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
 	struct claims c = claims_take(s);
-	struct kvgpu_sched_ent *e;
-	bool any = false;
-	u64 limit = s->closed;
+	u64 back;
 
-	if (c.held) {
-		drop_lost_time(s, &c);
-		return;
-	}
-	list_for_each_entry(e, &s->ents, node) {
-		if (!vsched_ent_wants(e) || e->cap_out)
-			continue;
-		if (vsched_clock_ahead(e->vtime + e->lead_v, limit) > 0)
-			limit = e->vtime + e->lead_v;
-		any = true;
-	}
-	if (any && vsched_clock_ahead(s->vclock, limit) > 0)
-		s->vclock = limit;
+	unpaid_add(s);
+	back = c.held ? lost_in_switches(s, &c) : min(s->unpaid, behind_least(s));
+	back = min(back, s->vclock - s->closed);
+	s->vclock -= back;
+	/* what no vGPU claims is not lost */
+	s->unpaid -= min(s->unpaid, back);
+	s->unpaid = min(s->unpaid, c.most - min(c.most, back));
 }
 
 void vsched_budget_close(struct kvgpu_sched *s)
@@ -220,6 +253,8 @@ void vsched_budget_close(struct kvgpu_sched *s)
 		e->cap_left = min(e->cap_left, (s64)e->cap_depth);
 	if (s->policy != KVGPU_SCHED_BEST_EFFORT)
 		stop_clock(s);
+	else
+		s->unpaid = s->paid_ns = 0;
 	s->closed = s->vclock;
 	s->lost_ns = 0;
 }
@@ -312,6 +347,7 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 
 	e->busy_ns += ns;
 	s->turn_used = vsched_time_add(s->turn_used, ns);
+	s->paid_ns = vsched_time_add(s->paid_ns, ns);
 	if (others)
 		s->wanted_used = vsched_time_add(s->wanted_used, ns);
 	vsched_ent_pay(e, min(ns, (u64)SCHED_STEP_MAX));

@@ -161,13 +161,16 @@ static void pay_for_idling(struct kvgpu_sched *s)
 
 	if (!s->started)
 		return;
-	idle = s->wanted_ns - min(s->wanted_ns, s->wanted_used);
+	idle = vsched_turn_idle(s);
 	price = short_turn_price(s);
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT) {
 		vsched_ent_pay(e, less_free_moment(s, e, idle + price));
 	} else {
 		vsched_ent_pay(e, idle);
 		vsched_share_pay(e, price);
+		/* idle time is counted already, as far as vsched_budget_close() has seen it */
+		s->paid_ns = vsched_time_add(s->paid_ns, idle - min(idle, s->idle_closed) + price);
+		s->idle_closed = idle;
 	}
 }
 
@@ -232,6 +235,7 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 	s->turn_start = s->at;
 	s->slice_end = vsched_time_add(s->at, turn);
 	s->turn_used = s->wanted_ns = s->wanted_used = s->switch_ns = 0;
+	s->idle_closed = 0;
 }
 
 /*

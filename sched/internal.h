@@ -15,10 +15,10 @@
  *   While no vGPU can run, vclock advances with real time, so that idle time pays off debts.
  * equal and fixed share: vclock advances with real time. A vGPU whose clock has reached vclock has
  *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
- *   than lead_v ahead of every vGPU that wants to run and is not held back by its cap, all of these
- *   have lost GPU time, for example by switches. vclock is then set back, because this time is not
- *   owed to any of them. stop_clock() in account.c has the exceptions, and says what holds while a
- *   vGPU is held back by its share.
+ *   than lead_v ahead of every vGPU that wants to run and is not held back by its cap, these have
+ *   had less than their shares. As far as no vGPU was charged for the time, for example that of
+ *   switches, it is not owed to any of them, and vclock is set back by it. stop_clock() in
+ *   account.c has the exceptions, and says what holds while a vGPU is held back by its share.
  *
  * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
  * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
@@ -108,6 +108,12 @@ static inline u64 vsched_moment(const struct kvgpu_sched *s)
 	return s->slice_ns / 16;
 }
 
+/* Returns the idle time of the turn under way for which its vGPU pays at its end, ns (choose.c). */
+static inline u64 vsched_turn_idle(const struct kvgpu_sched *s)
+{
+	return s->wanted_ns - min(s->wanted_ns, s->wanted_used);
+}
+
 static inline bool vsched_ent_wants(const struct kvgpu_sched_ent *e)
 {
 	return (e->runnable || e->lingers) && !e->suspended;
@@ -145,8 +151,8 @@ void vsched_clocks_settle(struct kvgpu_sched *s);
 bool vsched_others_can_run(const struct kvgpu_sched *s);
 /*
  * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
- * by time that all vGPUs have lost (stop_clock() says when). Call it when all use of the GPU before
- * s->at is charged.
+ * by time that is lost for all vGPUs (stop_clock() says when). Call it when all use of the GPU
+ * before s->at is charged.
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*

@@ -180,6 +180,13 @@ struct kvgpu_sched {
 	 * vsched_budget_close().
 	 */
 	u64 switch_ns, lost_ns;
+	/*
+	 * For stop_clock() in account.c. .paid_ns: ns charged to all vGPUs since the last
+	 * vsched_budget_close(). .idle_closed: idle time of the turn under way, ns, at the last
+	 * vsched_budget_close(). .unpaid: how far vclock has advanced by time that no vGPU was
+	 * charged and that a vGPU still claims.
+	 */
+	u64 paid_ns, idle_closed, unpaid;
 	bool started;			/* the turn has started: .current_ent has the chip */
 };
 
