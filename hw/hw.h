@@ -303,9 +303,8 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);
 /*
  * Enables or disables a channel, which kvgpu_hw_chan_bind() has put on runlist @runl: the register
- * has both. Does not sleep, and takes no lock. mdev/ enables a channel only
- * with gpu->lock held, because its recovery ends channels under this lock, and an ended channel
- * must stay disabled.
+ * has both. Does not sleep, and takes no lock. mdev/ enables a channel only with gpu->lock held,
+ * because its recovery ends channels under this lock, and an ended channel must stay disabled.
  */
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, u8 runl, bool on);
 /* Returns the register PCCSR_CHAN of the channel. */

@@ -11,7 +11,7 @@
  * - An ordinary thread has no real-time priority to pass on. So each card has a lender, a thread
  *   with a real-time priority. When threads have waited for 1 to 2 ms, the lender queues at the
  *   card's locks, one after the other. While it waits for a lock, the lock's holder runs with its
- *   priority. It comes to gpu->lock last, because a holder of gpu->lock may poll for another lock.
+ *   priority. The lender comes to gpu->lock last, because its holder may poll for another lock.
  * - An rt_mutex that is released is reserved for the first waiter in its queue. As long as the
  *   scheduler does not run that waiter, the rt_mutex has no holder to which a priority could be
  *   lent. An ordinary thread therefore does not wait in the rt_mutex's queue, unless it holds
@@ -26,11 +26,10 @@
  *   of its own, at which the lender queues. The waiter then runs at once, and takes the lock or
  *   queues at the lock's rt_mutex, and no other ordinary thread takes the lock before it does. The
  *   lender does so for each waiter that is there when it comes to the lock, the oldest first.
- *
  * - While a thread keeps the chip from all vGPUs, no other thread need wait for a lock that it has,
  *   so that the lender does not come, or comes late. So two locks (.hurries) have a thread of their
- *   own each, which queues at the lock at once when it is asked to (kvgpu_hw_lock_hurry()).
- *   The lender asks them, too, before it begins.
+ *   own each, which queues at the lock at once when it is asked to (kvgpu_hw_lock_hurry()). The
+ *   lender asks them, too, before it begins.
  *
  * So a thread that takes a lock again and again can't keep it from a waiter, and a waiter that is
  * not run delays others for a bounded time: for the 1 to 2 ms until the lender comes, and for what

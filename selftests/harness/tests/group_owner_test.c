@@ -18,6 +18,7 @@
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
+#include "selftests/harness/tests/nobodys.h"
 #include "selftests/harness/world.h"
 
 #include <linux/bitfield.h>
@@ -29,7 +30,6 @@
 #define CE		2		/* the same as the guest sees it */
 #define CODE		8		/* what is wrong with the copy */
 #define LATE_MS		10		/* for so long the interrupt thread gets no CPU */
-#define IDLE_PBDMA	1
 #define RUN_MS		500
 /* what two runs of the interrupt thread and the sleeps after them may take */
 #define SETTLE_MS	20
@@ -165,22 +165,6 @@ static void after_a_close(void **state)
 	setup_end();
 }
 
-/* Bad methods on a PBDMA that names a channel which no vGPU has. */
-static void nobodys_storm(void *arg)
-{
-	u32 *intr = &chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_INTR0) / 4];
-
-	for (; !done; harness_sleep(20 * US)) {
-		if (*intr)
-			continue;
-		chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_CHANNEL) / 4] =
-			PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, KVGPU_MAX_CHAN - 1);
-		*intr |= PBDMA_INTR0_DEVICE;
-		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(IDLE_PBDMA);
-		chip_raise(0);
-	}
-}
-
 /* Submits a list. Notes the ns of the longest submit in *@most. */
 static void list(u32 i, const u64 *entry, u32 nr, u64 *most)
 {
@@ -218,7 +202,7 @@ static void who_waits(void **state)
 	setup_begin(&coarse, &calm, VGPUS);
 	done = false;
 	drops = lists = drop_most = list_most = 0;
-	task_new("idle unit", nobodys_storm, NULL);
+	task_new("idle unit", nobodys_storm, &done);
 	harness_sleep(300 * MS);
 	actor_new("leaver", setup_mm, false, drop_groups_all_the_time, NULL);
 	actor_new("neighbour", setup_mm, false, list_all_the_time, NULL);

@@ -190,4 +190,11 @@ static void must_keep_to(u32 share, u32 has, u32 charged)
 		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10, charged / 10, charged % 10);
 }
 
+/* An actor, lazy: the accomplice preempts its idle channel 1 without a break. */
+static void preempts_idle(void *arg)
+{
+	while (!done)
+		g_preempt(&world.vgpu[ACCOMPLICE], false, 1);
+}
+
 #endif

@@ -44,13 +44,6 @@ static void light_jobs(void *arg)
 	done = true;
 }
 
-/* Lazy: preempts its idle channel without a break. */
-static void preempts(void *arg)
-{
-	while (!done)
-		g_preempt(&world.vgpu[ACCOMPLICE], false, 1);
-}
-
 /* Its steps are longer while other threads of the harness run: each counts for its time. */
 static void meter(void *arg)
 {
@@ -90,7 +83,7 @@ static u64 run(void (*attack)(void *arg), const char *cap)
 	charged = thousandths(WORKER, took, began);
 	printf("# jobs of %llu us, pauses of %llu us, cap %s, %s: %llu jobs, %llu us of wait each, %llu thousandths of the GPU, charged %u; held back by its cap for %llu thousandths; a switch counted %llu us\n",
 	       (unsigned long long)(job_ns / US), (unsigned long long)(pause_ns / US), cap,
-	       attack == preempts ? "beside preempts" : attack ? "beside lists" : "alone",
+	       attack == preempts_idle ? "beside preempts" : attack ? "beside lists" : "alone",
 	       (unsigned long long)jobs,
 	       (unsigned long long)(waited / jobs / US),
 	       (unsigned long long)(1000 * had / all), charged,
@@ -125,7 +118,7 @@ static void judge_jobs(void (*attack)(void *arg))
 
 static void beside_preempts(void **state)
 {
-	judge_jobs(preempts);
+	judge_jobs(preempts_idle);
 }
 
 static void beside_lists(void **state)
@@ -157,7 +150,7 @@ static void judge_charges(void (*attack)(void *arg))
 
 static void charged_for_waits(void **state)
 {
-	judge_charges(preempts);
+	judge_charges(preempts_idle);
 	judge_charges(submits);
 }
 

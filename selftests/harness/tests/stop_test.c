@@ -18,6 +18,7 @@
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
+#include "selftests/harness/tests/nobodys.h"
 #include "selftests/harness/world.h"
 
 #define MS		1000000ull
@@ -26,29 +27,12 @@
 #define OWN_INST(c)	(0x400000ull + (c) * 0x1000)
 #define OWN_USERD(c)	(0x200000ull + (c) * 0x200)
 #define OWN_LIST	0x1f0000ull
-#define IDLE_PBDMA	1
 /* what two runs of the interrupt thread and the sleeps after them may add */
 #define SETTLE_MS	20
 
 static const struct chip_manners manners = { .idles = true };
 static const struct policy quiet = { .seed = 1, .oversleep_ns = 3000 };
 static bool done;
-
-/* Bad methods on a PBDMA that names a channel which no vGPU has. */
-static void nobodys_storm(void *arg)
-{
-	u32 *intr = &chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_INTR0) / 4];
-
-	for (; !done; harness_sleep(20 * US)) {
-		if (*intr)
-			continue;
-		chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_CHANNEL) / 4] =
-			PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, KVGPU_MAX_CHAN - 1);
-		*intr |= PBDMA_INTR0_DEVICE;
-		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(IDLE_PBDMA);
-		chip_raise(0);
-	}
-}
 
 /*
  * As many channels as the vGPU can have: bound, enabled and listed, each second pair of them in a
@@ -104,7 +88,7 @@ static u64 run(const char *name, void (*stop)(void), bool attacked)
 	nr = own_chans(&world.vgpu[0]);
 	harness_sleep(2000 * MS);
 	if (attacked) {
-		task_new("idle unit", nobodys_storm, NULL);
+		task_new("idle unit", nobodys_storm, &done);
 		harness_sleep(300 * MS);
 	}
 	took = harness_now;

@@ -37,13 +37,6 @@ static void light_jobs(void *arg)
 	done = true;
 }
 
-/* Lazy: preempts its idle channel without a break. */
-static void preempts(void *arg)
-{
-	while (!done)
-		g_preempt(&world.vgpu[ACCOMPLICE], false, 1);
-}
-
 static void meter(void *arg)
 {
 	for (; !done; harness_sleep(5 * US), all++)
@@ -66,7 +59,7 @@ static void beside_preempts(void **state)
 	harness_policy(&late);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actor_new("light", setup_mm, false, light_jobs, NULL);
-	actor_new("preempts", setup_mm, true, preempts, NULL);
+	actor_new("preempts", setup_mm, true, preempts_idle, NULL);
 	actors_run();
 	harness_policy(&coarse);
 	has = 1000 * had / all;

@@ -55,6 +55,18 @@ static u32 lack_of_worker(const struct pair *p)
 	return share > least ? share - least : 0;
 }
 
+/* Runs all @nr pairs, so that each is told of, and judges the worst. */
+static void judge(const struct pair *pairs, u32 nr)
+{
+	u32 i, lack, worst = 0;
+
+	for (i = 0; i < nr; i++) {
+		lack = lack_of_worker(&pairs[i]);
+		worst = lack > worst ? lack : worst;
+	}
+	assert_in_range(worst, 0, LACK_MOST);
+}
+
 static void time_of_a_sleeper_stays_owed(void **state)
 {
 	static const struct pair pairs[] = {
@@ -64,13 +76,8 @@ static void time_of_a_sleeper_stays_owed(void **state)
 		{ KVGPU_SCHED_EQUAL_SHARE, 350, 100, 500000, 28, 1 },
 		{ KVGPU_SCHED_FIXED_SHARE, 100, 100, 800000, 33, 36 },
 	};
-	u32 i, lack, worst = 0;
 
-	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		lack = lack_of_worker(&pairs[i]);
-		worst = lack > worst ? lack : worst;
-	}
-	assert_in_range(worst, 0, LACK_MOST);
+	judge(pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 
 static void time_beyond_a_cap_stays_owed(void **state)
@@ -81,13 +88,8 @@ static void time_beyond_a_cap_stays_owed(void **state)
 		{ KVGPU_SCHED_EQUAL_SHARE, 400, 50, 500000, 50, 0 },
 		{ KVGPU_SCHED_FIXED_SHARE, 100, 40, 600000, 22, 0 },
 	};
-	u32 i, lack, worst = 0;
 
-	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		lack = lack_of_worker(&pairs[i]);
-		worst = lack > worst ? lack : worst;
-	}
-	assert_in_range(worst, 0, LACK_MOST);
+	judge(pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 
 /*
