@@ -57,7 +57,7 @@ void vsched_knobs_apply(struct kvgpu_sched *s)
 		e->near_v = div_u64(vsched_turn_min(s) / 2 * SCHED_V, e->share);
 		e->debt_v = div_u64(KVGPU_SCHED_DEBT_MAX * SCHED_V, e->share);
 		e->cap_depth = max((u64)e->cap * SCHED_PERIOD, SCHED_DEPTH_MIN * 100ull);
-		e->cap_left = min(e->cap_left, (s64)e->cap_depth);
+		e->cap_left = min(e->cap_left, (s64)(e->cap_depth + e->cap_kept));
 		if (s->policy == KVGPU_SCHED_BEST_EFFORT)
 			e->share_out = false;
 	}
@@ -69,6 +69,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	e->paced = s->pace - e->lead_v;
 	e->vrem = 0;
 	e->cap_left = e->cap_depth;
+	e->cap_kept = 0;
 	e->cap_out = e->share_out = false;
 }
 
@@ -97,6 +98,17 @@ static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 		s->wanted_ns += to - from;
 }
 
+/*
+ * The time from the last call up to s->at, @dt ns, fills the budget of @e's cap. If @e waits for
+ * its turn, the budget may become larger than .cap_depth by as much (cap_close()).
+ */
+static void cap_fill(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 dt)
+{
+	e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)(dt * e->cap);
+	if (s->current_ent && (s->current_ent != e || !s->started) && vsched_ent_can_run(e))
+		e->cap_kept = min(e->cap_kept, (u64)SCHED_CAP_MOST) + dt * e->cap;
+}
+
 /* As vsched_clock_tick(), but returns whether a vGPU other than s->current_ent can run. */
 static bool clock_advance(struct kvgpu_sched *s, u64 now)
 {
@@ -116,7 +128,7 @@ static bool clock_advance(struct kvgpu_sched *s, u64 now)
 
 		any |= can_run;
 		others |= can_run && e != s->current_ent;
-		e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)(dt * e->cap);
+		cap_fill(s, e, dt);
 	}
 	if (others)
 		turn_was_wanted(s, from);
@@ -245,12 +257,37 @@ static void stop_clock(struct kvgpu_sched *s)
 	s->unpaid = min(s->unpaid, c.most - min(c.most, back));
 }
 
+/* Tells whether a vGPU has had more of the GPU than @e, in proportion to the shares of the two. */
+static bool another_is_ahead(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	const struct kvgpu_sched_ent *o;
+
+	list_for_each_entry(o, &s->ents, node)
+		if (vsched_clock_ahead(o->vtime, e->vtime) > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Cuts the budget of @e's cap down to .cap_depth and .cap_kept. The latter is at most the time that
+ * the cap allows in SCHED_KEPT_MAX, or in KVGPU_SCHED_DEBT_MAX while another_is_ahead(): the vGPUs
+ * that had the GPU while @e waited have not paid for it yet.
+ */
+static void cap_close(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	u64 most = another_is_ahead(s, e) ? KVGPU_SCHED_DEBT_MAX : SCHED_KEPT_MAX;
+	u64 kept = min(e->cap_kept, most * e->cap);
+
+	e->cap_left = min(e->cap_left, (s64)(e->cap_depth + kept));
+	e->cap_kept = max(e->cap_left - (s64)e->cap_depth, (s64)0);
+}
+
 void vsched_budget_close(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
 
 	list_for_each_entry(e, &s->ents, node)
-		e->cap_left = min(e->cap_left, (s64)e->cap_depth);
+		cap_close(s, e);
 	if (s->policy != KVGPU_SCHED_BEST_EFFORT)
 		stop_clock(s);
 	else

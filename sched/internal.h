@@ -38,10 +38,12 @@
  * clocks, by vsched_clock_ahead(), means something.
  *
  * A cap is a bucket of GPU time (cap_left, in hundredths of a ns). It fills with cap per cent of
- * the real time that passes, up to cap_depth. GPU time that the vGPU is charged empties it. A vGPU
- * that empties its bucket is held back until the bucket is half full. Under equal and fixed share a
- * vGPU whose clock reaches vclock is held back until its clock is half of lead_v behind vclock
- * again. A cap of 100 per cent, or a share that is the whole GPU, holds no vGPU back.
+ * the real time that passes, up to cap_depth, and beyond that by the time for which the vGPU waits
+ * for its turn (cap_kept). Otherwise long slices, or work of other vGPUs that can't be interrupted,
+ * would take from the vGPU what its cap allows. GPU time that the vGPU is charged empties the
+ * bucket. A vGPU that empties its bucket is held back until the bucket is half full. Under equal
+ * and fixed share a vGPU whose clock reaches vclock is held back until its clock is half of lead_v
+ * behind vclock again. A cap of 100 per cent, or a share that is the whole GPU, holds no vGPU back.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -66,6 +68,11 @@
  */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
+/*
+ * Longest wait of a vGPU for its turns, ns, that makes its .cap_kept greater, if no vGPU is ahead
+ * of it (cap_close()). S5 in docs/invariants.md allows 4 % of 10 s beyond a cap.
+ */
+#define SCHED_KEPT_MAX		400000000ull
 /*
  * vsched_clock_tick() cuts a cap's budget (.cap_left, in hundredths of a ns) down to this before it
  * adds to the budget, so that the sum does not overflow.
@@ -150,9 +157,9 @@ void vsched_clocks_settle(struct kvgpu_sched *s);
 /* Tells whether a vGPU other than s->current_ent can run. */
 bool vsched_others_can_run(const struct kvgpu_sched *s);
 /*
- * Cuts the budget of each cap down to .cap_depth. Under equal and fixed share also sets vclock back
- * by time that is lost for all vGPUs (stop_clock() says when). Call it when all use of the GPU
- * before s->at is charged.
+ * Cuts the budget of each cap down to .cap_depth and .cap_kept. Under equal and fixed share also
+ * sets vclock back by time that is lost for all vGPUs (stop_clock() says when). Call it when all
+ * use of the GPU before s->at is charged.
  */
 void vsched_budget_close(struct kvgpu_sched *s);
 /*

@@ -103,8 +103,13 @@ struct kvgpu_sched_ent {
 	u64 vtime, vrem, paced;
 	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
 	/*
-	 * .cap_depth: the full budget of the cap, to which vsched_budget_close() cuts .cap_left
-	 * down. The other three are in the unit of the clocks. .debt_v: most that
+	 * by how much .cap_left may be more than .cap_depth, because the vGPU waited for its turn,
+	 * in hundredths of a ns
+	 */
+	u64 cap_kept;
+	/*
+	 * .cap_depth: the full budget of the cap; vsched_budget_close() cuts .cap_left down to it
+	 * and .cap_kept. The other three are in the unit of the clocks. .debt_v: most that
 	 * vsched_clocks_settle() lets .vtime be ahead of vclock. .lead_v: most that .vtime is
 	 * behind vclock when the vGPU wakes. .near_v: two vGPUs' .vtime are about equal if they
 	 * differ by the larger .near_v of the two at most (choose.c).

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 
 #include "sched/sched.h"
 
@@ -18,8 +19,8 @@
 struct book {
 	bool present, runnable, suspended;
 	u64 busy;
-	/* ns that may be left in its bucket, by our count */
-	double cap_left;
+	/* by our count: ns that may be left in its bucket; those beyond the bucket's depth */
+	double cap_left, cap_kept;
 };
 
 static struct {
@@ -66,26 +67,47 @@ static u64 span(void)
 	}
 }
 
+/* whether vGPU @i is runnable, not suspended and not held back */
+static bool may_run(u32 i)
+{
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out &&
+	       !f.e[i].share_out;
+}
+
+/* whether vGPU @i may run, and another one has the chip, or no vGPU yet */
+static bool waits(u32 i)
+{
+	return may_run(i) && f.s.current_ent && (f.s.current_ent != &f.e[i] || !f.s.started);
+}
+
 static void pass(u64 ns)
 {
 	u32 i;
 
 	ns = ns < ~f.now ? ns : ~f.now;
 	f.now += ns;
-	for (i = 0; i < MAX_NR; i++)
+	for (i = 0; i < MAX_NR; i++) {
 		f.b[i].cap_left += (double)ns * f.e[i].cap / 100;
+		if (waits(i))
+			f.b[i].cap_kept += (double)ns * f.e[i].cap / 100;
+	}
 }
 
-/* when choose() is called, a bucket keeps no more than its depth */
+/*
+ * When choose() is called, a bucket keeps no more than its depth, and what came while its vGPU
+ * waited, up to a limit.
+ */
 static void cut_buckets(void)
 {
 	u32 i;
 
 	for (i = 0; i < MAX_NR; i++) {
-		double depth = f.e[i].cap * 160000.0 > 1e6 ? f.e[i].cap * 160000.0 : 1e6;
+		double depth = max(f.e[i].cap * 160000.0, 1e6);
+		double most = KVGPU_SCHED_DEBT_MAX / 100.0 * f.e[i].cap;
+		struct book *b = &f.b[i];
 
-		if (f.b[i].cap_left > depth)
-			f.b[i].cap_left = depth;
+		b->cap_left = min(b->cap_left, depth + min(b->cap_kept, most));
+		b->cap_kept = max(b->cap_left - depth, 0.0);
 	}
 }
 
@@ -123,13 +145,6 @@ static void check_books(void)
 	check(nr == f.s.nr_ents && nr == f.nr && wants == f.s.nr_runnable);
 	check(!f.s.current_ent || f.b[f.s.current_ent - f.e].present);
 	check(!f.s.alone || f.b[f.s.alone - f.e].present);
-}
-
-/* whether vGPU @i is runnable, not suspended and not held back */
-static bool may_run(u32 i)
-{
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out &&
-	       !f.e[i].share_out;
 }
 
 static void check_choice(const struct kvgpu_sched_choice *c)
