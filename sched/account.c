@@ -99,14 +99,23 @@ static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 }
 
 /*
- * The time from the last call up to s->at, @dt ns, fills the budget of @e's cap. If @e waits for
- * its turn, the budget may become larger than .cap_depth by as much (cap_close()).
+ * The time from the last call up to s->at, @dt ns, fills the budget of @e's cap. As far as @e waits
+ * for its turn in that time, the budget may become larger than .cap_depth (cap_close()). If the cap
+ * holds @e back, @e waits from the moment on at which the budget is half full.
  */
 static void cap_fill(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 dt)
 {
-	e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)(dt * e->cap);
-	if (s->current_ent && (s->current_ent != e || !s->started) && vsched_ent_can_run(e))
-		e->cap_kept = min(e->cap_kept, (u64)SCHED_CAP_MOST) + dt * e->cap;
+	u64 waited = dt * e->cap;
+	s64 over;
+
+	e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)waited;
+	if (!s->current_ent || (s->current_ent == e && s->started) || !vsched_ent_wants(e) ||
+	    e->share_out)
+		return;
+	over = max(e->cap_left - (s64)(e->cap_depth / 2), (s64)0);
+	if (e->cap_out)
+		waited = min(waited, (u64)over);
+	e->cap_kept = min(e->cap_kept, (u64)SCHED_CAP_MOST) + waited;
 }
 
 /* As vsched_clock_tick(), but returns whether a vGPU other than s->current_ent can run. */

@@ -74,10 +74,14 @@ static bool may_run(u32 i)
 	       !f.e[i].share_out;
 }
 
-/* whether vGPU @i may run, and another one has the chip, or no vGPU yet */
+/*
+ * Whether another vGPU has the chip, or no vGPU yet, and vGPU @i may run, or may as soon as enough
+ * of its cap is left.
+ */
 static bool waits(u32 i)
 {
-	return may_run(i) && f.s.current_ent && (f.s.current_ent != &f.e[i] || !f.s.started);
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].share_out &&
+	       f.s.current_ent && (f.s.current_ent != &f.e[i] || !f.s.started);
 }
 
 static void pass(u64 ns)

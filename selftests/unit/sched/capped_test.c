@@ -102,6 +102,31 @@ static void a_capped_vgpu_has_its_part_beside_long_pieces(void **state)
 	assert_in_range(above, 0, SLACK);
 }
 
+/*
+ * vGPU 0 is held back by its cap when another vGPU is let go, and the chip waits for a piece of
+ * vGPU 1. The policy is asked again only after that piece. vGPU 0 waits from the moment on at which
+ * its cap lets it go.
+ */
+static void a_wait_begins_when_the_cap_allows(void **state)
+{
+	static struct sim_vgpu v[3] = {
+		{ .ent = { .weight = 50, .cap = 20, .fixed_ppm = 300000 } },
+		{ .ent = { .weight = 100, .cap = 100, .fixed_ppm = 300000 },
+		  .work = { SIM_BUSY, .len = 450 * SIM_MS, .piece = 150 * SIM_MS } },
+		{ .ent = { .weight = 200, .cap = 40, .fixed_ppm = 300000 } },
+	};
+	static struct sim_gpu g;
+	u32 least, most;
+
+	v[0].work = v[2].work = busy;
+	sim_init(&g, &sim_k20, v, 3, 0);
+	sim_run(&g, 60 * SIM_S);
+	sim_range(&g, 0, 5 * SIM_S, WINDOW, &least, &most);
+	print_message("# beside another capped one: %u to %u ppm of 200000 in any 10 s\n", least,
+		      most);
+	assert_in_range(least, 200000 - PPM(150) - SLACK, 200000);
+}
+
 /* A vGPU has its cap also where its turns come further apart than the budget of a cap lasts. */
 static void a_capped_vgpu_has_its_part_with_long_slices(void **state)
 {
@@ -150,6 +175,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_capped_vgpu_has_its_part_beside_long_pieces),
+		cmocka_unit_test(a_wait_begins_when_the_cap_allows),
 		cmocka_unit_test(a_capped_vgpu_has_its_part_with_long_slices),
 		cmocka_unit_test(what_is_kept_has_a_limit),
 	};
