@@ -363,8 +363,9 @@ void vsched_clocks_settle(struct kvgpu_sched *s)
 	list_for_each_entry(e, &s->ents, node) {
 		bool held = e->cap_out || e->share_out;
 
-		limit(s, e);
+		/* the claims of a vGPU that its cap lets go now are not cut */
 		ent_hold_back(s, e);
+		limit(s, e);
 		if (held && vsched_ent_can_run(e))
 			vsched_turn_cut(s, e);
 	}

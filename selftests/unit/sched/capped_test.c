@@ -103,28 +103,46 @@ static void a_capped_vgpu_has_its_part_beside_long_pieces(void **state)
 }
 
 /*
- * vGPU 0 is held back by its cap when another vGPU is let go, and the chip waits for a piece of
- * vGPU 1. The policy is asked again only after that piece. vGPU 0 waits from the moment on at which
- * its cap lets it go.
+ * vGPU 0 always has work, and is held back by its cap when a piece of vGPU 1 begins. The policy is
+ * asked again only after that piece. vGPU 0 waits from the moment on at which its cap lets it go.
+ * Returns what vGPU 0 has at least in any window.
  */
-static void a_wait_begins_when_the_cap_allows(void **state)
+static u32 least_of_capped(struct sim_vgpu *v, enum kvgpu_sched_policy policy)
 {
-	static struct sim_vgpu v[3] = {
-		{ .ent = { .weight = 50, .cap = 20, .fixed_ppm = 300000 } },
-		{ .ent = { .weight = 100, .cap = 100, .fixed_ppm = 300000 },
-		  .work = { SIM_BUSY, .len = 450 * SIM_MS, .piece = 150 * SIM_MS } },
-		{ .ent = { .weight = 200, .cap = 40, .fixed_ppm = 300000 } },
-	};
 	static struct sim_gpu g;
 	u32 least, most;
 
-	v[0].work = v[2].work = busy;
+	v[0].work = busy;
 	sim_init(&g, &sim_k20, v, 3, 0);
+	assert_int_equal(kvgpu_sched_set_policy(&g.sched, policy, 0), 0);
 	sim_run(&g, 60 * SIM_S);
 	sim_range(&g, 0, 5 * SIM_S, WINDOW, &least, &most);
-	print_message("# beside another capped one: %u to %u ppm of 200000 in any 10 s\n", least,
-		      most);
-	assert_in_range(least, 200000 - PPM(150) - SLACK, 200000);
+	print_message("# policy %u: the first of three has %u to %u ppm of %u in any 10 s\n",
+		      policy, least, most, v[0].ent.cap * 10000);
+	return least;
+}
+
+static void a_wait_begins_when_the_cap_allows(void **state)
+{
+	struct sim_vgpu two_capped[3] = {
+		{ .ent = { .weight = 50, .cap = 20, .fixed_ppm = 300000 } },
+		{ .ent = { .weight = 100, .cap = 100, .fixed_ppm = 300000 },
+		  .work = { SIM_BUSY, .len = 450 * SIM_MS, .piece = 150 * SIM_MS } },
+		{ .ent = { .weight = 200, .cap = 40, .fixed_ppm = 300000 }, .work = busy },
+	};
+	struct sim_vgpu a_short_one[3] = {
+		{ .ent = { .weight = 100, .cap = 40, .fixed_ppm = 300000 } },
+		{ .ent = { .weight = 100, .cap = 60, .fixed_ppm = 300000 },
+		  .work = { SIM_LOOP, .len = 240 * SIM_MS, .period = 12640000,
+			    .piece = 60 * SIM_MS } },
+		{ .ent = { .weight = 10, .cap = 100, .fixed_ppm = 300000 },
+		  .work = { SIM_LOOP, .len = 20000, .period = 9020000, .piece = 20000 } },
+	};
+	u32 capped = least_of_capped(two_capped, KVGPU_SCHED_BEST_EFFORT);
+	u32 equal = least_of_capped(a_short_one, KVGPU_SCHED_EQUAL_SHARE);
+
+	assert_in_range(capped, 200000 - PPM(150) - SLACK, 200000);
+	assert_in_range(equal, 400000 - PPM(60) - SLACK, 400000);
 }
 
 /* A vGPU has its cap also where its turns come further apart than the budget of a cap lasts. */
