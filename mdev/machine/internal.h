@@ -573,9 +573,10 @@ void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);	/* vgpu->lock is not held */
 /*
  * Notes that the current thread is inside an unmap ioctl of VFIO's container, or of iommufd, which
- * asks this vGPU to release memory. True: the vGPU has to release all memory (unmap.c).
+ * asks this vGPU to release memory from @iova on. True: the vGPU has to release all memory
+ * (unmap.c).
  */
-bool vmach_unmap_note(struct kvgpu_vgpu *v);
+bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova);
 /*
  * Call it when a process opens the vGPU. Returns -EBUSY if another process opened the vGPU last,
  * and a thread that has asked the vGPU to unpin memory is still in its unmap.

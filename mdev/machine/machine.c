@@ -369,7 +369,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	if (!len)
 		return;
 	mutex_lock(&v->lock);
-	if (vmach_unmap_note(v)) {
+	if (vmach_unmap_note(v, iova)) {
 		iova = 0;
 		len = ULONG_MAX;
 	}

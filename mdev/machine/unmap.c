@@ -27,8 +27,8 @@
  * A vGPU that uses iommufd is asked once for each area (piece of the VMM's address space) that one
  * ioctl unmaps, and iommufd forbids new pins of an area by itself. But it gives up, with a WARN,
  * when it has asked more than 100 times; kernels differ in when that count begins anew. So when one
- * thread has asked IOAS_ROUNDS times, the vGPU releases all memory, and pins none until the thread
- * has left.
+ * thread has asked for IOAS_ROUNDS areas, whichever vGPUs it asked, the vGPU that it asks then
+ * releases all memory, and pins none until the thread has left.
  *
  * vgpu->lock is held when a vGPU is asked or opened, and when it pins. unmappings_lock, a leaf,
  * protects what is known of threads.
@@ -72,6 +72,8 @@ struct unmapping {
 	struct list_head no_file;	/* in without_file, if no file could be made */
 	u32 rounds;			/* the highest .rounds of the entries of .known so far */
 	u32 most;			/* ROUNDS, or IOAS_ROUNDS if its vGPUs use iommufd */
+	/* IOVA of the area for which iommufd has asked last */
+	u64 area;
 	/* the thread's file is not closed yet */
 	bool file;
 };
@@ -227,7 +229,7 @@ static struct unmapping *unmapping_new(u32 most, struct file **file)
 
 /* ----------------------------------- note a thread, ask whether a vGPU may be opened or may pin */
 
-bool vmach_unmap_note(struct kvgpu_vgpu *v)
+bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova)
 {
 	bool ioas = compat_pins_alone(&v->vdev), all;
 	struct kvgpu_machine *m = v->m;
@@ -267,6 +269,13 @@ bool vmach_unmap_note(struct kvgpu_vgpu *v)
 		known = k;
 		k = NULL;
 	}
+	/*
+	 * Another area is another round, whichever vGPU it is asked of: a VMM may detach the vGPU
+	 * that was asked and attach another one, again and again.
+	 */
+	if (ioas && u->area != iova)
+		known->rounds = u->rounds;
+	u->area = iova;
 	round_count(known);
 	all = ioas && u->rounds >= u->most;
 	spin_unlock(&unmappings_lock);

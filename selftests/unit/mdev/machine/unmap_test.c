@@ -122,7 +122,7 @@ static bool try_pin(struct vgpu *g)
 static void ask(struct vgpu *g)
 {
 	current = &unmaps;
-	vmach_unmap_note(&g->v);
+	vmach_unmap_note(&g->v, 0);
 	g->pins = false;
 }
 
@@ -167,8 +167,8 @@ static void each_thread_by_itself(void **state)
 	open_it(&vgpu[0]);
 	refused(&vgpu[0]);
 	current = &other;
-	vmach_unmap_note(&vgpu[0].v);
-	vmach_unmap_note(&vgpu[0].v);
+	vmach_unmap_note(&vgpu[0].v, 0);
+	vmach_unmap_note(&vgpu[0].v, 0);
 	returns(&unmaps);
 	assert_false(try_pin(&vgpu[0]));
 	returns(&other);
@@ -270,14 +270,14 @@ static void many_without_a_file(void **state)
 	for (i = 0; i < MANY; i++) {
 		thread.pid = &pid[i];
 		current = &thread;
-		vmach_unmap_note(&vgpu[0].v);
-		vmach_unmap_note(&vgpu[0].v);
+		vmach_unmap_note(&vgpu[0].v, 0);
+		vmach_unmap_note(&vgpu[0].v, 0);
 	}
 	current = &other;
 	standin_most_asked = 0;
 	assert_false(vmach_pin_allowed(&vgpu[0].v));
-	vmach_unmap_note(&vgpu[1].v);
-	vmach_unmap_note(&vgpu[1].v);
+	vmach_unmap_note(&vgpu[1].v, 0);
+	vmach_unmap_note(&vgpu[1].v, 0);
 	assert_false(vmach_pin_allowed(&vgpu[1].v));
 	close_it(&vgpu[0]);
 	assert_false(opens(&other, &vgpu[0]));

@@ -141,7 +141,7 @@ struct kvgpu_vgpu {
 
 void vmach_unmap_init(struct kvgpu_machine *m);
 void vmach_unmap_fini(struct kvgpu_machine *m);
-bool vmach_unmap_note(struct kvgpu_vgpu *v);
+bool vmach_unmap_note(struct kvgpu_vgpu *v, u64 iova);
 bool vmach_pin_allowed(struct kvgpu_vgpu *v);
 int vmach_unmap_open(struct kvgpu_vgpu *v);
 void kvgpu_machine_call_note(void);
