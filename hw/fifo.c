@@ -251,15 +251,21 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
 	return pfifo_preempt(hw, tsg, id, timeout_ms, NULL);
 }
 
-void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
+u64 kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 {
+	u64 was = 0;
+
 	kvgpu_hw_lock(&hw->p->runl_lock);
+	if (hw->p->runl_blocked & BIT(runl))
+		was = ktime_get_ns() - hw->p->runl[runl].blocked_at;
+	hw->p->runl[runl].blocked_at = ktime_get_ns();
 	if (block)
 		hw->p->runl_blocked |= BIT(runl);
 	else
 		hw->p->runl_blocked &= ~BIT(runl);
 	hw_wr(hw, PFIFO_RUNLIST_BLOCK, hw->p->runl_blocked);
 	kvgpu_hw_unlock(&hw->p->runl_lock);
+	return was;
 }
 
 /* @runl: the number of a runlist to block when the lock is taken; or NO_RUNL */

@@ -48,6 +48,8 @@ struct kvgpu_hw_fault {
 	u64 inst;
 	u64 va;
 	u32 info;	/* value of the register GMMU_FAULT_INFO */
+	/* ktime, ns: the fault may have stopped the runlist since then, but not much longer */
+	u64 since;
 };
 /* Registers of a PBDMA that has raised an interrupt. .chid is the chip's id of the channel. */
 struct kvgpu_hw_pbdma {
@@ -146,7 +148,7 @@ struct kvgpu_hw {
 	 */
 	u64 intr_ns;
 	/*
-	 * The interrupt thread has slept, and reports what may be some ms old: an interrupt that
+	 * The interrupt thread rests, and reports what may be some 100 us old: an interrupt that
 	 * did not stop its unit may be another channel's. Read it in functions of .events.
 	 */
 	bool intr_late;
@@ -397,8 +399,11 @@ int kvgpu_hw_preempt_blocked(struct kvgpu_hw *hw, u8 runl, bool tsg, u16 id,
  */
 int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
 			  struct kvgpu_hw_took *took);
-/* Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. */
-void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
+/*
+ * Blocks or unblocks a runlist. The chip loads no further channel of a blocked runlist. Returns the
+ * ns since the last call for the runlist if it was blocked by that call, else 0.
+ */
+u64 kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 /* Lets the chip schedule a runlist again, after a fault has stopped it (PFIFO_RUNLIST_ERROR). */
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /* Sets how long a context switch may take before .ctxsw_timeout() is called. */

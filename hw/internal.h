@@ -105,6 +105,7 @@ struct hw_runl {
 	/* the last kvgpu_hw_runlist()'s list: if that submitted it, the chip may still read it */
 	struct hw_list *cur;
 	u64 submits;		/* number of successful submits */
+	u64 blocked_at;		/* ktime, ns, of the last kvgpu_hw_runl_block(); runl_lock */
 };
 
 /*
@@ -176,8 +177,10 @@ struct kvgpu_hw_priv {
 	int irq;		/* Linux's number of the card's interrupt; -1: none is requested */
 	/* ns for which the interrupt thread has slept in this run; only that thread uses it */
 	u64 intr_slept_ns;
-	/* true: the thread sleeps at the end of this run; only that thread uses it */
+	/* true: the thread rests at the end of this run; only that thread uses it */
 	bool intr_pace;
+	/* ktime, ns, when the thread began to run, or in a rest of it last read the causes */
+	u64 intr_read_at;
 	/* ns of work that the thread has left, < 0: a debt; ktime, ns, when its last run ended */
 	s64 intr_left;
 	u64 intr_ended;

@@ -31,10 +31,12 @@
  * thread spinning.
  */
 #define ROUNDS			16
-/* least us for which the interrupt thread sleeps when it was asked to (kvgpu_hw_intr_pace()) */
+/* least us of a rest of the interrupt thread that was asked for (kvgpu_hw_intr_pace()) */
 #define PACE_US			1000
-/* most us for which the thread sleeps at once because it has worked too much (rest_us()) */
+/* least us of a rest of the thread that has worked too much, at most (rest_us()) */
 #define REST_MOST_US		4000
+/* least us between two readings of the causes in a rest */
+#define REST_STEP_US		50
 /* most ns of work of the thread that may be saved up */
 #define WORK_BURST_NS		(20 * (s64)NSEC_PER_MSEC)
 /* us in which an engine switches channels, if nothing holds the switch up */
@@ -68,6 +70,7 @@ static void fifo_mmu_faults(struct kvgpu_hw *hw)
 			 << GMMU_ADDR_SHIFT;
 		f.va = hw_rd(hw, GMMU_FAULT_VA_LO(u)) | (u64)hw_rd(hw, GMMU_FAULT_VA_HI(u)) << 32;
 		f.info = hw_rd(hw, GMMU_FAULT_INFO(u));
+		f.since = hw->p->intr_read_at;
 		hw->events->mmu_fault(hw->events_ctx, &f);
 		hw_wr(hw, GMMU_FAULT_SOURCE, BIT(u));
 	}
@@ -188,6 +191,9 @@ static void fifo_intr(struct kvgpu_hw *hw)
 {
 	u32 stat = hw_rd(hw, PFIFO_INTR) & hw_rd(hw, PFIFO_INTR_EN), rest;
 
+	/* first: it has stopped a runlist, and what follows may sleep */
+	if (stat & PFIFO_INTR_MMU_FAULT)
+		fifo_mmu_faults(hw);
 	if (stat & PFIFO_INTR_BIND_ERROR)
 		intr_note(hw, "channel bind error", hw_rd(hw, PFIFO_BIND_ERROR));
 	if (stat & PFIFO_INTR_SCHED_ERROR)
@@ -198,8 +204,6 @@ static void fifo_intr(struct kvgpu_hw *hw)
 		intr_note(hw, "channel switch error", v);
 		hw_wr(hw, PFIFO_CHSW_ERROR, v);
 	}
-	if (stat & PFIFO_INTR_MMU_FAULT)
-		fifo_mmu_faults(hw);
 	if (stat & PFIFO_INTR_PBDMA)
 		fifo_pbdmas(hw);
 	if (stat & PFIFO_INTR_NONSTALL) {
@@ -457,7 +461,7 @@ void kvgpu_hw_intr_pace(struct kvgpu_hw *hw)
 }
 
 /*
- * Returns the us for which the thread has to sleep at the end of a run; 0: not at all. The run
+ * Returns the us for which the thread has to rest at the end of a run; 0: not at all. The run
  * began at @began (ktime, ns). The thread may work for half of the time, and WORK_BURST_NS more.
  */
 static unsigned int rest_us(struct kvgpu_hw *hw, u64 began, u64 worked)
@@ -472,6 +476,40 @@ static unsigned int rest_us(struct kvgpu_hw *hw, u64 began, u64 worked)
 	return p->intr_pace ? PACE_US : 0;
 }
 
+/*
+ * Rests for @us us at least: sleeps, but serves faults every REST_STEP_US or twice that, and all
+ * that there is ever more seldom. Without that a runlist that has stopped for a fault, or a unit
+ * that has for an interrupt, would stay stopped for all tenants for as long as the rest. A service
+ * in a rest is work of the thread, too.
+ */
+static void intr_rest(struct kvgpu_hw *hw, unsigned int us)
+{
+	u64 now = ktime_get_ns(), end = now + (u64)us * NSEC_PER_USEC, next = now, took;
+	u64 apart = 2 * REST_STEP_US * NSEC_PER_USEC;
+	u32 stat;
+
+	do {
+		hw->p->intr_read_at = ktime_get_ns();
+		usleep_range(REST_STEP_US, 2 * REST_STEP_US);
+		now = ktime_get_ns();
+		hw->p->intr_slept_ns = 0;
+		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
+		if (stat && now >= next) {
+			intr_service(hw, stat);
+			next = now + apart;
+			apart *= 2;
+		} else if (stat & BIT(PMC_INTR_FIFO)) {
+			fifo_mmu_faults(hw);
+		} else {
+			continue;
+		}
+		took = ktime_get_ns() - now - hw->p->intr_slept_ns;
+		hw->p->intr_left -= (s64)took;
+		hw->p->intr_ended += took;
+		hw->intr_ns += took;
+	} while (ktime_get_ns() < end);
+}
+
 static irqreturn_t intr_thread(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
@@ -481,6 +519,7 @@ static irqreturn_t intr_thread(int irq, void *arg)
 	u32 stat;
 
 	hw->stats.intrs++;
+	hw->p->intr_read_at = began;
 	hw->p->intr_slept_ns = 0;
 	hw->p->intr_pace = false;
 	if (hw->pdev->msi_enabled)
@@ -495,9 +534,9 @@ static irqreturn_t intr_thread(int irq, void *arg)
 	WRITE_ONCE(hw->p->intr_served, raised);
 	worked = ktime_get_ns() - began - hw->p->intr_slept_ns;
 	us = rest_us(hw, began, worked);
-	if (us)
-		intr_sleep(hw, us);
 	hw->intr_late = us;
+	if (us)
+		intr_rest(hw, us);
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
 	hw->intr_ns += worked;
 	return IRQ_HANDLED;

@@ -69,6 +69,32 @@ static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 wait, u64 now)
 	vmach_time_charge(m, ns, now);
 }
 
+bool vmach_fault_charge(struct kvgpu_chan *c)
+{
+	struct kvgpu_machine *m = c->vgpu->m;
+	struct kvgpu_chip *chip = m->v->gpu->chip;
+	u64 now, at, had, ns, wait;
+
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	kvgpu_hw_lock(&chip->event_lock);
+	at = c->fault.at;
+	had = c->fault.had;
+	c->fault.at = 0;
+	kvgpu_hw_unlock(&chip->event_lock);
+	if (!at)
+		return false;
+	had = vmach_gpu_time_get(m) - had;
+	now = ktime_get_ns();
+	ns = now - at - min(had, now - at);
+	/* the part of that time which the next look would charge by its samples */
+	wait = now - clamp(chip->slicer.looked, at, now);
+	write_seqlock(&chip->slicer.books);
+	vmach_time_charge(m, ns - min(ns, wait), now);
+	charge_waiter(m, min(ns, wait), m->slice.busy && m->slice.on_chip ? 0 : wait, now);
+	write_sequnlock(&chip->slicer.books);
+	return true;
+}
+
 /*
  * Charges other vGPUs than @m for their parts of a wait of @ns that ends @now: the parts of the
  * readings in @w that saw an engine work for them. slicer->books is held for writing.
@@ -88,10 +114,23 @@ static void charge_others(struct kvgpu_machine *m, const struct machine_seen *w,
 }
 
 /*
+ * Returns the ns for which evictions for @m blocked the runlist while no engine worked for another
+ * vGPU, @ns at most.
+ */
+static u64 blocked_idly(const struct kvgpu_machine *m, const struct machine_seen *w, u64 ns)
+{
+	u32 idle = w->looks - vmach_seen_others(w, m);
+
+	return div_u64(min(ns, w->blocked_ns) * idle, w->looks);
+}
+
+/*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
  * The thread held gpu->lock all the time: the slicer made no look. @w has the readings that were
  * made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
  * - If @works, or a reading saw an engine work for @m, @m is charged all of the time.
+ * - Otherwise @m is charged the part of the time in which its eviction blocked the runlist, but not
+ *   the part of the readings that saw an engine work for another vGPU.
  * - For other vGPUs the time is as any other: what samples see in it decides what they pay.
  * - But if the wait was so long that no more samples are taken before the next look, a vGPU for
  *   which a reading saw an engine work is charged a part of the time: the part of the readings that
@@ -110,7 +149,9 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool wor
 	write_seqlock(&s->books);
 	if (vmach_late_samples_count(s) == LATE_SAMPLES)
 		charge_others(m, w, ns, now);
-	if (works) {
+	if (!works)
+		ns = blocked_idly(m, w, ns);
+	if (ns) {
 		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
 		charge_waiter(m, ns, ns, now);
 	}

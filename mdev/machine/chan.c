@@ -594,7 +594,7 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, reset = false, evicted;
+	bool tsg = c->htsg >= 0, works = vmach_fault_charge(c), evicted;
 	struct machine_seen seen;
 	u64 began = ktime_get_ns();
 	int i, ret = -EBUSY;
@@ -617,7 +617,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (ret && !vmach_gpu_wedged(gpu)) {
 		vmach_runlist_reset(&seen, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
-		reset = true;
+		works = true;
 	}
 	/* a fault of this channel may have stopped the runlist meanwhile */
 	if (!vmach_gpu_wedged(gpu))
@@ -625,7 +625,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (ret)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, seen.resets);
-	vmach_wait_charge(c->vgpu->m, &seen, reset, began);
+	vmach_wait_charge(c->vgpu->m, &seen, works, began);
 	/* recovery has nothing to do for a channel that is off the chip for good */
 	WRITE_ONCE(c->dead, true);
 }

@@ -352,6 +352,10 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.va = f->va;
 			c->fault.info = f->info;
 		}
+		if (!c->fault.at) {
+			c->fault.had = vmach_gpu_time_get(c->vgpu->m);
+			c->fault.at = f->since;
+		}
 		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->intrs, 1);
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {

@@ -186,8 +186,7 @@ struct machine_slice {
 	u64 waited, waited_late, left_from, left_out, void_samples;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t told;
-	/* number of turns as slicer->owner (list.c) */
-	u32 turn;
+	u32 turn;	/* number of turns as slicer->owner (list.c) */
 	/* count of engine resets and long evictions; beyond a budget each is a strike */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU */
@@ -270,11 +269,12 @@ struct kvgpu_chan {
 	 */
 	struct { bool valid, idle; u32 get, idle_put; } look;
 	/*
-	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault.
-	 * .engine: index of a hanging engine. .storm: the channel exceeded the vGPU's budget of
-	 * interrupts. .struck: the strike for that is added.
+	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault;
+	 * .engine: of a hang. .storm: it exceeded the vGPU's budget of interrupts; .struck: that
+	 * was a strike. .at: kvgpu_hw_fault.since of the first fault that is not charged yet, or 0;
+	 * .had: vmach_gpu_time_get() at its report.
 	 */
-	struct { u8 why, unit, engine; bool storm, struck; u32 info; u64 va; } fault;
+	struct { u8 why, unit, engine; bool storm, struck; u32 info; u64 va, at, had; } fault;
 	/*
 	 * The guest's and the chip's id of the channel's group; -1: none. Written with vgpu->lock,
 	 * gpu->lock and event_lock held; one of them is enough to read.

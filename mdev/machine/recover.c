@@ -244,7 +244,7 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 		if (!vmach_gpu_wedged(gpu) && preempt_again(w, tsg, id, &waits))
 			reset |= chan_waiter_evict(w, runl, tsg, id, waits);
 	}
-	kvgpu_hw_runl_block(&gpu->hw, runl, false);
+	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;
 }
 
@@ -380,7 +380,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		vmach_resets_note(m, max(seen.resets, 1u));
 	else
 		vmach_resets_note(m, seen.resets);
-	vmach_wait_charge(m, &seen, reset, began);
+	vmach_wait_charge(m, &seen, reset || why == EVENT_FAULT, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	guest_tell(c, why);
@@ -453,6 +453,7 @@ void vmach_chans_recover(struct work_struct *work)
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
 			vmach_storm_strike(c);
+			vmach_fault_charge(c);
 			if (!c->dead)
 				vmach_chan_isolate(gpu, c, c->fault.why);
 			else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))

@@ -43,6 +43,8 @@ struct chip_manners {
 	 * "switch" of nvgpu's hw_fifo_gk20a.h: VALID, SAVE and CHSW, with both ids)
 	 */
 	bool names_next;
+	/* a preempt does not end while an interrupt of the channel's PBDMA is not acknowledged */
+	bool interrupts_stay;
 	/* For so many reads at most a register says that what was asked for is still pending. */
 	u32 late;
 	/*

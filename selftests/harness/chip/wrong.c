@@ -150,6 +150,9 @@ bool chip_held_up(void)
 	if (chip.manners.copies_stay && harness_now < chip.copying_until &&
 	    !(v & PFIFO_PREEMPT_TSG) && FIELD_GET(PFIFO_PREEMPT_ID, v) == chip.copying)
 		return true;
+	for (r = 0; r < CHIP_RUNLS && chip.manners.interrupts_stay; r++)
+		if (chip.reg[(PBDMA(r) + PBDMA_INTR0) / 4] && is_preempted(&chip.pbdma[r]))
+			return true;
 	for (r = 0; r < CHIP_RUNLS; r++)
 		if (chip.engine[r].stuck &&
 		    (is_preempted(&chip.engine[r]) ||

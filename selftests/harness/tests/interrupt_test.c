@@ -239,7 +239,8 @@ static void a_storm_of_nobodys(void **state)
 	ran = world.gpu->hw.intr_ns - ran;
 	printf("# %u interrupts of nobody's in 2 s, the interrupt thread has worked for %llu us\n",
 	       served, ran / 1000);
-	if (served > 4 * EVENTS_PER_SECOND)
+	/* beyond the budget six a millisecond: one in a run of the thread, five in its rest */
+	if (served > EVENTS_PER_SECOND + 2 * 6000)
 		harness_fail("S6: %u interrupts in 2 s that belong to no vGPU are served", served);
 	world_end();
 }

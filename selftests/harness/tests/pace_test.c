@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt thread sleeps at times (docs/interrupts.md; interrupt_test has when). What comes
- * during a sleep is served after it. It must not become another tenant's (S4, S5).
+ * The interrupt thread rests at times (docs/interrupts.md; interrupt_test has when). What comes
+ * during a rest is served late. It must not become another tenant's (S4, S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

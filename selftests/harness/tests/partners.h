@@ -9,6 +9,7 @@
 #define KVGPU_HARNESS_TESTS_PARTNERS_H
 
 #include "gk110/fifo.h"
+#include "gk110/mmu.h"
 #include "gk110/ram.h"
 #include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
@@ -48,6 +49,25 @@ static void who_works(void *arg)
 {
 	for (; !done; harness_sleep(MS / 25), all++)
 		had += chip_engine_works(chan_at(WORKER, 1));
+}
+
+/*
+ * Channel @id faults, if it is loaded, and holds no engine by that: chip_fault() is for faults of
+ * GR's work. The runlist stands still until the host clears PFIFO_RUNLIST_ERROR.
+ */
+static bool fault_now(u16 id)
+{
+	if (!chip_loaded(id))
+		return false;
+	chip.reg[GMMU_FAULT_INST(0) / 4] =
+		FIELD_PREP(GMMU_FAULT_INST_ADDR, chip.chan[id].inst >> GMMU_ADDR_SHIFT);
+	chip.reg[GMMU_FAULT_VA_LO(0) / 4] = 0x1000;
+	chip.reg[GMMU_FAULT_VA_HI(0) / 4] = 0;
+	chip.reg[GMMU_FAULT_INFO(0) / 4] = 2;
+	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(0);
+	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(0);
+	chip_raise(0);
+	return true;
 }
 
 static void kick(u32 i)

@@ -19,7 +19,6 @@
 
 enum { ATTACKER, VICTIM, HELPER, VGPUS };
 
-#define UNIT_GR		0	/* the MMU's unit of GR */
 /* part of GR that the victim has at least, in per cent; it has 82 to 99 beside threads in time */
 #define LEAST		75
 
@@ -29,23 +28,6 @@ static struct kvgpu_chan *dying;
 static bool in_unbind, faults_in_unbind;
 static u64 run_ms, stopped, blocked, faults, unbinds;
 
-static void fault_now(void)
-{
-	u16 id = dying->hchid.v;
-
-	if (!chip_loaded(id))
-		return;
-	chip.reg[GMMU_FAULT_INST(UNIT_GR) / 4] =
-		FIELD_PREP(GMMU_FAULT_INST_ADDR, chip.chan[id].inst >> GMMU_ADDR_SHIFT);
-	chip.reg[GMMU_FAULT_VA_LO(UNIT_GR) / 4] = 0x1000;
-	chip.reg[GMMU_FAULT_VA_HI(UNIT_GR) / 4] = 0;
-	chip.reg[GMMU_FAULT_INFO(UNIT_GR) / 4] = 2;
-	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(UNIT_GR);
-	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(0);
-	chip_raise(0);
-	faults++;
-}
-
 /* The channel faults when the list without it is submitted; its thread is late from then on. */
 static void before_write(u32 reg, u32 val)
 {
@@ -53,7 +35,7 @@ static void before_write(u32 reg, u32 val)
 		return;
 	if (reg == PFIFO_RUNLIST_SUBMIT && dying->dead) {
 		if (faults_in_unbind)
-			fault_now();
+			faults += fault_now(dying->hchid.v);
 		late.seed = harness_random();
 		harness_policy(&late);
 	}
@@ -104,7 +86,7 @@ static void faults_again(void *arg)
 
 	for (; harness_now < end && !vmach_vgpu_suspended(g->v->m); unbinds++) {
 		loaded_again(g);
-		fault_now();
+		faults += fault_now(dying->hchid.v);
 		while (!READ_ONCE(dying->dead) && harness_now < end)
 			harness_sleep(20 * US);
 		g_unbind(g, 2);
