@@ -437,6 +437,10 @@ bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	return c;
 }
 
+static void no_look(void *arg)
+{
+}
+
 void vmach_chans_recover(struct work_struct *work)
 {
 	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
@@ -446,10 +450,11 @@ void vmach_chans_recover(struct work_struct *work)
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
 		/*
-		 * take gpu->lock anew for each channel, so that other threads can get it in between
+		 * Take gpu->lock anew for each channel, so that other threads can get it in
+		 * between. A fault stops the runlist until then: do not wait behind threads that
+		 * may get a CPU late.
 		 */
-		kvgpu_hw_lock_hurry(&gpu->lock);
-		kvgpu_hw_lock(&gpu->lock);
+		kvgpu_hw_lock_watched(&gpu->lock, no_look, NULL);
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
 			vmach_storm_strike(c);
