@@ -284,12 +284,12 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
 
 /**
- * kvgpu_hw_intr_pace() - have the interrupt thread sleep before it serves more interrupts
+ * kvgpu_hw_intr_pace() - have the interrupt thread rest before it serves more interrupts
  * @hw: the card
  *
  * For interrupts that come faster than they should, and that the chip can't be told to stop. The
- * thread serves the causes that it has read, and then sleeps for 1 to 2 ms. All interrupts of the
- * card wait meanwhile; the chip keeps them.
+ * thread serves the causes that it has read, and then rests for about 1 ms: it serves faults every
+ * 50 to 100 us meanwhile, and all that there is about four times. The chip keeps what waits.
  *
  * Context: a function of struct kvgpu_hw_events, in the interrupt thread.
  */

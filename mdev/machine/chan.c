@@ -676,7 +676,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 /*
  * Unbinds all channels of the vGPU. All are disabled before the first is driven off the chip, so
  * that no channel starts meanwhile. The interrupt thread is waited for once, when all are off the
- * chip: it may be asleep for some ms each time.
+ * chip: it may rest for some ms each time.
  */
 void vmach_chans_stop(struct kvgpu_vgpu *v)
 {

@@ -269,7 +269,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
  * Counts an interrupt as @price interrupts in budget @b: a vGPU's, or chip->nobodys. False: the
  * budget, EVENTS_PER_SECOND, is used up for the present second. A second begins with the first
  * interrupt after the end of the previous second. An interrupt beyond the budget makes the
- * interrupt thread sleep, because an ended channel may go on to interrupt until it is off the chip.
+ * interrupt thread rest, because an ended channel may go on to interrupt until it is off the chip.
  */
 static bool within_budget(struct kvgpu_gpu *gpu, struct intr_budget *b, u32 price)
 {
