@@ -566,7 +566,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	chan_start(c);
 	kvgpu_hw_unlock(&v->gpu->lock);
 	if (vmach_vgpu_suspended(v->m))
-		mod_delayed_work(system_wq, &v->m->slice.end_work, 1);
+		mod_delayed_work(v->gpu->chip->teller, &v->m->slice.end_work, 1);
 }
 
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)

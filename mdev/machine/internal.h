@@ -222,7 +222,7 @@ struct kvgpu_chip {
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
 	struct work_struct recover;	/* runs vmach_chans_recover() */
-	struct workqueue_struct *teller;	/* for event_work and alarm_work of all vGPUs */
+	struct workqueue_struct *teller;	/* for event_work, alarm_work and slice.end_work */
 	struct workqueue_struct *unpinner;	/* for unpin_work, which may wait for VFIO */
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;

@@ -91,7 +91,7 @@ static void wake(struct eventfd_ctx *ctx)
 	waking = true;
 	ctx->count++;
 	if (w && w->handler(w->opaque, w->data) && w->thread)
-		queue_work(system_wq, &w->inject);
+		queue_work(system_percpu_wq, &w->inject);
 	waking = false;
 }
 
@@ -152,7 +152,7 @@ int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thre
 	ctx->waits = w;
 	harness_point("vfio_virqfd_enable");
 	if (*pvirqfd == w && ctx->count && w->handler(opaque, data) && w->thread)
-		queue_work(system_wq, &w->inject);
+		queue_work(system_percpu_wq, &w->inject);
 	return 0;
 }
 

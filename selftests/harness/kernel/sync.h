@@ -149,8 +149,11 @@ struct work_struct {
 
 struct delayed_work { struct work_struct work; };
 struct workqueue_struct;
-#define system_wq		((struct workqueue_struct *)1)
+#define system_percpu_wq	((struct workqueue_struct *)1)
 #define system_highpri_wq	((struct workqueue_struct *)2)
+/* Linux 7.2 and later warn when an item is queued on one of these */
+#define system_wq		((struct workqueue_struct *)3)
+#define system_unbound_wq	((struct workqueue_struct *)4)
 #define INIT_WORK(w, f)		harness_work_init(w, f)
 #define INIT_DELAYED_WORK(w, f)	harness_work_init(&(w)->work, f)
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)

@@ -71,7 +71,13 @@ void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *wor
 /* Return true for the kernel's own queues. */
 static bool is_shared(const struct workqueue_struct *wq)
 {
-	return wq == system_wq || wq == system_highpri_wq;
+	return wq == system_percpu_wq || wq == system_highpri_wq;
+}
+
+/* As __queue_work() of Linux 7.2 and later, which warns. */
+static bool is_deprecated(const struct workqueue_struct *wq)
+{
+	return wq == system_wq || wq == system_unbound_wq;
 }
 
 void work_waits_for_vmm(const char *what)
@@ -89,6 +95,8 @@ static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned lon
 		harness_fail("a work item is queued that was not initialised");
 	if (!wq)
 		harness_fail("a work item is queued where no queue is");
+	if (is_deprecated(wq))
+		harness_fail("S6: a work item is queued on a queue that is deprecated, of which Linux warns");
 	w->wq = wq;
 	w->queued = true;
 	w->at = harness_now + delay * JIFFY_NS;
@@ -118,7 +126,7 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, uns
 
 bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
 {
-	return queue_delayed_work(system_wq, w, delay);
+	return queue_delayed_work(system_percpu_wq, w, delay);
 }
 
 /* The same workers do the items of all queues: no queue is bound to a CPU here. */
