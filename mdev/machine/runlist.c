@@ -268,26 +268,43 @@ static bool lacks_group(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ publish a vGPU's list */
 
+static bool entry_is_dead(struct kvgpu_machine *m, u64 e)
+{
+	struct kvgpu_chan *c = m->v->gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
+
+	return !c || c->dead;
+}
+
 /*
- * Removes the entries of dead channels from the published list: recovery may have ended a channel
- * after its entry was translated. gpu->lock is held.
+ * Removes the entries of dead channels from the published list, and headers of groups that are
+ * empty then: recovery may have ended a channel after its entry was translated. It may have ended
+ * all channels of a long list, so this is one pass. gpu->lock is held.
  */
 static void drop_dead_chans(struct kvgpu_machine *m, u8 hrunl)
 {
-	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid, *c;
-	u32 i = 0;
+	u64 *list = m->list[hrunl];
+	u32 i = 0, nr = 0, header, left, count;
 
 	while (i < m->list_nr[hrunl]) {
-		u64 e = m->list[hrunl][i];
+		bool group = list[i] & RUNLIST_TSG;
 
-		c = by_hchid[FIELD_GET(RUNLIST_ID, e)];
-		if (!(e & RUNLIST_TSG) && (!c || c->dead)) {
-			vmach_runlist_drop(m, hrunl, (hchid_t){ FIELD_GET(RUNLIST_ID, e) });
-			i = 0;
-		} else {
-			i++;
+		header = nr;
+		left = group ? FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
+		if (group)
+			list[nr++] = list[i++];
+		for (count = 0; left && i < m->list_nr[hrunl]; left--, i++) {
+			if (entry_is_dead(m, list[i]))
+				continue;
+			list[nr++] = list[i];
+			count++;
 		}
+		if (group && count)
+			list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
+				       FIELD_PREP(RUNLIST_TSG_COUNT, count);
+		else if (group)
+			nr = header;
 	}
+	m->list_nr[hrunl] = nr;
 }
 
 /* Translates the guest's lists and publishes the result, if it has changed or @force is true. */
