@@ -363,17 +363,33 @@ void vmach_chans_restart(struct kvgpu_vgpu *v)
  * Ends the use of context images by dead channels that are off the chip. The guest may make another
  * context at the same address before it unbinds such a channel. If the dead channel still used the
  * old image then, vmach_grctx_get() would return the old image for the new context.
+ *
+ * Recovery notes that a channel is dead, and then drives it off, in one hold of gpu->lock. Until
+ * that is done, the chip may be about to load the channel, which no status tells. So this function
+ * takes and releases gpu->lock once before it looks at the status of channels that it has not found
+ * dead before.
  */
 static void ended_images_put(struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;
+	bool any = false;
 
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->gr && !c->driven_off && READ_ONCE(c->dead))
+			any = c->driven_off = true;
+	}
+	if (any) {
+		kvgpu_hw_lock(&v->gpu->lock);
+		kvgpu_hw_unlock(&v->gpu->lock);
+	}
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 		bool tsg = c->htsg >= 0;
 		void __iomem *ctx;
 
-		if (!c->dead || !c->gr || !vmach_chan_is_off(c) ||
+		if (!c->driven_off || !c->gr || !vmach_chan_is_off(c) ||
 		    vmach_chan_on_engine(v->gpu, tsg, tsg ? c->htsg : c->hchid.v))
 			continue;
 		ctx = c->inst.cpu + RAMIN_GR_CTX;

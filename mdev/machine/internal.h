@@ -260,8 +260,8 @@ struct kvgpu_chan {
 	bool enabled, dead;
 	bool listed;			/* is in the list that the guest submitted last */
 	bool ran;			/* was enabled since the bind */
-	/* disabled on the chip while its instance block or its group changes */
-	bool held;
+	bool held;		/* disabled on the chip while its block or its group changes */
+	bool driven_off;	/* found dead, and gpu->lock was taken since: ended_images_put() */
 	/*
 	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: when the
 	 * channel table was last read for this channel, it told of no work, and GP_PUT was
