@@ -39,10 +39,6 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 	unsigned int i, r;
 	int ret;
 
-	hw_mask(hw, PMC_ENABLE, PMC_ENABLE_FIFO, 0);
-	hw_rd(hw, PMC_ENABLE);
-	hw_mask(hw, PMC_ENABLE, 0, PMC_ENABLE_FIFO);
-	hw_rd(hw, PMC_ENABLE);
 	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
 	hw_mask(hw, PFIFO_FB_TIMEOUT, 0, PFIFO_FB_TIMEOUT_INIT);
 	for (i = 0; i < hw->topo.nr_pbdma; i++)

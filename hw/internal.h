@@ -290,7 +290,7 @@ void hw_bar_fini(struct kvgpu_hw *hw);
  */
 void hw_inst_space_write(const struct kvgpu_vram *inst, u64 pd, u64 limit);
 
-/* fifo.c: PFIFO; copy.c: the host's copy channel */
+/* fifo.c: PFIFO, after hw_engines_reset(); copy.c: the host's copy channel */
 int hw_fifo_init(struct kvgpu_hw *hw);
 void hw_fifo_fini(struct kvgpu_hw *hw);
 int hw_copy_init(struct kvgpu_hw *hw);

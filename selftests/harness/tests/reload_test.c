@@ -19,7 +19,8 @@
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 2000000 };
-static bool was_off;
+static bool was_off, fifo_off;
+static u32 fifo_resets;
 
 /* The chip's copies go on as soon as it can reach memory. */
 static void goes_on(u32 reg, u32 val)
@@ -33,6 +34,16 @@ static void must_be_off_first(u32 reg, u32 val)
 	if (!chip_no_master() && !was_off)
 		harness_fail("S2: the card reaches memory before its engines were reset");
 	was_off |= reg == PMC_ENABLE && !(val & UNITS);
+}
+
+static void count_fifo_resets(u32 reg, u32 val)
+{
+	bool off = !(val & PMC_ENABLE_FIFO);
+
+	if (reg != PMC_ENABLE)
+		return;
+	fifo_resets += off && !fifo_off;
+	fifo_off = off;
 }
 
 /* The copy for a channel that a guest binds hangs, and the card is taken from the module. */
@@ -110,6 +121,20 @@ static void bus_mastering_was_left_on(void **state)
 	use_and_end();
 }
 
+/* What bring-up has set up since the engines' reset is not reset again. */
+static void one_reset(void **state)
+{
+	setup_begin(&coarse, &calm, 0);
+	pool_watch(false);
+	the_pci_driver->remove(&world.pdev);
+	fifo_resets = 0;
+	fifo_off = false;
+	probe(0, count_fifo_resets);
+	assert_int_equal(fifo_resets, 1);
+	assert_false(fifo_off);
+	use_and_end();
+}
+
 /* PMC_ENABLE reads all ones: the card may have left the bus, or its engines may still run. */
 static void engines_stay_on(void **state)
 {
@@ -125,7 +150,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_module_again), cmocka_unit_test(another_driver),
-		cmocka_unit_test(bus_mastering_was_left_on), cmocka_unit_test(engines_stay_on),
+		cmocka_unit_test(bus_mastering_was_left_on), cmocka_unit_test(one_reset),
+		cmocka_unit_test(engines_stay_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
