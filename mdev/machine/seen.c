@@ -29,7 +29,7 @@ void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id)
 	w->absent = 0;
 }
 
-/* Adds 1 to the .looks of vGPU @vgpu. */
+/* Adds 1 to the .looks of vGPU @vgpu, once in a reading, however many engines work for it. */
 static void vgpu_seen(struct machine_seen *w, u32 vgpu)
 {
 	u32 i;
@@ -40,9 +40,12 @@ static void vgpu_seen(struct machine_seen *w, u32 vgpu)
 		return;
 	if (i == w->nr) {
 		w->at[i].vgpu = vgpu;
-		w->at[i].looks = w->at[i].late = 0;
+		w->at[i].looks = w->at[i].late = w->at[i].last = 0;
 		w->nr++;
 	}
+	if (w->at[i].last == w->looks)
+		return;
+	w->at[i].last = w->looks;
 	w->at[i].looks++;
 	w->at[i].late += !!READ_ONCE(w->gpu->chip->slicer.left_at);
 }

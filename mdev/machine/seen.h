@@ -38,10 +38,10 @@ struct machine_seen {
 	u32 resets;
 	/*
 	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .looks:
-	 * how often; a reading that finds two engines at work for it adds 2. .late: how many of
-	 * .looks were made while slicer->left_at was set.
+	 * in how many readings. .late: how many of .looks were made while slicer->left_at was set.
+	 * .last: .looks of the struct at the last of these readings.
 	 */
-	struct { u32 vgpu, looks, late; } at[SEEN_MAX];
+	struct { u32 vgpu, looks, late, last; } at[SEEN_MAX];
 	u32 nr, looks;		/* .looks: number of readings */
 	/* how often an engine worked for an id that no vGPU has, and that is not the host's */
 	u32 nobodys;
