@@ -69,7 +69,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	e->paced = s->pace - e->lead_v;
 	e->vrem = 0;
 	e->cap_left = e->cap_depth;
-	e->cap_kept = 0;
+	e->cap_kept = e->cap_over = 0;
 	e->cap_out = e->share_out = false;
 }
 
@@ -266,29 +266,21 @@ static void stop_clock(struct kvgpu_sched *s)
 	s->unpaid = min(s->unpaid, c.most - min(c.most, back));
 }
 
-/* Tells whether a vGPU has had more of the GPU than @e, in proportion to the shares of the two. */
-static bool another_is_ahead(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
-{
-	const struct kvgpu_sched_ent *o;
-
-	list_for_each_entry(o, &s->ents, node)
-		if (vsched_clock_ahead(o->vtime, e->vtime) > 0)
-			return true;
-	return false;
-}
-
 /*
  * Cuts the budget of @e's cap down to .cap_depth and .cap_kept. The latter is at most the time that
- * the cap allows in SCHED_KEPT_MAX, or in KVGPU_SCHED_DEBT_MAX while another_is_ahead(): the vGPUs
- * that had the GPU while @e waited have not paid for it yet.
+ * the cap allows in SCHED_KEPT_MAX, and, until @e sleeps, what it allowed in the overruns of other
+ * vGPUs.
  */
-static void cap_close(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+static void cap_close(struct kvgpu_sched_ent *e)
 {
-	u64 most = another_is_ahead(s, e) ? KVGPU_SCHED_DEBT_MAX : SCHED_KEPT_MAX;
-	u64 kept = min(e->cap_kept, most * e->cap);
+	u64 kept;
 
+	if (!vsched_ent_wants(e))
+		e->cap_over = 0;
+	kept = min(e->cap_kept, SCHED_KEPT_MAX * e->cap + e->cap_over);
 	e->cap_left = min(e->cap_left, (s64)(e->cap_depth + kept));
 	e->cap_kept = max(e->cap_left - (s64)e->cap_depth, (s64)0);
+	e->cap_over = min(e->cap_over, e->cap_kept);
 }
 
 void vsched_budget_close(struct kvgpu_sched *s)
@@ -296,7 +288,7 @@ void vsched_budget_close(struct kvgpu_sched *s)
 	struct kvgpu_sched_ent *e;
 
 	list_for_each_entry(e, &s->ents, node)
-		cap_close(s, e);
+		cap_close(e);
 	if (s->policy != KVGPU_SCHED_BEST_EFFORT)
 		stop_clock(s);
 	else
@@ -388,6 +380,38 @@ void vsched_ent_pay(struct kvgpu_sched_ent *e, u64 ns)
 	e->cap_left = max(e->cap_left - (s64)(ns * 100), -(s64)(KVGPU_SCHED_DEBT_MAX * 100));
 }
 
+/*
+ * Tells whether the GPU time that @e is charged now is an *overrun*: work that did not end when the
+ * turn of @e did. Work that ends within the shortest turn belongs to a switch, and does not count.
+ */
+static bool is_overrun(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	u64 from = e == s->current_ent ? s->slice_end : s->turn_start;
+
+	return s->current_ent && s->started == (e == s->current_ent) &&
+	       s->at > vsched_time_add(from, vsched_turn_min(s));
+}
+
+/*
+ * @e was charged @ns of an overrun. For each other vGPU that wants to run and is not held back by
+ * its share, notes what its cap allows in that time, but not more than the vGPU would have to have
+ * to be even with @e, in proportion to their shares.
+ */
+static void overrun_note(struct kvgpu_sched *s, const struct kvgpu_sched_ent *e, u64 ns)
+{
+	struct kvgpu_sched_ent *o;
+
+	list_for_each_entry(o, &s->ents, node) {
+		s64 ahead = vsched_clock_ahead(e->vtime, o->vtime);
+		u64 most;
+
+		if (ahead <= 0 || !vsched_ent_wants(o) || o->share_out)
+			continue;
+		most = min((u64)ahead / SCHED_V * o->share, KVGPU_SCHED_DEBT_MAX) * 100;
+		o->cap_over = max(o->cap_over, min(o->cap_over + ns * o->cap, most));
+	}
+}
+
 void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
 {
 	bool others = clock_advance(s, now);
@@ -397,7 +421,10 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 	s->paid_ns = vsched_time_add(s->paid_ns, ns);
 	if (others)
 		s->wanted_used = vsched_time_add(s->wanted_used, ns);
-	vsched_ent_pay(e, min(ns, (u64)SCHED_STEP_MAX));
+	ns = min(ns, (u64)SCHED_STEP_MAX);
+	vsched_ent_pay(e, ns);
+	if (is_overrun(s, e))
+		overrun_note(s, e, ns);
 	vsched_clocks_settle(s);
 }
 

@@ -69,8 +69,8 @@
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
 /*
- * Longest wait of a vGPU for its turns, ns, that makes its .cap_kept greater, if no vGPU is ahead
- * of it (cap_close()). S5 in docs/invariants.md allows 4 % of 10 s beyond a cap.
+ * Longest wait of a vGPU for its turns, ns, that makes its .cap_kept greater, but for overruns of
+ * other vGPUs (cap_close()). S5 in docs/invariants.md allows 4 % of 10 s beyond a cap.
  */
 #define SCHED_KEPT_MAX		400000000ull
 /*

@@ -103,10 +103,11 @@ struct kvgpu_sched_ent {
 	u64 vtime, vrem, paced;
 	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
 	/*
-	 * by how much .cap_left may be more than .cap_depth, because the vGPU waited for its turn,
-	 * in hundredths of a ns
+	 * In hundredths of a ns. .cap_kept: by how much .cap_left may be more than .cap_depth,
+	 * because the vGPU waited for its turn. .cap_over: what the cap allowed while other vGPUs
+	 * had the GPU beyond their turns, as far as it is in .cap_kept.
 	 */
-	u64 cap_kept;
+	u64 cap_kept, cap_over;
 	/*
 	 * .cap_depth: the full budget of the cap; vsched_budget_close() cuts .cap_left down to it
 	 * and .cap_kept. The other three are in the unit of the clocks. .debt_v: most that

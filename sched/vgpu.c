@@ -168,7 +168,7 @@ int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 ca
 		return -ERANGE;
 	vsched_clock_tick(s, now);
 	e->cap = cap;
-	e->cap_kept = 0;
+	e->cap_kept = e->cap_over = 0;
 	vsched_knobs_apply(s);
 	vsched_clocks_settle(s);
 	return 0;
