@@ -288,8 +288,8 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
  * @hw: the card
  *
  * For interrupts that come faster than they should, and that the chip can't be told to stop. The
- * thread serves the causes that it has read, and then rests for about 1 ms: it serves faults every
- * 50 to 100 us meanwhile, and all that there is about four times. The chip keeps what waits.
+ * thread serves the causes that it has read, and then rests for about 1 ms: it serves faults and
+ * PBDMAs every 50 to 100 us meanwhile, and all that there is at growing intervals.
  *
  * Context: a function of struct kvgpu_hw_events, in the interrupt thread.
  */

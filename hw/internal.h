@@ -179,8 +179,10 @@ struct kvgpu_hw_priv {
 	u64 intr_slept_ns;
 	/* true: the thread rests at the end of this run; only that thread uses it */
 	bool intr_pace;
-	/* ktime, ns, when the thread began to run, or in a rest of it last read the causes */
+	/* ktime, ns, of the last but one reading of the causes, or when the thread's run began */
 	u64 intr_read_at;
+	/* the thread serves in a rest (rest_serve()): .intr_served says that its run is over */
+	bool intr_rest_serves;
 	/* ns of work that the thread has left, < 0: a debt; ktime, ns, when its last run ended */
 	s64 intr_left;
 	u64 intr_ended;

@@ -237,12 +237,13 @@ static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 }
 
 /*
- * Tells whether the interrupt thread was woken, and has not yet served what there was. False during
- * the thread's sleep at the end of a run.
+ * Tells whether the interrupt thread was woken, and has not yet served what there was. In the rest
+ * at the end of a run, tells whether the thread serves just now.
  */
 static bool intr_runs(struct kvgpu_hw *hw)
 {
-	return (unsigned int)atomic_read(&hw->p->intr_raised) != READ_ONCE(hw->p->intr_served);
+	return (unsigned int)atomic_read(&hw->p->intr_raised) != READ_ONCE(hw->p->intr_served) ||
+	       smp_load_acquire(&hw->p->intr_rest_serves);
 }
 
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
@@ -461,15 +462,23 @@ void kvgpu_hw_intr_pace(struct kvgpu_hw *hw)
 }
 
 /*
- * Returns the us for which the thread has to rest at the end of a run; 0: not at all. The run
- * began at @began (ktime, ns). The thread may work for half of the time, and WORK_BURST_NS more.
+ * Returns the ns for which the thread may work in the run that began at @began (ktime, ns); < 0: it
+ * has worked too much. It may work for half of the time, and WORK_BURST_NS more.
  */
-static unsigned int rest_us(struct kvgpu_hw *hw, u64 began, u64 worked)
+static s64 work_left(const struct kvgpu_hw_priv *p, u64 began)
 {
-	struct kvgpu_hw_priv *p = hw->p;
 	s64 apart = min_t(u64, began - p->intr_ended, WORK_BURST_NS);
 
-	p->intr_left = min(p->intr_left + apart, WORK_BURST_NS) - (s64)worked;
+	return min(p->intr_left + apart, WORK_BURST_NS);
+}
+
+/*
+ * Returns the us for which the thread has to rest at the end of the run that began at @began; 0:
+ * not at all. @worked: ns for which it has worked in the run.
+ */
+static unsigned int rest_us(struct kvgpu_hw_priv *p, u64 began, u64 worked)
+{
+	p->intr_left = work_left(p, began) - (s64)worked;
 	p->intr_ended = ktime_get_ns();
 	if (p->intr_left < 0)
 		return clamp_t(u64, -p->intr_left / NSEC_PER_USEC, PACE_US, REST_MOST_US);
@@ -477,63 +486,93 @@ static unsigned int rest_us(struct kvgpu_hw *hw, u64 began, u64 worked)
 }
 
 /*
- * Rests for @us us at least: sleeps, but serves faults every REST_STEP_US or twice that, and all
- * that there is ever more seldom. Without that a runlist that has stopped for a fault, or a unit
- * that has for an interrupt, would stay stopped for all tenants for as long as the rest. A service
- * in a rest is work of the thread, too.
+ * Serves all that there is, or without @full only faults and PBDMAs. Returns the ns that it took,
+ * and sets *@all if all was served. kvgpu_hw_intr_settle() sees that the thread is in here.
+ */
+static u64 rest_serve(struct kvgpu_hw *hw, bool full, bool *all)
+{
+	u64 began = ktime_get_ns();
+	u32 stat;
+
+	hw->p->intr_slept_ns = 0;
+	WRITE_ONCE(hw->p->intr_rest_serves, true);
+	smp_mb();	/* settle reads the causes first: without them there, it has to see this */
+	stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
+	*all = stat && full;
+	if (*all) {
+		intr_service(hw, stat);
+	} else if (stat & BIT(PMC_INTR_FIFO)) {
+		fifo_mmu_faults(hw);
+		fifo_pbdmas(hw);
+	}
+	smp_store_release(&hw->p->intr_rest_serves, false);
+	return stat ? ktime_get_ns() - began - hw->p->intr_slept_ns : 0;
+}
+
+/*
+ * Rests for @us us at least: sleeps, but serves faults and PBDMAs every REST_STEP_US or twice that,
+ * and all that there is ever more seldom, down to once a millisecond. Without that a runlist that
+ * has stopped for a fault, or a unit that has for an interrupt, would stay stopped for all tenants
+ * for as long as the rest, and so would a preempt that waits for an interrupt of its PBDMA. A
+ * service is work of the thread, too: it makes the rest longer by twice what it took, and the next
+ * one comes after as much. So the thread works for a third of a rest at most, and a rest takes
+ * three times @us at most.
  */
 static void intr_rest(struct kvgpu_hw *hw, unsigned int us)
 {
 	u64 now = ktime_get_ns(), end = now + (u64)us * NSEC_PER_USEC, next = now, took;
 	u64 apart = 2 * REST_STEP_US * NSEC_PER_USEC;
-	u32 stat;
+	unsigned int step = REST_STEP_US;
+	bool all;
 
 	do {
-		hw->p->intr_read_at = ktime_get_ns();
-		usleep_range(REST_STEP_US, 2 * REST_STEP_US);
+		hw->p->intr_read_at = now;
+		usleep_range(step, 2 * step);
 		now = ktime_get_ns();
-		hw->p->intr_slept_ns = 0;
-		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
-		if (stat && now >= next) {
-			intr_service(hw, stat);
-			next = now + apart;
-			apart *= 2;
-		} else if (stat & BIT(PMC_INTR_FIFO)) {
-			fifo_mmu_faults(hw);
-		} else {
-			continue;
-		}
-		took = ktime_get_ns() - now - hw->p->intr_slept_ns;
+		took = rest_serve(hw, now >= next, &all);
+		step = max_t(u64, REST_STEP_US, div_u64(2 * took, NSEC_PER_USEC));
 		hw->p->intr_left -= (s64)took;
 		hw->p->intr_ended += took;
 		hw->intr_ns += took;
+		end += 2 * took;
+		if (!all)
+			continue;
+		next = now + took + apart;
+		apart = min(2 * apart, (u64)NSEC_PER_MSEC);
 	} while (ktime_get_ns() < end);
 }
 
 static irqreturn_t intr_thread(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
-	u64 began = ktime_get_ns();
-	unsigned int raised = atomic_read(&hw->p->intr_raised), round, us;
-	u64 worked;
+	struct kvgpu_hw_priv *p = hw->p;
+	u64 began = ktime_get_ns(), worked, read_at;
+	unsigned int raised = atomic_read(&p->intr_raised), round, us;
 	u32 stat;
 
 	hw->stats.intrs++;
-	hw->p->intr_read_at = began;
-	hw->p->intr_slept_ns = 0;
-	hw->p->intr_pace = false;
+	p->intr_read_at = began;
+	p->intr_slept_ns = 0;
+	/* what was asked for in the rest of the last run, if that is just over */
+	p->intr_pace &= began - p->intr_ended < WORK_BURST_NS;
 	if (hw->pdev->msi_enabled)
 		iowrite8(PPCI_CFG_MSI_REARM, hw->bar0 + MSI_REARM);
 	for (round = 0; round < ROUNDS; round++) {
+		read_at = ktime_get_ns();
 		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
-		if (!stat || hw->p->intr_pace)
+		if (!stat)
 			break;
 		intr_service(hw, stat);
+		p->intr_read_at = read_at;
 		hw->intr_late = false;
+		worked = ktime_get_ns() - began - p->intr_slept_ns;
+		if (p->intr_pace || work_left(p, began) < (s64)worked)
+			break;
 	}
-	WRITE_ONCE(hw->p->intr_served, raised);
-	worked = ktime_get_ns() - began - hw->p->intr_slept_ns;
-	us = rest_us(hw, began, worked);
+	WRITE_ONCE(p->intr_served, raised);
+	worked = ktime_get_ns() - began - p->intr_slept_ns;
+	us = rest_us(p, began, worked);
+	p->intr_pace = false;
 	hw->intr_late = us;
 	if (us)
 		intr_rest(hw, us);

@@ -69,7 +69,16 @@ static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 wait, u64 now)
 	vmach_time_charge(m, ns, now);
 }
 
-bool vmach_fault_charge(struct kvgpu_chan *c)
+/*
+ * Returns the part of @ns for which no engine worked for another vGPU than @m, by the readings in
+ * @w, of which there is one at least.
+ */
+static u64 idle_part(const struct kvgpu_machine *m, const struct machine_seen *w, u64 ns)
+{
+	return div_u64(ns * (w->looks - vmach_seen_others(w, m)), w->looks);
+}
+
+bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct kvgpu_chip *chip = m->v->gpu->chip;
@@ -85,7 +94,7 @@ bool vmach_fault_charge(struct kvgpu_chan *c)
 		return false;
 	had = vmach_gpu_time_get(m) - had;
 	now = ktime_get_ns();
-	ns = now - at - min(had, now - at);
+	ns = idle_part(m, w, now - at - min(had, now - at));
 	/* the part of that time which the next look would charge by its samples */
 	wait = now - clamp(chip->slicer.looked, at, now);
 	write_seqlock(&chip->slicer.books);
@@ -114,23 +123,12 @@ static void charge_others(struct kvgpu_machine *m, const struct machine_seen *w,
 }
 
 /*
- * Returns the ns for which evictions for @m blocked the runlist while no engine worked for another
- * vGPU, @ns at most.
- */
-static u64 blocked_idly(const struct kvgpu_machine *m, const struct machine_seen *w, u64 ns)
-{
-	u32 idle = w->looks - vmach_seen_others(w, m);
-
-	return div_u64(min(ns, w->blocked_ns) * idle, w->looks);
-}
-
-/*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
  * The thread held gpu->lock all the time: the slicer made no look. @w has the readings that were
  * made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
  * - If @works, or a reading saw an engine work for @m, @m is charged all of the time.
- * - Otherwise @m is charged the part of the time in which its eviction blocked the runlist, but not
- *   the part of the readings that saw an engine work for another vGPU.
+ * - Otherwise @m is charged the time in which the runlist stood still for it (@w->blocked_ns), but
+ *   not the part of the readings that saw an engine work for another vGPU.
  * - For other vGPUs the time is as any other: what samples see in it decides what they pay.
  * - But if the wait was so long that no more samples are taken before the next look, a vGPU for
  *   which a reading saw an engine work is charged a part of the time: the part of the readings that
@@ -150,7 +148,7 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool wor
 	if (vmach_late_samples_count(s) == LATE_SAMPLES)
 		charge_others(m, w, ns, now);
 	if (!works)
-		ns = blocked_idly(m, w, ns);
+		ns = idle_part(m, w, min(ns, w->blocked_ns));
 	if (ns) {
 		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
 		charge_waiter(m, ns, ns, now);

@@ -610,12 +610,13 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 static void chan_unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, works = vmach_fault_charge(c), evicted;
+	bool tsg = c->htsg >= 0, works = false, evicted, faulted;
 	struct machine_seen seen;
 	u64 began = ktime_get_ns();
 	int i, ret = -EBUSY;
 
 	vmach_wait_begin(&seen, gpu);
+	faulted = vmach_fault_charge(c, &seen);
 	evicted = vmach_disabled_evict(&seen, c);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
@@ -641,6 +642,8 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	if (ret)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, seen.resets);
+	if (faulted)
+		seen.blocked_ns = U64_MAX;
 	vmach_wait_charge(c->vgpu->m, &seen, works, began);
 	/* recovery has nothing to do for a channel that is off the chip for good */
 	WRITE_ONCE(c->dead, true);

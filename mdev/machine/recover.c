@@ -380,7 +380,9 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		vmach_resets_note(m, max(seen.resets, 1u));
 	else
 		vmach_resets_note(m, seen.resets);
-	vmach_wait_charge(m, &seen, reset || why == EVENT_FAULT, began);
+	if (why == EVENT_FAULT)
+		seen.blocked_ns = U64_MAX;
+	vmach_wait_charge(m, &seen, reset, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	guest_tell(c, why);
@@ -437,14 +439,11 @@ bool vmach_holder_end(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	return c;
 }
 
-static void no_look(void *arg)
-{
-}
-
 void vmach_chans_recover(struct work_struct *work)
 {
 	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct machine_seen seen;
 	struct kvgpu_chan *c;
 	unsigned long id;
 
@@ -454,11 +453,13 @@ void vmach_chans_recover(struct work_struct *work)
 		 * between. A fault stops the runlist until then: do not wait behind threads that
 		 * may get a CPU late.
 		 */
-		kvgpu_hw_lock_watched(&gpu->lock, no_look, NULL);
+		vmach_seen_begin(&seen, gpu);
+		kvgpu_hw_lock_watched(&gpu->lock, vmach_engines_see, &seen);
+		vmach_engines_see(&seen);
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
 			vmach_storm_strike(c);
-			vmach_fault_charge(c);
+			vmach_fault_charge(c, &seen);
 			if (!c->dead)
 				vmach_chan_isolate(gpu, c, c->fault.why);
 			else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))

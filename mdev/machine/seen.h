@@ -50,7 +50,8 @@ struct machine_seen {
 	 * readings since that call that saw no engine work for it.
 	 */
 	u32 asked, absent;
-	u64 blocked_ns;	/* recover.c: ns for which evictions had the runlist blocked */
+	/* ns for which evictions had the runlist blocked; U64_MAX: it stood still for a fault */
+	u64 blocked_ns;
 	u64 held_ns;	/* slice.c: ns that chan_drive_off() had preempt_lock for its own preempt */
 };
 
@@ -85,17 +86,18 @@ void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
 /*
  * books.c: Call it after a wait for the chip on behalf of @m, from @began to now, with gpu->lock
  * held since @began. Charges @m for all of the wait if a reading in @w saw it at work, else for the
- * time in which evictions blocked the runlist and no other vGPU was at work. Charges other vGPUs
+ * time in which the runlist stood still and no other vGPU was at work. Charges other vGPUs
  * only if the wait was too long for samples (sample.c). @works: @m was at work in any case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began);
 /*
  * books.c: Call it when @c, whose MMU fault was reported, is about to be driven off. Charges its
  * vGPU for the time since the report, in which the fault stopped GR's runlist for all vGPUs, as far
- * as the vGPU is not charged for that time otherwise. False: there was no report. gpu->lock is
- * held, event_lock not.
+ * as the vGPU is not charged for that time otherwise, and not for the part of the readings in @w
+ * that saw an engine work for another vGPU. False: there was no report. gpu->lock is held,
+ * event_lock not.
  */
-bool vmach_fault_charge(struct kvgpu_chan *c);
+bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w);
 /*
  * recover.c: Takes @c off the chip, which is disabled and in no list. Evicts it only if it is
  * loaded, because an eviction blocks the runlist for all vGPUs. Makes readings in @w meanwhile.

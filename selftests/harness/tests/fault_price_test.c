@@ -198,7 +198,7 @@ static void a_storm_of_faults(void **state)
 	for (i = 0; i < ARRAY_SIZE(seeds); i++) {
 		p.seed = seeds[i];
 		setup_begin(&p, &steady, 2);
-		start(6000);
+		start(10000);
 		actor_new("attacker", setup_mm, false, faults_of_many, NULL);
 		actor_new("meter", setup_mm, false, who_works, NULL);
 		actors_run();
