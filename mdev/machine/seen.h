@@ -12,6 +12,7 @@
 
 #include "kvgpu/types.h"
 
+struct kvgpu_chan;
 struct kvgpu_chip;
 struct kvgpu_gpu;
 struct kvgpu_machine;
