@@ -134,6 +134,12 @@ static unsigned int weight(const struct setup *s, unsigned int i)
 	return s->weight[i] ? s->weight[i] : 100;
 }
 
+/* Samples may have seen no work at all of a tenant that has little: then @all is 0. */
+static double part(double is, double all)
+{
+	return all > 0 ? is / all : 0;
+}
+
 /*
  * Tell which part of the time that all tenants got each should have got. A tenant with a cap should
  * get its cap of the wall time. A tenant that does not always work should have what it got. The
@@ -151,9 +157,9 @@ static void wanted(const struct setup *s, const struct look *a, const struct loo
 
 		want[i] = 0;
 		if (s->cap[i])
-			want[i] = s->cap[i] / 100.0 * wall / all;
+			want[i] = part(s->cap[i] / 100.0 * wall, all);
 		else if (!always_works(s, i))
-			want[i] = (b->gpu[i] - a->gpu[i]) / all;
+			want[i] = part(b->gpu[i] - a->gpu[i], all);
 		else
 			weights += weight(s, i);
 		rest -= want[i];
@@ -212,7 +218,7 @@ static void share_window(const struct setup *s, const struct look *a, const stru
 		all += b->gpu[i] - a->gpu[i];
 	wanted(s, a, b, want);
 	for (i = 0; i < s->nr; i++) {
-		w->error[i] = relative_error((b->gpu[i] - a->gpu[i]) / all, want[i]);
+		w->error[i] = relative_error(part(b->gpu[i] - a->gpu[i], all), want[i]);
 		e = fabs(w->error[i]);
 		w->mean += e / s->nr;
 		if (e > w->worst)
@@ -304,9 +310,9 @@ static void whole(const struct setup *s, const struct look *a, const struct look
 	for (i = 0; i < s->nr; i++) {
 		double e;
 
-		r->share[i] = (b->gpu[i] - a->gpu[i]) / all;
+		r->share[i] = part(b->gpu[i] - a->gpu[i], all);
 		r->wall[i] = (b->gpu[i] - a->gpu[i]) / wall;
-		r->bytes_share[i] = (b->bytes[i] - a->bytes[i]) / bytes;
+		r->bytes_share[i] = part(b->bytes[i] - a->bytes[i], bytes);
 		e = fabs(relative_error(r->bytes_share[i], r->want[i]));
 		if (!always_works(s, i))
 			continue;
