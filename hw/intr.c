@@ -37,6 +37,8 @@
 #define REST_MOST_US		4000
 /* least us between two readings of the causes in a rest */
 #define REST_STEP_US		50
+/* a rest gets longer by what is served in it, up to so many times its length */
+#define REST_TIMES		8
 /* most ns of work of the thread that may be saved up */
 #define WORK_BURST_NS		(20 * (s64)NSEC_PER_MSEC)
 /* us in which an engine switches channels, if nothing holds the switch up */
@@ -514,14 +516,14 @@ static u64 rest_serve(struct kvgpu_hw *hw, bool full, bool *all)
  * and all that there is ever more seldom, down to once a millisecond. Without that a runlist that
  * has stopped for a fault, or a unit that has for an interrupt, would stay stopped for all tenants
  * for as long as the rest, and so would a preempt that waits for an interrupt of its PBDMA. A
- * service is work of the thread, too: it makes the rest longer by twice what it took, and the next
- * one comes after as much. So the thread works for a third of a rest at most, and a rest takes
- * three times @us at most.
+ * service is work of the thread, too: it makes the rest longer by twice what it took, up to
+ * REST_TIMES its length, and the next one of its kind comes after as much, or twice as much. So the
+ * thread works for about half of a rest at most.
  */
 static void intr_rest(struct kvgpu_hw *hw, unsigned int us)
 {
 	u64 now = ktime_get_ns(), end = now + (u64)us * NSEC_PER_USEC, next = now, took;
-	u64 apart = 2 * REST_STEP_US * NSEC_PER_USEC;
+	u64 apart = 2 * REST_STEP_US * NSEC_PER_USEC, most = now + REST_TIMES * (end - now);
 	unsigned int step = REST_STEP_US;
 	bool all;
 
@@ -530,14 +532,17 @@ static void intr_rest(struct kvgpu_hw *hw, unsigned int us)
 		usleep_range(step, 2 * step);
 		now = ktime_get_ns();
 		took = rest_serve(hw, now >= next, &all);
-		step = max_t(u64, REST_STEP_US, div_u64(2 * took, NSEC_PER_USEC));
+		/* what is urgent comes soon, also after a long service of all */
+		step = REST_STEP_US;
+		if (!all)
+			step = max_t(u64, step, div_u64(4 * took, NSEC_PER_USEC));
 		hw->p->intr_left -= (s64)took;
 		hw->p->intr_ended += took;
 		hw->intr_ns += took;
-		end += 2 * took;
+		end = min(end + 2 * took, most);
 		if (!all)
 			continue;
-		next = now + took + apart;
+		next = now + took + max(apart, 2 * took);
 		apart = min(2 * apart, (u64)NSEC_PER_MSEC);
 	} while (ktime_get_ns() < end);
 }
