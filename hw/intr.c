@@ -244,8 +244,10 @@ static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
  */
 static bool intr_runs(struct kvgpu_hw *hw)
 {
-	return (unsigned int)atomic_read(&hw->p->intr_raised) != READ_ONCE(hw->p->intr_served) ||
-	       smp_load_acquire(&hw->p->intr_rest_serves);
+	if ((unsigned int)atomic_read(&hw->p->intr_raised) != READ_ONCE(hw->p->intr_served))
+		return true;
+	/* pairs with the release in rest_serve(): what was served there is reported */
+	return smp_load_acquire(&hw->p->intr_rest_serves);
 }
 
 void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
@@ -507,6 +509,7 @@ static u64 rest_serve(struct kvgpu_hw *hw, bool full, bool *all)
 		fifo_mmu_faults(hw);
 		fifo_pbdmas(hw);
 	}
+	/* pairs with the acquire in intr_runs() */
 	smp_store_release(&hw->p->intr_rest_serves, false);
 	return stat ? ktime_get_ns() - began - hw->p->intr_slept_ns : 0;
 }
