@@ -33,7 +33,7 @@
 #define ROUNDS			16
 /* least us of a rest of the interrupt thread that was asked for (kvgpu_hw_intr_pace()) */
 #define PACE_US			1000
-/* least us of a rest of the thread that has worked too much, at most (rest_us()) */
+/* most us for which rest_us() asks at once when the thread has worked too much */
 #define REST_MOST_US		4000
 /* least us between two readings of the causes in a rest */
 #define REST_STEP_US		50

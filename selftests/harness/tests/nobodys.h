@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Interrupts of nobody's: an idle unit keeps interrupting for no channel. */
+/* Interrupts of nobody's: of an idle unit, and of a copy whose channel has left its engine. */
 #ifndef KVGPU_HARNESS_TESTS_NOBODYS_H
 #define KVGPU_HARNESS_TESTS_NOBODYS_H
 
+#include "gk110/ce.h"
 #include "gk110/fifo.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/task.h"
@@ -10,6 +11,10 @@
 #include <linux/bitfield.h>
 
 #define IDLE_PBDMA	1
+#define COPIES		2	/* number of the copy engine */
+#define COPY_INTR	(chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
+
+static u64 nobodys;	/* interrupts of nobody's so far, as far as the program counts them */
 
 /* An actor: bad methods on a PBDMA that names a channel which no vGPU has, until *@arg is true. */
 static void nobodys_storm(void *arg)
@@ -26,6 +31,17 @@ static void nobodys_storm(void *arg)
 		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(IDLE_PBDMA);
 		chip_raise(0);
 	}
+}
+
+/*
+ * A copy has ended, and told so. Its channel has left the engine before the interrupt thread reads
+ * whose it was: a guest preempts it.
+ */
+static void nobodys_copy(void)
+{
+	COPY_INTR |= 2;
+	chip_raise(0);
+	nobodys++;
 }
 
 #endif

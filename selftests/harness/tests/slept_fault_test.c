@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "gk110/ce.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
+#include "selftests/harness/tests/nobodys.h"
 #include "selftests/harness/tests/partners.h"
 
 #include <linux/bitfield.h>
@@ -24,21 +24,9 @@ enum pace { NONE, NOBODYS, STORMS, OWN };
 #define LEAST		85	/* per cent of GR that the victim has at least */
 #define CHANS		230
 #define BIND_US		100
-#define COPIES		2
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
-static u64 stopped, faults, nobodys, most_stop, resets;
-
-/*
- * A copy has ended, and told so, and its channel has left the engine before the interrupt thread
- * reads whose it was: the guest preempts it.
- */
-static void nobodys_interrupt(void)
-{
-	chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4] |= 2;
-	chip_raise(0);
-	nobodys++;
-}
+static u64 stopped, faults, most_stop, resets;
 
 static enum pace paces;
 static u32 stormers;		/* the stormer's channels 2 to @stormers have stormed */
@@ -107,8 +95,8 @@ static void all_fault(struct world_vgpu *g, u32 nr, u64 end)
 			if (paces == STORMS)
 				one_storms();
 			else
-				nobodys_interrupt();
-			while (chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
+				nobodys_copy();
+			while (COPY_INTR)
 				harness_sleep(5 * US);
 			while (!chip_loaded(c->hchid.v) && harness_now < end) {
 				load_on_gr(c->hchid.v);
@@ -155,10 +143,10 @@ static void faults_again(void *arg)
 			raise_for(chan_at(STORMER, 2));
 		/* 10,000 preempts a second */
 		for (i = 0; paces == NOBODYS && i < EVENTS_PER_SECOND; i++) {
-			nobodys_interrupt();
+			nobodys_copy();
 			harness_sleep(100 * US);
 		}
-		/* its own budget: each fault is a strike, and makes the thread sleep */
+		/* its own budget: each fault is a strike, and makes the thread rest */
 		if (paces == OWN) {
 			bind_all(g, 8);
 			for (i = 0; i < EVENTS_PER_SECOND; i++, nobodys++)

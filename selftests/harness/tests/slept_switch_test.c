@@ -12,37 +12,28 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "gk110/ce.h"
+#include "selftests/harness/tests/nobodys.h"
 #include "selftests/harness/tests/partners.h"
 
 #include <linux/bitfield.h>
 
 enum { ATTACKER, VICTIM, VGPUS };
 
-#define COPIES	2
 #define RUN_NS	(2000 * MS)
 
 static struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true,
 				    .interrupts_stay = true };
 static struct policy rough = { .seed = 1, .oversleep_ns = 3000 };
-static u64 jobs, nobodys, preempted, worst_leave, a_had;
+static u64 jobs, preempted, worst_leave, a_had;
 static bool rests, interrupts;
 static u64 pause_ns = 600 * US;
-
-/* As in slept_fault_test.c: a copy has ended, and its channel has left the engine. */
-static void nobodys_interrupt(void)
-{
-	chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4] |= 2;
-	chip_raise(0);
-	nobodys++;
-}
 
 /* Another vCPU of the attacker: copies that end, and leave, all the time. */
 static void nobodys_all_the_time(void *arg)
 {
 	while (!done) {
-		if (rests && !chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
-			nobodys_interrupt();
+		if (rests && !COPY_INTR)
+			nobodys_copy();
 		harness_sleep(100 * US);
 	}
 }
@@ -107,7 +98,7 @@ static u32 judge(const char *what, u64 seed)
 		u32 i;
 
 		for (i = 0; i < EVENTS_PER_SECOND; i++) {
-			nobodys_interrupt();
+			nobodys_copy();
 			harness_sleep(20 * US);
 		}
 	}

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "gk110/ce.h"
+#include "selftests/harness/tests/nobodys.h"
 #include "selftests/harness/tests/partners.h"
 
 #include <linux/bitfield.h>
@@ -19,20 +19,11 @@
 enum { ATTACKER, VICTIM, VGPUS };
 
 #define LEAST	80	/* per cent of GR that the victim has at least */
-#define COPIES	2
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true,
 					  .interrupts_stay = true };
-static u64 blocked, most_block, unbinds, nobodys;
+static u64 blocked, most_block, unbinds;
 static bool rests;
-
-/* As in slept_fault_test.c: a copy has ended, and its channel has left the engine. */
-static void nobodys_interrupt(void)
-{
-	chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4] |= 2;
-	chip_raise(0);
-	nobodys++;
-}
 
 static void unbinds_again(void *arg)
 {
@@ -47,7 +38,7 @@ static void unbinds_again(void *arg)
 	while (harness_now < end) {
 		second = harness_now;
 		for (i = 0; rests && i < EVENTS_PER_SECOND; i++) {
-			nobodys_interrupt();
+			nobodys_copy();
 			harness_sleep(100 * US);
 		}
 		while (harness_now < min(end, second + 1001 * MS)) {
@@ -55,8 +46,8 @@ static void unbinds_again(void *arg)
 			g_enable(g, 2, true);
 			id = g_hchid(g, 2);
 			if (rests) {
-				nobodys_interrupt();
-				while (chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
+				nobodys_copy();
+				while (COPY_INTR)
 					harness_sleep(5 * US);
 			}
 			load_on_gr(id);
