@@ -88,7 +88,7 @@ static void two_switches(const struct explore *e, bool all)
 
 void explore(const struct explore *e)
 {
-	bool all = getenv("HARNESS_ALL");
+	bool all = harness_all();
 	struct policy p = { };
 	u32 i;
 

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=selftests/harness
+export HARNESS_ALL=1
 results=0 failures=0
 
 result() # STATUS NAME

@@ -53,6 +53,11 @@ u32 harness_below(u32 n)
 	return n ? (harness_random() >> 32) % n : 0;
 }
 
+bool harness_all(void)
+{
+	return getenv("HARNESS_ALL");
+}
+
 bool harness_chance(u32 ppm)
 {
 	return ppm && harness_below(1000000) < ppm;

@@ -54,6 +54,7 @@ u64 harness_allocs(void);
 u64 harness_random(void);
 u32 harness_below(u32 n);
 bool harness_chance(u32 ppm);
+bool harness_all(void);				/* HARNESS_ALL is set: run the rare cases, too */
 
 void harness_point(const char *where);
 void harness_sleep(u64 ns);

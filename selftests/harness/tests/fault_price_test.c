@@ -188,14 +188,14 @@ static void who_works(void *arg)
 	}
 }
 
-/* Which faults come at the end of a switch goes by the seed: several. */
+/* Which faults come at the end of a switch goes by the seed: several with HARNESS_ALL. */
 static void a_storm_of_faults(void **state)
 {
 	static const u64 seeds[] = { 1, 3, 5 };
 	struct policy p = coarse;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(seeds); i++) {
+	for (i = 0; i < (harness_all() ? ARRAY_SIZE(seeds) : 1); i++) {
 		p.seed = seeds[i];
 		setup_begin(&p, &steady, 2);
 		start(10000);

@@ -594,7 +594,7 @@ static void anything_goes_wrong(void **state)
 	u32 seed;
 
 	ended = wedged = 0;
-	for (seed = 0; seed < SEEDS * (getenv("HARNESS_ALL") ? 10 : 1); seed++)
+	for (seed = 0; seed < SEEDS * (harness_all() ? 10 : 1); seed++)
 		run_seed(seed, &m);
 	assert_int_equal(wedged, 0);
 	assert_in_range(ended, SEEDS / 2, 1000000);
@@ -615,7 +615,7 @@ static void errors_of_the_register_ring(void **state)
 	u32 seed;
 
 	ended = wedged = 0;
-	for (seed = 0; seed < SEEDS * (getenv("HARNESS_ALL") ? 10 : 1); seed++)
+	for (seed = 0; seed < SEEDS * (harness_all() ? 10 : 1); seed++)
 		run_seed(seed, &m);
 	assert_int_equal(wedged, 0);
 	assert_int_equal(ended, 0);
