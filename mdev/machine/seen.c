@@ -29,25 +29,39 @@ void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id)
 	w->absent = 0;
 }
 
-/* Adds 1 to the .looks of vGPU @vgpu, once in a reading, however many engines work for it. */
-static void vgpu_seen(struct machine_seen *w, u32 vgpu)
+/*
+ * Adds 1 to the .looks of vGPU @vgpu, once in a reading, however many engines work for it. True:
+ * this was the first time in this reading.
+ */
+static bool vgpu_seen(struct machine_seen *w, u32 vgpu)
 {
 	u32 i;
 
 	for (i = 0; i < w->nr && w->at[i].vgpu != vgpu; i++)
 		;
 	if (i == SEEN_MAX)
-		return;
+		return true;
 	if (i == w->nr) {
+		memset(&w->at[i], 0, sizeof(w->at[i]));
 		w->at[i].vgpu = vgpu;
-		w->at[i].looks = w->at[i].late = w->at[i].last = 0;
 		w->nr++;
 	}
 	if (w->at[i].last == w->looks)
-		return;
+		return false;
 	w->at[i].last = w->looks;
 	w->at[i].looks++;
 	w->at[i].late += !!READ_ONCE(w->gpu->chip->slicer.left_at);
+	return true;
+}
+
+/* Notes in @w that the last reading saw engines work for @vgpus vGPUs. */
+static void reading_end(struct machine_seen *w, u32 vgpus)
+{
+	u32 i;
+
+	w->worked += vgpus > 0;
+	for (i = 0; i < w->nr && vgpus == 1; i++)
+		w->at[i].alone += w->at[i].last == w->looks;
 }
 
 /* Tells whether @st names a channel of the host. */
@@ -60,7 +74,7 @@ void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 {
 	const u32 named = PFIFO_STATUS_TSG | PFIFO_STATUS_ID;
 	bool asked = false;
-	u32 st, vgpu;
+	u32 st, vgpu, vgpus = 0;
 	u8 e;
 
 	w->looks++;
@@ -72,11 +86,12 @@ void vmach_seen_note(struct machine_seen *w, const u32 *engine)
 		vgpu = READ_ONCE(w->gpu->chip->has_id[!!(st & PFIFO_STATUS_TSG)]
 						     [FIELD_GET(PFIFO_STATUS_ID, st)]);
 		if (vgpu)
-			vgpu_seen(w, vgpu);
+			vgpus += vgpu_seen(w, vgpu);
 		else if (!names_host(st))
 			w->nobodys++;
 	}
 	w->absent += !asked;
+	reading_end(w, vgpus);
 }
 
 void vmach_engines_see(void *arg)
@@ -111,10 +126,10 @@ u32 vmach_seen_late(const struct machine_seen *w, const struct kvgpu_machine *m)
 
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m)
 {
-	u32 i, looks = 0;
+	u32 i;
 
 	for (i = 0; i < w->nr; i++)
-		if (w->at[i].vgpu != m->v->id)
-			looks += w->at[i].looks;
-	return min(looks, w->looks);
+		if (w->at[i].vgpu == m->v->id)
+			return w->worked - w->at[i].alone;
+	return w->worked;
 }

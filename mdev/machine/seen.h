@@ -39,11 +39,13 @@ struct machine_seen {
 	u32 resets;
 	/*
 	 * The first .nr: vGPUs for which an engine was seen to work. .vgpu: id of the vGPU. .looks:
-	 * in how many readings. .late: how many of .looks were made while slicer->left_at was set.
-	 * .last: .looks of the struct at the last of these readings.
+	 * in how many readings. .alone: in how many of .looks no engine worked for another vGPU.
+	 * .late: how many of .looks were made while slicer->left_at was set. .last: .looks of the
+	 * struct at the last of these readings.
 	 */
-	struct { u32 vgpu, looks, late, last; } at[SEEN_MAX];
+	struct { u32 vgpu, looks, alone, late, last; } at[SEEN_MAX];
 	u32 nr, looks;		/* .looks: number of readings */
+	u32 worked;		/* readings that saw an engine work for a vGPU */
 	/* how often an engine worked for an id that no vGPU has, and that is not the host's */
 	u32 nobodys;
 	/*
@@ -80,7 +82,7 @@ u32 vmach_seen_late(const struct machine_seen *w, const struct kvgpu_machine *m)
 /* Counts in @w->absent, from now on, the readings in which no engine works for @id. */
 void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id);
 
-/* Returns how often @w saw an engine work for other vGPUs than @m, as vmach_seen_count() does. */
+/* Returns how many readings in @w saw an engine work for a vGPU that is not @m. */
 u32 vmach_seen_others(const struct machine_seen *w, const struct kvgpu_machine *m);
 /* books.c: Begins a wait for the chip, with gpu->lock held: makes the first reading of @w. */
 void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu);
