@@ -21,8 +21,11 @@
  */
 #define LONGEST_NS	(KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 12 * FLUSH_READS * READ_NS)
 
-/* if long looks are seldom, the turn ends when the look and its flush (two of the chip's) end */
-#define ONE_LONG_NS	(KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 2 * FLUSH_READS * READ_NS)
+/*
+ * If long looks are seldom, the turn ends when the look and its flush (two of the chip's) end. The
+ * turns before it were hardly too short.
+ */
+#define ONE_LONG_NS	(KVGPU_SCHED_SLICE_DEFAULT * 5 / 4 + 2 * FLUSH_READS * READ_NS)
 
 static u64 longest;
 
