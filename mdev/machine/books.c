@@ -95,11 +95,14 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w)
 	had = vmach_gpu_time_get(m) - had;
 	now = ktime_get_ns();
 	ns = idle_part(m, w, now - at - min(had, now - at));
-	/* the part of that time which the next look would charge by its samples */
-	wait = now - clamp(chip->slicer.looked, at, now);
+	/*
+	 * The part of that time which the next look would charge by its samples. Those of time
+	 * that is not charged here must count.
+	 */
+	wait = min(ns, now - clamp(chip->slicer.looked, at, now));
 	write_seqlock(&chip->slicer.books);
-	vmach_time_charge(m, ns - min(ns, wait), now);
-	charge_waiter(m, min(ns, wait), m->slice.busy && m->slice.on_chip ? 0 : wait, now);
+	vmach_time_charge(m, ns - wait, now);
+	charge_waiter(m, wait, m->slice.busy && m->slice.on_chip ? 0 : wait, now);
 	write_sequnlock(&chip->slicer.books);
 	return true;
 }
