@@ -16,21 +16,31 @@
 
 static u64 nobodys;	/* interrupts of nobody's so far, as far as the program counts them */
 
-/* An actor: bad methods on a PBDMA that names a channel which no vGPU has, until *@arg is true. */
+/*
+ * A bad method on a PBDMA that names a channel which no vGPU has. False: the one before it is not
+ * served yet.
+ */
+static bool nobodys_method(void)
+{
+	u32 *intr = &chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_INTR0) / 4];
+
+	if (*intr)
+		return false;
+	chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_CHANNEL) / 4] =
+		PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, KVGPU_MAX_CHAN - 1);
+	*intr |= PBDMA_INTR0_DEVICE;
+	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(IDLE_PBDMA);
+	chip_raise(0);
+	return true;
+}
+
+/* An actor: such methods until *@arg is true. */
 static void nobodys_storm(void *arg)
 {
 	const bool *done = arg;
-	u32 *intr = &chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_INTR0) / 4];
 
-	for (; !*done; harness_sleep(20000)) {
-		if (*intr)
-			continue;
-		chip.reg[(PBDMA(IDLE_PBDMA) + PBDMA_CHANNEL) / 4] =
-			PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, KVGPU_MAX_CHAN - 1);
-		*intr |= PBDMA_INTR0_DEVICE;
-		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(IDLE_PBDMA);
-		chip_raise(0);
-	}
+	for (; !*done; harness_sleep(20000))
+		nobodys_method();
 }
 
 /*
