@@ -96,8 +96,8 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w)
 	now = ktime_get_ns();
 	ns = idle_part(m, w, now - at - min(had, now - at));
 	/*
-	 * The part of that time which the next look would charge by its samples. Those of time
-	 * that is not charged here must count.
+	 * The part of that time which the next look would charge by its samples. Samples of no more
+	 * time are left out than is charged here.
 	 */
 	wait = min(ns, now - clamp(chip->slicer.looked, at, now));
 	write_seqlock(&chip->slicer.books);
