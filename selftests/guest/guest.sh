@@ -121,15 +121,20 @@ run_client()
 	in_image "$name" "$(shared_in "$name")/kvgpu-client" "$@"
 }
 
+# end_of_guest RC FILE: RC is a command's in a guest. If it says that the guest has ended, prints FILE,
+# where tb has told how: its console's last lines, with the backtrace of a panic.
+end_of_guest() { [ "$1" -ne 125 ] || tail -n 70 "$2" | sed 's/^/# /'; }
+
 # check_client TEXT NAME ARGUMENT...: runs kvgpu-client in the guest, and adds its results to this
 # suite's
 check_client()
 {
 	local text=$1 log=$OUT/client-$2.log rc
 	shift
-	run_client "$@" >"$log" 2>/dev/null
+	run_client "$@" >"$log" 2>"$log.err"
 	rc=$?
 	relay "client $text" $rc <"$log"
+	end_of_guest $rc "$log.err"
 }
 
 # copies_begin NAME: starts copies in the guest, and waits until the GPU has pages of it pinned

@@ -35,13 +35,14 @@ together()
 	for each; do guest_there "${each%:*}" "${each#*:}" || return; done
 	for each; do
 		name=${each%:*}
-		{ run_client "$name" --quick copy >"$OUT/together-$name.log" 2>/dev/null; echo $? >"$OUT/together-$name.rc"; } &
+		{ run_client "$name" --quick copy >"$OUT/together-$name.log" 2>"$OUT/together-$name.err"; echo $? >"$OUT/together-$name.rc"; } &
 	done
 	wait
 	for each; do
 		name=${each%:*} rc=$(cat "$OUT/together-$name.rc")
 		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/together-$name.log" >"$OUT/together.log"
 		relay "client in $name of $*" "$rc" <"$OUT/together.log"
+		end_of_guest "$rc" "$OUT/together-$name.err"
 	done
 	# in quick mode later parts use these guests
 	[ "$mode" = long ] || return 0
