@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Takes one fix back at a time, in a copy of the tree, and runs the test that the first line of its patch names, as make check does and then
-# with HARNESS_ALL. That test has to fail within a minute, by an invariant and not by a crash. Prints TAP. The copies lie below the build folder, and are removed.
+# Takes one fix back at a time, in a copy of the tree, and runs the test that the first line of its patch names: as make check does, and if it
+# passes with HARNESS_ALL. It has to fail within a minute in all, by an invariant and not by a crash. Prints TAP. The copies lie below the
+# build folder, and are removed.
 #   reverts.sh [NAME...]
 set -u
 cd "$(dirname "$0")/../.." || exit 1

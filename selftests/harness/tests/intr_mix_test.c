@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guests raise interrupts of all kinds at once: of an idle PBDMA, of copies whose channel has left,
- * NON_STALL_INTERRUPTs, faults, and PBDMAs' of their own. The interrupt thread works for about half
- * of the time at most (S6), and a neighbour's switches and faults are served in its rests (S5).
+ * A guest raises interrupts of several kinds at once: of an idle PBDMA, of copies whose channel has
+ * left, NON_STALL_INTERRUPTs, faults. Each service takes a while. The interrupt thread works for
+ * about half of the time at most (S6). How long a fault stops the runlist meanwhile is printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
