@@ -103,21 +103,26 @@ static void a_cap_holds_beside_a_debtor(void **state)
 }
 
 /*
- * No debtor, and no long piece at all: the second one, of a great weight, works for 30 s and then
- * sleeps. The first one always works. The victim has a small weight: after a turn of the shortest
- * length it is ahead of the first one for a long time. That is no overrun.
+ * No debtor: the second one, of a great weight, works for 30 s and then sleeps. The first one
+ * always works. In the first rows no piece is long, and the victim has a small weight: after a turn
+ * of the shortest length it is ahead of the first one for a long time. That is no overrun. In the
+ * last rows each turn of the heavy one is an overrun of up to the 5th column, in ms. Its weight
+ * entitles it to most of this time: what the cap of the first one allows in it must not be kept.
  */
 static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 {
-	static const u32 set[][4] = { { 100, 80, 200, 1 }, { 100, 50, 1000, 10 },
-				      { 100, 30, 1000, 10 }, { 100, 30, 1000, 100 } };
+	static const u32 set[][5] = {
+		{ 100, 80, 200, 1 },	   { 100, 50, 1000, 10 },      { 100, 30, 1000, 10 },
+		{ 100, 30, 1000, 100 },	   { 100, 30, 1000, 100, 10 }, { 100, 30, 1000, 100, 50 },
+		{ 100, 20, 1000, 100, 50 },
+	};
 	static const struct sim_work busy = { SIM_BUSY, .len = SIM_MS, .piece = 20000 };
 	u32 i, before, most, least, other, above = 0;
 	struct sim_cfg cfg = sim_k20;
 	static struct sim_gpu g;
 	u64 seed;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < sizeof(set) / sizeof(set[0]); i++)
 		for (seed = 1; seed <= 3; seed++) {
 			struct sim_vgpu v[3] = { };
 
@@ -128,14 +133,17 @@ static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 			v[2].ent = (struct kvgpu_sched_ent){ .weight = set[i][3], .cap = 100 };
 			v[0].work = v[1].work = v[2].work = busy;
 			v[1].work.to = LIGHT;
+			if (set[i][4])
+				v[1].work.len = v[1].work.piece = set[i][4] * SIM_MS;
 			sim_init(&g, &cfg, v, 3, 0);
 			sim_run(&g, 2 * LIGHT);
 			sim_range(&g, 0, 15 * SIM_S, WINDOW, &other, &most);
 			sim_range(&g, 2, LIGHT, WINDOW, &least, &other);
 			/* baseline: long after */
 			sim_range(&g, 0, 48 * SIM_S, WINDOW, &other, &before);
-			print_message("# weights %u (cap %u), %u, victim %u, seed %u: the capped one has up to %u ppm of %u in 10 s (%u later), the victim at least %u after the heavy one has gone to sleep\n",
-				      set[i][0], set[i][1], set[i][2], set[i][3], (u32)seed, most,
+			print_message("# weights %u (cap %u), %u (pieces of %u ms), victim %u, seed %u: the capped one has up to %u ppm of %u in 10 s (%u later), the victim at least %u after the heavy one has gone to sleep\n",
+				      set[i][0], set[i][1], set[i][2], set[i][4], set[i][3], (u32)seed,
+				      most,
 				      set[i][1] * 10000, before, least);
 			above = max(above, most - min(most, set[i][1] * 10000));
 		}
