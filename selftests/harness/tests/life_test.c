@@ -128,12 +128,48 @@ static void its_work_has_ended(void **state)
 	setup_end();
 }
 
+/*
+ * vGPU 1 has a kernel that does not end, and has to leave the chip. The slicer waits for it, and
+ * has written the list of the next owner, vGPU 0. That one is closed and removed meanwhile: the
+ * slicer must not use what is left of it when the wait has ended (S6).
+ */
+static void next_owner_is_removed(void **state)
+{
+	struct machine_slicer *s;
+	struct kvgpu_machine *m;
+	u32 t, waited = 0;
+	u16 id;
+
+	for (t = 0; t < 3; t++) {
+		setup_begin(&calm, &eager, 2);
+		s = &world.gpu->chip->slicer;
+		m = world.vgpu[0].v->m;
+		id = g_hchid(&world.vgpu[1], 1);
+		while (!chip_hang(id, false))
+			harness_sleep(10000 + t * 1000);
+		while (s->owner != m)
+			harness_sleep(10000);
+		harness_sleep(t * 3000000);
+		world_close(0);
+		world_unmake(0);
+		waited += chip_is_stuck();
+		while (chip_is_stuck())
+			harness_sleep(1000000);
+		harness_sleep(20000000);
+		world_check("the next owner of the chip was removed");
+		setup_end();
+	}
+	printf("# removed while the slicer waited: %u of 3\n", waited);
+	assert_true(waited);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_runs_closes),
 		cmocka_unit_test(four_share),
 		cmocka_unit_test(its_work_has_ended),
+		cmocka_unit_test(next_owner_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,8 +112,12 @@ static void a_cap_holds_beside_a_debtor(void **state)
 static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 {
 	static const u32 set[][5] = {
-		{ 100, 80, 200, 1 },	   { 100, 50, 1000, 10 },      { 100, 30, 1000, 10 },
-		{ 100, 30, 1000, 100 },	   { 100, 30, 1000, 100, 10 }, { 100, 30, 1000, 100, 50 },
+		{ 100, 80, 200, 1 },
+		{ 100, 50, 1000, 10 },
+		{ 100, 30, 1000, 10 },
+		{ 100, 30, 1000, 100 },
+		{ 100, 30, 1000, 100, 10 },
+		{ 100, 30, 1000, 100, 50 },
 		{ 100, 20, 1000, 100, 50 },
 	};
 	static const struct sim_work busy = { SIM_BUSY, .len = SIM_MS, .piece = 20000 };
@@ -142,9 +146,8 @@ static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 			/* baseline: long after */
 			sim_range(&g, 0, 48 * SIM_S, WINDOW, &other, &before);
 			print_message("# weights %u (cap %u), %u (pieces of %u ms), victim %u, seed %u: the capped one has up to %u ppm of %u in 10 s (%u later), the victim at least %u after the heavy one has gone to sleep\n",
-				      set[i][0], set[i][1], set[i][2], set[i][4], set[i][3], (u32)seed,
-				      most,
-				      set[i][1] * 10000, before, least);
+				      set[i][0], set[i][1], set[i][2], set[i][4], set[i][3],
+				      (u32)seed, most, set[i][1] * 10000, before, least);
 			above = max(above, most - min(most, set[i][1] * 10000));
 		}
 	assert_in_range(above, 0, ALLOWED + SLACK);
