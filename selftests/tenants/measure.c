@@ -23,8 +23,10 @@ const unsigned int spans[SPANS] = { 2, 3 };
 
 enum { WATCHDOG_S = 2 };	/* watchdog_ms of a card, if nothing sets it */
 
+/* turns: .slices of the vGPUs, of the first and the last look */
 struct look {
 	uint64_t at, took, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS], dry;
+	uint64_t turns[MAX_TENANTS];
 };
 
 /*
@@ -46,6 +48,14 @@ static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct
 		l->strikes += vgpu_value(&t[i], "strikes");
 	}
 	l->busy = card_value("busy_ns");
+}
+
+static void look_at_turns(const struct tenant *t, unsigned int nr, struct look *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		l->turns[i] = vgpu_value(&t[i], "slices");
 }
 
 /*
@@ -82,11 +92,13 @@ static void look_again_and_again(const struct setup *s, struct tenant *t, unsign
 		gpu[i] = vgpu_open(&t[i], "gpu_time_ns");
 	go_first(true);
 	look(t, gpu, s->nr, &l[0]);
+	look_at_turns(t, s->nr, &l[0]);
 	for (i = 1; i <= looks; i++) {
 		tell_hangers(s, t, i);
 		usleep(seconds * 1e6);
 		look(t, gpu, s->nr, &l[i]);
 	}
+	look_at_turns(t, s->nr, &l[looks]);
 	go_first(false);
 	for (i = 0; i < s->nr; i++)
 		close(gpu[i]);
@@ -327,6 +339,22 @@ static void whole(const struct setup *s, const struct look *a, const struct look
 	r->bytes_per_s = bytes / wall * 1e9;
 }
 
+/* @a and @b are the first and the last look, with @looks - 1 between them. */
+static void turns(const struct setup *s, const struct look *a, const struct look *b,
+		  unsigned int looks, struct result *r)
+{
+	double had, of_window;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		had = b->gpu[i] - a->gpu[i];
+		r->turn_ns[i] = part(had, b->turns[i] - a->turns[i]);
+		of_window = part(r->turn_ns[i], had * spans[0] / looks);
+		if (always_works(s, i) && of_window > r->turn_part)
+			r->turn_part = of_window;
+	}
+}
+
 /*
  * Start a process that keeps the copy engines' interrupts off until it is killed. Until then a copy
  * that asks for an acknowledge hangs its engine.
@@ -370,6 +398,7 @@ bool measure(const struct setup *s, unsigned int looks, double seconds, struct r
 	note_moments(l, looks, r);
 	all_windows(s, l, looks, seconds, r);
 	whole(s, &l[0], &l[looks], r);
+	turns(s, &l[0], &l[looks], looks, r);
 	r->made = churn_end(&churn, &r->make_ns, &refused);
 	r->bad += refused;
 	if (muting) {
@@ -411,7 +440,9 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 		       e->worst * 100, e->mean * 100);
 		if (s->aim[i])
 			printf(", aim %.1f %%: %s", s->aim[i] * 100,
-			       e->worst <= s->aim[i] ? "met" : "MISSED");
+			       !e->windows		? "no window" :
+			       e->worst <= s->aim[i]	? "met" :
+							  "MISSED");
 		printf("\n");
 	}
 	if (r->dry[0])
@@ -421,15 +452,18 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 		printf("    %u windows of %g s with a hang: those that work lost %.1f %% at most, %.1f %% mean\n", r->lost.windows,
 		       spans[0] * seconds, r->lost.worst * 100, r->lost.mean * 100);
 	for (i = 0; i < s->nr; i++)
-		printf("    %-8s weight %4u cap %3u  share %6.2f %% (want %6.2f %%)  of time %6.2f %%  of bytes %6.2f %%\n",
+		printf("    %-8s weight %4u cap %3u  share %6.2f %% (want %6.2f %%)  of time %6.2f %%  of bytes %6.2f %%  a turn %5.2f ms\n",
 		       role_names[s->role[i]], s->weight[i] ? s->weight[i] : 100,
 		       s->cap[i] ? s->cap[i] : 100, r->share[i] * 100, r->want[i] * 100,
-		       r->wall[i] * 100, r->bytes_share[i] * 100);
+		       r->wall[i] * 100, r->bytes_share[i] * 100, r->turn_ns[i] / 1e6);
 	if (r->preempts)
 		printf("    %llu preempts, %llu us each, %llu us at most\n",
 		       (unsigned long long)r->preempts,
 		       (unsigned long long)(r->preempt_ns / r->preempts / 1000),
 		       (unsigned long long)r->preempt_max / 1000);
+	if (r->turn_part > 0)
+		printf("    a turn, with what is charged of its switch: %.2f %% of what its tenant has in %g s, at most\n",
+		       r->turn_part * 100, spans[0] * seconds);
 	if (r->nr_samples)
 		printf("    small copies: %u, %u us median, %u us p99, %u us at most\n", r->nr_samples, r->p50_us, r->p99_us,
 		       r->max_us);
@@ -479,8 +513,11 @@ static void json_looks(FILE *f, const struct result *r)
 
 void print_json(FILE *f, const struct setup *s, double seconds, const struct result *r, bool first)
 {
+	double turn_ms[MAX_TENANTS];
 	unsigned int i;
 
+	for (i = 0; i < s->nr; i++)
+		turn_ms[i] = r->turn_ns[i] / 1e6;
 	fprintf(f,
 		"%s  {\"name\": \"%s\", \"tenants\": %u, \"busy\": %.4f, \"bytes_per_s\": %.0f, \"mean_error\": %.5f, "
 		"\"worst_error\": %.5f, \"work_error\": %.5f, \"bad\": %llu, \"windows\": [",
@@ -502,6 +539,8 @@ void print_json(FILE *f, const struct setup *s, double seconds, const struct res
 	fprintf(f, ", \"preempts\": %llu, \"preempt_us\": %llu, \"preempt_max_us\": %llu", (unsigned long long)r->preempts,
 		(unsigned long long)(r->preempts ? r->preempt_ns / r->preempts / 1000 : 0),
 		(unsigned long long)r->preempt_max / 1000);
+	json_array(f, "turn_ms", turn_ms, s->nr);
+	fprintf(f, ", \"turn_part\": %.5f", r->turn_part);
 	if (r->nr_samples)
 		fprintf(f, ", \"latency_us\": {\"n\": %u, \"p50\": %u, \"p99\": %u, \"max\": %u}", r->nr_samples, r->p50_us,
 			r->p99_us, r->max_us);

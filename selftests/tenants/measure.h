@@ -84,6 +84,16 @@ struct result {
 	double work_error;
 	uint32_t p50_us, p99_us, max_us, nr_samples;
 	uint64_t bad, preempts, preempt_ns, preempt_max;
+	/*
+	 * What a turn of each tenant took on average: time charged to the vGPU / turns, ns; 0: it
+	 * had none. The part of a switch for which the vGPU still works is in it.
+	 */
+	double turn_ns[MAX_TENANTS];
+	/*
+	 * such a turn as a part of the tenant's time in a window of spans[0] looks: the greatest
+	 * of the tenants that always work
+	 */
+	double turn_part;
 	uint64_t made, make_ns;			/* made by churn; time for all of them together */
 };
 
