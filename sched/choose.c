@@ -209,16 +209,16 @@ void vsched_turn_end(struct kvgpu_sched *s)
 /*
  * Returns the length of this turn: @turn, corrected by the error of the last turn of @e, so that
  * the vGPUs get GPU time in proportion to their shares in each round. A turn may end late, because
- * a piece of work that has begun goes on. The correction is at most half of the turn: larger errors
- * are left to the clocks.
+ * a piece of work that has begun goes on, or because the driver is late. The turn is made longer by
+ * half at most, and shorter by three quarters: larger errors are left to the clocks.
  */
 static u64 turn_even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
-	s64 most = turn / 2, over = 0;
+	s64 over = 0;
 
 	if (e->turn_ns)
 		over = e->turn_over + (s64)(e->busy_ns - e->turn_busy) - (s64)e->turn_ns;
-	e->turn_over = max(min(over, most), -most);
+	e->turn_over = max(min(over, (s64)(turn - turn / 4)), -(s64)(turn / 2));
 	e->turn_ns = turn;
 	e->turn_busy = e->busy_ns;
 	return turn - e->turn_over;

@@ -638,6 +638,39 @@ static void asking_changes_nothing(void **state)
 	free(b);
 }
 
+/*
+ * A turn that ends late makes the next turn of its vGPU shorter, by three quarters at most; one
+ * in which it idled makes it longer, by half at most.
+ */
+static void the_next_turn_makes_up(void **state)
+{
+	static const struct {
+		u64 idle, works, next;	/* of a turn of 4 ms: it idles at first */
+	} t[] = { { 0, 4 * MS, 4 * MS }, { 0, 5 * MS, 3 * MS }, { 0, 6500 * US, 1500 * US },
+		  { 0, 7500 * US, MS }, { MS, 3 * MS, 5 * MS }, { 3 * MS, MS, 6 * MS } };
+	struct kvgpu_sched_ent *e;
+	struct bench *b;
+	u32 i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		b = make(2, KVGPU_SCHED_BEST_EFFORT);
+		all_had_a_turn(b, 2);
+		assert_ptr_equal(choose(b), &b->e[0]);
+		kvgpu_sched_started(&b->s, b->now);
+		assert_int_equal(b->s.slice_end - b->now, 4 * MS);
+		b->now += t[i].idle;
+		run(b, &b->e[0], t[i].works);
+		do {
+			e = choose(b);
+			kvgpu_sched_started(&b->s, b->now);
+			if (e != &b->e[0])
+				run(b, e, b->s.slice_end - b->now);
+		} while (e != &b->e[0]);
+		assert_int_equal(b->s.slice_end - b->now, t[i].next);
+		free(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -660,6 +693,7 @@ int main(void)
 		cmocka_unit_test(free_moments_follow_the_knobs),
 		cmocka_unit_test(equal_share_holds_back),
 		cmocka_unit_test(asking_changes_nothing),
+		cmocka_unit_test(the_next_turn_makes_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
