@@ -51,6 +51,8 @@
  * on the average at most, which is 0.1 %.
  */
 #define IDS_COUNT_NS	(10 * NSEC_PER_SEC)
+/* rest of the slicer's thread, ns, that may be saved up (rest_end()) */
+#define REST_SAVED_NS		(4 * (s64)NSEC_PER_MSEC)
 
 /* --------------------------- a switch: find the channels that have to leave, write the new list */
 
@@ -687,22 +689,28 @@ static void slicer_rest(u64 until)
 
 /*
  * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too. But if
- * looks take more than a quarter of a turn, the thread first rests for twice as long as a look
- * takes. So it works for about half of the time at most, and for a third where turns end seldom.
- * The mean of the looks counts here: a turn must not become longer because one look was held up.
+ * looks take more than a quarter of a turn, the thread first rests for as long as it owes: twice
+ * the mean time of a look, less the rests before, of which REST_SAVED_NS count at most. So it works
+ * for a third of the time on the average. Neither short turns among long ones become longer, nor a
+ * turn because one look was held up.
  */
 static u64 rest_end(struct machine_slicer *s)
 {
 	u64 end = s->rests_from + kvgpu_sched_rest(s->used, get_random_u64()), turn, length;
 
 	s->used_mean = s->used_mean - s->used_mean / 8 + s->used / 8;
+	s->rest_owed -= (s64)(s->rests_from - s->used - s->rested_from);
+	s->rest_owed = max(s->rest_owed, -REST_SAVED_NS) + 2 * (s64)s->used_mean;
+	s->rested_from = s->rests_from;
 	spin_lock(&s->lock);
 	turn = kvgpu_sched_turn_end(&s->sched);
 	length = s->sched.slice_end - s->sched.turn_start;
 	spin_unlock(&s->lock);
 	if (turn >= end)
 		return end;
-	return s->used_mean > length / 4 ? max(turn, s->rests_from + 2 * s->used_mean) : turn;
+	if (s->used_mean > length / 4 && s->rest_owed > 0)
+		return max(turn, s->rests_from + (u64)s->rest_owed);
+	return turn;
 }
 
 /*
@@ -759,7 +767,6 @@ void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
 int vmach_slicer_start(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t;
-
 	int ret;
 
 	vmach_watchdog_set(gpu, WATCHDOG_MS);

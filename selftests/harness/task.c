@@ -522,6 +522,11 @@ ktime_t ktime_get(void)
 	return harness_now;
 }
 
+u64 harness_read_ns(void)
+{
+	return policy.read_ns;
+}
+
 void msleep(unsigned int ms)
 {
 	harness_sleep(ms * 1000000ull);

@@ -32,6 +32,7 @@ struct policy {
 	 * usleep_range() takes so much longer: a poll that waits in vain is fewer steps of the run
 	 */
 	u64 oversleep_ns;
+	u64 read_ns;			/* so much longer a read of the card takes */
 	bool actors_only;		/* only points of actors are counted */
 	/*
 	 * For explore.h: at the point of number script[i].at, counted from harness_policy() on, the
@@ -45,6 +46,7 @@ struct policy {
 void harness_begin(const struct policy *p);
 void harness_end(void);
 void harness_policy(const struct policy *p);		/* @p holds from now on */
+u64 harness_read_ns(void);			/* .read_ns of the policy */
 u64 harness_points(void);				/* the points since harness_policy() */
 /*
  * Return how many things that may fail were asked for since harness_policy(): allocations, pins,
