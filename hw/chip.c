@@ -31,16 +31,10 @@
 /* us for which engines stay off, and before they are used again (nvgpu gk20a_mc_reset()) */
 #define OFF_US		500
 #define ON_US		20
-/*
- * hw_reg_wait() makes so many reads before it sleeps: a sleep takes 60 us and more, and the chip
- * has often done by then what it was asked for
- */
-#define QUICK_READS	4
 
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
 	ktime_t end = ktime_add_us(ktime_get(), us);
-	unsigned int reads = 0;
 	u32 v;
 
 	for (;;) {
@@ -51,8 +45,7 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 			return 0;
 		if (late)
 			break;
-		if (++reads >= QUICK_READS)
-			usleep_range(1, 5);
+		usleep_range(1, 5);
 	}
 	if (v == ~0u && hw_rd(hw, PMC_BOOT_0) == ~0u)
 		return -EIO;
