@@ -690,8 +690,8 @@ static void slicer_rest(u64 until)
 /*
  * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too. But if
  * looks take more than a quarter of a turn, the thread first rests for as long as it owes: twice
- * the mean time of a look, less the rests before, of which REST_SAVED_NS count at most. So it works
- * for a third of the time on the average. Neither short turns among long ones become longer, nor a
+ * the mean time of a look, less what it rested more before, REST_SAVED_NS at most. So it works for
+ * a third of the time on the average. Neither short turns among long ones become longer, nor a
  * turn because one look was held up.
  */
 static u64 rest_end(struct machine_slicer *s)
@@ -700,7 +700,7 @@ static u64 rest_end(struct machine_slicer *s)
 
 	s->used_mean = s->used_mean - s->used_mean / 8 + s->used / 8;
 	s->rest_owed -= (s64)(s->rests_from - s->used - s->rested_from);
-	s->rest_owed = max(s->rest_owed, -REST_SAVED_NS) + 2 * (s64)s->used_mean;
+	s->rest_owed = clamp_t(s64, s->rest_owed, -REST_SAVED_NS, 0) + 2 * (s64)s->used_mean;
 	s->rested_from = s->rests_from;
 	spin_lock(&s->lock);
 	turn = kvgpu_sched_turn_end(&s->sched);

@@ -13,8 +13,8 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define READ_NS		(45 * US)
-#define LATE_US		925		/* the look at the end, and one under way then */
+#define READ_NS		(40 * US)
+#define LATE_US		640		/* the look at the end, and one under way then */
 #define HEAVY		2		/* vGPUs with the long turns */
 
 static u64 late, turns, looked;
