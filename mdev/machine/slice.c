@@ -691,8 +691,8 @@ static void slicer_rest(u64 until)
  * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too. But if
  * looks take more than a quarter of a turn, the thread first rests for as long as it owes: twice
  * the mean time of a look, less what it rested more before, REST_SAVED_NS at most. So it works for
- * a third of the time on the average. Neither short turns among long ones become longer, nor a
- * turn because one look was held up.
+ * less than half of the time, and mostly for a third at most. Neither short turns among long ones
+ * become longer, nor a turn because one look was held up.
  */
 static u64 rest_end(struct machine_slicer *s)
 {
