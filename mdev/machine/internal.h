@@ -92,7 +92,7 @@ struct machine_stranger {
 /*
  * The slicer of one card. gpu->lock protects the members except .lock, .sched, .watchdog_ms,
  * .thread, .kicked, .sampler and .books. The slicer's thread writes .planned, .sample_at and
- * .sample_mean in places without gpu->lock; some members are also read so. Times: ktime, ns.
+ * .sample_mean also without gpu->lock; some members are read so. Times: ktime, ns.
  */
 struct machine_slicer {
 	/* protects .sched, and slice.ent and slice.strikes of the vGPUs */
@@ -113,8 +113,8 @@ struct machine_slicer {
 	bool stale;
 	/*
 	 * .used: ns that the latest look and its flushes took: the more, the longer the thread
-	 * rests. .used_mean: its mean of late. .rests_from: time at which that rest began, the end
-	 * of the look, later by the ns that the flushes took. .rested_from, .rest_owed: rest_end()
+	 * rests. .used_mean: its mean of late. .rests_from: begin of that rest: end of the look
+	 * and ns of its flushes. .rested_from: of the rest before. .rest_owed: ns due; < 0: saved.
 	 */
 	u64 used, used_mean, rests_from, rested_from;
 	s64 rest_owed;
