@@ -30,35 +30,6 @@ struct look {
 };
 
 /*
- * @gpu: the vGPUs' gpu_time_ns, opened. Read them first and without a pause: a vGPU that is read
- * 1 ms later than another one may have had the GPU for 1 ms more.
- */
-static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct look *l)
-{
-	unsigned int i;
-
-	l->at = now_ns();
-	for (i = 0; i < nr; i++)
-		l->gpu[i] = value_read(gpu[i]);
-	l->took = now_ns() - l->at;
-	l->strikes = l->dry = 0;
-	for (i = 0; i < nr; i++) {
-		l->dry += t[i].shared->dry;
-		l->bytes[i] = t[i].shared->bytes;
-		l->strikes += vgpu_value(&t[i], "strikes");
-	}
-	l->busy = card_value("busy_ns");
-}
-
-static void look_at_turns(const struct tenant *t, unsigned int nr, struct look *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		l->turns[i] = vgpu_value(&t[i], "slices");
-}
-
-/*
  * @on: no process of ordinary priority delays this one from now on, so that a look is short; else
  * as before. The slicer's thread has the same priority, so neither interrupts the other one.
  */
@@ -70,6 +41,39 @@ static void go_first(bool on)
 		printf("Bail out! sched_setscheduler: %s\n", strerror(errno));
 		exit(1);
 	}
+}
+
+/*
+ * @gpu: the vGPUs' gpu_time_ns, opened. Read them first and without a pause: a vGPU that is read
+ * 1 ms later than another one may have had the GPU for 1 ms more.
+ * The other values are read at ordinary priority, so that they do not keep the slicer from the CPU.
+ * Call it after go_first(true).
+ */
+static void look(const struct tenant *t, const int *gpu, unsigned int nr, struct look *l)
+{
+	unsigned int i;
+
+	l->at = now_ns();
+	for (i = 0; i < nr; i++)
+		l->gpu[i] = value_read(gpu[i]);
+	l->took = now_ns() - l->at;
+	go_first(false);
+	l->strikes = l->dry = 0;
+	for (i = 0; i < nr; i++) {
+		l->dry += t[i].shared->dry;
+		l->bytes[i] = t[i].shared->bytes;
+		l->strikes += vgpu_value(&t[i], "strikes");
+	}
+	l->busy = card_value("busy_ns");
+	go_first(true);
+}
+
+static void look_at_turns(const struct tenant *t, unsigned int nr, struct look *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		l->turns[i] = vgpu_value(&t[i], "slices");
 }
 
 /* Tell hangers to hang at each sixth look. */
@@ -90,16 +94,16 @@ static void look_again_and_again(const struct setup *s, struct tenant *t, unsign
 
 	for (i = 0; i < s->nr; i++)
 		gpu[i] = vgpu_open(&t[i], "gpu_time_ns");
+	look_at_turns(t, s->nr, &l[0]);
 	go_first(true);
 	look(t, gpu, s->nr, &l[0]);
-	look_at_turns(t, s->nr, &l[0]);
 	for (i = 1; i <= looks; i++) {
 		tell_hangers(s, t, i);
 		usleep(seconds * 1e6);
 		look(t, gpu, s->nr, &l[i]);
 	}
-	look_at_turns(t, s->nr, &l[looks]);
 	go_first(false);
+	look_at_turns(t, s->nr, &l[looks]);
 	for (i = 0; i < s->nr; i++)
 		close(gpu[i]);
 }
