@@ -86,16 +86,15 @@ bool vsched_others_can_run(const struct kvgpu_sched *s)
 }
 
 /*
- * Adds to s->wanted_ns the part of the turn under way that lies between @from and s->at, but no
- * time after s->slice_end. Call it if vGPUs other than s->current_ent could run in that time.
+ * Adds to s->wanted_ns the part of the turn under way that lies between @from and s->at. Call it if
+ * vGPUs other than s->current_ent could run in that time. Time after s->slice_end counts, too: a
+ * vGPU may make the look that ends its turn late, and leave the chip idle until then.
  */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {
-	u64 to = min(s->at, s->slice_end);
-
 	from = max(from, s->turn_start);
-	if (s->current_ent && s->started && to > from)
-		s->wanted_ns += to - from;
+	if (s->current_ent && s->started && s->at > from)
+		s->wanted_ns += s->at - from;
 }
 
 /*

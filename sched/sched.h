@@ -176,8 +176,8 @@ struct kvgpu_sched {
 	u64 turn_start, turn_used, linger_end;
 	/*
 	 * For the charge for an idle chip in this turn, .wanted_ns - .wanted_used (pay_for_idling()
-	 * in choose.c). .wanted_ns: ns, up to .slice_end, in which a vGPU other than .current_ent
-	 * could run. .wanted_used: ns charged, to any vGPU, while such a vGPU could run.
+	 * in choose.c). .wanted_ns: ns in which a vGPU other than .current_ent could run.
+	 * .wanted_used: ns charged, to any vGPU, while such a vGPU could run.
 	 */
 	u64 wanted_ns, wanted_used;
 	/*

@@ -419,6 +419,37 @@ static void idling_is_paid_for(void **state)
 	free(b);
 }
 
+/* A vGPU works in its turn, and leaves the chip idle from the turn's end until a late look. */
+static void idling_after_the_turn_is_paid_for(void **state)
+{
+	static const enum kvgpu_sched_policy policy[] = { KVGPU_SCHED_BEST_EFFORT,
+							  KVGPU_SCHED_EQUAL_SHARE,
+							  KVGPU_SCHED_FIXED_SHARE };
+	struct kvgpu_sched_ent *e;
+	struct bench *b;
+	u64 held[2], began;
+	u32 i;
+
+	for (i = 0; i < sizeof(policy) / sizeof(policy[0]); i++) {
+		b = make(2, policy[i]);
+		held[0] = held[1] = 0;
+		wake(b, 0);
+		wake(b, 1);
+		while (b->now < 11000 * MS) {
+			e = choose(b);
+			began = b->now;
+			kvgpu_sched_started(&b->s, b->now);
+			run(b, e, b->s.slice_end - b->now);
+			if (e == &b->e[0])
+				b->now += 2 * MS;
+			held[e - b->e] += b->now - began;
+		}
+		/* 10 s in all; best effort: a moment now and then is free */
+		assert_in_range(held[1], 4800 * MS, 5200 * MS);
+		free(b);
+	}
+}
+
 /* A vGPU may leave the chip idle for a moment without being charged, but not in every turn. */
 static void idling_in_moments_is_paid_for(void **state)
 {
@@ -686,6 +717,7 @@ int main(void)
 		cmocka_unit_test(suspended_ones_do_not_run),
 		cmocka_unit_test(a_capped_one_is_taken_off),
 		cmocka_unit_test(idling_is_paid_for),
+		cmocka_unit_test(idling_after_the_turn_is_paid_for),
 		cmocka_unit_test(idling_in_moments_is_paid_for),
 		cmocka_unit_test(paid_idling_uses_up_a_cap),
 		cmocka_unit_test(a_moment_without_work),
