@@ -112,7 +112,7 @@ static void lend(const struct mutex *m)
 	for (t = m->owner; t && rt_task(t); t = t->wants ? t->wants->owner : NULL) {
 		if (!t->starved)
 			continue;
-		t->state = READY;
+		task_ready(t);
 		t->starved = false;
 	}
 }
@@ -150,7 +150,7 @@ static bool take(struct mutex *m)
 		 * CPU from it.
 		 */
 		if (first->state == WAITING && first->what == m)
-			first->state = READY;
+			task_ready(first);
 		return false;
 	}
 	current->wants = current->tried = NULL;

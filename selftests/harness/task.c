@@ -34,6 +34,10 @@ static struct policy policy;
 static u64 rng, points, allocs, began;
 /* no thread waits for a time before this */
 static u64 next_wake;
+/* false: no thread of the kernel is READY */
+static bool kernel_ready;
+/* number of threads that wait for an address, by waited_by() of it */
+static u16 waited[256];
 static u32 scripted;
 static char traces[TRACES][160];
 static u32 nr_traces;
@@ -123,6 +127,17 @@ static void switch_to(struct task_struct *t)
 	arrive(current);
 }
 
+static u16 *waited_by(const void *what)
+{
+	return &waited[(uintptr_t)what / 16 % ARRAY_SIZE(waited)];
+}
+
+void task_ready(struct task_struct *t)
+{
+	t->state = READY;
+	kernel_ready = true;
+}
+
 static UNCHECKED void come_of_age(void)
 {
 	u32 i;
@@ -134,7 +149,7 @@ static UNCHECKED void come_of_age(void)
 		if (tasks[i]->state != WAITING)
 			continue;
 		if (tasks[i]->until <= harness_now)
-			tasks[i]->state = READY;
+			task_ready(tasks[i]);
 		else
 			next_wake = min(next_wake, tasks[i]->until);
 	}
@@ -148,9 +163,10 @@ static UNCHECKED struct task_struct *next_in_order(void)
 {
 	u32 i;
 
-	for (i = 0; i < nr_tasks; i++)
+	for (i = 0; kernel_ready && i < nr_tasks; i++)
 		if (!tasks[i]->actor && tasks[i]->state == READY)
 			return tasks[i];
+	kernel_ready = false;
 	if (current->state == READY)
 		return current;
 	for (i = 0; i < nr_tasks; i++)
@@ -274,7 +290,9 @@ void harness_wait(const void *what, u64 until)
 	current->until = until;
 	current->state = WAITING;
 	next_wake = min(next_wake, until);
+	++*waited_by(what);
 	leave(policy.switch_ppm != 0);
+	--*waited_by(what);
 	current->what = NULL;
 }
 
@@ -282,9 +300,11 @@ void harness_wake(const void *what)
 {
 	u32 i;
 
+	if (!*waited_by(what))
+		return;
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == WAITING && tasks[i]->what == what)
-			tasks[i]->state = READY;
+			task_ready(tasks[i]);
 }
 
 void harness_sleep(u64 ns)
@@ -335,6 +355,7 @@ static void add(struct task_struct *t, const char *name)
 		nr_tasks++;
 	}
 	tasks[i] = t;
+	kernel_ready = true;
 }
 
 static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*thread)(void *arg),
@@ -491,6 +512,8 @@ void harness_begin(const struct policy *p)
 	nr_traces = 0;
 	began = harness_now = 1000000000;
 	next_wake = NEVER;
+	kernel_ready = true;
+	memset(waited, 0, sizeof(waited));
 	current = NULL;
 	add(&first_task, "first");
 	current = &first_task;
@@ -640,7 +663,7 @@ void wake_up_process(struct task_struct *t)
 		harness_fail("thread %s is woken after kthread_stop() has freed it", t->name);
 	t->kstate = TASK_RUNNING;
 	if (t->state == WAITING && t->what == t)
-		t->state = READY;
+		task_ready(t);
 }
 
 int kthread_stop(struct task_struct *t)

@@ -62,6 +62,7 @@ void harness_point(const char *where);
 void harness_sleep(u64 ns);
 void harness_wait(const void *what, u64 until);		/* until harness_wake(what) or that time */
 void harness_wake(const void *what);
+void task_ready(struct task_struct *t);			/* @t, which waits, goes on */
 #define NEVER		(~0ull)
 
 /*
