@@ -16,13 +16,10 @@ HARNESS_CPPFLAGS := -I. -I$(HARNESS)/include -Iinclude -Iinclude/user
 # KVGPU_HAVE_...: the features of the kernel that kernel/ imitates. As on the oldest kernel, mdev
 # keeps a list of a vGPU's mappings itself (mdev/vmas.c) and answers VFIO_DEVICE_GET_REGION_INFO
 # itself (mdev/region_ioctl.c).
-HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -O2 -fPIC -fno-semantic-interposition -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD
+HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -O2 -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE -DKVGPU_HAVE_VFIO_IOMMUFD
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/obj/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
 HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%)
 HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz
-# Everything but the tests is linked once: to link it into each test takes minutes in all. Tests set
-# variables of it, so their accesses, too, are position independent (no copy relocations).
-HARNESS_LIB	:= $(HARNESS)/libharness.so
 
 $(HARNESS)/include/linux/vfio.h:
 	@mkdir -p $(@D)
@@ -34,16 +31,14 @@ $(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h):
 	@mkdir -p $(@D)
 	@echo '#include "selftests/harness/kernel/kernel.h"' > $@
 
-$(HARNESS)/obj/%.o: %.c selftests/harness/harness.mk | $(HARNESS_HEADERS)
+$(HARNESS)/obj/%.o: %.c | $(HARNESS_HEADERS)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS) $(ASAN) -fno-sanitize=alignment,nonnull-attribute -MMD -MP -c $< -o $@
 
-$(HARNESS_LIB): $(HARNESS_OBJ)
-	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) -shared -Wl,-Bsymbolic $^ -o $@
-$(HARNESS)/%_test: $(HARNESS)/obj/selftests/harness/tests/%_test.o $(HARNESS_LIB)
-	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@ -lcmocka
-$(HARNESS)/%_fuzz: $(HARNESS)/obj/selftests/harness/tests/%_fuzz.o $(HARNESS_LIB)
-	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@
+$(HARNESS)/%_test: $(HARNESS)/obj/selftests/harness/tests/%_test.o $(HARNESS_OBJ)
+	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -o $@ -lcmocka
+$(HARNESS)/%_fuzz: $(HARNESS)/obj/selftests/harness/tests/%_fuzz.o $(HARNESS_OBJ)
+	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -o $@
 
 harness: $(HARNESS_BINS) $(HARNESS_FUZZ) ## mdev without a VM: builds its tests
 print-harness: ; @printf '%s\n' $(HARNESS_BINS)
