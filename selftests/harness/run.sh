@@ -3,7 +3,7 @@
 # The tests of mdev without a VM. Prints TAP: one line for each program of tests, two for actors_fuzz, one that each fix can be taken back,
 # and with long one that each fix is found when it is taken back.
 #   run.sh [quick|long]; with STOP=1 the first failure ends it; SEED is actors_fuzz's first seed. quick runs a quarter of the programs in
-#   slow.list: DAY=0..3 says which, else the date does.
+#   slow.list: HARNESS_DAY=0..3 says which, else the date does.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mode=${1:-quick}
@@ -22,8 +22,12 @@ trap 'rm -f -- "$log"' EXIT
 make -s harness || exit 1
 [ "$mode" = quick ] || export HARNESS_ALL=1
 mapfile -t slow < <(grep -v '^#' selftests/harness/slow.list)
-day=${DAY:-$(($(date +%s) / 86400 % 4))}
-[ "$mode" != quick ] || echo "# DAY=$day: ${#slow[@]} programs are slow, a quarter of them runs"
+for t in "${slow[@]}"; do
+	[ -e "selftests/harness/tests/$t.c" ] || { echo "run.sh: slow.list has $t, which is no test" >&2; exit 2; }
+done
+day=${HARNESS_DAY:-$(($(date +%s) / 86400 % 4))}
+[[ $day == [0-3] ]] || { echo "run.sh: HARNESS_DAY is 0, 1, 2 or 3, not '$day'" >&2; exit 2; }
+[ "$mode" != quick ] || echo "# HARNESS_DAY=$day: ${#slow[@]} programs are slow, a quarter of them runs"
 
 # another_day NAME: a program of slow.list that quick does not run today
 another_day()

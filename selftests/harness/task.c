@@ -36,7 +36,7 @@ static u64 rng, points, allocs, began;
 static u64 next_wake;
 /* false: no thread of the kernel is READY */
 static bool kernel_ready;
-/* number of threads that wait for an address, by waited_by() of it */
+/* by waited_by() of an address: threads that wait for it, or were ended while they waited */
 static u16 waited[256];
 static u32 scripted;
 static char traces[TRACES][160];
