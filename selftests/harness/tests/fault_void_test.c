@@ -27,27 +27,12 @@ static u64 pieces, faults, hers;
 static bool with_faults, with_holds, go, held, rebound;
 static u32 fault_at;
 
-/* flushes of L2 take long, and nothing else does */
-static void slow_flushes(u32 reg, u32 val)
-{
-	bool l2 = reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY;
-
-	chip.manners.late = l2 ? SLOW_READS : 2;
-}
-
-static volatile u32 *word(u32 i, u32 reg)
-{
-	const struct vgpu_own *o = &world.vgpu[i].v->own[VGPU_OWN_FLUSH];
-
-	return (volatile u32 *)(o->memory + (reg - o->at));
-}
-
 static void ask(u32 i)
 {
-	if (*word(i, FLUSH_L2_DIRTY))
+	if (*flush_word(i, FLUSH_L2_DIRTY))
 		return;
-	*word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
-	*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
+	*flush_word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
+	*flush_word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 }
 
 static void meter(void *arg)
@@ -148,12 +133,12 @@ static void piece(struct world_vgpu *g)
 
 static void worker(void *arg)
 {
-	volatile u32 *hers_word = word(THIRD, FLUSH_L2_DIRTY), *mine;
+	volatile u32 *hers_word = flush_word(THIRD, FLUSH_L2_DIRTY), *mine;
 	struct world_vgpu *g = &world.vgpu[WORKER];
 	u64 end = harness_now + RUN_NS;
 	u32 n;
 
-	mine = word(WORKER, FLUSH_L2_DIRTY);
+	mine = flush_word(WORKER, FLUSH_L2_DIRTY);
 	while (harness_now < end) {
 		if (fault_at > CHANS / 2)
 			chans(g);
@@ -209,6 +194,7 @@ static u32 judge(u64 seed, bool hold, bool fault)
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actor_new("holds", setup_mm, false, holds, NULL);
 	actor_new("worker", setup_mm, false, worker, NULL);
+	slow_reads = SLOW_READS;
 	chip_before_write = slow_flushes;
 	actors_run();
 	chip_before_write = NULL;

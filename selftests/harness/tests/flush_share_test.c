@@ -19,17 +19,10 @@
 #define LONG_MS		(4 * RUN_MS)
 #define READ_NS		(20 * US)	/* between reads of the flush register */
 
-static volatile u32 *word(u32 i, u32 reg)
-{
-	const struct vgpu_own *o = &world.vgpu[i].v->own[VGPU_OWN_FLUSH];
-
-	return (volatile u32 *)(o->memory + (reg - o->at));
-}
-
 static void ask(u32 i)
 {
-	*word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
-	*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
+	*flush_word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
+	*flush_word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 }
 
 static void work(void)
@@ -45,7 +38,7 @@ static void work(void)
 
 static void partners(void *arg)
 {
-	volatile u32 *mine = word(WORKER, FLUSH_L2_DIRTY);
+	volatile u32 *mine = flush_word(WORKER, FLUSH_L2_DIRTY);
 	u64 end = harness_now + LONG_MS * MS;
 
 	while (harness_now < end) {

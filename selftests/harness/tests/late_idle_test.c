@@ -15,42 +15,29 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "gk110/bar.h"
 #include "selftests/harness/tests/partners.h"
 
 #define VICTIM		0
 #define VGPUS		4
 #define READ_NS		(20 * US)	/* between reads of the flush register */
 #define TEST_MS		3000ull
+#define WEIGHT		11		/* of each of the three; the neighbour has 100 */
+#define TURN_US		1160		/* for so long they work in a turn */
+#define BEFORE_US	800		/* so long before its end they ask for flushes */
+#define SHARE		(1000 * 3 * WEIGHT / (3 * WEIGHT + 100)) /* per mille */
 
 enum way { WORKS_ON, STOPS };
 
 static u64 had_victim, had_others, total, late_turns, turns, end_at;
-static u32 reads, ask_before_us, turn_us;
 static enum way way;
-
-/* flushes of L2 take long, and nothing else does */
-static void slow_flushes(u32 reg, u32 val)
-{
-	bool l2 = reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY;
-
-	chip.manners.late = l2 ? reads : 2;
-}
-
-static volatile u32 *word(u32 i, u32 reg)
-{
-	const struct vgpu_own *o = &world.vgpu[i].v->own[VGPU_OWN_FLUSH];
-
-	return (volatile u32 *)(o->memory + (reg - o->at));
-}
 
 static void ask_for_flushes(void)
 {
 	u32 i;
 
 	for (i = VICTIM + 1; i < VGPUS; i++) {
-		*word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
-		*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
+		*flush_word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
+		*flush_word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 	}
 }
 
@@ -85,8 +72,8 @@ static void one_of_the_others(void *arg)
 		chip_at_work(id, true);
 		while (!(listed(i) && chip_engine_works(id)) && harness_now < end_at)
 			harness_sleep(5 * US);
-		stop = harness_now + turn_us * US;
-		until_not_served(i, stop - ask_before_us * US);
+		stop = harness_now + TURN_US * US;
+		until_not_served(i, stop - BEFORE_US * US);
 		ask_for_flushes();
 		until_not_served(i, stop);
 		turns++;
@@ -100,26 +87,24 @@ static void one_of_the_others(void *arg)
 
 /*
  * Returns for how many thousandths of the time the neighbour is kept from GR beyond the share of
- * the others. @turn: the time for which they work, @before: how long before its end they ask, us.
+ * the others.
  */
-static u32 run(u64 seed, enum way w, u32 flush_reads, u32 weight, u32 turn, u32 before)
+static u32 run(u64 seed, enum way w)
 {
 	static const char *const names[] = { "works on", "stops" };
-	u32 i, share = 1000 * 3 * weight / (3 * weight + 100), kept, paid[VGPUS];
+	u32 i, kept, paid[VGPUS];
 	u64 took[VGPUS], began;
 	struct policy p = coarse;
 	char knob[8];
 
 	way = w;
-	reads = flush_reads;
-	turn_us = turn;
-	ask_before_us = before;
+	slow_reads = 48;
 	p.seed = seed;
 	p.oversleep_ns = READ_NS;
 	had_victim = had_others = total = late_turns = turns = 0;
 	done = false;
 	setup_begin(&p, &plain, VGPUS);
-	snprintf(knob, sizeof(knob), "%u", weight);
+	snprintf(knob, sizeof(knob), "%u", WEIGHT);
 	for (i = VICTIM + 1; i < VGPUS; i++) {
 		setup_knob(i, "weight", knob);
 		second_channel(i);
@@ -144,14 +129,14 @@ static u32 run(u64 seed, enum way w, u32 flush_reads, u32 weight, u32 turn, u32 
 		paid[i] = thousandths(i, took[i], began);
 	kept = 1000 - 1000 * had_victim / total;
 	printf("# seed %llu, flushes of %llu us, weights 100 and 3 x %u, %s: victim %llu (of %u), others work %llu, charged %u, GR idle %llu per mille; %llu of %llu turns late\n",
-	       (unsigned long long)seed, (unsigned long long)(reads * READ_NS / US), weight,
-	       names[w], (unsigned long long)(1000 * had_victim / total), 1000 - share,
+	       (unsigned long long)seed, (unsigned long long)(slow_reads * READ_NS / US), WEIGHT,
+	       names[w], (unsigned long long)(1000 * had_victim / total), 1000 - SHARE,
 	       (unsigned long long)(1000 * had_others / total), paid[1] + paid[2] + paid[3],
 	       (unsigned long long)(1000 * (total - had_victim - had_others) / total),
 	       (unsigned long long)late_turns, (unsigned long long)turns);
 	fflush(stdout);
 	setup_end();
-	return kept > share ? kept - share : 0;
+	return kept > SHARE ? kept - SHARE : 0;
 }
 
 static void idle_after_the_turn(void **state)
@@ -161,7 +146,7 @@ static void idle_after_the_turn(void **state)
 	u32 i, over;
 
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		over = run(seed, ways[i], 48, 11, 1160, 800);
+		over = run(seed, ways[i]);
 		if (over > 10 * POINTS)
 			harness_fail("S5: they keep the chip for %u.%u %% more than their share",
 				     over / 10, over % 10);

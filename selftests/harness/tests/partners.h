@@ -8,6 +8,7 @@
 #ifndef KVGPU_HARNESS_TESTS_PARTNERS_H
 #define KVGPU_HARNESS_TESTS_PARTNERS_H
 
+#include "gk110/bar.h"
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
@@ -208,6 +209,24 @@ static void must_keep_to(u32 share, u32 has, u32 charged)
 		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
 	if (has > charged + 10 * POINTS)
 		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10, charged / 10, charged % 10);
+}
+
+/* the word of the flush register @reg in the flush page of vGPU @i */
+static volatile u32 *flush_word(u32 i, u32 reg)
+{
+	const struct vgpu_own *o = &world.vgpu[i].v->own[VGPU_OWN_FLUSH];
+
+	return (volatile u32 *)(o->memory + (reg - o->at));
+}
+
+/* chip_before_write: flushes of L2 take @slow_reads reads of their register, all else takes two */
+static u32 slow_reads;
+
+static void slow_flushes(u32 reg, u32 val)
+{
+	bool l2 = reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY;
+
+	chip.manners.late = l2 ? slow_reads : 2;
 }
 
 /* An actor, lazy: the accomplice preempts its idle channel 1 without a break. */

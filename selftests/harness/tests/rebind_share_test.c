@@ -45,13 +45,6 @@ static enum { KEEPS, GIVES_BACK, UNBINDS, REGROUPS } how;
 static const char * const names[] = { "keeps its ids", "gives its ids back", "unbinds its channel",
 				      "takes its channel out of its group" };
 
-static volatile u32 *word(u32 i, u32 reg)
-{
-	const struct vgpu_own *o = &world.vgpu[i].v->own[VGPU_OWN_FLUSH];
-
-	return (volatile u32 *)(o->memory + (reg - o->at));
-}
-
 static void meter(void *arg)
 {
 	for (; !done; harness_sleep(MS / 50), all++)
@@ -94,7 +87,7 @@ static void ids_give_back(struct world_vgpu *g)
 
 static void ask(u32 i, u32 reg)
 {
-	*word(i, reg) = FLUSH_TRIGGER;
+	*flush_word(i, reg) = FLUSH_TRIGGER;
 }
 
 static void worker(void *arg)
@@ -112,7 +105,7 @@ static void worker(void *arg)
 		}
 		m.late = slow_reads;	/* only the page's flushes are waited for now */
 		chip_set_manners(&m);
-		while (*word(nr_vgpus - 1, FLUSH_L2_DIRTY) && harness_now < end)
+		while (*flush_word(nr_vgpus - 1, FLUSH_L2_DIRTY) && harness_now < end)
 			harness_sleep(5 * US);
 		m.late = QUICK;
 		chip_set_manners(&m);
@@ -150,7 +143,7 @@ static void worker(void *arg)
 		g_write(g, PFIFO_RUNLIST_SUBMIT, 1);
 		for (i = 0; i < 2; i++) {
 			ask(WORKER, FLUSH_BAR);
-			while (*word(WORKER, FLUSH_BAR) && harness_now < end)
+			while (*flush_word(WORKER, FLUSH_BAR) && harness_now < end)
 				harness_sleep(5 * US);
 		}
 		if (how == GIVES_BACK) {

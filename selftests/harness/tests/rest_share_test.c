@@ -22,17 +22,10 @@
 
 static u64 wait_ns, rests, pieces;
 
-static volatile u32 *word(u32 i, u32 reg)
-{
-	const struct vgpu_own *o = &world.vgpu[i].v->own[VGPU_OWN_FLUSH];
-
-	return (volatile u32 *)(o->memory + (reg - o->at));
-}
-
 static void ask(u32 i)
 {
-	*word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
-	*word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
+	*flush_word(i, FLUSH_L2_SYSMEM_INVALIDATE) = FLUSH_TRIGGER;
+	*flush_word(i, FLUSH_L2_DIRTY) = FLUSH_TRIGGER;
 }
 
 static void work(void)
@@ -48,7 +41,7 @@ static void work(void)
 
 static void partners(void *arg)
 {
-	volatile u32 *mine = word(WORKER, FLUSH_L2_DIRTY);
+	volatile u32 *mine = flush_word(WORKER, FLUSH_L2_DIRTY);
 	u64 end = harness_now + LONG_MS * MS, at;
 
 	while (harness_now < end) {
