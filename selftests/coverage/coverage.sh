@@ -32,7 +32,7 @@ for p in "${programs[@]}"; do
 done
 run "$("${build[@]}" print-harness-fuzz)" 20261123000 4 1000
 # the paths of the compiled sources, from the tree's top
-find "$out" -name '*.o' | sed 's,.*/asan/,,; s,.*/harness/obj/,,; s,o$,c,' | sort -u > "$out/compiled"
+find "$out" -name '*.o' | sed 's,.*/asan/,,; s,.*/harness/pic/,,; s,o$,c,' | sort -u > "$out/compiled"
 find "$out" -name '*.gcda' -print0 | xargs -0 -n 40 gcov --json-format --stdout 2> "$log" |
 	PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage.py selftests/coverage/rooms.list build/coverage.json "$out/compiled" || exit 1
 [ $failed = 0 ]

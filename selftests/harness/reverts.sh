@@ -29,8 +29,8 @@ trap 'exit 130' INT TERM
 copy() # NAME
 {
 	mkdir -p "$work/$1" "$work/$1.O" && selftests/tree-files.sh | tar -cf - -T - | tar -xf - -C "$work/$1" &&
-		mkdir "$work/$1.O/harness" && cp -a "$built/include" "$built/obj" "$work/$1.O/harness/" &&
-		find "$work/$1.O/harness/obj" -name '*.d' -exec sed -i "s,$built/,$work/$1.O/harness/,g" {} + && patch -s -p1 -d "$work/$1" < "$here/reverts/$1.patch"
+		mkdir "$work/$1.O/harness" && cp -a "$built/include" "$built/pic" "$work/$1.O/harness/" &&
+		find "$work/$1.O/harness/pic" -name '*.d' -exec sed -i "s,$built/,$work/$1.O/harness/,g" {} + && patch -s -p1 -d "$work/$1" < "$here/reverts/$1.patch"
 }
 
 # find_it: builds and runs the test that the patch names; prints what it says
