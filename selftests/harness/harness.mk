@@ -42,7 +42,7 @@ $(HARNESS)/pic/%.o: %.c | $(HARNESS_HEADERS)
 	$(call Q,CC)$(CC) $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS) $(HARNESS_OPT) $(ASAN) -fno-sanitize=alignment,nonnull-attribute -MMD -MP -c $< -o $@
 
 $(HARNESS_LIB): $(HARNESS_OBJ)
-	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) -shared -Wl,-Bsymbolic $^ -o $@
+	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) -shared -Wl,-soname,libharness.so -Wl,-Bsymbolic $^ -o $@
 $(HARNESS)/%_test: $(HARNESS)/pic/selftests/harness/tests/%_test.o $(HARNESS_LIB)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -Wl,-rpath,'$$ORIGIN' -o $@ -lcmocka
 $(HARNESS)/%_fuzz: $(HARNESS)/pic/selftests/harness/tests/%_fuzz.o $(HARNESS_LIB)
