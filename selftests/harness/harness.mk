@@ -21,8 +21,8 @@ HARNESS_OPT	:= -O2
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/pic/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
 HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%)
 HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz
-# All but the tests is linked once: to link it into each test takes longer than to compile the tests. Tests
-# set variables of it, so they are position independent, too (no copy relocations).
+# All but the tests is linked once, not into each program. Tests set variables of it, so they are
+# position independent, too (no copy relocations).
 HARNESS_LIB	:= $(HARNESS)/libharness.so
 
 $(HARNESS)/include/linux/vfio.h:
@@ -35,7 +35,7 @@ $(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h):
 	@mkdir -p $(@D)
 	@echo '#include "selftests/harness/kernel/kernel.h"' > $@
 
-# tests do little themselves, and half of the time of a build was to optimize them
+# tests do little themselves, and without -O2 they compile in half the time
 $(HARNESS)/pic/selftests/harness/tests/%.o: HARNESS_OPT := -O0
 $(HARNESS)/pic/%.o: %.c | $(HARNESS_HEADERS)
 	@mkdir -p $(@D)
