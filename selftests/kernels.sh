@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # Sourced. Records which kernels the parts of the tests passed on, in build/check/kernels.tsv; "make
 # supported" takes results from there into docs/kernels.tsv. Columns of both tables: part, mode,
-# suite, release, passed|failed|skipped, date, commit.
+# suite, release, passed|failed|skipped, date, commit. For a known bug of others the part is
+# "bug:WHAT", and the result "fails as known" or "gone".
 
 KERNEL_TABLE=${KVGPU_KERNEL_TABLE:-docs/kernels.tsv}
 KERNEL_RESULTS=${KVGPU_KERNEL_RESULTS:-build/check/kernels.tsv}
@@ -33,7 +34,7 @@ kernel_commit()
 	printf '%s\n' "$commit"
 }
 
-# kernel_record PART MODE SUITE RELEASE passed|failed|skipped: adds a line to $KERNEL_RESULTS
+# kernel_record PART MODE SUITE RELEASE RESULT: adds a line to $KERNEL_RESULTS
 kernel_record()
 {
 	mkdir -p "$(dirname "$KERNEL_RESULTS")"

@@ -5,7 +5,7 @@
  * Stock nouveau since 6.6 registers a sleeping waiter under the runlist id of its channel, and the
  * interrupt handler of this chip's family tells id 0 only (nvkm/engine/fifo/gk104.c,
  * gk104_fifo_intr; nouveau_fence.c). So a waiter of a channel on another runlist sleeps until its
- * time limit, and that is expected here.
+ * time limit: a known bug, for as long as the kernel has it.
  */
 #include "client.h"
 
@@ -30,7 +30,7 @@ enum { WORK_MS = 300, PATIENCE_MS = 6000 };
 struct later {
 	volatile uint32_t *word;
 	pthread_t sleeper;
-	volatile bool woken;
+	volatile bool woken, signalled;
 };
 
 /* lets the GPU's work end after a while, and ends the sleep by a signal when that didn't */
@@ -43,6 +43,7 @@ static void *release_later(void *arg)
 	*l->word = 1;
 	for (ms = WORK_MS; ms < PATIENCE_MS && !l->woken; ms += 20)
 		usleep(20000);
+	l->signalled = !l->woken;
 	while (!l->woken) {
 		pthread_kill(l->sleeper, SIGUSR1);
 		usleep(50000);
@@ -72,7 +73,7 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 	struct gpu_chan c;
 	pthread_t thread;
 	uint64_t start, slept_ms;
-	bool other_runlist, right;
+	bool other_runlist, right, known, released;
 	char name[80];
 	int ret, end;
 
@@ -90,15 +91,17 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 		bail("no thread");
 	if (!ret)
 		ret = sleep_until_idle(g, c.done);
+	released = *later.word;
 	slept_ms = (now_us() - start) / 1000;
 	later.woken = true;
 	pthread_join(thread, NULL);
 	end = job_wait(&c, JOB_TIMEOUT_MS);
 	snprintf(name, sizeof(name), "a wait that sleeps for %d ms of work on a %s channel is woken", WORK_MS,
 		 engine == ENGINE_CE ? "CE" : "GR");
-	right = !ret && !end && slept_ms + 20 >= WORK_MS && slept_ms < PATIENCE_MS - 1000;
-	if (other_runlist && !end && !kernel_before(6, 6))
-		tap_xfail(!right, name, "stock nouveau since 6.6 wakes waiters of runlist 0 only");
+	right = !ret && !end && released && !later.signalled;
+	known = later.signalled && !end && released && (!ret || ret == -EINTR);
+	if (other_runlist && !kernel_before(6, 6) && (right || known))
+		tap_known_bug(right, name, "nouveau since 6.6 wakes waiters of runlist 0 only");
 	else
 		tap_result(right, name, "slept %llu ms, wait %d, work %d",
 			   (unsigned long long)slept_ms, ret, end);

@@ -35,11 +35,8 @@ for ko in "$@"; do
 	fi
 	sums+="$(sed -n 's/.*crc32 //p' "$work/log")"$'\n'
 done
-if [ "$(sort -u <<<"${sums%$'\n'}" | wc -l)" -eq 1 ]; then
-	ok "all kernels' nouveau give the same contents"
-else
-	not_ok "all kernels' nouveau give the same contents: ${sums//$'\n'/ }"
-fi
+# nouveau may correct its lists in one kernel
+echo "# crc32 of the contents: $(sort <<<"${sums%$'\n'}" | uniq -c | xargs)"
 
 ko=$work/nouveau.ko
 case $1 in *.xz) xz -dc "$1" >"$ko" ;; *) cp "$1" "$ko" ;; esac

@@ -79,8 +79,10 @@ cuda_persist()
 	local alone=0 one=0 three=0
 	alone=$(cuda_cost 1) && one=$(cuda_cost 1 held) && three=$(cuda_cost 3 held)
 	result $? "programs run in t1 beside kvgpu-persist, which ends when it is told" "$(tail -n 1 "$OUT/cuda-cost.log")"
-	result "$([ "$alone" -gt 1500 ] && [ $((three - one)) -lt 1400 ]; echo $?)" \
-		"a program costs less than 700 register accesses while the engines are held, of more than 1500" "$(((three - one) / 2)), $alone"
+	result "$([ $((three - one)) -lt 1400 ]; echo $?)" \
+		"a program costs less than 700 register accesses while the engines are held" "$(((three - one) / 2))"
+	known_bug "$([ "$alone" -gt 1500 ]; echo $?)" "a program alone costs no more than 1500 register accesses: $alone" \
+		"nouveau takes GR down after its last user, and loads its firmware again for the next one"
 }
 
 # cuda_service: tests the package kvgpu-cuda and its service in a stock guest

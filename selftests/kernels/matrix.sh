@@ -128,12 +128,19 @@ matrix()
 	local package newest='' failed=$failures
 	local -a packages
 	if ! open_archive "$1" >"$work/log" 2>&1; then
+		[[ $1 != *-backports ]] || ! open_archive "${1%-backports}" >"$work/log.release" 2>&1 || {
+			result ok "the archive's list of $1" "SKIP this archive has no $1 (any more)"
+			return
+		}
 		tail -n 10 "$work/log" | sed 's/^/# /'
 		result 'not ok' "the archive's list of $1"
 		return
 	fi
 	mapfile -t packages < <(offered "$1")
-	if [ ${#packages[@]} -eq 0 ]; then
+	if [ ${#packages[@]} -eq 0 ] && [[ $1 = *-backports ]]; then
+		result ok "$1 offers kernel headers" "SKIP none beyond those of ${1%-backports}"
+		return
+	elif [ ${#packages[@]} -eq 0 ]; then
 		result 'not ok' "$1 offers kernel headers"
 		return
 	fi

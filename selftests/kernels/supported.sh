@@ -24,6 +24,7 @@ guest	stock nouveau in guests, on vGPUs
 hostile	hostile guests
 remote-tiny	a program in one guest on the vGPU of another
 debug	with KASAN, lockdep and kmemleak
+bug	known bug of others
 LIST
 }
 
@@ -41,7 +42,7 @@ table()
 		case $part in *:*) text+=" (${part#*:})" ;; esac
 		printf '| %s, %s |' "${text:-$part}" "$([ "$mode" = long ] && echo check-long || echo check)"
 		while read -r suite _; do
-			awk -F '\t' -v p="$part" -v m="$mode" -v s="$suite" '!/^#/ && $1 == p && $2 == m && $3 == s { cell = $4 ", " $6 }
+			awk -F '\t' -v p="$part" -v m="$mode" -v s="$suite" '!/^#/ && $1 == p && $2 == m && $3 == s { cell = ($5 == "passed" ? "" : $5 " on ") $4 ", " $6 }
 				END { printf " %s |", cell }' "$KERNEL_TABLE"
 		done < <(suites)
 		echo
@@ -70,7 +71,7 @@ document()
 	done <"$doc"
 }
 
-# merge: takes the last result of each part, mode and suite, if it passed and the tree had no
+# merge: takes the last result of each part, mode and suite, unless it failed or the tree had
 # changes beyond its commit
 merge()
 {
@@ -78,15 +79,15 @@ merge()
 	[ -s "$KERNEL_RESULTS" ] || { echo "no results in $KERNEL_RESULTS: run make check or make check-long first" >&2; exit 1; }
 	while IFS=$'\t' read -r part mode suite release result date commit; do
 		case $result.$commit in
-		passed.*+) echo "left out: $part ($mode) on $suite $release passed in a tree with changes" ;;
-		passed.*)
+		failed.* | skipped.*) echo "left out: $part ($mode) on $suite $release: $result" ;;
+		*+) echo "left out: $part ($mode) on $suite $release: $result in a tree with changes" ;;
+		*)
 			awk -F '\t' -v p="$part" -v m="$mode" -v s="$suite" '!($1 == p && $2 == m && $3 == s)' "$KERNEL_TABLE" >"$KERNEL_TABLE.new"
 			printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$part" "$mode" "$suite" "$release" "$result" "$date" "$commit" >>"$KERNEL_TABLE.new"
 			sort -s -t $'\t' -k1,1 -k2,2 -k3,3 <(grep -v '^#' "$KERNEL_TABLE.new") >"$KERNEL_TABLE.sorted"
 			{ sed -n '/^#/p' "$KERNEL_TABLE.new"; cat "$KERNEL_TABLE.sorted"; } >"$KERNEL_TABLE"
 			rm "$KERNEL_TABLE.new" "$KERNEL_TABLE.sorted"
 			taken=$((taken + 1)) ;;
-		*) echo "left out: $part ($mode) on $suite $release: $result" ;;
 		esac
 	done < <(awk -F '\t' 'NF == 7 { last[$1 FS $2 FS $3] = $0 } END { for (k in last) print last[k] }' "$KERNEL_RESULTS" | sort)
 	echo "$taken results taken into $KERNEL_TABLE"

@@ -99,6 +99,23 @@ cells()
 	check "$1" $? "$(grep -E '^(not )?ok' <<<"$out" | tr '\n' '|')"
 }
 
+# bugs: known bugs of others in the results of a cell's program
+bugs()
+{
+	local out status=0
+	rm -f "$work/results"
+	out=$(TB=$work/bin/tb bash -c '
+		. selftests/native/cell.sh
+		part_of_check=native mode=quick kernel=$1 cell_name=made-up kernel_ran[$1]=13.2-made-up
+		printf "ok 1 - a # GONE it sleeps\nnot ok 2 - b # XFAIL it sleeps\nok 3 - c # GONE it sleeps\nok 4 - d # GONE it lies\n1..4\n" >"$2"
+		relay program 0 <"$2"
+		finish' bugs "$newest" "$work/tap" 2>&1) || status=$?
+	[ $status = 0 ] && grep -q "^ok 1 - made-up: a # GONE it sleeps" <<<"$out" && grep -q "^not ok 2 - made-up: b # XFAIL it sleeps" <<<"$out"
+	check "a known bug of others, there or gone, is no failure" $? "$(tr '\n' '|' <<<"$out")"
+	[ "$(cut -f1,5 "$work/results" | tr '\t' '=' | tr '\n' ',')" = "native=passed,bug:it sleeps=fails as known,bug:it lies=gone," ]
+	check "which of the two it was is noted; once there is there" $? "$(cut -f1,5 "$work/results" | tr '\t\n' '=,')"
+}
+
 boots()
 {
 	touch "$work/kvgpu-program"
@@ -116,6 +133,7 @@ boots()
 	cells "all is well" quick newest "" "ok 1 *|ok 2 *|ok 3 *|ok 4 *|ok 5 *|"
 	[ "$(cut -f1-5 "$work/results" | tr '\t' ' ')" = "native quick $newest 13.2-made-up passed" ]
 	check "and noted" $? "$(cat "$work/results")"
+	bugs
 	passed 13.2-made-up
 	cells "a newest kernel that passed before does not boot: a failure" quick newest "$newest" "not ok 1 - *"
 	cells "nouveau does not load there: a failure" quick newest "load-$newest" "ok 1 *|not ok 2 - *: nouveau loads*"
@@ -136,17 +154,21 @@ tables()
 	note module "$newest" 13.2-made-up failed abc
 	note module "$base" 12.1-made-up passed abc+
 	note module "$oldest" 11.1-made-up passed abc
+	note "bug:it sleeps" "$base" 12.1-made-up "fails as known" abc
+	note "bug:it sleeps" "$newest" 13.2-made-up gone abc
 	selftests/kernels/supported.sh merge >"$work/out" 2>&1
 	check "results are merged" $? "$(tail -n 1 "$work/out")"
 	[ "$(grep -c 'left out' "$work/out")" = 2 ]
 	check "a failure and a changed tree are left out, and told" $? "$(grep 'left out' "$work/out" | xargs)"
-	[ "$(cut -f1,3,4 "$work/table" | tr '\t\n' ' ,')" = "module $oldest 11.1-made-up,module $newest 13.1-made-up,native $newest 13.2-made-up," ]
+	[ "$(cut -f1,3,4 "$work/table" | tr '\t\n' ' ,')" = "bug:it sleeps $base 12.1-made-up,bug:it sleeps $newest 13.2-made-up,module $oldest 11.1-made-up,module $newest 13.1-made-up,native $newest 13.2-made-up," ]
 	check "the last pass of each stays" $? "$(cut -f1,3,4 "$work/table" | tr '\t\n' ' ,')"
 	selftests/kernels/supported.sh check >"$work/out" 2>&1
 	check "the table says what the data say" $? "$(tail -n 1 "$work/out")"
 	[ "$(sed -n '1p;$p' "$work/doc" | xargs)" = "before after" ] && ! grep -q stale "$work/doc" &&
 		grep -qx '| stock nouveau natively on the model, check |  |  | 13.2-made-up, 2026-02-02 |  |' "$work/doc"
 	check "and the rest of the document stays" $? "$(grep native "$work/doc")"
+	grep -qx '| known bug of others (it sleeps), check | fails as known on 12.1-made-up, 2026-02-02 |  | gone on 13.2-made-up, 2026-02-02 |  |' "$work/doc"
+	check "known bugs have their rows" $? "$(grep bug "$work/doc")"
 	rm "$work/results"
 	selftests/kernels/supported.sh merge >"$work/out" 2>&1
 	check "nothing to merge is told" $(($? == 0)) "$(tail -n 1 "$work/out")"

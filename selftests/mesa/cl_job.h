@@ -21,7 +21,7 @@ struct job_case {
 	void (*run)(struct job *j);
 	const char *source;
 	/* as in struct test of workers.h: why stock Mesa fails, what that failure says */
-	const char *xfail, *sign;
+	const char *bug, *sign;
 };
 
 struct job {

@@ -34,7 +34,7 @@ static void run(unsigned int i, struct verdict *v)
 static void add_cases(const struct job_case *c, char **names)
 {
 	for (; c->name; c++)
-		add_test(&suite, &(struct test){ c->name, c->xfail, c->sign, c }, names);
+		add_test(&suite, &(struct test){ c->name, c->bug, c->sign, c }, names);
 }
 
 int main(int argc, char **argv)

@@ -24,7 +24,7 @@ struct vk_case {
 	/* SPIR-V */
 	const uint32_t *code, *code_end;
 	/* as in struct test of workers.h: why stock Mesa fails, what that failure says */
-	const char *xfail, *sign;
+	const char *bug, *sign;
 };
 
 /* shaders/NAME.comp, compiled: code_NAME up to code_NAME_end */

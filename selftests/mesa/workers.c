@@ -146,12 +146,12 @@ static bool report(struct worker *w, unsigned int i, const char *how)
 			 (unsigned long long)r->wrong, (unsigned long long)r->checked, r->text);
 		if (known) {
 			tap_diag("%s: %s", c->name, text);
-			tap_xfail(true, c->name, c->xfail);
+			tap_known_bug(false, c->name, c->bug);
 			return true;
 		}
 	}
-	if (ok && c->xfail)
-		tap_xfail(false, c->name, c->xfail);
+	if (ok && c->bug)
+		tap_known_bug(true, c->name, c->bug);
 	else
 		tap_result(ok, c->name, "%s", text);
 	return !ok;

@@ -16,7 +16,7 @@ struct test {
 	 * why stock Mesa fails here, and what the failure says (the test, the process or the
 	 * kernel's log): any other is a failure
 	 */
-	const char *xfail, *sign;
+	const char *bug, *sign;
 	/* for run() */
 	const void *what;
 };

@@ -178,8 +178,9 @@ jobs_crash()
 	submit -N2 --gres=gpu:1 --mem=300 -- "$run --mpi $mpi python3 -c 'import time
 a = bytearray(b\"x\" * (1 << 30))
 time.sleep(20)'"
-	ends "a program that takes more memory than the job has" FAILED
-	grep -q 'exceeded memory limit' "$out"
+	# Slurm with accounting in cgroups has a state of its own for this
+	ends "a program that takes more memory than the job has" '@(FAILED|OUT_OF_MEMORY)'
+	grep -q 'exceeded memory limit\|[Oo]ut.[Oo]f.[Mm]emory' <<<"$(cat "$out") $(state 1)"
 	result $? "and Slurm says so"
 	clean "a program that takes more memory than the job has"
 }
