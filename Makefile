@@ -45,7 +45,7 @@ endif
 
 help: ## what there is to make
 	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort -u | expand -t 20 | awk ' \
+	@grep -hE '^[a-z-]+:.*## ' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | sed 's/:.*## /\t/' | sort -u | expand -t 20 | awk ' \
 		function group(name) { \
 			return name ~ /^(demo|check|help)$$/ ? 1 : name ~ /^(check-|lint|mutations|module-check)/ ? 2 : \
 			       name ~ /^bench/ ? 3 : name ~ /install$$/ ? 4 : name ~ /^(supported|registers-doc|remote-doc|rooms-doc)$$/ ? 5 : 6 } \

@@ -37,6 +37,16 @@ make_shows "$work/out" MODEL_CFLAGS='-Wall -Wextra -include kvgpu-not-there.h'
 [ $? = 2 ] && grep -q 'kvgpu-not-there.h' "$work/out"
 result $? "what the compiler says always" "$work/out"
 
+# A tree that is built has thousands of dependency files, which make reads as makefiles. Here they
+# have more than the 128 KiB that one word of a command may have.
+mkdir -p "$work/built/asan/selftests/unit/remote/client"
+(cd "$work/built/asan/selftests/unit/remote/client" && touch {1..3000}.d)
+make -s O="$work/built" help >"$work/out" 2>&1 && grep -q '^  check-long  *check, and' "$work/out"
+result $? "make help, in a tree that is built" "$work/out"
+mapfile -t targets < <(grep -rhoE --include='*.mk' '^print-[a-z-]+:' . | tr -d :)
+make -s O="$work/built" "${targets[@]}" >"$work/out" 2>&1 && [ "$(wc -l <"$work/out")" -gt ${#targets[@]} ]
+result $? "and the print- targets" "$work/out"
+
 PYTHONPATH=selftests/demo PYTHONDONTWRITEBYTECODE=1 python3 - >"$work/out" 2>&1 <<'P'
 import contextlib
 import io
