@@ -63,14 +63,18 @@ for said in ("left out: it wants Open MPI", "a product of 128 by 128: by one GPU
 P
 result $? "a demo says that weights decided only if they did, and what the step with two proxies said" "$work/out"
 
+# its clock is a variable that it moves itself; on a terminal it waits for the line that counts seconds
 cat >"$work/steps" <<'S'
+unset SECONDS
+SECONDS=0
 . selftests/demo/steps.sh
 life_after=1
 will "the first" 100
 will "the second" 11
 plan "a demo"
 step
-sleep 2.6
+SECONDS=$((SECONDS + 3))
+[ ! -t 1 ] || for _ in {1..600}; do ! grep -q '1/2 \.\.\. 2 s' "$TYPESCRIPT" || break; sleep 0.1; done
 echo "said" | indent
 step
 step_done
@@ -81,13 +85,14 @@ bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -q '2 s
 result $? "the first time a demo tells an estimate as such" "$work/out"
 sed -n 2,3p "$work/out" | tr -s ' ' | diff - <(printf ' 1 the first 100 s\n 2 the second 11 s\n') >"$work/diff"
 result $? "and what will happen" "$work/diff"
-grep -qx '1/2  the first' "$work/out" && grep -qE '^     1/2 took [23] s$' "$work/out" && grep -qx '     2/2 took 0 s' "$work/out" && grep -qx '     said' "$work/out"
+grep -qx '1/2  the first' "$work/out" && grep -qx '     1/2 took 3 s' "$work/out" && grep -qx '     2/2 took 0 s' "$work/out" && grep -qx '     said' "$work/out"
 result $? "each step has its number and its time" "$work/out"
 ! grep -q $'\r' "$work/out"
 result $? "a log has no sign of life" "$work/out"
-bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -qE "2 steps\. The last time on this machine it took [23] s \($(date +%Y)-"
+bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -qE "2 steps\. The last time on this machine it took 3 s \([0-9]{4}-"
 result $? "the second time it tells how long the first took" "$work/out"
-script -qec "bash -eu $work/steps" "$work/typescript" >"$work/out" 2>&1 </dev/null && grep -qE $'\r     1/2 \.\.\. 2 s \(last time [23]\)' "$work/out"
+TYPESCRIPT=$work/typescript script -qfec "bash -eu $work/steps" "$work/typescript" >"$work/out" 2>&1 </dev/null &&
+	grep -qE $'\r     1/2 \.\.\. 2 s \(last time 3\)' "$work/out"
 result $? "a terminal has one" "$work/out"
 
 # ----------------------------------------------- check.sh: wrong variables, second runs, interrupts
