@@ -14,8 +14,15 @@
 # interruption, run it again and it goes on. AGAIN=1 runs everything, V=1 also shows the output of
 # parts that pass.
 set -u
+# what the caller's environment has of these would decide what tests do
+unset CDPATH BASH_ENV TMPDIR LD_LIBRARY_PATH LD_PRELOAD CUDA_VISIBLE_DEVICES KERNEL SEED GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+for name in $(compgen -v); do
+	case $name in KVGPU_TB_NAME | KVGPU_TB_BOOT | KVGPU_REMOTE* | KVGPU_INPROCESS* | KVGPU_CLUSTER* | KVGPU_PTXAS | SLURM_* | HARNESS_*) unset "$name" ;; esac
+done
+umask 022
+export LC_ALL=C.UTF-8 LANGUAGE='' SHELL=/bin/bash
 cd "$(dirname "$0")/.." || exit 1
-export KVGPU_CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu} LC_ALL=C.UTF-8
+export KVGPU_CACHE=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}
 # shellcheck source=selftests/tap.sh
 . selftests/tap.sh
 # shellcheck source=selftests/parts.sh
@@ -164,11 +171,13 @@ minutes() { printf '%d:%02d min' $(($1 / 60)) $(($1 % 60)); }
 declare -A running=() began_at=() took=()	# running: PID -> part; began_at, took: part -> seconds
 done_count=0 began=$SECONDS interrupted=''
 
-start_part() # NAME: runs the part in the background, in a session of its own
+# start_part: runs the part in the background, in a session of its own. It keeps the locks, 8 and 9:
+# where this program is killed, the next one waits for what is left of it.
+start_part() # NAME
 {
 	began_at[$1]=$SECONDS
 	rm -f "$DIR/$1.result"
-	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null 8>&- 9>&- &
+	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null &
 	running[$!]=$1
 }
 
@@ -262,7 +271,7 @@ run_parts()
 interrupt()
 {
 	local pid tries
-	trap '' INT TERM
+	trap '' INT TERM HUP
 	interrupted=yes
 	say "interrupted: ending ${running[*]-nothing}"
 	for pid in "${!running[@]}"; do pkill -TERM -s "$pid"; done
@@ -353,7 +362,7 @@ if ! testbed/tb setup 8>&- 9>&-; then
 	tap_report
 	exit 1
 fi
-trap interrupt INT TERM
+trap interrupt INT TERM HUP
 
 mapfile -t builds < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) echo "$name" ;; esac; done)
 mapfile -t others < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) ;; *) echo "$(expected "$name") $name" ;; esac; done | sort -nr | cut -d' ' -f2)

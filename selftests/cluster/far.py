@@ -23,7 +23,7 @@ def start(client):
     command = b""
     while len(command) < size:
         command += said.read(size - len(command))
-    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", MARK: mark,
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": os.path.dirname(os.path.abspath(__file__)), MARK: mark,
                    "KVGPU_INPROCESS_GPUS": "2"}
     child = subprocess.Popen(["sh", "-c", command], env=environment, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

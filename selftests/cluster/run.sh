@@ -98,7 +98,7 @@ run_far()
 	# [OPTION...] HOST COMMAND...
 	while [ "${1#-}" != "$1" ]; do shift; done
 	shift
-	set -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ "KVGPU_CLUSTER_TEST=$KVGPU_CLUSTER_TEST" sh -c "$*"
+	set -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$(dirname "$0") "KVGPU_CLUSTER_TEST=$KVGPU_CLUSTER_TEST" sh -c "$*"
 	# Open MPI 5 does not start where two machines have the same name
 	[ "$(id -u)" = 0 ] && [ "$OMPI_MCA_btl" ] && exec unshare --uts sh -c 'hostname far; exec "$@"' far "$@"
 	exec "$@"

@@ -118,25 +118,25 @@ interrupt()
 {
 	local pid rc
 	# a shell's background job ignores SIGINT
-	env --default-signal=INT selftests/fresh/run.sh --cell 13-tmp --commands ": $mark; (sleep 1000 & sleep 1001)" >"$work/out" 2>&1 &
+	env --default-signal=INT selftests/fresh/run.sh --cell 13-tmp --commands ": $mark; (sleep 1000.$$ & sleep 1001.$$)" >"$work/out" 2>&1 &
 	pid=$!
 	for _ in {1..600}; do
-		pgrep -xf 'sleep 1001' >/dev/null && break
+		pgrep -xf "sleep 1001.$$" >/dev/null && break
 		sleep 0.1
 	done
-	pgrep -xf 'sleep 1001' >/dev/null || return
+	pgrep -xf "sleep 1001.$$" >/dev/null || return
 	kill "-$1" $pid
 	wait $pid
 	rc=$?
 	echo "# exit code $rc" >>"$work/out"
-	nothing_left && ! pgrep -xf 'sleep 100[01]' && case $1 in KILL) [ $rc -eq 137 ] ;; *) [ $rc -eq 130 ] ;; esac
+	nothing_left && ! pgrep -xf "sleep 100[01].$$" && case $1 in KILL) [ $rc -eq 137 ] ;; *) [ $rc -eq 130 ] ;; esac
 }
 
 passes() { cell 12-root true && [ "$(record 12-root result)" = passed ]; }
 is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^12-root .* passed ' && said '^13-long .* - '; }
 fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
-leaves_processes() { ! cell 12-root 'sleep 1002 & true' && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf 'sleep 1002'; }
-takes_too_long() { ! FRESH_LIMIT=8 cell 12-root 'sleep 1003' && said 'not done after 8 s' && ! pgrep -xf 'sleep 1003'; }
+leaves_processes() { ! cell 12-root "sleep 1002.$$ & true" && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf "sleep 1002.$$"; }
+takes_too_long() { ! FRESH_LIMIT=8 cell 12-root "sleep 1003.$$" && said 'not done after 8 s' && ! pgrep -xf "sleep 1003.$$"; }
 # over 2^31 bytes, because some versions of awk print no larger integers
 holds_memory()
 {

@@ -33,8 +33,8 @@ argument_steps()
 	try "bad log" refused "logs are" log printer
 	try "build-exec without command" refused "which command" build-exec
 	try "machine without directory" refused "which directory" machine
-	try "a machine that is not there" refused "no machine in" up --machine /nowhere
-	try "a machine with a driver" refused "goes with --driver none" up --machine /nowhere --driver nouveau
+	try "a machine that is not there" refused "no machine in" up --machine "$scratch/absent"
+	try "a machine with a driver" refused "goes with --driver none" up --machine "$scratch/absent" --driver nouveau
 	try "a command's --help" helps up --help
 	try "guest, --help" helps guest --help
 	try "guest, help" helps guest help
@@ -48,7 +48,7 @@ argument_steps()
 	try "down without a bed is no error" status_is 0 "$TB" down --name "$A"
 }
 
-no_model() { KVGPU_TB_MODEL=/nowhere status_is 1 "$TB" up --name "$A" --no-barmap && said 'the GPU model is not there'; }
+no_model() { KVGPU_TB_MODEL=$scratch/absent status_is 1 "$TB" up --name "$A" --no-barmap && said 'the GPU model is not there'; }
 
 guest_words()
 {

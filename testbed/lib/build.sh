@@ -28,7 +28,8 @@ cmd_build_exec()
 			mkdir -p "$root$place" && mount --bind "$place" "$root$place" || exit 125
 		done
 		shift "$count"
-		exec chroot "$root" /usr/bin/env -C "$where" "$@"' \
+		# CC, make and TMPDIR of the caller name what is not in this root
+		exec chroot "$root" /usr/bin/env -u CC -u MAKEFLAGS -u TMPDIR -C "$where" "$@"' \
 		tb-build-exec "$root" "$where" ${#places[@]} "${places[@]}" "$@"
 }
 

@@ -18,6 +18,7 @@
 #include <cuda/driver/driver.h>
 
 #include "fake.h"
+#include "selftests/unit/own_folder.h"
 
 #define CUBIN "selftests/cuda/driver/kernels.cubin"
 
@@ -292,9 +293,11 @@ static void bad_images(void **state)
 	char log[100];
 	CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { log, (void *)sizeof(log) };
+	char absent[64];
 	CUmodule m;
 
-	assert_int_equal(cuModuleLoad(&m, "/nonexistent"), CUDA_ERROR_FILE_NOT_FOUND);
+	snprintf(absent, sizeof(absent), "%s/absent", own_folder());
+	assert_int_equal(cuModuleLoad(&m, absent), CUDA_ERROR_FILE_NOT_FOUND);
 	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/README.md"), CUDA_ERROR_INVALID_IMAGE);
 	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/only_ptx.fatbin"), CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
 	assert_int_equal(cuModuleLoadDataEx(&m, "\n.version 7.8\n.target sm_35\n.address_size 64\n", 2, options, values),
@@ -656,6 +659,7 @@ static void threads(void **state)
 
 int main(void)
 {
+	char absent[64];
 	const struct CMUnitTest tests[] = {
 		/* first: it calls cuInit() for all tests */
 		cmocka_unit_test(before_init),
@@ -671,5 +675,7 @@ int main(void)
 		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),
 	};
 
+	snprintf(absent, sizeof(absent), "%s/ptxas", own_folder());
+	setenv("KVGPU_PTXAS", absent, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "../driver/fake.h"
 #include "program.h"
+#include "selftests/unit/own_folder.h"
 
 static int set_up(void **state)
 {
@@ -444,6 +445,8 @@ static void entry_points(void **state)
 
 int main(void)
 {
+	char absent[64];
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(context_when_wanted), TEST(as_a_k20m), TEST(last_error),
@@ -454,6 +457,7 @@ int main(void)
 			TEST(entry_points),
 	};
 
-	setenv("KVGPU_PTXAS", "/nonexistent/ptxas", 1);
+	snprintf(absent, sizeof(absent), "%s/ptxas", own_folder());
+	setenv("KVGPU_PTXAS", absent, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ static int group_setup(void **state)
 
 static int group_teardown(void **state)
 {
-	return unlink(path);
+	unlink(path);
+	return 0;
 }
 
 static int setup(void **state)
@@ -109,7 +110,8 @@ static void test_missing_file(void **state)
 {
 	struct card *c = *state;
 
-	c->g.cfg.vbios_path = "/nonexistent/k20m.rom";
+	unlink(path);
+	c->g.cfg.vbios_path = path;
 	assert_true(prom_unit.init(&c->g) < 0);
 	assert_non_null(strstr(c->err, "No such file"));
 	c->g.cfg.vbios_path = "/";

@@ -28,6 +28,7 @@
 #include "gpu-model/vfio/barmap.h"
 
 #include "fake_device.h"
+#include "selftests/unit/own_folder.h"
 
 #define BAR1_MAP_BASE	(2u << 20)
 #define FIRST		(BAR1_MAP_BASE / VU_PAGE)	/* first page of BAR1 that is mapped */
@@ -49,7 +50,7 @@ static int listen_here(void)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	snprintf(path, sizeof(path), "/tmp/barmap_test.%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/barmap", own_folder());
 	unlink(path);
 	strcpy(a.sun_path, path);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 4))

@@ -344,7 +344,7 @@ static void test_live_socket_is_an_error(void **state)
 
 static void test_paths_that_cannot_be(void **state)
 {
-	char longer[200];
+	char longer[200], absent[96];
 	struct vfio_options opt = { .socket = longer };
 	FILE *f;
 
@@ -352,7 +352,8 @@ static void test_paths_that_cannot_be(void **state)
 	longer[199] = 0;
 	assert_null(vfio_server_create(&opt));
 	assert_true(fake_noted("longer"));
-	opt.socket = "/nonexistent/dir/socket";
+	snprintf(absent, sizeof(absent), "%s/absent/socket", dir);
+	opt.socket = absent;
 	assert_null(vfio_server_create(&opt));
 	assert_true(fake_noted("can't listen"));
 	f = fopen(sock, "w");

@@ -18,6 +18,8 @@
 
 #include <remote/channel/address.h>
 
+#include "selftests/unit/own_folder.h"
+
 enum { CONNECT = 1, LISTEN = 2, BOTH = 3 };
 
 static const struct {
@@ -180,7 +182,7 @@ static void sockets(void **state)
 	const char *why = "";
 	int at, fd, other;
 
-	snprintf(path, sizeof(path), "/tmp/kvgpu-address-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/server", own_folder());
 	snprintf(text, sizeof(text), "unix:%s", path);
 	assert_int_equal(address_parse(text, true, &a, &why), 0);
 	assert_int_equal(address_connect(&a, &why), -ENOENT);
@@ -287,7 +289,7 @@ static void waits_for_room(void **state)
 	void *fd;
 	int at;
 
-	snprintf(text, sizeof(text), "unix:/tmp/kvgpu-address-%d", (int)getpid());
+	snprintf(text, sizeof(text), "unix:%s/server", own_folder());
 	assert_int_equal(address_parse(text, false, &a, &why), 0);
 	at = full_queue(a.host);
 	assert_int_equal(pthread_create(&t, NULL, connect_there, &a), 0);

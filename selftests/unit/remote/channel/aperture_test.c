@@ -26,6 +26,8 @@
 #include <remote/channel/channel.h>
 #include <remote/channel/layout.h>
 
+#include "selftests/unit/own_folder.h"
+
 enum {
 	VERSION = 77,
 	ARENA = 4 << 20,
@@ -106,7 +108,7 @@ static int set_up(void **state)
 	/* attackers here ring no bells, so let sleepers look again soon */
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	setenv("KVGPU_REMOTE_SPIN_US", "1", true);
-	snprintf(path, sizeof(path), "/tmp/kvgpu-aperture-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/server", own_folder());
 	snprintf(address, sizeof(address), "aperture:%s", path);
 	listening = kvgpu_remote_listen(address, &why);
 	served = 0;

@@ -22,6 +22,8 @@
 #include <remote/channel/memory.h>
 #include <remote/channel/stream.h>
 
+#include "selftests/unit/own_folder.h"
+
 enum {
 	VERSION = 77,
 	ARENA = 4 << 20,
@@ -224,7 +226,7 @@ static int set_up(void **state)
 {
 	const char *why;
 
-	snprintf(path, sizeof(path), "/tmp/kvgpu-channel-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/server", own_folder());
 	snprintf(address, sizeof(address), "%s:%s", carrier, path);
 	listening = kvgpu_remote_listen(address, &why);
 	memset(&happened, 0, sizeof(happened));
@@ -290,6 +292,7 @@ static int ask(uint16_t op, unsigned int box, const void *payload, size_t n,
 
 static void versions(void **state)
 {
+	char absent[64], shm[] = "/dev/shm/kvgpu-channel-XXXXXX";
 	const char *why = "";
 
 	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_event, NULL, &client, &why),
@@ -297,18 +300,20 @@ static void versions(void **state)
 	assert_non_null(strstr(why, "version"));
 	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why),
 			 -EINVAL);
-	assert_int_equal(kvgpu_remote_connect("unix:/nonexistent", VERSION, on_event, NULL, &client,
-					      &why),
+	snprintf(absent, sizeof(absent), "unix:%s/absent", own_folder());
+	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
 			 -ENOENT);
-	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL,
-					      &client, &why),
+	snprintf(absent, sizeof(absent), "aperture:%s/absent", own_folder());
+	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
 			 -ENOENT);
 	/* a path below /dev is taken for that of a device or a file, not of a socket */
-	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);
-	assert_true(kvgpu_remote_is_place("aperture:/dev/nonexistent"));
-	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL,
-					      &client, &why),
+	assert_non_null(mkdtemp(shm));
+	snprintf(absent, sizeof(absent), "aperture:%s/absent", shm);
+	assert_int_equal(kvgpu_remote_listen(absent, &why), -EINVAL);
+	assert_true(kvgpu_remote_is_place(absent));
+	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
 			 -ENOENT);
+	rmdir(shm);
 	assert_non_null(strstr(why, "\"ls /dev/kvgpu\" shows"));
 	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why),
 			 -EINVAL);

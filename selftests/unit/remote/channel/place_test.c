@@ -26,6 +26,8 @@
 #include <remote/channel/address.h>
 #include <remote/channel/aperture.h>
 
+#include "selftests/unit/own_folder.h"
+
 enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
 #define BYTES	(APERTURE_MIN + (1 << 20))
@@ -113,13 +115,19 @@ static struct meeting {
 	const char *ring, *patience;
 } ends_a_hang = { "", "60000" }, by_bell = { ",bell=unix:", "60000" }, gone_soon = { "", "2000" };
 
+static void name_place(void)
+{
+	snprintf(path, sizeof(path), "%s/place", own_folder());
+	snprintf(address, sizeof(address), "aperture:%s", path);
+}
+
 static int set_up(void **state)
 {
 	const struct meeting *m = *state;
 
 	setenv("KVGPU_REMOTE_PATIENCE_MS", m->patience, true);
-	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
-	snprintf(bell, sizeof(bell), "/tmp/kvgpu-place-bell-%d", (int)getpid());
+	name_place();
+	snprintf(bell, sizeof(bell), "%s/bell", own_folder());
 	snprintf(address, sizeof(address), "aperture:%s%s%s", path, m->ring, *m->ring ? bell : "");
 	if (make_file())
 		return -1;
@@ -542,8 +550,7 @@ static void idle_places_are_looked_at_seldom(void **state)
 	struct kvgpu_remote_place *place;
 	const char *why;
 
-	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
-	snprintf(address, sizeof(address), "aperture:%s", path);
+	name_place();
 	assert_int_equal(make_file(), 0);
 	assert_int_equal(kvgpu_remote_place_open(address, 0, VERSION, &place, &why), 0);
 	expect_waits(place, 100, 10);
@@ -663,12 +670,9 @@ static void anothers_file_is_not_served(void **state)
 	const char *why;
 	char to[80];
 
-	if (geteuid()) {
-		print_message("# not run: not root\n");
-		return;
-	}
-	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
-	snprintf(address, sizeof(address), "aperture:%s", path);
+	if (geteuid())
+		skip();
+	name_place();
 	assert_int_equal(make_file(), 0);
 	assert_int_equal(chown(path, OTHER_USER, OTHER_USER), 0);
 	expect_refused("another user than root owns it");
@@ -709,12 +713,9 @@ static void no_other_opens_it(void **state)
 	struct stat st;
 	const char *why;
 
-	if (geteuid()) {
-		print_message("# not run: not root\n");
-		return;
-	}
-	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
-	snprintf(address, sizeof(address), "aperture:%s", path);
+	if (geteuid())
+		skip();
+	name_place();
 	assert_int_equal(make_file(), 0);
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(kvgpu_remote_places(address, &why), 1);
@@ -736,12 +737,14 @@ static int on_a_full_disk(void)
 {
 	struct kvgpu_remote_place *place;
 	const char *why = "";
+	char full[64];
 	int fd;
 
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", "/tmp", "tmpfs", 0, "size=64k,mode=1777") || make_file())
+	    mount("none", own_folder(), "tmpfs", 0, "size=64k") || make_file())
 		return 77;
-	fd = open("/tmp/full", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	snprintf(full, sizeof(full), "%s/full", own_folder());
+	fd = open(full, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	while (write(fd, address, 1) == 1)
 		lseek(fd, 4095, SEEK_CUR);
 	if (kvgpu_remote_place_open(address, 0, VERSION, &place, &why) != -EIO)
@@ -755,12 +758,9 @@ static void no_room_for_its_pages(void **state)
 	pid_t pid;
 	int status;
 
-	if (geteuid()) {
-		print_message("# not run: not root\n");
-		return;
-	}
-	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
-	snprintf(address, sizeof(address), "aperture:%s", path);
+	if (geteuid())
+		skip();
+	name_place();
 	pid = fork();
 	if (!pid)
 		_exit(on_a_full_disk());

@@ -37,6 +37,8 @@
 
 #include <remote/starter/starter.h>
 
+#include "selftests/unit/own_folder.h"
+
 /* exit code of the child: 0, or a number made of the line at which the condition was false */
 #define WANT(condition)	do { if (!(condition)) _exit(__LINE__ % 200 + 20); } while (0)
 #define DENIED(call)	WANT((call) == -1 && errno == EPERM)
@@ -305,7 +307,7 @@ static void nothing_is_left(void)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/kvgpu-filter-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/file", own_folder());
 	WANT(open(path, O_RDWR | O_CREAT, 0600) < 0 && errno == EACCES);
 	WANT(mkdir(path, 0700) && symlink("/", path) && mknod(path, S_IFIFO | 0600, 0) &&
 	     errno == EACCES);
@@ -329,6 +331,8 @@ static void own_user(void **state)
 	remoted_conf_default(&conf);
 	conf.nr_groups = 1;
 	strcpy(conf.groups[0], "daemon");
+	/* all may write there, so that the filter alone forbids it */
+	assert_int_equal(chmod(own_folder(), 01777), 0);
 	pid = fork();
 	if (!pid) {
 		WANT(!confine(&conf, 5, &what));

@@ -27,6 +27,8 @@ enum { OTHER_USER = 12345 };
 
 static struct remoted_conf conf;
 static struct starter s;
+/* the test's own, below /dev as an aperture's has to be */
+static char folder[] = "/dev/shm/kvgpu-listen-XXXXXX";
 static char path[64], said[512];
 static unsigned int lines;
 
@@ -47,7 +49,7 @@ void say_of_clients(enum about about, const struct address_source *from, const c
 static int set_up(void **state)
 {
 	remoted_conf_default(&conf);
-	snprintf(path, sizeof(path), "/dev/shm/kvgpu-listen-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/m", folder);
 	snprintf(conf.listen[0], sizeof(conf.listen[0]), "aperture:%s", path);
 	conf.nr_listen = 1;
 	s = (struct starter){ .conf = &conf, .version = 1, .admin_fd = -1 };
@@ -304,7 +306,8 @@ static void systemd_is_told(void **state)
 	notified(name, got, sizeof(got));
 	assert_string_equal(got, "READY=1");
 	/* nobody is there: said, and no more */
-	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
+	snprintf(name, sizeof(name), "%s/absent", folder);
+	setenv("NOTIFY_SOCKET", name, 1);
 	listen_ready();
 	assert_non_null(strstr(said, "NOTIFY_SOCKET"));
 	/* without systemd */
@@ -325,5 +328,11 @@ int main(void)
 					    WITH(one_port_of_two_addresses),
 					    WITH(systemd_is_told) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	if (!mkdtemp(folder))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return failed;
 }
