@@ -7,11 +7,11 @@ FIRMWARE_SRC	:= $(sort $(wildcard firmware/*.c))
 FIRMWARE_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
 FIRMWARE_LDLIBS	:= -lelf -llzma -lz
 
-$(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h)
+$(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) firmware/firmware.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
 
-$(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h)
+$(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h) firmware/firmware.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(ASAN) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
 

@@ -13,14 +13,14 @@ MODEL_CPPFLAGS	:= -Iinclude -Iinclude/user -Igpu-model
 MODEL_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
 MODEL_LDLIBS	:= -pthread -lm
 
-$(O)/gpu-model/%.o: gpu-model/%.c
+$(O)/gpu-model/%.o: gpu-model/%.c gpu-model/model.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(MODEL): $(O)/gpu-model/main.o $(MODEL_OBJ)
 	$(call Q,LD)$(CC) $(MODEL_CFLAGS) $^ -o $@ $(MODEL_LDLIBS)
 
-$(O)/gpu-model/mkvbios: $(wildcard gpu-model/vbios/*.c gpu-model/vbios/*.h)
+$(O)/gpu-model/mkvbios: $(wildcard gpu-model/vbios/*.c gpu-model/vbios/*.h include/gk110/*.h) gpu-model/model.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@
 

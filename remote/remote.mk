@@ -33,11 +33,11 @@ REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
 # refused.c defines its functions without the prototypes that callers have, so compile it without
 # link-time optimization, which compares them
 $(REMOTE_OUT)/obj/gen/refused.o: REMOTE_LTO := -O2
-$(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c
+$(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c remote/remote.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
-$(REMOTE_OUT)/obj/%.o: %.c | $(REMOTE_GEN)/.made
+$(REMOTE_OUT)/obj/%.o: %.c remote/remote.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 

@@ -15,15 +15,15 @@ include selftests/cuda/inprocess/inprocess.mk
 include selftests/remote/arm64.mk
 include selftests/remote/flood/flood.mk
 
-$(O)/asan/%.o: %.c
+$(O)/asan/%.o: %.c selftests/selftests.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(ASAN) -MMD -MP -c $< -o $@
 
-$(O)/tsan/%.o: %.c
+$(O)/tsan/%.o: %.c selftests/selftests.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(TSAN) -MMD -MP -c $< -o $@
 
-$(O)/fuzzobj/%.o: %.c
+$(O)/fuzzobj/%.o: %.c selftests/selftests.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(FUZZ_SAN) -MMD -MP -c $< -o $@
 

@@ -7,16 +7,16 @@ TOP_HDR		:= tools/output.h tools/rates.h tools/sample.h tools/terminal.h
 TOP_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Werror
 
 # kvgpu.mk sets KVGPU_VERSION
-$(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk
+$(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
 
 # for servers of the test bed, which have no libjansson: it is linked in
-$(O)/tools/server/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
+$(O)/tools/server/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -l:libjansson.a -lm
 
-$(O)/asan/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
+$(O)/asan/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk kvgpu.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) $(ASAN) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
 

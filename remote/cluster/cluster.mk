@@ -22,7 +22,7 @@ CLUSTER_LIBS_mpich	= $(filter -L% -l%,$(shell mpicc.mpich -show))
 
 define cluster_mpi
 CLUSTER_OBJ_$(1) := $$(CLUSTER_MPI:%.c=$$(REMOTE_OUT)/obj-$(1)/%.o)
-$$(REMOTE_OUT)/obj-$(1)/%.o: %.c | $$(REMOTE_GEN)/.made
+$$(REMOTE_OUT)/obj-$(1)/%.o: %.c remote/cluster/cluster.mk | $$(REMOTE_GEN)/.made
 	@mkdir -p $$(@D)
 	$$(call Q,CC)$$(CC) $$(REMOTE_CPPFLAGS) $$(CLUSTER_FLAGS_$(1)) $$(REMOTE_CFLAGS) -MMD -MP -c $$< -o $$@
 $$(REMOTE_OUT)/kvgpu-relay-$(1): $$(CLUSTER_OBJ_$(1)) $$(CLUSTER_SERVER_OBJ)

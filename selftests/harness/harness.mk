@@ -11,8 +11,10 @@ HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/h
 HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
 		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
-HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h) $(HARNESS)/include/linux/vfio.h $(HARNESS)/include/trace/define_trace.h
-HARNESS_CPPFLAGS := -I. -I$(HARNESS)/include -Iinclude -Iinclude/user
+# a folder for each list: a header of another list would come before include/user's
+HARNESS_INCLUDE	:= $(HARNESS)/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)
+HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h) $(HARNESS_INCLUDE)/linux/vfio.h $(HARNESS_INCLUDE)/trace/define_trace.h
+HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 # KVGPU_HAVE_...: the features of the kernel that kernel/ imitates. As on the oldest kernel, mdev
 # keeps a list of a vGPU's mappings itself (mdev/vmas.c) and answers VFIO_DEVICE_GET_REGION_INFO
 # itself (mdev/region_ioctl.c).
@@ -25,19 +27,19 @@ HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz
 # position independent, too (no copy relocations).
 HARNESS_LIB	:= $(HARNESS)/libharness.so
 
-$(HARNESS)/include/linux/vfio.h:
+$(HARNESS_INCLUDE)/linux/vfio.h:
 	@mkdir -p $(@D)
 	@printf '#include_next <linux/vfio.h>\n#include "selftests/harness/kernel/kernel.h"\n' > $@
-$(HARNESS)/include/trace/define_trace.h:
+$(HARNESS_INCLUDE)/trace/define_trace.h:
 	@mkdir -p $(@D)
 	@: > $@
-$(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h):
+$(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h):
 	@mkdir -p $(@D)
 	@echo '#include "selftests/harness/kernel/kernel.h"' > $@
 
 # tests do little themselves, and without -O2 they compile in half the time
 $(HARNESS)/pic/selftests/harness/tests/%.o: HARNESS_OPT := -O0
-$(HARNESS)/pic/%.o: %.c | $(HARNESS_HEADERS)
+$(HARNESS)/pic/%.o: %.c selftests/harness/harness.mk | $(HARNESS_HEADERS)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS) $(HARNESS_OPT) $(ASAN) -fno-sanitize=alignment,nonnull-attribute -MMD -MP -c $< -o $@
 
@@ -53,7 +55,7 @@ print-harness: ; @printf '%s\n' $(HARNESS_BINS)
 print-harness-fuzz: ; @echo '$(HARNESS_FUZZ)'
 # for selftests/layout and selftests/lint
 harness-headers: $(HARNESS_HEADERS)
-print-harness-headers: ; @echo '$(HARNESS)/include'
+print-harness-headers: ; @echo '$(HARNESS_INCLUDE)'
 
 -include $(shell test -d '$(HARNESS)' && find '$(HARNESS)/pic' -name '*.d' 2>/dev/null)
 
