@@ -212,6 +212,8 @@ for piece in 1 2 3 4; do part remote-flood-$piece l 400 run_flood $piece; done
 part remote-flood-server l 900	tap_run "remoting: 100 million frames that attack a whole server" $LIMIT selftests/remote/flood.sh 100000000
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
+part pulled	l	600	tap_run "set-up: a tree that was built long ago" $LIMIT selftests/testbed/pull_test.sh
+part untidy	lbs	2400	tap_run "the quick check twice, on a machine that is not tidy" 9000 selftests/testbed/untidy_test.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
 part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
 part testbed-guests ls	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long guest end
