@@ -5,7 +5,8 @@ guest's virtio port, and forwards between it and one client at a time of SOCKET,
 socket does.
 
 What the agent writes while no client is connected is lost. While the file DIR/hold exists, the
-agent is stopped. DIR/greeting is made when the agent has written its first line.
+agent is stopped; DIR/held is there while it is. DIR/greeting is made when the agent has written its
+first line.
 """
 import os
 import pty
@@ -33,6 +34,10 @@ while True:
     if hold != held:
         os.killpg(child.pid, signal.SIGSTOP if hold else signal.SIGCONT)
         held = hold
+        if held:
+            open(os.path.join(folder, "held"), "w").close()
+        else:
+            os.remove(os.path.join(folder, "held"))
     ready = select.select([master, client or server], [], [], 0.05)[0]
     if master in ready and not held:
         data = os.read(master, 4096)

@@ -29,17 +29,18 @@ part_pid() { "$TB" status --name "$A" | awk -v part="$1" '$1 == "process" && ind
 
 bed_pids() { "$TB" status --name "$A" | awk '$1 == "process" { print $2 }'; }
 
-# await_state STATUS: waits until the exit status of "tb status" is STATUS; false after 50 looks
+# await_state STATUS: waits until the exit status of "tb status" is STATUS; false after 60 s
 await_state()
 {
-	local tries got=0
-	for tries in {1..50}; do
+	local end=$((SECONDS + 60)) got=0
+	while :; do
 		got=0
 		"$TB" status --name "$A" > "$scratch/status" || got=$?
 		[ "$got" != "$1" ] || return 0
+		[ $SECONDS -lt $end ] || break
 		sleep 0.2
 	done
-	echo "status is $got, not $1 (after $tries looks)"
+	echo "status is $got, not $1"
 	cat "$scratch/status"
 	return 1
 }
@@ -55,17 +56,15 @@ part_killed() # PART REASON: kills that process of bed A; the bed must die, tb m
 	status_is 125 "$TB" run --name "$A" -- true && said 'tb up' && all_gone "$pids"
 }
 
-all_gone() # PIDS: true if these processes end within 25 looks, 5 s or more
+all_gone() # PIDS: true if these processes end within 60 s
 {
-	local pid tries
-	for tries in {1..25}; do
-		for pid in $1; do
-			[ ! -e "/proc/$pid" ] || { sleep 0.2; continue 2; }
+	local pid end=$((SECONDS + 60))
+	for pid in $1; do
+		while [ -e "/proc/$pid" ]; do
+			[ $SECONDS -lt $end ] || { echo "process $pid is left: $(tr '\0' ' ' < "/proc/$pid/cmdline")"; return 1; }
+			sleep 0.2
 		done
-		return 0
 	done
-	echo "process $pid is left (after $tries looks): $(tr '\0' ' ' < "/proc/$pid/cmdline")"
-	return 1
 }
 
 # run_begins: starts a command in the server that still runs when QEMU is killed
@@ -75,7 +74,7 @@ run_begins()
 	began=$("$TB" share --name "$A")/begun
 	"$TB" run --name "$A" -- sh -c 'touch /share/begun; sleep 600' < /dev/null > "$scratch/run" 2>&1 &
 	runner=$!
-	await_true 30 test -e "$began"
+	await_true 60 test -e "$began"
 	rm -f "$began"
 }
 

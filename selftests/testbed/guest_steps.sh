@@ -28,26 +28,25 @@ agent() ( # FUNCTION ARG...: calls a function of guest-talk.sh
 
 agent_found()
 {
-	local tries
-	for tries in {1..100}; do [ ! -e "$scratch/agent/greeting" ] || break; sleep 0.1; done
-	: "$tries"
-	[ -e "$scratch/agent/greeting" ] && agent greets_tiny && [ "$(agent talk_tiny echo one)" = one ]
+	await_true 60 test -e "$scratch/agent/greeting" && await_true 60 agent greets_tiny &&
+		[ "$(agent talk_tiny echo one)" = one ]
 }
 
 agent_answers_its_own()
 {
 	touch "$scratch/agent/hold"
-	sleep 0.3
+	await_true 60 test -e "$scratch/agent/held" || return 1
 	! agent agent_line '?' 1 || return 1
 	! agent agent_line "$(echo 'echo late' | base64 -w 0)" 1 || return 1
 	rm "$scratch/agent/hold"
-	[ "$(agent talk_tiny echo two)" = two ] && agent greets_tiny && [ "$(agent talk_tiny echo three)" = three ]
+	[ "$(agent talk_tiny echo two)" = two ] && [ "$(agent agent_line '?' 60)" = ready ] &&
+		[ "$(agent talk_tiny echo three)" = three ]
 }
 
+# The agent takes what comes first first.
 agent_takes_whole_requests()
 {
 	printf '9.9 %s' "$(echo "touch $scratch/agent/half" | base64 -w 0)" | socat -u - "UNIX-CONNECT:$scratch/agent/agent.sock"
-	sleep 0.3
 	[ "$(agent talk_tiny echo four)" = four ] && [ ! -e "$scratch/agent/half" ]
 }
 
@@ -198,7 +197,7 @@ t.start(), t.join(), time.sleep(60)' "$DIR/go" &
 await_gpu_of() (
 	local DIR NAME=it KIND=full TYPE=512m GPU_SECONDS=$1 began=$SECONDS rc=0
 	DIR=$(mktemp -d) || return 1
-	trap 'rm -rf "$DIR"' EXIT
+	trap 'kill $(jobs -p) 2> /dev/null; rm -rf "$DIR"' EXIT
 	# shellcheck source=testbed/inside/guest-keeper.sh
 	. testbed/inside/guest-keeper.sh
 	eval "talk_full() { $2; }"
@@ -208,10 +207,10 @@ await_gpu_of() (
 	echo "exit code $rc after $((SECONDS - began)) s: $(cat "$DIR/gpu" 2>/dev/null)"
 )
 
-gpu_probed() { await_gpu_of 30 'sleep 2' | tee "$scratch/gpu" && grep -qE '^exit code 0 after [2-9] s: $' "$scratch/gpu"; }
-gpu_without_driver() { await_gpu_of 30 'return 5' | tee "$scratch/gpu" && grep -q '^exit code 0 .*no driver of it holds its GPU' "$scratch/gpu"; }
-gpu_unknown() { await_gpu_of -9 'sleep 30' | tee "$scratch/gpu" && grep -q '^exit code 0 .*its udev does not say' "$scratch/gpu"; }
-gpu_guest_dies() { await_gpu_of 30 'touch "$DIR/dead"; sleep 5' | tee "$scratch/gpu" && grep -q '^exit code 1 ' "$scratch/gpu"; }
+gpu_probed() { await_gpu_of 300 'sleep 2' | tee "$scratch/gpu" && grep -qE '^exit code 0 after ([2-9]|[0-9]{2,}) s: $' "$scratch/gpu"; }
+gpu_without_driver() { await_gpu_of 300 'return 5' | tee "$scratch/gpu" && grep -q '^exit code 0 .*no driver of it holds its GPU' "$scratch/gpu"; }
+gpu_unknown() { await_gpu_of -9 'exec sleep 60' | tee "$scratch/gpu" && grep -q '^exit code 0 .*its udev does not say' "$scratch/gpu"; }
+gpu_guest_dies() { await_gpu_of 300 'touch "$DIR/dead"; exec sleep 60' | tee "$scratch/gpu" && grep -q '^exit code 1 ' "$scratch/gpu"; }
 
 # guest "two" has reboot=t on its command line: its kernel reboots by a triple fault
 triple_fault()
