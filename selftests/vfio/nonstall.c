@@ -2,7 +2,8 @@
 /*
  * A channel does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say which channel
  * raised one, so no channel can be stopped for raising too many. So the number that the host serves
- * must be bounded.
+ * is bounded: selftests/harness checks that, by its own clock (tests/interrupt_test.c). Here how
+ * many it serves is only printed; a guest must still be told, and its channel must go on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,7 @@
 #include "tap.h"
 #include "tests.h"
 
-enum { METHODS = 4000, RING = 512, ROOM = 300, STORM_MS = 3000, SOON_MS = 5000 };
-/* Limit for the chip's interrupts: more than kvgpu allows. */
-enum { PER_MS = 3, AT_ONCE = 1000 };
-/*
- * Limit for the interrupt thread's time. kvgpu lets it work for half of the time, and forgets what
- * one interrupt takes beyond FORGIVEN_MS. The limit is WORK_PERCENT of that, and WORK_AT_ONCE_MS.
- */
-enum { WORK_PERCENT = 110, WORK_AT_ONCE_MS = 60, FORGIVEN_MS = 10 };
+enum { METHODS = 4000, RING = 512, ROOM = 300, STORM_MS = 3000, SOON_MS = 60000 };
 
 /* Return how long kvgpu's interrupt threads have worked, in ticks of user space's clock. */
 static uint64_t thread_ticks(void)
@@ -64,15 +58,16 @@ static volatile uint32_t *userd(struct bare_chan *c, unsigned int off)
 }
 
 /*
- * Submit as fast as the channel takes entries. Return how often the guest was told of an interrupt.
+ * Submit as fast as the channel takes entries, until the guest was told of an interrupt, and for
+ * STORM_MS at least. Return how often it was told.
  */
 static unsigned int storm(struct bare_chan *c)
 {
-	uint64_t end = now_ms() + STORM_MS;
+	uint64_t began = now_ms(), ms = 0;
 	unsigned int told = 0;
 	uint32_t put = 0;
 
-	while (now_ms() < end) {
+	for (; ms < STORM_MS || (!told && ms < SOON_MS); ms = now_ms() - began) {
 		if (((put - *userd(c, USERD_GP_GET)) % RING) < RING - ROOM) {
 			put = (put + ROOM) % RING;
 			*userd(c, USERD_GP_PUT) = put;
@@ -86,20 +81,6 @@ static unsigned int storm(struct bare_chan *c)
 	return told;
 }
 
-/*
- * Return for how many of @ms the thread may work, where @nr interrupts took @worked ms. After one
- * that takes up to FORGIVEN_MS it waits as long. After a longer one it waits less: what is forgiven
- * is FORGIVEN_MS of debt, of which half of the interrupt's own time is paid already.
- */
-static uint64_t work_limit(uint64_t ms, uint64_t worked, uint64_t nr)
-{
-	uint64_t most = 2 * FORGIVEN_MS * nr, waited = worked;
-
-	if (worked > FORGIVEN_MS * nr)
-		waited = worked < most ? most - worked : 0;
-	return ms * worked / (worked + waited + 1) * WORK_PERCENT / 100 + WORK_AT_ONCE_MS;
-}
-
 void test_nonstall(struct device *d, const struct options *o)
 {
 	struct bare_chan_config cfg = { .id = 1 };
@@ -108,7 +89,7 @@ void test_nonstall(struct device *d, const struct options *o)
 	struct bare_chan c;
 	struct bare_gpu g;
 	unsigned int i, words, told;
-	uint32_t entry = 1;
+	uint32_t entry = 1, taken = 0;
 
 	if (!o->card) {
 		tap_skip("nonstall", "without --card the card's interrupts can't be counted");
@@ -136,11 +117,14 @@ void test_nonstall(struct device *d, const struct options *o)
 		"%llu interrupts of the chip in %llu ms, %llu ms of work; the guest was told %u times",
 		(unsigned long long)(after - before), (unsigned long long)ms,
 		(unsigned long long)worked, told);
-	CHECK(worked < work_limit(ms, worked, after - before));
-	CHECK(after - before < PER_MS * ms + AT_ONCE);
 	CHECK(told > 0);
-	for (i = 0; i < SOON_MS && *userd(&c, USERD_GP_GET) != *userd(&c, USERD_GP_PUT); i++)
+	for (i = 0; i < SOON_MS && *userd(&c, USERD_GP_GET) != *userd(&c, USERD_GP_PUT); i++) {
+		if (taken != *userd(&c, USERD_GP_GET))
+			i = 0;			/* it moves: no hang */
+		taken = *userd(&c, USERD_GP_GET);
 		usleep(1000);
+	}
+	CHECK(*userd(&c, USERD_GP_GET) == *userd(&c, USERD_GP_PUT));
 	usleep(100000);
 	bare_write(&g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
 	fill(&c, 2);
@@ -150,5 +134,5 @@ void test_nonstall(struct device *d, const struct options *o)
 	bare_runlist(&g, cfg.runlist, NULL, 0);
 	bare_chan_destroy(&c);
 	gpu_detach(d, &g);
-	checks_end("a storm of NON_STALL_INTERRUPTs: the host serves a bounded number, and the guest is told");
+	checks_end("a storm of NON_STALL_INTERRUPTs: the guest is told, its channel goes on, and it is told of the next one");
 }
