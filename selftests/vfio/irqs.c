@@ -23,7 +23,7 @@
 #define MASK	VFIO_IRQ_SET_ACTION_MASK
 #define UNMASK	VFIO_IRQ_SET_ACTION_UNMASK
 
-enum { INTX, MSI, MSIX, ERR, REQ, SOON_MS = 3000, NEVER_MS = 150 };
+enum { INTX, MSI, MSIX, ERR, REQ, SOON_MS = 60000, NEVER_MS = 150 };
 
 static int irq(struct device *d, uint32_t index, uint32_t flags, uint32_t start, uint32_t count,
 	       const void *data, size_t n)
@@ -66,12 +66,22 @@ static void ring(int fd)
 		perror("eventfd");
 }
 
-/* Let the alarm ring soon. It stays pending until it is acknowledged. */
+/*
+ * Let the alarm ring soon. It stays pending until it is acknowledged. If this thread is away for so
+ * long that the time has passed when the alarm is armed, the alarm would ring one turn of the low
+ * word later (4.3 s): then it is set once more.
+ */
 static void raise_line(struct device *d)
 {
+	uint32_t at;
+
 	reg_write(d, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	reg_write(d, PTIMER_ALARM, reg_read(d, PTIMER_TIME_LOW) + 40000000);
-	reg_write(d, PTIMER_INTR_EN, PTIMER_INTR_ALARM);
+	do {
+		at = reg_read(d, PTIMER_TIME_LOW) + 40000000;
+		reg_write(d, PTIMER_ALARM, at);
+		reg_write(d, PTIMER_INTR_EN, PTIMER_INTR_ALARM);
+	} while ((int32_t)(reg_read(d, PTIMER_TIME_LOW) - at) >= 0 &&
+		 !(reg_read(d, PTIMER_INTR) & PTIMER_INTR_ALARM));
 }
 
 static void lower_line(struct device *d)
@@ -143,6 +153,19 @@ static void check_intx(struct device *d, int x, int u)
 	CHECK(came(x, SOON_MS) == 1);
 }
 
+/* A work item of the core gives up an eventfd that was closed: until then there is no other. */
+static bool unmasked_by(struct device *d, int u)
+{
+	uint64_t end = now_ms() + SOON_MS;
+
+	while (with_fd(d, INTX, UNMASK, u)) {
+		if (errno != EBUSY || now_ms() > end)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
 static void check_intx_masks(struct device *d, int x, int u)
 {
 	int none = -1;
@@ -158,9 +181,8 @@ static void check_intx_masks(struct device *d, int x, int u)
 	CHECK(!with_fd(d, INTX, UNMASK, u));
 	/* when the eventfd is closed, the core gives up its reference to it */
 	close(u);
-	usleep(100000);
 	u = eventfd(0, EFD_NONBLOCK);
-	CHECK(!with_fd(d, INTX, UNMASK, u));
+	CHECK(unmasked_by(d, u));
 	CHECK(!with_fd(d, INTX, TRIG, none));
 	lower_line(d);
 	close(u);
