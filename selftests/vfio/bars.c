@@ -283,7 +283,7 @@ static bool flushed(const volatile uint32_t *word, uint32_t busy)
 {
 	unsigned int ms;
 
-	for (ms = 0; (*word & busy) && ms < 2000; ms++)
+	for (ms = 0; (*word & busy) && ms < 60000; ms++)
 		usleep(1000);
 	return !(*word & busy);
 }

@@ -45,7 +45,7 @@ uint64_t now_ms(void)
 static int open_group(const char *uuid)
 {
 	char path[256], link[256];
-	uint64_t end = now_ms() + 10000;
+	uint64_t end = now_ms() + 60000;
 	ssize_t n;
 	int fd;
 

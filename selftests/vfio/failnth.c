@@ -34,7 +34,7 @@ enum {
 	LENT_IOVA = 0x60000000,
 	LENT_LEN = 1 << 20,
 	LENT_PAGES = 32,
-	RUN_MS = 20000,
+	RUN_MS = 60000,
 	/*
 	 * kvgpu pins nothing of a vGPU for 5 s after VFIO has refused ten pins for want of memory
 	 * (mdev/machine/pin.c). A call may try twice.

@@ -86,11 +86,11 @@ result $? "a malformed UUID is refused"
 
 create 512m b0
 "$here/kvgpu-vfio" "${U}b0" hold > /tmp/hold.out &
-for _ in {1..50}; do grep -q held /tmp/hold.out && break; sleep 0.2; done
+for _ in {1..300}; do grep -q held /tmp/hold.out && break; sleep 0.2; done
 ! rmmod kvgpu 2>/dev/null
 result $? "the module does not unload while a vGPU is open"
 began=$SECONDS
-timeout 30 sh -c "echo 1 > /sys/bus/mdev/devices/${U}b0/remove"
+timeout 60 sh -c "echo 1 > /sys/bus/mdev/devices/${U}b0/remove"
 result $? "a vGPU in use is removed: its VMM is asked to let go" "$((SECONDS - began)) s"
 wait
 grep -q 'asked to let go' /tmp/hold.out
@@ -99,18 +99,18 @@ result $? "the VMM was asked"
 create 512m b1
 "$here/kvgpu-vfio" "${U}b1" unmap > /dev/null &
 victim=$!
-for _ in {1..200}; do
+for _ in {1..1200}; do
 	before=$(cat "/sys/bus/mdev/devices/${U}b1/kvgpu/pinned_pages")
 	[ "$before" -gt 5 ] && break
 	sleep 0.05
 done
 kill -9 $victim
 wait $victim 2>/dev/null
-for _ in {1..100}; do [ "$(cat "/sys/bus/mdev/devices/${U}b1/kvgpu/pinned_pages")" = 0 ] && break; sleep 0.1; done
+for _ in {1..600}; do [ "$(cat "/sys/bus/mdev/devices/${U}b1/kvgpu/pinned_pages")" = 0 ] && break; sleep 0.1; done
 pinned=$(cat "/sys/bus/mdev/devices/${U}b1/kvgpu/pinned_pages")
 result "$([ "$before" -gt 5 ] && [ "$pinned" = 0 ]; echo $?)" "a VMM killed under copies leaves no page pinned" \
 	"$before before, $pinned after"
-timeout 30 sh -c "echo 1 > /sys/bus/mdev/devices/${U}b1/remove"
+timeout 60 sh -c "echo 1 > /sys/bus/mdev/devices/${U}b1/remove"
 result $? "and its vGPU is removed"
 
 create 512m c0 && create 512m c1

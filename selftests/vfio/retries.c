@@ -30,7 +30,7 @@ enum {
 	PIECES = 2,
 	PIECE = LENT_LEN / PIECES
 };
-enum { USED = 8 * PAGE, TABLES = 24, TABLES_LEN = 256 << 10, UNMAPS = 20, AGAIN_MS = 20000 };
+enum { USED = 8 * PAGE, TABLES = 24, TABLES_LEN = 256 << 10, UNMAPS = 20, AGAIN_MS = 60000 };
 
 /* a guest of ours that invalidates its TLB all the time */
 struct guest {

@@ -31,7 +31,8 @@ enum {
 	LENT_IOVA = 0x60000000,
 	LENT_LEN = 1 << 20
 };
-enum { MANY = 400, RING_ENTRIES = 400, TSG = 77, START_MS = 5000, WATCHED_US = 500000, ROUNDS = 3 };
+enum { MANY = 400, RING_ENTRIES = 400, TSG = 77, ROUNDS = 3 };
+enum { START_MS = 60000, WATCHED_US = 500000 };
 
 /* What makes the host look at the block again. */
 enum again { BY_ENABLE, BY_SUBMIT, BY_SUBMIT_IN_GROUP, BY_ALLOW };
