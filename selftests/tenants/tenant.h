@@ -41,6 +41,7 @@ struct tenant_shared {
 	volatile uint64_t dry;
 	/* ROLE_HANGER: hangs it was told to do, and hangs done; ROLE_RESETTER: resets done */
 	volatile uint32_t rounds, rounds_done;
+	volatile int suspended;		/* ROLE_HANGER: its vGPU is, as the test has seen */
 	volatile uint32_t nr_samples, sample_us[MAX_SAMPLES];
 };
 

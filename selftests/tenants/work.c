@@ -34,9 +34,12 @@ enum {
 	DST_VA = SRC_VA + SLOTS * PAGE,
 	A_VA = BARE_VA_FREE + 0x100000,
 	B_VA = A_VA + BLOCK,
-	NOWHERE_VA = 0xe00000, STREAM_COPIES = 12, GREEDY_COPIES = 60, STALLED_NS = 2000000000,
+	NOWHERE_VA = 0xe00000, STREAM_COPIES = 12, GREEDY_COPIES = 60,
 	SLEEPERS_WORD = 16,	/* offset in the semaphore's page, in words */
 };
+
+#define STALLED_NS	60000000000ull	/* what takes longer hangs */
+#define NEVER_NS	1000000000ull	/* so long nothing of a suspended vGPU may run */
 
 struct work {
 	struct device d;
@@ -167,9 +170,9 @@ static void stream(struct work *w, struct tenant_shared *sh, unsigned int copies
 		if (collect(w, sh, copies))
 			moved = now_ns();
 		sh->dry += w->done == w->submitted;
-		sh->killed = now_ns() - moved > 20ull * STALLED_NS;
+		sh->killed = now_ns() - moved > STALLED_NS;
 	}
-	while (w->done < w->submitted && now_ns() - moved < 5ull * STALLED_NS) {
+	while (w->done < w->submitted && now_ns() - moved < STALLED_NS) {
 		usleep(1000);
 		if (collect(w, sh, copies))
 			moved = now_ns();
@@ -183,7 +186,7 @@ static void latency(struct work *w, struct tenant_shared *sh)
 		uint64_t at = now_ns();
 
 		submit(w, 0);
-		while (!collect(w, sh, 0) && now_ns() - at < 2ull * STALLED_NS)
+		while (!collect(w, sh, 0) && now_ns() - at < STALLED_NS)
 			usleep(50);
 		if (w->done != w->submitted) {
 			sh->bad++;
@@ -216,7 +219,7 @@ static void sleeper(struct work *w, struct tenant_shared *sh)
 		usleep(5000 + n % 4 * 5000);
 		w->c.semaphore[SLEEPERS_WORD] = n;
 		at = now_ns();
-		while (!collect(w, sh, STREAM_COPIES) && now_ns() - at < 5ull * STALLED_NS)
+		while (!collect(w, sh, STREAM_COPIES) && now_ns() - at < STALLED_NS)
 			usleep(500);
 		if (w->done != w->submitted) {
 			sh->bad++;
@@ -263,6 +266,12 @@ static void faulter(struct work *w, struct tenant_shared *sh)
 	}
 }
 
+/* Return whether what began at @at may still come. */
+static bool may_come(const struct tenant_shared *sh, uint64_t at)
+{
+	return sh->order != ORDER_END && now_ns() - at < (sh->suspended ? NEVER_NS : STALLED_NS);
+}
+
 /*
  * The copy asks for an interrupt that halts the copy engine until it is acknowledged. The test has
  * turned that interrupt off, so it is never acknowledged.
@@ -274,8 +283,7 @@ static void hang_once(struct work *w, struct tenant_shared *sh, unsigned int id)
 	bare_copy(&w->c, A_VA, B_VA, PAGE,
 		  FIELD_PREP(A0B5_LAUNCH_INTERRUPT, A0B5_INTERRUPT_BLOCKING));
 	bare_ring(&w->c);
-	while (!(bare_read(&w->g, PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR) &&
-	       now_ns() - at < 5ull * STALLED_NS)
+	while (!(bare_read(&w->g, PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR) && may_come(sh, at))
 		usleep(5000);
 	if (bare_read(&w->g, PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR)
 		sh->faults++;
@@ -284,7 +292,10 @@ static void hang_once(struct work *w, struct tenant_shared *sh, unsigned int id)
 	bare_chan_destroy(&w->c);
 	open_channel(w, id);
 	bare_copy(&w->c, A_VA, B_VA, PAGE, 0);
-	sh->jobs += bare_run(&w->c, 1000);
+	bare_submit(&w->c);
+	for (at = now_ns(); *w->c.semaphore != w->c.seq && may_come(sh, at);)
+		usleep(1000);
+	sh->jobs += *w->c.semaphore == w->c.seq;
 }
 
 static void hanger(struct work *w, struct tenant_shared *sh)
