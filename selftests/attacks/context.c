@@ -17,7 +17,7 @@
 #include "tap.h"
 
 /* The image is at address 0. Channel 4095 has its ring and pushbuffer far above any image. */
-enum { CONTEXTLESS_ID = 4095, RUN_MS = 3000 };
+enum { CONTEXTLESS_ID = 4095, RUN_MS = 60000 };
 
 static bool run_graphics(struct bare_chan *c)
 {

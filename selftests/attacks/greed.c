@@ -18,7 +18,7 @@
 #include "tap.h"
 
 enum {
-	RUN_MS = 3000,
+	RUN_MS = 60000,
 	STARVED_MS = 700,
 	NR_GREEDY = 4,
 	VICTIM_ID = 20,

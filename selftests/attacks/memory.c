@@ -17,7 +17,7 @@
 #include "pattern.h"
 #include "tap.h"
 
-enum { SECRET_BYTES = 1024, RUN_MS = 3000 };
+enum { SECRET_BYTES = 1024, RUN_MS = 60000 };
 
 /* Make a channel in a fresh address space, alone on the first copy engine's runlist. */
 static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
@@ -197,7 +197,7 @@ void attack_userd(struct machine *m)
 	bare_chan_create(g, &s, &cfg, &c);
 	bare_runlist(g, cfg.runlist, &entry, 1);
 	ran = bare_run(&c, RUN_MS);
-	bare_poll_word(g, written, 1, 500);
+	bare_poll_word(g, written, 1, RUN_MS);
 	tap_result(ran && *written != 0xfefefefe, "attack works: a forged USERD pointer makes the chip write host memory",
 		   "GP_GET there: %x", *written);
 	close_channel(&c);

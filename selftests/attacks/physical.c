@@ -15,7 +15,7 @@
 #include "pattern.h"
 #include "tap.h"
 
-enum { RUN_MS = 3000, REFUSED_MS = 300, BYTES = 512 };
+enum { RUN_MS = 60000, REFUSED_MS = 300, BYTES = 512 };
 
 static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
 			 unsigned int id, bool hce_priv)

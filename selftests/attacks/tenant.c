@@ -17,7 +17,8 @@
 #include "client.h"
 #include "pattern.h"
 
-enum { COPY_LEN = 16384 };
+/* JOB_MS: more than an attack takes that keeps the tenant waiting */
+enum { COPY_LEN = 16384, JOB_MS = 300000, STATE_MS = 60000 };
 
 static void tell(struct tenant_shared *sh, enum tenant_state state)
 {
@@ -33,8 +34,9 @@ static void work(struct tenant_shared *sh, struct stream *s)
 	while (sh->order != TENANT_END) {
 		int ret = stream_kick(s);
 
+		sh->kicks += !ret;
 		if (!ret)
-			ret = stream_check(s, 20000);
+			ret = stream_check(s, JOB_MS);
 		if (ret) {
 			sh->error = ret;
 			return;
@@ -106,7 +108,7 @@ bool tenant_await(struct tenant *t, enum tenant_state state)
 {
 	int ms;
 
-	for (ms = 0; ms < 30000 && t->shared->state != (int)state; ms++) {
+	for (ms = 0; ms < STATE_MS && t->shared->state != (int)state; ms++) {
 		if (waitpid(t->pid, NULL, WNOHANG) == t->pid)
 			return false;
 		usleep(1000);

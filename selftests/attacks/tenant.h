@@ -19,7 +19,8 @@ enum tenant_order { TENANT_WAIT, TENANT_WORK, TENANT_END };
 struct tenant_shared {
 	volatile int state, order, error;
 	volatile int chid;
-	volatile uint64_t secret_va, rounds;
+	/* jobs submitted, and those whose copies came back right: one more or as many */
+	volatile uint64_t secret_va, kicks, rounds;
 	/*
 	 * The tenant's secret: written here at the start, and again as read back from VRAM when the
 	 * tenant is told to work.

@@ -24,6 +24,7 @@ enum {
 	PBDMAS = 3,
 	SPINS = 100,
 	TRIES = 3,
+	BEGIN_MS = 4000,		/* for a first job, which decides nothing */
 	AIM_PAGES = 64, DIRECTORY = 16,
 };
 
@@ -381,7 +382,7 @@ void hostile_rings(struct hostile *h)
 			for (i = 0; i < PUSH_WORDS; i += SEGMENT)
 				some_segment(h, h->chan.push + i);
 			bare_emit(&h->chan, SUBCH_COPY, HOST_SET_OBJECT, A0B5_CLASS);
-			bare_run(&h->chan, RUN_MS);
+			bare_run(&h->chan, BEGIN_MS);
 			last = *doorbell(h, USERD_GP_GET) % RING;
 		}
 		n = rng_range(&h->rng, 1, RING - 1);

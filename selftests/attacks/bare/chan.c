@@ -11,7 +11,7 @@
 #include <gk110/push.h>
 #include <gk110/ram.h>
 
-enum { RING_LOG2 = 9, WAIT_MS = 2000, RUNLIST_AT_ONCE = 64 };
+enum { RING_LOG2 = 9, WAIT_MS = 60000, RUNLIST_AT_ONCE = 64 };
 
 /* what nouveau puts into a new RAMFC (nvkm/engine/fifo/gk104.c gk104_chan_ramfc_write) */
 #define INIT_ACQUIRE	0xfffff902	/* longest time limit, usual retry */
