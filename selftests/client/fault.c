@@ -72,13 +72,17 @@ static int beside_round(struct stream *s)
 	return ret;
 }
 
-/* another process: copies until told to stop; exit code 0 if all were right and there were some */
+/*
+ * another process: copies until told to stop; exit code 0 if all were right. Returns when it has
+ * done two rounds, or has ended
+ */
 static pid_t start_other_process(const struct client_options *o, int *stop)
 {
-	int p[2];
+	int p[2], works[2];
+	char byte;
 	pid_t pid;
 
-	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) || pipe2(works, O_CLOEXEC))
 		bail("pipe");
 	fflush(stdout);
 	pid = fork();
@@ -87,24 +91,30 @@ static pid_t start_other_process(const struct client_options *o, int *stop)
 	if (!pid) {
 		struct stream s;
 		struct gpu g;
-		char byte;
 		int ret = 0;
 
 		close(p[1]);
+		close(works[0]);
 		gpu_open(&g, o->node);
 		stream_open(&s, &g, ENGINE_CE, BESIDE_LEN, o->seed + 77);
 		while (!ret && read(p[0], &byte, 1) < 0) {
 			ret = stream_kick(&s);
 			if (!ret)
 				ret = stream_check(&s, JOB_TIMEOUT_MS);
+			if (!ret && s.rounds == 2 && write(works[1], "", 1) != 1)
+				ret = -errno;
 			usleep(2000);
 		}
 		if (ret)
 			tap_diag("other process: %s after %llu rounds", strerror(-ret),
 				 (unsigned long long)s.rounds);
-		_exit(ret || s.rounds < 2 ? 1 : 0);
+		_exit(ret ? 1 : 0);
 	}
 	close(p[0]);
+	close(works[1]);
+	if (read(works[0], &byte, 1) != 1)
+		tap_diag("other process: no two rounds");
+	close(works[0]);
 	*stop = p[1];
 	return pid;
 }

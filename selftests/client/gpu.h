@@ -79,6 +79,6 @@ int job_kick(struct gpu_chan *c);
 int job_wait(struct gpu_chan *c, unsigned int timeout_ms);
 int job_run(struct gpu_chan *c);
 
-enum { JOB_TIMEOUT_MS = 30000 };
+enum { JOB_TIMEOUT_MS = 60000 };
 
 #endif

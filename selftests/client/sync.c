@@ -119,7 +119,7 @@ static void blocked_channel_blocks_nobody(struct gpu *g, enum gpu_engine engine,
 	for (i = 0; !ret && i < 8; i++) {
 		ret = stream_kick(&s);
 		if (!ret)
-			ret = stream_check(&s, 5000);
+			ret = stream_check(&s, JOB_TIMEOUT_MS);
 	}
 	*(volatile uint32_t *)sem->map = 1;
 	blocked_ret = job_wait(&blocked, JOB_TIMEOUT_MS);

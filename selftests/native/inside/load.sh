@@ -9,7 +9,7 @@ done
 began=$(date +%s%N)
 modprobe nouveau
 echo $((($(date +%s%N) - began) / 1000000))
-for _ in {1..50}; do
+for _ in {1..600}; do
 	if [ -c /dev/dri/renderD128 ]; then exit 0; fi
 	sleep 0.1
 done
