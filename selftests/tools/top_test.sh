@@ -6,7 +6,8 @@ here=$(dirname "$(readlink -f "$0")")
 top=$1
 dir=$(mktemp -d)
 writer=
-trap '[ -z "$writer" ] || kill "$writer"; rm -rf "$dir"' EXIT
+watcher=
+trap 'kill $writer $watcher 2>/dev/null; rm -rf "$dir"' EXIT
 # shellcheck source=selftests/tools/fake-sysfs.sh
 . "$here/fake-sysfs.sh"
 results=0 failures=0
@@ -191,6 +192,15 @@ test_broken_trees()
 	forms "files where directories should be"
 }
 
+await() # CONDITION...: waits until it is true; a minute at most
+{
+	local end=$((SECONDS + 60))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
 # vGPUs are made and removed, and their files written, while the tool looks: no line may be broken
 churn()
 {
@@ -206,6 +216,8 @@ churn()
 	done
 } 2>/dev/null
 
+has_lines() { [ "$(wc -l <"$2")" -ge "$1" ]; }
+
 test_churn()
 {
 	local lines
@@ -214,10 +226,12 @@ test_churn()
 	fake_vgpu "$dir/sys" $GPU $A 512m 5
 	churn &
 	writer=$!
-	timeout -s INT 6 "$top" --json --interval 0.1 --sysfs "$dir/sys" >"$dir/out" 2>"$dir/err"
-	kill $writer
-	wait $writer 2>/dev/null
-	writer=
+	"$top" --json --interval 0.1 --sysfs "$dir/sys" >"$dir/out" 2>"$dir/err" &
+	watcher=$!
+	await has_lines 50 "$dir/out"
+	kill $watcher $writer
+	wait $watcher $writer 2>/dev/null
+	watcher='' writer=''
 	result "$([ ! -s "$dir/err" ]; echo $?)" "nothing to say while vGPUs come and go" "$(head -n 1 "$dir/err")"
 	lines=$(wc -l <"$dir/out")
 	[ "$(jq -c 'select(.gpus[0].vgpus | map(.uuid) | index("'$A'"))' "$dir/out" 2>/dev/null | wc -l)" = "$lines" ]
@@ -249,10 +263,22 @@ test_width()
 	result "$([ -z "$bad" ]; echo $?)" "COLUMNS that is no number" "$bad"
 }
 
-# in_terminal SECONDS KEYS COMMAND: what a pseudo terminal got to show
+frames() { grep -ao $'\033\\[H' "$dir/typescript" | wc -l; }
+has_frames() { [ "$(frames)" -ge "$1" ]; }
+has_ended() { grep -aq 'rc=[0-9]' "$dir/typescript"; }
+
+# in_terminal FRAMES KEYS COMMAND: what a pseudo terminal got to show. Once it was drawn FRAMES times,
+# KEYS are pressed, and there is a file "drawn". COMMAND ends by printing rc=NUMBER.
 in_terminal()
 {
-	(sleep "$1"; printf '%s' "$2"; sleep 3) | TERM=xterm timeout 30 script -qec "$3" "$dir/typescript" >/dev/null 2>&1
+	rm -f "$dir/drawn"
+	: >"$dir/typescript"
+	{
+		await has_frames "$1"
+		: >"$dir/drawn"
+		printf '%s' "$2"
+		await has_ended
+	} | TERM=xterm timeout 150 script -qefc "$3" "$dir/typescript" >/dev/null 2>&1
 }
 
 test_terminal()
@@ -261,22 +287,22 @@ test_terminal()
 	fresh
 	fake_gpu "$dir/sys" $GPU
 	fake_vgpu "$dir/sys" $GPU $A 512m 100
-	in_terminal 2 q "stty cols 100 rows 10; $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?; stty -a"
+	in_terminal 4 q "stty cols 100 rows 10; $top --interval 0.2 --sysfs $dir/sys; rc=\$?; stty -a; echo rc=\$rc"
 	grep -q 'rc=0' "$dir/typescript"
 	result $? "q ends it"
-	[ "$(grep -o $'\033\\[H' "$dir/typescript" | wc -l)" -ge 4 ]
-	result $? "it is drawn again and again"
+	has_frames 4
+	result $? "it is drawn again and again" "$(frames)"
 	grep -q $'\033\\[?1049h' "$dir/typescript" && grep -q $'\033\\[?1049l' "$dir/typescript" &&
 		grep -q $'\033\\[?25h' "$dir/typescript" && grep -qw 'icanon' "$dir/typescript" && grep -qw 'echo' "$dir/typescript"
 	result $? "the terminal is as it was"
-	in_terminal 2 '' "$top --interval 0.2 --sysfs $dir/sys & p=\$!; sleep 1; kill -TERM \$p; wait \$p; echo rc=\$?"
+	in_terminal 1 '' "$top --interval 0.2 --sysfs $dir/sys & p=\$!; until [ -e $dir/drawn ]; do sleep 0.1; done; kill -TERM \$p; wait \$p; echo rc=\$?"
 	grep -q 'rc=0' "$dir/typescript" && grep -q $'\033\\[?25h' "$dir/typescript"
 	result $? "SIGTERM ends it in order"
 	for i in 1 2 3 4 5 6; do fake_vgpu "$dir/sys" $GPU 66666666-0000-4000-8000-00000000000$i 512m 100; done
-	in_terminal 2 q "stty cols 30 rows 5; $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?"
+	in_terminal 1 q "stty cols 30 rows 5; $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?"
 	grep -q 'rc=0' "$dir/typescript" && grep -q 'more' "$dir/typescript"
 	result $? "a terminal that is too low says how much is left out"
-	in_terminal 1 '' "TERM=dumb $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?"
+	in_terminal 0 '' "TERM=dumb $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?"
 	grep -q 'rc=0' "$dir/typescript" && ! grep -q $'\033' "$dir/typescript"
 	result $? "a dumb terminal gets the table once"
 }
