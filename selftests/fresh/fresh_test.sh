@@ -73,7 +73,7 @@ record() { sed -n "s/^$2\t//p" "$work"/cache/fresh/records/*/"$1".tsv; }
 nothing_left()
 {
 	local tries
-	for tries in {1..100}; do
+	for tries in {1..600}; do
 		pgrep -af "$mark" >"$work/out" || break
 		sleep 0.1
 	done
@@ -99,7 +99,7 @@ fetches()
 	head -c 3000000 /dev/urandom >"$work/archive/pool/a.deb"
 	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/archive" 0 >"$work/server" 2>&1 &
 	server=$!
-	for _ in {1..100}; do
+	for _ in {1..600}; do
 		port=$(sed -n 's/.*http:..127.0.0.1:\([0-9]*\).*/\1/p' "$work/server")
 		[ -z "$port" ] || break
 		sleep 0.1
@@ -137,10 +137,18 @@ is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^
 fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
 leaves_processes() { ! cell 12-root "sleep 1002.$$ & true" && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf "sleep 1002.$$"; }
 takes_too_long() { ! FRESH_LIMIT=8 cell 12-root "sleep 1003.$$" && said 'not done after 8 s' && ! pgrep -xf "sleep 1003.$$"; }
-# over 2^31 bytes, because some versions of awk print no larger integers
+# Over 2^31 bytes, because some versions of awk print no larger integers. The command holds them until
+# the watcher has seen them, a minute at most.
 holds_memory()
 {
-	cell 12-root 'head -c 2300000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&
+	local in=$work/cache/fresh/cells/12-root end pid
+	cell 12-root 'head -c 2300000000 /dev/zero >/dev/shm/x; >/root/full; until [ -e /root/seen ]; do sleep 0.1; done' &
+	pid=$!
+	while kill -0 $pid 2>/dev/null && [ ! -e "$in/root/root/full" ]; do sleep 0.1; done
+	end=$((SECONDS + 60))
+	until [ $SECONDS -ge $end ] || [ "$(cat "$in/memory" 2>/dev/null || echo 0)" -gt 2300000000 ]; do sleep 0.1; done
+	: >"$in/root/root/seen"
+	wait $pid && record 12-root step | cut -f6 >"$work/out" &&
 		[ "$(cat "$work/out")" -gt 2300000000 ] && [ "$(cat "$work/out")" -lt 2400000000 ]
 }
 takes_disk() { cell 12-root 'mkdir -p /root/.cache; head -c 50000000 /dev/zero >/root/.cache/x' && [ "$(record 12-root step | cut -f8)" -ge 50000000 ]; }
