@@ -19,7 +19,7 @@ enum {
 	PAYLOAD = 0x600d,
 	ACQUIRE_S = 8,
 	COPY_LEN = 4096,
-	HALTS = 16
+	HALTS = 40	/* a vGPU is suspended at eight strikes, and one in 30 s is forgiven */
 };
 
 /* cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING: the engine waits for the driver's acknowledge */

@@ -39,13 +39,15 @@ crowd_steps()
 # and removed; with "lives" one more guest also boots and is killed, again and again.
 crowd()
 {
-	local beside=$1 each name end
+	local beside=$1 each name end none=''
+	local -A had=()
 	shift
 	crowd_names=()
 	crowd_of "$@" || return
 	for each; do
 		name=${each%:*}
 		crowd_names+=("$name")
+		had[$name]=$(counter "$name" gpu_time_ns)
 		{
 			LIMIT=$((crowd_seconds * 3 / 2 + 400)) run_client "$name" --quick --seconds "$crowd_seconds" --seed $RANDOM \
 				copy >"$OUT/crowd-$name.log" 2>/dev/null
@@ -66,7 +68,11 @@ crowd()
 		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/crowd-$name.log" >"$OUT/crowd.log"
 		relay "client in $name of $*" "$(cat "$OUT/crowd-$name.rc")" <"$OUT/crowd.log"
 	done
-	shares_said "each of $* had the GPU all the time" progress "$OUT/crowd.samples" "${crowd_names[@]}"
+	for name in "${crowd_names[@]}"; do
+		[ "$(counter "$name" gpu_time_ns)" -gt "${had[$name]}" ] || none+=" $name"
+	done
+	result "$([ -z "$none" ]; echo $?)" "each of $* had the GPU" "$none"
+	shares_said "none of $* was without the GPU for over a minute" progress "$OUT/crowd.samples" "${crowd_names[@]}"
 	no_trouble "$# guests, ${crowd_seconds} s"
 }
 

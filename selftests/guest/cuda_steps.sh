@@ -153,10 +153,11 @@ cuda_shares()
 	await_counter 90 t1 gpu_time_ns "-gt $(($(counter t1 gpu_time_ns) + 20000000))"
 	await_counter 90 t2 gpu_time_ns "-gt $(($(counter t2 gpu_time_ns) + 20000000))"
 	sample_shares "$OUT/cuda.samples" 6 2 t1 t2
+	all_go_on "CUDA programs in two guests: both go on" t1 t2
 	: >"$share/stop"
 	wait
 	rm -f "$share/stop"
-	shares_said "CUDA programs in two guests: both go on" progress "$OUT/cuda.samples" t1 t2
+	shares_said "CUDA programs in two guests: their shares" progress "$OUT/cuda.samples" t1 t2
 }
 
 cuda_busy()
@@ -211,11 +212,11 @@ compute_busy()
 	LIMIT=900 in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/keep_busy /mnt/stop >"$OUT/compute-$1.log" 2>&1
 }
 
-# compute_measured TEXT WANT: samples GPU times of t1 and t2, and records their shares, of which each
-# must have some; WANT as in shares.py
+# compute_measured TEXT WANT: samples GPU times of t1 and t2, and records their shares; each must go on
+# getting some; WANT as in shares.py
 compute_measured()
 {
 	sample_shares "$OUT/compute.samples" 11 2 t1 t2
 	shares_said "$1: measured" record "$OUT/compute.jsonl" "$1" "$2" "$OUT/compute.samples" "$OUT"/compute-t[12].log
-	shares_said "$1: both go on" progress "$OUT/compute.samples" t1 t2
+	all_go_on "$1: both go on" t1 t2
 }

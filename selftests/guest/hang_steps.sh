@@ -4,6 +4,7 @@
 # Sourced by run.sh: t1 hangs the GPU while t2 copies. docs/sharing.md says what kvgpu must do then.
 
 HANG_TRACE=/sys/kernel/tracing/instances/hang
+CHANNEL_KILLED='nouveau.*channel.* killed'
 
 hang_steps()
 {
@@ -52,17 +53,19 @@ hang_endless()
 	result "$([ "$(counter t1 strikes)" = $((strikes + 1)) ]; echo $?)" "t1 has a strike" "$strikes, then $(counter t1 strikes)"
 	result "$([ "$(card_knob engine_resets)" -gt "$resets" ]; echo $?)" "an engine was reset" "$resets, then $(card_knob engine_resets)"
 	max=$(($(counter t1 preempt_ns_max) / 1000000))
-	result "$([ $max -ge "$watchdog" ] && [ $max -lt $((watchdog + 1000)) ]; echo $?)" \
-		"t1 was off the GPU within the watchdog's time and a second" "$max ms, watchdog $watchdog ms"
+	result "$([ $max -ge "$watchdog" ]; echo $?)" "t1 was taken off the GPU after the watchdog's time, not before" \
+		"$max ms, watchdog $watchdog ms"
 	hang_trace_says
 	hang_told endless
-	sleep 3
+	await_counter 60 t1 runnable '= 0'
+	result $? "t1 has no work any more"
 	sample_shares "$OUT/hang.samples" 6 2 t1 t2
+	all_go_on "after the hang t2 has the GPU" t2
 	all_busy_end
 	busy_relayed "beside a guest that hung the GPU" t2
 	result "$([ "$(counter t2 strikes)" = 0 ] && [ "$(counter t2 faults)" = 0 ]; echo $?)" "t2 has neither strikes nor faults"
 	shares_said "its stream before and after" steps "$OUT/share-t2.log"
-	shares_said "after the hang t2 has the GPU" only "$OUT/hang.samples" t1 t2
+	shares_said "after the hang t1 has nothing of it" only "$OUT/hang.samples" t1 t2
 }
 
 hang_trace_begins()
@@ -87,8 +90,9 @@ hang_trace_says()
 hang_told()
 {
 	local log=$OUT/hang-$1.dmesg killed bad
+	await 60 in_guest t1 sh -c "dmesg | grep -q '$CHANNEL_KILLED'"
 	in_guest t1 dmesg >"$log"
-	killed=$(grep -c 'nouveau.*channel.* killed' "$log")
+	killed=$(grep -c "$CHANNEL_KILLED" "$log")
 	bad=$(grep -E 'divide error|Oops|BUG:|WARNING:|Call Trace|general protection|hung_task|blocked for more' "$log" | head -n 3)
 	result "$([ "$killed" -gt 0 ]; echo $?)" "$1: nouveau in t1 reports a killed channel" \
 		"$(grep -m 1 'nouveau.*killed' "$log" | sed 's/^[^]]*\] //')"
@@ -121,11 +125,12 @@ hang_acquire()
 	await_counter 60 t1 runnable '= 1'
 	result $? "t1 has work that waits"
 	sample_shares "$OUT/hang.samples" 6 2 t1 t2
+	all_go_on "beside one that waits t2 has the GPU" t2
 	all_busy_end
 	busy_relayed "waits for long" t1
 	busy_relayed "beside a guest that waits" t2
 	result "$([ "$(counter t1 strikes)" = "$strikes" ]; echo $?)" "who waits gets no strike for it"
-	shares_said "beside one that waits t2 has the GPU" mostly "$OUT/hang.samples" t1 t2
+	shares_said "their shares beside one that waits" progress "$OUT/hang.samples" t1 t2
 }
 
 # --------------------------------------------- part hang: a copy engine that hangs again and again
@@ -136,11 +141,9 @@ hang_acquire()
 # can reset.
 hang_suspended()
 {
-	local mute watchdog
+	local mute
 	hang_reload
 	in_guest t1 dmesg -c >/dev/null
-	watchdog=$(card_knob watchdog_ms)
-	set_card_knob watchdog_ms 300
 	busy_begins t2 busy
 	(LIMIT=630 in_server /share/kvgpu-tenants mute 600 >"$OUT/mute.log" 2>&1) &
 	mute=$!
@@ -149,17 +152,13 @@ hang_suspended()
 		"$(counter t1 strikes) strikes"
 	in_server killall kvgpu-tenants
 	wait $mute
-	sleep 3
 	hang_told halt
 	LIMIT=120 run_client t1 --quick copy >"$OUT/suspended.log" 2>/dev/null
 	result "$([ $? -ne 0 ]; echo $?)" "nothing of a suspended guest runs" "$(grep -m 1 'Bail out' "$OUT/suspended.log")"
 	hang_reload
 	result "$([ "$(counter t1 suspended)" = 0 ]; echo $?)" "that lifts the suspension"
 	check_client "in t1 after its suspension" t1 --quick copy compute
-	set_card_knob watchdog_ms "$watchdog"
 	all_busy_end
 	busy_relayed "beside a guest that is suspended" t2
 	result "$([ "$(counter t2 strikes)" = 0 ]; echo $?)" "t2 has no strike"
 }
-
-set_card_knob() { in_server sh -c "echo $2 >\$(echo /sys/bus/pci/drivers/kvgpu/*:*)/kvgpu/$1"; }

@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""shares.py progress SAMPLES GUEST... | record OUT.jsonl NAME WANT SAMPLES LOG... | only|mostly SAMPLES LOSER WINNER | steps LOG |
+"""shares.py progress SAMPLES GUEST... | record OUT.jsonl NAME WANT SAMPLES LOG... | only SAMPLES LOSER WINNER | steps LOG |
 report OUT.jsonl [REPORT.json]: how much of the GPU each guest got. SAMPLES has lines of inside/shares.sh, LOG output of kvgpu-client.
 
-progress: print the shares; fail if a guest got nothing of the GPU for over a minute, or nothing
-at all.
+progress: print the shares; fail if a guest got nothing of the GPU for over a minute.
 record: append one measurement to OUT.jsonl and print it. WANT are the shares to compare with:
-weights:1,3; cap:20 (the first guest's cap in per cent); or any. only, mostly: fail unless WINNER
-had at least 99.9 % (mostly: 90 %) of the time that both guests had, and the GPU was busy for
-over half of the time. steps: print a stream's rate before and after its longest pause ("#
-progress" lines).
+weights:1,3; cap:20 (the first guest's cap in per cent); or any. only: fail if LOSER got any of
+the GPU after the second sample. steps: print a stream's rate before and after its longest pause
+("# progress" lines).
 report: print what is out of bounds, and write the measurements to REPORT.json; with KVGPU_JUDGE
 set, fail if anything is."""
 import json
@@ -47,7 +45,7 @@ def progress(argv):
         for at in range(1, len(col)):
             if col[at][1] > col[start][1]:
                 start = at
-            elif col[at][0] - col[start][0] > MINUTE or (start == 0 and at == len(col) - 1):
+            elif col[at][0] - col[start][0] > MINUTE:
                 idle.append(f"{name} at {col[start][0] - col[0][0]:.0f} s")
                 break
     used = [rows[-1][2 + i] - rows[0][2 + i] for i in range(len(guests))]
@@ -121,19 +119,11 @@ def line_of(e):
     return text
 
 
-def winner(argv, least):
+def only(argv):
     rows = samples(argv[0])
     share, of_time, _, busy = shares_between(rows[0], rows[-1], "any")
     print(f"{argv[1]} {100 * share[0]:.2f} %, {argv[2]} {100 * share[1]:.2f} % of what both had; GPU busy {100 * busy:.0f} %")
-    return 0 if share[1] >= least and busy > 0.5 else 1
-
-
-def only(argv):
-    return winner(argv, 0.999)
-
-
-def mostly(argv):
-    return winner(argv, 0.9)
+    return 0 if rows[-1][2] == rows[1][2] else 1
 
 
 def steps(argv):
@@ -177,7 +167,7 @@ def report(argv):
     return 1 if bad and os.environ.get("KVGPU_JUDGE") else 0
 
 
-COMMANDS = {"progress": (progress, 2), "record": (record, 5), "steps": (steps, 1), "only": (only, 3), "mostly": (mostly, 3),
+COMMANDS = {"progress": (progress, 2), "record": (record, 5), "steps": (steps, 1), "only": (only, 3),
             "report": (report, 1)}
 
 

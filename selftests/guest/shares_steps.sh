@@ -26,6 +26,17 @@ shares_said()
 	result $? "$text" "$(printf '%s' "$said" | tr '\n' ' ')"
 }
 
+# all_go_on TEXT GUEST...: one test: each of the guests gets more of the GPU than it has had by now
+all_go_on()
+{
+	local text=$1 name bad=''
+	shift
+	for name; do
+		await_counter 90 "$name" gpu_time_ns "-gt $(counter "$name" gpu_time_ns)" || bad+=" $name"
+	done
+	result "$([ -z "$bad" ]; echo $?)" "$text" "${bad:+nothing more for$bad}"
+}
+
 shares_steps()
 {
 	rm -f "$OUT/shares.jsonl"
