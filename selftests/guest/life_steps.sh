@@ -98,7 +98,7 @@ server_idle()
 	for name in $($TB guest list </dev/null | cut -d' ' -f1); do guest_gone "$name"; done
 }
 
-server_state() { LIMIT=60 in_server /share/server_state.sh; }
+server_state() { LIMIT=120 in_server /share/server_state.sh; }
 
 # state_kept CYCLES: compares server_state before and after. Memory may grow a little, because the
 # kernel keeps dead cgroups and the like for some time.
