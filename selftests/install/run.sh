@@ -160,7 +160,7 @@ install_steps()
 
 after_install()
 {
-	local types
+	local types vgpus
 	driver_is kvgpu "kvgpu has the card after the boot"
 	result "$([ "$(loaded nouveau)" = 0 ]; echo $?)" "nouveau was not even loaded"
 	types=$(in_server mdevctl types | grep -c '^ *kvgpu-')
@@ -170,10 +170,20 @@ after_install()
 	in_machine 120 "virsh nodedev-define node-device.xml" virsh nodedev-define /usr/share/doc/kvgpu/node-device.xml
 	in_machine 60 "virsh nodedev-autostart" virsh nodedev-autostart $node_device
 	in_machine 60 "virsh nodedev-start" virsh nodedev-start $node_device
-	result "$([ "$(vgpus)" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there" "$(vgpus)"
+	vgpus=$(await_vgpus)
+	result "$([ "$vgpus" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there" "$vgpus"
 }
 
-vgpus() { in_server sh -c 'sleep 3; ls /sys/bus/mdev/devices' | sort | xargs; }
+# await_vgpus: waits, a minute at most, until both vGPUs are there; prints those that are
+await_vgpus()
+{
+	local end=$((SECONDS + 60)) now=''
+	while now=$(in_server ls /sys/bus/mdev/devices | sort | xargs) && [ "$now" != "$by_mdevctl $by_libvirt" ]; do
+		[ $SECONDS -lt $end ] || break
+		sleep 1
+	done
+	echo "$now"
+}
 
 uninstall_steps()
 {
@@ -190,6 +200,7 @@ uninstall_steps()
 
 machine_cell()
 {
+	local vgpus
 	cell_name=machine kernel=$(kernel_of base)
 	version=$(make -s print-version)
 	$TB machine "$work/machine" >"$work/log" 2>&1 || { sed 's/^/# /' "$work/log"; result 1 "a fresh Debian 13"; return; }
@@ -199,7 +210,8 @@ machine_cell()
 	reboot_into "it boots again" || return
 	after_install
 	reboot_into "and once more" || return
-	result "$([ "$(vgpus)" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there, nobody did anything" "$(vgpus)"
+	vgpus=$(await_vgpus)
+	result "$([ "$vgpus" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there, nobody did anything" "$vgpus"
 	as_the_readme_says 60 kvgpu-top
 	cp "$work/log" "$work/top"
 	grep -q "^GPU $gpu " "$work/top" && grep -q "^$by_mdevctl kvgpu-512m " "$work/top" && grep -q "^$by_libvirt kvgpu-1g " "$work/top"
