@@ -49,7 +49,7 @@ start_server()
 	before=$(grep -c 'listens at' "$work/server.log")
 	"$remote/kvgpu-remoted" --listen "$at" --library "$library" "$@" 2>> "$work/server.log" &
 	server=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && return
 		sleep 0.05
 	done
@@ -73,7 +73,7 @@ start_more()
 		before=$(grep -c 'listens at' "$work/server.log")
 		"$remote/kvgpu-remoted" --listen "unix:$work/$name" --library "$library" 2>> "$work/server.log" &
 		more+=($!)
-		for _ in $(seq 200); do
+		for _ in $(seq 1200); do
 			[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && break
 			sleep 0.05
 		done
@@ -145,7 +145,7 @@ children() { pgrep -P "$server"; }
 # no process of a client is left after a while
 no_children()
 {
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		children > /dev/null || return 0
 		sleep 0.1
 	done
@@ -158,7 +158,7 @@ until_ready()
 	: > "$work/said"
 	"$bin/$1" "$2" "$cubin" > "$work/said" 2>&1 &
 	program=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 600); do
 		grep -q ready "$work/said" && return 0
 		sleep 0.1
 	done
