@@ -3,7 +3,7 @@
 # Sourced by run.sh, cut.sh and many.sh: runs of kvgpu-run as tests, and what they leave behind.
 # Set before: $work (a folder, which the caller removes), $remote (what make cluster has built).
 # Set before a run: $mpi (openmpi or mpich), $work/gpu.so (the proxies' libcuda.so.1).
-# Set after sourcing: limit_s, clean_s, end_s (seconds), over (begins each test's name).
+# Set after sourcing: limit_s (seconds, after which a run hangs), over (begins each test's name).
 # Set here: root (an option for root), number, failed (the caller exits with it), before, cubin.
 # Files that exist when this is sourced are not counted as left behind.
 # cut.sh replaces new_files(), which nothing_left() calls.
@@ -57,7 +57,7 @@ result()
 # Call it in a subshell: it ends by exec. Folders of kvgpu-run are made in $work.
 kvrun()
 {
-	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-60}" "$remote/kvgpu-run" --mpi "$mpi" --share \
+	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-300}" "$remote/kvgpu-run" --mpi "$mpi" --share \
 		--library "$work/gpu.so" "${root[@]}" "$@"
 }
 
@@ -125,7 +125,7 @@ nothing_left()
 {
 	local left='' _
 
-	for _ in $(seq $((${clean_s-2} * 20))); do
+	for _ in $(seq 1200); do
 		left=$(marked; ls -d "$work"/kvgpu-run.* 2>/dev/null; new_files)
 		[ -z "$left" ] && break
 		sleep 0.05
@@ -150,7 +150,7 @@ await()
 {
 	local _
 
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		grep -q "$1" "$work/said" && return 0
 		sleep 0.05
 	done
@@ -165,21 +165,20 @@ begin()
 	shift 3
 	start=$SECONDS
 	: > "$work/said"
-	( kvrun --gpus "$proxies" --patience 3 "$@" "$work/$program" "$what" "$cubin" ) > "$work/said" 2>&1 &
+	( kvrun --gpus "$proxies" --patience 10 "$@" "$work/$program" "$what" "$cubin" ) > "$work/said" 2>&1 &
 	job=$!
 	await '^ready' || return 1
-	sleep 0.2
 	start=$SECONDS
 }
 
-# ended NAME [EXIT CODE]: within 15 s, or $end_s
+# ended NAME [EXIT CODE]: by itself, so not by timeout's signal
 ended()
 {
 	local rc
 
 	wait "$job"
 	rc=$?
-	[ $rc = "${2-0}" ] && [ $((SECONDS - start)) -le "${end_s-15}" ]
+	[ $rc = "${2-0}" ]
 	result $? "$1" "$((SECONDS - start)) s, exit code $rc: $(grep -v '^\[\|^--\|^$\|^=' "$work/said" | tail -n 1)"
 	nothing_left "$1"
 }

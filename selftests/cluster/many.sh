@@ -150,7 +150,6 @@ run_many()
 gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE -fPIC -shared selftests/cluster/stub.c -o "$work/gpu.so" || exit 2
 programs cluster/many
 find_mpis
-limit_s=300 clean_s=20 end_s=120
 for mpi in "${mpis[@]}"; do
 	run_many
 done

@@ -127,13 +127,14 @@ run_secret()
 s = socket.socket(socket.AF_UNIX)
 s.bind(sys.argv[1])
 s.listen()
-time.sleep(20)' "$work/$mpi-secret/run" & listener=$!
-	sleep 0.5
+print("listening", flush=True)
+time.sleep(600)' "$work/$mpi-secret/run" > "$work/said" & listener=$!
+	await listening
 	# shellcheck disable=SC2016 # the ranks' shells expand it
-	timeout 15 "mpirun.$mpi" "${own[@]}" -n 2 sh -c 'export KVGPU_CLUSTER_SECRET
+	timeout 60 "mpirun.$mpi" "${own[@]}" -n 2 sh -c 'export KVGPU_CLUSTER_SECRET
 		case ${OMPI_COMM_WORLD_RANK-$PMI_RANK} in
-		0) KVGPU_CLUSTER_SECRET=$(printf %064d 1); exec "$0" broker --folder "$1" --patience 3 ;;
-		*) KVGPU_CLUSTER_SECRET=$(printf %064d 2); exec "$0" proxy --library "$2" --patience 3 ;;
+		0) KVGPU_CLUSTER_SECRET=$(printf %064d 1); exec "$0" broker --folder "$1" --patience 10 ;;
+		*) KVGPU_CLUSTER_SECRET=$(printf %064d 2); exec "$0" proxy --library "$2" --patience 10 ;;
 		esac' "$relay" "$work/$mpi-secret" "$work/gpu.so" > "$work/said" 2>&1
 	grep -q "does not know this job's secret" "$work/said"
 	result $? "a broker and a proxy of two jobs do not listen to each other" "$(grep -m 1 secret "$work/said")"

