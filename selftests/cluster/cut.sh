@@ -56,7 +56,7 @@ reached()
 {
 	local _
 
-	for _ in $(seq "${2-100}"); do
+	for _ in $(seq "${2-600}"); do
 		timeout 1 bash -c ": < /dev/tcp/$1/1022" 2>/dev/null && return 0
 		sleep 0.1
 	done
@@ -65,8 +65,12 @@ reached()
 
 lost() { ip link set v-far master nowhere; }
 unplugged() { ip link set v-far down; }
-# the two machines do not reach each other; the head reaches both
-parted() { bridge link set dev v-far isolated on && bridge link set dev v-near isolated on; }
+# the two machines do not reach each other, and one has said so; the head reaches both
+parted()
+{
+	bridge link set dev v-far isolated on && bridge link set dev v-near isolated on && await 'gives no pieces any more'
+	touch "$KVGPU_PEERS_STOP"
+}
 
 mend()
 {
@@ -108,23 +112,28 @@ amid()
 }
 killed() { lost; }
 
+stopped_ones()
+{
+	local p
 
-# the network is cut while MPI starts: the proxy here is stopped before that, so that no rank gets through
+	for p in $(marked); do
+		grep -qs '^State:.T' "/proc/$p/status" && echo "$p"
+	done
+}
+
+# The network is cut while MPI starts: the proxy here stops itself before that, so that no rank gets through.
 amid_start()
 {
-	local name="a network is cut while MPI starts" _ here='' there=''
+	local name="a network is cut while MPI starts" _ here='' there='' remote=$work/stops
 
 	: > "$work/said"
-	( kvrun --gpus 2 --hosts localhost:1,far:1 --start 6 true ) > "$work/said" 2>&1 &
+	( kvrun --gpus 2 --hosts localhost:1,far:1 --start 20 true ) > "$work/said" 2>&1 &
 	job=$!
-	for _ in $(seq 500); do
-		if [ -z "$here" ]; then
-			here=$(proxies_in $$ | head -n 1)
-			[ -z "$here" ] || kill -STOP "$here"
-		fi
+	for _ in $(seq 1200); do
+		here=$(stopped_ones)
 		there=$(proxies_in "${node_pid[far]}")
 		[ -n "$here" ] && [ -n "$there" ] && break
-		sleep 0.01
+		sleep 0.05
 	done
 	lost
 	start=$SECONDS
@@ -152,13 +161,24 @@ run_cut()
 	result $? "and it is said" "$(grep -m 1 'gives no pieces' "$work/said")"
 }
 
+# kvgpu-run and relays of which the proxy on this machine stops itself as soon as it is started
+relays_that_stop()
+{
+	mkdir "$work/stops" && cp "$remote/kvgpu-run" "$remote/libcuda.so.1" "$work/stops" || return
+	for mpi in "${mpis[@]}"; do
+		printf '#!/bin/sh\n[ "$1-$(hostname)" = proxy-head ] && kill -STOP $$\nexec %s "$@"\n' "$remote/kvgpu-relay-$mpi" \
+			> "$work/stops/kvgpu-relay-$mpi" && chmod +x "$work/stops/kvgpu-relay-$mpi" || return
+	done
+}
+
 programs remote/faults remote/several cluster/pieces cluster/peers
 find_mpis
+relays_that_stop || exit 2
 machines_up || { echo "Bail out! the namespaces do not reach each other"; exit 1; }
 export OMPI_MCA_plm_rsh_agent=$work/far.py PRTE_MCA_plm_ssh_agent=$work/far.py HYDRA_LAUNCHER_EXEC=$work/far.py
-# a proxy that has lost the broker gives mpirun 2 s, other proxies as long as --patience, and mpirun's daemon 5 s
-clean_s=12 end_s=30
+export KVGPU_PEERS_STOP=$work/stop
 for mpi in "${mpis[@]}"; do
+	rm -f "$KVGPU_PEERS_STOP"
 	run_cut
 done
 echo "1..$number"
