@@ -99,7 +99,7 @@ node_network()
 {
 	local _
 
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		ip link show eth0 > /dev/null 2>&1 && break
 		sleep 0.05
 	done
@@ -179,12 +179,12 @@ world_up()
 	done
 }
 
-# nodes_are STATE: within 20 s all nodes are
+# nodes_are STATE: all nodes are, at some time; after 300 s they never will be
 nodes_are()
 {
 	local _
 
-	for _ in $(seq 100); do
+	for _ in $(seq 1500); do
 		sinfo -h -N -o '%T' 2>/dev/null | sort -u | grep -qx "$1" && [ "$(sinfo -h -N -o '%T' | sort -u | wc -l)" = 1 ] && return 0
 		sleep 0.2
 	done
