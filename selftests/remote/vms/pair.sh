@@ -66,8 +66,8 @@ exits()
 	in_server /share/exits.sh end >"$OUT/exits.table"
 	made=$(awk '/ calls in / { print $1 }' "$log")
 	sed 's/^/# /' "$log" "$OUT/exits.table"
-	read -r with without least < <(awk '$2 == "all" { n[$1] = $3 } $1 == "best" { least = $3 }
-		END { print n["calls"] + 0, n["spinning"] + 0, least + 0 }' "$OUT/exits.table")
+	read -r with without least < <(awk 'BEGIN { least = -1 } $2 == "all" { n[$1] = $3 } $1 == "best" { least = $3 }
+		END { print n["calls"] + 0, n["spinning"] + 0, least }' "$OUT/exits.table")
 }
 
 NO_EXITS="a thousand calls without an exit of either VM for them"
@@ -78,14 +78,10 @@ no_exits()
 	local with=-1 without=-1 least=-1 made=0
 
 	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
-	# Timers go on, and where this machine's CPUs are wanted by others both sides sleep at times. A call that has to leave its VM does
-	# so in each batch. If timers alone make many exits in the time of a batch, the batches tell nothing of calls
-	if [ "$least" -ge 100 ] && [ "$made" -gt 0 ] && [ $((without * 1000 / made)) -gt 200 ]; then
-		result 0 "$NO_EXITS" "SKIP timers alone make $((without * 1000 / made)) exits in the time of 1,000 calls: this machine is too busy"
-		return
-	fi
-	[ "$with" -ge 0 ] && [ "$least" -ge 0 ] && [ "$least" -lt 100 ]
-	result $? "$NO_EXITS" "$least exits in the best batch of 1,000; $with in $made, $without in as long without calls"
+	# Exits by timers are not counted: there are as many as a batch is long. A side sleeps in 100 waits if others had its CPU for 7 of 8
+	# parts of 2 ms (remote/ring/bell.c): that would have to come in each batch. A call that has to leave its VM does so each time.
+	[ "$least" -ge 0 ] && [ "$least" -lt 100 ]
+	result $? "$NO_EXITS" "$least exits but for timers in the best batch of 1,000; in all $with in $made, $without in as long without calls"
 }
 
 # the last line of /tmp/waits is the program's exit code
