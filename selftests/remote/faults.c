@@ -6,6 +6,7 @@
 #include <cuda/driver/api.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 enum { WAITERS = 4, BIG = 8 << 20, LONG_ROUNDS = 2000000000, ASKS = 20000, LAUNCHES = 20000 };
+enum { HELD_S = 60 };
 
 static CUcontext ctx;
 static CUmodule module;
@@ -181,25 +183,60 @@ static int child_lives(void)
 	return 0;
 }
 
+/* what holds a stream back, and whether it gave up before it was let go */
+static atomic_bool let_go, gave_up;
+
+static void hold_back(void *unused)
+{
+	double end = now() + HELD_S;
+
+	while (!let_go && now() < end)
+		usleep(1000);
+	gave_up |= !let_go;
+}
+
+/* the stream's later work can't begin until let_go */
+static void hold(CUstream s)
+{
+	let_go = false;
+	MUST(cuLaunchHostFunc(s, hold_back, NULL));
+}
+
+static atomic_bool waits, waited;
+
+static void *wait_for_held(void *arg)
+{
+	MUST(cuCtxSetCurrent(ctx));
+	waits = true;
+	*(CUresult *)arg = cuCtxSynchronize();
+	waited = true;
+	return NULL;
+}
+
 static int beside(void)
 {
-	CUresult waited = CUDA_ERROR_UNKNOWN;
-	int asked = 0;
+	CUresult r = CUDA_ERROR_UNKNOWN;
+	bool right = true;
+	int asked;
 	size_t value;
 	CUstream s;
 	pthread_t t;
 
 	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-	launch_spin(20000000, s);
-	pthread_create(&t, NULL, wait_for_context, &waited);
-	usleep(20000);
-	while (cuStreamQuery(s) == CUDA_ERROR_NOT_READY && asked < 100) {
+	hold(s);
+	launch_spin(20000, s);
+	pthread_create(&t, NULL, wait_for_held, &r);
+	while (!waits)
+		usleep(1000);
+	for (asked = 0; asked < 1000; asked++) {
 		MUST(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
-		asked++;
+		right = right && cuStreamQuery(s) == CUDA_ERROR_NOT_READY;
 	}
+	right = right && !waited && !gave_up;
+	let_go = true;
 	pthread_join(t, NULL);
-	printf("%d calls while another thread waited, whose result was %d\n", asked, waited);
-	return !asked || waited;
+	printf("%d calls while another thread waited, whose result was %d\n", asked, r);
+	return !right || r;
 }
 
 static void *launch_more(void *stream)
@@ -289,7 +326,7 @@ static int pinned(void)
 	enum { N = 3 << 20, ROUNDS = 12 };
 	uint8_t *in, *out_of, *pageable = malloc(N), *next;
 	CUdeviceptr data, there, said;	/* spin() writes to another one */
-	CUresult busy;
+	bool busy = true;
 	CUstream s;
 	int i;
 
@@ -307,12 +344,14 @@ static int pinned(void)
 		/* device to pinned to device to pinned: each reads what the last has written */
 		MUST(cuMemsetD8_v2(data, i, N));
 		MUST(cuCtxSynchronize());
+		hold(s);
 		launch_spin(3000000, s);
 		MUST(cuMemcpyDtoHAsync_v2(in, data, N, s));
 		MUST(cuMemsetD8Async(data, 0, N, s));
 		MUST(cuMemcpyHtoDAsync_v2(data, in, N, s));
 		MUST(cuMemcpyDtoHAsync_v2(out_of, data, N, s));
-		busy = cuStreamQuery(s);
+		busy = busy && cuStreamQuery(s) == CUDA_ERROR_NOT_READY && !gave_up;
+		let_go = true;
 		MUST(cuStreamSynchronize(s));
 		check_bytes("through pinned memory", out_of, N, i);
 		/* the source may be written when the call has returned */
@@ -329,7 +368,7 @@ static int pinned(void)
 		MUST(cuMemcpyDtoH_v2(out_of, data, N));
 		check_bytes("copies that wait", out_of, N, i + 50);
 	}
-	if (busy != CUDA_ERROR_NOT_READY) {
+	if (!busy) {
 		puts("the calls waited for the GPU");
 		return 1;
 	}
