@@ -4,7 +4,8 @@
  * a GPU that all processes share, and that has nothing but a clock, in the file that KVGPU_CLOCK
  * names. The clock is slower than the machine's, and stands still while there is no work. A kernel
  * takes as many microseconds as its grid is wide, for the client that is its height; a fill as many
- * as it has bytes, for the client that is the byte.
+ * as it has bytes, for the client that is the byte. It counts how often a client submits work while
+ * the last work submitted is another client's and not done.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,15 +18,17 @@
 
 #include <cuda/driver/api.h>
 
-enum { CLIENTS = 4, CLOCK_LENGTH_US = 1500000, SLOWNESS = 4 };
+enum { CLIENTS = 4, CLOCK_LENGTH_US = 600000, SLOWNESS = 4 };
 
-/* service.sh makes the file and reads it, by the places of these members */
+/* shares.sh makes the file and reads it, by the places of these members */
 struct clock {
-	uint32_t lock, came, want;	/* a bit for each client: has come; is awaited */
-	uint32_t pad;
+	uint32_t lock, came;		/* a bit for each client that has come */
+	uint32_t go;			/* set by shares.sh: count from here on */
+	uint32_t last;			/* who submitted last */
 	uint64_t now, free_at, begin, end;	/* us */
 	uint64_t wall;				/* the machine's, at which .now was so late */
 	uint64_t had[CLIENTS];
+	uint64_t mixed;
 };
 
 static struct clock *gpu;
@@ -94,13 +97,13 @@ static CUresult submit(CUstream stream, uint64_t us, unsigned int client)
 	lock();
 	go_on();
 	client %= CLIENTS;
-	if (!(gpu->came & 1u << client)) {
-		gpu->came |= 1u << client;
-		if (gpu->came == gpu->want) {
-			gpu->begin = later(gpu->now, gpu->free_at);
-			gpu->end = gpu->begin + CLOCK_LENGTH_US;
-		}
+	gpu->came |= 1u << client;
+	if (gpu->go && !gpu->end) {
+		gpu->begin = later(gpu->now, gpu->free_at);
+		gpu->end = gpu->begin + CLOCK_LENGTH_US;
 	}
+	gpu->mixed += gpu->free_at > gpu->now && gpu->last != client;
+	gpu->last = client;
 	start = later(later(gpu->free_at, s->end), gpu->now);
 	gpu->free_at = s->end = start + us;
 	if (gpu->end && start >= gpu->begin && start < gpu->end)

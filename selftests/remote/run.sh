@@ -455,6 +455,8 @@ run_programs()
 
 # shellcheck source=selftests/remote/service.sh
 . selftests/remote/service.sh
+# shellcheck source=selftests/remote/shares.sh
+. selftests/remote/shares.sh
 # shellcheck source=selftests/remote/taken.sh
 . selftests/remote/taken.sh
 # shellcheck source=selftests/remote/arm.sh
