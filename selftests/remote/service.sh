@@ -27,10 +27,10 @@ try()
 	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
 }
 
-# until_true COMMAND...: repeats the command until it succeeds, for a while
+# until_true COMMAND...: repeats the command until it succeeds, for a minute and longer
 until_true()
 {
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		"$@" > /dev/null 2>&1 && return 0
 		sleep 0.05
 	done
@@ -110,9 +110,9 @@ prepare_service()
 
 run_addresses()
 {
-	local r
+	local stalling
 
-	service_config "listen = tls:*:$tls_port" "listen = tcp:127.0.0.1:$tcp_port" "patience = 2"
+	service_config "listen = tls:*:$tls_port" "listen = tcp:127.0.0.1:$tcp_port" "patience = 60"
 	start_service
 	step "a program by TLS" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
 	step "a program by TCP on this machine" env "KVGPU_REMOTE=tcp:127.0.0.1:$tcp_port" "$work/faults" after_fork "$cubin"
@@ -127,32 +127,50 @@ run_addresses()
 	try "a name that the certificate has not" refused "not for 127.0.0.2" "KVGPU_REMOTE=tls:127.0.0.2:$tls_port" "$ann"
 	"$remote/kvgpu-remotectl" certs client ann --folder "$work/theirs" > /dev/null
 	try "another CA" refused "is not of the CA" "$tls" "KVGPU_REMOTE_TLS=$work/theirs/clients/ann"
-	until_true no_clients
-	# clients that stall, on each of the sockets: other clients are served meanwhile, and the stalled ones are ended
-	python3 - "$tls_port" "$tcp_port" "$work/socket" > "$work/stalled" <<-'P' &
-	import socket, sys
-	for port in sys.argv[1:3]:
-	    globals()["s" + port] = socket.create_connection(("127.0.0.1", int(port)))
-	    globals()["s" + port].sendall(b"\x16\x03\x01")
-	u = socket.socket(socket.AF_UNIX)
-	u.connect(sys.argv[3])
-	print("stalled", flush=True)
-	while u.recv(100):
-	    pass
-	print("ended", flush=True)
-	P
-	r=$!
-	until_true grep -q stalled "$work/stalled"
+	stalling
 	step "a program while others stall" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
-	until_true no_clients
-	result $? "who stalls is ended" "$(grep -c 'has not said who it is' "$work/service.log") said so"
-	wait "$r"
+	stop_server
+	wait "$stalling"
+	# a server of their own: its patience is that for a program, too
+	service_config "listen = tls:*:$tls_port" "listen = tcp:127.0.0.1:$tcp_port" "patience = 1"
+	start_service
+	stalling
+	wait "$stalling"
 	grep -q ended "$work/stalled"
-	result $? "and sees it"
+	result $? "who stalls is ended, and sees it"
+	until_true no_clients
+	until_true said_by_server 'has not said who it is'
+	result $? "which is said" "$(grep -c 'has not said who it is' "$work/service.log") times"
 	stop_server
 }
 
-no_clients() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = 0 ]; }
+# clients that stall, on each of the sockets, until the server has ended them all: $stalling is their process
+stalling()
+{
+	python3 - "$tls_port" "$tcp_port" "$work/socket" > "$work/stalled" <<-'P' &
+	import socket, sys
+	all = [socket.create_connection(("127.0.0.1", int(port))) for port in sys.argv[1:3]]
+	for s in all:
+	    s.sendall(b"\x16\x03\x01")
+	all.append(socket.socket(socket.AF_UNIX))
+	all[-1].connect(sys.argv[3])
+	print("stalled", flush=True)
+	for s in all:
+	    s.settimeout(100)
+	    try:
+	        while s.recv(100):
+	            pass
+	    except ConnectionResetError:
+	        pass
+	print("ended", flush=True)
+	P
+	stalling=$!
+	until_true grep -q stalled "$work/stalled"
+}
+
+no_clients() { listed_are 0; }
+# listed_are N: so many programs, with those whose end is not complete
+listed_are() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = "$1" ]; }
 
 # ------------------------------------------------------------------ what an admin sees and does
 
@@ -165,9 +183,11 @@ run_admin()
 	start_service
 	holder "$tls" "$ann"
 	result $? "a program holds memory" "$(tail -n 1 "$work/said")"
+	line=$(ctl list --json --interval 0 | jq '.clients[0].calls')
+	try "it makes calls, which are counted" until_true clients_say ".clients[0].calls > $line"
 	ctl list --json --interval 0.2 > "$work/list.json"
 	jq -e -s '.[0] | .state == "serving" and .served == 1 and (.clients[0] | .who == "tls:ann" and .peer == "tcp:127.0.0.1" and .state == "served" and
-		.memory_bytes >= 3145728 and .memory_bytes < 16777216 and .calls > 1 and .calls_per_s > 0 and .received_bytes > 1000 and
+		.memory_bytes >= 3145728 and .memory_bytes < 16777216 and .calls > 1 and (.calls_per_s | type) == "number" and .received_bytes > 1000 and
 		.sent_bytes > 100 and .weight == 7 and .since > 1700000000)' "$work/list.json" > /dev/null
 	result $? "it is listed as JSON" "$(head -c 900 "$work/list.json")"
 	ctl list --interval 0 | grep -q '^1 .*served .*tls:ann .*tcp:127.0.0.1'
@@ -225,7 +245,7 @@ is_hung_up_on() # SOCKET USER
 	os.setgroups([])
 	os.setresuid(*[int(sys.argv[2])] * 3)
 	s = socket.socket(socket.AF_UNIX)
-	s.settimeout(5)
+	s.settimeout(100)
 	s.connect(sys.argv[1])
 	sys.exit(s.recv(1) != b"")
 	P
@@ -489,28 +509,26 @@ flood()
 	until_true grep -q all "$work/flood"
 }
 
-# come_in NAME [VARIABLE=VALUE...] PROGRAM: starts the program three times, one after the other. Beside a
-# flood of its own source it has some seconds to say its name, which a busy machine may take: then it
-# is started again, three times at most.
+# come_in NAME [VARIABLE=VALUE...] PROGRAM: the program gets in. Beside a flood of its own source it has some seconds to say its name,
+# which a busy machine may take: then it comes again, as one that is refused would. How often it came is printed.
 come_in()
 {
-	local i try out rc
+	local out rc came=0 began=$SECONDS
 
-	for i in 1 2 3; do
-		for try in 1 2 3 4; do
-			out=$(timeout 100 env "${@:2}" after_fork "$cubin" 2>&1)
-			rc=$?
-			[ $rc != 0 ] && grep -qE 'while hands were shaken|server closed the connection' <<< "$out" || break
-		done
-		result $rc "$1, $i of 3" "try $try, exit code $rc: $(tail -n 1 <<< "$out")"
-		[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
-	done
+	until
+		came=$((came + 1))
+		out=$(timeout 100 env "${@:2}" after_fork "$cubin" 2>&1)
+		rc=$?
+		[ $rc = 0 ] || ! grep -qE 'while hands were shaken|server closed the connection' <<< "$out" || [ $((SECONDS - began)) -gt 100 ]
+	do :; done
+	result $rc "$1" "came $came times, exit code $rc: $(tail -n 1 <<< "$out")"
+	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
 }
 
 # newcomers that say nothing, or a part of what they should, and come again: programs get in
 run_flood()
 {
-	local flood
+	local flood began=$SECONDS most
 
 	service_config "newcomers = 16" "listen = tls:127.0.0.1:$tls_port"
 	start_service
@@ -529,9 +547,10 @@ run_flood()
 	fi
 	[ "$(ctl list --json --interval 0 | jq .new)" -le 16 ]
 	result $? "of whom there are never more than the configuration says"
-	# 30 lines a minute for each of three sources, in three minutes at most
-	[ "$(grep -c 'ended$' "$work/service.log")" -le 270 ]
-	result $? "and the log stays small" "$(wc -l < "$work/service.log") lines"
+	# log_test has the budget on a clock of its own: 30 lines a minute of the machine's for each source; here are three
+	most=$((90 * ((SECONDS - began) / 60 + 2)))
+	[ "$(grep -c 'ended$' "$work/service.log")" -le $most ]
+	result $? "and the log stays small" "$(wc -l < "$work/service.log") lines, of those of one kind $most at most"
 	kill "$flood"
 	wait "$flood" 2>/dev/null
 	stop_server
@@ -566,16 +585,18 @@ run_together()
 	holder "$tls" "$ann"
 	first=$program
 	try "a second program of a client has what the first has left" refused_by holds OUT_OF_MEMORY "$tls" "$ann"
+	until_true listed_are 1
 	holder "KVGPU_REMOTE=unix:$work/socket"
 	last=$program
 	result $? "another client has its own quota"
 	env "$tls" "$ann" "$work/faults" settled "$cubin" > "$work/said" 2>&1
 	result $? "programs that need less run" "$(tail -n 1 "$work/said")"
+	until_true listed_are 2
 	kill -9 "$first"
 	wait "$first" 2>/dev/null
-	try "what the first had is free when it has gone" until_true "$work/faults" after_fork "$cubin"
+	try "the first one's process ends with it" until_true listed_are 1
 	holder "$tls" "$ann"
-	result $? "and the next program has it" "$(tail -n 1 "$work/said")"
+	result $? "and the next program has what it had" "$(tail -n 1 "$work/said")"
 	kill -9 "$program" "$last"
 	wait "$program" "$last" 2>/dev/null
 	stop_server
@@ -626,6 +647,8 @@ delegated()
 		find "/sys/fs/cgroup/$1" -depth -type d -exec rmdir {} +' delegated "$@"
 }
 
+there_or_gone() { ctl list --interval 0 || ! kill -0 "$server"; }
+
 run_cgroups()
 {
 	local group=kvgpu-test-$$ pid
@@ -635,7 +658,8 @@ run_cgroups()
 	: > "$work/service.log"
 	delegated "$group" "$work/cgroup" "$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
 	server=$!
-	if ! until_true ctl list --interval 0; then
+	until_true there_or_gone
+	if ! ctl list --interval 0 > /dev/null 2>&1; then
 		result 0 "cgroups" "SKIP they can't be had here: $(tail -n 1 "$work/service.log")"
 		server=
 		return
