@@ -22,6 +22,7 @@ import table    # noqa: E402
 
 INDEX = b"Package: made-up\n" * 1000
 BY_HASH = "/dists/x/by-hash/SHA256/" + hashlib.sha256(INDEX).hexdigest()
+HANG_S = 60     # only ends a hang: no wait here lasts so long
 
 
 class ArchiveHandler(http.server.BaseHTTPRequestHandler):
@@ -58,13 +59,13 @@ class Case:
                               BY_HASH: (200, INDEX, None)}
         self.log, self.gets = io.StringIO(), []
         self.directory = directory
-        self.proxy = proxy.Proxy(proxy.Store(directory), proxy.Archive(timeout=5, **options), self.log)
+        self.proxy = proxy.Proxy(proxy.Store(directory), proxy.Archive(timeout=HANG_S, **options), self.log)
         self.host = f"127.0.0.1:{self.archive.server_port}"
         for server in (self.archive, self.proxy):
             threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def get(self, path, connection=None, host=None, **headers):
-        own = connection or http.client.HTTPConnection("127.0.0.1", self.proxy.server_port, timeout=10)
+        own = connection or http.client.HTTPConnection("127.0.0.1", self.proxy.server_port, timeout=HANG_S)
         self.gets.append(path)
         own.request("GET", f"http://{host or self.host}{path}", headers={n.replace("_", "-"): v for n, v in headers.items()})
         answer = own.getresponse()
@@ -79,7 +80,7 @@ class Case:
     def noted(self):
         """Return the proxy's log as numbers. A line is written after its answer was sent and kept,
         so wait for one line for each get()."""
-        for _ in range(1000):
+        for _ in range(100 * HANG_S):
             lines = self.log.getvalue().splitlines()
             if len(lines) >= len(self.gets):
                 return [tuple(map(int, line.split()[:3])) for line in lines]
@@ -157,7 +158,7 @@ def an_archive_that_is_not_there_is_a_502(case):
 
 
 def a_connection_serves_many(case):
-    connection = http.client.HTTPConnection("127.0.0.1", case.proxy.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", case.proxy.server_port, timeout=HANG_S)
     for _ in range(3):
         assert case.get("/pool/a.deb", connection)[0] == case.get("/dists/x/InRelease", connection)[0] == 200
     assert len(case.archive.asked) == 4

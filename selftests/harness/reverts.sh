@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Takes one fix back at a time, in a copy of the tree, and runs the test that the first line of its patch names: as make check does, and if it
-# passes with HARNESS_ALL. It has to fail within a minute in all, by an invariant and not by a crash. Prints TAP. The copies lie below the
+# passes with HARNESS_ALL. It has to fail by an invariant and not by a crash; ten minutes mean a hang. Prints TAP. The copies lie below the
 # build folder, and are removed.
 #   reverts.sh [NAME...]
 set -u
@@ -40,8 +40,8 @@ find_it() # NAME
 	test=$(sed -n '1s/^Found-by: //p' "$here/reverts/$1.patch")
 	make -s -C "$work/$1" O="$work/$1.O" "$work/$1.O/harness/$test" || return
 	began=$SECONDS
-	said=$(env -u HARNESS_ALL timeout 60 "$work/$1.O/harness/$test" 2>&1) &&
-		said=$(HARNESS_ALL=1 timeout $((61 - SECONDS + began)) "$work/$1.O/harness/$test" 2>&1) && return 1
+	said=$(env -u HARNESS_ALL timeout 600 "$work/$1.O/harness/$test" 2>&1) &&
+		said=$(HARNESS_ALL=1 timeout 600 "$work/$1.O/harness/$test" 2>&1) && return 1
 	said=$(grep -E '^harness: .*S[1-6]: ' <<<"$said") || return
 	echo "# $test after $((SECONDS - began)) s: $said"
 }

@@ -17,10 +17,10 @@ static void until_told(void *told)
 		usleep(1000);
 }
 
-/* False: a hang. Then end the host function that may cause it. */
+/* False: a hang, after a minute. Then end the host function that may cause it. */
 static bool gets_through(CUstream s, bool *told)
 {
-	unsigned int ms = 5000;
+	unsigned int ms = 60000;
 
 	while (ms-- && cuStreamQuery(s) == CUDA_ERROR_NOT_READY)
 		usleep(1000);
