@@ -11,7 +11,9 @@ LATE_WRAP	:= $(addprefix -Wl$(comma)--wrap=,pthread_mutex_lock pthread_mutex_unl
 LATE_TESTS	:= $(sort $(TSAN_TESTS) gpu-model/core/pacer_test gpu-model/root/poll_test gpu-model/gr/pmu_test \
 		   gpu-model/gr/fecs_test gpu-model/gr/methods_test gpu-model/gr/launch_test \
 		   gpu-model/gr/sm/textures_test gpu-model/gr/sm/surfaces_test gpu-model/ce/mmu_copy_test \
-		   cuda/model_test cuda/device/buffers_test cuda/driver/pages_test $(CUDART_TESTS))
+		   cuda/model_test cuda/device/buffers_test cuda/driver/pages_test $(CUDART_TESTS) \
+		   remote/ring/ring_test remote/server/gate_test remote/cluster/relay/proxy_test \
+		   $(addprefix remote/starter/,arbiter_test starter_test))
 
 define late_rule
 $(O)/unit-late/$(1): $(O)/asan/selftests/unit/$(1).o $(O)/asan/selftests/flakes/late.o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))

@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 state=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/flakes
 cores=$(nproc)
-quiet=${QUIET:-60} busy=${BUSY:-20} threads=${THREADS:-500} late=${LATE:-60} vm=${VM:-0}
+quiet=${QUIET:-60} busy=${BUSY:-20} threads=${THREADS:-500} late=${LATE:-60} suite=${SUITE:-0} vm=${VM:-0}
 budget=${BUDGET:-0}
 only=${ONLY:-}
 limit_s=1200			# ends a round that hangs
@@ -19,6 +19,23 @@ declare -a programs
 die() { echo "flakes.sh: $*" >&2; exit 2; }
 
 # ---------------------------------------------------------- the programs, and their recorded rounds
+
+# suites: prints such lines for the tests of parts of make check that boot no machine
+suites()
+(
+	# shellcheck source=selftests/parts.sh
+	. selftests/parts.sh
+	made() { make -s -j2 "$@" >&2; }
+	tap_run()
+	{
+		local w
+		for w in "${@:3}"; do [[ $w != selftests/* ]] || break; done
+		echo "suite $part/${w##*/} ${*:3}"
+	}
+	for part in remote cluster tools shown archive fresh-cells; do
+		eval "${part_command[$part]}"
+	done | grep '^suite '
+)
 
 # list: prints a line "KIND NAME COMMAND..." for each kind of round of each program
 list()
@@ -37,6 +54,7 @@ list()
 	while read -r path; do
 		echo "late ${path#"$O"/} $path"
 	done < <(make -s print-late-tests)
+	[ "$suite" -eq 0 ] || suites
 	[ "$vm" -gt 0 ] || return 0
 	for name in vfio tenants hostile native guest; do
 		echo "vm $name selftests/$name/run.sh quick"
@@ -45,7 +63,7 @@ list()
 }
 
 # tree_hash: prints a hash of the commit and of what differs from it in tracked files, for the
-# suites that boot machines
+# suites
 tree_hash()
 {
 	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum
@@ -175,7 +193,7 @@ kind_rounds()
 target()
 {
 	case $1 in
-	quiet) echo "$quiet" ;; busy) echo "$busy" ;; late) echo "$late" ;; vm) echo "$vm" ;;
+	quiet) echo "$quiet" ;; busy) echo "$busy" ;; late) echo "$late" ;; suite) echo "$suite" ;; vm) echo "$vm" ;;
 	threads) case $2 in */gpu-model/*) echo "$threads" ;; *) echo $((threads < 60 ? threads : 60)) ;; esac ;;
 	esac
 }
@@ -184,10 +202,10 @@ table()
 {
 	local line kind name total=0 bad=0 missing=0 n not want
 
-	printf '%-44s %10s %10s %10s %10s %10s\n' "rounds, passed of wanted" quiet busy threads late vm
+	printf '%-44s %10s %10s %10s %10s %10s %10s\n' "rounds, passed of wanted" quiet busy threads late suite vm
 	while read -r name; do
 		printf '%-44s' "$name"
-		for kind in quiet busy threads late vm; do
+		for kind in quiet busy threads late suite vm; do
 			n=${passed["$kind $name"]-}
 			if [ -z "$n" ]; then
 				printf ' %10s' -
@@ -202,7 +220,7 @@ table()
 		done
 		echo
 	done < <(for line in "${programs[@]}"; do read -r _ name _ <<<"$line"; echo "$name"; done | sort -u)
-	for kind in quiet busy threads late vm; do
+	for kind in quiet busy threads late suite vm; do
 		n=0 not=0
 		for line in "${programs[@]}"; do
 			read -r _ name _ <<<"$line"
@@ -250,7 +268,7 @@ if [ "$1" = run ]; then
 	flock -n 9 || die "another run is at work"
 	trap 'exit 130' INT TERM
 	for ((step = 1; step <= steps; step++)); do
-		for kind in late threads quiet busy vm; do
+		for kind in late threads quiet busy suite vm; do
 			kind_rounds $kind $step
 		done
 		out_of_time && break
