@@ -235,7 +235,8 @@ static CUresult read_image(CUmodule m, const void *data, size_t limit, struct ji
 		e = r ? e : IMAGE_OK;
 	}
 	if (!e) {
-		e = image_load(&m->image, compiled ? compiled : pick.cubin, size);
+		e = image_load(&m->image, compiled ? compiled : pick.cubin, size,
+			       compiled ? size : pick.packed);
 		if (e)
 			jit_say(jit, "%s", m->image.reason);
 	} else if (!r) {

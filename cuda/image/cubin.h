@@ -21,6 +21,11 @@ enum {
 #define SHF_CUDA_BARRIERS_SHIFT	20
 #define SHF_CUDA_BARRIERS_MASK	0x1f
 
+/* what the driver's functions take that a section's code calls */
+struct cubin_callee {
+	uint32_t regs, stack, crs;
+};
+
 struct cubin_section {
 	const char *name;
 	uint32_t type, info, link;
@@ -31,12 +36,16 @@ struct cubin_section {
 	enum image_space space;
 	uint32_t offset;
 	uint32_t kernel;		/* whose bank 0 it is, or IMAGE_NONE */
+	bool has_kernel;		/* code: a kernel begins in it */
+	struct cubin_callee callee;
 };
 
 struct cubin {
 	struct image *im;
+	uint64_t budget;		/* bytes that its tables may still take */
 	struct cubin_section *sec;
 	uint32_t nr_sec;
+	uint32_t *by_name, *kernel_by_name;	/* sections from 1 on, and kernels: sorted */
 	const Elf64_Sym *sym;		/* may be misaligned: use cubin_symbol() */
 	uint32_t nr_sym;
 	const char *str;
@@ -52,8 +61,13 @@ enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *f
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
 /* "" for a symbol without a name */
 const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
+/* takes @bytes from the budget; an error: it has not so many */
+enum image_error cubin_pay(struct cubin *c, uint64_t bytes);
 /* "after" of ".text.after" for the prefix ".text."; NULL: another prefix */
 const char *cubin_suffix(const char *name, const char *prefix);
+
+/* elf.c: the kernel's number, or IMAGE_NONE; valid when all kernels are known */
+uint32_t cubin_find_kernel(const struct cubin *c, const char *name);
 
 /* info.c: reads .nv.info and .nv.info.NAME. Needs the kernels with their names and bank 0. */
 enum image_error cubin_info(struct cubin *c);

@@ -11,6 +11,9 @@
 #define MAX_FILE	(256u << 20)
 #define MAX_SPACE	(1u << 30)
 #define CONST_BANK_MAX	65536
+/* far above what nvcc makes: some 500 bytes of tables for a kernel of 200 packed bytes */
+#define BUDGET_LEAST	(1u << 20)
+#define BUDGET_A_BYTE	64
 
 /* ------------------------------------------------------------------ headers */
 
@@ -45,9 +48,32 @@ static const char *string_at(const struct cubin_section *t, uint64_t at)
 		       NULL;
 }
 
+static int compare_sections(const void *a, const void *b, void *cubin)
+{
+	const struct cubin *c = cubin;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	int order = strcmp(c->sec[i].name, c->sec[k].name);
+
+	return order ? order : i < k ? -1 : 1;
+}
+
+static enum image_error sort_sections(struct cubin *c)
+{
+	uint32_t i;
+
+	c->by_name = malloc(c->nr_sec * sizeof(*c->by_name));
+	if (!c->by_name)
+		return IMAGE_NO_MEMORY;
+	for (i = 1; i < c->nr_sec; i++)
+		c->by_name[i - 1] = i;
+	qsort_r(c->by_name, c->nr_sec - 1, sizeof(*c->by_name), compare_sections, c);
+	return IMAGE_OK;
+}
+
 static enum image_error read_sections(struct cubin *c, const Elf64_Ehdr *h)
 {
 	struct image *im = c->im;
+	enum image_error err;
 	Elf64_Shdr s;
 	uint32_t i;
 
@@ -55,6 +81,9 @@ static enum image_error read_sections(struct cubin *c, const Elf64_Ehdr *h)
 	if (!c->sec)
 		return IMAGE_NO_MEMORY;
 	c->nr_sec = h->e_shnum;
+	err = cubin_pay(c, c->nr_sec * (sizeof(*c->sec) + sizeof(*c->by_name)));
+	if (err)
+		return err;
 	for (i = 0; i < c->nr_sec; i++) {
 		struct cubin_section *sec = &c->sec[i];
 
@@ -79,8 +108,11 @@ static enum image_error read_sections(struct cubin *c, const Elf64_Ehdr *h)
 		c->sec[i].name = i ? string_at(&c->sec[h->e_shstrndx], s.sh_name) : "";
 		if (!c->sec[i].name)
 			return cubin_fail(c, IMAGE_INVALID, "section %u has no name", i);
+		err = cubin_pay(c, strlen(c->sec[i].name));
+		if (err)
+			return err;
 	}
-	return IMAGE_OK;
+	return sort_sections(c);
 }
 
 static enum image_error read_symbols(struct cubin *c)
@@ -133,7 +165,8 @@ static bool place_one(struct cubin *c, struct cubin_section *s)
 
 	if (cubin_suffix(s->name, ".text."))
 		return s->data && s->size % 8 == 0 &&
-		       put(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE);
+		       put(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE) &&
+		       !cubin_pay(c, FUNCTION_ALIGN);
 	if (!strcmp(s->name, ".nv.constant3"))
 		return s->data && !im->const3_size &&
 		       put(&im->const3_size, s, IMAGE_CONST3, 1, CONST_BANK_MAX);
@@ -177,30 +210,83 @@ static enum image_error place_sections(struct cubin *c)
 
 /* --------------------------------------------------------------- kernels, variables, references */
 
+/* the first of the sections that have this name, or NULL */
 static struct cubin_section *section_of(struct cubin *c, const char *prefix, const char *name)
 {
+	uint32_t low = 0, high = c->nr_sec - 1, middle;
+	const size_t n = strlen(prefix);
+	const char *its;
+	int order;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		its = c->sec[c->by_name[middle]].name;
+		order = strncmp(its, prefix, n);
+		if ((order ? order : strcmp(its + n, name)) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	its = low < c->nr_sec - 1 ? cubin_suffix(c->sec[c->by_name[low]].name, prefix) : NULL;
+	return its && !strcmp(its, name) ? &c->sec[c->by_name[low]] : NULL;
+}
+
+static int compare_kernels(const void *a, const void *b, void *cubin)
+{
+	const struct image_kernel *kernels = ((const struct cubin *)cubin)->im->kernels;
+
+	return strcmp(kernels[*(const uint32_t *)a].name, kernels[*(const uint32_t *)b].name);
+}
+
+/* nvcc gives each kernel a name and sections of its own: no two kernels may share them */
+static enum image_error sort_kernels(struct cubin *c)
+{
+	const uint32_t n = c->im->nr_kernels;
 	uint32_t i;
 
-	for (i = 1; i < c->nr_sec; i++) {
-		const char *rest = cubin_suffix(c->sec[i].name, prefix);
+	c->kernel_by_name = malloc((n + 1) * sizeof(*c->kernel_by_name));
+	if (!c->kernel_by_name)
+		return IMAGE_NO_MEMORY;
+	for (i = 0; i < n; i++)
+		c->kernel_by_name[i] = i;
+	qsort_r(c->kernel_by_name, n, sizeof(*c->kernel_by_name), compare_kernels, c);
+	for (i = 1; i < n; i++)
+		if (!compare_kernels(&c->kernel_by_name[i - 1], &c->kernel_by_name[i], c))
+			return cubin_fail(c, IMAGE_INVALID, "two kernels have the name %s",
+					  c->im->kernels[c->kernel_by_name[i]].name);
+	return IMAGE_OK;
+}
 
-		if (rest && !strcmp(rest, name))
-			return &c->sec[i];
+uint32_t cubin_find_kernel(const struct cubin *c, const char *name)
+{
+	uint32_t low = 0, high = c->im->nr_kernels, middle;
+	int order;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		order = strcmp(c->im->kernels[c->kernel_by_name[middle]].name, name);
+		if (!order)
+			return c->kernel_by_name[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	return IMAGE_NONE;
 }
 
 static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sym *s)
 {
 	struct image *im = c->im;
 	struct image_kernel *k = &im->kernels[im->nr_kernels];
-	const struct cubin_section *text = &c->sec[s->st_shndx], *extra;
-	struct cubin_section *bank;
+	struct cubin_section *text = &c->sec[s->st_shndx], *bank;
+	const struct cubin_section *extra;
 
 	if (!text->placed || text->space != IMAGE_CODE || s->st_value > text->size)
 		return cubin_fail(c, IMAGE_INVALID, "kernel %s has no code",
 				  cubin_symbol_name(c, s));
 	k->name = cubin_symbol_name(c, s);
+	text->has_kernel = true;
 	k->code = text->offset + s->st_value;
 	k->code_size = text->size - s->st_value;
 	k->regs = text->info >> 24;
@@ -247,39 +333,81 @@ static enum image_error add_global(struct cubin *c, const Elf64_Sym *s)
 	return IMAGE_OK;
 }
 
-static enum image_error read_names(struct cubin *c)
+enum name_kind { NAME_NONE, NAME_KERNEL, NAME_GLOBAL, NAME_REF };
+
+static enum name_kind kind_of(const struct cubin *c, const Elf64_Sym *s)
 {
+	const uint8_t type = ELF64_ST_TYPE(s->st_info);
+
+	if (type == STT_CUDA_TEXTURE || type == STT_CUDA_SURFACE)
+		return NAME_REF;
+	if (s->st_shndx == SHN_UNDEF || s->st_shndx >= c->nr_sec)
+		return NAME_NONE;
+	if (type == STT_FUNC && s->st_other & STO_CUDA_ENTRY)
+		return NAME_KERNEL;
+	return type == STT_OBJECT ? NAME_GLOBAL : NAME_NONE;
+}
+
+/* tables with as many entries as there are names of each kind */
+static enum image_error make_tables(struct cubin *c)
+{
+	uint64_t n[NAME_REF + 1] = { 0 }, bytes = 2 * sizeof(uint32_t) * (uint64_t)c->nr_sym;
 	struct image *im = c->im;
-	enum image_error err = IMAGE_OK;
+	enum name_kind kind;
 	Elf64_Sym s;
 	uint32_t i;
 
-	im->kernels = calloc(c->nr_sym + 1, sizeof(*im->kernels));
-	im->globals = calloc(c->nr_sym + 1, sizeof(*im->globals));
-	im->refs = calloc(c->nr_sym + 1, sizeof(*im->refs));
-	c->kernel_of_sym = malloc((c->nr_sym + 1) * sizeof(uint32_t));
-	c->ref_of_sym = malloc((c->nr_sym + 1) * sizeof(uint32_t));
-	if (!im->kernels || !im->globals || !im->refs || !c->kernel_of_sym || !c->ref_of_sym)
-		return IMAGE_NO_MEMORY;
-	for (i = 0; i < c->nr_sym && !err; i++) {
-		uint8_t type;
+	for (i = 0; i < c->nr_sym; i++) {
+		cubin_symbol(c, i, &s);
+		kind = kind_of(c, &s);
+		n[kind]++;
+		if (kind == NAME_KERNEL)
+			bytes += strlen(cubin_symbol_name(c, &s)) + sizeof(*c->kernel_by_name);
+		if (bytes > c->budget)
+			break;
+	}
+	bytes += n[NAME_KERNEL] * sizeof(*im->kernels) + n[NAME_GLOBAL] * sizeof(*im->globals) +
+		 n[NAME_REF] * sizeof(*im->refs);
+	if (cubin_pay(c, bytes))
+		return IMAGE_INVALID;
+	im->kernels = calloc(n[NAME_KERNEL] + 1, sizeof(*im->kernels));
+	im->globals = calloc(n[NAME_GLOBAL] + 1, sizeof(*im->globals));
+	im->refs = calloc(n[NAME_REF] + 1, sizeof(*im->refs));
+	c->kernel_of_sym = malloc((c->nr_sym + 1ull) * sizeof(uint32_t));
+	c->ref_of_sym = malloc((c->nr_sym + 1ull) * sizeof(uint32_t));
+	return im->kernels && im->globals && im->refs && c->kernel_of_sym && c->ref_of_sym ?
+		       IMAGE_OK :
+		       IMAGE_NO_MEMORY;
+}
 
+static enum image_error read_names(struct cubin *c)
+{
+	enum image_error err = make_tables(c);
+	struct image *im = c->im;
+	Elf64_Sym s;
+	uint32_t i;
+
+	for (i = 0; i < c->nr_sym && !err; i++) {
 		c->kernel_of_sym[i] = c->ref_of_sym[i] = IMAGE_NONE;
 		cubin_symbol(c, i, &s);
-		type = ELF64_ST_TYPE(s.st_info);
-		if (type == STT_CUDA_TEXTURE || type == STT_CUDA_SURFACE) {
-			im->refs[im->nr_refs].name = cubin_symbol_name(c, &s);
-			im->refs[im->nr_refs].surface = type == STT_CUDA_SURFACE;
-			c->ref_of_sym[i] = im->nr_refs++;
-		} else if (s.st_shndx == SHN_UNDEF || s.st_shndx >= c->nr_sec) {
-			continue;
-		} else if (type == STT_FUNC && s.st_other & STO_CUDA_ENTRY) {
+		switch (kind_of(c, &s)) {
+		case NAME_KERNEL:
 			err = add_kernel(c, i, &s);
-		} else if (type == STT_OBJECT) {
+			break;
+		case NAME_GLOBAL:
 			err = add_global(c, &s);
+			break;
+		case NAME_REF:
+			im->refs[im->nr_refs].name = cubin_symbol_name(c, &s);
+			im->refs[im->nr_refs].surface = ELF64_ST_TYPE(s.st_info) ==
+							STT_CUDA_SURFACE;
+			c->ref_of_sym[i] = im->nr_refs++;
+			break;
+		case NAME_NONE:
+			break;
 		}
 	}
-	return err;
+	return err ? err : sort_kernels(c);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -304,9 +432,9 @@ static enum image_error load(struct cubin *c)
 	return err;
 }
 
-enum image_error image_load(struct image *im, const void *cubin, size_t size)
+enum image_error image_load(struct image *im, const void *cubin, size_t size, size_t packed)
 {
-	struct cubin c = { .im = im };
+	struct cubin c = { .im = im, .budget = BUDGET_LEAST + (uint64_t)packed * BUDGET_A_BYTE };
 	enum image_error err;
 
 	memset(im, 0, sizeof(*im));
@@ -320,6 +448,8 @@ enum image_error image_load(struct image *im, const void *cubin, size_t size)
 	im->file_size = size;
 	err = load(&c);
 	free(c.sec);
+	free(c.by_name);
+	free(c.kernel_by_name);
 	free(c.kernel_of_sym);
 	free(c.ref_of_sym);
 	if (err) {

@@ -39,6 +39,8 @@ struct entry {
 
 enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x8000 };
 #define MAX_UNPACKED	(1u << 30)
+/* one byte of LZ4 makes so many at most (LZ4's block format) */
+#define LZ4_MOST	255
 #define ARCH		35
 
 /* The greatest version up to 3.5 is best; PTX from 2.0 on can be compiled. */
@@ -68,6 +70,7 @@ static enum image_error unpack(const struct entry *e, const uint8_t *payload, bo
 	if (!(e->flags & FLAG_LZ4)) {
 		memcpy(buf, payload, plain);
 	} else if (e->packed_size > e->size || e->packed_size > INT_MAX ||
+		   plain / LZ4_MOST > e->packed_size ||
 		   LZ4_decompress_safe((const char *)payload, (char *)buf, e->packed_size, plain) !=
 			   (int)plain) {
 		free(buf);
@@ -88,6 +91,7 @@ static enum image_error take(struct image_pick *out, const struct entry *cubin,
 	if (cubin) {
 		err = unpack(cubin, cubin_at, false, &out->owned, &out->size);
 		out->cubin = out->owned;
+		out->packed = cubin->size;
 	} else if (ptx) {
 		err = unpack(ptx, ptx_at, true, (uint8_t **)&out->ptx_owned, &out->ptx_size);
 		out->ptx = out->ptx_owned;
@@ -188,7 +192,7 @@ enum image_error image_pick(const void *data, size_t limit, struct image_pick *o
 		return IMAGE_INVALID;
 	if (!memcmp(data, "\177ELF", 4)) {
 		out->cubin = data;
-		out->size = elf_size(data, limit);
+		out->size = out->packed = elf_size(data, limit);
 		return out->size ? IMAGE_OK : IMAGE_INVALID;
 	}
 	memcpy(&c.magic, data, 4);

@@ -29,6 +29,7 @@ struct image_pick {
 	/* in the input, if that is a cubin; else .owned */
 	const uint8_t *cubin;
 	size_t size;
+	size_t packed;		/* the bytes that it has in the input */
 	uint8_t *owned;		/* copy out of a fat binary: to be freed */
 	/* the best PTX for 3.5; a 0 byte follows */
 	const char *ptx;
@@ -144,7 +145,13 @@ struct image {
 	char reason[160];	/* of an error, for the log buffers */
 };
 
-enum image_error image_load(struct image *im, const void *cubin, size_t size);
+/*
+ * Read a cubin of @size bytes, which came as @packed bytes: fewer, if they were compressed. Its own
+ * tables, and what alignment adds to its code, may take 64 bytes for each of those and 1 MiB, so an
+ * image costs its sender in proportion (IMAGE_INVALID). No step takes longer than the bytes and the
+ * tables do to sort.
+ */
+enum image_error image_load(struct image *im, const void *cubin, size_t size, size_t packed);
 void image_free(struct image *im);
 
 const struct image_kernel *image_find_kernel(const struct image *im, const char *name);

@@ -118,6 +118,8 @@ static enum image_error param(struct cubin *c, struct image_kernel *k, const str
 	if (a->size < 12 || ordinal >= MAX_PARAMS || offset + size > PARAM_BYTES)
 		return cubin_fail(c, IMAGE_INVALID, "kernel %s: parameter %u is described wrongly", k->name, ordinal);
 	if (ordinal >= k->nr_params) {
+		if (cubin_pay(c, (ordinal + 1 - k->nr_params) * sizeof(*grown)))
+			return IMAGE_INVALID;
 		grown = realloc(k->params, (ordinal + 1) * sizeof(*grown));
 		if (!grown)
 			return IMAGE_NO_MEMORY;
@@ -206,13 +208,14 @@ enum image_error cubin_info(struct cubin *c)
 		const struct cubin_section *s = &c->sec[i];
 		const char *name = cubin_suffix(s->name, ".nv.info.");
 
+		k = name ? cubin_find_kernel(c, name) : IMAGE_NONE;
+
 		if (s->type != SHT_CUDA_INFO || !s->data)
 			continue;
 		if (!strcmp(s->name, ".nv.info"))
 			err = section(c, s, NULL);
-		for (k = 0; name && k < c->im->nr_kernels && !err; k++)
-			if (!strcmp(c->im->kernels[k].name, name))
-				err = section(c, s, &c->im->kernels[k]);
+		else if (k != IMAGE_NONE)
+			err = section(c, s, &c->im->kernels[k]);
 	}
 	for (k = 0; k < c->im->nr_kernels && !err; k++)
 		err = check(c, &c->im->kernels[k]);

@@ -16,6 +16,15 @@ enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *f
 	return err;
 }
 
+enum image_error cubin_pay(struct cubin *c, uint64_t bytes)
+{
+	if (bytes > c->budget)
+		return cubin_fail(c, IMAGE_INVALID,
+				  "its tables are too large for an image of so few bytes");
+	c->budget -= bytes;
+	return IMAGE_OK;
+}
+
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out)
 {
 	if (i >= c->nr_sym)

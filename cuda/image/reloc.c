@@ -85,31 +85,42 @@ static enum image_error append_syscall(struct cubin *c, int id)
 	return IMAGE_OK;
 }
 
-/*
- * Add what the driver's function @f needs to the kernel in @s. Where @s is a function add it to all
- * kernels: any may call that function.
- */
-static void provide(struct cubin *c, const struct cubin_section *s, const struct syscall *f)
+static void take_most(struct cubin_callee *a, const struct cubin_callee *b)
 {
-	bool function = true;
-	uint32_t i, pass;
+	a->regs = b->regs > a->regs ? b->regs : a->regs;
+	a->stack = b->stack > a->stack ? b->stack : a->stack;
+	a->crs = b->crs > a->crs ? b->crs : a->crs;
+}
 
-	for (pass = 0; pass < 2; pass++) {
-		for (i = 0; i < c->im->nr_kernels; i++) {
-			struct image_kernel *k = &c->im->kernels[i];
-			bool here = k->code - s->offset < s->size;
+/*
+ * Give each kernel what the driver's functions need that its section calls, and those that sections
+ * without a kernel call: any kernel may call a function there.
+ */
+static void provide(struct cubin *c)
+{
+	struct cubin_callee functions = { 0 }, need;
+	uint32_t i;
+	Elf64_Sym s;
 
-			function &= !here;
-			if (!pass || !(here || function))
-				continue;
-			k->regs = f->regs > k->regs ? f->regs : k->regs;
-			k->callee_stack = f->frame > k->callee_stack ? f->frame : k->callee_stack;
-			k->callee_crs = f->crs > k->callee_crs ? f->crs : k->callee_crs;
-		}
+	for (i = 1; i < c->nr_sec; i++)
+		if (!c->sec[i].has_kernel)
+			take_most(&functions, &c->sec[i].callee);
+	for (i = 0; i < c->nr_sym; i++) {
+		struct image_kernel *k;
+
+		if (c->kernel_of_sym[i] == IMAGE_NONE)
+			continue;
+		cubin_symbol(c, i, &s);
+		k = &c->im->kernels[c->kernel_of_sym[i]];
+		need = c->sec[s.st_shndx].callee;
+		take_most(&need, &functions);
+		k->regs = need.regs > k->regs ? need.regs : k->regs;
+		k->callee_stack = need.stack;
+		k->callee_crs = need.crs;
 	}
 }
 
-static enum image_error aim_at_syscall(struct cubin *c, const struct cubin_section *s,
+static enum image_error aim_at_syscall(struct cubin *c, struct cubin_section *s,
 				       const Elf64_Sym *sym, struct image_fix *fix)
 {
 	int id = syscall_find(cubin_symbol_name(c, sym));
@@ -122,15 +133,16 @@ static enum image_error aim_at_syscall(struct cubin *c, const struct cubin_secti
 		err = append_syscall(c, id);
 	if (err)
 		return err;
-	provide(c, s, &syscalls[id]);
+	take_most(&s->callee, &(struct cubin_callee){ syscalls[id].regs, syscalls[id].frame,
+						      syscalls[id].crs });
 	fix->kind = IMAGE_FIX_ADDRESS;
 	fix->target_space = IMAGE_CODE;
 	fix->target = c->syscall_at[id];
 	return IMAGE_OK;
 }
 
-static enum image_error aim(struct cubin *c, const struct cubin_section *s_of,
-			    const struct entry *e, struct image_fix *fix)
+static enum image_error aim(struct cubin *c, struct cubin_section *s_of, const struct entry *e,
+			    struct image_fix *fix)
 {
 	const struct cubin_section *home;
 	Elf64_Sym s;
@@ -154,7 +166,7 @@ static enum image_error aim(struct cubin *c, const struct cubin_section *s_of,
 	return IMAGE_OK;
 }
 
-static enum image_error add(struct cubin *c, const struct cubin_section *s, const struct entry *e)
+static enum image_error add(struct cubin *c, struct cubin_section *s, const struct entry *e)
 {
 	const struct form *f = e->type < sizeof(forms) / sizeof(forms[0]) ? &forms[e->type] :
 									    &forms[0];
@@ -194,7 +206,7 @@ static enum image_error section(struct cubin *c, const struct cubin_section *rel
 {
 	bool rela = rel->type == SHT_RELA;
 	uint64_t size = rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel), n = rel->size / size, i;
-	const struct cubin_section *s;
+	struct cubin_section *s;
 	struct image_fix *grown;
 	enum image_error err;
 
@@ -203,6 +215,9 @@ static enum image_error section(struct cubin *c, const struct cubin_section *rel
 	s = &c->sec[rel->info];
 	if (!s->placed && s->kernel == IMAGE_NONE)
 		return IMAGE_OK;	/* relocations of debug information */
+	err = cubin_pay(c, n * sizeof(*grown));
+	if (err)
+		return err;
 	grown = realloc(c->im->fixes, (c->im->nr_fixes + n + 1) * sizeof(*grown));
 	if (!grown)
 		return IMAGE_NO_MEMORY;
@@ -231,6 +246,8 @@ enum image_error cubin_relocations(struct cubin *c)
 	for (i = 1; i < c->nr_sec && !err; i++)
 		if (c->sec[i].type == SHT_REL || c->sec[i].type == SHT_RELA)
 			err = section(c, &c->sec[i]);
+	if (!err)
+		provide(c);
 	return err;
 }
 

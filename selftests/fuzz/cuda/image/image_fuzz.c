@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sanitizer/allocator_interface.h>
+
 #include "cuda/image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -60,13 +62,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint64_t base[3] = { 1ull << 32, 1ull << 33, 0 };
 	struct image_pick p;
 	struct image im;
+	size_t before;
 	uint8_t *copy;
 
 	if (image_pick(data, size, &p) == IMAGE_OK) {
+		before = __sanitizer_get_current_allocated_bytes();
 		copy = malloc(p.size);	/* exact, so that the sanitizer sees reads behind the end */
 		memcpy(copy, p.cubin, p.size);
-		if (image_load(&im, copy, p.size) == IMAGE_OK) {
+		if (image_load(&im, copy, p.size, p.packed) == IMAGE_OK) {
 			check(&im);
+			/* two copies of the bytes, their data and code, and tables in proportion */
+			if (__sanitizer_get_current_allocated_bytes() - before >
+			    4 * p.size + 64 * p.packed + (2 << 20))
+				abort();
 			placed = &im;
 			image_place(&im, base, const0, NULL);
 			image_free(&im);

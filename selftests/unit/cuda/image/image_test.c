@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <elf.h>
+#include <lz4.h>
 
 #include "cuda/image/image.h"
 
@@ -103,7 +105,7 @@ static void cubin_is_read(void **state)
 	struct file f = read_file("sm_35.cubin");
 	struct image im;
 
-	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
 	assert_int_equal(im.arch, 35);
 	assert_int_equal(im.nr_kernels, 2);
 	check_gather(&im);
@@ -136,7 +138,7 @@ static void addresses_are_placed(void **state)
 	uint64_t pointer;
 	struct image im;
 
-	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
 	image_place(&im, base, no_word_of_bank0, NULL);
 	g = image_find_global(&im, "pointer_to_table");
 	memcpy(&pointer, im.data + g->offset, 8);
@@ -194,7 +196,7 @@ static void unlinked_code_is_refused(void **state)
 	struct file f = read_file("relocatable.cubin");
 	struct image im;
 
-	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_UNSUPPORTED);
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_UNSUPPORTED);
 	assert_non_null(strstr(im.reason, "-dc"));
 	free(f.data);
 }
@@ -205,7 +207,7 @@ static void other_chips_are_refused(void **state)
 	struct image im;
 
 	f.data[48] = 60;	/* the architecture in e_flags */
-	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_NO_BINARY);
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_NO_BINARY);
 	assert_non_null(strstr(im.reason, "sm_60"));
 	free(f.data);
 }
@@ -232,10 +234,10 @@ static void refused(const struct file *f, uint32_t *word, uint32_t value, const 
 	struct image im;
 
 	*word = value;
-	assert_int_equal(image_load(&im, f->data, f->size), IMAGE_INVALID);
+	assert_int_equal(image_load(&im, f->data, f->size, f->size), IMAGE_INVALID);
 	assert_non_null(strstr(im.reason, why));
 	*word = old;
-	assert_int_equal(image_load(&im, f->data, f->size), IMAGE_OK);
+	assert_int_equal(image_load(&im, f->data, f->size, f->size), IMAGE_OK);
 	image_free(&im);
 }
 
@@ -297,14 +299,144 @@ static void resources_are_a_gpus(void **state)
 	regs[2] = 255;
 	stacks[0][2] = stacks[1][2] = 512 << 10;
 	crs[1] = 1 << 20;
-	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
 	assert_int_equal(image_find_kernel(&im, "bounded")->stack, 512 << 10);
 	image_free(&im);
 	/* nvcc does not know how deep calls go */
 	crs[1] = UINT32_MAX;
-	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
 	assert_int_equal(image_find_kernel(&im, "bounded")->crs, 4096);
 	image_free(&im);
+	free(f.data);
+}
+
+/* ------------------------------------------------------------------ images that cost too much */
+
+/*
+ * A cubin with @nr kernels and @more empty sections. Each kernel has a name of its own, its code,
+ * and one parameter, whose number is @ordinal; with @one_name they share all of that. As LZ4 makes
+ * it, in a fat binary of one entry.
+ */
+struct bomb {
+	uint32_t nr, more, ordinal;
+	bool one_name;
+};
+
+/* numbers of a cubin and of a fat binary: cuda/image */
+enum { CUBIN = 190, CUDA_INFO = 0x70000000, ENTRY = 0x10, INFO_BYTES = 16, NAME_BYTES = 32 };
+
+static struct file cubin_of(const struct bomb *b)
+{
+	static const char *const prefix[] = { ".text.", ".nv.info.", ".nv.constant0." };
+	const uint32_t own = b->one_name ? 1 : b->nr, nr_sec = 4 + 3 * own + b->more;
+	const size_t names = 64 + 3 * (size_t)own * NAME_BYTES, info = 64 + names, syms = info + 32;
+	const size_t table = syms + b->nr * sizeof(Elf64_Sym);
+	struct file f = { .size = table + nr_sec * sizeof(Elf64_Shdr) };
+	Elf64_Ehdr head = { .e_ident = "\177ELF\2\1\1", .e_type = ET_EXEC, .e_machine = CUBIN,
+			    .e_shoff = table, .e_flags = 35, .e_shentsize = sizeof(Elf64_Shdr),
+			    .e_shnum = nr_sec, .e_shstrndx = 1 };
+	Elf64_Shdr *s = calloc(nr_sec, sizeof(*s));
+	uint32_t i, k, value[] = { 0x0c1704, 0, b->ordinal, 0 };
+	char *text;
+
+	f.data = calloc(1, f.size);
+	text = (char *)f.data + 64;
+	memcpy(f.data, &head, sizeof(head));
+	memcpy(f.data + info, value, sizeof(value));
+	s[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = 64, .sh_size = names };
+	s[2] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_offset = syms, .sh_link = 1,
+			     .sh_size = b->nr * sizeof(Elf64_Sym) };
+	s[3] = (Elf64_Shdr){ .sh_type = SHT_NULL };
+	for (i = 0; i < 3 * own; i++) {
+		k = 64 + i * NAME_BYTES;
+		snprintf(text + k, NAME_BYTES, "%sk%u", prefix[i % 3], i / 3);
+		s[4 + i] = (Elf64_Shdr){ .sh_name = k, .sh_offset = info, .sh_size = INFO_BYTES,
+					 .sh_type = i % 3 == 1 ? CUDA_INFO : SHT_PROGBITS };
+	}
+	for (i = 0; i < b->nr; i++) {
+		k = b->one_name ? 0 : i;
+		Elf64_Sym sym = { .st_name = 64 + 3 * k * NAME_BYTES + strlen(prefix[0]),
+				  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				  .st_other = ENTRY, .st_shndx = 4 + 3 * k };
+
+		memcpy(f.data + syms + i * sizeof(sym), &sym, sizeof(sym));
+	}
+	memcpy(f.data + table, s, nr_sec * sizeof(*s));
+	free(s);
+	return f;
+}
+
+static struct file packed(struct file cubin)
+{
+	const int most = LZ4_compressBound(cubin.size);
+	struct {
+		uint32_t magic;
+		uint16_t version, header;
+		uint64_t bytes;
+		uint16_t kind, entry_version;
+		uint32_t entry_header;
+		uint64_t size;
+		uint32_t packed, unknown;
+		uint16_t minor, major;
+		uint32_t arch;
+		uint64_t name, flags, zero, unpacked;
+	} head = { 0xba55ed50, 1, 16, .kind = 2, .entry_version = 0x101, .entry_header = 64,
+		   .arch = 35, .flags = 0x2000, .unpacked = cubin.size };
+	struct file f = { .data = calloc(1, sizeof(head) + most) };
+
+	head.packed = LZ4_compress_default((char *)cubin.data, (char *)f.data + sizeof(head),
+					   cubin.size, most);
+	head.size = head.packed;
+	head.bytes = 64 + head.size;
+	memcpy(f.data, &head, sizeof(head));
+	f.size = sizeof(head) + head.packed;
+	free(cubin.data);
+	return f;
+}
+
+/* what an image takes of memory is bounded by the bytes that it came as, however it is made */
+static void cost_is_in_proportion(void **state)
+{
+	static const struct {
+		struct bomb bomb;
+		enum image_error want;
+		const char *why;
+	} cases[] = {
+		{ { .nr = 1 }, IMAGE_OK, NULL },
+		{ { .nr = 100, .ordinal = 3 }, IMAGE_OK, NULL },
+		{ { .nr = 1000, .one_name = true }, IMAGE_INVALID, "have the name k0" },
+		{ { .nr = 150000, .one_name = true }, IMAGE_INVALID, "tables are too large" },
+		{ { .nr = 1, .ordinal = 4095 }, IMAGE_OK, NULL },
+		{ { .nr = 2000, .ordinal = 4095 }, IMAGE_INVALID, "tables are too large" },
+		{ { .nr = 1, .more = 65000 }, IMAGE_INVALID, "tables are too large" },
+	};
+	struct image_pick p;
+	struct image im;
+	struct file f;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		f = packed(cubin_of(&cases[i].bomb));
+		assert_int_equal(image_pick(f.data, f.size, &p), IMAGE_OK);
+		assert_int_equal(image_load(&im, p.cubin, p.size, p.packed), cases[i].want);
+		if (cases[i].why)
+			assert_non_null(strstr(im.reason, cases[i].why));
+		image_free(&im);
+		image_pick_free(&p);
+		free(f.data);
+	}
+}
+
+/* LZ4 makes 255 bytes of one at most: more is refused before it is made room for */
+static void no_room_for_impossible_bytes(void **state)
+{
+	struct file f = packed(cubin_of(&(struct bomb){ .nr = 1 }));
+	const uint64_t gib = 1 << 30;
+	struct image_pick p;
+
+	memcpy(f.data + 16 + 56, &gib, sizeof(gib));
+	assert_int_equal(image_pick(f.data, f.size, &p), IMAGE_INVALID);
+	image_pick_free(&p);
 	free(f.data);
 }
 
@@ -319,7 +451,7 @@ static void try_both(const uint8_t *data, size_t size)
 
 	memcpy(copy, data, size);
 	if (image_pick(copy, size, &p) == IMAGE_OK &&
-	    image_load(&im, p.cubin, p.size) == IMAGE_OK) {
+	    image_load(&im, p.cubin, p.size, p.packed) == IMAGE_OK) {
 		assert_true(im.nr_kernels <= 65536);
 		image_free(&im);
 	}
@@ -362,6 +494,8 @@ int main(void)
 		cmocka_unit_test(other_chips_are_refused),
 		cmocka_unit_test(parameters_lie_within),
 		cmocka_unit_test(resources_are_a_gpus),
+		cmocka_unit_test(cost_is_in_proportion),
+		cmocka_unit_test(no_room_for_impossible_bytes),
 		cmocka_unit_test(damage_does_no_harm),
 	};
 
