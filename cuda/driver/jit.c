@@ -98,6 +98,25 @@ void jit_report(struct jit *j)
 
 /* ------------------------------------------------------------------ running a tool */
 
+/*
+ * Whether this process may have children at all. A server's process of kvgpu-remoted may not: a
+ * filter of system calls refuses them, after a folder was made for nothing.
+ */
+static bool may_spawn(struct jit *j)
+{
+	pid_t pid = vfork();
+
+	if (!pid)
+		_exit(0);
+	if (pid < 0)
+		jit_say(j, "PTX can't be compiled in this process, which may not start ptxas (%s): compile with nvcc -arch=sm_35",
+			strerror(errno));
+	else
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	return pid > 0;
+}
+
 /* a temporary folder with so many input files */
 struct place {
 	char folder[NAME_BYTES];
@@ -246,6 +265,8 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 	CUresult r;
 
 	find_tool("ptxas", tool);
+	if (!may_spawn(j))
+		return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
 	if (!place_open(&p))
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	name_of(&p, "out", out);
@@ -281,7 +302,9 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
 {
 	char tool[PATH_BYTES], out[PATH_BYTES], (*in)[PATH_BYTES] = calloc(n, sizeof(*in)),
 						**argv = calloc(n + 5, sizeof(*argv));
-	CUresult r = in && argv ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult r = !in || !argv    ? CUDA_ERROR_OUT_OF_MEMORY :
+		     !may_spawn(j) ? CUDA_ERROR_JIT_COMPILER_NOT_FOUND :
+				     CUDA_SUCCESS;
 	unsigned int i, k = 0;
 	struct place p;
 

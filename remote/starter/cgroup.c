@@ -75,13 +75,13 @@ bool cgroups_begin(void)
 	size_t i;
 
 	if (statfs(ROOT, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC || !find_own() || !is_ours()) {
-		say("no cgroup was delegated to this service: clients' processes have no limits of memory and CPU time");
+		say("no cgroup was delegated to this service: clients' processes have no limit of CPU time, and each its own of memory");
 		return false;
 	}
 	snprintf(leaf, sizeof(leaf), "%s/first", own);
 	if ((mkdir(leaf, 0755) && errno != EEXIST) ||
 	    !write_file(leaf, "cgroup.procs", "%llu", getpid())) {
-		say("%s: %s: clients' processes have no limits of memory and CPU time", leaf, strerror(errno));
+		say("%s: %s: clients' processes have no limit of CPU time, and each its own of memory", leaf, strerror(errno));
 		return false;
 	}
 	for (i = 0; i < 3; i++)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/landlock.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -30,6 +31,15 @@ static int limit(int what, rlim_t n)
 	struct rlimit l = { n, n };
 
 	return setrlimit(what, &l) ? -errno : 0;
+}
+
+void limit_memory(pid_t pid, uint64_t bytes)
+{
+	struct rlimit l = { bytes, bytes };
+
+	if (prlimit(pid, RLIMIT_DATA, &l, NULL) && errno != ESRCH)
+		say_of_clients(ABOUT_PROCESSES, NULL, "process %d: its memory can't be limited: %s",
+			       pid, strerror(errno));
 }
 
 /* RLIMIT_NPROC counts the user's threads, and the user is this process's own */

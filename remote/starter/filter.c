@@ -159,6 +159,7 @@ static const int allowed[] = {
 	SYS_dup2,
 	SYS_pipe,
 	SYS_mkdir,
+	SYS_rmdir,
 	SYS_unlink,
 	SYS_symlink,
 	SYS_accept,

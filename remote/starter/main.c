@@ -21,7 +21,8 @@
 
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
-	"                     [--cublas FILE] [--curand FILE] [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
+	"                     [--cublas FILE] [--curand FILE] [--admin PATH] [--tls-folder PATH] [--users FIRST|none]\n"
+	"                     [--host-memory BYTES] [--dump]\n"
 	"  --config FILE   what remoted.conf says, " REMOTED_CONF " usually; the options below go before it\n"
 	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs.\n"
 	"                  unix:/path serves aperture:/path, too. Memory that a client's VM shares: aperture:FILE or\n"
@@ -31,6 +32,7 @@ static const char usage[] =
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
 	"  --arena BYTES   host memory that client and server share (256M); it bounds a client's pinned memory. A file\n"
 	"                  or a device has the size that it has\n"
+	"  --host-memory BYTES  private memory of a client's processes (half of the machine's); 0: no limit\n"
 	"  --admin PATH    socket for kvgpu-remotectl\n"
 	"  --users FIRST   each client's process has a user number of its own from FIRST on; without --config: none\n"
 	"  --dump          frames as text on standard error\n"
@@ -43,6 +45,7 @@ static const struct { const char *option, *key; } options_of_keys[] = {
 		"arena" }, { "admin", "admin-socket" },
 	{ "users", "users" }, { "tls-folder", "tls-folder" }, { "cublas", "cublas" }, { "curand",
 		"curand" },
+	{ "host-memory", "host-memory" },
 };
 enum {
 	OPTION_CONFIG = 100,

@@ -173,6 +173,19 @@ static int after_fork(void)
 	return status != 0;
 }
 
+/* the server's process may have no children, so it can't compile */
+static int ptx(void)
+{
+	static const char text[] = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry k() { ret; }\n";
+	int i, refused = 0;
+	CUmodule m;
+
+	for (i = 0; i < 50; i++)
+		refused += cuModuleLoadData(&m, text) == CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+	printf("%d of %d refused\n", refused, i);
+	return refused != i;
+}
+
 static int child_lives(void)
 {
 	if (!fork()) {
@@ -496,7 +509,7 @@ static const struct {
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed },
 		{ "after_fork", after_fork },
-	{ "child_lives", child_lives }, { "beside", beside }, { "settled", settled },
+	{ "ptx", ptx }, { "child_lives", child_lives }, { "beside", beside }, { "settled", settled },
 		{ "host_functions", host_functions },
 	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "pinned_elsewhere",
 		pinned_elsewhere }, { "costs", costs },

@@ -50,9 +50,21 @@ start_server()
 	"$remote/kvgpu-remoted" --listen "$at" --library "$library" "$@" 2>> "$work/server.log" &
 	server=$!
 	for _ in $(seq 1200); do
-		[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && return
+		[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && break
 		sleep 0.05
 	done
+	things | sort > "$work/things"
+}
+
+# what the server and its clients' processes can leave: descriptors of the first process, and files
+things() { find "/proc/$server/fd" -mindepth 1 -printf 'a descriptor\n'; find /tmp /dev/shm -maxdepth 1 -name 'kvgpu-jit-*'; }
+
+# nothing_left NAME: when the clients are gone, the server has what it had at its start
+nothing_left()
+{
+	no_children
+	things | sort | diff "$work/things" - > "$work/left"
+	result $? "$1 leave no file and no descriptor behind" "$(tail -n 3 "$work/left" | xargs)"
 }
 
 stop_server()
@@ -223,12 +235,14 @@ run_faults()
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "a copy of a few bytes tells of an exception before it" "$bin/faults" exceptions selftests/unit/gpu-model/gr/sm/kernels.cubin
 	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
+	step "PTX is refused, each time" "$bin/faults" ptx "$cubin"
 	until_ready faults child_lives && wait $program && no_children
 	result $? "a child that lives on keeps no server process"
 	client_killed copies "in the middle of a copy"
 	client_killed stuck "while its server process is inside of the library"
 	server_killed
 	step "the server still serves" "$bin/faults" after_fork "$cubin"
+	nothing_left "programs and their faults"
 	stop_server
 	start_server --memory $((32 << 20))
 	step "a quota of memory" "$bin/faults" quota "$cubin"
@@ -252,6 +266,7 @@ run_nonsense()
 	! grep -q 'killed by signal [0-8]\|killed by signal 1' "$work/server.log"
 	result $? "and by themselves" "$(grep -c 'killed by signal' "$work/server.log") were killed, as arranged"
 	step "the server still serves" "$bin/faults" after_fork "$cubin"
+	nothing_left "clients that say nonsense"
 	stop_server
 }
 

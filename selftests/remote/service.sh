@@ -322,13 +322,15 @@ run_apertures()
 
 	truncate -s 80M "$work/shared" "$work/silent"
 	service_config "listen = tcp:127.0.0.1:$tcp_port" "listen = $with_bell" "listen = aperture:$work/silent" \
-		"[client aperture:$work/shared]" "weight = 7"
+		"host-memory = 3G" "[client aperture:$work/shared]" "weight = 7"
 	start_service
 	step "functions of the host over an aperture" env "KVGPU_REMOTE=aperture:$work/socket" "$work/faults" host_functions "$cubin"
 	until_true no_clients
 	holder "KVGPU_REMOTE=aperture:$work/socket"
 	try "its program is known by its user" clients_say '.clients[0] | .who == $me and .calls > 1 and .received_bytes > 100'
 	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
+	[ "$(prlimit --pid "$pid" --data --noheadings --raw --output HARD)" = 3221225472 ]
+	result $? "without a cgroup its process has a limit of memory" "$(prlimit --pid "$pid" --data --noheadings --raw)"
 	grep -q '^Seccomp:.2$' "/proc/$pid/status" && ! grep -q "$work/s" "/proc/$pid/maps"
 	result $? "its process has a filter, and nothing of other apertures"
 	step "a program in a file" env "KVGPU_REMOTE=$with_bell" "$work/faults" host_functions "$cubin"
