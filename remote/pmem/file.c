@@ -64,13 +64,112 @@ uint32_t file_places(const char *text, uint64_t bytes)
 	return n;
 }
 
+/* ------------------------------------------------------------------ whose files they are */
+
+static bool is_ours(const struct stat *st)
+{
+	return !st->st_uid || st->st_uid == geteuid();
+}
+
+static bool others_may_write(const struct stat *st)
+{
+	return !is_ours(st) || st->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+/*
+ * Whether nobody but root, and this user, can put files into the folder @path, or exchange it. A
+ * folder above it in which files stay their owners', such as /dev/shm, may be for all.
+ */
+static bool folder_is_kept(const char *path)
+{
+	char *whole = realpath(path, NULL);
+	bool last = true, kept = whole;
+	struct stat st;
+
+	if (!whole)
+		complain("%s: %s", path, strerror(errno));
+	while (kept) {
+		kept = !lstat(*whole ? whole : "/", &st) &&
+		       (!others_may_write(&st) || (!last && is_ours(&st) && st.st_mode & S_ISVTX));
+		if (!kept)
+			complain("%s: others may write there, and so make or exchange the file that VMs get as memory: "
+				 "take a folder of root's, such as /dev/shm/kvgpu", *whole ? whole : "/");
+		if (!*whole)
+			break;
+		*strrchr(whole, '/') = 0;
+		last = false;
+	}
+	free(whole);
+	return kept;
+}
+
+/* the folder of the file @path, which the caller frees; NULL: no memory */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !slash ? strdup(".") : strndup(path, slash == path ? 1 : slash - path);
+}
+
+static bool file_is_kept(const char *path, int fd)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !(st.st_mode & S_IWOTH))
+		return true;
+	complain("%s: all users may write it, or it is no file: it is no aperture that VMs should get", path);
+	return false;
+}
+
+/* QEMU, which is not root, has to get through the folder */
+enum { FOLDER_MODE = 0711 };
+
+static bool make_folder(const char *path)
+{
+	char *folder = folder_of(path);
+	bool good = folder && (!mkdir(folder, FOLDER_MODE) || errno == EEXIST);
+
+	if (folder && !good)
+		complain("%s: %s", folder, strerror(errno));
+	good = good && folder_is_kept(folder);
+	free(folder);
+	return good;
+}
+
+static bool has_label(int fd, struct aperture_label *l)
+{
+	uint8_t first[APERTURE_LABEL_BYTES];
+
+	return pread(fd, first, sizeof(first), 0) == sizeof(first) && aperture_label_read(first, l);
+}
+
+/* there is a file already: 0 if it is just what would be made */
+static int is_made(const char *path, uint64_t bytes, uint32_t places)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct aperture_label l, want = aperture_label_make(bytes, places);
+	bool kept = fd < 0 || file_is_kept(path, fd),
+	     same = fd >= 0 && has_label(fd, &l) && !memcmp(&l, &want, sizeof(l));
+
+	if (kept && !same)
+		complain("%s: another file is there already, and stays as it is", path);
+	if (fd >= 0)
+		close(fd);
+	return !kept || !same;
+}
+
 int file_make(const char *path, uint64_t bytes, uint32_t places)
 {
 	struct aperture_label l = aperture_label_make(bytes, places);
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), r;
+	int fd, r;
 
+	if (!make_folder(path))
+		return 1;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST)
+		return is_made(path, bytes, places);
 	if (fd < 0) {
-		complain("%s: %s", path, errno == EEXIST ? "it is there already, and stays as it is" : strerror(errno));
+		complain("%s: %s", path, strerror(errno));
 		return 1;
 	}
 	/* allocate all of it now: a page without memory would fail later, in a VM that runs */
@@ -93,33 +192,43 @@ static bool plain(const char *path)
 	return !strpbrk(path, "<>&'\"");
 }
 
-int file_xml(const char *path, FILE *to)
+/* of a file in a folder that is kept */
+static bool may_be_given(const char *path, const char *whole, int fd, struct aperture_label *l)
 {
-	uint8_t first[APERTURE_LABEL_BYTES];
-	struct aperture_label l;
-	char *whole = realpath(path, NULL);
-	int fd = whole ? open(whole, O_RDONLY | O_CLOEXEC) : -1;
-	bool good = fd >= 0 && pread(fd, first, sizeof(first), 0) == sizeof(first) &&
-		    aperture_label_read(first, &l);
 	struct stat st;
 
-	if (fd < 0)
-		complain("%s: %s", path, strerror(errno));
-	else if (!good)
+	if (!has_label(fd, l))
 		complain("%s: it is no aperture: kvgpu-aperture make FILE SIZE makes one", path);
-	else if (fstat(fd, &st) || (uint64_t)st.st_size < l.bytes)
+	else if (fstat(fd, &st) || (uint64_t)st.st_size < l->bytes)
 		complain("%s: it is shorter than it was made: it was cut", path);
 	else if (!plain(whole))
 		complain("%s: a path with <, >, & or quotes can't be put into XML here", whole);
 	else
+		return file_is_kept(path, fd);
+	return false;
+}
+
+int file_xml(const char *path, FILE *to)
+{
+	char *whole = realpath(path, NULL), *folder = whole ? folder_of(whole) : NULL;
+	struct aperture_label l;
+	bool good = false;
+	int fd = -1;
+
+	if (!whole || (folder && folder_is_kept(folder) &&
+		       (fd = open(whole, O_RDONLY | O_CLOEXEC)) < 0))
+		complain("%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		good = may_be_given(path, whole, fd, &l);
+	if (good)
 		fprintf(to,
 			"<memory model='virtio-pmem' access='shared'>\n  <source>\n    <path>%s</path>\n  </source>\n"
 			"  <target>\n    <size unit='MiB'>%" PRIu64
 			"</size>\n  </target>\n</memory>\n",
 			whole, l.bytes >> 20);
-	good = good && (uint64_t)st.st_size >= l.bytes && plain(whole);
 	if (fd >= 0)
 		close(fd);
+	free(folder);
 	free(whole);
 	return !good;
 }

@@ -15,7 +15,7 @@ static const char usage[] =
 	"usage: kvgpu-aperture COMMAND\n"
 	"on the host, for two VMs:\n"
 	"  make FILE SIZE [PROGRAMS]\n"
-	"                   a file for both to share as memory, such as /dev/shm/lab-1 256M; for so many programs at once (4)\n"
+	"                   a file for both to share as memory, such as /dev/shm/kvgpu/lab-1 256M; for so many programs at once (4)\n"
 	"  xml FILE         libvirt's XML: virsh attach-device VM that --live --config, for both VMs\n"
 	"in a VM:\n"
 	"  list             its apertures: device, size, how the CPU maps it (write-back is right)\n"

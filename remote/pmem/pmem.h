@@ -21,9 +21,13 @@ uint64_t file_size(const char *text);
  * error.
  */
 uint32_t file_places(const char *text, uint64_t bytes);
-/* Make a file of @bytes with its labels: 0 or 1. It is an error if the file is there already. */
+/*
+ * Make a file of @bytes with its labels, and its folder if that is not there: 0 or 1. A file that
+ * is just like that stays; any other one is an error, as is a folder that others than root, and the
+ * user of this process, may write.
+ */
 int file_make(const char *path, uint64_t bytes, uint32_t places);
-/* print libvirt's <memory> for the file: 0 or 1 */
+/* Print libvirt's <memory> for the file: 0 or 1. Others must not be able to write or exchange it. */
 int file_xml(const char *path, FILE *to);
 
 /* ------------------------------------------------------------------ nd.c: in a VM */

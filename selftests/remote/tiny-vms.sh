@@ -15,7 +15,7 @@ CALLS=20000 CALLS_S=20
 . selftests/remote/vms/pair.sh
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=remote-tiny mode=quick
-file=/dev/shm/lab-1
+file=/dev/shm/kvgpu/lab-1
 
 in_gpu() { in_guest gpu chroot /image "$@"; }
 in_lab() { in_guest lab-1 chroot /image "$@"; }

@@ -67,8 +67,8 @@ in_lab() { in_guest lab-1 "$@"; }
 set_up()
 {
 	page_says host "apt install ./kvgpu-aperture_0.3_amd64.deb"
-	page_says host "kvgpu-aperture make /dev/shm/lab-1 256M"
-	page_says host "kvgpu-aperture xml /dev/shm/lab-1 > ./lab-1.xml"
+	page_says host "kvgpu-aperture make /dev/shm/kvgpu/lab-1 256M"
+	page_says host "kvgpu-aperture xml /dev/shm/kvgpu/lab-1 > ./lab-1.xml"
 	# gpu has the memory before its packages come, lab-1 after
 	page_says host "virsh attach-device gpu ./lab-1.xml --live --config"
 	page_says gpu "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-server_0.3_amd64.deb ./kvgpu-cuda_0.3_amd64.deb"
@@ -155,7 +155,7 @@ lab_ends()
 	$TB guest stop lab-1 >/dev/null 2>&1 </dev/null
 	wait $program 2>/dev/null
 	step "lab-1 is destroyed: its server process ends" in_gpu /share/until.sh 30 sh -c '! pgrep -P "$(systemctl show -P MainPID kvgpu-remoted)"'
-	$TB guest start lab-1 --full --mem 512M --aperture /dev/shm/lab-1 >"$OUT/lab.log" 2>&1 </dev/null
+	$TB guest start lab-1 --full --mem 512M --aperture /dev/shm/kvgpu/lab-1 >"$OUT/lab.log" 2>&1 </dev/null
 	result $? "lab-1 starts again, with its aperture" "$(tail -n 1 "$OUT/lab.log")"
 	step "its packages" in_lab sh -c "cd /share/debs && $inside apt-get install -q -y --no-install-recommends \
 		./kvgpu-aperture_${version}_amd64.deb ./kvgpu-remote-client_${version}_amd64.deb && udevadm settle"

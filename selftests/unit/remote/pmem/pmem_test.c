@@ -168,10 +168,48 @@ static void a_file_is_made_once(void **state)
 	assert_true(label_at(path, (2 << 20) + 4096 - 64, &l));
 	assert_true(look_is_aperture(path, &why));
 	assert_null(why);
-	assert_int_equal(file_make(path, 16 << 20, 1), 1);
-	assert_said("there already");
-	assert_int_equal(file_make(at("no/folder"), 16 << 20, 1), 1);
+	/* a unit makes it at each boot */
+	assert_int_equal(file_make(path, 16 << 20, 1), 0);
+	assert_int_equal(file_make(path, 18 << 20, 1), 1);
+	assert_said("another file is there already");
+	assert_int_equal(file_make(at("own/two"), 16 << 20, 1), 0);
+	assert_int_equal(stat(at("own"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0711);
+	assert_int_equal(file_make(at("no/such/folder"), 16 << 20, 1), 1);
 	assert_said("No such file");
+}
+
+/* Who can make or exchange the file has what the two VMs say to each other. */
+static void others_can_not_write(void **state)
+{
+	assert_int_equal(file_make(at("one"), 16 << 20, 1), 0);
+	assert_int_equal(chmod(at("one"), 0666), 0);
+	assert_int_equal(file_make(at("one"), 16 << 20, 1), 1);
+	assert_said("all users may write it");
+	assert_int_equal(file_xml(at("one"), stdout), 1);
+	assert_said("all users may write it");
+	assert_int_equal(chmod(at("one"), 0600), 0);
+	/* as QEMU's user has it while a VM runs */
+	assert_true(geteuid() || !chown(at("one"), 12345, 12345));
+	assert_int_equal(file_make(at("one"), 16 << 20, 1), 0);
+	assert_int_equal(symlink(at("one"), at("link")), 0);
+	assert_int_equal(file_make(at("link"), 16 << 20, 1), 1);
+	assert_said("another file");
+	for (mode_t mode = 01777; mode; mode = mode == 01777 ? 0770 : 0) {
+		assert_int_equal(chmod(dir, mode), 0);
+		assert_int_equal(file_make(at("two"), 16 << 20, 1), 1);
+		assert_said("others may write there");
+		assert_int_equal(file_xml(at("one"), stdout), 1);
+		assert_said("others may write there");
+	}
+	/* a folder in one for all, as /dev/shm is */
+	assert_int_equal(chmod(dir, 01777), 0);
+	assert_int_equal(file_make(at("own/two"), 16 << 20, 1), 0);
+	if (geteuid())
+		skip();
+	assert_int_equal(chown(at("own"), 12345, 12345), 0);
+	assert_int_equal(file_make(at("own/two"), 16 << 20, 1), 1);
+	assert_said("others may write there");
 }
 
 static void labels_of_others(void **state)
@@ -400,7 +438,7 @@ int main(void)
 {
 #define T(t)	cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once),
+		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once), T(others_can_not_write),
 			T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
 		T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
 	};
