@@ -243,8 +243,9 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 		head(out, of_clients[m].name, of_clients[m].type, of_clients[m].help);
 		for (i = 0; i < now->nr_clients; i++) {
 			c = &now->clients[i];
-			fprintf(out, "kvgpu_remote_%s{id=\"%" PRId64 "\",who=\"%s\"} %" PRId64 "\n",
-				of_clients[m].name, c->id, c->who,
+			/* not by id: a client that comes again each time would make new series */
+			fprintf(out, "kvgpu_remote_%s{who=\"%s\",slot=\"%" PRId64 "\"} %" PRId64 "\n",
+				of_clients[m].name, c->who, c->slot,
 				*(const int64_t *)((const char *)c + of_clients[m].at));
 		}
 	}

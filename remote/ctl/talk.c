@@ -108,6 +108,7 @@ static const struct field of_server[] = {
 static const struct field of_client[] = {
 #define C(member)	NUMBER(struct ctl_client, member, #member)
 	C(id),
+	C(slot),
 	C(pid),
 	C(user),
 	C(since),

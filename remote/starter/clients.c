@@ -199,8 +199,8 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 			[CLIENT_ENDING] = "ending" };
 	uint64_t users = s->conf->users;
 
-	print(p, "client id=%llu pid=%d state=%s", (unsigned long long)c->id, (int)c->pid,
-	      states[c->state]);
+	print(p, "client id=%llu slot=%u pid=%d state=%s", (unsigned long long)c->id,
+	      (unsigned int)(c - s->clients), (int)c->pid, states[c->state]);
 	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
 	      c->peer,
 	      *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);

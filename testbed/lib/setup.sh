@@ -45,7 +45,7 @@ cmd_setup()
 		shift
 	done
 	need_root setup
-	mkdir -p "$STAGES"
+	keep_private
 	if [ -n "$refresh" ]; then refresh; else setup; fi
 	[ -z "$debug" ] || setup_debug_kernel
 	[ -z "$prune" ] || with_setup_lock prune_stages
@@ -63,11 +63,19 @@ setup()
 	with_setup_lock make_missing
 }
 
+# keep_private: root's alone are the images and snapshots, which have the key to servers and guests,
+# and the folders that servers share, where a server's root may leave programs with set-user-ID
+keep_private()
+{
+	mkdir -p "$STAGES" "$CACHE/beds"
+	chmod 700 "$STAGES" "$CACHE/beds"
+}
+
 # with_setup_lock FUNCTION...: waits until no other set-up is at work, and runs FUNCTION. The lock is
 # held by descriptor 8.
 with_setup_lock()
 {
-	mkdir -p "$STAGES"
+	keep_private
 	exec 8> "$STAGES/setup.lock"
 	if ! flock -n 8; then
 		say "another 'tb setup' is at work; waiting for it to end"
