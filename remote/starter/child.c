@@ -329,6 +329,9 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	r = confine(s->conf, slot, &what);
 	if (r)
 		fail(what, strerror(-r));
+	r = s->cgroups ? 0 : limit_memory(s->conf->share.host_memory);
+	if (r)
+		fail("memory", strerror(-r));
 	/* end with the first process; a change of the user would undo this, so it comes after */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* keep the short sleeps between looks at the GPU short */

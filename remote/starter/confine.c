@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/landlock.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -33,13 +32,9 @@ static int limit(int what, rlim_t n)
 	return setrlimit(what, &l) ? -errno : 0;
 }
 
-void limit_memory(pid_t pid, uint64_t bytes)
+int limit_memory(uint64_t bytes)
 {
-	struct rlimit l = { bytes, bytes };
-
-	if (prlimit(pid, RLIMIT_DATA, &l, NULL) && errno != ESRCH)
-		say_of_clients(ABOUT_PROCESSES, NULL, "process %d: its memory can't be limited: %s",
-			       pid, strerror(errno));
+	return bytes ? limit(RLIMIT_DATA, bytes) : 0;
 }
 
 /* RLIMIT_NPROC counts the user's threads, and the user is this process's own */

@@ -283,8 +283,6 @@ static void take_report(struct starter *s, struct client *c)
 			if (s->cgroups)
 				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
 					     s->conf->tasks);
-			else if (share->host_memory)
-				limit_memory(c->pid, share->host_memory);
 			arbiter_enter(s, c);
 		}
 		if (!answer(c, refusal))

@@ -348,10 +348,10 @@ void child_try_library(const struct starter *s);
  */
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
 /*
- * Where there is no cgroup: process @pid may have so many bytes of private memory (RLIMIT_DATA),
- * and can't raise that. What fails is printed.
+ * Where there is no cgroup: this process may have so many bytes of private memory (RLIMIT_DATA); 0:
+ * any. 0, or -errno.
  */
-void limit_memory(pid_t pid, uint64_t bytes);
+int limit_memory(uint64_t bytes);
 /* Whether a confined process can be kept from making and removing files. */
 bool folders_can_be_kept(void);
 /* Whether it can be kept from binding its client's TCP socket to another port. */
