@@ -63,11 +63,10 @@ bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
 const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
 /* takes @bytes from the budget; an error: it has not so many */
 enum image_error cubin_pay(struct cubin *c, uint64_t bytes);
+/* the kernel's number, or IMAGE_NONE; needs .kernel_by_name */
+uint32_t cubin_find_kernel(const struct cubin *c, const char *name);
 /* "after" of ".text.after" for the prefix ".text."; NULL: another prefix */
 const char *cubin_suffix(const char *name, const char *prefix);
-
-/* elf.c: the kernel's number, or IMAGE_NONE; valid when all kernels are known */
-uint32_t cubin_find_kernel(const struct cubin *c, const char *name);
 
 /* info.c: reads .nv.info and .nv.info.NAME. Needs the kernels with their names and bank 0. */
 enum image_error cubin_info(struct cubin *c);

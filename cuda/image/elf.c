@@ -257,24 +257,6 @@ static enum image_error sort_kernels(struct cubin *c)
 	return IMAGE_OK;
 }
 
-uint32_t cubin_find_kernel(const struct cubin *c, const char *name)
-{
-	uint32_t low = 0, high = c->im->nr_kernels, middle;
-	int order;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		order = strcmp(c->im->kernels[c->kernel_by_name[middle]].name, name);
-		if (!order)
-			return c->kernel_by_name[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return IMAGE_NONE;
-}
-
 static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sym *s)
 {
 	struct image *im = c->im;

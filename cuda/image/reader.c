@@ -44,3 +44,21 @@ const char *cubin_suffix(const char *name, const char *prefix)
 
 	return strncmp(name, prefix, n) ? NULL : name + n;
 }
+
+uint32_t cubin_find_kernel(const struct cubin *c, const char *name)
+{
+	uint32_t low = 0, high = c->im->nr_kernels, middle;
+	int order;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		order = strcmp(c->im->kernels[c->kernel_by_name[middle]].name, name);
+		if (!order)
+			return c->kernel_by_name[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return IMAGE_NONE;
+}

@@ -244,7 +244,8 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 		for (i = 0; i < now->nr_clients; i++) {
 			c = &now->clients[i];
 			/* not by id: a client that comes again each time would make new series */
-			fprintf(out, "kvgpu_remote_%s{who=\"%s\",slot=\"%" PRId64 "\"} %" PRId64 "\n",
+			fprintf(out,
+				"kvgpu_remote_%s{who=\"%s\",slot=\"%" PRId64 "\"} %" PRId64 "\n",
 				of_clients[m].name, c->who, c->slot,
 				*(const int64_t *)((const char *)c + of_clients[m].at));
 		}

@@ -27,7 +27,7 @@ uint32_t file_places(const char *text, uint64_t bytes);
  * user of this process, may write.
  */
 int file_make(const char *path, uint64_t bytes, uint32_t places);
-/* Print libvirt's <memory> for the file: 0 or 1. Others must not be able to write or exchange it. */
+/* Print libvirt's <memory> for a file that others can't write or exchange: 0 or 1. */
 int file_xml(const char *path, FILE *to);
 
 /* ------------------------------------------------------------------ nd.c: in a VM */

@@ -509,7 +509,8 @@ static const struct {
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed },
 		{ "after_fork", after_fork },
-	{ "ptx", ptx }, { "child_lives", child_lives }, { "beside", beside }, { "settled", settled },
+	{ "ptx", ptx },
+	{ "child_lives", child_lives }, { "beside", beside }, { "settled", settled },
 		{ "host_functions", host_functions },
 	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "pinned_elsewhere",
 		pinned_elsewhere }, { "costs", costs },

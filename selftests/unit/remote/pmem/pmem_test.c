@@ -438,9 +438,9 @@ int main(void)
 {
 #define T(t)	cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once), T(others_can_not_write),
-			T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
-		T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
+		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once),
+		T(others_can_not_write), T(labels_of_others), T(xml), T(becomes_a_device),
+		T(is_a_disk_again), T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
