@@ -6,17 +6,20 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <glob.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define PREFIX	"kvgpu-run/"
-enum { WAITING = 16 };
+enum { WAITING = 16, GROUPS_MAX = 256 };
 
 void registry_write(const struct registry_name *n, char *text)
 {
@@ -86,6 +89,50 @@ static void print_user(const char *host, unsigned int device, pid_t pid, const c
 	       (int)strcspn(n->label, ":"), n->label, strchr(n->label, ':') + 1);
 }
 
+static bool is_in_group(const struct passwd *user, gid_t group)
+{
+	gid_t groups[GROUPS_MAX];
+	int i, n = GROUPS_MAX;
+
+	if (!user || getgrouplist(user->pw_name, user->pw_gid, groups, &n) < 0)
+		return false;
+	for (i = 0; i < n && groups[i] != group; i++)
+		;
+	return i < n;
+}
+
+static bool may_open_one(const struct stat *node, uid_t user)
+{
+	const mode_t both = S_IROTH | S_IWOTH;
+
+	if (!user || (node->st_mode & both) == both)
+		return true;
+	if (node->st_uid == user)
+		return (node->st_mode >> 6 & both) == both;
+	return (node->st_mode >> 3 & both) == both &&
+	       is_in_group(getpwuid(user), node->st_gid);
+}
+
+bool registry_may_open(uid_t user, const char *nodes)
+{
+	bool may = false, none = true;
+	glob_t found;
+	size_t i;
+
+	if (glob(nodes, GLOB_BRACE, NULL, &found))
+		return true;
+	for (i = 0; i < found.gl_pathc && !may; i++) {
+		struct stat st;
+
+		if (stat(found.gl_pathv[i], &st))
+			continue;
+		none = false;
+		may = may_open_one(&st, user);
+	}
+	globfree(&found);
+	return none || may;
+}
+
 static void print_entry(const char *host, unsigned int device, const char *text,
 			const struct registry_name *n)
 {
@@ -105,7 +152,8 @@ static void print_entry(const char *host, unsigned int device, const char *text,
 		/* EAGAIN: it is there, and its queue is full; else it has just ended */
 		if (errno == EAGAIN)
 			print_user(host, device, n->pid, REGISTRY_SILENT, n);
-	} else if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+	} else if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
+		   registry_may_open(peer.uid, REGISTRY_NODES)) {
 		user = getpwuid(peer.uid);
 		snprintf(number, sizeof(number), "%u", peer.uid);
 		print_user(host, device, peer.pid, user ? user->pw_name : number, n);

@@ -9,8 +9,11 @@
 #define KVGPU_CLUSTER_REGISTRY_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define REGISTRY_SILENT	"?"
+/* of the GPUs of a machine, by whichever driver */
+#define REGISTRY_NODES	"/dev/{nvidia[0-9]*,dri/renderD*}"
 
 enum { LABEL_TEXT = 41, ENTRY_TEXT = 108 };
 
@@ -31,7 +34,13 @@ int registry_enter(const char *uuid, unsigned int device, const char *label);
 /* end a connection of a process that looks at the socket */
 void registry_answer(int registry);
 /*
- * Print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU. PID and USER
+ * Whether @user may open one of these nodes (glob(3) with braces), by what user and groups the
+ * machine knows; true if there is no node, as where GPUs are modelled.
+ */
+bool registry_may_open(uid_t user, const char *nodes);
+/*
+ * Print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU. An entry of a
+ * user who may open no GPU of this machine is none: any local user can make entries. PID and USER
  * are the kernel's word. If an entry can't be asked, as its queue of lookers is full, USER is
  * REGISTRY_SILENT, and PID is what the entry's name says.
  */

@@ -82,7 +82,10 @@ static void take_gpu(struct listing *l, unsigned int host, const char *text)
 		add_row(l, host, g.device, row);
 }
 
-/* a proxy of another run, behind the line of its GPU; user "?": it does not answer */
+/*
+ * A proxy of another run, behind the line of its GPU. User "?": it does not answer, so it is not
+ * known whether its user may open that GPU, and it is no load.
+ */
 static void take_user(struct listing *l, unsigned int host, const char *text)
 {
 	char user[65], job[33], program[65], *row;
@@ -92,7 +95,8 @@ static void take_user(struct listing *l, unsigned int host, const char *text)
 	if (sscanf(text, "%*s %u %d %64s %32s %64s", &device, &pid, user, job, program) != 5)
 		return;
 	for (i = 0; i < l->r->nr_gpus; i++)
-		if (l->r->gpus[i].host == host && l->r->gpus[i].device == device)
+		if (l->r->gpus[i].host == host && l->r->gpus[i].device == device &&
+		    strcmp(user, "?"))
 			l->r->gpus[i].load++;
 	if (!l->r->o.list)
 		return;

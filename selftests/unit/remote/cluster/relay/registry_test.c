@@ -5,12 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <remote/cluster/relay/registry.h>
+
+#include "selftests/unit/own_folder.h"
+
+enum { NOBODY = 65534, NOGROUP = 65534 };
 
 #define UUID	"00112233445566778899aabbccddeeff"
 
@@ -83,6 +89,30 @@ static void entries(void **state)
 	assert_int_equal(printed(what), 0);
 }
 
+/* Who can't open a GPU has none: its entries would only make others wait. */
+static void users_of_gpus(void **state)
+{
+	char node[64], none[64];
+
+	snprintf(node, sizeof(node), "%s/node", own_folder());
+	snprintf(none, sizeof(none), "%s/{none,no*ne}", own_folder());
+	assert_true(registry_may_open(NOBODY, none));
+	fclose(fopen(node, "w"));
+	assert_int_equal(chmod(node, 0660), 0);
+	assert_true(registry_may_open(0, node));
+	assert_true(registry_may_open(getuid(), node));
+	assert_false(registry_may_open(NOBODY, node));
+	assert_int_equal(chmod(node, 0666), 0);
+	assert_true(registry_may_open(NOBODY, node));
+	assert_int_equal(chmod(node, 0660), 0);
+	if (getuid())
+		skip();
+	assert_int_equal(chown(node, NOBODY, 0), 0);
+	assert_true(registry_may_open(NOBODY, node));
+	assert_int_equal(chown(node, 0, NOGROUP), 0);
+	assert_true(registry_may_open(NOBODY, node));
+}
+
 /* Lookers that are not answered do not hide an entry: a local user can be all of them. */
 static void full_queue(void **state)
 {
@@ -110,6 +140,7 @@ static void full_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries),
+					    cmocka_unit_test(users_of_gpus),
 					    cmocka_unit_test(full_queue) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
