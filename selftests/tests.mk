@@ -329,16 +329,18 @@ SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c
 REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,hall.c clients.c listen.c tenants.c) remote/server/pool.c $(wildcard remote/conf/*.c) \
 			   $(REMOTE_CHANNEL_SRC)
 SRC_remote/starter/hall_test	:= $(REMOTE_STARTER_SRC)
+LIBS_remote/starter/hall_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
 UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test)
 SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) remote/starter/arbiter.c remote/turns/turns.c
+LIBS_remote/starter/arbiter_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/starter/log_test	:= $(REMOTE_STARTER_SRC) remote/starter/log.c
 LIBS_remote/starter/log_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
 LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back)
 SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c) remote/turns/turns.c
-LIBS_remote/starter/starter_test	:= -Xlinker --wrap=poll
+LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms)
 SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
