@@ -34,6 +34,7 @@ FUZZSRC_gpu-model/root/rom_image_fuzz	:= gpu-model/root/rom_image.c $(VBIOS_SRC)
 # --- gpu-model/ce, and gpu-model/core/pacer.c
 UNIT_TESTS += gpu-model/core/pacer_test
 SRC_gpu-model/core/pacer_test	:= gpu-model/core/pacer.c $(TEST_CLOCK)
+LIBS_gpu-model/core/pacer_test	:= -Xlinker --wrap=clock_nanosleep
 CE_SRC	:= $(addprefix gpu-model/ce/,copy.c launch.c move.c remap.c semaphore.c surface.c unit.c)
 CE_CARD	:= selftests/unit/gpu-model/ce/card.c selftests/unit/gpu-model/ce/oracle.c
 CE_TESTS := $(addprefix gpu-model/ce/,launch_test move_test remap_test semaphore_test surface_test unit_test)
@@ -135,6 +136,7 @@ SRC_gpu-model/vfio/dma_test	:= $(VFIO_SRC)
 SRC_gpu-model/vfio/irq_test	:= $(VFIO_SRC)
 SRC_gpu-model/vfio/pci_test	:= $(VFIO_SRC)
 SRC_gpu-model/vfio/server_test	:= $(VFIO_SRC) gpu-model/vfio/server.c
+LIBS_gpu-model/vfio/server_test	:= -Xlinker --wrap=poll
 SRC_gpu-model/vfio/barmap_test	:= $(VFIO_SRC) gpu-model/plugin/helper.c gpu-model/plugin/uffd_window.c
 FUZZ_TESTS += gpu-model/vfio/messages_fuzz
 FUZZSRC_gpu-model/vfio/messages_fuzz := $(VFIO_SRC)
