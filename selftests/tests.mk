@@ -316,6 +316,7 @@ SRC_remote/channel/box_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/channel_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/aperture_test := $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/place_test	:= $(REMOTE_CHANNEL_SRC)
+LIBS_remote/channel/place_test	:= $(addprefix -Xlinker --wrap=,clock_gettime pthread_cond_timedwait)
 SRC_remote/channel/guard_test	:= $(addprefix remote/channel/,guard.c signals.c)
 SRC_remote/channel/attach_test	:= selftests/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)

@@ -45,7 +45,7 @@ $(ARM64_PROGRAMS): $(ARM64)/libcuda.so.1 $(ARM64)/libcudart.so.11.0
 define arm64_rule
 $(ARM64)/unit/$(1): $(ARM64)/obj/selftests/unit/$(1).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)
-	$$(ARM64_LINK) -ldl -o $$@
+	$$(ARM64_LINK) -ldl $(LIBS_$(1)) -o $$@
 endef
 $(foreach t,$(ARM64_TESTS),$(eval $(call arm64_rule,$(t))))
 
