@@ -410,6 +410,8 @@ LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker 
 SRC_remote/client/init_test	:= remote/client/init.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c managed.c arena.c) remote/channel/signals.c
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,peer.c object.c ranges.c arena.c hostmem.c)
+UNIT_TESTS += cuda/driver/text_test
+SRC_cuda/driver/text_test	:=
 FUZZ_TESTS += remote/server/frames_fuzz
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \

@@ -5,6 +5,7 @@
 
 #include "../../include/gk110/boards.h"
 #include "../driver/api.h"
+#include "../driver/text.h"
 #include "info.h"
 
 enum {
@@ -61,6 +62,9 @@ static void read_gpu(struct gpu *g, CUdevice dev)
 	memset(g, 0, sizeof(*g));
 	cuDeviceGetName(g->name, sizeof(g->name), dev);
 	cuDeviceGetPCIBusId(g->bus, sizeof(g->bus), dev);
+	/* the libcuda.so.1 of kvgpu-remote-client has them from its server */
+	text_clean(g->name, sizeof(g->name));
+	text_clean(g->bus, sizeof(g->bus));
 	cuDeviceTotalMem_v2(&g->memory, dev);
 	cuDeviceGetAttribute(&g->clock_khz, ATTRIBUTE_CLOCK, dev);
 	cuDeviceGetAttribute(&g->smx, ATTRIBUTE_SMX, dev);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../driver/api.h"
+#include "../driver/text.h"
 #include "info.h"
 
 #define MIB	((size_t)1 << 20)
@@ -78,9 +79,12 @@ static void show_json(const struct gpu *gpus, int n)
 	for (k = 0; k < n; k++) {
 		const struct gpu *g = &gpus[k];
 
-		printf("%s{\"index\":%d,\"name\":\"%s\",\"bus\":\"%s\",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,"
-		       "\"memory_bytes\":%zu,", k ? "," : "", k, g->name, g->bus, g->major,
-		       	g->minor, g->smx, g->clock_khz, g->memory);
+		printf("%s{\"index\":%d,\"name\":", k ? "," : "", k);
+		text_json(stdout, g->name);
+		printf(",\"bus\":");
+		text_json(stdout, g->bus);
+		printf(",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,\"memory_bytes\":%zu,", g->major, g->minor,
+		       g->smx, g->clock_khz, g->memory);
 		if (g->memory_known)
 			printf("\"used_bytes\":%zu,", g->used);
 		else
@@ -91,9 +95,13 @@ static void show_json(const struct gpu *gpus, int n)
 		printf("}");
 	}
 	printf("],\"processes\":[");
-	for (i = 0; i < count; i++)
-		printf("%s{\"pid\":%d,\"name\":\"%s\",\"bus\":\"%s\"}", i ? "," : "", (int)processes[i].pid, processes[i].name,
-		       processes[i].bus);
+	for (i = 0; i < count; i++) {
+		printf("%s{\"pid\":%d,\"name\":", i ? "," : "", (int)processes[i].pid);
+		text_json(stdout, processes[i].name);
+		printf(",\"bus\":");
+		text_json(stdout, processes[i].bus);
+		printf("}");
+	}
 	printf("]}\n");
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Processes that have a GPU's render node open. */
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../driver/text.h"
 #include "info.h"
 
 enum { PATH_BYTES = 512 };
@@ -52,12 +52,11 @@ static bool has_node(pid_t pid, char bus[16])
 	return found;
 }
 
-/* Keep printable characters: a process chooses its own name. */
+/* a process chooses its own name */
 static void name_of(pid_t pid, char name[NAME_BYTES])
 {
 	char path[PATH_BYTES];
 	FILE *f;
-	char *c;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	f = fopen(path, "r");
@@ -67,9 +66,7 @@ static void name_of(pid_t pid, char name[NAME_BYTES])
 	if (f)
 		fclose(f);
 	name[strcspn(name, "\n")] = 0;
-	for (c = name; *c; c++)
-		if (!isprint((unsigned char)*c) || *c == '"' || *c == '\\')
-			*c = '?';
+	text_clean(name, NAME_BYTES);
 }
 
 unsigned int processes_read(struct process *processes)

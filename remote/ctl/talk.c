@@ -10,6 +10,8 @@
 
 #include <remote/conf/conf.h>
 
+#include <cuda/driver/text.h>
+
 #include "ctl.h"
 
 enum { ANSWER_MAX = 1 << 20, PATIENCE_S = 10 };
@@ -55,6 +57,7 @@ static bool judge(const char *path, char *text, size_t n)
 		*last = 0;
 		return true;
 	}
+	text_clean(last, strlen(last) + 1);
 	complain("%s",
 		 !strncmp(last, "error ", 6) ? last + 6 : "the answer is none of kvgpu-remoted's");
 	return false;

@@ -19,6 +19,8 @@
 #include <remote/channel/tls.h>
 #include <remote/server/server.h>
 
+#include <cuda/driver/text.h>
+
 #include "starter.h"
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20, TRIAL_BYTES = 1024 };
@@ -391,7 +393,7 @@ static void say_last_lines(int fd)
 	} while (n > 0 || (n < 0 && errno == EINTR));
 	text[have] = 0;
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		clean(line, strlen(line) + 1);
+		text_clean(line, strlen(line) + 1);
 		say("%s", line);
 	}
 }

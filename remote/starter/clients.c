@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The table of clients' processes. */
-#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -148,16 +147,6 @@ void client_gone(struct starter *s, struct client *c)
 	munmap(c->counters, PAGE);
 	*c = (struct client){
 		.report = -1, .log = -1, .life = -1, .program = -1, .memory = -1 };
-}
-
-void clean(char *text, size_t size)
-{
-	size_t i;
-
-	text[size - 1] = 0;
-	for (i = 0; text[i]; i++)
-		if (!isprint((unsigned char)text[i]))
-			text[i] = '?';
 }
 
 /* ------------------------------------------------------------------ as text */

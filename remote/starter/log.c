@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cuda/driver/text.h>
+
 #include "starter.h"
 
 /*
@@ -176,7 +178,7 @@ static void say_for(const struct client *c, char *part, size_t bytes)
 		next = memchr(line, '\n', end - line);
 		next = next ? next : end;
 		*next = 0;
-		clean(line, next - line + 1);
+		text_clean(line, next - line + 1);
 		if (!count(BY_PROCESSES, &c->from) || !*line)
 			continue;
 		say("%s, process %d: %s", *c->who ? c->who : c->peer, (int)c->pid, line);

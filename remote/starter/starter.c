@@ -21,6 +21,8 @@
 #include <remote/channel/channel.h>
 #include <remote/wire/frame.h>
 
+#include <cuda/driver/text.h>
+
 #include "starter.h"
 
 /* ------------------------------------------------------------------ new clients */
@@ -266,8 +268,8 @@ static void take_report(struct starter *s, struct client *c)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n == (ssize_t)sizeof(r)) {
-		clean(r.who, sizeof(r.who));
-		clean(r.text, sizeof(r.text));
+		text_clean(r.who, sizeof(r.who));
+		text_clean(r.text, sizeof(r.text));
 	}
 	if (n == (ssize_t)sizeof(r) && !r.refused && is_who(c, r.who)) {
 		strcpy(c->who, r.who);

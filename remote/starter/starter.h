@@ -274,8 +274,6 @@ void client_gone(struct starter *s, struct client *c);
  * how many bytes.
  */
 size_t clients_print(const struct starter *s, char *to, size_t size);
-/* replace all in @text that is not printable */
-void clean(char *text, size_t size);
 
 /* -------------------------------- shared.c: memory that a client's process and its client share */
 

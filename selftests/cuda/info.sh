@@ -30,5 +30,17 @@ grep -q hypervisor /proc/cpuinfo && want='(vGPU)' || want='Tesla'
 result "$rc" "one line for each, and a share is called one"
 "$tmp/cuda-info" --nonsense > /dev/null 2>&1 && rc=1 || rc=0
 result "$rc" "an option that is none is refused"
+# a remote server may say any name: no byte of it is more than text
+cat > "$tmp/names.c" <<'C'
+#include <stdio.h>
+int cuDeviceGetName(char *name, int len, int dev) { snprintf(name, len, "K20m\"}],\"x\":\"\033]0;owned\007\033[2J\n\303\251\\"); return 0; }
+int cuDeviceGetPCIBusId(char *id, int len, int dev) { snprintf(id, len, "0\"\033[41mX"); return 0; }
+C
+gcc -shared -fPIC -o "$tmp/names.so" "$tmp/names.c"
+lies() { LD_PRELOAD=$tmp/names.so "$tmp/cuda-info" "$@"; }
+lies > "$tmp/table" && lies -L > "$tmp/list" && lies --json > "$tmp/json" && rc=0 || rc=1
+! LC_ALL=C grep -q '[^ -~]' "$tmp/table" "$tmp/list" "$tmp/json" || rc=1
+jq -e '.gpus | length == 1 and (.[0].name | startswith("K20m\"}],\"x\":\"?]0;owned")) and .[0].bus == "0\"?[41mX"' "$tmp/json" > /dev/null || rc=1
+result "$rc" "a name with control characters, escape sequences and quotes is text"
 echo "1..$n"
 exit $failed

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cuda/driver/text.h>
+
 #include "run.h"
 #include "step.h"
 
@@ -117,6 +119,8 @@ static void count_line(void *ctx, char *text)
 	char kind[8], name[65];
 	int at;
 
+	/* other machines, and on each its other users, say these lines */
+	text_clean(text, strlen(text) + 1);
 	if (sscanf(text, "%7s %n%64s", kind, &at, name) != 2)
 		return;
 	if (l->r->node)

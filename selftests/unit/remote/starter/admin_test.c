@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cuda/driver/text.h>
 #include <remote/ctl/ctl.h>
 #include <remote/starter/starter.h>
 
@@ -165,7 +166,7 @@ static void texts(void **state)
 	char text[8] = { 'a', '\n', 27, 'b', (char)0xff, 'c', 'd', 'e' };
 	struct ctl_sample sample;
 
-	clean(text, sizeof(text));
+	text_clean(text, sizeof(text));
 	assert_string_equal(text, "a??b?cd");
 	/* what a server of another version or another program might say */
 	assert_true(sample_read("server pid=1 state=serving new=2 color=red\nclient id=1 shape=round\nnews of some kind\n",
