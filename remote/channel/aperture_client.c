@@ -133,10 +133,15 @@ static void lost(void *ctx)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* There can't be more frames than the ring has slots, and one that is carried out now. */
 static bool hear(struct aperture_channel *s, uint64_t told)
 {
-	if (__atomic_load_n(&s->heard, __ATOMIC_SEQ_CST) >= told)
+	uint64_t heard = __atomic_load_n(&s->heard, __ATOMIC_SEQ_CST);
+
+	if (heard >= told)
 		return true;
+	if (told - heard > APERTURE_TOLD + 1)
+		return false;
 	pthread_mutex_lock(&s->lock);
 	while (s->heard < told && !kvgpu_remote_is_gone(&s->c))
 		pthread_cond_wait(&s->change, &s->lock);
@@ -173,7 +178,7 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 	if (head.len < sizeof(*begin))
 		return aperture_lose(&s->a);
 	if (!hear(s, begin->told))
-		return -ECONNRESET;
+		return aperture_lose(&s->a);
 	*a = (struct kvgpu_remote_answer){ .seq = seq,
 					   .result = head.result,
 					   .bytes = head.len - sizeof(*begin) };

@@ -154,7 +154,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
 	void *want = (void *)(uintptr_t)where, *got;
 
-	if (!c->shared || !where || where % sysconf(_SC_PAGESIZE) || c->again)
+	if (!c->shared || where < KVGPU_REMOTE_LOWEST || where % sysconf(_SC_PAGESIZE) || c->again)
 		return NULL;
 	if (want == c->arena)
 		return want;

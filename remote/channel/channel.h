@@ -19,6 +19,9 @@
 
 struct kvgpu_remote_channel;
 
+/* No memory is mapped below, wherever a server says: programs count on faults at NULL. */
+enum { KVGPU_REMOTE_LOWEST = 1 << 16 };
+
 /*
  * Called on the channel's reader, a thread, without a lock of the channel: it must not wait for an
  * answer. @bytes: @n bytes, valid until it returns.

@@ -347,7 +347,8 @@ static int hear_relay(struct line *l, uint64_t bytes, int memory,
 
 	if (!r)
 		r = line_read(l, relay, sizeof(*relay));
-	if (!r && (relay->piece < KVGPU_REMOTE_RELAYED_MIN || relay->piece > bytes / 8)) {
+	if (!r && (relay->piece < KVGPU_REMOTE_RELAYED_MIN || relay->piece > bytes / 8 ||
+		   relay->piece > KVGPU_REMOTE_RELAYED_MAX)) {
 		*why = "the relay's pieces have a size that can't be";
 		r = -EPROTO;
 	}

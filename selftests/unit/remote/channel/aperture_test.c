@@ -425,6 +425,57 @@ static void malicious_servers(void **state)
 	}
 }
 
+static uint64_t heard;		/* atomic: the client knows that the server lies */
+
+/* the answer to the first frame; then it says nothing more, and stays */
+static void *overstate(void *arg)
+{
+	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
+					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
+	const uint64_t answer[10] = { UINT64_MAX /* told */, 64 };
+	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
+	struct kvgpu_ring_consumer frames;
+	struct kvgpu_frame f = { 0 };
+	struct attacker a = { 0 };
+	struct kvgpu_box box;
+
+	begin(&a, FINE);
+	ring.mem = a.base->frames;
+	kvgpu_ring_attach_consumer(&frames, &ring);
+	while (kvgpu_ring_get(&frames, &f, in, sizeof(in)) != KVGPU_RING_OK)
+		usleep(100);
+	kvgpu_box_attach(&box, &a.base->box[f.flags - 1], KVGPU_BOX_LONGEST, NULL);
+	kvgpu_box_answer(&box, f.seq, 0, answer, sizeof(answer));
+	while (!__atomic_load_n(&heard, __ATOMIC_ACQUIRE))
+		usleep(100);
+	close(a.fd);
+	munmap(a.base, ALL);
+	return NULL;
+}
+
+/* an answer that comes after more than the ring can hold is waited for by no thread */
+static void events_that_can_not_be(void **state)
+{
+	struct kvgpu_remote_answer a;
+	struct iovec part = { &a, 0 };
+	const char *why = "";
+	const void *payload;
+	unsigned int box;
+	pthread_t server;
+	uint64_t seq;
+
+	alarm(60);
+	pthread_create(&server, NULL, overstate, NULL);
+	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), 0);
+	box = kvgpu_remote_box_get(client);
+	assert_int_equal(kvgpu_remote_send(client, OP_ECHO, box, &part, 1, &seq), 0);
+	assert_int_equal(kvgpu_remote_await(client, box, seq, &a, &payload), -ECONNRESET);
+	__atomic_store_n(&heard, 1, __ATOMIC_RELEASE);
+	pthread_join(server, NULL);
+	kvgpu_remote_disconnect(client);
+	alarm(0);
+}
+
 static void *give_wrong_memory(void *what)
 {
 	struct attacker a;
@@ -590,7 +641,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(malicious_clients), TEST(malicious_servers), TEST(wrong_memory),
+		TEST(malicious_clients), TEST(malicious_servers),
+		TEST(events_that_can_not_be), TEST(wrong_memory),
 			TEST(memory_is_sealed),
 		TEST(servers_are_killed), TEST(clients_are_killed),
 	};
