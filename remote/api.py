@@ -35,6 +35,10 @@ NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
+ADDRESSES = {"CUDA_MEMSET_NODE_PARAMS": "dst"}  # members of structs that are addresses of the GPU
+# the greatest value of enums that programs take for an index
+MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
+        "CUfilter_mode": 1, "CUmoduleLoadingMode": 2}
 OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
            "current", "each", "across", "parent", "when", "unless", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
@@ -295,6 +299,7 @@ def stub(e):
     t.append(e.prototype() + "\n{")
     t += [f"\tstruct q_{e.name} q = {{ 0 }};"] if e.q else []
     t += [f"\tconst struct a_{e.name} *a;"] if e.a else []
+    t += [f"\tvoid *{x.name}_here;" for x in e.args if x.out and x.kind == "handle"]
     t.append("\tstruct call c;")
     t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
     t.append(f"\tcall_init(&c, OP_{e.name}, " + ("&q, sizeof(q));" if e.q else "NULL, 0);"))
@@ -344,33 +349,50 @@ def stub(e):
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
     t += ["\ta = c.answer;"] if e.a else []
     for x in outs:
+        wrong = violated(e, x)
+        t += [fails(f"{x.name} && {wrong}" if x.null else wrong, "UNKNOWN")] if wrong else []
+    for x in outs:
         guard = f"\tif ({x.name})\n\t" if x.null else ""
-        if x.kind == "scalar":
-            value = f"device_here(c.to.peer, a->{x.name})" if x.type == "CUdevice" else f"a->{x.name}"
-            t.append(f"{guard}\t*{x.name} = {value};")
-        elif x.kind == "handle":
-            t.append(f"{guard}\t*{x.name} = {given(e, x, f'a->{x.name}')};")
+        if x.kind == "handle":
+            t.append(f"{guard}\t*{x.name} = {x.name}_here;")
+        elif x.kind == "scalar" and x.type != "CUdevice":
+            t.append(f"{guard}\t*{x.name} = a->{x.name};")
         elif x.kind == "struct" and x.type in STRUCT_WIRE:
-            t.append(f"\tr = resource_from_wire(c.to.peer, &a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
+            t.append(f"\tr = resource_from_wire(&c, &a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct":
             t.append(f"\t*{x.name} = a->{x.name};")
         elif x.kind == "list" and x.type in HANDLES:
             p = e.options.get("parent", "")
-            handles = f"CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, {p or 'NULL'}"
+            handles = f"CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, a->{x.count}, {p or 'NULL'}"
             t.append(fails(f"{x.name} && !answer_handles(&c, {handles})", "UNKNOWN"))
         elif x.kind == "list":
             t.append(f"\tif (!answer_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
     if e.has("destroys"):
-        t.append(f"\tobject_end({e.options['destroys']});")
+        t.append(f"\tobject_end({e.options['destroys']}, q.{e.options['destroys']});")
     if e.has("after"):
         t.append(f"\tif (!r)\n\t\t{e.options['after']};")
     t.append("\treturn r;\n}\n")
     return "\n".join(t)
 
 
-def given(e, x, what):
-    where = {"none": "NULL", None: "current_context()"}.get(e.parent(HANDLES[x.type]), e.parent(HANDLES[x.type]))
-    return f"handle_here(c.to.peer, CLASS_{HANDLES[x.type]}, {what}, {where})"
+def violated(e, x):
+    """a condition that is true where the answer's value of @x can't be; it stores a device, and a handle in NAME_here. A device address that what
+    follows the call gets is noted there as the GPU's. None: the value is no pointer, index, length or bound"""
+    value = f"a->{x.name}"
+    if x.kind == "handle":
+        where = {"none": "NULL", None: "current_context()"}.get(e.parent(HANDLES[x.type]), e.parent(HANDLES[x.type]))
+        none = "true" if e.has("known") else "false"
+        return f"!answer_handle(&{x.name}_here, &c, CLASS_{HANDLES[x.type]}, {value}, {where}, {none})"
+    if x.kind == "scalar" and x.counts:
+        lists = [y.name for y in e.args if y.kind == "list" and y.count == x.name]
+        return f"!answer_count({value}, {' ? '.join(lists[:1] + [' : '.join(lists)]) if lists[1:] else lists[0]}, q.{x.name})"
+    if x.type == "CUdevice":
+        return f"!answer_device(&c, {value}, {x.name})"
+    if x.type == "CUdeviceptr" and not re.search(rf"\b{x.name}\b", e.options.get("after", "")):
+        return f"!answer_address(c.to.peer, {value})"
+    if x.type in ADDRESSES:
+        return f"!answer_address(c.to.peer, {value}.{ADDRESSES[x.type]})"
+    return f"{value} > {MOST[x.type]}" if x.type in MOST else None
 
 
 def forms(e):

@@ -17,7 +17,7 @@ struct block {
 	bool used;
 };
 
-void arena_init(struct peer *p)
+bool arena_init(struct peer *p)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
 	struct arena *a = &p->arena;
@@ -30,13 +30,17 @@ void arena_init(struct peer *p)
 	a->ring_bytes = bytes / 4 < most ? bytes / 4 / ALIGN * ALIGN : most;
 	if (relay)
 		a->ring_bytes -= a->ring_bytes % relay->piece;
+	/* a piece that is larger than the ring would be waited for without an end */
+	if (a->ring_bytes < KVGPU_REMOTE_PIECE_MAX || (relay && a->ring_bytes < 2 * relay->piece))
+		return false;
 	a->max_blocks = 64;
 	a->blocks = calloc(a->max_blocks, sizeof(*a->blocks));
 	if (!a->blocks)
-		return;
+		return false;
 	a->blocks[0] =
 		(struct block){ a->ring_bytes, (bytes - a->ring_bytes) / ALIGN * ALIGN, false };
 	a->nr_blocks = 1;
+	return true;
 }
 
 /* ------------------------------------------------------------------ pieces until arena_put() */

@@ -27,13 +27,14 @@ static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 
 static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 {
-	uint64_t *w = e->word, slice, at = w[END_X];
+	uint64_t *w = e->word, slice, first, at = w[END_X];
 
 	if (!host || !fits(w, size) ||
 	    __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) ||
-	    !multiply_add(&at, w[END_PITCH], w[END_Y]) || !multiply_add(&at, slice, w[END_Z]))
+	    !multiply_add(&at, w[END_PITCH], w[END_Y]) || !multiply_add(&at, slice, w[END_Z]) ||
+	    __builtin_add_overflow((uintptr_t)host, at, &first))
 		return CUDA_ERROR_INVALID_VALUE;
-	e->host = (uint8_t *)(uintptr_t)host + at;
+	e->host = (uint8_t *)first;
 	return CUDA_SUCCESS;
 }
 

@@ -46,7 +46,8 @@ void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64
 uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
 		   uint64_t *at);
 void ferry_free(uint64_t id);
-bool ferry_get(uint64_t id, struct end *e);
+/* *e: the end of ferry @id. False: @p has no such ferry, of that size and direction. */
+bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e);
 /* take the server's EVENT_FILL, EVENT_DRAIN or EVENT_FREE; runs on the reader of @p's channel */
 void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
 

@@ -76,7 +76,7 @@ CUresult call_enter(unsigned int flags)
 	return current_check();
 }
 
-/* ---------------------------------------------------------------- parts of calls and of answers */
+/* ------------------------------------------------------------------ parts of calls */
 
 void call_end(struct call *c)
 {
@@ -122,31 +122,6 @@ CUresult call_handles(struct call *c, unsigned int class, const void *const *han
 		if (!route_handle(&c->to, class, handles[i], &ids[i]))
 			return CUDA_ERROR_INVALID_HANDLE;
 	return call_bytes(c, ids, n * sizeof(*ids));
-}
-
-bool answer_bytes(struct call *c, void *to, uint64_t n)
-{
-	uint64_t padded = (n + 7) & ~7ull;
-
-	if (n > c->answer_bytes || padded > c->answer_bytes - c->answer_used)
-		return false;
-	memcpy(to, (const uint8_t *)c->answer + c->answer_used, n);
-	c->answer_used += padded;
-	return true;
-}
-
-bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent)
-{
-	uint64_t i, id;
-
-	if (n > KVGPU_REMOTE_LIST_MAX)
-		return false;
-	for (i = 0; i < n; i++) {
-		if (!answer_bytes(c, &id, sizeof(id)))
-			return false;
-		to[i] = handle_here(c->to.peer, class, id, parent);
-	}
-	return true;
 }
 
 /* ------------------------------------------------------------------ sending */
@@ -330,7 +305,7 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
 	heard(p, a.seq);
-	r = a.result;
+	r = answer_result(a.result);
 	c->answer = payload;
 	c->answer_bytes = a.bytes;
 	c->answer_used = fixed;

@@ -216,9 +216,6 @@ void call_end(struct call *c);
 CUresult call_bytes(struct call *c, const void *p, uint64_t n);
 CUresult call_string(struct call *c, const char *text, uint32_t *bytes);
 CUresult call_handles(struct call *c, unsigned int class, const void *const *handles, uint64_t n);
-/* read the next part behind the answer's fixed part; false: the answer is too short */
-bool answer_bytes(struct call *c, void *to, uint64_t n);
-bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent);
 /*
  * The number of a frame: that frame and all earlier ones don't use their pieces of the arena's ring
  * any more.
@@ -257,6 +254,34 @@ void call_aside(bool aside);
 bool op_touches(uint16_t op);
 bool op_reports(uint16_t op);
 
+/* ------------------- answer.c: no number of an answer is believed before it has been looked at */
+
+/* The result of an answer; CUDA_ERROR_UNKNOWN in the place of what is none. */
+CUresult answer_result(uint32_t result);
+/* Read the next part behind the answer's fixed part. False: the answer is too short. */
+bool answer_bytes(struct call *c, void *to, uint64_t n);
+/*
+ * *to: handle_here() of @id at the call's server. False: @id is no number of such a handle. @none:
+ * it may be 0, for no handle.
+ */
+bool answer_handle(void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
+		   bool none);
+/* Read @room numbers, of which the first @n are those of handles. False: they are not. */
+bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t room, uint64_t n,
+		    void *parent);
+/*
+ * Whether @n can say how many elements are in @list, which has room for @room; or NULL: how many
+ * there are, for which a program makes room.
+ */
+bool answer_count(uint64_t n, const void *list, uint64_t room);
+/* *dev: the device with @number at the call's server. False: there is none. */
+bool answer_device(const struct call *c, uint32_t number, CUdevice *dev);
+/*
+ * Whether @at can be an address of the GPU's: cuMemcpy() and others must not take it for one of the
+ * program's memory.
+ */
+bool answer_address(const struct peer *p, CUdeviceptr at);
+
 /* ------------------------------------ object.c: the objects that the program's handles point at */
 
 struct object {
@@ -276,9 +301,9 @@ struct object {
 	bool dead;			/* atomic; of a context: destroyed or reset */
 	uint8_t peer;			/* number of its server */
 	/*
-	 * By class, such as struct function; freed with the object. A function's is atomic, and set
-	 * once. Others change without a lock: the program makes the calls that change them one at
-	 * a time.
+	 * By class, such as struct function: set by object_keep(), freed when the program ends the
+	 * object. A function's is atomic, and set once. The program makes the calls that change
+	 * others one at a time.
 	 */
 	void *more;
 };
@@ -298,11 +323,18 @@ static inline CUresult wrong_graph(const void *handle)
 struct object *object_of(unsigned int class, const void *handle);
 /*
  * The handle of the object that has number @id at server @p; made if it is new. NULL: @id is no
- * such number, or 0, or there is no memory. @parent: a handle whose end also ends this one, or
- * NULL. If both are nodes: the graph of @parent.
+ * such number, or 0, or one in the place of an object that is in use, or there is no memory.
+ * @parent: a handle whose end also ends this one, or NULL. If both are nodes: the graph of @parent.
  */
 void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent);
-void object_end(void *handle);
+/*
+ * Let @more, which is malloc()ed, belong to @handle in the place of what belonged to it. @once:
+ * only if nothing did; else free it. False: @handle is no object of @class any more; @more was
+ * freed.
+ */
+bool object_keep(void *handle, unsigned int class, void *more, bool once);
+/* @id: the object's number. When another object is in its place now, nothing ends. */
+void object_end(void *handle, uint64_t id);
 /* end all objects below @handle, but not @handle */
 void object_empty(void *handle);
 struct object *object_parent(const struct object *o);
@@ -373,8 +405,8 @@ bool same_context(const void *handle);
  */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn);
 /*
- * With several servers: note a variable of @module. False: memory that another server has allocated
- * is at its address, or the module has ended.
+ * Note a variable of @module. False: memory that another server has allocated is at its address, or
+ * the module has ended.
  */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
 /*
@@ -382,6 +414,9 @@ bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
  * the server allocate again; *ptr is the final address.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
+/* The same for an array of lines, @pitch bytes apart, as the answer says. */
+CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t width,
+		      uint64_t height);
 /* @turn: of the call that freed the memory */
 void range_remove(CUdeviceptr ptr, uint64_t turn);
 /* whether [ptr, ptr + bytes) lies in one allocation, of any context */
@@ -399,7 +434,8 @@ bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
 
 /* ------------------------------------------------------------------ arena.c */
 
-void arena_init(struct peer *p);
+/* False: the arena that the server gives is too small, or there is no memory. */
+bool arena_init(struct peer *p);
 /* Take a piece of the arena, until arena_put(). NOWHERE: there is no room. */
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 /* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
@@ -432,6 +468,8 @@ void hostmem_end(const void *ctx);
 bool arena_is_pinned(struct peer *p);
 /* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
+/* whether @at can be an address that pinned_device() has given */
+bool pinned_device_has(CUdeviceptr at);
 /*
  * Note an address of host memory among a kernel's parameters that the GPU of @p does not see.
  * hidden_tell() prints it, once until a context of @p ends.
@@ -497,6 +535,8 @@ static inline void memory_freed(CUdeviceptr ptr, uint64_t turn)
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
 enum side_of side_of(CUdeviceptr at, bool host);
+/* whether this process has memory at @at, as far as the kernel tells */
+bool cpu_can_read(const void *at);
 /*
  * Begin a copy from or to host memory. *captured: add the copy to the stream's graph as a node.
  * Else the caller may read @src (or NULL) at once. @waits: the copy is synchronous, which is an
@@ -537,10 +577,16 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 
 CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r,
 			  struct kvgpu_remote_resource *w);
-CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_resource *w,
+CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_resource *w,
 			    CUDA_RESOURCE_DESC *r);
 
 /* ------------------------------------------------------------------ hostfunc.c */
+
+/*
+ * So many events of servers wait at most for the thread of functions, and for that of ferries. More
+ * are dropped: an honest server has one for each function or ferry.
+ */
+enum { DUE_MAX = 1 << 20 };
 
 /*
  * Take an event of the server. Runs on the reader of that server's channel: with several servers on
@@ -555,11 +601,11 @@ bool in_host_function(void);
  */
 bool host_functions_pending(void);
 /*
- * give a function a number; 0: no memory or no thread. @kept: a graph may have it, and call it
- * often
+ * give a function, which @p may call, a number; 0: no memory or no thread. @kept: a graph may have
+ * it, and call it often
  */
-uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
-		       bool kept);
+uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callback,
+		       CUstream stream, void *data, bool kept);
 void host_function_drop(uint64_t id);
 bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p);
 

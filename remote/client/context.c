@@ -157,7 +157,8 @@ static void primary_end(CUdevice dev, bool reset)
 	pthread_mutex_lock(&primaries);
 	if (!reset && primary[dev].refs)
 		primary[dev].refs--;
-	if (primary[dev].ctx && (reset || !primary[dev].refs))
+	if (object_of(CLASS_CONTEXT, primary[dev].ctx) && primary[dev].ctx->id == primary[dev].id &&
+	    (reset || !primary[dev].refs))
 		end(primary[dev].ctx);
 	pthread_mutex_unlock(&primaries);
 }

@@ -19,7 +19,7 @@
  * kernel does not let us ask, believe the program. A page that could be read is not asked for
  * again while the thread remembers it: a program that has unmapped it meanwhile gets a fault.
  */
-static bool cpu_can_read(const void *at)
+bool cpu_can_read(const void *at)
 {
 	enum { PAGE = 4096, PAGES = 16 };
 	static __thread uintptr_t could[PAGES];
@@ -52,6 +52,8 @@ enum side_of side_of(CUdeviceptr at, bool host)
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
+	if (pinned_device_has(at))
+		return SIDE_DEVICE;
 	/* An address of the server's GPU may be an address of the program's memory, too. */
 	if (!host && device_says(at))
 		return SIDE_DEVICE;

@@ -7,11 +7,11 @@
  */
 #include "box.h"
 
-static uint64_t span(const struct end *e, const uint64_t *size)
+static uint64_t span(const uint64_t *w, const uint64_t *size)
 {
-	uint64_t lines = (size[2] - 1) * e->word[END_HEIGHT] + size[1] - 1;
+	uint64_t lines = (size[2] - 1) * w[END_HEIGHT] + size[1] - 1;
 
-	return lines * e->word[END_PITCH] + size[0];
+	return lines * w[END_PITCH] + size[0];
 }
 
 static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *size, bool out,
@@ -23,7 +23,7 @@ static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *s
 	if (e->type == CU_MEMORYTYPE_HOST && out)
 		pinned_written();
 	if (e->type == CU_MEMORYTYPE_HOST && kvgpu_remote_is_shared(p->channel))
-		at = pinned_at(p, e->host, span(e, size));
+		at = pinned_at(p, e->host, span(e->word, size));
 	if (at != KVGPU_REMOTE_NOWHERE) {
 		memcpy(w,
 		       (uint64_t[END_WORDS]){ [END_TYPE] = e->type,
@@ -144,6 +144,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 {
 	struct q_copy_node q = { .dependencies = n };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	void *made;
 	CUresult r = graph_enter(&c.to, node && params, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
@@ -152,10 +153,13 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 	if (!r)
 		r = ask_node(&q, params, ctx, &c);
 	call_end(&c);
-	if (!r)
-		*node = handle_here(c.to.peer, CLASS_NODE,
-				    ((const struct a_copy_node *)c.answer)->node, graph);
-	return r;
+	if (r)
+		return r;
+	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_copy_node *)c.answer)->node,
+			   graph, false))
+		return CUDA_ERROR_UNKNOWN;
+	*node = made;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -192,34 +196,73 @@ struct shown {
 	CUmemorytype type;
 	void *host;
 	CUdeviceptr device;
-	CUarray array;
+	void *array;
 	uint64_t word[END_WORDS];
 };
 
-static CUresult show(const struct peer *p, const uint64_t *w, struct shown *s)
+static bool multiply_add(uint64_t *sum, uint64_t factor, uint64_t more)
+{
+	return !__builtin_mul_overflow(*sum, factor, sum) &&
+	       !__builtin_add_overflow(*sum, more, sum);
+}
+
+/* where an end begins that lies in the arena as a whole; or NULL */
+static void *in_arena(struct peer *p, const uint64_t *w, const uint64_t *size)
+{
+	uint64_t bytes, span = w[END_Z];
+
+	kvgpu_remote_arena(p->channel, &bytes);
+	/* a pitch or height of 0 would mean another one when the program sets these words again */
+	if (!w[END_PITCH] || !w[END_HEIGHT] || !size[0] || !size[1] || !size[2])
+		return NULL;
+	if (!multiply_add(&span, 1, size[2] - 1) ||
+	    !multiply_add(&span, w[END_HEIGHT], w[END_Y]) || !multiply_add(&span, 1, size[1] - 1) ||
+	    !multiply_add(&span, w[END_PITCH], w[END_X]) || !multiply_add(&span, 1, size[0]) ||
+	    !kvgpu_remote_in_arena(w[END_WHERE], span, bytes))
+		return NULL;
+	return arena_at(p, w[END_WHERE]);
+}
+
+/* A ferry's end is as this process has described it. Else @w says where it is in the arena. */
+static bool show_host(struct peer *p, const uint64_t *w, const uint64_t *size, bool out,
+		      struct shown *s)
 {
 	struct end e;
 	uint64_t slice;
 
-	*s = (struct shown){ .type = w[END_TYPE] };
-	memcpy(s->word, w, sizeof(s->word));
-	if (w[END_TYPE] == CU_MEMORYTYPE_ARRAY)
-		s->array = handle_here(p, CLASS_ARRAY, w[END_WHERE], current_context());
-	if (w[END_TYPE] == CU_MEMORYTYPE_DEVICE)
-		s->device = w[END_WHERE];
-	if (w[END_TYPE] != CU_MEMORYTYPE_HOST)
-		return CUDA_SUCCESS;
 	if (!w[END_FERRY]) {
-		s->host = arena_at(p, w[END_WHERE]);
-		return CUDA_SUCCESS;
+		s->host = in_arena(p, w, size);
+		return s->host;
 	}
-	if (!ferry_get(w[END_FERRY], &e))
-		return CUDA_ERROR_UNKNOWN;
+	if (!ferry_get(w[END_FERRY], p, size, out, &e))
+		return false;
 	memcpy(s->word, e.word, sizeof(s->word));
 	slice = e.word[END_PITCH] * e.word[END_HEIGHT];
 	s->host =
 		e.host - e.word[END_X] - e.word[END_Y] * e.word[END_PITCH] - e.word[END_Z] * slice;
-	return CUDA_SUCCESS;
+	return true;
+}
+
+/* False: the answer is wrong. A type that depends on an address is none here. */
+static bool show(const struct call *c, const uint64_t *w, const uint64_t *size, bool out,
+		 struct shown *s)
+{
+	bool fine;
+
+	*s = (struct shown){ .type = w[END_TYPE] };
+	memcpy(s->word, w, sizeof(s->word));
+	switch (w[END_TYPE]) {
+	case CU_MEMORYTYPE_ARRAY:
+		fine = answer_handle(&s->array, c, CLASS_ARRAY, w[END_WHERE], current_context(),
+				     true);
+		return fine;
+	case CU_MEMORYTYPE_DEVICE:
+		s->device = w[END_WHERE];
+		return answer_address(c->to.peer, s->device);
+	case CU_MEMORYTYPE_HOST:
+		return show_host(c->to.peer, w, size, out, s);
+	}
+	return false;
 }
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
@@ -236,11 +279,8 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	if (r)
 		return r;
 	a = (const struct a_copy_node_get *)c.answer;
-	r = show(c.to.peer, a->src, &src);
-	if (!r)
-		r = show(c.to.peer, a->dst, &dst);
-	if (r)
-		return r;
+	if (!show(&c, a->src, a->size, false, &src) || !show(&c, a->dst, a->size, true, &dst))
+		return CUDA_ERROR_UNKNOWN;
 	*params = (CUDA_MEMCPY3D){
 		.srcMemoryType = src.type, .srcHost = src.host, .srcDevice = src.device,
 			.srcArray = src.array,

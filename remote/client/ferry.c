@@ -31,6 +31,7 @@ static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct ferry *ferries;
 static uint64_t nr_ferries;
 static struct due *first, **last = &first;
+static unsigned int nr_due;
 static bool runs;
 
 static void *main_loop(void *arg);
@@ -99,11 +100,12 @@ static bool find(uint64_t id, struct ferry *f)
 	return there;
 }
 
-bool ferry_get(uint64_t id, struct end *e)
+bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e)
 {
 	struct ferry f;
 
-	if (!find(id, &f))
+	if (!find(id, &f) || f.peer != p || f.out != out ||
+	    memcmp(f.whole.size, size, sizeof(f.whole.size)))
 		return false;
 	*e = f.end;
 	return true;
@@ -180,6 +182,7 @@ static void *main_loop(void *arg)
 		first = d->next;
 		if (!first)
 			last = &first;
+		nr_due--;
 		pthread_mutex_unlock(&lock);
 		cross(d);
 		free(d);
@@ -196,8 +199,13 @@ void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint
 		return;		/* no memory: the graph waits for ever, or the ferry stays */
 	*d = (struct due){ .peer = p, .event = h->event, .id = h->id, .invocation = invocation };
 	pthread_mutex_lock(&lock);
-	*last = d;
-	last = &d->next;
-	pthread_cond_signal(&change);
+	if (nr_due < DUE_MAX) {
+		*last = d;
+		last = &d->next;
+		d = NULL;
+		nr_due++;
+		pthread_cond_signal(&change);
+	}
 	pthread_mutex_unlock(&lock);
+	free(d);
 }

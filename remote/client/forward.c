@@ -58,11 +58,10 @@ static CUresult ask(uint16_t op, const void *q, size_t n, void *answer, size_t b
 
 static void *made(unsigned int class, uint64_t id)
 {
-	struct object *o = handle_here(current_peer(), class, id, current_context());
+	void *o = handle_here(current_peer(), class, id, current_context());
+	void *state = o ? calloc(1, sizeof(struct forward_state)) : NULL;
 
-	if (o && !o->more)
-		o->more = calloc(1, sizeof(struct forward_state));
-	return o && o->more ? o : NULL;
+	return state && object_keep(o, class, state, true) ? o : NULL;
 }
 
 const struct forward_calls *kvgpu_remote_forwards(uint64_t version)

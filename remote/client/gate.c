@@ -241,7 +241,7 @@ static bool thread_for(struct gate *g)
 	return true;
 }
 
-/* an id without a gate is acknowledged, too: its server waits for that */
+/* an id without a gate of @p is acknowledged, too: its server waits for that */
 void gate_happened(struct peer *p, uint64_t id, uint64_t invocation)
 {
 	struct gate *g;
@@ -249,6 +249,8 @@ void gate_happened(struct peer *p, uint64_t id, uint64_t invocation)
 
 	pthread_mutex_lock(&lock);
 	g = find(id & ~GATE_BIT);
+	if (g && (g->stream != p || g->came))	/* another server's, or a stream comes once */
+		g = NULL;
 	if (g && !(g->copies && !g->over)) {
 		g->came = true;
 		g->invocation = invocation;

@@ -81,15 +81,19 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 {
 	struct q_kernel_node q = { .dependencies = n };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
+	void *made;
 	CUresult r = graph_enter(&c.to, node && p, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
 	r = ask_kernel_node(&q, &c, p, dependencies);
-	if (!r)
-		*node = handle_here(c.to.peer, CLASS_NODE,
-				    ((const struct a_kernel_node *)c.answer)->node, graph);
-	return r;
+	if (r)
+		return r;
+	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_kernel_node *)c.answer)->node,
+			   graph, false))
+		return CUDA_ERROR_UNKNOWN;
+	*node = made;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
@@ -113,32 +117,31 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
 	return ask_kernel_node(&q, &c, p, NULL);
 }
 
-/* a kernel node's parameters for the program; they belong to the node's object */
-struct shown {
-	void *params[KVGPU_REMOTE_LIST_MAX];
-	uint8_t bytes[];
-};
-
-static CUresult show(struct object *node, struct call *c, const struct a_kernel_node_get *a,
+/* the parameters for the program: pointers, then what they point at; they belong to the node */
+static CUresult show(CUgraphNode node, struct call *c, const struct a_kernel_node_get *a,
 		     CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const struct function *f = function_of(p->func);
-	struct shown *s;
+	void **params;
+	uint8_t *bytes;
 	uint32_t i;
 
-	if (!f || !f->layout_known || a->bytes != f->bytes || !a->bytes)
+	if (!f || !f->layout_known || !a->bytes)
 		return CUDA_SUCCESS;
-	s = malloc(sizeof(*s) + a->bytes);
-	if (!s || !answer_bytes(c, s->bytes, a->bytes)) {
-		free(s);
+	if (a->bytes != f->bytes)
+		return CUDA_ERROR_UNKNOWN;
+	params = malloc(f->parameters * sizeof(*params) + a->bytes);
+	if (!params)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	bytes = (uint8_t *)(params + f->parameters);
+	if (!answer_bytes(c, bytes, a->bytes)) {
+		free(params);
+		return CUDA_ERROR_UNKNOWN;
 	}
 	for (i = 0; i < f->parameters; i++)
-		s->params[i] = s->bytes + f->parameter[i].offset;
-	free(node->more);
-	node->more = s;
-	p->kernelParams = s->params;
-	return CUDA_SUCCESS;
+		params[i] = bytes + f->parameter[i].offset;
+	p->kernelParams = params;
+	return object_keep(node, CLASS_NODE, params, false) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
@@ -146,6 +149,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	struct q_kernel_node_get q = { 0 };
 	struct call c = { .op = OP_kernel_node_get, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_kernel_node_get *a;
+	void *function;
 	CUresult r = graph_enter(&c.to, p, CLASS_NODE, node, &q.node);
 
 	if (r)
@@ -154,8 +158,9 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	if (r)
 		return r;
 	a = (const struct a_kernel_node_get *)c.answer;
-	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(c.to.peer, CLASS_FUNCTION, a->function,
-							    NULL),
+	if (!answer_handle(&function, &c, CLASS_FUNCTION, a->function, NULL, false))
+		return CUDA_ERROR_UNKNOWN;
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = function,
 					.gridDimX = a->grid[0],
 					.gridDimY = a->grid[1],
 					.gridDimZ = a->grid[2],
@@ -163,7 +168,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 					.blockDimY = a->block[1],
 					.blockDimZ = a->block[2],
 					.sharedMemBytes = a->shared };
-	return show((struct object *)node, &c, a, p);
+	return show(node, &c, a, p);
 }
 
 /* -------------------------------------- functions of the host: .more of the node has the number */
@@ -172,7 +177,8 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 {
 	CUresult r;
 
-	q->id = p->fn ? host_function(p->fn, NULL, NULL, p->userData, true) : 0;
+	q->id = p->fn ? host_function(route_peer(&c->to), p->fn, NULL, NULL, p->userData,
+				      true) : 0;
 	if (!q->id) {
 		call_end(c);
 		return p->fn ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
@@ -183,18 +189,14 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 	return r;
 }
 
-static CUresult remember(struct object *node, uint64_t id)
+static CUresult remember(CUgraphNode node, uint64_t id)
 {
 	uint64_t *known = malloc(sizeof(*known));
 
-	if (!node || !known) {
-		free(known);
+	if (!known)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
 	*known = id;
-	free(node->more);
-	node->more = known;
-	return CUDA_SUCCESS;
+	return object_keep(node, CLASS_NODE, known, false) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -202,6 +204,7 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 {
 	struct q_host_node q = { .dependencies = n };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
+	void *made;
 	CUresult r = graph_enter(&c.to, node && p, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
@@ -214,9 +217,11 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 	r = host_node(&q, &c, p);
 	if (r)
 		return r;
-	*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_host_node *)c.answer)->node,
-			    graph);
-	return remember((struct object *)*node, q.id);
+	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_host_node *)c.answer)->node,
+			   graph, false))
+		return CUDA_ERROR_UNKNOWN;
+	*node = made;
+	return remember(*node, q.id);
 }
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
@@ -228,7 +233,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 	if (r)
 		return r;
 	r = host_node(&q, &c, p);
-	return r ? r : remember((struct object *)node, q.id);
+	return r ? r : remember(node, q.id);
 }
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -257,6 +262,8 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 	r = cuGraphNodeGetType(node, &type);
 	if (r)
 		return r;
+	if (!o)
+		return CUDA_ERROR_UNKNOWN;
 	if (type != CU_GRAPH_NODE_TYPE_HOST)
 		return CUDA_ERROR_INVALID_VALUE;
 	return o->more && host_function_get(*(uint64_t *)o->more, p) ? CUDA_SUCCESS :
@@ -272,6 +279,7 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 				   .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
 	struct call c = { .op = OP_instantiate, .fixed = &q, .bytes = sizeof(q) };
 	struct a_instantiate a = { 0 };
+	void *made = NULL;
 	CUresult r = graph_enter(&c.to, exec, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
@@ -287,8 +295,10 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 		if (a.log_used < q.log_bytes)
 			answer_bytes(&c, log, a.log_used);
 	}
+	if (!r && !answer_handle(&made, &c, CLASS_EXEC, a.exec, NULL, false))
+		return CUDA_ERROR_UNKNOWN;
 	if (!r)
-		*exec = handle_here(c.to.peer, CLASS_EXEC, a.exec, NULL);
+		*exec = made;
 	return r;
 }
 
@@ -337,8 +347,7 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	struct q_capture_info q = { .room = KVGPU_REMOTE_LIST_MAX };
 	struct call c = { .op = OP_capture_info, .fixed = &q, .bytes = sizeof(q) };
 	struct a_capture_info a;
-	struct object *o, *g;
-	void **list;
+	void **list, *o, *g;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -351,22 +360,28 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	if (r)
 		return r;
 	memcpy(&a, c.answer, sizeof(a));
+	if (a.status > CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+		return CUDA_ERROR_UNKNOWN;
 	*status = a.status;
 	if (a.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return CUDA_SUCCESS;
-	o = handle_here(c.to.peer, CLASS_STREAM, q.stream, NULL);
-	g = handle_here(c.to.peer, CLASS_GRAPH, a.graph, NULL);
+	if (!answer_handle(&g, &c, CLASS_GRAPH, a.graph, NULL, false) ||
+	    a.nodes > KVGPU_REMOTE_LIST_MAX)
+		return CUDA_ERROR_UNKNOWN;
 	list = calloc(a.nodes + 1, sizeof(*list));
-	if (!o || !list || !answer_handles(&c, CLASS_NODE, list, a.nodes, g)) {
-		free(list);
+	if (!list)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	o = handle_here(c.to.peer, CLASS_STREAM, q.stream, NULL);
+	if (!o || !answer_handles(&c, CLASS_NODE, list, a.nodes, a.nodes, g)) {
+		free(list);
+		return CUDA_ERROR_UNKNOWN;
 	}
-	free(o->more);
-	o->more = list;
+	if (!object_keep(o, CLASS_STREAM, list, false))
+		return CUDA_ERROR_UNKNOWN;
 	if (id)
 		*id = a.id;
 	if (graph)
-		*graph = (CUgraph)g;
+		*graph = g;
 	if (nodes)
 		*nodes = (CUgraphNode *)list;
 	if (n)

@@ -14,6 +14,7 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 struct function_of_host {
+	const struct peer *peer;	/* the server that may call it */
 	CUhostFn fn;
 	CUstreamCallback callback;
 	CUstream stream;
@@ -34,6 +35,7 @@ static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct function_of_host *functions;
 static uint64_t nr_functions;
 static struct due *first, **last = &first;
+static unsigned int nr_due;
 static bool runs;
 static unsigned int pending; /* atomic: submitted and not yet returned, without kept ones */
 static __thread bool inside;
@@ -78,8 +80,8 @@ static bool start(void)
 	return runs;
 }
 
-uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
-		       bool kept)
+uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callback,
+		       CUstream stream, void *data, bool kept)
 {
 	uint64_t i, id = 0;
 
@@ -88,7 +90,8 @@ uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, 
 		;
 	if (start() && (i < nr_functions || more_functions())) {
 		i = i ? i : 1;
-		functions[i] = (struct function_of_host){ fn, callback, stream, data, true, kept };
+		functions[i] =
+			(struct function_of_host){ p, fn, callback, stream, data, true, kept };
 		id = i;
 	}
 	pthread_mutex_unlock(&lock);
@@ -145,7 +148,8 @@ static void call_first(void)
 	first = d->next;
 	if (!first)
 		last = &first;
-	if (d->id < nr_functions && functions[d->id].used) {
+	nr_due--;
+	if (d->id < nr_functions && functions[d->id].used && functions[d->id].peer == d->peer) {
 		f = functions[d->id];
 		functions[d->id].used = f.kept;
 	}
@@ -197,10 +201,15 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 	*d = (struct due){ .peer = ctx, .id = h->id, .invocation = invocation, .status = h->value,
 			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
 	pthread_mutex_lock(&lock);
-	*last = d;
-	last = &d->next;
-	pthread_cond_signal(&change);
+	if (nr_due < DUE_MAX) {
+		*last = d;
+		last = &d->next;
+		d = NULL;
+		nr_due++;
+		pthread_cond_signal(&change);
+	}
 	pthread_mutex_unlock(&lock);
+	free(d);
 }
 
 /* ------------------------------------------------------------------ entry points */
@@ -218,7 +227,7 @@ static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, 
 	if (r)
 		return r;
 	kept = captures_any();
-	q.id = host_function(fn, callback, stream, data, kept);
+	q.id = host_function(route_peer(&c.to), fn, callback, stream, data, kept);
 	if (!q.id)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!kept)
@@ -260,13 +269,14 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, u
 {
 	struct q_user_object q = { .count = count, .flags = flags };
 	struct call c = { .op = OP_user_object, .fixed = &q, .bytes = sizeof(q) };
+	void *made;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
 	if (r)
 		return r;
 	if (!object || !destroy)
 		return CUDA_ERROR_INVALID_VALUE;
-	q.id = host_function(destroy, NULL, NULL, ptr, false);
+	q.id = host_function(route_peer(&c.to), destroy, NULL, NULL, ptr, false);
 	if (!q.id)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = call_ask(&c, sizeof(struct a_user_object));
@@ -274,7 +284,9 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, u
 		host_function_drop(q.id);
 		return r;
 	}
-	*object = handle_here(c.to.peer, CLASS_USER,
-			      ((const struct a_user_object *)c.answer)->object, NULL);
-	return *object ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (!answer_handle(&made, &c, CLASS_USER,
+			   ((const struct a_user_object *)c.answer)->object, NULL, false))
+		return CUDA_ERROR_UNKNOWN;
+	*object = made;
+	return CUDA_SUCCESS;
 }

@@ -188,6 +188,20 @@ bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 	return true;
 }
 
+bool pinned_device_has(CUdeviceptr at)
+{
+	uint64_t device, bytes;
+	unsigned int i;
+
+	for (i = 0; i < nr_peers; i++) {
+		device = __atomic_load_n(&peers[i].arena_device, __ATOMIC_ACQUIRE);
+		kvgpu_remote_arena(peers[i].channel, &bytes);
+		if (device && at - device < bytes)
+			return true;
+	}
+	return false;
+}
+
 /* host memory of this process that the GPU of @p does not see */
 static bool is_hidden(const struct peer *p, uint64_t address)
 {

@@ -118,8 +118,11 @@ static CUresult connect_to(struct peer *p)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	peer_init(p);
-	arena_init(p);
-	return CUDA_SUCCESS;
+	if (arena_init(p))
+		return CUDA_SUCCESS;
+	client_say("%s: the server's arena has a size that can't be", p->address);
+	kvgpu_remote_disconnect(p->channel);
+	return CUDA_ERROR_SYSTEM_NOT_READY;
 }
 
 /* Connect to all servers or fail, so that devices have the same numbers each time. */

@@ -218,7 +218,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)
 {
-	enum { SM_COUNT = 16, WARP = 32 };
+	/* no GPU has more: bounds of what a server says */
+	enum { SM_COUNT = 16, WARP = 32, THREADS_MAX = 4096, SMS_MAX = 65536 };
 	struct object *o = object_of(CLASS_FUNCTION, f);
 	int most = 0, threads = 0, blocks = 0, sms;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
@@ -235,6 +236,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 		      device_attribute(object_parent(module)->dev, SM_COUNT) :
 		      0;
 	r = cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
+	if (!r && (threads > THREADS_MAX || sms < 0 || sms > SMS_MAX))
+		r = CUDA_ERROR_UNKNOWN;
 	threads = limit && limit < threads ? limit : threads;
 	*grid = *block = 0;
 	for (; threads > 0 && !r; threads = (threads - 1) / WARP * WARP) {
@@ -242,6 +245,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 			dynamic = dynamic_of(threads);
 		r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, threads,
 									 dynamic, flags);
+		if (!r && (blocks < 0 || blocks > THREADS_MAX))
+			r = CUDA_ERROR_UNKNOWN;
 		if (r || blocks * threads <= most)
 			continue;
 		most = blocks * threads;

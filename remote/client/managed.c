@@ -24,6 +24,8 @@
 #include "client.h"
 
 enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOSTLY = 1 };
+/* bytes of a module's managed variables: the pages' states are gone through for each work */
+#define VARIABLES_MAX	(64ull << 30)
 
 /*
  * CLOSED: the program can't access the page, and the GPU may have written it. CLEAN: open for
@@ -500,7 +502,7 @@ static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 	uint32_t mode;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (!bytes || ptr + bytes < ptr)
+	if (!bytes || ptr + bytes < ptr || ptr < KVGPU_REMOTE_LOWEST)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	m.ctx_id = current_id(p, &mode);
 	pthread_mutex_lock(&lock);
@@ -605,7 +607,8 @@ static uint64_t unmanaged_end(uint64_t at, uint64_t end)
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 {
 	uint64_t at = begin, end = begin + bytes, next;
-	CUresult r = end < begin ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+	CUresult r =
+		end < begin || bytes > VARIABLES_MAX ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 
 	for (; at < end && !r; at = next) {
 		next = join(at, end);
@@ -679,8 +682,9 @@ static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, C
 	if (r || !answer_bytes(&c, data, size))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	for (i = 0; what != READ_MOSTLY && i < size / sizeof(int); i++)
-		if (((int *)data)[i] >= 0)
-			((int *)data)[i] = device_here(c.to.peer, ((int *)data)[i]);
+		if (((int *)data)[i] >= 0 &&
+		    !answer_device(&c, ((int *)data)[i], &((int *)data)[i]))
+			return CUDA_ERROR_UNKNOWN;
 	return CUDA_SUCCESS;
 }
 

@@ -55,15 +55,15 @@ static CUresult read_options(struct options *o, unsigned int n, const CUjit_opti
 
 static bool take_log(struct call *c, char *to, uint32_t room, uint32_t used, void **size)
 {
-	char text[LOG_MAX + 8];
+	char text[LOG_MAX];
 
-	if (used > sizeof(text) || !answer_bytes(c, text, used))
+	if (used > room || !answer_bytes(c, text, used))
 		return false;
 	if (size)
 		*size = (void *)(uintptr_t)used;
 	if (!room)
 		return true;
-	used = used < room ? used : room - 1;
+	used -= used == room;
 	memcpy(to, text, used);
 	to[used] = 0;
 	return true;
@@ -100,6 +100,7 @@ static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned
 	struct call c = { .op = OP_image, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_image *a;
 	struct options o;
+	void *made;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -127,8 +128,10 @@ static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_image *)c.answer;
+	if (!r && !answer_handle(&made, &c, CLASS_MODULE, a->module, current_context(), false))
+		return CUDA_ERROR_UNKNOWN;
 	if (!r)
-		*module = handle_here(c.to.peer, CLASS_MODULE, a->module, current_context());
+		*module = made;
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
@@ -194,7 +197,7 @@ void module_unloaded(CUmodule module)
 {
 	managed_module_ends(module);
 	ranges_module_ends(module);
-	object_end(module);
+	object_end(module, ((const struct object *)module)->id);
 }
 
 /* ------------------------------------------------------------------ functions */
@@ -220,14 +223,15 @@ static struct function *read_function(struct call *c, const struct a_function *a
 		return NULL;
 	}
 	for (i = 0; i < f->parameters; i++) {
+		/* one behind the other, each with a byte at least */
 		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
-		    end > KVGPU_REMOTE_PARAMETERS_MAX) {
+		    end > KVGPU_REMOTE_PARAMETERS_MAX || f->parameter[i].offset < f->bytes ||
+		    !f->parameter[i].size) {
 			free(f);
 			return NULL;
 		}
 		gapless = gapless && f->parameter[i].offset == f->bytes;
-		if (end > f->bytes)
-			f->bytes = end;
+		f->bytes = end;
 	}
 	f->gapless = gapless;
 	return f;
@@ -238,8 +242,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	struct q_function q = { 0 };
 	struct call c = { .op = OP_function, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_function *a;
-	struct function *f, *none = NULL;
-	struct object *o;
+	struct function *f;
+	void *made;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -254,17 +258,13 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	if (r)
 		return r;
 	a = (const struct a_function *)c.answer;
-	o = handle_here(c.to.peer, CLASS_FUNCTION, a->function, module);
+	if (!answer_handle(&made, &c, CLASS_FUNCTION, a->function, module, false))
+		return CUDA_ERROR_UNKNOWN;
 	f = read_function(&c, a);
-	if (!o || !f) {
-		free(f);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
 	/* an earlier result stays: another thread may be reading it */
-	if (!__atomic_compare_exchange_n((struct function **)&o->more, &none, f, false,
-					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		free(f);
-	*function = (CUfunction)o;
+	if (!f || !object_keep(made, CLASS_FUNCTION, f, true))
+		return CUDA_ERROR_UNKNOWN;
+	*function = made;
 	return CUDA_SUCCESS;
 }
 
@@ -327,7 +327,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	r = managed_variables(module, a.managed, a.managed_bytes);
 	if (r)
 		return r;
-	if (several && !range_variable(a.ptr, a.bytes, module)) {
+	if (!range_variable(a.ptr, a.bytes, module)) {
 		client_say("%s has variables of a module where another server's memory is", c.to.peer->address);
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
@@ -346,6 +346,7 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	struct q_link_create q = { 0 };
 	struct call c = { .op = OP_link_create, .fixed = &q, .bytes = sizeof(q) };
 	struct options o;
+	void *made;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -357,10 +358,13 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	r = call_bytes(&c, o.words, 8ull * o.n);
 	if (!r)
 		r = call_ask(&c, sizeof(struct a_link_create));
-	if (!r)
-		*state = handle_here(c.to.peer, CLASS_LINK,
-				     ((const struct a_link_create *)c.answer)->link, NULL);
-	return r || *state ? r : CUDA_ERROR_OUT_OF_MEMORY;
+	if (r)
+		return r;
+	if (!answer_handle(&made, &c, CLASS_LINK, ((const struct a_link_create *)c.answer)->link,
+			   NULL, false))
+		return CUDA_ERROR_UNKNOWN;
+	*state = made;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
@@ -421,13 +425,13 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
 	struct q_link_complete q = { .room = 16 << 20 };
 	struct call c = { .op = OP_link_complete, .fixed = &q, .bytes = sizeof(q) };
-	struct object *o = object_of(CLASS_LINK, state);
 	void *copy = NULL;
+	uint64_t bytes = 0;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
 	if (r)
 		return r;
-	if (!o || !route_handle(&c.to, CLASS_LINK, state, &q.link))
+	if (!route_handle(&c.to, CLASS_LINK, state, &q.link))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!cubin || !size)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -436,15 +440,20 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = call_ask(&c, sizeof(struct a_link_complete));
 	if (!r) {
-		*size = ((const struct a_link_complete *)c.answer)->bytes;
-		copy = *size <= q.room ? malloc(*size + 1) : NULL;
+		bytes = ((const struct a_link_complete *)c.answer)->bytes;
+		r = bytes <= q.room ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+	}
+	if (!r) {
+		copy = malloc(bytes + 1);
 		r = copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	if (!r) {
-		memcpy(copy, arena_at(c.to.peer, q.at), *size);
-		free(o->more);
-		o->more = copy;
+		memcpy(copy, arena_at(c.to.peer, q.at), bytes);
+		r = object_keep(state, CLASS_LINK, copy, false) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+	}
+	if (!r) {
 		*cubin = copy;
+		*size = bytes;
 	}
 	arena_put(c.to.peer, q.at);
 	return r;
@@ -452,5 +461,5 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 
 void link_destroyed(CUlinkState state)
 {
-	object_end(state);
+	object_end(state, ((const struct object *)state)->id);
 }

@@ -78,35 +78,57 @@ static void hang_on(struct object *o, struct object *parent)
 	parent->child = i;
 }
 
-static void end_one(struct object *o)
+/* @here: the program ends the object, and with it what belongs to it */
+static void end_one(struct object *o, bool here)
 {
 	__atomic_store_n(&o->class, CLASS_NONE, __ATOMIC_RELEASE);
 	take_off(o);
-	free(o->more);
+	if (here)
+		free(o->more);
 	o->more = NULL;
 }
 
-static void empty(struct object *top)
+static void empty(struct object *top, bool here)
 {
 	struct object *o;
 
 	while (top->child) {
 		for (o = slots + top->child; o->child; o = slots + o->child)
 			;
-		end_one(o);
+		end_one(o, here);
 	}
 }
 
+/*
+ * Whether the server may have freed the object without a call of the program's that ends it here,
+ * too. It does not free those that threads use while other threads call.
+ */
+static bool may_be_freed(const struct object *o)
+{
+	switch (o->class) {
+	case CLASS_CONTEXT:
+		return __atomic_load_n(&o->dead, __ATOMIC_ACQUIRE);
+	case CLASS_MODULE:
+	case CLASS_FUNCTION:
+	case CLASS_STREAM:
+	case CLASS_LINK:
+		return false;
+	}
+	return true;
+}
+
+/* What belonged to an object that was here is not freed: the program may still read it. */
 static void make(struct object *o, unsigned int class, uint64_t id, struct object *parent)
 {
 	if (o->class) {		/* the server has freed the object that was here */
-		empty(o);
-		end_one(o);
+		empty(o, false);
+		end_one(o, false);
 	}
 	*o = (struct object){ .id = id, .peer = (o - slots) / SLOTS };
 	if (parent && class == CLASS_NODE && parent->class == CLASS_NODE)
 		parent = parent->parent ? slots + parent->parent : NULL;
-	if (parent && parent != o && parent->peer == o->peer)
+	/* an ended parent has no class; it may have ended with the object that was here */
+	if (parent && parent->class && parent->peer == o->peer)
 		hang_on(o, parent);
 	__atomic_store_n(&o->class, class, __ATOMIC_RELEASE);
 }
@@ -139,21 +161,42 @@ void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *p
 	pthread_mutex_lock(&objects);
 	if (reserve()) {
 		o = slots + peer_number(p) * SLOTS + i;
-		if (o->class != class || o->id != id)
+		if (o->class == class && o->id == id)
+			;
+		else if (may_be_freed(o))
 			make(o, class, id, parent);
+		else
+			o = NULL;
 	}
 	pthread_mutex_unlock(&objects);
 	return o;
 }
 
-void object_end(void *handle)
+bool object_keep(void *handle, unsigned int class, void *more, bool once)
+{
+	struct object *o = handle;
+	void *unused = more;
+	bool is;
+
+	pthread_mutex_lock(&objects);
+	is = o->class == class;
+	if (is && !(once && o->more)) {
+		unused = o->more;
+		__atomic_store_n(&o->more, more, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&objects);
+	free(unused);
+	return is;
+}
+
+void object_end(void *handle, uint64_t id)
 {
 	struct object *o = handle;
 
 	pthread_mutex_lock(&objects);
-	if (o->class) {
-		empty(o);
-		end_one(o);
+	if (o && o->class && o->id == id) {
+		empty(o, true);
+		end_one(o, true);
 	}
 	pthread_mutex_unlock(&objects);
 }
@@ -161,6 +204,6 @@ void object_end(void *handle)
 void object_empty(void *handle)
 {
 	pthread_mutex_lock(&objects);
-	empty(handle);
+	empty(handle, true);
 	pthread_mutex_unlock(&objects);
 }

@@ -69,6 +69,43 @@ static CUresult of_host(const struct host_range *h, CUpointer_attribute attribut
 	return CUDA_SUCCESS;
 }
 
+/*
+ * An attribute of memory that is not the host's, as its server says. False: it can't be so. The
+ * program accesses managed memory and the host's by itself: of these the client knows.
+ */
+static bool answered(const struct call *c, CUpointer_attribute attribute, CUdeviceptr ptr,
+		     uint64_t said, uint64_t *value)
+{
+	CUdevice dev;
+	void *ctx;
+	bool fine = true;
+
+	*value = said;
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		fine = answer_handle(&ctx, c, CLASS_CONTEXT, said, NULL, true);
+		*value = (uintptr_t)ctx;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		fine = answer_device(c, said, &dev);
+		*value = (uint32_t)dev;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		fine = said == CU_MEMORYTYPE_DEVICE;
+		break;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*value = managed_has(ptr);
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		fine = answer_address(c->to.peer, said);
+		break;
+	default:
+		*value = size_of(attribute) == 1 ? !!said : said;
+	}
+	return fine;
+}
+
 static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_t *value)
 {
 	struct q_pointer q = { .ptr = ptr, .attribute = attribute };
@@ -89,12 +126,9 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 	r = call_ask(&c, sizeof(struct a_pointer));
 	if (r)
 		return r;
-	*value = ((const struct a_pointer *)c.answer)->value;
-	if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-		*value = (uint32_t)device_here(c.to.peer, *value);
-	if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
-		*value = (uintptr_t)handle_here(c.to.peer, CLASS_CONTEXT, *value, NULL);
-	return CUDA_SUCCESS;
+	return answered(&c, attribute, ptr, ((const struct a_pointer *)c.answer)->value, value) ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_UNKNOWN;
 }
 
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)

@@ -91,7 +91,7 @@ bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module)
 	else
 		v = NULL;
 	if (v) {
-		*v = (struct variable){ variables, ptr, bytes, ctx, module };
+		*v = (struct variable){ variables, ptr, bytes ? bytes : 1, ctx, module };
 		variables = v;
 	}
 	pthread_mutex_unlock(&lock);
@@ -246,6 +246,16 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 	return r;
 }
 
+CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t width,
+		      uint64_t height)
+{
+	uint64_t bytes;
+
+	if (pitch < width || __builtin_mul_overflow(pitch, height, &bytes))
+		return CUDA_ERROR_UNKNOWN;
+	return range_settle(c, ptr, bytes);
+}
+
 /* call with the lock */
 static void remove_at(unsigned int at)
 {
@@ -295,8 +305,7 @@ void ranges_end(const void *ctx)
 
 void ranges_module_ends(const void *module)
 {
-	if (several)
-		end(NULL, module);
+	end(NULL, module);
 }
 
 /*

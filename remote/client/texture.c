@@ -20,15 +20,20 @@ CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r,
 	return CUDA_SUCCESS;
 }
 
-CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_resource *w,
+CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_resource *w,
 			    CUDA_RESOURCE_DESC *r)
 {
-	if (!kvgpu_remote_resource_get(w, r))
-		return CUDA_ERROR_UNKNOWN;
-	if (w->type == CU_RESOURCE_TYPE_ARRAY)
-		r->res.array.hArray = handle_here(p, CLASS_ARRAY, w->what, current_context());
-	if (w->type == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-		r->res.mipmap.hMipmappedArray =
-			handle_here(p, CLASS_MIPMAP, w->what, current_context());
-	return CUDA_SUCCESS;
+	void *handle;
+	bool fine = kvgpu_remote_resource_get(w, r);
+
+	if (fine && w->type == CU_RESOURCE_TYPE_ARRAY) {
+		fine = answer_handle(&handle, c, CLASS_ARRAY, w->what, current_context(), true);
+		r->res.array.hArray = handle;
+	} else if (fine && w->type == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) {
+		fine = answer_handle(&handle, c, CLASS_MIPMAP, w->what, current_context(), true);
+		r->res.mipmap.hMipmappedArray = handle;
+	} else if (fine) {
+		fine = answer_address(c->to.peer, w->what);
+	}
+	return fine ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }

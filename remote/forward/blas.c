@@ -127,7 +127,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 		return status;
 	status = status_of(calls->ask(OP_blas_destroy, &q, sizeof(q), NULL, 0));
 	if (!status)
-		calls->ended(handle);
+		calls->ended(handle, q.blas);
 	return status;
 }
 

@@ -46,7 +46,7 @@ struct forward_calls {
 	/* make a handle for the server's number @id; NULL: an error */
 	void *(*made)(unsigned int class, uint64_t id);
 	/* the server has destroyed the handle: free its state */
-	void (*ended)(void *handle);
+	void (*ended)(void *handle, uint64_t id);
 	/* print a line on standard error */
 	void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };

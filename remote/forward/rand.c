@@ -102,7 +102,7 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 		return status;
 	status = status_of(calls->ask(OP_rand_destroy, &q, sizeof(q), NULL, 0));
 	if (!status)
-		calls->ended(generator);
+		calls->ended(generator, q.rand);
 	return status;
 }
 

@@ -155,6 +155,7 @@ void route_address(struct route *to, CUdeviceptr ptr)
 
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
 bool range_has(CUdeviceptr ptr) { return false; }
+bool pinned_device_has(CUdeviceptr at) { return false; }
 bool host_find(const void *host, struct host_range *out) { return false; }
 
 /* what no copy here calls */

@@ -92,6 +92,7 @@ bool captures_any(void) { return false; }
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
 bool own_stream(CUstream stream) { return false; }
 bool range_has(CUdeviceptr ptr) { return false; }
+bool pinned_device_has(CUdeviceptr at) { return false; }
 bool host_find(const void *host, struct host_range *out) { return false; }
 bool pinned_may_change(const struct host_range *r) { return false; }
 void pinned_written(void) { }

@@ -58,9 +58,10 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 
 /* ------------------------------------------------------------------ */
 
+static const uint64_t size[3] = { BYTES, 1, 1 };
+
 static uint64_t make(struct peer *p)
 {
-	const uint64_t size[3] = { BYTES, 1, 1 };
 	const struct end e = { 0 };
 	uint64_t at, id = ferry_new(p, &e, size, false, &at);
 
@@ -77,7 +78,7 @@ static void two_ends_give_one_piece_back(void **state)
 	ends_too = id;
 	ferry_free(id);
 	assert_int_equal(puts_of_piece, 1);
-	assert_false(ferry_get(id, &e));
+	assert_false(ferry_get(id, &peers[0], size, false, &e));
 }
 
 /* the ack of a later event tells that the thread of ferries is through with the earlier ones */
@@ -99,13 +100,27 @@ static void a_server_ends_its_own_ferries(void **state)
 	struct end e;
 
 	happen(&peers[1], KVGPU_REMOTE_EVENT_FREE, id);
-	assert_true(ferry_get(id, &e));
+	assert_true(ferry_get(id, &peers[0], size, false, &e));
 	assert_int_equal(puts_of_piece, 0);
 	happen(&peers[0], KVGPU_REMOTE_EVENT_FREE, id);
-	assert_false(ferry_get(id, &e));
+	assert_false(ferry_get(id, &peers[0], size, false, &e));
 	assert_int_equal(puts_of_piece, 1);
 	happen(&peers[0], KVGPU_REMOTE_EVENT_FREE, id);
 	assert_int_equal(puts_of_piece, 1);
+}
+
+/* what the server says of a ferry has to be what the ferry is */
+static void a_ferry_is_its_servers(void **state)
+{
+	const uint64_t other[3] = { BYTES, 2, 1 };
+	uint64_t id = make(&peers[0]);
+	struct end e;
+
+	assert_true(ferry_get(id, &peers[0], size, false, &e));
+	assert_false(ferry_get(id, &peers[1], size, false, &e));
+	assert_false(ferry_get(id, &peers[0], other, false, &e));
+	assert_false(ferry_get(id, &peers[0], size, true, &e));
+	ferry_free(id);
 }
 
 int main(void)
@@ -113,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_ends_give_one_piece_back),
 		cmocka_unit_test(a_server_ends_its_own_ferries),
+		cmocka_unit_test(a_ferry_is_its_servers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

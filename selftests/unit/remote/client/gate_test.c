@@ -78,7 +78,13 @@ bool captures_any(void) { return false; }
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c) { return false; }
 CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
 CUresult cuEventQuery(CUevent e) { return CUDA_ERROR_NOT_READY; }
-CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes) { return CUDA_SUCCESS; }
+static unsigned int copies;	/* use __atomic */
+CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
+{
+	usleep(20000);
+	__atomic_add_fetch(&copies, 1, __ATOMIC_SEQ_CST);
+	return CUDA_SUCCESS;
+}
 
 /* ------------------------------------------------------------------ */
 
@@ -129,11 +135,27 @@ static void one_stream_serves_many_gates(void **state)
 	assert_int_equal(ended, 0);
 }
 
+/* also when its server says so twice, or another one does */
+static void a_stream_comes_to_its_gate_once(void **state)
+{
+	unsigned int before = __atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST);
+
+	assert_int_equal(gate_copy((CUstream)&peers, 1, 2, 3), CUDA_SUCCESS);
+	gate_happened(&peers[1], gate, 1);
+	gate_happened(&peers[0], gate, 2);
+	gate_happened(&peers[0], gate, 3);
+	while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < before + 3)
+		usleep(1000);
+	usleep(50000);
+	assert_int_equal(__atomic_load_n(&copies, __ATOMIC_SEQ_CST), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failures),
 		cmocka_unit_test(one_stream_serves_many_gates),
+		cmocka_unit_test(a_stream_comes_to_its_gate_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,10 +23,12 @@ bool several;
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
 CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id) { return CUDA_SUCCESS; }
-void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent)
+bool answer_handle(void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
+		   bool none)
 {
-	return NULL;
+	return false;
 }
+struct peer *route_peer(struct route *to) { return NULL; }
 bool captures_any(void) { return false; }
 void pinned_written(void) { }
 bool managed_any(void) { return false; }
@@ -73,7 +75,7 @@ static void parameters_are_written_without_the_lock(void **state)
 {
 	const struct sigaction ours = { .sa_handler = open_it };
 	struct sigaction before;
-	uint64_t id = host_function(nothing, NULL, NULL, &argument, true);
+	uint64_t id = host_function(NULL, nothing, NULL, NULL, &argument, true);
 
 	assert_int_not_equal(id, 0);
 	closed = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

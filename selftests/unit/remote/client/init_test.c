@@ -61,7 +61,12 @@ void peer_init(struct peer *p)
 {
 }
 
-void arena_init(struct peer *p)
+bool arena_init(struct peer *p)
+{
+	return true;
+}
+
+void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
 {
 }
 

@@ -44,6 +44,7 @@ struct object *object_of(unsigned int class, const void *handle) { return NULL; 
 const struct object *object_context(const struct object *o) { return NULL; }
 CUresult cuMemFree_v2(CUdeviceptr ptr) { return CUDA_SUCCESS; }
 bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
+bool answer_device(const struct call *c, uint32_t number, CUdevice *dev) { return false; }
 
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
 {

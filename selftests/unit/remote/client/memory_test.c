@@ -89,7 +89,7 @@ static uint64_t number(unsigned int class, uint32_t index, uint32_t generation)
 static void handles(void **state)
 {
 	void *ctx = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream,
-	     *module, *function;
+	     *module, *function, *graph, *node;
 	uint64_t id;
 
 	assert_non_null(ctx);
@@ -111,15 +111,21 @@ static void handles(void **state)
 	assert_null(handle_here(peers, CLASS_STREAM, 0, ctx));
 	assert_null(handle_here(peers, CLASS_STREAM, number(CLASS_EVENT, 9, 1), ctx));
 	assert_null(handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, UINT32_MAX, 1), ctx));
+	/* a server frees no module that the client has not unloaded */
+	assert_null(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 3, 2), ctx));
+	assert_true(handle_id(CLASS_MODULE, module, &id));
+	assert_true(handle_id(CLASS_FUNCTION, function, &id));
 	/* the server has given this number to another object, so the old one's children are gone */
-	assert_ptr_equal(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 3, 2), ctx), module);
-	assert_false(handle_id(CLASS_MODULE, module, &id));
-	assert_false(handle_id(CLASS_FUNCTION, function, &id));
-	assert_true(handle_id(CLASS_EVENT, module, &id));
+	graph = handle_here(peers, CLASS_GRAPH, number(CLASS_GRAPH, 8, 1), NULL);
+	node = handle_here(peers, CLASS_NODE, number(CLASS_NODE, 9, 1), graph);
+	assert_ptr_equal(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 8, 2), ctx), graph);
+	assert_false(handle_id(CLASS_GRAPH, graph, &id));
+	assert_false(handle_id(CLASS_NODE, node, &id));
+	assert_true(handle_id(CLASS_EVENT, graph, &id));
 	object_empty(ctx);
 	assert_false(handle_id(CLASS_STREAM, stream, &id));
 	assert_true(handle_id(CLASS_CONTEXT, ctx, &id));
-	object_end(ctx);
+	object_end(ctx, number(CLASS_CONTEXT, 1, 1));
 	assert_false(handle_id(CLASS_CONTEXT, ctx, &id));
 }
 
@@ -131,9 +137,9 @@ static void nodes_hang_on_graphs(void **state)
 	uint64_t id;
 
 	assert_ptr_equal(object_parent(two), graph);
-	object_end(one);
+	object_end(one, number(CLASS_NODE, 2, 1));
 	assert_true(handle_id(CLASS_NODE, two, &id));
-	object_end(graph);
+	object_end(graph, number(CLASS_GRAPH, 1, 1));
 	assert_false(handle_id(CLASS_NODE, two, &id));
 }
 
@@ -498,10 +504,13 @@ static void pieces_for_a_relay(void **state)
 	unsigned int i;
 	CUresult r;
 
-	relay = (struct kvgpu_remote_relayed){ .piece = 128 << 10 };
+	/* a piece that does not fit into the ring would be waited for without an end */
+	relay = (struct kvgpu_remote_relayed){ .piece = 3 << 20 };
 	free(peers->arena.blocks);
 	peer_init(peers);
-	arena_init(peers);
+	assert_false(arena_init(peers));
+	relay.piece = 128 << 10;
+	assert_true(arena_init(peers));
 	fence_result = CUDA_SUCCESS;
 	assert_int_equal(peers->arena.ring_bytes % relay.piece, 0);
 	for (i = 0; i < 4096; i++) {
