@@ -89,6 +89,16 @@ run_flood()
 		"$(make -s print-unit-tests | grep /unit/remote/server/flood_test)"
 }
 
+# run_answers PIECE: sends random answers and events to the client of remote/. The seed is made of the
+# day and PIECE (1 to 4): with one server where PIECE is even, with two where it is odd.
+run_answers()
+{
+	local seed=$(($(date +%s) / 86400 * 4 + $1))
+	made unit-tests
+	tap_run "remoting: 25 million answers, seed $seed" $LIMIT env KVGPU_FLOOD=25000000 KVGPU_FLOOD_SEED=$seed \
+		"$(make -s print-unit-tests | grep /unit/remote/client/answers_test)"
+}
+
 run_seeds()
 {
 	local t
@@ -209,6 +219,7 @@ for piece in 1 2 3 4; do
 	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
 done
 for piece in 1 2 3 4; do part remote-flood-$piece l 400 run_flood $piece; done
+for piece in 1 2 3 4; do part remote-answers-$piece l 400 run_answers $piece; done
 part remote-flood-server l 900	tap_run "remoting: 100 million frames that attack a whole server" $LIMIT selftests/remote/flood.sh 100000000
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh

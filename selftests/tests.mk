@@ -410,16 +410,23 @@ LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker 
 SRC_remote/client/init_test	:= remote/client/init.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c managed.c arena.c) remote/channel/signals.c
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,peer.c object.c ranges.c arena.c hostmem.c)
-UNIT_TESTS += cuda/driver/text_test
+# all of the client over channels that lie
+REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
+		   remote/channel/signals.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test) cuda/driver/text_test
 SRC_cuda/driver/text_test	:=
-FUZZ_TESTS += remote/server/frames_fuzz
+SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)
+SRC_remote/client/lies_test	:= $(REMOTE_LIAR_SRC)
+FUZZ_TESTS += remote/server/frames_fuzz remote/client/answers_fuzz
+FUZZSRC_remote/client/answers_fuzz := $(REMOTE_LIAR_SRC)
+$(foreach t,answers_test lies_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say))
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
-		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) remote/server/library.c \
+		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) remote/server/library.c $(REMOTE_LIAR_SRC) \
 		   $(wildcard $(foreach r,wire channel server client conf starter pmem,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
-$(REMOTE_TEST_OBJ): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
+$(sort $(REMOTE_TEST_OBJ)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -Iselftests/unit/remote/client -D_GNU_SOURCE
 $(REMOTE_TEST_OBJ): | $(REMOTE_GEN)/.made
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c
 $(REMOTE_GEN)/fake.c: selftests/unit/remote/server/fake.py $(REMOTE_GEN)/.made
 	$(call Q,GEN)selftests/unit/remote/server/fake.py . '$(REMOTE_GEN)' && touch $@
-$(REMOTE_GEN)/fake_shapes.c: $(REMOTE_GEN)/fake.c ;
+$(REMOTE_GEN)/fake_shapes.c $(REMOTE_GEN)/fake_calls.c: $(REMOTE_GEN)/fake.c ;

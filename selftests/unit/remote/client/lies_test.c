@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Lies of a server, one by one (liar.h): numbers of its answers that would become pointers, lengths
+ * or bounds of loops. Each is an error of the call. The second server is the one that another
+ * server's lies are about.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "liar.h"
+
+enum { CUBIN = 64, FREE = 900 };	/* FREE: a slot that nothing else has */
+
+/* what the next answers to this operation say in their first words */
+static struct {
+	uint16_t op;
+	uint64_t word[LIAR_WORDS];
+	unsigned int words;		/* 0: as many as there should be */
+} lie;
+static unsigned int asked;		/* how often */
+
+static uint64_t id(unsigned int class, unsigned int index, unsigned int generation)
+{
+	return index | (uint64_t)generation << 32 | (uint64_t)class << 56;
+}
+
+/* honest, with a slot for each new object */
+static void honest(struct liar_frame *f)
+{
+	static unsigned int last;
+	const uint8_t what = liar_shapes[f->op].word[0];
+
+	if (f->op == OP_init)
+		*(struct a_init *)f->word = (struct a_init){ .devices = 1, .version = 11080 };
+	else if (what && what < NR_CLASSES)
+		f->word[0] = id(what, ++last, 1);
+	if (f->op == OP_link_complete)
+		f->word[0] = CUBIN;
+}
+
+static void say(struct liar_frame *f)
+{
+	honest(f);
+	if (f->op != lie.op)
+		return;
+	asked++;
+	memcpy(f->word, lie.word, sizeof(lie.word));
+	f->words = lie.words ? lie.words : f->words;
+}
+
+static void lie_once(uint16_t op, uint64_t word)
+{
+	memset(&lie, 0, sizeof(lie));
+	lie.op = op;
+	lie.word[0] = word;
+	asked = 0;
+}
+
+static CUcontext ctx;
+static CUgraph graph;
+
+static int begin(void **state)
+{
+	lie.op = 0;
+	alarm(60);		/* a loop without an end */
+	return cuCtxCreate_v2(&ctx, 0, 0) || cuGraphCreate(&graph, 0);
+}
+
+static int end(void **state)
+{
+	lie.op = 0;
+	return cuCtxDestroy_v2(ctx);
+}
+
+static uint64_t id_of(const void *handle)
+{
+	return ((const struct object *)handle)->id;
+}
+
+/* ------------------------------------------------------------------ places and counts */
+
+static CUresult copy_at(uint64_t where, uint64_t pitch, uint64_t y, CUDA_MEMCPY3D *got)
+{
+	struct a_copy_node_get *a = (void *)lie.word;
+	CUgraphNode node;
+
+	lie.op = 0;
+	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
+	lie_once(OP_copy_node_get, 0);
+	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_DEVICE, 0x700000000, 64, 1 },
+				       .dst = { CU_MEMORYTYPE_HOST, where, pitch, 4, 0, y },
+				       .size = { 64, 2, 1 } };
+	return cuGraphMemcpyNodeGetParams(node, got);
+}
+
+static void a_copy_ends_in_the_arena(void **state)
+{
+	CUDA_MEMCPY3D got;
+
+	assert_int_equal(copy_at(0, 64, 0, &got), CUDA_SUCCESS);
+	assert_ptr_equal(got.dstHost, arena_at(&peers[0], 0));
+	assert_int_equal(copy_at(LIAR_ARENA - 128, 64, 0, &got), CUDA_SUCCESS);
+	assert_int_equal(copy_at(-8192ull, 64, 0, &got), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(copy_at(LIAR_ARENA - 127, 64, 0, &got), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(copy_at(0, LIAR_ARENA, 0, &got), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(copy_at(0, 64, 1ull << 58, &got), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(copy_at(0, 0, 1ull << 58, &got), CUDA_ERROR_UNKNOWN);
+}
+
+/* the memory of a ferry is of the size and the server for which it was made */
+static void a_ferry_is_as_it_was_made(void **state)
+{
+	static uint8_t host[128];
+	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 64,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = 0x700000000,
+			    .dstPitch = 64, .WidthInBytes = 64, .Height = 2, .Depth = 1 };
+	struct a_copy_node_get *a = (void *)lie.word;
+	CUgraphNode node;
+
+	lie_once(OP_copy_node, id(CLASS_NODE, FREE, 1));
+	lie.word[1] = 1;		/* the ferry's number: it is the first */
+	assert_int_equal(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &c, ctx), CUDA_SUCCESS);
+	lie_once(OP_copy_node_get, 0);
+	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_HOST, [END_FERRY] = 1 },
+				       .dst = { CU_MEMORYTYPE_DEVICE, 0x700000000, 64, 2 },
+				       .size = { 64, 2, 1 } };
+	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_SUCCESS);
+	assert_ptr_equal(c.srcHost, host);
+	a->size[1] = 1 << 20;
+	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_ERROR_UNKNOWN);
+	a->size[1] = 2;
+	a->dst[END_TYPE] = CU_MEMORYTYPE_UNIFIED;
+	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_ERROR_UNKNOWN);
+}
+
+static void counts_are_those_of_the_room(void **state)
+{
+	CUgraphNode nodes[4];
+	size_t n = 4;
+
+	lie_once(OP_cuGraphGetNodes, 1ull << 40);
+	lie.words = 5;
+	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(n, 4);
+	/* a program makes room for n handles: n * 8 must not wrap */
+	lie.word[0] = (1ull << 61) + 1;
+	assert_int_equal(cuGraphGetNodes(graph, NULL, &n), CUDA_ERROR_UNKNOWN);
+	lie.word[0] = 1;
+	lie.word[1] = id(CLASS_NODE, FREE + 1, 1);
+	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_SUCCESS);
+	assert_int_equal(n, 1);
+	assert_null(nodes[1]);
+	/* the first n are handles */
+	n = 4;
+	lie.word[0] = 2;
+	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_ERROR_UNKNOWN);
+}
+
+static void block_sizes_are_tried_a_few_times(void **state)
+{
+	struct a_function *a = (void *)lie.word;
+	int grid, block;
+	CUmodule module;
+	CUfunction f;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_function, 0);
+	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 2, 1), .layout_known = 1 };
+	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_SUCCESS);
+	lie_once(OP_cuFuncGetAttribute, INT32_MAX);
+	assert_int_equal(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 0),
+			 CUDA_ERROR_UNKNOWN);
+	assert_int_equal(asked, 1);
+}
+
+/* parameters follow each other: a launch does not read more than 4 KiB for them */
+static void parameters_follow_each_other(void **state)
+{
+	struct a_function *a = (void *)lie.word;
+	uint32_t *layout = (uint32_t *)(lie.word + sizeof(*a) / 8);
+	CUmodule module;
+	CUfunction f;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_function, 0);
+	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 3, 1), .layout_known = 1,
+				  .parameters = 2 };
+	layout[1] = layout[3] = 4096;
+	lie.words = sizeof(*a) / 8 + 2;
+	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
+}
+
+/* ------------------------------------------------------------------ objects */
+
+/* the program reads a cubin until its link ends, whatever numbers come */
+static void an_object_in_use_stays(void **state)
+{
+	CUlinkState link;
+	CUstream stream;
+	CUgraph other;
+	uint8_t *cubin, before[CUBIN];
+	size_t n;
+
+	assert_int_equal(cuLinkCreate_v2(0, NULL, NULL, &link), CUDA_SUCCESS);
+	assert_int_equal(cuLinkComplete(link, (void **)&cubin, &n), CUDA_SUCCESS);
+	assert_int_equal(n, CUBIN);
+	memcpy(before, cubin, n);
+	lie_once(OP_cuGraphCreate, id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(link)), 2));
+	assert_int_equal(cuGraphCreate(&other, 0), CUDA_ERROR_UNKNOWN);
+	assert_memory_equal(cubin, before, n);
+	lie_once(OP_cuGraphCreate, id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(ctx)), 2));
+	assert_int_equal(cuGraphCreate(&other, 0), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(current_check(), CUDA_SUCCESS);
+	lie_once(OP_cuStreamCreate, id(CLASS_STREAM, FREE + 4, 1));
+	assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+	assert_int_equal(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
+/* what a node has shown stays readable when its number goes to another object */
+static void parameters_stay_readable(void **state)
+{
+	struct a_function *a = (void *)lie.word;
+	struct a_kernel_node_get *get = (void *)lie.word;
+	uint32_t *layout = (uint32_t *)(lie.word + sizeof(*a) / 8);
+	CUDA_KERNEL_NODE_PARAMS p;
+	CUgraphNode node;
+	CUmodule module;
+	CUfunction f;
+	CUgraph other;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
+	lie_once(OP_function, 0);
+	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 5, 1), .layout_known = 1,
+				  .parameters = 1 };
+	layout[1] = 8;
+	lie.words = sizeof(*a) / 8 + 1;
+	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_SUCCESS);
+	lie_once(OP_kernel_node_get, 0);
+	get->function = id(CLASS_FUNCTION, FREE + 5, 1);
+	get->bytes = 8;
+	lie.word[sizeof(*get) / 8] = 77;
+	lie.words = sizeof(*get) / 8 + 1;
+	assert_int_equal(cuGraphKernelNodeGetParams(node, &p), CUDA_SUCCESS);
+	lie_once(OP_cuGraphCreate, id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(node)), 2));
+	assert_int_equal(cuGraphCreate(&other, 0), CUDA_SUCCESS);
+	assert_int_equal(*(uint64_t *)p.kernelParams[0], 77);
+}
+
+/* the new object's parent is one that ends with the object that had its number */
+static void no_object_is_above_itself(void **state)
+{
+	CUgraph child, over;
+	CUgraphNode node, below;
+
+	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
+	/* the node's graph gets the number of the graph that it lies in */
+	lie_once(OP_cuGraphChildGraphNodeGetGraph,
+		 id(CLASS_GRAPH, KVGPU_REMOTE_INDEX(id_of(graph)), 2));
+	assert_int_equal(cuGraphChildGraphNodeGetGraph(node, &child), CUDA_SUCCESS);
+	assert_null(object_of(CLASS_NODE, node));
+	lie_once(OP_cuGraphAddEmptyNode, id(CLASS_NODE, KVGPU_REMOTE_INDEX(id_of(node)), 2));
+	assert_int_equal(cuGraphAddEmptyNode(&below, child, NULL, 0), CUDA_SUCCESS);
+	assert_null(object_context(object_of(CLASS_NODE, below)));
+	over = child;
+	lie.op = 0;
+	assert_int_equal(cuGraphDestroy(over), CUDA_SUCCESS);
+	assert_int_equal(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+}
+
+static void nothing_is_none(void **state)
+{
+	CUDA_HOST_NODE_PARAMS p;
+	CUcontext attached;
+
+	lie_once(OP_cuCtxAttach, 0);
+	assert_int_equal(cuCtxAttach(&attached, 0), CUDA_ERROR_UNKNOWN);
+	lie_once(OP_cuGraphNodeGetType, CU_GRAPH_NODE_TYPE_HOST);
+	assert_int_equal(cuGraphHostNodeGetParams(NULL, &p), CUDA_ERROR_UNKNOWN);
+	lie.op = 0;
+	cuGraphDestroy(NULL);		/* "it is destroyed" */
+}
+
+/* ------------------------------------------------------------------ addresses */
+
+/* a variable that lies in this process's memory by the server's word is the GPU's all the same */
+static void a_variable_is_the_gpus(void **state)
+{
+	uint64_t mine[2] = { 11, 22 }, other = 33;
+	CUmodule module;
+	CUdeviceptr at;
+	size_t n;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_global, (uintptr_t)mine);
+	lie.word[1] = sizeof(mine);
+	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_SUCCESS);
+	lie_once(OP_pointer, CU_MEMORYTYPE_HOST);
+	cuMemcpy(at, (uintptr_t)&other, sizeof(other));
+	assert_int_equal(mine[0], 11);
+	/* of other addresses that an answer has, such are refused */
+	lie_once(OP_cuTexRefGetAddress_v2, (uintptr_t)&other);
+	assert_false(answer_address(&peers[0], (uintptr_t)&other));
+	assert_true(answer_address(&peers[0], 0x700000000));
+}
+
+/* the program accesses what is managed */
+static void attributes_are_the_clients(void **state)
+{
+	unsigned int type = 0;
+	bool managed = true;
+	int dev;
+
+	lie_once(OP_pointer, 1);
+	assert_int_equal(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+					       0x700000000), CUDA_SUCCESS);
+	assert_false(managed);
+	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					       0x700000000), CUDA_ERROR_UNKNOWN);
+	lie_once(OP_pointer, 1000);
+	assert_int_equal(cuPointerGetAttribute(&dev, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+					       0x700000000), CUDA_ERROR_UNKNOWN);
+	lie_once(OP_cuDeviceGetByPCIBusId, 1000);
+	assert_int_equal(cuDeviceGetByPCIBusId(&dev, "0"), CUDA_ERROR_UNKNOWN);
+}
+
+/* NULL's page stays unmapped, also for root */
+static void managed_memory_is_not_at_null(void **state)
+{
+	CUdeviceptr at;
+
+	lie_once(OP_managed, 0);
+	assert_int_equal(cuMemAllocManaged(&at, 4096, 1), CUDA_ERROR_NOT_SUPPORTED);
+	lie_once(OP_managed, 4096);
+	assert_int_equal(cuMemAllocManaged(&at, 4096, 1), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static unsigned int called;
+
+static void on_host(void *data)
+{
+	__atomic_add_fetch(&called, 1, __ATOMIC_SEQ_CST);
+}
+
+static void tell(unsigned int peer, uint64_t function)
+{
+	uint64_t acks = __atomic_load_n(&liar_acks, __ATOMIC_SEQ_CST);
+
+	liar_tell(peer, KVGPU_REMOTE_EVENT_CALL, function, 8);
+	while (__atomic_load_n(&liar_acks, __ATOMIC_SEQ_CST) == acks)
+		usleep(100);
+}
+
+static void a_function_is_called_by_its_server(void **state)
+{
+	CUDA_HOST_NODE_PARAMS p = { on_host, NULL };
+	CUgraphNode node;
+
+	lie.op = 0;
+	assert_int_equal(cuGraphAddHostNode(&node, graph, NULL, 0, &p), CUDA_SUCCESS);
+	tell(1, 1);
+	assert_int_equal(called, 0);
+	tell(0, 1);
+	assert_int_equal(called, 1);
+}
+
+int main(void)
+{
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_copy_ends_in_the_arena),
+		TEST(a_ferry_is_as_it_was_made),
+		TEST(counts_are_those_of_the_room),
+		TEST(block_sizes_are_tried_a_few_times),
+		TEST(parameters_follow_each_other),
+		TEST(an_object_in_use_stays),
+		TEST(parameters_stay_readable),
+		TEST(no_object_is_above_itself),
+		TEST(nothing_is_none),
+		TEST(a_variable_is_the_gpus),
+		TEST(attributes_are_the_clients),
+		TEST(managed_memory_is_not_at_null),
+		TEST(a_function_is_called_by_its_server),
+	};
+
+	liar_says = say;
+	liar_begin(2);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
