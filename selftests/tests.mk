@@ -369,6 +369,10 @@ $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.
 	TEST_CPPFLAGS += -Iselftests/unit/remote/cluster/relay/mpi
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -D_GNU_SOURCE
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): | $(REMOTE_GEN)/.made
+UNIT_TESTS += remote/cluster/local/carrier_test
+SRC_remote/cluster/local/carrier_test	:= $(addprefix remote/cluster/local/,wire.c match.c requests.c)
+$(addprefix $(O)/asan/,$(SRC_remote/cluster/local/carrier_test:.c=.o) selftests/unit/remote/cluster/local/carrier_test.o): \
+	TEST_CPPFLAGS += -Iremote/cluster/local -D_GNU_SOURCE
 SRC_remote/client/cut_test	:=
 SRC_remote/cluster/run/children_test	:= remote/cluster/run/children.c
 SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c

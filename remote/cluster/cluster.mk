@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# kvgpu-run and its relays: one relay for each MPI (Open MPI, MPICH) whose compiler is installed on
-# this machine.
+# kvgpu-run and its relays: one for GPUs of this machine, and one for each MPI (Open MPI, MPICH) whose
+# compiler is installed on this machine.
 CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
 # CLUSTER_PLAIN needs no mpi.h, and is compiled once, as is remote/server; the relay's other files
@@ -20,8 +20,14 @@ CLUSTER_LIBS_openmpi	= $(shell mpicc.openmpi -showme:link)
 CLUSTER_FLAGS_mpich	= $(filter -I%,$(shell mpicc.mpich -show))
 CLUSTER_LIBS_mpich	= $(filter -L% -l%,$(shell mpicc.mpich -show))
 
+# the first has its own mpi.h, and what that declares
+CLUSTER_FLAGS_local	:= -Iremote/cluster/local
+CLUSTER_LIBS_local	:=
+CLUSTER_OF_local	:= $(wildcard remote/cluster/local/*.c)
+CLUSTER_RELAYS	:= local $(CLUSTER_MPIS)
+
 define cluster_mpi
-CLUSTER_OBJ_$(1) := $$(CLUSTER_MPI:%.c=$$(REMOTE_OUT)/obj-$(1)/%.o)
+CLUSTER_OBJ_$(1) := $$(patsubst %.c,$$(REMOTE_OUT)/obj-$(1)/%.o,$$(CLUSTER_MPI) $$(CLUSTER_OF_$(1)))
 $$(REMOTE_OUT)/obj-$(1)/%.o: %.c remote/cluster/cluster.mk | $$(REMOTE_GEN)/.made
 	@mkdir -p $$(@D)
 	$$(call Q,CC)$$(CC) $$(REMOTE_CPPFLAGS) $$(CLUSTER_FLAGS_$(1)) $$(REMOTE_CFLAGS) -MMD -MP -c $$< -o $$@
@@ -29,8 +35,8 @@ $$(REMOTE_OUT)/kvgpu-relay-$(1): $$(CLUSTER_OBJ_$(1)) $$(CLUSTER_SERVER_OBJ)
 	$$(call Q,LD)$$(CC) $$(REMOTE_LTO) -g -pthread $$^ $$(CLUSTER_LIBS_$(1)) -ldl -o $$@
 -include $$(CLUSTER_OBJ_$(1):.o=.d)
 endef
-$(foreach m,$(CLUSTER_MPIS),$(eval $(call cluster_mpi,$(m))))
+$(foreach m,$(CLUSTER_RELAYS),$(eval $(call cluster_mpi,$(m))))
 
-cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run; prints where
+cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_RELAYS)) ## kvgpu-run; prints where
 .PHONY: cluster
 -include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d daemon.d registry.d ranks.d)

@@ -27,7 +27,7 @@ bool lane_fine(struct lane *n, int r)
 	if (r == MPI_ERR_COUNT || r == MPI_ERR_TRUNCATE)
 		link_lose(n->link, "it sends nonsense");
 	else if (r != MPI_SUCCESS)
-		link_out_of_reach(n->link, "MPI can't reach it");
+		link_out_of_reach(n->link, "it can't be reached");
 	return r == MPI_SUCCESS;
 }
 

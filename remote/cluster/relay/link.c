@@ -40,7 +40,7 @@ void link_out_of_reach(struct link *l, const char *why)
 static bool fine(struct link *l, int r)
 {
 	if (r != MPI_SUCCESS)
-		link_out_of_reach(l, "MPI can't reach it");
+		link_out_of_reach(l, "it can't be reached");
 	return r == MPI_SUCCESS;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-relay: the program that mpirun or srun starts for kvgpu-run. The job's secret comes by the
- * environment, which other users do not see.
+ * kvgpu-relay: the program that kvgpu-run has started for each rank, by srun, mpirun, or without
+ * MPI by itself (../local). What tells jobs apart is a secret under srun, which comes by the
+ * environment. Else it is a number on the command line, which other users see: it keeps nobody out.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -18,6 +19,10 @@
 #include "daemon.h"
 #include "ranks.h"
 #include "relay.h"
+
+#ifdef KVGPU_CLUSTER_LOCAL
+#include <remote/cluster/local/launch.h>
+#endif
 
 enum {
 	DEFAULT_STAGING = 1 << 20,
@@ -44,7 +49,7 @@ void nursery_say(const char *format, ...)
 
 static bool read_secret(struct settings *s)
 {
-	const char *text = getenv("KVGPU_CLUSTER_SECRET");
+	const char *text = s->number ? s->number : getenv("KVGPU_CLUSTER_SECRET");
 	unsigned int i;
 
 	if (!text || strlen(text) != 2 * SECRET_BYTES)
@@ -66,6 +71,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' },
 		{ "memory", 1, NULL, 'm' }, { "gpu", 1, NULL, 'g' }, { "label", 1, NULL, 'b' },
 		{ "counts", 0, NULL, 'c' }, { "step", 0, NULL, 't' },
+		{ "number", 1, NULL, 'k' },
 		{ "whole", 0, NULL, 'w' }, { "start", 1, NULL, 'r' }, { 0 }
 	};
 	int c;
@@ -84,6 +90,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'c': s->counts = true; break;
 		case 'w': s->whole = true; break;
 		case 't': s->step = true; break;
+		case 'k': s->number = optarg; break;
 		case 'm': s->memory = strtoull(optarg, NULL, 0); break;
 		case 'g': s->gpu = optarg; break;
 		case 'b': s->label = optarg; break;
@@ -127,12 +134,15 @@ static void name_job(struct settings *s)
 
 /*
  * If the command line has the commands of all ranks, become this rank's own, so that ps tells ranks
- * apart. True: it has one command alone. False: an error.
+ * apart; without MPI, start all of them. True: it has one command alone. False: an error.
  */
 static bool become_rank(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "ranks"))
 		return true;
+#ifdef KVGPU_CLUSTER_LOCAL
+	exit(launch(argc, argv));
+#endif
 	if (ranks_pick(getenv("OMPI_COMM_WORLD_RANK"), &argc, &argv))
 		execv(argv[0], argv);
 	nursery_say("mpirun has started a rank that kvgpu-run did not ask for");

@@ -19,7 +19,7 @@ enum { NOTES_IN = 16, NOTES_OUT = 4, REFUSALS = 1024 };
 
 /* what this proxy says to another one; made at the first note */
 struct partner {
-	/* lost: MPI can't reach it, or it was silent or took nothing for too long */
+	/* lost: it can't be reached, or was silent or took nothing for too long */
 	bool made, lost;
 	struct note note[NOTES_OUT];
 	MPI_Request request[NOTES_OUT];
@@ -86,11 +86,11 @@ static int spare(int rank)
 	int i, done = 1;
 
 	if (!p->lost && !make(p, rank))
-		lose_partner(rank, "MPI can't reach it");
+		lose_partner(rank, "it can't be reached");
 	for (i = 0; i < NOTES_OUT && !p->lost; i++) {
 		if (p->busy[i] &&
 		    MPI_Test(&p->request[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-			lose_partner(rank, "MPI can't reach it");
+			lose_partner(rank, "it can't be reached");
 		p->busy[i] = p->busy[i] && !done;
 		if (!p->lost && !p->busy[i])
 			return i;
@@ -108,7 +108,7 @@ static bool say(const struct settings *s, int rank, int i, struct note note)
 	p->note[i] = note;
 	p->busy[i] = MPI_Start(&p->request[i]) == MPI_SUCCESS;
 	if (!p->busy[i])
-		lose_partner(rank, "MPI can't reach it");
+		lose_partner(rank, "it can't be reached");
 	return p->busy[i];
 }
 
@@ -167,7 +167,7 @@ static bool ask(struct lane *n, struct inbox *in)
 	if (!p->into && r == MPI_SUCCESS)
 		return false;
 	if (!p->into || MPI_Start(&p->into->made) != MPI_SUCCESS) {
-		lose_partner(rank, "MPI can't reach it");
+		lose_partner(rank, "it can't be reached");
 		return become(p, PULL_SPOILT);
 	}
 	p->into->busy = true;
@@ -222,7 +222,7 @@ bool pull_step(struct lane *n, struct inbox *in)
 	if (p->state == PULL_WANTED)
 		return ask(n, in);
 	if (MPI_Test(&p->into->made, &done, &status) != MPI_SUCCESS)
-		return leave_it(n, p, "MPI can't reach it");
+		return leave_it(n, p, "it can't be reached");
 	if (done)
 		return landed(n, in, &status);
 	if (!is_late(n, p->since_us))

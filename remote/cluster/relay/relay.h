@@ -39,7 +39,9 @@ struct settings {
 	unsigned int start_s;		/* a proxy's: MPI has so long to begin, and some seconds */
 	bool counts;			/* print the counts at the end */
 	bool whole;			/* copies are not pipelined */
-	bool step;			/* srun has started this rank */
+	bool step;			/* the process that has started this rank is no mpirun's */
+	/* of the job, in the place of a secret; NULL: there is one */
+	const char *number;
 	const char *library, *folder;
 	unsigned int first;		/* the broker's first address is folder/first */
 	unsigned int device;		/* the proxy's GPU, of those that it sees */
@@ -147,7 +149,7 @@ struct link {
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
-	bool unreachable;		/* lost, as it says nothing, or MPI can't reach it */
+	bool unreachable;		/* lost, as it says nothing, or can't be reached */
 	/* heard_us: when a control message, or a lane's message, came last */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];

@@ -140,7 +140,7 @@ bool lane_go(struct lane *n)
 	turns++;
 	n->state = turns < 3 ? LANE_OPEN : LANE_FREE;
 	if (!l->lost && MPI_Test(&l->out_made[0], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-		link_lose(l, "MPI can't reach it");
+		link_lose(l, "it can't be reached");
 	if (l->lost)
 		n->state = LANE_FREE;
 	return true;
