@@ -59,7 +59,7 @@ static bool is_prrte(const struct job *j)
  * Ranks may run on any processor, and be more than there are. MPICH's daemons of other machines are
  * to reach mpirun at this machine's name; without -localhost they would try "localhost".
  */
-static bool add_mpirun(const struct job *j, bool local, struct command *c)
+static bool add_mpirun(const struct job *j, struct command *c)
 {
 	static const char *const openmpi[] = { "--oversubscribe",     "--bind-to", "none", "--mca",
 					       "mpi_yield_when_idle", "0",	   NULL };
@@ -67,40 +67,20 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	if (!add(c, "%s", j->mpirun))
 		return false;
 	if (j->o->mpi == MPI_KIND_MPICH)
-		return local ? add(c, "-launcher") && add(c, "fork") :
-			       !j->here || (add(c, "-localhost") && add(c, "%s", j->here));
+		return !j->here || (add(c, "-localhost") && add(c, "%s", j->here));
 	if (j->o->allow_root && !add(c, "--allow-run-as-root"))
 		return false;
 	/* with fault tolerance the other ranks go on when one ends */
 	if (is_prrte(j) && !(add(c, "--with-ft") && add(c, "ulfm")))
 		return false;
-	/*
-	 * No other machines: Open MPI 4 need not look for a batch queue or for ssh. Open MPI 5
-	 * would print a line about each pair of network interfaces that it does not find.
-	 */
-	if (local && !(add(c, "--mca") && add(c, is_prrte(j) ? "btl_tcp_if_include" : "plm") &&
-		       add(c, is_prrte(j) ? "lo" : "isolated")))
-		return false;
-	/* MPI's shared memory lies in the folder, and is removed with it */
-	if (local && j->folder &&
-	    !(add(c, "--mca") &&
-	      add(c, "btl_%s_backing_directory", is_prrte(j) ? "sm" : "vader") &&
-	      add(c, "%s", j->folder)))
-		return false;
 	return add_words(c, openmpi);
 }
 
-/* Open MPI's mpirun has a host for each program, and is told which variables to pass on */
+/* Open MPI's mpirun has a host for each program */
 static bool add_rank(const struct job *j, const char *host, struct command *c)
 {
-	if (!add(c, "-n") || !add(c, "1"))
-		return false;
-	if (j->o->mpi == MPI_KIND_OPENMPI && (!add(c, "--host") || !add(c, "%s", host)))
-		return false;
-	if (j->o->mpi == MPI_KIND_OPENMPI && j->folder &&
-	    (!add(c, "-x") || !add(c, "KVGPU_CLUSTER_SECRET")))
-		return false;
-	return true;
+	return add(c, "-n") && add(c, "1") &&
+	       (j->o->mpi != MPI_KIND_OPENMPI || (add(c, "--host") && add(c, "%s", host)));
 }
 
 /* MPICH's list of hosts, in the order of ranks */
@@ -131,9 +111,13 @@ static bool add_number(struct command *c, const char *name, uint64_t n, uint64_t
 }
 
 /* all ranks must have these settings in common */
-static bool add_settings(const struct run_options *o, struct command *c)
+static bool add_settings(const struct job *j, struct command *c)
 {
-	return add_number(c, "staging", o->staging, 0) && add_number(c, "slots", o->slots, 0) &&
+	const struct run_options *o = j->o;
+
+	return (!j->number || (add(c, "--number") && add(c, "%s", j->number))) &&
+	       (o->mpi != MPI_KIND_LOCAL || add(c, "--step")) &&
+	       add_number(c, "staging", o->staging, 0) && add_number(c, "slots", o->slots, 0) &&
 	       add_number(c, "eager", o->eager, UINT64_MAX) &&
 	       add_number(c, "spin", o->spin_us, UINT64_MAX) &&
 	       add_number(c, "patience", o->patience_s, 0) && add_number(c, "arena", o->arena, 0) &&
@@ -144,7 +128,7 @@ bool command_broker(const struct job *j, struct command *c)
 {
 	return add(c, "%s", j->relay) && add(c, "broker") && add(c, "--folder") &&
 	       add(c, "%s", j->folder) && add(c, "--first") && add(c, "%u", j->first) &&
-	       add_settings(j->o, c);
+	       add_settings(j, c);
 }
 
 bool command_proxy(const struct job *j, const struct place *p, struct command *c)
@@ -155,7 +139,7 @@ bool command_proxy(const struct job *j, const struct place *p, struct command *c
 	       (!*p->uuid || (add(c, "--gpu") && add(c, "%s", p->uuid))) &&
 	       (!j->label || (add(c, "--label") && add(c, "%s", j->label))) &&
 	       (j->o->start_s == START_S || add_number(c, "start", j->o->start_s, 0)) &&
-	       add_settings(j->o, c);
+	       add_settings(j, c);
 }
 
 static bool add_programs(const struct job *j, struct command *c)
@@ -174,6 +158,16 @@ static bool add_programs(const struct job *j, struct command *c)
 /* The relay, with the commands of all ranks; each rank takes its own (../relay/ranks.h). */
 static bool add_ranks(const struct job *j, struct command *c)
 {
+	bool fine = add(c, "%s", j->relay) && add(c, "ranks") && command_broker(j, c);
+	unsigned int i;
+
+	for (i = 0; fine && i < j->nr_places; i++)
+		fine = add(c, "--next") && command_proxy(j, &j->places[i], c);
+	return fine;
+}
+
+static bool add_prrte(const struct job *j, struct command *c)
+{
 	char *list = NULL;
 	unsigned int i;
 	size_t size;
@@ -187,28 +181,22 @@ static bool add_ranks(const struct job *j, struct command *c)
 		fprintf(f, ",%s", name_of(&j->hosts[j->places[i].host]));
 	fine = !fclose(f) && add(c, "--map-by") && add(c, "seq") && add(c, "--host") &&
 	       add(c, "%s", list) && add(c, "-n") && add(c, "%u", j->nr_places + 1) &&
-	       add(c, "-x") && add(c, "KVGPU_CLUSTER_SECRET") && add(c, "%s", j->relay) &&
-	       add(c, "ranks") && command_broker(j, c);
+	       add_ranks(j, c);
 	free(list);
-	for (i = 0; fine && i < j->nr_places; i++)
-		fine = add(c, "--next") && command_proxy(j, &j->places[i], c);
 	return fine;
 }
 
 bool command_job(const struct job *j, struct command *c)
 {
-	bool local = true;
-	unsigned int i;
-
-	for (i = 0; i < j->nr_places; i++)
-		local = local && j->hosts[j->places[i].host].local;
-	return add_mpirun(j, local, c) && (is_prrte(j) ? add_ranks(j, c) : add_programs(j, c));
+	if (j->o->mpi == MPI_KIND_LOCAL)
+		return add_ranks(j, c);
+	return add_mpirun(j, c) && (is_prrte(j) ? add_prrte(j, c) : add_programs(j, c));
 }
 
 bool command_count(const struct job *j, const struct host *host, struct command *c)
 {
 	if (!host->local) {
-		if (!add_mpirun(j, false, c))
+		if (!add_mpirun(j, c))
 			return false;
 		if (j->o->mpi == MPI_KIND_MPICH && (!add(c, "-hosts") || !add(c, "%s", host->name)))
 			return false;
@@ -219,15 +207,30 @@ bool command_count(const struct job *j, const struct host *host, struct command 
 	       add(c, "%s", j->o->library);
 }
 
+static bool begins_with_one(const char *text, const char *const *words)
+{
+	while (*words && strncmp(text, *words, strlen(*words)))
+		words++;
+	return *words;
+}
+
 bool command_is_foreign(const char *variable, bool inside)
 {
 	static const char *const always[] = { "PMI_",	   "PMIX_",	    "PMI2_", "HYDI_",
 					      "MPI_LOCAL", "KVGPU_REMOTE=", NULL };
-	unsigned int i;
 
-	for (i = 0; always[i]; i++)
-		if (!strncmp(variable, always[i], strlen(always[i])))
-			return true;
-	return inside && !strncmp(variable, "OMPI_", 5) &&
-	       strncmp(variable, "OMPI_ALLOW_RUN_AS_ROOT", 22);
+	return begins_with_one(variable, always) ||
+	       (inside && !strncmp(variable, "OMPI_", 5) &&
+		strncmp(variable, "OMPI_ALLOW_RUN_AS_ROOT", 22));
+}
+
+bool command_is_named(const char *variable)
+{
+	static const char *const names[] = {
+		"PATH=", "HOME=", "USER=", "LOGNAME=", "SHELL=", "LANG=", "LC_", "TZ=", "TMPDIR=",
+		"LD_LIBRARY_PATH=", "SSH_AUTH_SOCK=", "KRB5CCNAME=", "OMPI_", "PRTE_", "HYDRA_",
+		"MPIR_", "MPICH_", "FI_", "UCX_", "SLURM_", "CUDA_", "NVIDIA_", "KVGPU_", NULL
+	};
+
+	return begins_with_one(variable, names);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command lines and the environment of mpirun. Pure, but for the memory of their texts. */
+/* What starts a job, but for srun, and its environment. Pure, but for the memory of texts. */
 #ifndef KVGPU_CLUSTER_COMMAND_H
 #define KVGPU_CLUSTER_COMMAND_H
 
@@ -28,6 +28,7 @@ struct job {
 	const char *label;		/* "JOB:PROGRAM" for --list of others; NULL: none */
 	/* this machine's name, as other machines find it; NULL: not known */
 	const char *here;
+	const char *number;		/* random, tells jobs apart; NULL: a secret does */
 };
 
 /* the broker here, then a proxy for each place; false: it is too long, or there is no memory */
@@ -46,5 +47,11 @@ bool command_add(struct command *c, const char *format, ...) __attribute__((form
  * user's settings.
  */
 bool command_is_foreign(const char *variable, bool inside);
+/*
+ * Whether mpirun and srun get a variable, of those that are not foreign: where files are, how to
+ * get to other machines, settings of MPI and of the GPU's library. Nothing else of the user's
+ * environment goes there.
+ */
+bool command_is_named(const char *variable);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The installed parts of kvgpu-run, and the MPI of this machine. The relay has to be of the same
- * kind as mpirun.
+ * The installed parts of kvgpu-run, and what starts the proxies: kvgpu-relay-local, which needs no
+ * MPI, if all GPUs are of this machine; srun; or mpirun. The relay has to be of the same kind as
+ * mpirun.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #include "run.h"
 
-static const char *const kind_names[] = { "auto", "openmpi", "mpich" };
+static const char *const kind_names[] = { "auto", "local", "openmpi", "mpich" };
 
 /* find the file @name beside this program, or in ../lib/kvgpu-run */
 static bool find_part(const char *name, char *path, size_t size)
@@ -124,7 +125,7 @@ static bool may_be_root(const struct run *r)
 	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"),
 		   *two = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
 
-	if (geteuid() || r->node || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
+	if (geteuid() || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
 		return true;
 	complain("Open MPI's mpirun does not run as root. Run this as another user; or, where root is meant (a container), "
 		 "give --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
@@ -146,16 +147,17 @@ static bool find_client(struct run *r)
 	return true;
 }
 
-/*
- * Set .node if srun is to start the proxies: inside of an allocation, if nothing else was asked
- * for. False: srun can't.
- */
-static bool find_launcher(struct run *r)
+bool find_launcher(struct run *r)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *node = getenv("SLURMD_NODENAME");
 
-	if (r->o.launcher == LAUNCHER_MPIRUN || (r->o.launcher == LAUNCHER_AUTO && !job))
+	if (r->o.launcher == LAUNCHER_MPIRUN ||
+	    (r->o.launcher == LAUNCHER_AUTO && (!job || r->o.mpi == MPI_KIND_LOCAL)))
 		return true;
+	if (r->o.mpi == MPI_KIND_LOCAL) {
+		complain("srun starts proxies with an MPI, so --mpi local does not go with --launcher srun");
+		return false;
+	}
 	if (job && node) {
 		r->node = node;
 		return true;
@@ -180,16 +182,48 @@ static bool find_mpi_of_relay(struct run *r)
 	return true;
 }
 
+/* what mpirun and its daemons listen at asks nobody who they are */
+static bool may_trust(const struct run *r)
+{
+	if (!r->o.trust_network)
+		complain("with mpirun every local user of each machine and every peer of the network can run programs as you. Run this "
+			 "in a Slurm allocation (sbatch, salloc), whose srun lets nobody else in; or say by --trust-network that all "
+			 "of them are trusted");
+	return r->o.trust_network;
+}
+
+static bool is_local(const struct run *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr_hosts && r->hosts[i].local; i++)
+		;
+	return i == r->nr_hosts;
+}
+
+/* set .o.mpi, and .mpirun if there is one */
+static bool find_carrier(struct run *r)
+{
+	if (r->node)
+		return find_mpi_of_relay(r);
+	if (r->o.mpi == MPI_KIND_AUTO && is_local(r))
+		r->o.mpi = MPI_KIND_LOCAL;
+	if (r->o.mpi != MPI_KIND_LOCAL)
+		return may_trust(r) && find_mpirun(r) && may_be_root(r);
+	if (!is_local(r))
+		complain("--mpi local is for GPUs of this machine, and --hosts names another one");
+	return is_local(r);
+}
+
 bool find_all(struct run *r)
 {
 	char name[64];
 
-	if (!find_launcher(r) || !(r->node ? find_mpi_of_relay(r) : find_mpirun(r)) ||
-	    !may_be_root(r) || !find_client(r))
+	if (!find_carrier(r) || !find_client(r))
 		return false;
 	snprintf(name, sizeof(name), "kvgpu-relay-%s", kind_names[r->o.mpi]);
 	if (find_part(name, r->relay, sizeof(r->relay)))
 		return true;
-	complain("%s is not beside kvgpu-run, nor in ../lib/kvgpu-run: this installation has no part for that MPI", name);
+	complain("%s is not beside kvgpu-run, nor in ../lib/kvgpu-run: this installation has no part for that", name);
 	return false;
 }

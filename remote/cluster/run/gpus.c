@@ -355,11 +355,8 @@ static void make_label(struct run *r)
 			*at = '_';
 }
 
-bool gpus_find(struct run *r)
+bool gpus_find_hosts(struct run *r)
 {
-	struct wish w = { r->o.gpus, r->o.share, r->o.spread, r->o.memory, r->o.load };
-	bool later = false, told = false;
-	time_t until = 0;
 	const char *why;
 	int n = find_hosts(r, &why);
 
@@ -370,6 +367,17 @@ bool gpus_find(struct run *r)
 	r->nr_hosts = n;
 	if (r->o.hosts && !r->node)
 		name_here(r);
+	return true;
+}
+
+bool gpus_find(struct run *r)
+{
+	struct wish w = { r->o.gpus, r->o.share, r->o.spread, r->o.memory, r->o.load };
+	bool later = false, told = false;
+	time_t until = 0;
+	const char *why;
+	int n;
+
 	for (;;) {
 		if (!count_all(r))
 			return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a
+ * The jobs of proxies: started, waited for, ended. Each has a process group of its own, so that a
  * terminal's signals don't reach it.
  */
 #include <errno.h>
@@ -21,6 +21,9 @@
 
 enum { ORDERLY_MS = 5000, TERM_MS = 3000, KILLED_MS = 2000, ORPHAN_MS = 20, CHILDREN_MAX = 1024 };
 
+/* a job's processes have it in their environment, with the name of the folder */
+static const char mark[] = "KVGPU_CLUSTER_FOLDER";
+
 extern char **environ;
 
 void job_environment(const struct run *r)
@@ -29,7 +32,8 @@ void job_environment(const struct run *r)
 	char name[256], folder[sizeof(r->folder) + 16], **e = environ;
 
 	while (*e) {
-		if (!command_is_foreign(*e, inside) && !(r->node && step_is_foreign(*e))) {
+		if ((r->o.mpi == MPI_KIND_LOCAL || command_is_named(*e)) &&
+		    !command_is_foreign(*e, inside) && !(r->node && step_is_foreign(*e))) {
 			e++;
 			continue;
 		}
@@ -39,7 +43,9 @@ void job_environment(const struct run *r)
 		else
 			e = environ;
 	}
-	if (*r->secret)
+	if (*r->folder)
+		setenv(mark, r->folder, 1);
+	if (*r->secret && r->node)
 		setenv("KVGPU_CLUSTER_SECRET", r->secret, 1);
 	/*
 	 * MPI's temporary files are removed with the folder. Each job has a folder of its own
@@ -98,6 +104,7 @@ static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 			 .mpi_major = r->mpi_major, .hosts = r->hosts,
 			 .places = r->places + first, .nr_places = n, .first = first,
 			 .node = r->node, .binds = r->binds, .label = r->label,
+			 .number = r->node ? NULL : r->secret,
 			 .here = *r->here ? r->here : NULL };
 	struct running *job = &r->jobs[r->nr_jobs];
 	struct command c = { .n = 0 };
@@ -109,7 +116,7 @@ static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 		become(r, &c);
 	command_free(&c);
 	if (job->pid < 0) {
-		complain("%s: %s", r->node ? "srun" : "mpirun", fine ? strerror(errno) :
+		complain("the proxies: %s", fine ? strerror(errno) :
 			 r->node ? "a path has a blank, a quote, a backslash, % or #: --launcher mpirun takes it" :
 				   "the command line is too long");
 		job->pid = 0;
@@ -153,7 +160,7 @@ bool jobs_begin(struct run *r)
 			r->silent = true;
 			complain(r->interrupted ? "it was ended before the proxies were there" : now >= until ?
 				 "the proxies are not there in time: --start says how long that may be" :
-				 "the MPI job has ended before the proxies were there; what mpirun says is above");
+				 "the job has ended before the proxies were there; what it said is above");
 			return false;
 		}
 		wait_once(r, until - now);
@@ -179,17 +186,17 @@ static void signal_all(struct run *r, int signal)
 			kill(signal == SIGKILL ? -r->jobs[i].pid : r->jobs[i].pid, signal);
 }
 
-static bool has_secret(const struct run *r, pid_t pid)
+static bool is_marked(const struct run *r, pid_t pid)
 {
 	char path[64], *text = NULL;
-	size_t size = 0;
+	size_t size = 0, n = strlen(mark);
 	bool has = false;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	f = fopen(path, "re");
 	while (f && !has && getdelim(&text, &size, 0, f) > 0)
-		has = !strncmp(text, "KVGPU_CLUSTER_SECRET=", 21) && !strcmp(text + 21, r->secret);
+		has = !strncmp(text, mark, n) && text[n] == '=' && !strcmp(text + n + 1, r->folder);
 	free(text);
 	if (f)
 		fclose(f);
@@ -203,7 +210,7 @@ static bool kill_orphans(const struct run *r)
 	bool some = false;
 
 	for (i = 0; i < n; i++)
-		if (has_secret(r, child[i])) {
+		if (is_marked(r, child[i])) {
 			kill(child[i], SIGKILL);
 			some = true;
 		}

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		complain(why, what);
 		return EXIT_OWN;
 	}
-	if (!find_all(&r) || !gpus_find(&r))
+	if (!find_launcher(&r) || !gpus_find_hosts(&r) || !find_all(&r) || !gpus_find(&r))
 		return EXIT_OWN;
 	if (r.o.list)
 		return 0;

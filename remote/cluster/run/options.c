@@ -12,7 +12,9 @@ const char run_usage[] =
 	"       kvgpu-run --list [OPTION...]\n"
 	"  --gpus N|all         how many GPUs PROGRAM has as its devices 0, 1, ... (all)\n"
 	"  --hosts HOST[:N],... where they are; N: how many a host has, which is else asked of it (this machine)\n"
-	"  --mpi openmpi|mpich|auto   whose mpirun starts the proxies (auto: whose mpirun is in the path)\n"
+	"  --mpi local|openmpi|mpich|auto   none, or whose mpirun starts the proxies (auto: none if all GPUs are of this machine)\n"
+	"  --trust-network      mpirun may run: every local user of each machine and every peer of the network is trusted, as they can\n"
+	"                       reach what it listens at, and run programs as this user; srun needs no such trust\n"
 	"  --mpirun FILE        that mpirun\n"
 	"  --allow-run-as-root  for Open MPI's mpirun, which refuses root\n"
 	"  --library FILE       the libcuda.so.1 that has the GPUs (the one that the loader finds)\n"
@@ -77,6 +79,7 @@ enum {
 	O_MPI,
 	O_MPIRUN,
 	O_ROOT,
+	O_TRUST,
 	O_LIBRARY,
 	O_CLIENT,
 	O_SHARE,
@@ -100,7 +103,7 @@ enum {
 
 static bool take(int option, const char *text, struct run_options *o)
 {
-	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL },
+	static const char *const kinds[] = { "auto", "local", "openmpi", "mpich", NULL },
 				 *const jobs[] = { "one", "each", NULL },
 				 *const pipeline[] = { "on", "off", NULL },
 				 *const launchers[] = { "auto", "mpirun", "srun", NULL },
@@ -117,6 +120,7 @@ static bool take(int option, const char *text, struct run_options *o)
 		return fine;
 	case O_MPIRUN: o->mpirun = text; return *text;
 	case O_ROOT: o->allow_root = true; return true;
+	case O_TRUST: o->trust_network = true; return true;
 	case O_LIBRARY: o->library = text; return *text;
 	case O_CLIENT: o->client = strcmp(text, "none") ? text : ""; return *text;
 	case O_LAUNCHER:
@@ -158,7 +162,8 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 		{ "gpus", 1, NULL, O_GPUS }, { "hosts", 1, NULL, O_HOSTS }, { "mpi", 1, NULL,
 			O_MPI },
 		{ "mpirun", 1, NULL, O_MPIRUN },
-		{ "allow-run-as-root", 0, NULL, O_ROOT }, { "library", 1, NULL, O_LIBRARY },
+		{ "allow-run-as-root", 0, NULL, O_ROOT },
+		{ "trust-network", 0, NULL, O_TRUST }, { "library", 1, NULL, O_LIBRARY },
 			{ "client", 1, NULL, O_CLIENT },
 		{ "launcher", 1, NULL, O_LAUNCHER }, { "place", 1, NULL, O_PLACE },
 		{ "memory", 1, NULL, O_MEMORY }, { "load", 1, NULL, O_LOAD }, { "wait", 1, NULL,

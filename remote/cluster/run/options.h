@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum mpi_kind { MPI_KIND_AUTO, MPI_KIND_OPENMPI, MPI_KIND_MPICH };
+/* MPI_KIND_LOCAL: none, for GPUs of this machine alone */
+enum mpi_kind { MPI_KIND_AUTO, MPI_KIND_LOCAL, MPI_KIND_OPENMPI, MPI_KIND_MPICH };
 enum launcher { LAUNCHER_AUTO, LAUNCHER_MPIRUN, LAUNCHER_SRUN };
 enum { DEVICES_MAX = 64 };
 enum { START_S = 60 };		/* --start, where it is not given */
@@ -19,6 +20,7 @@ struct run_options {
 	enum launcher launcher;
 	/* each: --jobs each; spread: --place spread */
 	bool list, share, each, allow_root, spread;
+	bool trust_network;		/* mpirun may run */
 	uint64_t memory;		/* of each device for PROGRAM; 0: all that there is */
 	uint64_t load;			/* other runs that a GPU may have; UINT32_MAX: any */
 	uint64_t wait_s;		/* wait so long for GPUs that fit */

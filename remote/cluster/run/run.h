@@ -17,7 +17,7 @@ enum { JOBS_MAX = DEVICES_MAX, SECRET_TEXT = 65 };
 enum { EXIT_OWN = 125, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 struct running {
-	pid_t pid;		/* of mpirun or srun; 0: it has ended */
+	pid_t pid;		/* of mpirun, srun or kvgpu-relay-local; 0: it has ended */
 	int fd;			/* connection to its broker; -1: not yet, or not any more */
 	int status;
 };
@@ -26,7 +26,8 @@ struct run {
 	struct run_options o;
 	const char *mpirun;
 	unsigned int mpi_major;		/* the first number of Open MPI's version */
-	char relay[PATH_MAX], client[PATH_MAX], folder[64], secret[SECRET_TEXT];
+	char relay[PATH_MAX], client[PATH_MAX], folder[64];
+	char secret[SECRET_TEXT];	/* of the jobs, under srun; else a number that others see */
 	struct host hosts[HOSTS_MAX];
 	unsigned int nr_hosts;
 	char here[HOST_TEXT];		/* this machine's name for other machines; "": not known */
@@ -52,7 +53,15 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ find.c: what is installed */
 
-/* find .node, .mpirun, .o.mpi, .relay and .client; false: it was printed what is missing */
+/*
+ * Set .node if srun is to start the proxies: inside of an allocation, if nothing else was asked
+ * for. False: srun can't, and it was printed why.
+ */
+bool find_launcher(struct run *r);
+/*
+ * With the hosts: find .mpirun, .o.mpi, .relay and .client; false: it was printed what is missing,
+ * or that mpirun wants --trust-network
+ */
 bool find_all(struct run *r);
 /* Run @c, and call @line for each line that it prints. Return its exit code, or -1. */
 int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text),
@@ -60,14 +69,14 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 
 /* ----------------------------------------------------------------- gpus.c: which GPUs there are */
 
-/*
- * find the hosts and their GPUs, and choose; with --list print them; false: the reason was printed
- */
+/* find the hosts; false: the reason was printed */
+bool gpus_find_hosts(struct run *r);
+/* find the GPUs of the hosts, and choose; with --list print them; false: the reason was printed */
 bool gpus_find(struct run *r);
 
 /* ------------------------------------------------------------------ jobs.c */
 
-/* In the child: set the environment of mpirun, with the secret. */
+/* In the child: set the environment of a job, or of a command that counts GPUs. */
 void job_environment(const struct run *r);
 /* Start all jobs, and wait until their brokers are ready. False: the reason was printed. */
 bool jobs_begin(struct run *r);

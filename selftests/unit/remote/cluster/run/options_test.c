@@ -56,7 +56,7 @@ static void values(void **state)
 {
 	assert_int_equal(read_line("--mpi mpich --jobs each --staging 64K --slots 16 --eager 0 --arena 1G --pipeline off --client none --list"), 0);
 	assert_int_equal(o.mpi, MPI_KIND_MPICH);
-	assert_true(o.each && o.list && !o.program);
+	assert_true(o.each && o.list && !o.program && !o.trust_network);
 	assert_int_equal(o.staging, 65536);
 	assert_int_equal(o.slots, 16);
 	assert_int_equal(o.eager, 0);
@@ -69,6 +69,9 @@ static void where_it_runs(void **state)
 {
 	assert_int_equal(read_line("prog"), 0);
 	assert_int_equal(o.launcher, LAUNCHER_AUTO);
+	assert_int_equal(read_line("--mpi local --trust-network prog"), 0);
+	assert_true(o.mpi == MPI_KIND_LOCAL && o.trust_network);
+	assert_int_equal(read_line("prog"), 0);
 	assert_true(!o.spread && !o.memory && !o.wait_s && o.load == UINT32_MAX);
 	assert_int_equal(read_line("--launcher srun --place spread --memory 512M --load 0 --wait 60 p"), 0);
 	assert_int_equal(o.launcher, LAUNCHER_SRUN);
