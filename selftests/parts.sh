@@ -178,7 +178,7 @@ part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
 part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh quick
 part remote-flood q	10	tap_run "remoting: 200,000 frames that attack a whole server" 600 selftests/remote/flood.sh 200000
-part cluster	q	70	tap_run "remoting: GPUs of a cluster over MPI" $LIMIT selftests/cluster/run.sh quick
+part cluster	q	70	tap_run "remoting: programs on several GPUs, kvgpu-run" $LIMIT selftests/cluster/run.sh quick
 part remote-arm q	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
 part kernels	q	30	run_kernels
 part shown	fq	20	run_shown
@@ -204,7 +204,7 @@ part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disa
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
-part cluster-long l	400	tap_run "remoting: GPUs of a cluster over MPI, both of Debian's" $LIMIT selftests/cluster/run.sh long
+part cluster-long l	400	tap_run "remoting: programs on several GPUs, kvgpu-run, also over both MPIs of Debian's" $LIMIT selftests/cluster/run.sh long
 part cluster-cut l	170	tap_run "remoting: a cluster whose network is cut" $LIMIT selftests/cluster/cut.sh
 part cluster-many l	50	tap_run "remoting: 64 proxies" 900 selftests/cluster/many.sh
 part slurm l	330	tap_run "remoting: kvgpu-run in jobs of Slurm" $LIMIT selftests/slurm/run.sh

@@ -2,17 +2,30 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced by run.sh, cut.sh and many.sh: runs of kvgpu-run as tests, and what they leave behind.
 # Set before: $work (a folder, which the caller removes), $remote (what make cluster has built).
-# Set before a run: $mpi (openmpi or mpich), $work/gpu.so (the proxies' libcuda.so.1).
+# Before a run: use MPI, and $work/gpu.so (the proxies' libcuda.so.1).
 # Set after sourcing: limit_s (seconds, after which a run hangs), over (begins each test's name).
-# Set here: root (an option for root), number, failed (the caller exits with it), before, cubin.
+# Set by use: mpi (local, openmpi or mpich), options (of kvgpu-run), alone (a command in front of it).
+# Set here: number, failed (the caller exits with it), before, cubin.
 # Files that exist when this is sourced are not counted as left behind.
 # cut.sh replaces new_files(), which nothing_left() calls.
 # programs() and find_mpis() may end the script that sources this.
 
 : "${work:?}" "${remote:?}"
 cubin=$PWD/selftests/cuda/driver/kernels.cubin
-root=()
-[ "$(id -u)" = 0 ] && root=(--allow-run-as-root)
+KVGPU_CLUSTER_NET=$(readlink /proc/self/ns/net)
+export KVGPU_CLUSTER_NET
+
+# use MPI: runs with that MPI are in a user and a network namespace of their own, where others do not reach what mpirun listens at. The
+# user is root there. Open MPI 5 wants a network beside the loopback.
+use()
+{
+	mpi=$1 options=(--mpi "$1") alone=()
+	[ "$1" = local ] && return
+	options+=(--trust-network --allow-run-as-root)
+	# shellcheck disable=SC2016 # the shell in the namespaces expands it
+	alone=(unshare -Urn sh -c 'ip link set lo up; ip link add name dummy0 type dummy && ip address add 10.78.0.1/24 dev dummy0 && ip link set dummy0 up
+		exec "$@"' sh)
+}
 
 # programs NAME...: of selftests/, into $work
 programs()
@@ -25,16 +38,14 @@ programs()
 	done
 }
 
-# find_mpis: those that this machine has, as $mpis; without one all is skipped
+# find_mpis: those that this machine has, as $mpis
 find_mpis()
 {
 	mpis=()
 	for mpi in openmpi mpich; do
 		[ -x "$remote/kvgpu-relay-$mpi" ] && mpis+=("$mpi")
 	done
-	[ ${#mpis[@]} = 0 ] || return 0
-	echo "1..0 # SKIP there is no MPI here: openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"
-	exit 0
+	return 0
 }
 
 # shellcheck disable=SC2034 # the exit code of what sources this
@@ -54,11 +65,34 @@ result()
 }
 
 # kvrun ARGUMENT...: what it starts has the mark in its environment, by which it is found afterwards.
-# Call it in a subshell: it ends by exec. Folders of kvgpu-run are made in $work.
+# Call it in a subshell: it ends by exec. Folders of kvgpu-run are made in $work. PROGRAM begins with a look at all sockets (doors.py).
 kvrun()
 {
-	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-300}" "$remote/kvgpu-run" --mpi "$mpi" --share \
-		--library "$work/gpu.so" "${root[@]}" "$@"
+	local -a own=()
+
+	while [[ ${1-} == --* ]]; do
+		own+=("$1")
+		case $1 in
+		--list | --counts | --share) ;;
+		*) own+=("$2"); shift ;;
+		esac
+		shift
+	done
+	[ $# = 0 ] || [ -n "${plain-}" ] || set -- "$PWD/selftests/cluster/doors.py" "$work" "$@"
+	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-300}" "${alone[@]}" "$remote/kvgpu-run" \
+		"${options[@]}" --share --library "$work/gpu.so" "${own[@]}" "$@"
+}
+
+# no_doors: what the runs' looks have found
+no_doors()
+{
+	local looks
+
+	looks=$(grep -c '^looked at [1-9]' "$work/doors")
+	[ "$looks" -gt 0 ] && ! grep -q '^door' "$work/doors"
+	result $? "no other user and no other machine can reach a socket of these runs" \
+		"${looks} runs, $(awk '/^looked/ { n += $3 } END { print n }' "$work/doors") sockets; $(grep -m 1 '^door' "$work/doors")"
+	rm -f "$work/doors"
 }
 
 # marked: processes of a run, without zombies
@@ -94,8 +128,12 @@ children() { pgrep -P "$1"; }
 # server N: the server process of the N-th proxy
 server() { children "$(children "$(ranks_of proxy | sed -n "$1p")")" | head -n 1; }
 
-# whether this MPI's job goes on when one of its ranks is killed: Open MPI from 5.0 on
-goes_on() { [ "$mpi" = openmpi ] && [ "$(mpirun.openmpi --version | sed -n '1s/.*) \([0-9]*\).*/\1/p')" -ge 5 ]; }
+# whether this MPI's job goes on when one of its ranks is killed: Open MPI from 5.0 on, and without MPI
+goes_on()
+{
+	[ "$mpi" = local ] && return
+	[ "$mpi" = openmpi ] && [ "$(mpirun.openmpi --version | sed -n '1s/.*) \([0-9]*\).*/\1/p')" -ge 5 ]
+}
 
 # used FILE: a process has mapped that file, or runs the mpirun of that folder. It is of another run: this run's are known by their mark.
 used()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# many.sh: kvgpu-run with 64 proxies, whose library is a stub (stub.c), with each MPI that is here. TAP. All devices have to be there,
+# many.sh: kvgpu-run with 64 proxies, whose library is a stub (stub.c), without MPI and with each that is here. TAP. All devices have to be there,
 # to work, and to leave nothing. What it costs is printed and decides nothing. "many.sh costs": the same of fewer proxies, too.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -28,8 +28,8 @@ bare()
 {
 	local -a own=()
 
-	[ "$mpi" = openmpi ] && own+=(--oversubscribe --bind-to none "${root[@]}")
-	"mpirun.$mpi" "${own[@]}" -n $((proxies + 1)) "$work/bare-$mpi"
+	[ "$mpi" = openmpi ] && own+=(--oversubscribe --bind-to none --allow-run-as-root)
+	[ "$mpi" = local ] || "${alone[@]}" "mpirun.$mpi" "${own[@]}" -n $((proxies + 1)) "$work/bare-$mpi"
 }
 
 nothing() { ( kvrun --gpus $proxies --start 200 true ); }
@@ -125,7 +125,7 @@ run_many()
 	local n
 
 	over="$mpi, $proxies proxies: "
-	build_bare || { result 1 "a program with MPI builds"; return; }
+	[ "$mpi" = local ] || build_bare || { result 1 "a program with MPI builds"; return; }
 	start_up
 	nothing_left "a program that does nothing"
 	begins $proxies && [ "$(ranks_of proxy | wc -l)" = $proxies ]
@@ -150,7 +150,9 @@ run_many()
 gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE -fPIC -shared selftests/cluster/stub.c -o "$work/gpu.so" || exit 2
 programs cluster/many
 find_mpis
-for mpi in "${mpis[@]}"; do
+plain=1
+for mpi in local "${mpis[@]}"; do
+	use "$mpi"
 	run_many
 done
 echo "1..$number"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh quick|long: kvgpu-run on this machine, each proxy with the GPU inside of its server processes. TAP. quick: Open MPI (or
-# the one that is here); long: both, and more of copies between GPUs.
+# run.sh quick|long: kvgpu-run on this machine, each proxy with the GPU inside of its server processes. TAP. quick: without MPI, and some
+# of it with Open MPI (or the one that is here); long: all of it with both, too, and more of copies between GPUs.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
@@ -38,7 +38,7 @@ run_through()
 	rc=$?
 	grep -q caught "$work/said"
 	result $(($? || rc != 3 && rc != 124)) "a signal is passed on" "exit code $rc"
-	( kvrun --gpus 1 "$work/nowhere" ) > "$work/said" 2>&1
+	( plain=1; kvrun --gpus 1 "$work/nowhere" ) > "$work/said" 2>&1
 	rc=$?
 	[ $rc = 127 ] && grep -q "nowhere: No such file" "$work/said"
 	result $? "a program that is not there" "exit code $rc"
@@ -55,7 +55,7 @@ run_through()
 run_root()
 {
 	[ "$(id -u)" = 0 ] && [ "$mpi" = openmpi ] || return 0
-	env -u OMPI_ALLOW_RUN_AS_ROOT "$remote/kvgpu-run" --mpi openmpi --library "$work/gpu.so" true > "$work/said" 2>&1
+	env -u OMPI_ALLOW_RUN_AS_ROOT "$remote/kvgpu-run" --mpi openmpi --trust-network --library "$work/gpu.so" true > "$work/said" 2>&1
 	[ $? = 125 ] && grep -q -- "--allow-run-as-root" "$work/said"
 	result $? "as root it says what to do" "$(head -c 80 "$work/said")"
 }
@@ -64,15 +64,19 @@ run_root()
 run_own_world()
 {
 	local -a own=() compile link
+	local proxies
 
 	read -ra compile < <(own_flags compile)
 	read -ra link < <(own_flags link)
 	gcc -std=gnu11 -O2 -Wall -I. "${compile[@]}" selftests/cluster/own_world.c -o "$work/own_world" "$remote/libcuda.so.1" \
 		"${link[@]}" || { result 1 "a program with MPI builds"; return; }
-	[ "$mpi" = openmpi ] && own+=(--oversubscribe "${root[@]}")
-	step "a program with MPI has its own world" --gpus 2 "mpirun.$mpi" "${own[@]}" -n 3 "$work/own_world"
-	grep -q '^3 ranks, 2 devices, sum 6$' "$work/said"
-	result $? "and all devices" "$(tail -n 1 "$work/said")"
+	[ "$mpi" = openmpi ] && own+=(--oversubscribe --allow-run-as-root)
+	for proxies in "$mpi" local; do
+		step "a program with MPI has its own world, proxies by $proxies" --mpi $proxies --gpus 2 "mpirun.$mpi" "${own[@]}" -n 3 \
+			"$work/own_world"
+		grep -q '^3 ranks, 2 devices, sum 6$' "$work/said"
+		result $? "and all devices" "$(tail -n 1 "$work/said")"
+	done
 	nothing_left "a program with MPI"
 }
 
@@ -89,7 +93,7 @@ own_flags()
 run_far()
 {
 	# A machine whose only network is the loopback reaches no other one
-	if goes_on && [ -z "$(awk -F: 'NR > 2 && $1 !~ /^ *lo$/' /proc/net/dev)" ]; then
+	if goes_on && [ -z "$("${alone[@]}" awk -F: 'NR > 2 && $1 !~ /^ *lo$/' /proc/net/dev)" ]; then
 		result 0 "another machine" "SKIP Open MPI 5 does not start where there is no network but the loopback"
 		return
 	fi
@@ -105,13 +109,35 @@ run_far()
 	A
 	chmod +x "$work/agent"
 	export OMPI_MCA_plm_rsh_agent=$work/agent PRTE_MCA_plm_ssh_agent=$work/agent HYDRA_LAUNCHER_EXEC=$work/agent
+	# the job's processes, and what they have in their environment that is not named (remote/cluster/run/command.c), nor MPI's own
+	cat > "$work/names" <<-'N'
+	#!/bin/bash
+	for p in /proc/[0-9]*; do
+		case $(cat "$p/cmdline" 2>/dev/null | tr '\0' ' ') in
+		*kvgpu-relay-* | *mpirun* | *orted* | *prted* | *hydra*) ;;
+		*) continue ;;
+		esac
+		grep -qs "KVGPU_CLUSTER_TEST=$KVGPU_CLUSTER_TEST" "$p/environ" && ! grep -qs "kvgpu-run" "$p/comm" || continue
+		echo "process $p"
+		tr '\0' '\n' < "$p/environ" | grep -e KVGPU_A_SECRET -e '^KVGPU_CLUSTER_SECRET' -e '^TOKEN' | sed 's/^/found /'
+		tr '\0' '\n' < "$p/environ" | grep -o '^[A-Za-z_][A-Za-z_0-9]*=' | grep -vE '^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR)=$|'\
+	'^(LD_LIBRARY_PATH|SSH_AUTH_SOCK|KRB5CCNAME|PWD|OLDPWD|SHLVL|_)=$|'\
+	'^(OMPI_|OPAL_|ORTE_|PMIX|PRTE_|PMI_|HYD|MPI|FI_|UCX_|SLURM_|CUDA_|NVIDIA_|KVGPU_|HWLOC_|HFI_|IPATH_|PSM)' | sed 's/^/found /'
+	done
+	N
+	chmod +x "$work/names"
+	export TOKEN=a_token_of_the_user
 	# by TCP, as between machines
 	[ "$mpi" = openmpi ] && export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
 	step "another machine: its GPUs are counted" --hosts localhost,127.0.0.2 --list
 	[ "$(grep -c 'K20m.*4096' "$work/said")" = 2 ]
 	result $? "and listed"
 	step "another machine: a program has a device here and one there" --hosts 127.0.0.2:1,localhost:1 "$work/several" waits "$cubin"
+	step "another machine: what of the user's environment goes there" --hosts 127.0.0.2:1,localhost:1 "$work/names"
+	[ "$(grep -c '^process' "$work/said")" -ge 4 ] && ! grep -q '^found' "$work/said"
+	result $? "is named" "$(grep -c '^process' "$work/said") processes; $(grep '^found' "$work/said" | tr '\n' ' ')"
 	unset OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER_EXEC OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include
+	unset TOKEN
 	nothing_left "another machine"
 }
 
@@ -119,9 +145,13 @@ run_far()
 run_secret()
 {
 	local relay=$remote/kvgpu-relay-$mpi listener
-	local -a own=()
+	local -a two=() broker proxy
 
-	[ "$mpi" = openmpi ] && own+=(--oversubscribe "${root[@]}")
+	broker=("$relay" broker --folder "$work/$mpi-secret" --patience 10 --number "$(printf %064d 1)")
+	proxy=("$relay" proxy --library "$work/gpu.so" --patience 10 --number "$(printf %064d 2)")
+	two=("mpirun.$mpi" -n 1 "${broker[@]}" : -n 1 "${proxy[@]}")
+	[ "$mpi" = openmpi ] && two=("mpirun.$mpi" --oversubscribe --allow-run-as-root "${two[@]:1}")
+	[ "$mpi" = local ] && two=("$relay" ranks "${broker[@]}" --next "${proxy[@]}")
 	mkdir "$work/$mpi-secret"
 	python3 -c 'import socket, sys, time
 s = socket.socket(socket.AF_UNIX)
@@ -130,12 +160,7 @@ s.listen()
 print("listening", flush=True)
 time.sleep(600)' "$work/$mpi-secret/run" > "$work/said" & listener=$!
 	await listening
-	# shellcheck disable=SC2016 # the ranks' shells expand it
-	timeout 60 "mpirun.$mpi" "${own[@]}" -n 2 sh -c 'export KVGPU_CLUSTER_SECRET
-		case ${OMPI_COMM_WORLD_RANK-$PMI_RANK} in
-		0) KVGPU_CLUSTER_SECRET=$(printf %064d 1); exec "$0" broker --folder "$1" --patience 10 ;;
-		*) KVGPU_CLUSTER_SECRET=$(printf %064d 2); exec "$0" proxy --library "$2" --patience 10 ;;
-		esac' "$relay" "$work/$mpi-secret" "$work/gpu.so" > "$work/said" 2>&1
+	timeout 60 "${alone[@]}" "${two[@]}" > "$work/said" 2>&1
 	grep -q "does not know this job's secret" "$work/said"
 	result $? "a broker and a proxy of two jobs do not listen to each other" "$(grep -m 1 secret "$work/said")"
 	kill $listener
@@ -155,21 +180,93 @@ run_shared()
 		gcc -shared -fPIC -o "$work/slow.so" -xc - -xnone -Wl,--no-as-needed,--disable-new-dtags,-rpath,"$inprocess" \
 			"$inprocess/libcuda.so.1"
 	step "more memory than the GPU has is refused, after waiting" --gpus 1 --memory 1M sh -c \
-		"! '$remote/kvgpu-run' --mpi $mpi ${root[*]} --library '$work/slow.so' --memory 64G --wait 1 true"
+		"! '$remote/kvgpu-run' ${options[*]} --library '$work/slow.so' --memory 64G --wait 1 true"
 	grep -q 'waiting for GPUs' "$work/said" && grep -q 'too few GPUs' "$work/said"
 	result $? "and says why" "$(tail -n 1 "$work/said")"
-	( kvrun --gpus 1 "$remote/kvgpu-run" --mpi "$mpi" "${root[@]}" --library "$work/gpu.so" --load 0 true ) > "$work/said" 2>&1
+	( kvrun --gpus 1 "$remote/kvgpu-run" "${options[@]}" --library "$work/gpu.so" --load 0 true ) > "$work/said" 2>&1
 	rc=$?
 	[ $rc = 125 ] && grep -q 'too few GPUs' "$work/said"
 	result $? "a GPU that no other run has: there is none" "exit code $rc"
 	ln -sf "$remote/kvgpu-run" "$work/looks-$$"
-	step "the list of GPUs, as another run sees it" --gpus 1 "$work/looks-$$" --mpi "$mpi" "${root[@]}" \
-		--library "$work/gpu.so" --list
+	plain=1
+	step "the list of GPUs, as another run sees it" --gpus 1 "$work/looks-$$" "${options[@]}" --library "$work/gpu.so" --list
+	plain=
 	grep -q "used by looks-$$: user $(id -un), job -, process [0-9]" "$work/said"
 	result $? "says who uses the GPU" "$(grep "looks-$$" "$work/said")"
 	nothing_left "runs that share a GPU"
 	! grep -q "@kvgpu-run.*looks-$$" /proc/net/unix
 	result $? "and none is listed any more"
+}
+
+# ------------------------------------------------------------------ who else gets in
+
+# without an MPI on this machine: nothing but the parts for that, and no mpirun in the path
+run_bare()
+{
+	local bare=$work/bare
+
+	mkdir "$bare" && cp "$remote/kvgpu-run" "$remote/kvgpu-relay-local" "$remote/libcuda.so.1" "$bare"
+	timeout 60 env "PATH=$bare" "$bare/kvgpu-run" --gpus 2 --share --library "$work/gpu.so" "$work/several" waits "$cubin" > "$work/said" 2>&1
+	result $? "no MPI is needed for GPUs of this machine" "$(tail -n 1 "$work/said")"
+	! ldd "$bare/kvgpu-relay-local" | grep -i 'mpi\|pmi\|libfabric\|ucx'
+	result $? "and none is linked"
+	rm -r "$bare"
+}
+
+# refused NAME ARGUMENT...: kvgpu-run says why mpirun is not started
+refused()
+{
+	local name=$1 rc
+
+	shift
+	timeout 60 "$remote/kvgpu-run" --library "$work/gpu.so" "$@" > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 125 ] && grep -q 'every local user of each machine and every peer of the network' "$work/said" && grep -q Slurm "$work/said" &&
+		grep -q -- --trust-network "$work/said"
+	result $? "$name" "exit code $rc: $(head -c 60 "$work/said")"
+}
+
+run_refused()
+{
+	refused "another machine without a word of trust is refused" --hosts localhost:1,elsewhere:1 true
+	refused "to list another machine's GPUs, too" --hosts elsewhere --list
+	refused "an MPI on this machine, too" --mpi mpich true
+	timeout 60 "$remote/kvgpu-run" --library "$work/gpu.so" --mpi local --hosts elsewhere true > "$work/said" 2>&1
+	[ $? = 125 ] && grep -q 'names another one' "$work/said"
+	result $? "another machine without MPI is refused"
+}
+
+# nobody, who has the names of all sockets and processes of a run, tries them
+run_nobody()
+{
+	local -a names
+
+	[ "$(id -u)" = 0 ] || { result 0 "a second local user" "SKIP it takes root to be another user"; return; }
+	begin 2 faults stuck
+	mapfile -t names < <(ss -H -lnxp | awk '{ print $5 }' | grep -e "^$work" -e '^@kvgpu-run/')
+	setpriv --reuid=nobody --regid=nogroup --clear-groups /usr/bin/python3 - "$(marked | tr '\n' ' ')" "${names[@]}" > "$work/tried" 2>&1 <<-'P'
+	import os, socket, sys
+	inside = []
+	def tries(what, call, *args):
+	    try:
+	        call(*args)
+	        inside.append(what)
+	    except OSError:
+	        pass
+	for name in sys.argv[2:]:
+	    kind = socket.SOCK_STREAM
+	    tries("socket " + name, socket.socket(socket.AF_UNIX, kind).connect, "\0" + name[1:] if name[0] == "@" else name)
+	for pid in sys.argv[1].split():
+	    for part in ("environ", "mem", "maps", "fd", "root", "cwd"):
+	        tries(f"/proc/{pid}/{part}", os.listdir if part in ("fd", "root", "cwd") else lambda p: open(p, "rb"), f"/proc/{pid}/{part}")
+	    tries(f"a signal to {pid}", os.kill, int(pid), 0)
+	print("tried", len(sys.argv) - 2, "sockets and", len(sys.argv[1].split()), "processes")
+	print("\n".join(i for i in inside if not i.startswith("socket @kvgpu-run/")) or "out")
+	P
+	[ "$(tail -n 1 "$work/tried")" = out ] && grep -q '^tried [3-9] sockets and [5-9] proc' "$work/tried"
+	result $? "a second local user finds no door" "$(tr '\n' ' ' < "$work/tried")"
+	kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x faults)"
+	ended "the program is killed afterwards" 137
 }
 
 # ------------------------------------------------------------------ faults
@@ -188,12 +285,20 @@ proxy_killed()
 	ended "a proxy is killed$amid: $error"
 }
 
+# Open MPI leaves its shared memory then: here in a folder that is removed
+parent_killed()
+{
+	export OMPI_MCA_btl_vader_backing_directory=$work OMPI_MCA_btl_sm_backing_directory=$work
+	begin 2 faults server_killed && kill -9 "$(parent "$(ranks_of broker)")"
+	ended "what has started the ranks is killed: each device gives an error"
+	unset OMPI_MCA_btl_vader_backing_directory OMPI_MCA_btl_sm_backing_directory
+}
+
 run_faults()
 {
 	begin 2 faults server_killed && kill -9 "$(ranks_of broker)"
 	ended "the broker is killed: each device gives an error"
-	begin 2 faults server_killed && kill -9 "$(parent "$(ranks_of broker)")"
-	ended "mpirun is killed: each device gives an error"
+	parent_killed
 	begin 2 several dies && kill -9 "$(server 2)"
 	ended "a server process is killed: its device gives an error, the other one goes on"
 	proxy_killed "" 2 several dies 2 faults server_killed
@@ -305,16 +410,41 @@ run_all()
 	step "copies, none pipelined" --gpus 1 --pipeline off --arena 64M "$work/pieces" whole
 	run_peers
 	run_shared
+	run_secret
+	run_faults
+	if [ "$mpi" = local ]; then
+		run_bare
+		run_refused
+		run_nobody
+	else
+		run_own_world
+		run_far
+	fi
+	no_doors
+}
+
+# with MPI, which is for several machines
+run_some()
+{
+	over="$mpi: "
+	run_root
+	step "programs on several servers: waits" --gpus 2 "$work/several" waits "$cubin"
+	step "copies between GPUs: halos" --gpus 2 "$work/peers" halos "$cubin"
 	run_own_world
 	run_secret
 	run_far
-	run_faults
+	proxy_killed "" 2 several dies 2 faults server_killed
+	parent_killed
+	no_doors
 }
 
+use local
+run_all
 find_mpis
-[ $mode = long ] || mpis=("${mpis[@]:0:1}")
 for mpi in "${mpis[@]}"; do
-	run_all
+	use "$mpi"
+	[ $mode = long ] && run_all || run_some
+	[ $mode = long ] || break
 done
 echo "1..$number"
 exit $failed
