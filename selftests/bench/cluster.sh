@@ -3,15 +3,21 @@
 # cluster.sh FOLDER PROGRAMS LIBRARY OUT MPI [COUNT]: bandwidth by kvgpu-run (in FOLDER, with its parts) against the size of a copy, for
 # each size of staging buffer, beside what the same MPI carries by itself in the same run. PROGRAMS has cluster_copies, and
 # cluster_mpi for that MPI. Prints a table and what the relays count, and writes OUT/remote-cluster.json. All on this machine.
+# Others must not reach what mpirun listens at: in a user and a network namespace of its own, where the user is root.
 set -eu
+if [ -z "${KVGPU_BENCH_ALONE-}" ]; then
+	export KVGPU_BENCH_ALONE=1
+	# shellcheck disable=SC2016 # the shell in the namespaces expands it
+	exec unshare -Urn sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
+fi
 folder=$1 programs=$2 library=$3 out=$4 mpi=$5 count=${6-5}
-root=() mpirun=(-n 2)
-[ "$mpi" = openmpi ] && mpirun+=(--oversubscribe) && [ "$(id -u)" = 0 ] && root=(--allow-run-as-root)
+mpirun=(-n 2)
+[ "$mpi" = openmpi ] && mpirun+=(--oversubscribe --allow-run-as-root)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for staging in 65536 262144 1048576 2097152; do
-	"mpirun.$mpi" "${root[@]}" "${mpirun[@]}" "$programs/cluster_mpi" "$count" $staging > "$work/mpi-$staging"
-	"$folder/kvgpu-run" --mpi "$mpi" --gpus 1 --staging $staging --library "$library" "${root[@]}" --client "$folder" --arena 1G \
+	"mpirun.$mpi" "${mpirun[@]}" "$programs/cluster_mpi" "$count" $staging > "$work/mpi-$staging"
+	"$folder/kvgpu-run" --mpi "$mpi" --gpus 1 --staging $staging --library "$library" --trust-network --allow-run-as-root --client "$folder" --arena 1G \
 		--counts "$programs/cluster_copies" "$count" > "$work/copy-$staging" 2> "$work/counts-$staging"
 done
 # a device's name ends with its machine's; of MPI itself there is one way, since both are the same

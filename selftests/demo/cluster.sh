@@ -1,25 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # cluster.sh: the step of the demo in which one program uses two GPUs, without a VM. kvgpu-run
-# starts two proxies by MPI, each with a GPU model in its server process. matrix_plain, a plain CUDA
+# starts two proxies, each with a GPU model in its server process. matrix_plain, a plain CUDA
 # program, divides a matrix product over its devices. First it computes, and two GPUs must give the
 # same sum as one. Then its kernels only take a given time, as on paced GPUs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-if ! command -v mpicc.openmpi mpirun.openmpi >/dev/null || ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
-	echo "left out: it wants Open MPI (packages libopenmpi-dev, openmpi-bin) and the CUDA toolkit"
+if ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
+	echo "left out: it wants the CUDA toolkit"
 	exit 0
 fi
 remote=$(make -s cluster 2>/dev/null | tail -n 1)
 inprocess=$(make -s cudart-inprocess 2>/dev/null | tail -n 1)
 programs=$(dirname "$remote")/cluster-bench
-make -s -C selftests/bench/cluster "OUT=$programs" MPI=openmpi "$programs/matrix_plain" >/dev/null
-root=()
-[ "$(id -u)" != 0 ] || root=(--allow-run-as-root)
+make -s -C selftests/bench/cluster "OUT=$programs" MPI_FLAGS= MPI_LIBS= "$programs/matrix_plain" >/dev/null
 export LD_LIBRARY_PATH=$inprocess	# for libcudart
 
 # over GPUS ARGUMENT...: runs kvgpu-run with so many GPUs and these further arguments
-over() { "$remote/kvgpu-run" --mpi openmpi "${root[@]}" --share --library "$inprocess/libcuda.so.1" --client "$remote" --gpus "$@"; }
+over() { "$remote/kvgpu-run" --share --library "$inprocess/libcuda.so.1" --client "$remote" --gpus "$@"; }
 # word NAME LINE: prints the value that follows the word NAME in LINE
 word() { sed -E "s/.*\<$1 ([^ ]+).*/\1/" <<<"$2"; }
 

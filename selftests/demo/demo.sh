@@ -27,7 +27,7 @@ will "measured natively and in g1: submissions, waits, mappings, bandwidth, load
 will "g2, a guest with 1 GiB and three times the weight; both copy, kvgpu-top looks" 95
 will "CUDA programs by the toolkit's nvcc in both guests at once" 60
 will "lab, a guest without a GPU: its CUDA programs run on g1's vGPU, by memory that both share" 150
-will "one program with the GPUs of two proxies (kvgpu-run, MPI): a product, and paced GPUs" 25
+will "one program with the GPUs of two proxies (kvgpu-run): a product, and paced GPUs" 25
 will "all of it is taken down" 10
 
 card() { KVGPU_TB_NAME=demo-native $TB "$@" </dev/null; }	# the server with nouveau

@@ -112,7 +112,7 @@ def main(folder, path, seconds):
     print("\nCUDA programs, compiled by nvcc: g1 and g2 at once; then two of them in lab, a guest without a GPU, while g1 rests")
     programs = cuda(d)
     if d.text("cluster.txt"):
-        print("\nOne CUDA program with the GPUs of two proxies, by kvgpu-run and MPI, without a VM")
+        print("\nOne CUDA program with the GPUs of two proxies, by kvgpu-run, without a VM")
         cluster(d)
     print("\nWhat a vGPU costs (g1; the CPUs are emulated: counts are exact, times are not those of a real machine)")
     cost(report)

@@ -56,7 +56,7 @@ for shares, said in (((0.25, 0.74), "The GPU was short"), ((0.44, 0.54), "not by
     vgpus = {w: {"share": s, "weight": w} for s, w in zip(shares, (100, 300))}
     text = short_of_it(types.SimpleNamespace(vgpus=vgpus))
     assert said in text, (shares, text)
-for said in ("left out: it wants Open MPI", "a product of 128 by 128: by one GPU a, by two a"):
+for said in ("left out: it wants the CUDA toolkit", "a product of 128 by 128: by one GPU a, by two a"):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         cluster(types.SimpleNamespace(text=lambda name: f"two proxies\n{said}\n"))
     assert out.getvalue() == f"  {said}\n", out.getvalue()
