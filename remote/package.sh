@@ -84,7 +84,7 @@ aperture()
 	C
 }
 
-# for the program's machine and for those with GPUs; a relay for each MPI that it was built with
+# for the program's machine and for those with GPUs; a relay for GPUs of one machine, and one for each MPI that it was built with
 run()
 {
 	install -D -m 755 -t "$tmp/usr/bin" "$remote/kvgpu-run"
@@ -94,14 +94,16 @@ run()
 	strip --strip-unneeded "$tmp"/usr/bin/* "$tmp"/usr/lib/kvgpu-run/*
 	install -D -m 644 -t "$doc" docs/cluster.md
 	install -D -m 644 -t "$man/man1" remote/cluster/run/kvgpu-run.1
-	overrides=("# each relay is for one MPI, and one MPI is enough" "kvgpu-run: undeclared-elf-prerequisites *")
+	overrides=("# each relay is for one MPI, and none is needed for one machine" "kvgpu-run: undeclared-elf-prerequisites *")
 	deb_build "$out" science <<-C
-	Depends: libc6 (>= $(deb_glibc "$tmp"/usr/bin/* "$tmp"/usr/lib/kvgpu-run/*)), openmpi-bin | mpich
+	Depends: libc6 (>= $(deb_glibc "$tmp"/usr/bin/* "$tmp"/usr/lib/kvgpu-run/*))
+	Recommends: openmpi-bin | mpich
 	Suggests: kvgpu-remote-client
 	Description: runs a CUDA program with the GPUs of several machines
-	 kvgpu-run starts a program and, by Open MPI's or MPICH's mpirun, a proxy for
-	 each GPU of the machines that it is given. The program, which is not
-	 changed, sees these GPUs as its own devices.
+	 kvgpu-run starts a program and a proxy for each GPU of the machines that it
+	 is given. The program, which is not changed, sees these GPUs as its own
+	 devices. For GPUs of other machines it needs Open MPI or MPICH, and Slurm or
+	 a network whose users are all trusted.
 	C
 }
 
