@@ -17,7 +17,7 @@
 
 #include "address.h"
 
-enum { FILE_MAX = 64 << 10 };
+enum { FILE_MAX = 64 << 10, P256 = 256 };
 
 struct gnutls_functions gnutls;
 
@@ -137,22 +137,30 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	return r;
 }
 
-/* refuse this side's certificate for its dates here, where the owner can replace it */
-static int check_times(const struct text_file *f, const char **why)
+/* refuse this side's certificate for its dates or its key here, where the owner can replace it */
+static int check_certificate(const struct text_file *f, const char **why)
 {
 	time_t now = time(NULL), from, until;
+	unsigned int bits = 0;
 	gnutls_x509_crt_t crt;
 	char date[16];
-	int r;
+	int r, kind;
 
 	if (gnutls.x509_crt_init(&crt))
 		return wrong(why, ENOMEM, f->path, "out of memory");
 	r = gnutls.x509_crt_import(crt, &f->bytes, GNUTLS_X509_FMT_PEM);
 	from = r ? 0 : gnutls.x509_crt_get_activation_time(crt);
 	until = r ? 0 : gnutls.x509_crt_get_expiration_time(crt);
+	kind = r ? GNUTLS_PK_UNKNOWN : gnutls.x509_crt_get_pk_algorithm(crt, &bits);
 	gnutls.x509_crt_deinit(crt);
 	if (r)
 		return wrong(why, EINVAL, f->path, "no certificate in PEM");
+	if (kind != GNUTLS_PK_ECDSA || bits != P256) {
+		*why = channel_text(
+			"tls: %s: its key is %s of %u bits; wanted is ECDSA P-256, as \"kvgpu-remotectl certs\" makes it",
+			f->path, gnutls.pk_get_name(kind) ?: "of an unknown kind", bits);
+		return -EINVAL;
+	}
 	if (now > until) {
 		date_of(until, date);
 		*why = channel_text("%s: expired on %s: make a new one with \"kvgpu-remotectl certs\"", f->path, date);
@@ -178,7 +186,7 @@ static int take_files(struct tls_credentials *c, struct text_file *ca, struct te
 	snprintf(name, sizeof(name), "%s.crt", side);
 	r = read_text(crt, c->folder, name, false, why);
 	if (!r)
-		r = check_times(crt, why);
+		r = check_certificate(crt, why);
 	if (r)
 		return r;
 	snprintf(name, sizeof(name), "%s.key", side);

@@ -11,6 +11,7 @@
 
 #define GNUTLS_NAMES(X)                                                                           \
 	X(alert_get)                                                                              \
+	X(pk_get_name) X(x509_crt_get_pk_algorithm)                                               \
 	X(alert_get_name) X(alert_send) X(alert_send_appropriate) X(                              \
 		certificate_allocate_credentials) X(certificate_free_credentials)                 \
 		X(certificate_get_peers) X(certificate_server_set_request) X(                     \

@@ -2,7 +2,8 @@
 /*
  * TLS 1.3 with certificates on both sides, by GnuTLS, which is loaded when it is needed. A folder
  * has ca.crt and, for a server, server.crt and server.key; for a client, client.crt and client.key.
- * Both sides accept only certificates of that CA.
+ * Both sides accept only certificates of that CA, whose keys are of ECDSA P-256, and agree on keys
+ * by X25519 or P-256.
  *
  * As for a line (line.h), one thread may read and another one write at a time.
  */
@@ -26,9 +27,9 @@ enum { TLS_NAME_MAX = 64 };	/* of a peer, with its zero */
  */
 int tls_load(const char **why);
 /*
- * Read a folder: 0, or -errno and *why, also if this side's certificate is not valid now, or if
- * everybody may read or write its key. Opens files: a server's process calls it before it gives up
- * its rights (remote/starter/child.c).
+ * Read a folder: 0, or -errno and *why, also if this side's certificate is not valid now or of
+ * another kind of key, or if everybody may read or write its key. Opens files: a server's process
+ * calls it before it gives up its rights (remote/starter/child.c).
  */
 int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
 			 const char **why);

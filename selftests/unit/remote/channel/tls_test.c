@@ -477,6 +477,53 @@ static void makes_no_second(void **state)
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
+/* Replaces the key @file by a new one of that kind. */
+static void make_key(const char *file, gnutls_pk_algorithm_t kind, unsigned int bits)
+{
+	gnutls_x509_privkey_t key;
+	gnutls_datum_t text;
+	FILE *f;
+
+	gnutls_x509_privkey_init(&key);
+	assert_int_equal(gnutls_x509_privkey_generate(key, kind, bits, 0), 0);
+	assert_int_equal(gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, &text), 0);
+	f = fopen(path(file), "w");
+	assert_int_equal(fwrite(text.data, text.size, 1, f), 1);
+	fclose(f);
+	gnutls_x509_privkey_deinit(key);
+	gnutls_free(text.data);
+}
+
+/* Of our CA, but with a key of another kind than kvgpu-remotectl's. */
+static void kinds_of_keys(void **state)
+{
+	static const struct {
+		const char *folder, *says;
+		gnutls_pk_algorithm_t kind;
+		unsigned int bits;
+	} kinds[] = { { "rsa", "its key is RSA of 2048 bits; wanted is ECDSA P-256", GNUTLS_PK_RSA,
+			2048 },
+		      { "p384", "its key is EC/ECDSA of 384 bits", GNUTLS_PK_ECDSA,
+			GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP384R1) } };
+	struct tls_credentials *c;
+	char key[32], crt[32];
+	const char *why;
+	unsigned int i;
+	time_t now = time(NULL);
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		copy("ours", kinds[i].folder);
+		snprintf(key, sizeof(key), "%s/server.key", kinds[i].folder);
+		snprintf(crt, sizeof(crt), "%s/server.crt", kinds[i].folder);
+		make_key(key, kinds[i].kind, kinds[i].bits);
+		change(key, crt, now - 60, now + 86400, "localhost");
+		assert_int_equal(tls_credentials_read(path(kinds[i].folder), true, &c, &why),
+				 -EINVAL);
+		if (!strstr(why, kinds[i].says))
+			fail_msg("the server says: %s", why);
+	}
+}
+
 /* -------------------------------------------------------------- peers that speak something else */
 
 static void *speak_plain(void *arg)
@@ -528,8 +575,12 @@ struct raw {
 	gnutls_certificate_credentials_t credentials;
 };
 
-static void raw_begin(struct raw *r, bool certificate)
+/*
+ * With ann's certificate of @folder, or NULL: none. 0: the client's part of the handshake is done.
+ */
+static int raw_handshake(struct raw *r, const char *folder, const char *priorities)
 {
+	char crt[64], key[64];
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 				  .sin_port = htons(server.port) };
@@ -537,16 +588,19 @@ static void raw_begin(struct raw *r, bool certificate)
 	r->fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(connect(r->fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	gnutls_certificate_allocate_credentials(&r->credentials);
-	if (certificate)
-		assert_int_equal(gnutls_certificate_set_x509_key_file(
-					 r->credentials, path("ours/clients/ann/client.crt"),
-					 path("ours/clients/ann/client.key"), GNUTLS_X509_FMT_PEM),
+	if (folder) {
+		snprintf(crt, sizeof(crt), "%s/client.crt", folder);
+		snprintf(key, sizeof(key), "%s/client.key", folder);
+		assert_int_equal(gnutls_certificate_set_x509_key_file(r->credentials, path(crt),
+								      path(key),
+								      GNUTLS_X509_FMT_PEM),
 				 0);
+	}
 	gnutls_init(&r->session, GNUTLS_CLIENT);
-	gnutls_set_default_priority(r->session);
+	assert_int_equal(gnutls_priority_set_direct(r->session, priorities, NULL), 0);
 	gnutls_credentials_set(r->session, GNUTLS_CRD_CERTIFICATE, r->credentials);
 	gnutls_transport_set_int(r->session, r->fd);
-	assert_int_equal(gnutls_handshake(r->session), 0);
+	return gnutls_handshake(r->session);
 }
 
 static void raw_end(struct raw *r)
@@ -595,7 +649,7 @@ static void renewed_keys(void **state)
 	size_t b;
 
 	listen_with("ours", serve);
-	raw_begin(&r, true);
+	assert_int_equal(raw_handshake(&r, "ours/clients/ann", "NORMAL"), 0);
 	raw_send(&r, &hello, sizeof(hello));
 	raw_read(&r, &w, sizeof(w));
 	assert_int_equal(w.result, 0);
@@ -624,12 +678,60 @@ static void no_certificate(void **state)
 	char byte;
 
 	listen_with("ours", serve);
-	raw_begin(&r, false);
+	assert_int_equal(raw_handshake(&r, NULL, "NORMAL"), 0);
 	assert_true(gnutls_record_recv(r.session, &byte, 1) < 0);
 	assert_int_equal(gnutls_alert_get(r.session), GNUTLS_A_CERTIFICATE_REQUIRED);
 	raw_end(&r);
 	server_ends();
 	assert_true(server.result < 0);
+}
+
+/*
+ * What a peer offers, and whether the server takes it: groups, kinds of signatures and versions
+ * that cost it much are refused before it computes anything.
+ */
+static void kinds_of_handshakes(void **state)
+{
+#define ONLY(group)	"NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-" group
+	static const struct {
+		const char *priorities, *folder;
+		bool taken;
+	} offers[] = {
+		{ ONLY("X25519"), "ours/clients/ann", true },
+		{ ONLY("SECP256R1"), "ours/clients/ann", true },
+		{ ONLY("FFDHE2048"), "ours/clients/ann", false },
+		{ ONLY("FFDHE8192"), "ours/clients/ann", false },
+		{ ONLY("SECP521R1"), "ours/clients/ann", false },
+		{ ONLY("X448"), "ours/clients/ann", false },
+		{ "NORMAL:-VERS-ALL:+VERS-TLS1.2", "ours/clients/ann", false },
+		{ "NORMAL:-SIGN-ALL:+SIGN-RSA-PSS-RSAE-SHA256", "ours/clients/ann", false },
+		/* of our CA, with an RSA key */
+		{ "NORMAL", "rsa-ann", false },
+	};
+	time_t now = time(NULL);
+	unsigned int i;
+	struct raw r;
+	char byte;
+
+	copy("ours/clients/ann", "rsa-ann");
+	make_key("rsa-ann/client.key", GNUTLS_PK_RSA, 2048);
+	change("rsa-ann/client.key", "rsa-ann/client.crt", now - 60, now + 86400, "ann");
+	for (i = 0; i < sizeof(offers) / sizeof(*offers); i++) {
+		server.peer[0] = 0;
+		listen_with("ours", serve);
+		if (!raw_handshake(&r, offers[i].folder, offers[i].priorities)) {
+			/* the server's end of the connection is that of its thread */
+			shutdown(r.fd, SHUT_WR);
+			while (gnutls_record_recv(r.session, &byte, 1) > 0)
+				;
+		}
+		raw_end(&r);
+		server_ends();
+		/* with a certificate that is taken only the hello is missing */
+		if (offers[i].taken != !strcmp(server.peer, "ann"))
+			fail_msg("%s, %s: the server says: %s", offers[i].priorities,
+				 offers[i].folder, server.why);
+	}
 }
 
 int main(void)
@@ -642,7 +744,8 @@ int main(void)
 			cmocka_unit_test(not_for_this_user), cmocka_unit_test(makes_no_second),
 		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes),
 			cmocka_unit_test(renewed_keys),
-		cmocka_unit_test(no_certificate),
+		cmocka_unit_test(no_certificate), cmocka_unit_test(kinds_of_keys),
+			cmocka_unit_test(kinds_of_handshakes),
 	};
 
 	return cmocka_run_group_tests(tests, make, end);
