@@ -99,6 +99,8 @@ void clients_part(struct starter *s, struct client *c, bool here)
 	explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
 	if (s->tenants)
 		explicit_bzero(s->tenants, s->nr_clients * sizeof(*s->tenants));
+	explicit_bzero(&s->sites, sizeof(s->sites));
+	explicit_bzero(&s->nets, sizeof(s->nets));
 	if (s->hall)
 		explicit_bzero(s->hall, s->nr_hall * sizeof(*s->hall));
 }

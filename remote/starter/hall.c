@@ -4,8 +4,10 @@
  * place. A newcomer is a client whose process has not reported its name yet. Sites share the hall
  * and these places evenly, within a site its networks, within a network its addresses, users or
  * VMs. A site is a /48 of IPv6 or a /24 of IPv4, a network a /64 or an IPv4 address. So a source
- * with many connections takes room from itself. The first process's own thread runs this.
+ * with many connections takes room from itself. In each second only so many newcomers come from one
+ * source, and from all (bucket.h): the others wait. The first process's own thread runs this.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
+#include <remote/wire/frame.h>
 
 #include "starter.h"
 
@@ -22,7 +25,17 @@
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
 enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
-enum { TLS_RECORD_HEAD = 5 };	/* bytes */
+/* of a TLS record: its kind, two bytes of its version, and two of its length */
+enum { TLS_RECORD_HEAD = 5, TLS_HANDSHAKE = 22, TLS_MAJOR = 3, TLS_RECORD_MAX = 1 << 14 };
+enum { AT_ONCE_MS = 1 };
+/* how many newcomers a source counts for that has no start now */
+enum { NO_START = 1 << 20 };
+
+/* newcomers that one site may have: the rest is for other sites */
+static unsigned int most_of_one(const struct starter *s)
+{
+	return s->conf->newcomers - s->conf->newcomers / 4;
+}
 
 /* the hall's size follows the descriptors that clients' processes, places and admins leave */
 bool hall_begin(struct starter *s)
@@ -31,6 +44,9 @@ bool hall_begin(struct starter *s)
 	struct rlimit l;
 	unsigned int i;
 
+	buckets_begin(&s->all, 2 * s->conf->newcomers);
+	buckets_begin(&s->sites, 2 * most_of_one(s));
+	buckets_begin(&s->nets, 1);	/* no bound, but who had how many */
 	if (getrlimit(RLIMIT_NOFILE, &l))
 		return false;
 	if (l.rlim_cur < DESCRIPTORS_OF_ALL) {
@@ -53,6 +69,16 @@ uint64_t hall_site(const struct address_source *a)
 	uint64_t family = a->net >> 32;
 
 	return family == AF_INET ? a->net >> 8 : family < AF_MAX ? a->net : a->net >> 16;
+}
+
+struct address_source hall_source(const struct address_source *a)
+{
+	return (struct address_source){ hall_site(a), a->net == UINT64_MAX ? a->host : 0 };
+}
+
+static struct address_source network_of(const struct address_source *a)
+{
+	return (struct address_source){ a->net, a->net == UINT64_MAX ? a->host : 0 };
 }
 
 static bool same(const struct address_source *a, const struct address_source *b)
@@ -132,21 +158,21 @@ static unsigned int by_chance(unsigned int n)
  */
 static struct caller *one_too_many(struct starter *s)
 {
-	struct caller *most = NULL;
-	unsigned int i, equals = 0;
+	struct caller *most = NULL, *c;
+	unsigned int equals = 0, skip;
 	int more;
 
-	for (i = 0; i < s->nr_hall; i++) {
-		struct caller *c = &s->hall[i];
-
+	for (c = s->hall; c < s->hall + s->nr_hall; c++) {
 		if (c->fd < 0)
 			continue;
 		more = most ? compare(&c->beside, &most->beside) : 1;
 		equals = more > 0 ? 1 : equals + !more;
-		if (more > 0 || (!more && !by_chance(equals)))
-			most = c;
+		most = more > 0 ? c : most;
 	}
-	return most;
+	skip = most ? by_chance(equals) : 0;
+	for (c = most; skip; skip -= c->fd >= 0 && !compare(&c->beside, &most->beside))
+		c++;
+	return c;
 }
 
 bool hall_make_room(struct starter *s)
@@ -178,14 +204,39 @@ void hall_enter(struct starter *s, int fd, unsigned int listener, const struct a
 	s->hall[i] = (struct caller){ .fd = fd,
 				      .listener = listener,
 				      .from = *from,
+				      .again = buckets_comes_again(&s->nets, network_of(from),
+								   now_ms()),
 				      .id = ++s->last_caller,
-				      .deadline_ms = now_ms() + s->conf->patience_s * 1000 };
+				      .came_ms = now_ms() };
 	for (j = 0; j < s->nr_hall; j++)
 		if (j != i && s->hall[j].fd >= 0)
 			count(&s->hall[i].beside, &s->hall[j].from, from);
 	count_in_hall(s, from, 1);
 	wait_for_bytes(fd, s->listeners[listener].tls ? TLS_RECORD_HEAD :
 							(int)sizeof(struct kvgpu_remote_hello));
+}
+
+/* a source that has no start now comes behind all that have one */
+static void count_starts(struct starter *s, unsigned int row)
+{
+	const struct bucket *site = &s->sites.row[row], *net = &s->nets.row[row];
+	uint64_t now = now_ms();
+	unsigned int i, of_site = bucket_lacks(&s->sites, site, now),
+			of_net = bucket_lacks(&s->nets, net, now);
+	struct address_source source;
+
+	if (!of_site && !of_net)
+		return;
+	if (of_site && buckets_wait(&s->sites, site->of, now))
+		of_site = NO_START;
+	for (i = 0; i < s->nr_hall; i++) {
+		if (!s->hall[i].ready)
+			continue;
+		source = hall_source(&s->hall[i].from);
+		s->hall[i].newcomers.site += same(&source, &site->of) ? of_site : 0;
+		source = network_of(&s->hall[i].from);
+		s->hall[i].newcomers.net += same(&source, &net->of) ? of_net : 0;
+	}
 }
 
 static void count_newcomers(struct starter *s)
@@ -201,9 +252,15 @@ static void count_newcomers(struct starter *s)
 			if (s->hall[i].ready)
 				count(&s->hall[i].newcomers, &s->clients[j].from, &s->hall[i].from);
 	}
+	for (i = 0; i < BUCKETS; i++)
+		count_starts(s, i);
 }
 
-/* the ready connection whose source has the fewest newcomers; among equals the oldest */
+/*
+ * The ready connection whose source has the fewest newcomers, and starts in the last seconds; among
+ * equals one that does not come again, and then the oldest. So where many peers of one source fail
+ * and come again, without end, a program of that source does not wait for all of them.
+ */
 struct caller *hall_next(struct starter *s)
 {
 	struct caller *next = NULL;
@@ -217,20 +274,28 @@ struct caller *hall_next(struct starter *s)
 		if (c->fd < 0 || !c->ready)
 			continue;
 		more = next ? compare(&c->newcomers, &next->newcomers) : -1;
+		more = more ? more : (int)c->again - next->again;
 		if (more < 0 || (!more && c->id < next->id))
 			next = c;
 	}
 	return next;
 }
 
+/* UINT64_MAX: it is never late */
+static uint64_t deadline_of(const struct starter *s, const struct caller *c)
+{
+	return c->fd < 0 || c->ready ? UINT64_MAX : c->came_ms + s->conf->patience_s * 1000;
+}
+
 uint64_t hall_deadline(const struct starter *s)
 {
-	uint64_t first = UINT64_MAX;
+	uint64_t first = UINT64_MAX, at;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_hall; i++)
-		if (s->hall[i].fd >= 0 && !s->hall[i].ready && s->hall[i].deadline_ms < first)
-			first = s->hall[i].deadline_ms;
+	for (i = 0; i < s->nr_hall; i++) {
+		at = deadline_of(s, &s->hall[i]);
+		first = at < first ? at : first;
+	}
 	return first;
 }
 
@@ -240,19 +305,71 @@ void hall_end_late_ones(struct starter *s)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_hall; i++)
-		if (s->hall[i].fd >= 0 && !s->hall[i].ready && s->hall[i].deadline_ms <= now)
+		if (deadline_of(s, &s->hall[i]) <= now)
 			drop(s, &s->hall[i], "has not said who it is in time");
 }
 
+/* NULL: @head may be a ClientHello's; else why not */
+static const char *wrong_head(const uint8_t head[TLS_RECORD_HEAD], size_t n)
+{
+	unsigned int length = n == TLS_RECORD_HEAD ? head[3] << 8 | head[4] : 0;
+
+	return head[0] == TLS_HANDSHAKE && head[1] == TLS_MAJOR && length &&
+			       length <= TLS_RECORD_MAX ?
+		       NULL :
+		       "it does not begin as TLS does";
+}
+
+/* as wrong_head(); a client of another version is told so here, as its process would do */
+static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_remote_hello *hello,
+			       size_t n)
+{
+	const struct kvgpu_remote_welcome w = { .magic = KVGPU_REMOTE_MAGIC,
+						.version = s->version,
+						.result = KVGPU_REMOTE_OTHER_VERSION };
+
+	if (n != sizeof(*hello) || (hello->magic != KVGPU_REMOTE_MAGIC &&
+				    hello->magic != KVGPU_REMOTE_MAGIC_APERTURE &&
+				    hello->magic != KVGPU_REMOTE_MAGIC_RELAY))
+		return "it does not begin as a client does";
+	if (hello->version == s->version)
+		return NULL;
+	/* an answer is lost if the socket is closed with bytes unread */
+	if (recv(fd, hello, sizeof(*hello), MSG_DONTWAIT) < 0 ||
+	    send(fd, &w, sizeof(w), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return "it is of another version, and has gone";
+	return "it is of another version";
+}
+
+/*
+ * Fewer bytes than poll() waits for are no client's: by a UNIX socket or a vsock, where it does not
+ * wait for more, the hello of a client comes as a whole.
+ */
 void hall_look(struct starter *s, struct caller *c, bool gone)
 {
-	c->ready = true;
-	if (!gone) {
-		wait_for_bytes(c->fd, 1);
+	bool tls = s->listeners[c->listener].tls;
+	union {
+		uint8_t head[TLS_RECORD_HEAD];
+		struct kvgpu_remote_hello hello;
+	} first = { 0 };
+	ssize_t n = gone ? 0 : recv(c->fd, &first, tls ? sizeof(first.head) : sizeof(first.hello),
+				    MSG_PEEK | MSG_DONTWAIT);
+	const char *wrong;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		close(c->fd);
+		hall_forget(s, c);
 		return;
 	}
-	close(c->fd);
-	hall_forget(s, c);
+	wrong = tls ? wrong_head(first.head, n) : wrong_hello(s, c->fd, &first.hello, n);
+	if (wrong) {
+		drop(s, c, wrong);
+		return;
+	}
+	c->ready = true;
+	wait_for_bytes(c->fd, 1);
 }
 
 void hall_end(struct starter *s)
@@ -266,10 +383,57 @@ void hall_end(struct starter *s)
 
 /* ------------------------------------------------------------------ places of newcomers */
 
-/* newcomers that one site may have: the rest is for other sites */
-static unsigned int most_of_one(const struct starter *s)
+/* of .all */
+static const struct address_source everybody;
+
+/*
+ * Connections share the bucket of all in hall_next()'s order. Apertures have no order, so there
+ * each has its own bucket alone, and remoted.conf says how many there are.
+ */
+static bool in_all(const struct address_source *from)
 {
-	return s->conf->newcomers - s->conf->newcomers / 4;
+	return from->net != UINT64_MAX;
+}
+
+void newcomer_starts(struct starter *s, const struct address_source *from)
+{
+	uint64_t now = now_ms();
+
+	buckets_take(&s->sites, hall_source(from), now);
+	buckets_take(&s->nets, network_of(from), now);
+	if (in_all(from))
+		buckets_take(&s->all, everybody, now);
+}
+
+void newcomer_is_served(struct starter *s, const struct address_source *from)
+{
+	buckets_give_back(&s->sites, hall_source(from));
+	buckets_give_back(&s->nets, network_of(from));
+	if (in_all(from))
+		buckets_give_back(&s->all, everybody);
+}
+
+/* when the process tells that it failed, its peer may be here again already */
+void newcomer_failed(struct starter *s, const struct address_source *from)
+{
+	struct caller *last = NULL, *c;
+
+	for (c = s->hall; c < s->hall + s->nr_hall; c++)
+		if (c->fd >= 0 && c->from.net == from->net && (!last || c->id > last->id))
+			last = c;
+	if (last && !last->again && last->came_ms + AT_ONCE_MS >= now_ms())
+		last->again = true;
+	else
+		buckets_failed(&s->nets, network_of(from));
+}
+
+/* 0: now */
+static uint64_t start_room(const struct starter *s, const struct address_source *from, uint64_t now)
+{
+	uint64_t of_site = buckets_wait(&s->sites, hall_source(from), now),
+		 of_all = in_all(from) ? buckets_wait(&s->all, everybody, now) : 0;
+
+	return of_site > of_all ? of_site : of_all;
 }
 
 static uint64_t may_go_at(const struct client *c, const struct number *its,
@@ -292,6 +456,9 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
 	int more;
 
 	*go = NULL;
+	at = start_room(s, from, now);
+	if (at)
+		return at;
 	if (!full && own.site < most_of_one(s))
 		return 0;
 	for (i = 0; i < s->nr_clients; i++) {

@@ -102,14 +102,6 @@ static void begin_minute(void)
 		say("%u more lines about clients were left out", unsaid);
 }
 
-/* all addresses of a site are one source; the places of different apertures are not */
-static struct address_source key_of(const struct address_source *from)
-{
-	bool is_place = from->net == UINT64_MAX;
-
-	return (struct address_source){ hall_site(from), is_place ? from->host : 0 };
-}
-
 static struct budget *budget_of(enum about about, const struct address_source *from)
 {
 	struct budget *rows = budgets[about];
@@ -119,7 +111,7 @@ static struct budget *budget_of(enum about about, const struct address_source *f
 	begin_minute();
 	if (!from)
 		return &rows[NOBODY];
-	key = key_of(from);
+	key = hall_source(from);
 	for (i = 0; i < nr_sources[about]; i++)
 		if (rows[i].of.net == key.net && rows[i].of.host == key.host)
 			return &rows[i];

@@ -40,6 +40,7 @@ static bool make_room(struct starter *s, const struct address_source *from)
 	if (!go)
 		return false;
 	say_of_clients(ABOUT_NEWCOMERS, &go->from, "%s: has not said who it is, and others wait: ended", go->peer);
+	newcomer_failed(s, &go->from);
 	client_kill(go);
 	s->refused++;
 	return true;
@@ -78,6 +79,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	else
 		address_of_peer(fd, c->peer, sizeof(c->peer));
 	memory = c->memory;
+	newcomer_starts(s, from);
 	fflush(NULL);
 	c->pid = fork();
 	if (!c->pid) {
@@ -282,6 +284,7 @@ static void take_report(struct starter *s, struct client *c)
 			s->refused++;
 		} else {
 			c->state = CLIENT_SERVED;
+			newcomer_is_served(s, &c->from);
 			if (s->cgroups)
 				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
 					     s->conf->tasks);
@@ -298,6 +301,8 @@ static void take_report(struct starter *s, struct client *c)
 	if (c->report >= 0)
 		close(c->report);
 	c->report = -1;
+	if (c->state != CLIENT_SERVED && !c->left_ms)
+		newcomer_failed(s, &c->from);
 }
 
 /* ------------------------------------------------------------------ clients that have ended */
@@ -313,6 +318,7 @@ static void end_late_ones(struct starter *s)
 		if (c->state != CLIENT_NEW || c->deadline_ms > now)
 			continue;
 		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: has not said who it is within %llu s: ended", c->peer, (unsigned long long)s->conf->patience_s);
+		newcomer_failed(s, &c->from);
 		client_kill(c);
 		s->refused++;
 	}
@@ -321,10 +327,14 @@ static void end_late_ones(struct starter *s)
 /* a client's process ends soon after its client; one that was taken over is ended after LEFT_MS */
 enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
 
-static void note_left(struct client *c)
+/* the process of a newcomer that has left may still report why it is refused */
+static void note_left(struct starter *s, struct client *c)
 {
-	if (!c->left_ms)
-		c->left_ms = now_ms();
+	if (c->left_ms)
+		return;
+	c->left_ms = now_ms();
+	if (c->state == CLIENT_NEW && c->report >= 0)
+		newcomer_failed(s, &c->from);
 }
 
 static bool is_looked_after(const struct client *c)
@@ -345,7 +355,7 @@ static void end_left_ones(struct starter *s)
 		struct client *c = &s->clients[i];
 
 		if (look && is_looked_after(c) && kvgpu_remote_place_left(c->place->place))
-			note_left(c);
+			note_left(s, c);
 		if (c->state != CLIENT_SERVED || !c->left_ms || c->left_ms + LEFT_MS > now)
 			continue;
 		say_of_clients(ABOUT_PROCESSES, &c->from, "%s: its client has gone, and its process %d stays: ended", c->who, (int)c->pid);
@@ -470,9 +480,10 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 		add(p, c->report, SOURCE_CLIENT, index);
 	if (is_kept(c))
 		add(p, c->program, SOURCE_PROGRAM, index);
-	if (c->state != CLIENT_SERVED || c->left_ms)
+	if ((c->state != CLIENT_NEW && c->state != CLIENT_SERVED) || c->left_ms)
 		return;
-	add(p, c->program, SOURCE_LIFE, index);
+	if (c->state == CLIENT_SERVED)
+		add(p, c->program, SOURCE_LIFE, index);
 	if (c->life < 0)
 		return;
 	add(p, c->life, SOURCE_LIFE, index);
@@ -585,7 +596,7 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 		break;
 	case SOURCE_LIFE:
 		if (s->clients[of->index].life == fd || s->clients[of->index].program == fd)
-			note_left(&s->clients[of->index]);
+			note_left(s, &s->clients[of->index]);
 		break;
 	case SOURCE_PROGRAM:
 		if (s->clients[of->index].program == fd)

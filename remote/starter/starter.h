@@ -22,6 +22,8 @@
 #include <remote/server/door.h>
 #include <remote/server/pool.h>
 
+#include "bucket.h"
+
 struct tls_credentials;
 
 enum {
@@ -120,9 +122,10 @@ struct caller {
 	int fd;			/* -1: the entry is free */
 	unsigned int listener;
 	struct address_source from;
-	bool ready;		/* the connection has sent what may be a hello, not read yet */
-	uint64_t id, deadline_ms;	/* .deadline_ms: of a connection that is not ready */
-	/* of its source: connections in the hall; newcomers, for hall_next() */
+	bool ready;		/* the connection has sent what begins as a hello, not read yet */
+	bool again;		/* may be of a peer that failed as a newcomer, and comes again */
+	uint64_t id, came_ms;
+	/* of its source: connections in the hall; newcomers and starts, for hall_next() */
 	struct number beside, newcomers;
 };
 
@@ -150,6 +153,8 @@ struct starter {
 	struct caller *hall;
 	unsigned int nr_hall;
 	uint64_t last_caller;
+	/* starts of newcomers' processes: in all; by hall_source(); by network */
+	struct buckets all, sites, nets;
 	int admin_fd;			/* the socket that listens; -1: none */
 	struct admin admins[ADMINS];
 	bool cgroups;
@@ -223,10 +228,15 @@ void hall_enter(struct starter *s, int fd, unsigned int listener,
 		const struct address_source *from);
 /* end a connection of the source with most of the hall; false: the hall is empty */
 bool hall_make_room(struct starter *s);
-/* poll() has seen input at a connection, or @gone, its end, which drops it whatever it has sent */
+/*
+ * poll() has seen input at a connection, which is ready then if it begins as a client's does, and
+ * is ended if not; or @gone, its end, which drops it whatever it has sent.
+ */
 void hall_look(struct starter *s, struct caller *c, bool gone);
 /* the site of a source: its /48 of IPv6, its /24 of IPv4, or what it is else */
 uint64_t hall_site(const struct address_source *a);
+/* what counts as one source of lines and of starts: a site, or one aperture */
+struct address_source hall_source(const struct address_source *a);
 /* The ready connection that is next to get a newcomer's place, or NULL. */
 struct caller *hall_next(struct starter *s);
 /* Free the entry. Its descriptor stays open, and is the caller's. */
@@ -237,9 +247,14 @@ void hall_end_late_ones(struct starter *s);
 void hall_end(struct starter *s);
 /*
  * When a newcomer from source @from may come: 0: now. Else the time, in ms of now_ms(), from which
- * on another newcomer may be ended for it, or UINT64_MAX; *go: one whose time has come, or NULL.
+ * on its source has a start, or another newcomer may be ended for it, or UINT64_MAX; *go: one whose
+ * time has come, or NULL.
  */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go);
+/* A newcomer's process from @from is started; its client is served; or it ends and was not. */
+void newcomer_starts(struct starter *s, const struct address_source *from);
+void newcomer_is_served(struct starter *s, const struct address_source *from);
+void newcomer_failed(struct starter *s, const struct address_source *from);
 
 /* ------------------------------------------------------------------ clients.c */
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Which newcomer gets a place, and which one has to leave for another. */
+/*
+ * Which newcomer gets a place, and when, and which one has to leave for another; what connections
+ * say first. The clock is the test's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,12 +20,23 @@
 
 #include <remote/channel/channel.h>
 #include <remote/starter/starter.h>
+#include <remote/wire/frame.h>
 
-enum { HALL = 32, PLACES = 16, OF_ONE = 12 };
+enum { HALL = 32, PLACES = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
+/* starts in a second */
+enum { SECOND = 1000, STARTS_OF_ONE = 2 * OF_ONE, STARTS = 2 * PLACES };
 
 static struct remoted_conf conf;
 static struct starter s;
 static const struct address_source bad = { 100, 0 }, good = { 200, 0 };
+
+static char said[200];
+static uint64_t now;
+
+uint64_t __wrap_now_ms(void)
+{
+	return now;
+}
 
 void say(const char *format, ...)
 {
@@ -30,6 +44,11 @@ void say(const char *format, ...)
 
 void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
 {
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(said, sizeof(said), format, args);
+	va_end(args);
 }
 
 /* time stands still: tests move what happened into the past */
@@ -43,7 +62,13 @@ static int set_up(void **state)
 	unsigned int i;
 
 	remoted_conf_default(&conf);
-	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = 64 };
+	s = (struct starter){ .conf = &conf,
+			      .version = VERSION,
+			      .admin_fd = -1,
+			      .nr_clients = 64,
+			      .listeners[TLS_LISTENER].tls = true };
+	now = 1000000;
+	*said = 0;
 	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
 	if (!s.clients || !hall_begin(&s) || s.nr_hall < HALL)
 		return -1;
@@ -61,20 +86,29 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Enters the hall. Returns the other end of the connection. */
-static int enter(const struct address_source *from)
+static const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
+
+/* Enters the hall, and says these bytes. Returns the other end of the connection. */
+static int enter_with(const struct address_source *from, unsigned int listener, const void *bytes,
+		      size_t n)
 {
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	hall_enter(&s, pair[0], 0, from);
+	hall_enter(&s, pair[0], listener, from);
+	assert_int_equal(write(pair[1], bytes, n), n);
 	return pair[1];
+}
+
+static int enter(const struct address_source *from)
+{
+	return enter_with(from, 0, &hello, sizeof(hello));
 }
 
 static bool was_ended(int fd)
 {
 	char byte;
-	bool ended = !recv(fd, &byte, 1, MSG_DONTWAIT);
+	bool ended = !recv(fd, &byte, 1, MSG_DONTWAIT) || errno == ECONNRESET;
 
 	assert_true(ended || errno == EAGAIN);
 	close(fd);
@@ -198,7 +232,7 @@ static void equals_go_by_chance(void **state)
 /* By TCP a connection is ready when all of a hello is there, and is read as ever then. */
 static void one_byte_is_no_hello(void **state)
 {
-	static const uint8_t bytes[sizeof(struct kvgpu_remote_hello)];
+	const uint8_t *bytes = (const void *)&hello;
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t of = sizeof(at), of_low = sizeof(int);
@@ -213,9 +247,9 @@ static void one_byte_is_no_hello(void **state)
 	other = accept(listening, NULL, NULL);
 	hall_enter(&s, other, 0, &good);
 	p.fd = other;
-	assert_int_equal(write(fd, bytes, sizeof(bytes) - 1), sizeof(bytes) - 1);
+	assert_int_equal(write(fd, bytes, sizeof(hello) - 1), sizeof(hello) - 1);
 	assert_int_equal(poll(&p, 1, 100), 0);
-	assert_int_equal(write(fd, bytes, 1), 1);
+	assert_int_equal(write(fd, bytes + sizeof(hello) - 1, 1), 1);
 	assert_int_equal(poll(&p, 1, 60000), 1);
 	all_are_ready();
 	assert_non_null(hall_next(&s));
@@ -230,7 +264,7 @@ static void who_is_late_goes(void **state)
 	int early = enter(&good), late = enter(&good), ready = enter(&good);
 
 	assert_true(hall_deadline(&s) > now_ms() + 9000);
-	s.hall[1].deadline_ms = s.hall[2].deadline_ms = now_ms();
+	s.hall[1].came_ms = s.hall[2].came_ms = now_ms() - 10000;
 	hall_look(&s, &s.hall[2], false);
 	hall_end_late_ones(&s);
 	assert_true(was_ended(late));
@@ -315,13 +349,234 @@ static void a_network_is_one(void **state)
 		close(fd[i]);
 }
 
+/* ------------------------------------------------------------------ starts in a second */
+
+/*
+ * Starts what may be started now, as the loop does; each process ends at once. Counts the starts of
+ * @counted, and of all, or of one connection.
+ */
+static unsigned int start_all(const struct address_source *counted, unsigned int *all)
+{
+	struct client *go;
+	struct caller *next;
+	unsigned int n = 0;
+
+	all_are_ready();
+	while ((next = hall_next(&s)) && !newcomer_room(&s, &next->from, &go)) {
+		newcomer_starts(&s, &next->from);
+		n += next->from.net == counted->net;
+		*all += 1;
+		close(next->fd);
+		hall_forget(&s, next);
+	}
+	return n;
+}
+
+/* @n connections of a source are there, also when some have gone */
+static void fill(const struct address_source *from, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < s.nr_hall; i++)
+		n -= s.hall[i].fd >= 0 && s.hall[i].from.net == from->net;
+	for (; n; n--)
+		close(enter(from));
+}
+
+/* The peer has closed its end, which start_all() does not look at. */
+static void a_flood_has_so_many_starts(void **state)
+{
+	unsigned int n = 0, all = 0, i;
+
+	for (i = 0; i < 10 * SECOND; i++, now++) {
+		do {
+			fill(&bad, OF_ONE);
+			all = 0;
+			n += start_all(&bad, &all);
+		} while (all);
+		if (i != 5 * SECOND)
+			continue;
+		/* another source comes in at once */
+		close(enter(&good));
+		assert_int_equal(start_all(&good, &all), 1);
+	}
+	assert_in_range(n, 11 * STARTS_OF_ONE, 12 * STARTS_OF_ONE);
+}
+
+/* Each of twelve sites has all that it may have, and one comes that had nothing yet. */
+static void many_floods(void **state)
+{
+	const uint64_t four = (uint64_t)AF_INET << 32 | 0x0a000000;
+	unsigned int all = 0, before, i, k, came = 0, waited = 0, worst = 0;
+	struct address_source from;
+
+	for (i = 0; i < 20 * SECOND; i++, now++) {
+		do {
+			for (k = 0; k < 12; k++) {
+				from = (struct address_source){ four + 256 * k, 0 };
+				fill(&from, 2);
+			}
+			before = all;
+			came += start_all(&good, &all);
+		} while (all != before);
+		fill(&good, i % SECOND > 100 && came < i / SECOND);
+		waited = came < i / SECOND && i % SECOND > 100 ? waited + 1 : 0;
+		worst = waited > worst ? waited : worst;
+	}
+	assert_in_range(all, 20 * STARTS, 22 * STARTS);
+	assert_int_equal(came, 19);
+	assert_true(worst <= SECOND / STARTS + 2);
+}
+
+/*
+ * Twelve peers of a program's own source fail and come again, some ms after their start, or just
+ * before the process tells that it failed. The program waits for one start.
+ */
+static void a_flood_of_the_own_source(void **state)
+{
+	unsigned int all = 0, i, began = 0, worst = 0, came = 0, failing = 0, fails_at = 0;
+	struct client *go;
+	struct caller *next;
+	uint64_t own = 0;
+
+	fill(&good, 12);
+	for (i = 0; i < 20 * SECOND; i++, now++) {
+		/* not in the ms in which a peer comes again */
+		if (!own && i % 97 == 0 && i > 5 * SECOND && (!failing || i + 2 < fails_at)) {
+			close(enter(&good));
+			own = s.last_caller;
+			began = i;
+		}
+		for (; failing && i >= fails_at; failing--) {
+			if (i % 2)
+				newcomer_failed(&s, &good);
+			close(enter(&good));
+			if (i % 2 == 0)
+				newcomer_failed(&s, &good);
+		}
+		all_are_ready();
+		while ((next = hall_next(&s)) && !newcomer_room(&s, &next->from, &go)) {
+			newcomer_starts(&s, &next->from);
+			all++;
+			if (next->id == own) {
+				worst = i - began > worst ? i - began : worst;
+				newcomer_is_served(&s, &next->from);
+				own = 0;
+				came++;
+			} else {
+				failing++;
+				fails_at = i + 5 + i % 4;
+			}
+			close(next->fd);
+			hall_forget(&s, next);
+		}
+	}
+	assert_true(came > 100);
+	assert_true(worst <= SECOND / STARTS_OF_ONE + 2);
+	assert_true(all < 22 * STARTS_OF_ONE + came);
+}
+
+/* Clients that are served cost half, and of an aperture's none is kept from a start by others. */
+static void served_ones_and_apertures(void **state)
+{
+	struct address_source place = { UINT64_MAX, 3 }, other = { UINT64_MAX, 4 };
+	struct client *go;
+	unsigned int n = 0, i;
+
+	for (i = 0; i < 10 * SECOND; i++, now++)
+		while (!newcomer_room(&s, &good, &go)) {
+			newcomer_starts(&s, &good);
+			newcomer_is_served(&s, &good);
+			n++;
+		}
+	assert_in_range(n, 22 * STARTS_OF_ONE, 24 * STARTS_OF_ONE);
+	for (n = 0; !newcomer_room(&s, &place, &go); n++)
+		newcomer_starts(&s, &place);
+	assert_int_equal(n, 2 * STARTS_OF_ONE);
+	assert_null(go);
+	assert_in_range(newcomer_room(&s, &place, &go), now + 1, now + SECOND / STARTS_OF_ONE + 1);
+	assert_int_equal(newcomer_room(&s, &other, &go), 0);
+	assert_int_equal(newcomer_room(&s, &bad, &go), 0);
+}
+
+/* ------------------------------------------------------------------ what is said first */
+
+static void first_bytes(void **state)
+{
+#define HEAD(...)	TLS_LISTENER, { __VA_ARGS__ }
+	static const struct {
+		bool taken;
+		size_t n;
+		unsigned int listener;
+		uint8_t bytes[16];
+	} tries[] = {
+		/*
+		 * of openssl, of GnuTLS, the largest record; none, too large, other kinds of
+		 * records
+		 */
+		{ true, 5, HEAD(22, 3, 1, 2, 0) },
+		{ true, 5, HEAD(22, 3, 3, 1, 0x7c) },
+		{ true, 5, HEAD(22, 3, 1, 0x40, 0) },
+		{ false, 5, HEAD(22, 3, 1, 0, 0) },
+		{ false, 5, HEAD(22, 3, 1, 0x40, 1) },
+		{ false, 5, HEAD(23, 3, 3, 1, 0) },
+		{ false, 5, HEAD(21, 3, 3, 0, 2) },
+		{ false, 5, HEAD(22, 2, 1, 1, 0) },
+		{ false, 4, HEAD(22, 3, 1, 1) },
+		{ false, 16, HEAD('G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P') },
+		{ false, 16, TLS_LISTENER, "tpremug\0\7" },
+		{ true, 16, 0, "gpuremt\0\7" },
+		{ true, 16, 0, "gpureap\0\7" },
+		{ true, 16, 0, "gpurely\0\7" },
+		{ false, 15, 0, "gpuremt\0\7" },
+		{ false, 1, 0, "g" },
+		{ false, 16, 0, "gpuremx\0\7" },
+		{ false, 16, HEAD(0) },
+		{ false, 16, 0, { 0 } },
+	};
+	unsigned int i, refused = 0;
+	int fd;
+
+	for (i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
+		*said = 0;
+		fd = enter_with(&good, tries[i].listener, tries[i].bytes, tries[i].n);
+		all_are_ready();
+		if (!hall_next(&s) != !tries[i].taken || !*said != tries[i].taken)
+			fail_msg("row %u: \"%s\"", i, said);
+		refused += !tries[i].taken;
+		assert_int_equal(s.refused, refused);
+		hall_end(&s);
+		assert_true(was_ended(fd));
+	}
+}
+
+/* A program of another version is told so, without a process. */
+static void another_version(void **state)
+{
+	const struct kvgpu_remote_hello other = { KVGPU_REMOTE_MAGIC_APERTURE, VERSION + 1 };
+	struct kvgpu_remote_welcome w;
+	int fd = enter_with(&good, 0, &other, sizeof(other));
+
+	all_are_ready();
+	assert_null(hall_next(&s));
+	assert_non_null(strstr(said, "of another version"));
+	assert_int_equal(recv(fd, &w, sizeof(w), MSG_DONTWAIT), sizeof(w));
+	assert_true(w.magic == KVGPU_REMOTE_MAGIC && w.version == VERSION);
+	assert_int_equal(w.result, KVGPU_REMOTE_OTHER_VERSION);
+	assert_true(was_ended(fd));
+}
+
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_place), WITH(who_is_late_goes),
 					    WITH(a_burst_waits), WITH(who_stalls_goes_for_others),
 					    WITH(a_network_is_one), WITH(far_networks),
-					    WITH(equals_go_by_chance), WITH(one_byte_is_no_hello) };
+					    WITH(equals_go_by_chance), WITH(one_byte_is_no_hello),
+					    WITH(a_flood_has_so_many_starts), WITH(many_floods),
+					    WITH(a_flood_of_the_own_source),
+					    WITH(served_ones_and_apertures), WITH(first_bytes),
+					    WITH(another_version) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
