@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * One cgroup for each client, and in it one for each of its programs, below the service's own,
- * which systemd delegates by Delegate=. If a limit can't be set, the server works on without it.
+ * which systemd delegates by Delegate=; and one for all newcomers. If a limit can't be set, the
+ * server works on without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,12 @@
 #include "starter.h"
 
 #define ROOT	"/sys/fs/cgroup"
+
+/*
+ * cpu.weight of all newcomers together, beside 100 of the first process, where the arbiter of turns
+ * runs, and the weight of each client
+ */
+enum { NEWCOMERS_WEIGHT = 25 };
 
 static char own[512];	/* the service's own cgroup */
 
@@ -66,6 +73,16 @@ static bool is_ours(void)
 	return false;
 }
 
+static void make_newcomers(void)
+{
+	char folder[600];
+
+	snprintf(folder, sizeof(folder), "%s/newcomers", own);
+	if ((mkdir(folder, 0755) && errno != EEXIST) ||
+	    !write_file(folder, "cpu.weight", "%llu", NEWCOMERS_WEIGHT))
+		say("%s: newcomers have the CPU time of the first process: %s", folder, strerror(errno));
+}
+
 /* Processes may only be in leaf cgroups: this process moves into one beside its clients'. */
 bool cgroups_begin(void)
 {
@@ -87,7 +104,16 @@ bool cgroups_begin(void)
 	for (i = 0; i < 3; i++)
 		if (!write_file(own, "cgroup.subtree_control", controllers[i], 0))
 			say("%s: no %s: %s", own, controllers[i] + 1, strerror(errno));
+	make_newcomers();
 	return true;
+}
+
+void cgroup_newcomer(void)
+{
+	char folder[600];
+
+	snprintf(folder, sizeof(folder), "%s/newcomers", own);
+	write_file(folder, "cgroup.procs", "%llu", 0);
 }
 
 static void folder_of(unsigned int tenant, char to[600])

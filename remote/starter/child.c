@@ -316,6 +316,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	int r;
 
 	default_signals();
+	if (s->cgroups)
+		cgroup_newcomer();
 	if (!l->place)	/* the first process may have what guards a place (channel/guard.c) */
 		signal(SIGBUS, SIG_DFL);
 	go_first();

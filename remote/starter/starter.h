@@ -385,8 +385,13 @@ int filter_tighten(enum conf_filter filter);
  */
 bool cgroups_begin(void);
 /*
- * This and cgroup_end(): only after cgroups_begin() has returned true. Put process @pid into its
- * program's cgroup, before it gets the answer to its report: then it loads the library.
+ * This and the next two: only after cgroups_begin() has returned true. In a client's process,
+ * before confine(): go into the cgroup of newcomers.
+ */
+void cgroup_newcomer(void);
+/*
+ * Put process @pid into its program's cgroup, before it gets the answer to its report: then it
+ * loads the library.
  */
 void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
 		  uint64_t tasks);

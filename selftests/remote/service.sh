@@ -38,6 +38,7 @@ until_true()
 }
 
 ctl() { "$remote/kvgpu-remotectl" --socket "$work/admin" "$@"; }
+newcomer_is_in() { grep -qx "$1" "/proc/$(ctl list --json --interval 0 | jq '.clients[] | select(.state == "new") | .pid')/cgroup"; }
 clients_are() { [ "$(ctl list --json --interval 0 | jq .served)" = "$1" ]; }
 
 # service_config LINE...: a configuration of the lines that all tests have, and of these
@@ -655,7 +656,7 @@ run_cgroups()
 {
 	local group=kvgpu-test-$$ pid
 
-	service_config "host-memory = 3G" "tasks = 100" "[client unix:$(id -u)]" "weight = 77"
+	service_config "listen = tls:127.0.0.1:$tls_port" "host-memory = 3G" "tasks = 100" "[client unix:$(id -u)]" "weight = 77"
 	rm -f "$work/cgroup".*
 	: > "$work/service.log"
 	delegated "$group" "$work/cgroup" "$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
@@ -666,6 +667,16 @@ run_cgroups()
 		server=
 		return
 	fi
+	python3 - "$tls_port" <<-'P' & pid=$!
+	import socket, sys, time
+	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+	s.sendall(b"\x16\x03\x01\x02\x00")
+	time.sleep(100)
+	P
+	try "a newcomer's process has that of newcomers" until_true newcomer_is_in "0::/$group/newcomers"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	until_true no_clients
 	holder "KVGPU_REMOTE=unix:$work/socket"
 	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
 	grep -qx "0::/$group/client-0/program-0" "/proc/$pid/cgroup"
@@ -681,7 +692,7 @@ run_cgroups()
 	end_program
 	until_true no_clients
 	stop_server
-	[ "$(cat "$work/cgroup.left")" = "/sys/fs/cgroup/$group/first" ]
+	[ "$(sort "$work/cgroup.left" | xargs)" = "/sys/fs/cgroup/$group/first /sys/fs/cgroup/$group/newcomers" ]
 	result $? "which ends with it" "$(xargs < "$work/cgroup.left")"
 }
 
