@@ -474,6 +474,8 @@ run_programs()
 . selftests/remote/shares.sh
 # shellcheck source=selftests/remote/taken.sh
 . selftests/remote/taken.sh
+# shellcheck source=selftests/remote/newcomers.sh
+. selftests/remote/newcomers.sh
 # shellcheck source=selftests/remote/arm.sh
 . selftests/remote/arm.sh
 
