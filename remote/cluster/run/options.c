@@ -19,7 +19,7 @@ const char run_usage[] =
 	"  --allow-run-as-root  for Open MPI's mpirun, which refuses root\n"
 	"  --library FILE       the libcuda.so.1 that has the GPUs (the one that the loader finds)\n"
 	"  --client FOLDER|none the libcuda.so.1 for PROGRAM, put in front of LD_LIBRARY_PATH (the one installed with kvgpu-run)\n"
-	"  --launcher auto|mpirun|srun   what starts the proxies (auto: srun inside of a Slurm allocation, else mpirun)\n"
+	"  --launcher auto|mpirun|srun   what starts the proxies (auto: srun in a Slurm allocation, else mpirun, for this machine none)\n"
 	"  --place pack|spread  host by host, in their order, or on all in turn, those with the least work first (pack)\n"
 	"  --memory BYTES       of each GPU: only GPUs with so much free are taken, and PROGRAM gets no more of them\n"
 	"  --load N             only GPUs that N other runs of kvgpu-run have at most (any)\n"

@@ -24,8 +24,7 @@ static unsigned int nr_device;
 /* what was linked last; the program reads it until that link is completed anew, or ends */
 static const uint8_t *cubin;
 static size_t cubin_bytes;
-static CUlinkState cubin_of;
-static uint64_t cubin_id;
+static const struct object *cubin_of;
 static volatile uint8_t seen;
 static uint8_t tag;
 
@@ -152,11 +151,10 @@ static void variable(void)
 static void link_some(void)
 {
 	CUlinkState s = liar_handle(CLASS_LINK);
-	uint64_t id;
 	void *made;
 	size_t n;
 
-	if (cubin && handle_id(CLASS_LINK, cubin_of, &id) && id == cubin_id)
+	if (cubin && cubin_of->more == cubin)
 		touch(cubin, cubin_bytes);
 	if (!below(2) && !cuLinkCreate_v2(0, NULL, NULL, &s))
 		liar_take(CLASS_LINK, s);
@@ -165,8 +163,7 @@ static void link_some(void)
 		touch(made, n);
 		cubin = made;
 		cubin_bytes = n;
-		cubin_of = s;
-		handle_id(CLASS_LINK, s, &cubin_id);
+		cubin_of = (const struct object *)s;
 	}
 }
 
