@@ -23,7 +23,8 @@ use()
 	[ "$1" = local ] && return
 	options+=(--trust-network --allow-run-as-root)
 	# shellcheck disable=SC2016 # the shell in the namespaces expands it
-	alone=(unshare -Urn sh -c 'ip link set lo up; ip link add name dummy0 type dummy && ip address add 10.78.0.1/24 dev dummy0 && ip link set dummy0 up
+	alone=(unshare -Urn sh -c 'ip link set lo up
+		ip link add name dummy0 type dummy 2>/dev/null && ip address add 10.78.0.1/24 dev dummy0 && ip link set dummy0 up
 		exec "$@"' sh)
 }
 

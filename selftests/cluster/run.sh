@@ -122,7 +122,7 @@ run_far()
 		tr '\0' '\n' < "$p/environ" | grep -e KVGPU_A_SECRET -e '^KVGPU_CLUSTER_SECRET' -e '^TOKEN' | sed 's/^/found /'
 		tr '\0' '\n' < "$p/environ" | grep -o '^[A-Za-z_][A-Za-z_0-9]*=' | grep -vE '^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR)=$|'\
 	'^(LD_LIBRARY_PATH|SSH_AUTH_SOCK|KRB5CCNAME|PWD|OLDPWD|SHLVL|_)=$|'\
-	'^(OMPI_|OPAL_|ORTE_|PMIX|PRTE_|PMI_|HYD|MPI|FI_|UCX_|SLURM_|CUDA_|NVIDIA_|KVGPU_|HWLOC_|HFI_|IPATH_|PSM)' | sed 's/^/found /'
+	'^(OMPI_|OPAL_|ORTE_|PMIX|PRTE_|PMI_|HYD|MPI|FI_|UCX_|SLURM_|CUDA_|NVIDIA_|KVGPU_|HWLOC_|HFI_|IPATH_|PSM|GFORTRAN_)' | sed 's/^/found /'
 	done
 	N
 	chmod +x "$work/names"
@@ -242,7 +242,7 @@ run_nobody()
 	local -a names
 
 	[ "$(id -u)" = 0 ] || { result 0 "a second local user" "SKIP it takes root to be another user"; return; }
-	begin 2 faults stuck
+	begin 2 faults stuck --patience 30
 	mapfile -t names < <(ss -H -lnxp | awk '{ print $5 }' | grep -e "^$work" -e '^@kvgpu-run/')
 	setpriv --reuid=nobody --regid=nogroup --clear-groups /usr/bin/python3 - "$(marked | tr '\n' ' ')" "${names[@]}" > "$work/tried" 2>&1 <<-'P'
 	import os, socket, sys
