@@ -120,6 +120,7 @@ static void count_line(void *ctx, char *text)
 	int at;
 
 	/* other machines, and on each its other users, say these lines */
+	text[strcspn(text, "\n")] = 0;
 	text_clean(text, strlen(text) + 1);
 	if (sscanf(text, "%7s %n%64s", kind, &at, name) != 2)
 		return;
