@@ -61,7 +61,7 @@ struct kvgpu_reg_line {
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
-	const char *name, *why, *src;	/* printed into docs/registers.md: make registers-doc */
+	const char *name, *why, *src;	/* printed into build/docs/registers.md by make docs */
 };
 
 #define KVGPU_LINE(reg, r, w, ...) \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """api.py TREE OUT: makes code of remote/api.def in the folder OUT.
-api.py TREE doc:    prints docs/remote-api.md.
+api.py TREE doc:    prints build/docs/remote-api.md.
 
 Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
 (server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries). stubs.c and
@@ -681,8 +681,8 @@ def names_c(entries, frames):
 
 def doc(entries, frames):
     count = {w: sum(len(names_of(e)) for e in entries if e.way == w) for w in WAYS}
-    text = "# How each entry point of the driver API is remoted\n\nMade by `make remote-doc` of `remote/api.def`; "
-    text += "what the ways mean is said in [remote.md](remote.md).\n\n| way | entry points |\n|---|---|\n"
+    text = "# How each entry point of the driver API is remoted\n\nMade by `make docs` of `remote/api.def`; "
+    text += "what the ways mean is said in [remote.md](../../docs/remote.md).\n\n| way | entry points |\n|---|---|\n"
     text += "".join(f"| {w} | {count[w]} |\n" for w in WAYS)
     text += f"| | {sum(count.values())} |\n"
     text += "\n| entry point | way | remarks |\n|---|---|---|\n"

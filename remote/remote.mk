@@ -75,13 +75,8 @@ remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, the server and i
 
 print-remote: ; @echo '$(REMOTE_OUT)'
 
-remote-doc: ## writes docs/remote-api.md from remote/api.def
-	$(call Q,DOC)remote/api.py . doc > docs/remote-api.md
-check-remote-doc:
-	@remote/api.py . doc | diff -u docs/remote-api.md - || { echo "docs/remote-api.md is stale: make remote-doc"; exit 1; }
-
 -include $(REMOTE_CLIENT_OBJ:.o=.d) $(REMOTE_SERVER_OBJ:.o=.d) $(REMOTE_CTL_OBJ:.o=.d) $(REMOTE_PMEM_OBJ:.o=.d)
 -include $(REMOTE_BLAS_OBJ:.o=.d) $(REMOTE_RAND_OBJ:.o=.d)
 
-.PHONY: remote print-remote remote-doc check-remote-doc
+.PHONY: remote print-remote
 include remote/cluster/cluster.mk

@@ -42,7 +42,7 @@ what_is()
 	case ${words[0]}:$1 in
 	tap_*) printf '%s\n' "${words[1]}" ;;
 	*:lint-all) echo "style of all files, with checkpatch" ;;
-	*:lint) echo "style of all files; registers.md is current" ;;
+	*:lint) echo "style of all files; documents from sources" ;;
 	*:builds) echo "what later parts run, built" ;;
 	*:unit) echo "unit tests of all rooms, with sanitizers" ;;
 	*:fuzz*) echo "fuzz targets${words[2]:+ of ${words[2]}}, ${words[1]} s each" ;;

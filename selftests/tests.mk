@@ -166,10 +166,9 @@ FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
 $(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
-registers-doc: $(O)/regdoc ## writes docs/registers.md from the tables of mmio-trap
-	$(call Q,DOC)$(O)/regdoc > docs/registers.md
-check-registers-doc: $(O)/regdoc
-	@$(O)/regdoc | diff -u docs/registers.md - || { echo "docs/registers.md is stale: make registers-doc"; exit 1; }
+docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/remote-api.md from remote/api.def
+	@mkdir -p build/docs
+	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/remote-api.md
 $(O)/rooms.svg: FORCE
 	@mkdir -p $(@D)
 	@selftests/docs/rooms.py . > $@
@@ -178,7 +177,7 @@ rooms-doc: $(O)/rooms.svg ## draws docs/rooms.svg: the table of docs/design.md, 
 check-rooms-doc: $(O)/rooms.svg
 	@diff -u docs/rooms.svg $< || { echo "docs/rooms.svg is stale: make rooms-doc"; exit 1; }
 FORCE:
-.PHONY: registers-doc check-registers-doc rooms-doc check-rooms-doc FORCE
+.PHONY: docs rooms-doc check-rooms-doc FORCE
 
 # --- hw: the firmware file, and initialization of the graphics engine on a fake chip. selftests/unit/hw/kernel
 # has stand-ins for the kernel's headers.

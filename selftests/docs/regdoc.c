@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints docs/registers.md: what a guest's access to each register means, from the tables that
- * decide it.
+ * Prints build/docs/registers.md: what a guest's access to each register means, from the tables
+ * that decide it.
  */
 #include <stdio.h>
 
@@ -74,11 +74,11 @@ int main(void)
 		return 1;
 	}
 	printf("# What a guest's register access means\n\n"
-	       "Made from the tables of `mmio-trap/` by `make registers-doc`; do not edit. No access of a guest to\n"
-	       "a register reaches the chip. A write of four bytes to a line marked **trap** is decoded. If a\n"
-	       "command comes of it, the module checks its ownership and carries it out in its own terms. All else\n"
-	       "ends in the vGPU's own state; only PTIMER's alarm sets a timer of the host. PRAMIN (0x700000 to\n"
-	       "0x7fffff) is a window into memory, and has no line here.\n\n"
+	       "Made from the tables of `mmio-trap/` by `make docs`. No access of a guest to a register reaches\n"
+	       "the chip. A write of four bytes to a line marked **trap** is decoded. If a command comes of it, the\n"
+	       "module checks its ownership and carries it out in its own terms. All else ends in the vGPU's own\n"
+	       "state; only PTIMER's alarm sets a timer of the host. PRAMIN (0x700000 to 0x7fffff) is a window into\n"
+	       "memory, and has no line here.\n\n"
 	       "| class | read | write |\n|---|---|---|\n"
 	       "| const | a value that writes do not change | ignored |\n"
 	       "| file | what a write or an event stored last, or the value after POST | kept |\n"

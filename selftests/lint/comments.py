@@ -3,7 +3,7 @@
 """comments.py [TREE]: checks comments of the rooms below, for make lint. They must not have words
 such as "who" or "one that", which do not name the thing that is meant. Kernel-doc must name the
 function that follows it, and its parameters in their order. The words are also refused in the
-strings of mmio-trap/, because docs/registers.md prints these."""
+strings of mmio-trap/, because build/docs/registers.md prints these."""
 import pathlib
 import re
 import sys
