@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 allocation.py: GPUs that are bound to their machines against GPUs of the whole cluster, on a stated mix of jobs; and one program on 1
-to 1,024 GPUs. Simulated with costs that were measured (COSTS; docs/cluster.md says where). Prints Markdown. By seeds: a run is the
+to 1,024 GPUs. Simulated with costs that were measured (COSTS; docs/cluster-results.md says where). Prints Markdown. By seeds: a run is the
 same each time.
 """
 import heapq
