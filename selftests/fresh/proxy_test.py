@@ -199,23 +199,17 @@ def needs_that_are_too_low_are_told(_case):
         ["disk", "memory", "fetched"]
 
 
-def the_page_gets_the_table_when_all_have_passed(case):
-    records, page = pathlib.Path(case.directory), pathlib.Path(case.directory) / "page.md"
-    begun = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
-    page.write_text(begun, encoding="utf-8")
-    arguments = ["table.py", "--records", case.directory, "--out", case.directory, "--docs", str(page), "one", "two"]
-    step = "\t".join(("step", "make x", "0", "61", "2000000", "1000000", "3000000", "4000000", "5", "6"))
-    for name in ("one", "two"):
-        with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(io.StringIO()) as said:
-            assert table.main() == 0
-        assert page.read_text(encoding="utf-8") == begun
-        assert said.getvalue().splitlines()[-1] == ("0 passed, 0 failed, 2 not run" if name == "one" else "1 passed, 0 failed, 1 not run")
+def the_table_has_the_records_and_tells_needs_that_are_too_low(case):
+    records = pathlib.Path(case.directory)
+    for name, disk, needs, rc in (("one", 4000000, True, 0), ("two", 10**15, False, 0), ("two", 10**15, True, 1)):
+        step = "\t".join(("step", "make x", "0", "61", "2000000", "1000000", "3000000", str(disk), "5", "6"))
         (records / f"{name}.tsv").write_text(f"cell\t{name}\nplace\t/x\ncommit\tabc\ndate\t2026-11-21\n{step}\nresult\tpassed\n", encoding="utf-8")
-    with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(io.StringIO()) as said:
-        assert table.main() == 0
-    text = page.read_text(encoding="utf-8")
-    assert "| two | /x | make x | 61 | 2 | 1 | 3 | 4 | passed |" in text and "old" not in text and "Commit abc, 2026-11-21." in text
-    assert text.startswith("before\n" + table.BEGIN) and text.endswith(table.END + "\nafter\n")
+        arguments = ["table.py", "--records", case.directory, "--out", case.directory, *(["--needs"] if needs else []), "one", "two"]
+        with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(io.StringIO()) as said:
+            assert table.main() == rc
+        counts = "1 passed, 0 failed, 1 not run" if name == "one" else "2 passed, 0 failed, 0 not run"
+        assert said.getvalue().splitlines()[-1] == counts and ("README.md says" in said.getvalue()) == (rc == 1)
+        assert "| one | /x | make x | 61 | 2 | 1 | 3 | 4 | passed |" in (records / "table.md").read_text(encoding="utf-8")
 
 
 CASES = [value for name, value in list(globals().items()) if callable(value) and getattr(value, "__code__", None)

@@ -6,7 +6,7 @@
 #   run.sh --list           prints the cells, and their results at this commit
 #   run.sh --table          writes the tables from the recorded results
 # For work on this folder: --commands 'CMD' runs CMD (one command a line) in place of README's
-# commands; such results are recorded apart and not written to docs/. --keep leaves the root file
+# commands; such results are recorded apart and not held against README's needs. --keep leaves the root file
 # system of a cell that failed.
 set -eu -o pipefail
 export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
@@ -125,7 +125,7 @@ tables()
 {
 	local -a options=(--records "$RECORDS" --out build/fresh)
 	mkdir -p build/fresh
-	[ -n "$stand_in" ] || options+=(--docs docs/fresh.md)
+	[ -n "$stand_in" ] || options+=(--needs)
 	cells | cut -d' ' -f1 | xargs selftests/fresh/table.py "${options[@]}"
 }
 

@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""table.py --records DIR --out DIR [--docs FILE] CELL...: writes the cells' records as table.md and
+"""table.py --records DIR --out DIR [--needs] CELL...: writes the cells' records as table.md and
 table.json into --out.
 
-With --docs it also writes the table between the markers of that page, if all cells have passed,
-and compares the needs that README.md names with those that were measured: exit code 1 if one is
-too low.
+With --needs it also compares the needs that README.md names with those that were measured: exit
+code 1 if one is too low.
 """
 import argparse
 import json
 import pathlib
-import re
 import sys
 
 import readme
 
 STEP = ("command", "exit_code", "seconds", "fetched", "from_archive", "memory", "disk", "cache", "tree")
-BEGIN, END = "<!-- make check-fresh writes from here -->", "<!-- to here -->"
 
 
 def read_record(path):
@@ -75,18 +72,11 @@ def too_low(needs, cells):
             for what, (value, name) in measured(cells).items() if value > needs[what]]
 
 
-def write_between_markers(path, text):
-    page = path.read_text(encoding="utf-8")
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        sys.exit(f"{path}: the markers are not there")
-    path.write_text(re.sub(f"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})", lambda _: text, page, flags=re.S), encoding="utf-8")
-
-
 def main():
     parser = argparse.ArgumentParser(description="tables of make check-fresh")
     parser.add_argument("--records", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--docs", type=pathlib.Path)
+    parser.add_argument("--needs", action="store_true")
     parser.add_argument("cells", nargs="+")
     options = parser.parse_args()
     cells = {name: read_record(options.records / f"{name}.tsv") for name in options.cells}
@@ -98,14 +88,7 @@ def main():
     counts = {"passed": 0, "failed": 0, "not run": 0}
     for cell in cells.values():
         counts[cell["result"] if cell else "not run"] += 1
-    low = []
-    if options.docs:
-        low = too_low(readme.needs(readme.README.read_text(encoding="utf-8")), cells)
-        if counts["passed"] == len(cells):
-            first = next(iter(cells.values()))
-            days = sorted({cell["date"] for cell in cells.values()})
-            when = " to ".join(dict.fromkeys((days[0], days[-1])))
-            write_between_markers(options.docs, f"\nCommit {first['commit'][:12]}, {when}.\n\n{text}\n")
+    low = too_low(readme.needs(readme.README.read_text(encoding="utf-8")), cells) if options.needs else []
     for line in low:
         print(f"fresh: {line}")
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
