@@ -11,7 +11,7 @@
  *
  * On a GK110 a SEMAPHORE_ACQUIRE keeps a PBDMA and no engine. Here the saver has a second channel
  * whose doorbell words tell of work. A kernel of one thread block can't be preempted
- * (docs/scheduling.md, "What it can't do"). Here chip_hold() stands for that.
+ * (docs/sharing.md, "What it can't do"). Here chip_hold() stands for that.
  */
 #include <setjmp.h>
 #include <stdarg.h>

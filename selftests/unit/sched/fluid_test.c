@@ -66,7 +66,7 @@ static void fluid_advance(struct fluid *f, double to)
 	f->now = to;
 }
 
-/* What a vGPU may spend at once, in addition to its share, ns (docs/scheduling.md). */
+/* What a vGPU may spend at once, in addition to its share, ns (docs/sharing.md). */
 static double budget(const struct fluid *f, u32 i)
 {
 	double ns = 16e6 * f->weight[i] / f->total;
