@@ -4,7 +4,7 @@
 report.py --bounds BOUNDS.list COUNTERS.json
 
 What make bench found in the folder RUN (samples, counters by row), as report.json and counters.json in OUT (compare.json with
---base), a table on standard output and plots; docs/performance.md says what is in them. With --bounds: TAP, each counter of the
+--base), a table on standard output and plots; README.md here says what is in them. With --bounds: TAP, each counter of the
 list against its bound."""
 import argparse
 import collections

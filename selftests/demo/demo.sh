@@ -4,7 +4,7 @@
 # it a server in which kvgpu.ko has the card and the nouveau of a stock Debian guest drives a vGPU.
 # The same client copies, verifies and is measured in both, in turns. Then come: a second guest with
 # a larger vGPU; CUDA programs in both guests; a guest without a GPU, whose programs run on the
-# first guest's vGPU; one program that uses two GPUs through MPI; the report (docs/measurements.md).
+# first guest's vGPU; one program that uses two GPUs through MPI; the report (README.md here).
 #   DEMO_BYTES=256M                 how much is copied
 #   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """report.py FOLDER REPORT.json BYTES SECONDS MODEL_ARGS: writes what make demo measured as JSON
-(docs/measurements.md says what is in it), and prints it as a table. Exit status 1 if a check
+(README.md here says what is in it), and prints it as a table. Exit status 1 if a check
 failed: a TAP line of the client, a steady state without exits, or the number of exits for an
 interrupt."""
 import datetime
