@@ -251,7 +251,7 @@ static bool answer(struct client *c, uint32_t refusal)
  * Without TLS the name has to be what this process knows itself (.peer). With TLS only the form of
  * the name is checked: the client's process has checked the certificate, which this process does
  * not see. A client's process that was taken over before its report, by the handshake or the hello,
- * can report any tls: name (docs/threat-model.md).
+ * can report any tls: name (RO1 of docs/threat-model.md).
  */
 static bool is_who(const struct client *c, const char *who)
 {

@@ -4,7 +4,7 @@
  * other. One thread unmaps all of them by one call. While it waits for the lock of the vGPU that it
  * asks to unpin an area, other threads detach this vGPU and attach the other one, whose guest
  * invalidates its TLB, and so pins the areas that are left. So each vGPU is asked for every second
- * area only. iommufd counts all the times that it has asked, and warns beyond 100 (S6, E7).
+ * area only. iommufd counts all the times that it has asked, and warns beyond 100 (S6).
  */
 #include <setjmp.h>
 #include <stdarg.h>

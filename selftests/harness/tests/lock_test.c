@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * V5: a VMM decides when its threads get a CPU. One thread has SCHED_IDLE, beside others of its VMM
+ * A VMM decides when its threads get a CPU. One thread has SCHED_IDLE, beside others of its VMM
  * that keep the CPU busy: each time it has slept in the kernel, it goes on 2 s later.
  */
 #include <setjmp.h>

@@ -5,7 +5,7 @@
  * channel, so that the preempt register is taken. An accomplice without work wakes, and the policy
  * chooses the worker. So the accomplice's idle channel is to be driven off, for which the slicer
  * waits a millisecond for the register. By then the kernel is over. short_pieces() has shorter
- * kernels and no preempt. docs/threat-model.md has the attack (I1).
+ * kernels and no preempt.
  *
  * The partners read the policy's state to choose their moments.
  */

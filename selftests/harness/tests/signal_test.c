@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms, and its guest
+ * A VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms, and its guest
  * raises interrupts within all budgets.
  */
 #include <setjmp.h>

@@ -8,7 +8,7 @@
  *
  * The guest asks for the unbind while somebody keeps gpu->lock, and then a semaphore lets the
  * channel's pushbuffer go on, which has nothing but bad methods. The channel is disabled, but
- * loaded, and goes on (C1 of docs/threat-model.md).
+ * loaded, and goes on.
  *
  * unbound_before_recovery: two vGPUs of one attacker. The first one keeps the lock: it unbinds a
  * channel with a kernel of 95 ms, which is in no budget.

@@ -277,7 +277,7 @@ static void run_against_unmap(u64 size, void (*fn)(void *arg))
 }
 
 /*
- * V2: as soon as the slow thread's pins are gone, another thread unmaps the range itself, has the
+ * As soon as the slow thread's pins are gone, another thread unmaps the range itself, has the
  * guest see that nothing is mapped there, and maps it again. Then the core's record of the new
  * mapping may have the address of the old record.
  */
@@ -299,7 +299,7 @@ static void nothing_was_mapped_for_a_while(void **state)
 	run_against_unmap(SETUP_RAM, remaps);
 }
 
-/* V2: as remaps(), but to another range each time. The slow thread unmaps all of these ranges. */
+/* As remaps(), but to another range each time. The slow thread unmaps all of these ranges. */
 static void remaps_elsewhere(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -321,7 +321,7 @@ static void another_range_each_time(void **state)
 	run_against_unmap(64 * SETUP_RAM, remaps_elsewhere);
 }
 
-/* V2: many threads. Each unmaps a page that is pinned, and then stays in user mode. */
+/* Many threads. Each unmaps a page that is pinned, and then stays in user mode. */
 #define HELPERS_IOVA(i)	(0x10000000ull + (i) * 0x2000ull)
 
 static struct { bool unmap; } helper[HELPERS];
