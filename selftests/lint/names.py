@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that files have a licence, a length within the limit and a name that says something, and
-that folders have a README."""
+"""Checks that files have a licence and a name that says something, and that folders have a README."""
 import os
 import re
 
-from tree import exceptions, unneeded
-
-MAX_LINES = 800
 MAX_README = 70
 LICENCE = re.compile(r"SPDX-License-Identifier: (?:GPL-2\.0-only|MIT)\b")
 SAYS_NOTHING = re.compile(r"(?:^|/)(?:util[^/]*\.[ch]|common\.[ch]|misc\.[ch]|helpers\.[ch]|utils\.[^/]*)$")
@@ -17,19 +13,12 @@ MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/har
 def check(tree):
     if len(tree.files) < 100:
         yield f"selftests/tree-files.sh finds {len(tree.files)} files of this tree"
-    listed, used = exceptions("files.list"), set()
     for file in tree.of(".c", ".h", ".sh", ".py", ".mk", "Makefile", "testbed/tb"):
-        lines = tree.text(file).splitlines()
-        if not any(LICENCE.search(line) for line in lines[:3]):
+        if not any(LICENCE.search(line) for line in tree.text(file).splitlines()[:3]):
             yield f"{file}: no SPDX line among its first three"
-        if len(lines) > MAX_LINES and [file] in (words for words, _ in listed):
-            used.add((file,))
-        elif len(lines) > MAX_LINES:
-            yield f"{file}: {len(lines)} lines, {MAX_LINES} is the limit: is there a second noun in it?"
     for file in tree.files:
         if SAYS_NOTHING.search(file):
             yield f"{file}: a name that says nothing"
-    yield from unneeded("files.list", listed, used)
 
 
 def folders(tree):

@@ -24,14 +24,14 @@ import walls
 
 # name of a rule: (function that yields the faults of a tree, whether it takes long)
 RULES = {
-    "files": (names.check, False),              # SPDX line, length, names that say something
+    "files": (names.check, False),              # SPDX line, names that say something
     "readme": (names.readmes, False),           # folders of sources have a README, or that of the folder above names them
     "guards": (headers.guards, False),
     "offsets": (offsets.check, False),
     "kbuild": (layers.kbuild, False),           # kvgpu.ko is made of all sources of its rooms
     "layers": (layers.check, False),            # which room includes which
     "walls": (lambda tree: walls.check(tree.root), False),
-    "comments": (lambda tree: comments.check(tree.root), False),     # no refused words; kernel-doc fits its function
+    "comments": (lambda tree: comments.check(tree.root), False),     # kernel-doc fits its function
     "cited": (cited.check, False),
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
     "columns": (columns.check, False),
