@@ -8,7 +8,7 @@
 KVGPU_KERNELS	:= $(shell sed 's/\#.*//' testbed/packages/kernels.list | awk 'NF { print $$1 }')
 KERNEL		?= $(firstword $(KVGPU_KERNELS))
 KVGPU_ROOMS	:= hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110
-KVGPU_VERSION	:= 0.3
+KVGPU_VERSION	:= 0.4
 # all files that the module is built from
 KVGPU_SOURCES	= Kbuild mdev/build.mk mdev/explain.sh mdev/probe.awk mdev/probes.list $$(find $(KVGPU_ROOMS) -name '*.[ch]')
 

@@ -21,7 +21,7 @@ STORE=$CACHE/fresh
 cells()
 {
 	local suite number
-	local long=/home/user/a.long-path+with~signs/and-a-name-that-does-not-end-before-it-has-more-than-a-hundred-characters-in-it/kv-gpu_0.3+git~1
+	local long=/home/user/a.long-path+with~signs/and-a-name-that-does-not-end-before-it-has-more-than-a-hundred-characters-in-it/kv-gpu_0.4+git~1
 	while read -r number suite; do
 		printf '%s-root %s all archive /root/kvgpu\n' "$number" "$suite"
 		printf '%s-tmp %s first clone /tmp/kvgpu\n' "$number" "$suite"

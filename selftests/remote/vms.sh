@@ -34,7 +34,7 @@ page_says()
 	grep -qxF "    $line" $page || { result 1 "$where: $line" "$page has no such line"; return; }
 	# what the bed lacks is left out of the line: an archive with our packages, and domains that libvirt keeps
 	run=${line/apt install/apt-get install -q -y --no-install-recommends}
-	run=${run//_0.3_/_$version\_}
+	run=${run//_0.4_/_$version\_}
 	run=${run/ --config/}
 	run=${run/256M/$size}
 	case $where in
@@ -66,16 +66,16 @@ in_lab() { in_guest lab-1 "$@"; }
 
 set_up()
 {
-	page_says host "apt install ./kvgpu-aperture_0.3_amd64.deb"
+	page_says host "apt install ./kvgpu-aperture_0.4_amd64.deb"
 	page_says host "kvgpu-aperture make /dev/shm/kvgpu/lab-1 256M"
 	page_says host "kvgpu-aperture xml /dev/shm/kvgpu/lab-1 > ./lab-1.xml"
 	# gpu has the memory before its packages come, lab-1 after
 	page_says host "virsh attach-device gpu ./lab-1.xml --live --config"
-	page_says gpu "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-server_0.3_amd64.deb ./kvgpu-cuda_0.3_amd64.deb"
+	page_says gpu "apt install ./kvgpu-aperture_0.4_amd64.deb ./kvgpu-remote-server_0.4_amd64.deb ./kvgpu-cuda_0.4_amd64.deb"
 	page_says gpu "sed -i '1a listen = aperture:/dev/kvgpu/aperture-dax0.0' /etc/kvgpu/remoted.conf"
 	page_says gpu "systemctl enable kvgpu-remoted"
 	page_says gpu "systemctl restart kvgpu-remoted"
-	page_says lab-1 "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-client_0.3_amd64.deb"
+	page_says lab-1 "apt install ./kvgpu-aperture_0.4_amd64.deb ./kvgpu-remote-client_0.4_amd64.deb"
 	page_says host "virsh attach-device lab-1 ./lab-1.xml --live --config"
 	step "lab-1: the memory that came later is a device" in_lab /share/until.sh 30 test -e /dev/kvgpu/aperture-dax0.0
 	# the rights of the device stay when udev handles it again
