@@ -5,6 +5,7 @@ comments_test.py has the faults of the rule "comments"; "checkpatch" runs a stan
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -178,6 +179,23 @@ def texts():
         expect("shellcheck", "a variable that nothing sets", {"selftests/one.sh": SH + "cd $nowhere || exit\necho ${a[@]\n"}, "SC")
 
 
+def documents():
+    expect("documents", "111 lines of README.md", {"README.md": "\n" * 111}, "README.md: 111 lines")
+    expect("documents", "3,201 lines of pages", {"docs/page1.md": "\n" * 1601, "docs/page2.md": "\n" * 1600}, "docs/: its pages have 32")
+    expect("documents", "a line of 401 characters", {"docs/page1.md": "| " + "a" * 399}, "docs/page1.md:1: 401 characters")
+    expect("documents", "a hash that no commit has, in a tree without git", {"docs/page1.md": "abc1234\n"})
+    if shutil.which("git"):
+        with tempfile.TemporaryDirectory() as top:
+            make(top, {})
+            git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", top]
+            subprocess.run([*git, "init", "-q"], check=True)
+            subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+            head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout
+            make(top, {"docs/page1.md": f"of `{head[:8]}`\n"})
+            said = list(run.RULES["documents"][0](tree.Tree(top)))
+        result(said == [f"docs/page1.md:1: {head[:8]} is a commit; git has the history"], "documents: a commit", said)
+
+
 def checkpatch():
     """With a script in place of checkpatch.pl: it gets the module's files, and its complaints are
     passed on."""
@@ -206,7 +224,7 @@ def main():
         tree.Proofs.folder = pathlib.Path(cache)
         for rule in (r for r in run.RULES if r != "checkpatch"):
             expect(rule, "nothing is wrong", {})
-        for group in (files, headers, offsets, rooms, texts, checkpatch, wrapping):
+        for group in (files, headers, offsets, rooms, texts, documents, checkpatch, wrapping):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

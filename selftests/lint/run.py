@@ -13,6 +13,7 @@ import checkpatch
 import cited
 import columns
 import comments
+import documents
 import headers
 import layers
 import names
@@ -35,6 +36,7 @@ RULES = {
     "cited": (cited.check, False),
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
     "columns": (columns.check, False),
+    "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
     "functions": (shape.functions, False),
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
     "shell": (shell.style, False),
