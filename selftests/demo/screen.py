@@ -118,7 +118,7 @@ def main(folder, path, seconds):
     cost(report)
     verdict = "all passed" if not d.failed else f"{d.failed} FAILED"
     print(f"\n{report['checks_passed']} checks of copies and costs, {programs} runs of CUDA programs in guests: {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path} and table.txt beside it")
-    print("Next: README.md, 'vGPUs', has the commands for a server and guests that stay, to try by hand;"
+    print("Next: docs/testbed.md, 'By hand', has the commands for a server and guests that stay, to try by hand;"
           " docs/remote-setup.md those for a VM like lab.")
     return 1 if d.failed else 0
 

@@ -63,6 +63,20 @@ for said in ("left out: it wants the CUDA toolkit", "a product of 128 by 128: by
 P
 result $? "a demo says that weights decided only if they did, and what the step with two proxies said" "$work/out"
 
+# README.md shows the plan, as demo.sh has it where no demo ran, and lines of the last screen
+(export bytes=256M KVGPU_CACHE=$work/none && . selftests/demo/steps.sh && eval "$(grep '^will ' selftests/demo/demo.sh)" && plan "make demo") >"$work/out"
+PYTHONPATH=selftests/demo PYTHONDONTWRITEBYTECODE=1 python3 - >>"$work/out" 2>&1 <<'P'
+import screen
+screen.line("lab  vector_add", "300007 sums bit by bit, 0 wrong, on g1's vGPU")
+none = dict.fromkeys(["kvm.mmio_exits", "kvgpu.exits_bar0_read", "kvgpu.exits_bar0_write", "kvm.pf_taken"], 0)
+try:
+    screen.cost({"steady": {e: {"submissions": 10000, "guest_counters": none} for e in ("CE", "GR")}})
+except KeyError:
+    pass
+P
+sed -n '/^```$/,/^```$/p' README.md | grep -v '^```$' | diff - "$work/out" >"$work/diff"
+result $? "README.md shows what a demo prints" "$work/diff"
+
 # its clock is a variable that it moves itself; on a terminal it waits for the line that counts seconds
 cat >"$work/steps" <<'S'
 unset SECONDS

@@ -22,7 +22,7 @@ TB = "testbed/tb"
 CACHE = os.environ.get("KVGPU_CACHE") or os.path.expanduser("~/.cache/kvgpu")
 LIMIT_S = 1500
 # These run first, in this order. A server stays as a document leaves it, for the blocks of the next.
-FIRST = ["testbed/README.md", "README.md", "firmware/README.md", "libvirt-xml/README.md", "docs/sharing.md", "tools/README.md"]
+FIRST = ["testbed/README.md", "docs/testbed.md", "firmware/README.md", "libvirt-xml/README.md", "docs/sharing.md", "tools/README.md"]
 BED_WITH_KVGPU = [TB, "up", "--driver", "kvgpu", "--mem", "5G"]
 
 

@@ -90,12 +90,12 @@ in_machine()
 	return $rc
 }
 
-# as_the_readme_says LIMIT COMMAND: one test: README.md has this command line, and it succeeds in
+# as_the_page_says LIMIT COMMAND: one test: docs/install.md has this command line, and it succeeds in
 # the machine's copy of the tree
-as_the_readme_says()
+as_the_page_says()
 {
-	if ! sed -n 's/^    //p' README.md | sed 's/ *#.*//' | grep -qxF -- "$2"; then
-		result 1 "README.md has the line '$2'"
+	if ! sed -n 's/^    //p' docs/install.md | sed 's/ *#.*//' | grep -qxF -- "$2"; then
+		result 1 "docs/install.md has the line '$2'"
 		return 1
 	fi
 	in_machine "$1" "$2" sh -c "cd /root/kvgpu && $2"
@@ -128,13 +128,13 @@ files_there()
 		-o -path '/var/lib/initramfs-tools' -o -path '/etc/.pwd.lock' \) -prune -o \( ! -type d -o -name '*kvgpu*' \) -print | sort"
 }
 
-packages_of_the_readme()
+packages_of_the_page()
 {
 	local packages missing
 	# lines "apt install ./..." are left out: they install packages of this project
-	packages=$(sed -n 's/ *#.*//; s/^ *apt install \([^.]\)/\1/p' README.md)
+	packages=$(sed -n 's/ *#.*//; s/^ *apt install \([^.]\)/\1/p' docs/install.md)
 	missing=$(for p in $packages; do in_server dpkg-query -W "$p" >/dev/null 2>&1 || echo "$p"; done)
-	result "$([ -n "$packages" ] && [ -z "$missing" ]; echo $?)" "the README's packages are what this machine has" "${missing:-$packages}"
+	result "$([ -n "$packages" ] && [ -z "$missing" ]; echo $?)" "the packages of docs/install.md are what this machine has" "${missing:-$packages}"
 }
 
 pack_tree() { selftests/tree-files.sh -print0 | tar --null --ignore-failed-read -cf "$work/tree.tar" -T - 2>/dev/null; }
@@ -147,13 +147,13 @@ copy_tree()
 
 install_steps()
 {
-	packages_of_the_readme
+	packages_of_the_page
 	copy_tree
 	files_there >"$work/before"
-	as_the_readme_says 300 "make install" &&
-		as_the_readme_says 1500 "dkms install kvgpu/$version" &&
-		as_the_readme_says 60 kvgpu-firmware &&
-		as_the_readme_says 300 "update-initramfs -u -k all"
+	as_the_page_says 300 "make install" &&
+		as_the_page_says 1500 "dkms install kvgpu/$version" &&
+		as_the_page_says 60 kvgpu-firmware &&
+		as_the_page_says 300 "update-initramfs -u -k all"
 	in_server sh -c 'lsinitramfs "/boot/initrd.img-$(uname -r)" | grep -x etc/modprobe.d/kvgpu.conf >/dev/null'
 	result $? "this kernel's initramfs knows that nouveau stays off"
 }
@@ -165,8 +165,8 @@ after_install()
 	result "$([ "$(loaded nouveau)" = 0 ]; echo $?)" "nouveau was not even loaded"
 	types=$(in_server mdevctl types | grep -c '^ *kvgpu-')
 	result "$([ "$types" = 4 ]; echo $?)" "mdevctl types shows four types" "$types"
-	as_the_readme_says 60 "mdevctl define --auto --uuid $by_mdevctl --parent $gpu --type kvgpu-512m"
-	as_the_readme_says 60 "mdevctl start --uuid $by_mdevctl"
+	as_the_page_says 60 "mdevctl define --auto --uuid $by_mdevctl --parent $gpu --type kvgpu-512m"
+	as_the_page_says 60 "mdevctl start --uuid $by_mdevctl"
 	in_machine 120 "virsh nodedev-define node-device.xml" virsh nodedev-define /usr/share/doc/kvgpu/node-device.xml
 	in_machine 60 "virsh nodedev-autostart" virsh nodedev-autostart $node_device
 	in_machine 60 "virsh nodedev-start" virsh nodedev-start $node_device
@@ -212,7 +212,7 @@ machine_cell()
 	reboot_into "and once more" || return
 	vgpus=$(await_vgpus)
 	result "$([ "$vgpus" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there, nobody did anything" "$vgpus"
-	as_the_readme_says 60 kvgpu-top
+	as_the_page_says 60 kvgpu-top
 	cp "$work/log" "$work/top"
 	grep -q "^GPU $gpu " "$work/top" && grep -q "^$by_mdevctl kvgpu-512m " "$work/top" && grep -q "^$by_libvirt kvgpu-1g " "$work/top"
 	result $? "kvgpu-top shows the card and both vGPUs" "$(head -n 1 "$work/top")"
