@@ -78,6 +78,9 @@ set_up()
 	page_says lab-1 "apt install ./kvgpu-aperture_0.4_amd64.deb ./kvgpu-remote-client_0.4_amd64.deb"
 	page_says host "virsh attach-device lab-1 ./lab-1.xml --live --config"
 	step "lab-1: the memory that came later is a device" in_lab /share/until.sh 30 test -e /dev/kvgpu/aperture-dax0.0
+	# systemd's own measure, in tenths: it was 95 without a sandbox
+	step "lab-1: the unit that made it so has a sandbox" in_lab systemd-analyze security --offline=true --threshold=20 \
+		/usr/lib/systemd/system/kvgpu-aperture@.service
 	# the rights of the device stay when udev handles it again
 	step "gpu: root alone may open what is served" in_gpu sh -c 'udevadm trigger --action=change --subsystem-match=dax --settle &&
 		test "$(stat -c "%U %G %a" /dev/dax0.0)" = "root root 600"'
