@@ -4,6 +4,7 @@
  * usage.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,25 +60,32 @@ static void make_parents(const char *path)
 	free(dir);
 }
 
-/* writes beside the target and renames, so that a reader never sees a part */
+/*
+ * Write beside the target and rename, so that a reader never sees a part. The name is new: in a
+ * folder where others may write, one that they know could be a link of theirs.
+ */
 static bool write_image(const char *path, const struct image *img)
 {
 	char *tmp = NULL;
 	bool ok = false;
-	FILE *f;
+	FILE *f = NULL;
+	int fd;
 
 	make_parents(path);
-	if (asprintf(&tmp, "%s.new", path) < 0)
+	if (asprintf(&tmp, "%s.XXXXXX", path) < 0)
 		return false;
-	f = fopen(tmp, "wb");
+	fd = mkostemp(tmp, O_CLOEXEC);
+	if (fd >= 0)
+		f = fdopen(fd, "wb");
 	if (f) {
 		ok = fwrite(img->data, 1, img->size, f) == img->size && !fflush(f) &&
-		     !fsync(fileno(f));
+		     !fchmod(fd, 0644) && !fsync(fd);
 		ok = !fclose(f) && ok && !rename(tmp, path);
 	}
 	if (!ok) {
 		fprintf(stderr, "kvgpu-firmware: can't write %s: %s\n", path, strerror(errno));
-		unlink(tmp);
+		if (fd >= 0)
+			unlink(tmp);
 	}
 	free(tmp);
 	return ok;

@@ -95,6 +95,16 @@ else
 	not_ok "missing directories are made"
 fi
 
+# another user of the output's folder made a link of the name that was written first
+mkdir "$work/shared" && echo kept >"$work/victim" && ln -s "$work/victim" "$work/shared/fw.new"
+if "$tool" --quiet --module "$ko" --output "$work/shared/fw" 2>"$work/err" && [ "$(cat "$work/victim")" = kept ] &&
+	"$tool" --check "$work/shared/fw" >/dev/null && [ "$(ls "$work/shared")" = $'fw\nfw.new' ] &&
+	[ "$(stat -c '%F %a' "$work/shared/fw")" = "regular file 644" ]; then
+	ok "no link is followed in the output's folder"
+else
+	not_ok "no link is followed in the output's folder"
+fi
+
 "$tool" --kernel x --module y >/dev/null 2>"$work/err"
 if [ $? -eq 2 ]; then ok "wrong usage gives exit code 2"; else not_ok "wrong usage gives exit code 2"; fi
 printf '1..%d\n' "$n"
