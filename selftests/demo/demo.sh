@@ -161,9 +161,9 @@ lab_there()
 	cp build/kvgpu-{cuda,aperture,remote-server,remote-client}_"${version}"_amd64.deb "$share/debs/"
 	rm -f "$out/dpkg.log"
 	install_in run kvgpu-aperture
-	vgpu run -- sh -c 'kvgpu-aperture make /dev/shm/lab 64M && kvgpu-aperture xml /dev/shm/lab >/tmp/lab.xml &&
-		virsh -q attach-device g1 /tmp/lab.xml --live 2>&1'
-	vgpu guest start lab --full --mem 512M --aperture /dev/shm/lab >"$out/lab.log" 2>&1 &
+	vgpu run -- sh -c 'kvgpu-aperture make /dev/shm/kvgpu/lab 64M && kvgpu-aperture xml /dev/shm/kvgpu/lab >/dev/shm/kvgpu/lab.xml &&
+		virsh -q attach-device g1 /dev/shm/kvgpu/lab.xml --live 2>&1'
+	vgpu guest start lab --full --mem 512M --aperture /dev/shm/kvgpu/lab >"$out/lab.log" 2>&1 &
 	lab=$!
 	install_in "guest run g1" kvgpu-cuda kvgpu-aperture kvgpu-remote-server
 	vgpu guest run g1 -- sh -c 'echo "listen = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remoted.conf &&

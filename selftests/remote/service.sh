@@ -383,8 +383,10 @@ make_ends()
 # an aperture that comes while the server runs, as memory that is plugged into a VM
 run_plugged()
 {
-	local later=/dev/shm/kvgpu-remote-test-$$ pids=() i
+	local folder=/dev/shm/kvgpu-remote-test-$$ pids=() i
+	local later=$folder/later
 
+	mkdir -m 700 "$folder"
 	service_config "listen = aperture:$later"
 	: > "$later.new"
 	start_service
@@ -395,7 +397,8 @@ run_plugged()
 	try "an aperture of a size that can't be is a wrong command line" make_ends 2 "$later.new" 15M
 	try "and so is more programs than there is room for" make_ends 2 "$later.new" 128M 99
 	"$remote/kvgpu-aperture" make "$later.new" 128M 3
-	try "a file that is there already is none" make_ends 1 "$later.new" 128M 3
+	try "a file that was made so before stays" make_ends 0 "$later.new" 128M 3
+	try "and is not made another one" make_ends 1 "$later.new" 128M 2
 	mv "$later.new" "$later"
 	try "it is served when it comes" until_true said_by_server "listens at aperture:$later, for 3 programs at once"
 	for i in 1 2 3; do
@@ -406,7 +409,7 @@ run_plugged()
 		result $? "programs beside each other, $i of 3" "$(tail -n 1 "$work/said-$i")"
 	done
 	stop_server
-	rm -f "$later"
+	rm -r "$folder"
 }
 
 # where standard error is the journal's socket, as systemd.exec(5) tells by JOURNAL_STREAM
