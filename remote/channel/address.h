@@ -60,11 +60,17 @@ struct address_source {
 struct address_source address_of_source(int fd);
 /* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
+#define ADDRESS_SUBUID	"/etc/subuid"
 /*
  * The user to whom the file @subuid, of subuid(5), gives the number @user. If there is none, or it
- * is root: @user. One thread, because of getpwnam().
+ * is root: @user. It reads files of this machine alone. One thread, because of fgetpwent().
  */
 uid_t address_owner(const char *subuid, uid_t user);
+/*
+ * Ask NSS, which may wait for a network, for the users whom @subuid names, so that address_owner()
+ * knows them. One thread.
+ */
+void address_owners_learn(const char *subuid);
 
 /* what to tell a user whose open() gave @error; @missing: what to do about ENOENT */
 const char *address_not_opened(int error, const char *missing);

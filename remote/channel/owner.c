@@ -22,11 +22,62 @@ static bool number(const char *text, uint64_t *n)
 	return *text >= '0' && *text <= '9' && !*end;
 }
 
-/* whether the line, "owner:first:count", is about @user; *owner: 0 if it is not known */
+/* a name that address_owners_learn() has asked NSS for, which may wait for a network */
+struct known {
+	uid_t user;
+	char *name;
+};
+static struct known *known;
+static size_t nr_known;
+
+void address_owners_learn(const char *subuid)
+{
+	FILE *f = fopen(subuid, "re");
+	const struct passwd *p;
+	struct known *more;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, ":\n")] = 0;
+		p = getpwnam(line);
+		more = p ? reallocarray(known, nr_known + 1, sizeof(*known)) : NULL;
+		if (!more)
+			continue;
+		known = more;
+		known[nr_known] = (struct known){ p->pw_uid, strdup(line) };
+		nr_known += known[nr_known].name ? 1 : 0;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* a user of this machine, or one who was learnt before, else @unknown */
+static uid_t user_named(const char *name, uid_t unknown)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *p = NULL;
+	uid_t user = unknown;
+	size_t i;
+
+	for (i = 0; i < nr_known; i++)
+		if (!strcmp(known[i].name, name))
+			user = known[i].user;
+	while (f && (p = fgetpwent(f)) && strcmp(p->pw_name, name))
+		;
+	if (p)
+		user = p->pw_uid;
+	if (f)
+		fclose(f);
+	return user;
+}
+
+/*
+ * Whether the line, "owner:first:count", is about @user. *owner: if it is not known the line's
+ * first number, so that all its numbers are one user.
+ */
 static bool is_about(char *line, uid_t user, uid_t *owner)
 {
 	char *first, *count, *rest = NULL, *name = strtok_r(line, ":\n", &rest);
-	const struct passwd *p;
 	uint64_t from, n;
 
 	first = strtok_r(NULL, ":\n", &rest);
@@ -38,8 +89,7 @@ static bool is_about(char *line, uid_t user, uid_t *owner)
 		*owner = n;
 		return true;
 	}
-	p = getpwnam(name);
-	*owner = p ? p->pw_uid : 0;
+	*owner = user_named(name, from);
 	return true;
 }
 

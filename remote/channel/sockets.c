@@ -312,7 +312,7 @@ static uid_t user_of(int fd)
 
 static uid_t account_of(int fd)
 {
-	return address_owner("/etc/subuid", user_of(fd));
+	return address_owner(ADDRESS_SUBUID, user_of(fd));
 }
 
 /* 8 bytes in network order */

@@ -199,18 +199,14 @@ static int open_place(struct starter *s, const char *text, const char *who, unsi
 /* whether clients' processes may open the aperture: the memory of another client */
 static bool is_open_to_clients(const struct starter *s, const char *path)
 {
-	const struct group *g;
 	struct stat st;
 	unsigned int i;
 
 	if (!s->conf->users || stat(path, &st) || !(st.st_mode & S_IRWXG))
 		return false;
-	for (i = 0; i < s->conf->nr_groups; i++) {
-		g = getgrnam(s->conf->groups[i]);
-		if (g && g->gr_gid == st.st_gid)
-			return true;
-	}
-	return false;
+	for (i = 0; i < s->nr_groups && s->groups[i] != st.st_gid; i++)
+		;
+	return i < s->nr_groups;
 }
 
 /* Whether this server has places of that file or device, by whatever name. */
@@ -437,10 +433,23 @@ static bool is_listed(const struct remoted_conf *conf, unsigned int n)
 	return i < n;
 }
 
+static void learn_groups(struct starter *s)
+{
+	const struct group *g;
+	unsigned int i;
+
+	for (i = s->nr_groups = 0; i < s->conf->nr_groups; i++) {
+		g = getgrnam(s->conf->groups[i]);
+		if (g)
+			s->groups[s->nr_groups++] = g->gr_gid;
+	}
+}
+
 bool listen_all(struct starter *s)
 {
 	unsigned int i, adopted = s->nr_listeners;
 
+	learn_groups(s);
 	for (i = 0; i < s->conf->nr_listen; i++)
 		if (is_listed(s->conf, i))
 			say("%s is listed twice: it is served once", s->conf->listen[i]);

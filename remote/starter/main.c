@@ -228,6 +228,7 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 		say("not started by root: the processes of all clients are of this user");
 		conf->users = 0;
 	}
+	address_owners_learn(ADDRESS_SUBUID);
 	if (!users_are_free(conf) || !listen_adopt(s))
 		return false;
 	/* "listens at" is said of what can be served, so the certificates are read before */

@@ -4,9 +4,10 @@
  * and that of arbiter.c, which touches nothing that is declared here but doors. A client's process
  * calls clients_part(), arbiter_part(), child_main() and what these need: say(), arbiter_bell(),
  * confine(), filter_install(), filter_tighten(). A proxy's nursery calls the last three. The loop
- * must not wait for a client but in poll(). A client's process is trusted no more than a client:
- * its counters are bounded, its texts are cleaned before they are printed. Except for one word:
- * with TLS the name in its report is believed (is_who() in starter.c).
+ * must not wait for a client but in poll(), nor for NSS: names are looked up before it. A client's
+ * process is trusted no more than a client: its counters are bounded, its texts are cleaned before
+ * they are printed. Except for one word: with TLS the name in its report is believed (is_who() in
+ * starter.c).
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -140,6 +141,8 @@ struct starter {
 	const struct remoted_conf *conf;
 	uint64_t version;		/* version of the frames */
 	FILE *dump;			/* print frames there as text; NULL: don't */
+	gid_t groups[CONF_GROUPS];	/* of .conf, those that there were at the start */
+	unsigned int nr_groups;
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
 	/* addresses of files and devices that are not served yet; .said: why */

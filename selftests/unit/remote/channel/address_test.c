@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/un.h>
@@ -303,11 +304,22 @@ static void waits_for_room(void **state)
 	unlink(a.host);
 }
 
+static unsigned int asked;
+
+/* in the place of libc's: a user whom the network alone knows */
+struct passwd *getpwnam(const char *name)
+{
+	static struct passwd remote = { .pw_name = "far-away", .pw_uid = 54321 };
+
+	asked++;
+	return strcmp(name, remote.pw_name) ? NULL : &remote;
+}
+
 static void owners(void **state)
 {
 	char path[] = "/tmp/kvgpu-subuid-XXXXXX";
 	static const char text[] = "1000:100000:65536\nroot:1000000:1000\nnobody:200000:65536\n"
-				   "1001:x:7\n:::\nno-such-user:300000:1\n1002:400000:1";
+				   "1001:x:7\n:::\nno-such-user:300000:9\nfar-away:500000:9\n1002:400000:1";
 	int fd = mkstemp(path);
 
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
@@ -318,7 +330,15 @@ static void owners(void **state)
 	assert_int_equal(address_owner(path, 165536), 165536);
 	assert_int_equal(address_owner(path, 99999), 99999);
 	assert_int_equal(address_owner(path, 1000500), 1000500);
-	assert_int_equal(address_owner(path, 300000), 300000);
+	assert_int_equal(address_owner(path, 300008), 300000);
+	assert_int_equal(address_owner(path, 500008), 500000);
+	assert_int_equal(asked, 0);
+	address_owners_learn(path);
+	asked = 0;
+	assert_int_equal(address_owner(path, 500008), 54321);
+	assert_int_equal(address_owner(path, 200007), 65534);
+	assert_int_equal(address_owner(path, 1000500), 1000500);
+	assert_int_equal(asked, 0);
 	assert_int_equal(address_owner(path, 400000), 1002);
 	assert_int_equal(address_owner(path, 7), 7);
 	unlink(path);
