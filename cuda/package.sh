@@ -21,7 +21,7 @@ install -D -m 644 -t "$doc" cuda/README.md cuda/differences.md
 install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
 install -D -m 644 -t "$man/man8" cuda/persist/kvgpu-persist.8
 printf 'libcuda 1 kvgpu-cuda\nlibcudart 11.0 kvgpu-cuda\n' > "$tmp/DEBIAN/shlibs"
-install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm}
+install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm,postrm}
 echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 # shellcheck disable=SC2034
 overrides=('# both of CUDA'"'"'s libraries in one' "kvgpu-cuda: package-name-doesnt-match-sonames *")

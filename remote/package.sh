@@ -72,7 +72,7 @@ aperture()
 	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/pmem/kvgpu-aperture@.service
 	install -D -m 644 -t "$man/man8" remote/pmem/kvgpu-aperture.8
 	mkdir -p "$doc"
-	install -m 755 -t "$tmp/DEBIAN" remote/pmem/postinst
+	install -m 755 -t "$tmp/DEBIAN" remote/pmem/{postinst,postrm}
 	deb_build "$out" admin <<-C
 	Depends: libc6 (>= $(deb_glibc "$tmp/usr/sbin"/*))
 	Recommends: kmod, udev

@@ -28,7 +28,7 @@ package_cell()
 	remote_packages "$version"
 }
 
-# remote_packages VERSION: tests kvgpu-remote-client and -server; the server uses a libcuda with the
+# remote_packages VERSION: tests kvgpu-remote-client and -server, and that kvgpu-aperture comes and goes; the server uses a libcuda with the
 # GPU model in its process
 remote_packages()
 {
@@ -37,7 +37,7 @@ remote_packages()
 	make -s remote-package >"$work/log" 2>&1
 	result $? "make remote-package" "$(tail -n 1 "$work/log")"
 	mkdir -p "$out" "$work/next"
-	cp build/kvgpu-remote-{client,server}_"$1"_amd64.deb "$work/package/this.deb" "$out/"
+	cp build/kvgpu-{aperture,remote-client,remote-server}_"$1"_amd64.deb "$work/package/this.deb" "$out/"
 	for which in client server; do
 		remote/package.sh $which "$work/next" "$(dirname "$(make -s print-cuda)")" "$(make -s print-remote-package)" "$1+next" >/dev/null
 		result $? "a newer package of kvgpu-remote-$which"

@@ -46,8 +46,15 @@ step "a newer one in its place" apt install ./next.deb
 step "it is that one" grep -qx 'kvgpu-cuda .*+next installed' <(packages)
 step "its files are as they were packed, too" as_packed
 step "and the older one back" apt install --allow-downgrades ./this.deb
+# a systemd that fails, as it may in a container
+mkdir -p /run/systemd/system
+printf '#!/bin/sh\necho "$@" >>/tmp/asked\nexit 1\n' >/usr/local/bin/systemctl
+chmod 755 /usr/local/bin/systemctl
 step "apt removes it" apt remove kvgpu-cuda
+step "systemd is told so" grep -qx daemon-reload /tmp/asked
+rm -r /run/systemd /usr/local/bin/systemctl
 step "the loader knows neither library" known 0
+step "apt purges it" apt purge kvgpu-cuda
 step "it left no configuration" bash -c '! dpkg-query -W kvgpu-cuda'
 step "apt purges what came with it" apt autoremove --purge
 packages >/tmp/packages.after

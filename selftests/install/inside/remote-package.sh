@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs as root in a fresh minimal Debian without a GPU, in a folder with the packages
-# kvgpu-remote-client and kvgpu-remote-server, newer versions of both, kvgpu-cuda (this.deb), and a
-# libcuda.so.1 with a GPU model in the process. Tests installing the packages, setting them up as
+# kvgpu-remote-client and kvgpu-remote-server, newer versions of both, kvgpu-aperture, kvgpu-cuda
+# (this.deb), and a libcuda.so.1 with a GPU model in the process. Tests installing the packages, setting them up as
 # docs/remote-setup.md says, using, upgrading and removing them. Prints TAP. There is no systemd, so
 # this starts what the unit would start. Client and server are both on this machine.
 set -u
@@ -57,7 +57,7 @@ start_service()
 sees_a_gpu() { cuda-info | tee /tmp/info; grep -q 'K20m' /tmp/info; }
 as_somebody() { su -s /bin/sh -c cuda-info "$1"; }
 refused_to() { local said; said=$(as_somebody "$1" 2>&1); echo "$said"; grep -qF "$2" <<<"$said"; }
-purges_all() { apt purge kvgpu-remote-client kvgpu-remote-server >/tmp/purged; }
+purges_all() { apt purge kvgpu-aperture kvgpu-remote-client kvgpu-remote-server >/tmp/purged; }
 purge_says() { grep -qxF "$1: certificates and keys are left in /etc/kvgpu/tls" /tmp/purged; }
 keeps_what_the_admin_wrote() { grep -qx 'listen = tls:\*:7411' /etc/kvgpu/remoted.conf && grep -q '^server = ' /etc/kvgpu/remote.conf; }
 
@@ -104,7 +104,13 @@ step "kvgpu-cuda takes the client's place" apt install ./this.deb
 step "which is gone" bash -c '! dpkg-query -W -f "\${db:Status-Status}" kvgpu-remote-client | grep -qx installed'
 step "and back" apt install ./kvgpu-remote-client_*.deb
 step "which kvgpu-cuda gave way to" bash -c '! dpkg-query -W -f "\${db:Status-Status}" kvgpu-cuda 2>/dev/null | grep -qx installed'
+step "kvgpu-aperture beside it" apt install ./kvgpu-aperture_*.deb
+# as "systemctl enable" makes them, also where no systemd runs
+mkdir -p /etc/systemd/system/multi-user.target.wants
+ln -s $unit /etc/systemd/system/multi-user.target.wants/
 step "apt purges all" purges_all
+step "the service is not enabled any more" test ! -L /etc/systemd/system/multi-user.target.wants/kvgpu-remoted.service
+rmdir /etc/systemd/system/multi-user.target.wants 2>/dev/null
 step "the client's package says where keys are" purge_says kvgpu-remote-client
 step "so does the server's" purge_says kvgpu-remote-server
 step "certificates are the admin's" test -e /etc/kvgpu/tls/ca.key
