@@ -22,8 +22,8 @@ REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
 		   $(addprefix cuda/driver/,procaddress.c errors.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c remote/turns/*.c) $(REMOTE_SHARED) \
-		   $(addprefix remote/conf/,conf.c server.c)
-REMOTE_CTL	:= $(wildcard remote/ctl/*.c) remote/conf/conf.c
+		   $(addprefix remote/conf/,conf.c refused.c server.c)
+REMOTE_CTL	:= $(wildcard remote/ctl/*.c) $(addprefix remote/conf/,conf.c refused.c)
 REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)
 REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)

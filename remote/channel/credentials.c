@@ -204,6 +204,33 @@ static int take_files(struct tls_credentials *c, struct text_file *ca, struct te
 	return 0;
 }
 
+/*
+ * A server's crl.pem, if it has one: of the CA in ca.crt, and current, as GnuTLS takes no other
+ * list that it is to verify.
+ */
+static int take_revoked(struct tls_credentials *c, const char **why)
+{
+	gnutls_x509_trust_list_t trusted;
+	struct text_file crl;
+	struct stat st;
+	int r = read_text(&crl, c->folder, "crl.pem", false, why);
+
+	/* a link that leads nowhere is there, and can't be read */
+	if (r == -ENOENT && lstat(crl.path, &st) && errno == ENOENT)
+		return 0;
+	if (r)
+		return r;
+	gnutls.certificate_get_trust_list(c->of, &trusted);
+	r = gnutls.x509_trust_list_add_trust_mem(trusted, NULL, &crl.bytes, GNUTLS_X509_FMT_PEM,
+						 GNUTLS_TL_VERIFY_CRL |
+							 GNUTLS_TL_FAIL_ON_INVALID_CRL,
+						 0);
+	if (r <= 0)
+		r = wrong(why, EINVAL, crl.path, "no list in PEM that the CA in ca.crt has signed, or its next update is due");
+	forget(&crl);
+	return r < 0 ? r : 0;
+}
+
 int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
 			 const char **why)
 {
@@ -221,6 +248,8 @@ int tls_credentials_read(const char *folder, bool server, struct tls_credentials
 		r = wrong(why, ENAMETOOLONG, folder, "the path is too long");
 	else
 		r = take_files(c, &ca, &crt, &key, why);
+	if (!r && server)
+		r = take_revoked(c, why);
 	forget(&ca);
 	forget(&crt);
 	forget(&key);

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -43,7 +44,7 @@ struct tls {
 	bool server;
 	bool dont_wait, starved;	/* the reader's alone; starved: the socket had no bytes */
 	int complaint;		/* the reader's alone: the alert that the peer has sent; -1: none */
-	char peer[TLS_NAME_MAX];
+	char peer[TLS_NAME_MAX], fingerprint[TLS_FINGERPRINT];
 	uint8_t record[RECORD];	/* the writer's alone */
 };
 
@@ -144,6 +145,8 @@ static const char *complaint_of(int alert, bool server)
 	switch (alert) {
 	case GNUTLS_A_CERTIFICATE_EXPIRED:
 		return channel_text("%s says that this machine's certificate has expired: make a new one, or set the clocks", them);
+	case GNUTLS_A_CERTIFICATE_REVOKED:
+		return channel_text("%s says that this machine's certificate was revoked", them);
 	case GNUTLS_A_UNKNOWN_CA:
 		return channel_text("%s does not know the CA of this machine's certificate: both have to be of one CA", them);
 	case GNUTLS_A_ACCESS_DENIED:
@@ -172,6 +175,8 @@ static const char *doubt_of(const struct tls *t, unsigned int status, const char
 
 	if (status & NOT_OF_OUR_CA)
 		return channel_text("%s certificate is not of the CA in %s/ca.crt: both sides have to be of one CA", whose, folder);
+	if (status & GNUTLS_CERT_REVOKED)
+		return channel_text("%s certificate was revoked, says %s/crl.pem", whose, folder);
 	if (status & GNUTLS_CERT_EXPIRED)
 		return channel_text("%s certificate has expired: \"kvgpu-remotectl certs\" makes a new one; or is the clock wrong?",
 				    whose);
@@ -190,6 +195,8 @@ static int alert_of(unsigned int status)
 {
 	if (status & NOT_OF_OUR_CA)
 		return GNUTLS_A_UNKNOWN_CA;
+	if (status & GNUTLS_CERT_REVOKED)
+		return GNUTLS_A_CERTIFICATE_REVOKED;
 	return status & GNUTLS_CERT_EXPIRED ? GNUTLS_A_CERTIFICATE_EXPIRED :
 					      GNUTLS_A_BAD_CERTIFICATE;
 }
@@ -208,6 +215,17 @@ static void say_no(struct tls *t, int alert)
 		;
 }
 
+static int take_fingerprint(struct tls *t, gnutls_x509_crt_t crt)
+{
+	uint8_t sum[TLS_FINGERPRINT / 2];
+	size_t size = sizeof(sum), i;
+	int r = gnutls.x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, sum, &size);
+
+	for (i = 0; !r && i < size; i++)
+		snprintf(t->fingerprint + 2 * i, 3, "%02x", sum[i]);
+	return r;
+}
+
 static int peer_name(struct tls *t, const char **why)
 {
 	unsigned int n = 0;
@@ -223,6 +241,8 @@ static int peer_name(struct tls *t, const char **why)
 	if (!r)
 		r = gnutls.x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, t->peer,
 						  &size);
+	if (!r)
+		r = take_fingerprint(t, crt);
 	gnutls.x509_crt_deinit(crt);
 	*why = "the name in the peer's certificate has to be " NAME_FORM;
 	if (r || !size || size >= sizeof(t->peer))
@@ -302,6 +322,7 @@ static bool is_name(const char *host)
 
 static int set_up(struct tls *t, struct tls_credentials *c, const char *host)
 {
+	/* no tickets: each handshake checks the certificate, which may be revoked since the last */
 	int r = gnutls.init(&t->session,
 			    (t->server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NO_TICKETS);
 
@@ -353,6 +374,11 @@ void tls_forget(struct tls *t)
 const char *tls_peer(const struct tls *t)
 {
 	return t->peer;
+}
+
+const char *tls_fingerprint(const struct tls *t)
+{
+	return t->fingerprint;
 }
 
 void tls_end(struct tls *t)

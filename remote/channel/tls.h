@@ -3,7 +3,7 @@
  * TLS 1.3 with certificates on both sides, by GnuTLS, which is loaded when it is needed. A folder
  * has ca.crt and, for a server, server.crt and server.key; for a client, client.crt and client.key.
  * Both sides accept only certificates of that CA, whose keys are of ECDSA P-256, and agree on keys
- * by X25519 or P-256.
+ * by X25519 or P-256. A server's folder may have crl.pem, certificates that the CA has revoked.
  *
  * As for a line (line.h), one thread may read and another one write at a time.
  */
@@ -19,7 +19,8 @@ struct tls;
 struct tls_credentials;
 
 #define TLS_DIRECTORY	"/etc/kvgpu/tls"
-enum { TLS_NAME_MAX = 64 };	/* of a peer, with its zero */
+/* of a peer, with their zeros */
+enum { TLS_NAME_MAX = 64, TLS_FINGERPRINT = 65 };
 
 /*
  * Load GnuTLS. Call before the other functions, from any thread. 0, or -errno and *why, which is
@@ -45,6 +46,8 @@ int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **
 void tls_forget(struct tls *t);
 /* the common name of the peer's certificate: letters, digits, - . _ */
 const char *tls_peer(const struct tls *t);
+/* the SHA-256 of the peer's certificate, 64 small hexadecimal digits */
+const char *tls_fingerprint(const struct tls *t);
 /* The alert that ended a read, in words, or NULL. On the thread that reads. */
 const char *tls_complaint(const struct tls *t);
 /* as the functions of line.h */

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cuda/driver/text.h>
+
 #include "ctl.h"
 
 enum {
@@ -282,5 +284,40 @@ int certs_client(const struct certs_wish *w)
 	forget(&client);
 	if (ok)
 		printf("%s\n", folder);
+	return !ok;
+}
+
+static bool show_one(const char *path)
+{
+	unsigned char sum[32];
+	char name[NAME_MAX_BYTES + 1] = "?";
+	size_t size = sizeof(sum), n = sizeof(name), i;
+	gnutls_x509_crt_t crt = NULL;
+	gnutls_datum_t text = { 0 };
+	bool ok = load(&text, path) && fine(gnutls_x509_crt_init(&crt), path) &&
+		  fine(gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM), path) &&
+		  fine(gnutls_x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, sum, &size), path);
+
+	for (i = 0; ok && i < size; i++)
+		printf("%02x", sum[i]);
+	if (ok) {
+		/* a name that is longer lets no client in */
+		gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &n);
+		text_clean(name, sizeof(name));
+		printf(" %s\n", name);
+	}
+	if (crt)
+		gnutls_x509_crt_deinit(crt);
+	gnutls_free(text.data);
+	return ok;
+}
+
+int certs_show(const struct certs_wish *w)
+{
+	unsigned int i;
+	bool ok = true;
+
+	for (i = 0; i < w->nr_names; i++)
+		ok = show_one(w->names[i]) && ok;
 	return !ok;
 }

@@ -25,7 +25,8 @@ struct ctl_client {
 	 * lost, as others waited too long.
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
-	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];
+	/* fingerprint: of a certificate, of a client by TLS; else empty */
+	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD], fingerprint[CTL_WORD];
 };
 
 /* The server's answer to "clients" at one time. */
@@ -76,6 +77,18 @@ int certs_server(const struct certs_wish *w);
  * folder's files are copied to /etc/kvgpu/tls of the client's machine.
  */
 int certs_client(const struct certs_wish *w);
+/* Print fingerprint and name of each certificate; .names are files. */
+int certs_show(const struct certs_wish *w);
+
+/* ------------------------------------------ refuse.c: return 0, or 1 and the reason was printed */
+
+/*
+ * Put @text, a name or a fingerprint, into the file "refused" of a server's folder, if it is not
+ * there, and have a server at @socket, if one is there, end the clients that it fits.
+ */
+int refuse(const char *socket, const char *folder, const char *text);
+/* Take it out. */
+int accept_again(const char *folder, const char *text);
 
 /* ------------------------------------------------------------------ write.c */
 

@@ -23,10 +23,15 @@ static const char usage[] =
 	"  list [--json] [--interval SECONDS]   clients, what they hold, and rates over the interval (1; 0: no rates)\n"
 	"  metrics                              the counters once, for Prometheus\n"
 	"  end ID                               ends a client; its program gets an error\n"
+	"  refuse NAME|FINGERPRINT [--folder PATH]\n"
+	"                                       ends the clients with a certificate of that name, or with this one, and lets them in no more\n"
+	"  accept NAME|FINGERPRINT [--folder PATH]\n"
+	"                                       lets them in again\n"
 	"  drain                                no new clients; the server ends when the last one has gone\n"
 	"  certs server HOST...                 key and certificate of the server, for the names and addresses that clients use\n"
 	"  certs client NAME                    a client's: copy the folder that it prints to that machine's " TLS_FOLDER "\n"
 	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER " and are valid for 730 days\n"
+	"  certs show FILE...                   the fingerprints of certificates, and their names\n"
 	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n";
 
 struct options {
@@ -101,6 +106,8 @@ static int certs(const struct options *o, char **args, int n)
 		return certs_server(&w);
 	if (n == 2 && !strcmp(args[0], "client"))
 		return certs_client(&w);
+	if (n >= 2 && !strcmp(args[0], "show"))
+		return certs_show(&w);
 	fputs(usage, stderr);
 	return 2;
 }
@@ -167,6 +174,10 @@ int main(int argc, char **argv)
 		return metrics(&o);
 	if (fine && n == 2 && !strcmp(args[0], "end"))
 		return command(&o, "end", args[1]);
+	if (fine && n == 2 && !strcmp(args[0], "refuse"))
+		return refuse(o.socket, o.folder, args[1]);
+	if (fine && n == 2 && !strcmp(args[0], "accept"))
+		return accept_again(o.folder, args[1]);
 	if (fine && n == 1 && !strcmp(args[0], "drain"))
 		return command(&o, "drain", "");
 	if (fine && n >= 2 && !strcmp(args[0], "certs"))

@@ -147,6 +147,8 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 				    c->gpu,    c->alone, c->waited,   c->turns, c->lost };
 
 	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
+	if (*c->fingerprint)
+		fprintf(out, ",\"fingerprint\":\"%s\"", c->fingerprint);
 	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	json_rate(out, "calls_per_s", r->calls);
 	json_rate(out, "received_bytes_per_s", r->received);

@@ -129,6 +129,7 @@ static const struct field of_client[] = {
 	TEXT(struct ctl_client, state, "state"),
 	TEXT(struct ctl_client, peer, "peer"),
 	TEXT(struct ctl_client, who, "who"),
+	TEXT(struct ctl_client, fingerprint, "fingerprint"),
 	{ 0 },
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The admin's socket; ../ctl/talk.c is its other end. A command is a line, "clients", "end ID" or
- * "drain". The answer is lines, the last of which is "ok" or "error TEXT".
+ * The admin's socket; ../ctl/talk.c is its other end. A command is a line, "clients", "end ID",
+ * "refuse WORD" or "drain". The answer is lines, the last of which is "ok" or "error TEXT".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,6 +104,32 @@ static const char *end_one(struct starter *s, const char *text)
 	return "error there is no client with that number";
 }
 
+/*
+ * End the clients that are refused by now: kvgpu-remotectl has put @word into the file. If another
+ * folder's was meant, @word is not in this server's.
+ */
+static size_t end_refused_ones(struct starter *s, const char *word, char *to, size_t size)
+{
+	const char *folder = s->conf->tls_folder;
+	char why[CONF_TEXT];
+	unsigned int i, n = 0;
+	int r = refused_find(folder, word, word, why);
+
+	if (r <= 0)
+		return snprintf(to, size, "error %s%s\n", r ? "" : "this server has another folder: --folder ",
+				r ? why : folder);
+	for (i = 0; i < s->nr_clients; i++) {
+		struct client *c = &s->clients[i];
+
+		if (c->state != CLIENT_SERVED || c->reaped || !client_is_refused(s, c, why))
+			continue;
+		say("client %llu (%s) is ended: %s", (unsigned long long)c->id, c->who, why);
+		client_kill(c);
+		n++;
+	}
+	return snprintf(to, size, "ended %u\nok\n", n);
+}
+
 static const char *drain(struct starter *s)
 {
 	if (!s->draining)
@@ -115,7 +141,7 @@ static const char *drain(struct starter *s)
 
 size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 {
-	const char *answer = "error the commands are: clients, end ID, drain";
+	const char *answer = "error the commands are: clients, end ID, refuse WORD, drain";
 	size_t used = 0;
 
 	if (!strcmp(line, "clients")) {
@@ -123,6 +149,8 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 		answer = "ok";
 	} else if (!strncmp(line, "end ", 4)) {
 		answer = end_one(s, line + 4);
+	} else if (!strncmp(line, "refuse ", 7)) {
+		return end_refused_ones(s, line + 7, to, size);
 	} else if (!strcmp(line, "drain")) {
 		answer = drain(s);
 	}

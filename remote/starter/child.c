@@ -205,6 +205,7 @@ static void shake_hands(struct child *c)
 	tls_credentials_free(c->credentials);	/* with the server's key */
 	c->credentials = NULL;
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
+	strcpy(c->said.fingerprint, tls_fingerprint(c->line.tls));
 }
 
 /* get permission, and load the library: 0, or a KVGPU_REMOTE_ result */

@@ -77,6 +77,12 @@ unsigned int clients_with_place(const struct starter *s)
 	return n;
 }
 
+bool client_is_refused(const struct starter *s, const struct client *c, char why[CONF_TEXT])
+{
+	return c->tls && refused_find(s->conf->tls_folder, c->who + strlen("tls:"), c->fingerprint,
+				      why);
+}
+
 /* SIGKILL, as the process may be inside of the library; one of shared.c's is not to be killed */
 void client_kill(struct client *c)
 {
@@ -200,6 +206,8 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 	      (unsigned long long)read_word(&c->counters->calls),
 	      (unsigned long long)read_word(&c->counters->received),
 	      (unsigned long long)read_word(&c->counters->sent));
+	if (*c->fingerprint)
+		print(p, " fingerprint=%s", c->fingerprint);
 	print_turns(p, door_of(c->counters));
 }
 

@@ -216,8 +216,13 @@ static void look_at_places(struct starter *s)
 static uint32_t judge(struct starter *s, struct client *c, const struct conf_share *share,
 		      const char **why)
 {
+	static char refused[CONF_TEXT];
+
 	*why = "the configuration does not allow it";
 	if (!share->allow)
+		return KVGPU_REMOTE_FORBIDDEN;
+	*why = refused;
+	if (client_is_refused(s, c, refused))
 		return KVGPU_REMOTE_FORBIDDEN;
 	*why = "there are enough clients, or a drain goes on";
 	if (s->draining || clients_with_place(s) >= s->conf->clients)
@@ -249,13 +254,15 @@ static bool answer(struct client *c, uint32_t refusal)
 
 /*
  * Without TLS the name has to be what this process knows itself (.peer). With TLS only the form of
- * the name is checked: the client's process has checked the certificate, which this process does
- * not see. A client's process that was taken over before its report, by the handshake or the hello,
- * can report any tls: name (RO1 of docs/threat-model.md).
+ * name and fingerprint is checked: the client's process has checked the certificate, which this
+ * process does not see. A client's process that was taken over before its report, by the handshake
+ * or the hello, can report any tls: name (RO1 of docs/threat-model.md).
  */
-static bool is_who(const struct client *c, const char *who)
+static bool is_who(const struct client *c, const struct report *r)
 {
-	return c->tls ? !strncmp(who, "tls:", 4) && conf_is_who(who) : !strcmp(who, c->peer);
+	return c->tls ? !strncmp(r->who, "tls:", 4) && conf_is_who(r->who) &&
+				refused_is_fingerprint(r->fingerprint) :
+			!strcmp(r->who, c->peer) && !*r->fingerprint;
 }
 
 /* read and answer the one report of a client's process */
@@ -271,10 +278,12 @@ static void take_report(struct starter *s, struct client *c)
 		return;
 	if (n == (ssize_t)sizeof(r)) {
 		text_clean(r.who, sizeof(r.who));
+		text_clean(r.fingerprint, sizeof(r.fingerprint));
 		text_clean(r.text, sizeof(r.text));
 	}
-	if (n == (ssize_t)sizeof(r) && !r.refused && is_who(c, r.who)) {
+	if (n == (ssize_t)sizeof(r) && !r.refused && is_who(c, &r)) {
 		strcpy(c->who, r.who);
+		strcpy(c->fingerprint, r.fingerprint);
 		share = remoted_conf_share(s->conf, c->who);
 		refusal = judge(s, c, share, &why);
 		c->weight = share->weight;

@@ -6,8 +6,8 @@
  * confine(), filter_install(), filter_tighten(). A proxy's nursery calls the last three. The loop
  * must not wait for a client but in poll(), nor for NSS: names are looked up before it. A client's
  * process is trusted no more than a client: its counters are bounded, its texts are cleaned before
- * they are printed. Except for one word: with TLS the name in its report is believed (is_who() in
- * starter.c).
+ * they are printed. Except for two words: with TLS name and fingerprint in its report are believed
+ * (is_who() in starter.c).
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include <remote/channel/address.h>
+#include <remote/conf/refused.h>
 #include <remote/conf/server.h>
 #include <remote/server/counters.h>
 #include <remote/server/door.h>
@@ -38,7 +39,7 @@ enum {
 /* The one report of a client's process: the client's name, or .refused and why in .text. */
 struct report {
 	uint32_t refused;
-	char who[CONF_WHO];
+	char who[CONF_WHO], fingerprint[REFUSED_WORD];	/* by TLS: of the client's certificate */
 	char text[REPORT_TEXT];
 };
 
@@ -82,7 +83,7 @@ struct client {
 	 */
 	int memory;
 	uint64_t left_ms;	/* since when the client is known to be gone; 0: it is not */
-	char peer[PEER_TEXT], who[CONF_WHO];
+	char peer[PEER_TEXT], who[CONF_WHO], fingerprint[REFUSED_WORD];
 	struct address_source from;
 	time_t since;
 	/* in ms of now_ms(): of a newcomer; until when memory is kept, if .reaped and no .pid */
@@ -279,6 +280,11 @@ struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
 /* those that .clients of the configuration limits: served, or with memory that is kept */
 unsigned int clients_with_place(const struct starter *s);
+/*
+ * Whether @c, which has reported its name, came by TLS with a certificate that the file of
+ * remote/conf/refused.h has; also if that can't be read. @why: as of refused_find().
+ */
+bool client_is_refused(const struct starter *s, const struct client *c, char why[CONF_TEXT]);
 /* The row stays CLIENT_ENDING until the process is reaped, and no memory is kept. */
 void client_kill(struct client *c);
 /*

@@ -238,6 +238,49 @@ run_admin()
 	try "no server for kvgpu-remotectl" refused_by_ctl "no kvgpu-remoted is there" list
 }
 
+# says TEXT ARGUMENT...: what kvgpu-remotectl prints when it succeeds
+says() { [ "$(ctl "${@:2}" 2>&1)" = "$1" ]; }
+
+# a key that was lost is shut out beside others, by the certificate's name and by its fingerprint
+run_refused()
+{
+	local other calls print eve=KVGPU_REMOTE_TLS=$work/tls/clients/eve
+
+	ctl certs client eve --folder "$work/tls" > /dev/null
+	print=$(ctl certs show "$work/tls/clients/eve/client.crt")
+	print=${print% eve}
+	service_config "listen = tls:127.0.0.1:$tls_port"
+	start_service
+	holder "$tls" "$ann"
+	other=$program
+	holder "$tls" "$eve"
+	try "a name is refused" says "refused the name eve; 1 client ended" refuse eve --folder "$work/tls"
+	try "its program gets its error" holder_gets_its_error
+	try "its next one finds no GPU" refused "does not let this client in" "$tls" "$eve"
+	said_by_server "tls:eve: refused: $work/tls/refused:1"
+	result $? "which the log says"
+	try "the same again" says "is refused already: the name eve; 0 clients ended" refuse tls:eve --folder "$work/tls"
+	try "it is accepted" says "accepted the name eve" accept eve --folder "$work/tls"
+	holder "$tls" "$eve"
+	try "and listed with its fingerprint" clients_say ".clients[1].fingerprint == \"$print\""
+	try "which is refused" says "refused the certificate $print; 1 client ended" refuse "${print^^}" --folder "$work/tls"
+	try "its program gets its error" holder_gets_its_error
+	try "its next one finds no GPU" refused "does not let this client in" "$tls" "$eve"
+	calls=$(ctl list --json --interval 0 | jq '.clients[0].calls')
+	try "the other client's program goes on" until_true clients_say ".clients[0] | .who == \"tls:ann\" and .calls > $calls"
+	echo "e v e" >> "$work/tls/refused"
+	try "a file with a wrong line refuses all" refused "does not let this client in" "$tls" "$ann"
+	said_by_server "$work/tls/refused:2: neither a name nor a fingerprint"
+	result $? "which the log says"
+	try "and is not changed" refused_by_ctl "refused:2: neither" accept "$print" --folder "$work/tls"
+	rm "$work/tls/refused"
+	kill -9 "$other"
+	wait "$other" 2>/dev/null
+	stop_server
+	try "without a server a name is refused" says "refused the name eve; no server is at $work/admin" refuse eve --folder "$work/tls"
+	rm "$work/tls/refused"
+}
+
 # is_hung_up_on: whether a client that connects as that user is disconnected, before it has said anything
 is_hung_up_on() # SOCKET USER
 {
@@ -472,6 +515,7 @@ run_service()
 	run_addresses
 	run_apertures
 	run_admin
+	run_refused
 	run_together
 	run_shares
 	run_newcomers

@@ -28,9 +28,11 @@
 #include <remote/channel/tls.h>
 #include <remote/ctl/ctl.h>
 
+#include "certificates.h"
+
 enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_DOUBLE, OP_QUIET };
 
-static char top[64], complaint[512];
+static char complaint[512];
 
 void complain(const char *format, ...)
 {
@@ -39,35 +41,6 @@ void complain(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(complaint, sizeof(complaint), format, args);
 	va_end(args);
-}
-
-static const char *path(const char *name)
-{
-	static char paths[4][128];
-	static unsigned int i;
-	char *p = paths[i++ % 4];
-
-	snprintf(p, 128, "%s/%s", top, name);
-	return p;
-}
-
-/* Runs a command in the test's folder. */
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *format, ...)
-{
-	char line[400];
-	va_list args;
-	int n = snprintf(line, sizeof(line), "cd '%s' && ", top);
-
-	va_start(args, format);
-	vsnprintf(line + n, sizeof(line) - n, format, args);
-	va_end(args);
-	assert_int_equal(system(line), 0);
-}
-
-static void copy(const char *from, const char *to)
-{
-	shell("mkdir -p %s && cp -pr %s/. %s", to, from, to);
 }
 
 /* ------------------------------------------------------------------ a server */
@@ -234,50 +207,6 @@ static int end(void **state)
 	return system(line);
 }
 
-/*
- * Replaces @file by a certificate of the same key @key_file with these times and this name, signed
- * by our CA.
- */
-static void change(const char *key_file, const char *file, time_t from, time_t until,
-		   const char *name)
-{
-	gnutls_datum_t k, c, p, crt = { 0 };
-	gnutls_x509_privkey_t ca_key, key;
-	gnutls_x509_crt_t ca, x;
-	FILE *f;
-
-	assert_int_equal(gnutls_load_file(path("ours/ca.key"), &k), 0);
-	assert_int_equal(gnutls_load_file(path("ours/ca.crt"), &c), 0);
-	assert_int_equal(gnutls_load_file(path(key_file), &p), 0);
-	gnutls_x509_privkey_init(&ca_key);
-	gnutls_x509_privkey_init(&key);
-	gnutls_x509_crt_init(&ca);
-	gnutls_x509_crt_init(&x);
-	assert_int_equal(gnutls_x509_privkey_import(ca_key, &k, GNUTLS_X509_FMT_PEM), 0);
-	assert_int_equal(gnutls_x509_privkey_import(key, &p, GNUTLS_X509_FMT_PEM), 0);
-	assert_int_equal(gnutls_x509_crt_import(ca, &c, GNUTLS_X509_FMT_PEM), 0);
-	gnutls_x509_crt_set_version(x, 3);
-	gnutls_x509_crt_set_serial(x, "\1", 1);
-	gnutls_x509_crt_set_key(x, key);
-	gnutls_x509_crt_set_activation_time(x, from);
-	gnutls_x509_crt_set_expiration_time(x, until);
-	gnutls_x509_crt_set_key_purpose_oid(x, GNUTLS_KP_TLS_WWW_CLIENT, 0);
-	gnutls_x509_crt_set_dn_by_oid(x, GNUTLS_OID_X520_COMMON_NAME, 0, name, strlen(name));
-	assert_int_equal(gnutls_x509_crt_sign2(x, ca, ca_key, GNUTLS_DIG_SHA256, 0), 0);
-	assert_int_equal(gnutls_x509_crt_export2(x, GNUTLS_X509_FMT_PEM, &crt), 0);
-	f = fopen(path(file), "w");
-	assert_int_equal(fwrite(crt.data, crt.size, 1, f), 1);
-	fclose(f);
-	gnutls_x509_privkey_deinit(ca_key);
-	gnutls_x509_privkey_deinit(key);
-	gnutls_x509_crt_deinit(ca);
-	gnutls_x509_crt_deinit(x);
-	gnutls_free(k.data);
-	gnutls_free(c.data);
-	gnutls_free(p.data);
-	gnutls_free(crt.data);
-}
-
 /* ------------------------------------------------------------------ what works */
 
 static void frames_and_pieces(void **state)
@@ -414,6 +343,53 @@ static void names(void **state)
 	      "letters, digits");
 }
 
+/* Whether a client of that folder gets on with the server of another one. */
+static bool gets_on(const char *server_folder, const char *client_folder)
+{
+	struct kvgpu_remote_channel *c;
+	const char *why;
+	int r;
+
+	listen_with(server_folder, serve);
+	r = connect_as(client_folder, "localhost", &c, &why);
+	if (!r)
+		kvgpu_remote_disconnect(c);
+	server_ends();
+	return !r;
+}
+
+/* A server's crl.pem shuts out whom it names, and if it is old, or not the CA's, everybody. */
+static void revoked(void **state)
+{
+	static const char *const bob[] = { "bob" };
+	struct certs_wish w = { strdup(path("listed")), 30, bob, 1 };
+	time_t now = time(NULL);
+	struct tls_credentials *c;
+	const char *why;
+
+	copy("ours", "listed");
+	assert_int_equal(certs_client(&w), 0);
+	free((void *)w.folder);
+	make_crl("ours/ca.key", "ours/ca.crt", now + 86400, false);
+	assert_true(gets_on("listed", "ours/clients/ann"));
+	make_crl("ours/ca.key", "ours/ca.crt", now + 86400, true);
+	fails("listed", "ours/clients/ann", "localhost", "certificate was revoked",
+	      "listed/crl.pem");
+	assert_true(gets_on("listed", "listed/clients/bob"));
+	/* of another CA with the same name */
+	make_crl("theirs/ca.key", "theirs/ca.crt", now + 86400, true);
+	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -EINVAL);
+	assert_non_null(strstr(why, "crl.pem: no list in PEM that the CA in ca.crt has signed"));
+	make_crl("ours/ca.key", "ours/ca.crt", now - 60, true);
+	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -EINVAL);
+	shell(": > listed/crl.pem");
+	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -EINVAL);
+	shell("rm listed/crl.pem && mkdir listed/crl.pem");
+	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -EINVAL);
+	shell("rmdir listed/crl.pem && ln -s nowhere listed/crl.pem");
+	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -ENOENT);
+}
+
 static void files(void **state)
 {
 	struct tls_credentials *c;
@@ -475,23 +451,6 @@ static void makes_no_second(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(stat(path("ours/clients/ann"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
-}
-
-/* Replaces the key @file by a new one of that kind. */
-static void make_key(const char *file, gnutls_pk_algorithm_t kind, unsigned int bits)
-{
-	gnutls_x509_privkey_t key;
-	gnutls_datum_t text;
-	FILE *f;
-
-	gnutls_x509_privkey_init(&key);
-	assert_int_equal(gnutls_x509_privkey_generate(key, kind, bits, 0), 0);
-	assert_int_equal(gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, &text), 0);
-	f = fopen(path(file), "w");
-	assert_int_equal(fwrite(text.data, text.size, 1, f), 1);
-	fclose(f);
-	gnutls_x509_privkey_deinit(key);
-	gnutls_free(text.data);
 }
 
 /* Of our CA, but with a key of another kind than kvgpu-remotectl's. */
@@ -740,7 +699,8 @@ int main(void)
 		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers),
 			cmocka_unit_test(wrong_host),
 			cmocka_unit_test(times),
-		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(files),
+		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(revoked),
+			cmocka_unit_test(files),
 			cmocka_unit_test(not_for_this_user), cmocka_unit_test(makes_no_second),
 		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes),
 			cmocka_unit_test(renewed_keys),

@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <remote/conf/client.h>
+#include <remote/conf/refused.h>
 #include <remote/conf/server.h>
 
 static struct remoted_conf server;
@@ -274,9 +277,77 @@ static void files(void **state)
 		fail_msg("remote.conf:%u: %s", e.line, e.text);
 }
 
+#define FOURTEEN	"0123456789ABCD"
+#define SUM		FOURTEEN FOURTEEN FOURTEEN FOURTEEN "01234567"
+#define SMALL		"0123456789abcd0123456789abcd0123456789abcd0123456789abcd01234567"
+
+static void refused_words(void **state)
+{
+	static const struct { const char *line; int r; const char *word; } lines[] = {
+		{ "", 0, "" }, { " \t# ann\n", 0, "" },
+		{ "ann", 1, "ann" }, { "\ttls:ann # lost\r\n", 1, "ann" },
+		{ "a-n._9\n", 1, "a-n._9" },
+		{ SUM, 1, SMALL },
+		{ "01:23:45:67:89:AB:CD:" FOURTEEN FOURTEEN FOURTEEN "01:23:45:67", 1, SMALL },
+		/* a name of 63 digits at most, a fingerprint of 64 */
+		{ SMALL "0", -EINVAL, "" }, { ":" SUM, -EINVAL, "" }, { SUM ":", -EINVAL, "" },
+		{ "0:123456789ABCD" FOURTEEN FOURTEEN FOURTEEN "01234567", -EINVAL, "" },
+		{ "01::23456789ABCD" FOURTEEN FOURTEEN FOURTEEN "01234567", -EINVAL, "" },
+		{ "ann bob", -EINVAL, "" }, { "unix:0", -EINVAL, "" }, { "a/n", -EINVAL, "" },
+	};
+	char word[REFUSED_WORD];
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		int r = refused_word(lines[i].line, word);
+
+		if (r != lines[i].r || (r > 0 && strcmp(word, lines[i].word)))
+			fail_msg("\"%s\": %d, %s", lines[i].line, r, r > 0 ? word : "");
+	}
+	assert_true(refused_is_fingerprint(SMALL) && !refused_is_fingerprint(SMALL + 1));
+}
+
+/* All that the file can be, but for missing, keeps clients out. */
+static void refused_files(void **state)
+{
+	char folder[] = "/tmp/kvgpu-conf-XXXXXX", path[64], why[CONF_TEXT];
+	static const char text[] = "# lost\nann\n\n" SUM "\nb b\n";
+	FILE *f;
+
+	assert_non_null(mkdtemp(folder));
+	sprintf(path, "%s/refused", folder);
+	assert_int_equal(refused_find(folder, "ann", SMALL, why), 0);
+	f = fopen(path, "w");
+	fwrite(text, sizeof(text) - 5, 1, f);
+	fclose(f);
+	assert_int_equal(refused_find(folder, "bob", "", why), 0);
+	assert_int_equal(refused_find(folder, "an", "", why), 0);
+	assert_int_equal(refused_find(folder, "ann", "", why), 1);
+	assert_non_null(strstr(why, "/refused:2"));
+	assert_int_equal(refused_find(folder, "bob", SMALL, why), 1);
+	f = fopen(path, "w");
+	fwrite(text, sizeof(text) - 1, 1, f);
+	fclose(f);
+	assert_int_equal(refused_find(folder, "bob", "", why), -EINVAL);
+	assert_non_null(strstr(why, "/refused:5: neither"));
+	f = fopen(path, "w");
+	fwrite("\0ann\n", 6, 1, f);
+	fclose(f);
+	assert_int_equal(refused_find(folder, "bob", "", why), -EINVAL);
+	unlink(path);
+	assert_int_equal(symlink("nowhere", path), 0);
+	assert_int_equal(refused_find(folder, "bob", "", why), -ENOENT);
+	unlink(path);
+	mkdir(path, 0700);
+	assert_int_equal(refused_find(folder, "bob", "", why), -EISDIR);
+	rmdir(path);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused_words), cmocka_unit_test(refused_files),
 		cmocka_unit_test(client_file), cmocka_unit_test(everything),
 			cmocka_unit_test(shares), cmocka_unit_test(sizes), cmocka_unit_test(limits),
 		cmocka_unit_test(mistakes), cmocka_unit_test(too_many), cmocka_unit_test(files),

@@ -139,6 +139,61 @@ static void commands(void **state)
 	assert_non_null(strstr(result("clients"), "state=draining"));
 }
 
+/* a process that waits, as that of a client by TLS */
+static struct client *come_by_tls(const char *who, char digit)
+{
+	struct client *c = come(CLIENT_SERVED, "tcp:192.0.2.7", who);
+
+	c->tls = true;
+	memset(c->fingerprint, digit, REFUSED_WORD - 1);
+	c->pid = fork();
+	if (!c->pid)
+		for (;;)
+			pause();
+	return c;
+}
+
+static void refuses(void **state)
+{
+	struct client *ann = come_by_tls("tls:ann", 'a'), *old = come_by_tls("tls:bob", 'b'),
+		      *new = come_by_tls("tls:bob", 'c'), *local = come_by_tls("ann", 'd');
+	char folder[] = "/tmp/kvgpu-admin-XXXXXX", line[128], path[64];
+	struct client *const all[] = { ann, old, new, local };
+	unsigned int i;
+	FILE *f;
+
+	local->tls = false;
+	assert_non_null(mkdtemp(folder));
+	strcpy(conf.tls_folder, folder);
+	sprintf(path, "%s/refused", folder);
+	snprintf(line, sizeof(line), "refuse %s", old->fingerprint);
+	/* kvgpu-remotectl wrote another file */
+	assert_non_null(strstr(result(line), "error this server has another folder: --folder /tmp/"));
+	f = fopen(path, "w");
+	fprintf(f, "%s\n", old->fingerprint);
+	fclose(f);
+	assert_string_equal(result(line), "ended 1\nok\n");
+	assert_string_equal(result(line), "ended 0\nok\n");
+	assert_true(old->state == CLIENT_ENDING && new->state == CLIENT_SERVED);
+	f = fopen(path, "a");
+	fprintf(f, "bob\n");
+	fclose(f);
+	assert_string_equal(result("refuse bob"), "ended 1\nok\n");
+	assert_true(new->state == CLIENT_ENDING && ann->state == CLIENT_SERVED &&
+		    local->state == CLIENT_SERVED);
+	f = fopen(path, "a");
+	fprintf(f, "b b\n");
+	fclose(f);
+	assert_non_null(strstr(result("refuse ann"), "/refused:3: neither"));
+	for (i = 0; i < 4; i++) {
+		client_kill(all[i]);
+		kill(all[i]->pid, SIGKILL);
+		waitpid(all[i]->pid, NULL, 0);
+	}
+	unlink(path);
+	rmdir(folder);
+}
+
 /* The largest number of clients fits into an answer. */
 static void many(void **state)
 {
@@ -148,16 +203,20 @@ static void many(void **state)
 	free(s.clients);
 	s.nr_clients = 3072;
 	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
-	for (i = 0; i < 1024; i++)
-		*come(CLIENT_SERVED, "tcp:2001:db8:1111:2222:3333:4444:5555:6666",
-		      "tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->counters =
-			(struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	for (i = 0; i < 1024; i++) {
+		struct client *c = come(CLIENT_SERVED, "tcp:2001:db8:1111:2222:3333:4444:5555:6666",
+					"tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+
+		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+		memset(c->fingerprint, 'f', REFUSED_WORD - 1);
+	}
 	s.gone.calls = INT64_MAX - 5;
 	result("clients");
 	assert_string_equal(answer + strlen(answer) - 4, "\nok\n");
 	assert_true(sample_read(answer, &sample));
 	assert_int_equal(sample.nr_clients, 1024);
 	assert_true(sample.server.calls == INT64_MAX && sample.clients[0].memory == 1ll << 50);
+	assert_string_equal(sample.clients[1023].fingerprint, s.clients[1023].fingerprint);
 	sample_free(&sample);
 }
 
@@ -245,7 +304,8 @@ static void the_oldest_makes_room(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(rows), WITH(commands), WITH(many), WITH(texts),
+	const struct CMUnitTest tests[] = { WITH(rows), WITH(commands), WITH(refuses),
+					     WITH(many), WITH(texts),
 					     WITH(the_oldest_makes_room) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
