@@ -1,125 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts, and which one is current in a thread. A destroyed context's struct stays: threads may
- * still have it on their stacks, and get an error for it.
+ * The life of contexts. A destroyed context's struct stays: threads may still have it on their
+ * stacks, and get an error for it. Its end frees what every other file keeps in it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver.h"
-
-enum { STACK_DEPTH = 64, API_VERSION = 3020 };
-
-/* all contexts ever made: grows at its head only, with `table` held; read without a lock */
-static CUcontext contexts;
-static __thread struct {
-	CUcontext at[STACK_DEPTH];
-	unsigned int n;
-} current;
-
-static CUcontext top(void)
-{
-	return current.n ? current.at[current.n - 1] : NULL;
-}
-
-/* ------------------------------------------------------------------ entering */
-
-CUresult enter_of(CUcontext ctx)
-{
-	CUresult r = driver_ready();
-
-	if (r)
-		return r;
-	if (in_host_function())
-		return CUDA_ERROR_NOT_PERMITTED;
-	if (!ctx)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	pthread_mutex_lock(&ctx->lock);
-	r = !ctx->alive ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
-			  __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
-	if (r)
-		pthread_mutex_unlock(&ctx->lock);
-	return r;
-}
-
-CUresult enter(CUcontext *ctx)
-{
-	*ctx = top();
-	return enter_of(*ctx);
-}
-
-static bool lock_owner(CUcontext ctx, owns_fn owns, const void *what)
-{
-	pthread_mutex_lock(&ctx->lock);
-	if (ctx->alive && owns(ctx, what))
-		return true;
-	pthread_mutex_unlock(&ctx->lock);
-	return false;
-}
-
-CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none)
-{
-	CUcontext mine = top(), c = mine;
-	CUresult r = enter_of(mine);
-
-	if (!r)
-		leave(mine);
-	else if (!mine || in_host_function() || driver_ready())
-		return r;
-	if (!lock_owner(mine, owns, what))
-		for (c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); c; c = c->next)
-			if (c != mine && lock_owner(c, owns, what))
-				break;
-	if (!c)
-		return r ? r : none;
-	*ctx = c;
-	r = __atomic_load_n(&c->sticky, __ATOMIC_ACQUIRE);
-	if (r)
-		leave(c);
-	return r;
-}
-
-bool several_contexts(void)
-{
-	CUcontext c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
-
-	return c && c->next;
-}
-
-void leave(CUcontext ctx)
-{
-	pthread_mutex_unlock(&ctx->lock);
-}
-
-CUresult stick(CUcontext ctx, CUresult r)
-{
-	CUresult none = CUDA_SUCCESS;
-
-	if (r == CUDA_ERROR_ILLEGAL_ADDRESS || r == CUDA_ERROR_LAUNCH_FAILED) {
-		none = __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
-		if (none)
-			return none;
-		r = error_of_end(ctx, r);
-	} else if (r != CUDA_ERROR_UNKNOWN && r != CUDA_ERROR_ASSERT) {
-		return r;
-	}
-	if (!__atomic_compare_exchange_n(&ctx->sticky, &none, r, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
-		return none;
-	return r;
-}
-
-bool context_known(CUcontext ctx)
-{
-	CUcontext c;
-
-	for (c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); c; c = c->next)
-		if (c == ctx)
-			return true;
-	return false;
-}
-
-/* ------------------------------------------------------------------ life */
 
 static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device *device)
 {
@@ -169,8 +56,7 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 		if (c) {
 			pthread_mutex_init(&c->lock, NULL);
 			pthread_mutex_init(&c->watch, NULL);
-			c->next = contexts;
-			__atomic_store_n(&contexts, c, __ATOMIC_RELEASE);
+			contexts_add(c);
 		}
 	}
 	if (r || !c) {
@@ -224,14 +110,14 @@ CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!driver_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (current.n == STACK_DEPTH)
+	if (current_is_full())
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	pthread_mutex_lock(&table);
 	r = context_open(&ctx, flags, dev);
 	pthread_mutex_unlock(&table);
 	if (r)
 		return r;
-	current.at[current.n++] = ctx;
+	current_push(ctx);
 	*out = ctx;
 	return CUDA_SUCCESS;
 }
@@ -250,44 +136,10 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 	else
 		context_close(ctx);
 	pthread_mutex_unlock(&table);
-	if (!r && top() == ctx)
-		current.n--;
+	if (!r)
+		current_drop(ctx);
 	users_destroy();
 	return r;
-}
-
-/* ------------------------------------------------------------------ current */
-
-static CUresult check(CUcontext ctx)
-{
-	return context_known(ctx) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-CUresult cuCtxPushCurrent_v2(CUcontext ctx)
-{
-	CUresult r = driver_ready();
-
-	if (!r)
-		r = check(ctx);
-	if (!r && current.n == STACK_DEPTH)
-		r = CUDA_ERROR_INVALID_CONTEXT;
-	if (!r)
-		current.at[current.n++] = ctx;
-	return r;
-}
-
-CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
-{
-	CUresult r = driver_ready();
-
-	if (r)
-		return r;
-	if (!current.n)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (ctx)
-		*ctx = top();
-	current.n--;
-	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
@@ -318,45 +170,4 @@ CUresult cuCtxDetach(CUcontext ctx)
 		ctx->attached--;
 	leave(ctx);
 	return last ? cuCtxDestroy_v2(ctx) : CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetCurrent(CUcontext ctx)
-{
-	CUresult r = driver_ready();
-
-	if (!r && ctx)
-		r = check(ctx);
-	if (r)
-		return r;
-	if (current.n)
-		current.n--;
-	if (ctx)
-		current.at[current.n++] = ctx;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *ctx)
-{
-	CUresult r = driver_ready();
-
-	if (r)
-		return r;
-	if (!ctx)
-		return CUDA_ERROR_INVALID_VALUE;
-	*ctx = top();
-	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
-{
-	CUresult r = driver_ready();
-
-	if (r)
-		return r;
-	if (!version)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (ctx ? check(ctx) : !top())
-		return CUDA_ERROR_INVALID_CONTEXT;
-	*version = API_VERSION;
-	return CUDA_SUCCESS;
 }

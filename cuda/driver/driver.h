@@ -278,8 +278,6 @@ API extern const char kvgpu_streams_go_on;	/* init.c */
 extern const struct device_ops *backend;	/* backend.c */
 extern pthread_mutex_t table;
 CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
-/* driver_ready(), and CUDA_ERROR_NOT_PERMITTED in a host function */
-CUresult may_take_table(void);
 const struct device_facts *driver_device(CUdevice dev);	/* NULL: no such device */
 unsigned int driver_count(void);
 unsigned int driver_gpu(CUdevice dev);		/* the backend's number of a device that there is */
@@ -304,7 +302,7 @@ CUresult error_of_end(CUcontext ctx, CUresult otherwise);
 CUresult error_of_image(enum image_error e);
 
 /*
- * context.c. Lock the current context; after an error nothing is locked. Call all enter...() with
+ * current.c. Lock the current context; after an error nothing is locked. Call all enter...() with
  * nothing locked.
  */
 CUresult enter(CUcontext *ctx);
@@ -324,14 +322,28 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
  * in error_of_end().
  */
 CUresult stick(CUcontext ctx, CUresult r);
-/* Call with `table` held and no context locked. *out: NULL, or a dead context to open again. */
+bool context_known(CUcontext ctx);		/* needs no lock; true for a dead context */
+void contexts_add(CUcontext ctx);		/* a new one, with `table` held */
+/* the calling thread's stack of contexts; current_drop() takes off @ctx if it is on top */
+bool current_is_full(void);
+void current_push(CUcontext ctx);
+void current_drop(CUcontext ctx);
+/* This thread is in a host function (hostfunc.c sets it): no call may lock a context. */
+bool in_host_function(void);
+void set_in_host_function(bool in);
+/* driver_ready(), and CUDA_ERROR_NOT_PERMITTED in a host function */
+CUresult may_take_table(void);
+
+/*
+ * context.c. Call with `table` held and no context locked. *out: NULL, or a dead context to open
+ * again.
+ */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
 /*
  * Call with `table` held and no context locked. *ctx stays, dead. Call users_destroy() once nothing
  * is locked. Memory of the GPU that the functions ..._free() leave is freed with the device.
  */
 void context_close(CUcontext ctx);
-bool context_known(CUcontext ctx);		/* needs no lock; true for a dead context */
 
 /*
  * stream.c. @handle: 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a stream of @ctx. NULL: there is
@@ -554,8 +566,7 @@ enum { SM_SHARED = 49152 };
 bool is_function(CUfunction f);
 int kernel_max_threads(const struct image_kernel *k);
 
-/* hostfunc.c. This thread is in a host function: no call may lock a context. */
-bool in_host_function(void);
+/* hostfunc.c */
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
 /* host_await() for work whose result @s uses: if it fails @ctx keeps CUDA_ERROR_UNKNOWN. */
 CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,

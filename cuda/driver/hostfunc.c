@@ -40,13 +40,6 @@ struct host_queue {
 	uint64_t running;
 };
 
-static __thread bool inside;
-
-bool in_host_function(void)
-{
-	return inside;
-}
-
 /* BUSY: not done. Else: done, or it never will be. */
 static enum device_status look_at_other(const struct host_work *w)
 {
@@ -113,14 +106,14 @@ static void call(struct host_queue *q, const struct host_work *w)
 	CUresult r = moment_wait(q->ctx, &w->after);
 	bool failed = false;
 
-	inside = true;
+	set_in_host_function(true);
 	if (w->other)
 		failed = await_other(w) != DEVICE_OK && w->needed;
 	else if (w->callback)
 		w->callback(w->stream, r, w->data);
 	else if (!r)
 		carry_out(q, w);
-	inside = false;
+	set_in_host_function(false);
 	if (failed)
 		stick(q->ctx, CUDA_ERROR_UNKNOWN);
 	q->ctx->device->ops->host_done(q->ctx->device, w->seq);

@@ -58,13 +58,6 @@ CUresult driver_ready(void)
 							   CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult may_take_table(void)
-{
-	CUresult r = driver_ready();
-
-	return r ? r : in_host_function() ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-}
-
 const struct device_facts *driver_device(CUdevice dev)
 {
 	return dev >= 0 && (unsigned int)dev < nr_devices ? &devices[dev].facts : NULL;
