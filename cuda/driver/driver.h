@@ -346,34 +346,37 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
 void context_close(CUcontext ctx);
 
 /*
- * stream.c. @handle: 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a stream of @ctx. NULL: there is
+ * order.c. @handle: 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a stream of @ctx. NULL: there is
  * none, or no memory for the thread's own.
  */
 CUstream stream_of(CUcontext ctx, CUstream handle);
 /* Lock the stream's context: for a default stream the current one. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
-/*
- * enter_work(); but a default stream that does not capture is taken in the context that has GPU
- * memory at @va, if any has.
- */
-CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
+CUstream stream_new(CUcontext ctx, unsigned int flags);		/* NULL: no memory */
+bool has_stream(CUcontext ctx, const void *handle);		/* an owns_fn */
 /* Later work in @s comes after @until, too, a moment of the same context. */
 void stream_await(CUstream s, const struct moment *until);
 /* what new work in @s comes after */
 struct moment stream_begin(const struct CUstream_st *s);
 /* @seq in @q is new work of @s: later work comes after it. */
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
-void streams_free(CUcontext ctx);
-/* wait.c: @m becomes the moment when both are over. */
+/* @m becomes the moment when both are over. */
 void moment_merge(struct moment *m, const struct moment *other);
 /*
- * stream.c: stream_add() for work that may take for ever: a function of the application, or
- * host_await()'s wait.
+ * stream_add() for work that may take for ever: a function of the application, or host_await()'s
+ * wait.
  */
 void stream_add_endless(CUstream s, uint64_t seq);
 /* the queue for the next copy of @s from or to host memory */
 enum device_queue copy_queue(const struct CUstream_st *s);
+
+/*
+ * stream.c: enter_work(); but a default stream that does not capture is taken in the context that
+ * has GPU memory at @va, if any has.
+ */
+CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
+void streams_free(CUcontext ctx);
 
 /* event.c; CUDA_ERROR_INVALID_HANDLE: no context has the event */
 CUresult enter_event(CUevent event, CUcontext *ctx);

@@ -1,122 +1,8 @@
 // SPDX-License-Identifier: MIT
-/*
- * Streams. A stream is the moment of its last work. The legacy default stream comes after all
- * streams that were not made non-blocking, and they come after it.
- */
+/* Streams: their life, waits for them, and their waits for events. order.c has their order. */
 #include <stdlib.h>
 
 #include "driver.h"
-
-static CUstream add(CUcontext ctx, unsigned int flags)
-{
-	CUstream s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	*s = (struct CUstream_st){ .magic = MAGIC_STREAM,
-				   .ctx = ctx,
-				   .flags = flags,
-				   .next = ctx->streams };
-	ctx->streams = s;
-	ctx->parallel = true;
-	return s;
-}
-
-/* ------------------------------------------------------------------ queues */
-
-static bool is_busy(CUcontext ctx, enum device_queue q, uint64_t seq)
-{
-	return seq && ctx->device->ops->poll(ctx->device, q, seq, false) == DEVICE_BUSY;
-}
-
-/* Whether what comes after @m may wait for a host function. */
-static bool is_held(CUcontext ctx, const struct moment *m)
-{
-	if (!ctx->endless)
-		return false;
-	if (!is_busy(ctx, QUEUE_HOST, ctx->endless)) {
-		ctx->endless = ctx->held_from = 0;
-		return false;
-	}
-	return is_busy(ctx, QUEUE_HOST, m->seq[QUEUE_HOST]) ||
-	       (ctx->held_from && m->seq[QUEUE_COMPUTE] >= ctx->held_from &&
-		is_busy(ctx, QUEUE_COMPUTE, m->seq[QUEUE_COMPUTE]));
-}
-
-/*
- * The second queue takes time to make: it is used once a stream was made or a graph was launched. A
- * copy that waits for a host function stays in the compute queue: in the copy queue it would hold
- * up other streams' copies, for one of which the function may wait.
- */
-enum device_queue copy_queue(const struct CUstream_st *s)
-{
-	struct moment after = stream_begin(s);
-	CUcontext ctx = s->ctx;
-
-	if (!ctx->parallel || !ctx->device->ops->copies_beside(ctx->device))
-		return QUEUE_COMPUTE;
-	return is_held(ctx, &after) ? QUEUE_COMPUTE : QUEUE_COPY;
-}
-
-/* ------------------------------------------------------------------ streams */
-
-static CUstream per_thread(CUcontext ctx)
-{
-	pthread_t self = pthread_self();
-	CUstream s;
-
-	for (s = ctx->streams; s; s = s->next)
-		if (s->per_thread && pthread_equal(s->thread, self))
-			return s;
-	s = add(ctx, 0);
-	if (s) {
-		s->per_thread = true;
-		s->thread = self;
-	}
-	return s;
-}
-
-CUstream stream_of(CUcontext ctx, CUstream handle)
-{
-	CUstream s;
-
-	if (!handle || handle == CU_STREAM_LEGACY)
-		return &ctx->null;
-	if (handle == CU_STREAM_PER_THREAD)
-		return per_thread(ctx);
-	for (s = ctx->streams; s && s != handle; s = s->next)
-		;
-	return s;
-}
-
-bool is_default_stream(CUstream handle)
-{
-	return !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
-}
-
-static bool has_stream(CUcontext ctx, const void *handle)
-{
-	const struct CUstream_st *s;
-
-	for (s = ctx->streams; s && s != handle; s = s->next)
-		;
-	return s;
-}
-
-CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
-{
-	bool mine = is_default_stream(handle);
-	CUresult r = mine ? enter(ctx) :
-			    enter_owner(ctx, has_stream, handle, CUDA_ERROR_INVALID_HANDLE);
-
-	if (r)
-		return r;
-	*s = mine ? stream_of(*ctx, handle) : handle;
-	if (*s)
-		return CUDA_SUCCESS;
-	leave(*ctx);
-	return CUDA_ERROR_OUT_OF_MEMORY;
-}
 
 CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s)
 {
@@ -133,35 +19,6 @@ CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream
 		return CUDA_SUCCESS;
 	leave(*ctx);
 	return CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-struct moment stream_begin(const struct CUstream_st *s)
-{
-	struct moment m = s->last;
-
-	if (s == &s->ctx->null)
-		moment_merge(&m, &s->ctx->blocking);
-	else if (!(s->flags & CU_STREAM_NON_BLOCKING))
-		moment_merge(&m, &s->ctx->null.last);
-	return m;
-}
-
-void stream_add(CUstream s, enum device_queue q, uint64_t seq)
-{
-	struct moment after = stream_begin(s);
-
-	if (q == QUEUE_COMPUTE && is_held(s->ctx, &after) && !s->ctx->held_from)
-		s->ctx->held_from = seq;
-	s->last.seq[q] = seq;
-	s->ctx->submitted.seq[q] = seq;
-	if (!(s->flags & CU_STREAM_NON_BLOCKING))
-		moment_merge(&s->ctx->blocking, &s->last);
-}
-
-void stream_add_endless(CUstream s, uint64_t seq)
-{
-	stream_add(s, QUEUE_HOST, seq);
-	s->ctx->endless = seq;
 }
 
 void streams_free(CUcontext ctx)
@@ -186,7 +43,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
 	if (!stream || flags & ~CU_STREAM_NON_BLOCKING) {
 		r = CUDA_ERROR_INVALID_VALUE;
 	} else {
-		*stream = add(ctx, flags);
+		*stream = stream_new(ctx, flags);
 		r = *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	leave(ctx);
@@ -247,13 +104,6 @@ CUresult cuStreamQuery(CUstream stream)
 	m = s == &ctx->null ? stream_begin(s) : s->last;
 	leave(ctx);
 	return moment_poll(ctx, &m);
-}
-
-void stream_await(CUstream s, const struct moment *until)
-{
-	moment_merge(&s->last, until);
-	if (!(s->flags & CU_STREAM_NON_BLOCKING))
-		moment_merge(&s->ctx->blocking, until);
 }
 
 static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,

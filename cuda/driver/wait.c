@@ -13,15 +13,6 @@
  */
 enum { SPIN_US = 30, YIELD_US = 1000, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
 
-void moment_merge(struct moment *m, const struct moment *other)
-{
-	unsigned int i;
-
-	for (i = 0; i < NR_QUEUES; i++)
-		if (other->seq[i] > m->seq[i])
-			m->seq[i] = other->seq[i];
-}
-
 static CUresult poll_once(CUcontext ctx, const struct moment *m, bool look)
 {
 	CUresult r = CUDA_SUCCESS;
