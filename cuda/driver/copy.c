@@ -13,17 +13,6 @@ struct request {
 
 enum when { SYNC, ASYNC };
 
-bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
-{
-	struct range *r = range_find(ctx, p->va);
-	size_t span;
-
-	if (__builtin_mul_overflow(lines - 1, p->pitch, &span) ||
-	    __builtin_add_overflow(span, width, &span))
-		return false;
-	return r && span <= r->va + r->size - p->va;
-}
-
 /*
  * Is @p host or device memory? An end that the caller names device memory stays that. One that it
  * names host memory may be device memory, and an end of a @unified call may be either.

@@ -62,7 +62,7 @@ struct range {
 	uint8_t *host;			/* NULL: the CPU does not see it */
 	unsigned int flags;
 	bool shared;			/* other ranges may be in .memory, too */
-	/* a byte for each page, freed by memory.c; NULL: no advice */
+	/* a byte for each page, freed with the range; NULL: no advice */
 	uint8_t *advice;
 };
 
@@ -227,7 +227,7 @@ struct CUctx_st {
 	unsigned int life;		/* how many devices the context has had */
 	struct device *device;
 	CUresult sticky;		/* the error that enter...() returns; use __atomic */
-	/* memory.c: sorted by address */
+	/* range.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
 	struct registered *registered;
@@ -424,11 +424,15 @@ CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_R
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
 /*
- * memory.c. NULL: no allocation has this address. The pointer is valid until a range is added or
+ * range.c. NULL: no allocation has this address. The pointer is valid until a range is added or
  * removed; registered_show() may add some.
  */
 struct range *range_find(CUcontext ctx, uint64_t va);
 struct range *range_find_host(CUcontext ctx, const void *host);
+/* how many ranges begin at @va or below it */
+unsigned int range_above(CUcontext ctx, uint64_t va);
+/* NULL: not registered. */
+struct registered *registered_at(CUcontext ctx, const void *host);
 /*
  * Lock the context that has GPU memory at @va, first the current one. @none: the error when none
  * has.
@@ -459,7 +463,7 @@ CUresult range_add(CUcontext ctx, struct range r);
  */
 CUresult range_add_host(CUcontext ctx, struct range *r);
 void range_remove(CUcontext ctx, struct range *r);
-void memory_free_all(CUcontext ctx);
+void memory_free_all(CUcontext ctx);		/* memory.c */
 
 /*
  * transfer.c: with ctx locked. @s is any stream of @ctx, also one on the stack (peer.c,
@@ -498,7 +502,7 @@ CUresult cross(CUstream stream, const struct crossing *c, bool wait);
 /* NULL: no context has GPU memory at @va, or there was an error */
 CUcontext memory_owner(CUdeviceptr va);
 
-/* copy.c: one allocation has all these bytes */
+/* range.c: one allocation has all these bytes */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
 
 /* array.c. NULL: not an array of ctx. */
@@ -619,13 +623,11 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
 /* module.c: a 0 byte follows the file's bytes; the caller frees them */
 CUresult read_file(const char *name, uint8_t **out, size_t *size);
 
-/* register.c. NULL: not registered. */
-struct registered *registered_at(CUcontext ctx, const void *host);
 /*
- * If possible registered memory becomes a range that the GPU sees: its pages are replaced by others
- * (pages.c). @asked, or DEVICEMAP: the application needs the GPU's address. Then MEANS_USER is
- * enough, and an attempt that failed is made again. Copies and questions about a pointer don't pass
- * @asked: another thread's system call must not fail for them.
+ * register.c. If possible registered memory becomes a range that the GPU sees: its pages are
+ * replaced by others (pages.c). @asked, or DEVICEMAP: the application needs the GPU's address. Then
+ * MEANS_USER is enough, and an attempt that failed is made again. Copies and questions about a
+ * pointer don't pass @asked: another thread's system call must not fail for them.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while ctx->device is open */

@@ -1,170 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* Device memory. Small allocations share slabs, so that a submission names few buffers. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "driver.h"
-#include "pages.h"
 
 enum {
 	SLAB_BYTES = 2 << 20,
 	SMALL = 512 << 10,
-	ALIGN = 512,
-	HOST_PAGE = 4096,
-	VA_BITS = 40 /* of the GPU's addresses */
+	ALIGN = 512
 };
-
-static unsigned int above(CUcontext ctx, uint64_t va)
-{
-	unsigned int low = 0, high = ctx->nr_ranges;
-
-	while (low < high) {
-		unsigned int mid = (low + high) / 2;
-
-		if (ctx->ranges[mid].va <= va)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-struct range *range_find(CUcontext ctx, uint64_t va)
-{
-	unsigned int i = above(ctx, va);
-
-	if (!i || va - ctx->ranges[i - 1].va >= ctx->ranges[i - 1].size)
-		return NULL;
-	return &ctx->ranges[i - 1];
-}
-
-struct range *range_find_host(CUcontext ctx, const void *host)
-{
-	unsigned int i;
-
-	for (i = 0; i < ctx->nr_ranges; i++) {
-		struct range *r = &ctx->ranges[i];
-
-		if (r->host && (const uint8_t *)host >= r->host &&
-		    (const uint8_t *)host < r->host + r->size)
-			return r;
-	}
-	return NULL;
-}
-
-/*
- * process_vm_readv() gives EFAULT where the CPU can't read, and also for nouveau's buffers, which
- * are found by their GPU addresses. Where the process may not call it, mincore() tells whether
- * anything is mapped there.
- */
-static bool cpu_can_read(const void *at)
-{
-	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(HOST_PAGE - 1);
-	char byte;
-	unsigned char in_core;
-	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)at, 1 };
-
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
-		return true;
-	return errno != EFAULT && !mincore((void *)page, HOST_PAGE, &in_core);
-}
-
-bool on_cpu(const void *host)
-{
-	return (uintptr_t)host >> VA_BITS || pages_has(host) || cpu_can_read(host);
-}
-
-enum where where_is(CUcontext ctx, const void *host)
-{
-	if (on_cpu(host))
-		return ON_HOST;
-	return range_find(ctx, (uintptr_t)host) ? ON_DEVICE : NOWHERE;
-}
-
-static bool has_memory(CUcontext ctx, const void *what)
-{
-	return range_find(ctx, *(const CUdeviceptr *)what);
-}
-
-static bool has_pinned(CUcontext ctx, const void *host)
-{
-	return range_find_host(ctx, host);
-}
-
-CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none)
-{
-	return enter_owner(ctx, has_memory, &va, none);
-}
-
-CUresult enter_pinned(CUcontext *ctx, const void *host)
-{
-	return enter_owner(ctx, has_pinned, host, CUDA_ERROR_INVALID_VALUE);
-}
-
-static bool has_pinned_or_registered(CUcontext ctx, const void *host)
-{
-	return range_find_host(ctx, host) || registered_at(ctx, host);
-}
-
-bool pinned_elsewhere(CUcontext ctx, const void *host)
-{
-	CUcontext owner;
-	bool mine;
-
-	if (!several_contexts() || enter_of(ctx))
-		return false;
-	mine = has_pinned_or_registered(ctx, host);
-	leave(ctx);
-	if (mine || enter_owner(&owner, has_pinned_or_registered, host, CUDA_ERROR_NOT_FOUND))
-		return false;
-	leave(owner);
-	return true;
-}
-
-CUresult range_add(CUcontext ctx, struct range r)
-{
-	unsigned int at;
-
-	if (ctx->nr_ranges == ctx->max_ranges) {
-		unsigned int max = ctx->max_ranges ? 2 * ctx->max_ranges : 64;
-		struct range *grown = realloc(ctx->ranges, max * sizeof(*grown));
-
-		if (!grown)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		ctx->ranges = grown;
-		ctx->max_ranges = max;
-	}
-	at = above(ctx, r.va);
-	memmove(&ctx->ranges[at + 1], &ctx->ranges[at], (ctx->nr_ranges - at) * sizeof(r));
-	ctx->ranges[at] = r;
-	ctx->nr_ranges++;
-	return CUDA_SUCCESS;
-}
-
-CUresult range_add_host(CUcontext ctx, struct range *r)
-{
-	CUresult e;
-
-	r->va = r->memory->va;
-	r->host = r->memory->map;
-	e = range_add(ctx, *r);
-	if (e)
-		ctx->device->ops->release(ctx->device, r->memory);
-	return e;
-}
-
-void range_remove(CUcontext ctx, struct range *r)
-{
-	unsigned int at = r - ctx->ranges;
-
-	free(r->advice);
-	ctx->nr_ranges--;
-	memmove(r, r + 1, (ctx->nr_ranges - at) * sizeof(*r));
-}
 
 void memory_free_all(CUcontext ctx)
 {
@@ -185,7 +29,7 @@ void memory_free_all(CUcontext ctx)
 static uint64_t gap(CUcontext ctx, const struct device_memory *slab, uint64_t size)
 {
 	uint64_t at = slab->va, end = slab->va + slab->size;
-	unsigned int i = above(ctx, slab->va - 1);
+	unsigned int i = range_above(ctx, slab->va - 1);
 
 	for (; i < ctx->nr_ranges && ctx->ranges[i].va < end; i++) {
 		if (ctx->ranges[i].va - at >= size)

@@ -32,16 +32,6 @@ struct span {
 	uintptr_t at, end;
 };
 
-struct registered *registered_at(CUcontext ctx, const void *host)
-{
-	struct registered *r;
-
-	for (r = ctx->registered; r; r = r->next)
-		if ((const uint8_t *)host >= r->host && (const uint8_t *)host < r->host + r->size)
-			return r;
-	return NULL;
-}
-
 static bool has_registered(CUcontext ctx, const void *host)
 {
 	return registered_at(ctx, host);
