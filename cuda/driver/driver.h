@@ -8,7 +8,7 @@
  * (may_take_table()). A context's `lock` guards what is in the context and orders submissions.
  * Waits for a stream, an event or all work are without it. Submissions, copies by the CPU and calls
  * that allocate or free something may wait for the GPU with it. Taken inside of it: `graphs`
- * (graph.h), the locks of hostfunc.c, messages.c and pages.c, and `watch`; inside of all, the
+ * (graph.h), the locks of hostfunc.c, messages.h and pages.c, and `watch`; inside of all, the
  * device's (device/nv.h). A graph's nodes are carried out with `graphs` held (graphexec.c):
  * kernel_launch(), box_copy(), set_lines(), host_call() and event_record() don't take it.
  *
@@ -543,8 +543,9 @@ void texref_init(CUcontext ctx, CUtexref ref);
 void texref_drop(CUcontext ctx, CUtexref ref);
 void texrefs_free(CUcontext ctx);
 
-/* messages.c. CUDA_ERROR_ASSERT: a kernel asserted. All but messages_take() with ctx locked. */
+/* output.c: print what is there, with or without the lock. CUDA_ERROR_ASSERT: a kernel asserted. */
 CUresult messages_take(CUcontext ctx);
+/* messages.c: with ctx locked */
 CUresult messages_add(CUcontext ctx, CUmodule module);
 void messages_remove(CUcontext ctx, CUmodule module);
 void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What kernels print and assert, and their heap: the driver's side of ../syscalls. messages.c makes
+ * the memory that kernels write to, output.c reads and prints it. Inside of messages.lock no other
+ * lock of the driver is taken; it is taken with and without the context's.
+ */
+#ifndef KVGPU_CUDA_DRIVER_MESSAGES_H
+#define KVGPU_CUDA_DRIVER_MESSAGES_H
+
+#include "../syscalls/block.h"
+#include "driver.h"
+
+enum { RING_AT = 4096 };	/* the ring of records in messages.block */
+
+/* a module's .nv.global.init, with printf's formats */
+struct text {
+	struct text *next;
+	const struct CUmod_st *module;
+	uint64_t va;
+	uint32_t size;
+	char bytes[];
+};
+
+struct messages {
+	pthread_mutex_t lock;	/* guards .texts, .taken and .asserted while kernels may run */
+	struct device_memory *block, *head, *heap;
+	struct text *texts;
+	uint32_t ring_bytes;
+	uint64_t taken;
+	bool asserted;
+};
+
+static inline struct syscall_block *block_of(const struct messages *m)
+{
+	return m->block->map;
+}
+
+#endif
