@@ -551,7 +551,7 @@ void messages_remove(CUcontext ctx, CUmodule module);
 void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);
 void messages_free(CUcontext ctx);
 
-/* launch.c. kernel_check() and kernel_arguments() need no lock. */
+/* kernel.c. These need no lock. */
 struct kernel_request {
 	CUfunction f;
 	uint32_t grid[3], block[3];
@@ -561,6 +561,7 @@ struct kernel_request {
 CUresult kernel_check(const struct kernel_request *q);
 /* @to: f->kernel->param_size bytes */
 CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to);
+/* launch.c */
 CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s);
 
 /* box.c, memset.c: call with ctx locked */
@@ -569,9 +570,13 @@ CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
 CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height);
 CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width, size_t height);
 
-/* function.c, occupancy.c: need no lock */
+/* occupancy.c: need no lock */
 enum { SM_SHARED = 49152 };
-bool is_function(CUfunction f);
+static inline bool is_function(CUfunction f)
+{
+	return f && __atomic_load_n(&f->magic, __ATOMIC_RELAXED) == MAGIC_FUNCTION;
+}
+
 int kernel_max_threads(const struct image_kernel *k);
 
 /* hostfunc.c */
@@ -607,6 +612,8 @@ struct jit {
 	double ms;
 	char text[4096];
 };
+/* a 0 byte follows the file's bytes; the caller frees them */
+CUresult read_file(const char *name, uint8_t **out, size_t *size);
 enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to load it, or to link it */
 /* Keeps pointers to @values and to the buffers in it; jit_report() writes there. */
 void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
@@ -620,9 +627,6 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 		     size_t *size);
 CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
 		  uint8_t **out, size_t *out_size);
-
-/* module.c: a 0 byte follows the file's bytes; the caller frees them */
-CUresult read_file(const char *name, uint8_t **out, size_t *size);
 
 /*
  * register.c. If possible registered memory becomes a range that the GPU sees: its pages are
@@ -646,13 +650,15 @@ CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */
 void modules_free(CUcontext ctx);
+void events_free(CUcontext ctx);
+
 /*
- * Between these two, @f, its module's image and its kernel can be read also after the module was
- * unloaded, but not f->const0, .refs and .old; is_function() then says no. No locks needed. Call
- * function_keep() while the module is loaded, or for a function that is kept already.
+ * kernel.c. Between these two, @f, its module's image and its kernel can be read also after the
+ * module was unloaded, but not f->const0, .refs and .old; is_function() then says no. No locks
+ * needed. Call function_keep() while the module is loaded, or for a function that is kept already.
  */
 void function_keep(CUfunction f);
 void function_drop(CUfunction f);
-void events_free(CUcontext ctx);
+void module_drop(CUmodule m);	/* the GPU's part is released: free the rest, unless it is kept */
 
 #endif

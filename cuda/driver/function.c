@@ -2,11 +2,6 @@
 /* Questions about kernels, and settings of them. */
 #include "driver.h"
 
-bool is_function(CUfunction f)
-{
-	return f && __atomic_load_n(&f->magic, __ATOMIC_RELAXED) == MAGIC_FUNCTION;
-}
-
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f)
 {
 	CUresult r = driver_ready();

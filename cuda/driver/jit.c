@@ -21,6 +21,7 @@
 #include "driver.h"
 
 enum { MAX_ARGS = 64, NAME_BYTES = 64, PATH_BYTES = 512 };
+#define FILE_MAX	(512l << 20)
 
 extern char **environ;
 
@@ -94,6 +95,29 @@ void jit_report(struct jit *j)
 	}
 	if (j->wall_ms)
 		memcpy(j->wall_ms, &ms, sizeof(ms));
+}
+
+CUresult read_file(const char *name, uint8_t **out, size_t *size)
+{
+	FILE *f = fopen(name, "rb");
+	long n = -1;
+
+	if (!f)
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	if (!fseek(f, 0, SEEK_END))
+		n = ftell(f);
+	*out = n >= 0 && n <= FILE_MAX ? malloc(n + 1) : NULL;
+	rewind(f);
+	if (*out && fread(*out, 1, n, f) != (size_t)n) {
+		free(*out);
+		*out = NULL;
+	}
+	fclose(f);
+	if (!*out)
+		return CUDA_ERROR_INVALID_IMAGE;
+	(*out)[n] = 0;
+	*size = n;
+	return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ running a tool */

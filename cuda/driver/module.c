@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* Modules: images on the GPU. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver.h"
 
 enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* PAD: the GPU fetches instructions ahead */
-#define FILE_MAX	(512l << 20)
 #define CONSTANTS_MAX	(1u << 30)
 
 /* ------------------------------------------------------------------ putting it on the GPU */
-
-static void drop(CUmodule m)
-{
-	if (__atomic_sub_fetch(&m->keepers, 1, __ATOMIC_ACQ_REL))
-		return;
-	free(m->functions);
-	image_free(&m->image);
-	free(m);
-}
-
-void function_keep(CUfunction f)
-{
-	__atomic_add_fetch(&f->module->keepers, 1, __ATOMIC_RELAXED);
-}
-
-void function_drop(CUfunction f)
-{
-	drop(f->module);
-}
 
 static void release(CUcontext ctx, CUmodule m)
 {
@@ -56,7 +35,7 @@ static void release(CUcontext ctx, CUmodule m)
 	free(m->texrefs);
 	free(m->surfrefs);
 	m->magic = 0;
-	drop(m);
+	module_drop(m);
 }
 
 static CUresult space(CUcontext ctx, uint64_t size, bool managed, struct device_memory **out)
@@ -300,29 +279,6 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 {
 	return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
-}
-
-CUresult read_file(const char *name, uint8_t **out, size_t *size)
-{
-	FILE *f = fopen(name, "rb");
-	long n = -1;
-
-	if (!f)
-		return CUDA_ERROR_FILE_NOT_FOUND;
-	if (!fseek(f, 0, SEEK_END))
-		n = ftell(f);
-	*out = n >= 0 && n <= FILE_MAX ? malloc(n + 1) : NULL;
-	rewind(f);
-	if (*out && fread(*out, 1, n, f) != (size_t)n) {
-		free(*out);
-		*out = NULL;
-	}
-	fclose(f);
-	if (!*out)
-		return CUDA_ERROR_INVALID_IMAGE;
-	(*out)[n] = 0;
-	*size = n;
-	return CUDA_SUCCESS;
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *file)
