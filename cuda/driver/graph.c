@@ -7,31 +7,7 @@
 
 #include "graph.h"
 
-pthread_mutex_t graphs = PTHREAD_MUTEX_INITIALIZER;
-
 static uint64_t ids;		/* guarded by `graphs` */
-
-CUresult graphs_enter(void)
-{
-	CUresult r = driver_ready();
-
-	if (r)
-		return r;
-	if (in_host_function())
-		return CUDA_ERROR_NOT_PERMITTED;
-	pthread_mutex_lock(&graphs);
-	return CUDA_SUCCESS;
-}
-
-bool is_graph(CUgraph graph)
-{
-	return graph && graph->magic == MAGIC_GRAPH;
-}
-
-bool is_node(CUgraphNode node)
-{
-	return node && node->magic == MAGIC_NODE;
-}
 
 /* ------------------------------------------------------------------ lists of nodes */
 

@@ -90,13 +90,14 @@ struct CUgraphExec_st {
 	struct launched *launched;	/* a context once at most */
 };
 
+/* userobject.c */
 extern pthread_mutex_t graphs;
 CUresult graphs_enter(void);		/* after an error nothing is locked */
 /*
- * userobject.c: gives the lock back, then calls destructors, functions of the application. So call
- * leave() first. A caller that keeps a context locked uses pthread_mutex_lock() and
- * pthread_mutex_unlock() instead (enter...() has refused host functions), and, if it freed a graph,
- * calls users_destroy() after leave().
+ * Gives the lock back, then calls destructors, functions of the application. So call leave() first.
+ * A caller that keeps a context locked uses pthread_mutex_lock() and pthread_mutex_unlock() instead
+ * (enter...() has refused host functions), and, if it freed a graph, calls users_destroy() after
+ * leave().
  */
 void graphs_leave(void);
 
@@ -111,9 +112,17 @@ struct capture {
 	struct capture *next;
 };
 
+static inline bool is_graph(CUgraph graph)
+{
+	return graph && graph->magic == MAGIC_GRAPH;
+}
+
+static inline bool is_node(CUgraphNode node)
+{
+	return node && node->magic == MAGIC_NODE;
+}
+
 /* graph.c: with the lock held */
-bool is_graph(CUgraph graph);
-bool is_node(CUgraphNode node);
 CUgraph graph_new(void);
 void graph_free(CUgraph graph);
 /* Copy with children. The .original of a copied node is the id of its original. */
@@ -131,15 +140,13 @@ CUgraphNode graph_find(CUgraph graph, uint64_t original);
 bool list_has(const struct node_list *l, CUgraphNode node);
 CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
 
-/* graphnode.c. work_free() and work_copy() need the lock for a child graph. */
+/* graphwork.c. work_free() and work_copy() need the lock for a child graph. */
 void work_free(struct graph_work *w);
 /* After an error *to is not to be freed. */
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
-/*
- * Check, and fill in @w. After an error there is nothing to free. Call with nothing locked, but for
- * work_request(), which takes no lock.
- */
+/* Check, and fill in @w. Needs no lock. After an error there is nothing to free. */
 CUresult work_request(struct graph_work *w, const struct kernel_request *q);
+/* graphnode.c: the same, called with nothing locked. */
 CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p);
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx);
 CUresult work_memset(struct graph_work *w, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
+ * The lock of all graphs, and user objects, whose destructors are called once it is given back.
  * User objects live as long as the application, a graph, or an executable graph made from it refers
  * to them. Their destructor is called without any lock, by the next thread that calls
  * graphs_leave(), as users_destroy() does.
@@ -16,8 +17,22 @@ struct CUuserObject_st {
 	CUuserObject next;	/* in `dead` */
 };
 
+pthread_mutex_t graphs = PTHREAD_MUTEX_INITIALIZER;
+
 /* without references, for users_destroy(); guarded by `graphs` */
 static CUuserObject dead;
+
+CUresult graphs_enter(void)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (in_host_function())
+		return CUDA_ERROR_NOT_PERMITTED;
+	pthread_mutex_lock(&graphs);
+	return CUDA_SUCCESS;
+}
 
 void graphs_leave(void)
 {
