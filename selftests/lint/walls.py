@@ -22,6 +22,7 @@ CIRCLES = (
     ("mdev/machine", 5, ("mdev",)),
     ("hw", 0, ()), ("gtt-shadow", 0, ()), ("sched", 2, ()),
     ("cuda/device", 0, ()), ("cuda/image", 0, ()),
+    ("cuda/driver", 2, ()),
 )
 
 COMMENT = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
