@@ -28,9 +28,9 @@ CIRCLES = (
 COMMENT = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
 # definitions at the start of a line that other files can use: functions with a body, data with a
 # value
-FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z][\w \t*]*?\b(\w+)\((?:[^;{}()]|\([^()]*\))*\)\s*\{", re.M)
+FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z][\w \t*]*?\b(\w+)\((?:[^;{}()]|\([^()]*\))*\)\s*\{", re.M)
 STATIC = re.compile(r"^static\b[\w \t*]*?\b(\w+)\(", re.M)
-DATA = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z][\w \t*]*?\b(\w+)(?:\[\w*\])? = ", re.M)
+DATA = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z][\w \t*]*?\b(\w+)(?:\[\w*\])? = ", re.M)
 
 
 def files_of(tree, folder, *endings):

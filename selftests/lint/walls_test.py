@@ -68,6 +68,8 @@ def main():
            {"mdev/zap.c": "static int face_open(int v)\n{\n\treturn v;\n}\nvoid face_zap(int v)\n{\n\tface_open(v);\n}\n"})
     expect("a circle in hw", {"hw/a.c": "int hw_a(int v)\n{\n\treturn hw_b(v);\n}\n", "hw/b.c": "int hw_b(int v)\n{\n\treturn hw_a(v);\n}\n"},
            "hw/: 2 files")
+    expect("a circle by a function whose type has capital letters",
+           {"hw/a.c": "CUresult hw_a(int v)\n{\n\treturn hw_b(v);\n}\n", "hw/b.c": "int hw_b(int v)\n{\n\treturn hw_a(v);\n}\n"}, "hw/: 2 files")
     wrong = walls.check(pathlib.Path(__file__).resolve().parents[2])
     results.append(not wrong)
     print("".join(f"# {w}\n" for w in wrong), end="")
