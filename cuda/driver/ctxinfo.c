@@ -1,44 +1,141 @@
 // SPDX-License-Identifier: MIT
 /* Questions about the current context, its settings, and the wait for all of its work. */
+#include <stddef.h>
+#include <string.h>
+
 #include "driver.h"
 
 enum { NR_LIMITS = CU_LIMIT_MALLOC_HEAP_SIZE + 1, STACK_MAX = 512 * 1024 };
 
-CUresult cuCtxGetDevice(CUdevice *dev)
+/* Whether there is a current context without an error. *@ctx becomes it. */
+static CUresult check(CUcontext *ctx)
+{
+	CUresult r = enter(ctx);
+
+	if (!r)
+		leave(*ctx);
+	return r;
+}
+
+/* enter(), if the caller's arguments are @valid. After an error nothing is locked. */
+static CUresult enter_if(bool valid, CUcontext *ctx)
+{
+	CUresult r = enter(ctx);
+
+	if (r || valid)
+		return r;
+	leave(*ctx);
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* *@out becomes the @bytes at @member of the current context. @out NULL: INVALID_VALUE */
+static CUresult get(void *out, size_t member, size_t bytes)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_if(out, &ctx);
 
 	if (r)
 		return r;
-	if (dev)
-		*dev = ctx->dev;
+	memcpy(out, (const char *)ctx + member, bytes);
 	leave(ctx);
-	return dev ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+#define GET(out, member) get(out, offsetof(struct CUctx_st, member), sizeof(*(out)))
+
+/* ------------------------------------------------------------------ settings */
+
+CUresult cuCtxGetDevice(CUdevice *dev)
+{
+	return GET(dev, dev);
 }
 
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_if(flags, &ctx);
 
 	if (r)
 		return r;
-	if (flags)
-		*flags = __atomic_load_n(&ctx->flags, __ATOMIC_RELAXED);
+	*flags = __atomic_load_n(&ctx->flags, __ATOMIC_RELAXED);
 	leave(ctx);
-	return flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
+{
+	return GET(config, cache);
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+	CUcontext ctx;
+	CUresult r = enter_if((unsigned int)config <= CU_FUNC_CACHE_PREFER_EQUAL, &ctx);
+
+	if (r)
+		return r;
+	ctx->cache = config;
+	leave(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
+{
+	return GET(config, banks);
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+	CUcontext ctx;
+	CUresult r = enter_if((unsigned int)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE,
+			      &ctx);
+
+	if (r)
+		return r;
+	ctx->banks = config ? config : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+	leave(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+	CUcontext ctx;
+	CUresult r = enter_if(value && (unsigned int)limit < NR_LIMITS, &ctx);
+
+	if (r)
+		return r;
+	*value = ctx->limit[limit];
+	leave(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+	CUcontext ctx;
+	CUresult r = enter_if((unsigned int)limit < NR_LIMITS, &ctx);
+
+	if (r)
+		return r;
+	if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MAX)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else if (ctx->messages &&
+		 (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
+		r = CUDA_ERROR_INVALID_VALUE;	/* ctx->messages uses both */
+	else
+		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 :
+								   value;
+	leave(ctx);
+	return r;
 }
 
 /* no priorities here */
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = check(&ctx);
 
 	if (r)
 		return r;
-	leave(ctx);
 	if (least)
 		*least = 0;
 	if (greatest)
@@ -60,120 +157,23 @@ CUresult cuCtxSynchronize(void)
 	return r ? r : moment_wait(ctx, &all);
 }
 
-CUresult cuCtxSetLimit(CUlimit limit, size_t value)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	if ((unsigned int)limit >= NR_LIMITS)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MAX)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else if (ctx->messages &&
-		 (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
-		r = CUDA_ERROR_INVALID_VALUE;	/* ctx->messages uses both */
-	else
-		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 :
-								   value;
-	leave(ctx);
-	return r;
-}
-
-CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	if (!value)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else if ((unsigned int)limit >= NR_LIMITS)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else
-		*value = ctx->limit[limit];
-	leave(ctx);
-	return r;
-}
-
-CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	if (config)
-		*config = ctx->cache;
-	leave(ctx);
-	return config ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuCtxSetCacheConfig(CUfunc_cache config)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	if ((unsigned int)config > CU_FUNC_CACHE_PREFER_EQUAL)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else
-		ctx->cache = config;
-	leave(ctx);
-	return r;
-}
-
-CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	if (config)
-		*config = ctx->banks;
-	leave(ctx);
-	return config ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	if ((unsigned int)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else
-		ctx->banks = config ? config : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-	leave(ctx);
-	return r;
-}
-
 /* Later GPUs have such a cache: here is nothing to reset. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
 
-	if (r)
-		return r;
-	leave(ctx);
-	return CUDA_SUCCESS;
+	return check(&ctx);
 }
+
+/* ------------------------------------------------------------------ peers */
 
 static CUresult check_peer(CUcontext peer)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = check(&ctx);
 
 	if (r)
 		return r;
-	leave(ctx);
 	return peer != ctx && context_known(peer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 

@@ -218,6 +218,18 @@ static CUresult change(CUgraphNode node, struct graph_work *w)
 	return CUDA_SUCCESS;
 }
 
+/* *@out becomes the member of the node's union for @type, which is not a kernel's. */
+static CUresult get(CUgraphNode node, CUgraphNodeType type, void *out, size_t bytes)
+{
+	CUresult r = enter_node(node, type, out);
+
+	if (r)
+		return r;
+	memcpy(out, &node->work.copy, bytes);
+	graphs_leave();
+	return CUDA_SUCCESS;
+}
+
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
 {
 	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, params);
@@ -251,13 +263,7 @@ static CUcontext current(void)
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_MEMCPY, params);
-
-	if (r)
-		return r;
-	*params = node->work.copy;
-	graphs_leave();
-	return CUDA_SUCCESS;
+	return get(node, CU_GRAPH_NODE_TYPE_MEMCPY, params, sizeof(*params));
 }
 
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
@@ -270,13 +276,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *param
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *params)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_MEMSET, params);
-
-	if (r)
-		return r;
-	*params = node->work.set;
-	graphs_leave();
-	return CUDA_SUCCESS;
+	return get(node, CU_GRAPH_NODE_TYPE_MEMSET, params, sizeof(*params));
 }
 
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params)
@@ -289,13 +289,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *params)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_HOST, params);
-
-	if (r)
-		return r;
-	*params = node->work.host;
-	graphs_leave();
-	return CUDA_SUCCESS;
+	return get(node, CU_GRAPH_NODE_TYPE_HOST, params, sizeof(*params));
 }
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params)
@@ -309,24 +303,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 /* No copy: a change of the graph changes the node. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 {
-	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_GRAPH, graph);
-
-	if (r)
-		return r;
-	*graph = node->work.child;
-	graphs_leave();
-	return CUDA_SUCCESS;
-}
-
-static CUresult get_event(CUgraphNode node, CUgraphNodeType type, CUevent *event)
-{
-	CUresult r = enter_node(node, type, event);
-
-	if (r)
-		return r;
-	*event = node->work.event;
-	graphs_leave();
-	return CUDA_SUCCESS;
+	return get(node, CU_GRAPH_NODE_TYPE_GRAPH, graph, sizeof(*graph));
 }
 
 static CUresult set_event(CUgraphNode node, CUgraphNodeType type, CUevent event)
@@ -339,7 +316,7 @@ static CUresult set_event(CUgraphNode node, CUgraphNodeType type, CUevent event)
 
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)
 {
-	return get_event(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+	return get(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, sizeof(*event));
 }
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
@@ -349,7 +326,7 @@ CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
 
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
 {
-	return get_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+	return get(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, sizeof(*event));
 }
 
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)

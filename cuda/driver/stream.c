@@ -78,32 +78,35 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 	return r;
 }
 
+/* *@end becomes when all work of @stream is done. */
+static CUresult end_of(CUstream stream, CUcontext *ctx, struct moment *end)
+{
+	CUstream s;
+	CUresult r = enter_status(stream, ctx, &s);
+
+	if (r)
+		return r;
+	*end = s == &(*ctx)->null ? stream_begin(s) : s->last;
+	leave(*ctx);
+	return CUDA_SUCCESS;
+}
+
 CUresult cuStreamSynchronize(CUstream stream)
 {
 	struct moment m;
 	CUcontext ctx;
-	CUstream s;
-	CUresult r = enter_status(stream, &ctx, &s);
+	CUresult r = end_of(stream, &ctx, &m);
 
-	if (r)
-		return r;
-	m = s == &ctx->null ? stream_begin(s) : s->last;
-	leave(ctx);
-	return moment_wait(ctx, &m);
+	return r ? r : moment_wait(ctx, &m);
 }
 
 CUresult cuStreamQuery(CUstream stream)
 {
 	struct moment m;
 	CUcontext ctx;
-	CUstream s;
-	CUresult r = enter_status(stream, &ctx, &s);
+	CUresult r = end_of(stream, &ctx, &m);
 
-	if (r)
-		return r;
-	m = s == &ctx->null ? stream_begin(s) : s->last;
-	leave(ctx);
-	return moment_poll(ctx, &m);
+	return r ? r : moment_poll(ctx, &m);
 }
 
 static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,
@@ -145,46 +148,50 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 	return await_event(stream, other, life, &until);
 }
 
-CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
+/* ------------------------------------------------------------------ questions */
+
+/* What a question is about: @s becomes a copy. @out NULL: INVALID_VALUE, if there is the stream. */
+static CUresult look(CUstream stream, const void *out, struct CUstream_st *s)
 {
 	CUcontext ctx;
-	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUstream found;
+	CUresult r = enter_stream(stream, &ctx, &found);
 
 	if (r)
 		return r;
-	if (flags)
-		*flags = s->flags;
+	*s = *found;
 	leave(ctx);
-	return flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
+{
+	struct CUstream_st s;
+	CUresult r = look(stream, flags, &s);
+
+	if (!r)
+		*flags = s.flags;
+	return r;
 }
 
 CUresult cuStreamGetPriority(CUstream stream, int *priority)
 {
-	CUcontext ctx;
-	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	struct CUstream_st s;
+	CUresult r = look(stream, priority, &s);
 
-	if (r)
-		return r;
-	if (priority)
+	if (!r)
 		*priority = 0;
-	leave(ctx);
-	return priority ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return r;
 }
 
-CUresult cuStreamGetCtx(CUstream stream, CUcontext *out)
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx)
 {
-	CUcontext ctx;
-	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	struct CUstream_st s;
+	CUresult r = look(stream, ctx, &s);
 
-	if (r)
-		return r;
-	if (out)
-		*out = ctx;
-	leave(ctx);
-	return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		*ctx = s.ctx;
+	return r;
 }
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
