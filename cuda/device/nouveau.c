@@ -270,11 +270,21 @@ static uint64_t vram_used(struct device *dev)
 }
 
 const struct device_ops device_nouveau = {
-	.count = count, .describe = describe, .open = nv_open, .close = nv_close,
-		.vram_used = vram_used,
-	.alloc = nv_alloc, .view = nv_view, .release = nv_release,
-		.copies_beside = nv_copies_beside,
-	.copy = nv_copy, .fill = nv_fill, .launch = nv_launch, .stamp = nv_stamp,
-	.host_begin = nv_host_begin, .host_done = nv_host_done, .poll = nv_poll,
+	.count = count,
+	.describe = describe,
+	.open = nv_open,
+	.close = nv_close,
+	.vram_used = vram_used,
+	.alloc = nv_alloc,
+	.view = nv_view,
+	.release = nv_release,
+	.copies_beside = nv_copies_beside,
+	.copy = nv_copy,
+	.fill = nv_fill,
+	.launch = nv_launch,
+	.stamp = nv_stamp,
+	.host_begin = nv_host_begin,
+	.host_done = nv_host_done,
+	.poll = nv_poll,
 	.cause = nv_cause,
 };

@@ -60,7 +60,8 @@ enum {
 	CONST0_BLOCK = 0x28,
 	CONST0_GRID = 0x34,
 	CONST0_STACK = 0x44,
-	CONST0_END = 0x140 };
+	CONST0_END = 0x140
+};
 
 static void set(uint32_t *qmd, unsigned int high, unsigned int low, uint32_t value)
 {

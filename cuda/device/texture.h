@@ -17,7 +17,8 @@ enum {
 	GOB_WIDTH = 64,
 	GOB_ROWS = 8,
 	MAX_LEVELS = 16,
-	HANDLE_SAMPLER_SHIFT = 20 };
+	HANDLE_SAMPLER_SHIFT = 20
+};
 
 /* NORMALIZED: integers that are read as fractions of the greatest one */
 enum texel_number {
@@ -47,7 +48,8 @@ enum texture_shape {
 	SHAPE_2D_ARRAY,
 	SHAPE_BUFFER,
 	SHAPE_PITCH,
-	SHAPE_CUBE_ARRAY };
+	SHAPE_CUBE_ARRAY
+};
 
 /* how an image lies in memory: layer after layer, in each layer level after level */
 struct tiling {

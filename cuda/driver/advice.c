@@ -38,10 +38,12 @@ static CUresult note(struct range *r, CUdeviceptr ptr, size_t bytes, CUmem_advis
 	static const struct {
 		uint8_t set, clear;
 	} changes[] = {
-		[SET_READ_MOSTLY] = { MOSTLY_READ, 0 }, [UNSET_READ_MOSTLY] = { 0, MOSTLY_READ },
-			[SET_LOCATION] = { AT_CPU, 0 },
-		[UNSET_LOCATION] = { 0, AT_CPU }, [SET_ACCESSED_BY] = { BY_CPU, 0 },
-			[UNSET_ACCESSED_BY] = { 0, BY_CPU },
+		[SET_READ_MOSTLY] = { MOSTLY_READ, 0 },
+		[UNSET_READ_MOSTLY] = { 0, MOSTLY_READ },
+		[SET_LOCATION] = { AT_CPU, 0 },
+		[UNSET_LOCATION] = { 0, AT_CPU },
+		[SET_ACCESSED_BY] = { BY_CPU, 0 },
+		[UNSET_ACCESSED_BY] = { 0, BY_CPU },
 	};
 	size_t i;
 

@@ -108,15 +108,17 @@ static CUresult make(CUcontext ctx, CUarray a, const CUDA_ARRAY3D_DESCRIPTOR *d,
 	a->ctx = ctx;
 	a->desc = *d;
 	a->tiling = (struct tiling){
-		.width = d->Width, .height = d->Height ? d->Height : 1,
-			.depth = d->Depth && !stacked ? d->Depth : 1,
-		.layers = stacked ? d->Depth : 1, .levels = levels,
-			.texel_bytes = texel_bytes(a->texel),
+		.width = d->Width,
+		.height = d->Height ? d->Height : 1,
+		.depth = d->Depth && !stacked ? d->Depth : 1,
+		.layers = stacked ? d->Depth : 1,
+		.levels = levels,
+		.texel_bytes = texel_bytes(a->texel),
 		.volume = d->Depth && !stacked,
 	};
 	tiling_plan(&a->tiling);
-	return error_of(
-		ctx->device->ops->alloc(ctx->device, PLACE_TILED, a->tiling.size, &a->memory));
+	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_TILED, a->tiling.size,
+						&a->memory));
 }
 
 /* ------------------------------------------------------------------ use */
@@ -160,9 +162,13 @@ struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t 
 	struct plane p = { .va = a->memory->va + l.offset, .tiled = true };
 
 	p.blocks = (struct device_blocks){
-		.width = l.width * a->tiling.texel_bytes, .height = l.height, .depth = l.depth,
-			.log2_height = l.log2_height,
-		.log2_depth = l.log2_depth, .x = x, .y = y,
+		.width = l.width * a->tiling.texel_bytes,
+		.height = l.height,
+		.depth = l.depth,
+		.log2_height = l.log2_height,
+		.log2_depth = l.log2_depth,
+		.x = x,
+		.y = y,
 	};
 	if (a->tiling.volume)
 		p.blocks.z = z;

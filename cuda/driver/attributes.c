@@ -118,11 +118,16 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 	if (!driver_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
 	*prop = (CUdevprop){
-		.maxThreadsPerBlock = 1024, .maxThreadsDim = { 1024, 1024, 64 },
-		.maxGridSize = { 2147483647, 65535, 65535 }, .sharedMemPerBlock = 49152,
-			.totalConstantMemory = 65536,
-		.SIMDWidth = 32, .memPitch = 2147483647, .regsPerBlock = 65536, .clockRate = 705500,
-			.textureAlign = 512,
+		.maxThreadsPerBlock = 1024,
+		.maxThreadsDim = { 1024, 1024, 64 },
+		.maxGridSize = { 2147483647, 65535, 65535 },
+		.sharedMemPerBlock = 49152,
+		.totalConstantMemory = 65536,
+		.SIMDWidth = 32,
+		.memPitch = 2147483647,
+		.regsPerBlock = 65536,
+		.clockRate = 705500,
+		.textureAlign = 512,
 	};
 	return CUDA_SUCCESS;
 }

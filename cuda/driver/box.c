@@ -204,27 +204,41 @@ static struct box box_of(const CUDA_MEMCPY3D *c)
 {
 	return (struct box){
 		.src = { c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice,
-			c->srcArray, c->srcPitch, c->srcHeight,
+			 c->srcArray, c->srcPitch, c->srcHeight,
 			 c->srcXInBytes, c->srcY, c->srcZ },
-		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch,
-			c->dstHeight, c->dstXInBytes, c->dstY,
-			 c->dstZ },
-		.width = c->WidthInBytes, .height = c->Height, .depth = c->Depth,
+		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice,
+			 c->dstArray, c->dstPitch, c->dstHeight,
+			 c->dstXInBytes, c->dstY, c->dstZ },
+		.width = c->WidthInBytes,
+		.height = c->Height,
+		.depth = c->Depth,
 	};
 }
 
 static CUDA_MEMCPY3D params_of(const struct box *b)
 {
 	return (CUDA_MEMCPY3D){
-		.srcXInBytes = b->src.x, .srcY = b->src.y, .srcZ = b->src.z,
-			.srcMemoryType = b->src.type, .srcHost = b->src.host,
-		.srcDevice = b->src.device, .srcArray = b->src.array, .srcPitch = b->src.pitch,
-			.srcHeight = b->src.height,
-		.dstXInBytes = b->dst.x, .dstY = b->dst.y, .dstZ = b->dst.z,
-			.dstMemoryType = b->dst.type, .dstHost = b->dst.host,
-		.dstDevice = b->dst.device, .dstArray = b->dst.array, .dstPitch = b->dst.pitch,
-			.dstHeight = b->dst.height,
-		.WidthInBytes = b->width, .Height = b->height, .Depth = b->depth,
+		.srcXInBytes = b->src.x,
+		.srcY = b->src.y,
+		.srcZ = b->src.z,
+		.srcMemoryType = b->src.type,
+		.srcHost = b->src.host,
+		.srcDevice = b->src.device,
+		.srcArray = b->src.array,
+		.srcPitch = b->src.pitch,
+		.srcHeight = b->src.height,
+		.dstXInBytes = b->dst.x,
+		.dstY = b->dst.y,
+		.dstZ = b->dst.z,
+		.dstMemoryType = b->dst.type,
+		.dstHost = b->dst.host,
+		.dstDevice = b->dst.device,
+		.dstArray = b->dst.array,
+		.dstPitch = b->dst.pitch,
+		.dstHeight = b->dst.height,
+		.WidthInBytes = b->width,
+		.Height = b->height,
+		.Depth = b->depth,
 	};
 }
 

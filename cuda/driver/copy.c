@@ -82,11 +82,16 @@ static CUresult record(CUstream s, const struct request *q)
 	CUmemorytype memory = q->unified ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 
 	return capture_copy(s, &(CUDA_MEMCPY3D){
-		.srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory, .srcHost = q->src.host,
-			.srcDevice = q->src.va,
-		.dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory, .dstHost = q->dst.host,
-			.dstDevice = q->dst.va,
-		.WidthInBytes = q->bytes, .Height = 1, .Depth = 1 });
+		.srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory,
+		.srcHost = q->src.host,
+		.srcDevice = q->src.va,
+		.dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory,
+		.dstHost = q->dst.host,
+		.dstDevice = q->dst.va,
+		.WidthInBytes = q->bytes,
+		.Height = 1,
+		.Depth = 1,
+	});
 }
 
 /* ---------------------------------- between contexts: call with nothing locked */

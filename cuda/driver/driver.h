@@ -45,7 +45,8 @@ enum {
 	 */
 	RANGE_MODULE = 1 << 30,
 	RANGE_MANAGED = 1 << 29,
-	RANGE_REGISTERED = 1 << 28 };
+	RANGE_REGISTERED = 1 << 28
+};
 
 /* the first word of a live object; a destroyed context keeps it */
 enum magic {
@@ -53,7 +54,8 @@ enum magic {
 	MAGIC_STREAM = 0x6b737472,
 	MAGIC_EVENT = 0x6b657674,
 	MAGIC_MODULE = 0x6b6d6f64,
-	MAGIC_FUNCTION = 0x6b66756e };
+	MAGIC_FUNCTION = 0x6b66756e
+};
 
 /* an allocation, a module's data or constants, or registered memory */
 struct range {

@@ -149,12 +149,14 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode original, CUgraph 
 /* ------------------------------------------------------------------ a file for people */
 
 static const char *const names[] = {
-	[CU_GRAPH_NODE_TYPE_KERNEL] = "kernel", [CU_GRAPH_NODE_TYPE_MEMCPY] = "memcpy",
-		[CU_GRAPH_NODE_TYPE_MEMSET] = "memset",
-	[CU_GRAPH_NODE_TYPE_HOST] = "host", [CU_GRAPH_NODE_TYPE_GRAPH] = "graph",
-		[CU_GRAPH_NODE_TYPE_EMPTY] = "empty",
+	[CU_GRAPH_NODE_TYPE_KERNEL] = "kernel",
+	[CU_GRAPH_NODE_TYPE_MEMCPY] = "memcpy",
+	[CU_GRAPH_NODE_TYPE_MEMSET] = "memset",
+	[CU_GRAPH_NODE_TYPE_HOST] = "host",
+	[CU_GRAPH_NODE_TYPE_GRAPH] = "graph",
+	[CU_GRAPH_NODE_TYPE_EMPTY] = "empty",
 	[CU_GRAPH_NODE_TYPE_WAIT_EVENT] = "event wait",
-		[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = "event record",
+	[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = "event record",
 };
 
 static void print_node(FILE *f, CUgraphNode node)

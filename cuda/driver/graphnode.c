@@ -9,15 +9,19 @@
 
 CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p)
 {
+	struct kernel_request q;
+
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	return work_request(
-		w, &(struct kernel_request){ .f = p->func,
-					     .grid = { p->gridDimX, p->gridDimY, p->gridDimZ },
-					     .block = { p->blockDimX, p->blockDimY, p->blockDimZ },
-					     .dynamic = p->sharedMemBytes,
-					     .params = p->kernelParams,
-					     .extra = p->extra });
+	q = (struct kernel_request){
+		.f = p->func,
+		.grid = { p->gridDimX, p->gridDimY, p->gridDimZ },
+		.block = { p->blockDimX, p->blockDimY, p->blockDimZ },
+		.dynamic = p->sharedMemBytes,
+		.params = p->kernelParams,
+		.extra = p->extra,
+	};
+	return work_request(w, &q);
 }
 
 /* work_memcpy() and work_memset() check memory in the context that the caller names. */

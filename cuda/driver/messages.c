@@ -39,8 +39,8 @@ static CUresult open_messages(CUcontext ctx)
 		m->ring_bytes *= 2;
 	r = error_of(ops->alloc(ctx->device, PLACE_HOST, RING_AT + m->ring_bytes, &m->block));
 	if (!r)
-		r = error_of(
-			ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
+		r = error_of(ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head),
+					&m->head));
 	if (r) {
 		if (m->block)
 			ops->release(ctx->device, m->block);

@@ -11,7 +11,8 @@ enum {
 	SHARED_UNIT = 256,
 	WARP = 32,
 	MAX_THREADS = 1024,
-	WARP_UNIT = 4 };
+	WARP_UNIT = 4
+};
 
 static int regs_of_warp(const struct image_kernel *k)
 {

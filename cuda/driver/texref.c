@@ -308,20 +308,20 @@ static bool has(CUtexref ref, CUresourcetype type)
 	return ref->bound && ref->source.resource.resType == type;
 }
 
-GETTER(cuTexRefGetAddress_v2, (CUdeviceptr * ptr, CUtexref ref),
+GETTER(cuTexRefGetAddress_v2, (CUdeviceptr *ptr, CUtexref ref),
        ptr && (has(ref, CU_RESOURCE_TYPE_LINEAR) || has(ref, CU_RESOURCE_TYPE_PITCH2D)),
        *ptr = has(ref, CU_RESOURCE_TYPE_LINEAR) ? ref->source.resource.res.linear.devPtr :
 						  ref->source.resource.res.pitch2D.devPtr)
 GETTER(cuTexRefGetArray, (CUarray *array, CUtexref ref), array && has(ref, CU_RESOURCE_TYPE_ARRAY),
        *array = ref->source.resource.res.array.hArray)
-GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray *array, CUtexref ref), array && has(ref,
-	CU_RESOURCE_TYPE_MIPMAPPED_ARRAY),
+GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray *array, CUtexref ref),
+       array && has(ref, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY),
        *array = ref->source.resource.res.mipmap.hMipmappedArray)
-GETTER(cuTexRefGetAddressMode, (CUaddress_mode * mode, CUtexref ref, int dim),
-       mode &&dim >= 0 && dim < 3, *mode = ref->source.texture.addressMode[dim])
-GETTER(cuTexRefGetFilterMode, (CUfilter_mode * mode, CUtexref ref), mode,
+GETTER(cuTexRefGetAddressMode, (CUaddress_mode *mode, CUtexref ref, int dim),
+       mode && dim >= 0 && dim < 3, *mode = ref->source.texture.addressMode[dim])
+GETTER(cuTexRefGetFilterMode, (CUfilter_mode *mode, CUtexref ref), mode,
        *mode = ref->source.texture.filterMode)
-GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode * mode, CUtexref ref), mode,
+GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode *mode, CUtexref ref), mode,
        *mode = ref->source.texture.mipmapFilterMode)
 GETTER(cuTexRefGetMipmapLevelBias, (float *bias, CUtexref ref), bias,
        *bias = ref->source.texture.mipmapLevelBias)
@@ -331,7 +331,7 @@ GETTER(cuTexRefGetFlags, (unsigned int *flags, CUtexref ref), flags,
        *flags = ref->source.texture.flags)
 GETTER(cuTexRefGetFormat, (CUarray_format *format, int *channels, CUtexref ref), format || channels,
        if (format) *format = ref->format; if (channels) *channels = ref->channels)
-GETTER(cuTexRefGetMipmapLevelClamp, (float *min, float *max, CUtexref ref), min &&max,
+GETTER(cuTexRefGetMipmapLevelClamp, (float *min, float *max, CUtexref ref), min && max,
        *min = ref->source.texture.minMipmapLevelClamp;
        *max = ref->source.texture.maxMipmapLevelClamp)
 GETTER(cuTexRefGetBorderColor, (float *color, CUtexref ref), color,

@@ -232,9 +232,9 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f)
 {
 	struct moment after = stream_begin(s);
+	struct device *d = ctx->device;
 	uint64_t seq;
-	CUresult r = stick(
-		ctx, error_of(ctx->device->ops->fill(ctx->device, QUEUE_COMPUTE, &after, f, &seq)));
+	CUresult r = stick(ctx, error_of(d->ops->fill(d, QUEUE_COMPUTE, &after, f, &seq)));
 
 	if (!r)
 		stream_add(s, QUEUE_COMPUTE, seq);

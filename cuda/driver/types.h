@@ -174,7 +174,8 @@ typedef enum {
 	CU_RES_VIEW_FORMAT_NONE,
 	CU_RES_VIEW_FORMAT_UINT_1X8,
 	CU_RES_VIEW_FORMAT_FLOAT_1X16 = 0x13,
-	CU_RES_VIEW_FORMAT_FLOAT_4X32 = 0x18 } CUresourceViewFormat;
+	CU_RES_VIEW_FORMAT_FLOAT_4X32 = 0x18
+} CUresourceViewFormat;
 
 typedef struct CUDA_RESOURCE_VIEW_DESC_st {
 	CUresourceViewFormat format;
@@ -305,7 +306,8 @@ typedef enum {
 	CU_JIT_INPUT_FATBINARY,
 	CU_JIT_INPUT_OBJECT,
 	CU_JIT_INPUT_LIBRARY,
-	CU_JIT_INPUT_NVVM } CUjitInputType;
+	CU_JIT_INPUT_NVVM
+} CUjitInputType;
 typedef enum {
 	CU_POINTER_ATTRIBUTE_CONTEXT = 1,
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -348,8 +350,11 @@ typedef enum {
 	CU_FUNC_CACHE_PREFER_L1,
 	CU_FUNC_CACHE_PREFER_EQUAL
 } CUfunc_cache;
-typedef enum { CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE,
-	       CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE } CUsharedconfig;
+typedef enum {
+	CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE,
+	CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE,
+	CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
+} CUsharedconfig;
 typedef enum {
 	CU_JIT_MAX_REGISTERS,
 	CU_JIT_WALL_TIME = 2,
@@ -359,7 +364,8 @@ typedef enum {
 	CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
 	CU_JIT_OPTIMIZATION_LEVEL,
 	CU_JIT_GENERATE_DEBUG_INFO = 11,
-	CU_JIT_GENERATE_LINE_INFO = 13 } CUjit_option;
+	CU_JIT_GENERATE_LINE_INFO = 13
+} CUjit_option;
 /* a plain number; attributes.c has the values */
 typedef int CUdevice_attribute;
 typedef unsigned int CUmem_advise;	/* CU_MEM_ADVISE_...: advice.c */

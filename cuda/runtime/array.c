@@ -129,9 +129,9 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
 
 	if (!e)
 		e = shape_of(desc, extent, flags, &shape);
-	return done(
-		e ? e :
-		    from_driver(cuMipmappedArrayCreate((CUmipmappedArray *)array, &shape, levels)));
+	if (!e)
+		e = from_driver(cuMipmappedArrayCreate((CUmipmappedArray *)array, &shape, levels));
+	return done(e);
 }
 
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array,

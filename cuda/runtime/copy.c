@@ -42,13 +42,18 @@ static CUmemorytype type_of(enum side side)
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w)
 {
 	CUDA_MEMCPY2D c = {
-		.srcXInBytes = src.x, .srcY = src.y, .srcMemoryType = type_of(src.side),
-			.srcArray = src.array,
+		.srcXInBytes = src.x,
+		.srcY = src.y,
+		.srcMemoryType = type_of(src.side),
+		.srcArray = src.array,
 		.srcPitch = src.pitch,
-		.dstXInBytes = dst.x, .dstY = dst.y, .dstMemoryType = type_of(dst.side),
-			.dstArray = dst.array,
+		.dstXInBytes = dst.x,
+		.dstY = dst.y,
+		.dstMemoryType = type_of(dst.side),
+		.dstArray = dst.array,
 		.dstPitch = dst.pitch,
-		.WidthInBytes = width, .Height = lines,
+		.WidthInBytes = width,
+		.Height = lines,
 	};
 
 	if (!width || !lines)
@@ -132,9 +137,9 @@ static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src
 
 	if (!e)
 		e = context_of(src_device, &from);
-	return e || !n ? e :
-			 from_driver(
-				 CALL_WHEN(w, cuMemcpyPeer, cuMemcpyPeerAsync, d, to, s, from, n));
+	if (!e && n)
+		e = from_driver(CALL_WHEN(w, cuMemcpyPeer, cuMemcpyPeerAsync, d, to, s, from, n));
+	return e;
 }
 
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t n)

@@ -57,15 +57,22 @@ static cudaError_t describe(const struct box *dst, const struct box *src, struct
 	cudaError_t e = use_context();
 
 	*c = (CUDA_MEMCPY3D){
-		.srcY = src->pos.y, .srcZ = src->pos.z, .srcArray = (CUarray)src->array,
-			.srcHost = src->ptr.ptr,
-		.srcDevice = device_address(src->ptr.ptr), .srcPitch = src->ptr.pitch,
-			.srcHeight = src->ptr.ysize,
-		.dstY = dst->pos.y, .dstZ = dst->pos.z, .dstArray = (CUarray)dst->array,
-			.dstHost = dst->ptr.ptr,
-		.dstDevice = device_address(dst->ptr.ptr), .dstPitch = dst->ptr.pitch,
-			.dstHeight = dst->ptr.ysize,
-		.Height = extent.height, .Depth = extent.depth,
+		.srcY = src->pos.y,
+		.srcZ = src->pos.z,
+		.srcArray = (CUarray)src->array,
+		.srcHost = src->ptr.ptr,
+		.srcDevice = device_address(src->ptr.ptr),
+		.srcPitch = src->ptr.pitch,
+		.srcHeight = src->ptr.ysize,
+		.dstY = dst->pos.y,
+		.dstZ = dst->pos.z,
+		.dstArray = (CUarray)dst->array,
+		.dstHost = dst->ptr.ptr,
+		.dstDevice = device_address(dst->ptr.ptr),
+		.dstPitch = dst->ptr.pitch,
+		.dstHeight = dst->ptr.ysize,
+		.Height = extent.height,
+		.Depth = extent.depth,
 	};
 	if (!e)
 		e = check(dst, &element);

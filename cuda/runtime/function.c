@@ -117,8 +117,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const voi
 	if (!e)
 		e = from_driver(cuCtxGetDevice(&dev));
 	if (!e)
-		e = from_driver(
-			cuDeviceGetAttribute(&max, cudaDevAttrMaxSharedMemoryPerBlock, dev));
+		e = from_driver(cuDeviceGetAttribute(&max, cudaDevAttrMaxSharedMemoryPerBlock,
+						     dev));
 	for (high = e ? 0 : max; !e && low < high;) {
 		size_t middle = (low + high + 1) / 2;
 

@@ -23,8 +23,8 @@ static cudaError_t apply(const struct target *t, const CUDA_MEMCPY3D *c)
 	if (e)
 		return e;
 	if (t->out)
-		return from_driver(
-			cuGraphAddMemcpyNode(t->out, t->graph, t->dependencies, t->n, c, ctx));
+		return from_driver(cuGraphAddMemcpyNode(t->out, t->graph, t->dependencies, t->n, c,
+							ctx));
 	if (t->exec)
 		return from_driver(cuGraphExecMemcpyNodeSetParams(t->exec, t->node, c, ctx));
 	return from_driver(cuGraphMemcpyNodeSetParams(t->node, c));
@@ -151,13 +151,14 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 		return done(e);
 	element = from > to ? from : to;
 	*params = (struct cudaMemcpy3DParms){
-		.srcPos = { c.srcXInBytes / from, c.srcY, c.srcZ }, .dstPos = { c.dstXInBytes / to,
-			c.dstY, c.dstZ },
+		.srcPos = { c.srcXInBytes / from, c.srcY, c.srcZ },
+		.dstPos = { c.dstXInBytes / to, c.dstY, c.dstZ },
 		.srcPtr = { pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch,
-			c.WidthInBytes, c.srcHeight },
+			    c.WidthInBytes, c.srcHeight },
 		.dstPtr = { pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch,
-			c.WidthInBytes, c.dstHeight },
-		.extent = { c.WidthInBytes / element, c.Height, c.Depth }, .kind = kind_of(&c),
+			    c.WidthInBytes, c.dstHeight },
+		.extent = { c.WidthInBytes / element, c.Height, c.Depth },
+		.kind = kind_of(&c),
 	};
 	if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY)
 		params->srcArray = (cudaArray_t)c.srcArray;

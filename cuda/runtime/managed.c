@@ -18,9 +18,9 @@ cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise ad
 {
 	cudaError_t e = use_context();
 
-	return done(
-		e ? e :
-		    from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device)));
+	if (!e)
+		e = from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device));
+	return done(e);
 }
 
 cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes,
@@ -47,9 +47,10 @@ static cudaError_t prefetch(const void *ptr, size_t size, int device, struct whe
 {
 	cudaError_t e = use_context();
 
-	return e ? e :
-		   from_driver(
-			   cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device, w.stream));
+	if (!e)
+		e = from_driver(cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device,
+						   w.stream));
+	return e;
 }
 
 static cudaError_t attach(cudaStream_t stream, void *ptr, size_t size, unsigned int flags)

@@ -5,6 +5,7 @@
 /* Mapping is always on; a driver may refuse the flag. */
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
+	unsigned int asked = flags & ~(unsigned int)cudaDeviceMapHost;
 	int device;
 	cudaError_t e = flags & ~(unsigned int)cudaDeviceMask ? cudaErrorInvalidValue :
 								use_driver();
@@ -12,8 +13,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 	if (!e)
 		e = cudaGetDevice(&device);
 	if (!e)
-		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(
-			device, flags & ~(unsigned int)cudaDeviceMapHost));
+		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(device, asked));
 	return done(e);
 }
 

@@ -178,10 +178,14 @@ static void texture_from_driver(const CUDA_TEXTURE_DESC *t, struct cudaTextureDe
 static void view_to_driver(const struct cudaResourceViewDesc *v, CUDA_RESOURCE_VIEW_DESC *out)
 {
 	*out = (CUDA_RESOURCE_VIEW_DESC){
-		.format = (CUresourceViewFormat)v->format, .width = v->width, .height = v->height,
-			.depth = v->depth,
-		.firstMipmapLevel = v->firstMipmapLevel, .lastMipmapLevel = v->lastMipmapLevel,
-		.firstLayer = v->firstLayer, .lastLayer = v->lastLayer,
+		.format = (CUresourceViewFormat)v->format,
+		.width = v->width,
+		.height = v->height,
+		.depth = v->depth,
+		.firstMipmapLevel = v->firstMipmapLevel,
+		.lastMipmapLevel = v->lastMipmapLevel,
+		.firstLayer = v->firstLayer,
+		.lastLayer = v->lastLayer,
 	};
 }
 
@@ -295,11 +299,14 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *vi
 		e = from_driver(cuTexObjectGetResourceViewDesc(&v, object));
 	if (!e)
 		*view = (struct cudaResourceViewDesc){
-			.format = (enum cudaResourceViewFormat)v.format, .width = v.width,
-				.height = v.height, .depth = v.depth,
+			.format = (enum cudaResourceViewFormat)v.format,
+			.width = v.width,
+			.height = v.height,
+			.depth = v.depth,
 			.firstMipmapLevel = v.firstMipmapLevel,
-				.lastMipmapLevel = v.lastMipmapLevel,
-			.firstLayer = v.firstLayer, .lastLayer = v.lastLayer,
+			.lastMipmapLevel = v.lastMipmapLevel,
+			.firstLayer = v.firstLayer,
+			.lastLayer = v.lastLayer,
 		};
 	return done(e);
 }

@@ -279,7 +279,8 @@ enum {
 	cudaArrayTextureGather = 0x08,
 	cudaTextureType1D = 1,
 	cudaTextureType2D = 2,
-	cudaTextureType3D = 3 };
+	cudaTextureType3D = 3
+};
 
 enum cudaResourceType {
 	cudaResourceTypeArray,
