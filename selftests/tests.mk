@@ -85,7 +85,7 @@ SRC_gpu-model/gr/sm/decode_test	:= $(SM_DECODE_SRC)
 FUZZ_TESTS += gpu-model/gr/sm/decode_fuzz
 FUZZSRC_gpu-model/gr/sm/decode_fuzz := $(SM_DECODE_SRC)
 SM_DISASM	:= $(O)/cuda-disasm
-$(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(wildcard gpu-model/gr/sm/*.h)
+$(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(wildcard gpu-model/gr/sm/*.h gpu-model/gr/sm/*.inc)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
 $(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c

@@ -10,7 +10,7 @@
  *   memory.c   translation, constants, address windows
  *   atom.c, tex*.c, sample.c, surface.c   other accesses to memory
  *   warpop.c   S2R, VOTE, SHFL, barriers
- *   lane_*.h   arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit,
+ *   lane_*.inc  arithmetic, conversions, loads, stores; isa_*.c build them once per vector unit,
  *              isa.c chooses
  *
  * struct warp and struct cta are private to the thread that started the CTA. Threads share struct
@@ -340,7 +340,7 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
  * page (GK110_PAGE). Callers align @va to @size, or to 16 if that is 12; texel.c, whose addresses
  * may be odd, ends its pieces at pages. xlat_host() does not check this if it has the page's
  * translation. Memory comes in whole pages, so the pointer is good from the begin of @va's page to
- * its end, but not on the next GPU page; lane_ldst.h relies on that.
+ * its end, but not on the next GPU page; lane_ldst.inc relies on that.
  */
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 /* Drop all translations: call it whenever the thread has let dma_lock go. */

@@ -13,5 +13,5 @@
 #pragma GCC optimize("O3", "fp-contract=off")
 #pragma GCC target("avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c")
 #define LANE_TABLE	lane_op_avx2
-#include "lane_all.h"
+#include "lane_all.inc"
 #endif

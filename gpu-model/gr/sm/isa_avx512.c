@@ -13,5 +13,5 @@
 #pragma GCC optimize("O3", "fp-contract=off")
 #pragma GCC target("avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=512")
 #define LANE_TABLE	lane_op_avx512
-#include "lane_all.h"
+#include "lane_all.inc"
 #endif

@@ -11,4 +11,4 @@
 #endif
 
 #define LANE_TABLE	lane_op_base
-#include "lane_all.h"
+#include "lane_all.inc"
