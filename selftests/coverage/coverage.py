@@ -42,7 +42,7 @@ def code_lines(text):
 
 
 def files_of(tree, folder):
-    return sorted(str(p.relative_to(tree)) for p in (tree / folder).glob("*") if p.suffix in (".c", ".h"))
+    return sorted(str(p.relative_to(tree)) for p in (tree / folder).glob("*") if p.suffix in (".c", ".h", ".inc"))
 
 
 def measure(tree, rooms, lines, compiled):

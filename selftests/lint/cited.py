@@ -17,7 +17,7 @@ PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]+[./]")
 
 def prose(tree, file):
     """Yield (line number, text) of the comments of a source file, or of a whole document."""
-    if file.endswith((".c", ".h", ".cu")):
+    if file.endswith((".c", ".h", ".cu", ".inc")):
         yield from tree.comments(file)
     elif file.endswith(".md"):
         yield 1, tree.text(file)
@@ -37,7 +37,7 @@ def ends(tree):
 
 def check(tree):
     listed, used, known = exceptions("foreign.list"), set(), ends(tree)
-    for file in tree.of(".c", ".h", ".cu", ".sh", ".py", ".mk", ".md", "Makefile", "Kbuild", "testbed/tb"):
+    for file in tree.of(".c", ".h", ".cu", ".inc", ".sh", ".py", ".mk", ".md", "Makefile", "Kbuild", "testbed/tb"):
         for first, text in prose(tree, file):
             for m in NAMED.finditer(text):
                 name = m.group(1)

@@ -41,7 +41,7 @@ def model(tree):
     """The README of a unit, a folder of gpu-model/, says after "May include" which headers of gk110/
     the unit includes; `gk110/` alone stands for all. The unit must include no others."""
     units = {}
-    for file in tree.of(".c", ".h", rooms=("gpu-model",)):
+    for file in tree.of(".c", ".h", ".inc", rooms=("gpu-model",)):
         units.setdefault(file.rpartition("/")[0], []).append(file)
     units.pop("gpu-model", None)
     for unit, files in sorted(units.items()):

@@ -13,7 +13,7 @@ MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/har
 def check(tree):
     if len(tree.files) < 100:
         yield f"selftests/tree-files.sh finds {len(tree.files)} files of this tree"
-    for file in tree.of(".c", ".h", ".sh", ".py", ".mk", "Makefile", "testbed/tb"):
+    for file in (*tree.of(".c", ".h", ".sh", ".py", ".mk", "Makefile", "testbed/tb"), *tree.of(".inc", rooms=("gpu-model",))):
         if not any(LICENCE.search(line) for line in tree.text(file).splitlines()[:3]):
             yield f"{file}: no SPDX line among its first three"
     for file in tree.files:

@@ -27,7 +27,7 @@ def functions_of(code):
 
 def functions(tree):
     listed, used = exceptions("functions.list"), set()
-    for file in tree.of(".c", ".h", ".cu"):
+    for file in tree.of(".c", ".h", ".cu", ".inc"):
         for name, line, length, _ in functions_of(tree.code(file)):
             if length <= MAX_FUNCTION:
                 continue
