@@ -10,7 +10,8 @@
 
 #include "units.h"
 
-#define WORDS		3	/* number of PTOP_DEVICE registers for each engine */
+/* the PTOP_DEVICE registers of each engine */
+enum { WORD_DATA, WORD_ENUM, WORD_TYPE, WORDS };
 
 static u32 ptop_gpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -65,9 +66,9 @@ static u32 ptop_device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	if (e >= vtrap_engine_count(t))
 		return 0;
 	switch (a->idx % WORDS) {
-	case 0:
+	case WORD_DATA:
 		return ptop_data_word(&topo->engine[e]);
-	case 1:
+	case WORD_ENUM:
 		return ptop_enum_word(&topo->engine[e]);
 	default:
 		return FIELD_PREP(PTOP_TYPE, topo->engine[e].type) | PTOP_KIND_TYPE;

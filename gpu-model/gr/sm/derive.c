@@ -216,10 +216,9 @@ static bool finish_bytes(struct sm_insn *in)
 	return in->lanes != 0;
 }
 
-/*
- * ATOM_CAS: in->sub says which values are in registers. 0: both, the expected and then the new one;
- * 1: the expected one only; 2: the new one only.
- */
+/* ATOM_CAS: which values are in registers, by in->sub. CAS_BOTH: the new one after the expected. */
+enum { CAS_BOTH, CAS_EXPECTED, CAS_NEW };
+
 static bool cas_sources(struct sm_insn *in)
 {
 	unsigned int regs = registers(in->type);
@@ -228,15 +227,15 @@ static bool cas_sources(struct sm_insn *in)
 	set_regs(&in->src[1], regs);
 	in->src[2] = in->src[1];
 	switch (in->sub) {
-	case 0:
+	case CAS_BOTH:
 		if (in->src[1].reg + regs >= SM_RZ)
 			return false;
 		in->src[2].reg = in->src[1].reg + regs;
 		break;
-	case 1:
+	case CAS_EXPECTED:
 		in->src[2].reg = SM_RZ;
 		break;
-	case 2:
+	case CAS_NEW:
 		if (in->src[1].reg == SM_RZ)
 			return false;
 		in->src[1].reg = SM_RZ;

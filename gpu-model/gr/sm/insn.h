@@ -258,6 +258,7 @@ enum sm_atom {
 	SM_ATOM_XOR,
 	SM_ATOM_EXCH, SM_ATOM_SAFEADD = 10,
 };
+enum sm_su_addr { SM_SU_ADDR_U32, SM_SU_ADDR_S32, SM_SU_ADDR_U8, SM_SU_ADDR_S8 };
 enum sm_cctl {
 	SM_CCTL_QRY1,
 	SM_CCTL_PF1,
@@ -446,8 +447,7 @@ struct sm_insn {
 	uint8_t su_clamp;	/* 0 .Z / .IGN, 1 .TRAP, 3 .SDCL */
 	bool su_1d;		/* SUCLAMP.1D */
 	bool su_packed;		/* SUSTGA.P: format conversion; else .B raw bytes */
-	/* type of the offset word: 0 U32, 1 S32, 2 U8, 3 S8 */
-	uint8_t su_addr;
+	uint8_t su_addr;	/* type of the offset word: enum sm_su_addr */
 	uint8_t su_mask;
 };
 

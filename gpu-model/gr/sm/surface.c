@@ -133,11 +133,11 @@ static uint64_t surface_address(const struct warp *w, const struct uop *u, unsig
 	uint64_t hi = (uint64_t)w->r[u->src[0] + 1][l] << 8;
 
 	switch (u->in->su_addr) {
-	case 1:
+	case SM_SU_ADDR_S32:
 		return hi + (int64_t)(int32_t)lo;
-	case 2:
+	case SM_SU_ADDR_U8:
 		return hi + (lo & 0xff);
-	case 3:
+	case SM_SU_ADDR_S8:
 		return hi + (int64_t)(int8_t)lo;
 	default:
 		return hi + lo;

@@ -295,11 +295,14 @@ bool texture_is_integer(const struct texture *t)
 uint32_t texel_source(const struct texture *t, const struct texel *v, unsigned int i)
 {
 	switch (t->source[i]) {
-	case 2: case 3: case 4: case 5:
-		return v->c[t->source[i] - 2];
-	case 6:
+	case SOURCE_R:
+	case SOURCE_G:
+	case SOURCE_B:
+	case SOURCE_A:
+		return v->c[t->source[i] - SOURCE_R];
+	case SOURCE_ONE_INT:
 		return 1;
-	case 7:
+	case SOURCE_ONE_FLOAT:
 		return 0x3f800000;
 	default:
 		return 0;

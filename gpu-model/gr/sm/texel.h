@@ -29,10 +29,21 @@ enum {
 	WRAP_MIRROR_OGL
 };
 
+/* struct texture.source[]: G80_TIC_SOURCE */
+enum {
+	SOURCE_ZERO,
+	SOURCE_R = 2,
+	SOURCE_G,
+	SOURCE_B,
+	SOURCE_A,
+	SOURCE_ONE_INT,
+	SOURCE_ONE_FLOAT
+};
+
 struct texture {
 	const struct texel_format *format;
 	uint8_t type[4];		/* of R, G, B, A: G80_TIC_TYPE */
-	uint8_t source[4];		/* of x, y, z, w: G80_TIC_SOURCE */
+	uint8_t source[4];		/* of x, y, z, w: SOURCE_... */
 	uint64_t addr;
 	unsigned int target;
 	bool pitch_layout, srgb, normalized;

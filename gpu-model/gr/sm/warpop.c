@@ -20,16 +20,18 @@ static uint64_t sm_clock(void)
 	return ts.tv_sec * 1000ull * SM_CLOCK_KHZ + ts.tv_nsec * (uint64_t)SM_CLOCK_KHZ / 1000000;
 }
 
-static uint32_t tid_part(const struct warp *w, unsigned int lane, unsigned int axis)
+enum axis { AXIS_X, AXIS_Y, AXIS_Z };
+
+static uint32_t tid_part(const struct warp *w, unsigned int lane, enum axis axis)
 {
 	const struct qmd *q = w->t->run->q;
 	uint32_t tid = w->id * LANES + lane, x = q->cta_thread_dimension0,
 		 y = q->cta_thread_dimension1;
 
 	switch (axis) {
-	case 0:
+	case AXIS_X:
 		return tid % x;
-	case 1:
+	case AXIS_Y:
 		return tid / x % y;
 	default:
 		return tid / x / y;
@@ -103,7 +105,8 @@ static uint32_t lane_sreg(const struct warp *w, unsigned int nr, unsigned int l)
 	case SM_SR_VIRTID:
 		return virtual_id(w, l);
 	case SM_SR_TID:
-		return tid_part(w, l, 0) | tid_part(w, l, 1) << 16 | tid_part(w, l, 2) << 26;
+		return tid_part(w, l, AXIS_X) | tid_part(w, l, AXIS_Y) << 16 |
+		       tid_part(w, l, AXIS_Z) << 26;
 	case SM_SR_TID_X:
 	case SM_SR_TID_Y:
 	case SM_SR_TID_Z:
