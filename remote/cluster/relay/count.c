@@ -13,6 +13,7 @@
 
 #include "nursery.h"
 #include "registry.h"
+#include "say.h"
 
 /* free memory can be asked for only in a context; 0: not known */
 static size_t free_of(const struct library *l, CUdevice dev)

@@ -6,7 +6,6 @@
  */
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,18 +33,6 @@ enum {
 /* how late a pause may end: Open MPI looks again and again in MPI_Init() and MPI_Finalize() */
 enum { SLACK_START_NS = 2000000, SLACK_NS = 1000 };
 #define DEFAULT_ARENA	(256ull << 20)
-
-void nursery_say(const char *format, ...)
-{
-	char host[64] = "", text[512];
-	va_list args;
-
-	gethostname(host, sizeof(host) - 1);
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	fprintf(stderr, "kvgpu-run: %s: %s\n", host, text);
-}
 
 static bool read_secret(struct settings *s)
 {

@@ -23,6 +23,7 @@
 
 #include "nursery.h"
 #include "registry.h"
+#include "say.h"
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, ROOM = 1 << 20 };
 /* more than a link has lanes: processes that end may still be there */

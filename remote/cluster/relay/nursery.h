@@ -25,8 +25,6 @@ int nursery_begin(const struct nursery_gpu *gpu);
 int nursery_connect(int nursery);
 /* close the socket to the nursery, and wait until the nursery has ended */
 void nursery_end(int nursery);
-/* main.c: print "kvgpu-run: HOST: " and this on standard error */
-void nursery_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Choose the device by CUDA_VISIBLE_DEVICES, of the list there, if there is one. Call before the

@@ -21,6 +21,7 @@
 #include "message.h"
 #include "note.h"
 #include "nursery.h"
+#include "say.h"
 #include "tags.h"
 #include "tap.h"
 
