@@ -362,7 +362,6 @@ SRC_remote/cluster/relay/greet_test	:= remote/cluster/relay/greet.c $(REMOTE_CHA
 SRC_remote/cluster/relay/measure_test	:= remote/cluster/relay/measure.c
 SRC_remote/cluster/relay/note_test	:= remote/wire/cursor.c
 SRC_remote/cluster/relay/proxy_test	:= $(addprefix remote/cluster/relay/,proxy.c link.c)
-LIBS_remote/cluster/relay/proxy_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/cluster/relay/pull_test	:= $(addprefix remote/cluster/relay/,pull.c bulk.c) remote/wire/cursor.c
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.o bulk.o proxy.o link.o) \
   $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o greet_test.o measure_test.o proxy_test.o pull_test.o)): \

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ops.h>
@@ -14,14 +13,6 @@
 #include "relay.h"
 
 enum { BEATS = 4, TURN_DEFAULT = 64 << 10, EAGER_DEFAULT = 16 << 10 };
-
-uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
-}
 
 void link_lose(struct link *l, const char *why)
 {

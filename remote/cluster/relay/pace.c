@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a rank waits. MPI has no descriptor that poll() could wait for, so MPI is looked at again and
- * again: without a pause at first, then with longer and longer pauses.
+ * The clock, and how a rank waits. MPI has no descriptor that poll() could wait for, so MPI is
+ * looked at again and again: without a pause at first, then with longer and longer pauses.
  */
+#include <time.h>
 #include <unistd.h>
 
 #include "relay.h"
@@ -10,6 +11,14 @@
 enum { LEAST_US = 10, OPEN_MAX_US = 1000, IDLE_MAX_US = 5000 };
 
 unsigned long pace_sleeps;
+
+uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
 
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {

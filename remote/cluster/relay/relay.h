@@ -164,7 +164,6 @@ struct link {
 
 /* ------------------------------------------------------------------ link.c */
 
-uint64_t now_us(void);
 /* @l is all zero. False: MPI returns an error, which was printed. */
 bool link_begin(struct link *l, const struct settings *s, int rank);
 /* send a control message; false: there is no room now, or the link is lost */
@@ -268,6 +267,7 @@ bool measure_answer(struct link *l);
 
 /* ------------------------------------------------------------------ pace.c */
 
+uint64_t now_us(void);
 /* how often pace() has slept */
 extern unsigned long pace_sleeps;
 /*
