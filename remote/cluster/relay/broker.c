@@ -136,7 +136,7 @@ static void look_at_links(struct broker *b)
 			measure(b->links[i]);
 			measured = b->moved = true;
 		}
-		b->moved = link_go(b->links[i]) || b->moved;
+		b->moved = lanes_go(b->links[i]) || b->moved;
 		link_beat(b->links[i]);
 		here += b->links[i]->hello && !b->links[i]->lost;
 	}
@@ -158,7 +158,7 @@ static bool turn(struct broker *b)
 		b->polls[n++] = (struct pollfd){ .fd = b->links[i]->lost ? -1 : b->listeners[i],
 						 .events = POLLIN };
 	for (i = 0; i < b->proxies && n + LANES <= POLLS_MAX; i++)
-		n += link_waits(b->links[i], b->polls + n, &open);
+		n += lanes_wait(b->links[i], b->polls + n, &open);
 	parent = pace(b->s, b->polls, n, b->moved, open);
 	b->moved = false;
 	if (b->polls[0].revents)
@@ -182,7 +182,7 @@ static bool all_quiet(const struct broker *b)
 	unsigned int i;
 
 	for (i = 0; i < b->proxies; i++)
-		if (!b->links[i]->lost && !link_is_quiet(b->links[i]))
+		if (!b->links[i]->lost && !lanes_are_quiet(b->links[i]))
 			return false;
 	return true;
 }
@@ -193,7 +193,7 @@ static bool is_over(struct link *l, bool quiet, bool *said)
 	struct control c;
 
 	link_hear(l, &c);
-	link_go(l);
+	lanes_go(l);
 	if (!*said && quiet)
 		*said = link_say(l, CONTROL_END, 0);
 	return l->over;
@@ -211,7 +211,7 @@ static bool end_links(struct broker *b)
 
 	memset(said, 0, sizeof(said));
 	for (i = 0; i < b->proxies; i++)
-		link_hang_up(b->links[i]);
+		lanes_hang_up(b->links[i]);
 	do {
 		quiet = all_quiet(b);
 		for (i = left = 0; i < b->proxies; i++) {

@@ -11,11 +11,6 @@
 
 #include "relay.h"
 
-static int number_of(const struct lane *n)
-{
-	return n - n->link->lanes;
-}
-
 bool inbox_make(struct lane *n)
 {
 	unsigned int i;
@@ -24,7 +19,7 @@ bool inbox_make(struct lane *n)
 		n->in[i].bytes = aligned_alloc(4096, MESSAGE_MAX);
 		if (!n->in[i].bytes ||
 		    !lane_fine(n, MPI_Recv_init(n->in[i].bytes, MESSAGE_MAX, MPI_BYTE,
-						n->link->rank, TAG_MESSAGE + number_of(n),
+						n->link->rank, TAG_MESSAGE + lane_number(n),
 						MPI_COMM_WORLD, &n->in[i].made)) ||
 		    !lane_fine(n, MPI_Start(&n->in[i].made)))
 			return false;

@@ -138,45 +138,6 @@ void link_beat(struct link *l)
 		link_out_of_reach(l, "it has said nothing for too long");
 }
 
-unsigned int link_waits(struct link *l, struct pollfd *p, bool *open)
-{
-	unsigned int i, n = 0;
-
-	for (i = 0; i < l->used; i++) {
-		*open = *open || l->lanes[i].state == LANE_OPEN;
-		n += lane_waits(&l->lanes[i], p + n);
-	}
-	return n;
-}
-
-bool link_go(struct link *l)
-{
-	bool moved = false;
-	unsigned int i;
-
-	for (i = 0; i < l->used; i++)
-		moved = lane_go(&l->lanes[i]) || moved;
-	return moved;
-}
-
-void link_hang_up(struct link *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < l->used; i++)
-		lane_hang_up(&l->lanes[i]);
-}
-
-bool link_is_quiet(const struct link *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < l->used; i++)
-		if (l->lanes[i].state != LANE_FREE)
-			return false;
-	return true;
-}
-
 static void take_back(MPI_Request *r)
 {
 	int done = 0;

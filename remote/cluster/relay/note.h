@@ -2,7 +2,7 @@
 /*
  * What proxies say to each other: the one that wants a piece of the other one's arena asks for it,
  * and the other one sends the piece, or refuses. Beside that, the checks of what came. pull.c makes
- * them for notes, in a proxy; lane.c in the broker, for what a program asks for; inbox.c in a
+ * them for notes, in a proxy; outbox.c in the broker, for what a program asks for; inbox.c in a
  * proxy, for what the broker passes on; link.c on both sides, for the secret of control messages.
  * Pure.
  * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).

@@ -52,7 +52,7 @@ int proxy_run(const struct settings *s, int nursery)
 	while (!l->lost && !l->over && parent) {
 		looked = now_us();
 		open = false;
-		n = link_waits(l, polls, &open);
+		n = lanes_wait(l, polls, &open);
 		parent = pace(s, polls, n, moved, open);
 		moved = false;
 		while (link_hear(l, &c)) {
@@ -61,7 +61,7 @@ int proxy_run(const struct settings *s, int nursery)
 				want(&l->lanes[c.lane], &c);
 		}
 		open_wanted(l, nursery);
-		moved = link_go(l) || moved;
+		moved = lanes_go(l) || moved;
 		moved = pull_go(l) || moved;
 		moved = measure_answer(l) || moved;
 		link_beat(l);
@@ -71,15 +71,15 @@ int proxy_run(const struct settings *s, int nursery)
 		 */
 		stopped = stopped || now_us() - looked > s->patience_s * 1000000ull / 2;
 	}
-	link_hang_up(l);
+	lanes_hang_up(l);
 	nursery_end(nursery);
 	if (!l->over) {
 		if (parent && !stopped && !s->step && l->unreachable)
 			daemon_end(s->patience_s);
 		return 1;
 	}
-	while (!l->lost && !link_is_quiet(l) && pace(s, NULL, 0, false, true)) {
-		link_go(l);
+	while (!l->lost && !lanes_are_quiet(l) && pace(s, NULL, 0, false, true)) {
+		lanes_go(l);
 		pull_go(l);
 	}
 	link_say(l, CONTROL_END, 0);

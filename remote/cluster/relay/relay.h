@@ -177,44 +177,55 @@ bool link_open(struct link *l, const struct lane *n);
 bool link_hear(struct link *l, struct control *c);
 /* Tell the other side that this side lives. Lose the link if the other side is silent too long. */
 void link_beat(struct link *l);
-/* Fill @p with what the lanes wait for; return how many. *open: set if a lane is open. */
-unsigned int link_waits(struct link *l, struct pollfd *p, bool *open);
-/* after poll(): move the bytes of all lanes; whether some were moved */
-bool link_go(struct link *l);
-/* link_hang_up(): end the connections of all lanes. link_is_quiet(): no lane is open. */
-void link_hang_up(struct link *l);
-bool link_is_quiet(const struct link *l);
 /*
  * Before MPI_Finalize(), when the link is quiet: wait until the control messages that were sent
  * have gone, and take back the receives. Not for a link that is lost: it could wait without end.
  */
 void link_end(struct link *l);
-/* The link is lost, and @why is printed. lane_go() ends the connections of its lanes. */
+/* The link is lost, and @why is printed. lanes_go() ends the connections of its lanes. */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */
 void link_out_of_reach(struct link *l, const char *why);
 
-/* ------------------------------------------------------------------ lane.c */
+/* ------------------------------------------------------------- lanes.c: the lanes of a link */
 
 /* a free lane, or NULL */
 struct lane *lane_find(struct link *l);
 /* @fd belongs to the lane; false: out of memory, or MPI's error, and @fd is closed */
 bool lane_open(struct lane *n, int fd);
-/* fill @p with what the lane waits for; 0: the lane waits for nothing at its connection, else 1 */
-unsigned int lane_waits(struct lane *n, struct pollfd *p);
-/* after poll(): move what can be moved; whether something was */
-bool lane_go(struct lane *n);
-void lane_hang_up(struct lane *n);
+/* Fill @p with what the lanes wait for; return how many. *open: set if a lane is open. */
+unsigned int lanes_wait(struct link *l, struct pollfd *p, bool *open);
+/* after poll(): move the bytes of all lanes; whether some were moved */
+bool lanes_go(struct link *l);
+/* lanes_hang_up(): end the connections of all lanes. lanes_are_quiet(): no lane is open. */
+void lanes_hang_up(struct link *l);
+bool lanes_are_quiet(const struct link *l);
+
+/* ----------------------------------- outbox.c and inbox.c: from the local connection, and to it */
+
+/* make the lane's slots of that direction; false: out of memory, or MPI's error */
+bool outbox_make(struct lane *n);
+bool inbox_make(struct lane *n);
+/* move what can be moved; whether something was */
+bool outbox_go(struct lane *n);
+bool inbox_go(struct lane *n);
+
+/* ------------------------------------------------------------ lane.c: what both directions use */
+
+static inline int lane_number(const struct lane *n)
+{
+	return n - n->link->lanes;
+}
 /* false: @r is an error of MPI, and the link is lost */
 bool lane_fine(struct lane *n, int r);
 void lane_end_local(struct lane *n);
 /* give the lane its arena, for it to unmap; false: out of memory */
 bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes);
-
-/* ---------------------------------------------------- inbox.c: from MPI to the local connection */
-
-bool inbox_make(struct lane *n);
-bool inbox_go(struct lane *n);
+/*
+ * The lane is free, and its arena unmapped. If the link is lost, or the lane abandoned, MPI may
+ * still use the arena, so that stays mapped.
+ */
+void lane_let_go(struct lane *n);
 
 /* -------------------------------------------- pull.c: pieces that go straight between proxies */
 

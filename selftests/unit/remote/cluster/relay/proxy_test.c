@@ -128,12 +128,12 @@ void daemon_end(unsigned int patience_s)
 }
 
 /* One lane takes three turns until it is quiet, and calls MPI in each. */
-bool lane_go(struct lane *n)
+bool lanes_go(struct link *l)
 {
-	struct link *l = n->link;
+	struct lane *n = &l->lanes[0];
 	int done;
 
-	if (n != &l->lanes[0] || !said_end)
+	if (!said_end)
 		return false;
 	turns++;
 	n->state = turns < 3 ? LANE_OPEN : LANE_FREE;
@@ -144,13 +144,18 @@ bool lane_go(struct lane *n)
 	return true;
 }
 
-unsigned int lane_waits(struct lane *n, struct pollfd *p)
+unsigned int lanes_wait(struct link *l, struct pollfd *p, bool *open)
 {
 	return 0;
 }
 
-void lane_hang_up(struct lane *n)
+void lanes_hang_up(struct link *l)
 {
+}
+
+bool lanes_are_quiet(const struct link *l)
+{
+	return l->lanes[0].state == LANE_FREE;
 }
 
 bool lane_open(struct lane *n, int fd)
@@ -164,7 +169,6 @@ bool lane_open(struct lane *n, int fd)
 bool measure_listen(struct link *l)
 {
 	proxys = l;
-	l->used = 1;
 	return true;
 }
 
