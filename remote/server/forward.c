@@ -137,13 +137,6 @@ static struct forwarded *row_of(struct server *s, uint64_t id)
 	return NULL;
 }
 
-uint64_t parent_of(struct server *s, uint64_t id)
-{
-	const struct entry *e = handle_entry(s, id);
-
-	return e && e->parent ? s->entries[e->parent].id : 0;
-}
-
 static int set_stream(struct server *s, struct forwarded *f, CUstream stream)
 {
 	return KVGPU_REMOTE_CLASS(f->id) == CLASS_BLAS ?

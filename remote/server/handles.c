@@ -43,6 +43,13 @@ bool stream_find(struct server *s, uint64_t id, CUstream *stream)
 	return true;
 }
 
+uint64_t parent_of(struct server *s, uint64_t id)
+{
+	const struct entry *e = handle_entry(s, id);
+
+	return e && e->parent ? s->entries[e->parent].id : 0;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 static bool grow(struct server *s)

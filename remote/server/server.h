@@ -243,7 +243,7 @@ bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what)
 struct entry *handle_entry(struct server *s, uint64_t id);
 /* numbers 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
-/* forward.c: the handle on which handle @id hangs; 0: none */
+/* the handle on which handle @id hangs; 0: none */
 uint64_t parent_of(struct server *s, uint64_t id);
 /*
  * The number of @what, a new one if it has none yet. @parent: the handle whose end also ends @what;
