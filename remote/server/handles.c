@@ -261,33 +261,3 @@ void handle_drop(struct server *s, uint64_t id)
 	if (s->current == id)
 		s->current = 0;
 }
-
-/* ------------------------------------------------------------------ lists */
-
-void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n)
-{
-	const uint64_t *ids =
-		n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_take_bytes(in, n * sizeof(*ids)) : NULL;
-	void **list = ids ? scratch(s, n, sizeof(*list)) : NULL;
-	uint64_t i;
-
-	for (i = 0; list && i < n; i++)
-		if (!handle_find(s, class, ids[i], &list[i]))
-			return NULL;
-	return list;
-}
-
-bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
-		const void *list, uint64_t n, uint64_t parent)
-{
-	void *const *handles = list;
-	uint64_t *ids = n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_put(out, n * sizeof(*ids)) : NULL;
-	uint64_t i;
-
-	for (i = 0; ids && i < n; i++) {
-		ids[i] = handle_give(s, class, handles[i], parent);
-		if (handles[i] && !ids[i])
-			return false;
-	}
-	return ids;
-}

@@ -51,21 +51,6 @@ void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *b
 
 /* ------------------------------------------------------------------ pages */
 
-CUresult own_stream(struct server *s, CUstream *out)
-{
-	struct entry *ctx = handle_entry(s, s->current);
-	CUresult r = CUDA_SUCCESS;
-
-	if (!ctx)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!ctx->beside)
-		r = CALL(s, cuStreamCreate, &ctx->beside, CU_STREAM_NON_BLOCKING);
-	if (r)
-		ctx->beside = NULL;
-	*out = ctx->beside;
-	return r;
-}
-
 static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, uint64_t bytes,
 			     bool in)
 {

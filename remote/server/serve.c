@@ -32,59 +32,6 @@ enum {
 	AWAY_US = 20
 };
 
-bool is_zero(const void *p, size_t n)
-{
-	const uint8_t *at = p;
-
-	while (n && !*at) {
-		at++;
-		n--;
-	}
-	return !n;
-}
-
-void *scratch(struct server *s, uint64_t n, size_t size)
-{
-	uint64_t bytes;
-	void *p = s->scratch + s->scratch_used;
-
-	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SCRATCH_BYTES ||
-	    ((bytes + 15) & ~15ull) > SCRATCH_BYTES - s->scratch_used)
-		return NULL;
-	memset(p, 0, bytes);
-	s->scratch_used += (bytes + 15) & ~15ull;
-	return p;
-}
-
-CUstreamCaptureMode relax(struct server *s)
-{
-	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-
-	CALL(s, cuThreadExchangeStreamCaptureMode, &mode);
-	return mode;
-}
-
-void unrelax(struct server *s, CUstreamCaptureMode mode)
-{
-	CALL(s, cuThreadExchangeStreamCaptureMode, &mode);
-}
-
-CUresult enter_context(struct server *s, uint64_t id)
-{
-	void *ctx = NULL;
-	CUresult r;
-
-	if (id == s->current)
-		return CUDA_SUCCESS;
-	if (id && !handle_find(s, CLASS_CONTEXT, id, &ctx))
-		return CUDA_ERROR_INVALID_CONTEXT;
-	r = CALL(s, cuCtxSetCurrent, ctx);
-	if (r)	/* the library keeps the context before */
-		CALL(s, cuCtxSetCurrent, NULL);
-	s->current = r ? 0 : id;
-	return r;
-}
-
 /*
  * If the context is gone, none is current, and calls that need one return the error. The client
  * names the capture mode with the context, since one thread here acts for all threads of the
@@ -108,24 +55,6 @@ CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_rem
 		     struct kvgpu_remote_reply *out)
 {
 	return wait_for_copies(s, q->upto);
-}
-
-void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
-	    const struct kvgpu_remote_reply *out)
-{
-	if (!head->box) {
-		if (r && !s->deferred)
-			s->deferred = r;
-		return;
-	}
-	if (op_reports(head->op)) {
-		text_send(s);
-		if (s->deferred && r != CUDA_ERROR_NOT_READY) {
-			r = s->deferred;
-			s->deferred = CUDA_SUCCESS;
-		}
-	}
-	kvgpu_remote_reply(s->port, head, r, out ? out->at : NULL, out ? out->used : 0);
 }
 
 static void count(struct server *s)

@@ -180,13 +180,9 @@ void server_fini(struct server *s);
  * (waits.c). Not while another frame is carried out.
  */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
-/*
- * Answer frame @head, if it has a box; else keep the error @r, if none is kept yet, for a later
- * answer. If op_reports(), first send what kernels have printed; the answer then tells a kept
- * error, unless @r is CUDA_ERROR_NOT_READY.
- */
-void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
-	    const struct kvgpu_remote_reply *out);
+
+/* ------------------------------------- context.c: what the server's own calls of the library want */
+
 /*
  * Make context @id the library's current one; 0: none. A function that needs another context than
  * the client's for a moment enters the client's again before it returns.
@@ -198,9 +194,30 @@ CUresult enter_context(struct server *s, uint64_t id);
  */
 CUstreamCaptureMode relax(struct server *s);
 void unrelax(struct server *s, CUstreamCaptureMode mode);
+/*
+ * CUDA_SUCCESS; CUDA_ERROR_NOT_SUPPORTED: the stream captures, so what is submitted would be done
+ * later; or the stream's error.
+ */
+CUresult not_capturing(struct server *s, CUstream stream);
+/* a stream of the server's own in the current context, which waits for no other stream */
+CUresult own_stream(struct server *s, CUstream *out);
+
+/* ------------------------------------------- frame.c: what functions that carry out a frame share */
+
 /* @n elements of @size bytes, zeroed, until the frame is done; NULL: too many */
 void *scratch(struct server *s, uint64_t n, size_t size);
 bool is_zero(const void *p, size_t n);
+/* Read a list of @n handles from the frame, into scratch(). NULL: the list is wrong or too long. */
+void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
+bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
+		const void *list, uint64_t n, uint64_t parent);
+/*
+ * Answer frame @head, if it has a box; else keep the error @r, if none is kept yet, for a later
+ * answer. If op_reports(), first send what kernels have printed; the answer then tells a kept
+ * error, unless @r is CUDA_ERROR_NOT_READY.
+ */
+void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
+	    const struct kvgpu_remote_reply *out);
 
 /* made of remote/api.def: cases.c */
 CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in,
@@ -265,10 +282,6 @@ void handle_free(struct server *s, uint64_t id);
 void handle_drop(struct server *s, uint64_t id);
 /* The same for all handles below the handle; the handle itself stays, and its own waits end. */
 void handle_empty(struct server *s, uint64_t id);
-/* Read a list of @n handles from the frame, into scratch(). NULL: the list is wrong or too long. */
-void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
-bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
-		const void *list, uint64_t n, uint64_t parent);
 
 /* ----------------------------- waits.c: frames that wait for the GPU, without holding up others */
 
@@ -568,11 +581,6 @@ void hosted_free_all(struct server *s);
 void hosted_run(void *hosted);
 /* the context is about to end, or has ended, and its events with it */
 void ordered_forget(struct server *s, uint64_t context);
-/*
- * CUDA_SUCCESS; CUDA_ERROR_NOT_SUPPORTED: the stream captures, so what is submitted would be done
- * later; or the stream's error.
- */
-CUresult not_capturing(struct server *s, CUstream stream);
 /* Frame @h is about to be served: note whether its kernels may print. */
 void prints_begin(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 
@@ -647,9 +655,6 @@ void gate_beside_ends(struct server *s, uint64_t since_ns);
 void gate_untracked(struct server *s);
 
 /* ------------------------------------------------------------------ managed.c */
-
-/* a stream of the server's own in the current context, which waits for no other stream */
-CUresult own_stream(struct server *s, CUstream *out);
 
 /* the managed memory that contains a variable; 0 bytes: the variable is in none */
 void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,

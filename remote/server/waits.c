@@ -420,16 +420,6 @@ CUresult own_cuEventSynchronize(struct server *s, CUevent event)
 	return CUDA_SUCCESS;
 }
 
-CUresult not_capturing(struct server *s, CUstream stream)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	CUresult r = s->library.cuStreamIsCapturing ?
-			     s->library.cuStreamIsCapturing(stream, &status) :
-			     CUDA_SUCCESS;
-
-	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /*
  * Record events in the null stream and in all streams of the context that the client made. False:
  * not in all of them.
