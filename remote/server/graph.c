@@ -100,24 +100,6 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 								    CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/*
- * The library destroys the graph of a capture that fails, also when its stream or context ends.
- * Which graph that was is not known, so the graphs of all captures are forgotten.
- */
-void captures_forget(struct server *s)
-{
-	uint32_t i;
-
-	for (i = 1; s->captures && i < s->nr_entries; i++) {
-		struct entry *e = &s->entries[i];
-
-		if (e->what && KVGPU_REMOTE_CLASS(e->id) == CLASS_GRAPH && e->parent &&
-		    KVGPU_REMOTE_CLASS(s->entries[e->parent].id) == CLASS_STREAM)
-			handle_drop(s, e->id);
-	}
-	s->captures = false;
-}
-
 CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream)
 {
 	CUresult r = CALL(s, cuStreamBeginCapture, stream);

@@ -2,7 +2,8 @@
 /*
  * Handles. The client has numbers in the place of the library's handles. A number has the index of
  * an entry in a table, the entry's generation, and the class; a number that differs from the
- * entry's is no handle. An object that ends with another object hangs on that one, its parent.
+ * entry's is no handle. An object that ends with another object hangs on that one, its parent
+ * (ends.c).
  */
 #include <stdlib.h>
 
@@ -203,61 +204,12 @@ void handle_point(struct server *s, uint64_t id, void *what)
 	s->chains[chain] = KVGPU_REMOTE_INDEX(id);
 }
 
-static void remove_one(struct server *s, uint32_t i)
+void handle_take_out(struct server *s, struct entry *e)
 {
-	struct entry *e = &s->entries[i];
-	unsigned int class = KVGPU_REMOTE_CLASS(e->id);
+	uint32_t i = KVGPU_REMOTE_INDEX(e->id);
 
-	waits_forget(s, class, e->what, e->id);
-	quota_give(s, e->charged);
-	if (class == CLASS_CONTEXT)
-		quota_return_context(s, e->id);
-	keeps_forget(s, e);
-	if (class == CLASS_GRAPH)
-		users_forget(s, e->id);
-	if (class == CLASS_EXEC)
-		switched_forget(s, e->id);
-	if (class == CLASS_BLAS || class == CLASS_RAND)
-		forward_forget(s, e->id);
 	out_of_chain(s, i);
 	take_off(s, i);
 	*e = (struct entry){ .id = e->id, .next = s->free_entry };
 	s->free_entry = i;
-}
-
-/* without recursion: graphs can hang on graphs as deep as a client likes */
-void handle_empty(struct server *s, uint64_t id)
-{
-	struct entry *top = handle_entry(s, id);
-	uint32_t root, i;
-
-	if (!top)
-		return;
-	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT || KVGPU_REMOTE_CLASS(id) == CLASS_STREAM)
-		captures_forget(s);
-	root = KVGPU_REMOTE_INDEX(id);
-	while (s->entries[root].child) {
-		for (i = s->entries[root].child; s->entries[i].child; i = s->entries[i].child)
-			;
-		remove_one(s, i);
-	}
-	waits_forget(s, CLASS_NONE, NULL, id);
-	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT) {
-		s->entries[root].beside = NULL;
-		quota_give(s, s->entries[root].charged);
-		s->entries[root].charged = 0;
-		small_forget(s, id);
-		keeps_forget_context(s, id);
-		quota_return_context(s, id);
-	}
-}
-
-void handle_drop(struct server *s, uint64_t id)
-{
-	if (!handle_entry(s, id))
-		return;
-	handle_empty(s, id);
-	remove_one(s, KVGPU_REMOTE_INDEX(id));
-	if (s->current == id)
-		s->current = 0;
 }

@@ -95,7 +95,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	if (s->current == id)
 		enter_context(s, 0);
 	/* end the waits before the library frees what they wait for */
-	waits_forget(s, CLASS_NONE, NULL, id);
+	context_leave(s, id);
 	r = CALL(s, cuCtxDestroy_v2, ctx);
 	text_send(s);
 	if (r) {
@@ -178,8 +178,7 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 	CUresult r;
 
 	forward_leave_context(s, id);
-	if (id)
-		waits_forget(s, CLASS_NONE, NULL, id);
+	context_leave(s, id);
 	r = CALL(s, cuDevicePrimaryCtxReset_v2, dev);
 	if (r)
 		gate_untracked(s);

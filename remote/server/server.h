@@ -275,6 +275,11 @@ uint64_t handle_known(const struct server *s, unsigned int class, const void *wh
 void handle_point(struct server *s, uint64_t id, void *what);
 /* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
+/* Free the entry, below which no other one hangs: its number is no handle any more (ends.c). */
+void handle_take_out(struct server *s, struct entry *e);
+
+/* ------------------------------------------------------------ ends.c: what ends with what */
+
 /*
  * End the handle and all handles below it, with their charges and their waits, whose frames are
  * answered with an error. The caller ends the library's objects.
@@ -282,16 +287,24 @@ void handle_free(struct server *s, uint64_t id);
 void handle_drop(struct server *s, uint64_t id);
 /* The same for all handles below the handle; the handle itself stays, and its own waits end. */
 void handle_empty(struct server *s, uint64_t id);
+/* Forget the graphs of captures that go on: the library may have destroyed them */
+void captures_forget(struct server *s);
+/*
+ * Context @id is about to end, or has ended: end what waits in it, and forget its work. Does
+ * nothing if @id is no context's number.
+ */
+void context_leave(struct server *s, uint64_t id);
 
 /* ----------------------------- waits.c: frames that wait for the GPU, without holding up others */
 
 /* Look at all waits, between two frames. Return whether one of them ended. */
 bool waits_look(struct server *s);
 /*
- * @what, or the context with number @id, ends: end the waits for that event, or those that began in
- * that context, with an error. Waits for copies go on.
+ * The event, or the context, ends: end the waits for that event, or those that began in that
+ * context, with an error. Waits for copies go on.
  */
-void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
+void waits_forget_event(struct server *s, const void *event);
+void waits_forget_context(struct server *s, uint64_t context);
 /*
  * Whether a frame was put aside (held_by_stream()): its work is still to come, so that gate.c keeps
  * the client's turn.
@@ -710,8 +723,6 @@ CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, cons
 				  const struct side *src, const struct side *dst);
 CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 
-/* graph.c: forget the graphs of captures that go on: the library may have destroyed them */
-void captures_forget(struct server *s);
 /*
  * graph.c: from now on @graph, and what the library makes of it, refers to @what. @let_go(@what) is
  * called, in any thread, when nothing refers to it any more, and so it is after an error. Without

@@ -316,30 +316,40 @@ static void shown_forget(struct server *s, uint64_t context)
 	s->nr_shown = kept;
 }
 
-/* The server's own events end with their context: then they are not touched. */
-void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id)
+static void give_up(struct server *s, struct wait **at, CUresult r)
 {
-	struct wait **at = &s->waits, *w;
-	bool context = KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT;
+	struct wait *w = *at;
 
-	if (context) {
-		shown_forget(s, id);
-		gate_forget(s, id);
-		copies_forget(s, id);
-		ordered_forget(s, id);
-	}
-	while ((w = *at)) {
-		if (!(context && w->context == id && !w->copies) &&
-		    !(class == CLASS_EVENT && w->client == what)) {
-			at = &w->next;
-			continue;
+	*at = w->next;
+	answer(s, &w->head, r, NULL);
+	free_wait(w);
+}
+
+void waits_forget_event(struct server *s, const void *event)
+{
+	struct wait **at = &s->waits;
+
+	while (*at) {
+		if ((*at)->client == event) {
+			destroy_events(s, *at);
+			give_up(s, at, CUDA_ERROR_INVALID_HANDLE);
+		} else {
+			at = &(*at)->next;
 		}
-		*at = w->next;
-		if (!context)
-			destroy_events(s, w);
-		answer(s, &w->head,
-		       context ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE, NULL);
-		free_wait(w);
+	}
+}
+
+/* The server's own events end with their context: then they are not touched. */
+void waits_forget_context(struct server *s, uint64_t context)
+{
+	struct wait **at = &s->waits;
+
+	shown_forget(s, context);
+	while (*at) {
+		if ((*at)->context == context && !(*at)->copies)
+			give_up(s, at, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+		else
+			at = &(*at)->next;
 	}
 }
 
