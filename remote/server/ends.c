@@ -27,7 +27,7 @@ static void remove_one(struct server *s, struct entry *e)
 		quota_return_context(s, e->id);
 	keeps_forget(s, e);
 	if (class == CLASS_GRAPH)
-		users_forget(s, e->id);
+		refs_forget_graph(s, e->id);
 	if (class == CLASS_EXEC)
 		switched_forget(s, e->id);
 	if (class == CLASS_BLAS || class == CLASS_RAND)

@@ -6,25 +6,6 @@
 
 enum { LOG_MAX = 16 << 10 };
 
-CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what)
-{
-	CUuserObject object;
-	CUresult r;
-
-	if (!s->library.cuUserObjectCreate)
-		return CUDA_SUCCESS;
-	r = CALL(s, cuUserObjectCreate, &object, what, let_go, 1,
-		 CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-	if (r) {
-		let_go(what);
-		return r;
-	}
-	r = CALL(s, cuGraphRetainUserObject, graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-	if (r)
-		CALL(s, cuUserObjectRelease, object, 1);
-	return r;
-}
-
 /* all nodes of @graph itself; the caller frees them. NULL: none, or an error */
 static CUgraphNode *nodes_of(struct server *s, CUgraph graph, size_t *n)
 {

@@ -339,14 +339,3 @@ CUresult own_cuEventDestroy_v2(struct server *s, CUevent event)
 		       CUDA_SUCCESS :
 		       CALL(s, cuEventDestroy_v2, event);
 }
-
-CUresult own_cuModuleUnload(struct server *s, CUmodule module)
-{
-	uint64_t id = handle_known(s, CLASS_MODULE, module);
-	CUresult r = keeps_end(s, id) ? CUDA_SUCCESS : CALL(s, cuModuleUnload, module);
-
-	if (!r)
-		handle_drop(s, id);
-	text_send(s);
-	return r;
-}

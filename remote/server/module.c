@@ -298,3 +298,14 @@ CUresult own_cuLinkDestroy(struct server *s, CUlinkState state)
 		handle_drop(s, handle_known(s, CLASS_LINK, state));
 	return r;
 }
+
+CUresult own_cuModuleUnload(struct server *s, CUmodule module)
+{
+	uint64_t id = handle_known(s, CLASS_MODULE, module);
+	CUresult r = keeps_end(s, id) ? CUDA_SUCCESS : CALL(s, cuModuleUnload, module);
+
+	if (!r)
+		handle_drop(s, id);
+	text_send(s);
+	return r;
+}

@@ -178,6 +178,7 @@ void server_fini(struct server *s)
 	free(s->switched);
 	ferries_free(s);
 	users_free(s);
+	refs_free(s);
 	keeps_free(s);
 	text_free(s);
 	small_free(s);

@@ -695,10 +695,38 @@ void keeps_forget_context(struct server *s, uint64_t context);
 void keeps_reap(struct server *s);
 void keeps_free(struct server *s);
 
+/* ------------------------------------- refs.c: what graphs refer to by user objects of the library */
+
+/*
+ * From now on @graph, and what the library makes of it, refers to @what. @let_go(@what) is
+ * called, in any thread, when nothing refers to it any more, and so it is after an error. Without
+ * user objects it is not called.
+ */
+CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what);
+
+/* references of a graph to a user object of the client */
+struct user_ref {
+	uint64_t graph;
+	struct user *user;
+	unsigned int count;
+};
+/* NULL: there are none */
+struct user_ref *ref_find(struct server *s, uint64_t graph, const struct user *u);
+/* note @count more; false: out of memory */
+bool ref_add(struct server *s, uint64_t graph, struct user *u, unsigned int count);
+/* @count of them, which are there, have ended */
+void ref_drop(struct server *s, struct user_ref *h, unsigned int count);
+/* graph @to is a clone of @from, with a reference of its own to each object */
+void refs_clone(struct server *s, uint64_t from, uint64_t to);
+/* how many references graphs have to @u */
+uint64_t refs_sum(const struct server *s, const struct user *u);
+/* the object, or the graph, has ended */
+void refs_forget_user(struct server *s, const struct user *u);
+void refs_forget_graph(struct server *s, uint64_t graph);
+void refs_free(struct server *s);
+
 /* ------------------------------------------------------------------ user.c: user objects */
 
-/* @graph has ended */
-void users_forget(struct server *s, uint64_t graph);
 void users_free(struct server *s);
 
 /* ------------------------------------------------------------------ copynode.c */
@@ -723,11 +751,5 @@ CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, cons
 				  const struct side *src, const struct side *dst);
 CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 
-/*
- * graph.c: from now on @graph, and what the library makes of it, refers to @what. @let_go(@what) is
- * called, in any thread, when nothing refers to it any more, and so it is after an error. Without
- * user objects it is not called.
- */
-CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *what);
 
 #endif

@@ -18,15 +18,9 @@ struct user {
 	CUuserObject object;		/* the library's object */
 	uint64_t handle, id;	/* the object's number; the client's number of the destructor */
 	unsigned int count;		/* references that the client has */
-	/* references of graphs that hold() could not note for lack of memory */
+	/* references of graphs that ref_add() could not note for lack of memory */
 	uint64_t not_noted;
 	bool dead;			/* atomic: the destructor was called, in any thread */
-};
-
-struct user_ref {
-	uint64_t graph;
-	struct user *user;
-	unsigned int count;
 };
 
 static struct user *of(CUuserObject handle)
@@ -50,17 +44,6 @@ static void destroyed(void *user)
 	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on @u may be freed */
 }
 
-static void forget_holders(struct server *s, const struct user *u)
-{
-	unsigned int i = 0;
-
-	while (i < s->nr_refs)
-		if (s->refs[i].user == u)
-			s->refs[i] = s->refs[--s->nr_refs];
-		else
-			i++;
-}
-
 static void reap(struct server *s)
 {
 	struct user **at = &s->users, *u;
@@ -71,21 +54,10 @@ static void reap(struct server *s)
 			continue;
 		}
 		*at = u->next;
-		forget_holders(s, u);
+		refs_forget_user(s, u);
 		handle_drop(s, u->handle);
 		free(u);
 	}
-}
-
-void users_forget(struct server *s, uint64_t graph)
-{
-	unsigned int i = 0;
-
-	while (i < s->nr_refs)
-		if (s->refs[i].graph == graph)
-			s->refs[i] = s->refs[--s->nr_refs];
-		else
-			i++;
 }
 
 void users_free(struct server *s)
@@ -96,49 +68,12 @@ void users_free(struct server *s)
 		s->users = u->next;
 		free(u);
 	}
-	free(s->refs);
-}
-
-static struct user_ref *ref_of(struct server *s, uint64_t graph, const struct user *u)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr_refs; i++)
-		if (s->refs[i].graph == graph && s->refs[i].user == u)
-			return &s->refs[i];
-	return NULL;
 }
 
 /* whether @count more references to @u are no more than the library can count */
 static bool may_get(const struct server *s, const struct user *u, unsigned int count)
 {
-	uint64_t sum = u->count + u->not_noted + count;
-	unsigned int i;
-
-	for (i = 0; i < s->nr_refs; i++)
-		if (s->refs[i].user == u)
-			sum += s->refs[i].count;
-	return sum <= COUNT_MAX;
-}
-
-/* note @count more references of @graph to @u; false: out of memory */
-static bool hold(struct server *s, uint64_t graph, struct user *u, unsigned int count)
-{
-	struct user_ref *h = ref_of(s, graph, u), *grown;
-
-	if (h) {
-		h->count += count;
-		return true;
-	}
-	if (s->nr_refs == s->max_refs) {
-		grown = realloc(s->refs, (s->max_refs ? 2 * s->max_refs : 16) * sizeof(*grown));
-		if (!grown)
-			return false;
-		s->refs = grown;
-		s->max_refs = s->max_refs ? 2 * s->max_refs : 16;
-	}
-	s->refs[s->nr_refs++] = (struct user_ref){ graph, u, count };
-	return true;
+	return u->count + u->not_noted + count + refs_sum(s, u) <= COUNT_MAX;
 }
 
 /* ------------------------------------------------------------------ */
@@ -213,7 +148,7 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 	if (flags & CU_GRAPH_USER_OBJECT_MOVE)
 		u->count -= count;
 	/* if that fails, the references can't be released one by one */
-	if (!hold(s, id, u, count))
+	if (!ref_add(s, id, u, count))
 		u->not_noted += count;
 	return CUDA_SUCCESS;
 }
@@ -221,17 +156,14 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object,
 				      unsigned int count)
 {
-	struct user_ref *h = object ? ref_of(s, handle_known(s, CLASS_GRAPH, graph), of(object)) :
+	struct user_ref *h = object ? ref_find(s, handle_known(s, CLASS_GRAPH, graph), of(object)) :
 				      NULL;
 	CUresult r = h && count <= h->count ?
 			     CALL(s, cuGraphReleaseUserObject, graph, h->user->object, count) :
 			     CUDA_ERROR_INVALID_VALUE;
 
-	if (!r) {
-		h->count -= count;
-		if (!h->count)
-			*h = s->refs[--s->nr_refs];
-	}
+	if (!r)
+		ref_drop(s, h, count);
 	reap(s);
 	return r;
 }
@@ -241,13 +173,11 @@ CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph)
 {
 	CUresult r = CALL(s, cuGraphClone, clone, graph);
 	uint64_t from = handle_known(s, CLASS_GRAPH, graph), to;
-	unsigned int i, n = s->nr_refs;
 
 	if (r)
 		return r;
 	to = handle_give(s, CLASS_GRAPH, *clone, 0);
-	for (i = 0; to && i < n; i++)
-		if (s->refs[i].graph == from)
-			hold(s, to, s->refs[i].user, 1);
+	if (to)
+		refs_clone(s, from, to);
 	return CUDA_SUCCESS;
 }
