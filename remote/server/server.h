@@ -386,8 +386,10 @@ bool small_came(const void *bytes, uint64_t n, uint32_t mark);
 void small_forget(struct server *s, uint64_t context);
 void small_free(struct server *s);
 
-/* ----------------------------------------------------------------- forward.c: cuBLAS and cuRAND */
+/* -------------------------------------------------- forward.c, forwarded.c: cuBLAS and cuRAND */
 
+/* the row of handle @id; NULL: it is no handle of these libraries */
+struct forwarded *forward_row(struct server *s, uint64_t id);
 /*
  * Find the row of handle @id, which has to be of the current context, and set the stream with
  * number @stream in its library.
