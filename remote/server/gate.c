@@ -18,16 +18,6 @@
 
 #include "gate.h"
 
-/* a full pipe wakes the arbiter, too */
-void gate_ring(struct gate *g)
-{
-	ssize_t n;
-
-	do {
-		n = write(g->bell, "", 1);
-	} while (n < 0 && errno == EINTR);
-}
-
 /* ------------------------------------------------------------------ turns */
 
 void gate_give_back(struct server *s)

@@ -3,7 +3,9 @@
 #ifndef KVGPU_REMOTE_GATE_H
 #define KVGPU_REMOTE_GATE_H
 
+#include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "server.h"
 
@@ -120,9 +122,18 @@ static inline void tell(uint32_t *word, uint32_t value)
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
+/* a full pipe wakes the arbiter, too */
+static inline void gate_ring(struct gate *g)
+{
+	ssize_t n;
+
+	do {
+		n = write(g->bell, "", 1);
+	} while (n < 0 && errno == EINTR);
+}
+
 /* ------------------------------------------------------------------ gate.c: turns */
 
-void gate_ring(struct gate *g);
 /* Whether work may be submitted now. Asks for a turn where one is needed. */
 bool gate_opens(struct server *s);
 void gate_give_back(struct server *s);
