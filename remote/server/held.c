@@ -37,13 +37,13 @@ static void pass_by(struct server *s, const struct kvgpu_remote_head *h, const v
 
 	if (enter_context(s, s->gate->reads_in))
 		enter_context(s, 0);
-	serve_frame(s, h, payload);
+	s->carry_out(s, h, payload);
 	enter_context(s, before);
 }
 
 static void serve_work(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
-	serve_frame(s, h, payload);
+	s->carry_out(s, h, payload);
 	if (s->gate->turn)
 		work_submitted(s, h, payload);
 }
@@ -130,7 +130,7 @@ static void serve_other(struct server *s, const struct kvgpu_remote_head *h, con
 	if (g->turn && !g->nr && !g->work && may_take_long(h->op))
 		gate_give_back(s);
 	since_ns = gives_memory(h->op) ? gate_beside(s) : 0;
-	serve_frame(s, h, payload);
+	s->carry_out(s, h, payload);
 	gate_beside_ends(s, since_ns);
 }
 
@@ -146,7 +146,7 @@ int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *
 	}
 	if (s->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) &&
 	    !hides_work(h->op)) {
-		serve_frame(s, h, payload);
+		s->carry_out(s, h, payload);
 		return 0;
 	}
 	if (!op_works(h->op))

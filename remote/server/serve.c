@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The serving loop, on the serving thread: takes a frame, carries it out by serve_op() (cases.c),
- * and answers it. Where turns are taken held.c calls serve_frame(). Between frames the loop looks
- * at what waits for the GPU. No frame is served inside of another one: the answer's buffer is
- * static.
+ * and answers it. Between frames the loop looks at what waits for the GPU. Frames that waited come
+ * back by .carry_out of struct server. No frame is served inside of another one: the answer's
+ * buffer is static.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -164,6 +164,7 @@ void serve(struct server *s)
 
 int server_init(struct server *s)
 {
+	s->carry_out = serve_frame;
 	s->arena = kvgpu_remote_port_arena(s->port, &s->arena_bytes);
 	s->scratch = malloc(SCRATCH_BYTES);
 	return s->scratch ? 0 : -1;

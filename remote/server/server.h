@@ -57,6 +57,9 @@ struct options {
 
 struct server {
 	struct kvgpu_remote_port *port;
+	/* serve_frame(), which is above held.c and waits.c: they call it for frames that waited */
+	void (*carry_out)(struct server *s, const struct kvgpu_remote_head *h,
+			  const void *payload);
 	struct library library;
 	struct options options;
 	struct counters *counters;	/* NULL: nobody reads them */

@@ -265,7 +265,7 @@ static void end(struct server *s, struct wait *w, CUresult r)
 	}
 	if (w->payload && r != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
 		s->again = true;
-		serve_frame(s, &w->head, w->payload);
+		s->carry_out(s, &w->head, w->payload);
 		s->again = false;
 	} else {
 		answer_with(s, w, r);
