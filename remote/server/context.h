@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* context.c: what the server's own calls of the library want */
+#ifndef KVGPU_REMOTE_SERVER_CONTEXT_H
+#define KVGPU_REMOTE_SERVER_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library.h"
+
+struct server;
+
+/* call the library's function; CUDA_ERROR_NOT_SUPPORTED if the library lacks it */
+#define CALL(s, name, ...) \
+	((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
+
+/*
+ * Make context @id the library's current one; 0: none. A function that needs another context than
+ * the client's for a moment enters the client's again before it returns.
+ */
+CUresult enter_context(struct server *s, uint64_t id);
+/*
+ * Between relax() and unrelax(), which gets relax()'s result, the server's own calls of the library
+ * don't end a capture of the client.
+ */
+CUstreamCaptureMode relax(struct server *s);
+void unrelax(struct server *s, CUstreamCaptureMode mode);
+/*
+ * CUDA_SUCCESS; CUDA_ERROR_NOT_SUPPORTED: the stream captures, so what is submitted would be done
+ * later; or the stream's error.
+ */
+CUresult not_capturing(struct server *s, CUstream stream);
+/* a stream of the server's own in the current context, which waits for no other stream */
+CUresult own_stream(struct server *s, CUstream *out);
+
+#endif

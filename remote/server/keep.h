@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* keep.c: events and modules that graphs refer to */
+#ifndef KVGPU_REMOTE_SERVER_KEEP_H
+#define KVGPU_REMOTE_SERVER_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library.h"
+
+struct server;
+
+struct entry;
+
+/*
+ * Call before @graph, which may be an executable graph, is given event or function @id: from then
+ * on the library's object lives at least as long as what is made of the graph.
+ */
+CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id);
+/* the same, before a call that @stream may capture */
+CUresult capture_keeps(struct server *s, uint64_t stream_id, CUstream stream, uint64_t id);
+/*
+ * The client ends event or module @id. True: graphs refer to it, so don't call the library; only
+ * the number ends now.
+ */
+bool keeps_end(struct server *s, uint64_t id);
+/* the entry ends */
+void keeps_forget(struct server *s, struct entry *e);
+/* the context has ended, and its events and modules with it */
+void keeps_forget_context(struct server *s, uint64_t context);
+/* after a frame: have the library end what the client has ended and no graph refers to */
+void keeps_reap(struct server *s);
+void keeps_free(struct server *s);
+
+#endif

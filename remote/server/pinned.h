@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* pinned.c: the arena as the library's pinned memory */
+#ifndef KVGPU_REMOTE_SERVER_PINNED_H
+#define KVGPU_REMOTE_SERVER_PINNED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library.h"
+
+struct server;
+
+/*
+ * Register the arena as the library's pinned memory. True: it is: copies from or to it may go on
+ * after the library has returned.
+ */
+bool arena_pinned(struct server *s);
+/*
+ * Whether a graph's copy reads the arena when the copy runs; registers the arena for that. A
+ * library may read other memory when the graph is launched: NVIDIA's does.
+ */
+bool arena_for_graphs(struct server *s);
+/*
+ * The frame that is served began a copy from or to the arena in @stream. Returns the stream's
+ * error, or CUDA_SUCCESS.
+ */
+CUresult copy_begun(struct server *s, CUstream stream);
+/* CUDA_SUCCESS: all noted copies of frames up to @upto are done; else CUDA_ERROR_NOT_READY */
+CUresult copies_look(struct server *s, uint64_t upto);
+/*
+ * Stream number @stream of the current context has done all that it had when @served frames were
+ * served, its noted copies, too. 0: no stream.
+ */
+void copies_ended(struct server *s, uint64_t stream, uint64_t served);
+void copies_forget(struct server *s, uint64_t context);
+/* Take an event of the current context, without timing. */
+CUresult event_take(struct server *s, CUevent *event);
+/* Give an event back. @context: the event's, which must be the current one. */
+void event_put(struct server *s, uint64_t context, CUevent event);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* quota.c, tiles.c: device memory of the client */
+#ifndef KVGPU_REMOTE_SERVER_QUOTA_H
+#define KVGPU_REMOTE_SERVER_QUOTA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library.h"
+
+struct server;
+
+/* the quota is charged in multiples of so many bytes */
+enum { QUOTA_UNIT = 512 };
+
+/* How much more the client may have; UINT64_MAX: there is no limit. */
+uint64_t quota_left(const struct server *s);
+/*
+ * Take @bytes from the quota before an allocation; then call quota_charge(), add them to .charged
+ * of the object's entry, or call quota_give(). False: there is not so much left.
+ */
+bool quota_take(struct server *s, uint64_t bytes);
+void quota_give(struct server *s, uint64_t bytes);
+/*
+ * The allocation for which @bytes were taken lies at @ptr. False: out of memory, and the bytes were
+ * given back.
+ */
+bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
+void quota_return(struct server *s, uint64_t ptr);
+void quota_return_context(struct server *s, uint64_t context);
+
+/*
+ * How much device memory an array takes, with its @levels (1: it is no mipmapped array).
+ * UINT64_MAX: more than any array can have.
+ */
+uint64_t array_takes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* small.c: pinned memory for a few bytes of an answer */
+#ifndef KVGPU_REMOTE_SERVER_SMALL_H
+#define KVGPU_REMOTE_SERVER_SMALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct server;
+
+/*
+ * Take KVGPU_REMOTE_INLINE_MAX bytes to which the GPU itself writes; NULL: there are none in this
+ * context, or none now.
+ */
+void *small_take(struct server *s);
+void small_put(struct server *s, void *bytes);
+/*
+ * Before a copy of @n bytes to @bytes, which came from small_take(), write a mark to each word
+ * there. Returns the mark; 0: copies of so many bytes, or with this library, have none.
+ */
+uint32_t small_mark(struct server *s, void *bytes, uint64_t n);
+/*
+ * Whether all words are there in the place of the mark: then the copy is over. False: it is not, or
+ * a copied word is as the mark is.
+ */
+bool small_came(const void *bytes, uint64_t n, uint32_t mark);
+/* the context has ended, and its pinned memory with it */
+void small_forget(struct server *s, uint64_t context);
+void small_free(struct server *s);
+
+#endif

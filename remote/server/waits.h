@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* waits.c: frames that wait for the GPU, without holding up others */
+#ifndef KVGPU_REMOTE_SERVER_WAITS_H
+#define KVGPU_REMOTE_SERVER_WAITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <remote/wire/frame.h>
+
+#include "library.h"
+
+struct server;
+
+/* Look at all waits, between two frames. Return whether one of them ended. */
+bool waits_look(struct server *s);
+/*
+ * The event, or the context, ends: end the waits for that event, or those that began in that
+ * context, with an error. Waits for copies go on.
+ */
+void waits_forget_event(struct server *s, const void *event);
+void waits_forget_context(struct server *s, uint64_t context);
+/*
+ * Whether a frame was put aside (held_by_stream()): its work is still to come, so that gate.c keeps
+ * the client's turn.
+ */
+bool waits_aside(const struct server *s);
+void waits_free(struct server *s);
+/*
+ * True: the stream is busy, and the frame is put aside until the stream has done what it has to do
+ * now.
+ */
+bool held_by_stream(struct server *s, CUstream stream);
+/* Wait, in the library, until the stream has done all its work. */
+CUresult wait_for_stream(struct server *s, CUstream stream);
+/*
+ * An error if the stream captures: a graph would name the copy's host memory. CUDA_SUCCESS if
+ * captures of other streams forbid a copy in the null stream: the copy's call has to return that
+ * error.
+ */
+CUresult may_copy(struct server *s, CUstream stream);
+/*
+ * True: the frame is answered when the stream has done what it has to do now; the payload is @n
+ * bytes at @bytes, which came from small_take(). @pattern: small_mark() of them, which was called
+ * before their copy was queued; that copy must be the last that the stream has to do. 0: no mark.
+ * False: nothing was begun.
+ */
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern);
+/* Answer the frame when all copies that copy_begun() noted for frames up to @upto are done. */
+CUresult wait_for_copies(struct server *s, uint64_t upto);
+/* Frame @h is about to be served: note whether its kernels may print. */
+void prints_begin(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
+
+#endif
