@@ -564,7 +564,7 @@ def forward_case(e, take):
     t += ["\tstruct forwarded *f;", f"\t{e.library}Status_t status;", "\tCUresult r;\n", take,
           "\tif (in->left)\n\t\treturn CUDA_ERROR_INVALID_VALUE;",
           f"\tr = forward_enter(s, CLASS_{e.handle}, q.handle, q.stream, &f);\n\tif (r)\n\t\treturn r;",
-          f"\tif (!s->forwards->{e.name})\n\t\treturn CUDA_ERROR_NOT_SUPPORTED;"]
+          f"\tif (!s->forward.library->{e.name})\n\t\treturn CUDA_ERROR_NOT_SUPPORTED;"]
     for x in e.numbers:
         if x.kind == "device":
             t.append(f"\tif (!forward_device(s, q.{x.name}))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
@@ -572,7 +572,7 @@ def forward_case(e, take):
             t.append(f"\tif (q.flags & FORWARD_ON_DEVICE && !forward_device(s, q.{x.name}))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
     if result:
         t.append(f"\tr = forward_result(s, f, q.flags, q.{result.name}, sizeof(*(({result.type} *)0)), out, &to);\n"
-                 "\tif (r || s->later)\n\t\treturn r;")
+                 "\tif (r || s->frame.later)\n\t\treturn r;")
     elif any(x.kind == "scalar" for x in e.numbers):
         t.append("\tr = forward_mode(s, f, q.flags & FORWARD_ON_DEVICE);\n\tif (r)\n\t\treturn r;")
     if e.a and not result:
@@ -580,7 +580,7 @@ def forward_case(e, take):
     how = {"handle": lambda x: "f->what", "number": lambda x: "q." + x.name, "out": lambda x: "&" + x.name,
            "device": lambda x: f"({x.c.rsplit('*', 1)[0]}*)(uintptr_t)q.{x.name}",
            "scalar": lambda x: f"forward_scalar(&q.{x.name}, q.flags)", "result": lambda x: "to.at"}
-    t.append(f"\tstatus = s->forwards->{e.name}({', '.join(how[x.kind](x) for x in e.numbers)});")
+    t.append(f"\tstatus = s->forward.library->{e.name}({', '.join(how[x.kind](x) for x in e.numbers)});")
     t += [f"\ta->{x.name} = {x.name};" for x in e.numbers if x.kind == "out"]
     status = f"forward_status(s, CLASS_{e.handle}, status)"
     t.append(f"\treturn {f'forward_answer(s, f, &to, {status})' if result else status};\n}}\n")

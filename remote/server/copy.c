@@ -15,7 +15,7 @@
  */
 static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 {
-	if (!s->graphs_pinned_in)
+	if (!s->pinned.graphs_in)
 		return s->arena + at;
 	*copy = malloc(bytes + 1);
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;

@@ -58,7 +58,7 @@ static bool is_wrapped(struct server *s, CUgraphNode node, struct wrapped *w)
 	size_t n = PARTS_MAX + 1, i;
 
 	*w = (struct wrapped){ 0 };
-	if (!s->ferried || CALL(s, cuGraphNodeGetType, node, &type) ||
+	if (!s->switches.ferried || CALL(s, cuGraphNodeGetType, node, &type) ||
 	    type != CU_GRAPH_NODE_TYPE_GRAPH ||
 	    CALL(s, cuGraphChildGraphNodeGetGraph, node, &w->inner) ||
 	    CALL(s, cuGraphGetNodes, w->inner, parts, &n) || n > PARTS_MAX)
@@ -261,7 +261,7 @@ static CUresult replace(struct server *s, uint64_t id, CUgraphNode old, const st
 {
 	struct entry *e = handle_entry(s, id);
 	CUgraphNode *before, *behind, *from, made;
-	CUgraph graph = e && e->parent ? s->entries[e->parent].what : NULL;
+	CUgraph graph = e && e->parent ? s->handles.entries[e->parent].what : NULL;
 	size_t nr_before, nr_behind, i;
 	CUresult r;
 
@@ -293,7 +293,7 @@ static CUresult change_node(struct server *s, uint64_t id, CUgraphNode node, str
 	struct wrapped w;
 
 	if (e)
-		e->changed = s->served;
+		e->changed = s->frame.served;
 	if (is_wrapped(s, node, &w))
 		return change_wrapped(s, &w, p);
 	if (!has_ferry(p))
@@ -307,24 +307,24 @@ static CUresult change_node(struct server *s, uint64_t id, CUgraphNode node, str
 
 static struct switched *switched_of(struct server *s, uint64_t exec, uint64_t node, bool make)
 {
+	struct switches *all = &s->switches;
 	struct switched *grown;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_switched; i++)
-		if (s->switched[i].exec == exec && s->switched[i].node == node)
-			return &s->switched[i];
+	for (i = 0; i < all->nr; i++)
+		if (all->list[i].exec == exec && all->list[i].node == node)
+			return &all->list[i];
 	if (!make)
 		return NULL;
-	if (s->nr_switched == s->max_switched) {
-		grown = realloc(s->switched,
-				(s->max_switched ? 2 * s->max_switched : 16) * sizeof(*grown));
+	if (all->nr == all->max) {
+		grown = realloc(all->list, (all->max ? 2 * all->max : 16) * sizeof(*grown));
 		if (!grown)
 			return NULL;
-		s->switched = grown;
-		s->max_switched = s->max_switched ? 2 * s->max_switched : 16;
+		all->list = grown;
+		all->max = all->max ? 2 * all->max : 16;
 	}
-	s->switched[s->nr_switched] = (struct switched){ .exec = exec, .node = node };
-	return &s->switched[s->nr_switched++];
+	all->list[all->nr] = (struct switched){ .exec = exec, .node = node };
+	return &all->list[all->nr++];
 }
 
 static void let_go(struct switched *w)
@@ -339,15 +339,16 @@ static void let_go(struct switched *w)
 
 void switched_forget(struct server *s, uint64_t exec)
 {
+	struct switches *all = &s->switches;
 	unsigned int i = 0;
 
-	while (i < s->nr_switched) {
-		if (exec && s->switched[i].exec != exec) {
+	while (i < all->nr) {
+		if (exec && all->list[i].exec != exec) {
 			i++;
 			continue;
 		}
-		let_go(&s->switched[i]);
-		s->switched[i] = s->switched[--s->nr_switched];
+		let_go(&all->list[i]);
+		all->list[i] = all->list[--all->nr];
 	}
 }
 
@@ -371,16 +372,17 @@ static struct ferry *const none[SIDES];
 
 static CUresult rest_again(struct server *s, uint64_t exec)
 {
+	struct switches *all = &s->switches;
 	CUresult r = CUDA_SUCCESS;
 	void *node, *handle;
 	struct wrapped w;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_switched && !r; i++) {
-		if (s->switched[i].exec != exec || !s->switched[i].off)
+	for (i = 0; i < all->nr && !r; i++) {
+		if (all->list[i].exec != exec || !all->list[i].off)
 			continue;
 		if (!handle_find(s, CLASS_EXEC, exec, &handle) ||
-		    !handle_find(s, CLASS_NODE, s->switched[i].node, &node) ||
+		    !handle_find(s, CLASS_NODE, all->list[i].node, &node) ||
 		    !is_wrapped(s, node, &w))
 			/* the copy's functions, which have to rest, can't be found */
 			return CUDA_ERROR_NOT_SUPPORTED;
@@ -391,14 +393,15 @@ static CUresult rest_again(struct server *s, uint64_t exec)
 
 CUresult switched_again(struct server *s, uint64_t exec)
 {
+	struct switches *all = &s->switches;
 	struct entry *e = handle_entry(s, exec);
 	unsigned int i;
 
 	if (e)
 		e->updated = true;
-	for (i = 0; i < s->nr_switched; i++)
-		if (s->switched[i].exec == exec)
-			let_go(&s->switched[i]);
+	for (i = 0; i < all->nr; i++)
+		if (all->list[i].exec == exec)
+			let_go(&all->list[i]);
 	return rest_again(s, exec);
 }
 
@@ -522,7 +525,7 @@ static CUresult open_ferry(struct server *s, const uint64_t *end, const struct q
 		return CUDA_ERROR_NOT_SUPPORTED;
 	memcpy(e.mine, q->mine + (out ? 3 : 0), sizeof(e.mine));
 	memcpy(e.size, q->size, sizeof(e.size));
-	s->ferried = true;
+	s->switches.ferried = true;
 	*ferry = ferry_take(s, &e);
 	if (!*ferry)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -10,6 +10,12 @@
 
 struct server;
 
+struct switches {
+	struct switched *list;	/* copies that differ in an executable graph from its graph */
+	unsigned int nr, max;
+	bool ferried;		/* a ferry was made once: a child graph may be a copy with one */
+};
+
 /* @exec has taken over other nodes: switch off again the copies that were switched off */
 CUresult switched_again(struct server *s, uint64_t exec);
 void switched_forget(struct server *s, uint64_t exec);

@@ -41,21 +41,23 @@ static void remove_one(struct server *s, struct entry *e)
  */
 void captures_forget(struct server *s)
 {
+	struct handles *t = &s->handles;
 	uint32_t i;
 
-	for (i = 1; s->captures && i < s->nr_entries; i++) {
-		struct entry *e = &s->entries[i];
+	for (i = 1; s->captures.numbered && i < t->nr_entries; i++) {
+		struct entry *e = &t->entries[i];
 
 		if (e->what && KVGPU_REMOTE_CLASS(e->id) == CLASS_GRAPH && e->parent &&
-		    KVGPU_REMOTE_CLASS(s->entries[e->parent].id) == CLASS_STREAM)
+		    KVGPU_REMOTE_CLASS(t->entries[e->parent].id) == CLASS_STREAM)
 			handle_drop(s, e->id);
 	}
-	s->captures = false;
+	s->captures.numbered = false;
 }
 
 /* without recursion: graphs can hang on graphs as deep as a client likes */
 void handle_empty(struct server *s, uint64_t id)
 {
+	struct handles *t = &s->handles;
 	struct entry *top = handle_entry(s, id);
 	uint32_t root, i;
 
@@ -64,16 +66,16 @@ void handle_empty(struct server *s, uint64_t id)
 	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT || KVGPU_REMOTE_CLASS(id) == CLASS_STREAM)
 		captures_forget(s);
 	root = KVGPU_REMOTE_INDEX(id);
-	while (s->entries[root].child) {
-		for (i = s->entries[root].child; s->entries[i].child; i = s->entries[i].child)
+	while (t->entries[root].child) {
+		for (i = t->entries[root].child; t->entries[i].child; i = t->entries[i].child)
 			;
-		remove_one(s, &s->entries[i]);
+		remove_one(s, &t->entries[i]);
 	}
 	context_leave(s, id);
 	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT) {
-		s->entries[root].beside = NULL;
-		quota_give(s, s->entries[root].charged);
-		s->entries[root].charged = 0;
+		t->entries[root].beside = NULL;
+		quota_give(s, t->entries[root].charged);
+		t->entries[root].charged = 0;
 		small_forget(s, id);
 		keeps_forget_context(s, id);
 		quota_return_context(s, id);

@@ -42,7 +42,7 @@ CUresult forward_status(const struct server *s, unsigned int class, int status)
 {
 	if (!status)
 		return CUDA_SUCCESS;
-	if (!s->head.box)
+	if (!s->frame.head.box)
 		return told_later(class, status);
 	return (CUresult)(KVGPU_REMOTE_STATUS + (status & 0xffff));
 }
@@ -54,16 +54,16 @@ struct forwarded *forward_row(struct server *s, uint64_t id)
 	unsigned int i;
 
 	for (i = 0; id && i < FORWARDS_MAX; i++)
-		if (s->rows[i].id == id)
-			return &s->rows[i];
+		if (s->forward.rows[i].id == id)
+			return &s->forward.rows[i];
 	return NULL;
 }
 
 static int set_stream(struct server *s, struct forwarded *f, CUstream stream)
 {
 	return KVGPU_REMOTE_CLASS(f->id) == CLASS_BLAS ?
-		       s->forwards->cublasSetStream_v2(f->what, stream) :
-		       s->forwards->curandSetStream(f->what, stream);
+		       s->forward.library->cublasSetStream_v2(f->what, stream) :
+		       s->forward.library->curandSetStream(f->what, stream);
 }
 
 /*
@@ -99,10 +99,10 @@ CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device)
 
 	if (f->on_device == on_device)
 		return CUDA_SUCCESS;
-	r = forward_status(
-		s, CLASS_BLAS,
-		s->forwards->cublasSetPointerMode_v2(f->what, on_device ? BLAS_POINTER_MODE_DEVICE :
-									  BLAS_POINTER_MODE_HOST));
+	r = forward_status(s, CLASS_BLAS,
+			   s->forward.library->cublasSetPointerMode_v2(
+				   f->what,
+				   on_device ? BLAS_POINTER_MODE_DEVICE : BLAS_POINTER_MODE_HOST));
 	if (!r)
 		f->on_device = on_device;
 	return r;
@@ -140,7 +140,7 @@ void forward_leave_stream(struct server *s, uint64_t id)
 	unsigned int i;
 
 	for (i = 0; id && i < FORWARDS_MAX; i++) {
-		struct forwarded *f = &s->rows[i];
+		struct forwarded *f = &s->forward.rows[i];
 
 		if (!f->id || f->stream != id)
 			continue;

@@ -23,6 +23,12 @@ struct forwarded {
 enum { FORWARDS_MAX = 64 };	/* handles of a program */
 enum { FORWARD_UNTRIED, FORWARD_THERE, FORWARD_NOT };
 
+struct forward {
+	struct forwards *library;	/* NULL: no library was wanted yet */
+	uint8_t blas_is, rand_is;	/* FORWARD_UNTRIED, FORWARD_THERE or FORWARD_NOT */
+	struct forwarded rows[FORWARDS_MAX];
+};
+
 /* the row of handle @id; NULL: it is no handle of these libraries */
 struct forwarded *forward_row(struct server *s, uint64_t id);
 /*
@@ -41,7 +47,7 @@ const void *forward_scalar(const void *field, uint32_t flags);
 CUresult forward_status(const struct server *s, unsigned int class, int status);
 /*
  * A scalar that a call returns: the library writes it to .at. If forward_result() returns an error,
- * or has set s->later, don't call the library. Else call forward_answer() afterwards; @r: the
+ * or has set s->frame.later, don't call the library. Else call forward_answer() afterwards; @r: the
  * library's status as a result.
  */
 struct forward_result {

@@ -36,7 +36,7 @@ static void *open_one(const char *wanted, const char *const *names, const char *
 static bool load_blas(struct server *s, const char **why)
 {
 	void *library = open_one(s->options.blas, blas_names, why);
-	struct forwards *l = s->forwards;
+	struct forwards *l = s->forward.library;
 
 	if (!library)
 		return false;
@@ -51,7 +51,7 @@ static bool load_blas(struct server *s, const char **why)
 static bool load_rand(struct server *s, const char **why)
 {
 	void *library = open_one(s->options.rand, rand_names, why);
-	struct forwards *l = s->forwards;
+	struct forwards *l = s->forward.library;
 
 	if (!library)
 		return false;
@@ -65,13 +65,13 @@ static bool load_rand(struct server *s, const char **why)
 /* whether the library can be loaded, which is tried once */
 static bool have(struct server *s, unsigned int class)
 {
-	uint8_t *known = class == CLASS_BLAS ? &s->blas_is : &s->rand_is;
+	uint8_t *known = class == CLASS_BLAS ? &s->forward.blas_is : &s->forward.rand_is;
 	const char *why = "out of memory";
 
-	if (!s->forwards)
-		s->forwards = calloc(1, sizeof(*s->forwards));
+	if (!s->forward.library)
+		s->forward.library = calloc(1, sizeof(*s->forward.library));
 	if (!*known) {
-		*known = s->forwards && (class == CLASS_BLAS ? load_blas(s, &why) :
+		*known = s->forward.library && (class == CLASS_BLAS ? load_blas(s, &why) :
 							       load_rand(s, &why)) ?
 				 FORWARD_THERE :
 				 FORWARD_NOT;
@@ -79,7 +79,7 @@ static bool have(struct server *s, unsigned int class)
 			s->options.complain("%s: %s", class == CLASS_BLAS ? "cuBLAS" : "cuRAND",
 					    why);
 	}
-	s->may_print |= *known == FORWARD_THERE;
+	s->waits.may_print |= *known == FORWARD_THERE;
 	return *known == FORWARD_THERE;
 }
 
@@ -90,8 +90,8 @@ static struct forwarded *row_take(struct server *s, uint64_t takes)
 	unsigned int i;
 
 	for (i = 0; i < FORWARDS_MAX; i++)
-		if (!s->rows[i].id)
-			return quota_take(s, takes) ? &s->rows[i] : NULL;
+		if (!s->forward.rows[i].id)
+			return quota_take(s, takes) ? &s->forward.rows[i] : NULL;
 	return NULL;
 }
 
@@ -112,8 +112,9 @@ static uint64_t row_begin(struct server *s, struct forwarded *f, unsigned int cl
 
 static int end_in_library(struct server *s, struct forwarded *f)
 {
-	return KVGPU_REMOTE_CLASS(f->id) == CLASS_BLAS ? s->forwards->cublasDestroy_v2(f->what) :
-							 s->forwards->curandDestroyGenerator(f->what);
+	return KVGPU_REMOTE_CLASS(f->id) == CLASS_BLAS ?
+		       s->forward.library->cublasDestroy_v2(f->what) :
+		       s->forward.library->curandDestroyGenerator(f->what);
 }
 
 void forward_leave_context(struct server *s, uint64_t id)
@@ -122,7 +123,7 @@ void forward_leave_context(struct server *s, uint64_t id)
 	unsigned int i;
 
 	for (i = 0; id && i < FORWARDS_MAX; i++) {
-		struct forwarded *f = &s->rows[i];
+		struct forwarded *f = &s->forward.rows[i];
 
 		if (!f->id || parent_of(s, f->id) != id)
 			continue;
@@ -158,14 +159,14 @@ CUresult frame_blas_create(struct server *s, struct kvgpu_remote_cursor *in,
 	r = a ? may_create(s, in, CLASS_BLAS, BLAS_TAKES, &f) : CUDA_ERROR_OUT_OF_MEMORY;
 	if (r)
 		return r;
-	r = forward_status(s, CLASS_BLAS, s->forwards->cublasCreate_v2(&what));
+	r = forward_status(s, CLASS_BLAS, s->forward.library->cublasCreate_v2(&what));
 	if (r || !what) {
 		quota_give(s, BLAS_TAKES);
 		return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	a->blas = row_begin(s, f, CLASS_BLAS, what, BLAS_TAKES);
 	if (!a->blas)
-		s->forwards->cublasDestroy_v2(what);
+		s->forward.library->cublasDestroy_v2(what);
 	return a->blas ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -180,14 +181,15 @@ CUresult frame_rand_create(struct server *s, const struct q_rand_create *q,
 	r = a ? may_create(s, in, CLASS_RAND, RAND_TAKES, &f) : CUDA_ERROR_OUT_OF_MEMORY;
 	if (r)
 		return r;
-	r = forward_status(s, CLASS_RAND, s->forwards->curandCreateGenerator(&what, q->type));
+	r = forward_status(s, CLASS_RAND,
+			   s->forward.library->curandCreateGenerator(&what, q->type));
 	if (r || !what) {
 		quota_give(s, RAND_TAKES);
 		return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	a->rand = row_begin(s, f, CLASS_RAND, what, RAND_TAKES);
 	if (!a->rand)
-		s->forwards->curandDestroyGenerator(what);
+		s->forward.library->curandDestroyGenerator(what);
 	return a->rand ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -232,9 +234,9 @@ CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in,
 
 	if (!a || in->left)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!have(s, CLASS_RAND) || !s->forwards->curandGetVersion)
+	if (!have(s, CLASS_RAND) || !s->forward.library->curandGetVersion)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	r = forward_status(s, CLASS_RAND, s->forwards->curandGetVersion(&version));
+	r = forward_status(s, CLASS_RAND, s->forward.library->curandGetVersion(&version));
 	a->version = version;
 	return r;
 }

@@ -19,13 +19,13 @@ bool is_zero(const void *p, size_t n)
 void *scratch(struct server *s, uint64_t n, size_t size)
 {
 	uint64_t bytes;
-	void *p = s->scratch + s->scratch_used;
+	void *p = s->frame.scratch + s->frame.scratch_used;
 
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SCRATCH_BYTES ||
-	    ((bytes + 15) & ~15ull) > SCRATCH_BYTES - s->scratch_used)
+	    ((bytes + 15) & ~15ull) > SCRATCH_BYTES - s->frame.scratch_used)
 		return NULL;
 	memset(p, 0, bytes);
-	s->scratch_used += (bytes + 15) & ~15ull;
+	s->frame.scratch_used += (bytes + 15) & ~15ull;
 	return p;
 }
 

@@ -15,6 +15,17 @@ struct server;
 
 enum { SCRATCH_BYTES = 1 << 20 };
 
+/* the frame that is served */
+struct frame {
+	struct kvgpu_remote_head head;
+	const void *payload;
+	uint64_t served;	/* how many frames were served so far, with this one */
+	bool later;		/* the frame gets its answer later */
+	bool again;		/* the frame was put aside, and is served again */
+	uint8_t *scratch;
+	size_t scratch_used;
+};
+
 /* @n elements of @size bytes, zeroed, until the frame is done; NULL: too many */
 void *scratch(struct server *s, uint64_t n, size_t size);
 bool is_zero(const void *p, size_t n);

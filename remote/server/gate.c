@@ -27,7 +27,7 @@ void gate_give_back(struct server *s)
 	work_end(s);
 	g->look_ns = 0;
 	work_look_whether_idle(s);
-	tell(&g->door->busy, s->untracked);
+	tell(&g->door->busy, g->untracked);
 	tell(&g->door->want, g->held != NULL);
 	g->gave = g->turn;
 	g->turn = 0;
@@ -43,7 +43,7 @@ static void lost(struct server *s)
 {
 	struct gate *g = s->gate;
 
-	s->untracked = true;
+	g->untracked = true;
 	g->look_ns = 0;
 	g->quiet_ns = QUIET_NS;
 	g->turn = 0;
@@ -56,7 +56,7 @@ void gate_untracked(struct server *s)
 
 	if (!g)
 		return;
-	s->untracked = true;
+	g->untracked = true;
 	g->look_ns = 0;
 	g->quiet_ns = QUIET_NS;
 	tell(&g->door->busy, 1);
@@ -101,7 +101,7 @@ static void begin_work(struct server *s)
 {
 	struct gate *g = s->gate;
 
-	s->untracked = true;
+	g->untracked = true;
 	g->quiet_ns = QUIET_NS;
 	g->look_ns = 0;
 	tell(&g->door->busy, 1);
@@ -137,7 +137,7 @@ bool gate_opens(struct server *s)
 
 	if (!see(&g->door->closed)) {
 		without_turns(s);
-		if (!s->untracked)
+		if (!g->untracked)
 			begin_work(s);
 		return true;
 	}
@@ -211,7 +211,7 @@ static void wait_for_turn(struct server *s, int64_t us)
 {
 	struct gate *g = s->gate;
 	uint32_t knock = see(&g->door->knock);
-	uint64_t ns = s->waits && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US :
+	uint64_t ns = s->waits.list && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US :
 								    g->sleep_ns;
 	struct timespec t = { 0, ns };
 
@@ -241,7 +241,7 @@ int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const v
 	struct gate *g = s->gate;
 	int r;
 
-	if (!g || (!g->turn && !g->held && !s->untracked))
+	if (!g || (!g->turn && !g->held && !g->untracked))
 		return kvgpu_remote_next(s->port, us, h, payload);
 	if (g->held && !g->turn) {
 		if (!g->came)

@@ -56,6 +56,7 @@ struct gate {
 	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
 	uint64_t turn_used;		/* GPU time in this turn, ns */
+	bool untracked;		/* there may be work on the GPU that no turn accounts for */
 	/* the segment: what was submitted in this turn in one context, behind the event .begin */
 	uint64_t context;
 	CUevent begin;

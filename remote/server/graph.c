@@ -75,7 +75,7 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 	a->id = id;
 	a->status = status;
 	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
-	s->captures = true;
+	s->captures.numbered = true;
 	a->nodes = n;
 	return list_close(s, out, CLASS_NODE, nodes, n, a->graph) ? CUDA_SUCCESS :
 								    CUDA_ERROR_OUT_OF_MEMORY;
@@ -85,7 +85,7 @@ CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream)
 {
 	CUresult r = CALL(s, cuStreamBeginCapture, stream);
 
-	s->capturing += !r;
+	s->captures.begun += !r;
 	return r;
 }
 
@@ -93,7 +93,7 @@ CUresult own_cuStreamBeginCapture_v2(struct server *s, CUstream stream, CUstream
 {
 	CUresult r = CALL(s, cuStreamBeginCapture_v2, stream, mode);
 
-	s->capturing += !r;
+	s->captures.begun += !r;
 	return r;
 }
 
@@ -105,7 +105,7 @@ CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *grap
 
 	if (captured && !not_capturing(s, stream)) {
 		gate_capture_ended(s);
-		s->capturing -= !!s->capturing;
+		s->captures.begun -= !!s->captures.begun;
 	}
 	if (!r)
 		handle_free(s, handle_known(s, CLASS_GRAPH, *graph));

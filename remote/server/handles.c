@@ -15,15 +15,16 @@ static uint32_t chain_of(const struct server *s, unsigned int class, const void 
 {
 	uint64_t h = ((uintptr_t)what >> 3) * 0x9e3779b97f4a7c15ull + class;
 
-	return (h ^ h >> 32) & (s->nr_chains - 1);
+	return (h ^ h >> 32) & (s->handles.nr_chains - 1);
 }
 
 struct entry *handle_entry(struct server *s, uint64_t id)
 {
+	struct handles *t = &s->handles;
 	uint32_t i = KVGPU_REMOTE_INDEX(id);
 
-	return i && i < s->nr_entries && s->entries[i].what && s->entries[i].id == id ?
-		       &s->entries[i] :
+	return i && i < t->nr_entries && t->entries[i].what && t->entries[i].id == id ?
+		       &t->entries[i] :
 		       NULL;
 }
 
@@ -48,33 +49,34 @@ uint64_t parent_of(struct server *s, uint64_t id)
 {
 	const struct entry *e = handle_entry(s, id);
 
-	return e && e->parent ? s->entries[e->parent].id : 0;
+	return e && e->parent ? s->handles.entries[e->parent].id : 0;
 }
 
 /* ------------------------------------------------------------------ the table */
 
 static bool grow(struct server *s)
 {
-	uint32_t max = s->max_entries ? 2 * s->max_entries : FIRST_ENTRIES, i, chain;
+	struct handles *t = &s->handles;
+	uint32_t max = t->max_entries ? 2 * t->max_entries : FIRST_ENTRIES, i, chain;
 	struct entry *entries;
 	uint32_t *chains;
 
 	if (max > ENTRIES_MAX)
 		return false;
-	entries = realloc(s->entries, max * sizeof(*entries));
+	entries = realloc(t->entries, max * sizeof(*entries));
 	if (!entries)
 		return false;
-	s->entries = entries;
+	t->entries = entries;
 	chains = calloc(max, sizeof(*chains));
 	if (!chains)
 		return false;
-	s->max_entries = max;
-	free(s->chains);
-	s->chains = chains;
-	s->nr_chains = max;
-	if (!s->nr_entries)
-		s->nr_entries = 1;	/* 0 is no entry */
-	for (i = 1; i < s->nr_entries; i++) {
+	t->max_entries = max;
+	free(t->chains);
+	t->chains = chains;
+	t->nr_chains = max;
+	if (!t->nr_entries)
+		t->nr_entries = 1;	/* 0 is no entry */
+	for (i = 1; i < t->nr_entries; i++) {
 		if (!entries[i].what)
 			continue;
 		chain = chain_of(s, KVGPU_REMOTE_CLASS(entries[i].id), entries[i].what);
@@ -86,61 +88,68 @@ static bool grow(struct server *s)
 
 static uint32_t known(const struct server *s, unsigned int class, const void *what)
 {
-	uint32_t i = s->nr_chains ? s->chains[chain_of(s, class, what)] : 0;
+	const struct handles *t = &s->handles;
+	uint32_t i = t->nr_chains ? t->chains[chain_of(s, class, what)] : 0;
 
-	while (i && (s->entries[i].what != what || KVGPU_REMOTE_CLASS(s->entries[i].id) != class))
-		i = s->entries[i].next;
+	while (i && (t->entries[i].what != what || KVGPU_REMOTE_CLASS(t->entries[i].id) != class))
+		i = t->entries[i].next;
 	return i;
 }
 
 static void hang_on(struct server *s, uint32_t i, uint32_t parent)
 {
-	struct entry *e = &s->entries[i];
+	struct handles *t = &s->handles;
+	struct entry *e = &t->entries[i];
 
 	e->parent = parent;
 	if (!parent)
 		return;
-	e->after = s->entries[parent].child;
+	e->after = t->entries[parent].child;
 	if (e->after)
-		s->entries[e->after].before = i;
-	s->entries[parent].child = i;
+		t->entries[e->after].before = i;
+	t->entries[parent].child = i;
 }
 
 static void take_off(struct server *s, uint32_t i)
 {
-	struct entry *e = &s->entries[i];
+	struct handles *t = &s->handles;
+	struct entry *e = &t->entries[i];
 
 	if (e->before)
-		s->entries[e->before].after = e->after;
+		t->entries[e->before].after = e->after;
 	else if (e->parent)
-		s->entries[e->parent].child = e->after;
+		t->entries[e->parent].child = e->after;
 	if (e->after)
-		s->entries[e->after].before = e->before;
+		t->entries[e->after].before = e->before;
 	e->parent = e->before = e->after = 0;
 }
 
 static uint32_t fresh(struct server *s)
 {
-	uint32_t i = s->free_entry;
+	struct handles *t = &s->handles;
+	uint32_t i = t->free_entry;
 
 	if (i) {
-		s->free_entry = s->entries[i].next;
+		t->free_entry = t->entries[i].next;
 		return i;
 	}
-	if (s->nr_entries == s->max_entries && !grow(s))
+	if (t->nr_entries == t->max_entries && !grow(s))
 		return 0;
-	i = s->nr_entries++;
-	s->entries[i].id = i;
+	i = t->nr_entries++;
+	t->entries[i].id = i;
 	return i;
 }
 
 bool handle_room(struct server *s)
 {
-	return s->free_entry || s->nr_entries < s->max_entries || grow(s);
+	struct handles *t = &s->handles;
+
+	return t->free_entry || t->nr_entries < t->max_entries || grow(s);
 }
 
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent)
 {
+	struct handles *t = &s->handles;
 	struct entry *on = parent ? handle_entry(s, parent) : NULL, *e;
 	uint32_t i, chain, on_index = on ? KVGPU_REMOTE_INDEX(on->id) : 0;
 	uint64_t generation;
@@ -149,22 +158,22 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 		return 0;
 	i = known(s, class, what);
 	if (i)
-		return s->entries[i].id;
+		return t->entries[i].id;
 	/* a node that is given with a node as its parent hangs on that node's graph */
 	if (class == CLASS_NODE && on && KVGPU_REMOTE_CLASS(on->id) == CLASS_NODE)
 		on_index = on->parent;
 	i = fresh(s);
 	if (!i)
 		return 0;
-	e = &s->entries[i];
+	e = &t->entries[i];
 	generation = ((e->id >> 32) + 1) % GENERATIONS;
 	*e = (struct entry){ .what = (void *)(uintptr_t)what,
 			     .id = i | generation << 32 | (uint64_t) class << 56,
 			     .bytes = UINT32_MAX,
-			     .born = s->served };
+			     .born = s->frame.served };
 	chain = chain_of(s, class, what);
-	e->next = s->chains[chain];
-	s->chains[chain] = i;
+	e->next = t->chains[chain];
+	t->chains[chain] = i;
 	hang_on(s, i, on_index);
 	return e->id;
 }
@@ -173,7 +182,7 @@ uint64_t handle_known(const struct server *s, unsigned int class, const void *wh
 {
 	uint32_t i = what ? known(s, class, what) : 0;
 
-	return i ? s->entries[i].id : 0;
+	return i ? s->handles.entries[i].id : 0;
 }
 
 void handle_free(struct server *s, uint64_t id)
@@ -184,12 +193,13 @@ void handle_free(struct server *s, uint64_t id)
 
 static void out_of_chain(struct server *s, uint32_t i)
 {
+	struct handles *t = &s->handles;
 	uint32_t *at =
-		&s->chains[chain_of(s, KVGPU_REMOTE_CLASS(s->entries[i].id), s->entries[i].what)];
+		&t->chains[chain_of(s, KVGPU_REMOTE_CLASS(t->entries[i].id), t->entries[i].what)];
 
 	while (*at != i)
-		at = &s->entries[*at].next;
-	*at = s->entries[i].next;
+		at = &t->entries[*at].next;
+	*at = t->entries[i].next;
 }
 
 void handle_point(struct server *s, uint64_t id, void *what)
@@ -200,8 +210,8 @@ void handle_point(struct server *s, uint64_t id, void *what)
 	out_of_chain(s, KVGPU_REMOTE_INDEX(id));
 	e->what = what;
 	chain = chain_of(s, KVGPU_REMOTE_CLASS(id), what);
-	e->next = s->chains[chain];
-	s->chains[chain] = KVGPU_REMOTE_INDEX(id);
+	e->next = s->handles.chains[chain];
+	s->handles.chains[chain] = KVGPU_REMOTE_INDEX(id);
 }
 
 void handle_take_out(struct server *s, struct entry *e)
@@ -210,6 +220,6 @@ void handle_take_out(struct server *s, struct entry *e)
 
 	out_of_chain(s, i);
 	take_off(s, i);
-	*e = (struct entry){ .id = e->id, .next = s->free_entry };
-	s->free_entry = i;
+	*e = (struct entry){ .id = e->id, .next = s->handles.free_entry };
+	s->handles.free_entry = i;
 }

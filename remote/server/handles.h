@@ -26,8 +26,14 @@ struct entry {
 	struct keeper *keeps;
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
-	/* s->served when the entry was made, and when a node's ferries were changed last */
+	/* s->frame.served when the entry was made, and when a node's ferries were changed last */
 	uint64_t born, changed;
+};
+
+struct handles {
+	struct entry *entries;
+	uint32_t nr_entries, max_entries, free_entry;
+	uint32_t *chains, nr_chains;
 };
 
 /* false: @id is no handle of that class */

@@ -144,7 +144,7 @@ int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *
 		pass_by(s, h, payload);
 		return 0;
 	}
-	if (s->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) &&
+	if (g->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) &&
 	    !hides_work(h->op)) {
 		s->carry_out(s, h, payload);
 		return 0;

@@ -13,7 +13,7 @@ struct hosted {
 	uint64_t id;		/* the client's number of the function */
 	/* freed after its call; what a graph may have stays until the process ends */
 	bool once;
-	struct hosted *next;	/* next in s->kept */
+	struct hosted *next;	/* next in s->hosts.kept */
 };
 
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once)
@@ -24,8 +24,8 @@ struct hosted *hosted_new(struct server *s, uint64_t id, bool once)
 		return NULL;
 	*h = (struct hosted){ s, id, once, NULL };
 	if (!once) {
-		h->next = s->kept;
-		s->kept = h;
+		h->next = s->hosts.kept;
+		s->hosts.kept = h;
 	}
 	return h;
 }
@@ -34,16 +34,16 @@ struct hosted *hosted_new(struct server *s, uint64_t id, bool once)
 void hosted_free(struct hosted *h)
 {
 	if (!h->once)
-		h->s->kept = h->next;
+		h->s->hosts.kept = h->next;
 	free(h);
 }
 
 void hosted_free_all(struct server *s)
 {
-	while (s->kept) {
-		struct hosted *h = s->kept;
+	while (s->hosts.kept) {
+		struct hosted *h = s->hosts.kept;
 
-		s->kept = h->next;
+		s->hosts.kept = h->next;
 		free(h);
 	}
 }
@@ -80,15 +80,15 @@ static void run_with_status(CUstream stream, CUresult status, void *hosted)
  */
 static void come_after(struct server *s, CUstream stream)
 {
-	if (s->ordered.event)
-		CALL(s, cuStreamWaitEvent, stream, s->ordered.event, 0);
+	if (s->hosts.ordered)
+		CALL(s, cuStreamWaitEvent, stream, s->hosts.ordered, 0);
 }
 
 /* record an event behind the function that was just submitted, in its context, which is current */
 static void come_before(struct server *s, CUstream stream)
 {
-	CUevent event = s->ordered.event;
-	bool other = !event || s->ordered.context != s->current;
+	CUevent event = s->hosts.ordered;
+	bool other = !event || s->hosts.ordered_in != s->current;
 
 	if (other && event_take(s, &event))
 		return;
@@ -97,16 +97,16 @@ static void come_before(struct server *s, CUstream stream)
 			event_put(s, s->current, event);
 		return;
 	}
-	if (other && s->ordered.event)
-		CALL(s, cuEventDestroy_v2, s->ordered.event);
-	s->ordered.event = event;
-	s->ordered.context = s->current;
+	if (other && s->hosts.ordered)
+		CALL(s, cuEventDestroy_v2, s->hosts.ordered);
+	s->hosts.ordered = event;
+	s->hosts.ordered_in = s->current;
 }
 
 void ordered_forget(struct server *s, uint64_t context)
 {
-	if (s->ordered.context == context)
-		s->ordered.event = NULL;
+	if (s->hosts.ordered_in == context)
+		s->hosts.ordered = NULL;
 }
 
 static CUresult submit(struct server *s, CUstream stream, struct hosted *h, bool with_status)

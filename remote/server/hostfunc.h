@@ -6,7 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "library.h"
+
 struct server;
+
+struct hosts {
+	struct hosted *kept;	/* functions that graphs may call */
+	/* behind the last function that was submitted in order; NULL: there is none */
+	CUevent ordered;
+	uint64_t ordered_in;	/* .ordered's context */
+};
 
 /*
  * hosted_run() with the returned pointer calls the client's function with number @id.

@@ -48,7 +48,7 @@ static void let_go(void *kept)
 
 	pthread_mutex_lock(&lock);
 	if (!--k->refs)
-		__atomic_store_n(&s->kept_over, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->keeps.over, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -58,7 +58,7 @@ static struct entry *lasting(struct server *s, uint64_t id)
 	struct entry *e = handle_entry(s, id);
 
 	return e && KVGPU_REMOTE_CLASS(id) == CLASS_FUNCTION && e->parent ?
-		       &s->entries[e->parent] :
+		       &s->handles.entries[e->parent] :
 		       e;
 }
 
@@ -74,9 +74,9 @@ static struct kept *kept_of(struct server *s, struct entry *e)
 	*k = (struct kept){ .s = s,
 			    .class = KVGPU_REMOTE_CLASS(e->id),
 			    .what = e->what,
-			    .context = e->parent ? s->entries[e->parent].id : 0 };
-	k->next = s->kept_objects;
-	s->kept_objects = k;
+			    .context = e->parent ? s->handles.entries[e->parent].id : 0 };
+	k->next = s->keeps.objects;
+	s->keeps.objects = k;
 	e->kept = k;
 	return k;
 }
@@ -120,14 +120,14 @@ CUresult capture_keeps(struct server *s, uint64_t stream_id, CUstream stream, ui
 	size_t n = 0;
 	uint64_t number;
 
-	if (!s->capturing ||
+	if (!s->captures.begun ||
 	    CALL(s, cuStreamGetCaptureInfo_v2, stream, &status, &of, &graph, &nodes, &n) ||
 	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return CUDA_SUCCESS;
 	number = handle_give(s, CLASS_GRAPH, graph, stream_id);
 	if (!number)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	s->captures = true;
+	s->captures.numbered = true;
 	return graph_keeps(s, number, id);
 }
 
@@ -159,14 +159,14 @@ void keeps_forget(struct server *s, struct entry *e)
 		e->kept->what = NULL;
 	e->kept->ended = true;
 	e->kept = NULL;
-	__atomic_store_n(&s->kept_over, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->keeps.over, true, __ATOMIC_RELEASE);
 }
 
 void keeps_forget_context(struct server *s, uint64_t context)
 {
 	struct kept *k;
 
-	for (k = s->kept_objects; k; k = k->next)
+	for (k = s->keeps.objects; k; k = k->next)
 		if (k->context == context)
 			k->what = NULL;
 }
@@ -196,11 +196,11 @@ void keeps_reap(struct server *s)
 	struct kept **at, *k, *over = NULL;
 
 	/* this runs after each frame, so look before the exchange, which takes longer */
-	if (!__atomic_load_n(&s->kept_over, __ATOMIC_RELAXED) ||
-	    !__atomic_exchange_n(&s->kept_over, false, __ATOMIC_ACQ_REL))
+	if (!__atomic_load_n(&s->keeps.over, __ATOMIC_RELAXED) ||
+	    !__atomic_exchange_n(&s->keeps.over, false, __ATOMIC_ACQ_REL))
 		return;
 	pthread_mutex_lock(&lock);
-	for (at = &s->kept_objects; (k = *at);) {
+	for (at = &s->keeps.objects; (k = *at);) {
 		if (k->refs || !k->ended) {
 			at = &k->next;
 			continue;
@@ -222,15 +222,15 @@ void keeps_free(struct server *s)
 	struct kept *k;
 	uint32_t i;
 
-	for (i = 1; i < s->nr_entries; i++)
-		while (s->entries[i].keeps) {
-			struct keeper *of = s->entries[i].keeps;
+	for (i = 1; i < s->handles.nr_entries; i++)
+		while (s->handles.entries[i].keeps) {
+			struct keeper *of = s->handles.entries[i].keeps;
 
-			s->entries[i].keeps = of->next;
+			s->handles.entries[i].keeps = of->next;
 			free(of);
 		}
-	while ((k = s->kept_objects)) {
-		s->kept_objects = k->next;
+	while ((k = s->keeps.objects)) {
+		s->keeps.objects = k->next;
 		free(k);
 	}
 }

@@ -12,6 +12,17 @@ struct server;
 
 struct entry;
 
+/* captures of the client, for ends.c, graph.c and keep.c */
+struct captures {
+	bool numbered;		/* the graph of a capture under way may have a number */
+	unsigned int begun;	/* captures that were begun and not ended */
+};
+
+struct keeps {
+	struct kept *objects;	/* what graphs use or used */
+	bool over;		/* atomic: a reference or a number has ended */
+};
+
 /*
  * Call before @graph, which may be an executable graph, is given event or function @id: from then
  * on the library's object lives at least as long as what is made of the graph.

@@ -104,7 +104,7 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 	image = copy_of(s, q->at, q->bytes);
 	if (!image)
 		return CUDA_ERROR_INVALID_VALUE;
-	s->may_print |= kvgpu_remote_image_may_print(image, q->bytes);
+	s->waits.may_print |= kvgpu_remote_image_may_print(image, q->bytes);
 	r = kvgpu_remote_image_bytes(image, q->bytes) ?
 		    CALL(s, cuModuleLoadDataEx, &m, image, o.n, o.option, o.value) :
 		    CUDA_ERROR_INVALID_IMAGE;

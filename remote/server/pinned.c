@@ -22,7 +22,7 @@ enum {
 
 struct noted {
 	uint64_t seq, context;	/* of the copy's frame */
-	uint64_t stream, served; /* the stream's number, 0: none; s->served at the copy */
+	uint64_t stream, served; /* the stream's number, 0: none; s->frame.served at the copy */
 	CUevent event;
 };
 
@@ -33,7 +33,9 @@ static void unregister(struct server *s)
 
 static bool pin(struct server *s)
 {
-	s->never_pinned = true;
+	struct pinned *p = &s->pinned;
+
+	p->never = true;
 	/*
 	 * a library may refuse to map memory into its GPU that other processes have, too, and still
 	 * register it
@@ -42,44 +44,46 @@ static bool pin(struct server *s)
 		 REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
 	    CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE))
 		return false;
-	if (CALL(s, cuMemHostGetDevicePointer_v2, &s->arena_device, s->arena, 0)) {
+	if (CALL(s, cuMemHostGetDevicePointer_v2, &p->device, s->arena, 0)) {
 		unregister(s);
-		s->reads_late = true;
+		p->reads_late = true;
 		return false;
 	}
-	s->never_pinned = false;
+	p->never = false;
 	return true;
 }
 
 bool arena_pinned(struct server *s)
 {
+	struct pinned *p = &s->pinned;
 	CUstreamCaptureMode mode;
 	bool pinned;
 
-	if (s->pinned_in)
+	if (p->in)
 		return true;
-	if (!s->current || s->never_pinned || !kvgpu_remote_port_is_shared(s->port))
+	if (!s->current || p->never || !kvgpu_remote_port_is_shared(s->port))
 		return false;
 	mode = relax(s);
 	pinned = pin(s);
 	unrelax(s, mode);
-	s->pinned_in = pinned ? s->current : 0;
+	p->in = pinned ? s->current : 0;
 	return pinned;
 }
 
 bool arena_for_graphs(struct server *s)
 {
+	struct pinned *p = &s->pinned;
 	CUstreamCaptureMode mode;
 
-	if (arena_pinned(s) || s->graphs_pinned_in || s->reads_late)
+	if (arena_pinned(s) || p->graphs_in || p->reads_late)
 		return true;
-	if (!s->current || s->never_pinned || kvgpu_remote_port_is_shared(s->port))
+	if (!s->current || p->never || kvgpu_remote_port_is_shared(s->port))
 		return false;
 	mode = relax(s);
 	if (pin(s))
-		s->graphs_pinned_in = s->current;
+		p->graphs_in = s->current;
 	unrelax(s, mode);
-	return s->graphs_pinned_in || s->reads_late;
+	return p->graphs_in || p->reads_late;
 }
 
 CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
@@ -89,7 +93,7 @@ CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgp
 	if (!a)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	a->pinned = arena_pinned(s);
-	a->device = a->pinned ? s->arena_device : 0;
+	a->device = a->pinned ? s->pinned.device : 0;
 	return CUDA_SUCCESS;
 }
 
@@ -97,8 +101,10 @@ CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgp
 
 CUresult event_take(struct server *s, CUevent *event)
 {
-	if (s->nr_spare && s->spare[s->nr_spare - 1].context == s->current) {
-		*event = s->spare[--s->nr_spare].event;
+	struct pinned *p = &s->pinned;
+
+	if (p->nr_spare && p->spare[p->nr_spare - 1].context == s->current) {
+		*event = p->spare[--p->nr_spare].event;
 		return CUDA_SUCCESS;
 	}
 	return CALL(s, cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
@@ -106,29 +112,32 @@ CUresult event_take(struct server *s, CUevent *event)
 
 void event_put(struct server *s, uint64_t context, CUevent event)
 {
-	if (s->nr_spare == SPARE_EVENTS)
+	struct pinned *p = &s->pinned;
+
+	if (p->nr_spare == SPARE_EVENTS)
 		CALL(s, cuEventDestroy_v2, event);
 	else
-		s->spare[s->nr_spare++] = (struct spare){ context, event };
+		p->spare[p->nr_spare++] = (struct spare){ context, event };
 }
 
 static struct noted *new_noted(struct server *s)
 {
+	struct pinned *p = &s->pinned;
 	struct noted *grown;
 
 	/* the client may never send a fence */
-	if (s->nr_noted >= LOOK_FROM && s->nr_noted % LOOK_EACH == 0)
+	if (p->nr_noted >= LOOK_FROM && p->nr_noted % LOOK_EACH == 0)
 		copies_look(s, UINT64_MAX);
-	if (s->nr_noted == NOTED_MAX)
+	if (p->nr_noted == NOTED_MAX)
 		return NULL;
-	if (s->nr_noted == s->max_noted) {
-		grown = realloc(s->noted, (s->max_noted ? 2 * s->max_noted : 64) * sizeof(*grown));
+	if (p->nr_noted == p->max_noted) {
+		grown = realloc(p->noted, (p->max_noted ? 2 * p->max_noted : 64) * sizeof(*grown));
 		if (!grown)
 			return NULL;
-		s->noted = grown;
-		s->max_noted = s->max_noted ? 2 * s->max_noted : 64;
+		p->noted = grown;
+		p->max_noted = p->max_noted ? 2 * p->max_noted : 64;
 	}
-	return &s->noted[s->nr_noted];
+	return &p->noted[p->nr_noted];
 }
 
 static CUresult note(struct server *s, CUstream stream)
@@ -143,9 +152,10 @@ static CUresult note(struct server *s, CUstream stream)
 		event_put(s, s->current, event);
 		return CALL(s, cuStreamSynchronize, stream);
 	}
-	*n = (struct noted){ s->head.seq, s->current,
-			     stream ? handle_known(s, CLASS_STREAM, stream) : 0, s->served, event };
-	s->nr_noted++;
+	*n = (struct noted){ s->frame.head.seq, s->current,
+			     stream ? handle_known(s, CLASS_STREAM, stream) : 0, s->frame.served,
+			     event };
+	s->pinned.nr_noted++;
 	return CUDA_SUCCESS;
 }
 
@@ -154,7 +164,7 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	CUstreamCaptureMode mode;
 	CUresult r;
 
-	if (!s->pinned_in)
+	if (!s->pinned.in)
 		return CUDA_SUCCESS;	/* the library has copied already */
 	mode = relax(s);
 	r = note(s, stream);
@@ -164,17 +174,19 @@ CUresult copy_begun(struct server *s, CUstream stream)
 
 static void drop_first(struct server *s, unsigned int n)
 {
-	s->nr_noted -= n;
-	memmove(s->noted, s->noted + n, s->nr_noted * sizeof(*s->noted));
+	struct pinned *p = &s->pinned;
+
+	p->nr_noted -= n;
+	memmove(p->noted, p->noted + n, p->nr_noted * sizeof(*p->noted));
 }
 
 /* drops the first copies only: a question to the event of each takes longer than the copy's call */
 void copies_ended(struct server *s, uint64_t stream, uint64_t served)
 {
-	const struct noted *n = s->noted;
+	const struct noted *n = s->pinned.noted;
 	unsigned int done;
 
-	for (done = 0; stream && done < s->nr_noted; done++, n++) {
+	for (done = 0; stream && done < s->pinned.nr_noted; done++, n++) {
 		if (n->stream != stream || n->served > served || n->context != s->current)
 			break;
 		event_put(s, n->context, n->event);
@@ -188,19 +200,20 @@ void copies_ended(struct server *s, uint64_t stream, uint64_t served)
  */
 CUresult copies_look(struct server *s, uint64_t upto)
 {
+	struct pinned *p = &s->pinned;
 	CUstreamCaptureMode mode = relax(s);
 	uint64_t before = s->current;
 	CUresult r = CUDA_SUCCESS;
 	unsigned int done;
 
-	for (done = 0; done < s->nr_noted && s->noted[done].seq <= upto; done++) {
+	for (done = 0; done < p->nr_noted && p->noted[done].seq <= upto; done++) {
 		/* an error of the event ends the copy, too */
-		if (enter_context(s, s->noted[done].context))
+		if (enter_context(s, p->noted[done].context))
 			continue;
-		r = CALL(s, cuEventQuery, s->noted[done].event);
+		r = CALL(s, cuEventQuery, p->noted[done].event);
 		if (r == CUDA_ERROR_NOT_READY)
 			break;
-		event_put(s, s->current, s->noted[done].event);
+		event_put(s, s->current, p->noted[done].event);
 	}
 	if (done)
 		drop_first(s, done);
@@ -212,13 +225,14 @@ CUresult copies_look(struct server *s, uint64_t upto)
 /* if copies of graphs still rely on the arena, register it in another context than @gone */
 static void pin_again(struct server *s, uint64_t gone)
 {
-	uint64_t *where = s->pinned_in ? &s->pinned_in : &s->graphs_pinned_in;
+	struct pinned *p = &s->pinned;
+	uint64_t *where = p->in ? &p->in : &p->graphs_in;
 	bool needed = ferries_live(s);
 	uint32_t i;
 
-	s->pinned_in = s->graphs_pinned_in = 0;
-	for (i = 1; needed && i < s->nr_entries && !*where; i++) {
-		uint64_t id = s->entries[i].what ? s->entries[i].id : 0;
+	p->in = p->graphs_in = 0;
+	for (i = 1; needed && i < s->handles.nr_entries && !*where; i++) {
+		uint64_t id = s->handles.entries[i].what ? s->handles.entries[i].id : 0;
 
 		if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT && id != gone &&
 		    !enter_context(s, id) && pin(s))
@@ -228,19 +242,20 @@ static void pin_again(struct server *s, uint64_t gone)
 
 void copies_forget(struct server *s, uint64_t context)
 {
+	struct pinned *p = &s->pinned;
 	CUstreamCaptureMode mode;
 	uint64_t before = s->current;
 	unsigned int i, kept = 0;
 
-	for (i = 0; i < s->nr_noted; i++)
-		if (s->noted[i].context != context)
-			s->noted[kept++] = s->noted[i];
-	s->nr_noted = kept;
-	for (i = 0, kept = 0; i < s->nr_spare; i++)
-		if (s->spare[i].context != context)
-			s->spare[kept++] = s->spare[i];
-	s->nr_spare = kept;
-	if (s->pinned_in != context && s->graphs_pinned_in != context)
+	for (i = 0; i < p->nr_noted; i++)
+		if (p->noted[i].context != context)
+			p->noted[kept++] = p->noted[i];
+	p->nr_noted = kept;
+	for (i = 0, kept = 0; i < p->nr_spare; i++)
+		if (p->spare[i].context != context)
+			p->spare[kept++] = p->spare[i];
+	p->nr_spare = kept;
+	if (p->in != context && p->graphs_in != context)
 		return;
 	mode = relax(s);
 	if (!enter_context(s, context))

@@ -20,45 +20,49 @@ static uint64_t takes(uint64_t bytes)
 
 uint64_t quota_left(const struct server *s)
 {
-	uint64_t limit = s->options.memory, used = s->charged;
+	const struct quota *q = &s->quota;
+	uint64_t limit = s->options.memory, used = q->charged;
 
 	if (!limit)
 		return UINT64_MAX;
-	if (s->pool &&
-	    __builtin_add_overflow(used, pool_others(s->pool, s->nr_programs, s->program), &used))
+	if (q->pool &&
+	    __builtin_add_overflow(used, pool_others(q->pool, q->nr_programs, q->program), &used))
 		return 0;
 	return limit > used ? limit - used : 0;
 }
 
 bool quota_take(struct server *s, uint64_t bytes)
 {
+	struct quota *q = &s->quota;
 	uint64_t sum;
 
-	if (__builtin_add_overflow(s->charged, takes(bytes), &sum) ||
+	if (__builtin_add_overflow(q->charged, takes(bytes), &sum) ||
 	    (s->options.memory && sum > s->options.memory))
 		return false;
-	if (s->options.memory && s->pool &&
-	    !pool_take(s->pool, s->nr_programs, s->program, sum, s->options.memory))
+	if (s->options.memory && q->pool &&
+	    !pool_take(q->pool, q->nr_programs, q->program, sum, s->options.memory))
 		return false;
-	s->charged = sum;
+	q->charged = sum;
 	return true;
 }
 
 void quota_give(struct server *s, uint64_t bytes)
 {
-	s->charged -= takes(bytes);
-	if (s->pool)
-		pool_give(s->pool, s->program, s->charged);
+	struct quota *q = &s->quota;
+
+	q->charged -= takes(bytes);
+	if (q->pool)
+		pool_give(q->pool, q->program, q->charged);
 }
 
 static unsigned int place(const struct server *s, uint64_t ptr)
 {
-	unsigned int low = 0, high = s->nr_charges;
+	unsigned int low = 0, high = s->quota.nr_charges;
 
 	while (low < high) {
 		unsigned int mid = (low + high) / 2;
 
-		if (s->charges[mid].ptr < ptr)
+		if (s->quota.charges[mid].ptr < ptr)
 			low = mid + 1;
 		else
 			high = mid;
@@ -68,38 +72,41 @@ static unsigned int place(const struct server *s, uint64_t ptr)
 
 bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
 {
+	struct quota *q = &s->quota;
 	unsigned int at, max;
 	struct charge *grown;
 
-	if (s->nr_charges == s->max_charges) {
-		max = s->max_charges ? 2 * s->max_charges : 64;
-		grown = realloc(s->charges, max * sizeof(*grown));
+	if (q->nr_charges == q->max_charges) {
+		max = q->max_charges ? 2 * q->max_charges : 64;
+		grown = realloc(q->charges, max * sizeof(*grown));
 		if (!grown) {
 			quota_give(s, bytes);
 			return false;
 		}
-		s->charges = grown;
-		s->max_charges = max;
+		q->charges = grown;
+		q->max_charges = max;
 	}
 	at = place(s, ptr);
-	memmove(&s->charges[at + 1], &s->charges[at], (s->nr_charges - at) * sizeof(*s->charges));
-	s->charges[at] = (struct charge){ ptr, takes(bytes), s->current };
-	s->nr_charges++;
+	memmove(&q->charges[at + 1], &q->charges[at], (q->nr_charges - at) * sizeof(*q->charges));
+	q->charges[at] = (struct charge){ ptr, takes(bytes), s->current };
+	q->nr_charges++;
 	return true;
 }
 
 static void remove_charge(struct server *s, unsigned int at)
 {
-	quota_give(s, s->charges[at].bytes);
-	s->nr_charges--;
-	memmove(&s->charges[at], &s->charges[at + 1], (s->nr_charges - at) * sizeof(*s->charges));
+	struct quota *q = &s->quota;
+
+	quota_give(s, q->charges[at].bytes);
+	q->nr_charges--;
+	memmove(&q->charges[at], &q->charges[at + 1], (q->nr_charges - at) * sizeof(*q->charges));
 }
 
 void quota_return(struct server *s, uint64_t ptr)
 {
 	unsigned int at = place(s, ptr);
 
-	if (at < s->nr_charges && s->charges[at].ptr == ptr)
+	if (at < s->quota.nr_charges && s->quota.charges[at].ptr == ptr)
 		remove_charge(s, at);
 }
 
@@ -107,8 +114,8 @@ void quota_return_context(struct server *s, uint64_t context)
 {
 	unsigned int i = 0;
 
-	while (i < s->nr_charges)
-		if (s->charges[i].context == context)
+	while (i < s->quota.nr_charges)
+		if (s->quota.charges[i].context == context)
 			remove_charge(s, i);
 		else
 			i++;

@@ -10,6 +10,15 @@
 
 struct server;
 
+struct quota {
+	struct charge *charges;
+	unsigned int nr_charges, max_charges;
+	uint64_t charged;
+	/* shared with other programs of the same client; NULL: there are none */
+	struct pool *pool;
+	unsigned int program, nr_programs;	/* this program's row in the pool; number of rows */
+};
+
 /* the quota is charged in multiples of so many bytes */
 enum { QUOTA_UNIT = 512 };
 

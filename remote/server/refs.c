@@ -28,30 +28,32 @@ CUresult graph_refers(struct server *s, CUgraph graph, CUhostFn let_go, void *wh
 
 struct user_ref *ref_find(struct server *s, uint64_t graph, const struct user *u)
 {
+	struct refs *r = &s->refs;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_refs; i++)
-		if (s->refs[i].graph == graph && s->refs[i].user == u)
-			return &s->refs[i];
+	for (i = 0; i < r->nr; i++)
+		if (r->list[i].graph == graph && r->list[i].user == u)
+			return &r->list[i];
 	return NULL;
 }
 
 bool ref_add(struct server *s, uint64_t graph, struct user *u, unsigned int count)
 {
+	struct refs *r = &s->refs;
 	struct user_ref *h = ref_find(s, graph, u), *grown;
 
 	if (h) {
 		h->count += count;
 		return true;
 	}
-	if (s->nr_refs == s->max_refs) {
-		grown = realloc(s->refs, (s->max_refs ? 2 * s->max_refs : 16) * sizeof(*grown));
+	if (r->nr == r->max) {
+		grown = realloc(r->list, (r->max ? 2 * r->max : 16) * sizeof(*grown));
 		if (!grown)
 			return false;
-		s->refs = grown;
-		s->max_refs = s->max_refs ? 2 * s->max_refs : 16;
+		r->list = grown;
+		r->max = r->max ? 2 * r->max : 16;
 	}
-	s->refs[s->nr_refs++] = (struct user_ref){ graph, u, count };
+	r->list[r->nr++] = (struct user_ref){ graph, u, count };
 	return true;
 }
 
@@ -59,52 +61,56 @@ void ref_drop(struct server *s, struct user_ref *h, unsigned int count)
 {
 	h->count -= count;
 	if (!h->count)
-		*h = s->refs[--s->nr_refs];
+		*h = s->refs.list[--s->refs.nr];
 }
 
 void refs_clone(struct server *s, uint64_t from, uint64_t to)
 {
-	unsigned int i, n = s->nr_refs;
+	struct refs *r = &s->refs;
+	unsigned int i, n = r->nr;
 
 	for (i = 0; i < n; i++)
-		if (s->refs[i].graph == from)
-			ref_add(s, to, s->refs[i].user, 1);
+		if (r->list[i].graph == from)
+			ref_add(s, to, r->list[i].user, 1);
 }
 
 uint64_t refs_sum(const struct server *s, const struct user *u)
 {
+	const struct refs *r = &s->refs;
 	uint64_t sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_refs; i++)
-		if (s->refs[i].user == u)
-			sum += s->refs[i].count;
+	for (i = 0; i < r->nr; i++)
+		if (r->list[i].user == u)
+			sum += r->list[i].count;
 	return sum;
 }
 
 void refs_forget_user(struct server *s, const struct user *u)
 {
+	struct refs *r = &s->refs;
 	unsigned int i = 0;
 
-	while (i < s->nr_refs)
-		if (s->refs[i].user == u)
-			s->refs[i] = s->refs[--s->nr_refs];
+	while (i < r->nr)
+		if (r->list[i].user == u)
+			r->list[i] = r->list[--r->nr];
 		else
 			i++;
 }
 
 void refs_forget_graph(struct server *s, uint64_t graph)
 {
+	struct refs *r = &s->refs;
 	unsigned int i = 0;
 
-	while (i < s->nr_refs)
-		if (s->refs[i].graph == graph)
-			s->refs[i] = s->refs[--s->nr_refs];
+	while (i < r->nr)
+		if (r->list[i].graph == graph)
+			r->list[i] = r->list[--r->nr];
 		else
 			i++;
 }
 
 void refs_free(struct server *s)
 {
-	free(s->refs);
+	free(s->refs.list);
 }

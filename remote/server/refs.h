@@ -23,6 +23,12 @@ struct user_ref {
 	struct user *user;
 	unsigned int count;
 };
+struct refs {
+	struct user *users;	/* user.c */
+	struct user_ref *list;
+	unsigned int nr, max;
+};
+
 /* NULL: there are none */
 struct user_ref *ref_find(struct server *s, uint64_t graph, const struct user *u);
 /* note @count more; false: out of memory */

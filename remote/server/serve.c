@@ -66,7 +66,7 @@ static void count(struct server *s)
 		return;
 	kvgpu_remote_port_bytes(s->port, &received, &sent);
 	__atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->memory, s->charged, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->memory, s->quota.charged, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->received, received, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->sent, sent, __ATOMIC_RELAXED);
 }
@@ -80,11 +80,11 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 
 	if (s->options.dump)
 		kvgpu_remote_dump(s->options.dump, h, payload);
-	s->head = *h;
-	s->served++;
-	s->payload = payload;
-	s->later = false;
-	s->scratch_used = 0;
+	s->frame.head = *h;
+	s->frame.served++;
+	s->frame.payload = payload;
+	s->frame.later = false;
+	s->frame.scratch_used = 0;
 	prints_begin(s, h, payload);
 	if (h->op == KVGPU_REMOTE_OP_SPOILT)
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
@@ -93,7 +93,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	else
 		r = serve_op(s, h->op, &in, &out);
 	keeps_reap(s);
-	if (!s->later)
+	if (!s->frame.later)
 		answer(s, h, r, &out);
 	count(s);
 }
@@ -144,10 +144,10 @@ void serve(struct server *s)
 	int r;
 
 	for (;;) {
-		if (s->waits && !idle.since)
+		if (s->waits.list && !idle.since)
 			idle = (struct idle){ .since = now_us(),
 					      .eager = kvgpu_remote_port_is_shared(s->port) };
-		r = gate_next(s, s->waits ? pause_of(&idle) : -1, &h, &payload);
+		r = gate_next(s, s->waits.list ? pause_of(&idle) : -1, &h, &payload);
 		if (r < 0)
 			return;
 		if (r && !s->gate)
@@ -157,7 +157,7 @@ void serve(struct server *s)
 		gate_look(s, !r);
 		if (gate_go_on(s) || waits_look(s) || r)
 			idle.since = 0;
-		else if (s->waits)
+		else if (s->waits.list)
 			idle_round(&idle);
 	}
 }
@@ -166,8 +166,8 @@ int server_init(struct server *s)
 {
 	s->carry_out = serve_frame;
 	s->arena = kvgpu_remote_port_arena(s->port, &s->arena_bytes);
-	s->scratch = malloc(SCRATCH_BYTES);
-	return s->scratch ? 0 : -1;
+	s->frame.scratch = malloc(SCRATCH_BYTES);
+	return s->frame.scratch ? 0 : -1;
 }
 
 void server_fini(struct server *s)
@@ -176,17 +176,17 @@ void server_fini(struct server *s)
 	waits_free(s);
 	hosted_free_all(s);
 	switched_forget(s, 0);
-	free(s->switched);
+	free(s->switches.list);
 	ferries_free(s);
 	users_free(s);
 	refs_free(s);
 	keeps_free(s);
 	text_free(s);
 	small_free(s);
-	free(s->entries);
-	free(s->chains);
-	free(s->charges);
-	free(s->noted);
-	free(s->forwards);
-	free(s->scratch);
+	free(s->handles.entries);
+	free(s->handles.chains);
+	free(s->quota.charges);
+	free(s->pinned.noted);
+	free(s->forward.library);
+	free(s->frame.scratch);
 }

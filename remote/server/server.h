@@ -38,11 +38,8 @@
 #include "turn.h"
 #include "waits.h"
 
-struct wait;
+struct gate;
 struct text;
-struct small;
-
-enum { SPARE_EVENTS = 64, SHOWN_MAX = 16 };
 
 struct options {
 	/* bytes of device memory that the client may have; 0: all there is */
@@ -68,98 +65,23 @@ struct server {
 	uint64_t current;	/* the context that frames are carried out in; 0: none */
 	uint32_t mode;		/* capture mode that the client named last, and the library has */
 	CUresult deferred;	/* error of a queued call, for the next answer that may report it */
-
-	/* the frame that is served */
-	struct kvgpu_remote_head head;
-	const void *payload;
-	uint64_t served;	/* how many frames were served so far, with this one */
-	bool later;		/* the frame gets its answer later */
-	bool again;		/* the frame was put aside, and is served again */
-
-	/* handles.c */
-	struct entry *entries;
-	uint32_t nr_entries, max_entries, free_entry;
-	uint32_t *chains, nr_chains;
-
-	/* waits.c */
-	struct wait *waits;
-	/*
-	 * .served of the last frame with kernels that may have printed what the library still has;
-	 * 0: none. .printing_in: the number of the stream that has all of them; 0: there are
-	 * several, or it is the null stream
-	 */
-	uint64_t printing, printing_in;
-	/*
-	 * the event behind a stream's last copy whose marked words came, while it was not seen to
-	 * have happened; .served: how many frames were served when they came
-	 */
-	struct shown {
-		uint64_t context, stream, served;
-		CUevent event;
-	} shown[SHOWN_MAX];
-	unsigned int nr_shown;
-	bool may_print;	/* a module, or a library such as cuBLAS, may have kernels that print */
-
-	/* pinned.c */
-	uint64_t pinned_in;		/* context in which the shared arena is registered; or 0 */
-	bool never_pinned;	/* registering the arena failed: no copy tries it again */
-	bool reads_late;	/* the library registers memory, but has no address for it */
-	/*
-	 * if the arena is not shared: the context in which it is registered for copies of graphs,
-	 * or 0
-	 */
-	uint64_t graphs_pinned_in;
-	CUdeviceptr arena_device;
-	struct noted *noted;		/* copies that may go on */
-	unsigned int nr_noted, max_noted;
-	struct spare {			/* unused events */
-		uint64_t context;
-		CUevent event;
-	} spare[SPARE_EVENTS];
-	unsigned int nr_spare;
-
-	/* hostfunc.c: behind the last function that was submitted in order; NULL: there is none */
-	struct {
-		CUevent event;
-		uint64_t context;
-	} ordered;
-
-	/* quota.c */
-	struct charge *charges;
-	unsigned int nr_charges, max_charges;
-	uint64_t charged;
-	/* shared with other programs of the same client; NULL: there are none */
-	struct pool *pool;
-	unsigned int program, nr_programs;	/* this program's row in the pool; number of rows */
-
-	/* forward.c */
-	struct forwards *forwards;	/* NULL: no library was wanted yet */
-	uint8_t blas_is, rand_is;	/* FORWARD_UNTRIED, FORWARD_THERE or FORWARD_NOT */
-	struct forwarded rows[FORWARDS_MAX];
-
-	/* gate.c */
-	struct gate *gate;	/* NULL: this process takes no turns on the GPU */
-	bool untracked;		/* there may be work on the GPU that no turn accounts for */
-
-	struct small *small;	/* small.c */
-	uint32_t mark;		/* the last one of small_mark() */
-	struct text *text;
 	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
-	bool captures;		/* the graph of a capture under way may have a number */
-	struct hosted *kept;	/* hostfunc.c: functions that graphs may call */
-	bool ferried;		/* a ferry was made once: a child graph may be a copy with one */
-	/* keep.c: what graphs use or used; atomic: a reference or a number has ended */
-	struct kept *kept_objects;
-	bool kept_over;
-	unsigned int capturing;	/* captures that were begun and not ended */
-	struct user *users;	/* user.c */
-	struct user_ref *refs;
-	unsigned int nr_refs, max_refs;
-	/* copynode.c: copies that differ in an executable graph from its graph */
-	struct switched *switched;
-	unsigned int nr_switched, max_switched;
-	uint8_t *scratch;
-	size_t scratch_used;
+
+	/* what one file owns, or few files: each is in the header with its name */
+	struct frame frame;
+	struct handles handles;
+	struct waits waits;
+	struct pinned pinned;
+	struct small small;
+	struct quota quota;
+	struct forward forward;
+	struct hosts hosts;
+	struct captures captures;
+	struct keeps keeps;
+	struct refs refs;
+	struct switches switches;
+	struct gate *gate;	/* NULL: this process takes no turns on the GPU */
+	struct text *text;	/* text.c; NULL: nothing is caught */
 };
 
 /* ------------------------------------------------------------------ serve.c */
@@ -171,7 +93,7 @@ struct server {
 void serve(struct server *s);
 /*
  * @s: zeroed but for what the caller sets: .port, and before serve() .library and .options, and
- * .counters and .pool with its rows if there are any. 0; -1: out of memory
+ * .counters, and .quota's pool with its rows, if there are any. 0; -1: out of memory
  */
 int server_init(struct server *s);
 /* For tests: a client's process ends without it. */

@@ -20,8 +20,8 @@ enum { SLOTS = 32, BLOCKS = 16, ALLOC_PORTABLE = 1, ALLOC_DEVICEMAP = 2 };
 /* odd, so that a mark comes again after 2^32 others */
 #define MARK_STEP	0x9e3779b9u
 
-struct small {
-	struct small *next;
+struct block {
+	struct block *next;
 	uint64_t context;
 	uint8_t *bytes;		/* NULL: the library gave none */
 	uint32_t taken;		/* a bit for each slot */
@@ -48,12 +48,12 @@ static uint8_t *pinned_block(struct server *s)
 	return p;
 }
 
-static struct small *block_of(struct server *s, uint64_t context)
+static struct block *block_of(struct server *s, uint64_t context)
 {
 	unsigned int nr = 0;
-	struct small *b;
+	struct block *b;
 
-	for (b = s->small; b; b = b->next, nr++)
+	for (b = s->small.blocks; b; b = b->next, nr++)
 		if (b->context == context)
 			return b;
 	if (nr == BLOCKS)
@@ -61,14 +61,16 @@ static struct small *block_of(struct server *s, uint64_t context)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return NULL;
-	*b = (struct small){ .next = s->small, .context = context, .bytes = pinned_block(s) };
-	s->small = b;
+	*b = (struct block){ .next = s->small.blocks,
+			     .context = context,
+			     .bytes = pinned_block(s) };
+	s->small.blocks = b;
 	return b;
 }
 
 void *small_take(struct server *s)
 {
-	struct small *b = s->current ? block_of(s, s->current) : NULL;
+	struct block *b = s->current ? block_of(s, s->current) : NULL;
 	int slot;
 
 	if (!b || !b->bytes || !~b->taken)
@@ -81,9 +83,9 @@ void *small_take(struct server *s)
 void small_put(struct server *s, void *bytes)
 {
 	uint8_t *at = bytes;
-	struct small *b;
+	struct block *b;
 
-	for (b = s->small; b; b = b->next)
+	for (b = s->small.blocks; b; b = b->next)
 		if (b->bytes && at >= b->bytes && at < b->bytes + SLOTS * KVGPU_REMOTE_INLINE_MAX)
 			b->taken &= ~(1u << (at - b->bytes) / KVGPU_REMOTE_INLINE_MAX);
 }
@@ -98,11 +100,11 @@ uint32_t small_mark(struct server *s, void *bytes, uint64_t n)
 
 	if (s->library.goes_on || !n || n % sizeof(*word) || n > MARKED_MAX)
 		return 0;
-	s->mark += MARK_STEP;
-	s->mark += !s->mark;
+	s->small.mark += MARK_STEP;
+	s->small.mark += !s->small.mark;
 	for (i = 0; i < n / sizeof(*word); i++)
-		__atomic_store_n(&word[i], s->mark, __ATOMIC_RELAXED);
-	return s->mark;
+		__atomic_store_n(&word[i], s->small.mark, __ATOMIC_RELAXED);
+	return s->small.mark;
 }
 
 bool small_came(const void *bytes, uint64_t n, uint32_t mark)
@@ -118,9 +120,9 @@ bool small_came(const void *bytes, uint64_t n, uint32_t mark)
 
 void small_forget(struct server *s, uint64_t context)
 {
-	struct small **at, *b;
+	struct block **at, *b;
 
-	for (at = &s->small; (b = *at); at = &b->next)
+	for (at = &s->small.blocks; (b = *at); at = &b->next)
 		if (b->context == context) {
 			*at = b->next;
 			free(b);
@@ -130,6 +132,6 @@ void small_forget(struct server *s, uint64_t context)
 
 void small_free(struct server *s)
 {
-	while (s->small)
-		small_forget(s, s->small->context);
+	while (s->small.blocks)
+		small_forget(s, s->small.blocks->context);
 }

@@ -8,6 +8,13 @@
 
 struct server;
 
+struct block;
+
+struct small {
+	struct block *blocks;
+	uint32_t mark;		/* the last one of small_mark() */
+};
+
 /*
  * Take KVGPU_REMOTE_INLINE_MAX bytes to which the GPU itself writes; NULL: there are none in this
  * context, or none now.

@@ -46,7 +46,7 @@ static void destroyed(void *user)
 
 static void reap(struct server *s)
 {
-	struct user **at = &s->users, *u;
+	struct user **at = &s->refs.users, *u;
 
 	while ((u = *at)) {
 		if (!is_dead(u)) {
@@ -62,10 +62,10 @@ static void reap(struct server *s)
 
 void users_free(struct server *s)
 {
-	while (s->users) {
-		struct user *u = s->users;
+	while (s->refs.users) {
+		struct user *u = s->refs.users;
 
-		s->users = u->next;
+		s->refs.users = u->next;
 		free(u);
 	}
 }
@@ -92,7 +92,7 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q,
 		return r;
 	}
 	reap(s);
-	*u = (struct user){ .s = s, .id = q->id, .count = q->count, .next = s->users };
+	*u = (struct user){ .s = s, .id = q->id, .count = q->count, .next = s->refs.users };
 	u->handle = handle_give(s, CLASS_USER, u, 0);
 	r = u->handle ? CALL(s, cuUserObjectCreate, &u->object, u, destroyed, q->count, q->flags) :
 			CUDA_ERROR_OUT_OF_MEMORY;
@@ -101,7 +101,7 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q,
 		free(u);
 		return r;
 	}
-	s->users = u;
+	s->refs.users = u;
 	a->object = u->handle;
 	return CUDA_SUCCESS;
 }

@@ -24,7 +24,7 @@ struct wait {
 	struct kvgpu_remote_head head;
 	uint64_t context;	/* the context in which the wait began */
 	uint64_t stream;	/* the number of the only stream with .events, or 0 */
-	uint64_t served;	/* s->served when the wait began */
+	uint64_t served;	/* s->frame.served when the wait began */
 	CUevent *events;	/* the server's own; or .client */
 	unsigned int nr, done;	/* events in .events; how many of them, in order, have happened */
 	CUevent client;		/* an event of the client */
@@ -33,7 +33,7 @@ struct wait {
 	uint64_t nr_bytes;
 	uint32_t mark;		/* in .bytes until the GPU has copied; 0: none */
 	unsigned int looks;	/* at the mark */
-	bool shown;		/* waits for events in s->shown */
+	bool shown;		/* waits for events in s->waits.shown */
 	bool copies;		/* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
 };
@@ -42,23 +42,26 @@ struct wait {
 
 void prints_begin(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
+	struct waits *q = &s->waits;
 	int at = op_stream_at(h->op);
 	uint64_t stream = 0;
 
-	if (!s->may_print || !op_works(h->op) || h->op == OP_copy_in || h->op == OP_copy_out)
+	if (!q->may_print || !op_works(h->op) || h->op == OP_copy_in || h->op == OP_copy_out)
 		return;
 	if (at >= 0 && at + sizeof(stream) <= h->bytes)
 		memcpy(&stream, (const uint8_t *)payload + at, sizeof(stream));
 	stream = stream > 1 ? stream : 0;
-	s->printing_in = !s->printing || s->printing_in == stream ? stream : 0;
-	s->printing = s->served;
+	q->printing_in = !q->printing || q->printing_in == stream ? stream : 0;
+	q->printing = s->frame.served;
 }
 
 /* a function of the library has waited for all that @stream had when @served frames were served */
 static void prints_end(struct server *s, uint64_t stream, uint64_t served)
 {
-	if (stream && stream == s->printing_in && served >= s->printing)
-		s->printing = s->printing_in = 0;
+	struct waits *q = &s->waits;
+
+	if (stream && stream == q->printing_in && served >= q->printing)
+		q->printing = q->printing_in = 0;
 }
 
 static uint64_t number_of(struct server *s, CUstream stream)
@@ -88,9 +91,9 @@ static struct wait *new_wait(struct server *s, unsigned int max)
 
 	if (!w)
 		return NULL;
-	w->head = s->head;
+	w->head = s->frame.head;
 	w->context = s->current;
-	w->served = s->served;
+	w->served = s->frame.served;
 	w->events = calloc(max + 1, sizeof(*w->events));
 	if (w->events)
 		return w;
@@ -102,10 +105,10 @@ static void begin(struct server *s, struct wait *w)
 {
 	struct wait **at;
 
-	for (at = &s->waits; *at; at = &(*at)->next)
+	for (at = &s->waits.list; *at; at = &(*at)->next)
 		;
 	*at = w;
-	s->later = true;
+	s->frame.later = true;
 }
 
 /* record an event; false: an error */
@@ -132,25 +135,26 @@ static bool came(const struct wait *w)
  */
 static CUresult shown_look(struct server *s, uint64_t served)
 {
+	struct waits *q = &s->waits;
 	uint64_t before = s->current;
 	CUresult r = CUDA_SUCCESS;
 	unsigned int i, kept = 0;
 
-	for (i = 0; i < s->nr_shown; i++) {
-		const struct shown n = s->shown[i];
+	for (i = 0; i < q->nr_shown; i++) {
+		const struct shown n = q->shown[i];
 
 		if (n.served > served) {
-			s->shown[kept++] = n;
+			q->shown[kept++] = n;
 		} else if (!enter_context(s, n.context)) {
 			if (CALL(s, cuEventQuery, n.event) == CUDA_ERROR_NOT_READY) {
-				s->shown[kept++] = n;
+				q->shown[kept++] = n;
 				r = CUDA_ERROR_NOT_READY;
 			} else {
 				event_put(s, n.context, n.event);
 			}
 		}
 	}
-	s->nr_shown = kept;
+	q->nr_shown = kept;
 	enter_context(s, before);
 	return r;
 }
@@ -161,24 +165,25 @@ static CUresult shown_look(struct server *s, uint64_t served)
  */
 static void keep_shown(struct server *s, struct wait *w)
 {
+	struct waits *q = &s->waits;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_shown; i++)
-		if (s->shown[i].context == w->context && s->shown[i].stream == w->stream)
+	for (i = 0; i < q->nr_shown; i++)
+		if (q->shown[i].context == w->context && q->shown[i].stream == w->stream)
 			break;
 	if (i == SHOWN_MAX) {
 		shown_look(s, UINT64_MAX);
-		i = s->nr_shown;
+		i = q->nr_shown;
 	}
 	if (i == SHOWN_MAX) {
 		CALL(s, cuEventSynchronize, w->events[0]);
 		return;
 	}
-	if (i == s->nr_shown)
-		s->nr_shown++;
+	if (i == q->nr_shown)
+		q->nr_shown++;
 	else
-		event_put(s, w->context, s->shown[i].event);
-	s->shown[i] = (struct shown){ w->context, w->stream, s->served, w->events[0] };
+		event_put(s, w->context, q->shown[i].event);
+	q->shown[i] = (struct shown){ w->context, w->stream, s->frame.served, w->events[0] };
 	w->nr = 0;
 }
 
@@ -215,7 +220,7 @@ static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {
 	CUevent event = w->client ? w->client : w->nr ? w->events[w->nr - 1] : NULL;
 
-	if (r || !event || !s->printing)
+	if (r || !event || !s->waits.printing)
 		return r;
 	r = CALL(s, cuEventSynchronize, event);
 	w->done = w->nr;
@@ -264,9 +269,9 @@ static void end(struct server *s, struct wait *w, CUresult r)
 		destroy_events(s, w);
 	}
 	if (w->payload && r != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
-		s->again = true;
+		s->frame.again = true;
 		s->carry_out(s, &w->head, w->payload);
-		s->again = false;
+		s->frame.again = false;
 	} else {
 		answer_with(s, w, r);
 	}
@@ -276,7 +281,7 @@ static void end(struct server *s, struct wait *w, CUresult r)
 
 bool waits_look(struct server *s)
 {
-	struct wait **at = &s->waits, *w;
+	struct wait **at = &s->waits.list, *w;
 	uint64_t before = s->current;
 	CUstreamCaptureMode mode;
 	bool any = false, relaxed = false;
@@ -299,7 +304,7 @@ bool waits_look(struct server *s)
 		*at = w->next;
 		end(s, w, r);
 		any = true;
-		at = &s->waits;	/* the list may have changed */
+		at = &s->waits.list;	/* the list may have changed */
 	}
 	if (relaxed)
 		unrelax(s, mode);
@@ -308,12 +313,13 @@ bool waits_look(struct server *s)
 
 static void shown_forget(struct server *s, uint64_t context)
 {
+	struct waits *q = &s->waits;
 	unsigned int i, kept = 0;
 
-	for (i = 0; i < s->nr_shown; i++)
-		if (s->shown[i].context != context)
-			s->shown[kept++] = s->shown[i];
-	s->nr_shown = kept;
+	for (i = 0; i < q->nr_shown; i++)
+		if (q->shown[i].context != context)
+			q->shown[kept++] = q->shown[i];
+	q->nr_shown = kept;
 }
 
 static void give_up(struct server *s, struct wait **at, CUresult r)
@@ -327,7 +333,7 @@ static void give_up(struct server *s, struct wait **at, CUresult r)
 
 void waits_forget_event(struct server *s, const void *event)
 {
-	struct wait **at = &s->waits;
+	struct wait **at = &s->waits.list;
 
 	while (*at) {
 		if ((*at)->client == event) {
@@ -342,7 +348,7 @@ void waits_forget_event(struct server *s, const void *event)
 /* The server's own events end with their context: then they are not touched. */
 void waits_forget_context(struct server *s, uint64_t context)
 {
-	struct wait **at = &s->waits;
+	struct wait **at = &s->waits.list;
 
 	shown_forget(s, context);
 	while (*at) {
@@ -357,7 +363,7 @@ bool waits_aside(const struct server *s)
 {
 	const struct wait *w;
 
-	for (w = s->waits; w; w = w->next)
+	for (w = s->waits.list; w; w = w->next)
 		if (w->payload)
 			return true;
 	return false;
@@ -365,10 +371,12 @@ bool waits_aside(const struct server *s)
 
 void waits_free(struct server *s)
 {
-	while (s->waits) {
-		struct wait *w = s->waits;
+	struct waits *q = &s->waits;
 
-		s->waits = w->next;
+	while (q->list) {
+		struct wait *w = q->list;
+
+		q->list = w->next;
 		free_wait(w);
 	}
 }
@@ -406,12 +414,12 @@ CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
 		return wait_at(s, stream);
 	if (r)
 		return r;
-	copies_ended(s, number_of(s, stream), s->served);
-	if (!s->printing)
+	copies_ended(s, number_of(s, stream), s->frame.served);
+	if (!s->waits.printing)
 		return r;
 	r = CALL(s, cuStreamSynchronize, stream);
 	if (!r)
-		prints_end(s, number_of(s, stream), s->served);
+		prints_end(s, number_of(s, stream), s->frame.served);
 	return r;
 }
 
@@ -421,7 +429,7 @@ CUresult own_cuEventSynchronize(struct server *s, CUevent event)
 	struct wait *w;
 
 	if (r != CUDA_ERROR_NOT_READY)
-		return r || !s->printing ? r : CALL(s, cuEventSynchronize, event);
+		return r || !s->waits.printing ? r : CALL(s, cuEventSynchronize, event);
 	w = new_wait(s, 0);
 	if (!w)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -441,9 +449,9 @@ static bool mark_all(struct server *s, struct wait *w)
 
 	if (!ctx || !mark(s, w, NULL))
 		return false;
-	for (i = ctx->child; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
-		    (w->nr == EVENTS_MAX || !mark(s, w, s->entries[i].what)))
+	for (i = ctx->child; i; i = s->handles.entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->handles.entries[i].id) == CLASS_STREAM &&
+		    (w->nr == EVENTS_MAX || !mark(s, w, s->handles.entries[i].what)))
 			return false;
 	return true;
 }
@@ -455,9 +463,9 @@ static bool captures(struct server *s)
 
 	if (not_capturing(s, NULL))
 		return true;
-	for (i = ctx ? ctx->child : 0; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
-		    not_capturing(s, s->entries[i].what))
+	for (i = ctx ? ctx->child : 0; i; i = s->handles.entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->handles.entries[i].id) == CLASS_STREAM &&
+		    not_capturing(s, s->handles.entries[i].what))
 			return true;
 	return false;
 }
@@ -492,9 +500,9 @@ static bool mark_idle(struct server *s, struct wait *w)
 
 	if (!ctx || !mark_stream(s, w, NULL))
 		return false;
-	for (i = ctx->child; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
-		    !mark_stream(s, w, s->entries[i].what))
+	for (i = ctx->child; i; i = s->handles.entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->handles.entries[i].id) == CLASS_STREAM &&
+		    !mark_stream(s, w, s->handles.entries[i].what))
 			return false;
 	return true;
 }
@@ -525,9 +533,9 @@ static struct wait *new_aside(struct server *s)
 	struct wait *w = new_wait(s, 1);
 
 	if (w)
-		w->payload = malloc(s->head.bytes + 1);
+		w->payload = malloc(s->frame.head.bytes + 1);
 	if (w && w->payload) {
-		memcpy(w->payload, s->payload, s->head.bytes);
+		memcpy(w->payload, s->frame.payload, s->frame.head.bytes);
 		return w;
 	}
 	if (w)
@@ -539,7 +547,7 @@ static bool put_aside(struct server *s, CUstream stream)
 {
 	struct wait *w;
 
-	if (s->again || CALL(s, cuStreamQuery, stream) != CUDA_ERROR_NOT_READY)
+	if (s->frame.again || CALL(s, cuStreamQuery, stream) != CUDA_ERROR_NOT_READY)
 		return false;
 	w = new_aside(s);
 	if (w && mark(s, w, stream)) {
@@ -616,7 +624,7 @@ static CUresult ask_behind_shown(struct server *s, CUresult r)
 {
 	struct wait *w;
 
-	if (r != CUDA_ERROR_NOT_READY || s->again || !s->nr_shown)
+	if (r != CUDA_ERROR_NOT_READY || s->frame.again || !s->waits.nr_shown)
 		return r;
 	w = new_aside(s);
 	if (!w)

@@ -12,6 +12,28 @@
 
 struct server;
 
+enum { SHOWN_MAX = 16 };
+
+struct waits {
+	struct wait *list;
+	/*
+	 * .served of the last frame with kernels that may have printed what the library still has;
+	 * 0: none. .printing_in: the number of the stream that has all of them; 0: there are
+	 * several, or it is the null stream
+	 */
+	uint64_t printing, printing_in;
+	bool may_print;	/* a module, or a library such as cuBLAS, may have kernels that print */
+	/*
+	 * the event behind a stream's last copy whose marked words came, while it was not seen to
+	 * have happened; .served: how many frames were served when they came
+	 */
+	struct shown {
+		uint64_t context, stream, served;
+		CUevent event;
+	} shown[SHOWN_MAX];
+	unsigned int nr_shown;
+};
+
 /* Look at all waits, between two frames. Return whether one of them ended. */
 bool waits_look(struct server *s);
 /*

@@ -24,7 +24,7 @@ static void mark(struct server *s, struct batch *b, uint64_t id)
 		}
 		CALL(s, cuEventDestroy_v2, event);
 	}
-	s->untracked = true;
+	s->gate->untracked = true;
 }
 
 void work_close(struct server *s)
@@ -120,7 +120,7 @@ void gate_beside_ends(struct server *s, uint64_t since_ns)
 	g->beside = false;
 	if (g->turn)
 		account_upto(g, since_ns, gate_now());
-	else if (!s->untracked)
+	else if (!g->untracked)
 		account(g, gate_now() - since_ns);
 }
 
@@ -253,15 +253,16 @@ static bool stream_is_idle(struct server *s, CUstream stream)
 
 static bool context_is_idle(struct server *s, uint32_t at)
 {
+	struct handles *t = &s->handles;
 	uint32_t i;
 
-	if (enter_context(s, s->entries[at].id))
+	if (enter_context(s, t->entries[at].id))
 		return true;
 	if (!stream_is_idle(s, NULL))
 		return false;
-	for (i = s->entries[at].child; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
-		    !stream_is_idle(s, s->entries[i].what))
+	for (i = t->entries[at].child; i; i = t->entries[i].after)
+		if (KVGPU_REMOTE_CLASS(t->entries[i].id) == CLASS_STREAM &&
+		    !stream_is_idle(s, t->entries[i].what))
 			return false;
 	return true;
 }
@@ -285,13 +286,14 @@ static bool orphans_are_through(struct server *s)
 
 static bool all_is_idle(struct server *s)
 {
+	struct handles *t = &s->handles;
 	CUstreamCaptureMode mode = relax(s);
 	uint64_t before = s->current;
 	bool idle = orphans_are_through(s) && !waits_aside(s);
 	uint32_t i;
 
-	for (i = 1; idle && i < s->nr_entries; i++)
-		if (s->entries[i].what && KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_CONTEXT)
+	for (i = 1; idle && i < t->nr_entries; i++)
+		if (t->entries[i].what && KVGPU_REMOTE_CLASS(t->entries[i].id) == CLASS_CONTEXT)
 			idle = context_is_idle(s, i);
 	enter_context(s, before);
 	unrelax(s, mode);
@@ -303,14 +305,14 @@ void work_look_whether_idle(struct server *s)
 	struct gate *g = s->gate;
 	uint64_t now = gate_now();
 
-	if (!s->untracked || now < g->look_ns)
+	if (!g->untracked || now < g->look_ns)
 		return;
 	if (!g->look_ns && !g->turn && !see(&g->door->closed)) {
 		g->look_ns = now + QUIET_NS;
 		return;
 	}
 	if (all_is_idle(s)) {
-		s->untracked = false;
+		g->untracked = false;
 		if (!g->turn) {
 			tell(&g->door->busy, 0);
 			if (see(&g->door->closed))
@@ -350,7 +352,7 @@ static void leave_event(struct server *s, uint64_t id, CUstream stream)
 		CALL(s, cuStreamSynchronize, stream);
 	} else {
 		g->orphans[g->nr_orphans++] = (struct orphan){ s->current, event };
-		s->untracked = true;
+		g->untracked = true;
 		tell(&g->door->busy, 1);
 	}
 	enter_context(s, before);
@@ -367,7 +369,7 @@ void work_stream_hides(struct server *s, uint64_t id)
 		return;
 	if (has_work(g, id))
 		work_close(s);
-	if (!s->untracked && !has_work(g, id))
+	if (!g->untracked && !has_work(g, id))
 		return;
 	mode = relax(s);
 	if (!stream_is_idle(s, stream))

@@ -277,10 +277,14 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct server s = { .port = port, .library = c->library, .counters = counters,
-			    .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients,
-			    .options = { .memory = share->memory, .arena = share->arena,
-			    	.blas = c->s->conf->blas,
-					 .rand = c->s->conf->rand, .complain = say } };
+			    .quota = { .pool = c->pool,
+				       .program = slot,
+				       .nr_programs = c->s->nr_clients },
+			    .options = { .memory = share->memory,
+					 .arena = share->arena,
+					 .blas = c->s->conf->blas,
+					 .rand = c->s->conf->rand,
+					 .complain = say } };
 	pthread_t watcher;
 	int r = text_catch(&s);
 

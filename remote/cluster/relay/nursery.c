@@ -96,7 +96,7 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 {
 	struct line line = { .fd = fd, .by_writev = true };
-	struct server s = { .pool = pool, .program = row, .nr_programs = PROGRAMS,
+	struct server s = { .quota = { .pool = pool, .program = row, .nr_programs = PROGRAMS },
 			    .options = { .memory = gpu->memory, .arena = gpu->arena,
 					 .complain = nursery_say } };
 	pthread_t watcher;

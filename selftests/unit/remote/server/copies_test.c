@@ -31,12 +31,12 @@ static void pinned_copies(void **state)
 
 	fake_busy = 100;
 	OK(ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
-	seq = s.head.seq;
+	seq = s.frame.head.seq;
 	assert_int_equal(fake_last.seq, seq);
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
 	assert_int_equal(fake_busy, 100);
 	OK(ASK(fence, .upto = seq - 1));
-	assert_int_equal(fake_last.seq, s.head.seq);
+	assert_int_equal(fake_last.seq, s.frame.head.seq);
 	/* one fence waits for the copy out alone, the other one for both copies */
 	fake_busy = 4;
 	answers = fake_answers;
@@ -44,7 +44,7 @@ static void pinned_copies(void **state)
 	ASK(fence, .upto = UINT64_MAX);
 	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 3);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
@@ -53,7 +53,7 @@ static void pinned_copies(void **state)
 	answers = fake_answers;
 	ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 1);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
@@ -78,10 +78,10 @@ static void registered_for_more(void **state)
 	/* not for a few, which the library has read when its function returns */
 	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = KVGPU_REMOTE_INLINE_IN_MAX));
 	assert_int_equal(fake_registered, 0);
-	assert_int_equal(s.nr_noted, 0);
+	assert_int_equal(s.pinned.nr_noted, 0);
 	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = KVGPU_REMOTE_INLINE_IN_MAX + 8));
 	assert_int_equal(fake_registered, 1);
-	assert_int_equal(s.nr_noted, 1);
+	assert_int_equal(s.pinned.nr_noted, 1);
 }
 
 /* What is known of copies is forgotten when their stream was waited for, with no question more. */
@@ -99,24 +99,24 @@ static void noted_until_waited(void **state)
 		OK(ASK(copy_in, .dst = 1 << 20, .stream = first, .at = 4096, .bytes = 4096));
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = second, .at = 4096, .bytes = 4096));
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = 0, .at = 4096, .bytes = 4096));
-	assert_int_equal(s.nr_noted, 5);
+	assert_int_equal(s.pinned.nr_noted, 5);
 	OK(ASK(cuStreamSynchronize, .stream = second));
-	assert_int_equal(s.nr_noted, 5);	/* another stream's is the first */
+	assert_int_equal(s.pinned.nr_noted, 5);	/* another stream's is the first */
 	fake_busy = 2;
 	ASK(cuStreamSynchronize, .stream = first);
-	assert_int_equal(s.nr_noted, 5);
+	assert_int_equal(s.pinned.nr_noted, 5);
 	/* begun later than the wait */
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = first, .at = 4096, .bytes = 4096));
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
-	assert_int_equal(s.nr_noted, 3);
+	assert_int_equal(s.pinned.nr_noted, 3);
 	OK(ASK(cuStreamSynchronize, .stream = second));
-	assert_int_equal(s.nr_noted, 2);
+	assert_int_equal(s.pinned.nr_noted, 2);
 	OK(ASK(cuStreamSynchronize, .stream = 0));
 	OK(ASK(cuStreamSynchronize, .stream = first));
-	assert_int_equal(s.nr_noted, 2);	/* nothing is concluded from the null stream */
+	assert_int_equal(s.pinned.nr_noted, 2);	/* nothing is concluded from the null stream */
 	OK(ASK(fence, .upto = UINT64_MAX));
-	assert_int_equal(s.nr_noted, 0);
+	assert_int_equal(s.pinned.nr_noted, 0);
 }
 
 /*
@@ -134,7 +134,7 @@ static void small_answers(void **state)
 	/* nor does the server ask whether the stream is busy */
 	assert_int_equal(fake_busy, 3);
 	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 2);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
@@ -145,10 +145,10 @@ static void small_answers(void **state)
 	fake_busy = 1000;
 	for (i = 0; i < 40; i++)
 		OUT(KVGPU_REMOTE_INLINE_MAX);
-	assert_true(s.waits);
+	assert_true(s.waits.list);
 	answers = fake_answers;
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 	assert_true(fake_answers > answers + 32);
 	/* if the copy fails, its error is the answer; if no event can be recorded, the bytes are */
 	fake_busy = 0;
@@ -203,7 +203,7 @@ static void no_small_answers(void **state)
 	OUT(8);
 	assert_int_equal(fake_busy, 1);
 	assert_int_equal(fake_blocks, 0);
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 1);
 	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
@@ -229,7 +229,7 @@ static void not_pinned(void **state)
 	answers = fake_answers;
 	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(fake_answers, answers + 1);
 	OK(ASK(fence, .upto = UINT64_MAX));
@@ -320,7 +320,7 @@ static void copies_without_end(void **state)
 	fake_busy = UINT32_MAX / 2;
 	for (i = 0; i < 6000; i++)
 		OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096));
-	assert_true(s.nr_noted <= 4096);
+	assert_true(s.pinned.nr_noted <= 4096);
 }
 
 /*
@@ -353,7 +353,7 @@ static void arena_of_ferries(void **state)
 	fake_no_register = true;
 	FAILS(ADD(q), NOT_SUPPORTED);
 	assert_false(ferries_live(&s));
-	s.never_pinned = false;
+	s.pinned.never = false;
 	fake_no_register = false;
 	OK(ADD(q));
 	assert_int_equal(fake_registered, 1);
@@ -366,7 +366,7 @@ static void arena_of_ferries(void **state)
 	other = context();
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	assert_int_equal(fake_registered, 1);
-	assert_int_equal(s.graphs_pinned_in, other);
+	assert_int_equal(s.pinned.graphs_in, other);
 	assert_int_equal(s.current, other);
 	OK(ASK(cuCtxDestroy_v2, .ctx = other));
 	assert_int_equal(fake_registered, 0);
@@ -375,7 +375,7 @@ static void arena_of_ferries(void **state)
 	fake_no_address = true;
 	OK(ADD(q));
 	assert_int_equal(fake_registered, 0);
-	assert_true(s.reads_late);
+	assert_true(s.pinned.reads_late);
 }
 
 /* what the library reads in copies from the arena: where, and the first byte */

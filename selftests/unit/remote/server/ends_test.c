@@ -45,8 +45,8 @@ static int begin(void **state)
 	s.library.cuGraphExecDestroy = end_exec;
 	s.library.cuModuleUnload = end_module;
 	s.library.cuGraphExecKernelNodeSetParams = set_kernel;
-	s.forwards->cublasDestroy_v2 = end_blas;
-	s.forwards->curandDestroyGenerator = end_rand;
+	s.forward.library->cublasDestroy_v2 = end_blas;
+	s.forward.library->curandDestroyGenerator = end_rand;
 	memset(&door, 0, sizeof(door));
 	if (pipe2(bell, O_NONBLOCK))
 		return -1;
@@ -145,7 +145,7 @@ static void of_modules_that_graphs_keep(void **state)
 	close_gate();
 	CHARGED(2, cuGraphExecDestroy, .exec = exec);	/* its own, and the second module's */
 	CHARGED(1, cuGraphDestroy, .graph = graph);
-	assert_null(s.kept_objects);
+	assert_null(s.keeps.objects);
 }
 
 int main(void)

@@ -205,9 +205,9 @@ static void statuses(void **state)
 	assert_int_equal(s.deferred, CUDA_ERROR_LAUNCH_FAILED);
 	fake_error = CUDA_SUCCESS;
 	s.deferred = CUDA_SUCCESS;
-	s.blas_is = FORWARD_NOT;
+	s.forward.blas_is = FORWARD_NOT;
 	FAILS(fake_frame(&s, OP_blas_create, NULL, 0), NOT_SUPPORTED);
-	s.forwards->cublasScopy_v2 = NULL;
+	s.forward.library->cublasScopy_v2 = NULL;
 	FAILS(fake_frame(&s, OP_cublasScopy_v2, &q, sizeof(q)), NOT_SUPPORTED);
 }
 

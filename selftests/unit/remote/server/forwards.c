@@ -95,6 +95,6 @@ void fake_forwards(struct server *s)
 
 	assert(l);
 	fake_forward_library(l);
-	s->forwards = l;
-	s->blas_is = s->rand_is = FORWARD_THERE;
+	s->forward.library = l;
+	s->forward.blas_is = s->forward.rand_is = FORWARD_THERE;
 }

@@ -107,7 +107,7 @@ static void waiting(void **state)
 	fake_busy = 3;
 	answers = fake_answers;
 	ASK(cuStreamSynchronize, .stream = st);
-	seq = s.head.seq;
+	seq = s.frame.head.seq;
 	assert_int_equal(fake_answers, answers);
 	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
 	assert_false(waits_look(&s));
@@ -125,7 +125,7 @@ static void waiting(void **state)
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	/* both waits were answered, and this call */
 	assert_int_equal(fake_answers, answers + 3);
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 }
 
 /* If a capture fails, the library destroys its graph, whichever stream showed the graph first. */
@@ -194,7 +194,7 @@ static void wait_for(uint64_t st)
 {
 	fake_busy = 2;
 	ASK(cuStreamSynchronize, .stream = st);
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 }
@@ -243,7 +243,7 @@ static void kernels_may_print(void **state)
 	ASK(cuStreamSynchronize, .stream = first);
 	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
 	fake_busy = 2;
-	while (s.waits)
+	while (s.waits.list)
 		waits_look(&s);
 	assert_int_equal(synchronized, 3);
 	wait_for(first);
@@ -441,14 +441,15 @@ static void quota(void **state)
 	OK(ASK(cuMemAlloc_v2, .bytes = 1 << 20));
 	FAILS(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }), OUT_OF_MEMORY);
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	context();
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
-	assert_int_equal(s.charged, 128 << 10);	/* an array takes more memory than its texels */
+	/* an array takes more memory than its texels */
+	assert_int_equal(s.quota.charged, 128 << 10);
 	OK(ASK(cuArrayDestroy, .array = ANSWER(cuArrayCreate_v2)->array));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	OK(ASK(cuMemAlloc_v2, .bytes = 1));
-	assert_int_equal(s.charged, 512);
+	assert_int_equal(s.quota.charged, 512);
 }
 
 static uint64_t charged_for(size_t width, size_t height, size_t depth, unsigned int flags,
@@ -459,11 +460,11 @@ static uint64_t charged_for(size_t width, size_t height, size_t depth, unsigned 
 
 	if (levels) {
 		OK(ASK(cuMipmappedArrayCreate, .desc = d, .levels = levels));
-		charged = s.charged;
+		charged = s.quota.charged;
 		OK(ASK(cuMipmappedArrayDestroy, .array = ANSWER(cuMipmappedArrayCreate)->array));
 	} else {
 		OK(ASK(cuArray3DCreate_v2, .desc = d));
-		charged = s.charged;
+		charged = s.quota.charged;
 		OK(ASK(cuArrayDestroy, .array = ANSWER(cuArray3DCreate_v2)->array));
 	}
 	return charged;
@@ -485,10 +486,10 @@ static void tiles(void **state)
 	assert_int_equal(charged_for(4096, 4096, 0, 0, 0), 16 << 20);
 	assert_int_equal(charged_for(1, 32768, 0, 0, 16), 4325376);
 	assert_int_equal(charged_for(1, 4096, 64, 0, 12), 22413312);
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	FAILS(ASK(cuArray3DCreate_v2, .desc = { UINT64_MAX, 2, 0, CU_AD_FORMAT_FLOAT, 1 }),
 	      OUT_OF_MEMORY);
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 }
 
 static size_t limits[CU_LIMIT_MALLOC_HEAP_SIZE + 1];
@@ -519,17 +520,17 @@ static void heap(void **state)
 	      OUT_OF_MEMORY);
 	assert_int_equal(limits[CU_LIMIT_MALLOC_HEAP_SIZE], 8 << 20);
 	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 48 << 20));
-	assert_in_range(s.charged, 40 << 20, 41 << 20);
+	assert_in_range(s.quota.charged, 40 << 20, 41 << 20);
 	FAILS(ASK(cuCtxSetLimit, .limit = CU_LIMIT_PRINTF_FIFO_SIZE, .value = 48 << 20),
 	      OUT_OF_MEMORY);
 	FAILS(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = SIZE_MAX),
 	      OUT_OF_MEMORY);
 	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 0));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_PRINTF_FIFO_SIZE, .value = 48 << 20));
-	assert_in_range(s.charged, 47 << 20, 48 << 20);
+	assert_in_range(s.quota.charged, 47 << 20, 48 << 20);
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 }
 
 /* NVIDIA's library on an H100: in multiples of 64 KiB */
@@ -554,9 +555,9 @@ static void rounded_heap(void **state)
 			break;
 	assert_int_equal(i, 64 << 20 >> 16);
 	assert_int_equal(*heap, 72 << 20);
-	assert_int_equal(s.charged, 64 << 20);
+	assert_int_equal(s.quota.charged, 64 << 20);
 	OK(ASK(cuCtxSetLimit, .limit = CU_LIMIT_MALLOC_HEAP_SIZE, .value = 8 << 20));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 }
 
 static void streams_in_quota(void **state)
@@ -572,13 +573,13 @@ static void streams_in_quota(void **state)
 	FAILS(ASK(cuStreamCreate, .flags = 0), OUT_OF_MEMORY);
 	FAILS(ASK(cuMemAlloc_v2, .bytes = 512), OUT_OF_MEMORY);
 	OK(ASK(cuStreamDestroy_v2, .stream = st));
-	assert_int_equal(s.charged, 63 << 20);
+	assert_int_equal(s.quota.charged, 63 << 20);
 	fake_error = CUDA_ERROR_INVALID_VALUE;
 	FAILS(ASK(cuStreamCreate, .flags = 77), INVALID_VALUE);
 	fake_error = CUDA_SUCCESS;
 	stream();
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 }
 
 static void quota_of_two(void **state)
@@ -587,21 +588,21 @@ static void quota_of_two(void **state)
 	uint64_t ptr;
 
 	assert_true(fd >= 0);
-	s.pool = pool_map(fd, 2);
-	s.program = 1;
-	s.nr_programs = 2;
+	s.quota.pool = pool_map(fd, 2);
+	s.quota.program = 1;
+	s.quota.nr_programs = 2;
 	s.options.memory = 1 << 20;
 	context();
-	assert_true(pool_take(s.pool, 2, 0, 600 << 10, 1 << 20));
+	assert_true(pool_take(s.quota.pool, 2, 0, 600 << 10, 1 << 20));
 	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
 	FAILS(ASK(cuArrayCreate_v2, .desc = { 512, 512, CU_AD_FORMAT_FLOAT, 1 }), OUT_OF_MEMORY);
 	OK(fake_frame(&s, OP_cuMemGetInfo_v2, NULL, 0));
 	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 424 << 10);
 	OK(ASK(cuMemAlloc_v2, .bytes = 400 << 10));
 	ptr = ANSWER(cuMemAlloc_v2)->ptr;
-	assert_false(pool_take(s.pool, 2, 0, 625 << 10, 1 << 20));
+	assert_false(pool_take(s.quota.pool, 2, 0, 625 << 10, 1 << 20));
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
-	assert_int_equal(pool_others(s.pool, 2, 0), 0);
+	assert_int_equal(pool_others(s.quota.pool, 2, 0), 0);
 	/* memory that the library refuses is not charged */
 	fake_error = CUDA_ERROR_INVALID_VALUE;
 	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 1 << 10), CUDA_ERROR_INVALID_VALUE);
@@ -610,11 +611,11 @@ static void quota_of_two(void **state)
 	assert_int_equal(ASK(cuMemAllocPitch_v2, .width = 16, .height = 16, .element = 4),
 			 CUDA_ERROR_INVALID_VALUE);
 	fake_error = CUDA_SUCCESS;
-	assert_int_equal(pool_others(s.pool, 2, 0), 0);
-	pool_clear(s.pool, 0);
+	assert_int_equal(pool_others(s.quota.pool, 2, 0), 0);
+	pool_clear(s.quota.pool, 0);
 	OK(ASK(cuMemAlloc_v2, .bytes = 1 << 20));
-	pool_unmap(s.pool, 2);
-	s.pool = NULL;
+	pool_unmap(s.quota.pool, 2);
+	s.quota.pool = NULL;
 	close(fd);
 }
 
@@ -639,7 +640,7 @@ static void no_number(void **state)
 	FAILS(ASK(cuStreamCreate, .flags = 0), OUT_OF_MEMORY);
 	FAILS(ASK(host_node, .graph = graph), OUT_OF_MEMORY);
 	assert_int_equal(fake_calls, calls);
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	OK(ASK(cuGraphDestroy, .graph = graph));
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
 }
@@ -678,7 +679,7 @@ static void user_objects(void **state)
 	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 1), INVALID_VALUE);
 	OK(ASK(cuUserObjectRelease, .object = ANSWER(user_object)->object, .count = 1));
 	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 2);
-	assert_null(s.users);
+	assert_null(s.refs.users);
 }
 
 static void managed(void **state)
@@ -692,7 +693,7 @@ static void managed(void **state)
 	ptr = ANSWER(managed)->ptr;
 	FAILS(ASK(managed, .bytes = 1 << 20, .flags = 1), OUT_OF_MEMORY);
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	OK(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4096));
 	FAILS(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4097),
 	      INVALID_VALUE);

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <remote/server/gate.h>
+
 #include "fake.h"
 
 static struct server s;
@@ -224,11 +226,11 @@ static void alone(void **state)
 	go_on(true);
 	pass(3000);
 	go_on(true);
-	assert_true(s.untracked && door.busy);
+	assert_true(s.gate->untracked && door.busy);
 	gpu_busy = false;
 	pass(50000);
 	go_on(true);
-	assert_false(s.untracked || door.busy);
+	assert_false(s.gate->untracked || door.busy);
 	door.watched = 1;
 	fill_with(3);
 	assert_true(rang());
@@ -370,7 +372,7 @@ static void opened(void **state)
 	go_on(true);
 	assert_int_equal(fills, 10);
 	assert_int_equal(door.want, 0);
-	assert_true(s.untracked);
+	assert_true(s.gate->untracked);
 	/* the gate opens: the same while the server has a turn */
 	door.closed = 1;
 	grant(2, 1000000);
@@ -694,7 +696,7 @@ static void at_a_turns_end(void **state)
 		turn_with_one_fill(turn);
 		if (turn > 3)
 			fill_with(1);
-		s.untracked = turn == 3;
+		s.gate->untracked = turn == 3;
 		if (turn == 6)
 			ASK(cuCtxDestroy_v2, .ctx = ctx);
 		else if (turn % 2)
@@ -757,7 +759,7 @@ static void strange_stream(void **state)
 	pass(1000);
 	go_on(true);
 	assert_true(!door.done || door.busy);
-	assert_true(s.untracked);
+	assert_true(s.gate->untracked);
 	busy_until_idle();
 }
 

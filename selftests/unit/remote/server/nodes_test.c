@@ -262,7 +262,7 @@ static void events_of_graphs(void **state)
 	assert_int_equal(events_ended, 2);	/* the clone has the first one */
 	OK(ASK(cuGraphDestroy, .graph = clone));
 	assert_int_equal(events_ended, 3);
-	assert_null(s.kept_objects);
+	assert_null(s.keeps.objects);
 	/* an event that outlives its graphs ends when the client ends it */
 	graph = new_graph();
 	event = new_event();
@@ -270,7 +270,7 @@ static void events_of_graphs(void **state)
 	OK(ASK(cuGraphDestroy, .graph = graph));
 	OK(ASK(cuEventDestroy_v2, .event = event));
 	assert_int_equal(events_ended, 4);
-	assert_null(s.kept_objects);
+	assert_null(s.keeps.objects);
 }
 
 /* An executable graph that was given an event by itself refers to it until it ends. */
@@ -348,7 +348,7 @@ static void modules_of_graphs(void **state)
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	OK(ASK(cuGraphExecDestroy, .exec = exec));
 	assert_int_equal(modules_ended, 1);
-	assert_null(s.kept_objects);
+	assert_null(s.keeps.objects);
 }
 
 /* What a stream captures becomes a graph's, too. */
@@ -416,33 +416,33 @@ static void executables_in_quota(void **state)
 	nr_roots = WIDE;
 	s.options.memory = 256 << 20;
 	one = new_exec(graph);
-	assert_in_range(s.charged, WIDE * (112 << 10), WIDE * (136 << 10));
+	assert_in_range(s.quota.charged, WIDE * (112 << 10), WIDE * (136 << 10));
 	FAILS(ASK(instantiate, .graph = graph, .version = 2), OUT_OF_MEMORY);
 	FAILS(ASK(cuGraphInstantiateWithFlags, .graph = graph), OUT_OF_MEMORY);
 	OK(ASK(cuGraphExecDestroy, .exec = one));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	/* a root with many dependents */
 	nr_roots = 1;
 	nr_edges = WIDE - 1;
 	one = new_exec(graph);
-	assert_in_range(s.charged, (WIDE - 1) * (112 << 10), WIDE * (136 << 10));
+	assert_in_range(s.quota.charged, (WIDE - 1) * (112 << 10), WIDE * (136 << 10));
 	OK(ASK(cuGraphExecDestroy, .exec = one));
 	/* a chain takes little */
 	nr_edges = 0;
 	one = new_exec(graph);
-	assert_in_range(s.charged, WIDE * (3 << 10), WIDE * (5 << 10));
+	assert_in_range(s.quota.charged, WIDE * (3 << 10), WIDE * (5 << 10));
 	OK(ASK(cuGraphExecDestroy, .exec = one));
 	nr_roots = WIDE;
 	add_child(outer, graph);
 	OK(ASK(cuGraphInstantiateWithFlags, .graph = outer));
 	two = ANSWER(cuGraphInstantiateWithFlags)->exec;
-	assert_true(s.charged >= 2 * WIDE * (112 << 10));
+	assert_true(s.quota.charged >= 2 * WIDE * (112 << 10));
 	OK(ASK(cuGraphExecDestroy, .exec = two));
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 	s.library.cuGraphInstantiate_v2 = refuse_instantiate;
 	nr_roots = 1;
 	FAILS(ASK(instantiate, .graph = graph, .version = 2), INVALID_VALUE);
-	assert_int_equal(s.charged, 0);
+	assert_int_equal(s.quota.charged, 0);
 }
 
 /*

@@ -133,9 +133,9 @@ static void contexts_end(void **state)
 	uint64_t ctx = context();
 
 	OK(ASK(host_call, .stream = stream(), .id = 1, .ordered = true));
-	assert_non_null(s.ordered.event);
+	assert_non_null(s.hosts.ordered);
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_null(s.ordered.event);
+	assert_null(s.hosts.ordered);
 	context();
 	OK(ASK(host_call, .stream = stream(), .id = 2, .ordered = true));
 	call_all();

@@ -46,7 +46,7 @@ static void words_that_come(void **state)
 	fake_busy = 0;
 	for (i = 0; i < 7 && !waits_look(&s); i++)
 		;
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	assert_memory_equal(fake_payload, late_to, 8);
 	/* so it does of an error */
@@ -57,7 +57,7 @@ static void words_that_come(void **state)
 	for (i = 0; i < 8 && !waits_look(&s); i++)
 		;
 	fake_error = CUDA_SUCCESS;
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 	assert_int_equal(fake_last.result, CUDA_ERROR_ILLEGAL_ADDRESS);
 	/* what is no words, too long or between words has no mark: the event is asked each time */
 	for (i = 0; i < 3; i++) {
@@ -98,9 +98,9 @@ static void asked_behind_words(unsigned int answers, CUresult r)
 	assert_int_equal(fake_answers, answers);
 	assert_false(waits_look(&s));
 	assert_true(waits_look(&s));
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 	assert_int_equal(fake_answers, answers + 1);
-	assert_int_equal(fake_last.seq, s.head.seq);
+	assert_int_equal(fake_last.seq, s.frame.head.seq);
 	assert_int_equal(fake_last.result, r);
 }
 
@@ -135,7 +135,7 @@ static void over_when_words_came(void **state)
 	/* the event has happened: what is not over now was begun later */
 	fake_busy = 2;
 	FAILS(ASK(cuStreamQuery, .stream = st), NOT_READY);
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 	/* the library is asked once more only */
 	words_of(st);
 	answers = fake_answers;
@@ -160,7 +160,7 @@ static void kept_of_words(void **state)
 	OUT(4);
 	for (i = 0; i < 8 && !waits_look(&s); i++)
 		;
-	assert_null(s.waits);
+	assert_null(s.waits.list);
 	fake_busy = 1;
 	FAILS(ASK(cuStreamQuery, .stream = st), NOT_READY);
 	/* the question is asked in another context */
@@ -177,11 +177,11 @@ static void kept_of_words(void **state)
 	/* more streams than the server has room for; and their context ends */
 	for (i = 0; i < 40; i++)
 		words_of(stream());
-	assert_int_equal(s.nr_shown, SHOWN_MAX);
+	assert_int_equal(s.waits.nr_shown, SHOWN_MAX);
 	fake_busy = 0;
 	words_of(stream());
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
-	assert_int_equal(s.nr_shown, 0);
+	assert_int_equal(s.waits.nr_shown, 0);
 }
 
 /* With a library whose streams go on after an error, words that came tell of none. */
