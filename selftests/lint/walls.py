@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """walls.py [TREE]: checks for make lint what the module's rooms may include of mdev/, and how many
-files may call each other in a circle. A file calls another if it uses a name that the other defines
+files of a room may call each other in a circle. A file calls another if it uses a name that the other defines
 and that is not static, as the linker would see it."""
 import collections
 import pathlib
@@ -23,6 +23,7 @@ CIRCLES = (
     ("hw", 0, ()), ("gtt-shadow", 0, ()), ("sched", 2, ()),
     ("cuda/device", 0, ()), ("cuda/image", 0, ()),
     ("cuda/driver", 2, ()),
+    ("remote/server", 0, ()), ("remote/cluster/relay", 0, ()),
 )
 
 COMMENT = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
