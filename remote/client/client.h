@@ -24,7 +24,7 @@
 
 #include "ops.h"	/* made of remote/api.def */
 
-/* ------------------------------------------------------------------ init.c */
+/* ------------------------------------------------------------------ client.c */
 
 /*
  * CUDA_SUCCESS: cuInit() has succeeded in this process, not in its parent; at least one server is
@@ -33,6 +33,14 @@
 CUresult client_ready(void);
 /* Print a line on standard error. */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * For init.c. Children of fork() leave the connections alone from now on; this process is such a
+ * child; cuInit() has succeeded, here or in a parent.
+ */
+void client_expect_forks(void);
+bool client_is_forked(void);
+bool client_is_ready(void);
+void client_set_ready(void);
 
 /* ------------------------------------------------------------------ find.c */
 

@@ -1,69 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* The connections to the servers, which cuInit() makes. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include <remote/channel/address.h>
 
 #include "client.h"
-#include "refused.h"
 
 enum { API_VERSION = 11080 };	/* the CUDA version of the entry points in remote/api.def */
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool ready, forked;	/* atomic */
-/* written under `init_lock`, until `ready` is set */
+/* written under `init_lock`, until client_is_ready() */
 static int devices;
 /* written under `init_lock`; atomic, since cuDriverGetVersion() may be called before cuInit() */
 static int version = API_VERSION;
-
-void client_say(const char *format, ...)
-{
-	char line[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	fprintf(stderr, "libcuda (remote): %s\n", line);
-}
-
-CUresult client_refuse(const char *name, bool *told)
-{
-	if (!__atomic_exchange_n(told, true, __ATOMIC_RELAXED))
-		client_say("%s() is not supported", name);
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-CUresult client_ready(void)
-{
-	unsigned int i;
-
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) ||
-	    __atomic_load_n(&forked, __ATOMIC_RELAXED))
-		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!kvgpu_remote_is_gone(peers[0].channel))
-		return CUDA_SUCCESS;
-	for (i = 1; i < nr_peers; i++)
-		if (!kvgpu_remote_is_gone(peers[i].channel))
-			return CUDA_SUCCESS;
-	return CUDA_ERROR_SYSTEM_NOT_READY;
-}
-
-/*
- * A child of fork() has none of the client's threads: it must send nothing, and keep no connection
- * open.
- */
-static void in_child(void)
-{
-	unsigned int i;
-
-	if (__atomic_exchange_n(&forked, true, __ATOMIC_RELAXED))
-		return;
-	for (i = 0; i < nr_peers; i++)
-		kvgpu_remote_forked(peers[i].channel);
-}
 
 static int room_for(uint32_t n)
 {
@@ -149,7 +98,7 @@ static CUresult start(void)
 			return r;
 		}
 		if (!nr_peers)
-			pthread_atfork(NULL, NULL, in_child);
+			client_expect_forks();
 	}
 	several = nr_peers > 1;
 	devices = 0;
@@ -161,7 +110,7 @@ static CUresult start(void)
 	if (!r && !devices)
 		r = CUDA_ERROR_NO_DEVICE;
 	if (!r)
-		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+		client_set_ready();
 	return r;
 }
 
@@ -171,10 +120,10 @@ CUresult cuInit(unsigned int flags)
 
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (__atomic_load_n(&forked, __ATOMIC_RELAXED))
+	if (client_is_forked())
 		return CUDA_ERROR_NOT_INITIALIZED;
 	pthread_mutex_lock(&init_lock);
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+	if (!client_is_ready())
 		r = start();
 	pthread_mutex_unlock(&init_lock);
 	return r;
