@@ -360,7 +360,7 @@ CUresult graph_enter(struct route *to, bool given, unsigned int class, const voi
 CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
 		    CUgraphNode node, uint64_t *id);
 
-/* ------------------------------------------------------------------ context.c */
+/* ------------------------------------------------------------------ current.c */
 
 /* the thread's current context; NULL: there is none, or it is dead */
 void *current_context(void);
@@ -378,6 +378,13 @@ struct peer *current_peer(void);
  */
 void context_borrow(void *ctx, uint64_t id);
 void context_give_back(void);
+/* For context.c: the thread's stack. The uppermost context, dead or not; NULL: it is empty. */
+struct object *current_top(void);
+CUresult current_push(struct object *ctx);
+void current_pop(void);
+
+/* ------------------------------------------------------------------ context.c */
+
 void context_created(CUcontext ctx, CUdevice dev);
 void context_ended(CUcontext ctx);
 void context_attached(CUcontext ctx);

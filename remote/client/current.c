@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a thread is in: its stack of contexts, as in CUDA, its capture mode, and a context that it
+ * borrows. All of it is the thread's, and needs no lock. A destroyed context may still be on a
+ * stack: its number tells it from the context that has its slot now.
+ */
+#include "client.h"
+
+enum { STACK_DEPTH = 64 };
+
+struct place {
+	struct object *ctx;
+	uint64_t id;
+};
+
+static __thread struct {
+	struct place at[STACK_DEPTH];
+	unsigned int n;
+	uint32_t mode;
+	bool borrows;
+	uint64_t borrowed;
+	const struct peer *lender;
+} current;
+
+static bool lives(const struct place *p)
+{
+	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id &&
+	       !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
+}
+
+static struct place *top(void)
+{
+	return current.n ? &current.at[current.n - 1] : NULL;
+}
+
+CUresult current_check(void)
+{
+	if (!current.n)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return lives(top()) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+void *current_context(void)
+{
+	return current.n && lives(top()) ? top()->ctx : NULL;
+}
+
+uint64_t current_id(const struct peer *p, uint32_t *mode)
+{
+	*mode = current.mode;
+	if (current.borrows)
+		return current.lender == p ? current.borrowed : 0;
+	return current.n && object_peer(top()->ctx) == p && lives(top()) ? top()->id : 0;
+}
+
+struct peer *current_peer(void)
+{
+	return current.n ? object_peer(top()->ctx) : peers;
+}
+
+void context_borrow(void *ctx, uint64_t id)
+{
+	const struct object *o = object_of(CLASS_CONTEXT, ctx);
+
+	current.borrows = true;
+	current.lender = object_peer(ctx);
+	current.borrowed = o && o->id == id && !__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE) ? id :
+											      0;
+}
+
+void context_give_back(void)
+{
+	current.borrows = false;
+}
+
+CUresult current_push(struct object *ctx)
+{
+	if (current.n == STACK_DEPTH)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	current.at[current.n++] = (struct place){ ctx, ctx->id };
+	return CUDA_SUCCESS;
+}
+
+void current_pop(void)
+{
+	if (current.n)
+		current.n--;
+}
+
+struct object *current_top(void)
+{
+	return current.n ? top()->ctx : NULL;
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+	struct object *o = object_of(CLASS_CONTEXT, ctx);
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	return o ? current_push(o) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
+{
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!current.n)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (ctx)
+		*ctx = (CUcontext)top()->ctx;
+	current.n--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	struct object *o = object_of(CLASS_CONTEXT, ctx);
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (ctx && !o)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (current.n)
+		current.n--;
+	return o ? current_push(o) : CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *ctx)
+{
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ctx = current.n ? (CUcontext)top()->ctx : NULL;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	CUstreamCaptureMode old = current.mode;
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!mode || (unsigned int)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	current.mode = *mode;
+	*mode = old;
+	return CUDA_SUCCESS;
+}
