@@ -139,6 +139,8 @@ void peer_init(struct peer *p);
 struct peer *peer_of_device(CUdevice dev, uint32_t *number);
 CUdevice device_here(const struct peer *p, uint32_t number);
 
+/* ------------------------------------------------------------------ route.c */
+
 struct object;
 
 /*

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The servers, and which of them a call goes to. cuInit() fills the table (init.c); afterwards it
- * is read without a lock.
- */
+/* The servers. cuInit() fills the table (init.c); afterwards it is read without a lock. */
 #include "client.h"
 
 struct peer peers[PEERS_MAX];
@@ -29,82 +26,7 @@ struct peer *peer_of_device(CUdevice dev, uint32_t *number)
 	return NULL;
 }
 
-struct peer *route_peer(struct route *to)
-{
-	if (!to->peer)
-		to->peer = several ? current_peer() : peers;
-	return to->peer;
-}
-
-/*
- * An argument belongs to @p. @ctx: the context to use there if the thread's context is another
- * server's; or NULL. @otherwise: the error if an earlier argument belongs to another server.
- */
-static void settle(struct route *to, struct peer *p, const struct object *ctx, CUresult otherwise)
-{
-	if (to->peer && to->peer != p) {
-		to->split = to->split ? to->split : otherwise;
-		return;
-	}
-	to->peer = p;
-	if (ctx && !to->ctx && p != current_peer())
-		to->ctx = ctx;
-}
-
-void route_current(struct route *to)
-{
-	if (several)
-		settle(to, current_peer(), NULL, CUDA_ERROR_INVALID_HANDLE);
-}
-
-
-bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
-{
-	const struct object *o = object_of(class, handle);
-
-	if (!o)
-		return false;
-	*id = o->id;
-	if (several)
-		settle(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o),
-		       CUDA_ERROR_INVALID_HANDLE);
-	return true;
-}
-
-uint32_t route_device(struct route *to, CUdevice dev)
-{
-	enum { NONE = -2, CPU = -1 };
-	struct peer *p;
-	uint32_t number;
-
-	if (!several || dev == NONE || dev == CPU)
-		return dev;
-	p = peer_of_device(dev, &number);
-	if (p)
-		settle(to, p, NULL, CUDA_ERROR_INVALID_DEVICE);
-	else
-		to->split = CUDA_ERROR_INVALID_DEVICE;
-	return p ? number : 0;
-}
-
 CUdevice device_here(const struct peer *p, uint32_t number)
 {
 	return p->first_device + number;
-}
-
-void route_merge(struct route *to, const struct route *end)
-{
-	if (end->peer)
-		settle(to, end->peer, end->ctx, CUDA_ERROR_INVALID_VALUE);
-}
-
-void route_address(struct route *to, CUdeviceptr ptr)
-{
-	const struct object *ctx;
-
-	if (!several)
-		return;
-	ctx = range_context(ptr);
-	if (ctx)
-		settle(to, object_peer(ctx), ctx, CUDA_ERROR_INVALID_VALUE);
 }
