@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client divides the arena. At its beginning is a ring of pieces for copies on their way: a
- * piece is free again when staging_sent() was called, its frame is done, and all pieces before it
- * are free. The rest is given out by arena_get(). No wait happens with arena.lock held.
+ * The client divides the arena. At its beginning is a ring of pieces for copies on their way
+ * (staging.c). The rest is given out by arena_get().
  */
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "client.h"
 
-enum { ALIGN = 4096, BATCH = 1 << 20 };
+enum { ALIGN = 4096 };
 
 struct block {
 	uint64_t at, bytes;
@@ -110,123 +107,4 @@ void arena_put(struct peer *p, uint64_t at)
 			join(a, i - 1);
 	}
 	pthread_mutex_unlock(&a->lock);
-}
-
-/* ------------------------------------------------------------ pieces of the ring, for one frame */
-
-static void collect(struct arena *a, uint64_t through)
-{
-	while (a->nr_pieces && a->pieces[a->first_piece].seq &&
-	       a->pieces[a->first_piece].seq <= through) {
-		a->ring_begin = a->pieces[a->first_piece].end;
-		a->first_piece = (a->first_piece + 1) % ARENA_PIECES;
-		a->nr_pieces--;
-	}
-}
-
-/*
- * Populate pages in batches: faster than a fault at the first write to each. A kernel without
- * MADV_POPULATE_WRITE does nothing here.
- */
-static void touch(struct arena *a, uint64_t upto)
-{
-	for (; a->touched < upto; a->touched += BATCH)
-		madvise(a->base + a->touched,
-			a->ring_bytes - a->touched < BATCH ? a->ring_bytes - a->touched : BATCH,
-			MADV_POPULATE_WRITE);
-}
-
-/*
- * An empty ring begins anew at its first byte: copies that follow each other then use the same few
- * pages.
- */
-static void begin_anew(struct arena *a)
-{
-	if (a->nr_pieces)
-		return;
-	a->ring_end += (a->ring_bytes - a->ring_end % a->ring_bytes) % a->ring_bytes;
-	a->ring_begin = a->ring_end;
-}
-
-static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
-{
-	uint64_t begin = a->relayed ? (a->ring_end + bytes - 1) / bytes * bytes : a->ring_end;
-	uint64_t left = a->ring_bytes - begin % a->ring_bytes;
-	struct staged *p;
-
-	if (left < bytes)
-		begin += left;
-	if (begin + bytes - a->ring_begin > a->ring_bytes || a->nr_pieces == ARENA_PIECES)
-		return NULL;
-	p = &a->pieces[(a->first_piece + a->nr_pieces) % ARENA_PIECES];
-	a->nr_pieces++;
-	*p = (struct staged){ .end = begin + bytes };
-	a->ring_end = p->end;
-	*at = begin % a->ring_bytes;
-	touch(a, *at + bytes);
-	return p;
-}
-
-/*
- * Call with the lock. The number of a frame at whose end about the older half of the ring's bytes,
- * or of its ARENA_PIECES, is free; 0: the frame of the oldest piece is not sent yet.
- */
-static uint64_t oldest_half(const struct arena *a)
-{
-	uint64_t seq = 0;
-	unsigned int i;
-
-	for (i = 0; i < a->nr_pieces && i < ARENA_PIECES / 2; i++) {
-		const struct staged *p = &a->pieces[(a->first_piece + i) % ARENA_PIECES];
-
-		if (!p->seq || (seq && p->end - a->ring_begin > a->ring_bytes / 2))
-			break;
-		seq = p->seq;
-	}
-	return seq;
-}
-
-/* Round up to a power of two: a relay makes an MPI request for each place and length of a piece. */
-static uint64_t relayed_bytes(uint64_t bytes)
-{
-	uint64_t power = ALIGN;
-
-	while (power < bytes)
-		power *= 2;
-	return power;
-}
-
-/* a full ring: wait for its older half; the GPU has the other half to copy meanwhile */
-struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
-{
-	struct arena *a = &p->arena;
-	struct staged *piece;
-	uint64_t upto;
-
-	bytes = a->relayed ? relayed_bytes(bytes) : (bytes + 63) & ~63ull;
-	for (;;) {
-		pthread_mutex_lock(&a->lock);
-		collect(a, call_through(p));
-		begin_anew(a);
-		piece = take(a, bytes, at);
-		upto = piece ? 0 : oldest_half(a);
-		pthread_mutex_unlock(&a->lock);
-		if (piece)
-			return piece;
-		if (!upto) {	/* another thread is about to send the oldest frame */
-			*r = client_ready();
-			sched_yield();
-		} else {
-			*r = call_fence(p, upto);
-		}
-		if (*r)
-			return NULL;
-	}
-}
-
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
-{
-	pthread_mutex_lock(&p->arena.lock);
-	piece->seq = seq ? seq : 1;
-	pthread_mutex_unlock(&p->arena.lock);
 }

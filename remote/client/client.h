@@ -55,7 +55,7 @@ unsigned int find_servers(const char *address[], const char **tls_folder);
 
 enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
 
-/* arena.c: a piece of the arena's ring, for one frame on its way */
+/* staging.c: a piece of the arena's ring, for one frame on its way */
 struct staged {
 	uint64_t end;		/* position behind the piece */
 	uint64_t seq;		/* number of the piece's frame; 0: not sent yet */
@@ -457,6 +457,13 @@ bool arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 /* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
 void arena_put(struct peer *p, uint64_t at);
+static inline void *arena_at(const struct peer *p, uint64_t at)
+{
+	return p->arena.base + at;
+}
+
+/* ------------------------------------------------------------------ staging.c */
+
 /*
  * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes or a relay's .piece at most;
  * wait for earlier frames if there is no room. Then call staging_sent() with the frame's number, or
@@ -464,10 +471,6 @@ void arena_put(struct peer *p, uint64_t at);
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);
-static inline void *arena_at(const struct peer *p, uint64_t at)
-{
-	return p->arena.base + at;
-}
 
 /* ------------------------------------------------------ hostmem.c: pinned and registered memory */
 
