@@ -426,14 +426,6 @@ bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn);
  * the module has ended.
  */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
-/*
- * Note the memory that call @c has allocated at *ptr. While memory of another server is there, have
- * the server allocate again; *ptr is the final address.
- */
-CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
-/* The same for an array of lines, @pitch bytes apart, as the answer says. */
-CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t width,
-		      uint64_t height);
 /* @turn: of the call that freed the memory */
 void range_remove(CUdeviceptr ptr, uint64_t turn);
 /* whether [ptr, ptr + bytes) lies in one allocation, of any context */
@@ -443,11 +435,27 @@ void ranges_module_ends(const void *module);
 const struct object *range_context(CUdeviceptr ptr);
 /* whether a server other than @p has allocated memory in [begin, begin + bytes) */
 bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
+/*
+ * Return the end of the block of other servers' memory at @begin, but at least @begin + @bytes.
+ * Ranges with a gap of less than @bytes between them count as one block.
+ */
+uint64_t ranges_foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes);
 void ranges_end(const void *ctx);
 bool range_has(CUdeviceptr ptr);
 /* whether @n elements of @size bytes, aligned, are in one allocation of the current context */
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size);
 bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
+
+/* ------------------------------------------------------------------ settle.c */
+
+/*
+ * Note the memory that call @c has allocated at *ptr. While memory of another server is there, have
+ * the server allocate again; *ptr is the final address.
+ */
+CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
+/* The same for an array of lines, @pitch bytes apart, as the answer says. */
+CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t width,
+		      uint64_t height);
 
 /* ------------------------------------------------------------------ arena.c */
 

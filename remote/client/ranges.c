@@ -145,34 +145,7 @@ out:
 	return free_here;
 }
 
-/* ----------------------------------------------------------- two servers' memory at one address */
-
-enum { TRIES = 64, TAKEN_MAX = 1024, PIECE_MIN = 2048 };
-
-static CUresult ask_memory(const struct call *like, uint64_t bytes, CUdeviceptr *ptr)
-{
-	const struct q_cuMemAlloc_v2 q = { .bytes = bytes };
-	struct call c = { .op = OP_cuMemAlloc_v2, .fixed = &q, .bytes = sizeof(q), .to = like->to };
-	CUresult r = call_ask(&c, sizeof(struct a_cuMemAlloc_v2));
-
-	if (!r)
-		*ptr = ((const struct a_cuMemAlloc_v2 *)c.answer)->ptr;
-	return r;
-}
-
-static void give_back(const struct call *like, CUdeviceptr ptr)
-{
-	const struct q_cuMemFree_v2 q = { .ptr = ptr };
-	struct call c = { .op = OP_cuMemFree_v2, .fixed = &q, .bytes = sizeof(q), .to = like->to };
-
-	call_ask(&c, 0);
-}
-
-/*
- * Return the end of the block of other servers' memory at @begin, but at least @begin + @bytes.
- * Ranges with a gap of less than @bytes between them count as one block.
- */
-static uint64_t foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes)
+uint64_t ranges_foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
 	uint64_t end = begin + bytes;
 	unsigned int i;
@@ -184,76 +157,6 @@ static uint64_t foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes
 			end = ranges[i].ptr + ranges[i].bytes;
 	pthread_mutex_unlock(&lock);
 	return end;
-}
-
-static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMemAllocPitch_v2, ptr),
-	      "it is taken there");
-
-/*
- * Allocate what the server has free in [begin, end): first as much as it gives in one piece, then
- * less and less. No piece is smaller than @least. Return how many pieces are in @taken.
- */
-static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least,
-			 CUdeviceptr *taken, unsigned int room)
-{
-	uint64_t bytes = end - begin;
-	CUdeviceptr at;
-	unsigned int n = 0;
-
-	while (bytes >= least && n < room) {
-		if (ask_memory(like, bytes, &at)) {
-			bytes /= 2;
-		} else if (at < end && at + bytes > begin) {
-			taken[n++] = at;
-		} else {
-			give_back(like, at);
-			bytes /= 2;
-		}
-	}
-	return n;
-}
-
-/*
- * Memory at an address of another server's memory is kept, with what else the server has free
- * there, until the server gives memory elsewhere, at most TRIES times.
- */
-CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
-{
-	const size_t fixed = c->answer_used;
-	CUdeviceptr *taken = NULL;
-	unsigned int i, n = 0, tries = 0;
-	CUresult r = CUDA_SUCCESS;
-
-	while (!r && !range_add(*ptr, bytes, c->turn)) {
-		if (!taken)
-			taken = malloc(TAKEN_MAX * sizeof(*taken));
-		if (!taken || ++tries == TRIES || n == TAKEN_MAX) {
-			client_say("%s gives memory only at addresses where another server's is", c->to.peer->address);
-			give_back(c, *ptr);
-			r = CUDA_ERROR_NOT_SUPPORTED;
-			break;
-		}
-		taken[n++] = *ptr;
-		n += fill(c, *ptr, foreign_end(c->to.peer, *ptr, bytes),
-			  bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n, TAKEN_MAX - n);
-		r = call_ask(c, fixed);
-		if (!r)
-			memcpy(ptr, c->answer, sizeof(*ptr));
-	}
-	for (i = 0; i < n; i++)
-		give_back(c, taken[i]);
-	free(taken);
-	return r;
-}
-
-CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t width,
-		      uint64_t height)
-{
-	uint64_t bytes;
-
-	if (pitch < width || __builtin_mul_overflow(pitch, height, &bytes))
-		return CUDA_ERROR_UNKNOWN;
-	return range_settle(c, ptr, bytes);
 }
 
 /* call with the lock */
