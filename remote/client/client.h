@@ -523,7 +523,7 @@ struct host_range {
 	void *ctx;
 };
 bool host_find(const void *host, struct host_range *out);
-/* whether a copy, host function, graph or kernel that is queued already may still write to @r */
+/* whether a copy, graph or kernel that is queued already may still write to @r */
 bool pinned_may_change(const struct host_range *r);
 
 /* ------------------------------------------------------------------ managed.c: managed memory */

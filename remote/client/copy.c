@@ -413,7 +413,8 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 		/* returns the error */
 		return cuStreamSynchronize(stream);
 	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-	if (!*captured && src && host_find(src, &found) && pinned_may_change(&found))
+	if (!*captured && src && host_find(src, &found) &&
+	    (pinned_may_change(&found) || host_functions_pending()))
 		r = cuStreamSynchronize(stream);
 	return r;
 }

@@ -113,16 +113,11 @@ static void remove_at(unsigned int at)
 
 /*
  * Map the arena at @device: then pinned memory has one address for CPU and GPU. Not if this process
- * or another server's GPU has memory there.
+ * has memory there.
  */
-static void see_at(struct peer *p, uint64_t device)
+static void map_at(struct peer *p, uint64_t device)
 {
-	uint64_t bytes;
 	void *at;
-
-	kvgpu_remote_arena(p->channel, &bytes);
-	if (several && ranges_foreign(p, device, bytes))
-		return;
 
 	pthread_mutex_lock(&lock);
 	/* a mapping stays, and ranges may lie in it, when the arena is pinned at another address */
@@ -133,7 +128,17 @@ static void see_at(struct peer *p, uint64_t device)
 	pthread_mutex_unlock(&lock);
 }
 
-/* the mapping of see_at() if it is where the GPU of @p sees the arena now, or NULL */
+/* map_at(), but not where the GPU of another server has memory */
+static void see_at(struct peer *p, uint64_t device)
+{
+	uint64_t bytes;
+
+	kvgpu_remote_arena(p->channel, &bytes);
+	if (!several || !ranges_foreign(p, device, bytes))
+		map_at(p, device);
+}
+
+/* the mapping of map_at() if it is where the GPU of @p sees the arena now, or NULL */
 static uint8_t *same_now(const struct peer *p)
 {
 	uint8_t *same = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
@@ -252,7 +257,7 @@ bool pinned_may_change(const struct host_range *r)
 	const bool mapped = r->at != KVGPU_REMOTE_NOWHERE &&
 			    __atomic_load_n(&r->peer->arena_device, __ATOMIC_ACQUIRE);
 
-	return mapped || __atomic_load_n(&written, __ATOMIC_ACQUIRE) || host_functions_pending();
+	return mapped || __atomic_load_n(&written, __ATOMIC_ACQUIRE);
 }
 
 /* the arena may have been registered in @ctx: ask again */

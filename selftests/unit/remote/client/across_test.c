@@ -169,6 +169,7 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed) { return CUDA
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
 bool own_stream(CUstream stream) { return false; }
 bool pinned_may_change(const struct host_range *r) { return false; }
+bool host_functions_pending(void) { return false; }
 void pinned_written(void) { }
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c) { return 0; }
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box) { }

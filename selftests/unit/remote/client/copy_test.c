@@ -95,6 +95,7 @@ bool range_has(CUdeviceptr ptr) { return false; }
 bool pinned_device_has(CUdeviceptr at) { return false; }
 bool host_find(const void *host, struct host_range *out) { return false; }
 bool pinned_may_change(const struct host_range *r) { return false; }
+bool host_functions_pending(void) { return false; }
 void pinned_written(void) { }
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c) { return 0; }
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box) { }

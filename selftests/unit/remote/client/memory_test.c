@@ -35,7 +35,6 @@ const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_
 {
 	return relay.piece ? &relay : NULL;
 }
-bool host_functions_pending(void) { return false; }
 bool managed_has(CUdeviceptr ptr) { return false; }
 static void *mapped;	/* as a channel, which maps its arena a second time only once */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
