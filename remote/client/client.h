@@ -111,9 +111,11 @@ struct peer {
 	unsigned int gates;
 	unsigned int behind_gates;	/* atomic: calls with work since there are closed gates */
 
-	/* hostmem.c */
+	/* pin.c */
 	int pinned;			/* atomic; enum pinned */
 	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
+
+	/* hostmem.c */
 	/* atomic, set once: the arena mapped where the GPU saw it then, or NULL */
 	uint8_t *same;
 	/* atomic: an address that hidden_note() found; 0: none; HIDDEN_TOLD: it was printed */
@@ -488,14 +490,6 @@ void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);
  */
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
-/*
- * Whether the server's library has registered the arena as pinned memory. Then the GPU itself
- * copies from and to pinned memory, in the stream's order. May ask the server, if the thread's
- * context is there.
- */
-bool arena_is_pinned(struct peer *p);
-/* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
-bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
 /* whether @at can be an address that pinned_device() has given */
 bool pinned_device_has(CUdeviceptr at);
 /*
@@ -510,6 +504,13 @@ void hidden_tell(struct peer *p);
  */
 void pinned_written(void);
 /*
+ * Map the arena at @device: then pinned memory has one address for CPU and GPU. Not if this process
+ * has memory there.
+ */
+void pinned_map(struct peer *p, uint64_t device);
+/* that mapping if it is where the GPU of @p sees the arena now, or NULL */
+uint8_t *pinned_same(const struct peer *p);
+/*
  * Whether a part of [begin, begin + bytes) is the arena of a server other than @p, at the same
  * address for CPU and GPU.
  */
@@ -523,8 +524,27 @@ struct host_range {
 	void *ctx;
 };
 bool host_find(const void *host, struct host_range *out);
+/*
+ * Note @r, or forget memory that begins at @ptr; @pinned: it lies in an arena. host_add():
+ * CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: a part of @r is known already. host_remove(): @none:
+ * there is no such memory.
+ */
+CUresult host_add(struct host_range r);
+CUresult host_remove(void *ptr, bool pinned, CUresult none);
 /* whether a copy, graph or kernel that is queued already may still write to @r */
 bool pinned_may_change(const struct host_range *r);
+
+/* ------------------------------------------------------------------ pin.c */
+
+enum pinned { PINNED_UNKNOWN, PINNED_NOT, PINNED };
+/*
+ * Whether the server's library has registered the arena as pinned memory. Then the GPU itself
+ * copies from and to pinned memory, in the stream's order. May ask the server, if the thread's
+ * context is there.
+ */
+bool arena_is_pinned(struct peer *p);
+/* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
+bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
 
 /* ------------------------------------------------------------------ managed.c: managed memory */
 

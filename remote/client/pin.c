@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whether the GPU itself accesses pinned memory, which its server knows; and the entry points for
+ * pinned and registered memory, of which hostmem.c has the list.
+ */
+#include "client.h"
+
+enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
+
+/* pinned_map(), but not where the GPU of another server has memory */
+static void see_at(struct peer *p, uint64_t device)
+{
+	uint64_t bytes;
+
+	kvgpu_remote_arena(p->channel, &bytes);
+	if (!several || !ranges_foreign(p, device, bytes))
+		pinned_map(p, device);
+}
+
+bool arena_is_pinned(struct peer *p)
+{
+	struct call c = { .op = OP_pin, .to.peer = p };
+	int known = __atomic_load_n(&p->pinned, __ATOMIC_ACQUIRE);
+	struct a_pin a;
+
+	/* the question needs a current context of that server */
+	if (several && p != current_peer())
+		return known == PINNED;
+	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(p->channel) &&
+	    !call_ask(&c, sizeof(a))) {
+		memcpy(&a, c.answer, sizeof(a));
+		known = a.pinned ? PINNED : PINNED_NOT;
+		if (a.pinned)
+			see_at(p, a.device);
+		__atomic_store_n(&p->arena_device, a.device, __ATOMIC_RELEASE);
+		__atomic_store_n(&p->pinned, known, __ATOMIC_RELEASE);
+	}
+	return known == PINNED;
+}
+
+bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
+{
+	uint64_t at = pinned_at(p, host, 1);
+
+	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned(p))
+		return false;
+	*device = __atomic_load_n(&p->arena_device, __ATOMIC_ACQUIRE) + at;
+	return true;
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
+{
+	struct peer *p = current_peer();
+	uint64_t at;
+	uint8_t *host;
+	bool shown;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!ptr || !bytes ||
+	    flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
+		      CU_MEMHOSTALLOC_WRITECOMBINED))
+		return CUDA_ERROR_INVALID_VALUE;
+	shown = arena_is_pinned(p);
+	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shown)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	at = arena_get(p, bytes);
+	if (at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	host = pinned_same(p);
+	host = shown && host ? host + at : arena_at(p, at);
+	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context() });
+	if (r)
+		arena_put(p, at);
+	else
+		*ptr = host;
+	return r;
+}
+
+CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
+{
+	if (ptr && !bytes && !client_ready()) {
+		*ptr = NULL;
+		return CUDA_SUCCESS;
+	}
+	return cuMemHostAlloc(ptr, bytes, 0);
+}
+
+/* waits for all frames: copies from or to the memory may still be under way */
+CUresult cuMemFreeHost(void *ptr)
+{
+	struct host_range found;
+	CUresult r = call_enter(0);
+
+	if (!r)
+		r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(),
+			       UINT64_MAX);
+	return r ? r : host_remove(ptr, true, CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags)
+{
+	struct host_range found;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!ptr || flags || !host_find(host, &found) || found.at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return pinned_device(current_peer(), host, ptr) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
+{
+	struct host_range found;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (flags && managed_has((uintptr_t)host)) {
+		*flags = CU_MEMHOSTALLOC_DEVICEMAP;
+		return CUDA_SUCCESS;
+	}
+	if (!flags || !host_find(host, &found))
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags = found.flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
+{
+	CUresult r = call_enter(0);
+	uintptr_t end_of;
+
+	if (r)
+		return r;
+	if (!ptr || !bytes ||
+	    flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
+	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of) || managed_has((uintptr_t)ptr))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (flags & REGISTER_DEVICEMAP)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return host_add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags,
+					current_context() });
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	CUresult r = call_enter(0);
+
+	return r ? r : host_remove(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
