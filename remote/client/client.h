@@ -4,11 +4,11 @@
  *
  * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
- * the locks of single files: ranges, host memory, arena, functions of the host, gates, ferries,
- * devices; last those of a channel. A thread that waits for an answer may hold `init_lock` and the
- * lock of managed memory, and none of the others. No lock is held while a function of the program
- * runs. Functions here take the locks that they need: call them with none held but outer ones, and
- * staging_get() with none but `init_lock`.
+ * the locks of single files: ranges, host memory, arena, functions of the host, gates, waiting for
+ * gates, ferries, devices; last those of a channel. A thread that waits for an answer may hold
+ * `init_lock` and the lock of managed memory, and none of the others. No lock is held while a
+ * function of the program runs. Functions here take the locks that they need: call them with none
+ * held but outer ones, and staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -106,8 +106,8 @@ struct peer {
 	/* atomic, by number of a peer: a piece could not be had from there */
 	bool crooked[PEERS_MAX];
 
-	/* gate.c */
-	/* atomic, written under the lock of gate.c: closed gates of this server's streams */
+	/* gatewait.c */
+	/* atomic, written under the lock of gatewait.c: closed gates of this server's streams */
 	unsigned int gates;
 	unsigned int behind_gates;	/* atomic: calls with work since there are closed gates */
 
@@ -240,13 +240,6 @@ uint64_t call_through(const struct peer *p);
 CUresult call_fence(struct peer *p, uint64_t upto);
 /* keep @r, the error of work for a stream of @p, for a later call that reports errors */
 void call_late(struct peer *p, CUresult r);
-/* gate.c: count a call with work while gates of @p are closed; may wait */
-void gate_behind(struct peer *p);
-/*
- * gate.c: wait until no gate of @p is closed. False: this thread must not wait, as it opens gates,
- * or the server is gone.
- */
-bool gate_await(struct peer *p);
 void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
@@ -265,6 +258,23 @@ void call_aside(bool aside);
 /* generated from remote/api.def: @op may touch managed memory; its answer reports earlier errors */
 bool op_touches(uint16_t op);
 bool op_reports(uint16_t op);
+
+/* ------------------------------------------------------------------ gatewait.c */
+
+/* count a call with work while gates of @p are closed; may wait */
+void gate_behind(struct peer *p);
+/*
+ * Wait until no gate of @p is closed. False: this thread must not wait, as it opens gates, or the
+ * server is gone.
+ */
+bool gate_await(struct peer *p);
+/*
+ * For gate.c, which may hold its lock. A gate of a stream of @p closes, or opens; this thread serves
+ * gates from now on.
+ */
+void gate_closes(struct peer *p);
+void gate_opens(struct peer *p);
+void gate_serves(void);
 
 /* ------------------- answer.c: no number of an answer is believed before it has been looked at */
 

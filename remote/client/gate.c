@@ -9,7 +9,6 @@
  * reports errors returns the error.
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include <remote/channel/signals.h>
 
@@ -46,11 +45,6 @@ static struct gate *first_job, **last_job = &first_job;
 static unsigned int jobs, idle;	/* gates that wait for a thread; threads without a gate */
 static struct helper *helpers;	/* streams that are not in use */
 static uint64_t last_id;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
-static __thread bool serves;	/* this thread serves gates */
-
-/* How many calls with work may be sent while gates are closed. A library's queue is finite. */
-enum { BEHIND_MAX = 16, LOOK_MS = 100 };
 
 /* ------------------------------------------------------------------ streams of the client's own */
 
@@ -105,20 +99,6 @@ static void helper_drop(const struct route *to, uint64_t stream)
 
 /* ------------------------------------------------------------------ gates; call with the lock */
 
-static void one_more(struct peer *p)
-{
-	if (!p->gates)
-		__atomic_store_n(&p->behind_gates, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->gates, p->gates + 1, __ATOMIC_RELAXED);
-}
-
-static void one_less(struct peer *p)
-{
-	__atomic_store_n(&p->gates, p->gates - 1, __ATOMIC_RELAXED);
-	if (!p->gates)
-		pthread_cond_broadcast(&opened);
-}
-
 static struct gate *find(uint64_t id)
 {
 	struct gate *g;
@@ -135,33 +115,7 @@ static void take_off(struct gate *gate)
 	for (g = &gates; *g != gate; g = &(*g)->next)
 		;
 	*g = gate->next;
-	one_less(gate->stream);
-}
-
-/* -------------------------------------------------------- calls with work while there are gates */
-
-bool gate_await(struct peer *p)
-{
-	struct timespec until;
-
-	if (serves)
-		return false;
-	pthread_mutex_lock(&lock);
-	while (p->gates && !kvgpu_remote_is_gone(p->channel)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += LOOK_MS * 1000000l;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&opened, &lock, CLOCK_MONOTONIC, &until);
-	}
-	pthread_mutex_unlock(&lock);
-	return !kvgpu_remote_is_gone(p->channel);
-}
-
-void gate_behind(struct peer *p)
-{
-	if (!serves && __atomic_add_fetch(&p->behind_gates, 1, __ATOMIC_RELAXED) > BEHIND_MAX)
-		gate_await(p);
+	gate_opens(gate->stream);
 }
 
 /* ------------------------------------------------------------------ threads that serve gates */
@@ -201,7 +155,7 @@ static void *main_loop(void *arg)
 {
 	struct gate *g;
 
-	serves = true;
+	gate_serves();
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		idle++;
@@ -297,7 +251,7 @@ static CUresult close_gate(struct route *to, const struct gate *like, uint64_t s
 	if (__atomic_load_n(&g->stream->gates, __ATOMIC_RELAXED))
 		gate_behind(g->stream);
 	pthread_mutex_lock(&lock);
-	one_more(g->stream);
+	gate_closes(g->stream);
 	g->id = ++last_id;
 	q.id = GATE_BIT | g->id;
 	g->next = gates;
