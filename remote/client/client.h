@@ -392,6 +392,9 @@ struct peer *current_peer(void);
  */
 void context_borrow(void *ctx, uint64_t id);
 void context_give_back(void);
+/* For hostfunc.c: this thread begins, or ends, to run a function of the host. */
+void host_function_runs(bool runs);
+bool in_host_function(void);
 /* For context.c: the thread's stack. The uppermost context, dead or not; NULL: it is empty. */
 struct object *current_top(void);
 CUresult current_push(struct object *ctx);
@@ -646,13 +649,9 @@ CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_reso
  */
 enum { DUE_MAX = 1 << 20 };
 
-/*
- * Take an event of the server. Runs on the reader of that server's channel: with several servers on
- * several threads at once. @ctx: the struct peer.
- */
-void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
-		     size_t n);
-bool in_host_function(void);
+/* take the server's EVENT_CALL or EVENT_GONE; runs on the reader of @p's channel */
+void host_function_happened(struct peer *p, const struct kvgpu_remote_happening *h,
+			    uint64_t invocation);
 /*
  * whether a function that a stream was given has not returned: it may write a later copy's
  * source. Kept functions don't count.
@@ -666,5 +665,14 @@ uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callb
 		       CUstream stream, void *data, bool kept);
 void host_function_drop(uint64_t id);
 bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p);
+
+/* ------------------------------------------------------------------ event.c */
+
+/*
+ * Take an event of the server. Runs on the reader of that server's channel: with several servers on
+ * several threads at once. @ctx: the struct peer.
+ */
+void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
+		     size_t n);
 
 #endif

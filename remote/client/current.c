@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a thread is in: its stack of contexts, as in CUDA, its capture mode, and a context that it
- * borrows. All of it is the thread's, and needs no lock. A destroyed context may still be on a
+ * What a thread is in: its stack of contexts, as in CUDA, its capture mode, a context that it
+ * borrows, a function of the host. All of it is the thread's, and needs no lock. A destroyed context may still be on a
  * stack: its number tells it from the context that has its slot now.
  */
 #include "client.h"
@@ -20,6 +20,7 @@ static __thread struct {
 	bool borrows;
 	uint64_t borrowed;
 	const struct peer *lender;
+	bool in_host_function;
 } current;
 
 static bool lives(const struct place *p)
@@ -71,6 +72,16 @@ void context_borrow(void *ctx, uint64_t id)
 void context_give_back(void)
 {
 	current.borrows = false;
+}
+
+void host_function_runs(bool runs)
+{
+	current.in_host_function = runs;
+}
+
+bool in_host_function(void)
+{
+	return current.in_host_function;
 }
 
 CUresult current_push(struct object *ctx)

@@ -3,13 +3,11 @@
  * Functions of the program that streams and graphs call. The server says when; one thread here
  * calls the functions one after the other, and acknowledges each but destructors.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <remote/channel/signals.h>
 
-#include "across.h"
+#include "client.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -38,12 +36,6 @@ static struct due *first, **last = &first;
 static unsigned int nr_due;
 static bool runs;
 static unsigned int pending; /* atomic: submitted and not yet returned, without kept ones */
-static __thread bool inside;
-
-bool in_host_function(void)
-{
-	return inside;
-}
 
 bool host_functions_pending(void)
 {
@@ -126,7 +118,7 @@ bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
 
 static void call(const struct due *d, struct function_of_host *f)
 {
-	inside = true;
+	host_function_runs(true);
 	call_due();
 	if (f->callback)
 		f->callback(f->stream, d->status, f->data);
@@ -134,7 +126,7 @@ static void call(const struct due *d, struct function_of_host *f)
 		f->fn(f->data);
 	if (managed_any())
 		managed_function_ends();
-	inside = false;
+	host_function_runs(false);
 	if (!d->gone)
 		call_acknowledge(d->peer, d->invocation);
 }
@@ -172,33 +164,14 @@ static void *main_loop(void *arg)
 	return NULL;
 }
 
-void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+void host_function_happened(struct peer *p, const struct kvgpu_remote_happening *h,
+			    uint64_t invocation)
 {
-	uint64_t invocation;
-	struct due *d;
-	FILE *out;
+	struct due *d = malloc(sizeof(*d));
 
-	if (h->event == KVGPU_REMOTE_EVENT_TEXT) {
-		out = h->value == STDERR_FILENO ? stderr : stdout;
-		fwrite(bytes, 1, n, out);
-		fflush(out);
-		return;
-	}
-	if (n != sizeof(invocation))
-		return;
-	memcpy(&invocation, bytes, n);
-	if (h->event == KVGPU_REMOTE_EVENT_CALL && h->id & GATE_BIT) {
-		gate_happened(ctx, h->id, invocation);
-		return;
-	}
-	if (h->event >= KVGPU_REMOTE_EVENT_FILL && h->event <= KVGPU_REMOTE_EVENT_FREE)
-		ferry_happened(ctx, h, invocation);
-	if (h->event != KVGPU_REMOTE_EVENT_CALL && h->event != KVGPU_REMOTE_EVENT_GONE)
-		return;
-	d = malloc(sizeof(*d));
 	if (!d)
 		return;		/* no memory: the stream waits for ever, or no destructor runs */
-	*d = (struct due){ .peer = ctx, .id = h->id, .invocation = invocation, .status = h->value,
+	*d = (struct due){ .peer = p, .id = h->id, .invocation = invocation, .status = h->value,
 			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
 	pthread_mutex_lock(&lock);
 	if (nr_due < DUE_MAX) {

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include <remote/channel/signals.h>
-#include <remote/client/across.h>
+#include <remote/client/client.h>
 
 /* --------------------------------------- in the place of the client's other files and a channel */
 
@@ -35,8 +35,7 @@ bool managed_any(void) { return false; }
 void managed_function_ends(void) { }
 void call_due(void) { }
 CUresult call_acknowledge(struct peer *p, uint64_t invocation) { return CUDA_SUCCESS; }
-void gate_happened(struct peer *p, uint64_t id, uint64_t invocation) { }
-void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation) { }
+void host_function_runs(bool runs) { }
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
 	return pthread_create(thread, NULL, run, arg);
