@@ -16,8 +16,10 @@ CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum sid
 /* For gate.c's threads: copy in streams of the client's own, and wait for the end. */
 CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
-/* ----------------------------------------------- copy.c: a piece of a line, as part of its copy */
+/* ----------------------------------------------- line.c: a piece of a line, as part of its copy */
 
+/* the place of [host, host + bytes) in the arena if the GPU itself can copy there; else NOWHERE */
+uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes);
 /* @fine: the client knows that the frame is valid, and may queue it */
 CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine);
 CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst);

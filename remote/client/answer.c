@@ -60,11 +60,3 @@ bool answer_device(const struct call *c, uint32_t number, CUdevice *dev)
 	*dev = device_here(c->to.peer, number);
 	return number < (uint32_t)c->to.peer->nr_devices;
 }
-
-bool answer_address(const struct peer *p, CUdeviceptr at)
-{
-	const void *host = (const void *)(uintptr_t)at;
-
-	return range_has(at) || managed_has(at) || pinned_at(p, host, 1) != KVGPU_REMOTE_NOWHERE ||
-	       !cpu_can_read(host);
-}

@@ -298,11 +298,6 @@ bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t room
 bool answer_count(uint64_t n, const void *list, uint64_t room);
 /* *dev: the device with @number at the call's server. False: there is none. */
 bool answer_device(const struct call *c, uint32_t number, CUdevice *dev);
-/*
- * Whether @at can be an address of the GPU's: cuMemcpy() and others must not take it for one of the
- * program's memory.
- */
-bool answer_address(const struct peer *p, CUdeviceptr at);
 
 /* ------------------------------------ object.c: the objects that the program's handles point at */
 
@@ -591,13 +586,19 @@ static inline void memory_freed(CUdeviceptr ptr, uint64_t turn)
 	managed_freed(ptr);
 }
 
-/* ------------------------------------------------------------------ copy.c, box.c */
+/* ------------------------------------------------------------------ side.c */
 
+/*
+ * Whether @at can be an address of the GPU's: cuMemcpy() and others must not take it for one of the
+ * program's memory.
+ */
+bool answer_address(const struct peer *p, CUdeviceptr at);
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
 enum side_of side_of(CUdeviceptr at, bool host);
-/* whether this process has memory at @at, as far as the kernel tells */
-bool cpu_can_read(const void *at);
+
+/* ------------------------------------------------------------------ copy.c, copynode.c */
+
 /*
  * Begin a copy from or to host memory. *captured: add the copy to the stream's graph as a node.
  * Else the caller may read @src (or NULL) at once. @waits: the copy is synchronous, which is an

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/* What memory is at an address: the program's, a device's, or none. */
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "client.h"
+
+/*
+ * Ask the kernel. EFAULT: the CPU would fault there, or the memory is a device's mapping. If the
+ * kernel does not let us ask, believe the program. A page that could be read is not asked for
+ * again while the thread remembers it: a program that has unmapped it meanwhile gets a fault.
+ */
+static bool cpu_can_read(const void *at)
+{
+	enum { PAGE = 4096, PAGES = 16 };
+	static __thread uintptr_t could[PAGES];
+	struct iovec to = { &(char){ 0 }, 1 }, from = { (void *)(uintptr_t)at, 1 };
+	uintptr_t page = (uintptr_t)at / PAGE;
+
+	if (page && could[page % PAGES] == page)
+		return true;
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+		could[page % PAGES] = page;
+	else if (errno == EFAULT)
+		return false;
+	return true;
+}
+
+static bool device_says(CUdeviceptr at)
+{
+	struct q_pointer q = { .ptr = at, .attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE };
+	struct call c = { .op = OP_pointer, .fixed = &q, .bytes = sizeof(q) };
+
+	return !call_ask(&c, sizeof(struct a_pointer)) &&
+	       ((const struct a_pointer *)c.answer)->value == CU_MEMORYTYPE_DEVICE;
+}
+
+enum side_of side_of(CUdeviceptr at, bool host)
+{
+	struct host_range found;
+
+	if (range_has(at) || managed_has(at))
+		return SIDE_DEVICE;
+	if (host_find((void *)(uintptr_t)at, &found))
+		return SIDE_HOST;
+	if (pinned_device_has(at))
+		return SIDE_DEVICE;
+	/* An address of the server's GPU may be an address of the program's memory, too. */
+	if (!host && device_says(at))
+		return SIDE_DEVICE;
+	if (cpu_can_read((void *)(uintptr_t)at))
+		return SIDE_HOST;
+	return device_says(at) ? SIDE_DEVICE : SIDE_NOWHERE;
+}
+
+bool answer_address(const struct peer *p, CUdeviceptr at)
+{
+	const void *host = (const void *)(uintptr_t)at;
+
+	return range_has(at) || managed_has(at) || pinned_at(p, host, 1) != KVGPU_REMOTE_NOWHERE ||
+	       !cpu_can_read(host);
+}
