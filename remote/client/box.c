@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices. What goes by way of the arena is cut into a smaller box for
- * each piece; the program's memory is packed into the piece, or unpacked from there.
+ * Boxes: several lines and slices, as the program describes them and as frames name them. The
+ * program's memory is packed into a piece of the arena, or unpacked from there.
  */
-#include <stdlib.h>
+#include "box.h"
 
-#include "straight.h"
-
-#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define PITCH_MAX	2147483647u
 
 static bool fits(const uint64_t *w, const uint64_t *size)
@@ -129,7 +126,7 @@ CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, 
 
 /* ---------------------------------------------------------------- a part of a box, in one piece */
 
-static uint8_t *line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
+uint8_t *box_line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
 {
 	return e->host + (z * e->word[END_HEIGHT] + y) * e->word[END_PITCH] + x;
 }
@@ -140,7 +137,7 @@ void box_pack(const struct end *e, const struct part *p, uint8_t *to)
 
 	for (z = 0; z < p->size[2]; z++)
 		for (y = 0; y < p->size[1]; y++, to += p->size[0])
-			memcpy(to, line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
+			memcpy(to, box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
 }
 
 void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
@@ -149,7 +146,7 @@ void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
 
 	for (z = 0; z < p->size[2]; z++)
 		for (y = 0; y < p->size[1]; y++, from += p->size[0])
-			memcpy(line(e, p->at[0], p->at[1] + y, p->at[2] + z), from, p->size[0]);
+			memcpy(box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), from, p->size[0]);
 }
 
 void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w)
@@ -166,311 +163,4 @@ void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64
 	w[END_X] += p->at[0];
 	w[END_Y] += p->at[1];
 	w[END_Z] += p->at[2];
-}
-
-static CUresult send_part(const struct route *to, const struct box *b, const struct part *p,
-			  uint64_t stream)
-{
-	uint64_t bytes = p->size[0] * p->size[1] * p->size[2], in = 0, out = KVGPU_REMOTE_NOWHERE;
-	struct q_box q = { .stream = stream, .form = b->form };
-	struct call c = { .op = OP_box, .fixed = &q, .bytes = sizeof(q), .to = *to };
-	struct peer *peer = to->peer;
-	struct staged *piece = NULL;
-	CUresult r = CUDA_SUCCESS;
-
-	if (b->dst.type == CU_MEMORYTYPE_HOST) {
-		out = arena_get(peer, bytes);
-		if (out == KVGPU_REMOTE_NOWHERE)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-	} else if (b->src.type == CU_MEMORYTYPE_HOST) {
-		piece = staging_get(peer, bytes, &in, &r);
-		if (!piece)
-			return r;
-		box_pack(&b->src, p, arena_at(peer, in));
-		c.push_at = in;
-		c.push_bytes = bytes;
-	}
-	memcpy(q.size, p->size, sizeof(q.size));
-	box_words(&b->src, p, in, q.src);
-	box_words(&b->dst, p, out, q.dst);
-	r = call_ask(&c, 0);
-	if (piece)
-		staging_sent(peer, piece, c.seq);
-	if (!r && out != KVGPU_REMOTE_NOWHERE)
-		box_unpack(&b->dst, p, arena_at(peer, out));
-	if (out != KVGPU_REMOTE_NOWHERE)
-		arena_put(peer, out);
-	return r;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* How a part gets from one server to another: by way of the client's memory or of two arenas. */
-struct way {
-	uint8_t *room;			/* NULL: straight */
-	uint64_t from, to;
-};
-
-static void arena_words(const struct part *p, uint64_t at, uint64_t context, uint64_t *w)
-{
-	const struct end there = { .type = CU_MEMORYTYPE_HOST };
-
-	box_words(&there, p, at, w);
-	w[END_CONTEXT] = context;
-}
-
-/* copy part @p into the arena of its server, from where the other server's relay gets it */
-static CUresult straight_part(const struct box *b, const struct part *p, const struct way *by)
-{
-	const struct kvgpu_remote_source source = straight_source(b->src.at.peer, by->from);
-	struct q_box out = { .form = (b->form & ~(uint32_t)FORM_ASYNC) | FORM_STAYS };
-	struct q_box in = { .form = b->form & ~(uint32_t)FORM_ASYNC };
-	struct call leaves = { .op = OP_box, .fixed = &out, .bytes = sizeof(out),
-			       .to = b->src.at };
-	struct call lands = { .op = OP_box,
-			      .fixed = &in,
-			      .bytes = sizeof(in),
-			      .to = b->dst.at,
-			      .push_at = by->to,
-			      .push_bytes = p->size[0] * p->size[1] * p->size[2],
-			      .fetch = &source };
-	CUresult r;
-
-	memcpy(out.size, p->size, sizeof(out.size));
-	memcpy(in.size, p->size, sizeof(in.size));
-	box_words(&b->src, p, 0, out.src);
-	arena_words(p, by->from, b->src.word[END_CONTEXT], out.dst);
-	arena_words(p, by->to, b->dst.word[END_CONTEXT], in.src);
-	box_words(&b->dst, p, 0, in.dst);
-	r = call_ask(&leaves, 0);
-	return r ? r : call_ask(&lands, 0);
-}
-
-static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
-{
-	struct end here = { .type = CU_MEMORYTYPE_HOST,
-			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = p->size[0],
-			    	[END_HEIGHT] = p->size[1] } };
-	struct box out = { b->src, here, { 0 }, b->form & ~FORM_ASYNC },
-		   in = { here, b->dst, { 0 }, b->form & ~FORM_ASYNC };
-	CUresult r;
-
-	here.host = room - ((p->at[2] * p->size[1] + p->at[1]) * p->size[0] + p->at[0]);
-	out.dst.host = in.src.host = here.host;
-	out.dst.word[END_CONTEXT] = out.src.word[END_CONTEXT];
-	in.src.word[END_CONTEXT] = in.dst.word[END_CONTEXT];
-	r = send_part(&out.src.at, &out, p, 0);
-	return r ? r : send_part(&in.dst.at, &in, p, 0);
-}
-
-/* @by: NULL: one end is the program's memory. */
-static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
-			   const struct way *by)
-{
-	const uint64_t room = KVGPU_REMOTE_PIECE_MAX;
-	uint64_t width = least(b->size[0], room),
-		 lines = width < b->size[0] ? 1 : least(b->size[1], room / width);
-	uint64_t slices = lines < b->size[1] || width < b->size[0] ?
-				  1 :
-				  least(b->size[2], room / (width * lines));
-	struct part p;
-	CUresult r = CUDA_SUCCESS;
-
-	for (p.at[2] = 0; p.at[2] < b->size[2] && !r; p.at[2] += slices)
-		for (p.at[1] = 0; p.at[1] < b->size[1] && !r; p.at[1] += lines)
-			for (p.at[0] = 0; p.at[0] < b->size[0] && !r; p.at[0] += width) {
-				p.size[0] = least(width, b->size[0] - p.at[0]);
-				p.size[1] = least(lines, b->size[1] - p.at[1]);
-				p.size[2] = least(slices, b->size[2] - p.at[2]);
-				r = !by		 ? send_part(to, b, &p, stream) :
-				    by->room ? carry_part(b, &p, by->room) :
-					       straight_part(b, &p, by);
-			}
-	return r;
-}
-
-/* false: the box can't go straight, and is still to be copied */
-static bool send_straight(const struct box *b, CUresult *r)
-{
-	struct peer *from = b->src.at.peer, *to = b->dst.at.peer;
-	struct way by = { .from = arena_get(from, KVGPU_REMOTE_PIECE_MAX),
-				.to = arena_get(to, KVGPU_REMOTE_PIECE_MAX) };
-
-	*r = CUDA_ERROR_OUT_OF_MEMORY;
-	if (by.from != KVGPU_REMOTE_NOWHERE && by.to != KVGPU_REMOTE_NOWHERE)
-		*r = send_parts(NULL, b, 0, &by);
-	if (by.from != KVGPU_REMOTE_NOWHERE)
-		arena_put(from, by.from);
-	/* after that error MPI may still write there */
-	if (by.to != KVGPU_REMOTE_NOWHERE && *r != CUDA_ERROR_SYSTEM_NOT_READY)
-		arena_put(to, by.to);
-	return !straight_failed(to, from, *r);
-}
-
-static CUresult send_by_client(const struct box *b)
-{
-	const struct way by = { .room = malloc(KVGPU_REMOTE_PIECE_MAX) };
-	CUresult r = by.room ? send_parts(NULL, b, 0, &by) : CUDA_ERROR_OUT_OF_MEMORY;
-
-	free(by.room);
-	return r;
-}
-
-static CUresult carry_all(const struct box *b)
-{
-	CUresult r;
-
-	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
-		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0,
-				  NULL);
-	if (straight_between(b->dst.at.peer, b->src.at.peer) && send_straight(b, &r))
-		return r;
-	return send_by_client(b);
-}
-
-/* A library may return from a copy of pageable memory before the GPU has written all of it. */
-static CUresult wait_there(const struct route *to)
-{
-	const struct q_cuStreamSynchronize q = { .stream = 0 };
-	struct call c = { .op = OP_cuStreamSynchronize,
-			  .fixed = &q,
-			  .bytes = sizeof(q),
-			  .to = *to };
-
-	return call_ask(&c, 0);
-}
-
-/*
- * Ends and stream belong to several servers. The copy is over on return, as across_line() says of
- * host memory.
- */
-static CUresult across(struct box *b, CUstream stream)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
-
-	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
-		return r ? r : CUDA_ERROR_NOT_SUPPORTED;
-	r = cuStreamSynchronize(stream);
-	if (r)
-		return r;
-	route_peer(&b->src.at);
-	route_peer(&b->dst.at);
-	r = carry_all(b);
-	return r || b->dst.type == CU_MEMORYTYPE_HOST ? r : wait_there(&b->dst.at);
-}
-
-static CUresult by_cpu(const struct box *b, CUstream stream)
-{
-	uint64_t y, z;
-	CUresult r = cuStreamSynchronize(stream);
-
-	for (z = 0; z < b->size[2] && !r; z++)
-		for (y = 0; y < b->size[1]; y++)
-			memmove(line(&b->dst, 0, y, z), line(&b->src, 0, y, z), b->size[0]);
-	return r;
-}
-
-/* ------------------------------------------------------------------ */
-
-enum when { SYNC, ASYNC };
-
-static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when, CUstream stream)
-{
-	struct route to = { 0 };
-	struct box b = { .form = form };
-	const struct part whole = { { 0 }, { c->WidthInBytes, c->Height, c->Depth } };
-	bool host, captured;
-	uint64_t id;
-	CUresult r = call_enter(0);
-
-	if (!r)
-		r = route_stream(&to, stream, &id);
-	if (!r)
-		r = box_open(&to, &b, c, form == FORM_3D_PEER);
-	if (r || !b.size[0] || !b.size[1] || !b.size[2])
-		return r;
-	if (b.src.at.split || b.dst.at.split)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (to.split)
-		return across(&b, stream);
-	host = b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST;
-	if (host) {
-		r = host_copy_begins(stream, when == SYNC,
-				     b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL,
-				     &captured);
-		if (r || captured)
-			return r ? r : box_capture(&to, &b, id);
-	}
-	if (b.src.type == CU_MEMORYTYPE_HOST && b.dst.type == CU_MEMORYTYPE_HOST)
-		return by_cpu(&b, stream);
-	if ((when == ASYNC || stream) && form != FORM_2D_UNALIGNED)
-		b.form |= FORM_ASYNC;
-	route_peer(&to);
-	return host ? send_parts(&to, &b, id, NULL) : send_part(&to, &b, &whole, id);
-}
-
-static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, CUstream stream)
-{
-	if (!c)
-		return CUDA_ERROR_INVALID_VALUE;
-	return copy(&(CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType,
-			.srcHost = c->srcHost,
-		.srcDevice = c->srcDevice, .srcArray = c->srcArray, .srcPitch = c->srcPitch,
-		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType,
-			.dstHost = c->dstHost,
-		.dstDevice = c->dstDevice, .dstArray = c->dstArray, .dstPitch = c->dstPitch,
-		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1 }, form, when,
-			stream);
-}
-
-static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
-{
-	CUDA_MEMCPY3D_PEER p;
-
-	if (!c)
-		return CUDA_ERROR_INVALID_VALUE;
-	memcpy(&p, c, sizeof(p));
-	return copy(&p, FORM_3D, when, stream);
-}
-
-static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstream stream)
-{
-	return c ? copy(c, FORM_3D_PEER, when, stream) : CUDA_ERROR_INVALID_VALUE;
-}
-
-#define FORMS(name, sync, async, type, body, ...)                          \
-	CUresult name##sync(const type *c)                                 \
-	{                                                                  \
-		return body(c, ##__VA_ARGS__, SYNC, NULL);                 \
-	}                                                                  \
-	CUresult name##sync##_ptds(const type *c)                          \
-	{                                                                  \
-		return body(c, ##__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); \
-	}                                                                  \
-	CUresult name##async(const type *c, CUstream stream)               \
-	{                                                                  \
-		return body(c, ##__VA_ARGS__, ASYNC, stream);              \
-	}                                                                  \
-	CUresult name##async##_ptsz(const type *c, CUstream stream)        \
-	{                                                                  \
-		return body(c, ##__VA_ARGS__, ASYNC, OWN(stream));         \
-	}
-
-FORMS(cuMemcpy2D, _v2, Async_v2, CUDA_MEMCPY2D, copy_2d, FORM_2D)
-FORMS(cuMemcpy3D, _v2, Async_v2, CUDA_MEMCPY3D, copy_3d)
-FORMS(cuMemcpy3DPeer, , Async, CUDA_MEMCPY3D_PEER, copy_peer)
-
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c)
-{
-	return copy_2d(c, FORM_2D_UNALIGNED, SYNC, NULL);
-}
-
-CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *c)
-{
-	return copy_2d(c, FORM_2D, SYNC, CU_STREAM_PER_THREAD);
 }

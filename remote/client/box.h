@@ -28,6 +28,8 @@ struct part {
  * the ends' memory was not checked. @contexts: @c has a context for each end.
  */
 CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts);
+/* where a line begins in the program's memory at end @e */
+uint8_t *box_line(const struct end *e, uint64_t x, uint64_t y, uint64_t z);
 /* copy part @p of the program's memory into one piece without gaps, and out of it */
 void box_pack(const struct end *e, const struct part *p, uint8_t *to);
 void box_unpack(const struct end *e, const struct part *p, const uint8_t *from);
