@@ -10,7 +10,8 @@
 /* bytes of frames that may be queued without an answer */
 enum { BEHIND_MAX = 8 << 20 };
 
-static unsigned int captures;	/* atomic: captures under way */
+static pthread_mutex_t capturing = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int captures;	/* atomic, written under `capturing`: captures under way */
 static uint64_t acknowledged;	/* atomic: calls of call_acknowledge() */
 
 /* the thread's answer boxes at each server; .other: for calls in a signal handler */
@@ -64,15 +65,19 @@ void call_aside(bool aside)
 
 CUresult call_enter(unsigned int flags)
 {
+	struct peer *p = peers;
 	CUresult r = client_ready();
 
 	if (r || flags & CALL_NO_CONTEXT)
 		return r;
 	if (in_host_function())
 		return CUDA_ERROR_NOT_PERMITTED;
-	if (several && kvgpu_remote_is_gone(current_peer()->channel))
-		return CUDA_ERROR_SYSTEM_NOT_READY;
-	kvgpu_remote_expect((several ? current_peer() : peers)->channel);
+	if (peer_is_slow(p) && several) {
+		p = current_peer();
+		if (kvgpu_remote_is_gone(p->channel))
+			return CUDA_ERROR_SYSTEM_NOT_READY;
+	}
+	kvgpu_remote_expect(p->channel);
 	return current_check();
 }
 
@@ -193,15 +198,14 @@ static bool takes_room(uint16_t op)
 }
 
 /*
- * Lock `submit`. A library has little room for such bytes, and what opens a gate needs it, too: so
- * these calls wait while a gate is closed. A gate is counted before its frame is sent, so under the
- * lock none is missed.
+ * Call with `submit`. A library has little room for such bytes, and what opens a gate needs it,
+ * too: so these calls wait while a gate is closed. A gate is counted before its frame is sent, so
+ * under the lock none is missed.
  */
-static void lock_submit(struct peer *p, uint16_t op)
+static void wait_for_room(struct peer *p, uint16_t op)
 {
 	bool waits = takes_room(op);
 
-	pthread_mutex_lock(&p->submit);
 	while (waits && __atomic_load_n(&p->gates, __ATOMIC_RELAXED)) {
 		pthread_mutex_unlock(&p->submit);
 		waits = gate_await(p);
@@ -209,18 +213,30 @@ static void lock_submit(struct peer *p, uint16_t op)
 	}
 }
 
+/*
+ * What a call to a slow server does before it takes `submit`. True: managed_work_sent() is needed.
+ */
+static bool slow_begins(struct peer *p, const struct call *c)
+{
+	bool work = managed_any() && managed_begins(p, c);
+
+	if (__atomic_load_n(&p->gates, __ATOMIC_RELAXED) && is_work(c->op))
+		gate_behind(p);
+	return work;
+}
+
 static int submit_call(struct peer *p, struct call *c, unsigned int to)
 {
 	uint64_t bytes = sizeof(struct kvgpu_remote_head) + c->bytes;
-	bool work = managed_any() && managed_begins(p, c);
+	bool work = peer_is_slow(p) && slow_begins(p, c);
 	unsigned int i;
 	int r;
 
 	for (i = 0; i < c->nr_parts; i++)
 		bytes += c->part[i].iov_len;
-	if (__atomic_load_n(&p->gates, __ATOMIC_RELAXED) && is_work(c->op))
-		gate_behind(p);
-	lock_submit(p, c->op);
+	pthread_mutex_lock(&p->submit);
+	if (peer_is_slow(p))
+		wait_for_room(p, c->op);
 	/* heard() may set it to 0 meanwhile: then this undoes that, which costs a fence at most */
 	__atomic_store_n(&p->behind, __atomic_load_n(&p->behind, __ATOMIC_RELAXED) + bytes,
 			 __ATOMIC_RELAXED);
@@ -314,7 +330,7 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed)
 	if (!r && __atomic_load_n(&p->late, __ATOMIC_RELAXED) && op_reports(c->op))
 		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
 	if (stays(r))
-		__atomic_store_n(&p->suspect, true, __ATOMIC_RELAXED);
+		peer_slow(p, SLOW_SUSPECT, true);
 	if (r == CUDA_ERROR_ILLEGAL_ADDRESS)
 		hidden_tell(p);
 	/* while the thread's context is a destroyed one, the server is told that it has none */
@@ -379,12 +395,19 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 	return r;
 }
 
+/* only with several servers an argument can split a route */
+static bool must_ask(const struct peer *p, const struct call *c)
+{
+	return captures_any() || c->to.split ||
+	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT;
+}
+
 CUresult call_queue(struct call *c)
 {
 	struct peer *p = route_peer(&c->to);
 	int r;
 
-	if (captures_any() || c->to.split || __atomic_load_n(&p->suspect, __ATOMIC_RELAXED))
+	if (peer_is_slow(p) && must_ask(p, c))
 		return call_ask(c, 0);
 	r = submit_call(p, c, 0);
 	call_end(c);
@@ -398,16 +421,18 @@ CUresult call_queue(struct call *c)
 
 void captures_begun(void)
 {
-	__atomic_add_fetch(&captures, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&capturing);
+	__atomic_store_n(&captures, captures + 1, __ATOMIC_RELAXED);
+	peers_slow(SLOW_CAPTURES, true);
+	pthread_mutex_unlock(&capturing);
 }
 
 void captures_ended(void)
 {
-	unsigned int n = __atomic_load_n(&captures, __ATOMIC_RELAXED);
-
-	while (n && !__atomic_compare_exchange_n(&captures, &n, n - 1, true, __ATOMIC_RELAXED,
-						 __ATOMIC_RELAXED))
-		;
+	pthread_mutex_lock(&capturing);
+	__atomic_store_n(&captures, captures ? captures - 1 : 0, __ATOMIC_RELAXED);
+	peers_slow(SLOW_CAPTURES, captures);
+	pthread_mutex_unlock(&capturing);
 }
 
 bool captures_any(void)

@@ -5,8 +5,8 @@
  * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
  * the locks of single files: ranges, host memory, arena, functions of the host, gates, waiting for
- * gates, ferries, devices; last those of a channel. A thread that waits for an answer may hold
- * `init_lock` and the lock of managed memory, and none of the others. No lock is held while a
+ * gates, captures, ferries, devices; last those of a channel. A thread that waits for an answer may
+ * hold `init_lock` and the lock of managed memory, and none of the others. No lock is held while a
  * function of the program runs. Functions here take the locks that they need: call them with none
  * held but outer ones, and staging_get() with none but `init_lock`.
  */
@@ -86,6 +86,12 @@ struct peer {
 	const char *address;
 	int first_device, nr_devices;	/* in the program's numbering of devices */
 
+	/*
+	 * Atomic, bits of enum slow. 0: calls to this server, such as launches, look at nothing
+	 * else and go on.
+	 */
+	unsigned int slow;
+
 	/* call.c */
 	pthread_mutex_t submit;
 	uint64_t named_context;		/* under `submit`: what the server was told last */
@@ -95,8 +101,6 @@ struct peer {
 	 * errors returns it
 	 */
 	int late;
-	/* atomic: a context has had a sticky error: ask, don't queue */
-	bool suspect;
 	/* atomic: about how many bytes were sent since the last answer */
 	uint64_t behind;
 	uint64_t through;		/* atomic: see call_through() */
@@ -130,6 +134,31 @@ struct peer {
 extern struct peer peers[PEERS_MAX];
 extern unsigned int nr_peers;	/* set by cuInit() */
 extern bool several;		/* nr_peers > 1 */
+
+/*
+ * Why calls to a server can't just go out. Each has one owner, which sets the bit with the
+ * condition itself, under the lock named here.
+ */
+enum slow {
+	SLOW_SEVERAL = 1 << 0,	/* `several`: init.c, `init_lock`; all servers; stays */
+	SLOW_MANAGED = 1 << 1,	/* managed_any(): managed.c, its lock; all servers */
+	SLOW_CAPTURES = 1 << 2,	/* captures_any(): call.c, `capturing`; all servers */
+	SLOW_GATES = 1 << 3,	/* .gates: gatewait.c, its lock */
+	/* a context has had a sticky error: ask, don't queue: call.c, no lock; stays */
+	SLOW_SUSPECT = 1 << 4,
+};
+
+/*
+ * Set or clear bits of @p, or of all servers. A thread that sees a bit sees what led to it. A
+ * thread that sees none may miss what another thread does at the same time, but not what happened
+ * before by the program's own order, or by `submit`.
+ */
+void peer_slow(struct peer *p, enum slow why, bool is);
+void peers_slow(enum slow why, bool is);
+static inline bool peer_is_slow(const struct peer *p)
+{
+	return __atomic_load_n(&p->slow, __ATOMIC_ACQUIRE);
+}
 
 static inline unsigned int peer_number(const struct peer *p)
 {
@@ -269,8 +298,8 @@ void gate_behind(struct peer *p);
  */
 bool gate_await(struct peer *p);
 /*
- * For gate.c, which may hold its lock. A gate of a stream of @p closes, or opens; this thread serves
- * gates from now on.
+ * For gate.c, which may hold its lock. A gate of a stream of @p closes, or opens; this thread
+ * serves gates from now on.
  */
 void gate_closes(struct peer *p);
 void gate_opens(struct peer *p);

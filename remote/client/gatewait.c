@@ -20,6 +20,7 @@ void gate_closes(struct peer *p)
 	if (!p->gates)
 		__atomic_store_n(&p->behind_gates, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->gates, p->gates + 1, __ATOMIC_RELAXED);
+	peer_slow(p, SLOW_GATES, true);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -27,8 +28,10 @@ void gate_opens(struct peer *p)
 {
 	pthread_mutex_lock(&lock);
 	__atomic_store_n(&p->gates, p->gates - 1, __ATOMIC_RELAXED);
-	if (!p->gates)
+	if (!p->gates) {
+		peer_slow(p, SLOW_GATES, false);
 		pthread_cond_broadcast(&opened);
+	}
 	pthread_mutex_unlock(&lock);
 }
 

@@ -101,6 +101,7 @@ static CUresult start(void)
 			client_expect_forks();
 	}
 	several = nr_peers > 1;
+	peers_slow(SLOW_SEVERAL, several);
 	devices = 0;
 	for (i = 0; i < n && !r; i++) {
 		r = ask_for_devices(&peers[i]);

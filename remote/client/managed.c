@@ -465,6 +465,13 @@ static void unmap(struct managed *m)
 	free(m->page);
 }
 
+/* call with the lock */
+static void set_nr(unsigned int n)
+{
+	__atomic_store_n(&nr, n, __ATOMIC_RELEASE);
+	peers_slow(SLOW_MANAGED, n);
+}
+
 static bool more_ranges(void)
 {
 	struct managed *grown;
@@ -525,7 +532,7 @@ static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 	}
 	take_signal();
 	ranges[nr] = m;
-	__atomic_store_n(&nr, nr + 1, __ATOMIC_RELEASE);
+	set_nr(nr + 1);
 out:
 	pthread_mutex_unlock(&lock);
 	return r;
@@ -543,7 +550,7 @@ static void end(const void *ctx, const void *module, CUdeviceptr ptr)
 		    (ptr && m->first == ptr && !m->module)) {
 			unmap(m);
 			*m = ranges[nr - 1];
-			__atomic_store_n(&nr, nr - 1, __ATOMIC_RELEASE);
+			set_nr(nr - 1);
 		} else {
 			i++;
 		}

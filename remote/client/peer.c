@@ -13,6 +13,22 @@ void peer_init(struct peer *p)
 	p->room = KVGPU_REMOTE_NOWHERE;
 }
 
+void peer_slow(struct peer *p, enum slow why, bool is)
+{
+	if (is)
+		__atomic_or_fetch(&p->slow, why, __ATOMIC_RELEASE);
+	else
+		__atomic_and_fetch(&p->slow, ~why, __ATOMIC_RELEASE);
+}
+
+void peers_slow(enum slow why, bool is)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_peers; i++)
+		peer_slow(&peers[i], why, is);
+}
+
 struct peer *peer_of_device(CUdevice dev, uint32_t *number)
 {
 	unsigned int i;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* Which server a call goes to: where its arguments belong. */
+/*
+ * Which server a call goes to: where its arguments belong. If the first server is not slow, it is
+ * the only one, and arguments need no look; else a look at those of a single server changes
+ * nothing.
+ */
 #include "client.h"
 
 struct peer *route_peer(struct route *to)
 {
 	if (!to->peer)
-		to->peer = several ? current_peer() : peers;
+		to->peer = peer_is_slow(peers) ? current_peer() : peers;
 	return to->peer;
 }
 
@@ -26,7 +30,7 @@ static void settle(struct route *to, struct peer *p, const struct object *ctx, C
 
 void route_current(struct route *to)
 {
-	if (several)
+	if (peer_is_slow(peers))
 		settle(to, current_peer(), NULL, CUDA_ERROR_INVALID_HANDLE);
 }
 
@@ -37,7 +41,7 @@ bool route_handle(struct route *to, unsigned int class, const void *handle, uint
 	if (!o)
 		return false;
 	*id = o->id;
-	if (several)
+	if (peer_is_slow(peers))
 		settle(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o),
 		       CUDA_ERROR_INVALID_HANDLE);
 	return true;

@@ -71,6 +71,7 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 }
 
 void call_late(struct peer *p, CUresult r) { }
+void peer_slow(struct peer *p, enum slow why, bool is) { }
 struct peer *route_peer(struct route *to) { return to->peer; }
 struct object *object_of(unsigned int class, const void *handle) { return &event; }
 const struct object *object_context(const struct object *o) { return &context; }

@@ -61,6 +61,12 @@ void peer_init(struct peer *p)
 {
 }
 
+void peers_slow(enum slow why, bool is)
+{
+	assert_int_equal(why, SLOW_SEVERAL);
+	assert_true(is);
+}
+
 bool arena_init(struct peer *p)
 {
 	return true;

@@ -185,6 +185,7 @@ static void two_servers(void **state)
 	uint64_t id;
 
 	several = true;
+	peer_slow(peers, SLOW_SEVERAL, true);
 	assert_true(one && two && one != two);
 	assert_ptr_equal(object_peer(one), peers);
 	assert_ptr_equal(object_peer(stream), &peers[1]);
@@ -229,6 +230,7 @@ static void two_servers(void **state)
 	assert_null(range_context(0x20003f));
 	current = &contexts[0];
 	several = false;
+	peer_slow(peers, SLOW_SEVERAL, false);
 }
 
 static void host_memory(void **state)

@@ -504,7 +504,7 @@ static void settle(void)
 			abort();
 		p->room = KVGPU_REMOTE_NOWHERE;
 		p->room_used = p->named_context = p->behind = p->pinned = p->late = 0;
-		p->suspect = false;
+		peer_slow(p, SLOW_SUSPECT, false);
 	}
 	while (captures_any())
 		captures_ended();
