@@ -407,7 +407,7 @@ SRC_remote/client/copy_test	:= $(addprefix remote/client/,copy.c line.c side.c)
 SRC_remote/client/device_test	:= remote/client/device.c
 SRC_remote/client/ferry_test	:= remote/client/ferry.c
 LIBS_remote/client/ferry_test	:= -Xlinker --wrap=pthread_mutex_unlock
-SRC_remote/client/gate_test	:= $(addprefix remote/client/,gate.c gatewait.c)
+SRC_remote/client/gate_test	:= $(addprefix remote/client/,gate.c gatewait.c peer.c)
 SRC_remote/client/hostfunc_test	:= remote/client/hostfunc.c
 LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker --wrap=pthread_mutex_unlock
 SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c)

@@ -19,7 +19,6 @@ enum { STREAM = 7, EVENT = 8 };
 
 /* --------------------------------- in the place of the client's other files and the channel */
 
-struct peer peers[PEERS_MAX];
 static struct object context = { .id = 3 };
 static struct object event;
 static uint16_t fails;		/* calls of this operation fail */
@@ -71,7 +70,6 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 }
 
 void call_late(struct peer *p, CUresult r) { }
-void peer_slow(struct peer *p, enum slow why, bool is) { }
 struct peer *route_peer(struct route *to) { return to->peer; }
 struct object *object_of(unsigned int class, const void *handle) { return &event; }
 const struct object *object_context(const struct object *o) { return &context; }
@@ -117,6 +115,7 @@ static void failures(void **state)
 	no_threads = true;
 	expect_failure(CUDA_ERROR_OUT_OF_MEMORY);
 	no_threads = false;
+	assert_int_equal(peers[0].slow, 0);
 }
 
 static void one_stream_serves_many_gates(void **state)
@@ -128,12 +127,14 @@ static void one_stream_serves_many_gates(void **state)
 	for (i = 1; i <= 3; i++) {
 		assert_int_equal(wait_for(), CUDA_SUCCESS);
 		assert_int_equal(waiting, 100 + before + 1);
+		assert_int_equal(peers[0].slow, SLOW_GATES);
 		gate_happened(&peers[0], gate, i);
 		while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < i)
 			usleep(1000);
 	}
 	assert_int_equal(made, before + 1);
 	assert_int_equal(ended, 0);
+	assert_int_equal(peers[0].slow, 0);
 }
 
 /* also when its server says so twice, or another one does */

@@ -83,6 +83,24 @@ static uint64_t id_of(const void *handle)
 	return ((const struct object *)handle)->id;
 }
 
+/* ------------------------------------------------------------------ what makes calls slow */
+
+static void captures_are_counted(void **state)
+{
+	const unsigned int before = peers[1].slow;
+
+	assert_int_equal(before & (SLOW_SEVERAL | SLOW_CAPTURES), SLOW_SEVERAL);
+	captures_begun();
+	captures_begun();
+	captures_ended();
+	assert_int_equal(peers[0].slow & SLOW_CAPTURES, SLOW_CAPTURES);
+	assert_int_equal(peers[1].slow, before | SLOW_CAPTURES);
+	captures_ended();
+	captures_ended();		/* a server may say so too often */
+	assert_int_equal(peers[1].slow, before);
+	assert_false(captures_any());
+}
+
 /* ------------------------------------------------------------------ places and counts */
 
 static CUresult copy_at(uint64_t where, uint64_t pitch, uint64_t y, CUDA_MEMCPY3D *got)
@@ -376,6 +394,7 @@ int main(void)
 {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
+		TEST(captures_are_counted),
 		TEST(a_copy_ends_in_the_arena),
 		TEST(a_ferry_is_as_it_was_made),
 		TEST(counts_are_those_of_the_room),

@@ -134,6 +134,7 @@ static void begin_test(void)
 	base = (uintptr_t)free_range;
 	memset(there, 0, sizeof(there));
 	assert_int_equal(cuMemAllocManaged(&ptr, BYTES, 1), CUDA_SUCCESS);
+	assert_int_equal(peers[0].slow, SLOW_MANAGED);
 	at = (uint8_t *)(uintptr_t)ptr;
 	count_anew();
 }
@@ -145,6 +146,7 @@ static int tear_down(void **state)
 	managed_freed(base);
 	managed_end(&context);
 	assert_false(managed_any());
+	assert_int_equal(peers[0].slow, 0);
 	return 0;
 }
 
