@@ -69,8 +69,7 @@ static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 		return r;
 	r = CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += in.bytes) {
-		in.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
-								   KVGPU_REMOTE_PIECE_MAX;
+		in.bytes = piece_least(bytes - done);
 		in.dst = dst + done;
 		in.flags = done + in.bytes == bytes ? COPY_WHOLE : 0;
 		out.src = src + done;

@@ -8,10 +8,9 @@
 
 CUresult answer_result(uint32_t result)
 {
-	return result < 2 * KVGPU_REMOTE_STATUS &&
-			       result % KVGPU_REMOTE_STATUS <= CUDA_ERROR_UNKNOWN ?
-		       result :
-		       CUDA_ERROR_UNKNOWN;
+	if (result >= 2 * KVGPU_REMOTE_STATUS || result % KVGPU_REMOTE_STATUS > CUDA_ERROR_UNKNOWN)
+		return CUDA_ERROR_UNKNOWN;
+	return result;
 }
 
 bool answer_bytes(struct call *c, void *to, uint64_t n)

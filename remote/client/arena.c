@@ -34,8 +34,8 @@ bool arena_init(struct peer *p)
 	a->blocks = calloc(a->max_blocks, sizeof(*a->blocks));
 	if (!a->blocks)
 		return false;
-	a->blocks[0] =
-		(struct block){ a->ring_bytes, (bytes - a->ring_bytes) / ALIGN * ALIGN, false };
+	a->blocks[0].at = a->ring_bytes;
+	a->blocks[0].bytes = (bytes - a->ring_bytes) / ALIGN * ALIGN;
 	a->nr_blocks = 1;
 	return true;
 }

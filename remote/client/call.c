@@ -151,6 +151,18 @@ static int name_context(struct peer *p, const struct object *ctx)
 	return r;
 }
 
+static int push_piece(struct peer *p, const struct call *c)
+{
+	struct kvgpu_remote_pull pull = { .piece = { c->push_at, c->push_bytes } };
+
+	if (!c->push_bytes)
+		return 0;
+	if (!c->fetch)
+		return kvgpu_remote_push(p->channel, c->push_at, c->push_bytes);
+	pull.source = *c->fetch;
+	return kvgpu_remote_fetch(p->channel, &pull);
+}
+
 static int send_call(struct peer *p, struct call *c, unsigned int to)
 {
 	struct iovec all[CALL_PARTS + 1];
@@ -160,12 +172,8 @@ static int send_call(struct peer *p, struct call *c, unsigned int to)
 	all[0] = (struct iovec){ (void *)(uintptr_t)c->fixed, c->bytes };
 	for (i = 0; i < c->nr_parts; i++)
 		all[i + 1] = c->part[i];
-	if (!r && c->push_bytes && c->fetch)
-		r = kvgpu_remote_fetch(p->channel,
-				       &(struct kvgpu_remote_pull){ { c->push_at, c->push_bytes },
-								    *c->fetch });
-	else if (!r && c->push_bytes)
-		r = kvgpu_remote_push(p->channel, c->push_at, c->push_bytes);
+	if (!r)
+		r = push_piece(p, c);
 	return r ? r : kvgpu_remote_send(p->channel, c->op, to, all, c->nr_parts + 1, &c->seq);
 }
 
@@ -380,8 +388,9 @@ void call_due(void)
 CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
 	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_RELEASE);
-	return kvgpu_remote_ack(p->channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY :
-							  CUDA_SUCCESS;
+	if (kvgpu_remote_ack(p->channel, invocation))
+		return CUDA_ERROR_SYSTEM_NOT_READY;
+	return CUDA_SUCCESS;
 }
 
 CUresult call_fence(struct peer *p, uint64_t upto)
@@ -413,8 +422,9 @@ CUresult call_queue(struct call *c)
 	call_end(c);
 	if (r)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
-	return __atomic_load_n(&p->behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence(p, 0) :
-									    CUDA_SUCCESS;
+	if (__atomic_load_n(&p->behind, __ATOMIC_RELAXED) > BEHIND_MAX)
+		return call_fence(p, 0);
+	return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ captures */

@@ -504,6 +504,11 @@ bool arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 /* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
 void arena_put(struct peer *p, uint64_t at);
+/* the bytes of the next piece of a line that has @left bytes */
+static inline uint64_t piece_least(uint64_t left)
+{
+	return left < KVGPU_REMOTE_PIECE_MAX ? left : KVGPU_REMOTE_PIECE_MAX;
+}
 static inline void *arena_at(const struct peer *p, uint64_t at)
 {
 	return p->arena.base + at;

@@ -131,9 +131,9 @@ static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when wh
 	bool nothing;
 	CUresult r = begin(stream, bytes, dst && src, &nothing);
 
-	return r || nothing ? r :
-			      between(side_of(dst, false), dst, side_of(src, false), src, bytes,
-				      when, stream);
+	if (r || nothing)
+		return r;
+	return between(side_of(dst, false), dst, side_of(src, false), src, bytes, when, stream);
 }
 
 static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when,
@@ -143,9 +143,9 @@ static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when w
 	bool nothing;
 	CUresult r = begin(stream, bytes, src, &nothing);
 
-	return r || nothing ?
-		       r :
-		       between(SIDE_DEVICE, dst, side_of(from, true), from, bytes, when, stream);
+	if (r || nothing)
+		return r;
+	return between(SIDE_DEVICE, dst, side_of(from, true), from, bytes, when, stream);
 }
 
 static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
@@ -154,8 +154,9 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 	bool nothing;
 	CUresult r = begin(stream, bytes, dst, &nothing);
 
-	return r || nothing ? r :
-			      between(side_of(to, true), to, SIDE_DEVICE, src, bytes, when, stream);
+	if (r || nothing)
+		return r;
+	return between(side_of(to, true), to, SIDE_DEVICE, src, bytes, when, stream);
 }
 
 #define ENTRIES(name, v2, body, dst_type, src_type)                                                \

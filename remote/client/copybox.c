@@ -93,8 +93,9 @@ static CUresult straight_part(const struct box *b, const struct part *p, const s
 static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
 {
 	struct end here = { .type = CU_MEMORYTYPE_HOST,
-			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = p->size[0],
-			    	[END_HEIGHT] = p->size[1] } };
+			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+				      [END_PITCH] = p->size[0],
+				      [END_HEIGHT] = p->size[1] } };
 	struct box out = { b->src, here, { 0 }, b->form & ~FORM_ASYNC },
 		   in = { here, b->dst, { 0 }, b->form & ~FORM_ASYNC };
 	CUresult r;
@@ -108,27 +109,33 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 }
 
 /* @by: NULL: one end is the program's memory. */
+static CUresult send_part_by(const struct route *to, const struct box *b, const struct part *p,
+			     uint64_t stream, const struct way *by)
+{
+	if (!by)
+		return send_part(to, b, p, stream);
+	return by->room ? carry_part(b, p, by->room) : straight_part(b, p, by);
+}
+
 static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
 			   const struct way *by)
 {
 	const uint64_t room = KVGPU_REMOTE_PIECE_MAX;
-	uint64_t width = least(b->size[0], room),
-		 lines = width < b->size[0] ? 1 : least(b->size[1], room / width);
-	uint64_t slices = lines < b->size[1] || width < b->size[0] ?
-				  1 :
-				  least(b->size[2], room / (width * lines));
+	uint64_t width = least(b->size[0], room), lines = 1, slices = 1;
 	struct part p;
 	CUresult r = CUDA_SUCCESS;
 
+	if (width == b->size[0])
+		lines = least(b->size[1], room / width);
+	if (width == b->size[0] && lines == b->size[1])
+		slices = least(b->size[2], room / (width * lines));
 	for (p.at[2] = 0; p.at[2] < b->size[2] && !r; p.at[2] += slices)
 		for (p.at[1] = 0; p.at[1] < b->size[1] && !r; p.at[1] += lines)
 			for (p.at[0] = 0; p.at[0] < b->size[0] && !r; p.at[0] += width) {
 				p.size[0] = least(width, b->size[0] - p.at[0]);
 				p.size[1] = least(lines, b->size[1] - p.at[1]);
 				p.size[2] = least(slices, b->size[2] - p.at[2]);
-				r = !by		 ? send_part(to, b, &p, stream) :
-				    by->room ? carry_part(b, &p, by->room) :
-					       straight_part(b, &p, by);
+				r = send_part_by(to, b, &p, stream, by);
 			}
 	return r;
 }
@@ -257,17 +264,20 @@ static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when,
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, CUstream stream)
 {
+	CUDA_MEMCPY3D_PEER p;
+
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	return copy(&(CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType,
-			.srcHost = c->srcHost,
-		.srcDevice = c->srcDevice, .srcArray = c->srcArray, .srcPitch = c->srcPitch,
-		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType,
-			.dstHost = c->dstHost,
-		.dstDevice = c->dstDevice, .dstArray = c->dstArray, .dstPitch = c->dstPitch,
-		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1 }, form, when,
-			stream);
+	p = (CUDA_MEMCPY3D_PEER){
+		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY,
+		.srcMemoryType = c->srcMemoryType, .srcPitch = c->srcPitch,
+		.srcHost = c->srcHost, .srcDevice = c->srcDevice, .srcArray = c->srcArray,
+		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY,
+		.dstMemoryType = c->dstMemoryType, .dstPitch = c->dstPitch,
+		.dstHost = c->dstHost, .dstDevice = c->dstDevice, .dstArray = c->dstArray,
+		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1,
+	};
+	return copy(&p, form, when, stream);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)

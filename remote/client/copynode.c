@@ -228,7 +228,7 @@ static bool show_host(struct peer *p, const uint64_t *w, const uint64_t *size, b
 		      struct shown *s)
 {
 	struct end e;
-	uint64_t slice;
+	uint64_t slice, before;
 
 	if (!w[END_FERRY]) {
 		s->host = in_arena(p, w, size);
@@ -238,8 +238,8 @@ static bool show_host(struct peer *p, const uint64_t *w, const uint64_t *size, b
 		return false;
 	memcpy(s->word, e.word, sizeof(s->word));
 	slice = e.word[END_PITCH] * e.word[END_HEIGHT];
-	s->host =
-		e.host - e.word[END_X] - e.word[END_Y] * e.word[END_PITCH] - e.word[END_Z] * slice;
+	before = e.word[END_X] + e.word[END_Y] * e.word[END_PITCH] + e.word[END_Z] * slice;
+	s->host = e.host - before;
 	return true;
 }
 
@@ -282,16 +282,17 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	if (!show(&c, a->src, a->size, false, &src) || !show(&c, a->dst, a->size, true, &dst))
 		return CUDA_ERROR_UNKNOWN;
 	*params = (CUDA_MEMCPY3D){
-		.srcMemoryType = src.type, .srcHost = src.host, .srcDevice = src.device,
-			.srcArray = src.array,
+		.srcMemoryType = src.type,
+		.srcHost = src.host, .srcDevice = src.device, .srcArray = src.array,
 		.srcPitch = src.word[END_PITCH], .srcHeight = src.word[END_HEIGHT],
-			.srcXInBytes = src.word[END_X],
-		.srcY = src.word[END_Y], .srcZ = src.word[END_Z], .srcLOD = src.word[END_LOD],
-		.dstMemoryType = dst.type, .dstHost = dst.host, .dstDevice = dst.device,
-			.dstArray = dst.array,
+		.srcXInBytes = src.word[END_X], .srcY = src.word[END_Y],
+		.srcZ = src.word[END_Z], .srcLOD = src.word[END_LOD],
+		.dstMemoryType = dst.type,
+		.dstHost = dst.host, .dstDevice = dst.device, .dstArray = dst.array,
 		.dstPitch = dst.word[END_PITCH], .dstHeight = dst.word[END_HEIGHT],
-			.dstXInBytes = dst.word[END_X],
-		.dstY = dst.word[END_Y], .dstZ = dst.word[END_Z], .dstLOD = dst.word[END_LOD],
-		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2] };
+		.dstXInBytes = dst.word[END_X], .dstY = dst.word[END_Y],
+		.dstZ = dst.word[END_Z], .dstLOD = dst.word[END_LOD],
+		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2],
+	};
 	return CUDA_SUCCESS;
 }

@@ -61,12 +61,11 @@ struct peer *current_peer(void)
 
 void context_borrow(void *ctx, uint64_t id)
 {
-	const struct object *o = object_of(CLASS_CONTEXT, ctx);
+	const struct place there = { ctx, id };
 
 	current.borrows = true;
 	current.lender = object_peer(ctx);
-	current.borrowed = o && o->id == id && !__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE) ? id :
-											      0;
+	current.borrowed = lives(&there) ? id : 0;
 }
 
 void context_give_back(void)

@@ -86,8 +86,9 @@ static struct a_facts *fetch(CUdevice dev, CUresult *r)
 
 const struct a_facts *device_known(CUdevice dev)
 {
-	return dev >= 0 && dev < DEVICES_MAX ? __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE) :
-					       NULL;
+	if (dev < 0 || dev >= DEVICES_MAX)
+		return NULL;
+	return __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE);
 }
 
 const struct a_facts *device_facts(CUdevice dev, CUresult *r)

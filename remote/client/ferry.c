@@ -144,8 +144,7 @@ static void fill(const struct ferry *f)
 
 	box_pack(&f->end, &f->whole, arena_at(f->peer, f->at));
 	for (done = 0; done < f->bytes; done += n) {
-		n = f->bytes - done < KVGPU_REMOTE_PIECE_MAX ? f->bytes - done :
-							       KVGPU_REMOTE_PIECE_MAX;
+		n = piece_least(f->bytes - done);
 		kvgpu_remote_push(f->peer->channel, f->at + done, n);
 	}
 }

@@ -67,8 +67,13 @@ static void *made(unsigned int class, uint64_t id)
 const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
 {
 	static const struct forward_calls calls = {
-		.enter = enter, .find = find, .state = state, .queue = queue, .ask = ask,
-			.made = made, .ended = object_end,
+		.enter = enter,
+		.find = find,
+		.state = state,
+		.queue = queue,
+		.ask = ask,
+		.made = made,
+		.ended = object_end,
 		.say = client_say,
 	};
 

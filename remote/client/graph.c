@@ -65,8 +65,8 @@ static CUresult kernel_node(struct q_kernel_node *q, struct call *c,
 static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c,
 				const CUDA_KERNEL_NODE_PARAMS *p, const CUgraphNode *dependencies)
 {
-	CUresult r =
-		call_handles(c, CLASS_NODE, (const void *const *)dependencies, q->dependencies);
+	const void *const *list = (const void *const *)dependencies;
+	CUresult r = call_handles(c, CLASS_NODE, list, q->dependencies);
 
 	if (!r)
 		r = kernel_node(q, c, p);
@@ -177,8 +177,8 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 {
 	CUresult r;
 
-	q->id = p->fn ? host_function(route_peer(&c->to), p->fn, NULL, NULL, p->userData,
-				      true) : 0;
+	if (p->fn)
+		q->id = host_function(route_peer(&c->to), p->fn, NULL, NULL, p->userData, true);
 	if (!q->id) {
 		call_end(c);
 		return p->fn ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
@@ -266,8 +266,9 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 		return CUDA_ERROR_UNKNOWN;
 	if (type != CU_GRAPH_NODE_TYPE_HOST)
 		return CUDA_ERROR_INVALID_VALUE;
-	return o->more && host_function_get(*(uint64_t *)o->more, p) ? CUDA_SUCCESS :
-								       CUDA_ERROR_NOT_SUPPORTED;
+	if (!o->more || !host_function_get(*(uint64_t *)o->more, p))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ executable graphs */

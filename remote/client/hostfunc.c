@@ -75,6 +75,7 @@ static bool start(void)
 uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callback,
 		       CUstream stream, void *data, bool kept)
 {
+	const struct function_of_host f = { p, fn, callback, stream, data, true, kept };
 	uint64_t i, id = 0;
 
 	pthread_mutex_lock(&lock);
@@ -82,8 +83,7 @@ uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callb
 		;
 	if (start() && (i < nr_functions || more_functions())) {
 		i = i ? i : 1;
-		functions[i] =
-			(struct function_of_host){ p, fn, callback, stream, data, true, kept };
+		functions[i] = f;
 		id = i;
 	}
 	pthread_mutex_unlock(&lock);

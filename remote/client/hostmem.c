@@ -31,11 +31,10 @@ static unsigned int above(const void *host)
 
 static struct host_range *find(const void *host)
 {
-	unsigned int i = above(host);
+	const unsigned int i = above(host);
+	struct host_range *r = i ? &ranges[i - 1] : NULL;
 
-	return i && (uint64_t)((const uint8_t *)host - ranges[i - 1].base) < ranges[i - 1].bytes ?
-		       &ranges[i - 1] :
-		       NULL;
+	return r && (uint64_t)((const uint8_t *)host - r->base) < r->bytes ? r : NULL;
 }
 
 bool host_find(const void *host, struct host_range *out)

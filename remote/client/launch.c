@@ -156,22 +156,34 @@ static CUresult launch(const struct request *q)
 	return is_fine(q, f) ? call_queue(&c) : call_ask(&c, 0);
 }
 
-CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			CUstream stream, void **params, void **extra)
 {
-	return launch(&(
-		struct request){ f, { gx, gy, gz }, { bx, by, bz }, shared, stream, params,
-			extra });
+	const struct request q = { .f = f,
+				   .grid = { gx, gy, gz },
+				   .block = { bx, by, bz },
+				   .shared = shared,
+				   .stream = stream,
+				   .params = params,
+				   .extra = extra };
+
+	return launch(&q);
 }
 
-CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			     unsigned int bx, unsigned int by, unsigned int bz,
+			     unsigned int shared, CUstream stream, void **params, void **extra)
 {
-	return launch(&(struct request){ f,
-					 { gx, gy, gz },
-					 { bx, by, bz },
-					 shared,
-					 OWN(stream),
-					 params,
-					 extra });
+	const struct request q = { .f = f,
+				   .grid = { gx, gy, gz },
+				   .block = { bx, by, bz },
+				   .shared = shared,
+				   .stream = OWN(stream),
+				   .params = params,
+				   .extra = extra };
+
+	return launch(&q);
 }
 
 /* accept attributes that ask for an ordinary launch, or that are only hints */
@@ -179,6 +191,13 @@ static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, 
 			  CUstream stream)
 {
 	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };
+	const struct request q = { .f = f,
+				   .grid = { c->gridDimX, c->gridDimY, c->gridDimZ },
+				   .block = { c->blockDimX, c->blockDimY, c->blockDimZ },
+				   .shared = c->sharedMemBytes,
+				   .stream = stream,
+				   .params = params,
+				   .extra = extra };
 	unsigned int i;
 
 	if (c->numAttrs && !c->attrs)
@@ -192,13 +211,7 @@ static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, 
 		    id != PRIORITY)
 			return CUDA_ERROR_NOT_SUPPORTED;
 	}
-	return launch(&(struct request){ f,
-					 { c->gridDimX, c->gridDimY, c->gridDimZ },
-					 { c->blockDimX, c->blockDimY, c->blockDimZ },
-					 c->sharedMemBytes,
-					 stream,
-					 params,
-					 extra });
+	return launch(&q);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
@@ -221,7 +234,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	/* no GPU has more: bounds of what a server says */
 	enum { SM_COUNT = 16, WARP = 32, THREADS_MAX = 4096, SMS_MAX = 65536 };
 	struct object *o = object_of(CLASS_FUNCTION, f);
-	int most = 0, threads = 0, blocks = 0, sms;
+	int most = 0, threads = 0, blocks = 0, sms = 0;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 	struct object *module;
 
@@ -232,9 +245,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	if (!o)
 		return CUDA_ERROR_INVALID_HANDLE;
 	module = object_parent(o);
-	sms = module && object_parent(module) ?
-		      device_attribute(object_parent(module)->dev, SM_COUNT) :
-		      0;
+	if (module && object_parent(module))
+		sms = device_attribute(object_parent(module)->dev, SM_COUNT);
 	r = cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
 	if (!r && (threads > THREADS_MAX || sms < 0 || sms > SMS_MAX))
 		r = CUDA_ERROR_UNKNOWN;

@@ -12,9 +12,10 @@ enum when { SYNC, ASYNC };
 
 uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 {
-	uint64_t at = kvgpu_remote_is_shared(p->channel) ? pinned_at(p, host, bytes) :
-							   KVGPU_REMOTE_NOWHERE;
+	uint64_t at = KVGPU_REMOTE_NOWHERE;
 
+	if (kvgpu_remote_is_shared(p->channel))
+		at = pinned_at(p, host, bytes);
 	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned(p) ? at : KVGPU_REMOTE_NOWHERE;
 }
 
@@ -69,8 +70,9 @@ static bool read_later(const struct peer *p, const void *src, uint64_t bytes)
 /* how many bytes travel in a frame: in shared memory the library reads the others in the arena */
 static uint64_t inline_most(const struct peer *p)
 {
-	return kvgpu_remote_is_shared(p->channel) ? KVGPU_REMOTE_INLINE_SHARED_MAX :
-						    KVGPU_REMOTE_INLINE_IN_MAX;
+	if (kvgpu_remote_is_shared(p->channel))
+		return KVGPU_REMOTE_INLINE_SHARED_MAX;
+	return KVGPU_REMOTE_INLINE_IN_MAX;
 }
 
 /*
@@ -86,15 +88,14 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 	struct peer *p = to->peer;
 	struct staged *piece = NULL;
 	CUresult r = CUDA_SUCCESS;
-	uint64_t at;
+	uint64_t at = KVGPU_REMOTE_NOWHERE;
 
 	q->at = KVGPU_REMOTE_NOWHERE;
 	if (q->bytes <= inline_most(p)) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
-		at = when == ASYNC || !kvgpu_remote_is_shared(p->channel) ?
-			     pinned_at(p, src, q->bytes) :
-			     KVGPU_REMOTE_NOWHERE;
+		if (when == ASYNC || !kvgpu_remote_is_shared(p->channel))
+			at = pinned_at(p, src, q->bytes);
 		if (at == KVGPU_REMOTE_NOWHERE) {
 			piece = staging_get(p, q->bytes, &at, &r);
 			if (piece)

@@ -614,9 +614,10 @@ static uint64_t unmanaged_end(uint64_t at, uint64_t end)
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 {
 	uint64_t at = begin, end = begin + bytes, next;
-	CUresult r =
-		end < begin || bytes > VARIABLES_MAX ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+	CUresult r = CUDA_SUCCESS;
 
+	if (end < begin || bytes > VARIABLES_MAX)
+		r = CUDA_ERROR_NOT_SUPPORTED;
 	for (; at < end && !r; at = next) {
 		next = join(at, end);
 		if (next != at)
@@ -662,8 +663,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 		r = alloc(&at, bytes, flags, &turn);
 		if (r)
 			break;
-		r = range_add(at, bytes, turn) ? add(at, bytes, NULL, true) :
-						 CUDA_ERROR_NOT_SUPPORTED;
+		r = CUDA_ERROR_NOT_SUPPORTED;
+		if (range_add(at, bytes, turn))
+			r = add(at, bytes, NULL, true);
 		if (r)
 			taken[n++] = at;
 	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);

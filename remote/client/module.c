@@ -205,11 +205,12 @@ void module_unloaded(CUmodule module)
 static struct function *read_function(struct call *c, const struct a_function *a)
 {
 	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
-	struct function *f =
-		a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + layout) : NULL;
+	struct function *f = NULL;
 	uint32_t i, end;
 	bool gapless = true;
 
+	if (a->parameters <= KVGPU_REMOTE_LIST_MAX)
+		f = calloc(1, sizeof(*f) + layout);
 	if (!f)
 		return NULL;
 	f->layout_known = a->layout_known;

@@ -126,9 +126,9 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 	r = call_ask(&c, sizeof(struct a_pointer));
 	if (r)
 		return r;
-	return answered(&c, attribute, ptr, ((const struct a_pointer *)c.answer)->value, value) ?
-		       CUDA_SUCCESS :
-		       CUDA_ERROR_UNKNOWN;
+	if (!answered(&c, attribute, ptr, ((const struct a_pointer *)c.answer)->value, value))
+		return CUDA_ERROR_UNKNOWN;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
@@ -164,9 +164,9 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 		if (r == CUDA_ERROR_SYSTEM_NOT_READY)
 			return r;
 		if (r)
-			v = (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ?
-				    (uint32_t)-2 :
-				    0;
+			v = 0;
+		if (r && (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+			v = (uint32_t)-2;
 		switch (r ? (int)attributes[i] : CU_POINTER_ATTRIBUTE_CONTEXT) {
 		case CU_POINTER_ATTRIBUTE_CONTEXT:
 		case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:

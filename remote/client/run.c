@@ -119,8 +119,7 @@ static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, 
 			       CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.dst_offset = offset + done;
-		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
-								  KVGPU_REMOTE_PIECE_MAX;
+		q.bytes = piece_least(bytes - done);
 		r = piece_in(&to, &q, (const uint8_t *)src + done);
 	}
 	return r;
@@ -143,8 +142,7 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool w
 			       CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.src_offset = offset + done;
-		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
-								  KVGPU_REMOTE_PIECE_MAX;
+		q.bytes = piece_least(bytes - done);
 		r = piece_out(&to, &q, (uint8_t *)dst + done);
 	}
 	return r;

@@ -76,8 +76,9 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 		route_current(to);
 		return CUDA_SUCCESS;
 	}
-	return route_handle(to, CLASS_STREAM, stream, id) ? CUDA_SUCCESS :
-							    CUDA_ERROR_INVALID_HANDLE;
+	if (!route_handle(to, CLASS_STREAM, stream, id))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return CUDA_SUCCESS;
 }
 
 bool same_context(const void *handle)
