@@ -13,8 +13,19 @@
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream);
-/* For gate.c's threads: copy in streams of the client's own, and wait for the end. */
-CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
+
+/* ------------------------------------------------------------------ carry.c */
+
+/* *to: the context that has the memory at @at, whose server a call goes to */
+CUresult carry_route(CUdeviceptr at, struct route *to);
+/*
+ * Copy a line from one server's memory to another's, in these streams. It waits for the last piece,
+ * so that all bytes are at @dst on return.
+ */
+CUresult carry_line(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes);
+/* The same in streams of the client's own: for gate.c's threads. */
+CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
 /* ----------------------------------------------- line.c: a piece of a line, as part of its copy */
 
@@ -43,8 +54,13 @@ CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t b
 /* A stream has reached gate @id. Runs on the reader of @p's channel. */
 void gate_happened(struct peer *p, uint64_t id, uint64_t invocation);
 
+/* ------------------------------------------------------------------ helper.c */
+
 /* Take a stream of the client's own in context @ctx, until helper_put(). *stream: 0 on failure. */
 CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t *stream);
+/* @stream is kept for a later helper_take(), and ends with its context. */
 void helper_put(const struct object *ctx, uint64_t context, uint64_t stream);
+/* End a stream that may wait for an event, and so must not serve another gate. */
+void helper_drop(const struct route *to, uint64_t stream);
 
 #endif

@@ -5,10 +5,10 @@
  * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
  * the locks of single files: ranges, host memory, arena, functions of the host, gates, waiting for
- * gates, captures, ferries, devices; last those of a channel. A thread that waits for an answer may
- * hold `init_lock` and the lock of managed memory, and none of the others. No lock is held while a
- * function of the program runs. Functions here take the locks that they need: call them with none
- * held but outer ones, and staging_get() with none but `init_lock`.
+ * gates, captures, helpers, ferries, devices; last those of a channel. A thread that waits for an
+ * answer may hold `init_lock` and the lock of managed memory, and none of the others. No lock is
+ * held while a function of the program runs. Functions here take the locks that they need: call
+ * them with none held but outer ones, and staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H

@@ -32,70 +32,12 @@ struct gate {
 	uint64_t bytes;
 };
 
-struct helper {
-	struct helper *next;
-	const struct object *ctx;
-	uint64_t context, stream;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct gate *gates;
 static struct gate *first_job, **last_job = &first_job;
 static unsigned int jobs, idle;	/* gates that wait for a thread; threads without a gate */
-static struct helper *helpers;	/* streams that are not in use */
 static uint64_t last_id;
-
-/* ------------------------------------------------------------------ streams of the client's own */
-
-CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t *stream)
-{
-	const struct q_cuStreamCreate q = { .flags = CU_STREAM_NON_BLOCKING };
-	struct call c = { .op = OP_cuStreamCreate, .fixed = &q, .bytes = sizeof(q), .to = *to };
-	struct helper **h, *found = NULL;
-	CUresult r;
-
-	pthread_mutex_lock(&lock);
-	for (h = &helpers; *h && !found; h = found ? h : &(*h)->next)
-		if ((*h)->ctx == ctx && (*h)->context == ctx->id) {
-			found = *h;
-			*h = found->next;
-		}
-	pthread_mutex_unlock(&lock);
-	if (found) {
-		*stream = found->stream;
-		free(found);
-		return CUDA_SUCCESS;
-	}
-	r = call_ask(&c, sizeof(struct a_cuStreamCreate));
-	*stream = r ? 0 : ((const struct a_cuStreamCreate *)c.answer)->stream;
-	return r;
-}
-
-/* @stream is kept for a later helper_take(), and ends with its context. */
-void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
-{
-	struct helper *h = stream ? malloc(sizeof(*h)) : NULL;
-
-	if (!h)
-		return;
-	pthread_mutex_lock(&lock);
-	*h = (struct helper){ helpers, ctx, context, stream };
-	helpers = h;
-	pthread_mutex_unlock(&lock);
-}
-
-/* End a stream that may wait for an event, and so must not serve another gate. */
-static void helper_drop(const struct route *to, uint64_t stream)
-{
-	const struct q_cuStreamDestroy_v2 q = { .stream = stream };
-	struct call c = { .op = OP_cuStreamDestroy_v2,
-			  .fixed = &q,
-			  .bytes = sizeof(q),
-			  .to = *to };
-
-	(void)call_ask(&c, 0);
-}
 
 /* ------------------------------------------------------------------ gates; call with the lock */
 
@@ -135,7 +77,7 @@ static CUresult wait_for_event(const struct gate *g)
 
 static void serve(struct gate *g)
 {
-	CUresult r = g->copies ? across_carry(g->dst, g->src, g->bytes) : wait_for_event(g);
+	CUresult r = g->copies ? carry_alone(g->dst, g->src, g->bytes) : wait_for_event(g);
 	bool opens;
 
 	call_late(g->stream, r);

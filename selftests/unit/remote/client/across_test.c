@@ -205,12 +205,12 @@ static void a_server_that_is_gone(void **state)
 
 	for (i = 0; i < 2; i++) {
 		gone = &contexts[i];
-		assert_int_equal(across_carry(DST, SRC, BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
+		assert_int_equal(carry_alone(DST, SRC, BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
 		assert_int_equal(kept, taken);
 	}
 	assert_int_equal(copied, 0);
 	gone = NULL;
-	assert_int_equal(across_carry(DST, SRC, BYTES), CUDA_SUCCESS);
+	assert_int_equal(carry_alone(DST, SRC, BYTES), CUDA_SUCCESS);
 	assert_int_equal(copied, BYTES);
 	assert_int_equal(kept, taken);
 }
