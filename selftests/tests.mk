@@ -410,7 +410,7 @@ LIBS_remote/client/ferry_test	:= -Xlinker --wrap=pthread_mutex_unlock
 SRC_remote/client/gate_test	:= $(addprefix remote/client/,gate.c gatewait.c helper.c peer.c)
 SRC_remote/client/hostfunc_test	:= remote/client/hostfunc.c
 LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker --wrap=pthread_mutex_unlock
-SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c)
+SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c)
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c pin.c)
 # all of the client over channels that lie

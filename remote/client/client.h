@@ -134,6 +134,8 @@ struct peer {
 extern struct peer peers[PEERS_MAX];
 extern unsigned int nr_peers;	/* set by cuInit() */
 extern bool several;		/* nr_peers > 1 */
+/* of all servers; written under `init_lock`, until client_is_ready() */
+extern int all_devices;
 
 /*
  * Why calls to a server can't just go out. Each has one owner, which sets the bit with the

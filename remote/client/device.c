@@ -126,6 +126,18 @@ int device_attribute(CUdevice dev, int attribute)
 	return f && attribute > 0 && attribute < NR_ATTRIBUTES ? (int)f->attribute[attribute] : 0;
 }
 
+CUresult cuDeviceGetCount(int *count)
+{
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!count)
+		return CUDA_ERROR_INVALID_VALUE;
+	*count = all_devices;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
 	int n;

@@ -9,14 +9,12 @@
 enum { API_VERSION = 11080 };	/* the CUDA version of the entry points in remote/api.def */
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-/* written under `init_lock`, until client_is_ready() */
-static int devices;
 /* written under `init_lock`; atomic, since cuDriverGetVersion() may be called before cuInit() */
 static int version = API_VERSION;
 
 static int room_for(uint32_t n)
 {
-	return n < DEVICES_MAX - (uint32_t)devices ? (int)n : DEVICES_MAX - devices;
+	return n < DEVICES_MAX - (uint32_t)all_devices ? (int)n : DEVICES_MAX - all_devices;
 }
 
 static bool is_proxy(const struct peer *p)
@@ -44,9 +42,9 @@ static CUresult ask_for_devices(struct peer *p)
 			   "KVGPU_REMOTE_PATIENCE_MS", p->address);
 	if (r)
 		return r;
-	p->first_device = devices;
+	p->first_device = all_devices;
 	p->nr_devices = room_for(a->devices);
-	devices += p->nr_devices;
+	all_devices += p->nr_devices;
 	if (__atomic_load_n(&version, __ATOMIC_RELAXED) > (int)a->version)
 		__atomic_store_n(&version, a->version, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
@@ -102,13 +100,13 @@ static CUresult start(void)
 	}
 	several = nr_peers > 1;
 	peers_slow(SLOW_SEVERAL, several);
-	devices = 0;
+	all_devices = 0;
 	for (i = 0; i < n && !r; i++) {
 		r = ask_for_devices(&peers[i]);
 		if (several && r == CUDA_ERROR_NO_DEVICE)
 			r = CUDA_SUCCESS;
 	}
-	if (!r && !devices)
+	if (!r && !all_devices)
 		r = CUDA_ERROR_NO_DEVICE;
 	if (!r)
 		client_set_ready();
@@ -135,18 +133,6 @@ CUresult cuDriverGetVersion(int *out)
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = __atomic_load_n(&version, __ATOMIC_RELAXED);
-	return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetCount(int *count)
-{
-	CUresult r = client_ready();
-
-	if (r)
-		return r;
-	if (!count)
-		return CUDA_ERROR_INVALID_VALUE;
-	*count = devices;
 	return CUDA_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 struct peer peers[PEERS_MAX];
 unsigned int nr_peers;
 bool several;
+int all_devices;
 
 void peer_init(struct peer *p)
 {

@@ -21,11 +21,9 @@ struct peer peers[PEERS_MAX];
 bool several;
 static bool shared;
 
-CUresult cuDeviceGetCount(int *count)
-{
-	*count = DEVICES;
-	return CUDA_SUCCESS;
-}
+int all_devices = DEVICES;
+
+CUresult client_ready(void) { return CUDA_SUCCESS; }
 
 struct peer *peer_of_device(CUdevice dev, uint32_t *number)
 {
