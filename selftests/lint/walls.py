@@ -24,6 +24,7 @@ CIRCLES = (
     ("cuda/device", 0, ()), ("cuda/image", 0, ()),
     ("cuda/driver", 2, ()),
     ("remote/server", 0, ()), ("remote/cluster/relay", 0, ()),
+    ("remote/client", 2, ()),
 )
 
 COMMENT = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|/\*.*?\*/|//[^\n]*""", re.S)
