@@ -155,7 +155,6 @@ run_shown()
 {
 	tap_run "documents: their command blocks" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py quick
 	tap_run "demo: what it and make show" 300 selftests/demo/shown_test.sh
-	tap_run "mutations: the runner" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/mutations/run_test.py
 	tap_run "fresh machines: the archive between" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/proxy_test.py
 }
 

@@ -61,7 +61,7 @@ lint: ## the rules of docs/house-style.md that have a star: layers, offsets, hea
 	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/run.py
 wrap: ## wraps lines of C and of documents that have more than 100 columns (clang-format)
 	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py docs
-	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py code && PYTHONDONTWRITEBYTECODE=1 selftests/lint/follow.py
+	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py code
 lint-all: ## lint, and the rules that take longer: checkpatch, what the pure rooms want of others
 	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/run.py --all
 

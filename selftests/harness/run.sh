@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The tests of mdev without a VM. Prints TAP: one line for each program of tests, two for actors_fuzz, one that each fix can be taken back,
-# and with long one that each fix is found when it is taken back.
+# The tests of mdev without a VM. Prints TAP: one line for each program of tests, two for actors_fuzz.
 #   run.sh [quick|long]; with STOP=1 the first failure ends it; SEED is actors_fuzz's first seed. quick runs a quarter of the programs in
 #   slow.list: HARNESS_DAY=0..3 says which, else the date does.
 set -u
@@ -59,18 +58,5 @@ timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $cut_off 40
 rc=$?
 sed 's/^/# /' "$log"
 result $rc "actors_fuzz from seed $seed on, with a card that is cut off"
-# the reverts are run in the long mode; quick, too, checks that each applies to the tree
-: > "$log"
-for p in selftests/harness/reverts/*.patch; do
-	patch -p1 --dry-run --silent --force < "$p" >> "$log" 2>&1 || echo "${p##*/} does not apply" >> "$log"
-done
-! grep 'does not apply' "$log" | sed 's/^/# /' | grep .
-result $? "each fix can be taken back"
-if [ "$mode" = long ]; then
-	selftests/harness/reverts.sh > "$log" 2>&1
-	rc=$?
-	sed 's/^/# /' "$log"
-	result $rc "each fix that is taken back is found"
-fi
 echo "1..$results"
 [ $failures -eq 0 ]

@@ -7,7 +7,7 @@ MAX_README = 70
 LICENCE = re.compile(r"SPDX-License-Identifier: (?:GPL-2\.0-only|MIT)\b")
 SAYS_NOTHING = re.compile(r"(?:^|/)(?:util[^/]*\.[ch]|common\.[ch]|misc\.[ch]|helpers\.[ch]|utils\.[^/]*)$")
 # folders that need no README
-MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/harness/reverts/", "selftests/kbuild/")
+MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/kbuild/")
 
 
 def check(tree):
