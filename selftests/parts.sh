@@ -34,11 +34,8 @@ made() { mkdir -p "$KVGPU_CACHE/check" && flock "$KVGPU_CACHE/check/make.lock" m
 run_lint()
 {
 	tap_run "what is counted" 60 selftests/tap_test.sh
-	tap_run "walls" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/walls_test.py
 	tap_run "comments" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/comments_test.py
 	tap_run "what lint finds" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/lint/lint_test.py
-	tap_run "the picture of the rooms" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/docs/rooms_test.py
-	tap_run "what coverage adds up" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage_test.py
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "documents from sources" $LIMIT make -s docs
 	tap_step "docs/rooms.svg is current" $LIMIT make -s check-rooms-doc
@@ -155,7 +152,7 @@ run_shown()
 {
 	tap_run "documents: their command blocks" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py quick
 	tap_run "demo: what it and make show" 300 selftests/demo/shown_test.sh
-	tap_run "fresh machines: the archive between" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/proxy_test.py
+	tap_run "fresh machines: README.md and the table" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/table_test.py
 }
 
 # ------------------------------------------------------------------ parts of check-fast and check

@@ -24,44 +24,24 @@ released=("WARNING: CPU: 1 PID: 2 at drivers/vfio/group.c:538 vfio_group_release
 core=("${released[@]}" " vfio_create_group+0x395/0x560" "---[ end trace 0000000000000000 ]---")
 trouble=("BUG: KASAN: slab-use-after-free in vgpu_open" "Call Trace:" " kasan_report")
 
-log=("a line" "another line")
-said=$(quiet_kernel plain)
-[[ $said = "status 0: "* ]]
-check $? "nothing to complain of"
+# says STATUS FAILED_ON_PURPOSE TEXT LINE...: one test: of a log with these lines quiet_kernel says STATUS
+says()
+{
+	failed_on_purpose=$2 log=("${@:4}")
+	said=$(quiet_kernel plain)
+	[[ $said = *"status $1: "* ]]
+	check $? "$3"
+}
 
-log=("${allocation[@]}")
-said=$(quiet_kernel plain)
-[[ $said = *"status 1: "* ]]
-check $? "an allocation that failed is a complaint"
-
-failed_on_purpose=yes
-said=$(quiet_kernel plain)
-[[ $said = "status 0: "* ]]
-check $? "but not where allocations fail on purpose"
-
-log=("${allocation[@]}" "${trouble[@]}")
-said=$(quiet_kernel plain)
-[[ $said = *"status 1: "*KASAN* ]]
-check $? "where they do, another complaint is found"
+says 0 '' "nothing to complain of" "a line" "another line"
+says 1 '' "an allocation that failed is a complaint" "${allocation[@]}"
+says 0 yes "but not where allocations fail on purpose" "${allocation[@]}"
+says 1 yes "where they do, another complaint is found" "${allocation[@]}" "${trouble[@]}"
 [[ $said = "# kernel: BUG: KASAN"* && $said = *"# kernel:  kasan_report"* ]]
 check $? "and shown, not the allocation's stack"
-
-log=("${core[@]}" "a line" "${core[@]}")
-said=$(quiet_kernel plain)
-[[ $said = "status 0: "* ]]
-check $? "VFIO's own report about a group that was not made is none of kvgpu's"
-log=("${released[@]}" " vfio_group_fops_release+0x1/0x2" "---[ end trace 0000000000000000 ]---" "${core[@]}")
-said=$(quiet_kernel plain)
-[[ $said = *"status 1: "* && $said = *"vfio_group_fops_release"* ]]
-check $? "the same report from elsewhere is a complaint"
-log=("${core[@]}" "${trouble[@]}" "${released[@]}")
-said=$(quiet_kernel plain)
-[[ $said = *"status 1: "*KASAN*vfio_group_release* ]]
-check $? "what comes after it is found, also a report that has no end"
-failed_on_purpose=''
-log=("${core[@]}")
-said=$(quiet_kernel plain)
-[[ $said = *"status 1: "* ]]
-check $? "where no allocation fails on purpose, it is a complaint"
+says 0 yes "VFIO's own report about a group that was not made is none of kvgpu's" "${core[@]}" "a line" "${core[@]}"
+says 1 yes "the same report from elsewhere is a complaint" "${released[@]}" " vfio_group_fops_release+0x1/0x2" "---[ end trace 0000000000000000 ]---"
+says 1 yes "what comes after it is found, also a report that has no end" "${core[@]}" "${trouble[@]}" "${released[@]}"
+says 1 '' "where no allocation fails on purpose, it is a complaint" "${core[@]}"
 printf '1..%d\n' $results
 [ $failures -eq 0 ]

@@ -133,7 +133,6 @@ interrupt()
 }
 
 passes() { cell 12-root true && [ "$(record 12-root result)" = passed ]; }
-is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^12-root .* passed ' && said '^13-long .* - '; }
 fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
 leaves_processes() { ! cell 12-root "sleep 1002.$$ & true" && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf "sleep 1002.$$"; }
 takes_too_long() { ! FRESH_LIMIT=8 cell 12-root "sleep 1003.$$" && said 'not done after 8 s' && ! pgrep -xf "sleep 1003.$$"; }
@@ -151,20 +150,16 @@ holds_memory()
 	wait $pid && record 12-root step | cut -f6 >"$work/out" &&
 		[ "$(cat "$work/out")" -gt 2300000000 ] && [ "$(cat "$work/out")" -lt 2400000000 ]
 }
-takes_disk() { cell 12-root 'mkdir -p /root/.cache; head -c 50000000 /dev/zero >/root/.cache/x' && [ "$(record 12-root step | cut -f8)" -ge 50000000 ]; }
 
 make_machine
 check "a cell passes and is recorded" passes
-check "the list tells it" is_listed
 check "a command sees a machine of its own" sees_its_own_machine
 check "a command that fails is told" fails
 check "processes that are left are a failure" leaves_processes
 check "a cell that takes too long is a failure" takes_too_long
 check "memory is measured" holds_memory
-check "disk is measured" takes_disk
 check "the proxy is the only way out; what is fetched is counted" fetches 13-root 3000000
 check "interrupted: nothing is left" interrupt INT
-check "told to end: nothing is left" interrupt TERM
 check "killed: nothing is left" interrupt KILL
 check "what a killed run left on the disk is removed by the next" passes
 check "no cell is left on the disk" test ! -e "$work/cache/fresh/cells"

@@ -28,8 +28,8 @@ TREE = {
     "Kbuild": "kvgpu-y := hw/bar.o sched/turn.o\n",
     "Makefile": "# SPDX-License-Identifier: GPL-2.0-only\nharness-headers: ;\nprint-harness-headers: ; @echo include\n",
     "docs/design.md": "\n## Rooms\n\n" + "".join(re.findall(r"^\| .*\n", (ROOT / "docs/design.md").read_text(), re.M)),
-    "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/types.h": header("CUDA_TYPES_H"), "cuda/driver/text.h": header("CUDA_TEXT_H"),
-    "cuda/driver/README.md": "",
+    "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/types.h": header("CUDA_TYPES_H"),
+    "cuda/driver/text.h": header("CUDA_TEXT_H"), "cuda/driver/README.md": "",
     "cuda/README.md": "| folder | what | may include |\n|---|---|---|\n| `driver/` | | `image/` |\n| `image/` | | |\n"
                       "| `device/` | | `image/`, `gk110/pmc.h` |\n",
     "remote/README.md": "| folder | what | may include |\n|---|---|---|\n| `wire/` | frames | |\n| `client/` | a library | `wire/` |\n",
@@ -61,12 +61,12 @@ def result(good, text, said=()):
 
 
 def expect(rule, text, changes, *wanted):
-    """One test: with these changes to the tree, each complaint of the rule contains one of @wanted;
-    without @wanted there is none."""
+    """One test: with these changes to the tree, each complaint of the rule contains one of @wanted,
+    and each of @wanted is in one."""
     with tempfile.TemporaryDirectory() as top:
         make(top, changes)
         said = [line for line in run.RULES[rule][0](tree.Tree(top)) if "nothing needs" not in line]
-    result(bool(said) == bool(wanted) and all(any(w in line for line in said) for w in wanted), f"{rule}: {text}", said)
+    result(all(any(w in line for line in said) for w in wanted) and all(any(w in line for w in wanted) for line in said), f"{rule}: {text}", said)
 
 
 def lines(count):
@@ -76,32 +76,26 @@ def lines(count):
 def files():
     expect("files", "no licence", {"hw/a.c": "int a;\n"}, "hw/a.c: no SPDX line")
     expect("files", "a name that says nothing", {"hw/utils.c": C}, "hw/utils.c: a name")
-    expect("readme", "a folder without", {"hw/new/a.c": C}, "hw/new: no README.md")
-    expect("readme", "a folder that the one above names", {"hw/new/a.c": C, "hw/README.md": "`new/` has a.c\n"})
-    expect("readme", "71 lines", {"hw/README.md": "\n" * 71}, "hw/README.md: longer than 70")
-    expect("readme", "a file of its table that is not there", {"hw/README.md": "| `bar.c`, `turn.c` | `old.c` |\n"}, "hw/README.md: its table has turn.c")
-    expect("readme", "a table's files that are there", {"hw/README.md": "| `bar.c`, `../sched/turn.c` | `old.c` |\n"})
-    expect("prefixes", "another room's", {"hw/a.c": C + "int sched_a(void)\n{\n\treturn 1;\n}\n"}, "hw/a.c:4: sched_a() begins with none of hw_, kvgpu_hw_")
-    expect("prefixes", "static", {"hw/a.c": C + "static int a(void)\n{\n\treturn 1;\n}\n"})
-    expect("prefixes", "of one name", {f"hw/{n}.c": C + "static int a(void)\n{\n\treturn 1;\n}\n" for n in "ab"}, "hw/b.c:4: hw/a.c has a function a(), too")
-    expect("functions", "60 lines", {"hw/a.c": lines(60)})
-    expect("functions", "61 lines", {"hw/a.c": lines(61)}, "hw/a.c:4: f() has 61 lines")
-
-    expect("columns", "101 columns", {"hw/a.c": C + "\t\tint a = b" + " + c" * 19 + ";\n"}, "hw/a.c:2: 102 columns")
-    expect("columns", "a message that is not to be broken", {"hw/a.c": C + '\tsay("' + "word " * 20 + '");\n'})
-    expect("columns", "a document", {"docs/page1.md": "word " * 21}, "docs/page1.md:1: 105 columns")
-    expect("columns", "a document's table", {"docs/page1.md": "| " + "word " * 21 + "|"})
+    expect("readme", "a folder without; too long; a file of its table that is not there",
+           {"hw/new/a.c": C, "sched/README.md": "\n" * 71, "hw/README.md": "| `bar.c`, `turn.c` | `old.c` |\n"},
+           "hw/new: no README.md", "sched/README.md: longer than 70", "hw/README.md: its table has turn.c")
+    static = C + "static int b(void)\n{\n\treturn 1;\n}\n"
+    expect("prefixes", "another room's, two of one name", {"hw/a.c": static.replace("static int b", "int sched_a"), "hw/b.c": static, "hw/c.c": static},
+           "hw/a.c:4: sched_a() begins with none of hw_, kvgpu_hw_", "hw/c.c:4: hw/b.c has a function b(), too")
+    expect("functions", "61 lines", {"hw/a.c": lines(61), "hw/b.c": lines(60)}, "hw/a.c:4: f() has 61 lines")
+    expect("columns", "code and a document, but no message and no table", {"hw/a.c": C + "\t\tint a = b" + " + c" * 19 + ";\n",
+           "hw/b.c": C + '\tsay("' + "word " * 20 + '");\n', "docs/page1.md": "word " * 21, "docs/page2.md": "| " + "word " * 21 + "|"},
+           "hw/a.c:2: 102 columns", "docs/page1.md:1: 105 columns")
 
 
 def headers():
-    expect("guards", "none", {"hw/a.h": "/* SPDX-License-Identifier: GPL-2.0-only */\nint a;\n"}, "hw/a.h: no include guard")
-    expect("guards", "another name is defined", {"hw/a.h": "#ifndef A_H\n#define B_H\n#endif\n"}, "hw/a.h: guard A_H is tested but not defined")
-    expect("guards", "another header's", {"hw/internal.h": header("KVGPU_HW_H")}, "has the guard of hw/hw.h")
-    expect("guards", "not the project's, in include/", {"include/gk110/pmc.h": header("PMC_H")}, "its guard is PMC_H")
-    expect("alone", "a type that is nowhere", {"include/gk110/ce.h": header("KVGPU_GK110_CE_H", "u99 a;\n")}, "include/gk110/ce.h: does not compile")
-    expect("alone", "the same in the module's rooms", {"mdev/a.h": header("KVGPU_A_H", "u99 a;\n")}, "mdev/a.h: does not compile")
-    expect("alone", "in a header that it includes",
-           {"hw/hw.h": header("KVGPU_HW_H", '#include "hw/low.h"\n'), "hw/low.h": header("KVGPU_LOW_H", "u99 a;\n")}, "hw/hw.h: does not", "hw/low.h: does not")
+    expect("guards", "none, another one's, another name, not the project's",
+           {"hw/a.h": "/* SPDX-License-Identifier: GPL-2.0-only */\nint a;\n", "hw/b.h": "#ifndef A_H\n#define B_H\n#endif\n",
+            "hw/internal.h": header("KVGPU_HW_H"), "include/gk110/pmc.h": header("PMC_H")},
+           "hw/a.h: no include guard", "hw/b.h: guard A_H is tested but not defined", "has the guard of hw/hw.h", "its guard is PMC_H")
+    expect("alone", "a type that is nowhere, also of a header that it includes", {"mdev/a.h": header("KVGPU_A_H", "u99 a;\n"),
+           "hw/hw.h": header("KVGPU_HW_H", '#include "hw/low.h"\n'), "hw/low.h": header("KVGPU_LOW_H", "u99 a;\n")},
+           "mdev/a.h: does not", "hw/hw.h: does not", "hw/low.h: does not")
 
 
 def code(*body):
@@ -109,72 +103,60 @@ def code(*body):
 
 
 def offsets():
-    expect("offsets", "of an access", {"hw/a.c": code("hw_vram_wr32(&v->at, 0xb8, 1);")}, "hw/a.c:4: 0xb8: name it")
-    expect("offsets", "of a register", {"hw/a.c": code("int reg = 0x101000;")}, "hw/a.c:4: 0x101000")
-    expect("offsets", "by another name", {"mdev/a.c": C + "#define STRAPS 0x00101000u\n"}, "mdev/a.c:2")
-    expect("offsets", "in a comment, a string, a mask", {"sched/a.c": code('/* 0x101000 */ say("0x101000");', "hw &= 0xffff & 0x3ff;")})
-    expect("offsets", "in include/", {"include/gk110/ce.h": header("KVGPU_GK110_CE_H", "#define CE_BASE 0x104000\n")})
+    expect("offsets", "of an access, of a register, by another name",
+           {"hw/a.c": code("hw_vram_wr32(&v->at, 0xb8, 1);"), "hw/b.c": code("int reg = 0x101000;"), "mdev/a.c": C + "#define STRAPS 0x00101000u\n",
+            "sched/a.c": code('/* 0x101000 */ say("0x101000");', "hw &= 0xffff & 0x3ff;")},
+           "hw/a.c:4: 0xb8: name it", "hw/b.c:4: 0x101000", "mdev/a.c:2")
 
 
 def rooms():
-    expect("kbuild", "a source that nobody builds", {"hw/new.c": C}, "hw/new.o is missing")
-    expect("kbuild", "a source that is not there", {"Kbuild": TREE["Kbuild"] + "kvgpu-y += hw/old.o\n"}, "no source for hw/old.o")
-    expect("layers", "hw includes sched", {"hw/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H")},
-           "hw/a.c: includes sched/sched.h")
-    expect("layers", "include includes hw", {"include/gk110/ce.h": header("KVGPU_GK110_CE_H", '#include "hw/hw.h"\n')}, "includes hw/hw.h")
-    expect("layers", "the frames include the client", {"remote/wire/a.c": C + '#include "../client/client.h"\n', "remote/client/client.h": header("C_H")},
-           "remote/wire/a.c: includes remote/client/client.h")
-    expect("layers", "a folder of remote/ that no table has", {"remote/new/a.c": C}, "remote/new/a.c: the table")
-    expect("layers", "the image reader includes the driver", {"cuda/image/a.c": C + '#include "../driver/a.h"\n', "cuda/driver/a.h": header("A_H")},
-           "cuda/image/a.c: includes cuda/driver/a.h")
-    expect("layers", "the device includes another header of include/ than the table allows",
-           {"cuda/device/a.c": C + "#include <gk110/fifo.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
-           "cuda/device/a.c: includes include/gk110/fifo.h")
-    expect("layers", "a folder of cuda/ that no table has", {"cuda/new/a.c": C}, "cuda/new/a.c: the table")
-    expect("layers", "what the table of cuda/ allows",
-           {"cuda/device/a.c": C + '#include "../image/a.h"\n#include <gk110/pmc.h>\n', "cuda/image/a.h": header("A_H")})
-    ce = {"include/gk110/ce.h": header("KVGPU_GK110_CE_H")}
-    for begin in "May include `../model.h`", "Pure. May\ninclude, beside what\n[../README.md](../README.md) allows all units, `../model.h`":
-        unit = {**ce, "gpu-model/ce/README.md": f"{begin} and\n`gk110/{{ce,ram}}.h`; uses `gk110/pmc.h` not.\n"}
-        how = "after a comma" if "," in begin else "without a comma"
-        expect("layers", f"a unit of the model includes what its README does not list, {how}",
-               {**unit, "gpu-model/ce/a.c": C + "#include <gk110/pmc.h>\n"},
-               "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
-        expect("layers", f"a unit of the model includes what its README lists, {how}", {**unit, "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n"})
-    expect("layers", "a unit of the model whose README lists no header of gk110/ includes one",
-           {**ce, "gpu-model/ce/README.md": "May include `../model.h`, libc.\n", "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n"},
-           "gpu-model/ce/a.c: includes include/gk110/ce.h, and gpu-model/ce/README.md")
-    expect("layers", "a unit of the model that may include all of gk110/",
-           {**ce, "gpu-model/ce/README.md": "May include all of `gk110/`.\n", "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n"})
-    expect("layers", "a unit of the model whose README does not say what it may include",
-           {**ce, "gpu-model/ce/README.md": "Uses libc only.\n", "gpu-model/ce/a.c": C, "gpu-model/ce/b.c": C}, "gpu-model/ce/README.md: does not say")
-    expect("walls", "hw sees mdev", {"hw/a.c": C + '#include "mdev/vgpu.h"\n', "mdev/vgpu.h": header("KVGPU_VGPU_H")}, "hw/a.c: includes mdev/vgpu.h")
-    expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nvoid *sched_new(void)\n{\n\treturn malloc(8);\n}\n"},
-           "sched/: wants malloc")
-    expect("pure", "what one file of a room has of another", {"sched/a.c": C + "int vsched_turn(void);\nint sched_a(void)\n{\n\treturn vsched_turn();\n}\n"})
+    expect("kbuild", "a source that nobody builds, one that is not there", {"hw/new.c": C, "Kbuild": TREE["Kbuild"] + "kvgpu-y += hw/old.o\n"},
+           "hw/new.o is missing", "no source for hw/old.o")
+    expect("layers", "of the module", {"hw/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H"),
+           "include/gk110/ce.h": header("KVGPU_GK110_CE_H", '#include "hw/hw.h"\n')}, "hw/a.c: includes sched/sched.h", "includes hw/hw.h")
+    expect("layers", "of remote/, and a folder without a row", {"remote/wire/a.c": C + '#include "../client/client.h"\n',
+           "remote/client/client.h": header("C_H"), "remote/new/a.c": C},
+           "remote/wire/a.c: includes remote/client/client.h", "remote/new/a.c: the table")
+    expect("layers", "of cuda/, and a folder without a row",
+           {"cuda/image/a.c": C + '#include "../driver/a.h"\n', "cuda/driver/a.h": header("A_H"), "cuda/new/a.c": C,
+            "cuda/device/a.c": C + "#include <gk110/fifo.h>\n#include <gk110/pmc.h>\n", "include/gk110/fifo.h": header("KVGPU_GK110_FIFO_H")},
+           "cuda/image/a.c: includes cuda/driver/a.h", "cuda/device/a.c: includes include/gk110/fifo.h", "cuda/new/a.c: the table")
+    ce = {"include/gk110/ce.h": header("KVGPU_GK110_CE_H"), "gpu-model/ce/a.c": C + "#include <gk110/ce.h>\n#include <gk110/pmc.h>\n"}
+    expect("layers", "of a unit of the model", {**ce, "gpu-model/ce/README.md": "Pure. May\ninclude, beside what\n[../README.md](../README.md) "
+           "allows all units, `../model.h` and\n`gk110/{ce,ram}.h`; uses `gk110/pmc.h` not.\n"},
+           "gpu-model/ce/a.c: includes include/gk110/pmc.h, and gpu-model/ce/README.md")
+    expect("layers", "of one whose README does not say", {**ce, "gpu-model/ce/README.md": "Uses libc only.\n"}, "gpu-model/ce/README.md: does not say")
+    internal = {"mdev/internal.h": header("KVGPU_MDEV_INTERNAL_H"), "mdev/machine/internal.h": header("KVGPU_MACHINE_INTERNAL_H")}
+    expect("walls", "both sides of mdev/, and hw", {**internal, "mdev/face.c": '#include "machine/internal.h"\n',
+           "mdev/machine/pin.c": '#include "mdev/internal.h"\n', "hw/a.c": '#include "../mdev/internal.h"\n'},
+           "mdev/face.c: includes mdev/machine/internal.h", "mdev/machine/pin.c: includes mdev/internal.h", "hw/a.c: includes mdev/internal.h")
+    calls = "int face_{0}(int v)\n{{\n\treturn {1}(v);\n}}\n"
+    expect("walls", "a circle of mdev/ by a table of functions of the machine",
+           {"mdev/a.c": calls.format("a", "machine_go"), "mdev/machine/go.c": "int machine_go(int v)\n{\n\treturn ops.go(v);\n}\n",
+            "mdev/machine/ops.c": "static int go(int v)\n{\n\treturn face_a(v);\n}\nconst struct ops ops = {\n\t.go = go,\n};\n"},
+           "mdev/: 1 files", "mdev/a.c calls mdev/machine/go.c (machine_go)")
+    expect("walls", "a circle by a function whose type has capital letters",
+           {"hw/a.c": "CUresult hw_a(int v)\n{\n\treturn hw_b(v);\n}\n", "hw/b.c": "int hw_b(int v)\n{\n\treturn hw_a(v);\n}\n"}, "hw/: 2 files")
+    ring = {f"mdev/machine/{i}.c": calls.format(i, f"face_{(i + 1) % 6}") for i in range(6)}
+    expect("walls", "six files in a circle", ring, "mdev/machine/: 6 files in circles of calls, 5 at most", "calls mdev/machine/")
+    expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nint vsched_turn(void);\nvoid *sched_new(void)\n"
+           "{\n\treturn vsched_turn() ? malloc(8) : 0;\n}\n"}, "sched/: wants malloc")
 
 
 def texts():
-    expect("cited", "in a comment", {"hw/a.c": C + "/* see sched/old.c */\n"}, "hw/a.c:2: there is no sched/old.c")
-    expect("cited", "in a document", {"docs/page1.md": "one\n`hw/old.h`\n"}, "docs/page1.md:2: there is no hw/old.h")
-    expect("cited", "in a script", {"selftests/one.sh": SH + "# as old.sh does\n"}, "selftests/one.sh:3: there is no old.sh")
-    expect("cited", "what is there, stands for another, or is foreign", {"hw/a.c": C + "/* turn.c, tests/NAME.c, nvkm/core/client.c */\n"})
+    expect("cited", "in a comment, a document, a script", {"hw/a.c": C + "/* see sched/old.c, turn.c, tests/NAME.c, nvkm/core/client.c */\n",
+           "docs/page1.md": "one\n`hw/old.h`\n", "selftests/one.sh": SH + "# as old.sh does\n"},
+           "hw/a.c:2: there is no sched/old.c", "docs/page1.md:2: there is no hw/old.h", "selftests/one.sh:3: there is no old.sh")
     rows = "| F1 | one |\n| F2 | two |\n"
-    expect("marks", "two rows with one mark", {"docs/page1.md": rows + "\n| F2 | three |\n"}, "docs/page1.md:4: line 2 is F2, too")
-    expect("marks", "in two documents", {"docs/page1.md": rows, "docs/page2.md": rows})
-    expect("shell", "a brace beside the name", {"selftests/one.sh": SH + "one() {\n\techo\n}\n"}, "selftests/one.sh:3: the {")
-    expect("shell", "a keyword", {"selftests/one.sh": SH + "function one\n{\n\techo\n}\n"}, "selftests/one.sh:3: a function is written name()")
-    expect("shell", "in a here-document", {"selftests/one.sh": SH + "cat << 'END'\none() {\nEND\n"})
+    expect("marks", "two rows with one mark", {"docs/page1.md": rows + "\n| F2 | three |\n", "docs/page2.md": rows}, "docs/page1.md:4: line 2 is F2, too")
+    expect("shell", "a brace beside the name, a keyword", {"selftests/one.sh": SH + "one() {\n\techo\n}\nfunction two\n{\n\techo\n}\ncat << 'END'\nsix() {\nEND\n"},
+           "selftests/one.sh:3: the {", "selftests/one.sh:6: a function is written name()")
     pipe = "set -o pipefail\nlist | LC_ALL=C grep -F -xq one\n"
     expect("shell", "grep -q under pipefail", {"selftests/one.sh": SH + pipe}, "selftests/one.sh:4: grep -q in a pipe under pipefail")
-    expect("shell", "grep -q of a file, and in a script without pipefail",
-           {"selftests/one.sh": SH + "set -o pipefail\ngrep -q one two || grep -q\n", "selftests/two.sh": SH + "list | grep -q one\n"})
     two = SH + "".join(f"# shellcheck source=selftests/{n}.sh\n. selftests/{n}.sh\n" for n in ("two", "three"))
     expect("shell", "two sourced files with one function", {"selftests/one.sh": two, "selftests/two.sh": SH + "same() { :; }\n",
            "selftests/three.sh": SH + "same()\n{\n\techo\n}\n"},
            "selftests/one.sh:1: selftests/three.sh and selftests/two.sh are sourced, and both define same()")
-    expect("shell", "a function of its own in place of a sourced one", {"selftests/one.sh": two + "same() { :; }\n",
-           "selftests/two.sh": SH + "same() { :; }\n", "selftests/three.sh": SH + "other() { :; }\n"})
     if shutil.which("shellcheck"):
         expect("shellcheck", "a variable that nothing sets", {"selftests/one.sh": SH + "cd $nowhere || exit\necho ${a[@]\n"}, "SC")
 
@@ -222,8 +204,6 @@ def wrapping():
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for rule in (r for r in run.RULES if r != "checkpatch"):
-            expect(rule, "nothing is wrong", {})
         for group in (files, headers, offsets, rooms, texts, documents, checkpatch, wrapping):
             group()
     print(f"1..{len(results)}")
