@@ -136,7 +136,7 @@ def rooms():
             "mdev/machine/ops.c": "static int go(int v)\n{\n\treturn face_a(v);\n}\nconst struct ops ops = {\n\t.go = go,\n};\n"},
            "mdev/: 1 files", "mdev/a.c calls mdev/machine/go.c (machine_go)")
     expect("walls", "a circle by a function whose type has capital letters",
-           {"hw/a.c": "CUresult hw_a(int v)\n{\n\treturn hw_b(v);\n}\n", "hw/b.c": "int hw_b(int v)\n{\n\treturn hw_a(v);\n}\n"}, "hw/: 2 files")
+           {"hw/a.c": "CUresult hw_a(int v)\n{\n\treturn hw_b(v);\n}\n", "hw/b.c": "int hw_b(int v)\n{\n\treturn hw_a(v);\n}\n"}, "hw/: 2 files", "hw/a.c calls", "hw/b.c calls")
     ring = {f"mdev/machine/{i}.c": calls.format(i, f"face_{(i + 1) % 6}") for i in range(6)}
     expect("walls", "six files in a circle", ring, "mdev/machine/: 6 files in circles of calls, 5 at most", "calls mdev/machine/")
     expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nint vsched_turn(void);\nvoid *sched_new(void)\n"
