@@ -5,9 +5,10 @@
  * An *extent* is a stretch of GPU address space. It holds a copy of the guest's tables for the
  * stretch, as last read, and the host's entries. An extent is either the 128 MiB of one host
  * directory entry (struct kvgpu_slot) or a BAR window (struct kvgpu_win). The host has big pages of
- * 128 KiB. The stretch of one guest directory entry is called a *half*: it is half of a slot if the
- * guest has big pages of 64 KiB, or else the whole slot. The code works on *groups* (the 32 small
- * pages of a host big page) and *chunks* (512 small pages: one page of a guest's small table).
+ * 128 KiB. A *gpde* is a directory entry of the guest, which covers 128 MiB, with what the extent
+ * knows of its tables: a slot has one, and a window as many as its length wants. The code works on
+ * *groups* (the 32 small pages of a big page) and *chunks* (512 small pages: one page of a guest's
+ * small table).
  *
  * A *pin* (struct kvgpu_pin) describes one pinned page of the guest. Each small host entry that
  * points to that page is on the list of the pin. The links of this list are *handles*. A handle is
@@ -40,7 +41,6 @@
 #define SLOT_PAGES		32768		/* small pages of a host directory entry, 128 MiB */
 #define SLOT_GROUPS		1024
 #define DIR_SLOTS		8192		/* entries of a host directory */
-#define HALVES_64K		2		/* halves of a slot if cfg.big_64k is set */
 
 #define NOTHING			(~(u32)0)
 /* number of low bits of a handle that are the page; the bits above are the holder */
@@ -80,7 +80,6 @@ static_assert(SLOT_PAGES == 1 << SLOT_SHIFT &&
 	      "what a directory entry covers");
 static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS,
 	      "a directory covers all addresses");
-static_assert(HALVES_64K == 1 << (GMMU_BIG_SHIFT_128K - GMMU_BIG_SHIFT_64K), "guest's directory entries for one of the host's");
 /* a handle is never NOTHING; .stale_small has a bit for each page of a small table */
 static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HANDLE_PAGE_BITS,
 	      "handles");
@@ -107,7 +106,7 @@ struct kvgpu_pin {
 	u16 used, dropped;
 };
 
-struct kvgpu_half {
+struct kvgpu_gpde {
 	struct kvgpu_gaddr big, small;	/* addresses of the guest's tables */
 	u32 nr_big, nr_small;		/* numbers of entries of these tables; 0: no table */
 	/*
@@ -132,8 +131,8 @@ struct kvgpu_ext {
 	u32 pages;			/* length of the extent in small pages */
 	/* number of pages, from the first on, that may have a translation */
 	u32 limit;
-	u32 half_pages, nr_halves;
-	struct kvgpu_half *half;
+	u32 nr_gpdes;			/* directory entries of the guest, SLOT_PAGES each */
+	struct kvgpu_gpde *gpde;
 	/* copies of the guest's entries; NULL: all are 0 */
 	u64 *gsmall, *gbig;
 	/* the host's entries; NULL: no such table */
@@ -159,7 +158,7 @@ struct kvgpu_slot {
 	struct list_head node;		/* in as->slots, or in the pool's free list */
 	u32 index;			/* index in the host's directory */
 	struct kvgpu_tbl *small, *big;
-	struct kvgpu_half half[HALVES_64K];
+	struct kvgpu_gpde gpde;
 };
 
 struct kvgpu_as {
@@ -176,7 +175,7 @@ struct kvgpu_as {
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];
-	u64 gdir[];			/* copy of the guest's directory */
+	u64 gdir[DIR_SLOTS];		/* copy of the guest's directory */
 };
 
 struct kvgpu_win {
@@ -188,7 +187,7 @@ struct kvgpu_win {
 	/* entries changed since the caller last took the range; .first > .last: none */
 	u32 first, last;
 	bool stale;			/* the directory must be read even if it is not dirty */
-	struct kvgpu_half *half;
+	struct kvgpu_gpde *gpde;
 	u64 *gdir;
 };
 
@@ -235,7 +234,7 @@ struct kvgpu_pool {
 	/* Scratch memory, in use during one call of a function of shadow.h. */
 	u64 page[PAGE_ENTRIES];
 	/*
-	 * for each group of the current half, a bit for each page whose host entry the sync has to
+	 * for each group of the current gpde, a bit for each page whose host entry the sync has to
 	 * compute again
 	 */
 	u32 todo[SLOT_GROUPS];
@@ -259,22 +258,12 @@ struct kvgpu_pde {
  */
 u64 vgtt_pte_rights_drop(u64 pte);
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);
-u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page);
+u64 vgtt_pte_piece_get(u64 big, u32 page);
 bool vgtt_pte_is_sys(u64 pte);
 bool vgtt_pte_kind_ok(u64 pte);
 
 /* ---------------------------------------------------------- walk.c: read the guest's tables */
-static inline u32 vgtt_big_shift_get(const struct kvgpu_shadow_cfg *cfg)
-{
-	return cfg->big_64k ? 4 : 5;	/* log2 of the small pages in a guest's big page */
-}
-
-static inline u32 vgtt_half_pages_get(const struct kvgpu_shadow_cfg *cfg)
-{
-	return 1024u << vgtt_big_shift_get(cfg);
-}
-
-void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out);
+void vgtt_pde_decode(u64 pde, struct kvgpu_pde *out);
 bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page);
 u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page);
 
@@ -315,8 +304,8 @@ void vgtt_slot_drop(struct kvgpu_slot *slot);
 
 /* ------------------------------------- sync.c: bring host entries up to date with the guest's */
 void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err);
-void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err);
-bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d);
+void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err);
+bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d);
 
 /* --------------------------------------- pin.c: pins, and the host entries that point to them */
 size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg);

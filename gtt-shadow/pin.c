@@ -255,7 +255,7 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 		page = pin->entries & (BIT(HANDLE_PAGE_BITS) - 1);
 		vgtt_pin_unlink(e, page);
 		vgtt_ext_small_set(e, page, 0);
-		e->half[page / e->half_pages].retry |= BIT_ULL(page % e->half_pages >> CHUNK_SHIFT);
+		e->gpde[page / SLOT_PAGES].retry |= BIT_ULL(page % SLOT_PAGES >> CHUNK_SHIFT);
 		*changed = true;
 	}
 }

@@ -18,6 +18,7 @@
 
 #include "internal.h"
 
+#define BIG_BYTES BIT_ULL(GMMU_BIG_SHIFT_128K)
 #define PTE_RIGHTS (GMMU_PTE_PRIV | GMMU_PTE_RO | GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE)
 
 /*
@@ -88,11 +89,6 @@ static u64 vram_addr(u64 pte, u64 size)
 	return addr & ~(size - 1);
 }
 
-static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
-{
-	return BIT_ULL(cfg->big_64k ? GMMU_BIG_SHIFT_64K : GMMU_BIG_SHIFT_128K);
-}
-
 /*
  * Sets *@addr to the page's address in the card's video memory. Returns false if the page is not
  * inside of the partition, or *@addr not aligned to @size.
@@ -110,7 +106,7 @@ static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u6
 u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
 		       bool *rejected)
 {
-	u64 size = big ? big_bytes(cfg) : PAGE_BYTES;
+	u64 size = big ? BIG_BYTES : PAGE_BYTES;
 	u8 kind = FIELD_GET(GMMU_PTE_KIND, guest);
 	u64 addr = sys_dma, out, aperture = GMMU_PTE_APERTURE_VRAM;
 
@@ -156,14 +152,14 @@ bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 	if (!vgtt_pte_kind_ok(big))
 		return false;
 	if (FIELD_GET(GMMU_PTE_APERTURE, big) == GMMU_PTE_APERTURE_VRAM)
-		return vram_place(cfg, big, big_bytes(cfg), &addr);
+		return vram_place(cfg, big, BIG_BYTES, &addr);
 	return vgtt_pte_is_sys(big);
 }
 
 /* Returns the small guest entry for small page @page of the big page @big. */
-u64 vgtt_pte_piece_get(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
+u64 vgtt_pte_piece_get(u64 big, u32 page)
 {
-	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((big_bytes(cfg) >> GMMU_ADDR_SHIFT) - 1);
+	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((BIG_BYTES >> GMMU_ADDR_SHIFT) - 1);
 
 	return (big & ~GMMU_PTE_ADDR) | FIELD_PREP(GMMU_PTE_ADDR, frame + page);
 }

@@ -88,7 +88,6 @@ struct kvgpu_shadow_cfg {
 	 */
 	hvram_t part_base;
 	u64 part_size;
-	bool big_64k;		/* true: the guest's big pages have 64 KiB; false: 128 KiB */
 	/* most tables at the same time, page directories included */
 	u32 max_tables;
 	u64 max_pinned;		/* most pages pinned at the same time */
@@ -131,7 +130,7 @@ size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg);
 void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg,
 		       const struct kvgpu_shadow_ops *ops, void *ctx, void *mem);
 /* Returns the bytes of .aux for a table of @nr entries. */
-size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
+size_t kvgpu_shadow_aux_size(u32 nr);
 
 /* ---------------------------------- make, sync, walk and unmap the address spaces of channels */
 
@@ -139,7 +138,7 @@ size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr);
  * Makes a shadow of the guest page directory @pd. Returns 0 or -ENOMEM. @mem: zeroed memory of
  * kvgpu_shadow_as_size() bytes, owned by the space until kvgpu_shadow_as_destroy() returns it.
  */
-size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s);
+size_t kvgpu_shadow_as_size(void);
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
 			   struct kvgpu_as **as);
 /*

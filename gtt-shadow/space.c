@@ -52,19 +52,17 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 
 /* ----------------------------------------------------------------- make the tables of a slot */
 
-/* .aux of a small table. .big_64k: copies of the guest's big entries, if big pages have 64 KiB. */
+/* .aux of a small table */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
 	struct kvgpu_link link[SLOT_PAGES];
 	u32 subst[SLOT_GROUPS];
-	u64 big_64k[];
 };
 
-size_t kvgpu_shadow_aux_size(const struct kvgpu_shadow_cfg *cfg, u32 nr)
+size_t kvgpu_shadow_aux_size(u32 nr)
 {
 	if (nr == SLOT_PAGES)
-		return sizeof(struct small_aux) +
-		       (cfg->big_64k ? SLOT_PAGES / 16 * sizeof(u64) : 0);
+		return sizeof(struct small_aux);
 	return nr == SLOT_GROUPS ? SLOT_GROUPS * sizeof(u64) : 0;
 }
 
@@ -141,8 +139,6 @@ int vgtt_slot_small_make(struct kvgpu_slot *slot)
 	e->link = aux->link;
 	e->subst = aux->subst;
 	e->nr_live = 0;
-	if (e->s->cfg.big_64k)
-		e->gbig = aux->big_64k;
 	link_tables(slot);
 	return 0;
 }
@@ -187,10 +183,8 @@ struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index)
 	slot->index = index;
 	slot->ext = (struct kvgpu_ext){
 		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES,
-			.limit = slot_limit(index),
-		.half_pages = vgtt_half_pages_get(&s->cfg),
-			.nr_halves = s->cfg.big_64k ? HALVES_64K : 1,
-		.half = slot->half,
+		.limit = slot_limit(index),
+		.nr_gpdes = 1, .gpde = &slot->gpde,
 	};
 	list_add_tail(&slot->node, &as->slots);
 	as->slot[index] = slot;
@@ -211,8 +205,6 @@ static void drop_small_table(struct kvgpu_slot *slot)
 	e->link = NULL;
 	e->subst = NULL;
 	e->nr_live = 0;
-	if (e->s->cfg.big_64k)
-		e->gbig = NULL;
 }
 
 static void drop_big_table(struct kvgpu_slot *slot)
@@ -240,25 +232,14 @@ void vgtt_slot_drop(struct kvgpu_slot *slot)
 	slot_free(slot);
 }
 
-/*
- * Drops the tables of the slot that are not needed any more, and frees a slot without a table. Big
- * pages of 64 KiB need the small table.
- */
+/* Drops the tables of the slot that are not needed any more, and frees a slot without a table. */
 void vgtt_slot_trim(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
-	bool big = false, small = false;
-	u32 i;
 
-	for (i = 0; i < e->nr_halves; i++) {
-		big |= slot->half[i].nr_big != 0;
-		small |= slot->half[i].nr_small != 0;
-	}
-	if (e->s->cfg.big_64k)
-		small |= big;
-	if (!small && !e->nr_live && !e->nr_subst)
+	if (!slot->gpde.nr_small && !e->nr_live && !e->nr_subst)
 		drop_small_table(slot);
-	if (!big)
+	if (!slot->gpde.nr_big)
 		drop_big_table(slot);
 	link_tables(slot);
 	if (!slot->small && !slot->big)
@@ -267,14 +248,9 @@ void vgtt_slot_trim(struct kvgpu_slot *slot)
 
 /* ------------------------------------------------------- create and destroy an address space */
 
-static u32 dir_entries(const struct kvgpu_shadow *s)
+size_t kvgpu_shadow_as_size(void)
 {
-	return s->cfg.big_64k ? DIR_SLOTS * HALVES_64K : DIR_SLOTS;
-}
-
-size_t kvgpu_shadow_as_size(const struct kvgpu_shadow *s)
-{
-	return sizeof(struct kvgpu_as) + dir_entries(s) * sizeof(u64);
+	return sizeof(struct kvgpu_as);
 }
 
 int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem,
@@ -290,7 +266,7 @@ int kvgpu_shadow_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *
 	s->nr_tables++;
 	as->s = s;
 	as->pd = pd;
-	as->stale = (u32)(BIT_ULL(dir_entries(s) / PAGE_ENTRIES) - 1);
+	as->stale = (u32)(BIT_ULL(DIR_SLOTS / PAGE_ENTRIES) - 1);
 	INIT_LIST_HEAD(&as->slots);
 	list_add_tail(&as->node, &s->spaces);
 	*out = as;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A sync: makes the host's tables from the guest's tables (internal.h defines extent, half, group,
+ * A sync: makes the host's tables from the guest's tables (internal.h defines extent, gpde, group,
  * chunk, dirty, substitute). First, the guest's tables that may have changed are compared with the
  * copy of their last contents, which gives the *marked* pages: small pages whose host entries have
  * to be computed again. Then, chunk by chunk, guest memory is pinned and the entries of marked
@@ -220,8 +220,8 @@ void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *e
 	}
 	vgtt_run_write(e->s);
 	if (!install_items(e, err) || !all)
-		e->half[first * GROUP_PAGES / e->half_pages].retry |=
-			BIT_ULL((first * GROUP_PAGES % e->half_pages) >> CHUNK_SHIFT);
+		e->gpde[first * GROUP_PAGES / SLOT_PAGES].retry |=
+			BIT_ULL((first * GROUP_PAGES % SLOT_PAGES) >> CHUNK_SHIFT);
 	vgtt_run_write(e->s);
 	for (i = 0; e->hbig && i < n; i++)
 		if (todo[i])
@@ -236,32 +236,32 @@ static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 	return a.target == b.target && a.addr == b.addr;
 }
 
-/* Makes a half read the guest tables of @d. Returns false if it reads them already. */
-bool vgtt_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
+/* Makes @g name the guest tables of @d. Returns false if it names them already. */
+bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d)
 {
-	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
-	bool small = !same_addr(h->small, d->small) || h->nr_small != d->nr_small;
+	bool big = !same_addr(g->big, d->big) || g->nr_big != d->nr_big;
+	bool small = !same_addr(g->small, d->small) || g->nr_small != d->nr_small;
 
 	if (big)
-		h->stale_big = ~(u32)0;
+		g->stale_big = ~(u32)0;
 	if (small)
-		h->stale_small = ~(u64)0;
-	h->big = d->big;
-	h->nr_big = d->nr_big;
-	h->small = d->small;
-	h->nr_small = d->nr_small;
+		g->stale_small = ~(u64)0;
+	g->big = d->big;
+	g->nr_big = d->nr_big;
+	g->small = d->small;
+	g->nr_small = d->nr_small;
 	return big || small;
 }
 
 struct scan {
 	struct kvgpu_ext *e;
-	u32 first;		/* first small page of the half */
-	/* small pages of the half, without those behind a window's end */
+	u32 first;		/* first small page of the gpde */
+	/* small pages of the gpde, without those behind a window's end */
 	u32 pages;
 	u64 chunks;		/* chunks with marked pages */
 };
 
-/* @page counts from the first page of the half */
+/* @page counts from the first page of the gpde */
 static void mark_pages(struct scan *sc, u32 page, u32 n)
 {
 	u32 *todo = sc->e->s->pool->todo;
@@ -339,28 +339,28 @@ static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 
 	return failed;
 }
 
-static void scan_half(struct scan *sc, struct kvgpu_half *h)
+static void scan_gpde(struct scan *sc, struct kvgpu_gpde *g)
 {
 	struct kvgpu_ext *e = sc->e;
-	u32 shift = vgtt_big_shift_get(&e->s->cfg), chunk, group;
+	u32 chunk, group;
 	u64 retry = 0;
-	bool small = e->gsmall && table_due(sc, h->small, h->nr_small, h->stale_small, 0);
-	bool big = e->gbig && table_due(sc, h->big, h->nr_big, h->stale_big, shift);
+	bool small = e->gsmall && table_due(sc, g->small, g->nr_small, g->stale_small, 0);
+	bool big = e->gbig && table_due(sc, g->big, g->nr_big, g->stale_big, GROUP_SHIFT);
 
-	if (!small && !big && !h->retry)	/* nothing to do: the usual case */
+	if (!small && !big && !g->retry)	/* nothing to do: the usual case */
 		return;
 	if (!vgtt_small_given_up(e))	/* else the next sync tries these chunks again */
-		retry = h->retry;
+		retry = g->retry;
 	else if (!small && !big)
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
-		h->stale_small = compare_table(sc, h->small, h->nr_small, h->stale_small,
+		g->stale_small = compare_table(sc, g->small, g->nr_small, g->stale_small,
 					       e->gsmall + sc->first, 0);
 	if (big)
-		h->stale_big = compare_table(sc, h->big, h->nr_big, h->stale_big,
-					     e->gbig + (sc->first >> shift), shift);
-	h->retry &= ~retry;
+		g->stale_big = compare_table(sc, g->big, g->nr_big, g->stale_big,
+					     e->gbig + (sc->first >> GROUP_SHIFT), GROUP_SHIFT);
+	g->retry &= ~retry;
 	for (chunk = 0; retry; chunk++, retry >>= 1) {
 		if (!(retry & 1))
 			continue;
@@ -370,13 +370,13 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	}
 }
 
-void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err)
+void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err)
 {
-	struct scan sc = { .e = e, .first = half * e->half_pages };
+	struct scan sc = { .e = e, .first = index * SLOT_PAGES };
 	u32 chunk;
 
-	sc.pages = min(e->half_pages, e->pages - sc.first);
-	scan_half(&sc, &e->half[half]);
+	sc.pages = min_t(u32, SLOT_PAGES, e->pages - sc.first);
+	scan_gpde(&sc, &e->gpde[index]);
 	for (chunk = 0; sc.chunks; chunk++, sc.chunks >>= 1)
 		if (sc.chunks & 1)
 			vgtt_ext_chunk_eval(e, (sc.first >> CHUNK_SHIFT) + chunk,
@@ -385,44 +385,26 @@ void vgtt_ext_half_sync(struct kvgpu_ext *e, u32 half, int *err)
 
 /* ------------------------------------- read the guest's directory, and bring a space up to date */
 
-static u32 dir_ratio(const struct kvgpu_shadow_cfg *cfg)
-{
-	return cfg->big_64k ? HALVES_64K : 1;
-}
-
-/*
- * Makes the host's tables of a slot. @big, @small: the guest's directory names such a table. If the
- * guest's big pages have 64 KiB, the host makes small entries of them, and has only a small table.
- * Returns 0 or -ENOMEM.
- */
-static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
+/* Makes the host's tables of a slot: those that the guest's directory entry names. */
+static int slot_tables(struct kvgpu_slot *slot, const struct kvgpu_pde *d)
 {
 	int err = 0;
 
-	if (slot->as->s->cfg.big_64k)
-		return vgtt_slot_small_make(slot);
-	if (small)
+	if (d->nr_small)
 		err = vgtt_slot_small_make(slot);
-	if (big && !err)
+	if (d->nr_big && !err)
 		err = vgtt_slot_big_make(slot);
 	return err;
 }
 
 static int slot_update(struct kvgpu_as *as, u32 index)
 {
-	const struct kvgpu_shadow_cfg *cfg = &as->s->cfg;
 	struct kvgpu_slot *slot = as->slot[index];
-	struct kvgpu_pde d[HALVES_64K];
-	bool big = false, small = false;
-	u32 i;
+	struct kvgpu_pde d;
 	int err = 0;
 
-	for (i = 0; i < dir_ratio(cfg); i++) {
-		vgtt_pde_decode(cfg, as->gdir[index * dir_ratio(cfg) + i], &d[i]);
-		big |= d[i].nr_big != 0;
-		small |= d[i].nr_small != 0;
-	}
-	if (!big && !small) {
+	vgtt_pde_decode(as->gdir[index], &d);
+	if (!d.nr_big && !d.nr_small) {
 		if (slot && !slot->ext.nr_subst) {
 			vgtt_slot_drop(slot);
 			return 0;
@@ -432,41 +414,40 @@ static int slot_update(struct kvgpu_as *as, u32 index)
 	} else {
 		if (!slot)
 			slot = vgtt_slot_get(as, index);
-		err = slot ? slot_tables(slot, big, small) : -ENOMEM;
+		err = slot ? slot_tables(slot, &d) : -ENOMEM;
 	}
 	if (err) {
 		as->starved = true;
 		as->s->stats.rejected++;
 		if (!slot)
 			return err;
-		memset(d, 0, sizeof(d));
+		memset(&d, 0, sizeof(d));
 	}
-	for (i = 0; i < dir_ratio(cfg); i++)
-		vgtt_half_set(&slot->half[i], &d[i]);
+	vgtt_gpde_set(&slot->gpde, &d);
 	return err;
 }
 
 static void as_sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
-	u32 nr = DIR_SLOTS * dir_ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
+	u32 page, i;
 	/*
 	 * called even if .stale is set: else the next sync would be told of writes that this one
 	 * reads
 	 */
-	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);
+	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)DIR_SLOTS * 8);
 	struct kvgpu_gaddr at;
 	u64 *copy;
 
 	if (!as->stale && !due)
 		return;
-	for (page = 0; page < pages; page++) {
+	for (page = 0; page < DIR_SLOTS / PAGE_ENTRIES; page++) {
 		at = (struct kvgpu_gaddr){ as->pd.target, as->pd.addr + (u64)page * PAGE_BYTES };
 		if (!(as->stale & BIT(page)) &&
 		    (!due || !s->ops->take_dirty(s->ctx, at, PAGE_BYTES)))
 			continue;
 		as->stale &= ~BIT(page);
-		if (!vgtt_table_fetch(s, as->pd, nr, page))
+		if (!vgtt_table_fetch(s, as->pd, DIR_SLOTS, page))
 			as->stale |= BIT(page);
 		copy = as->gdir + page * PAGE_ENTRIES;
 		s->stats.entries_compared += PAGE_ENTRIES;
@@ -476,8 +457,7 @@ static void as_sync_dir(struct kvgpu_as *as, int *err)
 			if (copy[i] == s->pool->page[i])
 				continue;
 			copy[i] = s->pool->page[i];
-			index = (page * PAGE_ENTRIES + i) / dir_ratio(&s->cfg);
-			if (slot_update(as, index))
+			if (slot_update(as, page * PAGE_ENTRIES + i))
 				*err = -ENOMEM;
 		}
 	}
@@ -506,7 +486,6 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 	int err = 0;
-	u32 i;
 
 	s->stats.syncs++;
 	vgtt_failures_forget(s);
@@ -514,8 +493,7 @@ int kvgpu_shadow_as_sync(struct kvgpu_as *as, bool *changed)
 		feed_starved_slots(as, &err);
 	as_sync_dir(as, &err);
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
-		for (i = 0; i < slot->ext.nr_halves; i++)
-			vgtt_ext_half_sync(&slot->ext, i, &err);
+		vgtt_ext_gpde_sync(&slot->ext, 0, &err);
 		vgtt_slot_trim(slot);
 	}
 	*changed = as->changed;

@@ -37,7 +37,7 @@ static struct kvgpu_gaddr table_at(u32 aperture, u64 frame)
 	return a;
 }
 
-void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out)
+void vgtt_pde_decode(u64 pde, struct kvgpu_pde *out)
 {
 	u32 big = FIELD_GET(GMMU_PDE_BIG_APERTURE, pde);
 	u32 small = FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde);
@@ -46,7 +46,7 @@ void vgtt_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_p
 	out->big = table_at(big, FIELD_GET(GMMU_PDE_BIG_ADDR, pde));
 	out->small = table_at(small, FIELD_GET(GMMU_PDE_SMALL_ADDR, pde));
 	out->nr_big = big ? BIT(GMMU_BIG_PTES_SHIFT) >> shorter : 0;
-	out->nr_small = small ? vgtt_half_pages_get(cfg) >> shorter : 0;
+	out->nr_small = small ? SLOT_PAGES >> shorter : 0;
 }
 
 /*
@@ -79,27 +79,23 @@ bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, 
 /* Returns the guest's translation of a page as a small guest entry; 0: none. */
 u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
 {
-	const struct kvgpu_shadow_cfg *cfg = &e->s->cfg;
-	u32 shift = vgtt_big_shift_get(cfg);
-	u64 big = e->gbig ? e->gbig[page >> shift] : 0;
+	u64 big = e->gbig ? e->gbig[page >> GROUP_SHIFT] : 0;
 	u64 small = e->gsmall ? e->gsmall[page] : 0;
 
 	if (page >= e->limit)
 		return 0;
 	if (!(big & GMMU_PTE_VALID))
 		return (big & GMMU_PTE_PRIV) || !(small & GMMU_PTE_VALID) ? 0 : small;
-	if ((small & GMMU_PTE_VALID) || !vgtt_pte_big_usable(cfg, big))
+	if ((small & GMMU_PTE_VALID) || !vgtt_pte_big_usable(&e->s->cfg, big))
 		return 0;
-	return vgtt_pte_piece_get(cfg, big, page & ((1u << shift) - 1));
+	return vgtt_pte_piece_get(big, page & (GROUP_PAGES - 1));
 }
 
 /* Returns the end, in small pages, of the small or big guest page that holds @page. */
 static u32 page_end(const struct kvgpu_ext *e, u32 page)
 {
-	u32 shift = vgtt_big_shift_get(&e->s->cfg);
-
-	if (e->gbig && (e->gbig[page >> shift] & GMMU_PTE_VALID))
-		return ((page >> shift) + 1) << shift;
+	if (e->gbig && (e->gbig[page >> GROUP_SHIFT] & GMMU_PTE_VALID))
+		return ((page >> GROUP_SHIFT) + 1) << GROUP_SHIFT;
 	return page + 1;
 }
 

@@ -14,20 +14,16 @@
 
 #include "internal.h"
 
-/* small pages that a guest directory entry covers if big pages have 64 KiB */
-#define HALF_PAGES_MIN	16384
-#define BIG_SHIFT_MIN	4
-
-static u32 max_halves(u32 pages)
+static u32 gpdes_for(u32 pages)
 {
-	return (pages + HALF_PAGES_MIN - 1) / HALF_PAGES_MIN;
+	return (pages + SLOT_PAGES - 1) / SLOT_PAGES;
 }
 
 size_t kvgpu_shadow_win_size(u32 pages)
 {
 	return sizeof(struct kvgpu_win) +
-	       max_halves(pages) * (sizeof(struct kvgpu_half) + sizeof(u64)) +
-	       ((size_t)pages + (pages >> BIG_SHIFT_MIN)) * sizeof(u64) +
+	       gpdes_for(pages) * (sizeof(struct kvgpu_gpde) + sizeof(u64)) +
+	       ((size_t)pages + (pages >> GROUP_SHIFT)) * sizeof(u64) +
 	       (size_t)pages * sizeof(struct kvgpu_link);
 }
 
@@ -51,7 +47,7 @@ bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last)
 static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 {
 	struct kvgpu_ext *e = &win->ext;
-	u32 i, halves = max_halves(pages);
+	u32 i, nr = gpdes_for(pages);
 	u64 *mem = (u64 *)(win + 1);
 
 	for (i = 0; i < WINDOWS_MAX && s->pool->win[i]; i++)
@@ -61,15 +57,14 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	s->pool->win[i] = e;
 	*e = (struct kvgpu_ext){
 		.s = s, .win = win, .holder = s->pool->nr_slots + i, .pages = pages, .limit = 0,
-		.half_pages = vgtt_half_pages_get(&s->cfg),
+		.nr_gpdes = nr,
 	};
-	e->nr_halves = (pages + e->half_pages - 1) / e->half_pages;
 	win->gdir = mem;
-	e->gsmall = mem + halves;
+	e->gsmall = mem + nr;
 	e->gbig = e->gsmall + pages;
-	win->half = (struct kvgpu_half *)(e->gbig + (pages >> BIG_SHIFT_MIN));
-	e->half = win->half;
-	e->link = (struct kvgpu_link *)(win->half + halves);
+	win->gpde = (struct kvgpu_gpde *)(e->gbig + (pages >> GROUP_SHIFT));
+	e->gpde = win->gpde;
+	e->link = (struct kvgpu_link *)(win->gpde + nr);
 	win_range_clear(win);
 	return 0;
 }
@@ -81,10 +76,10 @@ static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 	u32 i;
 
 	vgtt_ext_pins_unlink(e);
-	memset(win->gdir, 0, max_halves(e->pages) * sizeof(u64));
-	memset(win->half, 0, max_halves(e->pages) * sizeof(struct kvgpu_half));
+	memset(win->gdir, 0, gpdes_for(e->pages) * sizeof(u64));
+	memset(win->gpde, 0, gpdes_for(e->pages) * sizeof(struct kvgpu_gpde));
 	memset(e->gsmall, 0, e->pages * sizeof(u64));
-	memset(e->gbig, 0, (e->pages >> BIG_SHIFT_MIN) * sizeof(u64));
+	memset(e->gbig, 0, (e->pages >> GROUP_SHIFT) * sizeof(u64));
 	win->pte = pte;
 	win->scrap = scrap;
 	win->stale = true;
@@ -114,8 +109,8 @@ static void win_set_limit(struct kvgpu_win *win, u64 limit)
 	if (e->limit == pages)
 		return;
 	e->limit = pages;
-	for (i = 0; i < e->nr_halves; i++)
-		e->half[i].retry = ~(u64)0;
+	for (i = 0; i < e->nr_gpdes; i++)
+		e->gpde[i].retry = ~(u64)0;
 }
 
 static void win_sync_dir(struct kvgpu_win *win)
@@ -126,34 +121,31 @@ static void win_sync_dir(struct kvgpu_win *win)
 	 * called even if .stale is set: else the next sync would be told of writes that this one
 	 * reads
 	 */
-	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
+	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_gpdes * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
 
 	if (!win->stale && !due)
 		return;
-	win->stale = !vgtt_table_fetch(s, win->pd, e->nr_halves, 0);
-	s->stats.entries_compared += e->nr_halves;
-	for (i = 0; i < e->nr_halves; i++) {
+	win->stale = !vgtt_table_fetch(s, win->pd, e->nr_gpdes, 0);
+	s->stats.entries_compared += e->nr_gpdes;
+	for (i = 0; i < e->nr_gpdes; i++) {
 		if (win->gdir[i] == s->pool->page[i])
 			continue;
 		win->gdir[i] = s->pool->page[i];
-		vgtt_pde_decode(&s->cfg, win->gdir[i], &d);
-		vgtt_half_set(&e->half[i], &d);
+		vgtt_pde_decode(win->gdir[i], &d);
+		vgtt_gpde_set(&e->gpde[i], &d);
 	}
 }
 
 /* Clears bits in .retry for chunks that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
-	u32 last = e->nr_halves - 1;
-	u32 chunks = (e->pages - last * e->half_pages + CHUNK_PAGES - 1) >> CHUNK_SHIFT;
+	u32 last = e->nr_gpdes - 1;
+	u32 chunks = (e->pages - last * SLOT_PAGES + CHUNK_PAGES - 1) >> CHUNK_SHIFT;
 
 	if (chunks < 64)
-		e->half[last].retry &= BIT_ULL(chunks) - 1;
-	if (e->half_pages >> CHUNK_SHIFT < 64)
-		for (last = 0; last < e->nr_halves; last++)
-			e->half[last].retry &= BIT_ULL(e->half_pages >> CHUNK_SHIFT) - 1;
+		e->gpde[last].retry &= BIT_ULL(chunks) - 1;
 }
 
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
@@ -176,8 +168,8 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 	win_set_limit(win, limit);
 	win_sync_dir(win);
 	cut_retry(&win->ext);
-	for (i = 0; i < win->ext.nr_halves; i++)
-		vgtt_ext_half_sync(&win->ext, i, &err);
+	for (i = 0; i < win->ext.nr_gpdes; i++)
+		vgtt_ext_gpde_sync(&win->ext, i, &err);
 	kvgpu_shadow_win_take(win, first, last);
 	return 0;
 }

@@ -176,7 +176,7 @@ struct table_memory {
 static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	struct kvgpu_vgpu *v = ctx;
-	size_t aux = kvgpu_shadow_aux_size(&v->m->shadow.cfg, nr);
+	size_t aux = kvgpu_shadow_aux_size(nr);
 	struct table_memory *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 
 	/*

@@ -48,7 +48,7 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 		return sp;
 	}
 	sp = kzalloc(sizeof(*sp), GFP_KERNEL_ACCOUNT);
-	mem = kvzalloc(kvgpu_shadow_as_size(&m->shadow), GFP_KERNEL_ACCOUNT);
+	mem = kvzalloc(kvgpu_shadow_as_size(), GFP_KERNEL_ACCOUNT);
 	if (!sp || !mem || kvgpu_shadow_as_create(&m->shadow, pd, mem, &sp->as)) {
 		kvfree(mem);
 		kfree(sp);

@@ -64,7 +64,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	t->addr = w.next += (u64)nr * 8;
 	t->mirror = calloc(nr, 8);
-	t->aux = calloc(1, kvgpu_shadow_aux_size(&w.cfg, nr) + 1);
+	t->aux = calloc(1, kvgpu_shadow_aux_size(nr) + 1);
 	return t->mirror && t->aux ? 0 : -1;
 }
 
@@ -174,7 +174,7 @@ static void world_begin(const struct room_case *c, u32 slots, enum kind kind)
 	kvgpu_shadow_init(&w.s, &w.cfg, &ops, NULL, w.pool);
 	if (!w.pool || !w.table ||
 	    kvgpu_shadow_as_create(&w.s, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 },
-				   calloc(1, kvgpu_shadow_as_size(&w.s)), &w.as))
+				   calloc(1, kvgpu_shadow_as_size()), &w.as))
 		abort();
 	sync_all();
 }

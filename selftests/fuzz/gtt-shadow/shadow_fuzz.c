@@ -118,7 +118,7 @@ static void edit_pde(struct guest *g, struct input *in)
 			   small = tables[below(in, 16)];
 	u32 size = get(in, 1), spot = spots[size >> 5];
 
-	at.addr += (g->cfg.big_64k && spot > 8000 ? spot + 8192 : spot) * 8;
+	at.addr += spot * 8;
 	/* mostly short tables, for speed */
 	size = size & 3 ? 3 : size >> 2 & 3;
 	guest_write(g, at, size == 2 && spot & 1 ? 0 : pde_make(big, small, size));
@@ -131,7 +131,7 @@ static void edit_ptes(struct guest *g, struct input *in, bool big)
 	u64 va = some_va(g, in, pd), flags = some_flags(in), frame = some_frame(in, t), step;
 	u32 n = 1 + below(in, big ? 6 : 64), i, how = get(in, 1);
 
-	step = big ? (g->cfg.big_64k ? 0x10000 : 0x20000) : 4096;
+	step = big ? 0x20000 : 4096;
 	for (i = 0; i < n; i++, va += step) {
 		if (!guest_entry(g, pd, va, big, &at))
 			continue;
@@ -308,7 +308,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	if (size > 1200)
 		return 0;
-	g = guest_new(cfg & 1, max_tables[cfg >> 1 & 7], max_pinned[cfg >> 4 & 7]);
+	g = guest_new(max_tables[cfg >> 1 & 7], max_pinned[cfg >> 4 & 7]);
 	/* half of the inputs start with something to look at */
 	if (cfg & 0x80)
 		for (i = 0; i < 4; i++)

@@ -125,7 +125,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	g->nr_tables++;
 	t->addr = h->addr;
 	t->mirror = calloc(nr, 8);
-	t->aux = calloc(1, kvgpu_shadow_aux_size(&g->cfg, nr) + 1);
+	t->aux = calloc(1, kvgpu_shadow_aux_size(nr) + 1);
 	t->priv = h;
 	return 0;
 }

@@ -25,7 +25,7 @@ int page_of_dma(u64 dma);		/* -1: of no page of the guest */
 
 bool image_readable(struct image *im, struct kvgpu_gaddr a);
 u64 image_word(struct image *im, struct kvgpu_gaddr a);		/* 0 where no memory answers */
-u32 big_shift(const struct guest *g);
+enum { BIG_SHIFT = 17 };	/* log2 of the bytes of a big page */
 
 /*
  * Returns the host entry that the guest's translation of @va allows. For system memory the entry

@@ -16,13 +16,13 @@
 
 /* ------------------------------------------------------------------ life */
 
-struct guest *guest_new(bool big_64k, u32 max_tables, u64 max_pinned)
+struct guest *guest_new(u32 max_tables, u64 max_pinned)
 {
 	struct guest *g = calloc(1, sizeof(*g));
 	u32 i;
 
 	g->cfg = (struct kvgpu_shadow_cfg){
-		.part_base = { PART_BASE }, .part_size = VRAM_SIZE, .big_64k = big_64k,
+		.part_base = { PART_BASE }, .part_size = VRAM_SIZE,
 			.max_tables = max_tables,
 		.max_pinned = max_pinned, .seed = 0x1234567890abcdefull,
 	};
@@ -63,7 +63,7 @@ int space_open(struct guest *g, u32 i, struct kvgpu_gaddr pd)
 	int err;
 
 	PROMISE(!sp->as, "a space is open already");
-	mem = calloc(1, kvgpu_shadow_as_size(&g->s));
+	mem = calloc(1, kvgpu_shadow_as_size());
 	err = kvgpu_shadow_as_create(&g->s, pd, mem, &sp->as);
 	if (err) {
 		free(mem);
@@ -175,7 +175,7 @@ void space_unsubst(struct space *sp, u64 va, u32 nr)
 int space_walk(struct space *sp, u64 va, struct kvgpu_gaddr *out, u32 *len)
 {
 	struct guest *g = sp->g;
-	struct kvgpu_gaddr at = { sp->pd.target, sp->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
+	struct kvgpu_gaddr at = { sp->pd.target, sp->pd.addr + (va >> (BIG_SHIFT + 10)) * 8 };
 	int err = kvgpu_shadow_as_walk(sp->as, va, out, len), sys;
 	u64 want = va >> 40 ? 0 : oracle(g, &sp->seen, image_word(&sp->seen, at), va, &sys);
 
@@ -377,7 +377,7 @@ static void check_slot(struct space *sp, u64 slot, u64 host_pde)
 {
 	struct guest *g = sp->g;
 	const struct hw_table *bt = big_of(g, host_pde), *st = small_of(g, host_pde);
-	u32 page, per = 32u << (big_shift(g) - 12);
+	u32 page, per = 32u << (BIG_SHIFT - 12);
 	struct kvgpu_gaddr at;
 	u64 va, sees, pde = 0, want;
 	int sys;
@@ -386,7 +386,7 @@ static void check_slot(struct space *sp, u64 slot, u64 host_pde)
 		va = slot << 27 | (u64)page << 12;
 		if (!(page & (per - 1))) {
 			at = (struct kvgpu_gaddr){ sp->pd.target,
-						   sp->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
+						   sp->pd.addr + (va >> (BIG_SHIFT + 10)) * 8 };
 			pde = image_word(&sp->seen, at);
 		}
 		if (!(page & 511) && guest_quiet(g, &sp->seen, pde, va) &&
@@ -417,26 +417,17 @@ static void check_space(struct space *sp)
 {
 	struct guest *g = sp->g;
 	struct hw_table *dir = table_at(g, kvgpu_shadow_as_pd_get(sp->as));
-	u32 ratio = g->cfg.big_64k ? 2 : 1, i, j;
+	u32 i;
 	struct kvgpu_gaddr at;
-	bool guest_has;
 
 	PROMISE(!memcmp(dir->hw, dir->t->mirror, 8192 * 8), "the directory's mirror is not what was written");
 	for (i = 0; i < 8192; i++) {
-		at = (struct kvgpu_gaddr){ sp->pd.target, sp->pd.addr + (u64)i * ratio * 8 };
-		if (!(i & 511) && next_entry(dir->hw + i, 0, 512) == 512 && dir_quiet(sp, at) &&
-		    (ratio == 1 ||
-		     dir_quiet(sp, (struct kvgpu_gaddr){ at.target, at.addr + 4096 }))) {
+		at = (struct kvgpu_gaddr){ sp->pd.target, sp->pd.addr + (u64)i * 8 };
+		if (!(i & 511) && next_entry(dir->hw + i, 0, 512) == 512 && dir_quiet(sp, at)) {
 			i += 511;
 			continue;
 		}
-		guest_has = false;
-		for (j = 0; j < ratio; j++) {
-			at = (struct kvgpu_gaddr){ sp->pd.target,
-						   sp->pd.addr + (i * ratio + j) * 8 };
-			guest_has |= image_word(&sp->seen, at) != 0;
-		}
-		if (dir->hw[i] || guest_has)
+		if (dir->hw[i] || image_word(&sp->seen, at))
 			check_slot(sp, i, dir->hw[i]);
 	}
 }
@@ -462,7 +453,7 @@ static void check_window(struct window *w)
 	for (page = 0; page < w->pages; page++) {
 		va = (u64)page << 12;
 		at = (struct kvgpu_gaddr){ w->pd.target,
-					   w->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
+					   w->pd.addr + (va >> (BIG_SHIFT + 10)) * 8 };
 		if (!(page & 511) && page + 512 <= w->pages && !w->linear &&
 		    all_scrap(w->hw + page) &&
 		    guest_quiet(g, &w->seen, image_word(&w->seen, at), va)) {

@@ -104,7 +104,7 @@ struct guest {
 
 #define SUBST_SLOTS	4		/* pages of slots 0..3 can be substituted */
 
-struct guest *guest_new(bool big_64k, u32 max_tables, u64 max_pinned);
+struct guest *guest_new(u32 max_tables, u64 max_pinned);
 void guest_free(struct guest *g);
 
 /* guest memory */

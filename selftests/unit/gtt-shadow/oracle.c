@@ -94,11 +94,6 @@ u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags)
 	return 1 | flags | (addr >> 12 & 0xfffffff) << 4 | (u64)t << 33;
 }
 
-u32 big_shift(const struct guest *g)
-{
-	return g->cfg.big_64k ? 16 : 17;
-}
-
 /*
  * Finds the entries for @va in the two tables of a directory entry; a table that is not there has
  * target KVGPU_PEER. False if @va lies behind the end of the tables.
@@ -108,7 +103,7 @@ static bool tables_of(const struct guest *g, u64 pde, u64 va, struct kvgpu_gaddr
 {
 	static const enum kvgpu_target target[] = { KVGPU_PEER, KVGPU_VRAM, KVGPU_SYS_COH,
 						    KVGPU_SYS_NCOH };
-	u64 span = 1ull << (big_shift(g) + 10), in = va & (span - 1);
+	u64 span = 1ull << (BIG_SHIFT + 10), in = va & (span - 1);
 
 	big->target = target[pde & 3];
 	small->target = target[pde >> 32 & 3];
@@ -118,7 +113,7 @@ static bool tables_of(const struct guest *g, u64 pde, u64 va, struct kvgpu_gaddr
 		big->addr &= 0x1ffffff000ull;
 	if (small->target == KVGPU_VRAM)
 		small->addr &= 0x1ffffff000ull;
-	big->addr += (in >> big_shift(g)) * 8;
+	big->addr += (in >> BIG_SHIFT) * 8;
 	small->addr += (in >> 12) * 8;
 	return in < span >> (pde >> 2 & 3);
 }
@@ -128,7 +123,7 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 	struct kvgpu_gaddr b, s;
 	u64 pde;
 
-	pd.addr += (va >> (big_shift(g) + 10)) * 8;
+	pd.addr += (va >> (BIG_SHIFT + 10)) * 8;
 	pde = image_word(&g->now, pd);
 	if (!tables_of(g, pde, va, &b, &s))
 		return false;
@@ -194,7 +189,7 @@ u64 oracle(const struct guest *g, struct image *im, u64 pde, u64 va, int *sys)
 	b = image_word(im, ba);
 	s = image_word(im, sa);
 	if (b & 1)
-		return s & 1 ? 0 : oracle_pte(g, b, 1ull << big_shift(g), va, sys);
+		return s & 1 ? 0 : oracle_pte(g, b, 1ull << BIG_SHIFT, va, sys);
 	if (b & 2 || !(s & 1))
 		return 0;
 	return oracle_pte(g, s, 4096, va, sys);
@@ -205,7 +200,7 @@ const u64 zeroes[512] = { 0 };
 bool guest_quiet(const struct guest *g, struct image *im, u64 pde, u64 va)
 {
 	struct kvgpu_gaddr ba, sa;
-	u32 i, n = 1u << (21 - big_shift(g));
+	u32 i, n = 1u << (21 - BIG_SHIFT);
 
 	if (!tables_of(g, pde, va, &ba, &sa))
 		return true;

@@ -29,7 +29,7 @@ static u64 sys(u32 page)
 
 static struct guest *with_table(u64 max_pinned)
 {
-	struct guest *g = guest_new(false, 8, max_pinned);
+	struct guest *g = guest_new(8, max_pinned);
 
 	assert_int_equal(space_open(g, 0, pd), 0);
 	guest_write(g, pd, pde_make(none, table, 0));

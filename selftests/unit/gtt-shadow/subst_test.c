@@ -30,9 +30,9 @@ static u64 sys(u32 page)
 	return pte_make(KVGPU_SYS_COH, SYS_BASE + page * 4096ull, 0);
 }
 
-static struct guest *start(bool big_64k)
+static struct guest *start(void)
 {
-	struct guest *g = guest_new(big_64k, 8, SYS_PAGES);
+	struct guest *g = guest_new(8, SYS_PAGES);
 
 	assert_int_equal(space_open(g, 0, pd), 0);
 	return g;
@@ -48,7 +48,7 @@ static void sync_and_check(struct guest *g)
 
 static void survives_the_guest(void **state)
 {
-	struct guest *g = start(false);
+	struct guest *g = start();
 	struct space *sp = &g->space[0];
 	u32 i;
 
@@ -87,7 +87,7 @@ static void survives_the_guest(void **state)
 
 static void without_any_table(void **state)
 {
-	struct guest *g = start(false);
+	struct guest *g = start();
 	struct space *sp = &g->space[0];
 
 	/* pages on both sides of a slot's end */
@@ -104,7 +104,7 @@ static void without_any_table(void **state)
 
 static void splits_big_pages(void **state)
 {
-	struct guest *g = start(false);
+	struct guest *g = start();
 	struct space *sp = &g->space[0];
 	u32 i;
 
@@ -131,24 +131,21 @@ static void splits_big_pages(void **state)
 	guest_free(g);
 }
 
-static void across_chunks_in_64k(void **state)
+static void across_chunks(void **state)
 {
-	struct guest *g = start(true);
+	struct guest *g = start();
 	struct space *sp = &g->space[0];
 	u32 i;
 
 	put(g, pd, 0, pde_make(big_table, small_table, 0));
 	put(g, pd, 1, pde_make(big_table, small_table, 0));
 	for (i = 0; i < 128; i++)
-		put(g, big_table, i, pte_make(KVGPU_VRAM, i * 0x10000 % VRAM_SIZE, 0));
+		put(g, big_table, i, pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0));
 	sync_and_check(g);
 	assert_int_equal(space_subst(sp, 0x100000, 1500, SUBST_BASE), 0);
 	guest_check(g);
-	/*
-	 * pages on both sides of a slot's middle: with big_64k each half of a slot is another
-	 * directory entry of the guest's
-	 */
-	assert_int_equal(space_subst(sp, 0x3ff0000, 32, SUBST_BASE + 0x1000000), 0);
+	/* pages on both sides of a slot's end */
+	assert_int_equal(space_subst(sp, 0x7ff0000, 32, SUBST_BASE + 0x1000000), 0);
 	sync_and_check(g);
 	space_unsubst(sp, 0, 2048);
 	guest_check(g);
@@ -158,7 +155,7 @@ static void across_chunks_in_64k(void **state)
 
 static void refused(void **state)
 {
-	struct guest *g = start(false);
+	struct guest *g = start();
 	struct space *sp = &g->space[0];
 
 	assert_int_not_equal(kvgpu_shadow_as_subst(sp->as, 0x800, 1, (hvram_t){ SUBST_BASE }), 0);
@@ -190,7 +187,7 @@ int main(void)
 		cmocka_unit_test(survives_the_guest),
 		cmocka_unit_test(without_any_table),
 		cmocka_unit_test(splits_big_pages),
-		cmocka_unit_test(across_chunks_in_64k),
+		cmocka_unit_test(across_chunks),
 		cmocka_unit_test(refused),
 	};
 

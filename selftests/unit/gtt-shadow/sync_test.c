@@ -38,9 +38,9 @@ static u64 sys(u32 page)
 	return pte_make(KVGPU_SYS_COH, SYS_BASE + page * 4096ull, 0);
 }
 
-static struct guest *start(bool big_64k, u32 max_tables)
+static struct guest *start(u32 max_tables)
 {
-	struct guest *g = guest_new(big_64k, max_tables, SYS_PAGES);
+	struct guest *g = guest_new(max_tables, SYS_PAGES);
 
 	assert_int_equal(space_open(g, 0, pd), 0);
 	return g;
@@ -58,7 +58,7 @@ static int sync_and_check(struct guest *g)
 
 static void cost_follows_change(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 	u32 reads, writes;
 	u64 entries;
 
@@ -102,7 +102,7 @@ static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
  */
 static void asks_once(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 	struct kvgpu_shadow_ops ops = *g->s.ops;
 	bool changed = false;
 
@@ -122,7 +122,7 @@ static void asks_once(void **state)
 
 static void writes_in_runs(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 	u32 writes, i;
 
 	put(g, pd, 0, pde_make(none, small_table, 0));
@@ -139,7 +139,7 @@ static void writes_in_runs(void **state)
 
 static void nothing_changed_needs_no_flush(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 	bool changed;
 
 	put(g, pd, 0, pde_make(none, small_table, 0));
@@ -161,7 +161,7 @@ static void nothing_changed_needs_no_flush(void **state)
 
 static void big_stays_big(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 
 	put(g, pd, 0, pde_make(big_table, none, 0));
 	put(g, big_table, 3, vram(0x40000));
@@ -188,7 +188,7 @@ static void big_stays_big(void **state)
 
 static void conflicts(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 	u32 i;
 
 	put(g, pd, 0, pde_make(big_table, small_table, 0));
@@ -208,38 +208,13 @@ static void conflicts(void **state)
 	guest_free(g);
 }
 
-static void halves_of_64k(void **state)
-{
-	struct guest *g = start(true, 8);
-	u32 i;
-
-	put(g, pd, 0, pde_make(big_table, none, 0));
-	put(g, pd, 1, pde_make(none, small_table, 0));
-	for (i = 0; i < 8; i++) {
-		put(g, big_table, i * 100, vram(i * 0x10000));
-		put(g, small_table, i * 2000, sys(i));
-	}
-	sync_and_check(g);
-	assert_int_equal(g->nr_tables, 2);
-	assert_int_not_equal(gpu_sees(&g->space[0], 100 * 0x10000 + 0x3000), 0);
-	assert_int_not_equal(gpu_sees(&g->space[0], 0x4000000 + 2000 * 0x1000), 0);
-	put(g, pd, 0, 0);
-	sync_and_check(g);
-	assert_int_equal(g->nr_tables, 2);
-	put(g, pd, 1, 0);
-	put(g, pd, 16383, pde_make(none, small_table, 0));
-	sync_and_check(g);
-	assert_int_not_equal(gpu_sees(&g->space[0], (16383ull << 26) + 2000 * 0x1000), 0);
-	guest_free(g);
-}
-
 /*
  * One table under several directory entries, tables that overlap, and a directory that is its own
  * table.
  */
 static void aliases(void **state)
 {
-	struct guest *g = start(false, 64);
+	struct guest *g = start(64);
 	u32 i;
 
 	for (i = 0; i < 6; i++)
@@ -263,7 +238,7 @@ static void aliases(void **state)
 
 static void too_many_tables(void **state)
 {
-	struct guest *g = start(false, 4);
+	struct guest *g = start(4);
 	u32 i;
 
 	put(g, small_table, 0, vram(0));
@@ -302,7 +277,7 @@ static int table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 
 static struct guest *start_without_small_tables(struct kvgpu_shadow_ops *ops)
 {
-	struct guest *g = start(false, 64);
+	struct guest *g = start(64);
 
 	real_ops = g->s.ops;
 	*ops = *real_ops;
@@ -391,7 +366,7 @@ static void no_memory_for_big_pages(void **state)
 /* Big tables have used up the limit of tables. The slots that wait are not all looked at again. */
 static void no_tables_left_for_big_pages(void **state)
 {
-	struct guest *g = start(false, 40);
+	struct guest *g = start(40);
 	u64 before;
 	u32 i;
 
@@ -471,7 +446,7 @@ static void few_pins_in_vain(void **state)
 
 static void tables_move(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 	u32 i, size;
 
 	for (i = 0; i < 32768; i += 50)
@@ -493,7 +468,7 @@ static void tables_move(void **state)
 
 static void memory_that_does_not_answer(void **state)
 {
-	struct guest *g = start(false, 8);
+	struct guest *g = start(8);
 
 	put(g, pd, 0, pde_make(none, small_table, 0));
 	put(g, small_table, 600, vram(0x7000));
@@ -524,7 +499,7 @@ static void tables_in_odd_places(void **state)
 		/* bits of a peer's number above the address: they mean nothing for video memory */
 		{ KVGPU_VRAM, 0x2000000000ull + 0x40000 },
 	};
-	struct guest *g = start(false, 16);
+	struct guest *g = start(16);
 	u32 i;
 
 	put(g, small_table, 9, vram(0x9000));
@@ -544,7 +519,6 @@ int main(void)
 		cmocka_unit_test(nothing_changed_needs_no_flush),
 		cmocka_unit_test(big_stays_big),
 		cmocka_unit_test(conflicts),
-		cmocka_unit_test(halves_of_64k),
 		cmocka_unit_test(aliases),
 		cmocka_unit_test(too_many_tables),
 		cmocka_unit_test(no_memory_for_tables),

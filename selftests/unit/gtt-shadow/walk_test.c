@@ -46,34 +46,32 @@ static void everywhere(struct guest *g)
 
 static void directory_forms(void **state)
 {
-	u32 form, mode, i;
+	u32 form, i;
 	struct guest *g;
 
-	for (mode = 0; mode < 2; mode++) {
-		g = guest_new(mode, 8, SYS_PAGES);
-		assert_int_equal(space_open(g, 0, pd), 0);
-		for (i = 0; i < 1024; i++)	/* most entries of the tables are valid */
-			guest_write(g, plus(big_table, i * 8),
-				    i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
-		for (i = 0; i < 8192; i++)
-			guest_write(g, plus(small_table, i * 8),
-				    i % 5 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i % 128 * 4096, 4) :
-					    0);
-		for (form = 0; form < 4 * 4 * 4; form++) {
-			/*
-			 * All values of both apertures and of the size field. A wrong aperture
-			 * leads to other memory.
-			 */
-			guest_write(g, pd,
-				    (form & 3) | (form >> 2 & 3) << 2 |
-					    (big_table.addr >> 12) << 4 |
-					    (u64)(form >> 4 & 3) << 32 |
-					    (small_table.addr >> 12) << 36);
-			space_sync(&g->space[0], form & 1);
-			everywhere(g);
-		}
-		guest_free(g);
+	g = guest_new(8, SYS_PAGES);
+	assert_int_equal(space_open(g, 0, pd), 0);
+	for (i = 0; i < 1024; i++)	/* most entries of the tables are valid */
+		guest_write(g, plus(big_table, i * 8),
+			    i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
+	for (i = 0; i < 8192; i++)
+		guest_write(g, plus(small_table, i * 8),
+			    i % 5 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i % 128 * 4096, 4) :
+				    0);
+	for (form = 0; form < 4 * 4 * 4; form++) {
+		/*
+		 * All values of both apertures and of the size field. A wrong aperture
+		 * leads to other memory.
+		 */
+		guest_write(g, pd,
+			    (form & 3) | (form >> 2 & 3) << 2 |
+				    (big_table.addr >> 12) << 4 |
+				    (u64)(form >> 4 & 3) << 32 |
+				    (small_table.addr >> 12) << 36);
+		space_sync(&g->space[0], form & 1);
+		everywhere(g);
 	}
+	guest_free(g);
 }
 
 static void both_decide(void **state)
@@ -90,39 +88,37 @@ static void both_decide(void **state)
 	static const u64 small[] = {
 		0, 2, 1, 1 | 2ull << 33, 1 | 1ull << 33, 1 | 3ull << 33, 1 | 0xffull << 36
 	};
-	u32 b, s, mode, i;
+	u32 b, s, i;
 	struct guest *g;
 
-	for (mode = 0; mode < 2; mode++) {
-		g = guest_new(mode, 8, SYS_PAGES);
-		assert_int_equal(space_open(g, 0, pd), 0);
-		guest_write(g, pd, pde_make(big_table, small_table, 3));
-		for (b = 0; b < sizeof(big) / 8; b++)
-			for (s = 0; s < sizeof(small) / 8; s++) {
-				for (i = 0; i < 4; i++) {
-					u64 at = big[b] >> 33 & 2 ? SYS_BASE >> 12 << 4 : 0;
+	g = guest_new(8, SYS_PAGES);
+	assert_int_equal(space_open(g, 0, pd), 0);
+	guest_write(g, pd, pde_make(big_table, small_table, 3));
+	for (b = 0; b < sizeof(big) / 8; b++)
+		for (s = 0; s < sizeof(small) / 8; s++) {
+			for (i = 0; i < 4; i++) {
+				u64 at = big[b] >> 33 & 2 ? SYS_BASE >> 12 << 4 : 0;
 
-					guest_write(g, plus(big_table, i * 8), big[b] | at);
-					at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 :
-								  0;
-					/*
-					 * big entries 0 to 3, small entries of page 0 and of pages
-					 * 32 to 34
-					 */
-					guest_write(g, plus(small_table, (i ? 31 + i : 0) * 8),
-						    small[s] | at);
-				}
-				space_sync(&g->space[0], true);
-				everywhere(g);
-				guest_reap(g);
+				guest_write(g, plus(big_table, i * 8), big[b] | at);
+				at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 :
+							  0;
+				/*
+				 * big entries 0 to 3, small entries of page 0 and of pages
+				 * 32 to 34
+				 */
+				guest_write(g, plus(small_table, (i ? 31 + i : 0) * 8),
+					    small[s] | at);
 			}
-		guest_free(g);
-	}
+			space_sync(&g->space[0], true);
+			everywhere(g);
+			guest_reap(g);
+		}
+	guest_free(g);
 }
 
 static void nothing_to_walk(void **state)
 {
-	struct guest *g = guest_new(false, 8, SYS_PAGES);
+	struct guest *g = guest_new(8, SYS_PAGES);
 	struct kvgpu_gaddr out;
 	u32 len;
 
@@ -135,7 +131,7 @@ static void nothing_to_walk(void **state)
 
 static void to_the_end_of_a_big_page(void **state)
 {
-	struct guest *g = guest_new(false, 8, SYS_PAGES);
+	struct guest *g = guest_new(8, SYS_PAGES);
 	struct kvgpu_gaddr out;
 	u32 len;
 

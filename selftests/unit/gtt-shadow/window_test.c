@@ -28,41 +28,40 @@ static void maps(void **state)
 {
 	static const u32 sizes[] = { 32, 512, 544, 4096, MAX_WIN_PAGES };
 	struct guest *g;
-	u32 mode, i, n;
+	u32 i, n;
 
-	for (mode = 0; mode < 2; mode++)
-		for (n = 0; n < 5; n++) {
-			g = guest_new(mode, 1, SYS_PAGES);
-			put(g, pd, 0, pde_make(big_table, small_table, 0));
-			put(g, pd, 1, pde_make(none, small_table, 0));
-			for (i = 0; i < 40; i++)
-				put(g, small_table, i * 17,
-				    i & 1 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i * 4096ull, 0) :
-					    pte_make(KVGPU_VRAM, i * 8192, 2));
-			for (i = 0; i < 4; i++)
-				put(g, big_table, 24 + i,
-				    pte_make(i & 1 ? KVGPU_SYS_NCOH : KVGPU_VRAM,
-					     i & 1 ? SYS_BASE : i * 0x20000, 0));
-			window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
-			guest_check(g);
-			window_sync(&g->win[0], pd, 0x1e3000, sizes[n], true);
-			guest_check(g);
-			window_sync(&g->win[0], pd, 0, sizes[n], true);
-			guest_check(g);
-			window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
-			guest_reap(g);
-			guest_check(g);
-			guest_unmap(g, SYS_BASE, SYS_SIZE / 2);
-			guest_check(g);
-			window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
-			guest_check(g);
-			guest_free(g);
-		}
+	for (n = 0; n < 5; n++) {
+		g = guest_new(1, SYS_PAGES);
+		put(g, pd, 0, pde_make(big_table, small_table, 0));
+		put(g, pd, 1, pde_make(none, small_table, 0));
+		for (i = 0; i < 40; i++)
+			put(g, small_table, i * 17,
+			    i & 1 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i * 4096ull, 0) :
+				    pte_make(KVGPU_VRAM, i * 8192, 2));
+		for (i = 0; i < 4; i++)
+			put(g, big_table, 24 + i,
+			    pte_make(i & 1 ? KVGPU_SYS_NCOH : KVGPU_VRAM,
+				     i & 1 ? SYS_BASE : i * 0x20000, 0));
+		window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
+		guest_check(g);
+		window_sync(&g->win[0], pd, 0x1e3000, sizes[n], true);
+		guest_check(g);
+		window_sync(&g->win[0], pd, 0, sizes[n], true);
+		guest_check(g);
+		window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
+		guest_reap(g);
+		guest_check(g);
+		guest_unmap(g, SYS_BASE, SYS_SIZE / 2);
+		guest_check(g);
+		window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
+		guest_check(g);
+		guest_free(g);
+	}
 }
 
 static void tells_what_changed(void **state)
 {
-	struct guest *g = guest_new(false, 1, SYS_PAGES);
+	struct guest *g = guest_new(1, SYS_PAGES);
 	u64 *pte = malloc(1024 * 8);
 	struct kvgpu_win *win = calloc(1, kvgpu_shadow_win_size(1024));
 	u32 first, last;
@@ -106,7 +105,7 @@ static void tells_what_changed(void **state)
 
 static void other_directories_and_linear(void **state)
 {
-	struct guest *g = guest_new(false, 1, SYS_PAGES);
+	struct guest *g = guest_new(1, SYS_PAGES);
 	struct window *w = &g->win[1];
 	u32 i;
 
@@ -145,7 +144,7 @@ static void other_directories_and_linear(void **state)
 static void refused(void **state)
 {
 	static const u32 sizes[] = { 0, 1, 31, 33, 1u << 20, ~31u };
-	struct guest *g = guest_new(false, 1, SYS_PAGES);
+	struct guest *g = guest_new(1, SYS_PAGES);
 	struct kvgpu_win *win[9];
 	u64 *pte = malloc(64 * 8);
 	u32 i, first, last;
