@@ -186,6 +186,8 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 		break;
 	case VFIO_PCI_BAR0_REGION_INDEX:
 		ret = bar0_access(v, off, buf, len, write);
+		if (kvgpu_machine_irq_changed(v))
+			kvgpu_mdev_irq_update(v);
 		break;
 	default:
 		ret = window_access(v, index, off, buf, len, write);

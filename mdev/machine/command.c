@@ -88,7 +88,7 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_RUNLIST:
 		vmach_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
 		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
-		kvgpu_mdev_irq_update(v);
+		v->m->irq_changed = true;
 		break;
 	case KVGPU_CMD_PREEMPT:
 		vmach_chan_preempt(v, cmd->preempt.tsg, cmd->preempt.id);
@@ -163,7 +163,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		break;
 	case KVGPU_CMD_FAULT_TRIGGER:
 		vmach_fault_trigger(v, cmd->trigger.engine, cmd->trigger.unit);
-		kvgpu_mdev_irq_update(v);
+		v->m->irq_changed = true;
 		break;
 	case KVGPU_CMD_ALARM:
 		vmach_alarm_arm(v);

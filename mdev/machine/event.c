@@ -187,24 +187,21 @@ static void event_deliver(struct kvgpu_vgpu *v, const struct machine_event *ev)
 void vmach_events_deliver(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	bool any = false;
 
 	lockdep_assert_held(&v->lock);
 	while (event_pop(m, &m->current_event)) {
 		event_deliver(v, &m->current_event);
-		any = true;
+		m->irq_changed = true;
 	}
 	if (test_and_clear_bit(PENDING_NONSTALL, &m->pending)) {
 		kvgpu_trap_nonstall(&m->trap);
-		any = true;
+		m->irq_changed = true;
 	}
 	if (test_and_clear_bit(PENDING_ALARM, &m->pending)) {
 		kvgpu_trap_alarm_ring(&m->trap, vmach_ptimer_read(v->gpu));
 		vmach_alarm_arm(v);
-		any = true;
+		m->irq_changed = true;
 	}
-	if (any)
-		kvgpu_mdev_irq_update(v);
 }
 
 /*

@@ -454,6 +454,7 @@ struct kvgpu_machine {
 	/* budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last refill */
 	struct { u64 at; s64 left; } tell;
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
+	bool irq_changed;		/* kvgpu_mdev_irq_update() is due; vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
 	bool gone;	/* queue event_work, alarm_work and slice.end_work no more; no lock */
@@ -725,7 +726,8 @@ void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
-void vmach_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
+/* Shows waiting events to the guest, and notes in m->irq_changed if there were any. vgpu->lock held. */
+void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*

@@ -89,8 +89,7 @@ void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 		vmach_command_run(v, &cmd);
 	}
 	vmach_waits_update(v);
-	if (cmd.irq)
-		kvgpu_mdev_irq_update(v);
+	v->m->irq_changed |= cmd.irq;
 	vmach_events_deliver(v);
 }
 
@@ -382,6 +381,8 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	}
 	vmach_due_pages_unpin(v, iova, iova + len - 1);
 	vmach_events_deliver(v);
+	if (m->irq_changed)
+		kvgpu_mdev_irq_update(v);
 	mutex_unlock(&v->lock);
 }
 

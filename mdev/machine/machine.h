@@ -60,10 +60,12 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
 /*
  * Read or write one register of BAR0 outside of PRAMIN. @reg is a multiple of 4. @be is a mask: it
  * is 0xff in each byte of @val that the guest writes. Both functions deliver waiting events to the
- * guest, and may call kvgpu_mdev_irq_update().
+ * guest. When kvgpu_machine_irq_changed() then says so, the caller calls kvgpu_mdev_irq_update().
  */
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
+/* tells whether the line's level or a message may have changed since the last kvgpu_machine_irq_get() */
+bool kvgpu_machine_irq_changed(struct kvgpu_vgpu *v);
 /*
  * Returns the level of the guest's interrupt line. Sets *@edge to whether a message (MSI) is due,
  * and forgets that it is. It becomes due when the line rises, and when the guest re-arms MSI while

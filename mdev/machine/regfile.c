@@ -8,9 +8,17 @@
  */
 #include "mdev/machine/internal.h"
 
+bool kvgpu_machine_irq_changed(struct kvgpu_vgpu *v)
+{
+	lockdep_assert_held(&v->lock);
+	return v->m->irq_changed;
+}
+
 bool kvgpu_machine_irq_get(struct kvgpu_vgpu *v, bool *edge)
 {
 	lockdep_assert_held(&v->lock);
+	if (edge)
+		v->m->irq_changed = false;
 	return edge ? kvgpu_trap_irq_take(&v->m->trap, edge) : v->m->trap.line;
 }
 
