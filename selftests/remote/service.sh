@@ -372,14 +372,14 @@ run_apertures()
 
 	truncate -s 80M "$work/shared" "$work/silent"
 	service_config "listen = tcp:127.0.0.1:$tcp_port" "listen = $with_bell" "listen = aperture:$work/silent" \
-		"host-memory = 3G" "[client aperture:$work/shared]" "weight = 7"
+		"host-memory = 8G" "[client aperture:$work/shared]" "weight = 7"
 	start_service
 	step "functions of the host over an aperture" env "KVGPU_REMOTE=aperture:$work/socket" "$work/faults" host_functions "$cubin"
 	until_true no_clients
 	holder "KVGPU_REMOTE=aperture:$work/socket"
 	try "its program is known by its user" clients_say '.clients[0] | .who == $me and .calls > 1 and .received_bytes > 100'
 	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
-	grep -q '^Max data size  *3221225472  *3221225472 ' "/proc/$pid/limits" || ! grep -q 'no limit of CPU time' "$work/service.log"
+	grep -q '^Max data size  *8589934592  *8589934592 ' "/proc/$pid/limits" || ! grep -q 'no limit of CPU time' "$work/service.log"
 	result $? "without a cgroup its process has a limit of memory" "$(grep data "/proc/$pid/limits")"
 	grep -q '^Seccomp:.2$' "/proc/$pid/status" && ! grep -q "$work/s" "/proc/$pid/maps"
 	result $? "its process has a filter, and nothing of other apertures"
