@@ -726,7 +726,7 @@ void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
 /* Starts the budget of interrupts (EVENTS_PER_SECOND) anew. */
 void vmach_events_forget(struct kvgpu_machine *m);
-/* Shows waiting events to the guest, and notes in m->irq_changed if there were any. vgpu->lock held. */
+/* Shows waiting events to the guest; notes in m->irq_changed if there were any. vgpu->lock held. */
 void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);

@@ -64,7 +64,10 @@ void kvgpu_machine_vgpu_reset(struct kvgpu_vgpu *v);
  */
 u32 kvgpu_machine_reg_read(struct kvgpu_vgpu *v, u32 reg);
 void kvgpu_machine_reg_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
-/* tells whether the line's level or a message may have changed since the last kvgpu_machine_irq_get() */
+/*
+ * Tells whether the line's level or a message may have changed since kvgpu_machine_irq_get() was
+ * last called with @edge.
+ */
 bool kvgpu_machine_irq_changed(struct kvgpu_vgpu *v);
 /*
  * Returns the level of the guest's interrupt line. Sets *@edge to whether a message (MSI) is due,

@@ -102,7 +102,7 @@ static void slots_come_back(void **state)
 	assert_int_equal(space_open(g, 0, pd), 0);
 	for (i = 0; i < 200; i++) {
 		at = (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + i % 100 * 8 * 7 };
-		guest_write(g, at, i < 100 ? pde_make((struct kvgpu_gaddr){ KVGPU_PEER, 0 }, table, 3) : 0);
+		guest_write(g, at, i < 100 ? pde_make(none, table, 3) : 0);
 		if (i < 100 && i >= 3)
 			guest_write(g,
 				    (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + (i - 3) * 8 * 7 },
