@@ -427,7 +427,7 @@ make_ends()
 run_plugged()
 {
 	local folder=/dev/shm/kvgpu-remote-test-$$ pids=() i
-	local later=$folder/later
+	local later=$folder/lab-1
 
 	mkdir -m 700 "$folder"
 	service_config "listen = aperture:$later"

@@ -20,7 +20,7 @@ static struct block {
 } blocks[BLOCKS];
 static CUdeviceptr next_address = UNIT;
 
-static struct pinned {
+static struct pinned_part {
 	const uint8_t *at;		/* NULL: the row is free */
 	size_t bytes;
 } pinned[PINNED];
@@ -91,7 +91,7 @@ static void note_pinned(const void *at, size_t n)
 	for (i = 0; i < PINNED && pinned[i].at; i++)
 		;
 	if (i < PINNED)
-		pinned[i] = (struct pinned){ at, n };
+		pinned[i] = (struct pinned_part){ at, n };
 }
 
 static void forget_pinned(const void *at)
