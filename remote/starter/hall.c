@@ -45,7 +45,7 @@ bool hall_begin(struct starter *s)
 	unsigned int i;
 
 	buckets_begin(&s->all, 2 * s->conf->newcomers);
-	buckets_begin(&s->sites, 2 * most_of_one(s));
+	buckets_begin(&s->sites, s->conf->newcomers);
 	buckets_begin(&s->nets, 1);	/* no bound, but who had how many */
 	if (getrlimit(RLIMIT_NOFILE, &l))
 		return false;

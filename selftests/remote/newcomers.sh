@@ -7,7 +7,7 @@ accepted() { ctl list --json --interval 0 | jq .accepted; }
 refused_ones() { ctl list --json --interval 0 | jq .refused; }
 
 # beside N attackers that replay a ClientHello programs come in, and the server starts as many processes as it may: those of two seconds
-# at once, 24 for the attackers' source and 32 for all in each second. A program that was served counts half
+# at once, 16 for the attackers' source and 32 for all in each second. A program that was served counts half
 beside_replay() # GROUP
 {
 	local before began times=() rc=0 attackers took n

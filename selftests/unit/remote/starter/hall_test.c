@@ -24,7 +24,7 @@
 
 enum { HALL = 32, PLACES = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
 /* starts in a second */
-enum { SECOND = 1000, STARTS_OF_ONE = 2 * OF_ONE, STARTS = 2 * PLACES };
+enum { SECOND = 1000, STARTS_OF_ONE = PLACES, STARTS = 2 * PLACES };
 
 static struct remoted_conf conf;
 static struct starter s;
