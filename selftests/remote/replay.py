@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """replay.py PORT GROUP ATTACKERS SECONDS: so many peers without a certificate say one ClientHello to 127.0.0.1 again and again, from
-127.0.0.2, and wait each time for what comes. GROUP: x25519 or ffdhe8192, whose key share costs them nothing. Prints how many
+127.9.9.9, and wait each time for what comes. GROUP: x25519 or ffdhe8192, whose key share costs them nothing. Prints how many
 connections, and their CPU time together."""
 import os
 import socket
@@ -31,7 +31,7 @@ def attack(port, hello, end):
     n = 0
     while time.monotonic() < end:
         try:
-            with socket.create_connection(("127.0.0.1", port), 2, ("127.0.0.2", 0)) as s:
+            with socket.create_connection(("127.0.0.1", port), 2, ("127.9.9.9", 0)) as s:
                 s.sendall(hello)
                 s.settimeout(max(end - time.monotonic(), 0.1))
                 s.recv(1)
