@@ -117,7 +117,7 @@ static int parse_tcp(const char *rest, bool listen, struct address *a, const cha
 	return is_loopback(a->host) ? 0 : -EINVAL;
 }
 
-static int parse_aperture(const char *rest, bool listen, struct address *a, const char **why)
+static int parse_shmem(const char *rest, bool listen, struct address *a, const char **why)
 {
 	const char *bell = strstr(rest, ",bell=");
 	size_t n = bell ? (size_t)(bell - rest) : strlen(rest);
@@ -147,7 +147,7 @@ static const struct {
 	{ "vsock:", ADDRESS_VSOCK, parse_vsock },
 	{ "tcp:", ADDRESS_TCP, parse_tcp },
 	{ "tls:", ADDRESS_TLS, parse_host },
-	{ "aperture:", ADDRESS_APERTURE, parse_aperture },
+	{ "aperture:", ADDRESS_SHMEM, parse_shmem },
 };
 
 int address_parse(const char *text, bool listen, struct address *a, const char **why)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS, ADDRESS_APERTURE };
+enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS, ADDRESS_SHMEM };
 
 struct address {
 	enum address_scheme scheme;
@@ -22,9 +22,9 @@ struct address {
 
 /*
  * Read "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT";
- * an aperture may have ",bell=" and an address of unix: or vsock: behind. @listen: as a server that
- * listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is
- * never freed.
+ * a shmem region may have ",bell=" and an address of unix: or vsock: behind. @listen: as a server
+ * that listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that
+ * is never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 
@@ -35,7 +35,7 @@ int address_parse(const char *text, bool listen, struct address *a, const char *
 #define ADDRESS_RUN_FOLDER	"kvgpu-run."
 
 /*
- * sockets.c: whether an aperture's path is memory, not a UNIX socket. A path in /dev that is not
+ * sockets.c: whether a shmem region's path is memory, not a UNIX socket. A path in /dev that is not
  * there yet is memory.
  */
 bool address_is_place(const struct address *a);

@@ -3,18 +3,18 @@
 
 #include <remote/ring/shared.h>
 
-/* ------------------------------------------------------------------ the aperture's size */
+/* ------------------------------------------------------------------ the shmem region's size */
 
 void attach_page_open(struct attach_page *page, uint64_t bytes)
 {
 	shared_store(&page->bytes, bytes);
 	/* pairs with attach_page_bytes() */
-	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_APERTURE);
+	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_SHMEM);
 }
 
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes)
 {
-	if (shared_load_acquire(&page->magic) != KVGPU_REMOTE_MAGIC_APERTURE)
+	if (shared_load_acquire(&page->magic) != KVGPU_REMOTE_MAGIC_SHMEM)
 		return false;
 	*bytes = shared_load(&page->bytes);
 	return true;

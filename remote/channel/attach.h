@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a client and a server that have nothing in common but an aperture find each other, and how
- * each notices that the other is gone. Pure: a step makes at most one access to the aperture, so
- * that tests can put anything between two accesses.
+ * How a client and a server that have nothing in common but a shmem region find each other, and how
+ * each notices that the other is gone. Pure: a step makes at most one access to the shmem region,
+ * so that tests can put anything between two accesses.
  *
  * The server writes `server` = generation and what it says, the client `client` = ticket and what
  * it says. A ticket is used once. A lock on the file, which ends with its process, lets in one
@@ -12,7 +12,7 @@
  *
  *	server says
  *	FREE		a client may knock
- *	TAKEN		the client with ticket `taken` has the aperture
+ *	TAKEN		the client with ticket `taken` has the shmem region
  *	REFUSED		the client with ticket `taken` is refused: another version
  *
  *	client says
@@ -45,10 +45,11 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
 #define ATTACH_NOBODY		UINT64_MAX
 
-/* Call in the server before its first step: there is an aperture of @bytes here. */
+/* Call in the server before its first step: there is a shmem region of @bytes here. */
 void attach_page_open(struct attach_page *page, uint64_t bytes);
 /*
- * Call in the client before its first step. *bytes: the aperture's size; false: no server was here.
+ * Call in the client before its first step. *bytes: the shmem region's size; false: no server was
+ * here.
  */
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 
@@ -87,12 +88,12 @@ struct attach_client {
 enum attach_step attach_server_step(struct attach_server *s);
 /* Return the name of a client that knocks now, or 0. One access. */
 uint64_t attach_knocks(const struct attach_page *page);
-/* Be ready for another client. Nothing of the server may use the aperture any more. */
+/* Be ready for another client. Nothing of the server may use the shmem region any more. */
 void attach_server_again(struct attach_server *s);
 
 /* As attach_server_step(), for a client. */
 enum attach_step attach_client_step(struct attach_client *c);
-/* leave the aperture; one access */
+/* leave the shmem region; one access */
 void attach_client_leave(struct attach_client *c);
 
 /* Whether the counter has stood still for longer than @patience_ns. @ns: the time now. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Boxes, where threads wait for the answers of a stream. A thread looks for a short time and then
- * sleeps in the kernel. At an aperture threads wait elsewhere (aperture_client.c); a box is taken
+ * sleeps in the kernel. At a shmem region threads wait elsewhere (shmem_client.c); a box is taken
  * here, too, and receives an answer that is long.
  */
 #include <errno.h>

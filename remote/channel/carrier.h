@@ -41,10 +41,10 @@ struct port_carrier {
 };
 
 /*
- * Where an answer lands; at an aperture only one that is too long for the box in the shared memory.
- * While the state is EMPTY or SLEEPS, the delivering thread owns all but the state, else the thread
- * that asked. A box begins FULL, so that a server which answers unasked finds none that has no
- * payload yet.
+ * Where an answer lands; at a shmem region only one that is too long for the box in the shared
+ * memory. While the state is EMPTY or SLEEPS, the delivering thread owns all but the state, else
+ * the thread that asked. A box begins FULL, so that a server which answers unasked finds none that
+ * has no payload yet.
  */
 enum { BOX_FULL, BOX_EMPTY, BOX_SLEEPS, BOX_GONE };
 struct box {
@@ -121,7 +121,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out);
 
-/* place.c: an aperture in a file or on a device */
+/* place.c: a shmem region in a file or on a device */
 struct address;
 int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
 		  void *ctx, struct kvgpu_remote_channel **out, const char **why);

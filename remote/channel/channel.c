@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "address.h"
-#include "aperture.h"
+#include "shmem.h"
 #include "guard.h"
 #include "line.h"
 #include "tls.h"
@@ -111,8 +111,8 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 		return l.fd;
 	line_prepare(&l);
 	line_patience(&l, ADDRESS_PATIENCE_S);
-	if (a.scheme == ADDRESS_APERTURE)
-		return aperture_connect(&l, version, happened, ctx, out, why);
+	if (a.scheme == ADDRESS_SHMEM)
+		return shmem_connect(&l, version, happened, ctx, out, why);
 	r = a.scheme == ADDRESS_TLS ? begin_tls(&l, a.host, why) : 0;
 	if (r) {
 		line_close(&l);
@@ -275,8 +275,8 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 	    (hello.magic == KVGPU_REMOTE_MAGIC_RELAY && is_unix(l)))
 		return stream_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
 	/* the memory's descriptor can only travel over a UNIX socket */
-	if (hello.magic == KVGPU_REMOTE_MAGIC_APERTURE && is_unix(l))
-		return aperture_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
+	if (hello.magic == KVGPU_REMOTE_MAGIC_SHMEM && is_unix(l))
+		return shmem_welcome(l, version, arena_bytes, begun, &hello, admit, ctx, out);
 	return -EPROTO;
 }
 

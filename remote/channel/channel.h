@@ -2,7 +2,7 @@
 /*
  * The connection between client and server: frames one way, answers the other, happenings, and an
  * arena of bytes that both see at the same offsets. Carriers (carrier.h) transport them: `stream`
- * over a socket or TLS, `aperture` by shared memory. int: 0 or -errno, if nothing else is said;
+ * over a socket or TLS, `shmem` by shared memory. int: 0 or -errno, if nothing else is said;
  * -ECONNRESET: the peer is gone.
  */
 #ifndef KVGPU_REMOTE_CHANNEL_H
@@ -140,7 +140,7 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * An aperture in a file or on a device (address.h: address_is_place()). It has one place or
+ * A shmem region in a file or on a device (address.h: address_is_place()). It has one place or
  * several, each with one client at a time. One thread. kvgpu_remote_places() returns how many
  * places there are, or -errno; @index is below that. kvgpu_remote_place_open() locks the place
  * against other servers of this machine, until its descriptors are closed in this process and its

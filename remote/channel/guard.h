@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is an aperture can be cut short by a process that may write it, and a device can
+ * A file that is a shmem region can be cut short by a process that may write it, and a device can
  * fail. Then an access to the missing memory gets SIGBUS. A client gets zeros instead, and its
  * connection ends. A server's process for one client prints an error, and ends. A process that has
  * other clients, too, accesses the memory by guard_try().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The label of an aperture: label.h. */
+/* The label of a shmem region: label.h. */
 #include <string.h>
 
 #include "label.h"
@@ -7,23 +7,23 @@
 static const char magic[16] = "kvgpu aperture\n";
 enum { VERSION = 1 };
 
-_Static_assert(sizeof(struct aperture_label) == APERTURE_LABEL_BYTES, "a label's size");
+_Static_assert(sizeof(struct shmem_label) == SHMEM_LABEL_BYTES, "a label's size");
 
-struct aperture_label aperture_label_make(uint64_t bytes, uint32_t places)
+struct shmem_label shmem_label_make(uint64_t bytes, uint32_t places)
 {
-	struct aperture_label l = { .version = VERSION,
-				    .data = APERTURE_LABEL_DATA,
-				    .bytes = bytes,
-				    .places = places };
+	struct shmem_label l = { .version = VERSION,
+				 .data = SHMEM_LABEL_DATA,
+				 .bytes = bytes,
+				 .places = places };
 
 	memcpy(l.magic, magic, sizeof(magic));
 	return l;
 }
 
-bool aperture_label_read(const void *from, struct aperture_label *l)
+bool shmem_label_read(const void *from, struct shmem_label *l)
 {
 	memcpy(l, from, sizeof(*l));
 	return !memcmp(l->magic, magic, sizeof(magic)) && l->version == VERSION &&
-	       l->data == APERTURE_LABEL_DATA && l->bytes > l->data && l->places &&
-	       l->places <= APERTURE_PLACES;
+	       l->data == SHMEM_LABEL_DATA && l->bytes > l->data && l->places &&
+	       l->places <= SHMEM_PLACES;
 }

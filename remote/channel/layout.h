@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of an aperture, the memory that client and server share. Little endian. Both sides
+ * The layout of a shmem region, the memory that client and server share. Little endian. Both sides
  * have to be of one build.
  * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
@@ -16,12 +16,12 @@
 
 enum {
 	/* alignment of the layout's parts; a kernel's page may be larger */
-	APERTURE_PAGE = 4096,
-	APERTURE_FRAMES = 16384,	/* slots of the ring of frames, client to server */
+	SHMEM_PAGE = 4096,
+	SHMEM_FRAMES = 16384,	/* slots of the ring of frames, client to server */
 	/* slots of the ring of happenings and long answers, server to client */
-	APERTURE_TOLD = 8192,
-	APERTURE_ACKS = 1024,		/* slots of the ring of acks, client to server */
-	APERTURE_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
+	SHMEM_TOLD = 8192,
+	SHMEM_ACKS = 1024,		/* slots of the ring of acks, client to server */
+	SHMEM_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
 };
 
 /* How client and server of a place find each other: attach.h. */
@@ -29,7 +29,7 @@ struct attach_page {
 	/* written by the server */
 	/* written after .bytes, which is valid then */
 	_Alignas(64) uint64_t magic;
-	uint64_t bytes;				/* of the whole aperture */
+	uint64_t bytes;				/* of the whole shmem region */
 	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
 	uint64_t taken;				/* the ticket that .server is about */
 	/* counts while the server lives, if there is no bell */
@@ -40,30 +40,30 @@ struct attach_page {
 	uint64_t version;
 	_Alignas(64) uint64_t client_beat;
 };
-static_assert(sizeof(struct attach_page) <= APERTURE_LABEL_AT, "a label lies behind it, in the same page");
+static_assert(sizeof(struct attach_page) <= SHMEM_LABEL_AT, "a label lies behind it, in the same page");
 
-struct aperture_word {
+struct shmem_word {
 	_Alignas(64) uint32_t word;
 };
 
-#define APERTURE_RING(slots) \
+#define SHMEM_RING(slots) \
 	(sizeof(struct kvgpu_ring_shared) + (slots) * sizeof(union kvgpu_ring_slot))
 
-struct aperture_layout {
-	_Alignas(APERTURE_PAGE) struct attach_page attach;
-	_Alignas(APERTURE_PAGE) uint8_t frames[APERTURE_RING(APERTURE_FRAMES)];
-	_Alignas(APERTURE_PAGE) uint8_t told[APERTURE_RING(APERTURE_TOLD)];
-	_Alignas(APERTURE_PAGE) uint8_t acks[APERTURE_RING(APERTURE_ACKS)];
-	_Alignas(APERTURE_PAGE) struct aperture_word box_word[KVGPU_REMOTE_BOXES];
-	_Alignas(APERTURE_PAGE) struct kvgpu_box_shared box[KVGPU_REMOTE_BOXES];
+struct shmem_layout {
+	_Alignas(SHMEM_PAGE) struct attach_page attach;
+	_Alignas(SHMEM_PAGE) uint8_t frames[SHMEM_RING(SHMEM_FRAMES)];
+	_Alignas(SHMEM_PAGE) uint8_t told[SHMEM_RING(SHMEM_TOLD)];
+	_Alignas(SHMEM_PAGE) uint8_t acks[SHMEM_RING(SHMEM_ACKS)];
+	_Alignas(SHMEM_PAGE) struct shmem_word box_word[KVGPU_REMOTE_BOXES];
+	_Alignas(SHMEM_PAGE) struct kvgpu_box_shared box[KVGPU_REMOTE_BOXES];
 };
 
 /* where the arena begins */
-#define APERTURE_ARENA		(8ull << 20)
-#define APERTURE_MIN		(APERTURE_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
+#define SHMEM_ARENA		(8ull << 20)
+#define SHMEM_MIN		(SHMEM_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
 
 /* the begin of an answer */
-struct aperture_answer {
+struct shmem_answer {
 	/* so many frames of the ring `told` came before the answer */
 	uint64_t told;
 	/* of payload; if more than follow here: all of it is the last TOLD_ANSWER for this box */
@@ -80,18 +80,18 @@ static_assert(offsetof(struct attach_page, magic) == 0 &&
 		      offsetof(struct attach_page, version) == 208 &&
 		      offsetof(struct attach_page, client_beat) == 256,
 	      "layout of the first page");
-static_assert(offsetof(struct aperture_layout, attach) == 0 &&
-		      offsetof(struct aperture_layout, frames) == 0x1000 &&
-		      offsetof(struct aperture_layout, told) == 0x102000 &&
-		      offsetof(struct aperture_layout, acks) == 0x183000 &&
-		      offsetof(struct aperture_layout, box_word) == 0x194000 &&
-		      offsetof(struct aperture_layout, box) == 0x1a4000 &&
-		      sizeof(struct aperture_layout) == 0x5a4000 &&
-		      sizeof(struct aperture_layout) <= APERTURE_ARENA,
-	      "layout of an aperture");
-static_assert(offsetof(struct aperture_answer, told) == 0 &&
-		      offsetof(struct aperture_answer, bytes) == 8 &&
-		      sizeof(struct aperture_answer) == 16 && sizeof(struct aperture_word) == 64,
+static_assert(offsetof(struct shmem_layout, attach) == 0 &&
+		      offsetof(struct shmem_layout, frames) == 0x1000 &&
+		      offsetof(struct shmem_layout, told) == 0x102000 &&
+		      offsetof(struct shmem_layout, acks) == 0x183000 &&
+		      offsetof(struct shmem_layout, box_word) == 0x194000 &&
+		      offsetof(struct shmem_layout, box) == 0x1a4000 &&
+		      sizeof(struct shmem_layout) == 0x5a4000 &&
+		      sizeof(struct shmem_layout) <= SHMEM_ARENA,
+	      "layout of a shmem region");
+static_assert(offsetof(struct shmem_answer, told) == 0 &&
+		      offsetof(struct shmem_answer, bytes) == 8 &&
+		      sizeof(struct shmem_answer) == 16 && sizeof(struct shmem_word) == 64,
 	      "layout of answers");
 
 /* operations of the ring `told` */

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture between processes of one machine: memory of the server (memory.h), whose descriptor
- * travels with the welcome over a UNIX socket. The socket stays: it ends with the peer.
+ * A shmem region between processes of one machine: memory of the server (memory.h), whose
+ * descriptor travels with the welcome over a UNIX socket. The socket stays: it ends with the peer.
  */
 #include <errno.h>
 #include <unistd.h>
 
-#include "aperture.h"
+#include "shmem.h"
 #include "line.h"
 #include "memory.h"
 
 /* ------------------------------------------------------------------ the server */
 
-static int map_memory(struct aperture *a, enum aperture_side side, int memory, uint64_t bytes)
+static int map_memory(struct shmem *a, enum shmem_side side, int memory, uint64_t bytes)
 {
 	void *base = memory_map(memory, bytes);
 
 	if (!base)
 		return -errno;
-	aperture_init(a, side, WAKE_FUTEX, base, bytes);
+	shmem_init(a, side, WAKE_FUTEX, base, bytes);
 	return 0;
 }
 
 static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, int memory,
-		       struct aperture *a)
+		       struct shmem *a)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
 	int r = memory_send(l->fd, &w, sizeof(w), memory);
 
-	return r ? r : map_memory(a, SIDE_SERVER, memory, APERTURE_ARENA + arena_bytes);
+	return r ? r : map_memory(a, SIDE_SERVER, memory, SHMEM_ARENA + arena_bytes);
 }
 
 static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
@@ -40,12 +40,12 @@ static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32
 	return welcome_error(result);
 }
 
-int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
-		     const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
-		     struct kvgpu_remote_port **out)
+int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
+		  const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
+		  struct kvgpu_remote_port **out)
 {
-	int r, memory = memory_of(begun, APERTURE_ARENA + arena_bytes);
-	struct aperture a;
+	int r, memory = memory_of(begun, SHMEM_ARENA + arena_bytes);
+	struct shmem a;
 	uint32_t result;
 
 	if (memory < 0)
@@ -58,14 +58,14 @@ int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int
 		return r;
 	a.life = l->fd;
 	l->fd = -1;
-	return aperture_port(&a, out);
+	return shmem_port(&a, out);
 }
 
 /* ------------------------------------------------------------------ the client */
 
-static int take_memory(struct line *l, uint64_t version, struct aperture *a, const char **why)
+static int take_memory(struct line *l, uint64_t version, struct shmem *a, const char **why)
 {
-	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, version };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, version };
 	struct iovec part = { &hello, sizeof(hello) };
 	struct kvgpu_remote_welcome w;
 	int memory = -1, r = line_write(l, &part, 1);
@@ -80,9 +80,9 @@ static int take_memory(struct line *l, uint64_t version, struct aperture *a, con
 		return r;
 	r = welcome_check(&w, version, why);
 	if (!r)
-		r = memory_check(memory, APERTURE_ARENA + w.arena_bytes, why);
+		r = memory_check(memory, SHMEM_ARENA + w.arena_bytes, why);
 	if (!r) {
-		r = map_memory(a, SIDE_CLIENT, memory, APERTURE_ARENA + w.arena_bytes);
+		r = map_memory(a, SIDE_CLIENT, memory, SHMEM_ARENA + w.arena_bytes);
 		*why = "the server's memory can't be mapped";
 	}
 	if (memory >= 0)
@@ -90,10 +90,10 @@ static int take_memory(struct line *l, uint64_t version, struct aperture *a, con
 	return r;
 }
 
-int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
-		     struct kvgpu_remote_channel **out, const char **why)
+int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+		  struct kvgpu_remote_channel **out, const char **why)
 {
-	struct aperture a;
+	struct shmem a;
 	int r = take_memory(l, version, &a, why);
 
 	if (r) {
@@ -103,5 +103,5 @@ int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened hap
 	line_patience(l, 0);
 	a.life = l->fd;
 	*why = "out of memory";
-	return aperture_channel(&a, happened, ctx, out);
+	return shmem_channel(&a, happened, ctx, out);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that
- * map the same bytes. It has one place, or as many as its label says, each with an equal part of
- * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
- * file, which its kernel releases when the process dies. They find each other in the first page of
- * a place (attach.h).
+ * A shmem region in a file, or on a device-DAX device: memory of two VMs, or of any two processes
+ * that map the same bytes. It has one place, or as many as its label says, each with an equal part
+ * of the memory. A place has one client and one server at a time: each holds a lock on a byte of
+ * the file, which its kernel releases when the process dies. They find each other in the first page
+ * of a place (attach.h).
  *
  * The program calls place_connect(), in cuInit(). A client's process of the server calls
  * kvgpu_remote_place_descriptors() and kvgpu_remote_place_welcome(). The first process of the
@@ -26,7 +26,7 @@
 #include <remote/ring/clock.h>
 
 #include "address.h"
-#include "aperture.h"
+#include "shmem.h"
 #include "guard.h"
 #include "line.h"
 #include "ringers.h"
@@ -47,7 +47,7 @@ struct extent {
 
 struct kvgpu_remote_place {
 	int fd;
-	struct aperture_layout *base;
+	struct shmem_layout *base;
 	struct extent extent;
 	struct ringers ringers;
 	int bell;	/* the bell's connection of the client that was taken; -1: there is none */
@@ -76,10 +76,10 @@ static uint64_t device_bytes(dev_t dev)
 /* in a file with a label the shared part begins at .data */
 static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **why)
 {
-	uint8_t first[APERTURE_LABEL_BYTES];
-	struct aperture_label l;
+	uint8_t first[SHMEM_LABEL_BYTES];
+	struct shmem_label l;
 
-	if (pread(fd, first, sizeof(first), 0) != sizeof(first) || !aperture_label_read(first, &l))
+	if (pread(fd, first, sizeof(first), 0) != sizeof(first) || !shmem_label_read(first, &l))
 		return bytes;
 	*why = "it is shorter than it says itself: it was cut";
 	if (l.bytes > bytes)
@@ -90,35 +90,35 @@ static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **
 
 struct label_text {
 	const uint8_t *base;
-	uint8_t text[APERTURE_LABEL_BYTES];
+	uint8_t text[SHMEM_LABEL_BYTES];
 };
 
 static int copy_text(void *arg)
 {
 	struct label_text *t = arg;
 
-	memcpy(t->text, t->base + APERTURE_LABEL_AT, sizeof(t->text));
+	memcpy(t->text, t->base + SHMEM_LABEL_AT, sizeof(t->text));
 	return 0;
 }
 
 /* A file can be cut short, so it is read. A device can only be mapped. */
-static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
+static bool label_of(int fd, bool device, uint64_t from, struct shmem_label *l)
 {
 	struct label_text t;
 	void *base;
 	int r;
 
 	if (!device)
-		return pread(fd, t.text, sizeof(t.text), from + APERTURE_LABEL_AT) ==
+		return pread(fd, t.text, sizeof(t.text), from + SHMEM_LABEL_AT) ==
 			       sizeof(t.text) &&
-		       aperture_label_read(t.text, l);
+		       shmem_label_read(t.text, l);
 	base = mmap(NULL, DAX_ALIGN, PROT_READ, MAP_SHARED, fd, from);
 	if (base == MAP_FAILED)
 		return false;
 	t.base = base;
 	r = guard_try(copy_text, &t);
 	munmap(base, DAX_ALIGN);
-	return !r && aperture_label_read(t.text, l);
+	return !r && shmem_label_read(t.text, l);
 }
 
 static bool is_ours(uid_t user)
@@ -167,7 +167,7 @@ static int check_file(int fd, const char **why)
 }
 
 /* a descriptor that the side may use, or -errno and *why */
-static int open_checked(const char *path, enum aperture_side side, const char **why)
+static int open_checked(const char *path, enum shmem_side side, const char **why)
 {
 	static const char missing[] =
 		"there is no such file or device: \"ls /dev/kvgpu\" shows the apertures of a VM with the package kvgpu-aperture";
@@ -192,7 +192,7 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 static unsigned int extent_of(int fd, unsigned int index, struct extent *e, const char **why)
 {
 	unsigned int places = 1;
-	struct aperture_label l;
+	struct shmem_label l;
 	struct stat st;
 
 	*why = "it is no file, and no device that says how large it is";
@@ -208,13 +208,13 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 	if (places > 1)
 		e->bytes = e->bytes / places / DAX_ALIGN * DAX_ALIGN;
 	e->from += index * e->bytes;
-	if (e->bytes > APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX)
-		e->bytes = APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX;
-	e->bytes = e->bytes / APERTURE_PAGE * APERTURE_PAGE;
-	return e->bytes < APERTURE_MIN ? 0 : places;
+	if (e->bytes > SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX)
+		e->bytes = SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX;
+	e->bytes = e->bytes / SHMEM_PAGE * SHMEM_PAGE;
+	return e->bytes < SHMEM_MIN ? 0 : places;
 }
 
-static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type,
+static int lock_byte(int fd, enum shmem_side side, unsigned int index, short type,
 		     const char **why)
 {
 	struct flock l = { .l_type = type,
@@ -236,13 +236,13 @@ static void *map_extent(int fd, const struct extent *e)
 }
 
 /* whether the place's server waits for a client */
-static bool says_free(const struct aperture_layout *base)
+static bool says_free(const struct shmem_layout *base)
 {
 	return ATTACH_SAYS(__atomic_load_n(&base->attach.server, __ATOMIC_RELAXED)) == ATTACH_FREE;
 }
 
-static int lock_and_map(int fd, enum aperture_side side, unsigned int index, const struct extent *e,
-			struct aperture_layout **base, const char **why)
+static int lock_and_map(int fd, enum shmem_side side, unsigned int index, const struct extent *e,
+			struct shmem_layout **base, const char **why)
 {
 	int r = lock_byte(fd, side, index, F_WRLCK, why);
 
@@ -255,8 +255,8 @@ static int lock_and_map(int fd, enum aperture_side side, unsigned int index, con
 }
 
 /* A client takes the first place that is free, or if none is, the first that is not locked. */
-static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e,
-		      struct aperture_layout **base, const char **why)
+static int find_place(int fd, enum shmem_side side, unsigned int *index, struct extent *e,
+		      struct shmem_layout **base, const char **why)
 {
 	unsigned int places = extent_of(fd, *index, e, why), i;
 	const char *ignored;
@@ -284,8 +284,8 @@ static int find_place(int fd, enum aperture_side side, unsigned int *index, stru
 	return r;
 }
 
-static int open_place(const char *path, enum aperture_side side, unsigned int *index,
-		      struct aperture_layout **base, struct extent *e, const char **why)
+static int open_place(const char *path, enum shmem_side side, unsigned int *index,
+		      struct shmem_layout **base, struct extent *e, const char **why)
 {
 	int fd = open_checked(path, side, why), r;
 
@@ -366,10 +366,10 @@ static int knock(struct attach_client *c, int life, uint64_t until, const char *
 	}
 }
 
-static int ring_bell(struct aperture *a, const struct address *at, unsigned int index,
+static int ring_bell(struct shmem *a, const struct address *at, unsigned int index,
 		     uint64_t name, const char **why)
 {
-	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, name };
 	struct iovec part = { &hello, sizeof(hello) };
 	struct line l = { .fd = -1 };
 	struct address bell;
@@ -384,7 +384,7 @@ static int ring_bell(struct aperture *a, const struct address *at, unsigned int 
 	return line_write(&l, &part, 1);
 }
 
-static int meet_once(struct aperture *a, const struct address *at, unsigned int index,
+static int meet_once(struct shmem *a, const struct address *at, unsigned int index,
 		     uint64_t version, uint64_t until, const char **why)
 {
 	uint64_t name;
@@ -404,7 +404,7 @@ static int meet_once(struct aperture *a, const struct address *at, unsigned int 
 }
 
 /* a client whose connection to the bell was dropped, as for want of room, rings again */
-static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
+static int meet_server(struct shmem *a, const struct address *at, unsigned int index,
 		       uint64_t version, const char **why)
 {
 	uint64_t bytes, until = clock_ns() + KNOCK_TIMES * a->times.patience_ns, pause = PAUSE_NS;
@@ -414,9 +414,9 @@ static int meet_server(struct aperture *a, const struct address *at, unsigned in
 	if (!attach_page_bytes(&a->base->attach, &bytes))
 		return -ENOENT;
 	*why = "the server's aperture has another size than this file or device";
-	if (bytes > a->bytes || bytes < APERTURE_MIN)
+	if (bytes > a->bytes || bytes < SHMEM_MIN)
 		return -EPROTO;
-	a->arena_bytes = bytes - APERTURE_ARENA;
+	a->arena_bytes = bytes - SHMEM_ARENA;
 	for (;;) {
 		r = meet_once(a, at, index, version, until, why);
 		if ((r != -EPIPE && r != -ECONNRESET) || clock_ns() > until)
@@ -435,27 +435,27 @@ int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happe
 		  void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	/* open_place() sets it where it returns no error, which gcc 14 for arm64 does not see */
-	struct aperture_layout *base = NULL;
-	struct aperture a;
+	struct shmem_layout *base = NULL;
+	struct shmem a;
 	unsigned int index = 0;
 	struct extent e;
 	int r, fd = open_place(at->host, SIDE_CLIENT, &index, &base, &e, why);
 
 	if (fd < 0)
 		return fd;
-	aperture_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, e.bytes);
+	shmem_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, e.bytes);
 	a.file = fd;
 	guard_client(base, e.bytes, -1);
 	r = meet_server(&a, at, index, version, why);
 	if (r) {
-		aperture_fini(&a);
+		shmem_fini(&a);
 		return r;
 	}
 	guard_end(base);
 	guard_client(base, e.bytes, a.life);
 	/* a child of fork() could write there when another program has the place */
 	madvise(base, e.bytes, MADV_DONTFORK);
-	return aperture_channel(&a, happened, ctx, out);
+	return shmem_channel(&a, happened, ctx, out);
 }
 
 /* ------------------------------------------------------------------ the server */
@@ -560,7 +560,7 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 
 static void clear(struct kvgpu_remote_place *p)
 {
-	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct aperture_layout, frames));
+	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct shmem_layout, frames));
 }
 
 static void drop_bell(struct kvgpu_remote_place *p)
@@ -650,19 +650,19 @@ void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2])
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out)
 {
 	void *base = map_extent(p->fd, &p->extent);
-	struct aperture a;
+	struct shmem a;
 
 	if (base == MAP_FAILED)
 		return -errno;
 	guard_serve();
 	/* ringers.listening may be closed in this process: it only tells whether there is a bell */
-	aperture_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base,
-		      p->extent.bytes);
+	shmem_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base,
+		   p->extent.bytes);
 	a.server = p->attach;
 	a.server.page = &a.base->attach;
 	a.life = p->bell;
 	p->bell = -1;
-	return aperture_port(&a, out);
+	return shmem_port(&a, out);
 }
 
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p)

@@ -123,7 +123,7 @@ static void hear_name(struct ringer *one)
 	if (one->have < sizeof(one->hello))
 		return;
 	one->until_ns = clock_ns() + PATIENCE_NS;
-	if (one->hello.magic != KVGPU_REMOTE_MAGIC_APERTURE || !one->hello.version)
+	if (one->hello.magic != KVGPU_REMOTE_MAGIC_SHMEM || !one->hello.version)
 		ringer_drop(one);
 }
 

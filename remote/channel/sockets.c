@@ -196,14 +196,14 @@ bool address_is_place(const struct address *a)
 {
 	struct stat st;
 
-	if (a->scheme != ADDRESS_APERTURE)
+	if (a->scheme != ADDRESS_SHMEM)
 		return false;
 	if (stat(a->host, &st))
 		return !strncmp(a->host, "/dev/", 5);
 	return !S_ISSOCK(st.st_mode);
 }
 
-/* check an aperture's path that is to be a socket: 0, or -errno */
+/* check a shmem region's path that is to be a socket: 0, or -errno */
 static int check_socket(const struct address *a, const char **why)
 {
 	*why = "a bell is for an aperture that is a file or a device, and there is none of that name";
@@ -220,13 +220,13 @@ int address_connect(const struct address *a, const char **why)
 {
 	struct sockaddr_un un;
 	struct sockaddr_vm vm;
-	int r = a->scheme == ADDRESS_APERTURE ? check_socket(a, why) : 0;
+	int r = a->scheme == ADDRESS_SHMEM ? check_socket(a, why) : 0;
 
 	if (r)
 		return r;
 	switch (a->scheme) {
 	case ADDRESS_UNIX:
-	case ADDRESS_APERTURE:
+	case ADDRESS_SHMEM:
 		un = un_of(a);
 		return connect_to(AF_UNIX, &un, sizeof(un), why);
 	case ADDRESS_VSOCK:
@@ -267,13 +267,13 @@ static int listen_everywhere(const struct address *a, const char **why)
 int address_listen(const struct address *a, const char **why)
 {
 	struct sockaddr_vm vm;
-	int r = a->scheme == ADDRESS_APERTURE ? check_socket(a, why) : 0;
+	int r = a->scheme == ADDRESS_SHMEM ? check_socket(a, why) : 0;
 
 	if (r)
 		return r;
 	switch (a->scheme) {
 	case ADDRESS_UNIX:
-	case ADDRESS_APERTURE:
+	case ADDRESS_SHMEM:
 		return listen_unix(a, why);
 	case ADDRESS_VSOCK:
 		vm = vm_of(a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Find the servers: by the environment, then by /etc/kvgpu/remote.conf, then by an aperture that
+ * Find the servers: by the environment, then by /etc/kvgpu/remote.conf, then by a shmem region that
  * this VM has.
  */
 #include <glob.h>
@@ -53,16 +53,16 @@ static int by_file(struct remote_conf *found)
 }
 
 /* udev gives these names (remote/pmem) */
-#define APERTURES	"/dev/kvgpu/aperture-*"
+#define DEVICES	"/dev/kvgpu/aperture-*"
 
-static int by_aperture(struct remote_conf *found)
+static int by_device(struct remote_conf *found)
 {
 	glob_t all = { 0 };
 	int r = 1;
 
-	static_assert(sizeof(found->server) > sizeof("aperture:" APERTURES) + NAME_MAX,
+	static_assert(sizeof(found->server) > sizeof("aperture:" DEVICES) + NAME_MAX,
 		      "the address of each aperture fits");
-	if (glob(APERTURES, 0, NULL, &all)) {
+	if (glob(DEVICES, 0, NULL, &all)) {
 		globfree(&all);
 		return 0;
 	}
@@ -76,7 +76,7 @@ static int by_aperture(struct remote_conf *found)
 	return r;
 }
 
-static int (*const finders[])(struct remote_conf *found) = { by_environment, by_file, by_aperture };
+static int (*const finders[])(struct remote_conf *found) = { by_environment, by_file, by_device };
 
 static unsigned int words(char *text, const char *word[])
 {

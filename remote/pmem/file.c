@@ -19,8 +19,8 @@
 /* PLACES, PLACE_BYTES: the defaults. A place is one program's piece of the file. */
 enum { ALIGN = 2 << 20, PLACES = 4, PLACE_BYTES = 32 << 20 };
 /* each place begins at a multiple of ALIGN */
-#define APERTURE_MIN_PLACE	((APERTURE_MIN + ALIGN - 1) / ALIGN * ALIGN)
-#define FILE_MIN	(APERTURE_LABEL_DATA + APERTURE_MIN)
+#define SHMEM_MIN_PLACE	((SHMEM_MIN + ALIGN - 1) / ALIGN * ALIGN)
+#define FILE_MIN	(SHMEM_LABEL_DATA + SHMEM_MIN)
 #define FILE_MAX	(1ull << 40)
 
 uint64_t file_size(const char *text)
@@ -46,15 +46,15 @@ uint64_t file_size(const char *text)
 
 uint32_t file_places(const char *text, uint64_t bytes)
 {
-	uint64_t shared = bytes - APERTURE_LABEL_DATA, most = shared / APERTURE_MIN_PLACE, n;
+	uint64_t shared = bytes - SHMEM_LABEL_DATA, most = shared / SHMEM_MIN_PLACE, n;
 	char *end;
 
 	if (!text) {
 		n = shared / PLACE_BYTES;
 		return n > PLACES ? PLACES : n ? n : 1;
 	}
-	if (most > APERTURE_PLACES)
-		most = APERTURE_PLACES;
+	if (most > SHMEM_PLACES)
+		most = SHMEM_PLACES;
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !n || n > most) {
@@ -136,18 +136,18 @@ static bool make_folder(const char *path)
 	return good;
 }
 
-static bool has_label(int fd, struct aperture_label *l)
+static bool has_label(int fd, struct shmem_label *l)
 {
-	uint8_t first[APERTURE_LABEL_BYTES];
+	uint8_t first[SHMEM_LABEL_BYTES];
 
-	return pread(fd, first, sizeof(first), 0) == sizeof(first) && aperture_label_read(first, l);
+	return pread(fd, first, sizeof(first), 0) == sizeof(first) && shmem_label_read(first, l);
 }
 
 /* there is a file already: 0 if it is just what would be made */
 static int is_made(const char *path, uint64_t bytes, uint32_t places)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	struct aperture_label l, want = aperture_label_make(bytes, places);
+	struct shmem_label l, want = shmem_label_make(bytes, places);
 	bool kept = fd < 0 || file_is_kept(path, fd),
 	     same = fd >= 0 && has_label(fd, &l) && !memcmp(&l, &want, sizeof(l));
 
@@ -160,7 +160,7 @@ static int is_made(const char *path, uint64_t bytes, uint32_t places)
 
 int file_make(const char *path, uint64_t bytes, uint32_t places)
 {
-	struct aperture_label l = aperture_label_make(bytes, places);
+	struct shmem_label l = shmem_label_make(bytes, places);
 	int fd, r;
 
 	if (!make_folder(path))
@@ -175,7 +175,7 @@ int file_make(const char *path, uint64_t bytes, uint32_t places)
 	/* allocate all of it now: a page without memory would fail later, in a VM that runs */
 	r = posix_fallocate(fd, 0, bytes);
 	errno = r;
-	if (r || pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT) != sizeof(l) ||
+	if (r || pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT) != sizeof(l) ||
 	    pwrite(fd, &l, sizeof(l), 0) != sizeof(l) || fsync(fd)) {
 		complain("%s: %s", path, strerror(errno));
 		unlink(path);
@@ -193,7 +193,7 @@ static bool plain(const char *path)
 }
 
 /* of a file in a folder that is kept */
-static bool may_be_given(const char *path, const char *whole, int fd, struct aperture_label *l)
+static bool may_be_given(const char *path, const char *whole, int fd, struct shmem_label *l)
 {
 	struct stat st;
 
@@ -211,7 +211,7 @@ static bool may_be_given(const char *path, const char *whole, int fd, struct ape
 int file_xml(const char *path, FILE *to)
 {
 	char *whole = realpath(path, NULL), *folder = whole ? folder_of(whole) : NULL;
-	struct aperture_label l;
+	struct shmem_label l;
 	bool good = false;
 	int fd = -1;
 

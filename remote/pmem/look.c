@@ -23,19 +23,19 @@ static bool first_label(int fd, bool disk, uint8_t *to)
 	uint8_t *base;
 
 	if (disk)
-		return pread(fd, to, APERTURE_LABEL_BYTES, 0) == APERTURE_LABEL_BYTES;
+		return pread(fd, to, SHMEM_LABEL_BYTES, 0) == SHMEM_LABEL_BYTES;
 	base = mmap(NULL, ALIGN, PROT_READ, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return false;
-	memcpy(to, base + APERTURE_LABEL_AT, APERTURE_LABEL_BYTES);
+	memcpy(to, base + SHMEM_LABEL_AT, SHMEM_LABEL_BYTES);
 	munmap(base, ALIGN);
 	return true;
 }
 
-bool look_is_aperture(const char *device, const char **why)
+bool look_has_label(const char *device, const char **why)
 {
-	uint8_t text[APERTURE_LABEL_BYTES];
-	struct aperture_label l;
+	uint8_t text[SHMEM_LABEL_BYTES];
+	struct shmem_label l;
 	struct stat st;
 	int fd = open(device, O_RDONLY | O_CLOEXEC);
 	bool read;
@@ -51,7 +51,7 @@ bool look_is_aperture(const char *device, const char **why)
 	if (!read)
 		*why = errno ? strerror(errno) : "it is too short";
 	close(fd);
-	return read && aperture_label_read(text, &l);
+	return read && shmem_label_read(text, &l);
 }
 
 /* a line is "PAT: [mem 0x0000000100000000-0x0000000104000000] write-back" */
@@ -118,7 +118,7 @@ unsigned int look_list(const struct nd *nd, FILE *to)
 	n = scandir(path, &names, NULL, versionsort);
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", nd->dev, names[i]->d_name);
-		if (names[i]->d_name[0] != '.' && look_is_aperture(path, &why)) {
+		if (names[i]->d_name[0] != '.' && look_has_label(path, &why)) {
 			show(nd, names[i]->d_name, to);
 			found++;
 		}

@@ -63,7 +63,7 @@ static int up(const char *disk)
 		complain("'%s' is no disk's name", disk);
 		return 1;
 	}
-	if (!look_is_aperture(path, &why)) {
+	if (!look_has_label(path, &why)) {
 		complain("%s: %s", path, why ? why : "it is no aperture, and stays as it is: it may hold data");
 		return 1;
 	}
@@ -74,7 +74,7 @@ static int is(const char *device)
 {
 	const char *why;
 
-	if (look_is_aperture(device, &why))
+	if (look_has_label(device, &why))
 		return 0;
 	if (why)
 		complain("%s: %s", device, why);

@@ -12,7 +12,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* ----------------------------------------------------- file.c: on the host; an error is printed */
 
 /*
- * Read a size such as "64M" or "1G": a multiple of 2 MiB that an aperture fits in, at most 1 TiB.
+ * Read a size such as "64M" or "1G": a multiple of 2 MiB that a shmem region fits in, at most 1
+ * TiB.
  * 0: an error.
  */
 uint64_t file_size(const char *text);
@@ -47,7 +48,7 @@ struct nd {
  * unless that failed, too. A disk that is mounted, or that another program has for itself alone, is
  * left alone. Needs root.
  *
- * nd_up() does not look for the label. Call look_is_aperture() first: a disk without a label would
+ * nd_up() does not look for the label. Call look_has_label() first: a disk without a label would
  * lose data.
  */
 int nd_up(const struct nd *nd, const char *disk);
@@ -55,16 +56,16 @@ int nd_up(const struct nd *nd, const char *disk);
 /* ------------------------------------------------------------------ look.c: in a VM; reads only */
 
 /*
- * Whether the device ("/dev/pmem0", "/dev/dax0.0") is an aperture. *why: the reason if the device
- * can't be looked at, else NULL.
+ * Whether the device ("/dev/pmem0", "/dev/dax0.0") is a shmem region. *why: the reason if the
+ * device can't be looked at, else NULL.
  */
-bool look_is_aperture(const char *device, const char **why);
+bool look_has_label(const char *device, const char **why);
 /*
  * The memory type of what begins at @address, as @list (debugfs' pat_memtype_list) says; false: it
  * is not in there.
  */
 bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size);
-/* Print a line for each aperture of this VM. Return how many there are. */
+/* Print a line for each shmem region of this VM. Return how many there are. */
 unsigned int look_list(const struct nd *nd, FILE *to);
 
 #endif

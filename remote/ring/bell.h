@@ -44,7 +44,7 @@ struct kvgpu_wait_times {
 };
 
 enum { KVGPU_SPIN_GROWS = 8 };
-/* .spin_ns of an aperture by default; .sleep_ns in tests and the benchmark */
+/* .spin_ns of a shmem region by default; .sleep_ns in tests and the benchmark */
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
 /* The ringer uses .word, .ops, .ctx and .wakes of its struct alone; the sleeper all but .wakes. */

@@ -15,10 +15,10 @@
 #include "server.h"
 
 /*
- * While a frame waits for the GPU, look without a pause at first, then with longer pauses. Over an
- * aperture, where a pause is mostly spent with looking for frames, a pause is an EAGER_OF-th of the
- * time so far: a wait ends later by so much at most. Over a socket, where a pause leaves the CPU to
- * others, and where others want this CPU, it is a PATIENT_OF-th.
+ * While a frame waits for the GPU, look without a pause at first, then with longer pauses. Over a
+ * shmem region, where a pause is mostly spent with looking for frames, a pause is an EAGER_OF-th of
+ * the time so far: a wait ends later by so much at most. Over a socket, where a pause leaves the
+ * CPU to others, and where others want this CPU, it is a PATIENT_OF-th.
  */
 enum {
 	EAGER_OF = 64,

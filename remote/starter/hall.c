@@ -329,7 +329,7 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
 						.result = KVGPU_REMOTE_OTHER_VERSION };
 
 	if (n != sizeof(*hello) || (hello->magic != KVGPU_REMOTE_MAGIC &&
-				    hello->magic != KVGPU_REMOTE_MAGIC_APERTURE &&
+				    hello->magic != KVGPU_REMOTE_MAGIC_SHMEM &&
 				    hello->magic != KVGPU_REMOTE_MAGIC_RELAY))
 		return "it does not begin as a client does";
 	if (hello->version == s->version)
@@ -387,7 +387,7 @@ void hall_end(struct starter *s)
 static const struct address_source everybody;
 
 /*
- * Connections share the bucket of all in hall_next()'s order. Apertures have no order, so there
+ * Connections share the bucket of all in hall_next()'s order. Shmem regions have no order, so there
  * each has its own bucket alone, and remoted.conf says how many there are.
  */
 static bool in_all(const struct address_source *from)

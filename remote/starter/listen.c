@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What clients come to: sockets that systemd opened, and those of the configuration that are not
- * among them; and places: apertures in files and on devices.
+ * among them; and places: shmem regions in files and on devices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +196,7 @@ static int open_place(struct starter *s, const char *text, const char *who, unsi
 	return 0;
 }
 
-/* whether clients' processes may open the aperture: the memory of another client */
+/* whether clients' processes may open the region: the memory of another client */
 static bool is_open_to_clients(const struct starter *s, const char *path)
 {
 	struct stat st;
@@ -377,7 +377,7 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 
 	if (!r && address_is_place(&a))
 		return open_places(s, text, &a);
-	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_APERTURE;
+	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_SHMEM;
 	if (!r && (is_path ? is_path_there(s, a.host, adopted) :
 			     is_port_there(s, a.scheme, a.port, adopted)))
 		return true;

@@ -161,7 +161,7 @@ static void serve_hall(struct starter *s)
 	}
 }
 
-/* all places of an aperture are one source */
+/* all places of a shmem region are one source */
 static struct address_source source_of_place(const struct starter *s, const struct listener *l)
 {
 	unsigned int first = 0;

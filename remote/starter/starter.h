@@ -65,7 +65,7 @@ struct client {
 	enum client_state state;
 	/* came by TLS: the process checks the certificate, and reports "tls:" and the name in it */
 	bool tls;
-	/* the client of an aperture in a file or on a device; NULL: it came by a socket */
+	/* the client of a shmem region in a file or on a device; NULL: it came by a socket */
 	struct listener *place;
 	pid_t pid;
 	/* the client's process was reaped; .pid is 0, or gives the memory back */
@@ -107,7 +107,7 @@ static inline struct door *door_of(struct counters *counters)
 struct listener {
 	int fd;			/* -1: a place */
 	bool tls;
-	/* the aperture; NULL: a socket's, or the memory is gone, or listen_end() was called */
+	/* the shmem region; NULL: a socket's, or the memory is gone, or listen_end() was called */
 	struct kvgpu_remote_place *place;
 	bool taken;
 	char who[CONF_WHO];
@@ -239,7 +239,7 @@ bool hall_make_room(struct starter *s);
 void hall_look(struct starter *s, struct caller *c, bool gone);
 /* the site of a source: its /48 of IPv6, its /24 of IPv4, or what it is else */
 uint64_t hall_site(const struct address_source *a);
-/* what counts as one source of lines and of starts: a site, or one aperture */
+/* what counts as one source of lines and of starts: a site, or one shmem region */
 struct address_source hall_source(const struct address_source *a);
 /* The ready connection that is next to get a newcomer's place, or NULL. */
 struct caller *hall_next(struct starter *s);

@@ -13,8 +13,8 @@
 
 /* "gpuremt": of a client that wants a stream, and of each welcome */
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull
-/* "gpureap": of a client that wants shared memory, and of an aperture's first page */
-#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull
+/* "gpureap": of a client that wants shared memory, and of a shmem region's first page */
+#define KVGPU_REMOTE_MAGIC_SHMEM	0x70616572757067ull
 /* "gpurely": of a relay, which wants the arena as memory that it shares with the server */
 #define KVGPU_REMOTE_MAGIC_RELAY	0x796c6572757067ull
 /* a place that is not in the arena: the bytes are in the frame or in the answer */
@@ -49,7 +49,7 @@ enum {
 	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
 	/*
 	 * payload: struct kvgpu_remote_piece; its bytes follow, unless a relay shares the arena
-	 * with this side. Not sent at an aperture, where both sides have one arena
+	 * with this side. Not sent at a shmem region, where both sides have one arena
 	 */
 	KVGPU_REMOTE_OP_PUSH = 2,
 	/*

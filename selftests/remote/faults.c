@@ -66,7 +66,7 @@ static int ready(void)
 	return fflush(stdout);
 }
 
-/* for ever: it is killed, or the file of its aperture is cut short */
+/* for ever: it is killed, or the file of its shmem region is cut short */
 static int copies(void)
 {
 	uint8_t *host = calloc(1, BIG);

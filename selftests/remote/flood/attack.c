@@ -172,7 +172,7 @@ static void new_object(void)
 /* of the channel itself: they get no answer */
 static bool has_no_answer(const struct flood_frame *f)
 {
-	return conn.kind != LINK_APERTURE &&
+	return conn.kind != LINK_SHMEM &&
 	       ((f->op == KVGPU_REMOTE_OP_ACK && f->words == 1) ||
 		(f->op == KVGPU_REMOTE_OP_SPOILT && conn.kind == LINK_RELAY));
 }
@@ -192,7 +192,7 @@ static void step(void)
 		flood_make(&f);
 	else
 		flood_make_of(&f, work[below(sizeof(work) / sizeof(*work))]);
-	if (conn.kind != LINK_APERTURE &&
+	if (conn.kind != LINK_SHMEM &&
 	    ((f.op == KVGPU_REMOTE_OP_PUSH && f.words == 2) || !below(64)))
 		push_something();
 	else if (has_no_answer(&f) || !below(4))
@@ -328,7 +328,7 @@ static uint64_t length(void)
 
 static void session(void)
 {
-	enum link_kind kind = below(4) ? LINK_APERTURE : LINK_STREAM + below(2);
+	enum link_kind kind = below(4) ? LINK_SHMEM : LINK_STREAM + below(2);
 	const char *what = link_open(&conn, run.path, kind);
 	uint64_t until = run.taken + length();
 

@@ -18,7 +18,7 @@ static struct kvgpu_ring_shared *ring(void *at) { return at; }
 /* the slot that the next frame begins in, or one behind it */
 static union kvgpu_ring_slot *slot(struct link *l, unsigned int behind)
 {
-	return &ring(l->base->frames)->slot[(l->frames.head + behind) % APERTURE_FRAMES];
+	return &ring(l->base->frames)->slot[(l->frames.head + behind) % SHMEM_FRAMES];
 }
 
 /* ------------------------------------------------------------------ what must not matter */
@@ -49,7 +49,7 @@ static void tamper_with_payloads(struct link *l)
 	if (!head)
 		return;
 	s = &ring(l->base->frames)->slot[(head - 1 - below(head < 64 ? head : 64)) %
-					 APERTURE_FRAMES];
+					 SHMEM_FRAMES];
 	shared_store(&s->first.payload[below(KVGPU_RING_FIRST_BYTES / 8)], flood_word());
 }
 
@@ -73,7 +73,7 @@ void link_tamper(struct link *l)
 	/* where most of the copies are */
 	for (i = 0; words && i < n; i++)
 		shared_store(&words[l->arena_bytes / 8 - 1 - below(1024)], flood_word());
-	if (l->kind != LINK_APERTURE)
+	if (l->kind != LINK_SHMEM)
 		return;
 	for (i = below(4); i; i--)
 		tamper_with_payloads(l);
@@ -83,7 +83,7 @@ void link_tamper(struct link *l)
 		tamper_with_a_box(l);
 }
 
-/* ------------------------------------------------------------------ an aperture's rules */
+/* ------------------------------------------------------------------ a shmem region's rules */
 
 static void publish(struct link *l, uint16_t op, uint16_t flags, uint32_t len, uint64_t seq)
 {
@@ -173,10 +173,10 @@ static bool acks_of_nothing(struct link *l)
 	unsigned int i;
 
 	for (i = 0; i < 64; i++)
-		shared_store(&acks->slot[below(APERTURE_ACKS)].first.payload[below(6)],
+		shared_store(&acks->slot[below(SHMEM_ACKS)].first.payload[below(6)],
 			     flood_word());
 	for (i = 0; i < 64; i++)
-		shared_store(&acks->slot[below(APERTURE_ACKS)].seq, flood_word());
+		shared_store(&acks->slot[below(SHMEM_ACKS)].seq, flood_word());
 	go_on(l, 500);
 	return false;
 }
@@ -184,7 +184,7 @@ static bool acks_of_nothing(struct link *l)
 static bool storm(struct link *l)
 {
 	uint64_t *words = (uint64_t *)l->base;
-	unsigned int i, n = 1 + below(3000), bytes = below(4) ? sizeof(*l->base) : APERTURE_ARENA;
+	unsigned int i, n = 1 + below(3000), bytes = below(4) ? sizeof(*l->base) : SHMEM_ARENA;
 
 	for (i = 0; i < n; i++) {
 		shared_store(&words[below(bytes / 8)], below(2) ? flood_word() : flood_random());
@@ -303,7 +303,7 @@ static bool deaf(struct link *l)
 static const struct rule {
 	const char *name;
 	bool (*break_it)(struct link *l);
-} of_apertures[] = {
+} of_shmem[] = {
 	{ "a wrong sequence number", wrong_number },
 	{ "a length beyond the longest", too_long },
 	{ "a torn frame", torn },
@@ -327,18 +327,18 @@ static const struct rule {
 	{ "half a piece", half_a_piece },	/* the last: a relay sends no pieces */
 };
 
-enum { OF_APERTURES = sizeof(of_apertures) / sizeof(*of_apertures),
+enum { OF_SHMEM = sizeof(of_shmem) / sizeof(*of_shmem),
        OF_STREAMS = sizeof(of_streams) / sizeof(*of_streams) };
 
-static bool broken[OF_APERTURES + OF_STREAMS];
+static bool broken[OF_SHMEM + OF_STREAMS];
 
 bool link_break(struct link *l, const char **name)
 {
-	bool shared = l->kind == LINK_APERTURE;
-	unsigned int i = below(shared ? OF_APERTURES : OF_STREAMS - (l->kind == LINK_RELAY));
-	const struct rule *r = shared ? &of_apertures[i] : &of_streams[i];
+	bool shared = l->kind == LINK_SHMEM;
+	unsigned int i = below(shared ? OF_SHMEM : OF_STREAMS - (l->kind == LINK_RELAY));
+	const struct rule *r = shared ? &of_shmem[i] : &of_streams[i];
 
-	broken[shared ? i : OF_APERTURES + i] = true;
+	broken[shared ? i : OF_SHMEM + i] = true;
 	*name = r->name;
 	return r->break_it(l);
 }
@@ -347,7 +347,7 @@ unsigned int link_rules(unsigned int *all)
 {
 	unsigned int i, n = 0;
 
-	*all = OF_APERTURES + OF_STREAMS;
+	*all = OF_SHMEM + OF_STREAMS;
 	for (i = 0; i < *all; i++)
 		n += broken[i];
 	return n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The attacking client's end of an aperture between processes, and of a stream. */
+/* The attacking client's end of a shmem region between processes, and of a stream. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -33,7 +33,7 @@ void link_acknowledge(struct link *l, uint64_t invocation)
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_ACK, .bytes = sizeof(invocation) };
 	struct iovec part = { &invocation, sizeof(invocation) };
 
-	if (l->kind == LINK_APERTURE) {
+	if (l->kind == LINK_SHMEM) {
 		/* the server takes acks while a thread there waits for one */
 		while (kvgpu_ring_put(&l->acked, KVGPU_REMOTE_OP_ACK, 0, &part, 1) ==
 			       KVGPU_RING_FULL &&
@@ -93,7 +93,7 @@ static void take_answer(struct link *l, unsigned int box, uint64_t seq, uint32_t
 	l->answered(l->ctx, &a->frame, result, payload, bytes);
 }
 
-/* ------------------------------------------------------------------ an aperture */
+/* ------------------------------------------------------------------ a shmem region */
 
 static void *read_told(void *arg)
 {
@@ -129,7 +129,7 @@ static void look_at_boxes(struct link *l)
 		unsigned int box = l->waiting[i];
 		struct kvgpu_box_shared *b = &l->base->box[box - 1];
 		uint64_t seq = shared_load_acquire(&b->seq), head = shared_load(&b->head);
-		const struct aperture_answer *begin = (const struct aperture_answer *)b->payload;
+		const struct shmem_answer *begin = (const struct shmem_answer *)b->payload;
 		uint32_t len = head >> 32;
 
 		if (seq == l->asked[box].last) {
@@ -144,7 +144,7 @@ static void look_at_boxes(struct link *l)
 	l->nr_waiting = kept;
 }
 
-static void aperture_bells(struct link *l)
+static void shmem_bells(struct link *l)
 {
 	struct kvgpu_ring_shared *frames = (void *)l->base->frames, *told = (void *)l->base->told,
 				 *acks = (void *)l->base->acks;
@@ -164,15 +164,15 @@ static void aperture_bells(struct link *l)
 static bool attach(struct link *l)
 {
 	static struct kvgpu_bell probe;
-	struct kvgpu_ring_config frames = { l->base->frames, APERTURE_FRAMES,
+	struct kvgpu_ring_config frames = { l->base->frames, SHMEM_FRAMES,
 					    KVGPU_REMOTE_PAYLOAD_MAX, &l->bells[0], &l->bells[1] },
-				 acks = { l->base->acks, APERTURE_ACKS,
+				 acks = { l->base->acks, SHMEM_ACKS,
 					  sizeof(struct kvgpu_remote_ack), &l->bells[2],
 					  &l->bells[3] },
-				 told = { l->base->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST,
+				 told = { l->base->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST,
 					  &l->bells[4], &l->bells[5] };
 
-	aperture_bells(l);
+	shmem_bells(l);
 	probe = l->bells[0];
 	probe.word = &l->base->box_word[LINK_PROBE - 1].word;
 	return !kvgpu_ring_attach_producer(&l->frames, &frames) &&
@@ -285,7 +285,7 @@ bool link_send(struct link *l, uint16_t op, uint16_t box, const void *payload, s
 {
 	struct kvgpu_remote_head h = { .op = op, .box = box, .bytes = n };
 
-	if (l->kind == LINK_APERTURE) {
+	if (l->kind == LINK_SHMEM) {
 		if (!put(l, op, box, payload, n))
 			return false;
 		l->seq = l->frames.frames;
@@ -308,7 +308,7 @@ bool link_ask(struct link *l, const struct flood_frame *f)
 		/* before it is sent: a stream's answers may come while the next frame waits */
 		a->seq = l->seq + 1;
 		a->frame = *f;
-		if (l->kind == LINK_APERTURE)
+		if (l->kind == LINK_SHMEM)
 			l->waiting[l->nr_waiting++] = box;
 	}
 	return link_send(l, f->op, box, f->word, 8 * f->words);
@@ -316,7 +316,7 @@ bool link_ask(struct link *l, const struct flood_frame *f)
 
 bool link_flush(struct link *l)
 {
-	if (l->kind == LINK_APERTURE) {
+	if (l->kind == LINK_SHMEM) {
 		kvgpu_ring_notify(&l->frames);
 		return !l->wrong;
 	}
@@ -328,7 +328,7 @@ bool link_flush(struct link *l)
 
 bool link_answers(struct link *l, unsigned int ms)
 {
-	if (l->kind != LINK_APERTURE)
+	if (l->kind != LINK_SHMEM)
 		return move_bytes(l, ms);
 	if (ms && link_ends(l, 0))
 		return false;
@@ -344,7 +344,7 @@ static bool probed(struct link *l, uint64_t seq, uint64_t until)
 	struct kvgpu_box_head head;
 	enum kvgpu_ring_status s;
 
-	if (l->kind != LINK_APERTURE) {
+	if (l->kind != LINK_SHMEM) {
 		while (l->probed != seq && now_ms() < until)
 			if (!move_bytes(l, MOMENT_MS))
 				return false;
@@ -412,7 +412,7 @@ static bool hear_welcome(int fd, struct kvgpu_remote_welcome *w, int *memory)
 
 static const char *map(struct link *l, int memory)
 {
-	uint64_t before = l->kind == LINK_APERTURE ? APERTURE_ARENA : 0;
+	uint64_t before = l->kind == LINK_SHMEM ? SHMEM_ARENA : 0;
 	void *p;
 
 	if (memory < 0)
@@ -427,7 +427,7 @@ static const char *map(struct link *l, int memory)
 
 const char *link_open(struct link *l, const char *path, enum link_kind kind)
 {
-	static const uint64_t magic[] = { KVGPU_REMOTE_MAGIC_APERTURE, KVGPU_REMOTE_MAGIC,
+	static const uint64_t magic[] = { KVGPU_REMOTE_MAGIC_SHMEM, KVGPU_REMOTE_MAGIC,
 					  KVGPU_REMOTE_MAGIC_RELAY };
 	struct kvgpu_remote_hello hello = { magic[kind], KVGPU_REMOTE_VERSION };
 	struct kvgpu_remote_welcome w;
@@ -446,7 +446,7 @@ const char *link_open(struct link *l, const char *path, enum link_kind kind)
 	if (hear_welcome(l->fd, &w, &memory)) {
 		l->arena_bytes = w.arena_bytes;
 		why = map(l, memory);
-		if (!why && kind == LINK_APERTURE && !attach(l))
+		if (!why && kind == LINK_SHMEM && !attach(l))
 			why = "the rings can't be attached";
 	}
 	if (memory >= 0)
@@ -460,7 +460,7 @@ void link_close(struct link *l)
 {
 	uint32_t *word = l->bells[4].word;
 
-	if (l->kind == LINK_APERTURE) {
+	if (l->kind == LINK_SHMEM) {
 		__atomic_store_n(&l->over, true, __ATOMIC_RELEASE);
 		shared_store32(word, 0);
 		syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -468,5 +468,5 @@ void link_close(struct link *l)
 	}
 	close(l->fd);
 	if (l->base)
-		munmap(l->base, (l->kind == LINK_APERTURE ? APERTURE_ARENA : 0) + l->arena_bytes);
+		munmap(l->base, (l->kind == LINK_SHMEM ? SHMEM_ARENA : 0) + l->arena_bytes);
 }

@@ -10,7 +10,7 @@
 
 #include "flood.h"
 
-enum link_kind { LINK_APERTURE, LINK_STREAM, LINK_RELAY, LINK_KINDS };
+enum link_kind { LINK_SHMEM, LINK_STREAM, LINK_RELAY, LINK_KINDS };
 enum { LINK_BOXES = 1023, LINK_PROBE = 1024, LINK_OUT = 128 << 10, LINK_IN = 512 << 10 };
 
 struct link {
@@ -32,8 +32,8 @@ struct link {
 	void (*answered)(void *ctx, const struct flood_frame *f, uint32_t result,
 			 const uint64_t *payload, size_t bytes);
 	void *ctx;
-	/* an aperture */
-	struct aperture_layout *base;
+	/* a shmem region */
+	struct shmem_layout *base;
 	struct kvgpu_ring_producer frames, acked;
 	struct kvgpu_ring_consumer told;
 	struct kvgpu_box probe;
@@ -42,7 +42,7 @@ struct link {
 	pthread_t reader;
 	bool over;			/* atomic: the reader is to end */
 	uint64_t events;		/* that the reader saw; atomic */
-	uint64_t told_room[(APERTURE_TOLD_LONGEST + 8) / 8];
+	uint64_t told_room[(SHMEM_TOLD_LONGEST + 8) / 8];
 	/* a stream */
 	uint8_t out[LINK_OUT], in[LINK_IN];
 	size_t nr_out, nr_in;
@@ -74,7 +74,7 @@ bool link_probe(struct link *l, unsigned int seconds);
 bool link_answers(struct link *l, unsigned int ms);
 /* Whether the server ends the connection within @seconds. */
 bool link_ends(struct link *l, unsigned int seconds);
-/* An event in a stream; or, of an aperture, in the reader's thread. */
+/* An event in a stream; or, of a shmem region, in the reader's thread. */
 void link_acknowledge(struct link *l, uint64_t invocation);
 
 /* ------------------------------------------------------------------ breaks.c */

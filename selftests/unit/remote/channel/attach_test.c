@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A server and clients find each other by an aperture's first page. Here their steps are done in
+ * A server and clients find each other by a shmem region's first page. Here their steps are done in
  * every order, with a crash of either side at any step. Rings are never cleared under a living
  * client; both sides agree on which client is attached; and from every state they find each other
  * once there are no more crashes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Both ends of a channel in one process, over a socket, an aperture and a relay. */
+/* Both ends of a channel in one process, over a socket, a shmem region and a relay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -240,7 +240,7 @@ static int set_up_relay(void **state)
 	return set_up(state) || pthread_create(&relay, NULL, run_relay, NULL);
 }
 
-static int set_up_aperture(void **state)
+static int set_up_shmem(void **state)
 {
 	carrier = "aperture";
 	return set_up(state);
@@ -769,15 +769,15 @@ int main(void)
 {
 #define BY_RELAY(f) { #f ", by a relay", f, set_up_relay, tear_down_relay, NULL }
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define ON_APERTURE(f) { #f ", by an aperture", f, set_up_aperture, tear_down, NULL }
+#define ON_SHMEM(f) { #f ", by an aperture", f, set_up_shmem, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		ON_APERTURE(versions), ON_APERTURE(answers), ON_APERTURE(pieces),
-			ON_APERTURE(acks_pass_by),
-		ON_APERTURE(server_goes),
+		ON_SHMEM(versions), ON_SHMEM(answers), ON_SHMEM(pieces),
+			ON_SHMEM(acks_pass_by),
+		ON_SHMEM(server_goes),
 		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by),
 			ON_SERVER(frames_before_the_ack), ON_SERVER(kept_heads),
 			ON_SERVER(server_goes),
-		ON_SERVER(nothing_to_fetch), ON_APERTURE(nothing_to_fetch), BY_RELAY(spoilt_frames),
+		ON_SERVER(nothing_to_fetch), ON_SHMEM(nothing_to_fetch), BY_RELAY(spoilt_frames),
 		BY_RELAY(answers), BY_RELAY(pieces), BY_RELAY(acks_pass_by), BY_RELAY(server_goes),
 		ON_SERVER(beside_a_relays_arena),
 		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),

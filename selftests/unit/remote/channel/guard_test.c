@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client with two apertures in files: each file cut short gives zeros in its own memory, and ends
- * its own connection. A fault elsewhere is the program's, as are all faults after both have ended.
+ * A client with two shmem regions in files: each file cut short gives zeros in its own memory, and
+ * ends its own connection. A fault elsewhere is the program's, as are all faults after both have
+ * ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +93,7 @@ static bool handler_is(void (*handler)(int signal))
 	return now.sa_handler == handler;
 }
 
-static void two_apertures(void **state)
+static void two_shmem_regions(void **state)
 {
 	struct memory one, two, other;
 
@@ -142,7 +143,7 @@ static void a_later_handler(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(two_apertures),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(two_shmem_regions),
 					    cmocka_unit_test(a_later_handler) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

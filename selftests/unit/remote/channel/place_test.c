@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures in a file that both sides map, with and without a bell. Servers are other processes.
+ * Shmem regions in a file that both sides map, with and without a bell. Servers are other
+ * processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,13 +27,13 @@
 #include <unistd.h>
 
 #include <remote/channel/address.h>
-#include <remote/channel/aperture.h>
+#include <remote/channel/shmem.h>
 
 #include "selftests/unit/own_folder.h"
 
 enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
-#define BYTES	(APERTURE_MIN + (1 << 20))
+#define BYTES	(SHMEM_MIN + (1 << 20))
 
 static char path[64], bell[64], address[256];
 static pid_t server;
@@ -252,7 +253,7 @@ static void one_after_the_other(void **state)
 	for (i = 0; i < ROUNDS; i++) {
 		connect_it();
 		arena = kvgpu_remote_arena(client, &bytes);
-		assert_int_equal(bytes, BYTES - APERTURE_ARENA);
+		assert_int_equal(bytes, BYTES - SHMEM_ARENA);
 		arena[bytes - 1] = 1;
 		calls(20);
 		kvgpu_remote_disconnect(client);
@@ -260,13 +261,13 @@ static void one_after_the_other(void **state)
 }
 
 /*
- * An aperture that VMs have as a device begins behind the file's first 2 MiB, which stay as they
+ * A shmem region that VMs have as a device begins behind the file's first 2 MiB, which stay as they
  * are. The host's side begins there as well.
  */
 static void behind_its_label(void **state)
 {
-	uint64_t file = BYTES + APERTURE_LABEL_DATA, bytes;
-	struct aperture_label l = aperture_label_make(file, 1);
+	uint64_t file = BYTES + SHMEM_LABEL_DATA, bytes;
+	struct shmem_label l = shmem_label_make(file, 1);
 	struct attach_page page;
 	uint8_t first[4096];
 	const char *why = "";
@@ -278,17 +279,17 @@ static void behind_its_label(void **state)
 	memcpy(first, &l, sizeof(l));
 	assert_int_equal(ftruncate(fd, file), 0);
 	assert_int_equal(pwrite(fd, first, sizeof(first), 0), sizeof(first));
-	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
 	start_server();
 	connect_it();
 	kvgpu_remote_arena(client, &bytes);
-	assert_int_equal(bytes, BYTES - APERTURE_ARENA);
+	assert_int_equal(bytes, BYTES - SHMEM_ARENA);
 	calls(20);
 	kvgpu_remote_disconnect(client);
 	assert_int_equal(pread(fd, &page, sizeof(page), l.data), sizeof(page));
-	assert_int_equal(page.magic, KVGPU_REMOTE_MAGIC_APERTURE);
+	assert_int_equal(page.magic, KVGPU_REMOTE_MAGIC_SHMEM);
 	assert_int_equal(page.bytes, BYTES);
-	assert_int_equal(pread(fd, &first[64], sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(pread(fd, &first[64], sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
 	assert_memory_equal(&first[64], &l, sizeof(l));
 	assert_int_equal(pread(fd, first, sizeof(first), 0), sizeof(first));
 	assert_memory_equal(first, &l, sizeof(l));
@@ -306,8 +307,8 @@ static void behind_its_label(void **state)
 static void several_places(void **state)
 {
 	enum { PLACES = 3, PART = 14 << 20 };
-	uint64_t file = APERTURE_LABEL_DATA + PLACES * PART + (2 << 20) - 4096, bytes;
-	struct aperture_label l = aperture_label_make(file, PLACES);
+	uint64_t file = SHMEM_LABEL_DATA + PLACES * PART + (2 << 20) - 4096, bytes;
+	struct shmem_label l = shmem_label_make(file, PLACES);
 	struct kvgpu_remote_channel *clients[PLACES];
 	pid_t servers[PLACES];
 	const char *why = "";
@@ -319,7 +320,7 @@ static void several_places(void **state)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(ftruncate(fd, file), 0);
 	assert_int_equal(pwrite(fd, &l, sizeof(l), 0), sizeof(l));
-	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
 	assert_int_equal(kvgpu_remote_places(address, &why), PLACES);
 	for (place_index = 0; place_index < PLACES; place_index++) {
 		start_server();
@@ -329,7 +330,7 @@ static void several_places(void **state)
 		connect_it();
 		clients[i] = client;
 		arena = kvgpu_remote_arena(client, &bytes);
-		assert_int_equal(bytes, PART - APERTURE_ARENA);
+		assert_int_equal(bytes, PART - SHMEM_ARENA);
 		memset(arena, 'a' + i, bytes);
 	}
 	assert_int_equal(try_to_connect(VERSION, &why), -EBUSY);
@@ -375,13 +376,13 @@ static void several_places(void **state)
 	}
 	/* a label with more places than the memory has room for */
 	l.places = 4;
-	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
 	assert_int_equal(kvgpu_remote_places(address, &why), -EINVAL);
 	assert_non_null(strstr(why, "too small"));
 	assert_int_equal(try_to_connect(VERSION, &why), -EINVAL);
 	place_index = 0;
 	l.places = PLACES;
-	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
 	close(fd);
 	start_server();
 }
@@ -536,16 +537,16 @@ static bool after_some(void *looks)
  */
 static void sleeps_get_longer(void **state)
 {
-	struct aperture_bell b;
-	struct aperture a;
+	struct shmem_bell b;
+	struct shmem a;
 	unsigned int looks;
 	uint32_t word = 0;
 	uint64_t first;
 
 	setenv("KVGPU_REMOTE_SPIN_US", "0", true);
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
-	aperture_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, APERTURE_MIN);
-	aperture_bell_init(&b, &a, &word);
+	shmem_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, SHMEM_MIN);
+	shmem_bell_init(&b, &a, &word);
 	looks = 2;	/* one before the wait, one before the sleep; ready at the third */
 	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
@@ -605,7 +606,7 @@ enum { STRANGERS = 60 };
 
 static int ring(uint64_t name)
 {
-	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, name };
 	struct address at = { .scheme = ADDRESS_UNIX };
 	const char *why;
 	int fd;

@@ -141,20 +141,20 @@ static void programs(void **state)
 	assert_said("no number");
 }
 
-static bool label_at(const char *path, off_t offset, struct aperture_label *l)
+static bool label_at(const char *path, off_t offset, struct shmem_label *l)
 {
-	uint8_t text[APERTURE_LABEL_BYTES];
+	uint8_t text[SHMEM_LABEL_BYTES];
 	int fd = open(path, O_RDONLY);
 
 	assert_int_equal(pread(fd, text, sizeof(text), offset), sizeof(text));
 	close(fd);
-	return aperture_label_read(text, l);
+	return shmem_label_read(text, l);
 }
 
 static void a_file_is_made_once(void **state)
 {
 	const char *path = at("one"), *why;
-	struct aperture_label l;
+	struct shmem_label l;
 	struct stat st;
 
 	assert_int_equal(file_make(path, 16 << 20, 1), 0);
@@ -166,7 +166,7 @@ static void a_file_is_made_once(void **state)
 	assert_int_equal(l.bytes, 16 << 20);
 	assert_int_equal(l.data, 2 << 20);
 	assert_true(label_at(path, (2 << 20) + 4096 - 64, &l));
-	assert_true(look_is_aperture(path, &why));
+	assert_true(look_has_label(path, &why));
 	assert_null(why);
 	/* a unit makes it at each boot */
 	assert_int_equal(file_make(path, 16 << 20, 1), 0);
@@ -214,31 +214,31 @@ static void others_can_not_write(void **state)
 
 static void labels_of_others(void **state)
 {
-	struct aperture_label good = aperture_label_make(16 << 20, 1), l;
+	struct shmem_label good = shmem_label_make(16 << 20, 1), l;
 	const char *why;
 
-	assert_true(aperture_label_read(&good, &l));
-	for (unsigned int i = 0; i < 8 * offsetof(struct aperture_label, zero); i++) {
+	assert_true(shmem_label_read(&good, &l));
+	for (unsigned int i = 0; i < 8 * offsetof(struct shmem_label, zero); i++) {
 		l = good;
 		((uint8_t *)&l)[i / 8] ^= 1 << i % 8;
-		assert_false(aperture_label_read(&l, &l));
+		assert_false(shmem_label_read(&l, &l));
 	}
 	l = good;
 	l.data = 0;
-	assert_false(aperture_label_read(&l, &l));
+	assert_false(shmem_label_read(&l, &l));
 	l = good;
 	l.bytes = l.data;
-	assert_false(aperture_label_read(&l, &l));
-	l = aperture_label_make(16 << 20, 0);
-	assert_false(aperture_label_read(&l, &l));
-	l = aperture_label_make(16 << 20, 65);
-	assert_false(aperture_label_read(&l, &l));
+	assert_false(shmem_label_read(&l, &l));
+	l = shmem_label_make(16 << 20, 0);
+	assert_false(shmem_label_read(&l, &l));
+	l = shmem_label_make(16 << 20, 65);
+	assert_false(shmem_label_read(&l, &l));
 	write_file(at("short"), "kvgpu aperture\n");
-	assert_false(look_is_aperture(at("short"), &why));
+	assert_false(look_has_label(at("short"), &why));
 	write_file(at("data"), "kvgpu apertures are not this, which is somebody's own data, and long enough");
-	assert_false(look_is_aperture(at("data"), &why));
+	assert_false(look_has_label(at("data"), &why));
 	assert_null(why);
-	assert_false(look_is_aperture(at("nothing"), &why));
+	assert_false(look_has_label(at("nothing"), &why));
 	assert_string_equal(why, "No such file or directory");
 }
 

@@ -471,8 +471,10 @@ static void a_flood_of_the_own_source(void **state)
 	assert_true(all < 22 * STARTS_OF_ONE + came);
 }
 
-/* Clients that are served cost half, and of an aperture's none is kept from a start by others. */
-static void served_ones_and_apertures(void **state)
+/*
+ * Clients that are served cost half, and of a shmem region's none is kept from a start by others.
+ */
+static void served_ones_and_endpoints(void **state)
 {
 	struct address_source place = { UINT64_MAX, 3 }, other = { UINT64_MAX, 4 };
 	struct client *go;
@@ -548,7 +550,7 @@ static void first_bytes(void **state)
 /* A program of another version is told so, without a process. */
 static void another_version(void **state)
 {
-	const struct kvgpu_remote_hello other = { KVGPU_REMOTE_MAGIC_APERTURE, VERSION + 1 };
+	const struct kvgpu_remote_hello other = { KVGPU_REMOTE_MAGIC_SHMEM, VERSION + 1 };
 	struct kvgpu_remote_welcome w;
 	int fd = enter_with(&good, 0, &other, sizeof(other));
 
@@ -570,7 +572,7 @@ int main(void)
 					    WITH(equals_go_by_chance), WITH(one_byte_is_no_hello),
 					    WITH(a_flood_has_so_many_starts), WITH(many_floods),
 					    WITH(a_flood_of_the_own_source),
-					    WITH(served_ones_and_apertures), WITH(first_bytes),
+					    WITH(served_ones_and_endpoints), WITH(first_bytes),
 					    WITH(another_version) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture below /dev that is awaited: files that can't be served, and then the right one. Also
- * a socket that systemd hands over.
+ * A shmem region below /dev that is awaited: files that can't be served, and then the right one.
+ * Also a socket that systemd hands over.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ enum { OTHER_USER = 12345 };
 
 static struct remoted_conf conf;
 static struct starter s;
-/* the test's own, below /dev as an aperture's has to be */
+/* the test's own, below /dev as a shmem region's has to be */
 static char folder[] = "/dev/shm/kvgpu-listen-XXXXXX";
 static char path[64], said[512];
 static unsigned int lines;
@@ -129,7 +129,7 @@ static void anothers_file_at_the_start(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
-/* Another server has the aperture's only place. It is served when that server has closed it. */
+/* Another server has the shmem region's only place. It is served when that server has closed it. */
 static void all_places_or_none(void **state)
 {
 	struct kvgpu_remote_place *other;
@@ -184,12 +184,12 @@ static void a_socket_listed_twice(void **state)
 }
 
 /*
- * What a client can have done to its own aperture when the server starts: a file that was cut,
+ * What a client can have done to its own shmem region when the server starts: a file that was cut,
  * locks that the client holds, a label with more places than fit.
  */
 static void what_clients_can_do(void **state)
 {
-	struct aperture_label label = aperture_label_make(1ull << 30, APERTURE_PLACES);
+	struct shmem_label label = shmem_label_make(1ull << 30, SHMEM_PLACES);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 2 };
 	int fd;
 
@@ -203,13 +203,13 @@ static void what_clients_can_do(void **state)
 	assert_int_equal(s.nr_awaited, 1);
 	lock.l_type = F_UNLCK;
 	assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
-	assert_int_equal(pwrite(fd, &label, sizeof(label), APERTURE_LABEL_AT), sizeof(label));
+	assert_int_equal(pwrite(fd, &label, sizeof(label), SHMEM_LABEL_AT), sizeof(label));
 	listen_end(&s);
 	assert_true(listen_all(&s));
 	assert_int_equal(s.nr_awaited, 1);
 	assert_non_null(strstr(said, "for each of its places"));
 	label.places = 2;
-	assert_int_equal(pwrite(fd, &label, sizeof(label), APERTURE_LABEL_AT), sizeof(label));
+	assert_int_equal(pwrite(fd, &label, sizeof(label), SHMEM_LABEL_AT), sizeof(label));
 	close(fd);
 	look();
 	assert_int_equal(s.nr_listeners, 2);

@@ -95,7 +95,7 @@ static void one_keeps_none_out(void **state)
 	assert_int_equal(look(": 210 more lines about clients were left out\n"), 1);
 }
 
-/* addresses of one network are one source; apertures are not */
+/* addresses of one network are one source; shmem regions are not */
 static void sources(void **state)
 {
 	struct address_source near = { (uint64_t)IPV4 << 32 | 0x0a000001, 0 }, beside = near;

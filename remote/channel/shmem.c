@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The common part of both ends of an aperture: sleeping, waking, and a thread that watches for the
- * peer's end: at the socket, or, if there is none, by a beat that both sides count in memory.
+ * The common part of both ends of a shmem region: sleeping, waking, and a thread that watches for
+ * the peer's end: at the socket, or, if there is none, by a beat that both sides count in memory.
  */
-#include "aperture.h"
+#include "shmem.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,10 +43,10 @@ static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
 	return errno || end == text || *end || n > most ? otherwise : n;
 }
 
-struct aperture_times aperture_times(enum aperture_wake wake)
+struct shmem_times shmem_times(enum shmem_wake wake)
 {
-	struct aperture_times t = { .wait.spin_ns = number("KVGPU_REMOTE_SPIN_US",
-							   KVGPU_SPIN_NS / 1000, 1000000000) *
+	struct shmem_times t = { .wait.spin_ns = number("KVGPU_REMOTE_SPIN_US",
+							KVGPU_SPIN_NS / 1000, 1000000000) *
 						    1000 };
 
 	/* if a wake-up is sure to come, looks are for a peer that breaks the rules */
@@ -66,7 +66,7 @@ static long futex(uint32_t *word, int what, uint32_t value, uint64_t ns)
 	return syscall(SYS_futex, word, what, value, &t, NULL, 0);
 }
 
-bool aperture_is_gone(const struct aperture *a)
+bool shmem_is_gone(const struct shmem *a)
 {
 	return __atomic_load_n(&a->gone, __ATOMIC_SEQ_CST);
 }
@@ -77,13 +77,13 @@ bool aperture_is_gone(const struct aperture *a)
  */
 static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	struct aperture *a = ((struct aperture_bell *)ctx)->a;
+	struct shmem *a = ((struct shmem_bell *)ctx)->a;
 
 	__atomic_add_fetch(&a->sleepers, 1, __ATOMIC_SEQ_CST);
-	if (!aperture_is_gone(a))
+	if (!shmem_is_gone(a))
 		futex(word, FUTEX_WAIT, 1, ns);
 	__atomic_sub_fetch(&a->sleepers, 1, __ATOMIC_SEQ_CST);
-	return aperture_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
+	return shmem_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
 
 static void futex_wake(void *ctx, uint32_t *word)
@@ -97,23 +97,23 @@ static void futex_wake(void *ctx, uint32_t *word)
  */
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	struct aperture *a = ((struct aperture_bell *)ctx)->a;
+	struct shmem *a = ((struct shmem_bell *)ctx)->a;
 	uint32_t turn = __atomic_load_n(&a->turn, __ATOMIC_SEQ_CST);
 
-	if (!aperture_is_gone(a) && shared_load32(word) == 1)
+	if (!shmem_is_gone(a) && shared_load32(word) == 1)
 		futex(&a->turn, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, turn, ns);
-	return aperture_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
+	return shmem_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
 
 static void socket_wake(void *ctx, uint32_t *word)
 {
-	send(((struct aperture_bell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(((struct shmem_bell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* a wait's sleeps double, up to .sleep_ns */
 static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	struct aperture_bell *b = ctx;
+	struct shmem_bell *b = ctx;
 	struct timespec t;
 
 	b->pause_ns = b->wait == b->bell.waits ? 2 * b->pause_ns : PAUSE_MIN_NS;
@@ -123,9 +123,9 @@ static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
 	if (ns > b->pause_ns)
 		ns = b->pause_ns;
 	t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
-	if (!aperture_is_gone(b->a))
+	if (!shmem_is_gone(b->a))
 		nanosleep(&t, NULL);
-	return aperture_is_gone(b->a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
+	return shmem_is_gone(b->a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
 
 static void no_wake(void *ctx, uint32_t *word)
@@ -138,9 +138,9 @@ static const struct kvgpu_bell_ops ways[] = {
 	[WAKE_NONE] = { .sleep = bounded_sleep, .wake = no_wake },
 };
 
-void aperture_bell_init(struct aperture_bell *b, struct aperture *a, uint32_t *word)
+void shmem_bell_init(struct shmem_bell *b, struct shmem *a, uint32_t *word)
 {
-	*b = (struct aperture_bell){
+	*b = (struct shmem_bell){
 		.a = a,
 		.bell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait }
 	};
@@ -166,7 +166,7 @@ static void wake_ring(void *ring)
 /*
  * A malicious peer may set a word again before its sleeper sleeps: so wake until no thread sleeps.
  */
-static void wake_all_futexes(struct aperture *a)
+static void wake_all_futexes(struct shmem *a)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	unsigned int i;
@@ -183,13 +183,13 @@ static void wake_all_futexes(struct aperture *a)
 	}
 }
 
-static void next_turn(struct aperture *a)
+static void next_turn(struct shmem *a)
 {
 	__atomic_add_fetch(&a->turn, 1, __ATOMIC_SEQ_CST);
 	futex(&a->turn, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, 0);
 }
 
-static void tell_of_end(struct aperture *a)
+static void tell_of_end(struct shmem *a)
 {
 	pthread_mutex_lock(&a->lock);
 	__atomic_store_n(&a->gone, true, __ATOMIC_SEQ_CST);
@@ -204,7 +204,7 @@ static void tell_of_end(struct aperture *a)
 }
 
 /* with WAKE_SOCKET a byte is a wake-up, else it ends the watch */
-static void watch_socket(struct aperture *a)
+static void watch_socket(struct shmem *a)
 {
 	struct pollfd p = { .fd = a->life, .events = POLLIN | POLLRDHUP };
 	char bytes[256];
@@ -213,7 +213,7 @@ static void watch_socket(struct aperture *a)
 	for (;;) {
 		if (poll(&p, 1, -1) < 0 && errno == EINTR)
 			continue;
-		if (aperture_is_gone(a) || __atomic_load_n(&a->ended, __ATOMIC_SEQ_CST))
+		if (shmem_is_gone(a) || __atomic_load_n(&a->ended, __ATOMIC_SEQ_CST))
 			return;
 		n = recv(a->life, bytes, sizeof(bytes), MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -224,13 +224,13 @@ static void watch_socket(struct aperture *a)
 	}
 }
 
-static bool peer_left(struct aperture *a)
+static bool peer_left(struct shmem *a)
 {
 	return (a->side == SIDE_CLIENT ? attach_client_step(&a->client) :
 					 attach_server_step(&a->server)) == ATTACH_GONE;
 }
 
-static void watch_counters(struct aperture *a)
+static void watch_counters(struct shmem *a)
 {
 	struct attach_page *page = &a->base->attach;
 	uint64_t *own = a->side == SIDE_CLIENT ? &page->client_beat : &page->server_beat;
@@ -256,7 +256,7 @@ static void watch_counters(struct aperture *a)
 
 static void *watch(void *arg)
 {
-	struct aperture *a = arg;
+	struct shmem *a = arg;
 
 	if (a->life >= 0)
 		watch_socket(a);
@@ -266,7 +266,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-int aperture_watch(struct aperture *a)
+int shmem_watch(struct shmem *a)
 {
 	pthread_condattr_t clock;
 	int r;
@@ -283,20 +283,20 @@ int aperture_watch(struct aperture *a)
 
 /* ------------------------------------------------------------------ life */
 
-void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wake wake, void *base,
-		   uint64_t bytes)
+void shmem_init(struct shmem *a, enum shmem_side side, enum shmem_wake wake, void *base,
+		uint64_t bytes)
 {
-	*a = (struct aperture){ .base = base,
-				.bytes = bytes,
-				.arena_bytes = bytes - APERTURE_ARENA,
-				.side = side,
-				.wake = wake,
-				.times = aperture_times(wake),
-				.life = -1,
-				.file = -1 };
+	*a = (struct shmem){ .base = base,
+			     .bytes = bytes,
+			     .arena_bytes = bytes - SHMEM_ARENA,
+			     .side = side,
+			     .wake = wake,
+			     .times = shmem_times(wake),
+			     .life = -1,
+			     .file = -1 };
 }
 
-int aperture_lose(struct aperture *a)
+int shmem_lose(struct shmem *a)
 {
 	pthread_mutex_lock(&a->lock);
 	__atomic_store_n(&a->ended, true, __ATOMIC_SEQ_CST);
@@ -308,7 +308,7 @@ int aperture_lose(struct aperture *a)
 	return -ECONNRESET;
 }
 
-void aperture_await_end(struct aperture *a)
+void shmem_await_end(struct shmem *a)
 {
 	pthread_mutex_lock(&a->lock);
 	while (!a->gone)
@@ -316,7 +316,7 @@ void aperture_await_end(struct aperture *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
-void aperture_fini(struct aperture *a)
+void shmem_fini(struct shmem *a)
 {
 	if (a->watched) {
 		pthread_join(a->watcher, NULL);
@@ -335,14 +335,14 @@ void aperture_fini(struct aperture *a)
 
 /* ------------------------------------------------------------------ rings */
 
-void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots,
-		   uint32_t longest, bool producer)
+void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots,
+		uint32_t longest, bool producer)
 {
 	struct kvgpu_ring_shared *shared = ring;
 	uint32_t *words[] = { &shared->consumer_word, &shared->producer_word };
 
-	aperture_bell_init(&e->own, a, words[producer]);
-	aperture_bell_init(&e->peer, a, words[!producer]);
+	shmem_bell_init(&e->own, a, words[producer]);
+	shmem_bell_init(&e->peer, a, words[!producer]);
 	e->config = (struct kvgpu_ring_config){ .mem = ring,
 						.slots = slots,
 						.max_len = longest,
@@ -350,15 +350,15 @@ void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint3
 						.peer = &e->peer.bell };
 }
 
-bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a,
-		  unsigned int i)
+bool shmem_box(struct kvgpu_box *box, struct shmem_bell *bell, struct shmem *a,
+	       unsigned int i)
 {
-	aperture_bell_init(bell, a, &a->base->box_word[i].word);
+	shmem_bell_init(bell, a, &a->base->box_word[i].word);
 	return !kvgpu_box_attach(box, &a->base->box[i], KVGPU_BOX_LONGEST, &bell->bell);
 }
 
-int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
-		 const struct iovec *parts, unsigned int n)
+int shmem_put(struct shmem *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
+	      const struct iovec *parts, unsigned int n)
 {
 	enum kvgpu_ring_status s;
 	uint32_t len = 0;
@@ -370,27 +370,27 @@ int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op,
 		if (kvgpu_ring_wait_room(p, len, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
 			return -ECONNRESET;
 	if (s)
-		return aperture_lose(a);
+		return shmem_lose(a);
 	kvgpu_ring_notify(p);
 	return 0;
 }
 
-int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns,
-		 struct kvgpu_frame *f, void *buf, size_t size)
+int shmem_get(struct shmem *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns,
+	      struct kvgpu_frame *f, void *buf, size_t size)
 {
 	enum kvgpu_ring_status s;
 
 	while ((s = kvgpu_ring_get(c, f, buf, size)) == KVGPU_RING_EMPTY) {
 		if (!timeout_ns)
-			return aperture_is_gone(a) ? -ECONNRESET : 0;
+			return shmem_is_gone(a) ? -ECONNRESET : 0;
 		switch (kvgpu_ring_wait_frame(c, timeout_ns)) {
 		case KVGPU_WAIT_READY:
 			break;
 		case KVGPU_WAIT_TIMEOUT:
-			return aperture_is_gone(a) ? -ECONNRESET : 0;
+			return shmem_is_gone(a) ? -ECONNRESET : 0;
 		default:
 			return -ECONNRESET;
 		}
 	}
-	return s ? aperture_lose(a) : 1;
+	return s ? shmem_lose(a) : 1;
 }

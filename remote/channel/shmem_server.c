@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's end of an aperture. Acks have a ring of their own. Of the library's threads that
+ * The server's end of a shmem region. Acks have a ring of their own. Of the library's threads that
  * wait for acks, one reads that ring for all.
  *
  * One thread, the serving thread, calls next() and reply(). Any thread calls give(), happen() and
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aperture.h"
+#include "shmem.h"
 
 struct answering {
 	struct kvgpu_box box;
-	struct aperture_bell bell;
+	struct shmem_bell bell;
 };
 
 struct acked {
@@ -24,9 +24,9 @@ struct acked {
 	bool done;
 };
 
-struct aperture_port {
+struct shmem_port {
 	struct kvgpu_remote_port p;
-	struct aperture a;
+	struct shmem a;
 	struct kvgpu_ring_consumer frames; /* the serving thread's alone, as all up to `output` */
 	uint64_t count;				/* frames so far */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -40,27 +40,27 @@ struct aperture_port {
 	struct acked *waiting;
 	bool one_reads;
 	struct kvgpu_ring_consumer acks;	/* of the thread that has set .one_reads */
-	struct aperture_end frames_end, told_end, acks_end;
+	struct shmem_end frames_end, told_end, acks_end;
 };
 
-static struct aperture_port *of(struct kvgpu_remote_port *p)
+static struct shmem_port *of(struct kvgpu_remote_port *p)
 {
-	return (struct aperture_port *)p;
+	return (struct shmem_port *)p;
 }
 
 static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
 		const void **payload)
 {
-	struct aperture_port *s = of(p);
+	struct shmem_port *s = of(p);
 	struct kvgpu_frame f;
-	int r = aperture_get(&s->a, &s->frames,
-			     timeout_us < 0 ? KVGPU_FOREVER : (uint64_t)timeout_us * 1000, &f,
-			     s->payload, sizeof(s->payload));
+	int r = shmem_get(&s->a, &s->frames,
+			  timeout_us < 0 ? KVGPU_FOREVER : (uint64_t)timeout_us * 1000, &f,
+			  s->payload, sizeof(s->payload));
 
 	if (r != 1)
 		return r;
 	if (f.len % 8 || f.flags > KVGPU_REMOTE_BOXES)
-		return aperture_lose(&s->a);
+		return shmem_lose(&s->a);
 	if (f.flags)
 		kvgpu_box_expect(&s->answering[f.flags - 1].box);
 	*h = (struct kvgpu_remote_head){ .seq = ++s->count,
@@ -73,7 +73,7 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 
 /* ------------------------------------------------------------------ telling */
 
-static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *head,
+static int tell(struct shmem_port *s, uint16_t op, uint16_t box, const void *head,
 		size_t head_bytes, const void *bytes, size_t n)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes },
@@ -81,7 +81,7 @@ static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *
 	int r;
 
 	pthread_mutex_lock(&s->output);
-	r = aperture_put(&s->a, &s->told, op, box, parts, n ? 2 : 1);
+	r = shmem_put(&s->a, &s->told, op, box, parts, n ? 2 : 1);
 	if (!r)
 		__atomic_add_fetch(&s->nr_told, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&s->output);
@@ -100,8 +100,8 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
 		 const void *payload, size_t n)
 {
-	struct aperture_port *s = of(p);
-	struct aperture_answer *begin = (struct aperture_answer *)s->answer;
+	struct shmem_port *s = of(p);
+	struct shmem_answer *begin = (struct shmem_answer *)s->answer;
 	struct answering *w = &s->answering[to->box - 1];
 	bool is_long = n > sizeof(s->answer) - sizeof(*begin);
 	int r;
@@ -118,19 +118,19 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	/* may fail if a client asks twice by one box, which is against the rules */
 	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer,
 			     sizeof(*begin) + (is_long ? 0 : n)))
-		return aperture_lose(&s->a);
-	return aperture_is_gone(&s->a) ? -ECONNRESET : 0;
+		return shmem_lose(&s->a);
+	return shmem_is_gone(&s->a) ? -ECONNRESET : 0;
 }
 
 static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
-	return aperture_is_gone(&of(p)->a) ? -ECONNRESET : 0;
+	return shmem_is_gone(&of(p)->a) ? -ECONNRESET : 0;
 }
 
 /* ------------------------------------------------------------------ acks */
 
 /* call with the lock, which is released while no ack comes */
-static void read_acks(struct aperture_port *s)
+static void read_acks(struct shmem_port *s)
 {
 	struct kvgpu_remote_ack ack;
 	struct kvgpu_frame f;
@@ -139,9 +139,9 @@ static void read_acks(struct aperture_port *s)
 
 	s->one_reads = true;
 	pthread_mutex_unlock(&s->lock);
-	r = aperture_get(&s->a, &s->acks, KVGPU_FOREVER, &f, &ack, sizeof(ack));
+	r = shmem_get(&s->a, &s->acks, KVGPU_FOREVER, &f, &ack, sizeof(ack));
 	if (r == 1 && f.len != sizeof(ack))
-		r = aperture_lose(&s->a);
+		r = shmem_lose(&s->a);
 	pthread_mutex_lock(&s->lock);
 	s->one_reads = false;
 	for (a = s->waiting; a && r == 1; a = a->next)
@@ -151,12 +151,12 @@ static void read_acks(struct aperture_port *s)
 }
 
 /* wait for the ack; false: the client is gone */
-static bool await_ack(struct aperture_port *s, const struct acked *a)
+static bool await_ack(struct shmem_port *s, const struct acked *a)
 {
 	bool done;
 
 	pthread_mutex_lock(&s->lock);
-	while (!a->done && !aperture_is_gone(&s->a)) {
+	while (!a->done && !shmem_is_gone(&s->a)) {
 		if (s->one_reads)
 			pthread_cond_wait(&s->change, &s->lock);
 		else
@@ -171,7 +171,7 @@ static bool await_ack(struct aperture_port *s, const struct acked *a)
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
 		uint64_t invocation)
 {
-	struct aperture_port *s = of(p);
+	struct shmem_port *s = of(p);
 	struct acked a = { .id = invocation }, **at;
 	bool done;
 
@@ -192,12 +192,12 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening
 
 static void await_end(struct kvgpu_remote_port *p)
 {
-	aperture_await_end(&of(p)->a);
+	shmem_await_end(&of(p)->a);
 }
 
-static void destroy(struct aperture_port *s)
+static void destroy(struct shmem_port *s)
 {
-	aperture_fini(&s->a);
+	shmem_fini(&s->a);
 	pthread_mutex_destroy(&s->output);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->change);
@@ -206,22 +206,22 @@ static void destroy(struct aperture_port *s)
 
 static void close_port(struct kvgpu_remote_port *p)
 {
-	aperture_lose(&of(p)->a);
+	shmem_lose(&of(p)->a);
 	destroy(of(p));
 }
 
-static const struct port_carrier aperture_carrier = { .next = next,
-						      .reply = reply,
-						      .give = give,
-						      .happen = happen,
-						      .call = call,
-						      .await_end = await_end,
-						      .close = close_port };
+static const struct port_carrier shmem_carrier = { .next = next,
+						   .reply = reply,
+						   .give = give,
+						   .happen = happen,
+						   .call = call,
+						   .await_end = await_end,
+						   .close = close_port };
 
 /* called by the watcher */
 static void lost(void *ctx)
 {
-	struct aperture_port *s = ctx;
+	struct shmem_port *s = ctx;
 
 	__atomic_store_n(&s->p.gone, true, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&s->lock);
@@ -229,46 +229,46 @@ static void lost(void *ctx)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool attach(struct aperture_port *s)
+static bool attach(struct shmem_port *s)
 {
-	struct aperture_layout *l = s->a.base;
+	struct shmem_layout *l = s->a.base;
 	bool fine;
 	unsigned int i;
 
-	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
-		      false);
-	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack),
-		      false);
-	aperture_ring(&s->told_end, &s->a, l->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST, true);
+	shmem_ring(&s->frames_end, &s->a, l->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
+		   false);
+	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack),
+		   false);
+	shmem_ring(&s->told_end, &s->a, l->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST, true);
 	fine = !kvgpu_ring_attach_consumer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->told, &s->told_end.config);
 	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
-		fine = aperture_box(&s->answering[i].box, &s->answering[i].bell, &s->a, i);
+		fine = shmem_box(&s->answering[i].box, &s->answering[i].bell, &s->a, i);
 	return fine;
 }
 
-int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out)
+int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out)
 {
-	struct aperture_port *s = calloc(1, sizeof(*s));
-	struct aperture taken = *a;
+	struct shmem_port *s = calloc(1, sizeof(*s));
+	struct shmem taken = *a;
 	int r;
 
 	if (!s) {
-		aperture_fini(&taken);
+		shmem_fini(&taken);
 		return -ENOMEM;
 	}
 	s->a = taken;
 	s->a.lost = lost;
 	s->a.ctx = s;
-	s->p.carrier = &aperture_carrier;
-	s->p.arena = (uint8_t *)s->a.base + APERTURE_ARENA;
+	s->p.carrier = &shmem_carrier;
+	s->p.arena = (uint8_t *)s->a.base + SHMEM_ARENA;
 	s->p.arena_bytes = s->a.arena_bytes;
 	s->p.shared = true;
 	pthread_mutex_init(&s->output, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
-	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
+	r = attach(s) ? shmem_watch(&s->a) : -EINVAL;
 	if (r) {
 		destroy(s);
 		return r;

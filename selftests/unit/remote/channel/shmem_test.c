@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures between processes: a malicious client or server that writes to the shared memory at any
- * moment, and a SIGKILL of either side under load.
+ * Shmem regions between processes: a malicious client or server that writes to the shared memory at
+ * any moment, and a SIGKILL of either side under load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ enum {
 	THREADS = 3
 };
 
-#define ALL	(APERTURE_ARENA + ARENA)
+#define ALL	(SHMEM_ARENA + ARENA)
 
 static char path[64], address[80];
 static int listening;
@@ -127,7 +127,7 @@ static int tear_down(void **state)
 struct attacker {
 	uint64_t seed;
 	int fd;
-	struct aperture_layout *base;
+	struct shmem_layout *base;
 };
 
 static uint64_t draw(struct attacker *a)
@@ -146,7 +146,7 @@ static void rewrite(struct attacker *a, uint64_t *word)
 			       1,
 			       old + 1,
 			       old - 1,
-			       old + APERTURE_FRAMES,
+			       old + SHMEM_FRAMES,
 			       old ^ 1ull << draw(a) % 64,
 			       UINT64_MAX,
 			       draw(a) };
@@ -174,7 +174,7 @@ static uint64_t *any_word(struct attacker *a)
 
 static int raw(uint64_t version)
 {
-	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, version };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, version };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -226,7 +226,7 @@ static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 /* Whatever the client writes at whatever moment, the server neither crashes nor hangs. */
 static void malicious_clients(void **state)
 {
-	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
+	struct kvgpu_ring_config ring = { .slots = SHMEM_FRAMES,
 					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
 	struct kvgpu_ring_producer p;
 	struct attacker a;
@@ -310,7 +310,7 @@ static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f, stru
 
 static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
 {
-	static uint64_t bytes[APERTURE_TOLD_LONGEST / 8];
+	static uint64_t bytes[SHMEM_TOLD_LONGEST / 8];
 	struct iovec part = { bytes, draw(a) % 4 ? 72 : draw(a) % sizeof(bytes) };
 
 	bytes[0] = draw(a) % 100;
@@ -319,10 +319,10 @@ static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
 
 static void *lie(void *arg)
 {
-	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
+	struct kvgpu_ring_config ring = { .slots = SHMEM_FRAMES,
 					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
-	struct kvgpu_ring_config down = { .slots = APERTURE_TOLD,
-					  .max_len = APERTURE_TOLD_LONGEST };
+	struct kvgpu_ring_config down = { .slots = SHMEM_TOLD,
+					  .max_len = SHMEM_TOLD_LONGEST };
 	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
 	struct kvgpu_ring_consumer frames;
 	struct kvgpu_ring_producer told;
@@ -430,7 +430,7 @@ static uint64_t heard;		/* atomic: the client knows that the server lies */
 /* the answer to the first frame; then it says nothing more, and stays */
 static void *overstate(void *arg)
 {
-	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
+	struct kvgpu_ring_config ring = { .slots = SHMEM_FRAMES,
 					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
 	const uint64_t answer[10] = { UINT64_MAX /* told */, 64 };
 	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of an aperture. A thread that asks sleeps at a box of its own. One thread reads
- * the ring `told`, the server's events and long answers; an answer says how many frames of that
- * ring came before it.
+ * The client's end of a shmem region. A thread that asks sleeps at a box of its own. One thread
+ * reads the ring `told`, the server's events and long answers; an answer says how many frames of
+ * that ring came before it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "aperture.h"
+#include "shmem.h"
 #include "signals.h"
 
 struct asking {
 	struct kvgpu_box box;
-	struct aperture_bell bell;
+	struct shmem_bell bell;
 	uint64_t payload[KVGPU_BOX_LONGEST / 8];	/* of an answer that fits into the box */
 };
 
-struct aperture_channel {
+struct shmem_channel {
 	struct kvgpu_remote_channel c;
-	struct aperture a;
+	struct shmem a;
 	/* under the caller's lock for kvgpu_remote_send() */
 	struct kvgpu_ring_producer frames;
 	struct kvgpu_ring_producer acks;
 	pthread_mutex_t acks_lock;		/* protects .acks; never held with .lock */
 	struct kvgpu_ring_consumer told;	/* the reader's alone */
-	struct aperture_end frames_end, acks_end, told_end;
+	struct shmem_end frames_end, acks_end, told_end;
 	pthread_t reader;
 	pthread_mutex_t lock;			/* protects .heard, for threads that wait */
 	pthread_cond_t change;
 	/* atomic: frames of the ring `told` that were carried out */
 	uint64_t heard;
-	uint64_t in[(APERTURE_TOLD_LONGEST + 8) / 8];	/* the reader's alone */
+	uint64_t in[(SHMEM_TOLD_LONGEST + 8) / 8];	/* the reader's alone */
 	struct asking asking[KVGPU_REMOTE_BOXES];
 };
 
-static struct aperture_channel *of(struct kvgpu_remote_channel *c)
+static struct shmem_channel *of(struct kvgpu_remote_channel *c)
 {
-	return (struct aperture_channel *)c;
+	return (struct shmem_channel *)c;
 }
 
 /* ------------------------------------------------------------------ sending */
 
-static int send_ack(struct aperture_channel *s, const struct iovec *parts, unsigned int n)
+static int send_ack(struct shmem_channel *s, const struct iovec *parts, unsigned int n)
 {
 	int r;
 
 	pthread_mutex_lock(&s->acks_lock);
-	r = aperture_put(&s->a, &s->acks, KVGPU_REMOTE_OP_ACK, 0, parts, n);
+	r = shmem_put(&s->a, &s->acks, KVGPU_REMOTE_OP_ACK, 0, parts, n);
 	pthread_mutex_unlock(&s->acks_lock);
 	return r;
 }
@@ -57,11 +57,11 @@ static int send_ack(struct aperture_channel *s, const struct iovec *parts, unsig
 static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		      const struct iovec *parts, unsigned int n)
 {
-	struct aperture_channel *s = of(c);
+	struct shmem_channel *s = of(c);
 
 	if (h->op == KVGPU_REMOTE_OP_ACK)
 		return send_ack(s, parts, n);
-	return aperture_put(&s->a, &s->frames, h->op, h->box, parts, n);
+	return shmem_put(&s->a, &s->frames, h->op, h->box, parts, n);
 }
 
 static void expect(struct kvgpu_remote_channel *c)
@@ -76,7 +76,7 @@ static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 
 /* ------------------------------------------------------------------ what the server tells */
 
-static int take_happening(struct aperture_channel *s, const struct kvgpu_frame *f)
+static int take_happening(struct shmem_channel *s, const struct kvgpu_frame *f)
 {
 	struct kvgpu_remote_happening h;
 
@@ -87,7 +87,7 @@ static int take_happening(struct aperture_channel *s, const struct kvgpu_frame *
 	return 0;
 }
 
-static int take_long_answer(struct aperture_channel *s, const struct kvgpu_frame *f)
+static int take_long_answer(struct shmem_channel *s, const struct kvgpu_frame *f)
 {
 	struct box *b = box_of(&s->c, f->flags);
 	uint64_t seq;
@@ -103,11 +103,11 @@ static int take_long_answer(struct aperture_channel *s, const struct kvgpu_frame
 
 static void *read_told(void *arg)
 {
-	struct aperture_channel *s = arg;
+	struct shmem_channel *s = arg;
 	struct kvgpu_frame f;
 	int r;
 
-	while ((r = aperture_get(&s->a, &s->told, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) == 1) {
+	while ((r = shmem_get(&s->a, &s->told, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) == 1) {
 		r = f.op == TOLD_HAPPENING ? take_happening(s, &f) :
 		    f.op == TOLD_ANSWER	   ? take_long_answer(s, &f) :
 					     -EPROTO;
@@ -118,14 +118,14 @@ static void *read_told(void *arg)
 		pthread_cond_broadcast(&s->change);
 		pthread_mutex_unlock(&s->lock);
 	}
-	aperture_lose(&s->a);
+	shmem_lose(&s->a);
 	return NULL;
 }
 
 /* called by the watcher */
 static void lost(void *ctx)
 {
-	struct aperture_channel *s = ctx;
+	struct shmem_channel *s = ctx;
 
 	channel_lost(&s->c);
 	pthread_mutex_lock(&s->lock);
@@ -134,13 +134,13 @@ static void lost(void *ctx)
 }
 
 /* There can't be more frames than the ring has slots, and one that is carried out now. */
-static bool hear(struct aperture_channel *s, uint64_t told)
+static bool hear(struct shmem_channel *s, uint64_t told)
 {
 	uint64_t heard = __atomic_load_n(&s->heard, __ATOMIC_SEQ_CST);
 
 	if (heard >= told)
 		return true;
-	if (told - heard > APERTURE_TOLD + 1)
+	if (told - heard > SHMEM_TOLD + 1)
 		return false;
 	pthread_mutex_lock(&s->lock);
 	while (s->heard < told && !kvgpu_remote_is_gone(&s->c))
@@ -151,7 +151,7 @@ static bool hear(struct aperture_channel *s, uint64_t told)
 
 /* ------------------------------------------------------------------ answers */
 
-static int take_answer(struct aperture_channel *s, struct asking *w, uint64_t seq,
+static int take_answer(struct shmem_channel *s, struct asking *w, uint64_t seq,
 		       struct kvgpu_box_head *head)
 {
 	enum kvgpu_ring_status status;
@@ -160,15 +160,15 @@ static int take_answer(struct aperture_channel *s, struct asking *w, uint64_t se
 	       KVGPU_RING_EMPTY)
 		if (kvgpu_box_wait(&w->box, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
 			return -ECONNRESET;
-	return status ? aperture_lose(&s->a) : 0;
+	return status ? shmem_lose(&s->a) : 0;
 }
 
 static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		 struct kvgpu_remote_answer *a, const void **payload)
 {
-	struct aperture_channel *s = of(c);
+	struct shmem_channel *s = of(c);
 	struct asking *w = &s->asking[box - 1];
-	const struct aperture_answer *begin = (const struct aperture_answer *)w->payload;
+	const struct shmem_answer *begin = (const struct shmem_answer *)w->payload;
 	struct box *b = &c->boxes[box - 1];
 	struct kvgpu_box_head head;
 	int r = take_answer(s, w, seq, &head);
@@ -176,9 +176,9 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 	if (r)
 		return r;
 	if (head.len < sizeof(*begin))
-		return aperture_lose(&s->a);
+		return shmem_lose(&s->a);
 	if (!hear(s, begin->told))
-		return aperture_lose(&s->a);
+		return shmem_lose(&s->a);
 	*a = (struct kvgpu_remote_answer){ .seq = seq,
 					   .result = head.result,
 					   .bytes = head.len - sizeof(*begin) };
@@ -187,7 +187,7 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		return 0;
 	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) != BOX_FULL || b->answer.seq != seq ||
 	    b->answer.bytes != begin->bytes)
-		return aperture_lose(&s->a);
+		return shmem_lose(&s->a);
 	a->bytes = b->answer.bytes;
 	*payload = b->payload;
 	return 0;
@@ -195,9 +195,9 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct aperture_channel *s)
+static void destroy(struct shmem_channel *s)
 {
-	aperture_fini(&s->a);
+	shmem_fini(&s->a);
 	boxes_free(&s->c);
 	pthread_mutex_destroy(&s->acks_lock);
 	pthread_mutex_destroy(&s->lock);
@@ -208,7 +208,7 @@ static void destroy(struct aperture_channel *s)
 /* the lock of the file would keep other clients out as long as the child lives */
 static void forked(struct kvgpu_remote_channel *c)
 {
-	struct aperture *a = &of(c)->a;
+	struct shmem *a = &of(c)->a;
 
 	if (a->life >= 0)
 		close(a->life);
@@ -218,68 +218,68 @@ static void forked(struct kvgpu_remote_channel *c)
 
 static void close_channel(struct kvgpu_remote_channel *c)
 {
-	struct aperture_channel *s = of(c);
+	struct shmem_channel *s = of(c);
 
-	aperture_lose(&s->a);
+	shmem_lose(&s->a);
 	pthread_join(s->reader, NULL);
 	destroy(s);
 }
 
-static const struct channel_carrier aperture_carrier = { .send = send_frame,
-							 .push = push,
-							 .expect = expect,
-							 .await = await,
-							 .forked = forked,
-							 .close = close_channel };
+static const struct channel_carrier shmem_carrier = { .send = send_frame,
+						      .push = push,
+						      .expect = expect,
+						      .await = await,
+						      .forked = forked,
+						      .close = close_channel };
 
-static bool attach(struct aperture_channel *s)
+static bool attach(struct shmem_channel *s)
 {
-	struct aperture_layout *l = s->a.base;
+	struct shmem_layout *l = s->a.base;
 	bool fine = true;
 	unsigned int i;
 
-	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
-		      true);
-	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack),
-		      true);
-	aperture_ring(&s->told_end, &s->a, l->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST, false);
+	shmem_ring(&s->frames_end, &s->a, l->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
+		   true);
+	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack),
+		   true);
+	shmem_ring(&s->told_end, &s->a, l->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST, false);
 	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->told, &s->told_end.config);
 	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
-		fine = aperture_box(&s->asking[i].box, &s->asking[i].bell, &s->a, i);
+		fine = shmem_box(&s->asking[i].box, &s->asking[i].bell, &s->a, i);
 	return fine;
 }
 
-int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx,
-		     struct kvgpu_remote_channel **out)
+int shmem_channel(const struct shmem *a, kvgpu_remote_happened happened, void *ctx,
+		  struct kvgpu_remote_channel **out)
 {
-	struct aperture_channel *s = calloc(1, sizeof(*s));
-	struct aperture taken = *a;
+	struct shmem_channel *s = calloc(1, sizeof(*s));
+	struct shmem taken = *a;
 	int r;
 
 	if (!s) {
-		aperture_fini(&taken);
+		shmem_fini(&taken);
 		return -ENOMEM;
 	}
 	s->a = taken;
 	s->a.lost = lost;
 	s->a.ctx = s;
-	s->c.carrier = &aperture_carrier;
+	s->c.carrier = &shmem_carrier;
 	s->c.happened = happened;
 	s->c.ctx = ctx;
-	s->c.arena = (uint8_t *)s->a.base + APERTURE_ARENA;
+	s->c.arena = (uint8_t *)s->a.base + SHMEM_ARENA;
 	s->c.arena_bytes = s->a.arena_bytes;
 	s->c.shared = true;
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
 	*out = &s->c;	/* before there is a thread that calls .happened, which may use *out */
-	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
+	r = attach(s) ? shmem_watch(&s->a) : -EINVAL;
 	if (!r) {
 		r = signals_thread(&s->reader, read_told, s);
 		if (r)
-			aperture_lose(&s->a);
+			shmem_lose(&s->a);
 	}
 	if (r) {
 		*out = NULL;
