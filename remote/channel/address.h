@@ -38,7 +38,7 @@ int address_parse(const char *text, bool listen, struct address *a, const char *
  * sockets.c: whether a shmem region's path is memory, not a UNIX socket. A path in /dev that is not
  * there yet is memory.
  */
-bool address_is_place(const struct address *a);
+bool address_is_endpoint(const struct address *a);
 /* Connect; for each address of a host's name ADDRESS_PATIENCE_S. A socket, or -errno and *why. */
 enum { ADDRESS_PATIENCE_S = 10 };
 int address_connect(const struct address *a, const char **why);

@@ -121,10 +121,10 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
 		   struct kvgpu_remote_port **out);
 
-/* place.c: a shmem region in a file or on a device */
+/* endpoint.c: a shmem region in a file or on a device */
 struct address;
-int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
-		  void *ctx, struct kvgpu_remote_channel **out, const char **why);
+int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
+		     void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
 /* map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size */
 void *arena_map(uint64_t bytes);

@@ -104,8 +104,8 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 
 	if (r)
 		return r;
-	if (address_is_place(&a))
-		return place_connect(&a, version, happened, ctx, out, why);
+	if (address_is_endpoint(&a))
+		return endpoint_connect(&a, version, happened, ctx, out, why);
 	l.fd = address_connect(&a, why);
 	if (l.fd < 0)
 		return l.fd;

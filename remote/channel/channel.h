@@ -140,56 +140,56 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * A shmem region in a file or on a device (address.h: address_is_place()). It has one place or
- * several, each with one client at a time. One thread. kvgpu_remote_places() returns how many
- * places there are, or -errno; @index is below that. kvgpu_remote_place_open() locks the place
- * against other servers of this machine, until its descriptors are closed in this process and its
- * children.
+ * A shmem region in a file or on a device (address.h: address_is_endpoint()). It has one endpoint
+ * or several, each with one client at a time. One thread. kvgpu_remote_endpoints() returns how many
+ * endpoints there are, or -errno; @index is below that. kvgpu_remote_endpoint_open() locks the
+ * endpoint against other servers of this machine, until its descriptors are closed in this process
+ * and its children.
  */
-struct kvgpu_remote_place;
-bool kvgpu_remote_is_place(const char *address);
-int kvgpu_remote_places(const char *address, const char **why);
-int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version,
-			    struct kvgpu_remote_place **out, const char **why);
+struct kvgpu_remote_endpoint;
+bool kvgpu_remote_is_endpoint(const char *address);
+int kvgpu_remote_endpoints(const char *address, const char **why);
+int kvgpu_remote_endpoint_open(const char *address, unsigned int index, uint64_t version,
+			       struct kvgpu_remote_endpoint **out, const char **why);
 /*
  * Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, and only
- * kvgpu_remote_place_close() may follow. Does not wait for a client.
+ * kvgpu_remote_endpoint_close() may follow. Does not wait for a client.
  */
-int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
+int kvgpu_remote_endpoint_look(struct kvgpu_remote_endpoint *p);
 /*
  * How to wait before the next look: returns a descriptor to poll() for input, or -1. *ms: how long
  * at most, or -1: without a limit.
  */
-int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
+int kvgpu_remote_endpoint_wait(const struct kvgpu_remote_endpoint *p, int *ms);
 /*
  * Look and wait, for a second or two, or until a signal. Returns what the look returned. For tests:
  * kvgpu-remoted's first process waits for other things, too.
  */
-int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
+int kvgpu_remote_endpoint_await(struct kvgpu_remote_endpoint *p);
 /*
- * After a look that returned 1: where the descriptors are that kvgpu_remote_place_welcome() and the
- * port need, that of the file and that of the bell (NULL: there is none). A process that was forked
- * for the client may give them other numbers.
+ * After a look that returned 1: where the descriptors are that kvgpu_remote_endpoint_welcome() and
+ * the port need, that of the file and that of the bell (NULL: there is none). A process that was
+ * forked for the client may give them other numbers.
  */
-void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
+void kvgpu_remote_endpoint_descriptors(struct kvgpu_remote_endpoint *p, int *of[2]);
 /* After a look that returned 1, here or in a process forked for the client: make the port. */
-int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
+int kvgpu_remote_endpoint_welcome(struct kvgpu_remote_endpoint *p, struct kvgpu_remote_port **out);
 /*
  * After a fork for the client, in the process that looked: give up the client's connection to the
  * bell, by which the client sees that its server lives. Other connections to the bell are dropped.
  */
-void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
+void kvgpu_remote_endpoint_served(struct kvgpu_remote_endpoint *p);
 /*
- * After kvgpu_remote_place_served(), in the same process: whether the memory says that the client
- * has left, or that another one knocks: 1; 0: neither; -EIO as above.
+ * After kvgpu_remote_endpoint_served(), in the same process: whether the memory says that the
+ * client has left, or that another one knocks: 1; 0: neither; -EIO as above.
  */
-int kvgpu_remote_place_left(struct kvgpu_remote_place *p);
+int kvgpu_remote_endpoint_left(struct kvgpu_remote_endpoint *p);
 /*
  * Call when the port has ended, and the process that had it: be ready for another client. 0, or
  * -EIO as above.
  */
-int kvgpu_remote_place_again(struct kvgpu_remote_place *p);
-void kvgpu_remote_place_close(struct kvgpu_remote_place *p);
+int kvgpu_remote_endpoint_again(struct kvgpu_remote_endpoint *p);
+void kvgpu_remote_endpoint_close(struct kvgpu_remote_endpoint *p);
 
 /* Call when no other thread uses the port any more. */
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);

@@ -20,7 +20,7 @@ enum {
 	 * drivers/nvdimm/pfn_devs.c: 8 KiB, rounded up to the device's alignment)
 	 */
 	SHMEM_LABEL_DATA = 2 << 20,
-	SHMEM_PLACES = 64,	/* places of a shmem region at most */
+	SHMEM_ENDPOINTS = 64,	/* endpoints of a shmem region at most */
 };
 
 struct shmem_label {
@@ -29,12 +29,12 @@ struct shmem_label {
 	uint64_t data;		/* where the shared part begins in the file */
 	uint64_t bytes;		/* of the whole file */
 	/* so many programs at once; each has an equal piece of the shared part */
-	uint32_t places;
+	uint32_t endpoints;
 	uint8_t rest[20];
 };
 
 /* the label of a file of @bytes; pure */
-struct shmem_label shmem_label_make(uint64_t bytes, uint32_t places);
+struct shmem_label shmem_label_make(uint64_t bytes, uint32_t endpoints);
 /* Copy SHMEM_LABEL_BYTES to *l. True: they are a label of a known version. Pure. */
 bool shmem_label_read(const void *from, struct shmem_label *l);
 

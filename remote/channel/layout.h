@@ -24,7 +24,7 @@ enum {
 	SHMEM_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
 };
 
-/* How client and server of a place find each other: attach.h. */
+/* How client and server of an endpoint find each other: attach.h. */
 struct attach_page {
 	/* written by the server */
 	/* written after .bytes, which is valid then */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections at the bell of a place, of clients that were not taken yet. A process that can reach
- * the bell may have no access to the place's memory, so a ring decides nothing: the name in a
- * knock, which is in that memory, says which connection is the client's. If there is no room, the
- * source with most connections loses its oldest. One thread.
+ * Connections at the bell of an endpoint, of clients that were not taken yet. A process that can
+ * reach the bell may have no access to the endpoint's memory, so a ring decides nothing: the name
+ * in a knock, which is in that memory, says which connection is the client's. If there is no room,
+ * the source with most connections loses its oldest. One thread.
  */
 #ifndef KVGPU_REMOTE_RINGERS_H
 #define KVGPU_REMOTE_RINGERS_H

@@ -39,7 +39,7 @@ struct shmem {
 	struct shmem_times times;
 	/* a socket, which ends with the peer; -1: both sides count a beat in the first page */
 	int life;
-	/* a client's place: its file or device, with a lock; -1: none */
+	/* a client's endpoint: its file or device, with a lock; -1: none */
 	int file;
 	/* the watcher's; before shmem_watch() and after its end the owner's */
 	union {

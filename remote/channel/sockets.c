@@ -192,7 +192,7 @@ static int with_each(const struct address *a, int flags,
 	return fd;
 }
 
-bool address_is_place(const struct address *a)
+bool address_is_endpoint(const struct address *a)
 {
 	struct stat st;
 
@@ -210,7 +210,7 @@ static int check_socket(const struct address *a, const char **why)
 	if (*a->bell)
 		return -ENOENT;
 	*why = "that is a file or a device, and no socket";
-	if (address_is_place(a))
+	if (address_is_endpoint(a))
 		return -EINVAL;
 	*why = "the path of a socket has 107 bytes at most";
 	return strlen(a->host) < sizeof(((struct sockaddr_un *)0)->sun_path) ? 0 : -EINVAL;

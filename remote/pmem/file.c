@@ -16,10 +16,10 @@
 
 #include "pmem.h"
 
-/* PLACES, PLACE_BYTES: the defaults. A place is one program's piece of the file. */
-enum { ALIGN = 2 << 20, PLACES = 4, PLACE_BYTES = 32 << 20 };
-/* each place begins at a multiple of ALIGN */
-#define SHMEM_MIN_PLACE	((SHMEM_MIN + ALIGN - 1) / ALIGN * ALIGN)
+/* ENDPOINTS, ENDPOINT_BYTES: the defaults. An endpoint is one program's piece of the file. */
+enum { ALIGN = 2 << 20, ENDPOINTS = 4, ENDPOINT_BYTES = 32 << 20 };
+/* each endpoint begins at a multiple of ALIGN */
+#define SHMEM_MIN_ENDPOINT	((SHMEM_MIN + ALIGN - 1) / ALIGN * ALIGN)
 #define FILE_MIN	(SHMEM_LABEL_DATA + SHMEM_MIN)
 #define FILE_MAX	(1ull << 40)
 
@@ -44,17 +44,17 @@ uint64_t file_size(const char *text)
 	return n;
 }
 
-uint32_t file_places(const char *text, uint64_t bytes)
+uint32_t file_endpoints(const char *text, uint64_t bytes)
 {
-	uint64_t shared = bytes - SHMEM_LABEL_DATA, most = shared / SHMEM_MIN_PLACE, n;
+	uint64_t shared = bytes - SHMEM_LABEL_DATA, most = shared / SHMEM_MIN_ENDPOINT, n;
 	char *end;
 
 	if (!text) {
-		n = shared / PLACE_BYTES;
-		return n > PLACES ? PLACES : n ? n : 1;
+		n = shared / ENDPOINT_BYTES;
+		return n > ENDPOINTS ? ENDPOINTS : n ? n : 1;
 	}
-	if (most > SHMEM_PLACES)
-		most = SHMEM_PLACES;
+	if (most > SHMEM_ENDPOINTS)
+		most = SHMEM_ENDPOINTS;
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !n || n > most) {
@@ -144,10 +144,10 @@ static bool has_label(int fd, struct shmem_label *l)
 }
 
 /* there is a file already: 0 if it is just what would be made */
-static int is_made(const char *path, uint64_t bytes, uint32_t places)
+static int is_made(const char *path, uint64_t bytes, uint32_t endpoints)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	struct shmem_label l, want = shmem_label_make(bytes, places);
+	struct shmem_label l, want = shmem_label_make(bytes, endpoints);
 	bool kept = fd < 0 || file_is_kept(path, fd),
 	     same = fd >= 0 && has_label(fd, &l) && !memcmp(&l, &want, sizeof(l));
 
@@ -158,16 +158,16 @@ static int is_made(const char *path, uint64_t bytes, uint32_t places)
 	return !kept || !same;
 }
 
-int file_make(const char *path, uint64_t bytes, uint32_t places)
+int file_make(const char *path, uint64_t bytes, uint32_t endpoints)
 {
-	struct shmem_label l = shmem_label_make(bytes, places);
+	struct shmem_label l = shmem_label_make(bytes, endpoints);
 	int fd, r;
 
 	if (!make_folder(path))
 		return 1;
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == EEXIST)
-		return is_made(path, bytes, places);
+		return is_made(path, bytes, endpoints);
 	if (fd < 0) {
 		complain("%s: %s", path, strerror(errno));
 		return 1;

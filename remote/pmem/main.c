@@ -92,9 +92,9 @@ static int list(void)
 static int make(const char *path, const char *size, const char *programs)
 {
 	uint64_t bytes = file_size(size);
-	uint32_t places = bytes ? file_places(programs, bytes) : 0;
+	uint32_t endpoints = bytes ? file_endpoints(programs, bytes) : 0;
 
-	return places ? file_make(path, bytes, places) : 2;
+	return endpoints ? file_make(path, bytes, endpoints) : 2;
 }
 
 int main(int argc, char **argv)

@@ -21,13 +21,13 @@ uint64_t file_size(const char *text);
  * How many programs a file of @bytes is for: as @text says; NULL: a default for that size. 0: an
  * error.
  */
-uint32_t file_places(const char *text, uint64_t bytes);
+uint32_t file_endpoints(const char *text, uint64_t bytes);
 /*
  * Make a file of @bytes with its labels, and its folder if that is not there: 0 or 1. A file that
  * is just like that stays; any other one is an error, as is a folder that others than root, and the
  * user of this process, may write.
  */
-int file_make(const char *path, uint64_t bytes, uint32_t places);
+int file_make(const char *path, uint64_t bytes, uint32_t endpoints);
 /* Print libvirt's <memory> for a file that others can't write or exchange: 0 or 1. */
 int file_xml(const char *path, FILE *to);
 

@@ -52,7 +52,7 @@ static void drop(struct admin *a)
 	*a = (struct admin){ .fd = -1 };
 }
 
-/* if all places are taken, the oldest connection is dropped */
+/* if all slots are taken, the oldest connection is dropped */
 void admin_accept(struct starter *s)
 {
 	int fd = accept4(s->admin_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -67,7 +67,7 @@ void admin_accept(struct starter *s)
 		close(fd);
 		return;
 	}
-	/* without gaps, the places are in the order in which their connections came */
+	/* without gaps, the slots are in the order in which their connections came */
 	for (i = 0, nr = 0; i < ADMINS; i++)
 		if (s->admins[i].fd >= 0)
 			s->admins[nr++] = s->admins[i];

@@ -30,8 +30,8 @@ static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a
 
 struct child {
 	const struct starter *s;
-	struct line line;			/* .fd is -1 at a place */
-	struct kvgpu_remote_place *place;	/* NULL: the client came by a socket */
+	struct line line;			/* .fd is -1 at an endpoint */
+	struct kvgpu_remote_endpoint *endpoint;	/* NULL: the client came by a socket */
 	int report;
 	int log;	/* a pipe: the process's lines, read by the first process */
 	int memory;	/* begun for what this process and its client share, or -1 */
@@ -149,14 +149,14 @@ static void take_standard(int log)
 
 static void keep_own(struct child *c)
 {
-	int *fds[6] = { &c->report, &c->line.fd, &c->log }, *of_place[2];
+	int *fds[6] = { &c->report, &c->line.fd, &c->log }, *of_endpoint[2];
 	unsigned int n = 3;
 
-	if (c->place) {
-		kvgpu_remote_place_descriptors(c->place, of_place);
-		fds[1] = of_place[0];
-		if (of_place[1])
-			fds[n++] = of_place[1];
+	if (c->endpoint) {
+		kvgpu_remote_endpoint_descriptors(c->endpoint, of_endpoint);
+		fds[1] = of_endpoint[0];
+		if (of_endpoint[1])
+			fds[n++] = of_endpoint[1];
 	}
 	if (c->memory >= 0)
 		fds[n++] = &c->memory;
@@ -225,14 +225,14 @@ static uint32_t admit(void *arg)
 }
 
 /* the client has been taken already: if it may not stay, it sees this process end */
-static struct kvgpu_remote_port *welcome_at_place(struct child *c)
+static struct kvgpu_remote_port *welcome_at_endpoint(struct child *c)
 {
 	struct kvgpu_remote_port *port;
 	int r;
 
 	if (admit(c))
 		_exit(1);
-	r = kvgpu_remote_place_welcome(c->place, &port);
+	r = kvgpu_remote_endpoint_welcome(c->endpoint, &port);
 	if (r)
 		fail(c->said.who, strerror(-r));
 	return port;
@@ -314,7 +314,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 			   .dump = s->dump ? fcntl(fileno(s->dump), F_DUPFD_CLOEXEC, 64) : -1,
 			   .bell = arbiter_bell(),
 			   .line = { .fd = fd, .by_writev = true },
-			   .place = l->place };
+			   .endpoint = l->endpoint };
 	struct kvgpu_remote_port *port;
 	pid_t parent = getppid();
 	const char *what = "";
@@ -323,11 +323,12 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	default_signals();
 	if (s->cgroups)
 		cgroup_newcomer();
-	if (!l->place)	/* the first process may have what guards a place (channel/guard.c) */
+	/* the first process may have what guards an endpoint (channel/guard.c) */
+	if (!l->endpoint)
 		signal(SIGBUS, SIG_DFL);
 	go_first();
 	keep_own(&c);
-	if (c.place) {
+	if (c.endpoint) {
 		strcpy(c.said.who, l->who);
 	} else {
 		line_prepare(&c.line);
@@ -351,7 +352,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	if (r)
 		fail("system calls", strerror(-r));
 	shake_hands(&c);
-	port = c.place ? welcome_at_place(&c) : welcome(&c);
+	port = c.endpoint ? welcome_at_endpoint(&c) : welcome(&c);
 	r = filter_tighten(s->conf->filter);
 	if (r)
 		fail("system calls", strerror(-r));

@@ -23,7 +23,7 @@ bool is_process_of_client(const struct starter *s, int fd)
 	       user < s->conf->users + s->nr_clients;
 }
 
-struct client *client_place(struct starter *s)
+struct client *client_row(struct starter *s)
 {
 	struct client *c;
 	unsigned int i;
@@ -68,7 +68,7 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
-unsigned int clients_with_place(const struct starter *s)
+unsigned int clients_with_row(const struct starter *s)
 {
 	unsigned int i, n = clients_in(s, CLIENT_SERVED);
 
@@ -147,10 +147,10 @@ void client_gone(struct starter *s, struct client *c)
 		close(c->program);
 	if (c->memory >= 0)
 		close(c->memory);
-	if (c->place) {
-		c->place->taken = false;
-		if (c->place->place && kvgpu_remote_place_again(c->place->place))
-			listen_lost(s, c->place);
+	if (c->listener) {
+		c->listener->taken = false;
+		if (c->listener->endpoint && kvgpu_remote_endpoint_again(c->listener->endpoint))
+			listen_lost(s, c->listener);
 	}
 	munmap(c->counters, PAGE);
 	*c = (struct client){

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A connection by a socket waits in the hall until it has said something and gets a newcomer's
- * place. A newcomer is a client whose process has not reported its name yet. Sites share the hall
- * and these places evenly, within a site its networks, within a network its addresses, users or
+ * slot. A newcomer is a client whose process has not reported its name yet. Sites share the hall
+ * and these slots evenly, within a site its networks, within a network its addresses, users or
  * VMs. A site is a /48 of IPv6 or a /24 of IPv4, a network a /64 or an IPv4 address. So a source
  * with many connections takes room from itself. In each second only so many newcomers come from one
  * source, and from all (bucket.h): the others wait. The first process's own thread runs this.
@@ -20,7 +20,7 @@
 #include "starter.h"
 
 /*
- * How long a newcomer may stall while others wait: MOMENT_MS if its source has more places than the
+ * How long a newcomer may stall while others wait: MOMENT_MS if its source has more slots than the
  * source that waits, else OWN_MOMENT_MS.
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
@@ -37,7 +37,7 @@ static unsigned int most_of_one(const struct starter *s)
 	return s->conf->newcomers - s->conf->newcomers / 4;
 }
 
-/* the hall's size follows the descriptors that clients' processes, places and admins leave */
+/* the hall's size follows the descriptors that clients' processes, endpoints and admins leave */
 bool hall_begin(struct starter *s)
 {
 	uint64_t beside = 5 * s->nr_clients + 16 * s->nr_listeners + 64;
@@ -381,7 +381,7 @@ void hall_end(struct starter *s)
 			hall_look(s, &s->hall[i], true);
 }
 
-/* ------------------------------------------------------------------ places of newcomers */
+/* ------------------------------------------------------------------ slots of newcomers */
 
 /* of .all */
 static const struct address_source everybody;
@@ -445,7 +445,7 @@ static uint64_t may_go_at(const struct client *c, const struct number *its,
 
 /*
  * *go: of the newcomers whose time is over, the oldest one of the source with most. Unless all
- * places are taken, only @from's site counts.
+ * slots are taken, only @from's site counts.
  */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
 {

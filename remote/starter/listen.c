@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What clients come to: sockets that systemd opened, and those of the configuration that are not
- * among them; and places: shmem regions in files and on devices.
+ * among them; and endpoints: shmem regions in files and on devices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -177,20 +177,20 @@ static bool give_to_group(const char *path, const char *name)
 	return true;
 }
 
-static int open_place(struct starter *s, const char *text, const char *who, unsigned int index,
-		      const char **why)
+static int open_endpoint(struct starter *s, const char *text, const char *who, unsigned int index,
+			 const char **why)
 {
 	struct listener *l = &s->listeners[s->nr_listeners];
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	int r;
 
 	*why = "there are too many addresses and places";
 	r = s->nr_listeners == LISTENERS ?
 		    -E2BIG :
-		    kvgpu_remote_place_open(text, index, s->version, &place, why);
+		    kvgpu_remote_endpoint_open(text, index, s->version, &endpoint, why);
 	if (r)
 		return r;
-	*l = (struct listener){ .fd = -1, .place = place };
+	*l = (struct listener){ .fd = -1, .endpoint = endpoint };
 	strcpy(l->who, who);
 	s->nr_listeners++;
 	return 0;
@@ -209,7 +209,7 @@ static bool is_open_to_clients(const struct starter *s, const char *path)
 	return i < s->nr_groups;
 }
 
-/* Whether this server has places of that file or device, by whatever name. */
+/* Whether this server has endpoints of that file or device, by whatever name. */
 static bool is_served(const struct starter *s, const char *path)
 {
 	const struct listener *l;
@@ -218,18 +218,18 @@ static bool is_served(const struct starter *s, const char *path)
 	if (stat(path, &st))
 		return false;
 	for (l = s->listeners; l < s->listeners + s->nr_listeners; l++)
-		if (l->place && !stat(l->who + strlen("aperture:"), &other) &&
+		if (l->endpoint && !stat(l->who + strlen("aperture:"), &other) &&
 		    other.st_dev == st.st_dev && other.st_ino == st.st_ino)
 			return true;
 	return false;
 }
 
-/* open all places of an address, or none: how many, or -errno */
+/* open all endpoints of an address, or none: how many, or -errno */
 static int open_all(struct starter *s, const char *text, const char *path, const char *who,
 		    const char **why)
 {
 	unsigned int before = s->nr_listeners;
-	int i, r = 0, n = kvgpu_remote_places(text, why);
+	int i, r = 0, n = kvgpu_remote_endpoints(text, why);
 
 	if (n > 0 && is_served(s, path)) {
 		*why = "it is listed twice: this server serves it already, by another name";
@@ -241,11 +241,11 @@ static int open_all(struct starter *s, const char *text, const char *path, const
 	}
 
 	for (i = 0; i < n && !r; i++)
-		r = open_place(s, text, who, i, why);
+		r = open_endpoint(s, text, who, i, why);
 	if (!r)
 		return n;
 	while (s->nr_listeners > before)
-		kvgpu_remote_place_close(s->listeners[--s->nr_listeners].place);
+		kvgpu_remote_endpoint_close(s->listeners[--s->nr_listeners].endpoint);
 	return r;
 }
 
@@ -279,7 +279,7 @@ static bool name_client(struct starter *s, const char *text, const struct addres
 	return true;
 }
 
-static void say_places(const char *text, int n)
+static void say_endpoints(const char *text, int n)
 {
 	if (n > 1)
 		say("listens at %s, for %d programs at once", text, n);
@@ -292,7 +292,7 @@ static void say_places(const char *text, int n)
  * write a label that fits nothing, or hold the server's lock. That must not keep the server from
  * its other clients.
  */
-static bool open_places(struct starter *s, const char *text, const struct address *a)
+static bool open_endpoints(struct starter *s, const char *text, const struct address *a)
 {
 	char who[CONF_WHO];
 	const char *why;
@@ -307,7 +307,7 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 		say(n == -EEXIST ? "%s: %s" : "%s: %s; it is served as soon as that is right", text, why);
 		return await_device(s, text, why);
 	}
-	say_places(text, n);
+	say_endpoints(text, n);
 	return true;
 }
 
@@ -322,7 +322,7 @@ static void try_again(struct starter *s, const struct awaited *w)
 		return;
 	n = open_all(s, w->text, a.host, who, &why);
 	if (n > 0) {
-		say_places(w->text, n);
+		say_endpoints(w->text, n);
 		return;
 	}
 	if (n == -ENOENT)
@@ -357,10 +357,10 @@ void listen_lost(struct starter *s, struct listener *l)
 	unsigned int i;
 
 	say("%s: the aperture's memory is gone (its file was cut short, or its device failed): not served any more", l->who);
-	kvgpu_remote_place_close(l->place);
-	l->place = NULL;
+	kvgpu_remote_endpoint_close(l->endpoint);
+	l->endpoint = NULL;
 	for (i = 0; i < s->nr_listeners; i++)
-		if (s->listeners[i].fd >= 0 || s->listeners[i].place)
+		if (s->listeners[i].fd >= 0 || s->listeners[i].endpoint)
 			return;
 	if (s->nr_awaited)
 		return;
@@ -375,8 +375,8 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	bool is_path;
 	int r = address_parse(text, true, &a, &why);
 
-	if (!r && address_is_place(&a))
-		return open_places(s, text, &a);
+	if (!r && address_is_endpoint(&a))
+		return open_endpoints(s, text, &a);
 	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_SHMEM;
 	if (!r && (is_path ? is_path_there(s, a.host, adopted) :
 			     is_port_there(s, a.scheme, a.port, adopted)))
@@ -470,9 +470,9 @@ void listen_end(struct starter *s)
 	for (i = 0; i < s->nr_listeners; i++) {
 		if (s->listeners[i].fd >= 0)
 			close(s->listeners[i].fd);
-		if (s->listeners[i].place)
-			kvgpu_remote_place_close(s->listeners[i].place);
-		s->listeners[i].place = NULL;
+		if (s->listeners[i].endpoint)
+			kvgpu_remote_endpoint_close(s->listeners[i].endpoint);
+		s->listeners[i].endpoint = NULL;
 		if (*s->listeners[i].path)
 			unlink(s->listeners[i].path);
 	}

@@ -3,7 +3,7 @@
  * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has reported
  * its name. There may be only so many newcomers, each for so long: a newcomer that stalls is ended.
  * If there is no room, connections wait in the hall (hall.c) for a moment. Then a newcomer has to
- * go, of the source that has most places.
+ * go, of the source that has most slots.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,15 +53,15 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	unsigned int slot = c - s->clients;
 	int report[2], log[2], memory, r = log_pipe(log);
 
-	c->place = l->place ? l : NULL;
-	l->taken = l->place;
+	c->listener = l->endpoint ? l : NULL;
+	l->taken = l->endpoint;
 	if (r) {
 		say("pipe: %s", strerror(-r));
 		client_gone(s, c);
 		return;
 	}
 	c->log = log[0];
-	r = l->place ? 0 : shared_begin(fd, &c->memory);
+	r = l->endpoint ? 0 : shared_begin(fd, &c->memory);
 	if (r) {
 		say("memory: %s", strerror(-r));
 		close(log[1]);
@@ -74,7 +74,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		client_gone(s, c);
 		return;
 	}
-	if (l->place)
+	if (l->endpoint)
 		strcpy(c->peer, l->who);
 	else
 		address_of_peer(fd, c->peer, sizeof(c->peer));
@@ -88,8 +88,8 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		child_main(s, slot, l, fd, report[1], log[1], memory, counters);
 	}
 	clients_part(s, c, true);
-	if (l->place)
-		kvgpu_remote_place_served(l->place);
+	if (l->endpoint)
+		kvgpu_remote_endpoint_served(l->endpoint);
 	close(report[1]);
 	close(log[1]);
 	if (c->pid < 0) {
@@ -99,8 +99,8 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		return;
 	}
 	c->report = report[0];
-	c->life = l->place ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	c->program = l->place ? -1 : address_process(fd);
+	c->life = l->endpoint ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	c->program = l->endpoint ? -1 : address_process(fd);
 	c->tls = l->tls;
 	c->from = *from;
 	c->state = CLIENT_NEW;
@@ -152,7 +152,7 @@ static void serve_hall(struct starter *s)
 	struct client *c;
 
 	while ((w = hall_next(s))) {
-		c = make_room(s, &w->from) ? client_place(s) : NULL;
+		c = make_room(s, &w->from) ? client_row(s) : NULL;
 		if (!c)
 			return;
 		start_client(s, c, &s->listeners[w->listener], w->fd, &w->from);
@@ -161,20 +161,20 @@ static void serve_hall(struct starter *s)
 	}
 }
 
-/* all places of a shmem region are one source */
-static struct address_source source_of_place(const struct starter *s, const struct listener *l)
+/* all endpoints of a shmem region are one source */
+static struct address_source source_of_endpoint(const struct starter *s, const struct listener *l)
 {
 	unsigned int first = 0;
 
-	while (!s->listeners[first].place || strcmp(s->listeners[first].who, l->who))
+	while (!s->listeners[first].endpoint || strcmp(s->listeners[first].who, l->who))
 		first++;
 	return (struct address_source){ UINT64_MAX, first };
 }
 
-/* 0: a client of that place may come now; else when it may come, or UINT64_MAX */
-static uint64_t place_room(struct starter *s, const struct listener *l)
+/* 0: a client of that endpoint may come now; else when it may come, or UINT64_MAX */
+static uint64_t endpoint_room(struct starter *s, const struct listener *l)
 {
-	struct address_source from = source_of_place(s, l);
+	struct address_source from = source_of_endpoint(s, l);
 	struct client *go;
 	uint64_t at;
 
@@ -186,27 +186,27 @@ static uint64_t place_room(struct starter *s, const struct listener *l)
 
 static void look_at(struct starter *s, struct listener *l)
 {
-	int r = place_room(s, l) ? 0 : kvgpu_remote_place_look(l->place);
-	struct address_source from = source_of_place(s, l);
+	int r = endpoint_room(s, l) ? 0 : kvgpu_remote_endpoint_look(l->endpoint);
+	struct address_source from = source_of_endpoint(s, l);
 	struct client *c;
 
 	if (r < 0)
 		listen_lost(s, l);
 	if (r <= 0)
 		return;
-	c = make_room(s, &from) ? client_place(s) : NULL;
+	c = make_room(s, &from) ? client_row(s) : NULL;
 	if (c)
 		start_client(s, c, l, -1, &from);
-	else if (kvgpu_remote_place_again(l->place))
+	else if (kvgpu_remote_endpoint_again(l->endpoint))
 		listen_lost(s, l);
 }
 
-static void look_at_places(struct starter *s)
+static void look_at_endpoints(struct starter *s)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->nr_listeners; i++)
-		if (s->listeners[i].place && !s->listeners[i].taken)
+		if (s->listeners[i].endpoint && !s->listeners[i].taken)
 			look_at(s, &s->listeners[i]);
 }
 
@@ -225,7 +225,7 @@ static uint32_t judge(struct starter *s, struct client *c, const struct conf_sha
 	if (client_is_refused(s, c, refused))
 		return KVGPU_REMOTE_FORBIDDEN;
 	*why = "there are enough clients, or a drain goes on";
-	if (s->draining || clients_with_place(s) >= s->conf->clients)
+	if (s->draining || clients_with_row(s) >= s->conf->clients)
 		return KVGPU_REMOTE_FULL;
 	*why = "it has as many programs here as it may (programs)";
 	if (tenants_programs(s, c->who) >= remoted_conf_programs(s->conf, share))
@@ -348,7 +348,7 @@ static void note_left(struct starter *s, struct client *c)
 
 static bool is_looked_after(const struct client *c)
 {
-	return c->state == CLIENT_SERVED && c->place && c->place->place && !c->left_ms;
+	return c->state == CLIENT_SERVED && c->listener && c->listener->endpoint && !c->left_ms;
 }
 
 static void end_left_ones(struct starter *s)
@@ -363,7 +363,7 @@ static void end_left_ones(struct starter *s)
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		if (look && is_looked_after(c) && kvgpu_remote_place_left(c->place->place))
+		if (look && is_looked_after(c) && kvgpu_remote_endpoint_left(c->listener->endpoint))
 			note_left(s, c);
 		if (c->state != CLIENT_SERVED || !c->left_ms || c->left_ms + LEFT_MS > now)
 			continue;
@@ -374,7 +374,7 @@ static void end_left_ones(struct starter *s)
 
 /*
  * The process of @c was reaped, or its memory is kept no longer (is_kept()). The client keeps its
- * place and its cgroup while it has memory.
+ * endpoint and its cgroup while it has memory.
  */
 static void end_client(struct starter *s, struct client *c, int status)
 {
@@ -457,7 +457,7 @@ struct sources {
 	struct pollfd *fds;
 	struct source *of;
 	unsigned int n;
-	/* when to look at places, or read lines of clients, again; -1: never by itself */
+	/* when to look at endpoints, or read lines of clients, again; -1: never by itself */
 	int look_ms;
 };
 
@@ -499,20 +499,21 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 	p->fds[p->n - 1].events = POLLRDHUP;
 }
 
-static void add_place(struct starter *s, struct listener *l, unsigned int index, struct sources *p)
+static void add_endpoint(struct starter *s, struct listener *l, unsigned int index,
+			 struct sources *p)
 {
 	uint64_t at, now = now_ms();
 	int ms, fd;
 
-	if (!l->place || l->taken)
+	if (!l->endpoint || l->taken)
 		return;
-	at = place_room(s, l);
+	at = endpoint_room(s, l);
 	if (at) {
 		ms = at == UINT64_MAX ? -1 : at > now ? (int)(at - now) : 0;
 		p->look_ms = sooner(p->look_ms, ms);
 		return;
 	}
-	fd = kvgpu_remote_place_wait(l->place, &ms);
+	fd = kvgpu_remote_endpoint_wait(l->endpoint, &ms);
 	add(p, fd, SOURCE_PLACE, index);
 	p->look_ms = sooner(p->look_ms, ms);
 }
@@ -543,7 +544,7 @@ static void collect(struct starter *s, int signals, struct sources *p)
 	add_hall(s, p);
 	for (i = 0; i < s->nr_listeners; i++) {
 		add(p, s->listeners[i].fd, SOURCE_LISTENER, i);
-		add_place(s, &s->listeners[i], i, p);
+		add_endpoint(s, &s->listeners[i], i, p);
 	}
 	add(p, s->admin_fd, SOURCE_ADMIN, 0);
 	for (i = 0; i < ADMINS; i++)
@@ -647,7 +648,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 		for (i = 0; i < p->n; i++)
 			if (p->fds[i].revents)
 				serve_source(s, &p->of[i], p->fds[i].fd, p->fds[i].revents);
-		look_at_places(s);
+		look_at_endpoints(s);
 		serve_hall(s);
 		end_late_ones(s);
 		end_left_ones(s);

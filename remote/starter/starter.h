@@ -66,14 +66,14 @@ struct client {
 	/* came by TLS: the process checks the certificate, and reports "tls:" and the name in it */
 	bool tls;
 	/* the client of a shmem region in a file or on a device; NULL: it came by a socket */
-	struct listener *place;
+	struct listener *listener;
 	pid_t pid;
 	/* the client's process was reaped; .pid is 0, or gives the memory back */
 	bool reaped;
 	uint64_t id;		/* never used again */
 	int report;		/* socket to the process; -1: its report was read */
 	int log;		/* pipe of the process's lines; -1: its end was read */
-	/* the client's own socket, looked at for its end; -1: the client came to a place */
+	/* the client's own socket, looked at for its end; -1: the client came to an endpoint */
 	int life;
 	/* the process that connected by a UNIX socket; negative: not known */
 	int program;
@@ -105,10 +105,10 @@ static inline struct door *door_of(struct counters *counters)
 }
 
 struct listener {
-	int fd;			/* -1: a place */
+	int fd;			/* -1: an endpoint */
 	bool tls;
 	/* the shmem region; NULL: a socket's, or the memory is gone, or listen_end() was called */
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	bool taken;
 	char who[CONF_WHO];
 	char path[108];		/* a socket file to remove at the end */
@@ -119,7 +119,7 @@ struct number {
 	unsigned int site, net, one;
 };
 
-/* A connection that has said nothing yet, or waits for a newcomer's place. */
+/* A connection that has said nothing yet, or waits for a newcomer's slot. */
 struct caller {
 	int fd;			/* -1: the entry is free */
 	unsigned int listener;
@@ -212,9 +212,9 @@ bool listen_all(struct starter *s);
 void listen_ready(void);
 /* Look for awaited files and devices. Return in how many ms to call again; -1: none is awaited. */
 int listen_again(struct starter *s);
-/* The memory of place @l is gone. If nothing is left to listen at, the server ends. */
+/* The memory of endpoint @l is gone. If nothing is left to listen at, the server ends. */
 void listen_lost(struct starter *s, struct listener *l);
-/* Close and forget all sockets and places, also what is awaited, and end the hall. */
+/* Close and forget all sockets and endpoints, also what is awaited, and end the hall. */
 void listen_end(struct starter *s);
 
 /* ------------------------------------------------- hall.c: connections that have no process yet */
@@ -241,7 +241,7 @@ void hall_look(struct starter *s, struct caller *c, bool gone);
 uint64_t hall_site(const struct address_source *a);
 /* what counts as one source of lines and of starts: a site, or one shmem region */
 struct address_source hall_source(const struct address_source *a);
-/* The ready connection that is next to get a newcomer's place, or NULL. */
+/* The ready connection that is next to get a newcomer's slot, or NULL. */
 struct caller *hall_next(struct starter *s);
 /* Free the entry. Its descriptor stays open, and is the caller's. */
 void hall_forget(struct starter *s, struct caller *c);
@@ -270,7 +270,7 @@ void newcomer_failed(struct starter *s, const struct address_source *from);
 bool is_process_of_client(const struct starter *s, int fd);
 
 /* Return a free row of s->clients, with a new page, or NULL. */
-struct client *client_place(struct starter *s);
+struct client *client_row(struct starter *s);
 /*
  * Call after fork() for the client's process. @here (in the first process): later processes don't
  * get this client's page. Else: erase what is known of other clients.
@@ -279,7 +279,7 @@ void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
 /* those that .clients of the configuration limits: served, or with memory that is kept */
-unsigned int clients_with_place(const struct starter *s);
+unsigned int clients_with_row(const struct starter *s);
 /*
  * Whether @c, which has reported its name, came by TLS with a certificate that the file of
  * remote/conf/refused.h has; also if that can't be read. @why: as of refused_find().
@@ -288,7 +288,7 @@ bool client_is_refused(const struct starter *s, const struct client *c, char why
 /* The row stays CLIENT_ENDING until the process is reaped, and no memory is kept. */
 void client_kill(struct client *c);
 /*
- * The client's process was reaped, or never made. Free the client's row and its place, leave its
+ * The client's process was reaped, or never made. Free the client's row and its listener, leave its
  * tenant, and unmap its page. Call cgroup_end() and arbiter_leave() first: they need the tenant and
  * the page.
  */
@@ -348,7 +348,7 @@ void arbiter_part(struct starter *s);
 /* ------------------------------------------------------------------ child.c */
 
 /*
- * The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at a place.
+ * The process of a client that came to @l. @slot: its index. @fd: its socket, or -1 at an endpoint.
  * @log: of log_pipe(). @memory: of shared_begin().
  */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,

@@ -10,7 +10,7 @@ ARM64_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -f
 ARM64_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(ARM64)/obj/%.o) $(addprefix $(ARM64)/obj/gen/,stubs.o refused.o names.o)
 ARM64_RT_OBJ	:= $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/runtime/*.c))
 ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test) remote/wire/wire_test \
-		   $(addprefix remote/channel/,attach_test channel_test shmem_test place_test)
+		   $(addprefix remote/channel/,attach_test channel_test shmem_test endpoint_test)
 
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
 # tests in which the hooks of $(RING_MODEL) replace accesses to shared memory

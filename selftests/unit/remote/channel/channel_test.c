@@ -310,7 +310,7 @@ static void versions(void **state)
 	assert_non_null(mkdtemp(shm));
 	snprintf(absent, sizeof(absent), "aperture:%s/absent", shm);
 	assert_int_equal(kvgpu_remote_listen(absent, &why), -EINVAL);
-	assert_true(kvgpu_remote_is_place(absent));
+	assert_true(kvgpu_remote_is_endpoint(absent));
 	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
 			 -ENOENT);
 	rmdir(shm);

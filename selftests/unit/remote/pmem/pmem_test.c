@@ -123,21 +123,21 @@ static void sizes(void **state)
 
 static void programs(void **state)
 {
-	assert_int_equal(file_places(NULL, 14 << 20), 1);
-	assert_int_equal(file_places(NULL, 66 << 20), 2);
-	assert_int_equal(file_places(NULL, 256 << 20), 4);
-	assert_int_equal(file_places(NULL, 64ull << 30), 4);
-	assert_int_equal(file_places("1", 14 << 20), 1);
-	assert_int_equal(file_places("64", 64ull << 30), 64);
-	assert_int_equal(file_places("21", 256 << 20), 21);
+	assert_int_equal(file_endpoints(NULL, 14 << 20), 1);
+	assert_int_equal(file_endpoints(NULL, 66 << 20), 2);
+	assert_int_equal(file_endpoints(NULL, 256 << 20), 4);
+	assert_int_equal(file_endpoints(NULL, 64ull << 30), 4);
+	assert_int_equal(file_endpoints("1", 14 << 20), 1);
+	assert_int_equal(file_endpoints("64", 64ull << 30), 64);
+	assert_int_equal(file_endpoints("21", 256 << 20), 21);
 	assert_string_equal(said, "");
-	assert_int_equal(file_places("22", 256 << 20), 0);
+	assert_int_equal(file_endpoints("22", 256 << 20), 0);
 	assert_said("1 to 21");
-	assert_int_equal(file_places("65", 64ull << 30), 0);
+	assert_int_equal(file_endpoints("65", 64ull << 30), 0);
 	assert_said("1 to 64");
-	assert_int_equal(file_places("0", 256 << 20), 0);
+	assert_int_equal(file_endpoints("0", 256 << 20), 0);
 	assert_said("no number");
-	assert_int_equal(file_places("4x", 256 << 20), 0);
+	assert_int_equal(file_endpoints("4x", 256 << 20), 0);
 	assert_said("no number");
 }
 

@@ -56,7 +56,7 @@ static int tear_down(void **state)
 
 static struct client *come(enum client_state state, const char *peer, const char *who)
 {
-	struct client *c = client_place(&s);
+	struct client *c = client_row(&s);
 
 	c->state = state;
 	c->pid = 99999999;	/* more than a process id can be */
@@ -103,7 +103,7 @@ static void rows(void **state)
 	/* numbers of clients are not used again */
 	client_gone(&s, c);
 	assert_int_equal(s.gone.calls, 11);
-	assert_true(client_place(&s)->id == 3);
+	assert_true(client_row(&s)->id == 3);
 }
 
 static void commands(void **state)

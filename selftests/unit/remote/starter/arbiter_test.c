@@ -57,7 +57,7 @@ static int begin(void **state)
 
 static struct client *come(const char *who, uint64_t weight)
 {
-	struct client *c = client_place(&s);
+	struct client *c = client_row(&s);
 
 	c->state = CLIENT_SERVED;
 	c->weight = weight;

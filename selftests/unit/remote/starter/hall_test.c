@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which newcomer gets a place, and when, and which one has to leave for another; what connections
+ * Which newcomer gets a slot, and when, and which one has to leave for another; what connections
  * say first. The clock is the test's.
  */
 #include <setjmp.h>
@@ -22,9 +22,9 @@
 #include <remote/starter/starter.h>
 #include <remote/wire/frame.h>
 
-enum { HALL = 32, PLACES = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
+enum { HALL = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
 /* starts in a second */
-enum { SECOND = 1000, STARTS_OF_ONE = PLACES, STARTS = 2 * PLACES };
+enum { SECOND = 1000, STARTS_OF_ONE = NEWCOMERS, STARTS = 2 * NEWCOMERS };
 
 static struct remoted_conf conf;
 static struct starter s;
@@ -140,8 +140,8 @@ static struct client *newcomer(const struct address_source *from, uint64_t ms_ag
 	return &s.clients[i];
 }
 
-/* Gives the next caller of the hall a place, as the loop does. */
-static void place_next(uint64_t net)
+/* Gives the next caller of the hall an endpoint, as the loop does. */
+static void admit_next(uint64_t net)
 {
 	struct caller *next = hall_next(&s);
 
@@ -152,7 +152,7 @@ static void place_next(uint64_t net)
 	hall_forget(&s, next);
 }
 
-static void silent_ones_cost_no_place(void **state)
+static void silent_ones_cost_no_slot(void **state)
 {
 	unsigned int i, ended = 0;
 	int fd[HALL + 2];
@@ -171,10 +171,10 @@ static void silent_ones_cost_no_place(void **state)
 	assert_int_equal(ended, 2);
 	assert_true(fd_lives(fd[HALL + 1]));
 	all_are_ready();
-	place_next(bad.net);
+	admit_next(bad.net);
 	/* now that network has a newcomer, and the other one has none */
-	place_next(good.net);
-	place_next(bad.net);
+	admit_next(good.net);
+	admit_next(bad.net);
 	for (i = 0; i < HALL + 2; i++)
 		close(fd[i]);
 }
@@ -303,14 +303,14 @@ static void who_stalls_goes_for_others(void **state)
 	first = newcomer(&bad, 1500);
 	for (i = 0; i < OF_ONE - 1; i++)
 		newcomer(&bad, 1200);
-	for (; clients_in(&s, CLIENT_NEW) < PLACES;)
+	for (; clients_in(&s, CLIENT_NEW) < NEWCOMERS;)
 		newcomer(&six[0], 1100);
 	/* of the network with most newcomers, the newcomer that came first has to leave */
 	newcomer_room(&s, &good, &go);
 	assert_ptr_equal(go, first);
 	/*
-	 * a newcomer from another address of the network with 3 places does not get one of these:
-	 * another network has more
+	 * a newcomer from another address of the network with 3 endpoints does not get one of
+	 * these: another network has more
 	 */
 	newcomer_room(&s, &six[1], &go);
 	assert_ptr_equal(go, first);
@@ -338,7 +338,7 @@ static void a_network_is_one(void **state)
 	fd[1] = enter(&other);
 	fd[2] = enter(&good);
 	all_are_ready();
-	place_next(good.net);
+	admit_next(good.net);
 	assert_int_equal(hall_next(&s)->from.host, 1000);
 	for (i = 0; i < 3; i++)
 		close(fd[i]);
@@ -476,7 +476,7 @@ static void a_flood_of_the_own_source(void **state)
  */
 static void served_ones_and_endpoints(void **state)
 {
-	struct address_source place = { UINT64_MAX, 3 }, other = { UINT64_MAX, 4 };
+	struct address_source endpoint = { UINT64_MAX, 3 }, other = { UINT64_MAX, 4 };
 	struct client *go;
 	unsigned int n = 0, i;
 
@@ -487,11 +487,12 @@ static void served_ones_and_endpoints(void **state)
 			n++;
 		}
 	assert_in_range(n, 22 * STARTS_OF_ONE, 24 * STARTS_OF_ONE);
-	for (n = 0; !newcomer_room(&s, &place, &go); n++)
-		newcomer_starts(&s, &place);
+	for (n = 0; !newcomer_room(&s, &endpoint, &go); n++)
+		newcomer_starts(&s, &endpoint);
 	assert_int_equal(n, 2 * STARTS_OF_ONE);
 	assert_null(go);
-	assert_in_range(newcomer_room(&s, &place, &go), now + 1, now + SECOND / STARTS_OF_ONE + 1);
+	assert_in_range(newcomer_room(&s, &endpoint, &go), now + 1,
+			now + SECOND / STARTS_OF_ONE + 1);
 	assert_int_equal(newcomer_room(&s, &other, &go), 0);
 	assert_int_equal(newcomer_room(&s, &bad, &go), 0);
 }
@@ -566,7 +567,7 @@ static void another_version(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_place), WITH(who_is_late_goes),
+	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_slot), WITH(who_is_late_goes),
 					    WITH(a_burst_waits), WITH(who_stalls_goes_for_others),
 					    WITH(a_network_is_one), WITH(far_networks),
 					    WITH(equals_go_by_chance), WITH(one_byte_is_no_hello),

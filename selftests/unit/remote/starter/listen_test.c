@@ -129,17 +129,19 @@ static void anothers_file_at_the_start(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
-/* Another server has the shmem region's only place. It is served when that server has closed it. */
-static void all_places_or_none(void **state)
+/*
+ * Another server has the shmem region's only endpoint. It is served when that server has closed it.
+ */
+static void all_endpoints_or_none(void **state)
 {
-	struct kvgpu_remote_place *other;
+	struct kvgpu_remote_endpoint *other;
 	const char *why;
 
 	assert_true(listen_all(&s));
 	make(80 << 20, geteuid(), 0600);
-	assert_int_equal(kvgpu_remote_place_open(conf.listen[0], 0, 1, &other, &why), 0);
+	assert_int_equal(kvgpu_remote_endpoint_open(conf.listen[0], 0, 1, &other, &why), 0);
 	expect_awaited("another server");
-	kvgpu_remote_place_close(other);
+	kvgpu_remote_endpoint_close(other);
 	look();
 	assert_int_equal(s.nr_listeners, 1);
 }
@@ -185,11 +187,11 @@ static void a_socket_listed_twice(void **state)
 
 /*
  * What a client can have done to its own shmem region when the server starts: a file that was cut,
- * locks that the client holds, a label with more places than fit.
+ * locks that the client holds, a label with more endpoints than fit.
  */
 static void what_clients_can_do(void **state)
 {
-	struct shmem_label label = shmem_label_make(1ull << 30, SHMEM_PLACES);
+	struct shmem_label label = shmem_label_make(1ull << 30, SHMEM_ENDPOINTS);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 2 };
 	int fd;
 
@@ -208,7 +210,7 @@ static void what_clients_can_do(void **state)
 	assert_true(listen_all(&s));
 	assert_int_equal(s.nr_awaited, 1);
 	assert_non_null(strstr(said, "for each of its places"));
-	label.places = 2;
+	label.endpoints = 2;
 	assert_int_equal(pwrite(fd, &label, sizeof(label), SHMEM_LABEL_AT), sizeof(label));
 	close(fd);
 	look();
@@ -323,7 +325,7 @@ int main(void)
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited),
 					    WITH(anothers_file_at_the_start),
-					    WITH(all_places_or_none),
+					    WITH(all_endpoints_or_none),
 					    WITH(a_file_listed_twice),
 					    WITH(a_socket_listed_twice),
 					    WITH(what_clients_can_do), WITH(a_group_of_clients),

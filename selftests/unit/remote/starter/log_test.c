@@ -99,14 +99,14 @@ static void one_keeps_none_out(void **state)
 static void sources(void **state)
 {
 	struct address_source near = { (uint64_t)IPV4 << 32 | 0x0a000001, 0 }, beside = near;
-	struct address_source place = { UINT64_MAX, 1 }, other = { UINT64_MAX, 2 };
+	struct address_source endpoint = { UINT64_MAX, 1 }, other = { UINT64_MAX, 2 };
 
 	beside.net++;
 	next_minute();
 	say_often(ABOUT_NEWCOMERS, near, "near");
 	say_often(ABOUT_NEWCOMERS, beside, "near");
 	assert_int_equal(look("near says"), LINES_A_MINUTE);
-	say_often(BY_PROCESSES, place, "place");
+	say_often(BY_PROCESSES, endpoint, "place");
 	say_often(BY_PROCESSES, other, "place");
 	assert_int_equal(look("place says"), 2 * LINES_A_MINUTE);
 }

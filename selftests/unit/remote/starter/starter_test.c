@@ -152,7 +152,7 @@ static pid_t gives_back;	/* what the row's .pid was by the time of the second po
 /* the process of a client crashed, and its program, which is this process, may save its memory */
 static struct client *kept(uint64_t ms)
 {
-	struct client *c = client_place(&s);
+	struct client *c = client_row(&s);
 
 	memory = memory_make(BYTES);
 	assert_int_equal(pwrite(memory, "x", 1, BYTES - 1), 1);
@@ -252,7 +252,7 @@ static bool comes(void)
 	if (polls > 1)
 		return false;
 	kept(60000);
-	c = client_place(&s);
+	c = client_row(&s);
 	c->state = CLIENT_NEW;
 	c->pid = 1 << 30;	/* no process has that */
 	c->deadline_ms = now_ms() + 60000;
@@ -263,8 +263,8 @@ static bool comes(void)
 	return true;
 }
 
-/* Kept memory takes a place among .clients. */
-static void no_place_beside_kept_memory(void **state)
+/* Kept memory takes a row of .clients. */
+static void no_row_beside_kept_memory(void **state)
 {
 	uint32_t answer = 0;
 
@@ -288,7 +288,7 @@ int main(void)
 		cmocka_unit_test(a_drain_with_kept_memory),
 		cmocka_unit_test(an_end_of_kept_memory),
 		cmocka_unit_test(a_deadline_of_kept_memory),
-		cmocka_unit_test(no_place_beside_kept_memory),
+		cmocka_unit_test(no_row_beside_kept_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static int tear_down(void **state)
 
 static struct client *come(const char *who)
 {
-	struct client *c = client_place(&s);
+	struct client *c = client_row(&s);
 
 	c->state = CLIENT_SERVED;
 	strcpy(c->who, who);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * A shmem region in a file, or on a device-DAX device: memory of two VMs, or of any two processes
- * that map the same bytes. It has one place, or as many as its label says, each with an equal part
- * of the memory. A place has one client and one server at a time: each holds a lock on a byte of
- * the file, which its kernel releases when the process dies. They find each other in the first page
- * of a place (attach.h).
+ * that map the same bytes. It has one endpoint, or as many as its label says, each with an equal
+ * part of the memory. An endpoint has one client and one server at a time: each holds a lock on a
+ * byte of the file, which its kernel releases when the process dies. They find each other in the
+ * first page of an endpoint (attach.h).
  *
- * The program calls place_connect(), in cuInit(). A client's process of the server calls
- * kvgpu_remote_place_descriptors() and kvgpu_remote_place_welcome(). The first process of the
+ * The program calls endpoint_connect(), in cuInit(). A client's process of the server calls
+ * kvgpu_remote_endpoint_descriptors() and kvgpu_remote_endpoint_welcome(). The first process of the
  * server calls all others; it has other clients, too, so it touches the memory by guard_try().
  */
 #include <errno.h>
@@ -36,16 +36,16 @@ enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 /*
  * Time between two looks of a server: LOOK_MS without a bell, LOOK_SELDOM_MS after LOOKS_SOON looks
  * in vain, KNOCK_MS when a knock is about to come. ROUND_MS: after so long
- * kvgpu_remote_place_await() does not begin to wait again.
+ * kvgpu_remote_endpoint_await() does not begin to wait again.
  */
 enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
-/* the part of the file or device that one place has */
+/* the part of the file or device that one endpoint has */
 struct extent {
 	uint64_t from, bytes;
 };
 
-struct kvgpu_remote_place {
+struct kvgpu_remote_endpoint {
 	int fd;
 	struct shmem_layout *base;
 	struct extent extent;
@@ -188,10 +188,10 @@ static int open_checked(const char *path, enum shmem_side side, const char **why
 	return r;
 }
 
-/* return how many places there are, or 0 and *why */
+/* return how many endpoints there are, or 0 and *why */
 static unsigned int extent_of(int fd, unsigned int index, struct extent *e, const char **why)
 {
-	unsigned int places = 1;
+	unsigned int endpoints = 1;
 	struct shmem_label l;
 	struct stat st;
 
@@ -204,14 +204,14 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 		return 0;
 	*why = "it is too small: an aperture has 12 MiB or more, for each of its places";
 	if (e->bytes >= DAX_ALIGN && label_of(fd, S_ISCHR(st.st_mode), e->from, &l))
-		places = l.places;
-	if (places > 1)
-		e->bytes = e->bytes / places / DAX_ALIGN * DAX_ALIGN;
+		endpoints = l.endpoints;
+	if (endpoints > 1)
+		e->bytes = e->bytes / endpoints / DAX_ALIGN * DAX_ALIGN;
 	e->from += index * e->bytes;
 	if (e->bytes > SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX)
 		e->bytes = SHMEM_ARENA + KVGPU_REMOTE_ARENA_MAX;
 	e->bytes = e->bytes / SHMEM_PAGE * SHMEM_PAGE;
-	return e->bytes < SHMEM_MIN ? 0 : places;
+	return e->bytes < SHMEM_MIN ? 0 : endpoints;
 }
 
 static int lock_byte(int fd, enum shmem_side side, unsigned int index, short type,
@@ -235,7 +235,7 @@ static void *map_extent(int fd, const struct extent *e)
 	return mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, e->from);
 }
 
-/* whether the place's server waits for a client */
+/* whether the endpoint's server waits for a client */
 static bool says_free(const struct shmem_layout *base)
 {
 	return ATTACH_SAYS(__atomic_load_n(&base->attach.server, __ATOMIC_RELAXED)) == ATTACH_FREE;
@@ -254,26 +254,26 @@ static int lock_and_map(int fd, enum shmem_side side, unsigned int index, const 
 	return r;
 }
 
-/* A client takes the first place that is free, or if none is, the first that is not locked. */
-static int find_place(int fd, enum shmem_side side, unsigned int *index, struct extent *e,
-		      struct shmem_layout **base, const char **why)
+/* A client takes the first endpoint that is free, or if none is, the first that is not locked. */
+static int find_endpoint(int fd, enum shmem_side side, unsigned int *index, struct extent *e,
+			 struct shmem_layout **base, const char **why)
 {
-	unsigned int places = extent_of(fd, *index, e, why), i;
+	unsigned int endpoints = extent_of(fd, *index, e, why), i;
 	const char *ignored;
 	int r = -EBUSY;
 
-	if (*index >= places)
+	if (*index >= endpoints)
 		return -EINVAL;
 	if (side == SIDE_SERVER)
 		return lock_and_map(fd, side, *index, e, base, why);
-	for (i = 0; i < 2 * places; i++) {
-		*index = i % places;
+	for (i = 0; i < 2 * endpoints; i++) {
+		*index = i % endpoints;
 		if (*index >= extent_of(fd, *index, e, &ignored))
 			break;
 		r = lock_and_map(fd, side, *index, e, base, why);
 		if (r && r != -EBUSY)
 			break;
-		if (!r && (i >= places || says_free(*base)))
+		if (!r && (i >= endpoints || says_free(*base)))
 			break;
 		if (r)
 			continue;
@@ -284,14 +284,14 @@ static int find_place(int fd, enum shmem_side side, unsigned int *index, struct 
 	return r;
 }
 
-static int open_place(const char *path, enum shmem_side side, unsigned int *index,
-		      struct shmem_layout **base, struct extent *e, const char **why)
+static int open_endpoint(const char *path, enum shmem_side side, unsigned int *index,
+			 struct shmem_layout **base, struct extent *e, const char **why)
 {
 	int fd = open_checked(path, side, why), r;
 
 	if (fd < 0)
 		return fd;
-	r = find_place(fd, side, index, e, base, why);
+	r = find_endpoint(fd, side, index, e, base, why);
 	if (!r)
 		return fd;
 	close(fd);
@@ -299,8 +299,8 @@ static int open_place(const char *path, enum shmem_side side, unsigned int *inde
 }
 
 /*
- * The bell of place 0 is the address's; that of place n has a port n higher, or ".n" behind its
- * path.
+ * The bell of endpoint 0 is the address's; that of endpoint n has a port n higher, or ".n" behind
+ * its path.
  */
 static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell,
 		    const char **why)
@@ -431,15 +431,15 @@ static int meet_server(struct shmem *a, const struct address *at, unsigned int i
 	return r;
 }
 
-int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
-		  void *ctx, struct kvgpu_remote_channel **out, const char **why)
+int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
+		     void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
-	/* open_place() sets it where it returns no error, which gcc 14 for arm64 does not see */
+	/* open_endpoint() sets it where it returns no error, which gcc 14 for arm64 does not see */
 	struct shmem_layout *base = NULL;
 	struct shmem a;
 	unsigned int index = 0;
 	struct extent e;
-	int r, fd = open_place(at->host, SIDE_CLIENT, &index, &base, &e, why);
+	int r, fd = open_endpoint(at->host, SIDE_CLIENT, &index, &base, &e, why);
 
 	if (fd < 0)
 		return fd;
@@ -453,19 +453,19 @@ int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happe
 	}
 	guard_end(base);
 	guard_client(base, e.bytes, a.life);
-	/* a child of fork() could write there when another program has the place */
+	/* a child of fork() could write there when another program has the endpoint */
 	madvise(base, e.bytes, MADV_DONTFORK);
 	return shmem_channel(&a, happened, ctx, out);
 }
 
 /* ------------------------------------------------------------------ the server */
 
-bool kvgpu_remote_is_place(const char *address)
+bool kvgpu_remote_is_endpoint(const char *address)
 {
 	struct address at;
 	const char *why;
 
-	return !address_parse(address, true, &at, &why) && address_is_place(&at);
+	return !address_parse(address, true, &at, &why) && address_is_endpoint(&at);
 }
 
 /* differs from that of an earlier server: the time in microseconds */
@@ -477,7 +477,7 @@ static uint64_t first_generation(void)
 	return ((uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000) % ATTACH_NUMBERS;
 }
 
-static int listen_for_bell(struct kvgpu_remote_place *p, const struct address *at,
+static int listen_for_bell(struct kvgpu_remote_endpoint *p, const struct address *at,
 			   unsigned int index, const char **why)
 {
 	struct address bell;
@@ -495,13 +495,13 @@ static int say_free(void *arg)
 /* the first stores to the memory: there may be no room for the pages of a sparse file */
 static int say_size(void *arg)
 {
-	struct kvgpu_remote_place *p = arg;
+	struct kvgpu_remote_endpoint *p = arg;
 
 	attach_page_open(&p->base->attach, p->extent.bytes);
 	return say_free(&p->attach);
 }
 
-int kvgpu_remote_places(const char *address, const char **why)
+int kvgpu_remote_endpoints(const char *address, const char **why)
 {
 	struct address at;
 	struct extent e;
@@ -518,10 +518,10 @@ int kvgpu_remote_places(const char *address, const char **why)
 	return r ? r : -EINVAL;
 }
 
-int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version,
-			    struct kvgpu_remote_place **out, const char **why)
+int kvgpu_remote_endpoint_open(const char *address, unsigned int index, uint64_t version,
+			       struct kvgpu_remote_endpoint **out, const char **why)
 {
-	struct kvgpu_remote_place *p = calloc(1, sizeof(*p));
+	struct kvgpu_remote_endpoint *p = calloc(1, sizeof(*p));
 	struct address at;
 	int r = address_parse(address, true, &at, why);
 
@@ -532,7 +532,7 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 	}
 	guard_server();
 	p->bell = p->ringers.listening = -1;
-	p->fd = open_place(at.host, SIDE_SERVER, &index, &p->base, &p->extent, why);
+	p->fd = open_endpoint(at.host, SIDE_SERVER, &index, &p->base, &p->extent, why);
 	if (p->fd < 0) {
 		r = p->fd;
 		free(p);
@@ -540,10 +540,10 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 	}
 	r = at.bell[0] ? listen_for_bell(p, &at, index, why) : 0;
 	if (r) {
-		kvgpu_remote_place_close(p);
+		kvgpu_remote_endpoint_close(p);
 		return r;
 	}
-	/* not in processes that serve others; this place's client gets a mapping of its own */
+	/* not in processes that serve others; this endpoint's client gets a mapping of its own */
 	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
 	p->attach = (struct attach_server){ .page = &p->base->attach,
 					    .version = version,
@@ -551,19 +551,19 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 	*why = "its memory can't be touched: is there room for all of it?";
 	r = guard_try(say_size, p);
 	if (r) {
-		kvgpu_remote_place_close(p);
+		kvgpu_remote_endpoint_close(p);
 		return r;
 	}
 	*out = p;
 	return 0;
 }
 
-static void clear(struct kvgpu_remote_place *p)
+static void clear(struct kvgpu_remote_endpoint *p)
 {
 	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct shmem_layout, frames));
 }
 
-static void drop_bell(struct kvgpu_remote_place *p)
+static void drop_bell(struct kvgpu_remote_endpoint *p)
 {
 	if (p->bell >= 0)
 		close(p->bell);
@@ -571,7 +571,7 @@ static void drop_bell(struct kvgpu_remote_place *p)
 }
 
 /* the client that has rung, is still connected, and knocks by its name; NULL: none */
-static struct ringer *who_knocks(struct kvgpu_remote_place *p)
+static struct ringer *who_knocks(struct kvgpu_remote_endpoint *p)
 {
 	struct ringer *rang = ringers_find(&p->ringers, attach_knocks(&p->base->attach));
 
@@ -581,7 +581,7 @@ static struct ringer *who_knocks(struct kvgpu_remote_place *p)
 
 static int look_for_knock(void *arg)
 {
-	struct kvgpu_remote_place *p = arg;
+	struct kvgpu_remote_endpoint *p = arg;
 	struct ringer *rang = p->ringers.listening >= 0 ? who_knocks(p) : NULL;
 
 	for (;;)
@@ -601,7 +601,7 @@ static int look_for_knock(void *arg)
 		}
 }
 
-int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
+int kvgpu_remote_endpoint_look(struct kvgpu_remote_endpoint *p)
 {
 	int r;
 
@@ -614,12 +614,12 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 	return r;
 }
 
-static int look_ms(const struct kvgpu_remote_place *p)
+static int look_ms(const struct kvgpu_remote_endpoint *p)
 {
 	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;
 }
 
-int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
+int kvgpu_remote_endpoint_wait(const struct kvgpu_remote_endpoint *p, int *ms)
 {
 	*ms = p->ringers.listening < 0	     ? look_ms(p) :
 	      ringers_are_there(&p->ringers) ? KNOCK_MS :
@@ -627,27 +627,27 @@ int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
 	return p->ringers.listening;
 }
 
-int kvgpu_remote_place_await(struct kvgpu_remote_place *p)
+int kvgpu_remote_endpoint_await(struct kvgpu_remote_endpoint *p)
 {
 	uint64_t until = clock_ns() + ROUND_MS * 1000000ull;
 	struct pollfd input = { .events = POLLIN };
 	int r, ms;
 
-	while (!(r = kvgpu_remote_place_look(p)) && clock_ns() < until) {
-		input.fd = kvgpu_remote_place_wait(p, &ms);
+	while (!(r = kvgpu_remote_endpoint_look(p)) && clock_ns() < until) {
+		input.fd = kvgpu_remote_endpoint_wait(p, &ms);
 		if (poll(&input, 1, ms < 0 ? ROUND_MS : ms) < 0)
 			break;
 	}
 	return r;
 }
 
-void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2])
+void kvgpu_remote_endpoint_descriptors(struct kvgpu_remote_endpoint *p, int *of[2])
 {
 	of[0] = &p->fd;
 	of[1] = p->bell >= 0 ? &p->bell : NULL;
 }
 
-int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out)
+int kvgpu_remote_endpoint_welcome(struct kvgpu_remote_endpoint *p, struct kvgpu_remote_port **out)
 {
 	void *base = map_extent(p->fd, &p->extent);
 	struct shmem a;
@@ -665,7 +665,7 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 	return shmem_port(&a, out);
 }
 
-void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
+void kvgpu_remote_endpoint_served(struct kvgpu_remote_endpoint *p)
 {
 	drop_bell(p);
 	if (p->ringers.listening >= 0)
@@ -677,12 +677,12 @@ static int has_left(void *arg)
 	return attach_server_step(arg) == ATTACH_GONE;
 }
 
-int kvgpu_remote_place_left(struct kvgpu_remote_place *p)
+int kvgpu_remote_endpoint_left(struct kvgpu_remote_endpoint *p)
 {
 	return guard_try(has_left, &p->attach);
 }
 
-int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
+int kvgpu_remote_endpoint_again(struct kvgpu_remote_endpoint *p)
 {
 	drop_bell(p);
 	p->in_vain = 0;
@@ -690,7 +690,7 @@ int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
 	return guard_try(say_free, &p->attach);
 }
 
-void kvgpu_remote_place_close(struct kvgpu_remote_place *p)
+void kvgpu_remote_endpoint_close(struct kvgpu_remote_endpoint *p)
 {
 	drop_bell(p);
 	if (p->ringers.listening >= 0)

@@ -37,7 +37,7 @@ enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
 static char path[64], bell[64], address[256];
 static pid_t server;
-static unsigned int place_index;	/* the place that the next server serves */
+static unsigned int endpoint_index;	/* the endpoint that the next server serves */
 static struct kvgpu_remote_channel *client;
 
 /*
@@ -75,38 +75,38 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const s
 
 /* ------------------------------------------------------------------ the server's process */
 
-static void serve(struct kvgpu_remote_place *place)
+static void serve(struct kvgpu_remote_endpoint *endpoint)
 {
 	struct kvgpu_remote_port *p;
 	struct kvgpu_remote_head h;
 	const void *payload;
 
-	if (kvgpu_remote_place_welcome(place, &p))
+	if (kvgpu_remote_endpoint_welcome(endpoint, &p))
 		_exit(3);
 	while (kvgpu_remote_next(p, -1, &h, &payload) == 1)
 		if (h.box)
 			kvgpu_remote_reply(p, &h, h.op, payload, h.bytes);
 	hurry(0);	/* the next client is to live */
 	kvgpu_remote_port_close(p);
-	kvgpu_remote_place_again(place);
+	kvgpu_remote_endpoint_again(endpoint);
 }
 
 static void run_server(int ready)
 {
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	const char *why;
 
-	if (!kvgpu_remote_is_place(address) ||
-	    kvgpu_remote_place_open(address, place_index, VERSION, &place, &why))
+	if (!kvgpu_remote_is_endpoint(address) ||
+	    kvgpu_remote_endpoint_open(address, endpoint_index, VERSION, &endpoint, &why))
 		_exit(2);
 	if (write(ready, "", 1) != 1)
 		_exit(4);
 	for (;;)
-		switch (kvgpu_remote_place_await(place)) {
+		switch (kvgpu_remote_endpoint_await(endpoint)) {
 		case 0:
 			break;
 		case 1:
-			serve(place);
+			serve(endpoint);
 			break;
 		default:
 			_exit(1);
@@ -149,7 +149,7 @@ static struct meeting {
 	const char *ring, *patience;
 } ends_a_hang = { "", "60000" }, by_bell = { ",bell=unix:", "60000" };
 
-static void name_place(void)
+static void name_endpoint(void)
 {
 	snprintf(path, sizeof(path), "%s/place", own_folder());
 	snprintf(address, sizeof(address), "aperture:%s", path);
@@ -160,7 +160,7 @@ static int set_up(void **state)
 	const struct meeting *m = *state;
 
 	setenv("KVGPU_REMOTE_PATIENCE_MS", m->patience, true);
-	name_place();
+	name_endpoint();
 	snprintf(bell, sizeof(bell), "%s/bell", own_folder());
 	snprintf(address, sizeof(address), "aperture:%s%s%s", path, m->ring, *m->ring ? bell : "");
 	if (make_file())
@@ -304,13 +304,13 @@ static void behind_its_label(void **state)
 }
 
 /* As many programs at the same time as the label says. */
-static void several_places(void **state)
+static void several_endpoints(void **state)
 {
-	enum { PLACES = 3, PART = 14 << 20 };
-	uint64_t file = SHMEM_LABEL_DATA + PLACES * PART + (2 << 20) - 4096, bytes;
-	struct shmem_label l = shmem_label_make(file, PLACES);
-	struct kvgpu_remote_channel *clients[PLACES];
-	pid_t servers[PLACES];
+	enum { ENDPOINTS = 3, PART = 14 << 20 };
+	uint64_t file = SHMEM_LABEL_DATA + ENDPOINTS * PART + (2 << 20) - 4096, bytes;
+	struct shmem_label l = shmem_label_make(file, ENDPOINTS);
+	struct kvgpu_remote_channel *clients[ENDPOINTS];
+	pid_t servers[ENDPOINTS];
 	const char *why = "";
 	unsigned int i;
 	uint8_t *arena;
@@ -321,12 +321,12 @@ static void several_places(void **state)
 	assert_int_equal(ftruncate(fd, file), 0);
 	assert_int_equal(pwrite(fd, &l, sizeof(l), 0), sizeof(l));
 	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
-	assert_int_equal(kvgpu_remote_places(address, &why), PLACES);
-	for (place_index = 0; place_index < PLACES; place_index++) {
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), ENDPOINTS);
+	for (endpoint_index = 0; endpoint_index < ENDPOINTS; endpoint_index++) {
 		start_server();
-		servers[place_index] = server;
+		servers[endpoint_index] = server;
 	}
-	for (i = 0; i < PLACES; i++) {
+	for (i = 0; i < ENDPOINTS; i++) {
 		connect_it();
 		clients[i] = client;
 		arena = kvgpu_remote_arena(client, &bytes);
@@ -335,7 +335,7 @@ static void several_places(void **state)
 	}
 	assert_int_equal(try_to_connect(VERSION, &why), -EBUSY);
 	assert_non_null(strstr(why, "each of its places"));
-	for (i = 0; i < PLACES; i++) {
+	for (i = 0; i < ENDPOINTS; i++) {
 		client = clients[i];
 		calls(20);
 		arena = kvgpu_remote_arena(client, &bytes);
@@ -343,45 +343,45 @@ static void several_places(void **state)
 		assert_int_equal(arena[bytes - 1], 'a' + i);
 		assert_memory_equal(arena, arena + 1, bytes - 1);
 	}
-	/* a client finds the place that is free again */
+	/* a client finds the endpoint that is free again */
 	kvgpu_remote_disconnect(clients[1]);
 	connect_it();
 	calls(20);
 	assert_int_equal(try_to_connect(VERSION, &why), -EBUSY);
 	clients[1] = client;
-	for (i = 0; i < PLACES; i++) {
+	for (i = 0; i < ENDPOINTS; i++) {
 		kvgpu_remote_disconnect(clients[i]);
 		kill(servers[i], SIGKILL);
 		waitpid(servers[i], NULL, 0);
 	}
 	/*
-	 * The first place is not locked, but its server does not answer: it has not noticed that
-	 * the last client there is gone. The other places are free.
+	 * The first endpoint is not locked, but its server does not answer: it has not noticed that
+	 * the last client there is gone. The other endpoints are free.
 	 */
-	for (place_index = 0; place_index < PLACES; place_index++) {
+	for (endpoint_index = 0; endpoint_index < ENDPOINTS; endpoint_index++) {
 		start_server();
-		servers[place_index] = server;
+		servers[endpoint_index] = server;
 	}
 	connect_it();
 	clients[0] = client;
 	kill(servers[0], SIGSTOP);
 	kvgpu_remote_disconnect(clients[0]);
 	connect_it();
-	assert_int_equal(kvgpu_remote_places(address, &why), PLACES);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), ENDPOINTS);
 	calls(20);
 	kvgpu_remote_disconnect(client);
-	for (i = 0; i < PLACES; i++) {
+	for (i = 0; i < ENDPOINTS; i++) {
 		kill(servers[i], SIGKILL);
 		waitpid(servers[i], NULL, 0);
 	}
-	/* a label with more places than the memory has room for */
-	l.places = 4;
+	/* a label with more endpoints than the memory has room for */
+	l.endpoints = 4;
 	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
-	assert_int_equal(kvgpu_remote_places(address, &why), -EINVAL);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), -EINVAL);
 	assert_non_null(strstr(why, "too small"));
 	assert_int_equal(try_to_connect(VERSION, &why), -EINVAL);
-	place_index = 0;
-	l.places = PLACES;
+	endpoint_index = 0;
+	l.endpoints = ENDPOINTS;
 	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + SHMEM_LABEL_AT), sizeof(l));
 	close(fd);
 	start_server();
@@ -406,10 +406,11 @@ static void only_one_at_once(void **state)
 
 static void only_one_server(void **state)
 {
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	const char *why;
 
-	assert_int_equal(kvgpu_remote_place_open(address, place_index, VERSION, &place, &why),
+	assert_int_equal(kvgpu_remote_endpoint_open(address, endpoint_index, VERSION, &endpoint,
+		&why),
 			 -EBUSY);
 	assert_non_null(strstr(why, "another server"));
 }
@@ -567,36 +568,36 @@ static void sleeps_get_longer(void **state)
 	unsetenv("KVGPU_REMOTE_SLEEP_MS");
 }
 
-static void expect_waits(struct kvgpu_remote_place *place, unsigned int looks, int want)
+static void expect_waits(struct kvgpu_remote_endpoint *endpoint, unsigned int looks, int want)
 {
 	unsigned int i;
 	int ms;
 
 	for (i = 0; i < looks; i++) {
-		assert_int_equal(kvgpu_remote_place_wait(place, &ms), -1);
+		assert_int_equal(kvgpu_remote_endpoint_wait(endpoint, &ms), -1);
 		assert_int_equal(ms, want);
-		assert_int_equal(kvgpu_remote_place_look(place), 0);
+		assert_int_equal(kvgpu_remote_endpoint_look(endpoint), 0);
 	}
 }
 
 /*
- * Looks at a place are counted, not timed: frequent looks at the start and after a client, then
+ * Looks at an endpoint are counted, not timed: frequent looks at the start and after a client, then
  * seldom ones.
  */
-static void idle_places_are_looked_at_seldom(void **state)
+static void idle_endpoints_are_looked_at_seldom(void **state)
 {
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	const char *why;
 
-	name_place();
+	name_endpoint();
 	assert_int_equal(make_file(), 0);
-	assert_int_equal(kvgpu_remote_place_open(address, 0, VERSION, &place, &why), 0);
-	expect_waits(place, 100, 10);
-	expect_waits(place, 200, 50);
-	assert_int_equal(kvgpu_remote_place_again(place), 0);
-	expect_waits(place, 100, 10);
-	expect_waits(place, 1, 50);
-	kvgpu_remote_place_close(place);
+	assert_int_equal(kvgpu_remote_endpoint_open(address, 0, VERSION, &endpoint, &why), 0);
+	expect_waits(endpoint, 100, 10);
+	expect_waits(endpoint, 200, 50);
+	assert_int_equal(kvgpu_remote_endpoint_again(endpoint), 0);
+	expect_waits(endpoint, 100, 10);
+	expect_waits(endpoint, 1, 50);
+	kvgpu_remote_endpoint_close(endpoint);
 	unlink(path);
 }
 
@@ -696,12 +697,12 @@ enum { OTHER_USER = 12345 };
 
 static void expect_refused(const char *text)
 {
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	const char *why = "";
 
-	assert_int_equal(kvgpu_remote_places(address, &why), -EPERM);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), -EPERM);
 	assert_non_null(strstr(why, text));
-	assert_int_equal(kvgpu_remote_place_open(address, 0, VERSION, &place, &why), -EPERM);
+	assert_int_equal(kvgpu_remote_endpoint_open(address, 0, VERSION, &endpoint, &why), -EPERM);
 	assert_non_null(strstr(why, text));
 }
 
@@ -713,7 +714,7 @@ static void anothers_file_is_not_served(void **state)
 
 	if (geteuid())
 		skip();
-	name_place();
+	name_endpoint();
 	assert_int_equal(make_file(), 0);
 	assert_int_equal(chown(path, OTHER_USER, OTHER_USER), 0);
 	expect_refused("another user than root owns it");
@@ -722,12 +723,12 @@ static void anothers_file_is_not_served(void **state)
 	expect_refused("all users may write it");
 	/* root owns it, and root chose the group */
 	assert_int_equal(chmod(path, 0660), 0);
-	assert_int_equal(kvgpu_remote_places(address, &why), 1);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), 1);
 	/* a user's link to another client's file */
 	snprintf(to, sizeof(to), "%s.target", path);
 	assert_int_equal(rename(path, to), 0);
 	assert_int_equal(symlink(to, path), 0);
-	assert_int_equal(kvgpu_remote_places(address, &why), 1);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), 1);
 	assert_int_equal(lchown(path, OTHER_USER, OTHER_USER), 0);
 	expect_refused("another user than root owns it");
 	assert_int_equal(lchown(path, 0, 0), 0);
@@ -756,17 +757,17 @@ static void no_other_opens_it(void **state)
 
 	if (geteuid())
 		skip();
-	name_place();
+	name_endpoint();
 	assert_int_equal(make_file(), 0);
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(kvgpu_remote_places(address, &why), 1);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), 1);
 	assert_int_equal(mode_of(path), 0640);
 	unlink(path);
 	if (mknod(path, S_IFCHR | 0660, makedev(1, 3)) ||
 	    (close(open(path, O_RDONLY)) && !unlink(path)))	/* a file system with nodev */
 		skip();
 	assert_int_equal(chown(path, 0, OTHER_USER) || chmod(path, 0660), 0);
-	assert_int_equal(kvgpu_remote_places(address, &why), -EINVAL);
+	assert_int_equal(kvgpu_remote_endpoints(address, &why), -EINVAL);
 	assert_non_null(strstr(why, "no device that says how large it is"));
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_gid, 0);
@@ -776,7 +777,7 @@ static void no_other_opens_it(void **state)
 
 static int on_a_full_disk(void)
 {
-	struct kvgpu_remote_place *place;
+	struct kvgpu_remote_endpoint *endpoint;
 	const char *why = "";
 	char full[64];
 	int fd;
@@ -788,12 +789,12 @@ static int on_a_full_disk(void)
 	fd = open(full, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	while (write(fd, address, 1) == 1)
 		lseek(fd, 4095, SEEK_CUR);
-	if (kvgpu_remote_place_open(address, 0, VERSION, &place, &why) != -EIO)
+	if (kvgpu_remote_endpoint_open(address, 0, VERSION, &endpoint, &why) != -EIO)
 		return 1;
 	return !strstr(why, "can't be touched");
 }
 
-/* A sparse file on a full disk: its pages can't be had. Opening the place gives an error. */
+/* A sparse file on a full disk: its pages can't be had. Opening the endpoint gives an error. */
 static void no_room_for_its_pages(void **state)
 {
 	pid_t pid;
@@ -801,7 +802,7 @@ static void no_room_for_its_pages(void **state)
 
 	if (geteuid())
 		skip();
-	name_place();
+	name_endpoint();
 	pid = fork();
 	if (!pid)
 		_exit(on_a_full_disk());
@@ -818,10 +819,10 @@ int main(void)
 #define BELL(f) { #f ", with a bell", f, set_up, tear_down, &by_bell }
 #define BOTH(f) TEST(f, ends_a_hang), BELL(f)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_places_are_looked_at_seldom),
+		cmocka_unit_test(idle_endpoints_are_looked_at_seldom),
 		BOTH(one_after_the_other),
 		BOTH(behind_its_label),
-		BOTH(several_places),
+		BOTH(several_endpoints),
 		BOTH(only_one_at_once),
 		BOTH(only_one_server),
 		BOTH(other_versions),
