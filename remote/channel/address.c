@@ -119,23 +119,23 @@ static int parse_tcp(const char *rest, bool listen, struct address *a, const cha
 
 static int parse_shmem(const char *rest, bool listen, struct address *a, const char **why)
 {
-	const char *bell = strstr(rest, ",bell=");
-	size_t n = bell ? (size_t)(bell - rest) : strlen(rest);
+	const char *doorbell = strstr(rest, ",bell=");
+	size_t n = doorbell ? (size_t)(doorbell - rest) : strlen(rest);
 	struct address ring;
 
 	*why = "the path of an aperture begins with / and has 255 bytes at most";
 	if (*rest != '/' || n >= sizeof(a->host))
 		return -EINVAL;
 	memcpy(a->host, rest, n);
-	if (!bell)
+	if (!doorbell)
 		return 0;
-	bell += strlen(",bell=");
+	doorbell += strlen(",bell=");
 	*why = "an aperture's bell is unix:/path or vsock:CID:PORT";
-	if (strlen(bell) >= sizeof(a->bell) ||
-	    (strncmp(bell, "unix:", 5) && strncmp(bell, "vsock:", 6)))
+	if (strlen(doorbell) >= sizeof(a->doorbell) ||
+	    (strncmp(doorbell, "unix:", 5) && strncmp(doorbell, "vsock:", 6)))
 		return -EINVAL;
-	strcpy(a->bell, bell);
-	return address_parse(bell, listen, &ring, why);
+	strcpy(a->doorbell, doorbell);
+	return address_parse(doorbell, listen, &ring, why);
 }
 
 static const struct {

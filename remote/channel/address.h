@@ -16,7 +16,8 @@ struct address {
 	 * addresses of this machine; vsock: empty
 	 */
 	char host[256];
-	char bell[128];	/* aperture: its bell, "unix:/path" or "vsock:CID:PORT"; empty: none */
+	/* aperture: its doorbell, "unix:/path" or "vsock:CID:PORT"; empty: none */
+	char doorbell[128];
 	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all CIDs of this machine */
 };
 

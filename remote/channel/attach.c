@@ -41,18 +41,18 @@ static enum attach_step next(unsigned int *at, unsigned int then)
 	return ATTACH_AT_ONCE;
 }
 
-static enum attach_step look_for_knock(struct attach_server *s)
+static enum attach_step look_for_request(struct attach_server *s)
 {
-	uint64_t client = shared_load_acquire(&s->page->client);	/* pairs with C_KNOCK */
+	uint64_t client = shared_load_acquire(&s->page->client);	/* pairs with C_REQUEST */
 
-	if (ATTACH_SAYS(client) != ATTACH_KNOCKS || !ATTACH_NUMBER(client) ||
+	if (ATTACH_SAYS(client) != ATTACH_REQUESTS || !ATTACH_NUMBER(client) ||
 	    (s->only && ATTACH_NAME(ATTACH_NUMBER(client)) != s->only))
 		return ATTACH_LOOK_LATER;
-	s->ticket = ATTACH_NUMBER(client);
+	s->nonce = ATTACH_NUMBER(client);
 	return next(&s->at, S_GENERATION);
 }
 
-/* a knock at an earlier server's door: its client reads `server`, and knocks again */
+/* a connect request at an earlier server: its client reads `server`, and asks to connect again */
 static enum attach_step check_generation(struct attach_server *s)
 {
 	s->at = shared_load(&s->page->generation) == s->generation ? S_VERSION : S_LOOK;
@@ -69,7 +69,7 @@ static bool still_there(const struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);
 
-	return ATTACH_NUMBER(client) == s->ticket && ATTACH_SAYS(client) != ATTACH_AWAY;
+	return ATTACH_NUMBER(client) == s->nonce && ATTACH_SAYS(client) != ATTACH_AWAY;
 }
 
 enum attach_step attach_server_step(struct attach_server *s)
@@ -79,14 +79,14 @@ enum attach_step attach_server_step(struct attach_server *s)
 		shared_store_release(&s->page->server, ATTACH_WORD(s->generation, ATTACH_FREE));
 		return next(&s->at, S_LOOK);
 	case S_LOOK:
-		return look_for_knock(s);
+		return look_for_request(s);
 	case S_GENERATION:
 		return check_generation(s);
 	case S_VERSION:
 		return check_version(s);
 	case S_NAME_REFUSED:
 	case S_CLEARED:
-		shared_store(&s->page->taken, s->ticket);
+		shared_store(&s->page->taken, s->nonce);
 		return next(&s->at, s->at == S_CLEARED ? S_TAKE : S_REFUSE);
 	case S_REFUSE:
 		shared_store_release(&s->page->server, ATTACH_WORD(s->generation, ATTACH_REFUSED));
@@ -105,11 +105,11 @@ enum attach_step attach_server_step(struct attach_server *s)
 	}
 }
 
-uint64_t attach_knocks(const struct attach_page *page)
+uint64_t attach_request(const struct attach_page *page)
 {
 	uint64_t client = shared_load_acquire(&page->client);
 
-	return ATTACH_SAYS(client) == ATTACH_KNOCKS ? ATTACH_NAME(ATTACH_NUMBER(client)) : 0;
+	return ATTACH_SAYS(client) == ATTACH_REQUESTS ? ATTACH_NAME(ATTACH_NUMBER(client)) : 0;
 }
 
 void attach_server_again(struct attach_server *s)
@@ -125,7 +125,7 @@ enum {
 	C_AWAY,
 	C_GENERATION,
 	C_VERSION,
-	C_KNOCK,
+	C_REQUEST,
 	C_WAIT,
 	C_WHO_TAKEN,
 	C_WHO_REFUSED,
@@ -148,7 +148,7 @@ static enum attach_step look_for_server(struct attach_client *c)
 	c->generation = ATTACH_NUMBER(server);
 	/*
 	 * A server that says TAKEN or REFUSED has yet to notice that its client is gone: it does
-	 * when this client knocks.
+	 * when this client asks to connect.
 	 */
 	if (ATTACH_SAYS(server) == ATTACH_NONE)
 		return ATTACH_LOOK_LATER;
@@ -160,8 +160,8 @@ static enum attach_step wait_for_server(struct attach_client *c)
 	uint64_t server = server_says(c);
 
 	if (ATTACH_NUMBER(server) != c->generation) {
-		c->ticket = (c->ticket + 1) % ATTACH_NUMBERS;
-		c->ticket += !c->ticket;
+		c->nonce = (c->nonce + 1) % ATTACH_NUMBERS;
+		c->nonce += !c->nonce;
 		return next(&c->at, C_LOOK);
 	}
 	if (ATTACH_SAYS(server) == ATTACH_TAKEN)
@@ -171,11 +171,12 @@ static enum attach_step wait_for_server(struct attach_client *c)
 }
 
 /*
- * `server` has the generation of the knock, so `taken` can't be about a later knock of this client
+ * `server` has the generation of the connect request, so `taken` can't be about a later connect
+ * request of this client
  */
-static enum attach_step check_ticket(struct attach_client *c, unsigned int then)
+static enum attach_step check_nonce(struct attach_client *c, unsigned int then)
 {
-	c->at = shared_load(&c->page->taken) == c->ticket ? then : C_WAIT;
+	c->at = shared_load(&c->page->taken) == c->nonce ? then : C_WAIT;
 	return c->at == then ? ATTACH_AT_ONCE : ATTACH_LOOK_LATER;
 }
 
@@ -184,26 +185,26 @@ enum attach_step attach_client_step(struct attach_client *c)
 	switch (c->at) {
 	case C_LOOK:
 		return look_for_server(c);
-	case C_AWAY:	/* before the words of the knock change */
-		shared_store_release(&c->page->client, ATTACH_WORD(c->ticket, ATTACH_AWAY));
+	case C_AWAY:	/* before the words of the connect request change */
+		shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_AWAY));
 		return next(&c->at, C_GENERATION);
 	case C_GENERATION:
 		shared_store_release(&c->page->generation, c->generation);
 		return next(&c->at, C_VERSION);
 	case C_VERSION:
 		shared_store(&c->page->version, c->version);
-		return next(&c->at, C_KNOCK);
-	case C_KNOCK:
-		shared_store_release(&c->page->client, ATTACH_WORD(c->ticket, ATTACH_KNOCKS));
+		return next(&c->at, C_REQUEST);
+	case C_REQUEST:
+		shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_REQUESTS));
 		return next(&c->at, C_WAIT);
 	case C_WAIT:
 		return wait_for_server(c);
 	case C_WHO_TAKEN:
-		return check_ticket(c, C_HERE);
+		return check_nonce(c, C_HERE);
 	case C_WHO_REFUSED:
-		return check_ticket(c, C_LEAVE);
+		return check_nonce(c, C_LEAVE);
 	case C_HERE:
-		shared_store_release(&c->page->client, ATTACH_WORD(c->ticket, ATTACH_HERE));
+		shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_HERE));
 		c->at = C_ATTACHED;
 		return ATTACH_DONE;
 	case C_LEAVE:
@@ -220,7 +221,7 @@ enum attach_step attach_client_step(struct attach_client *c)
 
 void attach_client_leave(struct attach_client *c)
 {
-	shared_store_release(&c->page->client, ATTACH_WORD(c->ticket, ATTACH_AWAY));
+	shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_AWAY));
 }
 
 /* ------------------------------------------------------------------ */

@@ -4,24 +4,24 @@
  * each notices that the other is gone. Pure: a step makes at most one access to the shmem region,
  * so that tests can put anything between two accesses.
  *
- * The server writes `server` = generation and what it says, the client `client` = ticket and what
- * it says. A ticket is used once. A lock on the file, which ends with its process, lets in one
- * client of a machine and one server of a machine at a time. So a new ticket tells the server that
- * the client of the old ticket is gone, and a new generation tells the client the same of its
+ * The server writes `server` = generation and what it says, the client `client` = nonce and what
+ * it says. A nonce is used once. A lock on the file, which ends with its process, lets in one
+ * client of a machine and one server of a machine at a time. So a new nonce tells the server that
+ * the client of the old nonce is gone, and a new generation tells the client the same of its
  * server.
  *
  *	server says
- *	FREE		a client may knock
- *	TAKEN		the client with ticket `taken` has the shmem region
- *	REFUSED		the client with ticket `taken` is refused: another version
+ *	FREE		a client may ask to connect
+ *	TAKEN		the client with nonce `taken` has the shmem region
+ *	REFUSED		the client with nonce `taken` is refused: another version
  *
  *	client says
  *	AWAY		no client is there
- *	KNOCKS		wants to be taken by the server of `generation`
+ *	REQUESTS	wants to be taken by the server of `generation`
  *	HERE		has seen that it was taken
  *
- * The server clears rings and boxes after a knock and before TAKEN: then no other client lives that
- * could still write there.
+ * The server clears rings and boxes after a connect request and before TAKEN: then no other client
+ * lives that could still write there.
  */
 #ifndef KVGPU_REMOTE_ATTACH_H
 #define KVGPU_REMOTE_ATTACH_H
@@ -31,18 +31,18 @@
 #include "layout.h"
 
 enum attach_server_says { ATTACH_NONE, ATTACH_FREE, ATTACH_TAKEN, ATTACH_REFUSED };
-enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
+enum attach_client_says { ATTACH_AWAY, ATTACH_REQUESTS, ATTACH_HERE };
 
 #define ATTACH_WORD(n, says)	((uint64_t)(n) << 8 | (says))
 #define ATTACH_NUMBER(word)	((word) >> 8)
 #define ATTACH_SAYS(word)	((unsigned int)((word) & 0xff))
 #define ATTACH_NUMBERS		(1ull << 56)
 /*
- * ATTACH_TICKET(): a client's first ticket, made of its name (40 bits, not 0). ATTACH_NAME(): the
- * name in a ticket.
+ * ATTACH_NONCE(): a client's first nonce, made of its name (40 bits, not 0). ATTACH_NAME(): the
+ * name in a nonce.
  */
-#define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
-#define ATTACH_NAME(ticket)	((ticket) >> 16)
+#define ATTACH_NONCE(name)	((uint64_t)(name) << 16)
+#define ATTACH_NAME(nonce)	((nonce) >> 16)
 #define ATTACH_NOBODY		UINT64_MAX
 
 /* Call in the server before its first step: there is a shmem region of @bytes here. */
@@ -68,15 +68,15 @@ struct attach_server {
 	uint64_t version;
 	uint64_t generation;	/* 56 bits; differs from an earlier server's */
 	uint64_t only; /* the name of the only client to take; 0: any client; ATTACH_NOBODY: none */
-	uint64_t ticket;	/* the ticket of the client */
+	uint64_t nonce;	/* the nonce of the client */
 	unsigned int at;
 };
 
 struct attach_client {
 	struct attach_page *page;
 	uint64_t version;
-	/* ATTACH_TICKET() at first; counts up with each knock */
-	uint64_t ticket;
+	/* ATTACH_NONCE() at first; counts up with each connect request */
+	uint64_t nonce;
 	uint64_t generation;
 	unsigned int at;
 };
@@ -86,8 +86,8 @@ struct attach_client {
  * ATTACH_GONE: the client has gone.
  */
 enum attach_step attach_server_step(struct attach_server *s);
-/* Return the name of a client that knocks now, or 0. One access. */
-uint64_t attach_knocks(const struct attach_page *page);
+/* Return the name of a client that asks to connect now, or 0. One access. */
+uint64_t attach_request(const struct attach_page *page);
 /* Be ready for another client. Nothing of the server may use the shmem region any more. */
 void attach_server_again(struct attach_server *s);
 

@@ -168,20 +168,21 @@ int kvgpu_remote_endpoint_wait(const struct kvgpu_remote_endpoint *p, int *ms);
 int kvgpu_remote_endpoint_await(struct kvgpu_remote_endpoint *p);
 /*
  * After a look that returned 1: where the descriptors are that kvgpu_remote_endpoint_welcome() and
- * the port need, that of the file and that of the bell (NULL: there is none). A process that was
- * forked for the client may give them other numbers.
+ * the port need, that of the file and that of the doorbell (NULL: there is none). A process that
+ * was forked for the client may give them other numbers.
  */
 void kvgpu_remote_endpoint_descriptors(struct kvgpu_remote_endpoint *p, int *of[2]);
 /* After a look that returned 1, here or in a process forked for the client: make the port. */
 int kvgpu_remote_endpoint_welcome(struct kvgpu_remote_endpoint *p, struct kvgpu_remote_port **out);
 /*
  * After a fork for the client, in the process that looked: give up the client's connection to the
- * bell, by which the client sees that its server lives. Other connections to the bell are dropped.
+ * doorbell, by which the client sees that its server lives. Other connections to the doorbell are
+ * dropped.
  */
 void kvgpu_remote_endpoint_served(struct kvgpu_remote_endpoint *p);
 /*
  * After kvgpu_remote_endpoint_served(), in the same process: whether the memory says that the
- * client has left, or that another one knocks: 1; 0: neither; -EIO as above.
+ * client has left, or that another one asks to connect: 1; 0: neither; -EIO as above.
  */
 int kvgpu_remote_endpoint_left(struct kvgpu_remote_endpoint *p);
 /*

@@ -29,16 +29,16 @@
 #include "shmem.h"
 #include "guard.h"
 #include "line.h"
-#include "ringers.h"
+#include "pending.h"
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
 /*
- * Time between two looks of a server: LOOK_MS without a bell, LOOK_SELDOM_MS after LOOKS_SOON looks
- * in vain, KNOCK_MS when a knock is about to come. ROUND_MS: after so long
+ * Time between two looks of a server: LOOK_MS without a doorbell, LOOK_SELDOM_MS after LOOKS_SOON
+ * looks in vain, REQUEST_MS when a connect request is about to come. ROUND_MS: after so long
  * kvgpu_remote_endpoint_await() does not begin to wait again.
  */
-enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
+enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, REQUEST_MS = 1, ROUND_MS = 1000 };
 
 /* the part of the file or device that one endpoint has */
 struct extent {
@@ -49,8 +49,9 @@ struct kvgpu_remote_endpoint {
 	int fd;
 	struct shmem_layout *base;
 	struct extent extent;
-	struct ringers ringers;
-	int bell;	/* the bell's connection of the client that was taken; -1: there is none */
+	struct pending_clients pending;
+	/* the doorbell's connection of the client that was taken; -1: there is none */
+	int doorbell;
 	struct attach_server attach;
 	/* looks since a client was there; LOOKS_SOON at most */
 	unsigned int in_vain;
@@ -299,22 +300,22 @@ static int open_endpoint(const char *path, enum shmem_side side, unsigned int *i
 }
 
 /*
- * The bell of endpoint 0 is the address's; that of endpoint n has a port n higher, or ".n" behind
- * its path.
+ * The doorbell of endpoint 0 is the address's; that of endpoint n has a port n higher, or ".n"
+ * behind its path.
  */
-static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell,
-		    const char **why)
+static bool doorbell_of(const struct address *at, unsigned int index, bool listen,
+			struct address *doorbell, const char **why)
 {
 	size_t n;
 
-	if (address_parse(at->bell, listen, bell, why))
+	if (address_parse(at->doorbell, listen, doorbell, why))
 		return false;
-	bell->port += index;
-	n = strlen(bell->host);
+	doorbell->port += index;
+	n = strlen(doorbell->host);
 	*why = "the bell's path is too long";
-	return !index || bell->scheme == ADDRESS_VSOCK ||
-	       snprintf(bell->host + n, sizeof(bell->host) - n, ".%u", index) <
-		       (int)(sizeof(bell->host) - n);
+	return !index || doorbell->scheme == ADDRESS_VSOCK ||
+	       snprintf(doorbell->host + n, sizeof(doorbell->host) - n, ".%u", index) <
+		       (int)(sizeof(doorbell->host) - n);
 }
 
 /* sleep for *ns, and double that for the next time, up to PAUSE_MAX_NS */
@@ -329,7 +330,7 @@ static void pause_longer(uint64_t *ns)
 /* ------------------------------------------------------------------ the client */
 
 /* times the patience: the server's VM may be busy for seconds with another program's end */
-enum { KNOCK_TIMES = 2 };
+enum { REQUEST_TIMES = 2 };
 #define LOOK_THERE \
 	": does kvgpu-remoted run where the GPU is, and listen at this memory (there: journalctl -u kvgpu-remoted)?"
 
@@ -340,8 +341,8 @@ static bool hung_up(int fd)
 	return fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-/* @life: the connection to the bell, or negative; -EPIPE: the server hung up there */
-static int knock(struct attach_client *c, int life, uint64_t until, const char **why)
+/* @life: the connection to the doorbell, or negative; -EPIPE: the server hung up there */
+static int request_attach(struct attach_client *c, int life, uint64_t until, const char **why)
 {
 	uint64_t pause = PAUSE_NS;
 
@@ -366,17 +367,17 @@ static int knock(struct attach_client *c, int life, uint64_t until, const char *
 	}
 }
 
-static int ring_bell(struct shmem *a, const struct address *at, unsigned int index,
-		     uint64_t name, const char **why)
+static int ring_doorbell(struct shmem *a, const struct address *at, unsigned int index,
+			 uint64_t name, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, name };
 	struct iovec part = { &hello, sizeof(hello) };
 	struct line l = { .fd = -1 };
-	struct address bell;
+	struct address doorbell;
 
-	if (!bell_of(at, index, false, &bell, why))
+	if (!doorbell_of(at, index, false, &doorbell, why))
 		return -EINVAL;
-	l.fd = a->life = address_connect(&bell, why);
+	l.fd = a->life = address_connect(&doorbell, why);
 	if (l.fd < 0)
 		return l.fd;
 	line_prepare(&l);
@@ -394,20 +395,20 @@ static int meet_once(struct shmem *a, const struct address *at, unsigned int ind
 	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
 		return -EIO;
 	name = name >> 24 | 1;
-	r = at->bell[0] ? ring_bell(a, at, index, name, why) : 0;
+	r = at->doorbell[0] ? ring_doorbell(a, at, index, name, why) : 0;
 	if (r)
 		return r;
 	a->client = (struct attach_client){ .page = &a->base->attach,
 					    .version = version,
-					    .ticket = ATTACH_TICKET(name) };
-	return knock(&a->client, at->bell[0] ? a->life : -1, until, why);
+					    .nonce = ATTACH_NONCE(name) };
+	return request_attach(&a->client, at->doorbell[0] ? a->life : -1, until, why);
 }
 
-/* a client whose connection to the bell was dropped, as for want of room, rings again */
+/* a client whose connection to the doorbell was dropped, as for want of room, rings again */
 static int meet_server(struct shmem *a, const struct address *at, unsigned int index,
 		       uint64_t version, const char **why)
 {
-	uint64_t bytes, until = clock_ns() + KNOCK_TIMES * a->times.patience_ns, pause = PAUSE_NS;
+	uint64_t bytes, until = clock_ns() + REQUEST_TIMES * a->times.patience_ns, pause = PAUSE_NS;
 	int r;
 
 	*why = "no server has made an aperture of it yet" LOOK_THERE;
@@ -443,7 +444,7 @@ int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_ha
 
 	if (fd < 0)
 		return fd;
-	shmem_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, e.bytes);
+	shmem_init(&a, SIDE_CLIENT, at->doorbell[0] ? WAKE_SOCKET : WAKE_NONE, base, e.bytes);
 	a.file = fd;
 	guard_client(base, e.bytes, -1);
 	r = meet_server(&a, at, index, version, why);
@@ -477,13 +478,14 @@ static uint64_t first_generation(void)
 	return ((uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000) % ATTACH_NUMBERS;
 }
 
-static int listen_for_bell(struct kvgpu_remote_endpoint *p, const struct address *at,
-			   unsigned int index, const char **why)
+static int listen_for_doorbell(struct kvgpu_remote_endpoint *p, const struct address *at,
+			       unsigned int index, const char **why)
 {
-	struct address bell;
+	struct address doorbell;
 
-	return bell_of(at, index, true, &bell, why) ? ringers_begin(&p->ringers, &bell, why) :
-						      -EINVAL;
+	return doorbell_of(at, index, true, &doorbell, why) ?
+		       pending_listen(&p->pending, &doorbell, why) :
+		       -EINVAL;
 }
 
 static int say_free(void *arg)
@@ -531,14 +533,14 @@ int kvgpu_remote_endpoint_open(const char *address, unsigned int index, uint64_t
 		return r ? r : -ENOMEM;
 	}
 	guard_server();
-	p->bell = p->ringers.listening = -1;
+	p->doorbell = p->pending.listening = -1;
 	p->fd = open_endpoint(at.host, SIDE_SERVER, &index, &p->base, &p->extent, why);
 	if (p->fd < 0) {
 		r = p->fd;
 		free(p);
 		return r;
 	}
-	r = at.bell[0] ? listen_for_bell(p, &at, index, why) : 0;
+	r = at.doorbell[0] ? listen_for_doorbell(p, &at, index, why) : 0;
 	if (r) {
 		kvgpu_remote_endpoint_close(p);
 		return r;
@@ -563,33 +565,33 @@ static void clear(struct kvgpu_remote_endpoint *p)
 	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct shmem_layout, frames));
 }
 
-static void drop_bell(struct kvgpu_remote_endpoint *p)
+static void drop_doorbell(struct kvgpu_remote_endpoint *p)
 {
-	if (p->bell >= 0)
-		close(p->bell);
-	p->bell = -1;
+	if (p->doorbell >= 0)
+		close(p->doorbell);
+	p->doorbell = -1;
 }
 
-/* the client that has rung, is still connected, and knocks by its name; NULL: none */
-static struct ringer *who_knocks(struct kvgpu_remote_endpoint *p)
+/* the client that has rung, is still connected, and asks to connect by its name; NULL: none */
+static struct pending_client *requesting_client(struct kvgpu_remote_endpoint *p)
 {
-	struct ringer *rang = ringers_find(&p->ringers, attach_knocks(&p->base->attach));
+	struct pending_client *client = pending_find(&p->pending, attach_request(&p->base->attach));
 
-	p->attach.only = rang ? rang->hello.version : ATTACH_NOBODY;
-	return rang;
+	p->attach.only = client ? client->hello.version : ATTACH_NOBODY;
+	return client;
 }
 
-static int look_for_knock(void *arg)
+static int look_for_request(void *arg)
 {
 	struct kvgpu_remote_endpoint *p = arg;
-	struct ringer *rang = p->ringers.listening >= 0 ? who_knocks(p) : NULL;
+	struct pending_client *client = p->pending.listening >= 0 ? requesting_client(p) : NULL;
 
 	for (;;)
 		switch (attach_server_step(&p->attach)) {
 		case ATTACH_DONE:
-			p->bell = rang ? rang->fd : -1;
-			if (rang)
-				rang->fd = -1;
+			p->doorbell = client ? client->fd : -1;
+			if (client)
+				client->fd = -1;
 			return 1;
 		case ATTACH_CLEAR:
 			clear(p);
@@ -606,11 +608,11 @@ int kvgpu_remote_endpoint_look(struct kvgpu_remote_endpoint *p)
 	int r;
 
 	p->in_vain += p->in_vain < LOOKS_SOON;
-	if (p->ringers.listening >= 0)
-		ringers_hear(&p->ringers);
-	r = guard_try(look_for_knock, p);
-	if (p->ringers.listening >= 0)
-		ringers_end_late_ones(&p->ringers);
+	if (p->pending.listening >= 0)
+		pending_accept(&p->pending);
+	r = guard_try(look_for_request, p);
+	if (p->pending.listening >= 0)
+		pending_drop_late(&p->pending);
 	return r;
 }
 
@@ -621,10 +623,10 @@ static int look_ms(const struct kvgpu_remote_endpoint *p)
 
 int kvgpu_remote_endpoint_wait(const struct kvgpu_remote_endpoint *p, int *ms)
 {
-	*ms = p->ringers.listening < 0	     ? look_ms(p) :
-	      ringers_are_there(&p->ringers) ? KNOCK_MS :
+	*ms = p->pending.listening < 0	     ? look_ms(p) :
+	      pending_any(&p->pending) ? REQUEST_MS :
 					       -1;
-	return p->ringers.listening;
+	return p->pending.listening;
 }
 
 int kvgpu_remote_endpoint_await(struct kvgpu_remote_endpoint *p)
@@ -644,7 +646,7 @@ int kvgpu_remote_endpoint_await(struct kvgpu_remote_endpoint *p)
 void kvgpu_remote_endpoint_descriptors(struct kvgpu_remote_endpoint *p, int *of[2])
 {
 	of[0] = &p->fd;
-	of[1] = p->bell >= 0 ? &p->bell : NULL;
+	of[1] = p->doorbell >= 0 ? &p->doorbell : NULL;
 }
 
 int kvgpu_remote_endpoint_welcome(struct kvgpu_remote_endpoint *p, struct kvgpu_remote_port **out)
@@ -655,21 +657,24 @@ int kvgpu_remote_endpoint_welcome(struct kvgpu_remote_endpoint *p, struct kvgpu_
 	if (base == MAP_FAILED)
 		return -errno;
 	guard_serve();
-	/* ringers.listening may be closed in this process: it only tells whether there is a bell */
-	shmem_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base,
+	/*
+	 * pending.listening may be closed in this process: it only tells whether there is a
+	 * doorbell
+	 */
+	shmem_init(&a, SIDE_SERVER, p->pending.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base,
 		   p->extent.bytes);
 	a.server = p->attach;
 	a.server.page = &a.base->attach;
-	a.life = p->bell;
-	p->bell = -1;
+	a.life = p->doorbell;
+	p->doorbell = -1;
 	return shmem_port(&a, out);
 }
 
 void kvgpu_remote_endpoint_served(struct kvgpu_remote_endpoint *p)
 {
-	drop_bell(p);
-	if (p->ringers.listening >= 0)
-		ringers_drop(&p->ringers);
+	drop_doorbell(p);
+	if (p->pending.listening >= 0)
+		pending_drop_all(&p->pending);
 }
 
 static int has_left(void *arg)
@@ -684,7 +689,7 @@ int kvgpu_remote_endpoint_left(struct kvgpu_remote_endpoint *p)
 
 int kvgpu_remote_endpoint_again(struct kvgpu_remote_endpoint *p)
 {
-	drop_bell(p);
+	drop_doorbell(p);
 	p->in_vain = 0;
 	attach_server_again(&p->attach);
 	return guard_try(say_free, &p->attach);
@@ -692,9 +697,9 @@ int kvgpu_remote_endpoint_again(struct kvgpu_remote_endpoint *p)
 
 void kvgpu_remote_endpoint_close(struct kvgpu_remote_endpoint *p)
 {
-	drop_bell(p);
-	if (p->ringers.listening >= 0)
-		ringers_end(&p->ringers);
+	drop_doorbell(p);
+	if (p->pending.listening >= 0)
+		pending_end(&p->pending);
 	munmap(p->base, p->extent.bytes);
 	close(p->fd);
 	free(p);

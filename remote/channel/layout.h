@@ -31,12 +31,13 @@ struct attach_page {
 	_Alignas(64) uint64_t magic;
 	uint64_t bytes;				/* of the whole shmem region */
 	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
-	uint64_t taken;				/* the ticket that .server is about */
-	/* counts while the server lives, if there is no bell */
+	uint64_t taken;				/* the nonce that .server is about */
+	/* counts while the server lives, if there is no doorbell */
 	_Alignas(64) uint64_t server_beat;
 	/* written by the client */
-	_Alignas(64) uint64_t client;		/* ticket << 8 | enum attach_client_says */
-	uint64_t generation;			/* of the server at which the client knocks */
+	_Alignas(64) uint64_t client;		/* nonce << 8 | enum attach_client_says */
+	/* of the server at which the client asks to connect */
+	uint64_t generation;
 	uint64_t version;
 	_Alignas(64) uint64_t client_beat;
 };

@@ -77,7 +77,7 @@ bool shmem_is_gone(const struct shmem *a)
  */
 static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	struct shmem *a = ((struct shmem_bell *)ctx)->a;
+	struct shmem *a = ((struct shmem_doorbell *)ctx)->a;
 
 	__atomic_add_fetch(&a->sleepers, 1, __ATOMIC_SEQ_CST);
 	if (!shmem_is_gone(a))
@@ -97,7 +97,7 @@ static void futex_wake(void *ctx, uint32_t *word)
  */
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	struct shmem *a = ((struct shmem_bell *)ctx)->a;
+	struct shmem *a = ((struct shmem_doorbell *)ctx)->a;
 	uint32_t turn = __atomic_load_n(&a->turn, __ATOMIC_SEQ_CST);
 
 	if (!shmem_is_gone(a) && shared_load32(word) == 1)
@@ -107,17 +107,17 @@ static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 
 static void socket_wake(void *ctx, uint32_t *word)
 {
-	send(((struct shmem_bell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(((struct shmem_doorbell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* a wait's sleeps double, up to .sleep_ns */
 static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	struct shmem_bell *b = ctx;
+	struct shmem_doorbell *b = ctx;
 	struct timespec t;
 
-	b->pause_ns = b->wait == b->bell.waits ? 2 * b->pause_ns : PAUSE_MIN_NS;
-	b->wait = b->bell.waits;
+	b->pause_ns = b->wait == b->doorbell.waits ? 2 * b->pause_ns : PAUSE_MIN_NS;
+	b->wait = b->doorbell.waits;
 	if (b->pause_ns > b->a->times.wait.sleep_ns)
 		b->pause_ns = b->a->times.wait.sleep_ns;
 	if (ns > b->pause_ns)
@@ -132,19 +132,19 @@ static void no_wake(void *ctx, uint32_t *word)
 {
 }
 
-static const struct kvgpu_bell_ops ways[] = {
+static const struct kvgpu_doorbell_ops ways[] = {
 	[WAKE_FUTEX] = { .sleep = futex_sleep, .wake = futex_wake },
 	[WAKE_SOCKET] = { .sleep = socket_sleep, .wake = socket_wake },
 	[WAKE_NONE] = { .sleep = bounded_sleep, .wake = no_wake },
 };
 
-void shmem_bell_init(struct shmem_bell *b, struct shmem *a, uint32_t *word)
+void shmem_doorbell_init(struct shmem_doorbell *b, struct shmem *a, uint32_t *word)
 {
-	*b = (struct shmem_bell){
+	*b = (struct shmem_doorbell){
 		.a = a,
-		.bell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait }
+		.doorbell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait }
 	};
-	b->bell.ctx = b;
+	b->doorbell.ctx = b;
 }
 
 /* ------------------------------------------------------------------ the peer's end */
@@ -341,20 +341,20 @@ void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots
 	struct kvgpu_ring_shared *shared = ring;
 	uint32_t *words[] = { &shared->consumer_word, &shared->producer_word };
 
-	shmem_bell_init(&e->own, a, words[producer]);
-	shmem_bell_init(&e->peer, a, words[!producer]);
+	shmem_doorbell_init(&e->own, a, words[producer]);
+	shmem_doorbell_init(&e->peer, a, words[!producer]);
 	e->config = (struct kvgpu_ring_config){ .mem = ring,
 						.slots = slots,
 						.max_len = longest,
-						.own = &e->own.bell,
-						.peer = &e->peer.bell };
+						.own = &e->own.doorbell,
+						.peer = &e->peer.doorbell };
 }
 
-bool shmem_box(struct kvgpu_box *box, struct shmem_bell *bell, struct shmem *a,
+bool shmem_box(struct kvgpu_box *box, struct shmem_doorbell *doorbell, struct shmem *a,
 	       unsigned int i)
 {
-	shmem_bell_init(bell, a, &a->base->box_word[i].word);
-	return !kvgpu_box_attach(box, &a->base->box[i], KVGPU_BOX_LONGEST, &bell->bell);
+	shmem_doorbell_init(doorbell, a, &a->base->box_word[i].word);
+	return !kvgpu_box_attach(box, &a->base->box[i], KVGPU_BOX_LONGEST, &doorbell->doorbell);
 }
 
 int shmem_put(struct shmem *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,

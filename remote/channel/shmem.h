@@ -58,8 +58,8 @@ struct shmem {
 	void *ctx;
 };
 
-struct shmem_bell {
-	struct kvgpu_bell bell;
+struct shmem_doorbell {
+	struct kvgpu_doorbell doorbell;
 	struct shmem *a;
 	/* WAKE_NONE, the sleeper's: length of the last sleep, and the number of its wait */
 	uint64_t pause_ns, wait;
@@ -83,17 +83,19 @@ bool shmem_is_gone(const struct shmem *a);
  */
 void shmem_fini(struct shmem *a);
 
-void shmem_bell_init(struct shmem_bell *b, struct shmem *a, uint32_t *word);
+void shmem_doorbell_init(struct shmem_doorbell *b, struct shmem *a, uint32_t *word);
 
-/* one end of a ring: its bells and the configuration that attaches it */
+/* one end of a ring: its doorbells and the configuration that attaches it */
 struct shmem_end {
-	struct shmem_bell own, peer;
+	struct shmem_doorbell own, peer;
 	struct kvgpu_ring_config config;
 };
 void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots,
 		uint32_t longest, bool producer);
-/* attach one side's end of answer box @i, with its bell; false: the memory there can't be a box */
-bool shmem_box(struct kvgpu_box *box, struct shmem_bell *bell, struct shmem *a,
+/*
+ * attach one side's end of answer box @i, with its doorbell; false: the memory there can't be a box
+ */
+bool shmem_box(struct kvgpu_box *box, struct shmem_doorbell *doorbell, struct shmem *a,
 	       unsigned int i);
 /* send a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */
 int shmem_put(struct shmem *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,

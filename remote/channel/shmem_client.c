@@ -14,7 +14,7 @@
 
 struct asking {
 	struct kvgpu_box box;
-	struct shmem_bell bell;
+	struct shmem_doorbell doorbell;
 	uint64_t payload[KVGPU_BOX_LONGEST / 8];	/* of an answer that fits into the box */
 };
 
@@ -247,7 +247,7 @@ static bool attach(struct shmem_channel *s)
 	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->told, &s->told_end.config);
 	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
-		fine = shmem_box(&s->asking[i].box, &s->asking[i].bell, &s->a, i);
+		fine = shmem_box(&s->asking[i].box, &s->asking[i].doorbell, &s->a, i);
 	return fine;
 }
 

@@ -15,7 +15,7 @@
 
 struct answering {
 	struct kvgpu_box box;
-	struct shmem_bell bell;
+	struct shmem_doorbell doorbell;
 };
 
 struct acked {
@@ -244,7 +244,7 @@ static bool attach(struct shmem_port *s)
 	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->told, &s->told_end.config);
 	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
-		fine = shmem_box(&s->answering[i].box, &s->answering[i].bell, &s->a, i);
+		fine = shmem_box(&s->answering[i].box, &s->answering[i].doorbell, &s->a, i);
 	return fine;
 }
 

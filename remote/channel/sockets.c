@@ -207,7 +207,7 @@ bool address_is_endpoint(const struct address *a)
 static int check_socket(const struct address *a, const char **why)
 {
 	*why = "a bell is for an aperture that is a file or a device, and there is none of that name";
-	if (*a->bell)
+	if (*a->doorbell)
 		return -ENOENT;
 	*why = "that is a file or a device, and no socket";
 	if (address_is_endpoint(a))

@@ -19,11 +19,11 @@ static_assert(sizeof(struct kvgpu_box_shared) == KVGPU_BOX_BYTES &&
 	      "layout of a box");
 
 enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len,
-					struct kvgpu_bell *bell)
+					struct kvgpu_doorbell *doorbell)
 {
 	if (max_len > KVGPU_BOX_LONGEST || (uintptr_t)mem % KVGPU_RING_LINE)
 		return KVGPU_RING_BAD_GEOMETRY;
-	*b = (struct kvgpu_box) { .shared = mem, .max_len = max_len, .bell = bell };
+	*b = (struct kvgpu_box) { .shared = mem, .max_len = max_len, .doorbell = doorbell };
 	return KVGPU_RING_OK;
 }
 
@@ -44,8 +44,8 @@ enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint3
 	shared_store_release(&b->shared->seq, seq);	/* pairs with kvgpu_box_take() */
 	b->last = seq;
 	b->answers++;
-	if (b->bell)
-		kvgpu_bell_ring(b->bell);
+	if (b->doorbell)
+		kvgpu_doorbell_ring(b->doorbell);
 	return KVGPU_RING_OK;
 }
 
@@ -114,7 +114,7 @@ static bool due_answer(struct kvgpu_box *b)
 
 enum kvgpu_wait kvgpu_box_wait(struct kvgpu_box *b, uint64_t timeout_ns)
 {
-	if (b->bell->times.spin_ns && !b->bell->crowded && due_answer(b))
+	if (b->doorbell->times.spin_ns && !b->doorbell->crowded && due_answer(b))
 		return KVGPU_WAIT_READY;
-	return kvgpu_bell_wait(b->bell, has_answer, b, timeout_ns);
+	return kvgpu_doorbell_wait(b->doorbell, has_answer, b, timeout_ns);
 }

@@ -35,9 +35,10 @@ struct kvgpu_box {
 	uint32_t max_len;
 	enum kvgpu_ring_status status;	/* OK, or dead */
 	/*
-	 * asking side: the bell on which it sleeps; answering side: the bell that it rings, or NULL
+	 * asking side: the doorbell on which it sleeps; answering side: the doorbell that it rings,
+	 * or NULL
 	 */
-	struct kvgpu_bell *bell;
+	struct kvgpu_doorbell *doorbell;
 	uint64_t answers;		/* answers that this side gave, or took */
 	/* asking side: pauses before the first look for an answer, times KVGPU_BOX_PART */
 	unsigned int pauses;
@@ -51,7 +52,7 @@ enum { KVGPU_BOX_PART = 64, KVGPU_BOX_PAUSES_MAX = 24 * KVGPU_BOX_PART };
  * misaligned.
  */
 enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len,
-					struct kvgpu_bell *bell);
+					struct kvgpu_doorbell *doorbell);
 
 /*
  * The answering side: publish the answer to call @seq, which has none yet, and wake the asking

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "remote/ring/bell.h"
+#include "remote/ring/doorbell.h"
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -22,7 +22,7 @@ static struct timespec timespec_of(uint64_t ns)
 
 /* ------------------------------------------------------------------ futex */
 
-static bool futex_gone(const struct kvgpu_bell_futex *f)
+static bool futex_gone(const struct kvgpu_doorbell_futex *f)
 {
 	struct pollfd fd;
 
@@ -49,7 +49,8 @@ static void futex_wake(void *ctx, uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-const struct kvgpu_bell_ops kvgpu_bell_futex_ops = { .sleep = futex_sleep, .wake = futex_wake };
+const struct kvgpu_doorbell_ops kvgpu_doorbell_futex_ops = { .sleep = futex_sleep,
+							     .wake = futex_wake };
 
 /* ------------------------------------------------------------------ socket */
 
@@ -66,7 +67,7 @@ static enum kvgpu_sleep drain(int fd)
 
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
-	const struct kvgpu_bell_socket *s = ctx;
+	const struct kvgpu_doorbell_socket *s = ctx;
 	struct pollfd fd = { .fd = s->fd, .events = POLLIN };
 	struct timespec limit = timespec_of(ns);
 
@@ -81,10 +82,11 @@ static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 /* If the socket is full, the peer finds the bytes of earlier wakes in it. */
 static void socket_wake(void *ctx, uint32_t *word)
 {
-	const struct kvgpu_bell_socket *s = ctx;
+	const struct kvgpu_doorbell_socket *s = ctx;
 
 	(void)word;
 	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-const struct kvgpu_bell_ops kvgpu_bell_socket_ops = { .sleep = socket_sleep, .wake = socket_wake };
+const struct kvgpu_doorbell_ops kvgpu_doorbell_socket_ops = { .sleep = socket_sleep,
+							      .wake = socket_wake };

@@ -246,7 +246,7 @@ enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op
 void kvgpu_ring_notify(struct kvgpu_ring_producer *p)
 {
 	if (p->peer)
-		kvgpu_bell_ring(p->peer);
+		kvgpu_doorbell_ring(p->peer);
 }
 
 uint32_t kvgpu_ring_free_slots(struct kvgpu_ring_producer *p)
@@ -275,7 +275,7 @@ enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len
 	p->full_waits++;
 	/* a consumer that sleeps while the ring is full would never make room */
 	kvgpu_ring_notify(p);
-	w = kvgpu_bell_wait(p->own, ready_for_frame, p, timeout_ns);
+	w = kvgpu_doorbell_wait(p->own, ready_for_frame, p, timeout_ns);
 	p->wanted = 0;
 	return w;
 }
@@ -309,7 +309,7 @@ static void give_back(struct kvgpu_ring_consumer *c)
 	c->given_back = c->pos;
 	shared_store_release(&c->shared->taken, c->pos);	/* pairs with look_at_position() */
 	if (c->peer)
-		kvgpu_bell_ring(c->peer);
+		kvgpu_doorbell_ring(c->peer);
 }
 
 /* the payload of a frame of @len bytes, whose first slot is at the consumer's position */
@@ -378,5 +378,5 @@ bool kvgpu_ring_has_frame(void *arg)
 
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns)
 {
-	return kvgpu_bell_wait(c->own, kvgpu_ring_has_frame, c, timeout_ns);
+	return kvgpu_doorbell_wait(c->own, kvgpu_ring_has_frame, c, timeout_ns);
 }

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "remote/ring/bell.h"
+#include "remote/ring/doorbell.h"
 
 enum {
 	KVGPU_RING_LINE = 64,		/* a cache line; a slot is one, too */
@@ -80,9 +80,9 @@ union kvgpu_ring_slot {
 struct kvgpu_ring_shared {
 	/* the consumer's position: slots that it needs no more; absolute */
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;
-	/* of the bell on which the consumer sleeps */
+	/* of the doorbell on which the consumer sleeps */
 	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;
-	/* of the bell on which the producer sleeps */
+	/* of the doorbell on which the producer sleeps */
 	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;
 	_Alignas(KVGPU_RING_LINE) uint64_t unused;
 	_Alignas(KVGPU_RING_LINE) union kvgpu_ring_slot slot[];
@@ -97,8 +97,10 @@ struct kvgpu_ring_config {
 	uint32_t slots;			/* a power of 2 */
 	/* longest payload that is accepted, at most kvgpu_ring_longest(.slots) */
 	uint32_t max_len;
-	struct kvgpu_bell *own;	/* the bell on which this side sleeps; NULL: it never waits */
-	struct kvgpu_bell *peer; /* the bell that wakes the other side; NULL: it never sleeps */
+	/* the doorbell on which this side sleeps; NULL: it never waits */
+	struct kvgpu_doorbell *own;
+	/* the doorbell that wakes the other side; NULL: it never sleeps */
+	struct kvgpu_doorbell *peer;
 };
 
 /* bytes of shared memory of a ring; 0: no ring has so many slots */
@@ -138,7 +140,7 @@ struct kvgpu_ring_producer {
 	uint64_t slot;
 	struct kvgpu_ring_head frame;
 	enum kvgpu_ring_status status;	/* OK, or dead */
-	struct kvgpu_bell *own, *peer;
+	struct kvgpu_doorbell *own, *peer;
 	uint64_t frames;		/* frames that were published */
 	uint64_t full_waits;	/* how often the producer waited, as the ring was too full */
 };
@@ -203,7 +205,7 @@ struct kvgpu_ring_consumer {
 	uint64_t given_back;		/* slots given back to the producer; absolute */
 	uint32_t slots, max_len;
 	enum kvgpu_ring_status status;	/* OK, or dead */
-	struct kvgpu_bell *own, *peer;
+	struct kvgpu_doorbell *own, *peer;
 	uint64_t frames;		/* frames that were taken */
 };
 

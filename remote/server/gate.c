@@ -261,13 +261,13 @@ int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const v
 	return r;
 }
 
-int gate_begin(struct server *s, struct door *door, int bell)
+int gate_begin(struct server *s, struct door *door, int doorbell)
 {
 	s->gate = calloc(1, sizeof(*s->gate));
 	if (!s->gate)
 		return -ENOMEM;
 	*s->gate = (struct gate){ .door = door,
-				  .bell = bell,
+				  .doorbell = doorbell,
 				  .most = 4,
 				  .sleep_ns = SLEEP_NS,
 				  .quiet_ns = QUIET_NS };

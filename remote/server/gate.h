@@ -52,7 +52,7 @@ struct held {
 /* the serving thread's; the words of .door are shared with the arbiter */
 struct gate {
 	struct door *door;
-	int bell;			/* descriptor: a write rings the arbiter */
+	int doorbell;			/* descriptor: a write rings the arbiter */
 	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
 	uint64_t turn_used;		/* GPU time in this turn, ns */
@@ -129,7 +129,7 @@ static inline void gate_ring(struct gate *g)
 	ssize_t n;
 
 	do {
-		n = write(g->bell, "", 1);
+		n = write(g->doorbell, "", 1);
 	} while (n < 0 && errno == EINTR);
 }
 

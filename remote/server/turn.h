@@ -12,8 +12,8 @@
 
 struct server;
 
-/* Begin to take turns. @bell: the descriptor that rings the arbiter. 0 or -errno */
-int gate_begin(struct server *s, struct door *door, int bell);
+/* Begin to take turns. @doorbell: the descriptor that rings the arbiter. 0 or -errno */
+int gate_begin(struct server *s, struct door *door, int doorbell);
 void gate_end(struct server *s);
 /* kvgpu_remote_next(), but it also returns when the gate has to look at its work. */
 int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload);

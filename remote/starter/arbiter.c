@@ -4,7 +4,7 @@
  * do. It reads and writes the processes' doors (server/door.h), and sleeps until a process rings or
  * a time is over. It neither allocates nor prints, so that the first process may fork at any time.
  * The first process's own thread calls what starter.h declares, but for arbiter_part() and
- * arbiter_bell(), which a client's process calls. a.lock keeps the two threads apart.
+ * arbiter_doorbell(), which a client's process calls. a.lock keeps the two threads apart.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,17 +25,17 @@ enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* about so many looks at most in so 
 
 static struct {
 	/*
-	 * protects all but .bell. The first process's own thread alone writes .doors, so it reads
-	 * them without the lock. A client's process never takes it: at the fork() the arbiter's
-	 * thread may have had it.
+	 * protects all but .doorbell. The first process's own thread alone writes .doors, so it
+	 * reads them without the lock. A client's process never takes it: at the fork() the
+	 * arbiter's thread may have had it.
 	 */
 	pthread_mutex_t lock;
-	int bell[2];		/* a pipe: processes of clients write, the arbiter reads */
+	int doorbell[2];		/* a pipe: processes of clients write, the arbiter reads */
 	struct turns t;
 	struct door **doors;	/* by programs' rows; NULL: no program is served there */
 	uint32_t *turns;	/* the number of the turn that each program was told last */
 	bool watched;		/* there are programs of two clients */
-} a = { .lock = PTHREAD_MUTEX_INITIALIZER, .bell = { -1, -1 } };
+} a = { .lock = PTHREAD_MUTEX_INITIALIZER, .doorbell = { -1, -1 } };
 
 static uint64_t now_ns(void)
 {
@@ -151,7 +151,7 @@ static void pace(void)
 static void *arbitrate(void *arg)
 {
 	static char rung[65536];	/* room for all that the pipe holds */
-	struct pollfd p = { .fd = a.bell[0], .events = POLLIN };
+	struct pollfd p = { .fd = a.doorbell[0], .events = POLLIN };
 	struct timespec t;
 	uint64_t ns;
 
@@ -162,7 +162,8 @@ static void *arbitrate(void *arg)
 		pthread_mutex_unlock(&a.lock);
 		t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 		if (ppoll(&p, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 &&
-		    read(a.bell[0], rung, sizeof(rung)) < 0 && errno != EAGAIN && errno != EINTR)
+		    read(a.doorbell[0], rung, sizeof(rung)) < 0 && errno != EAGAIN &&
+		    errno != EINTR)
 			sleep_ns(LOOKS_NS);
 	}
 	return arg;
@@ -170,15 +171,15 @@ static void *arbitrate(void *arg)
 
 static void ring(void)
 {
-	if (write(a.bell[1], "", 1) < 0)
+	if (write(a.doorbell[1], "", 1) < 0)
 		return;	/* the pipe is full: the arbiter will look */
 }
 
 /* ------------------------------------------------------------ by the first process's own thread */
 
-int arbiter_bell(void)
+int arbiter_doorbell(void)
 {
-	return a.bell[1];
+	return a.doorbell[1];
 }
 
 /* Call with the lock. Set .watched, and tell programs before the arbiter looks at them. */
@@ -203,7 +204,7 @@ void arbiter_enter(struct starter *s, struct client *c)
 {
 	uint32_t i = c - s->clients, client = c->tenant - s->tenants;
 
-	if (a.bell[1] < 0)
+	if (a.doorbell[1] < 0)
 		return;
 	pthread_mutex_lock(&a.lock);
 	/* a client that comes back has its old clock: leaving takes no debt away */
@@ -222,7 +223,7 @@ void arbiter_leave(struct starter *s, struct client *c)
 {
 	uint32_t i = c - s->clients;
 
-	if (a.bell[1] < 0 || !a.doors[i])
+	if (a.doorbell[1] < 0 || !a.doors[i])
 		return;
 	pthread_mutex_lock(&a.lock);
 	look_at(i);
@@ -238,11 +239,11 @@ void arbiter_leave(struct starter *s, struct client *c)
  * Open the write end of the pipe anew for this process: O_NONBLOCK belongs to what was opened, and
  * a process that was taken over could clear it for others.
  */
-static int own_bell(void)
+static int own_doorbell(void)
 {
 	char path[40];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", a.bell[1]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", a.doorbell[1]);
 	return open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
@@ -251,12 +252,12 @@ void arbiter_part(struct starter *s)
 {
 	int own;
 
-	if (a.bell[1] < 0)
+	if (a.doorbell[1] < 0)
 		return;
-	own = own_bell();
+	own = own_doorbell();
 	if (own >= 0) {
-		close(a.bell[1]);
-		a.bell[1] = own;
+		close(a.doorbell[1]);
+		a.doorbell[1] = own;
 	}
 	explicit_bzero(a.t.clients, s->nr_clients * sizeof(*a.t.clients));
 	explicit_bzero(a.t.programs, s->nr_clients * sizeof(*a.t.programs));
@@ -277,7 +278,7 @@ bool arbiter_begin(struct starter *s)
 	a.doors = calloc(s->nr_clients, sizeof(*a.doors));
 	a.turns = calloc(s->nr_clients, sizeof(*a.turns));
 	if (!a.t.clients || !a.t.programs || !a.doors || !a.turns ||
-	    pipe2(a.bell, O_CLOEXEC | O_NONBLOCK))
+	    pipe2(a.doorbell, O_CLOEXEC | O_NONBLOCK))
 		return false;
 	return !pthread_create(&thread, NULL, arbitrate, NULL);
 }

@@ -37,7 +37,7 @@ struct child {
 	int memory;	/* begun for what this process and its client share, or -1 */
 	/* a copy of the log for frames as text, where these are wanted; else -1 */
 	int dump;
-	int bell;	/* the descriptor that rings the arbiter of turns; -1: there is none */
+	int doorbell;	/* the descriptor that rings the arbiter of turns; -1: there is none */
 	struct tls_credentials *credentials;
 	struct report said;
 	struct pool *pool;		/* shared with other programs of the same name */
@@ -160,8 +160,8 @@ static void keep_own(struct child *c)
 	}
 	if (c->memory >= 0)
 		fds[n++] = &c->memory;
-	if (c->bell >= 0)
-		fds[n++] = &c->bell;
+	if (c->doorbell >= 0)
+		fds[n++] = &c->doorbell;
 	if (c->dump >= 0)
 		fds[n++] = &c->dump;
 	let_go(fds, n);
@@ -295,7 +295,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		if (s.options.dump)
 			setvbuf(s.options.dump, NULL, _IOLBF, 0);
 	}
-	if (server_init(&s) || (c->bell >= 0 && gate_begin(&s, door_of(counters), c->bell)))
+	if (server_init(&s) || (c->doorbell >= 0 && gate_begin(&s, door_of(counters), c->doorbell)))
 		fail("serving", "out of memory");
 	if (pthread_create(&watcher, NULL, watch, port))
 		fail("serving", "no thread can be made");
@@ -312,7 +312,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 			   .log = log,
 			   .memory = memory,
 			   .dump = s->dump ? fcntl(fileno(s->dump), F_DUPFD_CLOEXEC, 64) : -1,
-			   .bell = arbiter_bell(),
+			   .doorbell = arbiter_doorbell(),
 			   .line = { .fd = fd, .by_writev = true },
 			   .endpoint = l->endpoint };
 	struct kvgpu_remote_port *port;

@@ -110,7 +110,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	s->accepted++;
 }
 
-static bool take_one(struct starter *s, unsigned int listener)
+static bool accept_caller(struct starter *s, unsigned int listener)
 {
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
 	struct address_source from;
@@ -142,7 +142,7 @@ static void take_all(struct starter *s, unsigned int listener)
 {
 	unsigned int i;
 
-	for (i = 0; i < AT_ONCE && take_one(s, listener); i++)
+	for (i = 0; i < AT_ONCE && accept_caller(s, listener); i++)
 		;
 }
 

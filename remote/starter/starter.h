@@ -2,12 +2,12 @@
 /*
  * Internal header of kvgpu-remoted's first process. It has one thread, which may fork at any time,
  * and that of arbiter.c, which touches nothing that is declared here but doors. A client's process
- * calls clients_part(), arbiter_part(), child_main() and what these need: say(), arbiter_bell(),
- * confine(), filter_install(), filter_tighten(). A proxy's nursery calls the last three. The loop
- * must not wait for a client but in poll(), nor for NSS: names are looked up before it. A client's
- * process is trusted no more than a client: its counters are bounded, its texts are cleaned before
- * they are printed. Except for two words: with TLS name and fingerprint in its report are believed
- * (is_who() in starter.c).
+ * calls clients_part(), arbiter_part(), child_main() and what these need: say(),
+ * arbiter_doorbell(), confine(), filter_install(), filter_tighten(). A proxy's nursery calls the
+ * last three. The loop must not wait for a client but in poll(), nor for NSS: names are looked up
+ * before it. A client's process is trusted no more than a client: its counters are bounded, its
+ * texts are cleaned before they are printed. Except for two words: with TLS name and fingerprint in
+ * its report are believed (is_who() in starter.c).
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -341,7 +341,7 @@ bool arbiter_begin(struct starter *s);
 void arbiter_enter(struct starter *s, struct client *c);
 void arbiter_leave(struct starter *s, struct client *c);
 /* the descriptor by which processes ring the arbiter; -1: there is no arbiter */
-int arbiter_bell(void);
+int arbiter_doorbell(void);
 /* in a client's process: erase what is known of other clients */
 void arbiter_part(struct starter *s);
 

@@ -40,8 +40,8 @@ enum { OP_CALL, OP_QUEUED, OP_END };
 struct side {
 	struct kvgpu_ring_shared *ring;
 	struct kvgpu_box_shared *box;
-	struct kvgpu_bell own, peer;
-	struct kvgpu_bell_socket socket;
+	struct kvgpu_doorbell own, peer;
+	struct kvgpu_doorbell_socket socket;
 	struct kvgpu_ring_config config;
 };
 
@@ -96,8 +96,8 @@ static void choose_cpus(void)
 /* each process maps the file by itself */
 static void attach(struct side *s, int memory, bool server, uint64_t spin_ns, int socket)
 {
-	const struct kvgpu_bell_ops *ops = socket < 0 ? &kvgpu_bell_futex_ops :
-							&kvgpu_bell_socket_ops;
+	const struct kvgpu_doorbell_ops *ops = socket < 0 ? &kvgpu_doorbell_futex_ops :
+							&kvgpu_doorbell_socket_ops;
 	size_t ring = (kvgpu_ring_bytes(SLOTS) + 4095) & ~(size_t)4095;
 
 	s->ring = mmap(NULL, ring + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE,
@@ -106,9 +106,9 @@ static void attach(struct side *s, int memory, bool server, uint64_t spin_ns, in
 		die("mmap");
 	s->box = (void *)((uint8_t *)s->ring + ring);
 	s->socket.fd = socket;
-	s->own = (struct kvgpu_bell){ .ops = ops,
-				      .ctx = socket < 0 ? NULL : &s->socket,
-				      .times = { spin_ns, KVGPU_SLEEP_NS } };
+	s->own = (struct kvgpu_doorbell){ .ops = ops,
+					  .ctx = socket < 0 ? NULL : &s->socket,
+					  .times = { spin_ns, KVGPU_SLEEP_NS } };
 	s->peer = s->own;
 	s->own.word = server ? &s->ring->consumer_word : &s->ring->producer_word;
 	s->peer.word = server ? &s->ring->producer_word : &s->ring->consumer_word;

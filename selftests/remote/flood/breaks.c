@@ -23,7 +23,7 @@ static union kvgpu_ring_slot *slot(struct link *l, unsigned int behind)
 
 /* ------------------------------------------------------------------ what must not matter */
 
-static void tamper_with_bells(struct link *l)
+static void tamper_with_doorbells(struct link *l)
 {
 	struct kvgpu_ring_shared *rings[] = { ring(l->base->frames), ring(l->base->told),
 					      ring(l->base->acks) };
@@ -78,7 +78,7 @@ void link_tamper(struct link *l)
 	for (i = below(4); i; i--)
 		tamper_with_payloads(l);
 	if (!below(4))
-		tamper_with_bells(l);
+		tamper_with_doorbells(l);
 	if (!below(4))
 		tamper_with_a_box(l);
 }

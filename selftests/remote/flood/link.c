@@ -144,7 +144,7 @@ static void look_at_boxes(struct link *l)
 	l->nr_waiting = kept;
 }
 
-static void shmem_bells(struct link *l)
+static void shmem_doorbells(struct link *l)
 {
 	struct kvgpu_ring_shared *frames = (void *)l->base->frames, *told = (void *)l->base->told,
 				 *acks = (void *)l->base->acks;
@@ -153,27 +153,27 @@ static void shmem_bells(struct link *l)
 			      &told->consumer_word,   &told->producer_word };
 	unsigned int i;
 
-	l->end = (struct kvgpu_bell_futex){ l->fd, POLLRDHUP };
+	l->end = (struct kvgpu_doorbell_futex){ l->fd, POLLRDHUP };
 	for (i = 0; i < 6; i++)
-		l->bells[i] = (struct kvgpu_bell){ .word = words[i],
-						   .ops = &kvgpu_bell_futex_ops,
-						   .ctx = &l->end,
-						   .times.sleep_ns = 20000000 };
+		l->doorbells[i] = (struct kvgpu_doorbell){ .word = words[i],
+							   .ops = &kvgpu_doorbell_futex_ops,
+							   .ctx = &l->end,
+							   .times.sleep_ns = 20000000 };
 }
 
 static bool attach(struct link *l)
 {
-	static struct kvgpu_bell probe;
-	struct kvgpu_ring_config frames = { l->base->frames, SHMEM_FRAMES,
-					    KVGPU_REMOTE_PAYLOAD_MAX, &l->bells[0], &l->bells[1] },
+	static struct kvgpu_doorbell probe;
+	struct kvgpu_ring_config frames = { l->base->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
+					    &l->doorbells[0], &l->doorbells[1] },
 				 acks = { l->base->acks, SHMEM_ACKS,
-					  sizeof(struct kvgpu_remote_ack), &l->bells[2],
-					  &l->bells[3] },
+					  sizeof(struct kvgpu_remote_ack), &l->doorbells[2],
+					  &l->doorbells[3] },
 				 told = { l->base->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST,
-					  &l->bells[4], &l->bells[5] };
+					  &l->doorbells[4], &l->doorbells[5] };
 
-	shmem_bells(l);
-	probe = l->bells[0];
+	shmem_doorbells(l);
+	probe = l->doorbells[0];
 	probe.word = &l->base->box_word[LINK_PROBE - 1].word;
 	return !kvgpu_ring_attach_producer(&l->frames, &frames) &&
 	       !kvgpu_ring_attach_producer(&l->acked, &acks) &&
@@ -458,7 +458,7 @@ const char *link_open(struct link *l, const char *path, enum link_kind kind)
 
 void link_close(struct link *l)
 {
-	uint32_t *word = l->bells[4].word;
+	uint32_t *word = l->doorbells[4].word;
 
 	if (l->kind == LINK_SHMEM) {
 		__atomic_store_n(&l->over, true, __ATOMIC_RELEASE);

@@ -37,8 +37,8 @@ struct link {
 	struct kvgpu_ring_producer frames, acked;
 	struct kvgpu_ring_consumer told;
 	struct kvgpu_box probe;
-	struct kvgpu_bell bells[6];
-	struct kvgpu_bell_futex end;
+	struct kvgpu_doorbell doorbells[6];
+	struct kvgpu_doorbell_futex end;
 	pthread_t reader;
 	bool over;			/* atomic: the reader is to end */
 	uint64_t events;		/* that the reader saw; atomic */

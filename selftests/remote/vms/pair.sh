@@ -79,7 +79,7 @@ no_exits()
 
 	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
 	# Exits by timers are not counted: there are as many as a batch is long. A side sleeps in 100 waits if others had its CPU for 7 of 8
-	# parts of 2 ms (remote/ring/bell.c): that would have to come in each batch. A call that has to leave its VM does so each time.
+	# parts of 2 ms (remote/ring/doorbell.c): that would have to come in each batch. A call that has to leave its VM does so each time.
 	[ "$least" -ge 0 ] && [ "$least" -lt 100 ]
 	result $? "$NO_EXITS" "$least exits but for timers in the best batch of 1,000; in all $with in $made, $without in as long without calls"
 }

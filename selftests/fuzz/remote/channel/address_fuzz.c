@@ -41,10 +41,10 @@ static void check(const char *text, bool listen)
 	must(memchr(a.host, 0, sizeof(a.host)) != NULL);
 	must(a.scheme != ADDRESS_UNIX || (a.host[0] == '/' && strlen(a.host) <= 107));
 	must(a.scheme != ADDRESS_TCP || is_local(a.host));
-	must(memchr(a.bell, 0, sizeof(a.bell)) != NULL);
+	must(memchr(a.doorbell, 0, sizeof(a.doorbell)) != NULL);
 	must(a.scheme != ADDRESS_SHMEM || a.host[0] == '/');
-	must(!*a.bell || (a.scheme == ADDRESS_SHMEM &&
-			  (!strncmp(a.bell, "unix:/", 6) || !strncmp(a.bell, "vsock:", 6))));
+	must(!*a.doorbell || (a.scheme == ADDRESS_SHMEM && (!strncmp(a.doorbell, "unix:/", 6) ||
+							    !strncmp(a.doorbell, "vsock:", 6))));
 	must(a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_SHMEM || a.port);
 	must(a.scheme != ADDRESS_TLS ||
 	     (a.port <= 65535 && (listen || *a.host) && strlen(a.host) <= 253));

@@ -21,7 +21,7 @@ static struct {
 	size_t left;
 	uint32_t slots, max_len;
 	uint8_t *buf;		/* exactly as long as promised */
-	struct kvgpu_bell bell[2];
+	struct kvgpu_doorbell doorbell[2];
 	struct kvgpu_ring_producer p;
 	struct kvgpu_ring_consumer c;
 	struct kvgpu_box answering, asking;
@@ -50,7 +50,7 @@ static void rewrite(void)
 	uint64_t *w = &memory.word[at % memory.words];
 	unsigned int i;
 
-	/* of a box: words that decide something, some payload, and the bell */
+	/* of a box: words that decide something, some payload, and the doorbell */
 	if (memory.words == KVGPU_BOX_BYTES / 8)
 		w = &memory.word[at % 16 ? at % 16 - 1 : BELL_WORD];
 	if (kind < 240) {
@@ -77,11 +77,11 @@ static void begin(uint8_t *bytes, size_t words)
 	f.buf = malloc(f.max_len);
 }
 
-static struct kvgpu_bell bell(uint32_t *word, uint64_t spin_ns)
+static struct kvgpu_doorbell doorbell(uint32_t *word, uint64_t spin_ns)
 {
-	return (struct kvgpu_bell){ .word = word,
-				    .ops = &memory_bell_ops,
-				    .times = { spin_ns, SLEEP_NS } };
+	return (struct kvgpu_doorbell){ .word = word,
+					.ops = &memory_doorbell_ops,
+					.times = { spin_ns, SLEEP_NS } };
 }
 
 /* ------------------------------------------------------------------ a ring */
@@ -150,15 +150,15 @@ static void ring(uint8_t how)
 	f.max_len = kvgpu_ring_longest(f.slots) >> (how >> 2 & 3);
 	shared = aligned_alloc(64, kvgpu_ring_bytes(f.slots));
 	begin((uint8_t *)shared, kvgpu_ring_bytes(f.slots) / 8);
-	f.bell[0] = bell(&shared->producer_word, spin_ns);
-	f.bell[1] = bell(&shared->consumer_word, spin_ns);
+	f.doorbell[0] = doorbell(&shared->producer_word, spin_ns);
+	f.doorbell[1] = doorbell(&shared->consumer_word, spin_ns);
 	config = (struct kvgpu_ring_config) {
-		.mem = shared, .slots = f.slots, .max_len = f.max_len, .own = &f.bell[0],
-			.peer = &f.bell[1],
+		.mem = shared, .slots = f.slots, .max_len = f.max_len, .own = &f.doorbell[0],
+			.peer = &f.doorbell[1],
 	};
 	check(!kvgpu_ring_attach_producer(&f.p, &config));
-	config.own = &f.bell[1];
-	config.peer = &f.bell[0];
+	config.own = &f.doorbell[1];
+	config.peer = &f.doorbell[0];
 	check(!kvgpu_ring_attach_consumer(&f.c, &config));
 	while (f.left)
 		ring_call();
@@ -209,9 +209,9 @@ static void box(void)
 	f.slots = 1;
 	f.max_len = BOX_LEN;
 	begin(bytes, KVGPU_BOX_BYTES / 8);
-	f.bell[0] = bell((uint32_t *)&memory.word[BELL_WORD], 0);
-	check(!kvgpu_box_attach(&f.asking, bytes, BOX_LEN, &f.bell[0]));
-	check(!kvgpu_box_attach(&f.answering, bytes, BOX_LEN, &f.bell[0]));
+	f.doorbell[0] = doorbell((uint32_t *)&memory.word[BELL_WORD], 0);
+	check(!kvgpu_box_attach(&f.asking, bytes, BOX_LEN, &f.doorbell[0]));
+	check(!kvgpu_box_attach(&f.answering, bytes, BOX_LEN, &f.doorbell[0]));
 	f.asked = 1;
 	while (f.left)
 		box_call();

@@ -29,7 +29,7 @@ static const struct {
 	enum address_scheme scheme;
 	const char *host;
 	uint32_t cid, port;
-	const char *bell;
+	const char *doorbell;
 	const char *why;	/* part of the reason that is given where it is none */
 } cases[] = {
 	{ "unix:/run/x", BOTH, .scheme = ADDRESS_UNIX, .host = "/run/x" },
@@ -37,15 +37,15 @@ static const struct {
 	{ "unix:", 0, .why = "begins with /" },
 	{ "unix:x", 0, .why = "begins with /" },
 	{ "unix:@x", 0, .why = "begins with /" },
-	{ "aperture:/run/x", BOTH, .scheme = ADDRESS_SHMEM, .host = "/run/x", .bell = "" },
+	{ "aperture:/run/x", BOTH, .scheme = ADDRESS_SHMEM, .host = "/run/x", .doorbell = "" },
 	{ "aperture:/dev/shm/a,b", BOTH, .scheme = ADDRESS_SHMEM, .host = "/dev/shm/a,b",
-		.bell = "" },
+		.doorbell = "" },
 	{ "aperture:/m,bell=vsock:2:1", BOTH, .scheme = ADDRESS_SHMEM, .host = "/m",
-		.bell = "vsock:2:1" },
+		.doorbell = "vsock:2:1" },
 	{ "aperture:/m,bell=unix:/b", BOTH, .scheme = ADDRESS_SHMEM, .host = "/m",
-		.bell = "unix:/b" },
+		.doorbell = "unix:/b" },
 	{ "aperture:/m,bell=vsock:*:1", LISTEN, .scheme = ADDRESS_SHMEM, .host = "/m",
-		.bell = "vsock:*:1", .why = "CID" },
+		.doorbell = "vsock:*:1", .why = "CID" },
 	{ "aperture:", 0, .why = "begins with /" },
 	{ "aperture:x", 0, .why = "begins with /" },
 	{ "aperture:/m,bell=", 0, .why = "bell is" },
@@ -131,13 +131,13 @@ static void texts(void **state)
 				fail_msg("\"%s\": %s", cases[i].text, why);
 			if (!r && (a.scheme != cases[i].scheme || strcmp(a.host, cases[i].host) ||
 				   a.cid != cases[i].cid || a.port != cases[i].port ||
-				   strcmp(a.bell, cases[i].bell ?: "")))
+				   strcmp(a.doorbell, cases[i].doorbell ?: "")))
 				fail_msg("\"%s\" is read as %d %s %u %u", cases[i].text, a.scheme,
 					 a.host, a.cid, a.port);
 		}
 }
 
-/* The longest path or host, and one byte more; and a bell that is too long. */
+/* The longest path or host, and one byte more; and a doorbell that is too long. */
 static void lengths(void **state)
 {
 	char text[400];

@@ -21,7 +21,7 @@
 enum { VERSION = 7, WORDS = 5, FAIR_ROUNDS = 400, PATIENCE = 50 };
 
 /* a mistake that this test makes in the place of the code */
-enum wrong { NOTHING_WRONG, SAME_GENERATION, SAME_TICKET, CLEARS_LATE };
+enum wrong { NOTHING_WRONG, SAME_GENERATION, SAME_NONCE, CLEARS_LATE };
 
 struct plan {
 	const char *name;
@@ -34,8 +34,8 @@ struct plan {
 /* has no pointers and no padding, because states are compared as bytes */
 struct state {
 	uint64_t word[WORDS];		/* server, taken, client, generation, version */
-	uint64_t generation, server_ticket, ticket, meant;
-	uint64_t cleared_for, last_generation, last_ticket;
+	uint64_t generation, server_nonce, nonce, meant;
+	uint64_t cleared_for, last_generation, last_nonce;
 	uint32_t server_at, client_at;
 	uint8_t server_lives, client_lives, serves, attached, refused, client_ends, server_ends,
 		pad;
@@ -75,8 +75,8 @@ static void load(const struct state *s, struct attach_server *server, struct att
 	page.generation = s->word[3];
 	page.version = s->word[4];
 	*server = (struct attach_server){ &page, VERSION,	   s->generation,
-					  0,	 s->server_ticket, s->server_at };
-	*client = (struct attach_client){ &page, plan->client_version, s->ticket, s->meant,
+					  0,	 s->server_nonce, s->server_at };
+	*client = (struct attach_client){ &page, plan->client_version, s->nonce, s->meant,
 					  s->client_at };
 }
 
@@ -97,20 +97,20 @@ static void store(struct state *s, const struct attach_server *server,
 		finding = "a step with two stores";
 	memcpy(s->word, now, sizeof(now));
 	s->generation = server->generation;
-	s->server_ticket = server->ticket;
+	s->server_nonce = server->nonce;
 	s->server_at = server->at;
-	s->ticket = client->ticket;
+	s->nonce = client->nonce;
 	s->meant = client->generation;
 	s->client_at = client->at;
 	if (s->generation > s->last_generation)
 		s->last_generation = s->generation;
-	if (s->ticket > s->last_ticket)
-		s->last_ticket = s->ticket;
+	if (s->nonce > s->last_nonce)
+		s->last_nonce = s->nonce;
 }
 
 static void clears(struct state *s)
 {
-	s->cleared_for = s->server_ticket;
+	s->cleared_for = s->server_nonce;
 	if (s->client_lives && s->attached)
 		finding = "rings are cleared under a client that is attached";
 }
@@ -129,7 +129,7 @@ static void step_server(struct state *s)
 	if (r == ATTACH_CLEAR && plan->wrong != CLEARS_LATE)
 		clears(s);
 	if (r == ATTACH_DONE && s->serves && plan->wrong == CLEARS_LATE &&
-	    s->cleared_for != s->server_ticket)
+	    s->cleared_for != s->server_nonce)
 		clears(s);
 	s->serves = r == ATTACH_DONE;
 }
@@ -146,7 +146,7 @@ static void step_client(struct state *s)
 	store(s, &server, &client);
 	s->attached = r == ATTACH_DONE;
 	s->refused = r == ATTACH_OTHER_VERSION;
-	if (s->attached && !was && s->cleared_for != s->ticket)
+	if (s->attached && !was && s->cleared_for != s->nonce)
 		finding = "a client is attached to rings that were not cleared for it";
 	if (was && r == ATTACH_GONE) {	/* the program disconnects, and comes again */
 		attach_client_leave(&client);
@@ -160,14 +160,14 @@ static void restart_server(struct state *s)
 	s->server_lives = true;
 	s->generation = plan->wrong == SAME_GENERATION ? s->generation : ++s->last_generation;
 	s->server_at = 0;
-	s->server_ticket = 0;
+	s->server_nonce = 0;
 }
 
 static void restart_client(struct state *s)
 {
 	s->client_lives = true;
-	s->ticket = plan->wrong == SAME_TICKET ? s->ticket : s->last_ticket + 1000;
-	s->last_ticket = s->ticket;
+	s->nonce = plan->wrong == SAME_NONCE ? s->nonce : s->last_nonce + 1000;
+	s->last_nonce = s->nonce;
 	s->client_at = 0;
 	s->meant = s->cleared_for = 0;
 	s->attached = s->refused = false;
@@ -225,7 +225,7 @@ static bool move(struct state *s, unsigned int what)
 static void check(const struct state *s)
 {
 	if (s->server_lives && s->client_lives && s->serves && s->attached &&
-	    s->generation == s->meant && s->server_ticket != s->ticket)
+	    s->generation == s->meant && s->server_nonce != s->nonce)
 		finding = "attached to a server that has another client";
 }
 
@@ -238,7 +238,7 @@ static bool come_together(struct state s)
 		move(&s, STEP_CLIENT);
 		if (plan->client_version != VERSION ?
 			    s.refused :
-			    s.serves && s.attached && s.server_ticket == s.ticket &&
+			    s.serves && s.attached && s.server_nonce == s.nonce &&
 				    s.generation == s.meant)
 			return true;
 	}
@@ -301,17 +301,17 @@ static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 }
 
 /*
- * Makes equal what differs only in how far tickets and generations have counted, so that there are
+ * Makes equal what differs only in how far nonces and generations have counted, so that there are
  * finitely many states.
  */
 static void make_small(struct state *s)
 {
 	uint64_t client = ATTACH_NUMBER(s->word[2]), server = ATTACH_NUMBER(s->word[0]);
-	uint64_t *tickets[] = { &client, &s->word[1], &s->server_ticket, &s->ticket,
-				&s->cleared_for };
+	uint64_t *nonces[] = { &client, &s->word[1], &s->server_nonce, &s->nonce,
+			       &s->cleared_for };
 	uint64_t *generations[] = { &server, &s->word[3], &s->generation, &s->meant };
 
-	s->last_ticket = rename_all(tickets, 5, 1000);
+	s->last_nonce = rename_all(nonces, 5, 1000);
 	s->last_generation = rename_all(generations, 4, 10);
 	s->word[2] = ATTACH_WORD(client, ATTACH_SAYS(s->word[2]));
 	s->word[0] = ATTACH_WORD(server, ATTACH_SAYS(s->word[0]));
@@ -323,8 +323,8 @@ static void search(const struct plan *p)
 			       .client_lives = true,
 			       .generation = 1,
 			       .last_generation = 1,
-			       .ticket = 1000,
-			       .last_ticket = 1000,
+			       .nonce = 1000,
+			       .last_nonce = 1000,
 			       .client_ends = p->client_ends,
 			       .server_ends = p->server_ends },
 		     s;
@@ -389,7 +389,7 @@ static void wrong_ones_are_noticed(void **state)
 {
 	static const struct plan plans[] = {
 		{ "a server that begins with the generation of the last", 1, 1, VERSION, SAME_GENERATION },
-		{ "a client with the ticket of the last", 1, 1, VERSION, SAME_TICKET },
+		{ "a client with the nonce of the last", 1, 1, VERSION, SAME_NONCE },
 		{ "cleared when the client is told", 1, 0, VERSION, CLEARS_LATE },
 	};
 	size_t i;
@@ -406,10 +406,10 @@ static void only_one_is_taken(void **state)
 	struct attach_server s = { .page = &page, .version = VERSION, .generation = 5, .only = 7 };
 	struct attach_client other = { .page = &page,
 				       .version = VERSION,
-				       .ticket = ATTACH_TICKET(8) };
+				       .nonce = ATTACH_NONCE(8) };
 	struct attach_client right = { .page = &page,
 				       .version = VERSION,
-				       .ticket = ATTACH_TICKET(7) };
+				       .nonce = ATTACH_NONCE(7) };
 	unsigned int i;
 
 	memset(&page, 0, sizeof(page));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shmem regions in a file that both sides map, with and without a bell. Servers are other
+ * Shmem regions in a file that both sides map, with and without a doorbell. Servers are other
  * processes.
  */
 #include <setjmp.h>
@@ -35,7 +35,7 @@ enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
 #define BYTES	(SHMEM_MIN + (1 << 20))
 
-static char path[64], bell[64], address[256];
+static char path[64], doorbell[64], address[256];
 static pid_t server;
 static unsigned int endpoint_index;	/* the endpoint that the next server serves */
 static struct kvgpu_remote_channel *client;
@@ -147,7 +147,7 @@ static int make_file(void)
 /* How a test's client and servers meet. No side is taken for dead within .patience, ms. */
 static struct meeting {
 	const char *ring, *patience;
-} ends_a_hang = { "", "60000" }, by_bell = { ",bell=unix:", "60000" };
+} ends_a_hang = { "", "60000" }, by_doorbell = { ",bell=unix:", "60000" };
 
 static void name_endpoint(void)
 {
@@ -161,8 +161,9 @@ static int set_up(void **state)
 
 	setenv("KVGPU_REMOTE_PATIENCE_MS", m->patience, true);
 	name_endpoint();
-	snprintf(bell, sizeof(bell), "%s/bell", own_folder());
-	snprintf(address, sizeof(address), "aperture:%s%s%s", path, m->ring, *m->ring ? bell : "");
+	snprintf(doorbell, sizeof(doorbell), "%s/bell", own_folder());
+	snprintf(address, sizeof(address), "aperture:%s%s%s", path, m->ring,
+		 *m->ring ? doorbell : "");
 	if (make_file())
 		return -1;
 	start_server();
@@ -173,11 +174,11 @@ static int tear_down(void **state)
 {
 	end_server(SIGKILL);
 	unlink(path);
-	unlink(bell);
+	unlink(doorbell);
 	for (unsigned int i = 1; i < 3; i++) {
-		char more[sizeof(bell) + 8];
+		char more[sizeof(doorbell) + 8];
 
-		snprintf(more, sizeof(more), "%s.%u", bell, i);
+		snprintf(more, sizeof(more), "%s.%u", doorbell, i);
 		unlink(more);
 	}
 	return 0;
@@ -538,7 +539,7 @@ static bool after_some(void *looks)
  */
 static void sleeps_get_longer(void **state)
 {
-	struct shmem_bell b;
+	struct shmem_doorbell b;
 	struct shmem a;
 	unsigned int looks;
 	uint32_t word = 0;
@@ -547,21 +548,21 @@ static void sleeps_get_longer(void **state)
 	setenv("KVGPU_REMOTE_SPIN_US", "0", true);
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	shmem_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, SHMEM_MIN);
-	shmem_bell_init(&b, &a, &word);
+	shmem_doorbell_init(&b, &a, &word);
 	looks = 2;	/* one before the wait, one before the sleep; ready at the third */
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+	assert_int_equal(kvgpu_doorbell_wait(&b.doorbell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	first = b.pause_ns;
 	looks = 4;
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+	assert_int_equal(kvgpu_doorbell_wait(&b.doorbell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	assert_int_equal(b.pause_ns, 4 * first);
 	looks = 30;
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+	assert_int_equal(kvgpu_doorbell_wait(&b.doorbell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	assert_int_equal(b.pause_ns, 1000000);
 	looks = 2;
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+	assert_int_equal(kvgpu_doorbell_wait(&b.doorbell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	assert_int_equal(b.pause_ns, first);
 	unsetenv("KVGPU_REMOTE_SPIN_US");
@@ -612,7 +613,7 @@ static int ring(uint64_t name)
 	const char *why;
 	int fd;
 
-	strcpy(at.host, bell);
+	strcpy(at.host, doorbell);
 	fd = address_connect(&at, &why);
 	if (fd >= 0)
 		(void)!send(fd, &hello, name ? sizeof(hello) : 3, MSG_NOSIGNAL);
@@ -634,8 +635,8 @@ static void ring_for_ever(void)
 }
 
 /*
- * Strangers ring the bell, more of them than a server keeps: with names and without, and some that
- * ring again at once. They do not keep a client from its calls.
+ * Strangers ring the doorbell, more of them than a server keeps: with names and without, and some
+ * that ring again at once. They do not keep a client from its calls.
  */
 static void strangers_ring(void **state)
 {
@@ -662,7 +663,7 @@ static void strangers_ring(void **state)
 		close(fd[i]);
 }
 
-/* By vsock the server knows which VM rings the bell. Here this machine rings, as CID 1. */
+/* By vsock the server knows which VM rings the doorbell. Here this machine rings, as CID 1. */
 static void only_its_vm_rings(void **state)
 {
 	const unsigned int port = 0x40000000 + getpid();
@@ -816,8 +817,8 @@ static void no_room_for_its_pages(void **state)
 int main(void)
 {
 #define TEST(f, meeting) { #f, f, set_up, tear_down, &(meeting) }
-#define BELL(f) { #f ", with a bell", f, set_up, tear_down, &by_bell }
-#define BOTH(f) TEST(f, ends_a_hang), BELL(f)
+#define DOORBELL(f) { #f ", with a bell", f, set_up, tear_down, &by_doorbell }
+#define BOTH(f) TEST(f, ends_a_hang), DOORBELL(f)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idle_endpoints_are_looked_at_seldom),
 		BOTH(one_after_the_other),
@@ -830,7 +831,7 @@ int main(void)
 		BOTH(client_killed),
 		BOTH(cut_short), BOTH(nobody_there),
 		cmocka_unit_test(anothers_file_is_not_served),
-		TEST(strangers_ring, by_bell),
+		TEST(strangers_ring, by_doorbell),
 		TEST(only_its_vm_rings, ends_a_hang),
 		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(no_other_opens_it),
 		cmocka_unit_test(no_room_for_its_pages),

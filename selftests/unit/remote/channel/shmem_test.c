@@ -105,7 +105,7 @@ static int set_up(void **state)
 {
 	const char *why;
 
-	/* attackers here ring no bells, so let sleepers look again soon */
+	/* attackers here ring no doorbells, so let sleepers look again soon */
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	setenv("KVGPU_REMOTE_SPIN_US", "1", true);
 	snprintf(path, sizeof(path), "%s/server", own_folder());

@@ -49,8 +49,8 @@ struct world {
 	uint64_t *begin;		/* contents of shared memory before the attack */
 	struct kvgpu_ring_producer producer;
 	struct kvgpu_ring_consumer consumer;
-	/* each side sleeps at its own bell, and rings the other one */
-	struct kvgpu_bell consumer_bell, producer_bell;
+	/* each side sleeps at its own doorbell, and rings the other one */
+	struct kvgpu_doorbell consumer_doorbell, producer_doorbell;
 	uint8_t *buf;
 	uint32_t max_len;
 };
@@ -72,11 +72,11 @@ static enum kvgpu_ring_status get(struct world *w, struct kvgpu_frame *f)
 	return kvgpu_ring_get(&w->consumer, f, w->buf, w->max_len);
 }
 
-static struct kvgpu_bell bell(uint32_t *word)
+static struct kvgpu_doorbell doorbell(uint32_t *word)
 {
-	return (struct kvgpu_bell){ .word = word,
-				    .ops = &memory_bell_ops,
-				    .times = { 0, SLEEP_NS } };
+	return (struct kvgpu_doorbell){ .word = word,
+					.ops = &memory_doorbell_ops,
+					.times = { 0, SLEEP_NS } };
 }
 
 /*
@@ -93,19 +93,19 @@ static struct world *create(unsigned int frames)
 	memory = (struct memory) { .word = aligned_alloc(64, RING_WORDS * 8), .words = RING_WORDS };
 	attack[0].access = attack[1].access = ~0u;
 	shared = (void *)memory.word;
-	w->consumer_bell = bell(&shared->consumer_word);
-	w->producer_bell = bell(&shared->producer_word);
+	w->consumer_doorbell = doorbell(&shared->consumer_word);
+	w->producer_doorbell = doorbell(&shared->producer_word);
 	w->max_len = kvgpu_ring_longest(SLOTS);
 	w->buf = malloc(w->max_len);
 	config = (struct kvgpu_ring_config){ .mem = memory.word,
 					     .slots = SLOTS,
 					     .max_len = w->max_len,
-					     .own = &w->producer_bell,
-					     .peer = &w->consumer_bell };
+					     .own = &w->producer_doorbell,
+					     .peer = &w->consumer_doorbell };
 	assert_int_equal(kvgpu_ring_init(memory.word, SLOTS), KVGPU_RING_OK);
 	assert_int_equal(kvgpu_ring_attach_producer(&w->producer, &config), KVGPU_RING_OK);
-	config.own = &w->consumer_bell;
-	config.peer = &w->producer_bell;
+	config.own = &w->consumer_doorbell;
+	config.peer = &w->producer_doorbell;
 	assert_int_equal(kvgpu_ring_attach_consumer(&w->consumer, &config), KVGPU_RING_OK);
 	while (frames--) {
 		assert_int_equal(put(&w->producer, ONE_SLOT), KVGPU_RING_OK);
@@ -187,7 +187,7 @@ static void consumer_survives(void **state)
 
 /*
  * The words that decide about a frame of 2 slots, namely both slots' numbers and the head, and the
- * word of the producer's bell, which decides about a wake-up: two of them are rewritten.
+ * word of the producer's doorbell, which decides about a wake-up: two of them are rewritten.
  */
 static void consumer_survives_two_rewrites(void **state)
 {
@@ -331,7 +331,7 @@ static void asker_survives(void **state)
 	struct kvgpu_box answering;
 	static const char text[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 	struct asker a = { .buf = malloc(BOX_LEN) };
-	struct kvgpu_bell sleeps;
+	struct kvgpu_doorbell sleeps;
 	unsigned int answered;
 
 	memory = (struct memory){ .word = aligned_alloc(64, KVGPU_BOX_BYTES),
@@ -339,8 +339,8 @@ static void asker_survives(void **state)
 				  .before = rewrite };
 	memset(memory.word, 0, KVGPU_BOX_BYTES);
 	attack[0].access = attack[1].access = ~0u;
-	/* for the bell: a word of the memory that is not used otherwise */
-	sleeps = bell((uint32_t *)&memory.word[500]);
+	/* for the doorbell: a word of the memory that is not used otherwise */
+	sleeps = doorbell((uint32_t *)&memory.word[500]);
 	assert_int_equal(kvgpu_box_attach(&a.box, memory.word, BOX_LEN, &sleeps), KVGPU_RING_OK);
 	assert_int_equal(kvgpu_box_attach(&answering, memory.word, BOX_LEN, NULL), KVGPU_RING_OK);
 	for (answered = 0; answered < 2; answered++) {
@@ -376,18 +376,18 @@ static bool never(void *arg)
 static void others_want_the_cpu(void **state)
 {
 	static uint64_t word;
-	struct kvgpu_bell b = { .word = (uint32_t *)&word,
-				.ops = &memory_bell_ops,
-				.times = { .spin_ns = 50000, .sleep_ns = 1000 } };
+	struct kvgpu_doorbell b = { .word = (uint32_t *)&word,
+				    .ops = &memory_doorbell_ops,
+				    .times = { .spin_ns = 50000, .sleep_ns = 1000 } };
 	unsigned int i;
 
 	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000 };
 	for (i = 0; i < 300; i++)
-		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
+		assert_int_equal(kvgpu_doorbell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
 	assert_int_equal(b.spins, 300);
 	memory.away_ns = 5000000;
 	for (i = 0; i < 303; i++)
-		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
+		assert_int_equal(kvgpu_doorbell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
 	assert_int_equal(b.spins, 303);
 }
 
@@ -398,9 +398,9 @@ static void others_want_the_cpu(void **state)
 static void a_tick_takes_the_cpu(void **state)
 {
 	static uint64_t word;
-	struct kvgpu_bell b = { .word = (uint32_t *)&word,
-				.ops = &memory_bell_ops,
-				.times = { .spin_ns = 5000000, .sleep_ns = 1000 } };
+	struct kvgpu_doorbell b = { .word = (uint32_t *)&word,
+				    .ops = &memory_doorbell_ops,
+				    .times = { .spin_ns = 5000000, .sleep_ns = 1000 } };
 	unsigned int i;
 
 	memory = (struct memory){ .word = &word,
@@ -410,7 +410,7 @@ static void a_tick_takes_the_cpu(void **state)
 				  .tick_ns = 4000000,
 				  .in_tick_ns = 500000 };
 	for (i = 0; i < 300; i++)
-		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 3000000), KVGPU_WAIT_TIMEOUT);
+		assert_int_equal(kvgpu_doorbell_wait(&b, never, NULL, 3000000), KVGPU_WAIT_TIMEOUT);
 	assert_int_equal(b.spins, 300);
 }
 
@@ -420,11 +420,12 @@ static bool it_is_time(void *arg)
 }
 
 /* Returns the number of sleeps of a wait for something that comes after @ns. */
-static uint64_t sleeps_of(struct kvgpu_bell *b, uint64_t ns)
+static uint64_t sleeps_of(struct kvgpu_doorbell *b, uint64_t ns)
 {
 	uint64_t until = memory.clock + ns, before = b->waits;
 
-	assert_int_equal(kvgpu_bell_wait(b, it_is_time, &until, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(kvgpu_doorbell_wait(b, it_is_time, &until, KVGPU_FOREVER),
+			 KVGPU_WAIT_READY);
 	return b->waits - before;
 }
 
@@ -435,9 +436,9 @@ static uint64_t sleeps_of(struct kvgpu_bell *b, uint64_t ns)
 static void short_waits_are_looked_for(void **state)
 {
 	static uint64_t word;
-	struct kvgpu_bell b = { .word = (uint32_t *)&word,
-				.ops = &memory_bell_ops,
-				.times = { .spin_ns = 10000, .sleep_ns = 1000 } };
+	struct kvgpu_doorbell b = { .word = (uint32_t *)&word,
+				    .ops = &memory_doorbell_ops,
+				    .times = { .spin_ns = 10000, .sleep_ns = 1000 } };
 	unsigned int i;
 
 	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000 };

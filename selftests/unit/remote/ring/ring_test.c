@@ -25,27 +25,31 @@ enum { LOOK_NS = 1000000000 };
 
 #define FOR_A_MINUTE	60000000000ull	/* only ends a hang: no wait here lasts so long */
 
-/* both sides of a ring in one process, without bells unless a test asks for them */
+/* both sides of a ring in one process, without doorbells unless a test asks for them */
 struct pair {
 	struct kvgpu_ring_shared *shared;
 	struct kvgpu_ring_producer p;
 	struct kvgpu_ring_consumer c;
 	struct kvgpu_box_shared *box_shared;
 	struct kvgpu_box asking, answering;
-	struct kvgpu_bell consumer_sleeps, producer_sleeps, wakes_consumer, wakes_producer;
+	struct kvgpu_doorbell consumer_sleeps, producer_sleeps, wakes_consumer, wakes_producer;
 	uint32_t max_len;
 	uint8_t *buf;
 	int fd[2];		/* sockets: the producer's and the consumer's end */
-	struct kvgpu_bell_socket socket[2];
+	struct kvgpu_doorbell_socket socket[2];
 };
 
-static void bell(struct kvgpu_bell *b, uint32_t *word, const struct kvgpu_bell_ops *ops, void *ctx)
+static void doorbell(struct kvgpu_doorbell *b, uint32_t *word, const struct kvgpu_doorbell_ops *ops,
+		     void *ctx)
 {
-	*b = (struct kvgpu_bell) { .word = word, .ops = ops, .ctx = ctx, .times = { 0, LOOK_NS } };
+	*b = (struct kvgpu_doorbell){ .word = word,
+				      .ops = ops,
+				      .ctx = ctx,
+				      .times = { 0, LOOK_NS } };
 }
 
-/* Makes a pair. @ops: the carrier of its bells, or NULL for no bells. */
-static struct pair *create(uint32_t slots, const struct kvgpu_bell_ops *ops)
+/* Makes a pair. @ops: the carrier of its doorbells, or NULL for no doorbells. */
+static struct pair *create(uint32_t slots, const struct kvgpu_doorbell_ops *ops)
 {
 	size_t bytes = (kvgpu_ring_bytes(slots) + 63) & ~(size_t)63;
 	struct pair *t = calloc(1, sizeof(*t));
@@ -59,17 +63,17 @@ static struct pair *create(uint32_t slots, const struct kvgpu_bell_ops *ops)
 	t->box_shared = (void *)((uint8_t *)t->shared + bytes);
 	t->max_len = kvgpu_ring_longest(slots);
 	t->buf = malloc(t->max_len + KVGPU_BOX_LONGEST);
-	if (ops == &kvgpu_bell_socket_ops) {
+	if (ops == &kvgpu_doorbell_socket_ops) {
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, t->fd), 0);
 		for (i = 0; i < 2; i++) {
 			t->socket[i].fd = t->fd[i];
 			ctx[i] = &t->socket[i];
 		}
 	}
-	bell(&t->producer_sleeps, &t->shared->producer_word, ops, ctx[0]);
-	bell(&t->wakes_consumer, &t->shared->consumer_word, ops, ctx[0]);
-	bell(&t->consumer_sleeps, &t->shared->consumer_word, ops, ctx[1]);
-	bell(&t->wakes_producer, &t->shared->producer_word, ops, ctx[1]);
+	doorbell(&t->producer_sleeps, &t->shared->producer_word, ops, ctx[0]);
+	doorbell(&t->wakes_consumer, &t->shared->consumer_word, ops, ctx[0]);
+	doorbell(&t->consumer_sleeps, &t->shared->consumer_word, ops, ctx[1]);
+	doorbell(&t->wakes_producer, &t->shared->producer_word, ops, ctx[1]);
 	config = (struct kvgpu_ring_config){ .mem = t->shared,
 					     .slots = slots,
 					     .max_len = t->max_len,
@@ -351,7 +355,7 @@ static void *answer_late(void *arg)
 /* The first look gets earlier while answers are there, and stays where one takes much longer. */
 static void first_looks(void **state)
 {
-	struct pair *t = create(2, &kvgpu_bell_futex_ops);
+	struct pair *t = create(2, &kvgpu_doorbell_futex_ops);
 	struct kvgpu_box_head head;
 	pthread_t late;
 	uint64_t seq;
@@ -395,8 +399,8 @@ static void *echo(void *arg)
 /* No side looks before it sleeps. */
 static void sleepers_wake_each_other(void **state)
 {
-	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops,
-							  &kvgpu_bell_socket_ops };
+	const struct kvgpu_doorbell_ops *const carriers[] = { &kvgpu_doorbell_futex_ops,
+							      &kvgpu_doorbell_socket_ops };
 	struct kvgpu_box_head head;
 	enum kvgpu_ring_status s;
 	unsigned int i;
@@ -431,8 +435,8 @@ static void sleepers_wake_each_other(void **state)
 
 static void waits_end(void **state)
 {
-	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops,
-							  &kvgpu_bell_socket_ops };
+	const struct kvgpu_doorbell_ops *const carriers[] = { &kvgpu_doorbell_futex_ops,
+							      &kvgpu_doorbell_socket_ops };
 	struct pair *t;
 	unsigned int i;
 
@@ -452,7 +456,7 @@ static void waits_end(void **state)
 		t->consumer_sleeps.times.spin_ns = 1000;
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);
 		assert_int_equal(t->consumer_sleeps.spins, 1);
-		/* a frame came without a ring of the bell: the wait finds it by itself */
+		/* a frame came without a ring of the doorbell: the wait finds it by itself */
 		assert_int_equal(put(t, 1, "", 1), KVGPU_RING_OK);
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_READY);
 		assert_int_equal(t->shared->consumer_word, 0);
@@ -470,7 +474,7 @@ static void waits_end(void **state)
 
 static void end_of_a_socket(void **state)
 {
-	struct pair *t = create(2, &kvgpu_bell_socket_ops);
+	struct pair *t = create(2, &kvgpu_doorbell_socket_ops);
 	struct kvgpu_frame f;
 
 	/* frames that were sent before the end come before it */
@@ -483,16 +487,16 @@ static void end_of_a_socket(void **state)
 	assert_int_equal(get(t, &f), KVGPU_RING_OK);
 	assert_int_equal(get(t, &f), KVGPU_RING_EMPTY);
 	assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_GONE);
-	/* ringing the bell of the producer, which is gone, is no error */
+	/* ringing the doorbell of the producer, which is gone, is no error */
 	t->shared->producer_word = 1;
-	kvgpu_bell_ring(&t->wakes_producer);
+	kvgpu_doorbell_ring(&t->wakes_producer);
 	destroy(t);
 }
 
 /* A peer that never reads its socket does not hold up the side that wakes it. */
 static void socket_that_is_full(void **state)
 {
-	struct pair *t = create(2, &kvgpu_bell_socket_ops);
+	struct pair *t = create(2, &kvgpu_doorbell_socket_ops);
 	unsigned int i;
 
 	for (i = 0; i < 100000; i++) {
@@ -506,8 +510,8 @@ static void socket_that_is_full(void **state)
 
 static void end_of_a_process(void **state)
 {
-	struct pair *t = create(2, &kvgpu_bell_futex_ops);
-	struct kvgpu_bell_futex futex = { .gone_events = POLLIN };
+	struct pair *t = create(2, &kvgpu_doorbell_futex_ops);
+	struct kvgpu_doorbell_futex futex = { .gone_events = POLLIN };
 	struct kvgpu_frame f;
 	pid_t child;
 

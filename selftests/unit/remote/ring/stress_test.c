@@ -30,8 +30,8 @@ struct run {
 	uint32_t asks;		/* one frame in so many is answered */
 	struct kvgpu_ring_shared *ring;
 	struct kvgpu_box_shared *box;
-	const struct kvgpu_bell_ops *ops;
-	struct kvgpu_bell_socket socket[2];
+	const struct kvgpu_doorbell_ops *ops;
+	struct kvgpu_doorbell_socket socket[2];
 	uint64_t sleeps[2], wakes[2], full_waits;
 };
 
@@ -66,12 +66,12 @@ static bool asks(const struct run *r, uint32_t n)
 	return n % r->asks == r->asks - 1;
 }
 
-static struct kvgpu_bell bell(struct run *r, uint32_t *word, unsigned int side)
+static struct kvgpu_doorbell doorbell(struct run *r, uint32_t *word, unsigned int side)
 {
-	return (struct kvgpu_bell){
+	return (struct kvgpu_doorbell){
 		.word = word,
 		.ops = r->ops,
-		.ctx = r->ops == &kvgpu_bell_socket_ops ? &r->socket[side] : NULL,
+		.ctx = r->ops == &kvgpu_doorbell_socket_ops ? &r->socket[side] : NULL,
 		.times = { .spin_ns = side ? 3000 : 0, .sleep_ns = KVGPU_SLEEP_NS }
 	};
 }
@@ -92,8 +92,8 @@ static const char *ask(struct run *r, struct kvgpu_ring_producer *p, struct kvgp
 static void *produce(void *arg)
 {
 	struct run *r = arg;
-	struct kvgpu_bell own = bell(r, &r->ring->producer_word, 0),
-			  peer = bell(r, &r->ring->consumer_word, 0);
+	struct kvgpu_doorbell own = doorbell(r, &r->ring->producer_word, 0),
+			  peer = doorbell(r, &r->ring->consumer_word, 0);
 	struct kvgpu_ring_config config = { .mem = r->ring,
 					    .slots = r->slots,
 					    .max_len = MOST,
@@ -137,8 +137,8 @@ static void *produce(void *arg)
 static void *consume(void *arg)
 {
 	struct run *r = arg;
-	struct kvgpu_bell own = bell(r, &r->ring->consumer_word, 1),
-			  peer = bell(r, &r->ring->producer_word, 1);
+	struct kvgpu_doorbell own = doorbell(r, &r->ring->consumer_word, 1),
+			  peer = doorbell(r, &r->ring->producer_word, 1);
 	struct kvgpu_ring_config config = { .mem = r->ring,
 					    .slots = r->slots,
 					    .max_len = MOST,
@@ -204,7 +204,7 @@ static void a_million(void **state)
 	struct run r = { .frames = 1000000,
 			 .slots = 1024,
 			 .asks = 1000,
-			 .ops = &kvgpu_bell_futex_ops };
+			 .ops = &kvgpu_doorbell_futex_ops };
 
 	run(&r);
 }
@@ -212,14 +212,20 @@ static void a_million(void **state)
 /* A small ring, which is often full or empty. */
 static void by_futex(void **state)
 {
-	struct run r = { .frames = 20000, .slots = 16, .asks = 50, .ops = &kvgpu_bell_futex_ops };
+	struct run r = { .frames = 20000,
+			 .slots = 16,
+			 .asks = 50,
+			 .ops = &kvgpu_doorbell_futex_ops };
 
 	run(&r);
 }
 
 static void by_socket(void **state)
 {
-	struct run r = { .frames = 20000, .slots = 16, .asks = 50, .ops = &kvgpu_bell_socket_ops };
+	struct run r = { .frames = 20000,
+			 .slots = 16,
+			 .asks = 50,
+			 .ops = &kvgpu_doorbell_socket_ops };
 	int fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);

@@ -19,7 +19,7 @@
 enum { SLOW_US = 6000, SLOW_NS = SLOW_US * 1000 };
 
 static struct door door;
-static int bell[2];
+static int doorbell[2];
 
 static CUresult slowly(void)
 {
@@ -48,17 +48,17 @@ static int begin(void **state)
 	s.forward.library->cublasDestroy_v2 = end_blas;
 	s.forward.library->curandDestroyGenerator = end_rand;
 	memset(&door, 0, sizeof(door));
-	if (pipe2(bell, O_NONBLOCK))
+	if (pipe2(doorbell, O_NONBLOCK))
 		return -1;
 	context();
-	return gate_begin(&s, &door, bell[1]);
+	return gate_begin(&s, &door, doorbell[1]);
 }
 
 static int end(void **state)
 {
 	tear_down(state);
-	close(bell[0]);
-	close(bell[1]);
+	close(doorbell[0]);
+	close(doorbell[1]);
 	return 0;
 }
 

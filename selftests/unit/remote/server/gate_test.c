@@ -20,7 +20,7 @@
 
 static struct server s;
 static struct door door;
-static int bell[2];
+static int doorbell[2];
 /* number of fills that reached the library, and the last one's byte */
 static unsigned int fills, began;
 static bool gpu_busy;
@@ -164,7 +164,7 @@ static int set_up(void **state)
 	captures = joined = strange = NULL;
 	null_alone = false;
 	took_ms = 1;
-	if (pipe2(bell, O_NONBLOCK) || gate_begin(&s, &door, bell[1]))
+	if (pipe2(doorbell, O_NONBLOCK) || gate_begin(&s, &door, doorbell[1]))
 		return -1;
 	ctx = new_context();
 	stream = new_stream();
@@ -174,8 +174,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	fake_end(&s);
-	close(bell[0]);
-	close(bell[1]);
+	close(doorbell[0]);
+	close(doorbell[1]);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static bool rang(void)
 {
 	char c[64];
 
-	return read(bell[0], c, sizeof(c)) > 0;
+	return read(doorbell[0], c, sizeof(c)) > 0;
 }
 
 static void fill_with(uint8_t value)

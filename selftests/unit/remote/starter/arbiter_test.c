@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arbiter's thread, with processes that ring, are killed, or fill the bell. That thread runs
- * through all tests, which share its rows. The test is the first process's own thread. Time stands
- * still for the arbiter, so no turn is lost, however late a thread is; turns() moves it once.
+ * The arbiter's thread, with processes that ring, are killed, or fill the doorbell. That thread
+ * runs through all tests, which share its rows. The test is the first process's own thread. Time
+ * stands still for the arbiter, so no turn is lost, however late a thread is; turns() moves it
+ * once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,7 +91,7 @@ static void set(uint32_t *word, uint32_t value)
 
 static void ring(void)
 {
-	assert_int_equal(write(arbiter_bell(), "", 1), 1);
+	assert_int_equal(write(arbiter_doorbell(), "", 1), 1);
 }
 
 /* Waits until the word is not 0, or is 0 if @set is false. */
@@ -259,7 +260,9 @@ static void leaves_in_its_turn(void **state)
 	go(c);
 }
 
-/* A process fills the bell with rings. These clients have no debts, so they take turns evenly. */
+/*
+ * A process fills the doorbell with rings. These clients have no debts, so they take turns evenly.
+ */
 static void endless_ringing(void **state)
 {
 	struct client *a = come("tls:fay", 10), *b = come("tls:gus", 10);
@@ -269,14 +272,14 @@ static void endless_ringing(void **state)
 	want(a);
 	want(b);
 	for (i = 0; i < 200000; i++)
-		stuck += write(arbiter_bell(), full, sizeof(full)) < 0;
+		stuck += write(arbiter_doorbell(), full, sizeof(full)) < 0;
 	assert_true(stuck > 0);
 	comes_to(&door(a)->closed, true);
 	for (i = 0; i < 20; i++) {
 		struct client *c = get(&door(a)->turn) ? a : b;
 
 		comes_to(&door(c)->turn, true);
-		(void)!write(arbiter_bell(), full, sizeof(full));
+		(void)!write(arbiter_doorbell(), full, sizeof(full));
 		__atomic_store_n(&door(c)->used, door(c)->used + 4000000, __ATOMIC_SEQ_CST);
 		set(&door(c)->done, get(&door(c)->turn));
 		comes_to(&door(c == a ? b : a)->turn, true);
@@ -295,7 +298,7 @@ static uint64_t us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-static void *fill_bell(void *fd)
+static void *fill_doorbell(void *fd)
 {
 	static char full[65536];
 
@@ -304,28 +307,28 @@ static void *fill_bell(void *fd)
 	return NULL;
 }
 
-/* Gets its end of the bell, and then makes that end block. */
+/* Gets its end of the doorbell, and then makes that end block. */
 static void be_taken_over(int ready)
 {
 	int i, fd;
 	pthread_t t;
 
 	arbiter_part(&s);
-	fd = arbiter_bell();
+	fd = arbiter_doorbell();
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK))
 		_exit(1);
 	for (i = 0; i < WRITERS; i++)
-		pthread_create(&t, NULL, fill_bell, (void *)(intptr_t)fd);
+		pthread_create(&t, NULL, fill_doorbell, (void *)(intptr_t)fd);
 	usleep(200000);
 	(void)!write(ready, "", 1);
 	pause();
 }
 
 /*
- * The flags that a process sets at its end of the bell are not those of other processes' ends:
+ * The flags that a process sets at its end of the doorbell are not those of other processes' ends:
  * their writes do not wait for room.
  */
-static void blocking_bell(void **state)
+static void blocking_doorbell(void **state)
 {
 	uint64_t begin, took, most = 0;
 	unsigned int i, late = 0;
@@ -341,7 +344,7 @@ static void blocking_bell(void **state)
 	for (i = 0; i < RINGS; i++) {
 		usleep(PAUSE_US);
 		begin = us();
-		(void)!write(arbiter_bell(), "", 1);
+		(void)!write(arbiter_doorbell(), "", 1);
 		took = us() - begin;
 		most = took > most ? took : most;
 		late += took > LATE_US;
@@ -350,7 +353,7 @@ static void blocking_bell(void **state)
 	waitpid(pid, NULL, 0);
 	print_message("of %d rings %u took more than %d us, one %lu us\n", RINGS, late, LATE_US,
 		      most);
-	assert_true(fcntl(arbiter_bell(), F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(arbiter_doorbell(), F_GETFL) & O_NONBLOCK);
 	close(ready[0]);
 	close(ready[1]);
 }
@@ -362,7 +365,7 @@ int main(void)
 						   cmocka_unit_test(debts_stay),
 						   cmocka_unit_test(leaves_in_its_turn),
 						   cmocka_unit_test(endless_ringing),
-						   cmocka_unit_test(blocking_bell) };
+						   cmocka_unit_test(blocking_doorbell) };
 
 	return cmocka_run_group_tests(tests, begin, NULL);
 }

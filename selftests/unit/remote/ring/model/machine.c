@@ -32,7 +32,7 @@ struct side {
 	struct kvgpu_ring_producer producer;
 	struct kvgpu_ring_consumer consumer;
 	struct kvgpu_box box;
-	struct kvgpu_bell own, peer;
+	struct kvgpu_doorbell own, peer;
 	uint32_t frame;		/* number of frames put or taken */
 	uint32_t phase, ended;
 };
@@ -296,7 +296,8 @@ static void machine_wake(void *ctx, uint32_t *word)
 		run.other->woken = true;
 }
 
-static const struct kvgpu_bell_ops machine_ops = { .sleep = machine_sleep, .wake = machine_wake };
+static const struct kvgpu_doorbell_ops machine_ops = { .sleep = machine_sleep,
+						       .wake = machine_wake };
 
 /* ------------------------------------------------------------------ the programs */
 
@@ -462,12 +463,12 @@ static void begin(struct state *s)
 	s->crashes = plan->crashes;
 	for (i = 0; i < 2; i++) {
 		memset(&now, 0, sizeof(now));
-		now.own = (struct kvgpu_bell){ .word = i ? &shared->consumer_word :
+		now.own = (struct kvgpu_doorbell){ .word = i ? &shared->consumer_word :
 							   &shared->producer_word,
-					       .ops = &machine_ops };
-		now.peer = (struct kvgpu_bell){ .word = i ? &shared->producer_word :
+						   .ops = &machine_ops };
+		now.peer = (struct kvgpu_doorbell){ .word = i ? &shared->producer_word :
 							    &shared->consumer_word,
-						.ops = &machine_ops };
+						    .ops = &machine_ops };
 		now.own.times.sleep_ns = SLEEP_NS;
 		now.phase = i ? GET : PUT;
 		if (kvgpu_ring_attach_producer(&now.producer, &config) ||

@@ -118,7 +118,8 @@ static void memory_wake(void *ctx, uint32_t *word)
 	memory.wakes++;
 }
 
-const struct kvgpu_bell_ops memory_bell_ops = { .sleep = memory_sleep, .wake = memory_wake };
+const struct kvgpu_doorbell_ops memory_doorbell_ops = { .sleep = memory_sleep,
+							.wake = memory_wake };
 
 uint64_t memory_value(unsigned int kind, uint64_t old, uint32_t slots, uint32_t max_len)
 {

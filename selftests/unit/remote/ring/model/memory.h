@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "remote/ring/bell.h"
+#include "remote/ring/doorbell.h"
 
 enum { MEMORY_WORDS_MAX = 1024 };
 
@@ -38,7 +38,7 @@ extern struct memory memory;
 void memory_call(bool once);
 
 /* a carrier whose sleeps always last as long as they may */
-extern const struct kvgpu_bell_ops memory_bell_ops;
+extern const struct kvgpu_doorbell_ops memory_doorbell_ops;
 
 /*
  * Returns a value that a malicious peer might write where @old is. @kind is taken modulo

@@ -5,4 +5,4 @@
  */
 #include "remote/ring/ring.c"
 #include "remote/ring/box.c"
-#include "remote/ring/bell.c"
+#include "remote/ring/doorbell.c"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for the peer: look for a while, then sleep. A bell is a word in shared memory, on which
- * one thread sleeps, and a carrier that wakes that thread. Each side has a struct kvgpu_bell of its
- * own.
+ * Waiting for the peer: look for a while, then sleep. A doorbell is a word in shared memory, on
+ * which one thread sleeps, and a carrier that wakes that thread. Each side has a struct
+ * kvgpu_doorbell of its own.
  *
  * The peer may write anything to the word, so the word is only a hint. A sleeper looks again after
  * a time of its own, also if the peer does not ring.
  */
-#ifndef KVGPU_REMOTE_RING_BELL_H
-#define KVGPU_REMOTE_RING_BELL_H
+#ifndef KVGPU_REMOTE_RING_DOORBELL_H
+#define KVGPU_REMOTE_RING_DOORBELL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,14 +21,14 @@ enum kvgpu_sleep {
 };
 
 /*
- * A carrier. @ctx: kvgpu_bell.ctx. @word: kvgpu_bell.word.
+ * A carrier. @ctx: kvgpu_doorbell.ctx. @word: kvgpu_doorbell.word.
  *
  * sleep() blocks for at most @ns, and returns early when it was woken. It must not miss a wake()
  * that came after the word was set, also if that came before sleep() was called. The carrier either
  * remembers a wake (a socket), or refuses to sleep when the word is no longer 1 (a futex): the
  * ringer clears it first. wake() never blocks; its failure is not reported.
  */
-struct kvgpu_bell_ops {
+struct kvgpu_doorbell_ops {
 	enum kvgpu_sleep (*sleep)(void *ctx, uint32_t *word, uint64_t ns);
 	void (*wake)(void *ctx, uint32_t *word);
 };
@@ -48,9 +48,9 @@ enum { KVGPU_SPIN_GROWS = 8 };
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
 /* The ringer uses .word, .ops, .ctx and .wakes of its struct alone; the sleeper all but .wakes. */
-struct kvgpu_bell {
+struct kvgpu_doorbell {
 	uint32_t *word;			/* in shared memory */
-	const struct kvgpu_bell_ops *ops;
+	const struct kvgpu_doorbell_ops *ops;
 	void *ctx;			/* for the ops */
 	struct kvgpu_wait_times times;	/* settings of the sleeper */
 	uint64_t window_ns;	/* how long the sleeper looks at present, if above spin_ns */
@@ -72,28 +72,28 @@ enum kvgpu_wait {
 
 /*
  * Wait until @ready(@arg), which looks at what the peer publishes, returns true; for at most
- * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
+ * @timeout_ns, or KVGPU_FOREVER. One thread at a time waits on a doorbell; it may wait for several
  * things, if the publisher of each rings. With KVGPU_FOREVER a wait in vain ends only when the
  * carrier notices the peer's end.
  */
-enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
-				uint64_t timeout_ns);
+enum kvgpu_wait kvgpu_doorbell_wait(struct kvgpu_doorbell *b, bool (*ready)(void *arg), void *arg,
+				    uint64_t timeout_ns);
 
 /*
  * Call after something was published; one thread at a time for @b. Wake the sleeper if there is
  * one, else don't call into the kernel.
  */
-void kvgpu_bell_ring(struct kvgpu_bell *b);
+void kvgpu_doorbell_ring(struct kvgpu_doorbell *b);
 
 /* ------------------------------------------------------------------ carriers */
 
 /*
- * Between processes of one kernel: a futex on the word. ctx: struct kvgpu_bell_futex; NULL: the
+ * Between processes of one kernel: a futex on the word. ctx: struct kvgpu_doorbell_futex; NULL: the
  * peer's end is not noticed.
  */
-extern const struct kvgpu_bell_ops kvgpu_bell_futex_ops;
+extern const struct kvgpu_doorbell_ops kvgpu_doorbell_futex_ops;
 
-struct kvgpu_bell_futex {
+struct kvgpu_doorbell_futex {
 	/*
 	 * A pidfd, or a socket, by which the peer's end is noticed. It is polled before and after
 	 * each sleep.
@@ -107,11 +107,11 @@ struct kvgpu_bell_futex {
 
 /*
  * Between any two processes: a connected socket, with a byte for each wake. A sleeper notices the
- * peer's end. ctx: struct kvgpu_bell_socket. One socket serves both sides' bells.
+ * peer's end. ctx: struct kvgpu_doorbell_socket. One socket serves both sides' doorbells.
  */
-extern const struct kvgpu_bell_ops kvgpu_bell_socket_ops;
+extern const struct kvgpu_doorbell_ops kvgpu_doorbell_socket_ops;
 
-struct kvgpu_bell_socket {
+struct kvgpu_doorbell_socket {
 	int fd;
 };
 

@@ -11,7 +11,7 @@
  * Each stores, then loads what the other stores. With a fence between on both sides at least one of
  * them sees the other's store: the sleeper does not sleep, or it is woken.
  */
-#include "remote/ring/bell.h"
+#include "remote/ring/doorbell.h"
 
 #include "remote/ring/clock.h"
 #include "remote/ring/shared.h"
@@ -31,9 +31,9 @@ enum {
 	CROWDED_WAITS = 100
 };
 
-/* one call of kvgpu_bell_wait() */
+/* one call of kvgpu_doorbell_wait() */
 struct wait {
-	struct kvgpu_bell *bell;
+	struct kvgpu_doorbell *doorbell;
 	bool (*ready)(void *arg);
 	void *arg;
 	uint64_t timeout_ns;
@@ -50,7 +50,7 @@ static uint64_t waited(struct wait *w)
 }
 
 /* note that this thread looked for @looked_ns, and was then without the CPU for @away_ns */
-static void count_time(struct kvgpu_bell *b, uint64_t looked_ns, uint64_t away_ns)
+static void count_time(struct kvgpu_doorbell *b, uint64_t looked_ns, uint64_t away_ns)
 {
 	if (away_ns > CROWDED_NS)
 		b->lost_ns += away_ns;
@@ -66,20 +66,20 @@ static void count_time(struct kvgpu_bell *b, uint64_t looked_ns, uint64_t away_n
 
 static bool spin(struct wait *w)
 {
-	uint64_t limit = w->bell->window_ns, now, before = 0;
+	uint64_t limit = w->doorbell->window_ns, now, before = 0;
 	unsigned int i;
 
-	if (limit < w->bell->times.spin_ns)
-		limit = w->bell->times.spin_ns;
+	if (limit < w->doorbell->times.spin_ns)
+		limit = w->doorbell->times.spin_ns;
 	if (limit > w->timeout_ns)
 		limit = w->timeout_ns;
 	if (!limit)
 		return false;
-	if (w->bell->crowded) {
-		w->bell->crowded--;
+	if (w->doorbell->crowded) {
+		w->doorbell->crowded--;
 		return false;
 	}
-	w->bell->spins++;
+	w->doorbell->spins++;
 	for (;;) {
 		for (i = 0; i < LOOKS; i++) {
 			clock_rest();
@@ -90,7 +90,7 @@ static bool spin(struct wait *w)
 		if (now >= limit)
 			return false;
 		clock_yield();
-		count_time(w->bell, now - before, waited(w) - now);
+		count_time(w->doorbell, now - before, waited(w) - now);
 		before = waited(w);
 	}
 }
@@ -98,12 +98,12 @@ static bool spin(struct wait *w)
 static enum kvgpu_wait sleep_until(struct wait *w)
 {
 	uint64_t ns, passed, left = w->timeout_ns;
-	struct kvgpu_bell *b = w->bell;
+	struct kvgpu_doorbell *b = w->doorbell;
 
 	b->waits++;
 	for (;;) {
 		shared_store32(b->word, 1);
-		shared_fence();		/* pairs with the fence of kvgpu_bell_ring() */
+		shared_fence();		/* pairs with the fence of kvgpu_doorbell_ring() */
 		if (w->ready(w->arg))
 			return KVGPU_WAIT_READY;
 		if (w->timeout_ns != KVGPU_FOREVER) {
@@ -127,22 +127,22 @@ static enum kvgpu_wait sleep_until(struct wait *w)
  */
 static void grow(struct wait *w)
 {
-	uint64_t least = w->bell->times.spin_ns, took;
+	uint64_t least = w->doorbell->times.spin_ns, took;
 
 	if (!least)
 		return;
 	took = waited(w);
 	if (took >= KVGPU_SPIN_GROWS * least)
-		w->bell->window_ns = least;
+		w->doorbell->window_ns = least;
 	else
-		w->bell->window_ns = 2 * took < KVGPU_SPIN_GROWS * least ? 2 * took :
+		w->doorbell->window_ns = 2 * took < KVGPU_SPIN_GROWS * least ? 2 * took :
 									   KVGPU_SPIN_GROWS * least;
 }
 
-enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
-				uint64_t timeout_ns)
+enum kvgpu_wait kvgpu_doorbell_wait(struct kvgpu_doorbell *b, bool (*ready)(void *arg), void *arg,
+				    uint64_t timeout_ns)
 {
-	struct wait w = { .bell = b, .ready = ready, .arg = arg, .timeout_ns = timeout_ns };
+	struct wait w = { .doorbell = b, .ready = ready, .arg = arg, .timeout_ns = timeout_ns };
 	enum kvgpu_wait result;
 
 	if (ready(arg) || spin(&w))
@@ -154,7 +154,7 @@ enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), 
 	return result;
 }
 
-void kvgpu_bell_ring(struct kvgpu_bell *b)
+void kvgpu_doorbell_ring(struct kvgpu_doorbell *b)
 {
 	shared_fence();		/* pairs with the fence of sleep_until() */
 	if (!shared_load32(b->word))
