@@ -53,7 +53,7 @@ NUMBERS = {"int": "u32", "float": "f32", "double": "f64", "size_t": "u64", "unsi
            "long long int": "u64", "cublasOperation_t": "u32", "cublasMath_t": "u32"}
 FIRST_OP = 16  # those below are the channel's
 HASHED = ["remote/" + name for name in (
-    "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h", "forward/forward.h",
+    "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/completion.h", "forward/forward.h",
     "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h", "cluster/relay/control.h")]
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
 

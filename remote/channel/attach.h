@@ -20,8 +20,8 @@
  *	REQUESTS	wants to be taken by the server of `generation`
  *	HERE		has seen that it was taken
  *
- * The server clears rings and boxes after a connect request and before TAKEN: then no other client
- * lives that could still write there.
+ * The server clears rings and completion slots after a connect request and before TAKEN: then no
+ * other client lives that could still write there.
  */
 #ifndef KVGPU_REMOTE_ATTACH_H
 #define KVGPU_REMOTE_ATTACH_H
@@ -57,7 +57,8 @@ bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 enum attach_step {
 	ATTACH_AT_ONCE,		/* the next step may follow at once */
 	ATTACH_LOOK_LATER,	/* the peer's turn: look again after a while */
-	ATTACH_CLEAR,		/* server: rings and boxes have to be zero before the next step */
+	/* server: rings and completion slots have to be zero before the next step */
+	ATTACH_CLEAR,
 	ATTACH_DONE,		/* client and server are attached */
 	ATTACH_OTHER_VERSION,	/* client: it was refused, and has left */
 	ATTACH_GONE,		/* the peer is gone, after ATTACH_DONE */

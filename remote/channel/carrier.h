@@ -18,7 +18,7 @@ struct channel_carrier {
 	void (*expect)(struct kvgpu_remote_channel *c);
 	/* called only if the channel has a relay */
 	int (*fetch)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
-	int (*await)(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+	int (*await)(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		     struct kvgpu_remote_answer *a, const void **payload);
 	/* in a child of fork(): takes no lock, which another thread may have held */
 	void (*forked)(struct kvgpu_remote_channel *c);
@@ -41,13 +41,13 @@ struct port_carrier {
 };
 
 /*
- * Where an answer lands; at a shmem region only one that is too long for the box in the shared
- * memory. While the state is EMPTY or SLEEPS, the delivering thread owns all but the state, else
- * the thread that asked. A box begins FULL, so that a server which answers unasked finds none that
- * has no payload yet.
+ * Where an answer lands; at a shmem region only one that is too long for the completion slot in the
+ * shared memory. While the state is EMPTY or SLEEPS, the delivering thread owns all but the state,
+ * else the thread that asked. A completion slot begins FULL, so that a server which answers unasked
+ * finds none that has no payload yet.
  */
-enum { BOX_FULL, BOX_EMPTY, BOX_SLEEPS, BOX_GONE };
-struct box {
+enum { COMPLETION_FULL, COMPLETION_EMPTY, COMPLETION_SLEEPS, COMPLETION_GONE };
+struct completion {
 	uint32_t state;			/* atomic; the futex */
 	struct kvgpu_remote_answer answer;
 	void *payload;			/* KVGPU_REMOTE_PAYLOAD_MAX, from its first use on */
@@ -67,7 +67,7 @@ struct kvgpu_remote_channel {
 	bool gone;			/* atomic */
 	kvgpu_remote_happened happened;
 	void *ctx;
-	struct box boxes[KVGPU_REMOTE_BOXES];
+	struct completion completions[KVGPU_REMOTE_COMPLETIONS];
 };
 
 /* The port of each carrier begins with this. */
@@ -93,17 +93,22 @@ static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
 	__atomic_add_fetch(&p->sent, bytes, __ATOMIC_RELAXED);
 }
 
-/* box.c: for the thread that receives answers. NULL: no such box, or it awaits no answer. */
-struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
-/* before a frame with that box goes out */
-void box_prepare(struct kvgpu_remote_channel *c, unsigned int box);
-void box_deliver(struct box *b);
-/* waits for box_deliver(), or channel_lost(): -ECONNRESET */
-int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
-	      struct kvgpu_remote_answer *a, const void **payload);
-/* No answer will come any more: end all waiting at boxes. On the reader or the watcher. */
+/*
+ * completion.c: for the thread that receives answers. NULL: no such completion slot, or it awaits
+ * no answer.
+ */
+struct completion *completion_of(struct kvgpu_remote_channel *c, unsigned int completion);
+/* before a frame with that completion slot goes out */
+void completion_prepare(struct kvgpu_remote_channel *c, unsigned int completion);
+void completion_deliver(struct completion *b);
+/* waits for completion_deliver(), or channel_lost(): -ECONNRESET */
+int completion_await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
+		     struct kvgpu_remote_answer *a, const void **payload);
+/*
+ * No answer will come any more: end all waiting at completion slots. On the reader or the watcher.
+ */
 void channel_lost(struct kvgpu_remote_channel *c);
-void boxes_free(struct kvgpu_remote_channel *c);
+void completions_free(struct kvgpu_remote_channel *c);
 
 /* The answer to a client's hello: 0, or the result that the client is told. @admit may be NULL. */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,

@@ -179,10 +179,10 @@ static int seen(struct kvgpu_remote_channel *c, int r)
 	return r;
 }
 
-int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int completion,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq)
 {
-	struct kvgpu_remote_head h = { .op = op, .box = box };
+	struct kvgpu_remote_head h = { .op = op, .completion = completion };
 	size_t bytes = 0;
 	unsigned int i;
 
@@ -192,8 +192,8 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 		return -EINVAL;
 	h.bytes = bytes;
 	h.seq = ++c->seq;
-	if (box)
-		box_prepare(c, box);
+	if (completion)
+		completion_prepare(c, completion);
 	*seq = h.seq;
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : seen(c, c->carrier->send(c, &h, parts, n));
 }
@@ -216,10 +216,10 @@ int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->fetch(c, pull);
 }
 
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload)
 {
-	return seen(c, c->carrier->await(c, box, seq, a, payload));
+	return seen(c, c->carrier->await(c, completion, seq, a, payload));
 }
 
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)

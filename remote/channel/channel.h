@@ -73,10 +73,10 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 
 /*
  * Send one frame, whose payload is @parts, a multiple of 8 bytes in all. One thread at a time: the
- * server gets the frames in that order. @box: where the answer goes, for kvgpu_remote_await(); 0:
- * no answer is wanted. *seq: the frame's number.
+ * server gets the frames in that order. @completion: where the answer goes, for
+ * kvgpu_remote_await(); 0: no answer is wanted. *seq: the frame's number.
  */
-int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int completion,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq);
 /* A hint: a frame of this thread follows soon. Any thread, without that lock. */
 void kvgpu_remote_expect(struct kvgpu_remote_channel *c);
@@ -99,14 +99,18 @@ int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote
  */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
-/* Take a box for a thread that asks: 1 and up; 0: all are taken, or no memory. Any thread. */
-unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
-void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
 /*
- * Wait for the answer to frame @seq. *payload is valid until the box's next frame. Bytes of the
- * arena that the server returned before the answer are there. Any thread, one at a time for a box.
+ * Take a completion slot for a thread that asks: 1 and up; 0: all are taken, or no memory. Any
+ * thread.
  */
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c);
+void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion);
+/*
+ * Wait for the answer to frame @seq. *payload is valid until the completion slot's next frame.
+ * Bytes of the arena that the server returned before the answer are there. Any thread, one at a
+ * time for a completion slot.
+ */
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload);
 
 /* -------------------------------------------------------------- the server's end, called a port */
@@ -205,8 +209,8 @@ bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
 		      const void **payload);
 /*
- * Answer frame @to, which has a box. @n: a multiple of 8. The client sees bytes of earlier
- * kvgpu_remote_return() calls before the answer. The thread that calls kvgpu_remote_next().
+ * Answer frame @to, which has a completion slot. @n: a multiple of 8. The client sees bytes of
+ * earlier kvgpu_remote_return() calls before the answer. The thread that calls kvgpu_remote_next().
  */
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
 		       uint32_t result, const void *payload, size_t n);

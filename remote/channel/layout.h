@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include <remote/channel/label.h>
-#include <remote/ring/box.h>
+#include <remote/ring/completion.h>
 #include <remote/ring/ring.h>
 #include <remote/wire/frame.h>
 
@@ -55,8 +55,8 @@ struct shmem_layout {
 	_Alignas(SHMEM_PAGE) uint8_t frames[SHMEM_RING(SHMEM_FRAMES)];
 	_Alignas(SHMEM_PAGE) uint8_t told[SHMEM_RING(SHMEM_TOLD)];
 	_Alignas(SHMEM_PAGE) uint8_t acks[SHMEM_RING(SHMEM_ACKS)];
-	_Alignas(SHMEM_PAGE) struct shmem_word box_word[KVGPU_REMOTE_BOXES];
-	_Alignas(SHMEM_PAGE) struct kvgpu_box_shared box[KVGPU_REMOTE_BOXES];
+	_Alignas(SHMEM_PAGE) struct shmem_word completion_word[KVGPU_REMOTE_COMPLETIONS];
+	_Alignas(SHMEM_PAGE) struct kvgpu_completion_shared completion[KVGPU_REMOTE_COMPLETIONS];
 };
 
 /* where the arena begins */
@@ -67,7 +67,10 @@ struct shmem_layout {
 struct shmem_answer {
 	/* so many frames of the ring `told` came before the answer */
 	uint64_t told;
-	/* of payload; if more than follow here: all of it is the last TOLD_ANSWER for this box */
+	/*
+	 * of payload; if more than follow here: all of it is the last TOLD_ANSWER for this
+	 * completion slot
+	 */
 	uint64_t bytes;
 };
 
@@ -85,8 +88,8 @@ static_assert(offsetof(struct shmem_layout, attach) == 0 &&
 		      offsetof(struct shmem_layout, frames) == 0x1000 &&
 		      offsetof(struct shmem_layout, told) == 0x102000 &&
 		      offsetof(struct shmem_layout, acks) == 0x183000 &&
-		      offsetof(struct shmem_layout, box_word) == 0x194000 &&
-		      offsetof(struct shmem_layout, box) == 0x1a4000 &&
+		      offsetof(struct shmem_layout, completion_word) == 0x194000 &&
+		      offsetof(struct shmem_layout, completion) == 0x1a4000 &&
 		      sizeof(struct shmem_layout) == 0x5a4000 &&
 		      sizeof(struct shmem_layout) <= SHMEM_ARENA,
 	      "layout of a shmem region");
@@ -98,7 +101,7 @@ static_assert(offsetof(struct shmem_answer, told) == 0 &&
 /* operations of the ring `told` */
 enum {
 	TOLD_HAPPENING = 1,	/* a struct kvgpu_remote_happening and its bytes */
-	TOLD_ANSWER,		/* flags: box; u64 seq and the payload */
+	TOLD_ANSWER,		/* flags: completion slot; u64 seq and the payload */
 };
 
 #endif

@@ -175,8 +175,8 @@ static void wake_all_futexes(struct shmem *a)
 		wake_ring(a->base->frames);
 		wake_ring(a->base->told);
 		wake_ring(a->base->acks);
-		for (i = 0; i < KVGPU_REMOTE_BOXES; i++)
-			wake_word(&a->base->box_word[i], 0);
+		for (i = 0; i < KVGPU_REMOTE_COMPLETIONS; i++)
+			wake_word(&a->base->completion_word[i], 0);
 		if (!__atomic_load_n(&a->sleepers, __ATOMIC_SEQ_CST))
 			return;
 		nanosleep(&moment, NULL);
@@ -350,11 +350,12 @@ void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots
 						.peer = &e->peer.doorbell };
 }
 
-bool shmem_box(struct kvgpu_box *box, struct shmem_doorbell *doorbell, struct shmem *a,
-	       unsigned int i)
+bool shmem_completion(struct kvgpu_completion *completion, struct shmem_doorbell *doorbell,
+		      struct shmem *a, unsigned int i)
 {
-	shmem_doorbell_init(doorbell, a, &a->base->box_word[i].word);
-	return !kvgpu_box_attach(box, &a->base->box[i], KVGPU_BOX_LONGEST, &doorbell->doorbell);
+	shmem_doorbell_init(doorbell, a, &a->base->completion_word[i].word);
+	return !kvgpu_completion_attach(completion, &a->base->completion[i],
+					KVGPU_COMPLETION_LONGEST, &doorbell->doorbell);
 }
 
 int shmem_put(struct shmem *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,

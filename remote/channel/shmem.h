@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal header of the shmem carrier: shared memory with rings, answer boxes and the arena,
+ * Internal header of the shmem carrier: shared memory with rings, completion slots and the arena,
  * how threads sleep there, and how the peer's end is noticed. layout.h says what lies where.
  */
 #ifndef KVGPU_REMOTE_SHMEM_H
@@ -93,10 +93,11 @@ struct shmem_end {
 void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots,
 		uint32_t longest, bool producer);
 /*
- * attach one side's end of answer box @i, with its doorbell; false: the memory there can't be a box
+ * attach one side's end of completion slot @i, with its doorbell; false: the memory there can't be
+ * one
  */
-bool shmem_box(struct kvgpu_box *box, struct shmem_doorbell *doorbell, struct shmem *a,
-	       unsigned int i);
+bool shmem_completion(struct kvgpu_completion *completion, struct shmem_doorbell *doorbell,
+		      struct shmem *a, unsigned int i);
 /* send a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */
 int shmem_put(struct shmem *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
 	      const struct iovec *parts, unsigned int n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of a shmem region. A thread that asks sleeps at a box of its own. One thread
- * reads the ring `told`, the server's events and long answers; an answer says how many frames of
- * that ring came before it.
+ * The client's end of a shmem region. A thread that asks sleeps at a completion slot of its own.
+ * One thread reads the ring `told`, the server's events and long answers; an answer says how many
+ * frames of that ring came before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +13,10 @@
 #include "signals.h"
 
 struct asking {
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	struct shmem_doorbell doorbell;
-	uint64_t payload[KVGPU_BOX_LONGEST / 8];	/* of an answer that fits into the box */
+	/* of an answer that fits into the completion slot */
+	uint64_t payload[KVGPU_COMPLETION_LONGEST / 8];
 };
 
 struct shmem_channel {
@@ -33,7 +34,7 @@ struct shmem_channel {
 	/* atomic: frames of the ring `told` that were carried out */
 	uint64_t heard;
 	uint64_t in[(SHMEM_TOLD_LONGEST + 8) / 8];	/* the reader's alone */
-	struct asking asking[KVGPU_REMOTE_BOXES];
+	struct asking asking[KVGPU_REMOTE_COMPLETIONS];
 };
 
 static struct shmem_channel *of(struct kvgpu_remote_channel *c)
@@ -61,7 +62,7 @@ static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_
 
 	if (h->op == KVGPU_REMOTE_OP_ACK)
 		return send_ack(s, parts, n);
-	return shmem_put(&s->a, &s->frames, h->op, h->box, parts, n);
+	return shmem_put(&s->a, &s->frames, h->op, h->completion, parts, n);
 }
 
 static void expect(struct kvgpu_remote_channel *c)
@@ -89,7 +90,7 @@ static int take_happening(struct shmem_channel *s, const struct kvgpu_frame *f)
 
 static int take_long_answer(struct shmem_channel *s, const struct kvgpu_frame *f)
 {
-	struct box *b = box_of(&s->c, f->flags);
+	struct completion *b = completion_of(&s->c, f->flags);
 	uint64_t seq;
 
 	if (!b || f->len < sizeof(seq) || f->len - sizeof(seq) > KVGPU_REMOTE_PAYLOAD_MAX)
@@ -97,7 +98,7 @@ static int take_long_answer(struct shmem_channel *s, const struct kvgpu_frame *f
 	memcpy(&seq, s->in, sizeof(seq));
 	memcpy(b->payload, s->in + 1, f->len - sizeof(seq));
 	b->answer = (struct kvgpu_remote_answer){ .seq = seq, .bytes = f->len - sizeof(seq) };
-	box_deliver(b);
+	completion_deliver(b);
 	return 0;
 }
 
@@ -152,25 +153,25 @@ static bool hear(struct shmem_channel *s, uint64_t told)
 /* ------------------------------------------------------------------ answers */
 
 static int take_answer(struct shmem_channel *s, struct asking *w, uint64_t seq,
-		       struct kvgpu_box_head *head)
+		       struct kvgpu_completion_head *head)
 {
 	enum kvgpu_ring_status status;
 
-	while ((status = kvgpu_box_take(&w->box, seq, head, w->payload, sizeof(w->payload))) ==
-	       KVGPU_RING_EMPTY)
-		if (kvgpu_box_wait(&w->box, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
+	while ((status = kvgpu_completion_take(&w->completion, seq, head, w->payload,
+					       sizeof(w->payload))) == KVGPU_RING_EMPTY)
+		if (kvgpu_completion_wait(&w->completion, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
 			return -ECONNRESET;
 	return status ? shmem_lose(&s->a) : 0;
 }
 
-static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+static int await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		 struct kvgpu_remote_answer *a, const void **payload)
 {
 	struct shmem_channel *s = of(c);
-	struct asking *w = &s->asking[box - 1];
+	struct asking *w = &s->asking[completion - 1];
 	const struct shmem_answer *begin = (const struct shmem_answer *)w->payload;
-	struct box *b = &c->boxes[box - 1];
-	struct kvgpu_box_head head;
+	struct completion *b = &c->completions[completion - 1];
+	struct kvgpu_completion_head head;
 	int r = take_answer(s, w, seq, &head);
 
 	if (r)
@@ -185,8 +186,8 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 	*payload = begin + 1;
 	if (begin->bytes == a->bytes)
 		return 0;
-	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) != BOX_FULL || b->answer.seq != seq ||
-	    b->answer.bytes != begin->bytes)
+	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) != COMPLETION_FULL ||
+	    b->answer.seq != seq || b->answer.bytes != begin->bytes)
 		return shmem_lose(&s->a);
 	a->bytes = b->answer.bytes;
 	*payload = b->payload;
@@ -198,7 +199,7 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 static void destroy(struct shmem_channel *s)
 {
 	shmem_fini(&s->a);
-	boxes_free(&s->c);
+	completions_free(&s->c);
 	pthread_mutex_destroy(&s->acks_lock);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->change);
@@ -246,8 +247,8 @@ static bool attach(struct shmem_channel *s)
 	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->told, &s->told_end.config);
-	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
-		fine = shmem_box(&s->asking[i].box, &s->asking[i].doorbell, &s->a, i);
+	for (i = 0; i < KVGPU_REMOTE_COMPLETIONS && fine; i++)
+		fine = shmem_completion(&s->asking[i].completion, &s->asking[i].doorbell, &s->a, i);
 	return fine;
 }
 

@@ -14,7 +14,7 @@
 #include "shmem.h"
 
 struct answering {
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	struct shmem_doorbell doorbell;
 };
 
@@ -30,8 +30,8 @@ struct shmem_port {
 	struct kvgpu_ring_consumer frames; /* the serving thread's alone, as all up to `output` */
 	uint64_t count;				/* frames so far */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
-	struct answering answering[KVGPU_REMOTE_BOXES];
-	uint64_t answer[KVGPU_BOX_LONGEST / 8];
+	struct answering answering[KVGPU_REMOTE_COMPLETIONS];
+	uint64_t answer[KVGPU_COMPLETION_LONGEST / 8];
 	pthread_mutex_t output;			/* of the ring `told` */
 	struct kvgpu_ring_producer told;
 	uint64_t nr_told;			/* atomic: frames put into the ring `told` */
@@ -59,13 +59,13 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 
 	if (r != 1)
 		return r;
-	if (f.len % 8 || f.flags > KVGPU_REMOTE_BOXES)
+	if (f.len % 8 || f.flags > KVGPU_REMOTE_COMPLETIONS)
 		return shmem_lose(&s->a);
 	if (f.flags)
-		kvgpu_box_expect(&s->answering[f.flags - 1].box);
+		kvgpu_completion_expect(&s->answering[f.flags - 1].completion);
 	*h = (struct kvgpu_remote_head){ .seq = ++s->count,
 					 .op = f.op,
-					 .box = f.flags,
+					 .completion = f.flags,
 					 .bytes = f.len };
 	*payload = s->payload;
 	return 1;
@@ -73,7 +73,7 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 
 /* ------------------------------------------------------------------ telling */
 
-static int tell(struct shmem_port *s, uint16_t op, uint16_t box, const void *head,
+static int tell(struct shmem_port *s, uint16_t op, uint16_t completion, const void *head,
 		size_t head_bytes, const void *bytes, size_t n)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes },
@@ -81,7 +81,7 @@ static int tell(struct shmem_port *s, uint16_t op, uint16_t box, const void *hea
 	int r;
 
 	pthread_mutex_lock(&s->output);
-	r = shmem_put(&s->a, &s->told, op, box, parts, n ? 2 : 1);
+	r = shmem_put(&s->a, &s->told, op, completion, parts, n ? 2 : 1);
 	if (!r)
 		__atomic_add_fetch(&s->nr_told, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&s->output);
@@ -96,18 +96,18 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 		       tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
 }
 
-/* a payload that the box has no room for goes into the ring `told` */
+/* a payload that the completion slot has no room for goes into the ring `told` */
 static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
 		 const void *payload, size_t n)
 {
 	struct shmem_port *s = of(p);
 	struct shmem_answer *begin = (struct shmem_answer *)s->answer;
-	struct answering *w = &s->answering[to->box - 1];
+	struct answering *w = &s->answering[to->completion - 1];
 	bool is_long = n > sizeof(s->answer) - sizeof(*begin);
 	int r;
 
 	if (is_long) {
-		r = tell(s, TOLD_ANSWER, to->box, &to->seq, sizeof(to->seq), payload, n);
+		r = tell(s, TOLD_ANSWER, to->completion, &to->seq, sizeof(to->seq), payload, n);
 		if (r)
 			return r;
 	} else if (n) {
@@ -115,9 +115,9 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	}
 	begin->told = __atomic_load_n(&s->nr_told, __ATOMIC_SEQ_CST);
 	begin->bytes = n;
-	/* may fail if a client asks twice by one box, which is against the rules */
-	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer,
-			     sizeof(*begin) + (is_long ? 0 : n)))
+	/* may fail if a client asks twice by one completion slot, which is against the rules */
+	if (kvgpu_completion_answer(&w->completion, to->seq, result, s->answer,
+				    sizeof(*begin) + (is_long ? 0 : n)))
 		return shmem_lose(&s->a);
 	return shmem_is_gone(&s->a) ? -ECONNRESET : 0;
 }
@@ -243,8 +243,9 @@ static bool attach(struct shmem_port *s)
 	fine = !kvgpu_ring_attach_consumer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->told, &s->told_end.config);
-	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
-		fine = shmem_box(&s->answering[i].box, &s->answering[i].doorbell, &s->a, i);
+	for (i = 0; i < KVGPU_REMOTE_COMPLETIONS && fine; i++)
+		fine = shmem_completion(&s->answering[i].completion, &s->answering[i].doorbell,
+					&s->a, i);
 	return fine;
 }
 

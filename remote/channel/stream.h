@@ -12,7 +12,7 @@
 /* The client sends frames. The server sends a struct down, then its payload. */
 enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_HAPPENING };
 struct down {
-	uint16_t kind, box;
+	uint16_t kind, completion;
 	uint32_t bytes;		/* of payload; those of a piece are in .b, as 64 bits */
 	/*
 	 * an answer's seq and result; a piece's place and bytes; a happening's id and event | value
@@ -21,7 +21,7 @@ struct down {
 	uint64_t a, b;
 };
 
-static_assert(offsetof(struct down, kind) == 0 && offsetof(struct down, box) == 2 &&
+static_assert(offsetof(struct down, kind) == 0 && offsetof(struct down, completion) == 2 &&
 		      offsetof(struct down, bytes) == 4 && offsetof(struct down, a) == 8 &&
 		      offsetof(struct down, b) == 16 && sizeof(struct down) == 24,
 	      "layout of what comes down");

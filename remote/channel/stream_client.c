@@ -111,7 +111,7 @@ static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_
 	if (n + 2 > MAX_PARTS)
 		return -EINVAL;
 	memcpy(all + 2, parts, n * sizeof(*parts));
-	if (h->box || h->op == KVGPU_REMOTE_OP_ACK)
+	if (h->completion || h->op == KVGPU_REMOTE_OP_ACK)
 		return write_parts(s, all, n + 2);
 	pthread_mutex_lock(&s->lock);
 	r = keep_or_write(s, all, n + 2, sizeof(*h) + h->bytes);
@@ -237,7 +237,7 @@ static int take(struct stream_channel *s, void *to, size_t n)
 
 static int take_answer(struct stream_channel *s, const struct down *d)
 {
-	struct box *b = box_of(&s->c, d->box);
+	struct completion *b = completion_of(&s->c, d->completion);
 	int r;
 
 	if (!b || d->bytes > KVGPU_REMOTE_PAYLOAD_MAX)
@@ -246,7 +246,7 @@ static int take_answer(struct stream_channel *s, const struct down *d)
 	if (r)
 		return r;
 	b->answer = (struct kvgpu_remote_answer){ .seq = d->a, .result = d->b, .bytes = d->bytes };
-	box_deliver(b);
+	completion_deliver(b);
 	return 0;
 }
 
@@ -311,7 +311,7 @@ static void destroy(struct stream_channel *s)
 {
 	line_close(&s->line);
 	arena_unmap(s->c.arena, s->c.arena_bytes);
-	boxes_free(&s->c);
+	completions_free(&s->c);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -336,7 +336,7 @@ static void close_channel(struct kvgpu_remote_channel *c)
 static const struct channel_carrier stream_carrier = { .send = send_frame,
 						       .push = push,
 						       .fetch = fetch,
-						       .await = box_await,
+						       .await = completion_await,
 						       .forked = forked,
 						       .close = close_channel };
 

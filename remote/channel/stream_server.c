@@ -128,7 +128,7 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 	while (s->have - s->used >= sizeof(*h)) {
 		memcpy(h, (uint8_t *)s->bytes + s->used, sizeof(*h));
 		if (h->bytes > KVGPU_REMOTE_PAYLOAD_MAX || h->bytes % 8 ||
-		    h->box > KVGPU_REMOTE_BOXES)
+		    h->completion > KVGPU_REMOTE_COMPLETIONS)
 			return lose(s);
 		if (s->have - s->used - sizeof(*h) < h->bytes)
 			return 0;
@@ -324,7 +324,7 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 {
 	return say(of(p),
 		   &(struct down){ .kind = DOWN_ANSWER,
-				   .box = to->box,
+				   .completion = to->completion,
 				   .bytes = n,
 				   .a = to->seq,
 				   .b = result },

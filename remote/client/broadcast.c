@@ -15,7 +15,7 @@ struct tree_node {
 	struct route to;
 	CUdeviceptr at;
 	uint64_t room;
-	unsigned int box[WINDOW], boxes;
+	unsigned int completion[WINDOW], completions;
 	uint64_t begun, over;		/* pieces */
 	struct call call[WINDOW];
 	union { struct q_copy_in in; struct q_copy_out out; } q[WINDOW];
@@ -105,7 +105,7 @@ static CUresult begin(struct tree *t, unsigned int i)
 			       c->push_bytes);
 		}
 	}
-	r = call_begin(c, n->box[slot]);
+	r = call_begin(c, n->completion[slot]);
 	if (!r) {
 		n->begun++;
 		t->order[t->asked++ % (t->nr * WINDOW)] = i;
@@ -119,7 +119,7 @@ static CUresult take_oldest(struct tree *t, CUresult r)
 	const unsigned int i = t->order[t->taken++ % (t->nr * WINDOW)];
 	struct tree_node *n = &t->node[i];
 	const unsigned int slot = n->over++ % WINDOW;
-	CUresult last = call_take(&n->call[slot], n->box[slot], 0);
+	CUresult last = call_take(&n->call[slot], n->completion[slot], 0);
 
 	if (last && !r)
 		t->failed = i;
@@ -182,8 +182,9 @@ static void take_rooms(struct tree *t, bool *all)
 	t->pieces = (t->bytes + t->piece - 1) / t->piece;
 	*all = true;
 	for (n = t->node; n < t->node + t->nr && *all; n++) {
-		n->boxes = straight_room(n->to.peer, t->piece, WINDOW, n->box, &n->room);
-		*all = n->boxes == WINDOW;
+		n->completions =
+			straight_room(n->to.peer, t->piece, WINDOW, n->completion, &n->room);
+		*all = n->completions == WINDOW;
 	}
 }
 
@@ -207,8 +208,8 @@ static bool by_tree(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUde
 				    t->node[parent_of(t->failed)].to.peer, *r))
 			all = false;
 		for (i = 0; i < t->nr; i++)
-			straight_room_end(t->node[i].to.peer, t->node[i].boxes, t->node[i].box,
-					  t->node[i].room);
+			straight_room_end(t->node[i].to.peer, t->node[i].completions,
+					  t->node[i].completion, t->node[i].room);
 	}
 	free(t->node);
 	free(t->order);

@@ -14,9 +14,9 @@ static pthread_mutex_t capturing = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int captures;	/* atomic, written under `capturing`: captures under way */
 static uint64_t acknowledged;	/* atomic: calls of call_acknowledge() */
 
-/* the thread's answer boxes at each server; .other: for calls in a signal handler */
-static __thread struct { uint16_t box, other; } mine[PEERS_MAX];
-static pthread_key_t box_key;
+/* the thread's completion slots at each server; .other: for calls in a signal handler */
+static __thread struct { uint16_t completion, other; } mine[PEERS_MAX];
+static pthread_key_t completion_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *value)
@@ -26,29 +26,29 @@ static void thread_ends(void *value)
 	for (i = 0; i < nr_peers && !client_ready(); i++) {
 		if (kvgpu_remote_is_gone(peers[i].channel))
 			continue;
-		if (mine[i].box)
-			kvgpu_remote_box_put(peers[i].channel, mine[i].box);
+		if (mine[i].completion)
+			kvgpu_remote_completion_put(peers[i].channel, mine[i].completion);
 		if (mine[i].other)
-			kvgpu_remote_box_put(peers[i].channel, mine[i].other);
+			kvgpu_remote_completion_put(peers[i].channel, mine[i].other);
 	}
 	memset(mine, 0, sizeof(mine));
 }
 
 static void make_key(void)
 {
-	pthread_key_create(&box_key, thread_ends);
+	pthread_key_create(&completion_key, thread_ends);
 }
 
-static unsigned int own_box(struct peer *p)
+static unsigned int own_completion(struct peer *p)
 {
-	uint16_t *box = &mine[peer_number(p)].box;
+	uint16_t *completion = &mine[peer_number(p)].completion;
 
-	if (!*box) {
+	if (!*completion) {
 		pthread_once(&once, make_key);
-		*box = kvgpu_remote_box_get(p->channel);
-		pthread_setspecific(box_key, mine);
+		*completion = kvgpu_remote_completion_get(p->channel);
+		pthread_setspecific(completion_key, mine);
 	}
-	return *box;
+	return *completion;
 }
 
 void call_aside(bool aside)
@@ -57,8 +57,8 @@ void call_aside(bool aside)
 	uint16_t first;
 
 	for (i = 0; i < PEERS_MAX; i++) {
-		first = mine[i].box;
-		mine[i].box = mine[i].other;
+		first = mine[i].completion;
+		mine[i].completion = mine[i].other;
 		mine[i].other = first;
 	}
 }
@@ -305,27 +305,27 @@ uint64_t call_through(const struct peer *p)
 	return __atomic_load_n(&p->through, __ATOMIC_ACQUIRE);
 }
 
-CUresult call_begin(struct call *c, unsigned int box)
+CUresult call_begin(struct call *c, unsigned int completion)
 {
 	struct peer *p = route_peer(&c->to);
 	CUresult r = c->to.split;
 
-	if (!r && !box)
+	if (!r && !completion)
 		r = CUDA_ERROR_OUT_OF_MEMORY;
-	if (!r && submit_call(p, c, box))
+	if (!r && submit_call(p, c, completion))
 		r = CUDA_ERROR_SYSTEM_NOT_READY;
 	call_end(c);
 	return r;
 }
 
-CUresult call_take(struct call *c, unsigned int box, size_t fixed)
+CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
 	struct peer *p = c->to.peer;
 	struct kvgpu_remote_answer a;
 	const void *payload;
 	CUresult r;
 
-	if (kvgpu_remote_await(p->channel, box, c->seq, &a, &payload))
+	if (kvgpu_remote_await(p->channel, completion, c->seq, &a, &payload))
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
 	heard(p, a.seq);
@@ -349,10 +349,10 @@ CUresult call_take(struct call *c, unsigned int box, size_t fixed)
 
 CUresult call_ask(struct call *c, size_t fixed)
 {
-	unsigned int box = own_box(route_peer(&c->to));
-	CUresult r = call_begin(c, box);
+	unsigned int completion = own_completion(route_peer(&c->to));
+	CUresult r = call_begin(c, completion);
 
-	return r ? r : call_take(c, box, fixed);
+	return r ? r : call_take(c, completion, fixed);
 }
 
 void call_late(struct peer *p, CUresult r)

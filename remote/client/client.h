@@ -215,7 +215,7 @@ struct call {
 	bool apart;
 	uint64_t seq;			/* out: the frame's number */
 	uint64_t turn;			/* out: how many calls were sent, this one included */
-	/* payload of the answer, valid until the next call with the same answer box */
+	/* payload of the answer, valid until the next call with the same completion slot */
 	const void *answer;
 	size_t answer_bytes, answer_used;
 	struct iovec part[CALL_PARTS];	/* the last member: call_init() */
@@ -238,11 +238,11 @@ CUresult call_enter(unsigned int flags);
 /* Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. */
 CUresult call_ask(struct call *c, size_t fixed);
 /*
- * call_ask() in two steps, for a thread that has several calls under way: each has an answer box
- * @box of the channel. What the call points at may be freed after call_begin().
+ * call_ask() in two steps, for a thread that has several calls under way: each has a completion
+ * slot @completion of the channel. What the call points at may be freed after call_begin().
  */
-CUresult call_begin(struct call *c, unsigned int box);
-CUresult call_take(struct call *c, unsigned int box, size_t fixed);
+CUresult call_begin(struct call *c, unsigned int completion);
+CUresult call_take(struct call *c, unsigned int completion, size_t fixed);
 /*
  * Ask the server of the thread's context; if there are several servers, then each in order, until
  * the result of one is CUDA_SUCCESS. Return the last result.
@@ -282,7 +282,7 @@ bool captures_any(void);
 void call_due(void);
 CUresult call_acknowledge(struct peer *p, uint64_t invocation);
 /*
- * In a signal's handler. True: use the thread's second answer box, as it may be reading in its
+ * In a signal's handler. True: use the thread's second completion slot, as it may be reading in its
  * first one. False: back to the first.
  */
 void call_aside(bool aside);

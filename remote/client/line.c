@@ -213,14 +213,14 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 struct fetched {
 	struct call c;
 	struct q_copy_out q;
-	unsigned int box;
+	unsigned int completion;
 	size_t at;			/* offset in the destination */
 };
 
 static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *first)
 {
 	struct peer *p = f->c.to.peer;
-	CUresult r = call_take(&f->c, f->box, 0);
+	CUresult r = call_take(&f->c, f->completion, 0);
 
 	if (!r && !pinned)
 		memcpy(dst + f->at, arena_at(p, f->q.at), f->q.bytes);
@@ -228,8 +228,8 @@ static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *fi
 }
 
 /*
- * By way of a relay: ask for several pieces at once, each with an answer box of its own. *done:
- * bytes asked for; 0: there was no box or no room.
+ * By way of a relay: ask for several pieces at once, each with a completion slot of its own. *done:
+ * bytes asked for; 0: there was no completion slot or no room.
  */
 static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, uint8_t *dst,
 			    size_t *done)
@@ -243,7 +243,7 @@ static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, 
 	unsigned int nr = 0, i, ended;
 	CUresult r = CUDA_SUCCESS;
 
-	while (nr < AHEAD && (part[nr].box = kvgpu_remote_box_get(p->channel)))
+	while (nr < AHEAD && (part[nr].completion = kvgpu_remote_completion_get(p->channel)))
 		nr++;
 	for (i = ended = 0; nr && room != KVGPU_REMOTE_NOWHERE && (begun < bytes || ended < i); ) {
 		if (i - ended == nr || begun == bytes || r) {
@@ -265,14 +265,14 @@ static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, 
 				      .to = *to,
 				      .apart = !managed_has(q->src) };
 		begun += f->q.bytes;
-		r = call_begin(&f->c, f->box);
+		r = call_begin(&f->c, f->completion);
 		i -= !!r;
 	}
 	*done = begun;
 	if (!r && begun)
 		stream_through(q->stream, &part[(i - 1) % nr].c);
 	while (nr)
-		kvgpu_remote_box_put(p->channel, part[--nr].box);
+		kvgpu_remote_completion_put(p->channel, part[--nr].completion);
 	if (!pinned && room != KVGPU_REMOTE_NOWHERE)
 		arena_put(p, room);
 	return r;

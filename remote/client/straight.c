@@ -45,22 +45,23 @@ struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at)
 					     .lane = r->lane };
 }
 
-unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *box,
+unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *completion,
 			   uint64_t *room)
 {
 	unsigned int nr = 0;
 
 	*room = arena_get(p, n * piece);
 	while (*room != KVGPU_REMOTE_NOWHERE && nr < n &&
-	       (box[nr] = kvgpu_remote_box_get(p->channel)))
+	       (completion[nr] = kvgpu_remote_completion_get(p->channel)))
 		nr++;
 	return nr;
 }
 
-void straight_room_end(struct peer *p, unsigned int n, const unsigned int *box, uint64_t room)
+void straight_room_end(struct peer *p, unsigned int n, const unsigned int *completion,
+		       uint64_t room)
 {
 	while (n)
-		kvgpu_remote_box_put(p->channel, box[--n]);
+		kvgpu_remote_completion_put(p->channel, completion[--n]);
 	if (room != KVGPU_REMOTE_NOWHERE)
 		arena_put(p, room);
 }
@@ -78,7 +79,8 @@ struct straight {
 	const struct route *to, *from;
 	CUdeviceptr dst, src;
 	uint64_t bytes, piece, in_stream, out_stream, to_room, from_room;
-	unsigned int to_box[WINDOW], from_box[WINDOW], to_boxes, from_boxes, window;
+	unsigned int to_completion[WINDOW], from_completion[WINDOW], to_completions,
+		from_completions, window;
 	bool fetches;			/* pieces were sent for */
 	/* counts of pieces: asked for at the source; taken from there; ended */
 	uint64_t begun, there, over;
@@ -104,7 +106,7 @@ static CUresult leave(struct straight *s)
 				 .to = *s->from,
 				 .apart = !managed_has(s->src) };
 	f->lands = false;
-	r = call_begin(&f->from, s->from_box[i]);
+	r = call_begin(&f->from, s->from_completion[i]);
 	s->begun += !r;
 	return r;
 }
@@ -115,7 +117,7 @@ static CUresult land(struct straight *s, CUresult r)
 	const unsigned int i = s->there++ % s->window;
 	struct flight *f = &s->flight[i];
 	const struct kvgpu_remote_source source = straight_source(s->from->peer, f->out.at);
-	CUresult left = call_take(&f->from, s->from_box[i], 0);
+	CUresult left = call_take(&f->from, s->from_completion[i], 0);
 
 	r = r ? r : left;
 	if (r)
@@ -133,7 +135,7 @@ static CUresult land(struct straight *s, CUresult r)
 			       .push_at = f->in.at,
 			       .push_bytes = f->in.bytes,
 			       .fetch = &source };
-	r = call_begin(&f->to, s->to_box[i]);
+	r = call_begin(&f->to, s->to_completion[i]);
 	f->lands = !r;
 	s->fetches = s->fetches || f->lands;
 	return r;
@@ -143,7 +145,7 @@ static CUresult end(struct straight *s, CUresult r)
 {
 	const unsigned int i = s->over++ % s->window;
 	struct flight *f = &s->flight[i];
-	CUresult last = f->lands ? call_take(&f->to, s->to_box[i], 0) : CUDA_SUCCESS;
+	CUresult last = f->lands ? call_take(&f->to, s->to_completion[i], 0) : CUDA_SUCCESS;
 
 	return r ? r : last;
 }
@@ -183,14 +185,15 @@ bool straight_carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 	s.piece = straight_piece(to->peer, from->peer, bytes);
 	n = (bytes + s.piece - 1) / s.piece;
 	s.window = n < WINDOW ? n : WINDOW;
-	s.to_boxes = straight_room(to->peer, s.piece, s.window, s.to_box, &s.to_room);
-	s.from_boxes = straight_room(from->peer, s.piece, s.window, s.from_box, &s.from_room);
-	s.window = s.to_boxes < s.from_boxes ? s.to_boxes : s.from_boxes;
+	s.to_completions = straight_room(to->peer, s.piece, s.window, s.to_completion, &s.to_room);
+	s.from_completions =
+		straight_room(from->peer, s.piece, s.window, s.from_completion, &s.from_room);
+	s.window = s.to_completions < s.from_completions ? s.to_completions : s.from_completions;
 	if (s.window)
 		*r = fly(&s);
 	if (s.window && *r == CUDA_ERROR_SYSTEM_NOT_READY && s.fetches)
 		s.to_room = KVGPU_REMOTE_NOWHERE;
-	straight_room_end(to->peer, s.to_boxes, s.to_box, s.to_room);
-	straight_room_end(from->peer, s.from_boxes, s.from_box, s.from_room);
+	straight_room_end(to->peer, s.to_completions, s.to_completion, s.to_room);
+	straight_room_end(from->peer, s.from_completions, s.from_completion, s.from_room);
 	return s.window && !(s.fetches && straight_failed(to->peer, from->peer, *r));
 }

@@ -18,13 +18,14 @@ uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t
 /* what a frame's .fetch names for the piece at @at of @from's arena */
 struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at);
 /*
- * Take room for @n pieces in the arena of @p, and up to @n answer boxes. Return how many boxes; 0
- * also if there is no room. straight_room_end() gives all back, whatever was returned. @room
+ * Take room for @n pieces in the arena of @p, and up to @n completion slots. Return how many slots;
+ * 0 also if there is no room. straight_room_end() gives all back, whatever was returned. @room
  * NOWHERE: keep the room taken, as MPI may still write there after CUDA_ERROR_SYSTEM_NOT_READY.
  */
-unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *box,
+unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *completion,
 			   uint64_t *room);
-void straight_room_end(struct peer *p, unsigned int n, const unsigned int *box, uint64_t room);
+void straight_room_end(struct peer *p, unsigned int n, const unsigned int *completion,
+		       uint64_t room);
 /*
  * Copy a line in these streams, and wait for the end. False: the bytes can't go straight, or are
  * too few: the copy is still to be made. *r: the copy's result.

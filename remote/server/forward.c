@@ -42,7 +42,7 @@ CUresult forward_status(const struct server *s, unsigned int class, int status)
 {
 	if (!status)
 		return CUDA_SUCCESS;
-	if (!s->frame.head.box)
+	if (!s->frame.head.completion)
 		return told_later(class, status);
 	return (CUresult)(KVGPU_REMOTE_STATUS + (status & 0xffff));
 }

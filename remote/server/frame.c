@@ -60,7 +60,7 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out)
 {
-	if (!head->box) {
+	if (!head->completion) {
 		if (r && !s->deferred)
 			s->deferred = r;
 		return;

@@ -34,9 +34,9 @@ void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int c
 bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
 		const void *list, uint64_t n, uint64_t parent);
 /*
- * Answer frame @head, if it has a box; else keep the error @r, if none is kept yet, for a later
- * answer. If op_reports(), first send what kernels have printed; the answer then tells a kept
- * error, unless @r is CUDA_ERROR_NOT_READY.
+ * Answer frame @head, if it has a completion slot; else keep the error @r, if none is kept yet, for
+ * a later answer. If op_reports(), first send what kernels have printed; the answer then tells a
+ * kept error, unless @r is CUDA_ERROR_NOT_READY.
  */
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out);

@@ -46,7 +46,7 @@ void kvgpu_remote_dump(FILE *to, const struct kvgpu_remote_head *h, const void *
 	const struct kvgpu_remote_field *f;
 
 	fprintf(to, "%llu %s box %u, %u bytes:", (unsigned long long)h->seq,
-		kvgpu_remote_op_name(h->op), h->box, h->bytes);
+		kvgpu_remote_op_name(h->op), h->completion, h->bytes);
 	if (s && h->bytes < s->bytes)
 		fprintf(to, " too short, %u are its fixed part", s->bytes);
 	for (f = s && h->bytes >= s->bytes ? s->fields : NULL; f && f->name; f++)

@@ -41,7 +41,7 @@ enum {
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
 	/* bytes of a kernel's parameters: CUDA 11.8's limit */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
-	KVGPU_REMOTE_BOXES = 1024,		/* answers that may be waited for at once */
+	KVGPU_REMOTE_COMPLETIONS = 1024,		/* answers that may be waited for at once */
 };
 
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */
@@ -67,7 +67,7 @@ enum {
 struct kvgpu_remote_head {
 	uint64_t seq;
 	uint16_t op;
-	uint16_t box;		/* 0: no answer is wanted; n: it goes to box n - 1 */
+	uint16_t completion;	/* 0: no answer is wanted; n: it goes to completion slot n - 1 */
 	uint32_t bytes;		/* bytes of payload, a multiple of 8 */
 };
 
@@ -259,7 +259,7 @@ static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross 
 
 WIRE_AT(head, seq, 0);
 WIRE_AT(head, op, 8);
-WIRE_AT(head, box, 10);
+WIRE_AT(head, completion, 10);
 WIRE_AT(head, bytes, 12);
 WIRE_SIZE(head, 16);
 WIRE_AT(answer, seq, 0);

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "remote/ring/box.h"
+#include "remote/ring/completion.h"
 #include "remote/ring/clock.h"
 #include "remote/ring/ring.h"
 
@@ -39,7 +39,7 @@ enum { OP_CALL, OP_QUEUED, OP_END };
 
 struct side {
 	struct kvgpu_ring_shared *ring;
-	struct kvgpu_box_shared *box;
+	struct kvgpu_completion_shared *completion;
 	struct kvgpu_doorbell own, peer;
 	struct kvgpu_doorbell_socket socket;
 	struct kvgpu_ring_config config;
@@ -48,7 +48,7 @@ struct side {
 struct client {
 	struct side side;
 	struct kvgpu_ring_producer p;
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	pid_t server;
 	int fd[2];
 };
@@ -100,11 +100,11 @@ static void attach(struct side *s, int memory, bool server, uint64_t spin_ns, in
 							&kvgpu_doorbell_socket_ops;
 	size_t ring = (kvgpu_ring_bytes(SLOTS) + 4095) & ~(size_t)4095;
 
-	s->ring = mmap(NULL, ring + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE,
+	s->ring = mmap(NULL, ring + KVGPU_COMPLETION_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_POPULATE, memory, 0);
 	if (s->ring == MAP_FAILED)
 		die("mmap");
-	s->box = (void *)((uint8_t *)s->ring + ring);
+	s->completion = (void *)((uint8_t *)s->ring + ring);
 	s->socket.fd = socket;
 	s->own = (struct kvgpu_doorbell){ .ops = ops,
 					  .ctx = socket < 0 ? NULL : &s->socket,
@@ -121,11 +121,11 @@ static void serve(struct side *s)
 {
 	static uint8_t buf[4096];
 	struct kvgpu_ring_consumer c;
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	struct kvgpu_frame f;
 
 	if (kvgpu_ring_attach_consumer(&c, &s->config) ||
-	    kvgpu_box_attach(&box, s->box, KVGPU_BOX_LONGEST, &s->peer))
+	    kvgpu_completion_attach(&completion, s->completion, KVGPU_COMPLETION_LONGEST, &s->peer))
 		exit(2);
 	for (;;) {
 		while (kvgpu_ring_get(&c, &f, buf, sizeof(buf)) == KVGPU_RING_EMPTY)
@@ -135,7 +135,7 @@ static void serve(struct side *s)
 			exit(4);
 		if (f.op == OP_QUEUED)
 			continue;
-		kvgpu_box_answer(&box, f.seq, 0, buf, ANSWER_LEN);
+		kvgpu_completion_answer(&completion, f.seq, 0, buf, ANSWER_LEN);
 		if (f.op == OP_END)
 			exit(0);
 	}
@@ -148,7 +148,7 @@ static struct client *connect_client(uint64_t spin_ns, bool by_socket)
 	int memory = memfd_create("ring", 0);
 
 	c->fd[0] = c->fd[1] = -1;
-	if (memory < 0 || ftruncate(memory, (off_t)(ring + KVGPU_BOX_BYTES)))
+	if (memory < 0 || ftruncate(memory, (off_t)(ring + KVGPU_COMPLETION_BYTES)))
 		die("memfd");
 	if (by_socket && socketpair(AF_UNIX, SOCK_STREAM, 0, c->fd))
 		die("socketpair");
@@ -162,7 +162,8 @@ static struct client *connect_client(uint64_t spin_ns, bool by_socket)
 	attach(&c->side, memory, false, spin_ns, c->fd[0]);
 	close(memory);
 	if (kvgpu_ring_attach_producer(&c->p, &c->side.config) ||
-	    kvgpu_box_attach(&c->box, c->side.box, KVGPU_BOX_LONGEST, &c->side.own))
+	    kvgpu_completion_attach(&c->completion, c->side.completion, KVGPU_COMPLETION_LONGEST,
+				    &c->side.own))
 		exit(1);
 	return c;
 }
@@ -171,16 +172,16 @@ static void call(struct client *c, uint16_t op)
 {
 	static const uint8_t args[CALL_LEN];
 	struct iovec iov = { (void *)args, sizeof(args) };
-	static uint8_t buf[KVGPU_BOX_LONGEST];
-	struct kvgpu_box_head head;
+	static uint8_t buf[KVGPU_COMPLETION_LONGEST];
+	struct kvgpu_completion_head head;
 
 	if (kvgpu_ring_put(&c->p, op, 0, &iov, 1)) {
 		fprintf(stderr, "put\n");
 		exit(1);
 	}
 	kvgpu_ring_notify(&c->p);
-	if (kvgpu_box_wait(&c->box, A_MINUTE_NS) ||
-	    kvgpu_box_take(&c->box, c->p.last_seq, &head, buf, sizeof(buf))) {
+	if (kvgpu_completion_wait(&c->completion, A_MINUTE_NS) ||
+	    kvgpu_completion_take(&c->completion, c->p.last_seq, &head, buf, sizeof(buf))) {
 		fprintf(stderr, "no answer\n");
 		exit(1);
 	}

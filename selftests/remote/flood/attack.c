@@ -59,7 +59,7 @@ static void answered(void *ctx, const struct flood_frame *f, uint32_t result,
 
 static unsigned int waiting(void)
 {
-	return LINK_BOXES - conn.nr_free;
+	return LINK_COMPLETIONS - conn.nr_free;
 }
 
 /* ------------------------------------------------------------------ frames */

@@ -29,7 +29,7 @@ static void tamper_with_doorbells(struct link *l)
 					      ring(l->base->acks) };
 	struct kvgpu_ring_shared *r = rings[below(3)];
 	uint32_t *words[] = { &r->consumer_word, &r->producer_word,
-			      &l->base->box_word[below(LINK_BOXES)].word };
+			      &l->base->completion_word[below(LINK_COMPLETIONS)].word };
 	uint32_t *word = words[below(3)];
 
 	shared_store32(word, flood_word());
@@ -53,9 +53,10 @@ static void tamper_with_payloads(struct link *l)
 	shared_store(&s->first.payload[below(KVGPU_RING_FIRST_BYTES / 8)], flood_word());
 }
 
-static void tamper_with_a_box(struct link *l)
+static void tamper_with_a_completion(struct link *l)
 {
-	struct kvgpu_box_shared *b = l->nr_free ? &l->base->box[l->free[0] - 1] : NULL;
+	struct kvgpu_completion_shared *b = l->nr_free ? &l->base->completion[l->free[0] - 1] :
+							 NULL;
 
 	if (!b)
 		return;
@@ -80,7 +81,7 @@ void link_tamper(struct link *l)
 	if (!below(4))
 		tamper_with_doorbells(l);
 	if (!below(4))
-		tamper_with_a_box(l);
+		tamper_with_a_completion(l);
 }
 
 /* ------------------------------------------------------------------ a shmem region's rules */
@@ -125,9 +126,9 @@ static bool odd(struct link *l)
 	return true;
 }
 
-static bool no_such_box(struct link *l)
+static bool no_such_completion(struct link *l)
 {
-	kvgpu_ring_put(&l->frames, OP_fence, KVGPU_REMOTE_BOXES + 1 + below(60000), NULL, 0);
+	kvgpu_ring_put(&l->frames, OP_fence, KVGPU_REMOTE_COMPLETIONS + 1 + below(60000), NULL, 0);
 	kvgpu_ring_notify(&l->frames);
 	return true;
 }
@@ -150,7 +151,7 @@ static void go_on(struct link *l, unsigned int n)
 
 	while (n--) {
 		flood_make(&f);
-		if (!link_send(l, f.op, below(LINK_BOXES), f.word, 8 * f.words))
+		if (!link_send(l, f.op, below(LINK_COMPLETIONS), f.word, 8 * f.words))
 			return;
 		if (!below(16))
 			link_flush(l);
@@ -205,9 +206,9 @@ static bool half_a_frame(struct link *l)
 
 /* ------------------------------------------------------------------ a stream's rules */
 
-static bool send_head(struct link *l, uint16_t op, uint16_t box, uint32_t bytes)
+static bool send_head(struct link *l, uint16_t op, uint16_t completion, uint32_t bytes)
 {
-	struct kvgpu_remote_head h = { ++l->seq, op, box, bytes };
+	struct kvgpu_remote_head h = { ++l->seq, op, completion, bytes };
 
 	return link_raw(l, &h, sizeof(h)) && link_flush(l);
 }
@@ -224,9 +225,9 @@ static bool stream_odd(struct link *l)
 	return true;
 }
 
-static bool stream_no_such_box(struct link *l)
+static bool stream_no_such_completion(struct link *l)
 {
-	send_head(l, OP_fence, KVGPU_REMOTE_BOXES + 1 + below(60000), 0);
+	send_head(l, OP_fence, KVGPU_REMOTE_COMPLETIONS + 1 + below(60000), 0);
 	return true;
 }
 
@@ -308,7 +309,7 @@ static const struct rule {
 	{ "a length beyond the longest", too_long },
 	{ "a torn frame", torn },
 	{ "a length that is no multiple of 8", odd },
-	{ "a box that there is not", no_such_box },
+	{ "a box that there is not", no_such_completion },
 	{ "a byte on the socket", byte_on_socket },
 	{ "the end of one direction", one_way },
 	{ "a wrong position", wrong_position },
@@ -318,7 +319,7 @@ static const struct rule {
 }, of_streams[] = {
 	{ "a length beyond the longest", stream_too_long },
 	{ "a length that is no multiple of 8", stream_odd },
-	{ "a box that there is not", stream_no_such_box },
+	{ "a box that there is not", stream_no_such_completion },
 	{ "a piece outside of the arena", piece_outside },
 	{ "half a head", half_a_head },
 	{ "half a payload", half_a_payload },

@@ -78,18 +78,18 @@ static void happened(struct link *l, const struct kvgpu_remote_happening *h, con
 
 /* ------------------------------------------------------------------ answers */
 
-static void take_answer(struct link *l, unsigned int box, uint64_t seq, uint32_t result,
+static void take_answer(struct link *l, unsigned int completion, uint64_t seq, uint32_t result,
 			const uint64_t *payload, size_t bytes)
 {
-	struct link_asked *a = &l->asked[box];
+	struct link_asked *a = &l->asked[completion];
 
-	if (box > LINK_BOXES || !a->seq || seq != a->seq) {
+	if (completion > LINK_COMPLETIONS || !a->seq || seq != a->seq) {
 		l->wrong = "an answer that was not asked for";
 		return;
 	}
 	a->last = seq;
 	a->seq = 0;
-	l->free[l->nr_free++] = box;
+	l->free[l->nr_free++] = completion;
 	l->answered(l->ctx, &a->frame, result, payload, bytes);
 }
 
@@ -121,25 +121,25 @@ static void *read_told(void *arg)
 	return NULL;
 }
 
-static void look_at_boxes(struct link *l)
+static void look_at_completions(struct link *l)
 {
 	unsigned int i, kept = 0;
 
 	for (i = 0; i < l->nr_waiting; i++) {
-		unsigned int box = l->waiting[i];
-		struct kvgpu_box_shared *b = &l->base->box[box - 1];
+		unsigned int completion = l->waiting[i];
+		struct kvgpu_completion_shared *b = &l->base->completion[completion - 1];
 		uint64_t seq = shared_load_acquire(&b->seq), head = shared_load(&b->head);
 		const struct shmem_answer *begin = (const struct shmem_answer *)b->payload;
 		uint32_t len = head >> 32;
 
-		if (seq == l->asked[box].last) {
-			l->waiting[kept++] = box;
+		if (seq == l->asked[completion].last) {
+			l->waiting[kept++] = completion;
 			continue;
 		}
-		if (len < sizeof(*begin) || len > KVGPU_BOX_LONGEST)
+		if (len < sizeof(*begin) || len > KVGPU_COMPLETION_LONGEST)
 			l->wrong = "an answer of a wrong length";
-		else	/* of a long answer nothing is in the box */
-			take_answer(l, box, seq, head, b->payload + 2, len - sizeof(*begin));
+		else	/* of a long answer nothing is in the completion slot */
+			take_answer(l, completion, seq, head, b->payload + 2, len - sizeof(*begin));
 	}
 	l->nr_waiting = kept;
 }
@@ -174,21 +174,21 @@ static bool attach(struct link *l)
 
 	shmem_doorbells(l);
 	probe = l->doorbells[0];
-	probe.word = &l->base->box_word[LINK_PROBE - 1].word;
+	probe.word = &l->base->completion_word[LINK_PROBE - 1].word;
 	return !kvgpu_ring_attach_producer(&l->frames, &frames) &&
 	       !kvgpu_ring_attach_producer(&l->acked, &acks) &&
 	       !kvgpu_ring_attach_consumer(&l->told, &told) &&
-	       !kvgpu_box_attach(&l->probe, &l->base->box[LINK_PROBE - 1], KVGPU_BOX_LONGEST,
-				 &probe) &&
+	       !kvgpu_completion_attach(&l->probe, &l->base->completion[LINK_PROBE - 1],
+					KVGPU_COMPLETION_LONGEST, &probe) &&
 	       !pthread_create(&l->reader, NULL, read_told, l);
 }
 
-static bool put(struct link *l, uint16_t op, uint16_t box, const void *payload, size_t n)
+static bool put(struct link *l, uint16_t op, uint16_t completion, const void *payload, size_t n)
 {
 	struct iovec part = { (void *)(uintptr_t)payload, n };
 	enum kvgpu_ring_status s;
 
-	while ((s = kvgpu_ring_put(&l->frames, op, box, &part, 1)) == KVGPU_RING_FULL)
+	while ((s = kvgpu_ring_put(&l->frames, op, completion, &part, 1)) == KVGPU_RING_FULL)
 		if (kvgpu_ring_wait_room(&l->frames, n, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
 			return false;
 	if (s)
@@ -219,11 +219,11 @@ static size_t take_message(struct link *l, const uint8_t *at, size_t have)
 	} else if (d.kind == DOWN_HAPPENING) {
 		h = (struct kvgpu_remote_happening){ .event = d.b, .value = d.b >> 32, .id = d.a };
 		happened(l, &h, at + sizeof(d), d.bytes);
-	} else if (d.box == LINK_PROBE) {
+	} else if (d.completion == LINK_PROBE) {
 		l->probed = d.a;
 	} else {
 		memcpy(first, at + sizeof(d), d.bytes < sizeof(first) ? d.bytes : sizeof(first));
-		take_answer(l, d.box, d.a, d.b, first,
+		take_answer(l, d.completion, d.a, d.b, first,
 			    d.bytes < sizeof(first) ? d.bytes : sizeof(first));
 	}
 	return sizeof(d) + d.bytes;
@@ -281,12 +281,12 @@ bool link_raw(struct link *l, const void *bytes, size_t n)
 
 /* ------------------------------------------------------------------ frames */
 
-bool link_send(struct link *l, uint16_t op, uint16_t box, const void *payload, size_t n)
+bool link_send(struct link *l, uint16_t op, uint16_t completion, const void *payload, size_t n)
 {
-	struct kvgpu_remote_head h = { .op = op, .box = box, .bytes = n };
+	struct kvgpu_remote_head h = { .op = op, .completion = completion, .bytes = n };
 
 	if (l->kind == LINK_SHMEM) {
-		if (!put(l, op, box, payload, n))
+		if (!put(l, op, completion, payload, n))
 			return false;
 		l->seq = l->frames.frames;
 		return true;
@@ -301,17 +301,17 @@ bool link_send(struct link *l, uint16_t op, uint16_t box, const void *payload, s
 
 bool link_ask(struct link *l, const struct flood_frame *f)
 {
-	unsigned int box = l->nr_free ? l->free[--l->nr_free] : 0;
-	struct link_asked *a = &l->asked[box];
+	unsigned int completion = l->nr_free ? l->free[--l->nr_free] : 0;
+	struct link_asked *a = &l->asked[completion];
 
-	if (box) {
+	if (completion) {
 		/* before it is sent: a stream's answers may come while the next frame waits */
 		a->seq = l->seq + 1;
 		a->frame = *f;
 		if (l->kind == LINK_SHMEM)
-			l->waiting[l->nr_waiting++] = box;
+			l->waiting[l->nr_waiting++] = completion;
 	}
-	return link_send(l, f->op, box, f->word, 8 * f->words);
+	return link_send(l, f->op, completion, f->word, 8 * f->words);
 }
 
 bool link_flush(struct link *l)
@@ -332,7 +332,7 @@ bool link_answers(struct link *l, unsigned int ms)
 		return move_bytes(l, ms);
 	if (ms && link_ends(l, 0))
 		return false;
-	look_at_boxes(l);
+	look_at_completions(l);
 	if (ms && l->nr_waiting)
 		usleep(ms * 1000);
 	return !l->wrong;
@@ -340,8 +340,8 @@ bool link_answers(struct link *l, unsigned int ms)
 
 static bool probed(struct link *l, uint64_t seq, uint64_t until)
 {
-	uint64_t room[KVGPU_BOX_LONGEST / 8];
-	struct kvgpu_box_head head;
+	uint64_t room[KVGPU_COMPLETION_LONGEST / 8];
+	struct kvgpu_completion_head head;
 	enum kvgpu_ring_status s;
 
 	if (l->kind != LINK_SHMEM) {
@@ -350,12 +350,14 @@ static bool probed(struct link *l, uint64_t seq, uint64_t until)
 				return false;
 		return l->probed == seq;
 	}
-	while ((s = kvgpu_box_take(&l->probe, seq, &head, room, sizeof(room))) == KVGPU_RING_EMPTY)
-		if (kvgpu_box_wait(&l->probe, 1000000000) == KVGPU_WAIT_GONE || now_ms() > until)
+	while ((s = kvgpu_completion_take(&l->probe, seq, &head, room, sizeof(room))) ==
+	       KVGPU_RING_EMPTY)
+		if (kvgpu_completion_wait(&l->probe, 1000000000) == KVGPU_WAIT_GONE ||
+		    now_ms() > until)
 			return false;
 	if (s)
 		l->wrong = kvgpu_ring_status_name(s);
-	look_at_boxes(l);
+	look_at_completions(l);
 	return !l->wrong;
 }
 
@@ -438,7 +440,7 @@ const char *link_open(struct link *l, const char *path, enum link_kind kind)
 	memset(l, 0, sizeof(*l));
 	l->kind = kind;
 	l->acks = true;
-	for (i = LINK_BOXES; i; i--)
+	for (i = LINK_COMPLETIONS; i; i--)
 		l->free[l->nr_free++] = i;
 	l->fd = link_connect(path, &hello, sizeof(hello));
 	if (l->fd < 0)

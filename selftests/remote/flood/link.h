@@ -11,7 +11,7 @@
 #include "flood.h"
 
 enum link_kind { LINK_SHMEM, LINK_STREAM, LINK_RELAY, LINK_KINDS };
-enum { LINK_BOXES = 1023, LINK_PROBE = 1024, LINK_OUT = 128 << 10, LINK_IN = 512 << 10 };
+enum { LINK_COMPLETIONS = 1023, LINK_PROBE = 1024, LINK_OUT = 128 << 10, LINK_IN = 512 << 10 };
 
 struct link {
 	enum link_kind kind;
@@ -21,12 +21,12 @@ struct link {
 	bool acks;		/* atomic: acknowledge events; true until the caller changes it */
 	const char *wrong;	/* what the server did wrong; NULL: nothing. The reader's, too */
 	uint64_t seq;			/* frames so far */
-	/* frames that want an answer; .seq 0: the box is free */
+	/* frames that want an answer; .seq 0: the completion slot is free */
 	struct link_asked {
 		uint64_t seq, last;
 		struct flood_frame frame;
-	} asked[LINK_BOXES + 1];
-	uint16_t waiting[LINK_BOXES], free[LINK_BOXES];
+	} asked[LINK_COMPLETIONS + 1];
+	uint16_t waiting[LINK_COMPLETIONS], free[LINK_COMPLETIONS];
 	unsigned int nr_waiting, nr_free;
 	/* called for each answer to link_ask(); a stream's has 8 words of the payload at most */
 	void (*answered)(void *ctx, const struct flood_frame *f, uint32_t result,
@@ -36,7 +36,7 @@ struct link {
 	struct shmem_layout *base;
 	struct kvgpu_ring_producer frames, acked;
 	struct kvgpu_ring_consumer told;
-	struct kvgpu_box probe;
+	struct kvgpu_completion probe;
 	struct kvgpu_doorbell doorbells[6];
 	struct kvgpu_doorbell_futex end;
 	pthread_t reader;
@@ -56,9 +56,9 @@ int link_connect(const char *path, const void *hello, size_t n);
 const char *link_open(struct link *l, const char *path, enum link_kind kind);
 void link_close(struct link *l);
 
-/* Sends a frame. False: the connection is lost. @box: 0 or LINK_PROBE. */
-bool link_send(struct link *l, uint16_t op, uint16_t box, const void *payload, size_t n);
-/* As link_send(), with a box for the answer if one is free. */
+/* Sends a frame. False: the connection is lost. @completion: 0 or LINK_PROBE. */
+bool link_send(struct link *l, uint16_t op, uint16_t completion, const void *payload, size_t n);
+/* As link_send(), with a completion slot for the answer if one is free. */
 bool link_ask(struct link *l, const struct flood_frame *f);
 /* Sends bytes as they are over the socket. */
 bool link_raw(struct link *l, const void *bytes, size_t n);

@@ -8,7 +8,7 @@
 /* each word atomic; of clients that attack, but for .verified */
 struct flood_page {
 	uint64_t calls;		/* of the library */
-	uint64_t ends;		/* of boxes in host memory, with bytes */
+	uint64_t ends;		/* of completion slots  in host memory, with bytes */
 	uint64_t later;		/* functions and copies that the library's thread carried out */
 	uint64_t verified;	/* calls of clients that verify */
 };

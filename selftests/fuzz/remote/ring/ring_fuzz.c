@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer and a consumer, or both sides of a box, any calls of theirs, and a hostile process
- * that rewrites words before any access. Nothing outside is touched, nothing is read twice for one
- * decision (model/memory.c), no wait hangs, and what is dead stays so. The sources of remote/ring
- * are built into it by model/room.c: each of their accesses calls a function of model/memory.c.
+ * A producer and a consumer, or both sides of a completion slot, any calls of theirs, and a hostile
+ * process that rewrites words before any access. Nothing outside is touched, nothing is read twice
+ * for one decision (model/memory.c), no wait hangs, and what is dead stays so. The sources of
+ * remote/ring are built into it by model/room.c: each of their accesses calls a function of
+ * model/memory.c.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/ring/box.h"
+#include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 #include "selftests/unit/remote/ring/model/memory.h"
 
-enum { SLOTS_MOST = 16, SLEEP_NS = 1000, PATIENCE_NS = 3500, BOX_LEN = 100, BELL_WORD = 500 };
+enum {
+	SLOTS_MOST = 16,
+	SLEEP_NS = 1000,
+	PATIENCE_NS = 3500,
+	COMPLETION_LEN = 100,
+	BELL_WORD = 500
+};
 
 static struct {
 	const uint8_t *in;
@@ -24,7 +31,7 @@ static struct {
 	struct kvgpu_doorbell doorbell[2];
 	struct kvgpu_ring_producer p;
 	struct kvgpu_ring_consumer c;
-	struct kvgpu_box answering, asking;
+	struct kvgpu_completion answering, asking;
 	uint64_t asked;
 } f;
 
@@ -50,8 +57,8 @@ static void rewrite(void)
 	uint64_t *w = &memory.word[at % memory.words];
 	unsigned int i;
 
-	/* of a box: words that decide something, some payload, and the doorbell */
-	if (memory.words == KVGPU_BOX_BYTES / 8)
+	/* of a completion slot: words that decide something, some payload, and the doorbell */
+	if (memory.words == KVGPU_COMPLETION_BYTES / 8)
 		w = &memory.word[at % 16 ? at % 16 - 1 : BELL_WORD];
 	if (kind < 240) {
 		*w = memory_value(kind, *w, f.slots, f.max_len);
@@ -164,16 +171,16 @@ static void ring(uint8_t how)
 		ring_call();
 }
 
-/* ------------------------------------------------------------------ a box */
+/* ------------------------------------------------------------------ a completion slot */
 
 static void take(void)
 {
-	const struct kvgpu_box was = f.asking;
-	struct kvgpu_box_head head;
+	const struct kvgpu_completion was = f.asking;
+	struct kvgpu_completion_head head;
 	enum kvgpu_ring_status s;
 
 	memory_call(true);
-	s = kvgpu_box_take(&f.asking, f.asked, &head, f.buf, f.max_len);
+	s = kvgpu_completion_take(&f.asking, f.asked, &head, f.buf, f.max_len);
 	if (s == KVGPU_RING_OK)
 		check(head.len <= f.max_len && f.asking.last == f.asked);
 	else
@@ -181,9 +188,9 @@ static void take(void)
 	check(!was.status || s == was.status);
 }
 
-static void box_call(void)
+static void completion_call(void)
 {
-	static const uint8_t data[BOX_LEN + 1];
+	static const uint8_t data[COMPLETION_LEN + 1];
 	enum kvgpu_ring_status s;
 	uint32_t len;
 
@@ -191,30 +198,30 @@ static void box_call(void)
 	switch (byte() % 5) {
 	case 0: f.asked += byte(); break;
 	case 1:
-		len = byte() % (BOX_LEN + 2);
-		s = kvgpu_box_answer(&f.answering, f.asked, 0, data, len);
+		len = byte() % (COMPLETION_LEN + 2);
+		s = kvgpu_completion_answer(&f.answering, f.asked, 0, data, len);
 		check(s == KVGPU_RING_OK || s == KVGPU_RING_WRONG_LENGTH ||
 		      (s == KVGPU_RING_TOO_LONG && len > f.max_len));
 		break;
 	case 2: take(); break;
-	case 3: check(kvgpu_box_wait(&f.asking, PATIENCE_NS) != KVGPU_WAIT_GONE); break;
+	case 3: check(kvgpu_completion_wait(&f.asking, PATIENCE_NS) != KVGPU_WAIT_GONE); break;
 	case 4: rewrite(); break;
 	}
 }
 
-static void box(void)
+static void completion(void)
 {
-	uint8_t *bytes = aligned_alloc(64, KVGPU_BOX_BYTES);
+	uint8_t *bytes = aligned_alloc(64, KVGPU_COMPLETION_BYTES);
 
 	f.slots = 1;
-	f.max_len = BOX_LEN;
-	begin(bytes, KVGPU_BOX_BYTES / 8);
+	f.max_len = COMPLETION_LEN;
+	begin(bytes, KVGPU_COMPLETION_BYTES / 8);
 	f.doorbell[0] = doorbell((uint32_t *)&memory.word[BELL_WORD], 0);
-	check(!kvgpu_box_attach(&f.asking, bytes, BOX_LEN, &f.doorbell[0]));
-	check(!kvgpu_box_attach(&f.answering, bytes, BOX_LEN, &f.doorbell[0]));
+	check(!kvgpu_completion_attach(&f.asking, bytes, COMPLETION_LEN, &f.doorbell[0]));
+	check(!kvgpu_completion_attach(&f.answering, bytes, COMPLETION_LEN, &f.doorbell[0]));
 	f.asked = 1;
 	while (f.left)
-		box_call();
+		completion_call();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -226,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.left = size;
 	how = byte();
 	if (how & 128)
-		box();
+		completion();
 	else
 		ring(how);
 	free(memory.word);

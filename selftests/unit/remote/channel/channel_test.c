@@ -113,7 +113,7 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		__atomic_add_fetch(&fetches, 1, __ATOMIC_SEQ_CST);
 		return h->bytes != sizeof(fetched);
 	case KVGPU_REMOTE_OP_SPOILT:
-		return h->box ? kvgpu_remote_reply(p, h, 802, NULL, 0) : 0;
+		return h->completion ? kvgpu_remote_reply(p, h, 802, NULL, 0) : 0;
 	case OP_LEAVE:
 		return 1;
 	}
@@ -269,25 +269,26 @@ static void begin(void)
 	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), 0);
 }
 
-static int send_op(uint16_t op, unsigned int box, const void *payload, size_t n, uint64_t *seq)
+static int send_op(uint16_t op, unsigned int completion, const void *payload, size_t n,
+		   uint64_t *seq)
 {
 	static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
 	struct iovec part = { (void *)(uintptr_t)payload, n };
 	int r;
 
 	pthread_mutex_lock(&submit);
-	r = kvgpu_remote_send(client, op, box, &part, 1, seq);
+	r = kvgpu_remote_send(client, op, completion, &part, 1, seq);
 	pthread_mutex_unlock(&submit);
 	return r;
 }
 
-static int ask(uint16_t op, unsigned int box, const void *payload, size_t n,
+static int ask(uint16_t op, unsigned int completion, const void *payload, size_t n,
 	       struct kvgpu_remote_answer *a, const void **back)
 {
 	uint64_t seq;
-	int r = send_op(op, box, payload, n, &seq);
+	int r = send_op(op, completion, payload, n, &seq);
 
-	return r ? r : kvgpu_remote_await(client, box, seq, a, back);
+	return r ? r : kvgpu_remote_await(client, completion, seq, a, back);
 }
 
 static void versions(void **state)
@@ -327,8 +328,8 @@ static void answers(void **state)
 	const void *back;
 
 	begin();
-	one = kvgpu_remote_box_get(client);
-	two = kvgpu_remote_box_get(client);
+	one = kvgpu_remote_completion_get(client);
+	two = kvgpu_remote_completion_get(client);
 	assert_true(one && two && one != two);
 	for (i = 0; i < 1024; i++)
 		words[i] = i * i;
@@ -341,8 +342,8 @@ static void answers(void **state)
 	assert_int_equal(ask(OP_ECHO, one, words, 3, &a, &back), -EINVAL);
 	assert_int_equal(ask(OP_CALL, one, NULL, 0, &a, &back), 0);
 	assert_string_equal(happened.text, "text");	/* the text came before the answer */
-	kvgpu_remote_box_put(client, two);
-	assert_int_equal(kvgpu_remote_box_get(client), two);
+	kvgpu_remote_completion_put(client, two);
+	assert_int_equal(kvgpu_remote_completion_get(client), two);
 	kvgpu_remote_disconnect(client);
 }
 
@@ -356,19 +357,19 @@ static void spoilt_frames(void **state)
 	uint64_t word = 7, seq;
 	struct kvgpu_remote_answer a;
 	const void *back;
-	unsigned int box;
+	unsigned int completion;
 
 	begin();
-	box = kvgpu_remote_box_get(client);
+	completion = kvgpu_remote_completion_get(client);
 	fetches = 0;
 	assert_int_equal(kvgpu_remote_fetch(client, &pull), 0);
-	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
 	assert_int_equal(__atomic_load_n(&fetches, __ATOMIC_SEQ_CST), 1);
 	assert_memory_equal(&fetched, &pull, sizeof(pull));
 	assert_int_equal(send_op(KVGPU_REMOTE_OP_SPOILT, 0, &pull.piece, 16, &seq), 0);
-	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
 	assert_int_equal(a.result, 802);
-	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
 	assert_int_equal(a.result, 8);
 	kvgpu_remote_disconnect(client);
 }
@@ -383,13 +384,13 @@ static void nothing_to_fetch(void **state)
 	uint64_t word = 7, seq;
 	struct kvgpu_remote_answer a;
 	const void *back;
-	unsigned int box;
+	unsigned int completion;
 
 	begin();
-	box = kvgpu_remote_box_get(client);
+	completion = kvgpu_remote_completion_get(client);
 	assert_int_equal(kvgpu_remote_fetch(client, &pull), -ENOTSUP);
 	assert_int_equal(send_op(KVGPU_REMOTE_OP_SPOILT, 0, &pull.piece, 16, &seq), 0);
-	assert_int_equal(ask(OP_ECHO, box, &word, 8, &a, &back), 0);
+	assert_int_equal(ask(OP_ECHO, completion, &word, 8, &a, &back), 0);
 	assert_int_equal(a.result, 8);
 	kvgpu_remote_disconnect(client);
 }
@@ -408,8 +409,9 @@ static void pieces(void **state)
 	for (i = 0; i < piece.bytes; i++)
 		arena[piece.at + i] = i * 7;
 	assert_int_equal(kvgpu_remote_push(client, piece.at, piece.bytes), 0);
-	assert_int_equal(
-		ask(OP_DOUBLE, kvgpu_remote_box_get(client), &piece, sizeof(piece), &a, &back), 0);
+	assert_int_equal(ask(OP_DOUBLE, kvgpu_remote_completion_get(client), &piece, sizeof(piece),
+			     &a, &back),
+			 0);
 	for (i = 0; i < piece.bytes; i++)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
@@ -422,23 +424,23 @@ static void acks_pass_by(void **state)
 	struct kvgpu_remote_answer a;
 	uint64_t seq, word = 3;
 	const void *back;
-	unsigned int box, i;
+	unsigned int completion, i;
 
 	begin();
-	box = kvgpu_remote_box_get(client);
+	completion = kvgpu_remote_completion_get(client);
 	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
-	assert_int_equal(send_op(OP_BUSY, box, NULL, 0, &seq), 0);
+	assert_int_equal(send_op(OP_BUSY, completion, NULL, 0, &seq), 0);
 	for (i = 0; i < 100; i++) {
 		uint64_t ignored;
 
 		assert_int_equal(send_op(OP_SILENT, 0, &word, sizeof(word), &ignored), 0);
 	}
-	assert_int_equal(kvgpu_remote_await(client, box, seq, &a, &back), 0);
+	assert_int_equal(kvgpu_remote_await(client, completion, seq, &a, &back), 0);
 	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 1);
 	assert_int_equal(happened.id, 5);
 	assert_int_equal(happened.value, 9);
 	assert_int_equal(happened.invocation, 1234);
-	assert_int_equal(ask(OP_ECHO, box, &word, sizeof(word), &a, &back), 0);
+	assert_int_equal(ask(OP_ECHO, completion, &word, sizeof(word), &a, &back), 0);
 	kvgpu_remote_disconnect(client);
 }
 
@@ -464,18 +466,18 @@ static void frames_before_the_ack(void **state)
 	static bool over;
 	pthread_t late;
 	uint64_t seq;
-	unsigned int box, i;
+	unsigned int completion, i;
 	const void *back;
 
 	begin();
 	no_ack = true;
 	over = false;
-	box = kvgpu_remote_box_get(client);
+	completion = kvgpu_remote_completion_get(client);
 	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
 	assert_int_equal(send_op(OP_BESIDE, 0, NULL, 0, &seq), 0);
 	pthread_create(&late, NULL, ack_late, &over);
 	for (i = 0; i < ROUNDS; i++)
-		assert_int_equal(ask(OP_SLOW, box, NULL, 0, &a, &back), 0);
+		assert_int_equal(ask(OP_SLOW, completion, NULL, 0, &a, &back), 0);
 	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 0);
 	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
 	pthread_join(late, NULL);
@@ -492,13 +494,13 @@ static void frames_before_the_ack(void **state)
 static void kept_heads(void **state)
 {
 	enum { MANY = 3000000 };
-	unsigned int i, box;
+	unsigned int i, completion;
 	uint64_t seq;
 
 	begin();
 	no_ack = true;
-	box = kvgpu_remote_box_get(client);
-	assert_int_equal(send_op(OP_BUSY, box, NULL, 0, &seq), 0);
+	completion = kvgpu_remote_completion_get(client);
+	assert_int_equal(send_op(OP_BUSY, completion, NULL, 0, &seq), 0);
 	for (i = 0; i < MANY && !send_op(OP_SILENT, 0, NULL, 0, &seq); i++)
 		;
 	assert_in_range(i, 100000, MANY - 1);
@@ -511,7 +513,7 @@ static void *wait_for_ever(void *arg)
 	struct kvgpu_remote_answer a;
 	const void *back;
 
-	*(int *)arg = ask(OP_SILENT, kvgpu_remote_box_get(client), NULL, 0, &a, &back);
+	*(int *)arg = ask(OP_SILENT, kvgpu_remote_completion_get(client), NULL, 0, &a, &back);
 	return NULL;
 }
 
@@ -533,7 +535,7 @@ static void server_goes(void **state)
 		assert_int_equal(r[i], -ECONNRESET);
 	}
 	assert_true(kvgpu_remote_is_gone(client));
-	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back),
+	assert_int_equal(ask(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &a, &back),
 			 -ECONNRESET);
 	assert_int_equal(kvgpu_remote_push(client, 0, 8), -ECONNRESET);
 	kvgpu_remote_disconnect(client);
@@ -573,7 +575,7 @@ static void assert_refused(int fd, const void *what, size_t n)
 static void too_long(void **state)
 {
 	struct kvgpu_remote_head h = { .op = OP_ECHO,
-				       .box = 1,
+				       .completion = 1,
 				       .bytes = KVGPU_REMOTE_PAYLOAD_MAX + 8 };
 	int fd = raw();
 
@@ -602,7 +604,7 @@ static void no_hello(void **state)
 static void *lie(void *arg)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
-	struct down d = { .kind = DOWN_ANSWER, .box = 7, .bytes = 8 };
+	struct down d = { .kind = DOWN_ANSWER, .completion = 7, .bytes = 8 };
 	struct kvgpu_remote_hello hello;
 	int fd = accept(listening, NULL, NULL);
 
@@ -628,7 +630,7 @@ static void a_lying_server(void **state)
 	const void *back;
 
 	begin();
-	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back),
+	assert_int_equal(ask(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &a, &back),
 			 -ECONNRESET);
 	kvgpu_remote_disconnect(client);
 }

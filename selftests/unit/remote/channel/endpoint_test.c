@@ -84,7 +84,7 @@ static void serve(struct kvgpu_remote_endpoint *endpoint)
 	if (kvgpu_remote_endpoint_welcome(endpoint, &p))
 		_exit(3);
 	while (kvgpu_remote_next(p, -1, &h, &payload) == 1)
-		if (h.box)
+		if (h.completion)
 			kvgpu_remote_reply(p, &h, h.op, payload, h.bytes);
 	hurry(0);	/* the next client is to live */
 	kvgpu_remote_port_close(p);
@@ -203,7 +203,7 @@ static void connect_it(void)
 		fail_msg("%s", why);
 }
 
-static int ask(unsigned int box, size_t n)
+static int ask(unsigned int completion, size_t n)
 {
 	static uint64_t words[2048];
 	struct iovec part = { words, n };
@@ -213,9 +213,9 @@ static int ask(unsigned int box, size_t n)
 	int r;
 
 	words[0]++;
-	r = kvgpu_remote_send(client, OP_ECHO, box, &part, 1, &seq);
+	r = kvgpu_remote_send(client, OP_ECHO, completion, &part, 1, &seq);
 	if (!r)
-		r = kvgpu_remote_await(client, box, seq, &a, &payload);
+		r = kvgpu_remote_await(client, completion, seq, &a, &payload);
 	if (r)
 		return r;
 	assert_int_equal(a.bytes, n);
@@ -225,20 +225,20 @@ static int ask(unsigned int box, size_t n)
 
 static void calls(unsigned int n)
 {
-	unsigned int box = kvgpu_remote_box_get(client), i;
+	unsigned int completion = kvgpu_remote_completion_get(client), i;
 
 	for (i = 0; i < n; i++)
-		assert_int_equal(ask(box, i % 2 ? 8 : 8192), 0);
-	kvgpu_remote_box_put(client, box);
+		assert_int_equal(ask(completion, i % 2 ? 8 : 8192), 0);
+	kvgpu_remote_completion_put(client, completion);
 }
 
 static void until_gone(void)
 {
-	unsigned int box = kvgpu_remote_box_get(client);
+	unsigned int completion = kvgpu_remote_completion_get(client);
 	int r;
 
 	hurry(getpid());
-	while (!(r = ask(box, 64)))
+	while (!(r = ask(completion, 64)))
 		;
 	assert_int_equal(r, -ECONNRESET);
 	kvgpu_remote_disconnect(client);

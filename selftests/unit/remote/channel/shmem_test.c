@@ -66,7 +66,7 @@ static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_hea
 			payload, h->bytes);
 	if (h->op == OP_CALL && !*called)
 		*called = !pthread_create(caller, NULL, call_and_wait, p);
-	if (h->box)
+	if (h->completion)
 		kvgpu_remote_reply(p, h, h->bytes, payload, h->bytes);
 	__atomic_add_fetch(&served, 1, __ATOMIC_RELAXED);
 }
@@ -155,17 +155,17 @@ static void rewrite(struct attacker *a, uint64_t *word)
 }
 
 /*
- * Returns a random word of a ring, of a box, of the boxes' words or of the attach page, more often
- * a word near the begin.
+ * Returns a random word of a ring, of a completion slot, of the completion slots' words or of the
+ * attach page, more often a word near the begin.
  */
 static uint64_t *any_word(struct attacker *a)
 {
 	uint8_t *const part[] = { a->base->frames,	   a->base->told,
-				  a->base->acks,	   (uint8_t *)a->base->box_word,
-				  (uint8_t *)a->base->box, (uint8_t *)&a->base->attach };
+				  a->base->acks,	   (uint8_t *)a->base->completion_word,
+				  (uint8_t *)a->base->completion, (uint8_t *)&a->base->attach };
 	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->told),
-				 sizeof(a->base->acks),	  sizeof(a->base->box_word),
-				 sizeof(a->base->box),	  sizeof(a->base->attach) };
+				 sizeof(a->base->acks),	  sizeof(a->base->completion_word),
+				 sizeof(a->base->completion),	  sizeof(a->base->attach) };
 	size_t n = draw(a) % 6, most = draw(a) % 4 ? 2048 : bytes[n];
 
 	most = most < bytes[n] ? most : bytes[n];
@@ -295,17 +295,18 @@ static void begin(struct attacker *a, enum memory_is what)
 		close(memory);
 }
 
-static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f, struct kvgpu_box *boxes)
+static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f,
+			   struct kvgpu_completion *completions)
 {
-	static uint64_t bytes[KVGPU_BOX_LONGEST / 8];
-	unsigned int box = f->flags - 1;
+	static uint64_t bytes[KVGPU_COMPLETION_LONGEST / 8];
+	unsigned int completion = f->flags - 1;
 
-	if (box >= 8 || draw(a) % 16 == 0)
+	if (completion >= 8 || draw(a) % 16 == 0)
 		return;
 	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8;	/* told */
 	bytes[1] = draw(a) % 4 ? 64 : draw(a) % KVGPU_REMOTE_PAYLOAD_MAX;
-	kvgpu_box_answer(&boxes[box], a->seed % 8 ? f->seq : draw(a) % 1000, 0, bytes,
-			 draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
+	kvgpu_completion_answer(&completions[completion], a->seed % 8 ? f->seq : draw(a) % 1000, 0,
+				bytes, draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
 }
 
 static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
@@ -326,7 +327,7 @@ static void *lie(void *arg)
 	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
 	struct kvgpu_ring_consumer frames;
 	struct kvgpu_ring_producer told;
-	struct kvgpu_box boxes[8];
+	struct kvgpu_completion completions[8];
 	struct kvgpu_frame f;
 	struct attacker *a = arg;
 	unsigned int n;
@@ -337,10 +338,11 @@ static void *lie(void *arg)
 	kvgpu_ring_attach_consumer(&frames, &ring);
 	kvgpu_ring_attach_producer(&told, &down);
 	for (n = 0; n < 8; n++)
-		kvgpu_box_attach(&boxes[n], &a->base->box[n], KVGPU_BOX_LONGEST, NULL);
+		kvgpu_completion_attach(&completions[n], &a->base->completion[n],
+					KVGPU_COMPLETION_LONGEST, NULL);
 	for (n = 0; n < 200 * MOVES; n++) {
 		if (kvgpu_ring_get(&frames, &f, in, sizeof(in)) == KVGPU_RING_OK)
-			answer_somehow(a, &f, boxes);
+			answer_somehow(a, &f, completions);
 		else if (n % 64 == 0 && draw(a) % 8 == 0)
 			tell_something(a, &told);
 		else if (n > 100 * MOVES && n % 64 == 0)
@@ -361,7 +363,7 @@ static uint64_t answered;	/* atomic */
  */
 static void *ask_for_ever(void *arg)
 {
-	unsigned int box = kvgpu_remote_box_get(client);
+	unsigned int completion = kvgpu_remote_completion_get(client);
 	struct kvgpu_remote_answer a;
 	struct iovec part = { NULL, 0 };
 	static uint64_t words[2048];
@@ -374,10 +376,11 @@ static void *ask_for_ever(void *arg)
 	do {
 		part = (struct iovec){ words, n++ % 50 ? 64 : sizeof(words) };
 		pthread_mutex_lock(&submit);
-		r = kvgpu_remote_send(client, OP_ECHO, box, &part, 1, &seq);
+		r = kvgpu_remote_send(client, OP_ECHO, completion, &part, 1, &seq);
 		pthread_mutex_unlock(&submit);
 		if (!r)
-			r = kvgpu_remote_await(client, box, seq, &a, (const void **)&payload);
+			r = kvgpu_remote_await(client, completion, seq, &a,
+					       (const void **)&payload);
 		for (i = 0; !r && i < a.bytes; i++)
 			sum += payload[i];
 		__atomic_add_fetch(&answered, !r, __ATOMIC_RELAXED);
@@ -437,15 +440,16 @@ static void *overstate(void *arg)
 	struct kvgpu_ring_consumer frames;
 	struct kvgpu_frame f = { 0 };
 	struct attacker a = { 0 };
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 
 	begin(&a, FINE);
 	ring.mem = a.base->frames;
 	kvgpu_ring_attach_consumer(&frames, &ring);
 	while (kvgpu_ring_get(&frames, &f, in, sizeof(in)) != KVGPU_RING_OK)
 		usleep(100);
-	kvgpu_box_attach(&box, &a.base->box[f.flags - 1], KVGPU_BOX_LONGEST, NULL);
-	kvgpu_box_answer(&box, f.seq, 0, answer, sizeof(answer));
+	kvgpu_completion_attach(&completion, &a.base->completion[f.flags - 1],
+				KVGPU_COMPLETION_LONGEST, NULL);
+	kvgpu_completion_answer(&completion, f.seq, 0, answer, sizeof(answer));
 	while (!__atomic_load_n(&heard, __ATOMIC_ACQUIRE))
 		usleep(100);
 	close(a.fd);
@@ -460,16 +464,16 @@ static void events_that_can_not_be(void **state)
 	struct iovec part = { &a, 0 };
 	const char *why = "";
 	const void *payload;
-	unsigned int box;
+	unsigned int completion;
 	pthread_t server;
 	uint64_t seq;
 
 	alarm(60);
 	pthread_create(&server, NULL, overstate, NULL);
 	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), 0);
-	box = kvgpu_remote_box_get(client);
-	assert_int_equal(kvgpu_remote_send(client, OP_ECHO, box, &part, 1, &seq), 0);
-	assert_int_equal(kvgpu_remote_await(client, box, seq, &a, &payload), -ECONNRESET);
+	completion = kvgpu_remote_completion_get(client);
+	assert_int_equal(kvgpu_remote_send(client, OP_ECHO, completion, &part, 1, &seq), 0);
+	assert_int_equal(kvgpu_remote_await(client, completion, seq, &a, &payload), -ECONNRESET);
 	__atomic_store_n(&heard, 1, __ATOMIC_RELEASE);
 	pthread_join(server, NULL);
 	kvgpu_remote_disconnect(client);

@@ -162,14 +162,14 @@ static int connect_as(const char *folder, const char *host, struct kvgpu_remote_
 	return kvgpu_remote_connect(address, VERSION, on_event, NULL, c, why);
 }
 
-static int ask(struct kvgpu_remote_channel *c, unsigned int box, uint16_t op, const void *payload,
-	       size_t n, struct kvgpu_remote_answer *a, const void **back)
+static int ask(struct kvgpu_remote_channel *c, unsigned int completion, uint16_t op,
+	       const void *payload, size_t n, struct kvgpu_remote_answer *a, const void **back)
 {
 	struct iovec part = { (void *)(uintptr_t)payload, n };
 	uint64_t seq;
-	int r = kvgpu_remote_send(c, op, box, &part, 1, &seq);
+	int r = kvgpu_remote_send(c, op, completion, &part, 1, &seq);
 
-	return r ? r : kvgpu_remote_await(c, box, seq, a, back);
+	return r ? r : kvgpu_remote_await(c, completion, seq, a, back);
 }
 
 /* ------------------------------------------------------------------ folders of certificates */
@@ -218,20 +218,20 @@ static void frames_and_pieces(void **state)
 	uint64_t bytes, i, seq;
 	const char *why = "";
 	const void *back;
-	unsigned int box;
+	unsigned int completion;
 	uint8_t *arena;
 
 	listen_with("ours", serve);
 	if (connect_as("ours/clients/ann", "localhost", &c, &why))
 		fail_msg("%s; server: %s", why, server.why);
-	box = kvgpu_remote_box_get(c);
+	completion = kvgpu_remote_completion_get(c);
 	for (i = 0; i < KVGPU_REMOTE_PAYLOAD_MAX / 8; i++)
 		words[i] = i * i;
 	/* sizes below and above that of a TLS record, 16 KiB */
 	for (i = 0; i < 300; i++) {
 		size_t n = i < 290 ? i * 8 * 56 : KVGPU_REMOTE_PAYLOAD_MAX;
 
-		assert_int_equal(ask(c, box, OP_ECHO, words, n, &a, &back), 0);
+		assert_int_equal(ask(c, completion, OP_ECHO, words, n, &a, &back), 0);
 		assert_int_equal(a.bytes, n);
 		assert_memory_equal(back, words, n);
 	}
@@ -239,7 +239,7 @@ static void frames_and_pieces(void **state)
 	for (i = 0; i < piece.bytes; i++)
 		arena[piece.at + i] = i * 7;
 	assert_int_equal(kvgpu_remote_push(c, piece.at, piece.bytes), 0);
-	assert_int_equal(ask(c, box, OP_DOUBLE, &piece, sizeof(piece), &a, &back), 0);
+	assert_int_equal(ask(c, completion, OP_DOUBLE, &piece, sizeof(piece), &a, &back), 0);
 	for (i = 0; i < piece.bytes; i++)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
@@ -252,7 +252,7 @@ static void frames_and_pieces(void **state)
 
 		assert_int_equal(kvgpu_remote_send(c, OP_QUIET, 0, &part, 1, &seq), 0);
 	}
-	assert_int_equal(ask(c, box, OP_ECHO, words, 8, &a, &back), 0);
+	assert_int_equal(ask(c, completion, OP_ECHO, words, 8, &a, &back), 0);
 	assert_string_equal(server.peer, "ann");
 	kvgpu_remote_disconnect(c);
 	server_ends();
@@ -597,11 +597,11 @@ static void raw_read(struct raw *r, void *to, size_t n)
 static void renewed_keys(void **state)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
-	struct { uint16_t kind, box; uint32_t bytes; uint64_t a, b, word; } answer;
+	struct { uint16_t kind, completion; uint32_t bytes; uint64_t a, b, word; } answer;
 	struct {
 		struct kvgpu_remote_head h;
 		uint64_t word;
-	} frame = { .h = { .op = OP_ECHO, .box = 1, .bytes = 8 } };
+	} frame = { .h = { .op = OP_ECHO, .completion = 1, .bytes = 8 } };
 	struct kvgpu_remote_welcome w;
 	struct raw r;
 	uint64_t i;

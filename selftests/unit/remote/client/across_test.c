@@ -164,15 +164,18 @@ void arena_put(struct peer *p, uint64_t at) { }
 CUresult call_fence(struct peer *p, uint64_t upto) { return CUDA_ERROR_UNKNOWN; }
 void stream_through(uint64_t stream, const struct call *c) { }
 bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
-CUresult call_begin(struct call *c, unsigned int box) { return CUDA_ERROR_UNKNOWN; }
-CUresult call_take(struct call *c, unsigned int box, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_begin(struct call *c, unsigned int completion) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
 bool own_stream(CUstream stream) { return false; }
 bool pinned_may_change(const struct host_range *r) { return false; }
 bool host_functions_pending(void) { return false; }
 void pinned_written(void) { }
-unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c) { return 0; }
-void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box) { }
+unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c) { return 0; }
+void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion) { }
 struct peer *route_peer(struct route *to) { return to->peer; }
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return CUDA_ERROR_UNKNOWN; }
 

@@ -85,8 +85,11 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
 bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
-CUresult call_begin(struct call *c, unsigned int box) { return CUDA_ERROR_UNKNOWN; }
-CUresult call_take(struct call *c, unsigned int box, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_begin(struct call *c, unsigned int completion) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
 CUresult call_enter(unsigned int flags) { return CUDA_ERROR_UNKNOWN; }
 bool captures_any(void) { return false; }
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
@@ -97,8 +100,8 @@ bool host_find(const void *host, struct host_range *out) { return false; }
 bool pinned_may_change(const struct host_range *r) { return false; }
 bool host_functions_pending(void) { return false; }
 void pinned_written(void) { }
-unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c) { return 0; }
-void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box) { }
+unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c) { return 0; }
+void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion) { }
 struct peer *route_peer(struct route *to) { return peers; }
 void route_address(struct route *to, CUdeviceptr ptr) { }
 CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }

@@ -6,7 +6,7 @@
 
 #include "liar.h"
 
-enum { BOXES = 64, KNOWN = 16, COPIES = 8, INDEXES = 2048 };
+enum { COMPLETIONS = 64, KNOWN = 16, COPIES = 8, INDEXES = 2048 };
 
 struct inbox {
 	bool taken;			/* atomic */
@@ -19,7 +19,7 @@ struct kvgpu_remote_channel {
 	unsigned int peer;
 	uint8_t *arena;
 	uint64_t seq;
-	struct inbox box[BOXES];
+	struct inbox completion[COMPLETIONS];
 	uint64_t known[NR_CLASSES][KNOWN];
 	unsigned int nr_known[NR_CLASSES];
 	struct q_copy_node copies[COPIES];
@@ -364,36 +364,36 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 	return where == (uintptr_t)c->arena ? c->arena : NULL;
 }
 
-unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c)
+unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
 {
 	unsigned int i;
 
-	for (i = 0; i < BOXES; i++)
-		if (!__atomic_exchange_n(&c->box[i].taken, true, __ATOMIC_ACQUIRE)) {
-			if (!c->box[i].payload)
-				c->box[i].payload = malloc(KVGPU_REMOTE_PAYLOAD_MAX);
+	for (i = 0; i < COMPLETIONS; i++)
+		if (!__atomic_exchange_n(&c->completion[i].taken, true, __ATOMIC_ACQUIRE)) {
+			if (!c->completion[i].payload)
+				c->completion[i].payload = malloc(KVGPU_REMOTE_PAYLOAD_MAX);
 			return i + 1;
 		}
 	return 0;
 }
 
-void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box)
+void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion)
 {
-	__atomic_store_n(&c->box[box - 1].taken, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->completion[completion - 1].taken, false, __ATOMIC_RELEASE);
 }
 
-int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int completion,
 		      const struct iovec *parts, unsigned int n, uint64_t *seq)
 {
 	static uint8_t unread[KVGPU_REMOTE_PAYLOAD_MAX];
-	uint8_t *to = box ? c->box[box - 1].frame : unread;
+	uint8_t *to = completion ? c->completion[completion - 1].frame : unread;
 	unsigned int i;
 
 	for (i = 0; i < n; to += parts[i++].iov_len)
 		if (parts[i].iov_len)
 			memcpy(to, parts[i].iov_base, parts[i].iov_len);
-	if (box)
-		c->box[box - 1].op = op;
+	if (completion)
+		c->completion[completion - 1].op = op;
 	*seq = ++c->seq;
 	return 0;
 }
@@ -416,11 +416,11 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 	return 0;
 }
 
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload)
 {
 	static __thread struct liar_frame f;
-	struct inbox *b = &c->box[box - 1];
+	struct inbox *b = &c->completion[completion - 1];
 
 	f.channel = c;
 	f.op = b->op;

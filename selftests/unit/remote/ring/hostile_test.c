@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "model/memory.h"
-#include "remote/ring/box.h"
+#include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 
 enum {
@@ -24,7 +24,7 @@ enum {
 	SLEEP_NS = 1000,
 	PATIENCE_NS = 3500
 };
-enum { TWO_SLOTS = 100, ONE_SLOT = 10, THREE_SLOTS = 150, BOX_LEN = 40 };
+enum { TWO_SLOTS = 100, ONE_SLOT = 10, THREE_SLOTS = 150, COMPLETION_LEN = 40 };
 
 static struct {
 	unsigned int access;
@@ -299,15 +299,15 @@ static void positions_are_checked(void **state)
 }
 
 struct asker {
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	uint64_t begin[8];
 	uint8_t *buf;
 };
 
 static void ask(struct asker *a, uint64_t seq)
 {
-	struct kvgpu_box b = a->box;
-	struct kvgpu_box_head head;
+	struct kvgpu_completion b = a->completion;
+	struct kvgpu_completion_head head;
 	enum kvgpu_ring_status s;
 	unsigned int n;
 
@@ -315,37 +315,43 @@ static void ask(struct asker *a, uint64_t seq)
 	memory.accesses = 0;
 	memory.clock = 1;
 	memory_call(false);
-	assert_in_range(kvgpu_box_wait(&b, PATIENCE_NS), KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
+	assert_in_range(kvgpu_completion_wait(&b, PATIENCE_NS), KVGPU_WAIT_READY,
+			KVGPU_WAIT_TIMEOUT);
 	memory_call(true);
-	s = kvgpu_box_take(&b, seq, &head, a->buf, BOX_LEN);
+	s = kvgpu_completion_take(&b, seq, &head, a->buf, COMPLETION_LEN);
 	n = memory.accesses;
-	assert_true(s == KVGPU_RING_EMPTY || kvgpu_ring_dead(s) || (!s && head.len <= BOX_LEN));
+	assert_true(s == KVGPU_RING_EMPTY || kvgpu_ring_dead(s) ||
+		    (!s && head.len <= COMPLETION_LEN));
 	if (kvgpu_ring_dead(s)) {
-		assert_int_equal(kvgpu_box_take(&b, seq, &head, a->buf, BOX_LEN), s);
+		assert_int_equal(kvgpu_completion_take(&b, seq, &head, a->buf, COMPLETION_LEN), s);
 		assert_int_equal(memory.accesses, n);
 	}
 }
 
 static void asker_survives(void **state)
 {
-	struct kvgpu_box answering;
+	struct kvgpu_completion answering;
 	static const char text[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-	struct asker a = { .buf = malloc(BOX_LEN) };
+	struct asker a = { .buf = malloc(COMPLETION_LEN) };
 	struct kvgpu_doorbell sleeps;
 	unsigned int answered;
 
-	memory = (struct memory){ .word = aligned_alloc(64, KVGPU_BOX_BYTES),
-				  .words = KVGPU_BOX_BYTES / 8,
+	memory = (struct memory){ .word = aligned_alloc(64, KVGPU_COMPLETION_BYTES),
+				  .words = KVGPU_COMPLETION_BYTES / 8,
 				  .before = rewrite };
-	memset(memory.word, 0, KVGPU_BOX_BYTES);
+	memset(memory.word, 0, KVGPU_COMPLETION_BYTES);
 	attack[0].access = attack[1].access = ~0u;
 	/* for the doorbell: a word of the memory that is not used otherwise */
 	sleeps = doorbell((uint32_t *)&memory.word[500]);
-	assert_int_equal(kvgpu_box_attach(&a.box, memory.word, BOX_LEN, &sleeps), KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_attach(&answering, memory.word, BOX_LEN, NULL), KVGPU_RING_OK);
+	assert_int_equal(kvgpu_completion_attach(&a.completion, memory.word, COMPLETION_LEN,
+						 &sleeps),
+			 KVGPU_RING_OK);
+	assert_int_equal(kvgpu_completion_attach(&answering, memory.word, COMPLETION_LEN, NULL),
+			 KVGPU_RING_OK);
 	for (answered = 0; answered < 2; answered++) {
 		if (answered)
-			assert_int_equal(kvgpu_box_answer(&answering, 9, 1, text, sizeof(text)),
+			assert_int_equal(kvgpu_completion_answer(&answering, 9, 1, text,
+				sizeof(text)),
 					 KVGPU_RING_OK);
 		memcpy(a.begin, memory.word, sizeof(a.begin));
 		for (attack[0].access = 0; attack[0].access < 30; attack[0].access++)
@@ -354,8 +360,8 @@ static void asker_survives(void **state)
 				     attack[0].value++)
 					ask(&a, 9);
 		attack[0].access = ~0u;
-		/* lengths beyond the agreed one, and beyond the box */
-		a.begin[1] = (uint64_t)(BOX_LEN + 1) << 32;
+		/* lengths beyond the agreed one, and beyond the completion slot */
+		a.begin[1] = (uint64_t)(COMPLETION_LEN + 1) << 32;
 		ask(&a, 9);
 		a.begin[1] = 0xfffffff8ull << 32;
 		ask(&a, 9);

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "remote/ring/box.h"
+#include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 
 enum { LOOK_NS = 1000000000 };
@@ -30,8 +30,8 @@ struct pair {
 	struct kvgpu_ring_shared *shared;
 	struct kvgpu_ring_producer p;
 	struct kvgpu_ring_consumer c;
-	struct kvgpu_box_shared *box_shared;
-	struct kvgpu_box asking, answering;
+	struct kvgpu_completion_shared *completion_shared;
+	struct kvgpu_completion asking, answering;
 	struct kvgpu_doorbell consumer_sleeps, producer_sleeps, wakes_consumer, wakes_producer;
 	uint32_t max_len;
 	uint8_t *buf;
@@ -57,12 +57,12 @@ static struct pair *create(uint32_t slots, const struct kvgpu_doorbell_ops *ops)
 	void *ctx[2] = { NULL, NULL };
 	unsigned int i;
 
-	t->shared = mmap(NULL, bytes + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE,
+	t->shared = mmap(NULL, bytes + KVGPU_COMPLETION_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(t->shared != MAP_FAILED);
-	t->box_shared = (void *)((uint8_t *)t->shared + bytes);
+	t->completion_shared = (void *)((uint8_t *)t->shared + bytes);
 	t->max_len = kvgpu_ring_longest(slots);
-	t->buf = malloc(t->max_len + KVGPU_BOX_LONGEST);
+	t->buf = malloc(t->max_len + KVGPU_COMPLETION_LONGEST);
 	if (ops == &kvgpu_doorbell_socket_ops) {
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, t->fd), 0);
 		for (i = 0; i < 2; i++) {
@@ -84,11 +84,11 @@ static struct pair *create(uint32_t slots, const struct kvgpu_doorbell_ops *ops)
 	config.own = ops ? &t->consumer_sleeps : NULL;
 	config.peer = ops ? &t->wakes_producer : NULL;
 	assert_int_equal(kvgpu_ring_attach_consumer(&t->c, &config), KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_attach(&t->asking, t->box_shared, KVGPU_BOX_LONGEST,
-					  &t->producer_sleeps),
+	assert_int_equal(kvgpu_completion_attach(&t->asking, t->completion_shared,
+						 KVGPU_COMPLETION_LONGEST, &t->producer_sleeps),
 			 KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_attach(&t->answering, t->box_shared, KVGPU_BOX_LONGEST,
-					  config.peer),
+	assert_int_equal(kvgpu_completion_attach(&t->answering, t->completion_shared,
+						 KVGPU_COMPLETION_LONGEST, config.peer),
 			 KVGPU_RING_OK);
 	return t;
 }
@@ -99,7 +99,8 @@ static void destroy(struct pair *t)
 		close(t->fd[0]);
 		close(t->fd[1]);
 	}
-	munmap(t->shared, ((uint8_t *)t->box_shared - (uint8_t *)t->shared) + KVGPU_BOX_BYTES);
+	munmap(t->shared,
+	       ((uint8_t *)t->completion_shared - (uint8_t *)t->shared) + KVGPU_COMPLETION_BYTES);
 	free(t->buf);
 	free(t);
 }
@@ -131,7 +132,7 @@ static void geometry(void **state)
 	struct kvgpu_ring_config config = { .mem = mem, .slots = 4, .max_len = 104 };
 	struct kvgpu_ring_producer p;
 	struct kvgpu_ring_consumer k;
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
@@ -150,9 +151,11 @@ static void geometry(void **state)
 		assert_int_equal(kvgpu_ring_attach_producer(&p, &config), KVGPU_RING_BAD_GEOMETRY);
 		assert_int_equal(kvgpu_ring_attach_consumer(&k, &config), KVGPU_RING_BAD_GEOMETRY);
 	}
-	assert_int_equal(kvgpu_box_attach(&box, mem, KVGPU_BOX_LONGEST + 1, NULL),
+	assert_int_equal(kvgpu_completion_attach(&completion, mem, KVGPU_COMPLETION_LONGEST + 1,
+		NULL),
 			 KVGPU_RING_BAD_GEOMETRY);
-	assert_int_equal(kvgpu_box_attach(&box, mem + 32, KVGPU_BOX_LONGEST, NULL),
+	assert_int_equal(kvgpu_completion_attach(&completion, mem + 32, KVGPU_COMPLETION_LONGEST,
+		NULL),
 			 KVGPU_RING_BAD_GEOMETRY);
 	assert_string_equal(kvgpu_ring_status_name(KVGPU_RING_TORN), "peer published a torn frame");
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
@@ -311,32 +314,38 @@ static void dead_by_name(void **state)
 static void answers(void **state)
 {
 	struct pair *t = create(2, NULL);
-	struct kvgpu_box_head head;
-	uint8_t big[KVGPU_BOX_LONGEST];
+	struct kvgpu_completion_head head;
+	uint8_t big[KVGPU_COMPLETION_LONGEST];
 	uint64_t seq;
 
 	memset(big, 0x77, sizeof(big));
 	for (seq = 5; seq < 20; seq += 3) {
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST),
+		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf,
+			KVGPU_COMPLETION_LONGEST),
 				 KVGPU_RING_EMPTY);
-		assert_int_equal(kvgpu_box_answer(&t->answering, seq, 700, big,
-						  sizeof(big) - (uint32_t)seq),
+		assert_int_equal(kvgpu_completion_answer(&t->answering, seq, 700, big,
+							 sizeof(big) - (uint32_t)seq),
 				 KVGPU_RING_OK);
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, 8),
+		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf, 8),
 				 KVGPU_RING_NO_ROOM);
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST),
+		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf,
+			KVGPU_COMPLETION_LONGEST),
 				 KVGPU_RING_OK);
 		assert_int_equal(head.result, 700);
 		assert_int_equal(head.len, sizeof(big) - seq);
 		assert_memory_equal(t->buf, big, head.len);
 	}
-	assert_int_equal(kvgpu_box_answer(&t->answering, 17, 0, NULL, 0), KVGPU_RING_WRONG_LENGTH);
-	assert_int_equal(kvgpu_box_answer(&t->answering, 30, 0, big, KVGPU_BOX_LONGEST + 1),
+	assert_int_equal(kvgpu_completion_answer(&t->answering, 17, 0, NULL, 0),
+			 KVGPU_RING_WRONG_LENGTH);
+	assert_int_equal(kvgpu_completion_answer(&t->answering, 30, 0, big,
+		KVGPU_COMPLETION_LONGEST + 1),
 			 KVGPU_RING_TOO_LONG);
-	assert_int_equal(kvgpu_box_answer(&t->answering, 30, 0, NULL, 0), KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_take(&t->asking, 29, &head, t->buf, KVGPU_BOX_LONGEST),
+	assert_int_equal(kvgpu_completion_answer(&t->answering, 30, 0, NULL, 0), KVGPU_RING_OK);
+	assert_int_equal(kvgpu_completion_take(&t->asking, 29, &head, t->buf,
+		KVGPU_COMPLETION_LONGEST),
 			 KVGPU_RING_BAD_SEQ);
-	assert_int_equal(kvgpu_box_take(&t->asking, 30, &head, t->buf, KVGPU_BOX_LONGEST),
+	assert_int_equal(kvgpu_completion_take(&t->asking, 30, &head, t->buf,
+		KVGPU_COMPLETION_LONGEST),
 			 KVGPU_RING_BAD_SEQ);
 	destroy(t);
 }
@@ -348,7 +357,7 @@ static void *answer_late(void *arg)
 
 	while (!__atomic_load_n(&t->shared->producer_word, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	assert_int_equal(kvgpu_box_answer(&t->answering, 4, 0, NULL, 0), KVGPU_RING_OK);
+	assert_int_equal(kvgpu_completion_answer(&t->answering, 4, 0, NULL, 0), KVGPU_RING_OK);
 	return NULL;
 }
 
@@ -356,23 +365,25 @@ static void *answer_late(void *arg)
 static void first_looks(void **state)
 {
 	struct pair *t = create(2, &kvgpu_doorbell_futex_ops);
-	struct kvgpu_box_head head;
+	struct kvgpu_completion_head head;
 	pthread_t late;
 	uint64_t seq;
 
 	t->producer_sleeps.times.spin_ns = 1000;
 	t->asking.pauses = 2;
 	for (seq = 1; seq < 4; seq++) {
-		assert_int_equal(kvgpu_box_answer(&t->answering, seq, 0, NULL, 0), KVGPU_RING_OK);
-		assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
+		assert_int_equal(kvgpu_completion_answer(&t->answering, seq, 0, NULL, 0),
+				 KVGPU_RING_OK);
+		assert_int_equal(kvgpu_completion_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
 		assert_int_equal(t->asking.pauses, seq == 1);
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST),
+		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf,
+			KVGPU_COMPLETION_LONGEST),
 				 KVGPU_RING_OK);
 	}
-	t->asking.pauses = 5 * KVGPU_BOX_PART;
+	t->asking.pauses = 5 * KVGPU_COMPLETION_PART;
 	assert_int_equal(pthread_create(&late, NULL, answer_late, t), 0);
-	assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
-	assert_int_equal(t->asking.pauses, 5 * KVGPU_BOX_PART);
+	assert_int_equal(kvgpu_completion_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
+	assert_int_equal(t->asking.pauses, 5 * KVGPU_COMPLETION_PART);
 	pthread_join(late, NULL);
 	destroy(t);
 }
@@ -389,7 +400,7 @@ static void *echo(void *arg)
 		while (kvgpu_ring_get(&t->c, &f, buf, sizeof(buf)) == KVGPU_RING_EMPTY)
 			if (kvgpu_ring_wait_frame(&t->c, FOR_A_MINUTE))
 				return "no frame came";
-		if (t->c.status || kvgpu_box_answer(&t->answering, f.seq, f.op, buf, f.len))
+		if (t->c.status || kvgpu_completion_answer(&t->answering, f.seq, f.op, buf, f.len))
 			return "wrong";
 		if (!f.op)
 			return NULL;
@@ -401,7 +412,7 @@ static void sleepers_wake_each_other(void **state)
 {
 	const struct kvgpu_doorbell_ops *const carriers[] = { &kvgpu_doorbell_futex_ops,
 							      &kvgpu_doorbell_socket_ops };
-	struct kvgpu_box_head head;
+	struct kvgpu_completion_head head;
 	enum kvgpu_ring_status s;
 	unsigned int i;
 	pthread_t other;
@@ -418,10 +429,10 @@ static void sleepers_wake_each_other(void **state)
 								      FOR_A_MINUTE),
 						 KVGPU_WAIT_READY);
 			kvgpu_ring_notify(&t->p);
-			assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE),
+			assert_int_equal(kvgpu_completion_wait(&t->asking, FOR_A_MINUTE),
 					 KVGPU_WAIT_READY);
-			s = kvgpu_box_take(&t->asking, t->p.last_seq, &head, t->buf,
-					   KVGPU_BOX_LONGEST);
+			s = kvgpu_completion_take(&t->asking, t->p.last_seq, &head, t->buf,
+						  KVGPU_COMPLETION_LONGEST);
 			assert_int_equal(s, KVGPU_RING_OK);
 			assert_int_equal(head.result, op);
 			assert_memory_equal(t->buf, &op, sizeof(op));

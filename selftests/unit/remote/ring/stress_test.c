@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "remote/ring/box.h"
+#include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 
 enum { MOST = 400, ANSWER_LEN = 64 };
@@ -29,7 +29,7 @@ struct run {
 	uint32_t frames, slots;
 	uint32_t asks;		/* one frame in so many is answered */
 	struct kvgpu_ring_shared *ring;
-	struct kvgpu_box_shared *box;
+	struct kvgpu_completion_shared *completion;
 	const struct kvgpu_doorbell_ops *ops;
 	struct kvgpu_doorbell_socket socket[2];
 	uint64_t sleeps[2], wakes[2], full_waits;
@@ -76,15 +76,15 @@ static struct kvgpu_doorbell doorbell(struct run *r, uint32_t *word, unsigned in
 	};
 }
 
-static const char *ask(struct run *r, struct kvgpu_ring_producer *p, struct kvgpu_box *box,
-		       uint32_t n)
+static const char *ask(struct run *r, struct kvgpu_ring_producer *p,
+		       struct kvgpu_completion *completion, uint32_t n)
 {
-	struct kvgpu_box_head head;
+	struct kvgpu_completion_head head;
 	uint8_t buf[ANSWER_LEN];
 
 	kvgpu_ring_notify(p);
-	if (kvgpu_box_wait(box, A_MINUTE_NS) ||
-	    kvgpu_box_take(box, p->last_seq, &head, buf, sizeof(buf)))
+	if (kvgpu_completion_wait(completion, A_MINUTE_NS) ||
+	    kvgpu_completion_take(completion, p->last_seq, &head, buf, sizeof(buf)))
 		return "no answer";
 	return head.result == n && head.len == n % ANSWER_LEN ? NULL : "wrong answer";
 }
@@ -101,12 +101,12 @@ static void *produce(void *arg)
 					    .peer = &peer };
 	struct kvgpu_ring_producer p;
 	uint64_t data[MOST / 8 + 1];
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	const char *bad = NULL;
 	uint32_t n;
 
 	if (kvgpu_ring_attach_producer(&p, &config) ||
-	    kvgpu_box_attach(&box, r->box, ANSWER_LEN, &own))
+	    kvgpu_completion_attach(&completion, r->completion, ANSWER_LEN, &own))
 		return "attach";
 	for (n = 0; n < r->frames && !bad; n++) {
 		struct iovec iov[2] = { { data, 16 }, { data + 2, 0 } };
@@ -125,7 +125,7 @@ static void *produce(void *arg)
 		if (n % 16 < 4)
 			kvgpu_ring_notify(&p);
 		if (asks(r, n))
-			bad = ask(r, &p, &box, n);
+			bad = ask(r, &p, &completion, n);
 	}
 	kvgpu_ring_notify(&p);
 	r->sleeps[0] = own.sleeps;
@@ -147,11 +147,11 @@ static void *consume(void *arg)
 	uint64_t data[MOST / 8 + 1], want[MOST / 8 + 1];
 	struct kvgpu_ring_consumer c;
 	struct kvgpu_frame f;
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	uint32_t n;
 
 	if (kvgpu_ring_attach_consumer(&c, &config) ||
-	    kvgpu_box_attach(&box, r->box, ANSWER_LEN, &peer))
+	    kvgpu_completion_attach(&completion, r->completion, ANSWER_LEN, &peer))
 		return "attach";
 	for (n = 0; n < r->frames; n++) {
 		enum kvgpu_ring_status s;
@@ -164,7 +164,7 @@ static void *consume(void *arg)
 		frame_bytes(n, want, f.len);
 		if (memcmp(data, want, f.len))
 			return "wrong bytes";
-		if (f.flags && kvgpu_box_answer(&box, f.seq, n, want, n % ANSWER_LEN))
+		if (f.flags && kvgpu_completion_answer(&completion, f.seq, n, want, n % ANSWER_LEN))
 			return "answer";
 	}
 	r->sleeps[1] = own.sleeps;
@@ -180,8 +180,8 @@ static void run(struct run *r)
 	void *bad;
 
 	r->ring = aligned_alloc(64, kvgpu_ring_bytes(r->slots));
-	r->box = aligned_alloc(64, KVGPU_BOX_BYTES);
-	memset(r->box, 0, KVGPU_BOX_BYTES);
+	r->completion = aligned_alloc(64, KVGPU_COMPLETION_BYTES);
+	memset(r->completion, 0, KVGPU_COMPLETION_BYTES);
 	assert_int_equal(kvgpu_ring_init(r->ring, r->slots), KVGPU_RING_OK);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, side[i], r), 0);
@@ -196,7 +196,7 @@ static void run(struct run *r)
 		       r->frames, r->sleeps[0], r->sleeps[1], r->wakes[0], r->wakes[1],
 		       r->full_waits);
 	free(r->ring);
-	free(r->box);
+	free(r->completion);
 }
 
 static void a_million(void **state)

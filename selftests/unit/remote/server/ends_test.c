@@ -71,7 +71,7 @@ static void close_gate(void)
 /* The frame takes the time of @ends slow calls at least; it is charged that, and no time twice. */
 static void charged(unsigned int ends, uint16_t op, const void *payload, size_t n)
 {
-	struct kvgpu_remote_head h = { .seq = 1, .op = op, .box = 1, .bytes = n };
+	struct kvgpu_remote_head h = { .seq = 1, .op = op, .completion = 1, .bytes = n };
 	uint64_t words[8], began_ns = gate_now();
 
 	assert_true(n <= sizeof(words));

@@ -116,7 +116,7 @@ static CUresult elapsed(float *ms, CUevent from, CUevent to)
 static void ask(uint16_t op, const void *payload, size_t n)
 {
 	static uint64_t seq;
-	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .box = 1, .bytes = n };
+	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .completion = 1, .bytes = n };
 	uint64_t *copy = malloc(n + 1);
 
 	memcpy(copy, payload, n);

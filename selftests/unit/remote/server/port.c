@@ -95,7 +95,7 @@ void fake_end(struct server *s)
 CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n)
 {
 	static uint64_t seq;
-	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .box = 1, .bytes = n };
+	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .completion = 1, .bytes = n };
 	/* a byte longer alone, so that a read of a word behind the end is found */
 	uint64_t *copy = malloc(n + 1);
 

@@ -313,7 +313,7 @@ static void as_text(void **state)
 	struct q_cuMemsetD32_v2 q = { .dst = 0x1234, .n = 16, .value = 7 };
 	struct kvgpu_remote_head h = { .seq = 5,
 				       .op = OP_cuMemsetD32_v2,
-				       .box = 0,
+				       .completion = 0,
 				       .bytes = sizeof(q) };
 	char *text;
 	size_t n;

@@ -31,7 +31,7 @@ enum how { WOKEN, GONE, TIMED_OUT };
 struct side {
 	struct kvgpu_ring_producer producer;
 	struct kvgpu_ring_consumer consumer;
-	struct kvgpu_box box;
+	struct kvgpu_completion completion;
 	struct kvgpu_doorbell own, peer;
 	uint32_t frame;		/* number of frames put or taken */
 	uint32_t phase, ended;
@@ -63,7 +63,7 @@ struct state {
 };
 
 /* Stands for shared memory, but only its addresses are used: the contents are in struct state. */
-static _Alignas(64) uint8_t arena[RING_MAX + sizeof(struct kvgpu_box_shared)];
+static _Alignas(64) uint8_t arena[RING_MAX + sizeof(struct kvgpu_completion_shared)];
 static uint8_t got[512];
 
 static const struct plan *plan;
@@ -361,9 +361,9 @@ static void put(void)
 
 static void take(void)
 {
-	struct kvgpu_box_head head;
+	struct kvgpu_completion_head head;
 
-	if (kvgpu_box_take(&now.box, now.producer.last_seq, &head, got, ANSWER) ||
+	if (kvgpu_completion_take(&now.completion, now.producer.last_seq, &head, got, ANSWER) ||
 	    head.len != ANSWER || head.result != now.frame * 3 ||
 	    !is_pattern(got, now.frame + 100, ANSWER))
 		finding(CORRUPT);
@@ -385,7 +385,7 @@ static void get(void)
 		finding(CORRUPT);
 	now.frame++;
 	now.phase = plan->asks ? ANSWER_IT : GET;
-	now.box.max_len = ANSWER;
+	now.completion.max_len = ANSWER;
 	now.producer.last_seq = f.seq;
 	if (!plan->asks && now.frame == plan->nr_frames)
 		end(ALL_DONE);
@@ -396,7 +396,8 @@ static void answer(void)
 	uint8_t text[ANSWER];
 
 	pattern(text, now.frame + 100, ANSWER);
-	if (kvgpu_box_answer(&now.box, now.producer.last_seq, now.frame * 3, text, ANSWER))
+	if (kvgpu_completion_answer(&now.completion, now.producer.last_seq, now.frame * 3, text,
+				    ANSWER))
 		finding(CORRUPT);
 	now.phase = GET;
 	if (now.frame == plan->nr_frames)
@@ -417,7 +418,7 @@ static void call(void)
 		if (!plan->asks)
 			next_frame();
 		break;
-	case WAIT_ANSWER: go_on(kvgpu_box_wait(&now.box, patience()), TAKE); break;
+	case WAIT_ANSWER: go_on(kvgpu_completion_wait(&now.completion, patience()), TAKE); break;
 	case TAKE: take(); break;
 	case GET: get(); break;
 	case WAIT_FRAME: go_on(kvgpu_ring_wait_frame(&now.consumer, patience()), GET); break;
@@ -473,8 +474,8 @@ static void begin(struct state *s)
 		now.phase = i ? GET : PUT;
 		if (kvgpu_ring_attach_producer(&now.producer, &config) ||
 		    kvgpu_ring_attach_consumer(&now.consumer, &config) ||
-		    kvgpu_box_attach(&now.box, arena + kvgpu_ring_bytes(plan->slots), ANSWER,
-				     i ? &now.peer : &now.own))
+		    kvgpu_completion_attach(&now.completion, arena + kvgpu_ring_bytes(plan->slots),
+					    ANSWER, i ? &now.peer : &now.own))
 			abort();
 		s->t[i].side = now;
 		s->t[i].early = plan->early;

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-#include "remote/ring/box.h"
+#include "remote/ring/completion.h"
 #include "remote/ring/ring.h"
 
 enum order { TSO, WEAK };

@@ -4,5 +4,5 @@
  * path.
  */
 #include "remote/ring/ring.c"
-#include "remote/ring/box.c"
+#include "remote/ring/completion.c"
 #include "remote/ring/doorbell.c"
