@@ -2,7 +2,7 @@
 /*
  * Internal header of remote/channel: what a carrier does. channel.h says which threads call a
  * function of the face, and so the carrier's; .give is kvgpu_remote_return(). A carrier calls
- * `happened` without a lock of its own.
+ * `notified` without a lock of its own.
  */
 #ifndef KVGPU_REMOTE_CARRIER_H
 #define KVGPU_REMOTE_CARRIER_H
@@ -32,9 +32,9 @@ struct port_carrier {
 	int (*reply)(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
 		     uint32_t result, const void *payload, size_t n);
 	int (*give)(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
-	int (*happen)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+	int (*notify)(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		      const void *bytes, size_t n);
-	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		    uint64_t invocation);
 	void (*await_end)(struct kvgpu_remote_port *p);
 	void (*close)(struct kvgpu_remote_port *p);
@@ -65,7 +65,7 @@ struct kvgpu_remote_channel {
 	void *again;			/* a second mapping of the arena, or NULL */
 	uint64_t seq;			/* of the last frame; under the caller's lock for sending */
 	bool gone;			/* atomic */
-	kvgpu_remote_happened happened;
+	kvgpu_remote_notified notified;
 	void *ctx;
 	struct completion completions[KVGPU_REMOTE_COMPLETIONS];
 };
@@ -120,7 +120,7 @@ int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const 
 
 /* The stream carrier takes *l over; stream_welcome() only if it succeeds. */
 struct line;
-int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why);
 int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
@@ -128,7 +128,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 
 /* endpoint.c: a shmem region in a file or on a device */
 struct address;
-int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
+int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_notified notified,
 		     void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
 /* map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size */

@@ -95,7 +95,7 @@ static int begin_tls(struct line *l, const char *host, const char **why)
 	return r;
 }
 
-int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_notified notified,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	struct line l = { .fd = -1 };
@@ -105,20 +105,20 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 	if (r)
 		return r;
 	if (address_is_endpoint(&a))
-		return endpoint_connect(&a, version, happened, ctx, out, why);
+		return endpoint_connect(&a, version, notified, ctx, out, why);
 	l.fd = address_connect(&a, why);
 	if (l.fd < 0)
 		return l.fd;
 	line_prepare(&l);
 	line_patience(&l, ADDRESS_PATIENCE_S);
 	if (a.scheme == ADDRESS_SHMEM)
-		return shmem_connect(&l, version, happened, ctx, out, why);
+		return shmem_connect(&l, version, notified, ctx, out, why);
 	r = a.scheme == ADDRESS_TLS ? begin_tls(&l, a.host, why) : 0;
 	if (r) {
 		line_close(&l);
 		return r;
 	}
-	return stream_connect(&l, version, happened, ctx, out, why);
+	return stream_connect(&l, version, notified, ctx, out, why);
 }
 
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
@@ -339,13 +339,13 @@ int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes
 	return p->carrier->give(p, at, bytes);
 }
 
-int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+int kvgpu_remote_notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 			const void *bytes, size_t n)
 {
-	return p->carrier->happen(p, h, bytes, n);
+	return p->carrier->notify(p, h, bytes, n);
 }
 
-int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		      uint64_t invocation)
 {
 	return p->carrier->call(p, h, invocation);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connection between client and server: frames one way, answers the other, happenings, and an
- * arena of bytes that both see at the same offsets. Carriers (carrier.h) transport them: `stream`
- * over a socket or TLS, `shmem` by shared memory. int: 0 or -errno, if nothing else is said;
- * -ECONNRESET: the peer is gone.
+ * The connection between client and server: frames one way, answers the other, notifications, and
+ * an arena of bytes that both see at the same offsets. Carriers (carrier.h) transport them:
+ * `stream` over a socket or TLS, `shmem` by shared memory. int: 0 or -errno, if nothing else is
+ * said; -ECONNRESET: the peer is gone.
  */
 #ifndef KVGPU_REMOTE_CHANNEL_H
 #define KVGPU_REMOTE_CHANNEL_H
@@ -26,15 +26,15 @@ enum { KVGPU_REMOTE_LOWEST = 1 << 16 };
  * Called on the channel's reader, a thread, without a lock of the channel: it must not wait for an
  * answer. @bytes: @n bytes, valid until it returns.
  */
-typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happening *h,
+typedef void (*kvgpu_remote_notified)(void *ctx, const struct kvgpu_remote_notification *h,
 				      const void *bytes, size_t n);
 
 /*
- * Connect to the server at @address. *out is set before @happened is called. -EPROTO: the server
+ * Connect to the server at @address. *out is set before @notified is called. -EPROTO: the server
  * refuses this client, is of another version, or breaks the rules. *why: the reason of an error, a
  * text that is valid until this thread's next call.
  */
-int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_notified notified,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why);
 /*
  * @folder: certificates for tls: addresses, in the place of TLS_DIRECTORY. Call before
@@ -93,9 +93,9 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
  */
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull);
 /*
- * An event that wants an ack (frame.h) has been carried out; any thread. An ack passes by frames.
- * It passes by no push: the server has the bytes of this thread's kvgpu_remote_push() calls before
- * it (../client/ferry.c relies on that).
+ * A notification that wants an ack (frame.h) has been carried out; any thread. An ack passes by
+ * frames. It passes by no push: the server has the bytes of this thread's kvgpu_remote_push() calls
+ * before it (../client/ferry.c relies on that).
  */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 
@@ -218,15 +218,15 @@ int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_he
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
 /* Wait until the client is gone, whatever other threads do. Any thread. */
 void kvgpu_remote_await_end(struct kvgpu_remote_port *p);
-/* Send an event to the client. Any thread. */
-int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+/* Send a notification to the client. Any thread. */
+int kvgpu_remote_notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 			const void *bytes, size_t n);
 /*
- * Send an event whose bytes are @invocation, and wait for the ack of @invocation. Any thread but
- * the one that calls kvgpu_remote_next(), which may be busy elsewhere meanwhile. No two calls may
- * wait with the same @invocation.
+ * Send a notification whose bytes are @invocation, and wait for the ack of @invocation. Any thread
+ * but the one that calls kvgpu_remote_next(), which may be busy elsewhere meanwhile. No two calls
+ * may wait with the same @invocation.
  */
-int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		      uint64_t invocation);
 
 #endif

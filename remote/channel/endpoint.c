@@ -432,7 +432,7 @@ static int meet_server(struct shmem *a, const struct address *at, unsigned int i
 	return r;
 }
 
-int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
+int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_notified notified,
 		     void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	/* open_endpoint() sets it where it returns no error, which gcc 14 for arm64 does not see */
@@ -456,7 +456,7 @@ int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_ha
 	guard_client(base, e.bytes, a.life);
 	/* a child of fork() could write there when another program has the endpoint */
 	madvise(base, e.bytes, MADV_DONTFORK);
-	return shmem_channel(&a, happened, ctx, out);
+	return shmem_channel(&a, notified, ctx, out);
 }
 
 /* ------------------------------------------------------------------ the server */

@@ -18,10 +18,10 @@ enum {
 	/* alignment of the layout's parts; a kernel's page may be larger */
 	SHMEM_PAGE = 4096,
 	SHMEM_FRAMES = 16384,	/* slots of the ring of frames, client to server */
-	/* slots of the ring of happenings and long answers, server to client */
-	SHMEM_TOLD = 8192,
+	/* slots of the ring of notifications and long answers, server to client */
+	SHMEM_NOTIFICATIONS = 8192,
 	SHMEM_ACKS = 1024,		/* slots of the ring of acks, client to server */
-	SHMEM_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
+	SHMEM_NOTIFICATION_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
 };
 
 /* How client and server of an endpoint find each other: attach.h. */
@@ -53,7 +53,7 @@ struct shmem_word {
 struct shmem_layout {
 	_Alignas(SHMEM_PAGE) struct attach_page attach;
 	_Alignas(SHMEM_PAGE) uint8_t frames[SHMEM_RING(SHMEM_FRAMES)];
-	_Alignas(SHMEM_PAGE) uint8_t told[SHMEM_RING(SHMEM_TOLD)];
+	_Alignas(SHMEM_PAGE) uint8_t notifications[SHMEM_RING(SHMEM_NOTIFICATIONS)];
 	_Alignas(SHMEM_PAGE) uint8_t acks[SHMEM_RING(SHMEM_ACKS)];
 	_Alignas(SHMEM_PAGE) struct shmem_word completion_word[KVGPU_REMOTE_COMPLETIONS];
 	_Alignas(SHMEM_PAGE) struct kvgpu_completion_shared completion[KVGPU_REMOTE_COMPLETIONS];
@@ -65,10 +65,10 @@ struct shmem_layout {
 
 /* the begin of an answer */
 struct shmem_answer {
-	/* so many frames of the ring `told` came before the answer */
-	uint64_t told;
+	/* so many frames of the ring `notifications` came before the answer */
+	uint64_t notifications;
 	/*
-	 * of payload; if more than follow here: all of it is the last TOLD_ANSWER for this
+	 * of payload; if more than follow here: all of it is the last NOTIFICATION_ANSWER for this
 	 * completion slot
 	 */
 	uint64_t bytes;
@@ -86,22 +86,22 @@ static_assert(offsetof(struct attach_page, magic) == 0 &&
 	      "layout of the first page");
 static_assert(offsetof(struct shmem_layout, attach) == 0 &&
 		      offsetof(struct shmem_layout, frames) == 0x1000 &&
-		      offsetof(struct shmem_layout, told) == 0x102000 &&
+		      offsetof(struct shmem_layout, notifications) == 0x102000 &&
 		      offsetof(struct shmem_layout, acks) == 0x183000 &&
 		      offsetof(struct shmem_layout, completion_word) == 0x194000 &&
 		      offsetof(struct shmem_layout, completion) == 0x1a4000 &&
 		      sizeof(struct shmem_layout) == 0x5a4000 &&
 		      sizeof(struct shmem_layout) <= SHMEM_ARENA,
 	      "layout of a shmem region");
-static_assert(offsetof(struct shmem_answer, told) == 0 &&
+static_assert(offsetof(struct shmem_answer, notifications) == 0 &&
 		      offsetof(struct shmem_answer, bytes) == 8 &&
 		      sizeof(struct shmem_answer) == 16 && sizeof(struct shmem_word) == 64,
 	      "layout of answers");
 
-/* operations of the ring `told` */
+/* operations of the ring `notifications` */
 enum {
-	TOLD_HAPPENING = 1,	/* a struct kvgpu_remote_happening and its bytes */
-	TOLD_ANSWER,		/* flags: completion slot; u64 seq and the payload */
+	NOTIFICATION_SHORT = 1,	/* a struct kvgpu_remote_notification and its bytes */
+	NOTIFICATION_ANSWER,		/* flags: completion slot; u64 seq and the payload */
 };
 
 #endif

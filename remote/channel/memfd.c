@@ -90,7 +90,7 @@ static int take_memory(struct line *l, uint64_t version, struct shmem *a, const 
 	return r;
 }
 
-int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why)
 {
 	struct shmem a;
@@ -103,5 +103,5 @@ int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_happened happen
 	line_patience(l, 0);
 	a.life = l->fd;
 	*why = "out of memory";
-	return shmem_channel(&a, happened, ctx, out);
+	return shmem_channel(&a, notified, ctx, out);
 }

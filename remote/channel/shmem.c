@@ -173,7 +173,7 @@ static void wake_all_futexes(struct shmem *a)
 
 	for (;;) {
 		wake_ring(a->base->frames);
-		wake_ring(a->base->told);
+		wake_ring(a->base->notifications);
 		wake_ring(a->base->acks);
 		for (i = 0; i < KVGPU_REMOTE_COMPLETIONS; i++)
 			wake_word(&a->base->completion_word[i], 0);
@@ -372,7 +372,7 @@ int shmem_put(struct shmem *a, struct kvgpu_ring_producer *p, uint16_t op, uint1
 			return -ECONNRESET;
 	if (s)
 		return shmem_lose(a);
-	kvgpu_ring_notify(p);
+	kvgpu_ring_kick(p);
 	return 0;
 }
 

@@ -106,7 +106,7 @@ int shmem_get(struct shmem *a, struct kvgpu_ring_consumer *c, uint64_t timeout_n
 	      struct kvgpu_frame *f, void *buf, size_t size);
 
 /* shmem_client.c, shmem_server.c: both take @a over, also if they fail */
-int shmem_channel(const struct shmem *a, kvgpu_remote_happened happened, void *ctx,
+int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out);
 int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out);
 
@@ -114,7 +114,7 @@ int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out);
  * memfd.c: over a UNIX socket. shmem_connect() takes the line over, also if it fails.
  * shmem_welcome() sets l->fd to -1 when it has taken the socket over.
  */
-int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+int shmem_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why);
 int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int begun,
 		  const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,

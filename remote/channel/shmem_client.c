@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client's end of a shmem region. A thread that asks sleeps at a completion slot of its own.
- * One thread reads the ring `told`, the server's events and long answers; an answer says how many
- * frames of that ring came before it.
+ * One thread reads the ring `notifications`, the server's notifications and long answers; an answer
+ * says how many frames of that ring came before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@ struct shmem_channel {
 	struct kvgpu_ring_producer frames;
 	struct kvgpu_ring_producer acks;
 	pthread_mutex_t acks_lock;		/* protects .acks; never held with .lock */
-	struct kvgpu_ring_consumer told;	/* the reader's alone */
-	struct shmem_end frames_end, acks_end, told_end;
+	struct kvgpu_ring_consumer notifications;	/* the reader's alone */
+	struct shmem_end frames_end, acks_end, notifications_end;
 	pthread_t reader;
-	pthread_mutex_t lock;			/* protects .heard, for threads that wait */
+	pthread_mutex_t lock;			/* protects .handled, for threads that wait */
 	pthread_cond_t change;
-	/* atomic: frames of the ring `told` that were carried out */
-	uint64_t heard;
-	uint64_t in[(SHMEM_TOLD_LONGEST + 8) / 8];	/* the reader's alone */
+	/* atomic: frames of the ring `notifications` that were carried out */
+	uint64_t handled;
+	uint64_t in[(SHMEM_NOTIFICATION_LONGEST + 8) / 8];	/* the reader's alone */
 	struct asking asking[KVGPU_REMOTE_COMPLETIONS];
 };
 
@@ -77,14 +77,14 @@ static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 
 /* ------------------------------------------------------------------ what the server tells */
 
-static int take_happening(struct shmem_channel *s, const struct kvgpu_frame *f)
+static int take_notification(struct shmem_channel *s, const struct kvgpu_frame *f)
 {
-	struct kvgpu_remote_happening h;
+	struct kvgpu_remote_notification h;
 
 	if (f->len < sizeof(h))
 		return -EPROTO;
 	memcpy(&h, s->in, sizeof(h));
-	s->c.happened(s->c.ctx, &h, (uint8_t *)s->in + sizeof(h), f->len - sizeof(h));
+	s->c.notified(s->c.ctx, &h, (uint8_t *)s->in + sizeof(h), f->len - sizeof(h));
 	return 0;
 }
 
@@ -102,20 +102,21 @@ static int take_long_answer(struct shmem_channel *s, const struct kvgpu_frame *f
 	return 0;
 }
 
-static void *read_told(void *arg)
+static void *read_notifications(void *arg)
 {
 	struct shmem_channel *s = arg;
 	struct kvgpu_frame f;
 	int r;
 
-	while ((r = shmem_get(&s->a, &s->told, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) == 1) {
-		r = f.op == TOLD_HAPPENING ? take_happening(s, &f) :
-		    f.op == TOLD_ANSWER	   ? take_long_answer(s, &f) :
-					     -EPROTO;
+	while ((r = shmem_get(&s->a, &s->notifications, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) ==
+	       1) {
+		r = f.op == NOTIFICATION_SHORT ? take_notification(s, &f) :
+		    f.op == NOTIFICATION_ANSWER ? take_long_answer(s, &f) :
+						      -EPROTO;
 		if (r)
 			break;
 		pthread_mutex_lock(&s->lock);
-		__atomic_add_fetch(&s->heard, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&s->handled, 1, __ATOMIC_SEQ_CST);
 		pthread_cond_broadcast(&s->change);
 		pthread_mutex_unlock(&s->lock);
 	}
@@ -135,19 +136,19 @@ static void lost(void *ctx)
 }
 
 /* There can't be more frames than the ring has slots, and one that is carried out now. */
-static bool hear(struct shmem_channel *s, uint64_t told)
+static bool await_notifications(struct shmem_channel *s, uint64_t notifications)
 {
-	uint64_t heard = __atomic_load_n(&s->heard, __ATOMIC_SEQ_CST);
+	uint64_t handled = __atomic_load_n(&s->handled, __ATOMIC_SEQ_CST);
 
-	if (heard >= told)
+	if (handled >= notifications)
 		return true;
-	if (told - heard > SHMEM_TOLD + 1)
+	if (notifications - handled > SHMEM_NOTIFICATIONS + 1)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	while (s->heard < told && !kvgpu_remote_is_gone(&s->c))
+	while (s->handled < notifications && !kvgpu_remote_is_gone(&s->c))
 		pthread_cond_wait(&s->change, &s->lock);
 	pthread_mutex_unlock(&s->lock);
-	return __atomic_load_n(&s->heard, __ATOMIC_SEQ_CST) >= told;
+	return __atomic_load_n(&s->handled, __ATOMIC_SEQ_CST) >= notifications;
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -178,7 +179,7 @@ static int await(struct kvgpu_remote_channel *c, unsigned int completion, uint64
 		return r;
 	if (head.len < sizeof(*begin))
 		return shmem_lose(&s->a);
-	if (!hear(s, begin->told))
+	if (!await_notifications(s, begin->notifications))
 		return shmem_lose(&s->a);
 	*a = (struct kvgpu_remote_answer){ .seq = seq,
 					   .result = head.result,
@@ -243,16 +244,17 @@ static bool attach(struct shmem_channel *s)
 		   true);
 	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack),
 		   true);
-	shmem_ring(&s->told_end, &s->a, l->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST, false);
+	shmem_ring(&s->notifications_end, &s->a, l->notifications, SHMEM_NOTIFICATIONS,
+		   SHMEM_NOTIFICATION_LONGEST, false);
 	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
-	       !kvgpu_ring_attach_consumer(&s->told, &s->told_end.config);
+	       !kvgpu_ring_attach_consumer(&s->notifications, &s->notifications_end.config);
 	for (i = 0; i < KVGPU_REMOTE_COMPLETIONS && fine; i++)
 		fine = shmem_completion(&s->asking[i].completion, &s->asking[i].doorbell, &s->a, i);
 	return fine;
 }
 
-int shmem_channel(const struct shmem *a, kvgpu_remote_happened happened, void *ctx,
+int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *ctx,
 		  struct kvgpu_remote_channel **out)
 {
 	struct shmem_channel *s = calloc(1, sizeof(*s));
@@ -267,7 +269,7 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_happened happened, void *c
 	s->a.lost = lost;
 	s->a.ctx = s;
 	s->c.carrier = &shmem_carrier;
-	s->c.happened = happened;
+	s->c.notified = notified;
 	s->c.ctx = ctx;
 	s->c.arena = (uint8_t *)s->a.base + SHMEM_ARENA;
 	s->c.arena_bytes = s->a.arena_bytes;
@@ -275,10 +277,10 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_happened happened, void *c
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
-	*out = &s->c;	/* before there is a thread that calls .happened, which may use *out */
+	*out = &s->c;	/* before there is a thread that calls .notified, which may use *out */
 	r = attach(s) ? shmem_watch(&s->a) : -EINVAL;
 	if (!r) {
-		r = signals_thread(&s->reader, read_told, s);
+		r = signals_thread(&s->reader, read_notifications, s);
 		if (r)
 			shmem_lose(&s->a);
 	}

@@ -3,7 +3,7 @@
  * The server's end of a shmem region. Acks have a ring of their own. Of the library's threads that
  * wait for acks, one reads that ring for all.
  *
- * One thread, the serving thread, calls next() and reply(). Any thread calls give(), happen() and
+ * One thread, the serving thread, calls next() and reply(). Any thread calls give(), notify() and
  * await_end(), and any but the serving thread call(). close_port() comes last, when no thread but
  * the watcher is in here. The watcher calls lost(). `output` and `lock` are never held together.
  */
@@ -32,15 +32,16 @@ struct shmem_port {
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 	struct answering answering[KVGPU_REMOTE_COMPLETIONS];
 	uint64_t answer[KVGPU_COMPLETION_LONGEST / 8];
-	pthread_mutex_t output;			/* of the ring `told` */
-	struct kvgpu_ring_producer told;
-	uint64_t nr_told;			/* atomic: frames put into the ring `told` */
+	pthread_mutex_t output;			/* of the ring `notifications` */
+	struct kvgpu_ring_producer notifications;
+	/* atomic: frames put into the ring `notifications` */
+	uint64_t nr_notifications;
 	pthread_mutex_t lock;			/* of .waiting and .one_reads */
 	pthread_cond_t change;
 	struct acked *waiting;
 	bool one_reads;
 	struct kvgpu_ring_consumer acks;	/* of the thread that has set .one_reads */
-	struct shmem_end frames_end, told_end, acks_end;
+	struct shmem_end frames_end, notifications_end, acks_end;
 };
 
 static struct shmem_port *of(struct kvgpu_remote_port *p)
@@ -73,30 +74,30 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 
 /* ------------------------------------------------------------------ telling */
 
-static int tell(struct shmem_port *s, uint16_t op, uint16_t completion, const void *head,
-		size_t head_bytes, const void *bytes, size_t n)
+static int put_notification(struct shmem_port *s, uint16_t op, uint16_t completion,
+			    const void *head, size_t head_bytes, const void *bytes, size_t n)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes },
 				 { (void *)(uintptr_t)bytes, n } };
 	int r;
 
 	pthread_mutex_lock(&s->output);
-	r = shmem_put(&s->a, &s->told, op, completion, parts, n ? 2 : 1);
+	r = shmem_put(&s->a, &s->notifications, op, completion, parts, n ? 2 : 1);
 	if (!r)
-		__atomic_add_fetch(&s->nr_told, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&s->nr_notifications, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&s->output);
 	return r;
 }
 
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+static int notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		  const void *bytes, size_t n)
 {
 	return n > KVGPU_REMOTE_PAYLOAD_MAX ?
 		       -EINVAL :
-		       tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
+		       put_notification(of(p), NOTIFICATION_SHORT, 0, h, sizeof(*h), bytes, n);
 }
 
-/* a payload that the completion slot has no room for goes into the ring `told` */
+/* a payload that the completion slot has no room for goes into the ring `notifications` */
 static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
 		 const void *payload, size_t n)
 {
@@ -107,13 +108,14 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	int r;
 
 	if (is_long) {
-		r = tell(s, TOLD_ANSWER, to->completion, &to->seq, sizeof(to->seq), payload, n);
+		r = put_notification(s, NOTIFICATION_ANSWER, to->completion, &to->seq,
+				     sizeof(to->seq), payload, n);
 		if (r)
 			return r;
 	} else if (n) {
 		memcpy(begin + 1, payload, n);
 	}
-	begin->told = __atomic_load_n(&s->nr_told, __ATOMIC_SEQ_CST);
+	begin->notifications = __atomic_load_n(&s->nr_notifications, __ATOMIC_SEQ_CST);
 	begin->bytes = n;
 	/* may fail if a client asks twice by one completion slot, which is against the rules */
 	if (kvgpu_completion_answer(&w->completion, to->seq, result, s->answer,
@@ -168,7 +170,7 @@ static bool await_ack(struct shmem_port *s, const struct acked *a)
 }
 
 /* into the list before the client hears of the call: the ack may come at once */
-static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		uint64_t invocation)
 {
 	struct shmem_port *s = of(p);
@@ -179,7 +181,7 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening
 	a.next = s->waiting;
 	s->waiting = &a;
 	pthread_mutex_unlock(&s->lock);
-	done = !happen(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
+	done = !notify(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
 	pthread_mutex_lock(&s->lock);
 	for (at = &s->waiting; *at != &a; at = &(*at)->next)
 		;
@@ -213,7 +215,7 @@ static void close_port(struct kvgpu_remote_port *p)
 static const struct port_carrier shmem_carrier = { .next = next,
 						   .reply = reply,
 						   .give = give,
-						   .happen = happen,
+						   .notify = notify,
 						   .call = call,
 						   .await_end = await_end,
 						   .close = close_port };
@@ -239,10 +241,11 @@ static bool attach(struct shmem_port *s)
 		   false);
 	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack),
 		   false);
-	shmem_ring(&s->told_end, &s->a, l->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST, true);
+	shmem_ring(&s->notifications_end, &s->a, l->notifications, SHMEM_NOTIFICATIONS,
+		   SHMEM_NOTIFICATION_LONGEST, true);
 	fine = !kvgpu_ring_attach_consumer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&
-	       !kvgpu_ring_attach_producer(&s->told, &s->told_end.config);
+	       !kvgpu_ring_attach_producer(&s->notifications, &s->notifications_end.config);
 	for (i = 0; i < KVGPU_REMOTE_COMPLETIONS && fine; i++)
 		fine = shmem_completion(&s->answering[i].completion, &s->answering[i].doorbell,
 					&s->a, i);

@@ -15,8 +15,8 @@ struct down {
 	uint16_t kind, completion;
 	uint32_t bytes;		/* of payload; those of a piece are in .b, as 64 bits */
 	/*
-	 * an answer's seq and result; a piece's place and bytes; a happening's id and event | value
-	 * << 32
+	 * an answer's seq and result; a piece's place and bytes; a notification's id and kind |
+	 * value << 32
 	 */
 	uint64_t a, b;
 };

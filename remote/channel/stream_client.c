@@ -250,11 +250,11 @@ static int take_answer(struct stream_channel *s, const struct down *d)
 	return 0;
 }
 
-static int take_happening(struct stream_channel *s, const struct down *d)
+static int take_notification(struct stream_channel *s, const struct down *d)
 {
-	struct kvgpu_remote_happening h = { .event = (uint32_t)d->b,
-					    .value = d->b >> 32,
-					    .id = d->a };
+	struct kvgpu_remote_notification h = { .kind = (uint32_t)d->b,
+					       .value = d->b >> 32,
+					       .id = d->a };
 	uint8_t *bytes;
 	int r;
 
@@ -265,7 +265,7 @@ static int take_happening(struct stream_channel *s, const struct down *d)
 		return -ENOMEM;
 	r = take(s, bytes, d->bytes);
 	if (!r)
-		s->c.happened(s->c.ctx, &h, bytes, d->bytes);
+		s->c.notified(s->c.ctx, &h, bytes, d->bytes);
 	free(bytes);
 	return r;
 }
@@ -294,7 +294,7 @@ static void *read_all(void *arg)
 										-EPROTO;
 			break;
 		case DOWN_HAPPENING:
-			r = take_happening(s, &d);
+			r = take_notification(s, &d);
 			break;
 		default:
 			r = -EPROTO;
@@ -390,7 +390,7 @@ static int start_threads(struct stream_channel *s)
 	return r;
 }
 
-int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notified, void *ctx,
 		   struct kvgpu_remote_channel **out, const char **why)
 {
 	struct kvgpu_remote_relayed relay = { 0 };
@@ -413,7 +413,7 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happe
 	s->line = *l;
 	pthread_mutex_init(&s->lock, NULL);
 	s->c.carrier = &stream_carrier;
-	s->c.happened = happened;
+	s->c.notified = notified;
 	s->c.ctx = ctx;
 	s->c.arena_bytes = w.arena_bytes;
 	s->c.has_relay = w.relayed;
@@ -421,7 +421,7 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happe
 	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) : arena_map(w.arena_bytes);
 	if (memory >= 0)
 		close(memory);
-	*out = &s->c;	/* before there is a thread that calls .happened, which may use *out */
+	*out = &s->c;	/* before there is a thread that calls .notified, which may use *out */
 	r = s->c.arena ? start_threads(s) : -ENOMEM;
 	if (r) {
 		*out = NULL;

@@ -337,15 +337,15 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 		   (uint8_t *)p->arena + at, p->has_relay ? 0 : bytes);
 }
 
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+static int notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		  const void *bytes, size_t n)
 {
 	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id,
-					  .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
+					  .b = h->kind | (uint64_t)h->value << 32 }, bytes, n);
 }
 
 /* into the list before the client hears of the call: the ack may come at once */
-static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		uint64_t invocation)
 {
 	struct stream_port *s = of(p);
@@ -356,7 +356,7 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening
 	a.next = s->waiting;
 	s->waiting = &a;
 	pthread_mutex_unlock(&s->acks);
-	done = !happen(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
+	done = !notify(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
 	pthread_mutex_lock(&s->acks);
 	for (at = &s->waiting; *at != &a; at = &(*at)->next)
 		;
@@ -392,7 +392,7 @@ static void close_port(struct kvgpu_remote_port *p)
 static const struct port_carrier stream_carrier = { .next = next,
 						    .reply = reply,
 						    .give = give,
-						    .happen = happen,
+						    .notify = notify,
 						    .call = call,
 						    .await_end = await_end,
 						    .close = close_port };

@@ -44,7 +44,7 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 
 /* ------------------------------------------------- gate.c: streams that wait for another server */
 
-/* in the id of an event: it is for a gate */
+/* in the id of a notification: it is for a gate */
 #define GATE_BIT	(1ull << 63)
 
 /* Later work of @stream waits for @event, which is on another server's device. */
@@ -52,7 +52,7 @@ CUresult gate_event(CUstream stream, CUevent event, unsigned int flags);
 /* Copy after the work that @stream has now. Later work of @stream waits for the copy. */
 CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 /* A stream has reached gate @id. Runs on the reader of @p's channel. */
-void gate_happened(struct peer *p, uint64_t id, uint64_t invocation);
+void gate_notified(struct peer *p, uint64_t id, uint64_t invocation);
 
 /* ------------------------------------------------------------------ helper.c */
 

@@ -50,8 +50,8 @@ uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bo
 void ferry_free(uint64_t id);
 /* *e: the end of ferry @id. False: @p has no such ferry, of that size and direction. */
 bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e);
-/* take the server's EVENT_FILL, EVENT_DRAIN or EVENT_FREE; runs on the reader of @p's channel */
-void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
+/* take the server's NOTIFY_FILL, NOTIFY_DRAIN or NOTIFY_FREE; runs on the reader of @p's channel */
+void ferry_notified(struct peer *p, const struct kvgpu_remote_notification *h, uint64_t invocation);
 
 /* ------------------------------------------------------------------ copynode.c */
 

@@ -686,8 +686,8 @@ CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_reso
  */
 enum { DUE_MAX = 1 << 20 };
 
-/* take the server's EVENT_CALL or EVENT_GONE; runs on the reader of @p's channel */
-void host_function_happened(struct peer *p, const struct kvgpu_remote_happening *h,
+/* take the server's NOTIFY_CALL or NOTIFY_GONE; runs on the reader of @p's channel */
+void host_function_notified(struct peer *p, const struct kvgpu_remote_notification *h,
 			    uint64_t invocation);
 /*
  * whether a function that a stream was given has not returned: it may write a later copy's
@@ -703,13 +703,13 @@ uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callb
 void host_function_drop(uint64_t id);
 bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p);
 
-/* ------------------------------------------------------------------ event.c */
+/* ------------------------------------------------------------------ notification.c */
 
 /*
  * Take an event of the server. Runs on the reader of that server's channel: with several servers on
  * several threads at once. @ctx: the struct peer.
  */
-void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
+void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
 		     size_t n);
 
 #endif

@@ -22,7 +22,7 @@ struct ferry {
 struct due {
 	struct due *next;
 	struct peer *peer;
-	uint32_t event;
+	uint32_t kind;
 	uint64_t id, invocation;
 };
 
@@ -112,7 +112,7 @@ bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out
 }
 
 /*
- * The server's EVENT_FREE and the program's own call may name the same ferry: the first of them
+ * The server's NOTIFY_FREE and the program's own call may name the same ferry: the first of them
  * ends it. The second may end a new ferry with that number. @from: a server, which ends only its
  * own ferries; NULL: the program.
  */
@@ -153,14 +153,14 @@ static void cross(const struct due *d)
 {
 	struct ferry f;
 
-	if (d->event == KVGPU_REMOTE_EVENT_FREE) {
+	if (d->kind == KVGPU_REMOTE_NOTIFY_FREE) {
 		end_ferry(d->id, d->peer);
 		return;
 	}
 	call_due();
 	/* for an unknown ferry, or the wrong direction, touch no memory: only acknowledge */
 	if (find(d->id, &f) && f.peer == d->peer &&
-	    f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
+	    f.out == (d->kind == KVGPU_REMOTE_NOTIFY_DRAIN)) {
 		if (f.out)
 			box_unpack(&f.end, &f.whole, arena_at(f.peer, f.at));
 		else
@@ -190,13 +190,13 @@ static void *main_loop(void *arg)
 	return NULL;
 }
 
-void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+void ferry_notified(struct peer *p, const struct kvgpu_remote_notification *h, uint64_t invocation)
 {
 	struct due *d = malloc(sizeof(*d));
 
 	if (!d)
 		return;		/* no memory: the graph waits for ever, or the ferry stays */
-	*d = (struct due){ .peer = p, .event = h->event, .id = h->id, .invocation = invocation };
+	*d = (struct due){ .peer = p, .kind = h->kind, .id = h->id, .invocation = invocation };
 	pthread_mutex_lock(&lock);
 	if (nr_due < DUE_MAX) {
 		*last = d;

@@ -138,7 +138,7 @@ static bool thread_for(struct gate *g)
 }
 
 /* an id without a gate of @p is acknowledged, too: its server waits for that */
-void gate_happened(struct peer *p, uint64_t id, uint64_t invocation)
+void gate_notified(struct peer *p, uint64_t id, uint64_t invocation)
 {
 	struct gate *g;
 	bool opens = true;

@@ -164,7 +164,7 @@ static void *main_loop(void *arg)
 	return NULL;
 }
 
-void host_function_happened(struct peer *p, const struct kvgpu_remote_happening *h,
+void host_function_notified(struct peer *p, const struct kvgpu_remote_notification *h,
 			    uint64_t invocation)
 {
 	struct due *d = malloc(sizeof(*d));
@@ -172,7 +172,7 @@ void host_function_happened(struct peer *p, const struct kvgpu_remote_happening 
 	if (!d)
 		return;		/* no memory: the stream waits for ever, or no destructor runs */
 	*d = (struct due){ .peer = p, .id = h->id, .invocation = invocation, .status = h->value,
-			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
+			   .gone = h->kind == KVGPU_REMOTE_NOTIFY_GONE };
 	pthread_mutex_lock(&lock);
 	if (nr_due < DUE_MAX) {
 		*last = d;

@@ -53,7 +53,7 @@ static CUresult ask_for_devices(struct peer *p)
 static CUresult connect_to(struct peer *p)
 {
 	const char *why;
-	int r = kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_happened, p,
+	int r = kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_notified, p,
 				     &p->channel, &why);
 
 	if (r) {

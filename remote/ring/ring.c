@@ -243,7 +243,7 @@ enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op
 	return kvgpu_ring_publish(p);
 }
 
-void kvgpu_ring_notify(struct kvgpu_ring_producer *p)
+void kvgpu_ring_kick(struct kvgpu_ring_producer *p)
 {
 	if (p->peer)
 		kvgpu_doorbell_ring(p->peer);
@@ -274,7 +274,7 @@ enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len
 	p->wanted = kvgpu_ring_slots_of(len);
 	p->full_waits++;
 	/* a consumer that sleeps while the ring is full would never make room */
-	kvgpu_ring_notify(p);
+	kvgpu_ring_kick(p);
 	w = kvgpu_doorbell_wait(p->own, ready_for_frame, p, timeout_ns);
 	p->wanted = 0;
 	return w;

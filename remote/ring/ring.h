@@ -178,7 +178,7 @@ enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op
 				      const struct iovec *iov, int nr);
 
 /* Wake the consumer if it sleeps. Call after a frame, or once after several. */
-void kvgpu_ring_notify(struct kvgpu_ring_producer *p);
+void kvgpu_ring_kick(struct kvgpu_ring_producer *p);
 
 /* How many slots are free. A frame of at most so many fits. 0: the ring is full or dead. */
 uint32_t kvgpu_ring_free_slots(struct kvgpu_ring_producer *p);

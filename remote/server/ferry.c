@@ -69,7 +69,7 @@ struct ferry *ferry_take(struct server *s, const struct ferry_end *e)
 
 void ferry_put(struct ferry *f)
 {
-	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_FREE };
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_FREE };
 	uint64_t none = 0;
 	struct ferry **at;
 	bool last, quiet;
@@ -86,7 +86,7 @@ void ferry_put(struct ferry *f)
 	if (!last)
 		return;
 	if (!quiet)
-		kvgpu_remote_happen(f->s->port, &h, &none, sizeof(none));
+		kvgpu_remote_notify(f->s->port, &h, &none, sizeof(none));
 	pthread_mutex_destroy(&f->busy);
 	free(f);
 }
@@ -165,14 +165,14 @@ struct ferry *ferry_of(const void *key)
 /* runs in a thread of the library */
 void ferry_run(void *key)
 {
-	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_FILL };
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_FILL };
 	struct ferry *f = find(key, true);
 	uint64_t invocation;
 
 	if (!f)
 		return;
 	if (f->end.out)
-		h.event = KVGPU_REMOTE_EVENT_DRAIN;
+		h.kind = KVGPU_REMOTE_NOTIFY_DRAIN;
 	h.id = f->end.id;
 	invocation = __atomic_add_fetch(&f->s->invocations, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&f->busy);

@@ -50,12 +50,12 @@ void hosted_free_all(struct server *s)
 
 static void call(struct hosted *h, CUresult status)
 {
-	struct kvgpu_remote_happening happening = { .event = KVGPU_REMOTE_EVENT_CALL,
-						    .value = status,
-						    .id = h->id };
+	struct kvgpu_remote_notification notification = { .kind = KVGPU_REMOTE_NOTIFY_CALL,
+							  .value = status,
+							  .id = h->id };
 	uint64_t invocation = __atomic_add_fetch(&h->s->invocations, 1, __ATOMIC_RELAXED);
 
-	kvgpu_remote_call(h->s->port, &happening, invocation);
+	kvgpu_remote_call(h->s->port, &notification, invocation);
 	if (h->once)
 		free(h);
 }

@@ -88,7 +88,8 @@ int text_catch(struct server *s)
 
 static void send(struct server *s, struct caught *c)
 {
-	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_TEXT, .value = c->number };
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_TEXT,
+					       .value = c->number };
 	char part[PART];
 	off_t end;
 	ssize_t n;
@@ -103,7 +104,7 @@ static void send(struct server *s, struct caught *c)
 		if (n <= 0)
 			return;
 		c->sent += n;
-		if (kvgpu_remote_happen(s->port, &h, part, n))
+		if (kvgpu_remote_notify(s->port, &h, part, n))
 			return;
 	}
 	move_window(c);

@@ -36,11 +36,11 @@ static bool is_dead(const struct user *u)
 static void destroyed(void *user)
 {
 	struct user *u = user;
-	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_GONE, .id = u->id };
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_GONE, .id = u->id };
 	struct server *s = u->s;
 	uint64_t none = 0;
 
-	kvgpu_remote_happen(s->port, &h, &none, sizeof(none));
+	kvgpu_remote_notify(s->port, &h, &none, sizeof(none));
 	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on @u may be freed */
 }
 

@@ -46,7 +46,8 @@ enum {
 
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */
 enum {
-	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
+	/* payload: struct kvgpu_remote_ack; answers a notification */
+	KVGPU_REMOTE_OP_ACK = 1,
 	/*
 	 * payload: struct kvgpu_remote_piece; its bytes follow, unless a relay shares the arena
 	 * with this side. Not sent at a shmem region, where both sides have one arena
@@ -98,24 +99,24 @@ struct kvgpu_remote_ack {
 };
 
 /* What the server tells without being asked. */
-enum kvgpu_remote_event {
+enum kvgpu_remote_notify_kind {
 	/* bytes for the client's standard output or error; value: 1 or 2 */
-	KVGPU_REMOTE_EVENT_TEXT = 1,
+	KVGPU_REMOTE_NOTIFY_TEXT = 1,
 	/* id: a function or a gate of the client's; value: CUresult for a callback. Then an ack */
-	KVGPU_REMOTE_EVENT_CALL = 2,
+	KVGPU_REMOTE_NOTIFY_CALL = 2,
 	/*
 	 * id: a ferry, the host memory of a graph's copy. FILL: the client puts its bytes into the
 	 * arena; DRAIN: takes them out of there. Then an ack
 	 */
-	KVGPU_REMOTE_EVENT_FILL = 3,
-	KVGPU_REMOTE_EVENT_DRAIN = 4,
-	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: a ferry that ends */
+	KVGPU_REMOTE_NOTIFY_FILL = 3,
+	KVGPU_REMOTE_NOTIFY_DRAIN = 4,
+	KVGPU_REMOTE_NOTIFY_FREE = 5,	/* id: a ferry that ends */
 	/* id: a destructor of the client's to call. No ack */
-	KVGPU_REMOTE_EVENT_GONE = 6,
+	KVGPU_REMOTE_NOTIFY_GONE = 6,
 };
 
-struct kvgpu_remote_happening {
-	uint32_t event, value;
+struct kvgpu_remote_notification {
+	uint32_t kind, value;
 	uint64_t id;
 };
 
@@ -270,10 +271,10 @@ WIRE_AT(piece, at, 0);
 WIRE_AT(piece, bytes, 8);
 WIRE_SIZE(piece, 16);
 WIRE_SIZE(ack, 8);
-WIRE_AT(happening, event, 0);
-WIRE_AT(happening, value, 4);
-WIRE_AT(happening, id, 8);
-WIRE_SIZE(happening, 16);
+WIRE_AT(notification, kind, 0);
+WIRE_AT(notification, value, 4);
+WIRE_AT(notification, id, 8);
+WIRE_SIZE(notification, 16);
 WIRE_AT(hello, magic, 0);
 WIRE_AT(hello, version, 8);
 WIRE_SIZE(hello, 16);

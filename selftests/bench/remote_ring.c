@@ -179,7 +179,7 @@ static void call(struct client *c, uint16_t op)
 		fprintf(stderr, "put\n");
 		exit(1);
 	}
-	kvgpu_ring_notify(&c->p);
+	kvgpu_ring_kick(&c->p);
 	if (kvgpu_completion_wait(&c->completion, A_MINUTE_NS) ||
 	    kvgpu_completion_take(&c->completion, c->p.last_seq, &head, buf, sizeof(buf))) {
 		fprintf(stderr, "no answer\n");
@@ -283,10 +283,10 @@ static void bursts(const char *name, bool notify_each, double *samples, unsigned
 		for (j = 0; j < BURST; j++) {
 			queue(c);
 			if (notify_each)
-				kvgpu_ring_notify(&c->p);
+				kvgpu_ring_kick(&c->p);
 		}
 		samples[i] = (double)(clock_ns() - began) / BURST;
-		kvgpu_ring_notify(&c->p);
+		kvgpu_ring_kick(&c->p);
 	}
 	report(name, "ns", samples, nr);
 	disconnect(c);

@@ -25,7 +25,7 @@ static union kvgpu_ring_slot *slot(struct link *l, unsigned int behind)
 
 static void tamper_with_doorbells(struct link *l)
 {
-	struct kvgpu_ring_shared *rings[] = { ring(l->base->frames), ring(l->base->told),
+	struct kvgpu_ring_shared *rings[] = { ring(l->base->frames), ring(l->base->notifications),
 					      ring(l->base->acks) };
 	struct kvgpu_ring_shared *r = rings[below(3)];
 	uint32_t *words[] = { &r->consumer_word, &r->producer_word,
@@ -92,7 +92,7 @@ static void publish(struct link *l, uint16_t op, uint16_t flags, uint32_t len, u
 
 	shared_store(&s->first.head, op | (uint64_t)flags << 16 | (uint64_t)len << 32);
 	shared_store_release(&s->seq, seq);
-	kvgpu_ring_notify(&l->frames);
+	kvgpu_ring_kick(&l->frames);
 }
 
 static bool wrong_number(struct link *l)
@@ -122,14 +122,14 @@ static bool odd(struct link *l)
 	struct iovec part = { words, 1 + below(7) + 8 * below(3) };
 
 	kvgpu_ring_put(&l->frames, OP_fence, below(2), &part, 1);
-	kvgpu_ring_notify(&l->frames);
+	kvgpu_ring_kick(&l->frames);
 	return true;
 }
 
 static bool no_such_completion(struct link *l)
 {
 	kvgpu_ring_put(&l->frames, OP_fence, KVGPU_REMOTE_COMPLETIONS + 1 + below(60000), NULL, 0);
-	kvgpu_ring_notify(&l->frames);
+	kvgpu_ring_kick(&l->frames);
 	return true;
 }
 
@@ -161,9 +161,9 @@ static void go_on(struct link *l, unsigned int n)
 
 static bool wrong_position(struct link *l)
 {
-	struct kvgpu_ring_shared *told = ring(l->base->told);
+	struct kvgpu_ring_shared *notifications = ring(l->base->notifications);
 
-	shared_store(&told->taken, below(2) ? flood_random() : flood_word());
+	shared_store(&notifications->taken, below(2) ? flood_random() : flood_word());
 	go_on(l, 500);
 	return false;
 }

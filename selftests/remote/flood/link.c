@@ -26,7 +26,7 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-/* ------------------------------------------------------------------ events */
+/* ------------------------------------------------------------------ notifications */
 
 void link_acknowledge(struct link *l, uint64_t invocation)
 {
@@ -39,7 +39,7 @@ void link_acknowledge(struct link *l, uint64_t invocation)
 			       KVGPU_RING_FULL &&
 		       !__atomic_load_n(&l->over, __ATOMIC_ACQUIRE))
 			usleep(100);
-		kvgpu_ring_notify(&l->acked);
+		kvgpu_ring_kick(&l->acked);
 		return;
 	}
 	if (l->nr_out + sizeof(h) + sizeof(invocation) > LINK_OUT)
@@ -49,21 +49,21 @@ void link_acknowledge(struct link *l, uint64_t invocation)
 	l->nr_out += sizeof(h) + sizeof(invocation);
 }
 
-static void happened(struct link *l, const struct kvgpu_remote_happening *h, const void *bytes,
+static void notified(struct link *l, const struct kvgpu_remote_notification *h, const void *bytes,
 		     size_t n)
 {
 	uint64_t invocation;
 
-	__atomic_add_fetch(&l->events, 1, __ATOMIC_RELAXED);
-	if (h->event < KVGPU_REMOTE_EVENT_TEXT || h->event > KVGPU_REMOTE_EVENT_GONE) {
-		l->wrong = "an event that there is not";
+	__atomic_add_fetch(&l->notified, 1, __ATOMIC_RELAXED);
+	if (h->kind < KVGPU_REMOTE_NOTIFY_TEXT || h->kind > KVGPU_REMOTE_NOTIFY_GONE) {
+		l->wrong = "a notification that there is not";
 		return;
 	}
-	if (h->event != KVGPU_REMOTE_EVENT_CALL && h->event != KVGPU_REMOTE_EVENT_FILL &&
-	    h->event != KVGPU_REMOTE_EVENT_DRAIN)
+	if (h->kind != KVGPU_REMOTE_NOTIFY_CALL && h->kind != KVGPU_REMOTE_NOTIFY_FILL &&
+	    h->kind != KVGPU_REMOTE_NOTIFY_DRAIN)
 		return;
 	if (n != sizeof(invocation)) {
-		l->wrong = "an event without its number";
+		l->wrong = "a notification without its number";
 		return;
 	}
 	memcpy(&invocation, bytes, sizeof(invocation));
@@ -95,17 +95,18 @@ static void take_answer(struct link *l, unsigned int completion, uint64_t seq, u
 
 /* ------------------------------------------------------------------ a shmem region */
 
-static void *read_told(void *arg)
+static void *read_notifications(void *arg)
 {
-	struct kvgpu_remote_happening h;
+	struct kvgpu_remote_notification h;
 	struct link *l = arg;
 	struct kvgpu_frame f;
 	enum kvgpu_ring_status s;
 
 	while (!__atomic_load_n(&l->over, __ATOMIC_ACQUIRE)) {
-		s = kvgpu_ring_get(&l->told, &f, l->told_room, sizeof(l->told_room));
+		s = kvgpu_ring_get(&l->notifications, &f, l->notification_room,
+				   sizeof(l->notification_room));
 		if (s == KVGPU_RING_EMPTY) {
-			if (kvgpu_ring_wait_frame(&l->told, 100000000) == KVGPU_WAIT_GONE)
+			if (kvgpu_ring_wait_frame(&l->notifications, 100000000) == KVGPU_WAIT_GONE)
 				usleep(1000);
 			continue;
 		}
@@ -113,10 +114,10 @@ static void *read_told(void *arg)
 			l->wrong = kvgpu_ring_status_name(s);
 			break;
 		}
-		if (f.op != TOLD_HAPPENING)
+		if (f.op != NOTIFICATION_SHORT)
 			continue;
-		memcpy(&h, l->told_room, sizeof(h));
-		happened(l, &h, (uint8_t *)l->told_room + sizeof(h), f.len - sizeof(h));
+		memcpy(&h, l->notification_room, sizeof(h));
+		notified(l, &h, (uint8_t *)l->notification_room + sizeof(h), f.len - sizeof(h));
 	}
 	return NULL;
 }
@@ -146,11 +147,12 @@ static void look_at_completions(struct link *l)
 
 static void shmem_doorbells(struct link *l)
 {
-	struct kvgpu_ring_shared *frames = (void *)l->base->frames, *told = (void *)l->base->told,
+	struct kvgpu_ring_shared *frames = (void *)l->base->frames,
+				 *notifications = (void *)l->base->notifications,
 				 *acks = (void *)l->base->acks;
 	uint32_t *words[] = { &frames->producer_word, &frames->consumer_word,
 			      &acks->producer_word,   &acks->consumer_word,
-			      &told->consumer_word,   &told->producer_word };
+			      &notifications->consumer_word,   &notifications->producer_word };
 	unsigned int i;
 
 	l->end = (struct kvgpu_doorbell_futex){ l->fd, POLLRDHUP };
@@ -169,18 +171,19 @@ static bool attach(struct link *l)
 				 acks = { l->base->acks, SHMEM_ACKS,
 					  sizeof(struct kvgpu_remote_ack), &l->doorbells[2],
 					  &l->doorbells[3] },
-				 told = { l->base->told, SHMEM_TOLD, SHMEM_TOLD_LONGEST,
-					  &l->doorbells[4], &l->doorbells[5] };
+				 notifications = { l->base->notifications, SHMEM_NOTIFICATIONS,
+						   SHMEM_NOTIFICATION_LONGEST, &l->doorbells[4],
+						   &l->doorbells[5] };
 
 	shmem_doorbells(l);
 	probe = l->doorbells[0];
 	probe.word = &l->base->completion_word[LINK_PROBE - 1].word;
 	return !kvgpu_ring_attach_producer(&l->frames, &frames) &&
 	       !kvgpu_ring_attach_producer(&l->acked, &acks) &&
-	       !kvgpu_ring_attach_consumer(&l->told, &told) &&
+	       !kvgpu_ring_attach_consumer(&l->notifications, &notifications) &&
 	       !kvgpu_completion_attach(&l->probe, &l->base->completion[LINK_PROBE - 1],
 					KVGPU_COMPLETION_LONGEST, &probe) &&
-	       !pthread_create(&l->reader, NULL, read_told, l);
+	       !pthread_create(&l->reader, NULL, read_notifications, l);
 }
 
 static bool put(struct link *l, uint16_t op, uint16_t completion, const void *payload, size_t n)
@@ -201,7 +204,7 @@ static bool put(struct link *l, uint16_t op, uint16_t completion, const void *pa
 /* one whole message at @at: its bytes; 0: it is not there yet */
 static size_t take_message(struct link *l, const uint8_t *at, size_t have)
 {
-	struct kvgpu_remote_happening h;
+	struct kvgpu_remote_notification h;
 	uint64_t first[8];
 	struct down d;
 
@@ -217,8 +220,10 @@ static size_t take_message(struct link *l, const uint8_t *at, size_t have)
 			l->wrong = "a piece that is not in the arena";
 		l->skip = l->kind == LINK_RELAY ? 0 : d.b;
 	} else if (d.kind == DOWN_HAPPENING) {
-		h = (struct kvgpu_remote_happening){ .event = d.b, .value = d.b >> 32, .id = d.a };
-		happened(l, &h, at + sizeof(d), d.bytes);
+		h = (struct kvgpu_remote_notification){ .kind = d.b,
+							.value = d.b >> 32,
+							.id = d.a };
+		notified(l, &h, at + sizeof(d), d.bytes);
 	} else if (d.completion == LINK_PROBE) {
 		l->probed = d.a;
 	} else {
@@ -292,7 +297,7 @@ bool link_send(struct link *l, uint16_t op, uint16_t completion, const void *pay
 		return true;
 	}
 	h.seq = ++l->seq;
-	/* acks of events that come meanwhile have room behind */
+	/* acks of notifications that come meanwhile have room behind */
 	while (l->nr_out > FLUSH_FROM)
 		if (!move_bytes(l, -1))
 			return false;
@@ -317,7 +322,7 @@ bool link_ask(struct link *l, const struct flood_frame *f)
 bool link_flush(struct link *l)
 {
 	if (l->kind == LINK_SHMEM) {
-		kvgpu_ring_notify(&l->frames);
+		kvgpu_ring_kick(&l->frames);
 		return !l->wrong;
 	}
 	while (l->nr_out)

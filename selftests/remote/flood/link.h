@@ -18,7 +18,8 @@ struct link {
 	int fd;
 	uint64_t arena_bytes;
 	uint8_t *arena;			/* NULL: it is not shared */
-	bool acks;		/* atomic: acknowledge events; true until the caller changes it */
+	/* atomic: acknowledge notifications; true until the caller changes it */
+	bool acks;
 	const char *wrong;	/* what the server did wrong; NULL: nothing. The reader's, too */
 	uint64_t seq;			/* frames so far */
 	/* frames that want an answer; .seq 0: the completion slot is free */
@@ -35,14 +36,14 @@ struct link {
 	/* a shmem region */
 	struct shmem_layout *base;
 	struct kvgpu_ring_producer frames, acked;
-	struct kvgpu_ring_consumer told;
+	struct kvgpu_ring_consumer notifications;
 	struct kvgpu_completion probe;
 	struct kvgpu_doorbell doorbells[6];
 	struct kvgpu_doorbell_futex end;
 	pthread_t reader;
 	bool over;			/* atomic: the reader is to end */
-	uint64_t events;		/* that the reader saw; atomic */
-	uint64_t told_room[(SHMEM_TOLD_LONGEST + 8) / 8];
+	uint64_t notified;		/* that the reader saw; atomic */
+	uint64_t notification_room[(SHMEM_NOTIFICATION_LONGEST + 8) / 8];
 	/* a stream */
 	uint8_t out[LINK_OUT], in[LINK_IN];
 	size_t nr_out, nr_in;
@@ -74,7 +75,7 @@ bool link_probe(struct link *l, unsigned int seconds);
 bool link_answers(struct link *l, unsigned int ms);
 /* Whether the server ends the connection within @seconds. */
 bool link_ends(struct link *l, unsigned int seconds);
-/* An event in a stream; or, of a shmem region, in the reader's thread. */
+/* A notification in a stream; or, of a shmem region, in the reader's thread. */
 void link_acknowledge(struct link *l, uint64_t invocation);
 
 /* ------------------------------------------------------------------ breaks.c */

@@ -140,7 +140,7 @@ static void ring_call(void)
 	case 6: check(kvgpu_ring_free_slots(&f.p) <= f.slots); break;
 	case 7:
 		if (what & 8)
-			kvgpu_ring_notify(&f.p);
+			kvgpu_ring_kick(&f.p);
 		else
 			rewrite();
 		break;

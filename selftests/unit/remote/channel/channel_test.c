@@ -50,7 +50,9 @@ static pthread_t beside;
 
 static void *call_and_wait(void *arg)
 {
-	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_CALL, .value = 9, .id = 5 };
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_CALL,
+					       .value = 9,
+					       .id = 5 };
 
 	if (!kvgpu_remote_call(arg, &h, 1234))
 		__atomic_add_fetch(&called, 1, __ATOMIC_SEQ_CST);
@@ -92,10 +94,10 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		kvgpu_remote_return(p, piece.at, piece.bytes);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_CALL:
-		kvgpu_remote_happen(
+		kvgpu_remote_notify(
 			p,
-			&(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT,
-							  .value = 1 },
+			&(struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_TEXT,
+							     .value = 1 },
 			"text", 4);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_BUSY:
@@ -205,21 +207,22 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static struct { uint64_t id, invocation; uint32_t value; char text[8]; } happened;
+static struct { uint64_t id, invocation; uint32_t value; char text[8]; } notified;
 static struct kvgpu_remote_channel *client;
 static bool no_ack;	/* the client never acks a call */
 
-static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static void on_notification(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
+			    size_t n)
 {
-	if (h->event == KVGPU_REMOTE_EVENT_TEXT) {
-		memcpy(happened.text, bytes, n);
+	if (h->kind == KVGPU_REMOTE_NOTIFY_TEXT) {
+		memcpy(notified.text, bytes, n);
 		return;
 	}
-	happened.id = h->id;
-	happened.value = h->value;
-	memcpy(&happened.invocation, bytes, n);
+	notified.id = h->id;
+	notified.value = h->value;
+	memcpy(&notified.invocation, bytes, n);
 	if (!no_ack)
-		kvgpu_remote_ack(client, happened.invocation);
+		kvgpu_remote_ack(client, notified.invocation);
 }
 
 static int set_up(void **state)
@@ -229,7 +232,7 @@ static int set_up(void **state)
 	snprintf(path, sizeof(path), "%s/server", own_folder());
 	snprintf(address, sizeof(address), "%s:%s", carrier, path);
 	listening = kvgpu_remote_listen(address, &why);
-	memset(&happened, 0, sizeof(happened));
+	memset(&notified, 0, sizeof(notified));
 	return listening < 0 || pthread_create(&server, NULL, serve, NULL);
 }
 
@@ -266,7 +269,8 @@ static void begin(void)
 {
 	const char *why;
 
-	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), 0);
+	assert_int_equal(
+		kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client, &why), 0);
 }
 
 static int send_op(uint16_t op, unsigned int completion, const void *payload, size_t n,
@@ -296,27 +300,33 @@ static void versions(void **state)
 	char absent[64], shm[] = "/dev/shm/kvgpu-channel-XXXXXX";
 	const char *why = "";
 
-	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_notification, NULL, &client,
+		&why),
 			 -EPROTO);
 	assert_non_null(strstr(why, "version"));
-	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_notification, NULL, &client,
+		&why),
 			 -EINVAL);
 	snprintf(absent, sizeof(absent), "unix:%s/absent", own_folder());
-	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
+		&why),
 			 -ENOENT);
 	snprintf(absent, sizeof(absent), "aperture:%s/absent", own_folder());
-	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
+		&why),
 			 -ENOENT);
 	/* a path below /dev is taken for that of a device or a file, not of a socket */
 	assert_non_null(mkdtemp(shm));
 	snprintf(absent, sizeof(absent), "aperture:%s/absent", shm);
 	assert_int_equal(kvgpu_remote_listen(absent, &why), -EINVAL);
 	assert_true(kvgpu_remote_is_endpoint(absent));
-	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
+		&why),
 			 -ENOENT);
 	rmdir(shm);
 	assert_non_null(strstr(why, "\"ls /dev/kvgpu\" shows"));
-	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_notification, NULL, &client,
+		&why),
 			 -EINVAL);
 }
 
@@ -341,7 +351,7 @@ static void answers(void **state)
 	}
 	assert_int_equal(ask(OP_ECHO, one, words, 3, &a, &back), -EINVAL);
 	assert_int_equal(ask(OP_CALL, one, NULL, 0, &a, &back), 0);
-	assert_string_equal(happened.text, "text");	/* the text came before the answer */
+	assert_string_equal(notified.text, "text");	/* the text came before the answer */
 	kvgpu_remote_completion_put(client, two);
 	assert_int_equal(kvgpu_remote_completion_get(client), two);
 	kvgpu_remote_disconnect(client);
@@ -437,9 +447,9 @@ static void acks_pass_by(void **state)
 	}
 	assert_int_equal(kvgpu_remote_await(client, completion, seq, &a, &back), 0);
 	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 1);
-	assert_int_equal(happened.id, 5);
-	assert_int_equal(happened.value, 9);
-	assert_int_equal(happened.invocation, 1234);
+	assert_int_equal(notified.id, 5);
+	assert_int_equal(notified.value, 9);
+	assert_int_equal(notified.invocation, 1234);
 	assert_int_equal(ask(OP_ECHO, completion, &word, sizeof(word), &a, &back), 0);
 	kvgpu_remote_disconnect(client);
 }
@@ -656,7 +666,7 @@ static void *tell_at_once(void *arg)
 	return NULL;
 }
 
-static void on_telling(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
+static void on_telling(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
 		       size_t n)
 {
 	struct kvgpu_remote_channel **c = ctx;
@@ -715,7 +725,8 @@ static void refuses_relay(uint32_t piece, int memory, const char *says)
 	lying.r.piece = piece;
 	lying.memory = memory;
 	assert_int_equal(pthread_create(&t, NULL, lie_as_relay, NULL), 0);
-	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why),
+	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client,
+		&why),
 			 -EPROTO);
 	assert_non_null(strstr(why, says));
 	pthread_join(t, NULL);

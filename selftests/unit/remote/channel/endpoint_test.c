@@ -186,13 +186,14 @@ static int tear_down(void **state)
 
 /* ------------------------------------------------------------------ the client's */
 
-static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static void on_notification(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
+			    size_t n)
 {
 }
 
 static int try_to_connect(uint64_t version, const char **why)
 {
-	return kvgpu_remote_connect(address, version, on_event, NULL, &client, why);
+	return kvgpu_remote_connect(address, version, on_notification, NULL, &client, why);
 }
 
 static void connect_it(void)

@@ -49,9 +49,10 @@ static uint64_t served;		/* atomic: frames that servers in this process have ser
 
 static void *call_and_wait(void *port)
 {
-	kvgpu_remote_call(
-		port, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_CALL, .id = 5 },
-		1234);
+	kvgpu_remote_call(port,
+			  &(struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_CALL,
+							       .id = 5 },
+			  1234);
 	return NULL;
 }
 
@@ -59,10 +60,10 @@ static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_hea
 		      const void *payload, pthread_t *caller, bool *called)
 {
 	if (h->op == OP_SAY)
-		kvgpu_remote_happen(
+		kvgpu_remote_notify(
 			p,
-			&(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT,
-							  .value = 1 },
+			&(struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_TEXT,
+							     .value = 1 },
 			payload, h->bytes);
 	if (h->op == OP_CALL && !*called)
 		*called = !pthread_create(caller, NULL, call_and_wait, p);
@@ -92,7 +93,8 @@ static void *serve(void *arg)
 	return (void *)(intptr_t)(r != -ECONNRESET);
 }
 
-static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static void on_notification(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
+			    size_t n)
 {
 	static volatile uint8_t sum;
 	size_t i;
@@ -160,10 +162,10 @@ static void rewrite(struct attacker *a, uint64_t *word)
  */
 static uint64_t *any_word(struct attacker *a)
 {
-	uint8_t *const part[] = { a->base->frames,	   a->base->told,
+	uint8_t *const part[] = { a->base->frames,	   a->base->notifications,
 				  a->base->acks,	   (uint8_t *)a->base->completion_word,
 				  (uint8_t *)a->base->completion, (uint8_t *)&a->base->attach };
-	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->told),
+	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->notifications),
 				 sizeof(a->base->acks),	  sizeof(a->base->completion_word),
 				 sizeof(a->base->completion),	  sizeof(a->base->attach) };
 	size_t n = draw(a) % 6, most = draw(a) % 4 ? 2048 : bytes[n];
@@ -303,30 +305,30 @@ static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f,
 
 	if (completion >= 8 || draw(a) % 16 == 0)
 		return;
-	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8;	/* told */
+	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8;	/* notifications */
 	bytes[1] = draw(a) % 4 ? 64 : draw(a) % KVGPU_REMOTE_PAYLOAD_MAX;
 	kvgpu_completion_answer(&completions[completion], a->seed % 8 ? f->seq : draw(a) % 1000, 0,
 				bytes, draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
 }
 
-static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
+static void notify_something(struct attacker *a, struct kvgpu_ring_producer *notifications)
 {
-	static uint64_t bytes[SHMEM_TOLD_LONGEST / 8];
+	static uint64_t bytes[SHMEM_NOTIFICATION_LONGEST / 8];
 	struct iovec part = { bytes, draw(a) % 4 ? 72 : draw(a) % sizeof(bytes) };
 
 	bytes[0] = draw(a) % 100;
-	kvgpu_ring_put(told, 1 + draw(a) % 3, draw(a) % 6, &part, 1);
+	kvgpu_ring_put(notifications, 1 + draw(a) % 3, draw(a) % 6, &part, 1);
 }
 
 static void *lie(void *arg)
 {
 	struct kvgpu_ring_config ring = { .slots = SHMEM_FRAMES,
 					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
-	struct kvgpu_ring_config down = { .slots = SHMEM_TOLD,
-					  .max_len = SHMEM_TOLD_LONGEST };
+	struct kvgpu_ring_config down = { .slots = SHMEM_NOTIFICATIONS,
+					  .max_len = SHMEM_NOTIFICATION_LONGEST };
 	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
 	struct kvgpu_ring_consumer frames;
-	struct kvgpu_ring_producer told;
+	struct kvgpu_ring_producer notifications;
 	struct kvgpu_completion completions[8];
 	struct kvgpu_frame f;
 	struct attacker *a = arg;
@@ -334,9 +336,9 @@ static void *lie(void *arg)
 
 	begin(a, FINE);
 	ring.mem = a->base->frames;
-	down.mem = a->base->told;
+	down.mem = a->base->notifications;
 	kvgpu_ring_attach_consumer(&frames, &ring);
-	kvgpu_ring_attach_producer(&told, &down);
+	kvgpu_ring_attach_producer(&notifications, &down);
 	for (n = 0; n < 8; n++)
 		kvgpu_completion_attach(&completions[n], &a->base->completion[n],
 					KVGPU_COMPLETION_LONGEST, NULL);
@@ -344,7 +346,7 @@ static void *lie(void *arg)
 		if (kvgpu_ring_get(&frames, &f, in, sizeof(in)) == KVGPU_RING_OK)
 			answer_somehow(a, &f, completions);
 		else if (n % 64 == 0 && draw(a) % 8 == 0)
-			tell_something(a, &told);
+			notify_something(a, &notifications);
 		else if (n > 100 * MOVES && n % 64 == 0)
 			rewrite(a, any_word(a));
 	}
@@ -394,7 +396,7 @@ static void clients(pthread_t *t)
 	unsigned int i;
 
 	answered = 0;
-	if (kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why))
+	if (kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client, &why))
 		fail_msg("%s", why);
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&t[i], NULL, ask_for_ever, NULL);
@@ -435,7 +437,7 @@ static void *overstate(void *arg)
 {
 	struct kvgpu_ring_config ring = { .slots = SHMEM_FRAMES,
 					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
-	const uint64_t answer[10] = { UINT64_MAX /* told */, 64 };
+	const uint64_t answer[10] = { UINT64_MAX /* notifications */, 64 };
 	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
 	struct kvgpu_ring_consumer frames;
 	struct kvgpu_frame f = { 0 };
@@ -470,7 +472,8 @@ static void events_that_can_not_be(void **state)
 
 	alarm(60);
 	pthread_create(&server, NULL, overstate, NULL);
-	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), 0);
+	assert_int_equal(
+		kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client, &why), 0);
 	completion = kvgpu_remote_completion_get(client);
 	assert_int_equal(kvgpu_remote_send(client, OP_ECHO, completion, &part, 1, &seq), 0);
 	assert_int_equal(kvgpu_remote_await(client, completion, seq, &a, &payload), -ECONNRESET);
@@ -563,8 +566,8 @@ static void wrong_memory(void **state)
 		    (c[i].what == TWO && !two))
 			continue;
 		pthread_create(&t, NULL, give_wrong_memory, (void *)c[i].what);
-		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client,
-						      &why),
+		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_notification, NULL,
+						      &client, &why),
 				 -EPROTO);
 		assert_non_null(strstr(why, c[i].why));
 		pthread_join(t, NULL);

@@ -146,7 +146,8 @@ static void server_ends(void)
 	close(server.listening);
 }
 
-static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static void on_notification(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
+			    size_t n)
 {
 }
 
@@ -159,7 +160,7 @@ static int connect_as(const char *folder, const char *host, struct kvgpu_remote_
 	snprintf(client_folder, sizeof(client_folder), "%s", path(folder));
 	kvgpu_remote_tls_folder(client_folder);
 	snprintf(address, sizeof(address), "tls:%s:%d", host, server.port);
-	return kvgpu_remote_connect(address, VERSION, on_event, NULL, c, why);
+	return kvgpu_remote_connect(address, VERSION, on_notification, NULL, c, why);
 }
 
 static int ask(struct kvgpu_remote_channel *c, unsigned int completion, uint16_t op,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ends of ferries. The server's EVENT_FREE is free to come at any time, so the test lets a second
+ * Ends of ferries. The server's NOTIFY_FREE is free to come at any time, so the test lets a second
  * end of the same ferry run as soon as the first has released the lock for the first time.
  */
 #include <pthread.h>
@@ -82,14 +82,14 @@ static void two_ends_give_one_piece_back(void **state)
 }
 
 /* the ack of a later event tells that the thread of ferries is through with the earlier ones */
-static void happen(struct peer *p, uint32_t event, uint64_t id)
+static void notify(struct peer *p, uint32_t event, uint64_t id)
 {
-	struct kvgpu_remote_happening h = { .event = event, .id = id };
+	struct kvgpu_remote_notification h = { .kind = event, .id = id };
 	unsigned int before = __atomic_load_n(&acks, __ATOMIC_ACQUIRE);
 
-	ferry_happened(p, &h, 1);
-	h = (struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_FILL };
-	ferry_happened(p, &h, 2);
+	ferry_notified(p, &h, 1);
+	h = (struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_FILL };
+	ferry_notified(p, &h, 2);
 	while (__atomic_load_n(&acks, __ATOMIC_ACQUIRE) == before)
 		sched_yield();
 }
@@ -99,13 +99,13 @@ static void a_server_ends_its_own_ferries(void **state)
 	uint64_t id = make(&peers[0]);
 	struct end e;
 
-	happen(&peers[1], KVGPU_REMOTE_EVENT_FREE, id);
+	notify(&peers[1], KVGPU_REMOTE_NOTIFY_FREE, id);
 	assert_true(ferry_get(id, &peers[0], size, false, &e));
 	assert_int_equal(puts_of_piece, 0);
-	happen(&peers[0], KVGPU_REMOTE_EVENT_FREE, id);
+	notify(&peers[0], KVGPU_REMOTE_NOTIFY_FREE, id);
 	assert_false(ferry_get(id, &peers[0], size, false, &e));
 	assert_int_equal(puts_of_piece, 1);
-	happen(&peers[0], KVGPU_REMOTE_EVENT_FREE, id);
+	notify(&peers[0], KVGPU_REMOTE_NOTIFY_FREE, id);
 	assert_int_equal(puts_of_piece, 1);
 }
 

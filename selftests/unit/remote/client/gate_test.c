@@ -128,7 +128,7 @@ static void one_stream_serves_many_gates(void **state)
 		assert_int_equal(wait_for(), CUDA_SUCCESS);
 		assert_int_equal(waiting, 100 + before + 1);
 		assert_int_equal(peers[0].slow, SLOW_GATES);
-		gate_happened(&peers[0], gate, i);
+		gate_notified(&peers[0], gate, i);
 		while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < i)
 			usleep(1000);
 	}
@@ -143,9 +143,9 @@ static void a_stream_comes_to_its_gate_once(void **state)
 	unsigned int before = __atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST);
 
 	assert_int_equal(gate_copy((CUstream)&peers, 1, 2, 3), CUDA_SUCCESS);
-	gate_happened(&peers[1], gate, 1);
-	gate_happened(&peers[0], gate, 2);
-	gate_happened(&peers[0], gate, 3);
+	gate_notified(&peers[1], gate, 1);
+	gate_notified(&peers[0], gate, 2);
+	gate_notified(&peers[0], gate, 3);
 	while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < before + 3)
 		usleep(1000);
 	usleep(50000);

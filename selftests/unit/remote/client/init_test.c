@@ -38,7 +38,7 @@ unsigned int find_servers(const char *address[], const char **tls_folder)
 	return 2;
 }
 
-int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_notified notified,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	*why = "is kvgpu-remoted running";
@@ -54,7 +54,8 @@ CUresult call_ask(struct call *c, size_t fixed)
 	return asked[c->to.peer - peers];
 }
 
-void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
+		     size_t n)
 {
 }
 

@@ -308,11 +308,11 @@ static void say(struct liar_frame *f)
 
 void liar_tell(unsigned int peer, uint32_t event, uint64_t id, size_t n)
 {
-	const struct kvgpu_remote_happening h = { .event = event, .id = id,
-						  .value = 1 + liar_below(2) };
+	const struct kvgpu_remote_notification h = { .kind = event, .id = id,
+						     .value = 1 + liar_below(2) };
 	uint8_t *room = calloc(1, n ? n : 1);
 
-	client_happened(&peers[peer], &h, room, n);
+	client_notified(&peers[peer], &h, room, n);
 	free(room);
 	__atomic_add_fetch(&liar_told, 1, __ATOMIC_RELAXED);
 }
@@ -330,7 +330,7 @@ static void tell_something(unsigned int peer)
 
 /* ------------------------------------------------------------------ the channel's face */
 
-int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_notified notified,
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	struct kvgpu_remote_channel *c = &channels[address[0] - '0'];
@@ -433,7 +433,7 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, 
 	} else {
 		/* a gate's stream comes, or the call would wait for ever */
 		if (f.op == OP_host_call && ((const struct q_host_call *)f.q)->id & GATE_BIT)
-			liar_tell(c->peer, KVGPU_REMOTE_EVENT_CALL,
+			liar_tell(c->peer, KVGPU_REMOTE_NOTIFY_CALL,
 				  ((const struct q_host_call *)f.q)->id, 8);
 		if (liar_lies && !liar_below(16))
 			tell_something(c->peer);

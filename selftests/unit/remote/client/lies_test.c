@@ -372,7 +372,7 @@ static void tell(unsigned int peer, uint64_t function)
 {
 	uint64_t acks = __atomic_load_n(&liar_acks, __ATOMIC_SEQ_CST);
 
-	liar_tell(peer, KVGPU_REMOTE_EVENT_CALL, function, 8);
+	liar_tell(peer, KVGPU_REMOTE_NOTIFY_CALL, function, 8);
 	while (__atomic_load_n(&liar_acks, __ATOMIC_SEQ_CST) == acks)
 		usleep(100);
 }

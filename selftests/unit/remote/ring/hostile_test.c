@@ -233,7 +233,7 @@ static unsigned int produce(struct world *w)
 		assert_true(!s || s == KVGPU_RING_FULL || kvgpu_ring_dead(s));
 		assert_true(p->head - p->taken <= SLOTS);
 		memory_call(false);
-		kvgpu_ring_notify(p);
+		kvgpu_ring_kick(p);
 		if (s == KVGPU_RING_FULL)
 			assert_in_range(kvgpu_ring_wait_room(p, len[i], PATIENCE_NS),
 					KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);

@@ -428,7 +428,7 @@ static void sleepers_wake_each_other(void **state)
 				assert_int_equal(kvgpu_ring_wait_room(&t->p, sizeof(op),
 								      FOR_A_MINUTE),
 						 KVGPU_WAIT_READY);
-			kvgpu_ring_notify(&t->p);
+			kvgpu_ring_kick(&t->p);
 			assert_int_equal(kvgpu_completion_wait(&t->asking, FOR_A_MINUTE),
 					 KVGPU_WAIT_READY);
 			s = kvgpu_completion_take(&t->asking, t->p.last_seq, &head, t->buf,
@@ -472,12 +472,12 @@ static void waits_end(void **state)
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_READY);
 		assert_int_equal(t->shared->consumer_word, 0);
 		/* the consumer does not sleep, so it is not woken */
-		kvgpu_ring_notify(&t->p);
+		kvgpu_ring_kick(&t->p);
 		assert_int_equal(t->wakes_consumer.wakes, 0);
 		/* a consumer that says that it sleeps is woken once */
 		t->shared->consumer_word = 77;
-		kvgpu_ring_notify(&t->p);
-		kvgpu_ring_notify(&t->p);
+		kvgpu_ring_kick(&t->p);
+		kvgpu_ring_kick(&t->p);
 		assert_int_equal(t->wakes_consumer.wakes, 1);
 		destroy(t);
 	}
@@ -491,7 +491,7 @@ static void end_of_a_socket(void **state)
 	/* frames that were sent before the end come before it */
 	assert_int_equal(put(t, 1, "", 1), KVGPU_RING_OK);
 	t->shared->consumer_word = 1;
-	kvgpu_ring_notify(&t->p);
+	kvgpu_ring_kick(&t->p);
 	close(t->fd[0]);
 	t->fd[0] = dup(0);
 	assert_int_equal(kvgpu_ring_wait_frame(&t->c, KVGPU_FOREVER), KVGPU_WAIT_READY);
@@ -512,7 +512,7 @@ static void socket_that_is_full(void **state)
 
 	for (i = 0; i < 100000; i++) {
 		t->shared->consumer_word = 1;
-		kvgpu_ring_notify(&t->p);
+		kvgpu_ring_kick(&t->p);
 	}
 	assert_int_equal(t->wakes_consumer.wakes, 100000);
 	assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);

@@ -82,7 +82,7 @@ static const char *ask(struct run *r, struct kvgpu_ring_producer *p,
 	struct kvgpu_completion_head head;
 	uint8_t buf[ANSWER_LEN];
 
-	kvgpu_ring_notify(p);
+	kvgpu_ring_kick(p);
 	if (kvgpu_completion_wait(completion, A_MINUTE_NS) ||
 	    kvgpu_completion_take(completion, p->last_seq, &head, buf, sizeof(buf)))
 		return "no answer";
@@ -123,11 +123,11 @@ static void *produce(void *arg)
 			return "put";
 		/* notify only for some frames, so that one notify tells of several */
 		if (n % 16 < 4)
-			kvgpu_ring_notify(&p);
+			kvgpu_ring_kick(&p);
 		if (asks(r, n))
 			bad = ask(r, &p, &completion, n);
 	}
-	kvgpu_ring_notify(&p);
+	kvgpu_ring_kick(&p);
 	r->sleeps[0] = own.sleeps;
 	r->wakes[0] = peer.wakes;
 	r->full_waits = p.full_waits;

@@ -471,7 +471,7 @@ static void ferries(void **state)
 	node = ANSWER(copy_node)->node;
 	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
 	assert_int_equal(ANSWER(copy_node)->ferry[1], 0);
-	assert_true(fake_events[KVGPU_REMOTE_EVENT_FILL]);
+	assert_true(fake_notified[KVGPU_REMOTE_NOTIFY_FILL]);
 	assert_int_equal(fake_event_id, 5);
 	OK(ASK(cuGraphNodeGetType, .node = node));
 	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_MEMCPY);
@@ -492,9 +492,9 @@ static void ferries(void **state)
 	clone = ANSWER(cuGraphClone)->clone;
 	OK(ASK(cuGraphDestroy, .graph = one));
 	OK(ASK(cuGraphDestroy, .graph = two));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
 	OK(ASK(cuGraphDestroy, .graph = clone));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 2);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 2);
 	assert_false(ferries_live(&s));
 	/*
 	 * a copy to the client's memory; then the node is changed to a copy from it, and keeps its
@@ -508,7 +508,7 @@ static void ferries(void **state)
 	OK(ADD(out));
 	node = ANSWER(copy_node)->node;
 	assert_int_equal(ANSWER(copy_node)->ferry[1], 7);
-	assert_true(fake_events[KVGPU_REMOTE_EVENT_DRAIN]);
+	assert_true(fake_notified[KVGPU_REMOTE_NOTIFY_DRAIN]);
 	q = copy_in(0, 8, 4096, 77);
 	q.node = node;
 	OK(ADD(q));
@@ -519,7 +519,7 @@ static void ferries(void **state)
 	 * nodes that are wrong: no ferry is kept, and the client hears nothing of a ferry that it
 	 * was not given
 	 */
-	fake_events[KVGPU_REMOTE_EVENT_FREE] = 0;
+	fake_notified[KVGPU_REMOTE_NOTIFY_FREE] = 0;
 	q = copy_in(one, 10, (1 << 20) - 99, 80);
 	FAILS(ADD(q), INVALID_VALUE);
 	q = copy_in(one, 10, 4096, 80);
@@ -536,7 +536,7 @@ static void ferries(void **state)
 	FAILS(ADD(q), OUT_OF_MEMORY);
 	fake_error = CUDA_SUCCESS;
 	assert_int_equal(ANSWER(copy_node)->ferry[0], 0);
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
 	/* without user objects in the library the ferry is kept */
 	s.library.cuUserObjectCreate = NULL;
 	OK(ADD(q));
@@ -567,7 +567,7 @@ static uint64_t graph_with_ferry(void)
 	s.library.cuGraphAddHostNode = note_function;
 	OK(ADD(q));
 	s.library.cuGraphAddHostNode = add_host;
-	memset(fake_events, 0, sizeof(fake_events));
+	memset(fake_notified, 0, sizeof(fake_notified));
 	return graph;
 }
 
@@ -581,14 +581,14 @@ static void ferries_that_ended(void **state)
 	const CUDA_HOST_NODE_PARAMS old = last_function;
 
 	OK(ASK(cuGraphDestroy, .graph = graph));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 1);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 1);
 	old.fn(old.userData);
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FILL], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FILL], 0);
 	graph = graph_with_ferry();
 	old.fn(old.userData);
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FILL], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FILL], 0);
 	last_function.fn(last_function.userData);
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FILL], 1);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FILL], 1);
 }
 
 static uint64_t ends_meanwhile;
@@ -597,7 +597,7 @@ static void end_graph(void)
 {
 	fake_in_call = NULL;
 	OK(ASK(cuGraphDestroy, .graph = ends_meanwhile));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
 }
 
 /* The same while the function waits for the client: the ferry stays until it has returned. */
@@ -607,7 +607,7 @@ static void ferries_in_use(void **state)
 	fake_in_call = end_graph;
 	last_function.fn(last_function.userData);
 	assert_null(fake_in_call);
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 1);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 1);
 	assert_false(ferries_live(&s));
 }
 

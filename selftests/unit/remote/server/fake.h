@@ -73,7 +73,7 @@ void fake_graphs_end(void);
 /* Reads and writes the host memory of the copy. */
 void fake_box(const CUDA_MEMCPY3D *c);
 /* Number of events that the port was told, by kind; and the id of the last one. */
-extern unsigned int fake_events[8];
+extern unsigned int fake_notified[8];
 extern uint64_t fake_event_id;
 /* called while the client has an event that it is to acknowledge; NULL: nothing is */
 extern void (*fake_in_call)(void);

@@ -670,15 +670,15 @@ static void user_objects(void **state)
 	      INVALID_VALUE);
 	assert_int_equal(fake_calls, calls);
 	OK(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_GONE], 0);
 	OK(ASK(cuGraphDestroy, .graph = graph));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 1);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_GONE], 1);
 	assert_int_equal(fake_event_id, 3);
 	FAILS(ASK(cuUserObjectRetain, .object = object, .count = 1), INVALID_VALUE);
 	OK(ASK(user_object, .id = 4, .count = 1, .flags = 1));
 	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 1), INVALID_VALUE);
 	OK(ASK(cuUserObjectRelease, .object = ANSWER(user_object)->object, .count = 1));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 2);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_GONE], 2);
 	assert_null(s.refs.users);
 }
 

@@ -471,9 +471,9 @@ static void references_that_can_be_counted(void **state)
 	OK(ASK(cuGraphRetainUserObject, .graph = two, .object = object, .count = 1, .flags = 1));
 	OK(ASK(cuGraphDestroy, .graph = one));
 	OK(ASK(cuGraphReleaseUserObject, .graph = two, .object = object, .count = HALF - 1));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 0);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_GONE], 0);
 	OK(ASK(cuGraphReleaseUserObject, .graph = two, .object = object, .count = 1));
-	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 1);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_GONE], 1);
 }
 
 int main(void)

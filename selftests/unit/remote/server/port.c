@@ -9,7 +9,7 @@
 unsigned int fake_answers, fake_given;
 struct kvgpu_remote_answer fake_last;
 uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
-unsigned int fake_events[8];
+unsigned int fake_notified[8];
 uint64_t fake_event_id;
 void (*fake_in_call)(void);
 
@@ -36,20 +36,20 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remot
 {
 	return 0;
 }
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+static int notify_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		  const void *bytes, size_t n)
 {
 	fake_read(bytes, n);
-	fake_events[h->event % 8]++;
+	fake_notified[h->kind % 8]++;
 	fake_event_id = h->id;
 	return 0;
 }
-static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 		       uint64_t invocation)
 {
 	if (fake_in_call)
 		fake_in_call();
-	return happen(p, h, &invocation, sizeof(invocation));
+	return notify_client(p, h, &invocation, sizeof(invocation));
 }
 static void await_end(struct kvgpu_remote_port *p) { }
 static void close_port(struct kvgpu_remote_port *p) { }
@@ -57,7 +57,7 @@ static void close_port(struct kvgpu_remote_port *p) { }
 static const struct port_carrier carrier = { .next = next,
 					     .reply = reply,
 					     .give = give,
-					     .happen = happen,
+					     .notify = notify_client,
 					     .call = call_client,
 					     .await_end = await_end,
 					     .close = close_port };
@@ -75,7 +75,7 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	fake_forwards(s);
 	assert(!server_init(s));
 	fake_answers = fake_given = 0;
-	memset(fake_events, 0, sizeof(fake_events));
+	memset(fake_notified, 0, sizeof(fake_notified));
 	fake_start();
 }
 

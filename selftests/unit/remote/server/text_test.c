@@ -17,12 +17,12 @@ enum { PAGE = 4096, ROOM = 1 << 21 };
 /* what the client got, by descriptor */
 static struct { uint8_t bytes[ROOM]; size_t n; unsigned int events; } got[2], written[2];
 
-int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+int kvgpu_remote_notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 			const void *bytes, size_t n)
 {
 	unsigned int to = h->value - 1;
 
-	if (h->event != KVGPU_REMOTE_EVENT_TEXT || to > 1 || n > ROOM - got[to].n)
+	if (h->kind != KVGPU_REMOTE_NOTIFY_TEXT || to > 1 || n > ROOM - got[to].n)
 		_exit(2);
 	memcpy(got[to].bytes + got[to].n, bytes, n);
 	got[to].n += n;

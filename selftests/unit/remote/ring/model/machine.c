@@ -413,7 +413,7 @@ static void call(void)
 		go_on(kvgpu_ring_wait_room(&now.producer, plan->len[now.frame], patience()), PUT);
 		break;
 	case NOTIFY:
-		kvgpu_ring_notify(&now.producer);
+		kvgpu_ring_kick(&now.producer);
 		now.phase = WAIT_ANSWER;
 		if (!plan->asks)
 			next_frame();
