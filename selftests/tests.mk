@@ -394,9 +394,9 @@ SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/unit/remote/server/flood.c
 SRC_remote/server/text_test	:= remote/server/text.c
-UNIT_TESTS += remote/server/gate_test remote/server/ends_test
-SRC_remote/server/gate_test	:= $(REMOTE_FAKE_SRC)
-LIBS_remote/server/gate_test	:= -Xlinker --wrap=clock_gettime
+UNIT_TESTS += remote/server/sched_client_test remote/server/ends_test
+SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
+LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/server/ends_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test gate_test across_test box_test copy_test device_test context_test ferry_test hostfunc_test init_test)
 TSAN_TESTS += remote/client/context_test remote/client/init_test

@@ -9,7 +9,7 @@ void context_leave(struct server *s, uint64_t id)
 {
 	if (KVGPU_REMOTE_CLASS(id) != CLASS_CONTEXT)
 		return;
-	gate_forget(s, id);
+	sched_forget(s, id);
 	copies_forget(s, id);
 	ordered_forget(s, id);
 	waits_forget_context(s, id);

@@ -104,7 +104,7 @@ CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *grap
 	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
 
 	if (captured && !not_capturing(s, stream)) {
-		gate_capture_ended(s);
+		sched_capture_ended(s);
 		s->captures.begun -= !!s->captures.begun;
 	}
 	if (!r)

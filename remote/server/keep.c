@@ -183,9 +183,9 @@ static void end(struct server *s, const struct kept *k)
 	if (k->class == CLASS_EVENT) {
 		CALL(s, cuEventDestroy_v2, k->what);
 	} else {
-		since_ns = gate_beside(s);
+		since_ns = sched_beside(s);
 		CALL(s, cuModuleUnload, k->what);
-		gate_beside_ends(s, since_ns);
+		sched_beside_ends(s, since_ns);
 	}
 	unrelax(s, mode);
 	enter_context(s, before);

@@ -55,7 +55,7 @@ static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, 
 			     bool in)
 {
 	CUstreamCaptureMode mode = relax(s);
-	uint64_t since_ns = gate_beside(s);
+	uint64_t since_ns = sched_beside(s);
 	CUstream stream;
 	CUresult r = own_stream(s, &stream);
 
@@ -64,7 +64,7 @@ static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, 
 		    CALL(s, cuMemcpyDtoHAsync_v2, s->arena + at, device, bytes, stream);
 	if (!r)
 		r = CALL(s, cuStreamSynchronize, stream);
-	gate_beside_ends(s, since_ns);
+	sched_beside_ends(s, since_ns);
 	unrelax(s, mode);
 	return r;
 }

@@ -99,7 +99,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	r = CALL(s, cuCtxDestroy_v2, ctx);
 	text_send(s);
 	if (r) {
-		gate_untracked(s);
+		sched_untracked(s);
 	} else {
 		handle_drop(s, id);
 		s->deferred = CUDA_SUCCESS;
@@ -181,7 +181,7 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 	context_leave(s, id);
 	r = CALL(s, cuDevicePrimaryCtxReset_v2, dev);
 	if (r)
-		gate_untracked(s);
+		sched_untracked(s);
 	else
 		emptied(s, id);
 	return r;

@@ -147,15 +147,15 @@ void serve(struct server *s)
 		if (s->waits.list && !idle.since)
 			idle = (struct idle){ .since = now_us(),
 					      .eager = kvgpu_remote_port_is_shared(s->port) };
-		r = gate_next(s, s->waits.list ? pause_of(&idle) : -1, &h, &payload);
+		r = sched_next(s, s->waits.list ? pause_of(&idle) : -1, &h, &payload);
 		if (r < 0)
 			return;
-		if (r && !s->gate)
+		if (r && !s->sched)
 			serve_frame(s, &h, payload);
-		else if (r && gate_frame(s, &h, payload))
+		else if (r && sched_frame(s, &h, payload))
 			return;
-		gate_look(s, !r);
-		if (gate_go_on(s) || waits_look(s) || r)
+		sched_look(s, !r);
+		if (sched_go_on(s) || waits_look(s) || r)
 			idle.since = 0;
 		else if (s->waits.list)
 			idle_round(&idle);
@@ -172,7 +172,7 @@ int server_init(struct server *s)
 
 void server_fini(struct server *s)
 {
-	gate_end(s);
+	sched_end(s);
 	waits_free(s);
 	hosted_free_all(s);
 	switched_forget(s, 0);

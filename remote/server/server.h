@@ -35,10 +35,10 @@
 #include "quota.h"
 #include "refs.h"
 #include "small.h"
-#include "turn.h"
+#include "gpu_sched.h"
 #include "waits.h"
 
-struct gate;
+struct sched_client;
 struct text;
 
 struct options {
@@ -54,7 +54,9 @@ struct options {
 
 struct server {
 	struct kvgpu_remote_port *port;
-	/* serve_frame(), which is above held.c and waits.c: they call it for frames that waited */
+	/*
+	 * serve_frame(), which is above deferred.c and waits.c: they call it for frames that waited
+	 */
 	void (*carry_out)(struct server *s, const struct kvgpu_remote_head *h,
 			  const void *payload);
 	struct library library;
@@ -80,7 +82,7 @@ struct server {
 	struct keeps keeps;
 	struct refs refs;
 	struct switches switches;
-	struct gate *gate;	/* NULL: this process takes no turns on the GPU */
+	struct sched_client *sched;	/* NULL: this process takes no turns on the GPU */
 	struct text *text;	/* text.c; NULL: nothing is caught */
 };
 

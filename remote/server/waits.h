@@ -43,8 +43,8 @@ bool waits_look(struct server *s);
 void waits_forget_event(struct server *s, const void *event);
 void waits_forget_context(struct server *s, uint64_t context);
 /*
- * Whether a frame was put aside (held_by_stream()): its work is still to come, so that gate.c keeps
- * the client's turn.
+ * Whether a frame was put aside (held_by_stream()): its work is still to come, so that
+ * sched_client.c keeps the client's turn.
  */
 bool waits_aside(const struct server *s);
 void waits_free(struct server *s);

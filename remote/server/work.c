@@ -3,7 +3,7 @@
  * Work of a turn on the GPU: batches with events behind them, which tell the GPU time. Of work
  * outside of turns it is known whether the streams are idle.
  */
-#include "gate.h"
+#include "sched_client.h"
 
 /*
  * A stream that captures or is gone got its event before (work_stream_hides()). In a stream of
@@ -24,12 +24,12 @@ static void mark(struct server *s, struct batch *b, uint64_t id)
 		}
 		CALL(s, cuEventDestroy_v2, event);
 	}
-	s->gate->untracked = true;
+	s->sched->untracked = true;
 }
 
 void work_close(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	struct batch *b = &g->batches[(g->first + g->nr) % BATCHES];
 	CUstreamCaptureMode mode;
 	unsigned int i;
@@ -43,7 +43,7 @@ void work_close(struct server *s)
 	unrelax(s, mode);
 	g->nr++;
 	g->work = g->nr_streams = 0;
-	g->spin_ns = gate_now();
+	g->spin_ns = sched_now();
 }
 
 static void drop_batch(struct server *s, struct batch *b)
@@ -55,7 +55,7 @@ static void drop_batch(struct server *s, struct batch *b)
 /* ns from the segment's begin to the end of this batch; if the library can't tell, until now */
 static uint64_t time_of(struct server *s, const struct batch *b)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t most = g->measured, ns;
 	unsigned int i;
 	float ms;
@@ -63,7 +63,7 @@ static uint64_t time_of(struct server *s, const struct batch *b)
 	for (i = 0; i < b->nr; i++) {
 		if (CALL(s, cuEventElapsedTime, &ms, g->begin, b->events[i]) ||
 		    !(ms >= 0 && ms < 1e9f))
-			ns = gate_now() - g->begun_ns;
+			ns = sched_now() - g->begun_ns;
 		else
 			ns = ms * 1e6;
 		most = ns > most ? ns : most;
@@ -71,27 +71,27 @@ static uint64_t time_of(struct server *s, const struct batch *b)
 	return most;
 }
 
-static void account(struct gate *g, uint64_t ns)
+static void account(struct sched_client *g, uint64_t ns)
 {
 	g->turn_used += ns;
-	__atomic_store_n(&g->door->used, g->door->used + ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->shared->used, g->shared->used + ns, __ATOMIC_RELEASE);
 }
 
-uint64_t gate_beside(const struct server *s)
+uint64_t sched_beside(const struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
-	if (!g || g->beside || !see(&g->door->closed))
+	if (!g || g->beside || !see(&g->shared->closed))
 		return 0;
 	g->beside = true;
-	return gate_now();
+	return sched_now();
 }
 
 /*
  * In a turn: charge the time up to @now that is not accounted yet. An event that happens later is
  * charged from @now on.
  */
-static void account_upto(struct gate *g, uint64_t since_ns, uint64_t now)
+static void account_upto(struct sched_client *g, uint64_t since_ns, uint64_t now)
 {
 	uint64_t from = g->begun    ? g->begun_ns + g->measured :
 			g->ended_ns ? g->ended_ns :
@@ -111,22 +111,22 @@ static void account_upto(struct gate *g, uint64_t since_ns, uint64_t now)
  * In a turn nothing else charges this time, if no event comes behind it. Without a turn it is in
  * what untracked work is charged.
  */
-void gate_beside_ends(struct server *s, uint64_t since_ns)
+void sched_beside_ends(struct server *s, uint64_t since_ns)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	if (!since_ns)
 		return;
 	g->beside = false;
 	if (g->turn)
-		account_upto(g, since_ns, gate_now());
+		account_upto(g, since_ns, sched_now());
 	else if (!g->untracked)
-		account(g, gate_now() - since_ns);
+		account(g, sched_now() - since_ns);
 }
 
 static void batch_is_through(struct server *s, struct batch *b)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t upto = time_of(s, b), ns = upto - g->measured;
 
 	g->measured = upto;
@@ -152,7 +152,7 @@ static bool is_through(struct server *s, struct batch *b)
 
 void work_look(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t before = s->current;
 	CUstreamCaptureMode mode;
 
@@ -160,13 +160,13 @@ void work_look(struct server *s)
 		return;
 	mode = relax(s);
 	if (enter_context(s, g->context)) {
-		gate_forget(s, g->context);
+		sched_forget(s, g->context);
 	} else {
 		while (g->nr && is_through(s, &g->batches[g->first])) {
 			batch_is_through(s, &g->batches[g->first]);
 			g->first = (g->first + 1) % BATCHES;
 			g->nr--;
-			g->spin_ns = gate_now();
+			g->spin_ns = sched_now();
 		}
 	}
 	enter_context(s, before);
@@ -175,12 +175,12 @@ void work_look(struct server *s)
 
 void work_begin(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	CUstreamCaptureMode mode = relax(s);
 	CUstream stream;
 
 	g->context = s->current;
-	g->begun_ns = gate_now();
+	g->begun_ns = sched_now();
 	if (g->turn && g->ended_ns && g->begun_ns > g->ended_ns)
 		/* the pause since the last segment is charged as a part of the turn */
 		account(g, g->begun_ns - g->ended_ns);
@@ -198,7 +198,7 @@ void work_begin(struct server *s)
 
 void work_end(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t before = s->current;
 	CUstreamCaptureMode mode;
 
@@ -219,9 +219,9 @@ void work_end(struct server *s)
 	g->nr = g->work = g->nr_streams = 0;
 }
 
-void gate_forget(struct server *s, uint64_t context)
+void sched_forget(struct server *s, uint64_t context)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	unsigned int i, kept = 0;
 	uint64_t ns;
 
@@ -233,7 +233,7 @@ void gate_forget(struct server *s, uint64_t context)
 	g->nr_orphans = kept;
 	if (!g->begun || g->context != context)
 		return;
-	ns = gate_now() - g->begun_ns;
+	ns = sched_now() - g->begun_ns;
 	if ((g->nr || g->work) && ns > g->measured) {
 		account(g, ns - g->measured);
 		g->measured = ns;
@@ -269,7 +269,7 @@ static bool context_is_idle(struct server *s, uint32_t at)
 
 static bool orphans_are_through(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	while (g->nr_orphans) {
 		struct orphan *o = &g->orphans[g->nr_orphans - 1];
@@ -302,21 +302,21 @@ static bool all_is_idle(struct server *s)
 
 void work_look_whether_idle(struct server *s)
 {
-	struct gate *g = s->gate;
-	uint64_t now = gate_now();
+	struct sched_client *g = s->sched;
+	uint64_t now = sched_now();
 
 	if (!g->untracked || now < g->look_ns)
 		return;
-	if (!g->look_ns && !g->turn && !see(&g->door->closed)) {
+	if (!g->look_ns && !g->turn && !see(&g->shared->closed)) {
 		g->look_ns = now + QUIET_NS;
 		return;
 	}
 	if (all_is_idle(s)) {
 		g->untracked = false;
 		if (!g->turn) {
-			tell(&g->door->busy, 0);
-			if (see(&g->door->closed))
-				gate_ring(g);
+			tell(&g->shared->busy, 0);
+			if (see(&g->shared->closed))
+				sched_ring(g);
 		}
 		return;
 	}
@@ -325,7 +325,7 @@ void work_look_whether_idle(struct server *s)
 }
 
 /* whether stream @id has work without an event behind it */
-static bool has_work(const struct gate *g, uint64_t id)
+static bool has_work(const struct sched_client *g, uint64_t id)
 {
 	unsigned int i;
 
@@ -338,7 +338,7 @@ static bool has_work(const struct gate *g, uint64_t id)
 /* Keep an event behind the stream's work in .orphans. If that fails, wait for the work. */
 static void leave_event(struct server *s, uint64_t id, CUstream stream)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t before = s->current;
 	CUevent event;
 
@@ -353,14 +353,14 @@ static void leave_event(struct server *s, uint64_t id, CUstream stream)
 	} else {
 		g->orphans[g->nr_orphans++] = (struct orphan){ s->current, event };
 		g->untracked = true;
-		tell(&g->door->busy, 1);
+		tell(&g->shared->busy, 1);
 	}
 	enter_context(s, before);
 }
 
 void work_stream_hides(struct server *s, uint64_t id)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	CUstreamCaptureMode mode;
 	CUstream stream;
 
@@ -387,7 +387,7 @@ void work_stream_ends(struct server *s, uint64_t id)
 
 void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	int at = op_stream_at(h->op);
 	uint64_t id = 0;
 

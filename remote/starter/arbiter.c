@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to
- * do. It reads and writes the processes' doors (server/door.h), and sleeps until a process rings or
- * a time is over. It neither allocates nor prints, so that the first process may fork at any time.
- * The first process's own thread calls what starter.h declares, but for arbiter_part() and
- * arbiter_doorbell(), which a client's process calls. a.lock keeps the two threads apart.
+ * do. It reads and writes the processes' words (server/sched_shared.h), and sleeps until a process
+ * rings or a time is over. It neither allocates nor prints, so that the first process may fork at
+ * any time. The first process's own thread calls what starter.h declares, but for arbiter_part()
+ * and arbiter_doorbell(), which a client's process calls. a.lock keeps the two threads apart.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +25,14 @@ enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* about so many looks at most in so 
 
 static struct {
 	/*
-	 * protects all but .doorbell. The first process's own thread alone writes .doors, so it
+	 * protects all but .doorbell. The first process's own thread alone writes .shared, so it
 	 * reads them without the lock. A client's process never takes it: at the fork() the
 	 * arbiter's thread may have had it.
 	 */
 	pthread_mutex_t lock;
 	int doorbell[2];		/* a pipe: processes of clients write, the arbiter reads */
 	struct turns t;
-	struct door **doors;	/* by programs' rows; NULL: no program is served there */
+	struct sched_shared **shared;	/* by programs' rows; NULL: no program is served there */
 	uint32_t *turns;	/* the number of the turn that each program was told last */
 	bool watched;		/* there are programs of two clients */
 } a = { .lock = PTHREAD_MUTEX_INITIALIZER, .doorbell = { -1, -1 } };
@@ -63,7 +63,7 @@ static bool tell(uint32_t *word, uint32_t value)
 static void look_at(uint32_t i)
 {
 	struct turns_program *p = &a.t.programs[i];
-	const struct door *d = a.doors[i];
+	const struct sched_shared *d = a.shared[i];
 
 	p->gave_back = see(&d->done) == a.turns[i];
 	p->used = __atomic_load_n(&d->used, __ATOMIC_ACQUIRE);
@@ -78,7 +78,7 @@ static uint32_t share_of(const struct turns_program *p)
 	return c->works && a.t.weights ? (uint64_t)c->weight * 1000 / a.t.weights : 0;
 }
 
-static void tell_numbers(struct door *d, const struct turns_program *p)
+static void tell_numbers(struct sched_shared *d, const struct turns_program *p)
 {
 	__atomic_store_n(&d->charged, p->charged, __ATOMIC_RELAXED);
 	__atomic_store_n(&d->alone, p->alone, __ATOMIC_RELAXED);
@@ -88,11 +88,11 @@ static void tell_numbers(struct door *d, const struct turns_program *p)
 	tell(&d->share, share_of(p));
 }
 
-/* write the program's door; whether its process has to be woken */
-static bool tell_door(uint32_t i)
+/* write the program's words; whether its process has to be woken */
+static bool publish_turn(uint32_t i)
 {
 	const struct turns_program *p = &a.t.programs[i];
-	struct door *d = a.doors[i];
+	struct sched_shared *d = a.shared[i];
 	bool has = a.t.holder == i, news;
 
 	tell_numbers(d, p);
@@ -106,7 +106,7 @@ static bool tell_door(uint32_t i)
 	/* .closed is cleared after .turn, which no program has then */
 	news |= tell(&d->closed, a.t.closed) && !a.t.closed;
 	if (news)
-		__atomic_add_fetch(&d->knock, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&d->wake, 1, __ATOMIC_SEQ_CST);
 	return news;
 }
 
@@ -117,12 +117,12 @@ static uint64_t look(void)
 	uint32_t i;
 
 	for (i = 0; i < a.t.nr_programs; i++)
-		if (a.doors[i])
+		if (a.shared[i])
 			look_at(i);
 	again = turns_look(&a.t, now);
 	for (i = 0; i < a.t.nr_programs; i++)
-		if (a.doors[i] && tell_door(i))
-			syscall(SYS_futex, &a.doors[i]->knock, FUTEX_WAKE, 1, NULL, NULL, 0);
+		if (a.shared[i] && publish_turn(i))
+			syscall(SYS_futex, &a.shared[i]->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	return again == UINT64_MAX ? again : again > now ? again - now : 0;
 }
 
@@ -189,15 +189,15 @@ static void watch(void)
 
 	a.watched = false;
 	for (i = 0; i < a.t.nr_programs; i++) {
-		if (!a.doors[i])
+		if (!a.shared[i])
 			continue;
 		if (first == TURNS_NONE)
 			first = a.t.programs[i].client;
 		a.watched |= a.t.programs[i].client != first;
 	}
 	for (i = 0; i < a.t.nr_programs; i++)
-		if (a.doors[i])
-			tell(&a.doors[i]->watched, a.watched);
+		if (a.shared[i])
+			tell(&a.shared[i]->watched, a.watched);
 }
 
 void arbiter_enter(struct starter *s, struct client *c)
@@ -212,7 +212,7 @@ void arbiter_enter(struct starter *s, struct client *c)
 		memset(&a.t.clients[client], 0, sizeof(a.t.clients[client]));
 	a.t.clients[client].weight = c->weight;
 	a.t.programs[i] = (struct turns_program){ .present = true, .client = client };
-	a.doors[i] = door_of(c->counters);
+	a.shared[i] = sched_shared_of(c->counters);
 	a.turns[i] = 0;
 	watch();
 	pthread_mutex_unlock(&a.lock);
@@ -223,11 +223,11 @@ void arbiter_leave(struct starter *s, struct client *c)
 {
 	uint32_t i = c - s->clients;
 
-	if (a.doorbell[1] < 0 || !a.doors[i])
+	if (a.doorbell[1] < 0 || !a.shared[i])
 		return;
 	pthread_mutex_lock(&a.lock);
 	look_at(i);
-	a.doors[i] = NULL;
+	a.shared[i] = NULL;
 	a.t.programs[i].present = a.t.programs[i].busy = a.t.programs[i].wants = false;
 	look();	/* before another program gets the row */
 	watch();
@@ -261,7 +261,7 @@ void arbiter_part(struct starter *s)
 	}
 	explicit_bzero(a.t.clients, s->nr_clients * sizeof(*a.t.clients));
 	explicit_bzero(a.t.programs, s->nr_clients * sizeof(*a.t.programs));
-	explicit_bzero(a.doors, s->nr_clients * sizeof(*a.doors));
+	explicit_bzero(a.shared, s->nr_clients * sizeof(*a.shared));
 	explicit_bzero(a.turns, s->nr_clients * sizeof(*a.turns));
 	explicit_bzero(&a.t, sizeof(a.t));
 }
@@ -275,9 +275,9 @@ bool arbiter_begin(struct starter *s)
 			      .holder = TURNS_NONE };
 	a.t.clients = calloc(s->nr_clients, sizeof(*a.t.clients));
 	a.t.programs = calloc(s->nr_clients, sizeof(*a.t.programs));
-	a.doors = calloc(s->nr_clients, sizeof(*a.doors));
+	a.shared = calloc(s->nr_clients, sizeof(*a.shared));
 	a.turns = calloc(s->nr_clients, sizeof(*a.turns));
-	if (!a.t.clients || !a.t.programs || !a.doors || !a.turns ||
+	if (!a.t.clients || !a.t.programs || !a.shared || !a.turns ||
 	    pipe2(a.doorbell, O_CLOEXEC | O_NONBLOCK))
 		return false;
 	return !pthread_create(&thread, NULL, arbitrate, NULL);

@@ -295,7 +295,8 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		if (s.options.dump)
 			setvbuf(s.options.dump, NULL, _IOLBF, 0);
 	}
-	if (server_init(&s) || (c->doorbell >= 0 && gate_begin(&s, door_of(counters), c->doorbell)))
+	if (server_init(&s) ||
+	    (c->doorbell >= 0 && sched_begin(&s, sched_shared_of(counters), c->doorbell)))
 		fail("serving", "out of memory");
 	if (pthread_create(&watcher, NULL, watch, port))
 		fail("serving", "no thread can be made");

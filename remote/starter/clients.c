@@ -181,7 +181,7 @@ static unsigned long long us(const uint64_t *ns)
 	return __atomic_load_n(ns, __ATOMIC_RELAXED) / 1000;
 }
 
-static void print_turns(struct printer *p, const struct door *d)
+static void print_turns(struct printer *p, const struct sched_shared *d)
 {
 	print(p, " share=%u gpu=%llu alone=%llu waited=%llu", __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged),
 	      us(&d->alone), us(&d->waited));
@@ -208,7 +208,7 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 	      (unsigned long long)read_word(&c->counters->sent));
 	if (*c->fingerprint)
 		print(p, " fingerprint=%s", c->fingerprint);
-	print_turns(p, door_of(c->counters));
+	print_turns(p, sched_shared_of(c->counters));
 }
 
 size_t clients_print(const struct starter *s, char *to, size_t size)

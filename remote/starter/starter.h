@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internal header of kvgpu-remoted's first process. It has one thread, which may fork at any time,
- * and that of arbiter.c, which touches nothing that is declared here but doors. A client's process
- * calls clients_part(), arbiter_part(), child_main() and what these need: say(),
+ * and that of arbiter.c, which touches nothing that is declared here but these words. A client's
+ * process calls clients_part(), arbiter_part(), child_main() and what these need: say(),
  * arbiter_doorbell(), confine(), filter_install(), filter_tighten(). A proxy's nursery calls the
  * last three. The loop must not wait for a client but in poll(), nor for NSS: names are looked up
  * before it. A client's process is trusted no more than a client: its counters are bounded, its
@@ -21,7 +21,7 @@
 #include <remote/conf/refused.h>
 #include <remote/conf/server.h>
 #include <remote/server/counters.h>
-#include <remote/server/door.h>
+#include <remote/server/sched_shared.h>
 #include <remote/server/pool.h>
 
 #include "bucket.h"
@@ -96,12 +96,12 @@ struct client {
 /* memory that a client's process shares with the first process */
 struct client_page {
 	struct counters counters;
-	struct door door;
+	struct sched_shared shared;
 };
 
-static inline struct door *door_of(struct counters *counters)
+static inline struct sched_shared *sched_shared_of(struct counters *counters)
 {
-	return &((struct client_page *)counters)->door;
+	return &((struct client_page *)counters)->shared;
 }
 
 struct listener {
@@ -336,7 +336,7 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 bool arbiter_begin(struct starter *s);
 /*
  * arbiter_enter(): the client is served, with its .tenant and .weight; call before its process gets
- * the answer. arbiter_leave(): its process has ended; the arbiter reads its door no more.
+ * the answer. arbiter_leave(): its process has ended; the arbiter reads its words no more.
  */
 void arbiter_enter(struct starter *s, struct client *c);
 void arbiter_leave(struct starter *s, struct client *c);

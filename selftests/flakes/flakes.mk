@@ -12,7 +12,7 @@ LATE_TESTS	:= $(sort $(TSAN_TESTS) gpu-model/core/pacer_test gpu-model/root/poll
 		   gpu-model/gr/fecs_test gpu-model/gr/methods_test gpu-model/gr/launch_test \
 		   gpu-model/gr/sm/textures_test gpu-model/gr/sm/surfaces_test gpu-model/ce/mmu_copy_test \
 		   cuda/model_test cuda/device/buffers_test cuda/driver/pages_test $(CUDART_TESTS) \
-		   remote/ring/ring_test remote/server/gate_test remote/cluster/relay/proxy_test \
+		   remote/ring/ring_test remote/server/sched_client_test remote/cluster/relay/proxy_test \
 		   $(addprefix remote/starter/,arbiter_test starter_test))
 
 define late_rule

@@ -217,7 +217,7 @@ static void hold(CUstream s)
 
 static atomic_bool waits, waited;
 
-static void *wait_for_held(void *arg)
+static void *wait_for_deferred(void *arg)
 {
 	MUST(cuCtxSetCurrent(ctx));
 	waits = true;
@@ -238,7 +238,7 @@ static int beside(void)
 	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
 	hold(s);
 	launch_spin(20000, s);
-	pthread_create(&t, NULL, wait_for_held, &r);
+	pthread_create(&t, NULL, wait_for_deferred, &r);
 	while (!waits)
 		usleep(1000);
 	for (asked = 0; asked < 1000; asked++) {

@@ -116,7 +116,7 @@ static void box_step(struct server *s, const uint8_t **at, const uint8_t *end)
 }
 
 /* what the arbiter says may come at any time, and in any order */
-static void turn(struct server *s, struct door *d, uint8_t how)
+static void turn(struct server *s, struct sched_shared *d, uint8_t how)
 {
 	d->closed = how & 1;
 	d->wanted = how >> 1 & 1;
@@ -125,22 +125,22 @@ static void turn(struct server *s, struct door *d, uint8_t how)
 	if (how & 8)
 		d->turn = 0;
 	d->turn_ns = how & 16 ? 1000 : 1000000000;
-	if (s->gate) {
-		gate_look(s, how & 32);
-		gate_go_on(s);
+	if (s->sched) {
+		sched_look(s, how & 32);
+		sched_go_on(s);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const uint8_t *at = data, *end = data + n;
-	struct door door = { 0 };
+	struct sched_shared shared = { 0 };
 	struct server s;
 
 	fake_begin(&s, 1 << 16);
 	if (n && data[n - 1] & 1)
 		fake_share(&s);
-	if (n && data[n - 1] & 2 && gate_begin(&s, &door, -1))
+	if (n && data[n - 1] & 2 && sched_begin(&s, &shared, -1))
 		abort();
 	memcpy(s.arena, ".version 7.8\n", 14);
 	memset(known, 0, sizeof(known));
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		else if (what < 0xf8)
 			waits_look(&s);
 		else
-			turn(&s, &door, *at++);
+			turn(&s, &shared, *at++);
 	}
 	fake_end(&s);
 	return 0;

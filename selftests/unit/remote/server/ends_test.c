@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The time that the ends of a client's objects take in the library is charged, beside a closed
- * gate: gate_test.c has contexts and modules.
+ * turn: sched_client_test.c has contexts and modules.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <remote/server/gate.h>
+#include <remote/server/sched_client.h>
 
 #include "ask.h"
 
 enum { SLOW_US = 6000, SLOW_NS = SLOW_US * 1000 };
 
-static struct door door;
+static struct sched_shared shared;
 static int doorbell[2];
 
 static CUresult slowly(void)
@@ -47,11 +47,11 @@ static int begin(void **state)
 	s.library.cuGraphExecKernelNodeSetParams = set_kernel;
 	s.forward.library->cublasDestroy_v2 = end_blas;
 	s.forward.library->curandDestroyGenerator = end_rand;
-	memset(&door, 0, sizeof(door));
+	memset(&shared, 0, sizeof(shared));
 	if (pipe2(doorbell, O_NONBLOCK))
 		return -1;
 	context();
-	return gate_begin(&s, &door, doorbell[1]);
+	return sched_begin(&s, &shared, doorbell[1]);
 }
 
 static int end(void **state)
@@ -65,21 +65,21 @@ static int end(void **state)
 /* From now on other clients have work, too. */
 static void close_gate(void)
 {
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 }
 
 /* The frame takes the time of @ends slow calls at least; it is charged that, and no time twice. */
 static void charged(unsigned int ends, uint16_t op, const void *payload, size_t n)
 {
 	struct kvgpu_remote_head h = { .seq = 1, .op = op, .completion = 1, .bytes = n };
-	uint64_t words[8], began_ns = gate_now();
+	uint64_t words[8], began_ns = sched_now();
 
 	assert_true(n <= sizeof(words));
 	memcpy(words, payload, n);
-	door.used = 0;
-	assert_int_equal(gate_frame(&s, &h, words), 0);
+	shared.used = 0;
+	assert_int_equal(sched_frame(&s, &h, words), 0);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
-	assert_in_range(door.used, (uint64_t)ends * SLOW_NS, gate_now() - began_ns);
+	assert_in_range(shared.used, (uint64_t)ends * SLOW_NS, sched_now() - began_ns);
 }
 
 #define CHARGED(ends, name, ...) \

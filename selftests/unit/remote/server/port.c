@@ -102,8 +102,8 @@ CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n
 	if (n)
 		memcpy(copy, payload, n);
 	fake_last = (struct kvgpu_remote_answer){ 0 };
-	if (s->gate)
-		gate_frame(s, &h, copy);
+	if (s->sched)
+		sched_frame(s, &h, copy);
 	else
 		serve_frame(s, &h, copy);
 	free(copy);

@@ -74,9 +74,9 @@ static void go(struct client *c)
 	client_gone(&s, c);
 }
 
-static struct door *door(const struct client *c)
+static struct sched_shared *shared(const struct client *c)
 {
-	return door_of(c->counters);
+	return sched_shared_of(c->counters);
 }
 
 static uint32_t get(const uint32_t *word)
@@ -106,66 +106,66 @@ static void comes_to(const uint32_t *word, bool set)
 
 static void want(struct client *c)
 {
-	set(&door(c)->want, 1);
+	set(&shared(c)->want, 1);
 	ring();
 }
 
 static void give_back(struct client *c, uint64_t used)
 {
-	__atomic_store_n(&door(c)->used, door(c)->used + used, __ATOMIC_SEQ_CST);
-	set(&door(c)->done, get(&door(c)->turn));
+	__atomic_store_n(&shared(c)->used, shared(c)->used + used, __ATOMIC_SEQ_CST);
+	set(&shared(c)->done, get(&shared(c)->turn));
 	ring();
 }
 
 static void turns(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b;
-	uint32_t turn, knock;
+	uint32_t turn, wake;
 	unsigned int i;
 
-	comes_to(&door(a)->watched, false);
-	set(&door(a)->busy, 1);
+	comes_to(&shared(a)->watched, false);
+	set(&shared(a)->busy, 1);
 	b = come("tls:bob", 30);
-	comes_to(&door(a)->watched, true);
-	comes_to(&door(b)->watched, true);
-	assert_int_equal(get(&door(a)->closed), 0);
-	knock = get(&door(b)->knock);
+	comes_to(&shared(a)->watched, true);
+	comes_to(&shared(b)->watched, true);
+	assert_int_equal(get(&shared(a)->closed), 0);
+	wake = get(&shared(b)->wake);
 	want(b);
-	comes_to(&door(a)->closed, true);
-	comes_to(&door(b)->turn, true);
-	assert_true(get(&door(b)->knock) != knock);
-	set(&door(a)->busy, 0);
+	comes_to(&shared(a)->closed, true);
+	comes_to(&shared(b)->turn, true);
+	assert_true(get(&shared(b)->wake) != wake);
+	set(&shared(a)->busy, 0);
 	want(a);
-	comes_to(&door(b)->wanted, true);
-	assert_int_equal(get(&door(a)->turn), 0);
+	comes_to(&shared(b)->wanted, true);
+	assert_int_equal(get(&shared(a)->turn), 0);
 	/* each client gets its share, and each turn has a new number */
 	for (i = 0; i < 40; i++) {
-		struct client *c = get(&door(a)->turn) ? a : b;
+		struct client *c = get(&shared(a)->turn) ? a : b;
 
-		comes_to(&door(c)->turn, true);
-		assert_true(!get(&door(a)->turn) || !get(&door(b)->turn));
-		turn = get(&door(c)->turn);
+		comes_to(&shared(c)->turn, true);
+		assert_true(!get(&shared(a)->turn) || !get(&shared(b)->turn));
+		turn = get(&shared(c)->turn);
 		give_back(c, 4000000);
-		while (get(&door(c)->turn) == turn)
+		while (get(&shared(c)->turn) == turn)
 			usleep(100);
-		while (!get(&door(a)->turn) && !get(&door(b)->turn))
+		while (!get(&shared(a)->turn) && !get(&shared(b)->turn))
 			usleep(100);
 	}
-	assert_true(door(b)->turns > 2 * door(a)->turns);
-	assert_int_equal(door(a)->lost + door(b)->lost, 0);
-	assert_in_range(get(&door(a)->share), 250, 250);
+	assert_true(shared(b)->turns > 2 * shared(a)->turns);
+	assert_int_equal(shared(a)->lost + shared(b)->lost, 0);
+	assert_in_range(get(&shared(a)->share), 250, 250);
 	/* a process that was killed has no turn */
-	if (get(&door(a)->turn))
+	if (get(&shared(a)->turn))
 		give_back(a, 400000000);
-	comes_to(&door(b)->turn, true);
+	comes_to(&shared(b)->turn, true);
 	go(b);
-	comes_to(&door(a)->turn, true);
-	comes_to(&door(a)->watched, false);
-	set(&door(a)->want, 0);
+	comes_to(&shared(a)->turn, true);
+	comes_to(&shared(a)->watched, false);
+	set(&shared(a)->want, 0);
 	give_back(a, 0);
-	comes_to(&door(a)->turn, false);
+	comes_to(&shared(a)->turn, false);
 	__atomic_add_fetch(&clock_ns, TURNS_CALM, __ATOMIC_SEQ_CST);
-	comes_to(&door(a)->closed, false);
+	comes_to(&shared(a)->closed, false);
 	go(a);
 }
 
@@ -177,17 +177,18 @@ static void one_client(void **state)
 	want(a);
 	want(b);
 	usleep(20000);
-	assert_int_equal(get(&door(a)->watched) + get(&door(b)->closed) + get(&door(a)->turn), 0);
+	assert_int_equal(get(&shared(a)->watched) + get(&shared(b)->closed) + get(&shared(a)->turn),
+			 0);
 	c = come("tls:bob", 10);
-	comes_to(&door(b)->watched, true);
+	comes_to(&shared(b)->watched, true);
 	want(c);
-	comes_to(&door(c)->closed, true);
+	comes_to(&shared(c)->closed, true);
 	go(a);
 	go(b);
 	go(c);
 	c = come("tls:bob", 10);
-	comes_to(&door(c)->watched, false);
-	assert_int_equal(door(c)->charged + door(c)->turns, 0);
+	comes_to(&shared(c)->watched, false);
+	assert_int_equal(shared(c)->charged + shared(c)->turns, 0);
 	go(c);
 }
 
@@ -198,15 +199,15 @@ static void debts_stay(void **state)
 
 	want(a);
 	want(b);
-	comes_to(&door(a)->closed, true);
-	while (!get(&door(a)->turn)) {
-		if (get(&door(b)->turn))
+	comes_to(&shared(a)->closed, true);
+	while (!get(&shared(a)->turn)) {
+		if (get(&shared(b)->turn))
 			give_back(b, 1000000);
 		usleep(1000);
 	}
-	set(&door(a)->want, 0);
+	set(&shared(a)->want, 0);
 	give_back(a, 900000000);
-	comes_to(&door(b)->turn, true);
+	comes_to(&shared(b)->turn, true);
 	go(a);
 	/* another name comes in between; there are rows enough for all names */
 	c = come("tls:eve", 10);
@@ -216,13 +217,13 @@ static void debts_stay(void **state)
 	want(a);
 	want(c);
 	give_back(b, 1000000);
-	comes_to(&door(c)->turn, true);
-	assert_int_equal(door(a)->turns, 0);
-	set(&door(c)->want, 0);
-	set(&door(b)->want, 1);
+	comes_to(&shared(c)->turn, true);
+	assert_int_equal(shared(a)->turns, 0);
+	set(&shared(c)->want, 0);
+	set(&shared(b)->want, 1);
 	give_back(c, 1000000);
-	comes_to(&door(b)->turn, true);
-	assert_int_equal(door(a)->turns, 0);
+	comes_to(&shared(b)->turn, true);
+	assert_int_equal(shared(a)->turns, 0);
 	go(a);
 	go(b);
 	go(c);
@@ -235,26 +236,26 @@ static void leaves_in_its_turn(void **state)
 
 	want(a);
 	want(b);
-	while (!get(&door(a)->turn)) {
-		if (get(&door(b)->turn))
+	while (!get(&shared(a)->turn)) {
+		if (get(&shared(b)->turn))
 			give_back(b, 1000000);
 		usleep(1000);
 	}
-	set(&door(a)->want, 0);
-	__atomic_store_n(&door(a)->used, 900000000, __ATOMIC_SEQ_CST);
+	set(&shared(a)->want, 0);
+	__atomic_store_n(&shared(a)->used, 900000000, __ATOMIC_SEQ_CST);
 	go(a);
-	comes_to(&door(b)->turn, true);
+	comes_to(&shared(b)->turn, true);
 	a = come("tls:ann", 10);
 	c = come("tls:dan", 10);
 	want(a);
 	want(c);
 	give_back(b, 1000000);
-	comes_to(&door(c)->turn, true);
-	set(&door(c)->want, 0);
-	set(&door(b)->want, 1);
+	comes_to(&shared(c)->turn, true);
+	set(&shared(c)->want, 0);
+	set(&shared(b)->want, 1);
 	give_back(c, 50000000);
-	comes_to(&door(b)->turn, true);
-	assert_int_equal(door(a)->turns, 0);
+	comes_to(&shared(b)->turn, true);
+	assert_int_equal(shared(a)->turns, 0);
 	go(a);
 	go(b);
 	go(c);
@@ -274,15 +275,15 @@ static void endless_ringing(void **state)
 	for (i = 0; i < 200000; i++)
 		stuck += write(arbiter_doorbell(), full, sizeof(full)) < 0;
 	assert_true(stuck > 0);
-	comes_to(&door(a)->closed, true);
+	comes_to(&shared(a)->closed, true);
 	for (i = 0; i < 20; i++) {
-		struct client *c = get(&door(a)->turn) ? a : b;
+		struct client *c = get(&shared(a)->turn) ? a : b;
 
-		comes_to(&door(c)->turn, true);
+		comes_to(&shared(c)->turn, true);
 		(void)!write(arbiter_doorbell(), full, sizeof(full));
-		__atomic_store_n(&door(c)->used, door(c)->used + 4000000, __ATOMIC_SEQ_CST);
-		set(&door(c)->done, get(&door(c)->turn));
-		comes_to(&door(c == a ? b : a)->turn, true);
+		__atomic_store_n(&shared(c)->used, shared(c)->used + 4000000, __ATOMIC_SEQ_CST);
+		set(&shared(c)->done, get(&shared(c)->turn));
+		comes_to(&shared(c == a ? b : a)->turn, true);
 	}
 	go(a);
 	go(b);

@@ -16,23 +16,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "sched_client.h"
 
 /* ------------------------------------------------------------------ turns */
 
-void gate_give_back(struct server *s)
+void sched_give_back(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	work_end(s);
 	g->look_ns = 0;
 	work_look_whether_idle(s);
-	tell(&g->door->busy, g->untracked);
-	tell(&g->door->want, g->held != NULL);
+	tell(&g->shared->busy, g->untracked);
+	tell(&g->shared->want, g->deferred != NULL);
 	g->gave = g->turn;
 	g->turn = 0;
-	tell(&g->door->done, g->gave);
-	gate_ring(g);
+	tell(&g->shared->done, g->gave);
+	sched_ring(g);
 }
 
 /*
@@ -41,7 +41,7 @@ void gate_give_back(struct server *s)
  */
 static void lost(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	g->untracked = true;
 	g->look_ns = 0;
@@ -50,68 +50,68 @@ static void lost(struct server *s)
 	work_end(s);
 }
 
-void gate_untracked(struct server *s)
+void sched_untracked(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	if (!g)
 		return;
 	g->untracked = true;
 	g->look_ns = 0;
 	g->quiet_ns = QUIET_NS;
-	tell(&g->door->busy, 1);
+	tell(&g->shared->busy, 1);
 }
 
-static uint32_t turn_of(struct gate *g)
+static uint32_t turn_of(struct sched_client *g)
 {
-	uint32_t turn = see(&g->door->turn);
+	uint32_t turn = see(&g->shared->turn);
 
 	return turn == g->gave ? 0 : turn;
 }
 
-static bool is_over(const struct gate *g)
+static bool is_over(const struct sched_client *g)
 {
-	return g->turn_used >= __atomic_load_n(&g->door->turn_ns, __ATOMIC_RELAXED) &&
-	       see(&g->door->wanted);
+	return g->turn_used >= __atomic_load_n(&g->shared->turn_ns, __ATOMIC_RELAXED) &&
+	       see(&g->shared->wanted);
 }
 
-static void take_turn(struct gate *g, uint32_t turn)
+static void take_turn(struct sched_client *g, uint32_t turn)
 {
 	g->turn = turn;
 	g->turn_used = 0;
 	g->through_ns = g->ended_ns = 0;
 	g->sleep_ns = SLEEP_NS;
-	tell(&g->door->busy, 1);
-	tell(&g->door->want, 0);
+	tell(&g->shared->busy, 1);
+	tell(&g->shared->want, 0);
 }
 
 /* no turns are needed now, or not any more: work is submitted as it comes */
 static void without_turns(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	if (g->turn)
 		lost(s);
 	g->turn_used = 0;
-	if (see(&g->door->want))
-		tell(&g->door->want, 0);
+	if (see(&g->shared->want))
+		tell(&g->shared->want, 0);
 }
 
 static void begin_work(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	g->untracked = true;
 	g->quiet_ns = QUIET_NS;
 	g->look_ns = 0;
-	tell(&g->door->busy, 1);
-	if (see(&g->door->watched))
-		gate_ring(g);
+	tell(&g->shared->busy, 1);
+	if (see(&g->shared->watched))
+		sched_ring(g);
 }
 
 static bool may_submit(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	if (is_over(g))
 		return false;
@@ -130,12 +130,12 @@ static bool may_submit(struct server *s)
 	return true;
 }
 
-bool gate_opens(struct server *s)
+bool sched_may_submit(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint32_t turn;
 
-	if (!see(&g->door->closed)) {
+	if (!see(&g->shared->closed)) {
 		without_turns(s);
 		if (!g->untracked)
 			begin_work(s);
@@ -145,9 +145,9 @@ bool gate_opens(struct server *s)
 	if (g->turn && turn != g->turn)
 		lost(s);
 	if (!turn) {
-		if (!see(&g->door->want)) {
-			tell(&g->door->want, 1);
-			gate_ring(g);
+		if (!see(&g->shared->want)) {
+			tell(&g->shared->want, 1);
+			sched_ring(g);
 		}
 		return false;
 	}
@@ -158,14 +158,15 @@ bool gate_opens(struct server *s)
 
 static void go_on_with_turn(struct server *s, bool quiet)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t now;
 
 	if (turn_of(g) != g->turn) {
 		lost(s);
 		return;
 	}
-	if (g->work && ((quiet && !g->nr) || is_over(g) || (g->held && g->context != s->current))) {
+	if (g->work &&
+	    ((quiet && !g->nr) || is_over(g) || (g->deferred && g->context != s->current))) {
 		uint64_t before = s->current;
 
 		if (!enter_context(s, g->context))
@@ -176,20 +177,20 @@ static void go_on_with_turn(struct server *s, bool quiet)
 		g->through_ns = 0;
 		return;
 	}
-	now = gate_now();
+	now = sched_now();
 	if (!g->through_ns)
 		g->through_ns = now;
-	if (is_over(g) || (!g->held && now - g->through_ns >= LINGER_NS))
-		gate_give_back(s);
+	if (is_over(g) || (!g->deferred && now - g->through_ns >= LINGER_NS))
+		sched_give_back(s);
 }
 
-void gate_look(struct server *s, bool quiet)
+void sched_look(struct server *s, bool quiet)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	if (!g)
 		return;
-	if (!see(&g->door->closed)) {
+	if (!see(&g->shared->closed)) {
 		if (g->turn)
 			without_turns(s);
 		if (quiet)
@@ -209,15 +210,15 @@ void gate_look(struct server *s, bool quiet)
 
 static void wait_for_turn(struct server *s, int64_t us)
 {
-	struct gate *g = s->gate;
-	uint32_t knock = see(&g->door->knock);
+	struct sched_client *g = s->sched;
+	uint32_t wake = see(&g->shared->wake);
 	uint64_t ns = s->waits.list && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US :
 								    g->sleep_ns;
 	struct timespec t = { 0, ns };
 
-	if (!see(&g->door->closed) || turn_of(g))
+	if (!see(&g->shared->closed) || turn_of(g))
 		return;
-	syscall(SYS_futex, &g->door->knock, FUTEX_WAIT, knock, &t, NULL, 0);
+	syscall(SYS_futex, &g->shared->wake, FUTEX_WAIT, wake, &t, NULL, 0);
 	g->sleep_ns = g->sleep_ns < SLEEP_MAX_NS ? 2 * g->sleep_ns : SLEEP_MAX_NS;
 }
 
@@ -227,23 +228,23 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* How long to wait for a frame, ns. Without a turn it does not read the clock. */
-static uint64_t patience(struct gate *g)
+static uint64_t patience(struct sched_client *g)
 {
 	if (!g->turn)
 		return g->quiet_ns;
 	if (g->nr || g->work)
-		return gate_now() - g->spin_ns < SPIN_NS ? 0 : LOOK_NS;
-	return g->held ? 0 : LINGER_NS / 4;
+		return sched_now() - g->spin_ns < SPIN_NS ? 0 : LOOK_NS;
+	return g->deferred ? 0 : LINGER_NS / 4;
 }
 
-int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload)
+int sched_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	int r;
 
-	if (!g || (!g->turn && !g->held && !g->untracked))
+	if (!g || (!g->turn && !g->deferred && !g->untracked))
 		return kvgpu_remote_next(s->port, us, h, payload);
-	if (g->held && !g->turn) {
+	if (g->deferred && !g->turn) {
 		if (!g->came)
 			wait_for_turn(s, us);
 		us = 0;
@@ -251,7 +252,7 @@ int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const v
 		us = least(us, patience(g) / US);
 	}
 	r = 0;
-	if (g->nr_held < HELD_MAX && g->held_bytes < HELD_BYTES)
+	if (g->nr_deferred < DEFERRED_MAX && g->deferred_bytes < DEFERRED_BYTES)
 		r = kvgpu_remote_next(s->port, us, h, payload);
 	else if (us)
 		usleep(us);
@@ -261,29 +262,29 @@ int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const v
 	return r;
 }
 
-int gate_begin(struct server *s, struct door *door, int doorbell)
+int sched_begin(struct server *s, struct sched_shared *shared, int doorbell)
 {
-	s->gate = calloc(1, sizeof(*s->gate));
-	if (!s->gate)
+	s->sched = calloc(1, sizeof(*s->sched));
+	if (!s->sched)
 		return -ENOMEM;
-	*s->gate = (struct gate){ .door = door,
-				  .doorbell = doorbell,
-				  .most = 4,
-				  .sleep_ns = SLEEP_NS,
-				  .quiet_ns = QUIET_NS };
+	*s->sched = (struct sched_client){ .shared = shared,
+					   .doorbell = doorbell,
+					   .most = 4,
+					   .sleep_ns = SLEEP_NS,
+					   .quiet_ns = QUIET_NS };
 	return 0;
 }
 
-void gate_end(struct server *s)
+void sched_end(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
-	while (g && g->held) {
-		struct held *f = g->held;
+	while (g && g->deferred) {
+		struct deferred_frame *f = g->deferred;
 
-		g->held = f->next;
+		g->deferred = f->next;
 		free(f);
 	}
 	free(g);
-	s->gate = NULL;
+	s->sched = NULL;
 }

@@ -3,26 +3,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gate.h"
+#include "sched_client.h"
 
 static int keep(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
-	struct gate *g = s->gate;
-	struct held *f = malloc(sizeof(*f) + h->bytes);
+	struct sched_client *g = s->sched;
+	struct deferred_frame *f = malloc(sizeof(*f) + h->bytes);
 
 	if (!f)
 		return -ENOMEM;
 	f->next = NULL;
 	f->head = *h;
 	memcpy(f->payload, payload, h->bytes);
-	if (!g->held) {
-		g->last = &g->held;
+	if (!g->deferred) {
+		g->last = &g->deferred;
 		g->reads_in = s->current;
 	}
 	*g->last = f;
 	g->last = &f->next;
-	g->nr_held++;
-	g->held_bytes += h->bytes;
+	g->nr_deferred++;
+	g->deferred_bytes += h->bytes;
 	/* an answer to a later frame would tell the client that this frame's piece is free */
 	if (h->op == OP_copy_in || h->op == OP_copy_out || h->op == OP_box || h->op == OP_run)
 		g->pieces = true;
@@ -35,7 +35,7 @@ static void pass_by(struct server *s, const struct kvgpu_remote_head *h, const v
 {
 	uint64_t before = s->current;
 
-	if (enter_context(s, s->gate->reads_in))
+	if (enter_context(s, s->sched->reads_in))
 		enter_context(s, 0);
 	s->carry_out(s, h, payload);
 	enter_context(s, before);
@@ -44,7 +44,7 @@ static void pass_by(struct server *s, const struct kvgpu_remote_head *h, const v
 static void serve_work(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
 	s->carry_out(s, h, payload);
-	if (s->gate->turn)
+	if (s->sched->turn)
 		work_submitted(s, h, payload);
 }
 
@@ -77,7 +77,7 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 		 h->op == OP_cuStreamBeginCapture_v2 ?
 			 (int)offsetof(struct q_cuStreamBeginCapture_v2, stream) :
 			 -1;
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t id;
 
 	if (at < 0 || at + sizeof(id) > h->bytes || (h->op == OP_cuStreamWaitEvent && !g->captures))
@@ -95,9 +95,9 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 	g->captures++;
 }
 
-void gate_capture_ended(struct server *s)
+void sched_capture_ended(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
 	if (g && g->captures)
 		g->captures--;
@@ -122,67 +122,67 @@ static bool gives_memory(uint16_t op)
 
 static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	uint64_t since_ns;
 
 	if (hides_work(h->op))
 		before_it_hides(s, h, payload);
 	if (g->turn && !g->nr && !g->work && may_take_long(h->op))
-		gate_give_back(s);
-	since_ns = gives_memory(h->op) ? gate_beside(s) : 0;
+		sched_give_back(s);
+	since_ns = gives_memory(h->op) ? sched_beside(s) : 0;
 	s->carry_out(s, h, payload);
-	gate_beside_ends(s, since_ns);
+	sched_beside_ends(s, since_ns);
 }
 
-int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+int sched_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 
-	if (g->held) {
+	if (g->deferred) {
 		if (!op_passes(h->op) || (g->pieces && !kvgpu_remote_port_is_shared(s->port)))
 			return keep(s, h, payload);
 		pass_by(s, h, payload);
 		return 0;
 	}
-	if (g->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) &&
+	if (g->untracked && !__atomic_load_n(&g->shared->closed, __ATOMIC_RELAXED) &&
 	    !hides_work(h->op)) {
 		s->carry_out(s, h, payload);
 		return 0;
 	}
 	if (!op_works(h->op))
 		serve_other(s, h, payload);
-	else if (gate_opens(s))
+	else if (sched_may_submit(s))
 		serve_work(s, h, payload);
 	else
 		return keep(s, h, payload);
 	return 0;
 }
 
-bool gate_go_on(struct server *s)
+bool sched_go_on(struct server *s)
 {
-	struct gate *g = s->gate;
+	struct sched_client *g = s->sched;
 	bool any = false;
-	struct held *f;
+	struct deferred_frame *f;
 
-	while (g && (f = g->held)) {
+	while (g && (f = g->deferred)) {
 		bool works = op_works(f->head.op);
 
-		if (works && !gate_opens(s))
+		if (works && !sched_may_submit(s))
 			return any;
 		if (works)
 			serve_work(s, &f->head, f->payload);
 		else
 			serve_other(s, &f->head, f->payload);
 		any = true;
-		g->held = f->next;
-		g->nr_held--;
-		g->held_bytes -= f->head.bytes;
+		g->deferred = f->next;
+		g->nr_deferred--;
+		g->deferred_bytes -= f->head.bytes;
 		free(f);
 	}
 	if (g && any) {
 		g->pieces = false;
-		if (see(&g->door->want))
-			tell(&g->door->want, 0);
+		if (see(&g->shared->want))
+			tell(&g->shared->want, 0);
 	}
 	return any;
 }

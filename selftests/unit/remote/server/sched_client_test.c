@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The gate: which frames wait for a turn on the GPU and which do not, how much work is under way at
- * a time, and the time that is charged. The gate's clock moves only where a test lets time pass.
+ * The client of the GPU scheduler: which frames wait for a turn on the GPU and which do not, how
+ * much work is under way at a time, and the time that is charged. The scheduler's clock moves only
+ * where a test lets time pass.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <remote/server/gate.h>
+#include <remote/server/sched_client.h>
 
 #include "fake.h"
 
 static struct server s;
-static struct door door;
+static struct sched_shared shared;
 static int doorbell[2];
 /* number of fills that reached the library, and the last one's byte */
 static unsigned int fills, began;
@@ -121,7 +122,7 @@ static void ask(uint16_t op, const void *payload, size_t n)
 
 	memcpy(copy, payload, n);
 	fake_last = (struct kvgpu_remote_answer){ .seq = 0, .result = 0 };
-	assert_int_equal(gate_frame(&s, &h, copy), 0);
+	assert_int_equal(sched_frame(&s, &h, copy), 0);
 	free(copy);
 }
 
@@ -158,13 +159,13 @@ static int set_up(void **state)
 	s.library.cuStreamBeginCapture_v2 = begin_capture;
 	s.library.cuStreamEndCapture = end_capture;
 	s.library.cuStreamWaitEvent = wait_event;
-	memset(&door, 0, sizeof(door));
+	memset(&shared, 0, sizeof(shared));
 	fills = began = 0;
 	gpu_busy = false;
 	captures = joined = strange = NULL;
 	null_alone = false;
 	took_ms = 1;
-	if (pipe2(doorbell, O_NONBLOCK) || gate_begin(&s, &door, doorbell[1]))
+	if (pipe2(doorbell, O_NONBLOCK) || sched_begin(&s, &shared, doorbell[1]))
 		return -1;
 	ctx = new_context();
 	stream = new_stream();
@@ -193,32 +194,32 @@ static void fill_with(uint8_t value)
 
 static void grant(uint32_t turn, uint64_t ns)
 {
-	door.turn_ns = ns;
-	door.turn = turn;
+	shared.turn_ns = ns;
+	shared.turn = turn;
 }
 
 static void go_on(bool quiet)
 {
-	gate_look(&s, quiet);
-	gate_go_on(&s);
+	sched_look(&s, quiet);
+	sched_go_on(&s);
 }
 
 static void until_given_back(uint32_t turn)
 {
 	unsigned int i;
 
-	for (i = 0; i < 100 && door.done != turn; i++) {
+	for (i = 0; i < 100 && shared.done != turn; i++) {
 		pass(300);
 		go_on(true);
 	}
-	assert_int_equal(door.done, turn);
+	assert_int_equal(shared.done, turn);
 }
 
 static void alone(void **state)
 {
 	fill_with(1);
 	assert_int_equal(fills, 1);
-	assert_int_equal(door.busy, 1);
+	assert_int_equal(shared.busy, 1);
 	assert_false(rang());
 	fill_with(2);
 	assert_int_equal(fills, 2);
@@ -226,29 +227,29 @@ static void alone(void **state)
 	go_on(true);
 	pass(3000);
 	go_on(true);
-	assert_true(s.gate->untracked && door.busy);
+	assert_true(s.sched->untracked && shared.busy);
 	gpu_busy = false;
 	pass(50000);
 	go_on(true);
-	assert_false(s.gate->untracked || door.busy);
-	door.watched = 1;
+	assert_false(s.sched->untracked || shared.busy);
+	shared.watched = 1;
 	fill_with(3);
 	assert_true(rang());
 	fill_with(4);
 	assert_false(rang());
-	assert_int_equal(door.used, 0);
+	assert_int_equal(shared.used, 0);
 }
 
 static void waits_for_a_turn(void **state)
 {
 	unsigned int i;
 
-	door.closed = 1;
+	shared.closed = 1;
 	for (i = 1; i <= 3; i++)
 		fill_with(i);
 	assert_int_equal(fills, 0);
-	assert_int_equal(door.want, 1);
-	assert_int_equal(door.busy, 0);
+	assert_int_equal(shared.want, 1);
+	assert_int_equal(shared.busy, 0);
 	assert_true(rang());
 	/*
 	 * A call that only reads does not wait, whatever context is current. A call that could see
@@ -267,12 +268,12 @@ static void waits_for_a_turn(void **state)
 	go_on(true);
 	assert_int_equal(fills, 0);
 	grant(7, 1000000);
-	gate_go_on(&s);
+	sched_go_on(&s);
 	assert_int_equal(fills, 4);
 	assert_int_equal(began, 4);
 	assert_true(fake_last.seq);
-	assert_int_equal(door.want, 0);
-	assert_int_equal(door.busy, 1);
+	assert_int_equal(shared.want, 0);
+	assert_int_equal(shared.busy, 1);
 }
 
 /* A limited amount of work is under way. The time it took is charged. */
@@ -280,7 +281,7 @@ static void batches(void **state)
 {
 	unsigned int i, under_way;
 
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	grant(1, 5000000);
 	gpu_busy = true;
 	for (i = 0; i < 100; i++)
@@ -289,25 +290,25 @@ static void batches(void **state)
 	assert_in_range(under_way, 2, 16);
 	go_on(true);
 	assert_int_equal(fills, under_way);
-	assert_int_equal(door.used, 0);
+	assert_int_equal(shared.used, 0);
 	took_ms = 3;
 	gpu_busy = false;
 	go_on(false);
-	assert_int_equal(door.used, 3000000);
+	assert_int_equal(shared.used, 3000000);
 	assert_true(fills > under_way);
 	gpu_busy = true;
 	took_ms = 6;
 	go_on(false);
 	gpu_busy = false;
 	go_on(false);
-	assert_int_equal(door.used, 6000000);
+	assert_int_equal(shared.used, 6000000);
 	under_way = fills;
 	for (i = 0; i < 4; i++)
 		go_on(false);
 	assert_int_equal(fills, under_way);
-	assert_int_equal(door.done, 1);
-	assert_int_equal(door.want, 1);
-	assert_int_equal(door.busy, 0);
+	assert_int_equal(shared.done, 1);
+	assert_int_equal(shared.want, 1);
+	assert_int_equal(shared.busy, 0);
 	assert_true(rang());
 	/* the old turn no longer counts, the next one does */
 	go_on(true);
@@ -322,7 +323,7 @@ static void unwanted(void **state)
 {
 	unsigned int i;
 
-	door.closed = 1;
+	shared.closed = 1;
 	grant(1, 1000);
 	for (i = 0; i < 1000; i++) {
 		fill_with(i);
@@ -330,31 +331,31 @@ static void unwanted(void **state)
 		go_on(true);
 	}
 	assert_int_equal(fills, 1000);
-	assert_int_equal(door.done, 0);
+	assert_int_equal(shared.done, 0);
 	/* without work the turn is given back after a moment */
 	until_given_back(1);
-	assert_int_equal(door.want, 0);
+	assert_int_equal(shared.want, 0);
 }
 
 /* The turn was taken away because it lasted too long. */
 static void lost(void **state)
 {
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	grant(3, 1000000);
 	fill_with(1);
 	gpu_busy = true;
 	go_on(true);
-	door.turn = 0;
+	shared.turn = 0;
 	go_on(true);
 	fill_with(2);
 	assert_int_equal(fills, 1);
-	assert_int_equal(door.busy, 1);
-	assert_int_equal(door.want, 1);
+	assert_int_equal(shared.busy, 1);
+	assert_int_equal(shared.want, 1);
 	gpu_busy = false;
 	pass(50000);
 	go_on(true);
-	assert_int_equal(door.busy, 0);
-	assert_int_equal(door.used, 0);
+	assert_int_equal(shared.busy, 0);
+	assert_int_equal(shared.used, 0);
 	grant(4, 1000000);
 	go_on(true);
 	assert_int_equal(fills, 2);
@@ -364,20 +365,20 @@ static void opened(void **state)
 {
 	unsigned int i;
 
-	door.closed = 1;
+	shared.closed = 1;
 	for (i = 0; i < 10; i++)
 		fill_with(i);
 	assert_int_equal(fills, 0);
-	door.closed = 0;
+	shared.closed = 0;
 	go_on(true);
 	assert_int_equal(fills, 10);
-	assert_int_equal(door.want, 0);
-	assert_true(s.gate->untracked);
-	/* the gate opens: the same while the server has a turn */
-	door.closed = 1;
+	assert_int_equal(shared.want, 0);
+	assert_true(s.sched->untracked);
+	/* the scheduler's client may submit: the same while the server has a turn */
+	shared.closed = 1;
 	grant(2, 1000000);
 	fill_with(11);
-	door.closed = door.turn = 0;
+	shared.closed = shared.turn = 0;
 	go_on(true);
 	fill_with(12);
 	assert_int_equal(began, 12);
@@ -388,20 +389,20 @@ static void what_ends(void **state)
 {
 	uint64_t other;
 
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	grant(1, 1000000);
 	gpu_busy = true;
 	fill_with(1);
 	ASK(cuStreamDestroy_v2, .stream = stream);
 	go_on(true);
 	go_on(true);
-	assert_int_equal(door.done, 0);
+	assert_int_equal(shared.done, 0);
 	took_ms = 40;
 	gpu_busy = false;
 	go_on(true);
 	go_on(true);
-	assert_int_equal(door.used, 40000000);
-	assert_int_equal(door.done, 1);
+	assert_int_equal(shared.used, 40000000);
+	assert_int_equal(shared.done, 1);
 
 	stream = new_stream();
 	grant(2, 1000000);
@@ -439,7 +440,7 @@ static void context_stays(void **state)
 	unsigned int i;
 
 	s.library.cuCtxDestroy_v2 = stays;
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	for (i = 1; i <= 3; i++) {
 		grant(i, 1000000);
 		gpu_busy = true;
@@ -451,19 +452,19 @@ static void context_stays(void **state)
 		go_on(true);
 		pass(1000);
 		go_on(true);
-		assert_true(door.busy);
+		assert_true(shared.busy);
 		gpu_busy = false;
 		pass(50000);
 		go_on(true);
 		pass(1000);
 		go_on(true);
-		assert_int_equal(door.done, i);
+		assert_int_equal(shared.done, i);
 	}
 }
 
 /*
- * Without turns the gate keeps no list of streams. It remembers a stream that is destroyed with
- * work in it.
+ * Without turns the scheduler's client keeps no list of streams. It remembers a stream that is
+ * destroyed with work in it.
  */
 static void orphans(void **state)
 {
@@ -478,11 +479,11 @@ static void orphans(void **state)
 	go_on(true);
 	pass(3000);
 	go_on(true);
-	assert_int_equal(door.busy, 1);
+	assert_int_equal(shared.busy, 1);
 	gpu_busy = false;
 	pass(50000);
 	go_on(true);
-	assert_int_equal(door.busy, 0);
+	assert_int_equal(shared.busy, 0);
 }
 
 /* Work in many streams at the same time, more than a batch has room for. */
@@ -490,19 +491,19 @@ static void many_streams(void **state)
 {
 	unsigned int i, round;
 
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	for (round = 1; round < 200; round++) {
 		grant(round, 2000000);
 		for (i = 0; i < 40; i++) {
 			stream = i % 3 ? new_stream() : stream;
 			fill_with(i);
 		}
-		for (i = 0; i < 100 && door.done != round; i++) {
+		for (i = 0; i < 100 && shared.done != round; i++) {
 			took_ms = i;
 			go_on(true);
 			pass(i > 50 ? 50 : 0);
 		}
-		assert_int_equal(door.done, round);
+		assert_int_equal(shared.done, round);
 	}
 	assert_true(fills > 1000);
 }
@@ -513,14 +514,14 @@ static void many_streams(void **state)
  */
 static void pieces(void **state)
 {
-	door.closed = 1;
+	shared.closed = 1;
 	ASK(copy_in, .stream = stream, .at = 0, .bytes = 8);
 	ASK(cuCtxGetLimit, .limit = 0);
 	assert_false(fake_last.seq);
 	grant(1, 1000000);
 	go_on(true);
 	assert_true(fake_last.seq);
-	door.turn = 0;
+	shared.turn = 0;
 	go_on(true);
 	fake_share(&s);
 	ASK(copy_in, .stream = stream, .at = 0, .bytes = 8);
@@ -536,13 +537,13 @@ static void busy_until_idle(void)
 		go_on(true);
 		pass(25000);
 	}
-	assert_int_equal(door.busy, 1);
+	assert_int_equal(shared.busy, 1);
 	gpu_busy = false;
-	for (i = 0; i < 100 && door.busy; i++) {
+	for (i = 0; i < 100 && shared.busy; i++) {
 		go_on(true);
 		pass(1000);
 	}
-	assert_int_equal(door.busy, 0);
+	assert_int_equal(shared.busy, 0);
 }
 
 /*
@@ -565,20 +566,20 @@ static void captured(void **state)
 
 	/* a capture within a turn */
 	null_alone = false;
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	grant(1, 1000000);
 	gpu_busy = true;
 	fill_with(1);
 	ASK(cuStreamBeginCapture_v2, .stream = stream, .mode = 2);
 	go_on(true);
-	assert_true(door.done != 1 || door.busy);
+	assert_true(shared.done != 1 || shared.busy);
 	go_on(true);
-	assert_true(door.done != 1 || door.busy);
+	assert_true(shared.done != 1 || shared.busy);
 	busy_until_idle();
 }
 
 /*
- * Managed memory's pages are copied at once, whoever has the turn. While the gate is closed this is
+ * Managed memory's pages are copied at once, whoever has the turn. While turns are needed this is
  * charged by the clock, and once.
  */
 static void at_once(void **state)
@@ -587,29 +588,29 @@ static void at_once(void **state)
 
 	s.library.cuStreamSynchronize = synchronize;
 	ASK(managed_in, .dst = 4096, .bytes = 64);
-	assert_int_equal(door.used, 0);
-	door.closed = door.wanted = 1;
+	assert_int_equal(shared.used, 0);
+	shared.closed = shared.wanted = 1;
 	ASK(managed_in, .dst = 4096, .bytes = 64);
-	assert_int_equal(door.used, SLOW_NS);
-	door.used = 0;
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
 	ASK(managed_out, .src = 4096, .bytes = 64);
-	assert_int_equal(door.used, SLOW_NS);
+	assert_int_equal(shared.used, SLOW_NS);
 	/* in a turn too, and the GPU time of work before and behind it is not charged again */
-	door.used = 0;
+	shared.used = 0;
 	took_ms = 1;
 	grant(1, 10000000000);
 	fill_with(1);
 	ASK(managed_out, .src = 4096, .bytes = 64);
-	assert_int_equal(door.used, SLOW_NS);
-	used = door.used;
+	assert_int_equal(shared.used, SLOW_NS);
+	used = shared.used;
 	go_on(true);
 	go_on(true);
-	assert_int_equal(door.used, used);
+	assert_int_equal(shared.used, used);
 	took_ms = 5000;
 	fill_with(2);
 	go_on(true);
 	go_on(true);
-	assert_int_equal(door.used, 5000000000);
+	assert_int_equal(shared.used, 5000000000);
 }
 
 static CUresult slow_free(CUdeviceptr p) { return slowly(); }
@@ -622,7 +623,7 @@ static CUresult slow_alloc(CUdeviceptr *p, size_t n)
 }
 
 /*
- * The library has the GPU clear memory, whoever has the turn. While the gate is closed this is
+ * The library has the GPU clear memory, whoever has the turn. While turns are needed this is
  * charged by the clock.
  */
 static void memory_takes_time(void **state)
@@ -630,16 +631,16 @@ static void memory_takes_time(void **state)
 	s.library.cuMemAlloc_v2 = slow_alloc;
 	s.library.cuMemFree_v2 = slow_free;
 	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
-	assert_int_equal(door.used, 0);
-	door.closed = door.wanted = 1;
+	assert_int_equal(shared.used, 0);
+	shared.closed = shared.wanted = 1;
 	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
-	assert_int_equal(door.used, SLOW_NS);
-	door.used = 0;
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
 	ASK(cuMemFree_v2, .ptr = 1 << 20);
-	assert_int_equal(door.used, SLOW_NS);
-	door.used = 0;
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
 	ASK(cuEventCreate, .flags = 0);
-	assert_int_equal(door.used, 0);
+	assert_int_equal(shared.used, 0);
 }
 
 /* The end of a context or of a module gives back all that it has. */
@@ -654,16 +655,16 @@ static void ends_take_time(void **state)
 	ask(OP_image, &image, sizeof(image));
 	module = ANSWER(image)->module;
 	assert_true(module);
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	ASK(cuModuleUnload, .module = module);
-	assert_int_equal(door.used, SLOW_NS);
-	door.used = 0;
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
 	ASK(cuCtxDetach, .ctx = ctx);
-	assert_int_equal(door.used, SLOW_NS);
-	door.used = 0;
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
 	ctx = new_context();
 	ASK(cuCtxDestroy_v2, .ctx = ctx);
-	assert_int_equal(door.used, SLOW_NS);
+	assert_int_equal(shared.used, SLOW_NS);
 }
 
 /* Give the client a turn, in which it has one short piece of work, which is over. */
@@ -671,13 +672,13 @@ static void turn_with_one_fill(uint32_t turn)
 {
 	unsigned int i;
 
-	door.used = 0;
+	shared.used = 0;
 	took_ms = 0.01f;
 	grant(turn, 16000000);
 	fill_with(1);
 	for (i = 0; i < 3; i++)
 		go_on(true);
-	assert_int_not_equal(door.done, turn);
+	assert_int_not_equal(shared.done, turn);
 }
 
 /*
@@ -691,12 +692,12 @@ static void at_a_turns_end(void **state)
 	s.library.cuStreamSynchronize = synchronize;
 	s.library.cuMemAlloc_v2 = slow_alloc;
 	s.library.cuCtxDestroy_v2 = slow_end;
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	for (turn = 1; turn <= 6; turn++) {
 		turn_with_one_fill(turn);
 		if (turn > 3)
 			fill_with(1);
-		s.gate->untracked = turn == 3;
+		s.sched->untracked = turn == 3;
 		if (turn == 6)
 			ASK(cuCtxDestroy_v2, .ctx = ctx);
 		else if (turn % 2)
@@ -704,7 +705,7 @@ static void at_a_turns_end(void **state)
 		else
 			ASK(cuMemAlloc_v2, .bytes = 1 << 30);
 		until_given_back(turn);
-		assert_in_range(door.used, SLOW_NS, SLOW_NS + 1000000);
+		assert_in_range(shared.used, SLOW_NS, SLOW_NS + 1000000);
 	}
 }
 
@@ -721,7 +722,7 @@ static void joins(void **state)
 	ASK(cuStreamBeginCapture_v2, .stream = origin, .mode = 2);
 	ASK(cuStreamEndCapture, .stream = stream);
 	assert_int_equal(fake_last.result, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	grant(1, 1000000);
 	gpu_busy = true;
 	fill_with(1);
@@ -730,7 +731,7 @@ static void joins(void **state)
 	ASK(cuStreamEndCapture, .stream = stream);
 	go_on(true);
 	go_on(true);
-	assert_true(door.done != 1 || door.busy);
+	assert_true(shared.done != 1 || shared.busy);
 	busy_until_idle();
 	ASK(cuStreamEndCapture, .stream = origin);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
@@ -748,7 +749,7 @@ static void strange_stream(void **state)
 	assert_true(stream_find(&s, theirs, &s_theirs));
 	other = new_context();
 	assert_true(other);
-	door.closed = door.wanted = 1;
+	shared.closed = shared.wanted = 1;
 	grant(1, 1000000);
 	strange = s_theirs;
 	gpu_busy = true;
@@ -758,8 +759,8 @@ static void strange_stream(void **state)
 	go_on(true);
 	pass(1000);
 	go_on(true);
-	assert_true(!door.done || door.busy);
-	assert_true(s.gate->untracked);
+	assert_true(!shared.done || shared.busy);
+	assert_true(s.sched->untracked);
 	busy_until_idle();
 }
 
@@ -769,7 +770,7 @@ static void pauses(void **state)
 	uint64_t one = ctx, other = new_context(), first = stream, second = new_stream();
 	unsigned int i;
 
-	door.closed = 1;
+	shared.closed = 1;
 	grant(1, 1000000000);
 	for (i = 0; i < 10; i++) {
 		ASK(current, .ctx = i % 2 ? one : other);
@@ -778,11 +779,11 @@ static void pauses(void **state)
 		fill_with(i);
 		assert_int_equal(fills, i + 1);
 		go_on(true);
-		gate_look(&s, false);
+		sched_look(&s, false);
 		pass(2000);
 	}
-	assert_int_equal(door.done, 0);
-	assert_true(door.used >= 9 * 2000000);
+	assert_int_equal(shared.done, 0);
+	assert_true(shared.used >= 9 * 2000000);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal header of the gate, for work.c, held.c and gate.c. */
-#ifndef KVGPU_REMOTE_GATE_H
-#define KVGPU_REMOTE_GATE_H
+/* Internal header of the scheduler's client, for work.c, deferred.c and sched_client.c. */
+#ifndef KVGPU_REMOTE_SCHED_CLIENT_H
+#define KVGPU_REMOTE_SCHED_CLIENT_H
 
 #include <errno.h>
 #include <time.h>
@@ -31,9 +31,9 @@ enum {
 	STREAMS = 16,		/* with work in one batch */
 	WORK_MOST = 256,	/* pieces of work in one batch */
 	ORPHANS = 64,
-	/* with so many frames held, or so many bytes of them, no further frame is read */
-	HELD_MAX = 256,
-	HELD_BYTES = 1 << 20
+	/* with so many frames deferred, or so many bytes of them, no further frame is read */
+	DEFERRED_MAX = 256,
+	DEFERRED_BYTES = 1 << 20
 };
 
 /* .work pieces of work of a turn, and events behind them in their streams */
@@ -43,15 +43,15 @@ struct batch {
 };
 
 /* a frame that waits */
-struct held {
-	struct held *next;
+struct deferred_frame {
+	struct deferred_frame *next;
 	struct kvgpu_remote_head head;
 	uint64_t payload[];
 };
 
-/* the serving thread's; the words of .door are shared with the arbiter */
-struct gate {
-	struct door *door;
+/* the serving thread's; the words of .shared are shared with the arbiter */
+struct sched_client {
+	struct sched_shared *shared;
 	int doorbell;			/* descriptor: a write rings the arbiter */
 	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
@@ -80,7 +80,7 @@ struct gate {
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;
 	uint64_t through_ns;		/* since when no work is under way; or 0 */
-	bool beside;			/* gate_beside_ends() is still to come, and charges */
+	bool beside;			/* sched_beside_ends() is still to come, and charges */
 	/*
 	 * events behind the work of streams that can't be asked any more: destroyed, or in a
 	 * capture
@@ -91,11 +91,11 @@ struct gate {
 	} orphans[ORPHANS];
 	unsigned int nr_orphans, captures;	/* captures: begun and not ended */
 	/* frames that wait for a turn, or behind such a frame */
-	struct held *held, **last;
-	unsigned int nr_held;
-	/* reads_in: the context of the last held frame; frames that pass by are served in it */
-	uint64_t held_bytes, reads_in;
-	bool pieces;			/* a held frame may use a piece of the arena */
+	struct deferred_frame *deferred, **last;
+	unsigned int nr_deferred;
+	/* reads_in: the context of the last deferred frame; frames that pass by are served in it */
+	uint64_t deferred_bytes, reads_in;
+	bool pieces;			/* a deferred frame may use a piece of the arena */
 	bool came;			/* the last look for a frame found one */
 	/*
 	 * the next sleep while waiting for a turn; the pause between questions whether the GPU is
@@ -105,7 +105,7 @@ struct gate {
 	uint64_t spin_ns;		/* when a batch was closed or has ended last */
 };
 
-static inline uint64_t gate_now(void)
+static inline uint64_t sched_now(void)
 {
 	struct timespec t;
 
@@ -124,7 +124,7 @@ static inline void tell(uint32_t *word, uint32_t value)
 }
 
 /* a full pipe wakes the arbiter, too */
-static inline void gate_ring(struct gate *g)
+static inline void sched_ring(struct sched_client *g)
 {
 	ssize_t n;
 
@@ -133,11 +133,11 @@ static inline void gate_ring(struct gate *g)
 	} while (n < 0 && errno == EINTR);
 }
 
-/* ------------------------------------------------------------------ gate.c: turns */
+/* ------------------------------------------------------------------ sched_client.c: turns */
 
 /* Whether work may be submitted now. Asks for a turn where one is needed. */
-bool gate_opens(struct server *s);
-void gate_give_back(struct server *s);
+bool sched_may_submit(struct server *s);
+void sched_give_back(struct server *s);
 
 /* ------------------------------------------------------------------ work.c: work under way */
 
