@@ -7,8 +7,9 @@
 
 /*
  * A copy that waits is made in the null streams of both contexts, so that their order holds, too. A
- * copy between two servers that does not wait is a gate's. A copy from host memory is over on
- * return: a stream that does not wait for the null stream may be the next to read the bytes.
+ * copy between two servers that does not wait is a cross-server fence's. A copy from host memory is
+ * over on return: a stream that does not wait for the null stream may be the next to read the
+ * bytes.
  */
 CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
 		     size_t bytes, bool waits, CUstream stream)
@@ -28,7 +29,7 @@ CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum sid
 	if (r)
 		return r;
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE && !waits)
-		return gate_copy(stream, dst, src, bytes);
+		return cross_fence_copy(stream, dst, src, bytes);
 	r = cuStreamSynchronize(stream);
 	if (r)
 		return r;

@@ -24,7 +24,7 @@ CUresult carry_route(CUdeviceptr at, struct route *to);
  */
 CUresult carry_line(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes);
-/* The same in streams of the client's own: for gate.c's threads. */
+/* The same in streams of the client's own: for cross_fence.c's threads. */
 CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
 /* ----------------------------------------------- line.c: a piece of a line, as part of its copy */
@@ -42,17 +42,17 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 		 bool fine);
 CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine);
 
-/* ------------------------------------------------- gate.c: streams that wait for another server */
+/* ------------------------------------------ cross_fence.c: streams that wait for another server */
 
-/* in the id of a notification: it is for a gate */
-#define GATE_BIT	(1ull << 63)
+/* in the id of a notification: it is for a cross-server fence */
+#define CROSS_FENCE_BIT	(1ull << 63)
 
 /* Later work of @stream waits for @event, which is on another server's device. */
-CUresult gate_event(CUstream stream, CUevent event, unsigned int flags);
+CUresult cross_fence_event(CUstream stream, CUevent event, unsigned int flags);
 /* Copy after the work that @stream has now. Later work of @stream waits for the copy. */
-CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
-/* A stream has reached gate @id. Runs on the reader of @p's channel. */
-void gate_notified(struct peer *p, uint64_t id, uint64_t invocation);
+CUresult cross_fence_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
+/* A stream has reached cross-server fence @id. Runs on the reader of @p's channel. */
+void cross_fence_notified(struct peer *p, uint64_t id, uint64_t invocation);
 
 /* ------------------------------------------------------------------ helper.c */
 
@@ -60,7 +60,7 @@ void gate_notified(struct peer *p, uint64_t id, uint64_t invocation);
 CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t *stream);
 /* @stream is kept for a later helper_take(), and ends with its context. */
 void helper_put(const struct object *ctx, uint64_t context, uint64_t stream);
-/* End a stream that may wait for an event, and so must not serve another gate. */
+/* End a stream that may wait for an event, and so must not serve another cross-server fence. */
 void helper_drop(const struct route *to, uint64_t stream);
 
 #endif

@@ -206,17 +206,17 @@ static bool takes_room(uint16_t op)
 }
 
 /*
- * Call with `submit`. A library has little room for such bytes, and what opens a gate needs it,
- * too: so these calls wait while a gate is closed. A gate is counted before its frame is sent, so
- * under the lock none is missed.
+ * Call with `submit`. A library has little room for such bytes, and what signals a cross-server
+ * fence needs it, too: so these calls wait while a cross-server fence is pending. A fence is
+ * counted before its frame is sent, so under the lock none is missed.
  */
 static void wait_for_room(struct peer *p, uint16_t op)
 {
 	bool waits = takes_room(op);
 
-	while (waits && __atomic_load_n(&p->gates, __ATOMIC_RELAXED)) {
+	while (waits && __atomic_load_n(&p->cross_fences, __ATOMIC_RELAXED)) {
 		pthread_mutex_unlock(&p->submit);
-		waits = gate_await(p);
+		waits = cross_fence_await(p);
 		pthread_mutex_lock(&p->submit);
 	}
 }
@@ -228,8 +228,8 @@ static bool slow_begins(struct peer *p, const struct call *c)
 {
 	bool work = managed_any() && managed_begins(p, c);
 
-	if (__atomic_load_n(&p->gates, __ATOMIC_RELAXED) && is_work(c->op))
-		gate_behind(p);
+	if (__atomic_load_n(&p->cross_fences, __ATOMIC_RELAXED) && is_work(c->op))
+		cross_fence_behind(p);
 	return work;
 }
 

@@ -4,11 +4,12 @@
  *
  * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
- * the locks of single files: ranges, host memory, arena, functions of the host, gates, waiting for
- * gates, captures, helpers, ferries, devices; last those of a channel. A thread that waits for an
- * answer may hold `init_lock` and the lock of managed memory, and none of the others. No lock is
- * held while a function of the program runs. Functions here take the locks that they need: call
- * them with none held but outer ones, and staging_get() with none but `init_lock`.
+ * the locks of single files: ranges, host memory, arena, functions of the host, cross-server
+ * fences, waiting for cross-server fences, captures, helpers, ferries, devices; last those of a
+ * channel. A thread that waits for an answer may hold `init_lock` and the lock of managed memory,
+ * and none of the others. No lock is held while a function of the program runs. Functions here take
+ * the locks that they need: call them with none held but outer ones, and staging_get() with none
+ * but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -110,10 +111,14 @@ struct peer {
 	/* atomic, by number of a peer: a piece could not be had from there */
 	bool crooked[PEERS_MAX];
 
-	/* gatewait.c */
-	/* atomic, written under the lock of gatewait.c: closed gates of this server's streams */
-	unsigned int gates;
-	unsigned int behind_gates;	/* atomic: calls with work since there are closed gates */
+	/* fencewait.c */
+	/*
+	 * atomic, written under the lock of fencewait.c: pending cross-server fences of this
+	 * server's streams
+	 */
+	unsigned int cross_fences;
+	/* atomic: calls with work since there are pending cross-server fences */
+	unsigned int behind_cross_fences;
 
 	/* pin.c */
 	int pinned;			/* atomic; enum pinned */
@@ -145,7 +150,7 @@ enum slow {
 	SLOW_SEVERAL = 1 << 0,	/* `several`: init.c, `init_lock`; all servers; stays */
 	SLOW_MANAGED = 1 << 1,	/* managed_any(): managed.c, its lock; all servers */
 	SLOW_CAPTURES = 1 << 2,	/* captures_any(): call.c, `capturing`; all servers */
-	SLOW_GATES = 1 << 3,	/* .gates: gatewait.c, its lock */
+	SLOW_FENCES = 1 << 3,	/* .cross_fences: fencewait.c, its lock */
 	/* a context has had a sticky error: ask, don't queue: call.c, no lock; stays */
 	SLOW_SUSPECT = 1 << 4,
 };
@@ -250,8 +255,9 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed);
 CUresult call_each(struct call *c, size_t fixed);
 uint64_t call_turn(const struct peer *p);
 /*
- * Send the call without waiting for its answer: a later call reports its error. May wait for gates,
- * and for a server that is far behind. During captures and after a sticky error it asks.
+ * Send the call without waiting for its answer: a later call reports its error. May wait for
+ * cross-server fences, and for a server that is far behind. During captures and after a sticky
+ * error it asks.
  */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
@@ -290,22 +296,22 @@ void call_aside(bool aside);
 bool op_touches(uint16_t op);
 bool op_reports(uint16_t op);
 
-/* ------------------------------------------------------------------ gatewait.c */
+/* ------------------------------------------------------------------ fencewait.c */
 
-/* count a call with work while gates of @p are closed; may wait */
-void gate_behind(struct peer *p);
+/* count a call with work while fences of @p are pending; may wait */
+void cross_fence_behind(struct peer *p);
 /*
- * Wait until no gate of @p is closed. False: this thread must not wait, as it opens gates, or the
- * server is gone.
+ * Wait until no cross-server fence of @p is pending. False: this thread must not wait, as it
+ * signals fences, or the server is gone.
  */
-bool gate_await(struct peer *p);
+bool cross_fence_await(struct peer *p);
 /*
- * For gate.c, which may hold its lock. A gate of a stream of @p closes, or opens; this thread
- * serves gates from now on.
+ * For cross_fence.c, which may hold its lock. A cross-server fence of a stream of @p is pending, or
+ * signalled; this thread serves fences from now on.
  */
-void gate_closes(struct peer *p);
-void gate_opens(struct peer *p);
-void gate_serves(void);
+void cross_fence_pending(struct peer *p);
+void cross_fence_signalled(struct peer *p);
+void cross_fence_serves(void);
 
 /* ------------------- answer.c: no number of an answer is believed before it has been looked at */
 

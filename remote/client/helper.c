@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Streams of the client's own, for copies between servers and for gates. They end with their
- * contexts.
+ * Streams of the client's own, for copies between servers and for cross-server fences. They end
+ * with their contexts.
  */
 #include <stdlib.h>
 

@@ -9,8 +9,8 @@
  * returns EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete
  * before a thread of the program sees the page.
  *
- * Runs on the program's threads, gate.c's and hostfunc.c's, the handler on each thread that touches
- * a closed page.
+ * Runs on the program's threads, cross_fence.c's and hostfunc.c's, the handler on each thread that
+ * touches a closed page.
  */
 #include <errno.h>
 #include <signal.h>

@@ -25,8 +25,8 @@ void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const
 	memcpy(&invocation, bytes, n);
 	switch (h->kind) {
 	case KVGPU_REMOTE_NOTIFY_CALL:
-		if (h->id & GATE_BIT)
-			gate_notified(ctx, h->id, invocation);
+		if (h->id & CROSS_FENCE_BIT)
+			cross_fence_notified(ctx, h->id, invocation);
 		else
 			host_function_notified(ctx, h, invocation);
 		break;

@@ -102,7 +102,10 @@ struct kvgpu_remote_ack {
 enum kvgpu_remote_notify_kind {
 	/* bytes for the client's standard output or error; value: 1 or 2 */
 	KVGPU_REMOTE_NOTIFY_TEXT = 1,
-	/* id: a function or a gate of the client's; value: CUresult for a callback. Then an ack */
+	/*
+	 * id: a function or a cross-server fence of the client's; value: CUresult for a callback.
+	 * Then an ack
+	 */
 	KVGPU_REMOTE_NOTIFY_CALL = 2,
 	/*
 	 * id: a ferry, the host memory of a graph's copy. FILL: the client puts its bytes into the

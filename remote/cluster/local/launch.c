@@ -36,18 +36,18 @@ static unsigned int count_ranks(int argc, char **argv)
 }
 
 /*
- * In the child: become the rank. A byte in @gate says that all pids are known. This process keeps
- * those of ranks that have ended from being used again, since it reaps none before rank 0 has
+ * In the child: become the rank. A byte in @release says that all pids are known. This process
+ * keeps those of ranks that have ended from being used again, since it reaps none before rank 0 has
  * ended.
  */
-static void become(unsigned int rank, unsigned int n, int gate, int argc, char **argv)
+static void become(unsigned int rank, unsigned int n, int release, int argc, char **argv)
 	__attribute__((noreturn));
-static void become(unsigned int rank, unsigned int n, int gate, int argc, char **argv)
+static void become(unsigned int rank, unsigned int n, int release, int argc, char **argv)
 {
 	char *text = malloc(TEXT_MAX * (n + 1)), number[TEXT_MAX], *at = text;
 	unsigned int i;
 
-	if (!text || read(gate, number, 1) != 1)
+	if (!text || read(release, number, 1) != 1)
 		_exit(1);
 	snprintf(number, sizeof(number), "%u", rank);
 	at += sprintf(at, "%u", rank);
@@ -63,7 +63,7 @@ static void become(unsigned int rank, unsigned int n, int gate, int argc, char *
 	_exit(1);
 }
 
-static bool start(unsigned int rank, unsigned int n, const int *gate, int argc, char **argv)
+static bool start(unsigned int rank, unsigned int n, const int *release, int argc, char **argv)
 {
 	pid_t self = getpid(), pid;
 	int pair[2];
@@ -80,8 +80,8 @@ static bool start(unsigned int rank, unsigned int n, const int *gate, int argc, 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(1);
-		close(gate[1]);
-		become(rank, n, gate[0], argc, argv);
+		close(release[1]);
+		become(rank, n, release[0], argc, argv);
 	}
 	for (i = 0; i < n; i++)
 		if (i != rank)
@@ -109,15 +109,15 @@ static bool begin(unsigned int n)
 int launch(int argc, char **argv)
 {
 	const unsigned int n = count_ranks(argc, argv);
-	int gate[2], status, ms = 0;
+	int release[2], status, ms = 0;
 	unsigned int i;
 	pid_t pid;
-	bool fine = begin(n) && !pipe2(gate, O_CLOEXEC);
+	bool fine = begin(n) && !pipe2(release, O_CLOEXEC);
 
 	for (i = 0; fine && i < n; i++)
-		fine = start(i, n, gate, argc, argv);
+		fine = start(i, n, release, argc, argv);
 	for (i = 0; fine && i < n; i++)
-		fine = write(gate[1], "", 1) == 1;
+		fine = write(release[1], "", 1) == 1;
 	if (!fine) {
 		fprintf(stderr, "kvgpu-run: the proxies can't be started: %s\n", strerror(errno));
 		return 1;

@@ -195,7 +195,7 @@ CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr ds
 	return CUDA_ERROR_UNKNOWN;
 }
 
-CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
+CUresult cross_fence_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
 	return CUDA_ERROR_UNKNOWN;
 }

@@ -324,7 +324,7 @@ static void tell_something(unsigned int peer)
 	uint64_t id = lies() ? lie(&channels[peer]) : liar_below(32);
 
 	if (!liar_below(8))
-		id |= GATE_BIT;
+		id |= CROSS_FENCE_BIT;
 	liar_tell(peer, event, id, lies() ? liar_below(32) : 8);
 }
 
@@ -431,8 +431,8 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, 
 		memset(f.word, 0, sizeof(f.word));
 		liar_says(&f);
 	} else {
-		/* a gate's stream comes, or the call would wait for ever */
-		if (f.op == OP_host_call && ((const struct q_host_call *)f.q)->id & GATE_BIT)
+		/* a fence's stream comes, or the call would wait for ever */
+		if (f.op == OP_host_call && ((const struct q_host_call *)f.q)->id & CROSS_FENCE_BIT)
 			liar_tell(c->peer, KVGPU_REMOTE_NOTIFY_CALL,
 				  ((const struct q_host_call *)f.q)->id, 8);
 		if (liar_lies && !liar_below(16))

@@ -483,9 +483,9 @@ static void end_objects(struct object *any)
 	}
 }
 
-static unsigned int gates_of(const struct peer *p)
+static unsigned int fences_of(const struct peer *p)
 {
-	return __atomic_load_n(&p->gates, __ATOMIC_RELAXED);
+	return __atomic_load_n(&p->cross_fences, __ATOMIC_RELAXED);
 }
 
 static void settle(void)
@@ -495,7 +495,7 @@ static void settle(void)
 	for (i = 0; i < nr_peers; i++) {
 		struct peer *p = &peers[i];
 
-		for (tries = 0; tries < 1000 && gates_of(p); tries++)
+		for (tries = 0; tries < 1000 && fences_of(p); tries++)
 			sched_yield();
 		free(p->arena.blocks);
 		memset(&p->arena, 0, sizeof(p->arena));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gates for events: a stream of the client's own is kept for the next gate, but not when a call or
- * the thread's start fails. There is no server.
+ * Fences for events: a stream of the client's own is kept for the next fence, but not when a call
+ * or the thread's start fails. There is no server.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static struct object context = { .id = 3 };
 static struct object event;
 static uint16_t fails;		/* calls of this operation fail */
 static bool no_threads;
-static uint64_t made, ended, waiting, gate;
+static uint64_t made, ended, waiting, fence;
 static unsigned int acknowledged;	/* use __atomic */
 
 CUresult call_ask(struct call *c, size_t fixed)
@@ -40,7 +40,7 @@ CUresult call_ask(struct call *c, size_t fixed)
 	} else if (c->op == OP_cuStreamWaitEvent) {
 		waiting = ((const struct q_cuStreamWaitEvent *)c->fixed)->stream;
 	} else if (c->op == OP_host_call) {
-		gate = ((const struct q_host_call *)c->fixed)->id;
+		fence = ((const struct q_host_call *)c->fixed)->id;
 	}
 	return CUDA_SUCCESS;
 }
@@ -89,10 +89,10 @@ CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 
 static CUresult wait_for(void)
 {
-	return gate_event((CUstream)&peers, (CUevent)&event, 0);
+	return cross_fence_event((CUstream)&peers, (CUevent)&event, 0);
 }
 
-/* The stream that was made for a failed gate has ended. The next gate does not get it. */
+/* The stream that was made for a failed fence has ended. The next fence does not get it. */
 static void expect_failure(CUresult r)
 {
 	uint64_t before = made;
@@ -118,7 +118,7 @@ static void failures(void **state)
 	assert_int_equal(peers[0].slow, 0);
 }
 
-static void one_stream_serves_many_gates(void **state)
+static void one_stream_serves_many_fences(void **state)
 {
 	uint64_t before = made;
 	unsigned int i;
@@ -127,8 +127,8 @@ static void one_stream_serves_many_gates(void **state)
 	for (i = 1; i <= 3; i++) {
 		assert_int_equal(wait_for(), CUDA_SUCCESS);
 		assert_int_equal(waiting, 100 + before + 1);
-		assert_int_equal(peers[0].slow, SLOW_GATES);
-		gate_notified(&peers[0], gate, i);
+		assert_int_equal(peers[0].slow, SLOW_FENCES);
+		cross_fence_notified(&peers[0], fence, i);
 		while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < i)
 			usleep(1000);
 	}
@@ -138,14 +138,14 @@ static void one_stream_serves_many_gates(void **state)
 }
 
 /* also when its server says so twice, or another one does */
-static void a_stream_comes_to_its_gate_once(void **state)
+static void a_stream_comes_to_its_fence_once(void **state)
 {
 	unsigned int before = __atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST);
 
-	assert_int_equal(gate_copy((CUstream)&peers, 1, 2, 3), CUDA_SUCCESS);
-	gate_notified(&peers[1], gate, 1);
-	gate_notified(&peers[0], gate, 2);
-	gate_notified(&peers[0], gate, 3);
+	assert_int_equal(cross_fence_copy((CUstream)&peers, 1, 2, 3), CUDA_SUCCESS);
+	cross_fence_notified(&peers[1], fence, 1);
+	cross_fence_notified(&peers[0], fence, 2);
+	cross_fence_notified(&peers[0], fence, 3);
 	while (__atomic_load_n(&acknowledged, __ATOMIC_SEQ_CST) < before + 3)
 		usleep(1000);
 	usleep(50000);
@@ -156,8 +156,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failures),
-		cmocka_unit_test(one_stream_serves_many_gates),
-		cmocka_unit_test(a_stream_comes_to_its_gate_once),
+		cmocka_unit_test(one_stream_serves_many_fences),
+		cmocka_unit_test(a_stream_comes_to_its_fence_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gates: a stream of one server waits for an event or a copy of another server. The stream gets a
- * function of the host, and goes on when the client acknowledges that. For an event, a stream of
- * the client's own at the event's server waits for the event's present state, and a thread waits
- * for that stream. For a copy, a thread makes the copy.
+ * Fences between servers: a stream of one server waits for an event or a copy of another server.
+ * The stream gets a function of the host, and goes on when the client acknowledges that. For an
+ * event, a stream of the client's own at the event's server waits for the event's present state,
+ * and a thread waits for that stream. For a copy, a thread makes the copy.
  *
- * If the other server is gone, the gate opens. A later call to the waiting stream's server that
- * reports errors returns the error.
+ * If the other server is gone, the fence is signalled. A later call to the waiting stream's server
+ * that reports errors returns the error.
  */
 #include <stdlib.h>
 
@@ -16,11 +16,11 @@
 
 /*
  * `lock` protects .next, .next_job, .came, .over and .invocation. The other members don't change
- * while the gate is in `gates`.
+ * while the fence is in `fences`.
  */
-struct gate {
-	struct gate *next;		/* in `gates` */
-	struct gate *next_job;
+struct cross_fence {
+	struct cross_fence *next;		/* in `fences` */
+	struct cross_fence *next_job;
 	uint64_t id;
 	bool copies;			/* for a copy, not for an event */
 	bool came, over;		/* the stream has come; the event or copy is done */
@@ -34,35 +34,35 @@ struct gate {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
-static struct gate *gates;
-static struct gate *first_job, **last_job = &first_job;
-static unsigned int jobs, idle;	/* gates that wait for a thread; threads without a gate */
+static struct cross_fence *fences;
+static struct cross_fence *first_job, **last_job = &first_job;
+static unsigned int jobs, idle;	/* fences that wait for a thread; threads without a fence */
 static uint64_t last_id;
 
-/* ------------------------------------------------------------------ gates; call with the lock */
+/* ------------------------------------------------------------------ fences; call with the lock */
 
-static struct gate *find(uint64_t id)
+static struct cross_fence *find(uint64_t id)
 {
-	struct gate *g;
+	struct cross_fence *g;
 
-	for (g = gates; g && g->id != id; g = g->next)
+	for (g = fences; g && g->id != id; g = g->next)
 		;
 	return g;
 }
 
-static void take_off(struct gate *gate)
+static void take_off(struct cross_fence *fence)
 {
-	struct gate **g;
+	struct cross_fence **g;
 
-	for (g = &gates; *g != gate; g = &(*g)->next)
+	for (g = &fences; *g != fence; g = &(*g)->next)
 		;
-	*g = gate->next;
-	gate_opens(gate->stream);
+	*g = fence->next;
+	cross_fence_signalled(fence->stream);
 }
 
-/* ------------------------------------------------------------------ threads that serve gates */
+/* ------------------------------------------------------------------ threads that serve fences */
 
-static CUresult wait_for_event(const struct gate *g)
+static CUresult wait_for_event(const struct cross_fence *g)
 {
 	const struct q_cuStreamSynchronize q = { .stream = g->helper };
 	struct call c = { .op = OP_cuStreamSynchronize,
@@ -75,7 +75,7 @@ static CUresult wait_for_event(const struct gate *g)
 	return r;
 }
 
-static void serve(struct gate *g)
+static void serve(struct cross_fence *g)
 {
 	CUresult r = g->copies ? carry_alone(g->dst, g->src, g->bytes) : wait_for_event(g);
 	bool opens;
@@ -95,9 +95,9 @@ static void serve(struct gate *g)
 
 static void *main_loop(void *arg)
 {
-	struct gate *g;
+	struct cross_fence *g;
 
-	gate_serves();
+	cross_fence_serves();
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		idle++;
@@ -117,10 +117,10 @@ static void *main_loop(void *arg)
 }
 
 /*
- * Call with the lock. Each gate gets a thread that is idle or just starting. A gate must not wait
- * for a thread that serves another gate: that one may depend on it.
+ * Call with the lock. Each fence gets a thread that is idle or just starting. A fence must not wait
+ * for a thread that serves another fence: that one may depend on it.
  */
-static bool thread_for(struct gate *g)
+static bool thread_for(struct cross_fence *g)
 {
 	pthread_t thread;
 
@@ -137,14 +137,14 @@ static bool thread_for(struct gate *g)
 	return true;
 }
 
-/* an id without a gate of @p is acknowledged, too: its server waits for that */
-void gate_notified(struct peer *p, uint64_t id, uint64_t invocation)
+/* an id without a fence of @p is acknowledged, too: its server waits for that */
+void cross_fence_notified(struct peer *p, uint64_t id, uint64_t invocation)
 {
-	struct gate *g;
+	struct cross_fence *g;
 	bool opens = true;
 
 	pthread_mutex_lock(&lock);
-	g = find(id & ~GATE_BIT);
+	g = find(id & ~CROSS_FENCE_BIT);
 	if (g && (g->stream != p || g->came))	/* another server's, or a stream comes once */
 		g = NULL;
 	if (g && !(g->copies && !g->over)) {
@@ -178,10 +178,10 @@ static CUresult not_captured(CUstream stream, CUresult otherwise)
 	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : otherwise;
 }
 
-/* As soon as the gate is in `gates`, other threads may open and free it. */
-static CUresult close_gate(struct route *to, const struct gate *like, uint64_t stream)
+/* As soon as the fence is in `fences`, other threads may signal and free it. */
+static CUresult add_fence(struct route *to, const struct cross_fence *like, uint64_t stream)
 {
-	struct gate *g = malloc(sizeof(*g));
+	struct cross_fence *g = malloc(sizeof(*g));
 	struct q_host_call q = { .stream = stream, .ordered = true };
 	struct call c = { .op = OP_host_call, .fixed = &q, .bytes = sizeof(q), .to = *to };
 	CUresult r;
@@ -190,22 +190,22 @@ static CUresult close_gate(struct route *to, const struct gate *like, uint64_t s
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*g = *like;
 	g->stream = route_peer(&c.to);
-	if (__atomic_load_n(&g->stream->gates, __ATOMIC_RELAXED))
-		gate_behind(g->stream);
+	if (__atomic_load_n(&g->stream->cross_fences, __ATOMIC_RELAXED))
+		cross_fence_behind(g->stream);
 	pthread_mutex_lock(&lock);
-	gate_closes(g->stream);
+	cross_fence_pending(g->stream);
 	g->id = ++last_id;
-	q.id = GATE_BIT | g->id;
-	g->next = gates;
-	gates = g;
+	q.id = CROSS_FENCE_BIT | g->id;
+	g->next = fences;
+	fences = g;
 	pthread_mutex_unlock(&lock);
 	r = call_ask(&c, 0);
 	pthread_mutex_lock(&lock);
-	g = find(q.id & ~GATE_BIT);
+	g = find(q.id & ~CROSS_FENCE_BIT);
 	if (g && !r && !g->copies && !thread_for(g))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (g && g->copies && g->came)
-		g = NULL;	/* a thread has the gate, and frees it */
+		g = NULL;	/* a thread has the fence, and frees it */
 	if (g && r)
 		take_off(g);
 	pthread_mutex_unlock(&lock);
@@ -216,12 +216,12 @@ static CUresult close_gate(struct route *to, const struct gate *like, uint64_t s
 	return r;
 }
 
-CUresult gate_event(CUstream stream, CUevent event, unsigned int flags)
+CUresult cross_fence_event(CUstream stream, CUevent event, unsigned int flags)
 {
 	struct q_cuStreamWaitEvent w = { 0 };
 	struct call c = { .op = OP_cuStreamWaitEvent, .fixed = &w, .bytes = sizeof(w) };
 	struct route to = { 0 };
-	struct gate g = { 0 };
+	struct cross_fence g = { 0 };
 	uint64_t id;
 	CUresult r;
 
@@ -247,20 +247,20 @@ CUresult gate_event(CUstream stream, CUevent event, unsigned int flags)
 	c.to = g.route;
 	r = call_ask(&c, 0);
 	if (!r)
-		r = close_gate(&to, &g, id);
+		r = add_fence(&to, &g, id);
 	if (r)
 		helper_drop(&g.route, g.helper);
 	return r;
 }
 
-CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
+CUresult cross_fence_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
-	const struct gate g = { .copies = true, .dst = dst, .src = src, .bytes = bytes };
+	const struct cross_fence g = { .copies = true, .dst = dst, .src = src, .bytes = bytes };
 	CUresult r = not_captured(stream, CUDA_ERROR_NOT_SUPPORTED);
 	struct route to = { 0 };
 	uint64_t id;
 
 	if (!r)
 		r = route_stream(&to, stream, &id);
-	return r ? r : close_gate(&to, &g, id);
+	return r ? r : add_fence(&to, &g, id);
 }
