@@ -95,7 +95,7 @@ int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote
 /*
  * A notification that wants an ack (frame.h) has been carried out; any thread. An ack passes by
  * frames. It passes by no push: the server has the bytes of this thread's kvgpu_remote_push() calls
- * before it (../client/ferry.c relies on that).
+ * before it (../client/bounce.c relies on that).
  */
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 

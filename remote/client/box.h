@@ -39,19 +39,22 @@ void box_unpack(const struct end *e, const struct part *p, const uint8_t *from);
  */
 void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w);
 
-/* -------------------------------------------- ferry.c: the program's memory in copies of graphs */
+/* ------------------------------------------- bounce.c: the program's memory in copies of graphs */
 
 /*
- * Make a ferry for end @e, with a piece of the arena for all of its bytes, and return its number;
- * 0: there is no room or memory. *at: the piece's place. @out: the copy writes to the end.
+ * Make a bounce buffer for end @e, with a piece of the arena for all of its bytes, and return its
+ * number; 0: there is no room or memory. *at: the piece's place. @out: the copy writes to the end.
  */
-uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
-		   uint64_t *at);
-void ferry_free(uint64_t id);
-/* *e: the end of ferry @id. False: @p has no such ferry, of that size and direction. */
-bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e);
+uint64_t bounce_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
+		    uint64_t *at);
+void bounce_free(uint64_t id);
+/*
+ * e: the end of bounce buffer @id. False: @p has no such bounce buffer, of that size and direction.
+ */
+bool bounce_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e);
 /* take the server's NOTIFY_FILL, NOTIFY_DRAIN or NOTIFY_FREE; runs on the reader of @p's channel */
-void ferry_notified(struct peer *p, const struct kvgpu_remote_notification *h, uint64_t invocation);
+void bounce_notified(struct peer *p, const struct kvgpu_remote_notification *h,
+		     uint64_t invocation);
 
 /* ------------------------------------------------------------------ copynode.c */
 

@@ -5,11 +5,11 @@
  * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
  * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
  * the locks of single files: ranges, host memory, arena, functions of the host, cross-server
- * fences, waiting for cross-server fences, captures, helpers, ferries, devices; last those of a
- * channel. A thread that waits for an answer may hold `init_lock` and the lock of managed memory,
- * and none of the others. No lock is held while a function of the program runs. Functions here take
- * the locks that they need: call them with none held but outer ones, and staging_get() with none
- * but `init_lock`.
+ * fences, waiting for cross-server fences, captures, helpers, bounce buffers, devices; last those
+ * of a channel. A thread that waits for an answer may hold `init_lock` and the lock of managed
+ * memory, and none of the others. No lock is held while a function of the program runs. Functions
+ * here take the locks that they need: call them with none held but outer ones, and staging_get()
+ * with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -687,8 +687,8 @@ CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_reso
 /* ------------------------------------------------------------------ hostfunc.c */
 
 /*
- * So many events of servers wait at most for the thread of functions, and for that of ferries. More
- * are dropped: an honest server has one for each function or ferry.
+ * So many notifications of servers wait at most for the thread of functions, and for that of bounce
+ * buffers. More are dropped: an honest server has one for each function or bounce buffer.
  */
 enum { DUE_MAX = 1 << 20 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies as nodes of graphs, also nodes that a capture records. With shared memory a node names
- * pinned memory by its place in the arena. Another end in the program's memory gets a ferry
- * (ferry.c). The server compares a frame's .mine and .size, to find a ferry that it has for the
- * same memory. Of the entry points only cuGraphMemcpyNodeSetParams() needs a current context.
+ * pinned memory by its place in the arena. Another end in the program's memory gets a bounce buffer
+ * (bounce.c). The server compares a frame's .mine and .size, to find a bounce buffer that it has
+ * for the same memory. Of the entry points only cuGraphMemcpyNodeSetParams() needs a current
+ * context.
  */
 #include "box.h"
 
@@ -18,7 +19,7 @@ static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *s
 			  uint64_t *w, uint64_t *mine)
 {
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
-	uint64_t at = KVGPU_REMOTE_NOWHERE, ferry = 0;
+	uint64_t at = KVGPU_REMOTE_NOWHERE, bounce = 0;
 
 	if (e->type == CU_MEMORYTYPE_HOST && out)
 		pinned_written();
@@ -34,28 +35,28 @@ static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *s
 		return CUDA_SUCCESS;
 	}
 	if (e->type == CU_MEMORYTYPE_HOST) {
-		ferry = ferry_new(p, e, size, out, &at);
-		if (!ferry)
+		bounce = bounce_new(p, e, size, out, &at);
+		if (!bounce)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		mine[0] = (uintptr_t)e->host;
 		mine[1] = e->word[END_PITCH];
 		mine[2] = e->word[END_HEIGHT];
 	}
 	box_words(e, &whole, at, w);
-	w[END_FERRY] = ferry;
+	w[END_BOUNCE] = bounce;
 	return CUDA_SUCCESS;
 }
 
-/* free the ferries that the server did not take: the call failed, or it has an equal one */
+/* free the bounce buffers that the server did not take: the call failed, or it has an equal one */
 static void keep_taken(const struct q_copy_node *q, const struct call *c)
 {
 	const struct a_copy_node *a = c->answer_bytes >= sizeof(*a) ? c->answer : NULL;
-	const uint64_t mine[2] = { q->src[END_FERRY], q->dst[END_FERRY] };
+	const uint64_t mine[2] = { q->src[END_BOUNCE], q->dst[END_BOUNCE] };
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
-		if (mine[i] && (!a || a->ferry[i] != mine[i]))
-			ferry_free(mine[i]);
+		if (mine[i] && (!a || a->bounce[i] != mine[i]))
+			bounce_free(mine[i]);
 }
 
 static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
@@ -223,18 +224,20 @@ static void *in_arena(struct peer *p, const uint64_t *w, const uint64_t *size)
 	return arena_at(p, w[END_WHERE]);
 }
 
-/* A ferry's end is as this process has described it. Else @w says where it is in the arena. */
+/*
+ * A bounce buffer's end is as this process has described it. Else @w says where it is in the arena.
+ */
 static bool show_host(struct peer *p, const uint64_t *w, const uint64_t *size, bool out,
 		      struct shown *s)
 {
 	struct end e;
 	uint64_t slice, before;
 
-	if (!w[END_FERRY]) {
+	if (!w[END_BOUNCE]) {
 		s->host = in_arena(p, w, size);
 		return s->host;
 	}
-	if (!ferry_get(w[END_FERRY], p, size, out, &e))
+	if (!bounce_get(w[END_BOUNCE], p, size, out, &e))
 		return false;
 	memcpy(s->word, e.word, sizeof(s->word));
 	slice = e.word[END_PITCH] * e.word[END_HEIGHT];

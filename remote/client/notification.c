@@ -36,6 +36,6 @@ void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const
 	case KVGPU_REMOTE_NOTIFY_FILL:
 	case KVGPU_REMOTE_NOTIFY_DRAIN:
 	case KVGPU_REMOTE_NOTIFY_FREE:
-		ferry_notified(ctx, h, invocation);
+		bounce_notified(ctx, h, invocation);
 	}
 }

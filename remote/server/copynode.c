@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies as nodes of graphs and of captures. A copy with a ferry (ferry.c) is a child graph for the
- * library, and a copy for the client. The server knows such a child graph by its host functions,
- * which no node of a client has.
+ * Copies as nodes of graphs and of captures. A copy with a bounce buffer (bounce.c) is a child
+ * graph for the library, and a copy for the client. The server knows such a child graph by its host
+ * functions, which no node of a client has.
  */
 #include <stdlib.h>
 
@@ -14,40 +14,41 @@ enum { BEFORE, BEHIND, SIDES };	/* the source's side, the destination's side */
 struct plan {
 	CUDA_MEMCPY3D copy;
 	CUcontext ctx;
-	struct ferry *ferry[SIDES];
-	bool place[SIDES];	/* a host function is on that side, with a ferry or at rest */
+	struct bounce *bounce[SIDES];
+	/* a host function is on that side, with a bounce buffer or at rest */
+	bool has_function[SIDES];
 };
 
 /* a copy that is a child graph for the library */
 struct wrapped {
 	CUgraph inner;
 	CUgraphNode copy, function[SIDES];
-	struct ferry *ferry[SIDES];
+	struct bounce *bounce[SIDES];
 };
 
 /* a copy in which an executable graph may differ from the graph that it was made from */
 struct switched {
 	uint64_t exec, node;
 	bool off;
-	bool own;			/* .ferry is this copy's, and held here */
-	struct ferry *ferry[SIDES];
+	bool own;			/* .bounce is this copy's, and held here */
+	struct bounce *bounce[SIDES];
 };
 
 /* ------------------------------------------------------ recognising nodes that are child graphs */
 
-static bool add_function(struct server *s, struct wrapped *w, CUgraphNode node)
+static bool note_function(struct server *s, struct wrapped *w, CUgraphNode node)
 {
 	CUDA_HOST_NODE_PARAMS p = { 0 };
 	size_t before = 0;
 	unsigned int side;
 
 	if (CALL(s, cuGraphHostNodeGetParams, node, &p) ||
-	    (p.fn != ferry_run && p.fn != ferry_rests) ||
+	    (p.fn != bounce_run && p.fn != bounce_rests) ||
 	    CALL(s, cuGraphNodeGetDependencies, node, NULL, &before))
 		return false;
 	side = before ? BEHIND : BEFORE;
 	w->function[side] = node;
-	w->ferry[side] = p.fn == ferry_run ? ferry_of(p.userData) : NULL;
+	w->bounce[side] = p.fn == bounce_run ? bounce_of(p.userData) : NULL;
 	return true;
 }
 
@@ -58,7 +59,7 @@ static bool is_wrapped(struct server *s, CUgraphNode node, struct wrapped *w)
 	size_t n = PARTS_MAX + 1, i;
 
 	*w = (struct wrapped){ 0 };
-	if (!s->switches.ferried || CALL(s, cuGraphNodeGetType, node, &type) ||
+	if (!s->switches.bounced || CALL(s, cuGraphNodeGetType, node, &type) ||
 	    type != CU_GRAPH_NODE_TYPE_GRAPH ||
 	    CALL(s, cuGraphChildGraphNodeGetGraph, node, &w->inner) ||
 	    CALL(s, cuGraphGetNodes, w->inner, parts, &n) || n > PARTS_MAX)
@@ -68,7 +69,7 @@ static bool is_wrapped(struct server *s, CUgraphNode node, struct wrapped *w)
 			return false;
 		if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
 			w->copy = parts[i];
-		else if (type != CU_GRAPH_NODE_TYPE_HOST || !add_function(s, w, parts[i]))
+		else if (type != CU_GRAPH_NODE_TYPE_HOST || !note_function(s, w, parts[i]))
 			return false;
 	}
 	return w->copy && (w->function[BEFORE] || w->function[BEHIND]);
@@ -113,16 +114,16 @@ CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec ex
 
 /* ------------------------------------------------------------------ making child graphs */
 
-static CUDA_HOST_NODE_PARAMS function_of(struct ferry *f)
+static CUDA_HOST_NODE_PARAMS function_of(struct bounce *f)
 {
-	return (CUDA_HOST_NODE_PARAMS){ f ? ferry_run : ferry_rests, f ? ferry_key(f) : NULL };
+	return (CUDA_HOST_NODE_PARAMS){ f ? bounce_run : bounce_rests, f ? bounce_key(f) : NULL };
 }
 
-static CUresult add_place(struct server *s, CUgraph g, CUgraphNode *last, struct ferry *f)
+static CUresult add_host_function(struct server *s, CUgraph g, CUgraphNode *last, struct bounce *f)
 {
 	CUDA_HOST_NODE_PARAMS p = function_of(f);
 	CUgraphNode node;
-	CUresult r = f ? ferry_hold(s, g, f) : CUDA_SUCCESS;
+	CUresult r = f ? bounce_hold(s, g, f) : CUDA_SUCCESS;
 
 	if (!r)
 		r = CALL(s, cuGraphAddHostNode, &node, g, last, *last ? 1 : 0, &p);
@@ -134,12 +135,13 @@ static CUresult add_place(struct server *s, CUgraph g, CUgraphNode *last, struct
 static CUresult add_parts(struct server *s, CUgraph g, const struct plan *p)
 {
 	CUgraphNode last = NULL, node;
-	CUresult r = p->place[BEFORE] ? add_place(s, g, &last, p->ferry[BEFORE]) : CUDA_SUCCESS;
+	CUresult r = p->has_function[BEFORE] ? add_host_function(s, g, &last, p->bounce[BEFORE]) :
+					       CUDA_SUCCESS;
 
 	if (!r)
 		r = CALL(s, cuGraphAddMemcpyNode, &node, g, &last, last ? 1 : 0, &p->copy, p->ctx);
-	if (!r && p->place[BEHIND])
-		r = add_place(s, g, &node, p->ferry[BEHIND]);
+	if (!r && p->has_function[BEHIND])
+		r = add_host_function(s, g, &node, p->bounce[BEHIND]);
 	return r;
 }
 
@@ -155,9 +157,9 @@ static CUresult new_child(struct server *s, const struct plan *p, CUgraph *out)
 	return r;
 }
 
-static bool has_ferry(const struct plan *p)
+static bool has_bounce(const struct plan *p)
 {
-	return p->ferry[BEFORE] || p->ferry[BEHIND];
+	return p->bounce[BEFORE] || p->bounce[BEHIND];
 }
 
 /* the library copies the child graph into the node, so that the child can be destroyed */
@@ -167,7 +169,7 @@ static CUresult add_node(struct server *s, CUgraph graph, const CUgraphNode *dep
 	CUgraph child;
 	CUresult r;
 
-	if (!has_ferry(p))
+	if (!has_bounce(p))
 		return CALL(s, cuGraphAddMemcpyNode, made, graph, dependencies, n, &p->copy,
 			    p->ctx);
 	r = new_child(s, p, &child);
@@ -204,10 +206,11 @@ static CUresult capture(struct server *s, uint64_t stream_id, const struct plan 
 
 /* ------------------------------------------------------------------ changing nodes of graphs */
 
-static CUresult set_place(struct server *s, struct wrapped *w, unsigned int side, struct ferry *f)
+static CUresult set_host_function(struct server *s, struct wrapped *w, unsigned int side,
+			     struct bounce *f)
 {
 	CUDA_HOST_NODE_PARAMS p = function_of(f);
-	CUresult r = f ? ferry_hold(s, w->inner, f) : CUDA_SUCCESS;
+	CUresult r = f ? bounce_hold(s, w->inner, f) : CUDA_SUCCESS;
 
 	return r ? r : CALL(s, cuGraphHostNodeSetParams, w->function[side], &p);
 }
@@ -230,13 +233,14 @@ static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan 
 	CUresult r = CUDA_SUCCESS;
 	unsigned int i;
 
-	if (!has_ferry(p))
-		p->place[BEFORE] = true;
-	if (p->place[BEFORE] != !!w->function[BEFORE] || p->place[BEHIND] != !!w->function[BEHIND])
+	if (!has_bounce(p))
+		p->has_function[BEFORE] = true;
+	if (p->has_function[BEFORE] != !!w->function[BEFORE] ||
+	    p->has_function[BEHIND] != !!w->function[BEHIND])
 		return remake(s, w, p);
 	for (i = 0; i < SIDES && !r; i++)
-		if (p->place[i])
-			r = set_place(s, w, i, p->ferry[i]);
+		if (p->has_function[i])
+			r = set_host_function(s, w, i, p->bounce[i]);
 	return r ? r : CALL(s, cuGraphMemcpyNodeSetParams, w->copy, &p->copy);
 }
 
@@ -296,7 +300,7 @@ static CUresult change_node(struct server *s, uint64_t id, CUgraphNode node, str
 		e->changed = s->frame.served;
 	if (is_wrapped(s, node, &w))
 		return change_wrapped(s, &w, p);
-	if (!has_ferry(p))
+	if (!has_bounce(p))
 		return CALL(s, cuGraphMemcpyNodeSetParams, node, &p->copy);
 	if (CALL(s, cuGraphNodeGetType, node, &type) || type != CU_GRAPH_NODE_TYPE_MEMCPY)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -332,8 +336,8 @@ static void let_go(struct switched *w)
 	unsigned int i;
 
 	for (i = 0; i < SIDES; i++)
-		if (w->own && w->ferry[i])
-			ferry_put(w->ferry[i]);
+		if (w->own && w->bounce[i])
+			bounce_put(w->bounce[i]);
 	w->own = false;
 }
 
@@ -352,15 +356,15 @@ void switched_forget(struct server *s, uint64_t exec)
 	}
 }
 
-/* @ferry: NULL where a function rests */
+/* @bounce: NULL where a function rests */
 static CUresult set_functions(struct server *s, CUgraphExec exec, const struct wrapped *w,
-			      struct ferry *const *ferry)
+			      struct bounce *const *bounce)
 {
 	CUresult r = CUDA_SUCCESS;
 	unsigned int i;
 
 	for (i = 0; i < SIDES && !r; i++) {
-		CUDA_HOST_NODE_PARAMS p = function_of(ferry[i]);
+		CUDA_HOST_NODE_PARAMS p = function_of(bounce[i]);
 
 		if (w->function[i])
 			r = CALL(s, cuGraphExecHostNodeSetParams, exec, w->function[i], &p);
@@ -368,7 +372,7 @@ static CUresult set_functions(struct server *s, CUgraphExec exec, const struct w
 	return r;
 }
 
-static struct ferry *const none[SIDES];
+static struct bounce *const none[SIDES];
 
 static CUresult rest_again(struct server *s, uint64_t exec)
 {
@@ -405,18 +409,18 @@ CUresult switched_again(struct server *s, uint64_t exec)
 	return rest_again(s, exec);
 }
 
-/* hold the ferries of an executable graph's copy: the graph whose node has them may end */
-static void remember(struct switched *sw, struct ferry *const *ferry)
+/* hold the bounce buffers of an executable graph's copy: the graph whose node has them may end */
+static void remember(struct switched *sw, struct bounce *const *bounce)
 {
 	unsigned int i;
 
 	let_go(sw);
 	for (i = 0; i < SIDES; i++)
-		sw->ferry[i] = ferry[i] ? ferry_again(ferry[i]) : NULL;
+		sw->bounce[i] = bounce[i] ? bounce_again(bounce[i]) : NULL;
 	sw->own = true;
 }
 
-/* true: the copy in the executable graph still has the node's ferries */
+/* true: the copy in the executable graph still has the node's bounce buffers */
 static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node)
 {
 	const struct entry *e = handle_entry(s, node);
@@ -438,12 +442,13 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 	if (!sw)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!enabled && !sw->own && is_as_made(s, e, sw->node))
-		remember(sw, w.ferry);
+		remember(sw, w.bounce);
 	if (enabled && sw->off && !sw->own)
-		return CUDA_ERROR_NOT_SUPPORTED; /* the ferries that the copy had are not known */
+		/* the bounce buffers that the copy had are not known */
+		return CUDA_ERROR_NOT_SUPPORTED;
 	r = CALL(s, cuGraphNodeSetEnabled, exec, w.copy, enabled);
 	if (!r && !!enabled == sw->off)
-		r = set_functions(s, exec, &w, enabled ? sw->ferry : none);
+		r = set_functions(s, exec, &w, enabled ? sw->bounce : none);
 	if (!r)
 		sw->off = !enabled;
 	return r;
@@ -459,8 +464,8 @@ CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 }
 
 /*
- * The error when an executable graph's plain copy is to get a ferry. CUDA forbids a change of the
- * kind of memory.
+ * The error when an executable graph's plain copy is to get a bounce buffer. CUDA forbids a change
+ * of the kind of memory.
  */
 static CUresult wrong_kind(struct server *s, CUgraphNode node, const struct plan *p)
 {
@@ -485,12 +490,12 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 	unsigned int i;
 
 	if (!is_wrapped(s, node, &w))
-		return has_ferry(p) ? wrong_kind(s, node, p) :
+		return has_bounce(p) ? wrong_kind(s, node, p) :
 		       CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &p->copy, p->ctx);
 	for (i = 0; i < SIDES; i++) {
-		if (p->ferry[i] && !w.function[i])
+		if (p->bounce[i] && !w.function[i])
 			return CUDA_ERROR_INVALID_VALUE;
-		p->place[i] = w.function[i];
+		p->has_function[i] = w.function[i];
 	}
 	sw = switched_of(s, q->exec, q->node, true);
 	if (!sw)
@@ -502,21 +507,21 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 	CALL(s, cuGraphDestroy, child);
 	if (r)
 		return r;
-	remember(sw, p->ferry);
+	remember(sw, p->bounce);
 	return rest_again(s, q->exec);
 }
 
 /* ------------------------------------------------------------------ frames */
 
-static CUresult open_ferry(struct server *s, const uint64_t *end, const struct q_copy_node *q,
-			   bool out, struct side *side, struct ferry **ferry)
+static CUresult open_bounce(struct server *s, const uint64_t *end, const struct q_copy_node *q,
+			    bool out, struct side *side, struct bounce **bounce)
 {
-	struct ferry_end e = { .id = end[END_FERRY],
-			       .at = end[END_WHERE],
-			       .bytes = side->bytes,
-			       .out = out };
+	struct bounce_end e = { .id = end[END_BOUNCE],
+				.at = end[END_WHERE],
+				.bytes = side->bytes,
+				.out = out };
 
-	*ferry = NULL;
+	*bounce = NULL;
 	if (!e.id)
 		return CUDA_SUCCESS;
 	if (!side->host)
@@ -525,11 +530,11 @@ static CUresult open_ferry(struct server *s, const uint64_t *end, const struct q
 		return CUDA_ERROR_NOT_SUPPORTED;
 	memcpy(e.mine, q->mine + (out ? 3 : 0), sizeof(e.mine));
 	memcpy(e.size, q->size, sizeof(e.size));
-	s->switches.ferried = true;
-	*ferry = ferry_take(s, &e);
-	if (!*ferry)
+	s->switches.bounced = true;
+	*bounce = bounce_take(s, &e);
+	if (!*bounce)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	side->host = s->arena + ferry_end(*ferry)->at;
+	side->host = s->arena + bounce_end(*bounce)->at;
 	return CUDA_SUCCESS;
 }
 
@@ -546,13 +551,13 @@ static CUresult open_plan(struct server *s, const struct q_copy_node *q, struct 
 	if (!r)
 		r = side_open(s, q->dst, q->size, &dst);
 	if (!r)
-		r = open_ferry(s, q->src, q, false, &src, &p->ferry[BEFORE]);
+		r = open_bounce(s, q->src, q, false, &src, &p->bounce[BEFORE]);
 	if (!r)
-		r = open_ferry(s, q->dst, q, true, &dst, &p->ferry[BEHIND]);
+		r = open_bounce(s, q->dst, q, true, &dst, &p->bounce[BEHIND]);
 	if (r)
 		return r;
 	for (i = 0; i < SIDES; i++)
-		p->place[i] = p->ferry[i];
+		p->has_function[i] = p->bounce[i];
 	b = box_from_words(q->src, q->dst, q->size, &src, &dst);
 	p->copy = box_without_contexts(&b);
 	return CUDA_SUCCESS;
@@ -587,16 +592,16 @@ CUresult frame_copy_node(struct server *s, const struct q_copy_node *q,
 	if (!r && made && !a->node)
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	for (i = 0; i < SIDES; i++) {
-		if (!p.ferry[i])
+		if (!p.bounce[i])
 			continue;
-		a->ferry[i] = r ? 0 : ferry_kept(p.ferry[i]);
-		ferry_put(p.ferry[i]);
+		a->bounce[i] = r ? 0 : bounce_kept(p.bounce[i]);
+		bounce_put(p.bounce[i]);
 	}
 	return r;
 }
 
 static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdeviceptr device,
-		      CUarray array, const void *host, const struct ferry *ferry,
+		      CUarray array, const void *host, const struct bounce *bounce,
 		      const size_t *rest)
 {
 	unsigned int i;
@@ -608,7 +613,7 @@ static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdevi
 		end[END_WHERE] = handle_known(s, CLASS_ARRAY, array);
 	else if (type == CU_MEMORYTYPE_HOST)
 		end[END_WHERE] = (const uint8_t *)host - s->arena;
-	end[END_FERRY] = ferry ? ferry_end(ferry)->id : 0;
+	end[END_BOUNCE] = bounce ? bounce_end(bounce)->id : 0;
 	for (i = END_PITCH; i <= END_LOD; i++)
 		end[i] = rest[i - END_PITCH];
 }
@@ -628,9 +633,9 @@ CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q,
 	r = CALL(s, cuGraphMemcpyNodeGetParams, is_wrapped(s, node, &w) ? w.copy : node, &c);
 	if (r)
 		return r;
-	close_end(s, a->src, c.srcMemoryType, c.srcDevice, c.srcArray, c.srcHost, w.ferry[BEFORE],
+	close_end(s, a->src, c.srcMemoryType, c.srcDevice, c.srcArray, c.srcHost, w.bounce[BEFORE],
 		  (size_t []){ c.srcPitch, c.srcHeight, c.srcXInBytes, c.srcY, c.srcZ, c.srcLOD });
-	close_end(s, a->dst, c.dstMemoryType, c.dstDevice, c.dstArray, c.dstHost, w.ferry[BEHIND],
+	close_end(s, a->dst, c.dstMemoryType, c.dstDevice, c.dstArray, c.dstHost, w.bounce[BEHIND],
 		  (size_t []){ c.dstPitch, c.dstHeight, c.dstXInBytes, c.dstY, c.dstZ, c.dstLOD });
 	a->size[0] = c.WidthInBytes;
 	a->size[1] = c.Height;

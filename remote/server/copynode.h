@@ -13,7 +13,8 @@ struct server;
 struct switches {
 	struct switched *list;	/* copies that differ in an executable graph from its graph */
 	unsigned int nr, max;
-	bool ferried;		/* a ferry was made once: a child graph may be a copy with one */
+	/* a bounce buffer was made once: a child graph may be a copy with one */
+	bool bounced;
 };
 
 /* @exec has taken over other nodes: switch off again the copies that were switched off */

@@ -26,7 +26,10 @@ struct entry {
 	struct keeper *keeps;
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
-	/* s->frame.served when the entry was made, and when a node's ferries were changed last */
+	/*
+	 * s->frame.served when the entry was made, and when a node's bounce buffers were changed
+	 * last
+	 */
 	uint64_t born, changed;
 };
 

@@ -227,7 +227,7 @@ static void pin_again(struct server *s, uint64_t gone)
 {
 	struct pinned *p = &s->pinned;
 	uint64_t *where = p->in ? &p->in : &p->graphs_in;
-	bool needed = ferries_live(s);
+	bool needed = bounces_live(s);
 	uint32_t i;
 
 	p->in = p->graphs_in = 0;

@@ -177,7 +177,7 @@ void server_fini(struct server *s)
 	hosted_free_all(s);
 	switched_forget(s, 0);
 	free(s->switches.list);
-	ferries_free(s);
+	bounces_free(s);
 	users_free(s);
 	refs_free(s);
 	keeps_free(s);

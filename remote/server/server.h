@@ -2,8 +2,8 @@
 /*
  * Internal header of the process of kvgpu-remoted, or of a proxy (kvgpu-relay), that serves one
  * client, with one serving thread. That thread alone calls what is declared here, but for
- * hosted_run(), ferry_run(), ferry_rests() and ferry_put(), which threads of the library call, too.
- * Handles, places in the arena and lengths of a frame are checked here before the library sees
+ * hosted_run(), bounce_run(), bounce_rests() and bounce_put(), which threads of the library call,
+ * too. Handles, places in the arena and lengths of a frame are checked here before the library sees
  * them. A function that carries out a frame returns the call's result, and puts the answer's
  * payload into its reply.
  */
@@ -24,7 +24,7 @@
 #include "context.h"
 #include "copynode.h"
 #include "counters.h"
-#include "ferry.h"
+#include "bounce.h"
 #include "forward.h"
 #include "frame.h"
 #include "handles.h"

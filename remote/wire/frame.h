@@ -108,12 +108,12 @@ enum kvgpu_remote_notify_kind {
 	 */
 	KVGPU_REMOTE_NOTIFY_CALL = 2,
 	/*
-	 * id: a ferry, the host memory of a graph's copy. FILL: the client puts its bytes into the
-	 * arena; DRAIN: takes them out of there. Then an ack
+	 * id: a bounce buffer, the host memory of a graph's copy. FILL: the client puts its bytes
+	 * into the arena; DRAIN: takes them out of there. Then an ack
 	 */
 	KVGPU_REMOTE_NOTIFY_FILL = 3,
 	KVGPU_REMOTE_NOTIFY_DRAIN = 4,
-	KVGPU_REMOTE_NOTIFY_FREE = 5,	/* id: a ferry that ends */
+	KVGPU_REMOTE_NOTIFY_FREE = 5,	/* id: a bounce buffer that ends */
 	/* id: a destructor of the client's to call. No ack */
 	KVGPU_REMOTE_NOTIFY_GONE = 6,
 };
@@ -207,8 +207,8 @@ enum { FORWARD_ON_DEVICE = 1 };
 enum { KVGPU_REMOTE_STATUS = 0x10000 };
 
 /*
- * One end of a box copy, in words. END_FERRY: of a graph's copy the client's number of a ferry,
- * whose piece of the arena is at END_WHERE; or 0.
+ * One end of a box copy, in words. END_BOUNCE: of a graph's copy the client's number of a bounce
+ * buffer, whose piece of the arena is at END_WHERE; or 0.
  */
 enum {
 	END_TYPE,
@@ -220,7 +220,7 @@ enum {
 	END_Z,
 	END_LOD,
 	END_CONTEXT,
-	END_FERRY,
+	END_BOUNCE,
 	END_WORDS
 };
 

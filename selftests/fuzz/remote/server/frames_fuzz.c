@@ -82,7 +82,7 @@ static void copy_step(struct server *s, const uint8_t **at, const uint8_t *end)
 		w[END_WHERE] = (b[4 + i] >> 4) * 4096;
 		w[END_PITCH] = q.size[0];
 		w[END_HEIGHT] = q.size[1];
-		w[END_FERRY] = b[4 + i] & 2 ? 1 + b[4 + i] % 16 : 0;
+		w[END_BOUNCE] = b[4 + i] & 2 ? 1 + b[4 + i] % 16 : 0;
 		q.mine[3 * i] = b[4 + i] >> 2 & 3;
 	}
 	fake_frame(s, OP_copy_node, &q, sizeof(q));

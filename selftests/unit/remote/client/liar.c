@@ -180,8 +180,8 @@ static void say_copy(struct liar_frame *f)
 	struct a_copy_node *a = (void *)f->word;
 
 	c->copies[c->nr_copies++ % COPIES] = *q;
-	a->ferry[0] = lies() ? liar_below(8) : q->src[END_FERRY];
-	a->ferry[1] = lies() ? liar_below(8) : q->dst[END_FERRY];
+	a->bounce[0] = lies() ? liar_below(8) : q->src[END_BOUNCE];
+	a->bounce[1] = lies() ? liar_below(8) : q->dst[END_BOUNCE];
 }
 
 static void say_copy_got(struct liar_frame *f)

@@ -131,8 +131,8 @@ static void a_copy_ends_in_the_arena(void **state)
 	assert_int_equal(copy_at(0, 0, 1ull << 58, &got), CUDA_ERROR_UNKNOWN);
 }
 
-/* the memory of a ferry is of the size and the server for which it was made */
-static void a_ferry_is_as_it_was_made(void **state)
+/* the memory of a bounce buffer is of the size and the server for which it was made */
+static void a_bounce_is_as_it_was_made(void **state)
 {
 	static uint8_t host[128];
 	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 64,
@@ -142,10 +142,10 @@ static void a_ferry_is_as_it_was_made(void **state)
 	CUgraphNode node;
 
 	lie_once(OP_copy_node, id(CLASS_NODE, FREE, 1));
-	lie.word[1] = 1;		/* the ferry's number: it is the first */
+	lie.word[1] = 1;		/* the bounce buffer's number: it is the first */
 	assert_int_equal(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &c, ctx), CUDA_SUCCESS);
 	lie_once(OP_copy_node_get, 0);
-	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_HOST, [END_FERRY] = 1 },
+	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_HOST, [END_BOUNCE] = 1 },
 				       .dst = { CU_MEMORYTYPE_DEVICE, 0x700000000, 64, 2 },
 				       .size = { 64, 2, 1 } };
 	assert_int_equal(cuGraphMemcpyNodeGetParams(node, &c), CUDA_SUCCESS);
@@ -396,7 +396,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(captures_are_counted),
 		TEST(a_copy_ends_in_the_arena),
-		TEST(a_ferry_is_as_it_was_made),
+		TEST(a_bounce_is_as_it_was_made),
 		TEST(counts_are_those_of_the_room),
 		TEST(block_sizes_are_tried_a_few_times),
 		TEST(parameters_follow_each_other),

@@ -478,7 +478,7 @@ static void end_objects(struct object *any)
 			object_end(o, o->id);
 	}
 	for (i = 1; i < FERRIES; i++) {
-		ferry_free(i);
+		bounce_free(i);
 		host_function_drop(i);
 	}
 }

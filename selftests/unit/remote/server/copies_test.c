@@ -324,8 +324,8 @@ static void copies_without_end(void **state)
 }
 
 /*
- * Makes a copy node from the client's memory: ferry number @id for memory @mine of the client,
- * packed at @at in the arena.
+ * Makes a copy node from the client's memory: bounce buffer number @id for memory @mine of the
+ * client, packed at @at in the arena.
  */
 static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint64_t mine)
 {
@@ -336,7 +336,7 @@ static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint
 					      [END_WHERE] = at,
 					      [END_PITCH] = 100,
 					      [END_HEIGHT] = 1,
-					      [END_FERRY] = id },
+					      [END_BOUNCE] = id },
 				     .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
 					      [END_WHERE] = 1 << 20,
 					      [END_PITCH] = 100,
@@ -344,15 +344,15 @@ static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint
 }
 #define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
 
-/* A graph's copy reads or writes a piece of the arena, its ferry, when the graph runs. */
-static void arena_of_ferries(void **state)
+/* A graph's copy reads or writes a piece of the arena, its bounce buffer, when the graph runs. */
+static void arena_of_bounces(void **state)
 {
 	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
 	uint64_t ctx = context(), other;
 
 	fake_no_register = true;
 	FAILS(ADD(q), NOT_SUPPORTED);
-	assert_false(ferries_live(&s));
+	assert_false(bounces_live(&s));
 	s.pinned.never = false;
 	fake_no_register = false;
 	OK(ADD(q));
@@ -439,7 +439,7 @@ static void uploads(uint64_t array, bool there)
  * The answer tells the client that the library has read the piece. So the library must not take the
  * arena, which it has registered for copies of graphs, for memory that the GPU may read later.
  */
-static void uploads_beside_ferries(void **state)
+static void uploads_beside_bounces(void **state)
 {
 	struct q_copy_node q;
 	uint64_t array;
@@ -461,7 +461,7 @@ static void uploads_beside_ferries(void **state)
  * A copy of the client's memory is a child graph for the library, and a copy node for the client.
  * The client is told when no graph needs the memory any more.
  */
-static void ferries(void **state)
+static void bounces(void **state)
 {
 	uint64_t one = new_graph(), two = new_graph(), node, clone;
 	struct q_copy_node q = copy_in(one, 5, 4096, 77), out;
@@ -469,25 +469,26 @@ static void ferries(void **state)
 	context();
 	OK(ADD(q));
 	node = ANSWER(copy_node)->node;
-	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
-	assert_int_equal(ANSWER(copy_node)->ferry[1], 0);
+	assert_int_equal(ANSWER(copy_node)->bounce[0], 5);
+	assert_int_equal(ANSWER(copy_node)->bounce[1], 0);
 	assert_true(fake_notified[KVGPU_REMOTE_NOTIFY_FILL]);
 	assert_int_equal(fake_event_id, 5);
 	OK(ASK(cuGraphNodeGetType, .node = node));
 	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_MEMCPY);
 	FAILS(ASK(cuGraphChildGraphNodeGetGraph, .node = node), INVALID_VALUE);
 	OK(ASK(copy_node_get, .node = node));
-	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 5);
+	assert_int_equal(ANSWER(copy_node_get)->src[END_BOUNCE], 5);
 	assert_int_equal(ANSWER(copy_node_get)->dst[END_WHERE], 1 << 20);
 	/*
-	 * a copy of the same client memory gets the same ferry, a copy of other memory another one
+	 * a copy of the same client memory gets the same bounce buffer, a copy of other memory
+	 * another one
 	 */
 	q = copy_in(two, 6, 8192, 77);
 	OK(ADD(q));
-	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
+	assert_int_equal(ANSWER(copy_node)->bounce[0], 5);
 	q = copy_in(two, 7, 8192, 78);
 	OK(ADD(q));
-	assert_int_equal(ANSWER(copy_node)->ferry[0], 7);
+	assert_int_equal(ANSWER(copy_node)->bounce[0], 7);
 	OK(ASK(cuGraphClone, .graph = two));
 	clone = ANSWER(cuGraphClone)->clone;
 	OK(ASK(cuGraphDestroy, .graph = one));
@@ -495,7 +496,7 @@ static void ferries(void **state)
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
 	OK(ASK(cuGraphDestroy, .graph = clone));
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 2);
-	assert_false(ferries_live(&s));
+	assert_false(bounces_live(&s));
 	/*
 	 * a copy to the client's memory; then the node is changed to a copy from it, and keeps its
 	 * number
@@ -507,23 +508,23 @@ static void ferries(void **state)
 	memcpy(out.mine + 3, q.mine, 3 * sizeof(q.mine[0]));
 	OK(ADD(out));
 	node = ANSWER(copy_node)->node;
-	assert_int_equal(ANSWER(copy_node)->ferry[1], 7);
+	assert_int_equal(ANSWER(copy_node)->bounce[1], 7);
 	assert_true(fake_notified[KVGPU_REMOTE_NOTIFY_DRAIN]);
 	q = copy_in(0, 8, 4096, 77);
 	q.node = node;
 	OK(ADD(q));
 	OK(ASK(copy_node_get, .node = node));
-	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 8);
-	assert_int_equal(ANSWER(copy_node_get)->dst[END_FERRY], 0);
+	assert_int_equal(ANSWER(copy_node_get)->src[END_BOUNCE], 8);
+	assert_int_equal(ANSWER(copy_node_get)->dst[END_BOUNCE], 0);
 	/*
-	 * nodes that are wrong: no ferry is kept, and the client hears nothing of a ferry that it
-	 * was not given
+	 * nodes that are wrong: no bounce buffer is kept, and the client hears nothing of a bounce
+	 * buffer that it was not given
 	 */
 	fake_notified[KVGPU_REMOTE_NOTIFY_FREE] = 0;
 	q = copy_in(one, 10, (1 << 20) - 99, 80);
 	FAILS(ADD(q), INVALID_VALUE);
 	q = copy_in(one, 10, 4096, 80);
-	q.dst[END_FERRY] = 11;
+	q.dst[END_BOUNCE] = 11;
 	FAILS(ADD(q), INVALID_VALUE);
 	q = copy_in(one, 10, 4096, 80);
 	q.size[1] = 0;
@@ -535,13 +536,13 @@ static void ferries(void **state)
 	fake_error = CUDA_ERROR_OUT_OF_MEMORY;
 	FAILS(ADD(q), OUT_OF_MEMORY);
 	fake_error = CUDA_SUCCESS;
-	assert_int_equal(ANSWER(copy_node)->ferry[0], 0);
+	assert_int_equal(ANSWER(copy_node)->bounce[0], 0);
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
-	/* without user objects in the library the ferry is kept */
+	/* without user objects in the library the bounce buffer is kept */
 	s.library.cuUserObjectCreate = NULL;
 	OK(ADD(q));
 	OK(ASK(cuGraphDestroy, .graph = one));
-	assert_true(ferries_live(&s));
+	assert_true(bounces_live(&s));
 }
 
 /* the host function that the library was given last, before it called it */
@@ -556,7 +557,7 @@ static CUresult note_function(CUgraphNode *node, CUgraph g, const CUgraphNode *d
 	return add_host(node, g, d, n, p);
 }
 
-static uint64_t graph_with_ferry(void)
+static uint64_t graph_with_bounce(void)
 {
 	uint64_t graph = new_graph();
 	struct q_copy_node q = copy_in(graph, 5, 4096, 77);
@@ -572,19 +573,19 @@ static uint64_t graph_with_ferry(void)
 }
 
 /*
- * A library may say that nothing refers to a ferry while a launch is still to come to its function.
- * The function then finds no ferry, also where there is a new one since.
+ * A library may say that nothing refers to a bounce buffer while a launch is still to come to its
+ * function. The function then finds no bounce buffer, also where there is a new one since.
  */
-static void ferries_that_ended(void **state)
+static void bounces_that_ended(void **state)
 {
-	uint64_t graph = graph_with_ferry();
+	uint64_t graph = graph_with_bounce();
 	const CUDA_HOST_NODE_PARAMS old = last_function;
 
 	OK(ASK(cuGraphDestroy, .graph = graph));
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 1);
 	old.fn(old.userData);
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FILL], 0);
-	graph = graph_with_ferry();
+	graph = graph_with_bounce();
 	old.fn(old.userData);
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FILL], 0);
 	last_function.fn(last_function.userData);
@@ -600,15 +601,17 @@ static void end_graph(void)
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 0);
 }
 
-/* The same while the function waits for the client: the ferry stays until it has returned. */
-static void ferries_in_use(void **state)
+/*
+ * The same while the function waits for the client: the bounce buffer stays until it has returned.
+ */
+static void bounces_in_use(void **state)
 {
-	ends_meanwhile = graph_with_ferry();
+	ends_meanwhile = graph_with_bounce();
 	fake_in_call = end_graph;
 	last_function.fn(last_function.userData);
 	assert_null(fake_in_call);
 	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_FREE], 1);
-	assert_false(ferries_live(&s));
+	assert_false(bounces_live(&s));
 }
 
 int main(void)
@@ -619,9 +622,9 @@ int main(void)
 		ON_SERVER(noted_until_waited),
 		ON_SERVER(registered_for_more),
 		ON_SERVER(small_answers), ON_SERVER(no_small_answers), ON_SERVER(context_stays),
-		ON_SERVER(arena_of_ferries),
-		ON_SERVER(uploads_beside_ferries), ON_SERVER(ferries),
-		ON_SERVER(ferries_that_ended), ON_SERVER(ferries_in_use),
+		ON_SERVER(arena_of_bounces),
+		ON_SERVER(uploads_beside_bounces), ON_SERVER(bounces),
+		ON_SERVER(bounces_that_ended), ON_SERVER(bounces_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

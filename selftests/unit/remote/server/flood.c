@@ -233,8 +233,8 @@ static void make_copy_node(struct flood_frame *f)
 
 	make_ends(q.src, q.dst, q.size);
 	q.src[END_CONTEXT] = q.dst[END_CONTEXT] = 0;
-	q.src[END_FERRY] = below(2) * below(16);
-	q.dst[END_FERRY] = below(2) * below(16);
+	q.src[END_BOUNCE] = below(2) * below(16);
+	q.dst[END_BOUNCE] = below(2) * below(16);
 	q.mine[0] = below(4);
 	q.mine[3] = below(4);
 	memcpy(f->word, &q, f->words * 8);

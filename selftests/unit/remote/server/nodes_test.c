@@ -125,7 +125,7 @@ static void inside_of_the_graph(void **state)
 }
 
 /* The parts of a copy of the client's memory are the server's own: the client knows the copy. */
-static void inside_of_ferries(void **state)
+static void inside_of_bounces(void **state)
 {
 	struct q_copy_node q = { .graph = new_graph(),
 				 .size = { 100, 1, 1 },
@@ -134,7 +134,7 @@ static void inside_of_ferries(void **state)
 					  [END_WHERE] = 4096,
 					  [END_PITCH] = 100,
 					  [END_HEIGHT] = 1,
-					  [END_FERRY] = 5 },
+					  [END_BOUNCE] = 5 },
 				 .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
 					  [END_WHERE] = 1 << 20,
 					  [END_PITCH] = 100,
@@ -480,7 +480,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(inside_of_children), ON_SERVER(inside_of_the_graph),
-		ON_SERVER(inside_of_ferries), ON_SERVER(events_of_graphs),
+		ON_SERVER(inside_of_bounces), ON_SERVER(events_of_graphs),
 		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
 		ON_SERVER(captured_ones), ON_SERVER(executables_in_quota),
 		ON_SERVER(references_that_can_be_counted),

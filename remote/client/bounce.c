@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the program's memory at one end of a graph's copy, where the server does not see that
- * memory. When the graph comes to the copy, the server asks the client to fill the piece, or after
- * the copy to drain it, and goes on when the client acknowledges. A thread of its own does that:
- * the thread that calls functions of the program may be waiting in one.
+ * Bounce buffers: the program's memory at one end of a graph's copy, where the server does not see
+ * that memory. When the graph comes to the copy, the server asks the client to fill the piece, or
+ * after the copy to drain it, and goes on when the client acknowledges. A thread of its own does
+ * that: the thread that calls functions of the program may be waiting in one.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 #include "box.h"
 
-struct ferry {
+struct bounce {
 	struct end end;
 	struct part whole;
 	uint64_t at, bytes;
@@ -28,8 +28,8 @@ struct due {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
-static struct ferry *ferries;
-static uint64_t nr_ferries;
+static struct bounce *bounces;
+static uint64_t nr_bounces;
 static struct due *first, **last = &first;
 static unsigned int nr_due;
 static bool runs;
@@ -49,22 +49,22 @@ static bool start(void)
 	return runs;
 }
 
-/* call with the lock; 0 is never a ferry's number */
-static bool more_ferries(void)
+/* call with the lock; 0 is never a bounce buffer's number */
+static bool more_bounces(void)
 {
-	uint64_t n = nr_ferries ? 2 * nr_ferries : 64;
-	struct ferry *grown = realloc(ferries, n * sizeof(*grown));
+	uint64_t n = nr_bounces ? 2 * nr_bounces : 64;
+	struct bounce *grown = realloc(bounces, n * sizeof(*grown));
 
 	if (!grown)
 		return false;
-	memset(grown + nr_ferries, 0, (n - nr_ferries) * sizeof(*grown));
-	ferries = grown;
-	nr_ferries = n;
+	memset(grown + nr_bounces, 0, (n - nr_bounces) * sizeof(*grown));
+	bounces = grown;
+	nr_bounces = n;
 	return true;
 }
 
-uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
-		   uint64_t *at)
+uint64_t bounce_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
+		    uint64_t *at)
 {
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
 	uint64_t bytes, i = 1;
@@ -76,10 +76,10 @@ uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bo
 	if (*at == KVGPU_REMOTE_NOWHERE)
 		return 0;
 	pthread_mutex_lock(&lock);
-	while (i < nr_ferries && ferries[i].used)
+	while (i < nr_bounces && bounces[i].used)
 		i++;
-	if (start() && (i < nr_ferries || more_ferries()))
-		ferries[i] = (struct ferry){ *e, whole, *at, bytes, true, out, p };
+	if (start() && (i < nr_bounces || more_bounces()))
+		bounces[i] = (struct bounce){ *e, whole, *at, bytes, true, out, p };
 	else
 		i = 0;
 	pthread_mutex_unlock(&lock);
@@ -88,21 +88,21 @@ uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bo
 	return i;
 }
 
-static bool find(uint64_t id, struct ferry *f)
+static bool find(uint64_t id, struct bounce *f)
 {
 	bool there;
 
 	pthread_mutex_lock(&lock);
-	there = id && id < nr_ferries && ferries[id].used;
+	there = id && id < nr_bounces && bounces[id].used;
 	if (there)
-		*f = ferries[id];
+		*f = bounces[id];
 	pthread_mutex_unlock(&lock);
 	return there;
 }
 
-bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e)
+bool bounce_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out, struct end *e)
 {
-	struct ferry f;
+	struct bounce f;
 
 	if (!find(id, &f) || f.peer != p || f.out != out ||
 	    memcmp(f.whole.size, size, sizeof(f.whole.size)))
@@ -112,33 +112,33 @@ bool ferry_get(uint64_t id, const struct peer *p, const uint64_t *size, bool out
 }
 
 /*
- * The server's NOTIFY_FREE and the program's own call may name the same ferry: the first of them
- * ends it. The second may end a new ferry with that number. @from: a server, which ends only its
- * own ferries; NULL: the program.
+ * The server's NOTIFY_FREE and the program's own call may name the same bounce buffer: the first of
+ * them ends it. The second may end a new bounce buffer with that number. @from: a server, which
+ * ends only its own bounce buffers; NULL: the program.
  */
-static void end_ferry(uint64_t id, const struct peer *from)
+static void end_bounce(uint64_t id, const struct peer *from)
 {
-	struct ferry f = { 0 };
+	struct bounce f = { 0 };
 
 	pthread_mutex_lock(&lock);
-	if (id && id < nr_ferries && (!from || ferries[id].peer == from)) {
-		f = ferries[id];
-		ferries[id].used = false;
+	if (id && id < nr_bounces && (!from || bounces[id].peer == from)) {
+		f = bounces[id];
+		bounces[id].used = false;
 	}
 	pthread_mutex_unlock(&lock);
 	if (f.used)
 		arena_put(f.peer, f.at);
 }
 
-void ferry_free(uint64_t id)
+void bounce_free(uint64_t id)
 {
-	end_ferry(id, NULL);
+	end_bounce(id, NULL);
 }
 
 /* ------------------------------------------------------------------ crossing */
 
 /* No frame names this piece: its bytes have to come before the ack. */
-static void fill(const struct ferry *f)
+static void fill(const struct bounce *f)
 {
 	uint64_t done, n;
 
@@ -151,14 +151,16 @@ static void fill(const struct ferry *f)
 
 static void cross(const struct due *d)
 {
-	struct ferry f;
+	struct bounce f;
 
 	if (d->kind == KVGPU_REMOTE_NOTIFY_FREE) {
-		end_ferry(d->id, d->peer);
+		end_bounce(d->id, d->peer);
 		return;
 	}
 	call_due();
-	/* for an unknown ferry, or the wrong direction, touch no memory: only acknowledge */
+	/*
+	 * for an unknown bounce buffer, or the wrong direction, touch no memory: only acknowledge
+	 */
 	if (find(d->id, &f) && f.peer == d->peer &&
 	    f.out == (d->kind == KVGPU_REMOTE_NOTIFY_DRAIN)) {
 		if (f.out)
@@ -190,12 +192,13 @@ static void *main_loop(void *arg)
 	return NULL;
 }
 
-void ferry_notified(struct peer *p, const struct kvgpu_remote_notification *h, uint64_t invocation)
+void bounce_notified(struct peer *p, const struct kvgpu_remote_notification *h, uint64_t invocation)
 {
 	struct due *d = malloc(sizeof(*d));
 
 	if (!d)
-		return;		/* no memory: the graph waits for ever, or the ferry stays */
+		/* no memory: the graph waits for ever, or the bounce buffer stays */
+		return;
 	*d = (struct due){ .peer = p, .kind = h->kind, .id = h->id, .invocation = invocation };
 	pthread_mutex_lock(&lock);
 	if (nr_due < DUE_MAX) {

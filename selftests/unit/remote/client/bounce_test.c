@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ends of ferries. The server's NOTIFY_FREE is free to come at any time, so the test lets a second
- * end of the same ferry run as soon as the first has released the lock for the first time.
+ * Ends of bounce buffers. The server's NOTIFY_FREE is free to come at any time, so the test lets a
+ * second end of the same bounce buffer run as soon as the first has released the lock for the first
+ * time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -43,7 +44,8 @@ int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 	return pthread_create(thread, NULL, run, arg);
 }
 
-static __thread uint64_t ends_too;	/* a ferry to end at this thread's next release of a lock */
+/* a bounce buffer to end at this thread's next release of a lock */
+static __thread uint64_t ends_too;
 int __real_pthread_mutex_unlock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 {
@@ -52,7 +54,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 
 	ends_too = 0;
 	if (id)
-		ferry_free(id);
+		bounce_free(id);
 	return r;
 }
 
@@ -63,7 +65,7 @@ static const uint64_t size[3] = { BYTES, 1, 1 };
 static uint64_t make(struct peer *p)
 {
 	const struct end e = { 0 };
-	uint64_t at, id = ferry_new(p, &e, size, false, &at);
+	uint64_t at, id = bounce_new(p, &e, size, false, &at);
 
 	assert_int_not_equal(id, 0);
 	puts_of_piece = 0;
@@ -76,59 +78,61 @@ static void two_ends_give_one_piece_back(void **state)
 	struct end e;
 
 	ends_too = id;
-	ferry_free(id);
+	bounce_free(id);
 	assert_int_equal(puts_of_piece, 1);
-	assert_false(ferry_get(id, &peers[0], size, false, &e));
+	assert_false(bounce_get(id, &peers[0], size, false, &e));
 }
 
-/* the ack of a later event tells that the thread of ferries is through with the earlier ones */
+/*
+ * the ack of a later event tells that the thread of bounce buffers is through with the earlier ones
+ */
 static void notify(struct peer *p, uint32_t event, uint64_t id)
 {
 	struct kvgpu_remote_notification h = { .kind = event, .id = id };
 	unsigned int before = __atomic_load_n(&acks, __ATOMIC_ACQUIRE);
 
-	ferry_notified(p, &h, 1);
+	bounce_notified(p, &h, 1);
 	h = (struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_FILL };
-	ferry_notified(p, &h, 2);
+	bounce_notified(p, &h, 2);
 	while (__atomic_load_n(&acks, __ATOMIC_ACQUIRE) == before)
 		sched_yield();
 }
 
-static void a_server_ends_its_own_ferries(void **state)
+static void a_server_ends_its_own_bounces(void **state)
 {
 	uint64_t id = make(&peers[0]);
 	struct end e;
 
 	notify(&peers[1], KVGPU_REMOTE_NOTIFY_FREE, id);
-	assert_true(ferry_get(id, &peers[0], size, false, &e));
+	assert_true(bounce_get(id, &peers[0], size, false, &e));
 	assert_int_equal(puts_of_piece, 0);
 	notify(&peers[0], KVGPU_REMOTE_NOTIFY_FREE, id);
-	assert_false(ferry_get(id, &peers[0], size, false, &e));
+	assert_false(bounce_get(id, &peers[0], size, false, &e));
 	assert_int_equal(puts_of_piece, 1);
 	notify(&peers[0], KVGPU_REMOTE_NOTIFY_FREE, id);
 	assert_int_equal(puts_of_piece, 1);
 }
 
-/* what the server says of a ferry has to be what the ferry is */
-static void a_ferry_is_its_servers(void **state)
+/* what the server says of a bounce buffer has to be what the bounce buffer is */
+static void a_bounce_is_its_servers(void **state)
 {
 	const uint64_t other[3] = { BYTES, 2, 1 };
 	uint64_t id = make(&peers[0]);
 	struct end e;
 
-	assert_true(ferry_get(id, &peers[0], size, false, &e));
-	assert_false(ferry_get(id, &peers[1], size, false, &e));
-	assert_false(ferry_get(id, &peers[0], other, false, &e));
-	assert_false(ferry_get(id, &peers[0], size, true, &e));
-	ferry_free(id);
+	assert_true(bounce_get(id, &peers[0], size, false, &e));
+	assert_false(bounce_get(id, &peers[1], size, false, &e));
+	assert_false(bounce_get(id, &peers[0], other, false, &e));
+	assert_false(bounce_get(id, &peers[0], size, true, &e));
+	bounce_free(id);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_ends_give_one_piece_back),
-		cmocka_unit_test(a_server_ends_its_own_ferries),
-		cmocka_unit_test(a_ferry_is_its_servers),
+		cmocka_unit_test(a_server_ends_its_own_bounces),
+		cmocka_unit_test(a_bounce_is_its_servers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

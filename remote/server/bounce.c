@@ -1,40 +1,44 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the client's memory at one end of a graph's copy. Its bytes cross by a piece of the
- * arena when the graph has come to the copy (remote/client/ferry.c). The client's node is a child
- * graph: the copy, with a function before it that has the client fill the piece, or one behind it
- * that has the client drain it. So the library carries a ferry along with the node. User objects in
- * the child graphs refer to the ferry: by them the library says when it is not needed any more. A
- * library that says so too early does no harm: its functions have a ferry's key, not its address.
+ * Bounce buffers: the client's memory at one end of a graph's copy. Its bytes cross by a piece of
+ * the arena when the graph has come to the copy (remote/client/bounce.c). The client's node is a
+ * child graph: the copy, with a function before it that has the client fill the piece, or one
+ * behind it that has the client drain it. So the library carries a bounce buffer along with the
+ * node. User objects in the child graphs refer to the bounce buffer: by them the library says when
+ * it is not needed any more. A library that says so too early does no harm: its functions have a
+ * bounce buffer's key, not its address.
  */
 #include <stdlib.h>
 
 #include "server.h"
 
-struct ferry {
+struct bounce {
 	struct server *s;
-	struct ferry *next;		/* in `ferries`; under `lock` */
+	struct bounce *next;		/* in `bounces`; under `lock` */
 	uint64_t key;			/* not 0, and never used again */
-	struct ferry_end end;
+	struct bounce_end end;
 	unsigned int refs;		/* under `lock` */
 	bool quiet;			/* under `lock`: the client is not told of the end */
 	pthread_mutex_t busy;		/* held while the client fills or drains the piece */
 };
 
 /*
- * Protects what follows and the members of a ferry that say so, because the library gives
+ * Protects what follows and the members of a bounce buffer that say so, because the library gives
  * references back in threads of its own. Call neither the library nor the channel with it held.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ferry *ferries;
+static struct bounce *bounces;
 static uint64_t last_key;
 
-/* a ferry for the same memory and direction: an update of a graph finds such a copy unchanged */
-static struct ferry *same(struct server *s, const struct ferry_end *e)
+/*
+ * a bounce buffer for the same memory and direction: an update of a graph finds such a copy
+ * unchanged
+ */
+static struct bounce *same(struct server *s, const struct bounce_end *e)
 {
-	struct ferry *f;
+	struct bounce *f;
 
-	for (f = ferries; f; f = f->next)
+	for (f = bounces; f; f = f->next)
 		if (f->s == s && f->end.out == e->out && f->end.bytes == e->bytes &&
 		    !memcmp(f->end.mine, e->mine, sizeof(e->mine)) &&
 		    !memcmp(f->end.size, e->size, sizeof(e->size)))
@@ -42,9 +46,9 @@ static struct ferry *same(struct server *s, const struct ferry_end *e)
 	return NULL;
 }
 
-struct ferry *ferry_take(struct server *s, const struct ferry_end *e)
+struct bounce *bounce_take(struct server *s, const struct bounce_end *e)
 {
-	struct ferry *f;
+	struct bounce *f;
 
 	pthread_mutex_lock(&lock);
 	f = same(s, e);
@@ -53,32 +57,32 @@ struct ferry *ferry_take(struct server *s, const struct ferry_end *e)
 	} else {
 		f = calloc(1, sizeof(*f));
 		if (f) {
-			*f = (struct ferry){ .s = s,
-					     .next = ferries,
-					     .key = ++last_key,
-					     .end = *e,
-					     .refs = 1,
-					     .quiet = true };
+			*f = (struct bounce){ .s = s,
+					      .next = bounces,
+					      .key = ++last_key,
+					      .end = *e,
+					      .refs = 1,
+					      .quiet = true };
 			pthread_mutex_init(&f->busy, NULL);
-			ferries = f;
+			bounces = f;
 		}
 	}
 	pthread_mutex_unlock(&lock);
 	return f;
 }
 
-void ferry_put(struct ferry *f)
+void bounce_put(struct bounce *f)
 {
 	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_FREE };
 	uint64_t none = 0;
-	struct ferry **at;
+	struct bounce **at;
 	bool last, quiet;
 
 	pthread_mutex_lock(&lock);
 	h.id = f->end.id;
 	last = !--f->refs;
 	quiet = f->quiet;
-	for (at = &ferries; last && *at != f; at = &(*at)->next)
+	for (at = &bounces; last && *at != f; at = &(*at)->next)
 		;
 	if (last)
 		*at = f->next;
@@ -91,7 +95,7 @@ void ferry_put(struct ferry *f)
 	free(f);
 }
 
-uint64_t ferry_kept(struct ferry *f)
+uint64_t bounce_kept(struct bounce *f)
 {
 	pthread_mutex_lock(&lock);
 	f->quiet = false;
@@ -99,7 +103,7 @@ uint64_t ferry_kept(struct ferry *f)
 	return f->end.id;
 }
 
-struct ferry *ferry_again(struct ferry *f)
+struct bounce *bounce_again(struct bounce *f)
 {
 	pthread_mutex_lock(&lock);
 	f->refs++;
@@ -107,25 +111,25 @@ struct ferry *ferry_again(struct ferry *f)
 	return f;
 }
 
-const struct ferry_end *ferry_end(const struct ferry *f)
+const struct bounce_end *bounce_end(const struct bounce *f)
 {
 	return &f->end;
 }
 
-bool ferries_live(const struct server *s)
+bool bounces_live(const struct server *s)
 {
-	const struct ferry *f;
+	const struct bounce *f;
 
 	pthread_mutex_lock(&lock);
-	for (f = ferries; f && f->s != s; f = f->next)
+	for (f = bounces; f && f->s != s; f = f->next)
 		;
 	pthread_mutex_unlock(&lock);
 	return f;
 }
 
-void ferries_free(struct server *s)
+void bounces_free(struct server *s)
 {
-	struct ferry **at = &ferries, *f;
+	struct bounce **at = &bounces, *f;
 
 	while ((f = *at)) {
 		if (f->s != s) {
@@ -138,18 +142,18 @@ void ferries_free(struct server *s)
 	}
 }
 
-void *ferry_key(const struct ferry *f)
+void *bounce_key(const struct bounce *f)
 {
 	return (void *)(uintptr_t)f->key;
 }
 
 /* @hold: with a reference */
-static struct ferry *find(const void *key, bool hold)
+static struct bounce *find(const void *key, bool hold)
 {
-	struct ferry *f;
+	struct bounce *f;
 
 	pthread_mutex_lock(&lock);
-	for (f = ferries; f && f->key != (uintptr_t)key; f = f->next)
+	for (f = bounces; f && f->key != (uintptr_t)key; f = f->next)
 		;
 	if (f)
 		f->refs += hold;
@@ -157,16 +161,16 @@ static struct ferry *find(const void *key, bool hold)
 	return f;
 }
 
-struct ferry *ferry_of(const void *key)
+struct bounce *bounce_of(const void *key)
 {
 	return find(key, false);
 }
 
 /* runs in a thread of the library */
-void ferry_run(void *key)
+void bounce_run(void *key)
 {
 	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_FILL };
-	struct ferry *f = find(key, true);
+	struct bounce *f = find(key, true);
 	uint64_t invocation;
 
 	if (!f)
@@ -179,21 +183,21 @@ void ferry_run(void *key)
 	if (!f->end.out || !kvgpu_remote_return(f->s->port, f->end.at, f->end.bytes))
 		kvgpu_remote_call(f->s->port, &h, invocation);
 	pthread_mutex_unlock(&f->busy);
-	ferry_put(f);
+	bounce_put(f);
 }
 
-void ferry_rests(void *nothing)
+void bounce_rests(void *nothing)
 {
 }
 
 /* runs in any thread */
-static void let_go(void *ferry)
+static void let_go(void *bounce)
 {
-	ferry_put(ferry);
+	bounce_put(bounce);
 }
 
-CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f)
+CUresult bounce_hold(struct server *s, CUgraph graph, struct bounce *f)
 {
-	ferry_again(f);
+	bounce_again(f);
 	return graph_refers(s, graph, let_go, f);
 }
