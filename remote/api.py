@@ -432,7 +432,7 @@ def gives(made):
 
 
 def stubs_c(entries, frames):
-    text = HEADER + "#include <remote/client/across.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
+    text = HEADER + "#include <remote/client/peer_copy.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
     text += "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
     made = frames + [e for e in entries if e.made]
     return text + "\n" + op_set("op_touches", [e for e in made if e.has("touches")]) + "\n" + op_set("op_reports", reports(made))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "broadcast.h"
-#include "straight.h"
+#include "peer_direct.h"
 
 enum { WINDOW = 4 };
 
@@ -98,7 +98,7 @@ static CUresult begin(struct tree *t, unsigned int i)
 	} else {
 		make_in(t, n, c, &n->q[slot].in);
 		if (parent) {
-			source = straight_source(parent->to.peer, place_of(t, parent, n->begun));
+			source = peer_direct_source(parent->to.peer, place_of(t, parent, n->begun));
 			c->fetch = &source;
 		} else {
 			memcpy(arena_at(n->to.peer, c->push_at), t->host + n->begun * t->piece,
@@ -143,7 +143,7 @@ static CUresult grow(struct tree *t)
 
 /* ------------------------------------------------------------------ the tree's nodes */
 
-/* false: the memory is not known, or pieces can't go straight between its server and the others */
+/* false: the memory is not known, or pieces can't go directly between its server and the others */
 static bool add(struct tree *t, CUdeviceptr at)
 {
 	const struct object *ctx = range_context(at);
@@ -156,7 +156,7 @@ static bool add(struct tree *t, CUdeviceptr at)
 	n->at = at;
 	n->room = KVGPU_REMOTE_NOWHERE;
 	for (i = 0; i < t->nr; i++)
-		if (!straight_between(n->to.peer, t->node[i].to.peer))
+		if (!peer_direct_possible(n->to.peer, t->node[i].to.peer))
 			return false;
 	t->nr++;
 	return true;
@@ -178,12 +178,12 @@ static void take_rooms(struct tree *t, bool *all)
 {
 	struct tree_node *n;
 
-	t->piece = straight_piece(t->node[0].to.peer, t->node[1].to.peer, t->bytes);
+	t->piece = peer_direct_piece(t->node[0].to.peer, t->node[1].to.peer, t->bytes);
 	t->pieces = (t->bytes + t->piece - 1) / t->piece;
 	*all = true;
 	for (n = t->node; n < t->node + t->nr && *all; n++) {
 		n->completions =
-			straight_room(n->to.peer, t->piece, WINDOW, n->completion, &n->room);
+			peer_direct_room(n->to.peer, t->piece, WINDOW, n->completion, &n->room);
 		*all = n->completions == WINDOW;
 	}
 }
@@ -204,12 +204,12 @@ static bool by_tree(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUde
 		for (i = 0; i < t->nr && all && *r == CUDA_ERROR_SYSTEM_NOT_READY; i++)
 			t->node[i].room = KVGPU_REMOTE_NOWHERE;
 		if (all && t->failed &&
-		    straight_failed(t->node[t->failed].to.peer,
-				    t->node[parent_of(t->failed)].to.peer, *r))
+		    peer_direct_failed(t->node[t->failed].to.peer,
+				       t->node[parent_of(t->failed)].to.peer, *r))
 			all = false;
 		for (i = 0; i < t->nr; i++)
-			straight_room_end(t->node[i].to.peer, t->node[i].completions,
-					  t->node[i].completion, t->node[i].room);
+			peer_direct_room_end(t->node[i].to.peer, t->node[i].completions,
+					     t->node[i].completion, t->node[i].room);
 	}
 	free(t->node);
 	free(t->order);

@@ -107,7 +107,7 @@ struct peer {
 	uint64_t through;		/* atomic: see call_through() */
 	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
 
-	/* straight.c */
+	/* peer_direct.c */
 	/* atomic, by number of a peer: a piece could not be had from there */
 	bool crooked[PEERS_MAX];
 

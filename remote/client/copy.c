@@ -3,7 +3,7 @@
  * The program's copies of one line: which memory the ends are, and whether the stream captures
  * decides who makes the copy.
  */
-#include "across.h"
+#include "peer_copy.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -89,7 +89,8 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 		if (from == SIDE_DEVICE)
 			route_address(&there, src);
 		if (r || there.split)
-			return r ? r : across_line(dst, to, src, from, bytes, when == SYNC, stream);
+			return r ? r :
+				   peer_copy_line(dst, to, src, from, bytes, when == SYNC, stream);
 	}
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
@@ -198,7 +199,8 @@ static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src,
 	    !route_handle(&c.to, CLASS_CONTEXT, from, &q.src_ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (c.to.split)
-		return across_line(dst, SIDE_DEVICE, src, SIDE_DEVICE, bytes, when == SYNC, stream);
+		return peer_copy_line(dst, SIDE_DEVICE, src, SIDE_DEVICE, bytes, when == SYNC,
+				      stream);
 	return call_ask(&c, 0);
 }
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "straight.h"
+#include "peer_direct.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -51,7 +51,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* How a part gets from one server to another: by way of the client's memory or of two arenas. */
 struct way {
-	uint8_t *room;			/* NULL: straight */
+	uint8_t *room;			/* NULL: direct */
 	uint64_t from, to;
 };
 
@@ -64,14 +64,14 @@ static void arena_words(const struct part *p, uint64_t at, uint64_t context, uin
 }
 
 /* copy part @p into the arena of its server, from where the other server's relay gets it */
-static CUresult straight_part(const struct box *b, const struct part *p, const struct way *by)
+static CUresult peer_direct_part(const struct box *b, const struct part *p, const struct way *by)
 {
-	const struct kvgpu_remote_source source = straight_source(b->src.at.peer, by->from);
+	const struct kvgpu_remote_source source = peer_direct_source(b->src.at.peer, by->from);
 	struct q_box out = { .form = (b->form & ~(uint32_t)FORM_ASYNC) | FORM_STAYS };
 	struct q_box in = { .form = b->form & ~(uint32_t)FORM_ASYNC };
 	struct call leaves = { .op = OP_box, .fixed = &out, .bytes = sizeof(out),
 			       .to = b->src.at };
-	struct call lands = { .op = OP_box,
+	struct call write = { .op = OP_box,
 			      .fixed = &in,
 			      .bytes = sizeof(in),
 			      .to = b->dst.at,
@@ -87,10 +87,10 @@ static CUresult straight_part(const struct box *b, const struct part *p, const s
 	arena_words(p, by->to, b->dst.word[END_CONTEXT], in.src);
 	box_words(&b->dst, p, 0, in.dst);
 	r = call_ask(&leaves, 0);
-	return r ? r : call_ask(&lands, 0);
+	return r ? r : call_ask(&write, 0);
 }
 
-static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
+static CUresult copy_part_via_host(const struct box *b, const struct part *p, uint8_t *room)
 {
 	struct end here = { .type = CU_MEMORYTYPE_HOST,
 			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST,
@@ -114,7 +114,7 @@ static CUresult send_part_by(const struct route *to, const struct box *b, const 
 {
 	if (!by)
 		return send_part(to, b, p, stream);
-	return by->room ? carry_part(b, p, by->room) : straight_part(b, p, by);
+	return by->room ? copy_part_via_host(b, p, by->room) : peer_direct_part(b, p, by);
 }
 
 static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
@@ -140,8 +140,8 @@ static CUresult send_parts(const struct route *to, const struct box *b, uint64_t
 	return r;
 }
 
-/* false: the box can't go straight, and is still to be copied */
-static bool send_straight(const struct box *b, CUresult *r)
+/* false: the box can't go directly, and is still to be copied */
+static bool send_direct(const struct box *b, CUresult *r)
 {
 	struct peer *from = b->src.at.peer, *to = b->dst.at.peer;
 	struct way by = { .from = arena_get(from, KVGPU_REMOTE_PIECE_MAX),
@@ -155,7 +155,7 @@ static bool send_straight(const struct box *b, CUresult *r)
 	/* after that error MPI may still write there */
 	if (by.to != KVGPU_REMOTE_NOWHERE && *r != CUDA_ERROR_SYSTEM_NOT_READY)
 		arena_put(to, by.to);
-	return !straight_failed(to, from, *r);
+	return !peer_direct_failed(to, from, *r);
 }
 
 static CUresult send_by_client(const struct box *b)
@@ -167,14 +167,14 @@ static CUresult send_by_client(const struct box *b)
 	return r;
 }
 
-static CUresult carry_all(const struct box *b)
+static CUresult copy_parts(const struct box *b)
 {
 	CUresult r;
 
 	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
 		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0,
 				  NULL);
-	if (straight_between(b->dst.at.peer, b->src.at.peer) && send_straight(b, &r))
+	if (peer_direct_possible(b->dst.at.peer, b->src.at.peer) && send_direct(b, &r))
 		return r;
 	return send_by_client(b);
 }
@@ -192,10 +192,10 @@ static CUresult wait_there(const struct route *to)
 }
 
 /*
- * Ends and stream belong to several servers. The copy is over on return, as across_line() says of
- * host memory.
+ * Ends and stream belong to several servers. The copy is over on return, as peer_copy_line() says
+ * of host memory.
  */
-static CUresult across(struct box *b, CUstream stream)
+static CUresult copy_between(struct box *b, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
@@ -207,7 +207,7 @@ static CUresult across(struct box *b, CUstream stream)
 		return r;
 	route_peer(&b->src.at);
 	route_peer(&b->dst.at);
-	r = carry_all(b);
+	r = copy_parts(b);
 	return r || b->dst.type == CU_MEMORYTYPE_HOST ? r : wait_there(&b->dst.at);
 }
 
@@ -245,7 +245,7 @@ static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when,
 	if (b.src.at.split || b.dst.at.split)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (to.split)
-		return across(&b, stream);
+		return copy_between(&b, stream);
 	host = b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST;
 	if (host) {
 		r = host_copy_begins(stream, when == SYNC,

@@ -12,7 +12,7 @@
 
 #include <remote/channel/signals.h>
 
-#include "across.h"
+#include "peer_copy.h"
 
 /*
  * `lock` protects .next, .next_job, .came, .over and .invocation. The other members don't change
@@ -77,7 +77,7 @@ static CUresult wait_for_event(const struct cross_fence *g)
 
 static void serve(struct cross_fence *g)
 {
-	CUresult r = g->copies ? carry_alone(g->dst, g->src, g->bytes) : wait_for_event(g);
+	CUresult r = g->copies ? peer_copy_alone(g->dst, g->src, g->bytes) : wait_for_event(g);
 	bool opens;
 
 	call_late(g->stream, r);

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "across.h"
+#include "peer_copy.h"
 
 struct helper {
 	struct helper *next;

@@ -5,7 +5,7 @@
  * memory are waited for. Pinned memory is in the arena already; if the server's library has
  * registered the arena, the GPU itself copies from and to it, with one frame.
  */
-#include "across.h"
+#include "peer_copy.h"
 #include "cut.h"
 
 enum when { SYNC, ASYNC };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "across.h"
+#include "peer_copy.h"
 
 static void print(const struct kvgpu_remote_notification *h, const void *text, size_t n)
 {

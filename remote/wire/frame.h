@@ -148,7 +148,7 @@ struct kvgpu_remote_relayed {
 	uint32_t piece;
 	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
 	/*
-	 * Pieces go straight between two connections with one .job, which is not 0, and two .rank.
+	 * Pieces go directly between two connections with one .job, which is not 0, and two .rank.
 	 * .lane: which connection of that proxy this is; .key: random, it lets this connection's
 	 * arena be read.
 	 */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include <remote/client/straight.h>
+#include <remote/client/peer_direct.h>
 
 enum { DST = 0x100000, SRC = 0x900000, PITCH = 512, WIDTH = 300, LINES = 5000 };
 
@@ -21,11 +21,11 @@ struct peer peers[PEERS_MAX];
 bool several = true;
 static struct object contexts[2];	/* of DST, of SRC */
 static uint8_t arena[KVGPU_REMOTE_PIECE_MAX];
-static bool straight;
+static bool direct;
 static unsigned int boxes, begun;	/* .begun: in the null stream at DST, and maybe not over */
 static uint16_t fails;			/* calls of this operation fail */
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	const bool at_dst = c->to.ctx == &contexts[0];
 
@@ -87,10 +87,10 @@ CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
 struct peer *route_peer(struct route *to) { return to->peer; }
 enum side_of side_of(CUdeviceptr at, bool host) { return host ? SIDE_HOST : SIDE_DEVICE; }
 
-bool straight_between(const struct peer *to, const struct peer *from) { return straight; }
-bool straight_failed(struct peer *to, const struct peer *from, CUresult r) { return false; }
+bool peer_direct_possible(const struct peer *to, const struct peer *from) { return direct; }
+bool peer_direct_failed(struct peer *to, const struct peer *from, CUresult r) { return false; }
 
-struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at)
+struct kvgpu_remote_source peer_direct_source(const struct peer *from, uint64_t at)
 {
 	return (struct kvgpu_remote_source){ .at = at };
 }
@@ -137,14 +137,14 @@ static void copies_are_done(void **state)
 	assert_int_equal(copy(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE), CUDA_SUCCESS);
 	assert_int_equal(boxes, 2);
 	assert_int_equal(begun, 0);
-	for (straight = false;; straight = true) {
+	for (direct = false;; direct = true) {
 		assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE), CUDA_SUCCESS);
 		assert_int_equal(boxes, 4);
 		assert_int_equal(begun, 0);
-		if (straight)
+		if (direct)
 			break;
 	}
-	straight = false;
+	direct = false;
 	assert_int_equal(copy(CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST), CUDA_SUCCESS);
 	assert_int_equal(boxes, 2);
 }

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <sys/uio.h>
 
-#include <remote/client/across.h>
+#include <remote/client/peer_copy.h>
 
 enum { SRC = 0x100000, BYTES = 3 << 20 };
 
@@ -64,8 +64,8 @@ CUresult call_fence(struct peer *p, uint64_t upto) { return CUDA_SUCCESS; }
 void stream_through(uint64_t stream, const struct call *c) { }
 
 /* what line_out() does not call here */
-CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-		     size_t bytes, bool waits, CUstream stream)
+CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
+			size_t bytes, bool waits, CUstream stream)
 {
 	return CUDA_ERROR_UNKNOWN;
 }

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include <remote/channel/signals.h>
-#include <remote/client/across.h>
+#include <remote/client/peer_copy.h>
 
 enum { STREAM = 7, EVENT = 8 };
 
@@ -78,7 +78,7 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c) { return false; 
 CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
 CUresult cuEventQuery(CUevent e) { return CUDA_ERROR_NOT_READY; }
 static unsigned int copies;	/* use __atomic */
-CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
+CUresult peer_copy_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
 	usleep(20000);
 	__atomic_add_fetch(&copies, 1, __ATOMIC_SEQ_CST);

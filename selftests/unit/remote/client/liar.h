@@ -8,7 +8,7 @@
 #ifndef KVGPU_SELFTESTS_REMOTE_LIAR_H
 #define KVGPU_SELFTESTS_REMOTE_LIAR_H
 
-#include <remote/client/across.h>
+#include <remote/client/peer_copy.h>
 
 enum { LIAR_ARENA = 32 << 20, LIAR_WORDS = 128, LIAR_LIST = 6 };
 /* what a word of an answer is, beside handles of a class */

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Internal header of the client: calls that involve two servers. */
-#ifndef KVGPU_REMOTE_CLIENT_ACROSS_H
-#define KVGPU_REMOTE_CLIENT_ACROSS_H
+#ifndef KVGPU_REMOTE_CLIENT_PEER_COPY_H
+#define KVGPU_REMOTE_CLIENT_PEER_COPY_H
 
 #include "box.h"
 
-/* ------------------------------------------------------------------ across.c */
+/* ------------------------------------------------------------------ peer_copy.c */
 
 /*
  * Copy a line (contiguous bytes) whose ends, of which one may be host memory, and stream belong to
  * several servers. @waits: the program's call is a synchronous one.
  */
-CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-		     size_t bytes, bool waits, CUstream stream);
+CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
+			size_t bytes, bool waits, CUstream stream);
 
-/* ------------------------------------------------------------------ carry.c */
+/* ------------------------------------------------------------------ peer_via_host.c */
 
 /* *to: the context that has the memory at @at, whose server a call goes to */
-CUresult carry_route(CUdeviceptr at, struct route *to);
+CUresult peer_copy_route(CUdeviceptr at, struct route *to);
 /*
  * Copy a line from one server's memory to another's, in these streams. It waits for the last piece,
  * so that all bytes are at @dst on return.
  */
-CUresult carry_line(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
-		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes);
+CUresult peer_copy_in_streams(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+			      const struct route *from, uint64_t out_stream, CUdeviceptr src,
+			      uint64_t bytes);
 /* The same in streams of the client's own: for cross_fence.c's threads. */
-CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
+CUresult peer_copy_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes);
 
 /* ----------------------------------------------- line.c: a piece of a line, as part of its copy */
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A line from the memory of one server to that of another. Where the bytes can't go straight
- * (straight.c) they pass through the client.
+ * A line from the memory of one server to that of another. Where the bytes can't go directly
+ * (peer_direct.c) they pass through the client.
  */
-#include "straight.h"
+#include "peer_direct.h"
 
-CUresult carry_route(CUdeviceptr at, struct route *to)
+CUresult peer_copy_route(CUdeviceptr at, struct route *to)
 {
 	const struct object *ctx = range_context(at);
 
@@ -30,8 +30,8 @@ static CUresult send_staged(const struct route *to, struct q_copy_in *q, bool fi
 	return r;
 }
 
-static CUresult carry_piece(const struct route *to, struct q_copy_in *in, const struct route *from,
-			    struct q_copy_out *out, bool fine)
+static CUresult via_host_piece(const struct route *to, struct q_copy_in *in,
+			       const struct route *from, struct q_copy_out *out, bool fine)
 {
 	uint8_t small[KVGPU_REMOTE_INLINE_IN_MAX];
 	struct staged *piece;
@@ -53,8 +53,9 @@ static CUresult carry_piece(const struct route *to, struct q_copy_in *in, const 
 	return r;
 }
 
-CUresult carry_line(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
-		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes)
+CUresult peer_copy_in_streams(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+			      const struct route *from, uint64_t out_stream, CUdeviceptr src,
+			      uint64_t bytes)
 {
 	bool known = range_holds(dst, bytes);
 	struct q_copy_out out = { .stream = out_stream };
@@ -62,7 +63,7 @@ CUresult carry_line(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
 
-	if (straight_carry(to, in_stream, dst, from, out_stream, src, bytes, &r))
+	if (peer_direct_copy(to, in_stream, dst, from, out_stream, src, bytes, &r))
 		return r;
 	r = CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += in.bytes) {
@@ -71,19 +72,19 @@ CUresult carry_line(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
 		in.flags = done + in.bytes == bytes ? COPY_WHOLE : 0;
 		out.src = src + done;
 		out.bytes = in.bytes;
-		r = carry_piece(to, &in, from, &out, known && !in.flags);
+		r = via_host_piece(to, &in, from, &out, known && !in.flags);
 	}
 	return r;
 }
 
-CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
+CUresult peer_copy_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
 	struct route to, from;
 	uint64_t to_context, from_context, in = 0, out = 0;
-	CUresult r = carry_route(dst, &to);
+	CUresult r = peer_copy_route(dst, &to);
 
 	if (!r)
-		r = carry_route(src, &from);
+		r = peer_copy_route(src, &from);
 	if (r)
 		return r;
 	to_context = to.ctx->id;
@@ -92,7 +93,7 @@ CUresult carry_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 	if (!r)
 		r = helper_take(&from, from.ctx, &out);
 	if (!r)
-		r = carry_line(&to, in, dst, &from, out, src, bytes);
+		r = peer_copy_in_streams(&to, in, dst, &from, out, src, bytes);
 	helper_put(to.ctx, to_context, in);
 	helper_put(from.ctx, from_context, out);
 	return r;

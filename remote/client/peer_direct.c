@@ -5,11 +5,11 @@
  * the piece. A place in either arena is used again when the destination has answered.
  */
 #include "cut.h"
-#include "straight.h"
+#include "peer_direct.h"
 
 enum { WINDOW = 8, ASKED = 4 };
 
-bool straight_between(const struct peer *to, const struct peer *from)
+bool peer_direct_possible(const struct peer *to, const struct peer *from)
 {
 	const struct kvgpu_remote_relayed *a = kvgpu_remote_relay(to->channel),
 					  *b = kvgpu_remote_relay(from->channel);
@@ -18,7 +18,7 @@ bool straight_between(const struct peer *to, const struct peer *from)
 	       !__atomic_load_n(&to->crooked[peer_number(from)], __ATOMIC_RELAXED);
 }
 
-bool straight_failed(struct peer *to, const struct peer *from, CUresult r)
+bool peer_direct_failed(struct peer *to, const struct peer *from, CUresult r)
 {
 	if (r != CUDA_ERROR_SYSTEM_NOT_READY || kvgpu_remote_is_gone(to->channel) ||
 	    kvgpu_remote_is_gone(from->channel))
@@ -27,7 +27,7 @@ bool straight_failed(struct peer *to, const struct peer *from, CUresult r)
 	return true;
 }
 
-uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t bytes)
+uint64_t peer_direct_piece(const struct peer *to, const struct peer *from, uint64_t bytes)
 {
 	const uint64_t one = cut_piece(kvgpu_remote_relay(to->channel), bytes),
 		       other = cut_piece(kvgpu_remote_relay(from->channel), bytes);
@@ -35,7 +35,7 @@ uint64_t straight_piece(const struct peer *to, const struct peer *from, uint64_t
 	return one < other ? one : other;
 }
 
-struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at)
+struct kvgpu_remote_source peer_direct_source(const struct peer *from, uint64_t at)
 {
 	const struct kvgpu_remote_relayed *r = kvgpu_remote_relay(from->channel);
 
@@ -45,8 +45,8 @@ struct kvgpu_remote_source straight_source(const struct peer *from, uint64_t at)
 					     .lane = r->lane };
 }
 
-unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsigned int *completion,
-			   uint64_t *room)
+unsigned int peer_direct_room(struct peer *p, uint64_t piece, unsigned int n,
+			      unsigned int *completion, uint64_t *room)
 {
 	unsigned int nr = 0;
 
@@ -57,8 +57,8 @@ unsigned int straight_room(struct peer *p, uint64_t piece, unsigned int n, unsig
 	return nr;
 }
 
-void straight_room_end(struct peer *p, unsigned int n, const unsigned int *completion,
-		       uint64_t room)
+void peer_direct_room_end(struct peer *p, unsigned int n, const unsigned int *completion,
+			  uint64_t room)
 {
 	while (n)
 		kvgpu_remote_completion_put(p->channel, completion[--n]);
@@ -72,10 +72,10 @@ struct flight {
 	struct q_copy_out out;
 	struct q_copy_in in;
 	struct call from, to;
-	bool lands;			/* .to was sent */
+	bool written;			/* .to was sent */
 };
 
-struct straight {
+struct peer_direct {
 	const struct route *to, *from;
 	CUdeviceptr dst, src;
 	uint64_t bytes, piece, in_stream, out_stream, to_room, from_room;
@@ -87,7 +87,7 @@ struct straight {
 	struct flight flight[WINDOW];
 };
 
-static CUresult leave(struct straight *s)
+static CUresult begin_read(struct peer_direct *s)
 {
 	const unsigned int i = s->begun % s->window;
 	const uint64_t done = s->begun * s->piece;
@@ -105,18 +105,18 @@ static CUresult leave(struct straight *s)
 				 .bytes = sizeof(f->out),
 				 .to = *s->from,
 				 .apart = !managed_has(s->src) };
-	f->lands = false;
+	f->written = false;
 	r = call_begin(&f->from, s->from_completion[i]);
 	s->begun += !r;
 	return r;
 }
 
 /* wait until the next piece is in the source's arena, and send for it, if there is no error @r */
-static CUresult land(struct straight *s, CUresult r)
+static CUresult begin_write(struct peer_direct *s, CUresult r)
 {
 	const unsigned int i = s->there++ % s->window;
 	struct flight *f = &s->flight[i];
-	const struct kvgpu_remote_source source = straight_source(s->from->peer, f->out.at);
+	const struct kvgpu_remote_source source = peer_direct_source(s->from->peer, f->out.at);
 	CUresult left = call_take(&f->from, s->from_completion[i], 0);
 
 	r = r ? r : left;
@@ -136,21 +136,21 @@ static CUresult land(struct straight *s, CUresult r)
 			       .push_bytes = f->in.bytes,
 			       .fetch = &source };
 	r = call_begin(&f->to, s->to_completion[i]);
-	f->lands = !r;
-	s->fetches = s->fetches || f->lands;
+	f->written = !r;
+	s->fetches = s->fetches || f->written;
 	return r;
 }
 
-static CUresult end(struct straight *s, CUresult r)
+static CUresult end_piece(struct peer_direct *s, CUresult r)
 {
 	const unsigned int i = s->over++ % s->window;
 	struct flight *f = &s->flight[i];
-	CUresult last = f->lands ? call_take(&f->to, s->to_completion[i], 0) : CUDA_SUCCESS;
+	CUresult last = f->written ? call_take(&f->to, s->to_completion[i], 0) : CUDA_SUCCESS;
 
 	return r ? r : last;
 }
 
-static CUresult fly(struct straight *s)
+static CUresult copy_pieces(struct peer_direct *s)
 {
 	const uint64_t n = (s->bytes + s->piece - 1) / s->piece;
 	CUresult r = CUDA_SUCCESS;
@@ -158,42 +158,43 @@ static CUresult fly(struct straight *s)
 	while (s->over < s->begun || (s->begun < n && !r)) {
 		if (!r && s->begun < n && s->begun - s->over < s->window &&
 		    s->begun - s->there < ASKED)
-			r = leave(s);
+			r = begin_read(s);
 		else if (s->there < s->begun && s->there - s->over < ASKED)
-			r = land(s, r);
+			r = begin_write(s, r);
 		else
-			r = end(s, r);
+			r = end_piece(s, r);
 	}
 	return r;
 }
 
-bool straight_carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
-		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes,
-		    CUresult *r)
+bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+		      const struct route *from, uint64_t out_stream, CUdeviceptr src,
+		      uint64_t bytes, CUresult *r)
 {
-	struct straight s = { .to = to,
-			      .from = from,
-			      .dst = dst,
-			      .src = src,
-			      .bytes = bytes,
-			      .in_stream = in_stream,
-			      .out_stream = out_stream };
+	struct peer_direct s = { .to = to,
+				 .from = from,
+				 .dst = dst,
+				 .src = src,
+				 .bytes = bytes,
+				 .in_stream = in_stream,
+				 .out_stream = out_stream };
 	uint64_t n;
 
-	if (bytes <= KVGPU_REMOTE_INLINE_MAX || !straight_between(to->peer, from->peer))
+	if (bytes <= KVGPU_REMOTE_INLINE_MAX || !peer_direct_possible(to->peer, from->peer))
 		return false;
-	s.piece = straight_piece(to->peer, from->peer, bytes);
+	s.piece = peer_direct_piece(to->peer, from->peer, bytes);
 	n = (bytes + s.piece - 1) / s.piece;
 	s.window = n < WINDOW ? n : WINDOW;
-	s.to_completions = straight_room(to->peer, s.piece, s.window, s.to_completion, &s.to_room);
+	s.to_completions =
+		peer_direct_room(to->peer, s.piece, s.window, s.to_completion, &s.to_room);
 	s.from_completions =
-		straight_room(from->peer, s.piece, s.window, s.from_completion, &s.from_room);
+		peer_direct_room(from->peer, s.piece, s.window, s.from_completion, &s.from_room);
 	s.window = s.to_completions < s.from_completions ? s.to_completions : s.from_completions;
 	if (s.window)
-		*r = fly(&s);
+		*r = copy_pieces(&s);
 	if (s.window && *r == CUDA_ERROR_SYSTEM_NOT_READY && s.fetches)
 		s.to_room = KVGPU_REMOTE_NOWHERE;
-	straight_room_end(to->peer, s.to_completions, s.to_completion, s.to_room);
-	straight_room_end(from->peer, s.from_completions, s.from_completion, s.from_room);
-	return s.window && !(s.fetches && straight_failed(to->peer, from->peer, *r));
+	peer_direct_room_end(to->peer, s.to_completions, s.to_completion, s.to_room);
+	peer_direct_room_end(from->peer, s.from_completions, s.from_completion, s.from_room);
+	return s.window && !(s.fetches && peer_direct_failed(to->peer, from->peer, *r));
 }

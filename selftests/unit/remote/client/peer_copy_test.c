@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <remote/client/straight.h>
+#include <remote/client/peer_direct.h>
 
 enum { DST = 0x1000, SRC = 0x2000, BYTES = 100, MOST = 4 << 20 };
 
@@ -50,9 +50,9 @@ void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
 	kept++;
 }
 
-bool straight_carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
-		    const struct route *from, uint64_t out_stream, CUdeviceptr src, uint64_t bytes,
-		    CUresult *r)
+bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+		      const struct route *from, uint64_t out_stream, CUdeviceptr src,
+		      uint64_t bytes, CUresult *r)
 {
 	assert_int_equal(in_stream, 103);
 	assert_int_equal(out_stream, 104);
@@ -208,12 +208,12 @@ static void a_server_that_is_gone(void **state)
 
 	for (i = 0; i < 2; i++) {
 		gone = &contexts[i];
-		assert_int_equal(carry_alone(DST, SRC, BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
+		assert_int_equal(peer_copy_alone(DST, SRC, BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
 		assert_int_equal(kept, taken);
 	}
 	assert_int_equal(copied, 0);
 	gone = NULL;
-	assert_int_equal(carry_alone(DST, SRC, BYTES), CUDA_SUCCESS);
+	assert_int_equal(peer_copy_alone(DST, SRC, BYTES), CUDA_SUCCESS);
 	assert_int_equal(copied, BYTES);
 	assert_int_equal(kept, taken);
 }

@@ -3,7 +3,7 @@
  * Copies of one line between the memory of two servers, or between the memory of one server and
  * host memory in a stream of another one: when they are made, and by which file.
  */
-#include "across.h"
+#include "peer_copy.h"
 
 /*
  * A copy that waits is made in the null streams of both contexts, so that their order holds, too. A
@@ -11,8 +11,8 @@
  * over on return: a stream that does not wait for the null stream may be the next to read the
  * bytes.
  */
-CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
-		     size_t bytes, bool waits, CUstream stream)
+CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
+			size_t bytes, bool waits, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	struct route there = { 0 }, other = { 0 };
@@ -23,9 +23,9 @@ CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum sid
 	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
 		return r ? r : CUDA_ERROR_NOT_SUPPORTED;
 	if (to == SIDE_DEVICE)
-		r = carry_route(dst, &there);
+		r = peer_copy_route(dst, &there);
 	if (!r && from == SIDE_DEVICE)
-		r = carry_route(src, to == SIDE_DEVICE ? &other : &there);
+		r = peer_copy_route(src, to == SIDE_DEVICE ? &other : &there);
 	if (r)
 		return r;
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE && !waits)
@@ -37,5 +37,5 @@ CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum sid
 		return line_out(&there, &out, (void *)(uintptr_t)dst, true, false);
 	if (from != SIDE_DEVICE)
 		return line_in(&there, &in, (const void *)(uintptr_t)src, true, false);
-	return carry_line(&there, 0, dst, &other, 0, src, bytes);
+	return peer_copy_in_streams(&there, 0, dst, &other, 0, src, bytes);
 }
