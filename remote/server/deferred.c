@@ -106,7 +106,7 @@ void sched_capture_ended(struct server *s)
 /*
  * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on an
  * H100. What ends gives back all that it has: a context, a module, a stream, an executable graph, a
- * handle of cuBLAS or cuRAND. A module that graphs keep ends later (keep.c).
+ * handle of cuBLAS or cuRAND. A module that graphs refer to ends later (graph_refs.c).
  */
 static bool gives_memory(uint16_t op)
 {

@@ -25,7 +25,7 @@ static void remove_one(struct server *s, struct entry *e)
 	quota_give(s, e->charged);
 	if (class == CLASS_CONTEXT)
 		quota_return_context(s, e->id);
-	keeps_forget(s, e);
+	graph_refs_forget(s, e);
 	if (class == CLASS_GRAPH)
 		refs_forget_graph(s, e->id);
 	if (class == CLASS_EXEC)
@@ -77,7 +77,7 @@ void handle_empty(struct server *s, uint64_t id)
 		quota_give(s, t->entries[root].charged);
 		t->entries[root].charged = 0;
 		small_forget(s, id);
-		keeps_forget_context(s, id);
+		graph_refs_forget_context(s, id);
 		quota_return_context(s, id);
 	}
 }

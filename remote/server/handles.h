@@ -21,9 +21,11 @@ struct entry {
 	uint32_t bytes;		/* of a function's parameters; UINT32_MAX: not known */
 	unsigned int attached;	/* of a context: users besides the first */
 	CUstream beside;	/* of a context: own_stream() */
-	/* keep.c: of an event or a module, graphs' references; of a graph, what it refers to */
-	struct kept *kept;
-	struct keeper *keeps;
+	/*
+	 * graph_refs.c: of an event or a module, graphs' references; of a graph, what it refers to
+	 */
+	struct ref_object *ref_object;
+	struct graph_ref *refs;
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
 	/*

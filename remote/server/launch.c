@@ -31,7 +31,7 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 		return r;
 	if (!handle_find(s, CLASS_FUNCTION, q->function, &f) || !stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = capture_keeps(s, q->stream, stream, q->function);
+	r = capture_ref_add(s, q->stream, stream, q->function);
 	if (r)
 		return r;
 	return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
@@ -66,7 +66,7 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q,
 	    !handle_find(s, CLASS_FUNCTION, q->function, &f))
 		return CUDA_ERROR_INVALID_HANDLE;
 	p.func = f;
-	r = graph_keeps(s, exec ? q->exec : node ? parent_of(s, q->node) : q->graph, q->function);
+	r = graph_ref_add(s, exec ? q->exec : node ? parent_of(s, q->node) : q->graph, q->function);
 	if (r)
 		return r;
 	if (exec)

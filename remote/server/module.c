@@ -302,7 +302,7 @@ CUresult own_cuLinkDestroy(struct server *s, CUlinkState state)
 CUresult own_cuModuleUnload(struct server *s, CUmodule module)
 {
 	uint64_t id = handle_known(s, CLASS_MODULE, module);
-	CUresult r = keeps_end(s, id) ? CUDA_SUCCESS : CALL(s, cuModuleUnload, module);
+	CUresult r = graph_refs_end(s, id) ? CUDA_SUCCESS : CALL(s, cuModuleUnload, module);
 
 	if (!r)
 		handle_drop(s, id);

@@ -92,7 +92,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	else
 		r = serve_op(s, h->op, &in, &out);
-	keeps_reap(s);
+	graph_refs_reap(s);
 	if (!s->frame.later)
 		answer(s, h, r, &out);
 	count(s);
@@ -180,7 +180,7 @@ void server_fini(struct server *s)
 	bounces_free(s);
 	users_free(s);
 	refs_free(s);
-	keeps_free(s);
+	graph_refs_free(s);
 	text_free(s);
 	small_free(s);
 	free(s->handles.entries);

@@ -29,11 +29,11 @@
 #include "frame.h"
 #include "handles.h"
 #include "hostfunc.h"
-#include "keep.h"
+#include "graph_refs.h"
 #include "pinned.h"
 #include "pool.h"
 #include "quota.h"
-#include "refs.h"
+#include "user_refs.h"
 #include "small.h"
 #include "gpu_sched.h"
 #include "waits.h"
@@ -79,7 +79,7 @@ struct server {
 	struct forward forward;
 	struct hosts hosts;
 	struct captures captures;
-	struct keeps keeps;
+	struct graph_refs graph_refs;
 	struct refs refs;
 	struct switches switches;
 	struct sched_client *sched;	/* NULL: this process takes no turns on the GPU */
@@ -118,7 +118,7 @@ void text_free(struct server *s);
 /* false: not loaded; *why: the reason, never freed */
 bool library_load(struct library *l, const char *path, const char **why);
 
-/* ------------------------------------------------- own.c: resources of textures and surfaces */
+/* ------------------------------------------- device_calls.c: resources of textures and surfaces */
 
 bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);

@@ -132,7 +132,7 @@ static uint64_t kernel_node(uint64_t graph, uint64_t node, uint64_t exec, uint64
 }
 
 /* A module that graphs keep ends with the last of them, behind that frame. */
-static void of_modules_that_graphs_keep(void **state)
+static void of_modules_that_graphs_refer_to(void **state)
 {
 	uint64_t first = new_module(), second = new_module(), graph = new_graph(), node, exec;
 
@@ -145,7 +145,7 @@ static void of_modules_that_graphs_keep(void **state)
 	close_gate();
 	CHARGED(2, cuGraphExecDestroy, .exec = exec);	/* its own, and the second module's */
 	CHARGED(1, cuGraphDestroy, .graph = graph);
-	assert_null(s.keeps.objects);
+	assert_null(s.graph_refs.objects);
 }
 
 int main(void)
@@ -154,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(of_streams),
 		T(of_forwarded_handles),
-		T(of_modules_that_graphs_keep),
+		T(of_modules_that_graphs_refer_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

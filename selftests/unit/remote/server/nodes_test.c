@@ -262,7 +262,7 @@ static void events_of_graphs(void **state)
 	assert_int_equal(events_ended, 2);	/* the clone has the first one */
 	OK(ASK(cuGraphDestroy, .graph = clone));
 	assert_int_equal(events_ended, 3);
-	assert_null(s.keeps.objects);
+	assert_null(s.graph_refs.objects);
 	/* an event that outlives its graphs ends when the client ends it */
 	graph = new_graph();
 	event = new_event();
@@ -270,7 +270,7 @@ static void events_of_graphs(void **state)
 	OK(ASK(cuGraphDestroy, .graph = graph));
 	OK(ASK(cuEventDestroy_v2, .event = event));
 	assert_int_equal(events_ended, 4);
-	assert_null(s.keeps.objects);
+	assert_null(s.graph_refs.objects);
 }
 
 /* An executable graph that was given an event by itself refers to it until it ends. */
@@ -348,7 +348,7 @@ static void modules_of_graphs(void **state)
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
 	OK(ASK(cuGraphExecDestroy, .exec = exec));
 	assert_int_equal(modules_ended, 1);
-	assert_null(s.keeps.objects);
+	assert_null(s.graph_refs.objects);
 }
 
 /* What a stream captures becomes a graph's, too. */

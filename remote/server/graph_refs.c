@@ -9,9 +9,9 @@
 
 #include "server.h"
 
-struct kept {
+struct ref_object {
 	struct server *s;
-	struct kept *next;
+	struct ref_object *next;
 	unsigned int class;
 	void *what;		/* the library's object; NULL: it has ended */
 	uint64_t context;	/* the object's */
@@ -21,9 +21,9 @@ struct kept {
 };
 
 /* a graph or an executable graph refers to .what */
-struct keeper {
-	struct keeper *next;
-	struct kept *what;
+struct graph_ref {
+	struct graph_ref *next;
+	struct ref_object *what;
 	bool own;		/* the reference ends with the number of the graph */
 };
 
@@ -33,7 +33,7 @@ struct keeper {
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void refer(struct kept *k)
+static void refer(struct ref_object *k)
 {
 	pthread_mutex_lock(&lock);
 	k->refs++;
@@ -41,14 +41,14 @@ static void refer(struct kept *k)
 }
 
 /* runs in any thread */
-static void let_go(void *kept)
+static void let_go(void *object)
 {
-	struct kept *k = kept;
+	struct ref_object *k = object;
 	struct server *s = k->s;
 
 	pthread_mutex_lock(&lock);
 	if (!--k->refs)
-		__atomic_store_n(&s->keeps.over, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->graph_refs.over, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -62,37 +62,37 @@ static struct entry *lasting(struct server *s, uint64_t id)
 		       e;
 }
 
-static struct kept *kept_of(struct server *s, struct entry *e)
+static struct ref_object *ref_object_of(struct server *s, struct entry *e)
 {
-	struct kept *k = e->kept;
+	struct ref_object *k = e->ref_object;
 
 	if (k)
 		return k;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return NULL;
-	*k = (struct kept){ .s = s,
-			    .class = KVGPU_REMOTE_CLASS(e->id),
-			    .what = e->what,
-			    .context = e->parent ? s->handles.entries[e->parent].id : 0 };
-	k->next = s->keeps.objects;
-	s->keeps.objects = k;
-	e->kept = k;
+	*k = (struct ref_object){ .s = s,
+				  .class = KVGPU_REMOTE_CLASS(e->id),
+				  .what = e->what,
+				  .context = e->parent ? s->handles.entries[e->parent].id : 0 };
+	k->next = s->graph_refs.objects;
+	s->graph_refs.objects = k;
+	e->ref_object = k;
 	return k;
 }
 
-CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id)
+CUresult graph_ref_add(struct server *s, uint64_t graph, uint64_t id)
 {
 	struct entry *g = handle_entry(s, graph), *e = lasting(s, id);
 	bool own = KVGPU_REMOTE_CLASS(graph) == CLASS_EXEC;
-	struct keeper *of;
-	struct kept *k;
+	struct graph_ref *of;
+	struct ref_object *k;
 	CUresult r = CUDA_SUCCESS;
 
 	if (!g || !e)
 		return CUDA_SUCCESS;	/* nothing to keep */
-	k = kept_of(s, e);
-	for (of = g->keeps; of && of->what != k; of = of->next)
+	k = ref_object_of(s, e);
+	for (of = g->refs; of && of->what != k; of = of->next)
 		;
 	if (k && of)
 		return CUDA_SUCCESS;
@@ -106,12 +106,12 @@ CUresult graph_keeps(struct server *s, uint64_t graph, uint64_t id)
 		free(of);
 		return r;
 	}
-	*of = (struct keeper){ g->keeps, k, own };
-	g->keeps = of;
+	*of = (struct graph_ref){ g->refs, k, own };
+	g->refs = of;
 	return CUDA_SUCCESS;
 }
 
-CUresult capture_keeps(struct server *s, uint64_t stream_id, CUstream stream, uint64_t id)
+CUresult capture_ref_add(struct server *s, uint64_t stream_id, CUstream stream, uint64_t id)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	const CUgraphNode *nodes = NULL;
@@ -128,51 +128,51 @@ CUresult capture_keeps(struct server *s, uint64_t stream_id, CUstream stream, ui
 	if (!number)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	s->captures.numbered = true;
-	return graph_keeps(s, number, id);
+	return graph_ref_add(s, number, id);
 }
 
-bool keeps_end(struct server *s, uint64_t id)
+bool graph_refs_end(struct server *s, uint64_t id)
 {
 	struct entry *e = handle_entry(s, id);
 
-	if (!e || !e->kept)
+	if (!e || !e->ref_object)
 		return false;
 	pthread_mutex_lock(&lock);
-	e->kept->later = e->kept->refs;
+	e->ref_object->later = e->ref_object->refs;
 	pthread_mutex_unlock(&lock);
-	return e->kept->later;
+	return e->ref_object->later;
 }
 
-void keeps_forget(struct server *s, struct entry *e)
+void graph_refs_forget(struct server *s, struct entry *e)
 {
-	struct keeper *of;
+	struct graph_ref *of;
 
-	while ((of = e->keeps)) {
-		e->keeps = of->next;
+	while ((of = e->refs)) {
+		e->refs = of->next;
 		if (of->own)
 			let_go(of->what);
 		free(of);
 	}
-	if (!e->kept)
+	if (!e->ref_object)
 		return;
-	if (!e->kept->later)
-		e->kept->what = NULL;
-	e->kept->ended = true;
-	e->kept = NULL;
-	__atomic_store_n(&s->keeps.over, true, __ATOMIC_RELEASE);
+	if (!e->ref_object->later)
+		e->ref_object->what = NULL;
+	e->ref_object->ended = true;
+	e->ref_object = NULL;
+	__atomic_store_n(&s->graph_refs.over, true, __ATOMIC_RELEASE);
 }
 
-void keeps_forget_context(struct server *s, uint64_t context)
+void graph_refs_forget_context(struct server *s, uint64_t context)
 {
-	struct kept *k;
+	struct ref_object *k;
 
-	for (k = s->keeps.objects; k; k = k->next)
+	for (k = s->graph_refs.objects; k; k = k->next)
 		if (k->context == context)
 			k->what = NULL;
 }
 
 /* A module's end takes time of the GPU: charge it, whichever frame came last. */
-static void end(struct server *s, const struct kept *k)
+static void end(struct server *s, const struct ref_object *k)
 {
 	uint64_t before = s->current, since_ns;
 	CUstreamCaptureMode mode;
@@ -191,16 +191,16 @@ static void end(struct server *s, const struct kept *k)
 	enter_context(s, before);
 }
 
-void keeps_reap(struct server *s)
+void graph_refs_reap(struct server *s)
 {
-	struct kept **at, *k, *over = NULL;
+	struct ref_object **at, *k, *over = NULL;
 
 	/* this runs after each frame, so look before the exchange, which takes longer */
-	if (!__atomic_load_n(&s->keeps.over, __ATOMIC_RELAXED) ||
-	    !__atomic_exchange_n(&s->keeps.over, false, __ATOMIC_ACQ_REL))
+	if (!__atomic_load_n(&s->graph_refs.over, __ATOMIC_RELAXED) ||
+	    !__atomic_exchange_n(&s->graph_refs.over, false, __ATOMIC_ACQ_REL))
 		return;
 	pthread_mutex_lock(&lock);
-	for (at = &s->keeps.objects; (k = *at);) {
+	for (at = &s->graph_refs.objects; (k = *at);) {
 		if (k->refs || !k->ended) {
 			at = &k->next;
 			continue;
@@ -217,20 +217,20 @@ void keeps_reap(struct server *s)
 	}
 }
 
-void keeps_free(struct server *s)
+void graph_refs_free(struct server *s)
 {
-	struct kept *k;
+	struct ref_object *k;
 	uint32_t i;
 
 	for (i = 1; i < s->handles.nr_entries; i++)
-		while (s->handles.entries[i].keeps) {
-			struct keeper *of = s->handles.entries[i].keeps;
+		while (s->handles.entries[i].refs) {
+			struct graph_ref *of = s->handles.entries[i].refs;
 
-			s->handles.entries[i].keeps = of->next;
+			s->handles.entries[i].refs = of->next;
 			free(of);
 		}
-	while ((k = s->keeps.objects)) {
-		s->keeps.objects = k->next;
+	while ((k = s->graph_refs.objects)) {
+		s->graph_refs.objects = k->next;
 		free(k);
 	}
 }
@@ -242,16 +242,16 @@ static uint64_t graph_of(struct server *s, CUgraphNode node)
 	return parent_of(s, handle_known(s, CLASS_NODE, node));
 }
 
-static CUresult node_keeps(struct server *s, CUgraphNode node, CUevent event)
+static CUresult node_ref_add(struct server *s, CUgraphNode node, CUevent event)
 {
-	return graph_keeps(s, graph_of(s, node), handle_known(s, CLASS_EVENT, event));
+	return graph_ref_add(s, graph_of(s, node), handle_known(s, CLASS_EVENT, event));
 }
 
 CUresult own_cuGraphAddEventRecordNode(struct server *s, CUgraphNode *node, CUgraph graph,
 				       const CUgraphNode *dependencies, size_t n, CUevent event)
 {
-	CUresult r = graph_keeps(s, handle_known(s, CLASS_GRAPH, graph),
-				 handle_known(s, CLASS_EVENT, event));
+	CUresult r = graph_ref_add(s, handle_known(s, CLASS_GRAPH, graph),
+				   handle_known(s, CLASS_EVENT, event));
 
 	return r ? r : CALL(s, cuGraphAddEventRecordNode, node, graph, dependencies, n, event);
 }
@@ -259,36 +259,36 @@ CUresult own_cuGraphAddEventRecordNode(struct server *s, CUgraphNode *node, CUgr
 CUresult own_cuGraphAddEventWaitNode(struct server *s, CUgraphNode *node, CUgraph graph,
 				     const CUgraphNode *dependencies, size_t n, CUevent event)
 {
-	CUresult r = graph_keeps(s, handle_known(s, CLASS_GRAPH, graph),
-				 handle_known(s, CLASS_EVENT, event));
+	CUresult r = graph_ref_add(s, handle_known(s, CLASS_GRAPH, graph),
+				   handle_known(s, CLASS_EVENT, event));
 
 	return r ? r : CALL(s, cuGraphAddEventWaitNode, node, graph, dependencies, n, event);
 }
 
 CUresult own_cuGraphEventRecordNodeSetEvent(struct server *s, CUgraphNode node, CUevent event)
 {
-	CUresult r = node_keeps(s, node, event);
+	CUresult r = node_ref_add(s, node, event);
 
 	return r ? r : CALL(s, cuGraphEventRecordNodeSetEvent, node, event);
 }
 
 CUresult own_cuGraphEventWaitNodeSetEvent(struct server *s, CUgraphNode node, CUevent event)
 {
-	CUresult r = node_keeps(s, node, event);
+	CUresult r = node_ref_add(s, node, event);
 
 	return r ? r : CALL(s, cuGraphEventWaitNodeSetEvent, node, event);
 }
 
-static CUresult exec_keeps(struct server *s, CUgraphExec exec, CUevent event)
+static CUresult exec_ref_add(struct server *s, CUgraphExec exec, CUevent event)
 {
-	return graph_keeps(s, handle_known(s, CLASS_EXEC, exec),
-			   handle_known(s, CLASS_EVENT, event));
+	return graph_ref_add(s, handle_known(s, CLASS_EXEC, exec),
+			     handle_known(s, CLASS_EVENT, event));
 }
 
 CUresult own_cuGraphExecEventRecordNodeSetEvent(struct server *s, CUgraphExec exec,
 						CUgraphNode node, CUevent event)
 {
-	CUresult r = exec_keeps(s, exec, event);
+	CUresult r = exec_ref_add(s, exec, event);
 
 	return r ? r : CALL(s, cuGraphExecEventRecordNodeSetEvent, exec, node, event);
 }
@@ -296,7 +296,7 @@ CUresult own_cuGraphExecEventRecordNodeSetEvent(struct server *s, CUgraphExec ex
 CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec, CUgraphNode node,
 					      CUevent event)
 {
-	CUresult r = exec_keeps(s, exec, event);
+	CUresult r = exec_ref_add(s, exec, event);
 
 	return r ? r : CALL(s, cuGraphExecEventWaitNodeSetEvent, exec, node, event);
 }
@@ -304,8 +304,8 @@ CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec
 /* with flag "external" an event becomes a node of the capture's graph */
 static CUresult captured_event(struct server *s, CUstream stream, CUevent event)
 {
-	return capture_keeps(s, handle_known(s, CLASS_STREAM, stream), stream,
-			     handle_known(s, CLASS_EVENT, event));
+	return capture_ref_add(s, handle_known(s, CLASS_STREAM, stream), stream,
+			       handle_known(s, CLASS_EVENT, event));
 }
 
 CUresult own_cuEventRecordWithFlags(struct server *s, CUevent event, CUstream stream,
@@ -327,15 +327,15 @@ CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event,
 CUresult own_cuLaunchGridAsync(struct server *s, CUfunction f, int width, int height,
 			       CUstream stream)
 {
-	CUresult r = capture_keeps(s, handle_known(s, CLASS_STREAM, stream), stream,
-				   handle_known(s, CLASS_FUNCTION, f));
+	CUresult r = capture_ref_add(s, handle_known(s, CLASS_STREAM, stream), stream,
+				     handle_known(s, CLASS_FUNCTION, f));
 
 	return r ? r : CALL(s, cuLaunchGridAsync, f, width, height, stream);
 }
 
 CUresult own_cuEventDestroy_v2(struct server *s, CUevent event)
 {
-	return keeps_end(s, handle_known(s, CLASS_EVENT, event)) ?
+	return graph_refs_end(s, handle_known(s, CLASS_EVENT, event)) ?
 		       CUDA_SUCCESS :
 		       CALL(s, cuEventDestroy_v2, event);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* refs.c, user.c: what graphs refer to by user objects of the library */
-#ifndef KVGPU_REMOTE_SERVER_REFS_H
-#define KVGPU_REMOTE_SERVER_REFS_H
+/* user_refs.c, user.c: what graphs refer to by user objects of the library */
+#ifndef KVGPU_REMOTE_SERVER_USER_REFS_H
+#define KVGPU_REMOTE_SERVER_USER_REFS_H
 
 #include <stdbool.h>
 #include <stdint.h>
