@@ -350,11 +350,11 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster
-UNIT_TESTS += $(addprefix remote/cluster/relay/,broker_test cut_test tap_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
+UNIT_TESTS += $(addprefix remote/cluster/relay/,broker_test cut_test parser_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
 	      wait_test)
 SRC_remote/cluster/relay/cut_test	:=
-SRC_remote/cluster/relay/tap_test	:= remote/cluster/relay/tap.c
+SRC_remote/cluster/relay/parser_test	:= remote/cluster/relay/parser.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
 # broker.c, greet.c, measure.c, pull.c, bulk.c, proxy.c and link.c are compiled with a stand-in for mpi.h
 SRC_remote/cluster/relay/broker_test	:=

@@ -350,7 +350,7 @@ static int hear_relay(struct line *l, uint64_t bytes, int memory,
 	/* copies that are not pipelined have pieces as large as the arena allows */
 	if (!r && (relay->piece < KVGPU_REMOTE_RELAYED_MIN || relay->piece > bytes / 8 ||
 		   (relay->piece > KVGPU_REMOTE_RELAYED_MAX &&
-		    relay->turn != KVGPU_REMOTE_TURN_WHOLE))) {
+		    relay->overhead != KVGPU_REMOTE_OVERHEAD_WHOLE))) {
 		*why = "the relay's pieces have a size that can't be";
 		r = -EPROTO;
 	}

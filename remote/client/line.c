@@ -55,7 +55,7 @@ static bool overlaps(const struct peer *p)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
 
-	return !relay || relay->turn != KVGPU_REMOTE_TURN_WHOLE;
+	return !relay || relay->overhead != KVGPU_REMOTE_OVERHEAD_WHOLE;
 }
 
 /*

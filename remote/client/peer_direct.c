@@ -42,7 +42,7 @@ struct kvgpu_remote_source peer_direct_source(const struct peer *from, uint64_t 
 	return (struct kvgpu_remote_source){ .at = at,
 					     .key = { r->key[0], r->key[1] },
 					     .rank = r->rank,
-					     .lane = r->lane };
+					     .tunnel = r->tunnel };
 }
 
 unsigned int peer_direct_room(struct peer *p, uint64_t piece, unsigned int n,

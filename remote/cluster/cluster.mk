@@ -5,7 +5,7 @@ CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(
 CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
 # CLUSTER_PLAIN needs no mpi.h, and is compiled once, as is remote/server; the relay's other files
 # once for each MPI.
-CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c registry.c ranks.c daemon.c say.c)
+CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,forker.c count.c registry.c ranks.c daemon.c say.c)
 CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
 CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \
 		   $(addprefix remote/cluster/run/,folder.c children.c)
@@ -39,4 +39,4 @@ $(foreach m,$(CLUSTER_RELAYS),$(eval $(call cluster_mpi,$(m))))
 
 cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_RELAYS)) ## kvgpu-run; prints where
 .PHONY: cluster
--include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d daemon.d registry.d ranks.d say.d)
+-include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,forker.d count.d daemon.d registry.d ranks.d say.d)

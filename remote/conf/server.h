@@ -27,7 +27,7 @@ struct conf_rule {
 };
 
 /*
- * cluster/relay/nursery.c makes a struct of zeros for confine(): each member that confine() reads
+ * cluster/relay/forker.c makes a struct of zeros for confine(): each member that confine() reads
  * has to be right at 0, as is .users
  */
 struct remoted_conf {

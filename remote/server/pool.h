@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much device memory each program of one client has. It is in memory that the processes serving
- * these programs share; ../starter/tenants.c makes it, in a proxy ../cluster/relay/nursery.c. Each
+ * these programs share; ../starter/tenants.c makes it, in a proxy ../cluster/relay/forker.c. Each
  * process writes its own row, on its serving thread, so what pool_others() returns may be old at
  * once. Only pool_take() takes the lock.
  */

@@ -86,7 +86,7 @@ struct kvgpu_remote_piece {
 struct kvgpu_remote_source {
 	uint64_t at;		/* in the arena there */
 	uint64_t key[2];	/* .key of that connection's struct kvgpu_remote_relayed */
-	uint32_t rank, lane;	/* .rank and .lane of it */
+	uint32_t rank, tunnel;	/* .rank and .tunnel of it */
 };
 
 struct kvgpu_remote_pull {
@@ -146,18 +146,18 @@ struct kvgpu_remote_welcome {
 struct kvgpu_remote_relayed {
 	/* most lines are cut into pieces of this size or less, an eighth of the arena at most */
 	uint32_t piece;
-	uint32_t turn;		/* bytes that cross in the time that one more piece costs */
+	uint32_t overhead;		/* bytes that cross in the time that one more piece costs */
 	/*
 	 * Pieces go directly between two connections with one .job, which is not 0, and two .rank.
-	 * .lane: which connection of that proxy this is; .key: random, it lets this connection's
+	 * .tunnel: which connection of that proxy this is; .key: random, it lets this connection's
 	 * arena be read.
 	 */
 	uint64_t job;
 	uint64_t key[2];
-	uint32_t rank, lane;
+	uint32_t rank, tunnel;
 };
-/* .turn: the steps of a copy do not overlap, and each piece is waited for */
-#define KVGPU_REMOTE_TURN_WHOLE	UINT32_MAX
+/* .overhead: the steps of a copy do not overlap, and each piece is waited for */
+#define KVGPU_REMOTE_OVERHEAD_WHOLE	UINT32_MAX
 /* the bounds of --staging */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
 
@@ -289,15 +289,15 @@ WIRE_AT(welcome, relayed, 28);
 WIRE_SIZE(welcome, 32);
 WIRE_AT(source, key, 8);
 WIRE_AT(source, rank, 24);
-WIRE_AT(source, lane, 28);
+WIRE_AT(source, tunnel, 28);
 WIRE_SIZE(source, 32);
 WIRE_AT(pull, source, 16);
 WIRE_SIZE(pull, 48);
-WIRE_AT(relayed, turn, 4);
+WIRE_AT(relayed, overhead, 4);
 WIRE_AT(relayed, job, 8);
 WIRE_AT(relayed, key, 16);
 WIRE_AT(relayed, rank, 32);
-WIRE_AT(relayed, lane, 36);
+WIRE_AT(relayed, tunnel, 36);
 WIRE_SIZE(relayed, 40);
 WIRE_AT(resource, what, 0);
 WIRE_AT(resource, width, 8);

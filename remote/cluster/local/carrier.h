@@ -39,7 +39,7 @@ enum {
 	RANKS_MAX = 256,
 	/*
 	 * Bytes of messages of one rank that no receive fits yet, and what is counted for keeping
-	 * one. The relays (../relay/tags.h) have 64 lanes with 15 messages of 64 KiB, and some
+	 * one. The relays (../relay/tags.h) have 64 tunnels with 15 messages of 64 KiB, and some
 	 * smaller ones, under way at most.
 	 */
 	HELD_MAX = 64 << 20,

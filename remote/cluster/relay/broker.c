@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rank 0. Programs of this machine connect to a socket for each GPU, in a folder that is their
- * user's alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at
+ * user's alone. Each of their connections gets a tunnel to the proxy with that GPU. kvgpu-run is at
  * the socket `run` there: the broker tells it when all proxies are here, and kvgpu-run says when
  * the job is over.
  */
@@ -42,7 +42,7 @@ static int connect_run(const char *folder)
 	snprintf(to.sun_path, sizeof(to.sun_path), "%s/run", folder);
 	if (fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		return fd;
-	nursery_say("%s: %s", to.sun_path, strerror(errno));
+	relay_say("%s: %s", to.sun_path, strerror(errno));
 	return -1;
 }
 
@@ -57,7 +57,7 @@ static bool listen_all(struct broker *b)
 		snprintf(address, sizeof(address), "unix:%s/%u", b->s->folder, b->s->first + i);
 		b->listeners[i] = kvgpu_remote_listen(address, &why);
 		if (b->listeners[i] < 0) {
-			nursery_say("%s: %s", address, why);
+			relay_say("%s: %s", address, why);
 			return false;
 		}
 	}
@@ -93,7 +93,7 @@ static void accept_one(struct broker *b, unsigned int i)
 {
 	int fd = accept4(b->listeners[i], NULL, NULL, SOCK_CLOEXEC), room = ROOM;
 	struct link *l = b->links[i];
-	struct lane *n = lane_find(l);
+	struct tunnel *n = tunnel_find(l);
 
 	if (fd < 0)
 		return;
@@ -104,10 +104,11 @@ static void accept_one(struct broker *b, unsigned int i)
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	/*
-	 * the proxy has opened the lane, and its server would wait for the program's hello for ever
+	 * the proxy has opened the tunnel, and its server would wait for the program's hello for
+	 * ever
 	 */
-	if (!lane_open(n, fd))
-		link_lose(l, "no memory for a lane");
+	if (!tunnel_open(n, fd))
+		link_lose(l, "no memory for a tunnel");
 	b->moved = true;
 }
 
@@ -136,7 +137,7 @@ static void look_at_links(struct broker *b)
 			measure(b->links[i]);
 			measured = b->moved = true;
 		}
-		b->moved = lanes_go(b->links[i]) || b->moved;
+		b->moved = tunnels_go(b->links[i]) || b->moved;
 		link_beat(b->links[i]);
 		here += b->links[i]->hello && !b->links[i]->lost;
 	}
@@ -157,9 +158,9 @@ static bool turn(struct broker *b)
 	for (i = 0; i < b->proxies; i++)
 		b->polls[n++] = (struct pollfd){ .fd = b->links[i]->lost ? -1 : b->listeners[i],
 						 .events = POLLIN };
-	for (i = 0; i < b->proxies && n + LANES <= POLLS_MAX; i++)
-		n += lanes_wait(b->links[i], b->polls + n, &open);
-	parent = pace(b->s, b->polls, n, b->moved, open);
+	for (i = 0; i < b->proxies && n + TUNNELS <= POLLS_MAX; i++)
+		n += tunnels_wait(b->links[i], b->polls + n, &open);
+	parent = backoff(b->s, b->polls, n, b->moved, open);
 	b->moved = false;
 	if (b->polls[0].revents)
 		hear_run(b);
@@ -182,7 +183,7 @@ static bool all_quiet(const struct broker *b)
 	unsigned int i;
 
 	for (i = 0; i < b->proxies; i++)
-		if (!b->links[i]->lost && !lanes_are_quiet(b->links[i]))
+		if (!b->links[i]->lost && !tunnels_are_quiet(b->links[i]))
 			return false;
 	return true;
 }
@@ -193,7 +194,7 @@ static bool is_over(struct link *l, bool quiet, bool *said)
 	struct control c;
 
 	link_hear(l, &c);
-	lanes_go(l);
+	tunnels_go(l);
 	if (!*said && quiet)
 		*said = link_say(l, CONTROL_END, 0);
 	return l->over;
@@ -211,14 +212,14 @@ static bool end_links(struct broker *b)
 
 	memset(said, 0, sizeof(said));
 	for (i = 0; i < b->proxies; i++)
-		lanes_hang_up(b->links[i]);
+		tunnels_hang_up(b->links[i]);
 	do {
 		quiet = all_quiet(b);
 		for (i = left = 0; i < b->proxies; i++) {
 			left += !b->links[i]->lost && !is_over(b->links[i], quiet, &said[i]);
 			lost = lost || b->links[i]->lost;
 		}
-		pace(b->s, NULL, 0, false, true);
+		backoff(b->s, NULL, 0, false, true);
 	} while (left && now_us() < until);
 	return !left && !lost;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of a lane's arena, one direction, as messages of their own: MPI sends from the arena and
+ * Pieces of a tunnel's arena, one direction, as messages of their own: MPI sends from the arena and
  * receives into it. Requests are persistent, one for each place and length, and kept until others
  * need the room.
  */

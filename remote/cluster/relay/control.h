@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the broker and one proxy say to each other beside the messages of lanes: control messages,
+ * What the broker and one proxy say to each other beside the messages of tunnels: control messages,
  * and the head of a message that measures the link. Pure.
  * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
@@ -16,9 +16,9 @@
 enum control_kind { CONTROL_HELLO = 1, CONTROL_OPEN, CONTROL_ALIVE, CONTROL_END };
 
 struct control {
-	uint32_t kind, lane;
+	uint32_t kind, tunnel;
 	uint64_t version;
-	uint64_t key[2];		/* CONTROL_OPEN: the lane's */
+	uint64_t key[2];		/* CONTROL_OPEN: the tunnel's */
 	uint8_t secret[SECRET_BYTES];
 };
 static_assert(offsetof(struct control, version) == 8 && offsetof(struct control, key) == 16 &&
@@ -31,7 +31,8 @@ enum { EAGER_MAX = 64 << 10, EAGER_LEAST = 4096 };
 struct measure_head {
 	/* .bytes of data are in this message, or with .apart in a message of their own behind it */
 	uint32_t bytes, apart;
-	uint32_t over, turn;		/* over: the last message, which tells .eager and .turn */
+	/* over: the last message, which tells .eager and .overhead */
+	uint32_t over, overhead;
 	uint64_t eager;
 };
 static_assert(offsetof(struct measure_head, over) == 8 &&

@@ -11,7 +11,7 @@
 
 #include <remote/server/server.h>
 
-#include "nursery.h"
+#include "forker.h"
 #include "registry.h"
 #include "say.h"
 
@@ -60,13 +60,13 @@ static void count_here(const char *path, const char *host, int as)
 
 	setenv("KVGPU_REMOTE", "none", 1);
 	if (!library_load(&l, path, &why)) {
-		nursery_say("%s: %s", path, why);
+		relay_say("%s: %s", path, why);
 		_exit(1);
 	}
 	i = l.cuInit(0);
 	if (i || l.cuDeviceGetCount(&n)) {
-		nursery_say("%s: cuInit() gives error %d: is there a GPU in %s that this user may open?",
-			    path, i, host);
+		relay_say("%s: cuInit() gives error %d: is there a GPU in %s that this user may open?",
+			  path, i, host);
 		_exit(1);
 	}
 	for (i = 0; i < (as < 0 ? n : n > 0); i++)
@@ -88,7 +88,7 @@ static int count_list(const char *path, const char *host, const char *list)
 		fflush(NULL);
 		pid = fork();
 		if (!pid) {
-			nursery_choose(i);
+			forker_choose(i);
 			count_here(path, host, i);
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)

@@ -15,34 +15,34 @@
 
 #include "relay.h"
 
-bool greet_hello(struct lane *n)
+bool greet_hello(struct tunnel *n)
 {
 	struct kvgpu_remote_hello hello;
 
-	if (n->tap.have < sizeof(hello))
+	if (n->parser.have < sizeof(hello))
 		return true;
-	memcpy(&hello, n->tap.ahead, sizeof(hello));
+	memcpy(&hello, n->parser.ahead, sizeof(hello));
 	if (hello.magic != KVGPU_REMOTE_MAGIC)
 		return false;
 	hello.magic = KVGPU_REMOTE_MAGIC_RELAY;
-	memcpy(n->tap.ahead, &hello, sizeof(hello));
-	n->tap.left = sizeof(hello);
+	memcpy(n->parser.ahead, &hello, sizeof(hello));
+	n->parser.left = sizeof(hello);
 	n->greeted = true;
 	return true;
 }
 
-static bool map(struct lane *n, int memory, uint64_t bytes)
+static bool map(struct tunnel *n, int memory, uint64_t bytes)
 {
 	uint8_t *arena = memory_map(memory, bytes);
 
-	return arena && lane_has_arena(n, arena, bytes);
+	return arena && tunnel_has_arena(n, arena, bytes);
 }
 
 /*
  * A server process says all of its welcome at once. Don't wait for the rest: this thread serves
  * other programs, too.
  */
-int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
+int greet_take_welcome(struct tunnel *n, struct kvgpu_remote_welcome *to)
 {
 	struct line line = { .fd = n->fd };
 	const char *why;
@@ -64,7 +64,7 @@ int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to)
 /*
  * the largest power of two that fits eight times into the arena, and into .staging but with .whole
  */
-static uint32_t piece_of(const struct lane *n)
+static uint32_t piece_of(const struct tunnel *n)
 {
 	uint32_t piece = n->link->settings->whole ? 1u << 31 : n->link->settings->staging;
 
@@ -75,7 +75,7 @@ static uint32_t piece_of(const struct lane *n)
 	return piece;
 }
 
-static bool give(struct lane *n, const struct kvgpu_remote_welcome *w)
+static bool give(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 {
 	struct {
 		struct kvgpu_remote_welcome w;
@@ -89,19 +89,19 @@ static bool give(struct lane *n, const struct kvgpu_remote_welcome *w)
 	fine = map(n, memory, w->arena_bytes);
 	all.w.relayed = 1;
 	all.relay = (struct kvgpu_remote_relayed){ .piece = fine ? piece_of(n) : 0,
-						   .turn = n->link->settings->whole ?
-								   KVGPU_REMOTE_TURN_WHOLE :
-								   n->link->turn,
+						   .overhead = n->link->settings->whole ?
+								   KVGPU_REMOTE_OVERHEAD_WHOLE :
+								   n->link->overhead,
 						   .job = n->link->settings->job,
 						   .key = { n->key[0], n->key[1] },
 						   .rank = n->link->rank,
-						   .lane = n - n->link->lanes };
+						   .tunnel = n - n->link->tunnels };
 	fine = fine && !memory_send(n->fd, &all, sizeof(all), memory);
 	close(memory);
 	return fine;
 }
 
-bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w)
+bool greet_give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 {
 	struct kvgpu_remote_welcome refusal = *w;
 	bool sent;
@@ -116,6 +116,6 @@ bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w)
 				   sizeof(refusal) :
 			   give(n, w);
 	if (!sent)
-		lane_end_local(n);
+		tunnel_end_local(n);
 	return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Messages that come to a lane. They are passed on in their order; the bytes behind a piece wait
+ * Messages that come to a tunnel. They are passed on in their order; the bytes behind a piece wait
  * until the piece has landed in the arena. The other side is not trusted: what it says is checked
  * here.
  */
@@ -11,24 +11,24 @@
 
 #include "relay.h"
 
-bool inbox_make(struct lane *n)
+bool inbox_make(struct tunnel *n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n->link->settings->slots; i++) {
 		n->in[i].bytes = aligned_alloc(4096, MESSAGE_MAX);
 		if (!n->in[i].bytes ||
-		    !lane_fine(n, MPI_Recv_init(n->in[i].bytes, MESSAGE_MAX, MPI_BYTE,
-						n->link->rank, TAG_MESSAGE + lane_number(n),
-						MPI_COMM_WORLD, &n->in[i].made)) ||
-		    !lane_fine(n, MPI_Start(&n->in[i].made)))
+		    !tunnel_fine(n, MPI_Recv_init(n->in[i].bytes, MESSAGE_MAX, MPI_BYTE,
+						  n->link->rank, TAG_MESSAGE + tunnel_number(n),
+						  MPI_COMM_WORLD, &n->in[i].made)) ||
+		    !tunnel_fine(n, MPI_Start(&n->in[i].made)))
 			return false;
 	}
 	return true;
 }
 
 /* false: the other side must not say that */
-static bool begin_pull(const struct lane *n, struct inbox *in)
+static bool begin_pull(const struct tunnel *n, struct inbox *in)
 {
 	const struct settings *s = n->link->settings;
 
@@ -38,15 +38,15 @@ static bool begin_pull(const struct lane *n, struct inbox *in)
 	return !n->link->rank && source_is_sound(&in->pull.from, s->rank, s->ranks);
 }
 
-static bool take(struct lane *n)
+static bool take(struct tunnel *n)
 {
 	struct inbox *in = &n->in[(n->next_in + n->nr_in) % n->link->settings->slots];
 	MPI_Status status;
 	int done = 0, got = 0;
 
-	if (!lane_fine(n, MPI_Test(&in->made, &done, &status)) || !done)
+	if (!tunnel_fine(n, MPI_Test(&in->made, &done, &status)) || !done)
 		return false;
-	if (!lane_fine(n, MPI_Get_count(&status, MPI_BYTE, &got)))
+	if (!tunnel_fine(n, MPI_Get_count(&status, MPI_BYTE, &got)))
 		return false;
 	memcpy(&in->head, in->bytes, sizeof(in->head));
 	if (got < (int)sizeof(in->head) ||
@@ -58,8 +58,8 @@ static bool take(struct lane *n)
 	}
 	n->link->heard_us = now_us();
 	in->written = 0;
-	in->said_bytes = in->head.kind ? tap_say(n->link->rank ? TAP_DOWN : TAP_UP, &in->head.piece,
-						 in->said) :
+	in->said_bytes = in->head.kind ? parser_say(n->link->rank ? PARSER_DOWN : PARSER_UP,
+						    &in->head.piece, in->said) :
 					 0;
 	if (in->head.kind == PIECE_APART)
 		in->landed = bulk_add(&n->receive, in->head.piece.at, in->head.piece.bytes,
@@ -70,7 +70,7 @@ static bool take(struct lane *n)
 }
 
 /* whether the message's piece is in the arena, or spoilt; copies it there from the message */
-static bool has_landed(struct lane *n, const struct inbox *in)
+static bool has_landed(struct tunnel *n, const struct inbox *in)
 {
 	const struct message *m = &in->head;
 
@@ -81,7 +81,7 @@ static bool has_landed(struct lane *n, const struct inbox *in)
 	return m->kind != PIECE_APART || n->receive.done >= in->landed;
 }
 
-static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *part)
+static unsigned int parts_of(struct tunnel *n, struct inbox *in, struct iovec *part)
 {
 	const struct message *m = &in->head;
 	uint8_t *bytes = in->bytes + sizeof(*m);
@@ -102,7 +102,7 @@ static unsigned int parts_of(struct lane *n, struct inbox *in, struct iovec *par
 }
 
 /* true: the message is done: written, or without a connection its piece has landed */
-static bool write_some(struct lane *n, struct inbox *in, bool *moved)
+static bool write_some(struct tunnel *n, struct inbox *in, bool *moved)
 {
 	struct iovec part[3];
 	struct msghdr m = { .msg_iov = part };
@@ -114,7 +114,7 @@ static bool write_some(struct lane *n, struct inbox *in, bool *moved)
 		if (n->stuck)
 			return false;
 		if (put <= 0)
-			lane_end_local(n);
+			tunnel_end_local(n);
 		else
 			in->written += put;
 		*moved = true;
@@ -123,7 +123,7 @@ static bool write_some(struct lane *n, struct inbox *in, bool *moved)
 }
 
 /* in the broker: the first message is the server's welcome, or empty */
-static bool greet(struct lane *n, const struct inbox *in)
+static bool greet(struct tunnel *n, const struct inbox *in)
 {
 	struct kvgpu_remote_welcome w;
 
@@ -133,7 +133,7 @@ static bool greet(struct lane *n, const struct inbox *in)
 	return in->head.bytes == sizeof(w) && greet_give_welcome(n, &w);
 }
 
-static bool pass(struct lane *n, bool *moved)
+static bool pass(struct tunnel *n, bool *moved)
 {
 	struct inbox *in = &n->in[n->next_in];
 
@@ -147,15 +147,15 @@ static bool pass(struct lane *n, bool *moved)
 		return false;
 	}
 	if (in->head.last)
-		lane_end_local(n);
+		tunnel_end_local(n);
 	n->next_in = (n->next_in + 1) % n->link->settings->slots;
 	n->nr_in--;
 	*moved = true;
-	return lane_fine(n, MPI_Start(&in->made));
+	return tunnel_fine(n, MPI_Start(&in->made));
 }
 
 /* pieces from other proxies are asked for as soon as their messages have come */
-static bool pull_all(struct lane *n)
+static bool pull_all(struct tunnel *n)
 {
 	const unsigned int slots = n->link->settings->slots;
 	bool moved = false;
@@ -168,18 +168,18 @@ static bool pull_all(struct lane *n)
 			continue;
 		moved = pull_step(n, in) || moved;
 		if (in->pull.state == PULL_SPOILT)
-			tap_say_spoilt(in->said);
+			parser_say_spoilt(in->said);
 	}
 	return moved;
 }
 
-bool inbox_go(struct lane *n)
+bool inbox_go(struct tunnel *n)
 {
 	bool moved = false;
 
 	while (!n->link->lost && !n->last_seen && n->nr_in < n->link->settings->slots && take(n))
 		moved = true;
-	if (n->link->lost || !lane_fine(n, bulk_go(&n->receive, &moved)))
+	if (n->link->lost || !tunnel_fine(n, bulk_go(&n->receive, &moved)))
 		return true;
 	moved = pull_all(n) || moved;
 	while (!n->link->lost && n->nr_in && pass(n, &moved))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A link: what its two sides tell each other about themselves and about lanes, and whether the
+ * A link: what its two sides tell each other about themselves and about tunnels, and whether the
  * other side lives.
  */
 #include <errno.h>
@@ -12,14 +12,14 @@
 
 #include "relay.h"
 
-enum { BEATS = 4, TURN_DEFAULT = 64 << 10, EAGER_DEFAULT = 16 << 10 };
+enum { BEATS = 4, OVERHEAD_DEFAULT = 64 << 10, EAGER_DEFAULT = 16 << 10 };
 
 void link_lose(struct link *l, const char *why)
 {
 	if (l->lost)
 		return;
 	l->lost = true;
-	nursery_say(l->rank ? "proxy %d is gone: %s" : "broker %d is gone: %s", l->rank, why);
+	relay_say(l->rank ? "proxy %d is gone: %s" : "broker %d is gone: %s", l->rank, why);
 }
 
 void link_out_of_reach(struct link *l, const char *why)
@@ -42,12 +42,12 @@ bool link_begin(struct link *l, const struct settings *s, int rank)
 	l->settings = s;
 	l->rank = rank;
 	l->eager = s->eager == EAGER_MEASURED ? EAGER_DEFAULT : s->eager;
-	l->turn = TURN_DEFAULT;
+	l->overhead = OVERHEAD_DEFAULT;
 	l->measuring = MPI_REQUEST_NULL;
 	l->heard_us = l->said_us = now_us();
-	for (i = 0; i < LANES; i++) {
-		l->lanes[i].link = l;
-		l->lanes[i].fd = -1;
+	for (i = 0; i < TUNNELS; i++) {
+		l->tunnels[i].link = l;
+		l->tunnels[i].fd = -1;
 	}
 	for (i = 0; i < CONTROLS; i++)
 		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG_CONTROL,
@@ -91,15 +91,15 @@ static bool say(struct link *l, struct control c)
 	return fine(l, MPI_Start(&l->out_made[i]));
 }
 
-bool link_say(struct link *l, enum control_kind kind, unsigned int lane)
+bool link_say(struct link *l, enum control_kind kind, unsigned int tunnel)
 {
-	return say(l, (struct control){ .kind = kind, .lane = lane });
+	return say(l, (struct control){ .kind = kind, .tunnel = tunnel });
 }
 
-bool link_open(struct link *l, const struct lane *n)
+bool link_open(struct link *l, const struct tunnel *n)
 {
 	return say(l, (struct control){ .kind = CONTROL_OPEN,
-					.lane = n - l->lanes,
+					.tunnel = n - l->tunnels,
 					.key = { n->key[0], n->key[1] } });
 }
 
@@ -118,7 +118,7 @@ bool link_hear(struct link *l, struct control *c)
 		link_lose(l, "it does not know this job's secret");
 		return false;
 	}
-	if (c->version != KVGPU_REMOTE_VERSION || c->lane >= LANES) {
+	if (c->version != KVGPU_REMOTE_VERSION || c->tunnel >= TUNNELS) {
 		link_lose(l, "it is of another version: all machines have to have one build");
 		return false;
 	}
@@ -168,16 +168,16 @@ void link_end(struct link *l)
 	unsigned int i, k;
 
 	if (l->settings->counts)
-		nursery_say(
+		relay_say(
 			"%s %d: %lu messages, %lu pieces inside and %lu apart, %lu messages of pieces both ways by %lu "
 			"requests, %lu sleeps; pieces up to %zu bytes inside, %zu bytes cross while one does",
 			l->rank ? "to proxy" : "to broker", l->rank, l->counts.messages,
 			l->counts.inside, l->counts.apart, l->counts.chunks, l->counts.made,
-			pace_sleeps, l->eager, l->turn);
+			backoff_sleeps, l->eager, l->overhead);
 	if (l->settings->counts && l->rank)
-		nursery_say("to proxy %d: %lu bytes", l->rank, l->counts.bytes);
+		relay_say("to proxy %d: %lu bytes", l->rank, l->counts.bytes);
 	else if (l->settings->counts)
-		nursery_say(
+		relay_say(
 			"proxy %d: %lu bytes to the broker; %lu pieces of %lu bytes from other proxies, "
 			"%lu of %lu bytes to them",
 			l->settings->rank, l->counts.bytes, l->counts.pulled,
@@ -188,9 +188,9 @@ void link_end(struct link *l)
 		MPI_Request_free(&l->out_made[i]);
 		take_back(&l->in_made[i]);
 	}
-	for (i = 0; i < LANES; i++)
-		for (k = 0; k < l->settings->slots && l->lanes[i].made; k++) {
-			take_back(&l->lanes[i].in[k].made);
-			free_sends(&l->lanes[i].out[k]);
+	for (i = 0; i < TUNNELS; i++)
+		for (k = 0; k < l->settings->slots && l->tunnels[i].made; k++) {
+			take_back(&l->tunnels[i].in[k].made);
+			free_sends(&l->tunnels[i].out[k]);
 		}
 }

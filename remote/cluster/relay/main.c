@@ -132,7 +132,7 @@ static bool become_rank(int argc, char **argv)
 #endif
 	if (ranks_pick(getenv("OMPI_COMM_WORLD_RANK"), &argc, &argv))
 		execv(argv[0], argv);
-	nursery_say("mpirun has started a rank that kvgpu-run did not ask for");
+	relay_say("mpirun has started a rank that kvgpu-run did not ask for");
 	return false;
 }
 
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 			      .gpu = "-",
 			      .label = "-:-",
 			      .start_s = START_S };
-	int nursery = -1, r;
+	int forker = -1, r;
 	bool proxy;
 
 	if (!become_rank(argc, argv) || argc < 2 || !read_options(argc - 1, argv + 1, &s))
@@ -153,15 +153,15 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "count"))
 		return count_run(s.library);
 	if (!read_secret(&s)) {
-		nursery_say("this program is started by kvgpu-run");
+		relay_say("this program is started by kvgpu-run");
 		return 2;
 	}
 	if (proxy) {
 		end_with_parent();
 		daemon_note();
-		nursery = nursery_begin(&(struct nursery_gpu){ s.library, s.arena, s.device,
-							       s.memory, s.gpu, s.label });
-		if (nursery < 0)
+		forker = forker_begin(&(struct forker_gpu){ s.library, s.arena, s.device,
+							    s.memory, s.gpu, s.label });
+		if (forker < 0)
 			return 1;
 	}
 	prctl(PR_SET_TIMERSLACK, SLACK_START_NS);
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
 	if (!proxy && s.ranks > 2)
 		name_job(&s);
-	r = proxy ? proxy_run(&s, nursery) : broker_run(&s, s.ranks);
+	r = proxy ? proxy_run(&s, forker) : broker_run(&s, s.ranks);
 	/* MPI_Finalize() would wait for the other ranks; mpirun ends them when this one fails */
 	if (r || may_leave(&s))
 		_exit(r);

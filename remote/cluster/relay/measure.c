@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Measuring a link, once. .eager: up to which size a piece crosses sooner inside of a message, with
- * two copies, than as a message of its own. .turn: how much crosses in the time that one more
+ * two copies, than as a message of its own. .overhead: how much crosses in the time that one more
  * message costs. The broker asks, and keeps the best of some tries. The proxy answers.
  */
 #include <stdlib.h>
@@ -9,7 +9,13 @@
 
 #include "relay.h"
 
-enum { TRIES = 5, PATIENCE_US = 2000000, PARTS = 4, TURN_MIN = 16 << 10, TURN_MAX = 1 << 20 };
+enum {
+	TRIES = 5,
+	PATIENCE_US = 2000000,
+	PARTS = 4,
+	OVERHEAD_MIN = 16 << 10,
+	OVERHEAD_MAX = 1 << 20
+};
 
 static uint64_t until;
 
@@ -94,14 +100,16 @@ static size_t find_eager(struct link *l, const uint8_t *from)
 }
 
 /* bytes that cross in the time of an empty message: half the time until that message's answer */
-static size_t find_turn(struct link *l, const uint8_t *from, size_t bytes)
+static size_t find_overhead(struct link *l, const uint8_t *from, size_t bytes)
 {
-	double nothing = best(l, from, 0, false), all = best(l, from, bytes, true), turn;
+	double nothing = best(l, from, 0, false), all = best(l, from, bytes, true), overhead;
 
 	if (nothing < 0 || all <= nothing)
-		return TURN_MAX;
-	turn = nothing / 2 * bytes / (all - nothing);
-	return turn < TURN_MIN ? TURN_MIN : turn > TURN_MAX ? TURN_MAX : (size_t)turn;
+		return OVERHEAD_MAX;
+	overhead = nothing / 2 * bytes / (all - nothing);
+	return overhead < OVERHEAD_MIN ? OVERHEAD_MIN :
+	       overhead > OVERHEAD_MAX ? OVERHEAD_MAX :
+					 (size_t)overhead;
 }
 
 void measure(struct link *l)
@@ -119,9 +127,9 @@ void measure(struct link *l)
 	until = now_us() + most_us(l);
 	if (l->settings->eager == EAGER_MEASURED)
 		l->eager = find_eager(l, from);
-	l->turn = find_turn(l, from, bytes);
+	l->overhead = find_overhead(l, from, bytes);
 	head.eager = l->eager;
-	head.turn = l->turn;
+	head.overhead = l->overhead;
 	memcpy(l->measure, &head, sizeof(head));
 	until = now_us() + most_us(l);
 	if (MPI_Isend(l->measure, sizeof(head), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
@@ -174,7 +182,7 @@ bool measure_answer(struct link *l)
 		l->measured = true;
 	if (head.over && head.eager <= EAGER_MAX) {
 		l->eager = head.eager;
-		l->turn = head.turn;
+		l->overhead = head.overhead;
 	}
 	return true;
 }

@@ -25,11 +25,12 @@ enum note_kind { NOTE_PULL = 1, NOTE_REFUSED };
 struct note {
 	uint64_t version;
 	uint32_t kind;
-	uint32_t lane;		/* NOTE_PULL: the lane of the note's receiver whose arena is read */
-	/* the lane that wants the piece, and its slot: they give the piece's tag, too */
+	/* NOTE_PULL: the tunnel of the note's receiver whose arena is read */
+	uint32_t tunnel;
+	/* the tunnel that wants the piece, and its slot: they give the piece's tag, too */
 	uint32_t wants, slot;
 	struct kvgpu_remote_piece piece;	/* NOTE_PULL: what is read */
-	uint64_t key[2];			/* NOTE_PULL: of the lane whose arena is read */
+	uint64_t key[2];			/* NOTE_PULL: of the tunnel whose arena is read */
 	uint8_t secret[SECRET_BYTES];
 };
 static_assert(offsetof(struct note, wants) == 16 && offsetof(struct note, piece) == 24 &&
@@ -51,7 +52,7 @@ static inline bool pull_is_sound(const struct kvgpu_remote_piece *piece, uint64_
 static inline bool source_is_sound(const struct kvgpu_remote_source *from, int self, int ranks)
 {
 	return from->rank >= 1 && from->rank < (uint32_t)ranks && from->rank != (uint32_t)self &&
-	       from->lane < LANES;
+	       from->tunnel < TUNNELS;
 }
 
 /* compare in a time that does not tell how many bytes are right */
@@ -72,7 +73,7 @@ static inline bool note_is_sound(const struct note *n, size_t got, const uint8_t
 {
 	return got == sizeof(*n) && secret_is(n->secret, secret, SECRET_BYTES) &&
 	       n->version == version && (n->kind == NOTE_PULL || n->kind == NOTE_REFUSED) &&
-	       n->lane < LANES && n->wants < LANES && n->slot < SLOTS_MAX;
+	       n->tunnel < TUNNELS && n->wants < TUNNELS && n->slot < SLOTS_MAX;
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "relay.h"
 
-bool outbox_make(struct lane *n)
+bool outbox_make(struct tunnel *n)
 {
 	unsigned int i, k;
 
@@ -29,30 +29,30 @@ bool outbox_make(struct lane *n)
 	return true;
 }
 
-static bool begin_send(struct lane *n, unsigned int i, size_t bytes)
+static bool begin_send(struct tunnel *n, unsigned int i, size_t bytes)
 {
 	unsigned int class = cut_class(bytes);
 	MPI_Request *made = &n->out[i].made[class];
 	bool eager = cut_bytes(class) <= n->link->eager && i + 1 < n->link->settings->slots;
 
 	if (*made == MPI_REQUEST_NULL &&
-	    !lane_fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(
+	    !tunnel_fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(
 				  n->out[i].bytes, cut_bytes(class), MPI_BYTE, n->link->rank,
-				  TAG_MESSAGE + lane_number(n), MPI_COMM_WORLD, made)))
+				  TAG_MESSAGE + tunnel_number(n), MPI_COMM_WORLD, made)))
 		return false;
 	n->out[i].active = made;
 	n->busy_out++;
-	return lane_fine(n, MPI_Start(made));
+	return tunnel_fine(n, MPI_Start(made));
 }
 
-static bool reap(struct lane *n)
+static bool reap(struct tunnel *n)
 {
 	bool moved = false;
 	int done = 1;
 
 	while (n->busy_out && !n->link->lost) {
-		if (!lane_fine(n,
-			       MPI_Test(n->out[n->first_out].active, &done, MPI_STATUS_IGNORE)) ||
+		if (!tunnel_fine(n,
+				 MPI_Test(n->out[n->first_out].active, &done, MPI_STATUS_IGNORE)) ||
 		    !done)
 			break;
 		n->first_out = (n->first_out + 1) % n->link->settings->slots;
@@ -62,7 +62,7 @@ static bool reap(struct lane *n)
 	return moved;
 }
 
-static bool send_message(struct lane *n, unsigned int i, bool last)
+static bool send_message(struct tunnel *n, unsigned int i, bool last)
 {
 	struct message head = n->head;
 	const size_t bytes = sizeof(head) + head.bytes + message_tail(&head);
@@ -88,7 +88,7 @@ static bool send_message(struct lane *n, unsigned int i, bool last)
 }
 
 /* false: the message has to be sent first, or too many pieces are under way */
-static bool place_piece(struct lane *n)
+static bool place_piece(struct tunnel *n)
 {
 	struct message *m = &n->head;
 	bool inside = !n->is_pull && n->piece.bytes <= n->link->eager;
@@ -108,7 +108,7 @@ static bool place_piece(struct lane *n)
 
 enum fill { FILL_FULL, FILL_DRY, FILL_ENDED };
 
-static bool take_piece(struct lane *n, bool is_pull)
+static bool take_piece(struct tunnel *n, bool is_pull)
 {
 	const struct settings *s = n->link->settings;
 
@@ -116,33 +116,33 @@ static bool take_piece(struct lane *n, bool is_pull)
 		return false;
 	n->has_piece = n->piece.bytes;
 	n->is_pull = is_pull;
-	n->source = n->tap.source;
+	n->source = n->parser.source;
 	return !is_pull || (pull_is_sound(&n->piece, n->arena_bytes) &&
 			    source_is_sound(&n->source, n->link->rank, s->ranks));
 }
 
-static enum fill take_apart(struct lane *n, uint8_t *to)
+static enum fill take_apart(struct tunnel *n, uint8_t *to)
 {
 	const uint8_t *bytes;
-	enum tap_what what;
+	enum parser_what what;
 	size_t k, room;
 
 	for (;;) {
 		if (n->has_piece && !place_piece(n))
 			return FILL_FULL;
 		room = MESSAGE_ROOM - n->head.bytes - message_tail(&n->head);
-		what = tap_next(&n->tap, room, &bytes, &k, &n->piece);
+		what = parser_next(&n->parser, room, &bytes, &k, &n->piece);
 		switch (what) {
-		case TAP_BYTES:
+		case PARSER_BYTES:
 			memcpy(to + n->head.bytes, bytes, k);
 			n->head.bytes += k;
 			break;
-		case TAP_PIECE:
-		case TAP_PULL:
-			if (!take_piece(n, what == TAP_PULL))
+		case PARSER_PIECE:
+		case PARSER_PULL:
+			if (!take_piece(n, what == PARSER_PULL))
 				return FILL_ENDED;
 			break;
-		case TAP_WRONG:
+		case PARSER_WRONG:
 			return FILL_ENDED;
 		default:
 			return room ? FILL_DRY : FILL_FULL;
@@ -150,7 +150,7 @@ static enum fill take_apart(struct lane *n, uint8_t *to)
 	}
 }
 
-static enum fill fill_welcome(struct lane *n, uint8_t *to)
+static enum fill fill_welcome(struct tunnel *n, uint8_t *to)
 {
 	int got = greet_take_welcome(n, (struct kvgpu_remote_welcome *)to);
 
@@ -161,7 +161,7 @@ static enum fill fill_welcome(struct lane *n, uint8_t *to)
 	return got > 0 ? FILL_FULL : got ? FILL_ENDED : FILL_DRY;
 }
 
-static enum fill fill(struct lane *n, uint8_t *to, bool readable)
+static enum fill fill(struct tunnel *n, uint8_t *to, bool readable)
 {
 	enum fill f = FILL_ENDED;
 	size_t room;
@@ -173,33 +173,33 @@ static enum fill fill(struct lane *n, uint8_t *to, bool readable)
 		       n->ended		     ? FILL_ENDED :
 					       FILL_DRY;
 	while (!n->ended && (f = take_apart(n, to)) == FILL_DRY && readable) {
-		at = tap_room(&n->tap, &room);
+		at = parser_room(&n->parser, &room);
 		got = recv(n->fd, at, room, MSG_DONTWAIT);
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			return FILL_DRY;
 		if (got <= 0)
 			return FILL_ENDED;
-		n->tap.have += got;
+		n->parser.have += got;
 		if (n->link->rank && !n->greeted && !greet_hello(n))
 			return FILL_ENDED;
 	}
 	return f;
 }
 
-bool outbox_go(struct lane *n)
+bool outbox_go(struct tunnel *n)
 {
 	bool moved = reap(n), readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
 	const unsigned int slots = n->link->settings->slots;
 	enum fill f = FILL_FULL;
 	unsigned int i;
 
-	if (!lane_fine(n, bulk_go(&n->send, &moved)))
+	if (!tunnel_fine(n, bulk_go(&n->send, &moved)))
 		return true;
 	while (f == FILL_FULL && n->busy_out < slots && !n->last_sent && !n->link->lost) {
 		i = (n->first_out + n->busy_out) % slots;
 		f = fill(n, n->out[i].bytes + sizeof(struct message), readable);
 		if (f == FILL_ENDED) {
-			lane_end_local(n);
+			tunnel_end_local(n);
 			n->last_sent = true;
 			moved = send_message(n, i, true);
 		} else if (n->head.kind ||
@@ -210,5 +210,5 @@ bool outbox_go(struct lane *n)
 			break;
 		}
 	}
-	return lane_fine(n, bulk_go(&n->send, &moved)) && moved;
+	return tunnel_fine(n, bulk_go(&n->send, &moved)) && moved;
 }

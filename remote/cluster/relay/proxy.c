@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A rank with a GPU: each lane that the broker opens gets a new server process. */
+/* A rank with a GPU: each tunnel that the broker opens gets a new server process. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include "daemon.h"
 #include "relay.h"
 
-static void open_lane(struct lane *n, int nursery)
+static void open_tunnel(struct tunnel *n, int forker)
 {
-	int fd = nursery_connect(nursery);
+	int fd = forker_connect(forker);
 
 	n->wanted = false;
 	memcpy(n->key, n->next_key, sizeof(n->key));
@@ -17,28 +17,28 @@ static void open_lane(struct lane *n, int nursery)
 		link_lose(n->link, "no server process can be made");
 		return;
 	}
-	if (!lane_open(n, fd))
-		link_lose(n->link, "no memory for a lane");
+	if (!tunnel_open(n, fd))
+		link_lose(n->link, "no memory for a tunnel");
 }
 
-static void want(struct lane *n, const struct control *c)
+static void want(struct tunnel *n, const struct control *c)
 {
 	n->wanted = true;
 	memcpy(n->next_key, c->key, sizeof(n->next_key));
 }
 
-static void open_wanted(struct link *l, int nursery)
+static void open_wanted(struct link *l, int forker)
 {
 	unsigned int i;
 
-	for (i = 0; i < LANES; i++)
-		if (l->lanes[i].wanted && l->lanes[i].state == LANE_FREE)
-			open_lane(&l->lanes[i], nursery);
+	for (i = 0; i < TUNNELS; i++)
+		if (l->tunnels[i].wanted && l->tunnels[i].state == TUNNEL_FREE)
+			open_tunnel(&l->tunnels[i], forker);
 }
 
-int proxy_run(const struct settings *s, int nursery)
+int proxy_run(const struct settings *s, int forker)
 {
-	static struct pollfd polls[LANES];
+	static struct pollfd polls[TUNNELS];
 	struct link *l = calloc(1, sizeof(*l));
 	bool moved, open, stopped = false, parent = true;
 	uint64_t looked;
@@ -52,16 +52,16 @@ int proxy_run(const struct settings *s, int nursery)
 	while (!l->lost && !l->over && parent) {
 		looked = now_us();
 		open = false;
-		n = lanes_wait(l, polls, &open);
-		parent = pace(s, polls, n, moved, open);
+		n = tunnels_wait(l, polls, &open);
+		parent = backoff(s, polls, n, moved, open);
 		moved = false;
 		while (link_hear(l, &c)) {
 			moved = true;
 			if (c.kind == CONTROL_OPEN)
-				want(&l->lanes[c.lane], &c);
+				want(&l->tunnels[c.tunnel], &c);
 		}
-		open_wanted(l, nursery);
-		moved = lanes_go(l) || moved;
+		open_wanted(l, forker);
+		moved = tunnels_go(l) || moved;
 		moved = pull_go(l) || moved;
 		moved = measure_answer(l) || moved;
 		link_beat(l);
@@ -71,15 +71,15 @@ int proxy_run(const struct settings *s, int nursery)
 		 */
 		stopped = stopped || now_us() - looked > s->patience_s * 1000000ull / 2;
 	}
-	lanes_hang_up(l);
-	nursery_end(nursery);
+	tunnels_hang_up(l);
+	forker_end(forker);
 	if (!l->over) {
 		if (parent && !stopped && !s->step && l->unreachable)
 			daemon_end(s->patience_s);
 		return 1;
 	}
-	while (!l->lost && !lanes_are_quiet(l) && pace(s, NULL, 0, false, true)) {
-		lanes_go(l);
+	while (!l->lost && !tunnels_are_quiet(l) && backoff(s, NULL, 0, false, true)) {
+		tunnels_go(l);
 		pull_go(l);
 	}
 	link_say(l, CONTROL_END, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Pieces of the arena that go straight between two proxies of a job. A program says where they are,
- * by its connection to the one that gets them: the rank and the lane of the other one, a place in
- * its arena, and that lane's key. The proxy that gets the piece begins the receive, and sends a
+ * by its connection to the one that gets them: the rank and the tunnel of the other one, a place in
+ * its arena, and that tunnel's key. The proxy that gets the piece begins the receive, and sends a
  * note to the other one. That proxy checks the note, and sends from its arena, or refuses by a
  * note. What another proxy says is not trusted.
  *
@@ -56,11 +56,11 @@ bool pull_begin(struct link *l)
 static void lose_partner(int rank, const char *why)
 {
 	if (!partners[rank].lost)
-		nursery_say("proxy %d gives no pieces any more: %s", rank, why);
+		relay_say("proxy %d gives no pieces any more: %s", rank, why);
 	partners[rank].lost = true;
 }
 
-static bool is_late(const struct lane *n, uint64_t since_us)
+static bool is_late(const struct tunnel *n, uint64_t since_us)
 {
 	return now_us() - since_us > n->link->settings->patience_s * 1000000ull;
 }
@@ -138,9 +138,9 @@ static bool say_refusals(const struct settings *s)
 
 /* ------------------------------------------------------------------ pieces for this proxy */
 
-static int tag_of(uint32_t lane, uint32_t slot)
+static int tag_of(uint32_t tunnel, uint32_t slot)
 {
-	return TAG_PULLED + lane * SLOTS_MAX + slot;
+	return TAG_PULLED + tunnel * SLOTS_MAX + slot;
 }
 
 static bool become(struct pull *p, enum pull_state state)
@@ -151,11 +151,11 @@ static bool become(struct pull *p, enum pull_state state)
 }
 
 /* begin the receive, then ask for the piece; false: it has to wait for a note or a request */
-static bool ask(struct lane *n, struct inbox *in)
+static bool ask(struct tunnel *n, struct inbox *in)
 {
 	const struct kvgpu_remote_piece *to = &in->head.piece;
 	struct pull *p = &in->pull;
-	const uint32_t lane = n - n->link->lanes, slot = in - n->in;
+	const uint32_t tunnel = n - n->link->tunnels, slot = in - n->in;
 	const int rank = p->from.rank, i = spare(rank);
 	int r;
 
@@ -163,7 +163,7 @@ static bool ask(struct lane *n, struct inbox *in)
 		return become(p, PULL_SPOILT);
 	if (i < 0)
 		return false;
-	p->into = bulk_find(&n->pulled, rank, tag_of(lane, slot), to->at, to->bytes, &r);
+	p->into = bulk_find(&n->pulled, rank, tag_of(tunnel, slot), to->at, to->bytes, &r);
 	if (!p->into && r == MPI_SUCCESS)
 		return false;
 	if (!p->into || MPI_Start(&p->into->made) != MPI_SUCCESS) {
@@ -173,15 +173,15 @@ static bool ask(struct lane *n, struct inbox *in)
 	p->into->busy = true;
 	say(n->link->settings, rank, i,
 	    (struct note){ .kind = NOTE_PULL,
-			   .lane = p->from.lane,
-			   .wants = lane,
+			   .tunnel = p->from.tunnel,
+			   .wants = tunnel,
 			   .slot = slot,
 			   .piece = { p->from.at, to->bytes },
 			   .key = { p->from.key[0], p->from.key[1] } });
 	return become(p, PULL_ASKED);
 }
 
-static bool landed(struct lane *n, struct inbox *in, MPI_Status *status)
+static bool landed(struct tunnel *n, struct inbox *in, MPI_Status *status)
 {
 	int back = 0, got = 0;
 
@@ -205,14 +205,14 @@ static bool take_back(struct pull *p)
  * MPI can't take the receive back, as a part of the piece may have come: it may write there until
  * the job's end. The request stays busy.
  */
-static bool leave_it(struct lane *n, struct pull *p, const char *why)
+static bool leave_it(struct tunnel *n, struct pull *p, const char *why)
 {
 	lose_partner(p->from.rank, why);
 	n->abandoned = true;
 	return become(p, PULL_SPOILT);
 }
 
-bool pull_step(struct lane *n, struct inbox *in)
+bool pull_step(struct tunnel *n, struct inbox *in)
 {
 	static const char silent[] = "it has said nothing for too long";
 	struct pull *p = &in->pull;
@@ -235,11 +235,11 @@ bool pull_step(struct lane *n, struct inbox *in)
 
 static void hear_refusal(struct link *l, const struct note *note, int rank)
 {
-	struct lane *n = &l->lanes[note->wants];
+	struct tunnel *n = &l->tunnels[note->wants];
 	struct inbox *in = &n->in[note->slot];
 	unsigned int i;
 
-	for (i = 0; i < n->nr_in && n->state == LANE_OPEN; i++)
+	for (i = 0; i < n->nr_in && n->state == TUNNEL_OPEN; i++)
 		if (in == &n->in[(n->next_in + i) % l->settings->slots] &&
 		    in->head.kind == PIECE_PULL && in->pull.state == PULL_ASKED &&
 		    in->pull.from.rank == (uint32_t)rank)
@@ -248,16 +248,16 @@ static void hear_refusal(struct link *l, const struct note *note, int rank)
 
 /* ------------------------------------------------------------------ pieces for other proxies */
 
-bool pull_is_idle(const struct lane *n)
+bool pull_is_idle(const struct tunnel *n)
 {
 	return !n->nr_gifts;
 }
 
 static void hear_pull(struct link *l, const struct note *note, int rank)
 {
-	struct lane *n = &l->lanes[note->lane];
+	struct tunnel *n = &l->tunnels[note->tunnel];
 
-	if (n->state != LANE_OPEN || !n->arena || !n->gifts || n->nr_gifts == GIFTS ||
+	if (n->state != TUNNEL_OPEN || !n->arena || !n->gifts || n->nr_gifts == GIFTS ||
 	    !secret_is(note->key, n->key, sizeof(n->key)) ||
 	    !pull_is_sound(&note->piece, n->arena_bytes)) {
 		refuse(rank, note->wants, note->slot);
@@ -271,7 +271,7 @@ static void hear_pull(struct link *l, const struct note *note, int rank)
 
 enum giving { GIVING, GIVEN, WAITS, FAILED };
 
-static enum giving give(struct lane *n, struct gift *g)
+static enum giving give(struct tunnel *n, struct gift *g)
 {
 	int r = MPI_SUCCESS, done = 0;
 
@@ -293,7 +293,7 @@ static enum giving give(struct lane *n, struct gift *g)
 	return is_late(n, g->since_us) ? FAILED : WAITS;
 }
 
-static bool give_all(struct lane *n)
+static bool give_all(struct tunnel *n)
 {
 	bool moved = false;
 	enum giving what;
@@ -332,7 +332,7 @@ static bool hear(struct link *l)
 	next_note = (next_note + 1) % NOTES_IN;
 	if (!note_is_sound(&note, got, l->settings->secret, KVGPU_REMOTE_VERSION)) {
 		if (!complained)
-			nursery_say("rank %d sends nonsense", status.MPI_SOURCE);
+			relay_say("rank %d sends nonsense", status.MPI_SOURCE);
 		complained = true;
 		return true;
 	}
@@ -354,9 +354,9 @@ bool pull_go(struct link *l)
 		moved = true;
 	while (say_refusals(l->settings))
 		moved = true;
-	for (i = 0; i < LANES; i++)
-		if (l->lanes[i].nr_gifts)
-			moved = give_all(&l->lanes[i]) || moved;
+	for (i = 0; i < TUNNELS; i++)
+		if (l->tunnels[i].nr_gifts)
+			moved = give_all(&l->tunnels[i]) || moved;
 	return moved;
 }
 

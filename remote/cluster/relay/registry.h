@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which proxies of a machine have which GPU. The nursery of each proxy has a listening socket in
+ * Which proxies of a machine have which GPU. The forker of each proxy has a listening socket in
  * the abstract namespace, whose name says so, and which the kernel removes when the process ends. A
- * network namespace (a container) has a registry of its own. The nursery calls registry_enter() and
+ * network namespace (a container) has a registry of its own. The forker calls registry_enter() and
  * registry_answer(), `kvgpu-relay count` registry_print().
  */
 #ifndef KVGPU_CLUSTER_REGISTRY_H

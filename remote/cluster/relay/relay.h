@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internal header of kvgpu-relay: one MPI job, whose rank 0 is the broker and whose other ranks are
- * proxies. A link connects the broker and one proxy. A lane of a link carries one program's
+ * proxies. A link connects the broker and one proxy. A tunnel of a link carries one program's
  * connection, byte by byte, both ways. Each rank has one thread, and no lock.
  */
 #ifndef KVGPU_CLUSTER_RELAY_H
@@ -20,17 +20,17 @@
 #include "control.h"
 #include "message.h"
 #include "note.h"
-#include "nursery.h"
+#include "forker.h"
 #include "say.h"
 #include "tags.h"
-#include "tap.h"
+#include "parser.h"
 
 enum { CONTROLS = 8, POLLS_MAX = 4096 };
 
 struct settings {
 	/* bytes of a message of a piece: KVGPU_REMOTE_RELAYED_MIN to _MAX */
 	size_t staging;
-	/* messages of a lane under way in each direction; and as many messages of its pieces */
+	/* messages of a tunnel under way in each direction; and as many messages of its pieces */
 	unsigned int slots;
 	/* up to so many bytes a piece goes inside of a message; EAGER_MEASURED: measure how many */
 	size_t eager;
@@ -66,9 +66,9 @@ struct slot {
 struct counts {
 	/* messages sent; pieces in them: inside of a message, and apart */
 	uint64_t messages, inside, apart;
-	/* of lanes that have ended: messages of pieces; requests for pieces */
+	/* of tunnels that have ended: messages of pieces; requests for pieces */
 	uint64_t chunks, made;
-	uint64_t bytes;		/* sent by lanes: pieces apart, and messages as cut.h rounds */
+	uint64_t bytes;		/* sent by tunnels: pieces apart, and messages as cut.h rounds */
 	/* a proxy's: pieces that came from other proxies and that went to them, and their bytes */
 	uint64_t pulled, pulled_bytes, given, given_bytes;
 };
@@ -97,17 +97,17 @@ struct inbox {
 	struct message head;		/* valid when the message has come */
 	uint64_t landed; /* PIECE_APART: the piece has landed when receive.done has come to this */
 	struct pull pull;		/* PIECE_PULL */
-	uint8_t said[TAP_SAID];		/* what announces the piece to the local peer */
+	uint8_t said[PARSER_SAID];		/* what announces the piece to the local peer */
 	size_t said_bytes, written;
 };
 
-enum lane_state { LANE_FREE, LANE_OPEN };
+enum tunnel_state { TUNNEL_FREE, TUNNEL_OPEN };
 
-struct lane {
+struct tunnel {
 	struct link *link;
-	enum lane_state state;
-	bool made;			/* the lane has its slots, for good */
-	bool wanted;			/* the lane has to be opened when it is free */
+	enum tunnel_state state;
+	bool made;			/* the tunnel has its slots, for good */
+	bool wanted;			/* the tunnel has to be opened when it is free */
 	/* the local peer's hello or welcome has come; the program's welcome has come */
 	bool greeted, has_welcome;
 	int fd;				/* the local connection; -1: closed */
@@ -125,7 +125,7 @@ struct lane {
 	bool abandoned;
 	struct slot out[SLOTS_MAX];
 	unsigned int first_out, busy_out;
-	struct tap tap;
+	struct parser parser;
 	struct message head;	/* head of the message that is being made in the next slot */
 	struct kvgpu_remote_source head_source;	/* if it has a piece that is to be pulled */
 	/* a piece that waits for a place in a message; .source: of one that is to be pulled */
@@ -144,22 +144,22 @@ struct link {
 	int rank;			/* rank of the other side */
 	struct counts counts;
 	/* as set or a default; then measure.c writes these three */
-	size_t eager, turn;
+	size_t eager, overhead;
 	bool measured;
 	MPI_Request measuring;		/* in a proxy, until .measured; measure.c's, as the next */
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
 	bool unreachable;		/* lost, as it says nothing, or can't be reached */
-	/* heard_us: when a control message, or a lane's message, came last */
+	/* heard_us: when a control message, or a tunnel's message, came last */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
 	bool out_busy[CONTROLS];
 	unsigned int next_in;
-	/* lanes from this one on were never opened */
+	/* tunnels from this one on were never opened */
 	unsigned int used;
-	struct lane lanes[LANES];
+	struct tunnel tunnels[TUNNELS];
 };
 
 /* ------------------------------------------------------------------ link.c */
@@ -167,9 +167,9 @@ struct link {
 /* @l is all zero. False: MPI returns an error, which was printed. */
 bool link_begin(struct link *l, const struct settings *s, int rank);
 /* send a control message; false: there is no room now, or the link is lost */
-bool link_say(struct link *l, enum control_kind kind, unsigned int lane);
-/* tell the proxy to open lane @n, with the lane's .key */
-bool link_open(struct link *l, const struct lane *n);
+bool link_say(struct link *l, enum control_kind kind, unsigned int tunnel);
+/* tell the proxy to open tunnel @n, with the tunnel's .key */
+bool link_open(struct link *l, const struct tunnel *n);
 /*
  * Take a control message of the other side; false: there is none. A message that can't be of this
  * job and this build loses the link.
@@ -182,50 +182,50 @@ void link_beat(struct link *l);
  * have gone, and take back the receives. Not for a link that is lost: it could wait without end.
  */
 void link_end(struct link *l);
-/* The link is lost, and @why is printed. lanes_go() ends the connections of its lanes. */
+/* The link is lost, and @why is printed. tunnels_go() ends the connections of its tunnels. */
 void link_lose(struct link *l, const char *why);
 /* the same, where the network may be cut: sets .unreachable */
 void link_out_of_reach(struct link *l, const char *why);
 
-/* ------------------------------------------------------------- lanes.c: the lanes of a link */
+/* ------------------------------------------------------------- tunnels.c: the tunnels of a link */
 
-/* a free lane, or NULL */
-struct lane *lane_find(struct link *l);
-/* @fd belongs to the lane; false: out of memory, or MPI's error, and @fd is closed */
-bool lane_open(struct lane *n, int fd);
-/* Fill @p with what the lanes wait for; return how many. *open: set if a lane is open. */
-unsigned int lanes_wait(struct link *l, struct pollfd *p, bool *open);
-/* after poll(): move the bytes of all lanes; whether some were moved */
-bool lanes_go(struct link *l);
-/* lanes_hang_up(): end the connections of all lanes. lanes_are_quiet(): no lane is open. */
-void lanes_hang_up(struct link *l);
-bool lanes_are_quiet(const struct link *l);
+/* a free tunnel, or NULL */
+struct tunnel *tunnel_find(struct link *l);
+/* @fd belongs to the tunnel; false: out of memory, or MPI's error, and @fd is closed */
+bool tunnel_open(struct tunnel *n, int fd);
+/* Fill @p with what the tunnels wait for; return how many. *open: set if a tunnel is open. */
+unsigned int tunnels_wait(struct link *l, struct pollfd *p, bool *open);
+/* after poll(): move the bytes of all tunnels; whether some were moved */
+bool tunnels_go(struct link *l);
+/* tunnels_hang_up(): end the connections of all tunnels. tunnels_are_quiet(): no tunnel is open. */
+void tunnels_hang_up(struct link *l);
+bool tunnels_are_quiet(const struct link *l);
 
 /* ----------------------------------- outbox.c and inbox.c: from the local connection, and to it */
 
-/* make the lane's slots of that direction; false: out of memory, or MPI's error */
-bool outbox_make(struct lane *n);
-bool inbox_make(struct lane *n);
+/* make the tunnel's slots of that direction; false: out of memory, or MPI's error */
+bool outbox_make(struct tunnel *n);
+bool inbox_make(struct tunnel *n);
 /* move what can be moved; whether something was */
-bool outbox_go(struct lane *n);
-bool inbox_go(struct lane *n);
+bool outbox_go(struct tunnel *n);
+bool inbox_go(struct tunnel *n);
 
-/* ------------------------------------------------------------ lane.c: what both directions use */
+/* ----------------------------------------------------------- tunnel.c: what both directions use */
 
-static inline int lane_number(const struct lane *n)
+static inline int tunnel_number(const struct tunnel *n)
 {
-	return n - n->link->lanes;
+	return n - n->link->tunnels;
 }
 /* false: @r is an error of MPI, and the link is lost */
-bool lane_fine(struct lane *n, int r);
-void lane_end_local(struct lane *n);
-/* give the lane its arena, for it to unmap; false: out of memory */
-bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes);
+bool tunnel_fine(struct tunnel *n, int r);
+void tunnel_end_local(struct tunnel *n);
+/* give the tunnel its arena, for it to unmap; false: out of memory */
+bool tunnel_has_arena(struct tunnel *n, uint8_t *arena, uint64_t bytes);
 /*
- * The lane is free, and its arena unmapped. If the link is lost, or the lane abandoned, MPI may
+ * The tunnel is free, and its arena unmapped. If the link is lost, or the tunnel abandoned, MPI may
  * still use the arena, so that stays mapped.
  */
-void lane_let_go(struct lane *n);
+void tunnel_let_go(struct tunnel *n);
 
 /* -------------------------------------------- pull.c: pieces that go straight between proxies */
 
@@ -237,13 +237,13 @@ bool pull_go(struct link *l);
  * One step of a message's piece; whether something has moved. Sets .state. inbox.c has checked the
  * piece and the proxy that it is to come from (message_is_sound(), source_is_sound()).
  */
-bool pull_step(struct lane *n, struct inbox *in);
+bool pull_step(struct tunnel *n, struct inbox *in);
 static inline bool pull_is_over(const struct pull *p)
 {
 	return p->state == PULL_LANDED || p->state == PULL_SPOILT;
 }
-/* whether no other proxy is being given a piece of the lane's arena */
-bool pull_is_idle(const struct lane *n);
+/* whether no other proxy is being given a piece of the tunnel's arena */
+bool pull_is_idle(const struct tunnel *n);
 /*
  * Free all that is for notes, before MPI_Finalize(); not if the link is lost. Notes that MPI still
  * sends stay.
@@ -252,15 +252,15 @@ void pull_end(void);
 
 /* ------------------------------------------------------------- greet.c: how a connection begins */
 
-/* in the broker: read a program's hello at the begin of the tap; false: it is none */
-bool greet_hello(struct lane *n);
+/* in the broker: read a program's hello at the begin of the parser's bytes; false: it is none */
+bool greet_hello(struct tunnel *n);
 /*
  * In the proxy: read the server's welcome into @to, and map its arena. Return how many bytes; 0: it
  * is not there yet; -1: an error.
  */
-int greet_take_welcome(struct lane *n, struct kvgpu_remote_welcome *to);
+int greet_take_welcome(struct tunnel *n, struct kvgpu_remote_welcome *to);
 /* In the broker: give the program a welcome, with an arena of this machine. False: it is none. */
-bool greet_give_welcome(struct lane *n, const struct kvgpu_remote_welcome *w);
+bool greet_give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w);
 
 /* ------------------------------------------------------------------ measure.c */
 
@@ -276,22 +276,22 @@ void measure(struct link *l);
 bool measure_listen(struct link *l);
 bool measure_answer(struct link *l);
 
-/* ------------------------------------------------------------------ pace.c */
+/* ------------------------------------------------------------------ backoff.c */
 
 uint64_t now_us(void);
-/* how often pace() has slept */
-extern unsigned long pace_sleeps;
+/* how often backoff() has slept */
+extern unsigned long backoff_sleeps;
 /*
  * Wait for one of the @n connections in @p: not at all while something has @moved lately, else
- * longer and longer. @open: a lane is open, so wait for less. False: nothing has moved, and the
+ * longer and longer. @open: a tunnel is open, so wait for less. False: nothing has moved, and the
  * process that started this one has gone.
  */
-bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
+bool backoff(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
 
 /* ------------------------------------------------------------------ broker.c, proxy.c */
 
 /* return exit codes */
 int broker_run(const struct settings *s, int ranks);
-int proxy_run(const struct settings *s, int nursery);
+int proxy_run(const struct settings *s, int forker);
 
 #endif

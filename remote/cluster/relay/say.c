@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void nursery_say(const char *format, ...)
+void relay_say(const char *format, ...)
 {
 	char host[64] = "", text[512];
 	va_list args;

@@ -4,6 +4,6 @@
 #define KVGPU_CLUSTER_SAY_H
 
 /* print "kvgpu-run: HOST: " and this on standard error */
-void nursery_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void relay_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

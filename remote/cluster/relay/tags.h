@@ -7,18 +7,18 @@
 #ifndef KVGPU_CLUSTER_TAGS_H
 #define KVGPU_CLUSTER_TAGS_H
 
-enum { LANES = 64, SLOTS_MAX = 16, SECRET_BYTES = 32 };
+enum { TUNNELS = 64, SLOTS_MAX = 16, SECRET_BYTES = 32 };
 
 /*
- * A lane's tags are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from
- * another proxy has TAG_PULLED, plus SLOTS_MAX times the number of the lane that gets the piece,
+ * A tunnel's tags are TAG_MESSAGE and TAG_BULK plus its number. A piece that a proxy gets from
+ * another proxy has TAG_PULLED, plus SLOTS_MAX times the number of the tunnel that gets the piece,
  * plus the slot.
  */
 enum {
 	TAG_CONTROL = 0,
 	TAG_MESSAGE = 1,
-	TAG_BULK = TAG_MESSAGE + LANES,
-	TAG_MEASURE = TAG_BULK + LANES,
+	TAG_BULK = TAG_MESSAGE + TUNNELS,
+	TAG_MEASURE = TAG_BULK + TUNNELS,
 	TAG_NOTE,
 	TAG_PULLED
 };

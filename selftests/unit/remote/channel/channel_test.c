@@ -131,7 +131,7 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 static bool relays;
 static int serving = -1;
 static pthread_t relay;
-static struct kvgpu_remote_relayed knows = { .piece = 64 << 10, .turn = 4096 };
+static struct kvgpu_remote_relayed knows = { .piece = 64 << 10, .overhead = 4096 };
 
 static void pass_on(int a, int b)
 {

@@ -11,24 +11,24 @@
 
 #include <remote/client/cut.h>
 
-static const struct kvgpu_remote_relayed relay = { .piece = 1 << 20, .turn = 64 << 10 };
+static const struct kvgpu_remote_relayed relay = { .piece = 1 << 20, .overhead = 64 << 10 };
 
 /*
  * The time of a copy, as the number of bytes that cross in that time. There are three steps, each
- * of which takes a piece as a whole, and each piece costs @turn.
+ * of which takes a piece as a whole, and each piece costs @overhead.
  */
-static double takes(uint64_t bytes, uint64_t piece, uint64_t turn)
+static double takes(uint64_t bytes, uint64_t piece, uint64_t overhead)
 {
 	double n = (double)((bytes + piece - 1) / piece);
 
-	return bytes * (1 + 2 / n) + n * turn;
+	return bytes * (1 + 2 / n) + n * overhead;
 }
 
 static void small_ones_are_whole(void **state)
 {
 	uint64_t bytes;
 
-	for (bytes = 1; bytes <= relay.turn; bytes += 997)
+	for (bytes = 1; bytes <= relay.overhead; bytes += 997)
 		assert_true(cut_piece(&relay, bytes) >= bytes);
 }
 
@@ -36,7 +36,7 @@ static void small_ones_are_whole(void **state)
 static void without_pipelining_all_are_whole(void **state)
 {
 	const struct kvgpu_remote_relayed whole = { .piece = 1u << 31,
-						      .turn = KVGPU_REMOTE_TURN_WHOLE };
+						      .overhead = KVGPU_REMOTE_OVERHEAD_WHOLE };
 	uint64_t bytes;
 
 	for (bytes = 1; bytes <= whole.piece; bytes *= 2)
@@ -61,21 +61,21 @@ static void near_the_best(void **state)
 
 	for (i = 0; i < 3; i++)
 		for (bytes = 2 * turns[i]; bytes <= 1ull << 28; bytes = bytes * 5 / 4) {
-			r.turn = turns[i];
-			best = takes(bytes, r.piece, r.turn);
+			r.overhead = turns[i];
+			best = takes(bytes, r.piece, r.overhead);
 			for (piece = CUT_LEAST; piece < r.piece; piece *= 2)
-				if (takes(bytes, piece, r.turn) < best)
-					best = takes(bytes, piece, r.turn);
+				if (takes(bytes, piece, r.overhead) < best)
+					best = takes(bytes, piece, r.overhead);
 			cut = cut_piece(&r, bytes);
 			assert_true(cut <= r.piece && cut >= CUT_LEAST && !(cut & (cut - 1)));
-			assert_true(takes(bytes, cut, r.turn) <= 1.2 * best);
+			assert_true(takes(bytes, cut, r.overhead) <= 1.2 * best);
 		}
 }
 
 static void no_turn_at_all(void **state)
 {
-	const struct kvgpu_remote_relayed r = { .piece = 64 << 10, .turn = 0 },
-					  most = { .piece = 64 << 10, .turn = UINT32_MAX };
+	const struct kvgpu_remote_relayed r = { .piece = 64 << 10, .overhead = 0 },
+					  most = { .piece = 64 << 10, .overhead = UINT32_MAX };
 
 	assert_int_equal(cut_piece(&r, 1 << 20), CUT_LEAST);
 	assert_int_equal(cut_piece(&most, UINT64_MAX), 64 << 10);

@@ -38,7 +38,7 @@ void call_aside(bool aside) { }
 uint64_t call_through(const struct peer *p) { return 0; }
 bool in_host_function(void) { return inside; }
 void client_say(const char *format, ...) { }
-bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn) { return true; }
+bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t overhead) { return true; }
 const struct object *range_context(CUdeviceptr ptr) { return NULL; }
 struct object *object_of(unsigned int class, const void *handle) { return NULL; }
 const struct object *object_context(const struct object *o) { return NULL; }

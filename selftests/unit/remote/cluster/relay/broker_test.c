@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the broker does with a program that connects: it tells the proxy to open a lane. If there is
- * no memory for the lane on this side, the link is lost, as the proxy has opened its side.
+ * What the broker does with a program that connects: it tells the proxy to open a tunnel. If there
+ * is no memory for the tunnel on this side, the link is lost, as the proxy has opened its side.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,23 +13,23 @@
 #include <cmocka.h>
 
 static struct link the_link, *links[] = { &the_link };
-static unsigned int asked, opened, lost;	/* the proxy for a lane; lanes; links */
+static unsigned int asked, opened, lost;	/* the proxy for a tunnel; tunnels; links */
 static bool no_memory;
 
 /* ------------------------------------------------------------------ the rest of the program */
 
-struct lane *lane_find(struct link *l)
+struct tunnel *tunnel_find(struct link *l)
 {
-	return &l->lanes[0];
+	return &l->tunnels[0];
 }
 
-bool link_open(struct link *l, const struct lane *n)
+bool link_open(struct link *l, const struct tunnel *n)
 {
 	asked++;
 	return true;
 }
 
-bool lane_open(struct lane *n, int fd)
+bool tunnel_open(struct tunnel *n, int fd)
 {
 	assert_int_equal(asked, 1);
 	close(fd);
@@ -50,21 +50,21 @@ void link_lose(struct link *l, const char *why)
 		abort();		\
 	}
 
-NOT_CALLED(void, nursery_say, const char *format, ...)
+NOT_CALLED(void, relay_say, const char *format, ...)
 NOT_CALLED(int, kvgpu_remote_listen, const char *address, const char **why)
 NOT_CALLED(void, folder_remove, const char *path)
-NOT_CALLED(bool, pace, const struct settings *s, struct pollfd *p, unsigned int n, bool moved,
+NOT_CALLED(bool, backoff, const struct settings *s, struct pollfd *p, unsigned int n, bool moved,
 	   bool open)
 NOT_CALLED(void, measure, struct link *l)
 NOT_CALLED(uint64_t, now_us, void)
 NOT_CALLED(bool, link_begin, struct link *l, const struct settings *s, int rank)
-NOT_CALLED(bool, link_say, struct link *l, enum control_kind kind, unsigned int lane)
+NOT_CALLED(bool, link_say, struct link *l, enum control_kind kind, unsigned int tunnel)
 NOT_CALLED(bool, link_hear, struct link *l, struct control *c)
 NOT_CALLED(void, link_beat, struct link *l)
-NOT_CALLED(unsigned int, lanes_wait, struct link *l, struct pollfd *p, bool *open)
-NOT_CALLED(bool, lanes_go, struct link *l)
-NOT_CALLED(void, lanes_hang_up, struct link *l)
-NOT_CALLED(bool, lanes_are_quiet, const struct link *l)
+NOT_CALLED(unsigned int, tunnels_wait, struct link *l, struct pollfd *p, bool *open)
+NOT_CALLED(bool, tunnels_go, struct link *l)
+NOT_CALLED(void, tunnels_hang_up, struct link *l)
+NOT_CALLED(bool, tunnels_are_quiet, const struct link *l)
 NOT_CALLED(void, link_end, struct link *l)
 
 /* ------------------------------------------------------------------ tests */
@@ -90,7 +90,7 @@ static void connect_program(void)
 	close(listener);
 }
 
-static void program_gets_a_lane(void **state)
+static void program_gets_a_tunnel(void **state)
 {
 	no_memory = false;
 	connect_program();
@@ -99,7 +99,7 @@ static void program_gets_a_lane(void **state)
 	assert_int_equal(lost, 0);
 }
 
-static void no_memory_for_a_lane(void **state)
+static void no_memory_for_a_tunnel(void **state)
 {
 	no_memory = true;
 	connect_program();
@@ -111,8 +111,8 @@ static void no_memory_for_a_lane(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(program_gets_a_lane),
-		cmocka_unit_test(no_memory_for_a_lane),
+		cmocka_unit_test(program_gets_a_tunnel),
+		cmocka_unit_test(no_memory_for_a_tunnel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

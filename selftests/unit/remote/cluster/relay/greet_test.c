@@ -17,17 +17,17 @@
 
 enum { ARENA = 16 << 20, PATIENCE_S = 10 };
 
-static struct lane lane;
+static struct tunnel tunnel;
 static int server;
 
-bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes)
+bool tunnel_has_arena(struct tunnel *n, uint8_t *arena, uint64_t bytes)
 {
 	n->arena = arena;
 	n->arena_bytes = bytes;
 	return true;
 }
 
-void lane_end_local(struct lane *n)
+void tunnel_end_local(struct tunnel *n)
 {
 }
 
@@ -37,7 +37,7 @@ static int set_up(void **state)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return -1;
-	lane = (struct lane){ .fd = pair[0] };
+	tunnel = (struct tunnel){ .fd = pair[0] };
 	server = pair[1];
 	alarm(PATIENCE_S);
 	return 0;
@@ -46,9 +46,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	alarm(0);
-	if (lane.arena)
-		munmap(lane.arena, lane.arena_bytes);
-	close(lane.fd);
+	if (tunnel.arena)
+		munmap(tunnel.arena, tunnel.arena_bytes);
+	close(tunnel.fd);
 	if (server >= 0)
 		close(server);
 	return 0;
@@ -61,12 +61,12 @@ static void whole(void **state)
 	struct kvgpu_remote_welcome w;
 	int memory = memory_make(ARENA);
 
-	assert_int_equal(greet_take_welcome(&lane, &w), 0);
+	assert_int_equal(greet_take_welcome(&tunnel, &w), 0);
 	assert_int_equal(memory_send(server, &fine, sizeof(fine), memory), 0);
 	close(memory);
-	assert_int_equal(greet_take_welcome(&lane, &w), sizeof(w));
+	assert_int_equal(greet_take_welcome(&tunnel, &w), sizeof(w));
 	assert_memory_equal(&w, &fine, sizeof(w));
-	assert_non_null(lane.arena);
+	assert_non_null(tunnel.arena);
 }
 
 /*
@@ -80,8 +80,8 @@ static void a_part(void **state)
 
 	assert_int_equal(memory_send(server, &fine, 1, memory), 0);
 	close(memory);
-	assert_int_equal(greet_take_welcome(&lane, &w), -1);
-	assert_null(lane.arena);
+	assert_int_equal(greet_take_welcome(&tunnel, &w), -1);
+	assert_null(tunnel.arena);
 }
 
 static void wrong(void **state)
@@ -91,7 +91,7 @@ static void wrong(void **state)
 
 	assert_int_equal(memory_send(server, &fine, sizeof(fine), memory), 0);
 	close(memory);
-	assert_int_equal(greet_take_welcome(&lane, &w), -1);
+	assert_int_equal(greet_take_welcome(&tunnel, &w), -1);
 }
 
 static void gone(void **state)
@@ -100,7 +100,7 @@ static void gone(void **state)
 
 	close(server);
 	server = -1;
-	assert_int_equal(greet_take_welcome(&lane, &w), -1);
+	assert_int_equal(greet_take_welcome(&tunnel, &w), -1);
 }
 
 int main(void)

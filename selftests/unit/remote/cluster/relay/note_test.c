@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What one proxy says to another: nothing without the job's secret is heard, and what is accepted
- * stays inside the arena, the lanes and their slots.
+ * stays inside the arena, the tunnels and their slots.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@ enum { VERSION = 77, ARENA = 4 << 20 };
 static const uint8_t secret[SECRET_BYTES] = { 1, 2, 3, [31] = 9 };
 static const struct note good = { .version = VERSION,
 				  .kind = NOTE_PULL,
-				  .lane = LANES - 1,
-				  .wants = LANES - 1,
+				  .tunnel = TUNNELS - 1,
+				  .wants = TUNNELS - 1,
 				  .slot = SLOTS_MAX - 1,
 				  .piece = { 4096, 8192 },
 				  .key = { 5, 6 },
@@ -43,8 +43,8 @@ static void notes(void **state)
 	assert_false(SOUND(good, version = VERSION + 1));
 	assert_false(SOUND(good, kind = 0));
 	assert_false(SOUND(good, kind = NOTE_REFUSED + 1));
-	assert_false(SOUND(good, lane = LANES));
-	assert_false(SOUND(good, wants = LANES));
+	assert_false(SOUND(good, tunnel = TUNNELS));
+	assert_false(SOUND(good, wants = TUNNELS));
 	assert_false(SOUND(good, wants = UINT32_MAX));
 	assert_false(SOUND(good, slot = SLOTS_MAX));
 	for (i = 0; i < SECRET_BYTES; i++)
@@ -65,25 +65,26 @@ static void places(void **state)
 	assert_false(in_arena(ARENA - 8, 16));
 	assert_false(in_arena(UINT64_MAX, 8));
 	assert_false(in_arena(8, UINT64_MAX));
-	/* a lane without an arena */
+	/* a tunnel without an arena */
 	assert_false(pull_is_sound(&(struct kvgpu_remote_piece){ 0, 1 }, 0));
 }
 
-static bool is_source(uint32_t rank, uint32_t lane)
+static bool is_source(uint32_t rank, uint32_t tunnel)
 {
-	return source_is_sound(&(struct kvgpu_remote_source){ .rank = rank, .lane = lane }, 2, 4);
+	return source_is_sound(&(struct kvgpu_remote_source){ .rank = rank, .tunnel = tunnel }, 2,
+			       4);
 }
 
 /* rank 0 is the broker, and this is rank 2 of 4 */
 static void sources(void **state)
 {
 	assert_true(is_source(1, 0));
-	assert_true(is_source(3, LANES - 1));
+	assert_true(is_source(3, TUNNELS - 1));
 	assert_false(is_source(0, 0));
 	assert_false(is_source(2, 0));
 	assert_false(is_source(4, 0));
 	assert_false(is_source(UINT32_MAX, 0));
-	assert_false(is_source(1, LANES));
+	assert_false(is_source(1, TUNNELS));
 }
 
 static void any_bytes(void **state)
@@ -99,7 +100,7 @@ static void any_bytes(void **state)
 		if (!note_is_sound(&n, sizeof(n), secret, VERSION))
 			continue;
 		sound++;
-		assert_true(n.lane < LANES && n.wants < LANES && n.slot < SLOTS_MAX);
+		assert_true(n.tunnel < TUNNELS && n.wants < TUNNELS && n.slot < SLOTS_MAX);
 		assert_memory_equal(n.secret, secret, sizeof(secret));
 		if (pull_is_sound(&n.piece, ARENA))
 			assert_true(n.piece.at < ARENA && n.piece.bytes <= ARENA - n.piece.at);

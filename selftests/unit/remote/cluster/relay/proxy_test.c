@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * How a proxy ends: after the broker's END it takes back all requests. If the link is lost, MPI is
- * called no more, because a call could wait for ever. A lane that can't be opened loses the link,
+ * called no more, because a call could wait for ever. A tunnel that can't be opened loses the link,
  * as its program would wait for ever. The MPI in this file says END, and fails from a moment on
  * that each test chooses.
  */
@@ -29,13 +29,13 @@ static struct link *proxys;	/* which keeps it until the process ends */
 static bool said_end;		/* the broker has */
 static bool failed;		/* a call of MPI has */
 static bool silent;		/* the broker says nothing at all */
-static bool opens;		/* in the place of END the broker opens a lane */
+static bool opens;		/* in the place of END the broker opens a tunnel */
 static bool said_open;
-static unsigned int refused;	/* lanes for which there was no memory */
+static unsigned int refused;	/* tunnels for which there was no memory */
 static unsigned int stops_us;	/* the first pause takes so long: the proxy is stopped */
 static unsigned int daemons_ended;
 static uint64_t clock_us = 1;	/* moves where the proxy pauses, and nowhere else */
-/* MPI fails: at the first call after END; at the first call while the lanes get quiet; never */
+/* MPI fails: at the first call after END; at the first call while the tunnels get quiet; never */
 static enum { AFTER_END, WHILE_QUIET, NEVER } fails;
 
 /* ------------------------------------------------------------------ MPI */
@@ -107,14 +107,14 @@ int MPI_Request_free(MPI_Request *r)
 
 /* ---------------------------------------------------------------- the rest of the program */
 
-unsigned long pace_sleeps;
+unsigned long backoff_sleeps;
 
 uint64_t now_us(void)
 {
 	return clock_us;
 }
 
-bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
+bool backoff(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {
 	clock_us += stops_us ? stops_us : PACE_US;
 	stops_us = 0;
@@ -127,38 +127,38 @@ void daemon_end(unsigned int patience_s)
 	daemons_ended++;
 }
 
-/* One lane takes three turns until it is quiet, and calls MPI in each. */
-bool lanes_go(struct link *l)
+/* One tunnel takes three turns until it is quiet, and calls MPI in each. */
+bool tunnels_go(struct link *l)
 {
-	struct lane *n = &l->lanes[0];
+	struct tunnel *n = &l->tunnels[0];
 	int done;
 
 	if (!said_end)
 		return false;
 	turns++;
-	n->state = turns < 3 ? LANE_OPEN : LANE_FREE;
+	n->state = turns < 3 ? TUNNEL_OPEN : TUNNEL_FREE;
 	if (!l->lost && MPI_Test(&l->out_made[0], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
 		link_lose(l, "it can't be reached");
 	if (l->lost)
-		n->state = LANE_FREE;
+		n->state = TUNNEL_FREE;
 	return true;
 }
 
-unsigned int lanes_wait(struct link *l, struct pollfd *p, bool *open)
+unsigned int tunnels_wait(struct link *l, struct pollfd *p, bool *open)
 {
 	return 0;
 }
 
-void lanes_hang_up(struct link *l)
+void tunnels_hang_up(struct link *l)
 {
 }
 
-bool lanes_are_quiet(const struct link *l)
+bool tunnels_are_quiet(const struct link *l)
 {
-	return l->lanes[0].state == LANE_FREE;
+	return l->tunnels[0].state == TUNNEL_FREE;
 }
 
-bool lane_open(struct lane *n, int fd)
+bool tunnel_open(struct tunnel *n, int fd)
 {
 	assert_true(said_open);
 	close(fd);
@@ -193,16 +193,16 @@ void pull_end(void)
 	pulls_ended++;
 }
 
-int nursery_connect(int nursery)
+int forker_connect(int forker)
 {
 	return open("/dev/null", O_RDONLY);
 }
 
-void nursery_end(int nursery)
+void forker_end(int forker)
 {
 }
 
-void nursery_say(const char *format, ...)
+void relay_say(const char *format, ...)
 {
 }
 
@@ -236,7 +236,7 @@ static void lost_in_the_turn_that_heard_end(void **state)
 	assert_int_equal(pulls_ended, 0);
 }
 
-static void lost_while_the_lanes_get_quiet(void **state)
+static void lost_while_the_tunnels_get_quiet(void **state)
 {
 	assert_int_equal(run(WHILE_QUIET), 1);
 	assert_true(said_end && failed && turns);
@@ -263,7 +263,7 @@ static void out_of_reach(void **state)
 }
 
 /* the link is lost at once, not when the broker has been silent for long */
-static void no_memory_for_a_lane(void **state)
+static void no_memory_for_a_tunnel(void **state)
 {
 	opens = true;
 	assert_int_equal(run(NEVER), 1);
@@ -277,9 +277,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_taken_back),
 		cmocka_unit_test(lost_in_the_turn_that_heard_end),
-		cmocka_unit_test(lost_while_the_lanes_get_quiet),
+		cmocka_unit_test(lost_while_the_tunnels_get_quiet),
 		cmocka_unit_test(out_of_reach),
-		cmocka_unit_test(no_memory_for_a_lane),
+		cmocka_unit_test(no_memory_for_a_tunnel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 #include <remote/cluster/relay/relay.h>
 
-enum { ARENA = 4 << 20, REQUESTS = 2048, SLOTS = 4, LANE = 3 };
+enum { ARENA = 4 << 20, REQUESTS = 2048, SLOTS = 4, TUNNEL = 3 };
 
 static struct request {
 	void *at;
@@ -29,7 +29,7 @@ static uint64_t clock_us;
 static struct settings settings = { .slots = SLOTS, .patience_s = 1, .rank = 1, .ranks = 4,
 				    .secret = { 7 } };
 static struct link link_to_broker;
-static struct lane *lane = &link_to_broker.lanes[LANE];
+static struct tunnel *tunnel = &link_to_broker.tunnels[TUNNEL];
 static uint8_t *arena;
 
 uint64_t now_us(void)
@@ -37,7 +37,7 @@ uint64_t now_us(void)
 	return clock_us;
 }
 
-void nursery_say(const char *format, ...)
+void relay_say(const char *format, ...)
 {
 }
 
@@ -168,16 +168,16 @@ static int set_up(void **state)
 	memset(&link_to_broker, 0, sizeof(link_to_broker));
 	link_to_broker.settings = &settings;
 	arena = calloc(1, ARENA);
-	lane->link = &link_to_broker;
-	lane->state = LANE_OPEN;
-	lane->arena = arena;
-	lane->arena_bytes = ARENA;
-	lane->key[0] = 11;
-	lane->key[1] = 12;
-	lane->gifts = calloc(GIFTS, sizeof(*lane->gifts));
+	tunnel->link = &link_to_broker;
+	tunnel->state = TUNNEL_OPEN;
+	tunnel->arena = arena;
+	tunnel->arena_bytes = ARENA;
+	tunnel->key[0] = 11;
+	tunnel->key[1] = 12;
+	tunnel->gifts = calloc(GIFTS, sizeof(*tunnel->gifts));
 	return !pull_begin(&link_to_broker) ||
-	       !bulk_begin(&lane->pulled, false, 0, 0, SLOTS, arena) ||
-	       !bulk_begin(&lane->given, true, 0, 0, SLOTS, arena);
+	       !bulk_begin(&tunnel->pulled, false, 0, 0, SLOTS, arena) ||
+	       !bulk_begin(&tunnel->given, true, 0, 0, SLOTS, arena);
 }
 
 /* for LeakSanitizer: notes that are not freed, as MPI may still read them, are no leak */
@@ -198,9 +198,9 @@ static int tear_down(void **state)
 {
 	keep_notes();
 	pull_end();
-	bulk_end(&lane->pulled);
-	bulk_end(&lane->given);
-	free(lane->gifts);
+	bulk_end(&tunnel->pulled);
+	bulk_end(&tunnel->given);
+	free(tunnel->gifts);
 	free(arena);
 	return 0;
 }
@@ -210,19 +210,19 @@ static int tear_down(void **state)
 /* a message in @slot, with a piece that lies at rank @rank */
 static struct inbox *wanted(unsigned int slot, uint32_t rank)
 {
-	struct inbox *in = &lane->in[slot];
+	struct inbox *in = &tunnel->in[slot];
 
 	in->head = (struct message){ .kind = PIECE_PULL, .piece = { 8192, 4096 } };
 	in->pull = (struct pull){ .state = PULL_WANTED, .since_us = clock_us,
 				  .from = { 65536, { 21, 22 }, rank, 9 } };
-	lane->next_in = slot;
-	lane->nr_in = 1;
+	tunnel->next_in = slot;
+	tunnel->nr_in = 1;
 	return in;
 }
 
 static int tag_of(unsigned int slot)
 {
-	return TAG_PULLED + LANE * SLOTS_MAX + slot;
+	return TAG_PULLED + TUNNEL * SLOTS_MAX + slot;
 }
 
 static void lands(void **state)
@@ -231,7 +231,7 @@ static void lands(void **state)
 	struct request *r;
 	struct note note;
 
-	assert_true(pull_step(lane, in));
+	assert_true(pull_step(tunnel, in));
 	assert_int_equal(in->pull.state, PULL_ASKED);
 	r = under_way(true, tag_of(2));
 	assert_non_null(r);
@@ -241,82 +241,82 @@ static void lands(void **state)
 	assert_true(said(3, &note));
 	assert_true(note_is_sound(&note, sizeof(note), settings.secret, KVGPU_REMOTE_VERSION));
 	assert_int_equal(note.kind, NOTE_PULL);
-	assert_int_equal(note.lane, 9);
-	assert_int_equal(note.wants, LANE);
+	assert_int_equal(note.tunnel, 9);
+	assert_int_equal(note.wants, TUNNEL);
 	assert_int_equal(note.slot, 2);
 	assert_int_equal(note.piece.at, 65536);
 	assert_int_equal(note.piece.bytes, 4096);
 	assert_int_equal(note.key[0], 21);
 	assert_int_equal(note.key[1], 22);
-	assert_false(pull_step(lane, in));
+	assert_false(pull_step(tunnel, in));
 	assert_false(pull_is_over(&in->pull));
 	r->got = 4096;
 	r->done = true;
-	assert_true(pull_step(lane, in));
+	assert_true(pull_step(tunnel, in));
 	assert_int_equal(in->pull.state, PULL_LANDED);
 	/* the same again makes no request */
 	in = wanted(2, 3);
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_ptr_equal(under_way(true, tag_of(2)), r);
 	/* fewer bytes than were asked for are no piece */
 	r->got = 4095;
 	r->done = true;
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_SPOILT);
 }
 
 static void refused(void **state)
 {
-	struct note no = { .version = KVGPU_REMOTE_VERSION, .kind = NOTE_REFUSED, .wants = LANE,
+	struct note no = { .version = KVGPU_REMOTE_VERSION, .kind = NOTE_REFUSED, .wants = TUNNEL,
 			   .slot = 1, .secret = { 7 } };
 	struct inbox *in = wanted(1, 3);
 
-	pull_step(lane, in);
-	/* of another proxy, for another slot, for another lane, without the secret: no refusal */
+	pull_step(tunnel, in);
+	/* of another proxy, for another slot, for another tunnel, without the secret: no refusal */
 	hear(2, no, sizeof(no));
 	no.slot = 2;
 	hear(3, no, sizeof(no));
 	no.slot = 1;
-	no.wants = LANE + 1;
+	no.wants = TUNNEL + 1;
 	hear(3, no, sizeof(no));
-	no.wants = LANE;
+	no.wants = TUNNEL;
 	no.secret[0] = 8;
 	hear(3, no, sizeof(no));
 	no.secret[0] = 7;
 	hear(3, no, sizeof(no) - 1);
 	assert_int_equal(in->pull.state, PULL_ASKED);
 	hear(3, no, sizeof(no));
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_SPOILT);
 	assert_null(under_way(true, tag_of(1)));
-	assert_false(lane->abandoned);
+	assert_false(tunnel->abandoned);
 	/* that proxy is there all the same */
 	in = wanted(1, 3);
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_ASKED);
 }
 
-/* A proxy that says nothing: the piece is given up in time, and the lane goes on. */
+/* A proxy that says nothing: the piece is given up in time, and the tunnel goes on. */
 static void silent(void **state)
 {
 	struct inbox *in = wanted(0, 2);
 
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	clock_us += 999999;
-	assert_false(pull_step(lane, in));
+	assert_false(pull_step(tunnel, in));
 	clock_us += 2;
-	pull_step(lane, in);
-	pull_step(lane, in);
+	pull_step(tunnel, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_SPOILT);
-	assert_false(lane->abandoned);
+	assert_false(tunnel->abandoned);
 	assert_null(under_way(true, tag_of(0)));
 	/* what is wanted of it later is given up at once: it might answer the earlier question */
 	in = wanted(1, 2);
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_SPOILT);
 	assert_null(under_way(true, tag_of(1)));
 	in = wanted(1, 3);
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_ASKED);
 }
 
@@ -328,19 +328,19 @@ static void half(void **state)
 	struct note note;
 
 	cancels = false;
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	r = under_way(true, tag_of(0));
 	clock_us += 1000001;
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_TAKEN_BACK);
 	clock_us += 1000001;
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_SPOILT);
-	assert_true(lane->abandoned);
+	assert_true(tunnel->abandoned);
 	assert_true(r->started && r->made);
 	assert_true(said(2, &note));
 	in = wanted(0, 3);
-	pull_step(lane, in);
+	pull_step(tunnel, in);
 	assert_int_equal(in->pull.state, PULL_ASKED);
 	assert_true(r->started && r->made && r->rank == 2);
 }
@@ -349,7 +349,7 @@ static void half(void **state)
 
 static const struct note pull = { .version = KVGPU_REMOTE_VERSION,
 				  .kind = NOTE_PULL,
-				  .lane = LANE,
+				  .tunnel = TUNNEL,
 				  .wants = 5,
 				  .slot = 6,
 				  .piece = { 4096, 8192 },
@@ -368,10 +368,10 @@ static void gives(void **state)
 	assert_ptr_equal(r->at, arena + 4096);
 	assert_int_equal(r->bytes, 8192);
 	assert_int_equal(r->rank, 2);
-	assert_false(pull_is_idle(lane));
+	assert_false(pull_is_idle(tunnel));
 	r->done = true;
 	pull_go(&link_to_broker);
-	assert_true(pull_is_idle(lane));
+	assert_true(pull_is_idle(tunnel));
 	assert_false(said(2, &note));
 	assert_int_equal(link_to_broker.counts.given_bytes, 8192);
 }
@@ -399,7 +399,7 @@ static void does_not_give(void **state)
 
 	assert_true(REFUSED(key[0] = 12));
 	assert_true(REFUSED(key[1] = 0));
-	assert_true(REFUSED(lane = LANE + 1));
+	assert_true(REFUSED(tunnel = TUNNEL + 1));
 	assert_true(REFUSED(piece.at = ARENA - 4096));
 	assert_true(REFUSED(piece.at = UINT64_MAX));
 	assert_true(REFUSED(piece.bytes = 0));
@@ -407,10 +407,10 @@ static void does_not_give(void **state)
 	/* without the secret there is no answer */
 	note.secret[31] = 1;
 	assert_false(is_refused(note));
-	/* a lane that has ended */
-	lane->state = LANE_FREE;
+	/* a tunnel that has ended */
+	tunnel->state = TUNNEL_FREE;
 	assert_true(is_refused(pull));
-	lane->state = LANE_OPEN;
+	tunnel->state = TUNNEL_OPEN;
 	hear(2, pull, sizeof(pull));
 	assert_non_null(under_way(false, PULL_TAG));
 }
@@ -423,20 +423,20 @@ static void too_many(void **state)
 
 	for (i = 0; i < GIFTS; i++) {
 		note.piece.at = i * 4096;
-		note.wants = i % LANES;
-		note.slot = i / LANES;
+		note.wants = i % TUNNELS;
+		note.slot = i / TUNNELS;
 		note.piece.bytes = 4096;
 		hear(2, note, sizeof(note));
 	}
-	assert_int_equal(lane->nr_gifts, GIFTS);
+	assert_int_equal(tunnel->nr_gifts, GIFTS);
 	assert_false(said(2, &no));
 	hear(3, note, sizeof(note));
 	assert_true(said(3, &no));
 	assert_int_equal(no.kind, NOTE_REFUSED);
 	clock_us += 1000001;
 	pull_go(&link_to_broker);
-	assert_true(pull_is_idle(lane));
-	assert_true(lane->abandoned);
+	assert_true(pull_is_idle(tunnel));
+	assert_true(tunnel->abandoned);
 }
 
 /* ------------------------------------------------------------------ the end */
@@ -446,12 +446,12 @@ static void end_under_way(void **state)
 {
 	struct request *lost, *fine;
 
-	pull_step(lane, wanted(0, 2));
+	pull_step(tunnel, wanted(0, 2));
 	lost = under_way(false, TAG_NOTE);
-	pull_step(lane, wanted(1, 3));
+	pull_step(tunnel, wanted(1, 3));
 	clock_us += 1000001;
-	pull_step(lane, &lane->in[0]);
-	pull_step(lane, wanted(1, 3));
+	pull_step(tunnel, &tunnel->in[0]);
+	pull_step(tunnel, wanted(1, 3));
 	for (fine = requests; fine < requests + nr_requests; fine++)
 		if (!fine->receives && fine->tag == TAG_NOTE && fine->rank == 3 && fine->started)
 			break;

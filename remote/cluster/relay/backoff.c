@@ -10,7 +10,7 @@
 
 enum { LEAST_US = 10, OPEN_MAX_US = 1000, IDLE_MAX_US = 5000 };
 
-unsigned long pace_sleeps;
+unsigned long backoff_sleeps;
 
 uint64_t now_us(void)
 {
@@ -20,7 +20,7 @@ uint64_t now_us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
+bool backoff(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
 {
 	static uint64_t since;
 	static pid_t parent;
@@ -36,7 +36,7 @@ bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved
 	if (us >= s->spin_us) {
 		us = us / 8 < LEAST_US ? LEAST_US : us / 8;
 		t.tv_nsec = (us < most ? us : most) * 1000;
-		pace_sleeps++;
+		backoff_sleeps++;
 	}
 	ppoll(p, n, &t, NULL);
 	return moved || getppid() == parent;

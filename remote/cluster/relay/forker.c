@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. For
+ * The forker of a proxy: a process without MPI, since a process that has MPI should not fork. For
  * each program that comes it gets one end of a pair of sockets, and makes a server process for it:
  * as kvgpu-remoted does for a client, with the same filter, but as the user that started the job.
  */
@@ -21,15 +21,15 @@
 #include <remote/server/server.h>
 #include <remote/starter/starter.h>
 
-#include "nursery.h"
+#include "forker.h"
 #include "registry.h"
 #include "say.h"
 
 enum { PATIENCE_S = 3, FIRST_FD = 3, ROOM = 1 << 20 };
-/* more than a link has lanes: processes that end may still be there */
+/* more than a link has tunnels: processes that end may still be there */
 enum { PROGRAMS = 128 };
 
-/* In the nursery: the server process of each row of the pool; 0: none. */
+/* In the forker: the server process of each row of the pool; 0: none. */
 static pid_t rows[PROGRAMS];
 static struct pool *pool;	/* NULL: there is no limit of memory */
 
@@ -43,7 +43,7 @@ union with_fd {
 
 /* in a server process: the library's cuDeviceGetName(), which name_and_place() calls */
 static CUresult (*name_of)(char *, int, CUdevice);
-static char host[64];	/* this machine's name, set before the nursery begins */
+static char host[64];	/* this machine's name, set before the forker begins */
 
 static CUresult name_and_place(char *to, int size, CUdevice dev)
 {
@@ -76,7 +76,7 @@ static uint32_t admit(void *path)
 			library.cuDeviceGetName = name_and_place;
 		return 0;
 	}
-	nursery_say("%s: %s", (const char *)path, why);
+	relay_say("%s: %s", (const char *)path, why);
 	return KVGPU_REMOTE_NO_LIBRARY;
 }
 
@@ -91,14 +91,14 @@ static int be_careful(void)
 	return r ? r : filter_install(conf.filter);
 }
 
-static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
+static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 	__attribute__((noreturn));
-static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
+static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 {
 	struct line line = { .fd = fd, .by_writev = true };
 	struct server s = { .quota = { .pool = pool, .program = row, .nr_programs = PROGRAMS },
 			    .options = { .memory = gpu->memory, .arena = gpu->arena,
-					 .complain = nursery_say } };
+					 .complain = relay_say } };
 	pthread_t watcher;
 	int r = be_careful();
 
@@ -110,7 +110,7 @@ static void serve_one(int fd, const struct nursery_gpu *gpu, unsigned int row)
 	if (!r)
 		r = text_catch(&s);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch, s.port)) {
-		nursery_say("a server process: %s", strerror(r ? -r : ENOMEM));
+		relay_say("a server process: %s", strerror(r ? -r : ENOMEM));
 		_exit(1);
 	}
 	s.library = library;
@@ -142,7 +142,7 @@ static int take_fd(int from)
 	return fd;
 }
 
-void nursery_choose(unsigned int device)
+void forker_choose(unsigned int device)
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
 	char one[64];
@@ -206,7 +206,7 @@ static void await_fd(int from, int registry)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool make_pool(const struct nursery_gpu *gpu)
+static bool make_pool(const struct forker_gpu *gpu)
 {
 	int fd;
 
@@ -220,7 +220,7 @@ static bool make_pool(const struct nursery_gpu *gpu)
 	return pool;
 }
 
-static void make_child(int fd, int from, int registry, const struct nursery_gpu *gpu)
+static void make_child(int fd, int from, int registry, const struct forker_gpu *gpu)
 {
 	pid_t self = getpid(), pid;
 	unsigned int row = free_row();
@@ -244,15 +244,15 @@ static void make_child(int fd, int from, int registry, const struct nursery_gpu 
 	serve_one(fd, gpu, row);
 }
 
-static void raise_children(int from, const struct nursery_gpu *gpu) __attribute__((noreturn));
-static void raise_children(int from, const struct nursery_gpu *gpu)
+static void raise_children(int from, const struct forker_gpu *gpu) __attribute__((noreturn));
+static void raise_children(int from, const struct forker_gpu *gpu)
 {
 	int fd, registry = registry_enter(gpu->uuid, gpu->device, gpu->label);
 
 	setpgid(0, 0);
 	signal(SIGTERM, SIG_IGN);
 	if (!make_pool(gpu)) {
-		nursery_say("the quota of memory: %s", strerror(errno));
+		relay_say("the quota of memory: %s", strerror(errno));
 		_exit(1);
 	}
 	while (await_fd(from, registry), (fd = take_fd(from)) >= 0) {
@@ -266,7 +266,7 @@ static void raise_children(int from, const struct nursery_gpu *gpu)
 	_exit(0);
 }
 
-int nursery_begin(const struct nursery_gpu *gpu)
+int forker_begin(const struct forker_gpu *gpu)
 {
 	pid_t parent = getpid();
 	int pair[2];
@@ -283,7 +283,7 @@ int nursery_begin(const struct nursery_gpu *gpu)
 			_exit(1);
 		dup2(pair[1], FIRST_FD);
 		closefrom(FIRST_FD + 1);
-		nursery_choose(gpu->device);
+		forker_choose(gpu->device);
 		raise_children(FIRST_FD, gpu);
 	}
 	close(pair[1]);
@@ -307,7 +307,7 @@ static int give_fd(int to, int fd)
 	return sendmsg(to, &m, MSG_NOSIGNAL) == 1 ? 0 : -ECONNRESET;
 }
 
-int nursery_connect(int nursery)
+int forker_connect(int forker)
 {
 	int pair[2], room = ROOM, i, r;
 
@@ -315,7 +315,7 @@ int nursery_connect(int nursery)
 		return -errno;
 	for (i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	r = give_fd(nursery, pair[1]);
+	r = give_fd(forker, pair[1]);
 	close(pair[1]);
 	if (r) {
 		close(pair[0]);
@@ -324,9 +324,9 @@ int nursery_connect(int nursery)
 	return pair[0];
 }
 
-void nursery_end(int nursery)
+void forker_end(int forker)
 {
-	close(nursery);
+	close(forker);
 	while (wait(NULL) > 0)
 		;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* What both directions of a lane (outbox.c, inbox.c) use: its arena, its connection, its errors. */
+/*
+ * What both directions of a tunnel (outbox.c, inbox.c) use: its arena, its connection, its errors.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "relay.h"
 
-bool lane_fine(struct lane *n, int r)
+bool tunnel_fine(struct tunnel *n, int r)
 {
 	if (r == MPI_ERR_COUNT || r == MPI_ERR_TRUNCATE)
 		link_lose(n->link, "it sends nonsense");
@@ -15,10 +17,10 @@ bool lane_fine(struct lane *n, int r)
 	return r == MPI_SUCCESS;
 }
 
-bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes)
+bool tunnel_has_arena(struct tunnel *n, uint8_t *arena, uint64_t bytes)
 {
 	const unsigned int slots = n->link->settings->slots;
-	const int tag = TAG_BULK + lane_number(n);
+	const int tag = TAG_BULK + tunnel_number(n);
 
 	n->arena = arena;
 	n->arena_bytes = bytes;
@@ -34,7 +36,7 @@ bool lane_has_arena(struct lane *n, uint8_t *arena, uint64_t bytes)
 	       bulk_begin(&n->receive, false, n->link->rank, tag, slots, arena);
 }
 
-void lane_end_local(struct lane *n)
+void tunnel_end_local(struct tunnel *n)
 {
 	if (n->fd >= 0)
 		close(n->fd);
@@ -42,9 +44,9 @@ void lane_end_local(struct lane *n)
 	n->ended = true;
 }
 
-void lane_let_go(struct lane *n)
+void tunnel_let_go(struct tunnel *n)
 {
-	n->state = LANE_FREE;
+	n->state = TUNNEL_FREE;
 	if (!n->arena || n->link->lost)
 		return;
 	n->link->counts.chunks += n->send.done + n->receive.done;

@@ -1,80 +1,80 @@
 // SPDX-License-Identifier: MIT
-#include "tap.h"
+#include "parser.h"
 
 #include <string.h>
 
 #include <remote/channel/stream.h>
 
-static_assert(sizeof(struct kvgpu_remote_head) + sizeof(struct kvgpu_remote_piece) <= TAP_SAID &&
-		      sizeof(struct down) <= TAP_SAID,
+static_assert(sizeof(struct kvgpu_remote_head) + sizeof(struct kvgpu_remote_piece) <= PARSER_SAID &&
+		      sizeof(struct down) <= PARSER_SAID,
 	      "what is said of a piece");
 
-static enum tap_what begin_pull(struct tap *t, const struct kvgpu_remote_head *h,
-				struct kvgpu_remote_piece *piece)
+static enum parser_what begin_pull(struct parser *t, const struct kvgpu_remote_head *h,
+				   struct kvgpu_remote_piece *piece)
 {
 	struct kvgpu_remote_pull pull;
 
 	if (h->bytes != sizeof(pull))
-		return TAP_WRONG;
+		return PARSER_WRONG;
 	if (t->have - t->used < sizeof(*h) + sizeof(pull))
-		return TAP_NONE;
+		return PARSER_NONE;
 	memcpy(&pull, t->ahead + t->used + sizeof(*h), sizeof(pull));
 	t->used += sizeof(*h) + sizeof(pull);
 	t->source = pull.source;
 	*piece = pull.piece;
-	return TAP_PULL;
+	return PARSER_PULL;
 }
 
-static enum tap_what begin_up(struct tap *t, struct kvgpu_remote_piece *piece)
+static enum parser_what begin_up(struct parser *t, struct kvgpu_remote_piece *piece)
 {
 	size_t here = t->have - t->used;
 	struct kvgpu_remote_head h;
 
 	if (here < sizeof(h))
-		return TAP_NONE;
+		return PARSER_NONE;
 	memcpy(&h, t->ahead + t->used, sizeof(h));
 	/* a relay alone says that */
 	if (h.op == KVGPU_REMOTE_OP_SPOILT)
-		return TAP_WRONG;
+		return PARSER_WRONG;
 	if (h.op == KVGPU_REMOTE_OP_PULL)
 		return begin_pull(t, &h, piece);
 	if (h.op != KVGPU_REMOTE_OP_PUSH) {
 		t->left = sizeof(h) + h.bytes;
-		return h.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? TAP_WRONG : TAP_BYTES;
+		return h.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? PARSER_WRONG : PARSER_BYTES;
 	}
 	if (h.bytes != sizeof(*piece))
-		return TAP_WRONG;
+		return PARSER_WRONG;
 	if (here < sizeof(h) + sizeof(*piece))
-		return TAP_NONE;
+		return PARSER_NONE;
 	memcpy(piece, t->ahead + t->used + sizeof(h), sizeof(*piece));
 	t->used += sizeof(h) + sizeof(*piece);
-	return TAP_PIECE;
+	return PARSER_PIECE;
 }
 
-static enum tap_what begin_down(struct tap *t, struct kvgpu_remote_piece *piece)
+static enum parser_what begin_down(struct parser *t, struct kvgpu_remote_piece *piece)
 {
 	struct down d;
 
 	if (t->have - t->used < sizeof(d))
-		return TAP_NONE;
+		return PARSER_NONE;
 	memcpy(&d, t->ahead + t->used, sizeof(d));
 	if (d.kind != DOWN_PIECE) {
 		t->left = sizeof(d) + d.bytes;
-		return d.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? TAP_WRONG : TAP_BYTES;
+		return d.bytes > KVGPU_REMOTE_PAYLOAD_MAX ? PARSER_WRONG : PARSER_BYTES;
 	}
 	*piece = (struct kvgpu_remote_piece){ d.a, d.b };
 	t->used += sizeof(d);
-	return TAP_PIECE;
+	return PARSER_PIECE;
 }
 
-enum tap_what tap_next(struct tap *t, size_t room, const uint8_t **bytes, size_t *n,
-		       struct kvgpu_remote_piece *piece)
+enum parser_what parser_next(struct parser *t, size_t room, const uint8_t **bytes, size_t *n,
+			     struct kvgpu_remote_piece *piece)
 {
-	enum tap_what what = TAP_BYTES;
+	enum parser_what what = PARSER_BYTES;
 
 	if (!t->left)
-		what = t->way == TAP_UP ? begin_up(t, piece) : begin_down(t, piece);
-	if (what != TAP_BYTES)
+		what = t->way == PARSER_UP ? begin_up(t, piece) : begin_down(t, piece);
+	if (what != PARSER_BYTES)
 		return what;
 	*bytes = t->ahead + t->used;
 	*n = t->have - t->used;
@@ -84,24 +84,24 @@ enum tap_what tap_next(struct tap *t, size_t room, const uint8_t **bytes, size_t
 		*n = t->left;
 	t->used += *n;
 	t->left -= *n;
-	return *n ? TAP_BYTES : TAP_NONE;
+	return *n ? PARSER_BYTES : PARSER_NONE;
 }
 
-uint8_t *tap_room(struct tap *t, size_t *n)
+uint8_t *parser_room(struct parser *t, size_t *n)
 {
 	memmove(t->ahead, t->ahead + t->used, t->have - t->used);
 	t->have -= t->used;
 	t->used = 0;
-	*n = TAP_AHEAD - t->have;
+	*n = PARSER_AHEAD - t->have;
 	return t->ahead + t->have;
 }
 
-size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t *to)
+size_t parser_say(enum parser_way way, const struct kvgpu_remote_piece *piece, uint8_t *to)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(*piece) };
 	struct down d = { .kind = DOWN_PIECE, .a = piece->at, .b = piece->bytes };
 
-	if (way == TAP_DOWN) {
+	if (way == PARSER_DOWN) {
 		memcpy(to, &d, sizeof(d));
 		return sizeof(d);
 	}
@@ -110,7 +110,7 @@ size_t tap_say(enum tap_way way, const struct kvgpu_remote_piece *piece, uint8_t
 	return sizeof(h) + sizeof(*piece);
 }
 
-void tap_say_spoilt(uint8_t *said)
+void parser_say_spoilt(uint8_t *said)
 {
 	struct kvgpu_remote_head h;
 

@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: MIT
 /*
- * The lanes of a link: the bytes of each lane's connection go out as messages (outbox.c), and
+ * The tunnels of a link: the bytes of each tunnel's connection go out as messages (outbox.c), and
  * messages that come become bytes (inbox.c).
  */
 #include <unistd.h>
 
 #include "relay.h"
 
-static bool lane_make(struct lane *n)
+static bool tunnel_make(struct tunnel *n)
 {
 	n->made = n->made || (outbox_make(n) && inbox_make(n));
 	return n->made;
 }
 
-struct lane *lane_find(struct link *l)
+struct tunnel *tunnel_find(struct link *l)
 {
 	unsigned int i;
 
-	for (i = 0; i < LANES; i++)
-		if (l->lanes[i].state == LANE_FREE && !l->lanes[i].wanted)
-			return &l->lanes[i];
+	for (i = 0; i < TUNNELS; i++)
+		if (l->tunnels[i].state == TUNNEL_FREE && !l->tunnels[i].wanted)
+			return &l->tunnels[i];
 	return NULL;
 }
 
 /* the broker (its links have a rank) has programs, a proxy has servers */
-static enum tap_way way_out(const struct lane *n)
+static enum parser_way way_out(const struct tunnel *n)
 {
-	return n->link->rank ? TAP_UP : TAP_DOWN;
+	return n->link->rank ? PARSER_UP : PARSER_DOWN;
 }
 
-bool lane_open(struct lane *n, int fd)
+bool tunnel_open(struct tunnel *n, int fd)
 {
-	if (!lane_make(n)) {
+	if (!tunnel_make(n)) {
 		close(fd);
 		return false;
 	}
-	if (n->link->used <= (unsigned int)lane_number(n))
-		n->link->used = lane_number(n) + 1;
-	n->state = LANE_OPEN;
+	if (n->link->used <= (unsigned int)tunnel_number(n))
+		n->link->used = tunnel_number(n) + 1;
+	n->state = TUNNEL_OPEN;
 	n->fd = fd;
-	n->tap.way = way_out(n);
-	n->tap.have = n->tap.used = n->tap.left = 0;
+	n->parser.way = way_out(n);
+	n->parser.have = n->parser.used = n->parser.left = 0;
 	n->head = (struct message){ 0 };
 	n->greeted = n->has_welcome = n->has_piece = n->stuck = n->ended = n->last_sent =
 		n->last_seen = n->abandoned = false;
 	return true;
 }
 
-static unsigned int lane_waits(struct lane *n, struct pollfd *p)
+static unsigned int tunnel_waits(struct tunnel *n, struct pollfd *p)
 {
 	n->poll = NULL;
-	if (n->state != LANE_OPEN || n->fd < 0)
+	if (n->state != TUNNEL_OPEN || n->fd < 0)
 		return 0;
 	*p = (struct pollfd){ .fd = n->fd };
 	if (n->busy_out < n->link->settings->slots && !n->has_piece)
@@ -63,68 +63,68 @@ static unsigned int lane_waits(struct lane *n, struct pollfd *p)
 	return 1;
 }
 
-static bool lane_go(struct lane *n)
+static bool tunnel_go(struct tunnel *n)
 {
 	bool moved;
 
-	if (n->state != LANE_OPEN)
+	if (n->state != TUNNEL_OPEN)
 		return false;
 	if (n->link->lost) {
-		lane_end_local(n);
-		lane_let_go(n);
+		tunnel_end_local(n);
+		tunnel_let_go(n);
 		return true;
 	}
 	moved = inbox_go(n);
 	moved = outbox_go(n) || moved;
 	if (n->last_sent && n->last_seen && !n->nr_in && !n->busy_out && bulk_is_idle(&n->send) &&
 	    bulk_is_idle(&n->receive) && pull_is_idle(n))
-		lane_let_go(n);
+		tunnel_let_go(n);
 	return moved;
 }
 
-static void lane_hang_up(struct lane *n)
+static void tunnel_hang_up(struct tunnel *n)
 {
-	if (n->state == LANE_OPEN)
-		lane_end_local(n);
+	if (n->state == TUNNEL_OPEN)
+		tunnel_end_local(n);
 }
 
 /* ------------------------------------------------------------------ all of them */
 
-unsigned int lanes_wait(struct link *l, struct pollfd *p, bool *open)
+unsigned int tunnels_wait(struct link *l, struct pollfd *p, bool *open)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < l->used; i++) {
-		*open = *open || l->lanes[i].state == LANE_OPEN;
-		n += lane_waits(&l->lanes[i], p + n);
+		*open = *open || l->tunnels[i].state == TUNNEL_OPEN;
+		n += tunnel_waits(&l->tunnels[i], p + n);
 	}
 	return n;
 }
 
-bool lanes_go(struct link *l)
+bool tunnels_go(struct link *l)
 {
 	bool moved = false;
 	unsigned int i;
 
 	for (i = 0; i < l->used; i++)
-		moved = lane_go(&l->lanes[i]) || moved;
+		moved = tunnel_go(&l->tunnels[i]) || moved;
 	return moved;
 }
 
-void lanes_hang_up(struct link *l)
+void tunnels_hang_up(struct link *l)
 {
 	unsigned int i;
 
 	for (i = 0; i < l->used; i++)
-		lane_hang_up(&l->lanes[i]);
+		tunnel_hang_up(&l->tunnels[i]);
 }
 
-bool lanes_are_quiet(const struct link *l)
+bool tunnels_are_quiet(const struct link *l)
 {
 	unsigned int i;
 
 	for (i = 0; i < l->used; i++)
-		if (l->lanes[i].state != LANE_FREE)
+		if (l->tunnels[i].state != TUNNEL_FREE)
 			return false;
 	return true;
 }

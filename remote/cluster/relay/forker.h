@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The server processes of a proxy. Free of MPI. */
-#ifndef KVGPU_CLUSTER_NURSERY_H
-#define KVGPU_CLUSTER_NURSERY_H
+#ifndef KVGPU_CLUSTER_FORKER_H
+#define KVGPU_CLUSTER_FORKER_H
 
 #include <stdint.h>
 
 /* A proxy's GPU, and what programs may have of it. */
-struct nursery_gpu {
+struct forker_gpu {
 	const char *library;
 	uint64_t arena;
 	unsigned int device;	/* which of the GPUs that this process sees */
@@ -17,20 +17,20 @@ struct nursery_gpu {
 };
 
 /*
- * Start the nursery, a process that makes a server process for each connection that it is given.
- * Call before MPI is there. Returns a socket to the nursery, or -1. The nursery ends with it.
+ * Start the forker, a process that makes a server process for each connection that it is given.
+ * Call before MPI is there. Returns a socket to the forker, or -1. The forker ends with it.
  */
-int nursery_begin(const struct nursery_gpu *gpu);
+int forker_begin(const struct forker_gpu *gpu);
 /* Return a connection to a new server process, or -errno. It ends if that process can't be made. */
-int nursery_connect(int nursery);
-/* close the socket to the nursery, and wait until the nursery has ended */
-void nursery_end(int nursery);
+int forker_connect(int forker);
+/* close the socket to the forker, and wait until the forker has ended */
+void forker_end(int forker);
 
 /*
  * Choose the device by CUDA_VISIBLE_DEVICES, of the list there, if there is one. Call before the
  * library is loaded.
  */
-void nursery_choose(unsigned int device);
+void forker_choose(unsigned int device);
 
 /*
  * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine, and behind it a
