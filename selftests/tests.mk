@@ -319,7 +319,7 @@ LIBS_remote/channel/endpoint_test	:= $(addprefix -Xlinker --wrap=,clock_gettime 
 SRC_remote/channel/guard_test	:= $(addprefix remote/channel/,guard.c signals.c)
 SRC_remote/channel/attach_test	:= selftests/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
-UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,bucket_test filter_test admin_test listen_test hall_test tenants_test)
+UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,bucket_test filter_test admin_test listen_test preauth_test tenants_test)
 TSAN_TESTS += remote/channel/tls_test
 REMOTE_ADDRESS_SRC	:= $(addprefix remote/channel/,address.c sockets.c owner.c)
 REMOTE_CONF_SRC	:= $(wildcard remote/conf/*.c) $(REMOTE_ADDRESS_SRC)
@@ -328,11 +328,11 @@ SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,cer
 LIBS_remote/channel/tls_test	:= -lgnutls
 SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
 SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
-REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c hall.c clients.c listen.c tenants.c) remote/server/pool.c $(wildcard remote/conf/*.c) \
+REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c $(wildcard remote/conf/*.c) \
 			   $(REMOTE_CHANNEL_SRC)
 SRC_remote/starter/bucket_test	:= remote/starter/bucket.c
-SRC_remote/starter/hall_test	:= $(REMOTE_STARTER_SRC)
-LIBS_remote/starter/hall_test	:= -Xlinker --wrap=now_ms
+SRC_remote/starter/preauth_test	:= $(REMOTE_STARTER_SRC)
+LIBS_remote/starter/preauth_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
 UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test)

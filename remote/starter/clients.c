@@ -107,8 +107,8 @@ void clients_part(struct starter *s, struct client *c, bool here)
 		explicit_bzero(s->tenants, s->nr_clients * sizeof(*s->tenants));
 	explicit_bzero(&s->sites, sizeof(s->sites));
 	explicit_bzero(&s->nets, sizeof(s->nets));
-	if (s->hall)
-		explicit_bzero(s->hall, s->nr_hall * sizeof(*s->hall));
+	if (s->preauth)
+		explicit_bzero(s->preauth, s->nr_preauth * sizeof(*s->preauth));
 }
 
 /* a number from a client's process: 1 PiB at most, as a process may lie */

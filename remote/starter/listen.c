@@ -477,5 +477,5 @@ void listen_end(struct starter *s)
 			unlink(s->listeners[i].path);
 	}
 	s->nr_listeners = s->nr_awaited = 0;
-	hall_end(s);
+	preauth_end(s);
 }

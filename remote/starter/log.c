@@ -111,7 +111,7 @@ static struct budget *budget_of(enum about about, const struct address_source *f
 	begin_minute();
 	if (!from)
 		return &rows[NOBODY];
-	key = hall_source(from);
+	key = preauth_source(from);
 	for (i = 0; i < nr_sources[about]; i++)
 		if (rows[i].of.net == key.net && rows[i].of.host == key.host)
 			return &rows[i];

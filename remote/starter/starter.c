@@ -2,8 +2,8 @@
 /*
  * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has reported
  * its name. There may be only so many newcomers, each for so long: a newcomer that stalls is ended.
- * If there is no room, connections wait in the hall (hall.c) for a moment. Then a newcomer has to
- * go, of the source that has most slots.
+ * If there is no room, connections wait in the pre-auth queue (preauth.c) for a moment. Then a
+ * newcomer has to go, of the source that has most slots.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	s->accepted++;
 }
 
-static bool accept_caller(struct starter *s, unsigned int listener)
+static bool accept_preauth(struct starter *s, unsigned int listener)
 {
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
 	struct address_source from;
@@ -124,12 +124,12 @@ static bool accept_caller(struct starter *s, unsigned int listener)
 		return true;
 	}
 	if (fd >= 0) {
-		hall_enter(s, fd, listener, &from);
+		preauth_enter(s, fd, listener, &from);
 		return true;
 	}
 	if (errno == EINTR || errno == ECONNABORTED)
 		return true;
-	if ((errno == EMFILE || errno == ENFILE) && hall_make_room(s))
+	if ((errno == EMFILE || errno == ENFILE) && preauth_make_room(s))
 		return true;
 	if (errno != EAGAIN) {
 		say_of_clients(ABOUT_NEWCOMERS, NULL, "accept: %s", strerror(errno));
@@ -142,22 +142,22 @@ static void take_all(struct starter *s, unsigned int listener)
 {
 	unsigned int i;
 
-	for (i = 0; i < AT_ONCE && accept_caller(s, listener); i++)
+	for (i = 0; i < AT_ONCE && accept_preauth(s, listener); i++)
 		;
 }
 
-static void serve_hall(struct starter *s)
+static void serve_preauth(struct starter *s)
 {
-	struct caller *w;
+	struct preauth_conn *w;
 	struct client *c;
 
-	while ((w = hall_next(s))) {
+	while ((w = preauth_next(s))) {
 		c = make_room(s, &w->from) ? client_row(s) : NULL;
 		if (!c)
 			return;
 		start_client(s, c, &s->listeners[w->listener], w->fd, &w->from);
 		close(w->fd);
-		hall_forget(s, w);
+		preauth_forget(s, w);
 	}
 }
 
@@ -447,7 +447,7 @@ struct source {
 		SOURCE_ADMINS,
 		SOURCE_CLIENT,
 		SOURCE_LOG,
-		SOURCE_HALL,
+		SOURCE_PREAUTH,
 		SOURCE_LIFE,
 		SOURCE_PROGRAM } what;
 	unsigned int index;
@@ -519,20 +519,21 @@ static void add_endpoint(struct starter *s, struct listener *l, unsigned int ind
 }
 
 /* of a ready connection only the end is looked for */
-static void add_hall(struct starter *s, struct sources *p)
+static void add_preauth(struct starter *s, struct sources *p)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->nr_hall; i++) {
-		add(p, s->hall[i].fd, SOURCE_HALL, i);
-		if (s->hall[i].fd >= 0)
-			p->fds[p->n - 1].events = s->hall[i].ready ? POLLRDHUP : POLLIN | POLLRDHUP;
+	for (i = 0; i < s->nr_preauth; i++) {
+		add(p, s->preauth[i].fd, SOURCE_PREAUTH, i);
+		if (s->preauth[i].fd >= 0)
+			p->fds[p->n - 1].events = s->preauth[i].ready ? POLLRDHUP :
+									POLLIN | POLLRDHUP;
 	}
 }
 
 /*
- * The hall comes before the listeners: so no descriptor of the hall was given to a new connection
- * by the time that it is looked at.
+ * The pre-auth queue comes before the listeners: so no descriptor of the pre-auth queue was given
+ * to a new connection by the time that it is looked at.
  */
 static void collect(struct starter *s, int signals, struct sources *p)
 {
@@ -541,7 +542,7 @@ static void collect(struct starter *s, int signals, struct sources *p)
 	p->n = 0;
 	p->look_ms = -1;
 	add(p, signals, SOURCE_SIGNAL, 0);
-	add_hall(s, p);
+	add_preauth(s, p);
 	for (i = 0; i < s->nr_listeners; i++) {
 		add(p, s->listeners[i].fd, SOURCE_LISTENER, i);
 		add_endpoint(s, &s->listeners[i], i, p);
@@ -555,8 +556,8 @@ static void collect(struct starter *s, int signals, struct sources *p)
 
 static int until_deadline(struct starter *s)
 {
-	uint64_t first = hall_deadline(s), now = now_ms(), at;
-	struct caller *next = clients_in(s, CLIENT_NONE) ? hall_next(s) : NULL;
+	uint64_t first = preauth_deadline(s), now = now_ms(), at;
+	struct preauth_conn *next = clients_in(s, CLIENT_NONE) ? preauth_next(s) : NULL;
 	struct client *go;
 	unsigned int i;
 
@@ -612,9 +613,9 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 		if (s->clients[of->index].program == fd)
 			s->clients[of->index].deadline_ms = 0;
 		break;
-	case SOURCE_HALL:
-		if (s->hall[of->index].fd == fd)
-			hall_look(s, &s->hall[of->index], seen & ~POLLIN);
+	case SOURCE_PREAUTH:
+		if (s->preauth[of->index].fd == fd)
+			preauth_look(s, &s->preauth[of->index], seen & ~POLLIN);
 		break;
 	}
 }
@@ -649,11 +650,11 @@ static void loop(struct starter *s, int signals, struct sources *p)
 			if (p->fds[i].revents)
 				serve_source(s, &p->of[i], p->fds[i].fd, p->fds[i].revents);
 		look_at_endpoints(s);
-		serve_hall(s);
+		serve_preauth(s);
 		end_late_ones(s);
 		end_left_ones(s);
 		end_kept_ones(s);
-		hall_end_late_ones(s);
+		preauth_end_late_ones(s);
 	}
 }
 
@@ -665,9 +666,9 @@ static bool make_table(struct starter *s, struct sources *p)
 	s->nr_clients = s->conf->clients + 2 * s->conf->newcomers;
 	s->clients = calloc(s->nr_clients, sizeof(*s->clients));
 	s->tenants = calloc(s->nr_clients, sizeof(*s->tenants));
-	if (!s->clients || !s->tenants || !hall_begin(s))
+	if (!s->clients || !s->tenants || !preauth_begin(s))
 		return false;
-	n = 4 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
+	n = 4 * s->nr_clients + s->nr_preauth + LISTENERS + ADMINS + 2;
 	p->fds = calloc(n, sizeof(*p->fds));
 	p->of = calloc(n, sizeof(*p->of));
 	for (i = 0; i < ADMINS; i++)

@@ -120,14 +120,17 @@ struct number {
 };
 
 /* A connection that has said nothing yet, or waits for a newcomer's slot. */
-struct caller {
+struct preauth_conn {
 	int fd;			/* -1: the entry is free */
 	unsigned int listener;
 	struct address_source from;
 	bool ready;		/* the connection has sent what begins as a hello, not read yet */
 	bool again;		/* may be of a peer that failed as a newcomer, and comes again */
 	uint64_t id, came_ms;
-	/* of its source: connections in the hall; newcomers and starts, for hall_next() */
+	/*
+	 * of its source: connections in the pre-auth queue; newcomers and starts, for
+	 * preauth_next()
+	 */
 	struct number beside, newcomers;
 };
 
@@ -154,10 +157,10 @@ struct starter {
 	struct tenant *tenants;
 	uint64_t tenants_left;	/* how many tenants have left */
 	unsigned int nr_clients;	/* rows of .clients and of .tenants */
-	struct caller *hall;
-	unsigned int nr_hall;
-	uint64_t last_caller;
-	/* starts of newcomers' processes: in all; by hall_source(); by network */
+	struct preauth_conn *preauth;
+	unsigned int nr_preauth;
+	uint64_t last_preauth;
+	/* starts of newcomers' processes: in all; by preauth_source(); by network */
 	struct buckets all, sites, nets;
 	int admin_fd;			/* the socket that listens; -1: none */
 	struct admin admins[ADMINS];
@@ -214,41 +217,44 @@ void listen_ready(void);
 int listen_again(struct starter *s);
 /* The memory of endpoint @l is gone. If nothing is left to listen at, the server ends. */
 void listen_lost(struct starter *s, struct listener *l);
-/* Close and forget all sockets and endpoints, also what is awaited, and end the hall. */
+/* Close and forget all sockets and endpoints, also what is awaited, and end the pre-auth queue. */
 void listen_end(struct starter *s);
 
-/* ------------------------------------------------- hall.c: connections that have no process yet */
+/* ---------------------------------------------- preauth.c: connections that have no process yet */
 
 /*
  * Call after the table of clients was made. May raise the limit of descriptors of this process, and
  * so of its children. False: out of memory.
  */
-bool hall_begin(struct starter *s);
+bool preauth_begin(struct starter *s);
 /*
- * Take a connection into the hall. If the hall is full, a connection of the source with most of it
- * is ended. @fd belongs to the hall.
+ * Take a connection into the pre-auth queue. If the pre-auth queue is full, a connection of the
+ * source with most of it is ended. @fd belongs to the pre-auth queue.
  */
-void hall_enter(struct starter *s, int fd, unsigned int listener,
-		const struct address_source *from);
-/* end a connection of the source with most of the hall; false: the hall is empty */
-bool hall_make_room(struct starter *s);
+void preauth_enter(struct starter *s, int fd, unsigned int listener,
+		   const struct address_source *from);
+/*
+ * end a connection of the source with most of the pre-auth queue; false: the pre-auth queue is
+ * empty
+ */
+bool preauth_make_room(struct starter *s);
 /*
  * poll() has seen input at a connection, which is ready then if it begins as a client's does, and
  * is ended if not; or @gone, its end, which drops it whatever it has sent.
  */
-void hall_look(struct starter *s, struct caller *c, bool gone);
+void preauth_look(struct starter *s, struct preauth_conn *c, bool gone);
 /* the site of a source: its /48 of IPv6, its /24 of IPv4, or what it is else */
-uint64_t hall_site(const struct address_source *a);
+uint64_t preauth_site(const struct address_source *a);
 /* what counts as one source of lines and of starts: a site, or one shmem region */
-struct address_source hall_source(const struct address_source *a);
+struct address_source preauth_source(const struct address_source *a);
 /* The ready connection that is next to get a newcomer's slot, or NULL. */
-struct caller *hall_next(struct starter *s);
+struct preauth_conn *preauth_next(struct starter *s);
 /* Free the entry. Its descriptor stays open, and is the caller's. */
-void hall_forget(struct starter *s, struct caller *c);
+void preauth_forget(struct starter *s, struct preauth_conn *c);
 /* when the next connection is late, in ms of now_ms(); UINT64_MAX: none will be */
-uint64_t hall_deadline(const struct starter *s);
-void hall_end_late_ones(struct starter *s);
-void hall_end(struct starter *s);
+uint64_t preauth_deadline(const struct starter *s);
+void preauth_end_late_ones(struct starter *s);
+void preauth_end(struct starter *s);
 /*
  * When a newcomer from source @from may come: 0: now. Else the time, in ms of now_ms(), from which
  * on its source has a start, or another newcomer may be ended for it, or UINT64_MAX; *go: one whose

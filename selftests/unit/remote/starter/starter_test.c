@@ -112,7 +112,7 @@ static int exit_code(int error)
 	sigprocmask(SIG_BLOCK, NULL, &old);
 	code = starter_run(&s);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	free(s.hall);
+	free(s.preauth);
 	free(s.clients);
 	free(s.tenants);
 	return code;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A connection by a socket waits in the hall until it has said something and gets a newcomer's
- * slot. A newcomer is a client whose process has not reported its name yet. Sites share the hall
- * and these slots evenly, within a site its networks, within a network its addresses, users or
- * VMs. A site is a /48 of IPv6 or a /24 of IPv4, a network a /64 or an IPv4 address. So a source
- * with many connections takes room from itself. In each second only so many newcomers come from one
- * source, and from all (bucket.h): the others wait. The first process's own thread runs this.
+ * A connection by a socket waits in the pre-auth queue until it has said something and gets a
+ * newcomer's slot. A newcomer is a client whose process has not reported its name yet. Sites share
+ * the pre-auth queue and these slots evenly, within a site its networks, within a network its
+ * addresses, users or VMs. A site is a /48 of IPv6 or a /24 of IPv4, a network a /64 or an IPv4
+ * address. So a source with many connections takes room from itself. In each second only so many
+ * newcomers come from one source, and from all (bucket.h): the others wait. The first process's own
+ * thread runs this.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
  * source that waits, else OWN_MOMENT_MS.
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
-enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
+enum { PREAUTH = 1024, PREAUTH_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
 /* of a TLS record: its kind, two bytes of its version, and two of its length */
 enum { TLS_RECORD_HEAD = 5, TLS_HANDSHAKE = 22, TLS_MAJOR = 3, TLS_RECORD_MAX = 1 << 14 };
 enum { AT_ONCE_MS = 1 };
@@ -37,8 +38,11 @@ static unsigned int most_of_one(const struct starter *s)
 	return s->conf->newcomers - s->conf->newcomers / 4;
 }
 
-/* the hall's size follows the descriptors that clients' processes, endpoints and admins leave */
-bool hall_begin(struct starter *s)
+/*
+ * the pre-auth queue's size follows the descriptors that clients' processes, endpoints and admins
+ * leave
+ */
+bool preauth_begin(struct starter *s)
 {
 	uint64_t beside = 5 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
@@ -54,26 +58,26 @@ bool hall_begin(struct starter *s)
 		setrlimit(RLIMIT_NOFILE, &l);
 		getrlimit(RLIMIT_NOFILE, &l);
 	}
-	s->nr_hall = l.rlim_cur >= beside + HALL    ? HALL :
-		     l.rlim_cur > beside + HALL_MIN ? l.rlim_cur - beside :
-						      HALL_MIN;
-	s->hall = calloc(s->nr_hall, sizeof(*s->hall));
-	for (i = 0; s->hall && i < s->nr_hall; i++)
-		s->hall[i].fd = -1;
-	return s->hall;
+	s->nr_preauth = l.rlim_cur >= beside + PREAUTH	  ? PREAUTH :
+			l.rlim_cur > beside + PREAUTH_MIN ? l.rlim_cur - beside :
+							    PREAUTH_MIN;
+	s->preauth = calloc(s->nr_preauth, sizeof(*s->preauth));
+	for (i = 0; s->preauth && i < s->nr_preauth; i++)
+		s->preauth[i].fd = -1;
+	return s->preauth;
 }
 
 /* sources that are no IPv6 address have their family in the upper half of .net */
-uint64_t hall_site(const struct address_source *a)
+uint64_t preauth_site(const struct address_source *a)
 {
 	uint64_t family = a->net >> 32;
 
 	return family == AF_INET ? a->net >> 8 : family < AF_MAX ? a->net : a->net >> 16;
 }
 
-struct address_source hall_source(const struct address_source *a)
+struct address_source preauth_source(const struct address_source *a)
 {
-	return (struct address_source){ hall_site(a), a->net == UINT64_MAX ? a->host : 0 };
+	return (struct address_source){ preauth_site(a), a->net == UINT64_MAX ? a->host : 0 };
 }
 
 static struct address_source network_of(const struct address_source *a)
@@ -86,15 +90,15 @@ static bool same(const struct address_source *a, const struct address_source *b)
 	return a->net == b->net && a->host == b->host;
 }
 
-/* @more: 1: a connection of that source has come into the hall; -1: one has left */
-static void count_in_hall(struct starter *s, const struct address_source *from, int more)
+/* @more: 1: a connection of that source has come into the pre-auth queue; -1: one has left */
+static void count_in_preauth(struct starter *s, const struct address_source *from, int more)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->nr_hall; i++) {
-		struct caller *c = &s->hall[i];
+	for (i = 0; i < s->nr_preauth; i++) {
+		struct preauth_conn *c = &s->preauth[i];
 
-		if (c->fd < 0 || hall_site(&c->from) != hall_site(from))
+		if (c->fd < 0 || preauth_site(&c->from) != preauth_site(from))
 			continue;
 		c->beside.site += more;
 		c->beside.net += c->from.net == from->net ? more : 0;
@@ -102,27 +106,27 @@ static void count_in_hall(struct starter *s, const struct address_source *from, 
 	}
 }
 
-void hall_forget(struct starter *s, struct caller *c)
+void preauth_forget(struct starter *s, struct preauth_conn *c)
 {
-	count_in_hall(s, &c->from, -1);
-	*c = (struct caller){ .fd = -1 };
+	count_in_preauth(s, &c->from, -1);
+	*c = (struct preauth_conn){ .fd = -1 };
 }
 
-static void drop(struct starter *s, struct caller *c, const char *why)
+static void drop(struct starter *s, struct preauth_conn *c, const char *why)
 {
 	char peer[PEER_TEXT];
 
 	address_of_peer(c->fd, peer, sizeof(peer));
 	say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: %s: ended", peer, why);
 	close(c->fd);
-	hall_forget(s, c);
+	preauth_forget(s, c);
 	s->refused++;
 }
 
 static void count(struct number *n, const struct address_source *a,
 		  const struct address_source *from)
 {
-	n->site += hall_site(a) == hall_site(from);
+	n->site += preauth_site(a) == preauth_site(from);
 	n->net += a->net == from->net;
 	n->one += same(a, from);
 }
@@ -153,16 +157,16 @@ static unsigned int by_chance(unsigned int n)
 }
 
 /*
- * A connection of the source that has most of the hall; among equals one by chance, so that a flood
- * can't choose which others have to go.
+ * A connection of the source that has most of the pre-auth queue; among equals one by chance, so
+ * that a flood can't choose which others have to go.
  */
-static struct caller *one_too_many(struct starter *s)
+static struct preauth_conn *one_too_many(struct starter *s)
 {
-	struct caller *most = NULL, *c;
+	struct preauth_conn *most = NULL, *c;
 	unsigned int equals = 0, skip;
 	int more;
 
-	for (c = s->hall; c < s->hall + s->nr_hall; c++) {
+	for (c = s->preauth; c < s->preauth + s->nr_preauth; c++) {
 		if (c->fd < 0)
 			continue;
 		more = most ? compare(&c->beside, &most->beside) : 1;
@@ -175,9 +179,9 @@ static struct caller *one_too_many(struct starter *s)
 	return c;
 }
 
-bool hall_make_room(struct starter *s)
+bool preauth_make_room(struct starter *s)
 {
-	struct caller *c = one_too_many(s);
+	struct preauth_conn *c = one_too_many(s);
 
 	if (c)
 		drop(s, c, "has said nothing or waits, and there are too many others from there");
@@ -190,28 +194,30 @@ static void wait_for_bytes(int fd, int bytes)
 	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
 }
 
-void hall_enter(struct starter *s, int fd, unsigned int listener, const struct address_source *from)
+void preauth_enter(struct starter *s, int fd, unsigned int listener,
+		   const struct address_source *from)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < s->nr_hall && s->hall[i].fd >= 0; i++)
+	for (i = 0; i < s->nr_preauth && s->preauth[i].fd >= 0; i++)
 		;
-	if (i == s->nr_hall) {
-		hall_make_room(s);
-		for (i = 0; s->hall[i].fd >= 0; i++)
+	if (i == s->nr_preauth) {
+		preauth_make_room(s);
+		for (i = 0; s->preauth[i].fd >= 0; i++)
 			;
 	}
-	s->hall[i] = (struct caller){ .fd = fd,
-				      .listener = listener,
-				      .from = *from,
-				      .again = buckets_comes_again(&s->nets, network_of(from),
-								   now_ms()),
-				      .id = ++s->last_caller,
-				      .came_ms = now_ms() };
-	for (j = 0; j < s->nr_hall; j++)
-		if (j != i && s->hall[j].fd >= 0)
-			count(&s->hall[i].beside, &s->hall[j].from, from);
-	count_in_hall(s, from, 1);
+	s->preauth[i] = (struct preauth_conn){ .fd = fd,
+					       .listener = listener,
+					       .from = *from,
+					       .again = buckets_comes_again(&s->nets,
+						network_of(from),
+									    now_ms()),
+					       .id = ++s->last_preauth,
+					       .came_ms = now_ms() };
+	for (j = 0; j < s->nr_preauth; j++)
+		if (j != i && s->preauth[j].fd >= 0)
+			count(&s->preauth[i].beside, &s->preauth[j].from, from);
+	count_in_preauth(s, from, 1);
 	wait_for_bytes(fd, s->listeners[listener].tls ? TLS_RECORD_HEAD :
 							(int)sizeof(struct kvgpu_remote_hello));
 }
@@ -229,13 +235,13 @@ static void count_starts(struct starter *s, unsigned int row)
 		return;
 	if (of_site && buckets_wait(&s->sites, site->of, now))
 		of_site = NO_START;
-	for (i = 0; i < s->nr_hall; i++) {
-		if (!s->hall[i].ready)
+	for (i = 0; i < s->nr_preauth; i++) {
+		if (!s->preauth[i].ready)
 			continue;
-		source = hall_source(&s->hall[i].from);
-		s->hall[i].newcomers.site += same(&source, &site->of) ? of_site : 0;
-		source = network_of(&s->hall[i].from);
-		s->hall[i].newcomers.net += same(&source, &net->of) ? of_net : 0;
+		source = preauth_source(&s->preauth[i].from);
+		s->preauth[i].newcomers.site += same(&source, &site->of) ? of_site : 0;
+		source = network_of(&s->preauth[i].from);
+		s->preauth[i].newcomers.net += same(&source, &net->of) ? of_net : 0;
 	}
 }
 
@@ -243,14 +249,15 @@ static void count_newcomers(struct starter *s)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < s->nr_hall; i++)
-		s->hall[i].newcomers = (struct number){ 0 };
+	for (i = 0; i < s->nr_preauth; i++)
+		s->preauth[i].newcomers = (struct number){ 0 };
 	for (j = 0; j < s->nr_clients; j++) {
 		if (s->clients[j].state != CLIENT_NEW)
 			continue;
-		for (i = 0; i < s->nr_hall; i++)
-			if (s->hall[i].ready)
-				count(&s->hall[i].newcomers, &s->clients[j].from, &s->hall[i].from);
+		for (i = 0; i < s->nr_preauth; i++)
+			if (s->preauth[i].ready)
+				count(&s->preauth[i].newcomers, &s->clients[j].from,
+				      &s->preauth[i].from);
 	}
 	for (i = 0; i < BUCKETS; i++)
 		count_starts(s, i);
@@ -261,15 +268,15 @@ static void count_newcomers(struct starter *s)
  * equals one that does not come again, and then the oldest. So where many peers of one source fail
  * and come again, without end, a program of that source does not wait for all of them.
  */
-struct caller *hall_next(struct starter *s)
+struct preauth_conn *preauth_next(struct starter *s)
 {
-	struct caller *next = NULL;
+	struct preauth_conn *next = NULL;
 	unsigned int i;
 	int more;
 
 	count_newcomers(s);
-	for (i = 0; i < s->nr_hall; i++) {
-		struct caller *c = &s->hall[i];
+	for (i = 0; i < s->nr_preauth; i++) {
+		struct preauth_conn *c = &s->preauth[i];
 
 		if (c->fd < 0 || !c->ready)
 			continue;
@@ -282,31 +289,31 @@ struct caller *hall_next(struct starter *s)
 }
 
 /* UINT64_MAX: it is never late */
-static uint64_t deadline_of(const struct starter *s, const struct caller *c)
+static uint64_t deadline_of(const struct starter *s, const struct preauth_conn *c)
 {
 	return c->fd < 0 || c->ready ? UINT64_MAX : c->came_ms + s->conf->patience_s * 1000;
 }
 
-uint64_t hall_deadline(const struct starter *s)
+uint64_t preauth_deadline(const struct starter *s)
 {
 	uint64_t first = UINT64_MAX, at;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_hall; i++) {
-		at = deadline_of(s, &s->hall[i]);
+	for (i = 0; i < s->nr_preauth; i++) {
+		at = deadline_of(s, &s->preauth[i]);
 		first = at < first ? at : first;
 	}
 	return first;
 }
 
-void hall_end_late_ones(struct starter *s)
+void preauth_end_late_ones(struct starter *s)
 {
 	uint64_t now = now_ms();
 	unsigned int i;
 
-	for (i = 0; i < s->nr_hall; i++)
-		if (deadline_of(s, &s->hall[i]) <= now)
-			drop(s, &s->hall[i], "has not said who it is in time");
+	for (i = 0; i < s->nr_preauth; i++)
+		if (deadline_of(s, &s->preauth[i]) <= now)
+			drop(s, &s->preauth[i], "has not said who it is in time");
 }
 
 /* NULL: @head may be a ClientHello's; else why not */
@@ -345,7 +352,7 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
  * Fewer bytes than poll() waits for are no client's: by a UNIX socket or a vsock, where it does not
  * wait for more, the hello of a client comes as a whole.
  */
-void hall_look(struct starter *s, struct caller *c, bool gone)
+void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 {
 	bool tls = s->listeners[c->listener].tls;
 	union {
@@ -360,7 +367,7 @@ void hall_look(struct starter *s, struct caller *c, bool gone)
 		return;
 	if (n <= 0) {
 		close(c->fd);
-		hall_forget(s, c);
+		preauth_forget(s, c);
 		return;
 	}
 	wrong = tls ? wrong_head(first.head, n) : wrong_hello(s, c->fd, &first.hello, n);
@@ -372,13 +379,13 @@ void hall_look(struct starter *s, struct caller *c, bool gone)
 	wait_for_bytes(c->fd, 1);
 }
 
-void hall_end(struct starter *s)
+void preauth_end(struct starter *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->nr_hall; i++)
-		if (s->hall[i].fd >= 0)
-			hall_look(s, &s->hall[i], true);
+	for (i = 0; i < s->nr_preauth; i++)
+		if (s->preauth[i].fd >= 0)
+			preauth_look(s, &s->preauth[i], true);
 }
 
 /* ------------------------------------------------------------------ slots of newcomers */
@@ -387,8 +394,8 @@ void hall_end(struct starter *s)
 static const struct address_source everybody;
 
 /*
- * Connections share the bucket of all in hall_next()'s order. Shmem regions have no order, so there
- * each has its own bucket alone, and remoted.conf says how many there are.
+ * Connections share the bucket of all in preauth_next()'s order. Shmem regions have no order, so
+ * there each has its own bucket alone, and remoted.conf says how many there are.
  */
 static bool in_all(const struct address_source *from)
 {
@@ -399,7 +406,7 @@ void newcomer_starts(struct starter *s, const struct address_source *from)
 {
 	uint64_t now = now_ms();
 
-	buckets_take(&s->sites, hall_source(from), now);
+	buckets_take(&s->sites, preauth_source(from), now);
 	buckets_take(&s->nets, network_of(from), now);
 	if (in_all(from))
 		buckets_take(&s->all, everybody, now);
@@ -407,7 +414,7 @@ void newcomer_starts(struct starter *s, const struct address_source *from)
 
 void newcomer_is_served(struct starter *s, const struct address_source *from)
 {
-	buckets_give_back(&s->sites, hall_source(from));
+	buckets_give_back(&s->sites, preauth_source(from));
 	buckets_give_back(&s->nets, network_of(from));
 	if (in_all(from))
 		buckets_give_back(&s->all, everybody);
@@ -416,9 +423,9 @@ void newcomer_is_served(struct starter *s, const struct address_source *from)
 /* when the process tells that it failed, its peer may be here again already */
 void newcomer_failed(struct starter *s, const struct address_source *from)
 {
-	struct caller *last = NULL, *c;
+	struct preauth_conn *last = NULL, *c;
 
-	for (c = s->hall; c < s->hall + s->nr_hall; c++)
+	for (c = s->preauth; c < s->preauth + s->nr_preauth; c++)
 		if (c->fd >= 0 && c->from.net == from->net && (!last || c->id > last->id))
 			last = c;
 	if (last && !last->again && last->came_ms + AT_ONCE_MS >= now_ms())
@@ -430,7 +437,7 @@ void newcomer_failed(struct starter *s, const struct address_source *from)
 /* 0: now */
 static uint64_t start_room(const struct starter *s, const struct address_source *from, uint64_t now)
 {
-	uint64_t of_site = buckets_wait(&s->sites, hall_source(from), now),
+	uint64_t of_site = buckets_wait(&s->sites, preauth_source(from), now),
 		 of_all = in_all(from) ? buckets_wait(&s->all, everybody, now) : 0;
 
 	return of_site > of_all ? of_site : of_all;
@@ -464,7 +471,8 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		if (c->state != CLIENT_NEW || (!full && hall_site(&c->from) != hall_site(from)))
+		if (c->state != CLIENT_NEW ||
+		    (!full && preauth_site(&c->from) != preauth_site(from)))
 			continue;
 		n = number_of_newcomers(s, &c->from);
 		at = may_go_at(c, &n, &own);

@@ -22,7 +22,7 @@
 #include <remote/starter/starter.h>
 #include <remote/wire/frame.h>
 
-enum { HALL = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
+enum { PREAUTH = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
 /* starts in a second */
 enum { SECOND = 1000, STARTS_OF_ONE = NEWCOMERS, STARTS = 2 * NEWCOMERS };
 
@@ -65,9 +65,9 @@ static int set_up(void **state)
 	now = 1000000;
 	*said = 0;
 	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
-	if (!s.clients || !hall_begin(&s) || s.nr_hall < HALL)
+	if (!s.clients || !preauth_begin(&s) || s.nr_preauth < PREAUTH)
 		return -1;
-	s.nr_hall = HALL;
+	s.nr_preauth = PREAUTH;
 	for (i = 0; i < s.nr_clients; i++)
 		s.clients[i].report = -1;
 	return 0;
@@ -75,22 +75,22 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	hall_end(&s);
-	free(s.hall);
+	preauth_end(&s);
+	free(s.preauth);
 	free(s.clients);
 	return 0;
 }
 
 static const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
 
-/* Enters the hall, and says these bytes. Returns the other end of the connection. */
+/* Enters the pre-auth queue, and says these bytes. Returns the other end of the connection. */
 static int enter_with(const struct address_source *from, unsigned int listener, const void *bytes,
 		      size_t n)
 {
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	hall_enter(&s, pair[0], listener, from);
+	preauth_enter(&s, pair[0], listener, from);
 	assert_int_equal(write(pair[1], bytes, n), n);
 	return pair[1];
 }
@@ -121,9 +121,9 @@ static void all_are_ready(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < s.nr_hall; i++)
-		if (s.hall[i].fd >= 0)
-			hall_look(&s, &s.hall[i], false);
+	for (i = 0; i < s.nr_preauth; i++)
+		if (s.preauth[i].fd >= 0)
+			preauth_look(&s, &s.preauth[i], false);
 }
 
 static struct client *newcomer(const struct address_source *from, uint64_t ms_ago)
@@ -140,42 +140,42 @@ static struct client *newcomer(const struct address_source *from, uint64_t ms_ag
 	return &s.clients[i];
 }
 
-/* Gives the next caller of the hall an endpoint, as the loop does. */
+/* Gives the next connection of the pre-auth queue a slot, as the loop does. */
 static void admit_next(uint64_t net)
 {
-	struct caller *next = hall_next(&s);
+	struct preauth_conn *next = preauth_next(&s);
 
 	assert_non_null(next);
 	assert_int_equal(next->from.net, net);
 	newcomer(&next->from, 0);
 	close(next->fd);
-	hall_forget(&s, next);
+	preauth_forget(&s, next);
 }
 
 static void silent_ones_cost_no_slot(void **state)
 {
 	unsigned int i, ended = 0;
-	int fd[HALL + 2];
+	int fd[PREAUTH + 2];
 
-	for (i = 0; i < HALL; i++)
+	for (i = 0; i < PREAUTH; i++)
 		fd[i] = enter(&bad);
-	assert_null(hall_next(&s));
+	assert_null(preauth_next(&s));
 	/*
-	 * A further caller from the same network and one from another network: each time a caller
-	 * of the first network has to leave.
+	 * A further connection from the same network and one from another network: each time a
+	 * caller of the first network has to leave.
 	 */
-	fd[HALL] = enter(&bad);
-	fd[HALL + 1] = enter(&good);
-	for (i = 0; i < HALL + 2; i++)
+	fd[PREAUTH] = enter(&bad);
+	fd[PREAUTH + 1] = enter(&good);
+	for (i = 0; i < PREAUTH + 2; i++)
 		ended += !fd_lives(fd[i]);
 	assert_int_equal(ended, 2);
-	assert_true(fd_lives(fd[HALL + 1]));
+	assert_true(fd_lives(fd[PREAUTH + 1]));
 	all_are_ready();
 	admit_next(bad.net);
 	/* now that network has a newcomer, and the other one has none */
 	admit_next(good.net);
 	admit_next(bad.net);
-	for (i = 0; i < HALL + 2; i++)
+	for (i = 0; i < PREAUTH + 2; i++)
 		close(fd[i]);
 }
 
@@ -187,19 +187,19 @@ static void far_networks(void **state)
 				    other = { four + 256, 0 };
 	unsigned int i, ended = 0;
 	struct client *go;
-	int fd[HALL];
+	int fd[PREAUTH];
 
 	fd[0] = enter(&far);
 	fd[1] = enter(&other);
-	for (i = 2; i < HALL; i++)
+	for (i = 2; i < PREAUTH; i++)
 		fd[i] = enter(&(struct address_source){ (i % 2 ? six : four) + i, 0 });
 	for (i = 0; i < 1000; i++)
 		close(enter(&(struct address_source){ (i % 2 ? six : four) + i % 256, 0 }));
 	assert_true(fd_lives(fd[0]) && fd_lives(fd[1]));
-	for (i = 2; i < HALL; i++)
+	for (i = 2; i < PREAUTH; i++)
 		ended += !fd_lives(fd[i]);
-	assert_true(ended > HALL / 2);
-	for (i = 0; i < HALL; i++)
+	assert_true(ended > PREAUTH / 2);
+	for (i = 0; i < PREAUTH; i++)
 		close(fd[i]);
 	for (i = 0; i < OF_ONE; i++)
 		newcomer(&(struct address_source){ six + i, 0 }, 0);
@@ -211,15 +211,15 @@ static void far_networks(void **state)
 static void equals_go_by_chance(void **state)
 {
 	unsigned int round, i, oldest = 0;
-	int fd[HALL + 1];
+	int fd[PREAUTH + 1];
 
 	for (round = 0; round < 64; round++) {
-		for (i = 0; i <= HALL; i++)
+		for (i = 0; i <= PREAUTH; i++)
 			fd[i] = enter(&(struct address_source){ i, 0 });
 		oldest += !fd_lives(fd[0]);
-		for (i = 0; i <= HALL; i++)
+		for (i = 0; i <= PREAUTH; i++)
 			close(fd[i]);
-		hall_end(&s);
+		preauth_end(&s);
 	}
 	assert_true(oldest < 32);
 }
@@ -240,14 +240,14 @@ static void one_byte_is_no_hello(void **state)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	other = accept(listening, NULL, NULL);
-	hall_enter(&s, other, 0, &good);
+	preauth_enter(&s, other, 0, &good);
 	p.fd = other;
 	assert_int_equal(write(fd, bytes, sizeof(hello) - 1), sizeof(hello) - 1);
 	assert_int_equal(poll(&p, 1, 100), 0);
 	assert_int_equal(write(fd, bytes + sizeof(hello) - 1, 1), 1);
 	assert_int_equal(poll(&p, 1, 60000), 1);
 	all_are_ready();
-	assert_non_null(hall_next(&s));
+	assert_non_null(preauth_next(&s));
 	assert_int_equal(getsockopt(other, SOL_SOCKET, SO_RCVLOWAT, &low, &of_low), 0);
 	assert_int_equal(low, 1);
 	close(fd);
@@ -258,15 +258,15 @@ static void who_is_late_goes(void **state)
 {
 	int early = enter(&good), late = enter(&good), ready = enter(&good);
 
-	assert_true(hall_deadline(&s) > now_ms() + 9000);
-	s.hall[1].came_ms = s.hall[2].came_ms = now_ms() - 10000;
-	hall_look(&s, &s.hall[2], false);
-	hall_end_late_ones(&s);
+	assert_true(preauth_deadline(&s) > now_ms() + 9000);
+	s.preauth[1].came_ms = s.preauth[2].came_ms = now_ms() - 10000;
+	preauth_look(&s, &s.preauth[2], false);
+	preauth_end_late_ones(&s);
 	assert_true(was_ended(late));
 	assert_false(was_ended(early));
 	assert_false(was_ended(ready));
-	hall_look(&s, &s.hall[2], true);
-	assert_null(hall_next(&s));
+	preauth_look(&s, &s.preauth[2], true);
+	assert_null(preauth_next(&s));
 }
 
 /*
@@ -339,7 +339,7 @@ static void a_network_is_one(void **state)
 	fd[2] = enter(&good);
 	all_are_ready();
 	admit_next(good.net);
-	assert_int_equal(hall_next(&s)->from.host, 1000);
+	assert_int_equal(preauth_next(&s)->from.host, 1000);
 	for (i = 0; i < 3; i++)
 		close(fd[i]);
 }
@@ -353,16 +353,16 @@ static void a_network_is_one(void **state)
 static unsigned int start_all(const struct address_source *counted, unsigned int *all)
 {
 	struct client *go;
-	struct caller *next;
+	struct preauth_conn *next;
 	unsigned int n = 0;
 
 	all_are_ready();
-	while ((next = hall_next(&s)) && !newcomer_room(&s, &next->from, &go)) {
+	while ((next = preauth_next(&s)) && !newcomer_room(&s, &next->from, &go)) {
 		newcomer_starts(&s, &next->from);
 		n += next->from.net == counted->net;
 		*all += 1;
 		close(next->fd);
-		hall_forget(&s, next);
+		preauth_forget(&s, next);
 	}
 	return n;
 }
@@ -372,8 +372,8 @@ static void fill(const struct address_source *from, unsigned int n)
 {
 	unsigned int i;
 
-	for (i = 0; i < s.nr_hall; i++)
-		n -= s.hall[i].fd >= 0 && s.hall[i].from.net == from->net;
+	for (i = 0; i < s.nr_preauth; i++)
+		n -= s.preauth[i].fd >= 0 && s.preauth[i].from.net == from->net;
 	for (; n; n--)
 		close(enter(from));
 }
@@ -431,7 +431,7 @@ static void a_flood_of_the_own_source(void **state)
 {
 	unsigned int all = 0, i, began = 0, worst = 0, came = 0, failing = 0, fails_at = 0;
 	struct client *go;
-	struct caller *next;
+	struct preauth_conn *next;
 	uint64_t own = 0;
 
 	fill(&good, 12);
@@ -439,7 +439,7 @@ static void a_flood_of_the_own_source(void **state)
 		/* not in the ms in which a peer comes again */
 		if (!own && i % 97 == 0 && i > 5 * SECOND && (!failing || i + 2 < fails_at)) {
 			close(enter(&good));
-			own = s.last_caller;
+			own = s.last_preauth;
 			began = i;
 		}
 		for (; failing && i >= fails_at; failing--) {
@@ -450,7 +450,7 @@ static void a_flood_of_the_own_source(void **state)
 				newcomer_failed(&s, &good);
 		}
 		all_are_ready();
-		while ((next = hall_next(&s)) && !newcomer_room(&s, &next->from, &go)) {
+		while ((next = preauth_next(&s)) && !newcomer_room(&s, &next->from, &go)) {
 			newcomer_starts(&s, &next->from);
 			all++;
 			if (next->id == own) {
@@ -463,7 +463,7 @@ static void a_flood_of_the_own_source(void **state)
 				fails_at = i + 5 + i % 4;
 			}
 			close(next->fd);
-			hall_forget(&s, next);
+			preauth_forget(&s, next);
 		}
 	}
 	assert_true(came > 100);
@@ -539,11 +539,11 @@ static void first_bytes(void **state)
 		*said = 0;
 		fd = enter_with(&good, tries[i].listener, tries[i].bytes, tries[i].n);
 		all_are_ready();
-		if (!hall_next(&s) != !tries[i].taken || !*said != tries[i].taken)
+		if (!preauth_next(&s) != !tries[i].taken || !*said != tries[i].taken)
 			fail_msg("row %u: \"%s\"", i, said);
 		refused += !tries[i].taken;
 		assert_int_equal(s.refused, refused);
-		hall_end(&s);
+		preauth_end(&s);
 		assert_true(was_ended(fd));
 	}
 }
@@ -556,7 +556,7 @@ static void another_version(void **state)
 	int fd = enter_with(&good, 0, &other, sizeof(other));
 
 	all_are_ready();
-	assert_null(hall_next(&s));
+	assert_null(preauth_next(&s));
 	assert_non_null(strstr(said, "of another version"));
 	assert_int_equal(recv(fd, &w, sizeof(w), MSG_DONTWAIT), sizeof(w));
 	assert_true(w.magic == KVGPU_REMOTE_MAGIC && w.version == VERSION);
