@@ -125,14 +125,20 @@ API CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size);
 API CUresult cuLinkDestroy(CUlinkState state);
 
 /* launch.c */
-#define LAUNCH_ARGS                                                                       \
-	CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, \
-		unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,   \
-		void **params
-API CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra);
-API CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra);
-API CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS);
-API CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS);
+API CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			    CUstream stream, void **params, void **extra);
+API CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+				 unsigned int bx, unsigned int by, unsigned int bz,
+				 unsigned int shared, CUstream stream, void **params, void **extra);
+API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy,
+				       unsigned int gz, unsigned int bx, unsigned int by,
+				       unsigned int bz, unsigned int shared, CUstream stream,
+				       void **params);
+API CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy,
+					    unsigned int gz, unsigned int bx, unsigned int by,
+					    unsigned int bz, unsigned int shared, CUstream stream,
+					    void **params);
 API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params,
 			      void **extra);
 API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params,

@@ -147,7 +147,9 @@ CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s
 	return r;
 }
 
-CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			CUstream stream, void **params, void **extra)
 {
 	struct kernel_request q = { .f = f,
 				    .grid = { gx, gy, gz },
@@ -171,14 +173,18 @@ CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 	return r;
 }
 
-CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			     unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			     CUstream stream, void **params, void **extra)
 {
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared,
 			      stream ? stream : CU_STREAM_PER_THREAD, params, extra);
 }
 
 /* sm_35 has no cooperative launches */
-CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+				   unsigned int bx, unsigned int by, unsigned int bz,
+				   unsigned int shared, CUstream stream, void **params)
 {
 	CUcontext ctx;
 	CUresult r = enter(&ctx);
@@ -189,7 +195,10 @@ CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
 	return is_function(f) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS)
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy,
+					unsigned int gz, unsigned int bx, unsigned int by,
+					unsigned int bz, unsigned int shared, CUstream stream,
+					void **params)
 {
 	return cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }

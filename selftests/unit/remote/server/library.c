@@ -224,7 +224,9 @@ static CUresult parameter(CUfunction f, size_t i, size_t *offset, size_t *size)
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(LAUNCH_ARGS, void **extra)
+static CUresult launch(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+		       unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+		       CUstream stream, void **params, void **extra)
 {
 	fake_handle(CLASS_FUNCTION, f);
 	fake_handle(CLASS_STREAM, stream);
