@@ -166,8 +166,9 @@ static enum attach_step wait_for_server(struct attach_client *c)
 	}
 	if (ATTACH_SAYS(server) == ATTACH_TAKEN)
 		return next(&c->at, C_WHO_TAKEN);
-	return ATTACH_SAYS(server) == ATTACH_REFUSED ? next(&c->at, C_WHO_REFUSED) :
-						       ATTACH_LOOK_LATER;
+	if (ATTACH_SAYS(server) == ATTACH_REFUSED)
+		return next(&c->at, C_WHO_REFUSED);
+	return ATTACH_LOOK_LATER;
 }
 
 /*
@@ -214,8 +215,9 @@ enum attach_step attach_client_step(struct attach_client *c)
 	case C_REFUSED:
 		return ATTACH_OTHER_VERSION;
 	default:
-		return server_says(c) == ATTACH_WORD(c->generation, ATTACH_TAKEN) ? ATTACH_DONE :
-										    ATTACH_GONE;
+		if (server_says(c) == ATTACH_WORD(c->generation, ATTACH_TAKEN))
+			return ATTACH_DONE;
+		return ATTACH_GONE;
 	}
 }
 

@@ -145,8 +145,8 @@ int memory_check(int memory, uint64_t bytes, const char **why)
 
 void *memory_map(int memory, uint64_t bytes)
 {
-	void *base =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+	const int flags = MAP_SHARED | MAP_NORESERVE;
+	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, memory, 0);
 
 	return base == MAP_FAILED ? NULL : base;
 }

@@ -45,13 +45,12 @@ static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
 
 struct shmem_times shmem_times(enum shmem_wake wake)
 {
-	struct shmem_times t = { .wait.spin_ns = number("KVGPU_REMOTE_SPIN_US",
-							KVGPU_SPIN_NS / 1000, 1000000000) *
-						    1000 };
-
+	uint64_t spin_us = number("KVGPU_REMOTE_SPIN_US", KVGPU_SPIN_NS / 1000, 1000000000);
+	struct shmem_times t = { .wait.spin_ns = spin_us * 1000 };
 	/* if a wake-up is sure to come, looks are for a peer that breaks the rules */
-	t.wait.sleep_ns =
-		number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
+	uint64_t sleep_ms = wake == WAKE_NONE ? 10 : 10000;
+
+	t.wait.sleep_ns = number("KVGPU_REMOTE_SLEEP_MS", sleep_ms, 3600000) * 1000000;
 	t.wait.sleep_ns += !t.wait.sleep_ns;
 	t.patience_ns = number("KVGPU_REMOTE_PATIENCE_MS", PATIENCE_MS, 3600000) * 1000000;
 	return t;

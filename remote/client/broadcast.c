@@ -182,8 +182,8 @@ static void take_rooms(struct tree *t, bool *all)
 	t->pieces = (t->bytes + t->piece - 1) / t->piece;
 	*all = true;
 	for (n = t->node; n < t->node + t->nr && *all; n++) {
-		n->completions =
-			peer_direct_room(n->to.peer, t->piece, WINDOW, n->completion, &n->room);
+		n->completions = peer_direct_room(n->to.peer, t->piece, WINDOW, n->completion,
+						  &n->room);
 		*all = n->completions == WINDOW;
 	}
 }

@@ -267,9 +267,13 @@ static bool stays(CUresult r)
 	case CUDA_ERROR_LAUNCH_TIMEOUT:
 	case CUDA_ERROR_ASSERT:
 	case CUDA_ERROR_UNKNOWN:
-	case 214: /* ECC */ case 220: /* NVLINK */
-	case 714: case 715: case 716: case 717: case 718:
-		/* hardware stack, instruction, alignment, address space, PC */
+	case CUDA_ERROR_ECC_UNCORRECTABLE:
+	case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+	case CUDA_ERROR_HARDWARE_STACK_ERROR:
+	case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+	case CUDA_ERROR_MISALIGNED_ADDRESS:
+	case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+	case CUDA_ERROR_INVALID_PC:
 		return true;
 	}
 	return false;

@@ -185,10 +185,10 @@ bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 	s.piece = peer_direct_piece(to->peer, from->peer, bytes);
 	n = (bytes + s.piece - 1) / s.piece;
 	s.window = n < WINDOW ? n : WINDOW;
-	s.to_completions =
-		peer_direct_room(to->peer, s.piece, s.window, s.to_completion, &s.to_room);
-	s.from_completions =
-		peer_direct_room(from->peer, s.piece, s.window, s.from_completion, &s.from_room);
+	s.to_completions = peer_direct_room(to->peer, s.piece, s.window, s.to_completion,
+					    &s.to_room);
+	s.from_completions = peer_direct_room(from->peer, s.piece, s.window, s.from_completion,
+					      &s.from_room);
 	s.window = s.to_completions < s.from_completions ? s.to_completions : s.from_completions;
 	if (s.window)
 		*r = copy_pieces(&s);

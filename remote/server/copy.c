@@ -24,8 +24,9 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 /* Give the client bytes of the arena. @stays: don't, as a relay takes them from the arena. */
 static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
 {
-	return stays || !kvgpu_remote_return(s->port, at, bytes) ? CUDA_SUCCESS :
-								   CUDA_ERROR_UNKNOWN;
+	if (stays || !kvgpu_remote_return(s->port, at, bytes))
+		return CUDA_SUCCESS;
+	return CUDA_ERROR_UNKNOWN;
 }
 
 /* ------------------------------------------------------------------ one line */

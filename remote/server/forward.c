@@ -95,14 +95,13 @@ CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64
 
 CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device)
 {
+	int mode = on_device ? BLAS_POINTER_MODE_DEVICE : BLAS_POINTER_MODE_HOST, status;
 	CUresult r;
 
 	if (f->on_device == on_device)
 		return CUDA_SUCCESS;
-	r = forward_status(s, CLASS_BLAS,
-			   s->forward.library->cublasSetPointerMode_v2(
-				   f->what,
-				   on_device ? BLAS_POINTER_MODE_DEVICE : BLAS_POINTER_MODE_HOST));
+	status = s->forward.library->cublasSetPointerMode_v2(f->what, mode);
+	r = forward_status(s, CLASS_BLAS, status);
 	if (!r)
 		f->on_device = on_device;
 	return r;

@@ -31,11 +31,13 @@ void *scratch(struct server *s, uint64_t n, size_t size)
 
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n)
 {
-	const uint64_t *ids =
-		n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_take_bytes(in, n * sizeof(*ids)) : NULL;
-	void **list = ids ? scratch(s, n, sizeof(*list)) : NULL;
+	const uint64_t *ids = NULL;
+	void **list;
 	uint64_t i;
 
+	if (n <= KVGPU_REMOTE_LIST_MAX)
+		ids = kvgpu_remote_take_bytes(in, n * sizeof(*ids));
+	list = ids ? scratch(s, n, sizeof(*list)) : NULL;
 	for (i = 0; list && i < n; i++)
 		if (!handle_find(s, class, ids[i], &list[i]))
 			return NULL;

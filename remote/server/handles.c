@@ -194,12 +194,12 @@ void handle_free(struct server *s, uint64_t id)
 static void out_of_chain(struct server *s, uint32_t i)
 {
 	struct handles *t = &s->handles;
-	uint32_t *at =
-		&t->chains[chain_of(s, KVGPU_REMOTE_CLASS(t->entries[i].id), t->entries[i].what)];
+	struct entry *e = &t->entries[i];
+	uint32_t *at = &t->chains[chain_of(s, KVGPU_REMOTE_CLASS(e->id), e->what)];
 
 	while (*at != i)
 		at = &t->entries[*at].next;
-	*at = t->entries[i].next;
+	*at = e->next;
 }
 
 void handle_point(struct server *s, uint64_t id, void *what)

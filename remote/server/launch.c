@@ -6,14 +6,16 @@
 static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function,
 				uint32_t bytes, const void **packed)
 {
-	struct entry *e =
-		KVGPU_REMOTE_CLASS(function) == CLASS_FUNCTION ? handle_entry(s, function) : NULL;
+	struct entry *e = NULL;
 
+	if (KVGPU_REMOTE_CLASS(function) == CLASS_FUNCTION)
+		e = handle_entry(s, function);
 	if (!e)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*packed = kvgpu_remote_take_bytes(in, bytes);
-	return *packed && (e->bytes == UINT32_MAX || e->bytes == bytes) ? CUDA_SUCCESS :
-									  CUDA_ERROR_INVALID_VALUE;
+	if (*packed && (e->bytes == UINT32_MAX || e->bytes == bytes))
+		return CUDA_SUCCESS;
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_remote_cursor *in,

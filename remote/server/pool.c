@@ -77,13 +77,15 @@ void pool_clear(struct pool *p, unsigned int row)
 
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, bytes;
 	unsigned int i;
 
 	for (i = 0; i < programs; i++)
-		if (i != row && __builtin_add_overflow(
-					sum, __atomic_load_n(&p->bytes[i], __ATOMIC_RELAXED), &sum))
-			return UINT64_MAX;
+		if (i != row) {
+			bytes = __atomic_load_n(&p->bytes[i], __ATOMIC_RELAXED);
+			if (__builtin_add_overflow(sum, bytes, &sum))
+				return UINT64_MAX;
+		}
 	return sum;
 }
 

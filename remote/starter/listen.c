@@ -60,6 +60,8 @@ static bool adopt(struct starter *s, int fd)
 {
 	int listening = 0, type = 0;
 	socklen_t size = sizeof(int);
+	struct listener *l;
+	sa_family_t family;
 	union name name;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) || !listening ||
@@ -74,10 +76,9 @@ static bool adopt(struct starter *s, int fd)
 	}
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
-	s->listeners[s->nr_listeners++] =
-		(struct listener){ .fd = fd,
-				   .tls = name.any.sa_family == AF_INET ||
-					  name.any.sa_family == AF_INET6 };
+	family = name.any.sa_family;
+	l = &s->listeners[s->nr_listeners++];
+	*l = (struct listener){ .fd = fd, .tls = family == AF_INET || family == AF_INET6 };
 	return true;
 }
 

@@ -93,14 +93,14 @@ struct wishes {
 static bool read_options(int argc, char **argv, struct wishes *w)
 {
 	struct option known[NR_KEYS + 4] = {
-		{ "config", required_argument, NULL, OPTION_CONFIG }, { "dump", no_argument, NULL,
-			OPTION_DUMP },
-		{ "help", no_argument, NULL, OPTION_HELP } };
+		{ "config", required_argument, NULL, OPTION_CONFIG },
+		{ "dump", no_argument, NULL, OPTION_DUMP },
+		{ "help", no_argument, NULL, OPTION_HELP },
+	};
 	int c, i;
 
 	for (i = 0; i < (int)NR_KEYS; i++)
-		known[3 + i] =
-			(struct option){ options_of_keys[i].option, required_argument, NULL, i };
+		known[3 + i] = (struct option){ options_of_keys[i].option, 1, NULL, i };
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
 		if (c == OPTION_CONFIG)
 			w->config = optarg;

@@ -58,9 +58,11 @@ bool preauth_begin(struct starter *s)
 		setrlimit(RLIMIT_NOFILE, &l);
 		getrlimit(RLIMIT_NOFILE, &l);
 	}
-	s->nr_preauth = l.rlim_cur >= beside + PREAUTH	  ? PREAUTH :
-			l.rlim_cur > beside + PREAUTH_MIN ? l.rlim_cur - beside :
-							    PREAUTH_MIN;
+	s->nr_preauth = PREAUTH_MIN;
+	if (l.rlim_cur >= beside + PREAUTH)
+		s->nr_preauth = PREAUTH;
+	else if (l.rlim_cur > beside + PREAUTH_MIN)
+		s->nr_preauth = l.rlim_cur - beside;
 	s->preauth = calloc(s->nr_preauth, sizeof(*s->preauth));
 	for (i = 0; s->preauth && i < s->nr_preauth; i++)
 		s->preauth[i].fd = -1;

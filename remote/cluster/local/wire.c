@@ -87,12 +87,12 @@ static bool send_frame(struct peer *p, struct request *r)
 			   .serial = r->serial };
 	struct iovec part[2] = { { &f, sizeof(f) }, { r->at + r->moved, 0 } };
 	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
+	size_t left = r->bytes - r->moved;
 
 	if (f.kind == FRAME_PLACE)
 		f.at = (uintptr_t)r->at;
 	else if (f.kind == FRAME_EAGER || f.kind == FRAME_BYTES)
-		part[1].iov_len = r->bytes - r->moved < FRAME_ROOM ? r->bytes - r->moved :
-								     FRAME_ROOM;
+		part[1].iov_len = left < FRAME_ROOM ? left : FRAME_ROOM;
 	/* where the rank has gone, its end is read after what it has said */
 	if (sendmsg(p->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return false;

@@ -34,11 +34,11 @@ static bool begin_send(struct tunnel *n, unsigned int i, size_t bytes)
 	unsigned int class = cut_class(bytes);
 	MPI_Request *made = &n->out[i].made[class];
 	bool eager = cut_bytes(class) <= n->link->eager && i + 1 < n->link->settings->slots;
+	typeof(&MPI_Send_init) init = eager ? MPI_Send_init : MPI_Ssend_init;
 
 	if (*made == MPI_REQUEST_NULL &&
-	    !tunnel_fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(
-				  n->out[i].bytes, cut_bytes(class), MPI_BYTE, n->link->rank,
-				  TAG_MESSAGE + tunnel_number(n), MPI_COMM_WORLD, made)))
+	    !tunnel_fine(n, init(n->out[i].bytes, cut_bytes(class), MPI_BYTE, n->link->rank,
+				 TAG_MESSAGE + tunnel_number(n), MPI_COMM_WORLD, made)))
 		return false;
 	n->out[i].active = made;
 	n->busy_out++;

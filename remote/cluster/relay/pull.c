@@ -115,10 +115,12 @@ static bool say(const struct settings *s, int rank, int i, struct note note)
 /* if there is no room for a refusal, the other proxy's patience ends its wait */
 static void refuse(int rank, uint32_t wants, uint32_t slot)
 {
+	unsigned int last = (first_refusal + nr_refusals) % REFUSALS;
+
 	if (nr_refusals == REFUSALS)
 		return;
-	refusals[(first_refusal + nr_refusals++) % REFUSALS] =
-		(struct refusal){ rank, wants, slot };
+	refusals[last] = (struct refusal){ rank, wants, slot };
+	nr_refusals++;
 }
 
 static bool say_refusals(const struct settings *s)

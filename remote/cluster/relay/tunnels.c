@@ -42,8 +42,8 @@ bool tunnel_open(struct tunnel *n, int fd)
 	n->parser.way = way_out(n);
 	n->parser.have = n->parser.used = n->parser.left = 0;
 	n->head = (struct message){ 0 };
-	n->greeted = n->has_welcome = n->has_piece = n->stuck = n->ended = n->last_sent =
-		n->last_seen = n->abandoned = false;
+	n->greeted = n->has_welcome = n->has_piece = n->stuck = false;
+	n->ended = n->last_sent = n->last_seen = n->abandoned = false;
 	return true;
 }
 
