@@ -41,14 +41,14 @@ MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "C
         "CUfilter_mode": 1, "CUmoduleLoadingMode": 2}
 OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
            "current", "each", "across", "parent", "when", "unless", "after", "remark")
-WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
+WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 # libraries whose calls are forwarded: the client's library, what functions of remote/forward begin with, the class of its handles
 FORWARDED = {"cublas": ("libcublas.so.11", "blas", "BLAS"), "curand": ("libcurand.so.10", "rand", "RAND")}
 BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cublasSetPointerMode_v2", "cublasGetPointerMode_v2",
                                "cublasGetStatusName", "cublasGetStatusString"),
-                      "asked": ("cublasCreate_v2", "cublasDestroy_v2")},
+                      "sync": ("cublasCreate_v2", "cublasDestroy_v2")},
            "curand": {"here": ("curandSetStream",),
-                      "asked": ("curandCreateGenerator", "curandDestroyGenerator", "curandGetVersion")}}
+                      "sync": ("curandCreateGenerator", "curandDestroyGenerator", "curandGetVersion")}}
 NUMBERS = {"int": "u32", "float": "f32", "double": "f64", "size_t": "u64", "unsigned int": "u32", "unsigned long long": "u64",
            "long long int": "u64", "cublasOperation_t": "u32", "cublasMath_t": "u32"}
 FIRST_OP = 16  # those below are the channel's
@@ -109,10 +109,10 @@ class Entry:
         self.frame = self.way == "frame"
         if not self.frame and self.way not in WAYS:
             raise Bad("no such way: " + self.way)
-        self.made = self.way in ("queued", "asked", "waits")
+        self.made = self.way in ("async", "sync", "waits")
         self.line = line
-        if self.made and args is None or self.way == "queued" and "when" not in self.options:
-            raise Bad("a prototype is needed, and what queued calls depend on")
+        if self.made and args is None or self.way == "async" and "when" not in self.options:
+            raise Bad("a prototype is needed, and what async calls depend on")
         if self.frame:
             self.read_fields(args, answer)
         else:
@@ -344,8 +344,8 @@ def stub(e):
         t.append("\tif (r) {\n\t\tcall_end(&c);\n\t\treturn r;\n\t}")
     if e.has("unless"):
         t.append(f"\tif ({e.options['unless']})\n\t\treturn CUDA_SUCCESS;")
-    ask = f"call_{'each' if e.has('each') else 'ask'}(&c, {'sizeof(*a)' if e.a else '0'})"
-    t.append(f"\tr = {e.options['when']} ? call_queue(&c) : {ask};" if e.way == "queued" else f"\tr = {ask};")
+    sync = f"call_{'each' if e.has('each') else 'sync'}(&c, {'sizeof(*a)' if e.a else '0'})"
+    t.append(f"\tr = {e.options['when']} ? call_async(&c) : {sync};" if e.way == "async" else f"\tr = {sync};")
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
     t += ["\ta = c.answer;"] if e.a else []
     for x in outs:
@@ -629,7 +629,7 @@ def forward_stub(e):
     if not e.a:
         t.append(f"\treturn {p}_send(OP_{e.name}, &q, sizeof(q), {when});\n}}\n")
         return "\n".join(t)
-    t.append(f"\tr = {p}_ask(OP_{e.name}, &q, sizeof(q), &a, sizeof(a));\n\tif (r)\n\t\treturn r;")
+    t.append(f"\tr = {p}_sync(OP_{e.name}, &q, sizeof(q), &a, sizeof(a));\n\tif (r)\n\t\treturn r;")
     t += [f"\tmemcpy({result.name}, &a.result, sizeof(*{result.name}));"] if result else []
     t += [f"\t*{x.name} = a.{x.name};" for x in back]
     t.append("\treturn r;\n}\n")
@@ -694,8 +694,8 @@ def doc(entries, frames):
                 remark = "the thread's own stream"
             elif n.endswith("_ptds") and e.has("ptds"):
                 remark = f"`{e.options['ptds']}` on the thread's own stream"
-            elif e.way == "queued":
-                remark = remark or "asked where the client can't tell that the arguments are right"
+            elif e.way == "async":
+                remark = remark or "sync where the client can't tell that the arguments are right"
             rows.append(f"| `{n}` | {e.way} | {remark} |\n")
     return text + "".join(sorted(rows)) + forward_doc(frames)
 
@@ -704,11 +704,11 @@ def forward_doc(frames):
     text = "\n# Forwarded libraries\n\nWhat the client's libraries of these names have; what is not here they lack.\n"
     for library, (name, prefix, _) in FORWARDED.items():
         text += f"\n| {name} | way | remarks |\n|---|---|---|\n"
-        rows = [(n, "here", "") for n in BY_HAND[library]["here"]] + [(n, "asked", "") for n in BY_HAND[library]["asked"]]
+        rows = [(n, "here", "") for n in BY_HAND[library]["here"]] + [(n, "sync", "") for n in BY_HAND[library]["sync"]]
         for f in frames:
             if isinstance(f, Forward) and f.library == library:
-                way = "queued" if "when" in f.options else "asked"
-                remark = "asked where the client can't tell that the arguments are right" if way == "queued" else ""
+                way = "async" if "when" in f.options else "sync"
+                remark = "sync where the client can't tell that the arguments are right" if way == "async" else ""
                 rows.append((f.name, way, "waits where the result goes to the program's memory" if f.result() else remark))
         text += "".join(f"| `{n}` | {way} | {remark} |\n" for n, way, remark in sorted(rows))
     return text

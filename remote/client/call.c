@@ -351,7 +351,7 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	unsigned int completion = own_completion(route_peer(&c->to));
 	CUresult r = call_begin(c, completion);
@@ -370,12 +370,12 @@ void call_late(struct peer *p, CUresult r)
 
 CUresult call_each(struct call *c, size_t fixed)
 {
-	CUresult r = call_ask(c, fixed);
+	CUresult r = call_sync(c, fixed);
 	unsigned int i;
 
 	for (i = 0; i < nr_peers && several && r; i++) {
 		c->to = (struct route){ .peer = &peers[i] };
-		r = call_ask(c, fixed);
+		r = call_sync(c, fixed);
 	}
 	return r;
 }
@@ -401,7 +401,7 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 {
 	struct q_fence q = { .upto = upto };
 	struct call c = { .op = OP_fence, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
-	CUresult r = call_ask(&c, 0);
+	CUresult r = call_sync(&c, 0);
 
 	if (!r)
 		set_through(p, upto < c.seq ? upto : c.seq);
@@ -409,19 +409,19 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 }
 
 /* only with several servers an argument can split a route */
-static bool must_ask(const struct peer *p, const struct call *c)
+static bool must_be_sync(const struct peer *p, const struct call *c)
 {
 	return captures_any() || c->to.split ||
 	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT;
 }
 
-CUresult call_queue(struct call *c)
+CUresult call_async(struct call *c)
 {
 	struct peer *p = route_peer(&c->to);
 	int r;
 
-	if (peer_is_slow(p) && must_ask(p, c))
-		return call_ask(c, 0);
+	if (peer_is_slow(p) && must_be_sync(p, c))
+		return call_sync(c, 0);
 	r = submit_call(p, c, 0);
 	call_end(c);
 	if (r)

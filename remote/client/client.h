@@ -241,9 +241,9 @@ static inline void call_init(struct call *c, uint16_t op, const void *fixed, siz
  */
 CUresult call_enter(unsigned int flags);
 /* Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. */
-CUresult call_ask(struct call *c, size_t fixed);
+CUresult call_sync(struct call *c, size_t fixed);
 /*
- * call_ask() in two steps, for a thread that has several calls under way: each has a completion
+ * call_sync() in two steps, for a thread that has several calls under way: each has a completion
  * slot @completion of the channel. What the call points at may be freed after call_begin().
  */
 CUresult call_begin(struct call *c, unsigned int completion);
@@ -259,7 +259,7 @@ uint64_t call_turn(const struct peer *p);
  * cross-server fences, and for a server that is far behind. During captures and after a sticky
  * error it asks.
  */
-CUresult call_queue(struct call *c);
+CUresult call_async(struct call *c);
 void call_end(struct call *c);
 /* Add @n bytes at @p to the call. They must stay there until the call is sent. */
 CUresult call_bytes(struct call *c, const void *p, uint64_t n);

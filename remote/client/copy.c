@@ -201,7 +201,7 @@ static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src,
 	if (c.to.split)
 		return peer_copy_line(dst, SIDE_DEVICE, src, SIDE_DEVICE, bytes, when == SYNC,
 				      stream);
-	return call_ask(&c, 0);
+	return call_sync(&c, 0);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)

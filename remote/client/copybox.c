@@ -34,7 +34,7 @@ static CUresult send_part(const struct route *to, const struct box *b, const str
 	memcpy(q.size, p->size, sizeof(q.size));
 	box_words(&b->src, p, in, q.src);
 	box_words(&b->dst, p, out, q.dst);
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	if (piece)
 		staging_sent(peer, piece, c.seq);
 	if (!r && out != KVGPU_REMOTE_NOWHERE)
@@ -86,8 +86,8 @@ static CUresult peer_direct_part(const struct box *b, const struct part *p, cons
 	arena_words(p, by->from, b->src.word[END_CONTEXT], out.dst);
 	arena_words(p, by->to, b->dst.word[END_CONTEXT], in.src);
 	box_words(&b->dst, p, 0, in.dst);
-	r = call_ask(&leaves, 0);
-	return r ? r : call_ask(&write, 0);
+	r = call_sync(&leaves, 0);
+	return r ? r : call_sync(&write, 0);
 }
 
 static CUresult copy_part_via_host(const struct box *b, const struct part *p, uint8_t *room)
@@ -188,7 +188,7 @@ static CUresult wait_there(const struct route *to)
 			  .bytes = sizeof(q),
 			  .to = *to };
 
-	return call_ask(&c, 0);
+	return call_sync(&c, 0);
 }
 
 /*

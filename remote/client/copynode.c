@@ -69,7 +69,7 @@ static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
 	if (!r)
 		r = open_side(p, &b->dst, b->size, true, q->dst, q->mine + 3);
 	if (!r)
-		r = call_ask(c, sizeof(struct a_copy_node));
+		r = call_sync(c, sizeof(struct a_copy_node));
 	keep_taken(q, c);
 	return r;
 }
@@ -278,7 +278,7 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 
 	if (r)
 		return r;
-	r = call_ask(&c, sizeof(*a));
+	r = call_sync(&c, sizeof(*a));
 	if (r)
 		return r;
 	a = (const struct a_copy_node_get *)c.answer;

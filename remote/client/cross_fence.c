@@ -69,7 +69,7 @@ static CUresult wait_for_event(const struct cross_fence *g)
 			  .fixed = &q,
 			  .bytes = sizeof(q),
 			  .to = g->route };
-	CUresult r = call_ask(&c, 0);
+	CUresult r = call_sync(&c, 0);
 
 	helper_put(g->route.ctx, g->context, g->helper);
 	return r;
@@ -199,7 +199,7 @@ static CUresult add_fence(struct route *to, const struct cross_fence *like, uint
 	g->next = fences;
 	fences = g;
 	pthread_mutex_unlock(&lock);
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	pthread_mutex_lock(&lock);
 	g = find(q.id & ~CROSS_FENCE_BIT);
 	if (g && !r && !g->copies && !thread_for(g))
@@ -245,7 +245,7 @@ CUresult cross_fence_event(CUstream stream, CUevent event, unsigned int flags)
 		return r;
 	w.stream = g.helper;
 	c.to = g.route;
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	if (!r)
 		r = add_fence(&to, &g, id);
 	if (r)

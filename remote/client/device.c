@@ -71,7 +71,7 @@ static struct a_facts *fetch(CUdevice dev, CUresult *r)
 	struct a_facts *f;
 
 	c.to.peer = peer_of_device(dev, &q.dev);
-	*r = call_ask(&c, sizeof(*f));
+	*r = call_sync(&c, sizeof(*f));
 	f = *r ? NULL : malloc(sizeof(*f));
 	if (!f) {
 		*r = *r ? *r : CUDA_ERROR_OUT_OF_MEMORY;

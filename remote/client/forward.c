@@ -39,17 +39,17 @@ static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint6
 	return CUDA_SUCCESS;
 }
 
-static CUresult queue(uint16_t op, const void *q, size_t n)
+static CUresult async_call(uint16_t op, const void *q, size_t n)
 {
 	struct call c = { .op = op, .fixed = q, .bytes = n };
 
-	return call_queue(&c);
+	return call_async(&c);
 }
 
-static CUresult ask(uint16_t op, const void *q, size_t n, void *answer, size_t bytes)
+static CUresult sync_call(uint16_t op, const void *q, size_t n, void *answer, size_t bytes)
 {
 	struct call c = { .op = op, .fixed = q, .bytes = n };
-	CUresult r = call_ask(&c, bytes);
+	CUresult r = call_sync(&c, bytes);
 
 	if (!r && bytes)
 		memcpy(answer, c.answer, bytes);
@@ -70,8 +70,8 @@ const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
 		.enter = enter,
 		.find = find,
 		.state = state,
-		.queue = queue,
-		.ask = ask,
+		.async = async_call,
+		.sync = sync_call,
 		.made = made,
 		.ended = object_end,
 		.say = client_say,

@@ -71,7 +71,7 @@ static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c,
 	if (!r)
 		r = kernel_node(q, c, p);
 	if (!r)
-		r = call_ask(c, sizeof(struct a_kernel_node));
+		r = call_sync(c, sizeof(struct a_kernel_node));
 	call_end(c);
 	return r;
 }
@@ -154,7 +154,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 
 	if (r)
 		return r;
-	r = call_ask(&c, sizeof(*a));
+	r = call_sync(&c, sizeof(*a));
 	if (r)
 		return r;
 	a = (const struct a_kernel_node_get *)c.answer;
@@ -183,7 +183,7 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 		call_end(c);
 		return p->fn ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
 	}
-	r = call_ask(c, sizeof(struct a_host_node));
+	r = call_sync(c, sizeof(struct a_host_node));
 	if (r)
 		host_function_drop(q->id);
 	return r;
@@ -285,7 +285,7 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 
 	if (r)
 		return r;
-	r = call_ask(&c, sizeof(a));
+	r = call_sync(&c, sizeof(a));
 	if (c.answer_bytes < sizeof(a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	memcpy(&a, c.answer, sizeof(a));
@@ -330,7 +330,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 	if (!route_handle(&c.to, CLASS_EXEC, exec, &q.exec) ||
 	    !route_handle(&c.to, CLASS_GRAPH, graph, &q.graph))
 		return wrong_graph(exec && graph ? exec : NULL);
-	r = call_ask(&c, sizeof(*a));
+	r = call_sync(&c, sizeof(*a));
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_update *)c.answer;
@@ -357,7 +357,7 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 		return CUDA_ERROR_INVALID_VALUE;
 	r = route_stream(&c.to, stream, &q.stream);
 	if (!r)
-		r = call_ask(&c, sizeof(a));
+		r = call_sync(&c, sizeof(a));
 	if (r)
 		return r;
 	memcpy(&a, c.answer, sizeof(a));

@@ -35,7 +35,7 @@ CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t 
 		free(found);
 		return CUDA_SUCCESS;
 	}
-	r = call_ask(&c, sizeof(struct a_cuStreamCreate));
+	r = call_sync(&c, sizeof(struct a_cuStreamCreate));
 	*stream = r ? 0 : ((const struct a_cuStreamCreate *)c.answer)->stream;
 	return r;
 }
@@ -60,5 +60,5 @@ void helper_drop(const struct route *to, uint64_t stream)
 			  .bytes = sizeof(q),
 			  .to = *to };
 
-	(void)call_ask(&c, 0);
+	(void)call_sync(&c, 0);
 }

@@ -205,7 +205,7 @@ static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, 
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!kept)
 		__atomic_add_fetch(&pending, 1, __ATOMIC_RELEASE);
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	if (r) {
 		host_function_drop(q.id);
 		if (!kept)
@@ -252,7 +252,7 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, u
 	q.id = host_function(route_peer(&c.to), destroy, NULL, NULL, ptr, false);
 	if (!q.id)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = call_ask(&c, sizeof(struct a_user_object));
+	r = call_sync(&c, sizeof(struct a_user_object));
 	if (r) {
 		host_function_drop(q.id);
 		return r;

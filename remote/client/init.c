@@ -31,7 +31,7 @@ static void say_proxy_gone(const struct peer *p)
 static CUresult ask_for_devices(struct peer *p)
 {
 	struct call c = { .op = OP_init, .to.peer = p };
-	CUresult r = call_ask(&c, sizeof(struct a_init));
+	CUresult r = call_sync(&c, sizeof(struct a_init));
 	const struct a_init *a = (const struct a_init *)c.answer;
 
 	if (r == CUDA_ERROR_SYSTEM_NOT_READY && is_proxy(p))

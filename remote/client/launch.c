@@ -153,7 +153,7 @@ static CUresult launch(const struct request *q)
 	call_init(&c, OP_launch, p, sizeof(p->w) + p->w.bytes + -p->w.bytes % 8);
 	c.to = to;
 	c.owned[0] = p != &on_stack ? p : NULL;
-	return is_fine(q, f) ? call_queue(&c) : call_ask(&c, 0);
+	return is_fine(q, f) ? call_async(&c) : call_sync(&c, 0);
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,

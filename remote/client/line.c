@@ -28,7 +28,7 @@ static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, en
 
 	if (when == SYNC)
 		q->flags |= COPY_WHOLE;
-	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
+	return when == ASYNC && fine ? call_async(&c) : call_sync(&c, 0);
 }
 
 static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enum when when,
@@ -40,7 +40,7 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	if (when == ASYNC)
 		pinned_written();
-	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
+	return when == ASYNC && fine ? call_async(&c) : call_sync(&c, 0);
 }
 
 static uint64_t piece_of(const struct peer *p, uint64_t bytes)
@@ -105,7 +105,7 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 		c.push_bytes = q->bytes;
 	}
 	if (!r)
-		r = fine ? call_queue(&c) : call_ask(&c, 0);
+		r = fine ? call_async(&c) : call_sync(&c, 0);
 	if (piece)
 		staging_sent(p, piece, c.seq);
 	return r;
@@ -155,7 +155,7 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 	}
 	q->at = at;
 	q->flags = COPY_WHOLE;
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	if (!r)
 		stream_through(q->stream, &c);
 	if (!r && small)
@@ -170,7 +170,7 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 enum { AHEAD = 4 };
 
 /*
- * Fetch all pieces but the last, several at a time. The last piece, which is asked, tells of errors
+ * Fetch all pieces but the last, several at a time. The last piece, which is sync, tells of errors
  * of the others.
  */
 static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes,
@@ -198,7 +198,7 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 		if (i < n && !r) {
 			q.at = slot;
 			q.src = src + i * piece;
-			r = call_queue(&c);
+			r = call_async(&c);
 			seq[i % AHEAD] = c.seq;
 		}
 	}

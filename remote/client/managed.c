@@ -127,7 +127,7 @@ static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 	p->room_used += (q.bytes + 63) & ~63ull;
 	memcpy(arena_at(p, q.at), m->alias + offset, q.bytes);
 	context_borrow(m->ctx, m->ctx_id);
-	r = call_queue(&c);
+	r = call_async(&c);
 	context_give_back();
 	return r;
 }
@@ -186,7 +186,7 @@ static void fetch(struct managed *m, size_t page)
 	q.src = m->begin + offset;
 	context_borrow(m->ctx, m->ctx_id);
 	p->room_used = 0;	/* the server reads pages that were sent before */
-	if (!call_ask(&c, 0))
+	if (!call_sync(&c, 0))
 		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
 	context_give_back();
 	protect(m, page, n, PROT_READ);
@@ -214,7 +214,7 @@ static void wait_for_work(void)
 		pthread_mutex_unlock(&lock);
 		c.to.peer = object_peer(w.ctx);
 		context_borrow(w.ctx, w.id);
-		call_ask(&c, 0);
+		call_sync(&c, 0);
 		context_give_back();
 		pthread_mutex_lock(&lock);
 		some = begun != upto || sent != begun;
@@ -636,7 +636,7 @@ static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64
 {
 	struct q_managed q = { .bytes = bytes, .flags = flags };
 	struct call c = { .op = OP_managed, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_ask(&c, sizeof(struct a_managed));
+	CUresult r = call_sync(&c, sizeof(struct a_managed));
 
 	if (!r)
 		*ptr = ((const struct a_managed *)c.answer)->ptr;
@@ -687,7 +687,7 @@ static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, C
 	size_t i;
 
 	route_address(&c.to, ptr);
-	r = data ? call_ask(&c, 0) : CUDA_ERROR_INVALID_VALUE;
+	r = data ? call_sync(&c, 0) : CUDA_ERROR_INVALID_VALUE;
 	if (r || !answer_bytes(&c, data, size))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	for (i = 0; what != READ_MOSTLY && i < size / sizeof(int); i++)

@@ -123,7 +123,7 @@ static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned
 		r = place_image(&c, image, q.bytes, &q.at);
 	if (r)
 		return r;
-	r = call_ask(&c, sizeof(*a));
+	r = call_sync(&c, sizeof(*a));
 	arena_put(c.to.peer, q.at);
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
@@ -255,7 +255,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		return CUDA_ERROR_INVALID_VALUE;
 	r = call_string(&c, name, &q.name_bytes);
 	if (!r)
-		r = call_ask(&c, sizeof(*a));
+		r = call_sync(&c, sizeof(*a));
 	if (r)
 		return r;
 	a = (const struct a_function *)c.answer;
@@ -321,7 +321,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 		return CUDA_ERROR_INVALID_VALUE;
 	r = call_string(&c, name, &q.name_bytes);
 	if (!r)
-		r = call_ask(&c, sizeof(a));
+		r = call_sync(&c, sizeof(a));
 	if (r)
 		return r;
 	memcpy(&a, c.answer, sizeof(a));
@@ -358,7 +358,7 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	q.number_options = o.n;
 	r = call_bytes(&c, o.words, 8ull * o.n);
 	if (!r)
-		r = call_ask(&c, sizeof(struct a_link_create));
+		r = call_sync(&c, sizeof(struct a_link_create));
 	if (r)
 		return r;
 	if (!answer_handle(&made, &c, CLASS_LINK, ((const struct a_link_create *)c.answer)->link,
@@ -394,7 +394,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 		r = place_image(&c, data, size, &q.at);
 	if (r)
 		return r;
-	r = call_ask(&c, sizeof(*a));
+	r = call_sync(&c, sizeof(*a));
 	arena_put(c.to.peer, q.at);
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
@@ -439,7 +439,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 	q.at = arena_get(route_peer(&c.to), q.room);
 	if (q.at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = call_ask(&c, sizeof(struct a_link_complete));
+	r = call_sync(&c, sizeof(struct a_link_complete));
 	if (!r) {
 		bytes = ((const struct a_link_complete *)c.answer)->bytes;
 		r = bytes <= q.room ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;

@@ -24,7 +24,7 @@ static CUresult send_staged(const struct route *to, struct q_copy_in *q, bool fi
 			  .apart = !managed_has(q->dst),
 			  .push_at = q->at,
 			  .push_bytes = q->bytes };
-	CUresult r = fine ? call_queue(&c) : call_ask(&c, 0);
+	CUresult r = fine ? call_async(&c) : call_sync(&c, 0);
 
 	q->at = c.seq;
 	return r;

@@ -27,7 +27,7 @@ bool arena_is_pinned(struct peer *p)
 	if (several && p != current_peer())
 		return known == PINNED;
 	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(p->channel) &&
-	    !call_ask(&c, sizeof(a))) {
+	    !call_sync(&c, sizeof(a))) {
 		memcpy(&a, c.answer, sizeof(a));
 		known = a.pinned ? PINNED : PINNED_NOT;
 		if (a.pinned)

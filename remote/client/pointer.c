@@ -123,7 +123,7 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 		return managed_has(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 	}
 	route_address(&c.to, ptr);
-	r = call_ask(&c, sizeof(struct a_pointer));
+	r = call_sync(&c, sizeof(struct a_pointer));
 	if (r)
 		return r;
 	if (!answered(&c, attribute, ptr, ((const struct a_pointer *)c.answer)->value, value))
@@ -195,5 +195,5 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 		return CUDA_SUCCESS;
 	memcpy(&q.value, value, sizeof(q.value));
 	route_address(&c.to, ptr);
-	return call_ask(&c, 0);
+	return call_sync(&c, 0);
 }

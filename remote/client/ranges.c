@@ -108,7 +108,7 @@ bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 	return is;
 }
 
-/* if there is no memory to note a range, it stays unknown: calls with it are asked, not queued */
+/* if there is no memory to note a range, it stays unknown: calls with it are sync, not async */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn)
 {
 	const struct object *ctx = current_context();

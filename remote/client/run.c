@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies along the lines of arrays, from and to offsets in bytes. A copy with host memory is one
- * frame for each piece. Each frame is asked, also in the Async forms.
+ * frame for each piece. Each frame is sync, also in the Async forms.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static CUresult ask(const struct route *to, const struct q_run *q)
 {
 	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q), .to = *to };
 
-	return call_ask(&c, 0);
+	return call_sync(&c, 0);
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
@@ -81,7 +81,7 @@ static CUresult piece_in(const struct route *to, struct q_run *q, const void *sr
 	memcpy(arena_at(to->peer, at), src, q->bytes);
 	q->src = c.push_at = at;
 	c.push_bytes = q->bytes;
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	staging_sent(to->peer, piece, c.seq);
 	return r;
 }
@@ -94,7 +94,7 @@ static CUresult piece_out(const struct route *to, struct q_run *q, void *dst)
 	q->dst = arena_get(to->peer, q->bytes);
 	if (q->dst == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = call_ask(&c, 0);
+	r = call_sync(&c, 0);
 	if (!r)
 		memcpy(dst, arena_at(to->peer, q->dst), q->bytes);
 	arena_put(to->peer, q->dst);

@@ -10,7 +10,7 @@ static CUresult ask_memory(const struct call *like, uint64_t bytes, CUdeviceptr 
 {
 	const struct q_cuMemAlloc_v2 q = { .bytes = bytes };
 	struct call c = { .op = OP_cuMemAlloc_v2, .fixed = &q, .bytes = sizeof(q), .to = like->to };
-	CUresult r = call_ask(&c, sizeof(struct a_cuMemAlloc_v2));
+	CUresult r = call_sync(&c, sizeof(struct a_cuMemAlloc_v2));
 
 	if (!r)
 		*ptr = ((const struct a_cuMemAlloc_v2 *)c.answer)->ptr;
@@ -22,7 +22,7 @@ static void give_back(const struct call *like, CUdeviceptr ptr)
 	const struct q_cuMemFree_v2 q = { .ptr = ptr };
 	struct call c = { .op = OP_cuMemFree_v2, .fixed = &q, .bytes = sizeof(q), .to = like->to };
 
-	call_ask(&c, 0);
+	call_sync(&c, 0);
 }
 
 static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMemAllocPitch_v2, ptr),
@@ -75,7 +75,7 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 		taken[n++] = *ptr;
 		n += fill(c, *ptr, ranges_foreign_end(c->to.peer, *ptr, bytes),
 			  bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n, TAKEN_MAX - n);
-		r = call_ask(c, fixed);
+		r = call_sync(c, fixed);
 		if (!r)
 			memcpy(ptr, c->answer, sizeof(*ptr));
 	}

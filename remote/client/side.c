@@ -32,7 +32,7 @@ static bool device_says(CUdeviceptr at)
 	struct q_pointer q = { .ptr = at, .attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE };
 	struct call c = { .op = OP_pointer, .fixed = &q, .bytes = sizeof(q) };
 
-	return !call_ask(&c, sizeof(struct a_pointer)) &&
+	return !call_sync(&c, sizeof(struct a_pointer)) &&
 	       ((const struct a_pointer *)c.answer)->value == CU_MEMORYTYPE_DEVICE;
 }
 

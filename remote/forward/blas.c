@@ -59,12 +59,12 @@ cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream,
 
 cublasStatus_t blas_send(uint16_t op, const void *q, size_t n, bool fine)
 {
-	return status_of(fine && own ? calls->queue(op, q, n) : calls->ask(op, q, n, NULL, 0));
+	return status_of(fine && own ? calls->async(op, q, n) : calls->sync(op, q, n, NULL, 0));
 }
 
-cublasStatus_t blas_ask(uint16_t op, const void *q, size_t n, void *answer, size_t bytes)
+cublasStatus_t blas_sync(uint16_t op, const void *q, size_t n, void *answer, size_t bytes)
 {
-	return status_of(calls->ask(op, q, n, answer, bytes));
+	return status_of(calls->sync(op, q, n, answer, bytes));
 }
 
 /* ------------------------------------------------------------------ arguments */
@@ -106,7 +106,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
 	status = begin();
 	if (status)
 		return status;
-	r = calls->ask(OP_blas_create, NULL, 0, &a, sizeof(a));
+	r = calls->sync(OP_blas_create, NULL, 0, &a, sizeof(a));
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		calls->say("the server has no libcublas; its log says what it looked for");
 	if (r)
@@ -125,7 +125,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 	/* a handle whose stream is gone can be destroyed, too */
 	if (status && status != BLAS_INVALID_VALUE)
 		return status;
-	status = status_of(calls->ask(OP_blas_destroy, &q, sizeof(q), NULL, 0));
+	status = status_of(calls->sync(OP_blas_destroy, &q, sizeof(q), NULL, 0));
 	if (!status)
 		calls->ended(handle, q.blas);
 	return status;

@@ -25,7 +25,7 @@ struct forward_state {
 	int type;		/* of a cuRAND generator */
 };
 
-/* Any thread of the program calls these. find(), queue() and ask() may wait for an answer. */
+/* Any thread of the program calls these. find(), async() and sync() may wait for an answer. */
 struct forward_calls {
 	/*
 	 * enter(): check what each call needs. find(): the server's number of a handle, and that of
@@ -40,9 +40,9 @@ struct forward_calls {
 	/* NULL: @handle is no handle of that class */
 	struct forward_state *(*state)(unsigned int class, const void *handle);
 	/* send a frame without an answer: a later call of CUDA's returns its error */
-	CUresult (*queue)(uint16_t op, const void *q, size_t n);
+	CUresult (*async)(uint16_t op, const void *q, size_t n);
 	/* copies the answer's first @bytes to @answer, which is NULL if there are none */
-	CUresult (*ask)(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);
+	CUresult (*sync)(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);
 	/* make a handle for the server's number @id; NULL: an error */
 	void *(*made)(unsigned int class, uint64_t id);
 	/* the server has destroyed the handle: free its state */

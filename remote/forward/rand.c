@@ -53,7 +53,7 @@ curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *s
 
 curandStatus_t rand_send(uint16_t op, const void *q, size_t n, bool fine)
 {
-	return status_of(fine && own ? calls->queue(op, q, n) : calls->ask(op, q, n, NULL, 0));
+	return status_of(fine && own ? calls->async(op, q, n) : calls->sync(op, q, n, NULL, 0));
 }
 
 bool pseudo(curandGenerator_t generator)
@@ -77,7 +77,7 @@ curandStatus_t curandCreateGenerator(curandGenerator_t *generator, curandRngType
 	status = begin();
 	if (status)
 		return status;
-	r = calls->ask(OP_rand_create, &q, sizeof(q), &a, sizeof(a));
+	r = calls->sync(OP_rand_create, &q, sizeof(q), &a, sizeof(a));
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		calls->say("the server has no libcurand; its log says what it looked for");
 	if (r)
@@ -100,7 +100,7 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 	/* a generator whose stream is gone can be destroyed, too */
 	if (status && status != RAND_INVALID_VALUE)
 		return status;
-	status = status_of(calls->ask(OP_rand_destroy, &q, sizeof(q), NULL, 0));
+	status = status_of(calls->sync(OP_rand_destroy, &q, sizeof(q), NULL, 0));
 	if (!status)
 		calls->ended(generator, q.rand);
 	return status;
@@ -133,7 +133,7 @@ curandStatus_t curandGetVersion(int *version)
 		return RAND_INVALID_VALUE;
 	status = begin();
 	if (!status)
-		status = status_of(calls->ask(OP_rand_version, NULL, 0, &a, sizeof(a)));
+		status = status_of(calls->sync(OP_rand_version, NULL, 0, &a, sizeof(a)));
 	if (!status)
 		*version = a.version;
 	return status;

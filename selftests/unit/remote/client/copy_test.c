@@ -42,7 +42,7 @@ const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_
 	return NULL;
 }
 
-CUresult call_queue(struct call *c)
+CUresult call_async(struct call *c)
 {
 	assert_int_equal(c->op, OP_copy_out);
 	assert_int_equal(c->apart, !managed);
@@ -50,7 +50,7 @@ CUresult call_queue(struct call *c)
 	return CUDA_SUCCESS;
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	if (c->op == OP_pointer)
 		return CUDA_ERROR_INVALID_VALUE;

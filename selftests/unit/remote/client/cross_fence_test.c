@@ -26,7 +26,7 @@ static bool no_threads;
 static uint64_t made, ended, waiting, fence;
 static unsigned int acknowledged;	/* use __atomic */
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_cuStreamCreate stream;
 

@@ -36,7 +36,7 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 	return shared;
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_facts facts;
 	unsigned int i;

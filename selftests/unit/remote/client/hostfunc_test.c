@@ -21,7 +21,7 @@
 
 bool several;
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
+CUresult call_sync(struct call *c, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id) { return CUDA_SUCCESS; }
 bool answer_handle(void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
 		   bool none)

@@ -45,7 +45,7 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_not
 	return connected[(struct peer *)ctx - peers];
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_init a = { .devices = 1 };
 

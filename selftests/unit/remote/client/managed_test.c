@@ -86,7 +86,7 @@ static CUresult out(const struct q_managed_out *q)
 	return result;
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_managed a;
 
@@ -107,7 +107,7 @@ CUresult call_ask(struct call *c, size_t fixed)
 	return CUDA_ERROR_UNKNOWN;
 }
 
-CUresult call_queue(struct call *c) { return call_ask(c, 0); }
+CUresult call_async(struct call *c) { return call_sync(c, 0); }
 
 /* ------------------------------------------------------------------ */
 

@@ -46,7 +46,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 }
 
 static uint64_t arena_device;		/* where the server has pinned the arena, or 0 */
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_pin a;
 

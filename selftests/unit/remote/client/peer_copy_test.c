@@ -91,7 +91,7 @@ static void make_copies(void)
 	nr_pending = 0;
 }
 
-CUresult call_ask(struct call *c, size_t fixed)
+CUresult call_sync(struct call *c, size_t fixed)
 {
 	const struct q_copy_in *q = c->fixed;
 	struct pending *p = &pending[nr_pending];
@@ -109,7 +109,7 @@ CUresult call_ask(struct call *c, size_t fixed)
 	return CUDA_SUCCESS;
 }
 
-CUresult call_queue(struct call *c) { return call_ask(c, 0); }
+CUresult call_async(struct call *c) { return call_sync(c, 0); }
 
 CUresult call_bytes(struct call *c, const void *p, uint64_t n)
 {
