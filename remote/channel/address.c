@@ -12,7 +12,7 @@
 enum { PORT_MAX = 65535, NAME_MAX_BYTES = 253 };
 
 /* A number in decimal digits alone, @max at most. */
-static bool number(const char *text, uint32_t max, uint32_t *n)
+static bool parse_number(const char *text, uint32_t max, uint32_t *n)
 {
 	uint64_t value = 0;
 	const char *at;
@@ -36,12 +36,13 @@ static int parse_unix(const char *rest, bool listen, struct address *a, const ch
 }
 
 /* The part before the last colon goes to @host; what follows is the port. */
-static bool split(const char *rest, uint32_t port_max, char *host, size_t size, uint32_t *port)
+static bool split_host_port(const char *rest, uint32_t port_max, char *host, size_t size,
+			    uint32_t *port)
 {
 	const char *colon = strrchr(rest, ':');
 
 	if (!colon || colon == rest || (size_t)(colon - rest) >= size ||
-	    !number(colon + 1, port_max, port) || !*port)
+	    !parse_number(colon + 1, port_max, port) || !*port)
 		return false;
 	memcpy(host, rest, colon - rest);
 	host[colon - rest] = 0;
@@ -51,13 +52,13 @@ static bool split(const char *rest, uint32_t port_max, char *host, size_t size, 
 static int parse_vsock(const char *rest, bool listen, struct address *a, const char **why)
 {
 	*why = "vsock:CID:PORT: a port is a number from 1 to 4294967294";
-	if (!split(rest, UINT32_MAX - 1, a->host, sizeof(a->host), &a->port))
+	if (!split_host_port(rest, UINT32_MAX - 1, a->host, sizeof(a->host), &a->port))
 		return -EINVAL;
 	*why = listen ? "vsock:CID:PORT: a CID is a number, or * for all of this machine's" :
 			"vsock:CID:PORT: a CID is a number: 2 for the host, 3 and more for its VMs";
 	if (listen && !strcmp(a->host, "*"))
 		a->cid = UINT32_MAX;
-	else if (!number(a->host, UINT32_MAX - 1, &a->cid))
+	else if (!parse_number(a->host, UINT32_MAX - 1, &a->cid))
 		return -EINVAL;
 	a->host[0] = 0;
 	return 0;
@@ -87,7 +88,7 @@ static bool is_host(char *host)
 static int parse_host(const char *rest, bool listen, struct address *a, const char **why)
 {
 	*why = "HOST:PORT: a port is a number from 1 to 65535";
-	if (!split(rest, PORT_MAX, a->host, sizeof(a->host), &a->port))
+	if (!split_host_port(rest, PORT_MAX, a->host, sizeof(a->host), &a->port))
 		return -EINVAL;
 	*why = "HOST:PORT: a host is a name, 192.0.2.1 or [2001:db8::1]";
 	if (listen && !strcmp(a->host, "*"))

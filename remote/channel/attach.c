@@ -35,7 +35,7 @@ enum {
 	S_SERVES
 };
 
-static enum attach_step next(unsigned int *at, unsigned int then)
+static enum attach_step next_step(unsigned int *at, unsigned int then)
 {
 	*at = then;
 	return ATTACH_AT_ONCE;
@@ -49,7 +49,7 @@ static enum attach_step look_for_request(struct attach_server *s)
 	    (s->only && ATTACH_NAME(ATTACH_NUMBER(client)) != s->only))
 		return ATTACH_LOOK_LATER;
 	s->nonce = ATTACH_NUMBER(client);
-	return next(&s->at, S_GENERATION);
+	return next_step(&s->at, S_GENERATION);
 }
 
 /* a connect request at an earlier server: its client reads `server`, and asks to connect again */
@@ -77,7 +77,7 @@ enum attach_step attach_server_step(struct attach_server *s)
 	switch (s->at) {
 	case S_OPEN:
 		shared_store_release(&s->page->server, ATTACH_WORD(s->generation, ATTACH_FREE));
-		return next(&s->at, S_LOOK);
+		return next_step(&s->at, S_LOOK);
 	case S_LOOK:
 		return look_for_request(s);
 	case S_GENERATION:
@@ -87,10 +87,10 @@ enum attach_step attach_server_step(struct attach_server *s)
 	case S_NAME_REFUSED:
 	case S_CLEARED:
 		shared_store(&s->page->taken, s->nonce);
-		return next(&s->at, s->at == S_CLEARED ? S_TAKE : S_REFUSE);
+		return next_step(&s->at, s->at == S_CLEARED ? S_TAKE : S_REFUSE);
 	case S_REFUSE:
 		shared_store_release(&s->page->server, ATTACH_WORD(s->generation, ATTACH_REFUSED));
-		return next(&s->at, S_REFUSED);
+		return next_step(&s->at, S_REFUSED);
 	case S_REFUSED:
 		if (still_there(s))
 			return ATTACH_LOOK_LATER;
@@ -152,7 +152,7 @@ static enum attach_step look_for_server(struct attach_client *c)
 	 */
 	if (ATTACH_SAYS(server) == ATTACH_NONE)
 		return ATTACH_LOOK_LATER;
-	return next(&c->at, C_AWAY);
+	return next_step(&c->at, C_AWAY);
 }
 
 static enum attach_step wait_for_server(struct attach_client *c)
@@ -162,12 +162,12 @@ static enum attach_step wait_for_server(struct attach_client *c)
 	if (ATTACH_NUMBER(server) != c->generation) {
 		c->nonce = (c->nonce + 1) % ATTACH_NUMBERS;
 		c->nonce += !c->nonce;
-		return next(&c->at, C_LOOK);
+		return next_step(&c->at, C_LOOK);
 	}
 	if (ATTACH_SAYS(server) == ATTACH_TAKEN)
-		return next(&c->at, C_WHO_TAKEN);
+		return next_step(&c->at, C_WHO_TAKEN);
 	if (ATTACH_SAYS(server) == ATTACH_REFUSED)
-		return next(&c->at, C_WHO_REFUSED);
+		return next_step(&c->at, C_WHO_REFUSED);
 	return ATTACH_LOOK_LATER;
 }
 
@@ -188,16 +188,16 @@ enum attach_step attach_client_step(struct attach_client *c)
 		return look_for_server(c);
 	case C_AWAY:	/* before the words of the connect request change */
 		shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_AWAY));
-		return next(&c->at, C_GENERATION);
+		return next_step(&c->at, C_GENERATION);
 	case C_GENERATION:
 		shared_store_release(&c->page->generation, c->generation);
-		return next(&c->at, C_VERSION);
+		return next_step(&c->at, C_VERSION);
 	case C_VERSION:
 		shared_store(&c->page->version, c->version);
-		return next(&c->at, C_REQUEST);
+		return next_step(&c->at, C_REQUEST);
 	case C_REQUEST:
 		shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_REQUESTS));
-		return next(&c->at, C_WAIT);
+		return next_step(&c->at, C_WAIT);
 	case C_WAIT:
 		return wait_for_server(c);
 	case C_WHO_TAKEN:

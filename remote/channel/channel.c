@@ -172,7 +172,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 }
 
 /* -ECONNRESET: the channel is gone from now on */
-static int seen(struct kvgpu_remote_channel *c, int r)
+static int note_end(struct kvgpu_remote_channel *c, int r)
 {
 	if (r == -ECONNRESET)
 		__atomic_store_n(&c->gone, true, __ATOMIC_SEQ_CST);
@@ -195,7 +195,8 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 	if (completion)
 		completion_prepare(c, completion);
 	*seq = h.seq;
-	return kvgpu_remote_is_gone(c) ? -ECONNRESET : seen(c, c->carrier->send(c, &h, parts, n));
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET :
+					 note_end(c, c->carrier->send(c, &h, parts, n));
 }
 
 void kvgpu_remote_expect(struct kvgpu_remote_channel *c)
@@ -219,7 +220,7 @@ int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote
 int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
 		       struct kvgpu_remote_answer *a, const void **payload)
 {
-	return seen(c, c->carrier->await(c, completion, seq, a, payload));
+	return note_end(c, c->carrier->await(c, completion, seq, a, payload));
 }
 
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)

@@ -69,7 +69,7 @@ struct completion *completion_of(struct kvgpu_remote_channel *c, unsigned int co
 	return state == COMPLETION_EMPTY || state == COMPLETION_SLEEPS ? b : NULL;
 }
 
-static void end(struct completion *b, uint32_t state)
+static void set_state(struct completion *b, uint32_t state)
 {
 	if (__atomic_exchange_n(&b->state, state, __ATOMIC_SEQ_CST) == COMPLETION_SLEEPS)
 		futex(&b->state, FUTEX_WAKE, INT_MAX);
@@ -77,7 +77,7 @@ static void end(struct completion *b, uint32_t state)
 
 void completion_deliver(struct completion *b)
 {
-	end(b, COMPLETION_FULL);
+	set_state(b, COMPLETION_FULL);
 }
 
 void channel_lost(struct kvgpu_remote_channel *c)
@@ -87,7 +87,7 @@ void channel_lost(struct kvgpu_remote_channel *c)
 	__atomic_store_n(&c->gone, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < KVGPU_REMOTE_COMPLETIONS; i++)
 		if (__atomic_load_n(&c->completions[i].state, __ATOMIC_SEQ_CST) != COMPLETION_FULL)
-			end(&c->completions[i], COMPLETION_GONE);
+			set_state(&c->completions[i], COMPLETION_GONE);
 }
 
 void completions_free(struct kvgpu_remote_channel *c)

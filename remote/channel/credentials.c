@@ -40,7 +40,7 @@ static void date_of(time_t t, char to[16])
 		strcpy(to, "?");
 }
 
-static int load(const char **why)
+static int load_certificates(const char **why)
 {
 	void *library = dlopen("libgnutls.so.30", RTLD_NOW | RTLD_LOCAL);
 	struct gnutls_functions found;
@@ -68,7 +68,7 @@ int tls_load(const char **why)
 
 	pthread_mutex_lock(&lock);
 	if (!loaded)
-		r = load(why);
+		r = load_certificates(why);
 	loaded = !r;
 	pthread_mutex_unlock(&lock);
 	return r;
@@ -90,7 +90,7 @@ static void forget(struct text_file *f)
 	f->bytes.data = NULL;
 }
 
-static int wrong(const char **why, int error, const char *path, const char *what)
+static int complain_of_file(const char **why, int error, const char *path, const char *what)
 {
 	*why = channel_text("%s: %s", path, what);
 	return -error;
@@ -102,17 +102,17 @@ static int read_open(struct text_file *f, int fd, bool secret, const char **why)
 	ssize_t n;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
-		return wrong(why, EINVAL, f->path, "no file of at most 64 KiB");
+		return complain_of_file(why, EINVAL, f->path, "no file of at most 64 KiB");
 	if (secret && st.st_mode & (S_IROTH | S_IWOTH)) {
 		*why = channel_text("%s: everybody may read this key: chmod o= %s", f->path, f->path);
 		return -EPERM;
 	}
 	f->bytes.data = calloc(1, FILE_MAX + 1);
 	if (!f->bytes.data)
-		return wrong(why, ENOMEM, f->path, "out of memory");
+		return complain_of_file(why, ENOMEM, f->path, "out of memory");
 	while ((n = read(fd, f->bytes.data + f->bytes.size, FILE_MAX - f->bytes.size)) > 0)
 		f->bytes.size += n;
-	return n ? wrong(why, errno, f->path, strerror(errno)) : 0;
+	return n ? complain_of_file(why, errno, f->path, strerror(errno)) : 0;
 }
 
 static int read_text(struct text_file *f, const char *folder, const char *name, bool secret,
@@ -124,11 +124,11 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 
 	*f = (struct text_file){ 0 };
 	if (snprintf(f->path, sizeof(f->path), "%s/%s", folder, name) >= (int)sizeof(f->path))
-		return wrong(why, ENAMETOOLONG, folder, "the path is too long");
+		return complain_of_file(why, ENAMETOOLONG, folder, "the path is too long");
 	fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		r = errno;
-		return wrong(why, r, f->path, address_not_opened(r, missing));
+		return complain_of_file(why, r, f->path, address_not_opened(r, missing));
 	}
 	r = read_open(f, fd, secret, why);
 	close(fd);
@@ -147,14 +147,14 @@ static int check_certificate(const struct text_file *f, const char **why)
 	int r, kind;
 
 	if (gnutls.x509_crt_init(&crt))
-		return wrong(why, ENOMEM, f->path, "out of memory");
+		return complain_of_file(why, ENOMEM, f->path, "out of memory");
 	r = gnutls.x509_crt_import(crt, &f->bytes, GNUTLS_X509_FMT_PEM);
 	from = r ? 0 : gnutls.x509_crt_get_activation_time(crt);
 	until = r ? 0 : gnutls.x509_crt_get_expiration_time(crt);
 	kind = r ? GNUTLS_PK_UNKNOWN : gnutls.x509_crt_get_pk_algorithm(crt, &bits);
 	gnutls.x509_crt_deinit(crt);
 	if (r)
-		return wrong(why, EINVAL, f->path, "no certificate in PEM");
+		return complain_of_file(why, EINVAL, f->path, "no certificate in PEM");
 	if (kind != GNUTLS_PK_ECDSA || bits != P256) {
 		*why = channel_text(
 			"tls: %s: its key is %s of %u bits; wanted is ECDSA P-256, as \"kvgpu-remotectl certs\" makes it",
@@ -194,7 +194,7 @@ static int take_files(struct tls_credentials *c, struct text_file *ca, struct te
 	if (r)
 		return r;
 	if (gnutls.certificate_set_x509_trust_mem(c->of, &ca->bytes, GNUTLS_X509_FMT_PEM) <= 0)
-		return wrong(why, EINVAL, ca->path, "no certificate in PEM");
+		return complain_of_file(why, EINVAL, ca->path, "no certificate in PEM");
 	r = gnutls.certificate_set_x509_key_mem(c->of, &crt->bytes, &key->bytes,
 						GNUTLS_X509_FMT_PEM);
 	if (r < 0) {
@@ -226,7 +226,7 @@ static int take_revoked(struct tls_credentials *c, const char **why)
 							 GNUTLS_TL_FAIL_ON_INVALID_CRL,
 						 0);
 	if (r <= 0)
-		r = wrong(why, EINVAL, crl.path, "no list in PEM that the CA in ca.crt has signed, or its next update is due");
+		r = complain_of_file(why, EINVAL, crl.path, "no list in PEM that the CA in ca.crt has signed, or its next update is due");
 	forget(&crl);
 	return r < 0 ? r : 0;
 }
@@ -245,7 +245,7 @@ int tls_credentials_read(const char *folder, bool server, struct tls_credentials
 	}
 	c->server = server;
 	if (snprintf(c->folder, sizeof(c->folder), "%s", folder) >= (int)sizeof(c->folder))
-		r = wrong(why, ENAMETOOLONG, folder, "the path is too long");
+		r = complain_of_file(why, ENAMETOOLONG, folder, "the path is too long");
 	else
 		r = take_files(c, &ca, &crt, &key, why);
 	if (!r && server)

@@ -560,7 +560,7 @@ int kvgpu_remote_endpoint_open(const char *address, unsigned int index, uint64_t
 	return 0;
 }
 
-static void clear(struct kvgpu_remote_endpoint *p)
+static void clear_rings(struct kvgpu_remote_endpoint *p)
 {
 	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct shmem_layout, frames));
 }
@@ -594,7 +594,7 @@ static int look_for_request(void *arg)
 				client->fd = -1;
 			return 1;
 		case ATTACH_CLEAR:
-			clear(p);
+			clear_rings(p);
 			break;
 		case ATTACH_LOOK_LATER:
 			return 0;

@@ -31,7 +31,7 @@ static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, i
 	return r ? r : map_memory(a, SIDE_SERVER, memory, SHMEM_ARENA + arena_bytes);
 }
 
-static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
+static int refuse_client(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
 	struct iovec part = { &w, sizeof(w) };
@@ -51,7 +51,7 @@ int shmem_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int be
 	if (memory < 0)
 		return memory;
 	result = welcome_result(hello, version, admit, ctx);
-	r = result ? refuse(l, version, arena_bytes, result) :
+	r = result ? refuse_client(l, version, arena_bytes, result) :
 		     give_memory(l, version, arena_bytes, memory, &a);
 	close(memory);
 	if (r)

@@ -14,7 +14,7 @@
 
 #include "address.h"
 
-static bool number(const char *text, uint64_t *n)
+static bool parse_number(const char *text, uint64_t *n)
 {
 	char *end;
 
@@ -82,10 +82,10 @@ static bool is_about(char *line, uid_t user, uid_t *owner)
 
 	first = strtok_r(NULL, ":\n", &rest);
 	count = strtok_r(NULL, ":\n", &rest);
-	if (!count || !number(first, &from) || !number(count, &n) || user < from ||
+	if (!count || !parse_number(first, &from) || !parse_number(count, &n) || user < from ||
 	    user - from >= n)
 		return false;
-	if (number(name, &n)) {
+	if (parse_number(name, &n)) {
 		*owner = n;
 		return true;
 	}

@@ -30,7 +30,7 @@ enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
  */
 enum { PATIENCE_MS = 20000 };
 
-static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
+static uint64_t setting_of(const char *name, uint64_t otherwise, uint64_t most)
 {
 	const char *text = getenv(name);
 	char *end;
@@ -45,14 +45,14 @@ static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
 
 struct shmem_times shmem_times(enum shmem_wake wake)
 {
-	uint64_t spin_us = number("KVGPU_REMOTE_SPIN_US", KVGPU_SPIN_NS / 1000, 1000000000);
+	uint64_t spin_us = setting_of("KVGPU_REMOTE_SPIN_US", KVGPU_SPIN_NS / 1000, 1000000000);
 	struct shmem_times t = { .wait.spin_ns = spin_us * 1000 };
 	/* if a wake-up is sure to come, looks are for a peer that breaks the rules */
 	uint64_t sleep_ms = wake == WAKE_NONE ? 10 : 10000;
 
-	t.wait.sleep_ns = number("KVGPU_REMOTE_SLEEP_MS", sleep_ms, 3600000) * 1000000;
+	t.wait.sleep_ns = setting_of("KVGPU_REMOTE_SLEEP_MS", sleep_ms, 3600000) * 1000000;
 	t.wait.sleep_ns += !t.wait.sleep_ns;
-	t.patience_ns = number("KVGPU_REMOTE_PATIENCE_MS", PATIENCE_MS, 3600000) * 1000000;
+	t.patience_ns = setting_of("KVGPU_REMOTE_PATIENCE_MS", PATIENCE_MS, 3600000) * 1000000;
 	return t;
 }
 
@@ -253,7 +253,7 @@ static void watch_counters(struct shmem *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
-static void *watch(void *arg)
+static void *watch_peer(void *arg)
 {
 	struct shmem *a = arg;
 
@@ -275,7 +275,7 @@ int shmem_watch(struct shmem *a)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&a->change, &clock);
 	pthread_condattr_destroy(&clock);
-	r = signals_thread(&a->watcher, watch, a);
+	r = signals_thread(&a->watcher, watch_peer, a);
 	a->watched = !r;
 	return r;
 }

@@ -37,7 +37,7 @@ struct shmem_channel {
 	struct asking asking[KVGPU_REMOTE_COMPLETIONS];
 };
 
-static struct shmem_channel *of(struct kvgpu_remote_channel *c)
+static struct shmem_channel *shmem_channel_of(struct kvgpu_remote_channel *c)
 {
 	return (struct shmem_channel *)c;
 }
@@ -58,19 +58,19 @@ static int send_ack(struct shmem_channel *s, const struct iovec *parts, unsigned
 static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		      const struct iovec *parts, unsigned int n)
 {
-	struct shmem_channel *s = of(c);
+	struct shmem_channel *s = shmem_channel_of(c);
 
 	if (h->op == KVGPU_REMOTE_OP_ACK)
 		return send_ack(s, parts, n);
 	return shmem_put(&s->a, &s->frames, h->op, h->completion, parts, n);
 }
 
-static void expect(struct kvgpu_remote_channel *c)
+static void expect_frame(struct kvgpu_remote_channel *c)
 {
-	kvgpu_ring_expect(&of(c)->frames);
+	kvgpu_ring_expect(&shmem_channel_of(c)->frames);
 }
 
-static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	return 0;
 }
@@ -125,7 +125,7 @@ static void *read_notifications(void *arg)
 }
 
 /* called by the watcher */
-static void lost(void *ctx)
+static void channel_is_lost(void *ctx)
 {
 	struct shmem_channel *s = ctx;
 
@@ -165,10 +165,10 @@ static int take_answer(struct shmem_channel *s, struct asking *w, uint64_t seq,
 	return status ? shmem_lose(&s->a) : 0;
 }
 
-static int await(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
-		 struct kvgpu_remote_answer *a, const void **payload)
+static int await_answer(struct kvgpu_remote_channel *c, unsigned int completion, uint64_t seq,
+			struct kvgpu_remote_answer *a, const void **payload)
 {
-	struct shmem_channel *s = of(c);
+	struct shmem_channel *s = shmem_channel_of(c);
 	struct asking *w = &s->asking[completion - 1];
 	const struct shmem_answer *begin = (const struct shmem_answer *)w->payload;
 	struct completion *b = &c->completions[completion - 1];
@@ -197,7 +197,7 @@ static int await(struct kvgpu_remote_channel *c, unsigned int completion, uint64
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct shmem_channel *s)
+static void free_channel(struct shmem_channel *s)
 {
 	shmem_fini(&s->a);
 	completions_free(&s->c);
@@ -208,9 +208,9 @@ static void destroy(struct shmem_channel *s)
 }
 
 /* the lock of the file would keep other clients out as long as the child lives */
-static void forked(struct kvgpu_remote_channel *c)
+static void close_inherited(struct kvgpu_remote_channel *c)
 {
-	struct shmem *a = &of(c)->a;
+	struct shmem *a = &shmem_channel_of(c)->a;
 
 	if (a->life >= 0)
 		close(a->life);
@@ -220,21 +220,21 @@ static void forked(struct kvgpu_remote_channel *c)
 
 static void close_channel(struct kvgpu_remote_channel *c)
 {
-	struct shmem_channel *s = of(c);
+	struct shmem_channel *s = shmem_channel_of(c);
 
 	shmem_lose(&s->a);
 	pthread_join(s->reader, NULL);
-	destroy(s);
+	free_channel(s);
 }
 
 static const struct channel_carrier shmem_carrier = { .send = send_frame,
-						      .push = push,
-						      .expect = expect,
-						      .await = await,
-						      .forked = forked,
+						      .push = push_piece,
+						      .expect = expect_frame,
+						      .await = await_answer,
+						      .forked = close_inherited,
 						      .close = close_channel };
 
-static bool attach(struct shmem_channel *s)
+static bool attach_rings(struct shmem_channel *s)
 {
 	struct shmem_layout *l = s->a.base;
 	bool fine = true;
@@ -266,7 +266,7 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 		return -ENOMEM;
 	}
 	s->a = taken;
-	s->a.lost = lost;
+	s->a.lost = channel_is_lost;
 	s->a.ctx = s;
 	s->c.carrier = &shmem_carrier;
 	s->c.notified = notified;
@@ -278,7 +278,7 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
 	*out = &s->c;	/* before there is a thread that calls .notified, which may use *out */
-	r = attach(s) ? shmem_watch(&s->a) : -EINVAL;
+	r = attach_rings(s) ? shmem_watch(&s->a) : -EINVAL;
 	if (!r) {
 		r = signals_thread(&s->reader, read_notifications, s);
 		if (r)
@@ -286,7 +286,7 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 	}
 	if (r) {
 		*out = NULL;
-		destroy(s);
+		free_channel(s);
 	}
 	return r;
 }

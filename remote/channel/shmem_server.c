@@ -3,9 +3,10 @@
  * The server's end of a shmem region. Acks have a ring of their own. Of the library's threads that
  * wait for acks, one reads that ring for all.
  *
- * One thread, the serving thread, calls next() and reply(). Any thread calls give(), notify() and
- * await_end(), and any but the serving thread call(). close_port() comes last, when no thread but
- * the watcher is in here. The watcher calls lost(). `output` and `lock` are never held together.
+ * One thread, the serving thread, calls next_frame() and reply_frame(). Any thread calls
+ * give_piece(), notify_client() and await_end(), and any but the serving thread call_client().
+ * close_port() comes last, when no thread but the watcher is in here. The watcher calls
+ * port_is_lost(). `output` and `lock` are never held together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,15 +45,15 @@ struct shmem_port {
 	struct shmem_end frames_end, notifications_end, acks_end;
 };
 
-static struct shmem_port *of(struct kvgpu_remote_port *p)
+static struct shmem_port *shmem_port_of(struct kvgpu_remote_port *p)
 {
 	return (struct shmem_port *)p;
 }
 
-static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
-		const void **payload)
+static int next_frame(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
+		      const void **payload)
 {
-	struct shmem_port *s = of(p);
+	struct shmem_port *s = shmem_port_of(p);
 	struct kvgpu_frame f;
 	int r = shmem_get(&s->a, &s->frames,
 			  timeout_us < 0 ? KVGPU_FOREVER : (uint64_t)timeout_us * 1000, &f,
@@ -89,19 +90,19 @@ static int put_notification(struct shmem_port *s, uint16_t op, uint16_t completi
 	return r;
 }
 
-static int notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
-		  const void *bytes, size_t n)
+static int notify_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
+			 const void *bytes, size_t n)
 {
-	return n > KVGPU_REMOTE_PAYLOAD_MAX ?
-		       -EINVAL :
-		       put_notification(of(p), NOTIFICATION_SHORT, 0, h, sizeof(*h), bytes, n);
+	return n > KVGPU_REMOTE_PAYLOAD_MAX ? -EINVAL :
+					      put_notification(shmem_port_of(p), NOTIFICATION_SHORT,
+							       0, h, sizeof(*h), bytes, n);
 }
 
 /* a payload that the completion slot has no room for goes into the ring `notifications` */
-static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
-		 const void *payload, size_t n)
+static int reply_frame(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
+		       uint32_t result, const void *payload, size_t n)
 {
-	struct shmem_port *s = of(p);
+	struct shmem_port *s = shmem_port_of(p);
 	struct shmem_answer *begin = (struct shmem_answer *)s->answer;
 	struct answering *w = &s->answering[to->completion - 1];
 	bool is_long = n > sizeof(s->answer) - sizeof(*begin);
@@ -124,9 +125,9 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	return shmem_is_gone(&s->a) ? -ECONNRESET : 0;
 }
 
-static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+static int give_piece(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
-	return shmem_is_gone(&of(p)->a) ? -ECONNRESET : 0;
+	return shmem_is_gone(&shmem_port_of(p)->a) ? -ECONNRESET : 0;
 }
 
 /* ------------------------------------------------------------------ acks */
@@ -170,10 +171,10 @@ static bool await_ack(struct shmem_port *s, const struct acked *a)
 }
 
 /* into the list before the client hears of the call: the ack may come at once */
-static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
-		uint64_t invocation)
+static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
+		       uint64_t invocation)
 {
-	struct shmem_port *s = of(p);
+	struct shmem_port *s = shmem_port_of(p);
 	struct acked a = { .id = invocation }, **at;
 	bool done;
 
@@ -181,7 +182,7 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notificat
 	a.next = s->waiting;
 	s->waiting = &a;
 	pthread_mutex_unlock(&s->lock);
-	done = !notify(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
+	done = !notify_client(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
 	pthread_mutex_lock(&s->lock);
 	for (at = &s->waiting; *at != &a; at = &(*at)->next)
 		;
@@ -194,10 +195,10 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notificat
 
 static void await_end(struct kvgpu_remote_port *p)
 {
-	shmem_await_end(&of(p)->a);
+	shmem_await_end(&shmem_port_of(p)->a);
 }
 
-static void destroy(struct shmem_port *s)
+static void free_port(struct shmem_port *s)
 {
 	shmem_fini(&s->a);
 	pthread_mutex_destroy(&s->output);
@@ -208,20 +209,20 @@ static void destroy(struct shmem_port *s)
 
 static void close_port(struct kvgpu_remote_port *p)
 {
-	shmem_lose(&of(p)->a);
-	destroy(of(p));
+	shmem_lose(&shmem_port_of(p)->a);
+	free_port(shmem_port_of(p));
 }
 
-static const struct port_carrier shmem_carrier = { .next = next,
-						   .reply = reply,
-						   .give = give,
-						   .notify = notify,
-						   .call = call,
+static const struct port_carrier shmem_carrier = { .next = next_frame,
+						   .reply = reply_frame,
+						   .give = give_piece,
+						   .notify = notify_client,
+						   .call = call_client,
 						   .await_end = await_end,
 						   .close = close_port };
 
 /* called by the watcher */
-static void lost(void *ctx)
+static void port_is_lost(void *ctx)
 {
 	struct shmem_port *s = ctx;
 
@@ -231,7 +232,7 @@ static void lost(void *ctx)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool attach(struct shmem_port *s)
+static bool attach_rings(struct shmem_port *s)
 {
 	struct shmem_layout *l = s->a.base;
 	bool fine;
@@ -263,7 +264,7 @@ int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out)
 		return -ENOMEM;
 	}
 	s->a = taken;
-	s->a.lost = lost;
+	s->a.lost = port_is_lost;
 	s->a.ctx = s;
 	s->p.carrier = &shmem_carrier;
 	s->p.arena = (uint8_t *)s->a.base + SHMEM_ARENA;
@@ -272,9 +273,9 @@ int shmem_port(const struct shmem *a, struct kvgpu_remote_port **out)
 	pthread_mutex_init(&s->output, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
-	r = attach(s) ? shmem_watch(&s->a) : -EINVAL;
+	r = attach_rings(s) ? shmem_watch(&s->a) : -EINVAL;
 	if (r) {
-		destroy(s);
+		free_port(s);
 		return r;
 	}
 	*out = &s->p;

@@ -48,7 +48,7 @@ static const char *text_of(int error)
 	}
 }
 
-static int fail(int fd, int error, const char **why)
+static int close_failed(int fd, int error, const char **why)
 {
 	*why = text_of(error);
 	if (fd >= 0)
@@ -118,7 +118,7 @@ static int connect_to(int family, const void *to, socklen_t bytes, const char **
 	error = fd < 0		  ? errno :
 		family == AF_UNIX ? connect_unix(fd, to, bytes) :
 				    connect_within(fd, to, bytes);
-	return error ? fail(fd, error, why) : fd;
+	return error ? close_failed(fd, error, why) : fd;
 }
 
 static int listen_at(int family, const void *at, socklen_t bytes, const char **why)
@@ -126,14 +126,14 @@ static int listen_at(int family, const void *at, socklen_t bytes, const char **w
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, r;
 
 	if (fd < 0)
-		return fail(fd, errno, why);
+		return close_failed(fd, errno, why);
 	if (family == AF_INET || family == AF_INET6)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 0 }, sizeof(int));
 	if (!bind(fd, at, bytes) && !listen(fd, BACKLOG))
 		return fd;
-	r = fail(fd, errno, why);
+	r = close_failed(fd, errno, why);
 	if (r == -ENOENT)
 		*why = "there is no such folder: make it, or name another one";
 	if (r == -EACCES)

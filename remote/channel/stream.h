@@ -10,7 +10,7 @@
 #include "line.h"
 
 /* The client sends frames. The server sends a struct down, then its payload. */
-enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_HAPPENING };
+enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_NOTIFICATION };
 struct down {
 	uint16_t kind, completion;
 	uint32_t bytes;		/* of payload; those of a piece are in .b, as 64 bits */

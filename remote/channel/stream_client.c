@@ -48,7 +48,7 @@ struct stream_channel {
 	uint8_t ahead[READ_AHEAD];
 };
 
-static struct stream_channel *of(struct kvgpu_remote_channel *c)
+static struct stream_channel *stream_channel_of(struct kvgpu_remote_channel *c)
 {
 	return (struct stream_channel *)c;
 }
@@ -78,7 +78,7 @@ static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned i
 	return r;
 }
 
-static void wake(struct stream_channel *s)
+static void wake_flusher(struct stream_channel *s)
 {
 	if (!__atomic_exchange_n(&s->awake, 1, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &s->awake, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
@@ -97,7 +97,7 @@ static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned
 			memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
 		s->kept += parts[i].iov_len;
 	}
-	wake(s);
+	wake_flusher(s);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_
 		      const struct iovec *parts, unsigned int n)
 {
 	struct iovec all[MAX_PARTS] = { { 0 }, { (void *)(uintptr_t)h, sizeof(*h) } };
-	struct stream_channel *s = of(c);
+	struct stream_channel *s = stream_channel_of(c);
 	int r;
 
 	if (n + 2 > MAX_PARTS)
@@ -143,7 +143,7 @@ static void sleep_while_empty(struct stream_channel *s)
 }
 
 /* sleeps after IDLE_TURNS looks in a row at which nothing was kept */
-static void *flush(void *arg)
+static void *flush_loop(void *arg)
 {
 	struct timespec moment = { 0, MOMENT_NS };
 	struct stream_channel *s = arg;
@@ -183,7 +183,7 @@ static int push_shared(struct stream_channel *s, struct iovec *parts)
 	return r;
 }
 
-static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH,
 				       .bytes = sizeof(struct kvgpu_remote_piece) };
@@ -193,22 +193,23 @@ static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 			       { &piece, sizeof(piece) },
 			       { (uint8_t *)c->arena + at, bytes } };
 
-	return c->has_relay ? push_shared(of(c), all) : write_parts(of(c), all, 4);
+	return c->has_relay ? push_shared(stream_channel_of(c), all) :
+			      write_parts(stream_channel_of(c), all, 4);
 }
 
-static int fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
+static int fetch_piece(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PULL, .bytes = sizeof(*pull) };
 	struct iovec all[] = { { 0 },
 			       { &h, sizeof(h) },
 			       { (void *)(uintptr_t)pull, sizeof(*pull) } };
 
-	return push_shared(of(c), all);
+	return push_shared(stream_channel_of(c), all);
 }
 
 /* ------------------------------------------------------------------ the reader */
 
-static int take(struct stream_channel *s, void *to, size_t n)
+static int take_bytes(struct stream_channel *s, void *to, size_t n)
 {
 	uint8_t *at = to;
 	size_t some;
@@ -242,7 +243,7 @@ static int take_answer(struct stream_channel *s, const struct down *d)
 
 	if (!b || d->bytes > KVGPU_REMOTE_PAYLOAD_MAX)
 		return -EPROTO;
-	r = take(s, b->payload, d->bytes);
+	r = take_bytes(s, b->payload, d->bytes);
 	if (r)
 		return r;
 	b->answer = (struct kvgpu_remote_answer){ .seq = d->a, .result = d->b, .bytes = d->bytes };
@@ -263,7 +264,7 @@ static int take_notification(struct stream_channel *s, const struct down *d)
 	bytes = malloc(d->bytes + 1);
 	if (!bytes)
 		return -ENOMEM;
-	r = take(s, bytes, d->bytes);
+	r = take_bytes(s, bytes, d->bytes);
 	if (!r)
 		s->c.notified(s->c.ctx, &h, bytes, d->bytes);
 	free(bytes);
@@ -272,7 +273,7 @@ static int take_notification(struct stream_channel *s, const struct down *d)
 
 static int take_piece(struct stream_channel *s, const struct down *d)
 {
-	return s->c.has_relay ? 0 : take(s, (uint8_t *)s->c.arena + d->a, d->b);
+	return s->c.has_relay ? 0 : take_bytes(s, (uint8_t *)s->c.arena + d->a, d->b);
 }
 
 static void *read_all(void *arg)
@@ -282,7 +283,7 @@ static void *read_all(void *arg)
 	int r;
 
 	do {
-		r = take(s, &d, sizeof(d));
+		r = take_bytes(s, &d, sizeof(d));
 		if (r)
 			break;
 		switch (d.kind) {
@@ -293,7 +294,7 @@ static void *read_all(void *arg)
 			r = kvgpu_remote_in_arena(d.a, d.b, s->c.arena_bytes) ? take_piece(s, &d) :
 										-EPROTO;
 			break;
-		case DOWN_HAPPENING:
+		case DOWN_NOTIFICATION:
 			r = take_notification(s, &d);
 			break;
 		default:
@@ -307,7 +308,7 @@ static void *read_all(void *arg)
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct stream_channel *s)
+static void free_channel(struct stream_channel *s)
 {
 	line_close(&s->line);
 	arena_unmap(s->c.arena, s->c.arena_bytes);
@@ -316,28 +317,28 @@ static void destroy(struct stream_channel *s)
 	free(s);
 }
 
-static void forked(struct kvgpu_remote_channel *c)
+static void close_inherited(struct kvgpu_remote_channel *c)
 {
-	close(of(c)->line.fd);
+	close(stream_channel_of(c)->line.fd);
 }
 
 static void close_channel(struct kvgpu_remote_channel *c)
 {
-	struct stream_channel *s = of(c);
+	struct stream_channel *s = stream_channel_of(c);
 
 	shutdown(s->line.fd, SHUT_RDWR);
 	__atomic_store_n(&s->ended, true, __ATOMIC_SEQ_CST);
-	wake(s);
+	wake_flusher(s);
 	pthread_join(s->flusher, NULL);
 	pthread_join(s->reader, NULL);
-	destroy(s);
+	free_channel(s);
 }
 
 static const struct channel_carrier stream_carrier = { .send = send_frame,
-						       .push = push,
-						       .fetch = fetch,
+						       .push = push_piece,
+						       .fetch = fetch_piece,
 						       .await = completion_await,
-						       .forked = forked,
+						       .forked = close_inherited,
 						       .close = close_channel };
 
 static int hear_relay(struct line *l, uint64_t bytes, int memory,
@@ -382,7 +383,7 @@ static int start_threads(struct stream_channel *s)
 
 	if (r)
 		return r;
-	r = signals_thread(&s->flusher, flush, s);
+	r = signals_thread(&s->flusher, flush_loop, s);
 	if (r) {
 		shutdown(s->line.fd, SHUT_RDWR);
 		pthread_join(s->reader, NULL);
@@ -425,7 +426,7 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notif
 	r = s->c.arena ? start_threads(s) : -ENOMEM;
 	if (r) {
 		*out = NULL;
-		destroy(s);
+		free_channel(s);
 	}
 	return r;
 }

@@ -58,12 +58,12 @@ struct stream_port {
 	struct acked *waiting;
 };
 
-static struct stream_port *of(struct kvgpu_remote_port *p)
+static struct stream_port *stream_port_of(struct kvgpu_remote_port *p)
 {
 	return (struct stream_port *)p;
 }
 
-static int lose(struct stream_port *s)
+static int lose_client(struct stream_port *s)
 {
 	__atomic_store_n(&s->p.gone, true, __ATOMIC_RELEASE);
 	shutdown(s->line.fd, SHUT_RDWR);
@@ -92,7 +92,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	size_t here = s->have - s->used;
 
 	if (!kvgpu_remote_in_arena(piece->at, piece->bytes, s->p.arena_bytes))
-		return lose(s);
+		return lose_client(s);
 	if (s->p.has_relay)
 		return 0;	/* the relay has put the bytes there */
 	if (here > piece->bytes)
@@ -101,7 +101,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	s->used += here;
 	if (here < piece->bytes &&
 	    line_read(&s->line, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
-		return lose(s);
+		return lose_client(s);
 	port_received(&s->p, piece->bytes);
 	return 0;
 }
@@ -119,7 +119,7 @@ static int pass_on(struct stream_port *s, struct kvgpu_remote_head *h)
  * 1: a frame, whose payload is at *payload until more is read; 0: no whole frame is here;
  * -ECONNRESET: the connection is lost.
  */
-static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
+static int parse_frame(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
 {
 	struct kvgpu_remote_piece piece;
 	struct kvgpu_remote_ack ack;
@@ -129,7 +129,7 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 		memcpy(h, (uint8_t *)s->bytes + s->used, sizeof(*h));
 		if (h->bytes > KVGPU_REMOTE_PAYLOAD_MAX || h->bytes % 8 ||
 		    h->completion > KVGPU_REMOTE_COMPLETIONS)
-			return lose(s);
+			return lose_client(s);
 		if (s->have - s->used - sizeof(*h) < h->bytes)
 			return 0;
 		*payload = (uint8_t *)s->bytes + s->used + sizeof(*h);
@@ -152,7 +152,7 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 }
 
 /* read more bytes: 1; 0: nothing came in time; or -ECONNRESET */
-static int fill(struct stream_port *s, int64_t timeout_us)
+static int fill_input(struct stream_port *s, int64_t timeout_us)
 {
 	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
 	struct pollfd p = { .fd = s->line.fd, .events = POLLIN };
@@ -168,7 +168,7 @@ static int fill(struct stream_port *s, int64_t timeout_us)
 	n = line_some(&s->line, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have,
 		      timeout_us < 0);
 	if (n < 0)
-		return lose(s);
+		return lose_client(s);
 	if (!n)
 		return 0;
 	s->have += n;
@@ -205,12 +205,12 @@ static int next_locked(struct stream_port *s, int64_t timeout_us, struct kvgpu_r
 	if (!r && __atomic_load_n(&s->p.gone, __ATOMIC_ACQUIRE))
 		return -ECONNRESET;
 	while (!r) {
-		r = parse(s, h, &payload);
+		r = parse_frame(s, h, &payload);
 		if (r == 1)
 			memcpy(s->payload, payload, h->bytes);
 		if (r)
 			break;
-		r = fill(s, timeout_us);
+		r = fill_input(s, timeout_us);
 		if (r <= 0)
 			return r;
 		r = 0;
@@ -218,10 +218,10 @@ static int next_locked(struct stream_port *s, int64_t timeout_us, struct kvgpu_r
 	return r;
 }
 
-static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
-		const void **payload)
+static int next_frame(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
+		      const void **payload)
 {
-	struct stream_port *s = of(p);
+	struct stream_port *s = stream_port_of(p);
 	int r;
 
 	__atomic_store_n(&s->wanted, true, __ATOMIC_RELAXED);
@@ -233,13 +233,14 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 	return r;
 }
 
-static int keep(struct stream_port *s, const struct kvgpu_remote_head *h, const uint8_t *payload)
+static int keep_frame(struct stream_port *s, const struct kvgpu_remote_head *h,
+		      const uint8_t *payload)
 {
 	size_t bytes = kept_takes(h);
 	struct kept *k = s->kept_bytes + bytes <= KEPT_MAX ? malloc(sizeof(*k) + h->bytes) : NULL;
 
 	if (!k)
-		return lose(s);
+		return lose_client(s);
 	*k = (struct kept){ .h = *h };
 	memcpy(k->payload, payload, h->bytes);
 	*s->last = k;
@@ -256,14 +257,14 @@ static void read_for_acks(struct stream_port *s)
 	const uint8_t *payload;
 	int r;
 
-	while ((r = parse(s, &h, &payload)) == 1)
-		if (keep(s, &h, payload))
+	while ((r = parse_frame(s, &h, &payload)) == 1)
+		if (keep_frame(s, &h, payload))
 			return;
 	if (!r)
-		fill(s, LOOK_US);
+		fill_input(s, LOOK_US);
 }
 
-static bool look(struct stream_port *s, const struct acked *a)
+static bool look_for_ack(struct stream_port *s, const struct acked *a)
 {
 	struct timespec t;
 	bool done;
@@ -299,7 +300,7 @@ static bool await_ack(struct stream_port *s, const struct acked *a)
 			done = a->done;
 			pthread_mutex_unlock(&s->acks);
 		} else {
-			done = look(s, a);
+			done = look_for_ack(s, a);
 		}
 	}
 	return done;
@@ -307,7 +308,7 @@ static bool await_ack(struct stream_port *s, const struct acked *a)
 
 /* ------------------------------------------------------------------ writing */
 
-static int say(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
+static int send_down(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)d, sizeof(*d) },
 				 { (void *)(uintptr_t)bytes, n } };
@@ -316,39 +317,44 @@ static int say(struct stream_port *s, const struct down *d, const void *bytes, s
 	pthread_mutex_lock(&s->output);
 	r = line_write(&s->line, parts, 2);
 	pthread_mutex_unlock(&s->output);
-	return r ? lose(s) : 0;
+	return r ? lose_client(s) : 0;
 }
 
-static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
-		 const void *payload, size_t n)
+static int reply_frame(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
+		       uint32_t result, const void *payload, size_t n)
 {
-	return say(of(p),
-		   &(struct down){ .kind = DOWN_ANSWER,
-				   .completion = to->completion,
-				   .bytes = n,
-				   .a = to->seq,
-				   .b = result },
-		   payload, n);
+	return send_down(stream_port_of(p),
+			 &(struct down){ .kind = DOWN_ANSWER,
+					 .completion = to->completion,
+					 .bytes = n,
+					 .a = to->seq,
+					 .b = result },
+			 payload, n);
 }
 
-static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+static int give_piece(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
-	return say(of(p), &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes },
-		   (uint8_t *)p->arena + at, p->has_relay ? 0 : bytes);
+	return send_down(stream_port_of(p),
+			 &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes },
+			 (uint8_t *)p->arena + at, p->has_relay ? 0 : bytes);
 }
 
-static int notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
-		  const void *bytes, size_t n)
+static int notify_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
+			 const void *bytes, size_t n)
 {
-	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id,
-					  .b = h->kind | (uint64_t)h->value << 32 }, bytes, n);
+	return send_down(stream_port_of(p),
+			 &(struct down){ .kind = DOWN_NOTIFICATION,
+					 .bytes = n,
+					 .a = h->id,
+					 .b = h->kind | (uint64_t)h->value << 32 },
+			 bytes, n);
 }
 
 /* into the list before the client hears of the call: the ack may come at once */
-static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
-		uint64_t invocation)
+static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
+		       uint64_t invocation)
 {
-	struct stream_port *s = of(p);
+	struct stream_port *s = stream_port_of(p);
 	struct acked a = { .id = invocation }, **at;
 	bool done;
 
@@ -356,7 +362,7 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notificat
 	a.next = s->waiting;
 	s->waiting = &a;
 	pthread_mutex_unlock(&s->acks);
-	done = !notify(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
+	done = !notify_client(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
 	pthread_mutex_lock(&s->acks);
 	for (at = &s->waiting; *at != &a; at = &(*at)->next)
 		;
@@ -369,7 +375,7 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_notificat
 
 static void await_end(struct kvgpu_remote_port *p)
 {
-	struct pollfd end = { .fd = of(p)->line.fd, .events = POLLRDHUP };
+	struct pollfd end = { .fd = stream_port_of(p)->line.fd, .events = POLLRDHUP };
 
 	while (poll(&end, 1, -1) < 0 && errno == EINTR)
 		;
@@ -377,7 +383,7 @@ static void await_end(struct kvgpu_remote_port *p)
 
 static void close_port(struct kvgpu_remote_port *p)
 {
-	struct stream_port *s = of(p);
+	struct stream_port *s = stream_port_of(p);
 	struct kept *k;
 
 	line_close(&s->line);
@@ -389,11 +395,11 @@ static void close_port(struct kvgpu_remote_port *p)
 	free(s);
 }
 
-static const struct port_carrier stream_carrier = { .next = next,
-						    .reply = reply,
-						    .give = give,
-						    .notify = notify,
-						    .call = call,
+static const struct port_carrier stream_carrier = { .next = next_frame,
+						    .reply = reply_frame,
+						    .give = give_piece,
+						    .notify = notify_client,
+						    .call = call_client,
 						    .await_end = await_end,
 						    .close = close_port };
 

@@ -48,7 +48,7 @@ struct tls {
 	uint8_t record[RECORD];	/* the writer's alone */
 };
 
-static ssize_t pull(gnutls_transport_ptr_t p, void *to, size_t n)
+static ssize_t pull_bytes(gnutls_transport_ptr_t p, void *to, size_t n)
 {
 	struct tls *t = p;
 	ssize_t done = recv(t->fd, to, n, t->dont_wait ? MSG_DONTWAIT : 0);
@@ -57,7 +57,7 @@ static ssize_t pull(gnutls_transport_ptr_t p, void *to, size_t n)
 	return done;
 }
 
-static ssize_t push(gnutls_transport_ptr_t p, const void *from, size_t n)
+static ssize_t push_bytes(gnutls_transport_ptr_t p, const void *from, size_t n)
 {
 	struct tls *t = p;
 
@@ -336,8 +336,8 @@ static int set_up(struct tls *t, struct tls_credentials *c, const char *host)
 	if (t->server)
 		gnutls.certificate_server_set_request(t->session, GNUTLS_CERT_REQUIRE);
 	gnutls.transport_set_ptr(t->session, t);
-	gnutls.transport_set_pull_function(t->session, pull);
-	gnutls.transport_set_push_function(t->session, push);
+	gnutls.transport_set_pull_function(t->session, pull_bytes);
+	gnutls.transport_set_push_function(t->session, push_bytes);
 	return r;
 }
 

@@ -42,7 +42,7 @@ bool arena_init(struct peer *p)
 
 /* ------------------------------------------------------------------ pieces until arena_put() */
 
-static bool split(struct arena *a, unsigned int i, uint64_t bytes)
+static bool split_block(struct arena *a, unsigned int i, uint64_t bytes)
 {
 	struct block *grown;
 
@@ -76,7 +76,7 @@ uint64_t arena_get(struct peer *p, uint64_t bytes)
 	for (i = 0; i < a->nr_blocks; i++)
 		if (!a->blocks[i].used && a->blocks[i].bytes >= bytes)
 			break;
-	if (i < a->nr_blocks && split(a, i, bytes)) {
+	if (i < a->nr_blocks && split_block(a, i, bytes)) {
 		a->blocks[i].used = true;
 		at = a->blocks[i].at;
 	}
@@ -84,7 +84,7 @@ uint64_t arena_get(struct peer *p, uint64_t bytes)
 	return at;
 }
 
-static void join(struct arena *a, unsigned int i)
+static void join_blocks(struct arena *a, unsigned int i)
 {
 	a->blocks[i].bytes += a->blocks[i + 1].bytes;
 	a->nr_blocks--;
@@ -102,9 +102,9 @@ void arena_put(struct peer *p, uint64_t at)
 	if (i < a->nr_blocks) {
 		a->blocks[i].used = false;
 		if (i + 1 < a->nr_blocks && !a->blocks[i + 1].used)
-			join(a, i);
+			join_blocks(a, i);
 		if (i && !a->blocks[i - 1].used)
-			join(a, i - 1);
+			join_blocks(a, i - 1);
 	}
 	pthread_mutex_unlock(&a->lock);
 }

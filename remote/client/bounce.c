@@ -37,7 +37,7 @@ static bool runs;
 static void *main_loop(void *arg);
 
 /* call with the lock */
-static bool start(void)
+static bool start_thread(void)
 {
 	pthread_t thread;
 
@@ -78,7 +78,7 @@ uint64_t bounce_new(struct peer *p, const struct end *e, const uint64_t *size, b
 	pthread_mutex_lock(&lock);
 	while (i < nr_bounces && bounces[i].used)
 		i++;
-	if (start() && (i < nr_bounces || more_bounces()))
+	if (start_thread() && (i < nr_bounces || more_bounces()))
 		bounces[i] = (struct bounce){ *e, whole, *at, bytes, true, out, p };
 	else
 		i = 0;
@@ -88,7 +88,7 @@ uint64_t bounce_new(struct peer *p, const struct end *e, const uint64_t *size, b
 	return i;
 }
 
-static bool find(uint64_t id, struct bounce *f)
+static bool find_bounce(uint64_t id, struct bounce *f)
 {
 	bool there;
 
@@ -104,7 +104,7 @@ bool bounce_get(uint64_t id, const struct peer *p, const uint64_t *size, bool ou
 {
 	struct bounce f;
 
-	if (!find(id, &f) || f.peer != p || f.out != out ||
+	if (!find_bounce(id, &f) || f.peer != p || f.out != out ||
 	    memcmp(f.whole.size, size, sizeof(f.whole.size)))
 		return false;
 	*e = f.end;
@@ -138,7 +138,7 @@ void bounce_free(uint64_t id)
 /* ------------------------------------------------------------------ crossing */
 
 /* No frame names this piece: its bytes have to come before the ack. */
-static void fill(const struct bounce *f)
+static void fill_piece(const struct bounce *f)
 {
 	uint64_t done, n;
 
@@ -149,7 +149,7 @@ static void fill(const struct bounce *f)
 	}
 }
 
-static void cross(const struct due *d)
+static void serve_due(const struct due *d)
 {
 	struct bounce f;
 
@@ -161,12 +161,12 @@ static void cross(const struct due *d)
 	/*
 	 * for an unknown bounce buffer, or the wrong direction, touch no memory: only acknowledge
 	 */
-	if (find(d->id, &f) && f.peer == d->peer &&
+	if (find_bounce(d->id, &f) && f.peer == d->peer &&
 	    f.out == (d->kind == KVGPU_REMOTE_NOTIFY_DRAIN)) {
 		if (f.out)
 			box_unpack(&f.end, &f.whole, arena_at(f.peer, f.at));
 		else
-			fill(&f);
+			fill_piece(&f);
 	}
 	call_acknowledge(d->peer, d->invocation);
 }
@@ -185,7 +185,7 @@ static void *main_loop(void *arg)
 			last = &first;
 		nr_due--;
 		pthread_mutex_unlock(&lock);
-		cross(d);
+		serve_due(d);
 		free(d);
 		pthread_mutex_lock(&lock);
 	}

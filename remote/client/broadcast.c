@@ -85,7 +85,7 @@ static void make_in(const struct tree *t, struct tree_node *n, struct call *c, s
 			    .push_at = q->at, .push_bytes = q->bytes };
 }
 
-static CUresult begin(struct tree *t, unsigned int i)
+static CUresult begin_pieces(struct tree *t, unsigned int i)
 {
 	struct tree_node *n = &t->node[i], *parent = i ? &t->node[parent_of(i)] : NULL;
 	const unsigned int slot = n->begun % WINDOW;
@@ -134,7 +134,7 @@ static CUresult grow(struct tree *t)
 	do {
 		for (i = 0; i < t->nr && !r; i++)
 			while (!r && may_begin(t, i))
-				r = begin(t, i);
+				r = begin_pieces(t, i);
 		if (t->taken < t->asked)
 			r = take_oldest(t, r);
 	} while (t->taken < t->asked || (!r && t->node[t->nr - 1].over < t->pieces));
@@ -144,7 +144,7 @@ static CUresult grow(struct tree *t)
 /* ------------------------------------------------------------------ the tree's nodes */
 
 /* false: the memory is not known, or pieces can't go directly between its server and the others */
-static bool add(struct tree *t, CUdeviceptr at)
+static bool add_target(struct tree *t, CUdeviceptr at)
 {
 	const struct object *ctx = range_context(at);
 	struct tree_node *n = &t->node[t->nr];
@@ -166,10 +166,10 @@ static bool add_all(struct tree *t, const CUdeviceptr *dst, unsigned int n, CUde
 {
 	unsigned int i;
 
-	if (!t->host && !add(t, src))
+	if (!t->host && !add_target(t, src))
 		return false;
 	for (i = 0; i < n; i++)
-		if (!add(t, dst[i]))
+		if (!add_target(t, dst[i]))
 			return false;
 	return t->nr > 1;
 }

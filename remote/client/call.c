@@ -15,7 +15,7 @@ static unsigned int captures;	/* atomic, written under `capturing`: captures und
 static uint64_t acknowledged;	/* atomic: calls of call_acknowledge() */
 
 /* the thread's completion slots at each server; .other: for calls in a signal handler */
-static __thread struct { uint16_t completion, other; } mine[PEERS_MAX];
+static __thread struct { uint16_t completion, other; } own_slots[PEERS_MAX];
 static pthread_key_t completion_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -26,12 +26,12 @@ static void thread_ends(void *value)
 	for (i = 0; i < nr_peers && !client_ready(); i++) {
 		if (kvgpu_remote_is_gone(peers[i].channel))
 			continue;
-		if (mine[i].completion)
-			kvgpu_remote_completion_put(peers[i].channel, mine[i].completion);
-		if (mine[i].other)
-			kvgpu_remote_completion_put(peers[i].channel, mine[i].other);
+		if (own_slots[i].completion)
+			kvgpu_remote_completion_put(peers[i].channel, own_slots[i].completion);
+		if (own_slots[i].other)
+			kvgpu_remote_completion_put(peers[i].channel, own_slots[i].other);
 	}
-	memset(mine, 0, sizeof(mine));
+	memset(own_slots, 0, sizeof(own_slots));
 }
 
 static void make_key(void)
@@ -41,12 +41,12 @@ static void make_key(void)
 
 static unsigned int own_completion(struct peer *p)
 {
-	uint16_t *completion = &mine[peer_number(p)].completion;
+	uint16_t *completion = &own_slots[peer_number(p)].completion;
 
 	if (!*completion) {
 		pthread_once(&once, make_key);
 		*completion = kvgpu_remote_completion_get(p->channel);
-		pthread_setspecific(completion_key, mine);
+		pthread_setspecific(completion_key, own_slots);
 	}
 	return *completion;
 }
@@ -57,9 +57,9 @@ void call_aside(bool aside)
 	uint16_t first;
 
 	for (i = 0; i < PEERS_MAX; i++) {
-		first = mine[i].completion;
-		mine[i].completion = mine[i].other;
-		mine[i].other = first;
+		first = own_slots[i].completion;
+		own_slots[i].completion = own_slots[i].other;
+		own_slots[i].other = first;
 	}
 }
 
@@ -245,7 +245,10 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	pthread_mutex_lock(&p->submit);
 	if (peer_is_slow(p))
 		wait_for_room(p, c->op);
-	/* heard() may set it to 0 meanwhile: then this undoes that, which costs a fence at most */
+	/*
+	 * note_answered() may set it to 0 meanwhile: then this undoes that, which costs a fence at
+	 * most
+	 */
 	__atomic_store_n(&p->behind, __atomic_load_n(&p->behind, __ATOMIC_RELAXED) + bytes,
 			 __ATOMIC_RELAXED);
 	c->turn = p->submitted + 1;
@@ -292,7 +295,7 @@ static void set_through(struct peer *p, uint64_t seq)
  * If the arena is not shared memory, a piece was read when the copy's call returns in the server
  * (source() in its copy.c). So with an answer all earlier pieces were read.
  */
-static void heard(struct peer *p, uint64_t seq)
+static void note_answered(struct peer *p, uint64_t seq)
 {
 	if (!kvgpu_remote_is_shared(p->channel))
 		set_through(p, seq);
@@ -332,7 +335,7 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 	if (kvgpu_remote_await(p->channel, completion, c->seq, &a, &payload))
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
-	heard(p, a.seq);
+	note_answered(p, a.seq);
 	r = answer_result(a.result);
 	c->answer = payload;
 	c->answer_bytes = a.bytes;

@@ -20,7 +20,7 @@ void context_created(CUcontext ctx, CUdevice dev)
 }
 
 /* Mark the context as dead, and end all that belongs to it; its own slot stays. */
-static void end(struct object *o)
+static void end_object(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
 	ranges_end(o);
@@ -35,7 +35,7 @@ void context_ended(CUcontext ctx)
 
 	if (current_top() == o)
 		current_pop();
-	end(o);
+	end_object(o);
 }
 
 void context_attached(CUcontext ctx)
@@ -79,7 +79,7 @@ static void primary_end(CUdevice dev, bool reset)
 		primary[dev].refs--;
 	if (object_of(CLASS_CONTEXT, primary[dev].ctx) && primary[dev].ctx->id == primary[dev].id &&
 	    (reset || !primary[dev].refs))
-		end(primary[dev].ctx);
+		end_object(primary[dev].ctx);
 	pthread_mutex_unlock(&primaries);
 }
 

@@ -115,7 +115,7 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 /* ------------------------------------------------------------------ entry points */
 
 /* check the stream first: an invalid one is an error also if there is nothing to copy */
-static CUresult begin(CUstream stream, size_t bytes, bool pointers, bool *nothing)
+static CUresult begin_copy(CUstream stream, size_t bytes, bool pointers, bool *nothing)
 {
 	struct route to = { 0 };
 	uint64_t id;
@@ -130,7 +130,7 @@ static CUresult begin(CUstream stream, size_t bytes, bool pointers, bool *nothin
 static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
 {
 	bool nothing;
-	CUresult r = begin(stream, bytes, dst && src, &nothing);
+	CUresult r = begin_copy(stream, bytes, dst && src, &nothing);
 
 	if (r || nothing)
 		return r;
@@ -142,7 +142,7 @@ static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when w
 {
 	CUdeviceptr from = (uintptr_t)src;
 	bool nothing;
-	CUresult r = begin(stream, bytes, src, &nothing);
+	CUresult r = begin_copy(stream, bytes, src, &nothing);
 
 	if (r || nothing)
 		return r;
@@ -153,7 +153,7 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 {
 	CUdeviceptr to = (uintptr_t)dst;
 	bool nothing;
-	CUresult r = begin(stream, bytes, dst, &nothing);
+	CUresult r = begin_copy(stream, bytes, dst, &nothing);
 
 	if (r || nothing)
 		return r;

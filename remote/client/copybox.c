@@ -227,7 +227,8 @@ static CUresult by_cpu(const struct box *b, CUstream stream)
 
 enum when { SYNC, ASYNC };
 
-static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when, CUstream stream)
+static CUresult copy_described(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when,
+			       CUstream stream)
 {
 	struct route to = { 0 };
 	struct box b = { .form = form };
@@ -277,7 +278,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, C
 		.dstHost = c->dstHost, .dstDevice = c->dstDevice, .dstArray = c->dstArray,
 		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1,
 	};
-	return copy(&p, form, when, stream);
+	return copy_described(&p, form, when, stream);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
@@ -287,12 +288,12 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
 	memcpy(&p, c, sizeof(p));
-	return copy(&p, FORM_3D, when, stream);
+	return copy_described(&p, FORM_3D, when, stream);
 }
 
 static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstream stream)
 {
-	return c ? copy(c, FORM_3D_PEER, when, stream) : CUDA_ERROR_INVALID_VALUE;
+	return c ? copy_described(c, FORM_3D_PEER, when, stream) : CUDA_ERROR_INVALID_VALUE;
 }
 
 #define FORMS(name, sync, async, type, body, ...)                          \

@@ -59,7 +59,7 @@ static void keep_taken(const struct q_copy_node *q, const struct call *c)
 			bounce_free(mine[i]);
 }
 
-static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
+static CUresult send_node(struct q_copy_node *q, struct call *c, const struct box *b)
 {
 	struct peer *p = route_peer(&c->to);
 	CUresult r;
@@ -87,7 +87,7 @@ static CUresult ask_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUc
 	r = box_open(&c->to, &b, &p, false);
 	if (!r && (!b.size[0] || !b.size[1] || !b.size[2]))
 		r = CUDA_ERROR_INVALID_VALUE;
-	return r ? r : ask(q, c, &b);
+	return r ? r : send_node(q, c, &b);
 }
 
 /* ------------------------------------------------------------------ captures */
@@ -98,7 +98,7 @@ CUresult box_capture(const struct route *to, struct box *b, uint64_t stream)
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q), .to = *to };
 
 	route_handle(&c.to, CLASS_CONTEXT, current_context(), &q.ctx);
-	return ask(&q, &c, b);
+	return send_node(&q, &c, b);
 }
 
 static struct end line_end(CUdeviceptr at, enum side_of side, size_t bytes)
@@ -247,8 +247,8 @@ static bool show_host(struct peer *p, const uint64_t *w, const uint64_t *size, b
 }
 
 /* False: the answer is wrong. A type that depends on an address is none here. */
-static bool show(const struct call *c, const uint64_t *w, const uint64_t *size, bool out,
-		 struct shown *s)
+static bool show_end(const struct call *c, const uint64_t *w, const uint64_t *size, bool out,
+		     struct shown *s)
 {
 	bool fine;
 
@@ -282,7 +282,8 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	if (r)
 		return r;
 	a = (const struct a_copy_node_get *)c.answer;
-	if (!show(&c, a->src, a->size, false, &src) || !show(&c, a->dst, a->size, true, &dst))
+	if (!show_end(&c, a->src, a->size, false, &src) ||
+	    !show_end(&c, a->dst, a->size, true, &dst))
 		return CUDA_ERROR_UNKNOWN;
 	*params = (CUDA_MEMCPY3D){
 		.srcMemoryType = src.type,

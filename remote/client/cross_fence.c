@@ -41,7 +41,7 @@ static uint64_t last_id;
 
 /* ------------------------------------------------------------------ fences; call with the lock */
 
-static struct cross_fence *find(uint64_t id)
+static struct cross_fence *find_fence(uint64_t id)
 {
 	struct cross_fence *g;
 
@@ -75,7 +75,7 @@ static CUresult wait_for_event(const struct cross_fence *g)
 	return r;
 }
 
-static void serve(struct cross_fence *g)
+static void serve_fence(struct cross_fence *g)
 {
 	CUresult r = g->copies ? peer_copy_alone(g->dst, g->src, g->bytes) : wait_for_event(g);
 	bool opens;
@@ -110,7 +110,7 @@ static void *main_loop(void *arg)
 		if (!first_job)
 			last_job = &first_job;
 		pthread_mutex_unlock(&lock);
-		serve(g);
+		serve_fence(g);
 		pthread_mutex_lock(&lock);
 	}
 	return NULL;
@@ -144,7 +144,7 @@ void cross_fence_notified(struct peer *p, uint64_t id, uint64_t invocation)
 	bool opens = true;
 
 	pthread_mutex_lock(&lock);
-	g = find(id & ~CROSS_FENCE_BIT);
+	g = find_fence(id & ~CROSS_FENCE_BIT);
 	if (g && (g->stream != p || g->came))	/* another server's, or a stream comes once */
 		g = NULL;
 	if (g && !(g->copies && !g->over)) {
@@ -201,7 +201,7 @@ static CUresult add_fence(struct route *to, const struct cross_fence *like, uint
 	pthread_mutex_unlock(&lock);
 	r = call_sync(&c, 0);
 	pthread_mutex_lock(&lock);
-	g = find(q.id & ~CROSS_FENCE_BIT);
+	g = find_fence(q.id & ~CROSS_FENCE_BIT);
 	if (g && !r && !g->copies && !thread_for(g))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (g && g->copies && g->came)

@@ -23,13 +23,13 @@ static __thread struct {
 	bool in_host_function;
 } current;
 
-static bool lives(const struct place *p)
+static bool place_lives(const struct place *p)
 {
 	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id &&
 	       !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
 }
 
-static struct place *top(void)
+static struct place *top_place(void)
 {
 	return current.n ? &current.at[current.n - 1] : NULL;
 }
@@ -38,12 +38,12 @@ CUresult current_check(void)
 {
 	if (!current.n)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	return lives(top()) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	return place_lives(top_place()) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 void *current_context(void)
 {
-	return current.n && lives(top()) ? top()->ctx : NULL;
+	return current.n && place_lives(top_place()) ? top_place()->ctx : NULL;
 }
 
 uint64_t current_id(const struct peer *p, uint32_t *mode)
@@ -51,12 +51,14 @@ uint64_t current_id(const struct peer *p, uint32_t *mode)
 	*mode = current.mode;
 	if (current.borrows)
 		return current.lender == p ? current.borrowed : 0;
-	return current.n && object_peer(top()->ctx) == p && lives(top()) ? top()->id : 0;
+	return current.n && object_peer(top_place()->ctx) == p && place_lives(top_place()) ?
+		       top_place()->id :
+		       0;
 }
 
 struct peer *current_peer(void)
 {
-	return current.n ? object_peer(top()->ctx) : peers;
+	return current.n ? object_peer(top_place()->ctx) : peers;
 }
 
 void context_borrow(void *ctx, uint64_t id)
@@ -65,7 +67,7 @@ void context_borrow(void *ctx, uint64_t id)
 
 	current.borrows = true;
 	current.lender = object_peer(ctx);
-	current.borrowed = lives(&there) ? id : 0;
+	current.borrowed = place_lives(&there) ? id : 0;
 }
 
 void context_give_back(void)
@@ -99,7 +101,7 @@ void current_pop(void)
 
 struct object *current_top(void)
 {
-	return current.n ? top()->ctx : NULL;
+	return current.n ? top_place()->ctx : NULL;
 }
 
 /* ------------------------------------------------------------------ entry points */
@@ -123,7 +125,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 	if (!current.n)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (ctx)
-		*ctx = (CUcontext)top()->ctx;
+		*ctx = (CUcontext)top_place()->ctx;
 	current.n--;
 	return CUDA_SUCCESS;
 }
@@ -150,7 +152,7 @@ CUresult cuCtxGetCurrent(CUcontext *ctx)
 		return r;
 	if (!ctx)
 		return CUDA_ERROR_INVALID_VALUE;
-	*ctx = current.n ? (CUcontext)top()->ctx : NULL;
+	*ctx = current.n ? (CUcontext)top_place()->ctx : NULL;
 	return CUDA_SUCCESS;
 }
 

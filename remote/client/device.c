@@ -64,7 +64,7 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 		f->attribute[MEM_SYNC_DOMAIN_COUNT] = 1;
 }
 
-static struct a_facts *fetch(CUdevice dev, CUresult *r)
+static struct a_facts *fetch_facts(CUdevice dev, CUresult *r)
 {
 	struct q_facts q = { 0 };
 	struct call c = { .op = OP_facts, .fixed = &q, .bytes = sizeof(q) };
@@ -104,7 +104,7 @@ const struct a_facts *device_facts(CUdevice dev, CUresult *r)
 	f = __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE);
 	if (f)
 		return f;
-	f = fetch(dev, r);
+	f = fetch_facts(dev, r);
 	if (!f)
 		return NULL;
 	pthread_mutex_lock(&lock);

@@ -78,7 +78,7 @@ static int by_device(struct remote_conf *found)
 
 static int (*const finders[])(struct remote_conf *found) = { by_environment, by_file, by_device };
 
-static unsigned int words(char *text, const char *word[])
+static unsigned int split_words(char *text, const char *word[])
 {
 	unsigned int n = 0;
 	char *rest = NULL, *w;
@@ -105,13 +105,13 @@ static bool are_addresses(const char *const word[], unsigned int n)
 }
 
 /* If a word of the text is no address, the whole text is one address: a path may have blanks. */
-static unsigned int split(const char *text, const char *address[])
+static unsigned int split_addresses(const char *text, const char *address[])
 {
 	static char copy[sizeof(((struct remote_conf *)0)->server)];
 	unsigned int n;
 
 	strcpy(copy, text);
-	n = words(copy, address);
+	n = split_words(copy, address);
 	if (n > PEERS_MAX) {
 		client_say("more than %d servers are named", PEERS_MAX);
 		return 0;
@@ -136,5 +136,5 @@ unsigned int find_servers(const char *address[], const char **tls_folder)
 			   "\"server = ADDRESS\" in " REMOTE_CONF " or KVGPU_REMOTE=ADDRESS, where ADDRESS is unix:/path, "
 			   "aperture:/path, vsock:CID:PORT or tls:HOST:PORT");
 	*tls_folder = *found.tls_folder ? found.tls_folder : NULL;
-	return r > 0 ? split(found.server, address) : 0;
+	return r > 0 ? split_addresses(found.server, address) : 0;
 }

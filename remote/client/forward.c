@@ -9,12 +9,12 @@
 
 #include "client.h"
 
-static CUresult enter(void)
+static CUresult enter_call(void)
 {
 	return call_enter(0);
 }
 
-static struct forward_state *state(unsigned int class, const void *handle)
+static struct forward_state *state_of(unsigned int class, const void *handle)
 {
 	const struct object *o = object_of(class, handle);
 
@@ -24,10 +24,10 @@ static struct forward_state *state(unsigned int class, const void *handle)
 /*
  * CUDA_ERROR_INVALID_VALUE: the handle's stream is invalid by now, or another server's; *id is set
  */
-static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,
-		     bool *own)
+static CUresult find_handle(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,
+			    bool *own)
 {
-	const struct forward_state *s = state(class, handle);
+	const struct forward_state *s = state_of(class, handle);
 	struct route to = { 0 };
 
 	/* the call goes to the server of the thread's context */
@@ -56,7 +56,7 @@ static CUresult sync_call(uint16_t op, const void *q, size_t n, void *answer, si
 	return r;
 }
 
-static void *made(unsigned int class, uint64_t id)
+static void *made_handle(unsigned int class, uint64_t id)
 {
 	void *o = handle_here(current_peer(), class, id, current_context());
 	void *state = o ? calloc(1, sizeof(struct forward_state)) : NULL;
@@ -67,12 +67,12 @@ static void *made(unsigned int class, uint64_t id)
 const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
 {
 	static const struct forward_calls calls = {
-		.enter = enter,
-		.find = find,
-		.state = state,
+		.enter = enter_call,
+		.find = find_handle,
+		.state = state_of,
 		.async = async_call,
 		.sync = sync_call,
-		.made = made,
+		.made = made_handle,
 		.ended = object_end,
 		.say = client_say,
 	};

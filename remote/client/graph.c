@@ -118,8 +118,8 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
 }
 
 /* the parameters for the program: pointers, then what they point at; they belong to the node */
-static CUresult show(CUgraphNode node, struct call *c, const struct a_kernel_node_get *a,
-		     CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult show_kernel_node(CUgraphNode node, struct call *c,
+				 const struct a_kernel_node_get *a, CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const struct function *f = function_of(p->func);
 	void **params;
@@ -168,7 +168,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 					.blockDimY = a->block[1],
 					.blockDimZ = a->block[2],
 					.sharedMemBytes = a->shared };
-	return show(node, &c, a, p);
+	return show_kernel_node(node, &c, a, p);
 }
 
 /* -------------------------------------- functions of the host: .more of the node has the number */
@@ -189,7 +189,7 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 	return r;
 }
 
-static CUresult remember(CUgraphNode node, uint64_t id)
+static CUresult remember_node(CUgraphNode node, uint64_t id)
 {
 	uint64_t *known = malloc(sizeof(*known));
 
@@ -221,7 +221,7 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 			   graph, false))
 		return CUDA_ERROR_UNKNOWN;
 	*node = made;
-	return remember(*node, q.id);
+	return remember_node(*node, q.id);
 }
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
@@ -233,7 +233,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 	if (r)
 		return r;
 	r = host_node(&q, &c, p);
-	return r ? r : remember(node, q.id);
+	return r ? r : remember_node(node, q.id);
 }
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,

@@ -60,7 +60,7 @@ static bool more_functions(void)
 static void *main_loop(void *arg);
 
 /* call with the lock */
-static bool start(void)
+static bool start_thread(void)
 {
 	pthread_t thread;
 
@@ -81,7 +81,7 @@ uint64_t host_function(const struct peer *p, CUhostFn fn, CUstreamCallback callb
 	pthread_mutex_lock(&lock);
 	for (i = 1; i < nr_functions && functions[i].used; i++)
 		;
-	if (start() && (i < nr_functions || more_functions())) {
+	if (start_thread() && (i < nr_functions || more_functions())) {
 		i = i ? i : 1;
 		functions[i] = f;
 		id = i;
@@ -116,7 +116,7 @@ bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
 
 /* ------------------------------------------------------------------ calling the functions */
 
-static void call(const struct due *d, struct function_of_host *f)
+static void call_function(const struct due *d, struct function_of_host *f)
 {
 	host_function_runs(true);
 	call_due();
@@ -146,7 +146,7 @@ static void call_first(void)
 		functions[d->id].used = f.kept;
 	}
 	pthread_mutex_unlock(&lock);
-	call(d, &f);
+	call_function(d, &f);
 	if (f.used && !f.kept && !d->gone)
 		__atomic_sub_fetch(&pending, 1, __ATOMIC_RELEASE);
 	free(d);

@@ -13,8 +13,8 @@ enum { HIDDEN_TOLD = 1 };	/* .hidden of a peer: it was told */
 /* atomic: all ranges that there ever were lie between these */
 static uint64_t lowest = UINT64_MAX, highest;
 
-/* call with the lock, as find(): the first range behind @host */
-static unsigned int above(const void *host)
+/* call with the lock, as find_host_range(): the first range behind @host */
+static unsigned int index_above(const void *host)
 {
 	unsigned int low = 0, high = nr;
 
@@ -29,9 +29,9 @@ static unsigned int above(const void *host)
 	return low;
 }
 
-static struct host_range *find(const void *host)
+static struct host_range *find_host_range(const void *host)
 {
-	const unsigned int i = above(host);
+	const unsigned int i = index_above(host);
 	struct host_range *r = i ? &ranges[i - 1] : NULL;
 
 	return r && (uint64_t)((const uint8_t *)host - r->base) < r->bytes ? r : NULL;
@@ -42,7 +42,7 @@ bool host_find(const void *host, struct host_range *out)
 	const struct host_range *r;
 
 	pthread_mutex_lock(&lock);
-	r = find(host);
+	r = find_host_range(host);
 	if (r)
 		*out = *r;
 	pthread_mutex_unlock(&lock);
@@ -55,7 +55,7 @@ uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 	const struct host_range *r;
 
 	pthread_mutex_lock(&lock);
-	r = find(host);
+	r = find_host_range(host);
 	off = r ? (const uint8_t *)host - r->base : 0;
 	if (r && r->at != KVGPU_REMOTE_NOWHERE && r->peer == p && bytes <= r->bytes - off)
 		at = r->at + off;
@@ -70,8 +70,8 @@ CUresult host_add(struct host_range r)
 	unsigned int at;
 
 	pthread_mutex_lock(&lock);
-	at = above(r.base);
-	if (find(r.base) || (at < nr && ranges[at].base < r.base + r.bytes)) {
+	at = index_above(r.base);
+	if (find_host_range(r.base) || (at < nr && ranges[at].base < r.base + r.bytes)) {
 		result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 		goto out;
 	}
@@ -231,7 +231,7 @@ CUresult host_remove(void *ptr, bool pinned, CUresult none)
 	CUresult r = none;
 
 	pthread_mutex_lock(&lock);
-	at = above(ptr);
+	at = index_above(ptr);
 	if (at && ranges[at - 1].base == ptr &&
 	    (ranges[at - 1].at != KVGPU_REMOTE_NOWHERE) == pinned) {
 		remove_at(at - 1);

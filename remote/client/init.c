@@ -73,7 +73,7 @@ static CUresult connect_to(struct peer *p)
 }
 
 /* Connect to all servers or fail, so that devices have the same numbers each time. */
-static CUresult start(void)
+static CUresult start_client(void)
 {
 	static const char *address[PEERS_MAX];
 	static unsigned int n;
@@ -123,7 +123,7 @@ CUresult cuInit(unsigned int flags)
 		return CUDA_ERROR_NOT_INITIALIZED;
 	pthread_mutex_lock(&init_lock);
 	if (!client_is_ready())
-		r = start();
+		r = start_client();
 	pthread_mutex_unlock(&init_lock);
 	return r;
 }

@@ -72,7 +72,7 @@ static struct sigaction before;
 
 /* ------------------------------------------------------------------ call with the lock */
 
-static struct managed *find(uintptr_t at)
+static struct managed *find_managed(uintptr_t at)
 {
 	unsigned int i;
 
@@ -133,7 +133,7 @@ static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 }
 
 /* send the DIRTY pages; they can't be written meanwhile */
-static void flush(struct managed *m)
+static void flush_pages(struct managed *m)
 {
 	size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, i, n;
 
@@ -174,7 +174,7 @@ static size_t window_of(struct managed *m, size_t page)
 /*
  * If the call fails, the page keeps its old bytes: a later call of the program returns the error.
  */
-static void fetch(struct managed *m, size_t page)
+static void fetch_page(struct managed *m, size_t page)
 {
 	struct peer *p = object_peer(m->ctx);
 	struct q_managed_out q = { .at = p->room };
@@ -246,14 +246,14 @@ static bool open_page(uintptr_t at, bool write)
 	size_t page;
 
 	pthread_mutex_lock(&lock);
-	m = find(at);
+	m = find_managed(at);
 	if (!m) {
 		pthread_mutex_unlock(&lock);
 		return false;
 	}
 	page = (at - m->begin) / page_bytes;
 	if (m->page[page] == CLOSED) {
-		fetch(m, page);
+		fetch_page(m, page);
 		early |= nr_working;
 	} else {
 		/*
@@ -284,7 +284,7 @@ static bool is_here(uintptr_t at)
 	bool here;
 
 	pthread_mutex_lock(&lock);
-	here = find(at);
+	here = find_managed(at);
 	pthread_mutex_unlock(&lock);
 	return here;
 }
@@ -365,7 +365,7 @@ void managed_work_begins(struct peer *p, const struct object *ctx)
 	take_signal();
 	for (i = 0; i < nr; i++)
 		if (ranges[i].open && object_peer(ranges[i].ctx) == p) {
-			flush(&ranges[i]);
+			flush_pages(&ranges[i]);
 			close_pages(&ranges[i]);
 		}
 	pthread_mutex_unlock(&lock);
@@ -389,7 +389,7 @@ void managed_function_ends(void)
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < nr; i++) {
 		some[peer_number(object_peer(ranges[i].ctx))] |= ranges[i].open;
-		flush(&ranges[i]);
+		flush_pages(&ranges[i]);
 	}
 	pthread_mutex_unlock(&lock);
 	for (i = 0; i < nr_peers; i++)
@@ -404,7 +404,7 @@ void managed_waited(void)
 
 	pthread_mutex_lock(&lock);
 	for (i = 0; early && i < nr; i++) {
-		flush(&ranges[i]);
+		flush_pages(&ranges[i]);
 		close_pages(&ranges[i]);
 	}
 	early = false;
@@ -458,7 +458,7 @@ static bool map_twice(struct managed *m)
 	return true;
 }
 
-static void unmap(struct managed *m)
+static void unmap_managed(struct managed *m)
 {
 	munmap((void *)m->begin, m->end - m->begin);
 	munmap(m->alias, m->end - m->begin);
@@ -487,7 +487,7 @@ static bool more_ranges(void)
 }
 
 /* call with the lock */
-static bool prepare(struct peer *p)
+static bool prepare_peer(struct peer *p)
 {
 	page_bytes = sysconf(_SC_PAGESIZE);
 	if (p->room == KVGPU_REMOTE_NOWHERE)
@@ -499,7 +499,7 @@ static bool prepare(struct peer *p)
  * @fresh: the memory has no contents, so it is open at once. CUDA_ERROR_NOT_SUPPORTED: it can't be
  * mapped there, as where this process has something else.
  */
-static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
+static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
 	struct managed m = { .first = ptr,
 			     .last = ptr + bytes,
@@ -513,7 +513,7 @@ static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	m.ctx_id = current_id(p, &mode);
 	pthread_mutex_lock(&lock);
-	if (!prepare(p))
+	if (!prepare_peer(p))
 		goto out;
 	m.begin = ptr / page_bytes * page_bytes;
 	m.end = (ptr + bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -538,7 +538,7 @@ out:
 	return r;
 }
 
-static void end(const void *ctx, const void *module, CUdeviceptr ptr)
+static void end_managed(const void *ctx, const void *module, CUdeviceptr ptr)
 {
 	unsigned int i = 0;
 
@@ -548,7 +548,7 @@ static void end(const void *ctx, const void *module, CUdeviceptr ptr)
 
 		if ((ctx && m->ctx == ctx) || (module && m->module == module) ||
 		    (ptr && m->first == ptr && !m->module)) {
-			unmap(m);
+			unmap_managed(m);
 			*m = ranges[nr - 1];
 			set_nr(nr - 1);
 		} else {
@@ -564,31 +564,31 @@ static void end(const void *ctx, const void *module, CUdeviceptr ptr)
 void managed_end(const void *ctx)
 {
 	if (managed_any())
-		end(ctx, NULL, 0);
+		end_managed(ctx, NULL, 0);
 }
 
 void managed_module_ends(const void *module)
 {
 	if (managed_any())
-		end(NULL, module, 0);
+		end_managed(NULL, module, 0);
 }
 
 void managed_freed(CUdeviceptr ptr)
 {
 	if (managed_any())
-		end(NULL, NULL, ptr);
+		end_managed(NULL, NULL, ptr);
 }
 
 /*
  * If the page of @at is managed already, let that range grow over its part of [at, end), and return
  * where that part ends. Else return @at.
  */
-static uint64_t join(uint64_t at, uint64_t end)
+static uint64_t join_ranges(uint64_t at, uint64_t end)
 {
 	struct managed *m;
 
 	pthread_mutex_lock(&lock);
-	m = find(at);
+	m = find_managed(at);
 	if (m) {
 		end = end < m->end ? end : m->end;
 		m->first = m->first < at ? m->first : at;
@@ -619,11 +619,11 @@ CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 	if (end < begin || bytes > VARIABLES_MAX)
 		r = CUDA_ERROR_NOT_SUPPORTED;
 	for (; at < end && !r; at = next) {
-		next = join(at, end);
+		next = join_ranges(at, end);
 		if (next != at)
 			continue;
 		next = unmanaged_end(at, end);
-		r = add(at, next - at, module, false);
+		r = add_managed(at, next - at, module, false);
 	}
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		client_say("this process has other memory where the server's library has managed variables");
@@ -632,7 +632,7 @@ CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 
 /* ------------------------------------------------------------------ entry points */
 
-static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64_t *turn)
+static CUresult alloc_managed(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64_t *turn)
 {
 	struct q_managed q = { .bytes = bytes, .flags = flags };
 	struct call c = { .op = OP_managed, .fixed = &q, .bytes = sizeof(q) };
@@ -660,12 +660,12 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 	if (!ptr || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST))
 		return CUDA_ERROR_INVALID_VALUE;
 	do {
-		r = alloc(&at, bytes, flags, &turn);
+		r = alloc_managed(&at, bytes, flags, &turn);
 		if (r)
 			break;
 		r = CUDA_ERROR_NOT_SUPPORTED;
 		if (range_add(at, bytes, turn))
-			r = add(at, bytes, NULL, true);
+			r = add_managed(at, bytes, NULL, true);
 		if (r)
 			taken[n++] = at;
 	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);

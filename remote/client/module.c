@@ -93,8 +93,8 @@ static CUresult place_image(struct call *c, const void *image, size_t bytes, uin
 
 /* ------------------------------------------------------------------ modules */
 
-static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned int n,
-		     CUjit_option *options, void **values)
+static CUresult load_image(CUmodule *module, const void *image, size_t limit, unsigned int n,
+			   CUjit_option *options, void **values)
 {
 	struct q_image q = { 0 };
 	struct call c = { .op = OP_image, .fixed = &q, .bytes = sizeof(q) };
@@ -138,17 +138,17 @@ static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
 			    CUjit_option *options, void **values)
 {
-	return load(module, image, SIZE_MAX, n, options, values);
+	return load_image(module, image, SIZE_MAX, n, options, values);
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	return load(module, image, SIZE_MAX, 0, NULL, NULL);
+	return load_image(module, image, SIZE_MAX, 0, NULL, NULL);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 {
-	return load(module, image, SIZE_MAX, 0, NULL, NULL);
+	return load_image(module, image, SIZE_MAX, 0, NULL, NULL);
 }
 
 /* read the file, with a zero byte behind it; NULL: *r is the error */
@@ -188,7 +188,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 	data = read_file(file, &size, &r);
 	if (!data)
 		return r;
-	r = load(module, data, size + 1, 0, NULL, NULL);
+	r = load_image(module, data, size + 1, 0, NULL, NULL);
 	free(data);
 	return r;
 }

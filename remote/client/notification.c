@@ -5,7 +5,7 @@
 
 #include "peer_copy.h"
 
-static void print(const struct kvgpu_remote_notification *h, const void *text, size_t n)
+static void print_text(const struct kvgpu_remote_notification *h, const void *text, size_t n)
 {
 	FILE *out = h->value == STDERR_FILENO ? stderr : stdout;
 
@@ -19,7 +19,7 @@ void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const
 	uint64_t invocation;
 
 	if (h->kind == KVGPU_REMOTE_NOTIFY_TEXT)
-		print(h, bytes, n);
+		print_text(h, bytes, n);
 	if (h->kind == KVGPU_REMOTE_NOTIFY_TEXT || n != sizeof(invocation))
 		return;
 	memcpy(&invocation, bytes, n);

@@ -15,7 +15,7 @@ static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
 static struct object *slots;	/* atomic: reserved at the first handle */
 static uintptr_t slots_bytes;
 
-static struct object *range(void)
+static struct object *object_range(void)
 {
 	return __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
 }
@@ -23,7 +23,7 @@ static struct object *range(void)
 /* inline: link-time optimization puts it into frequent calls of other files */
 inline struct object *object_of(unsigned int class, const void *handle)
 {
-	struct object *first = range();
+	struct object *first = object_range();
 	uintptr_t off = (uintptr_t)handle - (uintptr_t)first;
 	struct object *o;
 
@@ -44,7 +44,7 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 
 struct object *object_parent(const struct object *o)
 {
-	return o->parent ? range() + o->parent : NULL;
+	return o->parent ? object_range() + o->parent : NULL;
 }
 
 const struct object *object_context(const struct object *o)
@@ -88,7 +88,7 @@ static void end_one(struct object *o, bool here)
 	o->more = NULL;
 }
 
-static void empty(struct object *top, bool here)
+static void empty_object(struct object *top, bool here)
 {
 	struct object *o;
 
@@ -118,10 +118,10 @@ static bool may_be_freed(const struct object *o)
 }
 
 /* What belonged to an object that was here is not freed: the program may still read it. */
-static void make(struct object *o, unsigned int class, uint64_t id, struct object *parent)
+static void make_object(struct object *o, unsigned int class, uint64_t id, struct object *parent)
 {
 	if (o->class) {		/* the server has freed the object that was here */
-		empty(o, false);
+		empty_object(o, false);
 		end_one(o, false);
 	}
 	*o = (struct object){ .id = id, .peer = (o - slots) / SLOTS };
@@ -164,7 +164,7 @@ void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *p
 		if (o->class == class && o->id == id)
 			;
 		else if (may_be_freed(o))
-			make(o, class, id, parent);
+			make_object(o, class, id, parent);
 		else
 			o = NULL;
 	}
@@ -195,7 +195,7 @@ void object_end(void *handle, uint64_t id)
 
 	pthread_mutex_lock(&objects);
 	if (o && o->class && o->id == id) {
-		empty(o, true);
+		empty_object(o, true);
 		end_one(o, true);
 	}
 	pthread_mutex_unlock(&objects);
@@ -204,6 +204,6 @@ void object_end(void *handle, uint64_t id)
 void object_empty(void *handle)
 {
 	pthread_mutex_lock(&objects);
-	empty(handle, true);
+	empty_object(handle, true);
 	pthread_mutex_unlock(&objects);
 }

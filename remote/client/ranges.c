@@ -30,8 +30,8 @@ static struct variable *variables;
 static struct range *ranges;
 static unsigned int nr, max;
 
-/* call with the lock, as find(): the first range behind @ptr */
-static unsigned int above(CUdeviceptr ptr)
+/* call with the lock, as find_range(): the first range behind @ptr */
+static unsigned int index_above(CUdeviceptr ptr)
 {
 	unsigned int low = 0, high = nr;
 
@@ -46,9 +46,9 @@ static unsigned int above(CUdeviceptr ptr)
 	return low;
 }
 
-static const struct range *find(CUdeviceptr ptr)
+static const struct range *find_range(CUdeviceptr ptr)
 {
-	unsigned int i = above(ptr);
+	unsigned int i = index_above(ptr);
 
 	return i && ptr - ranges[i - 1].ptr < ranges[i - 1].bytes ? &ranges[i - 1] : NULL;
 }
@@ -56,7 +56,7 @@ static const struct range *find(CUdeviceptr ptr)
 /* call with the lock, as foreign_variable(); ranges don't overlap */
 static bool foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
-	unsigned int i = above(begin);
+	unsigned int i = index_above(begin);
 
 	for (i = i ? i - 1 : 0; i < nr && ranges[i].ptr < begin + bytes; i++)
 		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p &&
@@ -123,7 +123,7 @@ bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn)
 	if (several && ctx)
 		free_here = !foreign(object_peer(ctx), ptr, bytes) &&
 			    !foreign_variable(object_peer(ctx), ptr, bytes);
-	at = above(ptr);
+	at = index_above(ptr);
 	if (!free_here)
 		goto out;
 	if (at && ranges[at - 1].ptr == ptr) {
@@ -151,7 +151,8 @@ uint64_t ranges_foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes
 	unsigned int i;
 
 	pthread_mutex_lock(&lock);
-	for (i = above(begin) ? above(begin) - 1 : 0; i < nr && ranges[i].ptr < end + bytes; i++)
+	for (i = index_above(begin) ? index_above(begin) - 1 : 0;
+	     i < nr && ranges[i].ptr < end + bytes; i++)
 		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p &&
 		    ranges[i].ptr + ranges[i].bytes > end)
 			end = ranges[i].ptr + ranges[i].bytes;
@@ -172,13 +173,13 @@ void range_remove(CUdeviceptr ptr, uint64_t turn)
 	unsigned int at;
 
 	pthread_mutex_lock(&lock);
-	at = above(ptr);
+	at = index_above(ptr);
 	if (at && ranges[at - 1].ptr == ptr && ranges[at - 1].turn < turn)
 		remove_at(at - 1);
 	pthread_mutex_unlock(&lock);
 }
 
-static void end(const void *ctx, const void *module)
+static void end_ranges(const void *ctx, const void *module)
 {
 	struct variable **v = &variables, *gone;
 	unsigned int i = 0;
@@ -203,12 +204,12 @@ static void end(const void *ctx, const void *module)
 
 void ranges_end(const void *ctx)
 {
-	end(ctx, NULL);
+	end_ranges(ctx, NULL);
 }
 
 void ranges_module_ends(const void *module)
 {
-	end(NULL, module);
+	end_ranges(NULL, module);
 }
 
 /*
@@ -232,7 +233,7 @@ const struct object *range_context(CUdeviceptr ptr)
 	const struct range *r;
 
 	pthread_mutex_lock(&lock);
-	r = find(ptr);
+	r = find_range(ptr);
 	ctx = r ? r->ctx : variable_context(ptr);
 	pthread_mutex_unlock(&lock);
 	return ctx;
@@ -243,7 +244,7 @@ bool range_has(CUdeviceptr ptr)
 	bool has;
 
 	pthread_mutex_lock(&lock);
-	has = find(ptr) || (variables && variable_context(ptr));
+	has = find_range(ptr) || (variables && variable_context(ptr));
 	pthread_mutex_unlock(&lock);
 	return has;
 }
@@ -254,16 +255,16 @@ bool range_holds(CUdeviceptr ptr, uint64_t bytes)
 	bool holds;
 
 	pthread_mutex_lock(&lock);
-	r = find(ptr);
+	r = find_range(ptr);
 	holds = r && bytes <= r->bytes - (ptr - r->ptr);
 	pthread_mutex_unlock(&lock);
 	return holds;
 }
 
 /* call with the lock */
-static bool spans(CUdeviceptr ptr, uint64_t bytes, const void *ctx)
+static bool range_spans(CUdeviceptr ptr, uint64_t bytes, const void *ctx)
 {
-	const struct range *r = find(ptr);
+	const struct range *r = find_range(ptr);
 
 	return r && r->ctx == ctx && bytes <= r->bytes - (ptr - r->ptr);
 }
@@ -277,7 +278,7 @@ bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
 	if (!ctx || !n || ptr % size || __builtin_mul_overflow(n, size, &bytes))
 		return false;
 	pthread_mutex_lock(&lock);
-	fine = spans(ptr, bytes, ctx);
+	fine = range_spans(ptr, bytes, ctx);
 	pthread_mutex_unlock(&lock);
 	return fine;
 }

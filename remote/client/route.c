@@ -17,7 +17,8 @@ struct peer *route_peer(struct route *to)
  * An argument belongs to @p. @ctx: the context to use there if the thread's context is another
  * server's; or NULL. @otherwise: the error if an earlier argument belongs to another server.
  */
-static void settle(struct route *to, struct peer *p, const struct object *ctx, CUresult otherwise)
+static void settle_route(struct route *to, struct peer *p, const struct object *ctx,
+			 CUresult otherwise)
 {
 	if (to->peer && to->peer != p) {
 		to->split = to->split ? to->split : otherwise;
@@ -31,7 +32,7 @@ static void settle(struct route *to, struct peer *p, const struct object *ctx, C
 void route_current(struct route *to)
 {
 	if (peer_is_slow(peers))
-		settle(to, current_peer(), NULL, CUDA_ERROR_INVALID_HANDLE);
+		settle_route(to, current_peer(), NULL, CUDA_ERROR_INVALID_HANDLE);
 }
 
 bool route_handle(struct route *to, unsigned int class, const void *handle, uint64_t *id)
@@ -42,8 +43,8 @@ bool route_handle(struct route *to, unsigned int class, const void *handle, uint
 		return false;
 	*id = o->id;
 	if (peer_is_slow(peers))
-		settle(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o),
-		       CUDA_ERROR_INVALID_HANDLE);
+		settle_route(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o),
+			     CUDA_ERROR_INVALID_HANDLE);
 	return true;
 }
 
@@ -57,7 +58,7 @@ uint32_t route_device(struct route *to, CUdevice dev)
 		return dev;
 	p = peer_of_device(dev, &number);
 	if (p)
-		settle(to, p, NULL, CUDA_ERROR_INVALID_DEVICE);
+		settle_route(to, p, NULL, CUDA_ERROR_INVALID_DEVICE);
 	else
 		to->split = CUDA_ERROR_INVALID_DEVICE;
 	return p ? number : 0;
@@ -66,7 +67,7 @@ uint32_t route_device(struct route *to, CUdevice dev)
 void route_merge(struct route *to, const struct route *end)
 {
 	if (end->peer)
-		settle(to, end->peer, end->ctx, CUDA_ERROR_INVALID_VALUE);
+		settle_route(to, end->peer, end->ctx, CUDA_ERROR_INVALID_VALUE);
 }
 
 void route_address(struct route *to, CUdeviceptr ptr)
@@ -77,5 +78,5 @@ void route_address(struct route *to, CUdeviceptr ptr)
 		return;
 	ctx = range_context(ptr);
 	if (ctx)
-		settle(to, object_peer(ctx), ctx, CUDA_ERROR_INVALID_VALUE);
+		settle_route(to, object_peer(ctx), ctx, CUDA_ERROR_INVALID_VALUE);
 }

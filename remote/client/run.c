@@ -9,7 +9,8 @@
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
-static CUresult begin(struct route *to, struct q_run *q, CUarray dst, CUarray src, CUstream stream)
+static CUresult begin_run(struct route *to, struct q_run *q, CUarray dst, CUarray src,
+			  CUstream stream)
 {
 	CUresult r = call_enter(0);
 
@@ -24,7 +25,7 @@ static CUresult begin(struct route *to, struct q_run *q, CUarray dst, CUarray sr
 	return CUDA_SUCCESS;
 }
 
-static CUresult ask(const struct route *to, const struct q_run *q)
+static CUresult ask_run(const struct route *to, const struct q_run *q)
 {
 	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q), .to = *to };
 
@@ -38,9 +39,9 @@ CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t byt
 			   .dst_offset = offset,
 			   .src = src,
 			   .bytes = bytes };
-	CUresult r = dst ? begin(&to, &q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = dst ? begin_run(&to, &q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
-	return r ? r : ask(&to, &q);
+	return r ? r : ask_run(&to, &q);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes)
@@ -50,9 +51,9 @@ CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t byt
 			   .src_offset = offset,
 			   .dst = dst,
 			   .bytes = bytes };
-	CUresult r = src ? begin(&to, &q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = src ? begin_run(&to, &q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
-	return r ? r : ask(&to, &q);
+	return r ? r : ask_run(&to, &q);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
@@ -63,9 +64,9 @@ CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src
 			   .dst_offset = dst_offset,
 			   .src_offset = src_offset,
 			   .bytes = bytes };
-	CUresult r = dst && src ? begin(&to, &q, dst, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = dst && src ? begin_run(&to, &q, dst, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
-	return r ? r : ask(&to, &q);
+	return r ? r : ask_run(&to, &q);
 }
 
 static CUresult piece_in(const struct route *to, struct q_run *q, const void *src)
@@ -108,7 +109,7 @@ static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, 
 	struct q_run q = { .what = RUN_IN_TO_ARRAY };
 	bool captured = false;
 	size_t done;
-	CUresult r = dst ? begin(&to, &q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = dst ? begin_run(&to, &q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
 		r = src ? host_copy_begins(stream, waits, src, &captured) :
@@ -132,7 +133,7 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool w
 	struct q_run q = { .what = RUN_ARRAY_TO_OUT };
 	bool captured = false;
 	size_t done;
-	CUresult r = src ? begin(&to, &q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = src ? begin_run(&to, &q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
 		r = dst ? host_copy_begins(stream, waits, NULL, &captured) :

@@ -32,8 +32,8 @@ static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMem
  * Allocate what the server has free in [begin, end): first as much as it gives in one piece, then
  * less and less. No piece is smaller than @least. Return how many pieces are in @taken.
  */
-static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least,
-			 CUdeviceptr *taken, unsigned int room)
+static unsigned int fill_gap(const struct call *like, uint64_t begin, uint64_t end, uint64_t least,
+			     CUdeviceptr *taken, unsigned int room)
 {
 	uint64_t bytes = end - begin;
 	CUdeviceptr at;
@@ -73,8 +73,8 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 			break;
 		}
 		taken[n++] = *ptr;
-		n += fill(c, *ptr, ranges_foreign_end(c->to.peer, *ptr, bytes),
-			  bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n, TAKEN_MAX - n);
+		n += fill_gap(c, *ptr, ranges_foreign_end(c->to.peer, *ptr, bytes),
+			      bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n, TAKEN_MAX - n);
 		r = call_sync(c, fixed);
 		if (!r)
 			memcpy(ptr, c->answer, sizeof(*ptr));

@@ -11,7 +11,7 @@
 
 enum { ALIGN = 4096, BATCH = 1 << 20 };
 
-static void collect(struct arena *a, uint64_t through)
+static void collect_pieces(struct arena *a, uint64_t through)
 {
 	while (a->nr_pieces && a->pieces[a->first_piece].seq &&
 	       a->pieces[a->first_piece].seq <= through) {
@@ -25,7 +25,7 @@ static void collect(struct arena *a, uint64_t through)
  * Populate pages in batches: faster than a fault at the first write to each. A kernel without
  * MADV_POPULATE_WRITE does nothing here.
  */
-static void touch(struct arena *a, uint64_t upto)
+static void touch_pages(struct arena *a, uint64_t upto)
 {
 	for (; a->touched < upto; a->touched += BATCH)
 		madvise(a->base + a->touched,
@@ -45,7 +45,7 @@ static void begin_anew(struct arena *a)
 	a->ring_begin = a->ring_end;
 }
 
-static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
+static struct staged *take_piece(struct arena *a, uint64_t bytes, uint64_t *at)
 {
 	uint64_t begin = a->relayed ? (a->ring_end + bytes - 1) / bytes * bytes : a->ring_end;
 	uint64_t left = a->ring_bytes - begin % a->ring_bytes;
@@ -60,7 +60,7 @@ static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 	*p = (struct staged){ .end = begin + bytes };
 	a->ring_end = p->end;
 	*at = begin % a->ring_bytes;
-	touch(a, *at + bytes);
+	touch_pages(a, *at + bytes);
 	return p;
 }
 
@@ -103,9 +103,9 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	bytes = a->relayed ? relayed_bytes(bytes) : (bytes + 63) & ~63ull;
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
-		collect(a, call_through(p));
+		collect_pieces(a, call_through(p));
 		begin_anew(a);
-		piece = take(a, bytes, at);
+		piece = take_piece(a, bytes, at);
 		upto = piece ? 0 : oldest_half(a);
 		pthread_mutex_unlock(&a->lock);
 		if (piece)

@@ -28,7 +28,7 @@ bool conf_natural(const char *text, uint64_t max, uint64_t *n)
 	return digits(&text, n) && !*text && *n <= max;
 }
 
-static bool within(uint64_t n, void *to, const struct conf_key *k)
+static bool store_number(uint64_t n, void *to, const struct conf_key *k)
 {
 	if (n < k->min || n > k->max)
 		return false;
@@ -40,7 +40,7 @@ bool conf_number(const char *value, void *to, const struct conf_key *k)
 {
 	uint64_t n;
 
-	return conf_natural(value, UINT64_MAX, &n) && within(n, to, k);
+	return conf_natural(value, UINT64_MAX, &n) && store_number(n, to, k);
 }
 
 bool conf_size(const char *value, void *to, const struct conf_key *k)
@@ -57,7 +57,7 @@ bool conf_size(const char *value, void *to, const struct conf_key *k)
 		    __builtin_mul_overflow(n, 1024ull << 10 * (unit - units), &n))
 			return false;
 	}
-	return within(n, to, k);
+	return store_number(n, to, k);
 }
 
 bool conf_yes(const char *value, void *to, const struct conf_key *k)
@@ -92,7 +92,7 @@ struct reader {
 	struct conf_error *e;
 };
 
-static bool wrong(struct reader *r, const char *what, const char *of)
+static bool wrong_line(struct reader *r, const char *what, const char *of)
 {
 	snprintf(r->e->text, sizeof(r->e->text), "%s%s%s%s", what, *of ? " \"" : "", of,
 		 *of ? "\"" : "");
@@ -100,7 +100,7 @@ static bool wrong(struct reader *r, const char *what, const char *of)
 }
 
 /* cut blanks at both ends, in place */
-static char *trim(char *text)
+static char *trim_text(char *text)
 {
 	char *end;
 
@@ -130,18 +130,18 @@ static bool take_section(struct reader *r, char *line)
 	char *kind, *name, why[CONF_TEXT] = "";
 
 	if (line[n - 1] != ']')
-		return wrong(r, "a section is [KIND NAME]", "");
+		return wrong_line(r, "a section is [KIND NAME]", "");
 	line[n - 1] = 0;
-	kind = trim(line + 1);
+	kind = trim_text(line + 1);
 	name = kind + strcspn(kind, " \t");
 	if (*name)
 		*name++ = 0;
-	name = trim(name);
+	name = trim_text(name);
 	if (!r->form->section)
-		return wrong(r, "this file has no sections: ", kind);
+		return wrong_line(r, "this file has no sections: ", kind);
 	r->to = r->form->section(r->conf, kind, name, why);
 	r->seen = 0;
-	return r->to || wrong(r, why, "");
+	return r->to || wrong_line(r, why, "");
 }
 
 static bool take_key(struct reader *r, char *line)
@@ -151,18 +151,18 @@ static bool take_key(struct reader *r, char *line)
 	unsigned int i = 0;
 
 	if (!equals)
-		return wrong(r, "a line is \"key = value\"", "");
+		return wrong_line(r, "a line is \"key = value\"", "");
 	*equals = 0;
-	key = trim(line);
-	value = trim(equals + 1);
+	key = trim_text(line);
+	value = trim_text(equals + 1);
 	while (i < r->form->nr_keys && strcmp(k[i].name, key))
 		i++;
 	if (i == r->form->nr_keys)
-		return wrong(r, "there is no key", key);
+		return wrong_line(r, "there is no key", key);
 	if (r->to != r->conf && i >= r->form->nr_section_keys)
-		return wrong(r, "this key is for all clients, so it stands before the first section:", key);
+		return wrong_line(r, "this key is for all clients, so it stands before the first section:", key);
 	if (r->seen & 1ull << i && !k[i].often)
-		return wrong(r, "this key stands twice:", key);
+		return wrong_line(r, "this key stands twice:", key);
 	r->seen |= 1ull << i;
 	if (*value && k[i].read(value, k[i].often ? r->to : (char *)r->to + k[i].at, &k[i]))
 		return true;
@@ -176,14 +176,14 @@ static bool take_line(struct reader *r, const char *bytes, size_t n)
 	size_t i;
 
 	if (n >= sizeof(text))
-		return wrong(r, "the line is too long: 511 bytes at most", "");
+		return wrong_line(r, "the line is too long: 511 bytes at most", "");
 	for (i = 0; i < n; i++)
 		if (iscntrl((unsigned char)bytes[i]) && !memchr("\t\r", bytes[i], 2))
-			return wrong(r, "the line has a byte that is no text", "");
+			return wrong_line(r, "the line has a byte that is no text", "");
 	memcpy(text, bytes, n);
 	text[n] = 0;
 	cut_comment(text);
-	line = trim(text);
+	line = trim_text(text);
 	if (!*line)
 		return true;
 	return *line == '[' ? take_section(r, line) : take_key(r, line);
@@ -197,7 +197,7 @@ bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, siz
 
 	*e = (struct conf_error){ 0 };
 	if (n > CONF_FILE_MAX)
-		return wrong(&r, "the file is longer than 64 KiB", "");
+		return wrong_line(&r, "the file is longer than 64 KiB", "");
 	while (n) {
 		end = memchr(bytes, '\n', n);
 		e->line++;

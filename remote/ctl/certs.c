@@ -34,7 +34,7 @@ struct identity {
 	gnutls_x509_crt_t crt;
 };
 
-static bool fine(int r, const char *what)
+static bool gnutls_fine(int r, const char *what)
 {
 	if (r < 0)
 		complain("%s: %s", what, gnutls_strerror(r));
@@ -52,47 +52,49 @@ static void forget(struct identity *i)
 
 /* ------------------------------------------------------------------ making certificates */
 
-static bool begin(struct identity *i, const char *name, unsigned int days)
+static bool begin_identity(struct identity *i, const char *name, unsigned int days)
 {
 	unsigned char serial[16], id[32];
 	size_t size = sizeof(id);
 	time_t now = time(NULL);
 
-	if (!fine(gnutls_x509_privkey_init(&i->key), "key") ||
-	    !fine(gnutls_x509_crt_init(&i->crt), "certificate") ||
-	    !fine(gnutls_x509_privkey_generate(i->key, GNUTLS_PK_ECDSA,
-					       GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
-		  "key") ||
-	    !fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
+	if (!gnutls_fine(gnutls_x509_privkey_init(&i->key), "key") ||
+	    !gnutls_fine(gnutls_x509_crt_init(&i->crt), "certificate") ||
+	    !gnutls_fine(gnutls_x509_privkey_generate(
+				 i->key, GNUTLS_PK_ECDSA,
+				 GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+			 "key") ||
+	    !gnutls_fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
 		return false;
 	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of a fixed length */
 	/* EARLIER: the clocks of two machines differ a little */
-	return fine(gnutls_x509_crt_set_version(i->crt, 3), "version") &&
-	       fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
-	       fine(gnutls_x509_crt_set_serial(i->crt, serial, sizeof(serial)), "serial number") &&
-	       fine(gnutls_x509_crt_set_activation_time(i->crt, now - EARLIER), "time") &&
-	       fine(gnutls_x509_crt_set_expiration_time(i->crt, now + (time_t)days * DAY),
-		    "time") &&
-	       fine(gnutls_x509_crt_set_dn_by_oid(i->crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
-						  strlen(name)),
-		    "name") &&
-	       fine(gnutls_x509_privkey_get_key_id(i->key, 0, id, &size), "key") &&
-	       fine(gnutls_x509_crt_set_subject_key_id(i->crt, id, size), "key");
+	return gnutls_fine(gnutls_x509_crt_set_version(i->crt, 3), "version") &&
+	       gnutls_fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
+	       gnutls_fine(gnutls_x509_crt_set_serial(i->crt, serial, sizeof(serial)),
+			   "serial number") &&
+	       gnutls_fine(gnutls_x509_crt_set_activation_time(i->crt, now - EARLIER), "time") &&
+	       gnutls_fine(gnutls_x509_crt_set_expiration_time(i->crt, now + (time_t)days * DAY),
+			   "time") &&
+	       gnutls_fine(gnutls_x509_crt_set_dn_by_oid(i->crt, GNUTLS_OID_X520_COMMON_NAME, 0,
+							 name, strlen(name)),
+			   "name") &&
+	       gnutls_fine(gnutls_x509_privkey_get_key_id(i->key, 0, id, &size), "key") &&
+	       gnutls_fine(gnutls_x509_crt_set_subject_key_id(i->crt, id, size), "key");
 }
 
 static bool sign(struct identity *i, const struct identity *ca)
 {
-	return fine(gnutls_x509_crt_sign2(i->crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0),
-		    "signature");
+	return gnutls_fine(gnutls_x509_crt_sign2(i->crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0),
+			   "signature");
 }
 
 static bool make_ca(struct identity *ca)
 {
-	return begin(ca, "kvgpu remote CA", CA_DAYS) &&
-	       fine(gnutls_x509_crt_set_basic_constraints(ca->crt, 1, 0), "CA") &&
-	       fine(gnutls_x509_crt_set_key_usage(ca->crt,
-						  GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN),
-		    "CA") &&
+	return begin_identity(ca, "kvgpu remote CA", CA_DAYS) &&
+	       gnutls_fine(gnutls_x509_crt_set_basic_constraints(ca->crt, 1, 0), "CA") &&
+	       gnutls_fine(gnutls_x509_crt_set_key_usage(ca->crt, GNUTLS_KEY_KEY_CERT_SIGN |
+									  GNUTLS_KEY_CRL_SIGN),
+			   "CA") &&
 	       sign(ca, ca);
 }
 
@@ -101,16 +103,16 @@ static bool add_host(gnutls_x509_crt_t crt, const char *host)
 	unsigned char ip[16];
 
 	if (inet_pton(AF_INET, host, ip) == 1)
-		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 4,
-								 GNUTLS_FSAN_APPEND),
-			    host);
+		return gnutls_fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS,
+									ip, 4, GNUTLS_FSAN_APPEND),
+				   host);
 	if (inet_pton(AF_INET6, host, ip) == 1)
-		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 16,
-								 GNUTLS_FSAN_APPEND),
-			    host);
-	return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, host,
-							 strlen(host), GNUTLS_FSAN_APPEND),
-		    host);
+		return gnutls_fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS,
+									ip, 16, GNUTLS_FSAN_APPEND),
+				   host);
+	return gnutls_fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, host,
+								strlen(host), GNUTLS_FSAN_APPEND),
+			   host);
 }
 
 static bool make_one(struct identity *i, const struct identity *ca, const char *name,
@@ -118,12 +120,14 @@ static bool make_one(struct identity *i, const struct identity *ca, const char *
 {
 	unsigned int h;
 
-	if (!begin(i, name, w->days) ||
-	    !fine(gnutls_x509_crt_set_basic_constraints(i->crt, 0, -1), "constraints") ||
-	    !fine(gnutls_x509_crt_set_key_usage(i->crt, GNUTLS_KEY_DIGITAL_SIGNATURE), "usage") ||
-	    !fine(gnutls_x509_crt_set_key_purpose_oid(
-			  i->crt, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0),
-		  "purpose"))
+	if (!begin_identity(i, name, w->days) ||
+	    !gnutls_fine(gnutls_x509_crt_set_basic_constraints(i->crt, 0, -1), "constraints") ||
+	    !gnutls_fine(gnutls_x509_crt_set_key_usage(i->crt, GNUTLS_KEY_DIGITAL_SIGNATURE),
+			 "usage") ||
+	    !gnutls_fine(gnutls_x509_crt_set_key_purpose_oid(
+				 i->crt,
+				 server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0),
+			 "purpose"))
 		return false;
 	for (h = 0; server && h < w->nr_names; h++)
 		if (!add_host(i->crt, w->names[h]))
@@ -146,7 +150,7 @@ static bool make_folder(const char *path, unsigned int mode)
 	return false;
 }
 
-static bool load(gnutls_datum_t *to, const char *path)
+static bool load_file(gnutls_datum_t *to, const char *path)
 {
 	int r = gnutls_load_file(path, to);
 
@@ -158,10 +162,11 @@ static bool load(gnutls_datum_t *to, const char *path)
 static bool read_ca(struct identity *ca, const char *key, const char *crt)
 {
 	gnutls_datum_t k = { 0 }, c = { 0 };
-	bool ok = load(&k, key) && load(&c, crt) && fine(gnutls_x509_privkey_init(&ca->key), key) &&
-		  fine(gnutls_x509_privkey_import(ca->key, &k, GNUTLS_X509_FMT_PEM), key) &&
-		  fine(gnutls_x509_crt_init(&ca->crt), crt) &&
-		  fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
+	bool ok = load_file(&k, key) && load_file(&c, crt) &&
+		  gnutls_fine(gnutls_x509_privkey_init(&ca->key), key) &&
+		  gnutls_fine(gnutls_x509_privkey_import(ca->key, &k, GNUTLS_X509_FMT_PEM), key) &&
+		  gnutls_fine(gnutls_x509_crt_init(&ca->crt), crt) &&
+		  gnutls_fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
 
 	if (ok && gnutls_x509_crt_get_expiration_time(ca->crt) < time(NULL)) {
 		complain("%s has expired: move the folder away, and make all certificates anew", crt);
@@ -179,10 +184,13 @@ static bool write_identity(const struct identity *i, const char *key_path, const
 			   const char *ca_path, const struct identity *ca)
 {
 	gnutls_datum_t key = { 0 }, crt = { 0 }, root = { 0 };
-	bool ok = fine(gnutls_x509_privkey_export2(i->key, GNUTLS_X509_FMT_PEM, &key), key_path) &&
-		  fine(gnutls_x509_crt_export2(i->crt, GNUTLS_X509_FMT_PEM, &crt), crt_path) &&
-		  (!ca_path ||
-		   fine(gnutls_x509_crt_export2(ca->crt, GNUTLS_X509_FMT_PEM, &root), ca_path));
+	bool ok =
+		gnutls_fine(gnutls_x509_privkey_export2(i->key, GNUTLS_X509_FMT_PEM, &key),
+			    key_path) &&
+		gnutls_fine(gnutls_x509_crt_export2(i->crt, GNUTLS_X509_FMT_PEM, &crt), crt_path) &&
+		(!ca_path ||
+		 gnutls_fine(gnutls_x509_crt_export2(ca->crt, GNUTLS_X509_FMT_PEM, &root),
+			     ca_path));
 	const struct new_file files[] = { { key_path, key.data, key.size, 0600 },
 					  { crt_path, crt.data, crt.size, 0644 },
 					  { ca_path, root.data, root.size, 0644 } };
@@ -294,9 +302,10 @@ static bool show_one(const char *path)
 	size_t size = sizeof(sum), n = sizeof(name), i;
 	gnutls_x509_crt_t crt = NULL;
 	gnutls_datum_t text = { 0 };
-	bool ok = load(&text, path) && fine(gnutls_x509_crt_init(&crt), path) &&
-		  fine(gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM), path) &&
-		  fine(gnutls_x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, sum, &size), path);
+	bool ok = load_file(&text, path) && gnutls_fine(gnutls_x509_crt_init(&crt), path) &&
+		  gnutls_fine(gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM), path) &&
+		  gnutls_fine(gnutls_x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, sum, &size),
+			      path);
 
 	for (i = 0; ok && i < size; i++)
 		printf("%02x", sum[i]);

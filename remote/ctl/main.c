@@ -52,7 +52,7 @@ void complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-static int list(const struct options *o)
+static int list_clients(const struct options *o)
 {
 	struct timespec pause = { o->interval, (o->interval - (time_t)o->interval) * 1e9 };
 	struct ctl_sample before = { 0 }, now = { 0 };
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (fine && n == 1 && !strcmp(args[0], "list"))
-		return list(&o);
+		return list_clients(&o);
 	if (fine && n == 1 && !strcmp(args[0], "metrics"))
 		return metrics(&o);
 	if (fine && n == 2 && !strcmp(args[0], "end"))

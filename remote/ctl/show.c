@@ -43,7 +43,7 @@ static void mib(char to[24], double bytes)
 		snprintf(to, 24, "%.1f", bytes / (1 << 20));
 }
 
-static void count(char to[24], double n)
+static void print_count(char to[24], double n)
 {
 	if (n < 0)
 		strcpy(to, "-");
@@ -54,7 +54,7 @@ static void count(char to[24], double n)
 /* least width of a column of words */
 enum { WORD_WIDTH = 20 };
 
-static int wider(int width, const char *word)
+static int wider_column(int width, const char *word)
 {
 	return (int)strlen(word) > width ? (int)strlen(word) : width;
 }
@@ -69,10 +69,10 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 	if (!localtime_r(&t, &tm) || !strftime(since, sizeof(since), "%m-%d %H:%M:%S", &tm))
 		strcpy(since, "?");
 	mib(memory, c->memory);
-	count(calls, r->calls);
+	print_count(calls, r->calls);
 	mib(in, r->received);
 	mib(sent, r->sent);
-	count(gpu, r->gpu < 0 ? -1 : r->gpu / 1000);
+	print_count(gpu, r->gpu < 0 ? -1 : r->gpu / 1000);
 	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64,
 		c->id, c->state, who, c->who, peer, c->peer, c->pid, c->user, since, c->weight);
 	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %12" PRId64 " %9s %8s %8s\n", c->share / 10,
@@ -93,8 +93,8 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 	if (!now->nr_clients)
 		return;
 	for (i = 0; i < now->nr_clients; i++) {
-		who = wider(who, now->clients[i].who);
-		peer = wider(peer, now->clients[i].peer);
+		who = wider_column(who, now->clients[i].who);
+		peer = wider_column(peer, now->clients[i].peer);
 	}
 	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer, "PEER", "PID", "USER", "SINCE",
 		"WGHT");

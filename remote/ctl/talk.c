@@ -42,7 +42,7 @@ static int dial(const char *path)
 }
 
 /* check the answer: its last line is the result */
-static bool judge(const char *path, char *text, size_t n)
+static bool judge_answer(const char *path, char *text, size_t n)
 {
 	char *last;
 
@@ -82,7 +82,7 @@ bool talk(const char *socket, const char *command, char **text)
 	if (n < 0)
 		complain("%s: %s", socket, strerror(errno));
 	close(fd);
-	fine = !n && judge(socket, *text, have);
+	fine = !n && judge_answer(socket, *text, have);
 	if (!fine) {
 		free(*text);
 		*text = NULL;

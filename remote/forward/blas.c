@@ -34,7 +34,7 @@ static cublasStatus_t status_of(CUresult r)
 	}
 }
 
-static cublasStatus_t begin(void)
+static cublasStatus_t blas_begin(void)
 {
 	CUresult r;
 
@@ -44,7 +44,7 @@ static cublasStatus_t begin(void)
 
 static struct forward_state *state_of(cublasHandle_t handle)
 {
-	return begin() ? NULL : calls->state(CLASS_BLAS, handle);
+	return blas_begin() ? NULL : calls->state(CLASS_BLAS, handle);
 }
 
 cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream, uint32_t *flags)
@@ -103,7 +103,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
 	if (!handle)
 		return BLAS_INVALID_VALUE;
 	*handle = NULL;
-	status = begin();
+	status = blas_begin();
 	if (status)
 		return status;
 	r = calls->sync(OP_blas_create, NULL, 0, &a, sizeof(a));

@@ -34,7 +34,7 @@ static curandStatus_t status_of(CUresult r)
 	}
 }
 
-static curandStatus_t begin(void)
+static curandStatus_t rand_begin(void)
 {
 	CUresult r;
 
@@ -45,7 +45,7 @@ static curandStatus_t begin(void)
 curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream,
 			  uint32_t *flags)
 {
-	curandStatus_t status = begin();
+	curandStatus_t status = rand_begin();
 
 	*flags = 0;
 	return status ? status : status_of(calls->find(CLASS_RAND, generator, id, stream, &own));
@@ -74,7 +74,7 @@ curandStatus_t curandCreateGenerator(curandGenerator_t *generator, curandRngType
 	if (!generator)
 		return RAND_INVALID_VALUE;
 	*generator = NULL;
-	status = begin();
+	status = rand_begin();
 	if (status)
 		return status;
 	r = calls->sync(OP_rand_create, &q, sizeof(q), &a, sizeof(a));
@@ -108,7 +108,7 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 
 curandStatus_t curandSetStream(curandGenerator_t generator, CUstream stream)
 {
-	curandStatus_t status = begin();
+	curandStatus_t status = rand_begin();
 	struct forward_state *state = status ? NULL : calls->state(CLASS_RAND, generator);
 	CUstream before;
 	uint64_t ids[2];
@@ -131,7 +131,7 @@ curandStatus_t curandGetVersion(int *version)
 
 	if (!version)
 		return RAND_INVALID_VALUE;
-	status = begin();
+	status = rand_begin();
 	if (!status)
 		status = status_of(calls->sync(OP_rand_version, NULL, 0, &a, sizeof(a)));
 	if (!status)

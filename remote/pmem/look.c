@@ -75,7 +75,7 @@ bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size)
 }
 
 /* read a number from sysfs; 0: the file is not there */
-static uint64_t number(const char *format, const char *sys, const char *name)
+static uint64_t read_number(const char *format, const char *sys, const char *name)
 {
 	char path[PATH_MAX], text[32] = "";
 	FILE *f;
@@ -90,10 +90,10 @@ static uint64_t number(const char *format, const char *sys, const char *name)
 	return strtoull(text, NULL, 0);
 }
 
-static void show(const struct nd *nd, const char *name, FILE *to)
+static void show_device(const struct nd *nd, const char *name, FILE *to)
 {
 	char path[PATH_MAX], type[64] = "?";
-	uint64_t at = number("%s/bus/dax/devices/%s/resource", nd->sys, name);
+	uint64_t at = read_number("%s/bus/dax/devices/%s/resource", nd->sys, name);
 	FILE *list;
 
 	snprintf(path, sizeof(path), "%s/kernel/debug/x86/pat_memtype_list", nd->sys);
@@ -103,7 +103,7 @@ static void show(const struct nd *nd, const char *name, FILE *to)
 		fclose(list);
 	}
 	fprintf(to, "%s/%s\t%" PRIu64 " MiB\t%s\n", nd->dev, name,
-		number("%s/bus/dax/devices/%s/size", nd->sys, name) >> 20, type);
+		read_number("%s/bus/dax/devices/%s/size", nd->sys, name) >> 20, type);
 }
 
 unsigned int look_list(const struct nd *nd, FILE *to)
@@ -119,7 +119,7 @@ unsigned int look_list(const struct nd *nd, FILE *to)
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", nd->dev, names[i]->d_name);
 		if (names[i]->d_name[0] != '.' && look_has_label(path, &why)) {
-			show(nd, names[i]->d_name, to);
+			show_device(nd, names[i]->d_name, to);
 			found++;
 		}
 		free(names[i]);

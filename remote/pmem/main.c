@@ -53,7 +53,7 @@ static bool load_modules(void)
 
 static const struct nd here = { "/sys", "/dev", load_modules };
 
-static int up(const char *disk)
+static int make_device(const char *disk)
 {
 	const char *why, *name = strncmp(disk, "/dev/", 5) ? disk : disk + 5;
 	char path[64];
@@ -81,7 +81,7 @@ static int is(const char *device)
 	return 1;
 }
 
-static int list(void)
+static int list_devices(void)
 {
 	if (look_list(&here, stdout))
 		return 0;
@@ -89,7 +89,7 @@ static int list(void)
 	return 1;
 }
 
-static int make(const char *path, const char *size, const char *programs)
+static int make_file(const char *path, const char *size, const char *programs)
 {
 	uint64_t bytes = file_size(size);
 	uint32_t endpoints = bytes ? file_endpoints(programs, bytes) : 0;
@@ -104,15 +104,15 @@ int main(int argc, char **argv)
 	if (!strcmp(command, "--help") || !strcmp(command, "help"))
 		return fputs(usage, stdout) < 0;
 	if (!strcmp(command, "make") && (argc == 4 || argc == 5))
-		return make(argv[2], argv[3], argv[4]);
+		return make_file(argv[2], argv[3], argv[4]);
 	if (!strcmp(command, "xml") && argc == 3)
 		return file_xml(argv[2], stdout);
 	if (!strcmp(command, "up") && argc == 3)
-		return up(argv[2]);
+		return make_device(argv[2]);
 	if (!strcmp(command, "is") && argc == 3)
 		return is(argv[2]);
 	if (!strcmp(command, "list") && argc == 2)
-		return list();
+		return list_devices();
 	fputs(usage, stderr);
 	return 2;
 }

@@ -21,7 +21,7 @@ struct step {
 	char text[128];
 };
 
-static bool put(const struct step *s)
+static bool write_step(const struct step *s)
 {
 	int fd = open(s->path, O_WRONLY | O_CLOEXEC);
 	bool fine = fd >= 0 && write(fd, s->text, strlen(s->text)) == (ssize_t)strlen(s->text);
@@ -34,7 +34,7 @@ static bool put(const struct step *s)
 }
 
 /* read a file's first word */
-static bool get(const char *path, char *to, size_t size)
+static bool read_attribute(const char *path, char *to, size_t size)
 {
 	FILE *f = fopen(path, "re");
 	bool fine = f && fgets(to, size, f);
@@ -95,7 +95,7 @@ static bool seed_of(const char *region, char *seed, size_t size)
 	char path[PATH_MAX + 64];
 
 	snprintf(path, sizeof(path), "%s/dax_seed", region);
-	if (!get(path, seed, size))
+	if (!read_attribute(path, seed, size))
 		return false;
 	if (strchr(seed, '/')) {
 		complain("%s: '%s' is no name", path, seed);
@@ -148,18 +148,18 @@ int nd_up(const struct nd *nd, const char *disk)
 	STEP(seed, "%s/bus/nd/drivers/dax_pmem/bind", nd->sys);
 #undef STEP
 	for (i = 0, fine = true; i < 6 && fine; i++, done += fine)
-		fine = put(&steps[i]);
+		fine = write_step(&steps[i]);
 	if (fine)
 		return 0;
 	/* make it a disk again; the seed forgets its settings with its namespace */
 	if (done >= 5) {
 		strcpy(steps[4].text, "\n");
-		put(&steps[4]);
+		write_step(&steps[4]);
 	}
 	if (done) {
 		snprintf(steps[0].path, sizeof(steps[0].path), "%s/bus/nd/drivers/nd_pmem/bind",
 			 nd->sys);
-		put(&steps[0]);
+		write_step(&steps[0]);
 	}
 	return 1;
 }

@@ -34,7 +34,7 @@ static uint64_t last_key;
  * a bounce buffer for the same memory and direction: an update of a graph finds such a copy
  * unchanged
  */
-static struct bounce *same(struct server *s, const struct bounce_end *e)
+static struct bounce *same_bounce(struct server *s, const struct bounce_end *e)
 {
 	struct bounce *f;
 
@@ -51,7 +51,7 @@ struct bounce *bounce_take(struct server *s, const struct bounce_end *e)
 	struct bounce *f;
 
 	pthread_mutex_lock(&lock);
-	f = same(s, e);
+	f = same_bounce(s, e);
 	if (f) {
 		f->refs++;
 	} else {
@@ -148,7 +148,7 @@ void *bounce_key(const struct bounce *f)
 }
 
 /* @hold: with a reference */
-static struct bounce *find(const void *key, bool hold)
+static struct bounce *find_bounce(const void *key, bool hold)
 {
 	struct bounce *f;
 
@@ -163,14 +163,14 @@ static struct bounce *find(const void *key, bool hold)
 
 struct bounce *bounce_of(const void *key)
 {
-	return find(key, false);
+	return find_bounce(key, false);
 }
 
 /* runs in a thread of the library */
 void bounce_run(void *key)
 {
 	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_FILL };
-	struct bounce *f = find(key, true);
+	struct bounce *f = find_bounce(key, true);
 	uint64_t invocation;
 
 	if (!f)
@@ -191,7 +191,7 @@ void bounce_rests(void *nothing)
 }
 
 /* runs in any thread */
-static void let_go(void *bounce)
+static void let_bounce_go(void *bounce)
 {
 	bounce_put(bounce);
 }
@@ -199,5 +199,5 @@ static void let_go(void *bounce)
 CUresult bounce_hold(struct server *s, CUgraph graph, struct bounce *f)
 {
 	bounce_again(f);
-	return graph_refers(s, graph, let_go, f);
+	return graph_refers(s, graph, let_bounce_go, f);
 }

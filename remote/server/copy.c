@@ -13,7 +13,7 @@
  * of graphs, the GPU could read it later, when other bytes may be there: then the library gets a
  * copy, *copy, to be freed after the call. NULL: out of memory.
  */
-static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
+static void *source_bytes(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 {
 	if (!s->pinned.graphs_in)
 		return s->arena + at;
@@ -22,7 +22,7 @@ static void *source(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 }
 
 /* Give the client bytes of the arena. @stays: don't, as a relay takes them from the arena. */
-static CUresult bring(struct server *s, uint64_t at, uint64_t bytes, bool stays)
+static CUresult bring_bytes(struct server *s, uint64_t at, uint64_t bytes, bool stays)
 {
 	if (stays || !kvgpu_remote_return(s->port, at, bytes))
 		return CUDA_SUCCESS;
@@ -55,7 +55,7 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 		/* registering the arena takes longer than thousands of small copies */
 		if (q->bytes > KVGPU_REMOTE_INLINE_IN_MAX)
 			arena_pinned(s);
-		from = source(s, q->at, q->bytes, &copy);
+		from = source_bytes(s, q->at, q->bytes, &copy);
 		if (!from)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -125,10 +125,11 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
 	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);
 	if (!r)
 		r = wait_for_stream(s, stream);
-	return r || small ? r : bring(s, q->at, q->bytes, q->flags & COPY_STAYS);
+	return r || small ? r : bring_bytes(s, q->at, q->bytes, q->flags & COPY_STAYS);
 }
 
-static CUresult run(struct server *s, const struct q_run *q, CUstream stream, void *dst, void *src)
+static CUresult copy_run(struct server *s, const struct q_run *q, CUstream stream, void *dst,
+			 void *src)
 {
 	switch (q->what) {
 	case RUN_DEVICE_TO_ARRAY:
@@ -168,11 +169,11 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	if (to_host && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
 	if (from_host) {
-		src = source(s, q->src, q->bytes, &copy);
+		src = source_bytes(s, q->src, q->bytes, &copy);
 		if (!src)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	r = run(s, q, stream, dst, src);
+	r = copy_run(s, q, stream, dst, src);
 	free(copy);
 	if (!r && from_host)
 		r = copy_begun(s, stream);
@@ -339,7 +340,7 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 	if (dst.host && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
 	if (src.host) {
-		src.host = source(s, q->src[END_WHERE], src.bytes, &copy);
+		src.host = source_bytes(s, q->src[END_WHERE], src.bytes, &copy);
 		if (!src.host)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -351,5 +352,5 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 	if (!r && dst.host)
 		r = wait_for_stream(s, stream);
 	return r || !dst.host ? r :
-				bring(s, q->dst[END_WHERE], dst.bytes, q->form & FORM_STAYS);
+				bring_bytes(s, q->dst[END_WHERE], dst.bytes, q->form & FORM_STAYS);
 }

@@ -215,7 +215,7 @@ static CUresult set_host_function(struct server *s, struct wrapped *w, unsigned 
 	return r ? r : CALL(s, cuGraphHostNodeSetParams, w->function[side], &p);
 }
 
-static CUresult remake(struct server *s, struct wrapped *w, struct plan *p)
+static CUresult remake_node(struct server *s, struct wrapped *w, struct plan *p)
 {
 	CUgraphNode parts[] = { w->function[BEHIND], w->copy, w->function[BEFORE] };
 	CUresult r = CUDA_SUCCESS;
@@ -237,7 +237,7 @@ static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan 
 		p->has_function[BEFORE] = true;
 	if (p->has_function[BEFORE] != !!w->function[BEFORE] ||
 	    p->has_function[BEHIND] != !!w->function[BEHIND])
-		return remake(s, w, p);
+		return remake_node(s, w, p);
 	for (i = 0; i < SIDES && !r; i++)
 		if (p->has_function[i])
 			r = set_host_function(s, w, i, p->bounce[i]);
@@ -331,7 +331,7 @@ static struct switched *switched_of(struct server *s, uint64_t exec, uint64_t no
 	return &all->list[all->nr++];
 }
 
-static void let_go(struct switched *w)
+static void let_switched_go(struct switched *w)
 {
 	unsigned int i;
 
@@ -351,7 +351,7 @@ void switched_forget(struct server *s, uint64_t exec)
 			i++;
 			continue;
 		}
-		let_go(&all->list[i]);
+		let_switched_go(&all->list[i]);
 		all->list[i] = all->list[--all->nr];
 	}
 }
@@ -405,16 +405,16 @@ CUresult switched_again(struct server *s, uint64_t exec)
 		e->updated = true;
 	for (i = 0; i < all->nr; i++)
 		if (all->list[i].exec == exec)
-			let_go(&all->list[i]);
+			let_switched_go(&all->list[i]);
 	return rest_again(s, exec);
 }
 
 /* hold the bounce buffers of an executable graph's copy: the graph whose node has them may end */
-static void remember(struct switched *sw, struct bounce *const *bounce)
+static void remember_bounces(struct switched *sw, struct bounce *const *bounce)
 {
 	unsigned int i;
 
-	let_go(sw);
+	let_switched_go(sw);
 	for (i = 0; i < SIDES; i++)
 		sw->bounce[i] = bounce[i] ? bounce_again(bounce[i]) : NULL;
 	sw->own = true;
@@ -442,7 +442,7 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 	if (!sw)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!enabled && !sw->own && is_as_made(s, e, sw->node))
-		remember(sw, w.bounce);
+		remember_bounces(sw, w.bounce);
 	if (enabled && sw->off && !sw->own)
 		/* the bounce buffers that the copy had are not known */
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -507,7 +507,7 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 	CALL(s, cuGraphDestroy, child);
 	if (r)
 		return r;
-	remember(sw, p->bounce);
+	remember_bounces(sw, p->bounce);
 	return rest_again(s, q->exec);
 }
 

@@ -5,7 +5,7 @@
 
 #include "sched_client.h"
 
-static int keep(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+static int defer_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
 	struct sched_client *g = s->sched;
 	struct deferred_frame *f = malloc(sizeof(*f) + h->bytes);
@@ -140,7 +140,7 @@ int sched_frame(struct server *s, const struct kvgpu_remote_head *h, const void 
 
 	if (g->deferred) {
 		if (!op_passes(h->op) || (g->pieces && !kvgpu_remote_port_is_shared(s->port)))
-			return keep(s, h, payload);
+			return defer_frame(s, h, payload);
 		pass_by(s, h, payload);
 		return 0;
 	}
@@ -154,7 +154,7 @@ int sched_frame(struct server *s, const struct kvgpu_remote_head *h, const void 
 	else if (sched_may_submit(s))
 		serve_work(s, h, payload);
 	else
-		return keep(s, h, payload);
+		return defer_frame(s, h, payload);
 	return 0;
 }
 

@@ -194,7 +194,7 @@ CUresult frame_rand_create(struct server *s, const struct q_rand_create *q,
 }
 
 /* destroy a handle in its own context, whatever the current one is; its stream may have ended */
-static CUresult destroy(struct server *s, unsigned int class, uint64_t id)
+static CUresult destroy_handle(struct server *s, unsigned int class, uint64_t id)
 {
 	struct forwarded *f = KVGPU_REMOTE_CLASS(id) == class ? forward_row(s, id) : NULL;
 	uint64_t current = s->current;
@@ -216,13 +216,13 @@ static CUresult destroy(struct server *s, unsigned int class, uint64_t id)
 CUresult frame_blas_destroy(struct server *s, const struct q_blas_destroy *q,
 			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
-	return in->left ? CUDA_ERROR_INVALID_VALUE : destroy(s, CLASS_BLAS, q->blas);
+	return in->left ? CUDA_ERROR_INVALID_VALUE : destroy_handle(s, CLASS_BLAS, q->blas);
 }
 
 CUresult frame_rand_destroy(struct server *s, const struct q_rand_destroy *q,
 			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
-	return in->left ? CUDA_ERROR_INVALID_VALUE : destroy(s, CLASS_RAND, q->rand);
+	return in->left ? CUDA_ERROR_INVALID_VALUE : destroy_handle(s, CLASS_RAND, q->rand);
 }
 
 CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in,

@@ -29,11 +29,11 @@ struct graph_ref {
 
 /*
  * Protects .refs, as the library gives references back in threads of its own. The library must not
- * be called with it held: a call may run let_go().
+ * be called with it held: a call may run let_object_go().
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void refer(struct ref_object *k)
+static void refer_object(struct ref_object *k)
 {
 	pthread_mutex_lock(&lock);
 	k->refs++;
@@ -41,7 +41,7 @@ static void refer(struct ref_object *k)
 }
 
 /* runs in any thread */
-static void let_go(void *object)
+static void let_object_go(void *object)
 {
 	struct ref_object *k = object;
 	struct server *s = k->s;
@@ -99,9 +99,9 @@ CUresult graph_ref_add(struct server *s, uint64_t graph, uint64_t id)
 	of = k ? malloc(sizeof(*of)) : NULL;
 	if (!of)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	refer(k);
+	refer_object(k);
 	if (!own)
-		r = graph_refers(s, g->what, let_go, k);
+		r = graph_refers(s, g->what, let_object_go, k);
 	if (r) {
 		free(of);
 		return r;
@@ -150,7 +150,7 @@ void graph_refs_forget(struct server *s, struct entry *e)
 	while ((of = e->refs)) {
 		e->refs = of->next;
 		if (of->own)
-			let_go(of->what);
+			let_object_go(of->what);
 		free(of);
 	}
 	if (!e->ref_object)
@@ -172,7 +172,7 @@ void graph_refs_forget_context(struct server *s, uint64_t context)
 }
 
 /* A module's end takes time of the GPU: charge it, whichever frame came last. */
-static void end(struct server *s, const struct ref_object *k)
+static void end_object(struct server *s, const struct ref_object *k)
 {
 	uint64_t before = s->current, since_ns;
 	CUstreamCaptureMode mode;
@@ -212,7 +212,7 @@ void graph_refs_reap(struct server *s)
 	pthread_mutex_unlock(&lock);
 	while ((k = over)) {
 		over = k->next;
-		end(s, k);
+		end_object(s, k);
 		free(k);
 	}
 }

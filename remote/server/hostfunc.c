@@ -48,7 +48,7 @@ void hosted_free_all(struct server *s)
 	}
 }
 
-static void call(struct hosted *h, CUresult status)
+static void call_hosted(struct hosted *h, CUresult status)
 {
 	struct kvgpu_remote_notification notification = { .kind = KVGPU_REMOTE_NOTIFY_CALL,
 							  .value = status,
@@ -62,12 +62,12 @@ static void call(struct hosted *h, CUresult status)
 
 void hosted_run(void *hosted)
 {
-	call(hosted, CUDA_SUCCESS);
+	call_hosted(hosted, CUDA_SUCCESS);
 }
 
 static void run_with_status(CUstream stream, CUresult status, void *hosted)
 {
-	call(hosted, status);
+	call_hosted(hosted, status);
 }
 
 /* ------------------------------------------------------------------ order of functions */

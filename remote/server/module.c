@@ -18,7 +18,7 @@ struct options_of {
 	uint32_t log_bytes, error_bytes;
 };
 
-static void add(struct options_of *o, CUjit_option option, void *value)
+static void add_option(struct options_of *o, CUjit_option option, void *value)
 {
 	o->option[o->n] = option;
 	o->value[o->n++] = value;
@@ -44,7 +44,7 @@ static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint3
 		case CU_JIT_OPTIMIZATION_LEVEL:
 		case CU_JIT_GENERATE_DEBUG_INFO:
 		case CU_JIT_GENERATE_LINE_INFO:
-			add(o, words[2 * i], (void *)(uintptr_t)words[2 * i + 1]);
+			add_option(o, words[2 * i], (void *)(uintptr_t)words[2 * i + 1]);
 			break;
 		}
 	o->log = scratch(s, log + 1, 1);
@@ -54,12 +54,12 @@ static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint3
 	o->log_bytes = log;
 	o->error_bytes = error;
 	if (log) {
-		add(o, CU_JIT_INFO_LOG_BUFFER, o->log);
-		add(o, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)log);
+		add_option(o, CU_JIT_INFO_LOG_BUFFER, o->log);
+		add_option(o, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)log);
 	}
 	if (error) {
-		add(o, CU_JIT_ERROR_LOG_BUFFER, o->error);
-		add(o, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)error);
+		add_option(o, CU_JIT_ERROR_LOG_BUFFER, o->error);
+		add_option(o, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)error);
 	}
 	return true;
 }

@@ -31,7 +31,7 @@ static void unregister(struct server *s)
 	CALL(s, cuMemHostUnregister, s->arena);
 }
 
-static bool pin(struct server *s)
+static bool pin_arena(struct server *s)
 {
 	struct pinned *p = &s->pinned;
 
@@ -64,7 +64,7 @@ bool arena_pinned(struct server *s)
 	if (!s->current || p->never || !kvgpu_remote_port_is_shared(s->port))
 		return false;
 	mode = relax(s);
-	pinned = pin(s);
+	pinned = pin_arena(s);
 	unrelax(s, mode);
 	p->in = pinned ? s->current : 0;
 	return pinned;
@@ -80,7 +80,7 @@ bool arena_for_graphs(struct server *s)
 	if (!s->current || p->never || kvgpu_remote_port_is_shared(s->port))
 		return false;
 	mode = relax(s);
-	if (pin(s))
+	if (pin_arena(s))
 		p->graphs_in = s->current;
 	unrelax(s, mode);
 	return p->graphs_in || p->reads_late;
@@ -140,7 +140,7 @@ static struct noted *new_noted(struct server *s)
 	return &p->noted[p->nr_noted];
 }
 
-static CUresult note(struct server *s, CUstream stream)
+static CUresult note_copy(struct server *s, CUstream stream)
 {
 	struct noted *n;
 	CUevent event;
@@ -167,7 +167,7 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	if (!s->pinned.in)
 		return CUDA_SUCCESS;	/* the library has copied already */
 	mode = relax(s);
-	r = note(s, stream);
+	r = note_copy(s, stream);
 	unrelax(s, mode);
 	return r;
 }
@@ -235,7 +235,7 @@ static void pin_again(struct server *s, uint64_t gone)
 		uint64_t id = s->handles.entries[i].what ? s->handles.entries[i].id : 0;
 
 		if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT && id != gone &&
-		    !enter_context(s, id) && pin(s))
+		    !enter_context(s, id) && pin_arena(s))
 			*where = id;
 	}
 }

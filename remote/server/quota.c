@@ -55,7 +55,7 @@ void quota_give(struct server *s, uint64_t bytes)
 		pool_give(q->pool, q->program, q->charged);
 }
 
-static unsigned int place(const struct server *s, uint64_t ptr)
+static unsigned int index_of(const struct server *s, uint64_t ptr)
 {
 	unsigned int low = 0, high = s->quota.nr_charges;
 
@@ -86,7 +86,7 @@ bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
 		q->charges = grown;
 		q->max_charges = max;
 	}
-	at = place(s, ptr);
+	at = index_of(s, ptr);
 	memmove(&q->charges[at + 1], &q->charges[at], (q->nr_charges - at) * sizeof(*q->charges));
 	q->charges[at] = (struct charge){ ptr, takes(bytes), s->current };
 	q->nr_charges++;
@@ -104,7 +104,7 @@ static void remove_charge(struct server *s, unsigned int at)
 
 void quota_return(struct server *s, uint64_t ptr)
 {
-	unsigned int at = place(s, ptr);
+	unsigned int at = index_of(s, ptr);
 
 	if (at < s->quota.nr_charges && s->quota.charges[at].ptr == ptr)
 		remove_charge(s, at);

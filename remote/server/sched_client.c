@@ -39,7 +39,7 @@ void sched_give_back(struct server *s)
  * The turn has ended without being given back: it took too long, or no turns are needed any more.
  * Work that is left is charged by the clock until it is done.
  */
-static void lost(struct server *s)
+static void turn_lost(struct server *s)
 {
 	struct sched_client *g = s->sched;
 
@@ -91,7 +91,7 @@ static void without_turns(struct server *s)
 	struct sched_client *g = s->sched;
 
 	if (g->turn)
-		lost(s);
+		turn_lost(s);
 	g->turn_used = 0;
 	if (see(&g->shared->want))
 		tell(&g->shared->want, 0);
@@ -143,7 +143,7 @@ bool sched_may_submit(struct server *s)
 	}
 	turn = turn_of(g);
 	if (g->turn && turn != g->turn)
-		lost(s);
+		turn_lost(s);
 	if (!turn) {
 		if (!see(&g->shared->want)) {
 			tell(&g->shared->want, 1);
@@ -162,7 +162,7 @@ static void go_on_with_turn(struct server *s, bool quiet)
 	uint64_t now;
 
 	if (turn_of(g) != g->turn) {
-		lost(s);
+		turn_lost(s);
 		return;
 	}
 	if (g->work &&

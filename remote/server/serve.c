@@ -57,7 +57,7 @@ CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_rem
 	return wait_for_copies(s, q->upto);
 }
 
-static void count(struct server *s)
+static void count_frame(struct server *s)
 {
 	struct counters *c = s->counters;
 	uint64_t received, sent;
@@ -95,7 +95,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	graph_refs_reap(s);
 	if (!s->frame.later)
 		answer(s, h, r, &out);
-	count(s);
+	count_frame(s);
 }
 
 static uint64_t now_us(void)

@@ -51,7 +51,7 @@ static void move_window(struct caught *c)
 	c->window = p == MAP_FAILED ? NULL : p;
 }
 
-static int catch(struct caught *c, int number)
+static int catch_output(struct caught *c, int number)
 {
 	c->number = number;
 	c->fd = memfd_create("text", MFD_CLOEXEC);
@@ -82,11 +82,11 @@ int text_catch(struct server *s)
 	if (!s->text)
 		return -ENOMEM;
 	fflush(stdout);
-	r = catch(&s->text->of[0], STDOUT_FILENO);
-	return r ? r : catch(&s->text->of[1], STDERR_FILENO);
+	r = catch_output(&s->text->of[0], STDOUT_FILENO);
+	return r ? r : catch_output(&s->text->of[1], STDERR_FILENO);
 }
 
-static void send(struct server *s, struct caught *c)
+static void send_text(struct server *s, struct caught *c)
 {
 	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_TEXT,
 					       .value = c->number };
@@ -120,8 +120,8 @@ void text_send(struct server *s)
 	if (!s->text)
 		return;
 	fflush(stdout);
-	send(s, &s->text->of[0]);
-	send(s, &s->text->of[1]);
+	send_text(s, &s->text->of[0]);
+	send_text(s, &s->text->of[1]);
 }
 
 void text_free(struct server *s)

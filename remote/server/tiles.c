@@ -23,7 +23,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
-static uint64_t up(uint64_t n, uint64_t unit)
+static uint64_t round_up(uint64_t n, uint64_t unit)
 {
 	return n > UINT64_MAX - unit ? UINT64_MAX : (n + unit - 1) / unit * unit;
 }
@@ -70,12 +70,12 @@ uint64_t array_takes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels)
 		uint64_t height = level_of(d->Height, i);
 		uint64_t depth = level_of(volume ? d->Depth : 1, i);
 
-		bytes = up(times(level_of(d->Width, i), texel), TILE_BYTES);
-		bytes = times(bytes, up(height, block(height, TILE_ROWS, rows)));
-		bytes = times(bytes, up(depth, block(depth, 1, slices)));
+		bytes = round_up(times(level_of(d->Width, i), texel), TILE_BYTES);
+		bytes = times(bytes, round_up(height, block(height, TILE_ROWS, rows)));
+		bytes = times(bytes, round_up(depth, block(depth, 1, slices)));
 		if (__builtin_add_overflow(layer, bytes, &layer))
 			return UINT64_MAX;
 	}
-	layer = up(layer, TILE_BYTES * rows * slices);
-	return up(times(layer, stacked && d->Depth ? d->Depth : 1), UNIT);
+	layer = round_up(layer, TILE_BYTES * rows * slices);
+	return round_up(times(layer, stacked && d->Depth ? d->Depth : 1), UNIT);
 }

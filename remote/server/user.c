@@ -23,7 +23,7 @@ struct user {
 	bool dead;			/* atomic: the destructor was called, in any thread */
 };
 
-static struct user *of(CUuserObject handle)
+static struct user *user_of(CUuserObject handle)
 {
 	return (struct user *)handle;
 }
@@ -44,7 +44,7 @@ static void destroyed(void *user)
 	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on @u may be freed */
 }
 
-static void reap(struct server *s)
+static void reap_users(struct server *s)
 {
 	struct user **at = &s->refs.users, *u;
 
@@ -91,7 +91,7 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q,
 		free(u);
 		return r;
 	}
-	reap(s);
+	reap_users(s);
 	*u = (struct user){ .s = s, .id = q->id, .count = q->count, .next = s->refs.users };
 	u->handle = handle_give(s, CLASS_USER, u, 0);
 	r = u->handle ? CALL(s, cuUserObjectCreate, &u->object, u, destroyed, q->count, q->flags) :
@@ -108,7 +108,7 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q,
 
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count)
 {
-	struct user *u = of(object);
+	struct user *u = user_of(object);
 	CUresult r = u && u->count && may_get(s, u, count) ?
 			     CALL(s, cuUserObjectRetain, u->object, count) :
 			     CUDA_ERROR_INVALID_VALUE;
@@ -121,14 +121,14 @@ CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned 
 /* the object may end at once if this was its last reference */
 CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count)
 {
-	struct user *u = of(object);
+	struct user *u = user_of(object);
 	CUresult r = u && u->count && count <= u->count ?
 			     CALL(s, cuUserObjectRelease, u->object, count) :
 			     CUDA_ERROR_INVALID_VALUE;
 
 	if (!r)
 		u->count -= count;
-	reap(s);
+	reap_users(s);
 	return r;
 }
 
@@ -136,7 +136,7 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 				     unsigned int count, unsigned int flags)
 {
 	uint64_t id = handle_known(s, CLASS_GRAPH, graph);
-	struct user *u = of(object);
+	struct user *u = user_of(object);
 	CUresult r;
 
 	if (!id || !u || !u->count ||
@@ -156,15 +156,15 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object,
 				      unsigned int count)
 {
-	struct user_ref *h = object ? ref_find(s, handle_known(s, CLASS_GRAPH, graph), of(object)) :
-				      NULL;
+	struct user_ref *h =
+		object ? ref_find(s, handle_known(s, CLASS_GRAPH, graph), user_of(object)) : NULL;
 	CUresult r = h && count <= h->count ?
 			     CALL(s, cuGraphReleaseUserObject, graph, h->user->object, count) :
 			     CUDA_ERROR_INVALID_VALUE;
 
 	if (!r)
 		ref_drop(s, h, count);
-	reap(s);
+	reap_users(s);
 	return r;
 }
 

@@ -101,7 +101,7 @@ static struct wait *new_wait(struct server *s, unsigned int max)
 	return NULL;
 }
 
-static void begin(struct server *s, struct wait *w)
+static void begin_wait(struct server *s, struct wait *w)
 {
 	struct wait **at;
 
@@ -112,7 +112,7 @@ static void begin(struct server *s, struct wait *w)
 }
 
 /* record an event; false: an error */
-static bool mark(struct server *s, struct wait *w, CUstream stream)
+static bool mark_words(struct server *s, struct wait *w, CUstream stream)
 {
 	CUevent event;
 
@@ -124,7 +124,7 @@ static bool mark(struct server *s, struct wait *w, CUstream stream)
 
 /* ------------------------------------------------------------------ ends of waits */
 
-static bool came(const struct wait *w)
+static bool words_came(const struct wait *w)
 {
 	return w->mark && small_came(w->bytes, w->nr_bytes, w->mark);
 }
@@ -191,7 +191,7 @@ static CUresult look_at(struct server *s, struct wait *w)
 {
 	CUresult r = CUDA_SUCCESS;
 
-	if (came(w))
+	if (words_came(w))
 		return CUDA_SUCCESS;
 	if (w->shown)
 		return shown_look(s, w->served);
@@ -248,7 +248,7 @@ static void answer_with(struct server *s, struct wait *w, CUresult r)
  * End the wait @w, which is in no list any more: serving its frame may begin another wait, or end
  * some.
  */
-static void end(struct server *s, struct wait *w, CUresult r)
+static void end_wait(struct server *s, struct wait *w, CUresult r)
 {
 	uint64_t before = s->current;
 
@@ -288,7 +288,7 @@ bool waits_look(struct server *s)
 	CUresult r;
 
 	while ((w = *at)) {
-		if (w->mark && !came(w) && ++w->looks % EVENT_EACH) {
+		if (w->mark && !words_came(w) && ++w->looks % EVENT_EACH) {
 			at = &w->next;
 			continue;
 		}
@@ -302,7 +302,7 @@ bool waits_look(struct server *s)
 			continue;
 		}
 		*at = w->next;
-		end(s, w, r);
+		end_wait(s, w, r);
 		any = true;
 		at = &s->waits.list;	/* the list may have changed */
 	}
@@ -394,9 +394,9 @@ static CUresult wait_at(struct server *s, CUstream stream)
 {
 	struct wait *w = new_wait(s, 1);
 
-	if (w && mark(s, w, stream)) {
+	if (w && mark_words(s, w, stream)) {
 		w->stream = number_of(s, stream);
-		begin(s, w);
+		begin_wait(s, w);
 		return CUDA_SUCCESS;
 	}
 	if (w) {
@@ -434,7 +434,7 @@ CUresult own_cuEventSynchronize(struct server *s, CUevent event)
 	if (!w)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	w->client = event;
-	begin(s, w);
+	begin_wait(s, w);
 	return CUDA_SUCCESS;
 }
 
@@ -447,11 +447,11 @@ static bool mark_all(struct server *s, struct wait *w)
 	struct entry *ctx = handle_entry(s, s->current);
 	uint32_t i;
 
-	if (!ctx || !mark(s, w, NULL))
+	if (!ctx || !mark_words(s, w, NULL))
 		return false;
 	for (i = ctx->child; i; i = s->handles.entries[i].after)
 		if (KVGPU_REMOTE_CLASS(s->handles.entries[i].id) == CLASS_STREAM &&
-		    (w->nr == EVENTS_MAX || !mark(s, w, s->handles.entries[i].what)))
+		    (w->nr == EVENTS_MAX || !mark_words(s, w, s->handles.entries[i].what)))
 			return false;
 	return true;
 }
@@ -475,7 +475,7 @@ CUresult own_cuCtxSynchronize(struct server *s)
 	struct wait *w = captures(s) ? NULL : new_wait(s, EVENTS_MAX);
 
 	if (w && mark_all(s, w) && look_at(s, w) == CUDA_ERROR_NOT_READY) {
-		begin(s, w);
+		begin_wait(s, w);
 		return CUDA_SUCCESS;
 	}
 	if (w) {
@@ -490,7 +490,8 @@ static bool mark_stream(struct server *s, struct wait *w, CUstream stream)
 {
 	if (not_capturing(s, stream))
 		return true;
-	return w->nr == EVENTS_MAX ? !CALL(s, cuStreamSynchronize, stream) : mark(s, w, stream);
+	return w->nr == EVENTS_MAX ? !CALL(s, cuStreamSynchronize, stream) :
+				     mark_words(s, w, stream);
 }
 
 static bool mark_idle(struct server *s, struct wait *w)
@@ -517,7 +518,7 @@ CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in,
 	if (w && mark_idle(s, w))
 		r = look_at(s, w);
 	if (w && r == CUDA_ERROR_NOT_READY) {
-		begin(s, w);
+		begin_wait(s, w);
 		r = CUDA_SUCCESS;
 	} else if (w) {
 		destroy_events(s, w);
@@ -550,8 +551,8 @@ static bool put_aside(struct server *s, CUstream stream)
 	if (s->frame.again || CALL(s, cuStreamQuery, stream) != CUDA_ERROR_NOT_READY)
 		return false;
 	w = new_aside(s);
-	if (w && mark(s, w, stream)) {
-		begin(s, w);
+	if (w && mark_words(s, w, stream)) {
+		begin_wait(s, w);
 		return true;
 	}
 	if (w) {
@@ -575,14 +576,14 @@ bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n,
 {
 	CUstreamCaptureMode mode = relax(s);
 	struct wait *w = new_wait(s, 1);
-	bool marked = w && mark(s, w, stream);
+	bool marked = w && mark_words(s, w, stream);
 
 	if (marked) {
 		w->stream = number_of(s, stream);
 		w->bytes = bytes;
 		w->nr_bytes = n;
 		w->mark = pattern;
-		begin(s, w);
+		begin_wait(s, w);
 	} else if (w) {
 		destroy_events(s, w);
 		free_wait(w);
@@ -611,7 +612,7 @@ CUresult wait_for_copies(struct server *s, uint64_t upto)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	w->copies = true;
 	w->upto = upto;
-	begin(s, w);
+	begin_wait(s, w);
 	return CUDA_SUCCESS;
 }
 
@@ -630,7 +631,7 @@ static CUresult ask_behind_shown(struct server *s, CUresult r)
 	if (!w)
 		return r;
 	w->shown = true;
-	begin(s, w);
+	begin_wait(s, w);
 	return CUDA_SUCCESS;
 }
 

@@ -10,7 +10,7 @@
  * another context no event can be recorded. Then work is charged by the clock until all streams are
  * idle.
  */
-static void mark(struct server *s, struct batch *b, uint64_t id)
+static void mark_stream(struct server *s, struct batch *b, uint64_t id)
 {
 	CUstream stream;
 	CUevent event;
@@ -39,7 +39,7 @@ void work_close(struct server *s)
 	mode = relax(s);
 	*b = (struct batch){ .work = g->work };
 	for (i = 0; i < g->nr_streams; i++)
-		mark(s, b, g->streams[i]);
+		mark_stream(s, b, g->streams[i]);
 	unrelax(s, mode);
 	g->nr++;
 	g->work = g->nr_streams = 0;

@@ -46,7 +46,7 @@ bool admin_listen(struct starter *s)
 	return true;
 }
 
-static void drop(struct admin *a)
+static void drop_admin(struct admin *a)
 {
 	close(a->fd);
 	*a = (struct admin){ .fd = -1 };
@@ -72,7 +72,7 @@ void admin_accept(struct starter *s)
 		if (s->admins[i].fd >= 0)
 			s->admins[nr++] = s->admins[i];
 	if (nr == ADMINS) {
-		drop(&s->admins[0]);
+		drop_admin(&s->admins[0]);
 		nr--;
 		memmove(&s->admins[0], &s->admins[1], nr * sizeof(s->admins[0]));
 	}
@@ -178,5 +178,5 @@ void admin_read(struct starter *s, struct admin *a)
 		/* a client's process gets a copy of this memory */
 		explicit_bzero(answer, n);
 	}
-	drop(a);
+	drop_admin(a);
 }

@@ -51,7 +51,7 @@ static uint32_t see(const uint32_t *word)
 }
 
 /* set the word; whether its value is another one than before */
-static bool tell(uint32_t *word, uint32_t value)
+static bool tell_word(uint32_t *word, uint32_t value)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED) == value)
 		return false;
@@ -85,7 +85,7 @@ static void tell_numbers(struct sched_shared *d, const struct turns_program *p)
 	__atomic_store_n(&d->waited, p->waited, __ATOMIC_RELAXED);
 	__atomic_store_n(&d->turns, p->turns, __ATOMIC_RELAXED);
 	__atomic_store_n(&d->lost, p->lost, __ATOMIC_RELAXED);
-	tell(&d->share, share_of(p));
+	tell_word(&d->share, share_of(p));
 }
 
 /* write the program's words; whether its process has to be woken */
@@ -98,20 +98,20 @@ static bool publish_turn(uint32_t i)
 	tell_numbers(d, p);
 	if (has)
 		__atomic_store_n(&d->turn_ns, p->turn_ns, __ATOMIC_RELAXED);
-	tell(&d->wanted, has && a.t.wanted);
-	tell(&d->watched, a.watched);
+	tell_word(&d->wanted, has && a.t.wanted);
+	tell_word(&d->watched, a.watched);
 	if (has)
 		a.turns[i] = a.t.turn;
-	news = tell(&d->turn, has ? a.t.turn : 0) && has;
+	news = tell_word(&d->turn, has ? a.t.turn : 0) && has;
 	/* .closed is cleared after .turn, which no program has then */
-	news |= tell(&d->closed, a.t.closed) && !a.t.closed;
+	news |= tell_word(&d->closed, a.t.closed) && !a.t.closed;
 	if (news)
 		__atomic_add_fetch(&d->wake, 1, __ATOMIC_SEQ_CST);
 	return news;
 }
 
 /* look at all programs; how long no look is needed then, in ns */
-static uint64_t look(void)
+static uint64_t look_at_turns(void)
 {
 	uint64_t now = now_ns(), again;
 	uint32_t i;
@@ -158,7 +158,7 @@ static void *arbitrate(void *arg)
 	for (;;) {
 		pace();
 		pthread_mutex_lock(&a.lock);
-		ns = look();
+		ns = look_at_turns();
 		pthread_mutex_unlock(&a.lock);
 		t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 		if (ppoll(&p, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 &&
@@ -183,7 +183,7 @@ int arbiter_doorbell(void)
 }
 
 /* Call with the lock. Set .watched, and tell programs before the arbiter looks at them. */
-static void watch(void)
+static void watch_programs(void)
 {
 	uint32_t i, first = TURNS_NONE;
 
@@ -197,7 +197,7 @@ static void watch(void)
 	}
 	for (i = 0; i < a.t.nr_programs; i++)
 		if (a.shared[i])
-			tell(&a.shared[i]->watched, a.watched);
+			tell_word(&a.shared[i]->watched, a.watched);
 }
 
 void arbiter_enter(struct starter *s, struct client *c)
@@ -214,7 +214,7 @@ void arbiter_enter(struct starter *s, struct client *c)
 	a.t.programs[i] = (struct turns_program){ .present = true, .client = client };
 	a.shared[i] = sched_shared_of(c->counters);
 	a.turns[i] = 0;
-	watch();
+	watch_programs();
 	pthread_mutex_unlock(&a.lock);
 	ring();
 }
@@ -229,8 +229,8 @@ void arbiter_leave(struct starter *s, struct client *c)
 	look_at(i);
 	a.shared[i] = NULL;
 	a.t.programs[i].present = a.t.programs[i].busy = a.t.programs[i].wants = false;
-	look();	/* before another program gets the row */
-	watch();
+	look_at_turns();	/* before another program gets the row */
+	watch_programs();
 	pthread_mutex_unlock(&a.lock);
 	ring();
 }

@@ -10,7 +10,7 @@ void buckets_begin(struct buckets *b, unsigned int a_second)
 	*b = (struct buckets){ .token_us = SECOND_US / a_second };
 }
 
-static struct bucket *find(const struct buckets *b, struct address_source of)
+static struct bucket *find_bucket(const struct buckets *b, struct address_source of)
 {
 	unsigned int i;
 
@@ -39,7 +39,7 @@ static uint64_t whole_us(const struct buckets *b)
 
 uint64_t buckets_wait(const struct buckets *b, struct address_source of, uint64_t now_ms)
 {
-	const struct bucket *row = find(b, of);
+	const struct bucket *row = find_bucket(b, of);
 	uint64_t rest = whole_us(b) - b->token_us, at;
 
 	at = row && row->full_us > rest ? row->full_us - rest : 0;
@@ -49,7 +49,7 @@ uint64_t buckets_wait(const struct buckets *b, struct address_source of, uint64_
 void buckets_take(struct buckets *b, struct address_source of, uint64_t now_ms)
 {
 	uint64_t now_us = now_ms * MS_US, most = now_us + whole_us(b);
-	struct bucket *row = find(b, of) ?: fullest(b);
+	struct bucket *row = find_bucket(b, of) ?: fullest(b);
 
 	if (row->full_us <= now_us || row->of.net != of.net || row->of.host != of.host)
 		*row = (struct bucket){ .of = of, .full_us = now_us };
@@ -59,7 +59,7 @@ void buckets_take(struct buckets *b, struct address_source of, uint64_t now_ms)
 
 void buckets_give_back(struct buckets *b, struct address_source of)
 {
-	struct bucket *row = find(b, of);
+	struct bucket *row = find_bucket(b, of);
 
 	if (row && row->full_us > b->token_us)
 		row->full_us -= b->token_us / 2;
@@ -67,7 +67,7 @@ void buckets_give_back(struct buckets *b, struct address_source of)
 
 void buckets_failed(struct buckets *b, struct address_source of)
 {
-	struct bucket *row = find(b, of);
+	struct bucket *row = find_bucket(b, of);
 
 	if (row)
 		row->failed++;
@@ -75,7 +75,7 @@ void buckets_failed(struct buckets *b, struct address_source of)
 
 bool buckets_comes_again(struct buckets *b, struct address_source of, uint64_t now_ms)
 {
-	struct bucket *row = find(b, of);
+	struct bucket *row = find_bucket(b, of);
 
 	if (!row || !row->failed || row->full_us <= now_ms * MS_US)
 		return false;

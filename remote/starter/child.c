@@ -45,7 +45,7 @@ struct child {
 };
 
 /* *fd: a descriptor that came with the answer, or -1; false: the first process has hung up */
-static bool hear(int report, uint32_t *refusal, int *fd)
+static bool hear_verdict(int report, uint32_t *refusal, int *fd)
 {
 	union {
 		struct cmsghdr head;
@@ -73,7 +73,7 @@ static bool hear(int report, uint32_t *refusal, int *fd)
  * Report the client's name, and wait for the answer: 0, or a KVGPU_REMOTE_ result. Or report why
  * the client is refused, and end this process.
  */
-static uint32_t tell(struct child *c)
+static uint32_t tell_name(struct child *c)
 {
 	uint32_t refusal = KVGPU_REMOTE_FULL;
 	int fd;
@@ -82,7 +82,7 @@ static uint32_t tell(struct child *c)
 		_exit(1);
 	if (c->said.refused)
 		_exit(1);
-	if (!hear(c->report, &refusal, &fd))
+	if (!hear_verdict(c->report, &refusal, &fd))
 		_exit(1);
 	if (refusal)
 		return refusal;
@@ -95,17 +95,17 @@ static uint32_t tell(struct child *c)
 	return 0;
 }
 
-static void refuse(struct child *c, const char *why) __attribute__((noreturn));
-static void refuse(struct child *c, const char *why)
+static void refuse_client(struct child *c, const char *why) __attribute__((noreturn));
+static void refuse_client(struct child *c, const char *why)
 {
 	c->said.refused = 1;
 	snprintf(c->said.text, sizeof(c->said.text), "%s", why);
-	tell(c);
+	tell_name(c);
 	_exit(1);
 }
 
-static void fail(const char *what, const char *why) __attribute__((noreturn));
-static void fail(const char *what, const char *why)
+static void fail_client(const char *what, const char *why) __attribute__((noreturn));
+static void fail_client(const char *what, const char *why)
 {
 	say("%s: %s", what, why);
 	_exit(1);
@@ -115,18 +115,18 @@ static void fail(const char *what, const char *why)
  * Keep @fds; all others are the first process's, and are closed, but the standard ones are replaced
  * by take_standard().
  */
-static void let_go(int **fds, unsigned int n)
+static void close_others(int **fds, unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
 		*fds[i] = fcntl(*fds[i], F_DUPFD_CLOEXEC, 64);
 		if (*fds[i] < 0)
-			fail("descriptors", strerror(errno));
+			fail_client("descriptors", strerror(errno));
 	}
 	for (i = 0; i < n; i++) {
 		if (dup3(*fds[i], FIRST_FD + i, O_CLOEXEC) < 0)
-			fail("descriptors", strerror(errno));
+			fail_client("descriptors", strerror(errno));
 		*fds[i] = FIRST_FD + i;
 	}
 	closefrom(FIRST_FD + n);
@@ -142,7 +142,7 @@ static void take_standard(int log)
 
 	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
-		fail("descriptors", strerror(errno));
+		fail_client("descriptors", strerror(errno));
 	close(nothing);
 	log_part(log);
 }
@@ -164,7 +164,7 @@ static void keep_own(struct child *c)
 		fds[n++] = &c->doorbell;
 	if (c->dump >= 0)
 		fds[n++] = &c->dump;
-	let_go(fds, n);
+	close_others(fds, n);
 	take_standard(c->log);
 }
 
@@ -200,7 +200,7 @@ static void shake_hands(struct child *c)
 	if (!c->credentials)
 		return;
 	if (tls_begin(c->line.fd, c->credentials, NULL, &c->line.tls, &why))
-		refuse(c, why);
+		refuse_client(c, why);
 	tls_forget(c->line.tls);
 	tls_credentials_free(c->credentials);	/* with the server's key */
 	c->credentials = NULL;
@@ -213,7 +213,7 @@ static uint32_t admit(void *arg)
 {
 	struct child *c = arg;
 	const char *path = c->s->conf->library, *why;
-	uint32_t refusal = tell(c);
+	uint32_t refusal = tell_name(c);
 
 	if (refusal)
 		return refusal;
@@ -234,7 +234,7 @@ static struct kvgpu_remote_port *welcome_at_endpoint(struct child *c)
 		_exit(1);
 	r = kvgpu_remote_endpoint_welcome(c->endpoint, &port);
 	if (r)
-		fail(c->said.who, strerror(-r));
+		fail_client(c->said.who, strerror(-r));
 	return port;
 }
 
@@ -251,17 +251,18 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 	case -EACCES:
 		_exit(1);	/* both sides were told that the client is refused */
 	case -EPROTO:
-		refuse(c, "it is of another version, or speaks something else");
+		refuse_client(c, "it is of another version, or speaks something else");
 	case -ENOMEM:
-		refuse(c, "no memory for an arena of that size");
+		refuse_client(c, "no memory for an arena of that size");
 	default:
-		refuse(c, c->line.tls && tls_complaint(c->line.tls) ? tls_complaint(c->line.tls) :
-			  "it closed the connection before it had said anything");
+		refuse_client(c, c->line.tls && tls_complaint(c->line.tls) ?
+					 tls_complaint(c->line.tls) :
+					 "it closed the connection before it had said anything");
 	}
 }
 
 /* end this process also if it is inside of the library, and waits for a kernel without end */
-static void *watch(void *port)
+static void *watch_client(void *port)
 {
 	kvgpu_remote_await_end(port);
 	sleep(PATIENCE_S);
@@ -289,7 +290,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	int r = text_catch(&s);
 
 	if (r)
-		fail("the library's output can't be caught", strerror(-r));
+		fail_client("the library's output can't be caught", strerror(-r));
 	if (c->dump >= 0) {
 		s.options.dump = fdopen(c->dump, "w");
 		if (s.options.dump)
@@ -297,9 +298,9 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	}
 	if (server_init(&s) ||
 	    (c->doorbell >= 0 && sched_begin(&s, sched_shared_of(counters), c->doorbell)))
-		fail("serving", "out of memory");
-	if (pthread_create(&watcher, NULL, watch, port))
-		fail("serving", "no thread can be made");
+		fail_client("serving", "out of memory");
+	if (pthread_create(&watcher, NULL, watch_client, port))
+		fail_client("serving", "no thread can be made");
 	serve(&s);
 	/* the kernel takes back what the library still has */
 	_exit(0);
@@ -336,13 +337,13 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		address_of_peer(c.line.fd, c.said.who, sizeof(c.said.who));
 	}
 	if (l->tls && tls_credentials_read(s->conf->tls_folder, true, &c.credentials, &what))
-		fail("tls", what);
+		fail_client("tls", what);
 	r = confine(s->conf, slot, &what);
 	if (r)
-		fail(what, strerror(-r));
+		fail_client(what, strerror(-r));
 	r = s->cgroups ? 0 : limit_memory(s->conf->share.host_memory);
 	if (r)
-		fail("memory", strerror(-r));
+		fail_client("memory", strerror(-r));
 	/* end with the first process; a change of the user would undo this, so it comes after */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* keep the short sleeps between looks at the GPU short */
@@ -351,12 +352,12 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		_exit(1);
 	r = filter_install(s->conf->filter);
 	if (r)
-		fail("system calls", strerror(-r));
+		fail_client("system calls", strerror(-r));
 	shake_hands(&c);
 	port = c.endpoint ? welcome_at_endpoint(&c) : welcome(&c);
 	r = filter_tighten(s->conf->filter);
 	if (r)
-		fail("system calls", strerror(-r));
+		fail_client("system calls", strerror(-r));
 	close(c.report);
 	if (c.memory >= 0)
 		close(c.memory);

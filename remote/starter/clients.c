@@ -119,7 +119,7 @@ static uint64_t read_word(const uint64_t *word)
 	return n < NUMBER_MAX ? n : NUMBER_MAX;
 }
 
-static void add(uint64_t *sum, const uint64_t *word)
+static void add_word(uint64_t *sum, const uint64_t *word)
 {
 	uint64_t n = read_word(word);
 
@@ -128,9 +128,9 @@ static void add(uint64_t *sum, const uint64_t *word)
 
 static void add_all(struct counters *sum, const struct counters *c)
 {
-	add(&sum->calls, &c->calls);
-	add(&sum->received, &c->received);
-	add(&sum->sent, &c->sent);
+	add_word(&sum->calls, &c->calls);
+	add_word(&sum->received, &c->received);
+	add_word(&sum->sent, &c->sent);
 }
 
 void client_gone(struct starter *s, struct client *c)
@@ -164,8 +164,9 @@ struct printer {
 	size_t size, used;
 };
 
-static void print(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print(struct printer *p, const char *format, ...)
+static void print_line(struct printer *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void print_line(struct printer *p, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -183,10 +184,10 @@ static unsigned long long us(const uint64_t *ns)
 
 static void print_turns(struct printer *p, const struct sched_shared *d)
 {
-	print(p, " share=%u gpu=%llu alone=%llu waited=%llu", __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged),
-	      us(&d->alone), us(&d->waited));
-	print(p, " turns=%llu lost=%llu\n", (unsigned long long)read_word(&d->turns),
-	      (unsigned long long)read_word(&d->lost));
+	print_line(p, " share=%u gpu=%llu alone=%llu waited=%llu", __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged),
+		   us(&d->alone), us(&d->waited));
+	print_line(p, " turns=%llu lost=%llu\n", (unsigned long long)read_word(&d->turns),
+		   (unsigned long long)read_word(&d->lost));
 }
 
 static void print_client(struct printer *p, const struct starter *s, const struct client *c)
@@ -196,18 +197,18 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 			[CLIENT_ENDING] = "ending" };
 	uint64_t users = s->conf->users;
 
-	print(p, "client id=%llu slot=%u pid=%d state=%s", (unsigned long long)c->id,
-	      (unsigned int)(c - s->clients), (int)c->pid, states[c->state]);
-	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
-	      c->peer,
-	      *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
-	print(p, " memory=%llu calls=%llu received=%llu sent=%llu",
-	      (unsigned long long)read_word(&c->counters->memory),
-	      (unsigned long long)read_word(&c->counters->calls),
-	      (unsigned long long)read_word(&c->counters->received),
-	      (unsigned long long)read_word(&c->counters->sent));
+	print_line(p, "client id=%llu slot=%u pid=%d state=%s", (unsigned long long)c->id,
+		   (unsigned int)(c - s->clients), (int)c->pid, states[c->state]);
+	print_line(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
+		   c->peer,
+		   *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
+	print_line(p, " memory=%llu calls=%llu received=%llu sent=%llu",
+		   (unsigned long long)read_word(&c->counters->memory),
+		   (unsigned long long)read_word(&c->counters->calls),
+		   (unsigned long long)read_word(&c->counters->received),
+		   (unsigned long long)read_word(&c->counters->sent));
 	if (*c->fingerprint)
-		print(p, " fingerprint=%s", c->fingerprint);
+		print_line(p, " fingerprint=%s", c->fingerprint);
 	print_turns(p, sched_shared_of(c->counters));
 }
 
@@ -220,14 +221,14 @@ size_t clients_print(const struct starter *s, char *to, size_t size)
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state != CLIENT_NONE)
 			add_all(&all, s->clients[i].counters);
-	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(),
-	      s->draining ? "draining" : "serving", (long long)s->since,
-	      clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW),
-	      (unsigned long long)s->conf->clients);
-	print(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n",
-	      (unsigned long long)s->accepted, (unsigned long long)s->refused,
-	      (unsigned long long)all.calls, (unsigned long long)all.received,
-	      (unsigned long long)all.sent);
+	print_line(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(),
+		   s->draining ? "draining" : "serving", (long long)s->since,
+		   clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW),
+		   (unsigned long long)s->conf->clients);
+	print_line(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n",
+		   (unsigned long long)s->accepted, (unsigned long long)s->refused,
+		   (unsigned long long)all.calls, (unsigned long long)all.received,
+		   (unsigned long long)all.sent);
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state != CLIENT_NONE)
 			print_client(&p, s, &s->clients[i]);

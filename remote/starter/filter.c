@@ -187,19 +187,19 @@ struct code {
 	unsigned int n;
 };
 
-static void put(struct code *c, uint16_t what, uint32_t k, uint8_t yes, uint8_t no)
+static void put_instruction(struct code *c, uint16_t what, uint32_t k, uint8_t yes, uint8_t no)
 {
 	c->at[c->n++] = (struct sock_filter){ what, yes, no, k };
 }
 
 static void load_word(struct code *c, size_t at)
 {
-	put(c, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
+	put_instruction(c, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
 }
 
-static void give(struct code *c, uint32_t result)
+static void give_result(struct code *c, uint32_t result)
 {
-	put(c, BPF_RET | BPF_K, result, 0, 0);
+	put_instruction(c, BPF_RET | BPF_K, result, 0, 0);
 }
 
 /* the offset of the low word of an argument */
@@ -214,34 +214,34 @@ static size_t argument(unsigned int i)
  */
 static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t what, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
 	load_word(c, argument(0));
-	put(c, BPF_JMP | how | BPF_K, what, 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_instruction(c, BPF_JMP | how | BPF_K, what, 0, 1);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 /* call @nr is allowed if its first argument is 0 or this process's number */
 static void put_self(struct code *c, uint32_t nr, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 5);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 5);
 	load_word(c, argument(0));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, getpid(), 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, getpid(), 0, 1);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 /* setpriority(PRIO_PROCESS, 0): of the calling thread */
 static void put_priority(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 6);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 6);
 	load_word(c, argument(0));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, PRIO_PROCESS, 0, 3);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, PRIO_PROCESS, 0, 3);
 	load_word(c, argument(1));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 /*
@@ -250,8 +250,8 @@ static void put_priority(struct code *c, uint32_t refused)
  */
 static void put_clone(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
-	give(c, SECCOMP_RET_ERRNO | ENOSYS);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	give_result(c, SECCOMP_RET_ERRNO | ENOSYS);
 	put_argument(c, SYS_clone, BPF_JSET, CLONE_THREAD, refused);
 }
 
@@ -261,12 +261,12 @@ static void put_but(struct code *c, uint32_t nr, unsigned int arg, const uint32_
 {
 	unsigned int i;
 
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, n + 3);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, n + 3);
 	load_word(c, argument(arg));
 	for (i = 0; i < n; i++)
-		put(c, BPF_JMP | BPF_JEQ | BPF_K, not[i], n - i, 0);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+		put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, not[i], n - i, 0);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 /*
@@ -275,32 +275,32 @@ static void put_but(struct code *c, uint32_t nr, unsigned int arg, const uint32_
  */
 static void put_connect(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1);
-	give(c, refused == SECCOMP_RET_LOG ? refused : SECCOMP_RET_ERRNO | ENOENT);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1);
+	give_result(c, refused == SECCOMP_RET_LOG ? refused : SECCOMP_RET_ERRNO | ENOENT);
 }
 
 /* sendto() is allowed, but not with an address, nor with MSG_FASTOPEN, which connects */
 static void put_sendto(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 8);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 8);
 	load_word(c, argument(3));
-	put(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 5, 0);
+	put_instruction(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 5, 0);
 	load_word(c, argument(4));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
 	load_word(c, argument(4) + 4);
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 /* the same of sendmsg(), but its address is in memory; filter_tighten() refuses the call */
 static void put_sendmsg(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 4);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 4);
 	load_word(c, argument(2));
-	put(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 1, 0);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_instruction(c, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 1, 0);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 /*
@@ -330,13 +330,13 @@ static void put_prctl(struct code *c, uint32_t refused)
 /* a further filter for all threads, which filter_tighten() installs */
 static void put_seccomp(struct code *c, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 6);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 6);
 	load_word(c, argument(0));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_SET_MODE_FILTER, 0, 3);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_SET_MODE_FILTER, 0, 3);
 	load_word(c, argument(1));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_FILTER_FLAG_TSYNC, 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_FILTER_FLAG_TSYNC, 0, 1);
+	give_result(c, SECCOMP_RET_ALLOW);
+	give_result(c, refused);
 }
 
 static void write_code(struct code *c, uint32_t refused)
@@ -344,14 +344,14 @@ static void write_code(struct code *c, uint32_t refused)
 	unsigned int i;
 
 	load_word(c, offsetof(struct seccomp_data, arch));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
-	give(c, SECCOMP_RET_KILL_PROCESS);
+	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
+	give_result(c, SECCOMP_RET_KILL_PROCESS);
 	load_word(c, offsetof(struct seccomp_data, nr));
-	put(c, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
-	give(c, SECCOMP_RET_KILL_PROCESS);
+	put_instruction(c, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
+	give_result(c, SECCOMP_RET_KILL_PROCESS);
 	for (i = 0; i < NR_ALLOWED; i++) {
-		put(c, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
-		give(c, SECCOMP_RET_ALLOW);
+		put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
+		give_result(c, SECCOMP_RET_ALLOW);
 	}
 	put_commands(c, refused);
 	put_prctl(c, refused);
@@ -371,7 +371,7 @@ static void write_code(struct code *c, uint32_t refused)
 	put_self(c, SYS_sched_setaffinity, refused);
 	put_self(c, SYS_sched_setscheduler, refused);
 	put_priority(c, refused);
-	give(c, refused);
+	give_result(c, refused);
 }
 
 static uint32_t refusal(enum conf_filter filter)
@@ -406,10 +406,10 @@ int filter_tighten(enum conf_filter filter)
 	if (filter == FILTER_OFF)
 		return 0;
 	load_word(&code, offsetof(struct seccomp_data, nr));
-	put(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 1, 0);
-	put(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1);
-	give(&code, refusal(filter));
-	give(&code, SECCOMP_RET_ALLOW);
+	put_instruction(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 1, 0);
+	put_instruction(&code, BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1);
+	give_result(&code, refusal(filter));
+	give_result(&code, SECCOMP_RET_ALLOW);
 	program.len = code.n;
 	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 	/* more than 0: the number of a thread that has another filter */

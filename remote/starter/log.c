@@ -123,7 +123,7 @@ static struct budget *budget_of(enum about about, const struct address_source *f
 }
 
 /* count one more line; whether it may be said */
-static bool count(enum about about, const struct address_source *from)
+static bool count_line(enum about about, const struct address_source *from)
 {
 	struct budget *b = budget_of(about, from);
 
@@ -139,7 +139,7 @@ void say_of_clients(enum about about, const struct address_source *from, const c
 {
 	va_list args;
 
-	if (!count(about, from))
+	if (!count_line(about, from))
 		return;
 	va_start(args, format);
 	say_line(format, args);
@@ -171,7 +171,7 @@ static void say_for(const struct client *c, char *part, size_t bytes)
 		next = next ? next : end;
 		*next = 0;
 		text_clean(line, next - line + 1);
-		if (!count(BY_PROCESSES, &c->from) || !*line)
+		if (!count_line(BY_PROCESSES, &c->from) || !*line)
 			continue;
 		say("%s, process %d: %s", *c->who ? c->who : c->peer, (int)c->pid, line);
 	}

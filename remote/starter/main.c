@@ -68,7 +68,7 @@ static bool set_key(struct remoted_conf *conf, const char *key, const char *valu
 	return false;
 }
 
-static bool load(struct remoted_conf *conf, const char *path)
+static bool load_conf(struct remoted_conf *conf, const char *path)
 {
 	struct conf_error e;
 	bool missing;
@@ -128,7 +128,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 
 	remoted_conf_default(conf);
 	if (w->config) {
-		if (!load(conf, w->config))
+		if (!load_conf(conf, w->config))
 			return false;
 	} else {
 		conf->users = 0;
@@ -222,7 +222,7 @@ static bool users_are_free(const struct remoted_conf *conf)
 	return free;
 }
 
-static bool prepare(struct starter *s, struct remoted_conf *conf)
+static bool prepare_starter(struct starter *s, struct remoted_conf *conf)
 {
 	if (conf->users && geteuid()) {
 		say("not started by root: the processes of all clients are of this user");
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 		return 2;
 	s.dump = w.dump ? stderr : NULL;
 	signal(SIGPIPE, SIG_IGN);
-	if (!prepare(&s, &conf)) {
+	if (!prepare_starter(&s, &conf)) {
 		listen_end(&s);
 		return 1;
 	}

@@ -87,7 +87,7 @@ static struct address_source network_of(const struct address_source *a)
 	return (struct address_source){ a->net, a->net == UINT64_MAX ? a->host : 0 };
 }
 
-static bool same(const struct address_source *a, const struct address_source *b)
+static bool same_source(const struct address_source *a, const struct address_source *b)
 {
 	return a->net == b->net && a->host == b->host;
 }
@@ -104,7 +104,7 @@ static void count_in_preauth(struct starter *s, const struct address_source *fro
 			continue;
 		c->beside.site += more;
 		c->beside.net += c->from.net == from->net ? more : 0;
-		c->beside.one += same(&c->from, from) ? more : 0;
+		c->beside.one += same_source(&c->from, from) ? more : 0;
 	}
 }
 
@@ -114,7 +114,7 @@ void preauth_forget(struct starter *s, struct preauth_conn *c)
 	*c = (struct preauth_conn){ .fd = -1 };
 }
 
-static void drop(struct starter *s, struct preauth_conn *c, const char *why)
+static void drop_conn(struct starter *s, struct preauth_conn *c, const char *why)
 {
 	char peer[PEER_TEXT];
 
@@ -125,12 +125,12 @@ static void drop(struct starter *s, struct preauth_conn *c, const char *why)
 	s->refused++;
 }
 
-static void count(struct number *n, const struct address_source *a,
-		  const struct address_source *from)
+static void count_source(struct number *n, const struct address_source *a,
+			 const struct address_source *from)
 {
 	n->site += preauth_site(a) == preauth_site(from);
 	n->net += a->net == from->net;
-	n->one += same(a, from);
+	n->one += same_source(a, from);
 }
 
 static int compare(const struct number *a, const struct number *b)
@@ -147,7 +147,7 @@ static struct number number_of_newcomers(const struct starter *s, const struct a
 
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state == CLIENT_NEW)
-			count(&n, &s->clients[i].from, from);
+			count_source(&n, &s->clients[i].from, from);
 	return n;
 }
 
@@ -186,7 +186,7 @@ bool preauth_make_room(struct starter *s)
 	struct preauth_conn *c = one_too_many(s);
 
 	if (c)
-		drop(s, c, "has said nothing or waits, and there are too many others from there");
+		drop_conn(s, c, "has said nothing or waits, and there are too many others from there");
 	return c;
 }
 
@@ -218,7 +218,7 @@ void preauth_enter(struct starter *s, int fd, unsigned int listener,
 					       .came_ms = now_ms() };
 	for (j = 0; j < s->nr_preauth; j++)
 		if (j != i && s->preauth[j].fd >= 0)
-			count(&s->preauth[i].beside, &s->preauth[j].from, from);
+			count_source(&s->preauth[i].beside, &s->preauth[j].from, from);
 	count_in_preauth(s, from, 1);
 	wait_for_bytes(fd, s->listeners[listener].tls ? TLS_RECORD_HEAD :
 							(int)sizeof(struct kvgpu_remote_hello));
@@ -241,9 +241,9 @@ static void count_starts(struct starter *s, unsigned int row)
 		if (!s->preauth[i].ready)
 			continue;
 		source = preauth_source(&s->preauth[i].from);
-		s->preauth[i].newcomers.site += same(&source, &site->of) ? of_site : 0;
+		s->preauth[i].newcomers.site += same_source(&source, &site->of) ? of_site : 0;
 		source = network_of(&s->preauth[i].from);
-		s->preauth[i].newcomers.net += same(&source, &net->of) ? of_net : 0;
+		s->preauth[i].newcomers.net += same_source(&source, &net->of) ? of_net : 0;
 	}
 }
 
@@ -258,8 +258,8 @@ static void count_newcomers(struct starter *s)
 			continue;
 		for (i = 0; i < s->nr_preauth; i++)
 			if (s->preauth[i].ready)
-				count(&s->preauth[i].newcomers, &s->clients[j].from,
-				      &s->preauth[i].from);
+				count_source(&s->preauth[i].newcomers, &s->clients[j].from,
+					     &s->preauth[i].from);
 	}
 	for (i = 0; i < BUCKETS; i++)
 		count_starts(s, i);
@@ -315,7 +315,7 @@ void preauth_end_late_ones(struct starter *s)
 
 	for (i = 0; i < s->nr_preauth; i++)
 		if (deadline_of(s, &s->preauth[i]) <= now)
-			drop(s, &s->preauth[i], "has not said who it is in time");
+			drop_conn(s, &s->preauth[i], "has not said who it is in time");
 }
 
 /* NULL: @head may be a ClientHello's; else why not */
@@ -374,7 +374,7 @@ void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 	}
 	wrong = tls ? wrong_head(first.head, n) : wrong_hello(s, c->fd, &first.hello, n);
 	if (wrong) {
-		drop(s, c, wrong);
+		drop_conn(s, c, wrong);
 		return;
 	}
 	c->ready = true;

@@ -33,7 +33,7 @@ int shared_begin(int fd, int *memory)
 }
 
 /* whether poll() sees one of @events, or an end, at @fd */
-static bool sees(int fd, short events)
+static bool sees_event(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
@@ -48,8 +48,8 @@ static bool sees(int fd, short events)
 static bool goes_on(const struct client *c, int status)
 {
 	return c->state == CLIENT_SERVED && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL &&
-	       c->program >= 0 && !sees(c->program, POLLIN) && c->life >= 0 &&
-	       !sees(c->life, POLLRDHUP);
+	       c->program >= 0 && !sees_event(c->program, POLLIN) && c->life >= 0 &&
+	       !sees_event(c->life, POLLRDHUP);
 }
 
 /*

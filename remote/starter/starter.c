@@ -213,8 +213,8 @@ static void look_at_endpoints(struct starter *s)
 /* ---------------------------------------------------------------- reports of clients' processes */
 
 /* 0: the client may stay, and has a tenant; else the result that it is told, and *why in words */
-static uint32_t judge(struct starter *s, struct client *c, const struct conf_share *share,
-		      const char **why)
+static uint32_t judge_client(struct starter *s, struct client *c, const struct conf_share *share,
+			     const char **why)
 {
 	static char refused[CONF_TEXT];
 
@@ -235,7 +235,7 @@ static uint32_t judge(struct starter *s, struct client *c, const struct conf_sha
 }
 
 /* with permission goes the pool that programs of the client's name share */
-static bool answer(struct client *c, uint32_t refusal)
+static bool answer_client(struct client *c, uint32_t refusal)
 {
 	union {
 		struct cmsghdr head;
@@ -285,7 +285,7 @@ static void take_report(struct starter *s, struct client *c)
 		strcpy(c->who, r.who);
 		strcpy(c->fingerprint, r.fingerprint);
 		share = remoted_conf_share(s->conf, c->who);
-		refusal = judge(s, c, share, &why);
+		refusal = judge_client(s, c, share, &why);
 		c->weight = share->weight;
 		if (refusal) {
 			say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s, %s: refused: %s", c->peer,
@@ -299,7 +299,7 @@ static void take_report(struct starter *s, struct client *c)
 					     s->conf->tasks);
 			arbiter_enter(s, c);
 		}
-		if (!answer(c, refusal))
+		if (!answer_client(c, refusal))
 			client_kill(c);
 	} else if (n == (ssize_t)sizeof(r)) {
 		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: refused: %s", c->peer,
@@ -388,7 +388,7 @@ static void end_client(struct starter *s, struct client *c, int status)
 	client_gone(s, c);
 }
 
-static void reap(struct starter *s)
+static void reap_children(struct starter *s)
 {
 	struct client *c;
 	int status;
@@ -433,7 +433,7 @@ static void take_signal(struct starter *s, int fd)
 	while (read(fd, &i, sizeof(i)) == (ssize_t)sizeof(i))
 		if (i.ssi_signo != SIGCHLD)
 			s->ended = true;
-	reap(s);
+	reap_children(s);
 }
 
 /* ------------------------------------------------------------------ the loop */
@@ -461,7 +461,7 @@ struct sources {
 	int look_ms;
 };
 
-static void add(struct sources *p, int fd, int what, unsigned int index)
+static void add_source(struct sources *p, int fd, int what, unsigned int index)
 {
 	if (fd < 0)
 		return;
@@ -484,18 +484,18 @@ static void add_client(struct client *c, unsigned int index, struct sources *p)
 	if (ms)
 		p->look_ms = sooner(p->look_ms, ms);
 	else
-		add(p, c->log, SOURCE_LOG, index);
+		add_source(p, c->log, SOURCE_LOG, index);
 	if (c->state == CLIENT_NEW)
-		add(p, c->report, SOURCE_CLIENT, index);
+		add_source(p, c->report, SOURCE_CLIENT, index);
 	if (is_kept(c))
-		add(p, c->program, SOURCE_PROGRAM, index);
+		add_source(p, c->program, SOURCE_PROGRAM, index);
 	if ((c->state != CLIENT_NEW && c->state != CLIENT_SERVED) || c->left_ms)
 		return;
 	if (c->state == CLIENT_SERVED)
-		add(p, c->program, SOURCE_LIFE, index);
+		add_source(p, c->program, SOURCE_LIFE, index);
 	if (c->life < 0)
 		return;
-	add(p, c->life, SOURCE_LIFE, index);
+	add_source(p, c->life, SOURCE_LIFE, index);
 	p->fds[p->n - 1].events = POLLRDHUP;
 }
 
@@ -514,7 +514,7 @@ static void add_endpoint(struct starter *s, struct listener *l, unsigned int ind
 		return;
 	}
 	fd = kvgpu_remote_endpoint_wait(l->endpoint, &ms);
-	add(p, fd, SOURCE_PLACE, index);
+	add_source(p, fd, SOURCE_PLACE, index);
 	p->look_ms = sooner(p->look_ms, ms);
 }
 
@@ -524,7 +524,7 @@ static void add_preauth(struct starter *s, struct sources *p)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_preauth; i++) {
-		add(p, s->preauth[i].fd, SOURCE_PREAUTH, i);
+		add_source(p, s->preauth[i].fd, SOURCE_PREAUTH, i);
 		if (s->preauth[i].fd >= 0)
 			p->fds[p->n - 1].events = s->preauth[i].ready ? POLLRDHUP :
 									POLLIN | POLLRDHUP;
@@ -535,21 +535,21 @@ static void add_preauth(struct starter *s, struct sources *p)
  * The pre-auth queue comes before the listeners: so no descriptor of the pre-auth queue was given
  * to a new connection by the time that it is looked at.
  */
-static void collect(struct starter *s, int signals, struct sources *p)
+static void collect_sources(struct starter *s, int signals, struct sources *p)
 {
 	unsigned int i;
 
 	p->n = 0;
 	p->look_ms = -1;
-	add(p, signals, SOURCE_SIGNAL, 0);
+	add_source(p, signals, SOURCE_SIGNAL, 0);
 	add_preauth(s, p);
 	for (i = 0; i < s->nr_listeners; i++) {
-		add(p, s->listeners[i].fd, SOURCE_LISTENER, i);
+		add_source(p, s->listeners[i].fd, SOURCE_LISTENER, i);
 		add_endpoint(s, &s->listeners[i], i, p);
 	}
-	add(p, s->admin_fd, SOURCE_ADMIN, 0);
+	add_source(p, s->admin_fd, SOURCE_ADMIN, 0);
 	for (i = 0; i < ADMINS; i++)
-		add(p, s->admins[i].fd, SOURCE_ADMINS, i);
+		add_source(p, s->admins[i].fd, SOURCE_ADMINS, i);
 	for (i = 0; i < s->nr_clients; i++)
 		add_client(&s->clients[i], i, p);
 }
@@ -638,7 +638,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 
 	while (!is_over(s)) {
 		again_ms = listen_again(s);
-		collect(s, signals, p);
+		collect_sources(s, signals, p);
 		if (poll(p->fds, p->n, sooner(sooner(until_deadline(s), p->look_ms), again_ms)) <
 			    0 &&
 		    errno != EINTR) {

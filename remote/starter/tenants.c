@@ -8,7 +8,7 @@
 
 #include "starter.h"
 
-static struct tenant *find(struct starter *s, const char *who)
+static struct tenant *find_tenant(struct starter *s, const char *who)
 {
 	unsigned int i;
 
@@ -34,7 +34,7 @@ static struct tenant *free_row(struct starter *s, const char *who)
 	return best;
 }
 
-static struct tenant *make(struct starter *s, const char *who)
+static struct tenant *make_tenant(struct starter *s, const char *who)
 {
 	struct tenant *n = free_row(s, who);
 	int fd = pool_make(s->nr_clients);
@@ -55,17 +55,17 @@ static struct tenant *make(struct starter *s, const char *who)
 
 unsigned int tenants_programs(struct starter *s, const char *who)
 {
-	struct tenant *n = find(s, who);
+	struct tenant *n = find_tenant(s, who);
 
 	return n ? n->programs : 0;
 }
 
 bool tenants_enter(struct starter *s, struct client *c)
 {
-	struct tenant *n = find(s, c->who);
+	struct tenant *n = find_tenant(s, c->who);
 
 	if (!n)
-		n = make(s, c->who);
+		n = make_tenant(s, c->who);
 	if (!n)
 		return false;
 	n->programs++;

@@ -156,7 +156,7 @@ static void limit(const struct turns *t, struct turns_client *c)
 }
 
 /* the GPU's clock follows the client furthest behind, of those that want or have the GPU */
-static void settle(struct turns *t)
+static void settle_accounts(struct turns *t)
 {
 	uint64_t last = 0;
 	bool any = false;
@@ -252,7 +252,7 @@ static void end_turn(struct turns *t, uint64_t now)
 }
 
 /* the program for the next turn: of the client furthest behind, its program furthest behind */
-static uint32_t choose(const struct turns *t)
+static uint32_t choose_client(const struct turns *t)
 {
 	uint32_t i, best = TURNS_NONE;
 
@@ -297,7 +297,7 @@ static void next_turn(struct turns *t, uint64_t now)
 	struct turns_program *p;
 	uint64_t ns;
 
-	t->holder = choose(t);
+	t->holder = choose_client(t);
 	if (t->holder == TURNS_NONE)
 		return;
 	p = &t->programs[t->holder];
@@ -343,7 +343,7 @@ uint64_t turns_look(struct turns *t, uint64_t now)
 	} else if (t->closed && now - t->contended >= TURNS_CALM) {
 		open_up(t);
 	}
-	settle(t);
+	settle_accounts(t);
 	if (t->closed && t->holder == TURNS_NONE)
 		next_turn(t, now);
 	t->wanted = t->holder != TURNS_NONE && others_want(t);

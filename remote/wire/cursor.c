@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t up(uint64_t n)
+static uint64_t round_up8(uint64_t n)
 {
 	return (n + 7) & ~7ull;
 }
@@ -12,10 +12,10 @@ const void *kvgpu_remote_take_bytes(struct kvgpu_remote_cursor *in, uint64_t n)
 {
 	const uint8_t *at = in->at;
 
-	if (n > in->left || up(n) > in->left)
+	if (n > in->left || round_up8(n) > in->left)
 		return NULL;
-	in->at += up(n);
-	in->left -= up(n);
+	in->at += round_up8(n);
+	in->left -= round_up8(n);
 	return at;
 }
 
@@ -43,10 +43,10 @@ void *kvgpu_remote_put(struct kvgpu_remote_reply *out, size_t n)
 {
 	uint8_t *at = out->at + out->used;
 
-	if (n > out->room - out->used || up(n) > out->room - out->used)
+	if (n > out->room - out->used || round_up8(n) > out->room - out->used)
 		return NULL;
-	memset(at, 0, up(n));
-	out->used += up(n);
+	memset(at, 0, round_up8(n));
+	out->used += round_up8(n);
 	return at;
 }
 

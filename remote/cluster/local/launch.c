@@ -63,7 +63,7 @@ static void become(unsigned int rank, unsigned int n, int release, int argc, cha
 	_exit(1);
 }
 
-static bool start(unsigned int rank, unsigned int n, const int *release, int argc, char **argv)
+static bool start_rank(unsigned int rank, unsigned int n, const int *release, int argc, char **argv)
 {
 	pid_t self = getpid(), pid;
 	int pair[2];
@@ -91,7 +91,7 @@ static bool start(unsigned int rank, unsigned int n, const int *release, int arg
 }
 
 /* more descriptors than are usual: each two ranks have two, and this process up to half of them */
-static bool begin(unsigned int n)
+static bool begin_ranks(unsigned int n)
 {
 	struct rlimit more;
 
@@ -112,10 +112,10 @@ int launch(int argc, char **argv)
 	int release[2], status, ms = 0;
 	unsigned int i;
 	pid_t pid;
-	bool fine = begin(n) && !pipe2(release, O_CLOEXEC);
+	bool fine = begin_ranks(n) && !pipe2(release, O_CLOEXEC);
 
 	for (i = 0; fine && i < n; i++)
-		fine = start(i, n, release, argc, argv);
+		fine = start_rank(i, n, release, argc, argv);
 	for (i = 0; fine && i < n; i++)
 		fine = write(release[1], "", 1) == 1;
 	if (!fine) {

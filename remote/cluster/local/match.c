@@ -46,7 +46,7 @@ static bool copy_from(struct peer *p, const struct frame *f, uint8_t *to)
 }
 
 /* the message has met a receive, which is in no list; false: no memory for an answer */
-static bool land(struct request *r, int rank, const struct frame *f, const uint8_t *data)
+static bool land_message(struct request *r, int rank, const struct frame *f, const uint8_t *data)
 {
 	struct peer *p = &peers[rank];
 	bool fits = f->bytes <= r->bytes, wanted = false, fine = true;
@@ -81,7 +81,7 @@ static struct request *with_tag(struct requests *list, int tag)
 	return r;
 }
 
-static bool hold(struct peer *p, const struct frame *f, const uint8_t *data)
+static bool hold_message(struct peer *p, const struct frame *f, const uint8_t *data)
 {
 	size_t bytes = data ? f->bytes : 0;
 	struct held *h = NULL;
@@ -104,13 +104,13 @@ bool match_message(int rank, const struct frame *f, const uint8_t *data)
 	struct request *r = with_tag(&p->posted, f->tag), *any = with_tag(&any_posted, f->tag);
 
 	if (!r && !any)
-		return hold(p, f, data);
+		return hold_message(p, f, data);
 	if (!r || (any && any->serial < r->serial)) {
 		TAILQ_REMOVE(&any_posted, any, entry);
-		return land(any, rank, f, data);
+		return land_message(any, rank, f, data);
 	}
 	TAILQ_REMOVE(&p->posted, r, entry);
-	return land(r, rank, f, data);
+	return land_message(r, rank, f, data);
 }
 
 /* let @r have the oldest message of the rank that fits; whether there was one */
@@ -126,7 +126,7 @@ static bool take_held(struct request *r, int rank)
 		return false;
 	TAILQ_REMOVE(&p->held, h, entry);
 	p->held_bytes -= (h->f.kind == FRAME_EAGER ? h->f.bytes : 0) + HELD_COST;
-	land(r, rank, &h->f, h->data);
+	land_message(r, rank, &h->f, h->data);
 	wire_flush(p);
 	free(h);
 	return true;

@@ -45,7 +45,7 @@ double MPI_Wtime(void)
 
 /* ------------------------------------------------------------------ making and beginning */
 
-static int make(MPI_Request *to, const struct request *like)
+static int make_request(MPI_Request *to, const struct request *like)
 {
 	struct request *r;
 
@@ -64,22 +64,28 @@ static int make(MPI_Request *to, const struct request *like)
 int MPI_Send_init(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm comm,
 		  MPI_Request *r)
 {
-	return make(r, &(struct request){ .at = (uint8_t *)(uintptr_t)from, .bytes = n, .rank = to,
-					  .tag = tag, .synchronous = n > FRAME_ROOM });
+	return make_request(r, &(struct request){ .at = (uint8_t *)(uintptr_t)from,
+						  .bytes = n,
+						  .rank = to,
+						  .tag = tag,
+						  .synchronous = n > FRAME_ROOM });
 }
 
 int MPI_Ssend_init(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm comm,
 		   MPI_Request *r)
 {
-	return make(r, &(struct request){ .at = (uint8_t *)(uintptr_t)from, .bytes = n, .rank = to,
-					  .tag = tag, .synchronous = true });
+	return make_request(r, &(struct request){ .at = (uint8_t *)(uintptr_t)from,
+						  .bytes = n,
+						  .rank = to,
+						  .tag = tag,
+						  .synchronous = true });
 }
 
 int MPI_Recv_init(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm comm,
 		  MPI_Request *r)
 {
-	return make(r, &(struct request){ .at = to, .bytes = n, .rank = from, .tag = tag,
-					  .receives = true });
+	return make_request(r, &(struct request){ .at = to, .bytes = n, .rank = from, .tag = tag,
+						  .receives = true });
 }
 
 /* where the other rank has gone the request ends with an error at once */
@@ -108,7 +114,7 @@ int MPI_Start(MPI_Request *to)
 }
 
 /* begin a request that was made, and that ends by itself */
-static int begin(int made, MPI_Request *r)
+static int begin_request(int made, MPI_Request *r)
 {
 	if (made != MPI_SUCCESS)
 		return made;
@@ -119,18 +125,18 @@ static int begin(int made, MPI_Request *r)
 int MPI_Isend(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm comm,
 	      MPI_Request *r)
 {
-	return begin(MPI_Send_init(from, n, of, to, tag, comm, r), r);
+	return begin_request(MPI_Send_init(from, n, of, to, tag, comm, r), r);
 }
 
 int MPI_Issend(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm comm,
 	       MPI_Request *r)
 {
-	return begin(MPI_Ssend_init(from, n, of, to, tag, comm, r), r);
+	return begin_request(MPI_Ssend_init(from, n, of, to, tag, comm, r), r);
 }
 
 int MPI_Irecv(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm comm, MPI_Request *r)
 {
-	return begin(MPI_Recv_init(to, n, of, from, tag, comm, r), r);
+	return begin_request(MPI_Recv_init(to, n, of, from, tag, comm, r), r);
 }
 
 /* ------------------------------------------------------------------ ending */

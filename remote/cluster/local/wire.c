@@ -68,7 +68,7 @@ static void all_over(struct requests *list)
 }
 
 /* messages of the rank that have come stay */
-static void lose(struct peer *p)
+static void lose_peer(struct peer *p)
 {
 	close(p->fd);
 	p->fd = -1;
@@ -178,7 +178,7 @@ static bool take_frame(struct peer *p, const struct frame *f, const uint8_t *dat
 	}
 }
 
-static bool hear(struct peer *p)
+static bool hear_peer(struct peer *p)
 {
 	unsigned int i;
 	ssize_t n;
@@ -192,7 +192,7 @@ static bool hear(struct peer *p)
 			break;
 		if (n < (ssize_t)sizeof(in.f) || n > (ssize_t)sizeof(in) ||
 		    !take_frame(p, &in.f, in.data, n - sizeof(in.f)))
-			lose(p);
+			lose_peer(p);
 	}
 	return i;
 }
@@ -212,7 +212,7 @@ void wire_look(void)
 		return;
 	n = epoll_wait(all, e, RANKS_MAX, 0);
 	for (i = 0; i < n; i++)
-		moved = hear(&peers[e[i].data.u32]) || moved;
+		moved = hear_peer(&peers[e[i].data.u32]) || moved;
 	for (i = 0; i < ranks; i++)
 		if (!TAILQ_EMPTY(&peers[i].out))
 			wire_flush(&peers[i]);
@@ -230,9 +230,9 @@ void wire_end(void)
 	int i;
 
 	while (own_rank && peers[0].fd >= 0 && poll(&p, 1, -1) >= 0)
-		hear(&peers[0]);
+		hear_peer(&peers[0]);
 	for (i = 0; i < ranks; i++)
 		if (peers[i].fd >= 0)
-			lose(&peers[i]);
+			lose_peer(&peers[i]);
 	close(all);
 }

@@ -64,7 +64,7 @@ static bool listen_all(struct broker *b)
 	return true;
 }
 
-static bool begin(struct broker *b)
+static bool begin_links(struct broker *b)
 {
 	unsigned int i;
 
@@ -149,7 +149,7 @@ static void look_at_links(struct broker *b)
 }
 
 /* one turn of the loop; false: the process that started this rank is gone */
-static bool turn(struct broker *b)
+static bool run_once(struct broker *b)
 {
 	unsigned int i, n = 0;
 	bool open = !b->ready, parent;
@@ -232,10 +232,10 @@ int broker_run(const struct settings *s, int ranks)
 
 	b.s = s;
 	b.proxies = ranks - 1;
-	if (!begin(&b))
+	if (!begin_links(&b))
 		return 1;
 	while (!b.over && parent)
-		parent = turn(&b);
+		parent = run_once(&b);
 	for (i = 0; i < b.proxies; i++)
 		if (b.listeners[i] >= 0)
 			close(b.listeners[i]);

@@ -55,7 +55,7 @@ static CUresult name_and_place(char *to, int size, CUdevice dev)
 	return r;
 }
 
-static void *watch(void *port)
+static void *watch_program(void *port)
 {
 	kvgpu_remote_await_end(port);
 	sleep(PATIENCE_S);
@@ -109,7 +109,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 		r = filter_tighten(FILTER_ON);
 	if (!r)
 		r = text_catch(&s);
-	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch, s.port)) {
+	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch_program, s.port)) {
 		relay_say("a server process: %s", strerror(r ? -r : ENOMEM));
 		_exit(1);
 	}
@@ -157,7 +157,7 @@ void forker_choose(unsigned int device)
 	setenv("CUDA_VISIBLE_DEVICES", one, 1);
 }
 
-static void reap(void)
+static void reap_servers(void)
 {
 	unsigned int i;
 	pid_t pid;
@@ -197,12 +197,12 @@ static void await_fd(int from, int registry)
 	sigaction(SIGCHLD, &act, NULL);
 	sigprocmask(SIG_BLOCK, &child, &before);
 	do {
-		reap();
+		reap_servers();
 		p[0].revents = p[1].revents = 0;
 		if (ppoll(p, 2, NULL, &before) > 0 && p[1].revents)
 			registry_answer(registry);
 	} while (!p[0].revents);
-	reap();
+	reap_servers();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 

@@ -31,7 +31,7 @@ bool greet_hello(struct tunnel *n)
 	return true;
 }
 
-static bool map(struct tunnel *n, int memory, uint64_t bytes)
+static bool map_arena(struct tunnel *n, int memory, uint64_t bytes)
 {
 	uint8_t *arena = memory_map(memory, bytes);
 
@@ -55,7 +55,7 @@ int greet_take_welcome(struct tunnel *n, struct kvgpu_remote_welcome *to)
 	fine = here == (ssize_t)sizeof(*to) && !memory_read(&line, to, sizeof(*to), &memory);
 	if (fine && !to->result)
 		fine = to->relayed && !memory_check(memory, to->arena_bytes, &why) &&
-		       map(n, memory, to->arena_bytes);
+		       map_arena(n, memory, to->arena_bytes);
 	if (memory >= 0)
 		close(memory);
 	return fine ? (int)sizeof(*to) : -1;
@@ -75,7 +75,7 @@ static uint32_t piece_of(const struct tunnel *n)
 	return piece;
 }
 
-static bool give(struct tunnel *n, const struct kvgpu_remote_welcome *w)
+static bool give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 {
 	struct {
 		struct kvgpu_remote_welcome w;
@@ -86,7 +86,7 @@ static bool give(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 
 	if (memory < 0)
 		return false;
-	fine = map(n, memory, w->arena_bytes);
+	fine = map_arena(n, memory, w->arena_bytes);
 	all.w.relayed = 1;
 	all.relay = (struct kvgpu_remote_relayed){ .piece = fine ? piece_of(n) : 0,
 						   .overhead = n->link->settings->whole ?
@@ -114,7 +114,7 @@ bool greet_give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 	refusal.relayed = 0;
 	sent = w->result ? send(n->fd, &refusal, sizeof(refusal), MSG_DONTWAIT | MSG_NOSIGNAL) ==
 				   sizeof(refusal) :
-			   give(n, w);
+			   give_welcome(n, w);
 	if (!sent)
 		tunnel_end_local(n);
 	return true;

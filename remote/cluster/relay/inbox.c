@@ -38,7 +38,7 @@ static bool begin_pull(const struct tunnel *n, struct inbox *in)
 	return !n->link->rank && source_is_sound(&in->pull.from, s->rank, s->ranks);
 }
 
-static bool take(struct tunnel *n)
+static bool take_message(struct tunnel *n)
 {
 	struct inbox *in = &n->in[(n->next_in + n->nr_in) % n->link->settings->slots];
 	MPI_Status status;
@@ -123,7 +123,7 @@ static bool write_some(struct tunnel *n, struct inbox *in, bool *moved)
 }
 
 /* in the broker: the first message is the server's welcome, or empty */
-static bool greet(struct tunnel *n, const struct inbox *in)
+static bool greet_peer(struct tunnel *n, const struct inbox *in)
 {
 	struct kvgpu_remote_welcome w;
 
@@ -133,13 +133,13 @@ static bool greet(struct tunnel *n, const struct inbox *in)
 	return in->head.bytes == sizeof(w) && greet_give_welcome(n, &w);
 }
 
-static bool pass(struct tunnel *n, bool *moved)
+static bool pass_message(struct tunnel *n, bool *moved)
 {
 	struct inbox *in = &n->in[n->next_in];
 
 	if (n->link->rank && !n->has_welcome) {
 		n->has_welcome = true;
-		if (!greet(n, in)) {
+		if (!greet_peer(n, in)) {
 			link_lose(n->link, "it sends nonsense");
 			return false;
 		}
@@ -177,12 +177,13 @@ bool inbox_go(struct tunnel *n)
 {
 	bool moved = false;
 
-	while (!n->link->lost && !n->last_seen && n->nr_in < n->link->settings->slots && take(n))
+	while (!n->link->lost && !n->last_seen && n->nr_in < n->link->settings->slots &&
+	       take_message(n))
 		moved = true;
 	if (n->link->lost || !tunnel_fine(n, bulk_go(&n->receive, &moved)))
 		return true;
 	moved = pull_all(n) || moved;
-	while (!n->link->lost && n->nr_in && pass(n, &moved))
+	while (!n->link->lost && n->nr_in && pass_message(n, &moved))
 		;
 	return moved;
 }

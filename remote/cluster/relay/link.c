@@ -28,7 +28,7 @@ void link_out_of_reach(struct link *l, const char *why)
 	link_lose(l, why);
 }
 
-static bool fine(struct link *l, int r)
+static bool link_fine(struct link *l, int r)
 {
 	if (r != MPI_SUCCESS)
 		link_out_of_reach(l, "it can't be reached");
@@ -50,24 +50,24 @@ bool link_begin(struct link *l, const struct settings *s, int rank)
 		l->tunnels[i].fd = -1;
 	}
 	for (i = 0; i < CONTROLS; i++)
-		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG_CONTROL,
-					   MPI_COMM_WORLD, &l->in_made[i])) ||
-		    !fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank,
-					   TAG_CONTROL, MPI_COMM_WORLD, &l->out_made[i])) ||
-		    !fine(l, MPI_Start(&l->in_made[i])))
+		if (!link_fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank,
+						TAG_CONTROL, MPI_COMM_WORLD, &l->in_made[i])) ||
+		    !link_fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank,
+						TAG_CONTROL, MPI_COMM_WORLD, &l->out_made[i])) ||
+		    !link_fine(l, MPI_Start(&l->in_made[i])))
 			return false;
 	return true;
 }
 
 /* the index of a message that can be used, or -1 */
-static int spare(struct link *l)
+static int spare_control(struct link *l)
 {
 	int i, done;
 
 	for (i = 0; i < CONTROLS; i++) {
 		if (!l->out_busy[i])
 			return i;
-		if (!fine(l, MPI_Test(&l->out_made[i], &done, MPI_STATUS_IGNORE)))
+		if (!link_fine(l, MPI_Test(&l->out_made[i], &done, MPI_STATUS_IGNORE)))
 			return -1;
 		if (done) {
 			l->out_busy[i] = false;
@@ -77,9 +77,9 @@ static int spare(struct link *l)
 	return -1;
 }
 
-static bool say(struct link *l, struct control c)
+static bool send_control(struct link *l, struct control c)
 {
-	int i = l->lost ? -1 : spare(l);
+	int i = l->lost ? -1 : spare_control(l);
 
 	if (i < 0)
 		return false;
@@ -88,30 +88,30 @@ static bool say(struct link *l, struct control c)
 	memcpy(l->out[i].secret, l->settings->secret, SECRET_BYTES);
 	l->out_busy[i] = true;
 	l->said_us = now_us();
-	return fine(l, MPI_Start(&l->out_made[i]));
+	return link_fine(l, MPI_Start(&l->out_made[i]));
 }
 
 bool link_say(struct link *l, enum control_kind kind, unsigned int tunnel)
 {
-	return say(l, (struct control){ .kind = kind, .tunnel = tunnel });
+	return send_control(l, (struct control){ .kind = kind, .tunnel = tunnel });
 }
 
 bool link_open(struct link *l, const struct tunnel *n)
 {
-	return say(l, (struct control){ .kind = CONTROL_OPEN,
-					.tunnel = n - l->tunnels,
-					.key = { n->key[0], n->key[1] } });
+	return send_control(l, (struct control){ .kind = CONTROL_OPEN,
+						 .tunnel = n - l->tunnels,
+						 .key = { n->key[0], n->key[1] } });
 }
 
 bool link_hear(struct link *l, struct control *c)
 {
 	int done = 0;
 
-	if (l->lost || !fine(l, MPI_Test(&l->in_made[l->next_in], &done, MPI_STATUS_IGNORE)) ||
+	if (l->lost || !link_fine(l, MPI_Test(&l->in_made[l->next_in], &done, MPI_STATUS_IGNORE)) ||
 	    !done)
 		return false;
 	*c = l->in[l->next_in];
-	if (!fine(l, MPI_Start(&l->in_made[l->next_in])))
+	if (!link_fine(l, MPI_Start(&l->in_made[l->next_in])))
 		return false;
 	l->next_in = (l->next_in + 1) % CONTROLS;
 	if (!secret_is(c->secret, l->settings->secret, SECRET_BYTES)) {

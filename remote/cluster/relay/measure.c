@@ -31,7 +31,7 @@ static uint64_t most_us(const struct link *l)
 static bool silent, left;
 
 /* false: it takes too long, or MPI returns an error */
-static bool await(MPI_Request *r)
+static bool await_request(MPI_Request *r)
 {
 	int done = 0;
 
@@ -43,7 +43,7 @@ static bool await(MPI_Request *r)
 }
 
 /* one try in seconds; negative: no answer */
-static double try(struct link *l, const uint8_t *from, uint32_t bytes, bool apart)
+static double time_message(struct link *l, const uint8_t *from, uint32_t bytes, bool apart)
 {
 	struct measure_head head = { .bytes = bytes, .apart = apart };
 	MPI_Request r[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
@@ -61,7 +61,7 @@ static double try(struct link *l, const uint8_t *from, uint32_t bytes, bool apar
 	if (apart)
 		MPI_Issend((void *)(uintptr_t)from, bytes, MPI_BYTE, l->rank, TAG_MEASURE,
 			   MPI_COMM_WORLD, &r[2]);
-	silent = !await(&r[0]) || !await(&r[1]) || (apart && !await(&r[2]));
+	silent = !await_request(&r[0]) || !await_request(&r[1]) || (apart && !await_request(&r[2]));
 	left = silent && apart;
 	return silent ? -1 : MPI_Wtime() - begin;
 }
@@ -72,7 +72,7 @@ static double best(struct link *l, const uint8_t *from, uint32_t bytes, bool apa
 	unsigned int i;
 
 	for (i = 0; i < TRIES; i++) {
-		took = try(l, from, bytes, apart);
+		took = time_message(l, from, bytes, apart);
 		if (took < 0)
 			return -1;
 		least = least < 0 || took < least ? took : least;
@@ -134,7 +134,7 @@ void measure(struct link *l)
 	until = now_us() + most_us(l);
 	if (MPI_Isend(l->measure, sizeof(head), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
 		      &r) == MPI_SUCCESS)
-		await(&r);
+		await_request(&r);
 	if (!left)
 		free(from);
 }
@@ -148,7 +148,7 @@ bool measure_listen(struct link *l)
 }
 
 /* take the data of a try, which are not kept, and answer */
-static bool take(struct link *l, const struct measure_head *head)
+static bool take_message(struct link *l, const struct measure_head *head)
 {
 	static uint8_t to[KVGPU_REMOTE_RELAYED_MAX];
 	MPI_Request r;
@@ -161,11 +161,11 @@ static bool take(struct link *l, const struct measure_head *head)
 		memcpy(to, l->measure + sizeof(*head), head->bytes);
 	else if (MPI_Irecv(to, head->bytes, MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD, &r) !=
 			 MPI_SUCCESS ||
-		 !await(&r))
+		 !await_request(&r))
 		return false;
 	return MPI_Isend(&answer, sizeof(answer), MPI_BYTE, l->rank, TAG_MEASURE, MPI_COMM_WORLD,
 			 &r) == MPI_SUCCESS &&
-	       await(&r) && measure_listen(l);
+	       await_request(&r) && measure_listen(l);
 }
 
 bool measure_answer(struct link *l)
@@ -178,7 +178,7 @@ bool measure_answer(struct link *l)
 	if (MPI_Test(&l->measuring, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
 		return false;
 	memcpy(&head, l->measure, sizeof(head));
-	if (head.over || !take(l, &head))
+	if (head.over || !take_message(l, &head))
 		l->measured = true;
 	if (head.over && head.eager <= EAGER_MAX) {
 		l->eager = head.eager;

@@ -45,7 +45,7 @@ static bool begin_send(struct tunnel *n, unsigned int i, size_t bytes)
 	return tunnel_fine(n, MPI_Start(made));
 }
 
-static bool reap(struct tunnel *n)
+static bool reap_sends(struct tunnel *n)
 {
 	bool moved = false;
 	int done = 1;
@@ -161,7 +161,7 @@ static enum fill fill_welcome(struct tunnel *n, uint8_t *to)
 	return got > 0 ? FILL_FULL : got ? FILL_ENDED : FILL_DRY;
 }
 
-static enum fill fill(struct tunnel *n, uint8_t *to, bool readable)
+static enum fill fill_message(struct tunnel *n, uint8_t *to, bool readable)
 {
 	enum fill f = FILL_ENDED;
 	size_t room;
@@ -188,7 +188,8 @@ static enum fill fill(struct tunnel *n, uint8_t *to, bool readable)
 
 bool outbox_go(struct tunnel *n)
 {
-	bool moved = reap(n), readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
+	bool moved = reap_sends(n),
+	     readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
 	const unsigned int slots = n->link->settings->slots;
 	enum fill f = FILL_FULL;
 	unsigned int i;
@@ -197,7 +198,7 @@ bool outbox_go(struct tunnel *n)
 		return true;
 	while (f == FILL_FULL && n->busy_out < slots && !n->last_sent && !n->link->lost) {
 		i = (n->first_out + n->busy_out) % slots;
-		f = fill(n, n->out[i].bytes + sizeof(struct message), readable);
+		f = fill_message(n, n->out[i].bytes + sizeof(struct message), readable);
 		if (f == FILL_ENDED) {
 			tunnel_end_local(n);
 			n->last_sent = true;

@@ -21,7 +21,7 @@ static void open_tunnel(struct tunnel *n, int forker)
 		link_lose(n->link, "no memory for a tunnel");
 }
 
-static void want(struct tunnel *n, const struct control *c)
+static void want_tunnel(struct tunnel *n, const struct control *c)
 {
 	n->wanted = true;
 	memcpy(n->next_key, c->key, sizeof(n->next_key));
@@ -58,7 +58,7 @@ int proxy_run(const struct settings *s, int forker)
 		while (link_hear(l, &c)) {
 			moved = true;
 			if (c.kind == CONTROL_OPEN)
-				want(&l->tunnels[c.tunnel], &c);
+				want_tunnel(&l->tunnels[c.tunnel], &c);
 		}
 		open_wanted(l, forker);
 		moved = tunnels_go(l) || moved;

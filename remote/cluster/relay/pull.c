@@ -67,7 +67,7 @@ static bool is_late(const struct tunnel *n, uint64_t since_us)
 
 /* ------------------------------------------------------------------ notes to other proxies */
 
-static bool make(struct partner *p, int rank)
+static bool make_partner(struct partner *p, int rank)
 {
 	unsigned int i;
 
@@ -80,12 +80,12 @@ static bool make(struct partner *p, int rank)
 }
 
 /* the index of a note that can be used; -1: all are under way, or the partner is lost */
-static int spare(int rank)
+static int spare_note(int rank)
 {
 	struct partner *p = &partners[rank];
 	int i, done = 1;
 
-	if (!p->lost && !make(p, rank))
+	if (!p->lost && !make_partner(p, rank))
 		lose_partner(rank, "it can't be reached");
 	for (i = 0; i < NOTES_OUT && !p->lost; i++) {
 		if (p->busy[i] &&
@@ -98,8 +98,8 @@ static int spare(int rank)
 	return -1;
 }
 
-/* @i: the index that spare() has returned */
-static bool say(const struct settings *s, int rank, int i, struct note note)
+/* @i: the index that spare_note() has returned */
+static bool send_note(const struct settings *s, int rank, int i, struct note note)
 {
 	struct partner *p = &partners[rank];
 
@@ -113,7 +113,7 @@ static bool say(const struct settings *s, int rank, int i, struct note note)
 }
 
 /* if there is no room for a refusal, the other proxy's patience ends its wait */
-static void refuse(int rank, uint32_t wants, uint32_t slot)
+static void refuse_pull(int rank, uint32_t wants, uint32_t slot)
 {
 	unsigned int last = (first_refusal + nr_refusals) % REFUSALS;
 
@@ -126,13 +126,14 @@ static void refuse(int rank, uint32_t wants, uint32_t slot)
 static bool say_refusals(const struct settings *s)
 {
 	const struct refusal *r = &refusals[first_refusal];
-	int i = nr_refusals ? spare(r->rank) : -1;
+	int i = nr_refusals ? spare_note(r->rank) : -1;
 
 	if (!nr_refusals || (i < 0 && !partners[r->rank].lost))
 		return false;
 	if (i >= 0)
-		say(s, r->rank, i,
-		    (struct note){ .kind = NOTE_REFUSED, .wants = r->wants, .slot = r->slot });
+		send_note(
+			s, r->rank, i,
+			(struct note){ .kind = NOTE_REFUSED, .wants = r->wants, .slot = r->slot });
 	first_refusal = (first_refusal + 1) % REFUSALS;
 	nr_refusals--;
 	return true;
@@ -153,12 +154,12 @@ static bool become(struct pull *p, enum pull_state state)
 }
 
 /* begin the receive, then ask for the piece; false: it has to wait for a note or a request */
-static bool ask(struct tunnel *n, struct inbox *in)
+static bool ask_for_piece(struct tunnel *n, struct inbox *in)
 {
 	const struct kvgpu_remote_piece *to = &in->head.piece;
 	struct pull *p = &in->pull;
 	const uint32_t tunnel = n - n->link->tunnels, slot = in - n->in;
-	const int rank = p->from.rank, i = spare(rank);
+	const int rank = p->from.rank, i = spare_note(rank);
 	int r;
 
 	if (partners[rank].lost)
@@ -173,17 +174,17 @@ static bool ask(struct tunnel *n, struct inbox *in)
 		return become(p, PULL_SPOILT);
 	}
 	p->into->busy = true;
-	say(n->link->settings, rank, i,
-	    (struct note){ .kind = NOTE_PULL,
-			   .tunnel = p->from.tunnel,
-			   .wants = tunnel,
-			   .slot = slot,
-			   .piece = { p->from.at, to->bytes },
-			   .key = { p->from.key[0], p->from.key[1] } });
+	send_note(n->link->settings, rank, i,
+		  (struct note){ .kind = NOTE_PULL,
+				 .tunnel = p->from.tunnel,
+				 .wants = tunnel,
+				 .slot = slot,
+				 .piece = { p->from.at, to->bytes },
+				 .key = { p->from.key[0], p->from.key[1] } });
 	return become(p, PULL_ASKED);
 }
 
-static bool landed(struct tunnel *n, struct inbox *in, MPI_Status *status)
+static bool piece_landed(struct tunnel *n, struct inbox *in, MPI_Status *status)
 {
 	int back = 0, got = 0;
 
@@ -222,11 +223,11 @@ bool pull_step(struct tunnel *n, struct inbox *in)
 	int done = 0;
 
 	if (p->state == PULL_WANTED)
-		return ask(n, in);
+		return ask_for_piece(n, in);
 	if (MPI_Test(&p->into->made, &done, &status) != MPI_SUCCESS)
 		return leave_it(n, p, "it can't be reached");
 	if (done)
-		return landed(n, in, &status);
+		return piece_landed(n, in, &status);
 	if (!is_late(n, p->since_us))
 		return false;
 	if (p->state == PULL_TAKEN_BACK)
@@ -262,7 +263,7 @@ static void hear_pull(struct link *l, const struct note *note, int rank)
 	if (n->state != TUNNEL_OPEN || !n->arena || !n->gifts || n->nr_gifts == GIFTS ||
 	    !secret_is(note->key, n->key, sizeof(n->key)) ||
 	    !pull_is_sound(&note->piece, n->arena_bytes)) {
-		refuse(rank, note->wants, note->slot);
+		refuse_pull(rank, note->wants, note->slot);
 		return;
 	}
 	n->gifts[n->nr_gifts++] = (struct gift){ .rank = rank,
@@ -273,7 +274,7 @@ static void hear_pull(struct link *l, const struct note *note, int rank)
 
 enum giving { GIVING, GIVEN, WAITS, FAILED };
 
-static enum giving give(struct tunnel *n, struct gift *g)
+static enum giving give_piece(struct tunnel *n, struct gift *g)
 {
 	int r = MPI_SUCCESS, done = 0;
 
@@ -302,7 +303,7 @@ static bool give_all(struct tunnel *n)
 	unsigned int i;
 
 	for (i = 0; i < n->nr_gifts; ) {
-		what = give(n, &n->gifts[i]);
+		what = give_piece(n, &n->gifts[i]);
 		moved = moved || what != WAITS;
 		if (what == FAILED) {
 			lose_partner(n->gifts[i].rank, "it does not take what it has asked for");
@@ -318,7 +319,7 @@ static bool give_all(struct tunnel *n)
 
 /* ------------------------------------------------------------------ */
 
-static bool hear(struct link *l)
+static bool hear_notes(struct link *l)
 {
 	static bool complained;
 	struct note note;
@@ -352,7 +353,7 @@ bool pull_go(struct link *l)
 
 	if (!begun || l->lost)
 		return false;
-	while (hear(l))
+	while (hear_notes(l))
 		moved = true;
 	while (say_refusals(l->settings))
 		moved = true;

@@ -36,7 +36,7 @@ const char run_usage[] =
 enum { KIB = 10, MIB = 20, GIB = 30 };
 
 /* a number such as 64K, 1M or 3, within limits */
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *n)
+static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *n)
 {
 	unsigned int shift = 0;
 	char *end;
@@ -55,7 +55,7 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *n)
 	return *n >= least && *n <= most;
 }
 
-static bool word(const char *text, const char *const *words, int *which)
+static bool parse_word(const char *text, const char *const *words, int *which)
 {
 	for (*which = 0; words[*which]; ++*which)
 		if (!strcmp(text, words[*which]))
@@ -67,7 +67,7 @@ static bool gpus(const char *text, struct run_options *o)
 {
 	uint64_t n = 0;
 
-	if (strcmp(text, "all") && !number(text, 1, DEVICES_MAX, &n))
+	if (strcmp(text, "all") && !parse_number(text, 1, DEVICES_MAX, &n))
 		return false;
 	o->gpus = n;
 	return true;
@@ -101,7 +101,7 @@ enum {
 	O_LIST,
 	O_HELP };
 
-static bool take(int option, const char *text, struct run_options *o)
+static bool take_option(int option, const char *text, struct run_options *o)
 {
 	static const char *const kinds[] = { "auto", "local", "openmpi", "mpich", NULL },
 				 *const jobs[] = { "one", "each", NULL },
@@ -115,7 +115,7 @@ static bool take(int option, const char *text, struct run_options *o)
 	case O_GPUS: return gpus(text, o);
 	case O_HOSTS: o->hosts = text; return *text;
 	case O_MPI:
-		fine = word(text, kinds, &which);
+		fine = parse_word(text, kinds, &which);
 		o->mpi = which;
 		return fine;
 	case O_MPIRUN: o->mpirun = text; return *text;
@@ -124,33 +124,34 @@ static bool take(int option, const char *text, struct run_options *o)
 	case O_LIBRARY: o->library = text; return *text;
 	case O_CLIENT: o->client = strcmp(text, "none") ? text : ""; return *text;
 	case O_LAUNCHER:
-		fine = word(text, launchers, &which);
+		fine = parse_word(text, launchers, &which);
 		o->launcher = which;
 		return fine;
 	case O_PLACE:
-		fine = word(text, ways, &which);
+		fine = parse_word(text, ways, &which);
 		o->spread = which;
 		return fine;
-	case O_MEMORY: return number(text, 1 << MIB, 1ull << 50, &o->memory);
-	case O_LOAD: return number(text, 0, 1000, &o->load);
-	case O_WAIT: return number(text, 0, 86400, &o->wait_s);
+	case O_MEMORY: return parse_number(text, 1 << MIB, 1ull << 50, &o->memory);
+	case O_LOAD: return parse_number(text, 0, 1000, &o->load);
+	case O_WAIT: return parse_number(text, 0, 86400, &o->wait_s);
 	case O_SHARE: o->share = true; return true;
 	case O_COUNTS: o->counts = true; return true;
 	case O_JOBS:
-		fine = word(text, jobs, &which);
+		fine = parse_word(text, jobs, &which);
 		o->each = which;
 		return fine;
 	case O_PIPELINE:
-		fine = word(text, pipeline, &which);
+		fine = parse_word(text, pipeline, &which);
 		o->whole = which;
 		return fine;
-	case O_STAGING: return number(text, 64 << KIB, 2 << MIB, &o->staging);
-	case O_SLOTS: return number(text, 2, 16, &o->slots);
-	case O_EAGER: return number(text, 0, 64 << KIB, &o->eager);
-	case O_PATIENCE: return number(text, 1, 86400, &o->patience_s);
-	case O_ARENA: return number(text, 16 << MIB, 64ull << GIB, &o->arena) && !(o->arena % 4096);
-	case O_SPIN: return number(text, 0, 1000000, &o->spin_us);
-	case O_START: return number(text, 1, 3600, &o->start_s);
+	case O_STAGING: return parse_number(text, 64 << KIB, 2 << MIB, &o->staging);
+	case O_SLOTS: return parse_number(text, 2, 16, &o->slots);
+	case O_EAGER: return parse_number(text, 0, 64 << KIB, &o->eager);
+	case O_PATIENCE: return parse_number(text, 1, 86400, &o->patience_s);
+	case O_ARENA:
+		return parse_number(text, 16 << MIB, 64ull << GIB, &o->arena) && !(o->arena % 4096);
+	case O_SPIN: return parse_number(text, 0, 1000000, &o->spin_us);
+	case O_START: return parse_number(text, 1, 3600, &o->start_s);
 	case O_LIST: o->list = true; return true;
 	default: return false;
 	}
@@ -194,7 +195,7 @@ int options_read(int argc, char **argv, struct run_options *o, const char **why,
 			*why = "%s: there is no such option, or it wants a value; kvgpu-run --help lists all";
 			return -1;
 		}
-		if (!take(c, optarg, o)) {
+		if (!take_option(c, optarg, o)) {
 			*why = "%s: not a value for this option; kvgpu-run --help says which are";
 			return -1;
 		}

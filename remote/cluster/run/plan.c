@@ -113,7 +113,7 @@ static bool is_emptier(const struct choice *c, unsigned int a, unsigned int b)
 	return c->places[x->host] < c->places[y->host];
 }
 
-static unsigned int choose(struct choice *c, const struct wish *w)
+static unsigned int choose_gpu(struct choice *c, const struct wish *w)
 {
 	unsigned int best = c->nr, i;
 
@@ -184,7 +184,7 @@ int plan_places(const struct gpu *gpus, unsigned int nr, const struct wish *w, s
 	if (n > most)
 		return -1;
 	for (i = 0; i < n; i++)
-		places[i] = place_of(&gpus[choose(&c, w)], w);
+		places[i] = place_of(&gpus[choose_gpu(&c, w)], w);
 	if (w->spread)
 		sort_by_host(places, n);
 	return n;

@@ -70,7 +70,7 @@ static void job_ended(struct run *r, struct running *j, int status)
 		folder_remove(r->folder);
 }
 
-static void reap(struct run *r)
+static void reap_children(struct run *r)
 {
 	unsigned int i;
 	int status;
@@ -93,7 +93,7 @@ static void take_signals(struct run *r)
 
 	while (read(r->signals, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
 		if (s.ssi_signo == SIGCHLD) {
-			reap(r);
+			reap_children(r);
 			continue;
 		}
 		if (!r->program) {

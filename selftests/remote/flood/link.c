@@ -211,7 +211,8 @@ static size_t take_message(struct link *l, const uint8_t *at, size_t have)
 	if (have < sizeof(d))
 		return 0;
 	memcpy(&d, at, sizeof(d));
-	if (d.kind < DOWN_ANSWER || d.kind > DOWN_HAPPENING || d.bytes > KVGPU_REMOTE_PAYLOAD_MAX)
+	if (d.kind < DOWN_ANSWER || d.kind > DOWN_NOTIFICATION ||
+	    d.bytes > KVGPU_REMOTE_PAYLOAD_MAX)
 		l->wrong = "a message that there is not";
 	if (l->wrong || have - sizeof(d) < d.bytes)
 		return 0;
@@ -219,7 +220,7 @@ static size_t take_message(struct link *l, const uint8_t *at, size_t have)
 		if (!kvgpu_remote_in_arena(d.a, d.b, l->arena_bytes))
 			l->wrong = "a piece that is not in the arena";
 		l->skip = l->kind == LINK_RELAY ? 0 : d.b;
-	} else if (d.kind == DOWN_HAPPENING) {
+	} else if (d.kind == DOWN_NOTIFICATION) {
 		h = (struct kvgpu_remote_notification){ .kind = d.b,
 							.value = d.b >> 32,
 							.id = d.a };

@@ -652,7 +652,7 @@ static unsigned int told, told_too_early;	/* atomic */
 static void *tell_at_once(void *arg)
 {
 	struct { struct kvgpu_remote_welcome w; struct down d; } all = {
-		{ KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 }, { .kind = DOWN_HAPPENING } };
+		{ KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 }, { .kind = DOWN_NOTIFICATION } };
 	struct kvgpu_remote_hello hello;
 	int fd, i;
 

@@ -212,7 +212,7 @@ static void nonsense(void **state)
 	memset(&t, 0, sizeof(t));
 	t.way = PARSER_DOWN;
 	bytes = 0;
-	say(&(struct down){ .kind = DOWN_HAPPENING, .bytes = UINT32_MAX }, sizeof(struct down));
+	say(&(struct down){ .kind = DOWN_NOTIFICATION, .bytes = UINT32_MAX }, sizeof(struct down));
 	assert_int_equal(take(&t), PARSER_WRONG);
 }
 
