@@ -91,16 +91,16 @@ static void futex_wake(void *ctx, uint32_t *word)
 }
 
 /*
- * A byte on the socket counts up .turn. The peer clears the word before it sends a byte: if .turn
+ * A byte on the socket counts up .reads. The peer clears the word before it sends a byte: if .reads
  * was read too late, the word is no longer 1.
  */
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct shmem *a = ((struct shmem_doorbell *)ctx)->a;
-	uint32_t turn = __atomic_load_n(&a->turn, __ATOMIC_SEQ_CST);
+	uint32_t reads = __atomic_load_n(&a->reads, __ATOMIC_SEQ_CST);
 
 	if (!shmem_is_gone(a) && shared_load32(word) == 1)
-		futex(&a->turn, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, turn, ns);
+		futex(&a->reads, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, reads, ns);
 	return shmem_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
 
@@ -182,10 +182,10 @@ static void wake_all_futexes(struct shmem *a)
 	}
 }
 
-static void next_turn(struct shmem *a)
+static void count_read(struct shmem *a)
 {
-	__atomic_add_fetch(&a->turn, 1, __ATOMIC_SEQ_CST);
-	futex(&a->turn, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, 0);
+	__atomic_add_fetch(&a->reads, 1, __ATOMIC_SEQ_CST);
+	futex(&a->reads, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, 0);
 }
 
 static void tell_of_end(struct shmem *a)
@@ -197,7 +197,7 @@ static void tell_of_end(struct shmem *a)
 	if (a->wake == WAKE_FUTEX)
 		wake_all_futexes(a);
 	else
-		next_turn(a);
+		count_read(a);
 	if (a->lost)
 		a->lost(a->ctx);
 }
@@ -219,7 +219,7 @@ static void watch_socket(struct shmem *a)
 			continue;
 		if (n <= 0 || a->wake != WAKE_SOCKET)
 			return;
-		next_turn(a);
+		count_read(a);
 	}
 }
 

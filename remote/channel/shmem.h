@@ -48,7 +48,7 @@ struct shmem {
 	};
 	bool gone, ended;		/* atomic: the connection has ended; this side ends it */
 	unsigned int sleepers;		/* atomic: threads in futex_sleep() */
-	uint32_t turn;	/* atomic, a futex: counts the reads of the socket, and the end */
+	uint32_t reads;	/* atomic, a futex: counts the reads of the socket, and the end */
 	pthread_t watcher;
 	bool watched;
 	pthread_mutex_t lock;		/* for setting .gone and .ended, which `change` tells */

@@ -251,8 +251,8 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 	 */
 	__atomic_store_n(&p->behind, __atomic_load_n(&p->behind, __ATOMIC_RELAXED) + bytes,
 			 __ATOMIC_RELAXED);
-	c->turn = p->submitted + 1;
-	__atomic_store_n(&p->submitted, c->turn, __ATOMIC_RELEASE);
+	c->serial = p->submitted + 1;
+	__atomic_store_n(&p->submitted, c->serial, __ATOMIC_RELEASE);
 	r = send_call(p, c, to);
 	pthread_mutex_unlock(&p->submit);
 	if (work)
@@ -302,7 +302,7 @@ static void note_answered(struct peer *p, uint64_t seq)
 	__atomic_store_n(&p->behind, 0, __ATOMIC_RELAXED);
 }
 
-uint64_t call_turn(const struct peer *p)
+uint64_t call_serial(const struct peer *p)
 {
 	return __atomic_load_n(&p->submitted, __ATOMIC_ACQUIRE);
 }

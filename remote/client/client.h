@@ -219,7 +219,8 @@ struct call {
 	/* the call touches no managed memory, though its operation may */
 	bool apart;
 	uint64_t seq;			/* out: the frame's number */
-	uint64_t turn;			/* out: how many calls were sent, this one included */
+	/* out: how many calls were sent, this one included */
+	uint64_t serial;
 	/* payload of the answer, valid until the next call with the same completion slot */
 	const void *answer;
 	size_t answer_bytes, answer_used;
@@ -253,7 +254,7 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed);
  * the result of one is CUDA_SUCCESS. Return the last result.
  */
 CUresult call_each(struct call *c, size_t fixed);
-uint64_t call_turn(const struct peer *p);
+uint64_t call_serial(const struct peer *p);
 /*
  * Send the call without waiting for its answer: a later call reports its error. May wait for
  * cross-server fences, and for a server that is far behind. During captures and after a sticky
@@ -464,17 +465,17 @@ bool same_context(const void *handle);
 /* ------------------------------------ ranges.c: device memory, as far as the client knows of it */
 
 /*
- * Note memory of the current context. @turn: of the call that allocated it. False: memory of
+ * Note memory of the current context. @serial: of the call that allocated it. False: memory of
  * another server is at that address.
  */
-bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn);
+bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t serial);
 /*
  * Note a variable of @module. False: memory that another server has allocated is at its address, or
  * the module has ended.
  */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
-/* @turn: of the call that freed the memory */
-void range_remove(CUdeviceptr ptr, uint64_t turn);
+/* @serial: of the call that freed the memory */
+void range_remove(CUdeviceptr ptr, uint64_t serial);
 /* whether [ptr, ptr + bytes) lies in one allocation, of any context */
 bool range_holds(CUdeviceptr ptr, uint64_t bytes);
 void ranges_module_ends(const void *module);
@@ -621,10 +622,10 @@ void managed_freed(CUdeviceptr ptr);
 void managed_module_ends(const void *module);
 void managed_end(const void *ctx);
 
-/* the server's library has freed the memory at @ptr. @turn: of the call that freed it */
-static inline void memory_freed(CUdeviceptr ptr, uint64_t turn)
+/* the server's library has freed the memory at @ptr. @serial: of the call that freed it */
+static inline void memory_freed(CUdeviceptr ptr, uint64_t serial)
 {
-	range_remove(ptr, turn);
+	range_remove(ptr, serial);
 	managed_freed(ptr);
 }
 

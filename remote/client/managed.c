@@ -632,7 +632,7 @@ CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 
 /* ------------------------------------------------------------------ entry points */
 
-static CUresult alloc_managed(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64_t *turn)
+static CUresult alloc_managed(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64_t *serial)
 {
 	struct q_managed q = { .bytes = bytes, .flags = flags };
 	struct call c = { .op = OP_managed, .fixed = &q, .bytes = sizeof(q) };
@@ -640,7 +640,7 @@ static CUresult alloc_managed(CUdeviceptr *ptr, size_t bytes, unsigned int flags
 
 	if (!r)
 		*ptr = ((const struct a_managed *)c.answer)->ptr;
-	*turn = c.turn;
+	*serial = c.serial;
 	return r;
 }
 
@@ -652,7 +652,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {
 	CUdeviceptr at, taken[TRIES];
 	unsigned int i, n = 0;
-	uint64_t turn;
+	uint64_t serial;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -660,11 +660,11 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 	if (!ptr || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST))
 		return CUDA_ERROR_INVALID_VALUE;
 	do {
-		r = alloc_managed(&at, bytes, flags, &turn);
+		r = alloc_managed(&at, bytes, flags, &serial);
 		if (r)
 			break;
 		r = CUDA_ERROR_NOT_SUPPORTED;
-		if (range_add(at, bytes, turn))
+		if (range_add(at, bytes, serial))
 			r = add_managed(at, bytes, NULL, true);
 		if (r)
 			taken[n++] = at;

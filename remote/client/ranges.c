@@ -11,7 +11,7 @@ struct range {
 	CUdeviceptr ptr;
 	uint64_t bytes;
 	const struct object *ctx;
-	uint64_t turn;
+	uint64_t serial;
 };
 
 /*
@@ -109,10 +109,10 @@ bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 }
 
 /* if there is no memory to note a range, it stays unknown: calls with it are sync, not async */
-bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn)
+bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t serial)
 {
 	const struct object *ctx = current_context();
-	const struct range r = { ptr, bytes, ctx, turn };
+	const struct range r = { ptr, bytes, ctx, serial };
 	struct range *grown;
 	bool free_here = true;
 	unsigned int at;
@@ -168,13 +168,13 @@ static void remove_at(unsigned int at)
 }
 
 /* another thread may have been given the same address by the server since @ptr was freed */
-void range_remove(CUdeviceptr ptr, uint64_t turn)
+void range_remove(CUdeviceptr ptr, uint64_t serial)
 {
 	unsigned int at;
 
 	pthread_mutex_lock(&lock);
 	at = index_above(ptr);
-	if (at && ranges[at - 1].ptr == ptr && ranges[at - 1].turn < turn)
+	if (at && ranges[at - 1].ptr == ptr && ranges[at - 1].serial < serial)
 		remove_at(at - 1);
 	pthread_mutex_unlock(&lock);
 }

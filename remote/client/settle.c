@@ -63,7 +63,7 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 	unsigned int i, n = 0, tries = 0;
 	CUresult r = CUDA_SUCCESS;
 
-	while (!r && !range_add(*ptr, bytes, c->turn)) {
+	while (!r && !range_add(*ptr, bytes, c->serial)) {
 		if (!taken)
 			taken = malloc(TAKEN_MAX * sizeof(*taken));
 		if (!taken || ++tries == TRIES || n == TAKEN_MAX) {

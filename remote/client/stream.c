@@ -15,8 +15,8 @@ struct own {
 };
 
 static __thread struct own *own;
-/* stream `through` had nothing left to do when `through_turn` calls had been sent */
-static __thread uint64_t through, through_turn;
+/* stream `through` had nothing left to do when `through_serial` calls had been sent */
+static __thread uint64_t through, through_serial;
 static __thread const struct peer *through_peer;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -102,7 +102,7 @@ bool own_stream(CUstream stream)
 void stream_through(uint64_t stream, const struct call *c)
 {
 	through = KVGPU_REMOTE_CLASS(stream) == CLASS_STREAM ? stream : 0;
-	through_turn = c->turn;
+	through_serial = c->serial;
 	through_peer = c->to.peer;
 }
 
@@ -111,5 +111,5 @@ bool stream_is_through(const struct route *to, uint64_t stream)
 	struct route there = *to;
 
 	return stream && stream == through && route_peer(&there) == through_peer &&
-	       call_turn(through_peer) == through_turn && !managed_any();
+	       call_serial(through_peer) == through_serial && !managed_any();
 }

@@ -165,7 +165,7 @@ static void device_memory(void **state)
 	assert_true(range_add(0x900000, 16, 1));
 	current = &contexts[0];
 	range_remove(0x101000, 1);
-	assert_true(range_has(0x101000));		/* allocated in turn 1, so not before it */
+	assert_true(range_has(0x101000));		/* allocated by call 1, so not before it */
 	range_remove(0x101000, 2);
 	assert_false(range_has(0x101000));
 	assert_true(range_has(0x1027ff));
