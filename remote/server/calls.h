@@ -16,14 +16,14 @@ struct server;
 
 CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in,
 		  struct kvgpu_remote_reply *out);
-/* whether the answer to @op reports errors of queued calls */
+/* whether the answer to @op reports errors of async calls */
 bool op_reports(uint16_t op);
 /* whether the answer to @op may have a new number */
 bool op_gives(uint16_t op);
 /* whether @op is work for the GPU; the offset of the stream in its frame, -1: the null stream */
 bool op_works(uint16_t op);
 int op_stream_at(uint16_t op);
-/* whether the answer to @op is the same before and after queued work */
+/* whether the answer to @op is the same before and after async work */
 bool op_passes(uint16_t op);
 
 /* own_NAME() is called in the place of the library's NAME() */

@@ -102,7 +102,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 		sched_untracked(s);
 	} else {
 		handle_drop(s, id);
-		s->deferred = CUDA_SUCCESS;
+		s->late_error = CUDA_SUCCESS;
 	}
 	return r;
 }
@@ -156,7 +156,7 @@ static void emptied(struct server *s, uint64_t id)
 	if (!id)
 		return;
 	handle_empty(s, id);
-	s->deferred = CUDA_SUCCESS;
+	s->late_error = CUDA_SUCCESS;
 	text_send(s);
 }
 

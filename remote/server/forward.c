@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ statuses */
 
-/* the CUDA error that a later call returns for the @status of a queued call */
+/* the CUDA error that a later call returns for the @status of an async call */
 static CUresult told_later(unsigned int class, int status)
 {
 	if (class == CLASS_BLAS)

@@ -63,15 +63,15 @@ void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
 	    const struct kvgpu_remote_reply *out)
 {
 	if (!head->completion) {
-		if (r && !s->deferred)
-			s->deferred = r;
+		if (r && !s->late_error)
+			s->late_error = r;
 		return;
 	}
 	if (op_reports(head->op)) {
 		text_send(s);
-		if (s->deferred && r != CUDA_ERROR_NOT_READY) {
-			r = s->deferred;
-			s->deferred = CUDA_SUCCESS;
+		if (s->late_error && r != CUDA_ERROR_NOT_READY) {
+			r = s->late_error;
+			s->late_error = CUDA_SUCCESS;
 		}
 	}
 	kvgpu_remote_reply(s->port, head, r, out ? out->at : NULL, out ? out->used : 0);

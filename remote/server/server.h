@@ -66,7 +66,7 @@ struct server {
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */
 	uint32_t mode;		/* capture mode that the client named last, and the library has */
-	CUresult deferred;	/* error of a queued call, for the next answer that may report it */
+	CUresult late_error;	/* error of an async call, for the next answer that may report it */
 	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
 
 	/* what one file owns, or few files: each is in the header with its name */

@@ -134,7 +134,7 @@ static void sleep_ns(uint64_t ns)
 }
 
 /* limit the looks: a process that was taken over may ring without end */
-static void pace(void)
+static void pause_between_looks(void)
 {
 	static uint64_t since;
 	static unsigned int looks;
@@ -156,7 +156,7 @@ static void *arbitrate(void *arg)
 	uint64_t ns;
 
 	for (;;) {
-		pace();
+		pause_between_looks();
 		pthread_mutex_lock(&a.lock);
 		ns = look_at_turns();
 		pthread_mutex_unlock(&a.lock);

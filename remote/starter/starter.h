@@ -3,7 +3,7 @@
  * Internal header of kvgpu-remoted's first process. It has one thread, which may fork at any time,
  * and that of arbiter.c, which touches nothing that is declared here but these words. A client's
  * process calls clients_part(), arbiter_part(), child_main() and what these need: say(),
- * arbiter_doorbell(), confine(), filter_install(), filter_tighten(). A proxy's nursery calls the
+ * arbiter_doorbell(), confine(), filter_install(), filter_tighten(). A proxy's forker calls the
  * last three. The loop must not wait for a client but in poll(), nor for NSS: names are looked up
  * before it. A client's process is trusted no more than a client: its counters are bounded, its
  * texts are cleaned before they are printed. Except for two words: with TLS name and fingerprint in

@@ -74,8 +74,8 @@ struct request {
 TAILQ_HEAD(requests, request);
 
 /* a message that no receive fits yet */
-struct held {
-	TAILQ_ENTRY(held) entry;
+struct unexpected {
+	TAILQ_ENTRY(unexpected) entry;
 	struct frame f;
 	uint8_t data[];		/* of FRAME_EAGER */
 };
@@ -85,7 +85,7 @@ struct peer {
 	pid_t pid;		/* by the word of launch(), which keeps it from being used again */
 	bool by_socket;		/* its memory can't be read */
 	struct requests out, placed, posted, coming;
-	TAILQ_HEAD(, held) held;
+	TAILQ_HEAD(, unexpected) unexpected;
 	size_t held_bytes;
 	unsigned int answers;	/* in .out */
 };

@@ -81,10 +81,10 @@ static struct request *with_tag(struct requests *list, int tag)
 	return r;
 }
 
-static bool hold_message(struct peer *p, const struct frame *f, const uint8_t *data)
+static bool hold_unexpected(struct peer *p, const struct frame *f, const uint8_t *data)
 {
 	size_t bytes = data ? f->bytes : 0;
-	struct held *h = NULL;
+	struct unexpected *h = NULL;
 
 	if (p->held_bytes + bytes + HELD_COST <= HELD_MAX)
 		h = malloc(sizeof(*h) + bytes);
@@ -94,7 +94,7 @@ static bool hold_message(struct peer *p, const struct frame *f, const uint8_t *d
 	if (data)
 		memcpy(h->data, data, bytes);
 	p->held_bytes += bytes + HELD_COST;
-	TAILQ_INSERT_TAIL(&p->held, h, entry);
+	TAILQ_INSERT_TAIL(&p->unexpected, h, entry);
 	return true;
 }
 
@@ -104,7 +104,7 @@ bool match_message(int rank, const struct frame *f, const uint8_t *data)
 	struct request *r = with_tag(&p->posted, f->tag), *any = with_tag(&any_posted, f->tag);
 
 	if (!r && !any)
-		return hold_message(p, f, data);
+		return hold_unexpected(p, f, data);
 	if (!r || (any && any->serial < r->serial)) {
 		TAILQ_REMOVE(&any_posted, any, entry);
 		return land_message(any, rank, f, data);
@@ -117,14 +117,14 @@ bool match_message(int rank, const struct frame *f, const uint8_t *data)
 static bool take_held(struct request *r, int rank)
 {
 	struct peer *p = &peers[rank];
-	struct held *h;
+	struct unexpected *h;
 
-	TAILQ_FOREACH(h, &p->held, entry)
+	TAILQ_FOREACH(h, &p->unexpected, entry)
 		if (h->f.tag == r->tag)
 			break;
 	if (!h)
 		return false;
-	TAILQ_REMOVE(&p->held, h, entry);
+	TAILQ_REMOVE(&p->unexpected, h, entry);
 	p->held_bytes -= (h->f.kind == FRAME_EAGER ? h->f.bytes : 0) + HELD_COST;
 	land_message(r, rank, &h->f, h->data);
 	wire_flush(p);

@@ -33,7 +33,7 @@ static bool take_peer(int rank, int fd, pid_t pid)
 	TAILQ_INIT(&p->placed);
 	TAILQ_INIT(&p->posted);
 	TAILQ_INIT(&p->coming);
-	TAILQ_INIT(&p->held);
+	TAILQ_INIT(&p->unexpected);
 	if (rank == own_rank)
 		return true;
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));

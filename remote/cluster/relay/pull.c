@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pieces of the arena that go straight between two proxies of a job. A program says where they are,
+ * Pieces of the arena that go directly between two proxies of a job. A program says where they are,
  * by its connection to the one that gets them: the rank and the tunnel of the other one, a place in
  * its arena, and that tunnel's key. The proxy that gets the piece begins the receive, and sends a
  * note to the other one. That proxy checks the note, and sends from its arena, or refuses by a

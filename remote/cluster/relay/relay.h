@@ -227,7 +227,7 @@ bool tunnel_has_arena(struct tunnel *n, uint8_t *arena, uint64_t bytes);
  */
 void tunnel_let_go(struct tunnel *n);
 
-/* -------------------------------------------- pull.c: pieces that go straight between proxies */
+/* -------------------------------------------- pull.c: pieces that go directly between proxies */
 
 /* In a proxy, once: listen to the other proxies; false: MPI returns an error, or out of memory. */
 bool pull_begin(struct link *l);

@@ -202,9 +202,9 @@ static void statuses(void **state)
 			 KVGPU_REMOTE_STATUS + BLAS_EXECUTION_FAILED);
 	memcpy(room, &q, sizeof(q));
 	serve_frame(&s, &head, room);
-	assert_int_equal(s.deferred, CUDA_ERROR_LAUNCH_FAILED);
+	assert_int_equal(s.late_error, CUDA_ERROR_LAUNCH_FAILED);
 	fake_error = CUDA_SUCCESS;
-	s.deferred = CUDA_SUCCESS;
+	s.late_error = CUDA_SUCCESS;
 	s.forward.blas_is = FORWARD_NOT;
 	FAILS(fake_frame(&s, OP_blas_create, NULL, 0), NOT_SUPPORTED);
 	s.forward.library->cublasScopy_v2 = NULL;

@@ -58,15 +58,15 @@ static void leave(int rank)
 
 static int end(void **state)
 {
-	struct held *h;
+	struct unexpected *h;
 	int i;
 
 	leave(0);
 	leave(2);
 	MPI_Finalize();
 	for (i = 0; i < RANKS; i++)
-		while ((h = TAILQ_FIRST(&peers[i].held))) {
-			TAILQ_REMOVE(&peers[i].held, h, entry);
+		while ((h = TAILQ_FIRST(&peers[i].unexpected))) {
+			TAILQ_REMOVE(&peers[i].unexpected, h, entry);
 			free(h);
 		}
 	return 0;
