@@ -217,7 +217,7 @@ int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)
 	return kvgpu_hw_bar_flush(hw, KVGPU_BAR1);
 }
 
-void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put)
+void kvgpu_hw_userd_read(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put)
 {
 	void __iomem *at = hw->p->userd_mirror + id.v * USERD_SIZE;
 

@@ -413,7 +413,7 @@ u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 /* Returns PFIFO_PBDMA_STATUS of PBDMA @p. */
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* Reads GP_GET and GP_PUT of a channel from its USERD in the mirror (BAR1). */
-void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
+void kvgpu_hw_userd_read(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
 /*
  * Unmasks (@on) or masks NON_STALL_INTERRUPTs, by which channels report the end of a submission. If
  * such an interrupt comes while they are masked, it is raised when they are unmasked. Calls must
@@ -425,7 +425,7 @@ void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
  * because the interrupt's message (MSI) may have been lost. Takes no lock of hw/, and does not
  * sleep.
  */
-bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
+bool kvgpu_hw_intr_poll(struct kvgpu_hw *hw);
 /*
  * The acknowledges of interrupts, which only hw/intr.c calls. hw_pbdma_ack() acknowledges the bits
  * @intr0 and @intr1 of a PBDMA. With @skip_method the PBDMA also skips the method at which it has

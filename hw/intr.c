@@ -589,7 +589,7 @@ static irqreturn_t intr_thread(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-bool kvgpu_hw_intr_look(struct kvgpu_hw *hw)
+bool kvgpu_hw_intr_poll(struct kvgpu_hw *hw)
 {
 	if (!hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)))
 		return false;

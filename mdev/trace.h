@@ -5,7 +5,7 @@
  *
  * Words. A sync brings shadow page tables, which the chip uses in place of the guest's page tables,
  * up to date with the guest's. The slicer is the thread that gives the chip to vGPUs in turns. A
- * look is its search for vGPUs that have work. In recovery the host ends a channel or group. A
+ * poll is its search for vGPUs that have work. In recovery the host ends a channel or group. A
  * strike is a mark for harm to other vGPUs; too many strikes suspend a vGPU. A group is a channel
  * group (TSG).
  */
@@ -178,7 +178,7 @@ TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until)
 /*
  * The slicer has driven a channel, or a group if @tsg, off the chip. @id: the chip's id of the
  * channel or group. @ns: how long that took. The time ends when the channel or group has left, when
- * its recovery begins, or when the card has failed. The time begins with the look that made the
+ * its recovery begins, or when the card has failed. The time begins with the poll that made the
  * slicer write the chip's runlist. If the slicer drives off several channels or groups then, the
  * time of each but the first begins with the end of the preempt before.
  */

@@ -88,7 +88,7 @@ bool vsched_others_can_run(const struct kvgpu_sched *s)
 /*
  * Adds to s->wanted_ns the part of the turn under way that lies between @from and s->at. Call it if
  * vGPUs other than s->current_ent could run in that time. Time after s->slice_end counts, too: a
- * vGPU may make the look that ends its turn late, and leave the chip idle until then.
+ * vGPU may make the poll that ends its turn late, and leave the chip idle until then.
  */
 static void turn_was_wanted(struct kvgpu_sched *s, u64 from)
 {

@@ -19,7 +19,7 @@
  * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
  * vGPU on the chip. vsched_turn_cut() has limits, so that no vGPU forces switches all the time. A
  * vGPU that has just woken may have work for a moment only. While it has a turn, and until it has
- * used the GPU for the time of a slice, the driver is asked to look again soon, at intervals that
+ * used the GPU for the time of a slice, the driver is asked to poll again soon, at intervals that
  * grow up to vsched_moment().
  *
  * A vGPU that runs out of work in its turn may *linger*, which means that it keeps the chip for a
@@ -259,7 +259,7 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 
 /*
  * Returns the time at which s->current_ent may have to give up the chip, or at which the driver
- * should look again, whichever is sooner.
+ * should poll again, whichever is sooner.
  */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {

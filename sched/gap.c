@@ -5,8 +5,8 @@
  * work between samples without being charged. The *gap*, the time from one sample to the next, is
  * therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a longest
  * gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the average,
- * about the share of time for which it works. Looks at other times are not samples, because a guest
- * may know these times (mdev/machine/look.c).
+ * about the share of time for which it works. Polls at other times are not samples, because a guest
+ * may know these times (mdev/machine/poll.c).
  *
  * sched.h has the contracts. The slicer's thread calls all three functions, some of the time with
  * gpu->lock held. The sampler's thread calls kvgpu_sched_gap() without a lock.

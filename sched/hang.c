@@ -2,7 +2,7 @@
 /*
  * The steps when a preempt takes long. The chip saves a context between blocks of threads only, so
  * that a preempt may take long although nothing is wrong. The steps are: wait; when the preempt is
- * late, look once for a pending interrupt whose message to the CPU may have been lost (the engine
+ * late, poll once for a pending interrupt whose message to the CPU may have been lost (the engine
  * may wait until it is handled); after the watchdog's time (the caller's @watchdog_ns), end the
  * channel, or its channel group (TSG), that stays on the chip. Also counts strikes (harm that a
  * vGPU did to other vGPUs) and resets of engines.
@@ -17,17 +17,17 @@ void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now)
 enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns, u64 now,
 					   u64 *next)
 {
-	u64 look = vsched_time_add(h->since, min(watchdog_ns / 2, KVGPU_HANG_LOOK_NS));
+	u64 poll = vsched_time_add(h->since, min(watchdog_ns / 2, KVGPU_HANG_POLL_NS));
 	u64 end = vsched_time_add(h->since, watchdog_ns);
 	enum kvgpu_hang_step step = KVGPU_HANG_WAIT;
 
-	if (!h->looked && now >= look) {
-		h->looked = true;
-		step = KVGPU_HANG_LOOK;
-	} else if (h->looked && now >= end) {
+	if (!h->polled && now >= poll) {
+		h->polled = true;
+		step = KVGPU_HANG_POLL;
+	} else if (h->polled && now >= end) {
 		step = KVGPU_HANG_RECOVER;
 	}
-	*next = max(h->looked ? end : look, now);
+	*next = max(h->polled ? end : poll, now);
 	return step;
 }
 

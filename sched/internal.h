@@ -108,7 +108,7 @@ static inline u64 vsched_turn_min(const struct kvgpu_sched *s)
 
 /*
  * Returns the length of a moment, ns: for lingering, for idling that is not charged, and between
- * looks at a vGPU that has just woken (choose.c).
+ * polls of a vGPU that has just woken (choose.c).
  */
 static inline u64 vsched_moment(const struct kvgpu_sched *s)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides from what the driver's looks found which vGPUs are runnable: those that have work and are
+ * Decides from what the driver's polls found which vGPUs are runnable: those that have work and are
  * not parked.
  *
  * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
@@ -8,7 +8,7 @@
  * idle for it. This time doubles each time that the vGPU is parked, up to PARK_MAX_NS. When the
  * vGPU makes progress, it is not parked any more, and the time starts again at PARK_MIN_NS. A vGPU
  * is not parked while no other vGPU could use the chip. The time for which the vGPU was idle
- * decides, not the number of looks, which another vGPU can cause.
+ * decides, not the number of polls, which another vGPU can cause.
  *
  * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
  * the lists of all vGPUs: choose.c).
@@ -75,7 +75,7 @@ static void vgpu_park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u3
 	e->parked = true;
 }
 
-void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
+void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now)
 {
 	struct kvgpu_sched_ent *e, *next;
 	u32 missing;

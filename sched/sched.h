@@ -19,14 +19,14 @@
  * if it does not want to run, and *wakes* when it wants to run again.
  *
  * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
- * or less (choose.c). A *look* is the driver's reading of the chip's state (mdev/machine/look.c).
+ * or less (choose.c). A *poll* is the driver's reading of the chip's state (mdev/machine/poll.c).
  *
- * Use: after any event (the time for a look has come, a turn has ended, a vGPU has work or has no
+ * Use: after any event (the time for a poll has come, a turn has ended, a vGPU has work or has no
  * more, the policy, the slice, a weight or a cap was changed) the driver calls, in this order:
  *   - kvgpu_sched_charge(), for each vGPU that was seen at work: reports how long the engine worked
  *     for it.
- *   - kvgpu_sched_note(), for each present vGPU: reports what the driver's look found.
- *   - kvgpu_sched_looked(): decides which vGPUs are parked. Makes those vGPUs runnable that have
+ *   - kvgpu_sched_note(), for each present vGPU: reports what the driver's poll found.
+ *   - kvgpu_sched_polled(): decides which vGPUs are parked. Makes those vGPUs runnable that have
  *     work and are not parked.
  *   - kvgpu_sched_choose(): if the answer differs from the chip's state the driver switches.
  *   - kvgpu_sched_started(): the switch is done and the turn starts. The time of the switch is not
@@ -231,23 +231,23 @@ void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
 /* Removes a vGPU. If the turn under way is its turn, that turn ends. */
 void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now);
 /**
- * kvgpu_sched_note() - note what a look found out about a vGPU
+ * kvgpu_sched_note() - note what a poll found out about a vGPU
  * @e: the vGPU
  * @work: @e has work that the chip could do
  * @progress: an engine worked for @e, or the chip took entries of the rings of @e's channels
  *
- * After a look, call it for each present vGPU, and then kvgpu_sched_looked() once.
+ * After a poll, call it for each present vGPU, and then kvgpu_sched_polled() once.
  */
 void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress);
 /**
- * kvgpu_sched_looked() - decide which vGPUs are parked and which are runnable
+ * kvgpu_sched_polled() - decide which vGPUs are parked and which are runnable
  * @s: the policy
  * @now: current time, ns
  *
  * After the call the vGPUs with work are runnable, except those that are parked (sched/park.c). A
  * vGPU without work is not runnable.
  */
-void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now);
+void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now);
 /* Sets whether @e is runnable, even if @e is parked. For park.c and unit tests, not the driver. */
 void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
 			 u64 now);
@@ -337,7 +337,7 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
 struct kvgpu_sched_watch {
 	/*
 	 * The last kvgpu_sched_choose() did not set ->open, or a vGPU has just left the chip, or
-	 * the driver must look often, because it keeps an interrupt masked until a look
+	 * the driver must poll often, because it keeps an interrupt masked until a poll
 	 * (mdev/machine/event.c).
 	 */
 	bool alternates;
@@ -352,7 +352,7 @@ struct kvgpu_sched_watch {
 u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w);
 /*
  * Returns for how many ns the driver should leave the CPU and its locks to other threads after a
- * look that took @used ns. The average is about 2 * @used, up to a limit. The time is drawn by
+ * poll that took @used ns. The average is about 2 * @used, up to a limit. The time is drawn by
  * kvgpu_sched_gap(), because a guest must not know when the rest ends.
  */
 u64 kvgpu_sched_rest(u64 used, u64 random);
@@ -367,22 +367,22 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 /*
  * A preempt is late after this time, ns, or after half of the watchdog's time if that is shorter.
  */
-#define KVGPU_HANG_LOOK_NS	100000000ull
+#define KVGPU_HANG_POLL_NS	100000000ull
 
 enum kvgpu_hang_step {
 	KVGPU_HANG_WAIT,		/* call again at *next */
 	/*
-	 * The preempt is late: look for a pending interrupt whose message to the CPU may have been
+	 * The preempt is late: poll for a pending interrupt whose message to the CPU may have been
 	 * lost. This step is returned once, before KVGPU_HANG_RECOVER.
 	 */
-	KVGPU_HANG_LOOK,
+	KVGPU_HANG_POLL,
 	/* end the channel, or its channel group (TSG), that stays on the chip */
 	KVGPU_HANG_RECOVER,
 };
 
 struct kvgpu_hang {			/* state of one preempt under way */
 	u64 since;			/* ns; when the preempt began */
-	bool looked;
+	bool polled;
 };
 
 void kvgpu_sched_hang_begin(struct kvgpu_hang *h, u64 now);

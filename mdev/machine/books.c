@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. In a *look*, the
+ * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. In a *poll*, the
  * slicer (the thread that gives the chip to vGPUs in turns: slice.c) looks for vGPUs that have work
- * or are at work. A *sample* is a look at a random time: a vGPU that it sees at work is charged
- * until the next sample, or until the vGPU leaves the chip. look.c charges the time between looks.
+ * or are at work. A *sample* is a poll at a random time: a vGPU that it sees at work is charged
+ * until the next sample, or until the vGPU leaves the chip. poll.c charges the time between polls.
  * slice.c charges the time in which it takes a vGPU off the chip. vmach_wait_charge() charges waits
  * for the chip under gpu->lock.
  *
@@ -23,8 +23,8 @@ void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 }
 
 /*
- * Returns the ns charged to @m so far. slicer->looked is the time up to which vGPUs are charged. If
- * @m is .busy (charged until the next sample) and on the chip, adds the time from slicer->looked to
+ * Returns the ns charged to @m so far. slicer->polled is the time up to which vGPUs are charged. If
+ * @m is .busy (charged until the next sample) and on the chip, adds the time from slicer->polled to
  * now, without waits that are charged already. Never returns less than in an earlier call.
  */
 u64 vmach_gpu_time_get(struct kvgpu_machine *m)
@@ -37,7 +37,7 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 		seq = read_seqbegin(&s->books);
 		ns = atomic64_read(&m->gpu_ns);
 		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
-			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->looked) -
+			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->polled) -
 						 READ_ONCE(m->slice.left_out), 0);
 	} while (read_seqretry(&s->books, seq));
 	told = atomic64_read(&m->slice.told);
@@ -56,7 +56,7 @@ void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
 }
 
 /*
- * Charges @m for @ns of a wait that ends @now and took @wait ns. The next look is to leave out the
+ * Charges @m for @ns of a wait that ends @now and took @wait ns. The next poll is to leave out the
  * wait for @m, and the samples of that time.
  */
 static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 wait, u64 now)
@@ -96,10 +96,10 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w)
 	now = ktime_get_ns();
 	ns = idle_part(m, w, now - at - min(had, now - at));
 	/*
-	 * The part of that time which the next look would charge by its samples. Samples of no more
+	 * The part of that time which the next poll would charge by its samples. Samples of no more
 	 * time are left out than is charged here.
 	 */
-	wait = min(ns, now - clamp(chip->slicer.looked, at, now));
+	wait = min(ns, now - clamp(chip->slicer.polled, at, now));
 	write_seqlock(&chip->slicer.books);
 	vmach_time_charge(m, ns - wait, now);
 	charge_waiter(m, wait, m->slice.busy && m->slice.on_chip ? 0 : wait, now);
@@ -127,13 +127,13 @@ static void charge_others(struct kvgpu_machine *m, const struct machine_seen *w,
 
 /*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
- * The thread held gpu->lock all the time: the slicer made no look. @w has the readings that were
+ * The thread held gpu->lock all the time: the slicer made no poll. @w has the readings that were
  * made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
  * - If @works, or a reading saw an engine work for @m, @m is charged all of the time.
  * - Otherwise @m is charged the time in which the runlist stood still for it (@w->blocked_ns), but
  *   not the part of the readings that saw an engine work for another vGPU.
  * - For other vGPUs the time is as any other: what samples see in it decides what they pay.
- * - But if the wait was so long that no more samples are taken before the next look, a vGPU for
+ * - But if the wait was so long that no more samples are taken before the next poll, a vGPU for
  *   which a reading saw an engine work is charged a part of the time: the part of the readings that
  *   saw it.
  */

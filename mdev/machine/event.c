@@ -548,7 +548,7 @@ static void nonstall_pay(struct kvgpu_chip *chip)
  * the host register accesses. There is also a budget for all vGPUs together, because the sender is
  * unknown (nonstall_refill()). If the budget is used up, the interrupt is masked until the slicer
  * (the thread that gives the chip to vGPUs in turns) finds room in the budget
- * (vmach_nonstall_look()).
+ * (vmach_nonstall_poll()).
  *
  * The masking loses no interrupt: the chip keeps the interrupt's bit, and interrupts when it is
  * unmasked.
@@ -583,7 +583,7 @@ static void nonstall(void *ctx)
 	kvgpu_hw_unlock(&chip->event_lock);
 }
 
-bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now)
+bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now)
 {
 	bool held;
 

@@ -17,8 +17,8 @@
  * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
  * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
  * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run.
- * Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Look: its search for vGPUs
- * that have work or are at work (look.c). Sample: a look at a random time (sample.c). List: the
+ * Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Poll: its search for vGPUs
+ * that have work or are at work (poll.c). Sample: a poll at a random time (sample.c). List: the
  * entries of a vGPU's runlist that may run; the chip's list consists of the lists of the vGPUs that
  * the slicer lets onto the chip (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a
  * submission (event.c). PRAMIN: 1 MiB of BAR0 that shows video memory at an address that the guest
@@ -79,7 +79,7 @@ struct intr_budget { u64 start; u32 events; };	/* .events since .start (ktime, n
 /* ms for which a switch's or a guest's preempt keeps the preempt register's lock */
 #define PREEMPT_TURN_MS		10
 
-/* --------------------------------------- time slices: the state of slice.c, look.c and strike.c */
+/* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
 
 /* An engine that works for the chip's channel or group .id, which no vGPU has; gpu->lock. */
 struct machine_stranger {
@@ -100,7 +100,7 @@ struct machine_slicer {
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 	struct task_struct *thread;
-	unsigned long kicked;		/* bit 0: look again without waiting */
+	unsigned long kicked;		/* bit 0: poll again without waiting */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
 	/*
@@ -112,14 +112,14 @@ struct machine_slicer {
 	/* lists_show() must write the chip's list: a vGPU was removed, or .suspended changed */
 	bool stale;
 	/*
-	 * .used: ns that the latest look and its flushes took: the more, the longer the thread
-	 * rests. .used_mean: its mean of late. .rests_from: begin of that rest: end of the look
+	 * .used: ns that the latest poll and its flushes took: the more, the longer the thread
+	 * rests. .used_mean: its mean of late. .rests_from: begin of that rest: end of the poll
 	 * and ns of its flushes. .rested_from: of the rest before. .rest_owed: ns due; < 0: saved.
 	 */
 	u64 used, used_mean, rests_from, rested_from;
 	s64 rest_owed;
-	/* .looked: time up to which vGPUs are charged. .worked: time when work was last found. */
-	u64 looked, worked;
+	/* .polled: time up to which vGPUs are charged. .worked: time when work was last found. */
+	u64 polled, worked;
 	/*
 	 * .sample_at: drawn time of the next sample; 0: not drawn yet, ~0: no sample is planned.
 	 * .sample_mean: mean gap of the last draw, ns; ~0: none. .left_at: a channel has left the
@@ -127,13 +127,13 @@ struct machine_slicer {
 	 */
 	u64 sample_at, sample_mean, left_at;
 	struct machine_sampler sampler;
-	/* the look under way is a sample */
+	/* the poll under way is a sample */
 	bool sampling;
 	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
 	seqlock_t books;
 	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
-	/* looks that asks_all() (look.c) has counted: one in LOOKS_ALONE asks all engines */
-	u32 looks;
+	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
+	u32 polls;
 	struct machine_stranger stranger;
 	u64 switches;			/* lists that lists_show() wrote while not .open */
 	/* for .busy_ns: a vGPU was found .busy */
@@ -153,16 +153,16 @@ struct machine_slice {
 	/* the chip's list has the vGPU's list */
 	bool merged;
 	/*
-	 * Of the last look. .work: the vGPU has work. .moved: a GP_GET had changed. .seen, right
-	 * in samples only: an engine worked for the vGPU. .progress: .seen or .moved, see look.c.
+	 * Of the last poll. .work: the vGPU has work. .moved: a GP_GET had changed. .seen, right
+	 * in samples only: an engine worked for the vGPU. .progress: .seen or .moved, see poll.c.
 	 */
 	bool work, moved, seen, progress;
 	/*
-	 * at the last look a busy engine named a channel of the vGPU, and the vGPU was known to
+	 * at the last poll a busy engine named a channel of the vGPU, and the vGPU was known to
 	 * have work
 	 */
 	bool named;
-	/* at the last look, the engine of .works_on worked for the vGPU */
+	/* at the last poll, the engine of .works_on worked for the vGPU */
 	bool unsaid;
 	/* the vGPU is charged until the next sample, or until it leaves the chip */
 	bool busy;
@@ -171,17 +171,17 @@ struct machine_slice {
 	/* the last switch drives it off: its list was not shown, nor put onto the chip since */
 	bool leaves;
 	/*
-	 * For list_has_work(). .look_at % length: next entry of the list to look at. .quiet:
+	 * For list_has_work(). .scan_at % length: next entry of the list to look at. .quiet:
 	 * entries looked at since the last entry with work.
 	 */
-	u32 look_at, quiet;
+	u32 scan_at, quiet;
 	/* 1 + index of the engine seen at work while GP_GET and GP_PUT told of none; 0: none */
 	u8 works_on;
 	u64 preempts, preempt_ns, preempt_max;
 	/*
 	 * ns that vmach_wait_charge() has charged: not_yet_paid() leaves them out; and the part of
-	 * them after slicer->left_at. .left_out: ns of these waits since the last look, from
-	 * .left_from on, and .void_samples: their samples. Looks count neither for the vGPU.
+	 * them after slicer->left_at. .left_out: ns of these waits since the last poll, from
+	 * .left_from on, and .void_samples: their samples. Polls count neither for the vGPU.
 	 */
 	u64 waited, waited_late, left_from, left_out, void_samples;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
@@ -263,11 +263,11 @@ struct kvgpu_chan {
 	bool held;		/* disabled on the chip while its block or its group changes */
 	bool driven_off;	/* found dead, and gpu->lock was taken since: ended_images_put() */
 	/*
-	 * gpu->lock. .get: GP_GET at the last look at this channel, if .valid. .idle: when the
+	 * gpu->lock. .get: GP_GET at the last poll of this channel, if .valid. .idle: when the
 	 * channel table was last read for this channel, it told of no work, and GP_PUT was
 	 * .idle_put.
 	 */
-	struct { bool valid, idle; u32 get, idle_put; } look;
+	struct { bool valid, idle; u32 get, idle_put; } poll;
 	/*
 	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault;
 	 * .engine: of a hang. .storm: it exceeded the vGPU's budget of interrupts; .struck: that
@@ -478,7 +478,7 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* about how many ns the running command's next preempt may take; with vgpu->lock */
 u64 vmach_patience_get(const struct kvgpu_vgpu *v);
-/* makes the slicer look soon, because something has changed; any context */
+/* makes the slicer poll soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
 /* --- engine.c: which vGPU the chip works for; look-ups of channels need gpu->lock or event_lock */
@@ -731,10 +731,10 @@ void vmach_events_deliver(struct kvgpu_vgpu *v);
 /* call it after a possible change of trap.wants_nonstall; vgpu->lock held */
 void vmach_waits_update(struct kvgpu_vgpu *v);
 /*
- * For the slicer's look, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because the budget
- * is used up, unmasks them when it has room again. True: still masked, so look again soon.
+ * For the slicer's poll, with gpu->lock held. If NON_STALL_INTERRUPTs are masked because the budget
+ * is used up, unmasks them when it has room again. True: still masked, so poll again soon.
  */
-bool vmach_nonstall_look(struct kvgpu_chip *chip, u64 now);
+bool vmach_nonstall_poll(struct kvgpu_chip *chip, u64 now);
 /* Queues an event for the guest. Needs no vgpu->lock: takes m->event_lock only. */
 void vmach_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /*
@@ -773,7 +773,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);
 /* Ends @c as vmach_chan_isolate() does, by a work item, if @c is not dead. event_lock is held. */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
-/* ---------------------------- slice.c, look.c: give vGPUs the chip in turns, look at their work */
+/* ---------------------------- slice.c, poll.c: give vGPUs the chip in turns, poll their work */
 
 void vmach_slicer_init(struct kvgpu_chip *chip);
 int vmach_slicer_start(struct kvgpu_gpu *gpu);
@@ -781,10 +781,10 @@ void vmach_slicer_stop(struct kvgpu_gpu *gpu);
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
 
 /*
- * look.c: finds out which vGPUs have work and which are at work, and charges vGPUs for the time
- * since the last look. True: the look was a sample. gpu->lock is held.
+ * poll.c: finds out which vGPUs have work and which are at work, and charges vGPUs for the time
+ * since the last poll. True: the poll was a sample. gpu->lock is held.
  */
-bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now);
+bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
 /* True: the policy or a cap may keep the vGPU from a part of the GPU's time. gpu->lock is held. */
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 

@@ -158,7 +158,7 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 /*
  * Counters and knobs of a vGPU, for sysfs.c. .preempts: the vGPU's channels and groups that had to
  * leave the chip in switches of the slicer. .preempt_ns: ns that all of them took to leave; for the
- * first of a switch, the time counts from the slicer's look before the switch. .preempt_ns_max: the
+ * first of a switch, the time counts from the slicer's poll before the switch. .preempt_ns_max: the
  * longest of these times. .cap: per cent of the GPU's time.
  */
 struct machine_stats {

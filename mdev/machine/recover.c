@@ -293,7 +293,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 	if (same_stranger(s, st) && !vmach_status_owner(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
 				    s->tsg ? "group" : "channel", s->id);
-		/* the next look charges this time, by samples */
+		/* the next poll charges this time, by samples */
 		vmach_wait_begin(&seen, gpu);
 		vmach_chan_evict(&seen, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
 				 PREEMPT_EVICT_MS);

@@ -2,7 +2,7 @@
 /*
  * Samples: readings of the engines' status at random times. The slicer (the thread that gives the
  * chip to vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in its next
- * *look* (look.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at
+ * *poll* (poll.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at
  * work. But the slicer may come late: it may wait for that lock, or rest. By then the guest's work
  * may be over. So a separate thread, the sampler, with a real-time priority, reads the status when
  * the drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the
@@ -20,14 +20,14 @@
  * most reads of one engine's status in a sample: between two commands an engine is idle for a
  * moment
  */
-#define LOOKS	3
+#define ENGINE_READS	3
 
 /* Returns the status of engine @e: the first read that has BUSY, else the last read. */
 static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	u32 st = 0, i;
 
-	for (i = 0; i < LOOKS && !(st & PFIFO_STATUS_BUSY); i++)
+	for (i = 0; i < ENGINE_READS && !(st & PFIFO_STATUS_BUSY); i++)
 		st = kvgpu_hw_engine_status(&gpu->hw, e);
 	return st;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Samples: readings of the engines' status at random times (sample.c). The sampler's thread takes
- * them without a lock. The slicer's thread uses them in its next look (look.c), with gpu->lock
- * held. The status names a channel or group (TSG) by its id. Until the look the channel may be
+ * them without a lock. The slicer's thread uses them in its next poll (poll.c), with gpu->lock
+ * held. The status names a channel or group (TSG) by its id. Until the poll the channel may be
  * unbound, and its id may be another vGPU's. So the vGPU of the id is noted in time:
  * vmach_samples_name().
  */
@@ -30,7 +30,7 @@ struct machine_sample {
 };
 
 /*
- * The samples that the next look will use. The sampler's thread writes the members after .thread,
+ * The samples that the next poll will use. The sampler's thread writes the members after .thread,
  * except .named, .named_at and .vgpu of the samples, which gpu->lock protects.
  */
 struct machine_sampler {
@@ -38,7 +38,7 @@ struct machine_sampler {
 	/* value of slicer.sample_at for which .first was read; written after .first */
 	u64 taken;
 	struct machine_sample first;
-	/* further samples, taken until the slicer looks; .nr_late is written after each */
+	/* further samples, taken until the slicer polls; .nr_late is written after each */
 	struct machine_sample late[LATE_SAMPLES];
 	u32 nr_late;
 	u64 late_at;	/* drawn time of the next late sample, ktime in ns; ~0: none */
@@ -55,13 +55,13 @@ bool vmach_sample_taken(const struct machine_slicer *s);
 /* Returns the number of samples in .late; 0 if .first was not yet read for slicer->sample_at. */
 u32 vmach_late_samples_count(const struct machine_slicer *s);
 /*
- * Notes in the samples that were taken which vGPUs they name. Call it in a look that uses samples,
+ * Notes in the samples that were taken which vGPUs they name. Call it in a poll that uses samples,
  * and before the chip's id of a channel or group loses its vGPU. gpu->lock is held. True: .first
  * was read for the present slicer->sample_at.
  */
 bool vmach_samples_name(struct kvgpu_chip *chip);
 /*
- * Returns which of the samples that the next look will use were taken from time @from to @to, ktime
+ * Returns which of the samples that the next poll will use were taken from time @from to @to, ktime
  * in ns: bit 0 for .first, bit 1 + i for .late[i]. gpu->lock is held.
  */
 u64 vmach_samples_find(struct kvgpu_chip *chip, u64 from, u64 to);

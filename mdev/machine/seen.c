@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Readings of the engines' status while a channel or group is driven off the chip. The slicer (the
- * thread that gives the chip to vGPUs in turns: slice.c) makes no look meanwhile. The readings tell
+ * thread that gives the chip to vGPUs in turns: slice.c) makes no poll meanwhile. The readings tell
  * for which vGPUs the engines worked, so that these vGPUs can be charged. A reading is made without
  * a lock, and finds the vGPU by chip->has_id.
  */
@@ -30,7 +30,7 @@ void vmach_seen_ask(struct machine_seen *w, bool tsg, u16 id)
 }
 
 /*
- * Adds 1 to the .looks of vGPU @vgpu, once in a reading, however many engines work for it. True:
+ * Adds 1 to the .polls of vGPU @vgpu, once in a reading, however many engines work for it. True:
  * this was the first time in this reading.
  */
 static bool vgpu_seen(struct machine_seen *w, u32 vgpu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Readings of the engines' status while channels or groups (TSGs) are driven off the chip: in a
- * switch (slice.c), or in a wait under gpu->lock (vmach_wait_charge()). The slicer makes no look
+ * switch (slice.c), or in a wait under gpu->lock (vmach_wait_charge()). The slicer makes no poll
  * meanwhile. In a switch the work that the readings see is charged. In a wait they tell whether the
  * vGPU pays on whose behalf the host waits; other vGPUs pay by samples, unless the wait is long.
  */

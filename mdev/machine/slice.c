@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *look*
- * (look.c) it finds out which vGPUs have work and which are at work. A look at a random time is a
+ * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *poll*
+ * (poll.c) it finds out which vGPUs have work and which are at work. A poll at a random time is a
  * *sample*. A vGPU that a sample sees at work is .busy: it is charged until the next sample, or
- * until it leaves the chip. After each look the slicer asks the policy (sched/), and switches to
+ * until it leaves the chip. After each poll the slicer asks the policy (sched/), and switches to
  * the vGPU that the policy names.
  *
  * The chip is in one of two states. *Open*: the lists of all vGPUs that are not suspended are on
@@ -126,20 +126,20 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	u64 looked = s->looked;
+	u64 polled = s->polled;
 
 	write_seqlock(&s->books);
 	if (!owner || !owner->slice.busy)
 		/* skip the time of the switch: no vGPU pays for it */
-		s->looked = ktime_get_ns();
+		s->polled = ktime_get_ns();
 	list_for_each_entry(m, &chip->live, node) {
-		if (s->looked > looked)
+		if (s->polled > polled)
 			m->slice.left_out = 0;
 		if (m == owner || !vmach_list_shown(m))
 			continue;
 		slice_comes_back(m);
 		if (m->slice.work)
-			s->worked = s->looked;
+			s->worked = s->polled;
 	}
 	write_sequnlock(&s->books);
 }
@@ -354,8 +354,8 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 		if (step != KVGPU_HANG_WAIT)
 			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER,
 					 took.ns);
-		if (step == KVGPU_HANG_LOOK)
-			kvgpu_hw_intr_look(&chip->gpu->hw);
+		if (step == KVGPU_HANG_POLL)
+			kvgpu_hw_intr_poll(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
 			at = ktime_get_ns();
 			e = other_find(chip, l, asked, &other);
@@ -525,14 +525,14 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 	s->busy = false;
 	if (s->owner)
 		slice_comes_back(s->owner);
-	s->looked = now;
+	s->polled = now;
 	write_sequnlock(&s->books);
 	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
-/* ------------------------------------------- a turn of the slicer: look, ask the policy, switch */
+/* ------------------------------------------- a turn of the slicer: poll, ask the policy, switch */
 
-/* Tells the policy what the look at time @now found. */
+/* Tells the policy what the poll at time @now found. */
 static void tell_policy(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -541,7 +541,7 @@ static void tell_policy(struct kvgpu_chip *chip, u64 now)
 	spin_lock(&s->lock);
 	list_for_each_entry(m, &chip->live, node)
 		kvgpu_sched_note(&m->slice.ent, m->slice.work, m->slice.progress);
-	kvgpu_sched_looked(&s->sched, now);
+	kvgpu_sched_polled(&s->sched, now);
 	spin_unlock(&s->lock);
 }
 
@@ -550,7 +550,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_sched_watch w = {
-		.alternates = vmach_nonstall_look(chip, now) || !s->open,
+		.alternates = vmach_nonstall_poll(chip, now) || !s->open,
 		.any = !list_empty(&chip->live),
 		.idle_ns = now > s->worked ? now - s->worked : 0,
 	};
@@ -561,7 +561,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 		 * Skip a vGPU that has no channel ids and had none lately. .list_nr would not do,
 		 * because a loaded channel runs on when the guest takes it off its list. .nr_groups
 		 * alone would not do: a guest could give its ids back, have a far time drawn, and
-		 * take ids and work before a look draws a nearer time.
+		 * take ids and work before a poll draws a nearer time.
 		 */
 		if (!READ_ONCE(m->nr_groups) && now > READ_ONCE(m->ids_given) + IDS_COUNT_NS)
 			continue;
@@ -614,9 +614,9 @@ static void serve_flushes(struct kvgpu_chip *chip)
 }
 
 /*
- * Makes a look, asks the policy, and switches if the policy says so. Returns the time at which the
+ * Makes a poll, asks the policy, and switches if the policy says so. Returns the time at which the
  * policy wants to be asked again, ktime in ns; ~0: only after a kick. *@sample tells whether the
- * look was a sample.
+ * poll was a sample.
  */
 static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 {
@@ -638,8 +638,8 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	}
 	if (!s->planned)
 		/* there was no vGPU: charge no vGPU for the time until now */
-		s->looked = now;
-	*sample = vmach_slicer_look(chip, now);
+		s->polled = now;
+	*sample = vmach_slicer_poll(chip, now);
 	vmach_stranger_evict(chip, now);
 	tell_policy(chip, now);
 	spin_lock(&s->lock);
@@ -689,10 +689,10 @@ static void slicer_rest(u64 until)
 
 /*
  * Draws the time at which the thread's rest ends. The end of a turn ends the rest, too. But if
- * looks take more than a quarter of a turn, the thread first rests for as long as it owes: twice
- * the mean time of a look, less what it rested more before, REST_SAVED_NS at most. So it works for
+ * polls take more than a quarter of a turn, the thread first rests for as long as it owes: twice
+ * the mean time of a poll, less what it rested more before, REST_SAVED_NS at most. So it works for
  * less than half of the time, and mostly for a third at most. Neither short turns among long ones
- * become longer, nor a turn because one look was held up.
+ * become longer, nor a turn because one poll was held up.
  */
 static u64 rest_end(struct machine_slicer *s)
 {
@@ -714,8 +714,8 @@ static u64 rest_end(struct machine_slicer *s)
 }
 
 /*
- * This thread has a real-time priority, and holds gpu->lock while it looks. After a look it rests.
- * It rests for longer if the look and its flushes took longer (kvgpu_sched_rest()). Without rests,
+ * This thread has a real-time priority, and holds gpu->lock while it polls. After a poll it rests.
+ * It rests for longer if the poll and its flushes took longer (kvgpu_sched_rest()). Without rests,
  * guests could keep the thread busy, because they can cause any number of kicks. A switch counts as
  * rest: the thread holds gpu->lock only at its end, and sleeps between its reads of the registers.
  */

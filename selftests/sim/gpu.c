@@ -205,14 +205,14 @@ static void charge(struct sim_gpu *g)
 	}
 }
 
-static void look(struct sim_gpu *g)
+static void poll_vgpus(struct sim_gpu *g)
 {
 	u32 i;
 
 	for (i = 0; i < g->nr; i++)
 		kvgpu_sched_note(&g->vgpu[i].ent, has_work(&g->vgpu[i]), g->vgpu[i].uncharged);
 	charge(g);
-	kvgpu_sched_looked(&g->sched, g->now);
+	kvgpu_sched_polled(&g->sched, g->now);
 }
 
 static void decide(struct sim_gpu *g)
@@ -251,7 +251,7 @@ static void drive(struct sim_gpu *g)
 		return;
 	if (g->now < g->poll_at && g->now < g->choice.until)
 		return;
-	look(g);
+	poll_vgpus(g);
 	decide(g);
 	g->poll_at = g->now + g->cfg.poll_ns + draw(g, g->cfg.jitter_ns + 1);
 }
@@ -364,7 +364,7 @@ void sim_run(struct sim_gpu *g, u64 ns)
 
 	while (g->now < end)
 		step(g, end);
-	look(g);
+	poll_vgpus(g);
 }
 
 /* ------------------------------------------------------------------ what came of it */

@@ -38,8 +38,8 @@ struct sim_work {
 };
 
 struct sim_cfg {
-	u64 poll_ns;		/* the driver looks so often */
-	u64 jitter_ns;		/* a look is late by up to this */
+	u64 poll_ns;		/* the driver polls so often */
+	u64 jitter_ns;		/* a poll is late by up to this */
 	u64 preempt_ns;		/* from the end of the piece until the engine is free */
 	u64 load_ns;		/* until the next list runs */
 	u64 piece;

@@ -494,7 +494,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	printf("Simulation: the driver looks every 1 ms, a switch costs 90 us and waits for the piece of work under way (0.1 ms), the\n"
+	printf("Simulation: the driver polls every 1 ms, a switch costs 90 us and waits for the piece of work under way (0.1 ms), the\n"
 	       "slice is 4 ms; where it does not say otherwise.\n");
 	shares();
 	seeds();

@@ -185,7 +185,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 		check(f.s.current_ent == c->ent || (!f.s.current_ent && c->ent == f.s.alone));
 		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
 	}
-	/* a vGPU that has to wait is looked at again */
+	/* a vGPU that has to wait is polled again */
 	check(c->until != KVGPU_SCHED_NEVER || may == wants || f.now > ~0ull - (1ull << 62));
 }
 
@@ -220,8 +220,8 @@ static void add(u32 i)
 	f.nr++;
 }
 
-/* all vGPUs are looked at; some of those that have work do not get on */
-static void look(void)
+/* all vGPUs are polled; some of those that have work do not get on */
+static void poll_all(void)
 {
 	u32 often = byte() & 1 ? 1 : 7, bits, i;
 	bool was[MAX_NR], had = f.s.alone;
@@ -233,13 +233,13 @@ static void look(void)
 		bits = byte();
 		kvgpu_sched_note(&f.e[i], bits & 1, (bits & 1) && (bits >> 1 & often));
 	}
-	kvgpu_sched_looked(&f.s, f.now);
+	kvgpu_sched_polled(&f.s, f.now);
 	for (i = 0; i < MAX_NR; i++) {
 		if (!f.b[i].present)
 			continue;
 		f.b[i].runnable = f.e[i].work && !f.e[i].parked;
 		check(!f.e[i].parked || !f.e[i].progress);
-		/* only the vGPU that has the chip alone can have been parked by this look */
+		/* only the vGPU that has the chip alone can have been parked by this poll */
 		check(!f.e[i].parked || was[i] || (had && f.s.at < f.e[i].parked_until));
 		check(f.e[i].park_ns <= 32000000);
 	}
@@ -273,7 +273,7 @@ static void act(u32 what, u32 i)
 		f.nr--;
 		break;
 	case 6:
-		look();
+		poll_all();
 		break;
 	case 7: case 8:
 		f.b[i].runnable = what != 8;

@@ -136,7 +136,7 @@ static void see_table(void *ctx, u64 at, u64 size)
 	oracle_table(l->c->vgpu, at, size, l->when);
 }
 
-static void look_at(struct context *c, const char *when)
+static void scan_at(struct context *c, const char *when)
 {
 	struct look l = { c, when };
 
@@ -155,10 +155,10 @@ void chip_look(const char *when)
 		return;
 	chip.looking = true;
 	for (r = 0; r < CHIP_RUNLS; r++) {
-		look_at(&chip.pbdma[r], when);
+		scan_at(&chip.pbdma[r], when);
 		if (chip.engine[r].chid != chip.pbdma[r].chid ||
 		    chip.engine[r].pd != chip.pbdma[r].pd)
-			look_at(&chip.engine[r], when);
+			scan_at(&chip.engine[r], when);
 	}
 	for (i = 0; i < chip.nr_tlb; i++)
 		if (!chip.no_master ||

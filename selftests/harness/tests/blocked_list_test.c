@@ -104,7 +104,7 @@ static void unbinds_again(void *arg)
 		g_enable(g, 2, true);
 		if (loads) {
 			pbdma_gets(g_hchid(g, 2));
-			/* the slicer makes its look now, and not during the unbind */
+			/* the slicer makes its poll now, and not during the unbind */
 			g_list(g, list, 0);
 			harness_sleep(150 * US);
 		}

@@ -34,7 +34,7 @@ static void meter(void *arg)
 		on += chip_engine_works(g_hchid(&world.vgpu[0], 1));
 }
 
-static void works_from_look_to_tick(void *arg)
+static void works_from_poll_to_tick(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	volatile u32 *flush = (u32 *)(g->v->own[VGPU_OWN_FLUSH].memory +
@@ -47,7 +47,7 @@ static void works_from_look_to_tick(void *arg)
 		while (*flush & FLUSH_TRIGGER)
 			harness_sleep(5000);
 		stop = harness_now + tick - 100000;
-		harness_sleep(60000);		/* by now the look has asked the engines, too */
+		harness_sleep(60000);		/* by now the poll has asked the engines, too */
 		chip_at_work(id, true);
 		if (stop > harness_now)
 			harness_sleep(stop - harness_now);
@@ -74,14 +74,14 @@ static void try(u32 vgpus, const char *cap, u64 ms, bool neighbour_works, double
 	harness_sleep(1500 * MS);
 	before = vmach_gpu_time_get(world.vgpu[0].v->m);
 	began = harness_now;
-	actor_new("attacker", setup_mm, false, works_from_look_to_tick, NULL);
+	actor_new("attacker", setup_mm, false, works_from_poll_to_tick, NULL);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();
 	had = (double)on / all;
 	paid = (double)(vmach_gpu_time_get(world.vgpu[0].v->m) - before) / (harness_now - began);
 	printf("# %u vGPUs, cap %s, tick %llu ms: has %.1f %%, is charged %.1f %%\n", vgpus, cap, (unsigned long long)ms, 100 * had, 100 * paid);
 	if (had > most || paid < had / 2)
-		harness_fail("S5: %u vGPUs, cap %s: one that works between looks has the engine for %.1f %% of the time and is charged %.1f %%",
+		harness_fail("S5: %u vGPUs, cap %s: one that works between polls has the engine for %.1f %% of the time and is charged %.1f %%",
 			     vgpus, cap, 100 * had, 100 * paid);
 	setup_end();
 }

@@ -153,7 +153,7 @@ static void worker(void *arg)
 			g_ring(g, 1, 0);
 			continue;
 		}
-		/* until the next look */
+		/* until the next poll */
 		ask(WORKER);
 		ask(THIRD);
 		n = PIECES;

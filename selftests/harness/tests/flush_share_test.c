@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A guest works while the slicer does a flush that the guest asked for. The page of flushes tells
- * the guest when the flush begins and ends. The slicer does not look meanwhile, and a guest can
+ * the guest when the flush begins and ends. The slicer does not poll meanwhile, and a guest can
  * make a flush long, by what it leaves of system memory in L2. An accomplice asks for flushes, too,
  * so that the slicer is still busy when the worker sees the end of its own flush. The worker's time
  * is charged nevertheless, and its cap holds (S5).

@@ -2,7 +2,7 @@
 /*
  * An accomplice hides its partner's work (S5). The partner runs long kernels and preempts its own
  * channel, which keeps the preempt register busy. The accomplice has no work; it binds and unbinds
- * a channel, and for the unbind it waits for that register, with gpu->lock held. The slicer's looks
+ * a channel, and for the unbind it waits for that register, with gpu->lock held. The slicer's polls
  * wait for gpu->lock, so that they come when a kernel has ended. Caps and weights hold
  * nevertheless.
  */
@@ -25,7 +25,7 @@ static struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2
 static struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static bool done;
 static u32 kernel_us, unbinds;
-static u64 had[3], looks;
+static u64 had[3], polls;
 
 static void idle_unbinds(void *arg)
 {
@@ -59,7 +59,7 @@ static void who_works(void *arg)
 	u32 i;
 
 	for (; !done; harness_sleep(MS / 20)) {
-		looks++;
+		polls++;
 		for (i = 0; i < 3; i++)
 			if (world.vgpu[i].v && world.vgpu[i].open)
 				had[i] += chip_engine_works(g_hchid(&world.vgpu[i], 1));
@@ -85,14 +85,14 @@ static void judge(const char *cap, u32 us, const char *weight, u32 share)
 	kernel_us = us;
 	done = false;
 	memset(had, 0, sizeof(had));
-	looks = unbinds = 0;
+	polls = unbinds = 0;
 	began = harness_now;
 	took = vmach_gpu_time_get(world.vgpu[0].v->m);
 	actor_new("worker", setup_mm, false, long_kernels, &world.vgpu[0]);
 	actor_new("accomplice", setup_mm, false, idle_unbinds, &world.vgpu[1]);
 	actor_new("meter", setup_mm, false, who_works, NULL);
 	actors_run();
-	has = 1000 * had[0] / looks;
+	has = 1000 * had[0] / polls;
 	charged = 1000 * (vmach_gpu_time_get(world.vgpu[0].v->m) - took) / (harness_now - began);
 	printf("# kernels of %u us, cap %s, a neighbour's weight %s: has %u.%u %%, is charged %llu.%llu %%; %u unbinds\n",
 	       us, cap, weight ?: "none", has / 10, has % 10, (unsigned long long)charged / 10,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A vGPU keeps the chip and hardly uses it. Its doorbell words tell of work all the time. Now and
- * then it works for some microseconds. It causes looks all the time, so that one sees it at work
+ * then it works for some microseconds. It causes polls all the time, so that one sees it at work
  * and it is not parked. Still what it keeps from its neighbour counts as used, for its cap, too
  * (S5).
  */

@@ -2,7 +2,7 @@
 /*
  * Three vGPUs of one attacker compete with a neighbour that always works (S5). Each works in its
  * turn, and stops when the turn's time is over. A little before that all three ask for flushes of
- * L2 in their pages of flushes, so that the look at the end of the turn is late. The chip is idle
+ * L2 in their pages of flushes, so that the poll at the end of the turn is late. The chip is idle
  * until then, for which the vGPU of the turn has to pay. A guest sees all that the attacker has to
  * know: when GR begins to work for it, and when GR stops.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Short turns among long ones end in time, also where the slicer's looks take more than a quarter
+ * Short turns among long ones end in time, also where the slicer's polls take more than a quarter
  * of the short turn (S5): the rests in the long turns count, too. A read of a register takes as
  * long here as in a slow test bed. The slicer's thread works for a third of the time at most
  * nevertheless (S6).
@@ -14,10 +14,10 @@
 #include "selftests/harness/tests/partners.h"
 
 #define READ_NS		(40 * US)
-#define LATE_US		640		/* the look at the end, and one under way then */
+#define LATE_US		640		/* the poll at the end, and one under way then */
 #define HEAVY		2		/* vGPUs with the long turns */
 
-static u64 late, turns, looked;
+static u64 late, turns, polled;
 
 /* Adds to @late by how much each turn of the worker is too long when the slicer ends it. */
 static void watch_turns(void *arg)
@@ -36,7 +36,7 @@ static void watch_turns(void *arg)
 		}
 		if (slicer()->rests_from != used) {
 			used = slicer()->rests_from;
-			looked += slicer()->used;
+			polled += slicer()->used;
 		}
 		harness_sleep(5 * US);
 	}
@@ -55,18 +55,18 @@ static void short_turns_end_in_time(void **state)
 		chip_at_work(chan_at(i, 1), true);
 	}
 	harness_sleep(500 * MS);
-	late = turns = looked = 0;
+	late = turns = polled = 0;
 	actor_new("watch", setup_mm, false, watch_turns, NULL);
 	actors_run();
 	late /= max(turns, 1ull) * US;
-	looked /= 3 * RUN_MS * MS / 1000;
-	printf("# %llu short turns, each %llu us too long on the average; looks take %llu per mille\n",
-	       turns, late, looked);
+	polled /= 3 * RUN_MS * MS / 1000;
+	printf("# %llu short turns, each %llu us too long on the average; polls take %llu per mille\n",
+	       turns, late, polled);
 	assert_true(turns >= 20);
 	if (late > LATE_US)
 		harness_fail("S5: short turns are %llu us too long, %u are allowed", late, LATE_US);
-	if (looked > 1000 / 3)
-		harness_fail("S6: looks take %llu per mille of the time", looked);
+	if (polled > 1000 / 3)
+		harness_fail("S6: polls take %llu per mille of the time", polled);
 	setup_end();
 }
 

@@ -76,11 +76,11 @@ static void neighbour(void *arg)
 static void watches_the_slicer(void *arg)
 {
 	struct machine_slicer *s = &world.gpu->chip->slicer;
-	u64 looked = READ_ONCE(s->looked), since = harness_now;
+	u64 polled = READ_ONCE(s->polled), since = harness_now;
 
 	while (!done) {
-		if (READ_ONCE(s->looked) != looked) {
-			looked = READ_ONCE(s->looked);
+		if (READ_ONCE(s->polled) != polled) {
+			polled = READ_ONCE(s->polled);
 			since = harness_now;
 		}
 		worst_slicer = max(worst_slicer, harness_now - since);
@@ -101,7 +101,7 @@ static void stretch(enum what what, const struct policy *p)
 	actor_new("watcher", setup_mm, false, watches_the_slicer, NULL);
 	actors_run();
 	harness_policy(&quiet);
-	printf("# %llu commands of the neighbour, the longest took %llu us; the slicer did not look for %llu us; wedged %d\n",
+	printf("# %llu commands of the neighbour, the longest took %llu us; the slicer did not poll for %llu us; wedged %d\n",
 	       (unsigned long long)acted, (unsigned long long)worst / 1000,
 	       (unsigned long long)worst_slicer / 1000, world.gpu->chip->wedged);
 	if (world.gpu->chip->wedged)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Unsaid work on one engine does not hide said work on another one (S5). On the open chip the
- * worker has a short copy of which its doorbell words do not tell. A look sees it, because the
+ * worker has a short copy of which its doorbell words do not tell. A poll sees it, because the
  * worker submits its list, and notes the engine (slice.works_on), which stays noted while that
  * engine works for another vGPU. Then the accomplice keeps the copy engine, and the worker has a
  * kernel on GR of which its words do tell. It must pay for the kernel.
@@ -61,7 +61,7 @@ static void partners(void *arg)
 	u16 id = chan_at(WORKER, 1);
 
 	while (harness_now < end) {
-		/* a look that finds no work makes the chip open */
+		/* a poll that finds no work makes the chip open */
 		kick(ACCOMPLICE);
 		until_open(end);
 		if (hides)

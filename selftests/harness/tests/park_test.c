@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which vGPUs are parked. A vGPU that has the chip and only waits is kept off the chip for a while.
- * The slicer's looks find out whether it only waits, and a guest can cause looks. Still a vGPU that
- * causes looks gets no more than its share beside one that waits for a moment after each of its
+ * The slicer's polls find out whether it only waits, and a guest can cause polls. Still a vGPU that
+ * causes polls gets no more than its share beside one that waits for a moment after each of its
  * kernels (S5). A vGPU that waits for ever is parked, and costs others little.
  */
 #include <setjmp.h>

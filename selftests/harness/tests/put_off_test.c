@@ -2,7 +2,7 @@
 /*
  * A kernel whose ring is empty, on the open chip, where channels of several vGPUs are listed. The
  * chip takes turns between them. When a neighbour works, the kernel is put off for a moment, and a
- * look in that moment sees nothing that tells of the kernel. It must still be done. If its vGPU
+ * poll in that moment sees nothing that tells of the kernel. It must still be done. If its vGPU
  * counted as without work, it would be kept off the chip for as long as others compete (S5).
  */
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #define ALL	(VICTIM + 1)
 #define STEP	(10 * US)
 
-/* Give vGPU @i work on the open chip, have GR serve it, and have the slicer look. */
+/* Give vGPU @i work on the open chip, have GR serve it, and have the slicer poll. */
 static void wake_on_the_open_chip(u32 i)
 {
 	assert_true(slicer()->open);

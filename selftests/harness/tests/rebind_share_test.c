@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work between a bind and the look that follows it (S5). A guest gives its channel ids back when
+ * Work between a bind and the poll that follows it (S5). A guest gives its channel ids back when
  * it resets PFIFO by PMC_ENABLE, as often as it likes. Samples come 50 ms apart on the average
- * while no vGPU counts as one with channels (slice.c, sample_mean()), and only a look draws a
+ * while no vGPU counts as one with channels (slice.c, sample_mean()), and only a poll draws a
  * nearer time.
  *
  * The worker has a time drawn while it has no ids. Then it binds, lists and enables a channel and
@@ -11,12 +11,12 @@
  * accomplices have no channels. The sampler takes no late sample, because the drawn time is far
  * away.
  *
- * After its work the worker submits its list, so that a look draws a time that is 1 ms away. It
+ * After its work the worker submits its list, so that a poll draws a time that is 1 ms away. It
  * waits idle until samples have seen it so, because a vGPU that is .busy without ids would pay for
- * 50 ms. Then it gives its ids back, and the look of the next sample draws a far time again.
+ * 50 ms. Then it gives its ids back, and the poll of the next sample draws a far time again.
  *
- * The other way round: what samples in the rest have seen is used by the look after the rest. A
- * sample has the chip's id of the channel or group that an engine worked for. By the look the
+ * The other way round: what samples in the rest have seen is used by the poll after the rest. A
+ * sample has the chip's id of the channel or group that an engine worked for. By the poll the
  * worker has unbound the channel, or taken it out of the group, so that the id is unknown.
  *
  * How long a flush of L2 takes on a card is not known. Here it takes up to so many reads of some 8
@@ -98,7 +98,7 @@ static void worker(void *arg)
 	u32 i;
 
 	while (harness_now < end) {
-		/* The next sample is near, and the look that uses it finds no ids. */
+		/* The next sample is near, and the poll that uses it finds no ids. */
 		for (i = 0; i < nr_vgpus; i++) {
 			ask(i, FLUSH_L2_SYSMEM_INVALIDATE);
 			ask(i, FLUSH_L2_DIRTY);
@@ -139,7 +139,7 @@ static void worker(void *arg)
 		}
 		if (how == UNBINDS || how == REGROUPS)
 			continue;
-		/* the look after the rest draws a near sample, and so does that sample's look */
+		/* the poll after the rest draws a near sample, and so does that sample's poll */
 		g_write(g, PFIFO_RUNLIST_SUBMIT, 1);
 		for (i = 0; i < 2; i++) {
 			ask(WORKER, FLUSH_BAR);
@@ -187,7 +187,7 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# %u vGPUs, flushes of %u reads, %u us of work, %s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu held back; a look with its flushes took %llu us\n",
+	printf("# %u vGPUs, flushes of %u reads, %u us of work, %s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu held back; a poll with its flushes took %llu us\n",
 	       vgpus, reads, work_us, names[how], share, has / 10, has % 10,
 	       charged / 10, charged % 10, (unsigned long long)rounds, (unsigned long long)held,
 	       (unsigned long long)(used_ns / (rounds ?: 1) / US));

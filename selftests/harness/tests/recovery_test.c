@@ -19,7 +19,7 @@
 
 #define MS		1000000ull
 #define WATCHDOG_MS	2000
-#define OVER_MS		600		/* for a look, an eviction and a reset */
+#define OVER_MS		600		/* for a poll, an eviction and a reset */
 #define DEBT_MS		12000
 #define SYS_PD		0x90000ull	/* in SETUP_RAM */
 #define SEEDS		24

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work in the slicer's rest (S5). After a look the slicer rests for twice as long as the look and
+ * Work in the slicer's rest (S5). After a poll the slicer rests for twice as long as the poll and
  * its flushes took, on the average (slice.c, slicer_main()). If the sampler took one sample only in
  * that time, the remainder of the rest would have none. A guest learns from its page of flushes
- * when a look's flushes begin, and makes the rest long by the flushes that it and an accomplice ask
+ * when a poll's flushes begin, and makes the rest long by the flushes that it and an accomplice ask
  * for. The worker works late in the rest.
  *
  * How long a flush of L2 takes on a card is not known.
@@ -45,7 +45,7 @@ static void partners(void *arg)
 	u64 end = harness_now + LONG_MS * MS, at;
 
 	while (harness_now < end) {
-		/* both ask again while the flushes are done, for the next look */
+		/* both ask again while the flushes are done, for the next poll */
 		ask(WORKER);
 		ask(ACCOMPLICE);
 		at = harness_now + wait_ns;

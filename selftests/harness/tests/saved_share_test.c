@@ -29,7 +29,7 @@
 #define SOON_NS		(20 * (s64)MS)
 #define V		4096		/* SCHED_V */
 
-static u64 seen[WORLD_VGPUS], nr_looks, first_neighbour;
+static u64 seen[WORLD_VGPUS], nr_polls, first_neighbour;
 static u32 nr, kernels;
 static bool saves, light, is_suspended, measures;
 static s64 credit;
@@ -131,10 +131,10 @@ static void meter(void *arg)
 		harness_sleep(MS / 5);
 		if (!measures)
 			continue;
-		nr_looks++;
+		nr_polls++;
 		for (i = 0; i < nr; i++)
 			seen[i] += chip_engine_works(chan_at(i, 1));
-		if (nr_looks == 5000)		/* a second */
+		if (nr_polls == 5000)		/* a second */
 			first_neighbour = seen[NEIGHBOUR];
 	}
 }
@@ -178,19 +178,19 @@ static void judge(enum kvgpu_sched_policy policy, u32 vgpus, u32 rounds, bool sa
 		g_ring(&world.vgpu[i], 1, 0);
 	harness_sleep(500 * MS);
 	memset(seen, 0, sizeof(seen));
-	nr_looks = first_neighbour = kernels = 0;
+	nr_polls = first_neighbour = kernels = 0;
 	measures = done = false;
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actor_new("vGPUs", setup_mm, false, plays, &rounds);
 	actors_run();
 	share = (kvgpu_machine_entitlement_get(world.vgpu[SAVER].v) + 5000) / 10000;
-	has = 1000 * seen[SAVER] / nr_looks;
+	has = 1000 * seen[SAVER] / nr_polls;
 	first = 1000 * first_neighbour / 5000;
 	printf("# policy %u, %u vGPUs, %u long kernels, %s: is owed %lld ms; in ten seconds it has %u.%u %%, the neighbour %llu.%llu %%, in the first second %u.%u %%\n",
 	       policy, nr, kernels, save ? "waits meanwhile" : "sleeps meanwhile",
 	       (long long)credit / 1000000, has / 10, has % 10,
-	       (unsigned long long)(100 * seen[NEIGHBOUR] / nr_looks),
-	       (unsigned long long)(1000 * seen[NEIGHBOUR] / nr_looks % 10), first / 10,
+	       (unsigned long long)(100 * seen[NEIGHBOUR] / nr_polls),
+	       (unsigned long long)(1000 * seen[NEIGHBOUR] / nr_polls % 10), first / 10,
 	       first % 10);
 	for (i = 0; i < nr; i++)
 		if (!is_suspended || i != FIRST_HELPER)

@@ -2,7 +2,7 @@
 /*
  * Work of many channels while one vGPU is driven off the chip (S5). No sample is taken during that.
  * The slicer notes for which vGPUs engines work (slice.c); it once noted eight channels at most. A
- * worker has a short piece on each of eight channels, one in each look, and then a long one on a
+ * worker has a short piece on each of eight channels, one in each poll, and then a long one on a
  * ninth.
  *
  * The partners make the time long in which nobody pays: an idle accomplice preempts its own idle

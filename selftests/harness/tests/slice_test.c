@@ -12,12 +12,12 @@
 
 #define MS		1000000ull
 #define RUN_MS		2000
-#define MANY		60		/* channels, more than one look reads */
+#define MANY		60		/* channels, more than one poll reads */
 /*
- * Most words of one vGPU's doorbells that one look reads: two for each of MAX_LOOKS channels
- * (look.c).
+ * Most words of one vGPU's doorbells that one poll reads: two for each of MAX_POLLED channels
+ * (poll.c).
  */
-#define LOOKS		(16 * 2)
+#define READS_MAX		(16 * 2)
 
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
@@ -98,7 +98,7 @@ static void who_has_no_work_costs_nothing(void **state)
 
 /*
  * Work of which the doorbell words say nothing: a ring of two entries that is filled twice between
- * two looks reads as before. Still the vGPU that has the work done is charged for it, and its cap
+ * two polls reads as before. Still the vGPU that has the work done is charged for it, and its cap
  * holds (S5).
  */
 static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, double least)
@@ -162,12 +162,12 @@ static void words_elsewhere(void **state)
 }
 
 /*
- * A guest lists many channels and rings none. One look reads only some words of its doorbells (S5).
+ * A guest lists many channels and rings none. One poll reads only some words of its doorbells (S5).
  */
-static void a_look_is_bounded(void **state)
+static void a_poll_is_bounded(void **state)
 {
-	u64 list[MANY], looked = 0, end;
-	u32 i, was, most = 0, looks = 0;
+	u64 list[MANY], polled = 0, end;
+	u32 i, was, most = 0, polls = 0;
 	struct world_vgpu *g;
 
 	setup_begin(&coarse, &steady, 1);
@@ -184,17 +184,17 @@ static void a_look_is_bounded(void **state)
 	g_list(g, list, MANY);
 	was = userd_reads();
 	for (end = harness_now + 500 * MS; harness_now < end; harness_sleep(10000)) {
-		if (world.gpu->chip->slicer.looked == looked)
+		if (world.gpu->chip->slicer.polled == polled)
 			continue;
-		looked = world.gpu->chip->slicer.looked;
+		polled = world.gpu->chip->slicer.polled;
 		most = max(most, userd_reads() - was);
 		was = userd_reads();
-		looks++;
+		polls++;
 	}
-	assert_in_range(looks, 5, 1000000);
+	assert_in_range(polls, 5, 1000000);
 	assert_true(most > 0);
-	if (most > LOOKS)
-		harness_fail("S5: the slicer read %u words of one vGPU's doorbells in one look", most);
+	if (most > READS_MAX)
+		harness_fail("S5: the slicer read %u words of one vGPU's doorbells in one poll", most);
 	setup_end();
 }
 
@@ -202,7 +202,7 @@ static void a_look_is_bounded(void **state)
  * The host looks at the doorbell words of the vGPU that has the channel's id now, also when another
  * vGPU had that id before (S4, S5).
  */
-static void the_look_sees_each_owner(void **state)
+static void the_poll_sees_each_owner(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[1];
 	u32 get, put, c, n = 0;
@@ -211,11 +211,11 @@ static void the_look_sees_each_owner(void **state)
 	setup_begin(&coarse, &steady, 2);
 	had.v = g_hchid(&world.vgpu[0], 1);
 	g_ring(&world.vgpu[0], 1, 7);
-	kvgpu_hw_userd_look(&world.gpu->hw, had, &get, &put);
+	kvgpu_hw_userd_read(&world.gpu->hw, had, &get, &put);
 	assert_int_equal(put, 7);
 	world_close(0);
 	/* the host's TLB gets a translation for doorbells that no vGPU has */
-	kvgpu_hw_userd_look(&world.gpu->hw, had, &get, &put);
+	kvgpu_hw_userd_read(&world.gpu->hw, had, &get, &put);
 	if (put)
 		harness_fail("S4: doorbells of a vGPU that was closed show GP_PUT %u", put);
 	for (c = KVGPU_GROUP; c <= MANY; c += KVGPU_GROUP) {
@@ -224,7 +224,7 @@ static void the_look_sees_each_owner(void **state)
 		g_enable(g, c, true);
 		g_ring(g, c, 1 + c % 8);
 		n += g_hchid(g, c) / KVGPU_GROUP == had.v / KVGPU_GROUP;
-		kvgpu_hw_userd_look(&world.gpu->hw, (hchid_t){ g_hchid(g, c) }, &get, &put);
+		kvgpu_hw_userd_read(&world.gpu->hw, (hchid_t){ g_hchid(g, c) }, &get, &put);
 		if (put != 1 + c % 8)
 			harness_fail("S4: the host sees GP_PUT %u where the guest's doorbell says %u", put, 1 + c % 8);
 	}
@@ -238,10 +238,10 @@ int main(void)
 		cmocka_unit_test(four_get_a_quarter),
 		cmocka_unit_test(by_weight),
 		cmocka_unit_test(who_has_no_work_costs_nothing),
-		cmocka_unit_test(a_look_is_bounded),
+		cmocka_unit_test(a_poll_is_bounded),
 		cmocka_unit_test(words_that_say_nothing),
 		cmocka_unit_test(words_elsewhere),
-		cmocka_unit_test(the_look_sees_each_owner),
+		cmocka_unit_test(the_poll_sees_each_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

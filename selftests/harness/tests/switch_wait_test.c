@@ -2,7 +2,7 @@
 /*
  * Work of the vGPU that gets the chip, while the slicer waits for gpu->lock after it has driven
  * another vGPU off (S5). A sample that falls due during a switch is dropped, so the slicer has to
- * look at the engines while it waits. Another vCPU of the worker submits its list at that moment:
+ * observe the engines while it waits. Another vCPU of the worker submits its list at that moment:
  * the module holds gpu->lock until the chip has taken the list.
  *
  * The partners read the slicer's state to choose their moments.
@@ -135,7 +135,7 @@ static void judge(const char *cap, u32 late, bool must)
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# a list takes %u looks, cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu turns, %llu pieces\n", late, share,
+	printf("# a list takes %u polls, cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu turns, %llu pieces\n", late, share,
 	       has / 10, has % 10, charged / 10, charged % 10, (unsigned long long)turns,
 	       (unsigned long long)pieces);
 	assert_in_range(turns, 100, 1000000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest makes the slicer's looks long, by flushes that it asks for in its page of flushes, and so
+ * A guest makes the slicer's polls long, by flushes that it asks for in its page of flushes, and so
  * the rests after them. That must not lengthen its turns while another vGPU waits (S5).
  */
 #include <setjmp.h>
@@ -15,14 +15,14 @@
 #define FLUSH_READS	24
 #define READ_NS		(20 * US)	/* between reads of the flush register */
 /*
- * The longest turn (half as long again after one that was too short), the longest look with its
+ * The longest turn (half as long again after one that was too short), the longest poll with its
  * flushes of both vGPUs (a flush of L2 is two of the chip's), as much rest, and as much again until
  * a switch is done.
  */
 #define LONGEST_NS	(KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 12 * FLUSH_READS * READ_NS)
 
 /*
- * If long looks are seldom, the turn ends when the look and its flush (two of the chip's) end. The
+ * If long polls are seldom, the turn ends when the poll and its flush (two of the chip's) end. The
  * turns before it were hardly too short.
  */
 #define ONE_LONG_NS	(KVGPU_SCHED_SLICE_DEFAULT * 5 / 4 + 2 * FLUSH_READS * READ_NS)
@@ -79,20 +79,20 @@ static void run(u64 each, u64 most)
 	setup_end();
 }
 
-static void long_looks(void **state)
+static void long_polls(void **state)
 {
 	run(MS / 10, LONGEST_NS);
 }
 
-static void a_long_look_now_and_then(void **state)
+static void a_long_poll_now_and_then(void **state)
 {
 	run(50 * MS, ONE_LONG_NS);
 }
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(long_looks),
-		cmocka_unit_test(a_long_look_now_and_then) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(long_polls),
+		cmocka_unit_test(a_long_poll_now_and_then) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

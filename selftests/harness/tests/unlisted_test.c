@@ -63,7 +63,7 @@ static void works_while_gaps_are_long(void *arg)
 		}
 		list_show(g, false);
 		until_sample(g, end);
-		harness_sleep(60 * US);		/* by now the look has asked the engines, too */
+		harness_sleep(60 * US);		/* by now the poll has asked the engines, too */
 		if (!chip_loaded(id)) {
 			lost++;
 			continue;

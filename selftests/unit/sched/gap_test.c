@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kvgpu_sched_gap(): the random times between looks (samples). */
+/* kvgpu_sched_gap(): the random times between polls (samples). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void the_mean_of_every_case(void **unused)
 		}
 }
 
-static void rests_follow_looks(void **unused)
+static void rests_follow_polls(void **unused)
 {
 	static const u64 used[] = { 0, 1, 1000, 4999999, 5000000, 5000001, 1ull << 40, ~0ull };
 	u32 i, k;
@@ -145,7 +145,7 @@ int main(void)
 		cmocka_unit_test(follows_the_logarithm),
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(the_mean_of_every_case),
-		cmocka_unit_test(rests_follow_looks),
+		cmocka_unit_test(rests_follow_polls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

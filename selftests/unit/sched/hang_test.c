@@ -17,14 +17,14 @@
 
 /*
  * Calls kvgpu_sched_hang_next() each time at the time that the last answer named. The answers must
- * be to look once and then to recover, each at its right time, and else to wait.
+ * be to poll once and then to recover, each at its right time, and else to wait.
  */
 static void follow(u64 start, u64 watchdog)
 {
-	u64 look = watchdog / 2 < KVGPU_HANG_LOOK_NS ? watchdog / 2 : KVGPU_HANG_LOOK_NS,
+	u64 poll = watchdog / 2 < KVGPU_HANG_POLL_NS ? watchdog / 2 : KVGPU_HANG_POLL_NS,
 	    now = start, next;
 	struct kvgpu_hang h;
-	u32 looks = 0, steps = 0;
+	u32 polls = 0, steps = 0;
 
 	kvgpu_sched_hang_begin(&h, start);
 	for (;; now = next) {
@@ -32,15 +32,15 @@ static void follow(u64 start, u64 watchdog)
 
 		assert_true(next >= now);
 		assert_true(++steps < 6);
-		if (step == KVGPU_HANG_LOOK) {
-			assert_true(now - start == look);
-			looks++;
+		if (step == KVGPU_HANG_POLL) {
+			assert_true(now - start == poll);
+			polls++;
 		}
 		if (step == KVGPU_HANG_RECOVER)
 			break;
-		assert_true(next > now || step == KVGPU_HANG_LOOK);
+		assert_true(next > now || step == KVGPU_HANG_POLL);
 	}
-	assert_int_equal(looks, 1);
+	assert_int_equal(polls, 1);
 	assert_true(now - start == watchdog);
 }
 
@@ -58,14 +58,14 @@ static void step_by_step(void **state)
 	}
 }
 
-/* A call that comes too late still answers LOOK before RECOVER, and then RECOVER at once. */
+/* A call that comes too late still answers POLL before RECOVER, and then RECOVER at once. */
 static void late(void **state)
 {
 	struct kvgpu_hang h;
 	u64 next;
 
 	kvgpu_sched_hang_begin(&h, 1000);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_POLL);
 	assert_int_equal(next, 9000 * MS);
 	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 9000 * MS, &next),
 			 KVGPU_HANG_RECOVER);
@@ -78,15 +78,15 @@ static void early(void **state)
 {
 	struct kvgpu_hang h;
 	u64 now, next;
-	u32 looks = 0;
+	u32 polls = 0;
 
 	kvgpu_sched_hang_begin(&h, 0);
 	for (now = 0; now < 500 * MS; now += MS / 3) {
 		enum kvgpu_hang_step step = kvgpu_sched_hang_next(&h, 500 * MS, now, &next);
 
 		assert_int_not_equal(step, KVGPU_HANG_RECOVER);
-		looks += step == KVGPU_HANG_LOOK;
-		assert_true(looks == (now >= 100 * MS));
+		polls += step == KVGPU_HANG_POLL;
+		assert_true(polls == (now >= 100 * MS));
 		assert_true(next == (now >= 100 * MS ? 500 * MS : 100 * MS));
 	}
 	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 500 * MS, &next), KVGPU_HANG_RECOVER);
@@ -99,7 +99,7 @@ static void another_watchdog(void **state)
 	u64 next;
 
 	kvgpu_sched_hang_begin(&h, 0);
-	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 150 * MS, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, 150 * MS, &next), KVGPU_HANG_POLL);
 	assert_int_equal(kvgpu_sched_hang_next(&h, 9000 * MS, 2500 * MS, &next), KVGPU_HANG_WAIT);
 	assert_int_equal(next, 9000 * MS);
 	assert_int_equal(kvgpu_sched_hang_next(&h, 500 * MS, 2600 * MS, &next), KVGPU_HANG_RECOVER);
@@ -114,7 +114,7 @@ static void a_time_at_the_end_of_all_times(void **state)
 	assert_int_equal(kvgpu_sched_hang_next(&h, 2000 * MS, NEVER - 4, &next), KVGPU_HANG_WAIT);
 	assert_true(next == NEVER);
 	kvgpu_sched_hang_begin(&h, 5);
-	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_POLL);
 	assert_int_equal(kvgpu_sched_hang_next(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
 }
 

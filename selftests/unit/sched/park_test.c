@@ -34,10 +34,10 @@ static void set_up(struct bench *b)
 	}
 }
 
-/* results of a look at a vGPU: no work; has work but makes no progress; works */
+/* results of a poll of a vGPU: no work; has work but makes no progress; works */
 enum { NONE, WAITS, RUNS };
 
-static void look(struct bench *b, u64 later, int x, int y)
+static void poll_all(struct bench *b, u64 later, int x, int y)
 {
 	const int found[] = { x, y };
 	u32 i;
@@ -48,41 +48,41 @@ static void look(struct bench *b, u64 later, int x, int y)
 			kvgpu_sched_charge(&b->s, &b->e[i], later, b->now);
 		kvgpu_sched_note(&b->e[i], found[i] != NONE, found[i] == RUNS);
 	}
-	kvgpu_sched_looked(&b->s, b->now);
+	kvgpu_sched_polled(&b->s, b->now);
 	kvgpu_sched_choose(&b->s, b->now, &b->c);
 	if (!b->c.open)
 		b->c.until = kvgpu_sched_started(&b->s, b->now);
 }
 
-/* Makes looks until vGPU 0 has the chip. */
+/* Makes polls until vGPU 0 has the chip. */
 static void until_first_has_it(struct bench *b)
 {
 	u32 i;
 
 	for (i = 0; i < 1000 && b->c.ent != &b->e[0]; i++)
-		look(b, MS / 4, WAITS, b->c.ent == &b->e[1] ? RUNS : WAITS);
+		poll_all(b, MS / 4, WAITS, b->c.ent == &b->e[1] ? RUNS : WAITS);
 	assert_ptr_equal(b->c.ent, &b->e[0]);
 }
 
 /*
- * Makes looks until vGPU 0 has the chip, and then until it is parked. Returns for how many ns it
+ * Makes polls until vGPU 0 has the chip, and then until it is parked. Returns for how many ns it
  * stays parked.
  */
 static u64 parked_for(struct bench *b)
 {
-	u32 looks = 0;
+	u32 polls = 0;
 	u64 at;
 
 	until_first_has_it(b);
 	while (!b->e[0].parked) {
-		look(b, MS / 4, WAITS, WAITS);
-		assert_true(++looks <= 3);
+		poll_all(b, MS / 4, WAITS, WAITS);
+		assert_true(++polls <= 3);
 	}
-	assert_int_equal(looks, 3);	/* three looks: parked after more than half a millisecond */
+	assert_int_equal(polls, 3);	/* three polls: parked after more than half a millisecond */
 	assert_false(b->e[0].runnable);
 	assert_ptr_equal(b->c.ent, &b->e[1]);
 	for (at = b->now; b->e[0].parked; )
-		look(b, MS / 4, WAITS, RUNS);
+		poll_all(b, MS / 4, WAITS, RUNS);
 	return b->now - at;
 }
 
@@ -108,17 +108,17 @@ static void work_ends_it(void **state)
 	assert_int_equal(parked_for(&b), 4 * MS);
 	until_first_has_it(&b);
 	for (i = 0; i < 3; i++)
-		look(&b, MS / 4, WAITS, WAITS);
+		poll_all(&b, MS / 4, WAITS, WAITS);
 	assert_true(b.e[0].parked);
-	look(&b, MS / 4, RUNS, WAITS);
+	poll_all(&b, MS / 4, RUNS, WAITS);
 	assert_false(b.e[0].parked);
 	assert_true(b.e[0].runnable);
 	assert_int_equal(parked_for(&b), 2 * MS);
 }
 
 /*
- * A neighbour can cause any number of looks between two pieces of work of vGPU 0. The number of
- * looks is no reason to park vGPU 0, only the time is.
+ * A neighbour can cause any number of polls between two pieces of work of vGPU 0. The number of
+ * polls is no reason to park vGPU 0, only the time is.
  */
 static void looks_do_not_count(void **state)
 {
@@ -128,15 +128,15 @@ static void looks_do_not_count(void **state)
 	set_up(&b);
 	until_first_has_it(&b);
 	for (i = 0; i < 499; i++) {
-		look(&b, 1000, WAITS, WAITS);
+		poll_all(&b, 1000, WAITS, WAITS);
 		assert_false(b.e[0].parked);
 	}
-	look(&b, 1000, RUNS, WAITS);
+	poll_all(&b, 1000, RUNS, WAITS);
 	for (i = 0; i < 500; i++) {
-		look(&b, 1000, WAITS, WAITS);
+		poll_all(&b, 1000, WAITS, WAITS);
 		assert_false(b.e[0].parked);
 	}
-	look(&b, 1000, WAITS, WAITS);
+	poll_all(&b, 1000, WAITS, WAITS);
 	assert_true(b.e[0].parked);
 }
 
@@ -152,13 +152,13 @@ static void no_work_is_no_wait(void **state)
 	set_up(&b);
 	until_first_has_it(&b);
 	for (i = 0; i < 3; i++)
-		look(&b, MS / 4, WAITS, WAITS);
+		poll_all(&b, MS / 4, WAITS, WAITS);
 	assert_true(b.e[0].parked);
-	look(&b, MS / 4, WAITS, RUNS);
+	poll_all(&b, MS / 4, WAITS, RUNS);
 	/* on an open chip the parked vGPU could take half of the time unseen */
 	assert_false(b.c.open);
 	assert_ptr_equal(b.c.ent, &b.e[1]);
-	look(&b, MS / 4, NONE, RUNS);
+	poll_all(&b, MS / 4, NONE, RUNS);
 	assert_true(b.c.open);
 }
 
@@ -170,18 +170,18 @@ static void alone_it_may_wait(void **state)
 
 	set_up(&b);
 	for (i = 0; i < 100; i++) {
-		look(&b, MS, WAITS, NONE);
+		poll_all(&b, MS, WAITS, NONE);
 		assert_false(b.e[0].parked);
 		assert_ptr_equal(b.c.ent, &b.e[0]);
 	}
 	/* two vGPUs wait, and each is a reason to park the other: one is parked, never both */
 	for (i = 0; i < 1000; i++) {
-		look(&b, MS, WAITS, WAITS);
+		poll_all(&b, MS, WAITS, WAITS);
 		assert_false(b.e[0].parked && b.e[1].parked);
 	}
 }
 
-/* Looks of an earlier turn do not count towards parking in the next turn. */
+/* Polls of an earlier turn do not count towards parking in the next turn. */
 static void each_turn_begins_anew(void **state)
 {
 	struct bench b = {};
@@ -190,14 +190,14 @@ static void each_turn_begins_anew(void **state)
 	set_up(&b);
 	for (i = 0; i < 100; i++) {
 		until_first_has_it(&b);
-		/* one look, which is so late that it ends the turn */
-		look(&b, KVGPU_SCHED_SLICE_DEFAULT + MS, WAITS, WAITS);
+		/* one poll, which is so late that it ends the turn */
+		poll_all(&b, KVGPU_SCHED_SLICE_DEFAULT + MS, WAITS, WAITS);
 		assert_false(b.e[0].parked);
 		if (b.c.ent == &b.e[1])
 			turns++;
 		else
 			/* vGPU 0 works in between, so that its next turn starts a new count */
-			look(&b, MS / 4, RUNS, WAITS);
+			poll_all(&b, MS / 4, RUNS, WAITS);
 	}
 	assert_true(turns > 30);
 }
@@ -294,14 +294,14 @@ static void waits_alone(enum kvgpu_sched_policy policy, bool suspends)
 
 	set_up(&b);
 	assert_int_equal(kvgpu_sched_set_policy(&b.s, policy, b.now), 0);
-	look(&b, MS, WAITS, RUNS);
-	look(&b, 2 * SIM_S, WAITS, RUNS);
+	poll_all(&b, MS, WAITS, RUNS);
+	poll_all(&b, 2 * SIM_S, WAITS, RUNS);
 	assert_true(b.e[1].share_out);
 	kvgpu_sched_set_suspended(&b.s, &b.e[1], suspends, b.now);
 	owed = b.s.vclock - b.e[0].vtime;
 	assert_true(owed > 100 * b.e[0].lead_v);
 	for (step = 0; step < 4000 && b.e[1].share_out; step++)
-		look(&b, MS, WAITS, NONE);
+		poll_all(&b, MS, WAITS, NONE);
 	assert_true(step > 1000);
 	owed = b.s.vclock - b.e[0].vtime;
 	assert_true(owed < 3 * b.e[0].lead_v);

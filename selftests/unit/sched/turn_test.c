@@ -419,7 +419,7 @@ static void idling_is_paid_for(void **state)
 	free(b);
 }
 
-/* A vGPU works in its turn, and leaves the chip idle from the turn's end until a late look. */
+/* A vGPU works in its turn, and leaves the chip idle from the turn's end until a late poll. */
 static void idling_after_the_turn_is_paid_for(void **state)
 {
 	static const enum kvgpu_sched_policy policy[] = { KVGPU_SCHED_BEST_EFFORT,

@@ -174,7 +174,7 @@ struct flicker {
 };
 
 /*
- * A vGPU that always works, of weight 100, beside vGPUs that wake for moments. The driver looks
+ * A vGPU that always works, of weight 100, beside vGPUs that wake for moments. The driver polls
  * whenever one wakes or sleeps. Returns what the first vGPU has, in per mille of its entitlement.
  */
 static u32 beside_flickers(const struct flicker *f, u64 switch_ns)

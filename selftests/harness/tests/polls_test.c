@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest knows of the slicer's looks does not help it. The guest can cause a look at any
- * time, by a register write that kicks the slicer. Some looks come at times that follow from what
+ * What a guest knows of the slicer's polls does not help it. The guest can cause a poll at any
+ * time, by a register write that kicks the slicer. Some polls come at times that follow from what
  * was charged, since the policy wants them then. And the guest's page of flushes tells of each
- * sample, afterwards. The guest works whenever it believes that no look comes. A cap holds
+ * sample, afterwards. The guest works whenever it believes that no poll comes. A cap holds
  * nevertheless, and a neighbour has its share (S5).
  */
 #include <setjmp.h>
@@ -119,11 +119,11 @@ static volatile u32 *flush_word(struct world_vgpu *g)
 				(FLUSH_BAR - g->v->own[VGPU_OWN_FLUSH].at));
 }
 
-/* ------------------------------------------------------------------ looks that it makes */
+/* ------------------------------------------------------------------ polls that it makes */
 
-/* The guest causes looks while it is idle, more often than looks come by themselves. */
+/* The guest causes polls while it is idle, more often than polls come by themselves. */
 
-static void works_between_its_own_looks(void *arg)
+static void works_between_its_own_polls(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	u64 end = harness_now + RUN_MS * MS;
@@ -157,7 +157,7 @@ static void kicks_all_the_time(void *arg)
 }
 
 /*
- * The guest stops when it sees that there was a look, and kicks. So the work that the look saw
+ * The guest stops when it sees that there was a poll, and kicks. So the work that the poll saw
  * would be over at once.
  */
 static void stops_when_seen(void *arg)
@@ -179,10 +179,10 @@ static void stops_when_seen(void *arg)
 	done = true;
 }
 
-/* ------------------------------------------------------- looks that it sees, without a register */
+/* ------------------------------------------------------- polls that it sees, without a register */
 
 /*
- * The guest hopes that a look clears the trigger before the look asks the engines, so that there is
+ * The guest hopes that a poll clears the trigger before the poll asks the engines, so that there is
  * time to stop.
  */
 static void stops_when_warned(void *arg)
@@ -204,10 +204,10 @@ static void stops_when_warned(void *arg)
 }
 
 /*
- * The policy wants a look when a budget is used up, so that the guest knows when. The guest's page
+ * The policy wants a poll when a budget is used up, so that the guest knows when. The guest's page
  * of flushes tells of the sample before that.
  */
-static void works_between_the_policys_looks(void *arg)
+static void works_between_the_policys_polls(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	volatile u32 *flush = flush_word(g);
@@ -328,9 +328,9 @@ static void a_cap_holds(void (*attack)(void *arg), const char *cap, bool dead_on
 	judge(what, most, had, paid);
 }
 
-static void looks_of_its_own(void **state)
+static void polls_of_its_own(void **state)
 {
-	a_cap_holds(works_between_its_own_looks, "2", false, "looks of its own, cap 2", 0.04);
+	a_cap_holds(works_between_its_own_polls, "2", false, "polls of its own, cap 2", 0.04);
 }
 
 static void kicks_without_a_break(void **state)
@@ -343,14 +343,14 @@ static void seen_and_gone(void **state)
 	a_cap_holds(stops_when_seen, "10", false, "seen and gone, cap 10", 0.15);
 }
 
-static void warned_by_the_look(void **state)
+static void warned_by_the_poll(void **state)
 {
-	a_cap_holds(stops_when_warned, "10", false, "warned by the look, cap 10", 0.15);
+	a_cap_holds(stops_when_warned, "10", false, "warned by the poll, cap 10", 0.15);
 }
 
-static void looks_of_the_policy(void **state)
+static void polls_of_the_policy(void **state)
 {
-	a_cap_holds(works_between_the_policys_looks, "10", true, "looks of the policy, cap 10",
+	a_cap_holds(works_between_the_policys_polls, "10", true, "polls of the policy, cap 10",
 		    0.15);
 }
 
@@ -391,13 +391,13 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_hides_nothing),
-		cmocka_unit_test(looks_of_its_own),
+		cmocka_unit_test(polls_of_its_own),
 		cmocka_unit_test(kicks_without_a_break),
 		cmocka_unit_test(seen_and_gone),
 		cmocka_unit_test(a_neighbour_works),
 		cmocka_unit_test(by_slices),
-		cmocka_unit_test(looks_of_the_policy),
-		cmocka_unit_test(warned_by_the_look),
+		cmocka_unit_test(polls_of_the_policy),
+		cmocka_unit_test(warned_by_the_poll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

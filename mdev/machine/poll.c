@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The slicer is the thread that gives the chip to vGPUs in turns (slice.c). In a *look* it finds
- * out which vGPUs have work to do, and for which vGPUs the chip works. The slicer has to look,
+ * The slicer is the thread that gives the chip to vGPUs in turns (slice.c). In a *poll* it finds
+ * out which vGPUs have work to do, and for which vGPUs the chip works. The slicer has to poll,
  * because doorbells (the guest's writes that tell of new work) do not trap while the VMM has them
  * mapped into the guest.
  *
@@ -11,14 +11,14 @@
  * write the chip's channel table, which tells whether a channel is pending or on a PBDMA. If the
  * words differ, the channel has work (if that is a lie, the guest itself pays for it). If the words
  * are equal, the channel has no work only if the channel table told of no work, too, while GP_PUT
- * had its present value. While the chip is *open* (it has the lists of all vGPUs together) the look
+ * had its present value. While the chip is *open* (it has the lists of all vGPUs together) the poll
  * may also ask a PBDMA which channel it has.
  *
  * Equal words can be wrong even without a lie: a ring of two entries that is filled twice between
- * two looks reads as before. So if an engine is seen at work for a vGPU whose words tell of no
+ * two polls reads as before. So if an engine is seen at work for a vGPU whose words tell of no
  * work, the vGPU counts as having work. Such work is called *unsaid*.
  *
- * *At work.* GR is the graphics engine. A look reads only the engines that are on GR's runlist. A
+ * *At work.* GR is the graphics engine. A poll reads only the engines that are on GR's runlist. A
  * vGPU that has work and whose list is on the chip is at work if a busy engine names the vGPU, or
  * names no vGPU. (Unsaid work has other rules: note_work_seen().) If a vGPU has work, but no engine
  * counts for it, its time is not charged here; the policy may charge the time if another vGPU could
@@ -29,12 +29,12 @@
  * (sched/park.c). It is not charged, because it does not tell for how long the chip has worked:
  * after a short job the chip may long be idle.
  *
- * *Samples.* A look at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
- * times of the other looks. A separate thread, the sampler (sample.c), reads the engines' status at
- * the random time. If the slicer's look then comes late, the sampler reads the status again at
- * further random times (*late samples*) until the look comes. A vGPU that a sample saw at work is
+ * *Samples.* A poll at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
+ * times of the other polls. A separate thread, the sampler (sample.c), reads the engines' status at
+ * the random time. If the slicer's poll then comes late, the sampler reads the status again at
+ * further random times (*late samples*) until the poll comes. A vGPU that a sample saw at work is
  * charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is set. The
- * other looks do not change which vGPUs are charged.
+ * other polls do not change which vGPUs are charged.
  *
  * This code runs in the slicer's thread with gpu->lock held. It never takes vgpu->lock, and only
  * reads the card.
@@ -42,19 +42,19 @@
 #include "mdev/machine/internal.h"
 
 /*
- * most reads of one engine's status in one look: between two commands an engine is idle for a
+ * most reads of one engine's status in one poll: between two commands an engine is idle for a
  * moment
  */
-#define ENGINE_LOOKS	3
-/* most channels of one vGPU whose USERD one look reads */
-#define MAX_LOOKS	16
+#define ENGINE_READS	3
+/* most channels of one vGPU whose USERD one poll reads */
+#define MAX_POLLED	16
 /*
- * While the card has one vGPU, and that is not limited (vmach_vgpu_limited()): of the looks that
- * are no sample and find no work, one in LOOKS_ALONE asks all engines for unsaid work, for
+ * While the card has one vGPU, and that is not limited (vmach_vgpu_limited()): of the polls that
+ * are no sample and find no work, one in POLLS_ALONE asks all engines for unsaid work, for
  * statistics (asks_all()).
  */
-#define LOOKS_ALONE	16
-/* most reads of the channel table for one vGPU in one look */
+#define POLLS_ALONE	16
+/* most reads of the channel table for one vGPU in one poll */
 #define MAX_ASKS	8
 
 /* Tells whether the channel table says that the channel has work. */
@@ -71,33 +71,33 @@ static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 }
 
 /*
- * Tells whether channel @c has work. Sets *@moved to true if GP_GET has changed since the last look
- * at this channel. *@asks: number of reads of the channel table that this look may still make for
+ * Tells whether channel @c has work. Sets *@moved to true if GP_GET has changed since the last poll
+ * at this channel. *@asks: number of reads of the channel table that this poll may still make for
  * the vGPU; counted down here. If a read would be needed and none is left, returns true.
  */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
 	u32 get, put;
 
-	kvgpu_hw_userd_look(&gpu->hw, c->hchid, &get, &put);
-	*moved |= c->look.valid && get != c->look.get;
-	c->look.get = get;
-	c->look.valid = true;
+	kvgpu_hw_userd_read(&gpu->hw, c->hchid, &get, &put);
+	*moved |= c->poll.valid && get != c->poll.get;
+	c->poll.get = get;
+	c->poll.valid = true;
 	if (get != put)
 		return true;
-	if (c->look.idle && put == c->look.idle_put)
+	if (c->poll.idle && put == c->poll.idle_put)
 		return false;
 	if (!*asks)
 		return true;
 	--*asks;
-	c->look.idle = !chan_pending(gpu, c);
-	c->look.idle_put = put;
-	return !c->look.idle;
+	c->poll.idle = !chan_pending(gpu, c);
+	c->poll.idle_put = put;
+	return !c->poll.idle;
 }
 
 /*
- * Tells whether @m has work, by the channels of its list. Looks at MAX_LOOKS channels at most, and
- * begins at the entry at which the last look stopped. A vGPU that had work counts as having work
+ * Tells whether @m has work, by the channels of its list. Polls MAX_POLLED channels at most, and
+ * begins at the entry at which the last poll stopped. A vGPU that had work counts as having work
  * until its whole list was seen without work. Sets *@moved as chan_work() does.
  */
 static bool list_has_work(struct kvgpu_machine *m, bool *moved)
@@ -105,12 +105,12 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	u8 runl = vmach_gr_runl_get(gpu);
 	struct machine_slice *sl = &m->slice;
-	u32 nr = m->list_nr[runl], n, looks = 0, asks = MAX_ASKS;
+	u32 nr = m->list_nr[runl], n, polled = 0, asks = MAX_ASKS;
 	struct kvgpu_chan *c;
 	bool any = false;
 
-	for (n = 0; n < nr && looks < MAX_LOOKS && !(any && *moved); n++) {
-		u64 e = m->list[runl][sl->look_at++ % nr];
+	for (n = 0; n < nr && polled < MAX_POLLED && !(any && *moved); n++) {
+		u64 e = m->list[runl][sl->scan_at++ % nr];
 
 		sl->quiet++;
 		if (e & RUNLIST_TSG)
@@ -118,7 +118,7 @@ static bool list_has_work(struct kvgpu_machine *m, bool *moved)
 		c = gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
 		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->enabled))
 			continue;
-		looks++;
+		polled++;
 		if (!chan_work(gpu, c, moved, &asks))
 			continue;
 		any = true;
@@ -178,7 +178,7 @@ static bool engines_read(struct kvgpu_chip *chip, u32 *unsaid)
 	bool any = false, unnamed = false;
 	u32 st;
 
-	for (i = 0; i < ENGINE_LOOKS && !any; i++)
+	for (i = 0; i < ENGINE_READS && !any; i++)
 		/* begin with the last engines: copy engines, whose work is mostly short */
 		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
@@ -295,7 +295,7 @@ static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
 
 /*
  * Returns the time from @from to @to, ns, without waits that are charged already (slice.left_out).
- * Several waits since the last look count as one long wait from the beginning of the first.
+ * Several waits since the last poll count as one long wait from the beginning of the first.
  */
 static u64 time_between(const struct kvgpu_machine *m, u64 from, u64 to)
 {
@@ -306,7 +306,7 @@ static u64 time_between(const struct kvgpu_machine *m, u64 from, u64 to)
 }
 
 /*
- * Returns the ns for which @m pays, of the time from slicer->looked to @now. Call it in a sample.
+ * Returns the ns for which @m pays, of the time from slicer->polled to @now. Call it in a sample.
  * @late: number of late samples. *@busy: whether @m was .busy up to this sample; set to whether @m
  * is .busy from @now on.
  *
@@ -317,7 +317,7 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	const struct machine_sample *p = &s->sampler.first;
-	u64 from = s->looked, ns = 0, at;
+	u64 from = s->polled, ns = 0, at;
 	bool works = *busy;
 	u32 i;
 
@@ -334,10 +334,10 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 }
 
 /*
- * Charges @m for the time since slicer->looked. If this look is a @sample, also notes whether @m is
+ * Charges @m for the time since slicer->polled. If this poll is a @sample, also notes whether @m is
  * .busy (charged) from now on. @late: number of late samples. slicer->books is held for writing.
  */
-static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
+static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	struct machine_slice *sl = &m->slice;
@@ -347,7 +347,7 @@ static void look_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 	if (sample)
 		ns = sampled_time(m, late, now, &sl->busy);
 	else
-		ns = sl->busy ? time_between(m, s->looked, now) : 0;
+		ns = sl->busy ? time_between(m, s->polled, now) : 0;
 	if (ns)
 		vmach_time_charge(m, ns, now);
 	sl->left_out = sl->void_samples = 0;
@@ -373,19 +373,19 @@ static void note_work_seen(struct kvgpu_machine *m, bool unnamed)
 }
 
 /*
- * Tells whether a look asks all engines for unsaid work. A sample always asks, because the sampler
+ * Tells whether a poll asks all engines for unsaid work. A sample always asks, because the sampler
  * has read all engines already. So a sample also finds the work of a loaded channel that the guest
- * has taken off its list. Another look asks only if @idle, and without @shared only once in
- * LOOKS_ALONE times. @idle: a shown vGPU (vmach_list_shown()) with a list seems to have no work, or
+ * has taken off its list. Another poll asks only if @idle, and without @shared only once in
+ * POLLS_ALONE times. @idle: a shown vGPU (vmach_list_shown()) with a list seems to have no work, or
  * no shown vGPU seems to have work. @shared: a shown vGPU is limited (vmach_vgpu_limited()), or
  * there are several vGPUs.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
 {
-	return sample || (idle && (shared || !(s->looks++ % LOOKS_ALONE)));
+	return sample || (idle && (shared || !(s->polls++ % POLLS_ALONE)));
 }
 
-bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
+bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
@@ -429,14 +429,14 @@ bool vmach_slicer_look(struct kvgpu_chip *chip, u64 now)
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		note_work_seen(m, unnamed);
-		look_charge(m, sample, late, now);
+		poll_charge(m, sample, late, now);
 		any |= m->slice.busy;
 	}
-	s->busy_ns += (now - s->looked) / 2 * (any + s->busy);
+	s->busy_ns += (now - s->polled) / 2 * (any + s->busy);
 	s->busy = any;
 	if (working || unsaid)
 		s->worked = now;
-	s->looked = now;
+	s->polled = now;
 	if (sample)
 		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the time of the next sample */
 	write_sequnlock(&s->books);
