@@ -10,7 +10,7 @@
  * gpu->lock is held, except in vmach_gpu_time_get(), which needs no lock.
  */
 #include "mdev/machine/internal.h"
-#include "mdev/machine/seen.h"
+#include "mdev/machine/observe.h"
 
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
@@ -48,11 +48,11 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 	return ns;
 }
 
-void vmach_wait_begin(struct machine_seen *w, struct kvgpu_gpu *gpu)
+void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu)
 {
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	vmach_seen_begin(w, gpu);
-	vmach_engines_see(w);
+	vmach_obs_begin(w, gpu);
+	vmach_engines_observe(w);
 }
 
 /*
@@ -70,15 +70,15 @@ static void charge_waiter(struct kvgpu_machine *m, u64 ns, u64 wait, u64 now)
 }
 
 /*
- * Returns the part of @ns for which no engine worked for another vGPU than @m, by the readings in
- * @w, of which there is one at least.
+ * Returns the part of @ns for which no engine worked for another vGPU than @m, by the observations
+ * in @w, of which there is one at least.
  */
-static u64 idle_part(const struct kvgpu_machine *m, const struct machine_seen *w, u64 ns)
+static u64 idle_part(const struct kvgpu_machine *m, const struct machine_obs *w, u64 ns)
 {
-	return div_u64(ns * (w->looks - vmach_seen_others(w, m)), w->looks);
+	return div_u64(ns * (w->nr_obs - vmach_obs_others(w, m)), w->nr_obs);
 }
 
-bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w)
+bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct kvgpu_chip *chip = m->v->gpu->chip;
@@ -109,42 +109,42 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_seen *w)
 
 /*
  * Charges other vGPUs than @m for their parts of a wait of @ns that ends @now: the parts of the
- * readings in @w that saw an engine work for them. slicer->books is held for writing.
+ * observations in @w that saw an engine work for them. slicer->books is held for writing.
  */
-static void charge_others(struct kvgpu_machine *m, const struct machine_seen *w, u64 ns, u64 now)
+static void charge_others(struct kvgpu_machine *m, const struct machine_obs *w, u64 ns, u64 now)
 {
 	struct kvgpu_machine *o;
 	u64 part;
 
 	list_for_each_entry(o, &w->gpu->chip->live, node) {
-		part = o == m ? 0 : div_u64(ns * vmach_seen_count(w, o), w->looks);
+		part = o == m ? 0 : div_u64(ns * vmach_obs_count(w, o), w->nr_obs);
 		if (!part)
 			continue;
-		o->slice.waited_late += div_u64(ns * vmach_seen_late(w, o), w->looks);
+		o->slice.waited_late += div_u64(ns * vmach_obs_late(w, o), w->nr_obs);
 		charge_waiter(o, part, ns, now);
 	}
 }
 
 /*
  * Charges the time from @began to now, in which this thread waited for the chip on behalf of @m.
- * The thread held gpu->lock all the time: the slicer made no poll. @w has the readings that were
- * made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
- * - If @works, or a reading saw an engine work for @m, @m is charged all of the time.
+ * The thread held gpu->lock all the time: the slicer made no poll. @w has the observations that
+ * were made meanwhile, from vmach_wait_begin() on. @works: @m was at work, whatever @w says.
+ * - If @works, or an observation saw an engine work for @m, @m is charged all of the time.
  * - Otherwise @m is charged the time in which the runlist stood still for it (@w->blocked_ns), but
- *   not the part of the readings that saw an engine work for another vGPU.
+ *   not the part of the observations that saw an engine work for another vGPU.
  * - For other vGPUs the time is as any other: what samples see in it decides what they pay.
  * - But if the wait was so long that no more samples are taken before the next poll, a vGPU for
- *   which a reading saw an engine work is charged a part of the time: the part of the readings that
- *   saw it.
+ *   which an observation saw an engine work is charged a part of the time: the part of the
+ *   observations that saw it.
  */
-void vmach_wait_charge(struct kvgpu_machine *m, struct machine_seen *w, bool works, u64 began)
+void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began)
 {
 	struct machine_slicer *s = &w->gpu->chip->slicer;
 	u64 now, ns, left = READ_ONCE(s->left_at);
 
 	kvgpu_hw_lock_assert_held(&w->gpu->lock);
-	vmach_engines_see(w);
-	works |= vmach_seen_count(w, m) > 0;
+	vmach_engines_observe(w);
+	works |= vmach_obs_count(w, m) > 0;
 	now = ktime_get_ns();
 	ns = now - began;
 	write_seqlock(&s->books);

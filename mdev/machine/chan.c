@@ -26,7 +26,7 @@
 #include <linux/slab.h>
 
 #include "mdev/machine/internal.h"
-#include "mdev/machine/seen.h"
+#include "mdev/machine/observe.h"
 #include "mdev/trace.h"
 
 /* how often an unbind is tried before all engines of the runlist are reset */
@@ -611,28 +611,28 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->htsg >= 0, works = false, evicted, faulted;
-	struct machine_seen seen;
+	struct machine_obs obs;
 	u64 began = ktime_get_ns();
 	int i, ret = -EBUSY;
 
-	vmach_wait_begin(&seen, gpu);
-	faulted = vmach_fault_charge(c, &seen);
-	evicted = vmach_disabled_evict(&seen, c);
+	vmach_wait_begin(&obs, gpu);
+	faulted = vmach_fault_charge(c, &obs);
+	evicted = vmach_disabled_evict(&obs, c);
 	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (!ret)
 			break;
 		/* no other status told that it is loaded */
 		if (!evicted)
-			vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
+			vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
 					 PREEMPT_EVICT_MS);
 		else
 			usleep_range(1000, 2000);
 		evicted = true;
-		vmach_engines_see(&seen);
+		vmach_engines_observe(&obs);
 	}
 	if (ret && !vmach_gpu_wedged(gpu)) {
-		vmach_runlist_reset(&seen, c->hrunl);
+		vmach_runlist_reset(&obs, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}
@@ -641,10 +641,10 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	if (ret)
 		vmach_gpu_wedge(gpu, "a channel can't be unbound");
-	vmach_resets_note(c->vgpu->m, seen.resets);
+	vmach_resets_note(c->vgpu->m, obs.resets);
 	if (faulted)
-		seen.blocked_ns = U64_MAX;
-	vmach_wait_charge(c->vgpu->m, &seen, works, began);
+		obs.blocked_ns = U64_MAX;
+	vmach_wait_charge(c->vgpu->m, &obs, works, began);
 	/* recovery has nothing to do for a channel that is off the chip for good */
 	WRITE_ONCE(c->dead, true);
 }

@@ -263,7 +263,7 @@ void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 }
 
 /*
- * Counts an interrupt as @price interrupts in budget @b: a vGPU's, or chip->nobodys. False: the
+ * Counts an interrupt as @price interrupts in budget @b: a vGPU's, or chip->unowned. False: the
  * budget, EVENTS_PER_SECOND, is used up for the present second. A second begins with the first
  * interrupt after the end of the previous second. An interrupt beyond the budget makes the
  * interrupt thread rest, because an ended channel may go on to interrupt until it is off the chip.
@@ -356,7 +356,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		c->fault.storm |= !within_budget(gpu, &c->vgpu->m->intrs, 1);
 		vmach_chan_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		within_budget(gpu, &chip->nobodys, 1);
+		within_budget(gpu, &chip->unowned, 1);
 		/*
 		 * no channel has this instance block any more, but the fault may have stopped GR's
 		 * runlist
@@ -422,7 +422,7 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
-		within_budget(gpu, &chip->nobodys, 1);
+		within_budget(gpu, &chip->unowned, 1);
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n", p->pbdma,
 				    p->intr0, p->intr1, p->chid.v);
 	}
@@ -455,7 +455,7 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
-		within_budget(gpu, &chip->nobodys, price);
+		within_budget(gpu, &chip->unowned, price);
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n", e->intr,
 				    e->trap, e->inst);
 	}
@@ -487,7 +487,7 @@ static void ce_intr_take(void *ctx, u8 engine, u32 intr, u32 code, int id, bool 
 			storm_chan_end(chip, c);
 		vmach_events_kick(c->vgpu->m);
 	} else {
-		within_budget(gpu, &chip->nobodys, 1);
+		within_budget(gpu, &chip->unowned, 1);
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
 }

@@ -50,7 +50,7 @@
 #include "mdev/machine/sample.h"
 #include "mdev/vgpu.h"
 
-struct machine_seen;
+struct machine_obs;
 
 /* channel ids in a group of ids: their USERD areas share a page */
 #define KVGPU_GROUP		8
@@ -153,10 +153,11 @@ struct machine_slice {
 	/* the chip's list has the vGPU's list */
 	bool merged;
 	/*
-	 * Of the last poll. .work: the vGPU has work. .moved: a GP_GET had changed. .seen, right
-	 * in samples only: an engine worked for the vGPU. .progress: .seen or .moved, see poll.c.
+	 * Of the last poll. .work: the vGPU has work. .moved: a GP_GET had changed. .at_work, right
+	 * in samples only: an engine worked for the vGPU. .progress: .at_work or .moved, see
+	 * poll.c.
 	 */
-	bool work, moved, seen, progress;
+	bool work, moved, at_work, progress;
 	/*
 	 * at the last poll a busy engine named a channel of the vGPU, and the vGPU was known to
 	 * have work
@@ -211,7 +212,7 @@ struct kvgpu_chip {
 	struct kvgpu_hw_lock event_lock;
 	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
 	bool nonstall_off;
-	struct intr_budget nobodys;	/* interrupts whose vGPU is not known; event_lock */
+	struct intr_budget unowned;	/* interrupts whose vGPU is not known; event_lock */
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
@@ -512,7 +513,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* ----------------- books.c (also seen.h): charge GPU time; gpu->lock is held except where noted */
+/* -------------- books.c (also observe.h): charge GPU time; gpu->lock is held except where noted */
 
 /* charges @m for @ns, all of them before @now; slicer->books is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
@@ -750,15 +751,15 @@ void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
  * resets engines that it does not leave. If it does not leave, and no engine names it, resets all
- * engines of the runlist. Cuts the card off if it does not leave at all. Makes readings in @w
+ * engines of the runlist. Cuts the card off if it does not leave at all. Makes observations in @w
  * meanwhile. gpu->lock is held. True: an engine was reset.
  */
-bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms);
+bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned int ms);
 /*
- * Resets the engines of the runlist, whatever channels are loaded. Makes readings in @w meanwhile.
- * gpu->lock is held.
+ * Resets the engines of the runlist, whatever channels are loaded. Makes observations in @w
+ * meanwhile. gpu->lock is held.
  */
-void vmach_runlist_reset(struct machine_seen *w, u8 runl);
+void vmach_runlist_reset(struct machine_obs *w, u8 runl);
 /*
  * Evicts the channel or group that vmach_stranger_note() noted, if the watchdog's time has passed
  * and the engine still works for it. gpu->lock is held.

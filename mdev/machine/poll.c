@@ -20,7 +20,7 @@
  *
  * *At work.* GR is the graphics engine. A poll reads only the engines that are on GR's runlist. A
  * vGPU that has work and whose list is on the chip is at work if a busy engine names the vGPU, or
- * names no vGPU. (Unsaid work has other rules: note_work_seen().) If a vGPU has work, but no engine
+ * names no vGPU. (Unsaid work has other rules: note_at_work().) If a vGPU has work, but no engine
  * counts for it, its time is not charged here; the policy may charge the time if another vGPU could
  * have run meanwhile (sched/choose.c). If no GP_GET of the vGPU has moved either, the host assumes
  * that the vGPU waits for a semaphore.
@@ -278,16 +278,16 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
 
 /*
  * Tells whether late sample @p saw @m at work: an engine worked for @m, or an engine worked and
- * named no vGPU, while the first sample found @m at work (.seen).
+ * named no vGPU, while the first sample found @m at work (.at_work).
  */
-static bool late_seen(struct kvgpu_machine *m, const struct machine_sample *p)
+static bool late_at_work(struct kvgpu_machine *m, const struct machine_sample *p)
 {
 	u8 e;
 
 	for (e = 0; e < m->v->gpu->hw.topo.nr_engines; e++) {
 		if (!(p->engine[e] & PFIFO_STATUS_BUSY))
 			continue;
-		if (p->vgpu[e] ? p->vgpu[e] == m->v->id : m->slice.seen)
+		if (p->vgpu[e] ? p->vgpu[e] == m->v->id : m->slice.at_work)
 			return true;
 	}
 	return false;
@@ -327,7 +327,7 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 		at = clamp(p->at, from, now);
 		ns += works ? time_between(m, from, at) : 0;
 		from = at;
-		works = i ? late_seen(m, p) : m->slice.seen;
+		works = i ? late_at_work(m, p) : m->slice.at_work;
 	}
 	*busy = works;
 	return ns + (works ? time_between(m, from, now) : 0);
@@ -356,7 +356,7 @@ static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 }
 
 /*
- * Notes in .seen whether @m is at work, and in .progress whether it makes progress. @unnamed: a
+ * Notes in .at_work whether @m is at work, and in .progress whether it makes progress. @unnamed: a
  * busy engine names no vGPU. @m is at work
  * - if an engine does unsaid work for it, whether or not the list of @m is on the chip; or
  * - if its list is on the chip, it has work, and a busy engine names it or names no vGPU: so a vGPU
@@ -364,12 +364,12 @@ static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
  * @m makes progress if it is at work, or if its list is on the chip, it has work, and a GP_GET has
  * moved.
  */
-static void note_work_seen(struct kvgpu_machine *m, bool unnamed)
+static void note_at_work(struct kvgpu_machine *m, bool unnamed)
 {
 	bool works = vmach_list_shown(m) && m->slice.work;
 
-	m->slice.seen = m->slice.unsaid || (works && (m->slice.named || unnamed));
-	m->slice.progress = m->slice.seen || (works && m->slice.moved);
+	m->slice.at_work = m->slice.unsaid || (works && (m->slice.named || unnamed));
+	m->slice.progress = m->slice.at_work || (works && m->slice.moved);
 }
 
 /*
@@ -428,7 +428,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		note_work_seen(m, unnamed);
+		note_at_work(m, unnamed);
 		poll_charge(m, sample, late, now);
 		any |= m->slice.busy;
 	}

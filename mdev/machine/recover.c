@@ -23,12 +23,12 @@
  * channel, it may wait on its PBDMA: then all engines of the runlist are reset. After that the
  * channel may get an engine, and is preempted again (chan_waiter_evict()).
  *
- * An eviction makes readings of the engines (seen.h) from its begin to its end. By them
+ * An eviction makes observations of the engines (observe.h) from its begin to its end. By them
  * vmach_wait_charge() decides whether the evicted channel's vGPU is charged for its time.
  */
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/seen.h"
+#include "mdev/machine/observe.h"
 #include "mdev/trace.h"
 
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_resets_note() */
@@ -53,23 +53,24 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 }
 
 /*
- * Preempts the chip's channel or group @id, for @ms at most. Makes readings in @w again and again
+ * Preempts the chip's channel or group @id, for @ms at most. Makes observations in @w again and
+ * again
  * meanwhile: a kernel may begin at any moment until the preempt has ended.
  */
-static int seen_preempt(struct machine_seen *w, bool tsg, u16 id, unsigned int ms)
+static int observed_preempt(struct machine_obs *w, bool tsg, u16 id, unsigned int ms)
 {
-	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, NULL, vmach_engines_see, w);
+	return kvgpu_hw_preempt_watched(&w->gpu->hw, tsg, id, ms, NULL, vmach_engines_observe, w);
 }
 
 /* Preempts the channels or groups that a PBDMA has or is about to get, by its status @st. */
-static void preempt_status(struct machine_seen *w, u32 st)
+static void preempt_status(struct machine_obs *w, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		seen_preempt(w, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
-			     PREEMPT_EVICT_MS);
+		observed_preempt(w, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
+				 PREEMPT_EVICT_MS);
 	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		seen_preempt(w, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st),
-			     PREEMPT_EVICT_MS);
+		observed_preempt(w, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st),
+				 PREEMPT_EVICT_MS);
 }
 
 /*
@@ -79,7 +80,7 @@ static void preempt_status(struct machine_seen *w, u32 st)
  * runlist, so that PBDMAs get no further channels. This is nouveau's order (nvkm_runl_rc(),
  * nvkm_runl_block()), except for the preempts.
  */
-static void clear_pbdmas(struct machine_seen *w, u8 runl)
+static void clear_pbdmas(struct machine_obs *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 p;
@@ -105,7 +106,7 @@ static bool is_kept(struct kvgpu_gpu *gpu, bool tsg, u16 id)
  * that has still to save another channel, before it loads @id, is not reset: the other channel may
  * have a kernel that is no hang.
  */
-static bool chan_engines_reset(struct machine_seen *w, u8 runl, bool tsg, u16 id)
+static bool chan_engines_reset(struct machine_obs *w, u8 runl, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool any = false;
@@ -125,7 +126,7 @@ static bool chan_engines_reset(struct machine_seen *w, u8 runl, bool tsg, u16 id
 }
 
 /* Resets all engines of the runlist. The caller has blocked the runlist. */
-static void all_engines_reset(struct machine_seen *w, u8 runl)
+static void all_engines_reset(struct machine_obs *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
@@ -144,7 +145,7 @@ static void all_engines_reset(struct machine_seen *w, u8 runl)
 	clear_pbdmas(w, runl);
 }
 
-void vmach_runlist_reset(struct machine_seen *w, u8 runl)
+void vmach_runlist_reset(struct machine_obs *w, u8 runl)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 
@@ -161,7 +162,7 @@ void vmach_runlist_reset(struct machine_seen *w, u8 runl)
  * that keep @id, or, if no engine has kept @id, all engines of the runlist. Returns whether engines
  * were reset for @id. The caller has blocked the runlist.
  */
-static bool engines_free(struct machine_seen *w, u8 runl, bool tsg, u16 id, bool ends)
+static bool engines_free(struct machine_obs *w, u8 runl, bool tsg, u16 id, bool ends)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool kept, reset;
@@ -191,14 +192,14 @@ static bool engines_free(struct machine_seen *w, u8 runl, bool tsg, u16 id, bool
  * the call ends after PREEMPT_EVICT_MS. Otherwise @id may wait for another channel, and has
  * PREEMPT_LAST_MS more, if @*waits is not 0, which is counted down then.
  */
-static int preempt_again(struct machine_seen *w, bool tsg, u16 id, u32 *waits)
+static int preempt_again(struct machine_obs *w, bool tsg, u16 id, u32 *waits)
 {
-	int ret = seen_preempt(w, tsg, id, PREEMPT_EVICT_MS);
+	int ret = observed_preempt(w, tsg, id, PREEMPT_EVICT_MS);
 
 	if (!ret || !*waits || is_kept(w->gpu, tsg, id))
 		return ret;
 	--*waits;
-	return seen_preempt(w, tsg, id, PREEMPT_LAST_MS);
+	return observed_preempt(w, tsg, id, PREEMPT_LAST_MS);
 }
 
 /*
@@ -211,7 +212,7 @@ static int preempt_again(struct machine_seen *w, bool tsg, u16 id, u32 *waits)
  * allows the runlist for a moment, so that a third channel may get the engine. preempt_again() lets
  * its kernel end.
  */
-static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, u32 waits)
+static bool chan_waiter_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, u32 waits)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	bool reset = false;
@@ -226,7 +227,7 @@ static bool chan_waiter_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id,
 	return reset;
 }
 
-bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigned int ms)
+bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned int ms)
 {
 	struct kvgpu_gpu *gpu = w->gpu;
 	u32 waits = EVICT_WAITS;
@@ -237,7 +238,7 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	if (vmach_gpu_wedged(gpu))
 		return false;
 	kvgpu_hw_lock_hurry(&gpu->lock);
-	ret = kvgpu_hw_preempt_blocked(&gpu->hw, runl, tsg, id, ms, vmach_engines_see, w);
+	ret = kvgpu_hw_preempt_blocked(&gpu->hw, runl, tsg, id, ms, vmach_engines_observe, w);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
@@ -248,7 +249,7 @@ bool vmach_chan_evict(struct machine_seen *w, u8 runl, bool tsg, u16 id, unsigne
 	return reset;
 }
 
-bool vmach_disabled_evict(struct machine_seen *w, struct kvgpu_chan *c)
+bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->htsg >= 0;
@@ -262,7 +263,7 @@ bool vmach_disabled_evict(struct machine_seen *w, struct kvgpu_chan *c)
 	 * Preempt it in any case: a channel that the chip was about to load, or whose state the
 	 * chip has still to save, may be in no status.
 	 */
-	if (!vmach_chan_loaded(c) && !seen_preempt(w, tsg, id, PREEMPT_EVICT_MS) &&
+	if (!vmach_chan_loaded(c) && !observed_preempt(w, tsg, id, PREEMPT_EVICT_MS) &&
 	    !vmach_chan_loaded(c))
 		return false;
 	vmach_chan_evict(w, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
@@ -283,7 +284,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_stranger *s = &chip->slicer.stranger;
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_seen seen;
+	struct machine_obs obs;
 	u32 st;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
@@ -294,8 +295,8 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
 				    s->tsg ? "group" : "channel", s->id);
 		/* the next poll charges this time, by samples */
-		vmach_wait_begin(&seen, gpu);
-		vmach_chan_evict(&seen, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
+		vmach_wait_begin(&obs, gpu);
+		vmach_chan_evict(&obs, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
 				 PREEMPT_EVICT_MS);
 	}
 	s->since = 0;
@@ -346,7 +347,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
 	bool tsg = c->htsg >= 0, listed = false, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
-	struct machine_seen seen;
+	struct machine_obs obs;
 	struct kvgpu_chan *o;
 	u64 began;
 	u32 i;
@@ -368,8 +369,8 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	if (listed && vmach_runlist_update(m, c->hrunl))
 		vmach_gpu_wedge(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
-	vmach_wait_begin(&seen, gpu);
-	reset = vmach_chan_evict(&seen, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
+	vmach_wait_begin(&obs, gpu);
+	reset = vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
 				 PREEMPT_EVICT_MS);
 	/*
 	 * threads that wanted gpu->lock had to wait: a long eviction does as much harm as a reset
@@ -377,12 +378,12 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	if (reset && why == EVENT_SCHED)
 		vmach_strike_add(m, "hang");
 	else if (ktime_get_ns() - began > LONG_EVICTION_NS)
-		vmach_resets_note(m, max(seen.resets, 1u));
+		vmach_resets_note(m, max(obs.resets, 1u));
 	else
-		vmach_resets_note(m, seen.resets);
+		vmach_resets_note(m, obs.resets);
 	if (why == EVENT_FAULT)
-		seen.blocked_ns = U64_MAX;
-	vmach_wait_charge(m, &seen, reset, began);
+		obs.blocked_ns = U64_MAX;
+	vmach_wait_charge(m, &obs, reset, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine was reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	guest_tell(c, why);
@@ -393,12 +394,12 @@ static void dead_evict(struct kvgpu_chan *c, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	u64 began = ktime_get_ns();
-	struct machine_seen seen;
+	struct machine_obs obs;
 
-	vmach_wait_begin(&seen, gpu);
-	vmach_chan_evict(&seen, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
-	vmach_resets_note(c->vgpu->m, seen.resets);
-	vmach_wait_charge(c->vgpu->m, &seen, true, began);
+	vmach_wait_begin(&obs, gpu);
+	vmach_chan_evict(&obs, c->hrunl, tsg, id, PREEMPT_EVICT_MS);
+	vmach_resets_note(c->vgpu->m, obs.resets);
+	vmach_wait_charge(c->vgpu->m, &obs, true, began);
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 }
 
@@ -443,7 +444,7 @@ void vmach_chans_recover(struct work_struct *work)
 {
 	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
 	struct kvgpu_gpu *gpu = chip->gpu;
-	struct machine_seen seen;
+	struct machine_obs obs;
 	struct kvgpu_chan *c;
 	unsigned long id;
 
@@ -453,13 +454,13 @@ void vmach_chans_recover(struct work_struct *work)
 		 * between. A fault stops the runlist until then: do not wait behind threads that
 		 * may get a CPU late.
 		 */
-		vmach_seen_begin(&seen, gpu);
-		kvgpu_hw_lock_watched(&gpu->lock, vmach_engines_see, &seen);
-		vmach_engines_see(&seen);
+		vmach_obs_begin(&obs, gpu);
+		kvgpu_hw_lock_watched(&gpu->lock, vmach_engines_observe, &obs);
+		vmach_engines_observe(&obs);
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
 			vmach_storm_strike(c);
-			vmach_fault_charge(c, &seen);
+			vmach_fault_charge(c, &obs);
 			if (!c->dead)
 				vmach_chan_isolate(gpu, c, c->fault.why);
 			else if (vmach_live_chan_find(chip, c) == c && vmach_chan_loaded(c))

@@ -16,7 +16,7 @@
  * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
  * fetches commands of a channel; GR is the graphics engine.) In this order another PBDMA of the
  * runlist may already serve the next owner between the submit and the preempts. The next owner is
- * charged for that work (charge_seen_work()).
+ * charged for that work (charge_observed_work()).
  *
  * While a switch waits for a preempt (chan_drive_off()), the thread holds only the preempt
  * register's lock, and releases that lock every PREEMPT_TURN_MS. If the preempt does not end,
@@ -31,7 +31,7 @@
 
 #include "mdev/machine/holder.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/seen.h"
+#include "mdev/machine/observe.h"
 #include "mdev/trace.h"
 
 /* a vGPU that needs more ns to leave the chip counts as at work */
@@ -294,20 +294,20 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 /*
  * Drives off the channel or group @other, for which a channel that has to leave may wait. It has
  * the watchdog's time, also if it is the next owner's. If it does not leave in that time, and each
- * reading of that time saw an engine work for it, it hangs, and is ended. If a reading did not, it
- * is no hang, whatever the preempt register says: the register may still tell of the preempt of the
- * channel that waits (T13 of docs/supported.md).
+ * observation of that time saw an engine work for it, it hangs, and is ended. If an observation did
+ * not, it is no hang, whatever the preempt register says: the register may still tell of the
+ * preempt of the channel that waits (T13 of docs/supported.md).
  */
 static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *other,
-			    struct machine_seen *w)
+			    struct machine_obs *w)
 {
 	u64 watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 	struct kvgpu_hw_took took = {};
 
-	vmach_seen_ask(w, other->tsg, other->id);
+	vmach_obs_watch(w, other->tsg, other->id);
 	while (took.ns < watchdog && !vmach_gpu_wedged(chip->gpu))
 		if (kvgpu_hw_preempt_watched(&chip->gpu->hw, other->tsg, other->id, PREEMPT_TURN_MS,
-					     &took, vmach_engines_see, w) != -ETIMEDOUT)
+					     &took, vmach_engines_observe, w) != -ETIMEDOUT)
 			return;
 	if (!vmach_gpu_wedged(chip->gpu) && !w->absent)
 		chan_recover(chip, other, false);
@@ -332,7 +332,7 @@ static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded
  * which is counted for its vGPU (docs/invariants.md), or waits for another channel (holder.h).
  */
 static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			  struct machine_seen *w)
+			  struct machine_obs *w)
 {
 	u64 next, at = 0, watchdog;
 	struct kvgpu_hw_took took = {};
@@ -345,7 +345,7 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 
 	kvgpu_sched_hang_begin(&h, took.ns);
 	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &took,
-					vmach_engines_see, w) == -ETIMEDOUT &&
+					vmach_engines_observe, w) == -ETIMEDOUT &&
 	       !vmach_gpu_wedged(chip->gpu)) {
 		watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 		if (!own_time)
@@ -403,20 +403,20 @@ static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 /*
  * While a channel was driven off, engines may have worked for several vGPUs, for instance for the
  * next owner of the chip. Charges each such vGPU but @but for a part of the time: the part of the
- * readings in @w that saw an engine work for it.
+ * observations in @w that saw an engine work for it.
  */
-static void charge_seen_work(struct kvgpu_chip *chip, const struct kvgpu_machine *but,
-			     const struct machine_seen *w, u64 began, u64 now)
+static void charge_observed_work(struct kvgpu_chip *chip, const struct kvgpu_machine *but,
+				 const struct machine_obs *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m;
-	u32 looks;
+	u32 count;
 	u64 ns;
 
 	list_for_each_entry(m, &chip->live, node) {
-		looks = m == but ? 0 : vmach_seen_count(w, m);
-		if (!looks)
+		count = m == but ? 0 : vmach_obs_count(w, m);
+		if (!count)
 			continue;
-		ns = div_u64((now - began) * looks, w->looks);
+		ns = div_u64((now - began) * count, w->nr_obs);
 		vmach_time_charge(m, not_yet_paid(m, ns), now);
 	}
 }
@@ -424,17 +424,17 @@ static void charge_seen_work(struct kvgpu_chip *chip, const struct kvgpu_machine
 /*
  * Charges the vGPU of @l, if it was at work, for the time from @began to @now, in which @l was
  * driven off the chip. Charges other vGPUs for the time from @began up to this call. If most of the
- * readings in @w saw an engine work for another vGPU, @l may have waited for that engine: then its
- * vGPU is charged as the others are, by the readings alone. Counts and traces the preempt.
+ * observations in @w saw an engine work for another vGPU, @l may have waited for that engine: then
+ * its vGPU is charged as the others are, by the observations alone. Counts and traces the preempt.
  */
 static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			const struct machine_seen *w, u64 began, u64 now)
+			const struct machine_obs *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
-	bool sampled, waited = m && vmach_seen_others(w, m) > w->looks / 2;
+	bool sampled, waited = m && vmach_obs_others(w, m) > w->nr_obs / 2;
 
 	write_seqlock(&chip->slicer.books);
-	charge_seen_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
+	charge_observed_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
 	if (m) {
 		/*
 		 * @m took long to leave: take it as at work. The time in which another thread had
@@ -442,7 +442,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 		 */
 		m->slice.busy |= !waited && w->held_ns > LATE_NS;
 		sampled = m->slice.left_busy || m->slice.busy;
-		m->slice.busy |= vmach_seen_count(w, m) > 0;
+		m->slice.busy |= vmach_obs_count(w, m) > 0;
 		/* @m pays for the time up to @now here: keep the waits that were later */
 		m->slice.waited -= min(m->slice.waited, m->slice.waited_late);
 		charge_leaver(m, waited ? now : began, now);
@@ -465,7 +465,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
  * Drives the @nr channels and groups in @l off the chip. The caller holds no lock. A channel that
  * does not leave is recovered after about the watchdog's time. Charges the time of the switch from
  * @began on (note_leaver()). @engine: the engines' status that find_loaded() has read, which is the
- * first reading.
+ * first observation.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 nr,
 			 const u32 *engine, u64 began)
@@ -473,33 +473,33 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 	static const struct machine_loaded nobody;
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	struct machine_seen seen;
+	struct machine_obs obs;
 	u64 now, asked = 0;
 	u32 i;
 
 	if (!nr) {
-		vmach_seen_begin(&seen, chip->gpu);
-		vmach_seen_note(&seen, engine);
+		vmach_obs_begin(&obs, chip->gpu);
+		vmach_obs_add(&obs, engine);
 		asked = ktime_get_ns();
 		/* the next owner's channels may be loaded already, and work meanwhile */
-		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
-		vmach_engines_see(&seen);
-		note_leaver(chip, &nobody, &seen, asked, asked);
+		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_observe, &obs);
+		vmach_engines_observe(&obs);
+		note_leaver(chip, &nobody, &obs, asked, asked);
 	}
 	for (i = 0; i < nr; i++) {
 		if (i)
 			kvgpu_hw_unlock(&chip->gpu->lock);
-		vmach_seen_begin(&seen, chip->gpu);
+		vmach_obs_begin(&obs, chip->gpu);
 		if (i)
-			vmach_engines_see(&seen);
+			vmach_engines_observe(&obs);
 		else
-			vmach_seen_note(&seen, engine);
-		now = chan_drive_off(chip, &l[i], &seen);
+			vmach_obs_add(&obs, engine);
+		now = chan_drive_off(chip, &l[i], &obs);
 		WRITE_ONCE(s->left_at, now);
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
-		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_see, &seen);
-		vmach_engines_see(&seen);
-		note_leaver(chip, &l[i], &seen, began, now);
+		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_observe, &obs);
+		vmach_engines_observe(&obs);
+		note_leaver(chip, &l[i], &obs, began, now);
 		began = ktime_get_ns();
 	}
 	now = ktime_get_ns();
@@ -658,7 +658,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		now = ktime_get_ns();
 		/*
 		 * If the time of the next sample has passed meanwhile, draw a new time:
-		 * loaded_leave() has charged the switch by its own readings. Otherwise keep the
+		 * loaded_leave() has charged the switch by its own observations. Otherwise keep the
 		 * drawn time: guests can cause switches, and could put samples off for ever.
 		 */
 		if (nr && s->sample_at <= now)

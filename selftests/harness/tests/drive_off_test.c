@@ -136,7 +136,7 @@ static void whom_it_waits_for(void **state)
 		.idles = true, .waiters_stay = true };
 	struct machine_loaded holder, waiter, stale, found = { 0 };
 	struct kvgpu_chip *chip;
-	struct machine_seen w;
+	struct machine_obs w;
 
 	setup_begin(&quiet, &stay, 1);
 	setup_run(0, 2, 1);
@@ -157,10 +157,10 @@ static void whom_it_waits_for(void **state)
 	if (other_find(chip, &holder, 0, &found) != HAS_ENGINE)
 		harness_fail("S5: a channel is driven off for one that has the engine");
 
-	vmach_seen_begin(&w, world.gpu);
+	vmach_obs_begin(&w, world.gpu);
 	other_drive_off(chip, &waiter, &w);
 	if (chip->by_hchid[waiter.id]->dead)
-		harness_fail("S5: a channel is ended that no reading saw at work");
+		harness_fail("S5: a channel is ended that no observation saw at work");
 	other_drive_off(chip, &holder, &w);
 	assert_true(chip->by_hchid[holder.id]->dead);
 	assert_false(chip->by_hchid[waiter.id]->dead);

@@ -64,10 +64,10 @@ static void preempts(void *arg)
 static void drives_off(void *arg)
 {
 	struct machine_loaded l = { .vgpu = world.vgpu[1].v->id, .id = g_hchid(&world.vgpu[1], 1) };
-	struct machine_seen w;
+	struct machine_obs w;
 
 	await_eviction();
-	vmach_seen_begin(&w, world.gpu);
+	vmach_obs_begin(&w, world.gpu);
 	waited = harness_now;
 	chan_drive_off(world.gpu->chip, &l, &w);
 	waited = harness_now - waited;

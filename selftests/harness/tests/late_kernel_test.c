@@ -16,7 +16,7 @@
 
 #include "gk110/fifo.h"
 #include "mdev/machine/internal.h"
-#include "mdev/machine/seen.h"
+#include "mdev/machine/observe.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -139,13 +139,13 @@ static void beside_a_neighbour(void **state)
 }
 
 /*
- * A thread that waits for the chip gets no CPU for 6 ms, and makes no readings. Another vGPU has a
- * kernel in that time, and is charged by samples.
+ * A thread that waits for the chip gets no CPU for 6 ms, and makes no observations. Another vGPU
+ * has a kernel in that time, and is charged by samples.
  */
 static void beside_a_thread_without_cpu(void **state)
 {
 	struct kvgpu_gpu *gpu;
-	struct machine_seen seen;
+	struct machine_obs obs;
 	u64 took, began, pct;
 	u32 i, nr = 0;
 
@@ -161,10 +161,10 @@ static void beside_a_thread_without_cpu(void **state)
 		chip_load_some(0, g_hchid(&world.vgpu[WORKER], 1));
 		kvgpu_hw_lock(&gpu->lock);
 		began = harness_now;
-		vmach_wait_begin(&seen, gpu);
+		vmach_wait_begin(&obs, gpu);
 		nr += chip_begin_held(g_hchid(&world.vgpu[WORKER], 1), 5 * MS);
 		harness_sleep(6 * MS);
-		vmach_wait_charge(world.vgpu[NEIGHBOUR].v->m, &seen, false, began);
+		vmach_wait_charge(world.vgpu[NEIGHBOUR].v->m, &obs, false, began);
 		kvgpu_hw_unlock(&gpu->lock);
 	}
 	harness_sleep(10 * MS);

@@ -140,7 +140,7 @@ static void whose_context_was_there(void **state)
 	if (m->intrs.events || m->event_put || g_read(&world.vgpu[0], GR_INTR))
 		harness_fail("S4: vGPU 0 is told an exception of no context, by the address of the block of the last one");
 	assert_false(chip.gr_halts);	/* it is acknowledged nevertheless */
-	assert_true(world.gpu->chip->nobodys.events > 0);
+	assert_true(world.gpu->chip->unowned.events > 0);
 	setup_end();
 }
 

@@ -70,7 +70,7 @@ static void attacker(void *arg)
 	id = g_hchid(g, 1);
 	if (rests) {
 		/* the thread rests for an interrupt of nobody's, beyond the budget */
-		world.gpu->chip->nobodys =
+		world.gpu->chip->unowned =
 			(struct intr_budget){ harness_now, EVENTS_PER_SECOND };
 		raise_and_wait(KVGPU_MAX_CHAN - 1);
 	}

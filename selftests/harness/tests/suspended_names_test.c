@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work of many channels, or of one that is unbound soon, while a suspended vGPU is driven off the
- * open chip (S5). It must be charged. seen_names_test and unbound_name_test have the same for a
+ * open chip (S5). It must be charged. observed_names_test and unbound_name_test have the same for a
  * chip that has an owner.
  *
  * Seven channels of the accomplice raise interrupts beyond the budget. Then it has a kernel on GR,

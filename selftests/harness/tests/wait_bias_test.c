@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Waits for the chip under gpu->lock, and samples (S5). Samples come at random times, also during
- * such waits. A wait is charged by its own readings, and is taken out of the time between two polls
- * (vmach_wait_charge() moves slicer->polled on). If the samples of that time counted, a vGPU that
- * works between waits alone would be seen by its part of all samples, and each would charge only
- * the part of the time that is no wait. A vGPU that works in waits alone would pay twice. The
+ * such waits. A wait is charged by its own observations, and is taken out of the time between two
+ * polls (vmach_wait_charge() moves slicer->polled on). If the samples of that time counted, a vGPU
+ * that works between waits alone would be seen by its part of all samples, and each would charge
+ * only the part of the time that is no wait. A vGPU that works in waits alone would pay twice. The
  * accomplice unbinds its channel again and again behind short kernels of its own.
  */
 #include <setjmp.h>
