@@ -91,7 +91,7 @@ struct machine_stranger {
 
 /*
  * The slicer of one card. gpu->lock protects the members except .lock, .sched, .watchdog_ms,
- * .thread, .kicked, .sampler and .books. The slicer's thread writes .planned, .sample_at and
+ * .thread, .kicked, .sampler and .acct_lock. The slicer's thread writes .planned, .sample_at and
  * .sample_mean also without gpu->lock; some members are read so. Times: ktime, ns.
  */
 struct machine_slicer {
@@ -130,7 +130,7 @@ struct machine_slicer {
 	/* the poll under way is a sample */
 	bool sampling;
 	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
-	seqlock_t books;
+	seqlock_t acct_lock;
 	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
 	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
 	u32 polls;
@@ -186,7 +186,7 @@ struct machine_slice {
 	 */
 	u64 waited, waited_late, left_from, left_out, void_samples;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
-	atomic64_t told;
+	atomic64_t reported;
 	u32 turn;	/* number of turns as slicer->owner (list.c) */
 	/* count of engine resets and long evictions; beyond a budget each is a strike */
 	struct kvgpu_resets resets;
@@ -466,7 +466,7 @@ struct kvgpu_machine {
 	 * .inst: address of the guest's instance block of the channel that hung.
 	 */
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
-	atomic64_t gpu_ns;		/* ns charged by books.c; also read without locks */
+	atomic64_t gpu_ns;		/* ns charged by accounting.c; also read without locks */
 	struct machine_slice slice;
 };
 
@@ -513,9 +513,9 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
-/* -------------- books.c (also observe.h): charge GPU time; gpu->lock is held except where noted */
+/* --------- accounting.c (also observe.h): charge GPU time; gpu->lock is held except where noted */
 
-/* charges @m for @ns, all of them before @now; slicer->books is held for writing */
+/* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
 u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
 

@@ -85,20 +85,23 @@ void vmach_obs_watch(struct machine_obs *w, bool tsg, u16 id);
 
 /* Returns how many observations in @w saw an engine work for a vGPU that is not @m. */
 u32 vmach_obs_others(const struct machine_obs *w, const struct kvgpu_machine *m);
-/* books.c: Begins a wait for the chip, with gpu->lock held: makes the first observation of @w. */
+/*
+ * accounting.c: Begins a wait for the chip, with gpu->lock held: makes the first observation of @w.
+ */
 void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu);
 /*
- * books.c: Call it after a wait for the chip on behalf of @m, from @began to now, with gpu->lock
- * held since @began. Charges @m for all of the wait if an observation in @w saw it at work, else
- * for the time in which the runlist stood still and no other vGPU was at work. Charges other vGPUs
- * only if the wait was too long for samples (sample.c). @works: @m was at work in any case.
+ * accounting.c: Call it after a wait for the chip on behalf of @m, from @began to now, with
+ * gpu->lock held since @began. Charges @m for all of the wait if an observation in @w saw it at
+ * work, else for the time in which the runlist stood still and no other vGPU was at work. Charges
+ * other vGPUs only if the wait was too long for samples (sample.c). @works: @m was at work in any
+ * case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began);
 /*
- * books.c: Call it when @c, whose MMU fault was reported, is about to be driven off. Charges its
- * vGPU for the time since the report, in which the fault stopped GR's runlist for all vGPUs, as far
- * as the vGPU is not charged for that time otherwise, and not for the part of the observations in
- * @w that saw an engine work for another vGPU. False: there was no report. gpu->lock is held,
+ * accounting.c: Call it when @c, whose MMU fault was reported, is about to be driven off. Charges
+ * its vGPU for the time since the report, in which the fault stopped GR's runlist for all vGPUs, as
+ * far as the vGPU is not charged for that time otherwise, and not for the part of the observations
+ * in @w that saw an engine work for another vGPU. False: there was no report. gpu->lock is held,
  * event_lock not.
  */
 bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w);

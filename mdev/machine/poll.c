@@ -335,7 +335,8 @@ static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 
 /*
  * Charges @m for the time since slicer->polled. If this poll is a @sample, also notes whether @m is
- * .busy (charged) from now on. @late: number of late samples. slicer->books is held for writing.
+ * .busy (charged) from now on. @late: number of late samples. slicer->acct_lock is held for
+ * writing.
  */
 static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 {
@@ -426,7 +427,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	if (ended || (working && (sample || !(working == 1 && only->slice.moved))))
 		unnamed = engines_read(chip, &unsaid);
 	s->sampling = false;
-	write_seqlock(&s->books);
+	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node) {
 		note_at_work(m, unnamed);
 		poll_charge(m, sample, late, now);
@@ -439,6 +440,6 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	s->polled = now;
 	if (sample)
 		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the time of the next sample */
-	write_sequnlock(&s->books);
+	write_sequnlock(&s->acct_lock);
 	return sample;
 }

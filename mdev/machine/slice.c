@@ -23,7 +23,7 @@
  * sched/hang.c decides when to check for an unserved interrupt and when to end the channel.
  *
  * The slicer's thread runs most of this file. It takes gpu->lock, and inside it chip->event_lock,
- * slicer->books and slicer->lock. vmach_watchdog_set() runs in other threads.
+ * slicer->acct_lock and slicer->lock. vmach_watchdog_set() runs in other threads.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -107,7 +107,7 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out, u32 
  * @m comes onto the chip. It is .busy from now on if it was .busy when it left, or if it needed
  * more than LATE_NS to leave. Otherwise it pays for new work from the next sample on that sees it
  * at work. A .busy vGPU, in turn, still pays after its work has ended, until the next sample. On
- * the average the two errors cancel out. slicer->books is held for writing.
+ * the average the two errors cancel out. slicer->acct_lock is held for writing.
  */
 static void slice_comes_back(struct kvgpu_machine *m)
 {
@@ -128,7 +128,7 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 	struct kvgpu_machine *m;
 	u64 polled = s->polled;
 
-	write_seqlock(&s->books);
+	write_seqlock(&s->acct_lock);
 	if (!owner || !owner->slice.busy)
 		/* skip the time of the switch: no vGPU pays for it */
 		s->polled = ktime_get_ns();
@@ -141,7 +141,7 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 		if (m->slice.work)
 			s->worked = s->polled;
 	}
-	write_sequnlock(&s->books);
+	write_sequnlock(&s->acct_lock);
 }
 
 /*
@@ -173,9 +173,9 @@ static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine 
 	if (opens) {
 		chip_opened(chip, was);
 	} else if (owner && owner != was && !leave) {
-		write_seqlock(&s->books);
+		write_seqlock(&s->acct_lock);
 		slice_comes_back(owner);
-		write_sequnlock(&s->books);
+		write_sequnlock(&s->acct_lock);
 	}
 	s->switches += !open;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, open, s->sched.nr_runnable, s->sched.slice_end);
@@ -387,8 +387,8 @@ static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
 
 /*
  * @m leaves the chip. If slice.busy is set, charges @m for the time from @began to @now, and sets
- * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge. slicer->books is
- * held for writing.
+ * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge. slicer->acct_lock
+ * is held for writing.
  */
 static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
 {
@@ -433,7 +433,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
 	bool sampled, waited = m && vmach_obs_others(w, m) > w->nr_obs / 2;
 
-	write_seqlock(&chip->slicer.books);
+	write_seqlock(&chip->slicer.acct_lock);
 	charge_observed_work(chip, waited ? NULL : m, w, began, ktime_get_ns());
 	if (m) {
 		/*
@@ -452,7 +452,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 	list_for_each_entry(o, &chip->live, node)
 		o->slice.waited = o->slice.waited_late = o->slice.left_out = 0;
 	WRITE_ONCE(chip->slicer.left_at, 0);
-	write_sequnlock(&chip->slicer.books);
+	write_sequnlock(&chip->slicer.acct_lock);
 	if (!m)
 		return;
 	m->slice.preempts++;
@@ -503,7 +503,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 		began = ktime_get_ns();
 	}
 	now = ktime_get_ns();
-	write_seqlock(&s->books);
+	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node) {
 		m->slice.left_out = m->slice.void_samples = 0;
 		/*
@@ -526,7 +526,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 	if (s->owner)
 		slice_comes_back(s->owner);
 	s->polled = now;
-	write_sequnlock(&s->books);
+	write_sequnlock(&s->acct_lock);
 	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
@@ -753,7 +753,7 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	struct machine_slicer *s = &chip->slicer;
 
 	spin_lock_init(&s->lock);
-	seqlock_init(&s->books);
+	seqlock_init(&s->acct_lock);
 	kvgpu_sched_init(&s->sched);
 	s->open = true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any sequence of calls, with any values, at any times. After each: the books agree with books of
- * our own. At the end all vGPUs behave, and then none may be left waiting.
+ * Any sequence of calls, with any values, at any times. After each: the accounts agree with
+ * accounts of our own. At the end all vGPUs behave, and then none may be left waiting.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ static void charge(u32 i, u64 ns)
 
 /* ------------------------------------------------------------------ what always holds */
 
-static void check_books(void)
+static void check_accounts(void)
 {
 	struct kvgpu_sched_ent *e;
 	u32 nr = 0, wants = 0, i;
@@ -359,12 +359,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		u8 op = byte();
 
 		act(op & 15, (op >> 4) % MAX_NR);
-		check_books();
+		check_accounts();
 		/* the clock of all goes on from choice to choice, not back */
 		check((s64)(f.s.closed - f.closed) >= 0);
 		f.closed = f.s.closed;
 	}
 	settle_down();
-	check_books();
+	check_accounts();
 	return 0;
 }

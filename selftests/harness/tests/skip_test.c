@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time that is waited under gpu->lock for a vGPU that has no work (books.c, vmach_wait_charge()).
- * An accomplice without work unbinds channels. A PBDMA has the channel, which waits for GR, and GR
- * has a kernel of the worker. The preempt ends with the kernel. The worker is charged for that time
- * by what samples see of it in the meantime (S5).
+ * Time that is waited under gpu->lock for a vGPU that has no work (accounting.c,
+ * vmach_wait_charge()). An accomplice without work unbinds channels. A PBDMA has the channel, which
+ * waits for GR, and GR has a kernel of the worker. The preempt ends with the kernel. The worker is
+ * charged for that time by what samples see of it in the meantime (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -31,20 +31,20 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	unsigned int seq;
-	s64 ns, told;
+	s64 ns, reported;
 
 	do {
-		seq = read_seqbegin(&s->books);
+		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
 		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
 			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->polled) -
 						 READ_ONCE(m->slice.left_out), 0);
-	} while (read_seqretry(&s->books, seq));
-	told = atomic64_read(&m->slice.told);
+	} while (read_seqretry(&s->acct_lock, seq));
+	reported = atomic64_read(&m->slice.reported);
 	do {
-		if (told >= ns)
-			return told;
-	} while (!atomic64_try_cmpxchg(&m->slice.told, &told, ns));
+		if (reported >= ns)
+			return reported;
+	} while (!atomic64_try_cmpxchg(&m->slice.reported, &reported, ns));
 	return ns;
 }
 
@@ -100,16 +100,16 @@ bool vmach_fault_charge(struct kvgpu_chan *c, const struct machine_obs *w)
 	 * time are left out than is charged here.
 	 */
 	wait = min(ns, now - clamp(chip->slicer.polled, at, now));
-	write_seqlock(&chip->slicer.books);
+	write_seqlock(&chip->slicer.acct_lock);
 	vmach_time_charge(m, ns - wait, now);
 	charge_waiter(m, wait, m->slice.busy && m->slice.on_chip ? 0 : wait, now);
-	write_sequnlock(&chip->slicer.books);
+	write_sequnlock(&chip->slicer.acct_lock);
 	return true;
 }
 
 /*
  * Charges other vGPUs than @m for their parts of a wait of @ns that ends @now: the parts of the
- * observations in @w that saw an engine work for them. slicer->books is held for writing.
+ * observations in @w that saw an engine work for them. slicer->acct_lock is held for writing.
  */
 static void charge_others(struct kvgpu_machine *m, const struct machine_obs *w, u64 ns, u64 now)
 {
@@ -147,7 +147,7 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool work
 	works |= vmach_obs_count(w, m) > 0;
 	now = ktime_get_ns();
 	ns = now - began;
-	write_seqlock(&s->books);
+	write_seqlock(&s->acct_lock);
 	if (vmach_late_samples_count(s) == LATE_SAMPLES)
 		charge_others(m, w, ns, now);
 	if (!works)
@@ -156,5 +156,5 @@ void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool work
 		m->slice.waited_late += left ? min_t(u64, ns, now - min(left, now)) : 0;
 		charge_waiter(m, ns, ns, now);
 	}
-	write_sequnlock(&s->books);
+	write_sequnlock(&s->acct_lock);
 }
