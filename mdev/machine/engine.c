@@ -4,7 +4,7 @@
  * (the units that fetch channels' commands) name a channel or a group (TSG) by its id, and the host
  * knows the vGPU of each id. The functions here only read the chip's state.
  *
- * Functions that look up channels need gpu->lock or chip->event_lock; vmach_stranger_note() needs
+ * Functions that look up channels need gpu->lock or chip->event_lock; vmach_orphan_note() needs
  * gpu->lock.
  */
 #include "mdev/machine/holder.h"
@@ -130,20 +130,20 @@ struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st)
 /*
  * Call it when the status @st of engine @e says that the engine works, and vmach_status_owner()
  * finds no vGPU for it. If @st names a channel or group that is not the host's, and no engine is
- * noted, notes the engine for vmach_stranger_evict(). Otherwise such a channel could stay, because
+ * noted, notes the engine for vmach_orphan_evict(). Otherwise such a channel could stay, because
  * the slicer (the thread that gives the chip to vGPUs in turns) preempts channels of vGPUs only. No
  * case is known in which such a channel runs. gpu->lock is held.
  */
-void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st)
+void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st)
 {
-	struct machine_stranger *s = &chip->slicer.stranger;
+	struct machine_orphan *s = &chip->slicer.orphan;
 	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
 	bool tsg = st & PFIFO_STATUS_TSG;
 
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_GROUP) ||
 	    s->since)
 		return;
-	*s = (struct machine_stranger){ .since = ktime_get_ns(), .id = id, .engine = e,
+	*s = (struct machine_orphan){ .since = ktime_get_ns(), .id = id, .engine = e,
 		.tsg = tsg };
 }
 

@@ -81,8 +81,11 @@ struct intr_budget { u64 start; u32 events; };	/* .events since .start (ktime, n
 
 /* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
 
-/* An engine that works for the chip's channel or group .id, which no vGPU has; gpu->lock. */
-struct machine_stranger {
+/*
+ * An orphan context: an engine works for the chip's channel or group .id, which no vGPU has;
+ * gpu->lock.
+ */
+struct machine_orphan {
 	u64 since;			/* ktime in ns; 0: no engine is noted */
 	u16 id;
 	u8 engine;
@@ -134,7 +137,7 @@ struct machine_slicer {
 	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
 	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
 	u32 polls;
-	struct machine_stranger stranger;
+	struct machine_orphan orphan;
 	u64 switches;			/* lists that lists_show() wrote while not .open */
 	/* for .busy_ns: a vGPU was found .busy */
 	bool busy;
@@ -164,7 +167,7 @@ struct machine_slice {
 	 */
 	bool named;
 	/* at the last poll, the engine of .works_on worked for the vGPU */
-	bool unsaid;
+	bool unreported;
 	/* the vGPU is charged until the next sample, or until it leaves the chip */
 	bool busy;
 	/* it left the chip while .busy, or late (LATE_NS, slice.c): .busy again when it returns */
@@ -492,8 +495,8 @@ struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu);	/* by 
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
-/* Notes in slicer.stranger that engine @e works for an id that no vGPU has; gpu->lock is held. */
-void vmach_stranger_note(struct kvgpu_chip *chip, u8 e, u32 st);
+/* Notes in slicer.orphan that engine @e works for an id that no vGPU has; gpu->lock is held. */
+void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st);
 /* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is cut off. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 /* True: @c is not off; or an engine or a PBDMA has @c or its group, or is to get it. */
@@ -761,10 +764,10 @@ bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned
  */
 void vmach_runlist_reset(struct machine_obs *w, u8 runl);
 /*
- * Evicts the channel or group that vmach_stranger_note() noted, if the watchdog's time has passed
+ * Evicts the channel or group that vmach_orphan_note() noted, if the watchdog's time has passed
  * and the engine still works for it. gpu->lock is held.
  */
-void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now);
+void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now);
 /*
  * Ends a channel with its group: disables the channels, takes them off lists and engines, marks
  * them dead, and tells the guest. If the channel is dead already, ends the live channels of its

@@ -16,7 +16,7 @@
  *
  * Equal words can be wrong even without a lie: a ring of two entries that is filled twice between
  * two polls reads as before. So if an engine is seen at work for a vGPU whose words tell of no
- * work, the vGPU counts as having work. Such work is called *unsaid*.
+ * work, the vGPU counts as having work. Such work is called *unreported*.
  *
  * *At work.* GR is the graphics engine. A poll reads only the engines that are on GR's runlist. A
  * vGPU that has work and whose list is on the chip is at work if a busy engine names the vGPU, or
@@ -50,7 +50,7 @@
 #define MAX_POLLED	16
 /*
  * While the card has one vGPU, and that is not limited (vmach_vgpu_limited()): of the polls that
- * are no sample and find no work, one in POLLS_ALONE asks all engines for unsaid work, for
+ * are no sample and find no work, one in POLLS_ALONE asks all engines for unreported work, for
  * statistics (asks_all()).
  */
 #define POLLS_ALONE	16
@@ -146,19 +146,19 @@ static struct kvgpu_machine *named_vgpu(struct kvgpu_chip *chip, u8 e, u32 st)
 
 /*
  * Notes that engine @e, with status @st, works. Returns the vGPU for which @e works. NULL: @st
- * names no vGPU. If the vGPU was not known to have work, this work is unsaid: notes that the vGPU
- * has work, and adds @e to the bits of @unsaid.
+ * names no vGPU. If the vGPU was not known to have work, this work is unreported: notes that the
+ * vGPU has work, and adds @e to the bits of @unreported.
  */
-static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unsaid)
+static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, u32 *unreported)
 {
 	struct kvgpu_machine *m = named_vgpu(chip, e, st);
 
 	if (!m) {
-		vmach_stranger_note(chip, e, st);
+		vmach_orphan_note(chip, e, st);
 	} else if (!m->slice.work) {
 		m->slice.works_on = e + 1;
-		m->slice.work = m->slice.unsaid = true;
-		*unsaid |= BIT(e);
+		m->slice.work = m->slice.unreported = true;
+		*unreported |= BIT(e);
 	} else {
 		m->slice.named = true;
 	}
@@ -166,11 +166,11 @@ static struct kvgpu_machine *note_engine(struct kvgpu_chip *chip, u8 e, u32 st, 
 }
 
 /*
- * Reads the status of the runlist's engines, except of those in @unsaid, and notes what it says
+ * Reads the status of the runlist's engines, except of those in @unreported, and notes what it says
  * (note_engine()). Reads it again, a few times, until an engine works for a vGPU that was known to
  * have work, or works and names no vGPU. Returns true if an engine works and names no vGPU.
  */
-static bool engines_read(struct kvgpu_chip *chip, u32 *unsaid)
+static bool engines_read(struct kvgpu_chip *chip, u32 *unreported)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = vmach_gr_runl_get(gpu), e, i;
@@ -181,12 +181,12 @@ static bool engines_read(struct kvgpu_chip *chip, u32 *unsaid)
 	for (i = 0; i < ENGINE_READS && !any; i++)
 		/* begin with the last engines: copy engines, whose work is mostly short */
 		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
-			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
+			if (gpu->hw.topo.engine[e].runl != runl || *unreported & BIT(e))
 				continue;
 			st = engine_status(chip, e);
 			if (!(st & PFIFO_STATUS_BUSY))
 				continue;
-			m = note_engine(chip, e, st, unsaid);
+			m = note_engine(chip, e, st, unreported);
 			unnamed |= !m;
 			any |= !m || m->slice.named;
 		}
@@ -218,15 +218,15 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
 		return NULL;
 	m = named_vgpu(chip, e, st);
 	if (!m)
-		vmach_stranger_note(chip, e, st);
+		vmach_orphan_note(chip, e, st);
 	return m;
 }
 
 /*
- * Finds unsaid work: engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) told of no
+ * Finds unreported work: engines that work for vGPUs whose USERD words (GP_GET, GP_PUT) told of no
  * work. Returns these engines, a bit for each, and notes that these vGPUs have work. Asks the
- * engines that vGPUs have in slice.works_on, which is the engine that did their last unsaid work;
- * with @ask, asks all engines of the runlist.
+ * engines that vGPUs have in slice.works_on, which is the engine that did their last unreported
+ * work; with @ask, asks all engines of the runlist.
  *
  * A vGPU counts as having work while its .works_on is set. .works_on is cleared when its engine
  * does not work for the vGPU, and either
@@ -236,7 +236,7 @@ static struct kvgpu_machine *engine_owner(struct kvgpu_chip *chip, u8 e)
  * So .works_on stays while a vGPU with a list is off the chip, because the rest of its work is
  * still to be done, and while the engine works for another vGPU.
  */
-static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
+static u32 unreported_work(struct kvgpu_chip *chip, bool ask)
 {
 	u8 runl = vmach_gr_runl_get(chip->gpu), e;
 	struct kvgpu_machine *m, *owner;
@@ -247,8 +247,8 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 			continue;
 		e = m->slice.works_on - 1;
 		owner = engine_owner(chip, e);
-		m->slice.unsaid = owner == m;
-		if (m->slice.unsaid)
+		m->slice.unreported = owner == m;
+		if (m->slice.unreported)
 			engines |= BIT(e);
 		else if ((vmach_list_shown(m) && !owner) || !m->list_nr[runl])
 			m->slice.works_on = 0;
@@ -257,7 +257,7 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 		m = engines & BIT(e) ? NULL : engine_owner(chip, e);
 		if (m && !m->slice.work) {
 			m->slice.works_on = e + 1;
-			m->slice.unsaid = true;
+			m->slice.unreported = true;
 			engines |= BIT(e);
 		}
 	}
@@ -359,7 +359,7 @@ static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 /*
  * Notes in .at_work whether @m is at work, and in .progress whether it makes progress. @unnamed: a
  * busy engine names no vGPU. @m is at work
- * - if an engine does unsaid work for it, whether or not the list of @m is on the chip; or
+ * - if an engine does unreported work for it, whether or not the list of @m is on the chip; or
  * - if its list is on the chip, it has work, and a busy engine names it or names no vGPU: so a vGPU
  *   that waits for a semaphore does not pay for the work of another.
  * @m makes progress if it is at work, or if its list is on the chip, it has work, and a GP_GET has
@@ -369,16 +369,16 @@ static void note_at_work(struct kvgpu_machine *m, bool unnamed)
 {
 	bool works = vmach_list_shown(m) && m->slice.work;
 
-	m->slice.at_work = m->slice.unsaid || (works && (m->slice.named || unnamed));
+	m->slice.at_work = m->slice.unreported || (works && (m->slice.named || unnamed));
 	m->slice.progress = m->slice.at_work || (works && m->slice.moved);
 }
 
 /*
- * Tells whether a poll asks all engines for unsaid work. A sample always asks, because the sampler
- * has read all engines already. So a sample also finds the work of a loaded channel that the guest
- * has taken off its list. Another poll asks only if @idle, and without @shared only once in
- * POLLS_ALONE times. @idle: a shown vGPU (vmach_list_shown()) with a list seems to have no work, or
- * no shown vGPU seems to have work. @shared: a shown vGPU is limited (vmach_vgpu_limited()), or
+ * Tells whether a poll asks all engines for unreported work. A sample always asks, because the
+ * sampler has read all engines already. So a sample also finds the work of a loaded channel that
+ * the guest has taken off its list. Another poll asks only if @idle, and without @shared only once
+ * in POLLS_ALONE times. @idle: a shown vGPU (vmach_list_shown()) with a list seems to have no work,
+ * or no shown vGPU seems to have work. @shared: a shown vGPU is limited (vmach_vgpu_limited()), or
  * there are several vGPUs.
  */
 static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
@@ -390,14 +390,14 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
-	u32 working = 0, shown = 0, live = 0, unsaid, late = vmach_late_samples_count(s);
+	u32 working = 0, shown = 0, live = 0, unreported, late = vmach_late_samples_count(s);
 	bool any = false, unnamed = false, limited = false, ended;
 	bool sample = vmach_samples_name(chip);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	s->sampling = sample;
 	list_for_each_entry(m, &chip->live, node) {
-		m->slice.moved = m->slice.named = m->slice.unsaid = false;
+		m->slice.moved = m->slice.named = m->slice.unreported = false;
 		m->slice.work = list_has_work(m, &m->slice.moved);
 		live++;
 		if (!vmach_list_shown(m))
@@ -416,8 +416,8 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
-	unsaid = unsaid_work(chip, asks_all(s, sample, !working || working < shown,
-					    live > 1 || limited));
+	unreported = unreported_work(chip, asks_all(s, sample, !working || working < shown,
+						    live > 1 || limited));
 	/*
 	 * a vGPU was .busy, and now no vGPU on the chip seems to have work: USERD words may be
 	 * wrong
@@ -425,7 +425,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	ended = s->busy && !working;
 	/* outside samples only .progress counts, and .moved is enough for it */
 	if (ended || (working && (sample || !(working == 1 && only->slice.moved))))
-		unnamed = engines_read(chip, &unsaid);
+		unnamed = engines_read(chip, &unreported);
 	s->sampling = false;
 	write_seqlock(&s->acct_lock);
 	list_for_each_entry(m, &chip->live, node) {
@@ -435,7 +435,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	}
 	s->busy_ns += (now - s->polled) / 2 * (any + s->busy);
 	s->busy = any;
-	if (working || unsaid)
+	if (working || unreported)
 		s->worked = now;
 	s->polled = now;
 	if (sample)

@@ -274,15 +274,15 @@ bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
  * Tells whether status @st of an engine says that the engine works, and its field ID names the
  * channel or group in @s.
  */
-static bool same_stranger(const struct machine_stranger *s, u32 st)
+static bool same_orphan(const struct machine_orphan *s, u32 st)
 {
 	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&
 	       s->id == FIELD_GET(PFIFO_STATUS_ID, st) && s->tsg == !!(st & PFIFO_STATUS_TSG);
 }
 
-void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
+void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 {
-	struct machine_stranger *s = &chip->slicer.stranger;
+	struct machine_orphan *s = &chip->slicer.orphan;
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct machine_obs obs;
 	u32 st;
@@ -291,7 +291,7 @@ void vmach_stranger_evict(struct kvgpu_chip *chip, u64 now)
 	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
 		return;
 	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
-	if (same_stranger(s, st) && !vmach_status_owner(chip, st)) {
+	if (same_orphan(s, st) && !vmach_status_owner(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
 				    s->tsg ? "group" : "channel", s->id);
 		/* the next poll charges this time, by samples */

@@ -640,7 +640,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 		/* there was no vGPU: charge no vGPU for the time until now */
 		s->polled = now;
 	*sample = vmach_slicer_poll(chip, now);
-	vmach_stranger_evict(chip, now);
+	vmach_orphan_evict(chip, now);
 	tell_policy(chip, now);
 	spin_lock(&s->lock);
 	kvgpu_sched_choose(&s->sched, now, &c);

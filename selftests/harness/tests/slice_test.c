@@ -101,7 +101,7 @@ static void who_has_no_work_costs_nothing(void **state)
  * two polls reads as before. Still the vGPU that has the work done is charged for it, and its cap
  * holds (S5).
  */
-static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, double least)
+static void unreported_work_is_charged(u32 vgpus, const char *cap, double most, double least)
 {
 	u64 before[2] = { }, end, on = 0, all = 0;
 	u32 i;
@@ -137,10 +137,10 @@ static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, doub
 
 static void words_that_say_nothing(void **state)
 {
-	unsaid_work_is_charged(1, NULL, 1, 0.8);
-	unsaid_work_is_charged(1, "10", 0.15, 0.6);
-	unsaid_work_is_charged(2, NULL, 0.6, 0.8);
-	unsaid_work_is_charged(2, "10", 0.15, 0.6);
+	unreported_work_is_charged(1, NULL, 1, 0.8);
+	unreported_work_is_charged(1, "10", 0.15, 0.6);
+	unreported_work_is_charged(2, NULL, 0.6, 0.8);
+	unreported_work_is_charged(2, "10", 0.15, 0.6);
 }
 
 /* A channel is not bound unless its USERD pointer names its own doorbell. */
