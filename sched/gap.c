@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times of samples. A *sample* finds out for which vGPU an engine works. That vGPU is charged for
- * the time until the next sample, as long as it is on the chip. With a fixed period a guest could
- * work between samples without being charged. The *gap*, the time from one sample to the next, is
- * therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a longest
- * gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the average,
- * about the share of time for which it works. Polls at other times are not samples, because a guest
- * may know these times (mdev/machine/poll.c).
+ * Times of samples. A *usage sample* finds out for which vGPU an engine works. That vGPU is charged
+ * for the time until the next sample, as long as it is on the chip. With a fixed period a guest
+ * could work between samples without being charged. The *gap*, the time from one sample to the
+ * next, is therefore distributed exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a
+ * longest gap (mean * KVGPU_GAP_MAX). So the share of samples that find a guest at work is, on the
+ * average, about the share of time for which it works. Polls at other times are not samples,
+ * because a guest may know these times (mdev/machine/poll.c).
  *
  * sched.h has the contracts. The slicer's thread calls all three functions, some of the time with
  * gpu->lock held. The sampler's thread calls kvgpu_sched_gap() without a lock.

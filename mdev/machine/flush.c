@@ -14,7 +14,7 @@
  *   host carries out: command.c); but a command that invalidates the TLB does only an owed
  *   FLUSH_BAR, and no owed FLUSH_L2_*
  * - at a read of the page that traps
- * - after the next *sample*: a poll at a random time (poll.c) by the slicer, the thread
+ * - after the next *usage sample*: a poll at a random time (poll.c) by the slicer, the thread
  *   that gives the chip to vGPUs in turns. The slicer's other polls do no flush, because guests can
  *   cause any number of them.
  *

@@ -18,12 +18,12 @@
  * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
  * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run.
  * Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Poll: its search for vGPUs
- * that have work or are at work (poll.c). Sample: a poll at a random time (sample.c). List: the
- * entries of a vGPU's runlist that may run; the chip's list consists of the lists of the vGPUs that
- * the slicer lets onto the chip (list.c). NON_STALL_INTERRUPT: by it a channel reports the end of a
- * submission (event.c). PRAMIN: 1 MiB of BAR0 that shows video memory at an address that the guest
- * chooses. Flush page: a page of registers, mapped into the guest, by which it asks for flushes
- * (flush.c). Cut off: barred from system memory, because the card has failed (chip.c).
+ * that have work or are at work (poll.c). Usage sample: a poll at a random time (usage.c). List:
+ * the entries of a vGPU's runlist that may run; the chip's list consists of the lists of the vGPUs
+ * that the slicer lets onto the chip (list.c). NON_STALL_INTERRUPT: by it a channel reports the end
+ * of a submission (event.c). PRAMIN: 1 MiB of BAR0 that shows video memory at an address that the
+ * guest chooses. Flush page: a page of registers, mapped into the guest, by which it asks for
+ * flushes (flush.c). Cut off: barred from system memory, because the card has failed (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
@@ -47,7 +47,7 @@
 #include "gtt-shadow/shadow.h"
 #include "mmio-trap/trap.h"
 #include "mdev/machine/machine.h"
-#include "mdev/machine/sample.h"
+#include "mdev/machine/usage.h"
 #include "mdev/vgpu.h"
 
 struct machine_obs;

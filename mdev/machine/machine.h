@@ -11,7 +11,7 @@
  * the CPU may have written to it (touched.c). PRAMIN is 1 MiB of BAR0 that shows video memory at an
  * address that the guest chooses. A vGPU gets strikes for harm to other vGPUs; too many suspend it:
  * it may not run (strike.c). The slicer (slice.c) gives the chip to vGPUs in turns; the sampler
- * (sample.c) reads the engines' status at random times, to find vGPUs at work. Both are threads.
+ * (usage.c) reads the engines' status at random times, to find vGPUs at work. Both are threads.
  */
 #ifndef KVGPU_MDEV_MACHINE_MACHINE_H
 #define KVGPU_MDEV_MACHINE_MACHINE_H

@@ -93,7 +93,7 @@ void vmach_wait_begin(struct machine_obs *w, struct kvgpu_gpu *gpu);
  * accounting.c: Call it after a wait for the chip on behalf of @m, from @began to now, with
  * gpu->lock held since @began. Charges @m for all of the wait if an observation in @w saw it at
  * work, else for the time in which the runlist stood still and no other vGPU was at work. Charges
- * other vGPUs only if the wait was too long for samples (sample.c). @works: @m was at work in any
+ * other vGPUs only if the wait was too long for samples (usage.c). @works: @m was at work in any
  * case.
  */
 void vmach_wait_charge(struct kvgpu_machine *m, struct machine_obs *w, bool works, u64 began);

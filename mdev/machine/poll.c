@@ -29,12 +29,12 @@
  * (sched/park.c). It is not charged, because it does not tell for how long the chip has worked:
  * after a short job the chip may long be idle.
  *
- * *Samples.* A poll at a random time (sched/gap.c) is a *sample*; a guest may know or cause the
- * times of the other polls. A separate thread, the sampler (sample.c), reads the engines' status at
- * the random time. If the slicer's poll then comes late, the sampler reads the status again at
- * further random times (*late samples*) until the poll comes. A vGPU that a sample saw at work is
- * charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is set. The
- * other polls do not change which vGPUs are charged.
+ * *Usage samples.* A poll at a random time (sched/gap.c) is a *usage sample*; a guest may know or
+ * cause the times of the other polls. A separate thread, the sampler (usage.c), reads the engines'
+ * status at the random time. If the slicer's poll then comes late, the sampler reads the status
+ * again at further random times (*late samples*) until the poll comes. A vGPU that a sample saw at
+ * work is charged until the next sample, or until it leaves the chip; meanwhile its slice.busy is
+ * set. The other polls do not change which vGPUs are charged.
  *
  * This code runs in the slicer's thread with gpu->lock held. It never takes vgpu->lock, and only
  * reads the card.
@@ -280,7 +280,7 @@ bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machin
  * Tells whether late sample @p saw @m at work: an engine worked for @m, or an engine worked and
  * named no vGPU, while the first sample found @m at work (.at_work).
  */
-static bool late_at_work(struct kvgpu_machine *m, const struct machine_sample *p)
+static bool late_at_work(struct kvgpu_machine *m, const struct machine_usage_sample *p)
 {
 	u8 e;
 
@@ -316,7 +316,7 @@ static u64 time_between(const struct kvgpu_machine *m, u64 from, u64 to)
 static u64 sampled_time(struct kvgpu_machine *m, u32 late, u64 now, bool *busy)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
-	const struct machine_sample *p = &s->sampler.first;
+	const struct machine_usage_sample *p = &s->sampler.first;
 	u64 from = s->polled, ns = 0, at;
 	bool works = *busy;
 	u32 i;

@@ -2,8 +2,8 @@
 /*
  * Time slices. One thread per card, the slicer, gives the chip to the vGPUs in turns. In a *poll*
  * (poll.c) it finds out which vGPUs have work and which are at work. A poll at a random time is a
- * *sample*. A vGPU that a sample sees at work is .busy: it is charged until the next sample, or
- * until it leaves the chip. After each poll the slicer asks the policy (sched/), and switches to
+ * *usage sample*. A vGPU that a sample sees at work is .busy: it is charged until the next sample,
+ * or until it leaves the chip. After each poll the slicer asks the policy (sched/), and switches to
  * the vGPU that the policy names.
  *
  * The chip is in one of two states. *Open*: the lists of all vGPUs that are not suspended are on

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Samples: observations of the engines' status at random times. The slicer (the thread that gives
- * the chip to vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in its
- * next *poll* (poll.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at
- * work. But the slicer may come late: it may wait for that lock, or rest. By then the guest's work
- * may be over. So a separate thread, the sampler, with a real-time priority, reads the status when
- * the drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the
- * sampler takes *late samples*, at times that it draws itself with the same mean gap. They see the
- * work of a guest that makes the slicer come late.
+ * Usage samples: observations of the engines' status at random times. The slicer (the thread that
+ * gives the chip to vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in
+ * its next *poll* (poll.c), in which it finds out, with gpu->lock held, which vGPUs have work or
+ * are at work. But the slicer may come late: it may wait for that lock, or rest. By then the
+ * guest's work may be over. So a separate thread, the sampler, with a real-time priority, reads the
+ * status when the drawn time has come, without a lock, and wakes the slicer. Until the slicer
+ * comes, the sampler takes *late samples*, at times that it draws itself with the same mean gap.
+ * They see the work of a guest that makes the slicer come late.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -32,7 +32,7 @@ static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)
 	return st;
 }
 
-static void read_engines(struct kvgpu_gpu *gpu, struct machine_sample *p)
+static void read_engines(struct kvgpu_gpu *gpu, struct machine_usage_sample *p)
 {
 	u8 runl = vmach_gr_runl_get(gpu), e;
 
@@ -132,7 +132,7 @@ u32 vmach_late_samples_count(const struct machine_slicer *s)
 	return vmach_sample_taken(s) ? smp_load_acquire(&s->sampler.nr_late) : 0;
 }
 
-static void sample_name(struct kvgpu_chip *chip, struct machine_sample *p)
+static void sample_name(struct kvgpu_chip *chip, struct machine_usage_sample *p)
 {
 	struct kvgpu_machine *m;
 	u8 e;
@@ -164,7 +164,7 @@ bool vmach_samples_name(struct kvgpu_chip *chip)
 u64 vmach_samples_find(struct kvgpu_chip *chip, u64 from, u64 to)
 {
 	const struct machine_sampler *s = &chip->slicer.sampler;
-	const struct machine_sample *p = &s->first;
+	const struct machine_usage_sample *p = &s->first;
 	u32 i, nr;
 	u64 found = 0;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples: observations of the engines' status at random times (sample.c). The sampler's thread
- * takes them without a lock. The slicer's thread uses them in its next poll (poll.c), with
+ * Usage samples: observations of the engines' status at random times (usage.c). The sampler's
+ * thread takes them without a lock. The slicer's thread uses them in its next poll (poll.c), with
  * gpu->lock held. The status names a channel or group (TSG) by its id. Until the poll the channel
  * may be unbound, and its id may be another vGPU's. So the vGPU of the id is noted in time:
  * vmach_samples_name().
  */
-#ifndef KVGPU_MACHINE_SAMPLE_H
-#define KVGPU_MACHINE_SAMPLE_H
+#ifndef KVGPU_MACHINE_USAGE_H
+#define KVGPU_MACHINE_USAGE_H
 
 #include <linux/types.h>
 
@@ -21,7 +21,7 @@ struct task_struct;
 #define LATE_SAMPLES	32
 
 /* One sample: the engines' status at a random time. */
-struct machine_sample {
+struct machine_usage_sample {
 	u64 at;		/* ktime in ns */
 	/* by engine: its status (PFIFO_STATUS_*); 0 if not on the graphics engine's runlist */
 	u32 engine[KVGPU_MAX_ENGINE];
@@ -37,9 +37,9 @@ struct machine_sampler {
 	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
 	/* value of slicer.sample_at for which .first was read; written after .first */
 	u64 taken;
-	struct machine_sample first;
+	struct machine_usage_sample first;
 	/* further samples, taken until the slicer polls; .nr_late is written after each */
-	struct machine_sample late[LATE_SAMPLES];
+	struct machine_usage_sample late[LATE_SAMPLES];
 	u32 nr_late;
 	u64 late_at;	/* drawn time of the next late sample, ktime in ns; ~0: none */
 	/* .vgpu is noted in so many samples, from .first on, if .taken is .named_at */
