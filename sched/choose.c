@@ -241,7 +241,7 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 /*
  * Makes the decision in two cases: no vGPU can run; or one vGPU can run, no other vGPU wants to
  * run, and @v->held is false. In both cases the chip gets the lists of all vGPUs that are not
- * suspended (out->open), with two exceptions. If no vGPU can run and @v->held is true, the chip
+ * suspended (out->shared), with two exceptions. If no vGPU can run and @v->held is true, the chip
  * gets no list. If a vGPU can run while another one with work is parked, the chip gets only the
  * list of the vGPU that can run.
  */
@@ -250,9 +250,9 @@ static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 {
 	s->started = false;
 	out->ent = v->next;
-	out->open = s->nr_runnable == v->can_run && !v->held && !(v->parked && v->next);
+	out->shared = s->nr_runnable == v->can_run && !v->held && !(v->parked && v->next);
 	out->until = v->next ? vsched_exhaust_time(s, v->next) : KVGPU_SCHED_NEVER;
-	if (!out->open)
+	if (!out->shared)
 		out->until = min3(out->until, v->release,
 				  vsched_time_add(s->at, SCHED_ROUND(s->slice_ns)));
 }
@@ -310,7 +310,7 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 			s->current_ent->slices++;
 	}
 	out->ent = s->current_ent;
-	out->open = false;
+	out->shared = false;
 	out->until = turn_until(s, v);
 }
 
@@ -340,7 +340,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		take_turns(s, &v, was, out);
 	}
 	out->until = until_not_too_soon(s, out->until);
-	note_alone(s, out->open ? NULL : out->ent);
+	note_alone(s, out->shared ? NULL : out->ent);
 }
 
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)

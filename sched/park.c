@@ -10,8 +10,8 @@
  * is not parked while no other vGPU could use the chip. The time for which the vGPU was idle
  * decides, not the number of polls, which another vGPU can cause.
  *
- * While a vGPU with work is parked and another vGPU can run, the chip is not open (it does not have
- * the lists of all vGPUs: choose.c).
+ * While a vGPU with work is parked and another vGPU can run, the chip is not shared (it does not
+ * have the lists of all vGPUs: choose.c).
  */
 #include "sched/internal.h"
 

@@ -198,7 +198,7 @@ struct kvgpu_sched {
 
 struct kvgpu_sched_choice {
 	/*
-	 * If .open is false: the vGPU whose list the chip should have alone, or NULL if the chip
+	 * If .shared is false: the vGPU whose list the chip should have alone, or NULL if the chip
 	 * should have no list. It may be a vGPU that lingers.
 	 */
 	struct kvgpu_sched_ent *ent;
@@ -207,7 +207,7 @@ struct kvgpu_sched_choice {
 	 * because no two compete (without_turns() in choose.c). A vGPU that wakes then starts at
 	 * once, and no switches are needed. .ent is then the vGPU that can run, or NULL.
 	 */
-	bool open;
+	bool shared;
 	/*
 	 * time, ns, by which to call kvgpu_sched_choose() again; KVGPU_SCHED_NEVER: there is no
 	 * need to call it before something changes
@@ -282,7 +282,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
  *
  * Call it when the chip has the list that kvgpu_sched_choose() decided on last. If vGPUs take
  * turns, the turn of that decision's ->ent starts at @now, unless it has started already. The call
- * is not needed if the decision's ->open was true. Idle time before the start is not charged.
+ * is not needed if the decision's ->shared was true. Idle time before the start is not charged.
  *
  * Return: the new ->until. It may be before s->slice_end.
  */
@@ -336,7 +336,7 @@ u64 kvgpu_sched_gap(u64 mean, u64 random);
  */
 struct kvgpu_sched_watch {
 	/*
-	 * The last kvgpu_sched_choose() did not set ->open, or a vGPU has just left the chip, or
+	 * The last kvgpu_sched_choose() did not set ->shared, or a vGPU has just left the chip, or
 	 * the driver must poll often, because it keeps an interrupt masked until a poll
 	 * (mdev/machine/event.c).
 	 */

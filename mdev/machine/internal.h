@@ -110,9 +110,9 @@ struct machine_slicer {
 	 * true: the chip's list should have the lists of all vGPUs that are not suspended; false:
 	 * only the list of .owner, or no list if .owner is NULL
 	 */
-	bool open;
+	bool shared;
 	struct kvgpu_machine *owner;
-	/* lists_show() must write the chip's list: a vGPU was removed, or .suspended changed */
+	/* lists_switch() must write the chip's list: a vGPU was removed, or .suspended changed */
 	bool stale;
 	/*
 	 * .used: ns that the latest poll and its flushes took: the more, the longer the thread
@@ -126,7 +126,7 @@ struct machine_slicer {
 	/*
 	 * .sample_at: drawn time of the next sample; 0: not drawn yet, ~0: no sample is planned.
 	 * .sample_mean: mean gap of the last draw, ns; ~0: none. .left_at: a channel has left the
-	 * chip then, and note_leaver() has not charged its vGPU yet; or 0.
+	 * chip then, and eviction_note() has not charged its vGPU yet; or 0.
 	 */
 	u64 sample_at, sample_mean, left_at;
 	struct machine_sampler sampler;
@@ -138,7 +138,7 @@ struct machine_slicer {
 	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
 	u32 polls;
 	struct machine_orphan orphan;
-	u64 switches;			/* lists that lists_show() wrote while not .open */
+	u64 switches;			/* lists that lists_switch() wrote while not .shared */
 	/* for .busy_ns: a vGPU was found .busy */
 	bool busy;
 	u64 busy_ns;			/* ns for which the card was busy */
@@ -172,8 +172,8 @@ struct machine_slice {
 	bool busy;
 	/* it left the chip while .busy, or late (LATE_NS, slice.c): .busy again when it returns */
 	bool left_busy;
-	/* the last switch drives it off: its list was not shown, nor put onto the chip since */
-	bool leaves;
+	/* the last switch evicts it: its list was not resident, nor put onto the chip since */
+	bool evicting;
 	/*
 	 * For list_has_work(). .scan_at % length: next entry of the list to look at. .quiet:
 	 * entries looked at since the last entry with work.
@@ -507,11 +507,13 @@ struct kvgpu_chan *vmach_live_chan_find(struct kvgpu_chip *chip, struct kvgpu_ch
 
 /* -------------------------------------------- list.c: write the chip's lists; gpu->lock is held */
 
-/* True: the slicer lets the list of @m onto the chip. */
-bool vmach_list_shown(const struct kvgpu_machine *m);
+/* True: the list of @m is resident: the slicer lets it onto the chip. */
+bool vmach_list_resident(const struct kvgpu_machine *m);
 /* Removes the chip's channel @id from @m's list. True: call vmach_runlist_update() afterwards. */
 bool vmach_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
-/* Writes the chip's list: the lists that are shown, one after the other. Returns 0 or an error. */
+/*
+ * Writes the chip's list: the lists that are resident, one after the other. Returns 0 or an error.
+ */
 int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
 /* Call it after a change of @m's list. Writes the chip's list if it has or should have @m's. */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);

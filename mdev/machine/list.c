@@ -12,12 +12,12 @@
 /* in the next turn of its vGPU, a long list starts this many groups further on */
 #define GROUPS_PER_SLICE 3
 
-bool vmach_list_shown(const struct kvgpu_machine *m)
+bool vmach_list_resident(const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
 	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
-	return s->open ? !m->slice.ent.suspended : s->owner == m;
+	return s->shared ? !m->slice.ent.suspended : s->owner == m;
 }
 
 static u32 next_group(const u64 *list, u32 nr, u32 i)
@@ -28,8 +28,8 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 
 /*
  * Returns the index of the entry of @m's list at which @m's part of the chip's list starts. While
- * vGPUs take turns (not slicer->open), a turn may be too short for all channels of a long list, and
- * the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE groups
+ * vGPUs take turns (not slicer->shared), a turn may be too short for all channels of a long list,
+ * and the chip begins with the list's first entry. So a list of more than GROUPS_PER_SLICE groups
  * starts further on in each turn. A channel outside of groups counts as a group here.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
@@ -38,7 +38,7 @@ static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 
 	for (i = 0; i < nr; i = next_group(m->list[runl], nr, i))
 		groups++;
-	if (m->v->gpu->chip->slicer.open || groups <= GROUPS_PER_SLICE)
+	if (m->v->gpu->chip->slicer.shared || groups <= GROUPS_PER_SLICE)
 		return 0;
 	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
 	for (i = 0; groups; groups--)
@@ -68,12 +68,12 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 		 * The second condition only guards chip->merge. It is true wherever the first is,
 		 * because the lists of all vGPUs that fit on a card fit into the chip's list.
 		 */
-		m->slice.merged = vmach_list_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
+		m->slice.merged = vmach_list_resident(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
 		if (!m->slice.merged)
 			continue;
 		/* the chip may load channels of this list as soon as it has the list */
 		WRITE_ONCE(m->slice.on_chip, true);
-		m->slice.leaves = false;
+		m->slice.evicting = false;
 		merge_append(chip->merge + nr, m, runl);
 		nr += m->list_nr[runl];
 	}
@@ -81,14 +81,14 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 }
 
 /*
- * When @m is suspended while the chip is open (it has the lists of all vGPUs), vmach_list_shown()
- * is false at once, but the chip's list has @m's entries (slice.merged) until that list is written
- * again. Until then a change of @m's list has to be written, too.
+ * When @m is suspended while the chip is shared (it has the lists of all vGPUs),
+ * vmach_list_resident() is false at once, but the chip's list has @m's entries (slice.merged) until
+ * that list is written again. Until then a change of @m's list has to be written, too.
  */
 int vmach_runlist_update(struct kvgpu_machine *m, u8 runl)
 {
 	vmach_slicer_kick(m->v->gpu);
-	return vmach_list_shown(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu, runl) : 0;
+	return vmach_list_resident(m) || m->slice.merged ? vmach_runlist_merge(m->v->gpu, runl) : 0;
 }
 
 /*

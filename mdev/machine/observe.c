@@ -106,7 +106,7 @@ void vmach_engines_observe(void *arg)
 u32 vmach_obs_count(const struct machine_obs *w, const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &w->gpu->chip->slicer;
-	u32 i, count = !s->open && s->owner == m ? w->unowned : 0;
+	u32 i, count = !s->shared && s->owner == m ? w->unowned : 0;
 
 	for (i = 0; i < w->nr; i++)
 		if (w->at[i].vgpu == m->v->id)

@@ -11,8 +11,8 @@
  * write the chip's channel table, which tells whether a channel is pending or on a PBDMA. If the
  * words differ, the channel has work (if that is a lie, the guest itself pays for it). If the words
  * are equal, the channel has no work only if the channel table told of no work, too, while GP_PUT
- * had its present value. While the chip is *open* (it has the lists of all vGPUs together) the poll
- * may also ask a PBDMA which channel it has.
+ * had its present value. While the chip is *shared* (it has the lists of all vGPUs together) the
+ * poll may also ask a PBDMA which channel it has.
  *
  * Equal words can be wrong even without a lie: a ring of two entries that is filled twice between
  * two polls reads as before. So if an engine is seen at work for a vGPU whose words tell of no
@@ -250,7 +250,7 @@ static u32 unreported_work(struct kvgpu_chip *chip, bool ask)
 		m->slice.unreported = owner == m;
 		if (m->slice.unreported)
 			engines |= BIT(e);
-		else if ((vmach_list_shown(m) && !owner) || !m->list_nr[runl])
+		else if ((vmach_list_resident(m) && !owner) || !m->list_nr[runl])
 			m->slice.works_on = 0;
 	}
 	for (e = 0; ask && e < chip->gpu->hw.topo.nr_engines; e++) {
@@ -353,7 +353,7 @@ static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
 		vmach_time_charge(m, ns, now);
 	sl->left_out = sl->void_samples = 0;
 	if (sample)
-		sl->left_busy &= !vmach_list_shown(m);
+		sl->left_busy &= !vmach_list_resident(m);
 }
 
 /*
@@ -367,7 +367,7 @@ static void poll_charge(struct kvgpu_machine *m, bool sample, u32 late, u64 now)
  */
 static void note_at_work(struct kvgpu_machine *m, bool unnamed)
 {
-	bool works = vmach_list_shown(m) && m->slice.work;
+	bool works = vmach_list_resident(m) && m->slice.work;
 
 	m->slice.at_work = m->slice.unreported || (works && (m->slice.named || unnamed));
 	m->slice.progress = m->slice.at_work || (works && m->slice.moved);
@@ -376,21 +376,21 @@ static void note_at_work(struct kvgpu_machine *m, bool unnamed)
 /*
  * Tells whether a poll asks all engines for unreported work. A sample always asks, because the
  * sampler has read all engines already. So a sample also finds the work of a loaded channel that
- * the guest has taken off its list. Another poll asks only if @idle, and without @shared only once
- * in POLLS_ALONE times. @idle: a shown vGPU (vmach_list_shown()) with a list seems to have no work,
- * or no shown vGPU seems to have work. @shared: a shown vGPU is limited (vmach_vgpu_limited()), or
- * there are several vGPUs.
+ * the guest has taken off its list. Another poll asks only if @idle, and without @contended only
+ * once in POLLS_ALONE times. @idle: a resident vGPU (vmach_list_resident()) with a list seems to
+ * have no work, or no resident vGPU seems to have work. @contended: a resident vGPU is limited
+ * (vmach_vgpu_limited()), or there are several vGPUs.
  */
-static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool shared)
+static bool asks_all(struct machine_slicer *s, bool sample, bool idle, bool contended)
 {
-	return sample || (idle && (shared || !(s->polls++ % POLLS_ALONE)));
+	return sample || (idle && (contended || !(s->polls++ % POLLS_ALONE)));
 }
 
 bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
-	u32 working = 0, shown = 0, live = 0, unreported, late = vmach_late_samples_count(s);
+	u32 working = 0, resident = 0, live = 0, unreported, late = vmach_late_samples_count(s);
 	bool any = false, unnamed = false, limited = false, ended;
 	bool sample = vmach_samples_name(chip);
 
@@ -400,15 +400,15 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 		m->slice.moved = m->slice.named = m->slice.unreported = false;
 		m->slice.work = list_has_work(m, &m->slice.moved);
 		live++;
-		if (!vmach_list_shown(m))
+		if (!vmach_list_resident(m))
 			continue;
-		shown += !!m->list_nr[vmach_gr_runl_get(chip->gpu)];
+		resident += !!m->list_nr[vmach_gr_runl_get(chip->gpu)];
 		limited |= vmach_vgpu_limited(chip, m);
 		working += m->slice.work;
 		if (m->slice.work)
 			only = m;
 	}
-	if (s->open && working < shown && shown > 1) {
+	if (s->shared && working < resident && resident > 1) {
 		m = pbdma_owner(chip);
 		if (m && !m->slice.work) {
 			m->slice.work = true;
@@ -416,7 +416,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
-	unreported = unreported_work(chip, asks_all(s, sample, !working || working < shown,
+	unreported = unreported_work(chip, asks_all(s, sample, !working || working < resident,
 						    live > 1 || limited));
 	/*
 	 * a vGPU was .busy, and now no vGPU on the chip seems to have work: USERD words may be

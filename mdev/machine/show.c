@@ -49,8 +49,8 @@ static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
 		   kvgpu_sched_policy_name(policy), div_u64(slice_ns, NSEC_PER_USEC),
 		   sl->watchdog_ms, sl->switches, sl->busy_ns);
-	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->open ? "open" : "owned by ",
-		   sl->open  ? "" :
+	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->shared ? "open" : "owned by ",
+		   sl->shared  ? "" :
 		   sl->owner ? dev_name(sl->owner->v->vdev.dev) :
 			       "nobody",
 		   present, runnable);

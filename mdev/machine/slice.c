@@ -6,11 +6,12 @@
  * or until it leaves the chip. After each poll the slicer asks the policy (sched/), and switches to
  * the vGPU that the policy names.
  *
- * The chip is in one of two states. *Open*: the lists of all vGPUs that are not suspended are on
- * the chip together. Then nothing is switched, and a vGPU that gets work starts at once. *Owned*:
- * the chip has the list of one vGPU, the owner, or no list. The list of a vGPU that is off the chip
- * stays in the host's memory (machine->list). A list is *shown* if it may be on the chip in the
- * present state (vmach_list_shown()).
+ * The chip is in one of two modes. *Shared*: the lists of all vGPUs that are not suspended are on
+ * the chip together. Then nothing is switched, and a vGPU that gets work starts at once.
+ * *Exclusive*: the chip has the list of one vGPU, the owner, or no list. The list of a vGPU that is
+ * off the chip stays in the host's memory (machine->list). A list is *resident* if it may be on the
+ * chip in the present mode (vmach_list_resident()). In debugfs and the trace event the modes are
+ * named open and owned.
  *
  * A switch submits the new list, so that no further channel of a vGPU that must leave is loaded.
  * Then it preempts the channels of such vGPUs that are still loaded. (A PBDMA is a unit that
@@ -62,7 +63,7 @@ static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out
 	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
 	u32 i;
 
-	if (!c || vmach_list_shown(c->vgpu->m) || *nr == MAX_LOADED)
+	if (!c || vmach_list_resident(c->vgpu->m) || *nr == MAX_LOADED)
 		return;
 	for (i = 0; i < *nr; i++)
 		if (out[i].id == id && out[i].tsg == tsg)
@@ -82,7 +83,7 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct machine_loaded *o
 
 /*
  * Finds the loaded channels and groups that must leave the chip, because the list of their vGPU is
- * not shown. Writes them to @out, and returns their number. @engine: as in vmach_engines_read().
+ * not resident. Writes them to @out, and returns their number. @engine: as in vmach_engines_read().
  */
 static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *engine)
 {
@@ -109,7 +110,7 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct machine_loaded *out, u32 
  * at work. A .busy vGPU, in turn, still pays after its work has ended, until the next sample. On
  * the average the two errors cancel out. slicer->acct_lock is held for writing.
  */
-static void slice_comes_back(struct kvgpu_machine *m)
+static void slice_restore(struct kvgpu_machine *m)
 {
 	struct machine_slice *sl = &m->slice;
 
@@ -119,10 +120,11 @@ static void slice_comes_back(struct kvgpu_machine *m)
 }
 
 /*
- * Call it when the chip changes from owned to open. The vGPUs that were off the chip come onto it:
- * slice_comes_back(). @owner, if not NULL, had the chip before, and is charged as before.
+ * Call it when the chip changes from exclusive to shared mode. The vGPUs that were off the chip
+ * come onto it: slice_restore(). @owner, if not NULL, had the chip before, and is charged as
+ * before.
  */
-static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
+static void chip_now_shared(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
@@ -135,9 +137,9 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 	list_for_each_entry(m, &chip->live, node) {
 		if (s->polled > polled)
 			m->slice.left_out = 0;
-		if (m == owner || !vmach_list_shown(m))
+		if (m == owner || !vmach_list_resident(m))
 			continue;
-		slice_comes_back(m);
+		slice_restore(m);
 		if (m->slice.work)
 			s->worked = s->polled;
 	}
@@ -145,40 +147,41 @@ static void chip_opened(struct kvgpu_chip *chip, const struct kvgpu_machine *own
 }
 
 /*
- * Sets the chip's state and writes the chip's list: with @open the lists of all vGPUs that are not
- * suspended, else only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose
- * list is not shown any more may be loaded, and have to leave the chip.
+ * Sets the chip's state and writes the chip's list: with @shared the lists of all vGPUs that are
+ * not suspended, else only that of @owner, or none if @owner is NULL. True: channels of vGPUs whose
+ * list is not resident any more may be loaded, and have to leave the chip.
  */
-static bool lists_show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
+static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *was;
-	bool leave = false, opens;
+	bool leave = false, to_shared;
 
-	if (s->open == open && s->owner == owner && !s->stale)
+	if (s->shared == shared && s->owner == owner && !s->stale)
 		return false;
 	if (owner && owner != s->owner)
 		owner->slice.turn++;
 	was = s->owner;
-	opens = open && !s->open;
-	s->open = open;
+	to_shared = shared && !s->shared;
+	s->shared = shared;
 	s->owner = owner;
 	s->stale = false;
 	list_for_each_entry(m, &chip->live, node) {
-		m->slice.leaves = !vmach_list_shown(m);
-		leave |= m->slice.leaves && m->slice.on_chip;
+		m->slice.evicting = !vmach_list_resident(m);
+		leave |= m->slice.evicting && m->slice.on_chip;
 	}
 	if (vmach_runlist_merge(chip->gpu, vmach_gr_runl_get(chip->gpu)))
 		vmach_gpu_wedge(chip->gpu, "a runlist was not taken");
-	if (opens) {
-		chip_opened(chip, was);
+	if (to_shared) {
+		chip_now_shared(chip, was);
 	} else if (owner && owner != was && !leave) {
 		write_seqlock(&s->acct_lock);
-		slice_comes_back(owner);
+		slice_restore(owner);
 		write_sequnlock(&s->acct_lock);
 	}
-	s->switches += !open;
-	trace_kvgpu_slice(owner ? owner->v->id : 0, open, s->sched.nr_runnable, s->sched.slice_end);
+	s->switches += !shared;
+	trace_kvgpu_slice(owner ? owner->v->id : 0, shared, s->sched.nr_runnable,
+			  s->sched.slice_end);
 	return leave && !vmach_gpu_wedged(chip->gpu);
 }
 
@@ -229,7 +232,7 @@ static bool chan_recover(struct kvgpu_chip *chip, const struct machine_loaded *l
 		ended = !vmach_holder_end(gpu, l->tsg, l->id);
 		if (ended) {
 			vmach_hang_end(gpu, c, l->tsg, l->id);
-			/* note_leaver() must not subtract a wait that it does not charge for */
+			/* eviction_note() must not subtract a wait that it does not charge for */
 			if (before)
 				m->slice.waited = waited;
 		}
@@ -276,7 +279,7 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 		o = worked_for(chip, engine[e]);
 		if (!o.vgpu || asked & BIT(e))
 			continue;
-		leave = !vmach_list_shown(vmach_vgpu_find(chip, o.vgpu));
+		leave = !vmach_list_resident(vmach_vgpu_find(chip, o.vgpu));
 		if (found >= 0 && (leaves || !leave))
 			continue;
 		*other = o;
@@ -390,7 +393,7 @@ static u64 not_yet_paid(const struct kvgpu_machine *m, u64 ns)
  * slice.left_busy for the return of @m. Clears slice.busy, which ends the charge. slicer->acct_lock
  * is held for writing.
  */
-static void charge_leaver(struct kvgpu_machine *m, u64 began, u64 now)
+static void eviction_charge(struct kvgpu_machine *m, u64 began, u64 now)
 {
 	if (m->slice.busy) {
 		vmach_time_charge(m, not_yet_paid(m, now - began), now);
@@ -427,8 +430,8 @@ static void charge_observed_work(struct kvgpu_chip *chip, const struct kvgpu_mac
  * observations in @w saw an engine work for another vGPU, @l may have waited for that engine: then
  * its vGPU is charged as the others are, by the observations alone. Counts and traces the preempt.
  */
-static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
-			const struct machine_obs *w, u64 began, u64 now)
+static void eviction_note(struct kvgpu_chip *chip, const struct machine_loaded *l,
+			  const struct machine_obs *w, u64 began, u64 now)
 {
 	struct kvgpu_machine *m = vmach_vgpu_find(chip, l->vgpu), *o;
 	bool sampled, waited = m && vmach_obs_others(w, m) > w->nr_obs / 2;
@@ -445,7 +448,7 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 		m->slice.busy |= vmach_obs_count(w, m) > 0;
 		/* @m pays for the time up to @now here: keep the waits that were later */
 		m->slice.waited -= min(m->slice.waited, m->slice.waited_late);
-		charge_leaver(m, waited ? now : began, now);
+		eviction_charge(m, waited ? now : began, now);
 		/* @m comes back .busy if it was .busy or late, not if only @w saw its work */
 		m->slice.left_busy = sampled;
 	}
@@ -464,8 +467,8 @@ static void note_leaver(struct kvgpu_chip *chip, const struct machine_loaded *l,
 /*
  * Drives the @nr channels and groups in @l off the chip. The caller holds no lock. A channel that
  * does not leave is recovered after about the watchdog's time. Charges the time of the switch from
- * @began on (note_leaver()). @engine: the engines' status that find_loaded() has read, which is the
- * first observation.
+ * @began on (eviction_note()). @engine: the engines' status that find_loaded() has read, which is
+ * the first observation.
  */
 static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l, u32 nr,
 			 const u32 *engine, u64 began)
@@ -484,7 +487,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 		/* the next owner's channels may be loaded already, and work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_observe, &obs);
 		vmach_engines_observe(&obs);
-		note_leaver(chip, &nobody, &obs, asked, asked);
+		eviction_note(chip, &nobody, &obs, asked, asked);
 	}
 	for (i = 0; i < nr; i++) {
 		if (i)
@@ -499,7 +502,7 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 		/* guests may make this thread wait for gpu->lock, and engines work meanwhile */
 		kvgpu_hw_lock_watched(&chip->gpu->lock, vmach_engines_observe, &obs);
 		vmach_engines_observe(&obs);
-		note_leaver(chip, &l[i], &obs, began, now);
+		eviction_note(chip, &l[i], &obs, began, now);
 		began = ktime_get_ns();
 	}
 	now = ktime_get_ns();
@@ -507,24 +510,24 @@ static void loaded_leave(struct kvgpu_chip *chip, const struct machine_loaded *l
 	list_for_each_entry(m, &chip->live, node) {
 		m->slice.left_out = m->slice.void_samples = 0;
 		/*
-		 * Do not ask vmach_list_shown() here: a vGPU that was suspended during the switch
-		 * is not shown any more, but its channels may be loaded. It leaves in the next
-		 * switch.
+		 * Do not ask vmach_list_resident() here: a vGPU that was suspended during the
+		 * switch is not resident any more, but its channels may be loaded. It leaves in the
+		 * next switch.
 		 */
-		if (!m->slice.leaves)
+		if (!m->slice.evicting)
 			continue;
-		m->slice.leaves = false;
+		m->slice.evicting = false;
 		/*
-		 * note_leaver() has charged the vGPUs that were preempted above, and has cleared
+		 * eviction_note() has charged the vGPUs that were preempted above, and has cleared
 		 * their .busy. A vGPU whose channels left without a preempt may still be .busy, and
 		 * pays here.
 		 */
-		charge_leaver(m, began, asked ?: now);
+		eviction_charge(m, began, asked ?: now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	s->busy = false;
 	if (s->owner)
-		slice_comes_back(s->owner);
+		slice_restore(s->owner);
 	s->polled = now;
 	write_sequnlock(&s->acct_lock);
 	kvgpu_hw_unlock(&chip->gpu->lock);
@@ -550,7 +553,7 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_sched_watch w = {
-		.alternates = vmach_nonstall_poll(chip, now) || !s->open,
+		.alternates = vmach_nonstall_poll(chip, now) || !s->shared,
 		.any = !list_empty(&chip->live),
 		.idle_ns = now > s->worked ? now - s->worked : 0,
 	};
@@ -646,7 +649,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	kvgpu_sched_choose(&s->sched, now, &c);
 	spin_unlock(&s->lock);
 	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
-	left = lists_show(chip, c.open, c.open ? NULL : m);
+	left = lists_switch(chip, c.shared, c.shared ? NULL : m);
 	if (left)
 		nr = find_loaded(chip, loaded, engine);
 	next_sample(s, now, sample_mean(chip, now));
@@ -665,7 +668,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 			WRITE_ONCE(s->sample_at, 0);
 		next_sample(s, now, kvgpu_sched_sample_mean(&alternating));
 	}
-	if (c.open)
+	if (c.shared)
 		return c.until;
 	spin_lock(&s->lock);
 	/* kvgpu_sched_choose() did not know when the switch would end: compute the time anew */
@@ -755,7 +758,7 @@ void vmach_slicer_init(struct kvgpu_chip *chip)
 	spin_lock_init(&s->lock);
 	seqlock_init(&s->acct_lock);
 	kvgpu_sched_init(&s->sched);
-	s->open = true;
+	s->shared = true;
 }
 
 void vmach_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)

@@ -148,7 +148,7 @@ static void advance_engine(struct sim_gpu *g)
 	if (!v->left) {
 		finish_job(g, v);
 		g->running = -1;
-	} else if (g->open && g->now >= g->hw_end && g->stop_at == NEVER) {
+	} else if (g->shared && g->now >= g->hw_end && g->stop_at == NEVER) {
 		g->running = -1;
 	}
 }
@@ -158,7 +158,7 @@ static int next_running(const struct sim_gpu *g, int last)
 {
 	u32 i;
 
-	if (!g->open)
+	if (!g->shared)
 		return g->owner >= 0 && can_do(&g->vgpu[g->owner]) ? g->owner : -1;
 	for (i = 1; i <= g->nr; i++)
 		if (can_do(&g->vgpu[(last + i) % g->nr]))
@@ -223,20 +223,20 @@ static void decide(struct sim_gpu *g)
 	g->decisions++;
 	if (g->each_choice)
 		g->each_choice(g);
-	owner = g->choice.ent && !g->choice.open ?
+	owner = g->choice.ent && !g->choice.shared ?
 			(int)(container_of(g->choice.ent, struct sim_vgpu, ent) - g->vgpu) :
 			-1;
-	if (g->choice.open == g->open && (g->open || owner == g->owner)) {
-		if (!g->open)
+	if (g->choice.shared == g->shared && (g->shared || owner == g->owner)) {
+		if (!g->shared)
 			g->choice.until = kvgpu_sched_started(&g->sched, g->now);
 		return;
 	}
-	g->next_open = g->choice.open;
+	g->next_shared = g->choice.shared;
 	g->next_owner = owner;
 	/*
 	 * lists may join those on the chip, and an empty chip may be given one, without a preempt
 	 */
-	g->stop_at = g->next_open ? g->now :
+	g->stop_at = g->next_shared ? g->now :
 				    piece_end(g) + (g->running >= 0 && g->running != owner ?
 							    g->cfg.preempt_ns :
 							    0);
@@ -259,11 +259,11 @@ static void drive(struct sim_gpu *g)
 static void switch_lists(struct sim_gpu *g)
 {
 	if (g->now >= g->stop_at) {
-		bool keeps = g->running < 0 ? g->next_open :
-					      g->next_open || g->running == g->next_owner;
+		bool keeps = g->running < 0 ? g->next_shared :
+					      g->next_shared || g->running == g->next_owner;
 
 		g->stop_at = NEVER;
-		g->open = g->next_open;
+		g->shared = g->next_shared;
 		g->owner = g->next_owner;
 		g->loaded_at = g->now + (keeps ? 0 : g->cfg.load_ns);
 		if (!keeps)
@@ -273,7 +273,7 @@ static void switch_lists(struct sim_gpu *g)
 		g->loaded_at = NEVER;
 		/* first charge for the switch */
 		charge(g);
-		if (!g->open)
+		if (!g->shared)
 			g->choice.until = kvgpu_sched_started(&g->sched, g->now);
 	}
 }
@@ -289,7 +289,7 @@ static u64 next_event(const struct sim_gpu *g)
 		t = min_u64(g->poll_at, g->choice.until > g->now ? g->choice.until : NEVER);
 	if (g->running >= 0) {
 		t = min_u64(t, g->now + g->vgpu[g->running].left);
-		if (g->open && g->hw_end > g->now)
+		if (g->shared && g->hw_end > g->now)
 			t = min_u64(t, g->hw_end);
 	}
 	for (i = 0; i < g->nr; i++)
@@ -330,7 +330,7 @@ static void step(struct sim_gpu *g, u64 end)
 	for (i = 0; i < g->nr; i++)
 		arrive(g, &g->vgpu[i]);
 	/* preempted: it does not go on with another job */
-	if (g->running < 0 && g->stop_at != NEVER && !g->next_open &&
+	if (g->running < 0 && g->stop_at != NEVER && !g->next_shared &&
 	    g->stop_at > g->now + g->cfg.preempt_ns)
 		g->stop_at = g->now + g->cfg.preempt_ns;
 	switch_lists(g);
@@ -346,7 +346,7 @@ void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgp
 	*g = (struct sim_gpu){
 		.cfg = *cfg, .vgpu = vgpu, .nr = nr, .now = begin, .begin = begin,
 			.rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1,
-		.open = true, .owner = -1, .running = -1, .stop_at = NEVER, .loaded_at = NEVER,
+		.shared = true, .owner = -1, .running = -1, .stop_at = NEVER, .loaded_at = NEVER,
 			.poll_at = begin,
 		.choice.until = NEVER,
 	};

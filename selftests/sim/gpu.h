@@ -79,12 +79,12 @@ struct sim_gpu {
 	u64 rng;
 	struct kvgpu_sched_choice choice;
 	/* the chip */
-	bool open;		/* all lists; else owner's */
+	bool shared;		/* all lists; else owner's */
 	int owner, running;	/* numbers of vGPUs, -1: none */
 	u64 run_start;		/* of what runs: noted up to here */
 	u64 hw_end;
 	u64 stop_at, loaded_at;	/* a switch under way; ~0: none */
-	bool next_open;
+	bool next_shared;
 	int next_owner;
 	u64 poll_at;
 	u64 switches, decisions;

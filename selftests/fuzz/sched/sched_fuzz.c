@@ -171,9 +171,9 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	} else {
 		check(!may);
 	}
-	check(f.s.alone == (c->open ? NULL : c->ent));
-	if (c->open) {
-		/* while a vGPU has an open chip, no parked vGPU has work: it could run, too */
+	check(f.s.alone == (c->shared ? NULL : c->ent));
+	if (c->shared) {
+		/* while a vGPU has a shared chip, no parked vGPU has work: it could run, too */
 		for (i = 0; c->ent && i < MAX_NR; i++)
 			check(!f.b[i].present || f.b[i].suspended || !f.e[i].parked ||
 			      !f.e[i].work);
@@ -201,7 +201,7 @@ static void choose(void)
 	/* a second decision at the same time is the same as the first one */
 	kvgpu_sched_choose(&f.s, f.now, &again);
 	check_choice(&again);
-	check(!f.s.started || (again.ent == c.ent && again.open == c.open));
+	check(!f.s.started || (again.ent == c.ent && again.shared == c.shared));
 }
 
 /* ------------------------------------------------------------------ what may happen */

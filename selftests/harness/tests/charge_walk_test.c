@@ -48,7 +48,7 @@ static u16 id_of(u32 i, u32 c)
 	return k ? k->hchid.v : 0;
 }
 
-static bool shown(u32 i)
+static bool resident(u32 i)
 {
 	u64 e[2 * KVGPU_MAX_CHAN];
 	u32 n = chip_list(0, e), k, id;
@@ -101,7 +101,7 @@ static void gr_on(u32 i, u32 us)
 
 	g_ring(g, 1, us & 1);
 	chip_at_work(id_of(i, 1), true);
-	if (shown(i))
+	if (resident(i))
 		load_on_gr(id_of(i, 1));
 	if ((us & 3) == 3) {
 		harness_sleep(10 * US);
@@ -140,13 +140,13 @@ static void till_charged(struct kvgpu_machine *m, u64 until)
 
 static void till_shown(u32 i, u32 k, u64 until)
 {
-	while (!(shown(i) && shown(k)) && harness_now < until)
+	while (!(resident(i) && resident(k)) && harness_now < until)
 		harness_sleep(5 * US);
 }
 
 static void hold(u32 i, u32 us)
 {
-	if (!shown(i) || !chip_may_load(id_of(i, 1), 0))
+	if (!resident(i) || !chip_may_load(id_of(i, 1), 0))
 		return;
 	g_ring(&world.vgpu[i], 1, us & 1);
 	chip_hold(id_of(i, 1), us * US);
@@ -167,7 +167,7 @@ static void act(u32 i, enum act a, u32 us)
 		g_ring(g, 1, 0);
 		break;
 	case COPY:
-		if (shown(i) && harness_now >= chip.copying_until)
+		if (resident(i) && harness_now >= chip.copying_until)
 			chip_copies(id_of(i, 2), harness_now + us * US);
 		break;
 	case COPY_END:
@@ -240,8 +240,8 @@ static void honest(void *arg)
 		chip_at_work(id, true);
 		for (did = 0; did < honest_work * US && !done;) {
 			harness_sleep(10 * US);
-			if (shown(HONEST) && (chip.engine[0].chid == NO_CHAN ||
-					      !chip_engine_works(chip.engine[0].chid)))
+			if (resident(HONEST) && (chip.engine[0].chid == NO_CHAN ||
+						 !chip_engine_works(chip.engine[0].chid)))
 				load_on_gr(id);
 			did += chip_engine_works(id) ? 10 * US : 0;
 		}

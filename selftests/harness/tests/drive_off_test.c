@@ -61,7 +61,7 @@ static void who_has_to_leave(void **state)
 	kvgpu_hw_lock(&world.gpu->lock);
 	s = &world.gpu->chip->slicer;
 	was = *s;
-	s->open = false;
+	s->shared = false;
 	s->owner = world.vgpu[1].v->m;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct machine_loaded out[MAX_LOADED];
@@ -75,7 +75,7 @@ static void who_has_to_leave(void **state)
 				     cases[i].status, leave[0], leave[1], cases[i].leave[0],
 				     cases[i].leave[1]);
 	}
-	s->open = was.open;
+	s->shared = was.shared;
 	s->owner = was.owner;
 	kvgpu_hw_unlock(&world.gpu->lock);
 	setup_end();
@@ -144,7 +144,7 @@ static void whom_it_waits_for(void **state)
 	hold_and_wait(&holder, &waiter);
 	/* from now on no vGPU has the chip, and nothing else drives channels off */
 	copy_slicer_stop(world.gpu);
-	chip->slicer.open = false;
+	chip->slicer.shared = false;
 	stale = waiter;
 	stale.vgpu++;
 	if (other_find(chip, &waiter, 0, &found) != 0 || found.id != holder.id ||

@@ -24,12 +24,12 @@
 
 static u64 kernel_ns, wait_ns, wakes, every_ns;
 
-/* When the chip is open and the victim has work, the chip serves the victim. */
+/* When the chip is shared and the victim has work, the chip serves the victim. */
 static void serve_open_chip(void)
 {
 	u16 id = chan_at(VICTIM, 1);
 
-	if (!slicer()->open || !chip.at_work[id] || chip.engine[0].chid == id || chip.preempting)
+	if (!slicer()->shared || !chip.at_work[id] || chip.engine[0].chid == id || chip.preempting)
 		return;
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, id);

@@ -38,7 +38,7 @@ static void leaver(void *arg)
 	struct world_vgpu *g = &world.vgpu[ACCOMPLICE];
 	u64 end = harness_now + 1000 * MS, from, kernel;
 
-	while ((slicer()->open || slicer()->owner != g->v->m ||
+	while ((slicer()->shared || slicer()->owner != g->v->m ||
 		!chip_hold(gr_chan, KERNEL_MS * MS)) &&
 	       harness_now < end)
 		harness_sleep(5 * US);

@@ -50,7 +50,7 @@ static void empty_turn(u64 end)
 		return;
 	say(ACCOMPLICE, false);
 	kick(ACCOMPLICE);
-	while ((w->ent.cap_out || a->ent.parked || !slicer()->open) && harness_now < end)
+	while ((w->ent.cap_out || a->ent.parked || !slicer()->shared) && harness_now < end)
 		harness_sleep(100 * US);
 	harness_sleep(50 * US);
 	say(WORKER, true);

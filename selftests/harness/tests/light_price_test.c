@@ -46,7 +46,7 @@ static void userd_write(u32 off, u32 val)
 static bool served(void)
 {
 	return listed(LIGHT) &&
-	       (!job.other || slicer()->open || slicer()->owner == world.vgpu[LIGHT].v->m);
+	       (!job.other || slicer()->shared || slicer()->owner == world.vgpu[LIGHT].v->m);
 }
 
 static void pbdma_lets_go(void)

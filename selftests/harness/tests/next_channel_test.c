@@ -79,7 +79,7 @@ static void work_alone(u32 i, u64 ns)
 	g_ring(&world.vgpu[!i], 1, 0);
 	g_ring(&world.vgpu[i], 1, 1);
 	chip_load_some(0, g_hchid(&world.vgpu[i], 1));
-	while (harness_now < end || !world.gpu->chip->slicer.open)
+	while (harness_now < end || !world.gpu->chip->slicer.shared)
 		harness_sleep(MS);
 	g_ring(&world.vgpu[i], 1, 0);
 	harness_sleep(20 * US);

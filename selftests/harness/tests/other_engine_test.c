@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unsaid work on one engine does not hide said work on another one (S5). On the open chip the
- * worker has a short copy of which its doorbell words do not tell. A poll sees it, because the
+ * Unreported work on one engine does not hide reported work on another one (S5). On the shared chip
+ * the worker has a short copy of which its doorbell words do not tell. A poll sees it, because the
  * worker submits its list, and notes the engine (slice.works_on), which stays noted while that
  * engine works for another vGPU. Then the accomplice keeps the copy engine, and the worker has a
  * kernel on GR of which its words do tell. It must pay for the kernel.
@@ -48,7 +48,7 @@ static void piece(u16 id)
 		chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 		chip_load_some(0, id);
 	}
-	/* one of the two sees that its work stands still when the chip is not open any more */
+	/* one of the two sees that its work stands still when the chip is not shared any more */
 	while (harness_now < end && listed(WORKER) && listed(ACCOMPLICE))
 		harness_sleep(10 * US);
 	chip_at_work(id, false);
@@ -61,7 +61,7 @@ static void partners(void *arg)
 	u16 id = chan_at(WORKER, 1);
 
 	while (harness_now < end) {
-		/* a poll that finds no work makes the chip open */
+		/* a poll that finds no work makes the chip shared */
 		kick(ACCOMPLICE);
 		until_open(end);
 		if (hides)

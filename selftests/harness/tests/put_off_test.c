@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel whose ring is empty, on the open chip, where channels of several vGPUs are listed. The
+ * A kernel whose ring is empty, on the shared chip, where channels of several vGPUs are listed. The
  * chip takes turns between them. When a neighbour works, the kernel is put off for a moment, and a
  * poll in that moment sees nothing that tells of the kernel. It must still be done. If its vGPU
  * counted as without work, it would be kept off the chip for as long as others compete (S5).
@@ -16,10 +16,10 @@
 #define ALL	(VICTIM + 1)
 #define STEP	(10 * US)
 
-/* Give vGPU @i work on the open chip, have GR serve it, and have the slicer poll. */
+/* Give vGPU @i work on the shared chip, have GR serve it, and have the slicer poll. */
 static void wake_on_the_open_chip(u32 i)
 {
-	assert_true(slicer()->open);
+	assert_true(slicer()->shared);
 	g_ring(&world.vgpu[i], 1, 1);
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, chan_at(i, 1));

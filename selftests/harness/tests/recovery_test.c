@@ -233,7 +233,7 @@ static void suspended_alone(void **state)
 	harness_sleep(100 * MS);
 	setup_run(0, 2, 1);
 	assert_false(chan(0, 2)->dead);
-	assert_true(world.gpu->chip->slicer.open);
+	assert_true(world.gpu->chip->slicer.shared);
 	nr = chip_list(0, list);
 	for (i = 0; i < nr; i++)
 		if (list[i] == g_hchid(g, 2))

@@ -154,7 +154,7 @@ static void blocked(void **state)
 	setup_end();
 }
 
-/* While the chip is open its list has the lists of all vGPUs, one after the other. */
+/* While the chip is shared its list has the lists of all vGPUs, one after the other. */
 static void two_vgpus(void **state)
 {
 	u64 list[] = { 1, 3, 5 };
@@ -162,7 +162,7 @@ static void two_vgpus(void **state)
 	begin(2);
 	g_ring(&world.vgpu[0], 1, 0);
 	g_ring(&world.vgpu[1], 1, 0);
-	harness_sleep(200 * MS);	/* the chip opens when no vGPU has work */
+	harness_sleep(200 * MS);	/* the chip becomes shared when no vGPU has work */
 	g_list(g, list, 3);
 	assert_int_equal(chip_list(0, entry), 4);
 	assert_true(place(g_hchid(g, 5)) != ~0u && place(g_hchid(&world.vgpu[1], 1)) != ~0u);

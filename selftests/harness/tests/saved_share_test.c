@@ -63,7 +63,7 @@ static void long_kernel(u32 i)
 	until_turn_is_old();
 	g_ring(&world.vgpu[i], 1, 1);
 	submit(i);
-	while (!((slicer()->open || slicer()->owner == m) && listed(i) &&
+	while (!((slicer()->shared || slicer()->owner == m) && listed(i) &&
 		 chip_hold(id, KERNEL_NS)) &&
 	       harness_now < end)
 		harness_sleep(20 * US);

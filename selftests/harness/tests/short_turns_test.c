@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work in the first moment of each turn, with turns that follow each other fast (S5). A third vGPU
- * only waits, so that the chip is never open. Two partners say in turn that they have work, and
+ * only waits, so that the chip is never shared. Two partners say in turn that they have work, and
  * kick the slicer, so that the chip goes to and fro between them. As soon as the worker has the
  * chip it works for a few microseconds. The worker's cap holds nevertheless.
  *

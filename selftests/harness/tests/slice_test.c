@@ -91,8 +91,8 @@ static void who_has_no_work_costs_nothing(void **state)
 	competes(1);
 	if (vmach_gpu_time_get(world.vgpu[1].v->m) - before > RUN_MS * MS / 20)
 		harness_fail("S5: a vGPU that has no work is charged %llu us", (unsigned long long)(vmach_gpu_time_get(world.vgpu[1].v->m) - before) / 1000);
-	/* The chip is open now: a vGPU that wakes can begin without a switch. */
-	assert_true(world.gpu->chip->slicer.open);
+	/* The chip is shared now: a vGPU that wakes can begin without a switch. */
+	assert_true(world.gpu->chip->slicer.shared);
 	setup_end();
 }
 

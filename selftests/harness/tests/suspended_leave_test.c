@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A suspended vGPU's kernel does not end, and the slicer drives it off the open chip, which takes
+ * A suspended vGPU's kernel does not end, and the slicer drives it off the shared chip, which takes
  * the watchdog's time. Meanwhile a second vGPU is suspended, or the first one gets a list onto the
  * chip and is suspended again. The next channel is loaded when the kernel is ended, and its guest
  * has disabled it, so that only the slicer can drive it off. A suspended vGPU must not keep GR from
@@ -124,7 +124,7 @@ static void while_one_leaves(u32 holder, void (*attack)(void *arg))
 		list_next(g);
 	}
 	harness_sleep(1500 * MS);
-	assert_true(world.gpu->chip->slicer.open);
+	assert_true(world.gpu->chip->slicer.shared);
 	assert_true(chip_hang(g_hchid(&world.vgpu[FIRST], 1), false));
 	g_enable(&world.vgpu[FIRST], 1, false);
 	suspend(&world.vgpu[FIRST]);

@@ -2,7 +2,7 @@
 /*
  * Work of many channels, or of one that is unbound soon, while a suspended vGPU is driven off the
  * open chip (S5). It must be charged. observed_names_test and unbound_name_test have the same for a
- * chip that has an owner.
+ * chip in exclusive mode.
  *
  * Seven channels of the accomplice raise interrupts beyond the budget. Then it has a kernel on GR,
  * whose channel it disables once the kernel runs, so that only the slicer drives it off. An
@@ -169,7 +169,7 @@ static void worker(void *arg)
 	u32 c;
 
 	for (; !done; harness_sleep(20 * US)) {
-		if (!of(ACCOMPLICE)->slice.leaves || !vmach_vgpu_suspended(of(ACCOMPLICE)) ||
+		if (!of(ACCOMPLICE)->slice.evicting || !vmach_vgpu_suspended(of(ACCOMPLICE)) ||
 		    !chip.preempting || !chip_is_stuck() ||
 		    chip.hold_until < harness_now + 50 * MS)
 			continue;
@@ -179,7 +179,7 @@ static void worker(void *arg)
 		copy(1, chip.hold_until - (unbinds ? 10 : 1) * MS);
 		if (unbinds)
 			g_unbind(&world.vgpu[WORKER], 1);
-		while (!done && of(ACCOMPLICE)->slice.leaves)
+		while (!done && of(ACCOMPLICE)->slice.evicting)
 			harness_sleep(20 * US);
 		if (unbinds) {
 			g_bind(&world.vgpu[WORKER], 1);

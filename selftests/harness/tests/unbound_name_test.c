@@ -30,7 +30,7 @@ static void partners(void *arg)
 	u64 end = harness_now + 1000 * MS, from;
 	u16 id = chan_at(WORKER, 1);
 
-	while ((slicer()->open || slicer()->owner != world.vgpu[ACCOMPLICE].v->m ||
+	while ((slicer()->shared || slicer()->owner != world.vgpu[ACCOMPLICE].v->m ||
 		!chip_hold(chan_at(ACCOMPLICE, 1), KERNEL_MS * MS)) &&
 	       harness_now < end)
 		harness_sleep(5 * US);

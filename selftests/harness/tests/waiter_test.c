@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A vGPU only waits, for a semaphore, while its neighbour works on the open chip. The neighbour
+ * A vGPU only waits, for a semaphore, while its neighbour works on the shared chip. The neighbour
  * works in pieces and kicks the slicer after each. Between pieces no two vGPUs compete, so that the
- * chip is open again. The cap of the vGPU that waits is not used up by that (S5).
+ * chip is shared again. The cap of the vGPU that waits is not used up by that (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void begin_piece(u16 id)
 {
 	tell_work(NEIGHBOUR, true);
 	chip_at_work(id, true);
-	if (!slicer()->open || chip.engine[0].chid == id)
+	if (!slicer()->shared || chip.engine[0].chid == id)
 		return;
 	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
 	chip_load_some(0, id);

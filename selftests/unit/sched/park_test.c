@@ -50,7 +50,7 @@ static void poll_all(struct bench *b, u64 later, int x, int y)
 	}
 	kvgpu_sched_polled(&b->s, b->now);
 	kvgpu_sched_choose(&b->s, b->now, &b->c);
-	if (!b->c.open)
+	if (!b->c.shared)
 		b->c.until = kvgpu_sched_started(&b->s, b->now);
 }
 
@@ -142,7 +142,7 @@ static void looks_do_not_count(void **state)
 
 /*
  * A parked vGPU whose work goes away stays off the chip like any vGPU without work, and no longer
- * keeps the chip from being open.
+ * keeps the chip from being shared.
  */
 static void no_work_is_no_wait(void **state)
 {
@@ -155,11 +155,11 @@ static void no_work_is_no_wait(void **state)
 		poll_all(&b, MS / 4, WAITS, WAITS);
 	assert_true(b.e[0].parked);
 	poll_all(&b, MS / 4, WAITS, RUNS);
-	/* on an open chip the parked vGPU could take half of the time unseen */
-	assert_false(b.c.open);
+	/* on a shared chip the parked vGPU could take half of the time unseen */
+	assert_false(b.c.shared);
 	assert_ptr_equal(b.c.ent, &b.e[1]);
 	poll_all(&b, MS / 4, NONE, RUNS);
-	assert_true(b.c.open);
+	assert_true(b.c.shared);
 }
 
 /* A vGPU that waits while no other vGPU has work is not parked. */
@@ -222,7 +222,7 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, u64 stall, u64 period
 
 static void never_open(struct sim_gpu *g)
 {
-	assert_false(g->choice.open && g->vgpu[0].ent.parked && g->vgpu[0].ent.work &&
+	assert_false(g->choice.shared && g->vgpu[0].ent.parked && g->vgpu[0].ent.work &&
 		     g->choice.ent);
 }
 

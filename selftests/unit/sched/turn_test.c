@@ -82,16 +82,16 @@ static void nobody(void **state)
 	struct bench *b = make(0, KVGPU_SCHED_BEST_EFFORT);
 
 	assert_null(choose(b));
-	assert_true(b->c.open);
+	assert_true(b->c.shared);
 	assert_true(b->c.until == NEVER);
 	free(b);
 	b = make(3, KVGPU_SCHED_EQUAL_SHARE);
 	assert_null(choose(b));
-	assert_true(b->c.open);
+	assert_true(b->c.shared);
 	free(b);
 }
 
-/* A vGPU that is alone has the chip open without an end. */
+/* A vGPU that is alone has the chip shared without an end. */
 static void one_alone_is_never_switched(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
@@ -100,7 +100,7 @@ static void one_alone_is_never_switched(void **state)
 	wake(b, 0);
 	for (i = 0; i < 1000; i++) {
 		assert_ptr_equal(choose(b), &b->e[0]);
-		assert_true(b->c.open);
+		assert_true(b->c.shared);
 		assert_true(b->c.until == NEVER);
 		run(b, &b->e[0], 7 * MS);
 	}
@@ -122,7 +122,7 @@ static void two_take_turns(void **state)
 	for (i = 0; i < 100; i++) {
 		a = choose(b);
 		assert_non_null(a);
-		assert_false(b->c.open);
+		assert_false(b->c.shared);
 		assert_ptr_not_equal(a, last);
 		/* the switch takes 200 us, which are not part of the turn */
 		b->now += 200 * US;
@@ -197,7 +197,7 @@ static void one_that_wakes_shortens_the_turn_once(void **state)
 	run(b, &b->e[1], 100 * US);
 	sleep_now(b, 1);
 	assert_ptr_equal(choose(b), &b->e[0]);
-	assert_true(b->c.open);
+	assert_true(b->c.shared);
 	run(b, &b->e[0], 20 * MS);
 
 	/* vGPU 1 wakes, and now there are turns */
@@ -322,14 +322,14 @@ static void idle_time_pays_debts(void **state)
 	sleep_now(b, 0);
 	sleep_now(b, 1);
 	assert_null(choose(b));
-	/* not open: vGPU 0, which is in debt, would start at once when it wakes */
-	assert_false(b->c.open);
+	/* not shared: vGPU 0, which is in debt, would start at once when it wakes */
+	assert_false(b->c.shared);
 	b->now += 150 * MS;
 	assert_null(choose(b));
-	assert_false(b->c.open);
+	assert_false(b->c.shared);
 	b->now += 60 * MS;
 	assert_null(choose(b));
-	assert_true(b->c.open);
+	assert_true(b->c.shared);
 	free(b);
 }
 
@@ -345,7 +345,7 @@ static void suspended_ones_do_not_run(void **state)
 	kvgpu_sched_set_suspended(&b->s, &b->e[0], true, b->now);
 	assert_int_equal(b->s.nr_runnable, 1);
 	assert_ptr_equal(choose(b), &b->e[1]);
-	assert_true(b->c.open);
+	assert_true(b->c.shared);
 	kvgpu_sched_set_suspended(&b->s, &b->e[1], true, b->now);
 	assert_null(choose(b));
 	sleep_now(b, 0);
@@ -358,7 +358,7 @@ static void suspended_ones_do_not_run(void **state)
 }
 
 /*
- * A vGPU with a cap runs until its budget is used up. Then no vGPU may run, the chip is not open,
+ * A vGPU with a cap runs until its budget is used up. Then no vGPU may run, the chip is not shared,
  * and .until is the time to ask again.
  */
 static void a_capped_one_is_taken_off(void **state)
@@ -369,7 +369,7 @@ static void a_capped_one_is_taken_off(void **state)
 	kvgpu_sched_set_cap(&b->s, &b->e[0], 50, b->now);
 	wake(b, 0);
 	assert_ptr_equal(choose(b), &b->e[0]);
-	assert_true(b->c.open);
+	assert_true(b->c.shared);
 	start = b->now;
 	run(b, &b->e[0], b->c.until - b->now);
 	/*
@@ -377,13 +377,13 @@ static void a_capped_one_is_taken_off(void **state)
 	 */
 	assert_int_equal(b->now - start, 16 * MS);
 	assert_null(choose(b));
-	assert_false(b->c.open);
+	assert_false(b->c.shared);
 	assert_true(b->e[0].cap_out);
 	off = b->now;
-	/* vGPU 1 may run meanwhile, but without vGPU 0's list on the chip: it is not open */
+	/* vGPU 1 may run meanwhile, but without vGPU 0's list on the chip: it is not shared */
 	wake(b, 1);
 	assert_ptr_equal(choose(b), &b->e[1]);
-	assert_false(b->c.open);
+	assert_false(b->c.shared);
 	kvgpu_sched_started(&b->s, b->now);
 	run(b, &b->e[1], 5 * MS);
 	assert_ptr_equal(choose(b), &b->e[1]);
@@ -495,7 +495,7 @@ static void paid_idling_uses_up_a_cap(void **state)
 	sleep_now(b, 1);
 	assert_null(choose(b));
 	assert_true(b->e[0].cap_out);
-	assert_false(b->c.open);
+	assert_false(b->c.shared);
 	while (!choose(b))
 		b->now = b->c.until;
 	assert_ptr_equal(b->c.ent, &b->e[0]);
@@ -637,7 +637,7 @@ static void equal_share_holds_back(void **state)
 			until = b->c.until < end ? b->c.until : end;
 			run(b, &b->e[0], until - b->now);
 		} else {
-			assert_false(b->c.open);
+			assert_false(b->c.shared);
 			assert_true(b->c.until != NEVER);
 			b->now = b->c.until;
 		}
