@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
- * to it. A page is pinned once for all its entries. Without an entry it stays pinned until
- * kvgpu_shadow_reap(), because the GPU may still have a translation to it in its TLB (S2 of
- * docs/invariants.md). Until then a new entry can use the pin again. Pure: the caller serialises
- * calls for one vGPU.
+ * Pinned guest pages: a hash from IOVA to pin, and for each pin the list (the reverse map) of the
+ * hptes that point to it. A page is pinned once for all its entries. Without an entry it stays
+ * pinned until kvgpu_shadow_reap(), because the GPU may still have a translation to it in its TLB
+ * (S2 of docs/invariants.md). Until then a new entry can use the pin again. Pure: the caller
+ * serialises calls for one vGPU.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -38,7 +38,7 @@ size_t vgtt_pins_size(const struct kvgpu_shadow_cfg *cfg)
 	return (size_t)n * sizeof(struct kvgpu_pin) + (sizeof(u32) << bucket_bits(n));
 }
 
-/* @mem: zeroed memory of vgtt_pins_size() bytes. An empty bucket is NOTHING, all ones. */
+/* @mem: zeroed memory of vgtt_pins_size() bytes. An empty bucket is INDEX_NONE, all ones. */
 void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -48,8 +48,8 @@ void vgtt_pins_init(struct kvgpu_shadow *s, void *mem)
 	p->bucket = (u32 *)(p->pin + p->nr_pins);
 	p->bucket_bits = bucket_bits(p->nr_pins);
 	memset(p->bucket, 0xff, sizeof(u32) << p->bucket_bits);
-	p->free_pin = NOTHING;
-	p->drop = NOTHING;
+	p->free_pin = INDEX_NONE;
+	p->drop = INDEX_NONE;
 }
 
 /* The factor is random, so that a guest can't choose pages that fall into one bucket. */
@@ -66,10 +66,10 @@ u32 vgtt_pin_find(struct kvgpu_shadow *s, u32 pfn)
 	struct kvgpu_pin *pin = s->pool->pin;
 	u32 i;
 
-	for (i = *bucket_of(s, pfn); i != NOTHING; i = pin[i].hash_next)
+	for (i = *bucket_of(s, pfn); i != INDEX_NONE; i = pin[i].hash_next)
 		if (pin[i].pfn == pfn)
 			return i;
-	return NOTHING;
+	return INDEX_NONE;
 }
 
 static u32 pins_left(const struct kvgpu_shadow *s)
@@ -96,12 +96,12 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 	struct kvgpu_pool *p = s->pool;
 	u32 *bucket = bucket_of(s, pfn), i = p->free_pin;
 
-	if (i == NOTHING)
+	if (i == INDEX_NONE)
 		i = p->pins_used++;
 	else
 		p->free_pin = p->pin[i].hash_next;
 	p->pin[i] = (struct kvgpu_pin){
-		.dma = dma, .pfn = pfn, .entries = NOTHING, .hash_next = *bucket, .used = 1,
+		.dma = dma, .pfn = pfn, .rmap_head = INDEX_NONE, .hash_next = *bucket, .used = 1,
 	};
 	*bucket = i;
 	s->stats.pinned++;
@@ -137,7 +137,7 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 }
 
 /*
- * Pins the pages that the collected items need, neighbouring items with consecutive pages in one
+ * Pins the pages that the pending ptes need, neighbouring ones with consecutive pages in one
  * batch.
  */
 void vgtt_pins_get(struct kvgpu_shadow *s)
@@ -145,16 +145,16 @@ void vgtt_pins_get(struct kvgpu_shadow *s)
 	struct kvgpu_pool *p = s->pool;
 	u32 i, nr = 0, next = 0, pfn;
 
-	for (i = 0; i < p->nr_items; i++) {
-		if (!p->item[i].guest || !vgtt_pte_is_sys(p->item[i].guest) ||
-		    !vgtt_pte_kind_ok(p->item[i].guest))
+	for (i = 0; i < p->nr_pending; i++) {
+		if (!p->pending[i].gpte || !vgtt_pte_is_sys(p->pending[i].gpte) ||
+		    !vgtt_pte_kind_ok(p->pending[i].gpte))
 			continue;
-		pfn = FIELD_GET(GMMU_PTE_ADDR, p->item[i].guest);
+		pfn = FIELD_GET(GMMU_PTE_ADDR, p->pending[i].gpte);
 		if (nr && (pfn != next || nr == PIN_BATCH)) {
 			pin_batch(s, nr);
 			nr = 0;
 		}
-		if (vgtt_pin_find(s, pfn) != NOTHING)
+		if (vgtt_pin_find(s, pfn) != INDEX_NONE)
 			continue;
 		p->iova[nr++].v = (u64)pfn << GMMU_ADDR_SHIFT;
 		next = pfn + 1;
@@ -163,81 +163,83 @@ void vgtt_pins_get(struct kvgpu_shadow *s)
 		pin_batch(s, nr);
 }
 
-/* Returns the pin of a page, which is pinned if it is not yet; NOTHING: it can't be pinned. */
+/* Returns the pin of a page, which is pinned if it is not yet; INDEX_NONE: it can't be pinned. */
 u32 vgtt_pin_get(struct kvgpu_shadow *s, u32 pfn)
 {
 	u32 i = vgtt_pin_find(s, pfn);
 
-	if (i != NOTHING)
+	if (i != INDEX_NONE)
 		return i;
 	s->pool->iova[0].v = (u64)pfn << GMMU_ADDR_SHIFT;
 	pin_batch(s, 1);
 	return vgtt_pin_find(s, pfn);
 }
 
-/* ----------------------------------------------- link host entries to pins, and find them again */
+/* ------------------------------------------------------ link hptes to pins, and find them again */
 
-static struct kvgpu_ext *holder(const struct kvgpu_pool *p, u32 handle)
+static struct kvgpu_ext *ext_of(const struct kvgpu_pool *p, u32 rmap)
 {
-	u32 h = handle >> HANDLE_PAGE_BITS;
+	u32 h = rmap >> RMAP_PAGE_BITS;
 
 	return h < p->nr_slots ? &p->slot[h].ext : p->win[h - p->nr_slots];
 }
 
-static struct kvgpu_link *link_at(const struct kvgpu_pool *p, u32 handle)
+static struct kvgpu_rmap *rmap_at(const struct kvgpu_pool *p, u32 rmap)
 {
-	return &holder(p, handle)->link[handle & (BIT(HANDLE_PAGE_BITS) - 1)];
+	return &ext_of(p, rmap)->rmap[rmap & (BIT(RMAP_PAGE_BITS) - 1)];
 }
 
-void vgtt_pin_unlink(struct kvgpu_ext *e, u32 page)
+void vgtt_rmap_remove(struct kvgpu_ext *e, u32 page)
 {
 	struct kvgpu_pool *p = e->s->pool;
-	struct kvgpu_link *l = &e->link[page];
+	struct kvgpu_rmap *l = &e->rmap[page];
 	struct kvgpu_pin *pin;
 
 	if (!l->pin)
 		return;
 	pin = &p->pin[l->pin - 1];
-	if (l->prev == NOTHING)
-		pin->entries = l->next;
+	if (l->prev == INDEX_NONE)
+		pin->rmap_head = l->next;
 	else
-		link_at(p, l->prev)->next = l->next;
-	if (l->next != NOTHING)
-		link_at(p, l->next)->prev = l->prev;
+		rmap_at(p, l->prev)->next = l->next;
+	if (l->next != INDEX_NONE)
+		rmap_at(p, l->next)->prev = l->prev;
 	if (!--pin->refs)
 		pin_drop(e->s, l->pin - 1);
 	l->pin = 0;
-	e->nr_linked--;
+	e->nr_rmaps--;
 }
 
-void vgtt_pin_link(struct kvgpu_ext *e, u32 page, u32 pin)
+void vgtt_rmap_add(struct kvgpu_ext *e, u32 page, u32 pin)
 {
 	struct kvgpu_pool *p = e->s->pool;
-	struct kvgpu_link *l = &e->link[page];
-	u32 me = e->holder << HANDLE_PAGE_BITS | page;
+	struct kvgpu_rmap *l = &e->rmap[page];
+	u32 me = e->id << RMAP_PAGE_BITS | page;
 
 	if (l->pin == pin + 1)
 		return;
-	vgtt_pin_unlink(e, page);
-	*l = (struct kvgpu_link){ .pin = pin + 1, .next = p->pin[pin].entries, .prev = NOTHING };
-	if (l->next != NOTHING)
-		link_at(p, l->next)->prev = me;
-	p->pin[pin].entries = me;
+	vgtt_rmap_remove(e, page);
+	*l = (struct kvgpu_rmap){ .pin = pin + 1,
+				  .next = p->pin[pin].rmap_head,
+				  .prev = INDEX_NONE };
+	if (l->next != INDEX_NONE)
+		rmap_at(p, l->next)->prev = me;
+	p->pin[pin].rmap_head = me;
 	p->pin[pin].refs++;
-	e->nr_linked++;
+	e->nr_rmaps++;
 }
 
-void vgtt_ext_pins_unlink(struct kvgpu_ext *e)
+void vgtt_ext_rmaps_remove(struct kvgpu_ext *e)
 {
 	u32 page;
 
-	for (page = 0; page < e->pages && e->nr_linked; page++)
-		vgtt_pin_unlink(e, page);
+	for (page = 0; page < e->pages && e->nr_rmaps; page++)
+		vgtt_rmap_remove(e, page);
 }
 
-/* --------------------------------------- remove the host entries that point to a range of IOVAs */
+/* ---------------------------------------------- remove the hptes that point to a range of IOVAs */
 
-static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
+static void pin_rmaps_zap(struct kvgpu_shadow *s, u32 i, bool *changed)
 {
 	struct kvgpu_pool *p = s->pool;
 	struct kvgpu_pin *pin = &p->pin[i];
@@ -250,12 +252,12 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	 */
 	if (pin->dropped)
 		*changed = true;
-	while (pin->entries != NOTHING) {
-		e = holder(p, pin->entries);
-		page = pin->entries & (BIT(HANDLE_PAGE_BITS) - 1);
-		vgtt_pin_unlink(e, page);
+	while (pin->rmap_head != INDEX_NONE) {
+		e = ext_of(p, pin->rmap_head);
+		page = pin->rmap_head & (BIT(RMAP_PAGE_BITS) - 1);
+		vgtt_rmap_remove(e, page);
 		vgtt_ext_small_set(e, page, 0);
-		e->gpde[page / SLOT_PAGES].retry |= BIT_ULL(page % SLOT_PAGES >> CHUNK_SHIFT);
+		e->gpde[page / SLOT_PAGES].retry |= BIT_ULL(page % SLOT_PAGES >> TPAGE_SHIFT);
 		*changed = true;
 	}
 }
@@ -290,13 +292,13 @@ void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *chan
 	if (last - first < p->pins_used) {
 		for (pfn = first; pfn <= last; pfn++) {
 			i = vgtt_pin_find(s, pfn);
-			if (i != NOTHING)
-				remove_entries(s, i, changed);
+			if (i != INDEX_NONE)
+				pin_rmaps_zap(s, i, changed);
 		}
 	} else {
 		for (i = 0; i < p->pins_used; i++)
 			if (p->pin[i].used && p->pin[i].pfn >= first && p->pin[i].pfn <= last)
-				remove_entries(s, i, changed);
+				pin_rmaps_zap(s, i, changed);
 	}
 	settle_spaces(s, changed);
 }
@@ -308,7 +310,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 	*changed = false;
 	for (i = 0; i < s->pool->pins_used; i++)
 		if (s->pool->pin[i].used)
-			remove_entries(s, i, changed);
+			pin_rmaps_zap(s, i, changed);
 	settle_spaces(s, changed);
 }
 
@@ -362,7 +364,7 @@ void kvgpu_shadow_reap(struct kvgpu_shadow *s)
 	struct kvgpu_tbl *t, *n;
 	u32 i;
 
-	while (p->drop != NOTHING) {
+	while (p->drop != INDEX_NONE) {
 		i = p->drop;
 		p->drop = p->pin[i].drop_next;
 		p->pin[i].dropped = 0;

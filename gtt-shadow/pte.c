@@ -103,25 +103,25 @@ static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u6
 	return !(*addr & (size - 1)) && FIELD_FIT(GMMU_ADDR_VID, *addr >> GMMU_ADDR_SHIFT);
 }
 
-u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
+u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 gpte, bool big, u64 sys_dma,
 		       bool *rejected)
 {
 	u64 size = big ? BIG_BYTES : PAGE_BYTES;
-	u8 kind = FIELD_GET(GMMU_PTE_KIND, guest);
+	u8 kind = FIELD_GET(GMMU_PTE_KIND, gpte);
 	u64 addr = sys_dma, out, aperture = GMMU_PTE_APERTURE_VRAM;
 
 	*rejected = false;
-	if (!(guest & GMMU_PTE_VALID))
-		return big ? guest & GMMU_PTE_PRIV : 0;
+	if (!(gpte & GMMU_PTE_VALID))
+		return big ? gpte & GMMU_PTE_PRIV : 0;
 	*rejected = true;
 	if (!kind_ok(kind))
 		return 0;
-	out = guest & PTE_RIGHTS;
-	switch (FIELD_GET(GMMU_PTE_APERTURE, guest)) {
+	out = gpte & PTE_RIGHTS;
+	switch (FIELD_GET(GMMU_PTE_APERTURE, gpte)) {
 	case GMMU_PTE_APERTURE_VRAM:
-		if (!vram_place(cfg, guest, size, &addr))
+		if (!vram_place(cfg, gpte, size, &addr))
 			return 0;
-		out |= guest & GMMU_PTE_VOL;
+		out |= gpte & GMMU_PTE_VOL;
 		break;
 	case GMMU_PTE_APERTURE_SYS_COH:
 	case GMMU_PTE_APERTURE_SYS_NCOH:
@@ -144,7 +144,7 @@ u64 vgtt_pte_rights_drop(u64 pte)
 	return pte & ~PTE_RIGHTS;
 }
 
-/* Tells whether the small pages of a valid big guest entry may have translations. */
+/* Tells whether the small pages of a valid big gpte may have translations. */
 bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {
 	u64 addr;
@@ -156,7 +156,7 @@ bool vgtt_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 	return vgtt_pte_is_sys(big);
 }
 
-/* Returns the small guest entry for small page @page of the big page @big. */
+/* Returns the small gpte for small page @page of the big page @big. */
 u64 vgtt_pte_piece_get(u64 big, u32 page)
 {
 	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((BIG_BYTES >> GMMU_ADDR_SHIFT) - 1);

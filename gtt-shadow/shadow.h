@@ -26,7 +26,7 @@
 #include "kvgpu/types.h"
 
 /*
- * Start of the last MiB of an address space of a channel. No guest entry is installed in this MiB.
+ * Start of the last MiB of an address space of a channel. No gpte is installed in this MiB.
  * A channel without a graphics context gets this address as that of the context: an access to it is
  * a fault.
  */
@@ -100,7 +100,7 @@ struct kvgpu_shadow_stats {
 	/* numbers of pages: .pinned is the current number, .pins and .unpins are totals */
 	u64 pinned, pins, unpins;
 	/*
-	 * number of guest entries that were refused, or not installed for want of a pin or a table;
+	 * number of gptes that were refused, or not installed for want of a pin or a table;
 	 * an entry may count again at each sync
 	 */
 	u64 rejected;
@@ -226,7 +226,7 @@ size_t kvgpu_shadow_win_size(u32 pages);
  * @limit: last VA that is translated
  * @pages: 4 KiB pages of the window: not 0, a multiple of 32, below 2^20, the same in all calls
  * @scrap: entry for pages without a translation
- * @pte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
+ * @hpte: entries of the host's BAR, one per 4 KiB page; in use until kvgpu_shadow_win_fini()
  * @first: set to the first entry that has changed
  * @last: set to the last; if *@last < *@first, none has
  *
@@ -236,21 +236,21 @@ size_t kvgpu_shadow_win_size(u32 pages);
  * earlier calls for @win; -ENOSPC if the vGPU has 8 other windows.
  */
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
-			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last);
+			  u64 limit, u32 pages, u64 scrap, u64 *hpte, u32 *first, u32 *last);
 /*
  * Makes the window show the partition from its start on, like a BAR in physical mode. Parameters
  * and result as for kvgpu_shadow_win_sync().
  */
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
-				u64 *pte, u32 *first, u32 *last);
+				u64 *hpte, u32 *first, u32 *last);
 /*
  * Takes the range of entries that have changed since it was last taken, here or by a sync. Returns
  * false if there is none.
  */
 bool kvgpu_shadow_win_take(struct kvgpu_win *win, u32 *first, u32 *last);
 /*
- * Ends a window: sets all its entries, @pte of kvgpu_shadow_win_sync(), to @scrap of that call, and
- * clears *@win. The caller writes the entries out and invalidates the BAR's TLB before
+ * Ends a window: sets all its entries, @hpte of kvgpu_shadow_win_sync(), to @scrap of that call,
+ * and clears *@win. The caller writes the entries out and invalidates the BAR's TLB before
  * kvgpu_shadow_reap().
  */
 void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
@@ -260,17 +260,17 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win);
 /**
  * vgtt_pte_transform() - make the entry for the GPU from a guest's entry; for sync.c and unit tests
  * @cfg: limits of the vGPU
- * @guest: the guest's entry
- * @big: @guest is an entry of a big page
+ * @gpte: the guest's entry
+ * @big: @gpte is an entry of a big page
  * @sys_dma: DMA address of the pinned page, bytes, for an entry of system memory
- * @rejected: set to true if @guest is valid but the entry made is not, and to false otherwise
+ * @rejected: set to true if @gpte is valid but the entry made is not, and to false otherwise
  *
  * A valid big entry of system memory is rejected, because its frames need not be contiguous:
  * callers make small entries of it.
  *
  * Return: the entry; without VALID if there is no translation.
  */
-u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
+u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 gpte, bool big, u64 sys_dma,
 		       bool *rejected);
 
 /* Values of the host for a shadow instance block. */

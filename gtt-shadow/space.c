@@ -16,7 +16,7 @@
 
 static u32 nr_slots(const struct kvgpu_shadow_cfg *cfg)
 {
-	return min_t(u32, cfg->max_tables, HOLDER_MAX - WINDOWS_MAX);
+	return min_t(u32, cfg->max_tables, EXT_ID_MAX - WINDOWS_MAX);
 }
 
 size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg)
@@ -54,16 +54,16 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 
 /* .aux of a small table */
 struct small_aux {
-	u64 guest[SLOT_PAGES];
-	struct kvgpu_link link[SLOT_PAGES];
-	u32 subst[SLOT_GROUPS];
+	u64 gpte[SLOT_PAGES];
+	struct kvgpu_rmap rmap[SLOT_PAGES];
+	u32 subst[BIG_PER_SLOT];
 };
 
 size_t kvgpu_shadow_aux_size(u32 nr)
 {
 	if (nr == SLOT_PAGES)
 		return sizeof(struct small_aux);
-	return nr == SLOT_GROUPS ? SLOT_GROUPS * sizeof(u64) : 0;
+	return nr == BIG_PER_SLOT ? BIG_PER_SLOT * sizeof(u64) : 0;
 }
 
 /*
@@ -134,9 +134,9 @@ int vgtt_slot_small_make(struct kvgpu_slot *slot)
 	if (!slot->small)
 		return -ENOMEM;
 	aux = slot->small->t.aux;
-	e->hsmall = slot->small->t.mirror;
-	e->gsmall = aux->guest;
-	e->link = aux->link;
+	e->hpte_small = slot->small->t.mirror;
+	e->gpte_small = aux->gpte;
+	e->rmap = aux->rmap;
 	e->subst = aux->subst;
 	e->nr_live = 0;
 	link_tables(slot);
@@ -149,11 +149,11 @@ int vgtt_slot_big_make(struct kvgpu_slot *slot)
 
 	if (slot->big)
 		return 0;
-	slot->big = table_get(e->s, SLOT_GROUPS);
+	slot->big = table_get(e->s, BIG_PER_SLOT);
 	if (!slot->big)
 		return -ENOMEM;
-	e->hbig = slot->big->t.mirror;
-	e->gbig = slot->big->t.aux;
+	e->hpte_big = slot->big->t.mirror;
+	e->gpte_big = slot->big->t.aux;
 	link_tables(slot);
 	return 0;
 }
@@ -182,7 +182,7 @@ struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index)
 	slot->as = as;
 	slot->index = index;
 	slot->ext = (struct kvgpu_ext){
-		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES,
+		.s = s, .slot = slot, .id = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES,
 		.limit = slot_limit(index),
 		.nr_gpdes = 1, .gpde = &slot->gpde,
 	};
@@ -197,12 +197,12 @@ static void drop_small_table(struct kvgpu_slot *slot)
 
 	if (!slot->small)
 		return;
-	vgtt_ext_pins_unlink(e);
+	vgtt_ext_rmaps_remove(e);
 	table_dead(e->s, slot->small);
 	slot->small = NULL;
-	e->hsmall = NULL;
-	e->gsmall = NULL;
-	e->link = NULL;
+	e->hpte_small = NULL;
+	e->gpte_small = NULL;
+	e->rmap = NULL;
 	e->subst = NULL;
 	e->nr_live = 0;
 }
@@ -213,8 +213,8 @@ static void drop_big_table(struct kvgpu_slot *slot)
 		return;
 	table_dead(slot->ext.s, slot->big);
 	slot->big = NULL;
-	slot->ext.hbig = NULL;
-	slot->ext.gbig = NULL;
+	slot->ext.hpte_big = NULL;
+	slot->ext.gpte_big = NULL;
 }
 
 static void slot_free(struct kvgpu_slot *slot)

@@ -45,7 +45,7 @@ static int prepare_part(const struct part *p)
 		return -ENOMEM;
 	for (i = 0; i < p->nr; i++) {
 		page = p->first + i;
-		if (slot->ext.subst[page >> GROUP_SHIFT] & BIT(page & (GROUP_PAGES - 1)))
+		if (slot->ext.subst[page >> BIG_SHIFT] & BIT(page & (PAGES_PER_BIG - 1)))
 			return -EBUSY;
 	}
 	return 0;
@@ -53,33 +53,33 @@ static int prepare_part(const struct part *p)
 
 /*
  * Marks the pages of a part as substituted if @on, else removes the marks. Then brings other
- * entries of the same groups (the 32 small pages of a host big page) up to date: a group with a
+ * entries of the same big pages up to date: a big page with a
  * mark can't have a big entry, and a page without a mark gets the guest's translation back.
  */
 static void apply_part(const struct part *p, bool on)
 {
 	struct kvgpu_slot *slot = p->as->slot[p->slot];
 	struct kvgpu_ext *e = &slot->ext;
-	u32 todo[CHUNK_GROUPS], i, page, bit, *word, chunk = NOTHING;
+	u32 todo[BIG_PER_TPAGE], i, page, bit, *word, tpage = INDEX_NONE;
 	int err = 0;
 
 	for (i = 0; i < p->nr; i++) {
 		page = p->first + i;
-		if (page >> CHUNK_SHIFT != chunk) {
-			if (chunk != NOTHING)
-				vgtt_ext_chunk_eval(e, chunk, todo, &err);
-			chunk = page >> CHUNK_SHIFT;
+		if (page >> TPAGE_SHIFT != tpage) {
+			if (tpage != INDEX_NONE)
+				vgtt_ext_tpage_eval(e, tpage, todo, &err);
+			tpage = page >> TPAGE_SHIFT;
 			memset(todo, 0, sizeof(todo));
 		}
-		word = &e->subst[page >> GROUP_SHIFT];
-		bit = BIT(page & (GROUP_PAGES - 1));
+		word = &e->subst[page >> BIG_SHIFT];
+		bit = BIT(page & (PAGES_PER_BIG - 1));
 		if (!(*word & bit) != on)
 			continue;
 		*word ^= bit;
 		e->nr_subst += on ? 1 : -1;
-		todo[(page & (CHUNK_PAGES - 1)) >> GROUP_SHIFT] |= bit;
+		todo[(page & (PAGES_PER_TPAGE - 1)) >> BIG_SHIFT] |= bit;
 	}
-	vgtt_ext_chunk_eval(e, chunk, todo, &err);
+	vgtt_ext_tpage_eval(e, tpage, todo, &err);
 }
 
 static void install_part(const struct part *p)
@@ -89,7 +89,7 @@ static void install_part(const struct part *p)
 	u32 i;
 
 	for (i = 0; i < p->nr; i++) {
-		vgtt_pin_unlink(e, p->first + i);
+		vgtt_rmap_remove(e, p->first + i);
 		vgtt_ext_small_set(e, p->first + i,
 				   GMMU_PTE_VALID | GMMU_PTE_PRIV |
 					   FIELD_PREP(GMMU_PTE_ADDR, frame + i));

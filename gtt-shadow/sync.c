@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A sync: makes the host's tables from the guest's tables (internal.h defines extent, gpde, group,
- * chunk, dirty, substitute). First, the guest's tables that may have changed are compared with the
- * copy of their last contents, which gives the *marked* pages: small pages whose host entries have
- * to be computed again. Then, chunk by chunk, guest memory is pinned and the entries of marked
- * pages are written. Pure: the caller serialises calls for one vGPU.
+ * A sync: makes the host's tables from the guest's tables (internal.h defines extent, gpde, big
+ * page, table page, dirty, substitute). First, the guest's tables that may have changed are
+ * compared with the copy of their last contents, which gives the *marked* pages: small pages whose
+ * hptes have to be computed again. Then, table page by table page, guest memory is pinned and the
+ * entries of marked pages are written. Pure: the caller serialises calls for one vGPU.
  *
  * The host has a valid big entry where the guest's big page can be installed whole: in video
  * memory, 128 KiB, without a valid small entry beside it, and without a substituted page in it.
  * Other big pages become small entries (walk.c). Big entries are removed first and written last, so
- * that a group has no valid big and small entry at the same time.
+ * that a big page has no valid big and small entry at the same time.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -23,156 +23,156 @@
 /* feed_starved_slots() stops after this many failures */
 #define STARVED_TRIES	16
 
-/* ------------------------------------- compute, pin and write the host entries of marked pages */
+/* -------------------------------------------- compute, pin and write the hptes of marked pages */
 
-static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
+static bool any_small_valid(const struct kvgpu_ext *e, u32 big_page)
 {
-	const u64 *small = e->gsmall ? e->gsmall + group * GROUP_PAGES : NULL;
+	const u64 *small = e->gpte_small ? e->gpte_small + big_page * PAGES_PER_BIG : NULL;
 	u64 all = 0;
 	u32 i;
 
 	if (!small)
 		return false;
-	for (i = 0; i < GROUP_PAGES; i++)
+	for (i = 0; i < PAGES_PER_BIG; i++)
 		all |= small[i];
 	return all & GMMU_PTE_VALID;
 }
 
 /*
- * Returns the big entry that the host should have for a group: valid; PRIV without VALID, by which
- * the chip ignores the small entries; or 0, by which it uses them.
+ * Returns the big entry that the host should have for a big page: valid; PRIV without VALID, by
+ * which the chip ignores the small entries; or 0, by which it uses them.
  */
-static u64 want_big(const struct kvgpu_ext *e, u32 group)
+static u64 want_big(const struct kvgpu_ext *e, u32 big_page)
 {
-	u64 big = e->gbig ? e->gbig[group] : 0, out;
+	u64 big = e->gpte_big ? e->gpte_big[big_page] : 0, out;
 	bool rejected;
 
-	if ((e->subst && e->subst[group]) || group * GROUP_PAGES >= e->limit)
+	if ((e->subst && e->subst[big_page]) || big_page * PAGES_PER_BIG >= e->limit)
 		return 0;
 	if (!(big & GMMU_PTE_VALID))
 		return big & GMMU_PTE_PRIV;
-	if (vgtt_pte_is_sys(big) || any_small_valid(e, group))
+	if (vgtt_pte_is_sys(big) || any_small_valid(e, big_page))
 		return 0;
 	out = vgtt_pte_transform(&e->s->cfg, big, true, 0, &rejected);
 	e->s->stats.rejected += rejected;
 	return out;
 }
 
-static bool group_is_blank(const struct kvgpu_ext *e, u32 group)
+static bool big_page_is_blank(const struct kvgpu_ext *e, u32 big_page)
 {
-	const u64 *at = e->hsmall + group * GROUP_PAGES;
+	const u64 *at = e->hpte_small + big_page * PAGES_PER_BIG;
 	u64 other = 0;
 	u32 i;
 
 	if (!e->nr_live)
 		return true;
-	for (i = 0; i < GROUP_PAGES; i++)
+	for (i = 0; i < PAGES_PER_BIG; i++)
 		other |= at[i] ^ e->blank;
 	return !other;
 }
 
 /*
- * Collects items: for pages in @mask that are not substituted, the guest's entry that the small
- * host entry is made from. @hidden: the chip ignores the group's small entries, and they become
+ * Collects pending ptes: for pages in @mask that are not substituted, the guest's entry that the
+ * small hpte is made from. @hidden: the chip ignores the big page's small entries, and they become
  * e->blank, without a translation. Returns false if the next sync has to do it, because this one
  * makes no more small tables.
  */
-static bool collect_items(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
+static bool pending_collect(struct kvgpu_ext *e, u32 big_page, u32 mask, bool hidden)
 {
 	struct kvgpu_pool *p = e->s->pool;
-	u32 subst = e->subst ? e->subst[group] : 0, i, page;
-	u64 guest;
+	u32 subst = e->subst ? e->subst[big_page] : 0, i, page;
+	u64 gpte;
 
-	if (hidden && group_is_blank(e, group))
+	if (hidden && big_page_is_blank(e, big_page))
 		return true;
 	if (vgtt_small_given_up(e))
-		return !e->gbig || !(e->gbig[group] & GMMU_PTE_VALID);
-	for (i = 0; i < GROUP_PAGES; i++) {
+		return !e->gpte_big || !(e->gpte_big[big_page] & GMMU_PTE_VALID);
+	for (i = 0; i < PAGES_PER_BIG; i++) {
 		if (!(mask & ~subst & BIT(i)))
 			continue;
-		page = group * GROUP_PAGES + i;
-		guest = hidden ? 0 : vgtt_ext_pte_find(e, page);
-		if (guest || (e->hsmall && e->hsmall[page] != e->blank))
-			p->item[p->nr_items++] = (struct kvgpu_item){ page, guest };
+		page = big_page * PAGES_PER_BIG + i;
+		gpte = hidden ? 0 : vgtt_ext_gpte_find(e, page);
+		if (gpte || (e->hpte_small && e->hpte_small[page] != e->blank))
+			p->pending[p->nr_pending++] = (struct kvgpu_pending_pte){ page, gpte };
 	}
 	return true;
 }
 
 /*
- * Computes and writes one small host entry, and links it to its pin. Returns false if its page was
+ * Computes and writes one small hpte, and links it to its pin. Returns false if its page was
  * not pinned and the next sync has to try again.
  */
-static bool install_item(struct kvgpu_ext *e, const struct kvgpu_item *it)
+static bool pending_install(struct kvgpu_ext *e, const struct kvgpu_pending_pte *it)
 {
 	struct kvgpu_shadow *s = e->s;
-	bool sys = it->guest && vgtt_pte_is_sys(it->guest), rejected = false, again = false;
-	u32 pin = NOTHING;
+	bool sys = it->gpte && vgtt_pte_is_sys(it->gpte), rejected = false, again = false;
+	u32 pin = INDEX_NONE;
 	u64 pte = 0;
 
 	if (sys)
-		pin = vgtt_pin_find(s, FIELD_GET(GMMU_PTE_ADDR, it->guest));
-	if (sys && pin == NOTHING) {
+		pin = vgtt_pin_find(s, FIELD_GET(GMMU_PTE_ADDR, it->gpte));
+	if (sys && pin == INDEX_NONE) {
 		rejected = true;
-		again = vgtt_pte_kind_ok(it->guest);
+		again = vgtt_pte_kind_ok(it->gpte);
 	} else {
-		pte = vgtt_pte_transform(&s->cfg, it->guest, false,
+		pte = vgtt_pte_transform(&s->cfg, it->gpte, false,
 					 sys ? s->pool->pin[pin].dma : 0, &rejected);
 	}
 	s->stats.rejected += rejected;
 	if (e->win)
 		pte = vgtt_pte_rights_drop(pte);
 	if (pte && sys)
-		vgtt_pin_link(e, it->page, pin);
+		vgtt_rmap_add(e, it->page, pin);
 	else
-		vgtt_pin_unlink(e, it->page);
+		vgtt_rmap_remove(e, it->page);
 	vgtt_ext_small_set(e, it->page, pte);
 	return !again;
 }
 
 /*
- * Tells whether a small table, which the slot lacks, would have a translation for any of the items.
- * Pins pages one by one until it finds such an item, so that a single page is pinned in vain if
- * there is no memory for the table. *@again: the next sync has to try again.
+ * Tells whether a small table, which the slot lacks, would have a translation for any of the
+ * pending ptes. Pins pages one by one until it finds such a pte, so that a single page is pinned in
+ * vain if there is no memory for the table. *@again: the next sync has to try again.
  */
 static bool small_is_needed(struct kvgpu_shadow *s, bool *again)
 {
 	struct kvgpu_pool *p = s->pool;
 	bool rejected;
-	u64 guest, dma;
+	u64 gpte, dma;
 	u32 i, pin;
 
-	for (i = 0; i < p->nr_items; i++) {
-		guest = p->item[i].guest;
+	for (i = 0; i < p->nr_pending; i++) {
+		gpte = p->pending[i].gpte;
 		dma = 0;
-		if (vgtt_pte_is_sys(guest)) {
-			if (!vgtt_pte_kind_ok(guest))
+		if (vgtt_pte_is_sys(gpte)) {
+			if (!vgtt_pte_kind_ok(gpte))
 				continue;
-			pin = vgtt_pin_get(s, FIELD_GET(GMMU_PTE_ADDR, guest));
-			*again |= pin == NOTHING;
-			if (pin == NOTHING)
+			pin = vgtt_pin_get(s, FIELD_GET(GMMU_PTE_ADDR, gpte));
+			*again |= pin == INDEX_NONE;
+			if (pin == INDEX_NONE)
 				continue;
 			dma = p->pin[pin].dma;
 		}
-		if (vgtt_pte_transform(&s->cfg, guest, false, dma, &rejected))
+		if (vgtt_pte_transform(&s->cfg, gpte, false, dma, &rejected))
 			return true;
 	}
-	s->stats.rejected += p->nr_items;
-	p->vain_chunks++;
+	s->stats.rejected += p->nr_pending;
+	p->vain_tpages++;
 	return false;
 }
 
 /*
- * Installs the collected items. Returns false if the next sync has to try again. *@err: -ENOMEM if
+ * Installs the pending ptes. Returns false if the next sync has to try again. *@err: -ENOMEM if
  * the small table could not be made, or no more of them are tried.
  */
-static bool install_items(struct kvgpu_ext *e, int *err)
+static bool pending_install_all(struct kvgpu_ext *e, int *err)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	bool ok = true, again = false;
 	u32 i;
 
-	if (!e->hsmall) {
-		if (!p->nr_items)
+	if (!e->hpte_small) {
+		if (!p->nr_pending)
 			return true;
 		if (!small_is_needed(e->s, &again)) {
 			if (vgtt_small_given_up(e))
@@ -180,50 +180,51 @@ static bool install_items(struct kvgpu_ext *e, int *err)
 			return !again;
 		}
 		if (vgtt_slot_small_make(e->slot)) {
-			e->s->stats.rejected += p->nr_items;
+			e->s->stats.rejected += p->nr_pending;
 			*err = -ENOMEM;
 			return false;
 		}
 	}
 	vgtt_pins_get(e->s);
-	for (i = 0; i < p->nr_items; i++)
-		ok &= install_item(e, &p->item[i]);
+	for (i = 0; i < p->nr_pending; i++)
+		ok &= pending_install(e, &p->pending[i]);
 	return ok;
 }
 
 /*
- * Computes and writes the host entries of the marked pages of @chunk. @todo: a word for each group
- * of the chunk, with a bit for each marked page. *@err: set to -ENOMEM if a table can't be made.
+ * Computes and writes the hptes of the marked pages of @tpage. @todo: a word for each big page
+ * of the table page, with a bit for each marked page. *@err: set to -ENOMEM if a table can't be
+ * made.
  */
-void vgtt_ext_chunk_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
+void vgtt_ext_tpage_eval(struct kvgpu_ext *e, u32 tpage, const u32 *todo, int *err)
 {
-	u32 first = chunk * CHUNK_GROUPS,
-	    n = min_t(u32, CHUNK_GROUPS, e->pages / GROUP_PAGES - first), i, mask;
+	u32 first = tpage * BIG_PER_TPAGE,
+	    n = min_t(u32, BIG_PER_TPAGE, e->pages / PAGES_PER_BIG - first), i, mask;
 	struct kvgpu_pool *p = e->s->pool;
-	u64 big[CHUNK_GROUPS];
+	u64 big[BIG_PER_TPAGE];
 	bool all = true;
 
-	p->nr_items = 0;
+	p->nr_pending = 0;
 	for (i = 0; i < n; i++) {
 		mask = todo[i];
 		if (!mask)
 			continue;
-		if (e->hbig) {
+		if (e->hpte_big) {
 			big[i] = want_big(e, first + i);
-			if ((big[i] ^ e->hbig[first + i]) & (GMMU_PTE_VALID | GMMU_PTE_PRIV))
+			if ((big[i] ^ e->hpte_big[first + i]) & (GMMU_PTE_VALID | GMMU_PTE_PRIV))
 				mask = ~(u32)0;
 			if (!(big[i] & GMMU_PTE_VALID))
 				vgtt_ext_big_set(e, first + i, big[i]);
 		}
-		all &= collect_items(e, first + i, mask,
-				     e->hbig && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
+		all &= pending_collect(e, first + i, mask,
+				       e->hpte_big && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
 	}
 	vgtt_run_write(e->s);
-	if (!install_items(e, err) || !all)
-		e->gpde[first * GROUP_PAGES / SLOT_PAGES].retry |=
-			BIT_ULL((first * GROUP_PAGES % SLOT_PAGES) >> CHUNK_SHIFT);
+	if (!pending_install_all(e, err) || !all)
+		e->gpde[first * PAGES_PER_BIG / SLOT_PAGES].retry |=
+			BIT_ULL((first * PAGES_PER_BIG % SLOT_PAGES) >> TPAGE_SHIFT);
 	vgtt_run_write(e->s);
-	for (i = 0; e->hbig && i < n; i++)
+	for (i = 0; e->hpte_big && i < n; i++)
 		if (todo[i])
 			vgtt_ext_big_set(e, first + i, big[i]);
 	vgtt_run_write(e->s);
@@ -258,7 +259,7 @@ struct scan {
 	u32 first;		/* first small page of the gpde */
 	/* small pages of the gpde, without those behind a window's end */
 	u32 pages;
-	u64 chunks;		/* chunks with marked pages */
+	u64 tpages;		/* table pages with marked pages */
 };
 
 /* @page counts from the first page of the gpde */
@@ -266,16 +267,16 @@ static void mark_pages(struct scan *sc, u32 page, u32 n)
 {
 	u32 *todo = sc->e->s->pool->todo;
 
-	if (n == GROUP_PAGES)
-		todo[page >> GROUP_SHIFT] = ~(u32)0;
+	if (n == PAGES_PER_BIG)
+		todo[page >> BIG_SHIFT] = ~(u32)0;
 	else
-		todo[page >> GROUP_SHIFT] |= (u32)(BIT_ULL(n) - 1) << (page & (GROUP_PAGES - 1));
-	sc->chunks |= BIT_ULL(page >> CHUNK_SHIFT);
+		todo[page >> BIG_SHIFT] |= (u32)(BIT_ULL(n) - 1) << (page & (PAGES_PER_BIG - 1));
+	sc->tpages |= BIT_ULL(page >> TPAGE_SHIFT);
 }
 
 /*
  * Compares page @page of a guest table of @nr entries with its copy, and marks the small pages
- * whose guest entries have changed. @shift: log2 of the number of small pages that an entry covers.
+ * whose gptes have changed. @shift: log2 of the number of small pages that an entry covers.
  * Returns false if the page can't be read: its entries then count as 0.
  */
 static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy,
@@ -342,45 +343,45 @@ static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 
 static void scan_gpde(struct scan *sc, struct kvgpu_gpde *g)
 {
 	struct kvgpu_ext *e = sc->e;
-	u32 chunk, group;
+	u32 tpage, big_page;
 	u64 retry = 0;
-	bool small = e->gsmall && table_due(sc, g->small, g->nr_small, g->stale_small, 0);
-	bool big = e->gbig && table_due(sc, g->big, g->nr_big, g->stale_big, GROUP_SHIFT);
+	bool small = e->gpte_small && table_due(sc, g->small, g->nr_small, g->stale_small, 0);
+	bool big = e->gpte_big && table_due(sc, g->big, g->nr_big, g->stale_big, BIG_SHIFT);
 
 	if (!small && !big && !g->retry)	/* nothing to do: the usual case */
 		return;
-	if (!vgtt_small_given_up(e))	/* else the next sync tries these chunks again */
+	if (!vgtt_small_given_up(e))	/* else the next sync tries these table pages again */
 		retry = g->retry;
 	else if (!small && !big)
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
 		g->stale_small = compare_table(sc, g->small, g->nr_small, g->stale_small,
-					       e->gsmall + sc->first, 0);
+					       e->gpte_small + sc->first, 0);
 	if (big)
 		g->stale_big = compare_table(sc, g->big, g->nr_big, g->stale_big,
-					     e->gbig + (sc->first >> GROUP_SHIFT), GROUP_SHIFT);
+					     e->gpte_big + (sc->first >> BIG_SHIFT), BIG_SHIFT);
 	g->retry &= ~retry;
-	for (chunk = 0; retry; chunk++, retry >>= 1) {
+	for (tpage = 0; retry; tpage++, retry >>= 1) {
 		if (!(retry & 1))
 			continue;
-		sc->chunks |= BIT_ULL(chunk);
-		for (group = 0; group < CHUNK_GROUPS; group++)
-			e->s->pool->todo[chunk * CHUNK_GROUPS + group] = ~(u32)0;
+		sc->tpages |= BIT_ULL(tpage);
+		for (big_page = 0; big_page < BIG_PER_TPAGE; big_page++)
+			e->s->pool->todo[tpage * BIG_PER_TPAGE + big_page] = ~(u32)0;
 	}
 }
 
 void vgtt_ext_gpde_sync(struct kvgpu_ext *e, u32 index, int *err)
 {
 	struct scan sc = { .e = e, .first = index * SLOT_PAGES };
-	u32 chunk;
+	u32 tpage;
 
 	sc.pages = min_t(u32, SLOT_PAGES, e->pages - sc.first);
 	scan_gpde(&sc, &e->gpde[index]);
-	for (chunk = 0; sc.chunks; chunk++, sc.chunks >>= 1)
-		if (sc.chunks & 1)
-			vgtt_ext_chunk_eval(e, (sc.first >> CHUNK_SHIFT) + chunk,
-					    e->s->pool->todo + chunk * CHUNK_GROUPS, err);
+	for (tpage = 0; sc.tpages; tpage++, sc.tpages >>= 1)
+		if (sc.tpages & 1)
+			vgtt_ext_tpage_eval(e, (sc.first >> TPAGE_SHIFT) + tpage,
+					    e->s->pool->todo + tpage * BIG_PER_TPAGE, err);
 }
 
 /* ------------------------------------- read the guest's directory, and bring a space up to date */

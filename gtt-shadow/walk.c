@@ -76,11 +76,11 @@ bool vgtt_table_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, 
 	return true;
 }
 
-/* Returns the guest's translation of a page as a small guest entry; 0: none. */
-u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
+/* Returns the guest's translation of a page as a small gpte; 0: none. */
+u64 vgtt_ext_gpte_find(const struct kvgpu_ext *e, u32 page)
 {
-	u64 big = e->gbig ? e->gbig[page >> GROUP_SHIFT] : 0;
-	u64 small = e->gsmall ? e->gsmall[page] : 0;
+	u64 big = e->gpte_big ? e->gpte_big[page >> BIG_SHIFT] : 0;
+	u64 small = e->gpte_small ? e->gpte_small[page] : 0;
 
 	if (page >= e->limit)
 		return 0;
@@ -88,14 +88,14 @@ u64 vgtt_ext_pte_find(const struct kvgpu_ext *e, u32 page)
 		return (big & GMMU_PTE_PRIV) || !(small & GMMU_PTE_VALID) ? 0 : small;
 	if ((small & GMMU_PTE_VALID) || !vgtt_pte_big_usable(&e->s->cfg, big))
 		return 0;
-	return vgtt_pte_piece_get(big, page & (GROUP_PAGES - 1));
+	return vgtt_pte_piece_get(big, page & (PAGES_PER_BIG - 1));
 }
 
 /* Returns the end, in small pages, of the small or big guest page that holds @page. */
 static u32 page_end(const struct kvgpu_ext *e, u32 page)
 {
-	if (e->gbig && (e->gbig[page >> GROUP_SHIFT] & GMMU_PTE_VALID))
-		return ((page >> GROUP_SHIFT) + 1) << GROUP_SHIFT;
+	if (e->gpte_big && (e->gpte_big[page >> BIG_SHIFT] & GMMU_PTE_VALID))
+		return ((page >> BIG_SHIFT) + 1) << BIG_SHIFT;
 	return page + 1;
 }
 
@@ -109,7 +109,7 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
 	if (va >> GMMU_VA_BITS)
 		return -EFAULT;
 	slot = as->slot[va >> (GMMU_ADDR_SHIFT + SLOT_SHIFT)];
-	want = slot ? vgtt_ext_pte_find(&slot->ext, page) : 0;
+	want = slot ? vgtt_ext_gpte_find(&slot->ext, page) : 0;
 	if (!want || !vgtt_pte_kind_ok(want))
 		return -EFAULT;
 	out->target = FIELD_GET(GMMU_PTE_APERTURE, want);
@@ -123,7 +123,7 @@ int kvgpu_shadow_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u
 	 * with a small table, a valid small entry could end the contiguous stretch of a big page:
 	 * promise one small page
 	 */
-	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
+	end = slot->ext.gpte_small ? page + 1 : page_end(&slot->ext, page);
 	*contiguous = (u32)(end - page) * PAGE_BYTES - off;
 	if (out->target == KVGPU_VRAM &&
 	    (*contiguous > cfg->part_size || out->addr > cfg->part_size - *contiguous))

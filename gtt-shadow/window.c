@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BAR windows. A window is an extent (internal.h) without tables of its own. Instead, the caller
- * has an array (@pte) with the entries of the vGPU's part of the host's BAR. Where the guest maps
+ * has an array (@hpte) with the entries of the vGPU's part of the host's BAR. Where the guest maps
  * nothing, the entry is @scrap, which points to a page of the host's video memory. Pure: the caller
  * serialises calls for one vGPU.
  */
@@ -23,13 +23,13 @@ size_t kvgpu_shadow_win_size(u32 pages)
 {
 	return sizeof(struct kvgpu_win) +
 	       gpdes_for(pages) * (sizeof(struct kvgpu_gpde) + sizeof(u64)) +
-	       ((size_t)pages + (pages >> GROUP_SHIFT)) * sizeof(u64) +
-	       (size_t)pages * sizeof(struct kvgpu_link);
+	       ((size_t)pages + (pages >> BIG_SHIFT)) * sizeof(u64) +
+	       (size_t)pages * sizeof(struct kvgpu_rmap);
 }
 
 static void win_range_clear(struct kvgpu_win *win)
 {
-	win->first = NOTHING;
+	win->first = INDEX_NONE;
 	win->last = 0;
 }
 
@@ -56,45 +56,45 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 		return -ENOSPC;
 	s->pool->win[i] = e;
 	*e = (struct kvgpu_ext){
-		.s = s, .win = win, .holder = s->pool->nr_slots + i, .pages = pages, .limit = 0,
+		.s = s, .win = win, .id = s->pool->nr_slots + i, .pages = pages, .limit = 0,
 		.nr_gpdes = nr,
 	};
 	win->gdir = mem;
-	e->gsmall = mem + nr;
-	e->gbig = e->gsmall + pages;
-	win->gpde = (struct kvgpu_gpde *)(e->gbig + (pages >> GROUP_SHIFT));
+	e->gpte_small = mem + nr;
+	e->gpte_big = e->gpte_small + pages;
+	win->gpde = (struct kvgpu_gpde *)(e->gpte_big + (pages >> BIG_SHIFT));
 	e->gpde = win->gpde;
-	e->link = (struct kvgpu_link *)(win->gpde + nr);
+	e->rmap = (struct kvgpu_rmap *)(win->gpde + nr);
 	win_range_clear(win);
 	return 0;
 }
 
 /* Sets all entries to @scrap, and clears the copies of the guest's tables. */
-static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
+static void win_clear(struct kvgpu_win *win, u64 scrap, u64 *hpte)
 {
 	struct kvgpu_ext *e = &win->ext;
 	u32 i;
 
-	vgtt_ext_pins_unlink(e);
+	vgtt_ext_rmaps_remove(e);
 	memset(win->gdir, 0, gpdes_for(e->pages) * sizeof(u64));
 	memset(win->gpde, 0, gpdes_for(e->pages) * sizeof(struct kvgpu_gpde));
-	memset(e->gsmall, 0, e->pages * sizeof(u64));
-	memset(e->gbig, 0, (e->pages >> GROUP_SHIFT) * sizeof(u64));
-	win->pte = pte;
+	memset(e->gpte_small, 0, e->pages * sizeof(u64));
+	memset(e->gpte_big, 0, (e->pages >> BIG_SHIFT) * sizeof(u64));
+	win->hpte = hpte;
 	win->scrap = scrap;
 	win->stale = true;
-	e->hsmall = pte;
+	e->hpte_small = hpte;
 	e->blank = scrap;
 	e->limit = 0;
 	e->nr_live = 0;
 	for (i = 0; i < e->pages; i++)
-		pte[i] = scrap;
+		hpte[i] = scrap;
 	vgtt_win_range_note(win, 0, e->pages - 1);
 }
 
 static int open_win(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 {
-	if (!pages || pages & (GROUP_PAGES - 1) || pages >= BIT(HANDLE_PAGE_BITS))
+	if (!pages || pages & (PAGES_PER_BIG - 1) || pages >= BIT(RMAP_PAGE_BITS))
 		return -EINVAL;
 	if (!win->ext.s)
 		return win_set_up(s, win, pages);
@@ -138,18 +138,18 @@ static void win_sync_dir(struct kvgpu_win *win)
 	}
 }
 
-/* Clears bits in .retry for chunks that the window does not have. */
+/* Clears bits in .retry for table pages that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_gpdes - 1;
-	u32 chunks = (e->pages - last * SLOT_PAGES + CHUNK_PAGES - 1) >> CHUNK_SHIFT;
+	u32 tpages = (e->pages - last * SLOT_PAGES + PAGES_PER_TPAGE - 1) >> TPAGE_SHIFT;
 
-	if (chunks < 64)
-		e->gpde[last].retry &= BIT_ULL(chunks) - 1;
+	if (tpages < 64)
+		e->gpde[last].retry &= BIT_ULL(tpages) - 1;
 }
 
 int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd,
-			  u64 limit, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last)
+			  u64 limit, u32 pages, u64 scrap, u64 *hpte, u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u32 i;
@@ -160,8 +160,8 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 		return err;
 	s->stats.syncs++;
 	vgtt_failures_forget(s);
-	if (win->pte != pte || win->scrap != scrap)
-		win_clear(win, scrap, pte);
+	if (win->hpte != hpte || win->scrap != scrap)
+		win_clear(win, scrap, hpte);
 	if (win->pd.target != pd.target || win->pd.addr != pd.addr)
 		win->stale = true;
 	win->pd = pd;
@@ -175,7 +175,7 @@ int kvgpu_shadow_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct 
 }
 
 int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap,
-				u64 *pte, u32 *first, u32 *last)
+				u64 *hpte, u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u64 frame = s->cfg.part_base.v >> GMMU_ADDR_SHIFT;
@@ -185,13 +185,13 @@ int kvgpu_shadow_win_set_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u
 	*last = 0;
 	if (err)
 		return err;
-	win_clear(win, scrap, pte);
+	win_clear(win, scrap, hpte);
 	for (i = 0; i < pages && i < s->cfg.part_size >> GMMU_ADDR_SHIFT; i++)
 		vgtt_ext_small_set(&win->ext, i,
 				   GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	vgtt_run_write(s);
-	/* a later sync finds that .pte differs, and clears the window first */
-	win->pte = NULL;
+	/* a later sync finds that .hpte differs, and clears the window first */
+	win->hpte = NULL;
 	kvgpu_shadow_win_take(win, first, last);
 	return 0;
 }
@@ -203,9 +203,9 @@ void kvgpu_shadow_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win)
 
 	if (!e->s)
 		return;
-	vgtt_ext_pins_unlink(e);
-	for (i = 0; i < e->pages && e->hsmall; i++)
-		e->hsmall[i] = e->blank;
-	s->pool->win[e->holder - s->pool->nr_slots] = NULL;
+	vgtt_ext_rmaps_remove(e);
+	for (i = 0; i < e->pages && e->hpte_small; i++)
+		e->hpte_small[i] = e->blank;
+	s->pool->win[e->id - s->pool->nr_slots] = NULL;
 	memset(win, 0, kvgpu_shadow_win_size(e->pages));
 }

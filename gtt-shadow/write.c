@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets host entries and writes them to the GPU's tables. Entries that are near each other are
+ * Sets hptes and writes them to the GPU's tables. Entries that are near each other are
  * written together, as a run. For a window the range of changed entries is noted, which the caller
  * takes (kvgpu_shadow_win_take()) and writes out. Pure: the caller serialises calls for one vGPU.
  */
@@ -56,7 +56,7 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
  */
 void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 {
-	u64 *at = &e->hsmall[page];
+	u64 *at = &e->hpte_small[page];
 
 	if (!value)
 		value = e->blank;
@@ -67,10 +67,10 @@ void vgtt_ext_small_set(struct kvgpu_ext *e, u32 page, u64 value)
 	note_write(e, false, page);
 }
 
-void vgtt_ext_big_set(struct kvgpu_ext *e, u32 group, u64 value)
+void vgtt_ext_big_set(struct kvgpu_ext *e, u32 big_page, u64 value)
 {
-	if (e->hbig[group] == value)
+	if (e->hpte_big[big_page] == value)
 		return;
-	e->hbig[group] = value;
-	note_write(e, true, group);
+	e->hpte_big[big_page] = value;
+	note_write(e, true, big_page);
 }
