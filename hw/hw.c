@@ -21,7 +21,7 @@ static void master_off(struct kvgpu_hw *hw)
 	u16 command;
 
 	pci_clear_master(hw->pdev);
-	/* the card answers this read after it has taken the write (vmach_gpu_wedge()) */
+	/* the card answers this read after it has taken the write (vmach_gpu_declare_lost()) */
 	pci_read_config_word(hw->pdev, PCI_COMMAND, &command);
 }
 
@@ -95,7 +95,7 @@ static void card_quiet(struct kvgpu_hw *hw)
 
 /*
  * Turns bus mastering on, after a reset of all engines: an engine may still have work of an earlier
- * driver, or of a vGPU's channel from before this module was loaded again. If the card was cut off
+ * driver, or of a vGPU's channel from before this module was loaded again. If the card was lost
  * then, that work waits to reach memory that was freed (S2 of docs/invariants.md). The memory units
  * keep what the VBIOS has set in them, and the PMU goes on: no guest reaches it.
  */

@@ -8,8 +8,8 @@
  *
  * A channel is *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* is the
  * work item that ends failed channels (recover.c). The *slicer* is the thread that gives the chip
- * to vGPUs in turns (slice.c). A card is *cut off* from system memory when it has failed (chip.c).
- * vgpu->lock is held here, but not by recovery, which ends channels with gpu->lock alone.
+ * to vGPUs in turns (slice.c). A card that has failed is *lost*: cut off from system memory
+ * (chip.c). vgpu->lock is held here, but not by recovery, which ends channels with gpu->lock alone.
  *
  * The runlist. A guest sees all engines on runlist 0, may use GR (the graphics engine) and a copy
  * engine in one channel, and does not say at the bind which of them it will use. On the card GR's
@@ -82,7 +82,7 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	kvgpu_hw_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = NULL;
 	/* recovery finds the channel no more: end what a late fault of it has stopped */
-	if (test_and_clear_bit(c->hchid.v, chip->sick) && !vmach_gpu_wedged(v->gpu))
+	if (test_and_clear_bit(c->hchid.v, chip->sick) && !vmach_gpu_lost(v->gpu))
 		kvgpu_hw_runl_clear_error(&v->gpu->hw, c->hrunl);
 	hash_del(&c->by_inst);
 	kvgpu_hw_unlock(&chip->event_lock);
@@ -132,7 +132,7 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 }
 
 /*
- * Gives all groups of ids of the vGPU back. Unless the card is cut off, the card's doorbells of
+ * Gives all groups of ids of the vGPU back. Unless the card is lost, the card's doorbells of
  * these ids show chip->nowhere afterwards: a page of the host that no vGPU has.
  */
 static void give_groups(struct kvgpu_vgpu *v)
@@ -148,9 +148,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 		if (h < 0)
 			continue;
 		vmach_userd_show(v, g, -1, NO_PAGE);
-		if (!vmach_gpu_wedged(v->gpu) &&
+		if (!vmach_gpu_lost(v->gpu) &&
 		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
-			vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
+			vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->chip->groups);
 		note_ids(v->gpu->chip, h, 0);
@@ -166,7 +166,7 @@ static void give_groups(struct kvgpu_vgpu *v)
  * the page, USERD has to be at offset id % KVGPU_GROUP * USERD_SIZE. Returns:
  * - 0
  * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that offset
- * - -EIO: the card's doorbells could not be changed, and the card was cut off
+ * - -EIO: the card's doorbells could not be changed, and the card was lost
  * - the error of take_group()
  */
 static int take_userd(struct kvgpu_chan *c)
@@ -187,7 +187,7 @@ static int take_userd(struct kvgpu_chan *c)
 		return 0;
 	/* change the card's doorbells first: if that fails, the guest must not see them */
 	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
-		vmach_gpu_wedge(v->gpu, "doorbells show what they showed before");
+		vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
 		return -EIO;
 	}
 	vmach_userd_show(v, g, h, page);
@@ -441,7 +441,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 		kvgpu_mdev_fault_note(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx,
 				      0);
 	if (write_inst_space(c, block, out))
-		vmach_gpu_wedge(v->gpu, "writes did not reach video memory");
+		vmach_gpu_declare_lost(v->gpu, "writes did not reach video memory");
 	if (gr)
 		vmach_grctx_put(v, gr);
 	if (old)
@@ -456,7 +456,7 @@ void vmach_chan_resync(struct kvgpu_chan *c)
 
 	if (!block)
 		return;
-	if (c->dead || vmach_gpu_wedged(c->vgpu->gpu))
+	if (c->dead || vmach_gpu_lost(c->vgpu->gpu))
 		goto out;
 	if (read_inst(c, block, &g)) {
 		kvgpu_mdev_fault_note(c->vgpu, "an instance block became unusable", c->gchid.v,
@@ -507,7 +507,7 @@ static int chan_bind_hw(struct kvgpu_chan *c, u32 *block)
 
 /*
  * Frees channel @c and its shadow instance block, and ends its use of the context image and the
- * space. Call it when @c is off the chip or was not bound, or the card was cut off.
+ * space. Call it when @c is off the chip or was not bound, or the card was lost.
  */
 static void chan_release(struct kvgpu_chan *c)
 {
@@ -535,7 +535,7 @@ void vmach_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gad
 	vmach_stage_drop(v->m);
 	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
-	if (c && block && !vmach_gpu_wedged(v->gpu)) {
+	if (c && block && !vmach_gpu_lost(v->gpu)) {
 		c->vgpu = v;
 		c->gchid = id;
 		c->grunl = runl;
@@ -571,7 +571,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 		vmach_chan_resync(c);
 	}
 	/* a channel that can't run: the guest sees in the channel table that it is disabled */
-	if (!c || c->dead || vmach_gpu_wedged(v->gpu)) {
+	if (!c || c->dead || vmach_gpu_lost(v->gpu)) {
 		kvgpu_trap_chan_status_set(&v->m->trap, id, 0);
 		return;
 	}
@@ -601,7 +601,7 @@ void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
  * Unbinds a channel of the chip. Call it with gpu->lock held, when the channel is disabled, and its
  * entry was removed from the vGPU's list. kvgpu_hw_chan_unbind() fails while the channel is on an
  * engine or on a PBDMA (a unit that fetches channels' commands). So a channel that is loaded is
- * driven off first. If that and a reset of the runlist's engines do not help, the card is cut off:
+ * driven off first. If that and a reset of the runlist's engines do not help, the card is lost:
  * memory that the chip may still use must not get another use.
  *
  * The channel is dead afterwards, and still in the tables by id and by instance block. Call
@@ -618,7 +618,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 	vmach_wait_begin(&obs, gpu);
 	faulted = vmach_fault_charge(c, &obs);
 	evicted = vmach_disabled_evict(&obs, c);
-	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_wedged(gpu); i++) {
+	for (i = 0; i < UNBIND_TRIES && ret && !vmach_gpu_lost(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (!ret)
 			break;
@@ -631,16 +631,16 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
 		evicted = true;
 		vmach_engines_observe(&obs);
 	}
-	if (ret && !vmach_gpu_wedged(gpu)) {
+	if (ret && !vmach_gpu_lost(gpu)) {
 		vmach_runlist_reset(&obs, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		works = true;
 	}
 	/* a fault of this channel may have stopped the runlist meanwhile */
-	if (!vmach_gpu_wedged(gpu))
+	if (!vmach_gpu_lost(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	if (ret)
-		vmach_gpu_wedge(gpu, "a channel can't be unbound");
+		vmach_gpu_declare_lost(gpu, "a channel can't be unbound");
 	vmach_resets_note(c->vgpu->m, obs.resets);
 	if (faulted)
 		obs.blocked_ns = U64_MAX;
@@ -656,7 +656,7 @@ static void chan_unbind_hw(struct kvgpu_chan *c)
  */
 static void unbound_settle(struct kvgpu_gpu *gpu, u64 inst)
 {
-	if (!vmach_gpu_wedged(gpu))
+	if (!vmach_gpu_lost(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, inst);
 }
 
@@ -679,7 +679,7 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->dead = true;		/* a list that the chip gets from now on leaves the channel out */
 	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
 	    vmach_runlist_update(v->m, c->hrunl))
-		vmach_gpu_wedge(v->gpu, "a runlist was not taken");
+		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
 	/*
 	 * Unbind it before gpu->lock is released: a fault of it stops the runlist of all vGPUs
 	 * until it is off the chip, and this thread may wait for a CPU when it has no lock.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Small functions for the other files of the machine: the time of PTIMER (the card's clock),
- * whether the card is cut off, the number of the runlist of GR (the graphics engine), how long a
+ * whether the card is lost, the number of the runlist of GR (the graphics engine), how long a
  * command of the guest may wait for a preempt, and the wake-up of the slicer (the thread that gives
  * the chip to vGPUs in turns).
  *
  * vgpu->lock is held in vmach_patience_get(); the other functions need no lock, and
  * vmach_ptimer_read() takes time_lock. They touch PTIMER and the bus master bit, and no other state
- * of the card. A card that has failed is cut off from system memory; the code calls it wedged.
+ * of the card. A card that has failed is *lost*: cut off from system memory.
  */
 #include <linux/sched.h>
 
@@ -44,26 +44,28 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 	return t;
 }
 
-bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu)
+bool vmach_gpu_lost(const struct kvgpu_gpu *gpu)
 {
-	/* pairs with vmach_gpu_wedge(): a caller that sees the flag sees bus mastering off */
-	return smp_load_acquire(&gpu->chip->wedged);
+	/*
+	 * pairs with vmach_gpu_declare_lost(): a caller that sees the flag sees bus mastering off
+	 */
+	return smp_load_acquire(&gpu->chip->lost);
 }
 
 /*
- * Cuts the card off because it has failed, with reason @why for the log: turns off bus mastering.
+ * Declares the card lost, with reason @why for the log: turns off bus mastering.
  * Without it the card can't reach system memory, whatever its tables say, so that pages can be
  * unpinned that these tables may still name (S2 of docs/invariants.md).
  *
- * A thread that finds .wedged set unpins pages without an invalidate of the TLB. So bus mastering
- * is off before .wedged is set. Threads that call this function at the same time may each turn bus
+ * A thread that finds .lost set unpins pages without an invalidate of the TLB. So bus mastering
+ * is off before .lost is set. Threads that call this function at the same time may each turn bus
  * mastering off, which is harmless. None of them returns before it is off.
  */
-void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
+void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why)
 {
 	u16 command;
 
-	if (vmach_gpu_wedged(gpu))
+	if (vmach_gpu_lost(gpu))
 		return;
 	pci_clear_master(gpu->hw.pdev);
 	/*
@@ -71,7 +73,7 @@ void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why)
 	 * taken the write, and after its own earlier writes to system memory have arrived.
 	 */
 	pci_read_config_word(gpu->hw.pdev, PCI_COMMAND, &command);
-	if (xchg(&gpu->chip->wedged, true))
+	if (xchg(&gpu->chip->lost, true))
 		return;
 	dev_err(&gpu->hw.pdev->dev, "%s: the card was cut off, nothing runs on it until it is reset\n", why);
 }

@@ -13,7 +13,7 @@
 #include "mdev/machine/internal.h"
 #include "mdev/machine/observe.h"
 
-/* Tells whether a PBDMA or an engine has @c or its group, if the card is not cut off. */
+/* Tells whether a PBDMA or an engine has @c or its group, if the card is not lost. */
 static bool is_loaded(const struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;

@@ -152,7 +152,7 @@ bool vmach_chan_is_off(const struct kvgpu_chan *c)
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	u32 st;
 
-	if (!c->ran || vmach_gpu_wedged(gpu))
+	if (!c->ran || vmach_gpu_lost(gpu))
 		return true;
 	st = kvgpu_hw_chan_status(&gpu->hw, c->hchid);
 	return !(st & PCCSR_CHAN_ENABLED) &&

@@ -648,7 +648,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 
 static void copy_stuck(void *ctx)
 {
-	vmach_gpu_wedge(ctx, "a copy of the host's did not end");
+	vmach_gpu_declare_lost(ctx, "a copy of the host's did not end");
 }
 
 const struct kvgpu_hw_events kvgpu_machine_events = {

@@ -80,10 +80,10 @@ void vmach_writes_flush(struct kvgpu_vgpu *v, bool l2)
 {
 	struct kvgpu_hw *hw = &v->gpu->hw;
 
-	if (vmach_gpu_wedged(v->gpu))
+	if (vmach_gpu_lost(v->gpu))
 		return;
 	if (kvgpu_hw_flush_writes(hw) || (l2 && kvgpu_hw_l2_flush(hw)))
-		vmach_gpu_wedge(v->gpu, "a flush did not end");
+		vmach_gpu_declare_lost(v->gpu, "a flush did not end");
 }
 
 void vmach_flush_page_serve(struct kvgpu_vgpu *v)

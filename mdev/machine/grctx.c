@@ -158,7 +158,7 @@ struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp
 			return gr;
 		}
 	}
-	if (!PAGE_ALIGNED(va) || limit < size || va > limit - size + 1 || vmach_gpu_wedged(v->gpu))
+	if (!PAGE_ALIGNED(va) || limit < size || va > limit - size + 1 || vmach_gpu_lost(v->gpu))
 		return NULL;
 	gr = kzalloc(sizeof(*gr), GFP_KERNEL_ACCOUNT);
 	if (!gr)
@@ -252,7 +252,7 @@ void vmach_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	int ret;
 
 	vmach_stage_drop(v->m);
-	if (vmach_gpu_wedged(v->gpu) || vmach_guest_read(v, inst, block, sizeof(block)))
+	if (vmach_gpu_lost(v->gpu) || vmach_guest_read(v, inst, block, sizeof(block)))
 		return;
 	pd.target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, block[GMMU_INST_PDB_LO / 4]);
 	pd.addr = (block[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |

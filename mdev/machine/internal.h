@@ -23,7 +23,7 @@
  * that the slicer lets onto the chip (list.c). NON_STALL_INTERRUPT: by it a channel reports the end
  * of a submission (event.c). PRAMIN: 1 MiB of BAR0 that shows video memory at an address that the
  * guest chooses. Flush page: a page of registers, mapped into the guest, by which it asks for
- * flushes (flush.c). Cut off: barred from system memory, because the card has failed (chip.c).
+ * flushes (flush.c). Lost: the card has failed, and is cut off from system memory (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in
@@ -233,7 +233,7 @@ struct kvgpu_chip {
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
 	struct kvgpu_vram nowhere;
-	bool wedged;		/* the card is cut off: bus mastering is off; no lock */
+	bool lost;		/* the card is lost: bus mastering is off; no lock */
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
@@ -473,11 +473,11 @@ struct kvgpu_machine {
 	struct machine_slice slice;
 };
 
-/* --------- chip.c: read the time, cut the card off, kick the slicer; no lock except where noted */
+/* ---- chip.c: read the time, declare the card lost, kick the slicer; no lock except where noted */
 
-bool vmach_gpu_wedged(const struct kvgpu_gpu *gpu);
-/* Cuts the card off, with reason @why for the log. Does nothing if it is cut off already. */
-void vmach_gpu_wedge(struct kvgpu_gpu *gpu, const char *why);
+bool vmach_gpu_lost(const struct kvgpu_gpu *gpu);
+/* Declares the card lost, with reason @why for the log. Does nothing if it is lost already. */
+void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* about how many ns the running command's next preempt may take; with vgpu->lock */
@@ -497,7 +497,7 @@ struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 struct kvgpu_machine *vmach_status_owner(struct kvgpu_chip *chip, u32 st);
 /* Notes in slicer.orphan that engine @e works for an id that no vGPU has; gpu->lock is held. */
 void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st);
-/* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is cut off. */
+/* True: @c is disabled and on no PBDMA or engine, or it never ran, or the card is lost. */
 bool vmach_chan_is_off(const struct kvgpu_chan *c);
 /* True: @c is not off; or an engine or a PBDMA has @c or its group, or is to get it. */
 bool vmach_chan_loaded(const struct kvgpu_chan *c);
@@ -534,7 +534,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 int vmach_memory_init(struct kvgpu_vgpu *v);
 void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
-/* call it when the GPU does not use @vram any more, or the card is cut off */
+/* call it when the GPU does not use @vram any more, or the card is lost */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 /* gives the memory of freed shadow tables back to the pool */
 void vmach_tables_free(struct kvgpu_vgpu *v);
@@ -553,7 +553,7 @@ static inline struct device *vmach_dma_dev_get(const struct kvgpu_vgpu *v)
 struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);
 /*
  * Ends a use of the space by channel @c; @c is NULL if the user was no channel. Call it when @c is
- * off the chip or never ran, or the card is cut off. If @c is on the chip all the same, the space
+ * off the chip or never ran, or the card is lost. If @c is on the chip all the same, the space
  * stays, with this use.
  */
 void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
@@ -608,7 +608,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 
 /* returns 0 or a negative error code; call vmach_windows_fini() after an error, too */
 int vmach_windows_init(struct kvgpu_vgpu *v);
-/* vgpu->lock not held; makes the slices show no memory of the vGPU, unless the card is cut off */
+/* vgpu->lock not held; makes the slices show no memory of the vGPU, unless the card is lost */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
 void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
@@ -756,8 +756,8 @@ void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and
  * resets engines that it does not leave. If it does not leave, and no engine names it, resets all
- * engines of the runlist. Cuts the card off if it does not leave at all. Makes observations in @w
- * meanwhile. gpu->lock is held. True: an engine was reset.
+ * engines of the runlist. Declares the card lost if it does not leave at all. Makes observations in
+ * @w meanwhile. gpu->lock is held. True: an engine was reset.
  */
 bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned int ms);
 /*

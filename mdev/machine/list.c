@@ -61,7 +61,7 @@ int vmach_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	u32 nr = 0;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	if (vmach_gpu_wedged(gpu))
+	if (vmach_gpu_lost(gpu))
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
 		/*

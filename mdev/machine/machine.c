@@ -8,7 +8,7 @@
  *   memory.
  * open: if the vGPU was open before, its partition is scrubbed. Registers and windows are as after
  *   power-on.
- * close: no channel of the vGPU is left on the chip, or the card was cut off (it can't reach system
+ * close: no channel of the vGPU is left on the chip, or the card was lost (it can't reach system
  *   memory any more). No page of the guest is pinned.
  * remove: the partition is scrubbed, unless the card has failed.
  *
@@ -123,7 +123,7 @@ static int part_scrub(struct kvgpu_vgpu *v)
 {
 	int ret;
 
-	if (vmach_gpu_wedged(v->gpu))
+	if (vmach_gpu_lost(v->gpu))
 		return -EIO;
 	ret = kvgpu_hw_fill(&v->gpu->hw, v->part, v->part_size, 0);
 	v->m->scrubbed = !ret;
@@ -248,7 +248,7 @@ static void slice_remove(struct kvgpu_machine *m)
 		s->owner = NULL;
 	s->stale = true;
 	if (vmach_runlist_merge(gpu, vmach_gr_runl_get(gpu)))
-		vmach_gpu_wedge(gpu, "a runlist was not taken");
+		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	vmach_slicer_kick(gpu);
 }
 
@@ -326,7 +326,7 @@ void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v)
 
 int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 {
-	int ret = vmach_gpu_wedged(v->gpu) ? -EIO : 0;
+	int ret = vmach_gpu_lost(v->gpu) ? -EIO : 0;
 
 	lockdep_assert_held(&v->lock);
 	if (!ret)

@@ -35,7 +35,7 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v);
  * @v: the vGPU, off gpu->vgpus
  *
  * Takes the vGPU's channels off the chip, releases its pins and scrubs the partition. If the card
- * is cut off or the fill fails, the partition is not scrubbed, and the log says so; a vGPU that
+ * is lost or the fill fails, the partition is not scrubbed, and the log says so; a vGPU that
  * gets that memory later scrubs it first.
  *
  * Context: process, no lock held.

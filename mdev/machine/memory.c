@@ -48,10 +48,10 @@ static bool pool_has_room(const struct kvgpu_machine *m, u64 size)
 
 /*
  * Allocates @size bytes, rounded up to pages, from the vGPU's part of the host's pool. Returns 0,
- * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_wedge()). On such a
- * card a loaded channel may use tables that went back to the pool, and would take new contents for
- * entries (S1). The card was cut off before such tables went back to the pool. So a check after the
- * allocation is enough.
+ * -ENOMEM, or -EIO on a card that was cut off from system memory (vmach_gpu_declare_lost()). On
+ * such a card a loaded channel may use tables that went back to the pool, and would take new
+ * contents for entries (S1). The card was lost before such tables went back to the pool. So a check
+ * after the allocation is enough.
  */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -64,7 +64,7 @@ int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	ret = kvgpu_hw_share_alloc(&v->gpu->hw, &m->pool, size, out);
 	if (ret)
 		return ret;
-	if (vmach_gpu_wedged(v->gpu)) {
+	if (vmach_gpu_lost(v->gpu)) {
 		kvgpu_hw_share_free(&m->pool, out);
 		return -EIO;
 	}
@@ -115,7 +115,7 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	u32 len = min_t(u64, at == m->stage.next ? STAGE_SIZE : PAGE_SIZE, v->part_size - at);
 
 	m->stage.len = 0;
-	if (vmach_gpu_wedged(v->gpu))
+	if (vmach_gpu_lost(v->gpu))
 		return -EFAULT;
 	/*
 	 * the copy first waits until the CPU's writes to BARs have reached memory: so it also does

@@ -45,11 +45,13 @@
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
-/* Resets engine @e. If that fails, resets it once more. If that fails too, cuts the card off. */
+/*
+ * Resets engine @e. If that fails, resets it once more. If that fails too, declares the card lost.
+ */
 static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 {
 	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
-		vmach_gpu_wedge(gpu, "an engine did not come back from its reset");
+		vmach_gpu_declare_lost(gpu, "an engine did not come back from its reset");
 }
 
 /*
@@ -204,8 +206,8 @@ static int preempt_again(struct machine_obs *w, bool tsg, u16 id, u32 *waits)
 
 /*
  * Drives off channel or group @id, which preempt_again() did not. Makes the engines free, and
- * preempts @id again, EVICT_TRIES times at most. Then cuts the card off. Returns whether engines
- * were reset for @id. The caller has blocked the runlist. @waits: of preempt_again().
+ * preempts @id again, EVICT_TRIES times at most. Then declares the card lost. Returns whether
+ * engines were reset for @id. The caller has blocked the runlist. @waits: of preempt_again().
  *
  * A channel that waits gets an engine when that becomes free. Then its own kernel may begin, even
  * if the channel is disabled: the next try resets the engine. And the eviction of another channel
@@ -220,10 +222,10 @@ static bool chan_waiter_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, 
 
 	for (i = 0; i < EVICT_TRIES; i++) {
 		reset |= engines_free(w, runl, tsg, id, i < EVICT_ENDS);
-		if (vmach_gpu_wedged(gpu) || !preempt_again(w, tsg, id, &waits))
+		if (vmach_gpu_lost(gpu) || !preempt_again(w, tsg, id, &waits))
 			return reset;
 	}
-	vmach_gpu_wedge(gpu, "a channel does not leave the chip");
+	vmach_gpu_declare_lost(gpu, "a channel does not leave the chip");
 	return reset;
 }
 
@@ -235,14 +237,14 @@ bool vmach_chan_evict(struct machine_obs *w, u8 runl, bool tsg, u16 id, unsigned
 	int ret;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	if (vmach_gpu_wedged(gpu))
+	if (vmach_gpu_lost(gpu))
 		return false;
 	kvgpu_hw_lock_hurry(&gpu->lock);
 	ret = kvgpu_hw_preempt_blocked(&gpu->hw, runl, tsg, id, ms, vmach_engines_observe, w);
 	reset = chan_engines_reset(w, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-		if (!vmach_gpu_wedged(gpu) && preempt_again(w, tsg, id, &waits))
+		if (!vmach_gpu_lost(gpu) && preempt_again(w, tsg, id, &waits))
 			reset |= chan_waiter_evict(w, runl, tsg, id, waits);
 	}
 	w->blocked_ns += kvgpu_hw_runl_block(&gpu->hw, runl, false);
@@ -256,7 +258,7 @@ bool vmach_disabled_evict(struct machine_obs *w, struct kvgpu_chan *c)
 	u16 id = tsg ? c->htsg : c->hchid.v;
 
 	/* a channel that has never run may be in a group that has */
-	if (vmach_gpu_wedged(gpu) || (!c->ran && !tsg))
+	if (vmach_gpu_lost(gpu) || (!c->ran && !tsg))
 		return false;
 	kvgpu_hw_lock_hurry(&gpu->lock);
 	/*
@@ -367,7 +369,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		listed |= vmach_runlist_drop(m, o->hrunl, o->hchid);
 	}
 	if (listed && vmach_runlist_update(m, c->hrunl))
-		vmach_gpu_wedge(gpu, "a runlist was not taken");
+		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
 	vmach_wait_begin(&obs, gpu);
 	reset = vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
@@ -458,7 +460,7 @@ void vmach_chans_recover(struct work_struct *work)
 		kvgpu_hw_lock_watched(&gpu->lock, vmach_engines_observe, &obs);
 		vmach_engines_observe(&obs);
 		c = chip->by_hchid[id];
-		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_wedged(gpu)) {
+		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_lost(gpu)) {
 			vmach_storm_strike(c);
 			vmach_fault_charge(c, &obs);
 			if (!c->dead)

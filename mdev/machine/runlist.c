@@ -177,7 +177,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		id++;
 	if (id == GK110_FIFO_NR_TSG)
 		return;
-	if (!vmach_gpu_wedged(v->gpu))
+	if (!vmach_gpu_lost(v->gpu))
 		kvgpu_hw_intr_settle(&v->gpu->hw, KVGPU_HW_ALL_INST);
 	kvgpu_hw_lock(&v->gpu->lock);
 	for (; id < GK110_FIFO_NR_TSG; id++) {
@@ -331,7 +331,7 @@ static void publish_list(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 		drop_dead_chans(m, hrunl);
 		ret = vmach_runlist_update(m, hrunl);
 		if (ret)
-			vmach_gpu_wedge(v->gpu, "a runlist was not taken");
+			vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
 		trace_kvgpu_runlist(v->id, hrunl, guest_nr, m->list_nr[hrunl], ret);
 	}
 	kvgpu_hw_unlock(&v->gpu->lock);
@@ -479,7 +479,7 @@ void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	int h = -1;
 	u16 by;
 
-	if (id >= KVGPU_MAX_CHAN || vmach_gpu_wedged(gpu))
+	if (id >= KVGPU_MAX_CHAN || vmach_gpu_lost(gpu))
 		return;
 	if (tsg) {
 		h = v->m->htsg[id];

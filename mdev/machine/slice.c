@@ -171,7 +171,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 		leave |= m->slice.evicting && m->slice.on_chip;
 	}
 	if (vmach_runlist_merge(chip->gpu, vmach_gr_runl_get(chip->gpu)))
-		vmach_gpu_wedge(chip->gpu, "a runlist was not taken");
+		vmach_gpu_declare_lost(chip->gpu, "a runlist was not taken");
 	if (to_shared) {
 		chip_now_shared(chip, was);
 	} else if (owner && owner != was && !leave) {
@@ -182,7 +182,7 @@ static bool lists_switch(struct kvgpu_chip *chip, bool shared, struct kvgpu_mach
 	s->switches += !shared;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, shared, s->sched.nr_runnable,
 			  s->sched.slice_end);
-	return leave && !vmach_gpu_wedged(chip->gpu);
+	return leave && !vmach_gpu_lost(chip->gpu);
 }
 
 /* --------------------------------------------- a switch: drive the loaded channels off the chip */
@@ -308,11 +308,11 @@ static void other_drive_off(struct kvgpu_chip *chip, const struct machine_loaded
 	struct kvgpu_hw_took took = {};
 
 	vmach_obs_watch(w, other->tsg, other->id);
-	while (took.ns < watchdog && !vmach_gpu_wedged(chip->gpu))
+	while (took.ns < watchdog && !vmach_gpu_lost(chip->gpu))
 		if (kvgpu_hw_preempt_watched(&chip->gpu->hw, other->tsg, other->id, PREEMPT_TURN_MS,
 					     &took, vmach_engines_observe, w) != -ETIMEDOUT)
 			return;
-	if (!vmach_gpu_wedged(chip->gpu) && !w->absent)
+	if (!vmach_gpu_lost(chip->gpu) && !w->absent)
 		chan_recover(chip, other, false);
 }
 
@@ -349,7 +349,7 @@ static u64 chan_drive_off(struct kvgpu_chip *chip, const struct machine_loaded *
 	kvgpu_sched_hang_begin(&h, took.ns);
 	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, &took,
 					vmach_engines_observe, w) == -ETIMEDOUT &&
-	       !vmach_gpu_wedged(chip->gpu)) {
+	       !vmach_gpu_lost(chip->gpu)) {
 		watchdog = (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC;
 		if (!own_time)
 			watchdog = min(watchdog, WAITER_NS);
@@ -635,7 +635,7 @@ static u64 slicer_turn(struct kvgpu_chip *chip, bool *sample)
 	kvgpu_hw_lock(&chip->gpu->lock);
 	now = ktime_get_ns();
 	s->rests_from = now;
-	if (vmach_gpu_wedged(chip->gpu)) {
+	if (vmach_gpu_lost(chip->gpu)) {
 		kvgpu_hw_unlock(&chip->gpu->lock);
 		return ~0ull;
 	}

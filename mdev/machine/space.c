@@ -14,7 +14,7 @@
  *
  * A sync is made when the guest invalidates its TLB, and with some other commands (callers of
  * vmach_shadow_sync()). If a sync changes entries, the guest's register access that caused the sync
- * completes after the card's TLB was invalidated (or the card was cut off). Calls that take memory
+ * completes after the card's TLB was invalidated (or the card was lost). Calls that take memory
  * away (.dma_unmap, close, reset) remove entries and call vmach_shadow_settle(), without a sync.
  *
  * vgpu->lock is held in all functions here. gpu->lock and map_lock are not held: a sync reads and
@@ -64,10 +64,10 @@ struct kvgpu_space *vmach_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
 
 static void space_invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 {
-	if (vmach_gpu_wedged(v->gpu))
+	if (vmach_gpu_lost(v->gpu))
 		return;
 	if (kvgpu_hw_tlb_flush(&v->gpu->hw, kvgpu_shadow_as_pd_get(sp->as), false))
-		vmach_gpu_wedge(v->gpu, "a TLB was not invalidated");
+		vmach_gpu_declare_lost(v->gpu, "a TLB was not invalidated");
 	atomic64_inc(&v->m->flushes);
 	sp->flush = false;
 }
@@ -121,7 +121,7 @@ void vmach_spaces_drop(struct kvgpu_vgpu *v)
  * Makes changes of entries take effect: writes the changed entries out, invalidates the TLB entries
  * of the windows and spaces that have changed, and only then releases the memory that only the old
  * entries used (pinned pages become due: pin.c). S2 (docs/invariants.md) requires this order. If
- * the card does not answer, it is cut off before the release.
+ * the card does not answer, it is lost before the release.
  */
 void vmach_shadow_settle(struct kvgpu_vgpu *v)
 {
@@ -138,7 +138,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v)
 		m->flush_owed = false;
 	}
 	if (vmach_windows_invalidate(v))
-		vmach_gpu_wedge(v->gpu, "a BAR's TLB was not invalidated");
+		vmach_gpu_declare_lost(v->gpu, "a BAR's TLB was not invalidated");
 	list_for_each_entry(sp, &m->spaces, node)
 		if (sp->flush)
 			space_invalidate(v, sp);

@@ -110,7 +110,7 @@ static int win_invalidate_one(struct kvgpu_vgpu *v, struct machine_win *w)
 	if (!w->stale)
 		return 0;
 	w->stale = false;
-	return vmach_gpu_wedged(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
+	return vmach_gpu_lost(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
 }
 
 int vmach_windows_invalidate(struct kvgpu_vgpu *v)
@@ -494,7 +494,7 @@ static void leave_slices(struct kvgpu_vgpu *v)
 	enum kvgpu_bar bar;
 	int ret = 0;
 
-	if (vmach_gpu_wedged(v->gpu))
+	if (vmach_gpu_lost(v->gpu))
 		return;
 	slice_show_nowhere(v, KVGPU_BAR1, v->pramin_slice, PRAMIN_SIZE);
 	for (bar = 0; bar < KVGPU_NR_BARS; bar++)
@@ -502,7 +502,7 @@ static void leave_slices(struct kvgpu_vgpu *v)
 	for (bar = 0; !ret && bar < KVGPU_NR_BARS; bar++)
 		ret = kvgpu_hw_bar_flush(&v->gpu->hw, bar);
 	if (ret)
-		vmach_gpu_wedge(v->gpu, "a BAR's TLB was not invalidated");
+		vmach_gpu_declare_lost(v->gpu, "a BAR's TLB was not invalidated");
 }
 
 void vmach_windows_fini(struct kvgpu_vgpu *v)

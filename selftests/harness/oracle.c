@@ -65,10 +65,10 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	if (p && p->owner == vgpu)
 		return;
 	/*
-	 * A card that is cut off may go on using what it had. That can't be taken from it, so the
+	 * A card that is lost may go on using what it had. That can't be taken from it, so the
 	 * memory must be all zeros, and belong to no vGPU.
 	 */
-	if (p || !world.gpu->chip->wedged || !chip_is_zero(at, size))
+	if (p || !world.gpu->chip->lost || !chip_is_zero(at, size))
 		harness_fail("S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when, vgpu,
 			     (unsigned long long)at, p ? "another one's" : "in memory that was given back, or not the host's");
 }
@@ -120,7 +120,7 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 	u64 pte = mmu_translate(pd, va), at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12;
 	const struct pool_piece *p = pool_find(at);
 
-	if (!pte || world.gpu->chip->wedged)
+	if (!pte || world.gpu->chip->lost)
 		return;
 	if (FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p ||
 	    p->owner != vgpu || !(pte & GMMU_PTE_PRIV))
@@ -144,7 +144,7 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 	const struct pool_piece *p;
 	const struct dma_entry *e;
 
-	if (!v && world.gpu->chip->wedged && is_nobodys(at, len))
+	if (!v && world.gpu->chip->lost && is_nobodys(at, len))
 		return;
 	if (!v)
 		harness_fail("S1: %s: a channel runs whose vGPU %u has gone", when, vgpu);
@@ -155,8 +155,8 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 		p = pool_find(at);
 		if (p && p->owner == vgpu && pte & GMMU_PTE_PRIV && !big)
 			return;		/* a context image */
-		/* a card that was cut off may keep an image that went back to the pool */
-		if (world.gpu->chip->wedged && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
+		/* a card that was lost may keep an image that went back to the pool */
+		if (world.gpu->chip->lost && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
 			return;
 		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu, (unsigned long long)at,
 			     (unsigned long long)va);

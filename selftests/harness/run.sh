@@ -57,6 +57,6 @@ result $rc "actors_fuzz from seed $seed on"
 timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $cut_off 400 cut-off > "$log" 2>&1
 rc=$?
 sed 's/^/# /' "$log"
-result $rc "actors_fuzz from seed $seed on, with a card that is cut off"
+result $rc "actors_fuzz from seed $seed on, with a card that is lost"
 echo "1..$results"
 [ $failures -eq 0 ]

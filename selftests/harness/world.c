@@ -98,7 +98,7 @@ void world_unmake(u32 i)
 	oracle_closed(w->v->id);
 	w->made = false;
 	mdev_remove(w->mdev);
-	if (!world.gpu->chip->wedged && !chip_is_zero(part, size))
+	if (!world.gpu->chip->lost && !chip_is_zero(part, size))
 		harness_fail("S4: a partition is given back that is not empty");
 	chip_look("a vGPU was removed");
 }

@@ -178,7 +178,7 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 {
 	const struct dma_entry *e = iommu_find(at);
 
-	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->wedged)
+	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost)
 		harness_fail("S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx", (unsigned long long)at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
@@ -311,7 +311,7 @@ void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 		return;
 	if (!chip_is_zero(at, n))
 		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at, n);
-	if (world.gpu && !world.gpu->chip->wedged && !flush_brought(at, n))
+	if (world.gpu && !world.gpu->chip->lost && !flush_brought(at, n))
 		harness_fail("S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes", at, n);
 	chip_look("a piece of the pool was given back");
 }

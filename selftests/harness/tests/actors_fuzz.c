@@ -4,7 +4,7 @@
  * oracles are asked whenever something is freed, unpinned or unmapped, and about all mappings after
  * each step of a guest or VMM. Half of a guest's steps are deep_step(): tables in any memory,
  * contexts anywhere. In every other seed the second VMM has iommufd.
- * With "cut-off" the card is cut off at a random moment of each run.
+ * With "cut-off" the card is lost at a random moment of each run.
  *   actors_fuzz [FIRST_SEED [SEEDS [STEPS [cut-off]]]]
  */
 #include "gk110/bar.h"
@@ -346,7 +346,7 @@ static void guest(void *arg)
 	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
 
 	while (another_step()) {
-		if (!world.vgpu[i].open && vmach_gpu_wedged(world.gpu))
+		if (!world.vgpu[i].open && vmach_gpu_lost(world.gpu))
 			break;		/* it can't be opened any more */
 		if (!enter(i)) {		/* not a step: nothing was done */
 			left++;
@@ -565,14 +565,16 @@ static void admin(void *arg)
 
 /* ------------------------------------------------------------------ the card fails */
 
-/* A thread that waits for the card in vain cuts it off. @arg: the number of steps of the run. */
+/*
+ * A thread that waits for the card in vain declares it lost. @arg: the number of steps of the run.
+ */
 static void card_fails(void *arg)
 {
 	u32 at = harness_below((unsigned long)arg);
 
 	while (left > at)
 		harness_sleep(1 + harness_below(20000));
-	vmach_gpu_wedge(world.gpu, "of this test");
+	vmach_gpu_declare_lost(world.gpu, "of this test");
 }
 
 /* ------------------------------------------------------------------ a run */
@@ -625,7 +627,7 @@ static void run(u64 seed, u32 nr)
 		container_free(c[i]);
 		mm_free(mm[i]);
 	}
-	if (world.gpu->chip->wedged && !with_cut_off)
+	if (world.gpu->chip->lost && !with_cut_off)
 		harness_fail("S5: the card was given up");
 	world_end();
 }

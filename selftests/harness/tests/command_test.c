@@ -76,7 +76,7 @@ static void channels_hang_one_after_the_other(void **state)
 			     (unsigned long long)(took / MS));
 	/* fewer would have been within the bound by themselves */
 	assert_true(ended * PREEMPT_GUEST_MS > COMMAND_MS + END_MS * ended);
-	assert_false(world.gpu->chip->wedged);
+	assert_false(world.gpu->chip->lost);
 	setup_end();
 }
 

@@ -106,7 +106,7 @@ static void a_hang_beside_a_dead_one(void **state)
 		harness_sleep(MS);
 	if (!chan(2)->dead)
 		harness_fail("S5: a kernel that does not end goes on for 3 s beside a neighbour that waits");
-	assert_false(world.gpu->chip->wedged);
+	assert_false(world.gpu->chip->lost);
 	setup_end();
 }
 

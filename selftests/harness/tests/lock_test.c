@@ -101,10 +101,10 @@ static void stretch(enum what what, const struct policy *p)
 	actor_new("watcher", setup_mm, false, watches_the_slicer, NULL);
 	actors_run();
 	harness_policy(&quiet);
-	printf("# %llu commands of the neighbour, the longest took %llu us; the slicer did not poll for %llu us; wedged %d\n",
+	printf("# %llu commands of the neighbour, the longest took %llu us; the slicer did not poll for %llu us; lost %d\n",
 	       (unsigned long long)acted, (unsigned long long)worst / 1000,
-	       (unsigned long long)worst_slicer / 1000, world.gpu->chip->wedged);
-	if (world.gpu->chip->wedged)
+	       (unsigned long long)worst_slicer / 1000, world.gpu->chip->lost);
+	if (world.gpu->chip->lost)
 		harness_fail("S5: a thread that was not run for a while takes the card for dead");
 	if (worst > WAIT_MS * MS || worst_slicer > WAIT_MS * MS)
 		harness_fail(
@@ -160,7 +160,7 @@ static void nobody_lends(void **state)
 		actor_new("starves", setup_mm, true, starves_once, NULL);
 		actors_run();
 		harness_policy(&quiet);
-		if (world.gpu->chip->wedged)
+		if (world.gpu->chip->lost)
 			harness_fail("S5: a thread that was not run for a while takes the card for dead");
 		setup_end();
 	}

@@ -2,7 +2,7 @@
 /*
  * A guest unbinds one channel of a group (TSG), and the other one goes on. The chip loads a group
  * as a whole, and may report each member as loaded then. A channel that never leaves has the card
- * cut off for all (S5). So no member is enabled while one is unbound.
+ * lost for all (S5). So no member is enabled while one is unbound.
  */
 #include <setjmp.h>
 #include <stdarg.h>

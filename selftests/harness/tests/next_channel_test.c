@@ -290,9 +290,9 @@ static void unbind_behind_endless(void *arg)
 	g_unbind(&world.vgpu[WAITER], 1);
 	at = harness_now - at;
 	printf("# an unbind behind an endless kernel takes %llu ms\n", at / MS);
-	if (vmach_gpu_wedged(world.gpu) || at > UNBIND_MS * MS)
+	if (vmach_gpu_lost(world.gpu) || at > UNBIND_MS * MS)
 		harness_fail("S5: an unbind behind another vGPU's endless kernel takes %llu ms%s", at / MS,
-			     vmach_gpu_wedged(world.gpu) ? ", and the card is cut off" : "");
+			     vmach_gpu_lost(world.gpu) ? ", and the card is lost" : "");
 	if (!chan(WORKER)->dead || strikes(WORKER) != 1 || strikes(WAITER) ||
 	    machine(WAITER)->slice.resets.count)
 		harness_fail("S5: an endless kernel is not its own vGPU's");

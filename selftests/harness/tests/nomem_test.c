@@ -372,7 +372,7 @@ static u64 run(const struct sequence *s, u64 nth, bool rest)
 		harness_fail("S6: %s: not done after allocation %llu had failed", s->name, (unsigned long long)nth);
 	harness_sleep(SETTLE_NS);
 	world_check("it was done");
-	if (world.gpu->chip->wedged)
+	if (world.gpu->chip->lost)
 		harness_fail("S5: the card was given up");
 	setup_end();
 	return allocs;

@@ -76,7 +76,7 @@ static void a_hang(void **state)
 	assert_int_equal(strikes(1), 0);
 	assert_true(wait_loaded(other, 100 * MS));
 	assert_false(chip_loaded(g_hchid(&world.vgpu[0], 1)));
-	assert_false(world.gpu->chip->wedged);
+	assert_false(world.gpu->chip->lost);
 	/* The guest of vGPU 0 sees the interrupt for a switch that does not end. */
 	harness_sleep(10 * MS);
 	assert_int_equal(g_read(&world.vgpu[0], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR,
@@ -266,7 +266,7 @@ static void a_fault(void **state)
 		assert_false(chan(1, 1)->dead);
 		assert_int_equal(g_read(&world.vgpu[1], GMMU_FAULT_SOURCE), 0);
 		assert_int_equal(strikes(0), 0);
-		assert_false(world.gpu->chip->wedged);
+		assert_false(world.gpu->chip->lost);
 		setup_end();
 	}
 }
@@ -336,7 +336,7 @@ static void work_of_nobody(void **state)
 	assert_int_equal(strikes(0), 0);
 	assert_int_equal(strikes(1), 0);
 	assert_false(chan(1, 1)->dead);
-	assert_false(world.gpu->chip->wedged);
+	assert_false(world.gpu->chip->lost);
 	setup_end();
 }
 
@@ -366,12 +366,12 @@ static void unbinds_without_end(void **state)
 	if (!vmach_vgpu_suspended(g->v->m))
 		harness_fail("S5: %u unbinds of one vGPU, each with the reset of all engines, and it goes on", n);
 	assert_int_equal(strikes(1), 0);
-	assert_false(world.gpu->chip->wedged);
+	assert_false(world.gpu->chip->lost);
 	setup_end();
 }
 
 /*
- * When the resets do not help either, the card is cut off: the channel's instance block must not
+ * When the resets do not help either, the card is lost: the channel's instance block must not
  * become memory of another vGPU (S2).
  */
 static void an_unbind_that_fails(void **state)
@@ -385,7 +385,7 @@ static void an_unbind_that_fails(void **state)
 	assert_true(chip_misname(g_hchid(g, 1), name_of_nobody(), true));
 	g_enable(g, 1, false);
 	g_unbind(g, 1);
-	if (!world.gpu->chip->wedged)
+	if (!world.gpu->chip->lost)
 		harness_fail("S2: a channel could not be unbound, and the card goes on");
 	setup_end();
 }
@@ -467,7 +467,7 @@ static void a_pbdma_that_stops_later(void **state)
 static void unmaps(void *arg)
 {
 	if (container_unmap(setup_c, SETUP_RAM, SETUP_RAM) != SETUP_RAM)
-		harness_fail("S6: memory can't be taken back from a card that is cut off");
+		harness_fail("S6: memory can't be taken back from a card that is lost");
 }
 
 /*
@@ -504,14 +504,14 @@ static void one_that_never_leaves(void **state)
 	assert_true(wait_loaded(g_hchid(&world.vgpu[0], 1), 100 * MS));
 	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), true));
 	began = harness_now;
-	while (!world.gpu->chip->wedged && harness_now < began + 10000 * MS)
+	while (!world.gpu->chip->lost && harness_now < began + 10000 * MS)
 		harness_sleep(MS);
-	assert_true(world.gpu->chip->wedged);
+	assert_true(world.gpu->chip->lost);
 	assert_false(world.pdev.master);
 	actor_new("unmaps", setup_mm, false, unmaps, NULL);
 	actors_run();
 	assert_int_equal(container_pins(setup_c), 0);
-	world_check("the card was cut off");
+	world_check("the card was lost");
 	world_close(0);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	for (i = 0; i < 8; i++) {
@@ -519,7 +519,7 @@ static void one_that_never_leaves(void **state)
 		      FIELD_PREP(GMMU_PDE_SMALL_ADDR, (G_TABLE(1) + i * 0x40000) >> 12);
 		memcpy(container_ram(setup_c) + SYS_PD + i * GMMU_ENTRY_SIZE, &pde, sizeof(pde));
 		g_tlb(&world.vgpu[1], 0);
-		world_check("a table was made after the card was cut off");
+		world_check("a table was made after the card was lost");
 	}
 	assert_false(world_open(0, setup_c));
 	assert_null(world_make(2));
@@ -529,7 +529,7 @@ static void one_that_never_leaves(void **state)
 /* ------------------------------------------------------------------ all of it, at any time */
 
 static bool stop;
-static u32 ended, wedged;
+static u32 ended, lost;
 
 static void guest(void *arg)
 {
@@ -579,7 +579,7 @@ static void run_seed(u64 seed, const struct chip_manners *m)
 	actor_new("guest 1", setup_mm, false, guest, &world.vgpu[1]);
 	actor_new("VMM", setup_mm, true, vmm, NULL);
 	actors_run();
-	wedged += world.gpu->chip->wedged;
+	lost += world.gpu->chip->lost;
 	setup_end();
 }
 
@@ -593,10 +593,10 @@ static void anything_goes_wrong(void **state)
 					       .hang_ppm = 50000 };
 	u32 seed;
 
-	ended = wedged = 0;
+	ended = lost = 0;
 	for (seed = 0; seed < SEEDS * (harness_all() ? 10 : 1); seed++)
 		run_seed(seed, &m);
-	assert_int_equal(wedged, 0);
+	assert_int_equal(lost, 0);
 	assert_in_range(ended, SEEDS / 2, 1000000);
 }
 
@@ -614,10 +614,10 @@ static void errors_of_the_register_ring(void **state)
 					       .error_ppm = 50000 };
 	u32 seed;
 
-	ended = wedged = 0;
+	ended = lost = 0;
 	for (seed = 0; seed < SEEDS * (harness_all() ? 10 : 1); seed++)
 		run_seed(seed, &m);
-	assert_int_equal(wedged, 0);
+	assert_int_equal(lost, 0);
 	assert_int_equal(ended, 0);
 }
 

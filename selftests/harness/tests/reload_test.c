@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A card that was used before it is brought up. It was cut off with a copy of the host's to system
+ * A card that was used before it is brought up. It was lost with a copy of the host's to system
  * memory under way, and that memory has been freed since. When bus mastering is turned on again,
  * no engine has such work left (S2).
  */
@@ -55,7 +55,7 @@ static void cut_off_and_remove(bool no_reset)
 	chip_copy_hold(true);
 	g_inst(g, 2, 0, 0);
 	g_bind(g, 2);
-	assert_true(vmach_gpu_wedged(world.gpu));
+	assert_true(vmach_gpu_lost(world.gpu));
 	world_close(0);
 	world_unmake(0);
 	pool_watch(false);
@@ -82,7 +82,7 @@ static void use_and_end(void)
 	assert_non_null(world_make(0));
 	assert_true(world_open(0, setup_c));
 	setup_run(0, 1, 0);
-	assert_false(vmach_gpu_wedged(world.gpu));
+	assert_false(vmach_gpu_lost(world.gpu));
 	setup_end();
 }
 

@@ -64,7 +64,7 @@ static void attacks(void *arg)
 	printf("# %u unbinds in %llu ms, which took %llu ms: %llu resets of engines, %u in the budget, strikes %llu; %llu may be without a strike; charged %llu ms, cut off %d\n",
 	       i, (harness_now - began) / MS, held / MS, resets, m->slice.resets.count,
 	       m->slice.strikes.total, allowed, atomic64_read(&m->gpu_ns) / MS,
-	       vmach_gpu_wedged(world.gpu));
+	       vmach_gpu_lost(world.gpu));
 	if (resets > allowed && !m->slice.strikes.total)
 		harness_fail("S5: %llu resets of engines without a strike, %llu may be", resets,
 			     allowed);

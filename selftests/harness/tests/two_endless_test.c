@@ -4,7 +4,7 @@
  * waits for GR on its PBDMA, from which it can't leave meanwhile (T18 and T19 of
  * docs/supported.md). The guest unbinds the one that waits. The host ends the first one, by a reset
  * of GR, and then the second one's kernel begins: a channel that is disabled, but loaded, goes on.
- * The card must not be cut off for all (S5). In the last two tests a neighbour's kernel gets GR
+ * The card must not be lost for all (S5). In the last two tests a neighbour's kernel gets GR
  * then, in the last one after a kernel of the channel that waited. It must not be lost.
  */
 #include <setjmp.h>
@@ -121,14 +121,14 @@ static void attacks(void *arg)
 	at = harness_now;
 	g_unbind(g, alone ? HOLDER : WAITER);
 	chip_before_write = NULL;
-	printf("# took %llu ms, another kernel began %u times, strikes %llu, cut off %d\n",
+	printf("# took %llu ms, another kernel began %u times, strikes %llu, lost %d\n",
 	       (harness_now - at) / MS, begun,
-	       g->v->m->slice.strikes.total, vmach_gpu_wedged(world.gpu));
+	       g->v->m->slice.strikes.total, vmach_gpu_lost(world.gpu));
 	if (to_neighbour && lost_at && lost_at < began_at + 900 * MS)
 		harness_fail("S5: a neighbour's kernel of 1 s is lost by a reset of GR after %llu ms",
 			     (lost_at - began_at) / MS);
-	if (vmach_gpu_wedged(world.gpu))
-		harness_fail("S5: a guest unbinds a channel, and the card is cut off for all");
+	if (vmach_gpu_lost(world.gpu))
+		harness_fail("S5: a guest unbinds a channel, and the card is lost for all");
 }
 
 static void run(bool name)

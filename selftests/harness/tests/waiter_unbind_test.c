@@ -3,7 +3,7 @@
  * A channel waits on its PBDMA for GR, which another channel holds, and its guest unbinds or
  * preempts it. If such a channel can't leave before GR is free (.waiters_stay), its preempt does
  * not end, and no engine names it. Then the engines of the runlist are reset, and the card is not
- * cut off for all (S5). That a GK110 keeps such a channel is not known (T18 of docs/supported.md).
+ * lost for all (S5). That a GK110 keeps such a channel is not known (T18 of docs/supported.md).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,8 +64,8 @@ static void judge(const char *what, bool reset)
 	kvgpu_hw_lock(&world.gpu->lock);
 	kvgpu_hw_unlock(&world.gpu->lock);
 	was_reset = world.gpu->hw.stats.resets != resets;
-	if (vmach_gpu_wedged(world.gpu))
-		harness_fail("S5: %s: the card is cut off for all", what);
+	if (vmach_gpu_lost(world.gpu))
+		harness_fail("S5: %s: the card is lost for all", what);
 	if (was_reset != reset)
 		harness_fail("S5: %s: %s engine was reset", what, was_reset ? "an" : "no");
 	/* the runlist goes on */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One thread cuts the card off, and a neighbour's VMM takes memory back at that moment. No page may
- * be unpinned before the card is barred from system memory (S2): a thread for which the card counts
- * as cut off skips the invalidate of the TLB and the flush of L2.
+ * One thread declares the card lost, and a neighbour's VMM takes memory back at that moment. No
+ * page may be unpinned before the card is barred from system memory (S2): a thread for which the
+ * card counts as lost skips the invalidate of the TLB and the flush of L2.
  *
  * The thread's access to the card's configuration space takes its time. That time is as long as a
  * VMM likes if the thread is the VMM's.
@@ -34,7 +34,7 @@ static u16 unused_id(void)
 	return id;
 }
 
-/* The tenant's channel does not leave the chip, so that its unbind cuts the card off. */
+/* The tenant's channel does not leave the chip, so that its unbind declares the card lost. */
 static void unbinds(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[TENANT];
@@ -45,7 +45,7 @@ static void unbinds(void *arg)
 
 static void takes_memory(void *arg)
 {
-	while (!vmach_gpu_wedged(world.gpu))
+	while (!vmach_gpu_lost(world.gpu))
 		harness_sleep(200);
 	if (container_unmap(c, SETUP_RAM, SETUP_RAM) != SETUP_RAM)
 		harness_fail("S6: memory can't be taken back");
@@ -54,11 +54,11 @@ static void takes_memory(void *arg)
 /* A second thread that fails at the same time. */
 static void fails_too(void *arg)
 {
-	while (world.gpu->hw.pdev->master && !vmach_gpu_wedged(world.gpu))
+	while (world.gpu->hw.pdev->master && !vmach_gpu_lost(world.gpu))
 		harness_sleep(200);
-	vmach_gpu_wedge(world.gpu, "of this test");
+	vmach_gpu_declare_lost(world.gpu, "of this test");
 	if (!chip_no_master())
-		harness_fail("S2: a thread goes on before the card is cut off");
+		harness_fail("S2: a thread goes on before the card is lost");
 }
 
 static void wait_for(bool (*what)(void))
@@ -96,7 +96,7 @@ static void cut_off_by_tenant(u64 slow_ns, void (*beside)(void *arg))
 	actor_new("neighbour's VMM", mm, false, beside, NULL);
 	actors_run();
 	pci_slow(0);
-	assert_true(vmach_gpu_wedged(world.gpu));
+	assert_true(vmach_gpu_lost(world.gpu));
 	world_close(NEIGHBOUR);
 	container_free(c);
 	mm_free(mm);
