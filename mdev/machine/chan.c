@@ -82,7 +82,7 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	kvgpu_hw_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = NULL;
 	/* recovery finds the channel no more: end what a late fault of it has stopped */
-	if (test_and_clear_bit(c->hchid.v, chip->sick) && !vmach_gpu_lost(v->gpu))
+	if (test_and_clear_bit(c->hchid.v, chip->recover_chans) && !vmach_gpu_lost(v->gpu))
 		kvgpu_hw_runl_clear_error(&v->gpu->hw, c->hrunl);
 	hash_del(&c->by_inst);
 	kvgpu_hw_unlock(&chip->event_lock);
@@ -133,7 +133,7 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 
 /*
  * Gives all groups of ids of the vGPU back. Unless the card is lost, the card's doorbells of
- * these ids show chip->nowhere afterwards: a page of the host that no vGPU has.
+ * these ids show chip->dummy_page afterwards: a page of the host that no vGPU has.
  */
 static void give_groups(struct kvgpu_vgpu *v)
 {
@@ -149,7 +149,7 @@ static void give_groups(struct kvgpu_vgpu *v)
 			continue;
 		vmach_userd_show(v, g, -1, NO_PAGE);
 		if (!vmach_gpu_lost(v->gpu) &&
-		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
+		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->dummy_page.at))
 			vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->chip->groups);
@@ -334,7 +334,7 @@ static void chan_start(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
-	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->sick))
+	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->recover_chans))
 		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, c->hrunl, true);
 }
 
@@ -582,7 +582,7 @@ void vmach_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	chan_start(c);
 	kvgpu_hw_unlock(&v->gpu->lock);
 	if (vmach_vgpu_suspended(v->m))
-		mod_delayed_work(v->gpu->chip->teller, &v->m->slice.end_work, 1);
+		mod_delayed_work(v->gpu->chip->event_wq, &v->m->slice.end_work, 1);
 }
 
 void vmach_chan_disable(struct kvgpu_vgpu *v, gchid_t id)

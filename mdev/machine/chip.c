@@ -5,7 +5,7 @@
  * command of the guest may wait for a preempt, and the wake-up of the slicer (the thread that gives
  * the chip to vGPUs in turns).
  *
- * vgpu->lock is held in vmach_patience_get(); the other functions need no lock, and
+ * vgpu->lock is held in vmach_preempt_budget_get(); the other functions need no lock, and
  * vmach_ptimer_read() takes time_lock. They touch PTIMER and the bus master bit, and no other state
  * of the card. A card that has failed is *lost*: cut off from system memory.
  */
@@ -83,9 +83,10 @@ u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 	return gpu->hw.topo.engine[0].runl;	/* hw_chip_probe() has put GR first */
 }
 
-u64 vmach_patience_get(const struct kvgpu_vgpu *v)
+u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v)
 {
-	return clamp_t(u64, v->m->patience, NSEC_PER_MSEC, PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC);
+	return clamp_t(u64, v->m->preempt_budget, NSEC_PER_MSEC,
+		       PREEMPT_GUEST_MS * (u64)NSEC_PER_MSEC);
 }
 
 void vmach_slicer_kick(struct kvgpu_gpu *gpu)

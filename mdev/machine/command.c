@@ -123,7 +123,7 @@ static void tlb_command(struct kvgpu_vgpu *v)
 void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	lockdep_assert_held(&v->lock);
-	v->m->patience = COMMAND_MS * (u64)NSEC_PER_MSEC;
+	v->m->preempt_budget = COMMAND_MS * (u64)NSEC_PER_MSEC;
 	vmach_stage_drop(v->m);
 	if (cmd->kind != KVGPU_CMD_TLB)
 		vmach_flush_page_serve(v);

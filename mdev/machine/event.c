@@ -11,7 +11,7 @@
  * guest's interrupt by an eventfd of the VMM. That needs vgpu->lock, and time: a signal of an
  * eventfd may take milliseconds. So a work item of the vGPU (event_work) delivers, or a thread that
  * holds vgpu->lock anyway delivers when it is done (end of kvgpu_machine_reg_write(), for
- * instance). The time of the work item is limited (TELL_PART). Guests see their own ids and
+ * instance). The time of the work item is limited (SIGNAL_PART). Guests see their own ids and
  * addresses.
  *
  * Each vGPU has a budget for the interrupts of PBDMAs (the units that fetch channels' commands), of
@@ -29,12 +29,12 @@
 /* ms after which event_work tries again to take vgpu->lock */
 #define RETRY_MS	1
 /*
- * event_work of one vGPU may take 1 / TELL_PART of a CPU's time, on the average. TELL_BURST_NS:
- * most ns that may be saved up in its budget. TELL_DEBT_NS: most ns of debt.
+ * event_work of one vGPU may take 1 / SIGNAL_PART of a CPU's time, on the average. SIGNAL_BURST_NS:
+ * most ns that may be saved up in its budget. SIGNAL_DEBT_NS: most ns of debt.
  */
-#define TELL_PART	8
-#define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
-#define TELL_DEBT_NS	(NSEC_PER_SEC)
+#define SIGNAL_PART	8
+#define SIGNAL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
+#define SIGNAL_DEBT_NS	(NSEC_PER_SEC)
 /*
  * Info word, in PFIFO's fault record, of the MMU fault that the guest gets when it writes to
  * PFIFO_FAULT_INJECT. nouveau asks for this fault to recover an engine that hangs
@@ -85,7 +85,7 @@ static bool event_pop(struct kvgpu_machine *m, struct machine_event *ev)
 static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 {
 	if (!READ_ONCE(m->gone))
-		queue_delayed_work(m->v->gpu->chip->teller, &m->event_work, jiffies_on);
+		queue_delayed_work(m->v->gpu->chip->event_wq, &m->event_work, jiffies_on);
 }
 
 void vmach_events_kick(struct kvgpu_machine *m)
@@ -94,15 +94,17 @@ void vmach_events_kick(struct kvgpu_machine *m)
 }
 
 /*
- * Adds 1 / TELL_PART of the time since the last call to the budget for signals to the VMM
- * (m->tell). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock is held.
+ * Adds 1 / SIGNAL_PART of the time since the last call to the budget for signals to the VMM
+ * (m->signal_budget). Returns 0 if the VMM may be signalled now, else the ns until then. vgpu->lock
+ * is held.
  */
-static u64 tell_refill(struct kvgpu_machine *m, u64 now)
+static u64 signal_refill(struct kvgpu_machine *m, u64 now)
 {
-	m->tell.left =
-		min_t(s64, m->tell.left + (s64)((now - m->tell.at) / TELL_PART), TELL_BURST_NS);
-	m->tell.at = now;
-	return m->tell.left > 0 ? 0 : (u64)(1 - m->tell.left) * TELL_PART;
+	m->signal_budget.left =
+		min_t(s64, m->signal_budget.left + (s64)((now - m->signal_budget.at) / SIGNAL_PART),
+		      SIGNAL_BURST_NS);
+	m->signal_budget.at = now;
+	return m->signal_budget.left > 0 ? 0 : (u64)(1 - m->signal_budget.left) * SIGNAL_PART;
 }
 
 void kvgpu_machine_irq_signal(struct kvgpu_vgpu *v)
@@ -122,15 +124,16 @@ static void event_work(struct work_struct *work)
 		return;
 	}
 	began = ktime_get_ns();
-	wait = tell_refill(m, began);
+	wait = signal_refill(m, began);
 	if (wait) {
 		event_later(m, nsecs_to_jiffies(wait) + 1);
 	} else {
 		vmach_events_deliver(v);
 		/* also signals an INTx interrupt that came while INTx was masked */
 		kvgpu_mdev_irq_update(v);
-		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began),
-				     -(s64)TELL_DEBT_NS);
+		m->signal_budget.left = max_t(s64,
+					      m->signal_budget.left - (s64)(ktime_get_ns() - began),
+					      -(s64)SIGNAL_DEBT_NS);
 	}
 	mutex_unlock(&v->lock);
 }
@@ -253,7 +256,7 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
  */
 void vmach_chan_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
-	if (test_and_set_bit(c->hchid.v, chip->sick))
+	if (test_and_set_bit(c->hchid.v, chip->recover_chans))
 		return;
 	c->fault.why = why;
 	if (!c->dead)
@@ -344,7 +347,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		bar_fault(chip, f);
 	} else if (c) {
 		kvgpu_mdev_fault_note(c->vgpu, "MMU fault", c->gchid.v, f->va, f->info);
-		if (!test_bit(c->hchid.v, chip->sick)) {
+		if (!test_bit(c->hchid.v, chip->recover_chans)) {
 			c->fault.unit = f->unit;
 			c->fault.va = f->va;
 			c->fault.info = f->info;
@@ -636,7 +639,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
 		kvgpu_mdev_fault_note(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
-		if (!test_bit(c->hchid.v, chip->sick))
+		if (!test_bit(c->hchid.v, chip->recover_chans))
 			c->fault.engine = engine;
 		vmach_chan_end_soon(chip, c, EVENT_SCHED);
 	} else {
@@ -684,7 +687,7 @@ void vmach_alarm_arm(struct kvgpu_vgpu *v)
 	if (!at)
 		cancel_delayed_work(&v->m->alarm_work);
 	else if (!READ_ONCE(v->m->gone))
-		mod_delayed_work(v->gpu->chip->teller, &v->m->alarm_work,
+		mod_delayed_work(v->gpu->chip->event_wq, &v->m->alarm_work,
 				 at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
 }
 

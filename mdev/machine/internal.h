@@ -224,16 +224,16 @@ struct kvgpu_chip {
 	 */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
-	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);
+	DECLARE_BITMAP(recover_chans, KVGPU_MAX_CHAN);
 	struct work_struct recover;	/* runs vmach_chans_recover() */
-	struct workqueue_struct *teller;	/* for event_work, alarm_work and slice.end_work */
-	struct workqueue_struct *unpinner;	/* for unpin_work, which may wait for VFIO */
+	struct workqueue_struct *event_wq;	/* for event_work, alarm_work and slice.end_work */
+	struct workqueue_struct *unpin_wq;	/* for unpin_work, which may wait for VFIO */
 	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
 	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
 	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
-	struct kvgpu_vram nowhere;
-	bool lost;		/* the card is lost: bus mastering is off; no lock */
+	struct kvgpu_vram dummy_page;
+	bool lost;		/* the card has failed: bus mastering is off; no lock */
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
@@ -358,7 +358,7 @@ struct kvgpu_machine {
 	struct kvgpu_trap trap;		/* the register file */
 	atomic64_t doorbells_trapped;
 	/* ns that preempts of the running command may yet take (kvgpu_hw_preempt_turn()) */
-	u64 patience;
+	u64 preempt_budget;
 
 	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
 	struct kvgpu_shadow shadow;
@@ -456,7 +456,7 @@ struct kvgpu_machine {
 	u32 event_put, event_get;
 	u64 events_dropped;
 	/* budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last refill */
-	struct { u64 at; s64 left; } tell;
+	struct { u64 at; s64 left; } signal_budget;
 	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
 	bool irq_changed;		/* kvgpu_mdev_irq_update() is due; vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
@@ -481,7 +481,7 @@ void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why);
 u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* about how many ns the running command's next preempt may take; with vgpu->lock */
-u64 vmach_patience_get(const struct kvgpu_vgpu *v);
+u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v);
 /* makes the slicer poll soon, because something has changed; any context */
 void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
@@ -700,7 +700,7 @@ void vmach_runlist_clear(struct kvgpu_vgpu *v);
 /* preempts the guest's channel or group @id, and ends it if that takes too long */
 void vmach_chan_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
 /*
- * Preempts the chip's channel or group @id. Takes about vmach_patience_get() ns at most.
+ * Preempts the chip's channel or group @id. Takes about vmach_preempt_budget_get() ns at most.
  * Returns 0 when the preempt is done or the vGPU is off the chip, or a negative error code.
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);
@@ -751,7 +751,10 @@ void vmach_events_kick(struct kvgpu_machine *m);
 void vmach_alarm_arm(struct kvgpu_vgpu *v);
 void vmach_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
-/* the function of the work item chip->recover: ends the channels in chip->sick; no lock is held */
+/*
+ * the function of the work item chip->recover: ends the channels in chip->recover_chans; no lock is
+ * held
+ */
 void vmach_chans_recover(struct work_struct *work);
 /*
  * Takes the chip's channel or group @id off PBDMAs and engines: preempts it, for about @ms, and

@@ -337,7 +337,7 @@ int kvgpu_machine_vgpu_open(struct kvgpu_vgpu *v)
 		return ret;
 	v->m->scrubbed = false;
 	/* drop a debt in the budget for signals to the VMM, which the last tenant caused */
-	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
+	v->m->signal_budget.left = max_t(s64, v->m->signal_budget.left, 0);
 	/* do not count the last tenant's interrupts against this tenant */
 	vmach_events_forget(v->m);
 	vmach_strikes_clear(v);
@@ -390,10 +390,10 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 
 static void destroy_queues(struct kvgpu_chip *chip)
 {
-	if (chip->unpinner)
-		destroy_workqueue(chip->unpinner);
-	if (chip->teller)
-		destroy_workqueue(chip->teller);
+	if (chip->unpin_wq)
+		destroy_workqueue(chip->unpin_wq);
+	if (chip->event_wq)
+		destroy_workqueue(chip->event_wq);
 }
 
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
@@ -403,9 +403,9 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	if (!chip)
 		return -ENOMEM;
 	/* not bound to a CPU, so that a slow work item does not delay the items of other vGPUs */
-	chip->teller = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
-	chip->unpinner = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
-	if (!chip->teller || !chip->unpinner) {
+	chip->event_wq = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	chip->unpin_wq = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
+	if (!chip->event_wq || !chip->unpin_wq) {
 		destroy_queues(chip);
 		kvfree(chip);
 		return -ENOMEM;
@@ -424,23 +424,23 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 {
-	struct kvgpu_vram *nowhere = &gpu->chip->nowhere;
-	int ret = kvgpu_hw_vram_alloc(&gpu->hw, PAGE_SIZE, PAGE_SIZE, nowhere);
+	struct kvgpu_vram *dummy_page = &gpu->chip->dummy_page;
+	int ret = kvgpu_hw_vram_alloc(&gpu->hw, PAGE_SIZE, PAGE_SIZE, dummy_page);
 
 	if (ret)
 		return ret;
-	memset_io(nowhere->cpu, 0, PAGE_SIZE);
+	memset_io(dummy_page->cpu, 0, PAGE_SIZE);
 	gpu->chip->pool_size = kvgpu_hw_vram_left(&gpu->hw);
 	ret = vmach_slicer_start(gpu);
 	if (ret)
-		kvgpu_hw_vram_free(&gpu->hw, nowhere);
+		kvgpu_hw_vram_free(&gpu->hw, dummy_page);
 	return ret;
 }
 
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 {
 	vmach_slicer_stop(gpu);
-	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->nowhere);
+	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->dummy_page);
 }
 
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)

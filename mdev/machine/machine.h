@@ -146,7 +146,7 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 /*
- * Start and stop the slicer and the sampler; take and free chip->nowhere (internal.h). Call
+ * Start and stop the slicer and the sampler; take and free chip->dummy_page (internal.h). Call
  * kvgpu_machine_gpu_start() before a vGPU can be created, kvgpu_machine_gpu_stop() after the last
  * vGPU is gone.
  */

@@ -15,7 +15,7 @@
  * reset release due pages, too.
  *
  * The work item may wait in VFIO for the container's lock, for as long as the VMM likes. So these
- * work items have a workqueue of their own (chip->unpinner).
+ * work items have a workqueue of their own (chip->unpin_wq).
  *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and may take
  * the mmap_lock, with vgpu->lock held. Other paths take these locks as follows:
@@ -228,12 +228,12 @@ static void unpin_some_pages(struct work_struct *work)
 	for (i = 0; i < DUE_PIECES; i++) {
 		/* do not wait for vgpu->lock: its holder may wait for the VMM's memory */
 		if (!mutex_trylock(&v->lock)) {
-			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
+			queue_delayed_work(v->gpu->chip->unpin_wq, &m->unpin_work, 1);
 			return;
 		}
 		unpin_due_pages(v, 0, ULONG_MAX, DUE_AT_ONCE);
 		if (m->nr_due && i == DUE_PIECES - 1)
-			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
+			queue_delayed_work(v->gpu->chip->unpin_wq, &m->unpin_work, 1);
 		mutex_unlock(&v->lock);
 		cond_resched();
 	}
@@ -293,7 +293,7 @@ void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr)
 	for (i = 0; i < nr; i++)
 		xa_set_mark(&m->pins, (iova.v >> PAGE_SHIFT) + i, DUE);
 	WRITE_ONCE(m->nr_due, m->nr_due + nr);
-	queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, msecs_to_jiffies(DUE_MS));
+	queue_delayed_work(v->gpu->chip->unpin_wq, &m->unpin_work, msecs_to_jiffies(DUE_MS));
 }
 
 void vmach_pins_init(struct kvgpu_vgpu *v)

@@ -450,7 +450,7 @@ void vmach_chans_recover(struct work_struct *work)
 	struct kvgpu_chan *c;
 	unsigned long id;
 
-	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
+	for_each_set_bit(id, chip->recover_chans, KVGPU_MAX_CHAN) {
 		/*
 		 * Take gpu->lock anew for each channel, so that other threads can get it in
 		 * between. A fault stops the runlist until then: do not wait behind threads that
@@ -460,7 +460,7 @@ void vmach_chans_recover(struct work_struct *work)
 		kvgpu_hw_lock_watched(&gpu->lock, vmach_engines_observe, &obs);
 		vmach_engines_observe(&obs);
 		c = chip->by_hchid[id];
-		if (test_and_clear_bit(id, chip->sick) && c && !vmach_gpu_lost(gpu)) {
+		if (test_and_clear_bit(id, chip->recover_chans) && c && !vmach_gpu_lost(gpu)) {
 			vmach_storm_strike(c);
 			vmach_fault_charge(c, &obs);
 			if (!c->dead)

@@ -452,7 +452,7 @@ void vmach_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
  */
 int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
-	u64 most = vmach_patience_get(v);
+	u64 most = vmach_preempt_budget_get(v);
 	struct kvgpu_hw_took took = {};
 	int ret;
 
@@ -461,7 +461,7 @@ int vmach_chan_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 			return 0;
 		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS, &took);
 	} while (ret == -ETIMEDOUT && took.ns < most);
-	v->m->patience -= min(v->m->patience, took.ns);
+	v->m->preempt_budget -= min(v->m->preempt_budget, took.ns);
 	return ret;
 }
 

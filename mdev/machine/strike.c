@@ -49,7 +49,7 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n", m->slice.strikes.count, why);
 	s->stale = true;
 	if (!READ_ONCE(m->gone))
-		mod_delayed_work(gpu->chip->teller, &m->slice.end_work, 0);
+		mod_delayed_work(gpu->chip->event_wq, &m->slice.end_work, 0);
 	vmach_slicer_kick(gpu);
 }
 
@@ -120,7 +120,8 @@ static void end_work(struct work_struct *work)
 	}
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (c && !READ_ONCE(m->gone))
-		mod_delayed_work(chip->teller, &m->slice.end_work, msecs_to_jiffies(END_EVERY_MS));
+		mod_delayed_work(chip->event_wq, &m->slice.end_work,
+				 msecs_to_jiffies(END_EVERY_MS));
 }
 
 void vmach_strike_init(struct kvgpu_machine *m)

@@ -475,14 +475,14 @@ void vmach_windows_close(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes all pages of a slice show chip->nowhere, a page that no vGPU owns. Another device may still
- * reach the slice through an IOMMU. If the slice kept showing the vGPU's scrap page, the device
- * would find there what the scrap page's memory is used for next.
+ * Makes all pages of a slice show chip->dummy_page, a page that no vGPU owns. Another device may
+ * still reach the slice through an IOMMU. If the slice kept showing the vGPU's scrap page, the
+ * device would find there what the scrap page's memory is used for next.
  */
 static void slice_show_nowhere(struct kvgpu_vgpu *v, enum kvgpu_bar bar, u64 slice, u64 size)
 {
 	u64 pte = GMMU_PTE_VALID |
-		  FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->nowhere.at.v >> GMMU_ADDR_SHIFT);
+		  FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->dummy_page.at.v >> GMMU_ADDR_SHIFT);
 	u32 i;
 
 	for (i = 0; i < size >> PAGE_SHIFT; i++)

@@ -207,7 +207,7 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 		return;
 	}
 	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->scrap.at.v ||
-	    vram == v->gpu->chip->nowhere.at.v)
+	    vram == v->gpu->chip->dummy_page.at.v)
 		return;
 	harness_fail(
 		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",

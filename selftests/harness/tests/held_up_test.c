@@ -90,7 +90,7 @@ static void beside_an_eviction(const char *what, void (*acts)(void *arg))
 	harness_policy(&quiet);
 	printf("# %s: waits for %llu ms, its channel %s\n", what, (unsigned long long)(waited / MS),
 	       c->dead ? "was ended" : "lives");
-	/* the scenario holds: the wait was longer than the patience */
+	/* the scenario holds: the wait was longer than the budget */
 	assert_true(waited > PREEMPT_GUEST_MS * MS);
 	if (c->dead)
 		harness_fail("S5: %s: a channel is ended that has a kernel of %u ms, because another one is evicted",

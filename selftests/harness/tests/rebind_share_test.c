@@ -195,7 +195,7 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	setup_end();
 }
 
-/* this keeps to the cap, also without the mend */
+/* this keeps to the cap, also without the fix */
 static void keeps_its_ids(void **state)
 {
 	judge("4", 4, 60, 2000, 20, KEEPS);

@@ -74,7 +74,7 @@ static void one_storms(void)
 	id = chan_at(STORMER, ++stormers);
 	raise_for(id);
 	/* the end of its recovery starts the runlist again */
-	while (test_bit(id, world.gpu->chip->sick))
+	while (test_bit(id, world.gpu->chip->recover_chans))
 		harness_sleep(5 * US);
 	harness_sleep(30 * US);
 	nobodys++;

@@ -251,9 +251,12 @@ static void slices_that_nobody_has(void **state)
 	world_close(0);
 	world_unmake(0);
 	for (off = 0; off < 0x100000; off += 0x1000)
-		if (chip_show(1, bar1 + off, &valid) != world.gpu->chip->nowhere.at.v || !valid ||
-		    chip_show(3, bar3 + off, &valid) != world.gpu->chip->nowhere.at.v || !valid ||
-		    chip_show(1, pramin + off, &valid) != world.gpu->chip->nowhere.at.v || !valid)
+		if (chip_show(1, bar1 + off, &valid) != world.gpu->chip->dummy_page.at.v ||
+		    !valid ||
+		    chip_show(3, bar3 + off, &valid) != world.gpu->chip->dummy_page.at.v ||
+		    !valid ||
+		    chip_show(1, pramin + off, &valid) != world.gpu->chip->dummy_page.at.v ||
+		    !valid)
 			harness_fail("S4: a slice that nobody has shows video memory that is somebody's, at 0x%llx", (unsigned long long)off);
 	setup_end();
 }
