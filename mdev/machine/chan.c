@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
- * instance block that is made here: the chip reads it instead of the guest's block. A *group of
- * ids* is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's id
- * on the chip is from a group of ids that belongs to this vGPU alone. So no page has doorbells of
+ * instance block that is made here: the chip reads it instead of the guest's block. An *id
+ * block* is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's
+ * id on the chip is from an id block that belongs to this vGPU alone. So no page has doorbells of
  * two vGPUs. A group of channels is a channel group (TSG).
  *
  * A channel is *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* is the
@@ -93,58 +93,58 @@ static void chan_forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 
 /* ------------------------------------------- give a channel its id of the chip and its doorbell */
 
-/* Notes that vGPU @vgpu (0: none) has the chip's group @h of ids. gpu->lock is held. */
+/* Notes that vGPU @vgpu (0: none) has id block @h of the chip. gpu->lock is held. */
 static void note_ids(struct kvgpu_chip *chip, u32 h, u32 vgpu)
 {
 	u32 i;
 
-	for (i = 0; i < KVGPU_GROUP; i++)
-		WRITE_ONCE(chip->has_id[0][h * KVGPU_GROUP + i], vgpu);
+	for (i = 0; i < KVGPU_ID_BLOCK; i++)
+		WRITE_ONCE(chip->has_id[0][h * KVGPU_ID_BLOCK + i], vgpu);
 }
 
 /*
- * Returns the chip's group of ids for the guest's group of ids @g. If @g has none yet, takes a free
- * group of ids, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU
- * has machine->max_groups already. Takes gpu->lock.
+ * Returns the chip's id block for the guest's id block @g. If @g has none yet, takes a free id
+ * block, which the caller notes by vmach_userd_show(). -ENOSPC: none is free, or the vGPU has
+ * machine->max_id_blocks already. Takes gpu->lock.
  */
-static int take_group(struct kvgpu_vgpu *v, u16 g)
+static int id_block_take(struct kvgpu_vgpu *v, u16 g)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_gpu *gpu = v->gpu;
 	unsigned long h;
 
-	if (m->group[g] >= 0)
-		return m->group[g];
-	if (m->nr_groups >= m->max_groups)
+	if (m->id_block[g] >= 0)
+		return m->id_block[g];
+	if (m->nr_id_blocks >= m->max_id_blocks)
 		return -ENOSPC;
 	kvgpu_hw_lock(&gpu->lock);
-	h = find_next_zero_bit(gpu->chip->groups, KVGPU_NR_GROUPS, 1);
-	if (h < KVGPU_NR_GROUPS) {
-		__set_bit(h, gpu->chip->groups);
+	h = find_next_zero_bit(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS, 1);
+	if (h < KVGPU_NR_ID_BLOCKS) {
+		__set_bit(h, gpu->chip->id_blocks);
 		note_ids(gpu->chip, h, v->id);
 	}
 	kvgpu_hw_unlock(&gpu->lock);
-	if (h >= KVGPU_NR_GROUPS)
+	if (h >= KVGPU_NR_ID_BLOCKS)
 		return -ENOSPC;
-	m->nr_groups++;
+	m->nr_id_blocks++;
 	m->userd_page[g] = NO_PAGE;
 	return h;
 }
 
 /*
- * Gives all groups of ids of the vGPU back. Unless the card is lost, the card's doorbells of
+ * Gives all id blocks of the vGPU back. Unless the card is lost, the card's doorbells of
  * these ids show chip->dummy_page afterwards: a page of the host that no vGPU has.
  */
-static void give_groups(struct kvgpu_vgpu *v)
+static void id_blocks_give(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	u32 g;
 	int h;
 
-	if (m->nr_groups)
+	if (m->nr_id_blocks)
 		WRITE_ONCE(m->ids_given, ktime_get_ns());
-	for (g = 0; g < KVGPU_NR_GROUPS && m->nr_groups; g++) {
-		h = m->group[g];
+	for (g = 0; g < KVGPU_NR_ID_BLOCKS && m->nr_id_blocks; g++) {
+		h = m->id_block[g];
 		if (h < 0)
 			continue;
 		vmach_userd_show(v, g, -1, NO_PAGE);
@@ -152,37 +152,37 @@ static void give_groups(struct kvgpu_vgpu *v)
 		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->dummy_page.at))
 			vmach_gpu_declare_lost(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
-		__clear_bit(h, v->gpu->chip->groups);
+		__clear_bit(h, v->gpu->chip->id_blocks);
 		note_ids(v->gpu->chip, h, 0);
-		m->nr_groups--;
+		m->nr_id_blocks--;
 		kvgpu_hw_unlock(&v->gpu->lock);
 	}
 }
 
 /*
- * Takes a chip's id for the channel. Makes the card's doorbells of the id's group of ids show the
- * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one group of ids
+ * Takes a chip's id for the channel. Makes the card's doorbells of the id's block show the
+ * guest's USERD page, and the guest's BAR1 show those doorbells. If channels of one id block
  * have USERD in different pages, the doorbells show the page of the channel that was bound last. In
- * the page, USERD has to be at offset id % KVGPU_GROUP * USERD_SIZE. Returns:
+ * the page, USERD has to be at offset id % KVGPU_ID_BLOCK * USERD_SIZE. Returns:
  * - 0
  * - -EINVAL: USERD is not in the vGPU's partition of video memory, or not at that offset
  * - -EIO: the card's doorbells could not be changed, and the card was lost
- * - the error of take_group()
+ * - the error of id_block_take()
  */
 static int take_userd(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
-	u16 g = c->gchid.v / KVGPU_GROUP;
+	u16 g = c->gchid.v / KVGPU_ID_BLOCK;
 	u64 page = c->g.userd.addr >> PAGE_SHIFT;
 	int h;
 
 	if (c->g.userd.target != KVGPU_VRAM || c->g.userd.addr >= v->part_size ||
-	    offset_in_page(c->g.userd.addr) != c->gchid.v % KVGPU_GROUP * USERD_SIZE)
+	    offset_in_page(c->g.userd.addr) != c->gchid.v % KVGPU_ID_BLOCK * USERD_SIZE)
 		return -EINVAL;
-	h = take_group(v, g);
+	h = id_block_take(v, g);
 	if (h < 0)
 		return h;
-	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
+	c->hchid.v = h * KVGPU_ID_BLOCK + c->gchid.v % KVGPU_ID_BLOCK;
 	if (v->m->userd_page[g] == page)
 		return 0;
 	/* change the card's doorbells first: if that fails, the guest must not see them */
@@ -721,5 +721,5 @@ void vmach_chans_stop(struct kvgpu_vgpu *v)
 		chan_forget(v, c);
 		chan_release(c);
 	}
-	give_groups(v);
+	id_blocks_give(v);
 }

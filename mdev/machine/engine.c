@@ -140,7 +140,7 @@ void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st)
 	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
 	bool tsg = st & PFIFO_STATUS_TSG;
 
-	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_GROUP) ||
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_ID_BLOCK) ||
 	    s->since)
 		return;
 	*s = (struct machine_orphan){ .since = ktime_get_ns(), .id = id, .engine = e,

@@ -566,7 +566,7 @@ static void nonstall(void *ctx)
 	kvgpu_hw_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
 		/* skip a vGPU that has no ids for channels, and so no channel */
-		if (!READ_ONCE(m->nr_groups))
+		if (!READ_ONCE(m->nr_id_blocks))
 			continue;
 		set_bit(PENDING_NONSTALL, &m->pending);
 		if (!READ_ONCE(m->waits))

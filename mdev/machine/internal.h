@@ -13,7 +13,7 @@
  * context images. Shadow: a page table or instance block that the host makes from the guest's, and
  * that the chip uses instead. Window: a vGPU's slice of BAR1 or BAR3. Sync: an update of shadows
  * and windows from the guest's tables; settle: to make changed entries take effect (space.c).
- * Group: a channel group (TSG); but a group of ids is eight channel ids in a row. Due page: no
+ * Group: a channel group (TSG). Id block: eight channel ids in a row. Due page: no
  * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
  * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
  * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run.
@@ -52,9 +52,9 @@
 
 struct machine_obs;
 
-/* channel ids in a group of ids: their USERD areas share a page */
-#define KVGPU_GROUP		8
-#define KVGPU_NR_GROUPS		(KVGPU_MAX_CHAN / KVGPU_GROUP)
+/* channel ids in an id block: their USERD areas share a page */
+#define KVGPU_ID_BLOCK		8
+#define KVGPU_NR_ID_BLOCKS	(KVGPU_MAX_CHAN / KVGPU_ID_BLOCK)
 #define STAGE_SIZE		(64u << 10)	/* most bytes of one copy to machine->stage */
 #define NO_PAGE			(~0u)
 /* most events in machine->events */
@@ -207,8 +207,10 @@ struct kvgpu_chip {
 	DECLARE_HASHTABLE(by_inst, 8);
 	/* by a channel's id, [1]: a group's: id of the vGPU that has it; 0: none. READ_ONCE() */
 	u32 has_id[2][KVGPU_MAX_CHAN];
-	/* ids in use; gpu->lock. .groups: groups of channel ids (bit 0: the host's). .tsgs: TSGs */
-	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);
+	/*
+	 * ids in use; gpu->lock. .id_blocks: blocks of channel ids (bit 0: the host's). .tsgs: TSGs
+	 */
+	DECLARE_BITMAP(id_blocks, KVGPU_NR_ID_BLOCKS);
 	DECLARE_BITMAP(tsgs, GK110_FIFO_NR_TSG);
 
 	/* taken inside gpu->lock */
@@ -423,17 +425,18 @@ struct kvgpu_machine {
 	/* PRAMIN's entries in the card's BAR1 table (map_lock), and the next ones (vgpu->lock) */
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
-	/* by the guest's group of ids: partition page with its USERDs; map_lock if .group[] >= 0 */
-	u32 userd_page[KVGPU_NR_GROUPS];
+	/* by the guest's id block: partition page with its USERDs; map_lock if .id_block[] >= 0 */
+	u32 userd_page[KVGPU_NR_ID_BLOCKS];
 	/* bit per page: .touched was set through BAR1 or PRAMIN, not only BAR3; map_lock */
 	unsigned long *touched1;
 
 	/* Channels: chan.c. */
 	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
-	s16 group[KVGPU_NR_GROUPS];	/* the chip's group of ids; -1: none; map_lock to write */
-	/* groups of ids: number in use, which any thread may read; most that the vGPU may have */
-	u32 nr_groups, max_groups;
-	u64 ids_given;	/* ktime, ns, at which the vGPU last gave groups of ids back */
+	/* the chip's id block; -1: none; map_lock to write */
+	s16 id_block[KVGPU_NR_ID_BLOCKS];
+	/* id blocks: number in use, which any thread may read; most that the vGPU may have */
+	u32 nr_id_blocks, max_id_blocks;
+	u64 ids_given;	/* ktime, ns, at which the vGPU last gave id blocks back */
 
 	/* Runlists: runlist.c. */
 	/* by the guest's runlist: the list that the guest submitted last */
@@ -630,10 +633,10 @@ void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 /* moves the doorbells to offset @off of the guest's BAR1; if not @valid, BAR1 shows none */
 void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /*
- * Gives the guest's group of ids @g the doorbells of the chip's group of ids @hgroup; @hgroup < 0:
+ * Gives the guest's id block @g the doorbells of the chip's id block @hblock; @hblock < 0:
  * none. @page: page of the partition that the card shows at these doorbells.
  */
-void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
+void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page);
 
 /* ----------------------------------------- touched.c: note which pages the CPU may have written */
 
@@ -680,7 +683,7 @@ void vmach_chan_resync(struct kvgpu_chan *c);
 bool vmach_chan_step_off(struct kvgpu_chan *c);
 /* enables the channels on the chip again that vmach_chan_step_off() has disabled */
 void vmach_chans_restart(struct kvgpu_vgpu *v);
-/* unbinds and frees all channels, and gives back their groups of ids */
+/* unbinds and frees all channels, and gives back their id blocks */
 void vmach_chans_stop(struct kvgpu_vgpu *v);
 
 /* ---------------------------------- runlist.c: take the guest's runlists, publish them, preempt */

@@ -163,15 +163,15 @@ static void init_trap(struct kvgpu_vgpu *v)
 }
 
 /*
- * Returns the number of groups of eight channel ids that the vGPU may have: in proportion to its
+ * Returns the number of blocks of eight channel ids that the vGPU may have: in proportion to its
  * partition, but at least 8.
  */
-static u32 group_share(const struct kvgpu_vgpu *v)
+static u32 id_block_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
 	return max_t(u64,
-		     mul_u64_u64_div_u64(KVGPU_NR_GROUPS - 1, v->part_size,
+		     mul_u64_u64_div_u64(KVGPU_NR_ID_BLOCKS - 1, v->part_size,
 					 hw->part_end - hw->part_first),
 		     8);
 }
@@ -289,8 +289,8 @@ int kvgpu_machine_vgpu_init(struct kvgpu_vgpu *v)
 	m->userd_bar1 = ~0ull;
 	m->chans = RB_ROOT;
 	INIT_LIST_HEAD(&m->grctxs);
-	memset(m->group, 0xff, sizeof(m->group));
-	m->max_groups = group_share(v);
+	memset(m->id_block, 0xff, sizeof(m->id_block));
+	m->max_id_blocks = id_block_share(v);
 	memset(m->htsg, 0xff, sizeof(m->htsg));
 	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
@@ -411,7 +411,7 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 		return -ENOMEM;
 	}
 	chip->gpu = gpu;
-	__set_bit(0, chip->groups);
+	__set_bit(0, chip->id_blocks);
 	INIT_LIST_HEAD(&chip->live);
 	hash_init(chip->by_inst);
 	kvgpu_hw_lock_init(&chip->event_lock, &gpu->hw.lender);

@@ -212,7 +212,7 @@ struct seq_file;
 int kvgpu_machine_vgpu_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what);
 /* prints the policy's knobs, the chip's state, and a line for each vGPU */
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s);
-/* prints how many groups of eight channel ids, and how many ids of TSGs, are in use */
+/* prints how many blocks of eight channel ids, and how many ids of TSGs, are in use */
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s);
 
 #endif

@@ -67,7 +67,7 @@ static void obs_end(struct machine_obs *w, u32 vgpus)
 /* Tells whether @st names a channel of the host. */
 static bool names_host(u32 st)
 {
-	return !(st & PFIFO_STATUS_TSG) && FIELD_GET(PFIFO_STATUS_ID, st) < KVGPU_GROUP;
+	return !(st & PFIFO_STATUS_TSG) && FIELD_GET(PFIFO_STATUS_ID, st) < KVGPU_ID_BLOCK;
 }
 
 void vmach_obs_add(struct machine_obs *w, const u32 *engine)

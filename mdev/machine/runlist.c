@@ -11,8 +11,8 @@
  *   other (list.c).
  *
  * A group is a channel group (TSG) here: its entry in a list, the header, is followed by its
- * channels' entries. But machine->max_groups counts groups of KVGPU_GROUP channel ids: max_groups
- * times KVGPU_GROUP is the vGPU's share of channel ids.
+ * channels' entries. But machine->max_id_blocks counts blocks of KVGPU_ID_BLOCK channel ids:
+ * max_id_blocks times KVGPU_ID_BLOCK is the vGPU's share of channel ids.
  *
  * The chip takes turns among the entries (plain round robin). While a vGPU is off the chip, its
  * published list waits for the vGPU's turn, but a guest that submits a list is told at once that
@@ -43,7 +43,7 @@ int vmach_runlists_init(struct kvgpu_vgpu *v)
 	 * list, which has 4,095 entries at most if rnndb, the register database of envytools, is
 	 * right that PFIFO_RUNLIST_COUNT has 12 bits.
 	 */
-	m->runl_max = m->max_groups * KVGPU_GROUP;
+	m->runl_max = m->max_id_blocks * KVGPU_ID_BLOCK;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!m->next)
 		return -ENOMEM;
@@ -93,7 +93,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	if (*h >= 0)
 		return *h;
 	/* a vGPU may have as many groups as channels */
-	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)
+	if (v->m->nr_tsgs >= v->m->max_id_blocks * KVGPU_ID_BLOCK)
 		return -1;
 	kvgpu_hw_lock(&v->gpu->lock);
 	n = find_next_zero_bit(v->gpu->chip->tsgs, GK110_FIFO_NR_TSG, 1);

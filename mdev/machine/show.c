@@ -75,8 +75,8 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
 	kvgpu_hw_lock(&gpu->lock);
-	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", bitmap_weight(gpu->chip->groups, KVGPU_NR_GROUPS),
-		   KVGPU_NR_GROUPS, bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
+	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", bitmap_weight(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS),
+		   KVGPU_NR_ID_BLOCKS, bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
 	kvgpu_hw_unlock(&gpu->lock);
 }
 

@@ -562,11 +562,11 @@ static u64 sample_mean(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node) {
 		/*
 		 * Skip a vGPU that has no channel ids and had none lately. .list_nr would not do,
-		 * because a loaded channel runs on when the guest takes it off its list. .nr_groups
-		 * alone would not do: a guest could give its ids back, have a far time drawn, and
-		 * take ids and work before a poll draws a nearer time.
+		 * because a loaded channel runs on when the guest takes it off its list.
+		 * .nr_id_blocks alone would not do: a guest could give its ids back, have a far
+		 * time drawn, and take ids and work before a poll draws a nearer time.
 		 */
-		if (!READ_ONCE(m->nr_groups) && now > READ_ONCE(m->ids_given) + IDS_COUNT_NS)
+		if (!READ_ONCE(m->nr_id_blocks) && now > READ_ONCE(m->ids_given) + IDS_COUNT_NS)
 			continue;
 		w.bound++;
 		w.limited |= vmach_vgpu_limited(chip, m);

@@ -93,8 +93,9 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 {
 	u32 g;
 
-	for (g = 0; v->m->userd_bar1 != ~0ull && g < KVGPU_NR_GROUPS && u->zaps.nr <= ZAP_MAX; g++)
-		if (v->m->group[g] >= 0 && untouch_has(u, v->m->userd_page[g]))
+	for (g = 0; v->m->userd_bar1 != ~0ull && g < KVGPU_NR_ID_BLOCKS && u->zaps.nr <= ZAP_MAX;
+	     g++)
+		if (v->m->id_block[g] >= 0 && untouch_has(u, v->m->userd_page[g]))
 			zap_add(&u->zaps, 1, v->m->userd_bar1 + ((u64)g << PAGE_SHIFT));
 }
 

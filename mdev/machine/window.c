@@ -256,14 +256,14 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off)
 	zap_userd(v, now);
 }
 
-void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
+void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 {
 	u64 at;
 
 	mutex_lock(&v->map_lock);
-	v->m->group[g] = hgroup;
+	v->m->id_block[g] = hblock;
 	v->m->userd_page[g] = page;
-	if (hgroup >= 0)
+	if (hblock >= 0)
 		vmach_page_touch(v, page, KVGPU_BAR1);
 	at = v->m->userd_bar1 == ~0ull ? ~0ull : v->m->userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
@@ -281,8 +281,8 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
 	u64 g = (off - v->m->userd_bar1) >> PAGE_SHIFT;
 
-	if (v->m->userd_bar1 == ~0ull || off < v->m->userd_bar1 || g >= KVGPU_NR_GROUPS ||
-	    v->m->group[g] < 0)
+	if (v->m->userd_bar1 == ~0ull || off < v->m->userd_bar1 || g >= KVGPU_NR_ID_BLOCKS ||
+	    v->m->id_block[g] < 0)
 		return -1;
 	return g;
 }
@@ -324,7 +324,7 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
 	if (g >= 0) {
 		vmach_page_touch(v, v->m->userd_page[g], w->bar);
-		i = v->m->group[g];
+		i = v->m->id_block[g];
 	} else {
 		vmach_page_touch(v, w->shows[i], w->bar);
 		i += w->first;
@@ -344,7 +344,7 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 		return m->pramin_cpu + (off - PRAMIN_BASE);
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off & PAGE_MASK) : -1;
 	return g < 0 ? w->cpu + off :
-		       m->userd_cpu + ((u64)m->group[g] << PAGE_SHIFT) + offset_in_page(off);
+		       m->userd_cpu + ((u64)m->id_block[g] << PAGE_SHIFT) + offset_in_page(off);
 }
 
 /*

@@ -36,15 +36,15 @@ u32 oracle_vgpu_of_task(void)
 	return m ? container_of(m, struct kvgpu_vgpu, lock)->id : 0;
 }
 
-/* The channel id's group tells: a group of ids belongs to one vGPU at a time. */
+/* The channel id's block tells: an id block belongs to one vGPU at a time. */
 u32 oracle_vgpu_of_chan(u16 chid)
 {
 	struct world_vgpu *w;
 	u32 g;
 
 	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
-		for (g = 0; w->made && w->v->m && g < KVGPU_NR_GROUPS; g++)
-			if (w->v->m->group[g] == chid / KVGPU_GROUP)
+		for (g = 0; w->made && w->v->m && g < KVGPU_NR_ID_BLOCKS; g++)
+			if (w->v->m->id_block[g] == chid / KVGPU_ID_BLOCK)
 				return w->v->id;
 	return 0;
 }
@@ -246,7 +246,7 @@ void oracle_closed(u32 vgpu)
 	struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
 	u32 id;
 
-	for (id = KVGPU_GROUP; id < KVGPU_MAX_CHAN; id++)
+	for (id = KVGPU_ID_BLOCK; id < KVGPU_MAX_CHAN; id++)
 		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
 			harness_fail("S2: vGPU %u is closed and has channel %u", vgpu, id);
 	/*

@@ -84,7 +84,7 @@ static void doorbells_among_them(void **state)
 	g_inst(g, CHANNEL, 0, 0);
 	g_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | DOORBELLS >> 12);
 	g_bind(g, CHANNEL);
-	assert_true(g->v->m->group[CHANNEL / KVGPU_GROUP] >= 0);
+	assert_true(g->v->m->id_block[CHANNEL / KVGPU_ID_BLOCK] >= 0);
 	must_be_huge(DOORBELLS + 0x9000, false);
 	must_be_huge(0x203000, true);
 	g_write(g, PFIFO_USERD_BAR1, 0);

@@ -187,22 +187,22 @@ static void traps_are_acknowledged(void **state)
 	setup_end();
 }
 
-/* A vGPU gets as many groups of channel ids as its share is (S5). */
+/* A vGPU gets as many blocks of channel ids as its share is (S5). */
 static void groups_of_ids_are_shared(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	u32 c, n = 0;
 
 	setup_begin(&quiet, &calm, 1);
-	for (c = 1; c < KVGPU_MAX_CHAN; c += KVGPU_GROUP) {
+	for (c = 1; c < KVGPU_MAX_CHAN; c += KVGPU_ID_BLOCK) {
 		g_inst(g, c, 0, 0);
 		g_bind(g, c);
 		n += vmach_chan_find(g->v, (gchid_t){ c }) != NULL;
-		if (n < c / KVGPU_GROUP + 1)
+		if (n < c / KVGPU_ID_BLOCK + 1)
 			break;
 	}
-	if (n != g->v->m->max_groups)
-		harness_fail("S5: a vGPU has %u groups of channels, its share is %u", n, g->v->m->max_groups);
+	if (n != g->v->m->max_id_blocks)
+		harness_fail("S5: a vGPU has %u blocks of channels, its share is %u", n, g->v->m->max_id_blocks);
 	setup_end();
 }
 

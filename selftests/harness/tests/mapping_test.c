@@ -97,7 +97,7 @@ static void a_page_of_doorbells_is_mapped(void **state)
 
 	begin(0);
 	at = map_doorbells();
-	assert_int_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + world.vgpu[0].v->m->group[0]);
+	assert_int_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + world.vgpu[0].v->m->id_block[0]);
 	world_check("a page is mapped");
 	hand_over();
 	end();
@@ -202,18 +202,18 @@ static void a_guest_resets_pfifo(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	unsigned long at;
-	u32 group;
+	u32 block;
 
 	begin(0);
 	at = map_doorbells();
 	assert_int_not_equal(mm_touch(mm[0], at), 0);
-	group = g->v->m->group[0];
+	block = g->v->m->id_block[0];
 	g_write(g, PMC_ENABLE, g_read(g, PMC_ENABLE) & ~PMC_ENABLE_FIFO);
-	assert_true(g->v->m->group[0] < 0);
+	assert_true(g->v->m->id_block[0] < 0);
 	use_channel(1);
-	assert_int_equal(world.vgpu[1].v->m->group[0], group);
+	assert_int_equal(world.vgpu[1].v->m->id_block[0], block);
 	world_check("another one has the doorbells");
-	assert_int_not_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + group);
+	assert_int_not_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + block);
 	end();
 }
 

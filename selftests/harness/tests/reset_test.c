@@ -26,12 +26,12 @@ static void nothing_is_left(const struct world_vgpu *g)
 {
 	u32 i;
 
-	if (!RB_EMPTY_ROOT(&g->v->m->chans) || g->v->m->nr_groups || g->v->m->nr_tsgs ||
+	if (!RB_EMPTY_ROOT(&g->v->m->chans) || g->v->m->nr_id_blocks || g->v->m->nr_tsgs ||
 	    !list_empty(&g->v->m->spaces) || g->v->m->nr_due)
 		harness_fail("S2: a vGPU that was reset has channels, groups, spaces or pins");
-	for (i = 0; i < KVGPU_NR_GROUPS; i++)
-		if (g->v->m->group[i] >= 0)
-			harness_fail("S4: a vGPU that was reset has group %d of the chip", g->v->m->group[i]);
+	for (i = 0; i < KVGPU_NR_ID_BLOCKS; i++)
+		if (g->v->m->id_block[i] >= 0)
+			harness_fail("S4: a vGPU that was reset has id block %d of the chip", g->v->m->id_block[i]);
 }
 
 static void a_reset(void **state)

@@ -218,17 +218,17 @@ static void the_poll_sees_each_owner(void **state)
 	kvgpu_hw_userd_read(&world.gpu->hw, had, &get, &put);
 	if (put)
 		harness_fail("S4: doorbells of a vGPU that was closed show GP_PUT %u", put);
-	for (c = KVGPU_GROUP; c <= MANY; c += KVGPU_GROUP) {
+	for (c = KVGPU_ID_BLOCK; c <= MANY; c += KVGPU_ID_BLOCK) {
 		g_inst(g, c, 0, 0);
 		g_bind(g, c);
 		g_enable(g, c, true);
 		g_ring(g, c, 1 + c % 8);
-		n += g_hchid(g, c) / KVGPU_GROUP == had.v / KVGPU_GROUP;
+		n += g_hchid(g, c) / KVGPU_ID_BLOCK == had.v / KVGPU_ID_BLOCK;
 		kvgpu_hw_userd_read(&world.gpu->hw, (hchid_t){ g_hchid(g, c) }, &get, &put);
 		if (put != 1 + c % 8)
 			harness_fail("S4: the host sees GP_PUT %u where the guest's doorbell says %u", put, 1 + c % 8);
 	}
-	assert_true(n > 0);	/* vGPU 1 got a group of ids that vGPU 0 had */
+	assert_true(n > 0);	/* vGPU 1 got an id block that vGPU 0 had */
 	setup_end();
 }
 

@@ -42,7 +42,7 @@ static u32 own_chans(struct world_vgpu *g)
 {
 	u32 c, nr = 0, entries = 0;
 
-	for (c = FIRST; c < g->v->m->max_groups * KVGPU_GROUP; c++) {
+	for (c = FIRST; c < g->v->m->max_id_blocks * KVGPU_ID_BLOCK; c++) {
 		g_inst_at(g, OWN_INST(c), OWN_USERD(c), 0, 0);
 		g_bind_at(g, c, OWN_INST(c));
 		if (!vmach_chan_find(g->v, (gchid_t){ c }))
@@ -97,7 +97,7 @@ static u64 run(const char *name, void (*stop)(void), bool attacked)
 	printf("# %s, %u channels%s: %llu.%03llu ms, %llu strikes\n", name, nr,
 	       attacked ? ", interrupts" : "", took / MS, took / US % 1000,
 	       (u64)m->slice.strikes.total);
-	if (!RB_EMPTY_ROOT(&m->chans) || m->nr_groups)
+	if (!RB_EMPTY_ROOT(&m->chans) || m->nr_id_blocks)
 		harness_fail("S4: channels or ids are left");
 	assert_int_equal(m->slice.strikes.total, 0);
 	done = true;
