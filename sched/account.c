@@ -59,7 +59,7 @@ void vsched_knobs_apply(struct kvgpu_sched *s)
 		e->cap_depth = max((u64)e->cap * SCHED_PERIOD, SCHED_DEPTH_MIN * 100ull);
 		e->cap_left = min(e->cap_left, (s64)(e->cap_depth + e->cap_kept));
 		if (s->policy == KVGPU_SCHED_BEST_EFFORT)
-			e->share_out = false;
+			e->share_throttled = false;
 	}
 }
 
@@ -70,7 +70,7 @@ void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	e->vrem = 0;
 	e->cap_left = e->cap_depth;
 	e->cap_kept = e->cap_over = 0;
-	e->cap_out = e->share_out = false;
+	e->cap_throttled = e->share_throttled = false;
 }
 
 /* --------------------------------- advance clocks and budgets, hold vGPUs back, charge GPU time */
@@ -109,10 +109,10 @@ static void cap_fill(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64
 
 	e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)waited;
 	if (!s->current_ent || (s->current_ent == e && s->started) || !vsched_ent_wants(e) ||
-	    e->share_out)
+	    e->share_throttled)
 		return;
 	over = max(e->cap_left - (s64)(e->cap_depth / 2), (s64)0);
-	if (e->cap_out)
+	if (e->cap_throttled)
 		waited = min(waited, (u64)over);
 	e->cap_kept = min(e->cap_kept, (u64)SCHED_CAP_MOST) + waited;
 }
@@ -156,15 +156,15 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
 
 /*
  * Claims and debts under equal and fixed share, sums over vGPUs, in the unit of the clocks * share.
- * A vGPU has a claim if it wants to run, is not held back, and its vtime is more than lead_v behind
- * vclock: the claim is what is beyond lead_v. A vGPU that is held back by its share has a debt, as
+ * A vGPU has a claim if it wants to run, is not throttled, and its vtime is more than lead_v behind
+ * vclock: the claim is what is beyond lead_v. A vGPU that is throttled by its share has a debt, as
  * far as its vtime is not lead_v behind vclock.
  */
 struct claims {
 	u64 claimed, owed;
 	u64 most;		/* the greatest claim, not multiplied by the share */
 	u32 shares;		/* sum of the shares of these vGPUs */
-	bool held;		/* a vGPU is held back by its share */
+	bool throttled;		/* a vGPU is throttled by its share */
 };
 
 static struct claims claims_take(const struct kvgpu_sched *s)
@@ -175,8 +175,8 @@ static struct claims claims_take(const struct kvgpu_sched *s)
 	list_for_each_entry(e, &s->ents, node) {
 		s64 ahead = vsched_clock_ahead(e->vtime + e->lead_v, s->vclock);
 
-		if (e->share_out) {
-			c.held = true;
+		if (e->share_throttled) {
+			c.throttled = true;
 			c.owed += ahead > 0 ? (u64)ahead * e->share : 0;
 		} else if (vsched_ent_can_run(e) && ahead < 0) {
 			c.claimed += (u64)-ahead * e->share;
@@ -190,7 +190,7 @@ static struct claims claims_take(const struct kvgpu_sched *s)
 }
 
 /*
- * While a vGPU is held back by its share, the other vGPUs have claims to the GPU time that it has
+ * While a vGPU is throttled by its share, the other vGPUs have claims to the GPU time that it has
  * had beyond its share, and no more: no vGPU has had the time of switches. As far as the claims are
  * greater than the debts, returns the time of the switches since the last vsched_budget_close(), by
  * which vclock is to be set back.
@@ -223,7 +223,7 @@ static void unpaid_add(struct kvgpu_sched *s)
 }
 
 /*
- * If vclock is more than lead_v ahead of every vGPU that wants to run and is not held back by its
+ * If vclock is more than lead_v ahead of every vGPU that wants to run and is not throttled by its
  * cap, returns by how much it is further ahead of each, else 0.
  */
 static u64 behind_least(const struct kvgpu_sched *s)
@@ -232,7 +232,7 @@ static u64 behind_least(const struct kvgpu_sched *s)
 	s64 behind, least = -1;
 
 	list_for_each_entry(e, &s->ents, node) {
-		if (!vsched_ent_wants(e) || e->cap_out)
+		if (!vsched_ent_wants(e) || e->cap_throttled)
 			continue;
 		behind = vsched_clock_ahead(s->vclock, e->vtime + e->lead_v);
 		if (behind <= 0)
@@ -244,11 +244,11 @@ static u64 behind_least(const struct kvgpu_sched *s)
 
 /*
  * Equal and fixed share: vclock may be ahead of a vGPU's vtime by the vGPU's lead_v. If vclock is
- * further ahead of every vGPU that wants to run and is not held back by its cap, these vGPUs have
+ * further ahead of every vGPU that wants to run and is not throttled by its cap, these vGPUs have
  * lost GPU time, for example by switches, or another vGPU has had it. Time that no vGPU was charged
  * (s->unpaid) is lost: vclock is set back by it, but not behind its value at the last
  * vsched_budget_close(). Time that a vGPU was charged stays owed, also if that vGPU sleeps now or
- * is held back by its cap. While a vGPU is held back by its share, lost_in_switches() decides
+ * is throttled by its cap. While a vGPU is throttled by its share, lost_in_switches() decides
  * instead: that vGPU has had GPU time that other vGPUs are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
@@ -257,7 +257,7 @@ static void stop_clock(struct kvgpu_sched *s)
 	u64 back;
 
 	unpaid_add(s);
-	back = c.held ? lost_in_switches(s, &c) : min(s->unpaid, behind_least(s));
+	back = c.throttled ? lost_in_switches(s, &c) : min(s->unpaid, behind_least(s));
 	back = min(back, s->vclock - s->closed);
 	s->vclock -= back;
 	/* what no vGPU claims is not lost */
@@ -319,15 +319,15 @@ static void ent_hold_back(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e
 	s64 left = vsched_clock_ahead(s->vclock, e->vtime);
 
 	if (e->cap >= KVGPU_SCHED_CAP_NONE || e->cap_left >= (s64)(e->cap_depth / 2))
-		e->cap_out = false;
+		e->cap_throttled = false;
 	else if (e->cap_left <= 0)
-		e->cap_out = true;
+		e->cap_throttled = true;
 
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT || e->share >= s->total ||
 	    left >= (s64)(e->lead_v / 2))
-		e->share_out = false;
+		e->share_throttled = false;
 	else if (left <= 0)
-		e->share_out = true;
+		e->share_throttled = true;
 }
 
 static u64 clock_into_range(u64 v, u64 around, u64 behind, u64 ahead)
@@ -339,7 +339,7 @@ static u64 clock_into_range(u64 v, u64 around, u64 behind, u64 ahead)
 
 static void limit(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 {
-	bool waits = vsched_ent_wants(e) && !e->cap_out;
+	bool waits = vsched_ent_wants(e) && !e->cap_throttled;
 
 	e->vtime = clock_into_range(e->vtime, s->vclock, waits ? e->debt_v : e->lead_v, e->debt_v);
 	e->paced = clock_into_range(e->paced, s->pace, e->lead_v, e->debt_v);
@@ -352,12 +352,12 @@ void vsched_clocks_settle(struct kvgpu_sched *s)
 	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
 		vclock_follow(s);
 	list_for_each_entry(e, &s->ents, node) {
-		bool held = e->cap_out || e->share_out;
+		bool throttled = e->cap_throttled || e->share_throttled;
 
 		/* the claims of a vGPU that its cap lets go now are not cut */
 		ent_hold_back(s, e);
 		limit(s, e);
-		if (held && vsched_ent_can_run(e))
+		if (throttled && vsched_ent_can_run(e))
 			vsched_turn_cut(s, e);
 	}
 }
@@ -392,7 +392,7 @@ static bool is_overrun(const struct kvgpu_sched *s, const struct kvgpu_sched_ent
 }
 
 /*
- * @e was charged @ns of an overrun. For each other vGPU that wants to run and is not held back by
+ * @e was charged @ns of an overrun. For each other vGPU that wants to run and is not throttled by
  * its share, notes what its cap allows in that time, but not more than the vGPU would have to have
  * to be even with @e, in proportion to their shares.
  */
@@ -404,7 +404,7 @@ static void overrun_note(struct kvgpu_sched *s, const struct kvgpu_sched_ent *e,
 		s64 ahead = vsched_clock_ahead(e->vtime, o->vtime);
 		u64 most;
 
-		if (ahead <= 0 || !vsched_ent_wants(o) || o->share_out)
+		if (ahead <= 0 || !vsched_ent_wants(o) || o->share_throttled)
 			continue;
 		most = min((u64)ahead / SCHED_V * o->share, KVGPU_SCHED_DEBT_MAX) * 100;
 		o->cap_over = max(o->cap_over, min(o->cap_over + ns * o->cap, most));
@@ -427,15 +427,15 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 	vsched_clocks_settle(s);
 }
 
-/* ------------------------------ compute when a vGPU will be held back, or no longer held back */
+/* ------------------------------ compute when a vGPU will be throttled, or no longer throttled */
 
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	u64 wait = 0, v;
 
-	if (e->cap_out)
+	if (e->cap_throttled)
 		wait = div_u64((u64)((s64)(e->cap_depth / 2) - e->cap_left), e->cap) + 1;
-	if (e->share_out) {
+	if (e->share_throttled) {
 		v = e->vtime + e->lead_v / 2 - s->vclock;
 		/* limit v so that v * total fits into 64 bits */
 		v = min(v, 1ull << 34);

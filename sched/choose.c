@@ -16,7 +16,7 @@
  * all vGPUs that can run, so that a round stays short. A turn is not longer than a slice. It is not
  * shorter than vsched_turn_min(). turn_even_out() corrects the length.
  *
- * A vGPU that wakes, or is no longer held back, ends the turn under way early if it goes before the
+ * A vGPU that wakes, or is no longer throttled, ends the turn under way early if it goes before the
  * vGPU on the chip. vsched_turn_cut() has limits, so that no vGPU forces switches all the time. A
  * vGPU that has just woken may have work for a moment only. While it has a turn, and until it has
  * used the GPU for the time of a slice, the driver is asked to poll again soon, at intervals that
@@ -49,8 +49,8 @@
 #include "sched/internal.h"
 
 /*
- * State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. .held may
- * be true for a suspended vGPU, too.
+ * State of the vGPUs that are not suspended, in total, as sched_survey_take() finds it. .throttled
+ * may be true for a suspended vGPU, too.
  */
 struct survey {
 	/* the vGPU that can run and is next, by the rules above, or NULL */
@@ -58,18 +58,18 @@ struct survey {
 	u32 can_run;			/* number of vGPUs that can run */
 	u32 share;			/* sum of the shares of these vGPUs */
 	/*
-	 * a vGPU is held back, by its share also if it is suspended, or, under best effort, a vGPU
+	 * a vGPU is throttled, by its share also if it is suspended, or, under best effort, a vGPU
 	 * sleeps with a vtime more than its lead_v ahead of vclock
 	 */
-	bool held;
+	bool throttled;
 	bool parked;			/* a vGPU has work and is parked */
-	/* time, ns, at which the first held-back vGPU that wants to run is let go */
+	/* time, ns, at which the first throttled vGPU that wants to run is let go */
 	u64 release;
 };
 
 static bool ent_owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
-	return e->cap_out || e->share_out ||
+	return e->cap_throttled || e->share_throttled ||
 	       (s->policy == KVGPU_SCHED_BEST_EFFORT && !vsched_ent_wants(e) &&
 		vsched_clock_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
@@ -99,10 +99,10 @@ static struct survey sched_survey_take(const struct kvgpu_sched *s)
 
 	list_for_each_entry(e, &s->ents, node) {
 		/* without turns the others would save up time (forfeit_idling()) */
-		v.held |= e->share_out;
+		v.throttled |= e->share_throttled;
 		if (e->suspended)
 			continue;
-		v.held |= ent_owes(s, e);
+		v.throttled |= ent_owes(s, e);
 		v.parked |= e->parked && e->work;
 		if (!vsched_ent_wants(e))
 			continue;
@@ -240,17 +240,17 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 
 /*
  * Makes the decision in two cases: no vGPU can run; or one vGPU can run, no other vGPU wants to
- * run, and @v->held is false. In both cases the chip gets the lists of all vGPUs that are not
- * suspended (out->shared), with two exceptions. If no vGPU can run and @v->held is true, the chip
- * gets no list. If a vGPU can run while another one with work is parked, the chip gets only the
- * list of the vGPU that can run.
+ * run, and @v->throttled is false. In both cases the chip gets the lists of all vGPUs that are not
+ * suspended (out->shared), with two exceptions. If no vGPU can run and @v->throttled is true, the
+ * chip gets no list. If a vGPU can run while another one with work is parked, the chip gets only
+ * the list of the vGPU that can run.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
 {
 	s->started = false;
 	out->ent = v->next;
-	out->shared = s->nr_runnable == v->can_run && !v->held && !(v->parked && v->next);
+	out->shared = s->nr_runnable == v->can_run && !v->throttled && !(v->parked && v->next);
 	out->until = v->next ? vsched_exhaust_time(s, v->next) : KVGPU_SCHED_NEVER;
 	if (!out->shared)
 		out->until = min3(out->until, v->release,
@@ -329,8 +329,8 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 	if (s->current_ent && (!vsched_ent_can_run(was) || !s->started || s->at >= s->slice_end))
 		vsched_turn_end(s);
 	v = sched_survey_take(s);
-	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.held)) {
-		/* the turn's vGPU may be charged for idle time, and then be held back */
+	if (!v.can_run || (v.can_run == 1 && s->nr_runnable == 1 && !v.throttled)) {
+		/* the turn's vGPU may be charged for idle time, and then be throttled */
 		if (s->current_ent) {
 			vsched_turn_end(s);
 			v = sched_survey_take(s);

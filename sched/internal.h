@@ -14,19 +14,19 @@
  * best effort: vclock follows the lowest vtime of the vGPUs that can run, and never goes back.
  *   While no vGPU can run, vclock advances with real time, so that idle time pays off debts.
  * equal and fixed share: vclock advances with real time. A vGPU whose clock has reached vclock has
- *   used up its share and is held back; an unused share goes to no other vGPU. When vclock is more
- *   than lead_v ahead of every vGPU that wants to run and is not held back by its cap, these have
+ *   used up its share and is throttled; an unused share goes to no other vGPU. When vclock is more
+ *   than lead_v ahead of every vGPU that wants to run and is not throttled by its cap, these have
  *   had less than their shares. As far as no vGPU was charged for the time, for example that of
  *   switches, it is not owed to any of them, and vclock is set back by it. stop_clock() in
- *   account.c has the exceptions, and says what holds while a vGPU is held back by its share.
+ *   account.c has the exceptions, and says what holds while a vGPU is throttled by its share.
  *
  * lead_v, of each vGPU, limits how much GPU time the vGPU saves up. Under best effort it stands for
  * the shortest turn (vsched_turn_min()), else for the vGPU's part of SCHED_PERIOD, but at least
- * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is held back by its cap, is at
+ * SCHED_DEPTH_MIN. The clock of a vGPU that does not want to run, or is throttled by its cap, is at
  * most lead_v behind vclock: a vGPU does not save up more GPU time while it sleeps. The lead puts
  * the vGPU before the vGPUs that ran while it slept. Leads of several sleeps do not add up, because
  * a sleep does not set the vGPU's clock back. debt_v stands for KVGPU_SCHED_DEBT_MAX. It limits
- * debts, and how far the clock of a vGPU that wants to run, and is not held back by its cap, can be
+ * debts, and how far the clock of a vGPU that wants to run, and is not throttled by its cap, can be
  * behind vclock. A debt beyond debt_v is forgiven.
  *
  * pace is a second clock of the GPU. It advances with real time under all policies, as if all vGPUs
@@ -41,9 +41,9 @@
  * the real time that passes, up to cap_depth, and beyond that by the time for which the vGPU waits
  * for its turn (cap_kept). Otherwise long slices, or work of other vGPUs that can't be interrupted,
  * would take from the vGPU what its cap allows. GPU time that the vGPU is charged empties the
- * bucket. A vGPU that empties its bucket is held back until the bucket is half full. Under equal
- * and fixed share a vGPU whose clock reaches vclock is held back until its clock is half of lead_v
- * behind vclock again. A cap of 100 per cent, or a share that is the whole GPU, holds no vGPU back.
+ * bucket. A vGPU that empties its bucket is throttled until the bucket is half full. Under equal
+ * and fixed share a vGPU whose clock reaches vclock is throttled until its clock is half of lead_v
+ * behind vclock again. A cap of 100 per cent, or a share that is the whole GPU, throttles no vGPU.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -128,7 +128,7 @@ static inline bool vsched_ent_wants(const struct kvgpu_sched_ent *e)
 
 static inline bool vsched_ent_can_run(const struct kvgpu_sched_ent *e)
 {
-	return vsched_ent_wants(e) && !e->cap_out && !e->share_out;
+	return vsched_ent_wants(e) && !e->cap_throttled && !e->share_throttled;
 }
 
 /*
@@ -149,9 +149,9 @@ static inline bool vsched_ent_goes_before(const struct kvgpu_sched_ent *a,
  */
 void vsched_clock_tick(struct kvgpu_sched *s, u64 now);
 /*
- * Brings the clocks of all vGPUs within their limits, and decides which vGPUs are held back. Under
+ * Brings the clocks of all vGPUs within their limits, and decides which vGPUs are throttled. Under
  * best effort first moves vclock on to the lowest vtime of the vGPUs that can run. A vGPU that is
- * no longer held back may end the turn under way early. Call it after a change of a clock.
+ * no longer throttled may end the turn under way early. Call it after a change of a clock.
  */
 void vsched_clocks_settle(struct kvgpu_sched *s);
 /* Tells whether a vGPU other than s->current_ent can run. */
@@ -177,9 +177,9 @@ void vsched_knobs_apply(struct kvgpu_sched *s);
 /* Makes the budgets of vsched_ent_pay() full for @e: @e has no debt then. */
 void vsched_budget_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
- * vsched_release_time() returns the time at which @e, which is held back now, is no longer held
- * back. vsched_exhaust_time() returns the time at which @e is held back if it runs from now on.
- * Both compute from the state at s->at. The returned time may be too early.
+ * vsched_release_time() returns the time at which @e, which is throttled now, is no longer
+ * throttled. vsched_exhaust_time() returns the time at which @e is throttled if it runs from now
+ * on. Both compute from the state at s->at. The returned time may be too early.
  */
 u64 vsched_release_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
@@ -188,7 +188,7 @@ u64 vsched_exhaust_time(const struct kvgpu_sched *s, const struct kvgpu_sched_en
 void vsched_linger_end(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
 /*
- * turn.c: call it when @e has woken or is no longer held back. Sets s->slice_end to an earlier time
+ * turn.c: call it when @e has woken or is no longer throttled. Sets s->slice_end to an earlier time
  * if the rules in choose.c let @e end the turn under way early.
  */
 void vsched_turn_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);

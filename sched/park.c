@@ -31,10 +31,10 @@ static bool ent_competes(const struct kvgpu_sched_ent *e)
 	return e->work && !e->parked;
 }
 
-/* Tells whether @e has work and is neither parked nor held back nor suspended. */
+/* Tells whether @e has work and is neither parked nor throttled nor suspended. */
 static bool ent_misses_chip(const struct kvgpu_sched_ent *e)
 {
-	return ent_competes(e) && !e->cap_out && !e->share_out && !e->suspended;
+	return ent_competes(e) && !e->cap_throttled && !e->share_throttled && !e->suspended;
 }
 
 static u32 nr_missing_chip(const struct kvgpu_sched *s)

@@ -13,9 +13,9 @@
  * case. It is *parked* for a while if it had the chip and work, but made no progress (park.c). It
  * *lingers* for a moment if it keeps the chip after its work has ended (choose.c). Its
  * *entitlement* is the part of the GPU's time that it gets if all vGPUs are runnable. A vGPU that
- * has used up its cap is *held back* until some of the cap has come back; under equal and fixed
+ * has used up its cap is *throttled* until some of the cap has come back; under equal and fixed
  * share the same holds for its share (internal.h). A vGPU *wants to run* if it is runnable or
- * lingers, and is not suspended. It *can run* if it wants to run and is not held back. It *sleeps*
+ * lingers, and is not suspended. It *can run* if it wants to run and is not throttled. It *sleeps*
  * if it does not want to run, and *wakes* when it wants to run again.
  *
  * In a *turn* one vGPU has the chip alone. While several vGPUs can run, a turn takes about a slice
@@ -83,8 +83,8 @@ struct kvgpu_sched_ent {
 	/* The policy owns the members from here on. */
 	struct list_head node;
 	bool runnable, suspended;
-	/* .cap_out: held back by its cap. .share_out: held back by its share. */
-	bool cap_out, share_out;
+	/* .cap_throttled: throttled by its cap. .share_throttled: throttled by its share. */
+	bool cap_throttled, share_throttled;
 	bool work, progress;		/* as in the last kvgpu_sched_note() */
 	/*
 	 * not runnable for a while, because it had the chip alone, and work, but made no progress

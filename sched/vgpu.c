@@ -132,7 +132,7 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	s->policy = policy;
 	vsched_knobs_apply(s);
 	/*
-	 * Equal and fixed share hold a vGPU back whose clock is not behind vclock. So each vGPU
+	 * Equal and fixed share throttle a vGPU whose clock is not behind vclock. So each vGPU
 	 * gains lead_v, a full budget of its share. A debt becomes smaller by lead_v.
 	 */
 	list_for_each_entry(e, &s->ents, node)

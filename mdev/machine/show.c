@@ -30,8 +30,8 @@ static void show_machine(struct seq_file *s, struct machine_slicer *sl,
 		m->v->id, e.weight, e.cap, entitled, e.busy_ns, (s64)(e.vtime - vclock), e.slices,
 		m->slice.on_chip ? " on-chip" : "", m->slice.work ? " work" : "",
 		m->slice.busy ? " busy" : "", e.parked ? " parked" : "",
-		e.suspended ? " suspended" : "", e.cap_out ? " cap-out" : "",
-		e.share_out ? " share-out" : "");
+		e.suspended ? " suspended" : "", e.cap_throttled ? " cap-out" : "",
+		e.share_throttled ? " share-out" : "");
 }
 
 static void show_policy(struct seq_file *s, struct machine_slicer *sl)

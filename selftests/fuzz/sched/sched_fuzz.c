@@ -67,11 +67,11 @@ static u64 span(void)
 	}
 }
 
-/* whether vGPU @i is runnable, not suspended and not held back */
+/* whether vGPU @i is runnable, not suspended and not throttled */
 static bool may_run(u32 i)
 {
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out &&
-	       !f.e[i].share_out;
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_throttled &&
+	       !f.e[i].share_throttled;
 }
 
 /*
@@ -80,7 +80,7 @@ static bool may_run(u32 i)
  */
 static bool waits(u32 i)
 {
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].share_out &&
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].share_throttled &&
 	       f.s.current_ent && (f.s.current_ent != &f.e[i] || !f.s.started);
 }
 
@@ -160,7 +160,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	for (i = 0; i < MAX_NR; i++) {
 		wants += f.b[i].present && f.b[i].runnable && !f.b[i].suspended;
 		may += may_run(i);
-		check(!f.e[i].share_out || !f.b[i].present ||
+		check(!f.e[i].share_throttled || !f.b[i].present ||
 		      f.s.policy != KVGPU_SCHED_BEST_EFFORT);
 	}
 	if (c->ent) {
@@ -180,7 +180,7 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 		check(wants <= 1 && may == wants);
 		for (i = 0; i < MAX_NR; i++)
 			check(!f.b[i].present || f.b[i].suspended ||
-			      (!f.e[i].cap_out && !f.e[i].share_out));
+			      (!f.e[i].cap_throttled && !f.e[i].share_throttled));
 	} else if (c->ent) {
 		check(f.s.current_ent == c->ent || (!f.s.current_ent && c->ent == f.s.alone));
 		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
@@ -308,7 +308,7 @@ static void act(u32 what, u32 i)
 /* ------------------------------------------------------- all vGPUs behave: none is left waiting */
 
 /*
- * of the vGPUs that want to run and are not held back, the one furthest behind is served within 3 *
+ * of the vGPUs that want to run and are not throttled, the one furthest behind is served within 3 *
  * MAX_NR turns
  */
 static void settle_down(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A vGPU (the victim) waits for a semaphore between its kernels, beside a vGPU with a small cap
- * that always works. While the capped vGPU is held back, no vGPU but the victim can use the chip.
+ * that always works. While the capped vGPU is throttled, no vGPU but the victim can use the chip.
  * So the victim is not parked then, and is not charged for idle time. The victim is charged for
  * time in which it keeps the chip from a vGPU that waits, and not for what passed before that one
  * waited. An attacker wakes now and then and does nothing: that costs the victim no more than the
@@ -105,7 +105,7 @@ static void must_keep(double alone, double has, const char *beside)
 		harness_fail("S5: it has %.1f %% by itself, and %.1f %% beside %s", alone, has, beside);
 }
 
-/* A vGPU that is held back by its cap can't use the chip. So no other vGPU is parked for it. */
+/* A vGPU that is throttled by its cap can't use the chip. So no other vGPU is parked for it. */
 static void not_parked_for_one_that_is_held_back(void **state)
 {
 	double alone = judge(false, 100, 400, 0);

@@ -33,11 +33,11 @@ static void until_free(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER);
 
-	if (!w->busy || w->ent.cap_out)
+	if (!w->busy || w->ent.cap_throttled)
 		return;
 	say(ACCOMPLICE, true);
 	kick(ACCOMPLICE);
-	while (w->busy && !w->ent.cap_out && harness_now < end)
+	while (w->busy && !w->ent.cap_throttled && harness_now < end)
 		harness_sleep(20 * US);
 }
 
@@ -46,11 +46,11 @@ static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);
 
-	if (slicer()->sched.ents.next != &w->ent.node && !w->ent.cap_out && !a->ent.parked)
+	if (slicer()->sched.ents.next != &w->ent.node && !w->ent.cap_throttled && !a->ent.parked)
 		return;
 	say(ACCOMPLICE, false);
 	kick(ACCOMPLICE);
-	while ((w->ent.cap_out || a->ent.parked || !slicer()->shared) && harness_now < end)
+	while ((w->ent.cap_throttled || a->ent.parked || !slicer()->shared) && harness_now < end)
 		harness_sleep(100 * US);
 	harness_sleep(50 * US);
 	say(WORKER, true);

@@ -46,7 +46,7 @@ static void say_both(bool work)
 
 static void until_ready(u64 end)
 {
-	while ((slice_of(WORKER)->ent.cap_out || slice_of(ACCOMPLICE)->ent.parked ||
+	while ((slice_of(WORKER)->ent.cap_throttled || slice_of(ACCOMPLICE)->ent.parked ||
 		slice_of(WORKER)->ent.parked || !slicer()->shared) &&
 	       harness_now < end)
 		harness_sleep(50 * US);

@@ -47,7 +47,7 @@ static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);
 
-	while ((w->ent.cap_out || a->ent.parked || !slicer()->shared) && harness_now < end)
+	while ((w->ent.cap_throttled || a->ent.parked || !slicer()->shared) && harness_now < end)
 		harness_sleep(50 * US);
 	if (worker_would_be_chosen())
 		return;

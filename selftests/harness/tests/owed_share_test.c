@@ -2,7 +2,7 @@
 /*
  * Under equal share a vGPU's share does not depend on what others run (S5). The worker always has
  * work, which can be preempted at any time. The accomplice's kernels can't be preempted for some
- * ms. After each it pauses, or its cap, which is below its share, holds it back. What the worker
+ * ms. After each it pauses, or its cap, which is below its share, throttles it. What the worker
  * did not have during those kernels stays owed to it meanwhile.
  */
 #include <setjmp.h>

@@ -177,7 +177,7 @@ static bool worker_would_be_chosen(void)
 	     af = (s64)(s->pace - a->paced) >= (s64)(a->lead_v / 2);
 	s64 ahead = w->vtime - a->vtime, near = max(w->near_v, a->near_v);
 
-	if (w->cap_out)
+	if (w->cap_throttled)
 		return false;
 	if (wf != af)
 		return wf;

@@ -54,7 +54,7 @@ static void meter(void *arg)
 		last = harness_now;
 		all += step;
 		had += chip_engine_works(chan_at(WORKER, 1)) ? step : 0;
-		out += slice_of(WORKER)->ent.cap_out ? step : 0;
+		out += slice_of(WORKER)->ent.cap_throttled ? step : 0;
 		longest = max(longest, slicer()->sched.switch_ns);
 	}
 }

@@ -131,7 +131,7 @@ static void worker(void *arg)
 			leave_no_name(g);
 		if (harness_now < until) {
 			/*
-			 * The cap holds it back: a sample has seen it. It comes back as if it still
+			 * The cap throttles it: a sample has seen it. It comes back as if it still
 			 * worked, so it keeps its ids until samples have seen it idle.
 			 */
 			held++;
@@ -187,7 +187,7 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# %u vGPUs, flushes of %u reads, %u us of work, %s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu held back; a poll with its flushes took %llu us\n",
+	printf("# %u vGPUs, flushes of %u reads, %u us of work, %s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu throttled; a poll with its flushes took %llu us\n",
 	       vgpus, reads, work_us, names[how], share, has / 10, has % 10,
 	       charged / 10, charged % 10, (unsigned long long)rounds, (unsigned long long)held,
 	       (unsigned long long)(used_ns / (rounds ?: 1) / US));

@@ -2,7 +2,7 @@
 /*
  * GPU time that is saved up under equal and fixed share (S5). A channel of the saver waits for a
  * semaphore, so that the saver has work and uses no GPU. Another vGPU runs a long kernel, and is
- * then held back until it has paid. Meanwhile no vGPU but the saver could use the chip, so the
+ * then throttled until it has paid. Meanwhile no vGPU but the saver could use the chip, so the
  * saver is neither parked nor charged for idling. The saver must not be owed that time: else it has
  * the GPU alone when it begins to work.
  *
@@ -83,7 +83,7 @@ static void helpers_work(u32 rounds)
 
 	for (k = 0; k < rounds; k++) {
 		i = FIRST_HELPER + k % helpers;
-		while (slice_of(i)->ent.share_out)
+		while (slice_of(i)->ent.share_throttled)
 			harness_sleep(200 * US);
 		long_kernel(i);
 	}

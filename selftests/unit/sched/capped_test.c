@@ -103,7 +103,7 @@ static void a_capped_vgpu_has_its_part_beside_long_pieces(void **state)
 }
 
 /*
- * vGPU 0 always has work, and is held back by its cap when a piece of vGPU 1 begins. The policy is
+ * vGPU 0 always has work, and is throttled by its cap when a piece of vGPU 1 begins. The policy is
  * asked again only after that piece. vGPU 0 waits from the moment on at which its cap lets it go.
  * Returns what vGPU 0 has at least in any window.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * GPU time that a vGPU had beyond its share is owed to the other vGPUs, also after it has gone to
- * sleep or is held back by its cap. Under equal and fixed share a vGPU's share does not depend on
+ * sleep or is throttled by its cap. Under equal and fixed share a vGPU's share does not depend on
  * what others run (S5).
  */
 #include <setjmp.h>
@@ -26,9 +26,9 @@ struct pair {
 };
 
 /*
- * vGPU 0 has pieces of work that can't be interrupted for 12 to 50 ms, and then pauses, or is held
- * back by its cap. The work of vGPU 1 never ends and can be interrupted at any time. Returns how
- * many millionths of the time vGPU 1 lacks of its share.
+ * vGPU 0 has pieces of work that can't be interrupted for 12 to 50 ms, and then pauses, or is
+ * throttled by its cap. The work of vGPU 1 never ends and can be interrupted at any time. Returns
+ * how many millionths of the time vGPU 1 lacks of its share.
  */
 static u32 lack_of_worker(const struct pair *p)
 {

@@ -296,11 +296,11 @@ static void waits_alone(enum kvgpu_sched_policy policy, bool suspends)
 	assert_int_equal(kvgpu_sched_set_policy(&b.s, policy, b.now), 0);
 	poll_all(&b, MS, WAITS, RUNS);
 	poll_all(&b, 2 * SIM_S, WAITS, RUNS);
-	assert_true(b.e[1].share_out);
+	assert_true(b.e[1].share_throttled);
 	kvgpu_sched_set_suspended(&b.s, &b.e[1], suspends, b.now);
 	owed = b.s.vclock - b.e[0].vtime;
 	assert_true(owed > 100 * b.e[0].lead_v);
-	for (step = 0; step < 4000 && b.e[1].share_out; step++)
+	for (step = 0; step < 4000 && b.e[1].share_throttled; step++)
 		poll_all(&b, MS, WAITS, NONE);
 	assert_true(step > 1000);
 	owed = b.s.vclock - b.e[0].vtime;
@@ -309,7 +309,7 @@ static void waits_alone(enum kvgpu_sched_policy policy, bool suspends)
 
 /*
  * Equal and fixed share: a vGPU that waits in its own turn, while the vGPUs that had more than
- * their shares are held back or suspended, is owed little afterwards, whatever it was owed before.
+ * their shares are throttled or suspended, is owed little afterwards, whatever it was owed before.
  */
 static void waiting_alone_saves_up_nothing(void **state)
 {

@@ -215,14 +215,14 @@ static s64 claims_beyond_debts(struct sim_gpu *g)
 		struct kvgpu_sched_ent *e = &g->vgpu[i].ent;
 
 		behind = (s64)(g->sched.vclock - e->vtime - e->lead_v);
-		if (e->share_out ? behind < 0 : behind > 0)
+		if (e->share_throttled ? behind < 0 : behind > 0)
 			sum += behind / 4096 * e->share;
 	}
 	return sum;
 }
 
 /*
- * Equal and fixed share: one vGPU of small weight has had a long piece of work, and is held back
+ * Equal and fixed share: one vGPU of small weight has had a long piece of work, and is throttled
  * for minutes. Meanwhile five vGPUs always work, and switches take time. That time is owed to no
  * vGPU: the others are owed what the first one has had. So if one of them pauses for a moment, and
  * loses what it is owed, it does not wait for the others for longer than the long piece took.
@@ -250,7 +250,7 @@ static void lost_time_is_owed_to_none(void **state)
 		sim_init(&g, &cfg, v, 6, 0);
 		assert_int_equal(kvgpu_sched_set_policy(&g.sched, policy, 0), 0);
 		sim_run(&g, 30 * SIM_S);
-		assert_true(v[5].ent.share_out);
+		assert_true(v[5].ent.share_throttled);
 		/* what the first one has had is still owed: no claim to it is dropped */
 		assert_true(llabs(claims_beyond_debts(&g)) < (s64)(50 * SIM_MS));
 		/* its pause: until it has no work, and a millisecond more */

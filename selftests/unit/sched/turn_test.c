@@ -378,7 +378,7 @@ static void a_capped_one_is_taken_off(void **state)
 	assert_int_equal(b->now - start, 16 * MS);
 	assert_null(choose(b));
 	assert_false(b->c.shared);
-	assert_true(b->e[0].cap_out);
+	assert_true(b->e[0].cap_throttled);
 	off = b->now;
 	/* vGPU 1 may run meanwhile, but without vGPU 0's list on the chip: it is not shared */
 	wake(b, 1);
@@ -494,7 +494,7 @@ static void paid_idling_uses_up_a_cap(void **state)
 	assert_true(b->now < b->s.slice_end);
 	sleep_now(b, 1);
 	assert_null(choose(b));
-	assert_true(b->e[0].cap_out);
+	assert_true(b->e[0].cap_throttled);
 	assert_false(b->c.shared);
 	while (!choose(b))
 		b->now = b->c.until;
@@ -534,7 +534,7 @@ static void a_moment_without_work(void **state)
 /* Under equal share, time that an idle vGPU does not use goes to no other vGPU. */
 /*
  * vGPU 0 works alone, then vGPU 1 wakes, and with @third vGPU 2. The switch to vGPU 1 takes 300 us,
- * in 100 us of which vGPU 0 works. vGPU 1 works for @ns and sleeps, or is held back by its cap.
+ * in 100 us of which vGPU 0 works. vGPU 1 works for @ns and sleeps, or is throttled by its cap.
  * Returns what vGPU 1 was charged, ns.
  */
 static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, bool held)
@@ -565,7 +565,7 @@ static u64 charged_for_turn(enum kvgpu_sched_policy policy, u64 ns, bool third, 
 	if (!held)
 		sleep_now(b, 1);
 	assert_true(choose(b) != e);
-	assert_true(e->cap_out == held);
+	assert_true(e->cap_throttled == held);
 	charged = (e->vtime - vtime) * e->share / 4096;
 	if (policy == KVGPU_SCHED_BEST_EFFORT)
 		assert_in_range((cap_left - e->cap_left) / 100, charged - ns, charged - ns + 1);
