@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges vGPUs for GPU time, and tells how much time each vGPU was charged. In a *poll*, the
- * slicer (the thread that gives the chip to vGPUs in turns: slice.c) looks for vGPUs that have work
- * or are at work. A *usage sample* is a poll at a random time: a vGPU that it sees at work is
- * charged until the next sample, or until the vGPU leaves the chip. poll.c charges the time between
- * polls. slice.c charges the time in which it takes a vGPU off the chip. vmach_wait_charge()
- * charges waits for the chip under gpu->lock.
+ * Accounting of GPU time: charges vGPUs for it, and tells how much each was charged. poll.c charges
+ * the time between polls: a vGPU that a usage sample sees at work pays until the next sample, or
+ * until it leaves the chip. slice.c charges the time in which it takes a vGPU off the chip.
+ * vmach_wait_charge() charges waits for the chip under gpu->lock.
  *
  * gpu->lock is held, except in vmach_gpu_time_get(), which needs no lock.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels. When a guest binds a channel, the host binds a channel of the chip, with a shadow
- * instance block that is made here: the chip reads it instead of the guest's block. An *id
- * block* is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's
- * id on the chip is from an id block that belongs to this vGPU alone. So no page has doorbells of
- * two vGPUs. A group of channels is a channel group (TSG).
+ * instance block that is made here: the chip reads it instead of the guest's block. An *id block*
+ * is eight channel ids in a row, whose doorbells (USERD areas) share a page. The channel's id on
+ * the chip is from an id block that belongs to this vGPU alone. So no page has doorbells of two
+ * vGPUs. A group of channels is a channel group (TSG).
  *
  * A channel is *dead* if the host has ended it, or if the guest is unbinding it. *Recovery* is the
  * work item that ends failed channels (recover.c). The *slicer* is the thread that gives the chip

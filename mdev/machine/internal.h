@@ -13,17 +13,19 @@
  * context images. Shadow: a page table or instance block that the host makes from the guest's, and
  * that the chip uses instead. Window: a vGPU's slice of BAR1 or BAR3. Sync: an update of shadows
  * and windows from the guest's tables; settle: to make changed entries take effect (space.c).
- * Group: a channel group (TSG). Id block: eight channel ids in a row. Due page: no
- * entry needs it any more, but it is still pinned (pin.c). Dead channel: ended by the host, or
- * unbound by the guest just now. Evict: to preempt a channel, and to reset engines that it does not
- * leave (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run.
- * Slicer: the thread that gives the chip to vGPUs in turns (slice.c). Poll: its search for vGPUs
- * that have work or are at work (poll.c). Usage sample: a poll at a random time (usage.c). List:
- * the entries of a vGPU's runlist that may run; the chip's list consists of the lists of the vGPUs
- * that the slicer lets onto the chip (list.c). NON_STALL_INTERRUPT: by it a channel reports the end
- * of a submission (event.c). PRAMIN: 1 MiB of BAR0 that shows video memory at an address that the
- * guest chooses. Flush page: a page of registers, mapped into the guest, by which it asks for
- * flushes (flush.c). Lost: the card has failed, and is cut off from system memory (chip.c).
+ * Group: a channel group (TSG). Id block: eight channel ids in a row. Due page: no entry needs it
+ * any more, but it is still pinned (pin.c). Dead channel: ended by the host, or unbound by the
+ * guest just now. Evict: to preempt a channel, and to reset engines that it does not leave
+ * (recover.c). Strike: a mark for harm to other vGPUs (strike.c). Suspended: may not run. Slicer:
+ * the thread that gives the chip to vGPUs in turns; shared and exclusive mode, resident lists:
+ * slice.c. Poll: the slicer's search for vGPUs that have work or are at work (poll.c). Usage
+ * sample: a poll at a random time (usage.c). Observation: a reading of the engines' status while a
+ * channel is driven off (observe.c). List: the entries of a vGPU's runlist that may run; the chip's
+ * list consists of the lists of the vGPUs that the slicer lets onto the chip (list.c).
+ * NON_STALL_INTERRUPT: by it a channel reports the end of a submission (event.c). PRAMIN: 1 MiB of
+ * BAR0 that shows video memory at an address that the guest chooses. Flush page: a page of
+ * registers, mapped into the guest, by which it asks for flushes (flush.c). Lost: the card has
+ * failed, and is cut off from system memory (chip.c).
  *
  * Locks, outer to inner: vgpu->lock, gpu->lock, chip->event_lock, vgpu->map_lock (docs/locking.md).
  * vgpu->lock protects struct kvgpu_machine, kvgpu_chan, kvgpu_space and kvgpu_grctx, and is held in

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Usage samples: observations of the engines' status at random times. The slicer (the thread that
- * gives the chip to vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in
- * its next *poll* (poll.c), in which it finds out, with gpu->lock held, which vGPUs have work or
- * are at work. But the slicer may come late: it may wait for that lock, or rest. By then the
- * guest's work may be over. So a separate thread, the sampler, with a real-time priority, reads the
- * status when the drawn time has come, without a lock, and wakes the slicer. Until the slicer
- * comes, the sampler takes *late samples*, at times that it draws itself with the same mean gap.
- * They see the work of a guest that makes the slicer come late.
+ * Usage samples: readings of the engines' status at random times. The slicer (the thread that gives
+ * the chip to vGPUs in turns: slice.c) draws these times (sched/gap.c). It uses a sample in its
+ * next *poll* (poll.c), in which it finds out, with gpu->lock held, which vGPUs have work or are at
+ * work. But the slicer may come late: it may wait for that lock, or rest. By then the guest's work
+ * may be over. So a separate thread, the sampler, with a real-time priority, reads the status when
+ * the drawn time has come, without a lock, and wakes the slicer. Until the slicer comes, the
+ * sampler takes *late samples*, at times that it draws itself with the same mean gap. They see the
+ * work of a guest that makes the slicer come late.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>

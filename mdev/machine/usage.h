@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Usage samples: observations of the engines' status at random times (usage.c). The sampler's
- * thread takes them without a lock. The slicer's thread uses them in its next poll (poll.c), with
+ * Usage samples: readings of the engines' status at random times (usage.c). The sampler's thread
+ * takes them without a lock. The slicer's thread uses them in its next poll (poll.c), with
  * gpu->lock held. The status names a channel or group (TSG) by its id. Until the poll the channel
  * may be unbound, and its id may be another vGPU's. So the vGPU of the id is noted in time:
  * vmach_samples_name().
