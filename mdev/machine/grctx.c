@@ -215,7 +215,7 @@ static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvr
 	*len = min(*len, left);
 	if (at.target != KVGPU_VRAM)
 		return -EFAULT;
-	vmach_range_touch(v, at.addr, *len);
+	vmach_range_mark_dirty(v, at.addr, *len);
 	return kvgpu_hw_copy_vram(&v->gpu->hw, (hvram_t){ v->part.v + at.addr }, from, *len);
 }
 

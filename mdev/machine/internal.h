@@ -364,7 +364,7 @@ struct kvgpu_machine {
 	/* ns that preempts of the running command may yet take (kvgpu_hw_preempt_turn()) */
 	u64 preempt_budget;
 
-	/* Memory of the vGPU: memory.c, pin.c, space.c, touched.c. */
+	/* Memory of the vGPU: memory.c, pin.c, space.c, dirty.c. */
 	struct kvgpu_shadow shadow;
 	void *shadow_mem;
 	struct kvgpu_vram scrap;	/* windows show it where the guest has mapped no memory */
@@ -397,16 +397,17 @@ struct kvgpu_machine {
 	 */
 	struct list_head spaces, grctxs, dead_images, freed;
 	/* bit per page of the partition: may have been written since the bit was cleared; atomic */
-	unsigned long *touched;
+	unsigned long *dirty_log;
 	/* bit per page of the partition: counts as written in the current sync */
-	unsigned long *dirty;
+	unsigned long *sync_dirty;
 	/*
-	 * Bit per page. .asked: the current sync has asked about the page; bits are set from
-	 * .asked_first to .asked_last. .late: dirty in the next sync, too (vmach_pages_ask()).
+	 * Bit per page. .queried: the current sync has asked about the page; its bits are set from
+	 * .queried_first to .queried_last. .next_dirty: dirty in the next sync, too
+	 * (vmach_pages_query()).
 	 */
-	unsigned long *asked, *late;
-	unsigned long asked_first, asked_last;
-	bool any_dirty, any_late;	/* a bit is set in .dirty, in .late */
+	unsigned long *queried, *next_dirty;
+	unsigned long queried_first, queried_last;
+	bool any_dirty, any_next_dirty;	/* a bit is set in .sync_dirty, in .next_dirty */
 	/*
 	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
 	 * times that vmach_space_put() kept a use of a space.
@@ -429,8 +430,8 @@ struct kvgpu_machine {
 	void __iomem *pramin_cpu, *userd_cpu;
 	/* by the guest's id block: partition page with its USERDs; map_lock if .id_block[] >= 0 */
 	u32 userd_page[KVGPU_NR_ID_BLOCKS];
-	/* bit per page: .touched was set through BAR1 or PRAMIN, not only BAR3; map_lock */
-	unsigned long *touched1;
+	/* bit per page: .dirty_log was set through BAR1 or PRAMIN, not only BAR3; map_lock */
+	unsigned long *dirty_log_bar1;
 
 	/* Channels: chan.c. */
 	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
@@ -640,7 +641,7 @@ void vmach_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
  */
 void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page);
 
-/* ----------------------------------------- touched.c: note which pages the CPU may have written */
+/* ------------------------------------------- dirty.c: note which pages the CPU may have written */
 
 /* returns the number of pages of the partition; needs no lock */
 static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
@@ -652,22 +653,22 @@ static inline u32 vmach_part_pages_count(const struct kvgpu_vgpu *v)
  * Notes that the CPU may write to page @page of the partition, through @bar. Does nothing if @page
  * is NO_PAGE. map_lock is held.
  */
-void vmach_page_touch(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
+void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar);
 /*
  * Tells whether a page from @first to @last of the partition may have been written since the last
- * call for that page. Such pages are noted in m->dirty, and their mappings are removed, so that a
- * later write by the CPU is noted again. False: only pages that are dirty already may have been
- * written.
+ * call for that page. Such pages are noted in m->sync_dirty, and their mappings are removed, so
+ * that a later write by the CPU is noted again. False: only pages that are dirty already may have
+ * been written.
  */
-bool vmach_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
+bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 /*
  * Notes that this sync has asked whether pages @first to @last were written. If the CPU then writes
- * to one of them, and a later vmach_pages_untouch() of the same sync finds that write, the page is
+ * to one of them, and a later vmach_dirty_log_take() of the same sync finds that write, the page is
  * dirty in the next sync as well.
  */
-void vmach_pages_ask(struct kvgpu_machine *m, unsigned long first, unsigned long last);
-void vmach_pages_asked(struct kvgpu_machine *m);	/* call it at the end of a sync */
-void vmach_range_touch(struct kvgpu_vgpu *v, u64 off, u64 len);	/* the host writes there */
+void vmach_pages_query(struct kvgpu_machine *m, unsigned long first, unsigned long last);
+void vmach_queries_end(struct kvgpu_machine *m);	/* call it at the end of a sync */
+void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len);	/* the host writes there */
 
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 

@@ -7,8 +7,8 @@
  * Words. The partition is the vGPU's part of the card's video memory. A shadow is a page table or
  * an instance block that the host makes from the guest's, and that the chip uses instead. (An
  * instance block describes a channel to the chip.) A window is the vGPU's slice of BAR1 or BAR3.
- * The scrap page is what a window shows where the guest has mapped no memory. A page is touched if
- * the CPU may have written to it (touched.c). PRAMIN is 1 MiB of BAR0 that shows video memory at an
+ * The scrap page is what a window shows where the guest has mapped no memory. A page is dirty if
+ * the CPU may have written to it (dirty.c). PRAMIN is 1 MiB of BAR0 that shows video memory at an
  * address that the guest chooses. A vGPU gets strikes for harm to other vGPUs; too many suspend it:
  * it may not run (strike.c). The slicer (slice.c) gives the chip to vGPUs in turns; the sampler
  * (usage.c) reads the engines' status at random times, to find vGPUs at work. Both are threads.
@@ -108,7 +108,7 @@ void kvgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
  * @pfn: the frame: a page of the card's BAR1 or BAR3, which shows a page of video memory or, if the
  *   guest's tables say so, of the guest's system memory
  *
- * If the frame shows a page of the partition, notes that page as touched (touched.c), because the
+ * If the frame shows a page of the partition, marks that page dirty (dirty.c), because the
  * CPU may write to it from now on. A page fault maps the frame before it releases map_lock. Code
  * that changes the frame of a page, or the note of what a frame shows, does so under map_lock, and
  * removes the CPU mappings afterwards.

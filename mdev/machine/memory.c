@@ -247,7 +247,7 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
  * Function .take_dirty of machine_shadow_ops. Returns whether the CPU or the host may have written
  * to [@a, @a + @len) since the last sync. True if @a is not in the partition: the host does not
  * notice writes to system memory. Removes the CPU's mappings of the pages in the range that are
- * noted as touched (touched.c), so that the CPU's next write to them is noticed.
+ * marked dirty (dirty.c), so that the CPU's next write to them is noticed.
  */
 static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
@@ -257,10 +257,10 @@ static bool take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
 		return true;
 	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
-	if (vmach_pages_untouch(v, first, last))
+	if (vmach_dirty_log_take(v, first, last))
 		vmach_stage_drop(v->m);
-	vmach_pages_ask(v->m, first, last);
-	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
+	vmach_pages_query(v->m, first, last);
+	return v->m->any_dirty && find_next_bit(v->m->sync_dirty, last + 1, first) <= last;
 }
 
 const struct kvgpu_shadow_ops machine_shadow_ops = {
@@ -309,14 +309,14 @@ int vmach_memory_init(struct kvgpu_vgpu *v)
 	m->stage.cpu =
 		dma_alloc_coherent(vmach_dma_dev_get(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
-	m->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->touched1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->asked = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->late = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
-	m->asked_first = ULONG_MAX;
-	if (!m->stage.cpu || !m->shadow_mem || !m->touched || !m->touched1 || !m->dirty ||
-	    !m->asked || !m->late)
+	m->dirty_log = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->dirty_log_bar1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->sync_dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->queried = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->next_dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->queried_first = ULONG_MAX;
+	if (!m->stage.cpu || !m->shadow_mem || !m->dirty_log || !m->dirty_log_bar1 ||
+	    !m->sync_dirty || !m->queried || !m->next_dirty)
 		return -ENOMEM;
 	kvgpu_shadow_init(&m->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
 	ret = kvgpu_hw_share_take(&v->gpu->hw, pool_share(v), POOL_LEAST, &m->pool);
@@ -333,11 +333,11 @@ void vmach_memory_fini(struct kvgpu_vgpu *v)
 	if (m->scrap.size)
 		vmach_pool_free(v, &m->scrap);
 	kvgpu_hw_share_give(&v->gpu->hw, &m->pool);
-	kvfree(m->late);
-	kvfree(m->asked);
-	kvfree(m->dirty);
-	kvfree(m->touched1);
-	kvfree(m->touched);
+	kvfree(m->next_dirty);
+	kvfree(m->queried);
+	kvfree(m->sync_dirty);
+	kvfree(m->dirty_log_bar1);
+	kvfree(m->dirty_log);
 	kvfree(m->shadow_mem);
 	if (m->stage.cpu)
 		dma_free_coherent(vmach_dma_dev_get(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);

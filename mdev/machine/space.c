@@ -8,7 +8,7 @@
  * A sync looks at all spaces of the vGPU, and at its windows in virtual mode (those that show
  * memory by the guest's tables), even if the guest named only one space. The reason: the CPU's
  * writes are noted by page and not by space, a page may belong to tables of several spaces, and a
- * sync uses up the notes. The order for a page is: remove the note of touched.c, remove the CPU
+ * sync uses up the notes. The order for a page is: remove the mark of dirty.c, remove the CPU
  * mapping, then read. A write after the mapping's removal faults and is noted again, for the next
  * sync.
  *
@@ -176,6 +176,6 @@ void vmach_shadow_sync(struct kvgpu_vgpu *v)
 	}
 	vmach_windows_sync(v);
 	vmach_stage_drop(m);
-	vmach_pages_asked(m);
+	vmach_queries_end(m);
 	vmach_shadow_settle(v);
 }

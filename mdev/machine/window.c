@@ -13,8 +13,8 @@
  * was bound, a mapping gets a page from outside of the slice: these channels' page of the card's
  * own USERD window. The card knows a doorbell by its place in BAR1.
  *
- * A page that the CPU may have written is noted as touched (touched.c). When entries of a window
- * change, the pages that these entries did not show before are noted as touched before the zap (the
+ * A page that the CPU may have written is marked dirty (dirty.c). When entries of a window
+ * change, the pages that these entries did not show before are marked dirty before the zap (the
  * removal of CPU mappings): the CPU may reach them without a fault, through an old mapping.
  *
  * vgpu->lock is held, except in vmach_windows_fini() and, in a page fault,
@@ -124,7 +124,7 @@ int vmach_windows_invalidate(struct kvgpu_vgpu *v)
 }
 
 /*
- * Brings w->shows up to date with the changed entries, notes as touched the pages that these
+ * Brings w->shows up to date with the changed entries, marks dirty the pages that these
  * entries did not show before, and then removes the CPU mappings.
  */
 static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
@@ -140,7 +140,7 @@ static void win_zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		if (w->shows[i] == page)
 			continue;
 		w->shows[i] = page;
-		vmach_page_touch(v, page, w->bar);
+		vmach_page_mark_dirty(v, page, w->bar);
 	}
 	mutex_unlock(&v->map_lock);
 	kvgpu_mdev_bar_zap(v, kvgpu_bar_number(w->bar), (u64)w->zap_first << PAGE_SHIFT,
@@ -231,7 +231,7 @@ void vmach_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 	m->pramin = base;
 	memcpy(m->pramin_pte, m->pramin_next, sizeof(m->pramin_pte));
 	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++)
-		vmach_page_touch(v, part_page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
+		vmach_page_mark_dirty(v, part_page_of(v, m->pramin_pte[i]), KVGPU_BAR1);
 	mutex_unlock(&v->map_lock);
 	kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 }
@@ -264,7 +264,7 @@ void vmach_userd_show(struct kvgpu_vgpu *v, u16 g, int hblock, u32 page)
 	v->m->id_block[g] = hblock;
 	v->m->userd_page[g] = page;
 	if (hblock >= 0)
-		vmach_page_touch(v, page, KVGPU_BAR1);
+		vmach_page_mark_dirty(v, page, KVGPU_BAR1);
 	at = v->m->userd_bar1 == ~0ull ? ~0ull : v->m->userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
 	if (at < v->type->bar[KVGPU_BAR1])
@@ -294,7 +294,7 @@ static int fault_pramin(struct kvgpu_vgpu *v, u64 off, unsigned long *pfn)
 
 	if (off < PRAMIN_BASE || at >= PRAMIN_SIZE)
 		return -EFAULT;
-	vmach_page_touch(v, part_page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), KVGPU_BAR1);
+	vmach_page_mark_dirty(v, part_page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), KVGPU_BAR1);
 	*pfn = (v->gpu->hw.bar[KVGPU_BAR1].phys + v->pramin_slice + at) >> PAGE_SHIFT;
 	return 0;
 }
@@ -323,10 +323,10 @@ int kvgpu_machine_pfn_find(struct kvgpu_vgpu *v, unsigned int region, u64 off, u
 		return -EFAULT;
 	g = w->bar == KVGPU_BAR1 ? userd_group(v, off) : -1;
 	if (g >= 0) {
-		vmach_page_touch(v, v->m->userd_page[g], w->bar);
+		vmach_page_mark_dirty(v, v->m->userd_page[g], w->bar);
 		i = v->m->id_block[g];
 	} else {
-		vmach_page_touch(v, w->shows[i], w->bar);
+		vmach_page_mark_dirty(v, w->shows[i], w->bar);
 		i += w->first;
 	}
 	*pfn = (v->gpu->hw.bar[w->bar].phys >> PAGE_SHIFT) + i;

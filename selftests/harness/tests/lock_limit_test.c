@@ -40,7 +40,7 @@ static void table(u32 space)
 			 FIELD_PREP(GMMU_PTE_ADDR, (RAM >> 12) + i);
 	memcpy(chip_vram(g->v->part.v + G_TABLE(space)), pte, pages * sizeof(*pte));
 	chip_wrote(g->v->part.v + G_TABLE(space), pages * sizeof(*pte));
-	vmach_range_touch(g->v, G_TABLE(space), pages * sizeof(*pte));
+	vmach_range_mark_dirty(g->v, G_TABLE(space), pages * sizeof(*pte));
 }
 
 static void begin(u32 spaces, u32 limit)

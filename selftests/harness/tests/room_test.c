@@ -65,7 +65,7 @@ static void directory_of(u32 s, u32 nr, u64 pde)
 		pd[i] = pde;
 	vram(PDS + s * 0x10000ull, pd, sizeof(pd));
 	/* a CPU wrote there */
-	vmach_range_touch(g->v, PDS + s * 0x10000ull, sizeof(pd));
+	vmach_range_mark_dirty(g->v, PDS + s * 0x10000ull, sizeof(pd));
 }
 
 /* Each of the @nr entries names a small table. */

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The dirty log: which pages of the partition the CPU may have written, by first touch. On a page
+ * fault on BAR1, BAR3 or PRAMIN, kvgpu_machine_pfn_find() finds the frame, and marks the page of
+ * the partition that the frame shows as *dirty* (m->dirty_log). From then on the CPU may write to
+ * that page unnoticed. vmach_dirty_log_take() moves the marks to m->sync_dirty: such pages count as
+ * written in the current sync (space.c). Then it removes the CPU's mappings of these pages (a zap).
+ * A fault marks and maps its page under one hold of map_lock; vmach_dirty_log_take() takes the
+ * marks under map_lock. So if the fault was first, its mapping is removed afterwards. If it was
+ * second, its mark is left for the next call.
+ *
+ * vgpu->lock is held; vmach_page_mark_dirty() needs map_lock only.
+ */
+#include "gk110/bar.h"
+#include "mdev/machine/internal.h"
+
+/*
+ * most parts of BARs whose mappings are removed one by one; if there are more, all of BAR1, BAR3
+ * and PRAMIN is unmapped
+ */
+#define ZAP_MAX		16
+
+void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
+{
+	if (page >= vmach_part_pages_count(v))
+		return;
+	set_bit(page, v->m->dirty_log);
+	if (bar == KVGPU_BAR1)
+		set_bit(page, v->m->dirty_log_bar1);
+}
+
+/*
+ * Parts of BARs whose mappings are to be removed. .region: number of the BAR; 0: PRAMIN. .at, .len:
+ * bytes.
+ */
+struct zaps {
+	struct { u8 region; u64 at, len; } part[ZAP_MAX];
+	/* number of parts; if more than ZAP_MAX, some did not fit in .part */
+	u32 nr;
+};
+
+static void zap_add(struct zaps *z, u8 region, u64 at)
+{
+	u32 last = z->nr - 1;
+
+	if (z->nr && z->nr <= ZAP_MAX && z->part[last].region == region &&
+	    z->part[last].at + z->part[last].len == at) {
+		z->part[last].len += PAGE_SIZE;
+		return;
+	}
+	if (z->nr < ZAP_MAX) {
+		z->part[z->nr].region = region;
+		z->part[z->nr].at = at;
+		z->part[z->nr].len = PAGE_SIZE;
+	}
+	z->nr++;
+}
+
+/*
+ * A range of pages of the partition, .nr pages from .first on, and the parts of BARs that show
+ * pages of this range.
+ */
+struct dirty_range {
+	u32 first, nr;
+	struct zaps zaps;
+};
+
+static bool dirty_range_has(const struct dirty_range *u, u32 page)
+{
+	return page >= u->first && page - u->first < u->nr;
+}
+
+static void find_in_window(struct dirty_range *u, const struct machine_win *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->pages && u->zaps.nr <= ZAP_MAX; i++)
+		if (dirty_range_has(u, w->shows[i]))
+			zap_add(&u->zaps, kvgpu_bar_number(w->bar), (u64)i << PAGE_SHIFT);
+}
+
+static void find_in_pramin(struct dirty_range *u, const struct kvgpu_machine *m)
+{
+	u64 base = m->pramin.addr >> PAGE_SHIFT;
+	u32 i;
+
+	for (i = 0; m->pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->pramin_pte); i++)
+		if (base + i <= U32_MAX && dirty_range_has(u, base + i))
+			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
+}
+
+static void find_in_userd(struct dirty_range *u, const struct kvgpu_vgpu *v)
+{
+	u32 g;
+
+	for (g = 0; v->m->userd_bar1 != ~0ull && g < KVGPU_NR_ID_BLOCKS && u->zaps.nr <= ZAP_MAX;
+	     g++)
+		if (v->m->id_block[g] >= 0 && dirty_range_has(u, v->m->userd_page[g]))
+			zap_add(&u->zaps, 1, v->m->userd_bar1 + ((u64)g << PAGE_SHIFT));
+}
+
+/*
+ * Moves the marks of pages in [@first, @last] from m->dirty_log to m->sync_dirty, except for pages
+ * that are dirty already. Returns the number of pages moved. Sets the range in @u to the pages from
+ * the first to the last page moved. Sets *@by1 if a moved page was marked through BAR1 or PRAMIN.
+ * vgpu->lock and map_lock are held.
+ */
+static u32 dirty_log_move(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
+			  struct dirty_range *u, bool *by1)
+{
+	struct kvgpu_machine *m = v->m;
+	unsigned long page;
+	u32 n = 0;
+
+	for (page = find_next_bit(m->dirty_log, last + 1, first); page <= last;
+	     page = find_next_bit(m->dirty_log, last + 1, page + 1)) {
+		if (test_bit(page, m->sync_dirty))
+			continue;
+		clear_bit(page, m->dirty_log);
+		*by1 |= test_and_clear_bit(page, m->dirty_log_bar1);
+		__set_bit(page, m->sync_dirty);
+		/*
+		 * a space or window has asked about the page earlier in this sync, and missed this
+		 * write: the page is dirty in the next sync, too
+		 */
+		if (test_bit(page, m->queried)) {
+			__set_bit(page, m->next_dirty);
+			m->any_next_dirty = true;
+		}
+		if (!n++)
+			u->first = page;
+		u->nr = page - u->first + 1;
+	}
+	return n;
+}
+
+bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
+{
+	struct kvgpu_machine *m = v->m;
+	struct dirty_range u = { };
+	bool by1 = false;
+	u32 i;
+
+	if (find_next_bit(m->dirty_log, last + 1, first) > last)	/* no page is dirty */
+		return false;
+	mutex_lock(&v->map_lock);
+	if (!dirty_log_move(v, first, last, &u, &by1)) {
+		mutex_unlock(&v->map_lock);
+		return false;
+	}
+	find_in_window(&u, &m->win[KVGPU_BAR3]);
+	if (by1) {
+		find_in_window(&u, &m->win[KVGPU_BAR1]);
+		find_in_pramin(&u, m);
+		find_in_userd(&u, v);
+	}
+	mutex_unlock(&v->map_lock);
+	m->any_dirty = true;
+	if (u.zaps.nr > ZAP_MAX) {
+		kvgpu_mdev_bar_zap(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
+		for (i = 0; i < KVGPU_NR_BARS; i++)
+			kvgpu_mdev_bar_zap(v, kvgpu_bar_number(i), 0, v->type->bar[i]);
+		return true;
+	}
+	for (i = 0; i < u.zaps.nr; i++)
+		kvgpu_mdev_bar_zap(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
+	return true;
+}
+
+void vmach_pages_query(struct kvgpu_machine *m, unsigned long first, unsigned long last)
+{
+	bitmap_set(m->queried, first, last - first + 1);
+	m->queried_first = min(m->queried_first, first);
+	m->queried_last = max(m->queried_last, last);
+}
+
+void vmach_queries_end(struct kvgpu_machine *m)
+{
+	unsigned long *was = m->sync_dirty;
+
+	if (m->any_dirty)
+		bitmap_zero(was, vmach_part_pages_count(m->v));
+	if (m->any_next_dirty) {
+		m->sync_dirty = m->next_dirty;
+		m->next_dirty = was;
+	}
+	m->any_dirty = m->any_next_dirty;
+	m->any_next_dirty = false;
+	if (m->queried_first <= m->queried_last)
+		bitmap_clear(m->queried, m->queried_first, m->queried_last - m->queried_first + 1);
+	m->queried_first = ULONG_MAX;
+	m->queried_last = 0;
+}
+
+/* Marks the pages of [@off, @off + @len) of the partition as dirty: the host writes there. */
+void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len)
+{
+	u64 page;
+
+	for (page = off >> PAGE_SHIFT;
+	     page <= (off + len - 1) >> PAGE_SHIFT && page < vmach_part_pages_count(v); page++)
+		set_bit(page, v->m->dirty_log);
+}
