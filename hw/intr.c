@@ -25,7 +25,7 @@
  */
 #define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 /* How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up. */
-#define SETTLE_LOOKS		20000
+#define SETTLE_POLLS		20000
 /*
  * Rounds of one run of the interrupt thread: an interrupt that does not go away must not keep the
  * thread spinning.
@@ -43,8 +43,8 @@
 #define WORK_BURST_NS		(20 * (s64)NSEC_PER_MSEC)
 /* us in which an engine switches channels, if nothing holds the switch up */
 #define SWITCH_US		1000
-/* us between two looks at an engine that switches channels */
-#define SWITCH_LOOK_US		100
+/* us between two polls of an engine that switches channels */
+#define SWITCH_POLL_US		100
 /* Fields of an engine's status that stay the same during one phase of a switch. */
 #define SWITCH_FIELDS                                                                          \
 	(PFIFO_STATUS_ID | PFIFO_STATUS_TSG | PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE |         \
@@ -150,13 +150,13 @@ static void intr_sleep(struct kvgpu_hw *hw, unsigned int us)
  * a switch may have begun that switch just now, with another tenant's channel. It may be the only
  * engine in a switch, because the switch that took too long may have ended before this thread ran.
  * So the engines' status is read again and again for SWITCH_US. A switch is reported if nothing
- * about it has changed at any look. An engine that ends one switch and begins another, even of the
- * same channel, shows another phase at some of the looks.
+ * about it has changed at any poll. An engine that ends one switch and begins another, even of the
+ * same channel, shows another phase at some of the polls.
  */
 static void fifo_switch_timeout(struct kvgpu_hw *hw)
 {
 	u32 st[KVGPU_MAX_ENGINE], stuck = 0;
-	unsigned int e, look;
+	unsigned int e, poll;
 	bool tsg = false;
 	int id;
 
@@ -165,8 +165,8 @@ static void fifo_switch_timeout(struct kvgpu_hw *hw)
 		if (stuck_id(st[e], &tsg) >= 0)
 			stuck |= BIT(e);
 	}
-	for (look = 0; stuck && look < SWITCH_US / SWITCH_LOOK_US; look++) {
-		intr_sleep(hw, SWITCH_LOOK_US);
+	for (poll = 0; stuck && poll < SWITCH_US / SWITCH_POLL_US; poll++) {
+		intr_sleep(hw, SWITCH_POLL_US);
 		for (e = 0; e < hw->topo.nr_engines; e++)
 			if ((kvgpu_hw_engine_status(hw, e) & SWITCH_FIELDS) != st[e])
 				stuck &= ~BIT(e);
@@ -256,7 +256,7 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 
 	if (hw->p->irq < 0)
 		return;
-	for (i = 0; i < SETTLE_LOOKS && fault_waits(hw, inst); i++)
+	for (i = 0; i < SETTLE_POLLS && fault_waits(hw, inst); i++)
 		usleep_range(100, 200);
 	/*
 	 * The causes first: if there is none, all that was raised until now is served, or the
@@ -271,9 +271,9 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 	 */
 	raised = atomic_inc_return(&hw->p->intr_raised);
 	irq_wake_thread(hw->p->irq, hw);
-	for (; i < SETTLE_LOOKS && (int)(READ_ONCE(hw->p->intr_served) - raised) < 0; i++)
+	for (; i < SETTLE_POLLS && (int)(READ_ONCE(hw->p->intr_served) - raised) < 0; i++)
 		usleep_range(100, 200);
-	if (i == SETTLE_LOOKS)
+	if (i == SETTLE_POLLS)
 		intr_note(hw, "interrupts are not served", i);
 }
 

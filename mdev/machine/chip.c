@@ -14,11 +14,11 @@
 #include "mdev/machine/internal.h"
 
 /* if PTIMER has answered less than so many ns ago, the CPU's clock gives PTIMER's high word */
-#define TIME_LOOK_NS	NSEC_PER_SEC
+#define TIME_HIGH_NS	NSEC_PER_SEC
 
 /*
  * Reads PTIMER from the chip at each call, because a guest compares this time with times that the
- * GPU wrote to memory. If PTIMER was read less than TIME_LOOK_NS ago, only its low word is read,
+ * GPU wrote to memory. If PTIMER was read less than TIME_HIGH_NS ago, only its low word is read,
  * and the CPU's clock gives the high word, to save register reads. If the chip does not answer, the
  * CPU's clock gives the whole time. Before the chip has answered once, the time is 0: the CPU's
  * clock alone may be ahead. The time returned never goes back.
@@ -30,7 +30,7 @@ u64 vmach_ptimer_read(struct kvgpu_gpu *gpu)
 
 	spin_lock(&chip->time_lock);
 	now = ktime_get_ns();
-	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_LOOK_NS ?
+	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_HIGH_NS ?
 					    now + chip->time_base :
 					    0);
 	if (t) {

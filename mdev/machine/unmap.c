@@ -52,7 +52,7 @@
 /* the same for vGPUs that use iommufd */
 #define IOAS_ROUNDS	64
 /* most threads without a file that finish_dead_unmaps() looks at */
-#define DEAD_LOOKS	8
+#define DEAD_SCAN_MAX	8
 /* most ms that kvgpu_machine_unmap_wait() waits */
 #define WAIT_MS		20
 /* must not fail: a round that is not counted could lead to the BUG */
@@ -138,8 +138,8 @@ static bool thread_lives(const struct unmapping *u)
 }
 
 /*
- * Forgets threads without a file that have died. Looks at DEAD_LOOKS threads at most; the next call
- * goes on with the threads after them.
+ * Forgets threads without a file that have died. Looks at DEAD_SCAN_MAX threads at most; the next
+ * call goes on with the threads after them.
  */
 static void finish_dead_unmaps(void)
 {
@@ -147,7 +147,7 @@ static void finish_dead_unmaps(void)
 	u32 asked = 0;
 
 	list_for_each_entry_safe(u, next, &without_file, no_file) {
-		if (asked++ == DEAD_LOOKS)
+		if (asked++ == DEAD_SCAN_MAX)
 			break;
 		if (!thread_lives(u))
 			unmap_finish(u);

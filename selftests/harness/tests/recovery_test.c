@@ -154,7 +154,7 @@ static void a_switch_that_is_over(void **state)
 
 /*
  * The switch that hung is over, as above. The neighbour's two channels alternate on a copy engine
- * in short pieces, so that the engine is in a switch at each look.
+ * in short pieces, so that the engine is in a switch at each poll.
  */
 static void switches_one_after_the_other(void **state)
 {
@@ -174,7 +174,7 @@ static void switches_one_after_the_other(void **state)
 	}
 	assert_int_equal(strikes(1), 0);
 	if (world.gpu->hw.intr_ns - worked > MS)
-		harness_fail("S5: the interrupt thread's sleeps between looks are taken from the vGPUs' budget");
+		harness_fail("S5: the interrupt thread's sleeps between polls are taken from the vGPUs' budget");
 	setup_end();
 }
 
