@@ -12,7 +12,7 @@
 #define GNUTLS_NAMES(X)                                                                           \
 	X(alert_get)                                                                              \
 	X(certificate_get_trust_list) X(x509_trust_list_add_trust_mem)                            \
-	X(x509_crt_get_fingerprint)                                                               \
+	X(x509_crt_get_key_id)                                                                    \
 	X(pk_get_name) X(x509_crt_get_pk_algorithm)                                               \
 	X(alert_get_name) X(alert_send) X(alert_send_appropriate) X(                              \
 		certificate_allocate_credentials) X(certificate_free_credentials)                 \

@@ -215,11 +215,15 @@ static void say_no(struct tls *t, int alert)
 		;
 }
 
+/*
+ * Of the key, which the CA has signed: a holder can change the encoding of the CA's signature, and
+ * with it the sum of the whole certificate.
+ */
 static int take_fingerprint(struct tls *t, gnutls_x509_crt_t crt)
 {
 	uint8_t sum[TLS_FINGERPRINT / 2];
 	size_t size = sizeof(sum), i;
-	int r = gnutls.x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, sum, &size);
+	int r = gnutls.x509_crt_get_key_id(crt, GNUTLS_KEYID_USE_SHA256, sum, &size);
 
 	for (i = 0; !r && i < size; i++)
 		snprintf(t->fingerprint + 2 * i, 3, "%02x", sum[i]);

@@ -46,7 +46,7 @@ int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **
 void tls_forget(struct tls *t);
 /* the common name of the peer's certificate: letters, digits, - . _ */
 const char *tls_peer(const struct tls *t);
-/* the SHA-256 of the peer's certificate, 64 small hexadecimal digits */
+/* the SHA-256 of the key in the peer's certificate, 64 small hexadecimal digits */
 const char *tls_fingerprint(const struct tls *t);
 /* The alert that ended a read, in words, or NULL. On the thread that reads. */
 const char *tls_complaint(const struct tls *t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The file "refused" in a server's folder of certificates: who is let in no more, though the
- * certificate is of the server's CA. A line is a name or a certificate's fingerprint; # begins a
- * comment. kvgpu-remotectl writes it, kvgpu-remoted reads it whenever a client comes by TLS.
+ * certificate is of the server's CA. A line is a name or the fingerprint of a certificate's key; #
+ * begins a comment. kvgpu-remotectl writes it, kvgpu-remoted reads it whenever a client comes by
+ * TLS.
  */
 #ifndef KVGPU_REMOTE_CONF_REFUSED_H
 #define KVGPU_REMOTE_CONF_REFUSED_H

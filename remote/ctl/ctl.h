@@ -25,7 +25,7 @@ struct ctl_client {
 	 * lost, as others waited too long.
 	 */
 	int64_t share, gpu, alone, waited, turns, lost;
-	/* fingerprint: of a certificate, of a client by TLS; else empty */
+	/* fingerprint: of a certificate's key, of a client by TLS; else empty */
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD], fingerprint[CTL_WORD];
 };
 
@@ -77,7 +77,7 @@ int certs_server(const struct certs_wish *w);
  * folder's files are copied to /etc/kvgpu/tls of the client's machine.
  */
 int certs_client(const struct certs_wish *w);
-/* Print fingerprint and name of each certificate; .names are files. */
+/* Print the key's fingerprint and the name of each certificate; .names are files. */
 int certs_show(const struct certs_wish *w);
 
 /* ------------------------------------------ refuse.c: return 0, or 1 and the reason was printed */

@@ -31,7 +31,7 @@ static const char usage[] =
 	"  certs server HOST...                 key and certificate of the server, for the names and addresses that clients use\n"
 	"  certs client NAME                    a client's: copy the folder that it prints to that machine's " TLS_FOLDER "\n"
 	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER " and are valid for 730 days\n"
-	"  certs show FILE...                   the fingerprints of certificates, and their names\n"
+	"  certs show FILE...                   the fingerprints of certificates' keys, and their names\n"
 	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n";
 
 struct options {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shutting out a certificate. The file is root's, as the folder is: a server that is confined can't
- * write there, and one that does not run has to know it, too.
+ * Shutting out a name or a key. The file is root's, as the folder is: a server that is confined
+ * can't write there, and one that does not run has to know it, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@ enum { PATH = 512 };
 
 static const char *kind_of(const char *word)
 {
-	return refused_is_fingerprint(word) ? "certificate" : "name";
+	return refused_is_fingerprint(word) ? "key" : "name";
 }
 
 static bool take_word(const char *text, char word[REFUSED_WORD])
 {
 	if (!strchr(text, '\n') && refused_word(text, word) == 1)
 		return true;
-	complain("\"%s\": neither a client's name, 1 to 63 letters, digits, - . _, nor a certificate's SHA-256, 64 hexadecimal digits",
+	complain("\"%s\": neither a client's name, 1 to 63 letters, digits, - . _, nor a key's fingerprint, 64 hexadecimal digits",
 		 text);
 	return false;
 }

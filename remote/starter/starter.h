@@ -39,7 +39,7 @@ enum {
 /* The one report of a client's process: the client's name, or .refused and why in .text. */
 struct report {
 	uint32_t refused;
-	char who[CONF_WHO], fingerprint[REFUSED_WORD];	/* by TLS: of the client's certificate */
+	char who[CONF_WHO], fingerprint[REFUSED_WORD];	/* by TLS: of certificate and key */
 	char text[REPORT_TEXT];
 };
 

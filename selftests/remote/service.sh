@@ -241,7 +241,7 @@ run_admin()
 # says TEXT ARGUMENT...: what kvgpu-remotectl prints when it succeeds
 says() { [ "$(ctl "${@:2}" 2>&1)" = "$1" ]; }
 
-# a key that was lost is shut out beside others, by the certificate's name and by its fingerprint
+# a key that was lost is shut out beside others, by the certificate's name and by the key's fingerprint
 run_refused()
 {
 	local other calls print eve=KVGPU_REMOTE_TLS=$work/tls/clients/eve
@@ -263,7 +263,7 @@ run_refused()
 	try "it is accepted" says "accepted the name eve" accept eve --folder "$work/tls"
 	holder "$tls" "$eve"
 	try "and listed with its fingerprint" clients_say ".clients[1].fingerprint == \"$print\""
-	try "which is refused" says "refused the certificate $print; 1 client ended" refuse "${print^^}" --folder "$work/tls"
+	try "which is refused" says "refused the key $print; 1 client ended" refuse "${print^^}" --folder "$work/tls"
 	try "its program gets its error" holder_gets_its_error
 	try "its next one finds no GPU" refused "does not let this client in" "$tls" "$eve"
 	calls=$(ctl list --json --interval 0 | jq '.clients[0].calls')

@@ -108,6 +108,84 @@ static void change(const char *key_file, const char *file, time_t from, time_t u
 	gnutls_x509_crt_deinit(x);
 }
 
+/* the CA's signature in other bytes, by which it is as valid (RFC 5280, 4.1.1; SEC 1, 4.1.4) */
+enum variant { NEGATED, WITH_PARAMETERS };
+
+/* @s becomes n - @s, where n is the order of P-256 */
+static void negate(gnutls_datum_t *s)
+{
+	static const uint8_t order[32] =
+		"\xff\xff\xff\xff\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"
+		"\xbc\xe6\xfa\xad\xa7\x17\x9e\x84\xf3\xb9\xca\xc2\xfc\x63\x25\x51";
+	uint8_t was[32] = { 0 };
+	int i, left, borrow = 0;
+
+	left = s->size < 32 ? 32 - s->size : 0;
+	memcpy(was + left, s->data + s->size - (32 - left), 32 - left);
+	s->data = gnutls_realloc(s->data, 33);
+	s->size = 33;
+	s->data[0] = 0;
+	for (i = 31; i >= 0; i--) {
+		s->data[i + 1] = order[i] - was[i] - borrow;
+		borrow = order[i] < was[i] + borrow;
+	}
+}
+
+/*
+ * Replaces @file by the same certificate with that variant of its signature, which comes last, as a
+ * bit string behind the algorithm's identifier of 12 bytes. All three have a header of 2 bytes, the
+ * whole one of 4.
+ */
+static void vary(const char *file, enum variant v)
+{
+	gnutls_x509_crt_t crt = crt_of(file);
+	gnutls_datum_t der, signature, r, s, out = { 0 };
+	uint8_t all[2048], *to;
+	size_t n;
+
+	assert_int_equal(gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_DER, &der), 0);
+	n = sizeof(all);
+	assert_int_equal(gnutls_x509_crt_get_signature(crt, (char *)all, &n), 0);
+	signature = (gnutls_datum_t){ all, n };
+	assert_int_equal(gnutls_decode_rs_value(&signature, &r, &s), 0);
+	if (v == NEGATED)
+		negate(&s);
+	assert_int_equal(gnutls_encode_rs_value(&signature, &r, &s), 0);
+	n = der.size - n - 3;
+	assert_true(der.data[0] == 0x30 && der.data[1] == 0x82 && der.data[n - 12] == 0x30 &&
+		    der.data[n - 11] == 10 && der.data[n] == 3 && signature.size < 120);
+	memcpy(all, der.data, n);
+	to = all + n;
+	if (v == WITH_PARAMETERS) {
+		to[-11] = 12;
+		memcpy(to, "\5\0", 2);
+		to += 2;
+	}
+	memcpy(to, (uint8_t[]){ 3, signature.size + 1, 0 }, 3);
+	memcpy(to + 3, signature.data, signature.size);
+	n = to + 3 + signature.size - all;
+	all[2] = (n - 4) >> 8;
+	all[3] = n - 4;
+	assert_int_equal(gnutls_pem_base64_encode2("CERTIFICATE", &(gnutls_datum_t){ all, n },
+						   &out), 0);
+	keep(file, &out);
+	gnutls_free(der.data);
+	gnutls_free(signature.data);
+	gnutls_free(r.data);
+	gnutls_free(s.data);
+	gnutls_x509_crt_deinit(crt);
+}
+
+/* the SHA-256 of all of the certificate's bytes */
+static void whole_sum(const char *file, uint8_t sum[32])
+{
+	gnutls_x509_crt_t crt = crt_of(file);
+	size_t n = 32;
+
+	assert_int_equal(gnutls_x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, sum, &n), 0);
+	gnutls_x509_crt_deinit(crt);
+}
+
 /* listed/crl.pem by a CA, until @until, with ann's certificate of ours, or none */
 static void make_crl(const char *ca_key, const char *ca_crt, time_t until, bool with_ann)
 {

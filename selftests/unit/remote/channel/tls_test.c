@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <netinet/in.h>
@@ -50,7 +51,7 @@ static struct {
 	char folder[128];
 	pthread_t thread;
 	int result;		/* result of the credentials, the handshake or the welcome */
-	char why[512], peer[TLS_NAME_MAX];
+	char why[512], peer[TLS_NAME_MAX], fingerprint[TLS_FINGERPRINT];
 	struct tls *tls;
 } server;
 
@@ -122,6 +123,7 @@ static void *serve(void *arg)
 		return NULL;
 	}
 	strcpy(server.peer, tls_peer(l.tls));
+	strcpy(server.fingerprint, tls_fingerprint(l.tls));
 	serve_line(&l);
 	return NULL;
 }
@@ -389,6 +391,59 @@ static void revoked(void **state)
 	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -EINVAL);
 	shell("rmdir listed/crl.pem && ln -s nowhere listed/crl.pem");
 	assert_int_equal(tls_credentials_read(path("listed"), true, &c, &why), -ENOENT);
+}
+
+/*
+ * A fingerprint shuts out a key: it is the same where the certificate's signature has other bytes.
+ * kvgpu-remotectl prints the one that the server finds.
+ */
+static void fingerprints(void **state)
+{
+	static const char *const folders[] = { [NEGATED] = "negated",
+					       [WITH_PARAMETERS] = "with-parameters" };
+	const char *shown[] = { strdup(path("ours/clients/ann/client.crt")) };
+	struct certs_wish w = { .names = shown, .nr_names = 1 };
+	char anns[TLS_FINGERPRINT], printed[TLS_FINGERPRINT] = "", file[64];
+	uint8_t sum[32], other[32];
+	FILE *out;
+	int saved;
+
+	assert_true(gets_on("ours", "ours/clients/ann"));
+	strcpy(anns, server.fingerprint);
+	whole_sum("ours/clients/ann/client.crt", sum);
+	for (unsigned int i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		copy("ours/clients/ann", folders[i]);
+		snprintf(file, sizeof(file), "%s/client.crt", folders[i]);
+		vary(file, i);
+		whole_sum(file, other);
+		assert_memory_not_equal(sum, other, sizeof(sum));
+		server.fingerprint[0] = 0;
+		if (!gets_on("ours", folders[i]))
+			fail_msg("%s: %s", folders[i], server.why);
+		assert_string_equal(server.fingerprint, anns);
+	}
+	/* another key of the same name */
+	copy("ours/clients/ann", "new-key");
+	make_key("new-key/client.key", GNUTLS_PK_ECDSA,
+		 GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1));
+	change("new-key/client.key", "new-key/client.crt", time(NULL) - 60, time(NULL) + 86400,
+	       "ann");
+	assert_true(gets_on("ours", "new-key"));
+	assert_string_equal(server.peer, "ann");
+	assert_string_not_equal(server.fingerprint, anns);
+	fflush(stdout);
+	saved = dup(1);
+	out = fopen(path("shown"), "w+");
+	dup2(fileno(out), 1);
+	assert_int_equal(certs_show(&w), 0);
+	fflush(stdout);
+	dup2(saved, 1);
+	close(saved);
+	rewind(out);
+	assert_int_equal(fread(printed, 1, TLS_FINGERPRINT - 1, out), TLS_FINGERPRINT - 1);
+	fclose(out);
+	assert_string_equal(printed, anns);
+	free((void *)shown[0]);
 }
 
 static void files(void **state)
@@ -701,6 +756,7 @@ int main(void)
 			cmocka_unit_test(wrong_host),
 			cmocka_unit_test(times),
 		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(revoked),
+			cmocka_unit_test(fingerprints),
 			cmocka_unit_test(files),
 			cmocka_unit_test(not_for_this_user), cmocka_unit_test(makes_no_second),
 		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes),
