@@ -6,6 +6,8 @@
  */
 #include "client.h"
 
+#define MEMORY_MAX	(1ull << 39)	/* bytes: more than any GPU has */
+
 CUresult answer_result(uint32_t result)
 {
 	if (result >= 2 * KVGPU_REMOTE_STATUS || result % KVGPU_REMOTE_STATUS > CUDA_ERROR_UNKNOWN)
@@ -47,6 +49,13 @@ bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t room
 			return false;
 	}
 	return true;
+}
+
+bool answer_memory(uint64_t at, uint64_t bytes)
+{
+	uint64_t end;
+
+	return bytes <= MEMORY_MAX && !__builtin_add_overflow(at, bytes, &end);
 }
 
 bool answer_count(uint64_t n, const void *list, uint64_t room)

@@ -150,7 +150,7 @@ static bool add_target(struct tree *t, CUdeviceptr at)
 	struct tree_node *n = &t->node[t->nr];
 	unsigned int i;
 
-	if (!ctx || !range_holds(at, t->bytes))
+	if (!ctx || !range_holds(at, t->bytes) || programs_own(at))
 		return false;
 	n->to = (struct route){ .peer = object_peer(ctx), .ctx = ctx };
 	n->at = at;

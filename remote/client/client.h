@@ -334,6 +334,8 @@ bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t room
  * there are, for which a program makes room.
  */
 bool answer_count(uint64_t n, const void *list, uint64_t room);
+/* whether a variable, or memory of which the server says the size, can be there */
+bool answer_memory(uint64_t at, uint64_t bytes);
 /* *dev: the device with @number at the call's server. False: there is none. */
 bool answer_device(const struct call *c, uint32_t number, CUdevice *dev);
 
@@ -466,12 +468,12 @@ bool same_context(const void *handle);
 
 /*
  * Note memory of the current context. @serial: of the call that allocated it. False: memory of
- * another server is at that address.
+ * another server is at that address, or the address space ends in it.
  */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t serial);
 /*
- * Note a variable of @module. False: memory that another server has allocated is at its address, or
- * the module has ended.
+ * Note a variable of @module. False: memory that another server has allocated is at its address,
+ * the address space ends in it, or the module has ended.
  */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
 /* @serial: of the call that freed the memory */
@@ -636,6 +638,11 @@ static inline void memory_freed(CUdeviceptr ptr, uint64_t serial)
  * program's memory.
  */
 bool answer_address(const struct peer *p, CUdeviceptr at);
+/*
+ * Whether @at is memory of the program's own, whatever a server says. Managed memory is not. False
+ * with a single server. Asks the kernel each time, 0.5 us.
+ */
+bool programs_own(CUdeviceptr at);
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
 enum side_of side_of(CUdeviceptr at, bool host);

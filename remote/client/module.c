@@ -325,6 +325,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	if (r)
 		return r;
 	memcpy(&a, c.answer, sizeof(a));
+	if (!answer_memory(a.ptr, a.bytes))
+		return CUDA_ERROR_UNKNOWN;
 	r = managed_variables(module, a.managed, a.managed_bytes);
 	if (r)
 		return r;

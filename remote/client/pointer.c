@@ -115,8 +115,11 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 
 	if (!size_of(attribute))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!range_has(ptr) && host_find((void *)(uintptr_t)ptr, &h))
+	if ((!range_has(ptr) || programs_own(ptr)) && host_find((void *)(uintptr_t)ptr, &h))
 		return of_host(&h, attribute, ptr, value);
+	/* with several servers none is asked about the program's memory */
+	if (programs_own(ptr))
+		return CUDA_ERROR_INVALID_VALUE;
 	/* a host address of the server's process means nothing here */
 	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER) {
 		*value = ptr;

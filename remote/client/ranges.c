@@ -79,7 +79,7 @@ bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module)
 {
 	const struct object *ctx = object_context(module);
 	struct variable *v;
-	bool fine = ctx;
+	bool fine = ctx && ptr + bytes >= ptr;
 
 	pthread_mutex_lock(&lock);
 	for (v = variables; v && !(v->module == module && v->ptr == ptr); v = v->next)
@@ -117,6 +117,8 @@ bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t serial)
 	bool free_here = true;
 	unsigned int at;
 
+	if (ptr + bytes < ptr)
+		return false;
 	if (several && ctx && pinned_foreign(object_peer(ctx), ptr, bytes))
 		return false;
 	pthread_mutex_lock(&lock);

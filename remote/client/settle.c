@@ -63,6 +63,8 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 	unsigned int i, n = 0, tries = 0;
 	CUresult r = CUDA_SUCCESS;
 
+	if (!answer_memory(*ptr, bytes))
+		return CUDA_ERROR_UNKNOWN;
 	while (!r && !range_add(*ptr, bytes, c->serial)) {
 		if (!taken)
 			taken = malloc(TAKEN_MAX * sizeof(*taken));
@@ -78,6 +80,8 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 		r = call_sync(c, fixed);
 		if (!r)
 			memcpy(ptr, c->answer, sizeof(*ptr));
+		if (!r && !answer_memory(*ptr, bytes))
+			r = CUDA_ERROR_UNKNOWN;
 	}
 	for (i = 0; i < n; i++)
 		give_back(c, taken[i]);

@@ -1,30 +1,49 @@
 // SPDX-License-Identifier: MIT
 /* What memory is at an address: the program's, a device's, or none. */
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "client.h"
 
+/* 0, or -errno. EFAULT: the CPU would fault there, or the memory is a device's mapping. */
+static int ask_kernel(const void *at)
+{
+	struct iovec to = { &(char){ 0 }, 1 }, from = { (void *)(uintptr_t)at, 1 };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 ? 0 : -errno;
+}
+
 /*
- * Ask the kernel. EFAULT: the CPU would fault there, or the memory is a device's mapping. If the
- * kernel does not let us ask, believe the program. A page that could be read is not asked for
- * again while the thread remembers it: a program that has unmapped it meanwhile gets a fault.
+ * If the kernel does not let us ask, believe the program. A page that could be read is not asked
+ * for again while the thread remembers it: a program that has unmapped it meanwhile gets a fault.
  */
 static bool cpu_can_read(const void *at)
 {
 	enum { PAGE = 4096, PAGES = 16 };
 	static __thread uintptr_t could[PAGES];
-	struct iovec to = { &(char){ 0 }, 1 }, from = { (void *)(uintptr_t)at, 1 };
 	uintptr_t page = (uintptr_t)at / PAGE;
+	int r;
 
 	if (page && could[page % PAGES] == page)
 		return true;
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+	r = ask_kernel(at);
+	if (!r)
 		could[page % PAGES] = page;
-	else if (errno == EFAULT)
+	return r != -EFAULT;
+}
+
+/* The kernel lets every process ask what msync() tells. */
+bool programs_own(CUdeviceptr at)
+{
+	const uint64_t page = sysconf(_SC_PAGESIZE);
+	int r;
+
+	if (!several || managed_has(at))
 		return false;
-	return true;
+	r = ask_kernel((const void *)(uintptr_t)at);
+	return !r || (r != -EFAULT && !msync((void *)(at & -page), 1, MS_ASYNC));
 }
 
 static bool device_says(CUdeviceptr at)
@@ -36,10 +55,32 @@ static bool device_says(CUdeviceptr at)
 	       ((const struct a_pointer *)c.answer)->value == CU_MEMORYTYPE_DEVICE;
 }
 
+/*
+ * With several servers none decides what memory of the program is: a server that names the address
+ * as its own would get the bytes that another one is to get. What the program calls host memory is
+ * that, if the CPU can read it. Else an address that is both is an error.
+ */
+static enum side_of side_of_several(CUdeviceptr at, bool host)
+{
+	struct host_range found;
+	bool own;
+
+	if (managed_has(at))
+		return SIDE_DEVICE;
+	own = host ? cpu_can_read((void *)(uintptr_t)at) : programs_own(at);
+	if (range_has(at))
+		return !own ? SIDE_DEVICE : host ? SIDE_HOST : SIDE_NOWHERE;
+	if (own || host_find((void *)(uintptr_t)at, &found))
+		return SIDE_HOST;
+	return pinned_device_has(at) || device_says(at) ? SIDE_DEVICE : SIDE_NOWHERE;
+}
+
 enum side_of side_of(CUdeviceptr at, bool host)
 {
 	struct host_range found;
 
+	if (several)
+		return side_of_several(at, host);
 	if (range_has(at) || managed_has(at))
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))

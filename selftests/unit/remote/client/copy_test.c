@@ -24,7 +24,7 @@ bool several;
 static uint8_t arena[4 << 20];
 static bool managed;			/* SRC is managed memory */
 static unsigned int queued, asked, staged, in_frames, looks;
-static bool shared = true, readable;
+static bool shared = true, readable, denied;
 
 bool managed_has(CUdeviceptr ptr) { return managed && ptr >= SRC && ptr < SRC + BYTES; }
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return shared; }
@@ -94,7 +94,8 @@ CUresult call_enter(unsigned int flags) { return CUDA_ERROR_UNKNOWN; }
 bool captures_any(void) { return false; }
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
 bool own_stream(CUstream stream) { return false; }
-bool range_has(CUdeviceptr ptr) { return false; }
+static bool named;		/* a server says that it has all that is asked for */
+bool range_has(CUdeviceptr ptr) { return named; }
 bool pinned_device_has(CUdeviceptr at) { return false; }
 bool host_find(const void *host, struct host_range *out) { return false; }
 bool pinned_may_change(const struct host_range *r) { return false; }
@@ -179,7 +180,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n,
 			 const struct iovec *from, unsigned long m, unsigned long flags)
 {
 	looks++;
-	errno = EFAULT;
+	errno = denied ? EPERM : EFAULT;
 	return readable ? 1 : -1;
 }
 
@@ -214,11 +215,36 @@ static void pages_that_were_read(void **state)
 	assert_int_equal(looks, 1);
 }
 
+/* with several servers the kernel says what is the program's memory, also where it says little */
+static void what_is_the_programs(void **state)
+{
+	static uint8_t own[4096];
+	const CUdeviceptr here = (uintptr_t)own, nowhere = 0x7f00000000000;
+
+	several = named = true;
+	readable = true;
+	assert_true(programs_own(here));
+	assert_int_equal(side_of(here, true), SIDE_HOST);
+	assert_int_equal(side_of(here, false), SIDE_NOWHERE);
+	readable = false;
+	assert_false(programs_own(here));
+	assert_int_equal(side_of(here + 0x10000000, true), SIDE_DEVICE);
+	assert_int_equal(side_of(here, false), SIDE_DEVICE);
+	denied = true;
+	assert_int_equal(side_of(here, false), SIDE_NOWHERE);
+	assert_int_equal(side_of(nowhere, false), SIDE_DEVICE);
+	named = false;
+	assert_int_equal(side_of(here, false), SIDE_HOST);
+	several = denied = false;
+	assert_false(programs_own(here));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart),
 					    cmocka_unit_test(lines_in_frames),
-					    cmocka_unit_test(pages_that_were_read) };
+					    cmocka_unit_test(pages_that_were_read),
+					    cmocka_unit_test(what_is_the_programs) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

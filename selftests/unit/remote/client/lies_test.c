@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include <remote/client/broadcast.h>
+
 #include "liar.h"
 
 enum { CUBIN = 64, FREE = 900 };	/* FREE: a slot that nothing else has */
@@ -24,6 +26,7 @@ static struct {
 	unsigned int words;		/* 0: as many as there should be */
 } lie;
 static unsigned int asked;		/* how often */
+static unsigned int heard[2];		/* questions to each server */
 
 static uint64_t id(unsigned int class, unsigned int index, unsigned int generation)
 {
@@ -47,6 +50,7 @@ static void honest(struct liar_frame *f)
 static void say(struct liar_frame *f)
 {
 	honest(f);
+	heard[f->channel != peers[0].channel]++;
 	if (f->op != lie.op)
 		return;
 	asked++;
@@ -307,8 +311,8 @@ static void nothing_is_none(void **state)
 
 /* ------------------------------------------------------------------ addresses */
 
-/* a variable that lies in this process's memory by the server's word is the GPU's all the same */
-static void a_variable_is_the_gpus(void **state)
+/* what lies in this process's memory by the word of one of several servers is neither's */
+static void a_variable_is_not_the_programs(void **state)
 {
 	uint64_t mine[2] = { 11, 22 }, other = 33;
 	CUmodule module;
@@ -320,12 +324,107 @@ static void a_variable_is_the_gpus(void **state)
 	lie.word[1] = sizeof(mine);
 	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_SUCCESS);
 	lie_once(OP_pointer, CU_MEMORYTYPE_HOST);
-	cuMemcpy(at, (uintptr_t)&other, sizeof(other));
+	assert_int_equal(cuMemcpy(at, (uintptr_t)&other, sizeof(other)), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(mine[0], 11);
 	/* of other addresses that an answer has, such are refused */
 	lie_once(OP_cuTexRefGetAddress_v2, (uintptr_t)&other);
 	assert_false(answer_address(&peers[0], (uintptr_t)&other));
 	assert_true(answer_address(&peers[0], 0x700000000));
+}
+
+/*
+ * The first server names @mine as a variable of its own, or as memory that it allocated, and hears
+ * of no copy between that and the memory of the second one.
+ */
+static void copies_with_the_other(uint64_t *mine, size_t bytes)
+{
+	const CUdeviceptr there = 0x7f0000000, at = (uintptr_t)mine;
+	CUDA_MEMCPY2D lines = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = mine,
+				.srcPitch = 8, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+				.dstDevice = there, .dstPitch = 8, .WidthInBytes = 8, .Height = 2 };
+	CUcontext other;
+	CUdeviceptr got;
+	unsigned int type;
+
+	assert_int_equal(cuCtxCreate_v2(&other, 0, 1), CUDA_SUCCESS);
+	lie_once(OP_cuMemAlloc_v2, there);
+	assert_int_equal(cuMemAlloc_v2(&got, bytes), CUDA_SUCCESS);
+	heard[0] = heard[1] = 0;
+	assert_int_equal(cuMemcpyHtoD_v2(there, mine, bytes), CUDA_SUCCESS);
+	assert_int_equal(cuMemcpyHtoDAsync_v2(there, mine, bytes, NULL), CUDA_SUCCESS);
+	assert_int_equal(cuMemcpy2D_v2(&lines), CUDA_SUCCESS);
+	assert_true(heard[1]);
+	mine[0] = 0;
+	lie_once(OP_copy_out, 77);
+	lie.words = bytes / 8;
+	assert_int_equal(cuMemcpyDtoH_v2(mine, there, bytes), CUDA_SUCCESS);
+	assert_int_equal(mine[0], 77);
+	assert_int_equal(cuMemcpyDtoHAsync_v2(mine, there, bytes, NULL), CUDA_SUCCESS);
+	lie_once(OP_pointer, CU_MEMORYTYPE_DEVICE);
+	assert_int_equal(cuMemcpy(at, there, bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemcpy(there, at, bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(kvgpuMemcpyBroadcast(&at, 1, there, bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(heard[0], 0);
+	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+}
+
+static void a_variable_draws_no_copies(void **state)
+{
+	static uint64_t variable[16];
+	CUmodule module;
+	CUdeviceptr at;
+	size_t n;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_global, (uintptr_t)variable);
+	lie.word[1] = sizeof(variable);
+	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_SUCCESS);
+	copies_with_the_other(variable, sizeof(variable));
+}
+
+static void an_allocation_draws_no_copies(void **state)
+{
+	static uint64_t allocated[16];
+	CUdeviceptr at;
+
+	lie_once(OP_cuMemAlloc_v2, (uintptr_t)allocated);
+	assert_int_equal(cuMemAlloc_v2(&at, sizeof(allocated)), CUDA_SUCCESS);
+	copies_with_the_other(allocated, sizeof(allocated));
+}
+
+/* a server that calls all addresses its own gets nothing of a copy in this process */
+static void what_no_server_has_is_not_asked_for(void **state)
+{
+	uint64_t from = 5, to = 6;
+
+	lie_once(OP_pointer, CU_MEMORYTYPE_DEVICE);
+	assert_int_equal(cuMemcpy((uintptr_t)&to, (uintptr_t)&from, sizeof(to)), CUDA_SUCCESS);
+	assert_int_equal(to, 5);
+	assert_int_equal(asked, 0);
+}
+
+static void memory_ends_in_the_address_space(void **state)
+{
+	CUmodule module;
+	CUdeviceptr at;
+	size_t n;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_global, 0x700000000);
+	lie.word[1] = UINT64_MAX;
+	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_ERROR_UNKNOWN);
+	lie.word[1] = 1ull << 46;
+	assert_int_equal(cuModuleGetGlobal_v2(&at, &n, module, "v"), CUDA_ERROR_UNKNOWN);
+	assert_false(range_has(0x700000000));
+	lie_once(OP_cuMemAlloc_v2, -4096ull);
+	assert_int_equal(cuMemAlloc_v2(&at, 8192), CUDA_ERROR_UNKNOWN);
+	assert_int_equal(asked, 1);
+	lie_once(OP_cuMemAllocPitch_v2, 0x700000000);
+	lie.word[1] = 1ull << 46;
+	assert_int_equal(cuMemAllocPitch_v2(&at, &n, 64, 2, 4), CUDA_ERROR_UNKNOWN);
+	assert_false(range_has(0x700000000));
 }
 
 /* the program accesses what is managed */
@@ -404,7 +503,11 @@ int main(void)
 		TEST(parameters_stay_readable),
 		TEST(no_object_is_above_itself),
 		TEST(nothing_is_none),
-		TEST(a_variable_is_the_gpus),
+		TEST(a_variable_is_not_the_programs),
+		TEST(a_variable_draws_no_copies),
+		TEST(an_allocation_draws_no_copies),
+		TEST(what_no_server_has_is_not_asked_for),
+		TEST(memory_ends_in_the_address_space),
 		TEST(attributes_are_the_clients),
 		TEST(managed_memory_is_not_at_null),
 		TEST(a_function_is_called_by_its_server),

@@ -223,6 +223,11 @@ static void two_servers(void **state)
 	assert_ptr_equal(range_context(0x20003f), two);
 	assert_false(range_add(0x200010, 64, 9));
 	assert_false(range_variable(0x100010, 64, two));
+	/* nothing goes over the end of the address space, where it would be no one's memory */
+	assert_false(range_variable(-4096ull, 8192, one));
+	assert_false(range_variable(0x90000000, UINT64_MAX, one));
+	assert_false(range_add(-4096ull, 4096, 9));
+	assert_false(range_has(0x90000010));
 	ranges_module_ends(two);
 	assert_ptr_equal(range_context(0x20003f), one);
 	ranges_end(one);
