@@ -305,7 +305,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c port.c library.c graphs.c forwards.c)
-UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test shmem_test endpoint_test guard_test)
+UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test shmem_test endpoint_test guard_test rights_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 FUZZ_TESTS += remote/wire/image_fuzz
@@ -316,12 +316,14 @@ SRC_remote/channel/channel_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/shmem_test := $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/endpoint_test	:= $(REMOTE_CHANNEL_SRC)
 LIBS_remote/channel/endpoint_test	:= $(addprefix -Xlinker --wrap=,clock_gettime pthread_cond_timedwait)
+SRC_remote/channel/rights_test	:= $(REMOTE_CHANNEL_SRC)
+LIBS_remote/channel/rights_test	:= $(addprefix -Xlinker --wrap=,setsockopt getsockopt)
 SRC_remote/channel/guard_test	:= $(addprefix remote/channel/,guard.c signals.c)
 SRC_remote/channel/attach_test	:= selftests/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
 UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,bucket_test filter_test admin_test listen_test preauth_test tenants_test)
 TSAN_TESTS += remote/channel/tls_test
-REMOTE_ADDRESS_SRC	:= $(addprefix remote/channel/,address.c sockets.c owner.c)
+REMOTE_ADDRESS_SRC	:= $(addprefix remote/channel/,address.c sockets.c owner.c rights.c)
 REMOTE_CONF_SRC	:= $(wildcard remote/conf/*.c) $(REMOTE_ADDRESS_SRC)
 SRC_remote/channel/address_test	:= $(REMOTE_ADDRESS_SRC)
 SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,certs.c write.c)
@@ -332,7 +334,7 @@ REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c preauth.c clients.c l
 			   $(REMOTE_CHANNEL_SRC)
 SRC_remote/starter/bucket_test	:= remote/starter/bucket.c
 SRC_remote/starter/preauth_test	:= $(REMOTE_STARTER_SRC)
-LIBS_remote/starter/preauth_test	:= -Xlinker --wrap=now_ms
+LIBS_remote/starter/preauth_test	:= $(addprefix -Xlinker --wrap=,now_ms setsockopt getsockopt)
 SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
 UNIT_TESTS += $(addprefix remote/starter/,arbiter_test log_test shared_test starter_test)
@@ -341,7 +343,7 @@ LIBS_remote/starter/arbiter_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/starter/log_test	:= $(REMOTE_STARTER_SRC) remote/starter/log.c
 LIBS_remote/starter/log_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
-LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back)
+LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
 SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c) remote/turns/turns.c
 LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms)
 SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c

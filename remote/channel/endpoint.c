@@ -30,6 +30,7 @@
 #include "guard.h"
 #include "line.h"
 #include "pending.h"
+#include "rights.h"
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
@@ -567,8 +568,8 @@ static void clear_rings(struct kvgpu_remote_endpoint *p)
 
 static void drop_doorbell(struct kvgpu_remote_endpoint *p)
 {
-	if (p->doorbell >= 0)
-		close(p->doorbell);
+	if (p->doorbell >= 0)	/* the client's process may have it */
+		rights_close_copy(p->doorbell);
 	p->doorbell = -1;
 }
 

@@ -9,6 +9,8 @@
 
 #include <remote/ring/clock.h>
 
+#include "rights.h"
+
 /* how long a server waits for the name of a client that rang, and then for its connect request */
 #define NAME_NS		1000000000ull
 #define PATIENCE_NS	5000000000ull
@@ -41,7 +43,7 @@ int pending_listen(struct pending_clients *r, const struct address *doorbell, co
 void pending_drop(struct pending_client *one)
 {
 	if (one->fd >= 0)
-		close(one->fd);
+		rights_close(one->fd);
 	*one = (struct pending_client){ .fd = -1 };
 }
 
@@ -57,7 +59,7 @@ void pending_end(struct pending_clients *r)
 {
 	pending_drop_all(r);
 	if (r->listening >= 0)
-		close(r->listening);
+		rights_close_copy(r->listening);
 	r->listening = -1;
 }
 
@@ -115,8 +117,8 @@ static bool accept_pending(struct pending_clients *r)
 /* read the name that a client says when it is connected, or shortly afterwards */
 static void read_name(struct pending_client *one)
 {
-	ssize_t n = recv(one->fd, (uint8_t *)&one->hello + one->have,
-			 sizeof(one->hello) - one->have, MSG_DONTWAIT);
+	ssize_t n = rights_read(one->fd, (uint8_t *)&one->hello + one->have,
+				sizeof(one->hello) - one->have);
 
 	if (n > 0)
 		one->have += n;

@@ -19,6 +19,7 @@
 #include <linux/vm_sockets.h>
 
 #include "address.h"
+#include "rights.h"
 
 /* a full queue keeps all clients out */
 enum { BACKLOG = 4096 };
@@ -127,6 +128,8 @@ static int listen_at(int family, const void *at, socklen_t bytes, const char **w
 
 	if (fd < 0)
 		return close_failed(fd, errno, why);
+	if (family == AF_UNIX)
+		rights_refuse(fd);
 	if (family == AF_INET || family == AF_INET6)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (family == AF_INET6)
@@ -246,7 +249,7 @@ static int listen_unix(const struct address *a, const char **why)
 
 	if (fd >= 0 || fd == -ETIMEDOUT) {
 		if (fd >= 0)
-			close(fd);
+			rights_close(fd);
 		*why = "another server listens there";
 		return -EADDRINUSE;
 	}

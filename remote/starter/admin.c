@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <remote/channel/address.h>
+#include <remote/channel/rights.h>
 
 #include "starter.h"
 
@@ -48,7 +49,7 @@ bool admin_listen(struct starter *s)
 
 static void drop_admin(struct admin *a)
 {
-	close(a->fd);
+	rights_close(a->fd);
 	*a = (struct admin){ .fd = -1 };
 }
 
@@ -64,7 +65,7 @@ void admin_accept(struct starter *s)
 	if (is_process_of_client(s, fd)) {
 		from = address_of_source(fd);
 		say_of_clients(ABOUT_PROCESSES, &from, "a client's process tried to become an admin: it may have been taken over");
-		close(fd);
+		rights_close(fd);
 		return;
 	}
 	/* without gaps, the slots are in the order in which their connections came */
@@ -160,7 +161,7 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 void admin_read(struct starter *s, struct admin *a)
 {
 	static char answer[ANSWER_MAX];
-	ssize_t n = recv(a->fd, a->line + a->have, sizeof(a->line) - 1 - a->have, 0);
+	ssize_t n = rights_read(a->fd, a->line + a->have, sizeof(a->line) - 1 - a->have);
 	int room = ANSWER_MAX;
 	char *end;
 

@@ -16,6 +16,7 @@
 
 #include <remote/channel/address.h>
 #include <remote/channel/line.h>
+#include <remote/channel/rights.h>
 #include <remote/channel/tls.h>
 #include <remote/server/server.h>
 
@@ -129,7 +130,7 @@ static void close_others(int **fds, unsigned int n)
 			fail_client("descriptors", strerror(errno));
 		*fds[i] = FIRST_FD + i;
 	}
-	closefrom(FIRST_FD + n);
+	rights_closefrom(FIRST_FD + n);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
+#include <remote/channel/rights.h>
 
 #include "starter.h"
 
@@ -92,7 +93,7 @@ void client_kill(struct client *c)
 		kill(c->pid, SIGKILL);
 	c->state = CLIENT_ENDING;
 	if (c->report >= 0)
-		close(c->report);
+		rights_close(c->report);
 	c->report = -1;
 }
 
@@ -138,11 +139,11 @@ void client_gone(struct starter *s, struct client *c)
 	add_all(&s->gone, c->counters);
 	tenants_leave(s, c);
 	if (c->report >= 0)
-		close(c->report);
+		rights_close(c->report);
 	if (c->log >= 0)
 		close(c->log);
 	if (c->life >= 0)
-		close(c->life);
+		rights_close(c->life);
 	if (c->program >= 0)
 		close(c->program);
 	if (c->memory >= 0)

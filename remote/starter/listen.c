@@ -22,6 +22,7 @@
 
 #include <remote/channel/address.h>
 #include <remote/channel/channel.h>
+#include <remote/channel/rights.h>
 
 #include "starter.h"
 
@@ -74,6 +75,7 @@ static bool adopt(struct starter *s, int fd)
 		say("there are too many sockets: %d at most", LISTENERS);
 		return false;
 	}
+	rights_refuse(fd);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	family = name.any.sa_family;
@@ -470,7 +472,7 @@ void listen_end(struct starter *s)
 
 	for (i = 0; i < s->nr_listeners; i++) {
 		if (s->listeners[i].fd >= 0)
-			close(s->listeners[i].fd);
+			rights_close_copy(s->listeners[i].fd);
 		if (s->listeners[i].endpoint)
 			kvgpu_remote_endpoint_close(s->listeners[i].endpoint);
 		s->listeners[i].endpoint = NULL;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
+#include <remote/channel/rights.h>
 #include <remote/wire/frame.h>
 
 #include "starter.h"
@@ -120,7 +121,7 @@ static void drop_conn(struct starter *s, struct preauth_conn *c, const char *why
 
 	address_of_peer(c->fd, peer, sizeof(peer));
 	say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: %s: ended", peer, why);
-	close(c->fd);
+	rights_close(c->fd);
 	preauth_forget(s, c);
 	s->refused++;
 }
@@ -344,7 +345,7 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
 	if (hello->version == s->version)
 		return NULL;
 	/* an answer is lost if the socket is closed with bytes unread */
-	if (recv(fd, hello, sizeof(*hello), MSG_DONTWAIT) < 0 ||
+	if (rights_read(fd, hello, sizeof(*hello)) < 0 ||
 	    send(fd, &w, sizeof(w), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return "it is of another version, and has gone";
 	return "it is of another version";
@@ -368,7 +369,7 @@ void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		close(c->fd);
+		rights_close(c->fd);
 		preauth_forget(s, c);
 		return;
 	}

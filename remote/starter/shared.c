@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <remote/channel/memory.h>
+#include <remote/channel/rights.h>
 
 #include "starter.h"
 
@@ -75,7 +76,7 @@ static pid_t give_back(int memory)
 static void shut(int *fd)
 {
 	if (*fd >= 0)
-		close(*fd);
+		rights_close(*fd);
 	*fd = -1;
 }
 

@@ -19,6 +19,7 @@
 
 #include <remote/channel/address.h>
 #include <remote/channel/channel.h>
+#include <remote/channel/rights.h>
 #include <remote/wire/frame.h>
 
 #include <cuda/driver/text.h>
@@ -46,6 +47,7 @@ static bool make_room(struct starter *s, const struct address_source *from)
 	return true;
 }
 
+/* @fd: of a connection, is the client's afterwards, unless its process could not be started */
 static void start_client(struct starter *s, struct client *c, struct listener *l, int fd,
 			 const struct address_source *from)
 {
@@ -74,6 +76,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		client_gone(s, c);
 		return;
 	}
+	rights_refuse(report[0]);
 	if (l->endpoint)
 		strcpy(c->peer, l->who);
 	else
@@ -99,7 +102,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		return;
 	}
 	c->report = report[0];
-	c->life = l->endpoint ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	c->life = fd;
 	c->program = l->endpoint ? -1 : address_process(fd);
 	c->tls = l->tls;
 	c->from = *from;
@@ -120,7 +123,7 @@ static bool accept_preauth(struct starter *s, unsigned int listener)
 	if (fd >= 0 && is_process_of_client(s, fd)) {
 		say_of_clients(ABOUT_PROCESSES, &from, "a client's process tried to become a client: it may have been taken over");
 		s->refused++;
-		close(fd);
+		rights_close(fd);
 		return true;
 	}
 	if (fd >= 0) {
@@ -156,7 +159,8 @@ static void serve_preauth(struct starter *s)
 		if (!c)
 			return;
 		start_client(s, c, &s->listeners[w->listener], w->fd, &w->from);
-		close(w->fd);
+		if (c->life < 0)
+			rights_close(w->fd);
 		preauth_forget(s, w);
 	}
 }
@@ -271,7 +275,7 @@ static void take_report(struct starter *s, struct client *c)
 	const struct conf_share *share;
 	const char *why;
 	struct report r;
-	ssize_t n = recv(c->report, &r, sizeof(r), MSG_DONTWAIT);
+	ssize_t n = rights_read(c->report, &r, sizeof(r));
 	uint32_t refusal;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -308,7 +312,7 @@ static void take_report(struct starter *s, struct client *c)
 	}
 	/* a refused client stays a newcomer, with its time limit, until its process has told it */
 	if (c->report >= 0)
-		close(c->report);
+		rights_close(c->report);
 	c->report = -1;
 	if (c->state != CLIENT_SERVED && !c->left_ms)
 		newcomer_failed(s, &c->from);

@@ -26,6 +26,42 @@ beside_replay() # GROUP
 	result $? "and processes are started for so many of them as may be" "$n in $took ms, $(cat "$work/replay")"
 }
 
+# the last close() of what a peer sends here waits for minutes, and the server answers its admin
+sends_a_descriptor()
+{
+	python3 - "$server" "$work/socket" "$remote/kvgpu-remotectl" --socket "$work/admin" list --interval 0 <<-'P'
+	import os, signal, socket, struct, subprocess, sys
+	server = int(sys.argv[1])
+	listening = socket.create_server(("127.0.0.1", 0))
+	one = socket.create_connection(listening.getsockname())
+	other = listening.accept()[0]
+	one.setblocking(False)
+	try:
+	    while one.send(bytes(65536)):
+	        pass
+	except BlockingIOError:
+	    pass
+	one.setblocking(True)
+	one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 300))
+	os.kill(server, signal.SIGSTOP)
+	peer = socket.socket(socket.AF_UNIX)
+	peer.connect(sys.argv[2])
+	try:
+	    socket.send_fds(peer, [b"this is no hello of a client"], [one.fileno()])
+	except PermissionError:	# since Linux 6.16
+	    peer.send(b"this is no hello of a client")
+	    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+	one.close()
+	os.kill(server, signal.SIGCONT)
+	peer.settimeout(60)
+	try:
+	    peer.recv(1)
+	except ConnectionResetError:
+	    pass
+	sys.exit(subprocess.call(["timeout", "60"] + sys.argv[3:], stdout=subprocess.DEVNULL))
+	P
+}
+
 run_newcomers()
 {
 	local before
@@ -55,5 +91,6 @@ run_newcomers()
 	result $? "peers that begin with other bytes get no process" "before $before, then $(accepted) $(refused_ones)"
 	[ "$(grep -c 'it does not begin as' "$work/service.log")" -le 120 ]
 	result $? "and the log stays small" "$(grep -c 'it does not begin as' "$work/service.log") lines"
+	try "a descriptor that a peer sends holds nobody up" sends_a_descriptor
 	stop_server
 }

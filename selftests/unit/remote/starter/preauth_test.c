@@ -19,8 +19,11 @@
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
+#include <remote/channel/rights.h>
 #include <remote/starter/starter.h>
 #include <remote/wire/frame.h>
+
+#include "selftests/unit/remote/linger.h"
 
 enum { PREAUTH = 32, NEWCOMERS = 16, OF_ONE = 12, VERSION = 7, TLS_LISTENER = 1 };
 /* starts in a second */
@@ -83,6 +86,11 @@ static int tear_down(void **state)
 
 static const struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
 
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	return linger_getsockopt(fd, level, option, value, bytes);
+}
+
 /* Enters the pre-auth queue, and says these bytes. Returns the other end of the connection. */
 static int enter_with(const struct address_source *from, unsigned int listener, const void *bytes,
 		      size_t n)
@@ -90,6 +98,7 @@ static int enter_with(const struct address_source *from, unsigned int listener, 
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	rights_refuse(pair[0]);	/* as a listener's */
 	preauth_enter(&s, pair[0], listener, from);
 	assert_int_equal(write(pair[1], bytes, n), n);
 	return pair[1];
@@ -564,6 +573,43 @@ static void another_version(void **state)
 	assert_true(was_ended(fd));
 }
 
+/* ------------------------------------------------------------------ descriptors */
+
+/* A descriptor whose last close() waits comes to a kernel that can't refuse it. */
+static void nothing_waits_for_a_peer(void **state)
+{
+	const struct kvgpu_remote_hello other_version = { KVGPU_REMOTE_MAGIC, VERSION + 1 };
+	struct client *c = newcomer(&good, 0);
+	int fd, other, pair[2];
+	unsigned int i;
+
+	alarm(HANGS_S);
+	old_kernel = true;
+	for (i = 0; i < 4; i++) {
+		fd = enter_with(&good, 0, "abc", 0);
+		other = i == 1 ? linger_send(fd, &other_version, sizeof(other_version), 0) :
+				 linger_send(fd, "this is no hello", 16, 0);
+		assert_true(other >= 0);
+		close(fd);
+		if (i < 3)	/* wrong bytes, another version, gone */
+			hall_look(&s, &s.hall[0], i == 2);
+		else
+			hall_make_room(&s);
+		assert_int_equal(s.hall[0].fd, -1);
+		linger_ends(other);
+	}
+	/* of a client's process that was taken over, and of a client whose process has ended */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	c->report = pair[0];
+	c->reaped = true;
+	other = linger_send(pair[1], "x", 1, 0);
+	client_kill(c);
+	close(pair[1]);
+	linger_ends(other);
+	old_kernel = false;
+	alarm(0);
+}
+
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -574,7 +620,8 @@ int main(void)
 					    WITH(a_flood_has_so_many_starts), WITH(many_floods),
 					    WITH(a_flood_of_the_own_source),
 					    WITH(served_ones_and_endpoints), WITH(first_bytes),
-					    WITH(another_version) };
+					    WITH(another_version),
+					    WITH(nothing_waits_for_a_peer) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@
 #include <remote/channel/memory.h>
 #include <remote/starter/starter.h>
 
+#include "selftests/unit/remote/linger.h"
+
 enum { BYTES = 1 << 20, KILLED = SIGKILL, CRASHED = SIGSEGV, MINUTE = 60000 };
 
 static uint64_t now = 5000;
@@ -28,6 +30,11 @@ static bool no_process;		/* fork() fails in this process */
 static bool waits;
 
 uint64_t now_ms(void) { return now; }
+
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	return linger_getsockopt(fd, level, option, value, bytes);
+}
 
 pid_t __real_fork(void);
 
@@ -117,6 +124,26 @@ static void client_hangs_up(void **state)
 	assert_int_equal(s.c.state, CLIENT_ENDING);
 	is_given_back(&s);
 	end(&s);
+}
+
+/* What the client has sent makes nobody wait: a descriptor whose last close() waits. */
+static void client_sends_a_descriptor(void **state)
+{
+	struct session s = session();
+	int other;
+
+	alarm(HANGS_S);
+	old_kernel = true;
+	other = linger_send(s.socket, "x", 1, 0);
+	assert_true(other >= 0);
+	close(s.socket);
+	s.socket = -1;
+	assert_true(shared_stays(&s.c, 0));
+	old_kernel = false;
+	is_given_back(&s);
+	end(&s);
+	linger_ends(other);
+	alarm(0);
 }
 
 /* The program has ended, and another one has the connection's end and the memory. */
@@ -302,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(client_hangs_up),
+		cmocka_unit_test(client_sends_a_descriptor),
 		cmocka_unit_test(program_ends),
 		cmocka_unit_test(process_crashes),
 		cmocka_unit_test(kept_no_longer),
