@@ -18,6 +18,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <remote/channel/rights.h>
+
 #define PREFIX	"kvgpu-run/"
 enum { WAITING = 16, GROUPS_MAX = 256 };
 
@@ -67,6 +69,7 @@ int registry_enter(const char *uuid, unsigned int device, const char *label)
 	snprintf(n.label, sizeof(n.label), "%s", label);
 	registry_write(&n, text);
 	size = address(text, &at);
+	rights_refuse(fd);
 	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, size) && !listen(fd, WAITING))
 		return fd;
 	if (fd >= 0)
@@ -79,7 +82,7 @@ void registry_answer(int registry)
 	int fd = accept4(registry, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd >= 0)
-		close(fd);
+		rights_close(fd);
 }
 
 static void print_user(const char *host, unsigned int device, pid_t pid, const char *user,
@@ -133,6 +136,10 @@ bool registry_may_open(uid_t user, const char *nodes)
 	return none || may;
 }
 
+/*
+ * Nothing is waited for. The socket is shut for reading before it has a peer: else that could send
+ * a descriptor, and close() would wait for as long as the peer likes (remote/channel/rights.h).
+ */
 static void print_entry(const char *host, unsigned int device, const char *text,
 			const struct registry_name *n)
 {
@@ -144,7 +151,7 @@ static void print_entry(const char *host, unsigned int device, const char *text,
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	size = address(text, &at);
-	if (fd < 0) {
+	if (fd < 0 || shutdown(fd, SHUT_RD)) {
 		print_user(host, device, n->pid, REGISTRY_SILENT, n);
 		return;
 	}

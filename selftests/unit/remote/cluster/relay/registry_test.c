@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sys/un.h>
 
 #include <remote/cluster/relay/registry.h>
 
 #include "selftests/unit/own_folder.h"
+#include "selftests/unit/remote/linger.h"
 
 enum { NOBODY = 65534, NOGROUP = 65534 };
 
@@ -22,6 +24,23 @@ enum { NOBODY = 65534, NOGROUP = 65534 };
 
 /* of entries(): not that of another run of this test, whose looks would fill the entry's queue */
 static char own_uuid[33];
+
+/* An entry that sends every looker a descriptor whose last close() waits; -1: there is none. */
+static int trap = -1;
+static int trapped = -1;	/* what linger_send() returned */
+
+/* A look asks who its peer is while it is connected. */
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	int looker;
+
+	if (trap >= 0 && option == SO_PEERCRED) {
+		looker = accept(trap, NULL, NULL);
+		trapped = linger_send(looker, "x", 1, 0);
+		close(looker);
+	}
+	return linger_getsockopt(fd, level, option, value, bytes);
+}
 
 static void names(void **state)
 {
@@ -137,11 +156,58 @@ static void full_queue(void **state)
 	assert_int_equal(printed(what), 0);
 }
 
+/* A name of another process of this test's GPU; the socket listens. */
+static int enter_as(unsigned int pid)
+{
+	struct registry_name n = { .device = 0, .pid = pid, .label = "1:many" };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char text[ENTRY_TEXT];
+
+	strcpy(n.uuid, own_uuid);
+	registry_write(&n, text);
+	strcpy(at.sun_path + 1, text);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at,
+			      offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text)), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	return fd;
+}
+
+/* Neither a look nor an answer waits for a peer, also where the kernel can't help. */
+static void nobody_waits(void **state)
+{
+	struct sockaddr_un at;
+	socklen_t bytes = sizeof(at);
+	int fd, looker, other;
+
+	alarm(HANGS_S);
+	old_kernel = true;
+	snprintf(own_uuid, sizeof(own_uuid), "%032x", getpid());
+	trap = enter_as(1);
+	printed("many");
+	assert_int_equal(trapped, -1);
+	close(trap);
+	trap = -1;
+	fd = registry_enter(own_uuid, 0, "1:x");
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &bytes), 0);
+	looker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(looker, (struct sockaddr *)&at, bytes), 0);
+	other = linger_send(looker, "x", 1, 0);
+	assert_true(other >= 0);
+	close(looker);
+	registry_answer(fd);
+	linger_ends(other);
+	close(fd);
+	old_kernel = false;
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries),
 					    cmocka_unit_test(users_of_gpus),
-					    cmocka_unit_test(full_queue) };
+					    cmocka_unit_test(full_queue),
+					    cmocka_unit_test(nobody_waits) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
