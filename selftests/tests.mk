@@ -380,7 +380,7 @@ SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
 SRC_remote/cluster/run/slurm_test	:= $(addprefix remote/cluster/run/,slurm.c step.c command.c plan.c)
 SRC_remote/cluster/relay/ranks_test	:= remote/cluster/relay/ranks.c
 SRC_remote/cluster/relay/registry_test	:= remote/cluster/relay/registry.c remote/channel/rights.c
-LIBS_remote/cluster/relay/registry_test	:= $(addprefix -Xlinker --wrap=,setsockopt getsockopt)
+LIBS_remote/cluster/relay/registry_test	:= $(addprefix -Xlinker --wrap=,setsockopt getsockopt glob)
 SRC_remote/cluster/run/wait_test	:= $(addprefix remote/cluster/run/,wait.c program.c)
 $(addprefix $(O)/asan/remote/cluster/run/,wait.o program.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)

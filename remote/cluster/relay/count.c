@@ -30,9 +30,9 @@ static size_t free_of(const struct library *l, CUdevice dev)
 	return left;
 }
 
-static void print_one(const struct library *l, const char *host, int i, int as)
+static void print_one(const struct library *l, const char *host, int i, struct registry_gpu *gpu)
 {
-	char name[256] = "?", text[2 * sizeof(CUuuid) + 1];
+	char name[256] = "?", *text = gpu->uuid;
 	CUuuid uuid = { { 0 } };
 	size_t total = 0;
 	unsigned int k;
@@ -46,14 +46,26 @@ static void print_one(const struct library *l, const char *host, int i, int as)
 		l->cuDeviceGetUuid(&uuid, dev);
 	for (k = 0; k < sizeof(uuid.bytes); k++)
 		sprintf(text + 2 * k, "%02x", (uint8_t)uuid.bytes[k]);
-	printf("gpu %s %d %zu %zu %s %s\n", host, as, total, free_of(l, dev), text, name);
-	registry_print(host, text, as);
+	printf("gpu %s %u %zu %zu %s %s\n", host, gpu->device, total, free_of(l, dev), text, name);
+}
+
+static void print_users(const char *host, struct registry_gpu *gpus, unsigned int nr)
+{
+	unsigned int i;
+
+	registry_print(host, gpus, nr);
+	for (i = 0; i < nr; i++)
+		if (gpus[i].entries > REGISTRY_MOST)
+			relay_say("GPU %u: %u runs say that they use it, and %u of them were asked: somebody may make such names (grep kvgpu-run /proc/net/unix)",
+				    gpus[i].device, gpus[i].entries, REGISTRY_MOST);
 }
 
 /* Print all devices of the library; or, if @as is not negative, the first alone, as number @as. */
-static void count_here(const char *path, const char *host, int as) __attribute__((noreturn));
-static void count_here(const char *path, const char *host, int as)
+static void count_here(const char *path, const char *host, int as, bool users)
+	__attribute__((noreturn));
+static void count_here(const char *path, const char *host, int as, bool users)
 {
+	struct registry_gpu *gpus;
 	struct library l;
 	const char *why;
 	int n = 0, i;
@@ -69,15 +81,23 @@ static void count_here(const char *path, const char *host, int as)
 			  path, i, host);
 		_exit(1);
 	}
-	for (i = 0; i < (as < 0 ? n : n > 0); i++)
-		print_one(&l, host, i, as < 0 ? i : as);
+	n = as < 0 ? n : n > 0;
+	gpus = calloc(n + 1, sizeof(*gpus));
+	if (!gpus)
+		_exit(1);
+	for (i = 0; i < n; i++) {
+		gpus[i].device = as < 0 ? i : as;
+		print_one(&l, host, i, &gpus[i]);
+	}
+	if (users)
+		print_users(host, gpus, n);
 	fflush(stdout);
 	/* threads of the library may still run */
 	_exit(0);
 }
 
 /* In a step of Slurm's: count each GPU as its proxy will see it, in a process of its own. */
-static int count_list(const char *path, const char *host, const char *list)
+static int count_list(const char *path, const char *host, const char *list, bool users)
 {
 	int n = *list ? 1 : 0, i, status;
 	pid_t pid;
@@ -89,7 +109,7 @@ static int count_list(const char *path, const char *host, const char *list)
 		pid = fork();
 		if (!pid) {
 			forker_choose(i);
-			count_here(path, host, i);
+			count_here(path, host, i, users);
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 			return 1;
@@ -97,7 +117,7 @@ static int count_list(const char *path, const char *host, const char *list)
 	return 0;
 }
 
-int count_run(const char *path)
+int count_run(const char *path, bool users)
 {
 	const char *node = getenv("SLURMD_NODENAME"), *list = getenv("CUDA_VISIBLE_DEVICES"),
 		   *shards = getenv("SLURM_SHARDS_ON_NODE");
@@ -106,8 +126,8 @@ int count_run(const char *path)
 	if (node && getenv("SLURM_STEP_ID")) {
 		if (shards)
 			printf("shards %s %s\n", node, shards);
-		return count_list(path, node, list ? list : "");
+		return count_list(path, node, list ? list : "", users);
 	}
 	gethostname(host, sizeof(host) - 1);
-	count_here(path, host, -1);
+	count_here(path, host, -1, users);
 }

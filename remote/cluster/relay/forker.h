@@ -3,6 +3,7 @@
 #ifndef KVGPU_CLUSTER_FORKER_H
 #define KVGPU_CLUSTER_FORKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A proxy's GPU, and what programs may have of it. */
@@ -33,10 +34,10 @@ void forker_end(int forker);
 void forker_choose(unsigned int device);
 
 /*
- * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine, and behind it a
- * line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has it; in a step of Slurm's also
- * "shards HOST N". Return the exit code.
+ * Print a line "gpu HOST INDEX TOTAL FREE UUID NAME" for each GPU of this machine; with @users
+ * behind them a line "user HOST INDEX PID USER JOB PROGRAM" for each proxy that has one of them; in
+ * a step of Slurm's also "shards HOST N". Return the exit code.
  */
-int count_run(const char *library);
+int count_run(const char *library, bool users);
 
 #endif

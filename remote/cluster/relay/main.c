@@ -58,7 +58,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' },
 		{ "memory", 1, NULL, 'm' }, { "gpu", 1, NULL, 'g' }, { "label", 1, NULL, 'b' },
 		{ "counts", 0, NULL, 'c' }, { "step", 0, NULL, 't' },
-		{ "number", 1, NULL, 'k' },
+		{ "number", 1, NULL, 'k' }, { "users", 0, NULL, 'q' },
 		{ "whole", 0, NULL, 'w' }, { "start", 1, NULL, 'r' }, { 0 }
 	};
 	int c;
@@ -77,6 +77,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'c': s->counts = true; break;
 		case 'w': s->whole = true; break;
 		case 't': s->step = true; break;
+		case 'q': s->users = true; break;
 		case 'k': s->number = optarg; break;
 		case 'm': s->memory = strtoull(optarg, NULL, 0); break;
 		case 'g': s->gpu = optarg; break;
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 		return 2;
 	proxy = !strcmp(argv[1], "proxy");
 	if (!strcmp(argv[1], "count"))
-		return count_run(s.library);
+		return count_run(s.library, s.users);
 	if (!read_secret(&s)) {
 		relay_say("this program is started by kvgpu-run");
 		return 2;

@@ -21,7 +21,7 @@
 #include <remote/channel/rights.h>
 
 #define PREFIX	"kvgpu-run/"
-enum { WAITING = 16, GROUPS_MAX = 256 };
+enum { WAITING = 16, GROUPS_MAX = 256, USER_TEXT = 65, USERS_KNOWN = 64 };
 
 void registry_write(const struct registry_name *n, char *text)
 {
@@ -136,6 +136,30 @@ bool registry_may_open(uid_t user, const char *nodes)
 	return none || may;
 }
 
+struct known {
+	bool is, may;
+	uid_t user;
+	char name[USER_TEXT];
+};
+
+/* what the machine says of a user is asked once, as it may ask a network */
+static const struct known *learn(uid_t user)
+{
+	static struct known users[USERS_KNOWN];
+	struct known *k = &users[user % USERS_KNOWN];
+	struct passwd *entry;
+
+	if (k->is && k->user == user)
+		return k;
+	*k = (struct known){ true, registry_may_open(user, REGISTRY_NODES), user, "" };
+	entry = k->may ? getpwuid(user) : NULL;
+	if (entry)
+		snprintf(k->name, sizeof(k->name), "%s", entry->pw_name);
+	else
+		snprintf(k->name, sizeof(k->name), "%u", user);
+	return k;
+}
+
 /*
  * Nothing is waited for. The socket is shut for reading before it has a peer: else that could send
  * a descriptor, and close() would wait for as long as the peer likes (remote/channel/rights.h).
@@ -145,9 +169,8 @@ static void print_entry(const char *host, unsigned int device, const char *text,
 {
 	struct ucred peer = { 0 };
 	socklen_t bytes = sizeof(peer), size;
+	const struct known *user;
 	struct sockaddr_un at;
-	struct passwd *user;
-	char number[16];
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	size = address(text, &at);
@@ -159,20 +182,27 @@ static void print_entry(const char *host, unsigned int device, const char *text,
 		/* EAGAIN: it is there, and its queue is full; else it has just ended */
 		if (errno == EAGAIN)
 			print_user(host, device, n->pid, REGISTRY_SILENT, n);
-	} else if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
-		   registry_may_open(peer.uid, REGISTRY_NODES)) {
-		user = getpwuid(peer.uid);
-		snprintf(number, sizeof(number), "%u", peer.uid);
-		print_user(host, device, peer.pid, user ? user->pw_name : number, n);
+	} else if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+		user = learn(peer.uid);
+		if (user->may)
+			print_user(host, device, peer.pid, user->name, n);
 	}
 	close(fd);
 }
 
-void registry_print(const char *host, const char *uuid, unsigned int device)
+static void print_if_of(const char *host, struct registry_gpu *gpu, const char *text,
+			const struct registry_name *n)
+{
+	if (registry_is_of(n, gpu->uuid, gpu->device) && gpu->entries++ < REGISTRY_MOST)
+		print_entry(host, gpu->device, text, n);
+}
+
+void registry_print(const char *host, struct registry_gpu *gpus, unsigned int nr)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
 	struct registry_name n;
 	char *line = NULL, *at;
+	unsigned int i;
 	size_t size = 0;
 
 	while (f && getline(&line, &size, f) > 0) {
@@ -182,9 +212,10 @@ void registry_print(const char *host, const char *uuid, unsigned int device)
 			continue;
 		at += 2;
 		at[strcspn(at, "\n")] = 0;
-		if (strlen(at) < ENTRY_TEXT - 1 && registry_read(at, &n) &&
-		    registry_is_of(&n, uuid, device))
-			print_entry(host, device, at, &n);
+		if (strlen(at) >= ENTRY_TEXT - 1 || !registry_read(at, &n))
+			continue;
+		for (i = 0; i < nr; i++)
+			print_if_of(host, &gpus[i], at, &n);
 	}
 	free(line);
 	if (f)

@@ -15,12 +15,19 @@
 /* of the GPUs of a machine, by whichever driver */
 #define REGISTRY_NODES	"/dev/{nvidia[0-9]*,dri/renderD*}"
 
-enum { LABEL_TEXT = 41, ENTRY_TEXT = 108 };
+/* REGISTRY_MOST: so many entries of a GPU are asked, as any local user can make entries */
+enum { LABEL_TEXT = 41, ENTRY_TEXT = 108, REGISTRY_MOST = 500 };
 
 struct registry_name {
 	char uuid[33];			/* "-": not known */
 	unsigned int device, pid;	/* pid: tells the names apart */
 	char label[LABEL_TEXT];		/* JOB:PROGRAM */
+};
+
+struct registry_gpu {
+	unsigned int device;
+	char uuid[33];
+	unsigned int entries;		/* that were found, also those that were not asked */
 };
 
 /* pure: the text of a name, without the zero byte in front; false: it is no such name */
@@ -39,11 +46,11 @@ void registry_answer(int registry);
  */
 bool registry_may_open(uid_t user, const char *nodes);
 /*
- * Print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about that GPU. An entry of a
- * user who may open no GPU of this machine is none: any local user can make entries. PID and USER
+ * Print a line "user HOST DEVICE PID USER JOB PROGRAM" for each entry about these GPUs. An entry of
+ * a user who may open no GPU of this machine is none: any local user can make entries. PID and USER
  * are the kernel's word. If an entry can't be asked, as its queue of lookers is full, USER is
  * REGISTRY_SILENT, and PID is what the entry's name says.
  */
-void registry_print(const char *host, const char *uuid, unsigned int device);
+void registry_print(const char *host, struct registry_gpu *gpus, unsigned int nr);
 
 #endif

@@ -40,6 +40,7 @@ struct settings {
 	unsigned int start_s;		/* a proxy's: MPI has so long to begin, and some seconds */
 	bool counts;			/* print the counts at the end */
 	bool whole;			/* copies are not pipelined */
+	bool users;			/* count says who uses the GPUs */
 	bool step;			/* the process that has started this rank is no mpirun's */
 	/* of the job, in the place of a secret; NULL: there is one */
 	const char *number;

@@ -193,6 +193,16 @@ bool command_job(const struct job *j, struct command *c)
 	return add_mpirun(j, c) && (is_prrte(j) ? add_prrte(j, c) : add_programs(j, c));
 }
 
+/* who uses the GPUs is asked only where it counts: it may take a while */
+bool command_counts(const struct job *j, struct command *c)
+{
+	const struct run_options *o = j->o;
+
+	return add(c, "%s", j->relay) && add(c, "count") && add(c, "--library") &&
+	       add(c, "%s", o->library) &&
+	       (!(o->list || o->spread || o->load != LOAD_ANY) || add(c, "--users"));
+}
+
 bool command_count(const struct job *j, const struct host *host, struct command *c)
 {
 	if (!host->local) {
@@ -203,8 +213,7 @@ bool command_count(const struct job *j, const struct host *host, struct command 
 		if (!add_rank(j, host->name, c))
 			return false;
 	}
-	return add(c, "%s", j->relay) && add(c, "count") && add(c, "--library") &&
-	       add(c, "%s", j->o->library);
+	return command_counts(j, c);
 }
 
 static bool begins_with_one(const char *text, const char *const *words)

@@ -33,6 +33,8 @@ struct job {
 
 /* the broker here, then a proxy for each place; false: it is too long, or there is no memory */
 bool command_job(const struct job *j, struct command *c);
+/* add what counts the GPUs of the machine where it runs */
+bool command_counts(const struct job *j, struct command *c);
 /* the command that counts the GPUs of one host */
 bool command_count(const struct job *j, const struct host *host, struct command *c);
 void command_free(struct command *c);

@@ -123,9 +123,7 @@ bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c)
 {
 	char *list = list_of(j->hosts, nr_hosts);
 	bool fine = list && add_srun(j, c, "none", nr_hosts, nr_hosts) &&
-		    command_add(c, "--nodelist=%s", list) && command_add(c, "%s", j->relay) &&
-		    command_add(c, "count") && command_add(c, "--library") &&
-		    command_add(c, "%s", j->o->library);
+		    command_add(c, "--nodelist=%s", list) && command_counts(j, c);
 
 	free(list);
 	return fine;

@@ -195,7 +195,7 @@ static void a_child_does_not_wait(void **state)
 static void at_the_doorbell(void **state)
 {
 	struct address at = { .scheme = ADDRESS_UNIX };
-	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, 7 };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_SHMEM, 7 };
 	struct pending_clients r;
 	const char *why;
 	unsigned int i;

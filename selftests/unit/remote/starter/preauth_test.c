@@ -592,10 +592,10 @@ static void nothing_waits_for_a_peer(void **state)
 		assert_true(other >= 0);
 		close(fd);
 		if (i < 3)	/* wrong bytes, another version, gone */
-			hall_look(&s, &s.hall[0], i == 2);
+			preauth_look(&s, &s.preauth[0], i == 2);
 		else
-			hall_make_room(&s);
-		assert_int_equal(s.hall[0].fd, -1);
+			preauth_make_room(&s);
+		assert_int_equal(s.preauth[0].fd, -1);
 		linger_ends(other);
 	}
 	/* of a client's process that was taken over, and of a client whose process has ended */

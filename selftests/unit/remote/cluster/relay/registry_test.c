@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <glob.h>
 #include <sys/un.h>
 
 #include <remote/cluster/relay/registry.h>
@@ -24,6 +25,18 @@ enum { NOBODY = 65534, NOGROUP = 65534 };
 
 /* of entries(): not that of another run of this test, whose looks would fill the entry's queue */
 static char own_uuid[33];
+/* of the last printed() */
+static struct registry_gpu gpu;
+
+static unsigned int globs;	/* calls of glob() */
+
+int __real_glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t *found);
+
+int __wrap_glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t *found)
+{
+	globs++;
+	return __real_glob(pattern, flags, error, found);
+}
 
 /* An entry that sends every looker a descriptor whose last close() waits; -1: there is none. */
 static int trap = -1;
@@ -76,7 +89,9 @@ static unsigned int printed(const char *what)
 
 	fflush(stdout);
 	dup2(fileno(f), STDOUT_FILENO);
-	registry_print("here", own_uuid, 0);
+	strcpy(gpu.uuid, own_uuid);
+	gpu.device = gpu.entries = 0;
+	registry_print("here", &gpu, 1);
 	fflush(stdout);
 	dup2(out, STDOUT_FILENO);
 	close(out);
@@ -173,6 +188,23 @@ static int enter_as(unsigned int pid)
 	return fd;
 }
 
+/* Any local user can make entries: so many are asked, and for each user the machine once. */
+static void many_entries(void **state)
+{
+	static int fd[REGISTRY_MOST + 20];
+	unsigned int i, n = sizeof(fd) / sizeof(*fd);
+
+	snprintf(own_uuid, sizeof(own_uuid), "%032x", getpid());
+	for (i = 0; i < n; i++)
+		fd[i] = enter_as(i + 1);
+	globs = 0;
+	assert_int_equal(printed(" 1 many\n"), REGISTRY_MOST);
+	assert_true(globs <= 1);
+	assert_int_equal(gpu.entries, n);
+	for (i = 0; i < n; i++)
+		close(fd[i]);
+}
+
 /* Neither a look nor an answer waits for a peer, also where the kernel can't help. */
 static void nobody_waits(void **state)
 {
@@ -207,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries),
 					    cmocka_unit_test(users_of_gpus),
 					    cmocka_unit_test(full_queue),
+					    cmocka_unit_test(many_entries),
 					    cmocka_unit_test(nobody_waits) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,32 @@ static void command_lines(void **state)
 		"mpirun -localhost near -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
 }
 
+/* Only who asks for it is told who uses the GPUs. */
+static void who_uses_gpus_is_asked_seldom(void **state)
+{
+	static const struct {
+		struct run_options o;
+		bool asks;
+	} rows[] = {
+		{ { .load = LOAD_ANY }, false },
+		{ { .load = LOAD_ANY, .memory = 1 }, false },
+		{ { .load = LOAD_ANY, .list = true }, true },
+		{ { .load = LOAD_ANY, .spread = true }, true },
+		{ { .load = 0 }, true },
+		{ { .load = 3 }, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct job j = { .o = &rows[i].o, .relay = "relay" };
+		struct command c = { .n = 0 };
+
+		assert_true(command_counts(&j, &c));
+		assert_int_equal(!strcmp(c.word[c.n - 1], "--users"), rows[i].asks);
+		command_free(&c);
+	}
+}
+
 /* no mpirun */
 static void this_machine_alone(void **state)
 {
@@ -249,6 +275,7 @@ int main(void)
 		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts),
 			cmocka_unit_test(one_after_the_other),
 		cmocka_unit_test(by_memory_and_load), cmocka_unit_test(spread_over_hosts),
+		cmocka_unit_test(who_uses_gpus_is_asked_seldom),
 		cmocka_unit_test(command_lines), cmocka_unit_test(one_command_for_all_ranks),
 			cmocka_unit_test(this_machine_alone),
 		cmocka_unit_test(another_job_around), cmocka_unit_test(what_launchers_get),
