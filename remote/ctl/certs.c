@@ -304,7 +304,8 @@ static bool show_one(const char *path)
 	gnutls_datum_t text = { 0 };
 	bool ok = load_file(&text, path) && gnutls_fine(gnutls_x509_crt_init(&crt), path) &&
 		  gnutls_fine(gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM), path) &&
-		  gnutls_fine(gnutls_x509_crt_get_key_id(crt, GNUTLS_KEYID_USE_SHA256, sum, &size), path);
+		  gnutls_fine(gnutls_x509_crt_get_key_id(crt, GNUTLS_KEYID_USE_SHA256, sum, &size),
+			      path);
 
 	for (i = 0; ok && i < size; i++)
 		printf("%02x", sum[i]);
