@@ -48,6 +48,7 @@ void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 	(FALCON_FIELD(FALCON_CAPS2_VERSION, 3) | FALCON_FIELD(FALCON_CAPS2_IMEM_PORTS, 1) | \
 	 FALCON_FIELD(FALCON_CAPS2_DMEM_PORTS, 1))
 
+/* clang-format off */
 #define FALCON_LINES(base) \
 	KVGPU_LINE_AT(base, FALCON_INTR_ACK, CONST, EMULATE, .write = vtrap_falcon_intr_ack, \
 		      .src = SRC_NV, .why = "a register of the virtual falcon"), \
@@ -95,4 +96,5 @@ void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 			      .read = vtrap_falcon_dmemd_read, .write = vtrap_falcon_dmemd_write, \
 			      .src = SRC_NV, .why = "data memory is kept: drivers read it back")
 
+/* clang-format on */
 #endif

@@ -144,7 +144,7 @@ void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st)
 	    s->since)
 		return;
 	*s = (struct machine_orphan){ .since = ktime_get_ns(), .id = id, .engine = e,
-		.tsg = tsg };
+		.tsg = tsg, };
 }
 
 bool vmach_chan_is_off(const struct kvgpu_chan *c)

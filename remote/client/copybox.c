@@ -186,7 +186,7 @@ static CUresult wait_there(const struct route *to)
 	struct call c = { .op = OP_cuStreamSynchronize,
 			  .fixed = &q,
 			  .bytes = sizeof(q),
-			  .to = *to };
+			  .to = *to, };
 
 	return call_sync(&c, 0);
 }

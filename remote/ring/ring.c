@@ -357,7 +357,7 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
 	if (copy_payload(c, buf, head.len))
 		return c->status;
 	*f = (struct kvgpu_frame){ .seq = seq, .op = head.op, .flags = head.flags,
-		.len = head.len };
+		.len = head.len, };
 	c->pos += kvgpu_ring_slots_of(head.len);
 	c->frames++;
 	/* fetch the next frame's lines while this one is carried out */

@@ -142,9 +142,11 @@ static void moduli(struct job *j)
 	}
 }
 
+/* clang-format off */
 #define HALF_WRAPPED \
 	"Mesa's NVC0LegalizeSSA::handleShift() (nv50_ir_lowering_nvc0.cpp) makes two SHF of a shift; that of the high word is without the .W " \
 	"for which the mask was dropped"
+/* clang-format on */
 #define NO_BYTES \
 	"CodeEmitterGK110::emitMINMAX() (nv50_ir_emit_gk110.cpp) has no 8 or 16 bits: without assertions it emits operation 0, FSET.F"
 #define COUNTS_LOW	"Mesa's Converter::visit(nir_alu_instr *) (nv50_ir_from_nir.cpp) gives POPC, an operation of 32 bits, the low word twice"

@@ -86,9 +86,11 @@ static void texture(struct vk_job *j)
 }
 
 /* the size that the compiled code finds there is 0 */
+/* clang-format off */
 #define NO_PARAMETERS \
 	"Mesa's nv50_ir reads an image's size and address on Kepler out of constant bank 1, where NVK does not put them: nvk_lower_nir() " \
 	"(nvk_shader.c) says so and asserts that there is no image"
+/* clang-format on */
 
 const struct vk_case vk_cases_images[] = {
 	{ "image", image, CODE(image), NO_PARAMETERS, NOT_STORED },

@@ -194,11 +194,12 @@ static cublasStatus_t given(CUstream s, void *to, void *p, size_t n)
 				size_t row = i % m, column = i / m; \
 				double sum = 0; \
 \
-				for (int l = 0; l < k; l++) \
-					sum += (double)p[ta ? l + row * lda : \
-							      row + (size_t)l * lda] * \
-					       q[tb ? column + (size_t)l * ldb : l + \
-					       	column * ldb]; \
+				for (int l = 0; l < k; l++) { \
+					size_t at = ta ? l + row * lda : row + (size_t)l * lda; \
+					size_t bt = tb ? column + (size_t)l * ldb : l + column * ldb; \
+\
+					sum += (double)p[at] * q[bt]; \
+				} \
 				c[row + column * ldc] = by * sum + keep * c[row + column * ldc]; \
 			} \
 			free(p); \

@@ -328,6 +328,7 @@ static bool finish_texture(struct sm_insn *in)
 	return true;
 }
 
+/* clang-format off */
 bool sm_decode_finish(struct sm_insn *in)
 {
 	switch (in->op) {
@@ -379,3 +380,4 @@ bool sm_decode_finish(struct sm_insn *in)
 		return finish_float(in);
 	}
 }
+/* clang-format on */

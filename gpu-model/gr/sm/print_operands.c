@@ -305,6 +305,7 @@ OPERAND(put_query)
 
 OPERAND(put_sreg)
 {
+	/* clang-format off */
 	static const char *const words[256] = {
 		[0x00] = "SR_LANEID", "SR_CLOCK", "SR_VIRTCFG", "SR_VIRTID", "SR_PM0", "SR_PM1",
 			"SR_PM2", "SR_PM3", "SR_PM4", "SR_PM5",
@@ -327,6 +328,7 @@ OPERAND(put_sreg)
 			"SR_CIRCULARQUEUEENTRYADDRESSLOW",
 		"SR_CIRCULARQUEUEENTRYADDRESSHIGH",
 	};
+	/* clang-format on */
 	unsigned int n = in->src[0].imm & 0xff;
 
 	if (words[n])

@@ -6,7 +6,7 @@
 bool bulk_begin(struct bulk *b, bool out, int rank, int tag, unsigned int window, uint8_t *arena)
 {
 	*b = (struct bulk){ .out = out, .rank = rank, .tag = tag, .window = window,
-		.arena = arena };
+		.arena = arena, };
 	b->table = calloc(BULK_SETS * BULK_WAYS, sizeof(*b->table));
 	return b->table;
 }

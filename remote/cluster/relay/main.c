@@ -48,6 +48,7 @@ static bool read_secret(struct settings *s)
 	return true;
 }
 
+/* clang-format off */
 static bool read_options(int argc, char **argv, struct settings *s)
 {
 	static const struct option options[] = {
@@ -90,6 +91,7 @@ static bool read_options(int argc, char **argv, struct settings *s)
 	       s->slots >= 2 && s->slots <= SLOTS_MAX &&
 	       (s->eager <= EAGER_MAX || s->eager == EAGER_MEASURED) && s->patience_s;
 }
+/* clang-format on */
 
 /*
  * Whether a rank that is through may leave without MPI_Finalize(). In a step of Slurm's, that call

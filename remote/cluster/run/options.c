@@ -101,6 +101,7 @@ enum {
 	O_LIST,
 	O_HELP };
 
+/* clang-format off */
 static bool take_option(int option, const char *text, struct run_options *o)
 {
 	static const char *const kinds[] = { "auto", "local", "openmpi", "mpich", NULL },
@@ -156,6 +157,7 @@ static bool take_option(int option, const char *text, struct run_options *o)
 	default: return false;
 	}
 }
+/* clang-format on */
 
 int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what)
 {

@@ -15,7 +15,9 @@ struct hlist_head { struct hlist_node *first; };
 #define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
 #define DEFINE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
 #define hash_init(t)		memset(t, 0, sizeof(t))
+/* clang-format off */
 #define hash_bucket(t, key)	(&(t)[((u64)(key) * 0x61c8864680b583ebull >> 32) % ARRAY_SIZE(t)])
+/* clang-format on */
 #define hash_add(t, n, key)	hlist_add_head(n, hash_bucket(t, key))
 #define hash_del		hlist_del_init
 #define hash_for_each_possible(t, obj, member, key) \

@@ -475,6 +475,7 @@ static void attach_or_limit(u32 p, u32 i)
 	leave(i);
 }
 
+/* clang-format off */
 static void vmm(void *arg)
 {
 	u32 p = (unsigned long)arg, i, k;
@@ -533,6 +534,7 @@ static void vmm(void *arg)
 		world_check("after a VMM's step");
 	}
 }
+/* clang-format on */
 
 /* ------------------------------------------------------------------ the admin: knobs of a vGPU */
 

@@ -18,7 +18,7 @@
 #define MANY		16
 
 static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000,
-	.late = 1 };
+	.late = 1, };
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
 					    .late = 2,

@@ -12,8 +12,10 @@
 #define WHERE	"nouveau 0000:01:00.0: "
 #define TRAP(who)	WHERE "gr: TRAP ch 4 [003fb96000 " who "]"
 #define SM(warp)	WHERE "gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp " warp
+/* clang-format off */
 #define FAULT(who)	WHERE "fifo: fault 01 [WRITE] at 000000dead000000 engine 00 [GR] client 01 [GPC0/T1_0] reason 02 [PTE] on " \
 			"channel 2 [003fbec000 " who "]"
+/* clang-format on */
 #define HANG		WHERE "fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]"
 #define ERRORED(who)	WHERE "fifo:000000:0006:[" who "] errored - disabling channel"
 

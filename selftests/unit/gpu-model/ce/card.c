@@ -194,7 +194,7 @@ int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uin
 		    uint8_t client, int gpc)
 {
 	*c = (struct mmu_client){ .name = name, .unit = unit, .client = client,
-		.gpc = (int8_t)gpc };
+		.gpc = (int8_t)gpc, };
 	return 0;
 }
 

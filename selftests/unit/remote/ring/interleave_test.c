@@ -122,6 +122,7 @@ static void crashes_end(void **state)
 	);
 }
 
+/* clang-format off */
 static void wrong_rooms_are_noticed(void **state)
 {
 	static const struct {
@@ -160,6 +161,7 @@ static void wrong_rooms_are_noticed(void **state)
 			fail_msg("%s: finding %d, not %d", c[i].plan.name, s.finding, c[i].want);
 	}
 }
+/* clang-format on */
 
 int main(void)
 {

@@ -65,7 +65,7 @@ struct session {
 static struct session session(void)
 {
 	struct session s = { .c = { .state = CLIENT_SERVED, .pid = 4711, .report = -1,
-		.log = -1 } };
+		.log = -1 }, };
 	int pair[2];
 
 	s.program = fork();

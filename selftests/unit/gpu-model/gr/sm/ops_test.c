@@ -347,6 +347,7 @@ static void predicate_arithmetic(void **state)
 }
 
 /* Tests of the condition code after a - b: signed tests use S, O and Z, unsigned tests C and Z. */
+/* clang-format off */
 static void condition_tests_after_a_subtraction(void **state)
 {
 	struct world *w = *state;
@@ -389,6 +390,7 @@ static void condition_tests_after_a_subtraction(void **state)
 		}
 	}
 }
+/* clang-format on */
 
 /* ------------------------------------------------------------------ floats */
 
