@@ -59,12 +59,11 @@ print-fuzz-tests: ; @printf '%s\n' $(FUZZ_BINS)
 
 lint: ## the rules of docs/house-style.md that have a star: layers, offsets, headers, columns, shell scripts
 	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/run.py
-wrap: ## wraps lines of C and of documents that have more than 100 columns (clang-format)
-	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py docs
-	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py code
+format: ## formats the C files that differ from the last commit (clang-format 14)
+	@git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h' | xargs -r $(firstword $(shell command -v clang-format-14) clang-format) -i
 lint-all: ## lint, and the rules that take longer: checkpatch, what the pure rooms want of others
 	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/run.py --all
 
 -include $(shell test -d '$(O)' && find '$(O)/asan' '$(O)/tsan' '$(O)/fuzzobj' -name '*.d' 2>/dev/null)
 
-.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint lint-all wrap
+.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint lint-all format

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-import columns
+import formatted
 import run
 import tree
-import wrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 C = "// SPDX-License-Identifier: GPL-2.0-only\n"
@@ -24,7 +23,7 @@ def header(guard, text=""):
 
 
 TREE = {
-    ".gitignore": "*.o\n",
+    ".gitignore": "*.o\n", ".clang-format": (ROOT / ".clang-format").read_text(),
     "Kbuild": "kvgpu-y := hw/bar.o sched/turn.o\n",
     "Makefile": "# SPDX-License-Identifier: GPL-2.0-only\nharness-headers: ;\nprint-harness-headers: ; @echo include\n",
     "docs/design.md": "\n## Rooms\n\n" + "".join(re.findall(r"^\| .*\n", (ROOT / "docs/design.md").read_text(), re.M)),
@@ -189,22 +188,15 @@ def checkpatch():
     result(said == ["hw/bar.c:3: void function return (checkpatch: RETURN_VOID)"], "checkpatch: a complaint is passed on", said)
 
 
-def wrapping():
-    long = "int f(int a)\n{\n\treturn a" + " + a" * 30 + ";\t/* why it is so" + " and so" * 12 + " */\n}\n"
-    once = wrap.wrap_comments(long)
-    result("\t/*\n\t * why it is so" in once and wrap.words(once) == wrap.words(long), "wrap: a comment goes above its line", once.split("\n"))
-    result(wrap.tokens("a+b;") != wrap.tokens("a-b;") and wrap.tokens("#define A b\nc") != wrap.tokens("#define A\nb c"),
-           "wrap: other tokens are seen")
-    text = "- " + "word " * 30 + "\n  more\n\n| " + "cell " * 30 + "|\n\n    " + "code " * 30 + "\n"
-    new = wrap.wrap_docs(text)
-    result(not columns.too_long(new, True) and new.split() == text.split() and "cell " * 30 in new and "code " * 30 in new and wrap.wrap_docs(new) == new,
-           "wrap: a list is wrapped, a table and code stay", new.split("\n"))
+def formatting():
+    if formatted.program(tree.Tree(ROOT)):
+        expect("formatted", "a brace", {"hw/a.c": C + "int hw_a(void) {\n\treturn 0;\n}\n"}, "hw/a.c:2: clang-format would change it")
 
 
 def main():
     with tempfile.TemporaryDirectory() as cache:
         tree.Proofs.folder = pathlib.Path(cache)
-        for group in (files, headers, offsets, rooms, texts, documents, checkpatch, wrapping):
+        for group in (files, headers, offsets, rooms, texts, documents, checkpatch, formatting):
             group()
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

@@ -14,6 +14,7 @@ import cited
 import columns
 import comments
 import documents
+import formatted
 import headers
 import layers
 import names
@@ -37,6 +38,7 @@ RULES = {
     "marks": (cited.marks, False),              # a document gives a row's mark, like F1, once
     "columns": (columns.check, False),
     "documents": (documents.check, False),      # README.md and docs/ are short, and name no commit
+    "formatted": (formatted.check, False),      # clang-format finds nothing to change
     "functions": (shape.functions, False),
     "prefixes": (shape.prefixes, False),        # names of the module's functions begin with their room
     "shell": (shell.style, False),
