@@ -5,13 +5,11 @@
 
 #include "../../include/gk110/boards.h"
 
-#define BOARD(board_id, board_name, mib, run)	{ board_id, board_name },
+#define BOARD(board_id, board_name, mib, run) { board_id, board_name },
 static const struct {
 	uint32_t id;
 	const char *name;
-} boards[] = {
-	GK110_BOARDS(BOARD)
-};
+} boards[] = { GK110_BOARDS(BOARD) };
 
 const char *board_name(uint32_t pci_id)
 {

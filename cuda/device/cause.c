@@ -18,15 +18,26 @@
 
 static const uint8_t causes[] = {
 	/* stack error, API stack error, return without call */
-	[0x01] = CAUSE_STACK, [0x02] = CAUSE_STACK, [0x03] = CAUSE_STACK,
+	[0x01] = CAUSE_STACK,
+	[0x02] = CAUSE_STACK,
+	[0x03] = CAUSE_STACK,
 	/* program counter: wrapped, misaligned, overflow */
-	[0x04] = CAUSE_PC, [0x05] = CAUSE_PC, [0x06] = CAUSE_PC,
-	[0x07] = CAUSE_INSTRUCTION, [0x08] = CAUSE_INSTRUCTION, [0x09] = CAUSE_INSTRUCTION,
-		[0x0a] = CAUSE_INSTRUCTION,
-	[0x0b] = CAUSE_INSTRUCTION, [0x0d] = CAUSE_INSTRUCTION, [0x11] = CAUSE_INSTRUCTION,
+	[0x04] = CAUSE_PC,
+	[0x05] = CAUSE_PC,
+	[0x06] = CAUSE_PC,
+	[0x07] = CAUSE_INSTRUCTION,
+	[0x08] = CAUSE_INSTRUCTION,
+	[0x09] = CAUSE_INSTRUCTION,
+	[0x0a] = CAUSE_INSTRUCTION,
+	[0x0b] = CAUSE_INSTRUCTION,
+	[0x0d] = CAUSE_INSTRUCTION,
+	[0x11] = CAUSE_INSTRUCTION,
 	/* address in constant bank, any address out of range, address of LDC in constant bank */
-	[0x0c] = CAUSE_ADDRESS, [0x0e] = CAUSE_ADDRESS, [0x12] = CAUSE_ADDRESS,
-	[0x0f] = CAUSE_MISALIGNED, [0x10] = CAUSE_SPACE,
+	[0x0c] = CAUSE_ADDRESS,
+	[0x0e] = CAUSE_ADDRESS,
+	[0x12] = CAUSE_ADDRESS,
+	[0x0f] = CAUSE_MISALIGNED,
+	[0x10] = CAUSE_SPACE,
 };
 
 enum device_cause cause_of_warp(uint32_t code)

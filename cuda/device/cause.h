@@ -13,8 +13,8 @@
  * line of the log, with the device's check_lock held.
  */
 struct cause_reader {
-	char owner[64];		/* "name[pid]", as nouveau calls this process's channels */
-	bool ours;		/* the last trap began in one of our channels */
+	char owner[64]; /* "name[pid]", as nouveau calls this process's channels */
+	bool ours; /* the last trap began in one of our channels */
 	/* an engine hung: the next channel that is disabled is taken for the cause */
 	bool timeout;
 	enum device_cause cause;

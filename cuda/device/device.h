@@ -32,18 +32,18 @@ enum device_queue {
 enum device_status {
 	DEVICE_OK = 0,
 	DEVICE_BUSY,
-	DEVICE_NONE,		/* no such GPU, or it can't be opened */
+	DEVICE_NONE, /* no such GPU, or it can't be opened */
 	DEVICE_NO_MEMORY,
-	DEVICE_LOST,		/* the kernel killed a channel */
-	DEVICE_TRAPPED,		/* a launch ended without having completed */
+	DEVICE_LOST, /* the kernel killed a channel */
+	DEVICE_TRAPPED, /* a launch ended without having completed */
 	DEVICE_FAILED,
 };
 
 enum device_cause {
 	CAUSE_UNKNOWN = 0,
-	CAUSE_ADDRESS,		/* an MMU fault, or an address out of range */
+	CAUSE_ADDRESS, /* an MMU fault, or an address out of range */
 	CAUSE_MISALIGNED,
-	CAUSE_SPACE,		/* an operation that this kind of memory does not have */
+	CAUSE_SPACE, /* an operation that this kind of memory does not have */
 	CAUSE_INSTRUCTION,
 	CAUSE_PC,
 	CAUSE_STACK,
@@ -51,15 +51,15 @@ enum device_cause {
 };
 
 struct moment {
-	uint64_t seq[NR_QUEUES];	/* 0: no work in this queue */
+	uint64_t seq[NR_QUEUES]; /* 0: no work in this queue */
 };
 
 struct device_facts {
 	char name[64];
 	uint16_t pci_id;
 	uint32_t domain, bus, slot;
-	uint32_t machine;		/* driver/init.c sets it */
-	uint64_t vram;			/* bytes that all contexts together can use */
+	uint32_t machine; /* driver/init.c sets it */
+	uint64_t vram; /* bytes that all contexts together can use */
 	uint32_t nr_smx;
 };
 
@@ -80,23 +80,23 @@ struct device_memory {
  * GOB (64 bytes x 8 lines) wide.
  */
 struct device_blocks {
-	uint32_t width, height, depth;		/* bytes, lines, slices */
-	uint8_t log2_height, log2_depth;	/* of a block, in GOBs and slices */
+	uint32_t width, height, depth; /* bytes, lines, slices */
+	uint8_t log2_height, log2_depth; /* of a block, in GOBs and slices */
 	uint32_t x, y, z;
 };
 
 struct device_copy {
 	uint64_t src, dst;
-	uint64_t src_pitch, dst_pitch;	/* used when there are several lines */
-	uint32_t width, lines;		/* bytes and lines; all lines in one slice */
-	bool src_tiled, dst_tiled;	/* src or dst is the begin of a surface: */
+	uint64_t src_pitch, dst_pitch; /* used when there are several lines */
+	uint32_t width, lines; /* bytes and lines; all lines in one slice */
+	bool src_tiled, dst_tiled; /* src or dst is the begin of a surface: */
 	struct device_blocks src_blocks, dst_blocks;
 };
 
 struct device_fill {
 	uint64_t dst, pitch;
-	uint32_t value, unit;		/* unit: 1, 2 or 4 bytes */
-	uint32_t width, lines;		/* width in units */
+	uint32_t value, unit; /* unit: 1, 2 or 4 bytes */
+	uint32_t width, lines; /* width in units */
 };
 
 enum { DEVICE_BANKS = 8, DEVICE_CONST0_MAX = 7680 };
@@ -105,12 +105,12 @@ struct device_launch {
 	/* begin of the module's code; addresses in the code are relative to it */
 	uint64_t code;
 	uint32_t entry;
-	bool new_code;			/* invalidate the cache of instructions */
+	bool new_code; /* invalidate the cache of instructions */
 	uint32_t grid[3], block[3];
 	uint32_t regs, barriers, shared;
 	/* bytes of each thread: .stack at the end of local memory, .local at its begin */
 	uint32_t stack, local;
-	uint32_t crs;			/* call return stack, bytes of each warp */
+	uint32_t crs; /* call return stack, bytes of each warp */
 	/* KiB of shared memory, of the SM's 64: 16, 32, 48; 0: 48. A larger .shared raises it */
 	uint32_t l1_kb;
 	bool banks_of_8;
@@ -120,7 +120,7 @@ struct device_launch {
 	struct {
 		uint64_t va;
 		uint32_t size;
-	} bank[DEVICE_BANKS];		/* [0] is not used: bank 0 is .const0 */
+	} bank[DEVICE_BANKS]; /* [0] is not used: bank 0 is .const0 */
 	/* pools of headers and samplers (texture.h), and their sizes; 0: no pools */
 	uint64_t headers, samplers;
 	uint32_t nr_headers, nr_samplers;

@@ -44,7 +44,7 @@ enum {
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
 
 /* as much as one piece of work clears */
-#define CLEAR_BYTES	(256ull << 20)
+#define CLEAR_BYTES (256ull << 20)
 
 /* buffers kept while one at an address of use is looked for */
 enum { MAX_ASIDE = 256 };
@@ -102,8 +102,7 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 		ret = -ENOMEM;
 		if (n + 1 >= MAX_ASIDE)
 			break;
-		if (at < end &&
-		    !nouveau_bo_new(d->dev, flags, align, end - at, config, &aside[n]))
+		if (at < end && !nouveau_bo_new(d->dev, flags, align, end - at, config, &aside[n]))
 			n++;
 	}
 	for (i = 0; i < n; i++)
@@ -122,10 +121,10 @@ static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 	got = mmap(want, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, d->fd,
 		   info.map_handle);
 	if (got == want) {
-		bo->map = got;	/* libdrm unmaps it with the buffer */
+		bo->map = got; /* libdrm unmaps it with the buffer */
 		return true;
 	}
-	if (got != MAP_FAILED)	/* Linux before 4.17 */
+	if (got != MAP_FAILED) /* Linux before 4.17 */
 		munmap(got, bo->size);
 	return false;
 }

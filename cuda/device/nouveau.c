@@ -22,7 +22,7 @@
 #include "nv.h"
 
 enum { FIRST_RENDER_NODE = 128, MAX_NODES = 64, CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
-#define GETPARAM_VRAM_USED	19	/* of a newer uapi nouveau_drm.h */
+#define GETPARAM_VRAM_USED 19 /* of a newer uapi nouveau_drm.h */
 
 static int open_node(unsigned int node)
 {
@@ -88,7 +88,7 @@ static struct nv_device *try_node(unsigned int node)
 static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu {
 	unsigned int node;
-	uint64_t place;			/* on the bus */
+	uint64_t place; /* on the bus */
 	struct nv_device *spare;
 	/* the process that opened .spare: after fork() the parent uses the same file */
 	pid_t owner;

@@ -21,27 +21,31 @@
 enum {
 	/* the kernel takes 1024 buffers in a submission, and each submission names all buffers */
 	MAX_BUFFERS = 1000,
-	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
+	LAUNCH_SLOTS = 64,
+	SLOT_BYTES = 8192,
+	SLOT_RELEASE = 256,
+	SLOT_CONST0 = 512,
 	JOB_WORDS = 128,
 	/* so few that they fit into the pushbuffers: libdrm need not wait for room */
 	MAX_IN_FLIGHT = 64,
 	/* few pushbuffers: the kernel maps and unmaps each of them */
-	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,
+	PUSH_BYTES = 64 * 1024,
+	PUSH_BUFFERS = 2,
 };
 
 struct nv_buffer {
 	/* .bo, .d and .next are read by threads of other devices, too, with buffers_lock */
 	struct nouveau_bo *bo;
 	enum device_place kind;
-	bool shared;			/* further small pieces may be put into it */
+	bool shared; /* further small pieces may be put into it */
 	unsigned int index;
 	struct nv_device *d;
-	struct nv_buffer *next;		/* memory.c: all buffers of the process */
+	struct nv_buffer *next; /* memory.c: all buffers of the process */
 	struct places places;
 };
 
 struct nv_memory {
-	struct place place;		/* first member: a pointer to it is cast */
+	struct place place; /* first member: a pointer to it is cast */
 	struct device_memory base;
 	struct nv_buffer *buffer;
 };
@@ -54,14 +58,14 @@ struct nv_queue {
 	struct nouveau_object *channel, *copy, *compute;
 	struct nouveau_pushbuf *push;
 	uint64_t seq;
-	volatile uint32_t *done;	/* low half of the last finished work's number */
+	volatile uint32_t *done; /* low half of the last finished work's number */
 	uint64_t done_va;
 	/*
 	 * The channel is made, and stays until the device is closed. nv_poll() reads this on any
 	 * thread, with __atomic.
 	 */
 	bool live;
-	bool refused;			/* QUEUE_COPY can't be had, and is not tried again */
+	bool refused; /* QUEUE_COPY can't be had, and is not tried again */
 };
 
 struct nv_slot {
@@ -80,12 +84,12 @@ struct nv_device {
 	struct nv_buffer *buffer[MAX_BUFFERS];
 	struct nouveau_pushbuf_refn refs[MAX_BUFFERS];
 	unsigned int nr_refs;
-	struct moment cleared;		/* last fills of new buffers: later work waits for them */
+	struct moment cleared; /* last fills of new buffers: later work waits for them */
 	uint32_t nr_smx;
 	struct nv_memory *ring, *local;
 	uint32_t local_per_warp;
 	unsigned int local_warps;
-	uint64_t code, headers, samplers;	/* what launches last told the compute channel */
+	uint64_t code, headers, samplers; /* what launches last told the compute channel */
 	/*
 	 * Guards .slot, .launched, .checked, .trapped and .cause. The thread that submits reads
 	 * .slot and .launched without it, and writes a slot's .payload without it, before the
@@ -95,7 +99,7 @@ struct nv_device {
 	struct nv_slot slot[LAUNCH_SLOTS];
 	uint64_t launched, checked;
 	bool trapped;
-	int log;			/* set by open(); negative: not readable */
+	int log; /* set by open(); negative: not readable */
 	enum device_cause cause;
 };
 
@@ -131,10 +135,11 @@ void nv_queue_close(struct nv_device *d, enum device_queue q);
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
 void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd,
 	     const uint32_t *words, unsigned int n);
-#define EMIT(d, q, subc, mthd, ...) do {						\
-	const uint32_t words_[] = { __VA_ARGS__ };					\
-	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
-} while (0)
+#define EMIT(d, q, subc, mthd, ...)                                                    \
+	do {                                                                           \
+		const uint32_t words_[] = { __VA_ARGS__ };                             \
+		nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0])); \
+	} while (0)
 enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
 /* the word that the launch in @slot writes when its grid is complete */
 volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);

@@ -10,43 +10,43 @@
 
 #include "methods.h"
 
-#define RELEASE_ENABLE0			202, 202
-#define INVALIDATE_TEXTURE_HEADER	250, 250
-#define INVALIDATE_TEXTURE_SAMPLER	251, 251
-#define INVALIDATE_TEXTURE_DATA		252, 252
-#define INVALIDATE_SHADER_DATA		253, 253
-#define INVALIDATE_INSTRUCTION		254, 254
-#define INVALIDATE_CONSTANT		255, 255
-#define PROGRAM_OFFSET			287, 256
-#define RELEASE_MEMBAR_SYS		366, 366
-#define CWD_MEMBAR			369, 368
-#define   CWD_MEMBAR_L1_SYSMEMBAR		1
-#define CALL_LIMIT_NO_CHECK		378, 378
-#define SHARED_BANKS_OF_8		379, 379
-#define GRID_WIDTH			415, 384
-#define GRID_HEIGHT			431, 416
-#define GRID_DEPTH			447, 432
-#define SHARED_SIZE			561, 544
-#define VERSION				579, 576
-#define BLOCK_X				607, 592
-#define BLOCK_Y				623, 608
-#define BLOCK_Z				639, 624
-#define BANK_VALID(i)			(640 + (i)), (640 + (i))
-#define L1_CONFIGURATION		671, 669
-#define RELEASE0_LOWER			767, 736
-#define RELEASE0_UPPER			775, 768
-#define RELEASE0_ONE_WORD		799, 799
-#define RELEASE0_PAYLOAD		831, 800
-#define BANK_LOWER(i)			(959 + 64 * (i)), (928 + 64 * (i))
-#define BANK_UPPER(i)			(967 + 64 * (i)), (960 + 64 * (i))
-#define BANK_SIZE(i)			(991 + 64 * (i)), (975 + 64 * (i))
-#define LOCAL_LOW_SIZE			1463, 1440
-#define BARRIERS			1471, 1467
-#define LOCAL_HIGH_SIZE			1495, 1472
-#define REGISTERS			1503, 1496
-#define CRS_SIZE			1527, 1504
-#define SASS_VERSION			1535, 1528
-#define   SASS_VERSION_3_0			0x30
+#define RELEASE_ENABLE0		   202, 202
+#define INVALIDATE_TEXTURE_HEADER  250, 250
+#define INVALIDATE_TEXTURE_SAMPLER 251, 251
+#define INVALIDATE_TEXTURE_DATA	   252, 252
+#define INVALIDATE_SHADER_DATA	   253, 253
+#define INVALIDATE_INSTRUCTION	   254, 254
+#define INVALIDATE_CONSTANT	   255, 255
+#define PROGRAM_OFFSET		   287, 256
+#define RELEASE_MEMBAR_SYS	   366, 366
+#define CWD_MEMBAR		   369, 368
+#define CWD_MEMBAR_L1_SYSMEMBAR	   1
+#define CALL_LIMIT_NO_CHECK	   378, 378
+#define SHARED_BANKS_OF_8	   379, 379
+#define GRID_WIDTH		   415, 384
+#define GRID_HEIGHT		   431, 416
+#define GRID_DEPTH		   447, 432
+#define SHARED_SIZE		   561, 544
+#define VERSION			   579, 576
+#define BLOCK_X			   607, 592
+#define BLOCK_Y			   623, 608
+#define BLOCK_Z			   639, 624
+#define BANK_VALID(i)		   (640 + (i)), (640 + (i))
+#define L1_CONFIGURATION	   671, 669
+#define RELEASE0_LOWER		   767, 736
+#define RELEASE0_UPPER		   775, 768
+#define RELEASE0_ONE_WORD	   799, 799
+#define RELEASE0_PAYLOAD	   831, 800
+#define BANK_LOWER(i)		   (959 + 64 * (i)), (928 + 64 * (i))
+#define BANK_UPPER(i)		   (967 + 64 * (i)), (960 + 64 * (i))
+#define BANK_SIZE(i)		   (991 + 64 * (i)), (975 + 64 * (i))
+#define LOCAL_LOW_SIZE		   1463, 1440
+#define BARRIERS		   1471, 1467
+#define LOCAL_HIGH_SIZE		   1495, 1472
+#define REGISTERS		   1503, 1496
+#define CRS_SIZE		   1527, 1504
+#define SASS_VERSION		   1535, 1528
+#define SASS_VERSION_3_0	   0x30
 
 enum { SHARED_UNIT = 256, BANK_UNIT = 16 };
 

@@ -9,7 +9,7 @@
 
 #include "nv.h"
 
-enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 };	/* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
+enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 }; /* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
 enum { MARK_STRIDE = 64 };
 
 static int open_channel(struct nv_device *d, struct nv_queue *q, uint32_t engine)
@@ -53,7 +53,7 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 	enum device_status bound;
 	int ret = which == QUEUE_COPY ? open_channel(d, q, ENGINE_CE) : -1;
 
-	if (ret)	/* channels of the graphics engine can copy, too */
+	if (ret) /* channels of the graphics engine can copy, too */
 		ret = open_channel(d, q, ENGINE_GR);
 	if (ret)
 		return DEVICE_NONE;
@@ -134,8 +134,7 @@ enum device_status nv_begin(struct nv_device *d, enum device_queue which,
 		if (i == which || !seq || done(other, seq))
 			continue;
 		EMIT(d, which, SUBC_HOST, HOST_SEMAPHORE_A, other->done_va >> 32, other->done_va,
-		     seq,
-		     SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_ACQUIRE_SWITCH | SEMAPHORE_4BYTE);
+		     seq, SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_ACQUIRE_SWITCH | SEMAPHORE_4BYTE);
 	}
 	return DEVICE_OK;
 }

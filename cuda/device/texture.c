@@ -49,7 +49,7 @@ struct tiling_level tiling_level(const struct tiling *t, unsigned int level)
 	struct tiling_level l = { .offset = 0 };
 	unsigned int i;
 
-	for (i = 0; ; i++) {
+	for (i = 0;; i++) {
 		l.width = level_of(t->width, i);
 		l.height = level_of(t->height, i);
 		l.depth = t->volume ? level_of(t->depth, i) : 1;
@@ -82,20 +82,20 @@ enum { SOURCE_ZERO = 0, SOURCE_FIRST = 2, SOURCE_ONE_INT = 6, SOURCE_ONE_FLOAT =
 
 #define HEADER_TYPE_AT(i)	(6 + 3 * (i))
 #define HEADER_SOURCE_AT(i)	(18 + 3 * (i))
-#define HEADER_ALWAYS		0x10001000u	/* as Mesa sets it */
+#define HEADER_ALWAYS		0x10001000u /* as Mesa sets it */
 #define HEADER_SRGB		(1u << 10)
 #define HEADER_SHAPE_AT		14
 #define HEADER_PITCH_LAYOUT	(1u << 18)
 #define HEADER_BLOCK_HEIGHT_AT	22
 #define HEADER_BLOCK_DEPTH_AT	25
 #define HEADER_BORDER_COLOR	(1u << 29)
-#define HEADER_NO_BORDER_TEXELS	(1u << 30)
+#define HEADER_NO_BORDER_TEXELS (1u << 30)
 #define HEADER_NORMALIZED	(1u << 31)
-#define HEADER_LOD_QUALITY	0x00300000u	/* as Mesa sets it */
-#define HEADER_HAS_LEVELS	(1u << 31)	/* word 4: word 7 is used */
+#define HEADER_LOD_QUALITY	0x00300000u /* as Mesa sets it */
+#define HEADER_HAS_LEVELS	(1u << 31) /* word 4: word 7 is used */
 #define HEADER_DEPTH_AT		16
 #define HEADER_LAST_LEVEL_AT	28
-#define HEADER_SPREAD		0x03000000u	/* as Mesa sets it */
+#define HEADER_SPREAD		0x03000000u /* as Mesa sets it */
 
 /* by bits (8, 16, 32) and channels; CUDA has no 3 channels */
 static const uint8_t sizes[3][5] = {
@@ -168,16 +168,16 @@ void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h)
 enum { FILTER_NEAREST = 1, FILTER_LINEAR, MIP_NONE = 1, MIP_NEAREST, MIP_LINEAR };
 
 /* word 0: as Mesa sets it; sRGB textures are converted */
-#define SAMPLER_ALWAYS		0x00026000u
-#define SAMPLER_ANISOTROPY_AT	20
-#define SAMPLER_MIN_AT		4		/* the magnification's is at 0 */
-#define SAMPLER_MIP_AT		6
-#define SAMPLER_SEAMLESS	(1u << 9)
-#define SAMPLER_BIAS_AT		12
-#define SAMPLER_BIAS_MASK	0x1fffu
-#define SAMPLER_ANISO_15	0x10000000u
-#define SAMPLER_ANISO_35	0x18000000u
-#define SAMPLER_MAX_LOD_AT	12
+#define SAMPLER_ALWAYS	      0x00026000u
+#define SAMPLER_ANISOTROPY_AT 20
+#define SAMPLER_MIN_AT	      4 /* the magnification's is at 0 */
+#define SAMPLER_MIP_AT	      6
+#define SAMPLER_SEAMLESS      (1u << 9)
+#define SAMPLER_BIAS_AT	      12
+#define SAMPLER_BIAS_MASK     0x1fffu
+#define SAMPLER_ANISO_15      0x10000000u
+#define SAMPLER_ANISO_35      0x18000000u
+#define SAMPLER_MAX_LOD_AT    12
 
 /* @v within [@low, @high], with 8 bits of fraction */
 static int32_t fixed(float v, float low, float high)
@@ -197,8 +197,9 @@ static void anisotropy(uint32_t *words, unsigned int max)
 
 void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s)
 {
-	static const uint8_t wraps
-		[] = { [WRAP_REPEAT] = 0, [WRAP_MIRROR] = 1, [WRAP_EDGE] = 2, [WRAP_BORDER] = 3 };
+	static const uint8_t wraps[] = {
+		[WRAP_REPEAT] = 0, [WRAP_MIRROR] = 1, [WRAP_EDGE] = 2, [WRAP_BORDER] = 3
+	};
 	uint32_t filter = s->linear ? FILTER_LINEAR : FILTER_NEAREST, mip = !s->mip ? MIP_NONE :
 									    s->mip_linear ?
 										      MIP_LINEAR :
@@ -232,26 +233,28 @@ enum {
 };
 
 /* mode of IMADSP.SD: only the block of each coordinate, 16 bits */
-#define PITCH_OF_BLOCKS		(0x88u << 24)
+#define PITCH_OF_BLOCKS (0x88u << 24)
 /* SUCLAMP gives the coordinate, not its block and the place in it */
-#define CLAMP_COUNTED		(1u << 21)
-#define CLAMP_BLOCK_AT		22
-#define CLAMP_GOBS_AT		29
-#define LOG2_GOB_WIDTH		6
-#define LOG2_GOB_ROWS		3
-#define FORMAT_ALWAYS		0x4000u
+#define CLAMP_COUNTED  (1u << 21)
+#define CLAMP_BLOCK_AT 22
+#define CLAMP_GOBS_AT  29
+#define LOG2_GOB_WIDTH 6
+#define LOG2_GOB_ROWS  3
+#define FORMAT_ALWAYS  0x4000u
 /* log2 of the number of channels << 2 | 0: 32 bits each, 1: 16, 2: 8 */
-#define FORMAT_COMPONENTS_AT	8
-#define FORMAT_LOG2_BYTES_AT	16
+#define FORMAT_COMPONENTS_AT 8
+#define FORMAT_LOG2_BYTES_AT 16
 
 /* rnndb g80_defs.xml GK104_IMAGE_FORMAT; there are no floats of 8 bits */
 static uint32_t image_format(struct texel t)
 {
 	static const uint8_t ids[5][3][5] = {
-		[TEXEL_UINT] = { { 0, 0x3a, 0x31, 0, 0x1c }, { 0, 0x35, 0x20, 0, 0x0b }, { 0, 0x28,
-			0x0f, 0, 0x04 } },
-		[TEXEL_SINT] = { { 0, 0x39, 0x30, 0, 0x1b }, { 0, 0x34, 0x1f, 0, 0x0a }, { 0, 0x27,
-			0x0e, 0, 0x03 } },
+		[TEXEL_UINT] = { { 0, 0x3a, 0x31, 0, 0x1c },
+				 { 0, 0x35, 0x20, 0, 0x0b },
+				 { 0, 0x28, 0x0f, 0, 0x04 } },
+		[TEXEL_SINT] = { { 0, 0x39, 0x30, 0, 0x1b },
+				 { 0, 0x34, 0x1f, 0, 0x0a },
+				 { 0, 0x27, 0x0e, 0, 0x03 } },
 		[TEXEL_FLOAT] = { { 0 }, { 0, 0x36, 0x21, 0, 0x0c }, { 0, 0x29, 0x0d, 0, 0x02 } },
 	};
 	uint32_t log2_channels = t.channels / 2, log2_bytes = log2_fit(texel_bytes(t), 4);

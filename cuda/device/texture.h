@@ -53,8 +53,8 @@ enum texture_shape {
 
 /* how an image lies in memory: layer after layer, in each layer level after level */
 struct tiling {
-	uint32_t width, height, depth;	/* texels, lines, slices (3D only) */
-	uint32_t layers, levels;	/* a cube has six layers */
+	uint32_t width, height, depth; /* texels, lines, slices (3D only) */
+	uint32_t layers, levels; /* a cube has six layers */
 	uint8_t texel_bytes;
 	bool volume;
 	uint8_t log2_height, log2_depth;
@@ -64,7 +64,7 @@ struct tiling {
 struct tiling_level {
 	uint32_t width, height, depth;
 	uint8_t log2_height, log2_depth;
-	uint64_t offset;		/* from the begin of the layer */
+	uint64_t offset; /* from the begin of the layer */
 };
 
 /* Fills in block sizes, .layer_stride and .size. */
@@ -77,10 +77,10 @@ struct texture_header {
 	enum texture_shape shape;
 	struct texel texel;
 	bool normalized, srgb;
-	uint32_t width, height, depth;	/* of level 0; depth: slices, layers, or whole cubes */
-	uint32_t pitch;			/* SHAPE_PITCH: bytes of a line */
+	uint32_t width, height, depth; /* of level 0; depth: slices, layers, or whole cubes */
+	uint32_t pitch; /* SHAPE_PITCH: bytes of a line */
 	uint8_t log2_height, log2_depth;
-	uint8_t levels, first, last;	/* how many; first and last that is sampled */
+	uint8_t levels, first, last; /* how many; first and last that is sampled */
 };
 
 void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h);
@@ -93,7 +93,7 @@ struct sampler {
 	bool linear, mip, mip_linear, seamless;
 	unsigned int anisotropy;
 	float bias, min_lod, max_lod;
-	uint32_t border[4];		/* bits of floats, or integers, like the texels */
+	uint32_t border[4]; /* bits of floats, or integers, like the texels */
 };
 
 void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s);

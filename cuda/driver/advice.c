@@ -38,12 +38,9 @@ static CUresult note(struct range *r, CUdeviceptr ptr, size_t bytes, CUmem_advis
 	static const struct {
 		uint8_t set, clear;
 	} changes[] = {
-		[SET_READ_MOSTLY] = { MOSTLY_READ, 0 },
-		[UNSET_READ_MOSTLY] = { 0, MOSTLY_READ },
-		[SET_LOCATION] = { AT_CPU, 0 },
-		[UNSET_LOCATION] = { 0, AT_CPU },
-		[SET_ACCESSED_BY] = { BY_CPU, 0 },
-		[UNSET_ACCESSED_BY] = { 0, BY_CPU },
+		[SET_READ_MOSTLY] = { MOSTLY_READ, 0 }, [UNSET_READ_MOSTLY] = { 0, MOSTLY_READ },
+		[SET_LOCATION] = { AT_CPU, 0 },		[UNSET_LOCATION] = { 0, AT_CPU },
+		[SET_ACCESSED_BY] = { BY_CPU, 0 },	[UNSET_ACCESSED_BY] = { 0, BY_CPU },
 	};
 	size_t i;
 
@@ -109,7 +106,7 @@ static CUresult answer(const struct range *r, CUmem_range_attribute attribute, C
 			out[i] = !i && said & BY_CPU ? DEVICE_CPU : DEVICE_INVALID;
 		return CUDA_SUCCESS;
 	case LAST_PREFETCH:
-		*out = DEVICE_INVALID;		/* no prefetch succeeds */
+		*out = DEVICE_INVALID; /* no prefetch succeeds */
 		return CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;

@@ -264,8 +264,9 @@ API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_
 #define BOTH_SYNC(name, ...)            \
 	API CUresult name(__VA_ARGS__); \
 	API CUresult name##_ptds(__VA_ARGS__);
-#define BOTH_ASYNC(name, ...)	API CUresult name(__VA_ARGS__, CUstream stream); \
-				API CUresult name##_ptsz(__VA_ARGS__, CUstream stream);
+#define BOTH_ASYNC(name, ...)                            \
+	API CUresult name(__VA_ARGS__, CUstream stream); \
+	API CUresult name##_ptsz(__VA_ARGS__, CUstream stream);
 BOTH_SYNC(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 BOTH_SYNC(cuMemcpyHtoD_v2, CUdeviceptr dst, const void *src, size_t bytes)
 BOTH_SYNC(cuMemcpyDtoH_v2, void *dst, CUdeviceptr src, size_t bytes)
@@ -364,8 +365,9 @@ API CUresult cuEventDestroy_v2(CUevent event);
 API CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
 
 /* capture.c, captureinfo.c */
-#define BOTH_STREAM(name, ...)	API CUresult name(CUstream stream, ##__VA_ARGS__); \
-				API CUresult name##_ptsz(CUstream stream, ##__VA_ARGS__);
+#define BOTH_STREAM(name, ...)                             \
+	API CUresult name(CUstream stream, ##__VA_ARGS__); \
+	API CUresult name##_ptsz(CUstream stream, ##__VA_ARGS__);
 API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 BOTH_STREAM(cuStreamBeginCapture)
 BOTH_STREAM(cuStreamBeginCapture_v2, CUstreamCaptureMode mode)

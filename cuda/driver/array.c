@@ -22,10 +22,13 @@ enum shape_class {
 	CLASS_CUBE_LAYERED
 };
 static const uint32_t limits[][3] = {
-	[CLASS_1D] = { 65536, 0, 0 },		[CLASS_2D] = { 65536, 65536, 0 },
-	[CLASS_3D] = { 4096, 4096, 4096 },	[CLASS_1D_LAYERED] = { 16384, 0, 2048 },
+	[CLASS_1D] = { 65536, 0, 0 },
+	[CLASS_2D] = { 65536, 65536, 0 },
+	[CLASS_3D] = { 4096, 4096, 4096 },
+	[CLASS_1D_LAYERED] = { 16384, 0, 2048 },
 	[CLASS_2D_LAYERED] = { 16384, 16384, 2048 },
-	[CLASS_CUBE] = { 16384, 16384, 6 },	[CLASS_CUBE_LAYERED] = { 16384, 16384, 2046 },
+	[CLASS_CUBE] = { 16384, 16384, 6 },
+	[CLASS_CUBE_LAYERED] = { 16384, 16384, 2046 },
 };
 
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out)
@@ -34,13 +37,14 @@ bool texel_of(CUarray_format format, unsigned int channels, struct texel *out)
 		CUarray_format format;
 		uint8_t number, bits;
 	} formats[] = {
-		{ CU_AD_FORMAT_UNSIGNED_INT8, TEXEL_UINT, 8 }, { CU_AD_FORMAT_UNSIGNED_INT16,
-			TEXEL_UINT, 16 },
-		{ CU_AD_FORMAT_UNSIGNED_INT32, TEXEL_UINT, 32 }, { CU_AD_FORMAT_SIGNED_INT8,
-			TEXEL_SINT, 8 },
-		{ CU_AD_FORMAT_SIGNED_INT16, TEXEL_SINT, 16 }, { CU_AD_FORMAT_SIGNED_INT32,
-			TEXEL_SINT, 32 },
-		{ CU_AD_FORMAT_HALF, TEXEL_FLOAT, 16 }, { CU_AD_FORMAT_FLOAT, TEXEL_FLOAT, 32 },
+		{ CU_AD_FORMAT_UNSIGNED_INT8, TEXEL_UINT, 8 },
+		{ CU_AD_FORMAT_UNSIGNED_INT16, TEXEL_UINT, 16 },
+		{ CU_AD_FORMAT_UNSIGNED_INT32, TEXEL_UINT, 32 },
+		{ CU_AD_FORMAT_SIGNED_INT8, TEXEL_SINT, 8 },
+		{ CU_AD_FORMAT_SIGNED_INT16, TEXEL_SINT, 16 },
+		{ CU_AD_FORMAT_SIGNED_INT32, TEXEL_SINT, 32 },
+		{ CU_AD_FORMAT_HALF, TEXEL_FLOAT, 16 },
+		{ CU_AD_FORMAT_FLOAT, TEXEL_FLOAT, 32 },
 	};
 	unsigned int i;
 
@@ -117,8 +121,8 @@ static CUresult make(CUcontext ctx, CUarray a, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		.volume = d->Depth && !stacked,
 	};
 	tiling_plan(&a->tiling);
-	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_TILED, a->tiling.size,
-						&a->memory));
+	return error_of(
+		ctx->device->ops->alloc(ctx->device, PLACE_TILED, a->tiling.size, &a->memory));
 }
 
 /* ------------------------------------------------------------------ use */

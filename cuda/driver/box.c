@@ -7,7 +7,7 @@
 
 #include "driver.h"
 
-#define PITCH_MAX	2147483647u
+#define PITCH_MAX 2147483647u
 
 enum when { SYNC, ASYNC };
 
@@ -16,13 +16,13 @@ struct end {
 	uint8_t *host;
 	CUdeviceptr device;
 	CUarray array;
-	size_t pitch, height;		/* height: lines of a slice in memory */
-	size_t x, y, z;			/* x in bytes */
+	size_t pitch, height; /* height: lines of a slice in memory */
+	size_t x, y, z; /* x in bytes */
 };
 
 struct box {
 	struct end src, dst;
-	size_t width, height, depth;	/* width in bytes */
+	size_t width, height, depth; /* width in bytes */
 };
 
 /* ------------------------------------------------------------------ checks */
@@ -84,7 +84,7 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 			return CUDA_ERROR_INVALID_VALUE;
 		if (where_is(ctx, e->host) == ON_HOST)
 			return CUDA_SUCCESS;
-		e->type = CU_MEMORYTYPE_DEVICE;		/* or unmapped, which the check finds */
+		e->type = CU_MEMORYTYPE_DEVICE; /* or unmapped, which the check finds */
 		e->device = (uintptr_t)e->host;
 		first = 0;
 	}
@@ -184,7 +184,8 @@ static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, 
 		bool array = ends[i]->type == CU_MEMORYTYPE_ARRAY;
 
 		if (array ? !!array_of(*ctx, ends[i]->array) :
-		    ends[i]->type != CU_MEMORYTYPE_DEVICE || range_find(*ctx, ends[i]->device))
+			    ends[i]->type != CU_MEMORYTYPE_DEVICE ||
+				    range_find(*ctx, ends[i]->device))
 			continue;
 		leave(*ctx);
 		if (!array)
@@ -204,11 +205,9 @@ static struct box box_of(const CUDA_MEMCPY3D *c)
 {
 	return (struct box){
 		.src = { c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice,
-			 c->srcArray, c->srcPitch, c->srcHeight,
-			 c->srcXInBytes, c->srcY, c->srcZ },
-		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice,
-			 c->dstArray, c->dstPitch, c->dstHeight,
-			 c->dstXInBytes, c->dstY, c->dstZ },
+			 c->srcArray, c->srcPitch, c->srcHeight, c->srcXInBytes, c->srcY, c->srcZ },
+		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch,
+			 c->dstHeight, c->dstXInBytes, c->dstY, c->dstZ },
 		.width = c->WidthInBytes,
 		.height = c->Height,
 		.depth = c->Depth,
@@ -261,7 +260,7 @@ CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c)
 
 	resolve(ctx, &b.src);
 	if (b.src.type == CU_MEMORYTYPE_HOST && where_is(ctx, b.src.host) == ON_HOST)
-		r = moment_wait(ctx, &host);	/* a host function may still write there */
+		r = moment_wait(ctx, &host); /* a host function may still write there */
 	return r ? r : move(ctx, s, &b);
 }
 
@@ -322,8 +321,9 @@ static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const 
 static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late, enum when when,
 			  CUstream stream)
 {
-	struct crossing c = { .to = to, .from = from, .width = b->width, .lines = b->height,
-			      .late = late };
+	struct crossing c = {
+		.to = to, .from = from, .width = b->width, .lines = b->height, .late = late
+	};
 	CUresult r;
 	size_t z;
 
@@ -605,12 +605,24 @@ static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_off
 /* ------------------------------------------------------------------ entry points */
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
-#define SYNC_ENTRIES(name, body, params, ...)						\
-	CUresult name params { return body(__VA_ARGS__, SYNC, NULL); }			\
-	CUresult name##_ptds params { return body(__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); }
-#define ASYNC_ENTRIES(name, body, params, ...)						\
-	CUresult name params { return body(__VA_ARGS__, ASYNC, stream); }		\
-	CUresult name##_ptsz params { return body(__VA_ARGS__, ASYNC, OWN(stream)); }
+#define SYNC_ENTRIES(name, body, params, ...)                         \
+	CUresult name params                                          \
+	{                                                             \
+		return body(__VA_ARGS__, SYNC, NULL);                 \
+	}                                                             \
+	CUresult name##_ptds params                                   \
+	{                                                             \
+		return body(__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); \
+	}
+#define ASYNC_ENTRIES(name, body, params, ...)                \
+	CUresult name params                                  \
+	{                                                     \
+		return body(__VA_ARGS__, ASYNC, stream);      \
+	}                                                     \
+	CUresult name##_ptsz params                           \
+	{                                                     \
+		return body(__VA_ARGS__, ASYNC, OWN(stream)); \
+	}
 
 SYNC_ENTRIES(cuMemcpy2D_v2, copy_2d, (const CUDA_MEMCPY2D *c), c)
 SYNC_ENTRIES(cuMemcpy2DUnaligned_v2, copy_2d, (const CUDA_MEMCPY2D *c), c)

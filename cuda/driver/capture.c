@@ -10,7 +10,7 @@
 #include "graph.h"
 
 static struct capture *captures;
-static unsigned int nr_captures;	/* changed with `graphs`, read without, by __atomic */
+static unsigned int nr_captures; /* changed with `graphs`, read without, by __atomic */
 static uint64_t last_id;
 static __thread CUstreamCaptureMode own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 

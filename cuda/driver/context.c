@@ -47,8 +47,8 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 
 	if (r)
 		return r;
-	r = error_of(device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES,
-					&staging));
+	r = error_of(
+		device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES, &staging));
 	if (!r)
 		r = error_of(device->ops->alloc(device, PLACE_HOST, STAMPS * STAMP_BYTES, &stamps));
 	if (!c && !r) {

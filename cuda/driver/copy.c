@@ -8,7 +8,7 @@
 struct request {
 	struct plane dst, src;
 	size_t bytes;
-	bool unified;		/* the addresses tell which memory it is */
+	bool unified; /* the addresses tell which memory it is */
 };
 
 enum when { SYNC, ASYNC };
@@ -82,16 +82,16 @@ static CUresult record(CUstream s, const struct request *q)
 	CUmemorytype memory = q->unified ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 
 	return capture_copy(s, &(CUDA_MEMCPY3D){
-		.srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory,
-		.srcHost = q->src.host,
-		.srcDevice = q->src.va,
-		.dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory,
-		.dstHost = q->dst.host,
-		.dstDevice = q->dst.va,
-		.WidthInBytes = q->bytes,
-		.Height = 1,
-		.Depth = 1,
-	});
+				       .srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory,
+				       .srcHost = q->src.host,
+				       .srcDevice = q->src.va,
+				       .dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory,
+				       .dstHost = q->dst.host,
+				       .dstDevice = q->dst.va,
+				       .WidthInBytes = q->bytes,
+				       .Height = 1,
+				       .Depth = 1,
+			       });
 }
 
 /* ---------------------------------- between contexts: call with nothing locked */
@@ -137,8 +137,9 @@ static bool is_late(CUcontext ctx, const struct plane *p, bool unified)
  */
 static bool copy_late(CUcontext ctx, const struct request *q, CUstream stream, CUresult *r)
 {
-	struct crossing c = { .dst = q->dst, .src = q->src, .width = q->bytes, .lines = 1,
-			      .late = true };
+	struct crossing c = {
+		.dst = q->dst, .src = q->src, .width = q->bytes, .lines = 1, .late = true
+	};
 
 	if ((!is_late(ctx, &q->dst, q->unified) && !is_late(ctx, &q->src, q->unified)) ||
 	    !find_end(&c.dst, q->unified, &c.to) || !find_end(&c.src, q->unified, &c.from) ||
@@ -221,10 +222,9 @@ static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when w
 
 static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
 {
-	struct request q = { .dst = { .va = dst },
-			     .src = { .va = src },
-			     .bytes = bytes,
-			     .unified = true };
+	struct request q = {
+		.dst = { .va = dst }, .src = { .va = src }, .bytes = bytes, .unified = true
+	};
 
 	return bytes && (!dst || !src) ? CUDA_ERROR_INVALID_VALUE : copy(q, when, stream);
 }
@@ -232,22 +232,22 @@ static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when wh
 /* ------------------------------------------------------------------ entry points */
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
-#define ENTRIES(name, body, dst_type, src_type)						\
-	CUresult name##_v2(dst_type dst, src_type src, size_t bytes)			\
-	{										\
-		return body(dst, src, bytes, SYNC, NULL);				\
-	}										\
-	CUresult name##_v2_ptds(dst_type dst, src_type src, size_t bytes)		\
-	{										\
-		return body(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);		\
-	}										\
-	CUresult name##Async_v2(dst_type dst, src_type src, size_t bytes, CUstream stream)	\
-	{										\
-		return body(dst, src, bytes, ASYNC, stream);				\
-	}										\
-	CUresult name##Async_v2_ptsz(dst_type dst, src_type src, size_t bytes, CUstream stream)	\
-	{										\
-		return body(dst, src, bytes, ASYNC, OWN(stream));			\
+#define ENTRIES(name, body, dst_type, src_type)                                                 \
+	CUresult name##_v2(dst_type dst, src_type src, size_t bytes)                            \
+	{                                                                                       \
+		return body(dst, src, bytes, SYNC, NULL);                                       \
+	}                                                                                       \
+	CUresult name##_v2_ptds(dst_type dst, src_type src, size_t bytes)                       \
+	{                                                                                       \
+		return body(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);                       \
+	}                                                                                       \
+	CUresult name##Async_v2(dst_type dst, src_type src, size_t bytes, CUstream stream)      \
+	{                                                                                       \
+		return body(dst, src, bytes, ASYNC, stream);                                    \
+	}                                                                                       \
+	CUresult name##Async_v2_ptsz(dst_type dst, src_type src, size_t bytes, CUstream stream) \
+	{                                                                                       \
+		return body(dst, src, bytes, ASYNC, OWN(stream));                               \
 	}
 
 ENTRIES(cuMemcpyHtoD, htod, CUdeviceptr, const void *)

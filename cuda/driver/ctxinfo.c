@@ -87,8 +87,8 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 {
 	CUcontext ctx;
-	CUresult r = enter_if((unsigned int)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE,
-			      &ctx);
+	CUresult r =
+		enter_if((unsigned int)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE, &ctx);
 
 	if (r)
 		return r;
@@ -120,7 +120,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if (ctx->messages &&
 		 (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
-		r = CUDA_ERROR_INVALID_VALUE;	/* ctx->messages uses both */
+		r = CUDA_ERROR_INVALID_VALUE; /* ctx->messages uses both */
 	else
 		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 :
 								   value;

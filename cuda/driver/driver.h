@@ -61,9 +61,9 @@ enum magic {
 struct range {
 	uint64_t va, size;
 	struct device_memory *memory;
-	uint8_t *host;			/* NULL: the CPU does not see it */
+	uint8_t *host; /* NULL: the CPU does not see it */
 	unsigned int flags;
-	bool shared;			/* other ranges may be in .memory, too */
+	bool shared; /* other ranges may be in .memory, too */
 	/* a byte for each page, freed with the range; NULL: no advice */
 	uint8_t *advice;
 };
@@ -88,15 +88,15 @@ struct CUstream_st {
 	uint32_t magic;
 	CUcontext ctx;
 	unsigned int flags;
-	struct moment last;		/* the end of all its work */
-	pthread_t thread;		/* .per_thread: the thread whose default stream this is */
+	struct moment last; /* the end of all its work */
+	pthread_t thread; /* .per_thread: the thread whose default stream this is */
 	bool per_thread;
 	/*
 	 * These two change with the context's lock and `graphs` held (graph.h). Either is enough to
 	 * read them.
 	 */
-	struct capture *capture;	/* NULL: work is done, not captured */
-	struct node_list tips;		/* dependencies of the next captured node */
+	struct capture *capture; /* NULL: work is done, not captured */
+	struct node_list tips; /* dependencies of the next captured node */
 	CUstream next;
 };
 
@@ -106,7 +106,7 @@ struct CUevent_st {
 	unsigned int flags;
 	/* this and .capture change by __atomic: capture_wait() reads them with .ctx not locked */
 	bool recorded;
-	struct moment at;		/* when the last record is done; valid if .recorded */
+	struct moment at; /* when the last record is done; valid if .recorded */
 	/* where the GPU writes the time, in ctx->stamps; .stamp NULL: no times are taken */
 	uint64_t stamp_va;
 	volatile uint32_t *stamp;
@@ -123,13 +123,13 @@ struct CUevent_st {
 /* an array, or one level of a mipmapped one, which then owns the memory */
 struct CUarray_st {
 	CUcontext ctx;
-	CUDA_ARRAY3D_DESCRIPTOR desc;	/* of this level */
+	CUDA_ARRAY3D_DESCRIPTOR desc; /* of this level */
 	struct texel texel;
-	struct tiling tiling;		/* of all levels */
+	struct tiling tiling; /* of all levels */
 	unsigned int level;
 	struct device_memory *memory;
 	CUmipmappedArray of;
-	CUarray next;			/* in ctx->arrays, unless it is a level */
+	CUarray next; /* in ctx->arrays, unless it is a level */
 };
 
 struct CUmipmappedArray_st {
@@ -153,17 +153,17 @@ struct texture_source {
 
 struct texture_object {
 	struct texture_source source;
-	uint32_t header, sampler;	/* indices in ctx->pools */
+	uint32_t header, sampler; /* indices in ctx->pools */
 };
 
 struct CUtexref_st {
 	CUcontext ctx;
-	bool bound, stale;	/* stale: .source changed after .made */
+	bool bound, stale; /* stale: .source changed after .made */
 	struct texture_source source;
 	CUarray_format format;
 	unsigned int channels;
 	struct texture_object *made;
-	CUtexref next;			/* in ctx->texrefs, unless it is a module's */
+	CUtexref next; /* in ctx->texrefs, unless it is a module's */
 };
 
 struct CUsurfref_st {
@@ -185,12 +185,12 @@ struct CUfunc_st {
 	uint32_t magic;
 	CUmodule module;
 	const struct image_kernel *kernel;
-	uint8_t *const0;		/* with relocations, without parameters */
+	uint8_t *const0; /* with relocations, without parameters */
 	CUfunc_cache cache;
 	CUsharedconfig banks;
 	/* .launched: the first launch invalidates the GPU's cache of instructions */
 	bool cache_set, banks_set, launched;
-	uint32_t const2_at;		/* in the module's constants */
+	uint32_t const2_at; /* in the module's constants */
 	struct ref_use *refs;
 	unsigned int nr_refs;
 	struct old_launch *old;
@@ -203,21 +203,21 @@ struct CUmod_st {
 	struct image image;
 	struct device_memory *code, *data, *constants;
 	struct CUfunc_st *functions;
-	struct CUtexref_st *texrefs;	/* entry i is for image.refs[i], in .surfrefs as well */
+	struct CUtexref_st *texrefs; /* entry i is for image.refs[i], in .surfrefs as well */
 	struct CUsurfref_st *surfrefs;
 	CUmodule next;
-	unsigned int keepers;	/* atomic: one for the GPU's part, one for each function_keep() */
+	unsigned int keepers; /* atomic: one for the GPU's part, one for each function_keep() */
 };
 
 struct CUctx_st {
 	uint32_t magic;
 	/* changes with `table` and .lock held, so that either is enough to read it */
 	bool alive;
-	bool primary;			/* guarded by `table` */
-	CUdevice dev;			/* never changes: read without a lock */
+	bool primary; /* guarded by `table` */
+	CUdevice dev; /* never changes: read without a lock */
 	/* use __atomic: it changes with `table` alone */
 	unsigned int flags;
-	unsigned int attached;		/* calls of cuCtxAttach() without cuCtxDetach() */
+	unsigned int attached; /* calls of cuCtxAttach() without cuCtxDetach() */
 	pthread_mutex_t lock;
 	/*
 	 * .device and .life change with `lock` and `watch` held. Threads of other contexts that
@@ -226,19 +226,19 @@ struct CUctx_st {
 	 * wait for a thread that asks for the cause.
 	 */
 	pthread_mutex_t watch;
-	unsigned int life;		/* how many devices the context has had */
+	unsigned int life; /* how many devices the context has had */
 	struct device *device;
-	CUresult sticky;		/* the error that enter...() returns; use __atomic */
+	CUresult sticky; /* the error that enter...() returns; use __atomic */
 	/* range.c: sorted by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
 	struct registered *registered;
-	struct device_memory **slabs;	/* small allocations share them */
+	struct device_memory **slabs; /* small allocations share them */
 	unsigned int nr_slabs;
-	struct CUstream_st null;	/* the legacy default stream */
+	struct CUstream_st null; /* the legacy default stream */
 	/* work of the streams without CU_STREAM_NON_BLOCKING: .null comes after it */
 	struct moment blocking;
-	struct moment submitted;	/* the last work of each queue */
+	struct moment submitted; /* the last work of each queue */
 	/*
 	 * the last work of QUEUE_HOST that may take for ever, and the first of QUEUE_COMPUTE that
 	 * waits for such; 0: none
@@ -251,38 +251,38 @@ struct CUctx_st {
 	CUmodule modules;
 	CUarray arrays;
 	CUmipmappedArray mipmapped;
-	struct texture_pools *pools;	/* NULL: no textures or surfaces yet */
+	struct texture_pools *pools; /* NULL: no textures or surfaces yet */
 	CUtexref texrefs;
-	uint64_t grid_id;		/* of the last launch */
+	uint64_t grid_id; /* of the last launch */
 	/* NULL: no module has needed it */
 	struct messages *messages;
-	struct host_queue *host;	/* NULL: no work yet */
-	struct device_memory *stamps;	/* event.c; .stamp_free: the numbers of unused ones */
+	struct host_queue *host; /* NULL: no work yet */
+	struct device_memory *stamps; /* event.c; .stamp_free: the numbers of unused ones */
 	uint16_t stamp_free[STAMPS];
 	unsigned int nr_stamp_free;
-	struct device_memory *staging;	/* transfer.c; .staging_used: the last work of a chunk */
+	struct device_memory *staging; /* transfer.c; .staging_used: the last work of a chunk */
 	struct moment staging_used[STAGING_CHUNKS];
 	unsigned int staging_next;
-	struct crossing_slot {		/* peer.c: staging buffers of copies between contexts */
+	struct crossing_slot { /* peer.c: staging buffers of copies between contexts */
 		struct device_memory *memory;
 		struct moment used;
-		bool taken;		/* by a copy, which leaves the lock meanwhile */
+		bool taken; /* by a copy, which leaves the lock meanwhile */
 	} crossing[CROSSING_SLOTS];
 	unsigned int crossing_next;
-	size_t limit[5];		/* by CUlimit */
+	size_t limit[5]; /* by CUlimit */
 	CUfunc_cache cache;
 	CUsharedconfig banks;
 	CUcontext next;
 };
 
 /* init.c */
-API extern const char kvgpu_streams_go_on;	/* init.c */
-extern const struct device_ops *backend;	/* backend.c */
+API extern const char kvgpu_streams_go_on; /* init.c */
+extern const struct device_ops *backend; /* backend.c */
 extern pthread_mutex_t table;
-CUresult driver_ready(void);			/* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
-const struct device_facts *driver_device(CUdevice dev);	/* NULL: no such device */
+CUresult driver_ready(void); /* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
+const struct device_facts *driver_device(CUdevice dev); /* NULL: no such device */
 unsigned int driver_count(void);
-unsigned int driver_gpu(CUdevice dev);		/* the backend's number of a device that there is */
+unsigned int driver_gpu(CUdevice dev); /* the backend's number of a device that there is */
 
 /*
  * visible.c: writes to @out which of @n GPUs the @list of CUDA_VISIBLE_DEVICES names (NULL: all),
@@ -308,8 +308,8 @@ CUresult error_of_image(enum image_error e);
  * nothing locked.
  */
 CUresult enter(CUcontext *ctx);
-CUresult enter_of(CUcontext ctx);		/* @ctx need not be current */
-bool several_contexts(void);	/* more than one was ever made, destroyed ones counted */
+CUresult enter_of(CUcontext ctx); /* @ctx need not be current */
+bool several_contexts(void); /* more than one was ever made, destroyed ones counted */
 void leave(CUcontext ctx);
 /*
  * Lock the context that has an object: the current one, or else any other; the thread must have a
@@ -324,8 +324,8 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
  * in error_of_end().
  */
 CUresult stick(CUcontext ctx, CUresult r);
-bool context_known(CUcontext ctx);		/* needs no lock; true for a dead context */
-void contexts_add(CUcontext ctx);		/* a new one, with `table` held */
+bool context_known(CUcontext ctx); /* needs no lock; true for a dead context */
+void contexts_add(CUcontext ctx); /* a new one, with `table` held */
 /* the calling thread's stack of contexts; current_drop() takes off @ctx if it is on top */
 bool current_is_full(void);
 void current_push(CUcontext ctx);
@@ -355,8 +355,8 @@ CUstream stream_of(CUcontext ctx, CUstream handle);
 /* Lock the stream's context: for a default stream the current one. */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
-CUstream stream_new(CUcontext ctx, unsigned int flags);		/* NULL: no memory */
-bool has_stream(CUcontext ctx, const void *handle);		/* an owns_fn */
+CUstream stream_new(CUcontext ctx, unsigned int flags); /* NULL: no memory */
+bool has_stream(CUcontext ctx, const void *handle); /* an owns_fn */
 /* Later work in @s comes after @until, too, a moment of the same context. */
 void stream_await(CUstream s, const struct moment *until);
 /* what new work in @s comes after */
@@ -403,9 +403,9 @@ CUresult capture_host(CUstream s, CUhostFn fn, void *data);
 CUresult capture_record(CUstream s, CUevent e, bool external);
 /* Call with nothing locked. */
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);
-CUresult capture_refuse(CUstream s);		/* for what can't be captured */
-CUresult capture_unsafe(void);			/* the check of enter_unsafe(), alone */
-CUresult capture_context(CUcontext ctx);	/* before a wait for all work of @ctx, locked */
+CUresult capture_refuse(CUstream s); /* for what can't be captured */
+CUresult capture_unsafe(void); /* the check of enter_unsafe(), alone */
+CUresult capture_context(CUcontext ctx); /* before a wait for all work of @ctx, locked */
 /* the error of a question about a captured event; @harmless: the capture stays valid */
 CUresult capture_of_event(CUevent e, bool harmless);
 void capture_forget(CUevent e);
@@ -422,7 +422,7 @@ void capture_drop(CUstream s);
 void users_destroy(void);
 
 /* wait.c: with or without the lock. moment_wait() sleeps, and prints what kernels have printed. */
-CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY: not done */
+CUresult moment_poll(CUcontext ctx, const struct moment *m); /* CUDA_ERROR_NOT_READY: not done */
 CUresult moment_wait(CUcontext ctx, const struct moment *m);
 
 /*
@@ -456,7 +456,7 @@ bool pinned_elsewhere(CUcontext ctx, const void *host);
  * address is the GPU's.
  */
 enum where { ON_HOST, ON_DEVICE, NOWHERE };
-bool on_cpu(const void *host);		/* ON_HOST, whichever the context */
+bool on_cpu(const void *host); /* ON_HOST, whichever the context */
 enum where where_is(CUcontext ctx, const void *host);
 CUresult range_add(CUcontext ctx, struct range r);
 /*
@@ -465,7 +465,7 @@ CUresult range_add(CUcontext ctx, struct range r);
  */
 CUresult range_add_host(CUcontext ctx, struct range *r);
 void range_remove(CUcontext ctx, struct range *r);
-void memory_free_all(CUcontext ctx);		/* memory.c */
+void memory_free_all(CUcontext ctx); /* memory.c */
 
 /*
  * transfer.c: with ctx locked. @s is any stream of @ctx, also one on the stack (peer.c,
@@ -474,7 +474,7 @@ void memory_free_all(CUcontext ctx);		/* memory.c */
  * written; other memory may still be in use.
  */
 struct plane {
-	uint64_t va;			/* valid if .host is NULL */
+	uint64_t va; /* valid if .host is NULL */
 	uint8_t *host;
 	size_t pitch;
 	/* a slice of a block-linear surface at .va; .blocks says where in it */
@@ -490,7 +490,7 @@ CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
 /* peer.c: copies where the stream's context lacks some memory. Call with nothing locked. */
 struct crossing {
-	CUcontext to, from;		/* NULL: host memory */
+	CUcontext to, from; /* NULL: host memory */
 	struct plane dst, src;
 	size_t width, lines;
 	/* Host memory that another context has pinned: touched when the copy's turn comes. */
@@ -509,7 +509,7 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 
 /* array.c. NULL: not an array of ctx. */
 CUarray array_of(CUcontext ctx, CUarray handle);
-CUresult enter_array(CUcontext *ctx, CUarray handle);		/* locks its context */
+CUresult enter_array(CUcontext *ctx, CUarray handle); /* locks its context */
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
 /* false: formats that are not offered */
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);
@@ -593,7 +593,7 @@ struct host_lines {
 	size_t to_pitch, from_pitch, width, lines;
 };
 CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c);
-void host_stop(CUcontext ctx);			/* waits until all have returned */
+void host_stop(CUcontext ctx); /* waits until all have returned */
 /*
  * Call with nothing locked. @ctx has an error: wait for the function or copy that is under way, if
  * it is of those up to @upto and .life is still @life. No later one begins.
@@ -605,18 +605,18 @@ CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int lif
 
 /* jit.c: what the application wants of the compiler, and where to write about it */
 struct jit {
-	char *log[2];			/* information, errors */
+	char *log[2]; /* information, errors */
 	size_t log_size[2];
 	void **size_out[2], **wall_ms;
 	unsigned int max_registers, level;
 	bool has_level, debug, lines;
-	bool failed;			/* .text is an error message */
+	bool failed; /* .text is an error message */
 	double ms;
 	char text[4096];
 };
 /* a 0 byte follows the file's bytes; the caller frees them */
 CUresult read_file(const char *name, uint8_t **out, size_t *size);
-enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to load it, or to link it */
+enum jit_form { JIT_WHOLE, JIT_OBJECT }; /* to load it, or to link it */
 /* Keeps pointers to @values and to the buffers in it; jit_report() writes there. */
 void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
 void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -637,7 +637,7 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
  * pointer don't pass @asked: another thread's system call must not fail for them.
  */
 bool registered_show(CUcontext ctx, const void *host, bool asked);
-void registered_free(CUcontext ctx);	/* while ctx->device is open */
+void registered_free(CUcontext ctx); /* while ctx->device is open */
 
 /*
  * managed.c. Lock the context whose managed range has all of the @bytes. After an error nothing is
@@ -661,6 +661,6 @@ void events_free(CUcontext ctx);
  */
 void function_keep(CUfunction f);
 void function_drop(CUfunction f);
-void module_drop(CUmodule m);	/* the GPU's part is released: free the rest, unless it is kept */
+void module_drop(CUmodule m); /* the GPU's part is released: free the rest, unless it is kept */
 
 #endif

@@ -37,10 +37,9 @@ static CUresult create(CUcontext ctx, CUevent *out, unsigned int flags)
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*e = (struct CUevent_st){ .magic = MAGIC_EVENT,
-				  .ctx = ctx,
-				  .flags = flags,
-				  .next = ctx->events };
+	*e = (struct CUevent_st){
+		.magic = MAGIC_EVENT, .ctx = ctx, .flags = flags, .next = ctx->events
+	};
 	if (!(flags & CU_EVENT_DISABLE_TIMING)) {
 		slot = ctx->stamp_free[--ctx->nr_stamp_free];
 		e->stamp_va = ctx->stamps->va + slot * STAMP_BYTES;

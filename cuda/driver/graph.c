@@ -7,7 +7,7 @@
 
 #include "graph.h"
 
-static uint64_t ids;		/* guarded by `graphs` */
+static uint64_t ids; /* guarded by `graphs` */
 
 /* ------------------------------------------------------------------ lists of nodes */
 

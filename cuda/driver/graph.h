@@ -27,7 +27,7 @@ struct graph_kernel {
 	uint32_t grid[3], block[3], dynamic;
 	uint8_t *bytes;
 	void **pointers;
-	CUaccessPolicyWindow window;	/* kept for GetAttribute() */
+	CUaccessPolicyWindow window; /* kept for GetAttribute() */
 	int priority;
 };
 
@@ -38,7 +38,7 @@ struct graph_work {
 		CUDA_MEMCPY3D copy;
 		CUDA_MEMSET_NODE_PARAMS set;
 		CUDA_HOST_NODE_PARAMS host;
-		CUgraph child;			/* belongs to the node */
+		CUgraph child; /* belongs to the node */
 		/* may be destroyed by now: only event_of() says, with its context locked */
 		CUevent event;
 	};
@@ -50,7 +50,7 @@ struct CUgraphNode_st {
 	uint64_t id, original;
 	CUgraph graph;
 	struct graph_work work;
-	struct node_list before, after;	/* what it depends on, and what depends on it */
+	struct node_list before, after; /* what it depends on, and what depends on it */
 	CUgraphNode next, prev;
 	/* of a walk over the graph */
 	unsigned int waiting;
@@ -71,8 +71,8 @@ struct CUgraph_st {
 	uint64_t id, original;
 	CUgraphNode first, last;
 	size_t nr_nodes;
-	CUgraphNode parent;		/* the graph's node in its parent, or NULL */
-	bool capturing;			/* no node may be removed */
+	CUgraphNode parent; /* the graph's node in its parent, or NULL */
+	bool capturing; /* no node may be removed */
 	struct user_ref *users;
 };
 
@@ -86,13 +86,13 @@ struct launched {
 
 struct CUgraphExec_st {
 	uint32_t magic;
-	CUgraph graph;			/* sorted by graph_sort() */
-	struct launched *launched;	/* a context once at most */
+	CUgraph graph; /* sorted by graph_sort() */
+	struct launched *launched; /* a context once at most */
 };
 
 /* userobject.c */
 extern pthread_mutex_t graphs;
-CUresult graphs_enter(void);		/* after an error nothing is locked */
+CUresult graphs_enter(void); /* after an error nothing is locked */
 /*
  * Gives the lock back, then calls destructors, functions of the application. So call leave() first.
  * A caller that keeps a context locked uses pthread_mutex_lock() and pthread_mutex_unlock() instead
@@ -105,10 +105,10 @@ struct capture {
 	uint64_t id;
 	CUgraph graph;
 	CUcontext ctx;
-	CUstream origin;		/* in which it began, and has to end */
+	CUstream origin; /* in which it began, and has to end */
 	CUstreamCaptureMode mode;
 	pthread_t thread;
-	bool invalid;			/* set with `graphs`; read without it with __atomic */
+	bool invalid; /* set with `graphs`; read without it with __atomic */
 	struct capture *next;
 };
 
@@ -138,7 +138,7 @@ CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct gr
 /* The copy of the node with the id @original, also in children. */
 CUgraphNode graph_find(CUgraph graph, uint64_t original);
 bool list_has(const struct node_list *l, CUgraphNode node);
-CUresult list_add(struct node_list *l, CUgraphNode node);	/* not twice */
+CUresult list_add(struct node_list *l, CUgraphNode node); /* not twice */
 
 /* graphwork.c. work_free() and work_copy() need the lock for a child graph. */
 void work_free(struct graph_work *w);

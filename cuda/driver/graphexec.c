@@ -135,7 +135,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	if (r)
 		return r;
 	if (is_exec(exec))
-		exec->magic = 0;	/* from here on the graph is this thread's alone */
+		exec->magic = 0; /* from here on the graph is this thread's alone */
 	else
 		r = CUDA_ERROR_INVALID_VALUE;
 	graphs_leave();

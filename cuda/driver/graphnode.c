@@ -42,10 +42,9 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p)
 {
 	uint32_t mask = p->elementSize < 4 ? (1u << 8 * p->elementSize) - 1 : UINT32_MAX;
 
-	return (struct device_fill){ .dst = p->dst,
-				     .pitch = p->pitch,
-				     .value = p->value & mask,
-				     .unit = p->elementSize };
+	return (struct device_fill){
+		.dst = p->dst, .pitch = p->pitch, .value = p->value & mask, .unit = p->elementSize
+	};
 }
 
 CUresult work_memset(struct graph_work *w, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)

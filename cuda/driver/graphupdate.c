@@ -238,9 +238,12 @@ static bool compare(CUgraph old, CUgraph new, struct update *u)
 		if (o->work.type != n->work.type)
 			return differ(u, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n);
 		if (!may_become(&o->work, &n->work))
-			return differ(u, o->work.type == CU_GRAPH_NODE_TYPE_KERNEL ?
-				      CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE :
-				      CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n);
+			return differ(
+				u,
+				o->work.type == CU_GRAPH_NODE_TYPE_KERNEL ?
+					CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE :
+					CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
+				n);
 		if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH &&
 		    !compare(o->work.child, n->work.child, u))
 			return false;

@@ -16,7 +16,7 @@ struct host_work {
 	struct host_work *next;
 	struct moment after;
 	uint64_t seq;
-	CUhostFn fn;			/* or .callback, .other or .copy: */
+	CUhostFn fn; /* or .callback, .other or .copy: */
 	CUstreamCallback callback;
 	CUstream stream;
 	void *data;
@@ -24,7 +24,7 @@ struct host_work {
 	CUcontext other;
 	unsigned int life;
 	struct moment until;
-	bool needed;			/* an error of the other context is one here */
+	bool needed; /* an error of the other context is one here */
 	struct host_lines copy;
 };
 
@@ -253,8 +253,9 @@ CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int lif
 CUresult host_need(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		   const struct moment *until)
 {
-	return add_copy(ctx, s, &(struct host_work){ .other = other, .life = life,
-						     .until = *until, .needed = true });
+	return add_copy(ctx, s,
+			&(struct host_work){
+				.other = other, .life = life, .until = *until, .needed = true });
 }
 
 CUresult host_copy(CUcontext ctx, CUstream s, const struct host_lines *c)

@@ -95,7 +95,8 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	if (table)
 		*table = NULL;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		fprintf(stderr, "libcuda: this program wants private tables of the vendor's driver: it contains the vendor's static CUDA "
+		fprintf(stderr,
+			"libcuda: this program wants private tables of the vendor's driver: it contains the vendor's static CUDA "
 			"runtime, or uses a library of the vendor, such as the libcudart.so of a later CUDA; link it with "
 			"\"nvcc -cudart shared\" of CUDA 11\n");
 	return CUDA_ERROR_NOT_SUPPORTED;

@@ -21,7 +21,7 @@
 #include "driver.h"
 
 enum { MAX_ARGS = 64, NAME_BYTES = 64, PATH_BYTES = 512 };
-#define FILE_MAX	(512l << 20)
+#define FILE_MAX (512l << 20)
 
 extern char **environ;
 
@@ -133,7 +133,8 @@ static bool may_spawn(struct jit *j)
 	if (!pid)
 		_exit(0);
 	if (pid < 0)
-		jit_say(j, "PTX can't be compiled in this process, which may not start ptxas (%s): compile with nvcc -arch=sm_35",
+		jit_say(j,
+			"PTX can't be compiled in this process, which may not start ptxas (%s): compile with nvcc -arch=sm_35",
 			strerror(errno));
 	else
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -251,7 +252,8 @@ static CUresult collect(struct jit *j, const struct place *p, uint8_t **out, siz
 	j->failed = true;
 	if (!strstr(j->text, "'sm_35' is not defined"))
 		return CUDA_ERROR_INVALID_PTX;
-	jit_say(j, "the ptxas that is here is too new to know sm_35: name one of CUDA 11 in $KVGPU_PTXAS");
+	jit_say(j,
+		"the ptxas that is here is too new to know sm_35: name one of CUDA 11 in $KVGPU_PTXAS");
 	return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
 }
 
@@ -272,8 +274,10 @@ static CUresult run_and_collect(struct jit *j, const struct place *p, const char
 	j->ms += now_ms() - start;
 	if (!err)
 		return collect(j, p, out, size);
-	jit_say(j, "%s, which makes code for sm_35 of this, is not here (%s): compile with nvcc -arch=sm_35, or install the CUDA "
-		"toolkit and name its ptxas in $KVGPU_PTXAS", tool, strerror(err));
+	jit_say(j,
+		"%s, which makes code for sm_35 of this, is not here (%s): compile with nvcc -arch=sm_35, or install the CUDA "
+		"toolkit and name its ptxas in $KVGPU_PTXAS",
+		tool, strerror(err));
 	return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
 }
 
@@ -326,7 +330,7 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
 {
 	char tool[PATH_BYTES], out[PATH_BYTES], (*in)[PATH_BYTES] = calloc(n, sizeof(*in)),
 						**argv = calloc(n + 5, sizeof(*argv));
-	CUresult r = !in || !argv    ? CUDA_ERROR_OUT_OF_MEMORY :
+	CUresult r = !in || !argv  ? CUDA_ERROR_OUT_OF_MEMORY :
 		     !may_spawn(j) ? CUDA_ERROR_JIT_COMPILER_NOT_FOUND :
 				     CUDA_SUCCESS;
 	unsigned int i, k = 0;

@@ -9,7 +9,7 @@
 #include "driver.h"
 
 enum { MAX_THREADS = 1024, MAX_XY = 1024, MAX_Z = 64, MAX_GRID_YZ = 65535 };
-#define MAX_GRID_X	2147483647u
+#define MAX_GRID_X 2147483647u
 
 void module_drop(CUmodule m)
 {

@@ -12,7 +12,7 @@
 enum { MAX_PIECES = 1024 };
 
 struct piece {
-	uint8_t *bytes;		/* a cubin, or PTX with a 0 behind */
+	uint8_t *bytes; /* a cubin, or PTX with a 0 behind */
 	size_t size;
 	bool ptx;
 };

@@ -150,9 +150,9 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 }
 
 struct question {
-	uintptr_t at, end, upto;	/* upto: to here all is plain */
+	uintptr_t at, end, upto; /* upto: to here all is plain */
 	/* .block[nr_blocks] is the first thread's */
-	uintptr_t *block, frame;	/* frame: in the calling thread's stack */
+	uintptr_t *block, frame; /* frame: in the calling thread's stack */
 	unsigned int nr_blocks;
 	bool stack;
 };

@@ -4,11 +4,7 @@
 
 #include "driver.h"
 
-enum {
-	SLAB_BYTES = 2 << 20,
-	SMALL = 512 << 10,
-	ALIGN = 512
-};
+enum { SLAB_BYTES = 2 << 20, SMALL = 512 << 10, ALIGN = 512 };
 
 void memory_free_all(CUcontext ctx)
 {

@@ -2,8 +2,8 @@
 /* cuMemset*(). A call without Async waits where the CPU sees the memory, too. */
 #include "driver.h"
 
-#define PITCH_MAX	2147483647u
-#define WIDTH_MAX	(1u << 28)
+#define PITCH_MAX 2147483647u
+#define WIDTH_MAX (1u << 28)
 
 CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height)
 {

@@ -7,7 +7,7 @@
 #include "messages.h"
 
 enum { RING_MIN = 4096 };
-#define RING_MAX	(64u << 20)
+#define RING_MAX (64u << 20)
 
 static CUresult write_head(CUcontext ctx, struct messages *m)
 {
@@ -39,8 +39,8 @@ static CUresult open_messages(CUcontext ctx)
 		m->ring_bytes *= 2;
 	r = error_of(ops->alloc(ctx->device, PLACE_HOST, RING_AT + m->ring_bytes, &m->block));
 	if (!r)
-		r = error_of(ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head),
-					&m->head));
+		r = error_of(
+			ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
 	if (r) {
 		if (m->block)
 			ops->release(ctx->device, m->block);
@@ -63,7 +63,7 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 
 	if (m->heap)
 		return CUDA_SUCCESS;
-	r = moment_wait(ctx, &ctx->submitted);	/* no kernel may run while the head is written */
+	r = moment_wait(ctx, &ctx->submitted); /* no kernel may run while the head is written */
 	if (!r)
 		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM,
 						     ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1,

@@ -10,7 +10,7 @@
 #include "../syscalls/block.h"
 #include "driver.h"
 
-enum { RING_AT = 4096 };	/* the ring of records in messages.block */
+enum { RING_AT = 4096 }; /* the ring of records in messages.block */
 
 /* a module's .nv.global.init, with printf's formats */
 struct text {
@@ -22,7 +22,7 @@ struct text {
 };
 
 struct messages {
-	pthread_mutex_t lock;	/* guards .texts, .taken and .asserted while kernels may run */
+	pthread_mutex_t lock; /* guards .texts, .taken and .asserted while kernels may run */
 	struct device_memory *block, *head, *heap;
 	struct text *texts;
 	uint32_t ring_bytes;

@@ -5,8 +5,8 @@
 
 #include "driver.h"
 
-enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* PAD: the GPU fetches instructions ahead */
-#define CONSTANTS_MAX	(1u << 30)
+enum { BANK_ALIGN = 256, CODE_PAD = 512 }; /* PAD: the GPU fetches instructions ahead */
+#define CONSTANTS_MAX (1u << 30)
 
 /* ------------------------------------------------------------------ putting it on the GPU */
 
@@ -72,10 +72,9 @@ static CUresult make_functions(CUmodule m)
 		const struct image_kernel *k = &m->image.kernels[i];
 		struct CUfunc_st *f = &m->functions[i];
 
-		*f = (struct CUfunc_st){ .magic = MAGIC_FUNCTION,
-					 .module = m,
-					 .kernel = k,
-					 .max_dynamic = -1 };
+		*f = (struct CUfunc_st){
+			.magic = MAGIC_FUNCTION, .module = m, .kernel = k, .max_dynamic = -1
+		};
 		f->const0 = calloc(1, k->const0_size + 1);
 		if (!f->const0)
 			return CUDA_ERROR_OUT_OF_MEMORY;
@@ -219,8 +218,10 @@ static CUresult read_image(CUmodule m, const void *data, size_t limit, struct ji
 		if (e)
 			jit_say(jit, "%s", m->image.reason);
 	} else if (!r) {
-		jit_say(jit, e == IMAGE_NO_BINARY ? "nothing for sm_35 is there, and no PTX: compile with nvcc -arch=sm_35" :
-			     "not a cubin, fat binary or PTX, or a damaged one");
+		jit_say(jit,
+			e == IMAGE_NO_BINARY ?
+				"nothing for sm_35 is there, and no PTX: compile with nvcc -arch=sm_35" :
+				"not a cubin, fat binary or PTX, or a damaged one");
 	}
 	free(compiled);
 	image_pick_free(&pick);
@@ -383,7 +384,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	}
 	if (g && ptr) {
 		in = g->space == IMAGE_CONST3 ? module->constants : module->data;
-		*ptr = in ? in->va + g->offset : 0;	/* no memory: all sections are empty */
+		*ptr = in ? in->va + g->offset : 0; /* no memory: all sections are empty */
 	}
 	if (g && bytes)
 		*bytes = g->size;

@@ -40,8 +40,8 @@
 #endif
 
 enum { PIECE = 2 << 20 };
-#define TO_PUT		UFFD_FEATURE_PAGEFAULT_FLAG_WP
-#define TO_BRING_BACK	UFFD_FEATURE_EVENT_REMAP
+#define TO_PUT	      UFFD_FEATURE_PAGEFAULT_FLAG_WP
+#define TO_BRING_BACK UFFD_FEATURE_EVENT_REMAP
 
 /* guards the list; held across fork() */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -105,8 +105,8 @@ enum pages_means pages_means(void)
 /* ------------------------------------------------------------------ pieces */
 
 /* Sanitizers may have forbidden to touch some of these bytes. */
-__attribute__((no_sanitize("address", "thread", "undefined")))
-static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void
+copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	volatile uint64_t *d = (volatile uint64_t *)to;
 	const volatile uint64_t *s = (const volatile uint64_t *)from;
@@ -116,8 +116,8 @@ static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
 		d[i] = s[i];
 }
 
-__attribute__((no_sanitize("address", "thread", "undefined")))
-static void touch(const uint8_t *at, size_t bytes)
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void touch(const uint8_t *at,
+										 size_t bytes)
 {
 	size_t i;
 
@@ -173,7 +173,7 @@ static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 /* the second thread, which moves pieces */
 enum order { NOTHING, MOVE, QUIT };
 struct mover {
-	atomic_int order, moved;	/* 1: done, -1: failed */
+	atomic_int order, moved; /* 1: done, -1: failed */
 	uint8_t *from, *to;
 	size_t bytes;
 };

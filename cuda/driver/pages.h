@@ -60,7 +60,7 @@ struct pages {
 	size_t bytes;
 	/* the new mapping; pages_back() looks which parts are still it */
 	struct mapping of;
-	uint8_t *source;		/* a second mapping of the new memory */
+	uint8_t *source; /* a second mapping of the new memory */
 	struct pages *next;
 };
 

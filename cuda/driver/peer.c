@@ -18,13 +18,13 @@ struct run {
 	CUcontext ctx;
 	unsigned int life;
 	struct moment begin;
-	bool after_all;		/* also after what both legacy streams come after */
+	bool after_all; /* also after what both legacy streams come after */
 	/*
 	 * The copy's own streams in .c->from and .c->to, from whose moments each piece starts.
 	 * in_one() has .in alone.
 	 */
 	struct CUstream_st out, in;
-	struct moment done;	/* in .c->to, or in .c->from if that is NULL */
+	struct moment done; /* in .c->to, or in .c->from if that is NULL */
 };
 
 /* @width bytes of @lines lines, (x, y) further on */
@@ -141,9 +141,11 @@ static CUresult send(struct run *x, const struct part *at, const struct plane *t
 				    &src, at->width, at->lines);
 	if (!r)
 		r = host_copy(from, &s,
-			      &(struct host_lines){ .to = to->host, .to_pitch = to->pitch,
+			      &(struct host_lines){ .to = to->host,
+						    .to_pitch = to->pitch,
 						    .from = mine->memory->map,
-						    .from_pitch = at->width, .width = at->width,
+						    .from_pitch = at->width,
+						    .width = at->width,
 						    .lines = at->lines });
 	mine->used = s.last;
 	mine->taken = false;
@@ -204,9 +206,12 @@ static CUresult receive_late(struct run *x, const struct part *at)
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = host_copy(to, &s,
-			      &(struct host_lines){ .to = mine->memory->map, .to_pitch = at->width,
-						    .from = src.host, .from_pitch = src.pitch,
-						    .width = at->width, .lines = at->lines });
+			      &(struct host_lines){ .to = mine->memory->map,
+						    .to_pitch = at->width,
+						    .from = src.host,
+						    .from_pitch = src.pitch,
+						    .width = at->width,
+						    .lines = at->lines });
 	if (!r)
 		r = land(to, &s, &dst, mine, at);
 	mine->used = s.last;
@@ -241,7 +246,7 @@ static CUresult cross_part(struct run *x, const struct part *at)
 	if (!r) {
 		r = receive(x, at, theirs, &sent, life);
 		if (r)
-			moment_wait(x->c->from, &sent);	/* the CPU may still copy to @theirs */
+			moment_wait(x->c->from, &sent); /* the CPU may still copy to @theirs */
 	}
 	give_back(x->c->to, theirs);
 	return r;

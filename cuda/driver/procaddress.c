@@ -19,10 +19,10 @@ static const struct {
 	void *symbol, *per_thread;
 } entries[] = {
 #define ENTRY(name, since, symbol, per_thread) { #name, since, (void *)symbol, (void *)per_thread },
-#define REFUSE ENTRY
+#define REFUSE				       ENTRY
 #include "entries.inc"
 #define ENTRY(name, since, symbol, per_thread) { #name, since, (void *)symbol, (void *)per_thread },
-#define REFUSE ENTRY
+#define REFUSE				       ENTRY
 #include "refused.inc"
 };
 

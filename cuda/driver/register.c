@@ -24,7 +24,7 @@ struct shown {
 	/* first: where pages stay, pages.c's list keeps the only pointer to the struct */
 	struct pages pages;
 	struct device_memory *memory;
-	unsigned int users;		/* how many registrations */
+	unsigned int users; /* how many registrations */
 };
 
 /* from the first page to behind the last */
@@ -233,10 +233,9 @@ static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flag
 	r = malloc(sizeof(*r));
 	if (!r)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*r = (struct registered){ .host = host,
-				  .size = size,
-				  .flags = flags,
-				  .next = ctx->registered };
+	*r = (struct registered){
+		.host = host, .size = size, .flags = flags, .next = ctx->registered
+	};
 	if (flags & DEVICE_MAP && !may_show(ctx, r, true, &span, &means)) {
 		free(r);
 		return CUDA_ERROR_NOT_SUPPORTED;

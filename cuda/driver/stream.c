@@ -195,8 +195,14 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx)
 }
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
-CUresult cuStreamSynchronize_ptsz(CUstream stream) { return cuStreamSynchronize(OWN(stream)); }
-CUresult cuStreamQuery_ptsz(CUstream stream) { return cuStreamQuery(OWN(stream)); }
+CUresult cuStreamSynchronize_ptsz(CUstream stream)
+{
+	return cuStreamSynchronize(OWN(stream));
+}
+CUresult cuStreamQuery_ptsz(CUstream stream)
+{
+	return cuStreamQuery(OWN(stream));
+}
 CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags)
 {
 	return cuStreamGetFlags(OWN(stream), flags);

@@ -6,9 +6,10 @@
 
 /* limits of compute capability 3.5 */
 enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, PITCH_MAX = 1048544, PITCH_SIZE_MAX = 65000 };
-#define LINEAR_MAX	(1u << 27)	/* texels */
-#define FLAGS_KNOWN	(CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | \
-			 CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP)
+#define LINEAR_MAX (1u << 27) /* texels */
+#define FLAGS_KNOWN                                                                \
+	(CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | \
+	 CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP)
 
 /* ------------------------------------------------------------------ resources */
 
@@ -120,7 +121,7 @@ static CUresult view_format(CUresourceViewFormat format, struct texel *t)
 	struct texel v;
 
 	if (format > CU_RES_VIEW_FORMAT_FLOAT_4X32)
-		return CUDA_ERROR_NOT_SUPPORTED;	/* compressed blocks */
+		return CUDA_ERROR_NOT_SUPPORTED; /* compressed blocks */
 	v.channels = channels[i % 3];
 	if (format >= CU_RES_VIEW_FORMAT_FLOAT_1X16) {
 		v.number = TEXEL_FLOAT;

@@ -249,18 +249,18 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 }
 
 /* @ok: the value is valid */
-#define SETTER(name, params, ok, ...)							\
-	CUresult name params								\
-	{										\
-		CUcontext ctx;								\
-		CUresult r = enter_ref(ref, &ctx);					\
-											\
-		if (r)									\
-			return r;							\
-		if (!(ok))								\
-			return changed(ctx, ref, CUDA_ERROR_INVALID_VALUE);		\
-		__VA_ARGS__;								\
-		return changed(ctx, ref, CUDA_SUCCESS);					\
+#define SETTER(name, params, ok, ...)                                       \
+	CUresult name params                                                \
+	{                                                                   \
+		CUcontext ctx;                                              \
+		CUresult r = enter_ref(ref, &ctx);                          \
+                                                                            \
+		if (r)                                                      \
+			return r;                                           \
+		if (!(ok))                                                  \
+			return changed(ctx, ref, CUDA_ERROR_INVALID_VALUE); \
+		__VA_ARGS__;                                                \
+		return changed(ctx, ref, CUDA_SUCCESS);                     \
 	}
 
 SETTER(cuTexRefSetAddressMode, (CUtexref ref, int dim, CUaddress_mode mode),
@@ -286,21 +286,21 @@ SETTER(cuTexRefSetFlags, (CUtexref ref, unsigned int flags),
 
 /* ------------------------------------------------------------------ asking */
 
-#define GETTER(name, params, ok, ...)							\
-	CUresult name params								\
-	{										\
-		CUcontext ctx;								\
-		CUresult r = enter_ref(ref, &ctx);					\
-											\
-		if (r)									\
-			return r;							\
-		if (ok) {								\
-			__VA_ARGS__;							\
-		} else {								\
-			r = CUDA_ERROR_INVALID_VALUE;					\
-		}									\
-		leave(ctx);								\
-		return r;								\
+#define GETTER(name, params, ok, ...)                 \
+	CUresult name params                          \
+	{                                             \
+		CUcontext ctx;                        \
+		CUresult r = enter_ref(ref, &ctx);    \
+                                                      \
+		if (r)                                \
+			return r;                     \
+		if (ok) {                             \
+			__VA_ARGS__;                  \
+		} else {                              \
+			r = CUDA_ERROR_INVALID_VALUE; \
+		}                                     \
+		leave(ctx);                           \
+		return r;                             \
 	}
 
 static bool has(CUtexref ref, CUresourcetype type)
@@ -308,20 +308,20 @@ static bool has(CUtexref ref, CUresourcetype type)
 	return ref->bound && ref->source.resource.resType == type;
 }
 
-GETTER(cuTexRefGetAddress_v2, (CUdeviceptr *ptr, CUtexref ref),
+GETTER(cuTexRefGetAddress_v2, (CUdeviceptr * ptr, CUtexref ref),
        ptr && (has(ref, CU_RESOURCE_TYPE_LINEAR) || has(ref, CU_RESOURCE_TYPE_PITCH2D)),
        *ptr = has(ref, CU_RESOURCE_TYPE_LINEAR) ? ref->source.resource.res.linear.devPtr :
 						  ref->source.resource.res.pitch2D.devPtr)
-GETTER(cuTexRefGetArray, (CUarray *array, CUtexref ref), array && has(ref, CU_RESOURCE_TYPE_ARRAY),
+GETTER(cuTexRefGetArray, (CUarray * array, CUtexref ref), array &&has(ref, CU_RESOURCE_TYPE_ARRAY),
        *array = ref->source.resource.res.array.hArray)
-GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray *array, CUtexref ref),
-       array && has(ref, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY),
+GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray * array, CUtexref ref),
+       array &&has(ref, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY),
        *array = ref->source.resource.res.mipmap.hMipmappedArray)
-GETTER(cuTexRefGetAddressMode, (CUaddress_mode *mode, CUtexref ref, int dim),
-       mode && dim >= 0 && dim < 3, *mode = ref->source.texture.addressMode[dim])
-GETTER(cuTexRefGetFilterMode, (CUfilter_mode *mode, CUtexref ref), mode,
+GETTER(cuTexRefGetAddressMode, (CUaddress_mode * mode, CUtexref ref, int dim),
+       mode &&dim >= 0 && dim < 3, *mode = ref->source.texture.addressMode[dim])
+GETTER(cuTexRefGetFilterMode, (CUfilter_mode * mode, CUtexref ref), mode,
        *mode = ref->source.texture.filterMode)
-GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode *mode, CUtexref ref), mode,
+GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode * mode, CUtexref ref), mode,
        *mode = ref->source.texture.mipmapFilterMode)
 GETTER(cuTexRefGetMipmapLevelBias, (float *bias, CUtexref ref), bias,
        *bias = ref->source.texture.mipmapLevelBias)
@@ -329,9 +329,10 @@ GETTER(cuTexRefGetMaxAnisotropy, (int *max, CUtexref ref), max,
        *max = ref->source.texture.maxAnisotropy)
 GETTER(cuTexRefGetFlags, (unsigned int *flags, CUtexref ref), flags,
        *flags = ref->source.texture.flags)
-GETTER(cuTexRefGetFormat, (CUarray_format *format, int *channels, CUtexref ref), format || channels,
-       if (format) *format = ref->format; if (channels) *channels = ref->channels)
-GETTER(cuTexRefGetMipmapLevelClamp, (float *min, float *max, CUtexref ref), min && max,
+GETTER(cuTexRefGetFormat, (CUarray_format * format, int *channels, CUtexref ref),
+       format || channels, if (format) *format = ref->format;
+       if (channels) *channels = ref->channels)
+GETTER(cuTexRefGetMipmapLevelClamp, (float *min, float *max, CUtexref ref), min &&max,
        *min = ref->source.texture.minMipmapLevelClamp;
        *max = ref->source.texture.maxMipmapLevelClamp)
 GETTER(cuTexRefGetBorderColor, (float *color, CUtexref ref), color,

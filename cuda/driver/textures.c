@@ -14,7 +14,7 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_TEXTURE,
 	SLOT_SURFACE,
-	SLOT_LEFT	/* given back; a kernel may still use it */
+	SLOT_LEFT /* given back; a kernel may still use it */
 };
 
 struct texture_pools {

@@ -8,7 +8,7 @@
 
 #include "driver.h"
 
-#define DIRECT_MAX	(1u << 30)
+#define DIRECT_MAX (1u << 30)
 
 /* a piece that the GPU copies to a staging buffer, and then the CPU to (x, y) of the destination */
 struct landing {

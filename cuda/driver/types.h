@@ -28,15 +28,17 @@ typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUuserObject_st *CUuserObject;
 typedef unsigned long long CUtexObject, CUsurfObject;
-typedef struct CUuuid_st { char bytes[16]; } CUuuid;
+typedef struct CUuuid_st {
+	char bytes[16];
+} CUuuid;
 typedef uint64_t cuuint64_t;
 typedef uint32_t cuuint32_t;
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef void (*CUhostFn)(void *data);
 typedef size_t (*CUoccupancyB2DSize)(int threads);
 
-#define CU_STREAM_LEGACY	((CUstream)0x1)
-#define CU_STREAM_PER_THREAD	((CUstream)0x2)
+#define CU_STREAM_LEGACY     ((CUstream)0x1)
+#define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
 typedef struct CUdevprop_st {
 	int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
@@ -104,9 +106,14 @@ typedef struct CUDA_MEMCPY3D_PEER_st {
 } CUDA_MEMCPY3D_PEER;
 
 typedef enum {
-	CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32,
-	CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32,
-	CU_AD_FORMAT_HALF = 0x10, CU_AD_FORMAT_FLOAT = 0x20,
+	CU_AD_FORMAT_UNSIGNED_INT8 = 1,
+	CU_AD_FORMAT_UNSIGNED_INT16,
+	CU_AD_FORMAT_UNSIGNED_INT32,
+	CU_AD_FORMAT_SIGNED_INT8 = 8,
+	CU_AD_FORMAT_SIGNED_INT16,
+	CU_AD_FORMAT_SIGNED_INT32,
+	CU_AD_FORMAT_HALF = 0x10,
+	CU_AD_FORMAT_FLOAT = 0x20,
 } CUarray_format;
 
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
@@ -138,8 +145,12 @@ typedef enum {
 typedef struct CUDA_RESOURCE_DESC_st {
 	CUresourcetype resType;
 	union {
-		struct { CUarray hArray; } array;
-		struct { CUmipmappedArray hMipmappedArray; } mipmap;
+		struct {
+			CUarray hArray;
+		} array;
+		struct {
+			CUmipmappedArray hMipmappedArray;
+		} mipmap;
 		struct {
 			CUdeviceptr devPtr;
 			CUarray_format format;
@@ -152,7 +163,9 @@ typedef struct CUDA_RESOURCE_DESC_st {
 			unsigned int numChannels;
 			size_t width, height, pitchInBytes;
 		} pitch2D;
-		struct { int reserved[32]; } reserved;
+		struct {
+			int reserved[32];
+		} reserved;
 	} res;
 	unsigned int flags;
 } CUDA_RESOURCE_DESC;
@@ -266,8 +279,10 @@ typedef enum {
 	CU_GRAPH_EXEC_UPDATE_SUCCESS,
 	CU_GRAPH_EXEC_UPDATE_ERROR,
 	CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-	CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
-	CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
 	CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE,
 	CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
 } CUgraphExecUpdateResult;
@@ -282,7 +297,7 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_st {
 	CUdeviceptr dst;
 	size_t pitch;
 	unsigned int value, elementSize;
-	size_t width, height;		/* width in elements */
+	size_t width, height; /* width in elements */
 } CUDA_MEMSET_NODE_PARAMS;
 
 typedef struct CUDA_HOST_NODE_PARAMS_st {
@@ -292,7 +307,7 @@ typedef struct CUDA_HOST_NODE_PARAMS_st {
 
 #define CU_STREAM_ADD_CAPTURE_DEPENDENCIES		0
 #define CU_STREAM_SET_CAPTURE_DEPENDENCIES		1
-#define CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH	1
+#define CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH 1
 #define CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY	8
 #define CU_USER_OBJECT_NO_DESTRUCTOR_SYNC		1
 #define CU_GRAPH_USER_OBJECT_MOVE			1
@@ -321,7 +336,8 @@ typedef enum {
 	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
 	CU_POINTER_ATTRIBUTE_RANGE_SIZE,
 	CU_POINTER_ATTRIBUTE_MAPPED,
-	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+	CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
 } CUpointer_attribute;
 typedef int CUdevice_P2PAttribute;
 
@@ -368,36 +384,36 @@ typedef enum {
 } CUjit_option;
 /* a plain number; attributes.c has the values */
 typedef int CUdevice_attribute;
-typedef unsigned int CUmem_advise;	/* CU_MEM_ADVISE_...: advice.c */
-typedef unsigned int CUmem_range_attribute;	/* CU_MEM_RANGE_ATTRIBUTE_...: advice.c */
+typedef unsigned int CUmem_advise; /* CU_MEM_ADVISE_...: advice.c */
+typedef unsigned int CUmem_range_attribute; /* CU_MEM_RANGE_ATTRIBUTE_...: advice.c */
 
-#define CUDA_ARRAY3D_LAYERED		0x01
-#define CUDA_ARRAY3D_SURFACE_LDST	0x02
-#define CUDA_ARRAY3D_CUBEMAP		0x04
-#define CUDA_ARRAY3D_TEXTURE_GATHER	0x08
-#define CU_TRSA_OVERRIDE_FORMAT		0x01
-#define CU_TRSF_READ_AS_INTEGER		0x01
-#define CU_TRSF_NORMALIZED_COORDINATES	0x02
-#define CU_TRSF_SRGB			0x10
-#define CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION	0x20
-#define CU_TRSF_SEAMLESS_CUBEMAP	0x40
-#define CU_LAUNCH_ATTRIBUTE_COOPERATIVE	2
-#define CU_CTX_SCHED_BLOCKING_SYNC	0x04
-#define CU_CTX_SCHED_MASK		0x07
-#define CU_CTX_MAP_HOST			0x08
-#define CU_CTX_LMEM_RESIZE_TO_MAX	0x10
-#define CU_CTX_FLAGS_MASK		0x1f
-#define CU_STREAM_NON_BLOCKING		0x1
-#define CU_EVENT_BLOCKING_SYNC		0x1
-#define CU_EVENT_DISABLE_TIMING		0x2
-#define CU_EVENT_INTERPROCESS		0x4
-#define CU_MEMHOSTALLOC_PORTABLE	0x01
-#define CU_MEMHOSTALLOC_DEVICEMAP	0x02
-#define CU_MEMHOSTALLOC_WRITECOMBINED	0x04
-#define CU_LAUNCH_PARAM_END		((void *)0x00)
-#define CU_LAUNCH_PARAM_BUFFER_POINTER	((void *)0x01)
-#define CU_LAUNCH_PARAM_BUFFER_SIZE	((void *)0x02)
-#define CU_GET_PROC_ADDRESS_LEGACY_STREAM		0x1
-#define CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM	0x2
+#define CUDA_ARRAY3D_LAYERED			      0x01
+#define CUDA_ARRAY3D_SURFACE_LDST		      0x02
+#define CUDA_ARRAY3D_CUBEMAP			      0x04
+#define CUDA_ARRAY3D_TEXTURE_GATHER		      0x08
+#define CU_TRSA_OVERRIDE_FORMAT			      0x01
+#define CU_TRSF_READ_AS_INTEGER			      0x01
+#define CU_TRSF_NORMALIZED_COORDINATES		      0x02
+#define CU_TRSF_SRGB				      0x10
+#define CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION	      0x20
+#define CU_TRSF_SEAMLESS_CUBEMAP		      0x40
+#define CU_LAUNCH_ATTRIBUTE_COOPERATIVE		      2
+#define CU_CTX_SCHED_BLOCKING_SYNC		      0x04
+#define CU_CTX_SCHED_MASK			      0x07
+#define CU_CTX_MAP_HOST				      0x08
+#define CU_CTX_LMEM_RESIZE_TO_MAX		      0x10
+#define CU_CTX_FLAGS_MASK			      0x1f
+#define CU_STREAM_NON_BLOCKING			      0x1
+#define CU_EVENT_BLOCKING_SYNC			      0x1
+#define CU_EVENT_DISABLE_TIMING			      0x2
+#define CU_EVENT_INTERPROCESS			      0x4
+#define CU_MEMHOSTALLOC_PORTABLE		      0x01
+#define CU_MEMHOSTALLOC_DEVICEMAP		      0x02
+#define CU_MEMHOSTALLOC_WRITECOMBINED		      0x04
+#define CU_LAUNCH_PARAM_END			      ((void *)0x00)
+#define CU_LAUNCH_PARAM_BUFFER_POINTER		      ((void *)0x01)
+#define CU_LAUNCH_PARAM_BUFFER_SIZE		      ((void *)0x02)
+#define CU_GET_PROC_ADDRESS_LEGACY_STREAM	      0x1
+#define CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM 0x2
 
 #endif

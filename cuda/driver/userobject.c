@@ -14,7 +14,7 @@ struct CUuserObject_st {
 	unsigned int count;
 	void *ptr;
 	CUhostFn destroy;
-	CUuserObject next;	/* in `dead` */
+	CUuserObject next; /* in `dead` */
 };
 
 pthread_mutex_t graphs = PTHREAD_MUTEX_INITIALIZER;
@@ -129,10 +129,9 @@ CUresult cuUserObjectCreate(CUuserObject *out, void *ptr, CUhostFn destroy, unsi
 	object = calloc(1, sizeof(*object));
 	if (!object)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*object = (struct CUuserObject_st){ .magic = MAGIC_USER,
-					    .count = count,
-					    .ptr = ptr,
-					    .destroy = destroy };
+	*object = (struct CUuserObject_st){
+		.magic = MAGIC_USER, .count = count, .ptr = ptr, .destroy = destroy
+	};
 	*out = object;
 	return CUDA_SUCCESS;
 }

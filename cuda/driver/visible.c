@@ -12,7 +12,7 @@
 
 #include "driver.h"
 
-enum { UUID_TEXT = 41 };	/* "GPU-", 32 digits, 4 dashes, the end */
+enum { UUID_TEXT = 41 }; /* "GPU-", 32 digits, 4 dashes, the end */
 
 /* FNV-1a, 32 bits */
 uint32_t machine_word(const char *path)
@@ -33,8 +33,7 @@ uint32_t machine_word(const char *path)
 /* nouveau knows no serial number: take the machine and the place on the bus. */
 void uuid_of(const struct device_facts *f, CUuuid *uuid)
 {
-	uint32_t words[] = { 0x6b766770, f->pci_id, f->domain ^ f->machine,
-			     f->bus << 8 | f->slot };
+	uint32_t words[] = { 0x6b766770, f->pci_id, f->domain ^ f->machine, f->bus << 8 | f->slot };
 
 	memcpy(uuid->bytes, words, sizeof(uuid->bytes));
 }

@@ -21,7 +21,7 @@ static CUresult poll_once(CUcontext ctx, const struct moment *m, bool look)
 	for (i = 0; i < NR_QUEUES && !r; i++)
 		if (m->seq[i])
 			r = error_of(ctx->device->ops->poll(ctx->device, i, m->seq[i], look));
-	if (!r)	/* the context may keep an error that poll() does not tell: host_need() */
+	if (!r) /* the context may keep an error that poll() does not tell: host_need() */
 		return __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
 	return r == CUDA_ERROR_NOT_READY ? r : stick(ctx, r);
 }

@@ -12,13 +12,13 @@
 enum {
 	SHT_CUDA_INFO = 0x70000000,
 	CUBIN_MACHINE = 190,
-	STO_CUDA_MANAGED = 0x4,		/* in st_other: a __managed__ variable */
-	STO_CUDA_ENTRY = 0x10,		/* in st_other: a kernel, not a function */
+	STO_CUDA_MANAGED = 0x4, /* in st_other: a __managed__ variable */
+	STO_CUDA_ENTRY = 0x10, /* in st_other: a kernel, not a function */
 	STT_CUDA_TEXTURE = 10,
 	STT_CUDA_SURFACE = 12,
 	FUNCTION_ALIGN = 256,
 };
-#define SHF_CUDA_BARRIERS_SHIFT	20
+#define SHF_CUDA_BARRIERS_SHIFT 20
 #define SHF_CUDA_BARRIERS_MASK	0x1f
 
 /* what the driver's functions take that a section's code calls */
@@ -30,27 +30,27 @@ struct cubin_section {
 	const char *name;
 	uint32_t type, info, link;
 	uint64_t flags, size, align;
-	const uint8_t *data;		/* NULL: nothing in the file */
+	const uint8_t *data; /* NULL: nothing in the file */
 	uint64_t entsize;
-	bool placed;			/* the section lies at .offset in .space */
+	bool placed; /* the section lies at .offset in .space */
 	enum image_space space;
 	uint32_t offset;
-	uint32_t kernel;		/* whose bank 0 it is, or IMAGE_NONE */
-	bool has_kernel;		/* code: a kernel begins in it */
+	uint32_t kernel; /* whose bank 0 it is, or IMAGE_NONE */
+	bool has_kernel; /* code: a kernel begins in it */
 	struct cubin_callee callee;
 };
 
 struct cubin {
 	struct image *im;
-	uint64_t budget;		/* bytes that its tables may still take */
+	uint64_t budget; /* bytes that its tables may still take */
 	struct cubin_section *sec;
 	uint32_t nr_sec;
-	uint32_t *by_name, *kernel_by_name;	/* sections from 1 on, and kernels: sorted */
-	const Elf64_Sym *sym;		/* may be misaligned: use cubin_symbol() */
+	uint32_t *by_name, *kernel_by_name; /* sections from 1 on, and kernels: sorted */
+	const Elf64_Sym *sym; /* may be misaligned: use cubin_symbol() */
 	uint32_t nr_sym;
 	const char *str;
 	size_t str_size;
-	uint32_t *kernel_of_sym, *ref_of_sym;	/* index by symbol, or IMAGE_NONE */
+	uint32_t *kernel_of_sym, *ref_of_sym; /* index by symbol, or IMAGE_NONE */
 	/* valid where image.syscalls says so */
 	uint32_t syscall_at[NR_SYSCALLS];
 };

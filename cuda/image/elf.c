@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILE	(256u << 20)
-#define MAX_SPACE	(1u << 30)
-#define CONST_BANK_MAX	65536
+#define MAX_FILE       (256u << 20)
+#define MAX_SPACE      (1u << 30)
+#define CONST_BANK_MAX 65536
 /* far above what nvcc makes: some 500 bytes of tables for a kernel of 200 packed bytes */
-#define BUDGET_LEAST	(1u << 20)
-#define BUDGET_A_BYTE	64
+#define BUDGET_LEAST  (1u << 20)
+#define BUDGET_A_BYTE 64
 
 /* ------------------------------------------------------------------ headers */
 
@@ -27,12 +27,18 @@ static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 		return cubin_fail(c, IMAGE_INVALID, "not a 64-bit ELF file");
 	memcpy(h, im->file, sizeof(*h));
 	if (h->e_machine != CUBIN_MACHINE)
-		return cubin_fail(c, IMAGE_INVALID, "an ELF file, but not for an NVIDIA GPU (machine %u)", h->e_machine);
+		return cubin_fail(c, IMAGE_INVALID,
+				  "an ELF file, but not for an NVIDIA GPU (machine %u)",
+				  h->e_machine);
 	im->arch = h->e_flags & 0xff;
 	if (im->arch != 35 && im->arch != 30 && im->arch != 32)
-		return cubin_fail(c, IMAGE_NO_BINARY, "made for sm_%u; this GPU is sm_35: compile with -arch=sm_35", im->arch);
+		return cubin_fail(c, IMAGE_NO_BINARY,
+				  "made for sm_%u; this GPU is sm_35: compile with -arch=sm_35",
+				  im->arch);
 	if (h->e_type != ET_EXEC)
-		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocatable device code that was not linked: use nvcc without -dc, or nvlink");
+		return cubin_fail(
+			c, IMAGE_UNSUPPORTED,
+			"relocatable device code that was not linked: use nvcc without -dc, or nvlink");
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shoff > im->file_size ||
 	    (im->file_size - h->e_shoff) / sizeof(Elf64_Shdr) < h->e_shnum ||
 	    h->e_shstrndx >= h->e_shnum)
@@ -186,11 +192,13 @@ static enum image_error place_sections(struct cubin *c)
 		if (!place_one(c, &c->sec[i]))
 			return cubin_fail(c, IMAGE_INVALID, "section %s can't be loaded",
 					  c->sec[i].name);
-	for (i = 1; i < c->nr_sec; i++)	/* variables that are 0 come last */
+	for (i = 1; i < c->nr_sec; i++) /* variables that are 0 come last */
 		if (!strcmp(c->sec[i].name, ".nv.global") &&
 		    (c->sec[i].data ||
 		     !put(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))
-			return cubin_fail(c, IMAGE_INVALID, "its variables are too big, or not zero where they should be");
+			return cubin_fail(
+				c, IMAGE_INVALID,
+				"its variables are too big, or not zero where they should be");
 	im->code = calloc(1, im->code_size + 1);
 	im->data = calloc(1, im->data_init + 1);
 	im->const3 = calloc(1, im->const3_size + 1);
@@ -279,7 +287,8 @@ static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sy
 	k->local = extra && extra->size < MAX_SPACE ? extra->size : 0;
 	bank = section_of(c, ".nv.constant0.", k->name);
 	if (bank && (!bank->data || bank->size > CONST_BANK_MAX))
-		return cubin_fail(c, IMAGE_INVALID, "kernel %s: bank 0 of its constants is damaged", k->name);
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: bank 0 of its constants is damaged",
+				  k->name);
 	if (bank) {
 		bank->kernel = im->nr_kernels;
 		k->const0 = bank->data;
@@ -287,7 +296,8 @@ static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sy
 	}
 	extra = section_of(c, ".nv.constant2.", k->name);
 	if (extra && (!extra->data || extra->size > CONST_BANK_MAX))
-		return cubin_fail(c, IMAGE_INVALID, "kernel %s: bank 2 of its constants is damaged", k->name);
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: bank 2 of its constants is damaged",
+				  k->name);
 	if (extra) {
 		k->const2 = extra->data;
 		k->const2_size = extra->size;
@@ -305,7 +315,8 @@ static enum image_error add_global(struct cubin *c, const Elf64_Sym *s)
 	if (!sec->placed || sec->space == IMAGE_CODE)
 		return IMAGE_OK;
 	if (s->st_value > sec->size || s->st_size > sec->size - s->st_value)
-		return cubin_fail(c, IMAGE_INVALID, "variable %s lies outside of its section", cubin_symbol_name(c, s));
+		return cubin_fail(c, IMAGE_INVALID, "variable %s lies outside of its section",
+				  cubin_symbol_name(c, s));
 	g->name = cubin_symbol_name(c, s);
 	g->space = sec->space;
 	g->offset = sec->offset + s->st_value;

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WRAPPER_MAGIC	0x466243b1
-#define FATBIN_MAGIC	0xba55ed50
-#define FATBIN_VERSION	1
+#define WRAPPER_MAGIC  0x466243b1
+#define FATBIN_MAGIC   0xba55ed50
+#define FATBIN_VERSION 1
 
-struct wrapper {		/* in .nvFatBinSegment */
+struct wrapper { /* in .nvFatBinSegment */
 	uint32_t magic, version;
 	const void *data;
 	const void *prelinked;
@@ -26,7 +26,7 @@ struct container {
 struct entry {
 	uint16_t kind, version;
 	uint32_t header_size;
-	uint64_t size;		/* of the payload, with padding */
+	uint64_t size; /* of the payload, with padding */
 	uint32_t packed_size;
 	uint32_t unknown;
 	uint16_t minor, major;
@@ -38,10 +38,10 @@ struct entry {
 };
 
 enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x8000 };
-#define MAX_UNPACKED	(1u << 30)
+#define MAX_UNPACKED (1u << 30)
 /* one byte of LZ4 makes so many at most (LZ4's block format) */
-#define LZ4_MOST	255
-#define ARCH		35
+#define LZ4_MOST 255
+#define ARCH	 35
 
 /* The greatest version up to 3.5 is best; PTX from 2.0 on can be compiled. */
 static bool better(uint32_t arch, uint32_t than)

@@ -16,8 +16,8 @@
 enum image_error {
 	IMAGE_OK = 0,
 	IMAGE_INVALID,
-	IMAGE_NO_BINARY,	/* no code or PTX for sm_35 */
-	IMAGE_ONLY_PTX,		/* only PTX is for sm_35 */
+	IMAGE_NO_BINARY, /* no code or PTX for sm_35 */
+	IMAGE_ONLY_PTX, /* only PTX is for sm_35 */
 	/* needs a missing feature; see image.reason */
 	IMAGE_UNSUPPORTED,
 	IMAGE_NO_MEMORY,
@@ -29,8 +29,8 @@ struct image_pick {
 	/* in the input, if that is a cubin; else .owned */
 	const uint8_t *cubin;
 	size_t size;
-	size_t packed;		/* the bytes that it has in the input */
-	uint8_t *owned;		/* copy out of a fat binary: to be freed */
+	size_t packed; /* the bytes that it has in the input */
+	uint8_t *owned; /* copy out of a fat binary: to be freed */
 	/* the best PTX for 3.5; a 0 byte follows */
 	const char *ptx;
 	size_t ptx_size;
@@ -48,37 +48,37 @@ void image_pick_free(struct image_pick *p);
 
 /* ------------------------------------------------------------------ cubins */
 
-#define IMAGE_NONE	(~0u)
+#define IMAGE_NONE (~0u)
 
 enum image_space { IMAGE_CODE, IMAGE_DATA, IMAGE_CONST3 };
 
 struct image_param {
-	uint16_t offset, size;	/* in the parameter buffer */
+	uint16_t offset, size; /* in the parameter buffer */
 };
 
 struct image_kernel {
 	const char *name;
-	uint32_t code;		/* offset in image.code */
+	uint32_t code; /* offset in image.code */
 	uint32_t code_size;
 	uint32_t regs;
 	/* bytes for each thread, where the compiler knows */
 	uint32_t stack;
-	bool stack_unknown;	/* recursion or calls by pointer: cuCtxSetLimit decides */
-	uint32_t crs;		/* bytes of call/return stack beyond what the hardware holds */
+	bool stack_unknown; /* recursion or calls by pointer: cuCtxSetLimit decides */
+	uint32_t crs; /* bytes of call/return stack beyond what the hardware holds */
 	/* of the driver's functions that the kernel calls */
 	uint32_t callee_stack, callee_crs;
 	uint32_t shared;
 	uint32_t local;
 	uint32_t barriers;
-	uint32_t max_threads;	/* of a block; 0: any */
-	uint32_t required[3];	/* block size; 0: any */
-	uint32_t param_base, param_size;	/* in constant bank 0 */
-	struct image_param *params;	/* each within the param_size bytes */
+	uint32_t max_threads; /* of a block; 0: any */
+	uint32_t required[3]; /* block size; 0: any */
+	uint32_t param_base, param_size; /* in constant bank 0 */
+	struct image_param *params; /* each within the param_size bytes */
 	uint32_t nr_params;
 	/* bank 0 at start, with room for the parameters */
 	const uint8_t *const0;
 	uint32_t const0_size;
-	const uint8_t *const2;	/* literals of the compiler, or NULL */
+	const uint8_t *const2; /* literals of the compiler, or NULL */
 	uint32_t const2_size;
 };
 
@@ -100,7 +100,7 @@ struct image_ref {
 };
 
 enum image_fix_kind {
-	IMAGE_FIX_ADDRESS,	/* .target in .target_space, + .addend */
+	IMAGE_FIX_ADDRESS, /* .target in .target_space, + .addend */
 	/* the handle or descriptor of refs[.target], in bank 0 of .kernel */
 	IMAGE_FIX_REF,
 };
@@ -108,8 +108,8 @@ enum image_fix_kind {
 struct image_fix {
 	enum image_fix_kind kind;
 	enum image_space space;
-	uint32_t kernel;	/* not IMAGE_NONE: the word is in bank 0 of this kernel */
-	uint32_t offset;	/* in that bank, else in .space */
+	uint32_t kernel; /* not IMAGE_NONE: the word is in bank 0 of this kernel */
+	uint32_t offset; /* in that bank, else in .space */
 	/* bytes of data: 4, 8, IMAGE_SURFACE_BYTES; 0: a field of an instruction */
 	uint8_t bytes;
 	/* instruction: bits [field_at, field_at + field_bits) get value >> shift */
@@ -125,8 +125,8 @@ struct image {
 	uint32_t code_size;
 	/* .nv.global.init; on the GPU zeros follow */
 	uint8_t *data;
-	bool managed;		/* .data has __managed__ variables */
-	uint32_t data_size, data_init;	/* with the zeros, and without */
+	bool managed; /* .data has __managed__ variables */
+	uint32_t data_size, data_init; /* with the zeros, and without */
 	uint8_t *const3;
 	uint32_t const3_size;
 	/* 1 << enum syscall_id, of those that are called */
@@ -140,9 +140,9 @@ struct image {
 	struct image_fix *fixes;
 	uint32_t nr_fixes;
 	uint32_t arch;
-	uint8_t *file;		/* own copy of the cubin; names point into it */
+	uint8_t *file; /* own copy of the cubin; names point into it */
 	size_t file_size;
-	char reason[160];	/* of an error, for the log buffers */
+	char reason[160]; /* of an error, for the log buffers */
 };
 
 /*

@@ -116,7 +116,8 @@ static enum image_error param(struct cubin *c, struct image_kernel *k, const str
 	struct image_param *grown;
 
 	if (a->size < 12 || ordinal >= MAX_PARAMS || offset + size > PARAM_BYTES)
-		return cubin_fail(c, IMAGE_INVALID, "kernel %s: parameter %u is described wrongly", k->name, ordinal);
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: parameter %u is described wrongly",
+				  k->name, ordinal);
 	if (ordinal >= k->nr_params) {
 		if (cubin_pay(c, (ordinal + 1 - k->nr_params) * sizeof(*grown)))
 			return IMAGE_INVALID;
@@ -157,7 +158,9 @@ static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k
 		k->crs = word(a, 0) == STACK_UNKNOWN ? UNKNOWN_CRS : word(a, 0);
 		break;
 	case ATTR_CNP_WRAPPER:
-		return cubin_fail(c, IMAGE_UNSUPPORTED, "kernel %s launches kernels itself, which is not supported", k->name);
+		return cubin_fail(c, IMAGE_UNSUPPORTED,
+				  "kernel %s launches kernels itself, which is not supported",
+				  k->name);
 	}
 	return IMAGE_OK;
 }
@@ -186,16 +189,20 @@ static enum image_error check(struct cubin *c, const struct image_kernel *k)
 
 	for (i = 0; i < k->nr_params; i++)
 		if ((uint32_t)k->params[i].offset + k->params[i].size > k->param_size)
-			return cubin_fail(c, IMAGE_INVALID, "kernel %s: parameter %u lies behind its %u bytes of parameters",
-					  k->name, i, k->param_size);
+			return cubin_fail(
+				c, IMAGE_INVALID,
+				"kernel %s: parameter %u lies behind its %u bytes of parameters",
+				k->name, i, k->param_size);
 	if (k->regs > MAX_REGS)
 		return cubin_fail(c, IMAGE_INVALID, "kernel %s: no thread has %u registers",
 				  k->name, k->regs);
 	if (k->stack > MAX_LOCAL || k->local > MAX_LOCAL || k->crs > MAX_CRS)
-		return cubin_fail(c, IMAGE_INVALID, "kernel %s: no thread has so much stack (%u, %u, %u bytes)",
+		return cubin_fail(c, IMAGE_INVALID,
+				  "kernel %s: no thread has so much stack (%u, %u, %u bytes)",
 				  k->name, k->stack, k->local, k->crs);
 	if ((uint64_t)k->param_base + k->param_size > k->const0_size)
-		return cubin_fail(c, IMAGE_INVALID, "kernel %s: its parameters do not fit into bank 0", k->name);
+		return cubin_fail(c, IMAGE_INVALID,
+				  "kernel %s: its parameters do not fit into bank 0", k->name);
 	return IMAGE_OK;
 }
 

@@ -14,34 +14,34 @@ static const struct form {
 	uint8_t kind, bytes, at, bits, shift;
 } forms[] = {
 	[0] = { KIND_IGNORE, 0, 0, 0, 0 },
-	[1] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* "32" */
-	[2] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* "64" */
+	[1] = { KIND_ADDRESS, 4, 0, 0, 0 }, /* "32" */
+	[2] = { KIND_ADDRESS, 8, 0, 0, 0 }, /* "64" */
 	/* G32: a generic address, which is the same number on this GPU */
 	[3] = { KIND_ADDRESS, 4, 0, 0, 0 },
-	[4] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* G64 */
-	[5] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_26 */
+	[4] = { KIND_ADDRESS, 8, 0, 0, 0 }, /* G64 */
+	[5] = { KIND_ADDRESS, 0, 26, 32, 0 }, /* ABS32_26 */
 	/* TEX_HEADER_INDEX: the whole texture handle, the header's index and the sampler's */
 	[6] = { KIND_REF, 4, 0, 0, 0 },
-	[8] = { KIND_REF, IMAGE_SURFACE_BYTES, 0, 0, 0 },		/* SURF_HW_DESC */
-	[10] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_LO_26 */
-	[11] = { KIND_ADDRESS, 0, 26, 32, 32 },		/* ABS32_HI_26 */
-	[12] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* ABS32_23 */
-	[13] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* ABS32_LO_23 */
-	[14] = { KIND_ADDRESS, 0, 23, 32, 32 },		/* ABS32_HI_23 */
-	[15] = { KIND_ADDRESS, 0, 26, 24, 0 },		/* ABS24_26 */
-	[16] = { KIND_ADDRESS, 0, 23, 24, 0 },		/* ABS24_23 */
-	[17] = { KIND_ADDRESS, 0, 26, 16, 0 },		/* ABS16_26 */
-	[18] = { KIND_ADDRESS, 0, 23, 16, 0 },		/* ABS16_23 */
+	[8] = { KIND_REF, IMAGE_SURFACE_BYTES, 0, 0, 0 }, /* SURF_HW_DESC */
+	[10] = { KIND_ADDRESS, 0, 26, 32, 0 }, /* ABS32_LO_26 */
+	[11] = { KIND_ADDRESS, 0, 26, 32, 32 }, /* ABS32_HI_26 */
+	[12] = { KIND_ADDRESS, 0, 23, 32, 0 }, /* ABS32_23 */
+	[13] = { KIND_ADDRESS, 0, 23, 32, 0 }, /* ABS32_LO_23 */
+	[14] = { KIND_ADDRESS, 0, 23, 32, 32 }, /* ABS32_HI_23 */
+	[15] = { KIND_ADDRESS, 0, 26, 24, 0 }, /* ABS24_26 */
+	[16] = { KIND_ADDRESS, 0, 23, 24, 0 }, /* ABS24_23 */
+	[17] = { KIND_ADDRESS, 0, 26, 16, 0 }, /* ABS16_26 */
+	[18] = { KIND_ADDRESS, 0, 23, 16, 0 }, /* ABS16_23 */
 	/* FUNC_DESC32_23: a function's descriptor is its address here */
 	[31] = { KIND_ADDRESS, 0, 23, 32, 0 },
-	[32] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* FUNC_DESC32_LO_23 */
-	[33] = { KIND_ADDRESS, 0, 23, 32, 32 },		/* FUNC_DESC32_HI_23 */
-	[34] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* FUNC_DESC_32 */
-	[35] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* FUNC_DESC_64 */
-	[70] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* 32_LO */
-	[71] = { KIND_ADDRESS, 4, 0, 0, 32 },		/* 32_HI */
-	[72] = { KIND_IGNORE, 0, 0, 0, 0 },				/* UNUSED_CLEAR32 */
-	[73] = { KIND_IGNORE, 0, 0, 0, 0 },				/* UNUSED_CLEAR64 */
+	[32] = { KIND_ADDRESS, 0, 23, 32, 0 }, /* FUNC_DESC32_LO_23 */
+	[33] = { KIND_ADDRESS, 0, 23, 32, 32 }, /* FUNC_DESC32_HI_23 */
+	[34] = { KIND_ADDRESS, 4, 0, 0, 0 }, /* FUNC_DESC_32 */
+	[35] = { KIND_ADDRESS, 8, 0, 0, 0 }, /* FUNC_DESC_64 */
+	[70] = { KIND_ADDRESS, 4, 0, 0, 0 }, /* 32_LO */
+	[71] = { KIND_ADDRESS, 4, 0, 0, 32 }, /* 32_HI */
+	[72] = { KIND_IGNORE, 0, 0, 0, 0 }, /* UNUSED_CLEAR32 */
+	[73] = { KIND_IGNORE, 0, 0, 0, 0 }, /* UNUSED_CLEAR64 */
 };
 
 struct entry {
@@ -127,7 +127,8 @@ static enum image_error aim_at_syscall(struct cubin *c, struct cubin_section *s,
 	enum image_error err = IMAGE_OK;
 
 	if (id < 0 || s->space != IMAGE_CODE || !s->placed)
-		return cubin_fail(c, IMAGE_UNSUPPORTED, "it needs %s, which the device runtime here does not have",
+		return cubin_fail(c, IMAGE_UNSUPPORTED,
+				  "it needs %s, which the device runtime here does not have",
 				  cubin_symbol_name(c, sym));
 	if (!(c->im->syscalls & 1u << id))
 		err = append_syscall(c, id);
@@ -159,7 +160,8 @@ static enum image_error aim(struct cubin *c, struct cubin_section *s_of, const s
 		return aim_at_syscall(c, s_of, &s, fix);
 	home = &c->sec[s.st_shndx];
 	if (!home->placed || s.st_value > home->size)
-		return cubin_fail(c, IMAGE_INVALID, "a relocation leads to %s, which is not loaded", home->name);
+		return cubin_fail(c, IMAGE_INVALID, "a relocation leads to %s, which is not loaded",
+				  home->name);
 	fix->kind = IMAGE_FIX_ADDRESS;
 	fix->target_space = home->space;
 	fix->target = home->offset + s.st_value;
@@ -184,7 +186,8 @@ static enum image_error add(struct cubin *c, struct cubin_section *s, const stru
 	    (e->type == 0 || e->type >= 72))
 		return IMAGE_OK;
 	if (f->kind != KIND_ADDRESS && f->kind != KIND_REF)
-		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocation of type %u in %s is not known", e->type, s->name);
+		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocation of type %u in %s is not known",
+				  e->type, s->name);
 	if (!s->data || s->size < width || e->offset > s->size - width ||
 	    (!f->bytes && e->offset % 8))
 		return cubin_fail(c, IMAGE_INVALID, "a relocation lies outside of %s", s->name);
@@ -195,7 +198,8 @@ static enum image_error add(struct cubin *c, struct cubin_section *s, const stru
 	    (fix.kind == IMAGE_FIX_REF &&
 	     (s->kernel == IMAGE_NONE ||
 	      im->refs[fix.target].surface != (f->bytes == IMAGE_SURFACE_BYTES))))
-		return cubin_fail(c, IMAGE_INVALID, "a relocation of type %u does not fit its symbol", e->type);
+		return cubin_fail(c, IMAGE_INVALID,
+				  "a relocation of type %u does not fit its symbol", e->type);
 	fix.addend = fix.kind == IMAGE_FIX_REF ? 0 : present_value(s, e, f);
 	fix.offset = s->kernel == IMAGE_NONE ? s->offset + e->offset : e->offset;
 	im->fixes[im->nr_fixes++] = fix;
@@ -214,7 +218,7 @@ static enum image_error section(struct cubin *c, const struct cubin_section *rel
 		return cubin_fail(c, IMAGE_INVALID, "section %s belongs to none", rel->name);
 	s = &c->sec[rel->info];
 	if (!s->placed && s->kernel == IMAGE_NONE)
-		return IMAGE_OK;	/* relocations of debug information */
+		return IMAGE_OK; /* relocations of debug information */
 	err = cubin_pay(c, n * sizeof(*grown));
 	if (err)
 		return err;

@@ -15,16 +15,14 @@ enum {
 	ATTRIBUTE_MAJOR = 75,
 	ATTRIBUTE_MINOR = 76
 };
-#define MIB	((size_t)1 << 20)
+#define MIB ((size_t)1 << 20)
 
-#define BOARD(board_id, board_name, mib, run)	{ board_name, (mib) * MIB },
+#define BOARD(board_id, board_name, mib, run) { board_name, (mib)*MIB },
 
 static const struct {
 	const char *name;
 	size_t memory;
-} cards[] = {
-	GK110_BOARDS(BOARD)
-};
+} cards[] = { GK110_BOARDS(BOARD) };
 
 /* the flag by which a hypervisor shows itself to programs */
 bool machine_is_virtual(void)

@@ -11,10 +11,10 @@ enum { MAX_GPUS = 16, MAX_PROCESSES = 64, NAME_BYTES = 64 };
 struct gpu {
 	char name[NAME_BYTES], bus[16];
 	int smx, clock_khz, memory_khz, major, minor;
-	size_t memory, used;		/* bytes */
-	bool memory_known;		/* .used is valid */
-	const char *error;		/* why no context could be made; else NULL */
-	size_t card_memory;		/* of a whole card of this name; 0: unknown */
+	size_t memory, used; /* bytes */
+	bool memory_known; /* .used is valid */
+	const char *error; /* why no context could be made; else NULL */
+	size_t card_memory; /* of a whole card of this name; 0: unknown */
 	/* less memory than a whole card, in a virtual machine */
 	bool is_virtual;
 };

@@ -11,8 +11,8 @@
 #include "../driver/text.h"
 #include "info.h"
 
-#define MIB	((size_t)1 << 20)
-#define RULE	"+------------------------------------------------------------------------------+\n"
+#define MIB  ((size_t)1 << 20)
+#define RULE "+------------------------------------------------------------------------------+\n"
 
 static int help(FILE *to)
 {
@@ -23,8 +23,7 @@ static int help(FILE *to)
 	return to == stdout ? 0 : 2;
 }
 
-__attribute__((format(printf, 1, 2)))
-static void line(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static void line(const char *fmt, ...)
 {
 	char text[512];
 	va_list va;
@@ -39,15 +38,16 @@ static void show_gpu(int index, const struct gpu *g)
 {
 	line("%3d  %s  %s%s", index, g->bus, g->name, g->is_virtual ? " (vGPU)" : "");
 	if (g->memory_known)
-		line("       memory: %zu MiB used, %zu MiB unused, %zu MiB in all", g->used / MIB, (g->memory - g->used) / MIB,
-		     g->memory / MIB);
+		line("       memory: %zu MiB used, %zu MiB unused, %zu MiB in all", g->used / MIB,
+		     (g->memory - g->used) / MIB, g->memory / MIB);
 	else
-		line("       memory: %zu MiB in all; in use: unknown (%s)", g->memory / MIB, g->error ? g->error : "no context");
-	line("       compute capability %d.%d; %d SM at %d MHz; memory clock %d MHz", g->major, g->minor, g->smx,
-	     g->clock_khz / 1000, g->memory_khz / 1000);
+		line("       memory: %zu MiB in all; in use: unknown (%s)", g->memory / MIB,
+		     g->error ? g->error : "no context");
+	line("       compute capability %d.%d; %d SM at %d MHz; memory clock %d MHz", g->major,
+	     g->minor, g->smx, g->clock_khz / 1000, g->memory_khz / 1000);
 	if (g->is_virtual)
-		line("       virtual: %zu of %zu MiB of a card; %d SM, in turn with others", g->memory / MIB,
-		     g->card_memory / MIB, g->smx);
+		line("       virtual: %zu of %zu MiB of a card; %d SM, in turn with others",
+		     g->memory / MIB, g->card_memory / MIB, g->smx);
 }
 
 static void show_table(const struct gpu *gpus, int n)
@@ -63,7 +63,7 @@ static void show_table(const struct gpu *gpus, int n)
 		show_gpu(k, &gpus[k]);
 	printf(RULE);
 	line(count ? "processes that have a GPU of this machine open:" :
-	     "no other process that this user may see has a GPU of this machine open");
+		     "no other process that this user may see has a GPU of this machine open");
 	for (i = 0; i < count; i++)
 		line("%10d  %-32s  %s", (int)processes[i].pid, processes[i].name, processes[i].bus);
 	printf(RULE);
@@ -83,8 +83,8 @@ static void show_json(const struct gpu *gpus, int n)
 		text_json(stdout, g->name);
 		printf(",\"bus\":");
 		text_json(stdout, g->bus);
-		printf(",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,\"memory_bytes\":%zu,", g->major, g->minor,
-		       g->smx, g->clock_khz, g->memory);
+		printf(",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,\"memory_bytes\":%zu,",
+		       g->major, g->minor, g->smx, g->clock_khz, g->memory);
 		if (g->memory_known)
 			printf("\"used_bytes\":%zu,", g->used);
 		else
@@ -111,8 +111,10 @@ static void say_why(int error, const char *text)
 	if (error == CUDA_ERROR_SYSTEM_NOT_READY)
 		fprintf(stderr, "cuda-info: %s: the line above says why\n", text);
 	else
-		fprintf(stderr, "cuda-info: %s. With kvgpu-remote-client a line above says why, or the server has no GPU; kvgpu-cuda wants "
-			"a GK110 that nouveau drives, and the right to open /dev/dri/renderD*\n", text);
+		fprintf(stderr,
+			"cuda-info: %s. With kvgpu-remote-client a line above says why, or the server has no GPU; kvgpu-cuda wants "
+			"a GK110 that nouveau drives, and the right to open /dev/dri/renderD*\n",
+			text);
 }
 
 int main(int argc, char **argv)

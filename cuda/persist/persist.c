@@ -21,7 +21,7 @@
 #include "../device/methods.h"
 
 enum { CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
-enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 };	/* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
+enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 }; /* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
 
 struct held {
 	int fd;
@@ -52,7 +52,9 @@ static int open_node(struct held *h, const char *node)
 		return complain(node, "nouveau does not drive it");
 	if (nouveau_drm_new(h->fd, &h->drm) ||
 	    nouveau_device_new(&h->drm->client, NV_DEVICE, &args, sizeof(args), &h->dev))
-		return complain(node, "nouveau does not let it be used (its messages are in the kernel's log)");
+		return complain(
+			node,
+			"nouveau does not let it be used (its messages are in the kernel's log)");
 	return 0;
 }
 
@@ -89,14 +91,16 @@ static int keep(struct held *h, const char *node, const sigset_t *ends)
 	if (open_node(h, node))
 		return 1;
 	if (h->dev->chipset != CHIP_GK110 && h->dev->chipset != CHIP_GK110B) {
-		printf("kvgpu-persist: %s is no GK110 (chip 0x%x): nothing to hold\n", node, h->dev->chipset);
+		printf("kvgpu-persist: %s is no GK110 (chip 0x%x): nothing to hold\n", node,
+		       h->dev->chipset);
 		return 0;
 	}
 	if (hold(h, 0, ENGINE_GR, CLASS_COMPUTE))
 		return complain(node, "no channel for the graphics engine");
 	/* some boards have no copy engine on a runlist of its own */
 	if (hold(h, 1, ENGINE_CE, CLASS_COPY))
-		printf("kvgpu-persist: %s: no copy engine of its own; the graphics engine is held\n", node);
+		printf("kvgpu-persist: %s: no copy engine of its own; the graphics engine is held\n",
+		       node);
 	printf("kvgpu-persist: %s: held\n", node);
 	fflush(stdout);
 	sigwait(ends, &signal);
@@ -110,7 +114,8 @@ int main(int argc, char **argv)
 	int ret;
 
 	if (argc != 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		fprintf(argc == 2 ? stdout : stderr, "usage: kvgpu-persist NODE\n"
+		fprintf(argc == 2 ? stdout : stderr,
+			"usage: kvgpu-persist NODE\n"
 			"  keeps nouveau's engines of the GPU with that render node (/dev/dri/renderD128) initialised until it is told\n"
 			"  to end (SIGTERM, SIGINT, SIGHUP), so that programs start faster. While it runs, nouveau can't be unloaded.\n");
 		return argc == 2 ? 0 : 2;

@@ -9,7 +9,9 @@
 #include "types.h"
 
 #define RT API cudaError_t
-#define RT_SYNC(name, ...)	RT name(__VA_ARGS__); RT name##_ptds(__VA_ARGS__);
+#define RT_SYNC(name, ...)    \
+	RT name(__VA_ARGS__); \
+	RT name##_ptds(__VA_ARGS__);
 #define RT_ASYNC(name, ...)                        \
 	RT name(__VA_ARGS__, cudaStream_t stream); \
 	RT name##_ptsz(__VA_ARGS__, cudaStream_t stream);

@@ -23,7 +23,7 @@ static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool t
 struct cursor {
 	struct end end;
 	size_t line;
-	size_t left;		/* to the end of the array */
+	size_t left; /* to the end of the array */
 };
 
 static struct end in_array(cudaArray_const_t array, size_t x, size_t y)
@@ -216,16 +216,16 @@ static cudaError_t bytes_between(cudaArray_t dst, size_t dx, size_t dy, cudaArra
 	return e;
 }
 
-SYNC_FORMS(cudaMemcpyToArray, bytes_to, (cudaArray_t dst, size_t x, size_t y, const void *src,
-	size_t n, KIND),
-	   dst, x, y, src, n, kind)
+SYNC_FORMS(cudaMemcpyToArray, bytes_to,
+	   (cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND), dst, x, y, src,
+	   n, kind)
 ASYNC_FORMS(cudaMemcpyToArrayAsync, bytes_to,
 	    (cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND,
 	     cudaStream_t stream),
 	    dst, x, y, src, n, kind)
-SYNC_FORMS(cudaMemcpyFromArray, bytes_from, (void *dst, cudaArray_const_t src, size_t x, size_t y,
-	size_t n, KIND),
-	   dst, src, x, y, n, kind)
+SYNC_FORMS(cudaMemcpyFromArray, bytes_from,
+	   (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND), dst, src, x, y,
+	   n, kind)
 ASYNC_FORMS(cudaMemcpyFromArrayAsync, bytes_from,
 	    (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND,
 	     cudaStream_t stream),

@@ -8,18 +8,18 @@
 
 static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	CUcontext ctx;			/* use __atomic: it is read without a lock, too */
+	CUcontext ctx; /* use __atomic: it is read without a lock, too */
 	bool retained;
-	bool resetting;			/* by a thread, which alone uses .retained, without lock */
+	bool resetting; /* by a thread, which alone uses .retained, without lock */
 } primary[MAX_DEVICES];
 static pthread_cond_t reset_ended = PTHREAD_COND_INITIALIZER;
-static unsigned int resets;		/* use __atomic */
+static unsigned int resets; /* use __atomic */
 
 static __thread struct {
 	int device;
-	bool chosen;			/* .device is new, and its context not yet made current */
-	unsigned int resets;		/* when the context was seen alive */
-	bool resetting;			/* a destructor in reset() can't wait for it */
+	bool chosen; /* .device is new, and its context not yet made current */
+	unsigned int resets; /* when the context was seen alive */
+	bool resetting; /* a destructor in reset() can't wait for it */
 } self;
 
 cudaError_t use_driver(void)
@@ -71,8 +71,9 @@ static cudaError_t primaries_enter(int device)
 {
 	unsigned int flags;
 	int active;
-	cudaError_t e = self.resetting ? cudaErrorNotPermitted :
-			from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
+	cudaError_t e = self.resetting ?
+				cudaErrorNotPermitted :
+				from_driver(cuDevicePrimaryCtxGetState(device, &flags, &active));
 
 	if (e)
 		return e;

@@ -32,9 +32,11 @@ cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, en
 
 static CUmemorytype type_of(enum side side)
 {
-	static const CUmemorytype types[] = { [HOST] = CU_MEMORYTYPE_HOST,
-					      [DEVICE] = CU_MEMORYTYPE_DEVICE,
-					      [ARRAY] = CU_MEMORYTYPE_ARRAY };
+	static const CUmemorytype types[] = {
+		[HOST] = CU_MEMORYTYPE_HOST,
+		[DEVICE] = CU_MEMORYTYPE_DEVICE,
+		[ARRAY] = CU_MEMORYTYPE_ARRAY,
+	};
 
 	return types[side];
 }
@@ -115,7 +117,7 @@ static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spi
 	if (width > spitch)
 		return cudaErrorInvalidPitchValue;
 	if (width > dpitch)
-		return cudaErrorInvalidValue;	/* as seen on a GPU */
+		return cudaErrorInvalidValue; /* as seen on a GPU */
 	return copy_lines(to, from, width, height, w);
 }
 

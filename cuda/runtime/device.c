@@ -26,10 +26,10 @@ static cudaError_t properties(struct cudaDeviceProp *prop, int device)
 		r = cuDeviceGetUuid(&prop->uuid, device);
 	if (!r)
 		r = cuDeviceTotalMem_v2(&prop->totalGlobalMem, device);
-#define PROP(member, attribute)						\
-	if (!r)								\
-		r = cuDeviceGetAttribute(&value, attribute, device);	\
-	if (!r)								\
+#define PROP(member, attribute)                                      \
+	if (!r)                                                      \
+		r = cuDeviceGetAttribute(&value, attribute, device); \
+	if (!r)                                                      \
 		prop->member = value;
 #include "properties.inc"
 	return from_driver(r);

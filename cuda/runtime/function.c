@@ -13,12 +13,12 @@ static cudaError_t attributes_of(CUfunction f, struct cudaFuncAttributes *a)
 		return from_driver(r);
 	*a = (struct cudaFuncAttributes){
 		.sharedSizeBytes = v[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES],
-			.constSizeBytes = v[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES],
+		.constSizeBytes = v[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES],
 		.localSizeBytes = v[CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES],
 		.maxThreadsPerBlock = v[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK],
-			.numRegs = v[CU_FUNC_ATTRIBUTE_NUM_REGS],
+		.numRegs = v[CU_FUNC_ATTRIBUTE_NUM_REGS],
 		.ptxVersion = v[CU_FUNC_ATTRIBUTE_PTX_VERSION],
-			.binaryVersion = v[CU_FUNC_ATTRIBUTE_BINARY_VERSION],
+		.binaryVersion = v[CU_FUNC_ATTRIBUTE_BINARY_VERSION],
 		.cacheModeCA = v[CU_FUNC_ATTRIBUTE_CACHE_MODE_CA],
 		.maxDynamicSharedSizeBytes = v[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES],
 		.preferredShmemCarveout = v[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT],
@@ -117,8 +117,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const voi
 	if (!e)
 		e = from_driver(cuCtxGetDevice(&dev));
 	if (!e)
-		e = from_driver(cuDeviceGetAttribute(&max, cudaDevAttrMaxSharedMemoryPerBlock,
-						     dev));
+		e = from_driver(
+			cuDeviceGetAttribute(&max, cudaDevAttrMaxSharedMemoryPerBlock, dev));
 	for (high = e ? 0 : max; !e && low < high;) {
 		size_t middle = (low + high + 1) / 2;
 

@@ -2,33 +2,30 @@
 /* Graph functions that only call the driver's. */
 #include "runtime.h"
 
-#define SAME(runtime, driver, ok, params, ...)						\
-	cudaError_t runtime params							\
-	{										\
-		cudaError_t e = (ok) ? use_context() : cudaErrorInvalidValue;		\
-											\
-		return done(e ? e : from_driver(driver(__VA_ARGS__)));			\
+#define SAME(runtime, driver, ok, params, ...)                                \
+	cudaError_t runtime params                                            \
+	{                                                                     \
+		cudaError_t e = (ok) ? use_context() : cudaErrorInvalidValue; \
+                                                                              \
+		return done(e ? e : from_driver(driver(__VA_ARGS__)));        \
 	}
 
-SAME(cudaGraphCreate, cuGraphCreate, graph, (cudaGraph_t *graph, unsigned int flags), graph, flags)
+SAME(cudaGraphCreate, cuGraphCreate, graph, (cudaGraph_t * graph, unsigned int flags), graph, flags)
 SAME(cudaGraphDestroy, cuGraphDestroy, graph, (cudaGraph_t graph), graph)
 SAME(cudaGraphDestroyNode, cuGraphDestroyNode, node, (cudaGraphNode_t node), node)
-SAME(cudaGraphClone, cuGraphClone, clone, (cudaGraph_t *clone, cudaGraph_t graph), clone, graph)
+SAME(cudaGraphClone, cuGraphClone, clone, (cudaGraph_t * clone, cudaGraph_t graph), clone, graph)
 SAME(cudaGraphNodeFindInClone, cuGraphNodeFindInClone, node,
-     (cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone), node, original, clone)
+     (cudaGraphNode_t * node, cudaGraphNode_t original, cudaGraph_t clone), node, original, clone)
 SAME(cudaGraphGetNodes, cuGraphGetNodes, n, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n),
      graph, nodes, n)
 SAME(cudaGraphGetRootNodes, cuGraphGetRootNodes, n,
      (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n), graph, nodes, n)
-SAME(cudaGraphGetEdges, cuGraphGetEdges, n, (cudaGraph_t graph, cudaGraphNode_t *from,
-	cudaGraphNode_t *to, size_t *n),
-     graph, from, to, n)
-SAME(cudaGraphNodeGetDependencies, cuGraphNodeGetDependencies, n, (cudaGraphNode_t node,
-	cudaGraphNode_t *nodes, size_t *n),
-     node, nodes, n)
-SAME(cudaGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes, n, (cudaGraphNode_t node,
-	cudaGraphNode_t *nodes, size_t *n),
-     node, nodes, n)
+SAME(cudaGraphGetEdges, cuGraphGetEdges, n,
+     (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n), graph, from, to, n)
+SAME(cudaGraphNodeGetDependencies, cuGraphNodeGetDependencies, n,
+     (cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *n), node, nodes, n)
+SAME(cudaGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes, n,
+     (cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *n), node, nodes, n)
 SAME(cudaGraphAddDependencies, cuGraphAddDependencies, graph,
      (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n), graph,
      from, to, n)
@@ -41,7 +38,7 @@ SAME(cudaGraphInstantiate, cuGraphInstantiate_v2, exec,
      (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphNode_t *bad, char *log, size_t size),
      exec, graph, bad, log, size)
 SAME(cudaGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, exec,
-     (cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags), exec, graph, flags)
+     (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags), exec, graph, flags)
 SAME(cudaGraphExecDestroy, cuGraphExecDestroy, exec, (cudaGraphExec_t exec), exec)
 SAME(cudaGraphLaunch, cuGraphLaunch, exec, (cudaGraphExec_t exec, cudaStream_t stream), exec,
      stream)

@@ -23,8 +23,8 @@ static cudaError_t apply(const struct target *t, const CUDA_MEMCPY3D *c)
 	if (e)
 		return e;
 	if (t->out)
-		return from_driver(cuGraphAddMemcpyNode(t->out, t->graph, t->dependencies, t->n, c,
-							ctx));
+		return from_driver(
+			cuGraphAddMemcpyNode(t->out, t->graph, t->dependencies, t->n, c, ctx));
 	if (t->exec)
 		return from_driver(cuGraphExecMemcpyNodeSetParams(t->exec, t->node, c, ctx));
 	return from_driver(cuGraphMemcpyNodeSetParams(t->node, c));

@@ -85,8 +85,8 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
 
 	memset(&v, 0, sizeof(v));
 	if (!e)
-		e = from_driver(cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute,
-							      &v));
+		e = from_driver(
+			cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute, &v));
 	if (!e)
 		memcpy(value, &v, sizeof(v));
 	return done(e);
@@ -101,8 +101,8 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNode
 	if (e)
 		return done(e);
 	memcpy(&v, value, sizeof(v));
-	return done(from_driver(cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute,
-							      &v)));
+	return done(from_driver(
+		cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute, &v)));
 }
 
 /* ------------------------------------------------------------------ fills */

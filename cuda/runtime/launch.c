@@ -140,7 +140,7 @@ static cudaError_t read_attributes(const cudaLaunchConfig_t *c, bool *together)
 
 		switch ((int)c->attrs[i].id) {
 		case cudaLaunchAttributeIgnore:
-		case cudaLaunchAttributeAccessPolicyWindow:	/* hints */
+		case cudaLaunchAttributeAccessPolicyWindow: /* hints */
 		case cudaLaunchAttributeSynchronizationPolicy:
 		case cudaLaunchAttributePriority:
 			break;

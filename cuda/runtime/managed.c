@@ -48,8 +48,8 @@ static cudaError_t prefetch(const void *ptr, size_t size, int device, struct whe
 	cudaError_t e = use_context();
 
 	if (!e)
-		e = from_driver(cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device,
-						   w.stream));
+		e = from_driver(
+			cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device, w.stream));
 	return e;
 }
 

@@ -2,7 +2,7 @@
 /* Memory: of the GPU, and host memory that the GPU sees. */
 #include "runtime.h"
 
-enum { ELEMENT = 16 };		/* the widest access */
+enum { ELEMENT = 16 }; /* the widest access */
 
 /* 0 bytes: a null pointer, and no error. */
 static cudaError_t allocate(void **ptr, size_t size)

@@ -6,7 +6,7 @@
 
 #include "runtime.h"
 
-enum { NO_DEVICE = -2 };	/* as CUDA's cudaInvalidDeviceId */
+enum { NO_DEVICE = -2 }; /* as CUDA's cudaInvalidDeviceId */
 
 bool is_on_device(const void *ptr)
 {

@@ -22,7 +22,7 @@ struct segment {
 
 struct loaded {
 	CUcontext ctx;
-	CUmodule module;	/* NULL: loading gave .error */
+	CUmodule module; /* NULL: loading gave .error */
 	cudaError_t error;
 	struct loaded *next;
 };
@@ -33,7 +33,7 @@ struct loaded {
  */
 struct binary {
 	const void *image;
-	bool refused;		/* has variables of the host, see __cudaRegisterHostVar() */
+	bool refused; /* has variables of the host, see __cudaRegisterHostVar() */
 	bool managed;
 	bool gone;
 	struct loaded *loaded;
@@ -45,13 +45,13 @@ struct symbol {
 	const void *host;
 	const char *name;
 	struct binary *binary;
-	CUcontext ctx;		/* .handle, .ptr and .size are of this context */
+	CUcontext ctx; /* .handle, .ptr and .size are of this context */
 	void *handle;
-	CUdeviceptr ptr;	/* of a managed variable, in the context loaded last */
+	CUdeviceptr ptr; /* of a managed variable, in the context loaded last */
 	size_t size;
-	size_t offset;		/* of a binding, in bytes */
+	size_t offset; /* of a binding, in bytes */
 	bool bound;
-	bool as_numbers;	/* integers as numbers from 0 (or -1) to 1 */
+	bool as_numbers; /* integers as numbers from 0 (or -1) to 1 */
 	struct symbol *next;
 };
 
@@ -138,9 +138,11 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 		return cudaErrorNotSupported;
 	e = from_driver(cuModuleLoadDataEx(out, b->image, 2, options, values));
 	if (e && log[0])
-		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n", log);
+		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n",
+			log);
 	else if (e && b->managed)
-		fprintf(stderr, "libcudart: no memory for __managed__ variables at one address for CPU and GPU\n");
+		fprintf(stderr,
+			"libcudart: no memory for __managed__ variables at one address for CPU and GPU\n");
 	return e;
 }
 
@@ -222,7 +224,7 @@ static cudaError_t module_in(struct binary *b, CUcontext ctx, CUmodule *out)
 		}
 		if (l->error)
 			l->module = NULL;
-		if (l->error == cudaErrorMemoryAllocation) {	/* a later try may succeed */
+		if (l->error == cudaErrorMemoryAllocation) { /* a later try may succeed */
 			free(l);
 			return cudaErrorMemoryAllocation;
 		}
@@ -497,7 +499,8 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 /* The host's variable, which kernels would use by its address. */
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
 {
-	fprintf(stderr, "libcudart: %s: variables of the host can't be shown to the GPU here\n", name);
+	fprintf(stderr, "libcudart: %s: variables of the host can't be shown to the GPU here\n",
+		name);
 	if (handle)
 		((struct binary *)handle)->refused = true;
 }

@@ -30,11 +30,11 @@ enum { RUNTIME_VERSION = 11080, MAX_DEVICES = 16 };
 
 /* errors.c */
 cudaError_t from_driver(CUresult r);
-cudaError_t done(cudaError_t e);		/* remembers @e for cudaGetLastError() */
+cudaError_t done(cudaError_t e); /* remembers @e for cudaGetLastError() */
 void forget_errors(void);
 
 /* context.c */
-cudaError_t use_driver(void);			/* calls cuInit(), until it succeeds */
+cudaError_t use_driver(void); /* calls cuInit(), until it succeeds */
 /* use_driver(), and give this thread a living context */
 cudaError_t use_context(void);
 cudaError_t check_device(int device);
@@ -47,10 +47,10 @@ struct when {
 	bool async;
 	cudaStream_t stream;
 };
-#define LEGACY		((struct when){ .async = false })
-#define OWN		((struct when){ .async = false, .stream = cudaStreamPerThread })
-#define ON(s)		((struct when){ .async = true, .stream = (s) })
-#define OWN_IF_0(s)	((s) ? (s) : cudaStreamPerThread)
+#define LEGACY	    ((struct when){ .async = false })
+#define OWN	    ((struct when){ .async = false, .stream = cudaStreamPerThread })
+#define ON(s)	    ((struct when){ .async = true, .stream = (s) })
+#define OWN_IF_0(s) ((s) ? (s) : cudaStreamPerThread)
 
 /* @name_async, or a form of @name that waits */
 #define CALL_WHEN(w, name, name_async, ...)                 \
@@ -62,28 +62,46 @@ struct when {
  * Both forms of an entry point. @params: in parentheses; then the arguments of @body but for the
  * last one, the struct when.
  */
-#define SYNC_FORMS(name, body, params, ...)							\
-	cudaError_t name params { return done(body(__VA_ARGS__, LEGACY)); }			\
-	cudaError_t name##_ptds params { return done(body(__VA_ARGS__, OWN)); }
-#define ASYNC_FORMS(name, body, params, ...)							\
-	cudaError_t name params { return done(body(__VA_ARGS__, ON(stream))); }			\
-	cudaError_t name##_ptsz params { return done(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); }
+#define SYNC_FORMS(name, body, params, ...)             \
+	cudaError_t name params                         \
+	{                                               \
+		return done(body(__VA_ARGS__, LEGACY)); \
+	}                                               \
+	cudaError_t name##_ptds params                  \
+	{                                               \
+		return done(body(__VA_ARGS__, OWN));    \
+	}
+#define ASYNC_FORMS(name, body, params, ...)                          \
+	cudaError_t name params                                       \
+	{                                                             \
+		return done(body(__VA_ARGS__, ON(stream)));           \
+	}                                                             \
+	cudaError_t name##_ptsz params                                \
+	{                                                             \
+		return done(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); \
+	}
 /* ASYNC_FORMS() of a @body that takes the stream itself, as its first argument */
-#define STREAM_FORMS(name, body, params, ...)							\
-	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
-	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
+#define STREAM_FORMS(name, body, params, ...)                       \
+	cudaError_t name params                                     \
+	{                                                           \
+		return done(body(stream, ##__VA_ARGS__));           \
+	}                                                           \
+	cudaError_t name##_ptsz params                              \
+	{                                                           \
+		return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); \
+	}
 
 /* registry.c. The find_...() functions call use_context(), but for find_host(). */
 cudaError_t find_function(const void *host, CUfunction *out);
 cudaError_t find_host(CUfunction function, const void **host);
 cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size);
 cudaError_t find_texture(const void *host, CUtexref *out, bool *as_numbers);
-void remember_offset(const void *host, size_t offset);		/* of a binding, in bytes */
+void remember_offset(const void *host, size_t offset); /* of a binding, in bytes */
 cudaError_t recall_offset(const void *host, size_t *offset);
 cudaError_t find_surface(const void *host, CUsurfref *out);
 bool is_texture(const void *host);
 bool is_surface(const void *host);
-void forget_modules(CUcontext ctx);		/* @ctx has ended */
+void forget_modules(CUcontext ctx); /* @ctx has ended */
 
 /* ------------------------------------------------------------------ memory */
 
@@ -96,11 +114,11 @@ CUdeviceptr device_address(const void *ptr);
 
 /* copy.c. Call use_context() before sides() and copy_lines(); copy_linear() does so itself. */
 enum side { HOST, DEVICE, ARRAY };
-struct end {		/* one side of a copy of lines */
+struct end { /* one side of a copy of lines */
 	enum side side;
 	const void *ptr;
 	CUarray array;
-	size_t pitch, x, y;	/* x in bytes */
+	size_t pitch, x, y; /* x in bytes */
 };
 cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
 		  enum side *src_side);

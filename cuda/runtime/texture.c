@@ -121,12 +121,12 @@ cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 
 static const struct {
 	unsigned int flag;
-	size_t member;		/* offset in struct cudaTextureDesc_v2 */
+	size_t member; /* offset in struct cudaTextureDesc_v2 */
 } flags[] = {
 	{ CU_TRSF_NORMALIZED_COORDINATES, offsetof(struct cudaTextureDesc_v2, normalizedCoords) },
 	{ CU_TRSF_SRGB, offsetof(struct cudaTextureDesc_v2, sRGB) },
-	{ CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION, offsetof(struct cudaTextureDesc_v2,
-		disableTrilinearOptimization) },
+	{ CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
+	  offsetof(struct cudaTextureDesc_v2, disableTrilinearOptimization) },
 	{ CU_TRSF_SEAMLESS_CUBEMAP, offsetof(struct cudaTextureDesc_v2, seamlessCubemap) },
 };
 

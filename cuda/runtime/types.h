@@ -26,13 +26,17 @@ typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
 typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 typedef struct CUuuid_st cudaUUID_t;
-typedef struct uint3 { unsigned int x, y, z; } uint3;
-typedef struct dim3 { unsigned int x, y, z; } dim3;
+typedef struct uint3 {
+	unsigned int x, y, z;
+} uint3;
+typedef struct dim3 {
+	unsigned int x, y, z;
+} dim3;
 typedef void (*cudaHostFn_t)(void *data);
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 
-#define cudaStreamLegacy	((cudaStream_t)0x1)
-#define cudaStreamPerThread	((cudaStream_t)0x2)
+#define cudaStreamLegacy    ((cudaStream_t)0x1)
+#define cudaStreamPerThread ((cudaStream_t)0x2)
 
 /* ------------------------------------------------------------------ devices and functions */
 
@@ -84,13 +88,15 @@ struct cudaDeviceProp {
 	size_t reservedSharedMemPerBlock;
 };
 
-enum cudaDeviceAttr {	/* the numbers are the driver API's */
-	cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxBlockDimX = 2, cudaDevAttrMaxGridDimX = 5,
-	cudaDevAttrMaxSharedMemoryPerBlock = 8,
-	cudaDevAttrComputeCapabilityMajor = 75,
-	cudaDevAttrComputeCapabilityMinor = 76,
-	cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-	cudaDevAttrDeferredMappingCudaArraySupported = 121,
+enum cudaDeviceAttr { /* the numbers are the driver API's */
+		      cudaDevAttrMaxThreadsPerBlock = 1,
+		      cudaDevAttrMaxBlockDimX = 2,
+		      cudaDevAttrMaxGridDimX = 5,
+		      cudaDevAttrMaxSharedMemoryPerBlock = 8,
+		      cudaDevAttrComputeCapabilityMajor = 75,
+		      cudaDevAttrComputeCapabilityMinor = 76,
+		      cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+		      cudaDevAttrDeferredMappingCudaArraySupported = 121,
 };
 enum cudaDeviceP2PAttr {
 	cudaDevP2PAttrPerformanceRank = 1,
@@ -146,10 +152,12 @@ typedef enum cudaLaunchAttributeID {
 	cudaLaunchAttributeIgnore,
 	cudaLaunchAttributeAccessPolicyWindow,
 	cudaLaunchAttributeCooperative,
-	cudaLaunchAttributeSynchronizationPolicy, cudaLaunchAttributeClusterDimension,
+	cudaLaunchAttributeSynchronizationPolicy,
+	cudaLaunchAttributeClusterDimension,
 	cudaLaunchAttributeClusterSchedulingPolicyPreference,
 	cudaLaunchAttributeProgrammaticStreamSerialization,
-	cudaLaunchAttributeProgrammaticEvent, cudaLaunchAttributePriority,
+	cudaLaunchAttributeProgrammaticEvent,
+	cudaLaunchAttributePriority,
 } cudaLaunchAttributeID;
 struct cudaAccessPolicyWindow {
 	void *base_ptr;
@@ -159,7 +167,8 @@ struct cudaAccessPolicyWindow {
 		cudaAccessPropertyNormal,
 		cudaAccessPropertyStreaming,
 		cudaAccessPropertyPersisting
-	} hitProp, missProp;
+	} hitProp,
+		missProp;
 };
 typedef union cudaLaunchAttributeValue {
 	char pad[64];
@@ -171,8 +180,13 @@ typedef union cudaLaunchAttributeValue {
 		cudaSyncPolicyYield,
 		cudaSyncPolicyBlockingSync
 	} syncPolicy;
-	struct { unsigned int x, y, z; } clusterDim;
-	struct { cudaEvent_t event; int flags, triggerAtBlockStart; } programmaticEvent;
+	struct {
+		unsigned int x, y, z;
+	} clusterDim;
+	struct {
+		cudaEvent_t event;
+		int flags, triggerAtBlockStart;
+	} programmaticEvent;
 } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute_st {
 	cudaLaunchAttributeID id;
@@ -224,10 +238,14 @@ struct cudaPointerAttributes {
 };
 struct cudaPitchedPtr {
 	void *ptr;
-	size_t pitch, xsize, ysize;	/* of a line, of its used part; lines of a plane */
+	size_t pitch, xsize, ysize; /* of a line, of its used part; lines of a plane */
 };
-struct cudaExtent { size_t width, height, depth; };
-struct cudaPos { size_t x, y, z; };
+struct cudaExtent {
+	size_t width, height, depth;
+};
+struct cudaPos {
+	size_t x, y, z;
+};
 struct cudaMemcpy3DParms {
 	cudaArray_t srcArray;
 	struct cudaPos srcPos;
@@ -261,11 +279,16 @@ enum cudaChannelFormatKind {
 	cudaChannelFormatKindNV12,
 	cudaChannelFormatKindUnsignedNormalized8X1,
 	cudaChannelFormatKindUnsignedNormalized8X2,
-	cudaChannelFormatKindUnsignedNormalized8X4, cudaChannelFormatKindUnsignedNormalized16X1,
-	cudaChannelFormatKindUnsignedNormalized16X2, cudaChannelFormatKindUnsignedNormalized16X4,
-	cudaChannelFormatKindSignedNormalized8X1, cudaChannelFormatKindSignedNormalized8X2,
-	cudaChannelFormatKindSignedNormalized8X4, cudaChannelFormatKindSignedNormalized16X1,
-	cudaChannelFormatKindSignedNormalized16X2, cudaChannelFormatKindSignedNormalized16X4,
+	cudaChannelFormatKindUnsignedNormalized8X4,
+	cudaChannelFormatKindUnsignedNormalized16X1,
+	cudaChannelFormatKindUnsignedNormalized16X2,
+	cudaChannelFormatKindUnsignedNormalized16X4,
+	cudaChannelFormatKindSignedNormalized8X1,
+	cudaChannelFormatKindSignedNormalized8X2,
+	cudaChannelFormatKindSignedNormalized8X4,
+	cudaChannelFormatKindSignedNormalized16X1,
+	cudaChannelFormatKindSignedNormalized16X2,
+	cudaChannelFormatKindSignedNormalized16X4,
 };
 struct cudaChannelFormatDesc {
 	int x, y, z, w;
@@ -291,8 +314,12 @@ enum cudaResourceType {
 struct cudaResourceDesc {
 	enum cudaResourceType resType;
 	union {
-		struct { cudaArray_t array; } array;
-		struct { cudaMipmappedArray_t mipmap; } mipmap;
+		struct {
+			cudaArray_t array;
+		} array;
+		struct {
+			cudaMipmappedArray_t mipmap;
+		} mipmap;
 		struct {
 			void *devPtr;
 			struct cudaChannelFormatDesc desc;
@@ -324,19 +351,23 @@ enum cudaTextureAddressMode {
 enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 
-#define CUDART_TEXTURE_DESC						\
-	enum cudaTextureAddressMode addressMode[3];			\
-	enum cudaTextureFilterMode filterMode;				\
-	enum cudaTextureReadMode readMode;				\
-	int sRGB;							\
-	float borderColor[4];						\
-	int normalizedCoords;						\
-	unsigned int maxAnisotropy;					\
-	enum cudaTextureFilterMode mipmapFilterMode;			\
-	float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;	\
+#define CUDART_TEXTURE_DESC                                              \
+	enum cudaTextureAddressMode addressMode[3];                      \
+	enum cudaTextureFilterMode filterMode;                           \
+	enum cudaTextureReadMode readMode;                               \
+	int sRGB;                                                        \
+	float borderColor[4];                                            \
+	int normalizedCoords;                                            \
+	unsigned int maxAnisotropy;                                      \
+	enum cudaTextureFilterMode mipmapFilterMode;                     \
+	float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp; \
 	int disableTrilinearOptimization;
-struct cudaTextureDesc { CUDART_TEXTURE_DESC };
-struct cudaTextureDesc_v2 { CUDART_TEXTURE_DESC int seamlessCubemap; };
+struct cudaTextureDesc {
+	CUDART_TEXTURE_DESC
+};
+struct cudaTextureDesc_v2 {
+	CUDART_TEXTURE_DESC int seamlessCubemap;
+};
 
 /* A "texture<...>" at file scope, as the host sees it. */
 struct textureReference {
@@ -350,7 +381,9 @@ struct textureReference {
 	float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
 	int disableTrilinearOptimization, __cudaReserved[14];
 };
-struct surfaceReference { struct cudaChannelFormatDesc channelDesc; };
+struct surfaceReference {
+	struct cudaChannelFormatDesc channelDesc;
+};
 
 /* ------------------------------------------------------------------ graphs, capture */
 
@@ -370,7 +403,7 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
 
 struct cudaKernelNodeParams {
-	void *func;			/* the host address that stands for the kernel */
+	void *func; /* the host address that stands for the kernel */
 	dim3 gridDim, blockDim;
 	unsigned int sharedMemBytes;
 	void **kernelParams, **extra;
@@ -391,18 +424,22 @@ enum cudaGraphNodeType {
 	cudaGraphNodeTypeMemset,
 	cudaGraphNodeTypeHost,
 	cudaGraphNodeTypeGraph,
-	cudaGraphNodeTypeEmpty, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
+	cudaGraphNodeTypeEmpty,
+	cudaGraphNodeTypeWaitEvent,
+	cudaGraphNodeTypeEventRecord,
 };
 enum cudaGraphExecUpdateResult {
 	cudaGraphExecUpdateSuccess,
 	cudaGraphExecUpdateError,
 	cudaGraphExecUpdateErrorTopologyChanged,
-	cudaGraphExecUpdateErrorNodeTypeChanged, cudaGraphExecUpdateErrorFunctionChanged,
-	cudaGraphExecUpdateErrorParametersChanged, cudaGraphExecUpdateErrorNotSupported,
+	cudaGraphExecUpdateErrorNodeTypeChanged,
+	cudaGraphExecUpdateErrorFunctionChanged,
+	cudaGraphExecUpdateErrorParametersChanged,
+	cudaGraphExecUpdateErrorNotSupported,
 	cudaGraphExecUpdateErrorUnsupportedFunctionChange,
 	cudaGraphExecUpdateErrorAttributesChanged,
 };
-#define cudaKernelNodeAttrID cudaLaunchAttributeID
+#define cudaKernelNodeAttrID	cudaLaunchAttributeID
 #define cudaKernelNodeAttrValue cudaLaunchAttributeValue
 #endif
 

@@ -15,14 +15,14 @@
  * A launch's constant bank 0 has the address of its struct syscall_block here: %envreg28 and
  * %envreg29.
  */
-#define SYSCALL_CONST0_AT	0xbc
+#define SYSCALL_CONST0_AT 0xbc
 
-#define SYSCALL_PRINTF		1	/* .at is the format; then one item for each argument */
+#define SYSCALL_PRINTF 1 /* .at is the format; then one item for each argument */
 /* items: expression, file, line, function; then block and thread, 6 words */
-#define SYSCALL_ASSERT		2
+#define SYSCALL_ASSERT 2
 
 struct syscall_record {
-	unsigned int bytes;		/* of all, a multiple of 8; 0: not yet written */
+	unsigned int bytes; /* of all, a multiple of 8; 0: not yet written */
 	unsigned int kind;
 	unsigned long long at;
 	/*
@@ -32,20 +32,20 @@ struct syscall_record {
 };
 
 struct syscall_block {
-	unsigned long long head, ring;	/* on the GPU: struct syscall_head, records */
-	unsigned int ring_bytes;	/* a power of two */
+	unsigned long long head, ring; /* on the GPU: struct syscall_head, records */
+	unsigned int ring_bytes; /* a power of two */
 	unsigned int pad[27];
-	unsigned long long taken;	/* by the CPU; in a line of its own */
+	unsigned long long taken; /* by the CPU; in a line of its own */
 };
 
 /* free lists by size: 4 classes for each power of two */
-#define SYSCALL_CLASSES		128
-#define SYSCALL_LOCK_FREE	0u
+#define SYSCALL_CLASSES	  128
+#define SYSCALL_LOCK_FREE 0u
 
 struct syscall_head {
 	unsigned long long reserved;
-	unsigned int lock, pad;		/* used by kernels alone; guards .top and .list */
-	unsigned long long top, end;	/* above .top the heap is unused */
+	unsigned int lock, pad; /* used by kernels alone; guards .top and .list */
+	unsigned long long top, end; /* above .top the heap is unused */
 	unsigned long long list[SYSCALL_CLASSES];
 };
 

@@ -10,13 +10,13 @@ enum syscall_id { SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_F
 
 struct syscall {
 	const char *name;
-	const uint32_t *code;		/* reloc.c puts it at a multiple of 256 */
+	const uint32_t *code; /* reloc.c puts it at a multiple of 256 */
 	uint32_t bytes;
 	/* registers in all; bytes of local memory and of the call stack beyond the caller's */
 	uint32_t regs, frame, crs;
 };
 
 extern const struct syscall syscalls[NR_SYSCALLS];
-int syscall_find(const char *name);	/* negative: there is none */
+int syscall_find(const char *name); /* negative: there is none */
 
 #endif
