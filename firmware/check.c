@@ -11,26 +11,42 @@
 static const char *section_text(uint32_t id)
 {
 	switch (id) {
-	case KVGPU_FW_FECS_CODE: return "FECS code";
-	case KVGPU_FW_FECS_DATA: return "FECS data";
-	case KVGPU_FW_GPCCS_CODE: return "GPCCS code";
-	case KVGPU_FW_GPCCS_DATA: return "GPCCS data";
-	case KVGPU_FW_GR_MMIO: return "GR registers";
-	case KVGPU_FW_CTX_HUB: return "context: hub";
-	case KVGPU_FW_CTX_GPC_0: return "context: GPC, first part";
-	case KVGPU_FW_CTX_GPC_1: return "context: GPC, second part";
-	case KVGPU_FW_CTX_ZCULL: return "context: zcull";
-	case KVGPU_FW_CTX_TPC: return "context: TPC";
-	case KVGPU_FW_CTX_PPC: return "context: PPC";
-	case KVGPU_FW_CTX_ICMD: return "context: internal commands";
-	case KVGPU_FW_CTX_MTHD: return "context: class methods";
-	default: return NULL;
+	case KVGPU_FW_FECS_CODE:
+		return "FECS code";
+	case KVGPU_FW_FECS_DATA:
+		return "FECS data";
+	case KVGPU_FW_GPCCS_CODE:
+		return "GPCCS code";
+	case KVGPU_FW_GPCCS_DATA:
+		return "GPCCS data";
+	case KVGPU_FW_GR_MMIO:
+		return "GR registers";
+	case KVGPU_FW_CTX_HUB:
+		return "context: hub";
+	case KVGPU_FW_CTX_GPC_0:
+		return "context: GPC, first part";
+	case KVGPU_FW_CTX_GPC_1:
+		return "context: GPC, second part";
+	case KVGPU_FW_CTX_ZCULL:
+		return "context: zcull";
+	case KVGPU_FW_CTX_TPC:
+		return "context: TPC";
+	case KVGPU_FW_CTX_PPC:
+		return "context: PPC";
+	case KVGPU_FW_CTX_ICMD:
+		return "context: internal commands";
+	case KVGPU_FW_CTX_MTHD:
+		return "context: class methods";
+	default:
+		return NULL;
 	}
 }
 
 static bool bad(const char *why)
 {
-	fprintf(stderr, "kvgpu-firmware: not a usable firmware file: %s; write it again with kvgpu-firmware\n", why);
+	fprintf(stderr,
+		"kvgpu-firmware: not a usable firmware file: %s; write it again with kvgpu-firmware\n",
+		why);
 	return false;
 }
 
@@ -76,8 +92,8 @@ bool image_check(const struct image *img, bool list)
 	if (!header_ok(img, &h))
 		return false;
 	if (list)
-		printf("GK110 firmware from nouveau of %.*s, %zu bytes, crc32 %08x\n", (int)sizeof(h.origin) - 1, h.origin,
-		       img->size, le32toh(h.crc32));
+		printf("GK110 firmware from nouveau of %.*s, %zu bytes, crc32 %08x\n",
+		       (int)sizeof(h.origin) - 1, h.origin, img->size, le32toh(h.crc32));
 	for (i = 0; i < le32toh(h.nr_sections); i++) {
 		memcpy(&s, img->data + sizeof(h) + i * sizeof(s), sizeof(s));
 		if (!section_ok(img, &s))

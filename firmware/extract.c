@@ -119,7 +119,9 @@ static bool for_each_list(struct module *m, const struct source *s,
 		if (!fn(arg, &list, get32(pack.data + off + 8)))
 			return false;
 	}
-	fprintf(stderr, "kvgpu-firmware: %s does not end: its shape is not one that this tool knows\n", s->symbol);
+	fprintf(stderr,
+		"kvgpu-firmware: %s does not end: its shape is not one that this tool knows\n",
+		s->symbol);
 	return false;
 }
 
@@ -142,7 +144,8 @@ static size_t find_stride(struct module *m)
 		if (s == NR_SOURCES)
 			return stride;
 	}
-	fprintf(stderr, "kvgpu-firmware: the register lists of this nouveau.ko have entries of a size that this tool does not know\n");
+	fprintf(stderr,
+		"kvgpu-firmware: the register lists of this nouveau.ko have entries of a size that this tool does not know\n");
 	return 0;
 }
 
@@ -159,8 +162,11 @@ static bool put_list(void *arg, const struct symbol *list, uint32_t type)
 	for (i = 0; i < n; i++) {
 		const uint8_t *e = list->data + i * p->stride;
 		struct kvgpu_fw_init init = {
-			.type = htole32(type), .addr = htole32(get32(e)), .count = htole32(e[4]),
-			.pitch = htole32(get32(e + 8)), .data = htole64(entry_data(e, p->stride)),
+			.type = htole32(type),
+			.addr = htole32(get32(e)),
+			.count = htole32(e[4]),
+			.pitch = htole32(get32(e + 8)),
+			.data = htole64(entry_data(e, p->stride)),
 		};
 
 		put(p->b, &init, sizeof(init));
@@ -186,7 +192,8 @@ static bool put_section(struct module *m, struct builder *b, const struct source
 		got = sym.size % 4 ? 0 : sym.size;
 	}
 	if (got < s->min || got > s->max) {
-		fprintf(stderr, "kvgpu-firmware: %s has %zu %s, expected %zu to %zu: its shape is not one that this tool knows\n",
+		fprintf(stderr,
+			"kvgpu-firmware: %s has %zu %s, expected %zu to %zu: its shape is not one that this tool knows\n",
 			s->symbol, got, s->pack ? "entries" : "bytes", s->min, s->max);
 		return false;
 	}
@@ -196,10 +203,12 @@ static bool put_section(struct module *m, struct builder *b, const struct source
 static void finish(struct module *m, struct builder *b, struct kvgpu_fw_section *table)
 {
 	struct kvgpu_fw_header h = {
-		.magic = htole64(KVGPU_FW_MAGIC), .version = htole32(KVGPU_FW_VERSION),
-			.header_size = htole32(sizeof(h)),
-		.file_size = htole32(b->img.size), .nr_sections = htole32(NR_SOURCES),
-			.chipset = htole32(0x0f0),
+		.magic = htole64(KVGPU_FW_MAGIC),
+		.version = htole32(KVGPU_FW_VERSION),
+		.header_size = htole32(sizeof(h)),
+		.file_size = htole32(b->img.size),
+		.nr_sections = htole32(NR_SOURCES),
+		.chipset = htole32(0x0f0),
 	};
 
 	snprintf(h.origin, sizeof(h.origin), "%s", module_release(m));
@@ -231,7 +240,8 @@ bool extract_gk110(struct module *m, struct image *out)
 		return true;
 	}
 	if (b.failed)
-		fprintf(stderr, "kvgpu-firmware: the result would have more than %u bytes\n", KVGPU_FW_MAX_SIZE);
+		fprintf(stderr, "kvgpu-firmware: the result would have more than %u bytes\n",
+			KVGPU_FW_MAX_SIZE);
 	free(b.img.data);
 	*out = (struct image){ NULL, 0 };
 	return false;

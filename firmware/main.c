@@ -17,17 +17,17 @@
 #include "kvgpu/firmware.h"
 
 static const char usage[] =
-"usage: kvgpu-firmware [--kernel RELEASE | --module FILE] [--output FILE] [--quiet]\n"
-"       kvgpu-firmware --check FILE\n"
-"\n"
-"Takes the GK110 microcode and register lists out of the distribution's nouveau.ko and writes them\n"
-"to one file with a checksum, for the kvgpu kernel module.\n"
-"\n"
-"  --kernel RELEASE  the kernel whose nouveau.ko to read (default: the running one)\n"
-"  --module FILE     read this nouveau.ko (plain or .xz) instead\n"
-"  --output FILE     where to write (default: /lib/firmware/" KVGPU_FW_NAME ")\n"
-"  --check FILE      check a written file and list what is in it\n"
-"  --quiet           say nothing when all is well\n";
+	"usage: kvgpu-firmware [--kernel RELEASE | --module FILE] [--output FILE] [--quiet]\n"
+	"       kvgpu-firmware --check FILE\n"
+	"\n"
+	"Takes the GK110 microcode and register lists out of the distribution's nouveau.ko and writes them\n"
+	"to one file with a checksum, for the kvgpu kernel module.\n"
+	"\n"
+	"  --kernel RELEASE  the kernel whose nouveau.ko to read (default: the running one)\n"
+	"  --module FILE     read this nouveau.ko (plain or .xz) instead\n"
+	"  --output FILE     where to write (default: /lib/firmware/" KVGPU_FW_NAME ")\n"
+	"  --check FILE      check a written file and list what is in it\n"
+	"  --quiet           say nothing when all is well\n";
 
 /* the module of a release: plain or compressed, in the place Debian uses */
 static char *find_module(const char *release)
@@ -37,13 +37,15 @@ static char *find_module(const char *release)
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		if (asprintf(&path, "/lib/modules/%s/kernel/drivers/gpu/drm/nouveau/nouveau.ko%s", release, endings[i]) < 0)
+		if (asprintf(&path, "/lib/modules/%s/kernel/drivers/gpu/drm/nouveau/nouveau.ko%s",
+			     release, endings[i]) < 0)
 			return NULL;
 		if (!access(path, R_OK))
 			return path;
 		free(path);
 	}
-	fprintf(stderr, "kvgpu-firmware: no nouveau.ko of kernel %s under /lib/modules: install that kernel's image package, or give --module FILE\n",
+	fprintf(stderr,
+		"kvgpu-firmware: no nouveau.ko of kernel %s under /lib/modules: install that kernel's image package, or give --module FILE\n",
 		release);
 	return NULL;
 }
@@ -126,11 +128,13 @@ static int write_from(const char *module, const char *output, bool quiet)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "kernel", required_argument, NULL, 'k' }, { "module", required_argument, NULL,
-			'm' },
-		{ "output", required_argument, NULL, 'o' }, { "check", required_argument, NULL,
-			'c' },
-		{ "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, {},
+		{ "kernel", required_argument, NULL, 'k' },
+		{ "module", required_argument, NULL, 'm' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "check", required_argument, NULL, 'c' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
 	};
 	const char *kernel = NULL, *module = NULL, *output = "/lib/firmware/" KVGPU_FW_NAME;
 	struct utsname uts;
@@ -140,18 +144,33 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (opt) {
-		case 'k': kernel = optarg; break;
-		case 'm': module = optarg; break;
-		case 'o': output = optarg; break;
-		case 'c': return check_file(optarg);
-		case 'q': quiet = true; break;
-		case 'h': fputs(usage, stdout); return 0;
-		default: fputs(usage, stderr); return 2;
+		case 'k':
+			kernel = optarg;
+			break;
+		case 'm':
+			module = optarg;
+			break;
+		case 'o':
+			output = optarg;
+			break;
+		case 'c':
+			return check_file(optarg);
+		case 'q':
+			quiet = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 2;
 		}
 	}
 	if (optind < argc || (kernel && module)) {
-		fprintf(stderr, "kvgpu-firmware: %s\n%s", optind < argc ? "there are no arguments without an option" :
-			"--kernel and --module exclude each other", usage);
+		fprintf(stderr, "kvgpu-firmware: %s\n%s",
+			optind < argc ? "there are no arguments without an option" :
+					"--kernel and --module exclude each other",
+			usage);
 		return 2;
 	}
 	if (!module) {

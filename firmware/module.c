@@ -17,7 +17,7 @@
 
 #include "module.h"
 
-#define MODULE_MAX	(64u << 20)
+#define MODULE_MAX (64u << 20)
 
 struct module {
 	uint8_t *image;
@@ -41,7 +41,8 @@ static uint8_t *read_file(const char *path, size_t *size)
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size < 64 || st.st_size > MODULE_MAX) {
-		fprintf(stderr, "kvgpu-firmware: %s is no kernel module (%lld bytes)\n", path, (long long)st.st_size);
+		fprintf(stderr, "kvgpu-firmware: %s is no kernel module (%lld bytes)\n", path,
+			(long long)st.st_size);
 		goto out;
 	}
 	buf = malloc(st.st_size);
@@ -72,7 +73,9 @@ static uint8_t *unxz(const char *path, uint8_t *in, size_t *size)
 		ret = lzma_stream_buffer_decode(&limit, 0, NULL, in, &in_pos, *size, out, &out_pos,
 						MODULE_MAX);
 	if (ret != LZMA_OK) {
-		fprintf(stderr, "kvgpu-firmware: %s: the xz data is damaged or too large (liblzma error %d)\n", path, ret);
+		fprintf(stderr,
+			"kvgpu-firmware: %s: the xz data is damaged or too large (liblzma error %d)\n",
+			path, ret);
 		free(out);
 		out = NULL;
 	}
@@ -132,7 +135,9 @@ static bool scan_sections(struct module *m, const char *path)
 		}
 	}
 	if (!m->symtab) {
-		fprintf(stderr, "kvgpu-firmware: %s has no symbol table (stripped?): take the distribution's own file\n", path);
+		fprintf(stderr,
+			"kvgpu-firmware: %s has no symbol table (stripped?): take the distribution's own file\n",
+			path);
 		return false;
 	}
 	return true;
@@ -197,7 +202,10 @@ static bool symbol_data(struct module *m, const GElf_Sym *sym, const char *name,
 	    sym->st_size > d->d_size - sym->st_value)
 		return false;
 	*out = (struct symbol){
-		.name = name, .shndx = sym->st_shndx, .offset = sym->st_value, .size = sym->st_size,
+		.name = name,
+		.shndx = sym->st_shndx,
+		.offset = sym->st_value,
+		.size = sym->st_size,
 		.data = (const uint8_t *)d->d_buf + sym->st_value,
 	};
 	return true;
@@ -220,7 +228,9 @@ bool module_symbol(struct module *m, const char *name, struct symbol *out)
 			return true;
 		break;
 	}
-	fprintf(stderr, "kvgpu-firmware: this nouveau.ko has no object %s: its shape is not one that this tool knows\n", name);
+	fprintf(stderr,
+		"kvgpu-firmware: this nouveau.ko has no object %s: its shape is not one that this tool knows\n",
+		name);
 	return false;
 }
 
@@ -252,7 +262,8 @@ static int resolve(struct module *m, const struct symbol *from, const GElf_Rela 
 	    gelf_getsym(m->symtab, GELF_R_SYM(rela->r_info), &sym) &&
 	    symbol_at(m, sym.st_shndx, sym.st_value + rela->r_addend, out))
 		return 1;
-	fprintf(stderr, "kvgpu-firmware: a pointer in %s leads to no object in this file\n", from->name);
+	fprintf(stderr, "kvgpu-firmware: a pointer in %s leads to no object in this file\n",
+		from->name);
 	return -1;
 }
 

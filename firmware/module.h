@@ -19,10 +19,10 @@ const char *module_release(struct module *m);
 /* .name and .data point into the module, and are valid until module_close(). */
 struct symbol {
 	const char *name;
-	size_t shndx;		/* section the symbol lives in */
-	uint64_t offset;	/* in the section */
+	size_t shndx; /* section the symbol lives in */
+	uint64_t offset; /* in the section */
 	size_t size;
-	const uint8_t *data;	/* size bytes */
+	const uint8_t *data; /* size bytes */
 };
 
 /* An object symbol with data in the file. false after a message on stderr. */
