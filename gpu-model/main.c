@@ -16,14 +16,14 @@
 #include "model.h"
 #include "vfio/vfio.h"
 
-#define MODEL_VERSION	"1.0"
-#define DEFAULT_VRAM	(5ull << 30)
-#define DEFAULT_ROM	"k20m.rom"
+#define MODEL_VERSION "1.0"
+#define DEFAULT_VRAM  (5ull << 30)
+#define DEFAULT_ROM   "k20m.rom"
 
 enum exit_code {
 	EXIT_OK = 0,
 	EXIT_START = 1,
-	EXIT_USAGE = 2,		/* the command line is wrong */
+	EXIT_USAGE = 2, /* the command line is wrong */
 	EXIT_RUN = 3,
 };
 
@@ -94,7 +94,8 @@ enum {
 	OPT_GR_RATE,
 	OPT_VERBOSE,
 	OPT_HELP,
-	OPT_VERSION };
+	OPT_VERSION
+};
 
 static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
@@ -142,7 +143,9 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		return *arg ? 0 : usage("--stats-socket needs a path%s", "");
 	case OPT_VRAM:
 		if (parse_scaled(arg, 1024, &a->cfg.vram_size))
-			return usage("--vram %s: give a number with K, M, G or nothing behind it, as in 5G", arg);
+			return usage(
+				"--vram %s: give a number with K, M, G or nothing behind it, as in 5G",
+				arg);
 		return 0;
 	case OPT_VBIOS:
 		a->cfg.vbios_path = arg;
@@ -155,7 +158,8 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		return 0;
 	case OPT_GR_RATE:
 		if (parse_scaled(arg, 1000, &a->cfg.gr_warps_per_s))
-			return usage("--gr-rate %s: give warp instructions per second, as in 20M", arg);
+			return usage("--gr-rate %s: give warp instructions per second, as in 20M",
+				     arg);
 		return 0;
 	case OPT_VERBOSE:
 		a->cfg.verbose = true;
@@ -180,11 +184,15 @@ static int check_arguments(const struct arguments *a)
 	unsigned int i, j;
 
 	if (!a->vfio.socket)
-		return usage("--socket PATH is missing: it is where QEMU's vfio-user-pci connects%s", "");
+		return usage(
+			"--socket PATH is missing: it is where QEMU's vfio-user-pci connects%s",
+			"");
 	for (i = 0; i < 3; i++)
 		for (j = i + 1; j < 3; j++)
 			if (path[i] && path[j] && !strcmp(path[i], path[j]))
-				return usage("%s is given for two sockets: each needs a path of its own", path[i]);
+				return usage(
+					"%s is given for two sockets: each needs a path of its own",
+					path[i]);
 	return 0;
 }
 

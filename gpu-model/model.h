@@ -43,13 +43,13 @@
 
 #include <gk110/map.h>
 
-#define GK110_PAGE		4096u
-#define GK110_MAX_PBDMA		3
-#define GK110_MAX_RUNLIST	4
-#define GK110_MAX_CHAN		4096
-#define GK110_MAX_TSG		4096
+#define GK110_PAGE	  4096u
+#define GK110_MAX_PBDMA	  3
+#define GK110_MAX_RUNLIST 4
+#define GK110_MAX_CHAN	  4096
+#define GK110_MAX_TSG	  4096
 /* GR, CE0, CE1, CE2: indices into gk110.engine[] and PTOP engine ids */
-#define GK110_MAX_ENGINE	4
+#define GK110_MAX_ENGINE 4
 
 struct gk110;
 
@@ -68,7 +68,7 @@ struct gk110_config {
 	enum gk110_layout layout;
 	/* PROM image; root/rom_image.c says what it must have */
 	const char *vbios_path;
-	uint64_t ce_bytes_per_s;	/* per copy engine, 0 = as fast as the machine allows */
+	uint64_t ce_bytes_per_s; /* per copy engine, 0 = as fast as the machine allows */
 	/* warp instructions per second over all SMX, 0 = as fast as possible */
 	uint64_t gr_warps_per_s;
 	bool verbose;
@@ -100,7 +100,7 @@ struct unit_ops {
 	const char *name;
 	const struct mmio_range *ranges;
 	unsigned int nr_ranges;
-	int (*init)(struct gk110 *g);		/* 0 or -errno */
+	int (*init)(struct gk110 *g); /* 0 or -errno */
 	void (*reset)(struct gk110 *g);
 	int (*start)(struct gk110 *g);
 	void (*stop)(struct gk110 *g);
@@ -154,21 +154,23 @@ enum mem_target { MEM_VRAM = 0, MEM_PEER = 1, MEM_SYS_COH = 2, MEM_SYS_NCOH = 3 
 
 enum mmu_access { ACC_READ, ACC_WRITE, ACC_ATOMIC };
 
-enum mmu_reason {	/* fault record reason (nouveau fifo/gk104.c, rnndb gf100_vm.xml) */
-	MMU_PDE = 0,
-	MMU_PDE_SIZE = 1,
-	MMU_PTE = 2,
-	MMU_LIMIT = 3,
-	MMU_UNBOUND_INST = 4,
-	MMU_PRIV = 5,
-	MMU_RO = 6,
-	MMU_WO = 7,
-	MMU_PITCH_MASK = 8,
-	MMU_WORK_CREATION = 9,
-	MMU_APERTURE = 0xa,
-	MMU_COMPRESSION = 0xb,
-	MMU_KIND = 0xc,
-	MMU_REGION = 0xd, MMU_BOTH_PTES = 0xe, MMU_POISONED = 0xf,
+enum mmu_reason { /* fault record reason (nouveau fifo/gk104.c, rnndb gf100_vm.xml) */
+		  MMU_PDE = 0,
+		  MMU_PDE_SIZE = 1,
+		  MMU_PTE = 2,
+		  MMU_LIMIT = 3,
+		  MMU_UNBOUND_INST = 4,
+		  MMU_PRIV = 5,
+		  MMU_RO = 6,
+		  MMU_WO = 7,
+		  MMU_PITCH_MASK = 8,
+		  MMU_WORK_CREATION = 9,
+		  MMU_APERTURE = 0xa,
+		  MMU_COMPRESSION = 0xb,
+		  MMU_KIND = 0xc,
+		  MMU_REGION = 0xd,
+		  MMU_BOTH_PTES = 0xe,
+		  MMU_POISONED = 0xf,
 };
 
 /*
@@ -191,10 +193,10 @@ void dma_write_unlock(struct gk110 *g);
 
 /* an address space as an instance block names it (dwords 0x200-0x20c) */
 struct mmu_space {
-	uint64_t pdb;			/* page directory, bytes */
+	uint64_t pdb; /* page directory, bytes */
 	enum mem_target pdb_target;
-	uint64_t limit;			/* last valid virtual address, inclusive */
-	uint64_t inst;			/* address of the instance block, bytes */
+	uint64_t limit; /* last valid virtual address, inclusive */
+	uint64_t inst; /* address of the instance block, bytes */
 	bool valid;
 };
 
@@ -212,8 +214,8 @@ struct mmu_client {
 	const char *name;
 	/* number of the unit in fault registers */
 	uint8_t unit;
-	uint8_t client;			/* hub client number, or GPC client number when gpc >= 0 */
-	int8_t gpc;			/* GPC number, -1 for a hub client */
+	uint8_t client; /* hub client number, or GPC client number when gpc >= 0 */
+	int8_t gpc; /* GPC number, -1 for a hub client */
 	struct tlb *tlb;
 	atomic_uint_least64_t faults;
 };
@@ -224,25 +226,25 @@ int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uin
 void mmu_client_fini(struct gk110 *g, struct mmu_client *c);
 
 struct mmu_seg {
-	void *ptr;			/* host pointer, valid while dma_lock is held for reading */
+	void *ptr; /* host pointer, valid while dma_lock is held for reading */
 	/* bytes from ptr on, physically contiguous */
 	size_t len;
 	uint64_t phys;
 	enum mem_target target;
-	uint8_t kind;			/* storage kind of the page (0 = pitch) */
+	uint8_t kind; /* storage kind of the page (0 = pitch) */
 	bool vol, read_only;
 };
 
-#define MMU_PRIV_ACCESS	1u		/* the access may use PTEs marked privileged */
+#define MMU_PRIV_ACCESS 1u /* the access may use PTEs marked privileged */
 /* only look: record no fault, raise no interrupt, fill no TLB */
-#define MMU_PEEK	2u
+#define MMU_PEEK 2u
 
 /*
  * Translate @va in @s for at most @want bytes. Return 0 and *@seg, or -EFAULT; without MMU_PEEK the
  * fault is recorded. To record a fault it tries to take gk110.lock; a caller that holds that lock
  * gives MMU_PEEK or MMU_LOCKED. Call with dma_lock held for reading.
  */
-#define MMU_LOCKED	4u		/* caller holds gk110.lock */
+#define MMU_LOCKED 4u /* caller holds gk110.lock */
 int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
 		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
 
@@ -266,9 +268,9 @@ void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
  * uses an old translation and the CPU windows concerned were invalidated. @pdb and @t are ignored
  * with ALL_PDB. Lock held, dma_lock not held.
  */
-#define MMU_INV_ALL_VA		1u	/* else only the page that 0x100cb4 names */
-#define MMU_INV_ALL_PDB		2u
-#define MMU_INV_HUB_ONLY	4u	/* TLBs of GPC clients stay as they are */
+#define MMU_INV_ALL_VA	 1u /* else only the page that 0x100cb4 names */
+#define MMU_INV_ALL_PDB	 2u
+#define MMU_INV_HUB_ONLY 4u /* TLBs of GPC clients stay as they are */
 void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsigned int what);
 
 /*
@@ -304,24 +306,24 @@ void fifo_reset_hw(struct gk110 *g);
 /* ----------------------------------------------------------------- channels as engines see them */
 
 struct chan {
-	unsigned int id;		/* channel id of the chip */
-	int tsg;			/* TSG id, -1 for a bare channel */
+	unsigned int id; /* channel id of the chip */
+	int tsg; /* TSG id, -1 for a bare channel */
 	unsigned int runlist;
-	uint64_t inst;			/* instance block */
+	uint64_t inst; /* instance block */
 	enum mem_target inst_target;
-	struct mmu_space vm;		/* loaded with the channel */
-	bool hce_priv;			/* RAMFC HCE_CTRL bit 5: physical copies allowed */
-	bool pb_priv;			/* the GPFIFO entry has its PRIV bit set */
+	struct mmu_space vm; /* loaded with the channel */
+	bool hce_priv; /* RAMFC HCE_CTRL bit 5: physical copies allowed */
+	bool pb_priv; /* the GPFIFO entry has its PRIV bit set */
 	/* RAMFC 0x100-0x17f, the method state of the copy class */
 	uint32_t ce_state[32];
-	uint32_t subch_class[8];	/* SET_OBJECT of each subchannel */
+	uint32_t subch_class[8]; /* SET_OBJECT of each subchannel */
 	/* the channel must stop soon: long operations return ENG_AGAIN */
 	atomic_bool stop;
-	void *fifo;			/* private to fifo/ */
+	void *fifo; /* private to fifo/ */
 };
 
 enum eng_ret {
-	ENG_DONE,	/* the method was executed */
+	ENG_DONE, /* the method was executed */
 	/*
 	 * stopped in the middle by chan->stop: fifo/ issues the same method again when the channel
 	 * goes on.
@@ -376,13 +378,13 @@ enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3
 
 struct engine {
 	enum engine_type type;
-	unsigned int inst;		/* CE number */
+	unsigned int inst; /* CE number */
 	unsigned int runlist;
-	unsigned int intr_bit, reset_bit;	/* PMC 0x100 and 0x200 bits */
+	unsigned int intr_bit, reset_bit; /* PMC 0x100 and 0x200 bits */
 	uint8_t fault_unit, hub_client;
 	uint32_t mmio_base;
 	const struct engine_ops *ops;
-	void *fifo;			/* private to fifo/ */
+	void *fifo; /* private to fifo/ */
 };
 
 /*
@@ -407,8 +409,8 @@ void fifo_engine_reset(struct gk110 *g, unsigned int engine);
 
 /* ------------------------------------------------------------------ time */
 
-#define MONO_NEVER	UINT64_MAX
-uint64_t mono_ns(void);			/* the host's monotonic time; core/clock.c */
+#define MONO_NEVER UINT64_MAX
+uint64_t mono_ns(void); /* the host's monotonic time; core/clock.c */
 void mono_sleep_until(uint64_t t);
 void mono_cond_init(pthread_cond_t *cond);
 /* false when @deadline (MONO_NEVER: none) has passed; @cond was made by mono_cond_init() */
@@ -418,11 +420,11 @@ bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadli
 uint64_t ptimer_now(struct gk110 *g);
 
 struct pacer {
-	uint64_t per_s;			/* units per second, 0 = not paced */
-	uint64_t busy_until;		/* monotonic ns */
-	uint64_t rem;			/* part of a ns beyond busy_until, times per_s */
-	uint64_t last;			/* when the engine was last seen working, monotonic ns */
-	bool open;			/* between pacer_begin and pacer_end */
+	uint64_t per_s; /* units per second, 0 = not paced */
+	uint64_t busy_until; /* monotonic ns */
+	uint64_t rem; /* part of a ns beyond busy_until, times per_s */
+	uint64_t last; /* when the engine was last seen working, monotonic ns */
+	bool open; /* between pacer_begin and pacer_end */
 };
 /*
  * Charge @units and sleep until the engine would be done; return early when *@stop turns true. Call
@@ -453,7 +455,7 @@ struct gk110_stats {
 };
 #define stat_add(g, field, n) \
 	atomic_fetch_add_explicit(&(g)->stats.field, (n), memory_order_relaxed)
-#define stat_inc(g, field)	stat_add(g, field, 1)
+#define stat_inc(g, field) stat_add(g, field, 1)
 
 /*
  * Messages to stderr with a prefix, printf-like. gk110_err(): errors that the user of the model has
@@ -480,17 +482,17 @@ struct gk110 {
 	const struct bus_ops *bus;
 	void *bus_priv;
 
-	int vram_fd;			/* memfd of @vram */
-	uint8_t *vram;			/* cfg.vram_size bytes */
+	int vram_fd; /* memfd of @vram */
+	uint8_t *vram; /* cfg.vram_size bytes */
 
-	uint32_t *regs;			/* register file, GK110_BAR0_SIZE bytes */
-	uint8_t *range_of;		/* per register: index into ranges[], 0 = none */
+	uint32_t *regs; /* register file, GK110_BAR0_SIZE bytes */
+	uint8_t *range_of; /* per register: index into ranges[], 0 = none */
 	const struct mmio_range **ranges;
 	unsigned int nr_ranges;
 
 	struct engine engine[GK110_MAX_ENGINE];
 	unsigned int nr_engines, nr_runlists, nr_pbdma;
-	uint32_t pbdma_runlists[GK110_MAX_PBDMA];	/* 0x2390 masks */
+	uint32_t pbdma_runlists[GK110_MAX_PBDMA]; /* 0x2390 masks */
 
 	/* state of the units, private to the unit's folder */
 	struct core *core;

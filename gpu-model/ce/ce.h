@@ -6,15 +6,15 @@
 #include "gk110/ce.h"
 #include "model.h"
 
-#define CE_CHUNK		(1u << 20)
-#define CE_ROWS			8
-#define CE_VA_MASK		((1ull << CE_VA_BITS) - 1)
+#define CE_CHUNK   (1u << 20)
+#define CE_ROWS	   8
+#define CE_VA_MASK ((1ull << CE_VA_BITS) - 1)
 
 /* for the thread that owns the engine, but for @index */
 struct ce_engine {
 	struct mmu_client client;
 	struct pacer pacer;
-	unsigned int index;			/* index in gk110.engine[] */
+	unsigned int index; /* index in gk110.engine[] */
 };
 
 struct ce {
@@ -24,7 +24,7 @@ struct ce {
 /* the last translation of a surface or line; valid during one hold of dma_lock */
 struct ce_cursor {
 	uint64_t va;
-	uint64_t len;				/* 0: no translation */
+	uint64_t len; /* 0: no translation */
 	uint8_t *ptr;
 	enum mem_target target;
 };
@@ -32,29 +32,29 @@ struct ce_cursor {
 struct ce_surface {
 	bool pitch_layout;
 	bool phys;
-	enum mem_target target;			/* used for a physical surface */
+	enum mem_target target; /* used for a physical surface */
 	enum mmu_access acc;
 	uint64_t addr;
-	int64_t pitch;				/* pitch layout only */
+	int64_t pitch; /* pitch layout only */
 	uint64_t x0, y0;
 	unsigned int gob_rows;
-	unsigned int log2_height;		/* GOBs per block */
-	uint64_t block_bytes;			/* distance of horizontally adjacent GOBs */
-	uint64_t row_bytes;			/* bytes of one row of blocks */
+	unsigned int log2_height; /* GOBs per block */
+	uint64_t block_bytes; /* distance of horizontally adjacent GOBs */
+	uint64_t row_bytes; /* bytes of one row of blocks */
 	uint64_t layer_offset;
 	struct ce_cursor cur[CE_ROWS];
-	uint64_t moved[2];			/* bytes: [0] in guest memory, [1] in VRAM */
+	uint64_t moved[2]; /* bytes: [0] in guest memory, [1] in VRAM */
 };
 
 struct ce_remap {
-	unsigned int size;			/* bytes of one component */
+	unsigned int size; /* bytes of one component */
 	unsigned int nr_src, nr_dst;
-	unsigned int sel[4];			/* A0B5_REMAP_* per destination component */
+	unsigned int sel[4]; /* A0B5_REMAP_* per destination component */
 	uint32_t constant[2];
 };
 
-#define CE_PATTERN_BYTES	144		/* a multiple of every possible element size */
-#define CE_PATTERN_COPIES	32
+#define CE_PATTERN_BYTES  144 /* a multiple of every possible element size */
+#define CE_PATTERN_COPIES 32
 
 struct ce_job {
 	struct gk110 *g;
@@ -73,7 +73,7 @@ struct ce_job {
 	bool uses_src;
 	bool streaming;
 	struct ce_remap remap;
-	uint8_t pattern[CE_PATTERN_BYTES * CE_PATTERN_COPIES];	/* fills: the elements, repeated */
+	uint8_t pattern[CE_PATTERN_BYTES * CE_PATTERN_COPIES]; /* fills: the elements, repeated */
 	uint8_t write_mask[16];
 	bool masked;
 };
@@ -124,7 +124,7 @@ int ce_surface_write(struct ce_job *job, uint64_t line, uint64_t x, const uint8_
 /* ---- move.c: on host addresses; the caller keeps dma_lock held while they are in use */
 
 #define CE_RUNS		64
-#define CE_STREAM_BYTES	(16u << 20)
+#define CE_STREAM_BYTES (16u << 20)
 
 struct ce_run {
 	uint8_t *d;

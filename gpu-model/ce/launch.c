@@ -29,7 +29,7 @@
  * Chunks a second of a paced engine. A stop is noticed at a chunk's end, so pacing delays it by
  * 250 us at most. An engine that is not paced copies a chunk in less than that.
  */
-#define PACED_CHUNKS_PER_S	4000
+#define PACED_CHUNKS_PER_S 4000
 
 /* ------------------------------------------------------------------ decoding */
 

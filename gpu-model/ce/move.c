@@ -14,7 +14,7 @@
 
 #include "ce.h"
 
-#define LINE	64u	/* cache line */
+#define LINE 64u /* cache line */
 
 /* Whole periods that were already written are the source of the next, longer piece. */
 static void copy_repeating(uint8_t *d, const uint8_t *s, uint64_t n)

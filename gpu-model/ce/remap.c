@@ -10,8 +10,8 @@
 
 #include "ce.h"
 
-#define BATCH	256	/* elements */
-#define ELEM	16	/* the most bytes of one element */
+#define BATCH 256 /* elements */
+#define ELEM  16 /* the most bytes of one element */
 
 enum gk110_ce_launcherr ce_remap_decode(struct ce_remap *r, const uint32_t *state)
 {

@@ -16,8 +16,8 @@
 
 #include "ce.h"
 
-#define REPORT_BYTES	16
-#define WORD		sizeof(uint32_t)
+#define REPORT_BYTES 16
+#define WORD	     sizeof(uint32_t)
 
 enum gk110_ce_launcherr ce_semaphore_check(const uint32_t *state, uint32_t launch)
 {

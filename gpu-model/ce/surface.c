@@ -73,7 +73,8 @@ uint64_t ce_surface_va(const struct ce_surface *s, uint64_t line, uint64_t x, ui
 	return (s->addr + s->layer_offset + (gob_row >> s->log2_height) * s->row_bytes +
 		x / CE_GOB_WIDTH * s->block_bytes +
 		(gob_row & ((1u << s->log2_height) - 1)) * (CE_GOB_WIDTH * s->gob_rows) +
-		y % s->gob_rows * CE_GOB_WIDTH + x % CE_GOB_WIDTH) & CE_VA_MASK;
+		y % s->gob_rows * CE_GOB_WIDTH + x % CE_GOB_WIDTH) &
+	       CE_VA_MASK;
 }
 
 unsigned int ce_surface_band(const struct ce_surface *s, uint64_t line)

@@ -13,8 +13,8 @@
 
 #include "ce.h"
 
-#define INTR_HALTS	(GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_LAUNCHERR)
-#define NONSTALL_INTR	(UINT32_C(1) << 31)	/* bit of PFIFO_INTR */
+#define INTR_HALTS    (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_LAUNCHERR)
+#define NONSTALL_INTR (UINT32_C(1) << 31) /* bit of PFIFO_INTR */
 
 /* ---------------------------------------------------------- registers and interrupts, lock held */
 
@@ -96,9 +96,9 @@ struct stored_method {
 	uint32_t mask;
 };
 
-#define STORED(mthd, word, bits)	[(mthd) / 4] = { (word) + 1, (uint32_t)(bits) }
-#define ALL_BITS			GENMASK(31, 0)
-#define BLOCK_BITS			GENMASK(15, 0)
+#define STORED(mthd, word, bits) [(mthd) / 4] = { (word) + 1, (uint32_t)(bits) }
+#define ALL_BITS		 GENMASK(31, 0)
+#define BLOCK_BITS		 GENMASK(15, 0)
 #define COMPONENT_BITS                                                             \
 	(GENMASK(2, 0) * 0x1111 | A0B5_REMAP_COMPONENT_SIZE | A0B5_REMAP_NUM_SRC | \
 	 A0B5_REMAP_NUM_DST)

@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-#define NS_PER_S	1000000000ull
+#define NS_PER_S 1000000000ull
 
 uint64_t mono_ns(void)
 {

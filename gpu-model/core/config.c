@@ -8,14 +8,15 @@
 
 #include "core.h"
 
-#define VRAM_STEP	(5ull << 20)
-#define VRAM_MIN	(80ull << 20)
-#define VRAM_MAX	(120ull << 30)
+#define VRAM_STEP (5ull << 20)
+#define VRAM_MIN  (80ull << 20)
+#define VRAM_MAX  (120ull << 30)
 
 int config_check(const struct gk110_config *cfg)
 {
 	if (cfg->vram_size < VRAM_MIN || cfg->vram_size > VRAM_MAX || cfg->vram_size % VRAM_STEP) {
-		gk110_err("video memory of %" PRIu64 " bytes: give a multiple of 5 MiB from 80M to 120G (the card has 5G)",
+		gk110_err("video memory of %" PRIu64
+			  " bytes: give a multiple of 5 MiB from 80M to 120G (the card has 5G)",
 			  cfg->vram_size);
 		return -EINVAL;
 	}

@@ -14,11 +14,25 @@
 
 const struct unit_ops *const gk110_units[] = {
 	&ptop_unit, /* first: fills the engine table that other units read at init */
-	&pmc_unit,   &ptimer_unit, &pbus_unit, &ppci_unit, &prom_unit, &privring_unit, &pfuse_unit,
-	&therm_unit, &pclock_unit, &gpio_unit, &pfb_unit,  &ltc_unit,  &pmu_unit,      &mmu_unit,
-	&bar_unit,   &ce_unit,
+	&pmc_unit,
+	&ptimer_unit,
+	&pbus_unit,
+	&ppci_unit,
+	&prom_unit,
+	&privring_unit,
+	&pfuse_unit,
+	&therm_unit,
+	&pclock_unit,
+	&gpio_unit,
+	&pfb_unit,
+	&ltc_unit,
+	&pmu_unit,
+	&mmu_unit,
+	&bar_unit,
+	&ce_unit,
 	/* gr_unit stops before fifo_unit: it ends grids that fifo_unit's stop would wait for */
-	&fifo_unit,  &gr_unit,
+	&fifo_unit,
+	&gr_unit,
 };
 const unsigned int gk110_nr_units = sizeof(gk110_units) / sizeof(gk110_units[0]);
 
@@ -36,7 +50,8 @@ static int vram_alloc(struct gk110 *g)
 
 	g->vram_fd = memfd_create("gk110-vram", MFD_CLOEXEC);
 	if (g->vram_fd < 0 || ftruncate(g->vram_fd, size)) {
-		gk110_err("no memory file of %zu bytes for video memory: %s", size, strerror(errno));
+		gk110_err("no memory file of %zu bytes for video memory: %s", size,
+			  strerror(errno));
 		return -ENOMEM;
 	}
 	g->vram =

@@ -15,7 +15,8 @@ static int mmio_add(struct gk110 *g, const struct unit_ops *u, const struct mmio
 
 	if (!r->size || (r->base | r->size) & 3 || r->base + (uint64_t)r->size > GK110_BAR0_SIZE ||
 	    idx > 255) {
-		gk110_err("%s: range %s is unaligned, outside BAR0 or one too many", u->name, r->name);
+		gk110_err("%s: range %s is unaligned, outside BAR0 or one too many", u->name,
+			  r->name);
 		return -EINVAL;
 	}
 	for (reg = r->base >> 2; reg < (r->base + r->size) >> 2; reg++) {

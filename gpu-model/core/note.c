@@ -10,7 +10,7 @@
 
 #include "core.h"
 
-#define NOTES_PER_S	20
+#define NOTES_PER_S 20
 
 void gk110_err(const char *fmt, ...)
 {

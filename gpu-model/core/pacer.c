@@ -9,12 +9,12 @@
  */
 #include "model.h"
 
-#define NS_PER_S		1000000000ull
-#define PACER_SLICE_NS		1000000ull
-#define PACER_GAP_NS		250000ull
-#define PACER_LAG_NS		20000000ull
+#define NS_PER_S       1000000000ull
+#define PACER_SLICE_NS 1000000ull
+#define PACER_GAP_NS   250000ull
+#define PACER_LAG_NS   20000000ull
 /* a sleep can't be that short */
-#define PACER_MIN_SLEEP_NS	20000ull
+#define PACER_MIN_SLEEP_NS 20000ull
 
 static void pacer_start(struct pacer *p, uint64_t now)
 {

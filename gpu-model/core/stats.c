@@ -14,13 +14,16 @@ static const struct {
 	const char *name;
 	size_t off;
 } counters[] = {
-#define C(f) { #f, offsetof(struct gk110_stats, f) }
-	C(dma_rd_bytes), C(dma_wr_bytes), C(vram_rd_bytes), C(vram_wr_bytes), C(doorbells),
-		C(gp_entries), C(methods),
-	C(semaphores), C(acquires_blocked), C(ce_launches), C(gr_launches), C(chan_switches),
-		C(gr_switches), C(preempts),
-	C(runlist_updates), C(tlb_flushes), C(tlb_hits), C(tlb_misses), C(mmu_faults), C(intr_msgs),
-		C(nonstall_intrs),
+#define C(f)                                        \
+	{                                           \
+#f, offsetof(struct gk110_stats, f) \
+	}
+	C(dma_rd_bytes),     C(dma_wr_bytes), C(vram_rd_bytes),	  C(vram_wr_bytes),
+	C(doorbells),	     C(gp_entries),   C(methods),	  C(semaphores),
+	C(acquires_blocked), C(ce_launches),  C(gr_launches),	  C(chan_switches),
+	C(gr_switches),	     C(preempts),     C(runlist_updates), C(tlb_flushes),
+	C(tlb_hits),	     C(tlb_misses),   C(mmu_faults),	  C(intr_msgs),
+	C(nonstall_intrs),
 #undef C
 };
 
@@ -42,8 +45,10 @@ static void dump_mmio(struct gk110 *g, FILE *f)
 
 		if (!rd && !wr)
 			continue;
-		fprintf(f, "%s\n    {\"base\": \"0x%06x\", \"reads\": %" PRIu64 ", \"writes\": %" PRIu64 "}", sep, i << 16,
-			rd, wr);
+		fprintf(f,
+			"%s\n    {\"base\": \"0x%06x\", \"reads\": %" PRIu64
+			", \"writes\": %" PRIu64 "}",
+			sep, i << 16, rd, wr);
 		sep = ",";
 	}
 	fputs("\n  ],\n", f);
@@ -58,8 +63,11 @@ static void dump_units(struct gk110 *g, FILE *f)
 	for (i = 1; i < g->nr_ranges; i++) {
 		if (!g->core->rd[i] && !g->core->wr[i])
 			continue;
-		fprintf(f, "%s\n    {\"unit\": \"%s\", \"range\": \"%s\", \"reads\": %" PRIu64 ", \"writes\": %" PRIu64 "}", sep,
-			g->core->unit_of[i], g->ranges[i]->name, g->core->rd[i], g->core->wr[i]);
+		fprintf(f,
+			"%s\n    {\"unit\": \"%s\", \"range\": \"%s\", \"reads\": %" PRIu64
+			", \"writes\": %" PRIu64 "}",
+			sep, g->core->unit_of[i], g->ranges[i]->name, g->core->rd[i],
+			g->core->wr[i]);
 		sep = ",";
 	}
 	fputs("\n  ],\n", f);
@@ -77,7 +85,8 @@ static void dump_unlisted(struct gk110 *g, FILE *f)
 		for (i = blk << 14; i < (blk + 1) << 14; i++) {
 			if (!g->core->unlisted[i])
 				continue;
-			fprintf(f, "%s\n    {\"reg\": \"0x%06x\", \"accesses\": %u}", sep, i << 2, g->core->unlisted[i]);
+			fprintf(f, "%s\n    {\"reg\": \"0x%06x\", \"accesses\": %u}", sep, i << 2,
+				g->core->unlisted[i]);
 			sep = ",";
 		}
 	}

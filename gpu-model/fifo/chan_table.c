@@ -121,8 +121,9 @@ static unsigned int status(struct fifo *f, const struct fchan *fc)
 		       fc->force_reload ? PCCSR_STATUS_PENDING_ACQ_RELOAD :
 					  PCCSR_STATUS_PENDING_ACQ;
 	if (fc->pending)
-		return on_engine ? PCCSR_STATUS_ON_ENG_PENDING :
-		       fc->force_reload ? PCCSR_STATUS_PENDING_RELOAD : PCCSR_STATUS_PENDING;
+		return on_engine	? PCCSR_STATUS_ON_ENG_PENDING :
+		       fc->force_reload ? PCCSR_STATUS_PENDING_RELOAD :
+					  PCCSR_STATUS_PENDING;
 	return on_engine ? PCCSR_STATUS_ON_ENG : PCCSR_STATUS_IDLE;
 }
 

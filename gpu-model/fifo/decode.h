@@ -8,32 +8,32 @@
 #include <stdint.h>
 
 struct pb_state {
-	uint32_t header;	/* RAMFC_PB_HEADER */
-	uint32_t count;		/* RAMFC_PB_COUNT: data words still to come */
-	uint32_t subdevice;	/* RAMFC_SUBDEVICE */
-	uint32_t formats;	/* RAMFC_FORMATS, never changed here */
+	uint32_t header; /* RAMFC_PB_HEADER */
+	uint32_t count; /* RAMFC_PB_COUNT: data words still to come */
+	uint32_t subdevice; /* RAMFC_SUBDEVICE */
+	uint32_t formats; /* RAMFC_FORMATS, never changed here */
 };
 
 enum pb_kind {
-	PB_NOTHING,		/* the word only changed the state */
-	PB_SEND,		/* a method to execute */
+	PB_NOTHING, /* the word only changed the state */
+	PB_SEND, /* a method to execute */
 	PB_END,
-	PB_BAD,			/* no such header */
+	PB_BAD, /* no such header */
 };
 
 struct pb_action {
 	enum pb_kind kind;
 	unsigned int subc;
-	uint32_t mthd;		/* byte offset */
+	uint32_t mthd; /* byte offset */
 	uint32_t data;
-	bool last;		/* last data word of its header */
+	bool last; /* last data word of its header */
 };
 
 /* Consumes one word. */
 void pb_step(struct pb_state *s, uint32_t word, struct pb_action *a);
 
 struct gp_entry {
-	bool control;		/* length 0: @opcode and @operand are set, the rest is not */
+	bool control; /* length 0: @opcode and @operand are set, the rest is not */
 	uint8_t opcode;
 	uint32_t operand;
 	uint64_t va;

@@ -14,7 +14,7 @@
 
 #include "fifo.h"
 
-#define GR_TURN_NS	1000000ull
+#define GR_TURN_NS 1000000ull
 
 /* ------------------------------------------------------------------ routing */
 

@@ -6,7 +6,7 @@
 
 #include "fifo.h"
 
-#define CLOCK_EVERY	32
+#define CLOCK_EVERY 32
 
 static bool taken(enum run r)
 {
@@ -123,9 +123,11 @@ static enum run exec_word(struct pbdma *p)
 static enum run exec_replay(struct pbdma *p)
 {
 	uint32_t m = W(p, RAMFC_METHOD0);
-	const struct pb_action a = { .kind = PB_SEND, .subc = FIELD_GET(PBDMA_METHOD_SUBCH, m),
-				     .mthd = m & PBDMA_METHOD_ADDR, .data = W(p, RAMFC_DATA0),
-				     	.last = true };
+	const struct pb_action a = { .kind = PB_SEND,
+				     .subc = FIELD_GET(PBDMA_METHOD_SUBCH, m),
+				     .mthd = m & PBDMA_METHOD_ADDR,
+				     .data = W(p, RAMFC_DATA0),
+				     .last = true };
 	enum run r;
 
 	p->step.valid = true;

@@ -43,7 +43,7 @@
 
 /* ------------------------------------------------------------------ wake.c */
 
-#define WAKE_NEVER	MONO_NEVER
+#define WAKE_NEVER MONO_NEVER
 
 /*
  * An event counter to sleep on. Its lock is innermost: any thread may post with any lock held. One
@@ -69,39 +69,39 @@ void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
 /* an acquire in progress, from RAMFC */
 struct acquire {
 	uint64_t va;
-	uint32_t op, payload;		/* SEMAPHORE_D's HOST_SEMAPHORE_OP; SEMAPHORE_C */
-	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
+	uint32_t op, payload; /* SEMAPHORE_D's HOST_SEMAPHORE_OP; SEMAPHORE_C */
+	uint32_t config, deadline; /* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
 };
 
 struct fchan {
 	struct chan c;
 	bool bound, enabled, force_reload;
-	bool pending;			/* to be loaded: a doorbell came, or work is left */
-	uint8_t listed;			/* mask of the runlists that name it */
-	int8_t pbdma;			/* the PBDMA that has it loaded, -1 */
+	bool pending; /* to be loaded: a doorbell came, or work is left */
+	uint8_t listed; /* mask of the runlists that name it */
+	int8_t pbdma; /* the PBDMA that has it loaded, -1 */
 	/*
 	 * gave way to another channel in an acquire that may switch: it is loaded only when its
 	 * semaphore lets it go on. A preempt or an enable clears this.
 	 */
 	bool acq_wait;
-	unsigned int acq_kick;		/* fifo.kicks when the semaphore was last read */
+	unsigned int acq_kick; /* fifo.kicks when the semaphore was last read */
 	uint64_t acq_retry, acq_backoff;
 	/* the acquire that it waits for */
 	struct acquire acq;
-	uint32_t gr_ctx[2];		/* RAMIN_GR_CTX as loaded */
+	uint32_t gr_ctx[2]; /* RAMIN_GR_CTX as loaded */
 };
 
 /* ------------------------------------------------------------------ engines */
 
-#define OWNER_NONE	(-1)
-#define OWNER_KEEPER	GK110_MAX_PBDMA
-#define NR_OWNERS	(GK110_MAX_PBDMA + 1)
+#define OWNER_NONE   (-1)
+#define OWNER_KEEPER GK110_MAX_PBDMA
+#define NR_OWNERS    (GK110_MAX_PBDMA + 1)
 
 struct feng {
 	struct engine *e;
 	unsigned int idx;
-	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
-	int queue[NR_OWNERS];		/* PBDMAs that wait for the engine, in order */
+	int owner; /* PBDMA, OWNER_KEEPER or OWNER_NONE */
+	int queue[NR_OWNERS]; /* PBDMAs that wait for the engine, in order */
 	unsigned int queued;
 	/*
 	 * Two atomics, apart from the flags that the lock protects: compilers may access neighbours
@@ -109,21 +109,21 @@ struct feng {
 	 */
 	/* a PBDMA waits for the engine */
 	atomic_bool wanted;
-	atomic_bool busy;		/* executing a method */
+	atomic_bool busy; /* executing a method */
 	/*
 	 * CE: the owner's channel; GR: the channel whose context is resident, also while GR is idle
 	 */
 	struct fchan *on;
-	struct fchan *next;		/* the channel that a switch goes to; NULL: to none */
-	bool switching;			/* a context switch runs, without the lock */
-	bool faulted;			/* an MMU fault holds the channel .on (recovery.c) */
+	struct fchan *next; /* the channel that a switch goes to; NULL: to none */
+	bool switching; /* a context switch runs, without the lock */
+	bool faulted; /* an MMU fault holds the channel .on (recovery.c) */
 	/* a fault was injected while no channel was on the engine */
 	bool injected;
 	/* a context switch failed without a fault: the engine stays in the switch (recovery.c) */
 	bool stuck;
 	/* the resident context is to be saved, by a PBDMA's thread or the keeper */
 	bool evict;
-	unsigned int resets;		/* counted, so that a switch under way notices one */
+	unsigned int resets; /* counted, so that a switch under way notices one */
 	/* since when (or since which ctxsw timeout) a wanted switch has not come; 0: none is due */
 	uint64_t chsw_since;
 	uint64_t owned_since;
@@ -133,10 +133,11 @@ struct feng {
 
 enum pbdma_state {
 	PB_RUN,
-	PB_ACQUIRE,			/* loaded, waits for a semaphore */
+	PB_ACQUIRE, /* loaded, waits for a semaphore */
 	/* an exception halts its engine, or a context switch hangs */
 	PB_ENGINE_HALT,
-	PB_HOST_FAULT, PB_ENGINE_FAULT,	/* loaded, held after an MMU fault */
+	PB_HOST_FAULT,
+	PB_ENGINE_FAULT, /* loaded, held after an MMU fault */
 };
 
 /*
@@ -152,20 +153,22 @@ enum run {
 	/* the slice is over, or the engine's old context could not be saved */
 	RUN_SLICE,
 	RUN_YIELD,
-	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,
+	RUN_ACQUIRE,
+	RUN_ACQUIRE_SWITCH,
 	RUN_INTR,
 	/* the method raised an exception that halts its engine, or a context switch hangs */
 	RUN_HALT,
-	RUN_HALTED,			/* the engine is halted; it did not get the method */
-	RUN_HOST_FAULT, RUN_ENGINE_FAULT,
+	RUN_HALTED, /* the engine is halted; it did not get the method */
+	RUN_HOST_FAULT,
+	RUN_ENGINE_FAULT,
 };
 
-#define FETCH_WORDS	1024
+#define FETCH_WORDS 1024
 
 struct pbdma {
 	struct gk110 *g;
 	unsigned int idx;
-	uint32_t regs;			/* BAR0 offset */
+	uint32_t regs; /* BAR0 offset */
 	/* mask of the runlists that it serves */
 	uint32_t runlists;
 	int8_t ce[GK110_MAX_RUNLIST];
@@ -179,12 +182,12 @@ struct pbdma {
 	 * from here on: changed with the lock held; what only the PBDMA's thread changes, that
 	 * thread reads without it
 	 */
-	struct fchan *fc;	/* the loaded channel */
+	struct fchan *fc; /* the loaded channel */
 	enum pbdma_state state;
 	bool tsg;
 	unsigned int runlist;
-	unsigned int next_runlist;	/* the runlist to try first */
-	uint64_t slice_ns, slice_end;	/* slice of the group; slice_ns 0: no limit */
+	unsigned int next_runlist; /* the runlist to try first */
+	uint64_t slice_ns, slice_end; /* slice of the group; slice_ns 0: no limit */
 	uint64_t member_end;
 	/* when to retry: in PB_ACQUIRE the acquire; without a channel, those of waiting channels */
 	uint64_t acq_retry, acq_backoff;
@@ -195,7 +198,7 @@ struct pbdma {
 	bool halt_holds;
 	unsigned int fault_clears;
 	unsigned int fault_engine;
-	unsigned int kicks;		/* fifo.kicks before it last began to execute */
+	unsigned int kicks; /* fifo.kicks before it last began to execute */
 
 	/* from here on: for the PBDMA's thread */
 	/* RAMFC words, live; from guest memory: any values */
@@ -203,8 +206,8 @@ struct pbdma {
 	uint32_t fetch[FETCH_WORDS];
 	uint64_t fetch_va;
 	unsigned int fetch_nr;
-	bool replay;			/* METHOD0 holds a method to execute next */
-	struct {			/* method in progress: the state that follows it */
+	bool replay; /* METHOD0 holds a method to execute next */
+	struct { /* method in progress: the state that follows it */
 		bool valid, from_replay, end;
 		uint32_t word;
 		struct pb_state next;
@@ -212,28 +215,28 @@ struct pbdma {
 	/* engines that it took, a bit each, and feng.resets then; feng.owner says if it has them */
 	uint32_t held;
 	uint32_t held_resets[GK110_MAX_ENGINE];
-	unsigned int ops;		/* steps of exec_run() since the load */
-	uint64_t run_end;		/* earliest of slice_end and member_end */
+	unsigned int ops; /* steps of exec_run() since the load */
+	uint64_t run_end; /* earliest of slice_end and member_end */
 };
 
-#define W(p, off)	((p)->w[(off) / 4])
+#define W(p, off) ((p)->w[(off) / 4])
 
 struct fifo {
 	bool stopping;
-	struct fchan *chan;		/* GK110_MAX_CHAN */
-	int8_t *tsg_pbdma;		/* per TSG: the PBDMA that has it loaded, -1 */
+	struct fchan *chan; /* GK110_MAX_CHAN */
+	int8_t *tsg_pbdma; /* per TSG: the PBDMA that has it loaded, -1 */
 	struct runlist rl[GK110_MAX_RUNLIST];
 	struct pbdma pbdma[GK110_MAX_PBDMA];
 	struct feng eng[GK110_MAX_ENGINE];
-	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
+	uint32_t error; /* PFIFO_RUNLIST_ERROR */
 	unsigned int fault_clears[GK110_MAX_RUNLIST];
-	unsigned int nr_acq_wait;	/* how many channels have fchan.acq_wait */
+	unsigned int nr_acq_wait; /* how many channels have fchan.acq_wait */
 	/*
 	 * kicks: calls of fifo_kick(); acq_sleepers: not 0 while a channel retries its acquire
 	 * after a kick
 	 */
 	atomic_uint kicks, acq_sleepers;
-	uint32_t preempt;		/* last id and type written */
+	uint32_t preempt; /* last id and type written */
 	pthread_t keeper;
 	bool keeper_running;
 	struct wake keeper_wake;
@@ -261,10 +264,10 @@ void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
  * exec_run(), host_method(), semaphore_execute() and semaphore_retry() without the lock.
  */
 
-enum run exec_run(struct pbdma *p);	/* run until the result is not RUN_GO */
+enum run exec_run(struct pbdma *p); /* run until the result is not RUN_GO */
 /* Take the method in progress as done: it was lost with its engine. */
 void exec_skip(struct pbdma *p);
-void exec_forget(struct pbdma *p);	/* call after loading a channel */
+void exec_forget(struct pbdma *p); /* call after loading a channel */
 
 enum run host_method(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
@@ -327,7 +330,7 @@ void sched_drop(struct pbdma *p);
 bool sched_next_member(struct pbdma *p, bool more);
 /* Whether another group waits for this PBDMA, or the channel has to leave. */
 bool sched_contended(struct pbdma *p);
-bool sched_others(struct pbdma *p);	/* another group waits */
+bool sched_others(struct pbdma *p); /* another group waits */
 bool sched_member_waits(struct pbdma *p);
 /* Begin a new slice of the member; @group: also of the group. */
 void sched_slice_start(struct pbdma *p, bool group);
@@ -338,7 +341,7 @@ void sched_submit(struct gk110 *g);
 void sched_preempt(struct gk110 *g, uint32_t val);
 bool sched_preempt_pending(struct fifo *f);
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist);
-void sched_wake_all(struct fifo *f);	/* any thread, with or without the lock */
+void sched_wake_all(struct fifo *f); /* any thread, with or without the lock */
 /* Set or clear fc->acq_wait; if set, also when to read the semaphore again. */
 void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
 /* Whether a preempt by the word @preempt of PFIFO_PREEMPT means the channel. */
@@ -372,9 +375,9 @@ void *keeper_main(void *arg);
  */
 
 bool userd_read_put(struct pbdma *p, uint32_t *put);
-void userd_write_get(struct pbdma *p);		/* writes GP_GET only */
+void userd_write_get(struct pbdma *p); /* writes GP_GET only */
 void userd_write_ref(struct pbdma *p);
-void userd_write_back(struct pbdma *p);		/* writes the words that software reads */
+void userd_write_back(struct pbdma *p); /* writes the words that software reads */
 void chan_mark_pending(struct gk110 *g, struct fchan *fc);
 
 /* ------------------------------------------------------------ register handlers (lock held) */

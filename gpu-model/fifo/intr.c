@@ -69,7 +69,7 @@ static enum run raise_bits(struct pbdma *p, unsigned int reg, uint32_t bits)
 	enum run ret;
 
 	pthread_mutex_lock(&g->lock);
-	if (p->drop || !p->fc) {	/* PFIFO was reset in the meantime */
+	if (p->drop || !p->fc) { /* PFIFO was reset in the meantime */
 		pthread_mutex_unlock(&g->lock);
 		return RUN_STOP;
 	}

@@ -5,8 +5,8 @@
  */
 #include "fifo.h"
 
-#define BACKOFF_MIN_NS	20000ull
-#define BACKOFF_MAX_NS	1000000ull
+#define BACKOFF_MIN_NS 20000ull
+#define BACKOFF_MAX_NS 1000000ull
 
 void pbdma_set_state(struct pbdma *p, enum pbdma_state s)
 {
@@ -48,7 +48,7 @@ static void slice_over(struct pbdma *p)
 
 static void dry(struct pbdma *p)
 {
-	if (p->doorbell) {	/* GP_PUT was read before this doorbell: read it again */
+	if (p->doorbell) { /* GP_PUT was read before this doorbell: read it again */
 		p->doorbell = false;
 		return;
 	}
@@ -67,7 +67,7 @@ static void acquire_blocked(struct pbdma *p, bool may_switch)
 		leave(p, true);
 		return;
 	}
-	engine_release_all(p);	/* another channel's work may be needed to release the semaphore */
+	engine_release_all(p); /* another channel's work may be needed to release the semaphore */
 	if (p->state != PB_ACQUIRE)
 		p->acq_backoff = 0;
 	pbdma_set_state(p, PB_ACQUIRE);
@@ -80,7 +80,7 @@ static void acquire_blocked(struct pbdma *p, bool may_switch)
 static void stopped(struct pbdma *p)
 {
 	if (p->drop || p->preempt || p->engine_reset || fault_injected(p))
-		return;		/* decide() deals with it */
+		return; /* decide() deals with it */
 	atomic_store(&p->fc->c.stop, false);
 	slice_over(p);
 }

@@ -95,6 +95,6 @@ void ramfc_save(struct pbdma *p)
 	memcpy(img.ramfc, p->w, sizeof(img.ramfc));
 	memcpy(img.ce, fc->c.ce_state, sizeof(img.ce));
 	if (!mem_write(p->g, fc->c.inst_target, fc->c.inst, &img, sizeof(img)))
-		gk110_note(p->g, "channel %u: instance block 0x%010llx is not memory any more", fc->c.id,
-			   (unsigned long long)fc->c.inst);
+		gk110_note(p->g, "channel %u: instance block 0x%010llx is not memory any more",
+			   fc->c.id, (unsigned long long)fc->c.inst);
 }

@@ -13,9 +13,9 @@
  */
 #include "fifo.h"
 
-#define NS_PER_TICK	1024
-#define POLL_MIN_NS	1000000ull
-#define POLL_MAX_NS	20000000ull
+#define NS_PER_TICK 1024
+#define POLL_MIN_NS 1000000ull
+#define POLL_MAX_NS 20000000ull
 
 /* ------------------------------------------------------------------ holding and releasing */
 

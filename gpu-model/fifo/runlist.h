@@ -10,17 +10,17 @@
 struct rl_group {
 	bool tsg;
 	uint16_t id;
-	uint16_t count;			/* members; 1 for a bare channel */
-	uint16_t turn;			/* member to try first */
-	uint32_t first;			/* index of its first member in runlist.chan */
-	uint64_t slice_ns;		/* TSG only; 0 = no limit */
+	uint16_t count; /* members; 1 for a bare channel */
+	uint16_t turn; /* member to try first */
+	uint32_t first; /* index of its first member in runlist.chan */
+	uint64_t slice_ns; /* TSG only; 0 = no limit */
 };
 
 struct runlist {
 	struct rl_group *group;
-	uint16_t *chan;			/* members of all groups, in order */
+	uint16_t *chan; /* members of all groups, in order */
 	unsigned int nr_groups, nr_chans;
-	unsigned int cursor;		/* group to try first */
+	unsigned int cursor; /* group to try first */
 	unsigned int malformed;
 };
 

@@ -14,10 +14,10 @@
 
 #include "fifo.h"
 
-#define BACKOFF_MIN_NS		20000ull
-#define BACKOFF_MAX_NS		1000000ull
+#define BACKOFF_MIN_NS 20000ull
+#define BACKOFF_MAX_NS 1000000ull
 /* thousands of waiting channels must not keep a CPU busy */
-#define BACKOFF_PER_CHAN_NS	10000ull
+#define BACKOFF_PER_CHAN_NS 10000ull
 
 /* ------------------------------------------------------------------ who may run */
 
@@ -420,7 +420,8 @@ void sched_submit(struct gk110 *g)
 	words = malloc((size_t)nr * RUNLIST_ENTRY_SIZE + 1);
 	if (!words || !mem_read(g, (enum mem_target)FIELD_GET(PFIFO_RUNLIST_TARGET, base), addr,
 				words, (size_t)nr * RUNLIST_ENTRY_SIZE)) {
-		gk110_note(g, "runlist %u: %u entries at 0x%010llx can't be read", r, nr, (unsigned long long)addr);
+		gk110_note(g, "runlist %u: %u entries at 0x%010llx can't be read", r, nr,
+			   (unsigned long long)addr);
 		nr = 0;
 	}
 	if (rl_parse(&g->fifo->rl[r], words, nr))

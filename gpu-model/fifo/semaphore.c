@@ -10,7 +10,7 @@
 #include "fifo.h"
 
 /* unit of the acquire's timeout and deadline (rnndb: PTIMER bits 10-41) */
-#define NS_PER_TICK	1024
+#define NS_PER_TICK 1024
 
 /* Words of RAMFC are the guest's: bits that the methods would not store are dropped, too. */
 static uint64_t semaphore_va(const struct pbdma *p)
@@ -101,17 +101,18 @@ enum run semaphore_retry(struct pbdma *p)
 	}
 	if (!deadline_passed(p->g, W(p, RAMFC_ACQUIRE), W(p, RAMFC_ACQUIRE_DEADLINE)))
 		return blocked(p);
-	deadline_start(p);	/* the next timeout counts from here, not from the acknowledge */
+	deadline_start(p); /* the next timeout counts from here, not from the acknowledge */
 	r = pbdma_raise0(p, PBDMA_INTR0_ACQUIRE);
 	return r == RUN_GO ? blocked(p) : r;
 }
 
 struct acquire semaphore_acquire(const struct pbdma *p)
 {
-	return (struct acquire){ .va = semaphore_va(p), .payload = W(p, RAMFC_SEMAPHORE_C),
+	return (struct acquire){ .va = semaphore_va(p),
+				 .payload = W(p, RAMFC_SEMAPHORE_C),
 				 .op = FIELD_GET(HOST_SEMAPHORE_OP, W(p, RAMFC_SEMAPHORE_D)),
-				 .config = W(p, RAMFC_ACQUIRE), .deadline = W(p,
-				 	RAMFC_ACQUIRE_DEADLINE) };
+				 .config = W(p, RAMFC_ACQUIRE),
+				 .deadline = W(p, RAMFC_ACQUIRE_DEADLINE) };
 }
 
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc)

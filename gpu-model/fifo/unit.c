@@ -6,16 +6,15 @@
 
 #include "fifo.h"
 
-#define FAULT_UNIT_HOST0	7	/* nouveau gk104_fifo_mmu_fault_engine */
-#define HUB_CLIENT_HOST		6	/* nouveau gk104_fifo_mmu_fault_hubclient */
+#define FAULT_UNIT_HOST0 7 /* nouveau gk104_fifo_mmu_fault_engine */
+#define HUB_CLIENT_HOST	 6 /* nouveau gk104_fifo_mmu_fault_hubclient */
 
 static const struct mmio_range ranges[] = {
 	{ PFIFO_BASE, PFIFO_MMU_FAULT_SOURCE - PFIFO_BASE, "PFIFO", fifo_read, fifo_write },
 	{ PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_RECORDS - PFIFO_PBDMA_INTR_SOURCE, "PFIFO",
-		fifo_read, fifo_write },
+	  fifo_read, fifo_write },
 	{ PFIFO_MMU_FAULT_RECORDS_END, PFIFO_BASE + PFIFO_SIZE - PFIFO_MMU_FAULT_RECORDS_END,
-		"PFIFO", fifo_read,
-	  fifo_write },
+	  "PFIFO", fifo_read, fifo_write },
 	{ PBDMA_BASE, PBDMA_END - PBDMA_BASE, "PBDMA", pbdma_read, pbdma_write },
 	{ PCCSR_BASE, PCCSR_SIZE, "PFIFO_CHAN", chan_table_read, chan_table_write },
 };

@@ -22,57 +22,49 @@
 
 #include <linux/bitfield.h>
 
-#define BLOCK		256u
-#define CHUNK_WORDS	1024u
-#define PATCH_BATCH	32u
+#define BLOCK	    256u
+#define CHUNK_WORDS 1024u
+#define PATCH_BATCH 32u
 /*
  * Open: how many entries a patch list may have. While the channel is to stop, a list is executed up
  * to PATCH_PATIENT entries, and then given up.
  */
-#define PATCH_MAX	(1u << 20)
-#define PATCH_PATIENT	(1u << 14)
+#define PATCH_MAX     (1u << 20)
+#define PATCH_PATIENT (1u << 14)
 
-#define LIST(addr, count)	((uint32_t)(addr) | (uint32_t)((count) - 1) << 26)
+#define LIST(addr, count) ((uint32_t)(addr) | (uint32_t)((count)-1) << 26)
 
 static const uint32_t ext_hub[] = {
-	LIST(0x17e91c, 2), LIST(0x400204, 2), LIST(0x404004, 17), LIST(0x4040a8, 9), LIST(0x4040d0,
-		7), LIST(0x4040f8, 1),
-	LIST(0x404100, 10), LIST(0x404130, 3), LIST(0x404150, 3), LIST(0x404164, 1), LIST(0x40417c,
-		2), LIST(0x4041a0, 4),
-	LIST(0x404200, 4), LIST(0x404404, 12), LIST(0x404438, 1), LIST(0x404460, 4), LIST(0x404480,
-		1), LIST(0x404498, 1),
-	LIST(0x404604, 4), LIST(0x404618, 4), LIST(0x40462c, 2), LIST(0x404640, 1), LIST(0x404654,
-		1), LIST(0x404660, 1),
-	LIST(0x404678, 19), LIST(0x4046c8, 3), LIST(0x404700, 3), LIST(0x404718, 10), LIST(0x404744,
-		2), LIST(0x404754, 1),
-	LIST(0x405800, 1), LIST(0x405830, 3), LIST(0x405854, 1), LIST(0x405870, 4), LIST(0x405a00,
-		2), LIST(0x405a18, 1),
-	LIST(0x405b00, 1), LIST(0x405b10, 1), LIST(0x405b20, 1), LIST(0x406020, 1), LIST(0x406028,
-		4), LIST(0x4064a8, 5),
-	LIST(0x4064c0, 12), LIST(0x4064fc, 1), LIST(0x407804, 1), LIST(0x40780c, 6), LIST(0x4078bc,
-		1), LIST(0x408000, 7),
-	LIST(0x408064, 1), LIST(0x408800, 3), LIST(0x408840, 1), LIST(0x408900, 3), LIST(0x408980,
-		1),
+	LIST(0x17e91c, 2),  LIST(0x400204, 2),	LIST(0x404004, 17), LIST(0x4040a8, 9),
+	LIST(0x4040d0, 7),  LIST(0x4040f8, 1),	LIST(0x404100, 10), LIST(0x404130, 3),
+	LIST(0x404150, 3),  LIST(0x404164, 1),	LIST(0x40417c, 2),  LIST(0x4041a0, 4),
+	LIST(0x404200, 4),  LIST(0x404404, 12), LIST(0x404438, 1),  LIST(0x404460, 4),
+	LIST(0x404480, 1),  LIST(0x404498, 1),	LIST(0x404604, 4),  LIST(0x404618, 4),
+	LIST(0x40462c, 2),  LIST(0x404640, 1),	LIST(0x404654, 1),  LIST(0x404660, 1),
+	LIST(0x404678, 19), LIST(0x4046c8, 3),	LIST(0x404700, 3),  LIST(0x404718, 10),
+	LIST(0x404744, 2),  LIST(0x404754, 1),	LIST(0x405800, 1),  LIST(0x405830, 3),
+	LIST(0x405854, 1),  LIST(0x405870, 4),	LIST(0x405a00, 2),  LIST(0x405a18, 1),
+	LIST(0x405b00, 1),  LIST(0x405b10, 1),	LIST(0x405b20, 1),  LIST(0x406020, 1),
+	LIST(0x406028, 4),  LIST(0x4064a8, 5),	LIST(0x4064c0, 12), LIST(0x4064fc, 1),
+	LIST(0x407804, 1),  LIST(0x40780c, 6),	LIST(0x4078bc, 1),  LIST(0x408000, 7),
+	LIST(0x408064, 1),  LIST(0x408800, 3),	LIST(0x408840, 1),  LIST(0x408900, 3),
+	LIST(0x408980, 1),
 };
 
 static const uint32_t ext_gpc[] = {
-	LIST(0x380, 1), LIST(0x400, 2), LIST(0x40c, 3), LIST(0x450, 9), LIST(0x600, 1), LIST(0x684,
-		1), LIST(0x700, 5),
-	LIST(0x800, 1), LIST(0x808, 3), LIST(0x828, 1), LIST(0x830, 1), LIST(0x8d8, 1), LIST(0x8e0,
-		1), LIST(0x8e8, 6),
-	LIST(0x91c, 1), LIST(0x924, 3), LIST(0xb00, 1), LIST(0xb08, 6), LIST(0xbb8, 1), LIST(0xc08,
-		1), LIST(0xc10, 8),
-	LIST(0xc40, 1), LIST(0xc6c, 1), LIST(0xc80, 1), LIST(0xc8c, 1), LIST(0xd24, 1), LIST(0x1000,
-		3), LIST(0x1014, 1),
+	LIST(0x380, 1), LIST(0x400, 2),	 LIST(0x40c, 3),  LIST(0x450, 9), LIST(0x600, 1),
+	LIST(0x684, 1), LIST(0x700, 5),	 LIST(0x800, 1),  LIST(0x808, 3), LIST(0x828, 1),
+	LIST(0x830, 1), LIST(0x8d8, 1),	 LIST(0x8e0, 1),  LIST(0x8e8, 6), LIST(0x91c, 1),
+	LIST(0x924, 3), LIST(0xb00, 1),	 LIST(0xb08, 6),  LIST(0xbb8, 1), LIST(0xc08, 1),
+	LIST(0xc10, 8), LIST(0xc40, 1),	 LIST(0xc6c, 1),  LIST(0xc80, 1), LIST(0xc8c, 1),
+	LIST(0xd24, 1), LIST(0x1000, 3), LIST(0x1014, 1),
 };
 
 static const uint32_t ext_tpc[] = {
-	LIST(0x48, 1), LIST(0x64, 1), LIST(0x88, 1), LIST(0x200, 6), LIST(0x21c, 2), LIST(0x230, 1),
-		LIST(0x2c4, 1),
-	LIST(0x400, 3), LIST(0x420, 3), LIST(0x4e8, 1), LIST(0x4f4, 1), LIST(0x604, 4), LIST(0x644,
-		22), LIST(0x6ac, 2),
-	LIST(0x6b8, 1), LIST(0x6c8, 1), LIST(0x730, 8), LIST(0x758, 1), LIST(0x770, 1), LIST(0x778,
-		2),
+	LIST(0x48, 1),	LIST(0x64, 1),	LIST(0x88, 1),	 LIST(0x200, 6), LIST(0x21c, 2),
+	LIST(0x230, 1), LIST(0x2c4, 1), LIST(0x400, 3),	 LIST(0x420, 3), LIST(0x4e8, 1),
+	LIST(0x4f4, 1), LIST(0x604, 4), LIST(0x644, 22), LIST(0x6ac, 2), LIST(0x6b8, 1),
+	LIST(0x6c8, 1), LIST(0x730, 8), LIST(0x758, 1),	 LIST(0x770, 1), LIST(0x778, 2),
 };
 
 static const uint32_t ext_ppc[] = {
@@ -101,8 +93,8 @@ int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *w
 
 struct reg_list {
 	const struct falcon *dmem;
-	const uint32_t *fixed;		/* a fixed list, or NULL */
-	uint32_t head, nr;		/* @head: byte offset in the data segment; @nr: words */
+	const uint32_t *fixed; /* a fixed list, or NULL */
+	uint32_t head, nr; /* @head: byte offset in the data segment; @nr: words */
 };
 
 /* A list whose tail is no valid end has no words. */
@@ -210,9 +202,9 @@ struct xfer {
 	const struct ctx_mem *m;
 	struct mmu_client *who;
 	bool load;
-	uint64_t off;			/* offset of buf[0] in the image */
-	uint32_t left;			/* words of the run behind those in buf[] */
-	uint32_t n, at;			/* words in buf[], and the next of them */
+	uint64_t off; /* offset of buf[0] in the image */
+	uint32_t left; /* words of the run behind those in buf[] */
+	uint32_t n, at; /* words in buf[], and the next of them */
 	uint32_t buf[CHUNK_WORDS];
 };
 
@@ -312,8 +304,10 @@ static int move_gpc(struct xfer *x, unsigned int gpc, uint64_t off)
 
 	gpc_lists(x->g, gpc, l);
 	x->who = &x->g->gr->gpccs_mem[gpc];
-	run_begin(x, off, (list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(gpc) +
-			   list_bytes(&l[2]) * gpc_ppcs(gpc)) / 4);
+	run_begin(x, off,
+		  (list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(gpc) +
+		   list_bytes(&l[2]) * gpc_ppcs(gpc)) /
+			  4);
 	ret = move_list(x, &l[0], GR_GPC(gpc, 0));
 	for (unsigned int t = 0; !ret && t < gpc_tpcs(gpc); t++)
 		ret = move_list(x, &l[1], GR_GPC(gpc, GPC_TPC + t * GPC_TPC_STRIDE));
@@ -379,7 +373,7 @@ int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
 	struct patch p[PATCH_BATCH];
 	int ret;
 
-	for (uint32_t done = 0; done < count; ) {
+	for (uint32_t done = 0; done < count;) {
 		uint32_t n = count - done < PATCH_BATCH ? count - done : PATCH_BATCH;
 
 		if (done >= PATCH_MAX || (done >= PATCH_PATIENT && stop && atomic_load(stop)))

@@ -16,9 +16,9 @@
 
 static const struct gr_actions *const actions[GR_NR_CLASS][6] = {
 	[GR_3D] = { &gr_actions_common, &gr_actions_3d, &gr_actions_upload, &gr_actions_report,
-		&gr_actions_mme },
+		    &gr_actions_mme },
 	[GR_COMPUTE] = { &gr_actions_common, &gr_actions_compute, &gr_actions_upload,
-		&gr_actions_report },
+			 &gr_actions_report },
 	[GR_I2M] = { &gr_actions_common, &gr_actions_upload },
 	[GR_2D] = { &gr_actions_common, &gr_actions_2d, &gr_actions_mme },
 };
@@ -125,7 +125,13 @@ static enum eng_ret gr_method(struct gk110 *g, unsigned int inst, struct chan *c
 			      uint32_t mthd, uint32_t data, bool last)
 {
 	struct gr_exec x = {
-		.g = g, .gr = g->gr, .c = c, .subc = subc, .mthd = mthd, .data = data, .last = last,
+		.g = g,
+		.gr = g->gr,
+		.c = c,
+		.subc = subc,
+		.mthd = mthd,
+		.data = data,
+		.last = last,
 	};
 
 	if (subc >= GR_NR_CLASS)

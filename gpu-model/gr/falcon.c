@@ -12,7 +12,7 @@
 
 #include <linux/bitfield.h>
 
-#define FALCON_VERSION		3	/* fuc3 images (nouveau hubgk110.fuc3) */
+#define FALCON_VERSION 3 /* fuc3 images (nouveau hubgk110.fuc3) */
 
 int falcon_init(struct falcon *f, const char *name, uint32_t imem_size, uint32_t dmem_size)
 {

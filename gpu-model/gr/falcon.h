@@ -19,22 +19,22 @@ struct falcon_port {
 
 struct falcon {
 	const char *name;
-	uint32_t imem_size, dmem_size;	/* bytes, multiples of 256, at most 64 KiB */
+	uint32_t imem_size, dmem_size; /* bytes, multiples of 256, at most 64 KiB */
 	uint32_t *imem, *dmem;
 	struct falcon_port imem_port[FALCON_IMEM_PORTS], dmem_port[FALCON_DMEM_PORTS];
 	uint32_t intr, intr_en, intr_route;
 	uint32_t bootvec, dmactl;
 	bool code_loaded;
-	bool running;			/* was started since reset */
+	bool running; /* was started since reset */
 };
 
 /* what the owner has to do after a write */
 enum falcon_event {
-	FALCON_NONE,			/* nothing to do */
-	FALCON_OTHER,			/* no common port: the owner handles it */
+	FALCON_NONE, /* nothing to do */
+	FALCON_OTHER, /* no common port: the owner handles it */
 	FALCON_STARTED,
-	FALCON_TRIGGERED,		/* bits were set in .intr */
-	FALCON_INTR_CHANGED,		/* acknowledged, masked or routed */
+	FALCON_TRIGGERED, /* bits were set in .intr */
+	FALCON_INTR_CHANGED, /* acknowledged, masked or routed */
 };
 
 /* Return 0 or -ENOMEM. */

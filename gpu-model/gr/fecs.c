@@ -26,12 +26,12 @@
 #include <linux/bitfield.h>
 
 /* open: sizes of the falcons' memories, in bytes */
-#define FECS_IMEM	0x4000
-#define FECS_DMEM	0x1000
-#define GPCCS_IMEM	0x2000
-#define GPCCS_DMEM	0x1000
+#define FECS_IMEM  0x4000
+#define FECS_DMEM  0x1000
+#define GPCCS_IMEM 0x2000
+#define GPCCS_DMEM 0x1000
 
-#define CMD_CHSW	0x4001
+#define CMD_CHSW 0x4001
 
 int fecs_init(struct gk110 *g)
 {
@@ -122,7 +122,10 @@ void fecs_firmware_method(struct gr_exec *x)
 		fecs_scratch_set(g, FECS_OS_FWMTHD_CLASS, gr_port_read(g, GR_STATUS + x->subc * 4));
 		report_error(g, FECS_OS_BAD_FWMTHD);
 	} else {
-		gk110_note(g, "firmware method 0x%04x data 0x%08x is not known to the external program", x->mthd, x->data);
+		gk110_note(
+			g,
+			"firmware method 0x%04x data 0x%08x is not known to the external program",
+			x->mthd, x->data);
 	}
 	pthread_mutex_unlock(&g->lock);
 }

@@ -12,9 +12,9 @@
 
 #include <linux/bitfield.h>
 
-#define ZCULL_IMAGE_SIZE	0x2000
-#define PM_IMAGE_SIZE		0x2000
-#define REGLIST_IMAGE_SIZE	0x1000
+#define ZCULL_IMAGE_SIZE   0x2000
+#define PM_IMAGE_SIZE	   0x2000
+#define REGLIST_IMAGE_SIZE 0x1000
 
 void fecs_ext_start(struct gk110 *g)
 {

@@ -38,7 +38,7 @@
 enum fecs_program { FECS_NONE, FECS_NOUVEAU, FECS_EXTERNAL };
 
 /* commands that may wait (queue_init of fuc/macros.fuc) */
-#define FECS_QUEUE	8
+#define FECS_QUEUE 8
 
 struct fecs_cmd {
 	uint32_t cmd, data;
@@ -73,7 +73,7 @@ struct fecs {
 
 /* ---------------------------------------------------------------- inline uploads */
 
-#define UPLOAD_STAGE	4096u
+#define UPLOAD_STAGE 4096u
 
 /*
  * Words of an inline upload that are not in memory yet. The stage is written to memory before a
@@ -94,7 +94,7 @@ struct gr {
 	/* of each GPC: its part of context images; code and constants */
 	struct mmu_client gpccs_mem[GR_NR_GPC], gcc[GR_NR_GPC];
 
-	bool halted;			/* an exception waits for GR_CTRL */
+	bool halted; /* an exception waits for GR_CTRL */
 	atomic_bool busy;
 	/* counts resets of the engine */
 	atomic_uint_least32_t resets;
@@ -102,7 +102,7 @@ struct gr {
 
 	struct gr_upload upload;
 	struct pacer pacer;
-	struct sm *sm;			/* private to sm/ */
+	struct sm *sm; /* private to sm/ */
 };
 
 /* the method that is being executed */
@@ -112,9 +112,9 @@ struct gr_exec {
 	struct chan *c;
 	enum gr_class cls;
 	unsigned int subc;
-	uint32_t mthd, data;		/* @mthd: in bytes */
-	bool last;			/* the last method of its group (a macro runs then) */
-	bool in_macro;			/* a macro sent it */
+	uint32_t mthd, data; /* @mthd: in bytes */
+	bool last; /* the last method of its group (a macro runs then) */
+	bool in_macro; /* a macro sent it */
 };
 
 /* engine.c: run one method of a class, on the thread that owns the engine, without lock */
@@ -127,7 +127,7 @@ bool gr_method_acts(enum gr_class cls, uint32_t mthd);
  * both, and comes back soon after x->c->stop (sm_run_grid(): at the end of running CTAs).
  */
 struct gr_action {
-	uint16_t first, last, stride;	/* methods first, first + stride, ... last */
+	uint16_t first, last, stride; /* methods first, first + stride, ... last */
 	enum eng_ret (*run)(struct gr_exec *x);
 };
 
@@ -166,7 +166,7 @@ void state_set(struct gr *gr, enum gr_class cls, uint32_t mthd, uint32_t val);
  * next method's.
  */
 uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);
-void state_reset(struct gr *gr);	/* lock held */
+void state_reset(struct gr *gr); /* lock held */
 /* Find the state word of an address of the icmd port. False: the model keeps none for it. */
 bool state_bundle_word(uint32_t addr, unsigned int *word);
 /* Find the class with the number @id (0xa1c0 and so on). False: GR has no such class. */
@@ -218,8 +218,8 @@ uint32_t tpc_trap_level(struct gk110 *g, unsigned int gpc, unsigned int tpc);
 
 /* --------------------------------------------------------------- fecs.c, fecs_ext.c (lock held) */
 
-int fecs_init(struct gk110 *g);		/* lock not held */
-void fecs_fini(struct gk110 *g);	/* lock not held */
+int fecs_init(struct gk110 *g); /* lock not held */
+void fecs_fini(struct gk110 *g); /* lock not held */
 void fecs_reset(struct gk110 *g);
 bool fecs_read(struct gk110 *g, uint32_t off, uint32_t *val);
 void fecs_write(struct gk110 *g, uint32_t off, uint32_t val);
@@ -282,11 +282,11 @@ int upload_flush_for_save(struct gk110 *g, struct chan *c);
 
 /* report.c */
 struct release {
-	uint64_t va;			/* a multiple of 16 with .four_words, else of 4 */
+	uint64_t va; /* a multiple of 16 with .four_words, else of 4 */
 	uint32_t payload;
-	bool four_words;		/* payload, 0, time (64 bits) */
-	bool reduce;			/* combine the word in memory with the payload */
-	unsigned int op, format;	/* of the reduction: RED_*, QMD_RED_FORMAT_* */
+	bool four_words; /* payload, 0, time (64 bits) */
+	bool reduce; /* combine the word in memory with the payload */
+	unsigned int op, format; /* of the reduction: RED_*, QMD_RED_FORMAT_* */
 };
 /*
  * Write or reduce a semaphore, and let PFIFO's waiting acquires look again. Return 0, or -EFAULT

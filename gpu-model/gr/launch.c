@@ -48,15 +48,17 @@ static enum eng_ret releases(struct gr_exec *x, const struct qmd *q)
 	struct release r0 = {
 		.va = (uint64_t)q->release0_address_upper << 32 | q->release0_address_lower,
 		.payload = q->release0_payload,
-			.four_words = q->release0_structure_size == QMD_RELEASE_FOUR_WORDS,
-		.reduce = q->release0_reduction_enable, .op = q->release0_reduction_op,
+		.four_words = q->release0_structure_size == QMD_RELEASE_FOUR_WORDS,
+		.reduce = q->release0_reduction_enable,
+		.op = q->release0_reduction_op,
 		.format = q->release0_reduction_format,
 	};
 	struct release r1 = {
 		.va = (uint64_t)q->release1_address_upper << 32 | q->release1_address_lower,
 		.payload = q->release1_payload,
-			.four_words = q->release1_structure_size == QMD_RELEASE_FOUR_WORDS,
-		.reduce = q->release1_reduction_enable, .op = q->release1_reduction_op,
+		.four_words = q->release1_structure_size == QMD_RELEASE_FOUR_WORDS,
+		.reduce = q->release1_reduction_enable,
+		.op = q->release1_reduction_op,
 		.format = q->release1_reduction_format,
 	};
 	enum eng_ret ret = ENG_DONE;
@@ -73,9 +75,12 @@ static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct 
 {
 	struct gr *gr = x->gr;
 	struct sm_grid grid = {
-		.qmd = q, .vm = &x->c->vm, .code_base = state_addr(gr, GR_COMPUTE,
-			M_SET_PROGRAM_REGION_A),
-		.pacer = &gr->pacer, .stop = &x->c->stop, .warps_done = *warps,
+		.qmd = q,
+		.vm = &x->c->vm,
+		.code_base = state_addr(gr, GR_COMPUTE, M_SET_PROGRAM_REGION_A),
+		.pacer = &gr->pacer,
+		.stop = &x->c->stop,
+		.warps_done = *warps,
 		.local_base = state_addr(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_A),
 		.local_size_per_sm = state_addr(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_SIZE_A),
 		.local_window = state_get(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_WINDOW),
@@ -84,8 +89,8 @@ static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct 
 		.max_header = state_get(gr, GR_COMPUTE, M_SET_TEX_HEADER_POOL_C),
 		.sampler_pool = state_addr(gr, GR_COMPUTE, M_SET_TEX_SAMPLER_POOL_A),
 		.max_sampler = state_get(gr, GR_COMPUTE, M_SET_TEX_SAMPLER_POOL_C),
-		.texture_cbuf = state_get(gr, GR_COMPUTE,
-			M_SET_BINDLESS_TEXTURE) & M_BINDLESS_TEXTURE_SLOT,
+		.texture_cbuf = state_get(gr, GR_COMPUTE, M_SET_BINDLESS_TEXTURE) &
+				M_BINDLESS_TEXTURE_SLOT,
 	};
 	enum sm_result ret;
 

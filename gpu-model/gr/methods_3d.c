@@ -33,7 +33,7 @@ static enum eng_ret load_cb(struct gr_exec *x)
 	return ENG_DONE;
 }
 
-#define ONE(m)	m, m, 4
+#define ONE(m) m, m, 4
 
 static const struct gr_action table[] = {
 	{ M_LOAD_CB, M_LOAD_CB_END - 4, 4, load_cb },

@@ -18,6 +18,6 @@ static const struct gr_action table[] = {
 	{ M_SEND_PCAS_B, M_SEND_PCAS_B, 4, pcas_unsignalled },
 	{ M_SEND_SIGNALING_PCAS_B, M_SEND_SIGNALING_PCAS_B, 4, launch_pcas },
 	{ M_COMPUTE_SET_FALCON, M_COMPUTE_SET_FALCON + 4 * (M_FALCON_COUNT - 1), 4,
-		firmware_method },
+	  firmware_method },
 };
 const struct gr_actions gr_actions_compute = { table, sizeof(table) / sizeof(table[0]) };

@@ -17,10 +17,10 @@
 
 #include <linux/bitfield.h>
 
-#define GOB_WIDTH	64u
-#define GOB_LINES	8u
-#define GOB_BYTES	(GOB_WIDTH * GOB_LINES)
-#define MAX_BLOCK_LOG2	5
+#define GOB_WIDTH      64u
+#define GOB_LINES      8u
+#define GOB_BYTES      (GOB_WIDTH * GOB_LINES)
+#define MAX_BLOCK_LOG2 5
 
 struct surface {
 	uint64_t base;
@@ -111,7 +111,7 @@ static int stage_write(struct gk110 *g, struct chan *c)
 	struct surface s;
 
 	surface_get(gr, upload_class(gr), strand_get(gr, STRAND_UPLOAD_LAUNCH), &s);
-	for (uint32_t done = 0; done < u->used; ) {
+	for (uint32_t done = 0; done < u->used;) {
 		uint32_t run, n = u->used - done;
 		uint64_t va = surface_addr(&s, line, x + done, &run);
 
@@ -139,9 +139,9 @@ static enum eng_ret complete(struct gr_exec *x)
 		.va = state_addr(x->gr, x->cls, M_SET_I2M_SEMAPHORE_A),
 		.payload = state_get(x->gr, x->cls, M_SET_I2M_SEMAPHORE_C),
 		.four_words = !(launch & M_LAUNCH_DMA_ONE_WORD),
-			.reduce = launch & M_LAUNCH_DMA_RED_ENABLE,
+		.reduce = launch & M_LAUNCH_DMA_RED_ENABLE,
 		.op = FIELD_GET(M_LAUNCH_DMA_RED_OP, launch),
-			.format = FIELD_GET(M_LAUNCH_DMA_RED_SIGNED, launch),
+		.format = FIELD_GET(M_LAUNCH_DMA_RED_SIGNED, launch),
 	};
 
 	strand_set(x->gr, STRAND_UPLOAD_CLASS, 0);

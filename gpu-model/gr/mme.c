@@ -22,48 +22,48 @@
 
 #include <linux/bitfield.h>
 
-#define OP_OPERATION	GENMASK(2, 0)
-#define   OP_ALU	0
-#define   OP_ADDI	1
-#define   OP_MERGE	2
-#define   OP_BFE_LSL_IMM	3	/* source bit from a register, target bit immediate */
-#define   OP_BFE_LSL_REG	4	/* source bit immediate, target bit from a register */
-#define   OP_STATE	5
-#define   OP_BRANCH	7
-#define OP_ASSIGN	GENMASK(6, 4)
-#define   ASSIGN_LOAD		0
-#define   ASSIGN_MOVE		1
-#define   ASSIGN_MOVE_SET_MTHD	2
-#define   ASSIGN_LOAD_EMIT	3
-#define   ASSIGN_MOVE_EMIT	4
-#define   ASSIGN_LOAD_SET_MTHD	5
-#define   ASSIGN_MOVE_SET_MTHD_LOAD_EMIT	6
-#define   ASSIGN_MOVE_SET_MTHD_EMIT	7
-#define OP_BRANCH_NZ	BIT(4)
-#define OP_BRANCH_NOW	BIT(5)
-#define OP_EXIT		BIT(7)
-#define OP_DST		GENMASK(10, 8)
-#define OP_SRC_A	GENMASK(13, 11)
-#define OP_SRC_B	GENMASK(16, 14)
-#define OP_IMM_SHIFT	14
-#define OP_ALU_OP	GENMASK(21, 17)
-#define   ALU_ADD	0
-#define   ALU_ADDC	1
-#define   ALU_SUB	2
-#define   ALU_SUBB	3
-#define   ALU_XOR	8
-#define   ALU_OR	9
-#define   ALU_AND	10
-#define   ALU_ANDNOT	11
-#define   ALU_NAND	12
-#define OP_BF_SRC	GENMASK(21, 17)
-#define OP_BF_SIZE	GENMASK(26, 22)
-#define OP_BF_DST	GENMASK(31, 27)
-#define MTHD_WORD	GENMASK(11, 0)
-#define MTHD_INC	GENMASK(17, 12)
-#define MTHD_ARG	GENMASK(17, 12)
+#define OP_OPERATION		       GENMASK(2, 0)
+#define OP_ALU			       0
+#define OP_ADDI			       1
+#define OP_MERGE		       2
+#define OP_BFE_LSL_IMM		       3 /* source bit from a register, target bit immediate */
+#define OP_BFE_LSL_REG		       4 /* source bit immediate, target bit from a register */
+#define OP_STATE		       5
+#define OP_BRANCH		       7
+#define OP_ASSIGN		       GENMASK(6, 4)
+#define ASSIGN_LOAD		       0
+#define ASSIGN_MOVE		       1
+#define ASSIGN_MOVE_SET_MTHD	       2
+#define ASSIGN_LOAD_EMIT	       3
+#define ASSIGN_MOVE_EMIT	       4
+#define ASSIGN_LOAD_SET_MTHD	       5
+#define ASSIGN_MOVE_SET_MTHD_LOAD_EMIT 6
+#define ASSIGN_MOVE_SET_MTHD_EMIT      7
+#define OP_BRANCH_NZ		       BIT(4)
+#define OP_BRANCH_NOW		       BIT(5)
+#define OP_EXIT			       BIT(7)
+#define OP_DST			       GENMASK(10, 8)
+#define OP_SRC_A		       GENMASK(13, 11)
+#define OP_SRC_B		       GENMASK(16, 14)
+#define OP_IMM_SHIFT		       14
+#define OP_ALU_OP		       GENMASK(21, 17)
+#define ALU_ADD			       0
+#define ALU_ADDC		       1
+#define ALU_SUB			       2
+#define ALU_SUBB		       3
+#define ALU_XOR			       8
+#define ALU_OR			       9
+#define ALU_AND			       10
+#define ALU_ANDNOT		       11
+#define ALU_NAND		       12
+#define OP_BF_SRC		       GENMASK(21, 17)
+#define OP_BF_SIZE		       GENMASK(26, 22)
+#define OP_BF_DST		       GENMASK(31, 27)
+#define MTHD_WORD		       GENMASK(11, 0)
+#define MTHD_INC		       GENMASK(17, 12)
+#define MTHD_ARG		       GENMASK(17, 12)
 
-#define WATCHDOG	(1u << 20)
+#define WATCHDOG (1u << 20)
 
 struct mme {
 	struct gr_exec *x;
@@ -76,8 +76,8 @@ struct mme {
 	 */
 	bool no_exit;
 	uint32_t mthd, inc;
-	uint32_t param;			/* index of the next parameter */
-	uint32_t trap;			/* GR_MME_ESR bits */
+	uint32_t param; /* index of the next parameter */
+	uint32_t trap; /* GR_MME_ESR bits */
 	enum eng_ret ret;
 };
 

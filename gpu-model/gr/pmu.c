@@ -20,15 +20,15 @@
 #include <gk110/pmu.h>
 
 /* open: sizes of the PMU's memories, in bytes */
-#define PMU_IMEM	0x6000
-#define PMU_DMEM	0x3000
+#define PMU_IMEM 0x6000
+#define PMU_DMEM 0x3000
 
 /* data1 of a reply from I2C_ (fuc/i2c_.fuc) */
-#define I2C_FAILED	1
+#define I2C_FAILED 1
 
 struct pmu {
 	struct falcon falcon;
-	bool known;		/* nouveau's program runs */
+	bool known; /* nouveau's program runs */
 };
 
 /* ---------------------------------------------------------------- rings */
@@ -156,7 +156,9 @@ static void start(struct gk110 *g)
 	p->known = falcon_dmem_get(&p->falcon, PMU_IMAGE_PROC_KERN) == PMU_PROC_KERN &&
 		   falcon_dmem_get(&p->falcon, PMU_IMAGE_PROC_LIST) == PMU_PROC_HOST;
 	if (!p->known) {
-		gk110_note(g, "PMU: the uploaded program is not nouveau's; it is started and stays silent");
+		gk110_note(
+			g,
+			"PMU: the uploaded program is not nouveau's; it is started and stays silent");
 		return;
 	}
 	reg_set(g, PMU_BASE + PMU_FIFO_PUT(0), 0);

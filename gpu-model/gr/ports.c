@@ -8,7 +8,7 @@
 
 #include <linux/bitfield.h>
 
-#define IN(reg, base, size)	((reg) >= (base) && (reg) < (base) + (size))
+#define IN(reg, base, size) ((reg) >= (base) && (reg) < (base) + (size))
 
 static bool is_esr(uint32_t reg)
 {

@@ -9,16 +9,16 @@
 
 #include <gk110/gr.h>
 
-#define MAX_THREADS_PER_CTA	1024
-#define MAX_DIM_XY		1024
-#define MAX_DIM_Z		64
-#define WARP			32
-#define MAX_REGISTERS		255
-#define SM_REGISTERS		65536
-#define REGISTER_UNIT		256
-#define MAX_CBUF_SIZE		0x10000
-#define MAX_LOCAL_SIZE		(512 * 1024)
-#define PROGRAM_ALIGN		0x40
+#define MAX_THREADS_PER_CTA 1024
+#define MAX_DIM_XY	    1024
+#define MAX_DIM_Z	    64
+#define WARP		    32
+#define MAX_REGISTERS	    255
+#define SM_REGISTERS	    65536
+#define REGISTER_UNIT	    256
+#define MAX_CBUF_SIZE	    0x10000
+#define MAX_LOCAL_SIZE	    (512 * 1024)
+#define PROGRAM_ALIGN	    0x40
 
 static uint32_t extract(const uint32_t *words, unsigned int high, unsigned int low)
 {
@@ -33,9 +33,9 @@ static uint32_t extract(const uint32_t *words, unsigned int high, unsigned int l
 
 void qmd_decode(const uint32_t words[QMD_WORDS], struct qmd *q)
 {
-#define DECODE(name, high, low)				q->name = extract(words, high, low);
-#define DECODE_ARRAY(name, high, low, stride, n)	\
-	for (unsigned int i = 0; i < (n); i++)		\
+#define DECODE(name, high, low) q->name = extract(words, high, low);
+#define DECODE_ARRAY(name, high, low, stride, n) \
+	for (unsigned int i = 0; i < (n); i++)   \
 		q->name[i] = extract(words, (high) + i * (stride), (low) + i * (stride));
 	QMD_FIELDS(DECODE)
 	QMD_ARRAYS(DECODE_ARRAY)

@@ -9,8 +9,8 @@
 
 #include <gk110/qmd.h>
 
-#define QMD_MEMBER(name, high, low)			uint32_t name;
-#define QMD_MEMBER_ARRAY(name, high, low, stride, n)	uint32_t name[n];
+#define QMD_MEMBER(name, high, low)		     uint32_t name;
+#define QMD_MEMBER_ARRAY(name, high, low, stride, n) uint32_t name[n];
 struct qmd {
 	QMD_FIELDS(QMD_MEMBER)
 	QMD_ARRAYS(QMD_MEMBER_ARRAY)

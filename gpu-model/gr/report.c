@@ -17,7 +17,7 @@
 #include <linux/bitfield.h>
 #include <gk110/qmd.h>
 
-#define ACQUIRE_POLL_NS		20000
+#define ACQUIRE_POLL_NS 20000
 
 static uint32_t reduce(unsigned int op, bool is_signed, uint32_t old, uint32_t arg)
 {
@@ -118,11 +118,12 @@ static enum eng_ret report_semaphore(struct gr_exec *x)
 	uint32_t payload = state_get(x->gr, x->cls, M_REPORT_SEMAPHORE_C),
 		 counter = FIELD_GET(M_REPORT_COUNTER, x->data);
 	struct release r = {
-		.va = state_addr(x->gr, x->cls, M_REPORT_SEMAPHORE_A), .payload = payload,
+		.va = state_addr(x->gr, x->cls, M_REPORT_SEMAPHORE_A),
+		.payload = payload,
 		.four_words = !(x->data & M_REPORT_ONE_WORD),
-			.reduce = x->data & M_REPORT_RED_ENABLE,
-		.op = FIELD_GET(M_REPORT_RED_OP, x->data), .format = FIELD_GET(M_REPORT_RED_SIGNED,
-			x->data),
+		.reduce = x->data & M_REPORT_RED_ENABLE,
+		.op = FIELD_GET(M_REPORT_RED_OP, x->data),
+		.format = FIELD_GET(M_REPORT_RED_SIGNED, x->data),
 	};
 
 	switch (FIELD_GET(M_REPORT_OPERATION, x->data)) {

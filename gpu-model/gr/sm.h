@@ -9,10 +9,10 @@
 #include "qmd.h"
 
 enum sm_result {
-	SM_DONE,		/* every CTA has exited */
+	SM_DONE, /* every CTA has exited */
 	/* stopped by *stop: .warps_done says how far. Call again with that value. */
 	SM_AGAIN,
-	SM_FAULT,		/* an MMU fault was recorded */
+	SM_FAULT, /* an MMU fault was recorded */
 	/* an SM stopped: .trap says where and why. Without error bits: no memory for a CTA */
 	SM_TRAP,
 	/* one CTA needs more local memory than an SM has */
@@ -36,13 +36,13 @@ struct sm_grid {
 	/* where these windows begin in generic addresses, 0: no window; 16 MiB each */
 	uint32_t local_window, shared_window;
 	uint64_t header_pool, sampler_pool;
-	uint32_t max_header, max_sampler;	/* the last index of each pool */
+	uint32_t max_header, max_sampler; /* the last index of each pool */
 	/* SET_BINDLESS_TEXTURE: a constant bank */
 	unsigned int texture_cbuf;
 	struct {
 		unsigned int gpc, tpc;
-		uint32_t warp_esr, global_esr;	/* TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR */
-		uint32_t pc;			/* from the code base */
+		uint32_t warp_esr, global_esr; /* TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR */
+		uint32_t pc; /* from the code base */
 	} trap;
 };
 

@@ -8,7 +8,7 @@
 #include "gr.h"
 
 struct state_range {
-	uint16_t first, last;		/* methods, inclusive */
+	uint16_t first, last; /* methods, inclusive */
 	uint16_t word;
 };
 
@@ -19,14 +19,10 @@ static const struct state_range ranges_3d[] = {
 };
 
 static const struct state_range ranges_compute[] = {
-	{ 0x0100, 0x03fc, STRAND_COMPUTE },
-	{ 0x0500, 0x057c, STRAND_COMPUTE + 0x0c0 },
-	{ 0x0700, 0x07fc, STRAND_COMPUTE + 0x0e0 },
-	{ 0x0d80, 0x107c, STRAND_COMPUTE + 0x120 },
-	{ 0x1280, 0x16fc, STRAND_COMPUTE + 0x1e0 },
-	{ 0x1900, 0x1bfc, STRAND_COMPUTE + 0x300 },
-	{ 0x2600, 0x2674, STRAND_COMPUTE + 0x3c0 },
-	{ 0x335c, 0x33dc, STRAND_COMPUTE + 0x3de },
+	{ 0x0100, 0x03fc, STRAND_COMPUTE },	    { 0x0500, 0x057c, STRAND_COMPUTE + 0x0c0 },
+	{ 0x0700, 0x07fc, STRAND_COMPUTE + 0x0e0 }, { 0x0d80, 0x107c, STRAND_COMPUTE + 0x120 },
+	{ 0x1280, 0x16fc, STRAND_COMPUTE + 0x1e0 }, { 0x1900, 0x1bfc, STRAND_COMPUTE + 0x300 },
+	{ 0x2600, 0x2674, STRAND_COMPUTE + 0x3c0 }, { 0x335c, 0x33dc, STRAND_COMPUTE + 0x3de },
 	{ 0x3400, 0x37fc, STRAND_SCRATCH },
 };
 
@@ -47,9 +43,9 @@ static const struct {
 } classes[GR_NR_CLASS] = {
 	[GR_3D] = { CLASS_THREED, ranges_3d, sizeof(ranges_3d) / sizeof(ranges_3d[0]) },
 	[GR_COMPUTE] = { CLASS_COMPUTE, ranges_compute,
-		sizeof(ranges_compute) / sizeof(ranges_compute[0]) },
+			 sizeof(ranges_compute) / sizeof(ranges_compute[0]) },
 	[GR_I2M] = { CLASS_INLINE_TO_MEMORY, ranges_i2m,
-		sizeof(ranges_i2m) / sizeof(ranges_i2m[0]) },
+		     sizeof(ranges_i2m) / sizeof(ranges_i2m[0]) },
 	[GR_2D] = { CLASS_TWOD, ranges_2d, sizeof(ranges_2d) / sizeof(ranges_2d[0]) },
 };
 

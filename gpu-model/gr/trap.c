@@ -57,8 +57,8 @@ static void record(struct gr_exec *x, uint32_t intr, const char *what)
 	reg_set(g, GR_TRAPPED_DATA_HI, 0);
 	reg_or(g, GR_INTR, intr);
 	g->gr->halted = true;
-	gk110_note(g, "GR exception: %s, channel %u subchannel %u method 0x%04x data 0x%08x", what, x->c->id, x->subc,
-		   x->mthd, x->data);
+	gk110_note(g, "GR exception: %s, channel %u subchannel %u method 0x%04x data 0x%08x", what,
+		   x->c->id, x->subc, x->mthd, x->data);
 	trap_update(g);
 }
 
@@ -147,8 +147,9 @@ uint32_t tpc_trap_level(struct gk110 *g, unsigned int gpc, unsigned int tpc)
 	static const struct {
 		uint32_t off, bit;
 	} units[] = {
-		{ TPC_TEX_ESR, TPC_TRAP_TEX }, { TPC_POLY_ESR, TPC_TRAP_POLY }, { TPC_L1C_ESR,
-			TPC_TRAP_L1C },
+		{ TPC_TEX_ESR, TPC_TRAP_TEX },
+		{ TPC_POLY_ESR, TPC_TRAP_POLY },
+		{ TPC_L1C_ESR, TPC_TRAP_L1C },
 		{ TPC_MPC_ESR, TPC_TRAP_MPC },
 	};
 	uint32_t base = GR_GPC(gpc, GPC_TPC + tpc * GPC_TPC_STRIDE), level = 0;

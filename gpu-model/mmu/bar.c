@@ -29,7 +29,7 @@ struct window {
 };
 
 struct bar {
-	struct window win[2];		/* WIN_BAR1, WIN_BAR3 */
+	struct window win[2]; /* WIN_BAR1, WIN_BAR3 */
 	uint64_t pramin_base;
 	enum mem_target pramin_target;
 };
@@ -37,9 +37,12 @@ struct bar {
 static uint64_t window_size(enum bar_window w)
 {
 	switch (w) {
-	case WIN_BAR1: return GK110_BAR1_SIZE;
-	case WIN_BAR3: return GK110_BAR3_SIZE;
-	default: return PRAMIN_SIZE;
+	case WIN_BAR1:
+		return GK110_BAR1_SIZE;
+	case WIN_BAR3:
+		return GK110_BAR3_SIZE;
+	default:
+		return PRAMIN_SIZE;
 	}
 }
 
@@ -128,7 +131,10 @@ static bool window_access(struct gk110 *g, enum bar_window w, uint64_t off, unsi
 
 uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size)
 {
-	union { uint64_t val; uint8_t bytes[8]; } u = { .val = ~0ull };
+	union {
+		uint64_t val;
+		uint8_t bytes[8];
+	} u = { .val = ~0ull };
 
 	if (size > 8)
 		size = 8;
@@ -139,7 +145,10 @@ uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int
 
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val)
 {
-	union { uint64_t val; uint8_t bytes[8]; } u = { .val = val };
+	union {
+		uint64_t val;
+		uint8_t bytes[8];
+	} u = { .val = val };
 
 	if (size > 8)
 		size = 8;
@@ -207,7 +216,10 @@ static void pramin_bind(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 /* PRAMIN as registers of BAR0. These handlers are called with lock held. */
 static uint32_t pramin_read(struct gk110 *g, uint32_t reg)
 {
-	union { uint32_t val; uint8_t bytes[4]; } u = { .val = ~0u };
+	union {
+		uint32_t val;
+		uint8_t bytes[4];
+	} u = { .val = ~0u };
 
 	stat_inc(g, bar_rd[WIN_PRAMIN]);
 	window_access(g, WIN_PRAMIN, reg - PRAMIN_BASE, 4, u.bytes, ACC_READ, MMU_LOCKED);
@@ -216,13 +228,16 @@ static uint32_t pramin_read(struct gk110 *g, uint32_t reg)
 
 static void pramin_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
-	union { uint32_t val; uint8_t bytes[4]; } u = { .val = val };
+	union {
+		uint32_t val;
+		uint8_t bytes[4];
+	} u = { .val = val };
 	unsigned int first, n;
 
 	if (!be)
 		return;
 	first = __builtin_ctz(be) / 8;
-	n = (32 - __builtin_clz(be)) / 8 - first;	/* the bus writes neighbouring bytes only */
+	n = (32 - __builtin_clz(be)) / 8 - first; /* the bus writes neighbouring bytes only */
 	stat_inc(g, bar_wr[WIN_PRAMIN]);
 	window_access(g, WIN_PRAMIN, reg - PRAMIN_BASE + first, n, u.bytes + first, ACC_WRITE,
 		      MMU_LOCKED);
@@ -296,13 +311,22 @@ static const struct mmio_range ranges[] = {
 	{ .base = HOSTMEM_BAR1, .size = 4, .name = "bar1_bind", .write = bind_write },
 	{ .base = HOSTMEM_BAR3, .size = 4, .name = "bar3_bind", .write = bind_write },
 	{ .base = HOSTMEM_PEEPHOLE, .size = 4, .name = "peephole_bind", .write = peephole_bind },
-	{ .base = PEEPHOLE_ADDR_HIGH, .size = 12, .name = "peephole", .read = peephole_read,
-		.write = peephole_write },
+	{ .base = PEEPHOLE_ADDR_HIGH,
+	  .size = 12,
+	  .name = "peephole",
+	  .read = peephole_read,
+	  .write = peephole_write },
 	{ .base = FLUSH_BAR, .size = 8, .name = "flush", .read = flush_read, .write = flush_write },
-	{ .base = FLUSH_L2_DIRTY, .size = 4, .name = "flush_l2", .read = flush_read,
-		.write = flush_write },
-	{ .base = PRAMIN_BASE, .size = PRAMIN_SIZE, .name = "pramin", .read = pramin_read,
-		.write = pramin_write },
+	{ .base = FLUSH_L2_DIRTY,
+	  .size = 4,
+	  .name = "flush_l2",
+	  .read = flush_read,
+	  .write = flush_write },
+	{ .base = PRAMIN_BASE,
+	  .size = PRAMIN_SIZE,
+	  .name = "pramin",
+	  .read = pramin_read,
+	  .write = pramin_write },
 };
 
 const struct unit_ops bar_unit = {

@@ -99,14 +99,14 @@ void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 
 	atomic_fetch_add_explicit(&c->faults, 1, memory_order_relaxed);
 	stat_inc(g, mmu_faults);
-	gk110_note(g, "MMU fault: %s unit 0x%02x, %s at 0x%010llx, reason %d, instance 0x%010llx", c->name ? c->name : "?",
-		   unit, acc == ACC_READ ? "read" : "write", (unsigned long long)va, why,
-		   (unsigned long long)(s ? s->inst : 0));
+	gk110_note(g, "MMU fault: %s unit 0x%02x, %s at 0x%010llx, reason %d, instance 0x%010llx",
+		   c->name ? c->name : "?", unit, acc == ACC_READ ? "read" : "write",
+		   (unsigned long long)va, why, (unsigned long long)(s ? s->inst : 0));
 	if (!locked && pthread_mutex_trylock(&g->lock)) {
 		enqueue(g, unit, &f);
 		return;
 	}
-	drain(g);	/* keep the order of faults */
+	drain(g); /* keep the order of faults */
 	post(g, unit, &f);
 	if (!locked)
 		pthread_mutex_unlock(&g->lock);

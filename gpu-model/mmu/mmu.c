@@ -24,8 +24,9 @@ void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsign
 		.all_va = what & MMU_INV_ALL_VA,
 		.pdb = pdb,
 		.pdb_vram = t == MEM_VRAM,
-		.va = (uint64_t)FIELD_GET(FB_MMU_INVALIDATE_PAGE_VA, reg_get(g,
-			FB_MMU_INVALIDATE_PAGE)) << 12,
+		.va = (uint64_t)FIELD_GET(FB_MMU_INVALIDATE_PAGE_VA,
+					  reg_get(g, FB_MMU_INVALIDATE_PAGE))
+		      << 12,
 	};
 	struct tlb *tlb;
 
@@ -51,8 +52,8 @@ static void invalidate_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32
 	mmu_tlb_invalidate(g, (uint64_t)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR, pdb) << 12,
 			   pdb & FB_MMU_INVALIDATE_PDB_SYS ? MEM_SYS_COH : MEM_VRAM,
 			   (what & FB_MMU_INVALIDATE_ALL_VA ? MMU_INV_ALL_VA : 0) |
-			   (what & FB_MMU_INVALIDATE_ALL_PDB ? MMU_INV_ALL_PDB : 0) |
-			   (what & FB_MMU_INVALIDATE_HUB_ONLY ? MMU_INV_HUB_ONLY : 0));
+				   (what & FB_MMU_INVALIDATE_ALL_PDB ? MMU_INV_ALL_PDB : 0) |
+				   (what & FB_MMU_INVALIDATE_HUB_ONLY ? MMU_INV_HUB_ONLY : 0));
 }
 
 static void set_mode(struct gk110 *g, uint32_t ctrl)
@@ -117,15 +118,24 @@ static void mmu_fini(struct gk110 *g)
 
 static const struct mmio_range ranges[] = {
 	{ .base = FB_NISO_FLUSH_SYSMEM_ADDR, .size = 4, .name = "mmu_flush_page" },
-	{ .base = FB_MMU_CTRL, .size = 4, .name = "mmu_ctrl", .read = ctrl_read,
-		.write = ctrl_write },
-	{ .base = FB_MMU_INVALIDATE_PAGE, .size = 12, .name = "mmu_invalidate",
-		.write = invalidate_write },
+	{ .base = FB_MMU_CTRL,
+	  .size = 4,
+	  .name = "mmu_ctrl",
+	  .read = ctrl_read,
+	  .write = ctrl_write },
+	{ .base = FB_MMU_INVALIDATE_PAGE,
+	  .size = 12,
+	  .name = "mmu_invalidate",
+	  .write = invalidate_write },
 	{ .base = FB_MMU_DEBUG_CTRL, .size = 12, .name = "mmu_debug" },
-	{ .base = GMMU_FAULT_SOURCE, .size = 4, .name = "mmu_fault_source",
-	  .read = fault_source_read, .write = fault_source_write },
-	{ .base = GMMU_FAULT_BASE, .size = GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE,
-		.name = "mmu_fault_records",
+	{ .base = GMMU_FAULT_SOURCE,
+	  .size = 4,
+	  .name = "mmu_fault_source",
+	  .read = fault_source_read,
+	  .write = fault_source_write },
+	{ .base = GMMU_FAULT_BASE,
+	  .size = GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE,
+	  .name = "mmu_fault_records",
 	  .write = fault_record_write },
 };
 

@@ -25,11 +25,11 @@ struct mmu {
 	pthread_t fault_thread;
 	/* fault_lock protects fault_stop to queue[] */
 	bool fault_running, fault_stop;
-	uint32_t queued;			/* bit per unit with a record in queue[] */
+	uint32_t queued; /* bit per unit with a record in queue[] */
 	bool dropped;
 	struct fault_record queue[32];
 
-	struct peephole *peephole;	/* protected by gk110.lock */
+	struct peephole *peephole; /* protected by gk110.lock */
 };
 
 /*

@@ -17,16 +17,16 @@
 #include "tlb.h"
 
 /* line tags */
-#define TAG_USED	BIT_ULL(63)
-#define TAG_PDB		GENMASK_ULL(57, 30)	/* >> 12 */
-#define TAG_TARGET	GENMASK_ULL(29, 28)
-#define TAG_PAGE	GENMASK_ULL(27, 0)
+#define TAG_USED   BIT_ULL(63)
+#define TAG_PDB	   GENMASK_ULL(57, 30) /* >> 12 */
+#define TAG_TARGET GENMASK_ULL(29, 28)
+#define TAG_PAGE   GENMASK_ULL(27, 0)
 
 /* fields of a page line's data */
-#define DATA_PHYS	GENMASK_ULL(27, 0)	/* >> 12 */
-#define DATA_TARGET	GENMASK_ULL(29, 28)
-#define DATA_KIND	GENMASK_ULL(37, 30)
-#define DATA_FLAGS	GENMASK_ULL(41, 38)
+#define DATA_PHYS   GENMASK_ULL(27, 0) /* >> 12 */
+#define DATA_TARGET GENMASK_ULL(29, 28)
+#define DATA_KIND   GENMASK_ULL(37, 30)
+#define DATA_FLAGS  GENMASK_ULL(41, 38)
 
 static inline uint64_t line_tag(const struct mmu_space *s, uint64_t page)
 {

@@ -5,18 +5,18 @@
 
 #include "walk.h"
 
-#define TLB_SMALL	512	/* lines for 4 KiB pages */
-#define TLB_BIG		128	/* lines for big pages */
-#define TLB_DIR		64	/* directory entries */
+#define TLB_SMALL 512 /* lines for 4 KiB pages */
+#define TLB_BIG	  128 /* lines for big pages */
+#define TLB_DIR	  64 /* directory entries */
 
 struct tlb_line {
-	atomic_uint_least32_t seq;	/* odd while being written */
-	atomic_uint_least64_t tag, data;	/* tag 0: empty */
+	atomic_uint_least32_t seq; /* odd while being written */
+	atomic_uint_least64_t tag, data; /* tag 0: empty */
 };
 
 struct tlb {
 	struct gk110 *g;
-	struct tlb *next;		/* list of the device, under mmu.tlbs_lock */
+	struct tlb *next; /* list of the device, under mmu.tlbs_lock */
 	bool hub;
 	/* hits not yet in the statistics; threads that share a client may lose some */
 	atomic_uint_least32_t hits;

@@ -10,8 +10,8 @@
 
 #include "state.h"
 
-#define COPY_CHUNK	(1u << 20)
-#define MMU_VA_MASK	GENMASK_ULL(GMMU_VA_BITS - 1, 0)
+#define COPY_CHUNK  (1u << 20)
+#define MMU_VA_MASK GENMASK_ULL(GMMU_VA_BITS - 1, 0)
 
 int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
 		    uint8_t client, int gpc)
@@ -20,11 +20,9 @@ int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uin
 
 	if (!t)
 		return -ENOMEM;
-	*c = (struct mmu_client){ .name = name,
-				  .unit = unit,
-				  .client = client,
-				  .gpc = gpc,
-				  .tlb = t };
+	*c = (struct mmu_client){
+		.name = name, .unit = unit, .client = client, .gpc = gpc, .tlb = t
+	};
 	t->g = g;
 	t->hub = gpc < 0;
 	pthread_mutex_lock(&g->mmu->tlbs_lock);
@@ -140,7 +138,7 @@ int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space 
 	seg->ptr = mem_ptr(g, leaf.target, seg->phys, &seg->len, acc != ACC_READ);
 	if (seg->ptr)
 		return 0;
-	why = MMU_REGION;	/* open: the chip's reason for a page without memory */
+	why = MMU_REGION; /* open: the chip's reason for a page without memory */
 fault:
 	if (!(flags & MMU_PEEK))
 		mmu_fault(g, c, s, va, why, acc, flags);

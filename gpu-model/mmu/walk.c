@@ -43,11 +43,11 @@ static bool pte_leaf(uint64_t pte, enum walk_level level, unsigned int shift, st
 	uint8_t plain = kind_plain(kind);
 	struct walk_leaf *leaf = &r->leaf;
 
-	if (t == MEM_PEER)		/* this card has no peer memory */
+	if (t == MEM_PEER) /* this card has no peer memory */
 		return fail(r, level, MMU_APERTURE);
 	if (plain == GMMU_KIND_INVALID)
 		return fail(r, level, MMU_KIND);
-	if (plain != kind && t != MEM_VRAM)	/* rnndb calls this reason COMPRESSED_SYSRAM */
+	if (plain != kind && t != MEM_VRAM) /* rnndb calls this reason COMPRESSED_SYSRAM */
 		return fail(r, level, MMU_APERTURE);
 	r->ok = true;
 	r->level = level;

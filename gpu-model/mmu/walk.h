@@ -16,26 +16,26 @@ struct walk_reader {
 	void *ctx;
 };
 
-#define LEAF_PRIV	1u
-#define LEAF_NO_READ	2u
-#define LEAF_NO_WRITE	4u
-#define LEAF_VOL	8u
+#define LEAF_PRIV     1u
+#define LEAF_NO_READ  2u
+#define LEAF_NO_WRITE 4u
+#define LEAF_VOL      8u
 
 /* one translated page */
 struct walk_leaf {
-	uint64_t phys;		/* address of the page, aligned to its size */
-	uint8_t shift;		/* log2 of the page's size */
-	uint8_t target;		/* enum mem_target */
-	uint8_t kind;		/* a plain kind, see kind_plain() */
-	uint8_t flags;		/* LEAF_* */
+	uint64_t phys; /* address of the page, aligned to its size */
+	uint8_t shift; /* log2 of the page's size */
+	uint8_t target; /* enum mem_target */
+	uint8_t kind; /* a plain kind, see kind_plain() */
+	uint8_t flags; /* LEAF_* */
 };
 
 struct walk_result {
 	bool ok;
-	enum walk_level level;	/* of the leaf, or where the walk failed */
-	enum mmu_reason reason;	/* valid when !ok */
-	uint64_t pde, big, small;	/* entries read on the way, 0 when not read */
-	struct walk_leaf leaf;	/* valid when ok */
+	enum walk_level level; /* of the leaf, or where the walk failed */
+	enum mmu_reason reason; /* valid when !ok */
+	uint64_t pde, big, small; /* entries read on the way, 0 when not read */
+	struct walk_leaf leaf; /* valid when ok */
 };
 
 /* Read the directory entry of @va, which is within the limit. */

@@ -12,7 +12,7 @@
 
 #include "uffd_window.h"
 
-#pragma GCC visibility push(hidden)	/* as in uffd_window.h */
+#pragma GCC visibility push(hidden) /* as in uffd_window.h */
 
 /* Set by helper_start(). At its end the worker closes .calls and .faults, and frees .win. */
 struct helper {

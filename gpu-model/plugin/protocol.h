@@ -17,26 +17,26 @@
 
 #include <stdint.h>
 
-#define BARMAP_MAGIC		0x30313147u
-#define BARMAP_VERSION		1u
-#define BARMAP_PAGE_SHIFT	12
-#define BARMAP_NR_WIN		3	/* numbers as in the model's enum bar_window */
-#define BARMAP_MAX_FILES	256
-#define BARMAP_MAX_OPS		512	/* in one BARMAP_BATCH */
+#define BARMAP_MAGIC	  0x30313147u
+#define BARMAP_VERSION	  1u
+#define BARMAP_PAGE_SHIFT 12
+#define BARMAP_NR_WIN	  3 /* numbers as in the model's enum bar_window */
+#define BARMAP_MAX_FILES  256
+#define BARMAP_MAX_OPS	  512 /* in one BARMAP_BATCH */
 /* QEMU waits 5 s for the model, which may wait for the helper */
-#define BARMAP_ACK_TIMEOUT_MS	4000
-#define BARMAP_GOOD_MAP_COUNT	262144u
+#define BARMAP_ACK_TIMEOUT_MS 4000
+#define BARMAP_GOOD_MAP_COUNT 262144u
 
 enum barmap_type {
 	BARMAP_HELLO = 1,
-	BARMAP_WELCOME,	/* with one descriptor for each window, its region's file */
+	BARMAP_WELCOME, /* with one descriptor for each window, its region's file */
 	BARMAP_ACK,
 	BARMAP_FAULT,
-	BARMAP_FILE,	/* @arg: id; the file comes as descriptor */
-	BARMAP_FORGET,	/* @arg: id; close the file, no page shows it any more */
+	BARMAP_FILE, /* @arg: id; the file comes as descriptor */
+	BARMAP_FORGET, /* @arg: id; close the file, no page shows it any more */
 	/* find QEMU's mappings of the windows; the ack's value: how many were found */
 	BARMAP_ATTACH,
-	BARMAP_DETACH,	/* the windows will be unmapped: do not touch them any more */
+	BARMAP_DETACH, /* the windows will be unmapped: do not touch them any more */
 	/*
 	 * @arg: number of operations that follow. The helper stops at the first that fails; those
 	 * before it stay done.
@@ -57,7 +57,7 @@ struct barmap_hello {
 	uint32_t magic, version;
 	/* 0, or the errno that says why pages can't be served (no userfaultfd, no /proc) */
 	int32_t uffd_error;
-	uint32_t max_map_count;	/* vm.max_map_count, 0 unknown */
+	uint32_t max_map_count; /* vm.max_map_count, 0 unknown */
 };
 
 /* a window is [base, base + size) of the file that QEMU maps for the region */
@@ -72,7 +72,7 @@ struct barmap_welcome {
 
 struct barmap_ack {
 	struct barmap_hdr hdr;
-	int32_t error;		/* 0 or errno */
+	int32_t error; /* 0 or errno */
 	uint32_t value;
 };
 
@@ -84,17 +84,17 @@ struct barmap_fault {
 };
 
 enum barmap_op_code {
-	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes waiting vCPUs */
+	BARMAP_MAP = 1, /* pages show @file from @file_page on; wakes waiting vCPUs */
 	/*
 	 * pages read as ones; a write stays in QEMU and is read back until the page is emptied;
 	 * wakes waiting vCPUs
 	 */
 	BARMAP_POISON,
-	BARMAP_ZAP,		/* pages are emptied: the next access faults */
-	BARMAP_WAKE,		/* changes nothing: waiting vCPUs try again */
+	BARMAP_ZAP, /* pages are emptied: the next access faults */
+	BARMAP_WAKE, /* changes nothing: waiting vCPUs try again */
 };
 
-#define BARMAP_F_PRIVATE	1u	/* MAP: writes stay in QEMU and never reach the file */
+#define BARMAP_F_PRIVATE 1u /* MAP: writes stay in QEMU and never reach the file */
 
 struct barmap_op {
 	uint32_t code;

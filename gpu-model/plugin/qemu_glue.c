@@ -18,7 +18,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct qemu_info;		/* not used here */
+struct qemu_info; /* not used here */
 
 /*
  * QEMU reads this before it calls anything. Each release accepts a narrow range of API versions
@@ -51,7 +51,9 @@ static const char *option_socket(int argc, char **argv)
 		if (!strncmp(argv[i], "socket=", 7)) {
 			path = argv[i] + 7;
 		} else {
-			fprintf(stderr, "gk110-barmap: unknown option '%s'; the only one is socket=PATH\n", argv[i]);
+			fprintf(stderr,
+				"gk110-barmap: unknown option '%s'; the only one is socket=PATH\n",
+				argv[i]);
 			return NULL;
 		}
 	}
@@ -71,11 +73,12 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 		return -1;
 	fd = helper_connect(path);
 	if (fd < 0) {
-		fprintf(stderr, "gk110-barmap: no GPU model at %s: %s; start gk110-model with --plugin-socket first\n",
+		fprintf(stderr,
+			"gk110-barmap: no GPU model at %s: %s; start gk110-model with --plugin-socket first\n",
 			path, strerror(-fd));
 		return -1;
 	}
-	h = malloc(sizeof(*h));		/* lives as long as QEMU */
+	h = malloc(sizeof(*h)); /* lives as long as QEMU */
 	if (!h)
 		return -1;
 	ret = helper_start(h, fd, say);
@@ -87,6 +90,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 		return 0;
 	}
 	if (ret)
-		fprintf(stderr, "gk110-barmap: %s does not answer as a GPU model: %s\n", path, strerror(-ret));
+		fprintf(stderr, "gk110-barmap: %s does not answer as a GPU model: %s\n", path,
+			strerror(-ret));
 	return ret ? -1 : 0;
 }

@@ -40,9 +40,9 @@
 
 #include "uffd_window.h"
 
-#define UW_ONES		(2u << 20)
-#define UW_FEATURES	(UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_MISSING_SHMEM)
-#define PAGES(n)	((size_t)(n) << BARMAP_PAGE_SHIFT)
+#define UW_ONES	    (2u << 20)
+#define UW_FEATURES (UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_MISSING_SHMEM)
+#define PAGES(n)    ((size_t)(n) << BARMAP_PAGE_SHIFT)
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1

@@ -10,8 +10,8 @@
 
 #include "protocol.h"
 
-#define UW_MAX_AREAS	16
-#define UW_RESERVE	16
+#define UW_MAX_AREAS 16
+#define UW_RESERVE   16
 
 /* keep calls inside the helper: QEMU exports its own names, which would replace the helper's */
 #pragma GCC visibility push(hidden)
@@ -24,7 +24,7 @@ struct uw_area {
 
 struct uw_window {
 	uint64_t dev, ino, base, size;
-	int fd;				/* the window's own file */
+	int fd; /* the window's own file */
 };
 
 /*
@@ -39,7 +39,7 @@ struct uw {
 	unsigned int nr_areas;
 	pthread_mutex_t lock;
 	int file[BARMAP_MAX_FILES];
-	int ones_fd;			/* a file of UW_ONES bytes, all 0xff */
+	int ones_fd; /* a file of UW_ONES bytes, all 0xff */
 	/* unmapped when the process may have no more mappings */
 	void *reserve[UW_RESERVE];
 };

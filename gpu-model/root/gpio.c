@@ -94,6 +94,8 @@ static const struct mmio_range gpio_ranges[] = {
 };
 
 const struct unit_ops gpio_unit = {
-	.name = "GPIO", .ranges = gpio_ranges, .nr_ranges = ARRAY_SIZE(gpio_ranges),
-		.reset = gpio_reset,
+	.name = "GPIO",
+	.ranges = gpio_ranges,
+	.nr_ranges = ARRAY_SIZE(gpio_ranges),
+	.reset = gpio_reset,
 };

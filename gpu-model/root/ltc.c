@@ -8,14 +8,14 @@
 
 #include "root.h"
 
-#define CLEAR_NS_PER_TAG	10ull	/* open: the time a clear takes */
+#define CLEAR_NS_PER_TAG 10ull /* open: the time a clear takes */
 /* Open: the geometry of the compression-bit cache. */
-#define CONFIG_TAGS_PER_LINE	56
-#define CONFIG_LINES		32
-#define CONFIG_LINE_SIZE_2K	2
+#define CONFIG_TAGS_PER_LINE 56
+#define CONFIG_LINES	     32
+#define CONFIG_LINE_SIZE_2K  2
 
 struct ltc {
-	uint64_t busy_until[K20M_FBP][K20M_LTC_SLICES];	/* monotonic ns */
+	uint64_t busy_until[K20M_FBP][K20M_LTC_SLICES]; /* monotonic ns */
 	struct {
 		uint32_t color[4], depth;
 	} zbc[LTC_ZBC_NR];
@@ -147,6 +147,10 @@ static const struct mmio_range ltc_ranges[] = {
 };
 
 const struct unit_ops ltc_unit = {
-	.name = "LTC", .ranges = ltc_ranges, .nr_ranges = ARRAY_SIZE(ltc_ranges),
-	.init = ltc_init, .reset = ltc_reset, .fini = ltc_fini,
+	.name = "LTC",
+	.ranges = ltc_ranges,
+	.nr_ranges = ARRAY_SIZE(ltc_ranges),
+	.init = ltc_init,
+	.reset = ltc_reset,
+	.fini = ltc_fini,
 };

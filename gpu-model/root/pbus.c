@@ -60,11 +60,12 @@ static void pbus_reset(struct gk110 *g)
 static const struct mmio_range pbus_ranges[] = {
 	{ PBUS_BASE, PBUS_HOST_MEM - PBUS_BASE, "PBUS", pbus_read, pbus_write },
 	{ PBUS_HOST_MEM + PBUS_HOST_MEM_SIZE,
-		PBUS_BASE + PBUS_SIZE - PBUS_HOST_MEM - PBUS_HOST_MEM_SIZE, "PBUS_HIGH",
-	  NULL, NULL },
+	  PBUS_BASE + PBUS_SIZE - PBUS_HOST_MEM - PBUS_HOST_MEM_SIZE, "PBUS_HIGH", NULL, NULL },
 };
 
 const struct unit_ops pbus_unit = {
-	.name = "PBUS", .ranges = pbus_ranges, .nr_ranges = ARRAY_SIZE(pbus_ranges),
-		.reset = pbus_reset,
+	.name = "PBUS",
+	.ranges = pbus_ranges,
+	.nr_ranges = ARRAY_SIZE(pbus_ranges),
+	.reset = pbus_reset,
 };

@@ -8,11 +8,11 @@
 
 #include "root.h"
 
-#define VCO_N		60	/* 27 MHz * 60 = 1620 MHz root clock */
-#define MEM_REF_N	12	/* 27 MHz * 12 = 324 MHz */
+#define VCO_N	  60 /* 27 MHz * 60 = 1620 MHz root clock */
+#define MEM_REF_N 12 /* 27 MHz * 12 = 324 MHz */
 /* the core domains count twice the core clock */
-#define DIV_648_MHZ	3
-#define DIV_405_MHZ	6
+#define DIV_648_MHZ 3
+#define DIV_405_MHZ 6
 
 static bool is_pll_ctrl(uint32_t reg)
 {
@@ -55,8 +55,9 @@ static void pclock_reset(struct gk110 *g)
 	reg_set(g, PCLOCK_SRC_SEL, 0);
 	for (i = 0; i < PCLOCK_NR_DOMAIN; i++) {
 		reg_set(g, PCLOCK_DIV_SRC(i), PCLOCK_DIV_SRC_VCO);
-		reg_set(g, PCLOCK_DIV(i), PCLOCK_DIV_ENABLE |
-			FIELD_PREP(PCLOCK_DIV_HALVES, i < 8 ? DIV_648_MHZ : DIV_405_MHZ));
+		reg_set(g, PCLOCK_DIV(i),
+			PCLOCK_DIV_ENABLE |
+				FIELD_PREP(PCLOCK_DIV_HALVES, i < 8 ? DIV_648_MHZ : DIV_405_MHZ));
 		reg_set(g, PCLOCK_POST_DIV(i), 0);
 	}
 }
@@ -67,6 +68,8 @@ static const struct mmio_range pclock_ranges[] = {
 };
 
 const struct unit_ops pclock_unit = {
-	.name = "PCLOCK", .ranges = pclock_ranges, .nr_ranges = ARRAY_SIZE(pclock_ranges),
-		.reset = pclock_reset,
+	.name = "PCLOCK",
+	.ranges = pclock_ranges,
+	.nr_ranges = ARRAY_SIZE(pclock_ranges),
+	.reset = pclock_reset,
 };

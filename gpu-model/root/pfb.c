@@ -8,7 +8,7 @@
 
 #include "root.h"
 
-#define MIB_SHIFT	20
+#define MIB_SHIFT 20
 
 static void pffb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
@@ -41,6 +41,8 @@ static const struct mmio_range pfb_ranges[] = {
 };
 
 const struct unit_ops pfb_unit = {
-	.name = "PFB", .ranges = pfb_ranges, .nr_ranges = ARRAY_SIZE(pfb_ranges),
-		.reset = pfb_reset,
+	.name = "PFB",
+	.ranges = pfb_ranges,
+	.nr_ranges = ARRAY_SIZE(pfb_ranges),
+	.reset = pfb_reset,
 };

@@ -53,6 +53,8 @@ static const struct mmio_range pfuse_ranges[] = {
 };
 
 const struct unit_ops pfuse_unit = {
-	.name = "PFUSE", .ranges = pfuse_ranges, .nr_ranges = ARRAY_SIZE(pfuse_ranges),
-		.reset = pfuse_reset,
+	.name = "PFUSE",
+	.ranges = pfuse_ranges,
+	.nr_ranges = ARRAY_SIZE(pfuse_ranges),
+	.reset = pfuse_reset,
 };

@@ -26,7 +26,7 @@
 		    PMC_ENABLE_CE2 | PMC_ENABLE_UNK26 | PMC_ENABLE_BLG | PMC_ENABLE_PCOUNTER | \
 		    PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB))
 /* Open: the enables after POST. The model sets all but the block-level gate. */
-#define ENABLE_AT_POST		(ENABLE_IMPLEMENTED & ~(uint32_t)PMC_ENABLE_BLG)
+#define ENABLE_AT_POST (ENABLE_IMPLEMENTED & ~(uint32_t)PMC_ENABLE_BLG)
 /*
  * Units with one line for all destinations. FIFO, the engines and PBUS have a separate line for
  * NRHOST.
@@ -35,11 +35,11 @@
 	((uint32_t)(BIT(PMC_INTR_THERM) | BIT(PMC_INTR_TIMER) | BIT(PMC_INTR_GPIO) | \
 		    BIT(PMC_INTR_PMU) | BIT(PMC_INTR_LTC) | BIT(PMC_INTR_PBFB) |     \
 		    BIT(PMC_INTR_PFFB) | BIT(PMC_INTR_PRIVRING)))
-#define SOFTWARE		(1u << PMC_INTR_SOFTWARE)
+#define SOFTWARE (1u << PMC_INTR_SOFTWARE)
 
 struct pmc {
 	uint32_t lines, lines_nrhost;
-	bool output;		/* the PCI function's interrupt */
+	bool output; /* the PCI function's interrupt */
 	/* no message was sent since the output rose or was re-armed */
 	bool message_due;
 	bool armed;
@@ -192,7 +192,9 @@ static void pmc_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		return;
 	case PMC_BOOT_1:
 		if (val & PMC_BOOT_1_FLIP)
-			gk110_note(g, "PMC: the switch to big-endian registers is not modelled, stays little-endian");
+			gk110_note(
+				g,
+				"PMC: the switch to big-endian registers is not modelled, stays little-endian");
 		return;
 	case PMC_ENABLE:
 		enable_write(g, val, be);
@@ -225,11 +227,13 @@ static void pmc_reset(struct gk110 *g)
 		/* all ones: nouveau before Linux 6.2 never writes PMC_INTR_MASK */
 		reg_set(g, PMC_INTR_MASK(leaf), ~0u);
 	}
-	reg_set(g, PMC_BOOT_0, FIELD_PREP(PMC_BOOT_0_CHIPSET, GK110_CHIPSET) |
-		FIELD_PREP(PMC_BOOT_0_DEVICE, GK110_PCI_DEVICE & 0x3f) | GK110_STEPPING);
-	reg_set(g, PMC_NEW_ID, FIELD_PREP(PMC_NEW_ID_CHIPSET, GK110_CHIPSET) |
-		FIELD_PREP(PMC_NEW_ID_STEPPING, GK110_STEPPING) |
-		FIELD_PREP(PMC_NEW_ID_DEVICE, GK110_PCI_DEVICE));
+	reg_set(g, PMC_BOOT_0,
+		FIELD_PREP(PMC_BOOT_0_CHIPSET, GK110_CHIPSET) |
+			FIELD_PREP(PMC_BOOT_0_DEVICE, GK110_PCI_DEVICE & 0x3f) | GK110_STEPPING);
+	reg_set(g, PMC_NEW_ID,
+		FIELD_PREP(PMC_NEW_ID_CHIPSET, GK110_CHIPSET) |
+			FIELD_PREP(PMC_NEW_ID_STEPPING, GK110_STEPPING) |
+			FIELD_PREP(PMC_NEW_ID_DEVICE, GK110_PCI_DEVICE));
 	reg_set(g, PMC_ENABLE, ENABLE_AT_POST);
 	reg_set(g, PMC_ENABLE_PBDMA, (1u << g->nr_pbdma) - 1);
 	reg_set(g, PMC_ENABLE_UNK208, ~0u);
@@ -249,6 +253,10 @@ static const struct mmio_range pmc_ranges[] = {
 };
 
 const struct unit_ops pmc_unit = {
-	.name = "PMC", .ranges = pmc_ranges, .nr_ranges = ARRAY_SIZE(pmc_ranges),
-	.init = pmc_init, .reset = pmc_reset, .fini = pmc_fini,
+	.name = "PMC",
+	.ranges = pmc_ranges,
+	.nr_ranges = ARRAY_SIZE(pmc_ranges),
+	.init = pmc_init,
+	.reset = pmc_reset,
+	.fini = pmc_fini,
 };

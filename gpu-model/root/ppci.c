@@ -112,6 +112,8 @@ static const struct mmio_range ppci_ranges[] = {
 };
 
 const struct unit_ops ppci_unit = {
-	.name = "PPCI", .ranges = ppci_ranges, .nr_ranges = ARRAY_SIZE(ppci_ranges),
-		.reset = ppci_reset,
+	.name = "PPCI",
+	.ranges = ppci_ranges,
+	.nr_ranges = ARRAY_SIZE(ppci_ranges),
+	.reset = ppci_reset,
 };

@@ -34,6 +34,8 @@ static const struct mmio_range privring_ranges[] = {
 };
 
 const struct unit_ops privring_unit = {
-	.name = "PRIVRING", .ranges = privring_ranges, .nr_ranges = ARRAY_SIZE(privring_ranges),
-		.reset = privring_reset,
+	.name = "PRIVRING",
+	.ranges = privring_ranges,
+	.nr_ranges = ARRAY_SIZE(privring_ranges),
+	.reset = privring_reset,
 };

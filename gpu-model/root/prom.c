@@ -22,7 +22,8 @@ struct prom {
 static int image_refused(const char *path, const char *why)
 {
 	gk110_err("VBIOS image %s %s.", path, why);
-	gk110_err("Use the k20m.rom that 'make model' builds (source: gpu-model/vbios/), or a dump of a GK110 card's ROM.");
+	gk110_err(
+		"Use the k20m.rom that 'make model' builds (source: gpu-model/vbios/), or a dump of a GK110 card's ROM.");
 	return -EINVAL;
 }
 
@@ -71,7 +72,7 @@ static uint32_t prom_read(struct gk110 *g, uint32_t reg)
 
 	if (g->config[GK110_PCI_ROM_SHADOW] & PPCI_CFG_ROM_SHADOW_EN)
 		return ~0u;
-	for (i = 0; i < 4; i++)	/* bytes behind the image: erased flash */
+	for (i = 0; i < 4; i++) /* bytes behind the image: erased flash */
 		v |= (uint32_t)(off + i < g->prom->size ? g->prom->image[off + i] : 0xff)
 		     << (8 * i);
 	return v;
@@ -92,6 +93,9 @@ static const struct mmio_range prom_ranges[] = {
 };
 
 const struct unit_ops prom_unit = {
-	.name = "PROM", .ranges = prom_ranges, .nr_ranges = ARRAY_SIZE(prom_ranges),
-		.init = prom_init, .fini = prom_fini,
+	.name = "PROM",
+	.ranges = prom_ranges,
+	.nr_ranges = ARRAY_SIZE(prom_ranges),
+	.init = prom_init,
+	.fini = prom_fini,
 };

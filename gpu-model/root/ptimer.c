@@ -17,13 +17,13 @@
 
 #include "root.h"
 
-#define TIME_BITS	((PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
-#define ALARM_PERIOD	(1ull << 32)
+#define TIME_BITS    ((PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
+#define ALARM_PERIOD (1ull << 32)
 /*
  * Open: which clock the "external" source is. The model chooses 277 MHz, a reference clock in rnndb
  * gf100_pclock.xml.
  */
-#define EXTERNAL_HZ	277000000ull
+#define EXTERNAL_HZ 277000000ull
 
 struct ptimer {
 	/* time = base + (monotonic - since) * num / den */
@@ -90,7 +90,7 @@ static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 		hz = EXTERNAL_HZ;
 	num = hz * (reg_get(g, PTIMER_CLOCK_MUL) & PTIMER_CLOCK_RATIO) * 32;
 	den = (reg_get(g, PTIMER_CLOCK_DIV) & PTIMER_CLOCK_RATIO) * 1000000000ull;
-	if (!den) {	/* "should not be 0": in the model the counter then stops */
+	if (!den) { /* "should not be 0": in the model the counter then stops */
 		num = 0;
 		den = 1;
 	}
@@ -266,7 +266,7 @@ static void ptimer_reset(struct gk110 *g)
 	reg_set(g, PTIMER_MMIO_FAULT_ADDR, 0);
 	reg_set(g, PTIMER_MMIO_FAULT_DATA, 0);
 	clock_set(g, 0, mono_ns());
-	alarm_plan(g, 32);	/* not at 0: the counter starts at the alarm's value */
+	alarm_plan(g, 32); /* not at 0: the counter starts at the alarm's value */
 	pmc_intr_set(g, PMC_INTR_TIMER, false);
 }
 
@@ -304,7 +304,12 @@ static const struct mmio_range ptimer_ranges[] = {
 };
 
 const struct unit_ops ptimer_unit = {
-	.name = "PTIMER", .ranges = ptimer_ranges, .nr_ranges = ARRAY_SIZE(ptimer_ranges),
-	.init = ptimer_init, .reset = ptimer_reset, .start = ptimer_start, .stop = ptimer_stop,
-		.fini = ptimer_fini,
+	.name = "PTIMER",
+	.ranges = ptimer_ranges,
+	.nr_ranges = ARRAY_SIZE(ptimer_ranges),
+	.init = ptimer_init,
+	.reset = ptimer_reset,
+	.start = ptimer_start,
+	.stop = ptimer_stop,
+	.fini = ptimer_fini,
 };

@@ -16,15 +16,33 @@
 #include "root.h"
 
 static const struct engine engines[GK110_MAX_ENGINE] = {
-	{ .type = ENGINE_GR, .intr_bit = PMC_INTR_GR, .reset_bit = GR_RESET,
-		.fault_unit = GR_FAULT_UNIT,
-	  .hub_client = GR_HUB_CLIENT, .mmio_base = GR_MMIO },
-	{ .type = ENGINE_CE0, .inst = 0, .intr_bit = PMC_INTR_CE0, .reset_bit = CE0_RESET,
-	  .fault_unit = CE0_FAULT_UNIT, .hub_client = CE0_HUB_CLIENT, .mmio_base = CE_MMIO(0) },
-	{ .type = ENGINE_CE1, .inst = 1, .intr_bit = PMC_INTR_CE1, .reset_bit = CE1_RESET,
-	  .fault_unit = CE1_FAULT_UNIT, .hub_client = CE1_HUB_CLIENT, .mmio_base = CE_MMIO(1) },
-	{ .type = ENGINE_CE2, .inst = 2, .intr_bit = PMC_INTR_CE2, .reset_bit = CE2_RESET,
-	  .fault_unit = CE2_FAULT_UNIT, .hub_client = CE2_HUB_CLIENT, .mmio_base = CE_MMIO(2) },
+	{ .type = ENGINE_GR,
+	  .intr_bit = PMC_INTR_GR,
+	  .reset_bit = GR_RESET,
+	  .fault_unit = GR_FAULT_UNIT,
+	  .hub_client = GR_HUB_CLIENT,
+	  .mmio_base = GR_MMIO },
+	{ .type = ENGINE_CE0,
+	  .inst = 0,
+	  .intr_bit = PMC_INTR_CE0,
+	  .reset_bit = CE0_RESET,
+	  .fault_unit = CE0_FAULT_UNIT,
+	  .hub_client = CE0_HUB_CLIENT,
+	  .mmio_base = CE_MMIO(0) },
+	{ .type = ENGINE_CE1,
+	  .inst = 1,
+	  .intr_bit = PMC_INTR_CE1,
+	  .reset_bit = CE1_RESET,
+	  .fault_unit = CE1_FAULT_UNIT,
+	  .hub_client = CE1_HUB_CLIENT,
+	  .mmio_base = CE_MMIO(1) },
+	{ .type = ENGINE_CE2,
+	  .inst = 2,
+	  .intr_bit = PMC_INTR_CE2,
+	  .reset_bit = CE2_RESET,
+	  .fault_unit = CE2_FAULT_UNIT,
+	  .hub_client = CE2_HUB_CLIENT,
+	  .mmio_base = CE_MMIO(2) },
 };
 
 static const struct layout {
@@ -38,9 +56,12 @@ static const struct layout {
 	 */
 	[GK110_LAYOUT_FLAT] = { .nr_runlists = 1, .pbdma_runlists = { BIT(0), BIT(0), 0 } },
 	/* CE2 shares the runlist of GR (it is the "GRCE"), CE0 and CE1 have their own. */
-	[GK110_LAYOUT_CARD] = { .nr_runlists = 3, .runlist = { [ENGINE_GR] = 0, [ENGINE_CE0] = 1,
-		[ENGINE_CE1] = 2,
-				[ENGINE_CE2] = 0 }, .pbdma_runlists = { BIT(0), BIT(1), BIT(2) } },
+	[GK110_LAYOUT_CARD] = { .nr_runlists = 3,
+				.runlist = { [ENGINE_GR] = 0,
+					     [ENGINE_CE0] = 1,
+					     [ENGINE_CE1] = 2,
+					     [ENGINE_CE2] = 0 },
+				.pbdma_runlists = { BIT(0), BIT(1), BIT(2) } },
 };
 
 static uint32_t data_word(const struct engine *e)
@@ -137,6 +158,9 @@ static const struct mmio_range ptop_ranges[] = {
 };
 
 const struct unit_ops ptop_unit = {
-	.name = "PTOP", .ranges = ptop_ranges, .nr_ranges = ARRAY_SIZE(ptop_ranges),
-		.init = ptop_init, .reset = ptop_reset,
+	.name = "PTOP",
+	.ranges = ptop_ranges,
+	.nr_ranges = ARRAY_SIZE(ptop_ranges),
+	.init = ptop_init,
+	.reset = ptop_reset,
 };

@@ -41,11 +41,15 @@ static bool signature_ok(struct rom *r)
 	if (r->size < ROM_BLOCK)
 		return bad(r, "has only %zu bytes", r->size);
 	if (r->size > PROM_SIZE)
-		return bad(r, "has %zu bytes, the chip's window shows at most %u", r->size, PROM_SIZE);
+		return bad(r, "has %zu bytes, the chip's window shows at most %u", r->size,
+			   PROM_SIZE);
 	if (!memcmp(r->p, ROM_IFR_SIGNATURE, 4))
-		return bad(r, "begins with NVIDIA's IFR header (\"NVGI\"); cut off what stands before the bytes 55 aa");
+		return bad(
+			r,
+			"begins with NVIDIA's IFR header (\"NVGI\"); cut off what stands before the bytes 55 aa");
 	if (le16(r->p) != ROM_SIGNATURE)
-		return bad(r, "begins with %02x %02x, a PCI expansion ROM begins with 55 aa", r->p[0], r->p[1]);
+		return bad(r, "begins with %02x %02x, a PCI expansion ROM begins with 55 aa",
+			   r->p[0], r->p[1]);
 	return true;
 }
 
@@ -61,7 +65,8 @@ static bool pcir_ok(struct rom *r)
 	if (memcmp(pcir, PCIR_SIGNATURE, 4))
 		return bad(r, "has no \"PCIR\" signature at 0x%zx", at);
 	if (le16(pcir + PCIR_VENDOR) != GK110_PCI_VENDOR)
-		return bad(r, "is for PCI vendor %04x, not NVIDIA's 10de", le16(pcir + PCIR_VENDOR));
+		return bad(r, "is for PCI vendor %04x, not NVIDIA's 10de",
+			   le16(pcir + PCIR_VENDOR));
 	len = le16(pcir + PCIR_IMAGE_BLOCKS) * (size_t)ROM_BLOCK;
 	if (!len || len > r->size)
 		return bad(r, "says it has %zu bytes, the file has %zu: truncated?", len, r->size);
@@ -87,13 +92,15 @@ static bool bit_ok(struct rom *r)
 	n = bit[BIT_ENTRY_COUNT];
 	room = r->size - (bit - r->p) - BIT_HEADER_LENGTH;
 	if (elen < BIT_ENTRY_LENGTH || n * elen > room)
-		return bad(r, "has a BIT directory of %zu entries of %zu bytes that does not fit", n, elen);
+		return bad(r, "has a BIT directory of %zu entries of %zu bytes that does not fit",
+			   n, elen);
 	for (i = 0; i < n; i++) {
 		const uint8_t *e = bit + BIT_HEADER_LENGTH + i * elen;
 		const char *need = e[BIT_ENTRY_ID] ? strchr(needed, e[BIT_ENTRY_ID]) : NULL;
 
 		if (le16(e + BIT_ENTRY_TABLE) + le16(e + BIT_ENTRY_TABLE_LENGTH) > r->size)
-			return bad(r, "has BIT entry '%c' pointing outside the image", e[BIT_ENTRY_ID]);
+			return bad(r, "has BIT entry '%c' pointing outside the image",
+				   e[BIT_ENTRY_ID]);
 		if (need)
 			found[need - needed] = true;
 	}

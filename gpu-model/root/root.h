@@ -7,7 +7,7 @@
 
 #include "model.h"
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* pmc.c: set a unit's second line. Lock held. */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);

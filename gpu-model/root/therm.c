@@ -9,7 +9,7 @@
 
 #include "root.h"
 
-#define TEMPERATURE_C	41
+#define TEMPERATURE_C 41
 
 static bool is_pgob(uint32_t reg)
 {
@@ -52,6 +52,8 @@ static const struct mmio_range therm_ranges[] = {
 };
 
 const struct unit_ops therm_unit = {
-	.name = "PTHERM", .ranges = therm_ranges, .nr_ranges = ARRAY_SIZE(therm_ranges),
-		.reset = therm_reset,
+	.name = "PTHERM",
+	.ranges = therm_ranges,
+	.nr_ranges = ARRAY_SIZE(therm_ranges),
+	.reset = therm_reset,
 };

@@ -5,7 +5,7 @@
  */
 #include "image.h"
 
-#define INIT_DONE	0x71	/* nouveau bios/init.c */
+#define INIT_DONE 0x71 /* nouveau bios/init.c */
 
 /* BIT i: nouveau nouveau_bios.c, bios/base.c; prints as 80.10.00.00.01 */
 struct PACKED bit_i {
@@ -32,7 +32,7 @@ struct PACKED dcb {
 _Static_assert(sizeof(struct dcb) == 0x1b && offsetof(struct dcb, gpio) == 0x0a &&
 		       offsetof(struct dcb, extdev) == 0x12,
 	       "DCB 4.0");
-#define DCB_SIGNATURE		0x4edcbdcb
+#define DCB_SIGNATURE 0x4edcbdcb
 
 struct PACKED gpio {
 	uint8_t version, header_len, count, entry_len;
@@ -40,7 +40,7 @@ struct PACKED gpio {
 		uint8_t line, function, output, input, logic;
 	} entry[1];
 };
-#define GPIO_VID_PWM		0x81	/* nouveau bios/gpio.h */
+#define GPIO_VID_PWM 0x81 /* nouveau bios/gpio.h */
 
 /* The one script does nothing, as the model is a POSTed card. */
 static void put_init(struct image *img)
@@ -63,22 +63,26 @@ void init_tables(struct image *img)
 
 	image_bit(img, 'i', 2, &i, sizeof(i));
 	put_init(img);
-	image_bit(img, 'A', 1, none, 3);	/* no load detection */
-	image_bit(img, 'D', 1, none, 4);	/* no flat panel */
-	image_bit(img, 'L', 1, none, 2);	/* no LVDS */
+	image_bit(img, 'A', 1, none, 3); /* no load detection */
+	image_bit(img, 'D', 1, none, 4); /* no flat panel */
+	image_bit(img, 'L', 1, none, 2); /* no LVDS */
 	image_bit(img, 'T', 1, &tmds, sizeof(tmds));
 }
 
 uint16_t dcb_table(struct image *img)
 {
 	struct gpio g = {
-		.version = 0x41, .header_len = offsetof(struct gpio, entry), .count = 1,
-			.entry_len = sizeof(g.entry[0]),
+		.version = 0x41,
+		.header_len = offsetof(struct gpio, entry),
+		.count = 1,
+		.entry_len = sizeof(g.entry[0]),
 		.entry = { { .line = 0, .function = GPIO_VID_PWM } },
 	};
 	struct dcb d = {
-		.version = 0x40, .header_len = sizeof(d), .entry_len = 8,
-			.signature = DCB_SIGNATURE,
+		.version = 0x40,
+		.header_len = sizeof(d),
+		.entry_len = 8,
+		.signature = DCB_SIGNATURE,
 		.gpio = image_put(img, &g, sizeof(g)),
 	};
 

@@ -12,10 +12,10 @@
 
 #include "image.h"
 
-#define PCIR_AT		0x40
-#define BIT_AT		0x60
-#define TABLES_AT	(BIT_AT + BIT_HEADER_LENGTH + MAX_BIT * BIT_ENTRY_LENGTH)
-#define X86_RETF	0xcb
+#define PCIR_AT	  0x40
+#define BIT_AT	  0x60
+#define TABLES_AT (BIT_AT + BIT_HEADER_LENGTH + MAX_BIT * BIT_ENTRY_LENGTH)
+#define X86_RETF  0xcb
 
 static void put8(struct image *img, size_t at, uint8_t v)
 {
@@ -31,7 +31,7 @@ uint16_t image_put(struct image *img, const void *data, size_t len)
 {
 	size_t at = img->used;
 
-	if (len > IMAGE_SIZE - 1 - at) {	/* the last byte is the checksum */
+	if (len > IMAGE_SIZE - 1 - at) { /* the last byte is the checksum */
 		fprintf(stderr, "mkvbios: the tables do not fit into %d bytes\n", IMAGE_SIZE);
 		exit(1);
 	}
@@ -78,7 +78,7 @@ static void pci_data(struct image *img)
 	put16(img, PCIR_AT + PCIR_VENDOR, GK110_PCI_VENDOR);
 	put16(img, PCIR_AT + PCIR_DEVICE, GK110_PCI_DEVICE);
 	put16(img, PCIR_AT + PCIR_STRUCT_LENGTH, PCIR_LENGTH);
-	put8(img, PCIR_AT + PCIR_CLASS + 1, 0x02);	/* 3D controller */
+	put8(img, PCIR_AT + PCIR_CLASS + 1, 0x02); /* 3D controller */
 	put8(img, PCIR_AT + PCIR_CLASS + 2, 0x03);
 	put16(img, PCIR_AT + PCIR_IMAGE_BLOCKS, IMAGE_SIZE / ROM_BLOCK);
 	put8(img, PCIR_AT + PCIR_FLAGS, PCIR_FLAGS_LAST);

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACKED		__attribute__((packed))
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define PACKED	      __attribute__((packed))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* the least that nouveau fetches: a driver traps for each dword */
-#define IMAGE_SIZE	4096
-#define MAX_BIT		16
+#define IMAGE_SIZE 4096
+#define MAX_BIT	   16
 
 struct image {
 	uint8_t rom[IMAGE_SIZE];
@@ -38,9 +38,9 @@ void image_bit(struct image *img, char id, uint8_t version, const void *table, s
 void image_make(struct image *img);
 
 /* each puts its tables, and the BIT entries named beside it */
-void memory_tables(struct image *img);		/* memory.c: BIT M and C */
-void power_tables(struct image *img);		/* power.c: BIT P */
-void init_tables(struct image *img);		/* board.c: BIT i, I and the display entries */
-uint16_t dcb_table(struct image *img);		/* board.c: address of the device control block */
+void memory_tables(struct image *img); /* memory.c: BIT M and C */
+void power_tables(struct image *img); /* power.c: BIT P */
+void init_tables(struct image *img); /* board.c: BIT i, I and the display entries */
+uint16_t dcb_table(struct image *img); /* board.c: address of the device control block */
 
 #endif

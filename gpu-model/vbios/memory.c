@@ -10,12 +10,12 @@
 
 #include "image.h"
 
-#define MEM_GDDR5	3	/* nouveau bios/M0203.h */
+#define MEM_GDDR5 3 /* nouveau bios/M0203.h */
 
 /* M0203, memory type by strap: nouveau bios/M0203.c */
 struct PACKED m0203 {
 	uint8_t version, header_len, entry_len, count;
-	uint8_t type;		/* 0: the RAMCFG strap selects the entry */
+	uint8_t type; /* 0: the RAMCFG strap selects the entry */
 	uint16_t pointer;
 	struct PACKED {
 		uint8_t type_strap, group;
@@ -34,11 +34,11 @@ struct PACKED m0205 {
 };
 
 /* M0209, the patterns: nouveau bios/M0209.c */
-#define PATTERN_BYTES	32
+#define PATTERN_BYTES 32
 struct PACKED m0209 {
 	uint8_t version, header_len, entry_len, sub_len, count;
 	struct PACKED {
-		uint8_t bits, modulo, kind, remap;	/* kind 1: plain data */
+		uint8_t bits, modulo, kind, remap; /* kind 1: plain data */
 		uint8_t data[PATTERN_BYTES];
 	} entry[ARRAY_SIZE(train_types)];
 };
@@ -54,8 +54,10 @@ _Static_assert(sizeof(struct bit_m) == 0x0d, "nouveau wants M0209 at 9");
 static uint16_t put_m0203(struct image *img)
 {
 	struct m0203 t = {
-		.version = 0x10, .header_len = offsetof(struct m0203, entry),
-			.entry_len = sizeof(t.entry[0]), .count = 1,
+		.version = 0x10,
+		.header_len = offsetof(struct m0203, entry),
+		.entry_len = sizeof(t.entry[0]),
+		.count = 1,
 		.entry = { { .type_strap = MEM_GDDR5 | K20M_RAMCFG << 4, .group = 0 } },
 	};
 
@@ -65,8 +67,11 @@ static uint16_t put_m0203(struct image *img)
 static uint16_t put_m0205(struct image *img)
 {
 	struct m0205 t = {
-		.version = 0x10, .header_len = offsetof(struct m0205, entry), .entry_len = 1,
-			.sub_len = 1, .sub_count = 1,
+		.version = 0x10,
+		.header_len = offsetof(struct m0205, entry),
+		.entry_len = 1,
+		.sub_len = 1,
+		.sub_count = 1,
 		.count = ARRAY_SIZE(train_types),
 	};
 	unsigned int i;
@@ -82,8 +87,10 @@ static uint16_t put_m0205(struct image *img)
 static uint16_t put_m0209(struct image *img)
 {
 	struct m0209 t = {
-		.version = 0x10, .header_len = offsetof(struct m0209, entry), .entry_len = 4,
-			.sub_len = PATTERN_BYTES,
+		.version = 0x10,
+		.header_len = offsetof(struct m0209, entry),
+		.entry_len = 4,
+		.sub_len = PATTERN_BYTES,
 		.count = ARRAY_SIZE(train_types),
 	};
 	unsigned int i, b;
@@ -100,7 +107,7 @@ static uint16_t put_m0209(struct image *img)
 
 /* PLL limits version 4.0: nouveau bios/pll.c, types from bios/pll.h */
 struct PACKED pll_limits {
-	uint16_t vco_min, vco_max, in_min, in_max;	/* MHz */
+	uint16_t vco_min, vco_max, in_min, in_max; /* MHz */
 	uint8_t m_min, m_max, n_min, n_max, p_min, p_max;
 };
 
@@ -123,15 +130,16 @@ struct PACKED pll_table {
 		uint8_t type;
 		uint16_t limits;
 		uint32_t reg;
-		uint16_t reserved, refclk;	/* MHz, 0: the crystal */
+		uint16_t reserved, refclk; /* MHz, 0: the crystal */
 	} entry[ARRAY_SIZE(plls)];
 };
 
 static uint16_t put_pll_table(struct image *img)
 {
 	struct pll_table t = {
-		.version = 0x40, .header_len = offsetof(struct pll_table, entry),
-			.entry_len = sizeof(t.entry[0]),
+		.version = 0x40,
+		.header_len = offsetof(struct pll_table, entry),
+		.entry_len = sizeof(t.entry[0]),
 		.count = ARRAY_SIZE(plls),
 	};
 	unsigned int i;

@@ -15,7 +15,9 @@ int main(int argc, char **argv)
 	FILE *f;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: %s FILE\nWrites the VBIOS image of the GK110 model to FILE.\n", argv[0]);
+		fprintf(stderr,
+			"usage: %s FILE\nWrites the VBIOS image of the GK110 model to FILE.\n",
+			argv[0]);
 		return 2;
 	}
 	image_make(&img);

@@ -10,17 +10,17 @@
 
 #include "image.h"
 
-#define NO_LINK		0xff
-#define PSTATE(n)	((n) << 5)
-#define P_IDLE		0x7
-#define P_FULL		0xf
+#define NO_LINK	  0xff
+#define PSTATE(n) ((n) << 5)
+#define P_IDLE	  0x7
+#define P_FULL	  0xf
 
 enum { VOLT_IDLE, VOLT_LOW, VOLT_BASE, VOLT_BOOST, NR_VOLT };
 
 /* Voltage table 5.0, PWM kind: nouveau bios/volt.c */
 struct PACKED volt {
 	uint8_t version, header_len, entry_len, count;
-	uint8_t flags;			/* bit 0: PWM */
+	uint8_t flags; /* bit 0: PWM */
 	/* nouveau divides by 1000 and then 27.648 MHz by the result */
 	uint32_t pwm_freq;
 	uint8_t reserved;
@@ -34,7 +34,7 @@ struct PACKED vmap {
 	uint8_t version, header_len, entry_len, count;
 	uint8_t reserved0[3], max0, max1, reserved1[3], max2, reserved2[3];
 	struct PACKED {
-		uint8_t mode, link;	/* mode 2: the voltage is min_uv */
+		uint8_t mode, link; /* mode 2: the voltage is min_uv */
 		uint32_t min_uv, max_uv, arg[6];
 	} entry[NR_VOLT];
 };
@@ -71,7 +71,7 @@ struct PACKED cstep {
 	uint8_t version, header_len, entry_len, count, step_len, step_count;
 	struct PACKED {
 		uint16_t pstate;
-		uint8_t reserved, index;	/* highest step of this state */
+		uint8_t reserved, index; /* highest step of this state */
 	} entry[2];
 	struct PACKED {
 		uint16_t mhz;
@@ -112,7 +112,7 @@ struct PACKED therm {
 		uint16_t value;
 	} entry[6];
 };
-#define THRESHOLD(c, hyst)	((c) << 4 | (hyst))
+#define THRESHOLD(c, hyst) ((c) << 4 | (hyst))
 
 /* BIT P version 2 */
 struct PACKED bit_p {
@@ -120,15 +120,20 @@ struct PACKED bit_p {
 		power_budget, boost, cstep, vpstate, unk3c[7], fan, unk5c;
 };
 _Static_assert(offsetof(struct bit_p, vmap) == 0x20 && offsetof(struct bit_p, vpstate) == 0x38 &&
-	       offsetof(struct bit_p, fan) == 0x58, "BIT P version 2");
+		       offsetof(struct bit_p, fan) == 0x58,
+	       "BIT P version 2");
 
 static uint16_t put_volt(struct image *img)
 {
 	struct volt t = {
-		.version = 0x50, .header_len = sizeof(t), .entry_len = 4, .flags = 1,
+		.version = 0x50,
+		.header_len = sizeof(t),
+		.entry_len = 4,
+		.flags = 1,
 		.pwm_freq = K20M_VID_CLOCK_KHZ * 1000 / K20M_VID_DIV * 1000,
-			.min_uv = K20M_VOLT_BASE_UV,
-		.max_uv = K20M_VOLT_BASE_UV + K20M_VOLT_RANGE_UV, .base_uv = K20M_VOLT_BASE_UV,
+		.min_uv = K20M_VOLT_BASE_UV,
+		.max_uv = K20M_VOLT_BASE_UV + K20M_VOLT_RANGE_UV,
+		.base_uv = K20M_VOLT_BASE_UV,
 		.range_uv = K20M_VOLT_RANGE_UV,
 	};
 
@@ -138,13 +143,19 @@ static uint16_t put_volt(struct image *img)
 static uint16_t put_vmap(struct image *img)
 {
 	static const uint32_t uv[NR_VOLT] = {
-		[VOLT_IDLE] = K20M_VOLT_BOOT_UV, [VOLT_LOW] = 912000, [VOLT_BASE] = 976000,
-			[VOLT_BOOST] = 1012000,
+		[VOLT_IDLE] = K20M_VOLT_BOOT_UV,
+		[VOLT_LOW] = 912000,
+		[VOLT_BASE] = 976000,
+		[VOLT_BOOST] = 1012000,
 	};
 	struct vmap t = {
-		.version = 0x20, .header_len = offsetof(struct vmap, entry),
-			.entry_len = sizeof(t.entry[0]),
-		.count = NR_VOLT, .max0 = NO_LINK, .max1 = NO_LINK, .max2 = NO_LINK,
+		.version = 0x20,
+		.header_len = offsetof(struct vmap, entry),
+		.entry_len = sizeof(t.entry[0]),
+		.count = NR_VOLT,
+		.max0 = NO_LINK,
+		.max1 = NO_LINK,
+		.max2 = NO_LINK,
 	};
 	unsigned int i;
 
@@ -221,9 +232,13 @@ static uint16_t put_cstep(struct image *img)
 static uint16_t put_vpstate(struct image *img)
 {
 	struct vpstate t = {
-		.version = 0x10, .header_len = offsetof(struct vpstate, entry),
-			.entry_len = sizeof(t.entry[0]),
-		.count = ARRAY_SIZE(t.entry), .base_id = 0, .boost_id = 1, .tdp_id = NO_LINK,
+		.version = 0x10,
+		.header_len = offsetof(struct vpstate, entry),
+		.entry_len = sizeof(t.entry[0]),
+		.count = ARRAY_SIZE(t.entry),
+		.base_id = 0,
+		.boost_id = 1,
+		.tdp_id = NO_LINK,
 		.entry = { { .pstate = P_FULL, .mhz = 1410 }, { .pstate = P_FULL, .mhz = 1516 } },
 	};
 
@@ -264,10 +279,14 @@ static uint16_t put_therm(struct image *img)
 void power_tables(struct image *img)
 {
 	struct bit_p p = {
-		.perf = put_perf(img), .rammap = put_rammap(img), .volt = put_volt(img),
-			.therm = put_therm(img),
-		.vmap = put_vmap(img), .boost = put_boost(img), .cstep = put_cstep(img),
-			.vpstate = put_vpstate(img),
+		.perf = put_perf(img),
+		.rammap = put_rammap(img),
+		.volt = put_volt(img),
+		.therm = put_therm(img),
+		.vmap = put_vmap(img),
+		.boost = put_boost(img),
+		.cstep = put_cstep(img),
+		.vpstate = put_vpstate(img),
 	};
 
 	image_bit(img, 'P', 2, &p, sizeof(p));

@@ -45,11 +45,11 @@
 
 #include "barmap.h"
 
-#define RUN_PAGES	512u		/* pages mapped at one fault */
-#define TRANSIENT_NS	2000000ull	/* life of a transient page */
-#define USERD_NS	200000ull
-#define LIFE_GROWS	8u
-#define RECENT_NS	50000000ull
+#define RUN_PAGES    512u /* pages mapped at one fault */
+#define TRANSIENT_NS 2000000ull /* life of a transient page */
+#define USERD_NS     200000ull
+#define LIFE_GROWS   8u
+#define RECENT_NS    50000000ull
 
 uint64_t barmap_now(void)
 {
@@ -128,7 +128,9 @@ int barmap_zap_all(struct barmap *b)
 					    .nr_pages = b->win[w].nr_pages };
 	ret = barmap_call(b, BARMAP_BATCH, NR_WIN, op, sizeof(op), -1);
 	if (ret < 0 && !b->broken) {
-		gk110_note(b->g, "mapped BARs: pages can't be taken back (%s): giving the helper up", strerror(-ret));
+		gk110_note(b->g,
+			   "mapped BARs: pages can't be taken back (%s): giving the helper up",
+			   strerror(-ret));
 		barmap_break(b);
 	}
 	return ret;
@@ -146,8 +148,10 @@ static int ops_flush(struct barmap *b)
 	b->cuts += n;
 	ret = barmap_call(b, BARMAP_BATCH, n, b->op, n * sizeof(b->op[0]), -1);
 	if (ret < 0 && ret != -EPIPE) {
-		gk110_note(b->g, "mapped BARs: %s in QEMU (is vm.max_map_count at least %u?): all pages taken back",
-			   strerror(-ret), BARMAP_GOOD_MAP_COUNT);
+		gk110_note(
+			b->g,
+			"mapped BARs: %s in QEMU (is vm.max_map_count at least %u?): all pages taken back",
+			strerror(-ret), BARMAP_GOOD_MAP_COUNT);
 		barmap_zap_all(b);
 	} else if (b->cuts > b->max_cuts) {
 		barmap_zap_all(b);
@@ -363,11 +367,9 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 			/* its deadline stays: touching a page must not keep it for ever */
 			return;
 	t = &b->transient[b->nr_transient++];
-	*t = (struct barmap_transient){ .win = w,
-					.page = page,
-					.userd = userd,
-					.life = life,
-					.deadline = now + life };
+	*t = (struct barmap_transient){
+		.win = w, .page = page, .userd = userd, .life = life, .deadline = now + life
+	};
 }
 
 static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page, bool write,
@@ -440,7 +442,7 @@ static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, ui
 	if (!(show & SHOW_POISON))
 		stat_add(b->g, bar_pages_mapped[w], nr);
 	if (ops_flush(b) < 0)
-		wake(b, w, page);	/* let the vCPU fault again: there is room now */
+		wake(b, w, page); /* let the vCPU fault again: there is room now */
 	return true;
 }
 

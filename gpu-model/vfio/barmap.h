@@ -12,24 +12,24 @@
 
 _Static_assert((unsigned int)BARMAP_NR_WIN == NR_WIN, "the helper's windows are the model's");
 
-#define BARMAP_NR_TRANSIENT	256
-#define BARMAP_NR_RECENT	16
+#define BARMAP_NR_TRANSIENT 256
+#define BARMAP_NR_RECENT    16
 
 /* what a page shows: 0 nothing, else these bits and the page number inside the file */
-#define SHOW_MAPPED	(1ull << 63)
+#define SHOW_MAPPED (1ull << 63)
 /* a private mapping: the CPU's writes never reach the memory */
 #define SHOW_PRIVATE	(1ull << 62)
-#define SHOW_TRANSIENT	(1ull << 61)	/* the page will be emptied soon */
-#define SHOW_POISON	(1ull << 60)	/* the page reads as ones */
-#define SHOW_FILE_SHIFT	40
+#define SHOW_TRANSIENT	(1ull << 61) /* the page will be emptied soon */
+#define SHOW_POISON	(1ull << 60) /* the page reads as ones */
+#define SHOW_FILE_SHIFT 40
 #define SHOW_FILE	(0xffull << SHOW_FILE_SHIFT)
 #define SHOW_PAGE	((1ull << SHOW_FILE_SHIFT) - 1)
-#define SHOW_VRAM	0u		/* file id; guest memory has slot + 1 */
+#define SHOW_VRAM	0u /* file id; guest memory has slot + 1 */
 
 struct barmap_window {
-	uint64_t *show;			/* per page */
+	uint64_t *show; /* per page */
 	uint32_t nr_pages;
-	uint32_t lo, hi;		/* outside of [lo, hi) nothing is shown */
+	uint32_t lo, hi; /* outside of [lo, hi) nothing is shown */
 	uint64_t generation;
 };
 
@@ -44,7 +44,7 @@ struct barmap_transient {
 enum barmap_helper {
 	HELPER_NONE,
 	HELPER_READY,
-	HELPER_USELESS,			/* the helper said why it can't help */
+	HELPER_USELESS, /* the helper said why it can't help */
 };
 
 struct barmap {
@@ -61,9 +61,9 @@ struct barmap {
 	unsigned int nr_ops;
 	/* operations since the windows were last single mappings, and how many there may be */
 	uint64_t cuts, max_cuts;
-	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
+	struct barmap_transient transient[BARMAP_NR_TRANSIENT]; /* oldest first */
 	unsigned int nr_transient;
-	struct barmap_transient recent[BARMAP_NR_RECENT];	/* the pages emptied last, a ring */
+	struct barmap_transient recent[BARMAP_NR_RECENT]; /* the pages emptied last, a ring */
 	unsigned int next_recent;
 
 	/* the helper: barmap_link.c */
@@ -74,11 +74,11 @@ struct barmap {
 	int calls, faults;
 	pid_t helper_pid;
 	uint32_t seq;
-	int region_fd[NR_WIN];		/* empty files that the client maps */
-	int file[DMA_MAX_FILES];	/* descriptors of dma.c, -1 none */
+	int region_fd[NR_WIN]; /* empty files that the client maps */
+	int file[DMA_MAX_FILES]; /* descriptors of dma.c, -1 none */
 
-	int listen_fd, stop_fd, lost_fd;	/* constant */
-	pthread_t thread;			/* barmap_link.c: the link thread */
+	int listen_fd, stop_fd, lost_fd; /* constant */
+	pthread_t thread; /* barmap_link.c: the link thread */
 	bool started;
 };
 

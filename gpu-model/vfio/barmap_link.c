@@ -24,10 +24,10 @@
 
 #include "barmap.h"
 
-#define HELLO_TIMEOUT_MS	2000
+#define HELLO_TIMEOUT_MS 2000
 /* QEMU gives up after 5 s; its helper connects before its device does */
-#define WAIT_HELPER_S		2
-#define MAP_COUNT_SPARE		16384u	/* mappings that QEMU itself may need */
+#define WAIT_HELPER_S	2
+#define MAP_COUNT_SPARE 16384u /* mappings that QEMU itself may need */
 
 static const struct {
 	const char *name;
@@ -39,11 +39,11 @@ static const struct {
 } region_of[NR_WIN] = {
 	/* doorbells in the first 2 MiB are messages */
 	[WIN_BAR1] = { "gk110-bar1", VFIO_PCI_BAR1_REGION_INDEX, GK110_BAR1_SIZE, 0,
-		GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
+		       GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
 	[WIN_BAR3] = { "gk110-bar3", VFIO_PCI_BAR3_REGION_INDEX, GK110_BAR3_SIZE, 0,
-		GK110_BAR3_SIZE, 0 },
+		       GK110_BAR3_SIZE, 0 },
 	[WIN_PRAMIN] = { "gk110-bar0", VFIO_PCI_BAR0_REGION_INDEX, GK110_BAR0_SIZE, PRAMIN_BASE,
-		PRAMIN_SIZE, PRAMIN_BASE },
+			 PRAMIN_SIZE, PRAMIN_BASE },
 };
 
 static uint64_t window_size(enum bar_window w)
@@ -120,7 +120,7 @@ static int await_ack(struct barmap *b)
 void barmap_break(struct barmap *b)
 {
 	b->broken = true;
-	shutdown(b->faults, SHUT_RDWR);		/* wakes the link thread, which drops the helper */
+	shutdown(b->faults, SHUT_RDWR); /* wakes the link thread, which drops the helper */
 	shutdown(b->calls, SHUT_RDWR);
 }
 
@@ -179,8 +179,9 @@ static void attach(struct barmap *b)
 	n = barmap_call(b, BARMAP_ATTACH, 0, NULL, 0, -1);
 	b->enabled = n >= 0;
 	if (n < 0) {
-		gk110_note(b->g, "mapped BARs: the windows can't be found in the client: %s", strerror(-n));
-		barmap_break(b);	/* the client's mappings would stay empty: end the link */
+		gk110_note(b->g, "mapped BARs: the windows can't be found in the client: %s",
+			   strerror(-n));
+		barmap_break(b); /* the client's mappings would stay empty: end the link */
 	} else if (n < NR_WIN) {
 		gk110_note(b->g, "mapped BARs: the client has mapped %d of %d windows", n, NR_WIN);
 	}
@@ -215,11 +216,15 @@ bool barmap_wait_helper(struct barmap *b, pid_t client_pid)
 			break;
 	ok = b->helper == HELPER_READY && !b->broken;
 	if (b->helper == HELPER_NONE)
-		gk110_note(b->g, "mapped BARs: no helper came within %d s (is QEMU started with -plugin "
-			   "gk110-barmap.so,socket=...?): BAR accesses are messages", WAIT_HELPER_S);
+		gk110_note(b->g,
+			   "mapped BARs: no helper came within %d s (is QEMU started with -plugin "
+			   "gk110-barmap.so,socket=...?): BAR accesses are messages",
+			   WAIT_HELPER_S);
 	if (ok && client_pid && b->helper_pid && client_pid != b->helper_pid) {
-		gk110_note(b->g, "mapped BARs: the helper runs in process %d, the client is %d: BAR accesses are messages",
-			   (int)b->helper_pid, (int)client_pid);
+		gk110_note(
+			b->g,
+			"mapped BARs: the helper runs in process %d, the client is %d: BAR accesses are messages",
+			(int)b->helper_pid, (int)client_pid);
 		ok = false;
 	}
 	b->offered = ok;
@@ -240,7 +245,7 @@ void barmap_disconnect(struct barmap *b)
 	if (b->helper == HELPER_USELESS)
 		b->helper = HELPER_NONE;
 	if (read(b->lost_fd, &lost, sizeof(lost)) != sizeof(lost))
-		lost = 0;	/* no helper had been lost */
+		lost = 0; /* no helper had been lost */
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -325,8 +330,11 @@ static void helper_adopt(struct barmap *b, int sock, int faults, const struct ba
 			      (hello->max_map_count - MAP_COUNT_SPARE) / 2 :
 			      MAP_COUNT_SPARE / 2;
 	if (hello->max_map_count && hello->max_map_count < BARMAP_GOOD_MAP_COUNT)
-		gk110_note(b->g, "mapped BARs: vm.max_map_count is %u; with less than %u, windows of many small pages are "
-			   "emptied now and then", hello->max_map_count, BARMAP_GOOD_MAP_COUNT);
+		gk110_note(
+			b->g,
+			"mapped BARs: vm.max_map_count is %u; with less than %u, windows of many small pages are "
+			"emptied now and then",
+			hello->max_map_count, BARMAP_GOOD_MAP_COUNT);
 	barmap_forget(b);
 	barmap_call(b, BARMAP_FILE, SHOW_VRAM, NULL, 0, b->g->vram_fd);
 	for (slot = 0; slot < DMA_MAX_FILES; slot++)
@@ -350,15 +358,19 @@ static void helper_accept(struct barmap *b)
 		goto drop;
 	}
 	if (hello.version != BARMAP_VERSION) {
-		gk110_note(b->g, "mapped BARs: the helper speaks version %u, this is %u: build both from one tree",
-			   hello.version, BARMAP_VERSION);
+		gk110_note(
+			b->g,
+			"mapped BARs: the helper speaks version %u, this is %u: build both from one tree",
+			hello.version, BARMAP_VERSION);
 		goto drop;
 	}
 	pthread_mutex_lock(&b->lock);
 	if (hello.uffd_error) {
-		gk110_note(b->g, "mapped BARs: no userfaultfd or no /proc in QEMU (%s): BAR accesses are messages. "
-			   "A sandbox may forbid userfaultfd, as does vm.unprivileged_userfaultfd = 0 before Linux 5.11",
-			   strerror(hello.uffd_error));
+		gk110_note(
+			b->g,
+			"mapped BARs: no userfaultfd or no /proc in QEMU (%s): BAR accesses are messages. "
+			"A sandbox may forbid userfaultfd, as does vm.unprivileged_userfaultfd = 0 before Linux 5.11",
+			strerror(hello.uffd_error));
 		helper_state(b, HELPER_USELESS);
 	} else if (!send_welcome(b, sock)) {
 		set_timeout(sock, SO_RCVTIMEO, BARMAP_ACK_TIMEOUT_MS);
@@ -415,7 +427,7 @@ void *barmap_thread(void *arg)
 	for (;;) {
 		struct pollfd p[2] = { { .fd = b->stop_fd, .events = POLLIN },
 				       { .fd = linked ? b->faults : b->listen_fd,
-				       	.events = POLLIN } };
+					 .events = POLLIN } };
 
 		wait = linked ? barmap_expire(b) : -1;
 		ts = (struct timespec){ .tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000 };

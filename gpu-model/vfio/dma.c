@@ -18,7 +18,7 @@
 
 #include "internal.h"
 
-#define DMA_FLAGS	(VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
+#define DMA_FLAGS (VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
 
 void dma_init(struct dma_table *t)
 {
@@ -105,7 +105,9 @@ static int file_get(struct vfio_server *s, int fd, uint64_t need)
 	fresh = f->fd < 0;
 	dma_write_lock(s->g);
 	if (fresh)
-		*f = (struct dma_file){ .fd = fd, .dev = st.st_dev, .ino = st.st_ino,
+		*f = (struct dma_file){ .fd = fd,
+					.dev = st.st_dev,
+					.ino = st.st_ino,
 					.writable = (mode & O_ACCMODE) == O_RDWR };
 	if (need > f->size)
 		ret = file_map(f, st.st_size);
@@ -177,7 +179,10 @@ static int table_room(struct vfio_server *s)
 
 int dma_map(struct vfio_server *s, const struct vu_dma_map *m, int fd)
 {
-	struct dma_entry e = { .iova = m->address, .size = m->size, .offset = m->offset, .file = -1,
+	struct dma_entry e = { .iova = m->address,
+			       .size = m->size,
+			       .offset = m->offset,
+			       .file = -1,
 			       .readable = m->flags & VFIO_DMA_MAP_FLAG_READ,
 			       .writable = m->flags & VFIO_DMA_MAP_FLAG_WRITE };
 	struct dma_table *t = &s->dma;

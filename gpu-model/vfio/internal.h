@@ -13,21 +13,21 @@
 #include "vfio.h"
 #include "wire.h"
 
-#define VU_PAGE		4096u
-#define VU_MSG_MAX	(sizeof(struct vu_hdr) + sizeof(struct vu_region_access) + VU_DEFAULT_XFER)
-#define NR_REGIONS	VFIO_PCI_NUM_REGIONS
-#define NR_IRQS		VFIO_PCI_NUM_IRQS
+#define VU_PAGE	   4096u
+#define VU_MSG_MAX (sizeof(struct vu_hdr) + sizeof(struct vu_region_access) + VU_DEFAULT_XFER)
+#define NR_REGIONS VFIO_PCI_NUM_REGIONS
+#define NR_IRQS	   VFIO_PCI_NUM_IRQS
 
 /* ------------------------------------------------------------------ guest memory (dma.c) */
 
-#define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
+#define DMA_MAX_FILES 255 /* ids 1..255; 0 is video memory in the mapped windows */
 
 /*
  * The table, its entries and files: the socket thread changes them with dma_lock held for writing,
  * other threads read them with it held for reading.
  */
 struct dma_file {
-	int fd;				/* -1: free slot */
+	int fd; /* -1: free slot */
 	dev_t dev;
 	ino_t ino;
 	bool writable;
@@ -38,13 +38,13 @@ struct dma_file {
 
 struct dma_entry {
 	uint64_t iova, size;
-	uint64_t offset;		/* offset in the file */
-	int file;			/* slot, -1: no memory is shared for it */
+	uint64_t offset; /* offset in the file */
+	int file; /* slot, -1: no memory is shared for it */
 	bool readable, writable;
 };
 
 struct dma_table {
-	struct dma_entry *entry;	/* sorted by iova, never overlapping */
+	struct dma_entry *entry; /* sorted by iova, never overlapping */
 	unsigned int nr, cap;
 	struct dma_file file[DMA_MAX_FILES];
 };
@@ -58,7 +58,7 @@ int dma_map(struct vfio_server *s, const struct vu_dma_map *m, int fd);
  */
 int dma_unmap(struct vfio_server *s, uint64_t iova, uint64_t size);
 void dma_unmap_all(struct vfio_server *s);
-void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write);	/* bus_ops.dma_ptr */
+void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write); /* bus_ops.dma_ptr */
 /*
  * Find the shared file and the offset of @iova; *@len is cut. Call with dma_lock held for reading.
  */
@@ -67,7 +67,7 @@ bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offse
 
 /* ------------------------------------------------------------------ interrupts (irq.c) */
 
-struct irq_state {			/* protected by gk110.lock */
+struct irq_state { /* protected by gk110.lock */
 	/* eventfds; -1: none */
 	int fd[NR_IRQS];
 	bool level;
@@ -85,7 +85,7 @@ uint32_t irq_flags(unsigned int index);
 int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data,
 	    size_t data_len, int *fds, unsigned int nr_fds);
 void irq_disable_all(struct vfio_server *s);
-void irq_output(void *bus, bool level, bool edge);	/* bus_ops.intr; lock held */
+void irq_output(void *bus, bool level, bool edge); /* bus_ops.intr; lock held */
 /*
  * Fire INTx if it is due. Call after a change of the line, of the command register, of the mask or
  * of the eventfd. Lock held.
@@ -103,7 +103,7 @@ void pci_config_reset(struct gk110 *g);
 bool pci_memory_enabled(const struct gk110 *g);
 bool pci_bus_master(const struct gk110 *g);
 bool pci_intx_enabled(const struct gk110 *g);
-void pci_show_intx(struct gk110 *g, bool level);	/* lock held */
+void pci_show_intx(struct gk110 *g, bool level); /* lock held */
 /* Lock held. */
 void pci_config_read(struct gk110 *g, uint32_t off, uint8_t *data, size_t len);
 /* Write through the registers' write masks; no side effects. Lock held. */
@@ -147,19 +147,19 @@ int barmap_lost_fd(const struct barmap *b);
 
 struct vu_msg {
 	struct vu_hdr hdr;
-	const uint8_t *data;		/* the bytes behind the header, not aligned */
+	const uint8_t *data; /* the bytes behind the header, not aligned */
 	/* for a handler: within the bounds that messages.c's table has for the command */
 	uint32_t len;
-	int *fds;			/* a handler that keeps a descriptor sets it to -1 */
+	int *fds; /* a handler that keeps a descriptor sets it to -1 */
 	unsigned int nr_fds;
-	uint8_t *reply;			/* room for VU_MSG_MAX - 16 bytes */
+	uint8_t *reply; /* room for VU_MSG_MAX - 16 bytes */
 	uint32_t reply_len;
 	/* descriptor to send with the reply; stays open */
 	int reply_fd;
 };
 
-struct vfio_client {			/* one connection */
-	bool greeted;			/* VERSION was exchanged */
+struct vfio_client { /* one connection */
+	bool greeted; /* VERSION was exchanged */
 	bool asked_mapping, mapping;
 	pid_t pid;
 	uint32_t max_xfer;
@@ -170,16 +170,16 @@ struct vfio_client {			/* one connection */
 };
 
 struct vfio_server {
-	struct gk110 *g;		/* NULL until vfio_server_run() */
+	struct gk110 *g; /* NULL until vfio_server_run() */
 	struct dma_table dma;
 	struct irq_state irq;
-	struct barmap *barmap;		/* NULL: no plugin socket was asked for */
+	struct barmap *barmap; /* NULL: no plugin socket was asked for */
 	struct vfio_client client;
 	uint8_t *reply;
-	struct server_sockets *sockets;	/* server.c */
+	struct server_sockets *sockets; /* server.c */
 };
 
-struct vu_fds {				/* descriptors that came with the stream */
+struct vu_fds { /* descriptors that came with the stream */
 	int fd[VU_MAX_FDS];
 	unsigned int nr;
 	/* offset in the buffer of a byte of the message that the descriptors belong to */

@@ -9,8 +9,8 @@
 
 #include "internal.h"
 
-#define DATA_FLAGS	VFIO_IRQ_SET_DATA_TYPE_MASK
-#define ACTION_FLAGS	VFIO_IRQ_SET_ACTION_TYPE_MASK
+#define DATA_FLAGS   VFIO_IRQ_SET_DATA_TYPE_MASK
+#define ACTION_FLAGS VFIO_IRQ_SET_ACTION_TYPE_MASK
 
 void irq_init(struct irq_state *irq)
 {
@@ -29,7 +29,7 @@ unsigned int irq_count(unsigned int index)
 	case VFIO_PCI_MSI_IRQ_INDEX:
 	case VFIO_PCI_ERR_IRQ_INDEX:
 		/* never fires; without this index QEMU warns that it can't recover from errors */
-	case VFIO_PCI_REQ_IRQ_INDEX:	/* never fires */
+	case VFIO_PCI_REQ_IRQ_INDEX: /* never fires */
 		return 1;
 	default:
 		return 0;
@@ -69,7 +69,7 @@ void irq_output(void *bus, bool level, bool edge)
 {
 	struct vfio_server *s = bus;
 
-	if (!s->g)		/* the server does not run yet */
+	if (!s->g) /* the server does not run yet */
 		return;
 	if (s->irq.level != level) {
 		s->irq.level = level;
@@ -133,7 +133,7 @@ static void irq_trigger(struct vfio_server *s, const struct vfio_irq_set *set, b
 			irq->masked = false;
 		irq_update_intx(s);
 	} else if (wanted) {
-		signal_fd(irq->fd[set->index]);		/* the client tests its own handler */
+		signal_fd(irq->fd[set->index]); /* the client tests its own handler */
 	}
 }
 

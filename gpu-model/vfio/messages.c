@@ -119,23 +119,22 @@ static int handle_unsupported(struct vfio_server *s, struct vu_msg *m)
 
 static const struct {
 	const char *name;
-	uint32_t min, max;	/* bytes behind the header; max 0: exactly min */
+	uint32_t min, max; /* bytes behind the header; max 0: exactly min */
 	vu_handler handle;
 } commands[] = {
 	[VU_VERSION] = { "VERSION", sizeof(struct vu_version), 65536, version_negotiate },
 	[VU_DMA_MAP] = { "DMA_MAP", sizeof(struct vu_dma_map), 0, handle_dma_map },
 	[VU_DMA_UNMAP] = { "DMA_UNMAP", sizeof(struct vu_dma_unmap), 0, handle_dma_unmap },
 	[VU_DEVICE_GET_INFO] = { "DEVICE_GET_INFO", sizeof(struct vu_device_info), 0,
-		handle_device_info },
+				 handle_device_info },
 	[VU_DEVICE_GET_REGION_INFO] = { "DEVICE_GET_REGION_INFO", sizeof(struct vfio_region_info),
-		VU_DEFAULT_XFER,
-					region_info },
+					VU_DEFAULT_XFER, region_info },
 	[VU_DEVICE_GET_REGION_IO_FDS] = { "DEVICE_GET_REGION_IO_FDS", sizeof(struct vu_io_fds), 0,
-		handle_io_fds },
+					  handle_io_fds },
 	[VU_DEVICE_GET_IRQ_INFO] = { "DEVICE_GET_IRQ_INFO", sizeof(struct vfio_irq_info), 0,
-		handle_irq_info },
+				     handle_irq_info },
 	[VU_DEVICE_SET_IRQS] = { "DEVICE_SET_IRQS", sizeof(struct vfio_irq_set), 65536,
-		handle_set_irqs },
+				 handle_set_irqs },
 	[VU_REGION_READ] = { "REGION_READ", sizeof(struct vu_region_access), 0, region_read },
 	[VU_REGION_WRITE] = { "REGION_WRITE", sizeof(struct vu_region_access) + 1,
 			      sizeof(struct vu_region_access) + VU_DEFAULT_XFER, region_write },
@@ -143,8 +142,7 @@ static const struct {
 	[VU_DMA_WRITE] = { "DMA_WRITE", 0, VU_DEFAULT_XFER, handle_unsupported },
 	[VU_DEVICE_RESET] = { "DEVICE_RESET", 0, 0, handle_reset },
 	[VU_REGION_WRITE_MULTI] = { "REGION_WRITE_MULTI", sizeof(struct vu_write_multi),
-		VU_DEFAULT_XFER,
-				    region_write_multi },
+				    VU_DEFAULT_XFER, region_write_multi },
 	[VU_DEVICE_FEATURE] = { "DEVICE_FEATURE", 8, VU_DEFAULT_XFER, handle_unsupported },
 	[VU_MIG_DATA_READ] = { "MIG_DATA_READ", 8, 0, handle_unsupported },
 	[VU_MIG_DATA_WRITE] = { "MIG_DATA_WRITE", 8, VU_DEFAULT_XFER, handle_unsupported },
@@ -198,7 +196,7 @@ static int serve(struct vfio_server *s, struct vu_msg *m)
 			close(m->fds[i]);
 	ret = m->hdr.flags & VU_F_NO_REPLY ? 0 : send_reply(s, m, error);
 	if (!ret && error && !s->client.greeted)
-		ret = -EPROTO;		/* no hand-shake, no session */
+		ret = -EPROTO; /* no hand-shake, no session */
 	return ret;
 }
 
@@ -209,7 +207,8 @@ static int header_check(struct vfio_server *s, const struct vu_hdr *hdr)
 		return -EMSGSIZE;
 	}
 	if ((hdr->flags & VU_F_TYPE) != VU_F_COMMAND) {
-		gk110_note(s->g, "vfio-user: message type %u where a command is due: connection dropped",
+		gk110_note(s->g,
+			   "vfio-user: message type %u where a command is due: connection dropped",
 			   hdr->flags & VU_F_TYPE);
 		return -EPROTO;
 	}

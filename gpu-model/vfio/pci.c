@@ -19,16 +19,17 @@ _Static_assert(GK110_PCI_CONFIG_SIZE == sizeof(((struct gk110 *)0)->config), "co
 struct config_word {
 	uint16_t off;
 	uint32_t reset;
-	uint32_t rw;		/* bits that software writes */
-	uint32_t w1c;		/* bits that are cleared by writing 1 */
+	uint32_t rw; /* bits that software writes */
+	uint32_t w1c; /* bits that are cleared by writing 1 */
 };
 
 static const struct config_word words[] = {
 	{ .off = GK110_PCI_ID, .reset = GK110_PCI_VENDOR | (uint32_t)GK110_PCI_DEVICE << 16 },
-	{ .off = GK110_PCI_CMD_STA, .reset = GK110_PCI_STA_CAP_LIST, .w1c = GK110_PCI_STA_W1C,
+	{ .off = GK110_PCI_CMD_STA,
+	  .reset = GK110_PCI_STA_CAP_LIST,
+	  .w1c = GK110_PCI_STA_W1C,
 	  .rw = GK110_PCI_CMD_MEMORY | GK110_PCI_CMD_MASTER | GK110_PCI_CMD_PARITY |
-	  	GK110_PCI_CMD_SERR |
-		GK110_PCI_CMD_INTX_DISABLE },
+		GK110_PCI_CMD_SERR | GK110_PCI_CMD_INTX_DISABLE },
 	{ .off = GK110_PCI_REV_CLASS, .reset = GK110_PCI_REV_CLASS_K20M },
 	{ .off = GK110_PCI_CACHE_LINE, .rw = GK110_PCI_CACHE_LINE_SIZE },
 	{ .off = GK110_PCI_BAR0, .rw = GK110_PCI_BAR0_ADDR },
@@ -37,45 +38,51 @@ static const struct config_word words[] = {
 	{ .off = GK110_PCI_BAR3, .reset = GK110_PCI_BAR_64_PREFETCH, .rw = GK110_PCI_BAR3_ADDR },
 	{ .off = GK110_PCI_BAR3_HI, .rw = ~0u },
 	{ .off = GK110_PCI_SUBSYSTEM,
-		.reset = GK110_PCI_SUBVENDOR | (uint32_t)GK110_PCI_SUBDEVICE << 16 },
+	  .reset = GK110_PCI_SUBVENDOR | (uint32_t)GK110_PCI_SUBDEVICE << 16 },
 	{ .off = GK110_PCI_CAP_PTR, .reset = GK110_PCI_PM },
 	{ .off = GK110_PCI_INTR, .reset = GK110_PCI_INTR_PIN_A, .rw = GK110_PCI_INTR_LINE },
 	{ .off = GK110_PCI_SUBSYSTEM_ALIAS,
-		.reset = GK110_PCI_SUBVENDOR | (uint32_t)GK110_PCI_SUBDEVICE << 16 },
-	{ .off = GK110_PCI_PM, .reset = GK110_PCI_CAP(GK110_PCI_PM_ID,
-		GK110_PCI_MSI) | GK110_PCI_PM_VERSION_3 },
+	  .reset = GK110_PCI_SUBVENDOR | (uint32_t)GK110_PCI_SUBDEVICE << 16 },
+	{ .off = GK110_PCI_PM,
+	  .reset = GK110_PCI_CAP(GK110_PCI_PM_ID, GK110_PCI_MSI) | GK110_PCI_PM_VERSION_3 },
 	{ .off = GK110_PCI_PM_CTRL, .reset = GK110_PCI_PM_NO_SOFT_RESET, .rw = GK110_PCI_PM_STATE },
-	{ .off = GK110_PCI_MSI, .reset = GK110_PCI_CAP(GK110_PCI_MSI_ID,
-		GK110_PCI_EXP) | GK110_PCI_MSI_64BIT,
+	{ .off = GK110_PCI_MSI,
+	  .reset = GK110_PCI_CAP(GK110_PCI_MSI_ID, GK110_PCI_EXP) | GK110_PCI_MSI_64BIT,
 	  .rw = GK110_PCI_MSI_ENABLE | GK110_PCI_MSI_MULTI_ENABLE },
 	{ .off = GK110_PCI_MSI_ADDR, .rw = GK110_PCI_MSI_ADDR_LO },
 	{ .off = GK110_PCI_MSI_ADDR_HI, .rw = ~0u },
 	{ .off = GK110_PCI_MSI_DATA, .rw = GK110_PCI_MSI_DATA_VALUE },
-	{ .off = GK110_PCI_EXP, .reset = GK110_PCI_CAP(GK110_PCI_EXP_ID,
-		0) | GK110_PCI_EXP_VERSION_2 },
-	{ .off = GK110_PCI_EXP_DEVCAP, .reset = GK110_PCI_EXP_PAYLOAD_256 | GK110_PCI_EXP_EXT_TAG |
-		GK110_PCI_EXP_L0S_UNLIMITED | GK110_PCI_EXP_L1_64US | GK110_PCI_EXP_ROLE_ERR },
-	{ .off = GK110_PCI_EXP_DEVCTL, .reset = GK110_PCI_EXP_DEVCTL_RESET,
-		.rw = GK110_PCI_EXP_DEVCTL_RW,
+	{ .off = GK110_PCI_EXP,
+	  .reset = GK110_PCI_CAP(GK110_PCI_EXP_ID, 0) | GK110_PCI_EXP_VERSION_2 },
+	{ .off = GK110_PCI_EXP_DEVCAP,
+	  .reset = GK110_PCI_EXP_PAYLOAD_256 | GK110_PCI_EXP_EXT_TAG | GK110_PCI_EXP_L0S_UNLIMITED |
+		   GK110_PCI_EXP_L1_64US | GK110_PCI_EXP_ROLE_ERR },
+	{ .off = GK110_PCI_EXP_DEVCTL,
+	  .reset = GK110_PCI_EXP_DEVCTL_RESET,
+	  .rw = GK110_PCI_EXP_DEVCTL_RW,
 	  .w1c = GK110_PCI_EXP_DEVSTA_W1C },
 	{ .off = GK110_PCI_EXP_LNKCAP, .reset = GK110_PCI_EXP_LNKCAP_K20M },
-	{ .off = GK110_PCI_EXP_LNKCTL, .reset = GK110_PCI_EXP_LNKSTA_K20M,
-		.rw = GK110_PCI_EXP_LNKCTL_RW },
+	{ .off = GK110_PCI_EXP_LNKCTL,
+	  .reset = GK110_PCI_EXP_LNKSTA_K20M,
+	  .rw = GK110_PCI_EXP_LNKCTL_RW },
 	{ .off = GK110_PCI_EXP_DEVCAP2, .reset = GK110_PCI_EXP_DEVCAP2_K20M },
 	{ .off = GK110_PCI_EXP_DEVCTL2, .rw = GK110_PCI_EXP_DEVCTL2_RW },
 	{ .off = GK110_PCI_EXP_LNKCAP2, .reset = GK110_PCI_EXP_LNKCAP2_K20M },
-	{ .off = GK110_PCI_EXP_LNKCTL2, .reset = GK110_PCI_EXP_LNKCTL2_K20M,
-		.rw = GK110_PCI_EXP_LNKCTL2_RW },
+	{ .off = GK110_PCI_EXP_LNKCTL2,
+	  .reset = GK110_PCI_EXP_LNKCTL2_K20M,
+	  .rw = GK110_PCI_EXP_LNKCTL2_RW },
 	{ .off = GK110_PCI_VC, .reset = GK110_PCI_EXT_CAP(GK110_PCI_VC_ID, 1, GK110_PCI_PWR) },
 	{ .off = GK110_PCI_VC_RES_CTL, .reset = GK110_PCI_VC_RES_CTL_RESET },
 	{ .off = GK110_PCI_PWR, .reset = GK110_PCI_EXT_CAP(GK110_PCI_PWR_ID, 1, GK110_PCI_AER) },
 	{ .off = GK110_PCI_PWR_SELECT, .rw = GK110_PCI_PWR_SELECT_RW },
 	{ .off = GK110_PCI_AER, .reset = GK110_PCI_EXT_CAP(GK110_PCI_AER_ID, 2, 0) },
 	{ .off = GK110_PCI_AER_UE_MASK, .rw = GK110_PCI_AER_UE_BITS },
-	{ .off = GK110_PCI_AER_UE_SEVERITY, .reset = GK110_PCI_AER_UE_SEVERITY_RESET,
-		.rw = GK110_PCI_AER_UE_BITS },
-	{ .off = GK110_PCI_AER_CE_MASK, .reset = GK110_PCI_AER_CE_MASK_RESET,
-		.rw = GK110_PCI_AER_CE_BITS },
+	{ .off = GK110_PCI_AER_UE_SEVERITY,
+	  .reset = GK110_PCI_AER_UE_SEVERITY_RESET,
+	  .rw = GK110_PCI_AER_UE_BITS },
+	{ .off = GK110_PCI_AER_CE_MASK,
+	  .reset = GK110_PCI_AER_CE_MASK_RESET,
+	  .rw = GK110_PCI_AER_CE_BITS },
 };
 
 #define NR_WORDS (sizeof(words) / sizeof(words[0]))
@@ -109,7 +116,8 @@ static uint32_t command(const struct gk110 *g)
 	return __atomic_load_n((const uint32_t *)(g->config + GK110_PCI_CMD_STA), __ATOMIC_RELAXED);
 }
 
-_Static_assert(offsetof(struct gk110, config) % 4 == 0, "words of the configuration space are read atomically");
+_Static_assert(offsetof(struct gk110, config) % 4 == 0,
+	       "words of the configuration space are read atomically");
 
 void pci_config_reset(struct gk110 *g)
 {

@@ -14,11 +14,16 @@
 static uint64_t region_size(uint32_t index)
 {
 	switch (index) {
-	case VFIO_PCI_BAR0_REGION_INDEX: return GK110_BAR0_SIZE;
-	case VFIO_PCI_BAR1_REGION_INDEX: return GK110_BAR1_SIZE;
-	case VFIO_PCI_BAR3_REGION_INDEX: return GK110_BAR3_SIZE;
-	case VFIO_PCI_CONFIG_REGION_INDEX: return sizeof(((struct gk110 *)0)->config);
-	default: return 0;
+	case VFIO_PCI_BAR0_REGION_INDEX:
+		return GK110_BAR0_SIZE;
+	case VFIO_PCI_BAR1_REGION_INDEX:
+		return GK110_BAR1_SIZE;
+	case VFIO_PCI_BAR3_REGION_INDEX:
+		return GK110_BAR3_SIZE;
+	case VFIO_PCI_CONFIG_REGION_INDEX:
+		return sizeof(((struct gk110 *)0)->config);
+	default:
+		return 0;
 	}
 }
 

@@ -23,7 +23,7 @@
 #define RX_SIZE		(VU_MSG_MAX + (64u << 10))
 #define RX_BURST	64
 #define SEND_TIMEOUT_S	10
-#define HANGUP_GRACE_MS	300
+#define HANGUP_GRACE_MS 300
 
 struct server_sockets {
 	const char *path[3];
@@ -69,7 +69,8 @@ static int socket_listen(const char *path, int type)
 	int fd, ret;
 
 	if (strlen(path) >= sizeof(a.sun_path)) {
-		gk110_err("socket path %s is longer than %zu bytes: give a shorter one", path, sizeof(a.sun_path) - 1);
+		gk110_err("socket path %s is longer than %zu bytes: give a shorter one", path,
+			  sizeof(a.sun_path) - 1);
 		return -ENAMETOOLONG;
 	}
 	strcpy(a.sun_path, path);
@@ -210,7 +211,8 @@ static void client_accept(struct vfio_server *s)
 	if (so->client < 0) {
 		client_begin(s, fd);
 	} else if (so->waiting < 0) {
-		gk110_note(s->g, "a second client is connected: it is served when the first is gone");
+		gk110_note(s->g,
+			   "a second client is connected: it is served when the first is gone");
 		so->waiting = fd;
 	} else {
 		gk110_note(s->g, "a third client is connected: turned away");
@@ -234,7 +236,7 @@ static void take_fds(struct vfio_server *s, struct msghdr *m)
 			if (f->nr < VU_MAX_FDS)
 				f->fd[f->nr++] = fd;
 			else
-				close(fd);	/* more descriptors than were negotiated */
+				close(fd); /* more descriptors than were negotiated */
 		}
 	}
 }
@@ -330,7 +332,8 @@ static void helper_lost(struct vfio_server *s)
 		return;
 	}
 	if (poll(&p, 1, HANGUP_GRACE_MS) <= 0)
-		gk110_note(s->g, "mapped BARs: the helper in QEMU is gone, so its client is dropped");
+		gk110_note(s->g,
+			   "mapped BARs: the helper in QEMU is gone, so its client is dropped");
 	client_end(s);
 }
 
@@ -357,7 +360,7 @@ int vfio_server_run(struct vfio_server *s, struct gk110 *g)
 			[P_LISTEN] = { .fd = so->listen, .events = POLLIN },
 			[P_STATS] = { .fd = so->stats, .events = POLLIN },
 			[P_LOST] = { .fd = s->barmap ? barmap_lost_fd(s->barmap) : -1,
-				.events = POLLIN },
+				     .events = POLLIN },
 			[P_CLIENT] = { .fd = so->client, .events = POLLIN },
 		};
 

@@ -10,8 +10,8 @@
 
 #include "internal.h"
 
-#define JSON_DEPTH	16
-#define TEXT_MAX	4096	/* bytes of the reply's text */
+#define JSON_DEPTH 16
+#define TEXT_MAX   4096 /* bytes of the reply's text */
 
 struct json {
 	const char *p, *end;
@@ -205,18 +205,20 @@ int version_negotiate(struct vfio_server *s, struct vu_msg *m)
 	}
 	if (!parse((const char *)m->data + sizeof(v), m->len - sizeof(v), &c) ||
 	    !(c.max_xfer >= 8) || !(c.max_fds >= 0)) {
-		gk110_note(s->g, "client's capabilities make no sense: %.*s", (int)(m->len - sizeof(v) < 200 ?
-			   m->len - sizeof(v) : 200), m->data + sizeof(v));
+		gk110_note(s->g, "client's capabilities make no sense: %.*s",
+			   (int)(m->len - sizeof(v) < 200 ? m->len - sizeof(v) : 200),
+			   m->data + sizeof(v));
 		return -EINVAL;
 	}
 	s->client.max_xfer = c.max_xfer < VU_DEFAULT_XFER ? (uint32_t)c.max_xfer : VU_DEFAULT_XFER;
 	s->client.greeted = true;
 	v.minor = 0;
 	memcpy(m->reply, &v, sizeof(v));
-	n = snprintf((char *)m->reply + sizeof(v), TEXT_MAX,
-		     "{\"capabilities\":{\"max_msg_fds\":%u,\"max_data_xfer_size\":%u,\"max_dma_maps\":%u,\"pgsizes\":%u%s}}",
-		     VU_MAX_FDS, VU_DEFAULT_XFER, VU_MAX_DMA_MAPS, VU_PAGE,
-		     c.write_multiple ? ",\"write_multiple\":true" : "");
+	n = snprintf(
+		(char *)m->reply + sizeof(v), TEXT_MAX,
+		"{\"capabilities\":{\"max_msg_fds\":%u,\"max_data_xfer_size\":%u,\"max_dma_maps\":%u,\"pgsizes\":%u%s}}",
+		VU_MAX_FDS, VU_DEFAULT_XFER, VU_MAX_DMA_MAPS, VU_PAGE,
+		c.write_multiple ? ",\"write_multiple\":true" : "");
 	m->reply_len = sizeof(v) + n + 1;
 	return 0;
 }

@@ -8,7 +8,7 @@
 struct vfio_server;
 
 struct vfio_options {
-	const char *socket;		/* path that QEMU's vfio-user-pci connects to */
+	const char *socket; /* path that QEMU's vfio-user-pci connects to */
 	/* the helper's socket; NULL: all accesses are messages */
 	const char *plugin_socket;
 	/* NULL: none */

@@ -11,16 +11,16 @@
 
 struct vu_hdr {
 	uint16_t id, cmd;
-	uint32_t size;			/* bytes of the message, with this header */
+	uint32_t size; /* bytes of the message, with this header */
 	uint32_t flags;
-	uint32_t error;			/* errno, in a reply with VU_F_ERROR */
+	uint32_t error; /* errno, in a reply with VU_F_ERROR */
 };
 
-#define VU_F_TYPE	0xfu
-#define   VU_F_COMMAND	0x0u
-#define   VU_F_REPLY	0x1u
-#define VU_F_NO_REPLY	0x10u
-#define VU_F_ERROR	0x20u
+#define VU_F_TYPE     0xfu
+#define VU_F_COMMAND  0x0u
+#define VU_F_REPLY    0x1u
+#define VU_F_NO_REPLY 0x10u
+#define VU_F_ERROR    0x20u
 
 enum vu_cmd {
 	VU_VERSION = 1,
@@ -33,8 +33,8 @@ enum vu_cmd {
 	VU_DEVICE_SET_IRQS = 8,
 	VU_REGION_READ = 9,
 	VU_REGION_WRITE = 10,
-	VU_DMA_READ = 11,		/* server to client only */
-	VU_DMA_WRITE = 12,		/* server to client only */
+	VU_DMA_READ = 11, /* server to client only */
+	VU_DMA_WRITE = 12, /* server to client only */
 	VU_DEVICE_RESET = 13,
 	VU_REGION_WRITE_MULTI = 15,
 	VU_DEVICE_FEATURE = 16,
@@ -43,7 +43,7 @@ enum vu_cmd {
 };
 
 struct vu_version {
-	uint16_t major, minor;		/* JSON text with its terminating NUL follows */
+	uint16_t major, minor; /* JSON text with its terminating NUL follows */
 };
 
 struct vu_dma_map {
@@ -66,7 +66,7 @@ struct vu_io_fds {
 
 struct vu_region_access {
 	uint64_t offset;
-	uint32_t region, count;		/* data follows */
+	uint32_t region, count; /* data follows */
 };
 
 struct vu_write_multi {
@@ -79,15 +79,15 @@ struct vu_single_write {
 	uint64_t data;
 };
 
-struct vu_sparse_cap {			/* vfio_region_info_cap_sparse_mmap with one area */
+struct vu_sparse_cap { /* vfio_region_info_cap_sparse_mmap with one area */
 	struct vfio_info_cap_header header;
 	uint32_t nr_areas, reserved;
 	struct vfio_region_sparse_mmap_area area;
 };
 
-#define VU_DEFAULT_XFER		1048576u	/* max_data_xfer_size */
-#define VU_MAX_DMA_MAPS		65535u
-#define VU_MAX_FDS		8u
+#define VU_DEFAULT_XFER 1048576u /* max_data_xfer_size */
+#define VU_MAX_DMA_MAPS 65535u
+#define VU_MAX_FDS	8u
 
 _Static_assert(sizeof(struct vu_hdr) == 16, "wire");
 _Static_assert(sizeof(struct vu_dma_map) == 32, "wire");

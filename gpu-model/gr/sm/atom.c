@@ -169,7 +169,8 @@ static enum step op_atom(struct warp *w, const struct uop *u, uint32_t m)
 	enum step s = STEP_NEXT;
 	uint64_t old[LANES];
 
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		uint8_t *p = target(w, u, l, wide, &s);
 
 		if (!p)
@@ -178,7 +179,8 @@ static enum step op_atom(struct warp *w, const struct uop *u, uint32_t m)
 				 in->op == SM_ATOM_CAS ? lane_value(w, u->src[2], l, wide) : 0,
 				 wide);
 	}
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		w->r[u->dst[0]][l] = (uint32_t)old[l];
 		if (wide)
 			w->r[u->dst[0] + 1][l] = (uint32_t)(old[l] >> 32);
@@ -216,7 +218,8 @@ static enum step op_ldslk(struct warp *w, const struct uop *u, uint32_t m)
 		     bytes = sm_type_bits(in->type) / 8;
 	uint32_t got = 0, off;
 
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		uint32_t *lock, bit;
 
 		if (!shared_word(w, u, l, &off, bytes))
@@ -240,7 +243,8 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 	unsigned int bytes = sm_type_bits(u->in->type) / 8;
 	uint32_t off, done = 0;
 
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		uint32_t *lock, bit;
 
 		if (!shared_word(w, u, l, &off, bytes))
@@ -267,7 +271,8 @@ static bool known_atomic(const struct sm_insn *in)
 	switch (in->sub) {
 	case SM_ATOM_ADD:
 		return in->type != SM_U128;
-	case SM_ATOM_INC: case SM_ATOM_DEC:
+	case SM_ATOM_INC:
+	case SM_ATOM_DEC:
 		return in->type == SM_U32;
 	case SM_ATOM_MIN:
 	case SM_ATOM_MAX:

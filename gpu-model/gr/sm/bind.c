@@ -64,7 +64,10 @@ static bool takes_64_bits(const struct sm_insn *in)
 	case SM_DSETP:
 	case SM_DCHK:
 		return true;
-	case SM_F2F: case SM_F2I: case SM_I2F: case SM_I2I:
+	case SM_F2F:
+	case SM_F2I:
+	case SM_I2F:
+	case SM_I2I:
 		return sm_type_bits(in->stype[0]) == 64;
 	default:
 		return false;
@@ -122,10 +125,9 @@ static op_fn handler(const struct sm_insn *in)
 
 void uop_bind(struct uop *u, const struct sm_insn *in)
 {
-	*u = (struct uop){ .in = in,
-			   .guard = in->guard & 7,
-			   .guard_not = in->guard_not,
-			   .join = in->join };
+	*u = (struct uop){
+		.in = in, .guard = in->guard & 7, .guard_not = in->guard_not, .join = in->join
+	};
 	u->run = handler(in);
 	u->conditional = in->cc_test != SM_CC_T && in->op != SM_CSET && in->op != SM_CSETP;
 	if (in->op == SM_ILLEGAL || in->op == SM_SCHED) {

@@ -8,8 +8,8 @@
 
 #include "exec.h"
 
-#define MAX_LINES	1024u		/* kept between grids */
-#define HARD_LINES	4096u		/* with so many, decode into sm_thread.spare */
+#define MAX_LINES  1024u /* kept between grids */
+#define HARD_LINES 4096u /* with so many, decode into sm_thread.spare */
 
 static unsigned int line_hash(uint32_t pc, const uint64_t *raw)
 {

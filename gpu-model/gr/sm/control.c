@@ -33,37 +33,63 @@ uint32_t cc_lanes(const struct warp *w, unsigned int test)
 	uint32_t z = w->z, s = w->s, c = w->c, o = w->o;
 
 	switch (test) {
-	case SM_CC_F:	return 0;
-	case SM_CC_LT:	return (s & ~z) ^ o;
-	case SM_CC_EQ:	return z & ~s;
-	case SM_CC_LE:	return s ^ (z | o);
-	case SM_CC_GT:	return ~s ^ (z | o);
-	case SM_CC_NE:	return ~z;
-	case SM_CC_GE:	return ~(s ^ o);
-	case SM_CC_NUM:	return ~(z & s);
-	case SM_CC_NAN:	return z & s;
-	case SM_CC_LTU:	return s ^ o;
-	case SM_CC_EQU:	return z;
-	case SM_CC_LEU:	return z | (s ^ o);
-	case SM_CC_GTU:	return ~z & ~(s ^ o);
-	case SM_CC_NEU:	return ~z | s;
-	case SM_CC_GEU:	return (~s | z) ^ o;
-	case SM_CC_OFF:	return ~o;
-	case SM_CC_LO:	return ~c;
-	case SM_CC_SFF:	return ~s;
-	case SM_CC_LS:	return z | ~c;
-	case SM_CC_HI:	return ~z & c;
-	case SM_CC_SFT:	return s;
-	case SM_CC_HS:	return c;
-	case SM_CC_OFT:	return o;
-	case SM_CC_RLE:	return s | z;
-	case SM_CC_RGT:	return ~s & ~z;
+	case SM_CC_F:
+		return 0;
+	case SM_CC_LT:
+		return (s & ~z) ^ o;
+	case SM_CC_EQ:
+		return z & ~s;
+	case SM_CC_LE:
+		return s ^ (z | o);
+	case SM_CC_GT:
+		return ~s ^ (z | o);
+	case SM_CC_NE:
+		return ~z;
+	case SM_CC_GE:
+		return ~(s ^ o);
+	case SM_CC_NUM:
+		return ~(z & s);
+	case SM_CC_NAN:
+		return z & s;
+	case SM_CC_LTU:
+		return s ^ o;
+	case SM_CC_EQU:
+		return z;
+	case SM_CC_LEU:
+		return z | (s ^ o);
+	case SM_CC_GTU:
+		return ~z & ~(s ^ o);
+	case SM_CC_NEU:
+		return ~z | s;
+	case SM_CC_GEU:
+		return (~s | z) ^ o;
+	case SM_CC_OFF:
+		return ~o;
+	case SM_CC_LO:
+		return ~c;
+	case SM_CC_SFF:
+		return ~s;
+	case SM_CC_LS:
+		return z | ~c;
+	case SM_CC_HI:
+		return ~z & c;
+	case SM_CC_SFT:
+		return s;
+	case SM_CC_HS:
+		return c;
+	case SM_CC_OFT:
+		return o;
+	case SM_CC_RLE:
+		return s | z;
+	case SM_CC_RGT:
+		return ~s & ~z;
 	/* T, and the clip tests of graphics, which always hold */
-	default:	return ALL_LANES;
+	default:
+		return ALL_LANES;
 	}
 }
 
-#define API_CALLS	32u
+#define API_CALLS 32u
 
 static bool push(struct warp *w, enum token_type type, uint32_t mask, uint32_t pc)
 {
@@ -252,7 +278,7 @@ static enum step op_leave(struct warp *w, const struct uop *u, uint32_t m)
 	case SM_LONGJMP:
 		return leave(w, &w->jmp, m);
 	default:
-		return leave(w, &w->exited, m);	/* EXIT, KIL */
+		return leave(w, &w->exited, m); /* EXIT, KIL */
 	}
 }
 
@@ -329,7 +355,7 @@ op_fn control_op(const struct sm_insn *in)
 	case SM_RAM:
 		return op_ram;
 	case SM_NOP:
-	case SM_IDE:		/* nothing interrupts a warp */
+	case SM_IDE: /* nothing interrupts a warp */
 		return op_nop;
 	case SM_BPT:
 		return op_bpt;

@@ -8,7 +8,7 @@
 
 #include "exec.h"
 
-#define TURN		4096u		/* warp instructions */
+#define TURN 4096u /* warp instructions */
 
 static size_t aligned_size(size_t n)
 {
@@ -216,7 +216,7 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 	t->gcc = &t->g->gr->gcc[gpc];
 	t->l1 = &t->run->sm->l1[c->sm];
 	t->tex = &t->run->sm->tex[c->sm];
-	for (unsigned int idle = 0; c->left && budget; ) {
+	for (unsigned int idle = 0; c->left && budget;) {
 		struct warp *w = &c->warp[c->turn];
 
 		c->turn = c->turn + 1 == c->nr_warps ? 0 : c->turn + 1;

@@ -4,9 +4,9 @@
 
 #include "encoding.h"
 
-#define CLASS_IMM	1
-#define CLASS_PLAIN	2
-#define BIT59		(1ull << 59)
+#define CLASS_IMM   1
+#define CLASS_PLAIN 2
+#define BIT59	    (1ull << 59)
 
 static int64_t sign_extend(uint64_t value, unsigned int width)
 {
@@ -49,20 +49,47 @@ static bool put_operand(const struct sm_field *f, uint64_t word, struct sm_insn 
 	uint64_t v = sm_bits(word, f->pos, f->width);
 
 	switch (f->to & ~0xf) {
-	case SM_TO_DREG: set_reg(&in->dst[n], v); break;
-	case SM_TO_DPRED: set_pred(&in->dst[n], v); break;
-	case SM_TO_REG: set_reg(&in->src[n], v); break;
-	case SM_TO_PRED: set_pred(&in->src[n], v); break;
-	case SM_TO_UIMM: set_number(&in->src[n], v, SM_U32); break;
-	case SM_TO_SIMM: set_number(&in->src[n], sign_extend(v, f->width), SM_S32); break;
-	case SM_TO_FIMM: set_number(&in->src[n], v, SM_F32); break;
-	case SM_TO_CONST: set_const(&in->src[n], word); break;
-	case SM_TO_KIND: in->src[n].kind = f->pos; break;
-	case SM_TO_DKIND: in->dst[n].kind = f->pos; break;
-	case SM_TO_SOFF: in->offset = sign_extend(v, f->width); break;
-	case SM_TO_SOFF4: in->offset = sign_extend(v << 2, f->width + 2); break;
-	case SM_TO_TEXID: in->tex.id = v; break;
-	case SM_TO_MUST: return v == (1ull << f->width) - 1;
+	case SM_TO_DREG:
+		set_reg(&in->dst[n], v);
+		break;
+	case SM_TO_DPRED:
+		set_pred(&in->dst[n], v);
+		break;
+	case SM_TO_REG:
+		set_reg(&in->src[n], v);
+		break;
+	case SM_TO_PRED:
+		set_pred(&in->src[n], v);
+		break;
+	case SM_TO_UIMM:
+		set_number(&in->src[n], v, SM_U32);
+		break;
+	case SM_TO_SIMM:
+		set_number(&in->src[n], sign_extend(v, f->width), SM_S32);
+		break;
+	case SM_TO_FIMM:
+		set_number(&in->src[n], v, SM_F32);
+		break;
+	case SM_TO_CONST:
+		set_const(&in->src[n], word);
+		break;
+	case SM_TO_KIND:
+		in->src[n].kind = f->pos;
+		break;
+	case SM_TO_DKIND:
+		in->dst[n].kind = f->pos;
+		break;
+	case SM_TO_SOFF:
+		in->offset = sign_extend(v, f->width);
+		break;
+	case SM_TO_SOFF4:
+		in->offset = sign_extend(v << 2, f->width + 2);
+		break;
+	case SM_TO_TEXID:
+		in->tex.id = v;
+		break;
+	case SM_TO_MUST:
+		return v == (1ull << f->width) - 1;
 	}
 	return true;
 }
@@ -101,9 +128,15 @@ static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t wor
 		}
 	}
 	switch (type) {
-	case SM_F32: set_number(o, v << 12, type); break;
-	case SM_F64: set_number(o, v << 44, type); break;
-	default: set_number(o, sign_extend(v, 20), SM_S32); break;
+	case SM_F32:
+		set_number(o, v << 12, type);
+		break;
+	case SM_F64:
+		set_number(o, v << 44, type);
+		break;
+	default:
+		set_number(o, sign_extend(v, 20), SM_S32);
+		break;
 	}
 }
 

@@ -5,7 +5,9 @@
 unsigned int sm_type_bits(enum sm_type type)
 {
 	switch (type) {
-	case SM_U8: case SM_S8: return 8;
+	case SM_U8:
+	case SM_S8:
+		return 8;
 	case SM_U16:
 	case SM_S16:
 	case SM_F16:
@@ -14,11 +16,21 @@ unsigned int sm_type_bits(enum sm_type type)
 	case SM_U16_H1:
 	case SM_S16_H1:
 		return 16;
-	case SM_U24: case SM_S24: return 24;
-	case SM_U64: case SM_S64: case SM_F64: case SM_B64: return 64;
-	case SM_B96: return 96;
-	case SM_B128: case SM_U128: return 128;
-	default: return 32;
+	case SM_U24:
+	case SM_S24:
+		return 24;
+	case SM_U64:
+	case SM_S64:
+	case SM_F64:
+	case SM_B64:
+		return 64;
+	case SM_B96:
+		return 96;
+	case SM_B128:
+	case SM_U128:
+		return 128;
+	default:
+		return 32;
 	}
 }
 
@@ -44,7 +56,8 @@ static void plus_one(struct sm_insn *in, bool *a, bool *b)
 static bool finish_integer(struct sm_insn *in)
 {
 	static const uint8_t third[2][4] = {
-		{ SM_U32, SM_U24, SM_U16_H0 }, { SM_S32, SM_S24, SM_S16_H0 },
+		{ SM_U32, SM_U24, SM_U16_H0 },
+		{ SM_S32, SM_S24, SM_S16_H0 },
 	};
 	bool is_signed;
 
@@ -80,10 +93,15 @@ static bool finish_float(struct sm_insn *in)
 	if (in->ftz && in->fmz)
 		return false;
 	switch (in->op) {
-	case SM_DADD: case SM_DMUL: case SM_DFMA: case SM_DMNMX:
+	case SM_DADD:
+	case SM_DMUL:
+	case SM_DFMA:
+	case SM_DMNMX:
 		set_regs(&in->dst[0], 2);
 		/* fall through */
-	case SM_DSET: case SM_DSETP: case SM_DCHK:
+	case SM_DSET:
+	case SM_DSETP:
+	case SM_DCHK:
 		for (i = 0; i < 4; i++)
 			set_regs(&in->src[i], 2);
 		break;
@@ -102,10 +120,12 @@ static void select_part(struct sm_insn *in)
 
 	in->sub = o->sel;
 	switch (in->stype[0]) {
-	case SM_U8: case SM_S8:
+	case SM_U8:
+	case SM_S8:
 		o->sel = SM_SEL_B0 + in->sub;
 		break;
-	case SM_U16: case SM_S16:
+	case SM_U16:
+	case SM_S16:
 		o->sel = in->sub & 2 ? SM_SEL_H1 : SM_SEL_H0;
 		break;
 	case SM_F16:
@@ -137,9 +157,13 @@ static bool finish_conversion(struct sm_insn *in)
 static uint8_t part_type(uint8_t sel, bool is_signed)
 {
 	switch (sel) {
-	case SM_SEL_WORD: return is_signed ? SM_S32 : SM_U32;
-	case SM_SEL_H0: case SM_SEL_H1: return is_signed ? SM_S16 : SM_U16;
-	default: return is_signed ? SM_S8 : SM_U8;
+	case SM_SEL_WORD:
+		return is_signed ? SM_S32 : SM_U32;
+	case SM_SEL_H0:
+	case SM_SEL_H1:
+		return is_signed ? SM_S16 : SM_U16;
+	default:
+		return is_signed ? SM_S8 : SM_U8;
 	}
 }
 
@@ -279,13 +303,22 @@ static bool finish_memory(struct sm_insn *in)
 	if (in->wide_addr)
 		set_regs(&in->src[0], 2);
 	switch (in->op) {
-	case SM_LD: case SM_LDG: case SM_LDL: case SM_LDS: case SM_LDC: case SM_ALD:
+	case SM_LD:
+	case SM_LDG:
+	case SM_LDL:
+	case SM_LDS:
+	case SM_LDC:
+	case SM_ALD:
 		set_regs(&in->dst[0], regs);
 		break;
 	case SM_LDSLK:
 		set_regs(&in->dst[1], regs);
 		break;
-	case SM_ST: case SM_STL: case SM_STS: case SM_STSCUL: case SM_AST:
+	case SM_ST:
+	case SM_STL:
+	case SM_STS:
+	case SM_STSCUL:
+	case SM_AST:
 		set_regs(&in->src[1], regs);
 		break;
 	case SM_ATOM:

@@ -20,8 +20,9 @@ static const int8_t madsp_a[] = {
 };
 static const int8_t madsp_b[] = { SM_U24, SM_S24, SM_U16_H0, SM_S16_H0 };
 static const int8_t prmt[16] = {
-	SM_PRMT_IDX, SM_PRMT_F4E, SM_PRMT_B4E, SM_PRMT_RC8, SM_PRMT_ECL, SM_PRMT_ECR, SM_PRMT_RC16,
-	-1, -1, -1, -1, -1, -1, -1, -1, -1,
+	SM_PRMT_IDX,  SM_PRMT_F4E, SM_PRMT_B4E, SM_PRMT_RC8, SM_PRMT_ECL, SM_PRMT_ECR,
+	SM_PRMT_RC16, -1,	   -1,		-1,	     -1,	  -1,
+	-1,	      -1,	   -1,		-1,
 };
 static const int8_t shf_type[] = { SM_B32, -1, SM_U64, SM_S64 };
 static const int8_t shr_x[] = { 0, -1, 2, 3 };
@@ -32,35 +33,32 @@ static const int8_t uint_type[] = { SM_U8, SM_U16, SM_U32, SM_U64 };
 static const int8_t su_mode[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, -1 };
 static const int8_t two_d[] = { 1, 0 };
 
-#define DST		SM_OPND(SM_TO_DREG, 0, 2, 8)
-#define A		SM_OPND(SM_TO_REG, 0, 10, 8)
-#define PDST2		SM_OPND(SM_TO_DPRED, 0, 5, 3), SM_OPND(SM_TO_DPRED, 1, 2, 3)
-#define PSRC(n)		SM_OPND(SM_TO_PRED, n, 42, 3), SM_F(src[n].inv, 45, 1)
-#define CC		SM_F(set_cc, 50, 1)
+#define DST		  SM_OPND(SM_TO_DREG, 0, 2, 8)
+#define A		  SM_OPND(SM_TO_REG, 0, 10, 8)
+#define PDST2		  SM_OPND(SM_TO_DPRED, 0, 5, 3), SM_OPND(SM_TO_DPRED, 1, 2, 3)
+#define PSRC(n)		  SM_OPND(SM_TO_PRED, n, 42, 3), SM_F(src[n].inv, 45, 1)
+#define CC		  SM_F(set_cc, 50, 1)
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
 
-#define SET_SIGNS	SM_F(src[0].neg, 46, 1), SM_F(src[1].abs, 47, 1)
-FIELDS(fset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4), SM_F(bf,
-	55, 1),
-	SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_F(ftz, 58, 1), SM_S(type, SM_F32));
-FIELDS(dset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4), SM_F(bf,
-	55, 1),
-	SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_S(type, SM_F64));
+#define SET_SIGNS SM_F(src[0].neg, 46, 1), SM_F(src[1].abs, 47, 1)
+FIELDS(fset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4),
+       SM_F(bf, 55, 1), SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_F(ftz, 58, 1),
+       SM_S(type, SM_F32));
+FIELDS(dset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4),
+       SM_F(bf, 55, 1), SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_S(type, SM_F64));
 FIELDS(ffma, DST, A, CC, SM_F(src[0].neg, 51, 1), SM_F(src[2].neg, 52, 1), SM_F(sat, 53, 1),
-	SM_F(round, 54, 2),
-	SM_F(ftz, 56, 1), SM_F(fmz, 57, 1), SM_S(type, SM_F32));
+       SM_F(round, 54, 2), SM_F(ftz, 56, 1), SM_F(fmz, 57, 1), SM_S(type, SM_F32));
 FIELDS(imad, DST, A, CC, SM_M(stype[0], 51, 1, us32), SM_F(x, 52, 1), SM_F(sat, 53, 1),
-	SM_F(src[2].neg, 54, 1),
-	SM_F(neg_product, 55, 1), SM_M(stype[1], 56, 1, us32), SM_F(hi, 57, 1), SM_S(type, SM_B32));
+       SM_F(src[2].neg, 54, 1), SM_F(neg_product, 55, 1), SM_M(stype[1], 56, 1, us32),
+       SM_F(hi, 57, 1), SM_S(type, SM_B32));
 FIELDS(imadsp, DST, A, CC, SM_M(stype[0], 51, 3, madsp_a), SM_F(stype[2], 54, 2),
        SM_M(stype[1], 56, 2, madsp_b));
-FIELDS(suclamp, SM_OPND(SM_TO_DPRED, 0, 48, 3), SM_OPND(SM_TO_DREG, 1, 2, 8), A, SM_OPND(SM_TO_SIMM,
-	2, 42, 6),
-	SM_M(type, 51, 1, us32), SM_M(su_mode, 52, 4, su_mode), SM_M(su_1d, 56, 1, two_d));
+FIELDS(suclamp, SM_OPND(SM_TO_DPRED, 0, 48, 3), SM_OPND(SM_TO_DREG, 1, 2, 8), A,
+       SM_OPND(SM_TO_SIMM, 2, 42, 6), SM_M(type, 51, 1, us32), SM_M(su_mode, 52, 4, su_mode),
+       SM_M(su_1d, 56, 1, two_d));
 FIELDS(icmp_fields, DST, A, SM_M(type, 51, 1, us32), SM_M(cmp, 52, 3, icmp));
 FIELDS(iset, DST, A, PSRC(2), SM_F(x, 46, 1), SM_F(bf, 47, 1), SM_M(bop, 48, 2, boolean), CC,
-	SM_M(type, 51, 1, us32),
-	SM_M(cmp, 52, 3, icmp));
+       SM_M(type, 51, 1, us32), SM_M(cmp, 52, 3, icmp));
 FIELDS(isetp, PDST2, A, PSRC(2), SM_F(x, 46, 1), SM_M(bop, 48, 2, boolean), SM_M(type, 51, 1, us32),
        SM_M(cmp, 52, 3, icmp));
 FIELDS(dfma, DST, A, CC, SM_F(src[0].neg, 51, 1), SM_F(src[2].neg, 52, 1), SM_F(round, 53, 2),
@@ -85,12 +83,10 @@ FIELDS(shf_left, DST, A, SM_M(type, 40, 2, shf_type), CC, SM_F(hi, 51, 1), SM_F(
        SM_F(wrap, 53, 1), SM_S(left, 1));
 FIELDS(bfe, DST, A, SM_F(brev, 43, 1), CC, SM_M(type, 51, 1, us32));
 FIELDS(popc, DST, A, SM_F(src[0].inv, 42, 1), SM_F(src[1].inv, 43, 1));
-FIELDS(iadd, DST, A, SM_F(x, 46, 1), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg, 52, 1), SM_F(sat,
-	53, 1),
-	SM_S(type, SM_B32));
-FIELDS(iscadd, DST, A, SM_OPND(SM_TO_UIMM, 2, 42, 5), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg,
-	52, 1),
-	SM_S(type, SM_B32));
+FIELDS(iadd, DST, A, SM_F(x, 46, 1), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg, 52, 1),
+       SM_F(sat, 53, 1), SM_S(type, SM_B32));
+FIELDS(iscadd, DST, A, SM_OPND(SM_TO_UIMM, 2, 42, 5), CC, SM_F(src[1].neg, 51, 1),
+       SM_F(src[0].neg, 52, 1), SM_S(type, SM_B32));
 FIELDS(imnmx, DST, A, PSRC(2), SM_F(xmode, 46, 2), CC, SM_M(type, 51, 1, us32));
 FIELDS(shr, DST, A, SM_F(wrap, 42, 1), SM_F(brev, 43, 1), SM_M(xmode, 46, 2, shr_x), CC,
        SM_M(type, 51, 1, us32));
@@ -117,19 +113,18 @@ FIELDS(dchk, SM_OPND(SM_TO_DPRED, 0, 5, 3), A, SM_M(sub, 42, 6, zero_only), ADD_
 FIELDS(rro, DST, SM_F(sub, 42, 1), SM_F(src[0].neg, 48, 1), SM_F(src[0].abs, 52, 1));
 FIELDS(mov, DST, SM_F(lanes, 42, 4));
 FIELDS(sel, DST, A, PSRC(2));
-#define CVT_SIGNS	SM_F(src[0].neg, 48, 1), CC, SM_F(src[0].abs, 52, 1)
-FIELDS(f2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, float_type), SM_F(round, 42,
-	2), SM_F(src[0].sel, 44, 1),
-	SM_F(to_int, 45, 1), SM_F(ftz, 47, 1), CVT_SIGNS, SM_F(sat, 53, 1));
-FIELDS(f2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, float_type), SM_F(stype[1], 14,
-	1), SM_F(round, 42, 2),
-	SM_F(src[0].sel, 44, 1), SM_F(ftz, 47, 1), CVT_SIGNS);
-FIELDS(i2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, uint_type), SM_F(stype[1], 15,
-	1), SM_F(round, 42, 2),
-	SM_F(src[0].sel, 44, 2), CVT_SIGNS);
-FIELDS(i2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, uint_type), SM_F(stype[2], 14,
-	1), SM_F(stype[1], 15, 1),
-	SM_F(src[0].sel, 44, 2), CVT_SIGNS, SM_F(sat, 53, 1));
+#define CVT_SIGNS SM_F(src[0].neg, 48, 1), CC, SM_F(src[0].abs, 52, 1)
+FIELDS(f2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, float_type),
+       SM_F(round, 42, 2), SM_F(src[0].sel, 44, 1), SM_F(to_int, 45, 1), SM_F(ftz, 47, 1),
+       CVT_SIGNS, SM_F(sat, 53, 1));
+FIELDS(f2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, float_type),
+       SM_F(stype[1], 14, 1), SM_F(round, 42, 2), SM_F(src[0].sel, 44, 1), SM_F(ftz, 47, 1),
+       CVT_SIGNS);
+FIELDS(i2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, uint_type),
+       SM_F(stype[1], 15, 1), SM_F(round, 42, 2), SM_F(src[0].sel, 44, 2), CVT_SIGNS);
+FIELDS(i2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, uint_type),
+       SM_F(stype[2], 14, 1), SM_F(stype[1], 15, 1), SM_F(src[0].sel, 44, 2), CVT_SIGNS,
+       SM_F(sat, 53, 1));
 FIELDS(p2r, DST, SM_OPND(SM_TO_KIND, 0, SM_PRFILE, 0), SM_OPND(SM_TO_REG, 1, 10, 8),
        SM_F(hi, 42, 1));
 FIELDS(r2p, SM_OPND(SM_TO_DKIND, 0, SM_PRFILE, 0), A, SM_F(hi, 42, 1));
@@ -138,7 +133,10 @@ FIELDS(r2p, SM_OPND(SM_TO_DKIND, 0, SM_PRFILE, 0), A, SM_F(hi, 42, 1));
 	{                                                         \
 		code, mask, SM_FORMS_2, b, false, imm, op, fields \
 	}
-#define ROW3(code, mask, op, imm, fields)	{ code, mask, SM_FORMS_3, 1, true, imm, op, fields }
+#define ROW3(code, mask, op, imm, fields)                        \
+	{                                                        \
+		code, mask, SM_FORMS_3, 1, true, imm, op, fields \
+	}
 
 const struct sm_alu_row sm_alu_rows[] = {
 	ROW2(0x00, 0xe0, SM_FSET, 1, SM_F32, fset),

@@ -41,20 +41,20 @@ static const int8_t ipa_where[] = { 0, 1, 2, -1 };
 static const int8_t zero[16] = { 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 static const int8_t cctll_cache[] = { 0, 1, -1, -1 };
 
-#define DST		SM_OPND(SM_TO_DREG, 0, 2, 8)
-#define BASE		SM_OPND(SM_TO_REG, 0, 10, 8)
-#define DATA(pos)	SM_OPND(SM_TO_REG, 1, pos, 8)
+#define DST		  SM_OPND(SM_TO_DREG, 0, 2, 8)
+#define BASE		  SM_OPND(SM_TO_REG, 0, 10, 8)
+#define DATA(pos)	  SM_OPND(SM_TO_REG, 1, pos, 8)
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
-#define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
+#define TOP(top10, class) ((uint64_t)(top10) << 54 | (class))
 
-#define GUARD		SM_F(guard, 18, 3), SM_F(guard_not, 21, 1), SM_F(join, 22, 1)
+#define GUARD SM_F(guard, 18, 3), SM_F(guard_not, 21, 1), SM_F(join, 22, 1)
 #define GENERIC \
 	GUARD, BASE, SM_OPND(SM_TO_SOFF, 0, 23, 32), SM_F(wide_addr, 55, 1), SM_F(cache, 59, 2)
 FIELDS(ld, DST, GENERIC, SM_M(type, 56, 3, load));
 FIELDS(st, DATA(2), GENERIC, SM_M(type, 56, 3, access));
 
-#define ANY_WINDOW	BASE, SM_OPND(SM_TO_SOFF, 0, 23, 24)
-#define WINDOW		ANY_WINDOW, SM_M(type, 51, 3, access)
+#define ANY_WINDOW BASE, SM_OPND(SM_TO_SOFF, 0, 23, 24)
+#define WINDOW	   ANY_WINDOW, SM_M(type, 51, 3, access)
 FIELDS(ldl, DST, WINDOW, SM_F(cache, 47, 2));
 FIELDS(stl, DATA(2), WINDOW, SM_F(cache, 47, 2));
 FIELDS(lds, DST, ANY_WINDOW, SM_M(type, 51, 3, load));
@@ -64,27 +64,25 @@ FIELDS(stscul, SM_OPND(SM_TO_DPRED, 0, 48, 3), DATA(2), WINDOW);
 FIELDS(ldc, DST, BASE, SM_OPND(SM_TO_SOFF, 0, 23, 16), SM_F(bank, 39, 5), SM_F(ldc_mode, 47, 2),
        SM_M(type, 51, 3, access));
 
-#define ATOMIC		DST, BASE, DATA(23), SM_OPND(SM_TO_SOFF, 0, 31, 20), SM_F(wide_addr, 51, 1)
+#define ATOMIC DST, BASE, DATA(23), SM_OPND(SM_TO_SOFF, 0, 31, 20), SM_F(wide_addr, 51, 1)
 FIELDS(atom, ATOMIC, SM_M(type, 52, 3, atom_type), SM_M(sub, 55, 4, atom_op));
 FIELDS(atom_cas, ATOMIC, SM_M(type, 52, 3, cas_type), SM_M(sub, 52, 3, cas_form));
 
-FIELDS(cctl, BASE, SM_OPND(SM_TO_SOFF4, 0, 25, 30), SM_M(sub, 2, 4, cctl_op), SM_M(cache, 6, 3,
-	cctl_cache),
-	SM_F(wide_addr, 55, 1));
+FIELDS(cctl, BASE, SM_OPND(SM_TO_SOFF4, 0, 25, 30), SM_M(sub, 2, 4, cctl_op),
+       SM_M(cache, 6, 3, cctl_cache), SM_F(wide_addr, 55, 1));
 FIELDS(cctll, BASE, SM_OPND(SM_TO_SOFF4, 0, 25, 22), SM_M(sub, 2, 4, cctl_op),
        SM_M(cache, 6, 2, cctll_cache));
 FIELDS(cctls, SM_S(sub, SM_CCTL_RSLB));
 
 FIELDS(ald, DST, BASE, SM_OPND(SM_TO_SOFF, 0, 23, 11), SM_F(left, 34, 1), SM_F(hi, 35, 1),
-	SM_OPND(SM_TO_REG, 1, 42, 8),
-	SM_M(type, 50, 2, attribute));
+       SM_OPND(SM_TO_REG, 1, 42, 8), SM_M(type, 50, 2, attribute));
 FIELDS(ast, SM_OPND(SM_TO_REG, 1, 2, 8), BASE, SM_OPND(SM_TO_SOFF, 0, 23, 11), SM_F(left, 34, 1),
-	SM_OPND(SM_TO_REG, 2, 42, 8), SM_M(type, 50, 2, attribute));
+       SM_OPND(SM_TO_REG, 2, 42, 8), SM_M(type, 50, 2, attribute));
 FIELDS(al2p, DST, BASE, SM_OPND(SM_TO_SOFF, 0, 23, 11), SM_F(hi, 35, 1),
        SM_M(type, 50, 2, attribute));
 FIELDS(ipa, DST, BASE, SM_OPND(SM_TO_SOFF, 0, 31, 11), SM_OPND(SM_TO_REG, 1, 23, 8),
-	SM_OPND(SM_TO_REG, 2, 42, 8),
-	SM_F(sat, 50, 1), SM_M(xmode, 51, 2, ipa_where), SM_F(sub, 53, 2));
+       SM_OPND(SM_TO_REG, 2, 42, 8), SM_F(sat, 50, 1), SM_M(xmode, 51, 2, ipa_where),
+       SM_F(sub, 53, 2));
 FIELDS(vild, DST, BASE, SM_OPND(SM_TO_SOFF, 0, 23, 8));
 FIELDS(pixld, DST, SM_OPND(SM_TO_DPRED, 1, 48, 3), BASE, SM_OPND(SM_TO_SOFF, 0, 23, 8),
        SM_M(sub, 34, 3, pixld_type));
@@ -103,11 +101,9 @@ FIELDS(suldga_const, SM_OPND(SM_TO_CONST, 1, 0, 0), SM_F(cache, 54, 2), SM_M(typ
 	SM_OPND(SM_TO_REG, 2, 42, 8), SM_OPND(SM_TO_PRED, 3, 50, 3), SM_F(src[3].inv, 53, 1)
 FIELDS(sustga, BASE, SUST_DATA);
 FIELDS(sustga_reg, SM_OPND(SM_TO_REG, 1, 2, 8), SM_M(su_clamp, 23, 2, clamp), SM_F(su_mask, 25, 4),
-	SM_F(su_addr, 29, 2),
-	SM_F(cache, 31, 2), SM_F(type, 33, 3));
-FIELDS(sustga_const, SM_OPND(SM_TO_CONST, 1, 0, 0), SM_M(su_clamp, 2, 2, clamp), SM_F(su_mask, 4,
-	4), SM_F(su_addr, 8, 2),
-	SM_F(cache, 54, 2), SM_F(type, 56, 3));
+       SM_F(su_addr, 29, 2), SM_F(cache, 31, 2), SM_F(type, 33, 3));
+FIELDS(sustga_const, SM_OPND(SM_TO_CONST, 1, 0, 0), SM_M(su_clamp, 2, 2, clamp),
+       SM_F(su_mask, 4, 4), SM_F(su_addr, 8, 2), SM_F(cache, 54, 2), SM_F(type, 56, 3));
 
 const struct sm_row sm_memory_rows[] = {
 	{ TOP(0x300, 0), TOP(0x380, 3), SM_LD, ld, NULL },

@@ -31,12 +31,12 @@ static const int8_t swizzle[] = { 0, 1, 2, 3, 4, 5, -1, -1 };
 static const int8_t zero[] = { 0, -1 };
 static const int8_t bar_red[] = { SM_BAR_RED_POPC, SM_BAR_RED_AND, SM_BAR_RED_OR, -1 };
 
-#define DST		SM_OPND(SM_TO_DREG, 0, 2, 8)
-#define A		SM_OPND(SM_TO_REG, 0, 10, 8)
-#define PDST2		SM_OPND(SM_TO_DPRED, 0, 5, 3), SM_OPND(SM_TO_DPRED, 1, 2, 3)
-#define CC		SM_F(set_cc, 50, 1)
+#define DST		  SM_OPND(SM_TO_DREG, 0, 2, 8)
+#define A		  SM_OPND(SM_TO_REG, 0, 10, 8)
+#define PDST2		  SM_OPND(SM_TO_DPRED, 0, 5, 3), SM_OPND(SM_TO_DPRED, 1, 2, 3)
+#define CC		  SM_F(set_cc, 50, 1)
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
-#define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
+#define TOP(top10, class) ((uint64_t)(top10) << 54 | (class))
 
 FIELDS(mufu_fields, DST, A, SM_M(sub, 23, 4, mufu), SM_F(src[0].abs, 49, 1),
        SM_F(src[0].neg, 51, 1), SM_F(sat, 53, 1));
@@ -52,14 +52,14 @@ FIELDS(psetp, PDST2, THREE_PREDS);
 FIELDS(cset, DST, CC_AND_PRED, SM_F(bf, 47, 1), CC);
 FIELDS(csetp, PDST2, CC_AND_PRED);
 
-#define NO_JOIN		SM_S(join, 0)
+#define NO_JOIN SM_S(join, 0)
 FIELDS(bar_rr, NO_JOIN, A, SM_OPND(SM_TO_REG, 1, 23, 8));
 FIELDS(bar_ri, NO_JOIN, A, SM_OPND(SM_TO_UIMM, 1, 23, 12));
 FIELDS(bar_ir, NO_JOIN, SM_OPND(SM_TO_UIMM, 0, 10, 8), SM_OPND(SM_TO_REG, 1, 23, 8));
 FIELDS(bar_ii, NO_JOIN, SM_OPND(SM_TO_UIMM, 0, 10, 8), SM_OPND(SM_TO_UIMM, 1, 23, 12));
 FIELDS(bar_sync, SM_M(sub, 45, 1, zero), SM_S(sub, SM_BAR_SYNC), SM_OPND(SM_TO_MUST, 0, 42, 3));
 FIELDS(bar_arv, SM_S(sub, SM_BAR_ARV));
-#define BAR_PRED	SM_OPND(SM_TO_PRED, 2, 42, 3), SM_F(src[2].inv, 45, 1)
+#define BAR_PRED SM_OPND(SM_TO_PRED, 2, 42, 3), SM_F(src[2].inv, 45, 1)
 FIELDS(bar_red_fields, SM_M(sub, 38, 2, bar_red), BAR_PRED);
 FIELDS(bar_scan, SM_S(sub, SM_BAR_SCAN), BAR_PRED);
 FIELDS(bar_syncall, SM_S(sub, SM_BAR_SYNCALL), NO_JOIN, SM_S(guard, SM_PT), SM_S(guard_not, 0));
@@ -74,8 +74,7 @@ FIELDS(r2b, SM_M(sub, 35, 2, r2b_mode), SM_OPND(SM_TO_UIMM, 0, 31, 4),
 FIELDS(s2r, DST, SM_OPND(SM_TO_UIMM, 0, 23, 8), SM_S(src[0].kind, SM_SREG));
 FIELDS(lepc, DST);
 FIELDS(vote_fields, DST, SM_OPND(SM_TO_DPRED, 1, 48, 3), SM_OPND(SM_TO_PRED, 0, 42, 3),
-	SM_F(src[0].inv, 45, 1),
-	SM_M(sub, 51, 2, vote));
+       SM_F(src[0].inv, 45, 1), SM_M(sub, 51, 2, vote));
 FIELDS(vote_vtg, SM_OPND(SM_TO_UIMM, 0, 23, 28), SM_M(sub, 51, 2, vote));
 FIELDS(membar_fields, SM_M(sub, 10, 2, membar));
 
@@ -86,21 +85,22 @@ FIELDS(shfl_ri, SM_OPND(SM_TO_REG, 1, 23, 8), SM_OPND(SM_TO_UIMM, 2, 37, 13));
 FIELDS(shfl_ii, SM_OPND(SM_TO_UIMM, 1, 23, 5), SM_OPND(SM_TO_UIMM, 2, 37, 13));
 
 FIELDS(fswz, DST, A, SM_OPND(SM_TO_REG, 1, 23, 8), SM_F(lanes, 31, 8), SM_F(tex.ndv, 41, 1),
-	SM_F(round, 42, 2), SM_M(sub, 44, 3, swizzle),
-	SM_F(ftz, 47, 1), CC);
+       SM_F(round, 42, 2), SM_M(sub, 44, 3, swizzle), SM_F(ftz, 47, 1), CC);
 
-#define BAR_ROWS(mode, op, fields) \
-	{ TOP(0x215, 2) | (mode), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3), op, fields, bar_rr }, \
-	{ TOP(0x215, 2) | (mode) | BAR_FORM(1), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3), op, \
-		fields, bar_ri }, \
-	{ TOP(0x215, 2) | (mode) | BAR_FORM(2), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3), op, \
-		fields, bar_ir }, \
-	{ TOP(0x215, 2) | (mode) | BAR_FORM(3), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3), op, \
-		fields, bar_ii }
-#define BAR_MODE	(7ull << 35)
-#define BAR_FORM(n)	((uint64_t)(n) << 46)
-#define B2R_MODE(n)	((uint64_t)(n) << 35)
-#define SHFL_FORM(n)	((uint64_t)(n) << 31)
+#define BAR_ROWS(mode, op, fields)                                                                \
+	{ TOP(0x215, 2) | (mode), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3), op, fields, bar_rr },   \
+		{ TOP(0x215, 2) | (mode) | BAR_FORM(1), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3),   \
+		  op, fields, bar_ri },                                                           \
+		{ TOP(0x215, 2) | (mode) | BAR_FORM(2), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3),   \
+		  op, fields, bar_ir },                                                           \
+	{                                                                                         \
+		TOP(0x215, 2) | (mode) | BAR_FORM(3), TOP(0x3ff, 3) | BAR_MODE | BAR_FORM(3), op, \
+			fields, bar_ii                                                            \
+	}
+#define BAR_MODE     (7ull << 35)
+#define BAR_FORM(n)  ((uint64_t)(n) << 46)
+#define B2R_MODE(n)  ((uint64_t)(n) << 35)
+#define SHFL_FORM(n) ((uint64_t)(n) << 31)
 
 const struct sm_row sm_other_rows[] = {
 	{ TOP(0x210, 2), TOP(0x3ff, 3), SM_MUFU, mufu_fields, NULL },

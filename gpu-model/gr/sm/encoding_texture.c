@@ -13,17 +13,16 @@ static const int8_t query[64] = {
 	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 };
 
-#define DST		SM_OPND(SM_TO_DREG, 0, 2, 8)
-#define A		SM_OPND(SM_TO_REG, 0, 10, 8)
-#define B		SM_OPND(SM_TO_REG, 1, 23, 8)
+#define DST		  SM_OPND(SM_TO_DREG, 0, 2, 8)
+#define A		  SM_OPND(SM_TO_REG, 0, 10, 8)
+#define B		  SM_OPND(SM_TO_REG, 1, 23, 8)
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
-#define TOP(top10, class)	((uint64_t)(top10) << 54 | (class))
+#define TOP(top10, class) ((uint64_t)(top10) << 54 | (class))
 
-#define RESULT		DST, SM_F(tex.nodep, 31, 1), SM_M(tex.phase, 32, 2, phase), \
-			SM_F(tex.mask, 34, 4)
-#define ID(pos)		SM_OPND(SM_TO_TEXID, 0, pos, 13)
-#define DIM		SM_F(tex.dim, 38, 3)
-#define BINDLESS	SM_S(tex.bindless, 1)
+#define RESULT	 DST, SM_F(tex.nodep, 31, 1), SM_M(tex.phase, 32, 2, phase), SM_F(tex.mask, 34, 4)
+#define ID(pos)	 SM_OPND(SM_TO_TEXID, 0, pos, 13)
+#define DIM	 SM_F(tex.dim, 38, 3)
+#define BINDLESS SM_S(tex.bindless, 1)
 static const struct sm_field bindless[] = { BINDLESS, SM_END };
 FIELDS(id41, ID(41));
 FIELDS(id45, ID(45));
@@ -31,12 +30,10 @@ FIELDS(id47, ID(47));
 
 FIELDS(tex, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1),
        SM_F(tex.aoffi, 43, 1), SM_M(tex.lod, 44, 3, lod));
-FIELDS(tld4, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1), SM_F(tex.aoffi, 43,
-	1), SM_F(tex.ptp, 44, 1),
-	SM_F(tex.component, 45, 2));
-FIELDS(tld, RESULT, A, B, DIM, SM_F(tex.aoffi, 41, 1), SM_F(tex.clamp, 42, 1), SM_F(tex.multisample,
-	43, 1),
-	SM_M(tex.lod, 44, 1, tld_lod));
+FIELDS(tld4, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1),
+       SM_F(tex.aoffi, 43, 1), SM_F(tex.ptp, 44, 1), SM_F(tex.component, 45, 2));
+FIELDS(tld, RESULT, A, B, DIM, SM_F(tex.aoffi, 41, 1), SM_F(tex.clamp, 42, 1),
+       SM_F(tex.multisample, 43, 1), SM_M(tex.lod, 44, 1, tld_lod));
 FIELDS(txd, RESULT, A, B, DIM, SM_F(tex.aoffi, 54, 1));
 FIELDS(tmml, RESULT, A, DIM, SM_F(tex.ndv, 30, 1));
 FIELDS(tmml_b, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), BINDLESS);
@@ -50,8 +47,8 @@ FIELDS(stp, SM_S(guard, SM_PT), SM_S(guard_not, 0), SM_OPND(SM_TO_UIMM, 0, 23, 8
  * LDG is encoded as a TEX or a TLD without a second source: level 0 of a texture of one dimension
  * (32-bit address) or two (64-bit address).
  */
-#define LDG			DST, A, SM_M(tex.phase, 32, 2, phase), SM_F(wide_addr, 39, 1)
-#define LDG_CACHE		SM_M(cache, 42, 1, ldg_cache)
+#define LDG	  DST, A, SM_M(tex.phase, 32, 2, phase), SM_F(wide_addr, 39, 1)
+#define LDG_CACHE SM_M(cache, 42, 1, ldg_cache)
 static const int8_t narrow[] = { SM_U8, SM_S8, SM_U16, SM_S16 };
 static const int8_t none[] = { -1, -1 };
 static const int8_t ldg_cache[] = { SM_CACHE_CG, SM_CACHE_CS };
@@ -64,8 +61,8 @@ FIELDS(ldg_64, LDG, SM_S(type, SM_B64));
 FIELDS(ldg_128, LDG, SM_S(type, SM_B128));
 FIELDS(ldg_no_size, SM_M(sub, 0, 1, none));
 
-#define NO_B			(0xffull << 23)
-#define COMMON_ZERO		(1ull << 31 | 5ull << 38)
+#define NO_B			   (0xffull << 23)
+#define COMMON_ZERO		   (1ull << 31 | 5ull << 38)
 #define SIZE_MASK(size, mask, pos) ((uint64_t)(size) << (pos) | (uint64_t)(mask) << 34)
 #define TEX_LDG(size, mask, any, fields)                                       \
 	{                                                                      \
@@ -83,11 +80,15 @@ FIELDS(ldg_no_size, SM_M(sub, 0, 1, none));
 	}
 
 const struct sm_row sm_texture_rows[] = {
-	TEX_LDG(0, 1, 3, ldg_narrow47), TEX_LDG(4, 1, 0, ldg_32), TEX_LDG(5, 3, 0, ldg_64),
-		TEX_LDG(6, 15, 0, ldg_128),
+	TEX_LDG(0, 1, 3, ldg_narrow47),
+	TEX_LDG(4, 1, 0, ldg_32),
+	TEX_LDG(5, 3, 0, ldg_64),
+	TEX_LDG(6, 15, 0, ldg_128),
 	TEX_LDG(7, 1, 0, ldg_no_size),
-	TLD_LDG(0, 1, 3, ldg_narrow45), TLD_LDG(4, 1, 0, ldg_32), TLD_LDG(5, 3, 0, ldg_64),
-		TLD_LDG(6, 15, 0, ldg_128),
+	TLD_LDG(0, 1, 3, ldg_narrow45),
+	TLD_LDG(4, 1, 0, ldg_32),
+	TLD_LDG(5, 3, 0, ldg_64),
+	TLD_LDG(6, 15, 0, ldg_128),
 	TLD_LDG(7, 1, 0, ldg_no_size),
 	{ TOP(0x180, 1), TOP(0x3c0, 3), SM_TEX, tex, id47 },
 	{ TOP(0x1f6, 2), TOP(0x3ff, 3), SM_TEX, tex, bindless },

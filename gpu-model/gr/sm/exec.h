@@ -29,11 +29,11 @@
 #include "../sm.h"
 #include "insn.h"
 
-#define LANES		32
-#define ALL_LANES	0xffffffffu
+#define LANES	  32
+#define ALL_LANES 0xffffffffu
 
 /* inlined, so that the function is built for its caller's vector unit */
-#define LANE_INLINE	inline __attribute__((always_inline))
+#define LANE_INLINE inline __attribute__((always_inline))
 
 typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 
@@ -41,16 +41,16 @@ typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
  * Slots of a warp's register file: reads of RZ take zeros from SLOT_ZERO, writes to RZ go to
  * SLOT_DUMP.
  */
-#define SLOT_ZERO	0
-#define SLOT_DUMP	4
-#define SLOT_REG	8
+#define SLOT_ZERO 0
+#define SLOT_DUMP 4
+#define SLOT_REG  8
 
 enum step {
 	STEP_NEXT,
-	STEP_JUMP,		/* pc and active were set */
-	STEP_WAIT,		/* the warp waits at a barrier */
-	STEP_END,		/* every lane has exited */
-	STEP_STOP,		/* a trap or a fault */
+	STEP_JUMP, /* pc and active were set */
+	STEP_WAIT, /* the warp waits at a barrier */
+	STEP_END, /* every lane has exited */
+	STEP_STOP, /* a trap or a fault */
 };
 
 struct warp;
@@ -69,14 +69,14 @@ struct uop {
 	uint8_t guard;
 	/* .constant: src[.csrc] is a constant, of 64 bits if .wide_constant */
 	bool guard_not, constant, wide_constant, conditional, join;
-	uint8_t src_kind[4];		/* enum src_kind */
+	uint8_t src_kind[4]; /* enum src_kind */
 	uint8_t csrc;
-	uint16_t top;			/* the highest register + 1; 0: none */
-	uint16_t dst[2], src[4];	/* slots */
+	uint16_t top; /* the highest register + 1; 0: none */
+	uint16_t dst[2], src[4]; /* slots */
 } __attribute__((aligned(64)));
 
-#define LINE_BYTES	1024u
-#define LINE_WORDS	(LINE_BYTES / SM_INSN_BYTES)
+#define LINE_BYTES 1024u
+#define LINE_WORDS (LINE_BYTES / SM_INSN_BYTES)
 
 /* A line in sm.code[] does not change, and is freed only while no thread executes. */
 struct code_line {
@@ -105,45 +105,45 @@ struct token {
 };
 
 struct warp {
-	lanes *r;			/* slots */
+	lanes *r; /* slots */
 	uint32_t active;
 	uint32_t pc;
-	uint32_t p[8];			/* [SM_PT] is all ones */
-	uint32_t z, s, c, o;		/* condition code */
-	uint64_t uniform;		/* value of the instruction's constant operand */
+	uint32_t p[8]; /* [SM_PT] is all ones */
+	uint32_t z, s, c, o; /* condition code */
+	uint64_t uniform; /* value of the instruction's constant operand */
 	struct cta *cta;
 	struct sm_thread *t;
 	/* lanes that have a thread; then lanes that left, and how (control.c) */
 	uint32_t live, exited, brk, cont, ret, jmp;
 	struct token *stack;
 	uint32_t depth, stack_size;
-	uint32_t calls;			/* CALL tokens on the stack */
+	uint32_t calls; /* CALL tokens on the stack */
 	uint8_t id;
 	/* the barrier that the warp waits at, + 1; 0: none */
 	uint8_t wait_barrier;
 	/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
 	uint8_t red;
-	bool red_pred;			/* result of its last BAR.RED */
+	bool red_pred; /* result of its last BAR.RED */
 	uint32_t red_value;
-	bool done;			/* every lane has exited */
-	uint64_t issued;		/* instructions */
+	bool done; /* every lane has exited */
+	uint64_t issued; /* instructions */
 };
 
 struct barrier {
 	/* threads that BAR names; 0: all of the CTA */
 	uint32_t expected;
 	uint32_t arrived;
-	uint32_t count;			/* reduction: threads whose predicate is true */
-	uint32_t threads;		/* reduction: threads that took part */
+	uint32_t count; /* reduction: threads whose predicate is true */
+	uint32_t threads; /* reduction: threads that took part */
 };
 
-#define NR_BARRIER	16
-#define NO_REDUCTION	0xff
+#define NR_BARRIER   16
+#define NO_REDUCTION 0xff
 
 struct cta {
 	uint32_t id[3];
-	uint64_t nr;			/* in launch order */
-	unsigned int nr_warps, left;	/* @left: warps that have not exited */
+	uint64_t nr; /* in launch order */
+	unsigned int nr_warps, left; /* @left: warps that have not exited */
 	unsigned int turn;
 	struct warp *warp;
 	uint8_t *shared;
@@ -151,24 +151,24 @@ struct cta {
 	/* a bit per word of shared memory: locked by LDSLK */
 	uint32_t *locks;
 	struct barrier barrier[NR_BARRIER];
-	unsigned int sm, slot;		/* where the CTA is resident */
+	unsigned int sm, slot; /* where the CTA is resident */
 	struct cta *next;
 };
 
 /* ------------------------------------------------------------------ what threads share */
 
-#define CBUF_PAGE	4096u
+#define CBUF_PAGE 4096u
 struct cbuf {
 	bool valid;
 	uint64_t va;
 	uint32_t size;
-	atomic_uint_least32_t have;	/* a bit per page that is in data */
+	atomic_uint_least32_t have; /* a bit per page that is in data */
 	uint8_t *data;
 };
 
-#define NR_SM		13
-#define SM_MAX_WARPS	64
-#define SM_MAX_CTAS	16
+#define NR_SM	     13
+#define SM_MAX_WARPS 64
+#define SM_MAX_CTAS  16
 
 /* While threads run, only atomics, .active and what .lock protects change. */
 struct run {
@@ -178,55 +178,55 @@ struct run {
 	const struct qmd *q;
 	struct cbuf cbuf[QMD_NR_CBUF];
 	unsigned int warps_per_cta;
-	uint32_t threads;		/* threads of a CTA */
+	uint32_t threads; /* threads of a CTA */
 	/* registers that a thread may use */
 	uint32_t regs;
 	uint32_t stack_size;
-	uint32_t local_low, local_high;	/* local memory of a thread, bytes */
+	uint32_t local_low, local_high; /* local memory of a thread, bytes */
 	uint64_t local_per_warp;
 	unsigned int ctas_per_sm;
 	uint64_t nr_ctas;
 	/* the next CTA to start; instructions of all threads */
 	atomic_uint_least64_t next_cta, issued;
-	atomic_bool halt;		/* an error or a reset: all threads stop */
-	uint32_t resets;		/* gr.resets at the start */
+	atomic_bool halt; /* an error or a reset: all threads stop */
+	uint32_t resets; /* gr.resets at the start */
 	/* protects result, grid->trap and the constant buffers while they are filled */
 	pthread_mutex_t lock;
 	enum sm_result result;
-	unsigned int active;		/* helpers on this grid; under sm.lock */
+	unsigned int active; /* helpers on this grid; under sm.lock */
 };
 
 /* translations: valid until the thread lets dma_lock go */
-#define XLAT_LINES	512
+#define XLAT_LINES 512
 struct xlat {
 	/* page number for reads and for writes; ~0: none */
 	uint64_t rtag, wtag;
 	uint8_t *host;
 };
 
-#define FRONT_LINES	64
+#define FRONT_LINES 64
 struct sm_thread {
 	struct run *run;
 	struct gk110 *g;
-	unsigned int index;		/* 0: the thread that owns the engine */
+	unsigned int index; /* 0: the thread that owns the engine */
 	struct mmu_client *l1, *tex, *gcc;
 	struct xlat xlat[XLAT_LINES];
-	struct code_line *front[FRONT_LINES];	/* lines that it used, by address */
-	struct code_line *spare[8];	/* for when the shared cache is full */
+	struct code_line *front[FRONT_LINES]; /* lines that it used, by address */
+	struct code_line *spare[8]; /* for when the shared cache is full */
 	unsigned int next_spare;
-	struct cta *free_ctas;		/* memory for further CTAs of the grid */
+	struct cta *free_ctas; /* memory for further CTAs of the grid */
 };
 
-#define CODE_HASH	256
+#define CODE_HASH 256
 struct sm {
 	struct mmu_client l1[NR_SM], tex[NR_SM];
 	/* protects the members to thread[], but for constants and atomics */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	struct run *run;		/* what helpers may join, or NULL */
-	uint64_t serial;		/* counts the grids that helpers were woken for */
+	struct run *run; /* what helpers may join, or NULL */
+	uint64_t serial; /* counts the grids that helpers were woken for */
 	bool quit;
-	unsigned int nr_threads, nr_helpers;	/* .nr_threads is constant: helpers at most, + 1 */
+	unsigned int nr_threads, nr_helpers; /* .nr_threads is constant: helpers at most, + 1 */
 	atomic_bool abandon;
 	pthread_t helper[NR_SM];
 	struct sm_thread *thread[NR_SM + 1];
@@ -234,28 +234,28 @@ struct sm {
 	pthread_mutex_t code_lock;
 	struct code_line *code[CODE_HASH];
 	unsigned int nr_lines;
-	atomic_uint_least64_t instructions;	/* what sm_instructions() returns */
+	atomic_uint_least64_t instructions; /* what sm_instructions() returns */
 };
 
 /* -------------------------------------------------- errors (codes: nouveau gf100_mp_warp_error) */
 
-#define WARP_STACK_ERROR		0x01
-#define WARP_API_STACK_ERROR		0x02
-#define WARP_RET_EMPTY_STACK		0x03
-#define WARP_PC_WRAP			0x04
-#define WARP_MISALIGNED_PC		0x05
-#define WARP_MISALIGNED_IMMC_ADDR	0x07
-#define WARP_MISALIGNED_REG		0x08
-#define WARP_ILLEGAL_ENCODING		0x09
-#define WARP_ILLEGAL_PARAM		0x0b
-#define WARP_INVALID_CONST_ADDR		0x0c
-#define WARP_OOR_REG			0x0d
-#define WARP_OOR_ADDR			0x0e
-#define WARP_MISALIGNED_ADDR		0x0f
-#define WARP_INVALID_ADDR_SPACE		0x10
-#define WARP_INVALID_CONST_ADDR_LDC	0x12
-#define GLOBAL_BPT_INT			0x10
-#define GLOBAL_BPT_PAUSE		0x20
+#define WARP_STACK_ERROR	    0x01
+#define WARP_API_STACK_ERROR	    0x02
+#define WARP_RET_EMPTY_STACK	    0x03
+#define WARP_PC_WRAP		    0x04
+#define WARP_MISALIGNED_PC	    0x05
+#define WARP_MISALIGNED_IMMC_ADDR   0x07
+#define WARP_MISALIGNED_REG	    0x08
+#define WARP_ILLEGAL_ENCODING	    0x09
+#define WARP_ILLEGAL_PARAM	    0x0b
+#define WARP_INVALID_CONST_ADDR	    0x0c
+#define WARP_OOR_REG		    0x0d
+#define WARP_OOR_ADDR		    0x0e
+#define WARP_MISALIGNED_ADDR	    0x0f
+#define WARP_INVALID_ADDR_SPACE	    0x10
+#define WARP_INVALID_CONST_ADDR_LDC 0x12
+#define GLOBAL_BPT_INT		    0x10
+#define GLOBAL_BPT_PAUSE	    0x20
 
 /* Record an error, if it is the grid's first, and stop the grid. Return STEP_STOP. */
 enum step warp_trap(struct warp *w, uint32_t warp_esr);
@@ -277,7 +277,7 @@ const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
 const struct code_line *code_peek(struct sm_thread *t, uint32_t pc);
 /* Drop all lines if the cache has more than MAX_LINES. Call while no thread executes. */
 void code_trim(struct sm *sm);
-void code_free(struct sm *sm);	/* call while no thread executes */
+void code_free(struct sm *sm); /* call while no thread executes */
 /* Called with code_lock held: takes no lock. */
 void uop_bind(struct uop *u, const struct sm_insn *in);
 
@@ -367,7 +367,7 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 
 enum space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
 
-#define WINDOW_SIZE	(16u << 20)
+#define WINDOW_SIZE (16u << 20)
 
 static LANE_INLINE enum space space_of(const struct run *r, uint64_t va, uint64_t *offset)
 {

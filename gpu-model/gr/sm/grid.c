@@ -18,19 +18,19 @@
 
 #include "exec.h"
 
-#define CHUNK_WARPS	4096		/* of an empty program, charged at a time */
-#define EMPTY_WORDS	512u		/* words that an empty program may have */
+#define CHUNK_WARPS 4096 /* of an empty program, charged at a time */
+#define EMPTY_WORDS 512u /* words that an empty program may have */
 /* instructions of a CTA's turn: while the thread has one CTA, and while it has several */
-#define FIRST_SLICE	(256u << 10)
-#define SLICE		(32u << 10)
-#define WAKE_AFTER_NS	30000
-#define STUCK_SLEEP_NS	200000		/* while all CTAs of the thread wait at barriers */
-#define STACK_BASE	16		/* tokens without any call stack memory (control.c) */
-#define TOKEN_BYTES	8
-#define MAX_STACK	(256u << 10)	/* bytes */
-#define REG_UNIT	8		/* unit of a thread's registers */
-#define SM_REGS		65536u
-#define SM_SHARED	(48u << 10)
+#define FIRST_SLICE    (256u << 10)
+#define SLICE	       (32u << 10)
+#define WAKE_AFTER_NS  30000
+#define STUCK_SLEEP_NS 200000 /* while all CTAs of the thread wait at barriers */
+#define STACK_BASE     16 /* tokens without any call stack memory (control.c) */
+#define TOKEN_BYTES    8
+#define MAX_STACK      (256u << 10) /* bytes */
+#define REG_UNIT       8 /* unit of a thread's registers */
+#define SM_REGS	       65536u
+#define SM_SHARED      (48u << 10)
 
 static uint64_t now_ns(void)
 {
@@ -157,10 +157,10 @@ static void run_fini(struct run *r)
 struct share {
 	struct sm_thread *t;
 	unsigned int nr_threads, next_sm;
-	uint32_t slots[NR_SM];		/* bit per resident CTA */
+	uint32_t slots[NR_SM]; /* bit per resident CTA */
 	struct cta *cta[NR_SM * SM_MAX_CTAS];
 	unsigned int nr;
-	bool drained;			/* no CTA is left to start, or *stop is true */
+	bool drained; /* no CTA is left to start, or *stop is true */
 	uint64_t start, charged;
 	bool woken;
 };
@@ -277,7 +277,7 @@ static bool pass(struct share *s, bool *ended)
 	unsigned int stuck = 0;
 
 	*ended = false;
-	for (unsigned int i = 0; i < s->nr; ) {
+	for (unsigned int i = 0; i < s->nr;) {
 		enum cta_state state = cta_run(s->t, s->cta[i], slice_of(s));
 
 		charge(s);
@@ -300,10 +300,9 @@ static bool pass(struct share *s, bool *ended)
 
 static void work(struct sm_thread *t, struct run *r, unsigned int nr_threads)
 {
-	struct share s = { .t = t,
-			   .nr_threads = nr_threads,
-			   .next_sm = t->index,
-			   .start = now_ns() };
+	struct share s = {
+		.t = t, .nr_threads = nr_threads, .next_sm = t->index, .start = now_ns()
+	};
 	bool ended = true;
 
 	t->run = r;

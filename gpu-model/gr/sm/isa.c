@@ -15,7 +15,7 @@ static const struct isa {
 #endif
 };
 
-#define NR_ISA	(sizeof(isas) / sizeof(isas[0]))
+#define NR_ISA (sizeof(isas) / sizeof(isas[0]))
 
 #if defined(__x86_64__) && !defined(__clang__)
 /*
@@ -55,7 +55,7 @@ static const struct isa *current(void)
 {
 	const struct isa *isa = atomic_load(&chosen);
 
-	for (unsigned int i = NR_ISA; !isa && i--; ) {
+	for (unsigned int i = NR_ISA; !isa && i--;) {
 		if (present(isas[i].name))
 			isa = &isas[i];
 	}

@@ -12,6 +12,6 @@
 #if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
 #pragma GCC target("avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c")
-#define LANE_TABLE	lane_op_avx2
+#define LANE_TABLE lane_op_avx2
 #include "lane_all.inc"
 #endif

@@ -10,5 +10,5 @@
 #pragma GCC optimize("O3", "fp-contract=off")
 #endif
 
-#define LANE_TABLE	lane_op_base
+#define LANE_TABLE lane_op_base
 #include "lane_all.inc"

@@ -13,7 +13,7 @@
 
 #include "exec.h"
 
-#define MAX_CBUF	0x10000u
+#define MAX_CBUF 0x10000u
 
 void no_memory(struct sm_thread *t, uint64_t va)
 {
@@ -89,7 +89,7 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 		return false;
 	}
 	if (__builtin_expect(offset > MAX_CBUF - size || offset + size > cb->size, 0)) {
-		memset(buf, 0, size);		/* open: what the chip reads behind a bank's end */
+		memset(buf, 0, size); /* open: what the chip reads behind a bank's end */
 		return true;
 	}
 	for (uint32_t page = first; page <= last; page++) {

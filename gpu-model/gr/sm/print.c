@@ -13,8 +13,7 @@
 #include "encoding.h"
 #include "print.h"
 
-__attribute__((format(printf, 2, 3)))
-void sm_put(struct sm_text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) void sm_put(struct sm_text *t, const char *format, ...)
 {
 	size_t left = t->len < t->size ? t->size - t->len : 0;
 	va_list args;
@@ -142,11 +141,21 @@ void sm_put_part(struct sm_text *t, const struct sm_operand *o, const char *part
 	sm_put(t, "%s%s%s", o->neg ? "-" : "", o->inv ? o->kind == SM_PRED ? "!" : "~" : "",
 	       o->abs ? "|" : "");
 	switch (o->kind) {
-	case SM_REG: sm_put_reg(t, o->reg); break;
-	case SM_PRED: put_pred(t, o->reg); break;
-	case SM_CCREG: sm_put(t, "CC"); break;
-	case SM_CONST: put_const(t, o); break;
-	case SM_PRFILE: sm_put(t, "PR"); break;
+	case SM_REG:
+		sm_put_reg(t, o->reg);
+		break;
+	case SM_PRED:
+		put_pred(t, o->reg);
+		break;
+	case SM_CCREG:
+		sm_put(t, "CC");
+		break;
+	case SM_CONST:
+		put_const(t, o);
+		break;
+	case SM_PRFILE:
+		sm_put(t, "PR");
+		break;
 	}
 	sm_put(t, "%s%s", part ? part : "", o->abs ? "|" : "");
 }

@@ -6,7 +6,7 @@
 
 struct sm_text {
 	char *buf;
-	size_t size, len;	/* @len also counts text that did not fit */
+	size_t size, len; /* @len also counts text that did not fit */
 };
 
 /*

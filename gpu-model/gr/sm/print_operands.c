@@ -12,11 +12,26 @@ OPERAND(put_dst0)
 		sm_put(t, ".CC");
 }
 
-OPERAND(put_dst1) { sm_put_operand(t, &in->dst[1]); }
-OPERAND(put_a) { sm_put_operand(t, &in->src[0]); }
-OPERAND(put_b) { sm_put_operand(t, &in->src[1]); }
-OPERAND(put_c) { sm_put_operand(t, &in->src[2]); }
-OPERAND(put_x3) { sm_put_operand(t, &in->src[3]); }
+OPERAND(put_dst1)
+{
+	sm_put_operand(t, &in->dst[1]);
+}
+OPERAND(put_a)
+{
+	sm_put_operand(t, &in->src[0]);
+}
+OPERAND(put_b)
+{
+	sm_put_operand(t, &in->src[1]);
+}
+OPERAND(put_c)
+{
+	sm_put_operand(t, &in->src[2]);
+}
+OPERAND(put_x3)
+{
+	sm_put_operand(t, &in->src[3]);
+}
 
 /* b without its sign, which is in the mnemonic (ISUB) */
 OPERAND(put_b_plain)
@@ -51,10 +66,22 @@ static void put_unless_rz(struct sm_text *t, const struct sm_operand *o)
 		sm_put_operand(t, o);
 }
 
-OPERAND(put_dst0_unless_rz) { put_unless_rz(t, &in->dst[0]); }
-OPERAND(put_a_unless_rz) { put_unless_rz(t, &in->src[0]); }
-OPERAND(put_b_unless_rz) { put_unless_rz(t, &in->src[1]); }
-OPERAND(put_c_unless_rz) { put_unless_rz(t, &in->src[2]); }
+OPERAND(put_dst0_unless_rz)
+{
+	put_unless_rz(t, &in->dst[0]);
+}
+OPERAND(put_a_unless_rz)
+{
+	put_unless_rz(t, &in->src[0]);
+}
+OPERAND(put_b_unless_rz)
+{
+	put_unless_rz(t, &in->src[1]);
+}
+OPERAND(put_c_unless_rz)
+{
+	put_unless_rz(t, &in->src[2]);
+}
 
 OPERAND(put_dst1_unless_pt)
 {
@@ -92,7 +119,10 @@ static void put_video_imm(struct sm_text *t, const struct sm_operand *o, uint64_
 static void put_part(struct sm_text *t, const struct sm_insn *in, unsigned int n)
 {
 	static const char *const words[] = {
-		[SM_SEL_B1] = ".B1", [SM_SEL_B2] = ".B2", [SM_SEL_B3] = ".B3", [SM_SEL_H1] = ".H1",
+		[SM_SEL_B1] = ".B1",
+		[SM_SEL_B2] = ".B2",
+		[SM_SEL_B3] = ".B3",
+		[SM_SEL_H1] = ".H1",
 	};
 	struct sm_operand o = in->src[n];
 
@@ -129,7 +159,10 @@ OPERAND(put_a_part)
 		put_part(t, in, 0);
 }
 
-OPERAND(put_b_part) { put_part(t, in, 1); }
+OPERAND(put_b_part)
+{
+	put_part(t, in, 1);
+}
 
 static void put_swizzle(struct sm_text *t, const struct sm_insn *in, unsigned int n)
 {
@@ -146,8 +179,14 @@ static void put_swizzle(struct sm_text *t, const struct sm_insn *in, unsigned in
 		sm_put(t, halves ? ".%02x" : ".%04x", o.swizzle);
 }
 
-OPERAND(put_a_swizzle) { put_swizzle(t, in, 0); }
-OPERAND(put_b_swizzle) { put_swizzle(t, in, 1); }
+OPERAND(put_a_swizzle)
+{
+	put_swizzle(t, in, 0);
+}
+OPERAND(put_b_swizzle)
+{
+	put_swizzle(t, in, 1);
+}
 
 OPERAND(put_lanes)
 {
@@ -167,7 +206,9 @@ OPERAND(put_signs)
 static uint32_t address_mask(const struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_ATOM: case SM_ATOM_CAS: return 0xfffff;
+	case SM_ATOM:
+	case SM_ATOM_CAS:
+		return 0xfffff;
 	case SM_LDL:
 	case SM_STL:
 	case SM_LDS:
@@ -176,8 +217,11 @@ static uint32_t address_mask(const struct sm_insn *in)
 	case SM_STSCUL:
 	case SM_CCTLL:
 		return 0xffffff;
-	case SM_PIXLD: case SM_VILD: return 0xff;
-	default: return 0xffffffff;
+	case SM_PIXLD:
+	case SM_VILD:
+		return 0xff;
+	default:
+		return 0xffffffff;
 	}
 }
 
@@ -238,11 +282,10 @@ OPERAND(put_bar_count)
 OPERAND(put_cc)
 {
 	static const char *const words[] = {
-		"F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU",
-			"NEU", "GEU", "T",
-		"OFF", "LO", "SFF", "LS", "HI", "SFT", "HS", "OFT", "CSM_TA", "CSM_TR", "CSM_MX",
-			"FCSM_TA", "FCSM_TR",
-		"FCSM_MX", "RLE", "RGT",
+		"F",	  "LT",	    "EQ",     "LE",	 "GT",	    "NE",      "GE",  "NUM",
+		"NAN",	  "LTU",    "EQU",    "LEU",	 "GTU",	    "NEU",     "GEU", "T",
+		"OFF",	  "LO",	    "SFF",    "LS",	 "HI",	    "SFT",     "HS",  "OFT",
+		"CSM_TA", "CSM_TR", "CSM_MX", "FCSM_TA", "FCSM_TR", "FCSM_MX", "RLE", "RGT",
 	};
 
 	if (in->cc_test != SM_CC_T)
@@ -280,8 +323,14 @@ OPERAND(put_table)
 	}
 }
 
-OPERAND(put_texid) { sm_put_hex(t, in->tex.id); }
-OPERAND(put_mask) { sm_put_hex(t, in->tex.mask); }
+OPERAND(put_texid)
+{
+	sm_put_hex(t, in->tex.id);
+}
+OPERAND(put_mask)
+{
+	sm_put_hex(t, in->tex.mask);
+}
 
 OPERAND(put_dim)
 {
@@ -294,10 +343,10 @@ OPERAND(put_dim)
 OPERAND(put_query)
 {
 	static const char *const words[] = {
-		[1] = "TEX_HEADER_DIMENSION", [2] = "TEX_HEADER_TEXTURE_TYPE",
-			[5] = "TEX_HEADER_SAMPLER_POS",
-		[16] = "TEX_SAMPLER_FILTER", [18] = "TEX_SAMPLER_LOD", [20] = "TEX_SAMPLER_WRAP",
-			[22] = "TEX_SAMPLER_BORDER_COLOR",
+		[1] = "TEX_HEADER_DIMENSION",	   [2] = "TEX_HEADER_TEXTURE_TYPE",
+		[5] = "TEX_HEADER_SAMPLER_POS",	   [16] = "TEX_SAMPLER_FILTER",
+		[18] = "TEX_SAMPLER_LOD",	   [20] = "TEX_SAMPLER_WRAP",
+		[22] = "TEX_SAMPLER_BORDER_COLOR",
 	};
 
 	sm_put(t, "%s", words[in->tex.dim]);
@@ -338,21 +387,43 @@ OPERAND(put_sreg)
 }
 
 const struct sm_operand_form sm_operand_forms[] = {
-	{ "d", put_dst0 }, { "e", put_dst1 }, { "a", put_a }, { "b", put_b }, { "c", put_c },
-		{ "x3", put_x3 },
-	{ "aplain", put_a_plain }, { "bplain", put_b_plain }, { "bunsigned", put_b_unsigned },
-		{ "dnorz", put_dst0_unless_rz },
-	{ "anorz", put_a_unless_rz }, { "bnorz", put_b_unless_rz },
-	{ "cnorz", put_c_unless_rz }, { "enopt", put_dst1_unless_pt },
-	 { "product", put_product }, { "ecco", put_dst1_nonzero }, { "anonzero", put_a_nonzero },
-	{ "apart", put_a_part }, { "bpart", put_b_part }, { "aswz", put_a_swizzle }, { "bswz",
-		put_b_swizzle },
-	{ "lanes", put_lanes }, { "signs", put_signs }, { "mem", put_mem }, { "attr", put_attr },
-		{ "vmem", put_vmem },
-	{ "cmem", put_cmem }, { "sumem", put_sumem }, { "number", put_number }, { "barcount",
-		put_bar_count }, { "cc", put_cc },
-	{ "target", put_target }, { "table", put_table }, { "texid", put_texid }, { "mask",
-		put_mask }, { "dim", put_dim },
-	{ "query", put_query }, { "sreg", put_sreg },
+	{ "d", put_dst0 },
+	{ "e", put_dst1 },
+	{ "a", put_a },
+	{ "b", put_b },
+	{ "c", put_c },
+	{ "x3", put_x3 },
+	{ "aplain", put_a_plain },
+	{ "bplain", put_b_plain },
+	{ "bunsigned", put_b_unsigned },
+	{ "dnorz", put_dst0_unless_rz },
+	{ "anorz", put_a_unless_rz },
+	{ "bnorz", put_b_unless_rz },
+	{ "cnorz", put_c_unless_rz },
+	{ "enopt", put_dst1_unless_pt },
+	{ "product", put_product },
+	{ "ecco", put_dst1_nonzero },
+	{ "anonzero", put_a_nonzero },
+	{ "apart", put_a_part },
+	{ "bpart", put_b_part },
+	{ "aswz", put_a_swizzle },
+	{ "bswz", put_b_swizzle },
+	{ "lanes", put_lanes },
+	{ "signs", put_signs },
+	{ "mem", put_mem },
+	{ "attr", put_attr },
+	{ "vmem", put_vmem },
+	{ "cmem", put_cmem },
+	{ "sumem", put_sumem },
+	{ "number", put_number },
+	{ "barcount", put_bar_count },
+	{ "cc", put_cc },
+	{ "target", put_target },
+	{ "table", put_table },
+	{ "texid", put_texid },
+	{ "mask", put_mask },
+	{ "dim", put_dim },
+	{ "query", put_query },
+	{ "sreg", put_sreg },
 	{ NULL, NULL },
 };

@@ -7,25 +7,23 @@
 #include "print.h"
 
 static const char *const type_words[] = {
-	[SM_U8] = "U8", [SM_S8] = "S8", [SM_U16] = "U16", [SM_S16] = "S16", [SM_U32] = "U32",
-		[SM_S32] = "S32",
-	[SM_U64] = "U64", [SM_S64] = "S64", [SM_F16] = "F16", [SM_F32] = "F32", [SM_F64] = "F64",
-	[SM_U24] = "U24", [SM_S24] = "S24", [SM_U16_H0] = "U16H0", [SM_S16_H0] = "S16H0",
-		[SM_U16_H1] = "U16H1",
-	[SM_S16_H1] = "S16H1", [SM_U128] = "U128", [SM_F32_FTZ] = NULL,
+	[SM_U8] = "U8",	       [SM_S8] = "S8",	      [SM_U16] = "U16",	     [SM_S16] = "S16",
+	[SM_U32] = "U32",      [SM_S32] = "S32",      [SM_U64] = "U64",	     [SM_S64] = "S64",
+	[SM_F16] = "F16",      [SM_F32] = "F32",      [SM_F64] = "F64",	     [SM_U24] = "U24",
+	[SM_S24] = "S24",      [SM_U16_H0] = "U16H0", [SM_S16_H0] = "S16H0", [SM_U16_H1] = "U16H1",
+	[SM_S16_H1] = "S16H1", [SM_U128] = "U128",    [SM_F32_FTZ] = NULL,
 };
 static const char *const size_words[SM_U128 + 1] = {
-	[SM_U8] = "U8", [SM_S8] = "S8", [SM_U16] = "U16", [SM_S16] = "S16", [SM_B64] = "64",
-		[SM_B96] = "96", [SM_B128] = "128",
-	[SM_U128] = "U.128",
+	[SM_U8] = "U8",	 [SM_S8] = "S8",  [SM_U16] = "U16",  [SM_S16] = "S16",
+	[SM_B64] = "64", [SM_B96] = "96", [SM_B128] = "128", [SM_U128] = "U.128",
 };
 static const char *const susize_words[SM_U128 + 1] = {
-	[SM_U8] = "U8", [SM_S8] = "S8", [SM_U16] = "U16", [SM_S16] = "S16", [SM_B32] = "32",
-		[SM_B64] = "64", [SM_B128] = "128",
+	[SM_U8] = "U8",	 [SM_S8] = "S8",  [SM_U16] = "U16",  [SM_S16] = "S16",
+	[SM_B32] = "32", [SM_B64] = "64", [SM_B128] = "128",
 };
 static const char *const atom_type_words[SM_U128 + 1] = {
-	[SM_S32] = "S32", [SM_U64] = "U64", [SM_F32_FTZ] = "F32.FTZ.RN", [SM_U128] = "U128",
-		[SM_S64] = "S64",
+	[SM_S32] = "S32",   [SM_U64] = "U64", [SM_F32_FTZ] = "F32.FTZ.RN",
+	[SM_U128] = "U128", [SM_S64] = "S64",
 };
 static const char *const unsigned_words[SM_U128 + 1] = { [SM_U32] = "U32" };
 static const char *const ud_words[SM_U128 + 1] = { [SM_U32] = "UD" };
@@ -33,19 +31,18 @@ static const char *const sd_words[SM_U128 + 1] = { [SM_S32] = "SD" };
 static const char *const shf_words[SM_U128 + 1] = { [SM_U64] = "U64", [SM_S64] = "S64" };
 
 static const char *const cmp_words[] = {
-	"F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU",
-		"GEU", "T",
+	"F",   "LT",  "EQ",  "LE",  "GT",  "NE",  "GE",	 "NUM",
+	"NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T",
 };
 static const char *const fcmp_words[] = {
-	"F", "LT", "EQ", "LE", NULL, "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU",
-		"GEU", "T",
+	"F",   "LT",  "EQ",  "LE",  NULL,  "NE",  "GE",	 "NUM",
+	"NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T",
 };
 static const char *const cc_words[] = {
-	"F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU",
-		"GEU", "T",
-	"OFF", "LO", "SFF", "LS", "HI", "SFT", "HS", "OFT", "CSM_TA", "CSM_TR", "CSM_MX", "FCSM_TA",
-		"FCSM_TR", "FCSM_MX",
-	"RLE", "RGT",
+	"F",	  "LT",	    "EQ",     "LE",	 "GT",	    "NE",      "GE",  "NUM",
+	"NAN",	  "LTU",    "EQU",    "LEU",	 "GTU",	    "NEU",     "GEU", "T",
+	"OFF",	  "LO",	    "SFF",    "LS",	 "HI",	    "SFT",     "HS",  "OFT",
+	"CSM_TA", "CSM_TR", "CSM_MX", "FCSM_TA", "FCSM_TR", "FCSM_MX", "RLE", "RGT",
 };
 static const char *const bool_words[] = { "AND", "OR", "XOR" };
 static const char *const round_words[] = { NULL, "RM", "RP", "RZ" };
@@ -91,8 +88,8 @@ static const char *const suld_words[] = { "CA", NULL, "CS", "CV" };
 static const char *const clamp_words[] = { "Z", "TRAP", NULL, "SDCL" };
 static const char *const suaddr_words[] = { "U32", "S32", "U8", "S8" };
 static const char *const sumode_words[] = {
-	NULL, "SD.R2", "SD.R4", "SD.R8", "SD.R16", "PL.R1", "PL.R2", "PL.R4", "PL.R8", "PL.R16",
-	"BL.R1", "BL.R2", "BL.R4", "BL.R8", "BL.R16",
+	NULL,	 "SD.R2",  "SD.R4", "SD.R8", "SD.R16", "PL.R1", "PL.R2",  "PL.R4",
+	"PL.R8", "PL.R16", "BL.R1", "BL.R2", "BL.R4",  "BL.R8", "BL.R16",
 };
 static const char *const ipa_words[] = { "PASS", NULL, "CONSTANT", "SC" };
 static const char *const ipaloc_words[] = { NULL, "CENTROID", "OFFSET" };
@@ -110,7 +107,7 @@ static const char *const trig_words[] = { NULL, "TRIG" };
 static const char *const wait_words[] = { NULL, "WAIT" };
 static const char *const left_words[] = { "R", "L" };
 
-#define FLAG(word)	static const char *const word##_flag[] = { NULL, #word }
+#define FLAG(word) static const char *const word##_flag[] = { NULL, #word }
 FLAG(FTZ);
 FLAG(FMZ);
 FLAG(SAT);
@@ -134,7 +131,9 @@ FLAG(NDV);
 FLAG(NODEP);
 FLAG(U);
 FLAG(LMT);
-FLAG(NOINC); FLAG(MX); FLAG(O);
+FLAG(NOINC);
+FLAG(MX);
+FLAG(O);
 static const char *const one_d_flag[] = { NULL, "1D" };
 static const char *const three_d_flag[] = { NULL, "3D" };
 
@@ -233,67 +232,114 @@ static void put_phys(struct sm_text *t, const struct sm_insn *in)
 		sm_put(t, ".PHYS");
 }
 
-#define WORDS(name, member, words)	{ name, offsetof(struct sm_insn, member), words, NULL }
-#define FUNCTION(name, print)		{ name, 0, NULL, print }
+#define WORDS(name, member, words)                                  \
+	{                                                           \
+		name, offsetof(struct sm_insn, member), words, NULL \
+	}
+#define FUNCTION(name, print)        \
+	{                            \
+		name, 0, NULL, print \
+	}
 
 const struct sm_modifier sm_modifiers[] = {
-	WORDS("ftz", ftz, FTZ_flag), WORDS("fmz", fmz, FMZ_flag), WORDS("sat", sat, SAT_flag),
-		WORDS("x", x, X_flag),
-	WORDS("po", po, PO_flag), WORDS("avrg", po, AVRG_flag), WORDS("hi", hi, HI_flag),
-		WORDS("h1", hi, H1_flag),
-	WORDS("w", wrap, W_flag), WORDS("bf", bf, BF_flag), WORDS("brev", brev, BREV_flag),
-		WORDS("sh", shift_amount, SH_flag),
-	WORDS("lr", left, left_words), WORDS("mx", max, MX_flag), WORDS("out", hi, O_flag),
-	WORDS("t0", stype[0], type_words), WORDS("type", type, type_words),
-	WORDS("u32", type, unsigned_words), WORDS("ud", type, ud_words), WORDS("sd", type,
-		sd_words),
-	WORDS("shf", type, shf_words), WORDS("size", type, size_words), WORDS("susize", type,
-		susize_words),
-	WORDS("atomtype", type, atom_type_words), FUNCTION("tt", put_packed_types), FUNCTION("st",
-		put_scalar_types),
-	 FUNCTION("factors", put_factors), FUNCTION("madsp", put_madsp),
-	WORDS("round", round, round_words), WORDS("f2i", round, f2i_words), FUNCTION("f2f",
-		put_f2f),
-	WORDS("cmp", cmp, cmp_words), WORDS("fcmp", cmp, fcmp_words), WORDS("cctest", cc_test,
-		cc_words),
-	WORDS("bop", bop, bool_words), WORDS("bop2", bop2, bool_words),
-	WORDS("lop", sub, lop_words), WORDS("mufu", sub, mufu_words), WORDS("rro", sub, rro_words),
-		WORDS("prmt", sub, prmt_words),
-	WORDS("xmnmx", xmode, xmnmx_words), WORDS("xshr", xmode, xshr_words), WORDS("fscale", scale,
-		scale_words),
-	WORDS("vscale", scale, vmad_words), WORDS("vfinal", vfinal, vfinal_words), WORDS("acc",
-		vfinal, acc_words),
-	WORDS("xy", lanes, xy_words), WORDS("xyzw", lanes, xyzw_words),
-	WORDS("vote", sub, vote_words), WORDS("vtg", sub, vtg_words), WORDS("shfl", sub,
-		shfl_words), WORDS("bar", sub, bar_words),
-	WORDS("membar", sub, membar_words), WORDS("b2r", sub, b2r_words),
-	WORDS("wide", wide_addr, E_flag), WORDS("ldcache", cache, load_words), WORDS("llcache",
-		cache, local_words),
-	WORDS("stcache", cache, store_words), WORDS("ldc", ldc_mode, ldc_words), WORDS("atom", sub,
-		atom_words),
-	WORDS("cctl", sub, cctl_words), WORDS("cctlcache", cache, cctl_cache_words),
-		WORDS("cctllcache", cache, cctll_cache_words),
-	WORDS("texb", tex.bindless, B_flag), WORDS("lod", tex.lod, lod_words), FUNCTION("texmods",
-		put_texmods),
-	WORDS("aoffi", tex.aoffi, AOFFI_flag), WORDS("dc", tex.shadow, DC_flag), WORDS("ptp",
-		tex.ptp, PTP_flag),
-	WORDS("ms", tex.multisample, MS_flag), WORDS("cl", tex.clamp, CL_flag), WORDS("ndv",
-		tex.ndv, NDV_flag),
-	WORDS("nodep", tex.nodep, NODEP_flag), WORDS("phase", tex.phase, phase_words),
-	WORDS("component", tex.component, component_words), WORDS("wait", sub, wait_words),
-	WORDS("suld", cache, suld_words), WORDS("zclamp", su_clamp, clamp_words), WORDS("suaddr",
-		su_addr, suaddr_words),
-	WORDS("sumode", su_mode, sumode_words), FUNCTION("sust", put_sust), FUNCTION("shfhi",
-		put_shf_part), WORDS("1d", su_1d, one_d_flag),
+	WORDS("ftz", ftz, FTZ_flag),
+	WORDS("fmz", fmz, FMZ_flag),
+	WORDS("sat", sat, SAT_flag),
+	WORDS("x", x, X_flag),
+	WORDS("po", po, PO_flag),
+	WORDS("avrg", po, AVRG_flag),
+	WORDS("hi", hi, HI_flag),
+	WORDS("h1", hi, H1_flag),
+	WORDS("w", wrap, W_flag),
+	WORDS("bf", bf, BF_flag),
+	WORDS("brev", brev, BREV_flag),
+	WORDS("sh", shift_amount, SH_flag),
+	WORDS("lr", left, left_words),
+	WORDS("mx", max, MX_flag),
+	WORDS("out", hi, O_flag),
+	WORDS("t0", stype[0], type_words),
+	WORDS("type", type, type_words),
+	WORDS("u32", type, unsigned_words),
+	WORDS("ud", type, ud_words),
+	WORDS("sd", type, sd_words),
+	WORDS("shf", type, shf_words),
+	WORDS("size", type, size_words),
+	WORDS("susize", type, susize_words),
+	WORDS("atomtype", type, atom_type_words),
+	FUNCTION("tt", put_packed_types),
+	FUNCTION("st", put_scalar_types),
+	FUNCTION("factors", put_factors),
+	FUNCTION("madsp", put_madsp),
+	WORDS("round", round, round_words),
+	WORDS("f2i", round, f2i_words),
+	FUNCTION("f2f", put_f2f),
+	WORDS("cmp", cmp, cmp_words),
+	WORDS("fcmp", cmp, fcmp_words),
+	WORDS("cctest", cc_test, cc_words),
+	WORDS("bop", bop, bool_words),
+	WORDS("bop2", bop2, bool_words),
+	WORDS("lop", sub, lop_words),
+	WORDS("mufu", sub, mufu_words),
+	WORDS("rro", sub, rro_words),
+	WORDS("prmt", sub, prmt_words),
+	WORDS("xmnmx", xmode, xmnmx_words),
+	WORDS("xshr", xmode, xshr_words),
+	WORDS("fscale", scale, scale_words),
+	WORDS("vscale", scale, vmad_words),
+	WORDS("vfinal", vfinal, vfinal_words),
+	WORDS("acc", vfinal, acc_words),
+	WORDS("xy", lanes, xy_words),
+	WORDS("xyzw", lanes, xyzw_words),
+	WORDS("vote", sub, vote_words),
+	WORDS("vtg", sub, vtg_words),
+	WORDS("shfl", sub, shfl_words),
+	WORDS("bar", sub, bar_words),
+	WORDS("membar", sub, membar_words),
+	WORDS("b2r", sub, b2r_words),
+	WORDS("wide", wide_addr, E_flag),
+	WORDS("ldcache", cache, load_words),
+	WORDS("llcache", cache, local_words),
+	WORDS("stcache", cache, store_words),
+	WORDS("ldc", ldc_mode, ldc_words),
+	WORDS("atom", sub, atom_words),
+	WORDS("cctl", sub, cctl_words),
+	WORDS("cctlcache", cache, cctl_cache_words),
+	WORDS("cctllcache", cache, cctll_cache_words),
+	WORDS("texb", tex.bindless, B_flag),
+	WORDS("lod", tex.lod, lod_words),
+	FUNCTION("texmods", put_texmods),
+	WORDS("aoffi", tex.aoffi, AOFFI_flag),
+	WORDS("dc", tex.shadow, DC_flag),
+	WORDS("ptp", tex.ptp, PTP_flag),
+	WORDS("ms", tex.multisample, MS_flag),
+	WORDS("cl", tex.clamp, CL_flag),
+	WORDS("ndv", tex.ndv, NDV_flag),
+	WORDS("nodep", tex.nodep, NODEP_flag),
+	WORDS("phase", tex.phase, phase_words),
+	WORDS("component", tex.component, component_words),
+	WORDS("wait", sub, wait_words),
+	WORDS("suld", cache, suld_words),
+	WORDS("zclamp", su_clamp, clamp_words),
+	WORDS("suaddr", su_addr, suaddr_words),
+	WORDS("sumode", su_mode, sumode_words),
+	FUNCTION("sust", put_sust),
+	FUNCTION("shfhi", put_shf_part),
+	WORDS("1d", su_1d, one_d_flag),
 	WORDS("3d", su_mode, three_d_flag),
-	WORDS("ipa", sub, ipa_words), WORDS("ipaloc", xmode, ipaloc_words), WORDS("pixld", sub,
-		pixld_words),
-	WORDS("outtype", sub, out_words), WORDS("fcco", sub, fcco_words), WORDS("fswz", sub,
-		fswz_words),
+	WORDS("ipa", sub, ipa_words),
+	WORDS("ipaloc", xmode, ipaloc_words),
+	WORDS("pixld", sub, pixld_words),
+	WORDS("outtype", sub, out_words),
+	WORDS("fcco", sub, fcco_words),
+	WORDS("fswz", sub, fswz_words),
 	FUNCTION("phys", put_phys),
-	WORDS("u", uniform, U_flag), WORDS("lmt", limit, LMT_flag), WORDS("noinc", noinc,
-		NOINC_flag), WORDS("keep", sub, keep_words),
-	WORDS("rtt", sub, rtt_words), WORDS("bpt", sub, bpt_words), WORDS("en", sub, en_words),
-		WORDS("trig", sub, trig_words),
+	WORDS("u", uniform, U_flag),
+	WORDS("lmt", limit, LMT_flag),
+	WORDS("noinc", noinc, NOINC_flag),
+	WORDS("keep", sub, keep_words),
+	WORDS("rtt", sub, rtt_words),
+	WORDS("bpt", sub, bpt_words),
+	WORDS("en", sub, en_words),
+	WORDS("trig", sub, trig_words),
 	{ NULL, 0, NULL, NULL },
 };

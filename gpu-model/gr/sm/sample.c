@@ -13,10 +13,10 @@
 
 #include "sample.h"
 
-#define WHOLE		256		/* the sum of all weights */
-#define FILTER_LINEAR	2
-#define MIP_NEAREST	2
-#define MIP_LINEAR	3
+#define WHOLE	      256 /* the sum of all weights */
+#define FILTER_LINEAR 2
+#define MIP_NEAREST   2
+#define MIP_LINEAR    3
 
 static float as_float(uint32_t v)
 {
@@ -51,7 +51,9 @@ static bool wrap(unsigned int mode, int i, uint32_t n, uint32_t *out)
 		v = v < 0 ? v + 2 * size : v;
 		*out = v < size ? v : 2 * size - 1 - v;
 		return true;
-	case WRAP_BORDER: case WRAP_OGL: case WRAP_MIRROR_OGL:
+	case WRAP_BORDER:
+	case WRAP_OGL:
+	case WRAP_MIRROR_OGL:
 		break;
 	case WRAP_MIRROR_EDGE:
 		v = v < 0 ? -1 - v : v;
@@ -76,8 +78,8 @@ static const struct {
 	int8_t sign[3];
 } faces[6] = {
 	{ { 0, 2, 1 }, { 1, -1, -1 } }, { { 0, 2, 1 }, { -1, 1, -1 } },
-	{ { 1, 0, 2 }, { 1, 1, 1 } }, { { 1, 0, 2 }, { -1, 1, -1 } },
-	{ { 2, 0, 1 }, { 1, 1, -1 } }, { { 2, 0, 1 }, { -1, -1, -1 } },
+	{ { 1, 0, 2 }, { 1, 1, 1 } },	{ { 1, 0, 2 }, { -1, 1, -1 } },
+	{ { 2, 0, 1 }, { 1, 1, -1 } },	{ { 2, 0, 1 }, { -1, -1, -1 } },
 };
 
 void cube_place(unsigned int face, const float *direction, float *place)
@@ -323,7 +325,7 @@ static enum step sample_level(struct warp *w, const struct request *q, unsigned 
 		if (shadow)
 			v.c[0] = compared(q, v.c[0]);
 		memcpy(raw, v.c, sizeof(v.c));
-		if (weight[i] == WHOLE) {	/* one texel alone: its bits unchanged */
+		if (weight[i] == WHOLE) { /* one texel alone: its bits unchanged */
 			for (unsigned int c = 0; c < 4; c++)
 				out[c] = as_float(v.c[c]);
 			return STEP_NEXT;

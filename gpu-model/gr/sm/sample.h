@@ -10,12 +10,12 @@ struct request {
 	struct sampler s;
 	/* how many coordinates count */
 	unsigned int dims;
-	float p[3];			/* coordinates */
-	int ip[3];			/* the same words as integers */
+	float p[3]; /* coordinates */
+	int ip[3]; /* the same words as integers */
 	uint32_t layer;
 	float lod;
-	float ref;			/* what texels are compared with */
-	int off[3];			/* added to the texel's place */
+	float ref; /* what texels are compared with */
+	int off[3]; /* added to the texel's place */
 	/* p[] is a place on face @face, and @layer the first layer of the cube */
 	bool cube;
 	unsigned int face;

@@ -20,17 +20,17 @@ static uint32_t bits(uint32_t v, unsigned int low, unsigned int n)
 }
 
 /* fields of the word that SUCLAMP makes of a coordinate */
-#define PLACE_SHIFT	16
+#define PLACE_SHIFT 16
 /* log2 of GOBs in a block, or of the element size (pitch) */
-#define SIZES_SHIFT	27
-#define IS_PITCH	(1u << 30)
-#define IS_OUTSIDE	(1u << 31)
+#define SIZES_SHIFT 27
+#define IS_PITCH    (1u << 30)
+#define IS_OUTSIDE  (1u << 31)
 
 static uint32_t clamp_coordinate(const struct sm_insn *in, uint32_t coordinate, uint32_t param,
 				 bool *outside)
 {
 	static const uint8_t round[] = { 0, 1, 3, 7, 15 };
-	unsigned int kind = in->su_mode / 5;		/* SD, PL, BL */
+	unsigned int kind = in->su_mode / 5; /* SD, PL, BL */
 	int64_t v = (in->type == SM_S32 ? (int64_t)(int32_t)coordinate : (int64_t)coordinate) +
 		    (int64_t)in->src[2].imm;
 	bool pitch = kind == 1 || (kind == 0 && bits(param, 21, 1)), plain = pitch && in->su_1d;
@@ -55,7 +55,8 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 	bool outside;
 	lanes d = { 0 };
 
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		d[l] = clamp_coordinate(u->in, src_lane(w, u, 0, l), src_lane(w, u, 1, l),
 					&outside);
 		pred |= (uint32_t)outside << l;
@@ -66,9 +67,9 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /* SUBFM's result: the low bits of the address, then these fields for SUEAU */
-#define BFM_PITCH	(1u << 11)
-#define BFM_SHIFT	12
-#define BFM_GOB		16
+#define BFM_PITCH (1u << 11)
+#define BFM_SHIFT 12
+#define BFM_GOB	  16
 
 static uint32_t merge_block_linear(uint32_t x, uint32_t y, uint32_t z, bool volume)
 {
@@ -88,7 +89,8 @@ static enum step op_subfm(struct warp *w, const struct uop *u, uint32_t m)
 	uint32_t pred = 0;
 	lanes d = { 0 };
 
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		uint32_t x = src_lane(w, u, 0, l), y = src_lane(w, u, 1, l),
 			 z = src_lane(w, u, 2, l), size;
 
@@ -110,7 +112,8 @@ static enum step op_sueau(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes d = { 0 };
 
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		uint32_t off = src_lane(w, u, 0, l), bf = src_lane(w, u, 1, l),
 			 base = src_lane(w, u, 2, l);
 
@@ -145,7 +148,7 @@ static uint64_t surface_address(const struct warp *w, const struct uop *u, unsig
 }
 
 #define OUTSIDE_TRAP	1
-#define OUTSIDE_CLAMPED	3
+#define OUTSIDE_CLAMPED 3
 
 /* Reduce *@m to the lanes that access memory. STEP_STOP: a lane is outside, and that is to trap. */
 static enum step inside(struct warp *w, const struct uop *u, uint32_t outside, uint32_t *m)
@@ -183,7 +186,8 @@ static enum step op_suldga(struct warp *w, const struct uop *u, uint32_t m)
 
 	if (s != STEP_NEXT)
 		return s;
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		memset(v, 0, sizeof(v));
 		if (lanes_in >> l & 1) {
 			const uint8_t *p = surface_host(w, u, l, bytes, false, &s);
@@ -209,24 +213,18 @@ enum number { NUM_FLOAT, NUM_SINT, NUM_UINT, NUM_UNORM, NUM_SNORM };
 static const struct image_format {
 	uint8_t id, n, bits, number;
 } image_formats[] = {
-	{ 0x02, 4, 32, NUM_FLOAT }, { 0x03, 4, 32, NUM_SINT }, { 0x04, 4, 32, NUM_UINT }, { 0x08, 4,
-		16, NUM_UNORM },
-	{ 0x09, 4, 16, NUM_SNORM }, { 0x0a, 4, 16, NUM_SINT }, { 0x0b, 4, 16, NUM_UINT }, { 0x0c, 4,
-		16, NUM_FLOAT },
-	{ 0x0d, 2, 32, NUM_FLOAT }, { 0x0e, 2, 32, NUM_SINT }, { 0x0f, 2, 32, NUM_UINT }, { 0x18, 4,
-		8, NUM_UNORM },
-	{ 0x1a, 4, 8, NUM_SNORM }, { 0x1b, 4, 8, NUM_SINT }, { 0x1c, 4, 8, NUM_UINT }, { 0x1d, 2,
-		16, NUM_UNORM },
-	{ 0x1e, 2, 16, NUM_SNORM }, { 0x1f, 2, 16, NUM_SINT }, { 0x20, 2, 16, NUM_UINT }, { 0x21, 2,
-		16, NUM_FLOAT },
-	{ 0x27, 1, 32, NUM_SINT }, { 0x28, 1, 32, NUM_UINT }, { 0x29, 1, 32, NUM_FLOAT }, { 0x2e, 2,
-		8, NUM_UNORM },
-	{ 0x2f, 2, 8, NUM_SNORM }, { 0x30, 2, 8, NUM_SINT }, { 0x31, 2, 8, NUM_UINT }, { 0x32, 1,
-		16, NUM_UNORM },
-	{ 0x33, 1, 16, NUM_SNORM }, { 0x34, 1, 16, NUM_SINT }, { 0x35, 1, 16, NUM_UINT }, { 0x36, 1,
-		16, NUM_FLOAT },
-	{ 0x37, 1, 8, NUM_UNORM }, { 0x38, 1, 8, NUM_SNORM }, { 0x39, 1, 8, NUM_SINT }, { 0x3a, 1,
-		8, NUM_UINT },
+	{ 0x02, 4, 32, NUM_FLOAT }, { 0x03, 4, 32, NUM_SINT },	{ 0x04, 4, 32, NUM_UINT },
+	{ 0x08, 4, 16, NUM_UNORM }, { 0x09, 4, 16, NUM_SNORM }, { 0x0a, 4, 16, NUM_SINT },
+	{ 0x0b, 4, 16, NUM_UINT },  { 0x0c, 4, 16, NUM_FLOAT }, { 0x0d, 2, 32, NUM_FLOAT },
+	{ 0x0e, 2, 32, NUM_SINT },  { 0x0f, 2, 32, NUM_UINT },	{ 0x18, 4, 8, NUM_UNORM },
+	{ 0x1a, 4, 8, NUM_SNORM },  { 0x1b, 4, 8, NUM_SINT },	{ 0x1c, 4, 8, NUM_UINT },
+	{ 0x1d, 2, 16, NUM_UNORM }, { 0x1e, 2, 16, NUM_SNORM }, { 0x1f, 2, 16, NUM_SINT },
+	{ 0x20, 2, 16, NUM_UINT },  { 0x21, 2, 16, NUM_FLOAT }, { 0x27, 1, 32, NUM_SINT },
+	{ 0x28, 1, 32, NUM_UINT },  { 0x29, 1, 32, NUM_FLOAT }, { 0x2e, 2, 8, NUM_UNORM },
+	{ 0x2f, 2, 8, NUM_SNORM },  { 0x30, 2, 8, NUM_SINT },	{ 0x31, 2, 8, NUM_UINT },
+	{ 0x32, 1, 16, NUM_UNORM }, { 0x33, 1, 16, NUM_SNORM }, { 0x34, 1, 16, NUM_SINT },
+	{ 0x35, 1, 16, NUM_UINT },  { 0x36, 1, 16, NUM_FLOAT }, { 0x37, 1, 8, NUM_UNORM },
+	{ 0x38, 1, 8, NUM_SNORM },  { 0x39, 1, 8, NUM_SINT },	{ 0x3a, 1, 8, NUM_UINT },
 };
 
 static const struct image_format *image_format(uint32_t id)
@@ -316,7 +314,8 @@ static enum step op_sustga(struct warp *w, const struct uop *u, uint32_t m)
 	unsigned int bytes = sm_type_bits(in->type) / 8;
 	enum step s = inside(w, u, src_pred(w, &in->src[3]), &m);
 
-	EACH_LANE(l, s == STEP_NEXT ? m : 0) {
+	EACH_LANE(l, s == STEP_NEXT ? m : 0)
+	{
 		uint32_t v[4];
 		uint8_t *p;
 

@@ -9,15 +9,15 @@
 
 #include "texel.h"
 
-#define HEADER_BYTES	32u
-#define GOB_WIDTH	64u
-#define GOB_ROWS	8u
+#define HEADER_BYTES 32u
+#define GOB_WIDTH    64u
+#define GOB_ROWS     8u
 
 enum { T_SNORM = 1, T_UNORM, T_SINT, T_UINT, T_SNORM_FP16, T_UNORM_FP16, T_FLOAT };
 
 struct texel_format {
 	uint8_t id, bytes;
-	uint8_t bits[4], shift[4];	/* of R, G, B, A; 0 bits: not there */
+	uint8_t bits[4], shift[4]; /* of R, G, B, A; 0 bits: not there */
 };
 
 static const struct texel_format formats[] = {
@@ -69,7 +69,7 @@ static bool read_bytes(struct warp *w, uint64_t va, void *buf, unsigned int n)
 			warp_fault(w);
 			return false;
 		}
-		if (part == 4)	/* a constant: one move instead of a call for each word */
+		if (part == 4) /* a constant: one move instead of a call for each word */
 			memcpy(to, p, 4);
 		else
 			memcpy(to, p, part);
@@ -252,7 +252,8 @@ static uint32_t component(const struct texture *t, unsigned int i, uint32_t raw)
 		return raw;
 	case T_FLOAT:
 		return n == 16 ? float_to_bits(from_half(raw)) : raw;
-	case T_SNORM: case T_SNORM_FP16:
+	case T_SNORM:
+	case T_SNORM_FP16:
 		v = (float)s / (float)((1u << (n - 1)) - 1);
 		return float_to_bits(v < -1 ? -1 : v);
 	default:
@@ -266,7 +267,9 @@ static uint32_t component(const struct texture *t, unsigned int i, uint32_t raw)
 unsigned int texture_dims(const struct texture *t)
 {
 	switch (t->target) {
-	case TIC_1D: case TIC_1D_ARRAY: case TIC_1D_BUFFER:
+	case TIC_1D:
+	case TIC_1D_ARRAY:
+	case TIC_1D_BUFFER:
 		return 1;
 	case TIC_3D:
 		return 3;
@@ -278,9 +281,11 @@ unsigned int texture_dims(const struct texture *t)
 uint32_t texture_layers(const struct texture *t)
 {
 	switch (t->target) {
-	case TIC_1D_ARRAY: case TIC_2D_ARRAY:
+	case TIC_1D_ARRAY:
+	case TIC_2D_ARRAY:
 		return t->depth;
-	case TIC_CUBE: case TIC_CUBE_ARRAY:
+	case TIC_CUBE:
+	case TIC_CUBE_ARRAY:
 		return t->depth * CUBE_FACES;
 	default:
 		return 1;

@@ -30,29 +30,21 @@ enum {
 };
 
 /* struct texture.source[]: G80_TIC_SOURCE */
-enum {
-	SOURCE_ZERO,
-	SOURCE_R = 2,
-	SOURCE_G,
-	SOURCE_B,
-	SOURCE_A,
-	SOURCE_ONE_INT,
-	SOURCE_ONE_FLOAT
-};
+enum { SOURCE_ZERO, SOURCE_R = 2, SOURCE_G, SOURCE_B, SOURCE_A, SOURCE_ONE_INT, SOURCE_ONE_FLOAT };
 
 struct texture {
 	const struct texel_format *format;
-	uint8_t type[4];		/* of R, G, B, A: G80_TIC_TYPE */
-	uint8_t source[4];		/* of x, y, z, w: SOURCE_... */
+	uint8_t type[4]; /* of R, G, B, A: G80_TIC_TYPE */
+	uint8_t source[4]; /* of x, y, z, w: SOURCE_... */
 	uint64_t addr;
 	unsigned int target;
 	bool pitch_layout, srgb, normalized;
-	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
+	unsigned int log2_height, log2_depth; /* of a block, in GOBs */
 	/* depth: layers of an array, cubes of a cube array */
 	uint32_t pitch, width, height, depth;
 	/* those that instructions see; how many are in memory */
 	unsigned int first_level, last_level, levels;
-	unsigned int multisample;	/* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
+	unsigned int multisample; /* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
 };
 
 struct sampler {
@@ -75,7 +67,7 @@ enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s);
 /* Read a texel. @x, @y, @z are inside the level, @layer inside the array. */
 enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x,
 		      uint32_t y, uint32_t z, uint32_t layer, struct texel *out);
-#define CUBE_FACES	6u
+#define CUBE_FACES 6u
 /* how many coordinates a place in the texture has; cubes: on a face */
 unsigned int texture_dims(const struct texture *t);
 /* number of planes that follow one another in memory, at least 1 */

@@ -16,8 +16,8 @@
 
 #include "sample.h"
 
-#define HANDLE_HEADER		0xfffffu
-#define HANDLE_SAMPLER_SHIFT	20
+#define HANDLE_HEADER	     0xfffffu
+#define HANDLE_SAMPLER_SHIFT 20
 
 static float as_float(uint32_t v)
 {
@@ -334,7 +334,7 @@ static enum step one_tld4(struct warp *w, const struct uop *u, struct words *a, 
 	return sample_gather(w, &q, off, t->component, t->shadow && q.s.compare, out->c);
 }
 
-#define QUERY_DIMENSION	1
+#define QUERY_DIMENSION 1
 #define QUERY_TYPE	2
 
 static enum step one_txq(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
@@ -404,8 +404,9 @@ static enum step op_texture(struct warp *w, const struct uop *u, uint32_t m)
 	struct opened had;
 
 	had.header = false;
-	w->t->l1 = w->t->tex;		/* faults are recorded as the texture unit's */
-	EACH_LANE(l, m) {
+	w->t->l1 = w->t->tex; /* faults are recorded as the texture unit's */
+	EACH_LANE(l, m)
+	{
 		struct words a = { w, u, l, 0, &had };
 
 		s = one(w, u, &a, &v[l]);
@@ -415,7 +416,8 @@ static enum step op_texture(struct warp *w, const struct uop *u, uint32_t m)
 	w->t->l1 = l1;
 	if (s != STEP_NEXT || u->dst[0] == SLOT_DUMP)
 		return s;
-	EACH_LANE(l, m) {
+	EACH_LANE(l, m)
+	{
 		unsigned int slot = u->dst[0];
 
 		for (unsigned int c = 0; c < 4; c++) {
@@ -429,7 +431,12 @@ static enum step op_texture(struct warp *w, const struct uop *u, uint32_t m)
 op_fn texture_op(const struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_TEX: case SM_TLD: case SM_TLD4: case SM_TXD: case SM_TXQ: case SM_TMML:
+	case SM_TEX:
+	case SM_TLD:
+	case SM_TLD4:
+	case SM_TXD:
+	case SM_TXQ:
+	case SM_TMML:
 		return op_texture;
 	default:
 		return NULL;

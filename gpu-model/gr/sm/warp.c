@@ -110,7 +110,7 @@ enum step warp_run(struct warp *w, uint64_t budget)
 			off = w->pc - base;
 		}
 		u = &line->uop[off / SM_INSN_BYTES];
-		if (off % 64 == 0) {		/* scheduling words */
+		if (off % 64 == 0) { /* scheduling words */
 			w->pc += SM_INSN_BYTES;
 			continue;
 		}

@@ -6,9 +6,9 @@
 
 #include "exec.h"
 
-#define SM_CLOCK_KHZ	705500u		/* of a K20m; SR_CLOCK counts it */
-#define B2R_COUNT	0		/* sub of B2R */
-#define B2R_RESULT	1
+#define SM_CLOCK_KHZ 705500u /* of a K20m; SR_CLOCK counts it */
+#define B2R_COUNT    0 /* sub of B2R */
+#define B2R_RESULT   1
 
 /* ------------------------------------------------------------------ special registers */
 
@@ -119,7 +119,7 @@ static uint32_t lane_sreg(const struct warp *w, unsigned int nr, unsigned int l)
 		return eq | (eq - 1);
 	case SM_SR_GTMASK:
 		return ~(eq | (eq - 1));
-	default:	/* GEMASK */
+	default: /* GEMASK */
 		return ~(eq - 1);
 	}
 }
@@ -292,15 +292,24 @@ static enum step op_texture_order(struct warp *w, const struct uop *u, uint32_t 
 op_fn warpop_op(const struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_S2R:	return op_s2r;
-	case SM_LEPC:	return op_lepc;
-	case SM_VOTE:	return op_vote;
-	case SM_SHFL:	return op_shfl;
-	case SM_BAR:	return op_bar;
-	case SM_B2R:	return op_b2r;
-	case SM_MEMBAR:	return op_membar;
-	case SM_TEXDEPBAR: case SM_STP:
+	case SM_S2R:
+		return op_s2r;
+	case SM_LEPC:
+		return op_lepc;
+	case SM_VOTE:
+		return op_vote;
+	case SM_SHFL:
+		return op_shfl;
+	case SM_BAR:
+		return op_bar;
+	case SM_B2R:
+		return op_b2r;
+	case SM_MEMBAR:
+		return op_membar;
+	case SM_TEXDEPBAR:
+	case SM_STP:
 		return op_texture_order;
-	default:	return NULL;
+	default:
+		return NULL;
 	}
 }
