@@ -16,7 +16,7 @@
 #include "internal.h"
 #include "kvgpu/ramfc.h"
 
-#define PAGE_OFFSET_BITS	(PAGE_BYTES - 1)
+#define PAGE_OFFSET_BITS (PAGE_BYTES - 1)
 
 static u32 inst_word(const u32 *block, u32 off)
 {
@@ -51,8 +51,8 @@ int kvgpu_shadow_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, con
 	*out = (struct kvgpu_inst_guest){
 		.pd = { FIELD_GET(GMMU_INST_PDB_LO_TARGET, inst_word(block, GMMU_INST_PDB_LO)),
 			addr_at(block, GMMU_INST_PDB_LO, GMMU_INST_PDB_LO_ADDR) },
-		.limit = addr_at(block, GMMU_INST_LIMIT_LO,
-			GMMU_INST_LIMIT_LO_ADDR) | PAGE_OFFSET_BITS,
+		.limit = addr_at(block, GMMU_INST_LIMIT_LO, GMMU_INST_LIMIT_LO_ADDR) |
+			 PAGE_OFFSET_BITS,
 		.gp_base = addr_at(block, RAMFC_GP_BASE, RAMFC_GP_BASE_LO),
 		.gp_log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, inst_word(block, RAMFC_GP_BASE_HI)),
 		.userd = { FIELD_GET(RAMFC_USERD_TARGET, inst_word(block, RAMFC_USERD)),
@@ -89,9 +89,8 @@ static const struct {
 	{ RAMFC_PB_FETCH_HI, GP_ENTRY1_GET_HI },
 	{ RAMFC_PB_PUT, GP_ENTRY0_GET },
 	{ RAMFC_PB_PUT_HI, GP_ENTRY1_GET_HI },
-	{ RAMFC_PB_HEADER,
-		RAMFC_HEADER_METHOD | RAMFC_HEADER_SUBCH | RAMFC_HEADER_LEVEL | RAMFC_HEADER_FIRST |
-			   RAMFC_HEADER_TYPE },
+	{ RAMFC_PB_HEADER, RAMFC_HEADER_METHOD | RAMFC_HEADER_SUBCH | RAMFC_HEADER_LEVEL |
+				   RAMFC_HEADER_FIRST | RAMFC_HEADER_TYPE },
 	{ RAMFC_PB_COUNT, RAMFC_PB_COUNT_VALUE },
 };
 

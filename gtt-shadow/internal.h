@@ -30,41 +30,41 @@
 #include "gk110/mmu.h"
 #include "gtt-shadow/shadow.h"
 
-#define PAGE_BYTES		4096
-#define PAGE_ENTRIES		512		/* entries of 8 bytes */
-#define BIG_SHIFT		5
-#define PAGES_PER_BIG		32
-#define TPAGE_SHIFT		9
-#define PAGES_PER_TPAGE		512
-#define BIG_PER_TPAGE		16
-#define SLOT_SHIFT		15
-#define SLOT_PAGES		32768		/* small pages of a host directory entry, 128 MiB */
-#define BIG_PER_SLOT		1024
-#define DIR_SLOTS		8192		/* entries of a host directory */
+#define PAGE_BYTES	4096
+#define PAGE_ENTRIES	512 /* entries of 8 bytes */
+#define BIG_SHIFT	5
+#define PAGES_PER_BIG	32
+#define TPAGE_SHIFT	9
+#define PAGES_PER_TPAGE 512
+#define BIG_PER_TPAGE	16
+#define SLOT_SHIFT	15
+#define SLOT_PAGES	32768 /* small pages of a host directory entry, 128 MiB */
+#define BIG_PER_SLOT	1024
+#define DIR_SLOTS	8192 /* entries of a host directory */
 
-#define INDEX_NONE		(~(u32)0)
+#define INDEX_NONE (~(u32)0)
 /* number of low bits of an rmap entry that are the page; the bits above are the extent's id */
-#define RMAP_PAGE_BITS		20
-#define EXT_ID_MAX		4094
-#define WINDOWS_MAX		8
-#define PIN_BATCH		512		/* most pages of one ops->pin() or ops->unpin() */
+#define RMAP_PAGE_BITS 20
+#define EXT_ID_MAX     4094
+#define WINDOWS_MAX    8
+#define PIN_BATCH      512 /* most pages of one ops->pin() or ops->unpin() */
 /*
  * after this many failed calls of ops->pin(), an operation (one call of shadow.h) tries no more
  * pins
  */
-#define PIN_FAILURES_MAX	4096
+#define PIN_FAILURES_MAX 4096
 /*
  * after this many failed calls of ops->table_new() for tables of one size, an operation makes no
  * more such tables
  */
-#define TABLE_FAILURES_MAX	16
+#define TABLE_FAILURES_MAX 16
 /*
  * after this many table pages for which no small table was made, because none of their pages would
  * get a translation, an operation looks at no more table pages of slots without a small table
  */
-#define VAIN_TPAGES_MAX		128
+#define VAIN_TPAGES_MAX 128
 /* largest gap, in entries, between changed entries that are written together, as a run */
-#define WRITE_GAP		8
+#define WRITE_GAP 8
 
 static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES,
 	      "a page of a table");
@@ -78,7 +78,7 @@ static_assert(SLOT_PAGES == 1 << SLOT_SHIFT &&
 		      SLOT_SHIFT == GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT - GMMU_SMALL_SHIFT &&
 		      BIG_PER_SLOT * PAGES_PER_BIG == SLOT_PAGES,
 	      "what a directory entry covers");
-static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS,
+static_assert(1ull * DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS,
 	      "a directory covers all addresses");
 /* an rmap entry is never INDEX_NONE; .stale_small has a bit for each page of a small table */
 static_assert(SLOT_PAGES <= 1 << RMAP_PAGE_BITS && EXT_ID_MAX < INDEX_NONE >> RMAP_PAGE_BITS,
@@ -87,18 +87,18 @@ static_assert(SLOT_PAGES / PAGE_ENTRIES <= 8 * sizeof(u64), "pages of a small ta
 
 /* A small hpte's links in the list of its pin. */
 struct kvgpu_rmap {
-	u32 pin;			/* index of the pin + 1; 0: the entry has no pin */
+	u32 pin; /* index of the pin + 1; 0: the entry has no pin */
 	/* rmap entries of the neighbours; INDEX_NONE at the ends of the list */
 	u32 next, prev;
 };
 
 struct kvgpu_pin {
-	u64 dma;			/* DMA address of the page, bytes */
-	u32 pfn;			/* IOVA >> 12; gptes have 28 bits for it */
-	u32 refs;			/* number of entries that point to the page */
-	u32 rmap_head;			/* rmap entry of the first entry; INDEX_NONE: none */
-	u32 hash_next;			/* index of the next pin in the bucket or the free list */
-	u32 drop_next;			/* index of the next pin on the drop list */
+	u64 dma; /* DMA address of the page, bytes */
+	u32 pfn; /* IOVA >> 12; gptes have 28 bits for it */
+	u32 refs; /* number of entries that point to the page */
+	u32 rmap_head; /* rmap entry of the first entry; INDEX_NONE: none */
+	u32 hash_next; /* index of the next pin in the bucket or the free list */
+	u32 drop_next; /* index of the next pin on the drop list */
 	/*
 	 * .used: the pin describes a page. .dropped: on the drop list: since the last
 	 * kvgpu_shadow_reap() there was a time when no entry pointed to the page.
@@ -107,8 +107,8 @@ struct kvgpu_pin {
 };
 
 struct kvgpu_gpde {
-	struct kvgpu_gaddr big, small;	/* addresses of the guest's tables */
-	u32 nr_big, nr_small;		/* numbers of entries of these tables; 0: no table */
+	struct kvgpu_gaddr big, small; /* addresses of the guest's tables */
+	u32 nr_big, nr_small; /* numbers of entries of these tables; 0: no table */
 	/*
 	 * a bit for each page of the small table that the next sync must read even if it is not
 	 * dirty
@@ -116,7 +116,7 @@ struct kvgpu_gpde {
 	u64 stale_small;
 	/* a bit for each table page that the next sync has to compute again */
 	u64 retry;
-	u32 stale_big;			/* as .stale_small, for the big table */
+	u32 stale_big; /* as .stale_small, for the big table */
 };
 
 struct kvgpu_slot;
@@ -127,11 +127,11 @@ struct kvgpu_ext {
 	/* the slot or the window; the other pointer is NULL */
 	struct kvgpu_slot *slot;
 	struct kvgpu_win *win;
-	u32 id;			/* number of the extent in rmap entries */
-	u32 pages;			/* length of the extent in small pages */
+	u32 id; /* number of the extent in rmap entries */
+	u32 pages; /* length of the extent in small pages */
 	/* number of pages, from the first on, that may have a translation */
 	u32 limit;
-	u32 nr_gpdes;			/* directory entries of the guest, SLOT_PAGES each */
+	u32 nr_gpdes; /* directory entries of the guest, SLOT_PAGES each */
 	struct kvgpu_gpde *gpde;
 	/* copies of the gptes; NULL: all are 0 */
 	u64 *gpte_small, *gpte_big;
@@ -140,10 +140,10 @@ struct kvgpu_ext {
 	struct kvgpu_rmap *rmap;
 	/* a word per big page, with a bit for each page that the host substitutes; NULL: none */
 	u32 *subst;
-	u64 blank;			/* value of a small hpte without a translation */
-	u32 nr_live;			/* small hptes that differ from .blank */
-	u32 nr_rmaps;			/* small hptes that have a pin */
-	u32 nr_subst;			/* pages that the host substitutes */
+	u64 blank; /* value of a small hpte without a translation */
+	u32 nr_live; /* small hptes that differ from .blank */
+	u32 nr_rmaps; /* small hptes that have a pin */
+	u32 nr_subst; /* pages that the host substitutes */
 };
 
 struct kvgpu_tbl {
@@ -155,38 +155,38 @@ struct kvgpu_tbl {
 struct kvgpu_slot {
 	struct kvgpu_ext ext;
 	struct kvgpu_as *as;
-	struct list_head node;		/* in as->slots, or in the pool's free list */
-	u32 index;			/* index in the host's directory */
+	struct list_head node; /* in as->slots, or in the pool's free list */
+	u32 index; /* index in the host's directory */
 	struct kvgpu_tbl *small, *big;
 	struct kvgpu_gpde gpde;
 };
 
 struct kvgpu_as {
-	struct list_head node;		/* in s->spaces */
+	struct list_head node; /* in s->spaces */
 	struct list_head slots;
 	struct kvgpu_shadow *s;
-	struct kvgpu_gaddr pd;		/* address of the guest's page directory */
-	struct kvgpu_table dir;		/* the host's page directory */
+	struct kvgpu_gaddr pd; /* address of the guest's page directory */
+	struct kvgpu_table dir; /* the host's page directory */
 	/* a bit for each page of the directory that must be read even if it is not dirty */
 	u32 stale;
 	/* hptes have changed since the caller was last told to invalidate the TLB */
 	bool changed;
-	bool starved;			/* a directory entry's slot or table could not be made */
+	bool starved; /* a directory entry's slot or table could not be made */
 	/* directory index at which the next sync begins to look for slots without a table */
 	u32 starved_at;
 	struct kvgpu_slot *slot[DIR_SLOTS];
-	u64 gdir[DIR_SLOTS];		/* copy of the guest's directory */
+	u64 gdir[DIR_SLOTS]; /* copy of the guest's directory */
 };
 
 struct kvgpu_win {
 	struct kvgpu_ext ext;
-	struct kvgpu_gaddr pd;		/* address of the guest's page directory */
+	struct kvgpu_gaddr pd; /* address of the guest's page directory */
 	/* the caller's entries of the host's BAR; NULL: the next sync clears the window */
 	u64 *hpte;
-	u64 scrap;			/* entry for pages without a translation */
+	u64 scrap; /* entry for pages without a translation */
 	/* entries changed since the caller last took the range; .first > .last: none */
 	u32 first, last;
-	bool stale;			/* the directory must be read even if it is not dirty */
+	bool stale; /* the directory must be read even if it is not dirty */
 	struct kvgpu_gpde *gpde;
 	u64 *gdir;
 };
@@ -202,12 +202,12 @@ struct kvgpu_pending_pte {
 
 struct kvgpu_pool {
 	struct kvgpu_pin *pin;
-	u32 nr_pins, pins_used;		/* elements of .pin; those that were ever in use */
+	u32 nr_pins, pins_used; /* elements of .pin; those that were ever in use */
 	/* first pins of the free list and of the drop list; INDEX_NONE: empty */
 	u32 free_pin, drop;
-	u32 *bucket;			/* hash by .pfn: indices of first pins; INDEX_NONE: none */
+	u32 *bucket; /* hash by .pfn: indices of first pins; INDEX_NONE: none */
 	u32 bucket_bits;
-	u32 failures;			/* failed calls of ops->pin() in this operation */
+	u32 failures; /* failed calls of ops->pin() in this operation */
 	/*
 	 * failed calls of ops->table_new() in this operation, for small and for big tables; at
 	 * cfg.max_tables: TABLE_FAILURES_MAX

@@ -22,17 +22,17 @@
 
 #include "internal.h"
 
-#define BUNDLE_SIZE	(GR_PATCH_BUNDLE_SIZE_VALID | GR_BUNDLE_SIZE >> 8)
+#define BUNDLE_SIZE (GR_PATCH_BUNDLE_SIZE_VALID | GR_BUNDLE_SIZE >> 8)
 
 /* Where the value of a register comes from, and whether a filtered list has the register. */
 enum source {
 	/* the guest's list; the pair is refused if the value has a bit outside of .bits */
 	GUEST,
-	FIXED,		/* .bits, if the guest's list has the register */
+	FIXED, /* .bits, if the guest's list has the register */
 	/* these are in each list; pairs of the guest for them are ignored */
-	OWN_FIXED,	/* .bits */
-	OWN_PAGEPOOL,	/* address of the host's page pool */
-	OWN_BUNDLE	/* address of the host's bundle buffer */
+	OWN_FIXED, /* .bits */
+	OWN_PAGEPOOL, /* address of the host's page pool */
+	OWN_BUNDLE /* address of the host's bundle buffer */
 };
 
 /*

@@ -15,7 +15,7 @@
 
 #include "internal.h"
 
-#define PFN_MAX		((u64)FIELD_MAX(GMMU_PTE_ADDR))
+#define PFN_MAX ((u64)FIELD_MAX(GMMU_PTE_ADDR))
 
 static u32 nr_pins(const struct kvgpu_shadow_cfg *cfg)
 {
@@ -101,7 +101,11 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 	else
 		p->free_pin = p->pin[i].hash_next;
 	p->pin[i] = (struct kvgpu_pin){
-		.dma = dma, .pfn = pfn, .rmap_head = INDEX_NONE, .hash_next = *bucket, .used = 1,
+		.dma = dma,
+		.pfn = pfn,
+		.rmap_head = INDEX_NONE,
+		.hash_next = *bucket,
+		.used = 1,
 	};
 	*bucket = i;
 	s->stats.pinned++;
@@ -318,7 +322,7 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 
 /* Consecutive pages that one call of ops->unpin() will unpin. */
 struct unpins {
-	u64 first;		/* IOVA >> 12 of the first page */
+	u64 first; /* IOVA >> 12 of the first page */
 	u32 nr;
 };
 

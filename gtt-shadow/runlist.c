@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-#define NS_PER_TICK	1024
+#define NS_PER_TICK 1024
 
 struct list {
 	int (*map)(void *ctx, bool tsg, u16 id);

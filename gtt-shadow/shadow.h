@@ -30,7 +30,7 @@
  * A channel without a graphics context gets this address as that of the context: an access to it is
  * a fault.
  */
-#define KVGPU_SPACE_END		((1ull << 40) - (1ull << 20))
+#define KVGPU_SPACE_END ((1ull << 40) - (1ull << 20))
 
 struct kvgpu_as;
 struct kvgpu_shadow;
@@ -38,11 +38,11 @@ struct kvgpu_shadow;
 /* A table that the GPU reads, in video memory of the host. */
 struct kvgpu_table {
 	u64 addr;
-	u32 nr;			/* number of entries of 8 bytes */
-	u64 *mirror;		/* host memory with a copy of all entries */
+	u32 nr; /* number of entries of 8 bytes */
+	u64 *mirror; /* host memory with a copy of all entries */
 	/* zeroed host memory of kvgpu_shadow_aux_size() bytes; may be NULL if that is 0 */
 	void *aux;
-	void *priv;		/* the caller's; gtt-shadow does not use it */
+	void *priv; /* the caller's; gtt-shadow does not use it */
 };
 
 struct kvgpu_shadow_ops {
@@ -90,7 +90,7 @@ struct kvgpu_shadow_cfg {
 	u64 part_size;
 	/* most tables at the same time, page directories included */
 	u32 max_tables;
-	u64 max_pinned;		/* most pages pinned at the same time */
+	u64 max_pinned; /* most pages pinned at the same time */
 	/* random number for the hash of pins */
 	u64 seed;
 };
@@ -276,19 +276,19 @@ u64 vgtt_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 gpte, bool big, u
 /* Values of the host for a shadow instance block. */
 struct kvgpu_inst_host {
 	hchid_t chid;
-	u64 userd;	/* address of the channel's USERD in the card's video memory */
-	u64 pd;		/* the shadow's page directory: kvgpu_shadow_as_pd_get() */
+	u64 userd; /* address of the channel's USERD in the card's video memory */
+	u64 pd; /* the shadow's page directory: kvgpu_shadow_as_pd_get() */
 };
-struct kvgpu_inst_guest {	/* fields of a guest's instance block, decoded */
-	struct kvgpu_gaddr pd;		/* page directory */
-	u64 limit;			/* last VA that the channel may use */
-	u64 gp_base;			/* VA of the GPFIFO ring */
-	u8 gp_log2;			/* log2 of the ring's number of entries */
+struct kvgpu_inst_guest { /* fields of a guest's instance block, decoded */
+	struct kvgpu_gaddr pd; /* page directory */
+	u64 limit; /* last VA that the channel may use */
+	u64 gp_base; /* VA of the GPFIFO ring */
+	u8 gp_log2; /* log2 of the ring's number of entries */
 	struct kvgpu_gaddr userd;
 	/* address of the graphics context, a VA if .gr_ctx_virtual; 0: none */
 	u64 gr_ctx;
 	bool gr_ctx_virtual;
-	bool priv;	/* the guest has set RAMFC_HCE_PRIV_MODE */
+	bool priv; /* the guest has set RAMFC_HCE_PRIV_MODE */
 };
 /**
  * kvgpu_shadow_inst_decode() - decode and check a guest's instance block
@@ -325,7 +325,9 @@ void kvgpu_shadow_inst_build(const u32 *guest_block, const struct kvgpu_inst_gue
 int kvgpu_shadow_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
 			       void *ctx, u32 slice_us, u64 *out, u32 max);
 
-struct kvgpu_patch { u32 reg, val; };
+struct kvgpu_patch {
+	u32 reg, val;
+};
 
 struct kvgpu_patch_host {
 	const struct kvgpu_topo *topo;
@@ -338,7 +340,7 @@ struct kvgpu_patch_host {
  * that switches graphics contexts, writes each value to its register. Each list that FECS gets
  * begins with this many pairs of the host.
  */
-#define KVGPU_PATCH_OWN	6
+#define KVGPU_PATCH_OWN 6
 
 /**
  * kvgpu_shadow_patch_filter() - build the patch list of a graphics context

@@ -182,9 +182,13 @@ struct kvgpu_slot *vgtt_slot_get(struct kvgpu_as *as, u32 index)
 	slot->as = as;
 	slot->index = index;
 	slot->ext = (struct kvgpu_ext){
-		.s = s, .slot = slot, .id = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES,
+		.s = s,
+		.slot = slot,
+		.id = (u32)(slot - s->pool->slot),
+		.pages = SLOT_PAGES,
 		.limit = slot_limit(index),
-		.nr_gpdes = 1, .gpde = &slot->gpde,
+		.nr_gpdes = 1,
+		.gpde = &slot->gpde,
 	};
 	list_add_tail(&slot->node, &as->slots);
 	as->slot[index] = slot;

@@ -116,7 +116,7 @@ int kvgpu_shadow_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
 	while (next_part(&p, &page, &left)) {
 		err = prepare_part(&p);
 		if (err)
-			return err;	/* the next sync frees tables that were made in vain */
+			return err; /* the next sync frees tables that were made in vain */
 	}
 	p = (struct part){ .as = as, .host = base.v };
 	page = va >> GMMU_ADDR_SHIFT;

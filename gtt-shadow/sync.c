@@ -21,7 +21,7 @@
 #include "internal.h"
 
 /* feed_starved_slots() stops after this many failures */
-#define STARVED_TRIES	16
+#define STARVED_TRIES 16
 
 /* -------------------------------------------- compute, pin and write the hptes of marked pages */
 
@@ -115,8 +115,8 @@ static bool pending_install(struct kvgpu_ext *e, const struct kvgpu_pending_pte 
 		rejected = true;
 		again = vgtt_pte_kind_ok(it->gpte);
 	} else {
-		pte = vgtt_pte_transform(&s->cfg, it->gpte, false,
-					 sys ? s->pool->pin[pin].dma : 0, &rejected);
+		pte = vgtt_pte_transform(&s->cfg, it->gpte, false, sys ? s->pool->pin[pin].dma : 0,
+					 &rejected);
 	}
 	s->stats.rejected += rejected;
 	if (e->win)
@@ -256,10 +256,10 @@ bool vgtt_gpde_set(struct kvgpu_gpde *g, const struct kvgpu_pde *d)
 
 struct scan {
 	struct kvgpu_ext *e;
-	u32 first;		/* first small page of the gpde */
+	u32 first; /* first small page of the gpde */
 	/* small pages of the gpde, without those behind a window's end */
 	u32 pages;
-	u64 tpages;		/* table pages with marked pages */
+	u64 tpages; /* table pages with marked pages */
 };
 
 /* @page counts from the first page of the gpde */
@@ -348,9 +348,9 @@ static void scan_gpde(struct scan *sc, struct kvgpu_gpde *g)
 	bool small = e->gpte_small && table_due(sc, g->small, g->nr_small, g->stale_small, 0);
 	bool big = e->gpte_big && table_due(sc, g->big, g->nr_big, g->stale_big, BIG_SHIFT);
 
-	if (!small && !big && !g->retry)	/* nothing to do: the usual case */
+	if (!small && !big && !g->retry) /* nothing to do: the usual case */
 		return;
-	if (!vgtt_small_given_up(e))	/* else the next sync tries these table pages again */
+	if (!vgtt_small_given_up(e)) /* else the next sync tries these table pages again */
 		retry = g->retry;
 	else if (!small && !big)
 		return;

@@ -56,7 +56,11 @@ static int win_set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 		return -ENOSPC;
 	s->pool->win[i] = e;
 	*e = (struct kvgpu_ext){
-		.s = s, .win = win, .id = s->pool->nr_slots + i, .pages = pages, .limit = 0,
+		.s = s,
+		.win = win,
+		.id = s->pool->nr_slots + i,
+		.pages = pages,
+		.limit = 0,
 		.nr_gpdes = nr,
 	};
 	win->gdir = mem;
