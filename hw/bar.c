@@ -14,8 +14,8 @@
  */
 #include "hw/internal.h"
 
-#define SMALL_NR	(HW_PDE_SPAN >> GMMU_SMALL_SHIFT)
-#define BIG_NR		(1u << GMMU_BIG_PTES_SHIFT)
+#define SMALL_NR (HW_PDE_SPAN >> GMMU_SMALL_SHIFT)
+#define BIG_NR	 (1u << GMMU_BIG_PTES_SHIFT)
 
 static void pramin_wr32(struct kvgpu_hw *hw, u64 addr, u32 val)
 {
@@ -104,7 +104,8 @@ static int check_pool(struct kvgpu_hw *hw)
 
 	if (got == want)
 		return 0;
-	dev_err(&hw->pdev->dev, "BAR1 does not show video memory (0x%08x, expected 0x%08x)\n", got, want);
+	dev_err(&hw->pdev->dev, "BAR1 does not show video memory (0x%08x, expected 0x%08x)\n", got,
+		want);
 	return -EIO;
 }
 

@@ -22,15 +22,15 @@
 #include "gk110/vbios.h"
 #include "hw/internal.h"
 
-#define ROM_SHADOW	(PPCI_BASE + GK110_PCI_ROM_SHADOW)
+#define ROM_SHADOW (PPCI_BASE + GK110_PCI_ROM_SHADOW)
 /*
  * most tries to read PTIMER: its high word changes every 4.3 s, so that the second try succeeds on
  * a card that works
  */
-#define TIME_TRIES	3
+#define TIME_TRIES 3
 /* us for which engines stay off, and before they are used again (nvgpu gk20a_mc_reset()) */
-#define OFF_US		500
-#define ON_US		20
+#define OFF_US 500
+#define ON_US  20
 
 int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
@@ -95,17 +95,20 @@ static int check_identity(struct kvgpu_hw *hw)
 	u32 boot0 = hw_rd(hw, PMC_BOOT_0);
 
 	if (boot0 == ~0u) {
-		dev_err(&hw->pdev->dev, "registers read all ones: is the card powered and its memory space enabled?\n");
+		dev_err(&hw->pdev->dev,
+			"registers read all ones: is the card powered and its memory space enabled?\n");
 		return -EIO;
 	}
 	if (FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110_CHIPSET &&
 	    FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110_CHIPSET + 1) {
-		dev_err(&hw->pdev->dev, "chipset 0x%03lx is not a GK110 (0x0f0) or GK110B (0x0f1)\n",
+		dev_err(&hw->pdev->dev,
+			"chipset 0x%03lx is not a GK110 (0x0f0) or GK110B (0x0f1)\n",
 			FIELD_GET(PMC_BOOT_0_CHIPSET, boot0));
 		return -ENODEV;
 	}
 	if (!(hw_rd(hw, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)) {
-		dev_err(&hw->pdev->dev, "the card is not initialised (POSTed): let system firmware or nouveau do that first\n");
+		dev_err(&hw->pdev->dev,
+			"the card is not initialised (POSTed): let system firmware or nouveau do that first\n");
 		return -ENODEV;
 	}
 	hw->topo.boot0 = boot0;
@@ -213,9 +216,9 @@ static void seed_add(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 static void read_seeds(struct kvgpu_hw *hw)
 {
 	static const u32 plls[] = {
-		PCLOCK_VCO(0), PCLOCK_VCO(1), PCLOCK_MEM_PLL, PCLOCK_MEM_REFPLL, PCLOCK_PLL(0),
-			PCLOCK_PLL(1), PCLOCK_PLL(2),
-		PCLOCK_PLL(3), PCLOCK_PLL(4), PCLOCK_PLL(5), PCLOCK_PLL(6), PCLOCK_PLL(7),
+		PCLOCK_VCO(0), PCLOCK_VCO(1), PCLOCK_MEM_PLL, PCLOCK_MEM_REFPLL,
+		PCLOCK_PLL(0), PCLOCK_PLL(1), PCLOCK_PLL(2),  PCLOCK_PLL(3),
+		PCLOCK_PLL(4), PCLOCK_PLL(5), PCLOCK_PLL(6),  PCLOCK_PLL(7),
 	};
 	struct kvgpu_topo *t = &hw->topo;
 	unsigned int i;

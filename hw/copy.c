@@ -18,15 +18,15 @@
 #include "hw/internal.h"
 #include "kvgpu/ramfc.h"
 
-#define COPY_CHID	((hchid_t){ HW_COPY_CHID })
-#define VA_RING		0x100000ull
-#define VA_PUSH		0x101000ull
-#define VA_SEM		0x102000ull
-#define VA_LIMIT	0x1fffffull
-#define RING_LOG2	9
-#define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
-#define CHUNK		(64u << 20)		/* bytes of the largest job */
-#define JOB_WAIT_MS	10000
+#define COPY_CHID   ((hchid_t){ HW_COPY_CHID })
+#define VA_RING	    0x100000ull
+#define VA_PUSH	    0x101000ull
+#define VA_SEM	    0x102000ull
+#define VA_LIMIT    0x1fffffull
+#define RING_LOG2   9
+#define TABLE_SIZE  (32768u * GMMU_ENTRY_SIZE)
+#define CHUNK	    (64u << 20) /* bytes of the largest job */
+#define JOB_WAIT_MS 10000
 
 static void copy_page_map(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 {
@@ -34,7 +34,7 @@ static void copy_page_map(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 		     GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->at.v >> GMMU_ADDR_SHIFT));
 }
 
-#define NR_PIECES	7
+#define NR_PIECES 7
 
 static struct kvgpu_vram *copy_piece_at(struct hw_copy *c, unsigned int i, u32 *size)
 {
@@ -42,9 +42,9 @@ static struct kvgpu_vram *copy_piece_at(struct hw_copy *c, unsigned int i, u32 *
 		struct kvgpu_vram *v;
 		u32 size;
 	} all[NR_PIECES] = {
-		{ &c->inst, RAMIN_SIZE }, { &c->pd, HW_PD_SIZE }, { &c->table, TABLE_SIZE },
-			{ &c->userd, PAGE_SIZE },
-		{ &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE }, { &c->sem, PAGE_SIZE },
+		{ &c->inst, RAMIN_SIZE }, { &c->pd, HW_PD_SIZE },  { &c->table, TABLE_SIZE },
+		{ &c->userd, PAGE_SIZE }, { &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE },
+		{ &c->sem, PAGE_SIZE },
 	};
 
 	*size = all[i].size;
@@ -78,7 +78,7 @@ static void copy_inst_write(struct hw_copy *c)
 		.subdevice = FIELD_MAX(RAMFC_SUBDEVICE_ID),
 		.priv_mode = true,
 	};
-	u32 words[RAMIN_RAMFC_SIZE / 4] = { };
+	u32 words[RAMIN_RAMFC_SIZE / 4] = {};
 
 	kvgpu_ramfc_write(words, &ramfc);
 	memcpy_toio(c->inst.cpu + RAMIN_RAMFC, words, sizeof(words));
@@ -117,8 +117,9 @@ int hw_copy_init(struct kvgpu_hw *hw)
 	ret = ret ?: copy_alloc(hw, c);
 	if (ret)
 		return ret;
-	hw_vram_wr64(&c->pd, 0, FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
-			       FIELD_PREP(GMMU_PDE_SMALL_ADDR, c->table.at.v >> GMMU_ADDR_SHIFT));
+	hw_vram_wr64(&c->pd, 0,
+		     FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			     FIELD_PREP(GMMU_PDE_SMALL_ADDR, c->table.at.v >> GMMU_ADDR_SHIFT));
 	copy_page_map(c, VA_RING, &c->ring);
 	copy_page_map(c, VA_PUSH, &c->push);
 	copy_page_map(c, VA_SEM, &c->sem);
@@ -162,7 +163,7 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 
 struct push {
 	const struct kvgpu_vram *v;
-	u32 at;			/* offset of the next word in .v, bytes */
+	u32 at; /* offset of the next word in .v, bytes */
 };
 
 static void push_method(struct push *p, u32 mthd, u32 count)
@@ -182,7 +183,7 @@ static void push_data(struct push *p, u32 val)
 /* A physical address, in video memory or in system memory. */
 struct place {
 	u64 addr;
-	u32 target;		/* A0B5_PHYS_LOCAL_FB or A0B5_PHYS_COHERENT */
+	u32 target; /* A0B5_PHYS_LOCAL_FB or A0B5_PHYS_COHERENT */
 };
 
 static void put_addresses(struct push *p, const struct place *src, const struct place *dst)

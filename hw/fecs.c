@@ -12,9 +12,9 @@
 #include "hw/gr.h"
 
 /* bytes of a page of code (each page has a tag); also the unit of the sizes in FALCON_CAPS */
-#define IMEM_PAGE	256
-#define RED_SWITCH_US	10
-#define MAX_CTX_SIZE	(4u << 20)
+#define IMEM_PAGE     256
+#define RED_SWITCH_US 10
+#define MAX_CTX_SIZE  (4u << 20)
 
 static int microcode_fits(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id code,
 			  enum kvgpu_fw_section_id data)
@@ -26,7 +26,8 @@ static int microcode_fits(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section
 
 	if (hw_fwfile_words(f, code) * 4 <= imem && hw_fwfile_words(f, data) * 4 <= dmem)
 		return 0;
-	dev_err(&hw->pdev->dev, "falcon at 0x%x has %u and %u bytes: the microcode does not fit\n", falcon, imem, dmem);
+	dev_err(&hw->pdev->dev, "falcon at 0x%x has %u and %u bytes: the microcode does not fit\n",
+		falcon, imem, dmem);
 	return -ENOSPC;
 }
 
@@ -111,7 +112,8 @@ static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_
 	head = hw_rd(hw, l.port);
 	l.end = max(head, hw_rd(hw, l.port));
 	if (l.end % 4 || l.end > l.limit) {
-		dev_err(&hw->pdev->dev, "falcon at 0x%x: its register list %u ends at 0x%x\n", falcon, slot, l.end);
+		dev_err(&hw->pdev->dev, "falcon at 0x%x: its register list %u ends at 0x%x\n",
+			falcon, slot, l.end);
 		return -EIO;
 	}
 	hw_wr(hw, falcon + FALCON_DMEMC(0), FALCON_MEMC_AINCW | l.end);
@@ -123,7 +125,8 @@ static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_
 	}
 	put_run(&l);
 	if (l.full) {
-		dev_err(&hw->pdev->dev, "falcon at 0x%x: its register lists fill its memory\n", falcon);
+		dev_err(&hw->pdev->dev, "falcon at 0x%x: its register lists fill its memory\n",
+			falcon);
 		return -ENOSPC;
 	}
 	hw_wr(hw, falcon + FALCON_DMEMC(0), FALCON_MEMC_AINCW | (slot + 4));
@@ -133,7 +136,10 @@ static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_
 
 static int load_lists(struct kvgpu_hw *hw)
 {
-	static const struct { u32 falcon, slot, base; enum kvgpu_fw_section_id id; } lists[] = {
+	static const struct {
+		u32 falcon, slot, base;
+		enum kvgpu_fw_section_id id;
+	} lists[] = {
 		{ GR_FECS, FECS_OS_LIST_HEAD, 0, KVGPU_FW_CTX_HUB },
 		{ GR_GPCCS_BCAST, GPCCS_OS_LIST_GPC, GR_GPCS(0), KVGPU_FW_CTX_GPC_0 },
 		{ GR_GPCCS_BCAST, GPCCS_OS_LIST_GPC, GR_GPCS(0), KVGPU_FW_CTX_GPC_1 },
@@ -154,12 +160,14 @@ static void fecs_dump(struct kvgpu_hw *hw)
 {
 	unsigned int i;
 
-	dev_err(&hw->pdev->dev, "FECS: signal 0x%08x, channel 0x%08x, next 0x%08x\n", hw_rd(hw, GR_FECS + FECS_SIGNAL),
-		hw_rd(hw, GR_FECS + FECS_CHAN_ADDR), hw_rd(hw, GR_FECS + FECS_CHAN_NEXT));
+	dev_err(&hw->pdev->dev, "FECS: signal 0x%08x, channel 0x%08x, next 0x%08x\n",
+		hw_rd(hw, GR_FECS + FECS_SIGNAL), hw_rd(hw, GR_FECS + FECS_CHAN_ADDR),
+		hw_rd(hw, GR_FECS + FECS_CHAN_NEXT));
 	for (i = 0; i < 8; i += 4)
-		dev_err(&hw->pdev->dev, "FECS: scratch %u: %08x %08x %08x %08x\n", i, hw_rd(hw, GR_FECS + FECS_SCRATCH(i)),
-			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 1)), hw_rd(hw,
-				GR_FECS + FECS_SCRATCH(i + 2)),
+		dev_err(&hw->pdev->dev, "FECS: scratch %u: %08x %08x %08x %08x\n", i,
+			hw_rd(hw, GR_FECS + FECS_SCRATCH(i)),
+			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 1)),
+			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 2)),
 			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 3)));
 }
 
@@ -243,7 +251,8 @@ int hw_fecs_reset(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_SCC_INIT, GR_SCC_INIT_RAM);
 	return 0;
 err:
-	dev_err(&hw->pdev->dev, "graphics engine: power mode did not change within 2 s (%d)\n", ret);
+	dev_err(&hw->pdev->dev, "graphics engine: power mode did not change within 2 s (%d)\n",
+		ret);
 	return ret;
 }
 

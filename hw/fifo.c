@@ -10,11 +10,11 @@
 #include "hw/internal.h"
 
 /* Bytes of the longest list: each channel of the chip, in a group (TSG) of its own. */
-#define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
-#define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
-#define RUNL_WAIT_US		(2 * USEC_PER_SEC)
-#define NO_RUNL			0xff	/* the number of no runlist */
-#define STATUS_TRIES		8	/* most reads of a status register, if reads fail */
+#define RUNL_BYTES	 (2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
+#define RUNL_MAX_ENTRIES (RUNL_BYTES / RUNLIST_ENTRY_SIZE)
+#define RUNL_WAIT_US	 (2 * USEC_PER_SEC)
+#define NO_RUNL		 0xff /* the number of no runlist */
+#define STATUS_TRIES	 8 /* most reads of a status register, if reads fail */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
@@ -124,8 +124,9 @@ int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 
 void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, u8 runl, bool on)
 {
-	hw_wr(hw, PCCSR_CHAN(id.v), FIELD_PREP(PCCSR_CHAN_RUNLIST, runl) |
-					    (on ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
+	hw_wr(hw, PCCSR_CHAN(id.v),
+	      FIELD_PREP(PCCSR_CHAN_RUNLIST, runl) |
+		      (on ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
 }
 
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)

@@ -21,13 +21,15 @@ int hw_fw_load(struct kvgpu_hw *hw)
 		return -ENOMEM;
 	ret = request_firmware(&fw->blob, KVGPU_FW_NAME, dev);
 	if (ret) {
-		dev_err(dev, "no firmware file %s (%d): run kvgpu-firmware, which makes it from this system's nouveau\n",
+		dev_err(dev,
+			"no firmware file %s (%d): run kvgpu-firmware, which makes it from this system's nouveau\n",
 			KVGPU_FW_NAME, ret);
 		goto free;
 	}
 	ret = hw_fwfile_parse(&fw->file, fw->blob->data, fw->blob->size, &why);
 	if (ret) {
-		dev_err(dev, "firmware file %s is not usable: %s; run kvgpu-firmware again\n", KVGPU_FW_NAME, why);
+		dev_err(dev, "firmware file %s is not usable: %s; run kvgpu-firmware again\n",
+			KVGPU_FW_NAME, why);
 		goto release;
 	}
 	dev_info(dev, "graphics firmware from nouveau of %s\n", fw->file.origin);

@@ -15,8 +15,8 @@
 #include "gk110/gr.h"
 #include "hw/fwfile.h"
 
-#define CHIPSET		0x0f0
-#define MAX_WRITES	8192	/* most writes by one list */
+#define CHIPSET	   0x0f0
+#define MAX_WRITES 8192 /* most writes by one list */
 
 /*
  * Limits of a section. .max: bytes of microcode. [.first, .end): registers, bundles or methods of a
@@ -34,11 +34,17 @@ struct rule {
  * ICMD_END: end of the addresses of bundles (pieces of the engine's state, written by GR_ICMD).
  * MTHD_END: end of the offsets of methods, in bytes.
  */
-#define ICMD_END	0x20000
-#define MTHD_END	0x4000
+#define ICMD_END 0x20000
+#define MTHD_END 0x4000
 
-#define MICROCODE(i, m)		{ .id = (i), .max = (m) }
-#define LIST(i, s, f, e)	{ .id = (i), .step = (s), .first = (f), .end = (e) }
+#define MICROCODE(i, m)               \
+	{                             \
+		.id = (i), .max = (m) \
+	}
+#define LIST(i, s, f, e)                                         \
+	{                                                        \
+		.id = (i), .step = (s), .first = (f), .end = (e) \
+	}
 
 static const struct rule rules[] = {
 	MICROCODE(KVGPU_FW_FECS_CODE, 32768),
@@ -91,9 +97,11 @@ static struct fwfile_entry fw_init_decode(const u8 *p, u64 *data)
 	memcpy(&raw, p, sizeof(raw));
 	*data = le64_to_cpu(raw.data);
 	return (struct fwfile_entry){
-		.type = le32_to_cpu(raw.type), .addr = le32_to_cpu(raw.addr),
-			.count = le32_to_cpu(raw.count),
-		.pitch = le32_to_cpu(raw.pitch), .data = (u32)*data,
+		.type = le32_to_cpu(raw.type),
+		.addr = le32_to_cpu(raw.addr),
+		.count = le32_to_cpu(raw.count),
+		.pitch = le32_to_cpu(raw.pitch),
+		.data = (u32)*data,
 	};
 }
 

@@ -17,12 +17,12 @@
 
 #include "hw/gr.h"
 
-#define VA_PAGEPOOL	0x00100000ull
-#define VA_BUNDLE	0x00110000ull
-#define VA_ATTRIB	0x00200000ull
-#define VA_CONTEXT	0x00800000ull
-#define VA_LAST		0x00ffffffull
-#define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
+#define VA_PAGEPOOL 0x00100000ull
+#define VA_BUNDLE   0x00110000ull
+#define VA_ATTRIB   0x00200000ull
+#define VA_CONTEXT  0x00800000ull
+#define VA_LAST	    0x00ffffffull
+#define TABLE_SIZE  (32768u * GMMU_ENTRY_SIZE)
 
 static void golden_map(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v, u64 flags)
 {
@@ -45,10 +45,14 @@ static void golden_unmap(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v)
 
 static int golden_alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
-	const struct { struct kvgpu_vram *v; u32 size; } want[] = {
-		{ &gr->inst, RAMIN_SIZE }, { &gr->pd, HW_PD_SIZE }, { &gr->table, TABLE_SIZE },
-		{ &gr->pagepool, GR_PAGEPOOL_SIZE }, { &gr->bundle, GR_BUNDLE_SIZE },
-		{ &gr->attrib, hw_gr_attrib_size(hw) }, { &gr->golden, hw->gr_ctx_size },
+	const struct {
+		struct kvgpu_vram *v;
+		u32 size;
+	} want[] = {
+		{ &gr->inst, RAMIN_SIZE },	  { &gr->pd, HW_PD_SIZE },
+		{ &gr->table, TABLE_SIZE },	  { &gr->pagepool, GR_PAGEPOOL_SIZE },
+		{ &gr->bundle, GR_BUNDLE_SIZE },  { &gr->attrib, hw_gr_attrib_size(hw) },
+		{ &gr->golden, hw->gr_ctx_size },
 	};
 	unsigned int i;
 	int ret;
@@ -56,7 +60,8 @@ static int golden_alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
 		ret = kvgpu_hw_vram_alloc(hw, want[i].size, PAGE_SIZE, want[i].v);
 		if (ret) {
-			dev_err(&hw->pdev->dev, "no room in the pool for %u bytes of the golden context (%d)\n",
+			dev_err(&hw->pdev->dev,
+				"no room in the pool for %u bytes of the golden context (%d)\n",
 				want[i].size, ret);
 			return ret;
 		}

@@ -35,14 +35,14 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
  */
 static int gr_power_up(struct kvgpu_hw *hw)
 {
-	static const struct { u8 reg; u32 val; } steps[] = {
-		{ 0, 0xfffffffc }, { 1, 0xfffffffe }, { 1, 0xfffffffc }, { 1, 0xfffffff8 }, { 1,
-			0xffffffe0 },
-		{ 4, 0xfffffffe }, { 3, 0xfffffffa }, { 3, 0xfffffff0 }, { 3, 0xffffffc0 }, { 3,
-			0xffffff00 },
-		{ 3, 0xfffffc00 }, { 3, 0xfffcfc00 }, { 3, 0xfff0fc00 }, { 3, 0xff80fc00 }, { 2,
-			0xfffffffe },
-		{ 2, 0xfffffffc },
+	static const struct {
+		u8 reg;
+		u32 val;
+	} steps[] = {
+		{ 0, 0xfffffffc }, { 1, 0xfffffffe }, { 1, 0xfffffffc }, { 1, 0xfffffff8 },
+		{ 1, 0xffffffe0 }, { 4, 0xfffffffe }, { 3, 0xfffffffa }, { 3, 0xfffffff0 },
+		{ 3, 0xffffffc0 }, { 3, 0xffffff00 }, { 3, 0xfffffc00 }, { 3, 0xfffcfc00 },
+		{ 3, 0xfff0fc00 }, { 3, 0xff80fc00 }, { 2, 0xfffffffe }, { 2, 0xfffffffc },
 	};
 	unsigned int i;
 	int ret = 0;
@@ -60,7 +60,8 @@ static int gr_power_up(struct kvgpu_hw *hw)
 	pmc_enable_set(hw, PMC_ENABLE_BLG, 0);
 	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
 	if (ret)
-		dev_err(&hw->pdev->dev, "graphics engine: power step %u never finished (%d)\n", i - 1, ret);
+		dev_err(&hw->pdev->dev, "graphics engine: power step %u never finished (%d)\n",
+			i - 1, ret);
 	return ret;
 }
 
@@ -124,10 +125,11 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
-	static const u32 one = 0x3f800000;	/* the float 1.0 */
+	static const u32 one = 0x3f800000; /* the float 1.0 */
 	static const struct zbc_color colors[] = {
-		{ GR_ZBC_COLOR_ZERO, 0, 0 }, { GR_ZBC_COLOR_UNORM_ONE, one, ~0u },
-			{ GR_ZBC_COLOR_RGBA32F, 0, 0 },
+		{ GR_ZBC_COLOR_ZERO, 0, 0 },
+		{ GR_ZBC_COLOR_UNORM_ONE, one, ~0u },
+		{ GR_ZBC_COLOR_RGBA32F, 0, 0 },
 		{ GR_ZBC_COLOR_RGBA32F, one, one },
 	};
 	static const u32 depths[] = { 0, one };
@@ -204,7 +206,8 @@ int hw_gr_init(struct kvgpu_hw *hw)
 	ret = ret ?: hw_golden_make(hw);
 	kvgpu_hw_unlock(&hw->p->gr_lock);
 	if (!ret)
-		dev_info(&hw->pdev->dev, "graphics engine: %u GPCs, %u TPCs, %u ROPs, %u bytes a context\n",
+		dev_info(&hw->pdev->dev,
+			 "graphics engine: %u GPCs, %u TPCs, %u ROPs, %u bytes a context\n",
 			 t->gpcs, hw->p->gr.tpc_total, t->rops, hw->gr_ctx_size);
 	return ret;
 }
@@ -224,12 +227,14 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
 	ret = gr_restart(hw, &size);
 	if (!ret && size != hw->gr_ctx_size) {
-		dev_err(&hw->pdev->dev, "context size changed over a reset, from %u to %u bytes\n", hw->gr_ctx_size, size);
+		dev_err(&hw->pdev->dev, "context size changed over a reset, from %u to %u bytes\n",
+			hw->gr_ctx_size, size);
 		ret = -EIO;
 	}
 	kvgpu_hw_unlock(&hw->p->gr_lock);
 	if (ret)
-		dev_err(&hw->pdev->dev, "graphics engine did not come back from its reset (%d)\n", ret);
+		dev_err(&hw->pdev->dev, "graphics engine did not come back from its reset (%d)\n",
+			ret);
 	return ret;
 }
 

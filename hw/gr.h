@@ -13,7 +13,7 @@
 #include "hw/fwfile.h"
 #include "hw/internal.h"
 
-#define GR_WAIT_US	(2 * USEC_PER_SEC)
+#define GR_WAIT_US (2 * USEC_PER_SEC)
 
 /* The firmware file: .blob is the file in memory, .file its sections. */
 struct kvgpu_fw {
@@ -27,17 +27,17 @@ struct hw_gr_buffers {
 };
 
 /* grlist.c */
-u32 hw_gr_reset_bit(struct kvgpu_hw *hw);	/* returns GR's bit of PMC_ENABLE, as a mask */
-int hw_gr_wait_idle(struct kvgpu_hw *hw);	/* waits until GR is idle */
+u32 hw_gr_reset_bit(struct kvgpu_hw *hw); /* returns GR's bit of PMC_ENABLE, as a mask */
+int hw_gr_wait_idle(struct kvgpu_hw *hw); /* waits until GR is idle */
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 
 /* grshape.c: the numbers of GR's units differ from card to card */
-int hw_gr_read_shape(struct kvgpu_hw *hw);	/* reads which units GR has */
+int hw_gr_read_shape(struct kvgpu_hw *hw); /* reads which units GR has */
 void hw_gr_init_zcull(struct kvgpu_hw *hw);
 void hw_gr_init_counts(struct kvgpu_hw *hw);
 /* writes registers that depend on the numbers of units, for the golden context */
 void hw_gr_shape_write(struct kvgpu_hw *hw);
-u32 hw_gr_attrib_size(struct kvgpu_hw *hw);	/* returns the bytes of the attribute buffer */
+u32 hw_gr_attrib_size(struct kvgpu_hw *hw); /* returns the bytes of the attribute buffer */
 
 /* grtrap.c: enables the engine's exceptions */
 void hw_gr_enable_traps(struct kvgpu_hw *hw);

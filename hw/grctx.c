@@ -20,7 +20,8 @@ static int wait_icmd(struct kvgpu_hw *hw, u32 bundle)
 		return ret;
 	ret = hw_reg_wait(hw, GR_STATUS, GR_STATUS_ICMD, 0, GR_WAIT_US);
 	if (ret)
-		dev_err(&hw->pdev->dev, "graphics engine: bundle 0x%x never finished (%d)\n", bundle, ret);
+		dev_err(&hw->pdev->dev, "graphics engine: bundle 0x%x never finished (%d)\n",
+			bundle, ret);
 	return ret;
 }
 
@@ -58,8 +59,9 @@ static void write_methods(struct kvgpu_hw *hw)
 			hw_wr(hw, GR_MTHD_DATA, e.data);
 		data = e.data;
 		for (k = 0; k < e.count; k++)
-			hw_wr(hw, GR_MTHD, GR_MTHD_TRIGGER | FIELD_PREP(GR_MTHD_CLASS, e.type) |
-			      FIELD_PREP(GR_MTHD_ADDR, (e.addr + k * e.pitch) / 4));
+			hw_wr(hw, GR_MTHD,
+			      GR_MTHD_TRIGGER | FIELD_PREP(GR_MTHD_CLASS, e.type) |
+				      FIELD_PREP(GR_MTHD_ADDR, (e.addr + k * e.pitch) / 4));
 	}
 }
 

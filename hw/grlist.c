@@ -37,7 +37,8 @@ int hw_gr_wait_idle(struct kvgpu_hw *hw)
 			break;
 		usleep_range(1, 5);
 	}
-	dev_err(&hw->pdev->dev, "graphics engine is not idle after 2 s (status 0x%08x, front end 0x%08x, PFIFO 0x%08x)\n",
+	dev_err(&hw->pdev->dev,
+		"graphics engine is not idle after 2 s (status 0x%08x, front end 0x%08x, PFIFO 0x%08x)\n",
 		status, fe, engine);
 	return -ETIMEDOUT;
 }

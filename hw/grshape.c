@@ -18,7 +18,7 @@
  * Largest number of TPCs that is accepted: the table in row_offset() ends here, and
  * write_tile_maps() works for numbers below 32.
  */
-#define MAX_TPC_TOTAL	16
+#define MAX_TPC_TOTAL 16
 
 static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
@@ -34,7 +34,8 @@ static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 	t->tpcs[g] = tpcs;
 	if (tpcs && hweight32(seen) == tpcs)
 		return 0;
-	dev_err(&hw->pdev->dev, "GPC %u claims %u TPCs, its PPCs serve the mask 0x%x\n", g, tpcs, seen);
+	dev_err(&hw->pdev->dev, "GPC %u claims %u TPCs, its PPCs serve the mask 0x%x\n", g, tpcs,
+		seen);
 	return -ENODEV;
 }
 
@@ -62,8 +63,8 @@ static void number_sms(struct kvgpu_hw *hw)
 static u8 row_offset(unsigned int tpcs)
 {
 	static const u8 known[MAX_TPC_TOTAL + 1] = {
-		[1] = 1, [2] = 1, [3] = 2, [5] = 1, [7] = 1, [10] = 6, [11] = 7, [13] = 2, [14] = 5,
-			[15] = 6,
+		[1] = 1,  [2] = 1,  [3] = 2,  [5] = 1,	[7] = 1,
+		[10] = 6, [11] = 7, [13] = 2, [14] = 5, [15] = 6,
 	};
 	static const u8 primes[] = { 3, 5, 7, 11, 13 };
 	unsigned int i;
@@ -130,7 +131,9 @@ int hw_gr_read_shape(struct kvgpu_hw *hw)
 	t->rops = FIELD_GET(FECS_UNITS_ROP, units);
 	t->fbps = hw_rd(hw, PRIVRING_FBP_COUNT);
 	if (!t->gpcs || t->gpcs > KVGPU_MAX_GPC || !t->rops) {
-		dev_err(&hw->pdev->dev, "the graphics engine shows no sensible units (0x%08x): is it powered?\n", units);
+		dev_err(&hw->pdev->dev,
+			"the graphics engine shows no sensible units (0x%08x): is it powered?\n",
+			units);
 		return -ENODEV;
 	}
 	gr->tpc_total = 0;
@@ -248,8 +251,10 @@ static void write_tile_maps(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_GPCS(GPC_CRSTR_TILE_CFG), cfg);
 	for (i = 0; i < GR_TILE_MAP_NR; i++)
 		hw_wr(hw, GR_GPCS(GPC_CRSTR_TILE_MAP(i)), map[i]);
-	hw_wr(hw, GR_PPCS(PPC_WWDX_TILE_CFG), cfg | FIELD_PREP(GR_TILE_CFG_NORMALIZED, norm) |
-	      FIELD_PREP(GR_TILE_CFG_SHIFT, shift) | FIELD_PREP(GR_TILE_CFG_MOD5, BIT(5) % norm));
+	hw_wr(hw, GR_PPCS(PPC_WWDX_TILE_CFG),
+	      cfg | FIELD_PREP(GR_TILE_CFG_NORMALIZED, norm) |
+		      FIELD_PREP(GR_TILE_CFG_SHIFT, shift) |
+		      FIELD_PREP(GR_TILE_CFG_MOD5, BIT(5) % norm));
 	hw_wr(hw, GR_PPCS(PPC_WWDX_TILE_CFG2), powers);
 	for (i = 0; i < GR_TILE_MAP_NR; i++)
 		hw_wr(hw, GR_PPCS(PPC_WWDX_TILE_MAP(i)), map[i]);

@@ -9,25 +9,28 @@
  */
 #include "hw/gr.h"
 
-#define ESR_ARM		(GR_ESR_ENABLE | GR_ESR_CLEAR)
+#define ESR_ARM (GR_ESR_ENABLE | GR_ESR_CLEAR)
 
 /*
  * A unit with an ESR, and what arms and acknowledges it. .bit: the unit's bit in the register that
  * tells which units have an exception. 0: no source tells the bit.
  */
-struct trap_unit { u32 bit, esr, value; };
+struct trap_unit {
+	u32 bit, esr, value;
+};
 
 /* Units of the hub that are armed, in this order; bits of GR_TRAP. */
 static const struct trap_unit hub_units[] = {
 	{ GR_TRAP_DISPATCH, GR_FE_ESR, ESR_ARM }, { GR_TRAP_M2MF, GR_M2MF_ESR, ESR_ARM },
-	{ GR_TRAP_CCACHE, GR_SCC_ESR, ESR_ARM }, { 0, GR_PD_ESR, ESR_ARM },
-	{ GR_TRAP_MACRO, GR_MME_ESR, ESR_ARM }, { GR_TRAP_SKED, GR_SKED_ESR, GR_ESR_CLEAR },
+	{ GR_TRAP_CCACHE, GR_SCC_ESR, ESR_ARM },  { 0, GR_PD_ESR, ESR_ARM },
+	{ GR_TRAP_MACRO, GR_MME_ESR, ESR_ARM },	  { GR_TRAP_SKED, GR_SKED_ESR, GR_ESR_CLEAR },
 	{ GR_TRAP_DS, GR_DS_ESR, ESR_ARM },
 };
 
 /* Likewise of a GPC, but for its PPCs and TPCs; bits of GPCCS_TRAP. No source tells PPCs' bits. */
 static const struct trap_unit gpc_units[] = {
-	{ GPCCS_TRAP_PROP, GPC_PROP_ESR, ESR_ARM }, { GPCCS_TRAP_ZCULL, GPC_ZCULL_ESR, ESR_ARM },
+	{ GPCCS_TRAP_PROP, GPC_PROP_ESR, ESR_ARM },
+	{ GPCCS_TRAP_ZCULL, GPC_ZCULL_ESR, ESR_ARM },
 	{ GPCCS_TRAP_CCACHE, GPC_CCACHE_ESR, ESR_ARM },
 	{ GPCCS_TRAP_ESETUP, GPC_ESETUP_ESR, ESR_ARM },
 };
@@ -142,8 +145,10 @@ static bool ack_units(struct kvgpu_hw *hw, const struct trap_unit *unit, unsigne
 static void ack_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 {
 	static const struct trap_unit units[] = {
-		{ TPC_TRAP_TEX, TPC_TEX_ESR, ESR_ARM }, { TPC_TRAP_POLY, TPC_POLY_ESR, ESR_ARM },
-		{ TPC_TRAP_L1C, TPC_L1C_ESR, ESR_ARM }, { TPC_TRAP_MPC, TPC_MPC_ESR, ESR_ARM },
+		{ TPC_TRAP_TEX, TPC_TEX_ESR, ESR_ARM },
+		{ TPC_TRAP_POLY, TPC_POLY_ESR, ESR_ARM },
+		{ TPC_TRAP_L1C, TPC_L1C_ESR, ESR_ARM },
+		{ TPC_TRAP_MPC, TPC_MPC_ESR, ESR_ARM },
 	};
 	u32 trap = hw_rd(hw, GR_TPC(g, t, TPC_TRAP));
 
@@ -167,7 +172,7 @@ static void ack_gpc(struct kvgpu_hw *hw, unsigned int g)
 		tpcs |= GPCCS_TRAP_TPC(t);
 	all = ack_units(hw, gpc_units, ARRAY_SIZE(gpc_units), GR_GPC(g, 0), trap, tpcs);
 	if (all)
-		arm_ppcs(hw, g);	/* acknowledges them */
+		arm_ppcs(hw, g); /* acknowledges them */
 	for (t = 0; t < hw->topo.tpcs[g]; t++)
 		if (all || (trap & GPCCS_TRAP_TPC(t)))
 			ack_tpc(hw, g, t);
@@ -197,7 +202,7 @@ static void ack_traps(struct kvgpu_hw *hw)
 
 	ack_units(hw, hub_units, ARRAY_SIZE(hub_units), 0, trap,
 		  GR_TRAP_UNK6 | GR_TRAP_GPC | GR_TRAP_ROP);
-	if (trap & GR_TRAP_UNK6)	/* a unit that is not armed */
+	if (trap & GR_TRAP_UNK6) /* a unit that is not armed */
 		hw_wr(hw, GR_UNK6_ESR, ESR_ARM);
 	if (trap & GR_TRAP_GPC) {
 		gpcs = hw_rd(hw, GR_TRAP_GPC_MASK);

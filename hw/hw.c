@@ -183,7 +183,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 			continue;
 		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);
 		if (steps[i].fini)
-			steps[i].fini(hw);	/* each .fini can undo an .init that has failed */
+			steps[i].fini(hw); /* each .fini can undo an .init that has failed */
 		steps_undo(hw, i);
 		goto unmap;
 	}

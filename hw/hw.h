@@ -33,21 +33,21 @@
  * Size of the host pool, bytes. BAR1 shows the whole pool, so a larger pool would leave less room
  * in BAR1 for the slices and PRAMIN windows.
  */
-#define KVGPU_POOL_SIZE		(96ul << 20)
+#define KVGPU_POOL_SIZE (96ul << 20)
 /* bytes of the USERD window: 4096 channels x 0x200 */
-#define KVGPU_USERD_SIZE	(2ul << 20)
-#define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE
+#define KVGPU_USERD_SIZE  (2ul << 20)
+#define KVGPU_MIRROR_SIZE KVGPU_USERD_SIZE
 
 struct gen_pool;
 struct kvgpu_fw;
 
 /* A record of an MMU fault, as the chip reports it. */
 struct kvgpu_hw_fault {
-	u8 unit;	/* number of the fault unit (gk110/mmu.h) */
+	u8 unit; /* number of the fault unit (gk110/mmu.h) */
 	/* address in video memory of the host's instance block whose address space had the fault */
 	u64 inst;
 	u64 va;
-	u32 info;	/* value of the register GMMU_FAULT_INFO */
+	u32 info; /* value of the register GMMU_FAULT_INFO */
 	/* ktime, ns: the fault may have stopped the runlist since then, but not much longer */
 	u64 since;
 };
@@ -57,7 +57,7 @@ struct kvgpu_hw_pbdma {
 	hchid_t chid;
 	u32 intr0, intr1, method, data, hce_method, hce_data;
 };
-#define KVGPU_HW_GR_REGS	96
+#define KVGPU_HW_GR_REGS 96
 /* Registers of GR, the graphics engine, that were read at an exception of GR. */
 struct kvgpu_hw_gr {
 	/* address of the instance block of the context on GR; 0, which no block has: none */
@@ -67,7 +67,9 @@ struct kvgpu_hw_gr {
 	 * the registers by which a driver finds the cause; .val 0 for a register that may still
 	 * have the data of an earlier exception (intr.c)
 	 */
-	struct { u32 reg, val; } regs[KVGPU_HW_GR_REGS];
+	struct {
+		u32 reg, val;
+	} regs[KVGPU_HW_GR_REGS];
 	u32 nr_regs;
 };
 
@@ -107,10 +109,10 @@ struct kvgpu_hw_events {
 	void (*copy_stuck)(void *ctx);
 };
 
-struct kvgpu_vram {		/* a piece of the host pool */
+struct kvgpu_vram { /* a piece of the host pool */
 	hvram_t at;
 	u64 size;
-	void __iomem *cpu;	/* the CPU's mapping of the piece, write-combined */
+	void __iomem *cpu; /* the CPU's mapping of the piece, write-combined */
 };
 
 /*
@@ -130,7 +132,7 @@ struct kvgpu_hw {
 	struct kvgpu_topo topo;
 	u8 *vbios;
 	u32 vbios_size;
-	u32 gr_ctx_size;		/* bytes, a multiple of the page size */
+	u32 gr_ctx_size; /* bytes, a multiple of the page size */
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
 	/*
@@ -138,7 +140,7 @@ struct kvgpu_hw {
 	 * before kvgpu_hw_init(), which adds those of hw/ and starts its thread.
 	 */
 	struct kvgpu_hw_lender lender;
-	struct kvgpu_hw_priv *p;	/* private state of hw/ (internal.h) */
+	struct kvgpu_hw_priv *p; /* private state of hw/ (internal.h) */
 	struct {
 		u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled;
 	} stats;
@@ -200,7 +202,7 @@ u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
 /* Gives a piece back and zeroes *@v. Does nothing if *@v is zeroed already. */
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
-u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw);		/* free bytes of the host pool */
+u64 kvgpu_hw_vram_left(struct kvgpu_hw *hw); /* free bytes of the host pool */
 
 /*
  * A vGPU's part of the pool, in one piece: all that mdev/ takes from the pool for this vGPU, such
@@ -265,7 +267,7 @@ int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);
 
 /* for kvgpu_hw_intr_settle(): all instance blocks; no block has this address */
-#define KVGPU_HW_ALL_INST	U64_MAX
+#define KVGPU_HW_ALL_INST U64_MAX
 
 /**
  * kvgpu_hw_intr_settle() - wait until all interrupts of a channel are reported
@@ -341,12 +343,12 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
  * the lock for seconds if an engine has to be reset, and the waiting channel is not to blame; most
  * have it for less than this.
  */
-#define KVGPU_HW_WAIT_MS	100
+#define KVGPU_HW_WAIT_MS 100
 /* The time that preempts took. Each call adds to it. */
 struct kvgpu_hw_took {
 	/* ns of the calls, with KVGPU_HW_WAIT_MS of each wait for preempt_lock at most */
 	u64 ns;
-	u64 held_ns;	/* ns with preempt_lock held */
+	u64 held_ns; /* ns with preempt_lock held */
 };
 /**
  * kvgpu_hw_preempt_watched() - preempt, and call a function again and again meanwhile

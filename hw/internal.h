@@ -24,7 +24,7 @@
  * HW_PDE_SPAN: bytes of address space that one entry of a page directory covers. HW_PD_SIZE: bytes
  * of a page directory that covers the whole address space.
  */
-#define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
+#define HW_PDE_SPAN (1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
 #define HW_PD_SIZE \
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
@@ -51,7 +51,7 @@ struct hw_bar {
 	 * the pool; BAR3 has none.
 	 */
 	struct kvgpu_vram inst, pd, big;
-	struct kvgpu_vram small[2];	/* tables of small pages: each covers 128 MiB of the BAR */
+	struct kvgpu_vram small[2]; /* tables of small pages: each covers 128 MiB of the BAR */
 	/*
 	 * number of the BAR's 4 KiB pages that kvgpu_hw_bar_set() can set: those that do not show
 	 * the pool
@@ -63,7 +63,7 @@ struct hw_bar {
  * The chip's id of the host's copy channel. No vGPU gets an id of the same group of eight, because
  * eight channels share a page of USERDs.
  */
-#define HW_COPY_CHID	0
+#define HW_COPY_CHID 0
 
 /* The host's copy channel (copy.c). */
 struct hw_copy {
@@ -78,15 +78,15 @@ struct hw_copy {
 	/* .put: index of the next entry of .ring to write. .seq: number of the last job. */
 	u32 put, seq;
 	u8 runl;
-	bool up;		/* the channel is enabled: kvgpu_hw_runlist() adds it to .runl */
-	bool stuck;		/* a job failed: no other job begins after it */
+	bool up; /* the channel is enabled: kvgpu_hw_runlist() adds it to .runl */
+	bool stuck; /* a job failed: no other job begins after it */
 };
 
 /*
  * The last HW_RUNL_LISTS lists of a runlist stay in video memory. If one of them has the wanted
  * entries, it is submitted again as it is.
  */
-#define HW_RUNL_LISTS	10
+#define HW_RUNL_LISTS 10
 
 struct hw_runl {
 	struct hw_list {
@@ -104,8 +104,8 @@ struct hw_runl {
 	} list[HW_RUNL_LISTS];
 	/* the last kvgpu_hw_runlist()'s list: if that submitted it, the chip may still read it */
 	struct hw_list *cur;
-	u64 submits;		/* number of successful submits */
-	u64 blocked_at;		/* ktime, ns, of the last kvgpu_hw_runl_block(); runl_lock */
+	u64 submits; /* number of successful submits */
+	u64 blocked_at; /* ktime, ns, of the last kvgpu_hw_runl_block(); runl_lock */
 };
 
 /*
@@ -118,7 +118,7 @@ struct hw_gr {
 	struct kvgpu_vram mmu_wr, mmu_rd;
 	/* instance block, page directory and table of the golden context's address space */
 	struct kvgpu_vram inst, pd, table;
-	struct kvgpu_vram pagepool, bundle, attrib;	/* the golden context's buffers */
+	struct kvgpu_vram pagepool, bundle, attrib; /* the golden context's buffers */
 	/*
 	 * the golden image; no channel's page table shows it after it is made, so that no guest's
 	 * work on the GPU can change it
@@ -130,7 +130,9 @@ struct hw_gr {
 	 */
 	u8 tile[32];
 	/* .sm[i]: numbers of the GPC and of the TPC that have shader processor i, for i < .nr_sm */
-	struct { u8 gpc, tpc; } sm[32];
+	struct {
+		u8 gpc, tpc;
+	} sm[32];
 	/*
 	 * .row_offset: value of the field GR_TILE_CFG_ROW_OFFSET. .tpc_total: number of all TPCs.
 	 * .tpc_max: most TPCs of a GPC.
@@ -141,7 +143,7 @@ struct hw_gr {
 /* State of hw/. Members without a lock are constant after bring-up. */
 struct kvgpu_hw_priv {
 	struct gen_pool *pool;
-	void __iomem *pool_cpu;		/* the CPU's mapping of the whole pool */
+	void __iomem *pool_cpu; /* the CPU's mapping of the whole pool */
 	hvram_t pool_base;
 	struct kvgpu_fw *fw;
 	/*
@@ -158,7 +160,7 @@ struct kvgpu_hw_priv {
 	 * .runl_blocked
 	 */
 	struct kvgpu_hw_lock runl_lock;
-	struct kvgpu_hw_lock preempt_lock;	/* protects PFIFO_PREEMPT */
+	struct kvgpu_hw_lock preempt_lock; /* protects PFIFO_PREEMPT */
 	/* held during a job of the copy channel; protects .put, .seq and .stuck of .copy */
 	struct kvgpu_hw_lock copy_lock;
 	/* held during bring-up, reset, acknowledge and take-down of GR; protects changes of .gr */
@@ -166,15 +168,15 @@ struct kvgpu_hw_priv {
 	/* protects read-modify-write of PMC_ENABLE while an engine is reset or powered up */
 	spinlock_t mask_lock;
 
-	u32 engine_bits;	/* bits of PMC_ENABLE: PFIFO and all engines of the device table */
+	u32 engine_bits; /* bits of PMC_ENABLE: PFIFO and all engines of the device table */
 	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
-	u32 runl_blocked;	/* mask of the blocked runlists, as in PFIFO_RUNLIST_BLOCK */
+	u32 runl_blocked; /* mask of the blocked runlists, as in PFIFO_RUNLIST_BLOCK */
 	struct hw_copy copy;
 	struct hw_gr gr;
-	void __iomem *userd_mirror;	/* the CPU's mapping of the mirror in BAR1 (hw.h) */
-	bool calibrated;			/* true: the temperature sensor is calibrated */
-	int irq;		/* Linux's number of the card's interrupt; -1: none is requested */
+	void __iomem *userd_mirror; /* the CPU's mapping of the mirror in BAR1 (hw.h) */
+	bool calibrated; /* true: the temperature sensor is calibrated */
+	int irq; /* Linux's number of the card's interrupt; -1: none is requested */
 	/* ns for which the interrupt thread has slept in this run; only that thread uses it */
 	u64 intr_slept_ns;
 	/* true: the thread rests at the end of this run; only that thread uses it */
@@ -306,8 +308,8 @@ int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
 /* gr.c: these take gr_lock */
-int hw_gr_init(struct kvgpu_hw *hw);		/* brings GR up and makes the golden image */
-int hw_gr_reinit(struct kvgpu_hw *hw);		/* resets GR and brings it up again */
+int hw_gr_init(struct kvgpu_hw *hw); /* brings GR up and makes the golden image */
+int hw_gr_reinit(struct kvgpu_hw *hw); /* resets GR and brings it up again */
 void hw_gr_fini(struct kvgpu_hw *hw);
 
 /* intr.c: hw_intr_fini() masks interrupts and waits until the interrupt thread has ended */

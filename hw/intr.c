@@ -23,31 +23,31 @@
  * offset in BAR0: a byte of 0xff, written there, lets the card send the next message (nouveau
  * pci/nv40.c nv40_pci_msi_rearm())
  */
-#define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
+#define MSI_REARM (PPCI_BASE + GK110_PCI_MSI)
 /* How many times kvgpu_hw_intr_settle() sleeps, for 100 us or more, before it gives up. */
-#define SETTLE_POLLS		20000
+#define SETTLE_POLLS 20000
 /*
  * Rounds of one run of the interrupt thread: an interrupt that does not go away must not keep the
  * thread spinning.
  */
-#define ROUNDS			16
+#define ROUNDS 16
 /* least us of a rest of the interrupt thread that was asked for (kvgpu_hw_intr_pace()) */
-#define PACE_US			1000
+#define PACE_US 1000
 /* most us for which rest_us() asks at once when the thread has worked too much */
-#define REST_MOST_US		4000
+#define REST_MOST_US 4000
 /* least us between two readings of the causes in a rest */
-#define REST_STEP_US		50
+#define REST_STEP_US 50
 /* a rest gets longer by what is served in it, up to so many times its length */
-#define REST_TIMES		8
+#define REST_TIMES 8
 /* most ns of work of the thread that may be saved up */
-#define WORK_BURST_NS		(20 * (s64)NSEC_PER_MSEC)
+#define WORK_BURST_NS (20 * (s64)NSEC_PER_MSEC)
 /* us in which an engine switches channels, if nothing holds the switch up */
-#define SWITCH_US		1000
+#define SWITCH_US 1000
 /* us between two polls of an engine that switches channels */
-#define SWITCH_POLL_US		100
+#define SWITCH_POLL_US 100
 /* Fields of an engine's status that stay the same during one phase of a switch. */
-#define SWITCH_FIELDS                                                                          \
-	(PFIFO_STATUS_ID | PFIFO_STATUS_TSG | PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE |         \
+#define SWITCH_FIELDS                                                                  \
+	(PFIFO_STATUS_ID | PFIFO_STATUS_TSG | PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | \
 	 PFIFO_STATUS_CHSW | PFIFO_STATUS_NEXT_ID | PFIFO_STATUS_NEXT_TSG | PFIFO_STATUS_BUSY)
 
 static void intr_note(struct kvgpu_hw *hw, const char *what, u32 val)
@@ -309,11 +309,16 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 	 * register) of a unit. But PROP, a unit of the GPC, keeps coordinates, format and storage
 	 * type of its last error, which may be another tenant's.
 	 */
-	static const struct { u16 reg, only_with; } regs[] = {
-		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
-			GPCCS_TRAP_PROP },
-		{ GPC_PROP_ESR_STORAGE, GPCCS_TRAP_PROP }, { GPC_ZCULL_ESR }, { GPC_CCACHE_ESR },
-			{ GPC_ESETUP_ESR },
+	static const struct {
+		u16 reg, only_with;
+	} regs[] = {
+		{ GPC_PROP_ESR },
+		{ GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP },
+		{ GPC_PROP_ESR_FORMAT, GPCCS_TRAP_PROP },
+		{ GPC_PROP_ESR_STORAGE, GPCCS_TRAP_PROP },
+		{ GPC_ZCULL_ESR },
+		{ GPC_CCACHE_ESR },
+		{ GPC_ESETUP_ESR },
 	};
 	u32 mask = hw_rd(hw, GR_TRAP_GPC_MASK), trap;
 	unsigned int g, t, i;
@@ -353,20 +358,33 @@ static bool bad_fwmthd(struct kvgpu_hw *hw, u32 intr)
 
 static void gr_intr(struct kvgpu_hw *hw)
 {
-	static const struct { u32 reg; enum when when; } regs[] = {
-		{ GR_DATA_ERROR, WITH_METHOD }, { GR_TRAPPED_ADDR, WITH_METHOD }, { GR_TRAPPED_DATA,
-			WITH_METHOD },
-		{ GR_TRAPPED_DATA_HI, WITH_METHOD }, { GR_FE_OBJECT(0) }, { GR_FE_OBJECT(1) },
-			{ GR_FE_OBJECT(2) },
-		{ GR_FE_OBJECT(3) }, { GR_FE_ESR }, { GR_M2MF_ESR }, { GR_SCC_ESR }, { GR_DS_ESR },
-			{ GR_PD_ESR }, { GR_UNK6_ESR },
-		{ GR_SKED_ESR }, { GR_MME_ESR }, { GR_MME_ESR_PC, WITH_MACRO }, { GR_MME_ESR_OP,
-			WITH_MACRO },
-		{ GR_FECS + FECS_INTR_UP }, { GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS),
-			WITH_FWMTHD },
+	static const struct {
+		u32 reg;
+		enum when when;
+	} regs[] = {
+		{ GR_DATA_ERROR, WITH_METHOD },
+		{ GR_TRAPPED_ADDR, WITH_METHOD },
+		{ GR_TRAPPED_DATA, WITH_METHOD },
+		{ GR_TRAPPED_DATA_HI, WITH_METHOD },
+		{ GR_FE_OBJECT(0) },
+		{ GR_FE_OBJECT(1) },
+		{ GR_FE_OBJECT(2) },
+		{ GR_FE_OBJECT(3) },
+		{ GR_FE_ESR },
+		{ GR_M2MF_ESR },
+		{ GR_SCC_ESR },
+		{ GR_DS_ESR },
+		{ GR_PD_ESR },
+		{ GR_UNK6_ESR },
+		{ GR_SKED_ESR },
+		{ GR_MME_ESR },
+		{ GR_MME_ESR_PC, WITH_MACRO },
+		{ GR_MME_ESR_OP, WITH_MACRO },
+		{ GR_FECS + FECS_INTR_UP },
+		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS), WITH_FWMTHD },
 		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_ADDR), WITH_FWMTHD },
 		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), WITH_FWMTHD },
-			{ GR_FECS + FECS_SCRATCH(FECS_OS_ERROR) },
+		{ GR_FECS + FECS_SCRATCH(FECS_OS_ERROR) },
 	};
 	u32 chan = hw_rd(hw, GR_FECS + FECS_CHAN_ADDR);
 	struct kvgpu_hw_gr s = {};
@@ -500,7 +518,7 @@ static u64 rest_serve(struct kvgpu_hw *hw, bool full, bool *all)
 
 	hw->p->intr_slept_ns = 0;
 	WRITE_ONCE(hw->p->intr_rest_serves, true);
-	smp_mb();	/* settle reads the causes first: without them there, it has to see this */
+	smp_mb(); /* settle reads the causes first: without them there, it has to see this */
 	stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
 	*all = stat && full;
 	if (*all) {

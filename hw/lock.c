@@ -14,8 +14,8 @@
 #include "hw/internal.h"
 
 /* how long a lock is kept for the oldest waiter at a time, and how many times at most */
-#define TURN_NS		NSEC_PER_MSEC
-#define TURNS		3
+#define TURN_NS NSEC_PER_MSEC
+#define TURNS	3
 /*
  * How long kvgpu_hw_lock_watched() calls its @look before it sleeps until it has the lock. This is
  * longer than most waits: a preempt that a guest asked for releases preempt_lock after about 1 ms
@@ -23,17 +23,17 @@
  * of an eviction may hold preempt_lock for longer (mdev/ drives ended and unbound channels off the
  * chip by it). Then @look sees nothing of the rest of the wait.
  */
-#define WATCHED_NS	(5 * NSEC_PER_MSEC)
+#define WATCHED_NS (5 * NSEC_PER_MSEC)
 /*
  * The lender's least sleep between seeing that a thread waits and lending its priority. Most
  * holders that run release the lock within this time, without help.
  */
-#define PATIENCE_US	1000
+#define PATIENCE_US 1000
 
 /* The turn of an ordinary thread that waits for a lock. It lies on the stack of that thread. */
 struct turn {
-	struct list_head node;		/* in kvgpu_hw_lock.turns */
-	u64 since;			/* time (ktime_get_ns()) at which the wait began */
+	struct list_head node; /* in kvgpu_hw_lock.turns */
+	u64 since; /* time (ktime_get_ns()) at which the wait began */
 	/* the thread holds .own until it has the lock; the lender queues at .own */
 	struct rt_mutex own;
 	/*
@@ -221,8 +221,7 @@ static bool another_lock_held(const struct kvgpu_hw_lender *b)
  */
 static void lock_keep_for_oldest(struct kvgpu_hw_lock *l)
 {
-	if (list_empty(&l->turns) || hw_lock_is_urgent(l) ||
-	    (l->kept_until && l->kept == TURNS))
+	if (list_empty(&l->turns) || hw_lock_is_urgent(l) || (l->kept_until && l->kept == TURNS))
 		return;
 	l->kept_until = ktime_get_ns() + TURN_NS;
 	l->kept++;
@@ -335,7 +334,7 @@ static void lock_wait(struct kvgpu_hw_lock *l)
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 {
-	might_lock(&l->mutex);		/* lockdep learns no order from a trylock */
+	might_lock(&l->mutex); /* lockdep learns no order from a trylock */
 	if (rt_task(current))
 		lock_wait_urgently(l);
 	else if (!lock_try(l, NULL))
@@ -392,4 +391,3 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
 	spin_unlock(&l->turns_lock);
 	wake_up_all(&l->wait);
 }
-

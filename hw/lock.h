@@ -52,17 +52,17 @@ struct kvgpu_hw_lender;
 struct kvgpu_hw_lock {
 	struct rt_mutex mutex;
 	struct kvgpu_hw_lender *lender;
-	struct task_struct *holder;	/* thread that has the lock; NULL: none, or the lender's */
-	wait_queue_head_t wait;			/* ordinary threads that wait for their turn */
+	struct task_struct *holder; /* thread that has the lock; NULL: none, or the lender's */
+	wait_queue_head_t wait; /* ordinary threads that wait for their turn */
 	/* leaf lock; protects .turns, .kept_until and .kept */
 	spinlock_t turns_lock;
-	struct list_head turns;			/* waiting ordinary threads, oldest first */
+	struct list_head turns; /* waiting ordinary threads, oldest first */
 	/*
 	 * time (ktime_get_ns()) until which the lock is kept for the oldest waiter; 0: the lock was
 	 * not kept for that waiter yet
 	 */
 	u64 kept_until;
-	u32 kept;	/* how many times the lock was kept for the oldest waiter */
+	u32 kept; /* how many times the lock was kept for the oldest waiter */
 	/*
 	 * number of waiting threads that are urgent: threads that have a real-time priority, of
 	 * their own or lent, threads that hold another of the card's locks, and threads in
@@ -77,17 +77,17 @@ struct kvgpu_hw_lock {
 	struct task_struct *hurry;
 };
 
-#define HW_LENDER_LOCKS	8	/* most locks of one card */
+#define HW_LENDER_LOCKS 8 /* most locks of one card */
 
 /*
  * about this many us lie between calls of @look in kvgpu_hw_lock_watched() and
  * kvgpu_hw_preempt_watched()
  */
-#define KVGPU_HW_WATCH_US	20
+#define KVGPU_HW_WATCH_US 20
 
 /* The lender of one card. */
 struct kvgpu_hw_lender {
-	struct task_struct *thread;		/* NULL: not started, no priority is lent */
+	struct task_struct *thread; /* NULL: not started, no priority is lent */
 	struct kvgpu_hw_lock *lock[HW_LENDER_LOCKS];
 	unsigned int nr;
 	/*
@@ -109,7 +109,7 @@ struct kvgpu_hw_lender {
 	} while (0)
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender);
 
-void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps while it waits for @l */
+void kvgpu_hw_lock(struct kvgpu_hw_lock *l); /* sleeps while it waits for @l */
 /*
  * Takes lock @l as an urgent thread. While another thread holds @l, calls kvgpu_hw_lock_hurry() and
  * @look about every KVGPU_HW_WATCH_US us, for the first 5 ms. After these 5 ms sleeps until it has
@@ -128,6 +128,6 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
  * release @l soon.
  */
 bool hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
-#define kvgpu_hw_lock_assert_held(l)	lockdep_assert_held(&(l)->mutex)
+#define kvgpu_hw_lock_assert_held(l) lockdep_assert_held(&(l)->mutex)
 
 #endif

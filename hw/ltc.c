@@ -24,7 +24,8 @@ int hw_ltc_init(struct kvgpu_hw *hw)
 	for (i = 0; i < fbps && i < 32; i++)
 		t->ltcs += !(off & BIT(i));
 	if (!t->ltcs || !t->slices) {
-		dev_err(&hw->pdev->dev, "L2 cache: %u partitions of %u slices found\n", t->ltcs, t->slices);
+		dev_err(&hw->pdev->dev, "L2 cache: %u partitions of %u slices found\n", t->ltcs,
+			t->slices);
 		return -ENODEV;
 	}
 	for (i = 1; i < LTC_ZBC_NR; i++) {

@@ -10,7 +10,7 @@
  */
 #include "hw/internal.h"
 
-#define MMU_WAIT_US	(2 * USEC_PER_SEC)
+#define MMU_WAIT_US (2 * USEC_PER_SEC)
 
 int hw_mmu_init(struct kvgpu_hw *hw)
 {
@@ -46,7 +46,7 @@ static int trigger_flush(struct kvgpu_hw *hw, u32 reg, u32 busy)
 
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw)
 {
-	wmb();		/* write-combined stores have to leave the CPU before the trigger does */
+	wmb(); /* write-combined stores have to leave the CPU before the trigger does */
 	return trigger_flush(hw, FLUSH_BAR, FLUSH_BUSY);
 }
 

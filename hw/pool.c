@@ -10,12 +10,12 @@
  * Bytes at the start (HEAD) and at the end (TAIL) of video memory that nouveau reserves for VGA and
  * for the VBIOS (gf100_ram_ctor()). They stay unused here, too.
  */
-#define TAIL		(1ull << 20)
-#define HEAD		(256ull << 10)
+#define TAIL (1ull << 20)
+#define HEAD (256ull << 10)
 /* The memory for partitions begins and ends at multiples of this: it begins at 2 MiB. */
-#define PART_ALIGN	(2ull << 20)
+#define PART_ALIGN (2ull << 20)
 /* The size of a share is a multiple of this, the size of a table of small pages. */
-#define SHARE_UNIT	(256ull << 10)
+#define SHARE_UNIT (256ull << 10)
 
 int hw_pool_init(struct kvgpu_hw *hw)
 {

@@ -10,7 +10,7 @@
 #include "gk110/therm.h"
 #include "hw/internal.h"
 
-#define DOMAIN_CORE	0
+#define DOMAIN_CORE 0
 
 bool hw_sensor_calibrated(struct kvgpu_hw *hw)
 {
@@ -28,7 +28,7 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 {
 	u32 v = hw->p->calibrated ? hw_rd(hw, PTHERM_TEMP) : ~0u;
 
-	if (v > 255)	/* not calibrated, no answer, or not plausible as degrees Celsius */
+	if (v > 255) /* not calibrated, no answer, or not plausible as degrees Celsius */
 		return -ENODATA;
 	*millidegrees = v * 1000;
 	return 0;
@@ -39,10 +39,14 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 static u32 crystal_khz(const struct kvgpu_hw *hw)
 {
 	switch (hw->topo.strap & (PSTRAPS_CRYSTAL_HIGH | PSTRAPS_CRYSTAL_LOW)) {
-	case 0: return 13500;
-	case PSTRAPS_CRYSTAL_LOW: return 14318;
-	case PSTRAPS_CRYSTAL_HIGH: return 27000;
-	default: return 25000;
+	case 0:
+		return 13500;
+	case PSTRAPS_CRYSTAL_LOW:
+		return 14318;
+	case PSTRAPS_CRYSTAL_HIGH:
+		return 27000;
+	default:
+		return 25000;
 	}
 }
 
