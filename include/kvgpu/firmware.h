@@ -14,34 +14,34 @@
 
 #include <linux/types.h>
 
-#define KVGPU_FW_MAGIC		0x005746555047564bULL	/* "KVGPUFW", little endian */
-#define KVGPU_FW_VERSION	1
-#define KVGPU_FW_NAME		"kvgpu/gk110.fw"
-#define KVGPU_FW_MAX_SIZE	(1u << 20)
-#define KVGPU_FW_MAX_SECTIONS	32
+#define KVGPU_FW_MAGIC	      0x005746555047564bULL /* "KVGPUFW", little endian */
+#define KVGPU_FW_VERSION      1
+#define KVGPU_FW_NAME	      "kvgpu/gk110.fw"
+#define KVGPU_FW_MAX_SIZE     (1u << 20)
+#define KVGPU_FW_MAX_SECTIONS 32
 
 enum kvgpu_fw_section_id {
 	/*
 	 * Microcode: arrays of 32-bit words. CODE is for a falcon's code memory (IMEM), DATA for
 	 * its data memory (DMEM).
 	 */
-	KVGPU_FW_FECS_CODE	= 1,
-	KVGPU_FW_FECS_DATA	= 2,
-	KVGPU_FW_GPCCS_CODE	= 3,
-	KVGPU_FW_GPCCS_DATA	= 4,
-	KVGPU_FW_GR_MMIO	= 16,	/* for the start of the engine */
+	KVGPU_FW_FECS_CODE = 1,
+	KVGPU_FW_FECS_DATA = 2,
+	KVGPU_FW_GPCCS_CODE = 3,
+	KVGPU_FW_GPCCS_DATA = 4,
+	KVGPU_FW_GR_MMIO = 16, /* for the start of the engine */
 	/*
 	 * Lists for the golden context. FECS and GPCCS also save and restore the registers of HUB,
 	 * GPC_0, GPC_1, TPC and PPC in contexts.
 	 */
-	KVGPU_FW_CTX_HUB	= 17,
-	KVGPU_FW_CTX_GPC_0	= 18,
-	KVGPU_FW_CTX_GPC_1	= 19,
-	KVGPU_FW_CTX_ZCULL	= 20,
-	KVGPU_FW_CTX_TPC	= 21,
-	KVGPU_FW_CTX_PPC	= 22,
-	KVGPU_FW_CTX_ICMD	= 23,
-	KVGPU_FW_CTX_MTHD	= 24,	/* @type: class of the methods */
+	KVGPU_FW_CTX_HUB = 17,
+	KVGPU_FW_CTX_GPC_0 = 18,
+	KVGPU_FW_CTX_GPC_1 = 19,
+	KVGPU_FW_CTX_ZCULL = 20,
+	KVGPU_FW_CTX_TPC = 21,
+	KVGPU_FW_CTX_PPC = 22,
+	KVGPU_FW_CTX_ICMD = 23,
+	KVGPU_FW_CTX_MTHD = 24, /* @type: class of the methods */
 };
 
 /*
@@ -59,20 +59,20 @@ struct kvgpu_fw_init {
 
 struct kvgpu_fw_section {
 	__le32 id;
-	__le32 offset;		/* bytes, from the start of the file */
-	__le32 size;		/* bytes */
+	__le32 offset; /* bytes, from the start of the file */
+	__le32 size; /* bytes */
 	__le32 reserved;
 };
 
 struct kvgpu_fw_header {
 	__le64 magic;
 	__le32 version;
-	__le32 header_size;	/* bytes of this struct */
-	__le32 file_size;	/* bytes */
+	__le32 header_size; /* bytes of this struct */
+	__le32 file_size; /* bytes */
 	__le32 crc32;
 	__le32 nr_sections;
-	__le32 chipset;		/* 0x0f0: GK110 */
-	char origin[64];	/* kernel release of nouveau.ko, with a NUL */
+	__le32 chipset; /* 0x0f0: GK110 */
+	char origin[64]; /* kernel release of nouveau.ko, with a NUL */
 };
 
 #endif

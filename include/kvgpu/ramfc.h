@@ -15,9 +15,9 @@
 
 struct kvgpu_ramfc {
 	hchid_t chid;
-	u64 userd;		/* address of the channel's USERD in the card's video memory */
-	u64 gp_base;		/* GPU virtual address of the GPFIFO ring */
-	u8 gp_log2;		/* log2 of the GPFIFO ring's number of entries */
+	u64 userd; /* address of the channel's USERD in the card's video memory */
+	u64 gp_base; /* GPU virtual address of the GPFIFO ring */
+	u8 gp_log2; /* log2 of the GPFIFO ring's number of entries */
 	/*
 	 * RAMFC_SUBDEVICE_ID: the bits by which a mask in a pushbuffer selects this GPU, if several
 	 * GPUs share the pushbuffer (SLI, gk110/push.h)

@@ -10,21 +10,23 @@
 
 #include <linux/types.h>
 
+/* clang-format off */
 typedef struct { u16 v; } gchid_t;	/* a guest's id of a channel, 0..4095 */
 typedef struct { u16 v; } hchid_t;	/* the chip's id of a channel, 0..4095 */
 typedef struct { u64 v; } gvram_t;	/* offset in a vGPU's video memory */
 typedef struct { u64 v; } hvram_t;	/* address in the card's video memory */
 typedef struct { u64 v; } iova_t;	/* DMA address in a guest's memory */
+/* clang-format on */
 
 /*
  * The memory that an address is in. The values are the aperture codes of page table entries
  * (GMMU_PTE_APERTURE_... in gk110/mmu.h).
  */
 enum kvgpu_target {
-	KVGPU_VRAM	= 0,
-	KVGPU_PEER	= 1,
-	KVGPU_SYS_COH	= 2,
-	KVGPU_SYS_NCOH	= 3,
+	KVGPU_VRAM = 0,
+	KVGPU_PEER = 1,
+	KVGPU_SYS_COH = 2,
+	KVGPU_SYS_NCOH = 3,
 };
 
 static inline bool kvgpu_is_sys(enum kvgpu_target t)
@@ -48,11 +50,7 @@ struct kvgpu_gaddr {
 };
 
 /* Index of the two BARs through which the CPU sees the GPU's memory. */
-enum kvgpu_bar {
-	KVGPU_BAR1,
-	KVGPU_BAR3,
-	KVGPU_NR_BARS
-};
+enum kvgpu_bar { KVGPU_BAR1, KVGPU_BAR3, KVGPU_NR_BARS };
 
 /* Returns the number that PCI and VFIO give the BAR: 1 or 3. */
 static inline unsigned int kvgpu_bar_number(enum kvgpu_bar bar)
@@ -60,13 +58,13 @@ static inline unsigned int kvgpu_bar_number(enum kvgpu_bar bar)
 	return 2 * bar + 1;
 }
 
-#define KVGPU_MAX_CHAN		4096
-#define KVGPU_MAX_RUNL		8
-#define KVGPU_MAX_ENGINE	8
-#define KVGPU_MAX_PBDMA		4
-#define KVGPU_MAX_GPC		8
-#define KVGPU_MAX_PPC		4
-#define KVGPU_MAX_SEED		128
+#define KVGPU_MAX_CHAN	 4096
+#define KVGPU_MAX_RUNL	 8
+#define KVGPU_MAX_ENGINE 8
+#define KVGPU_MAX_PBDMA	 4
+#define KVGPU_MAX_GPC	 8
+#define KVGPU_MAX_PPC	 4
+#define KVGPU_MAX_SEED	 128
 
 struct kvgpu_reg_val {
 	u32 reg, val;
@@ -74,14 +72,14 @@ struct kvgpu_reg_val {
 
 /* One engine of the chip, as the chip's device table (gk110/ptop.h) describes it. */
 struct kvgpu_engine {
-	u8 type;		/* 0: graphics (GR), 1 to 3: copy engines CE0 to CE2 */
-	u8 inst;		/* number among the engines of its kind, from 0 on */
-	u8 id;			/* index of its PFIFO_ENGINE_STATUS() */
-	u8 runl;		/* the chip's id of its runlist */
-	u8 intr;		/* number of its bit in PMC_INTR */
-	u8 reset;		/* number of its bit in PMC_ENABLE */
-	u8 fault;		/* number of its fault unit in the MMU */
-	u32 base;		/* offset of its registers in BAR0 */
+	u8 type; /* 0: graphics (GR), 1 to 3: copy engines CE0 to CE2 */
+	u8 inst; /* number among the engines of its kind, from 0 on */
+	u8 id; /* index of its PFIFO_ENGINE_STATUS() */
+	u8 runl; /* the chip's id of its runlist */
+	u8 intr; /* number of its bit in PMC_INTR */
+	u8 reset; /* number of its bit in PMC_ENABLE */
+	u8 fault; /* number of its fault unit in the MMU */
+	u32 base; /* offset of its registers in BAR0 */
 };
 
 /*
@@ -89,7 +87,7 @@ struct kvgpu_engine {
  * TPCs, each with a shader processor, and PPCs, which serve TPCs.
  */
 struct kvgpu_topo {
-	u32 boot0;				/* value of PMC_BOOT_0 */
+	u32 boot0; /* value of PMC_BOOT_0 */
 	u8 nr_engines, nr_runl, nr_pbdma;
 	struct kvgpu_engine engine[KVGPU_MAX_ENGINE];
 	/* [p]: mask of the runlists that PBDMA p serves (PFIFO_PBDMA_RUNLISTS) */
@@ -99,9 +97,9 @@ struct kvgpu_topo {
 	 * PRIVRING_FBP_COUNT. .ltcs: parts of the L2 cache. .slices: slices of each part.
 	 */
 	u8 gpcs, rops, fbps, ltcs, slices;
-	u8 tpcs[KVGPU_MAX_GPC];			/* number of TPCs of each GPC */
-	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];	/* mask of the TPCs of each PPC */
-	u32 strap;				/* value of PSTRAPS_BOOT0 (gk110/pfuse.h) */
+	u8 tpcs[KVGPU_MAX_GPC]; /* number of TPCs of each GPC */
+	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC]; /* mask of the TPCs of each PPC */
+	u32 strap; /* value of PSTRAPS_BOOT0 (gk110/pfuse.h) */
 	/* Values of the L2 cache's registers GR_PATCH_LTC_0 and _1 (gk110/gr_patch.h). */
 	u32 r17e91c, r17e920;
 	/* registers, and their values on the card at bring-up; those of a vGPU start with these */

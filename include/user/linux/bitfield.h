@@ -10,10 +10,10 @@
 
 #include <linux/bits.h>
 
-#define FIELD_SHIFT(mask)	__builtin_ctzll(mask)
-#define FIELD_MAX(mask)		((mask) >> FIELD_SHIFT(mask))
-#define FIELD_FIT(mask, val)	(!((val) & ~FIELD_MAX(mask)))
-#define FIELD_GET(mask, reg)	((__typeof__(mask))(((reg) & (mask)) >> FIELD_SHIFT(mask)))
-#define FIELD_PREP(mask, val)	(((__typeof__(mask))(val) << FIELD_SHIFT(mask)) & (mask))
+#define FIELD_SHIFT(mask)     __builtin_ctzll(mask)
+#define FIELD_MAX(mask)	      ((mask) >> FIELD_SHIFT(mask))
+#define FIELD_FIT(mask, val)  (!((val) & ~FIELD_MAX(mask)))
+#define FIELD_GET(mask, reg)  ((__typeof__(mask))(((reg) & (mask)) >> FIELD_SHIFT(mask)))
+#define FIELD_PREP(mask, val) (((__typeof__(mask))(val) << FIELD_SHIFT(mask)) & (mask))
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef KVGPU_USER_LINUX_COMPILER_H
 #define KVGPU_USER_LINUX_COMPILER_H
 
-#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, val)	(*(volatile __typeof__(x) *)&(x) = (val))
+#define READ_ONCE(x)	   (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, val) (*(volatile __typeof__(x) *)&(x) = (val))
 
 #endif

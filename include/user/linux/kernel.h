@@ -10,15 +10,15 @@
 
 #include <linux/types.h>
 
-#define ARRAY_SIZE(a)                                                                          \
-	(sizeof(a) / sizeof((a)[0]) +                                                          \
-	 0 * sizeof(struct {                                                                   \
-		 int is_array                                                                  \
-			 : !__builtin_types_compatible_p(__typeof__(a), __typeof__(&(a)[0])) ? \
-			   1 :                                                                 \
-			   -1;                                                                 \
+#define ARRAY_SIZE(a)                                                                      \
+	(sizeof(a) / sizeof((a)[0]) +                                                      \
+	 0 * sizeof(struct {                                                               \
+		 int is_array                                                              \
+		     : !__builtin_types_compatible_p(__typeof__(a), __typeof__(&(a)[0])) ? \
+		       1 :                                                                 \
+		       -1;                                                                 \
 	 }))
-#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 #define container_of(ptr, type, member) \
 	((type *)((char *)(1 ? (ptr) : &((type *)0)->member) - offsetof(type, member)))
 

@@ -14,10 +14,13 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-#define LIST_HEAD_INIT(name)	{ &(name), &(name) }
-#define LIST_HEAD(name)		struct list_head name = LIST_HEAD_INIT(name)
-#define LIST_POISON1		((struct list_head *)0x100)
-#define LIST_POISON2		((struct list_head *)0x122)
+#define LIST_HEAD_INIT(name)     \
+	{                        \
+		&(name), &(name) \
+	}
+#define LIST_HEAD(name) struct list_head name = LIST_HEAD_INIT(name)
+#define LIST_POISON1	((struct list_head *)0x100)
+#define LIST_POISON2	((struct list_head *)0x122)
 
 static inline void INIT_LIST_HEAD(struct list_head *l)
 {
@@ -90,17 +93,15 @@ static inline int list_is_last(const struct list_head *e, const struct list_head
 	return e->next == head;
 }
 
-#define list_entry(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
-#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
-#define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
+#define list_entry(ptr, type, member)	     ((type *)((char *)(ptr)-offsetof(type, member)))
+#define list_first_entry(head, type, member) list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member)  list_entry((head)->prev, type, member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 #define list_next_entry(pos, member) list_entry((pos)->member.next, __typeof__(*(pos)), member)
 
-#define list_for_each(pos, head) \
-	for (pos = (head)->next; pos != (head); pos = pos->next)
-#define list_for_each_entry(pos, head, member) \
+#define list_for_each(pos, head) for (pos = (head)->next; pos != (head); pos = pos->next)
+#define list_for_each_entry(pos, head, member)                                               \
 	for (pos = list_first_entry(head, __typeof__(*pos), member); &pos->member != (head); \
 	     pos = list_next_entry(pos, member))
 #define list_for_each_entry_safe(pos, n, head, member)               \
