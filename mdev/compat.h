@@ -37,7 +37,7 @@ static inline void vgpu_compat_vm_flags_set(struct vm_area_struct *vma, unsigned
  * as write-combined.
  */
 #ifndef VM_ALLOW_ANY_UNCACHED
-#define VM_ALLOW_ANY_UNCACHED	0
+#define VM_ALLOW_ANY_UNCACHED 0
 #endif
 
 /* In older kernels the driver's .release has to free the device. */
@@ -53,22 +53,23 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
  * compat_iommufd_unbind().
  */
 #ifdef KVGPU_HAVE_VFIO_IOMMUFD
-#define compat_iommufd_unbind(vdev)	vfio_iommufd_emulated_unbind(vdev)
-#define COMPAT_VFIO_IOMMUFD_OPS(unbind)				\
-	.bind_iommufd = vfio_iommufd_emulated_bind,		\
-	.unbind_iommufd = unbind,				\
-	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
+#define compat_iommufd_unbind(vdev) vfio_iommufd_emulated_unbind(vdev)
+#define COMPAT_VFIO_IOMMUFD_OPS(unbind)                                       \
+	.bind_iommufd = vfio_iommufd_emulated_bind, .unbind_iommufd = unbind, \
+	.attach_ioas = vfio_iommufd_emulated_attach_ioas,                     \
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
 /*
  * True if each page of guest memory needs a pin call of its own, because @vdev uses iommufd:
  * iommufd unpins only a whole range that was pinned by one call (iommufd_access_unpin_pages()).
  * VFIO's own container can unpin any part of such a range.
  */
-#define compat_pins_alone(vdev)		((vdev)->iommufd_access != NULL)
+#define compat_pins_alone(vdev) ((vdev)->iommufd_access != NULL)
 #else
 #define COMPAT_VFIO_IOMMUFD_OPS(unbind)
-#define compat_iommufd_unbind(vdev)	do { } while (0)
-#define compat_pins_alone(vdev)		false
+#define compat_iommufd_unbind(vdev) \
+	do {                        \
+	} while (0)
+#define compat_pins_alone(vdev) false
 #endif
 
 /*
@@ -76,7 +77,7 @@ static inline void vgpu_compat_vfio_free_device(struct vfio_device *vdev)
  * the driver to fill in the answer. In older kernels the driver handles the whole ioctl.
  */
 #ifdef KVGPU_HAVE_REGION_INFO_CAPS
-#define COMPAT_VFIO_REGION_INFO_OPS(fn)	.get_region_info_caps = fn,
+#define COMPAT_VFIO_REGION_INFO_OPS(fn) .get_region_info_caps = fn,
 static inline long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg)
 {
 	return -ENOTTY;
@@ -97,7 +98,7 @@ long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
 #define COMPAT_VM_OPS
-#define COMPAT_VM_FLAGS	0
+#define COMPAT_VM_FLAGS 0
 static inline vm_fault_t vgpu_compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
 	return 0;
@@ -123,10 +124,10 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
  * of the card and not be on the list: some of these kernels copy the pages after they call .open,
  * so that .open can't remove them.
  */
-#define COMPAT_VM_FLAGS	VM_DONTCOPY
-#define COMPAT_VM_OPS \
+#define COMPAT_VM_FLAGS VM_DONTCOPY
+#define COMPAT_VM_OPS                                                  \
 	.open = vgpu_compat_vma_open, .mremap = vgpu_compat_vma_moved, \
-		.close = vgpu_compat_vma_close,
+	.close = vgpu_compat_vma_close,
 #endif
 
 /*
@@ -134,18 +135,18 @@ void vgpu_compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
  * once. On a kernel that can't do so it is empty.
  */
 #if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
-#define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,
-#define COMPAT_HUGE_ORDER	PMD_ORDER
+#define COMPAT_HUGE_FAULT(fn) .huge_fault = fn,
+#define COMPAT_HUGE_ORDER     PMD_ORDER
 #ifdef KVGPU_HAVE_PFN_T
 #include <linux/pfn_t.h>
-#define compat_insert_pmd(vmf, pfn)	vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, PFN_DEV), false)
+#define compat_insert_pmd(vmf, pfn) vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, PFN_DEV), false)
 #else
-#define compat_insert_pmd(vmf, pfn)	vmf_insert_pfn_pmd(vmf, pfn, false)
+#define compat_insert_pmd(vmf, pfn) vmf_insert_pfn_pmd(vmf, pfn, false)
 #endif
 #else
 #define COMPAT_HUGE_FAULT(fn)
-#define COMPAT_HUGE_ORDER	9
-#define compat_insert_pmd(vmf, pfn)	VM_FAULT_FALLBACK
+#define COMPAT_HUGE_ORDER	    9
+#define compat_insert_pmd(vmf, pfn) VM_FAULT_FALLBACK
 #endif
 
 #endif

@@ -22,11 +22,11 @@
 struct config_word {
 	u16 off;
 	u32 reset;
-	u32 rw;		/* bits that a write sets to the written value */
-	u32 w1c;	/* bits that a written 1 clears */
+	u32 rw; /* bits that a write sets to the written value */
+	u32 w1c; /* bits that a written 1 clears */
 };
 
-#define CAP(id, next, high)	((id) | (next) << 8 | (u32)(high) << 16)
+#define CAP(id, next, high) ((id) | (next) << 8 | (u32)(high) << 16)
 
 /* The low words of the BARs have no .rw for their address bits: word_writable() has them. */
 static const struct config_word words[] = {
@@ -54,9 +54,9 @@ static const struct config_word words[] = {
 	{ GK110_PCI_MSI_ADDR_HI, .rw = ~0u },
 	{ GK110_PCI_MSI_DATA, .rw = GK110_PCI_MSI_DATA_VALUE },
 	{ GK110_PCI_EXP, CAP(PCI_CAP_ID_EXP, 0, 2) },
-	{ GK110_PCI_EXP_DEVCAP,
-		GK110_PCI_EXP_PAYLOAD_256 | GK110_PCI_EXP_EXT_TAG | GK110_PCI_EXP_L0S_UNLIMITED |
-		GK110_PCI_EXP_L1_64US | GK110_PCI_EXP_ROLE_ERR | PCI_EXP_DEVCAP_FLR },
+	{ GK110_PCI_EXP_DEVCAP, GK110_PCI_EXP_PAYLOAD_256 | GK110_PCI_EXP_EXT_TAG |
+					GK110_PCI_EXP_L0S_UNLIMITED | GK110_PCI_EXP_L1_64US |
+					GK110_PCI_EXP_ROLE_ERR | PCI_EXP_DEVCAP_FLR },
 	{ GK110_PCI_EXP_DEVCTL, GK110_PCI_EXP_DEVCTL_RESET, .rw = GK110_PCI_EXP_DEVCTL_RW,
 	  .w1c = GK110_PCI_EXP_DEVSTA_W1C },
 	{ GK110_PCI_EXP_LNKCAP, GK110_PCI_EXP_LNKCAP_K20M },

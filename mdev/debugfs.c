@@ -25,15 +25,15 @@ static int card_show(struct seq_file *s, void *unused)
 	const struct kvgpu_hw *hw = &gpu->hw;
 	unsigned int i;
 
-	seq_printf(s, "boot0 0x%08x vram %llu MiB partitions 0x%llx-0x%llx\n", hw->topo.boot0, hw->vram_size / SZ_1M,
-		   hw->part_first, hw->part_end);
-	seq_printf(s, "gpcs %u rops %u fbps %u ltcs %u graphics context %u bytes\n", hw->topo.gpcs, hw->topo.rops,
-		   hw->topo.fbps, hw->topo.ltcs, hw->gr_ctx_size);
+	seq_printf(s, "boot0 0x%08x vram %llu MiB partitions 0x%llx-0x%llx\n", hw->topo.boot0,
+		   hw->vram_size / SZ_1M, hw->part_first, hw->part_end);
+	seq_printf(s, "gpcs %u rops %u fbps %u ltcs %u graphics context %u bytes\n", hw->topo.gpcs,
+		   hw->topo.rops, hw->topo.fbps, hw->topo.ltcs, hw->gr_ctx_size);
 	for (i = 0; i < hw->topo.nr_engines; i++) {
 		const struct kvgpu_engine *e = &hw->topo.engine[i];
 
-		seq_printf(s, "engine %u type %u.%u runlist %u fault unit 0x%02x base 0x%06x\n", e->id, e->type, e->inst,
-			   e->runl, e->fault, e->base);
+		seq_printf(s, "engine %u type %u.%u runlist %u fault unit 0x%02x base 0x%06x\n",
+			   e->id, e->type, e->inst, e->runl, e->fault, e->base);
 	}
 	seq_printf(
 		s,
@@ -77,18 +77,19 @@ static int state_show(struct seq_file *s, void *unused)
 
 	seq_printf(s, "id %u type %s open %d\n", v->id, v->type->base.sysfs_name,
 		   READ_ONCE(v->open));
-	seq_printf(s, "msi %d intx %d masked %d pending %d request %d\n", !!READ_ONCE(v->msi), !!READ_ONCE(v->intx),
-		   READ_ONCE(v->intx_masked), READ_ONCE(v->intx_pending), !!READ_ONCE(v->req));
+	seq_printf(s, "msi %d intx %d masked %d pending %d request %d\n", !!READ_ONCE(v->msi),
+		   !!READ_ONCE(v->intx), READ_ONCE(v->intx_masked), READ_ONCE(v->intx_pending),
+		   !!READ_ONCE(v->req));
 	return kvgpu_machine_vgpu_show(v, s, MACHINE_STATE);
 }
 DEFINE_SHOW_ATTRIBUTE(state);
 
-#define MACHINE_FILE(name, what)						\
-static int name##_show(struct seq_file *s, void *unused)			\
-{										\
-	return kvgpu_machine_vgpu_show(s->private, s, what);				\
-}										\
-DEFINE_SHOW_ATTRIBUTE(name)
+#define MACHINE_FILE(name, what)                                     \
+	static int name##_show(struct seq_file *s, void *unused)     \
+	{                                                            \
+		return kvgpu_machine_vgpu_show(s->private, s, what); \
+	}                                                            \
+	DEFINE_SHOW_ATTRIBUTE(name)
 
 MACHINE_FILE(channels, MACHINE_CHANNELS);
 MACHINE_FILE(shadow, MACHINE_SHADOW);
@@ -107,8 +108,9 @@ static int fault_log_show(struct seq_file *s, void *unused)
 		spin_lock_irq(&v->fault_lock);
 		e = v->fault_log[i % KVGPU_FAULT_LOG];
 		spin_unlock_irq(&v->fault_lock);
-		seq_printf(s, "%lld.%06lld %s channel %d addr 0x%llx code 0x%08x\n", ktime_to_us(e.when) / USEC_PER_SEC,
-			   ktime_to_us(e.when) % USEC_PER_SEC, e.what, e.chid, e.addr, e.code);
+		seq_printf(s, "%lld.%06lld %s channel %d addr 0x%llx code 0x%08x\n",
+			   ktime_to_us(e.when) / USEC_PER_SEC, ktime_to_us(e.when) % USEC_PER_SEC,
+			   e.what, e.chid, e.addr, e.code);
 	}
 	return 0;
 }

@@ -34,16 +34,18 @@ struct board {
 	const char *run;
 };
 
-#define BOARD_INDEX(device, board_name, mib, run_on)	BOARD_##device,
+#define BOARD_INDEX(device, board_name, mib, run_on) BOARD_##device,
 #define BOARD(device, board_name, mib, run_on) \
 	[BOARD_##device] = { .name = board_name, .run = run_on },
-#define BOARD_ID(device, board_name, mib, run_on) \
+#define BOARD_ID(device, board_name, mib, run_on)   \
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, device), \
-		.driver_data = (kernel_ulong_t)&boards[BOARD_##device] },
+	  .driver_data = (kernel_ulong_t)&boards[BOARD_##device] },
 
 enum { GK110_BOARDS(BOARD_INDEX) };
 static const struct board boards[] = { GK110_BOARDS(BOARD) };
+/* clang-format off */
 static const struct pci_device_id kvgpu_ids[] = { GK110_BOARDS(BOARD_ID) { } };
+/* clang-format on */
 MODULE_DEVICE_TABLE(pci, kvgpu_ids);
 
 static void tell_board(struct pci_dev *pdev, const struct board *b)
@@ -52,7 +54,9 @@ static void tell_board(struct pci_dev *pdev, const struct board *b)
 		pci_info(pdev, "%s, verified on: %s\n", b->name,
 			 b->run ?: "nothing yet, please report");
 	else
-		pci_info(pdev, "a board that is not in the list, verified on: nothing yet, please report\n");
+		pci_info(
+			pdev,
+			"a board that is not in the list, verified on: nothing yet, please report\n");
 }
 
 /*

@@ -25,7 +25,7 @@ unsigned int vgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type 
 int vgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 /* when this returns, the PCI driver may free @gpu */
 void vgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
-extern struct mdev_driver kvgpu_mdev_driver;		/* defined in vgpu.c */
+extern struct mdev_driver kvgpu_mdev_driver; /* defined in vgpu.c */
 
 /* config.c; call these functions with vgpu->lock held */
 void vgpu_config_reset(struct kvgpu_vgpu *v);
@@ -38,15 +38,15 @@ bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t le
  * An offset in the device's file has the index of a VFIO region (VFIO_PCI_..._REGION_INDEX) in its
  * high bits, and the offset in that region in its low OFFSET_SHIFT bits, as in vfio-pci.
  */
-#define OFFSET_SHIFT	40
-#define OFFSET_MASK	((1ull << OFFSET_SHIFT) - 1)
-#define REGION_AT(i)	((u64)(i) << OFFSET_SHIFT)
+#define OFFSET_SHIFT 40
+#define OFFSET_MASK  ((1ull << OFFSET_SHIFT) - 1)
+#define REGION_AT(i) ((u64)(i) << OFFSET_SHIFT)
 
 /* region.c */
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
 /* Returns the struct vgpu_own that has all of [off, off + len) of BAR0, or NULL if none has. */
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
-void vgpu_reset(struct kvgpu_vgpu *v);		/* call it with vgpu->lock held */
+void vgpu_reset(struct kvgpu_vgpu *v); /* call it with vgpu->lock held */
 /* VFIO calls these three without a lock of the module. */
 ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
 ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size_t count,
@@ -74,8 +74,8 @@ void vgpu_intx_signal(struct kvgpu_vgpu *v);
 int vgpu_irq_info(struct vfio_irq_info *info);
 /* call it with vgpu->lock held */
 int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);
-void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);	/* needs no lock */
-void vgpu_irq_close(struct kvgpu_vgpu *v);		/* call it with vgpu->lock held */
+void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count); /* needs no lock */
+void vgpu_irq_close(struct kvgpu_vgpu *v); /* call it with vgpu->lock held */
 
 /* sysfs.c, debugfs.c */
 extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];

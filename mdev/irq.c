@@ -243,7 +243,9 @@ void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 	bool asked = trigger_fire(v, VFIO_PCI_REQ_IRQ_INDEX);
 
 	if (!asked && !count)
-		dev_notice(v->vdev.dev, "the device is to be removed and its user can't be asked: waiting until it is closed\n");
+		dev_notice(
+			v->vdev.dev,
+			"the device is to be removed and its user can't be asked: waiting until it is closed\n");
 	else if (asked && !(count % 10))
 		dev_notice(v->vdev.dev, "the device is to be removed: asked its user to let go\n");
 }

@@ -120,11 +120,8 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 	return ret;
 }
 
-static const struct vm_operations_struct vgpu_vm_ops = {
-	COMPAT_VM_OPS
-	.fault = vgpu_fault,
-	COMPAT_HUGE_FAULT(vgpu_huge_fault)
-};
+static const struct vm_operations_struct vgpu_vm_ops = { COMPAT_VM_OPS.fault = vgpu_fault,
+							 COMPAT_HUGE_FAULT(vgpu_huge_fault) };
 
 static bool region_may_map(const struct kvgpu_vgpu *v, unsigned int index, u64 off, u64 len)
 {

@@ -20,7 +20,7 @@
 #include "mdev/trace.h"
 
 /* most bytes moved in one hold of vgpu->lock */
-#define CHUNK		256
+#define CHUNK 256
 
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)
 {
@@ -168,7 +168,7 @@ static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, boo
 	if (vgpu_config_write(v, off, buf, len))
 		vgpu_reset(v);
 	else
-		kvgpu_mdev_irq_update(v);	/* INTx may have been disabled or enabled */
+		kvgpu_mdev_irq_update(v); /* INTx may have been disabled or enabled */
 	return 0;
 }
 
@@ -232,8 +232,8 @@ ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *ubuf, size_t cou
 
 	kvgpu_machine_call_note();
 	len = clamp_count(v, *ppos, count, &index, &off);
-	for (done = 0; done < len; ) {
-		u8 buf[CHUNK] = { };
+	for (done = 0; done < len;) {
+		u8 buf[CHUNK] = {};
 		size_t n = chunk_at(off + done, len - done);
 
 		ret = region_access(v, index, off + done, buf, n, false);
@@ -264,7 +264,7 @@ ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, siz
 	kvgpu_machine_call_note();
 	kvgpu_machine_unmap_wait(v);
 	len = clamp_count(v, *ppos, count, &index, &off);
-	for (done = 0; done < len; ) {
+	for (done = 0; done < len;) {
 		u8 buf[CHUNK];
 		size_t n = chunk_at(off + done, len - done);
 

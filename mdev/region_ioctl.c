@@ -33,7 +33,7 @@ static long put_caps(void __user *arg, struct vfio_region_info *info, struct vfi
 long vgpu_compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg)
 {
 	unsigned long minsz = offsetofend(struct vfio_region_info, offset);
-	struct vfio_info_cap caps = { };
+	struct vfio_info_cap caps = {};
 	struct vfio_region_info info;
 	long ret;
 

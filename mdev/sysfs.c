@@ -19,17 +19,17 @@
 #include "mdev/internal.h"
 #include "mdev/machine/machine.h"
 
-#define WATCHDOG_MIN_MS	100
-#define WATCHDOG_MAX_MS	30000
+#define WATCHDOG_MIN_MS 100
+#define WATCHDOG_MAX_MS 30000
 
-#define COUNTER(name, expr)									\
-static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
-{												\
-	const struct kvgpu_vgpu *v = dev_get_drvdata(dev);					\
-												\
-	return sysfs_emit(buf, "%llu\n", (u64)(expr));						\
-}												\
-static DEVICE_ATTR_RO(name)
+#define COUNTER(name, expr)                                                                      \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+	{                                                                                        \
+		const struct kvgpu_vgpu *v = dev_get_drvdata(dev);                               \
+                                                                                                 \
+		return sysfs_emit(buf, "%llu\n", (u64)(expr));                                   \
+	}                                                                                        \
+	static DEVICE_ATTR_RO(name)
 
 /* Numbers of trapped accesses by kind, of page faults on BARs, and of removals of mappings. */
 COUNTER(exits_bar0_read, atomic64_read(&v->count.bar0_reads));
@@ -129,7 +129,7 @@ static ssize_t set_knob(struct device *dev, enum machine_knob knob, const char *
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
 	{                                                                                        \
 		struct machine_stats st;                                                         \
-\
+                                                                                                 \
 		kvgpu_machine_stats_get(dev_get_drvdata(dev), &st);                              \
 		return sysfs_emit(buf, "%u\n", st.name);                                         \
 	}                                                                                        \
@@ -170,63 +170,58 @@ static ssize_t suspended_store(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RW(suspended);
 
-static struct attribute *vgpu_attrs[] = {
-	&dev_attr_exits_bar0_read.attr,
-	&dev_attr_exits_bar0_write.attr,
-	&dev_attr_exits_bar1_bar3.attr,
-	&dev_attr_exits_config.attr,
-	&dev_attr_doorbells_trapped.attr,
-	&dev_attr_page_faults.attr,
-	&dev_attr_zaps.attr,
-	&dev_attr_handler_ns.attr,
-	&dev_attr_registers_unlisted.attr,
-	&dev_attr_registers_denied.attr,
-	&dev_attr_shadow_syncs.attr,
-	&dev_attr_shadow_tables_read.attr,
-	&dev_attr_shadow_bytes_read.attr,
-	&dev_attr_shadow_entries_compared.attr,
-	&dev_attr_shadow_entries_written.attr,
-	&dev_attr_shadow_entries_rejected.attr,
-	&dev_attr_tlb_flushes.attr,
-	&dev_attr_spaces_kept.attr,
-	&dev_attr_pinned_pages.attr,
-	&dev_attr_interrupts.attr,
-	&dev_attr_faults.attr,
-	&dev_attr_gpu_time_ns.attr,
-	&dev_attr_slices.attr,
-	&dev_attr_preempts.attr,
-	&dev_attr_preempt_ns_total.attr,
-	&dev_attr_preempt_ns_max.attr,
-	&dev_attr_strikes.attr,
-	&dev_attr_runnable.attr,
-	&dev_attr_entitlement_ppm.attr,
-	&dev_attr_weight.attr,
-	&dev_attr_cap.attr,
-	&dev_attr_suspended.attr,
-	NULL
-};
+static struct attribute *vgpu_attrs[] = { &dev_attr_exits_bar0_read.attr,
+					  &dev_attr_exits_bar0_write.attr,
+					  &dev_attr_exits_bar1_bar3.attr,
+					  &dev_attr_exits_config.attr,
+					  &dev_attr_doorbells_trapped.attr,
+					  &dev_attr_page_faults.attr,
+					  &dev_attr_zaps.attr,
+					  &dev_attr_handler_ns.attr,
+					  &dev_attr_registers_unlisted.attr,
+					  &dev_attr_registers_denied.attr,
+					  &dev_attr_shadow_syncs.attr,
+					  &dev_attr_shadow_tables_read.attr,
+					  &dev_attr_shadow_bytes_read.attr,
+					  &dev_attr_shadow_entries_compared.attr,
+					  &dev_attr_shadow_entries_written.attr,
+					  &dev_attr_shadow_entries_rejected.attr,
+					  &dev_attr_tlb_flushes.attr,
+					  &dev_attr_spaces_kept.attr,
+					  &dev_attr_pinned_pages.attr,
+					  &dev_attr_interrupts.attr,
+					  &dev_attr_faults.attr,
+					  &dev_attr_gpu_time_ns.attr,
+					  &dev_attr_slices.attr,
+					  &dev_attr_preempts.attr,
+					  &dev_attr_preempt_ns_total.attr,
+					  &dev_attr_preempt_ns_max.attr,
+					  &dev_attr_strikes.attr,
+					  &dev_attr_runnable.attr,
+					  &dev_attr_entitlement_ppm.attr,
+					  &dev_attr_weight.attr,
+					  &dev_attr_cap.attr,
+					  &dev_attr_suspended.attr,
+					  NULL };
 
 static const struct attribute_group vgpu_group = {
 	.name = "kvgpu",
 	.attrs = vgpu_attrs,
 };
 
-const struct attribute_group *kvgpu_vgpu_groups[] = {
-	&vgpu_group,
-	NULL
-};
+const struct attribute_group *kvgpu_vgpu_groups[] = { &vgpu_group, NULL };
 
 /* ------------------------------------------------------------ counters and knobs of a card */
 
-#define CARD_ATTR(name, fmt, expr)								\
-static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
-{												\
-	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);						\
-	struct machine_gpu_stats st;								\
-												\
-	kvgpu_machine_gpu_stats_get(gpu, &st);							\
-	return sysfs_emit(buf, fmt "\n", expr);							\
-}
+#define CARD_ATTR(name, fmt, expr)                                                               \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+	{                                                                                        \
+		struct kvgpu_gpu *gpu = dev_get_drvdata(dev);                                    \
+		struct machine_gpu_stats st;                                                     \
+                                                                                                 \
+		kvgpu_machine_gpu_stats_get(gpu, &st);                                           \
+		return sysfs_emit(buf, fmt "\n", expr);                                          \
+	}
 
 CARD_ATTR(policy, "%s", kvgpu_sched_policy_name(st.policy))
 CARD_ATTR(slice_us, "%llu", st.slice_us)
@@ -307,26 +302,21 @@ static ssize_t mem_clock_khz_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(mem_clock_khz);
 
-static struct attribute *card_attrs[] = {
-	&dev_attr_policy.attr,
-	&dev_attr_slice_us.attr,
-	&dev_attr_watchdog_ms.attr,
-	&dev_attr_busy_ns.attr,
-	&dev_attr_switches.attr,
-	&dev_attr_engine_resets.attr,
-	&dev_attr_chip_interrupts.attr,
-	&dev_attr_temperature_mc.attr,
-	&dev_attr_core_clock_khz.attr,
-	&dev_attr_mem_clock_khz.attr,
-	NULL
-};
+static struct attribute *card_attrs[] = { &dev_attr_policy.attr,
+					  &dev_attr_slice_us.attr,
+					  &dev_attr_watchdog_ms.attr,
+					  &dev_attr_busy_ns.attr,
+					  &dev_attr_switches.attr,
+					  &dev_attr_engine_resets.attr,
+					  &dev_attr_chip_interrupts.attr,
+					  &dev_attr_temperature_mc.attr,
+					  &dev_attr_core_clock_khz.attr,
+					  &dev_attr_mem_clock_khz.attr,
+					  NULL };
 
 static const struct attribute_group card_group = {
 	.name = "kvgpu",
 	.attrs = card_attrs,
 };
 
-const struct attribute_group *kvgpu_gpu_groups[] = {
-	&card_group,
-	NULL
-};
+const struct attribute_group *kvgpu_gpu_groups[] = { &card_group, NULL };

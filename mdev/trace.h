@@ -20,7 +20,11 @@
 #ifndef KVGPU_MDEV_TRACE_ENUMS
 #define KVGPU_MDEV_TRACE_ENUMS
 enum kvgpu_vgpu_event {
-	KVGPU_VGPU_CREATE, KVGPU_VGPU_OPEN, KVGPU_VGPU_RESET, KVGPU_VGPU_CLOSE, KVGPU_VGPU_REMOVE,
+	KVGPU_VGPU_CREATE,
+	KVGPU_VGPU_OPEN,
+	KVGPU_VGPU_RESET,
+	KVGPU_VGPU_CLOSE,
+	KVGPU_VGPU_REMOVE,
 };
 
 enum kvgpu_chan_event {
@@ -46,17 +50,14 @@ TRACE_DEFINE_ENUM(KVGPU_CHAN_KILLED);
 TRACE_DEFINE_ENUM(KVGPU_CHAN_UNBOUND);
 
 /* A create is traced at the end of .init, an open only if it succeeds. */
-TRACE_EVENT(kvgpu_vgpu,
-	TP_PROTO(u32 vgpu, int event),
-	TP_ARGS(vgpu, event),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(int, event)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->event = event;),
-	TP_printk("vgpu=%u %s", __entry->vgpu,
-		  __print_symbolic(__entry->event,
-				   { KVGPU_VGPU_CREATE, "create" }, { KVGPU_VGPU_OPEN, "open" },
-				   { KVGPU_VGPU_RESET, "reset" }, { KVGPU_VGPU_CLOSE, "close" },
-				   { KVGPU_VGPU_REMOVE, "remove" }))
-);
+TRACE_EVENT(kvgpu_vgpu, TP_PROTO(u32 vgpu, int event), TP_ARGS(vgpu, event),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(int, event)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->event = event;),
+	    TP_printk("vgpu=%u %s", __entry->vgpu,
+		      __print_symbolic(__entry->event, { KVGPU_VGPU_CREATE, "create" },
+				       { KVGPU_VGPU_OPEN, "open" }, { KVGPU_VGPU_RESET, "reset" },
+				       { KVGPU_VGPU_CLOSE, "close" },
+				       { KVGPU_VGPU_REMOVE, "remove" })));
 
 /*
  * A register write of the guest became a command. @kind: enum kvgpu_cmd_kind. @a: the value. @b has
@@ -145,8 +146,8 @@ TRACE_EVENT(kvgpu_runlist, TP_PROTO(u32 vgpu, u8 runl, u32 guest_nr, u32 nr, int
 	    TP_ARGS(vgpu, runl, guest_nr, nr, ret),
 	    TP_STRUCT__entry(__field(u32, vgpu) __field(u8, runl) __field(u32, guest_nr)
 				     __field(u32, nr) __field(int, ret)),
-	    TP_fast_assign(__entry->vgpu = vgpu; __entry->runl = runl;
-			   __entry->guest_nr = guest_nr; __entry->nr = nr; __entry->ret = ret;),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->runl = runl; __entry->guest_nr = guest_nr;
+			   __entry->nr = nr; __entry->ret = ret;),
 	    TP_printk("vgpu=%u runlist=%u guest_entries=%u entries=%u ret=%d", __entry->vgpu,
 		      __entry->runl, __entry->guest_nr, __entry->nr, __entry->ret));
 
@@ -215,13 +216,10 @@ TRACE_EVENT(kvgpu_strike, TP_PROTO(u32 vgpu, const char *why, u64 total, bool su
 	    TP_printk("vgpu=%u %s total=%llu%s", __entry->vgpu, __entry->why, __entry->total,
 		      __entry->suspended ? " suspended" : ""));
 
-TRACE_EVENT(kvgpu_irq,
-	TP_PROTO(u32 vgpu, bool msi),
-	TP_ARGS(vgpu, msi),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(bool, msi)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->msi = msi;),
-	TP_printk("vgpu=%u %s", __entry->vgpu, __entry->msi ? "msi" : "intx")
-);
+TRACE_EVENT(kvgpu_irq, TP_PROTO(u32 vgpu, bool msi), TP_ARGS(vgpu, msi),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, msi)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->msi = msi;),
+	    TP_printk("vgpu=%u %s", __entry->vgpu, __entry->msi ? "msi" : "intx"));
 
 TRACE_EVENT(kvgpu_map, TP_PROTO(u32 vgpu, u32 region, u64 off, unsigned long pfn, u32 nr),
 	    TP_ARGS(vgpu, region, off, pfn, nr),

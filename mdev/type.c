@@ -13,12 +13,12 @@
 #include "gk110/bar.h"
 #include "mdev/internal.h"
 
-#define PART_UNIT	SZ_512M
-#define BAR1_UNIT	SZ_1M		/* bit i of BAR1's map is the 1 MiB at offset i MiB */
-#define BAR3_UNIT	SZ_2M
+#define PART_UNIT SZ_512M
+#define BAR1_UNIT SZ_1M /* bit i of BAR1's map is the 1 MiB at offset i MiB */
+#define BAR3_UNIT SZ_2M
 /* alignment of BAR1 slices, so that the kernel can map them by 2 MiB pages */
-#define SLICE_ALIGN	SZ_2M
-#define MAP_BITS	256
+#define SLICE_ALIGN SZ_2M
+#define MAP_BITS    256
 
 /*
  * Sizes of the BARs must be powers of two. A guest writes its page tables and instance blocks (data
@@ -163,7 +163,8 @@ int vgpu_types_init(struct kvgpu_gpu *gpu)
 	}
 	if (gpu->nr_types)
 		return 0;
-	dev_err(&gpu->hw.pdev->dev, "%llu MiB of video memory for partitions are less than the smallest type needs\n",
+	dev_err(&gpu->hw.pdev->dev,
+		"%llu MiB of video memory for partitions are less than the smallest type needs\n",
 		(gpu->hw.part_end - gpu->hw.part_first) / SZ_1M);
 	return -ENOSPC;
 }

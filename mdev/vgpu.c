@@ -191,7 +191,7 @@ static long ioctl_irq_info(void __user *arg)
 static long ioctl_set_irqs(struct kvgpu_vgpu *v, void __user *arg)
 {
 	unsigned long minsz = offsetofend(struct vfio_irq_set, count);
-	struct vfio_irq_info info = { };
+	struct vfio_irq_info info = {};
 	struct vfio_irq_set hdr;
 	void *data = NULL;
 	size_t size = 0;
@@ -223,7 +223,7 @@ static long vgpu_ioctl(struct vfio_device *vdev, unsigned int cmd, unsigned long
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 	void __user *user = (void __user *)arg;
 
-	kvgpu_machine_call_note();	/* region.c calls it for reads and writes */
+	kvgpu_machine_call_note(); /* region.c calls it for reads and writes */
 	switch (cmd) {
 	case VFIO_DEVICE_GET_INFO:
 		return ioctl_get_info(user);
@@ -247,9 +247,8 @@ static const struct vfio_device_ops vgpu_ops = {
 	.name = "kvgpu",
 	.init = vgpu_init,
 	.release = vgpu_release,
-	COMPAT_VFIO_IOMMUFD_OPS(vgpu_iommufd_unbind)
-	COMPAT_VFIO_REGION_INFO_OPS(vgpu_region_info)
-	.open_device = vgpu_open,
+	COMPAT_VFIO_IOMMUFD_OPS(vgpu_iommufd_unbind) COMPAT_VFIO_REGION_INFO_OPS(vgpu_region_info)
+		.open_device = vgpu_open,
 	.close_device = vgpu_close,
 	.read = vgpu_region_read,
 	.write = vgpu_region_write,

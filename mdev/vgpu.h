@@ -54,7 +54,7 @@
 /* A type of vGPU. Its members but .base are constant after vgpu_types_init(). */
 struct kvgpu_type {
 	struct mdev_type base;
-	u64 vram;			/* bytes, a multiple of 512 MiB */
+	u64 vram; /* bytes, a multiple of 512 MiB */
 	/*
 	 * sizes of BAR1 and BAR3 that the guest sees, and of the vGPU's slices of the card's BARs;
 	 * bytes
@@ -70,7 +70,7 @@ struct kvgpu_gpu {
 	u8 nr_types;
 
 	struct kvgpu_hw_lock lock;
-	struct list_head vgpus;		/* by struct kvgpu_vgpu.node; protected by gpu->lock */
+	struct list_head vgpus; /* by struct kvgpu_vgpu.node; protected by gpu->lock */
 	/*
 	 * Protects .part_map, .bar_map and .next_id. Do not take it while a tenant's access to its
 	 * vGPU is served: any process can make the kernel take it again and again, by reads of
@@ -81,22 +81,22 @@ struct kvgpu_gpu {
 	unsigned long part_map[4], bar_map[KVGPU_NR_BARS][4];
 	/* counts 1 for the PCI driver, and 1 for each vGPU until vgpu_type_unreserve() */
 	refcount_t users;
-	struct completion idle;		/* completed when .users becomes 0 */
+	struct completion idle; /* completed when .users becomes 0 */
 	u32 next_id;
 	/* true: a write-combining memory type is reserved for the slices of this BAR */
 	bool wc[KVGPU_NR_BARS];
-	struct kvgpu_chip *chip;	/* the machine's state of the card (machine/internal.h) */
+	struct kvgpu_chip *chip; /* the machine's state of the card (machine/internal.h) */
 	struct dentry *debugfs;
 };
 
 /* The log of a vGPU's latest faults, which debugfs shows; vgpu->fault_lock. */
-#define KVGPU_FAULT_LOG		32
+#define KVGPU_FAULT_LOG 32
 struct kvgpu_fault_entry {
-	ktime_t when;			/* time since boot */
-	const char *what;		/* kind of fault, a constant string */
-	s32 chid;			/* the guest's channel id; -1: unknown or none */
-	u32 code;			/* depends on .what: fault info word, interrupt bits, ... */
-	u64 addr;			/* depends on .what: an address, a number or 0 */
+	ktime_t when; /* time since boot */
+	const char *what; /* kind of fault, a constant string */
+	s32 chid; /* the guest's channel id; -1: unknown or none */
+	u32 code; /* depends on .what: fault info word, interrupt bits, ... */
+	u64 addr; /* depends on .what: an address, a number or 0 */
 };
 
 /*
@@ -114,35 +114,35 @@ struct kvgpu_counters {
  * The memory stays the same from .init to .release.
  */
 enum {
-	VGPU_OWN_FLUSH,	/* registers by which the guest asks for a flush: machine/flush.c */
+	VGPU_OWN_FLUSH, /* registers by which the guest asks for a flush: machine/flush.c */
 	/* registers that keep what the guest writes (mmio-trap/trap.h) */
 	VGPU_OWN_PLAIN,
-	VGPU_OWN_ROM,			/* the vGPU's copy of the card's VBIOS */
+	VGPU_OWN_ROM, /* the vGPU's copy of the card's VBIOS */
 	VGPU_NR_OWN
 };
 
 struct vgpu_own {
-	u32 at, size;			/* offset in BAR0, and size: bytes, whole pages */
-	u8 *memory;			/* vmalloc */
+	u32 at, size; /* offset in BAR0, and size: bytes, whole pages */
+	u8 *memory; /* vmalloc */
 };
 
 struct kvgpu_vgpu {
-	struct vfio_device vdev;	/* has to be the first member */
+	struct vfio_device vdev; /* has to be the first member */
 	struct kvgpu_gpu *gpu;
 	const struct kvgpu_type *type;
 	struct mdev_device *mdev;
-	struct list_head node;		/* in gpu->vgpus; protected by gpu->lock */
+	struct list_head node; /* in gpu->vgpus; protected by gpu->lock */
 	u32 id;
 
 	/* Resources, constant from .init to .release. */
-	hvram_t part;			/* start of the vGPU's partition of video memory */
-	u64 part_size;			/* bytes */
-	u64 slice[KVGPU_NR_BARS];	/* offsets of the slices in the card's BARs, bytes */
+	hvram_t part; /* start of the vGPU's partition of video memory */
+	u64 part_size; /* bytes */
+	u64 slice[KVGPU_NR_BARS]; /* offsets of the slices in the card's BARs, bytes */
 	/* offset in the card's BAR1 of the 1 MiB that shows the guest's PRAMIN window, bytes */
 	u64 pramin_slice;
 	struct vgpu_own own[VGPU_NR_OWN];
 
-	struct mutex lock;		/* see "Locks" above */
+	struct mutex lock; /* see "Locks" above */
 	/* the device is open; .lock to write; debugfs reads it without a lock */
 	bool open;
 	/* number of calls of .dma_unmap that are under way: vgpu_iommufd_unbind() */
@@ -152,7 +152,7 @@ struct kvgpu_vgpu {
 	/* all other state of the guest, owned by the machine (machine/internal.h) */
 	struct kvgpu_machine *m;
 
-	struct mutex map_lock;		/* see "Locks" above */
+	struct mutex map_lock; /* see "Locks" above */
 	/*
 	 * protects .vmas and .nr_vmas; inside map_lock; for kernels that give a VFIO device no
 	 * inode of its own (vmas.c)
@@ -161,7 +161,7 @@ struct kvgpu_vgpu {
 	struct list_head vmas;
 	u32 nr_vmas;
 
-	spinlock_t irq_lock;		/* see "Locks" above */
+	spinlock_t irq_lock; /* see "Locks" above */
 	/*
 	 * eventfds of MSI, of INTx, and of REQ, which asks the VMM to close the device; .lock and
 	 * irq_lock to change; signalled under RCU or .lock
@@ -175,7 +175,7 @@ struct kvgpu_vgpu {
 	 */
 	bool intx_masked, intx_pending;
 
-	spinlock_t fault_lock;		/* leaf lock; protects fault_log and nr_faults */
+	spinlock_t fault_lock; /* leaf lock; protects fault_log and nr_faults */
 	struct kvgpu_fault_entry fault_log[KVGPU_FAULT_LOG];
 	/* faults noted since .init; the newest is at (nr_faults - 1) % KVGPU_FAULT_LOG */
 	u32 nr_faults;

@@ -26,10 +26,10 @@
  * Limit of the number of a vGPU's mappings on the list, in all processes together. The limit bounds
  * the time of a search of the list.
  */
-#define MAPPINGS_MAX	1024
+#define MAPPINGS_MAX 1024
 
 struct mapping {
-	struct list_head node;		/* in v->vmas, which vma_lock protects */
+	struct list_head node; /* in v->vmas, which vma_lock protects */
 	struct vm_area_struct *vma;
 	struct mm_struct *mm;
 	/* the current zap has finished this mapping */

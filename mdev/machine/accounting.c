@@ -35,8 +35,10 @@ u64 vmach_gpu_time_get(struct kvgpu_machine *m)
 		seq = read_seqbegin(&s->acct_lock);
 		ns = atomic64_read(&m->gpu_ns);
 		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
-			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->polled) -
-						 READ_ONCE(m->slice.left_out), 0);
+			ns += max_t(s64,
+				    ktime_get_ns() - READ_ONCE(s->polled) -
+					    READ_ONCE(m->slice.left_out),
+				    0);
 	} while (read_seqretry(&s->acct_lock, seq));
 	reported = atomic64_read(&m->slice.reported);
 	do {

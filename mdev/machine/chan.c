@@ -30,11 +30,11 @@
 #include "mdev/trace.h"
 
 /* how often an unbind is tried before all engines of the runlist are reset */
-#define UNBIND_TRIES	50
+#define UNBIND_TRIES 50
 /* context address in the shadow instance block of a channel that has no context */
-#define NO_CONTEXT_VA	KVGPU_SPACE_END
+#define NO_CONTEXT_VA KVGPU_SPACE_END
 /* bytes of a guest's instance block that the host reads */
-#define INST_READ	(RAMIN_GR_CTX + 8)
+#define INST_READ (RAMIN_GR_CTX + 8)
 
 /* ----------------- add channels to the tables by id and by instance block, find and remove them */
 
@@ -676,9 +676,8 @@ void vmach_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
 	kvgpu_hw_lock_hurry(&v->gpu->lock);
-	c->dead = true;		/* a list that the chip gets from now on leaves the channel out */
-	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) &&
-	    vmach_runlist_update(v->m, c->hrunl))
+	c->dead = true; /* a list that the chip gets from now on leaves the channel out */
+	if (vmach_runlist_drop(v->m, c->hrunl, c->hchid) && vmach_runlist_update(v->m, c->hrunl))
 		vmach_gpu_declare_lost(v->gpu, "a runlist was not taken");
 	/*
 	 * Unbind it before gpu->lock is released: a fault of it stops the runlist of all vGPUs

@@ -14,7 +14,7 @@
 #include "mdev/machine/internal.h"
 
 /* if PTIMER has answered less than so many ns ago, the CPU's clock gives PTIMER's high word */
-#define TIME_HIGH_NS	NSEC_PER_SEC
+#define TIME_HIGH_NS NSEC_PER_SEC
 
 /*
  * Reads PTIMER from the chip at each call, because a guest compares this time with times that the
@@ -75,12 +75,13 @@ void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why)
 	pci_read_config_word(gpu->hw.pdev, PCI_COMMAND, &command);
 	if (xchg(&gpu->chip->lost, true))
 		return;
-	dev_err(&gpu->hw.pdev->dev, "%s: the card was cut off, nothing runs on it until it is reset\n", why);
+	dev_err(&gpu->hw.pdev->dev,
+		"%s: the card was cut off, nothing runs on it until it is reset\n", why);
 }
 
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 {
-	return gpu->hw.topo.engine[0].runl;	/* hw_chip_probe() has put GR first */
+	return gpu->hw.topo.engine[0].runl; /* hw_chip_probe() has put GR first */
 }
 
 u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v)

@@ -18,7 +18,7 @@
  * most parts of BARs whose mappings are removed one by one; if there are more, all of BAR1, BAR3
  * and PRAMIN is unmapped
  */
-#define ZAP_MAX		16
+#define ZAP_MAX 16
 
 void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
 {
@@ -34,7 +34,10 @@ void vmach_page_mark_dirty(struct kvgpu_vgpu *v, u32 page, enum kvgpu_bar bar)
  * bytes.
  */
 struct zaps {
-	struct { u8 region; u64 at, len; } part[ZAP_MAX];
+	struct {
+		u8 region;
+		u64 at, len;
+	} part[ZAP_MAX];
 	/* number of parts; if more than ZAP_MAX, some did not fit in .part */
 	u32 nr;
 };
@@ -137,11 +140,11 @@ static u32 dirty_log_move(struct kvgpu_vgpu *v, unsigned long first, unsigned lo
 bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
 {
 	struct kvgpu_machine *m = v->m;
-	struct dirty_range u = { };
+	struct dirty_range u = {};
 	bool by1 = false;
 	u32 i;
 
-	if (find_next_bit(m->dirty_log, last + 1, first) > last)	/* no page is dirty */
+	if (find_next_bit(m->dirty_log, last + 1, first) > last) /* no page is dirty */
 		return false;
 	mutex_lock(&v->map_lock);
 	if (!dirty_log_move(v, first, last, &u, &by1)) {

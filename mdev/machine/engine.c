@@ -143,8 +143,12 @@ void vmach_orphan_note(struct kvgpu_chip *chip, u8 e, u32 st)
 	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_ID_BLOCK) ||
 	    s->since)
 		return;
-	*s = (struct machine_orphan){ .since = ktime_get_ns(), .id = id, .engine = e,
-		.tsg = tsg, };
+	*s = (struct machine_orphan){
+		.since = ktime_get_ns(),
+		.id = id,
+		.engine = e,
+		.tsg = tsg,
+	};
 }
 
 bool vmach_chan_is_off(const struct kvgpu_chan *c)

@@ -25,22 +25,22 @@
 #include "mdev/machine/internal.h"
 
 /* each REGS_OF_ONE registers of a GR exception count as one more interrupt in the budget */
-#define REGS_OF_ONE	4
+#define REGS_OF_ONE 4
 /* ms after which event_work tries again to take vgpu->lock */
-#define RETRY_MS	1
+#define RETRY_MS 1
 /*
  * event_work of one vGPU may take 1 / SIGNAL_PART of a CPU's time, on the average. SIGNAL_BURST_NS:
  * most ns that may be saved up in its budget. SIGNAL_DEBT_NS: most ns of debt.
  */
 #define SIGNAL_PART	8
-#define SIGNAL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
+#define SIGNAL_BURST_NS (5 * (s64)NSEC_PER_MSEC)
 #define SIGNAL_DEBT_NS	(NSEC_PER_SEC)
 /*
  * Info word, in PFIFO's fault record, of the MMU fault that the guest gets when it writes to
  * PFIFO_FAULT_INJECT. nouveau asks for this fault to recover an engine that hangs
  * (vmach_fault_trigger()).
  */
-#define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
+#define HANG_INFO (GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
 /* ------------------------------------------------------------------ queue events for a guest */
 
@@ -364,9 +364,10 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		 * no channel has this instance block any more, but the fault may have stopped GR's
 		 * runlist
 		 */
-		dev_notice_ratelimited(&gpu->hw.pdev->dev,
-				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
-				       f->unit, f->va, f->inst);
+		dev_notice_ratelimited(
+			&gpu->hw.pdev->dev,
+			"MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
+			f->unit, f->va, f->inst);
 		kvgpu_hw_runl_clear_error(&gpu->hw, vmach_gr_runl_get(gpu));
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
@@ -406,8 +407,10 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 	if (c) {
 		struct machine_event ev = {
 			.kind = EVENT_PBDMA,
-			.pbdma = { .pbdma = p->pbdma, .chid = c->gchid, .intr0 = p->intr0,
-				.intr1 = p->intr1 },
+			.pbdma = { .pbdma = p->pbdma,
+				   .chid = c->gchid,
+				   .intr0 = p->intr0,
+				   .intr1 = p->intr1 },
 		};
 
 		fill_pbdma(&ev, p);
@@ -426,8 +429,9 @@ static void pbdma_intr_take(void *ctx, const struct kvgpu_hw_pbdma *p)
 		vmach_events_kick(c->vgpu->m);
 	} else {
 		within_budget(gpu, &chip->unowned, 1);
-		dev_err_ratelimited(&gpu->hw.pdev->dev, "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n", p->pbdma,
-				    p->intr0, p->intr1, p->chid.v);
+		dev_err_ratelimited(&gpu->hw.pdev->dev,
+				    "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n",
+				    p->pbdma, p->intr0, p->intr1, p->chid.v);
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
 }
@@ -459,8 +463,9 @@ static void gr_exception_take(void *ctx, const struct kvgpu_hw_gr *e)
 		vmach_events_kick(c->vgpu->m);
 	} else {
 		within_budget(gpu, &chip->unowned, price);
-		dev_err_ratelimited(&gpu->hw.pdev->dev, "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n", e->intr,
-				    e->trap, e->inst);
+		dev_err_ratelimited(&gpu->hw.pdev->dev,
+				    "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n",
+				    e->intr, e->trap, e->inst);
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
 }
@@ -643,7 +648,8 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 			c->fault.engine = engine;
 		vmach_chan_end_soon(chip, c, EVENT_SCHED);
 	} else {
-		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u: %s %d does not leave: nobody's\n", engine,
+		dev_err_ratelimited(&gpu->hw.pdev->dev,
+				    "engine %u: %s %d does not leave: nobody's\n", engine,
 				    tsg ? "group" : "channel", id);
 	}
 	kvgpu_hw_unlock(&chip->event_lock);
@@ -711,7 +717,7 @@ void vmach_events_fini(struct kvgpu_machine *m)
 	cancel_delayed_work_sync(&m->slice.end_work);
 	cancel_delayed_work_sync(&m->alarm_work);
 	cancel_delayed_work_sync(&m->event_work);
-	cancel_delayed_work_sync(&m->alarm_work);	/* event_work may have armed it again */
+	cancel_delayed_work_sync(&m->alarm_work); /* event_work may have armed it again */
 }
 
 /*

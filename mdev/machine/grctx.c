@@ -27,8 +27,8 @@
 #include "mdev/machine/internal.h"
 
 /* most pairs of a guest's patch list that the host reads */
-#define PATCHES_MAX	64
-#define OUT_MAX		(PATCHES_MAX + KVGPU_PATCH_OWN)
+#define PATCHES_MAX 64
+#define OUT_MAX	    (PATCHES_MAX + KVGPU_PATCH_OWN)
 
 static_assert(OUT_MAX * sizeof(struct kvgpu_patch) <= PAGE_SIZE);
 static_assert(GR_PAGEPOOL_SIZE % PAGE_SIZE == 0 && GR_BUNDLE_SIZE % PAGE_SIZE == 0);
@@ -85,8 +85,7 @@ static u32 read_patches(struct kvgpu_vgpu *v, const struct kvgpu_grctx *gr, stru
 	if (read_virtual(v, gr->space->as, gr->va + GR_CTX_OS_PATCH_COUNT, header, sizeof(header)))
 		return 0;
 	nr = min_t(u32, header[0], PATCHES_MAX);
-	if (read_virtual(v, gr->space->as, (u64)header[1] << 8, p->guest,
-			 nr * sizeof(p->guest[0])))
+	if (read_virtual(v, gr->space->as, (u64)header[1] << 8, p->guest, nr * sizeof(p->guest[0])))
 		return 0;
 	return nr;
 }
@@ -146,8 +145,7 @@ static int ctx_image_make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 	return ret;
 }
 
-struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
-				    u64 limit)
+struct kvgpu_grctx *vmach_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va, u64 limit)
 {
 	u32 size = vmach_grctx_size(&v->gpu->hw);
 	struct kvgpu_grctx *gr;
@@ -222,7 +220,7 @@ static int put_image_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvr
 static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 {
 	u32 size = v->gpu->hw.gr_ctx_size, done, len;
-	struct kvgpu_vram image = { };
+	struct kvgpu_vram image = {};
 	int ret;
 
 	ret = vmach_pool_alloc(v, size, &image);

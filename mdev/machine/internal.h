@@ -55,31 +55,34 @@
 struct machine_obs;
 
 /* channel ids in an id block: their USERD areas share a page */
-#define KVGPU_ID_BLOCK		8
-#define KVGPU_NR_ID_BLOCKS	(KVGPU_MAX_CHAN / KVGPU_ID_BLOCK)
-#define STAGE_SIZE		(64u << 10)	/* most bytes of one copy to machine->stage */
-#define NO_PAGE			(~0u)
+#define KVGPU_ID_BLOCK	   8
+#define KVGPU_NR_ID_BLOCKS (KVGPU_MAX_CHAN / KVGPU_ID_BLOCK)
+#define STAGE_SIZE	   (64u << 10) /* most bytes of one copy to machine->stage */
+#define NO_PAGE		   (~0u)
 /* most events in machine->events */
-#define EVENTS			32
+#define EVENTS 32
 /* most interrupts of one vGPU in a second; a channel that exceeds this is ended (event.c) */
-#define EVENTS_PER_SECOND	2000
-struct intr_budget { u64 start; u32 events; };	/* .events since .start (ktime, ns) */
+#define EVENTS_PER_SECOND 2000
+struct intr_budget {
+	u64 start;
+	u32 events;
+}; /* .events since .start (ktime, ns) */
 /* budget of NON_STALL_INTERRUPTs of all vGPUs together: the chip does not name the sender */
-#define NONSTALL_PER_MS		2	/* interrupts added per ms */
-#define NONSTALL_BURST		64	/* most interrupts that may be saved up */
+#define NONSTALL_PER_MS 2 /* interrupts added per ms */
+#define NONSTALL_BURST	64 /* most interrupts that may be saved up */
 /* most ns of the interrupt thread's time that may be saved up, or owed */
-#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
+#define NONSTALL_BURST_NS (10 * (s64)NSEC_PER_MSEC)
 /* most entries of vGPUs in the chip's list: 4,095 (rnndb: 12 bits of count) less one of the host */
-#define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)
+#define CHIP_RUNL_MAX (KVGPU_MAX_CHAN - 2)
 /* most ms that one preempt of a guest, and all of one command, take (kvgpu_hw_preempt_turn()) */
-#define PREEMPT_GUEST_MS	2000
-#define COMMAND_MS		5000
+#define PREEMPT_GUEST_MS 2000
+#define COMMAND_MS	 5000
 /* ms that a preempt of an eviction may take that waits for no other channel */
-#define PREEMPT_EVICT_MS	100
+#define PREEMPT_EVICT_MS 100
 /* ms that an eviction lets another channel's kernel go on for which its own channel waits */
-#define PREEMPT_LAST_MS		2000
+#define PREEMPT_LAST_MS 2000
 /* ms for which a switch's or a guest's preempt keeps the preempt register's lock */
-#define PREEMPT_TURN_MS		10
+#define PREEMPT_TURN_MS 10
 
 /* --------------------------------------- time slices: the state of slice.c, poll.c and strike.c */
 
@@ -88,7 +91,7 @@ struct intr_budget { u64 start; u32 events; };	/* .events since .start (ktime, n
  * gpu->lock.
  */
 struct machine_orphan {
-	u64 since;			/* ktime in ns; 0: no engine is noted */
+	u64 since; /* ktime in ns; 0: no engine is noted */
 	u16 id;
 	u8 engine;
 	bool tsg;
@@ -105,7 +108,7 @@ struct machine_slicer {
 	struct kvgpu_sched sched;
 	unsigned int watchdog_ms;
 	struct task_struct *thread;
-	unsigned long kicked;		/* bit 0: poll again without waiting */
+	unsigned long kicked; /* bit 0: poll again without waiting */
 	/* the next sample has a drawn time, at which the sampler wakes the thread */
 	bool planned;
 	/*
@@ -136,14 +139,14 @@ struct machine_slicer {
 	bool sampling;
 	/* protects slice.busy and gpu_ns of the vGPUs; inside gpu->lock, outside .lock */
 	seqlock_t acct_lock;
-	u32 turn;			/* for pbdma_owner(): the PBDMA to ask next */
+	u32 turn; /* for pbdma_owner(): the PBDMA to ask next */
 	/* polls that asks_all() (poll.c) has counted: one in POLLS_ALONE asks all engines */
 	u32 polls;
 	struct machine_orphan orphan;
-	u64 switches;			/* lists that lists_switch() wrote while not .shared */
+	u64 switches; /* lists that lists_switch() wrote while not .shared */
 	/* for .busy_ns: a vGPU was found .busy */
 	bool busy;
-	u64 busy_ns;			/* ns for which the card was busy */
+	u64 busy_ns; /* ns for which the card was busy */
 };
 
 /*
@@ -192,7 +195,7 @@ struct machine_slice {
 	u64 waited, waited_late, left_from, left_out, void_samples;
 	/* the most ns that vmach_gpu_time_get() has returned: it never returns less; no lock */
 	atomic64_t reported;
-	u32 turn;	/* number of turns as slicer->owner (list.c) */
+	u32 turn; /* number of turns as slicer->owner (list.c) */
 	/* count of engine resets and long evictions; beyond a budget each is a strike */
 	struct kvgpu_resets resets;
 	/* ends the channels of a suspended vGPU */
@@ -204,7 +207,7 @@ struct machine_slice {
 struct kvgpu_chip {
 	struct kvgpu_gpu *gpu;
 	/* The next three: gpu->lock and event_lock to write, one of them to read. */
-	struct list_head live;			/* vGPUs, by struct kvgpu_machine.node */
+	struct list_head live; /* vGPUs, by struct kvgpu_machine.node */
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
 	/* by a channel's id, [1]: a group's: id of the vGPU that has it; 0: none. READ_ONCE() */
@@ -219,25 +222,29 @@ struct kvgpu_chip {
 	struct kvgpu_hw_lock event_lock;
 	/* NON_STALL_INTERRUPTs are masked because no guest's driver waits for one; event_lock */
 	bool nonstall_off;
-	struct intr_budget unowned;	/* interrupts whose vGPU is not known; event_lock */
+	struct intr_budget unowned; /* interrupts whose vGPU is not known; event_lock */
 	/*
 	 * Budget of NON_STALL_INTERRUPTs; event_lock. .at: ktime of the last refill, ns. .left:
 	 * interrupts left, in millionths. .ns: ns left for the interrupt thread. .worked:
 	 * hw.intr_ns when time was last taken from .ns. .held: .left or .ns is used up, so that
 	 * NON_STALL_INTERRUPTs are masked.
 	 */
-	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
+	struct {
+		u64 at, left, worked;
+		s64 ns;
+		bool held;
+	} nonstall;
 	/* bit per channel id of the chip: the channel waits for .recover; atomic */
 	DECLARE_BITMAP(recover_chans, KVGPU_MAX_CHAN);
-	struct work_struct recover;	/* runs vmach_chans_recover() */
-	struct workqueue_struct *event_wq;	/* for event_work, alarm_work and slice.end_work */
-	struct workqueue_struct *unpin_wq;	/* for unpin_work, which may wait for VFIO */
-	u64 merge[CHIP_RUNL_MAX];	/* the chip's list under construction; gpu->lock */
+	struct work_struct recover; /* runs vmach_chans_recover() */
+	struct workqueue_struct *event_wq; /* for event_work, alarm_work and slice.end_work */
+	struct workqueue_struct *unpin_wq; /* for unpin_work, which may wait for VFIO */
+	u64 merge[CHIP_RUNL_MAX]; /* the chip's list under construction; gpu->lock */
 	struct machine_slicer slicer;
-	u64 pool_size;			/* bytes of the host's pool for all vGPUs together */
+	u64 pool_size; /* bytes of the host's pool for all vGPUs together */
 	/* page of the host; slices of BARs and doorbells that a vGPU has given back show it */
 	struct kvgpu_vram dummy_page;
-	bool lost;		/* the card has failed: bus mastering is off; no lock */
+	bool lost; /* the card has failed: bus mastering is off; no lock */
 	spinlock_t time_lock;
 	/*
 	 * Under time_lock, in ns. .time_base: PTIMER minus ktime. .time_last: the latest time
@@ -249,40 +256,48 @@ struct kvgpu_chip {
 /* ------------------------------------------ struct kvgpu_chan: a channel that a guest has bound */
 
 struct kvgpu_chan {
-	struct rb_node by_gchid;	/* in machine->chans */
-	struct hlist_node by_inst;	/* in chip->by_inst, by .inst.at */
+	struct rb_node by_gchid; /* in machine->chans */
+	struct hlist_node by_inst; /* in chip->by_inst, by .inst.at */
 	struct kvgpu_vgpu *vgpu;
 	gchid_t gchid;
 	hchid_t hchid;
-	u8 grunl, hrunl;		/* number of the runlist: the guest's, the chip's */
-	struct kvgpu_gaddr ginst;	/* the guest's instance block */
+	u8 grunl, hrunl; /* number of the runlist: the guest's, the chip's */
+	struct kvgpu_gaddr ginst; /* the guest's instance block */
 	/* .ginst's words as read at the bind; vmach_chan_resync() updates some of them */
 	struct kvgpu_inst_guest g;
-	struct kvgpu_vram inst;		/* the shadow instance block, which the chip reads */
+	struct kvgpu_vram inst; /* the shadow instance block, which the chip reads */
 	struct kvgpu_as *as;
-	struct kvgpu_space *space;	/* the channel's space; .as is space->as */
+	struct kvgpu_space *space; /* the channel's space; .as is space->as */
 	/*
 	 * .enabled: the guest has enabled the channel; also read under gpu->lock alone. .dead: the
 	 * host has ended the channel, or the guest unbinds it; written under gpu->lock
 	 */
 	bool enabled, dead;
-	bool listed;			/* is in the list that the guest submitted last */
-	bool ran;			/* was enabled since the bind */
-	bool held;		/* disabled on the chip while its block or its group changes */
-	bool driven_off;	/* found dead, and gpu->lock was taken since: ended_images_put() */
+	bool listed; /* is in the list that the guest submitted last */
+	bool ran; /* was enabled since the bind */
+	bool held; /* disabled on the chip while its block or its group changes */
+	bool driven_off; /* found dead, and gpu->lock was taken since: ended_images_put() */
 	/*
 	 * gpu->lock. .get: GP_GET at the last poll of this channel, if .valid. .idle: when the
 	 * channel table was last read for this channel, it told of no work, and GP_PUT was
 	 * .idle_put.
 	 */
-	struct { bool valid, idle; u32 get, idle_put; } poll;
+	struct {
+		bool valid, idle;
+		u32 get, idle_put;
+	} poll;
 	/*
 	 * Reason for the end of the channel; event_lock to write. .unit, .info, .va: MMU fault;
 	 * .engine: of a hang. .storm: it exceeded the vGPU's budget of interrupts; .struck: that
 	 * was a strike. .at: kvgpu_hw_fault.since of the first fault that is not charged yet, or 0;
 	 * .had: vmach_gpu_time_get() at its report.
 	 */
-	struct { u8 why, unit, engine; bool storm, struck; u32 info; u64 va, at, had; } fault;
+	struct {
+		u8 why, unit, engine;
+		bool storm, struck;
+		u32 info;
+		u64 va, at, had;
+	} fault;
 	/*
 	 * The guest's and the chip's id of the channel's group; -1: none. Written with vgpu->lock,
 	 * gpu->lock and event_lock held; one of them is enough to read.
@@ -301,20 +316,32 @@ struct machine_event {
 	u8 kind;
 	union {
 		/* .inst: address of the guest's instance block */
-		struct { u8 unit; u64 inst, va; u32 info; } fault;
+		struct {
+			u8 unit;
+			u64 inst, va;
+			u32 info;
+		} fault;
 		struct kvgpu_pbdma_snap pbdma;
 		struct {
 			u32 intr, trap, nr;
 			struct kvgpu_reg_val regs[KVGPU_HW_GR_REGS + 1];
 		} gr;
-		struct { u8 engine; u32 intr, code; } ce;
-		struct { u8 engine; u16 id; bool tsg; u64 inst; } sched;
+		struct {
+			u8 engine;
+			u32 intr, code;
+		} ce;
+		struct {
+			u8 engine;
+			u16 id;
+			bool tsg;
+			u64 inst;
+		} sched;
 	};
 };
 
 /* bits of machine->pending: what to tell the guest */
-#define PENDING_NONSTALL	0
-#define PENDING_ALARM		1
+#define PENDING_NONSTALL 0
+#define PENDING_ALARM	 1
 
 /* A window: a slice of a BAR of the card, and the memory of the guest that it shows. */
 struct machine_win {
@@ -323,18 +350,18 @@ struct machine_win {
 	struct {
 		bool bound, is_virtual;
 		struct kvgpu_gaddr inst, pd;
-		u64 limit;		/* last virtual address that the tables translate */
+		u64 limit; /* last virtual address that the tables translate */
 	} guest;
-	u32 pages, first;	/* number of pages; first page of the slice in the card's BAR */
+	u32 pages, first; /* number of pages; first page of the slice in the card's BAR */
 	/* copies of the slice's entries in the host's table of the BAR */
 	u64 *pte;
 	/* by page of the window: the page of the partition that it shows, or NO_PAGE; map_lock */
 	u32 *shows;
 	/* changed entries whose CPU mappings are not removed yet; .zap_last < .zap_first: none */
 	u32 zap_first, zap_last;
-	bool stale;			/* the card's TLB may have older entries of this BAR */
-	void __iomem *cpu;	/* the host's mapping of the slice */
-	struct kvgpu_win *win;		/* gtt-shadow's state of the window */
+	bool stale; /* the card's TLB may have older entries of this BAR */
+	void __iomem *cpu; /* the host's mapping of the slice */
+	struct kvgpu_win *win; /* gtt-shadow's state of the window */
 };
 
 struct kvgpu_space {
@@ -343,11 +370,11 @@ struct kvgpu_space {
 	struct kvgpu_gaddr pd;
 	/* .kept: uses that ended with the channel still on the chip; .users counts them, too */
 	u32 users, kept;
-	bool flush;			/* the card's TLB may have old entries of the space */
+	bool flush; /* the card's TLB may have old entries of the space */
 };
 
 struct kvgpu_grctx {
-	struct list_head node;	/* in machine->grctxs; without users in machine->dead_images */
+	struct list_head node; /* in machine->grctxs; without users in machine->dead_images */
 	struct kvgpu_space *space;
 	u64 va;
 	u32 pages, users;
@@ -357,9 +384,9 @@ struct kvgpu_grctx {
 
 struct kvgpu_machine {
 	struct kvgpu_vgpu *v;
-	struct list_head node;		/* in chip->live */
+	struct list_head node; /* in chip->live */
 
-	struct kvgpu_trap trap;		/* the register file */
+	struct kvgpu_trap trap; /* the register file */
 	atomic64_t doorbells_trapped;
 	/* ns that preempts of the running command may yet take (kvgpu_hw_preempt_turn()) */
 	u64 preempt_budget;
@@ -367,21 +394,29 @@ struct kvgpu_machine {
 	/* Memory of the vGPU: memory.c, pin.c, space.c, dirty.c. */
 	struct kvgpu_shadow shadow;
 	void *shadow_mem;
-	struct kvgpu_vram scrap;	/* windows show it where the guest has mapped no memory */
+	struct kvgpu_vram scrap; /* windows show it where the guest has mapped no memory */
 	struct kvgpu_reg_slot *slots;
-	struct kvgpu_hw_share pool;	/* the vGPU's part of the host's pool */
-	u64 pool_used, pool_max;	/* bytes of .pool: in use, and in total */
-	struct xarray pins;		/* pinned pages: IOVA >> 12 -> DMA address >> 12 */
-	u64 nr_due;	/* due pages: in .pins, but not counted in .shadow.stats.pinned */
+	struct kvgpu_hw_share pool; /* the vGPU's part of the host's pool */
+	u64 pool_used, pool_max; /* bytes of .pool: in use, and in total */
+	struct xarray pins; /* pinned pages: IOVA >> 12 -> DMA address >> 12 */
+	u64 nr_due; /* due pages: in .pins, but not counted in .shadow.stats.pinned */
 	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
 	/* pins that VFIO refused for want of memory: .nr since .at (ktime, ns) */
-	struct { u64 at; u32 nr; } refused;
+	struct {
+		u64 at;
+		u32 nr;
+	} refused;
 	/*
 	 * Buffer for reads of the partition. It has .len bytes from offset .at of the partition.
 	 * .next: the offset at which a read in sequence would continue.
 	 */
-	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;
+	struct {
+		u8 *cpu;
+		dma_addr_t dma;
+		u64 at, next;
+		u32 len;
+	} stage;
 	/*
 	 * .may_pin: guest memory may be pinned and read. .l2_clean: L2 was written back since the
 	 * last vmach_shadow_settle(). .scrubbed: the partition is all zeros
@@ -407,7 +442,7 @@ struct kvgpu_machine {
 	 */
 	unsigned long *queried, *next_dirty;
 	unsigned long queried_first, queried_last;
-	bool any_dirty, any_next_dirty;	/* a bit is set in .sync_dirty, in .next_dirty */
+	bool any_dirty, any_next_dirty; /* a bit is set in .sync_dirty, in .next_dirty */
 	/*
 	 * Also read without locks. .flushes: TLB invalidates for the vGPU's spaces. .spaces_kept:
 	 * times that vmach_space_put() kept a use of a space.
@@ -415,7 +450,7 @@ struct kvgpu_machine {
 	atomic64_t flushes, spaces_kept;
 
 	/* Threads of VMMs that unmap memory: unmap.c. */
-	struct list_head unmaps;	/* list of struct unmap_known; unmappings_lock */
+	struct list_head unmaps; /* list of struct unmap_known; unmappings_lock */
 	/* process that opened the vGPU last */
 	struct pid *opener;
 	/* number of unmapping threads that forbid pins to the vGPU; unmappings_lock to write */
@@ -423,8 +458,8 @@ struct kvgpu_machine {
 
 	/* The CPU's view of the vGPU: window.c. .pramin_cpu, .userd_cpu: the host's mappings. */
 	struct machine_win win[KVGPU_NR_BARS];
-	u64 userd_bar1;	/* offset in BAR1 of the guest's doorbells, bytes; ~0: unset; map_lock */
-	struct kvgpu_gaddr pramin;	/* guest address that PRAMIN shows; map_lock */
+	u64 userd_bar1; /* offset in BAR1 of the guest's doorbells, bytes; ~0: unset; map_lock */
+	struct kvgpu_gaddr pramin; /* guest address that PRAMIN shows; map_lock */
 	/* PRAMIN's entries in the card's BAR1 table (map_lock), and the next ones (vgpu->lock) */
 	u64 pramin_pte[256], pramin_next[256];
 	void __iomem *pramin_cpu, *userd_cpu;
@@ -434,27 +469,27 @@ struct kvgpu_machine {
 	unsigned long *dirty_log_bar1;
 
 	/* Channels: chan.c. */
-	struct rb_root chans;	/* struct kvgpu_chan, by .gchid */
+	struct rb_root chans; /* struct kvgpu_chan, by .gchid */
 	/* the chip's id block; -1: none; map_lock to write */
 	s16 id_block[KVGPU_NR_ID_BLOCKS];
 	/* id blocks: number in use, which any thread may read; most that the vGPU may have */
 	u32 nr_id_blocks, max_id_blocks;
-	u64 ids_given;	/* ktime, ns, at which the vGPU last gave id blocks back */
+	u64 ids_given; /* ktime, ns, at which the vGPU last gave id blocks back */
 
 	/* Runlists: runlist.c. */
 	/* by the guest's runlist: the list that the guest submitted last */
 	u64 *runl_entries[KVGPU_MAX_RUNL];
 	u16 runl_nr[KVGPU_MAX_RUNL];
-	s16 htsg[GK110_FIFO_NR_TSG];	/* guest's id of a TSG -> the chip's; -1: none */
-	u32 nr_tsgs;			/* number of TSGs with an id of the chip */
+	s16 htsg[GK110_FIFO_NR_TSG]; /* guest's id of a TSG -> the chip's; -1: none */
+	u32 nr_tsgs; /* number of TSGs with an id of the chip */
 	/* scratch: the guest's TSGs in use (drop_groups()), or in the new list (publish_list()) */
 	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);
 	/* most entries of one list, headers of TSGs included: the vGPU's share of channel ids */
 	u32 runl_max;
-	u64 *list[KVGPU_MAX_RUNL];	/* by the chip's runlist: entries to run; gpu->lock */
+	u64 *list[KVGPU_MAX_RUNL]; /* by the chip's runlist: entries to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];
-	u64 *next;			/* list under construction, later copied to .list */
-	u32 blocked;			/* bit per runlist that the guest has blocked */
+	u64 *next; /* list under construction, later copied to .list */
+	u32 blocked; /* bit per runlist that the guest has blocked */
 
 	/* Events and interrupts for the guest: event.c. */
 	spinlock_t event_lock;
@@ -462,20 +497,26 @@ struct kvgpu_machine {
 	u32 event_put, event_get;
 	u64 events_dropped;
 	/* budget for signals to the VMM, ns. .left: < 0: a debt. .at: ktime of the last refill */
-	struct { u64 at; s64 left; } signal_budget;
-	unsigned long pending;		/* bits PENDING_*, set without vgpu->lock */
-	bool irq_changed;		/* kvgpu_mdev_irq_update() is due; vgpu->lock */
+	struct {
+		u64 at;
+		s64 left;
+	} signal_budget;
+	unsigned long pending; /* bits PENDING_*, set without vgpu->lock */
+	bool irq_changed; /* kvgpu_mdev_irq_update() is due; vgpu->lock */
 	/* the guest's driver waits for a NON_STALL_INTERRUPT; written under vgpu->lock */
 	bool waits;
-	bool gone;	/* queue event_work, alarm_work and slice.end_work no more; no lock */
+	bool gone; /* queue event_work, alarm_work and slice.end_work no more; no lock */
 	struct delayed_work event_work, alarm_work;
-	struct intr_budget intrs;	/* the vGPU's interrupts; chip->event_lock */
+	struct intr_budget intrs; /* the vGPU's interrupts; chip->event_lock */
 	/*
 	 * By engine id. .set: the guest was told of a hang, and has triggered no fault since.
 	 * .inst: address of the guest's instance block of the channel that hung.
 	 */
-	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];
-	atomic64_t gpu_ns;		/* ns charged by accounting.c; also read without locks */
+	struct {
+		bool set;
+		u64 inst;
+	} stuck[KVGPU_MAX_ENGINE];
+	atomic64_t gpu_ns; /* ns charged by accounting.c; also read without locks */
 	struct machine_slice slice;
 };
 
@@ -484,7 +525,7 @@ struct kvgpu_machine {
 bool vmach_gpu_lost(const struct kvgpu_gpu *gpu);
 /* Declares the card lost, with reason @why for the log. Does nothing if it is lost already. */
 void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why);
-u64 vmach_ptimer_read(struct kvgpu_gpu *gpu);	/* returns PTIMER's time in ns */
+u64 vmach_ptimer_read(struct kvgpu_gpu *gpu); /* returns PTIMER's time in ns */
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu);
 /* about how many ns the running command's next preempt may take; with vgpu->lock */
 u64 vmach_preempt_budget_get(const struct kvgpu_vgpu *v);
@@ -495,8 +536,8 @@ void vmach_slicer_kick(struct kvgpu_gpu *gpu);
 
 /* Tells whether @engine has, saves, loads or will load the chip's channel or group @id. */
 bool vmach_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
-bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any engine */
-struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu);	/* by its id */
+bool vmach_chan_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id); /* on any engine */
+struct kvgpu_machine *vmach_vgpu_find(struct kvgpu_chip *chip, u32 vgpu); /* by its id */
 /* Returns the chip's channel @id, with @tsg the first channel of TSG @id. NULL: no vGPU has it. */
 struct kvgpu_chan *vmach_hchan_find(struct kvgpu_chip *chip, bool tsg, int id);
 /* the vGPU of the channel or group in field ID of status @st; NULL: the host's channel, or none */
@@ -528,7 +569,7 @@ int vmach_runlist_update(struct kvgpu_machine *m, u8 runl);
 
 /* charges @m for @ns, all of them before @now; slicer->acct_lock is held for writing */
 void vmach_time_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 vmach_gpu_time_get(struct kvgpu_machine *m);	/* ns charged until now; needs no lock */
+u64 vmach_gpu_time_get(struct kvgpu_machine *m); /* ns charged until now; needs no lock */
 
 /* ---------------------------------------------------- command.c: carry out the guest's commands */
 
@@ -538,7 +579,7 @@ void vmach_command_run(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
 
 /* returns 0 or a negative error code; call vmach_memory_fini() after an error, too */
 int vmach_memory_init(struct kvgpu_vgpu *v);
-void vmach_memory_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
+void vmach_memory_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
 int vmach_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
 /* call it when the GPU does not use @vram any more, or the card is lost */
 void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
@@ -546,7 +587,7 @@ void vmach_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
 void vmach_tables_free(struct kvgpu_vgpu *v);
 /* Reads @len bytes of the partition or of guest memory, inside one page. Returns 0 or -EFAULT. */
 int vmach_guest_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
-void vmach_stage_drop(struct kvgpu_machine *m);	/* the next read of the partition copies anew */
+void vmach_stage_drop(struct kvgpu_machine *m); /* the next read of the partition copies anew */
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
 
 /* needs no lock */
@@ -573,7 +614,7 @@ void vmach_shadow_settle(struct kvgpu_vgpu *v);
 /* ------------------------------------------------------------ pin.c: pin and unpin guest memory */
 
 void vmach_pins_init(struct kvgpu_vgpu *v);
-void vmach_pins_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
+void vmach_pins_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
 /* .pin and .unpin of machine_shadow_ops. vmach_pages_unpin() marks pages as due. */
 int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void vmach_pages_unpin(void *ctx, iova_t iova, u32 nr);
@@ -583,7 +624,7 @@ void vmach_due_pages_unpin(struct kvgpu_vgpu *v, u64 iova, u64 last);
 /* -------------------------------- unmap.c: watch threads of VMMs that unmap memory, forbid pins */
 
 void vmach_unmap_init(struct kvgpu_machine *m);
-void vmach_unmap_fini(struct kvgpu_machine *m);	/* vgpu->lock is not held */
+void vmach_unmap_fini(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /*
  * Notes that the current thread is inside an unmap ioctl of VFIO's container, or of iommufd, which
  * asks this vGPU to release memory from @iova on. True: the vGPU has to release all memory
@@ -616,7 +657,7 @@ bool vmach_flush_take(struct kvgpu_vgpu *v);
 int vmach_windows_init(struct kvgpu_vgpu *v);
 /* vgpu->lock not held; makes the slices show no memory of the vGPU, unless the card is lost */
 void vmach_windows_fini(struct kvgpu_vgpu *v);
-void vmach_windows_reset(struct kvgpu_vgpu *v);	/* makes them as after power-on */
+void vmach_windows_reset(struct kvgpu_vgpu *v); /* makes them as after power-on */
 /* makes windows and PRAMIN show only the scrap page, and removes their CPU mappings */
 void vmach_windows_close(struct kvgpu_vgpu *v);
 /* brings the windows in virtual mode up to date with the guest's tables */
@@ -667,8 +708,8 @@ bool vmach_dirty_log_take(struct kvgpu_vgpu *v, unsigned long first, unsigned lo
  * dirty in the next sync as well.
  */
 void vmach_pages_query(struct kvgpu_machine *m, unsigned long first, unsigned long last);
-void vmach_queries_end(struct kvgpu_machine *m);	/* call it at the end of a sync */
-void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len);	/* the host writes there */
+void vmach_queries_end(struct kvgpu_machine *m); /* call it at the end of a sync */
+void vmach_range_mark_dirty(struct kvgpu_vgpu *v, u64 off, u64 len); /* the host writes there */
 
 /* -------------------------------------- chan.c: find, bind, enable, disable and unbind channels */
 
@@ -693,7 +734,7 @@ void vmach_chans_stop(struct kvgpu_vgpu *v);
 
 /* returns 0 or -ENOMEM; call vmach_runlists_fini() after an error, too */
 int vmach_runlists_init(struct kvgpu_vgpu *v);
-void vmach_runlists_fini(struct kvgpu_vgpu *v);		/* vgpu->lock is not held */
+void vmach_runlists_fini(struct kvgpu_vgpu *v); /* vgpu->lock is not held */
 void vmach_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 /* bit r of @mask: the guest's runlist r; entries of a blocked one are not published */
 void vmach_runlist_block(struct kvgpu_vgpu *v, u32 mask);
@@ -732,7 +773,7 @@ u32 vmach_grctx_size(const struct kvgpu_hw *hw);
 
 /* ------------------------ event.c, recover.c: queue and deliver events for guests, end channels */
 
-void vmach_events_init(struct kvgpu_machine *m);	/* vgpu->lock is not held */
+void vmach_events_init(struct kvgpu_machine *m); /* vgpu->lock is not held */
 /* call it when @m is off chip->live; gpu->lock and chip->event_lock are not held */
 void vmach_events_fini(struct kvgpu_machine *m);
 void vmach_events_reset(struct kvgpu_vgpu *v);
@@ -804,7 +845,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now);
 bool vmach_vgpu_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);
 
 /* strike.c: strikes and suspension; gpu->lock is held except where noted, vgpu->lock may be. */
-void vmach_strike_init(struct kvgpu_machine *m);		/* needs no lock */
+void vmach_strike_init(struct kvgpu_machine *m); /* needs no lock */
 void vmach_strike_add(struct kvgpu_machine *m, const char *why);
 /* adds the strike for a storm of interrupts of @c's, if there was one and it is not added yet */
 void vmach_storm_strike(struct kvgpu_chan *c);
@@ -812,6 +853,6 @@ void vmach_storm_strike(struct kvgpu_chan *c);
 void vmach_resets_note(struct kvgpu_machine *m, u32 nr);
 /* Clears strikes and suspension. gpu->lock is not held. */
 void vmach_strikes_clear(struct kvgpu_vgpu *v);
-bool vmach_vgpu_suspended(struct kvgpu_machine *m);		/* needs no lock */
+bool vmach_vgpu_suspended(struct kvgpu_machine *m); /* needs no lock */
 
 #endif

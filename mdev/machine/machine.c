@@ -319,7 +319,8 @@ void kvgpu_machine_vgpu_fini(struct kvgpu_vgpu *v)
 	mutex_lock(&v->lock);
 	guest_stop(v);
 	if (part_scrub(v))
-		dev_err(v->vdev.dev, "video memory of the vGPU was not scrubbed; it is before it is used again\n");
+		dev_err(v->vdev.dev,
+			"video memory of the vGPU was not scrubbed; it is before it is used again\n");
 	mutex_unlock(&v->lock);
 	guest_machine_free(v);
 }

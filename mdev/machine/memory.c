@@ -26,18 +26,20 @@
  * Smallest share of the pool that a vGPU should get, bytes. It holds the shadow tables of some 30
  * small address spaces, or of fewer spaces and some graphics contexts (vmach_grctx_size()).
  */
-#define POOL_MIN	(10ull << 20)
+#define POOL_MIN (10ull << 20)
 /*
  * A vGPU can't be created if the pool has no free piece of this many bytes. If the largest free
  * piece is smaller than the vGPU's share, the vGPU gets that piece.
  */
-#define POOL_LEAST	(4ull << 20)
+#define POOL_LEAST (4ull << 20)
 /* most shadow tables of one vGPU, page directories included */
-#define MAX_TABLES	512
+#define MAX_TABLES 512
 
 static unsigned int max_pinned_mib = 2048;
 module_param(max_pinned_mib, uint, 0444);
-MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the GPU at a time, MiB; costs 9 KiB per MiB");
+MODULE_PARM_DESC(
+	max_pinned_mib,
+	"memory of one guest that may be pinned for the GPU at a time, MiB; costs 9 KiB per MiB");
 
 /* --------------------------------------------- allocate from the vGPU's part of the host's pool */
 
@@ -193,7 +195,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	if (!t->mirror || (aux && !t->aux)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
-		pool_give_back(v, &mem->vram);	/* nothing was written there */
+		pool_give_back(v, &mem->vram); /* nothing was written there */
 		kfree(mem);
 		return -ENOMEM;
 	}

@@ -19,9 +19,9 @@ struct kvgpu_gpu;
 struct kvgpu_machine;
 
 /* the status of each PBDMA and each engine names two channels or groups: ID and NEXT_ID */
-#define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
+#define MAX_LOADED (2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 /* most entries of struct machine_obs for vGPUs: more than a card can have */
-#define OBS_MAX	32
+#define OBS_MAX 32
 
 /* A loaded channel or group, by the chip's id, that must leave the chip. .vgpu: id of its vGPU. */
 struct machine_loaded {
@@ -44,9 +44,11 @@ struct machine_obs {
 	 * .late: how many of .seen were made while slicer->left_at was set. .last: .nr_obs of the
 	 * struct at the last of these observations.
 	 */
-	struct { u32 vgpu, seen, alone, late, last; } at[OBS_MAX];
-	u32 nr, nr_obs;		/* .nr_obs: number of observations */
-	u32 worked;		/* observations that saw an engine work for a vGPU */
+	struct {
+		u32 vgpu, seen, alone, late, last;
+	} at[OBS_MAX];
+	u32 nr, nr_obs; /* .nr_obs: number of observations */
+	u32 worked; /* observations that saw an engine work for a vGPU */
 	/* how often an engine worked for an id that no vGPU has, and that is not the host's */
 	u32 unowned;
 	/*
@@ -56,7 +58,7 @@ struct machine_obs {
 	u32 watched, absent;
 	/* ns for which evictions had the runlist blocked; U64_MAX: it stood still for a fault */
 	u64 blocked_ns;
-	u64 held_ns;	/* slice.c: ns that chan_drive_off() had preempt_lock for its own preempt */
+	u64 held_ns; /* slice.c: ns that chan_drive_off() had preempt_lock for its own preempt */
 };
 
 /* Reads the status of each engine of GR's runlist into @engine; 0 for the other engines. */

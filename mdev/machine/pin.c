@@ -38,22 +38,22 @@
 #include "mdev/trace.h"
 
 /* mark of a due page in m->pins */
-#define DUE		XA_MARK_0
+#define DUE XA_MARK_0
 /*
  * ms until the work item runs: a program that ends unmaps one buffer after the other, and one run
  * can release several together
  */
-#define DUE_MS		20
+#define DUE_MS 20
 /* most pages that the work item unpins under one hold of vgpu->lock */
-#define DUE_AT_ONCE	128
-#define DUE_PIECES	8	/* pieces of DUE_AT_ONCE pages in one run of the work item */
+#define DUE_AT_ONCE 128
+#define DUE_PIECES  8 /* pieces of DUE_AT_ONCE pages in one run of the work item */
 
 /*
  * When VFIO has refused REFUSALS_MAX pins of a vGPU with -ENOMEM, the vGPU makes no pins for
  * REFUSED_NS. The count begins anew when none was refused for that time.
  */
-#define REFUSALS_MAX	10
-#define REFUSED_NS	(5 * (u64)NSEC_PER_SEC)
+#define REFUSALS_MAX 10
+#define REFUSED_NS   (5 * (u64)NSEC_PER_SEC)
 
 /*
  * Tells whether the card has an address for @page. It has if an IOMMU translates the card's
@@ -255,8 +255,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	 * Release the due pages at these addresses. If a limit may be near, release all due pages:
 	 * they count for the VMM's limit of locked memory, and for max_pinned.
 	 */
-	if (refused_pins(m) ||
-	    m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
+	if (refused_pins(m) || m->shadow.stats.pinned + m->nr_due + nr > m->shadow.cfg.max_pinned)
 		vmach_due_pages_unpin(v, 0, U64_MAX);
 	else
 		vmach_due_pages_unpin(v, iova[0].v, iova[nr - 1].v);
@@ -276,7 +275,7 @@ int vmach_pages_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	if (!ret && got == nr)
 		return 0;
 	if (ret)
-		i--;	/* the page that failed is not mapped */
+		i--; /* the page that failed is not mapped */
 	while (i--)
 		pin_dma_unmap(v, iova[i].v);
 	unpin_pages(v, iova[0].v, got);

@@ -45,17 +45,17 @@
  * most reads of one engine's status in one poll: between two commands an engine is idle for a
  * moment
  */
-#define ENGINE_READS	3
+#define ENGINE_READS 3
 /* most channels of one vGPU whose USERD one poll reads */
-#define MAX_POLLED	16
+#define MAX_POLLED 16
 /*
  * While the card has one vGPU, and that is not limited (vmach_vgpu_limited()): of the polls that
  * are no sample and find no work, one in POLLS_ALONE asks all engines for unreported work, for
  * statistics (asks_all()).
  */
-#define POLLS_ALONE	16
+#define POLLS_ALONE 16
 /* most reads of the channel table for one vGPU in one poll */
-#define MAX_ASKS	8
+#define MAX_ASKS 8
 
 /* Tells whether the channel table says that the channel has work. */
 static bool chan_pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
@@ -391,7 +391,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, resident = 0, live = 0, unreported, late = vmach_late_samples_count(s);
-	bool any = false, unnamed = false, limited = false, ended;
+	bool any = false, unnamed = false, limited = false, ended, idle;
 	bool sample = vmach_samples_name(chip);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
@@ -416,8 +416,8 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
-	unreported = unreported_work(chip, asks_all(s, sample, !working || working < resident,
-						    live > 1 || limited));
+	idle = !working || working < resident;
+	unreported = unreported_work(chip, asks_all(s, sample, idle, live > 1 || limited));
 	/*
 	 * a vGPU was .busy, and now no vGPU on the chip seems to have work: USERD words may be
 	 * wrong
@@ -439,7 +439,7 @@ bool vmach_slicer_poll(struct kvgpu_chip *chip, u64 now)
 		s->worked = now;
 	s->polled = now;
 	if (sample)
-		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the time of the next sample */
+		WRITE_ONCE(s->sample_at, 0); /* slice.c draws the time of the next sample */
 	write_sequnlock(&s->acct_lock);
 	return sample;
 }

@@ -32,16 +32,16 @@
 #include "mdev/trace.h"
 
 /* an eviction of an ended channel that takes more ns counts as a reset: vmach_resets_note() */
-#define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
+#define LONG_EVICTION_NS (10 * NSEC_PER_MSEC)
 /*
  * most times that an eviction makes engines free for a channel that waits: for the channel that has
  * the engine, for a third channel that gets it then, and for two kernels of the channel itself
  */
-#define EVICT_TRIES	4
+#define EVICT_TRIES 4
 /* in so many of these, a channel that has the engine is ended: that may take 2 s each time */
-#define EVICT_ENDS	2
+#define EVICT_ENDS 2
 /* most times that an eviction waits PREEMPT_LAST_MS for other channels' kernels */
-#define EVICT_WAITS	3
+#define EVICT_WAITS 3
 
 /* ------------------------------------------------------- evict channels: preempt, reset engines */
 
@@ -133,7 +133,10 @@ static void all_engines_reset(struct machine_obs *w, u8 runl)
 	struct kvgpu_gpu *gpu = w->gpu;
 	u8 e;
 
-	dev_err_ratelimited(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
+	dev_err_ratelimited(
+		&gpu->hw.pdev->dev,
+		"runlist %u: a channel is loaded that no engine names, all its engines are reset\n",
+		runl);
 	w->resets++;
 	clear_pbdmas(w, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
@@ -294,8 +297,9 @@ void vmach_orphan_evict(struct kvgpu_chip *chip, u64 now)
 		return;
 	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
 	if (same_orphan(s, st) && !vmach_status_owner(chip, st)) {
-		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
-				    s->tsg ? "group" : "channel", s->id);
+		dev_err_ratelimited(&gpu->hw.pdev->dev,
+				    "engine %u works for %s %u, which no vGPU has: driven off\n",
+				    s->engine, s->tsg ? "group" : "channel", s->id);
 		/* the next poll charges this time, by samples */
 		vmach_wait_begin(&obs, gpu);
 		vmach_chan_evict(&obs, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
@@ -372,8 +376,7 @@ void vmach_chan_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		vmach_gpu_declare_lost(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
 	vmach_wait_begin(&obs, gpu);
-	reset = vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v,
-				 PREEMPT_EVICT_MS);
+	reset = vmach_chan_evict(&obs, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/*
 	 * threads that wanted gpu->lock had to wait: a long eviction does as much harm as a reset
 	 */

@@ -29,7 +29,7 @@
 #include "mdev/trace.h"
 
 /* timeslice of a group in us; that of a channel outside of groups is in RAMFC_TIMESLICE_INIT */
-#define SLICE_US	1000
+#define SLICE_US 1000
 
 /* ----------------------------------------------- allocate and free the memory of a vGPU's lists */
 

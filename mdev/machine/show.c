@@ -50,9 +50,9 @@ static void show_policy(struct seq_file *s, struct machine_slicer *sl)
 		   kvgpu_sched_policy_name(policy), div_u64(slice_ns, NSEC_PER_USEC),
 		   sl->watchdog_ms, sl->switches, sl->busy_ns);
 	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->shared ? "open" : "owned by ",
-		   sl->shared  ? "" :
-		   sl->owner ? dev_name(sl->owner->v->vdev.dev) :
-			       "nobody",
+		   sl->shared ? "" :
+		   sl->owner  ? dev_name(sl->owner->v->vdev.dev) :
+				"nobody",
 		   present, runnable);
 }
 
@@ -75,8 +75,9 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 void kvgpu_machine_gpu_ids_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 {
 	kvgpu_hw_lock(&gpu->lock);
-	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", bitmap_weight(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS),
-		   KVGPU_NR_ID_BLOCKS, bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
+	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n",
+		   bitmap_weight(gpu->chip->id_blocks, KVGPU_NR_ID_BLOCKS), KVGPU_NR_ID_BLOCKS,
+		   bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
@@ -100,8 +101,8 @@ static void show_vgpu_state(struct seq_file *s, struct kvgpu_vgpu *v)
 	for (i = 0; i < KVGPU_NR_BARS; i++)
 		show_window(s, &v->m->win[i]);
 	seq_printf(s, "doorbells at bar1 0x%llx\n", v->m->userd_bar1);
-	seq_printf(s, "interrupt line %d sources 0x%08x 0x%08x pfifo 0x%08x\n", v->m->trap.line, v->m->trap.intr_src,
-		   v->m->trap.intr_nrhost, v->m->trap.fifo_intr);
+	seq_printf(s, "interrupt line %d sources 0x%08x 0x%08x pfifo 0x%08x\n", v->m->trap.line,
+		   v->m->trap.intr_src, v->m->trap.intr_nrhost, v->m->trap.fifo_intr);
 	seq_printf(
 		s,
 		"registers in use %u read %llu written %llu unlisted %llu dropped %llu denied %llu\n",
@@ -136,11 +137,12 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 	const struct kvgpu_shadow_stats *st = &v->m->shadow.stats;
 
 	seq_printf(s, "tables %u of %u\n", v->m->shadow.nr_tables, v->m->shadow.cfg.max_tables);
-	seq_printf(s, "syncs %llu tables read %llu bytes read %llu\n", st->syncs, st->tables_read, st->bytes_read);
-	seq_printf(s, "entries compared %llu written %llu rejected %llu\n", st->entries_compared, st->entries_written,
-		   st->rejected);
-	seq_printf(s, "pages pinned %llu of %llu, pins %llu unpins %llu\n", st->pinned, v->m->shadow.cfg.max_pinned, st->pins,
-		   st->unpins);
+	seq_printf(s, "syncs %llu tables read %llu bytes read %llu\n", st->syncs, st->tables_read,
+		   st->bytes_read);
+	seq_printf(s, "entries compared %llu written %llu rejected %llu\n", st->entries_compared,
+		   st->entries_written, st->rejected);
+	seq_printf(s, "pages pinned %llu of %llu, pins %llu unpins %llu\n", st->pinned,
+		   v->m->shadow.cfg.max_pinned, st->pins, st->unpins);
 }
 
 /* --------------------------- print a vGPU's registers, in the order of the register file's hash */
@@ -148,12 +150,9 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 static const char *reg_class_name(enum kvgpu_reg_class c)
 {
 	static const char *const names[] = {
-		[KVGPU_REG_UNLISTED] = "unlisted",
-		[KVGPU_REG_CONST] = "const",
-		[KVGPU_REG_FILE] = "file",
-		[KVGPU_REG_EMULATE] = "emulate",
-		[KVGPU_REG_TRAP] = "trap",
-		[KVGPU_REG_DENY] = "deny",
+		[KVGPU_REG_UNLISTED] = "unlisted", [KVGPU_REG_CONST] = "const",
+		[KVGPU_REG_FILE] = "file",	   [KVGPU_REG_EMULATE] = "emulate",
+		[KVGPU_REG_TRAP] = "trap",	   [KVGPU_REG_DENY] = "deny",
 	};
 
 	return c < ARRAY_SIZE(names) ? names[c] : "?";
@@ -179,8 +178,8 @@ static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
 	if (info->rd != KVGPU_REG_FILE)
 		return;
 	chip = kvgpu_hw_peek(&v->gpu->hw, reg);
-	seq_printf(s, "0x%06x guest 0x%08x chip 0x%08x %s %s %s\n", reg, slot->val, chip, slot->val == chip ? "same" : "differs",
-		   info->unit, info->name ?: "-");
+	seq_printf(s, "0x%06x guest 0x%08x chip 0x%08x %s %s %s\n", reg, slot->val, chip,
+		   slot->val == chip ? "same" : "differs", info->unit, info->name ?: "-");
 }
 
 static void show_reg_slots(struct seq_file *s, struct kvgpu_vgpu *v, enum machine_show what)
@@ -189,7 +188,7 @@ static void show_reg_slots(struct seq_file *s, struct kvgpu_vgpu *v, enum machin
 
 	for (i = 0; v->m->trap.slot && i < KVGPU_TRAP_SLOTS; i++) {
 		const struct kvgpu_reg_slot *slot = &v->m->trap.slot[i];
-		struct kvgpu_reg_info info = { };
+		struct kvgpu_reg_info info = {};
 		bool listed;
 
 		if (!slot->reg || (!slot->rd && !slot->wr))

@@ -36,29 +36,29 @@
 #include "mdev/trace.h"
 
 /* a vGPU that needs more ns to leave the chip counts as at work */
-#define LATE_NS			(5 * NSEC_PER_MSEC)
+#define LATE_NS (5 * NSEC_PER_MSEC)
 /* default of slicer.watchdog_ms: ms that a channel may take to leave the chip */
-#define WATCHDOG_MS	2000
+#define WATCHDOG_MS 2000
 /* the chip's own timeout of a context switch is this much longer than the watchdog's time */
-#define SWITCH_TIMEOUT_EXTRA_MS	1000
+#define SWITCH_TIMEOUT_EXTRA_MS 1000
 /* other_find(): an engine works for the channel, or will next */
-#define HAS_ENGINE		(-2)
+#define HAS_ENGINE (-2)
 /* ns that a channel has to leave after a channel was driven off for which it may have waited */
-#define WAITER_NS		(200ull * NSEC_PER_MSEC)
+#define WAITER_NS (200ull * NSEC_PER_MSEC)
 
 /*
  * ns for which a vGPU counts as one with channel ids after it has given them back. A vGPU that
  * waits for so long can work for one rest of slicer_main() before a nearer sample is drawn: 10 ms
  * on the average at most, which is 0.1 %.
  */
-#define IDS_COUNT_NS	(10 * NSEC_PER_SEC)
+#define IDS_COUNT_NS (10 * NSEC_PER_SEC)
 /* rest of the slicer's thread, ns, that may be saved up (rest_end()) */
-#define REST_SAVED_NS		(4 * (s64)NSEC_PER_MSEC)
+#define REST_SAVED_NS (4 * (s64)NSEC_PER_MSEC)
 
 /* --------------------------- a switch: find the channels that have to leave, write the new list */
 
-static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr,
-			     bool tsg, u16 id)
+static void add_foreign_chan(struct kvgpu_chip *chip, struct machine_loaded *out, u32 *nr, bool tsg,
+			     u16 id)
 {
 	struct kvgpu_chan *c = vmach_hchan_find(chip, tsg, id);
 	u32 i;
@@ -253,7 +253,8 @@ static struct machine_loaded worked_for(struct kvgpu_chip *chip, u32 st)
 	if (st & PFIFO_STATUS_BUSY && (st & PFIFO_STATUS_SAVE || !(st & PFIFO_STATUS_CHSW)))
 		m = vmach_status_owner(chip, st);
 	return (struct machine_loaded){ .vgpu = m ? m->v->id : 0,
-		.id = FIELD_GET(PFIFO_STATUS_ID, st), .tsg = st & PFIFO_STATUS_TSG };
+					.id = FIELD_GET(PFIFO_STATUS_ID, st),
+					.tsg = st & PFIFO_STATUS_TSG };
 }
 
 /*
@@ -274,8 +275,7 @@ static int other_find(struct kvgpu_chip *chip, const struct machine_loaded *l, u
 	kvgpu_hw_lock(&gpu->lock);
 	vmach_engines_read(gpu, engine);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		works |= engine[e] & PFIFO_STATUS_BUSY &&
-			 vmach_engine_has(gpu, e, l->tsg, l->id);
+		works |= engine[e] & PFIFO_STATUS_BUSY && vmach_engine_has(gpu, e, l->tsg, l->id);
 		o = worked_for(chip, engine[e]);
 		if (!o.vgpu || asked & BIT(e))
 			continue;

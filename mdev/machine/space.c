@@ -99,7 +99,8 @@ void vmach_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct 
 	}
 	sp->kept++;
 	atomic64_inc(&v->m->spaces_kept);
-	kvgpu_mdev_fault_note(v, "address space of a channel that is not off the chip, kept", c->gchid.v, sp->pd.addr, 0);
+	kvgpu_mdev_fault_note(v, "address space of a channel that is not off the chip, kept",
+			      c->gchid.v, sp->pd.addr, 0);
 }
 
 void vmach_spaces_drop(struct kvgpu_vgpu *v)

@@ -108,7 +108,7 @@ int kvgpu_machine_gpu_knob_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob
 	}
 	spin_lock(&s->lock);
 	ret = knob == MACHINE_POLICY ? kvgpu_sched_set_policy(&s->sched, val, ktime_get_ns()) :
-	      kvgpu_sched_set_slice(&s->sched, (u64)val * NSEC_PER_USEC);
+				       kvgpu_sched_set_slice(&s->sched, (u64)val * NSEC_PER_USEC);
 	spin_unlock(&s->lock);
 	vmach_slicer_kick(gpu);
 	return ret;

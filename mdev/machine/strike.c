@@ -22,7 +22,7 @@
 #include "mdev/trace.h"
 
 /* ms from the end of one channel of a suspended vGPU to the end of the next */
-#define END_EVERY_MS	50
+#define END_EVERY_MS 50
 
 bool vmach_vgpu_suspended(struct kvgpu_machine *m)
 {
@@ -46,7 +46,8 @@ void vmach_strike_add(struct kvgpu_machine *m, const char *why)
 	if (!suspend)
 		return;
 	kvgpu_mdev_fault_note(m->v, "suspended", -1, 0, m->slice.strikes.count);
-	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n", m->slice.strikes.count, why);
+	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n",
+			     m->slice.strikes.count, why);
 	s->stale = true;
 	if (!READ_ONCE(m->gone))
 		mod_delayed_work(gpu->chip->event_wq, &m->slice.end_work, 0);

@@ -48,15 +48,15 @@
 #include "mdev/machine/internal.h"
 
 /* from this round of a vGPU on, the vGPUs that the thread has asked may not pin */
-#define ROUNDS		2
+#define ROUNDS 2
 /* the same for vGPUs that use iommufd */
-#define IOAS_ROUNDS	64
+#define IOAS_ROUNDS 64
 /* most threads without a file that finish_dead_unmaps() looks at */
-#define DEAD_SCAN_MAX	8
+#define DEAD_SCAN_MAX 8
 /* most ms that kvgpu_machine_unmap_wait() waits */
-#define WAIT_MS		20
+#define WAIT_MS 20
 /* must not fail: a round that is not counted could lead to the BUG */
-#define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
+#define ALLOC (GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 /*
  * A thread that has asked a vGPU to unpin memory and is not known to have left its unmap loop (see
@@ -64,14 +64,14 @@
  * is left in .known; but not before the thread's file, if there is one, is closed.
  */
 struct unmapping {
-	struct hlist_node node;		/* in the table unmappings */
+	struct hlist_node node; /* in the table unmappings */
 	/* the thread */
 	struct pid *who;
 	/* the vGPUs that the thread has asked: list of struct unmap_known, by .of_thread */
 	struct list_head known;
-	struct list_head no_file;	/* in without_file, if no file could be made */
-	u32 rounds;			/* the highest .rounds of the entries of .known so far */
-	u32 most;			/* ROUNDS, or IOAS_ROUNDS if its vGPUs use iommufd */
+	struct list_head no_file; /* in without_file, if no file could be made */
+	u32 rounds; /* the highest .rounds of the entries of .known so far */
+	u32 most; /* ROUNDS, or IOAS_ROUNDS if its vGPUs use iommufd */
 	/* IOVA of the area for which iommufd has asked last */
 	u64 area;
 	/* the thread's file is not closed yet */
@@ -93,7 +93,7 @@ struct unmap_known {
  */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
-static LIST_HEAD(without_file);		/* list of struct unmapping: threads without a file */
+static LIST_HEAD(without_file); /* list of struct unmapping: threads without a file */
 static atomic_t nr_without_file;
 
 /* ---------------------- find and forget threads, count their rounds; unmappings_lock is held */
@@ -313,8 +313,10 @@ int vmach_unmap_open(struct kvgpu_vgpu *v)
 		cond_resched();
 	} while (dead);
 	if (who) {
-		dev_notice_ratelimited(v->vdev.dev, "not opened: thread %d of its last user is still in an unmap of memory; end that process\n",
-				       who);
+		dev_notice_ratelimited(
+			v->vdev.dev,
+			"not opened: thread %d of its last user is still in an unmap of memory; end that process\n",
+			who);
 		return -EBUSY;
 	}
 	put_pid(m->opener);

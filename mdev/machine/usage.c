@@ -20,7 +20,7 @@
  * most reads of one engine's status in a sample: between two commands an engine is idle for a
  * moment
  */
-#define ENGINE_READS	3
+#define ENGINE_READS 3
 
 /* Returns the status of engine @e: the first read that has BUSY, else the last read. */
 static u32 read_engine(struct kvgpu_gpu *gpu, u8 e)

@@ -18,11 +18,11 @@ struct machine_slicer;
 struct task_struct;
 
 /* most samples that are kept after .first */
-#define LATE_SAMPLES	32
+#define LATE_SAMPLES 32
 
 /* One sample: the engines' status at a random time. */
 struct machine_usage_sample {
-	u64 at;		/* ktime in ns */
+	u64 at; /* ktime in ns */
 	/* by engine: its status (PFIFO_STATUS_*); 0 if not on the graphics engine's runlist */
 	u32 engine[KVGPU_MAX_ENGINE];
 	/* by engine: id of the vGPU for which it worked; 0: none; noted by vmach_samples_name() */
@@ -34,14 +34,14 @@ struct machine_usage_sample {
  * except .named, .named_at and .vgpu of the samples, which gpu->lock protects.
  */
 struct machine_sampler {
-	struct task_struct *thread;	/* set from vmach_sampler_start() to _stop() */
+	struct task_struct *thread; /* set from vmach_sampler_start() to _stop() */
 	/* value of slicer.sample_at for which .first was read; written after .first */
 	u64 taken;
 	struct machine_usage_sample first;
 	/* further samples, taken until the slicer polls; .nr_late is written after each */
 	struct machine_usage_sample late[LATE_SAMPLES];
 	u32 nr_late;
-	u64 late_at;	/* drawn time of the next late sample, ktime in ns; ~0: none */
+	u64 late_at; /* drawn time of the next late sample, ktime in ns; ~0: none */
 	/* .vgpu is noted in so many samples, from .first on, if .taken is .named_at */
 	u32 named;
 	u64 named_at;

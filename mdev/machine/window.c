@@ -198,7 +198,8 @@ void vmach_window_bind(struct kvgpu_vgpu *v, enum kvgpu_bar bar, bool is_virtual
 
 	vmach_stage_drop(v->m);
 	if (is_virtual && read_space(v, inst, &guest.pd, &guest.limit)) {
-		kvgpu_mdev_fault_note(v, "BAR bound to an instance block that can't be read", -1, inst.addr, kvgpu_bar_number(bar));
+		kvgpu_mdev_fault_note(v, "BAR bound to an instance block that can't be read", -1,
+				      inst.addr, kvgpu_bar_number(bar));
 		guest.bound = guest.is_virtual = false;
 	}
 	w->guest = guest;
