@@ -10,8 +10,9 @@
 
 static void ce_intr_update(struct kvgpu_trap *t, const struct kvgpu_engine *e)
 {
-	vtrap_intr_host_set(t, e->intr & 31, vtrap_reg_get(t, e->base + GK110_CE_INTR) &
-			    vtrap_reg_get(t, e->base + GK110_CE_INTR_EN));
+	vtrap_intr_host_set(t, e->intr & 31,
+			    vtrap_reg_get(t, e->base + GK110_CE_INTR) &
+				    vtrap_reg_get(t, e->base + GK110_CE_INTR_EN));
 }
 
 /*
@@ -84,7 +85,10 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ce = {
-	.name = "PCE", .base = GK110_CE_BASE, .size = GK110_CE_STRIDE, .copies = GK110_CE_NR,
-		KVGPU_UNIT_LINES(lines),
+	.name = "PCE",
+	.base = GK110_CE_BASE,
+	.size = GK110_CE_STRIDE,
+	.copies = GK110_CE_NR,
+	KVGPU_UNIT_LINES(lines),
 	KVGPU_REST(FILE, FILE, "nouveau does not write here", SRC_RNN),
 };

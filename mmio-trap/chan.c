@@ -7,7 +7,7 @@
 
 #include "units.h"
 
-#define CHAN_HOST	((u32)(PCCSR_CHAN_ENABLED | PCCSR_CHAN_STATUS | PCCSR_CHAN_BUSY))
+#define CHAN_HOST ((u32)(PCCSR_CHAN_ENABLED | PCCSR_CHAN_STATUS | PCCSR_CHAN_BUSY))
 
 static void bind_error(struct kvgpu_trap *t, u32 code)
 {
@@ -98,5 +98,8 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_chan = {
-	.name = "PCCSR", .base = PCCSR_BASE, .size = PCCSR_SIZE, KVGPU_UNIT_LINES(lines),
+	.name = "PCCSR",
+	.base = PCCSR_BASE,
+	.size = PCCSR_SIZE,
+	KVGPU_UNIT_LINES(lines),
 };

@@ -8,7 +8,7 @@
 
 #include "units.h"
 
-#define NR_CORE_PLLS	8
+#define NR_CORE_PLLS 8
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PCLOCK_MEM_PLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV,
@@ -22,17 +22,24 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pclock = {
-	.name = "PCLOCK", .base = PCLOCK_BASE, .size = PP2P_BASE - PCLOCK_BASE,
-		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "clocks are the host's; the guest reads back its own settings", SRC_NVRNN),
+	.name = "PCLOCK",
+	.base = PCLOCK_BASE,
+	.size = PP2P_BASE - PCLOCK_BASE,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE, "clocks are the host's; the guest reads back its own settings",
+		   SRC_NVRNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pclock_vco = {
-	.name = "PCLOCK_VCO", .base = PCLOCK_VCO_BASE, .size = PCLOCK_VCO_SIZE,
+	.name = "PCLOCK_VCO",
+	.base = PCLOCK_VCO_BASE,
+	.size = PCLOCK_VCO_SIZE,
 	KVGPU_REST(FILE, FILE, "root clock sources are the host's", SRC_NVRNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pxbar = {
-	.name = "PXBAR", .base = PXBAR_BASE, .size = PXBAR_SIZE,
+	.name = "PXBAR",
+	.base = PXBAR_BASE,
+	.size = PXBAR_SIZE,
 	KVGPU_REST(FILE, FILE, "the crossbar is shared by all vGPUs", SRC_RNN),
 };

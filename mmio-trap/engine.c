@@ -71,7 +71,7 @@ static void dispatch_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 	if (l->wr == KVGPU_REG_CONST)
 		return;
 	if (l->wr == KVGPU_REG_TRAP && be != ALL_BITS)
-		vtrap_denial_note(t);	/* a command needs all four bytes */
+		vtrap_denial_note(t); /* a command needs all four bytes */
 	else if (l->write)
 		l->write(t, a);
 	else
@@ -81,10 +81,9 @@ static void dispatch_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
 		      struct kvgpu_cmd *cmd)
 {
-	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4),
-				  .bits = val & be,
-				  .now = now,
-				  .cmd = cmd };
+	struct kvgpu_access a = {
+		.reg = reg & (GK110_BAR0_SIZE - 4), .bits = val & be, .now = now, .cmd = cmd
+	};
 	u32 *plain = vtrap_plain_find(t, a.reg);
 	bool line = t->line, edge = t->edge;
 	const struct kvgpu_reg_line *l;

@@ -10,7 +10,7 @@
 
 #include "units.h"
 
-enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
+enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS }; /* index in kvgpu_trap.falcon */
 
 /*
  * Reads or writes a word of the data memory of falcon @n, at byte offset @addr, any value: beyond
@@ -40,7 +40,7 @@ u32 vtrap_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
 void vtrap_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
 /* FIELD_PREP() for initialisers */
-#define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
+#define FALCON_FIELD(mask, val) ((val) * ((mask) & -(mask)))
 /* The memories are large enough for nouveau's programs. */
 #define FALCON_CAPS_VALUE \
 	(FALCON_FIELD(FALCON_CAPS_IMEM, 0x40) | FALCON_FIELD(FALCON_CAPS_DMEM, 0x10))

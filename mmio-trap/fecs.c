@@ -17,7 +17,7 @@
 
 #include "falcon.h"
 
-#define AT(off)		(GR_FECS + (off))
+#define AT(off) (GR_FECS + (off))
 
 static u32 *scratch(struct kvgpu_trap *t, unsigned int i)
 {
@@ -147,8 +147,8 @@ static u32 fecs_units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	       FIELD_PREP(FECS_UNITS_ROP, t->cfg.topo->rops);
 }
 
-#define WHY_RAW	"takes raw addresses; for microcode only, and none runs"
-#define WHY_PRI	"accesses registers with full authority; for microcode only, and none runs"
+#define WHY_RAW "takes raw addresses; for microcode only, and none runs"
+#define WHY_PRI "accesses registers with full authority; for microcode only, and none runs"
 
 static const struct kvgpu_reg_line fecs[] = {
 	KVGPU_LINE_AT(
@@ -181,8 +181,9 @@ static const struct kvgpu_reg_line fecs[] = {
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CHAN, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CMD, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_TARGET, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
-	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
-		      .why = "instance on the engine, by set channel, a channel switch or a reported exception"),
+	KVGPU_LINE_AT(
+		GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
+		.why = "instance on the engine, by set channel, a channel switch or a reported exception"),
 	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_NEXT, FILE, FILE, .src = SRC_NV,
 		      .why = "instance to switch to"),
 	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV,
@@ -194,8 +195,12 @@ static const struct kvgpu_reg_line fecs[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_fecs = {
-	.name = "FECS", .base = GR_FECS, .size = FALCON_WINDOW, KVGPU_UNIT_LINES(fecs),
-	KVGPU_REST(FILE, FILE, "context switch machinery of the real FECS, unused by the virtual one", SRC_NV),
+	.name = "FECS",
+	.base = GR_FECS,
+	.size = FALCON_WINDOW,
+	KVGPU_UNIT_LINES(fecs),
+	KVGPU_REST(FILE, FILE,
+		   "context switch machinery of the real FECS, unused by the virtual one", SRC_NV),
 };
 
 static const struct kvgpu_reg_line gpccs[] = {
@@ -203,6 +208,10 @@ static const struct kvgpu_reg_line gpccs[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpccs = {
-	.name = "GPCCS", .base = GR_GPCCS_BCAST, .size = FALCON_WINDOW, KVGPU_UNIT_LINES(gpccs),
-	KVGPU_REST(FILE, FILE, "context switch machinery of the real GPCCS, unused by the virtual one", SRC_NV),
+	.name = "GPCCS",
+	.base = GR_GPCCS_BCAST,
+	.size = FALCON_WINDOW,
+	KVGPU_UNIT_LINES(gpccs),
+	KVGPU_REST(FILE, FILE,
+		   "context switch machinery of the real GPCCS, unused by the virtual one", SRC_NV),
 };

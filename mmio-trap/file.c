@@ -7,8 +7,8 @@
  */
 #include "internal.h"
 
-#define SLOT_BITS	14
-#define PROBES		64
+#define SLOT_BITS 14
+#define PROBES	  64
 
 _Static_assert(KVGPU_TRAP_SLOTS == 1 << SLOT_BITS, "the hash is cut to the number of slots");
 

@@ -8,7 +8,7 @@
 #include "units.h"
 
 /* A middle value is good enough for voltage tables. The value of a real card is not known yet. */
-#define SPEEDO	1500
+#define SPEEDO 1500
 
 static u32 strap_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -17,7 +17,7 @@ static u32 strap_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static const struct kvgpu_reg_line fuses[] = {
 	KVGPU_LINE(PFUSE_CONTROL, FILE, FILE, .src = SRC_NV,
-		.why = "readout request of nouveau's sequence"),
+		   .why = "readout request of nouveau's sequence"),
 	KVGPU_LINE(PFUSE_WORD(PFUSE_TEMP_CALIBRATED), CONST, CONST, .src = SRC_NV,
 		   .why = "0: no temperature for guests"),
 	KVGPU_LINE(PFUSE_WORD(PFUSE_SPEEDO), CONST, CONST, .reset = SPEEDO, .src = SRC_NV,
@@ -25,8 +25,12 @@ static const struct kvgpu_reg_line fuses[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pfuse = {
-	.name = "PFUSE", .base = PFUSE_BASE, .size = PFUSE_SIZE, KVGPU_UNIT_LINES(fuses),
-	KVGPU_REST(CONST, CONST, "the identity of the die is kept from guests; fuses can't be burnt", SRC_RNN),
+	.name = "PFUSE",
+	.base = PFUSE_BASE,
+	.size = PFUSE_SIZE,
+	KVGPU_UNIT_LINES(fuses),
+	KVGPU_REST(CONST, CONST,
+		   "the identity of the die is kept from guests; fuses can't be burnt", SRC_RNN),
 };
 
 static const struct kvgpu_reg_line straps[] = {
@@ -35,6 +39,9 @@ static const struct kvgpu_reg_line straps[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pstraps = {
-	.name = "PSTRAPS", .base = PSTRAPS_BASE, .size = PSTRAPS_SIZE, KVGPU_UNIT_LINES(straps),
+	.name = "PSTRAPS",
+	.base = PSTRAPS_BASE,
+	.size = PSTRAPS_SIZE,
+	KVGPU_UNIT_LINES(straps),
 	KVGPU_REST(FILE, FILE, "strap overrides, without effect", SRC_RNN),
 };

@@ -9,7 +9,7 @@
 
 #include "gr.h"
 
-#define TPCS	((GR_GPC_STRIDE - GPC_TPC) / GPC_TPC_STRIDE)
+#define TPCS ((GR_GPC_STRIDE - GPC_TPC) / GPC_TPC_STRIDE)
 
 static u32 gpc_tpcs_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -68,18 +68,28 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc = {
-	.name = "GPC", .base = GR_GPC_BASE, .size = GR_GPC_STRIDE, .copies = KVGPU_MAX_GPC,
-		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "engine set-up and the GPC's falcon; the host has set up GR for all vGPUs", SRC_NV),
+	.name = "GPC",
+	.base = GR_GPC_BASE,
+	.size = GR_GPC_STRIDE,
+	.copies = KVGPU_MAX_GPC,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE,
+		   "engine set-up and the GPC's falcon; the host has set up GR for all vGPUs",
+		   SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc_bcast = {
-	.name = "GPC_BCAST", .base = GR_GPC_BCAST, .size = GR_GPCCS_BCAST - GR_GPC_BCAST,
-	KVGPU_REST(FILE, FILE, "engine set-up; GPC_MMU_DEBUG_WR and GPC_MMU_DEBUG_RD are raw addresses", SRC_NV),
+	.name = "GPC_BCAST",
+	.base = GR_GPC_BCAST,
+	.size = GR_GPCCS_BCAST - GR_GPC_BCAST,
+	KVGPU_REST(FILE, FILE,
+		   "engine set-up; GPC_MMU_DEBUG_WR and GPC_MMU_DEBUG_RD are raw addresses",
+		   SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc_bcast_tpc = {
-	.name = "GPC_BCAST_HIGH", .base = GR_GPCCS_BCAST + FALCON_WINDOW,
+	.name = "GPC_BCAST_HIGH",
+	.base = GR_GPCCS_BCAST + FALCON_WINDOW,
 	.size = GR_GPC_BCAST + GR_GPC_STRIDE - GR_GPCCS_BCAST - FALCON_WINDOW,
 	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };

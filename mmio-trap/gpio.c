@@ -8,7 +8,7 @@
 
 #include "units.h"
 
-#define WHY_INTR	"the guest's lines never change"
+#define WHY_INTR "the guest's lines never change"
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PGPIO_I2C(0), FILE, FILE, .count = PGPIO_I2C_NR, .stride = PGPIO_I2C_STRIDE,
@@ -33,12 +33,16 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pgpio = {
-	.name = "PGPIO", .base = PGPIO_BASE, .size = PCLOCK_VCO_BASE - PGPIO_BASE,
-		KVGPU_UNIT_LINES(lines),
+	.name = "PGPIO",
+	.base = PGPIO_BASE,
+	.size = PCLOCK_VCO_BASE - PGPIO_BASE,
+	KVGPU_UNIT_LINES(lines),
 	KVGPU_REST(FILE, FILE, "board wiring: fan PWM, spread spectrum, hot-plug", SRC_NVRNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pgpio_upper = {
-	.name = "PGPIO_UPPER", .base = PGPIO_UPPER_BASE, .size = PGPIO_UPPER_SIZE,
+	.name = "PGPIO_UPPER",
+	.base = PGPIO_UPPER_BASE,
+	.size = PGPIO_UPPER_SIZE,
 	KVGPU_REST(FILE, FILE, "board wiring", SRC_NVRNN),
 };

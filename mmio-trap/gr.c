@@ -94,11 +94,12 @@ static const struct kvgpu_reg_line fe[] = {
 	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = gr_intr_write, .src = SRC_NV,
 		   .why = "exceptions of this vGPU's contexts"),
 	KVGPU_LINE(GR_TRAP, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV,
-		.why = "units that trapped"),
+		   .why = "units that trapped"),
 	KVGPU_LINE(GR_DATA_ERROR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAP_GPC_MASK, FILE, EMULATE, .write = trap_gpc_write, .src = SRC_NV,
-		.why = "GPCs that trapped"),
-	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV, .why = "the host has enabled the sources that it needs"),
+		   .why = "GPCs that trapped"),
+	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV,
+		   .why = "the host has enabled the sources that it needs"),
 	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = gr_intr_en_write, .src = SRC_NV,
 		   .why = "selects the exceptions that interrupt the guest"),
 	KVGPU_LINE(GR_ICMD, FILE, FILE, .src = SRC_NV,
@@ -109,13 +110,14 @@ static const struct kvgpu_reg_line fe[] = {
 		   .why = "writes bundles for a golden context, which the host replaces by its own"),
 	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = gr_ctrl_write, .src = SRC_NV,
 		   .why = "restart after an exception; the host has done it by itself"),
-	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV, .why = "idle; polled while a golden context is made"),
+	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV,
+		   .why = "idle; polled while a golden context is made"),
 	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV,
 		   .why = "idle; polled hundreds of times while a golden context is made"),
 	KVGPU_LINE(GR_TRAPPED_ADDR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAPPED_DATA, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAPPED_DATA_HI, FILE, FILE, .src = SRC_NV,
-		.why = "reported with an exception"),
+		   .why = "reported with an exception"),
 	GR_ESR_LINE(GR_FE_ESR),
 	KVGPU_LINE(GR_FE_PWR, FILE, FILE, .zero = GR_FE_PWR_PENDING, .src = SRC_NV,
 		   .why = "a power mode changes at once; nouveau polls it"),
@@ -135,17 +137,23 @@ static const struct kvgpu_reg_line fe[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_fe = {
-	.name = "GR", .base = GR_BASE, .size = GR_FECS - GR_BASE, KVGPU_UNIT_LINES(fe),
+	.name = "GR",
+	.base = GR_BASE,
+	.size = GR_FECS - GR_BASE,
+	KVGPU_UNIT_LINES(fe),
 	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_hub = {
-	.name = "GR_HUB", .base = GR_FECS + FALCON_WINDOW, .size = GR_ROP(0,
-		0) - GR_FECS - FALCON_WINDOW,
+	.name = "GR_HUB",
+	.base = GR_FECS + FALCON_WINDOW,
+	.size = GR_ROP(0, 0) - GR_FECS - FALCON_WINDOW,
 	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_rop = {
-	.name = "GR_ROP", .base = GR_ROP(0, 0), .size = GR_GPC_BCAST - GR_ROP(0, 0),
+	.name = "GR_ROP",
+	.base = GR_ROP(0, 0),
+	.size = GR_GPC_BCAST - GR_ROP(0, 0),
 	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };

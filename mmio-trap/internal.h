@@ -14,25 +14,25 @@
 
 #include "mmio-trap/trap.h"
 
-#define SRC_NV		"nouveau"
-#define SRC_RNN		"envytools rnndb"
-#define SRC_NVRNN	"nouveau, envytools rnndb"
-#define SRC_MMIO	"envytools mmio.rst"
-#define SRC_GV100	"NVIDIA open-gpu-doc, GV100 manual"
-#define SRC_PCI		"PCI 3.0, envytools pci.rst"
+#define SRC_NV	  "nouveau"
+#define SRC_RNN	  "envytools rnndb"
+#define SRC_NVRNN "nouveau, envytools rnndb"
+#define SRC_MMIO  "envytools mmio.rst"
+#define SRC_GV100 "NVIDIA open-gpu-doc, GV100 manual"
+#define SRC_PCI	  "PCI 3.0, envytools pci.rst"
 
-#define ALL_BITS	0xffffffffu
+#define ALL_BITS 0xffffffffu
 
 /* One access to a register, in the form that vtrap_line_find() and the units' hooks take. */
 struct kvgpu_access {
-	u32 reg;	/* offset in BAR0 */
-	u32 inst;	/* number of the unit's copy that has the register, from 0 on */
-	u32 idx;	/* index of the register in its table line */
-	u32 bits;	/* write: value in the written bytes, 0 in the others */
+	u32 reg; /* offset in BAR0 */
+	u32 inst; /* number of the unit's copy that has the register, from 0 on */
+	u32 idx; /* index of the register in its table line */
+	u32 bits; /* write: value in the written bytes, 0 in the others */
 	/* write: the register's value with the written bytes */
 	u32 val;
-	u64 now;	/* the host's PTIMER, ns */
-	struct kvgpu_cmd *cmd;	/* write: the hook puts the command here, if it makes one */
+	u64 now; /* the host's PTIMER, ns */
+	struct kvgpu_cmd *cmd; /* write: the hook puts the command here, if it makes one */
 };
 
 /*
@@ -56,35 +56,42 @@ struct kvgpu_reg_line {
 	u32 reset;
 	/* .ro: bits that a write does not change; .w1c: bits that a written 1 clears */
 	u32 ro, w1c;
-	u32 zero, one;		/* bits that always read as 0 or as 1 */
+	u32 zero, one; /* bits that always read as 0 or as 1 */
 	/* the register file has no slots for these registers: hooks have their values elsewhere */
 	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
-	const char *name, *why, *src;	/* printed into build/docs/registers.md by make docs */
+	const char *name, *why, *src; /* printed into build/docs/registers.md by make docs */
 };
 
-#define KVGPU_LINE(reg, r, w, ...) \
-	{ .name = #reg, .off = (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, __VA_ARGS__ }
+#define KVGPU_LINE(reg, r, w, ...)                                                                \
+	{                                                                                         \
+		.name = #reg, .off = (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, __VA_ARGS__ \
+	}
 /* as KVGPU_LINE(), with @reg relative to @base */
-#define KVGPU_LINE_AT(base, reg, r, w, ...) \
-	{ .name = #reg, .off = (base) + (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, \
-		__VA_ARGS__ }
+#define KVGPU_LINE_AT(base, reg, r, w, ...)                                                    \
+	{                                                                                      \
+		.name = #reg, .off = (base) + (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, \
+		__VA_ARGS__                                                                    \
+	}
 
 /* A window of BAR0, or several equal windows in a row. */
 struct kvgpu_reg_unit {
 	const char *name;
-	u32 base, size, copies;		/* .copies: equal windows; 0 means 1 */
+	u32 base, size, copies; /* .copies: equal windows; 0 means 1 */
 	const struct kvgpu_reg_line *line;
 	u32 nr_lines;
 	/* for registers that no line covers; class UNLISTED if left out */
 	struct kvgpu_reg_line rest;
 };
 
-#define KVGPU_UNIT_LINES(table)		.line = (table), .nr_lines = ARRAY_SIZE(table)
-#define KVGPU_REST(r, w, why_, src_) \
-	.rest = { .name = "others", .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, .why = (why_), \
-		.src = (src_) }
+#define KVGPU_UNIT_LINES(table) .line = (table), .nr_lines = ARRAY_SIZE(table)
+#define KVGPU_REST(r, w, why_, src_)   \
+	.rest = { .name = "others",    \
+		  .rd = KVGPU_REG_##r, \
+		  .wr = KVGPU_REG_##w, \
+		  .why = (why_),       \
+		  .src = (src_) }
 
 /* table.c: all units, in the order of their addresses. */
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
@@ -147,7 +154,7 @@ void vtrap_pmu_reset(struct kvgpu_trap *t);
 void vtrap_fifo_update(struct kvgpu_trap *t);
 /* ptimer.c: returns the guest's PTIMER, ns, when the host's PTIMER is @now */
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now);
-void vtrap_denial_note(struct kvgpu_trap *t);	/* engine.c: adds 1 to .nr_denied */
+void vtrap_denial_note(struct kvgpu_trap *t); /* engine.c: adds 1 to .nr_denied */
 
 /* Counts of the topology, limited to the sizes of arrays. */
 static inline u32 vtrap_engine_count(const struct kvgpu_trap *t)
@@ -161,9 +168,9 @@ static inline u32 vtrap_gpc_count(const struct kvgpu_trap *t)
 }
 
 /* Number of runlists that a guest sees: all engines are on runlist 0 (README.md). */
-#define KVGPU_GUEST_RUNLISTS	1
-#define KVGPU_GUEST_RUNL_MASK	GENMASK(KVGPU_GUEST_RUNLISTS - 1, 0)
+#define KVGPU_GUEST_RUNLISTS  1
+#define KVGPU_GUEST_RUNL_MASK GENMASK(KVGPU_GUEST_RUNLISTS - 1, 0)
 /* Number of memory partitions that PTOP and PFB show to a guest. */
-#define KVGPU_GUEST_FBP		4
+#define KVGPU_GUEST_FBP 4
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "units.h"
 
-#define NR_PARTS	((LTC_BCAST - LTC_BASE) / LTC_PART_STRIDE)
+#define NR_PARTS ((LTC_BCAST - LTC_BASE) / LTC_PART_STRIDE)
 
 static u32 ltc_config_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -49,6 +49,11 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ltc = {
-	.name = "PLTCG", .base = LTC_BASE, .size = LTC_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "the L2 is shared by all vGPUs; clear tables are unused without compression", SRC_NVRNN),
+	.name = "PLTCG",
+	.base = LTC_BASE,
+	.size = LTC_SIZE,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE,
+		   "the L2 is shared by all vGPUs; clear tables are unused without compression",
+		   SRC_NVRNN),
 };

@@ -94,10 +94,9 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE_AT(
-		PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = pbdma_method_read,
-		.write = pbdma_method_write, .src = SRC_NVRNN,
-		.why = "the method that stopped the channel; the host skips it by itself"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = pbdma_method_read,
+		      .write = pbdma_method_write, .src = SRC_NVRNN,
+		      .why = "the method that stopped the channel; the host skips it by itself"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = pbdma_data_read,
 		      .write = pbdma_data_write, .src = SRC_NVRNN,
 		      .why = "argument of the method in PBDMA_METHOD0"),
@@ -128,6 +127,9 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbdma = {
-	.name = "PBDMA", .base = PBDMA_BASE, .size = PBDMA_STRIDE, .copies = KVGPU_MAX_PBDMA,
-		KVGPU_UNIT_LINES(lines),
+	.name = "PBDMA",
+	.base = PBDMA_BASE,
+	.size = PBDMA_STRIDE,
+	.copies = KVGPU_MAX_PBDMA,
+	KVGPU_UNIT_LINES(lines),
 };

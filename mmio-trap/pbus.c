@@ -56,11 +56,12 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PBUS_INTR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
 		   .why = "bus errors are the host's alarm; none is raised for a guest"),
 	KVGPU_LINE(PBUS_INTR_EN, FILE, FILE, .src = SRC_NVRNN,
-		.why = "no bus error is raised for a guest"),
+		   .why = "no bus error is raised for a guest"),
 	KVGPU_LINE(PBUS_INTR_EN_NRHOST, FILE, FILE, .src = SRC_RNN,
-		.why = "no bus error is raised for a guest"),
-	KVGPU_LINE(HOSTMEM_PRAMIN, FILE, TRAP, .write = pramin_write, .src = SRC_NVRNN,
-		   .why = "place of the BAR0 window; in system memory and beyond the vGPU's partition it shows the scrap page"),
+		   .why = "no bus error is raised for a guest"),
+	KVGPU_LINE(
+		HOSTMEM_PRAMIN, FILE, TRAP, .write = pramin_write, .src = SRC_NVRNN,
+		.why = "place of the BAR0 window; in system memory and beyond the vGPU's partition it shows the scrap page"),
 	KVGPU_LINE(HOSTMEM_BAR1, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
 		   .why = "instance block of BAR1; its page tables are shadowed into the slice"),
 	KVGPU_LINE(HOSTMEM_BAR3, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
@@ -70,21 +71,30 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbus = {
-	.name = "PBUS", .base = PBUS_BASE, .size = PBUS_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "straps, ROM timing, user scratch; written values are kept", SRC_RNN),
+	.name = "PBUS",
+	.base = PBUS_BASE,
+	.size = PBUS_SIZE,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE, "straps, ROM timing, user scratch; written values are kept",
+		   SRC_RNN),
 };
 
 /* A guest may map this page, so check_flush_page() of table.c allows no further line. */
 static const struct kvgpu_reg_line flushes[] = {
-	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
-		   .why = "done when the write completes, or, through a mapping, by the next command or sample; bit 1 never reads busy"),
-	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
-		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
-	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
-		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
+	KVGPU_LINE(
+		FLUSH_BAR, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
+		.why = "done when the write completes, or, through a mapping, by the next command or sample; bit 1 never reads busy"),
+	KVGPU_LINE(
+		FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
+		.why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
+	KVGPU_LINE(
+		FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_reg_write, .src = SRC_NV,
+		.why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_flush = {
-	.name = "HOST_FLUSH", .base = HOST_FLUSH_BASE, .size = HOST_FLUSH_SIZE,
-		KVGPU_UNIT_LINES(flushes),
+	.name = "HOST_FLUSH",
+	.base = HOST_FLUSH_BASE,
+	.size = HOST_FLUSH_SIZE,
+	KVGPU_UNIT_LINES(flushes),
 };

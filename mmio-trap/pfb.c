@@ -24,18 +24,24 @@ static const struct kvgpu_reg_line pffb[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pffb_low = {
-	.name = "PFFB", .base = PFFB_BASE, .size = PFFB_MMU_PAGE - PFFB_BASE,
-		KVGPU_UNIT_LINES(pffb),
+	.name = "PFFB",
+	.base = PFFB_BASE,
+	.size = PFFB_MMU_PAGE - PFFB_BASE,
+	KVGPU_UNIT_LINES(pffb),
 	KVGPU_REST(FILE, FILE, "the memory hub is shared by all vGPUs", SRC_RNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pffb_high = {
-	.name = "PFFB_HIGH", .base = PFFB_MMU_END, .size = PFFB_BASE + PFFB_SIZE - PFFB_MMU_END,
+	.name = "PFFB_HIGH",
+	.base = PFFB_MMU_END,
+	.size = PFFB_BASE + PFFB_SIZE - PFFB_MMU_END,
 	KVGPU_REST(FILE, FILE, "the memory hub is shared by all vGPUs", SRC_RNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbfb_bcast = {
-	.name = "PBFB_BCAST", .base = PBFB_BCAST, .size = PBFB_BASE(0) - PBFB_BCAST,
+	.name = "PBFB_BCAST",
+	.base = PBFB_BCAST,
+	.size = PBFB_BASE(0) - PBFB_BCAST,
 	KVGPU_REST(FILE, FILE, "timing and training of all memory are the host's", SRC_NVRNN),
 };
 
@@ -48,7 +54,10 @@ static const struct kvgpu_reg_line pbfb[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbfb = {
-	.name = "PBFB", .base = PBFB_BASE(0), .size = PBFB_BASE(1) - PBFB_BASE(0),
-		.copies = PBFB_NR, KVGPU_UNIT_LINES(pbfb),
+	.name = "PBFB",
+	.base = PBFB_BASE(0),
+	.size = PBFB_BASE(1) - PBFB_BASE(0),
+	.copies = PBFB_NR,
+	KVGPU_UNIT_LINES(pbfb),
 	KVGPU_REST(FILE, FILE, "timing, training and ECC are the host's", SRC_NVRNN),
 };

@@ -140,7 +140,7 @@ static u32 runlist_block_read(struct kvgpu_trap *t, const struct kvgpu_access *a
 /* A write blocks or allows the guest's one runlist, but not both, so one command is enough. */
 static void runlist_block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
+	u32 new = (u32)KVGPU_GUEST_RUNL_MASK & a->bits, blocked = new & ~t->runl_blocked;
 	u32 allowed = t->runl_blocked & ~new;
 
 	t->runl_blocked = new;
@@ -279,9 +279,9 @@ void kvgpu_trap_engine_status_set(struct kvgpu_trap *t, u8 engine, u32 status)
 
 /* ------------------------------------------------------------------ the tables of registers */
 
-#define WHY_DEFAULT	"default that drivers copy to channels; the host chooses the channels' values"
-#define WHY_TIMEOUT	"hang detection is the host's; a guest can't lengthen it"
-#define WHY_FERMI	"a register of GF100, without effect on GK110"
+#define WHY_DEFAULT "default that drivers copy to channels; the host chooses the channels' values"
+#define WHY_TIMEOUT "hang detection is the host's; a guest can't lengthen it"
+#define WHY_FERMI   "a register of GF100, without effect on GK110"
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
@@ -385,5 +385,8 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pfifo = {
-	.name = "PFIFO", .base = PFIFO_BASE, .size = PFIFO_SIZE, KVGPU_UNIT_LINES(lines),
+	.name = "PFIFO",
+	.base = PFIFO_BASE,
+	.size = PFIFO_SIZE,
+	KVGPU_UNIT_LINES(lines),
 };

@@ -50,7 +50,7 @@ static void intr_gate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static void pmc_enable_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	const struct kvgpu_topo *topo = t->cfg.topo;
-	u32 new = a->val & (u32)ENABLES, fell = vtrap_reg_get(t, PMC_ENABLE) & ~new, mask = 0, e;
+	u32 new = (u32)ENABLES & a->val, fell = vtrap_reg_get(t, PMC_ENABLE) & ~new, mask = 0, e;
 
 	vtrap_reg_set(t, PMC_ENABLE, new);
 	for (e = 0; e < vtrap_engine_count(t); e++) {
@@ -131,5 +131,8 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pmc = {
-	.name = "PMC", .base = PMC_BASE, .size = PMC_SIZE, KVGPU_UNIT_LINES(lines),
+	.name = "PMC",
+	.base = PMC_BASE,
+	.size = PMC_SIZE,
+	KVGPU_UNIT_LINES(lines),
 };

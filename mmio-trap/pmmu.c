@@ -11,7 +11,7 @@
 #include "units.h"
 
 /* the queue of invalidates is empty; drivers poll this */
-#define QUEUE_EMPTY	(FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
+#define QUEUE_EMPTY (FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
 
 static void tlb_invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -36,25 +36,31 @@ static void tlb_invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access
 	}
 }
 
-#define WHY_RAW	"a raw bus address; its use would let the GPU write to host memory"
+#define WHY_RAW "a raw bus address; its use would let the GPU write to host memory"
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(FB_NISO_FLUSH_SYSMEM_ADDR, FILE, FILE, .src = SRC_NVRNN, .why = WHY_RAW),
-	KVGPU_LINE(FB_MMU_CTRL, FILE, FILE, .one = QUEUE_EMPTY, .src = SRC_NVRNN,
-		   .why = "bit 0, the size of big pages, has no effect: the host reads the guest's tables as those of 128 KiB; the queue is always empty"),
+	KVGPU_LINE(
+		FB_MMU_CTRL, FILE, FILE, .one = QUEUE_EMPTY, .src = SRC_NVRNN,
+		.why = "bit 0, the size of big pages, has no effect: the host reads the guest's tables as those of 128 KiB; the queue is always empty"),
 	KVGPU_LINE(FB_MMU_INVALIDATE_PAGE, FILE, FILE, .src = SRC_RNN,
 		   .why = "the host invalidates whole address spaces"),
 	KVGPU_LINE(FB_MMU_INVALIDATE_PDB, FILE, FILE, .src = SRC_NVRNN,
-		.why = "latched for FB_MMU_INVALIDATE"),
-	KVGPU_LINE(FB_MMU_INVALIDATE, FILE, TRAP, .write = tlb_invalidate_write, .src = SRC_NVRNN,
-		   .why = "the host syncs all shadows of the vGPU, then invalidates the TLB entries of those that have changed"),
-	KVGPU_LINE(FB_MMU_DEBUG_CTRL, FILE, FILE, .src = SRC_NV, .why = "the MMU's debug mode is shared by all vGPUs"),
+		   .why = "latched for FB_MMU_INVALIDATE"),
+	KVGPU_LINE(
+		FB_MMU_INVALIDATE, FILE, TRAP, .write = tlb_invalidate_write, .src = SRC_NVRNN,
+		.why = "the host syncs all shadows of the vGPU, then invalidates the TLB entries of those that have changed"),
+	KVGPU_LINE(FB_MMU_DEBUG_CTRL, FILE, FILE, .src = SRC_NV,
+		   .why = "the MMU's debug mode is shared by all vGPUs"),
 	KVGPU_LINE(FB_MMU_DEBUG_WR, FILE, FILE, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE(FB_MMU_DEBUG_RD, FILE, FILE, .src = SRC_NV, .why = WHY_RAW),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pmmu = {
-	.name = "PMMU", .base = PFFB_MMU_PAGE, .size = PFFB_MMU_END - PFFB_MMU_PAGE,
-		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "protected regions and other settings of the MMU that all vGPUs share", SRC_RNN),
+	.name = "PMMU",
+	.base = PFFB_MMU_PAGE,
+	.size = PFFB_MMU_END - PFFB_MMU_PAGE,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE,
+		   "protected regions and other settings of the MMU that all vGPUs share", SRC_RNN),
 };

@@ -10,9 +10,9 @@
 
 #include "falcon.h"
 
-#define AT(off)		(PMU_BASE + (off))
-#define RING_BYTES	(PMU_RING_SLOTS * PMU_RING_SLOT)
-#define RING(base)	((u32)(base) | (u32)RING_BYTES << 16)
+#define AT(off)	   (PMU_BASE + (off))
+#define RING_BYTES (PMU_RING_SLOTS * PMU_RING_SLOT)
+#define RING(base) ((u32)(base) | (u32)RING_BYTES << 16)
 
 void vtrap_pmu_update(struct kvgpu_trap *t)
 {
@@ -123,8 +123,9 @@ static void pmu_mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static const struct kvgpu_reg_line lines[] = {
 	FALCON_LINES(PMU_BASE),
-	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = pmu_put_write,
-		      .src = SRC_NV, .why = "messages to the PMU, taken at once, and answered if the ring of replies has room"),
+	KVGPU_LINE_AT(
+		PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = pmu_put_write, .src = SRC_NV,
+		.why = "messages to the PMU, taken at once, and answered if the ring of replies has room"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV,
 		      .why = "count of messages taken"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV,
@@ -144,6 +145,11 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pmu = {
-	.name = "PMU", .base = PMU_BASE, .size = PMU_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "memory interface and counters of the real falcon, which could reach all memory", SRC_NVRNN),
+	.name = "PMU",
+	.base = PMU_BASE,
+	.size = PMU_SIZE,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE,
+		   "memory interface and counters of the real falcon, which could reach all memory",
+		   SRC_NVRNN),
 };

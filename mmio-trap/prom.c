@@ -14,11 +14,15 @@ static u32 prom_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PROM_BASE, CONST, CONST, .count = PROM_SIZE / 4, .bulk = true, .read = prom_read,
-		   .src = SRC_NV,
-		   .why = "nouveau reads the VBIOS tables here; trapped writes are ignored, but a guest can write to its mapping of the vGPU's copy"),
+	KVGPU_LINE(
+		PROM_BASE, CONST, CONST, .count = PROM_SIZE / 4, .bulk = true, .read = prom_read,
+		.src = SRC_NV,
+		.why = "nouveau reads the VBIOS tables here; trapped writes are ignored, but a guest can write to its mapping of the vGPU's copy"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_prom = {
-	.name = "PROM", .base = PROM_BASE, .size = PROM_SIZE, KVGPU_UNIT_LINES(lines),
+	.name = "PROM",
+	.base = PROM_BASE,
+	.size = PROM_SIZE,
+	KVGPU_UNIT_LINES(lines),
 };

@@ -10,8 +10,8 @@
 
 #include "units.h"
 
-#define TIME_BITS	(((u64)PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
-#define ALARM_PERIOD	(1ull << 32)
+#define TIME_BITS    (((u64)PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
+#define ALARM_PERIOD (1ull << 32)
 
 u64 vtrap_guest_time_get(const struct kvgpu_trap *t, u64 now)
 {
@@ -107,5 +107,8 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptimer = {
-	.name = "PTIMER", .base = PTIMER_BASE, .size = PTIMER_SIZE, KVGPU_UNIT_LINES(lines),
+	.name = "PTIMER",
+	.base = PTIMER_BASE,
+	.size = PTIMER_SIZE,
+	KVGPU_UNIT_LINES(lines),
 };

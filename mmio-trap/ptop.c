@@ -115,14 +115,21 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptop = {
-	.name = "PTOP", .base = PTOP_BASE, .size = PTOP_SIZE, KVGPU_UNIT_LINES(lines),
+	.name = "PTOP",
+	.base = PTOP_BASE,
+	.size = PTOP_SIZE,
+	KVGPU_UNIT_LINES(lines),
 };
 
 static const struct kvgpu_reg_line low[] = {
-	KVGPU_LINE(PTOP_PMU_ENABLE, FILE, FILE, .reset = PTOP_PMU_ENABLE_ON, .src = SRC_NV,
-		   .why = "resets the PMU on related chips, without effect: the guest's PMU is virtual"),
+	KVGPU_LINE(
+		PTOP_PMU_ENABLE, FILE, FILE, .reset = PTOP_PMU_ENABLE_ON, .src = SRC_NV,
+		.why = "resets the PMU on related chips, without effect: the guest's PMU is virtual"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptop_low = {
-	.name = "PTOP_LOW", .base = PTOP_LOW, .size = PTOP_BASE - PTOP_LOW, KVGPU_UNIT_LINES(low),
+	.name = "PTOP_LOW",
+	.base = PTOP_LOW,
+	.size = PTOP_BASE - PTOP_LOW,
+	KVGPU_UNIT_LINES(low),
 };

@@ -25,11 +25,17 @@ static const struct kvgpu_reg_line lines[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptherm = {
-	.name = "PTHERM", .base = PTHERM_BASE, .size = PTHERM_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "voltage PWM, clock gating and throttling are the host's", SRC_NVRNN),
+	.name = "PTHERM",
+	.base = PTHERM_BASE,
+	.size = PTHERM_SIZE,
+	KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE, "voltage PWM, clock gating and throttling are the host's",
+		   SRC_NVRNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ppwr = {
-	.name = "PPWR", .base = PPWR_BASE, .size = PPWR_SIZE,
+	.name = "PPWR",
+	.base = PPWR_BASE,
+	.size = PPWR_SIZE,
 	KVGPU_REST(FILE, FILE, "unknown registers, kept from the chip", SRC_MMIO),
 };

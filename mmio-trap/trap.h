@@ -23,8 +23,8 @@
  * in memory that the guest maps (kvgpu_trap_cfg.plain), so that nouveau's many writes need not
  * trap.
  */
-#define KVGPU_TRAP_PLAIN_BASE	PBFB_BCAST
-#define KVGPU_TRAP_PLAIN_SIZE	0x2000
+#define KVGPU_TRAP_PLAIN_BASE PBFB_BCAST
+#define KVGPU_TRAP_PLAIN_SIZE 0x2000
 
 struct kvgpu_trap_cfg {
 	const struct kvgpu_topo *topo;
@@ -56,7 +56,7 @@ struct kvgpu_trap_cfg {
  * value is lost and counted (.nr_dropped).
  */
 struct kvgpu_reg_slot {
-	u32 reg;			/* offset in BAR0, with bit 0 set; 0: the slot is unused */
+	u32 reg; /* offset in BAR0, with bit 0 set; 0: the slot is unused */
 	u32 val;
 	/*
 	 * counts of the guest's reads and writes of the register, for debugfs; both are 0 if only
@@ -65,7 +65,7 @@ struct kvgpu_reg_slot {
 	u32 rd, wr;
 };
 /* number of slots, a power of two */
-#define KVGPU_TRAP_SLOTS	16384
+#define KVGPU_TRAP_SLOTS 16384
 
 /*
  * State of a virtual falcon. A falcon is a microcontroller of the GPU: PMU, FECS, or GPCCS. The
@@ -75,19 +75,19 @@ struct kvgpu_reg_slot {
 struct kvgpu_vfalcon {
 	u32 dmem[4096 / 4];
 	u32 dmem_ctl, imem_ctl;
-	u32 scratch[16];		/* FECS only: registers FECS_SCRATCH(i) */
+	u32 scratch[16]; /* FECS only: registers FECS_SCRATCH(i) */
 	bool started;
 };
 
 struct kvgpu_trap {
 	struct kvgpu_trap_cfg cfg;
-	struct kvgpu_reg_slot *slot;	/* array of KVGPU_TRAP_SLOTS */
+	struct kvgpu_reg_slot *slot; /* array of KVGPU_TRAP_SLOTS */
 	u32 nr_slots_used;
 	struct kvgpu_vfalcon falcon[3];
 
-	u32 intr_src;			/* raised sources of leaf 0, PMC_LEAF_HOST */
-	u32 intr_nrhost;		/* raised sources of leaf 1, PMC_LEAF_NRHOST */
-	bool line;			/* the guest's interrupt line is up */
+	u32 intr_src; /* raised sources of leaf 0, PMC_LEAF_HOST */
+	u32 intr_nrhost; /* raised sources of leaf 1, PMC_LEAF_NRHOST */
+	bool line; /* the guest's interrupt line is up */
 	/*
 	 * the line rose, or MSI was re-armed while the line was up, and the edge was not taken yet
 	 */
@@ -100,15 +100,17 @@ struct kvgpu_trap {
 	 * submission
 	 */
 	bool wants_nonstall;
-	u32 fault_pending;		/* PFIFO_MMU_FAULT_SOURCE */
-	u32 fault_rec[32][4];		/* PFIFO_MMU_FAULT_RECORDS */
-	u32 pbdma_pending;		/* PFIFO_PBDMA_INTR_SOURCE */
+	u32 fault_pending; /* PFIFO_MMU_FAULT_SOURCE */
+	u32 fault_rec[32][4]; /* PFIFO_MMU_FAULT_RECORDS */
+	u32 pbdma_pending; /* PFIFO_PBDMA_INTR_SOURCE */
 	struct {
 		u32 intr0, intr1, method, data, chid, hce_method, hce_data;
 	} pbdma[KVGPU_MAX_PBDMA];
-	u32 runl_event;			/* PFIFO_RUNLIST_EVENT */
-	u32 runl_blocked;		/* PFIFO_RUNLIST_BLOCK */
-	struct { u32 inst, ctrl; } chan[KVGPU_MAX_CHAN];	/* PCCSR_INST, PCCSR_CHAN */
+	u32 runl_event; /* PFIFO_RUNLIST_EVENT */
+	u32 runl_blocked; /* PFIFO_RUNLIST_BLOCK */
+	struct {
+		u32 inst, ctrl;
+	} chan[KVGPU_MAX_CHAN]; /* PCCSR_INST, PCCSR_CHAN */
 	/* PFIFO_ENGINE_STATUS(e), with the guest's ids */
 	u32 engine_status[KVGPU_MAX_ENGINE];
 	bool preempt_pending;
@@ -116,7 +118,7 @@ struct kvgpu_trap {
 	bool gr_halted;
 	/* ns; the guest's PTIMER minus the host's */
 	u64 ptimer_offset;
-	u64 ptimer_alarm;	/* host's PTIMER in ns at which the alarm rings; 0: not armed */
+	u64 ptimer_alarm; /* host's PTIMER in ns at which the alarm rings; 0: not armed */
 
 	/*
 	 * Counters, for sysfs and debugfs. nr_unlisted: accesses of registers that no table has.
@@ -142,17 +144,17 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_NONE = 0,
 	/* .chan: the guest wrote an instance pointer with the bind bit. Only here .inst is set. */
 	KVGPU_CMD_CHAN_BIND,
-	KVGPU_CMD_CHAN_UNBIND,	/* .chan: the bind bit is cleared */
-	KVGPU_CMD_CHAN_ENABLE,	/* .chan */
-	KVGPU_CMD_CHAN_DISABLE,	/* .chan */
-	KVGPU_CMD_RUNLIST,	/* .runlist: a submit */
-	KVGPU_CMD_PREEMPT,	/* .preempt: a channel or a group */
-	KVGPU_CMD_RUNL_BLOCK,	/* .mask: runlists that are blocked now */
-	KVGPU_CMD_RUNL_ALLOW,	/* .mask: runlists that are not blocked any more */
+	KVGPU_CMD_CHAN_UNBIND, /* .chan: the bind bit is cleared */
+	KVGPU_CMD_CHAN_ENABLE, /* .chan */
+	KVGPU_CMD_CHAN_DISABLE, /* .chan */
+	KVGPU_CMD_RUNLIST, /* .runlist: a submit */
+	KVGPU_CMD_PREEMPT, /* .preempt: a channel or a group */
+	KVGPU_CMD_RUNL_BLOCK, /* .mask: runlists that are blocked now */
+	KVGPU_CMD_RUNL_ALLOW, /* .mask: runlists that are not blocked any more */
 	/* .tlb: an invalidate; bring the shadow page tables up to date with the guest's */
 	KVGPU_CMD_TLB,
-	KVGPU_CMD_BAR_BIND,	/* .bar: new instance block of a BAR, or physical mode */
-	KVGPU_CMD_USERD,	/* .userd: BAR1 offset of the guest's doorbells */
+	KVGPU_CMD_BAR_BIND, /* .bar: new instance block of a BAR, or physical mode */
+	KVGPU_CMD_USERD, /* .userd: BAR1 offset of the guest's doorbells */
 	/* .pramin: new address of PRAMIN, the window of BAR0 into memory */
 	KVGPU_CMD_PRAMIN,
 	/* a flush of BAR writes or of L2; .mask: register (FLUSH_BAR, FLUSH_L2_*) */
@@ -177,12 +179,12 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_FAULT_TRIGGER,
 	/* .pbdma: a PBDMA interrupt is acknowledged */
 	KVGPU_CMD_PBDMA_ACK,
-	KVGPU_CMD_GR_ACK,	/* the guest acknowledged a GR exception */
+	KVGPU_CMD_GR_ACK, /* the guest acknowledged a GR exception */
 	/* .mask: a bit of the engine (index in topo.engine) whose interrupt was acknowledged */
 	KVGPU_CMD_CE_ACK,
 	/* no other command, but .irq is set */
 	KVGPU_CMD_IRQ,
-	KVGPU_CMD_ALARM,	/* .ptimer_alarm has changed: arm a timer, or stop it if 0 */
+	KVGPU_CMD_ALARM, /* .ptimer_alarm has changed: arm a timer, or stop it if 0 */
 };
 
 struct kvgpu_cmd {
@@ -190,17 +192,47 @@ struct kvgpu_cmd {
 	/* kvgpu_trap.line has changed or .edge was set: call kvgpu_trap_irq_take() */
 	bool irq;
 	union {
-		struct { gchid_t id; u8 runl; struct kvgpu_gaddr inst; } chan;
-		struct { u8 runl; u16 count; struct kvgpu_gaddr list; } runlist;
-		struct { bool tsg; u16 id; } preempt;
+		struct {
+			gchid_t id;
+			u8 runl;
+			struct kvgpu_gaddr inst;
+		} chan;
+		struct {
+			u8 runl;
+			u16 count;
+			struct kvgpu_gaddr list;
+		} runlist;
+		struct {
+			bool tsg;
+			u16 id;
+		} preempt;
 		u32 mask;
-		struct { struct kvgpu_gaddr pd; bool all_va, all_pd, hub_only; } tlb;
-		struct { enum kvgpu_bar bar; bool is_virtual; struct kvgpu_gaddr inst; } bar;
-		struct { bool valid; u64 bar1_off; } userd;
-		struct { struct kvgpu_gaddr base; } pramin;
+		struct {
+			struct kvgpu_gaddr pd;
+			bool all_va, all_pd, hub_only;
+		} tlb;
+		struct {
+			enum kvgpu_bar bar;
+			bool is_virtual;
+			struct kvgpu_gaddr inst;
+		} bar;
+		struct {
+			bool valid;
+			u64 bar1_off;
+		} userd;
+		struct {
+			struct kvgpu_gaddr base;
+		} pramin;
 		struct kvgpu_gaddr inst;
-		struct { u8 engine; u8 unit; } trigger;
-		struct { u8 pbdma; u32 intr0, intr1; bool skip; } pbdma;
+		struct {
+			u8 engine;
+			u8 unit;
+		} trigger;
+		struct {
+			u8 pbdma;
+			u32 intr0, intr1;
+			bool skip;
+		} pbdma;
 	};
 };
 
@@ -276,13 +308,13 @@ bool kvgpu_trap_irq_take(struct kvgpu_trap *t, bool *edge);
 
 /* Classes of reads and of writes of a register; details: struct kvgpu_reg_line (internal.h). */
 enum kvgpu_reg_class {
-	KVGPU_REG_UNLISTED,	/* in no table: as FILE, and counted in .nr_unlisted */
-	KVGPU_REG_CONST,	/* reads: a value that no trapped write changes; writes: ignored */
-	KVGPU_REG_FILE,		/* the value is in the register file */
+	KVGPU_REG_UNLISTED, /* in no table: as FILE, and counted in .nr_unlisted */
+	KVGPU_REG_CONST, /* reads: a value that no trapped write changes; writes: ignored */
+	KVGPU_REG_FILE, /* the value is in the register file */
 	/* a function of the unit answers; makes no command but KVGPU_CMD_ALARM or _IRQ */
 	KVGPU_REG_EMULATE,
-	KVGPU_REG_TRAP,		/* writes only: a function of the unit may make a command */
-	KVGPU_REG_DENY		/* as FILE, and counted in .nr_denied */
+	KVGPU_REG_TRAP, /* writes only: a function of the unit may make a command */
+	KVGPU_REG_DENY /* as FILE, and counted in .nr_denied */
 };
 
 struct kvgpu_reg_info {
