@@ -144,10 +144,8 @@ static const struct {
 	enum address_scheme scheme;
 	int (*parse)(const char *rest, bool listen, struct address *a, const char **why);
 } schemes[] = {
-	{ "unix:", ADDRESS_UNIX, parse_unix },
-	{ "vsock:", ADDRESS_VSOCK, parse_vsock },
-	{ "tcp:", ADDRESS_TCP, parse_tcp },
-	{ "tls:", ADDRESS_TLS, parse_host },
+	{ "unix:", ADDRESS_UNIX, parse_unix },	     { "vsock:", ADDRESS_VSOCK, parse_vsock },
+	{ "tcp:", ADDRESS_TCP, parse_tcp },	     { "tls:", ADDRESS_TLS, parse_host },
 	{ "aperture:", ADDRESS_SHMEM, parse_shmem },
 };
 

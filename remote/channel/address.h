@@ -18,7 +18,7 @@ struct address {
 	char host[256];
 	/* aperture: its doorbell, "unix:/path" or "vsock:CID:PORT"; empty: none */
 	char doorbell[128];
-	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all CIDs of this machine */
+	uint32_t cid, port; /* cid: vsock; UINT32_MAX: all CIDs of this machine */
 };
 
 /*
@@ -33,7 +33,7 @@ int address_parse(const char *text, bool listen, struct address *a, const char *
  * The name of a kvgpu-run's folder of sockets begins so (cluster/run/folder.c). A client knows the
  * address of a proxy by it (client/init.c).
  */
-#define ADDRESS_RUN_FOLDER	"kvgpu-run."
+#define ADDRESS_RUN_FOLDER "kvgpu-run."
 
 /*
  * sockets.c: whether a shmem region's path is memory, not a UNIX socket. A path in /dev that is not
@@ -61,7 +61,7 @@ struct address_source {
 struct address_source address_of_source(int fd);
 /* *user: the user at the other end of a UNIX socket; false: @fd is none */
 bool address_user(int fd, uid_t *user);
-#define ADDRESS_SUBUID	"/etc/subuid"
+#define ADDRESS_SUBUID "/etc/subuid"
 /*
  * The user to whom the file @subuid, of subuid(5), gives the number @user. If there is none, or it
  * is root: @user. It reads files of this machine alone. One thread, because of fgetpwent().

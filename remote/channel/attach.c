@@ -43,7 +43,7 @@ static enum attach_step next_step(unsigned int *at, unsigned int then)
 
 static enum attach_step look_for_request(struct attach_server *s)
 {
-	uint64_t client = shared_load_acquire(&s->page->client);	/* pairs with C_REQUEST */
+	uint64_t client = shared_load_acquire(&s->page->client); /* pairs with C_REQUEST */
 
 	if (ATTACH_SAYS(client) != ATTACH_REQUESTS || !ATTACH_NUMBER(client) ||
 	    (s->only && ATTACH_NAME(ATTACH_NUMBER(client)) != s->only))
@@ -186,7 +186,7 @@ enum attach_step attach_client_step(struct attach_client *c)
 	switch (c->at) {
 	case C_LOOK:
 		return look_for_server(c);
-	case C_AWAY:	/* before the words of the connect request change */
+	case C_AWAY: /* before the words of the connect request change */
 		shared_store_release(&c->page->client, ATTACH_WORD(c->nonce, ATTACH_AWAY));
 		return next_step(&c->at, C_GENERATION);
 	case C_GENERATION:

@@ -33,17 +33,17 @@
 enum attach_server_says { ATTACH_NONE, ATTACH_FREE, ATTACH_TAKEN, ATTACH_REFUSED };
 enum attach_client_says { ATTACH_AWAY, ATTACH_REQUESTS, ATTACH_HERE };
 
-#define ATTACH_WORD(n, says)	((uint64_t)(n) << 8 | (says))
-#define ATTACH_NUMBER(word)	((word) >> 8)
-#define ATTACH_SAYS(word)	((unsigned int)((word) & 0xff))
-#define ATTACH_NUMBERS		(1ull << 56)
+#define ATTACH_WORD(n, says) ((uint64_t)(n) << 8 | (says))
+#define ATTACH_NUMBER(word)  ((word) >> 8)
+#define ATTACH_SAYS(word)    ((unsigned int)((word)&0xff))
+#define ATTACH_NUMBERS	     (1ull << 56)
 /*
  * ATTACH_NONCE(): a client's first nonce, made of its name (40 bits, not 0). ATTACH_NAME(): the
  * name in a nonce.
  */
-#define ATTACH_NONCE(name)	((uint64_t)(name) << 16)
-#define ATTACH_NAME(nonce)	((nonce) >> 16)
-#define ATTACH_NOBODY		UINT64_MAX
+#define ATTACH_NONCE(name) ((uint64_t)(name) << 16)
+#define ATTACH_NAME(nonce) ((nonce) >> 16)
+#define ATTACH_NOBODY	   UINT64_MAX
 
 /* Call in the server before its first step: there is a shmem region of @bytes here. */
 void attach_page_open(struct attach_page *page, uint64_t bytes);
@@ -55,21 +55,21 @@ bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 
 /* what a step found; "done": client and server are attached */
 enum attach_step {
-	ATTACH_AT_ONCE,		/* the next step may follow at once */
-	ATTACH_LOOK_LATER,	/* the peer's turn: look again after a while */
+	ATTACH_AT_ONCE, /* the next step may follow at once */
+	ATTACH_LOOK_LATER, /* the peer's turn: look again after a while */
 	/* server: rings and completion slots have to be zero before the next step */
 	ATTACH_CLEAR,
-	ATTACH_DONE,		/* client and server are attached */
-	ATTACH_OTHER_VERSION,	/* client: it was refused, and has left */
-	ATTACH_GONE,		/* the peer is gone, after ATTACH_DONE */
+	ATTACH_DONE, /* client and server are attached */
+	ATTACH_OTHER_VERSION, /* client: it was refused, and has left */
+	ATTACH_GONE, /* the peer is gone, after ATTACH_DONE */
 };
 
 struct attach_server {
 	struct attach_page *page;
 	uint64_t version;
-	uint64_t generation;	/* 56 bits; differs from an earlier server's */
+	uint64_t generation; /* 56 bits; differs from an earlier server's */
 	uint64_t only; /* the name of the only client to take; 0: any client; ATTACH_NOBODY: none */
-	uint64_t nonce;	/* the nonce of the client */
+	uint64_t nonce; /* the nonce of the client */
 	unsigned int at;
 };
 

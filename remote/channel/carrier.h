@@ -48,10 +48,10 @@ struct port_carrier {
  */
 enum { COMPLETION_FULL, COMPLETION_EMPTY, COMPLETION_SLEEPS, COMPLETION_GONE };
 struct completion {
-	uint32_t state;			/* atomic; the futex */
+	uint32_t state; /* atomic; the futex */
 	struct kvgpu_remote_answer answer;
-	void *payload;			/* KVGPU_REMOTE_PAYLOAD_MAX, from its first use on */
-	bool taken;			/* atomic */
+	void *payload; /* KVGPU_REMOTE_PAYLOAD_MAX, from its first use on */
+	bool taken; /* atomic */
 };
 
 /* The channel of each carrier begins with this. */
@@ -59,12 +59,12 @@ struct kvgpu_remote_channel {
 	const struct channel_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
-	bool shared;			/* the arena is one memory for both sides */
-	bool has_relay;			/* the client shares the arena's memory with a relay */
+	bool shared; /* the arena is one memory for both sides */
+	bool has_relay; /* the client shares the arena's memory with a relay */
 	struct kvgpu_remote_relayed relay;
-	void *again;			/* a second mapping of the arena, or NULL */
-	uint64_t seq;			/* of the last frame; under the caller's lock for sending */
-	bool gone;			/* atomic */
+	void *again; /* a second mapping of the arena, or NULL */
+	uint64_t seq; /* of the last frame; under the caller's lock for sending */
+	bool gone; /* atomic */
 	kvgpu_remote_notified notified;
 	void *ctx;
 	struct completion completions[KVGPU_REMOTE_COMPLETIONS];
@@ -75,9 +75,9 @@ struct kvgpu_remote_port {
 	const struct port_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
-	bool shared;			/* the arena is one memory for both sides */
-	bool has_relay;			/* the server shares the arena's memory with a relay */
-	bool gone;			/* atomic */
+	bool shared; /* the arena is one memory for both sides */
+	bool has_relay; /* the server shares the arena's memory with a relay */
+	bool gone; /* atomic */
 	/* atomic: bytes of frames, answers and pieces that travelled */
 	uint64_t received, sent;
 };

@@ -49,11 +49,11 @@ static int load_certificates(const char **why)
 		*why = "tls: wants GnuTLS, which is not there: apt install libgnutls30";
 		return -ENOENT;
 	}
-#define GNUTLS_FIND(name)							\
-	found.name = (typeof(found.name))(uintptr_t)dlsym(library, "gnutls_" #name);	\
-	if (!found.name) {							\
-		*why = "this GnuTLS is too old: it lacks gnutls_" #name "()";	\
-		return -ENOENT;							\
+#define GNUTLS_FIND(name)                                                            \
+	found.name = (typeof(found.name))(uintptr_t)dlsym(library, "gnutls_" #name); \
+	if (!found.name) {                                                           \
+		*why = "this GnuTLS is too old: it lacks gnutls_" #name "()";        \
+		return -ENOENT;                                                      \
 	}
 	GNUTLS_NAMES(GNUTLS_FIND)
 	gnutls = found;
@@ -78,7 +78,7 @@ int tls_load(const char **why)
 
 struct text_file {
 	char path[256];
-	gnutls_datum_t bytes;	/* with a zero behind */
+	gnutls_datum_t bytes; /* with a zero behind */
 };
 
 static void forget(struct text_file *f)
@@ -104,7 +104,8 @@ static int read_open(struct text_file *f, int fd, bool secret, const char **why)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
 		return complain_of_file(why, EINVAL, f->path, "no file of at most 64 KiB");
 	if (secret && st.st_mode & (S_IROTH | S_IWOTH)) {
-		*why = channel_text("%s: everybody may read this key: chmod o= %s", f->path, f->path);
+		*why = channel_text("%s: everybody may read this key: chmod o= %s", f->path,
+				    f->path);
 		return -EPERM;
 	}
 	f->bytes.data = calloc(1, FILE_MAX + 1);
@@ -163,12 +164,15 @@ static int check_certificate(const struct text_file *f, const char **why)
 	}
 	if (now > until) {
 		date_of(until, date);
-		*why = channel_text("%s: expired on %s: make a new one with \"kvgpu-remotectl certs\"", f->path, date);
+		*why = channel_text(
+			"%s: expired on %s: make a new one with \"kvgpu-remotectl certs\"", f->path,
+			date);
 		return -EKEYEXPIRED;
 	}
 	if (now < from) {
 		date_of(from, date);
-		*why = channel_text("%s: not valid before %s: is this machine's clock right?", f->path, date);
+		*why = channel_text("%s: not valid before %s: is this machine's clock right?",
+				    f->path, date);
 		return -EKEYEXPIRED;
 	}
 	return 0;
@@ -221,12 +225,13 @@ static int take_revoked(struct tls_credentials *c, const char **why)
 	if (r)
 		return r;
 	gnutls.certificate_get_trust_list(c->of, &trusted);
-	r = gnutls.x509_trust_list_add_trust_mem(trusted, NULL, &crl.bytes, GNUTLS_X509_FMT_PEM,
-						 GNUTLS_TL_VERIFY_CRL |
-							 GNUTLS_TL_FAIL_ON_INVALID_CRL,
-						 0);
+	r = gnutls.x509_trust_list_add_trust_mem(
+		trusted, NULL, &crl.bytes, GNUTLS_X509_FMT_PEM,
+		GNUTLS_TL_VERIFY_CRL | GNUTLS_TL_FAIL_ON_INVALID_CRL, 0);
 	if (r <= 0)
-		r = complain_of_file(why, EINVAL, crl.path, "no list in PEM that the CA in ca.crt has signed, or its next update is due");
+		r = complain_of_file(
+			why, EINVAL, crl.path,
+			"no list in PEM that the CA in ca.crt has signed, or its next update is due");
 	forget(&crl);
 	return r < 0 ? r : 0;
 }

@@ -12,7 +12,7 @@
 struct tls_credentials {
 	gnutls_certificate_credentials_t of;
 	bool server;
-	char folder[192];		/* where they were read; later for messages alone */
+	char folder[192]; /* where they were read; later for messages alone */
 };
 
 /* make a text, which is valid until this thread's next one */

@@ -111,8 +111,7 @@ static bool label_of(int fd, bool device, uint64_t from, struct shmem_label *l)
 	int r;
 
 	if (!device)
-		return pread(fd, t.text, sizeof(t.text), from + SHMEM_LABEL_AT) ==
-			       sizeof(t.text) &&
+		return pread(fd, t.text, sizeof(t.text), from + SHMEM_LABEL_AT) == sizeof(t.text) &&
 		       shmem_label_read(t.text, l);
 	base = mmap(NULL, DAX_ALIGN, PROT_READ, MAP_SHARED, fd, from);
 	if (base == MAP_FAILED)
@@ -201,7 +200,8 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 	*e = (struct extent){ 0 };
 	if (!fstat(fd, &st))
 		e->bytes = S_ISCHR(st.st_mode) ? device_bytes(st.st_rdev) :
-			   S_ISREG(st.st_mode) ? file_bytes(fd, st.st_size, &e->from, why) : 0;
+			   S_ISREG(st.st_mode) ? file_bytes(fd, st.st_size, &e->from, why) :
+						 0;
 	if (!e->bytes)
 		return 0;
 	*why = "it is too small: an aperture has 12 MiB or more, for each of its places";
@@ -216,19 +216,19 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 	return e->bytes < SHMEM_MIN ? 0 : endpoints;
 }
 
-static int lock_byte(int fd, enum shmem_side side, unsigned int index, short type,
-		     const char **why)
+static int lock_byte(int fd, enum shmem_side side, unsigned int index, short type, const char **why)
 {
-	struct flock l = { .l_type = type,
-			   .l_whence = SEEK_SET,
-			   .l_start = side + 2 * index,
-			   .l_len = 1 };
+	struct flock l = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = side + 2 * index, .l_len = 1
+	};
 
 	if (!fcntl(fd, F_OFD_SETLK, &l))
 		return 0;
-	*why = errno != EAGAIN && errno != EACCES ? strerror(errno) : side == SIDE_CLIENT ?
-	       "other programs use this aperture, each of its places: kvgpu-aperture(8) says how to make more" :
-	       "another server, or what is left of one, serves this aperture";
+	*why = errno != EAGAIN && errno != EACCES ?
+		       strerror(errno) :
+	       side == SIDE_CLIENT ?
+		       "other programs use this aperture, each of its places: kvgpu-aperture(8) says how to make more" :
+		       "another server, or what is left of one, serves this aperture";
 	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 }
 
@@ -568,7 +568,7 @@ static void clear_rings(struct kvgpu_remote_endpoint *p)
 
 static void drop_doorbell(struct kvgpu_remote_endpoint *p)
 {
-	if (p->doorbell >= 0)	/* the client's process may have it */
+	if (p->doorbell >= 0) /* the client's process may have it */
 		rights_close_copy(p->doorbell);
 	p->doorbell = -1;
 }
@@ -624,9 +624,7 @@ static int look_ms(const struct kvgpu_remote_endpoint *p)
 
 int kvgpu_remote_endpoint_wait(const struct kvgpu_remote_endpoint *p, int *ms)
 {
-	*ms = p->pending.listening < 0	     ? look_ms(p) :
-	      pending_any(&p->pending) ? REQUEST_MS :
-					       -1;
+	*ms = p->pending.listening < 0 ? look_ms(p) : pending_any(&p->pending) ? REQUEST_MS : -1;
 	return p->pending.listening;
 }
 

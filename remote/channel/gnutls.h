@@ -55,6 +55,6 @@ struct gnutls_functions {
 	GNUTLS_NAMES(GNUTLS_MEMBER)
 };
 
-extern struct gnutls_functions gnutls;	/* filled in by tls_load() */
+extern struct gnutls_functions gnutls; /* filled in by tls_load() */
 
 #endif

@@ -16,10 +16,10 @@
 enum { GUARDED_MAX = 64 };
 
 static struct guarded {
-	uint8_t *base;		/* atomic; NULL: the entry is free */
+	uint8_t *base; /* atomic; NULL: the entry is free */
 	uint64_t bytes;
 	int life;
-	uint8_t *also;		/* atomic; NULL: there is no second mapping */
+	uint8_t *also; /* atomic; NULL: there is no second mapping */
 	uint64_t also_bytes;
 } guarded[GUARDED_MAX];
 static struct sigaction before;
@@ -123,8 +123,9 @@ static __thread volatile sig_atomic_t tries;
 
 static void server_fault(int signal)
 {
-	static const char text[] = "kvgpu-remoted: the aperture's memory is gone (its file was cut short, or its device failed): "
-				   "its client's process ends\n";
+	static const char text[] =
+		"kvgpu-remoted: the aperture's memory is gone (its file was cut short, or its device failed): "
+		"its client's process ends\n";
 
 	if (tries)
 		siglongjmp(way_out, 1);

@@ -11,10 +11,9 @@ _Static_assert(sizeof(struct shmem_label) == SHMEM_LABEL_BYTES, "a label's size"
 
 struct shmem_label shmem_label_make(uint64_t bytes, uint32_t endpoints)
 {
-	struct shmem_label l = { .version = VERSION,
-				 .data = SHMEM_LABEL_DATA,
-				 .bytes = bytes,
-				 .endpoints = endpoints };
+	struct shmem_label l = {
+		.version = VERSION, .data = SHMEM_LABEL_DATA, .bytes = bytes, .endpoints = endpoints
+	};
 
 	memcpy(l.magic, magic, sizeof(magic));
 	return l;

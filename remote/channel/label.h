@@ -20,14 +20,14 @@ enum {
 	 * drivers/nvdimm/pfn_devs.c: 8 KiB, rounded up to the device's alignment)
 	 */
 	SHMEM_LABEL_DATA = 2 << 20,
-	SHMEM_ENDPOINTS = 64,	/* endpoints of a shmem region at most */
+	SHMEM_ENDPOINTS = 64, /* endpoints of a shmem region at most */
 };
 
 struct shmem_label {
 	char magic[16];
 	uint32_t version, zero;
-	uint64_t data;		/* where the shared part begins in the file */
-	uint64_t bytes;		/* of the whole file */
+	uint64_t data; /* where the shared part begins in the file */
+	uint64_t bytes; /* of the whole file */
 	/* so many programs at once; each has an equal piece of the shared part */
 	uint32_t endpoints;
 	uint8_t rest[20];

@@ -17,10 +17,10 @@
 enum {
 	/* alignment of the layout's parts; a kernel's page may be larger */
 	SHMEM_PAGE = 4096,
-	SHMEM_FRAMES = 16384,	/* slots of the ring of frames, client to server */
+	SHMEM_FRAMES = 16384, /* slots of the ring of frames, client to server */
 	/* slots of the ring of notifications and long answers, server to client */
 	SHMEM_NOTIFICATIONS = 8192,
-	SHMEM_ACKS = 1024,		/* slots of the ring of acks, client to server */
+	SHMEM_ACKS = 1024, /* slots of the ring of acks, client to server */
 	SHMEM_NOTIFICATION_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
 };
 
@@ -29,19 +29,20 @@ struct attach_page {
 	/* written by the server */
 	/* written after .bytes, which is valid then */
 	_Alignas(64) uint64_t magic;
-	uint64_t bytes;				/* of the whole shmem region */
-	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
-	uint64_t taken;				/* the nonce that .server is about */
+	uint64_t bytes; /* of the whole shmem region */
+	_Alignas(64) uint64_t server; /* generation << 8 | enum attach_server_says */
+	uint64_t taken; /* the nonce that .server is about */
 	/* counts while the server lives, if there is no doorbell */
 	_Alignas(64) uint64_t server_beat;
 	/* written by the client */
-	_Alignas(64) uint64_t client;		/* nonce << 8 | enum attach_client_says */
+	_Alignas(64) uint64_t client; /* nonce << 8 | enum attach_client_says */
 	/* of the server at which the client asks to connect */
 	uint64_t generation;
 	uint64_t version;
 	_Alignas(64) uint64_t client_beat;
 };
-static_assert(sizeof(struct attach_page) <= SHMEM_LABEL_AT, "a label lies behind it, in the same page");
+static_assert(sizeof(struct attach_page) <= SHMEM_LABEL_AT,
+	      "a label lies behind it, in the same page");
 
 struct shmem_word {
 	_Alignas(64) uint32_t word;
@@ -60,8 +61,8 @@ struct shmem_layout {
 };
 
 /* where the arena begins */
-#define SHMEM_ARENA		(8ull << 20)
-#define SHMEM_MIN		(SHMEM_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
+#define SHMEM_ARENA (8ull << 20)
+#define SHMEM_MIN   (SHMEM_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
 
 /* the begin of an answer */
 struct shmem_answer {
@@ -100,8 +101,8 @@ static_assert(offsetof(struct shmem_answer, notifications) == 0 &&
 
 /* operations of the ring `notifications` */
 enum {
-	NOTIFICATION_SHORT = 1,	/* a struct kvgpu_remote_notification and its bytes */
-	NOTIFICATION_ANSWER,		/* flags: completion slot; u64 seq and the payload */
+	NOTIFICATION_SHORT = 1, /* a struct kvgpu_remote_notification and its bytes */
+	NOTIFICATION_ANSWER, /* flags: completion slot; u64 seq and the payload */
 };
 
 #endif

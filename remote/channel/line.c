@@ -20,10 +20,14 @@ enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
 
 void line_prepare(struct line *l)
 {
-	static const struct { int level, name, value; } options[] = {
-		{ IPPROTO_TCP, TCP_NODELAY, 1 }, { SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP,
-			TCP_KEEPIDLE, IDLE_S },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S }, { IPPROTO_TCP, TCP_KEEPCNT, PROBES },
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S },
+		{ IPPROTO_TCP, TCP_KEEPCNT, PROBES },
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, UNANSWERED_MS },
 	};
 	size_t i;

@@ -17,7 +17,7 @@ struct tls;
 
 struct line {
 	int fd;
-	struct tls *tls;	/* NULL: without TLS */
+	struct tls *tls; /* NULL: without TLS */
 	/* the process ignores SIGPIPE: without TLS writev() writes, as sendmsg() may be refused */
 	bool by_writev;
 };

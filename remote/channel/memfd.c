@@ -73,7 +73,7 @@ static int take_memory(struct line *l, uint64_t version, struct shmem *a, const 
 	if (!r)
 		r = memory_read(l, &w, sizeof(w), &memory);
 	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
-		"the server closed the connection: its log says why";
+				 "the server closed the connection: its log says why";
 	if (r && memory >= 0)
 		close(memory);
 	if (r)

@@ -61,7 +61,7 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(*memory)))
 		memcpy(memory, CMSG_DATA(c), sizeof(*memory));
-	if (m.msg_flags & MSG_CTRUNC && *memory >= 0) {	/* the peer has sent more than one */
+	if (m.msg_flags & MSG_CTRUNC && *memory >= 0) { /* the peer has sent more than one */
 		close(*memory);
 		*memory = -1;
 	}

@@ -12,8 +12,8 @@
 #include "rights.h"
 
 /* how long a server waits for the name of a client that rang, and then for its connect request */
-#define NAME_NS		1000000000ull
-#define PATIENCE_NS	5000000000ull
+#define NAME_NS	    1000000000ull
+#define PATIENCE_NS 5000000000ull
 
 /*
  * Accept at most so many connections before the next look for a connect request: so a flood of new

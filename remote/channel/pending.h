@@ -18,17 +18,17 @@
 enum { PENDING_MAX = 32 };
 
 struct pending_client {
-	int fd;			/* -1: the entry is free */
-	struct kvgpu_remote_hello hello;	/* .version is the client's name */
-	size_t have;		/* bytes of .hello so far */
+	int fd; /* -1: the entry is free */
+	struct kvgpu_remote_hello hello; /* .version is the client's name */
+	size_t have; /* bytes of .hello so far */
 	struct address_source from;
 	/* .until_ns: when the name has to be said, then when the connect request has to come */
 	uint64_t id, until_ns;
 };
 
 struct pending_clients {
-	int listening;		/* -1: there is no doorbell */
-	bool any;		/* any source; else only vsock from .cid */
+	int listening; /* -1: there is no doorbell */
+	bool any; /* any source; else only vsock from .cid */
 	uint32_t cid;
 	uint64_t last_id;
 	struct pending_client at[PENDING_MAX];

@@ -140,8 +140,7 @@ static const struct kvgpu_doorbell_ops ways[] = {
 void shmem_doorbell_init(struct shmem_doorbell *b, struct shmem *a, uint32_t *word)
 {
 	*b = (struct shmem_doorbell){
-		.a = a,
-		.doorbell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait }
+		.a = a, .doorbell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait }
 	};
 	b->doorbell.ctx = b;
 }
@@ -334,8 +333,8 @@ void shmem_fini(struct shmem *a)
 
 /* ------------------------------------------------------------------ rings */
 
-void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots,
-		uint32_t longest, bool producer)
+void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots, uint32_t longest,
+		bool producer)
 {
 	struct kvgpu_ring_shared *shared = ring;
 	uint32_t *words[] = { &shared->consumer_word, &shared->producer_word };

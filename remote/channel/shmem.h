@@ -14,9 +14,9 @@
 
 /* how a sleeping thread is woken */
 enum shmem_wake {
-	WAKE_FUTEX,	/* processes of one kernel: a futex on the shared word */
-	WAKE_SOCKET,	/* a byte on a socket: the watcher takes it, and wakes the threads here */
-	WAKE_NONE,	/* nothing: sleeps get longer and longer, up to sleep_ns */
+	WAKE_FUTEX, /* processes of one kernel: a futex on the shared word */
+	WAKE_SOCKET, /* a byte on a socket: the watcher takes it, and wakes the threads here */
+	WAKE_NONE, /* nothing: sleeps get longer and longer, up to sleep_ns */
 };
 
 struct shmem_times {
@@ -32,7 +32,7 @@ enum shmem_side { SIDE_CLIENT, SIDE_SERVER };
 
 struct shmem {
 	struct shmem_layout *base;
-	uint64_t bytes;			/* bytes that are mapped */
+	uint64_t bytes; /* bytes that are mapped */
 	uint64_t arena_bytes;
 	enum shmem_side side;
 	enum shmem_wake wake;
@@ -43,15 +43,15 @@ struct shmem {
 	int file;
 	/* the watcher's; before shmem_watch() and after its end the owner's */
 	union {
-		struct attach_client client;	/* if .file >= 0 */
+		struct attach_client client; /* if .file >= 0 */
 		struct attach_server server;
 	};
-	bool gone, ended;		/* atomic: the connection has ended; this side ends it */
-	unsigned int sleepers;		/* atomic: threads in futex_sleep() */
-	uint32_t reads;	/* atomic, a futex: counts the reads of the socket, and the end */
+	bool gone, ended; /* atomic: the connection has ended; this side ends it */
+	unsigned int sleepers; /* atomic: threads in futex_sleep() */
+	uint32_t reads; /* atomic, a futex: counts the reads of the socket, and the end */
 	pthread_t watcher;
 	bool watched;
-	pthread_mutex_t lock;		/* for setting .gone and .ended, which `change` tells */
+	pthread_mutex_t lock; /* for setting .gone and .ended, which `change` tells */
 	pthread_cond_t change;
 	/* called by the watcher, without .lock, once, when the connection has ended; may be NULL */
 	void (*lost)(void *ctx);
@@ -90,8 +90,8 @@ struct shmem_end {
 	struct shmem_doorbell own, peer;
 	struct kvgpu_ring_config config;
 };
-void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots,
-		uint32_t longest, bool producer);
+void shmem_ring(struct shmem_end *e, struct shmem *a, void *ring, uint32_t slots, uint32_t longest,
+		bool producer);
 /*
  * attach one side's end of completion slot @i, with its doorbell; false: the memory there can't be
  * one

@@ -25,15 +25,15 @@ struct shmem_channel {
 	/* under the caller's lock for kvgpu_remote_send() */
 	struct kvgpu_ring_producer frames;
 	struct kvgpu_ring_producer acks;
-	pthread_mutex_t acks_lock;		/* protects .acks; never held with .lock */
-	struct kvgpu_ring_consumer notifications;	/* the reader's alone */
+	pthread_mutex_t acks_lock; /* protects .acks; never held with .lock */
+	struct kvgpu_ring_consumer notifications; /* the reader's alone */
 	struct shmem_end frames_end, acks_end, notifications_end;
 	pthread_t reader;
-	pthread_mutex_t lock;			/* protects .handled, for threads that wait */
+	pthread_mutex_t lock; /* protects .handled, for threads that wait */
 	pthread_cond_t change;
 	/* atomic: frames of the ring `notifications` that were carried out */
 	uint64_t handled;
-	uint64_t in[(SHMEM_NOTIFICATION_LONGEST + 8) / 8];	/* the reader's alone */
+	uint64_t in[(SHMEM_NOTIFICATION_LONGEST + 8) / 8]; /* the reader's alone */
 	struct asking asking[KVGPU_REMOTE_COMPLETIONS];
 };
 
@@ -110,9 +110,9 @@ static void *read_notifications(void *arg)
 
 	while ((r = shmem_get(&s->a, &s->notifications, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) ==
 	       1) {
-		r = f.op == NOTIFICATION_SHORT ? take_notification(s, &f) :
+		r = f.op == NOTIFICATION_SHORT	? take_notification(s, &f) :
 		    f.op == NOTIFICATION_ANSWER ? take_long_answer(s, &f) :
-						      -EPROTO;
+						  -EPROTO;
 		if (r)
 			break;
 		pthread_mutex_lock(&s->lock);
@@ -240,10 +240,8 @@ static bool attach_rings(struct shmem_channel *s)
 	bool fine = true;
 	unsigned int i;
 
-	shmem_ring(&s->frames_end, &s->a, l->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
-		   true);
-	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack),
-		   true);
+	shmem_ring(&s->frames_end, &s->a, l->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX, true);
+	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack), true);
 	shmem_ring(&s->notifications_end, &s->a, l->notifications, SHMEM_NOTIFICATIONS,
 		   SHMEM_NOTIFICATION_LONGEST, false);
 	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
@@ -277,7 +275,7 @@ int shmem_channel(const struct shmem *a, kvgpu_remote_notified notified, void *c
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
-	*out = &s->c;	/* before there is a thread that calls .notified, which may use *out */
+	*out = &s->c; /* before there is a thread that calls .notified, which may use *out */
 	r = attach_rings(s) ? shmem_watch(&s->a) : -EINVAL;
 	if (!r) {
 		r = signals_thread(&s->reader, read_notifications, s);

@@ -29,19 +29,19 @@ struct shmem_port {
 	struct kvgpu_remote_port p;
 	struct shmem a;
 	struct kvgpu_ring_consumer frames; /* the serving thread's alone, as all up to `output` */
-	uint64_t count;				/* frames so far */
+	uint64_t count; /* frames so far */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 	struct answering answering[KVGPU_REMOTE_COMPLETIONS];
 	uint64_t answer[KVGPU_COMPLETION_LONGEST / 8];
-	pthread_mutex_t output;			/* of the ring `notifications` */
+	pthread_mutex_t output; /* of the ring `notifications` */
 	struct kvgpu_ring_producer notifications;
 	/* atomic: frames put into the ring `notifications` */
 	uint64_t nr_notifications;
-	pthread_mutex_t lock;			/* of .waiting and .one_reads */
+	pthread_mutex_t lock; /* of .waiting and .one_reads */
 	pthread_cond_t change;
 	struct acked *waiting;
 	bool one_reads;
-	struct kvgpu_ring_consumer acks;	/* of the thread that has set .one_reads */
+	struct kvgpu_ring_consumer acks; /* of the thread that has set .one_reads */
 	struct shmem_end frames_end, notifications_end, acks_end;
 };
 
@@ -65,10 +65,9 @@ static int next_frame(struct kvgpu_remote_port *p, int64_t timeout_us, struct kv
 		return shmem_lose(&s->a);
 	if (f.flags)
 		kvgpu_completion_expect(&s->answering[f.flags - 1].completion);
-	*h = (struct kvgpu_remote_head){ .seq = ++s->count,
-					 .op = f.op,
-					 .completion = f.flags,
-					 .bytes = f.len };
+	*h = (struct kvgpu_remote_head){
+		.seq = ++s->count, .op = f.op, .completion = f.flags, .bytes = f.len
+	};
 	*payload = s->payload;
 	return 1;
 }
@@ -238,8 +237,7 @@ static bool attach_rings(struct shmem_port *s)
 	bool fine;
 	unsigned int i;
 
-	shmem_ring(&s->frames_end, &s->a, l->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
-		   false);
+	shmem_ring(&s->frames_end, &s->a, l->frames, SHMEM_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX, false);
 	shmem_ring(&s->acks_end, &s->a, l->acks, SHMEM_ACKS, sizeof(struct kvgpu_remote_ack),
 		   false);
 	shmem_ring(&s->notifications_end, &s->a, l->notifications, SHMEM_NOTIFICATIONS,

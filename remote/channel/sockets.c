@@ -349,7 +349,7 @@ static union peer end_of(int fd)
 }
 
 /* a family and a number, as numbers that only a reserved IPv6 address has */
-#define SOURCE(family, number)	((struct address_source){ (uint64_t)(family) << 32 | (number), 0 })
+#define SOURCE(family, number) ((struct address_source){ (uint64_t)(family) << 32 | (number), 0 })
 
 struct address_source address_of_source(int fd)
 {

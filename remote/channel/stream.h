@@ -13,7 +13,7 @@
 enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_NOTIFICATION };
 struct down {
 	uint16_t kind, completion;
-	uint32_t bytes;		/* of payload; those of a piece are in .b, as 64 bits */
+	uint32_t bytes; /* of payload; those of a piece are in .b, as 64 bits */
 	/*
 	 * an answer's seq and result; a piece's place and bytes; a notification's id and kind |
 	 * value << 32

@@ -36,15 +36,15 @@ enum {
 struct stream_channel {
 	struct kvgpu_remote_channel c;
 	struct line line;
-	pthread_mutex_t lock;		/* protects writing, and the three members below */
-	uint64_t written_ns;		/* when the line was written last */
-	size_t kept;			/* bytes in .keep */
+	pthread_mutex_t lock; /* protects writing, and the three members below */
+	uint64_t written_ns; /* when the line was written last */
+	size_t kept; /* bytes in .keep */
 	uint8_t keep[KEPT_MAX];
 	/* atomic, a futex: 1: the flusher looks by itself; 0: it sleeps */
 	uint32_t awake;
-	bool ended;			/* atomic: close_channel() sets it, and the flusher ends */
+	bool ended; /* atomic: close_channel() sets it, and the flusher ends */
 	pthread_t reader, flusher;
-	size_t have, used;		/* of .ahead; the reader's alone */
+	size_t have, used; /* of .ahead; the reader's alone */
 	uint8_t ahead[READ_AHEAD];
 };
 
@@ -301,7 +301,7 @@ static void *read_all(void *arg)
 			r = -EPROTO;
 		}
 	} while (!r);
-	shutdown(s->line.fd, SHUT_RDWR);	/* also ends a sender that waits for room */
+	shutdown(s->line.fd, SHUT_RDWR); /* also ends a sender that waits for room */
 	channel_lost(&s->c);
 	return NULL;
 }
@@ -369,7 +369,7 @@ static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_wel
 	if (!r)
 		r = l->tls ? line_read(l, w, sizeof(*w)) : memory_read(l, w, sizeof(*w), memory);
 	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
-		"the server closed the connection: its log says why";
+				 "the server closed the connection: its log says why";
 	if (r && l->tls && tls_complaint(l->tls))
 		*why = tls_complaint(l->tls);
 	if (!r)
@@ -422,7 +422,7 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notif
 	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) : arena_map(w.arena_bytes);
 	if (memory >= 0)
 		close(memory);
-	*out = &s->c;	/* before there is a thread that calls .notified, which may use *out */
+	*out = &s->c; /* before there is a thread that calls .notified, which may use *out */
 	r = s->c.arena ? start_threads(s) : -ENOMEM;
 	if (r) {
 		*out = NULL;

@@ -21,8 +21,8 @@
 
 enum { INPUT = 256 << 10, LOOK_US = 500 };
 /* bytes of frames that may be kept while the library is busy */
-#define KEPT_MAX	(64ull << 20)
-#define KEPT_BESIDE	16
+#define KEPT_MAX    (64ull << 20)
+#define KEPT_BESIDE 16
 
 static_assert(INPUT >= (int)(sizeof(struct kvgpu_remote_head) + KVGPU_REMOTE_PAYLOAD_MAX),
 	      "a whole frame fits");
@@ -42,13 +42,13 @@ struct acked {
 struct stream_port {
 	struct kvgpu_remote_port p;
 	struct line line;
-	pthread_mutex_t output;	/* held while a message is written, and never with the other two */
-	bool wanted;	/* atomic: the serving thread wants `input`, and other threads leave it */
-	pthread_mutex_t input;	/* of the members up to bytes[]: the thread that holds it reads */
+	pthread_mutex_t output; /* held while a message is written, and never with the other two */
+	bool wanted; /* atomic: the serving thread wants `input`, and other threads leave it */
+	pthread_mutex_t input; /* of the members up to bytes[]: the thread that holds it reads */
 	struct kept *first, **last;
 	uint64_t kept_bytes;
-	bool spoilt;			/* the next frame's piece did not come */
-	size_t have, used;		/* of .bytes */
+	bool spoilt; /* the next frame's piece did not come */
+	size_t have, used; /* of .bytes */
 	uint64_t bytes[INPUT / 8];
 	/* of the frame that is served; the serving thread's alone */
 	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -94,7 +94,7 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 	if (!kvgpu_remote_in_arena(piece->at, piece->bytes, s->p.arena_bytes))
 		return lose_client(s);
 	if (s->p.has_relay)
-		return 0;	/* the relay has put the bytes there */
+		return 0; /* the relay has put the bytes there */
 	if (here > piece->bytes)
 		here = piece->bytes;
 	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);

@@ -19,7 +19,7 @@
 #include "credentials.h"
 
 enum { RECORD = 16384, DENIED_S = 1, DENIED_READS = 64 };
-#define NAME_FORM	"1 to 63 letters, digits, - . _"
+#define NAME_FORM "1 to 63 letters, digits, - . _"
 
 /*
  * all CAs of kvgpu-remotectl have the same name, so a certificate of another CA shows by its
@@ -42,10 +42,10 @@ struct tls {
 	gnutls_session_t session;
 	int fd;
 	bool server;
-	bool dont_wait, starved;	/* the reader's alone; starved: the socket had no bytes */
-	int complaint;		/* the reader's alone: the alert that the peer has sent; -1: none */
+	bool dont_wait, starved; /* the reader's alone; starved: the socket had no bytes */
+	int complaint; /* the reader's alone: the alert that the peer has sent; -1: none */
 	char peer[TLS_NAME_MAX], fingerprint[TLS_FINGERPRINT];
-	uint8_t record[RECORD];	/* the writer's alone */
+	uint8_t record[RECORD]; /* the writer's alone */
 };
 
 static ssize_t pull_bytes(gnutls_transport_ptr_t p, void *to, size_t n)
@@ -144,17 +144,24 @@ static const char *complaint_of(int alert, bool server)
 
 	switch (alert) {
 	case GNUTLS_A_CERTIFICATE_EXPIRED:
-		return channel_text("%s says that this machine's certificate has expired: make a new one, or set the clocks", them);
+		return channel_text(
+			"%s says that this machine's certificate has expired: make a new one, or set the clocks",
+			them);
 	case GNUTLS_A_CERTIFICATE_REVOKED:
 		return channel_text("%s says that this machine's certificate was revoked", them);
 	case GNUTLS_A_UNKNOWN_CA:
-		return channel_text("%s does not know the CA of this machine's certificate: both have to be of one CA", them);
+		return channel_text(
+			"%s does not know the CA of this machine's certificate: both have to be of one CA",
+			them);
 	case GNUTLS_A_ACCESS_DENIED:
-		return channel_text("%s takes no certificate with this name, which has to be " NAME_FORM, them);
+		return channel_text(
+			"%s takes no certificate with this name, which has to be " NAME_FORM, them);
 	case GNUTLS_A_CERTIFICATE_REQUIRED:
 		return channel_text("%s wants a certificate", them);
 	case GNUTLS_A_HANDSHAKE_FAILURE:
-		return channel_text("%s can't do what this side can: X25519 or P-256, and certificates of ECDSA P-256", them);
+		return channel_text(
+			"%s can't do what this side can: X25519 or P-256, and certificates of ECDSA P-256",
+			them);
 	case GNUTLS_A_PROTOCOL_VERSION:
 		return channel_text("%s does not speak TLS 1.3", them);
 	default:
@@ -174,17 +181,22 @@ static const char *doubt_of(const struct tls *t, unsigned int status, const char
 	const char *whose = t->server ? "the client's" : "the server's";
 
 	if (status & NOT_OF_OUR_CA)
-		return channel_text("%s certificate is not of the CA in %s/ca.crt: both sides have to be of one CA", whose, folder);
+		return channel_text(
+			"%s certificate is not of the CA in %s/ca.crt: both sides have to be of one CA",
+			whose, folder);
 	if (status & GNUTLS_CERT_REVOKED)
 		return channel_text("%s certificate was revoked, says %s/crl.pem", whose, folder);
 	if (status & GNUTLS_CERT_EXPIRED)
-		return channel_text("%s certificate has expired: \"kvgpu-remotectl certs\" makes a new one; or is the clock wrong?",
-				    whose);
+		return channel_text(
+			"%s certificate has expired: \"kvgpu-remotectl certs\" makes a new one; or is the clock wrong?",
+			whose);
 	if (status & GNUTLS_CERT_NOT_ACTIVATED)
-		return channel_text("%s certificate is not valid yet: are both clocks right?", whose);
+		return channel_text("%s certificate is not valid yet: are both clocks right?",
+				    whose);
 	if (status & GNUTLS_CERT_UNEXPECTED_OWNER)
-		return channel_text("%s certificate is not for %s: use a name or address that it was made for",
-				    whose, host);
+		return channel_text(
+			"%s certificate is not for %s: use a name or address that it was made for",
+			whose, host);
 	if (status & GNUTLS_CERT_PURPOSE_MISMATCH)
 		return channel_text("%s certificate was not made for a %s", whose,
 				    t->server ? "client" : "server");
@@ -263,7 +275,7 @@ static int check_peer(struct tls *t, const char *host, const char *folder, const
 	gnutls_typed_vdata_st wanted[] = {
 		{ .type = GNUTLS_DT_KEY_PURPOSE_OID,
 		  .data = (void *)(uintptr_t)(t->server ? GNUTLS_KP_TLS_WWW_CLIENT :
-		  	GNUTLS_KP_TLS_WWW_SERVER) },
+							  GNUTLS_KP_TLS_WWW_SERVER) },
 		{ .type = GNUTLS_DT_DNS_HOSTNAME, .data = (void *)(uintptr_t)host },
 	};
 	unsigned int status = 0;

@@ -18,7 +18,7 @@
 struct tls;
 struct tls_credentials;
 
-#define TLS_DIRECTORY	"/etc/kvgpu/tls"
+#define TLS_DIRECTORY "/etc/kvgpu/tls"
 /* of a peer, with their zeros */
 enum { TLS_NAME_MAX = 64, TLS_FINGERPRINT = 65 };
 

@@ -6,7 +6,7 @@
  */
 #include "client.h"
 
-#define MEMORY_MAX	(1ull << 39)	/* bytes: more than any GPU has */
+#define MEMORY_MAX (1ull << 39) /* bytes: more than any GPU has */
 
 CUresult answer_result(uint32_t result)
 {

@@ -26,7 +26,7 @@ struct due {
 	uint64_t id, invocation;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct bounce *bounces;
 static uint64_t nr_bounces;

@@ -5,7 +5,7 @@
  */
 #include "box.h"
 
-#define PITCH_MAX	2147483647u
+#define PITCH_MAX 2147483647u
 
 static bool fits(const uint64_t *w, const uint64_t *size)
 {

@@ -7,15 +7,15 @@
 
 struct end {
 	CUmemorytype type;
-	uint8_t *host;		/* address of the box's first byte */
-	struct route at;	/* where calls about the end go */
-	uint64_t word[END_WORDS];	/* as in a frame (frame.h) */
+	uint8_t *host; /* address of the box's first byte */
+	struct route at; /* where calls about the end go */
+	uint64_t word[END_WORDS]; /* as in a frame (frame.h) */
 };
 
 struct box {
 	struct end src, dst;
-	uint64_t size[3];	/* bytes of a line; lines of a slice; slices */
-	uint32_t form;		/* enum kvgpu_remote_form */
+	uint64_t size[3]; /* bytes of a line; lines of a slice; slices */
+	uint32_t form; /* enum kvgpu_remote_form */
 };
 
 /* a part of a box that is copied in one piece */

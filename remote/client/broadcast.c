@@ -16,19 +16,22 @@ struct tree_node {
 	CUdeviceptr at;
 	uint64_t room;
 	unsigned int completion[WINDOW], completions;
-	uint64_t begun, over;		/* pieces */
+	uint64_t begun, over; /* pieces */
 	struct call call[WINDOW];
-	union { struct q_copy_in in; struct q_copy_out out; } q[WINDOW];
+	union {
+		struct q_copy_in in;
+		struct q_copy_out out;
+	} q[WINDOW];
 };
 
 struct tree {
-	const uint8_t *host;		/* the source in the program's memory; NULL: the root's */
+	const uint8_t *host; /* the source in the program's memory; NULL: the root's */
 	uint64_t bytes, piece, pieces;
 	unsigned int nr;
 	struct tree_node *node;
 	unsigned int *order;
 	uint64_t asked, taken;
-	unsigned int failed;		/* the node whose answer was the first error; or 0 */
+	unsigned int failed; /* the node whose answer was the first error; or 0 */
 };
 
 static unsigned int parent_of(unsigned int i)
@@ -70,7 +73,10 @@ static void make_out(const struct tree *t, struct tree_node *n, struct call *c,
 				  .at = place_of(t, n, n->begun),
 				  .bytes = bytes_of(t, n->begun),
 				  .flags = COPY_WHOLE | COPY_STAYS };
-	*c = (struct call){ .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .to = n->to,
+	*c = (struct call){ .op = OP_copy_out,
+			    .fixed = q,
+			    .bytes = sizeof(*q),
+			    .to = n->to,
 			    .apart = !managed_has(n->at) };
 }
 
@@ -80,9 +86,13 @@ static void make_in(const struct tree *t, struct tree_node *n, struct call *c, s
 				 .at = place_of(t, n, n->begun),
 				 .bytes = bytes_of(t, n->begun),
 				 .flags = n->begun + 1 == t->pieces ? COPY_WHOLE : 0 };
-	*c = (struct call){ .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = n->to,
+	*c = (struct call){ .op = OP_copy_in,
+			    .fixed = q,
+			    .bytes = sizeof(*q),
+			    .to = n->to,
 			    .apart = !managed_has(n->at),
-			    .push_at = q->at, .push_bytes = q->bytes };
+			    .push_at = q->at,
+			    .push_bytes = q->bytes };
 }
 
 static CUresult begin_pieces(struct tree *t, unsigned int i)
@@ -182,8 +192,8 @@ static void take_rooms(struct tree *t, bool *all)
 	t->pieces = (t->bytes + t->piece - 1) / t->piece;
 	*all = true;
 	for (n = t->node; n < t->node + t->nr && *all; n++) {
-		n->completions = peer_direct_room(n->to.peer, t->piece, WINDOW, n->completion,
-						  &n->room);
+		n->completions =
+			peer_direct_room(n->to.peer, t->piece, WINDOW, n->completion, &n->room);
 		*all = n->completions == WINDOW;
 	}
 }

@@ -11,11 +11,13 @@
 enum { BEHIND_MAX = 8 << 20 };
 
 static pthread_mutex_t capturing = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int captures;	/* atomic, written under `capturing`: captures under way */
-static uint64_t acknowledged;	/* atomic: calls of call_acknowledge() */
+static unsigned int captures; /* atomic, written under `capturing`: captures under way */
+static uint64_t acknowledged; /* atomic: calls of call_acknowledge() */
 
 /* the thread's completion slots at each server; .other: for calls in a signal handler */
-static __thread struct { uint16_t completion, other; } own_slots[PEERS_MAX];
+static __thread struct {
+	uint16_t completion, other;
+} own_slots[PEERS_MAX];
 static pthread_key_t completion_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -6,7 +6,7 @@
 #include "client.h"
 #include "refused.h"
 
-static bool ready, forked;	/* atomic */
+static bool ready, forked; /* atomic */
 
 void client_say(const char *format, ...)
 {

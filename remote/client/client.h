@@ -23,7 +23,7 @@
 #include <remote/wire/cursor.h>
 #include <remote/wire/frame.h>
 
-#include "ops.h"	/* made of remote/api.def */
+#include "ops.h" /* made of remote/api.def */
 
 /* ------------------------------------------------------------------ client.c */
 
@@ -58,12 +58,12 @@ enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
 
 /* staging.c: a piece of the arena's ring, for one frame on its way */
 struct staged {
-	uint64_t end;		/* position behind the piece */
-	uint64_t seq;		/* number of the piece's frame; 0: not sent yet */
+	uint64_t end; /* position behind the piece */
+	uint64_t seq; /* number of the piece's frame; 0: not sent yet */
 };
 
 struct arena {
-	pthread_mutex_t lock;	/* protects all that changes after arena_init() */
+	pthread_mutex_t lock; /* protects all that changes after arena_init() */
 	uint8_t *base;
 	uint64_t ring_bytes, ring_begin, ring_end; /* positions that don't wrap */
 	uint64_t touched;
@@ -73,7 +73,7 @@ struct arena {
 	 */
 	bool relayed;
 	unsigned int first_piece, nr_pieces;
-	struct block *blocks;	/* the arena behind the ring, sorted by place */
+	struct block *blocks; /* the arena behind the ring, sorted by place */
 	unsigned int nr_blocks, max_blocks;
 	struct staged pieces[ARENA_PIECES];
 };
@@ -83,9 +83,9 @@ struct arena {
  * of that file.
  */
 struct peer {
-	struct kvgpu_remote_channel *channel;	/* set by cuInit() */
+	struct kvgpu_remote_channel *channel; /* set by cuInit() */
 	const char *address;
-	int first_device, nr_devices;	/* in the program's numbering of devices */
+	int first_device, nr_devices; /* in the program's numbering of devices */
 
 	/*
 	 * Atomic, bits of enum slow. 0: calls to this server, such as launches, look at nothing
@@ -95,7 +95,7 @@ struct peer {
 
 	/* call.c */
 	pthread_mutex_t submit;
-	uint64_t named_context;		/* under `submit`: what the server was told last */
+	uint64_t named_context; /* under `submit`: what the server was told last */
 	uint32_t named_mode;
 	/*
 	 * atomic: the error of work that the client did for a stream; a later call that reports
@@ -104,8 +104,8 @@ struct peer {
 	int late;
 	/* atomic: about how many bytes were sent since the last answer */
 	uint64_t behind;
-	uint64_t through;		/* atomic: see call_through() */
-	uint64_t submitted;		/* atomic: calls sent; written under `submit` */
+	uint64_t through; /* atomic: see call_through() */
+	uint64_t submitted; /* atomic: calls sent; written under `submit` */
 
 	/* peer_direct.c */
 	/* atomic, by number of a peer: a piece could not be had from there */
@@ -121,8 +121,8 @@ struct peer {
 	unsigned int behind_cross_fences;
 
 	/* pin.c */
-	int pinned;			/* atomic; enum pinned */
-	uint64_t arena_device;		/* atomic: the arena's address for the GPU */
+	int pinned; /* atomic; enum pinned */
+	uint64_t arena_device; /* atomic: the arena's address for the GPU */
 
 	/* hostmem.c */
 	/* atomic, set once: the arena mapped where the GPU saw it then, or NULL */
@@ -137,8 +137,8 @@ struct peer {
 };
 
 extern struct peer peers[PEERS_MAX];
-extern unsigned int nr_peers;	/* set by cuInit() */
-extern bool several;		/* nr_peers > 1 */
+extern unsigned int nr_peers; /* set by cuInit() */
+extern bool several; /* nr_peers > 1 */
 /* of all servers; written under `init_lock`, until client_is_ready() */
 extern int all_devices;
 
@@ -147,10 +147,10 @@ extern int all_devices;
  * condition itself, under the lock named here.
  */
 enum slow {
-	SLOW_SEVERAL = 1 << 0,	/* `several`: init.c, `init_lock`; all servers; stays */
-	SLOW_MANAGED = 1 << 1,	/* managed_any(): managed.c, its lock; all servers */
-	SLOW_CAPTURES = 1 << 2,	/* captures_any(): call.c, `capturing`; all servers */
-	SLOW_FENCES = 1 << 3,	/* .cross_fences: fencewait.c, its lock */
+	SLOW_SEVERAL = 1 << 0, /* `several`: init.c, `init_lock`; all servers; stays */
+	SLOW_MANAGED = 1 << 1, /* managed_any(): managed.c, its lock; all servers */
+	SLOW_CAPTURES = 1 << 2, /* captures_any(): call.c, `capturing`; all servers */
+	SLOW_FENCES = 1 << 3, /* .cross_fences: fencewait.c, its lock */
 	/* a context has had a sticky error: ask, don't queue: call.c, no lock; stays */
 	SLOW_SUSPECT = 1 << 4,
 };
@@ -211,20 +211,20 @@ struct call {
 	const void *fixed;
 	size_t bytes;
 	unsigned int nr_parts;
-	void *owned[2];			/* freed by call_end(), or when the call is sent */
-	uint64_t push_at, push_bytes;	/* bytes of the arena, sent before the frame */
+	void *owned[2]; /* freed by call_end(), or when the call is sent */
+	uint64_t push_at, push_bytes; /* bytes of the arena, sent before the frame */
 	/* those bytes are not sent, but come from there; NULL: they are sent */
 	const struct kvgpu_remote_source *fetch;
 	struct route to;
 	/* the call touches no managed memory, though its operation may */
 	bool apart;
-	uint64_t seq;			/* out: the frame's number */
+	uint64_t seq; /* out: the frame's number */
 	/* out: how many calls were sent, this one included */
 	uint64_t serial;
 	/* payload of the answer, valid until the next call with the same completion slot */
 	const void *answer;
 	size_t answer_bytes, answer_used;
-	struct iovec part[CALL_PARTS];	/* the last member: call_init() */
+	struct iovec part[CALL_PARTS]; /* the last member: call_init() */
 };
 
 /* for frequent calls: leaves the parts as they are, which .nr_parts counts */
@@ -347,16 +347,16 @@ struct object {
 	 * Aligned, since object_of() divides by the size.
 	 */
 	_Alignas(64) uint64_t id;
-	uint32_t class;			/* atomic; CLASS_NONE: free */
+	uint32_t class; /* atomic; CLASS_NONE: free */
 	/*
 	 * Under `objects`: indexes of slots, 0: none. A thread that has the handle may read .parent
 	 * without the lock.
 	 */
 	uint32_t parent, child, before, after;
 	int dev;
-	unsigned int attached;		/* atomic; of a context: users besides the first */
-	bool dead;			/* atomic; of a context: destroyed or reset */
-	uint8_t peer;			/* number of its server */
+	unsigned int attached; /* atomic; of a context: users besides the first */
+	bool dead; /* atomic; of a context: destroyed or reset */
+	uint8_t peer; /* number of its server */
 	/*
 	 * By class, such as struct function: set by object_keep(), freed when the program ends the
 	 * object. A function's is atomic, and set once. The program makes the calls that change
@@ -571,7 +571,7 @@ bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
 struct host_range {
 	uint8_t *base;
 	uint64_t bytes;
-	uint64_t at;		/* place in the arena of .peer; NOWHERE: registered memory */
+	uint64_t at; /* place in the arena of .peer; NOWHERE: registered memory */
 	struct peer *peer;
 	unsigned int flags;
 	void *ctx;
@@ -667,11 +667,13 @@ CUresult array_capture(const struct route *route, uint64_t stream, CUarray array
 /* ------------------------------------------------------------------ module.c */
 
 struct function {
-	bool layout_known, gapless;	/* gapless: each parameter begins where the last one ends */
+	bool layout_known, gapless; /* gapless: each parameter begins where the last one ends */
 	uint32_t parameters, bytes;
 	int attribute[10];
 	bool attribute_known[10];
-	struct { uint32_t offset, size; } parameter[];
+	struct {
+		uint32_t offset, size;
+	} parameter[];
 };
 
 struct function *function_of(CUfunction f);

@@ -51,7 +51,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* How a part gets from one server to another: by way of the client's memory or of two arenas. */
 struct way {
-	uint8_t *room;			/* NULL: direct */
+	uint8_t *room; /* NULL: direct */
 	uint64_t from, to;
 };
 
@@ -69,8 +69,7 @@ static CUresult peer_direct_part(const struct box *b, const struct part *p, cons
 	const struct kvgpu_remote_source source = peer_direct_source(b->src.at.peer, by->from);
 	struct q_box out = { .form = (b->form & ~(uint32_t)FORM_ASYNC) | FORM_STAYS };
 	struct q_box in = { .form = b->form & ~(uint32_t)FORM_ASYNC };
-	struct call leaves = { .op = OP_box, .fixed = &out, .bytes = sizeof(out),
-			       .to = b->src.at };
+	struct call leaves = { .op = OP_box, .fixed = &out, .bytes = sizeof(out), .to = b->src.at };
 	struct call write = { .op = OP_box,
 			      .fixed = &in,
 			      .bytes = sizeof(in),
@@ -145,7 +144,7 @@ static bool send_direct(const struct box *b, CUresult *r)
 {
 	struct peer *from = b->src.at.peer, *to = b->dst.at.peer;
 	struct way by = { .from = arena_get(from, KVGPU_REMOTE_PIECE_MAX),
-				.to = arena_get(to, KVGPU_REMOTE_PIECE_MAX) };
+			  .to = arena_get(to, KVGPU_REMOTE_PIECE_MAX) };
 
 	*r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (by.from != KVGPU_REMOTE_NOWHERE && by.to != KVGPU_REMOTE_NOWHERE)
@@ -183,10 +182,12 @@ static CUresult copy_parts(const struct box *b)
 static CUresult wait_there(const struct route *to)
 {
 	const struct q_cuStreamSynchronize q = { .stream = 0 };
-	struct call c = { .op = OP_cuStreamSynchronize,
-			  .fixed = &q,
-			  .bytes = sizeof(q),
-			  .to = *to, };
+	struct call c = {
+		.op = OP_cuStreamSynchronize,
+		.fixed = &q,
+		.bytes = sizeof(q),
+		.to = *to,
+	};
 
 	return call_sync(&c, 0);
 }
@@ -218,8 +219,7 @@ static CUresult by_cpu(const struct box *b, CUstream stream)
 
 	for (z = 0; z < b->size[2] && !r; z++)
 		for (y = 0; y < b->size[1]; y++)
-			memmove(box_line(&b->dst, 0, y, z), box_line(&b->src, 0, y, z),
-				b->size[0]);
+			memmove(box_line(&b->dst, 0, y, z), box_line(&b->src, 0, y, z), b->size[0]);
 	return r;
 }
 
@@ -270,13 +270,23 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, C
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
 	p = (CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY,
-		.srcMemoryType = c->srcMemoryType, .srcPitch = c->srcPitch,
-		.srcHost = c->srcHost, .srcDevice = c->srcDevice, .srcArray = c->srcArray,
-		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY,
-		.dstMemoryType = c->dstMemoryType, .dstPitch = c->dstPitch,
-		.dstHost = c->dstHost, .dstDevice = c->dstDevice, .dstArray = c->dstArray,
-		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1,
+		.srcXInBytes = c->srcXInBytes,
+		.srcY = c->srcY,
+		.srcMemoryType = c->srcMemoryType,
+		.srcPitch = c->srcPitch,
+		.srcHost = c->srcHost,
+		.srcDevice = c->srcDevice,
+		.srcArray = c->srcArray,
+		.dstXInBytes = c->dstXInBytes,
+		.dstY = c->dstY,
+		.dstMemoryType = c->dstMemoryType,
+		.dstPitch = c->dstPitch,
+		.dstHost = c->dstHost,
+		.dstDevice = c->dstDevice,
+		.dstArray = c->dstArray,
+		.WidthInBytes = c->WidthInBytes,
+		.Height = c->Height,
+		.Depth = 1,
 	};
 	return copy_described(&p, form, when, stream);
 }

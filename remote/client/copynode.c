@@ -216,10 +216,9 @@ static void *in_arena(struct peer *p, const uint64_t *w, const uint64_t *size)
 	/* a pitch or height of 0 would mean another one when the program sets these words again */
 	if (!w[END_PITCH] || !w[END_HEIGHT] || !size[0] || !size[1] || !size[2])
 		return NULL;
-	if (!multiply_add(&span, 1, size[2] - 1) ||
-	    !multiply_add(&span, w[END_HEIGHT], w[END_Y]) || !multiply_add(&span, 1, size[1] - 1) ||
-	    !multiply_add(&span, w[END_PITCH], w[END_X]) || !multiply_add(&span, 1, size[0]) ||
-	    !kvgpu_remote_in_arena(w[END_WHERE], span, bytes))
+	if (!multiply_add(&span, 1, size[2] - 1) || !multiply_add(&span, w[END_HEIGHT], w[END_Y]) ||
+	    !multiply_add(&span, 1, size[1] - 1) || !multiply_add(&span, w[END_PITCH], w[END_X]) ||
+	    !multiply_add(&span, 1, size[0]) || !kvgpu_remote_in_arena(w[END_WHERE], span, bytes))
 		return NULL;
 	return arena_at(p, w[END_WHERE]);
 }
@@ -287,16 +286,28 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 		return CUDA_ERROR_UNKNOWN;
 	*params = (CUDA_MEMCPY3D){
 		.srcMemoryType = src.type,
-		.srcHost = src.host, .srcDevice = src.device, .srcArray = src.array,
-		.srcPitch = src.word[END_PITCH], .srcHeight = src.word[END_HEIGHT],
-		.srcXInBytes = src.word[END_X], .srcY = src.word[END_Y],
-		.srcZ = src.word[END_Z], .srcLOD = src.word[END_LOD],
+		.srcHost = src.host,
+		.srcDevice = src.device,
+		.srcArray = src.array,
+		.srcPitch = src.word[END_PITCH],
+		.srcHeight = src.word[END_HEIGHT],
+		.srcXInBytes = src.word[END_X],
+		.srcY = src.word[END_Y],
+		.srcZ = src.word[END_Z],
+		.srcLOD = src.word[END_LOD],
 		.dstMemoryType = dst.type,
-		.dstHost = dst.host, .dstDevice = dst.device, .dstArray = dst.array,
-		.dstPitch = dst.word[END_PITCH], .dstHeight = dst.word[END_HEIGHT],
-		.dstXInBytes = dst.word[END_X], .dstY = dst.word[END_Y],
-		.dstZ = dst.word[END_Z], .dstLOD = dst.word[END_LOD],
-		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2],
+		.dstHost = dst.host,
+		.dstDevice = dst.device,
+		.dstArray = dst.array,
+		.dstPitch = dst.word[END_PITCH],
+		.dstHeight = dst.word[END_HEIGHT],
+		.dstXInBytes = dst.word[END_X],
+		.dstY = dst.word[END_Y],
+		.dstZ = dst.word[END_Z],
+		.dstLOD = dst.word[END_LOD],
+		.WidthInBytes = a->size[0],
+		.Height = a->size[1],
+		.Depth = a->size[2],
 	};
 	return CUDA_SUCCESS;
 }

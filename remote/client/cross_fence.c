@@ -19,11 +19,11 @@
  * while the fence is in `fences`.
  */
 struct cross_fence {
-	struct cross_fence *next;		/* in `fences` */
+	struct cross_fence *next; /* in `fences` */
 	struct cross_fence *next_job;
 	uint64_t id;
-	bool copies;			/* for a copy, not for an event */
-	bool came, over;		/* the stream has come; the event or copy is done */
+	bool copies; /* for a copy, not for an event */
+	bool came, over; /* the stream has come; the event or copy is done */
 	struct peer *stream;
 	uint64_t invocation;
 	struct route route;
@@ -32,11 +32,11 @@ struct cross_fence {
 	uint64_t bytes;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct cross_fence *fences;
 static struct cross_fence *first_job, **last_job = &first_job;
-static unsigned int jobs, idle;	/* fences that wait for a thread; threads without a fence */
+static unsigned int jobs, idle; /* fences that wait for a thread; threads without a fence */
 static uint64_t last_id;
 
 /* ------------------------------------------------------------------ fences; call with the lock */
@@ -65,10 +65,9 @@ static void take_off(struct cross_fence *fence)
 static CUresult wait_for_event(const struct cross_fence *g)
 {
 	const struct q_cuStreamSynchronize q = { .stream = g->helper };
-	struct call c = { .op = OP_cuStreamSynchronize,
-			  .fixed = &q,
-			  .bytes = sizeof(q),
-			  .to = g->route };
+	struct call c = {
+		.op = OP_cuStreamSynchronize, .fixed = &q, .bytes = sizeof(q), .to = g->route
+	};
 	CUresult r = call_sync(&c, 0);
 
 	helper_put(g->route.ctx, g->context, g->helper);
@@ -145,7 +144,7 @@ void cross_fence_notified(struct peer *p, uint64_t id, uint64_t invocation)
 
 	pthread_mutex_lock(&lock);
 	g = find_fence(id & ~CROSS_FENCE_BIT);
-	if (g && (g->stream != p || g->came))	/* another server's, or a stream comes once */
+	if (g && (g->stream != p || g->came)) /* another server's, or a stream comes once */
 		g = NULL;
 	if (g && !(g->copies && !g->over)) {
 		g->came = true;
@@ -205,7 +204,7 @@ static CUresult add_fence(struct route *to, const struct cross_fence *like, uint
 	if (g && !r && !g->copies && !thread_for(g))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (g && g->copies && g->came)
-		g = NULL;	/* a thread has the fence, and frees it */
+		g = NULL; /* a thread has the fence, and frees it */
 	if (g && r)
 		take_off(g);
 	pthread_mutex_unlock(&lock);

@@ -7,8 +7,8 @@
 
 enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* held to write facts[] */
-static struct a_facts *facts[DEVICES_MAX];	/* atomic; never freed */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held to write facts[] */
+static struct a_facts *facts[DEVICES_MAX]; /* atomic; never freed */
 
 /* clear the attributes that this client does not support */
 static void leave_out(const struct peer *p, struct a_facts *f)

@@ -10,7 +10,7 @@
 /* protects .cross_fences of all peers */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
-static __thread bool serves;	/* this thread serves fences */
+static __thread bool serves; /* this thread serves fences */
 
 /* How many calls with work may be sent while fences are pending. A library's queue is finite. */
 enum { BEHIND_MAX = 16, LOOK_MS = 100 };

@@ -53,7 +53,7 @@ static int by_file(struct remote_conf *found)
 }
 
 /* udev gives these names (remote/pmem) */
-#define DEVICES	"/dev/kvgpu/aperture-*"
+#define DEVICES "/dev/kvgpu/aperture-*"
 
 static int by_device(struct remote_conf *found)
 {
@@ -68,8 +68,9 @@ static int by_device(struct remote_conf *found)
 	}
 	snprintf(found->server, sizeof(found->server), "aperture:%s", all.gl_pathv[0]);
 	if (all.gl_pathc > 1) {
-		client_say("this VM has more than one aperture, %s and %s: name one in " REMOTE_CONF, all.gl_pathv[0],
-			   all.gl_pathv[1]);
+		client_say(
+			"this VM has more than one aperture, %s and %s: name one in " REMOTE_CONF,
+			all.gl_pathv[0], all.gl_pathv[1]);
 		r = -1;
 	}
 	globfree(&all);
@@ -132,9 +133,11 @@ unsigned int find_servers(const char *address[], const char **tls_folder)
 	for (i = 0; i < sizeof(finders) / sizeof(*finders) && !r; i++)
 		r = finders[i](&found);
 	if (!r)
-		client_say("no server is named, and this VM has no aperture (kvgpu-aperture list): attach one, or write "
-			   "\"server = ADDRESS\" in " REMOTE_CONF " or KVGPU_REMOTE=ADDRESS, where ADDRESS is unix:/path, "
-			   "aperture:/path, vsock:CID:PORT or tls:HOST:PORT");
+		client_say(
+			"no server is named, and this VM has no aperture (kvgpu-aperture list): attach one, or write "
+			"\"server = ADDRESS\" in " REMOTE_CONF
+			" or KVGPU_REMOTE=ADDRESS, where ADDRESS is unix:/path, "
+			"aperture:/path, vsock:CID:PORT or tls:HOST:PORT");
 	*tls_folder = *found.tls_folder ? found.tls_folder : NULL;
 	return r > 0 ? split_addresses(found.server, address) : 0;
 }

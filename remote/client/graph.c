@@ -53,7 +53,7 @@ static CUresult kernel_node(struct q_kernel_node *q, struct call *c,
 	r = parameters_pack(f, p->kernelParams, p->extra, packed, &q->bytes);
 	if (r)
 		return r;
-	memcpy(q->grid, (uint32_t []){ p->gridDimX, p->gridDimY, p->gridDimZ }, sizeof(q->grid));
+	memcpy(q->grid, (uint32_t[]){ p->gridDimX, p->gridDimY, p->gridDimZ }, sizeof(q->grid));
 	memcpy(q->block, (uint32_t[]){ p->blockDimX, p->blockDimY, p->blockDimZ },
 	       sizeof(q->block));
 	q->shared = p->sharedMemBytes;

@@ -14,7 +14,7 @@ struct helper {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct helper *helpers;	/* under `lock`: streams that are not in use */
+static struct helper *helpers; /* under `lock`: streams that are not in use */
 
 CUresult helper_take(const struct route *to, const struct object *ctx, uint64_t *stream)
 {
@@ -55,10 +55,7 @@ void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
 void helper_drop(const struct route *to, uint64_t stream)
 {
 	const struct q_cuStreamDestroy_v2 q = { .stream = stream };
-	struct call c = { .op = OP_cuStreamDestroy_v2,
-			  .fixed = &q,
-			  .bytes = sizeof(q),
-			  .to = *to };
+	struct call c = { .op = OP_cuStreamDestroy_v2, .fixed = &q, .bytes = sizeof(q), .to = *to };
 
 	(void)call_sync(&c, 0);
 }

@@ -12,7 +12,7 @@
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 struct function_of_host {
-	const struct peer *peer;	/* the server that may call it */
+	const struct peer *peer; /* the server that may call it */
 	CUhostFn fn;
 	CUstreamCallback callback;
 	CUstream stream;
@@ -25,10 +25,10 @@ struct due {
 	struct peer *peer;
 	uint64_t id, invocation;
 	CUresult status;
-	bool gone;			/* a destructor: it needs no ack */
+	bool gone; /* a destructor: it needs no ack */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static struct function_of_host *functions;
 static uint64_t nr_functions;
@@ -170,8 +170,11 @@ void host_function_notified(struct peer *p, const struct kvgpu_remote_notificati
 	struct due *d = malloc(sizeof(*d));
 
 	if (!d)
-		return;		/* no memory: the stream waits for ever, or no destructor runs */
-	*d = (struct due){ .peer = p, .id = h->id, .invocation = invocation, .status = h->value,
+		return; /* no memory: the stream waits for ever, or no destructor runs */
+	*d = (struct due){ .peer = p,
+			   .id = h->id,
+			   .invocation = invocation,
+			   .status = h->value,
 			   .gone = h->kind == KVGPU_REMOTE_NOTIFY_GONE };
 	pthread_mutex_lock(&lock);
 	if (nr_due < DUE_MAX) {
@@ -257,8 +260,8 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, u
 		host_function_drop(q.id);
 		return r;
 	}
-	if (!answer_handle(&made, &c, CLASS_USER,
-			   ((const struct a_user_object *)c.answer)->object, NULL, false))
+	if (!answer_handle(&made, &c, CLASS_USER, ((const struct a_user_object *)c.answer)->object,
+			   NULL, false))
 		return CUDA_ERROR_UNKNOWN;
 	*object = made;
 	return CUDA_SUCCESS;

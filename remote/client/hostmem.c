@@ -6,10 +6,10 @@
 
 /* protects ranges, nr and max; lowest, highest and a peer's .same are written under it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct host_range *ranges;	/* sorted by their begins, without overlaps */
+static struct host_range *ranges; /* sorted by their begins, without overlaps */
 static unsigned int nr, max;
-static bool written;		/* atomic: see pinned_written() */
-enum { HIDDEN_TOLD = 1 };	/* .hidden of a peer: it was told */
+static bool written; /* atomic: see pinned_written() */
+enum { HIDDEN_TOLD = 1 }; /* .hidden of a peer: it was told */
 /* atomic: all ranges that there ever were lie between these */
 static uint64_t lowest = UINT64_MAX, highest;
 
@@ -190,9 +190,10 @@ void hidden_tell(struct peer *p)
 
 	if (address && address != HIDDEN_TOLD &&
 	    __atomic_exchange_n(&p->hidden, HIDDEN_TOLD, __ATOMIC_RELAXED) != HIDDEN_TOLD)
-		client_say("illegal address: a kernel was given 0x%llx, which is host memory of this process that its GPU "
-			   "does not see (where cudaDeviceProp's canMapHostMemory is 0, no GPU does)",
-			   (unsigned long long)address);
+		client_say(
+			"illegal address: a kernel was given 0x%llx, which is host memory of this process that its GPU "
+			"does not see (where cudaDeviceProp's canMapHostMemory is 0, no GPU does)",
+			(unsigned long long)address);
 }
 
 void pinned_written(void)

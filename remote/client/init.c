@@ -6,7 +6,7 @@
 
 #include "client.h"
 
-enum { API_VERSION = 11080 };	/* the CUDA version of the entry points in remote/api.def */
+enum { API_VERSION = 11080 }; /* the CUDA version of the entry points in remote/api.def */
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 /* written under `init_lock`; atomic, since cuDriverGetVersion() may be called before cuInit() */
@@ -24,8 +24,10 @@ static bool is_proxy(const struct peer *p)
 
 static void say_proxy_gone(const struct peer *p)
 {
-	client_say("%s: kvgpu-run's proxy for this device is gone, or takes no more connections. cuInit() wants all devices, "
-		   "so none works. mpirun or the proxy may have said why", p->address);
+	client_say(
+		"%s: kvgpu-run's proxy for this device is gone, or takes no more connections. cuInit() wants all devices, "
+		"so none works. mpirun or the proxy may have said why",
+		p->address);
 }
 
 static CUresult ask_for_devices(struct peer *p)
@@ -37,9 +39,11 @@ static CUresult ask_for_devices(struct peer *p)
 	if (r == CUDA_ERROR_SYSTEM_NOT_READY && is_proxy(p))
 		say_proxy_gone(p);
 	else if (r == CUDA_ERROR_SYSTEM_NOT_READY)
-		client_say("%s: the server ended the connection. Its log says why (there: journalctl -u kvgpu-remoted): it may "
-			   "have no libcuda.so.1, or not let this client in; or its VM stood still for longer than "
-			   "KVGPU_REMOTE_PATIENCE_MS", p->address);
+		client_say(
+			"%s: the server ended the connection. Its log says why (there: journalctl -u kvgpu-remoted): it may "
+			"have no libcuda.so.1, or not let this client in; or its VM stood still for longer than "
+			"KVGPU_REMOTE_PATIENCE_MS",
+			p->address);
 	if (r)
 		return r;
 	p->first_device = all_devices;
@@ -92,7 +96,7 @@ static CUresult start_client(void)
 		peers[nr_peers].address = address[nr_peers];
 		r = connect_to(&peers[nr_peers]);
 		if (r) {
-			n = nr_peers ? n : 0;	/* none: find the servers anew next time */
+			n = nr_peers ? n : 0; /* none: find the servers anew next time */
 			return r;
 		}
 		if (!nr_peers)
@@ -144,9 +148,10 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	if (table)
 		*table = NULL;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		client_say("this program wants private tables of the vendor's driver: it contains the vendor's static CUDA runtime, "
-			   "or uses a library of the vendor, such as the libcudart.so of a later CUDA; link it with "
-			   "\"nvcc -cudart shared\" of CUDA 11");
+		client_say(
+			"this program wants private tables of the vendor's driver: it contains the vendor's static CUDA runtime, "
+			"or uses a library of the vendor, such as the libcudart.so of a later CUDA; link it with "
+			"\"nvcc -cudart shared\" of CUDA 11");
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

@@ -12,7 +12,7 @@ enum { PACKED = 4352 };
 /* a frame's payload as it goes out */
 struct packed {
 	struct q_launch w;
-	uint8_t parameters[PACKED + 8];	/* 8: padded to whole words */
+	uint8_t parameters[PACKED + 8]; /* 8: padded to whole words */
 };
 static_assert(sizeof(struct q_launch) % 8 == 0, "the parameters begin at a whole word");
 
@@ -172,8 +172,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-			     unsigned int bx, unsigned int by, unsigned int bz,
-			     unsigned int shared, CUstream stream, void **params, void **extra)
+			     unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			     CUstream stream, void **params, void **extra)
 {
 	const struct request q = { .f = f,
 				   .grid = { gx, gy, gz },

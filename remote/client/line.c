@@ -23,7 +23,10 @@ uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, enum when when,
 				 bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
+	struct call c = { .op = OP_copy_in,
+			  .fixed = q,
+			  .bytes = sizeof(*q),
+			  .to = *to,
 			  .apart = !managed_has(q->dst) };
 
 	if (when == SYNC)
@@ -34,7 +37,10 @@ static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, en
 static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enum when when,
 			       bool fine)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .to = *to,
+	struct call c = { .op = OP_copy_out,
+			  .fixed = q,
+			  .bytes = sizeof(*q),
+			  .to = *to,
 			  .apart = !managed_has(q->src) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
@@ -83,7 +89,10 @@ static uint64_t inline_most(const struct peer *p)
 static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
 			   enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
+	struct call c = { .op = OP_copy_in,
+			  .fixed = q,
+			  .bytes = sizeof(*q),
+			  .to = *to,
 			  .apart = !managed_has(q->dst) };
 	struct peer *p = to->peer;
 	struct staged *piece = NULL;
@@ -141,7 +150,10 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 
 CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .to = *to,
+	struct call c = { .op = OP_copy_out,
+			  .fixed = q,
+			  .bytes = sizeof(*q),
+			  .to = *to,
 			  .apart = !managed_has(q->src) };
 	bool small = q->bytes <= KVGPU_REMOTE_INLINE_MAX;
 	struct peer *p = to->peer;
@@ -177,7 +189,10 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 			   size_t *done)
 {
 	const size_t piece = KVGPU_REMOTE_PIECE_MAX, n = (bytes - 1) / piece;
-	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q), .to = *to,
+	struct call c = { .op = OP_copy_out,
+			  .fixed = &q,
+			  .bytes = sizeof(q),
+			  .to = *to,
 			  .apart = !managed_has(q.src) };
 	struct peer *p = to->peer;
 	uint64_t room = arena_get(p, AHEAD * piece), seq[AHEAD], slot;
@@ -214,7 +229,7 @@ struct fetched {
 	struct call c;
 	struct q_copy_out q;
 	unsigned int completion;
-	size_t at;			/* offset in the destination */
+	size_t at; /* offset in the destination */
 };
 
 static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *first)
@@ -245,7 +260,7 @@ static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, 
 
 	while (nr < AHEAD && (part[nr].completion = kvgpu_remote_completion_get(p->channel)))
 		nr++;
-	for (i = ended = 0; nr && room != KVGPU_REMOTE_NOWHERE && (begun < bytes || ended < i); ) {
+	for (i = ended = 0; nr && room != KVGPU_REMOTE_NOWHERE && (begun < bytes || ended < i);) {
 		if (i - ended == nr || begun == bytes || r) {
 			if (ended == i)
 				break;

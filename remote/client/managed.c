@@ -25,7 +25,7 @@
 
 enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOSTLY = 1 };
 /* bytes of a module's managed variables: the pages' states are gone through for each work */
-#define VARIABLES_MAX	(64ull << 30)
+#define VARIABLES_MAX (64ull << 30)
 
 /*
  * CLOSED: the program can't access the page, and the GPU may have written it. CLEAN: open for
@@ -38,14 +38,14 @@ enum page { CLOSED, CLEAN, DIRTY };
  * not have been read yet by the server.
  */
 struct managed {
-	uintptr_t begin, end;	/* rounded to pages */
-	uintptr_t first, last;	/* the allocated part of these pages */
+	uintptr_t begin, end; /* rounded to pages */
+	uintptr_t first, last; /* the allocated part of these pages */
 	uint8_t *alias;
 	uint8_t *page;
 	size_t open;
 	/* a fetch that begins at page .next takes twice .window pages: the program reads on */
 	size_t next, window;
-	void *ctx, *module;	/* the memory ends with either of them */
+	void *ctx, *module; /* the memory ends with either of them */
 	uint64_t ctx_id;
 };
 
@@ -61,12 +61,12 @@ struct working {
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
-static unsigned int nr, max;	/* nr: atomic, written under `lock` */
+static unsigned int nr, max; /* nr: atomic, written under `lock` */
 /* contexts that got work since wait_for_work() last waited for them */
 static struct working *working;
 static unsigned int nr_working, max_working;
-static uint64_t begun, sent;	/* calls with work that may touch managed memory: begun, and sent */
-static bool early;		/* pages were opened while the GPU may have had work */
+static uint64_t begun, sent; /* calls with work that may touch managed memory: begun, and sent */
+static bool early; /* pages were opened while the GPU may have had work */
 static uintptr_t page_bytes;
 static struct sigaction before;
 
@@ -145,7 +145,7 @@ static void flush_pages(struct managed *m)
 			n++;
 		protect(m, i, n, PROT_READ);
 		memset(m->page + i, CLEAN, n);
-		send_pages(m, i, n);	/* later calls return the error, too */
+		send_pages(m, i, n); /* later calls return the error, too */
 	}
 }
 
@@ -185,7 +185,7 @@ static void fetch_page(struct managed *m, size_t page)
 	q.bytes = clip(m, page, n, &offset);
 	q.src = m->begin + offset;
 	context_borrow(m->ctx, m->ctx_id);
-	p->room_used = 0;	/* the server reads pages that were sent before */
+	p->room_used = 0; /* the server reads pages that were sent before */
 	if (!call_sync(&c, 0))
 		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
 	context_give_back();
@@ -275,7 +275,7 @@ static bool is_write(const void *context)
 #ifdef __x86_64__
 	return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
 #else
-	return false;	/* not known: a write to a closed page faults twice */
+	return false; /* not known: a write to a closed page faults twice */
 #endif
 }
 
@@ -444,7 +444,8 @@ static bool map_twice(struct managed *m)
 		at = mmap((void *)m->begin, bytes, PROT_NONE,
 			  MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
 	m->alias = at != (void *)m->begin ? MAP_FAILED :
-		   mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+					    mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+						 MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	if (m->alias == MAP_FAILED) {
@@ -501,10 +502,9 @@ static bool prepare_peer(struct peer *p)
  */
 static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
-	struct managed m = { .first = ptr,
-			     .last = ptr + bytes,
-			     .ctx = current_context(),
-			     .module = module };
+	struct managed m = {
+		.first = ptr, .last = ptr + bytes, .ctx = current_context(), .module = module
+	};
 	struct peer *p = current_peer();
 	uint32_t mode;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -626,7 +626,8 @@ CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 		r = add_managed(at, next - at, module, false);
 	}
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
-		client_say("this process has other memory where the server's library has managed variables");
+		client_say(
+			"this process has other memory where the server's library has managed variables");
 	return r;
 }
 
@@ -680,7 +681,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr,
 			  size_t bytes)
 {
-	struct q_range_attribute q = { .ptr = ptr, .bytes = bytes, .attribute = what,
+	struct q_range_attribute q = { .ptr = ptr,
+				       .bytes = bytes,
+				       .attribute = what,
 				       .size = size < UINT32_MAX ? size : UINT32_MAX };
 	struct call c = { .op = OP_range_attribute, .fixed = &q, .bytes = sizeof(q) };
 	CUresult r;

@@ -8,7 +8,7 @@
 #include "client.h"
 
 enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
-#define FILE_MAX	(512l << 20)
+#define FILE_MAX (512l << 20)
 
 /* ------------------------------------------------------------------ options */
 
@@ -331,7 +331,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	if (r)
 		return r;
 	if (!range_variable(a.ptr, a.bytes, module)) {
-		client_say("%s has variables of a module where another server's memory is", c.to.peer->address);
+		client_say("%s has variables of a module where another server's memory is",
+			   c.to.peer->address);
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	if (ptr)
@@ -342,7 +343,6 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 }
 
 /* ------------------------------------------------------------------ linking */
-
 
 CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
 {

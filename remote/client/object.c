@@ -9,10 +9,10 @@
 
 #include "client.h"
 
-enum { SLOTS = 1 << 20 };	/* slots of each server */
+enum { SLOTS = 1 << 20 }; /* slots of each server */
 
 static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
-static struct object *slots;	/* atomic: reserved at the first handle */
+static struct object *slots; /* atomic: reserved at the first handle */
 static uintptr_t slots_bytes;
 
 static struct object *object_range(void)
@@ -120,7 +120,7 @@ static bool may_be_freed(const struct object *o)
 /* What belonged to an object that was here is not freed: the program may still read it. */
 static void make_object(struct object *o, unsigned int class, uint64_t id, struct object *parent)
 {
-	if (o->class) {		/* the server has freed the object that was here */
+	if (o->class) { /* the server has freed the object that was here */
 		empty_object(o, false);
 		end_one(o, false);
 	}

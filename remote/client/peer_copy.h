@@ -46,7 +46,7 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 /* ------------------------------------------ cross_fence.c: streams that wait for another server */
 
 /* in the id of a notification: it is for a cross-server fence */
-#define CROSS_FENCE_BIT	(1ull << 63)
+#define CROSS_FENCE_BIT (1ull << 63)
 
 /* Later work of @stream waits for @event, which is on another server's device. */
 CUresult cross_fence_event(CUstream stream, CUevent event, unsigned int flags);

@@ -39,10 +39,9 @@ struct kvgpu_remote_source peer_direct_source(const struct peer *from, uint64_t 
 {
 	const struct kvgpu_remote_relayed *r = kvgpu_remote_relay(from->channel);
 
-	return (struct kvgpu_remote_source){ .at = at,
-					     .key = { r->key[0], r->key[1] },
-					     .rank = r->rank,
-					     .tunnel = r->tunnel };
+	return (struct kvgpu_remote_source){
+		.at = at, .key = { r->key[0], r->key[1] }, .rank = r->rank, .tunnel = r->tunnel
+	};
 }
 
 unsigned int peer_direct_room(struct peer *p, uint64_t piece, unsigned int n,
@@ -72,7 +71,7 @@ struct flight {
 	struct q_copy_out out;
 	struct q_copy_in in;
 	struct call from, to;
-	bool written;			/* .to was sent */
+	bool written; /* .to was sent */
 };
 
 struct peer_direct {
@@ -81,7 +80,7 @@ struct peer_direct {
 	uint64_t bytes, piece, in_stream, out_stream, to_room, from_room;
 	unsigned int to_completion[WINDOW], from_completion[WINDOW], to_completions,
 		from_completions, window;
-	bool fetches;			/* pieces were sent for */
+	bool fetches; /* pieces were sent for */
 	/* counts of pieces: asked for at the source; taken from there; ended */
 	uint64_t begun, there, over;
 	struct flight flight[WINDOW];
@@ -185,10 +184,10 @@ bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 	s.piece = peer_direct_piece(to->peer, from->peer, bytes);
 	n = (bytes + s.piece - 1) / s.piece;
 	s.window = n < WINDOW ? n : WINDOW;
-	s.to_completions = peer_direct_room(to->peer, s.piece, s.window, s.to_completion,
-					    &s.to_room);
-	s.from_completions = peer_direct_room(from->peer, s.piece, s.window, s.from_completion,
-					      &s.from_room);
+	s.to_completions =
+		peer_direct_room(to->peer, s.piece, s.window, s.to_completion, &s.to_room);
+	s.from_completions =
+		peer_direct_room(from->peer, s.piece, s.window, s.from_completion, &s.from_room);
 	s.window = s.to_completions < s.from_completions ? s.to_completions : s.from_completions;
 	if (s.window)
 		*r = copy_pieces(&s);

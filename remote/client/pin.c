@@ -144,7 +144,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	return host_add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags,
-					current_context() });
+					     current_context() });
 }
 
 CUresult cuMemHostUnregister(void *ptr)

@@ -25,7 +25,7 @@ struct variable {
 	const void *module;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
 static struct variable *variables;
 static struct range *ranges;
 static unsigned int nr, max;

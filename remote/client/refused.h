@@ -13,12 +13,12 @@
 /* say once for each entry point that it is not supported */
 CUresult client_refuse(const char *name, bool *told);
 
-#define REFUSED(name) \
+#define REFUSED(name)                                               \
 	CUresult name(void) __attribute__((visibility("default"))); \
-	CUresult name(void) \
-	{ \
-		static bool told; \
-		return client_refuse(#name, &told); \
+	CUresult name(void)                                         \
+	{                                                           \
+		static bool told;                                   \
+		return client_refuse(#name, &told);                 \
 	}
 
 #endif

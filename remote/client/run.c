@@ -35,10 +35,9 @@ static CUresult ask_run(const struct route *to, const struct q_run *q)
 CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
 {
 	struct route to = { 0 };
-	struct q_run q = { .what = RUN_DEVICE_TO_ARRAY,
-			   .dst_offset = offset,
-			   .src = src,
-			   .bytes = bytes };
+	struct q_run q = {
+		.what = RUN_DEVICE_TO_ARRAY, .dst_offset = offset, .src = src, .bytes = bytes
+	};
 	CUresult r = dst ? begin_run(&to, &q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
 	return r ? r : ask_run(&to, &q);
@@ -47,10 +46,9 @@ CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t byt
 CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes)
 {
 	struct route to = { 0 };
-	struct q_run q = { .what = RUN_ARRAY_TO_DEVICE,
-			   .src_offset = offset,
-			   .dst = dst,
-			   .bytes = bytes };
+	struct q_run q = {
+		.what = RUN_ARRAY_TO_DEVICE, .src_offset = offset, .dst = dst, .bytes = bytes
+	};
 	CUresult r = src ? begin_run(&to, &q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
 	return r ? r : ask_run(&to, &q);

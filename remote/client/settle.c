@@ -69,7 +69,8 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 		if (!taken)
 			taken = malloc(TAKEN_MAX * sizeof(*taken));
 		if (!taken || ++tries == TRIES || n == TAKEN_MAX) {
-			client_say("%s gives memory only at addresses where another server's is", c->to.peer->address);
+			client_say("%s gives memory only at addresses where another server's is",
+				   c->to.peer->address);
 			give_back(c, *ptr);
 			r = CUDA_ERROR_NOT_SUPPORTED;
 			break;

@@ -110,7 +110,7 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 		pthread_mutex_unlock(&a->lock);
 		if (piece)
 			return piece;
-		if (!upto) {	/* another thread is about to send the oldest frame */
+		if (!upto) { /* another thread is about to send the oldest frame */
 			*r = client_ready();
 			sched_yield();
 		} else {

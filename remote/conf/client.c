@@ -23,11 +23,12 @@ static bool addresses(const char *value, void *to, const struct conf_key *k)
 }
 
 static const struct conf_key keys[] = {
-	{ "server", "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, or several of these",
+	{ "server",
+	  "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, or several of these",
 	  addresses, offsetof(struct remote_conf, server),
 	  .max = sizeof(((struct remote_conf *)0)->server) },
-	{ "tls-folder", "a path that begins with /", conf_path, offsetof(struct remote_conf,
-		tls_folder),
+	{ "tls-folder", "a path that begins with /", conf_path,
+	  offsetof(struct remote_conf, tls_folder),
 	  .max = sizeof(((struct remote_conf *)0)->tls_folder) },
 };
 

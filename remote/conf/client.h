@@ -5,14 +5,14 @@
 
 #include "conf.h"
 
-#define REMOTE_CONF	"/etc/kvgpu/remote.conf"
+#define REMOTE_CONF "/etc/kvgpu/remote.conf"
 
-#define REMOTE_CONF_BLANKS	" \t"
+#define REMOTE_CONF_BLANKS " \t"
 
 struct remote_conf {
 	/* addresses with blanks between; empty: no server is named */
 	char server[4096];
-	char tls_folder[192];	/* empty: the default folder */
+	char tls_folder[192]; /* empty: the default folder */
 };
 
 extern const struct conf_form remote_conf_form;

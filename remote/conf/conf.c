@@ -87,8 +87,8 @@ bool conf_path(const char *value, void *to, const struct conf_key *k)
 
 struct reader {
 	const struct conf_form *form;
-	void *conf, *to;	/* to: what the section's keys fill, or conf */
-	uint64_t seen;		/* a bit for each key that this section has had */
+	void *conf, *to; /* to: what the section's keys fill, or conf */
+	uint64_t seen; /* a bit for each key that this section has had */
 	struct conf_error *e;
 };
 
@@ -160,7 +160,9 @@ static bool take_key(struct reader *r, char *line)
 	if (i == r->form->nr_keys)
 		return wrong_line(r, "there is no key", key);
 	if (r->to != r->conf && i >= r->form->nr_section_keys)
-		return wrong_line(r, "this key is for all clients, so it stands before the first section:", key);
+		return wrong_line(
+			r,
+			"this key is for all clients, so it stands before the first section:", key);
 	if (r->seen & 1ull << i && !k[i].often)
 		return wrong_line(r, "this key stands twice:", key);
 	r->seen |= 1ull << i;

@@ -10,7 +10,7 @@
 enum { CONF_FILE_MAX = 64 << 10, CONF_LINE_MAX = 512, CONF_TEXT = 256 };
 
 struct conf_error {
-	unsigned int line;	/* 0: about the whole file */
+	unsigned int line; /* 0: about the whole file */
 	char text[CONF_TEXT];
 };
 
@@ -21,15 +21,15 @@ struct conf_error {
 struct conf_key {
 	const char *name, *want;
 	bool (*read)(const char *value, void *to, const struct conf_key *k);
-	size_t at;		/* offset in the struct that is filled */
+	size_t at; /* offset in the struct that is filled */
 	uint64_t min, max; /* bounds of numbers and sizes; texts: max is the size of the array */
-	bool often;	/* the key may come often: @to is the struct itself */
+	bool often; /* the key may come often: @to is the struct itself */
 };
 
 /* What a file may have. */
 struct conf_form {
 	const struct conf_key *keys;
-	unsigned int nr_keys;	/* 64 at most */
+	unsigned int nr_keys; /* 64 at most */
 	/*
 	 * "[kind name]" begins a section: return what its keys fill, or NULL and @why. NULL: the
 	 * file has no sections.

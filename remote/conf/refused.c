@@ -80,10 +80,9 @@ static int search(FILE *f, const char *name, const char *fingerprint, unsigned i
 	return r;
 }
 
-int refused_find(const char *folder, const char *name, const char *fingerprint,
-		 char why[CONF_TEXT])
+int refused_find(const char *folder, const char *name, const char *fingerprint, char why[CONF_TEXT])
 {
-	char path[200];		/* a server's folder has 191 bytes at most */
+	char path[200]; /* a server's folder has 191 bytes at most */
 	unsigned int nr = 0;
 	struct stat st;
 	FILE *f = NULL;

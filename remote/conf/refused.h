@@ -10,7 +10,7 @@
 
 #include "conf.h"
 
-#define REFUSED_FILE	"refused"
+#define REFUSED_FILE "refused"
 /* a name (63 bytes at most), or 64 small hexadecimal digits, which are no name; with its zero */
 enum { REFUSED_WORD = 65 };
 

@@ -10,7 +10,7 @@
 #include <remote/wire/frame.h>
 
 /* systemd's list of user numbers leaves this range free: 0x70000000 */
-#define USERS	1879048192ull
+#define USERS 1879048192ull
 
 static bool listen_at(const char *value, void *to, const struct conf_key *k)
 {
@@ -71,8 +71,9 @@ static bool users(const char *value, void *to, const struct conf_key *k)
 
 static bool filter(const char *value, void *to, const struct conf_key *k)
 {
-	static const char
-		*const names[] = { [FILTER_ON] = "on", [FILTER_LOG] = "log", [FILTER_OFF] = "off" };
+	static const char *const names[] = {
+		[FILTER_ON] = "on", [FILTER_LOG] = "log", [FILTER_OFF] = "off"
+	};
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
@@ -119,7 +120,8 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 	unsigned int i;
 
 	if (strcmp(kind, "client") || !conf_is_who(name)) {
-		snprintf(why, CONF_TEXT, "a section is [client unix:UID], [client vsock:CID], [client tls:NAME] or "
+		snprintf(why, CONF_TEXT,
+			 "a section is [client unix:UID], [client vsock:CID], [client tls:NAME] or "
 			 "[client aperture:/path]");
 		return NULL;
 	}
@@ -138,27 +140,29 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 	return &rule->share;
 }
 
-#define AT(name)	.at = offsetof(struct remoted_conf, name)
+#define AT(name) .at = offsetof(struct remoted_conf, name)
 #define TEXT(name) \
 	.at = offsetof(struct remoted_conf, name), .max = sizeof(((struct remoted_conf *)0)->name)
 
 /* starter/main.c looks up nine of these names, and never checks for the table's end */
 static const struct conf_key keys[] = {
-	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size, AT(share.memory), 0, 1ull << 48 },
+	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size,
+	  AT(share.memory), 0, 1ull << 48 },
 	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena),
-		4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX,
-	  KVGPU_REMOTE_ARENA_MAX },
-	{ "host-memory", "bytes that the processes of a client may use together; 0: no limit", conf_size, AT(share.host_memory), 0,
-	  1ull << 48 },
+	  4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX, KVGPU_REMOTE_ARENA_MAX },
+	{ "host-memory", "bytes that the processes of a client may use together; 0: no limit",
+	  conf_size, AT(share.host_memory), 0, 1ull << 48 },
 	{ "weight", "a number from 1 to 10000", conf_number, AT(share.weight), 1, 10000 },
 	{ "programs", "a number from 1 to 1024", conf_number, AT(share.programs), 1, 1024 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* the keys above may stand in sections, too */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
-	{ "cublas", "the name or the path of a libcublas.so.13, .12 or .11", conf_text, TEXT(blas) },
+	{ "cublas", "the name or the path of a libcublas.so.13, .12 or .11", conf_text,
+	  TEXT(blas) },
 	{ "curand", "the name or the path of a libcurand.so.10", conf_text, TEXT(rand) },
-	{ "listen", "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most", listen_at,
-	  .often = true },
+	{ "listen",
+	  "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most",
+	  listen_at, .often = true },
 	{ "tls-folder", "a path that begins with /", conf_path, TEXT(tls_folder) },
 	{ "admin-socket", "a path that begins with /", conf_path, TEXT(admin) },
 	{ "admin-group", "the name of a group", group, TEXT(admin_group) },
@@ -167,10 +171,11 @@ static const struct conf_key keys[] = {
 	{ "newcomers", "a number from 1 to 1024", conf_number, AT(newcomers), 1, 1024 },
 	{ "patience", "seconds, from 1 to 3600", conf_number, AT(patience_s), 1, 3600 },
 	{ "tasks", "a number from 16 to 65536", conf_number, AT(tasks), 16, 65536 },
-	{ "users", "the first of as many free user numbers as there may be clients, from 1000 to 4000000000, or none", users,
-	  AT(users),
-	  1000, 4000000000ull },
-	{ "groups", "names of groups with blanks between, 8 at most, or none", groups, .often = true },
+	{ "users",
+	  "the first of as many free user numbers as there may be clients, from 1000 to 4000000000, or none",
+	  users, AT(users), 1000, 4000000000ull },
+	{ "groups", "names of groups with blanks between, 8 at most, or none", groups,
+	  .often = true },
 	{ "turns", "yes or no", conf_yes, AT(turns) },
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
@@ -193,10 +198,9 @@ static uint64_t half_of_memory(void)
 void remoted_conf_default(struct remoted_conf *c)
 {
 	memset(c, 0, sizeof(*c));
-	c->share = (struct conf_share){ .arena = 256ull << 20,
-					.weight = 100,
-					.allow = true,
-					.host_memory = half_of_memory() };
+	c->share = (struct conf_share){
+		.arena = 256ull << 20, .weight = 100, .allow = true, .host_memory = half_of_memory()
+	};
 	strcpy(c->library, "libcuda.so.1");
 	strcpy(c->tls_folder, "/etc/kvgpu/tls");
 	strcpy(c->admin, "/run/kvgpu-remoted/admin");

@@ -5,7 +5,7 @@
 
 #include "conf.h"
 
-#define REMOTED_CONF	"/etc/kvgpu/remoted.conf"
+#define REMOTED_CONF "/etc/kvgpu/remoted.conf"
 
 enum { CONF_LISTEN = 8, CONF_RULES = 256, CONF_GROUPS = 8, CONF_WHO = 128, CONF_GROUP = 33 };
 
@@ -13,17 +13,17 @@ enum conf_filter { FILTER_ON, FILTER_LOG, FILTER_OFF };
 
 /* What a client may have: all its programs together, but .arena is for each program. */
 struct conf_share {
-	uint64_t memory;	/* bytes of device memory; 0: all there is */
-	uint64_t arena;		/* bytes that a program and its server process share */
-	uint64_t host_memory;	/* bytes that its server processes use; 0: no limit */
-	uint64_t weight;	/* weight in CPU time and in GPU time, 1 to 10000 */
-	uint64_t programs;	/* programs at once; 0: as remoted_conf_programs() says */
+	uint64_t memory; /* bytes of device memory; 0: all there is */
+	uint64_t arena; /* bytes that a program and its server process share */
+	uint64_t host_memory; /* bytes that its server processes use; 0: no limit */
+	uint64_t weight; /* weight in CPU time and in GPU time, 1 to 10000 */
+	uint64_t programs; /* programs at once; 0: as remoted_conf_programs() says */
 	bool allow;
 };
 
 struct conf_rule {
-	struct conf_share share;	/* first, as the section's keys fill it */
-	char who[CONF_WHO];		/* a name as of conf_is_who() */
+	struct conf_share share; /* first, as the section's keys fill it */
+	char who[CONF_WHO]; /* a name as of conf_is_who() */
 };
 
 /*
@@ -31,7 +31,7 @@ struct conf_rule {
  * has to be right at 0, as is .users
  */
 struct remoted_conf {
-	struct conf_share share;	/* first, as in a rule */
+	struct conf_share share; /* first, as in a rule */
 	/* blas and rand may be empty: the loader finds them */
 	char library[256], blas[256], rand[256];
 	char listen[CONF_LISTEN][320];
@@ -47,7 +47,7 @@ struct remoted_conf {
 	uint64_t users;
 	char groups[CONF_GROUPS][CONF_GROUP];
 	unsigned int nr_groups;
-	bool turns;			/* clients with work for the GPU take turns */
+	bool turns; /* clients with work for the GPU take turns */
 	enum conf_filter filter;
 	struct conf_rule rules[CONF_RULES];
 	unsigned int nr_rules;

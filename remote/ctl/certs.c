@@ -66,7 +66,7 @@ static bool begin_identity(struct identity *i, const char *name, unsigned int da
 			 "key") ||
 	    !gnutls_fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
 		return false;
-	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of a fixed length */
+	serial[0] = (serial[0] & 0x7f) | 0x40; /* positive, and of a fixed length */
 	/* EARLIER: the clocks of two machines differ a little */
 	return gnutls_fine(gnutls_x509_crt_set_version(i->crt, 3), "version") &&
 	       gnutls_fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
@@ -169,7 +169,8 @@ static bool read_ca(struct identity *ca, const char *key, const char *crt)
 		  gnutls_fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
 
 	if (ok && gnutls_x509_crt_get_expiration_time(ca->crt) < time(NULL)) {
-		complain("%s has expired: move the folder away, and make all certificates anew", crt);
+		complain("%s has expired: move the folder away, and make all certificates anew",
+			 crt);
 		ok = false;
 	}
 	if (k.data)
@@ -217,7 +218,8 @@ static bool have_ca(struct identity *ca, const char *folder)
 		return read_ca(ca, key, crt);
 	if (!make_ca(ca) || !write_identity(ca, key, crt, NULL, NULL))
 		return false;
-	printf("%s: a new CA. Who has ca.key lets clients in: keep it here, or elsewhere and safe\n", crt);
+	printf("%s: a new CA. Who has ca.key lets clients in: keep it here, or elsewhere and safe\n",
+	       crt);
 	return true;
 }
 
@@ -244,7 +246,8 @@ static bool is_host(const char *host)
 	if (n && n <= 253 && host[0] != '-' && host[0] != '.' &&
 	    strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == n)
 		return true;
-	complain("\"%s\": neither a name nor an address of a machine, without brackets and port", host);
+	complain("\"%s\": neither a name nor an address of a machine, without brackets and port",
+		 host);
 	return false;
 }
 

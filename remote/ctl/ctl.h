@@ -31,7 +31,7 @@ struct ctl_client {
 
 /* The server's answer to "clients" at one time. */
 struct ctl_sample {
-	double at;	/* seconds of a monotonic clock */
+	double at; /* seconds of a monotonic clock */
 	struct ctl_server server;
 	struct ctl_client *clients;
 	size_t nr_clients;

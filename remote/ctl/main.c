@@ -14,8 +14,8 @@
 
 #include "ctl.h"
 
-#define ADMIN_SOCKET	"/run/kvgpu-remoted/admin"
-#define TLS_FOLDER	"/etc/kvgpu/tls"
+#define ADMIN_SOCKET "/run/kvgpu-remoted/admin"
+#define TLS_FOLDER   "/etc/kvgpu/tls"
 enum { DAYS = 730, DAYS_MAX = 3650 };
 
 static const char usage[] =
@@ -29,8 +29,10 @@ static const char usage[] =
 	"                                       lets them in again\n"
 	"  drain                                no new clients; the server ends when the last one has gone\n"
 	"  certs server HOST...                 key and certificate of the server, for the names and addresses that clients use\n"
-	"  certs client NAME                    a client's: copy the folder that it prints to that machine's " TLS_FOLDER "\n"
-	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER " and are valid for 730 days\n"
+	"  certs client NAME                    a client's: copy the folder that it prints to that machine's " TLS_FOLDER
+	"\n"
+	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER
+	" and are valid for 730 days\n"
 	"  certs show FILE...                   the fingerprints of certificates' keys, and their names\n"
 	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n";
 
@@ -114,14 +116,13 @@ static int certs(const struct options *o, char **args, int n)
 
 static bool read_options(int argc, char **argv, struct options *o)
 {
-	static const struct option known[] = {
-		{ "socket", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' },
-			{ "interval", required_argument, NULL, 'i' },
-		{ "folder", required_argument, NULL, 'f' }, { "days", required_argument, NULL,
-			'd' },
-			{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
+	static const struct option known[] = { { "socket", required_argument, NULL, 's' },
+					       { "json", no_argument, NULL, 'j' },
+					       { "interval", required_argument, NULL, 'i' },
+					       { "folder", required_argument, NULL, 'f' },
+					       { "days", required_argument, NULL, 'd' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
 	bool fine = true;
 	char *end;
 	int c;
@@ -156,10 +157,9 @@ static bool read_options(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .socket = ADMIN_SOCKET,
-			     .folder = TLS_FOLDER,
-			     .interval = 1,
-			     .days = DAYS };
+	struct options o = {
+		.socket = ADMIN_SOCKET, .folder = TLS_FOLDER, .interval = 1, .days = DAYS
+	};
 	bool fine = read_options(argc, argv, &o);
 	char **args = argv + optind;
 	int n = argc - optind;

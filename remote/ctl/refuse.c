@@ -23,8 +23,9 @@ static bool take_word(const char *text, char word[REFUSED_WORD])
 {
 	if (!strchr(text, '\n') && refused_word(text, word) == 1)
 		return true;
-	complain("\"%s\": neither a client's name, 1 to 63 letters, digits, - . _, nor a key's fingerprint, 64 hexadecimal digits",
-		 text);
+	complain(
+		"\"%s\": neither a client's name, 1 to 63 letters, digits, - . _, nor a key's fingerprint, 64 hexadecimal digits",
+		text);
 	return false;
 }
 
@@ -48,7 +49,9 @@ static bool copy_others(FILE *from, FILE *to, const char *path, const char *word
 	}
 	free(line);
 	if (r < 0)
-		complain("%s:%u: neither a name nor a fingerprint: while it is there all clients by TLS are refused", path, at);
+		complain(
+			"%s:%u: neither a name nor a fingerprint: while it is there all clients by TLS are refused",
+			path, at);
 	else if (!feof(from))
 		complain("%s: %s", path, strerror(errno));
 	return r >= 0 && feof(from);

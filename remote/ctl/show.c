@@ -7,7 +7,7 @@
 #include "ctl.h"
 
 struct rates {
-	double calls, received, sent, gpu;	/* per second; negative: not known */
+	double calls, received, sent, gpu; /* per second; negative: not known */
 };
 
 static double rate(int64_t before, int64_t now, double seconds)
@@ -96,8 +96,8 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 		who = wider_column(who, now->clients[i].who);
 		peer = wider_column(peer, now->clients[i].peer);
 	}
-	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer, "PEER", "PID", "USER", "SINCE",
-		"WGHT");
+	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer,
+		"PEER", "PID", "USER", "SINCE", "WGHT");
 	fprintf(out, " %6s %8s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB", "CALLS",
 		"CALL/s", "IN MiB/s", "OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
@@ -185,7 +185,8 @@ void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_samp
 
 static void head(FILE *out, const char *name, const char *type, const char *help)
 {
-	fprintf(out, "# HELP kvgpu_remote_%s %s\n# TYPE kvgpu_remote_%s %s\n", name, help, name, type);
+	fprintf(out, "# HELP kvgpu_remote_%s %s\n# TYPE kvgpu_remote_%s %s\n", name, help, name,
+		type);
 }
 
 static void show_metric(FILE *out, const char *name, const char *type, const char *help,
@@ -199,26 +200,34 @@ static const struct {
 	const char *name, *type, *help;
 	size_t at;
 } of_clients[] = {
-	{ "client_memory_bytes", "gauge", "Device memory that a client's calls hold.", offsetof(struct ctl_client, memory) },
-	{ "client_weight", "gauge", "Weight of a client in CPU time and the GPU's time.", offsetof(struct ctl_client, weight) },
-	{ "client_gpu_share_permille", "gauge", "The part of the GPU's time that a client's weight gives it now.", offsetof(struct ctl_client, share) },
-	{ "client_gpu_microseconds_total", "counter", "GPU time that a client was charged for in turns.",
-	  offsetof(struct ctl_client, gpu) },
-	{ "client_gpu_alone_microseconds_total", "counter", "Time in which a client alone had work for the GPU.",
+	{ "client_memory_bytes", "gauge", "Device memory that a client's calls hold.",
+	  offsetof(struct ctl_client, memory) },
+	{ "client_weight", "gauge", "Weight of a client in CPU time and the GPU's time.",
+	  offsetof(struct ctl_client, weight) },
+	{ "client_gpu_share_permille", "gauge",
+	  "The part of the GPU's time that a client's weight gives it now.",
+	  offsetof(struct ctl_client, share) },
+	{ "client_gpu_microseconds_total", "counter",
+	  "GPU time that a client was charged for in turns.", offsetof(struct ctl_client, gpu) },
+	{ "client_gpu_alone_microseconds_total", "counter",
+	  "Time in which a client alone had work for the GPU.",
 	  offsetof(struct ctl_client, alone) },
-	{ "client_gpu_wait_microseconds_total", "counter", "Time in which a client waited for turns on the GPU.",
+	{ "client_gpu_wait_microseconds_total", "counter",
+	  "Time in which a client waited for turns on the GPU.",
 	  offsetof(struct ctl_client, waited) },
-	{ "client_gpu_turns_total", "counter", "Turns on the GPU.", offsetof(struct ctl_client,
-		turns) },
-	{ "client_gpu_turns_lost_total", "counter", "Turns that were lost: nothing went on in them, or they did not end.",
+	{ "client_gpu_turns_total", "counter", "Turns on the GPU.",
+	  offsetof(struct ctl_client, turns) },
+	{ "client_gpu_turns_lost_total", "counter",
+	  "Turns that were lost: nothing went on in them, or they did not end.",
 	  offsetof(struct ctl_client, lost) },
-	{ "client_start_time_seconds", "gauge", "When a client came.", offsetof(struct ctl_client,
-		since) },
-	{ "client_calls_total", "counter", "Frames of a client that were carried out.", offsetof(struct ctl_client, calls) },
+	{ "client_start_time_seconds", "gauge", "When a client came.",
+	  offsetof(struct ctl_client, since) },
+	{ "client_calls_total", "counter", "Frames of a client that were carried out.",
+	  offsetof(struct ctl_client, calls) },
 	{ "client_received_bytes_total", "counter", "Bytes that came from a client.",
-		offsetof(struct ctl_client, received) },
+	  offsetof(struct ctl_client, received) },
 	{ "client_sent_bytes_total", "counter", "Bytes that went to a client.",
-		offsetof(struct ctl_client, sent) },
+	  offsetof(struct ctl_client, sent) },
 };
 
 void show_prometheus(FILE *out, const struct ctl_sample *now)
@@ -228,7 +237,8 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 	size_t i, m;
 
 	show_metric(out, "clients", "gauge", "Clients that are served.", s->served);
-	show_metric(out, "newcomers", "gauge", "Connections whose client is not known yet.", s->newcomers);
+	show_metric(out, "newcomers", "gauge", "Connections whose client is not known yet.",
+		    s->newcomers);
 	show_metric(out, "clients_limit", "gauge", "Clients that may be served at once.", s->limit);
 	show_metric(out, "draining", "gauge", "Whether no new clients are taken.",
 		    !strcmp(s->state, "draining"));
@@ -237,7 +247,8 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 		    s->accepted);
 	show_metric(out, "refused_total", "counter", "Connections that were not served.",
 		    s->refused);
-	show_metric(out, "calls_total", "counter", "Frames that were carried out for all clients.", s->calls);
+	show_metric(out, "calls_total", "counter", "Frames that were carried out for all clients.",
+		    s->calls);
 	show_metric(out, "received_bytes_total", "counter", "Bytes that came from all clients.",
 		    s->received);
 	show_metric(out, "sent_bytes_total", "counter", "Bytes that went to all clients.", s->sent);

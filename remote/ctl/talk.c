@@ -33,7 +33,9 @@ static int dial(const char *path)
 	if (fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		return fd;
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		complain("%s: no kvgpu-remoted is there: systemctl status kvgpu-remoted; or --socket PATH for another one", path);
+		complain(
+			"%s: no kvgpu-remoted is there: systemctl status kvgpu-remoted; or --socket PATH for another one",
+			path);
 	else
 		complain("%s: %s", path, strerror(errno));
 	if (fd >= 0)
@@ -98,18 +100,33 @@ struct field {
 	size_t number, text;
 };
 
-#define NUMBER(type, member, name)	{ name, offsetof(type, member) + 1, 0 }
-#define TEXT(type, member, name)	{ name, 0, offsetof(type, member) + 1 }
+#define NUMBER(type, member, name)                  \
+	{                                           \
+		name, offsetof(type, member) + 1, 0 \
+	}
+#define TEXT(type, member, name)                    \
+	{                                           \
+		name, 0, offsetof(type, member) + 1 \
+	}
 
 static const struct field of_server[] = {
-#define S(member)	NUMBER(struct ctl_server, member, #member)
-	S(pid), S(since), S(served), NUMBER(struct ctl_server, newcomers, "new"), S(limit),
-		S(accepted), S(refused), S(calls),
-	S(received), S(sent), TEXT(struct ctl_server, state, "state"), { 0 },
+#define S(member) NUMBER(struct ctl_server, member, #member)
+	S(pid),
+	S(since),
+	S(served),
+	NUMBER(struct ctl_server, newcomers, "new"),
+	S(limit),
+	S(accepted),
+	S(refused),
+	S(calls),
+	S(received),
+	S(sent),
+	TEXT(struct ctl_server, state, "state"),
+	{ 0 },
 };
 
 static const struct field of_client[] = {
-#define C(member)	NUMBER(struct ctl_client, member, #member)
+#define C(member) NUMBER(struct ctl_client, member, #member)
 	C(id),
 	C(slot),
 	C(pid),
@@ -136,7 +153,9 @@ static const struct field of_client[] = {
 /* letters that have no special meaning in a table, in JSON or in a metric's label */
 static bool is_plain(const char *text)
 {
-	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/") == strlen(text);
+	return strspn(text,
+		      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/") ==
+	       strlen(text);
 }
 
 static bool take_field(const struct field *f, void *to, const char *value)

@@ -20,7 +20,9 @@ static bool write_one(const struct new_file *f)
 
 	if (fd < 0) {
 		if (errno == EEXIST)
-			complain("%s is there already, and is not overwritten: move it away if a new one is wanted", f->path);
+			complain(
+				"%s is there already, and is not overwritten: move it away if a new one is wanted",
+				f->path);
 		else
 			complain("%s: %s", f->path, strerror(errno));
 		return false;

@@ -9,7 +9,7 @@
 
 static const struct forward_calls *find_calls(const char *library)
 {
-	static const struct forward_calls *calls;	/* atomic */
+	static const struct forward_calls *calls; /* atomic */
 	static bool told;
 	const struct forward_calls *found = __atomic_load_n(&calls, __ATOMIC_RELAXED);
 
@@ -19,7 +19,8 @@ static const struct forward_calls *find_calls(const char *library)
 	if (found)
 		__atomic_store_n(&calls, found, __ATOMIC_RELAXED);
 	else if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		fprintf(stderr, "%s (remote): the libcuda.so.1 of this program is not the remote one of this version\n",
+		fprintf(stderr,
+			"%s (remote): the libcuda.so.1 of this program is not the remote one of this version\n",
 			library);
 	return found;
 }

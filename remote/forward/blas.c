@@ -186,10 +186,13 @@ cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
 
 /* ------------------------------------------------------------------ names */
 
-static const struct { cublasStatus_t status; const char *name, *text; } names[] = {
+static const struct {
+	cublasStatus_t status;
+	const char *name, *text;
+} names[] = {
 	{ BLAS_SUCCESS, "CUBLAS_STATUS_SUCCESS", "success" },
 	{ BLAS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED",
-		"the library was not initialized" },
+	  "the library was not initialized" },
 	{ BLAS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed" },
 	{ BLAS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE", "an invalid value was passed" },
 	{ BLAS_ARCH_MISMATCH, "CUBLAS_STATUS_ARCH_MISMATCH", "the device lacks a feature" },

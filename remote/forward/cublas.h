@@ -5,7 +5,7 @@
 
 #include <remote/forward/forward.h>
 
-#include "forwards.h"	/* made of remote/api.def, with ops.h */
+#include "forwards.h" /* made of remote/api.def, with ops.h */
 #include "ops.h"
 
 /*
@@ -17,8 +17,12 @@ cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream,
 cublasStatus_t blas_send(uint16_t op, const void *q, size_t n, bool fine);
 cublasStatus_t blas_sync(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);
 
-struct gemv { int trans, m, n, lda, incx, incy; };
-struct gemm { int transa, transb, m, n, k, lda, ldb, ldc; };
+struct gemv {
+	int trans, m, n, lda, incx, incy;
+};
+struct gemm {
+	int transa, transb, m, n, k, lda, ldb, ldc;
+};
 bool gemv_fine(const struct gemv *g);
 bool gemm_fine(const struct gemm *g);
 

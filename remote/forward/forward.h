@@ -21,8 +21,8 @@
  */
 struct forward_state {
 	CUstream stream;
-	int mode;		/* BLAS_POINTER_MODE_... */
-	int type;		/* of a cuRAND generator */
+	int mode; /* BLAS_POINTER_MODE_... */
+	int type; /* of a cuRAND generator */
 };
 
 /* Any thread of the program calls these. find(), async() and sync() may wait for an answer. */

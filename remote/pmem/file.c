@@ -19,9 +19,9 @@
 /* ENDPOINTS, ENDPOINT_BYTES: the defaults. An endpoint is one program's piece of the file. */
 enum { ALIGN = 2 << 20, ENDPOINTS = 4, ENDPOINT_BYTES = 32 << 20 };
 /* each endpoint begins at a multiple of ALIGN */
-#define SHMEM_MIN_ENDPOINT	((SHMEM_MIN + ALIGN - 1) / ALIGN * ALIGN)
-#define FILE_MIN	(SHMEM_LABEL_DATA + SHMEM_MIN)
-#define FILE_MAX	(1ull << 40)
+#define SHMEM_MIN_ENDPOINT ((SHMEM_MIN + ALIGN - 1) / ALIGN * ALIGN)
+#define FILE_MIN	   (SHMEM_LABEL_DATA + SHMEM_MIN)
+#define FILE_MAX	   (1ull << 40)
 
 uint64_t file_size(const char *text)
 {
@@ -38,7 +38,8 @@ uint64_t file_size(const char *text)
 	}
 	n <<= shift;
 	if (n < FILE_MIN || n % ALIGN) {
-		complain("%s is no size for an aperture: it has an even number of MiB, 14 or more", text);
+		complain("%s is no size for an aperture: it has an even number of MiB, 14 or more",
+			 text);
 		return 0;
 	}
 	return n;
@@ -58,7 +59,8 @@ uint32_t file_endpoints(const char *text, uint64_t bytes)
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !n || n > most) {
-		complain("'%s' is no number of programs for so much memory: 1 to %" PRIu64, text, most);
+		complain("'%s' is no number of programs for so much memory: 1 to %" PRIu64, text,
+			 most);
 		return 0;
 	}
 	return n;
@@ -92,8 +94,10 @@ static bool folder_is_kept(const char *path)
 		kept = !lstat(*whole ? whole : "/", &st) &&
 		       (!others_may_write(&st) || (!last && is_ours(&st) && st.st_mode & S_ISVTX));
 		if (!kept)
-			complain("%s: others may write there, and so make or exchange the file that VMs get as memory: "
-				 "take a folder of root's, such as /dev/shm/kvgpu", *whole ? whole : "/");
+			complain(
+				"%s: others may write there, and so make or exchange the file that VMs get as memory: "
+				"take a folder of root's, such as /dev/shm/kvgpu",
+				*whole ? whole : "/");
 		if (!*whole)
 			break;
 		*strrchr(whole, '/') = 0;
@@ -117,7 +121,9 @@ static bool file_is_kept(const char *path, int fd)
 
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !(st.st_mode & S_IWOTH))
 		return true;
-	complain("%s: all users may write it, or it is no file: it is no aperture that VMs should get", path);
+	complain(
+		"%s: all users may write it, or it is no file: it is no aperture that VMs should get",
+		path);
 	return false;
 }
 
@@ -215,8 +221,8 @@ int file_xml(const char *path, FILE *to)
 	bool good = false;
 	int fd = -1;
 
-	if (!whole || (folder && folder_is_kept(folder) &&
-		       (fd = open(whole, O_RDONLY | O_CLOEXEC)) < 0))
+	if (!whole ||
+	    (folder && folder_is_kept(folder) && (fd = open(whole, O_RDONLY | O_CLOEXEC)) < 0))
 		complain("%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		good = may_be_given(path, whole, fd, &l);

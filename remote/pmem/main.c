@@ -47,7 +47,8 @@ static bool load_modules(void)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status)
-		complain("this kernel has no device_dax or no dax_pmem, which make a device of an aperture");
+		complain(
+			"this kernel has no device_dax or no dax_pmem, which make a device of an aperture");
 	return !status;
 }
 
@@ -64,7 +65,8 @@ static int make_device(const char *disk)
 		return 1;
 	}
 	if (!look_has_label(path, &why)) {
-		complain("%s: %s", path, why ? why : "it is no aperture, and stays as it is: it may hold data");
+		complain("%s: %s", path,
+			 why ? why : "it is no aperture, and stays as it is: it may hold data");
 		return 1;
 	}
 	return nd_up(&here, name);

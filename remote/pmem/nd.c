@@ -57,7 +57,9 @@ static bool is_free(const struct nd *nd, const char *disk)
 	snprintf(path, sizeof(path), "%s/%s", nd->dev, disk);
 	fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
-		complain("%s: %s", path, errno == EBUSY ? "it is in use (mounted?), and stays as it is" : strerror(errno));
+		complain("%s: %s", path,
+			 errno == EBUSY ? "it is in use (mounted?), and stays as it is" :
+					  strerror(errno));
 	else
 		close(fd);
 	return fd >= 0;
@@ -115,8 +117,9 @@ static bool new_uuid(char *to, size_t size)
 	}
 	b[6] = (b[6] & 0x0f) | 0x40;
 	b[8] = (b[8] & 0x3f) | 0x80;
-	snprintf(to, size, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4],
-		 b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+	snprintf(to, size, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+		 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+		 b[13], b[14], b[15]);
 	return true;
 }
 
@@ -136,9 +139,11 @@ int nd_up(const struct nd *nd, const char *disk)
 		return 1;
 	if (!new_uuid(uuid, sizeof(uuid)))
 		return 1;
-#define STEP(text_, format, ...) \
+#define STEP(text_, format, ...)                                                                   \
 	((unsigned int)snprintf(s->path, sizeof(s->path), format, __VA_ARGS__) < sizeof(s->path) ? \
-	 (void)snprintf(s->text, sizeof(s->text), "%s", text_) : (void)(s->path[0] = 0), s++)
+		 (void)snprintf(s->text, sizeof(s->text), "%s", text_) :                           \
+		 (void)(s->path[0] = 0),                                                           \
+	 s++)
 	STEP(name, "%s/bus/nd/drivers/nd_pmem/unbind", nd->sys);
 	STEP(uuid, "%s/%s/uuid", region, seed);
 	STEP("2097152", "%s/%s/align", region, seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How a thread sleeps until the peer rings: at a futex or at a socket. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE	/* ppoll(), syscall() */
+#define _GNU_SOURCE /* ppoll(), syscall() */
 #endif
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +28,7 @@ static bool futex_gone(const struct kvgpu_doorbell_futex *f)
 
 	if (!f)
 		return false;
-	fd = (struct pollfd) { .fd = f->gone_fd, .events = f->gone_events };
+	fd = (struct pollfd){ .fd = f->gone_fd, .events = f->gone_events };
 	return poll(&fd, 1, 0) > 0 && fd.revents & (f->gone_events | POLLHUP | POLLERR | POLLNVAL);
 }
 

@@ -62,7 +62,7 @@ static inline unsigned int clock_pauses(void)
  */
 static inline void clock_rest(void)
 {
-	static unsigned int pauses;	/* atomic */
+	static unsigned int pauses; /* atomic */
 	unsigned int n = __atomic_load_n(&pauses, __ATOMIC_RELAXED);
 
 	if (!n) {

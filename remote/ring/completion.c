@@ -25,7 +25,7 @@ enum kvgpu_ring_status kvgpu_completion_attach(struct kvgpu_completion *b, void 
 {
 	if (max_len > KVGPU_COMPLETION_LONGEST || (uintptr_t)mem % KVGPU_RING_LINE)
 		return KVGPU_RING_BAD_GEOMETRY;
-	*b = (struct kvgpu_completion) { .shared = mem, .max_len = max_len, .doorbell = doorbell };
+	*b = (struct kvgpu_completion){ .shared = mem, .max_len = max_len, .doorbell = doorbell };
 	return KVGPU_RING_OK;
 }
 
@@ -43,7 +43,7 @@ enum kvgpu_ring_status kvgpu_completion_answer(struct kvgpu_completion *b, uint6
 		shared_copy_out(b->shared->payload, data, len);
 	memcpy(&word, &head, sizeof(word));
 	shared_store(&b->shared->head, word);
-	shared_store_release(&b->shared->seq, seq);	/* pairs with kvgpu_completion_take() */
+	shared_store_release(&b->shared->seq, seq); /* pairs with kvgpu_completion_take() */
 	b->last = seq;
 	b->answers++;
 	if (b->doorbell)
@@ -61,7 +61,7 @@ enum kvgpu_ring_status kvgpu_completion_take(struct kvgpu_completion *b, uint64_
 		return b->status;
 	if (size < b->max_len)
 		return KVGPU_RING_NO_ROOM;
-	there = shared_load_acquire(&b->shared->seq);	/* pairs with kvgpu_completion_answer() */
+	there = shared_load_acquire(&b->shared->seq); /* pairs with kvgpu_completion_answer() */
 	if (there == b->last)
 		return KVGPU_RING_EMPTY;
 	if (there != seq)

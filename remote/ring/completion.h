@@ -17,29 +17,29 @@ enum { KVGPU_COMPLETION_BYTES = 4096, KVGPU_COMPLETION_LONGEST = KVGPU_COMPLETIO
 
 /* the word behind the sequence number */
 struct kvgpu_completion_head {
-	uint32_t result;		/* of the call; has no meaning here */
-	uint32_t len;			/* of the payload, in bytes */
+	uint32_t result; /* of the call; has no meaning here */
+	uint32_t len; /* of the payload, in bytes */
 };
 
 /* little endian. The answering side writes, the asking side reads */
 struct kvgpu_completion_shared {
-	_Alignas(KVGPU_RING_LINE) uint64_t seq;		/* of the last answer; 0: there was none */
-	uint64_t head;			/* struct kvgpu_completion_head, read in one go */
+	_Alignas(KVGPU_RING_LINE) uint64_t seq; /* of the last answer; 0: there was none */
+	uint64_t head; /* struct kvgpu_completion_head, read in one go */
 	uint64_t payload[KVGPU_COMPLETION_LONGEST / 8];
 };
 
 /* a side of a completion slot, in the caller's own memory */
 struct kvgpu_completion {
 	struct kvgpu_completion_shared *shared;
-	uint64_t last;			/* sequence number of the last answer */
+	uint64_t last; /* sequence number of the last answer */
 	uint32_t max_len;
-	enum kvgpu_ring_status status;	/* OK, or dead */
+	enum kvgpu_ring_status status; /* OK, or dead */
 	/*
 	 * asking side: the doorbell on which it sleeps; answering side: the doorbell that it rings,
 	 * or NULL
 	 */
 	struct kvgpu_doorbell *doorbell;
-	uint64_t answers;		/* answers that this side gave, or took */
+	uint64_t answers; /* answers that this side gave, or took */
 	/* asking side: pauses before the first look for an answer, times KVGPU_COMPLETION_PART */
 	unsigned int pauses;
 };

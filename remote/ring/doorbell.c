@@ -17,7 +17,7 @@
 #include "remote/ring/shared.h"
 
 /* looks at the peer between two looks at the clock */
-#define LOOKS	64
+#define LOOKS 64
 
 /*
  * If nearly all of the time of looking goes to other threads that want this CPU, the next
@@ -37,7 +37,7 @@ struct wait {
 	bool (*ready)(void *arg);
 	void *arg;
 	uint64_t timeout_ns;
-	uint64_t began;		/* when the clock was first read in this wait; 0: not yet */
+	uint64_t began; /* when the clock was first read in this wait; 0: not yet */
 };
 
 static uint64_t waited(struct wait *w)
@@ -103,7 +103,7 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 	b->waits++;
 	for (;;) {
 		shared_store32(b->word, 1);
-		shared_fence();		/* pairs with the fence of kvgpu_doorbell_ring() */
+		shared_fence(); /* pairs with the fence of kvgpu_doorbell_ring() */
 		if (w->ready(w->arg))
 			return KVGPU_WAIT_READY;
 		if (w->timeout_ns != KVGPU_FOREVER) {
@@ -135,8 +135,8 @@ static void grow(struct wait *w)
 	if (took >= KVGPU_SPIN_GROWS * least)
 		w->doorbell->window_ns = least;
 	else
-		w->doorbell->window_ns = 2 * took < KVGPU_SPIN_GROWS * least ? 2 * took :
-									   KVGPU_SPIN_GROWS * least;
+		w->doorbell->window_ns =
+			2 * took < KVGPU_SPIN_GROWS * least ? 2 * took : KVGPU_SPIN_GROWS * least;
 }
 
 enum kvgpu_wait kvgpu_doorbell_wait(struct kvgpu_doorbell *b, bool (*ready)(void *arg), void *arg,
@@ -156,7 +156,7 @@ enum kvgpu_wait kvgpu_doorbell_wait(struct kvgpu_doorbell *b, bool (*ready)(void
 
 void kvgpu_doorbell_ring(struct kvgpu_doorbell *b)
 {
-	shared_fence();		/* pairs with the fence of sleep_until() */
+	shared_fence(); /* pairs with the fence of sleep_until() */
 	if (!shared_load32(b->word))
 		return;
 	/*

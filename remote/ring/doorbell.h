@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KVGPU_FOREVER	UINT64_MAX
+#define KVGPU_FOREVER UINT64_MAX
 
 enum kvgpu_sleep {
 	KVGPU_SLEEP_LOOK, /* woken, or the time is over, or for no reason at all: look again */
-	KVGPU_SLEEP_GONE,	/* the peer has ended */
+	KVGPU_SLEEP_GONE, /* the peer has ended */
 };
 
 /*
@@ -40,7 +40,7 @@ struct kvgpu_wait_times {
 	 * KVGPU_SPIN_GROWS times as long; 0: not at all
 	 */
 	uint64_t spin_ns;
-	uint64_t sleep_ns;	/* the longest sleep before the next look; not 0 */
+	uint64_t sleep_ns; /* the longest sleep before the next look; not 0 */
 };
 
 enum { KVGPU_SPIN_GROWS = 8 };
@@ -49,25 +49,25 @@ enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
 /* The ringer uses .word, .ops, .ctx and .wakes of its struct alone; the sleeper all but .wakes. */
 struct kvgpu_doorbell {
-	uint32_t *word;			/* in shared memory */
+	uint32_t *word; /* in shared memory */
 	const struct kvgpu_doorbell_ops *ops;
-	void *ctx;			/* for the ops */
-	struct kvgpu_wait_times times;	/* settings of the sleeper */
-	uint64_t window_ns;	/* how long the sleeper looks at present, if above spin_ns */
-	unsigned int crowded;	/* so many next waits don't look: other threads want this CPU */
+	void *ctx; /* for the ops */
+	struct kvgpu_wait_times times; /* settings of the sleeper */
+	uint64_t window_ns; /* how long the sleeper looks at present, if above spin_ns */
+	unsigned int crowded; /* so many next waits don't look: other threads want this CPU */
 	/* time spent with looking, with the CPU and without it, since the two were compared last */
 	uint64_t looked_ns, lost_ns;
-	uint64_t spins;			/* waits that looked */
+	uint64_t spins; /* waits that looked */
 	/* waits that set the word in order to sleep */
 	uint64_t waits;
-	uint64_t sleeps;		/* calls of .sleep() */
-	uint64_t wakes;			/* calls of .wake() */
+	uint64_t sleeps; /* calls of .sleep() */
+	uint64_t wakes; /* calls of .wake() */
 };
 
 enum kvgpu_wait {
 	KVGPU_WAIT_READY,
 	KVGPU_WAIT_TIMEOUT,
-	KVGPU_WAIT_GONE,	/* the peer has ended, and left nothing to be ready for */
+	KVGPU_WAIT_GONE, /* the peer has ended, and left nothing to be ready for */
 };
 
 /*

@@ -103,9 +103,12 @@ enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p,
 {
 	if (!config_ok(config))
 		return KVGPU_RING_BAD_GEOMETRY;
-	*p = (struct kvgpu_ring_producer) {
-		.shared = config->mem, .slots = config->slots, .max_len = config->max_len,
-			.own = config->own, .peer = config->peer,
+	*p = (struct kvgpu_ring_producer){
+		.shared = config->mem,
+		.slots = config->slots,
+		.max_len = config->max_len,
+		.own = config->own,
+		.peer = config->peer,
 	};
 	return KVGPU_RING_OK;
 }
@@ -157,7 +160,7 @@ enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t 
 	slots = kvgpu_ring_slots_of(len);
 	if (!has_room(p, slots))
 		return p->status ? p->status : KVGPU_RING_FULL;
-	p->frame = (struct kvgpu_ring_head) { .op = op, .flags = flags, .len = len };
+	p->frame = (struct kvgpu_ring_head){ .op = op, .flags = flags, .len = len };
 	p->wanted = slots;
 	p->done = 0;
 	p->to = (uint8_t *)slot_at(p->shared, p->slots, p->head)->first.payload;
@@ -216,7 +219,7 @@ enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p)
 	memcpy(&head, &p->frame, sizeof(head));
 	slot = slot_at(p->shared, p->slots, p->head);
 	shared_store(&slot->first.head, head);
-	shared_store_release(&slot->seq, p->head + 1);	/* pairs with kvgpu_ring_get() */
+	shared_store_release(&slot->seq, p->head + 1); /* pairs with kvgpu_ring_get() */
 	p->last_seq = p->head + 1;
 	__atomic_store_n(&p->head, p->head + slots, __ATOMIC_RELAXED);
 	p->frames++;
@@ -287,9 +290,12 @@ enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
 {
 	if (!config_ok(config))
 		return KVGPU_RING_BAD_GEOMETRY;
-	*c = (struct kvgpu_ring_consumer) {
-		.shared = config->mem, .slots = config->slots, .max_len = config->max_len,
-			.own = config->own, .peer = config->peer,
+	*c = (struct kvgpu_ring_consumer){
+		.shared = config->mem,
+		.slots = config->slots,
+		.max_len = config->max_len,
+		.own = config->own,
+		.peer = config->peer,
 	};
 	return KVGPU_RING_OK;
 }
@@ -307,7 +313,7 @@ static uint64_t seq_before(const struct kvgpu_ring_consumer *c)
 static void give_back(struct kvgpu_ring_consumer *c)
 {
 	c->given_back = c->pos;
-	shared_store_release(&c->shared->taken, c->pos);	/* pairs with look_at_position() */
+	shared_store_release(&c->shared->taken, c->pos); /* pairs with look_at_position() */
 	if (c->peer)
 		kvgpu_doorbell_ring(c->peer);
 }
@@ -342,7 +348,7 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
 		return c->status;
 	if (size < c->max_len)
 		return KVGPU_RING_NO_ROOM;
-	seq = shared_load_acquire(&slot->seq);	/* pairs with kvgpu_ring_publish() */
+	seq = shared_load_acquire(&slot->seq); /* pairs with kvgpu_ring_publish() */
 	if (seq != c->pos + 1) {
 		if (seq != seq_before(c))
 			return c->status = KVGPU_RING_BAD_SEQ;
@@ -356,8 +362,12 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
 		return c->status = KVGPU_RING_BAD_LENGTH;
 	if (copy_payload(c, buf, head.len))
 		return c->status;
-	*f = (struct kvgpu_frame){ .seq = seq, .op = head.op, .flags = head.flags,
-		.len = head.len, };
+	*f = (struct kvgpu_frame){
+		.seq = seq,
+		.op = head.op,
+		.flags = head.flags,
+		.len = head.len,
+	};
 	c->pos += kvgpu_ring_slots_of(head.len);
 	c->frames++;
 	/* fetch the next frame's lines while this one is carried out */

@@ -20,27 +20,27 @@
 #include "remote/ring/doorbell.h"
 
 enum {
-	KVGPU_RING_LINE = 64,		/* a cache line; a slot is one, too */
-	KVGPU_RING_FIRST_BYTES = 48,	/* of payload in a frame's first slot */
-	KVGPU_RING_NEXT_BYTES = 56,	/* of payload in each further slot */
+	KVGPU_RING_LINE = 64, /* a cache line; a slot is one, too */
+	KVGPU_RING_FIRST_BYTES = 48, /* of payload in a frame's first slot */
+	KVGPU_RING_NEXT_BYTES = 56, /* of payload in each further slot */
 	KVGPU_RING_SLOTS_MIN = 2,
 	KVGPU_RING_SLOTS_MAX = 1 << 20,
 };
 
 enum kvgpu_ring_status {
 	KVGPU_RING_OK,
-	KVGPU_RING_EMPTY,		/* nothing to take now */
-	KVGPU_RING_FULL,		/* no room now */
+	KVGPU_RING_EMPTY, /* nothing to take now */
+	KVGPU_RING_FULL, /* no room now */
 	/* the statuses below: the caller is wrong; nothing was published or taken */
-	KVGPU_RING_TOO_LONG,		/* more than .max_len */
-	KVGPU_RING_NO_ROOM,		/* the caller's buffer is smaller than .max_len */
-	KVGPU_RING_WRONG_LENGTH,	/* other bytes were appended than were announced */
+	KVGPU_RING_TOO_LONG, /* more than .max_len */
+	KVGPU_RING_NO_ROOM, /* the caller's buffer is smaller than .max_len */
+	KVGPU_RING_WRONG_LENGTH, /* other bytes were appended than were announced */
 	KVGPU_RING_BAD_GEOMETRY,
 	/* the statuses below: the peer is wrong, and the ring is dead from now on */
 	/* a sequence number that is neither the next nor what was there before */
 	KVGPU_RING_BAD_SEQ,
-	KVGPU_RING_BAD_LENGTH,		/* a length beyond .max_len */
-	KVGPU_RING_TORN,		/* a frame with a slot that is not its own */
+	KVGPU_RING_BAD_LENGTH, /* a length beyond .max_len */
+	KVGPU_RING_TORN, /* a frame with a slot that is not its own */
 	/* the consumer's position went back, or beyond what was published */
 	KVGPU_RING_BAD_POSITION,
 };
@@ -59,7 +59,7 @@ const char *kvgpu_ring_status_name(enum kvgpu_ring_status s);
 struct kvgpu_ring_head {
 	uint16_t op;
 	uint16_t flags;
-	uint32_t len;			/* of the payload, in bytes */
+	uint32_t len; /* of the payload, in bytes */
 };
 
 /* The sequence number of a slot is its absolute number, which never wraps, plus 1. */
@@ -67,7 +67,7 @@ union kvgpu_ring_slot {
 	uint64_t seq;
 	struct {
 		uint64_t seq;
-		uint64_t head;		/* struct kvgpu_ring_head, read in one go */
+		uint64_t head; /* struct kvgpu_ring_head, read in one go */
 		uint64_t payload[KVGPU_RING_FIRST_BYTES / 8];
 	} first;
 	struct {
@@ -94,7 +94,7 @@ struct kvgpu_ring_shared {
 struct kvgpu_ring_config {
 	/* kvgpu_ring_bytes(.slots), aligned to KVGPU_RING_LINE; stays mapped and backed */
 	void *mem;
-	uint32_t slots;			/* a power of 2 */
+	uint32_t slots; /* a power of 2 */
 	/* longest payload that is accepted, at most kvgpu_ring_longest(.slots) */
 	uint32_t max_len;
 	/* the doorbell on which this side sleeps; NULL: it never waits */
@@ -127,22 +127,22 @@ struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
 	/* slots that are published; absolute. Atomic, for kvgpu_ring_expect() */
 	uint64_t head;
-	uint64_t taken;			/* the consumer's position when it was read last */
+	uint64_t taken; /* the consumer's position when it was read last */
 	/* number of the frame published last, which its answer will bear; 0: there was none */
 	uint64_t last_seq;
 	uint32_t slots, max_len;
 	/* slots of the frame that is being written, or waits for room; 0: there is none */
 	uint32_t wanted;
-	uint32_t done;			/* bytes that were appended to that frame */
+	uint32_t done; /* bytes that were appended to that frame */
 	/* where its next bytes go: .room bytes from .to on, then into slot .slot */
 	uint8_t *to;
 	uint32_t room;
 	uint64_t slot;
 	struct kvgpu_ring_head frame;
-	enum kvgpu_ring_status status;	/* OK, or dead */
+	enum kvgpu_ring_status status; /* OK, or dead */
 	struct kvgpu_doorbell *own, *peer;
-	uint64_t frames;		/* frames that were published */
-	uint64_t full_waits;	/* how often the producer waited, as the ring was too full */
+	uint64_t frames; /* frames that were published */
+	uint64_t full_waits; /* how often the producer waited, as the ring was too full */
 };
 
 /*
@@ -201,12 +201,12 @@ struct kvgpu_frame {
 
 struct kvgpu_ring_consumer {
 	struct kvgpu_ring_shared *shared;
-	uint64_t pos;			/* slots that were taken; absolute */
-	uint64_t given_back;		/* slots given back to the producer; absolute */
+	uint64_t pos; /* slots that were taken; absolute */
+	uint64_t given_back; /* slots given back to the producer; absolute */
 	uint32_t slots, max_len;
-	enum kvgpu_ring_status status;	/* OK, or dead */
+	enum kvgpu_ring_status status; /* OK, or dead */
 	struct kvgpu_doorbell *own, *peer;
-	uint64_t frames;		/* frames that were taken */
+	uint64_t frames; /* frames that were taken */
 };
 
 /* as kvgpu_ring_attach_producer() */

@@ -14,12 +14,12 @@
 
 struct bounce {
 	struct server *s;
-	struct bounce *next;		/* in `bounces`; under `lock` */
-	uint64_t key;			/* not 0, and never used again */
+	struct bounce *next; /* in `bounces`; under `lock` */
+	uint64_t key; /* not 0, and never used again */
 	struct bounce_end end;
-	unsigned int refs;		/* under `lock` */
-	bool quiet;			/* under `lock`: the client is not told of the end */
-	pthread_mutex_t busy;		/* held while the client fills or drains the piece */
+	unsigned int refs; /* under `lock` */
+	bool quiet; /* under `lock`: the client is not told of the end */
+	pthread_mutex_t busy; /* held while the client fills or drains the piece */
 };
 
 /*

@@ -12,11 +12,11 @@ struct server;
 
 struct bounce;
 struct bounce_end {
-	uint64_t id;		/* the client's number of the bounce buffer */
-	uint64_t at, bytes;	/* place and size of its piece of the arena */
+	uint64_t id; /* the client's number of the bounce buffer */
+	uint64_t at, bytes; /* place and size of its piece of the arena */
 	/* the client's address, pitch and height, and the box's size: only compared */
 	uint64_t mine[3], size[3];
-	bool out;		/* the copy writes to this end */
+	bool out; /* the copy writes to this end */
 };
 
 /*

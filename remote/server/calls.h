@@ -34,7 +34,11 @@ bool op_passes(uint16_t op);
 #define EMPTY_FRAME(name)                                                       \
 	CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, \
 			      struct kvgpu_remote_reply *out)
-FRAME(current); FRAME(fence); EMPTY_FRAME(pin); FRAME(facts); EMPTY_FRAME(init);
+FRAME(current);
+FRAME(fence);
+EMPTY_FRAME(pin);
+FRAME(facts);
+EMPTY_FRAME(init);
 FRAME(image);
 FRAME(function);
 FRAME(global);
@@ -44,8 +48,12 @@ FRAME(copy_out);
 FRAME(box);
 FRAME(run);
 FRAME(peer);
-FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
-FRAME(instantiate); FRAME(update);
+FRAME(host_call);
+FRAME(pointer);
+FRAME(pointer_set);
+FRAME(capture_info);
+FRAME(instantiate);
+FRAME(update);
 FRAME(kernel_node);
 FRAME(kernel_node_get);
 FRAME(copy_node);
@@ -57,7 +65,9 @@ FRAME(managed_in);
 FRAME(managed_out);
 EMPTY_FRAME(idle);
 FRAME(range_attribute);
-FRAME(link_create); FRAME(link_add); FRAME(link_complete);
+FRAME(link_create);
+FRAME(link_add);
+FRAME(link_complete);
 EMPTY_FRAME(blas_create);
 FRAME(blas_destroy);
 FRAME(rand_create);

@@ -15,7 +15,7 @@ CUresult enter_context(struct server *s, uint64_t id)
 	if (id && !handle_find(s, CLASS_CONTEXT, id, &ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	r = CALL(s, cuCtxSetCurrent, ctx);
-	if (r)	/* the library keeps the context before */
+	if (r) /* the library keeps the context before */
 		CALL(s, cuCtxSetCurrent, NULL);
 	s->current = r ? 0 : id;
 	return r;

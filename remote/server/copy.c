@@ -154,8 +154,9 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	CUstream stream;
 	CUresult r;
 
-	if (q->what > RUN_ARRAY_TO_ARRAY || ((to_host || from_host) &&
-	    !kvgpu_remote_in_arena(to_host ? q->dst : q->src, q->bytes, s->arena_bytes)))
+	if (q->what > RUN_ARRAY_TO_ARRAY ||
+	    ((to_host || from_host) &&
+	     !kvgpu_remote_in_arena(to_host ? q->dst : q->src, q->bytes, s->arena_bytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!stream_find(s, q->stream, &stream) ||
 	    (q->what != RUN_ARRAY_TO_DEVICE && !to_host &&
@@ -256,17 +257,31 @@ CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, cons
 				  const struct side *src, const struct side *dst)
 {
 	return (CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z],
-			.srcLOD = from[END_LOD],
-		.srcMemoryType = src->type, .srcHost = src->host, .srcDevice = src->device,
-			.srcArray = src->array,
-		.srcContext = src->ctx, .srcPitch = from[END_PITCH], .srcHeight = from[END_HEIGHT],
-		.dstXInBytes = to[END_X], .dstY = to[END_Y], .dstZ = to[END_Z],
-			.dstLOD = to[END_LOD],
-		.dstMemoryType = dst->type, .dstHost = dst->host, .dstDevice = dst->device,
-			.dstArray = dst->array,
-		.dstContext = dst->ctx, .dstPitch = to[END_PITCH], .dstHeight = to[END_HEIGHT],
-		.WidthInBytes = size[0], .Height = size[1], .Depth = size[2],
+		.srcXInBytes = from[END_X],
+		.srcY = from[END_Y],
+		.srcZ = from[END_Z],
+		.srcLOD = from[END_LOD],
+		.srcMemoryType = src->type,
+		.srcHost = src->host,
+		.srcDevice = src->device,
+		.srcArray = src->array,
+		.srcContext = src->ctx,
+		.srcPitch = from[END_PITCH],
+		.srcHeight = from[END_HEIGHT],
+		.dstXInBytes = to[END_X],
+		.dstY = to[END_Y],
+		.dstZ = to[END_Z],
+		.dstLOD = to[END_LOD],
+		.dstMemoryType = dst->type,
+		.dstHost = dst->host,
+		.dstDevice = dst->device,
+		.dstArray = dst->array,
+		.dstContext = dst->ctx,
+		.dstPitch = to[END_PITCH],
+		.dstHeight = to[END_HEIGHT],
+		.WidthInBytes = size[0],
+		.Height = size[1],
+		.Depth = size[2],
 	};
 }
 
@@ -274,13 +289,22 @@ static CUresult copy_2d(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t 
 			CUstream stream)
 {
 	const CUDA_MEMCPY2D c = {
-		.srcXInBytes = b->srcXInBytes, .srcY = b->srcY, .srcMemoryType = b->srcMemoryType,
-			.srcHost = b->srcHost,
-		.srcDevice = b->srcDevice, .srcArray = b->srcArray, .srcPitch = b->srcPitch,
-		.dstXInBytes = b->dstXInBytes, .dstY = b->dstY, .dstMemoryType = b->dstMemoryType,
-			.dstHost = b->dstHost,
-		.dstDevice = b->dstDevice, .dstArray = b->dstArray, .dstPitch = b->dstPitch,
-		.WidthInBytes = b->WidthInBytes, .Height = b->Height,
+		.srcXInBytes = b->srcXInBytes,
+		.srcY = b->srcY,
+		.srcMemoryType = b->srcMemoryType,
+		.srcHost = b->srcHost,
+		.srcDevice = b->srcDevice,
+		.srcArray = b->srcArray,
+		.srcPitch = b->srcPitch,
+		.dstXInBytes = b->dstXInBytes,
+		.dstY = b->dstY,
+		.dstMemoryType = b->dstMemoryType,
+		.dstHost = b->dstHost,
+		.dstDevice = b->dstDevice,
+		.dstArray = b->dstArray,
+		.dstPitch = b->dstPitch,
+		.WidthInBytes = b->WidthInBytes,
+		.Height = b->Height,
 	};
 
 	if (form & FORM_ASYNC)

@@ -9,7 +9,7 @@
 #include "server.h"
 
 enum { PARTS_MAX = 3, SET_DEPENDENCIES = 1 };
-enum { BEFORE, BEHIND, SIDES };	/* the source's side, the destination's side */
+enum { BEFORE, BEHIND, SIDES }; /* the source's side, the destination's side */
 
 struct plan {
 	CUDA_MEMCPY3D copy;
@@ -30,7 +30,7 @@ struct wrapped {
 struct switched {
 	uint64_t exec, node;
 	bool off;
-	bool own;			/* .bounce is this copy's, and held here */
+	bool own; /* .bounce is this copy's, and held here */
 	struct bounce *bounce[SIDES];
 };
 
@@ -106,8 +106,9 @@ CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec ex
 						CUgraphNode node, CUgraph child)
 {
 	struct wrapped w;
-	CUresult r = is_wrapped(s, node, &w) ? CUDA_ERROR_INVALID_VALUE :
-		     CALL(s, cuGraphExecChildGraphNodeSetParams, exec, node, child);
+	CUresult r = is_wrapped(s, node, &w) ?
+			     CUDA_ERROR_INVALID_VALUE :
+			     CALL(s, cuGraphExecChildGraphNodeSetParams, exec, node, child);
 
 	return r ? r : switched_again(s, handle_known(s, CLASS_EXEC, exec));
 }
@@ -207,7 +208,7 @@ static CUresult capture(struct server *s, uint64_t stream_id, const struct plan 
 /* ------------------------------------------------------------------ changing nodes of graphs */
 
 static CUresult set_host_function(struct server *s, struct wrapped *w, unsigned int side,
-			     struct bounce *f)
+				  struct bounce *f)
 {
 	CUDA_HOST_NODE_PARAMS p = function_of(f);
 	CUresult r = f ? bounce_hold(s, w->inner, f) : CUDA_SUCCESS;
@@ -255,7 +256,7 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 		return NULL;
 	list = *n <= KVGPU_REMOTE_LIST_MAX ? scratch(s, *n + 1, sizeof(*list)) : NULL;
 	if (!list || (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, list, n) :
-		      CALL(s, cuGraphNodeGetDependencies, node, list, n)))
+			       CALL(s, cuGraphNodeGetDependencies, node, list, n)))
 		return NULL;
 	return list;
 }
@@ -491,7 +492,8 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 
 	if (!is_wrapped(s, node, &w))
 		return has_bounce(p) ? wrong_kind(s, node, p) :
-		       CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &p->copy, p->ctx);
+				       CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &p->copy,
+					    p->ctx);
 	for (i = 0; i < SIDES; i++) {
 		if (p->bounce[i] && !w.function[i])
 			return CUDA_ERROR_INVALID_VALUE;
@@ -516,10 +518,9 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 static CUresult open_bounce(struct server *s, const uint64_t *end, const struct q_copy_node *q,
 			    bool out, struct side *side, struct bounce **bounce)
 {
-	struct bounce_end e = { .id = end[END_BOUNCE],
-				.at = end[END_WHERE],
-				.bytes = side->bytes,
-				.out = out };
+	struct bounce_end e = {
+		.id = end[END_BOUNCE], .at = end[END_WHERE], .bytes = side->bytes, .out = out
+	};
 
 	*bounce = NULL;
 	if (!e.id)
@@ -634,9 +635,9 @@ CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q,
 	if (r)
 		return r;
 	close_end(s, a->src, c.srcMemoryType, c.srcDevice, c.srcArray, c.srcHost, w.bounce[BEFORE],
-		  (size_t []){ c.srcPitch, c.srcHeight, c.srcXInBytes, c.srcY, c.srcZ, c.srcLOD });
+		  (size_t[]){ c.srcPitch, c.srcHeight, c.srcXInBytes, c.srcY, c.srcZ, c.srcLOD });
 	close_end(s, a->dst, c.dstMemoryType, c.dstDevice, c.dstArray, c.dstHost, w.bounce[BEHIND],
-		  (size_t []){ c.dstPitch, c.dstHeight, c.dstXInBytes, c.dstY, c.dstZ, c.dstLOD });
+		  (size_t[]){ c.dstPitch, c.dstHeight, c.dstXInBytes, c.dstY, c.dstZ, c.dstLOD });
 	a->size[0] = c.WidthInBytes;
 	a->size[1] = c.Height;
 	a->size[2] = c.Depth;

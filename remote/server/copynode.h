@@ -11,7 +11,7 @@
 struct server;
 
 struct switches {
-	struct switched *list;	/* copies that differ in an executable graph from its graph */
+	struct switched *list; /* copies that differ in an executable graph from its graph */
 	unsigned int nr, max;
 	/* a bounce buffer was made once: a child graph may be a copy with one */
 	bool bounced;

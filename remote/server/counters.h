@@ -10,9 +10,9 @@
 
 /* each word atomic */
 struct counters {
-	uint64_t calls;	/* frames served; a frame that was put aside counts again */
-	uint64_t memory;		/* bytes of device memory that are charged */
-	uint64_t received, sent;	/* bytes from the client, and to it */
+	uint64_t calls; /* frames served; a frame that was put aside counts again */
+	uint64_t memory; /* bytes of device memory that are charged */
+	uint64_t received, sent; /* bytes from the client, and to it */
 };
 
 #endif

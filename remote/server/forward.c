@@ -110,7 +110,7 @@ CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device)
 bool forward_device(struct server *s, uint64_t ptr)
 {
 	const CUpointer_attribute memory_type = 2;
-	uint64_t type = 0;	/* a later library may write more than 4 bytes */
+	uint64_t type = 0; /* a later library may write more than 4 bytes */
 
 	return !ptr || (!CALL(s, cuPointerGetAttribute, &type, memory_type, ptr) && type);
 }

@@ -15,17 +15,17 @@ struct server;
 
 /* a handle of a library whose calls are forwarded */
 struct forwarded {
-	uint64_t id;		/* 0: the row is free */
-	uint64_t stream;	/* the stream set in the library; 0: the null stream */
+	uint64_t id; /* 0: the row is free */
+	uint64_t stream; /* the stream set in the library; 0: the null stream */
 	bool on_device;
 	void *what;
 };
-enum { FORWARDS_MAX = 64 };	/* handles of a program */
+enum { FORWARDS_MAX = 64 }; /* handles of a program */
 enum { FORWARD_UNTRIED, FORWARD_THERE, FORWARD_NOT };
 
 struct forward {
-	struct forwards *library;	/* NULL: no library was wanted yet */
-	uint8_t blas_is, rand_is;	/* FORWARD_UNTRIED, FORWARD_THERE or FORWARD_NOT */
+	struct forwards *library; /* NULL: no library was wanted yet */
+	uint8_t blas_is, rand_is; /* FORWARD_UNTRIED, FORWARD_THERE or FORWARD_NOT */
 	struct forwarded rows[FORWARDS_MAX];
 };
 

@@ -72,7 +72,7 @@ static bool have(struct server *s, unsigned int class)
 		s->forward.library = calloc(1, sizeof(*s->forward.library));
 	if (!*known) {
 		*known = s->forward.library && (class == CLASS_BLAS ? load_blas(s, &why) :
-							       load_rand(s, &why)) ?
+								      load_rand(s, &why)) ?
 				 FORWARD_THERE :
 				 FORWARD_NOT;
 		if (*known == FORWARD_NOT && s->options.complain)

@@ -19,9 +19,9 @@ enum { SCRATCH_BYTES = 1 << 20 };
 struct frame {
 	struct kvgpu_remote_head head;
 	const void *payload;
-	uint64_t served;	/* how many frames were served so far, with this one */
-	bool later;		/* the frame gets its answer later */
-	bool again;		/* the frame was put aside, and is served again */
+	uint64_t served; /* how many frames were served so far, with this one */
+	bool later; /* the frame gets its answer later */
+	bool again; /* the frame was put aside, and is served again */
 	uint8_t *scratch;
 	size_t scratch_used;
 };

@@ -185,8 +185,7 @@ static bool add_takes(struct server *s, CUgraph graph, unsigned int depth, uint6
 static CUresult take_for_exec(struct server *s, CUgraph graph, uint64_t *bytes)
 {
 	*bytes = 0;
-	return !s->options.memory ||
-			       (add_takes(s, graph, 0, bytes) && quota_take(s, *bytes)) ?
+	return !s->options.memory || (add_takes(s, graph, 0, bytes) && quota_take(s, *bytes)) ?
 		       CUDA_SUCCESS :
 		       CUDA_ERROR_OUT_OF_MEMORY;
 }

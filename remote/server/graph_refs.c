@@ -13,18 +13,18 @@ struct ref_object {
 	struct server *s;
 	struct ref_object *next;
 	unsigned int class;
-	void *what;		/* the library's object; NULL: it has ended */
-	uint64_t context;	/* the object's */
-	unsigned int refs;	/* under `lock` */
-	bool later;		/* the client has ended the object while graphs refer to it */
-	bool ended;		/* the object has no number any more */
+	void *what; /* the library's object; NULL: it has ended */
+	uint64_t context; /* the object's */
+	unsigned int refs; /* under `lock` */
+	bool later; /* the client has ended the object while graphs refer to it */
+	bool ended; /* the object has no number any more */
 };
 
 /* a graph or an executable graph refers to .what */
 struct graph_ref {
 	struct graph_ref *next;
 	struct ref_object *what;
-	bool own;		/* the reference ends with the number of the graph */
+	bool own; /* the reference ends with the number of the graph */
 };
 
 /*
@@ -90,7 +90,7 @@ CUresult graph_ref_add(struct server *s, uint64_t graph, uint64_t id)
 	CUresult r = CUDA_SUCCESS;
 
 	if (!g || !e)
-		return CUDA_SUCCESS;	/* nothing to keep */
+		return CUDA_SUCCESS; /* nothing to keep */
 	k = ref_object_of(s, e);
 	for (of = g->refs; of && of->what != k; of = of->next)
 		;
@@ -316,8 +316,7 @@ CUresult own_cuEventRecordWithFlags(struct server *s, CUevent event, CUstream st
 	return r ? r : CALL(s, cuEventRecordWithFlags, event, stream, flags);
 }
 
-CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event,
-			       unsigned int flags)
+CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event, unsigned int flags)
 {
 	CUresult r = flags ? captured_event(s, stream, event) : CUDA_SUCCESS;
 

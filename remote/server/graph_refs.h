@@ -14,13 +14,13 @@ struct entry;
 
 /* captures of the client, for ends.c, graph.c and graph_refs.c */
 struct captures {
-	bool numbered;		/* the graph of a capture under way may have a number */
-	unsigned int begun;	/* captures that were begun and not ended */
+	bool numbered; /* the graph of a capture under way may have a number */
+	unsigned int begun; /* captures that were begun and not ended */
 };
 
 struct graph_refs {
-	struct ref_object *objects;	/* what graphs use or used */
-	bool over;		/* atomic: a reference or a number has ended */
+	struct ref_object *objects; /* what graphs use or used */
+	bool over; /* atomic: a reference or a number has ended */
 };
 
 /*

@@ -75,7 +75,7 @@ static bool grow(struct server *s)
 	t->chains = chains;
 	t->nr_chains = max;
 	if (!t->nr_entries)
-		t->nr_entries = 1;	/* 0 is no entry */
+		t->nr_entries = 1; /* 0 is no entry */
 	for (i = 1; i < t->nr_entries; i++) {
 		if (!entries[i].what)
 			continue;

@@ -13,14 +13,14 @@ struct server;
 /* ------------------------------------------------------------------ handles.c: the table */
 
 struct entry {
-	void *what;		/* NULL: the entry is free */
+	void *what; /* NULL: the entry is free */
 	uint64_t id;
-	uint32_t next;		/* next entry of the hash chain, or next free entry */
+	uint32_t next; /* next entry of the hash chain, or next free entry */
 	uint32_t parent, child, before, after;
-	uint64_t charged;	/* bytes of device memory */
-	uint32_t bytes;		/* of a function's parameters; UINT32_MAX: not known */
-	unsigned int attached;	/* of a context: users besides the first */
-	CUstream beside;	/* of a context: own_stream() */
+	uint64_t charged; /* bytes of device memory */
+	uint32_t bytes; /* of a function's parameters; UINT32_MAX: not known */
+	unsigned int attached; /* of a context: users besides the first */
+	CUstream beside; /* of a context: own_stream() */
 	/*
 	 * graph_refs.c: of an event or a module, graphs' references; of a graph, what it refers to
 	 */

@@ -10,10 +10,10 @@
 
 struct hosted {
 	struct server *s;
-	uint64_t id;		/* the client's number of the function */
+	uint64_t id; /* the client's number of the function */
 	/* freed after its call; what a graph may have stays until the process ends */
 	bool once;
-	struct hosted *next;	/* next in s->hosts.kept */
+	struct hosted *next; /* next in s->hosts.kept */
 };
 
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once)

@@ -11,10 +11,10 @@
 struct server;
 
 struct hosts {
-	struct hosted *kept;	/* functions that graphs may call */
+	struct hosted *kept; /* functions that graphs may call */
 	/* behind the last function that was submitted in order; NULL: there is none */
 	CUevent ordered;
-	uint64_t ordered_in;	/* .ordered's context */
+	uint64_t ordered_in; /* .ordered's context */
 };
 
 /*

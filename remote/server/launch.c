@@ -144,10 +144,10 @@ CUresult frame_kernel_node_get(struct server *s, const struct q_kernel_node_get 
 	if (r)
 		return r;
 	a->function = handle_known(s, CLASS_FUNCTION, p.func);
-	if (!a->function)	/* the function's module may be gone */
+	if (!a->function) /* the function's module may be gone */
 		return CUDA_ERROR_INVALID_HANDLE;
-	memcpy(a->grid, (uint32_t []){ p.gridDimX, p.gridDimY, p.gridDimZ }, sizeof(a->grid));
-	memcpy(a->block, (uint32_t []){ p.blockDimX, p.blockDimY, p.blockDimZ }, sizeof(a->block));
+	memcpy(a->grid, (uint32_t[]){ p.gridDimX, p.gridDimY, p.gridDimZ }, sizeof(a->grid));
+	memcpy(a->block, (uint32_t[]){ p.blockDimX, p.blockDimY, p.blockDimZ }, sizeof(a->block));
 	a->shared = p.sharedMemBytes;
 	return put_parameters(s, &p, a, out) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

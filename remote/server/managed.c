@@ -34,7 +34,7 @@ CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu
 void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,
 		   uint64_t *bytes)
 {
-	uint64_t is = 0, at = 0, n = 0;	/* 64 bits wide, as a later library may write that much */
+	uint64_t is = 0, at = 0, n = 0; /* 64 bits wide, as a later library may write that much */
 
 	*begin = *bytes = 0;
 	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) ||
@@ -61,7 +61,7 @@ static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, 
 
 	if (!r)
 		r = in ? CALL(s, cuMemcpyHtoDAsync_v2, device, s->arena + at, bytes, stream) :
-		    CALL(s, cuMemcpyDtoHAsync_v2, s->arena + at, device, bytes, stream);
+			 CALL(s, cuMemcpyDtoHAsync_v2, s->arena + at, device, bytes, stream);
 	if (!r)
 		r = CALL(s, cuStreamSynchronize, stream);
 	sched_beside_ends(s, since_ns);

@@ -21,7 +21,7 @@ enum {
 };
 
 struct noted {
-	uint64_t seq, context;	/* of the copy's frame */
+	uint64_t seq, context; /* of the copy's frame */
 	uint64_t stream, served; /* the stream's number, 0: none; s->frame.served at the copy */
 	CUevent event;
 };
@@ -165,7 +165,7 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	CUresult r;
 
 	if (!s->pinned.in)
-		return CUDA_SUCCESS;	/* the library has copied already */
+		return CUDA_SUCCESS; /* the library has copied already */
 	mode = relax(s);
 	r = note_copy(s, stream);
 	unrelax(s, mode);

@@ -13,18 +13,18 @@ struct server;
 enum { SPARE_EVENTS = 64 };
 
 struct pinned {
-	uint64_t in;		/* context in which the shared arena is registered; or 0 */
-	bool never;		/* registering the arena failed: no copy tries it again */
-	bool reads_late;	/* the library registers memory, but has no address for it */
+	uint64_t in; /* context in which the shared arena is registered; or 0 */
+	bool never; /* registering the arena failed: no copy tries it again */
+	bool reads_late; /* the library registers memory, but has no address for it */
 	/*
 	 * if the arena is not shared: the context in which it is registered for copies of graphs,
 	 * or 0
 	 */
 	uint64_t graphs_in;
 	CUdeviceptr device;
-	struct noted *noted;		/* copies that may go on */
+	struct noted *noted; /* copies that may go on */
 	unsigned int nr_noted, max_noted;
-	struct spare {			/* unused events */
+	struct spare { /* unused events */
 		uint64_t context;
 		CUevent event;
 	} spare[SPARE_EVENTS];

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 struct pool {
-	pthread_mutex_t lock;	/* robust, shared by the processes */
-	uint64_t bytes[];	/* each process writes its own row; pool_clear() any */
+	pthread_mutex_t lock; /* robust, shared by the processes */
+	uint64_t bytes[]; /* each process writes its own row; pool_clear() any */
 };
 
 static size_t size_of(unsigned int programs)

@@ -16,7 +16,7 @@ struct quota {
 	uint64_t charged;
 	/* shared with other programs of the same client; NULL: there are none */
 	struct pool *pool;
-	unsigned int program, nr_programs;	/* this program's row in the pool; number of rows */
+	unsigned int program, nr_programs; /* this program's row in the pool; number of rows */
 };
 
 /* the quota is charged in multiples of so many bytes */

@@ -213,7 +213,7 @@ static void wait_for_turn(struct server *s, int64_t us)
 	struct sched_client *g = s->sched;
 	uint32_t wake = see(&g->shared->wake);
 	uint64_t ns = s->waits.list && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US :
-								    g->sleep_ns;
+									 g->sleep_ns;
 	struct timespec t = { 0, ns };
 
 	if (!see(&g->shared->closed) || turn_of(g))

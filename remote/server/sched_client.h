@@ -9,27 +9,27 @@
 
 #include "server.h"
 
-#define US		1000ull
-#define MS		1000000ull
-#define BATCH_NS	(500 * US)
-#define LINGER_NS	(200 * US)	/* a turn is kept so long for more work to come */
+#define US	  1000ull
+#define MS	  1000000ull
+#define BATCH_NS  (500 * US)
+#define LINGER_NS (200 * US) /* a turn is kept so long for more work to come */
 /* the pause before asking whether the GPU is idle; it doubles, up to QUIET_MAX_NS */
-#define QUIET_NS	(2 * MS)
-#define QUIET_MAX_NS	(20 * MS)
+#define QUIET_NS     (2 * MS)
+#define QUIET_MAX_NS (20 * MS)
 /*
  * how often to look at work under way: without a pause for SPIN_NS after a batch was closed or has
  * ended, then after pauses of LOOK_NS
  */
-#define SPIN_NS		(50 * US)
-#define LOOK_NS		(20 * US)
+#define SPIN_NS (50 * US)
+#define LOOK_NS (20 * US)
 /* a sleep while waiting for a turn; it doubles, up to SLEEP_MAX_NS */
-#define SLEEP_NS	(200 * US)
-#define SLEEP_MAX_NS	(2 * MS)
+#define SLEEP_NS     (200 * US)
+#define SLEEP_MAX_NS (2 * MS)
 
 enum {
-	BATCHES = 2,		/* under way at most */
-	STREAMS = 16,		/* with work in one batch */
-	WORK_MOST = 256,	/* pieces of work in one batch */
+	BATCHES = 2, /* under way at most */
+	STREAMS = 16, /* with work in one batch */
+	WORK_MOST = 256, /* pieces of work in one batch */
 	ORPHANS = 64,
 	/* with so many frames deferred, or so many bytes of them, no further frame is read */
 	DEFERRED_MAX = 256,
@@ -52,11 +52,11 @@ struct deferred_frame {
 /* the serving thread's; the words of .shared are shared with the arbiter */
 struct sched_client {
 	struct sched_shared *shared;
-	int doorbell;			/* descriptor: a write rings the arbiter */
+	int doorbell; /* descriptor: a write rings the arbiter */
 	/* the turn that this process has, or 0; the last turn that it gave back */
 	uint32_t turn, gave;
-	uint64_t turn_used;		/* GPU time in this turn, ns */
-	bool untracked;		/* there may be work on the GPU that no turn accounts for */
+	uint64_t turn_used; /* GPU time in this turn, ns */
+	bool untracked; /* there may be work on the GPU that no turn accounts for */
 	/* the segment: what was submitted in this turn in one context, behind the event .begin */
 	uint64_t context;
 	CUevent begin;
@@ -79,8 +79,8 @@ struct sched_client {
 	 */
 	uint64_t streams[STREAMS];
 	unsigned int nr_streams, work, most;
-	uint64_t through_ns;		/* since when no work is under way; or 0 */
-	bool beside;			/* sched_beside_ends() is still to come, and charges */
+	uint64_t through_ns; /* since when no work is under way; or 0 */
+	bool beside; /* sched_beside_ends() is still to come, and charges */
 	/*
 	 * events behind the work of streams that can't be asked any more: destroyed, or in a
 	 * capture
@@ -89,20 +89,20 @@ struct sched_client {
 		uint64_t context;
 		CUevent event;
 	} orphans[ORPHANS];
-	unsigned int nr_orphans, captures;	/* captures: begun and not ended */
+	unsigned int nr_orphans, captures; /* captures: begun and not ended */
 	/* frames that wait for a turn, or behind such a frame */
 	struct deferred_frame *deferred, **last;
 	unsigned int nr_deferred;
 	/* reads_in: the context of the last deferred frame; frames that pass by are served in it */
 	uint64_t deferred_bytes, reads_in;
-	bool pieces;			/* a deferred frame may use a piece of the arena */
-	bool came;			/* the last look for a frame found one */
+	bool pieces; /* a deferred frame may use a piece of the arena */
+	bool came; /* the last look for a frame found one */
 	/*
 	 * the next sleep while waiting for a turn; the pause between questions whether the GPU is
 	 * idle; when the next question is due, 0: not fixed yet
 	 */
 	uint64_t sleep_ns, quiet_ns, look_ns;
-	uint64_t spin_ns;		/* when a batch was closed or has ended last */
+	uint64_t spin_ns; /* when a batch was closed or has ended last */
 };
 
 static inline uint64_t sched_now(void)

@@ -108,7 +108,7 @@ static uint64_t now_us(void)
 
 /* rounds without anything to do while a frame waits for the GPU */
 struct idle {
-	uint64_t since;		/* us; 0: the last round had something to do */
+	uint64_t since; /* us; 0: the last round had something to do */
 	unsigned int rounds;
 	bool eager;
 };

@@ -45,7 +45,7 @@ struct options {
 	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t memory;
 	uint64_t arena;
-	FILE *dump;		/* frames are written there as text; NULL: they are not */
+	FILE *dump; /* frames are written there as text; NULL: they are not */
 	/* libcublas and libcurand; empty or NULL: the loader finds them */
 	const char *blas, *rand;
 	/* prints an error message; NULL: none is printed */
@@ -57,17 +57,16 @@ struct server {
 	/*
 	 * serve_frame(), which is above deferred.c and waits.c: they call it for frames that waited
 	 */
-	void (*carry_out)(struct server *s, const struct kvgpu_remote_head *h,
-			  const void *payload);
+	void (*carry_out)(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 	struct library library;
 	struct options options;
-	struct counters *counters;	/* NULL: nobody reads them */
+	struct counters *counters; /* NULL: nobody reads them */
 	uint8_t *arena;
 	uint64_t arena_bytes;
-	uint64_t current;	/* the context that frames are carried out in; 0: none */
-	uint32_t mode;		/* capture mode that the client named last, and the library has */
-	CUresult late_error;	/* error of an async call, for the next answer that may report it */
-	uint64_t invocations;	/* atomic: events so far that the client acknowledges */
+	uint64_t current; /* the context that frames are carried out in; 0: none */
+	uint32_t mode; /* capture mode that the client named last, and the library has */
+	CUresult late_error; /* error of an async call, for the next answer that may report it */
+	uint64_t invocations; /* atomic: events so far that the client acknowledges */
 
 	/* what one file owns, or few files: each is in the header with its name */
 	struct frame frame;
@@ -82,8 +81,8 @@ struct server {
 	struct graph_refs graph_refs;
 	struct refs refs;
 	struct switches switches;
-	struct sched_client *sched;	/* NULL: this process takes no turns on the GPU */
-	struct text *text;	/* text.c; NULL: nothing is caught */
+	struct sched_client *sched; /* NULL: this process takes no turns on the GPU */
+	struct text *text; /* text.c; NULL: nothing is caught */
 };
 
 /* ------------------------------------------------------------------ serve.c */

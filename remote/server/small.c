@@ -18,13 +18,13 @@
 enum { SLOTS = 32, BLOCKS = 16, ALLOC_PORTABLE = 1, ALLOC_DEVICEMAP = 2 };
 
 /* odd, so that a mark comes again after 2^32 others */
-#define MARK_STEP	0x9e3779b9u
+#define MARK_STEP 0x9e3779b9u
 
 struct block {
 	struct block *next;
 	uint64_t context;
-	uint8_t *bytes;		/* NULL: the library gave none */
-	uint32_t taken;		/* a bit for each slot */
+	uint8_t *bytes; /* NULL: the library gave none */
+	uint32_t taken; /* a bit for each slot */
 };
 
 static uint8_t *pinned_block(struct server *s)

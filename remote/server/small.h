@@ -12,7 +12,7 @@ struct block;
 
 struct small {
 	struct block *blocks;
-	uint32_t mark;		/* the last one of small_mark() */
+	uint32_t mark; /* the last one of small_mark() */
 };
 
 /*

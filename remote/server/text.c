@@ -13,8 +13,14 @@
 
 #include "server.h"
 
-enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20, WINDOW = 2 * PAGE, LOOK = 64,
-       ASK_EACH = 64 };
+enum {
+	PART = 16 << 10,
+	PAGE = 4096,
+	FREE_FROM = 1 << 20,
+	WINDOW = 2 * PAGE,
+	LOOK = 64,
+	ASK_EACH = 64
+};
 
 /*
  * The file has zeros behind what was written, and a part of them is mapped: so a look at memory
@@ -22,11 +28,11 @@ enum { PART = 16 << 10, PAGE = 4096, FREE_FROM = 1 << 20, WINDOW = 2 * PAGE, LOO
  * seen so: each ASK_EACH-th look that sees none asks for the file's position.
  */
 struct caught {
-	int number, fd;		/* descriptor 1 or 2, and that of the file in its place */
+	int number, fd; /* descriptor 1 or 2, and that of the file in its place */
 	off_t sent, freed;
-	off_t at;		/* where the mapped part is in the file */
-	const uint8_t *window;	/* NULL: there is no mapped part */
-	unsigned int looks;	/* that saw no text */
+	off_t at; /* where the mapped part is in the file */
+	const uint8_t *window; /* NULL: there is no mapped part */
+	unsigned int looks; /* that saw no text */
 };
 
 struct text {

@@ -9,12 +9,12 @@
 enum {
 	TILE_BYTES = 64,
 	TILE_ROWS = 8,
-	BLOCK_ROWS = 128,	/* of a block at most */
-	VOLUME_ROWS = 32,	/* of a block of an array with depth */
+	BLOCK_ROWS = 128, /* of a block at most */
+	VOLUME_ROWS = 32, /* of a block of an array with depth */
 	VOLUME_SLICES = 16,
 	TEXEL_MAX = 16,
 	LEVELS_MAX = 32,
-	UNIT = 128 << 10	/* what the smallest array takes */
+	UNIT = 128 << 10 /* what the smallest array takes */
 };
 
 /* these give UINT64_MAX where the result has no room */

@@ -15,12 +15,12 @@ enum { COUNT_MAX = 1 << 30 };
 struct user {
 	struct server *s;
 	struct user *next;
-	CUuserObject object;		/* the library's object */
-	uint64_t handle, id;	/* the object's number; the client's number of the destructor */
-	unsigned int count;		/* references that the client has */
+	CUuserObject object; /* the library's object */
+	uint64_t handle, id; /* the object's number; the client's number of the destructor */
+	unsigned int count; /* references that the client has */
 	/* references of graphs that ref_add() could not note for lack of memory */
 	uint64_t not_noted;
-	bool dead;			/* atomic: the destructor was called, in any thread */
+	bool dead; /* atomic: the destructor was called, in any thread */
 };
 
 static struct user *user_of(CUuserObject handle)
@@ -41,7 +41,7 @@ static void destroyed(void *user)
 	uint64_t none = 0;
 
 	kvgpu_remote_notify(s->port, &h, &none, sizeof(none));
-	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on @u may be freed */
+	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE); /* from here on @u may be freed */
 }
 
 static void reap_users(struct server *s)

@@ -24,7 +24,7 @@ struct user_ref {
 	unsigned int count;
 };
 struct refs {
-	struct user *users;	/* user.c */
+	struct user *users; /* user.c */
 	struct user_ref *list;
 	unsigned int nr, max;
 };

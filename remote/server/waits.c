@@ -22,19 +22,19 @@ enum { EVENTS_MAX = 256, EVENT_EACH = 8 };
 struct wait {
 	struct wait *next;
 	struct kvgpu_remote_head head;
-	uint64_t context;	/* the context in which the wait began */
-	uint64_t stream;	/* the number of the only stream with .events, or 0 */
-	uint64_t served;	/* s->frame.served when the wait began */
-	CUevent *events;	/* the server's own; or .client */
-	unsigned int nr, done;	/* events in .events; how many of them, in order, have happened */
-	CUevent client;		/* an event of the client */
-	void *payload;	/* of the frame, which is served again; NULL: the frame is answered */
-	void *bytes;		/* the answer's payload, from small_take() */
+	uint64_t context; /* the context in which the wait began */
+	uint64_t stream; /* the number of the only stream with .events, or 0 */
+	uint64_t served; /* s->frame.served when the wait began */
+	CUevent *events; /* the server's own; or .client */
+	unsigned int nr, done; /* events in .events; how many of them, in order, have happened */
+	CUevent client; /* an event of the client */
+	void *payload; /* of the frame, which is served again; NULL: the frame is answered */
+	void *bytes; /* the answer's payload, from small_take() */
 	uint64_t nr_bytes;
-	uint32_t mark;		/* in .bytes until the GPU has copied; 0: none */
-	unsigned int looks;	/* at the mark */
-	bool shown;		/* waits for events in s->waits.shown */
-	bool copies;		/* waits for copies of frames up to .upto, in any context */
+	uint32_t mark; /* in .bytes until the GPU has copied; 0: none */
+	unsigned int looks; /* at the mark */
+	bool shown; /* waits for events in s->waits.shown */
+	bool copies; /* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
 };
 
@@ -304,7 +304,7 @@ bool waits_look(struct server *s)
 		*at = w->next;
 		end_wait(s, w, r);
 		any = true;
-		at = &s->waits.list;	/* the list may have changed */
+		at = &s->waits.list; /* the list may have changed */
 	}
 	if (relaxed)
 		unrelax(s, mode);
@@ -571,8 +571,7 @@ bool held_by_stream(struct server *s, CUstream stream)
 	return held;
 }
 
-bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n,
-		   uint32_t pattern)
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern)
 {
 	CUstreamCaptureMode mode = relax(s);
 	struct wait *w = new_wait(s, 1);

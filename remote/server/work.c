@@ -93,9 +93,7 @@ uint64_t sched_beside(const struct server *s)
  */
 static void account_upto(struct sched_client *g, uint64_t since_ns, uint64_t now)
 {
-	uint64_t from = g->begun    ? g->begun_ns + g->measured :
-			g->ended_ns ? g->ended_ns :
-				      since_ns;
+	uint64_t from = g->begun ? g->begun_ns + g->measured : g->ended_ns ? g->ended_ns : since_ns;
 
 	if (now <= from)
 		return;

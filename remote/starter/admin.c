@@ -64,7 +64,9 @@ void admin_accept(struct starter *s)
 		return;
 	if (is_process_of_client(s, fd)) {
 		from = address_of_source(fd);
-		say_of_clients(ABOUT_PROCESSES, &from, "a client's process tried to become an admin: it may have been taken over");
+		say_of_clients(
+			ABOUT_PROCESSES, &from,
+			"a client's process tried to become an admin: it may have been taken over");
 		rights_close(fd);
 		return;
 	}
@@ -117,7 +119,8 @@ static size_t end_refused_ones(struct starter *s, const char *word, char *to, si
 	int r = refused_find(folder, word, word, why);
 
 	if (r <= 0)
-		return snprintf(to, size, "error %s%s\n", r ? "" : "this server has another folder: --folder ",
+		return snprintf(to, size, "error %s%s\n",
+				r ? "" : "this server has another folder: --folder ",
 				r ? why : folder);
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];

@@ -21,7 +21,7 @@
 
 #include "starter.h"
 
-enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* about so many looks at most in so long */
+enum { LOOKS_NS = 10000000, LOOKS = 200 }; /* about so many looks at most in so long */
 
 static struct {
 	/*
@@ -30,11 +30,11 @@ static struct {
 	 * arbiter's thread may have had it.
 	 */
 	pthread_mutex_t lock;
-	int doorbell[2];		/* a pipe: processes of clients write, the arbiter reads */
+	int doorbell[2]; /* a pipe: processes of clients write, the arbiter reads */
 	struct turns t;
-	struct sched_shared **shared;	/* by programs' rows; NULL: no program is served there */
-	uint32_t *turns;	/* the number of the turn that each program was told last */
-	bool watched;		/* there are programs of two clients */
+	struct sched_shared **shared; /* by programs' rows; NULL: no program is served there */
+	uint32_t *turns; /* the number of the turn that each program was told last */
+	bool watched; /* there are programs of two clients */
 } a = { .lock = PTHREAD_MUTEX_INITIALIZER, .doorbell = { -1, -1 } };
 
 static uint64_t now_ns(void)
@@ -150,7 +150,7 @@ static void pause_between_looks(void)
 
 static void *arbitrate(void *arg)
 {
-	static char rung[65536];	/* room for all that the pipe holds */
+	static char rung[65536]; /* room for all that the pipe holds */
 	struct pollfd p = { .fd = a.doorbell[0], .events = POLLIN };
 	struct timespec t;
 	uint64_t ns;
@@ -172,7 +172,7 @@ static void *arbitrate(void *arg)
 static void ring(void)
 {
 	if (write(a.doorbell[1], "", 1) < 0)
-		return;	/* the pipe is full: the arbiter will look */
+		return; /* the pipe is full: the arbiter will look */
 }
 
 /* ------------------------------------------------------------ by the first process's own thread */
@@ -229,7 +229,7 @@ void arbiter_leave(struct starter *s, struct client *c)
 	look_at(i);
 	a.shared[i] = NULL;
 	a.t.programs[i].present = a.t.programs[i].busy = a.t.programs[i].wants = false;
-	look_at_turns();	/* before another program gets the row */
+	look_at_turns(); /* before another program gets the row */
 	watch_programs();
 	pthread_mutex_unlock(&a.lock);
 	ring();

@@ -20,12 +20,12 @@ enum { BUCKETS = 256, BUCKET_S = 2 };
 
 struct bucket {
 	struct address_source of;
-	uint64_t full_us;	/* when the bucket is full again */
-	unsigned int failed;	/* for buckets_comes_again() */
+	uint64_t full_us; /* when the bucket is full again */
+	unsigned int failed; /* for buckets_comes_again() */
 };
 
 struct buckets {
-	uint64_t token_us;	/* in which a token comes to each bucket */
+	uint64_t token_us; /* in which a token comes to each bucket */
 	struct bucket row[BUCKETS];
 };
 

@@ -16,7 +16,7 @@
 
 #include "starter.h"
 
-#define ROOT	"/sys/fs/cgroup"
+#define ROOT "/sys/fs/cgroup"
 
 /*
  * cpu.weight of all newcomers together, beside 100 of the first process, where the arbiter of turns
@@ -24,7 +24,7 @@
  */
 enum { NEWCOMERS_WEIGHT = 25 };
 
-static char own[512];	/* the service's own cgroup */
+static char own[512]; /* the service's own cgroup */
 
 static bool write_file(const char *folder, const char *name, const char *format,
 		       unsigned long long n)
@@ -80,7 +80,8 @@ static void make_newcomers(void)
 	snprintf(folder, sizeof(folder), "%s/newcomers", own);
 	if ((mkdir(folder, 0755) && errno != EEXIST) ||
 	    !write_file(folder, "cpu.weight", "%llu", NEWCOMERS_WEIGHT))
-		say("%s: newcomers have the CPU time of the first process: %s", folder, strerror(errno));
+		say("%s: newcomers have the CPU time of the first process: %s", folder,
+		    strerror(errno));
 }
 
 /* Processes may only be in leaf cgroups: this process moves into one beside its clients'. */
@@ -98,7 +99,8 @@ bool cgroups_begin(void)
 	snprintf(leaf, sizeof(leaf), "%s/first", own);
 	if ((mkdir(leaf, 0755) && errno != EEXIST) ||
 	    !write_file(leaf, "cgroup.procs", "%llu", getpid())) {
-		say("%s: %s: clients' processes have no limit of CPU time, and each its own of memory", leaf, strerror(errno));
+		say("%s: %s: clients' processes have no limit of CPU time, and each its own of memory",
+		    leaf, strerror(errno));
 		return false;
 	}
 	for (i = 0; i < 3; i++)

@@ -31,17 +31,17 @@ static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a
 
 struct child {
 	const struct starter *s;
-	struct line line;			/* .fd is -1 at an endpoint */
-	struct kvgpu_remote_endpoint *endpoint;	/* NULL: the client came by a socket */
+	struct line line; /* .fd is -1 at an endpoint */
+	struct kvgpu_remote_endpoint *endpoint; /* NULL: the client came by a socket */
 	int report;
-	int log;	/* a pipe: the process's lines, read by the first process */
-	int memory;	/* begun for what this process and its client share, or -1 */
+	int log; /* a pipe: the process's lines, read by the first process */
+	int memory; /* begun for what this process and its client share, or -1 */
 	/* a copy of the log for frames as text, where these are wanted; else -1 */
 	int dump;
-	int doorbell;	/* the descriptor that rings the arbiter of turns; -1: there is none */
+	int doorbell; /* the descriptor that rings the arbiter of turns; -1: there is none */
 	struct tls_credentials *credentials;
 	struct report said;
-	struct pool *pool;		/* shared with other programs of the same name */
+	struct pool *pool; /* shared with other programs of the same name */
 	struct library library;
 };
 
@@ -203,7 +203,7 @@ static void shake_hands(struct child *c)
 	if (tls_begin(c->line.fd, c->credentials, NULL, &c->line.tls, &why))
 		refuse_client(c, why);
 	tls_forget(c->line.tls);
-	tls_credentials_free(c->credentials);	/* with the server's key */
+	tls_credentials_free(c->credentials); /* with the server's key */
 	c->credentials = NULL;
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
 	strcpy(c->said.fingerprint, tls_fingerprint(c->line.tls));
@@ -250,7 +250,7 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 	case 0:
 		return port;
 	case -EACCES:
-		_exit(1);	/* both sides were told that the client is refused */
+		_exit(1); /* both sides were told that the client is refused */
 	case -EPROTO:
 		refuse_client(c, "it is of another version, or speaks something else");
 	case -ENOMEM:
@@ -278,15 +278,17 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 			 struct counters *counters)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
-	struct server s = { .port = port, .library = c->library, .counters = counters,
-			    .quota = { .pool = c->pool,
-				       .program = slot,
-				       .nr_programs = c->s->nr_clients },
-			    .options = { .memory = share->memory,
-					 .arena = share->arena,
-					 .blas = c->s->conf->blas,
-					 .rand = c->s->conf->rand,
-					 .complain = say } };
+	struct server s = {
+		.port = port,
+		.library = c->library,
+		.counters = counters,
+		.quota = { .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients },
+		.options = { .memory = share->memory,
+			     .arena = share->arena,
+			     .blas = c->s->conf->blas,
+			     .rand = c->s->conf->rand,
+			     .complain = say }
+	};
 	pthread_t watcher;
 	int r = text_catch(&s);
 
@@ -383,7 +385,8 @@ static void try_library(const struct starter *s, int log)
 	setenv("KVGPU_REMOTE", no_client, 1);
 	if (!library_load(&library, path, &what))
 		say("library = %s: %s: no program can be served: install kvgpu-cuda or the driver of the GPU's vendor, or name "
-		    "another library", path, what);
+		    "another library",
+		    path, what);
 	_exit(0);
 }
 

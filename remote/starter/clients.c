@@ -14,7 +14,7 @@
 #include "starter.h"
 
 enum { PAGE = 4096 };
-#define NUMBER_MAX	(1ull << 50)
+#define NUMBER_MAX (1ull << 50)
 
 bool is_process_of_client(const struct starter *s, int fd)
 {
@@ -80,8 +80,8 @@ unsigned int clients_with_row(const struct starter *s)
 
 bool client_is_refused(const struct starter *s, const struct client *c, char why[CONF_TEXT])
 {
-	return c->tls && refused_find(s->conf->tls_folder, c->who + strlen("tls:"), c->fingerprint,
-				      why);
+	return c->tls &&
+	       refused_find(s->conf->tls_folder, c->who + strlen("tls:"), c->fingerprint, why);
 }
 
 /* SIGKILL, as the process may be inside of the library; one of shared.c's is not to be killed */
@@ -154,8 +154,7 @@ void client_gone(struct starter *s, struct client *c)
 			listen_lost(s, c->listener);
 	}
 	munmap(c->counters, PAGE);
-	*c = (struct client){
-		.report = -1, .log = -1, .life = -1, .program = -1, .memory = -1 };
+	*c = (struct client){ .report = -1, .log = -1, .life = -1, .program = -1, .memory = -1 };
 }
 
 /* ------------------------------------------------------------------ as text */
@@ -185,23 +184,24 @@ static unsigned long long us(const uint64_t *ns)
 
 static void print_turns(struct printer *p, const struct sched_shared *d)
 {
-	print_line(p, " share=%u gpu=%llu alone=%llu waited=%llu", __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged),
-		   us(&d->alone), us(&d->waited));
+	print_line(p, " share=%u gpu=%llu alone=%llu waited=%llu",
+		   __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged), us(&d->alone),
+		   us(&d->waited));
 	print_line(p, " turns=%llu lost=%llu\n", (unsigned long long)read_word(&d->turns),
 		   (unsigned long long)read_word(&d->lost));
 }
 
 static void print_client(struct printer *p, const struct starter *s, const struct client *c)
 {
-	static const char *const states
-		[] = { [CLIENT_NEW] = "new", [CLIENT_SERVED] = "served",
-			[CLIENT_ENDING] = "ending" };
+	static const char *const states[] = {
+		[CLIENT_NEW] = "new", [CLIENT_SERVED] = "served", [CLIENT_ENDING] = "ending"
+	};
 	uint64_t users = s->conf->users;
 
 	print_line(p, "client id=%llu slot=%u pid=%d state=%s", (unsigned long long)c->id,
 		   (unsigned int)(c - s->clients), (int)c->pid, states[c->state]);
-	print_line(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
-		   c->peer,
+	print_line(p, " user=%lld peer=%s who=%s since=%lld weight=%llu",
+		   (long long)(users ? users + (c - s->clients) : getuid()), c->peer,
 		   *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
 	print_line(p, " memory=%llu calls=%llu received=%llu sent=%llu",
 		   (unsigned long long)read_word(&c->counters->memory),
@@ -222,8 +222,8 @@ size_t clients_print(const struct starter *s, char *to, size_t size)
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state != CLIENT_NONE)
 			add_all(&all, s->clients[i].counters);
-	print_line(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(),
-		   s->draining ? "draining" : "serving", (long long)s->since,
+	print_line(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu",
+		   (int)getpid(), s->draining ? "draining" : "serving", (long long)s->since,
 		   clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW),
 		   (unsigned long long)s->conf->clients);
 	print_line(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n",

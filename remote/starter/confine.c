@@ -84,7 +84,7 @@ enum { NO_DEVICES = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK
  * once the connection has ended: NVIDIA's library needs bind(), and the filter does not see the
  * address. These rules, of Linux 6.7 and later, forbid it, and connect(), which the filter refuses.
  */
-enum { BIND_TCP = 1 << 0, CONNECT_TCP = 1 << 1 };	/* LANDLOCK_ACCESS_NET_... */
+enum { BIND_TCP = 1 << 0, CONNECT_TCP = 1 << 1 }; /* LANDLOCK_ACCESS_NET_... */
 
 /* struct landlock_ruleset_attr as Linux 6.7 has it */
 struct rules {

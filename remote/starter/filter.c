@@ -175,11 +175,11 @@ static const int allowed[] = {
 enum { NR_ALLOWED = sizeof(allowed) / sizeof(*allowed), OTHERS = 128 };
 
 #ifdef __x86_64__
-#define ARCH		AUDIT_ARCH_X86_64
-#define X32_BIT		0x40000000u
+#define ARCH	AUDIT_ARCH_X86_64
+#define X32_BIT 0x40000000u
 #else
-#define ARCH		AUDIT_ARCH_AARCH64
-#define X32_BIT		0xffffffffu
+#define ARCH	AUDIT_ARCH_AARCH64
+#define X32_BIT 0xffffffffu
 #endif
 
 struct code {
@@ -264,7 +264,7 @@ static void put_but(struct code *c, uint32_t nr, unsigned int arg, const uint32_
 	put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, n + 3);
 	load_word(c, argument(arg));
 	for (i = 0; i < n; i++)
-		put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, not[i], n - i, 0);
+		put_instruction(c, BPF_JMP | BPF_JEQ | BPF_K, not [i], n - i, 0);
 	give_result(c, SECCOMP_RET_ALLOW);
 	give_result(c, refused);
 }

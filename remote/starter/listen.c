@@ -26,7 +26,7 @@
 
 #include "starter.h"
 
-enum { FIRST_FD = 3 };	/* the first of systemd's sockets */
+enum { FIRST_FD = 3 }; /* the first of systemd's sockets */
 enum { TRY_AGAIN_MS = 1000 };
 
 uint64_t now_ms(void)
@@ -68,7 +68,8 @@ static bool adopt(struct starter *s, int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) || !listening ||
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM ||
 	    !name_of(fd, &name)) {
-		say("descriptor %d of LISTEN_FDS is no stream socket that listens: ListenStream= with Accept=no", fd);
+		say("descriptor %d of LISTEN_FDS is no stream socket that listens: ListenStream= with Accept=no",
+		    fd);
 		return false;
 	}
 	if (s->nr_listeners == LISTENERS) {
@@ -276,7 +277,8 @@ static bool name_client(struct starter *s, const char *text, const struct addres
 		return false;
 	}
 	if (!remoted_conf_share(s->conf, who)->allow) {
-		say("%s: the configuration does not allow its client: allow = yes in its section", text);
+		say("%s: the configuration does not allow its client: allow = yes in its section",
+		    text);
 		return false;
 	}
 	return true;
@@ -307,7 +309,8 @@ static bool open_endpoints(struct starter *s, const char *text, const struct add
 	if (n == -ENOENT)
 		return await_device(s, text, "");
 	if (n < 0) {
-		say(n == -EEXIST ? "%s: %s" : "%s: %s; it is served as soon as that is right", text, why);
+		say(n == -EEXIST ? "%s: %s" : "%s: %s; it is served as soon as that is right", text,
+		    why);
 		return await_device(s, text, why);
 	}
 	say_endpoints(text, n);
@@ -359,7 +362,8 @@ void listen_lost(struct starter *s, struct listener *l)
 {
 	unsigned int i;
 
-	say("%s: the aperture's memory is gone (its file was cut short, or its device failed): not served any more", l->who);
+	say("%s: the aperture's memory is gone (its file was cut short, or its device failed): not served any more",
+	    l->who);
 	kvgpu_remote_endpoint_close(l->endpoint);
 	l->endpoint = NULL;
 	for (i = 0; i < s->nr_listeners; i++)

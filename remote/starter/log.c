@@ -25,8 +25,8 @@ enum { LINES_A_MINUTE = 30, SOURCES = 16, OTHERS = SOURCES, NOBODY, BUDGETS };
 enum { LINE = 512, PART = 4096, PARTS_AT_ONCE = 16, MINUTE_MS = 60000 };
 
 static int log_to = STDERR_FILENO;
-static bool in_client;		/* this is a client's process */
-static bool for_journal;	/* the journal writes name and process before each line */
+static bool in_client; /* this is a client's process */
+static bool for_journal; /* the journal writes name and process before each line */
 
 static struct budget {
 	struct address_source of;
@@ -57,7 +57,7 @@ void log_part(int fd)
 {
 	log_to = fd;
 	in_client = true;
-	explicit_bzero(budgets, sizeof(budgets));	/* whom the lines were about */
+	explicit_bzero(budgets, sizeof(budgets)); /* whom the lines were about */
 }
 
 /* one write, so that lines of several threads do not mix; what does not fit into a pipe is lost */

@@ -16,14 +16,15 @@
 #include <remote/channel/address.h>
 #include <remote/channel/tls.h>
 
-#include "ops.h"	/* made of remote/api.def */
+#include "ops.h" /* made of remote/api.def */
 #include "starter.h"
 
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
 	"                     [--cublas FILE] [--curand FILE] [--admin PATH] [--tls-folder PATH] [--users FIRST|none]\n"
 	"                     [--host-memory BYTES] [--dump]\n"
-	"  --config FILE   what remoted.conf says, " REMOTED_CONF " usually; the options below go before it\n"
+	"  --config FILE   what remoted.conf says, " REMOTED_CONF
+	" usually; the options below go before it\n"
 	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs.\n"
 	"                  unix:/path serves aperture:/path, too. Memory that a client's VM shares: aperture:FILE or\n"
 	"                  aperture:/dev/daxX.Y, with ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
@@ -40,12 +41,14 @@ static const char usage[] =
 
 /* ---------------------------- the command line: options that are keys of the configuration */
 
-static const struct { const char *option, *key; } options_of_keys[] = {
-	{ "listen", "listen" }, { "library", "library" }, { "memory", "memory" }, { "arena",
-		"arena" }, { "admin", "admin-socket" },
-	{ "users", "users" }, { "tls-folder", "tls-folder" }, { "cublas", "cublas" }, { "curand",
-		"curand" },
-	{ "host-memory", "host-memory" },
+static const struct {
+	const char *option, *key;
+} options_of_keys[] = {
+	{ "listen", "listen" },		{ "library", "library" },
+	{ "memory", "memory" },		{ "arena", "arena" },
+	{ "admin", "admin-socket" },	{ "users", "users" },
+	{ "tls-folder", "tls-folder" }, { "cublas", "cublas" },
+	{ "curand", "curand" },		{ "host-memory", "host-memory" },
 };
 enum {
 	OPTION_CONFIG = 100,
@@ -216,7 +219,8 @@ static bool users_are_free(const struct remoted_conf *conf)
 	while (free && (p = getpwent())) {
 		free = p->pw_uid < conf->users || p->pw_uid > last;
 		if (!free)
-			say("users: %u is the user %s already: set another first number", p->pw_uid, p->pw_name);
+			say("users: %u is the user %s already: set another first number", p->pw_uid,
+			    p->pw_name);
 	}
 	endpwent();
 	return free;
@@ -237,9 +241,10 @@ static bool prepare_starter(struct starter *s, struct remoted_conf *conf)
 	if (!listen_all(s) || !admin_listen(s))
 		return false;
 	if (!folders_can_be_kept())
-		say("this kernel has no Landlock: %s", conf->users ?
-		    "what a client's process leaves in /tmp or /dev/shm a later one can open" :
-		    "a client's process that was taken over can take over others of this user");
+		say("this kernel has no Landlock: %s",
+		    conf->users ?
+			    "what a client's process leaves in /tmp or /dev/shm a later one can open" :
+			    "a client's process that was taken over can take over others of this user");
 	else if (conf->filter == FILTER_ON && has_tcp(s) && !network_can_be_kept())
 		say("this kernel's Landlock has no rules for networks (Linux 6.7 has): a client's process that was taken over "
 		    "can take TCP ports of this machine");

@@ -51,7 +51,7 @@ bool preauth_begin(struct starter *s)
 
 	buckets_begin(&s->all, 2 * s->conf->newcomers);
 	buckets_begin(&s->sites, s->conf->newcomers);
-	buckets_begin(&s->nets, 1);	/* no bound, but who had how many */
+	buckets_begin(&s->nets, 1); /* no bound, but who had how many */
 	if (getrlimit(RLIMIT_NOFILE, &l))
 		return false;
 	if (l.rlim_cur < DESCRIPTORS_OF_ALL) {
@@ -137,8 +137,8 @@ static void count_source(struct number *n, const struct address_source *a,
 static int compare(const struct number *a, const struct number *b)
 {
 	return a->site != b->site ? (a->site > b->site) - (a->site < b->site) :
-	       a->net != b->net ? (a->net > b->net) - (a->net < b->net) :
-				  (a->one > b->one) - (a->one < b->one);
+	       a->net != b->net	  ? (a->net > b->net) - (a->net < b->net) :
+				    (a->one > b->one) - (a->one < b->one);
 }
 
 static struct number number_of_newcomers(const struct starter *s, const struct address_source *from)
@@ -187,7 +187,8 @@ bool preauth_make_room(struct starter *s)
 	struct preauth_conn *c = one_too_many(s);
 
 	if (c)
-		drop_conn(s, c, "has said nothing or waits, and there are too many others from there");
+		drop_conn(s, c,
+			  "has said nothing or waits, and there are too many others from there");
 	return c;
 }
 
@@ -212,9 +213,8 @@ void preauth_enter(struct starter *s, int fd, unsigned int listener,
 	s->preauth[i] = (struct preauth_conn){ .fd = fd,
 					       .listener = listener,
 					       .from = *from,
-					       .again = buckets_comes_again(&s->nets,
-						network_of(from),
-									    now_ms()),
+					       .again = buckets_comes_again(
+						       &s->nets, network_of(from), now_ms()),
 					       .id = ++s->last_preauth,
 					       .came_ms = now_ms() };
 	for (j = 0; j < s->nr_preauth; j++)
@@ -338,9 +338,9 @@ static const char *wrong_hello(const struct starter *s, int fd, struct kvgpu_rem
 						.version = s->version,
 						.result = KVGPU_REMOTE_OTHER_VERSION };
 
-	if (n != sizeof(*hello) || (hello->magic != KVGPU_REMOTE_MAGIC &&
-				    hello->magic != KVGPU_REMOTE_MAGIC_SHMEM &&
-				    hello->magic != KVGPU_REMOTE_MAGIC_RELAY))
+	if (n != sizeof(*hello) ||
+	    (hello->magic != KVGPU_REMOTE_MAGIC && hello->magic != KVGPU_REMOTE_MAGIC_SHMEM &&
+	     hello->magic != KVGPU_REMOTE_MAGIC_RELAY))
 		return "it does not begin as a client does";
 	if (hello->version == s->version)
 		return NULL;
@@ -362,8 +362,9 @@ void preauth_look(struct starter *s, struct preauth_conn *c, bool gone)
 		uint8_t head[TLS_RECORD_HEAD];
 		struct kvgpu_remote_hello hello;
 	} first = { 0 };
-	ssize_t n = gone ? 0 : recv(c->fd, &first, tls ? sizeof(first.head) : sizeof(first.hello),
-				    MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = gone ? 0 :
+			   recv(c->fd, &first, tls ? sizeof(first.head) : sizeof(first.hello),
+				MSG_PEEK | MSG_DONTWAIT);
 	const char *wrong;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -449,8 +450,7 @@ static uint64_t start_room(const struct starter *s, const struct address_source 
 static uint64_t may_go_at(const struct client *c, const struct number *its,
 			  const struct number *waiting)
 {
-	return c->came_ms +
-	       (compare(its, waiting) > 0 ? MOMENT_MS : OWN_MOMENT_MS);
+	return c->came_ms + (compare(its, waiting) > 0 ? MOMENT_MS : OWN_MOMENT_MS);
 }
 
 /*

@@ -85,7 +85,7 @@ bool shared_stays(struct client *c, int status)
 	bool has = c->memory >= 0 && memory_has_pages(c->memory);
 	bool waits = has && !c->reaped && goes_on(c, status);
 
-	shut(&c->life);		/* by which the client sees the end of its process */
+	shut(&c->life); /* by which the client sees the end of its process */
 	c->state = CLIENT_ENDING;
 	c->reaped = true;
 	c->pid = 0;
@@ -95,7 +95,7 @@ bool shared_stays(struct client *c, int status)
 	shut(&c->program);
 	if (has)
 		c->pid = give_back(c->memory);
-	if (c->pid < 0) {	/* not by this process, which a client could make wait */
+	if (c->pid < 0) { /* not by this process, which a client could make wait */
 		c->pid = 0;
 		c->deadline_ms = now_ms() + AGAIN_MS;
 		return true;

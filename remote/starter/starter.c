@@ -40,7 +40,8 @@ static bool make_room(struct starter *s, const struct address_source *from)
 		return true;
 	if (!go)
 		return false;
-	say_of_clients(ABOUT_NEWCOMERS, &go->from, "%s: has not said who it is, and others wait: ended", go->peer);
+	say_of_clients(ABOUT_NEWCOMERS, &go->from,
+		       "%s: has not said who it is, and others wait: ended", go->peer);
 	newcomer_failed(s, &go->from);
 	client_kill(go);
 	s->refused++;
@@ -121,7 +122,9 @@ static bool accept_preauth(struct starter *s, unsigned int listener)
 	if (fd >= 0)
 		from = address_of_source(fd);
 	if (fd >= 0 && is_process_of_client(s, fd)) {
-		say_of_clients(ABOUT_PROCESSES, &from, "a client's process tried to become a client: it may have been taken over");
+		say_of_clients(
+			ABOUT_PROCESSES, &from,
+			"a client's process tried to become a client: it may have been taken over");
 		s->refused++;
 		rights_close(fd);
 		return true;
@@ -330,7 +333,9 @@ static void end_late_ones(struct starter *s)
 
 		if (c->state != CLIENT_NEW || c->deadline_ms > now)
 			continue;
-		say_of_clients(ABOUT_NEWCOMERS, &c->from, "%s: has not said who it is within %llu s: ended", c->peer, (unsigned long long)s->conf->patience_s);
+		say_of_clients(ABOUT_NEWCOMERS, &c->from,
+			       "%s: has not said who it is within %llu s: ended", c->peer,
+			       (unsigned long long)s->conf->patience_s);
 		newcomer_failed(s, &c->from);
 		client_kill(c);
 		s->refused++;
@@ -371,7 +376,9 @@ static void end_left_ones(struct starter *s)
 			note_left(s, c);
 		if (c->state != CLIENT_SERVED || !c->left_ms || c->left_ms + LEFT_MS > now)
 			continue;
-		say_of_clients(ABOUT_PROCESSES, &c->from, "%s: its client has gone, and its process %d stays: ended", c->who, (int)c->pid);
+		say_of_clients(ABOUT_PROCESSES, &c->from,
+			       "%s: its client has gone, and its process %d stays: ended", c->who,
+			       (int)c->pid);
 		client_kill(c);
 	}
 }
@@ -406,8 +413,9 @@ static void reap_children(struct starter *s)
 			take_report(s, c);
 		log_hear(c);
 		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
-			say_of_clients(ABOUT_PROCESSES, &c->from, "the process of a client, %d (%s), was killed by signal %d", (int)pid,
-				       *c->who ? c->who : c->peer, WTERMSIG(status));
+			say_of_clients(ABOUT_PROCESSES, &c->from,
+				       "the process of a client, %d (%s), was killed by signal %d",
+				       (int)pid, *c->who ? c->who : c->peer, WTERMSIG(status));
 		end_client(s, c, status);
 	}
 }
@@ -425,8 +433,7 @@ static void end_kept_ones(struct starter *s)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_clients; i++)
-		if (is_kept(&s->clients[i]) &&
-		    (s->draining || s->clients[i].deadline_ms <= now))
+		if (is_kept(&s->clients[i]) && (s->draining || s->clients[i].deadline_ms <= now))
 			end_client(s, &s->clients[i], 0);
 }
 
@@ -453,7 +460,8 @@ struct source {
 		SOURCE_LOG,
 		SOURCE_PREAUTH,
 		SOURCE_LIFE,
-		SOURCE_PROGRAM } what;
+		SOURCE_PROGRAM
+	} what;
 	unsigned int index;
 };
 
@@ -566,7 +574,7 @@ static int until_deadline(struct starter *s)
 	unsigned int i;
 
 	at = next ? newcomer_room(s, &next->from, &go) : UINT64_MAX;
-	if (!at)	/* there is room for a newcomer, but no memory for its page */
+	if (!at) /* there is room for a newcomer, but no memory for its page */
 		at = now + AGAIN_MS;
 	first = at < first ? at : first;
 	for (i = 0; i < s->nr_clients; i++) {

@@ -39,7 +39,7 @@ enum {
 /* The one report of a client's process: the client's name, or .refused and why in .text. */
 struct report {
 	uint32_t refused;
-	char who[CONF_WHO], fingerprint[REFUSED_WORD];	/* by TLS: of certificate and key */
+	char who[CONF_WHO], fingerprint[REFUSED_WORD]; /* by TLS: of certificate and key */
 	char text[REPORT_TEXT];
 };
 
@@ -48,11 +48,11 @@ struct tenant {
 	char who[CONF_WHO];
 	/* programs served; 0: the row is free, and keeps its name until another one needs it */
 	unsigned int programs;
-	bool anew;		/* the row had another name before, or none */
+	bool anew; /* the row had another name before, or none */
 	/* when the row became free last, as a number that rises */
 	uint64_t left;
-	int fd;			/* of .pool's memory */
-	struct pool *pool;	/* a row for each process, by its index */
+	int fd; /* of .pool's memory */
+	struct pool *pool; /* a row for each process, by its index */
 };
 
 enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
@@ -70,9 +70,9 @@ struct client {
 	pid_t pid;
 	/* the client's process was reaped; .pid is 0, or gives the memory back */
 	bool reaped;
-	uint64_t id;		/* never used again */
-	int report;		/* socket to the process; -1: its report was read */
-	int log;		/* pipe of the process's lines; -1: its end was read */
+	uint64_t id; /* never used again */
+	int report; /* socket to the process; -1: its report was read */
+	int log; /* pipe of the process's lines; -1: its end was read */
 	/* the client's own socket, looked at for its end; -1: the client came to an endpoint */
 	int life;
 	/* the process that connected by a UNIX socket; negative: not known */
@@ -82,15 +82,15 @@ struct client {
 	 * it was given back, or the process that does that is .pid
 	 */
 	int memory;
-	uint64_t left_ms;	/* since when the client is known to be gone; 0: it is not */
+	uint64_t left_ms; /* since when the client is known to be gone; 0: it is not */
 	char peer[PEER_TEXT], who[CONF_WHO], fingerprint[REFUSED_WORD];
 	struct address_source from;
 	time_t since;
 	/* in ms of now_ms(): of a newcomer; until when memory is kept, if .reaped and no .pid */
 	uint64_t came_ms, deadline_ms;
-	struct tenant *tenant;	/* NULL: the client is not served */
+	struct tenant *tenant; /* NULL: the client is not served */
 	uint64_t weight;
-	struct counters *counters;	/* shared with the process */
+	struct counters *counters; /* shared with the process */
 };
 
 /* memory that a client's process shares with the first process */
@@ -105,13 +105,13 @@ static inline struct sched_shared *sched_shared_of(struct counters *counters)
 }
 
 struct listener {
-	int fd;			/* -1: an endpoint */
+	int fd; /* -1: an endpoint */
 	bool tls;
 	/* the shmem region; NULL: a socket's, or the memory is gone, or listen_end() was called */
 	struct kvgpu_remote_endpoint *endpoint;
 	bool taken;
 	char who[CONF_WHO];
-	char path[108];		/* a socket file to remove at the end */
+	char path[108]; /* a socket file to remove at the end */
 };
 
 /* how many connections come from one site, one network in it, and one address in that */
@@ -121,11 +121,11 @@ struct number {
 
 /* A connection that has said nothing yet, or waits for a newcomer's slot. */
 struct preauth_conn {
-	int fd;			/* -1: the entry is free */
+	int fd; /* -1: the entry is free */
 	unsigned int listener;
 	struct address_source from;
-	bool ready;		/* the connection has sent what begins as a hello, not read yet */
-	bool again;		/* may be of a peer that failed as a newcomer, and comes again */
+	bool ready; /* the connection has sent what begins as a hello, not read yet */
+	bool again; /* may be of a peer that failed as a newcomer, and comes again */
 	uint64_t id, came_ms;
 	/*
 	 * of its source: connections in the pre-auth queue; newcomers and starts, for
@@ -136,39 +136,42 @@ struct preauth_conn {
 
 /* The connection of an admin. */
 struct admin {
-	int fd;			/* -1: the entry is free */
+	int fd; /* -1: the entry is free */
 	size_t have;
 	char line[128];
 };
 
 struct starter {
 	const struct remoted_conf *conf;
-	uint64_t version;		/* version of the frames */
-	FILE *dump;			/* print frames there as text; NULL: don't */
-	gid_t groups[CONF_GROUPS];	/* of .conf, those that there were at the start */
+	uint64_t version; /* version of the frames */
+	FILE *dump; /* print frames there as text; NULL: don't */
+	gid_t groups[CONF_GROUPS]; /* of .conf, those that there were at the start */
 	unsigned int nr_groups;
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
 	/* addresses of files and devices that are not served yet; .said: why */
-	struct awaited { const char *text; char said[120]; } awaited[LISTENERS];
+	struct awaited {
+		const char *text;
+		char said[120];
+	} awaited[LISTENERS];
 	unsigned int nr_awaited;
 	uint64_t next_try_ms;
 	struct client *clients;
 	struct tenant *tenants;
-	uint64_t tenants_left;	/* how many tenants have left */
-	unsigned int nr_clients;	/* rows of .clients and of .tenants */
+	uint64_t tenants_left; /* how many tenants have left */
+	unsigned int nr_clients; /* rows of .clients and of .tenants */
 	struct preauth_conn *preauth;
 	unsigned int nr_preauth;
 	uint64_t last_preauth;
 	/* starts of newcomers' processes: in all; by preauth_source(); by network */
 	struct buckets all, sites, nets;
-	int admin_fd;			/* the socket that listens; -1: none */
+	int admin_fd; /* the socket that listens; -1: none */
 	struct admin admins[ADMINS];
 	bool cgroups;
 	bool draining, ended, failed;
 	time_t since;
 	uint64_t last_id, accepted, refused;
-	struct counters gone;		/* sums of clients that have ended */
+	struct counters gone; /* sums of clients that have ended */
 };
 
 /* ------------------------------------------------------------------ log.c */
@@ -179,9 +182,9 @@ void log_begin(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Kinds of lines about clients. Each has budgets of its own, so that it can't hide another kind. */
 enum about {
-	ABOUT_NEWCOMERS,	/* refused, or ended before it was served */
-	ABOUT_PROCESSES,	/* what the first process sees of clients' processes */
-	BY_PROCESSES,		/* what these processes say */
+	ABOUT_NEWCOMERS, /* refused, or ended before it was served */
+	ABOUT_PROCESSES, /* what the first process sees of clients' processes */
+	BY_PROCESSES, /* what these processes say */
 	NR_ABOUT
 };
 /*

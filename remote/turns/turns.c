@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /* A client's clock counts ns * TURNS_UNIT / weight. Clocks wrap around: compare them by ahead(). */
-#define TURNS_UNIT	4096ull
+#define TURNS_UNIT 4096ull
 /* a step in time, or the GPU time that a program reports in one step, counts for so much at most */
-#define STEP_MAX	10000000000ull
+#define STEP_MAX 10000000000ull
 
 static uint64_t least(uint64_t a, uint64_t b)
 {

@@ -21,27 +21,27 @@
 #include <stdint.h>
 
 /* all but TURNS_OVER in ns; of GPU time: lead, debt, round, shortest, longest */
-#define TURNS_LEAD	16000000ull	/* the head start of a client that wakes */
-#define TURNS_DEBT	1000000000ull	/* a larger debt is forgiven */
+#define TURNS_LEAD 16000000ull /* the head start of a client that wakes */
+#define TURNS_DEBT 1000000000ull /* a larger debt is forgiven */
 /*
  * about a round: one turn of each client that had work lately, without what clients have to catch
  * up
  */
-#define TURNS_ROUND	16000000ull
-#define TURNS_SHORTEST	1000000ull
-#define TURNS_LONGEST	32000000ull	/* for a client that has to catch up */
+#define TURNS_ROUND    16000000ull
+#define TURNS_SHORTEST 1000000ull
+#define TURNS_LONGEST  32000000ull /* for a client that has to catch up */
 /* clients that had work so lately count when the length of a turn is computed */
-#define TURNS_RECENT	20000000ull
+#define TURNS_RECENT 20000000ull
 /* while others wait, a turn is lost this long after its last progress */
-#define TURNS_LOST	100000000ull
+#define TURNS_LOST 100000000ull
 /*
  * A turn that makes progress is lost TURNS_LOST, and this many times its length, after others began
  * to wait.
  */
-#define TURNS_OVER	2u
+#define TURNS_OVER 2u
 /* turns are not needed any more when no two clients had work for so long */
-#define TURNS_CALM	500000000ull
-#define TURNS_AGAIN	20000000ull	/* look at least so often while there are turns */
+#define TURNS_CALM  500000000ull
+#define TURNS_AGAIN 20000000ull /* look at least so often while there are turns */
 /* look at least so often without turns, while there is work */
 #define TURNS_AGAIN_OPEN 1000000000ull
 
@@ -49,9 +49,9 @@ enum { TURNS_NONE = UINT32_MAX };
 
 /* A client; zeroed before its first program comes. */
 struct turns_client {
-	uint32_t weight;	/* 1 and up */
+	uint32_t weight; /* 1 and up */
 	/* turns.c's own */
-	uint32_t rest;		/* remainder of the division by the weight */
+	uint32_t rest; /* remainder of the division by the weight */
 	/* .clock: ns * TURNS_UNIT / weight; .floor: its programs' .spent is compared with it, ns */
 	uint64_t clock, floor;
 	uint64_t worked;
@@ -66,15 +66,15 @@ struct turns_client {
 struct turns_program {
 	/* filled in by the caller, for the last time when .present becomes false */
 	bool present;
-	bool busy;		/* the program may have work on the GPU */
-	bool wants;		/* the program waits for a turn */
+	bool busy; /* the program may have work on the GPU */
+	bool wants; /* the program waits for a turn */
 	/*
 	 * the program's turn is over, and no work of it is on the GPU; turns_look() clears it when
 	 * it gives the program a turn
 	 */
 	bool gave_back;
-	uint32_t client;	/* index in turns.clients */
-	uint64_t used;		/* GPU time that it measured in its turns: only grows */
+	uint32_t client; /* index in turns.clients */
+	uint64_t used; /* GPU time that it measured in its turns: only grows */
 	/* decided by turns_look(): the caller passes it on */
 	uint64_t turn_ns;
 	/* turns.c's own */
@@ -89,12 +89,12 @@ struct turns {
 	struct turns_program *programs;
 	uint32_t nr_clients, nr_programs;
 	/* decided by turns_look() */
-	bool closed;		/* work needs a turn */
+	bool closed; /* work needs a turn */
 	/* the program that has the turn; TURNS_NONE: none, which the caller sets at first */
 	uint32_t holder;
-	uint32_t turn;		/* the number of the last turn; 0: there was none */
-	bool wanted;		/* other programs wait for the turn */
-	uint64_t weights;	/* sum of the weights of all clients that had work lately */
+	uint32_t turn; /* the number of the last turn; 0: there was none */
+	bool wanted; /* other programs wait for the turn */
+	uint64_t weights; /* sum of the weights of all clients that had work lately */
 	/* turns.c's own */
 	uint64_t at, clock, progress, contended;
 	/*

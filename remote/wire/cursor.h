@@ -27,7 +27,7 @@ const char *kvgpu_remote_take_string(struct kvgpu_remote_cursor *in, uint64_t n)
 
 /* A payload that is being written. */
 struct kvgpu_remote_reply {
-	uint8_t *at;		/* 8-aligned */
+	uint8_t *at; /* 8-aligned */
 	size_t used, room;
 };
 

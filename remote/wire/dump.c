@@ -16,11 +16,11 @@ const char *kvgpu_remote_op_name(uint16_t op)
 {
 	const struct kvgpu_remote_shape *s = shape_of(op);
 
-	return s			  ? s->name :
-	       op == KVGPU_REMOTE_OP_ACK  ? "ack" :
-	       op == KVGPU_REMOTE_OP_PUSH ? "push" :
+	return s			    ? s->name :
+	       op == KVGPU_REMOTE_OP_ACK    ? "ack" :
+	       op == KVGPU_REMOTE_OP_PUSH   ? "push" :
 	       op == KVGPU_REMOTE_OP_SPOILT ? "spoilt" :
-					    "?";
+					      "?";
 }
 
 static void print_field(FILE *to, const struct kvgpu_remote_field *f, const uint8_t *at)

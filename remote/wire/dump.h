@@ -9,7 +9,7 @@
 #include <remote/wire/frame.h>
 
 struct kvgpu_remote_field {
-	const char *name;	/* NULL: the end of the list */
+	const char *name; /* NULL: the end of the list */
 	/* offset in the payload; bytes of an element; how many elements */
 	uint32_t at, bytes, count;
 };
@@ -17,7 +17,7 @@ struct kvgpu_remote_field {
 /* made of remote/api.def, from the first operation on */
 struct kvgpu_remote_shape {
 	const char *name;
-	uint32_t bytes;		/* of the fixed part */
+	uint32_t bytes; /* of the fixed part */
 	const struct kvgpu_remote_field *fields;
 };
 

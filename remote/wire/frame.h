@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 /* "gpuremt": of a client that wants a stream, and of each welcome */
-#define KVGPU_REMOTE_MAGIC	0x746d6572757067ull
+#define KVGPU_REMOTE_MAGIC 0x746d6572757067ull
 /* "gpureap": of a client that wants shared memory, and of a shmem region's first page */
-#define KVGPU_REMOTE_MAGIC_SHMEM	0x70616572757067ull
+#define KVGPU_REMOTE_MAGIC_SHMEM 0x70616572757067ull
 /* "gpurely": of a relay, which wants the arena as memory that it shares with the server */
-#define KVGPU_REMOTE_MAGIC_RELAY	0x796c6572757067ull
+#define KVGPU_REMOTE_MAGIC_RELAY 0x796c6572757067ull
 /* a place that is not in the arena: the bytes are in the frame or in the answer */
-#define KVGPU_REMOTE_NOWHERE	UINT64_MAX
-#define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
+#define KVGPU_REMOTE_NOWHERE   UINT64_MAX
+#define KVGPU_REMOTE_ARENA_MAX (1ull << 40)
 
 enum {
-	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* bytes of a frame's or an answer's payload */
+	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10, /* bytes of a frame's or an answer's payload */
 	/*
 	 * A line of at most so many bytes for the client travels in the answer. Here and below:
 	 * unless the GPU itself reaches the program's memory (pinned memory).
@@ -37,11 +37,11 @@ enum {
 	 * reaches. By way of a relay most lines are cut by its own size (.piece below).
 	 */
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
-	KVGPU_REMOTE_LIST_MAX = 4096,		/* handles or parameters in a list */
-	KVGPU_REMOTE_STRING_MAX = 4096,		/* bytes of a string, with its zero */
+	KVGPU_REMOTE_LIST_MAX = 4096, /* handles or parameters in a list */
+	KVGPU_REMOTE_STRING_MAX = 4096, /* bytes of a string, with its zero */
 	/* bytes of a kernel's parameters: CUDA 11.8's limit */
 	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
-	KVGPU_REMOTE_COMPLETIONS = 1024,		/* answers that may be waited for at once */
+	KVGPU_REMOTE_COMPLETIONS = 1024, /* answers that may be waited for at once */
 };
 
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */
@@ -68,29 +68,29 @@ enum {
 struct kvgpu_remote_head {
 	uint64_t seq;
 	uint16_t op;
-	uint16_t completion;	/* 0: no answer is wanted; n: it goes to completion slot n - 1 */
-	uint32_t bytes;		/* bytes of payload, a multiple of 8 */
+	uint16_t completion; /* 0: no answer is wanted; n: it goes to completion slot n - 1 */
+	uint32_t bytes; /* bytes of payload, a multiple of 8 */
 };
 
 struct kvgpu_remote_answer {
 	uint64_t seq;
-	uint32_t result;	/* CUresult */
+	uint32_t result; /* CUresult */
 	uint32_t bytes;
 };
 
 struct kvgpu_remote_piece {
-	uint64_t at, bytes;	/* place and length in the arena */
+	uint64_t at, bytes; /* place and length in the arena */
 };
 
 /* Where a piece is that a relay is to bring from another proxy of the same job. */
 struct kvgpu_remote_source {
-	uint64_t at;		/* in the arena there */
-	uint64_t key[2];	/* .key of that connection's struct kvgpu_remote_relayed */
-	uint32_t rank, tunnel;	/* .rank and .tunnel of it */
+	uint64_t at; /* in the arena there */
+	uint64_t key[2]; /* .key of that connection's struct kvgpu_remote_relayed */
+	uint32_t rank, tunnel; /* .rank and .tunnel of it */
 };
 
 struct kvgpu_remote_pull {
-	struct kvgpu_remote_piece piece;	/* where the bytes go */
+	struct kvgpu_remote_piece piece; /* where the bytes go */
 	struct kvgpu_remote_source source;
 };
 
@@ -113,7 +113,7 @@ enum kvgpu_remote_notify_kind {
 	 */
 	KVGPU_REMOTE_NOTIFY_FILL = 3,
 	KVGPU_REMOTE_NOTIFY_DRAIN = 4,
-	KVGPU_REMOTE_NOTIFY_FREE = 5,	/* id: a bounce buffer that ends */
+	KVGPU_REMOTE_NOTIFY_FREE = 5, /* id: a bounce buffer that ends */
 	/* id: a destructor of the client's to call. No ack */
 	KVGPU_REMOTE_NOTIFY_GONE = 6,
 };
@@ -146,7 +146,7 @@ struct kvgpu_remote_welcome {
 struct kvgpu_remote_relayed {
 	/* most lines are cut into pieces of this size or less, an eighth of the arena at most */
 	uint32_t piece;
-	uint32_t overhead;		/* bytes that cross in the time that one more piece costs */
+	uint32_t overhead; /* bytes that cross in the time that one more piece costs */
 	/*
 	 * Pieces go directly between two connections with one .job, which is not 0, and two .rank.
 	 * .tunnel: which connection of that proxy this is; .key: random, it lets this connection's
@@ -157,7 +157,7 @@ struct kvgpu_remote_relayed {
 	uint32_t rank, tunnel;
 };
 /* .overhead: the steps of a copy do not overlap, and each piece is waited for */
-#define KVGPU_REMOTE_OVERHEAD_WHOLE	UINT32_MAX
+#define KVGPU_REMOTE_OVERHEAD_WHOLE UINT32_MAX
 /* the bounds of --staging */
 enum { KVGPU_REMOTE_RELAYED_MIN = 64 << 10, KVGPU_REMOTE_RELAYED_MAX = 2 << 20 };
 
@@ -183,16 +183,23 @@ enum kvgpu_remote_class {
 	CLASS_ARRAY,
 	CLASS_MIPMAP,
 	CLASS_TEXREF,
-	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, CLASS_USER,
-	CLASS_BLAS, CLASS_RAND, NR_CLASSES
+	CLASS_SURFREF,
+	CLASS_GRAPH,
+	CLASS_NODE,
+	CLASS_EXEC,
+	CLASS_LINK,
+	CLASS_USER,
+	CLASS_BLAS,
+	CLASS_RAND,
+	NR_CLASSES
 };
-#define KVGPU_REMOTE_INDEX(id)	((uint32_t)(id))
-#define KVGPU_REMOTE_CLASS(id)	((unsigned int)((id) >> 56))
+#define KVGPU_REMOTE_INDEX(id) ((uint32_t)(id))
+#define KVGPU_REMOTE_CLASS(id) ((unsigned int)((id) >> 56))
 
 /* CUDA_RESOURCE_DESC with a number in the place of a handle. */
 struct kvgpu_remote_resource {
-	uint64_t what;			/* array or mipmap: its number; else the address */
-	uint64_t width, height, pitch;	/* width: sizeInBytes where it is linear */
+	uint64_t what; /* array or mipmap: its number; else the address */
+	uint64_t width, height, pitch; /* width: sizeInBytes where it is linear */
 	uint32_t type, flags, format, channels;
 	uint64_t pad;
 };
@@ -232,7 +239,7 @@ enum kvgpu_remote_form {
 	FORM_3D_PEER,
 	NR_FORMS,
 	FORM_ASYNC = 0x100,
-	FORM_STAYS = 0x200	/* as COPY_STAYS */
+	FORM_STAYS = 0x200 /* as COPY_STAYS */
 };
 
 /*
@@ -255,7 +262,8 @@ enum kvgpu_remote_run {
 
 /* structs made of remote/api.def are checked in ops.h */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
-static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross as they are, of a program of 64 bits");
+static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8,
+	      "CUDA's structs cross as they are, of a program of 64 bits");
 
 #define WIRE_AT(type, field, at) \
 	static_assert(offsetof(struct kvgpu_remote_##type, field) == (at), #type "." #field)

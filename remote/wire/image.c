@@ -4,8 +4,8 @@
 #include <elf.h>
 #include <string.h>
 
-#define WRAPPER_MAGIC	0x466243b1u
-#define FATBIN_MAGIC	0xba55ed50u
+#define WRAPPER_MAGIC 0x466243b1u
+#define FATBIN_MAGIC  0xba55ed50u
 
 /* an entry of a fat binary */
 enum { KIND_PTX = 1, KIND_ELF = 2, PACKED = 0x2000 | 0x8000 };
@@ -19,13 +19,13 @@ struct wrapper {
 struct container {
 	uint32_t magic;
 	uint16_t version, header_bytes;
-	uint64_t bytes;		/* bytes behind the header */
+	uint64_t bytes; /* bytes behind the header */
 };
 
 struct entry {
 	uint16_t kind, version;
-	uint32_t header_bytes;	/* this struct, and options or a name behind it */
-	uint64_t bytes;		/* behind the header */
+	uint32_t header_bytes; /* this struct, and options or a name behind it */
+	uint64_t bytes; /* behind the header */
 	uint32_t packed_bytes, unknown[5];
 	uint64_t flags, zero, unpacked_bytes;
 };

@@ -19,23 +19,23 @@
 #include "mpi.h"
 
 enum frame_kind {
-	FRAME_EAGER = 1,	/* a message; its bytes follow */
-	FRAME_PLACE,		/* a message; its bytes are at .at */
-	FRAME_TAKEN,		/* answers FRAME_PLACE: the message has arrived */
-	FRAME_WANTED,		/* answers FRAME_PLACE: send the bytes */
-	FRAME_BYTES,		/* some bytes of a message that was wanted; they follow */
+	FRAME_EAGER = 1, /* a message; its bytes follow */
+	FRAME_PLACE, /* a message; its bytes are at .at */
+	FRAME_TAKEN, /* answers FRAME_PLACE: the message has arrived */
+	FRAME_WANTED, /* answers FRAME_PLACE: send the bytes */
+	FRAME_BYTES, /* some bytes of a message that was wanted; they follow */
 };
 
 struct frame {
 	uint32_t kind;
 	int32_t tag;
-	uint64_t bytes;		/* of the whole message */
-	uint64_t serial;	/* FRAME_EAGER: 0; else the sender's number of this message */
-	uint64_t at;		/* FRAME_PLACE: an address in the sender */
+	uint64_t bytes; /* of the whole message */
+	uint64_t serial; /* FRAME_EAGER: 0; else the sender's number of this message */
+	uint64_t at; /* FRAME_PLACE: an address in the sender */
 };
 
 enum {
-	FRAME_ROOM = 80 << 10,	/* bytes behind a frame's head at most */
+	FRAME_ROOM = 80 << 10, /* bytes behind a frame's head at most */
 	RANKS_MAX = 256,
 	/*
 	 * Bytes of messages of one rank that no receive fits yet, and what is counted for keeping
@@ -44,15 +44,15 @@ enum {
 	 */
 	HELD_MAX = 64 << 20,
 	HELD_COST = 1024,
-	ANSWERS_MAX = 1 << 16	/* for one rank, that wait for room in the socket */
+	ANSWERS_MAX = 1 << 16 /* for one rank, that wait for room in the socket */
 };
 
 enum request_state {
-	IDLE,		/* not started, or its end was told */
-	QUEUED,		/* to be sent: in the peer's .out */
-	PLACED,		/* sent as FRAME_PLACE: in .placed */
-	POSTED,		/* a receive that no message has met: in .posted, or any_posted */
-	COMING,		/* a receive whose bytes come by FRAME_BYTES: in .coming */
+	IDLE, /* not started, or its end was told */
+	QUEUED, /* to be sent: in the peer's .out */
+	PLACED, /* sent as FRAME_PLACE: in .placed */
+	POSTED, /* a receive that no message has met: in .posted, or any_posted */
+	COMING, /* a receive whose bytes come by FRAME_BYTES: in .coming */
 	OVER
 };
 
@@ -60,14 +60,14 @@ struct request {
 	TAILQ_ENTRY(request) entry;
 	enum request_state state;
 	bool receives, synchronous;
-	bool once;		/* it ends when its end is told */
-	bool freed;		/* nobody knows it: it ends when it is over */
-	bool answer;		/* FRAME_TAKEN or FRAME_WANTED; the carrier's own */
-	uint32_t says;		/* QUEUED: the kind of the next frame */
+	bool once; /* it ends when its end is told */
+	bool freed; /* nobody knows it: it ends when it is over */
+	bool answer; /* FRAME_TAKEN or FRAME_WANTED; the carrier's own */
+	uint32_t says; /* QUEUED: the kind of the next frame */
 	uint8_t *at;
-	size_t bytes, moved;	/* moved: by FRAME_BYTES */
+	size_t bytes, moved; /* moved: by FRAME_BYTES */
 	int rank, tag;
-	uint64_t serial;	/* of the send; POSTED: tells which receive was begun first */
+	uint64_t serial; /* of the send; POSTED: tells which receive was begun first */
 	int error;
 	MPI_Status status;
 };
@@ -77,22 +77,22 @@ TAILQ_HEAD(requests, request);
 struct unexpected {
 	TAILQ_ENTRY(unexpected) entry;
 	struct frame f;
-	uint8_t data[];		/* of FRAME_EAGER */
+	uint8_t data[]; /* of FRAME_EAGER */
 };
 
 struct peer {
-	int fd;			/* -1: it has gone */
-	pid_t pid;		/* by the word of launch(), which keeps it from being used again */
-	bool by_socket;		/* its memory can't be read */
+	int fd; /* -1: it has gone */
+	pid_t pid; /* by the word of launch(), which keeps it from being used again */
+	bool by_socket; /* its memory can't be read */
 	struct requests out, placed, posted, coming;
 	TAILQ_HEAD(, unexpected) unexpected;
 	size_t held_bytes;
-	unsigned int answers;	/* in .out */
+	unsigned int answers; /* in .out */
 };
 
 extern struct peer peers[RANKS_MAX];
 extern int ranks, own_rank;
-extern struct requests any_posted;	/* receives from MPI_ANY_SOURCE */
+extern struct requests any_posted; /* receives from MPI_ANY_SOURCE */
 
 /* ------------------------------------------------------------------ wire.c */
 

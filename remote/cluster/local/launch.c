@@ -22,7 +22,7 @@ enum { END_MS = 3000, TEXT_MAX = 32 };
 
 /* ends[a][b]: the socket that rank a has to rank b; -1: this process has it no more, or not yet */
 static int ends[RANKS_MAX][RANKS_MAX];
-static pid_t *pids;		/* of all ranks, shared with them */
+static pid_t *pids; /* of all ranks, shared with them */
 static struct rlimit limit;
 
 static unsigned int count_ranks(int argc, char **argv)

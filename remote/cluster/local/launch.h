@@ -7,7 +7,7 @@
  * The variable that gives a rank its number, and for each rank the descriptor of the socket to it
  * and its process: "RANK FD:PID FD:PID ...".
  */
-#define LAUNCH_VARIABLE	"KVGPU_CLUSTER_LOCAL"
+#define LAUNCH_VARIABLE "KVGPU_CLUSTER_LOCAL"
 
 /*
  * Start the ranks of a command line such as "PROGRAM ranks COMMAND --next COMMAND ..."

@@ -26,8 +26,9 @@ bool match_answer(struct peer *p, enum frame_kind kind, uint64_t serial)
 	if (!r)
 		return false;
 	p->answers++;
-	*r = (struct request){ .state = QUEUED, .freed = true, .answer = true, .says = kind,
-			       .serial = serial };
+	*r = (struct request){
+		.state = QUEUED, .freed = true, .answer = true, .says = kind, .serial = serial
+	};
 	TAILQ_INSERT_TAIL(&p->out, r, entry);
 	return true;
 }
@@ -51,7 +52,8 @@ static bool land_message(struct request *r, int rank, const struct frame *f, con
 	struct peer *p = &peers[rank];
 	bool fits = f->bytes <= r->bytes, wanted = false, fine = true;
 
-	r->status = (MPI_Status){ .MPI_SOURCE = rank, .MPI_TAG = f->tag,
+	r->status = (MPI_Status){ .MPI_SOURCE = rank,
+				  .MPI_TAG = f->tag,
 				  .bytes = fits ? f->bytes : r->bytes };
 	if (f->kind == FRAME_EAGER) {
 		memcpy(r->at, data, r->status.bytes);
@@ -76,8 +78,8 @@ static struct request *with_tag(struct requests *list, int tag)
 	struct request *r;
 
 	TAILQ_FOREACH(r, list, entry)
-		if (r->tag == tag)
-			break;
+	if (r->tag == tag)
+		break;
 	return r;
 }
 
@@ -120,8 +122,8 @@ static bool take_held(struct request *r, int rank)
 	struct unexpected *h;
 
 	TAILQ_FOREACH(h, &p->unexpected, entry)
-		if (h->f.tag == r->tag)
-			break;
+	if (h->f.tag == r->tag)
+		break;
 	if (!h)
 		return false;
 	TAILQ_REMOVE(&p->unexpected, h, entry);

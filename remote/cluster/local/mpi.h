@@ -7,17 +7,19 @@
 #ifndef KVGPU_CLUSTER_LOCAL_MPI_H
 #define KVGPU_CLUSTER_LOCAL_MPI_H
 
-#define KVGPU_CLUSTER_LOCAL	1
+#define KVGPU_CLUSTER_LOCAL 1
 
 typedef struct request *MPI_Request;
 typedef int MPI_Comm, MPI_Datatype;
-typedef struct { int MPI_SOURCE, MPI_TAG, bytes, cancelled; } MPI_Status;
+typedef struct {
+	int MPI_SOURCE, MPI_TAG, bytes, cancelled;
+} MPI_Status;
 
 /* MPI_ERR_OTHER: the other rank has gone. It says so of requests with that rank alone. */
 enum { MPI_SUCCESS, MPI_ERR_COUNT, MPI_ERR_TRUNCATE, MPI_ERR_OTHER };
 enum { MPI_COMM_WORLD, MPI_BYTE, MPI_ERRORS_RETURN, MPI_ANY_SOURCE = -1 };
-#define MPI_REQUEST_NULL	((MPI_Request)0)
-#define MPI_STATUS_IGNORE	((MPI_Status *)0)
+#define MPI_REQUEST_NULL  ((MPI_Request)0)
+#define MPI_STATUS_IGNORE ((MPI_Status *)0)
 
 /* Take the sockets that launch() has made (launch.h). It does not wait for other ranks. */
 int MPI_Init(int *argc, char ***argv);

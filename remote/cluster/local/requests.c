@@ -84,8 +84,9 @@ int MPI_Ssend_init(const void *from, int n, MPI_Datatype of, int to, int tag, MP
 int MPI_Recv_init(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm comm,
 		  MPI_Request *r)
 {
-	return make_request(r, &(struct request){ .at = to, .bytes = n, .rank = from, .tag = tag,
-						  .receives = true });
+	return make_request(
+		r, &(struct request){
+			   .at = to, .bytes = n, .rank = from, .tag = tag, .receives = true });
 }
 
 /* where the other rank has gone the request ends with an error at once */

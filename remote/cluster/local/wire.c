@@ -19,8 +19,11 @@ enum { SOCKET_ROOM = 1 << 20, FRAMES_AT_ONCE = 64, LOOK_NS = 2000, WAIT_MS = 1 }
 struct peer peers[RANKS_MAX];
 int ranks, own_rank;
 
-static int all = -1;		/* an epoll descriptor of all sockets */
-static struct { struct frame f; uint8_t data[FRAME_ROOM]; } in;
+static int all = -1; /* an epoll descriptor of all sockets */
+static struct {
+	struct frame f;
+	uint8_t data[FRAME_ROOM];
+} in;
 
 static bool take_peer(int rank, int fd, pid_t pid)
 {
@@ -83,8 +86,7 @@ static void lose_peer(struct peer *p)
 /* one frame; false: the socket takes none now */
 static bool send_frame(struct peer *p, struct request *r)
 {
-	struct frame f = { .kind = r->says, .tag = r->tag, .bytes = r->bytes,
-			   .serial = r->serial };
+	struct frame f = { .kind = r->says, .tag = r->tag, .bytes = r->bytes, .serial = r->serial };
 	struct iovec part[2] = { { &f, sizeof(f) }, { r->at + r->moved, 0 } };
 	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
 	size_t left = r->bytes - r->moved;
@@ -125,8 +127,8 @@ static struct request *with_serial(struct requests *list, uint64_t serial)
 	struct request *r;
 
 	TAILQ_FOREACH(r, list, entry)
-		if (r->serial == serial)
-			break;
+	if (r->serial == serial)
+		break;
 	return r;
 }
 
@@ -172,9 +174,12 @@ static bool take_frame(struct peer *p, const struct frame *f, const uint8_t *dat
 		return f->tag >= 0 && !n && f->bytes <= INT32_MAX &&
 		       match_message(p - peers, f, NULL);
 	case FRAME_TAKEN:
-	case FRAME_WANTED: return !n && take_answer(p, f);
-	case FRAME_BYTES: return take_bytes(p, f, data, n);
-	default: return false;
+	case FRAME_WANTED:
+		return !n && take_answer(p, f);
+	case FRAME_BYTES:
+		return take_bytes(p, f, data, n);
+	default:
+		return false;
 	}
 }
 

@@ -27,7 +27,7 @@ struct broker {
 	unsigned int proxies;
 	struct link **links;
 	int *listeners;
-	int run;		/* the connection to kvgpu-run */
+	int run; /* the connection to kvgpu-run */
 	/* over: kvgpu-run wants the end; alone: kvgpu-run is gone */
 	bool ready, over, alone;
 	bool moved;

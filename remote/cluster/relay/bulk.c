@@ -5,8 +5,13 @@
 
 bool bulk_begin(struct bulk *b, bool out, int rank, int tag, unsigned int window, uint8_t *arena)
 {
-	*b = (struct bulk){ .out = out, .rank = rank, .tag = tag, .window = window,
-		.arena = arena, };
+	*b = (struct bulk){
+		.out = out,
+		.rank = rank,
+		.tag = tag,
+		.window = window,
+		.arena = arena,
+	};
 	b->table = calloc(BULK_SETS * BULK_WAYS, sizeof(*b->table));
 	return b->table;
 }

@@ -15,16 +15,11 @@
 #include "message.h"
 #include "tags.h"
 
-enum {
-	BULK_LOG_SETS = 10,
-	BULK_SETS = 1 << BULK_LOG_SETS,
-	BULK_WAYS = 4,
-	BULK_JOBS = 64
-};
+enum { BULK_LOG_SETS = 10, BULK_SETS = 1 << BULK_LOG_SETS, BULK_WAYS = 4, BULK_JOBS = 64 };
 
 struct chunk {
 	uint64_t at;
-	uint32_t bytes;		/* 0: there is no request */
+	uint32_t bytes; /* 0: there is no request */
 	int rank, tag;
 	bool busy;
 	MPI_Request made;
@@ -33,15 +28,18 @@ struct chunk {
 struct bulk {
 	bool out;
 	int rank, tag;
-	unsigned int window;		/* messages under way at most */
+	unsigned int window; /* messages under way at most */
 	uint8_t *arena;
-	struct chunk *table;		/* BULK_SETS sets of BULK_WAYS each */
+	struct chunk *table; /* BULK_SETS sets of BULK_WAYS each */
 	struct chunk *active[SLOTS_MAX];
-	uint64_t queued, started, done;	/* counts of chunks */
-	struct { uint64_t at, left; uint32_t chunk; } job[BULK_JOBS];
+	uint64_t queued, started, done; /* counts of chunks */
+	struct {
+		uint64_t at, left;
+		uint32_t chunk;
+	} job[BULK_JOBS];
 	unsigned int first_job, nr_jobs;
 	unsigned int victim;
-	uint64_t made;			/* requests made */
+	uint64_t made; /* requests made */
 };
 
 /* make the bulk of one direction; false: out of memory */

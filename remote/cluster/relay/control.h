@@ -18,7 +18,7 @@ enum control_kind { CONTROL_HELLO = 1, CONTROL_OPEN, CONTROL_ALIVE, CONTROL_END 
 struct control {
 	uint32_t kind, tunnel;
 	uint64_t version;
-	uint64_t key[2];		/* CONTROL_OPEN: the tunnel's */
+	uint64_t key[2]; /* CONTROL_OPEN: the tunnel's */
 	uint8_t secret[SECRET_BYTES];
 };
 static_assert(offsetof(struct control, version) == 8 && offsetof(struct control, key) == 16 &&

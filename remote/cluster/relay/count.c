@@ -56,8 +56,9 @@ static void print_users(const char *host, struct registry_gpu *gpus, unsigned in
 	registry_print(host, gpus, nr);
 	for (i = 0; i < nr; i++)
 		if (gpus[i].entries > REGISTRY_MOST)
-			relay_say("GPU %u: %u runs say that they use it, and %u of them were asked: somebody may make such names (grep kvgpu-run /proc/net/unix)",
-				    gpus[i].device, gpus[i].entries, REGISTRY_MOST);
+			relay_say(
+				"GPU %u: %u runs say that they use it, and %u of them were asked: somebody may make such names (grep kvgpu-run /proc/net/unix)",
+				gpus[i].device, gpus[i].entries, REGISTRY_MOST);
 }
 
 /* Print all devices of the library; or, if @as is not negative, the first alone, as number @as. */
@@ -77,8 +78,9 @@ static void count_here(const char *path, const char *host, int as, bool users)
 	}
 	i = l.cuInit(0);
 	if (i || l.cuDeviceGetCount(&n)) {
-		relay_say("%s: cuInit() gives error %d: is there a GPU in %s that this user may open?",
-			  path, i, host);
+		relay_say(
+			"%s: cuInit() gives error %d: is there a GPU in %s that this user may open?",
+			path, i, host);
 		_exit(1);
 	}
 	n = as < 0 ? n : n > 0;

@@ -31,7 +31,7 @@ enum { PROGRAMS = 128 };
 
 /* In the forker: the server process of each row of the pool; 0: none. */
 static pid_t rows[PROGRAMS];
-static struct pool *pool;	/* NULL: there is no limit of memory */
+static struct pool *pool; /* NULL: there is no limit of memory */
 
 /* a client's library in the place of a real one must not connect to itself */
 static const char no_client[] = "none: a proxy wants a libcuda.so.1 with a GPU";
@@ -43,7 +43,7 @@ union with_fd {
 
 /* in a server process: the library's cuDeviceGetName(), which name_and_place() calls */
 static CUresult (*name_of)(char *, int, CUdevice);
-static char host[64];	/* this machine's name, set before the forker begins */
+static char host[64]; /* this machine's name, set before the forker begins */
 
 static CUresult name_and_place(char *to, int size, CUdevice dev)
 {
@@ -96,15 +96,16 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 {
 	struct line line = { .fd = fd, .by_writev = true };
-	struct server s = { .quota = { .pool = pool, .program = row, .nr_programs = PROGRAMS },
-			    .options = { .memory = gpu->memory, .arena = gpu->arena,
-					 .complain = relay_say } };
+	struct server s = {
+		.quota = { .pool = pool, .program = row, .nr_programs = PROGRAMS },
+		.options = { .memory = gpu->memory, .arena = gpu->arena, .complain = relay_say }
+	};
 	pthread_t watcher;
 	int r = be_careful();
 
 	if (!r)
-		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, -1,
-					      admit, (void *)(uintptr_t)gpu->library, &s.port);
+		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, gpu->arena, -1, admit,
+					      (void *)(uintptr_t)gpu->library, &s.port);
 	if (!r)
 		r = filter_tighten(FILTER_ON);
 	if (!r)

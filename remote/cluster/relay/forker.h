@@ -10,7 +10,7 @@
 struct forker_gpu {
 	const char *library;
 	uint64_t arena;
-	unsigned int device;	/* which of the GPUs that this process sees */
+	unsigned int device; /* which of the GPUs that this process sees */
 	/* bytes of device memory for all programs together; 0: all there is */
 	uint64_t memory;
 	/* for the machine's registry: the GPU's UUID, or "-"; JOB:PROGRAM */

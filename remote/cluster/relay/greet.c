@@ -90,8 +90,8 @@ static bool give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 	all.w.relayed = 1;
 	all.relay = (struct kvgpu_remote_relayed){ .piece = fine ? piece_of(n) : 0,
 						   .overhead = n->link->settings->whole ?
-								   KVGPU_REMOTE_OVERHEAD_WHOLE :
-								   n->link->overhead,
+								       KVGPU_REMOTE_OVERHEAD_WHOLE :
+								       n->link->overhead,
 						   .job = n->link->settings->job,
 						   .key = { n->key[0], n->key[1] },
 						   .rank = n->link->rank,

@@ -85,7 +85,8 @@ static unsigned int parts_of(struct tunnel *n, struct inbox *in, struct iovec *p
 {
 	const struct message *m = &in->head;
 	uint8_t *bytes = in->bytes + sizeof(*m);
-	const struct iovec all[] = { { bytes, m->before }, { in->said, in->said_bytes },
+	const struct iovec all[] = { { bytes, m->before },
+				     { in->said, in->said_bytes },
 				     { bytes + m->before, m->bytes - m->before } };
 	const unsigned int most = has_landed(n, in) ? 3 : 1;
 	unsigned int i, nr = 0;

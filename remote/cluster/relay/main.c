@@ -32,7 +32,7 @@ enum {
 };
 /* how late a pause may end: Open MPI looks again and again in MPI_Init() and MPI_Finalize() */
 enum { SLACK_START_NS = 2000000, SLACK_NS = 1000 };
-#define DEFAULT_ARENA	(256ull << 20)
+#define DEFAULT_ARENA (256ull << 20)
 
 static bool read_secret(struct settings *s)
 {
@@ -141,11 +141,9 @@ static bool become_rank(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    EAGER_MEASURED,
-			      DEFAULT_SPIN_US,		DEFAULT_PATIENCE_S, DEFAULT_ARENA,
-			      .library = "libcuda.so.1",
-			      .gpu = "-",
-			      .label = "-:-",
+	struct settings s = { DEFAULT_STAGING,		 DEFAULT_SLOTS,	     EAGER_MEASURED,
+			      DEFAULT_SPIN_US,		 DEFAULT_PATIENCE_S, DEFAULT_ARENA,
+			      .library = "libcuda.so.1", .gpu = "-",	     .label = "-:-",
 			      .start_s = START_S };
 	int forker = -1, r;
 	bool proxy;
@@ -162,8 +160,8 @@ int main(int argc, char **argv)
 	if (proxy) {
 		end_with_parent();
 		daemon_note();
-		forker = forker_begin(&(struct forker_gpu){ s.library, s.arena, s.device,
-							    s.memory, s.gpu, s.label });
+		forker = forker_begin(&(struct forker_gpu){ s.library, s.arena, s.device, s.memory,
+							    s.gpu, s.label });
 		if (forker < 0)
 			return 1;
 	}

@@ -20,16 +20,16 @@
 /* A message has bytes of the connection, and at most one piece of the arena. */
 enum piece_kind {
 	PIECE_NONE,
-	PIECE_HERE,	/* the piece's bytes follow the connection's */
-	PIECE_APART,	/* the piece comes in messages of its own */
+	PIECE_HERE, /* the piece's bytes follow the connection's */
+	PIECE_APART, /* the piece comes in messages of its own */
 	/* up: the piece comes from another proxy; a struct kvgpu_remote_source follows */
 	PIECE_PULL,
 };
 struct message {
-	uint32_t bytes;		/* bytes of the connection */
-	uint32_t before;	/* so many of them come before the piece */
-	uint16_t last, kind;	/* last: the connection has ended behind it */
-	uint32_t chunk;		/* PIECE_APART: bytes of each of its messages but the last one */
+	uint32_t bytes; /* bytes of the connection */
+	uint32_t before; /* so many of them come before the piece */
+	uint16_t last, kind; /* last: the connection has ended behind it */
+	uint32_t chunk; /* PIECE_APART: bytes of each of its messages but the last one */
 	struct kvgpu_remote_piece piece;
 };
 static_assert(offsetof(struct message, last) == 8 && offsetof(struct message, chunk) == 12 &&

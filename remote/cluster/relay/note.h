@@ -29,8 +29,8 @@ struct note {
 	uint32_t tunnel;
 	/* the tunnel that wants the piece, and its slot: they give the piece's tag, too */
 	uint32_t wants, slot;
-	struct kvgpu_remote_piece piece;	/* NOTE_PULL: what is read */
-	uint64_t key[2];			/* NOTE_PULL: of the tunnel whose arena is read */
+	struct kvgpu_remote_piece piece; /* NOTE_PULL: what is read */
+	uint64_t key[2]; /* NOTE_PULL: of the tunnel whose arena is read */
 	uint8_t secret[SECRET_BYTES];
 };
 static_assert(offsetof(struct note, wants) == 16 && offsetof(struct note, piece) == 24 &&

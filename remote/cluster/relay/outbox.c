@@ -78,8 +78,8 @@ static bool send_message(struct tunnel *n, unsigned int i, bool last)
 	n->link->counts.messages++;
 	n->link->counts.inside += head.kind == PIECE_HERE;
 	n->link->counts.apart += head.kind == PIECE_APART;
-	n->link->counts.bytes += cut_bytes(cut_class(bytes)) +
-				 (head.kind == PIECE_APART ? head.piece.bytes : 0);
+	n->link->counts.bytes +=
+		cut_bytes(cut_class(bytes)) + (head.kind == PIECE_APART ? head.piece.bytes : 0);
 	if (!begin_send(n, i, bytes))
 		return false;
 	if (head.kind == PIECE_APART)

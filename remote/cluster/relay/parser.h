@@ -14,20 +14,20 @@
 
 enum parser_way { PARSER_UP, PARSER_DOWN };
 enum parser_what {
-	PARSER_NONE,	/* more has to be read, or there is no room */
-	PARSER_BYTES,	/* pass these bytes on */
-	PARSER_PIECE,	/* from here on the other side has to have this piece of the arena */
+	PARSER_NONE, /* more has to be read, or there is no room */
+	PARSER_BYTES, /* pass these bytes on */
+	PARSER_PIECE, /* from here on the other side has to have this piece of the arena */
 	/* the same, but its bytes come from .source, another proxy */
 	PARSER_PULL,
-	PARSER_WRONG,	/* no program and no server process sends that */
+	PARSER_WRONG, /* no program and no server process sends that */
 };
 enum { PARSER_AHEAD = 64 << 10 };
 
 struct parser {
 	enum parser_way way;
 	size_t have, used;
-	uint64_t left;			/* bytes to pass on before the next head */
-	struct kvgpu_remote_source source;	/* of the last PARSER_PULL */
+	uint64_t left; /* bytes to pass on before the next head */
+	struct kvgpu_remote_source source; /* of the last PARSER_PULL */
 	uint8_t ahead[PARSER_AHEAD];
 };
 

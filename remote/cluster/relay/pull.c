@@ -30,9 +30,12 @@ static struct note notes[NOTES_IN];
 static MPI_Request listens[NOTES_IN];
 static unsigned int next_note;
 static bool begun;
-static struct partner *partners;	/* by rank */
+static struct partner *partners; /* by rank */
 static int nr_partners;
-static struct refusal { int rank; uint32_t wants, slot; } refusals[REFUSALS];
+static struct refusal {
+	int rank;
+	uint32_t wants, slot;
+} refusals[REFUSALS];
 static unsigned int first_refusal, nr_refusals;
 
 bool pull_begin(struct link *l)
@@ -88,8 +91,7 @@ static int spare_note(int rank)
 	if (!p->lost && !make_partner(p, rank))
 		lose_partner(rank, "it can't be reached");
 	for (i = 0; i < NOTES_OUT && !p->lost; i++) {
-		if (p->busy[i] &&
-		    MPI_Test(&p->request[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+		if (p->busy[i] && MPI_Test(&p->request[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
 			lose_partner(rank, "it can't be reached");
 		p->busy[i] = p->busy[i] && !done;
 		if (!p->lost && !p->busy[i])
@@ -302,7 +304,7 @@ static bool give_all(struct tunnel *n)
 	enum giving what;
 	unsigned int i;
 
-	for (i = 0; i < n->nr_gifts; ) {
+	for (i = 0; i < n->nr_gifts;) {
 		what = give_piece(n, &n->gifts[i]);
 		moved = moved || what != WAITS;
 		if (what == FAILED) {

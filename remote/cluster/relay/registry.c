@@ -20,7 +20,7 @@
 
 #include <remote/channel/rights.h>
 
-#define PREFIX	"kvgpu-run/"
+#define PREFIX "kvgpu-run/"
 enum { WAITING = 16, GROUPS_MAX = 256, USER_TEXT = 65, USERS_KNOWN = 64 };
 
 void registry_write(const struct registry_name *n, char *text)
@@ -88,8 +88,8 @@ void registry_answer(int registry)
 static void print_user(const char *host, unsigned int device, pid_t pid, const char *user,
 		       const struct registry_name *n)
 {
-	printf("user %s %u %d %s %.*s %s\n", host, device, pid, user,
-	       (int)strcspn(n->label, ":"), n->label, strchr(n->label, ':') + 1);
+	printf("user %s %u %d %s %.*s %s\n", host, device, pid, user, (int)strcspn(n->label, ":"),
+	       n->label, strchr(n->label, ':') + 1);
 }
 
 static bool is_in_group(const struct passwd *user, gid_t group)
@@ -112,8 +112,7 @@ static bool may_open_one(const struct stat *node, uid_t user)
 		return true;
 	if (node->st_uid == user)
 		return (node->st_mode >> 6 & both) == both;
-	return (node->st_mode >> 3 & both) == both &&
-	       is_in_group(getpwuid(user), node->st_gid);
+	return (node->st_mode >> 3 & both) == both && is_in_group(getpwuid(user), node->st_gid);
 }
 
 bool registry_may_open(uid_t user, const char *nodes)

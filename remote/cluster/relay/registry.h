@@ -11,23 +11,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define REGISTRY_SILENT	"?"
+#define REGISTRY_SILENT "?"
 /* of the GPUs of a machine, by whichever driver */
-#define REGISTRY_NODES	"/dev/{nvidia[0-9]*,dri/renderD*}"
+#define REGISTRY_NODES "/dev/{nvidia[0-9]*,dri/renderD*}"
 
 /* REGISTRY_MOST: so many entries of a GPU are asked, as any local user can make entries */
 enum { LABEL_TEXT = 41, ENTRY_TEXT = 108, REGISTRY_MOST = 500 };
 
 struct registry_name {
-	char uuid[33];			/* "-": not known */
-	unsigned int device, pid;	/* pid: tells the names apart */
-	char label[LABEL_TEXT];		/* JOB:PROGRAM */
+	char uuid[33]; /* "-": not known */
+	unsigned int device, pid; /* pid: tells the names apart */
+	char label[LABEL_TEXT]; /* JOB:PROGRAM */
 };
 
 struct registry_gpu {
 	unsigned int device;
 	char uuid[33];
-	unsigned int entries;		/* that were found, also those that were not asked */
+	unsigned int entries; /* that were found, also those that were not asked */
 };
 
 /* pure: the text of a name, without the zero byte in front; false: it is no such name */

@@ -34,32 +34,32 @@ struct settings {
 	unsigned int slots;
 	/* up to so many bytes a piece goes inside of a message; EAGER_MEASURED: measure how many */
 	size_t eager;
-	unsigned int spin_us;		/* look so long without a pause after the last byte */
-	unsigned int patience_s;	/* a peer is gone after so long without a sign of life */
+	unsigned int spin_us; /* look so long without a pause after the last byte */
+	unsigned int patience_s; /* a peer is gone after so long without a sign of life */
 	uint64_t arena;
-	unsigned int start_s;		/* a proxy's: MPI has so long to begin, and some seconds */
-	bool counts;			/* print the counts at the end */
-	bool whole;			/* copies are not pipelined */
-	bool users;			/* count says who uses the GPUs */
-	bool step;			/* the process that has started this rank is no mpirun's */
+	unsigned int start_s; /* a proxy's: MPI has so long to begin, and some seconds */
+	bool counts; /* print the counts at the end */
+	bool whole; /* copies are not pipelined */
+	bool users; /* count says who uses the GPUs */
+	bool step; /* the process that has started this rank is no mpirun's */
 	/* of the job, in the place of a secret; NULL: there is one */
 	const char *number;
 	const char *library, *folder;
-	unsigned int first;		/* the broker's first address is folder/first */
-	unsigned int device;		/* the proxy's GPU, of those that it sees */
-	uint64_t memory;		/* bytes of it for all programs; 0: all */
-	const char *gpu, *label;	/* the GPU's UUID or "-"; JOB:PROGRAM */
-	int rank, ranks;		/* this process's in the MPI job, and how many there are */
+	unsigned int first; /* the broker's first address is folder/first */
+	unsigned int device; /* the proxy's GPU, of those that it sees */
+	uint64_t memory; /* bytes of it for all programs; 0: all */
+	const char *gpu, *label; /* the GPU's UUID or "-"; JOB:PROGRAM */
+	int rank, ranks; /* this process's in the MPI job, and how many there are */
 	/* the broker's: the job's name for programs, random; 0: none, as with one proxy */
 	uint64_t job;
 	uint8_t secret[SECRET_BYTES];
 };
 
-#define EAGER_MEASURED	SIZE_MAX
+#define EAGER_MEASURED SIZE_MAX
 
 struct slot {
 	uint8_t *bytes;
-	MPI_Request made[CUT_CLASSES];	/* persistent requests, made at their first use */
+	MPI_Request made[CUT_CLASSES]; /* persistent requests, made at their first use */
 	MPI_Request *active;
 };
 
@@ -69,7 +69,7 @@ struct counts {
 	uint64_t messages, inside, apart;
 	/* of tunnels that have ended: messages of pieces; requests for pieces */
 	uint64_t chunks, made;
-	uint64_t bytes;		/* sent by tunnels: pieces apart, and messages as cut.h rounds */
+	uint64_t bytes; /* sent by tunnels: pieces apart, and messages as cut.h rounds */
 	/* a proxy's: pieces that came from other proxies and that went to them, and their bytes */
 	uint64_t pulled, pulled_bytes, given, given_bytes;
 };
@@ -79,15 +79,15 @@ enum pull_state { PULL_WANTED, PULL_ASKED, PULL_TAKEN_BACK, PULL_LANDED, PULL_SP
 struct pull {
 	enum pull_state state;
 	struct kvgpu_remote_source from;
-	struct chunk *into;		/* PULL_ASKED, PULL_TAKEN_BACK: the request */
-	uint64_t since_us;		/* when the state came to be */
+	struct chunk *into; /* PULL_ASKED, PULL_TAKEN_BACK: the request */
+	uint64_t since_us; /* when the state came to be */
 };
 
 /* a piece that another proxy has asked for */
 struct gift {
 	int rank, tag;
 	struct kvgpu_remote_piece piece;
-	struct chunk *from;		/* NULL: it is not begun */
+	struct chunk *from; /* NULL: it is not begun */
 	uint64_t since_us;
 };
 enum { GIFTS = 256 };
@@ -95,10 +95,10 @@ enum { GIFTS = 256 };
 struct inbox {
 	uint8_t *bytes;
 	MPI_Request made;
-	struct message head;		/* valid when the message has come */
+	struct message head; /* valid when the message has come */
 	uint64_t landed; /* PIECE_APART: the piece has landed when receive.done has come to this */
-	struct pull pull;		/* PIECE_PULL */
-	uint8_t said[PARSER_SAID];		/* what announces the piece to the local peer */
+	struct pull pull; /* PIECE_PULL */
+	uint8_t said[PARSER_SAID]; /* what announces the piece to the local peer */
 	size_t said_bytes, written;
 };
 
@@ -107,19 +107,19 @@ enum tunnel_state { TUNNEL_FREE, TUNNEL_OPEN };
 struct tunnel {
 	struct link *link;
 	enum tunnel_state state;
-	bool made;			/* the tunnel has its slots, for good */
-	bool wanted;			/* the tunnel has to be opened when it is free */
+	bool made; /* the tunnel has its slots, for good */
+	bool wanted; /* the tunnel has to be opened when it is free */
 	/* the local peer's hello or welcome has come; the program's welcome has come */
 	bool greeted, has_welcome;
-	int fd;				/* the local connection; -1: closed */
-	struct pollfd *poll;		/* in the list of this turn's poll(); NULL: not in it */
+	int fd; /* the local connection; -1: closed */
+	struct pollfd *poll; /* in the list of this turn's poll(); NULL: not in it */
 	/* shared with the local peer, from the welcome on; before that NULL */
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	struct bulk send, receive;
 	/* random, of this connection; it lets the arena be read by other proxies */
-	uint64_t key[2], next_key[2];	/* next_key: .wanted's */
-	struct bulk pulled, given;	/* requests for pieces from and for other proxies */
+	uint64_t key[2], next_key[2]; /* next_key: .wanted's */
+	struct bulk pulled, given; /* requests for pieces from and for other proxies */
 	struct gift *gifts;
 	unsigned int nr_gifts;
 	/* MPI may still use the arena, so it stays */
@@ -127,31 +127,31 @@ struct tunnel {
 	struct slot out[SLOTS_MAX];
 	unsigned int first_out, busy_out;
 	struct parser parser;
-	struct message head;	/* head of the message that is being made in the next slot */
-	struct kvgpu_remote_source head_source;	/* if it has a piece that is to be pulled */
+	struct message head; /* head of the message that is being made in the next slot */
+	struct kvgpu_remote_source head_source; /* if it has a piece that is to be pulled */
 	/* a piece that waits for a place in a message; .source: of one that is to be pulled */
 	struct kvgpu_remote_piece piece;
 	struct kvgpu_remote_source source;
 	bool has_piece, is_pull;
 	struct inbox in[SLOTS_MAX];
-	unsigned int next_in, nr_in;	/* the oldest message that has come, and how many have */
-	bool stuck;			/* the local peer takes no more for now */
+	unsigned int next_in, nr_in; /* the oldest message that has come, and how many have */
+	bool stuck; /* the local peer takes no more for now */
 	/* the connection has ended; the last message was sent; has come */
 	bool ended, last_sent, last_seen;
 };
 
 struct link {
 	const struct settings *settings;
-	int rank;			/* rank of the other side */
+	int rank; /* rank of the other side */
 	struct counts counts;
 	/* as set or a default; then measure.c writes these three */
 	size_t eager, overhead;
 	bool measured;
-	MPI_Request measuring;		/* in a proxy, until .measured; measure.c's, as the next */
+	MPI_Request measuring; /* in a proxy, until .measured; measure.c's, as the next */
 	uint8_t measure[EAGER_MAX + 64];
 	/* hello: the other side has shown the secret; over: it has said its end */
 	bool lost, hello, over;
-	bool unreachable;		/* lost, as it says nothing, or can't be reached */
+	bool unreachable; /* lost, as it says nothing, or can't be reached */
 	/* heard_us: when a control message, or a tunnel's message, came last */
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];

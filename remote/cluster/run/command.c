@@ -25,7 +25,7 @@ bool command_add(struct command *c, const char *format, ...)
 	return true;
 }
 
-#define add	command_add
+#define add command_add
 
 void command_free(struct command *c)
 {
@@ -236,9 +236,11 @@ bool command_is_foreign(const char *variable, bool inside)
 bool command_is_named(const char *variable)
 {
 	static const char *const names[] = {
-		"PATH=", "HOME=", "USER=", "LOGNAME=", "SHELL=", "LANG=", "LC_", "TZ=", "TMPDIR=",
-		"LD_LIBRARY_PATH=", "SSH_AUTH_SOCK=", "KRB5CCNAME=", "OMPI_", "PRTE_", "HYDRA_",
-		"MPIR_", "MPICH_", "FI_", "UCX_", "SLURM_", "CUDA_", "NVIDIA_", "KVGPU_", NULL
+		"PATH=",	  "HOME=",	 "USER=",  "LOGNAME=", "SHELL=",
+		"LANG=",	  "LC_",	 "TZ=",	   "TMPDIR=",  "LD_LIBRARY_PATH=",
+		"SSH_AUTH_SOCK=", "KRB5CCNAME=", "OMPI_",  "PRTE_",    "HYDRA_",
+		"MPIR_",	  "MPICH_",	 "FI_",	   "UCX_",     "SLURM_",
+		"CUDA_",	  "NVIDIA_",	 "KVGPU_", NULL
 	};
 
 	return begins_with_one(variable, names);

@@ -9,26 +9,26 @@
 enum { COMMAND_MAX = 4096 };
 
 struct command {
-	char *word[COMMAND_MAX + 1];	/* ends with NULL */
+	char *word[COMMAND_MAX + 1]; /* ends with NULL */
 	unsigned int n;
 };
 
 /* The input of the functions here and in step.h. */
 struct job {
-	const struct run_options *o;	/* .mpi is not MPI_KIND_AUTO */
+	const struct run_options *o; /* .mpi is not MPI_KIND_AUTO */
 	const char *mpirun, *relay, *folder;
-	unsigned int mpi_major;		/* the first number of Open MPI's version */
+	unsigned int mpi_major; /* the first number of Open MPI's version */
 	const struct host *hosts;
-	const struct place *places;	/* the places of this job */
-	unsigned int nr_places, first;	/* first: the number in the address of the first place */
+	const struct place *places; /* the places of this job */
+	unsigned int nr_places, first; /* first: the number in the address of the first place */
 	/* of this machine in Slurm's allocation, for srun; else NULL */
 	const char *node;
 	/* Slurm binds processes to CPUs, if srun does not refuse it */
 	bool binds;
-	const char *label;		/* "JOB:PROGRAM" for --list of others; NULL: none */
+	const char *label; /* "JOB:PROGRAM" for --list of others; NULL: none */
 	/* this machine's name, as other machines find it; NULL: not known */
 	const char *here;
-	const char *number;		/* random, tells jobs apart; NULL: a secret does */
+	const char *number; /* random, tells jobs apart; NULL: a secret does */
 };
 
 /* the broker here, then a proxy for each place; false: it is too long, or there is no memory */

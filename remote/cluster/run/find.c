@@ -114,8 +114,9 @@ static bool find_mpirun(struct run *r)
 		r->o.mpi = v.kind;
 		return true;
 	}
-	complain("there is no mpirun%s%s in the path: install openmpi-bin or mpich, or name it by --mpirun",
-		 r->o.mpi ? " of " : "", r->o.mpi ? kind_names[r->o.mpi] : "");
+	complain(
+		"there is no mpirun%s%s in the path: install openmpi-bin or mpich, or name it by --mpirun",
+		r->o.mpi ? " of " : "", r->o.mpi ? kind_names[r->o.mpi] : "");
 	return false;
 }
 
@@ -127,8 +128,9 @@ static bool may_be_root(const struct run *r)
 
 	if (geteuid() || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
 		return true;
-	complain("Open MPI's mpirun does not run as root. Run this as another user; or, where root is meant (a container), "
-		 "give --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+	complain(
+		"Open MPI's mpirun does not run as root. Run this as another user; or, where root is meant (a container), "
+		"give --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 	return false;
 }
 
@@ -155,16 +157,18 @@ bool find_launcher(struct run *r)
 	    (r->o.launcher == LAUNCHER_AUTO && (!job || r->o.mpi == MPI_KIND_LOCAL)))
 		return true;
 	if (r->o.mpi == MPI_KIND_LOCAL) {
-		complain("srun starts proxies with an MPI, so --mpi local does not go with --launcher srun");
+		complain(
+			"srun starts proxies with an MPI, so --mpi local does not go with --launcher srun");
 		return false;
 	}
 	if (job && node) {
 		r->node = node;
 		return true;
 	}
-	complain(job ? "this shell belongs to Slurm's job, but is on no node of it: run srun --overlap --pty kvgpu-run ... (or sbatch), "
-		       "or give --launcher mpirun to use other machines" :
-		       "srun wants an allocation: run this by sbatch or salloc, or give --launcher mpirun");
+	complain(
+		job ? "this shell belongs to Slurm's job, but is on no node of it: run srun --overlap --pty kvgpu-run ... (or sbatch), "
+		      "or give --launcher mpirun to use other machines" :
+		      "srun wants an allocation: run this by sbatch or salloc, or give --launcher mpirun");
 	return false;
 }
 
@@ -186,9 +190,10 @@ static bool find_mpi_of_relay(struct run *r)
 static bool may_trust(const struct run *r)
 {
 	if (!r->o.trust_network)
-		complain("with mpirun every local user of each machine and every peer of the network can run programs as you. Run this "
-			 "in a Slurm allocation (sbatch, salloc), whose srun lets nobody else in; or say by --trust-network that all "
-			 "of them are trusted");
+		complain(
+			"with mpirun every local user of each machine and every peer of the network can run programs as you. Run this "
+			"in a Slurm allocation (sbatch, salloc), whose srun lets nobody else in; or say by --trust-network that all "
+			"of them are trusted");
 	return r->o.trust_network;
 }
 
@@ -224,6 +229,8 @@ bool find_all(struct run *r)
 	snprintf(name, sizeof(name), "kvgpu-relay-%s", kind_names[r->o.mpi]);
 	if (find_part(name, r->relay, sizeof(r->relay)))
 		return true;
-	complain("%s is not beside kvgpu-run, nor in ../lib/kvgpu-run: this installation has no part for that", name);
+	complain(
+		"%s is not beside kvgpu-run, nor in ../lib/kvgpu-run: this installation has no part for that",
+		name);
 	return false;
 }

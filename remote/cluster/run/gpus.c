@@ -29,7 +29,7 @@ struct row {
 /* While the lines of a command are read; those of several nodes come in any order. */
 struct listing {
 	struct run *r;
-	unsigned int host;		/* of the lines, if it is not Slurm's allocation */
+	unsigned int host; /* of the lines, if it is not Slurm's allocation */
 	unsigned int shards[HOSTS_MAX];
 	struct slurm_gres gres;
 	struct row *rows;
@@ -38,9 +38,14 @@ struct listing {
 
 static struct job job_of(const struct run *r)
 {
-	return (struct job){ .o = &r->o, .mpirun = r->mpirun, .mpi_major = r->mpi_major,
-			     .relay = r->relay, .hosts = r->hosts, .node = r->node,
-			     .binds = r->binds, .here = *r->here ? r->here : NULL };
+	return (struct job){ .o = &r->o,
+			     .mpirun = r->mpirun,
+			     .mpi_major = r->mpi_major,
+			     .relay = r->relay,
+			     .hosts = r->hosts,
+			     .node = r->node,
+			     .binds = r->binds,
+			     .here = *r->here ? r->here : NULL };
 }
 
 /* ------------------------------------------------------------------ lines */
@@ -75,7 +80,8 @@ static void take_gpu(struct listing *l, unsigned int host, const char *text)
 	char name[257], *row;
 
 	if (sscanf(text, "%*s %u %lu %lu %32s %256[^\n]", &g.device, &g.total, &g.left, g.uuid,
-		   name) != 5 || r->nr_gpus == GPUS_MAX)
+		   name) != 5 ||
+	    r->nr_gpus == GPUS_MAX)
 		return;
 	r->hosts[host].gpus++;
 	r->gpus[r->nr_gpus++] = g;
@@ -103,11 +109,13 @@ static void take_user(struct listing *l, unsigned int host, const char *text)
 	if (!l->r->o.list)
 		return;
 	if (strcmp(user, "?"))
-		n = asprintf(&row, "%-20s      used by %s: user %s, job %s, process %d\n", "", program,
-			     user, job, pid);
+		n = asprintf(&row, "%-20s      used by %s: user %s, job %s, process %d\n", "",
+			     program, user, job, pid);
 	else
-		n = asprintf(&row, "%-20s      used by %s: does not answer; its name says job %s, process %d\n",
-			     "", program, job, pid);
+		n = asprintf(
+			&row,
+			"%-20s      used by %s: does not answer; its name says job %s, process %d\n",
+			"", program, job, pid);
 	if (n > 0)
 		add_row(l, host, device, row);
 }
@@ -198,7 +206,8 @@ static bool count_host(struct run *r, unsigned int host)
 	command_free(&c);
 	print_rows(&l);
 	if (status)
-		complain("%s: its GPUs can't be listed (exit code %d)", r->hosts[host].name, status);
+		complain("%s: its GPUs can't be listed (exit code %d)", r->hosts[host].name,
+			 status);
 	return !status;
 }
 
@@ -221,8 +230,8 @@ static bool take_part(struct run *r, struct listing *l, unsigned int host)
 	}
 	for (i = 0; i < r->nr_gpus; i++)
 		if (r->gpus[i].host == host)
-			r->gpus[i].memory = slurm_part(&l->gres, l->shards[host] / h->gpus,
-						       r->gpus[i].total);
+			r->gpus[i].memory =
+				slurm_part(&l->gres, l->shards[host] / h->gpus, r->gpus[i].total);
 	return true;
 }
 
@@ -255,7 +264,8 @@ static bool count_allocation(struct run *r)
 	print_rows(&l);
 	qsort(r->gpus, r->nr_gpus, sizeof(*r->gpus), compare_gpus);
 	if (status)
-		complain("the GPUs of the allocation can't be listed (exit code %d of srun)", status);
+		complain("the GPUs of the allocation can't be listed (exit code %d of srun)",
+			 status);
 	for (i = 0; !status && i < r->nr_hosts; i++)
 		if (l.shards[i] && !take_part(r, &l, i))
 			return false;

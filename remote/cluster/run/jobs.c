@@ -100,10 +100,18 @@ static bool step_command(struct run *r, const struct job *j, struct command *c)
 
 static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 {
-	struct job j = { .o = &r->o, .mpirun = r->mpirun, .relay = r->relay, .folder = r->folder,
-			 .mpi_major = r->mpi_major, .hosts = r->hosts,
-			 .places = r->places + first, .nr_places = n, .first = first,
-			 .node = r->node, .binds = r->binds, .label = r->label,
+	struct job j = { .o = &r->o,
+			 .mpirun = r->mpirun,
+			 .relay = r->relay,
+			 .folder = r->folder,
+			 .mpi_major = r->mpi_major,
+			 .hosts = r->hosts,
+			 .places = r->places + first,
+			 .nr_places = n,
+			 .first = first,
+			 .node = r->node,
+			 .binds = r->binds,
+			 .label = r->label,
 			 .number = r->node ? NULL : r->secret,
 			 .here = *r->here ? r->here : NULL };
 	struct running *job = &r->jobs[r->nr_jobs];
@@ -116,9 +124,12 @@ static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 		become(r, &c);
 	command_free(&c);
 	if (job->pid < 0) {
-		complain("the proxies: %s", fine ? strerror(errno) :
-			 r->node ? "a path has a blank, a quote, a backslash, % or #: --launcher mpirun takes it" :
-				   "the command line is too long");
+		complain(
+			"the proxies: %s",
+			fine ? strerror(errno) :
+			r->node ?
+			       "a path has a blank, a quote, a backslash, % or #: --launcher mpirun takes it" :
+			       "the command line is too long");
 		job->pid = 0;
 		return false;
 	}
@@ -158,9 +169,12 @@ bool jobs_begin(struct run *r)
 		now = now_ms();
 		if (living(r) < r->nr_jobs || r->interrupted || now >= until) {
 			r->silent = true;
-			complain(r->interrupted ? "it was ended before the proxies were there" : now >= until ?
-				 "the proxies are not there in time: --start says how long that may be" :
-				 "the job has ended before the proxies were there; what it said is above");
+			complain(
+				r->interrupted ?
+					"it was ended before the proxies were there" :
+				now >= until ?
+					"the proxies are not there in time: --start says how long that may be" :
+					"the job has ended before the proxies were there; what it said is above");
 			return false;
 		}
 		wait_once(r, until - now);

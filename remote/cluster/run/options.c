@@ -99,7 +99,8 @@ enum {
 	O_SPIN,
 	O_START,
 	O_LIST,
-	O_HELP };
+	O_HELP
+};
 
 /* clang-format off */
 static bool take_option(int option, const char *text, struct run_options *o)
@@ -161,25 +162,33 @@ static bool take_option(int option, const char *text, struct run_options *o)
 
 int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what)
 {
-	static const struct option options[] = {
-		{ "gpus", 1, NULL, O_GPUS }, { "hosts", 1, NULL, O_HOSTS }, { "mpi", 1, NULL,
-			O_MPI },
-		{ "mpirun", 1, NULL, O_MPIRUN },
-		{ "allow-run-as-root", 0, NULL, O_ROOT },
-		{ "trust-network", 0, NULL, O_TRUST }, { "library", 1, NULL, O_LIBRARY },
-			{ "client", 1, NULL, O_CLIENT },
-		{ "launcher", 1, NULL, O_LAUNCHER }, { "place", 1, NULL, O_PLACE },
-		{ "memory", 1, NULL, O_MEMORY }, { "load", 1, NULL, O_LOAD }, { "wait", 1, NULL,
-			O_WAIT },
-		{ "share", 0, NULL, O_SHARE }, { "counts", 0, NULL, O_COUNTS },
-		{ "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL, O_STAGING },
-		{ "slots", 1, NULL, O_SLOTS }, { "eager", 1, NULL, O_EAGER }, { "patience", 1, NULL,
-			O_PATIENCE },
-		{ "arena", 1, NULL, O_ARENA }, { "spin", 1, NULL, O_SPIN }, { "start", 1, NULL,
-			O_START },
-		{ "pipeline", 1, NULL, O_PIPELINE }, { "list", 0, NULL, O_LIST }, { "help", 0, NULL,
-			O_HELP }, { 0 }
-	};
+	static const struct option options[] = { { "gpus", 1, NULL, O_GPUS },
+						 { "hosts", 1, NULL, O_HOSTS },
+						 { "mpi", 1, NULL, O_MPI },
+						 { "mpirun", 1, NULL, O_MPIRUN },
+						 { "allow-run-as-root", 0, NULL, O_ROOT },
+						 { "trust-network", 0, NULL, O_TRUST },
+						 { "library", 1, NULL, O_LIBRARY },
+						 { "client", 1, NULL, O_CLIENT },
+						 { "launcher", 1, NULL, O_LAUNCHER },
+						 { "place", 1, NULL, O_PLACE },
+						 { "memory", 1, NULL, O_MEMORY },
+						 { "load", 1, NULL, O_LOAD },
+						 { "wait", 1, NULL, O_WAIT },
+						 { "share", 0, NULL, O_SHARE },
+						 { "counts", 0, NULL, O_COUNTS },
+						 { "jobs", 1, NULL, O_JOBS },
+						 { "staging", 1, NULL, O_STAGING },
+						 { "slots", 1, NULL, O_SLOTS },
+						 { "eager", 1, NULL, O_EAGER },
+						 { "patience", 1, NULL, O_PATIENCE },
+						 { "arena", 1, NULL, O_ARENA },
+						 { "spin", 1, NULL, O_SPIN },
+						 { "start", 1, NULL, O_START },
+						 { "pipeline", 1, NULL, O_PIPELINE },
+						 { "list", 0, NULL, O_LIST },
+						 { "help", 0, NULL, O_HELP },
+						 { 0 } };
 	int c;
 
 	*o = (struct run_options){ .library = "libcuda.so.1",

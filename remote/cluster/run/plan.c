@@ -95,10 +95,10 @@ static bool fits(const struct gpu *g, const struct wish *w)
 struct choice {
 	const struct gpu *gpus;
 	unsigned int nr;
-	unsigned int times[GPUS_MAX];		/* how often each GPU was chosen */
+	unsigned int times[GPUS_MAX]; /* how often each GPU was chosen */
 	/* proxies that have GPUs of each host: other runs' and the places chosen so far */
 	unsigned int load[HOSTS_MAX];
-	unsigned int places[HOSTS_MAX];		/* the places chosen so far */
+	unsigned int places[HOSTS_MAX]; /* the places chosen so far */
 };
 
 /* whether GPU @a is the better one to spread to; both were chosen equally often */

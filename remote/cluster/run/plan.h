@@ -7,18 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-	HOSTS_MAX = 64,
-	HOST_TEXT = 256,
-	GPUS_MAX = 4096,
-	UUID_TEXT = 33,
-	GPUS_UNKNOWN = -1
-};
-#define LOAD_ANY	UINT32_MAX
+enum { HOSTS_MAX = 64, HOST_TEXT = 256, GPUS_MAX = 4096, UUID_TEXT = 33, GPUS_UNKNOWN = -1 };
+#define LOAD_ANY UINT32_MAX
 
 struct host {
 	char name[HOST_TEXT];
-	int gpus;		/* GPUS_UNKNOWN: the host has to be asked */
+	int gpus; /* GPUS_UNKNOWN: the host has to be asked */
 	bool local;
 };
 
@@ -27,24 +21,24 @@ struct gpu {
 	unsigned int host, device;
 	/* bytes; both 0: the host was not asked */
 	uint64_t total, left;
-	unsigned int load;	/* how many proxies other runs of kvgpu-run have for it */
-	uint64_t memory;	/* bytes that a scheduler gives of it; 0: it does not say */
-	char uuid[UUID_TEXT];	/* "-": not known */
+	unsigned int load; /* how many proxies other runs of kvgpu-run have for it */
+	uint64_t memory; /* bytes that a scheduler gives of it; 0: it does not say */
+	char uuid[UUID_TEXT]; /* "-": not known */
 };
 
 /* The place of one proxy: a host and one of its GPUs. */
 struct place {
 	unsigned int host, device;
-	uint64_t memory;	/* bytes that PROGRAM may have of it; 0: all */
+	uint64_t memory; /* bytes that PROGRAM may have of it; 0: all */
 	char uuid[UUID_TEXT];
 };
 
 struct wish {
-	unsigned int gpus;	/* 0: all that fit */
-	bool share;		/* several places may be one GPU */
-	bool spread;		/* else: host by host, in their order */
-	uint64_t memory;	/* bytes that each place needs; 0: any */
-	unsigned int load;	/* how many proxies of other runs a GPU may have; LOAD_ANY */
+	unsigned int gpus; /* 0: all that fit */
+	bool share; /* several places may be one GPU */
+	bool spread; /* else: host by host, in their order */
+	uint64_t memory; /* bytes that each place needs; 0: any */
+	unsigned int load; /* how many proxies of other runs a GPU may have; LOAD_ANY */
 };
 
 /* Check a host's name of @n characters, which goes into a command line. */

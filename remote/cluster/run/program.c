@@ -54,7 +54,7 @@ bool program_run(struct run *r)
 {
 	pid_t self = getpid(), pid;
 
-	wait_once(r, 0);	/* a signal may have come since the last broker was ready */
+	wait_once(r, 0); /* a signal may have come since the last broker was ready */
 	if (r->interrupted) {
 		complain("it was ended before PROGRAM began");
 		return false;

@@ -17,34 +17,34 @@ enum { JOBS_MAX = DEVICES_MAX, SECRET_TEXT = 65 };
 enum { EXIT_OWN = 125, EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 struct running {
-	pid_t pid;		/* of mpirun, srun or kvgpu-relay-local; 0: it has ended */
-	int fd;			/* connection to its broker; -1: not yet, or not any more */
+	pid_t pid; /* of mpirun, srun or kvgpu-relay-local; 0: it has ended */
+	int fd; /* connection to its broker; -1: not yet, or not any more */
 	int status;
 };
 
 struct run {
 	struct run_options o;
 	const char *mpirun;
-	unsigned int mpi_major;		/* the first number of Open MPI's version */
+	unsigned int mpi_major; /* the first number of Open MPI's version */
 	char relay[PATH_MAX], client[PATH_MAX], folder[64];
-	char secret[SECRET_TEXT];	/* of the jobs, under srun; else a number that others see */
+	char secret[SECRET_TEXT]; /* of the jobs, under srun; else a number that others see */
 	struct host hosts[HOSTS_MAX];
 	unsigned int nr_hosts;
-	char here[HOST_TEXT];		/* this machine's name for other machines; "": not known */
+	char here[HOST_TEXT]; /* this machine's name for other machines; "": not known */
 	/* if srun starts the proxies: this node's name in Slurm's allocation; else NULL */
 	const char *node;
-	bool binds;			/* Slurm's TaskPlugin binds processes to CPUs */
-	char hostfile[128];		/* for srun, which takes its name from a variable */
-	char label[64];			/* "SLURM_JOB:PROGRAM", shown by --list of other runs */
+	bool binds; /* Slurm's TaskPlugin binds processes to CPUs */
+	char hostfile[128]; /* for srun, which takes its name from a variable */
+	char label[64]; /* "SLURM_JOB:PROGRAM", shown by --list of other runs */
 	struct gpu gpus[GPUS_MAX];
 	unsigned int nr_gpus;
 	struct place places[DEVICES_MAX];
 	unsigned int nr_places;
 	struct running jobs[JOBS_MAX];
 	unsigned int nr_jobs, ready;
-	int listener, signals;	/* signals: a signalfd */
+	int listener, signals; /* signals: a signalfd */
 	pid_t program;
-	int status;		/* of PROGRAM; before it begins, the first signal to end the run */
+	int status; /* of PROGRAM; before it begins, the first signal to end the run */
 	/* silent: the jobs are to end, so don't complain */
 	bool program_ended, interrupted, silent;
 };

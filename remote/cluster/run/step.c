@@ -132,8 +132,10 @@ bool step_count(const struct job *j, unsigned int nr_hosts, struct command *c)
 bool step_is_foreign(const char *variable)
 {
 	/* which job, and how to reach Slurm */
-	static const char *const kept[] = { "SLURM_JOB_ID=", "SLURM_JOBID=", "SLURM_CONF=",
-					    "SLURM_CLUSTER_NAME=", "SLURM_WORKING_CLUSTER=", NULL };
+	static const char *const kept[] = {
+		"SLURM_JOB_ID=",       "SLURM_JOBID=",		 "SLURM_CONF=",
+		"SLURM_CLUSTER_NAME=", "SLURM_WORKING_CLUSTER=", NULL
+	};
 	unsigned int i;
 
 	if (strncmp(variable, "SLURM_", strlen("SLURM_")))

@@ -60,9 +60,12 @@ static void job_ended(struct run *r, struct running *j, int status)
 	if (r->silent || r->program_ended || r->ready < r->nr_jobs)
 		return;
 	if (WIFSIGNALED(status))
-		complain("a job of proxies was killed by signal %d: its GPUs are gone for PROGRAM", WTERMSIG(status));
+		complain("a job of proxies was killed by signal %d: its GPUs are gone for PROGRAM",
+			 WTERMSIG(status));
 	else
-		complain("a job of proxies has ended with exit code %d: its GPUs are gone for PROGRAM", WEXITSTATUS(status));
+		complain(
+			"a job of proxies has ended with exit code %d: its GPUs are gone for PROGRAM",
+			WEXITSTATUS(status));
 	/* a scheduler that has ended the jobs may kill this process next: remove the folder now */
 	for (i = 0; i < r->nr_jobs; i++)
 		left += r->jobs[i].pid > 0;
