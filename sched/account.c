@@ -162,15 +162,15 @@ void vsched_clock_tick(struct kvgpu_sched *s, u64 now)
  */
 struct claims {
 	u64 claimed, owed;
-	u64 most;		/* the greatest claim, not multiplied by the share */
-	u32 shares;		/* sum of the shares of these vGPUs */
-	bool throttled;		/* a vGPU is throttled by its share */
+	u64 most; /* the greatest claim, not multiplied by the share */
+	u32 shares; /* sum of the shares of these vGPUs */
+	bool throttled; /* a vGPU is throttled by its share */
 };
 
 static struct claims claims_take(const struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
-	struct claims c = { };
+	struct claims c = {};
 
 	list_for_each_entry(e, &s->ents, node) {
 		s64 ahead = vsched_clock_ahead(e->vtime + e->lead_v, s->vclock);
@@ -216,8 +216,8 @@ static void unpaid_add(struct kvgpu_sched *s)
 
 	s->unpaid += s->vclock - s->closed;
 	if (s->total)
-		s->unpaid -= min(s->unpaid, div_u64(min(paid, (u64)SCHED_STEP_MAX) * SCHED_V,
-						    s->total));
+		s->unpaid -=
+			min(s->unpaid, div_u64(min(paid, (u64)SCHED_STEP_MAX) * SCHED_V, s->total));
 	s->idle_closed = idle;
 	s->paid_ns = 0;
 }

@@ -55,14 +55,14 @@
 struct survey {
 	/* the vGPU that can run and is next, by the rules above, or NULL */
 	struct kvgpu_sched_ent *next;
-	u32 can_run;			/* number of vGPUs that can run */
-	u32 share;			/* sum of the shares of these vGPUs */
+	u32 can_run; /* number of vGPUs that can run */
+	u32 share; /* sum of the shares of these vGPUs */
 	/*
 	 * a vGPU is throttled, by its share also if it is suspended, or, under best effort, a vGPU
 	 * sleeps with a vtime more than its lead_v ahead of vclock
 	 */
 	bool throttled;
-	bool parked;			/* a vGPU has work and is parked */
+	bool parked; /* a vGPU has work and is parked */
 	/* time, ns, at which the first throttled vGPU that wants to run is let go */
 	u64 release;
 };

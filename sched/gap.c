@@ -24,26 +24,26 @@
  * Several vGPUs have channels, or one vGPU that is limited (.limited); work was seen in the last
  * QUIET_NS. Also if .alternates is true.
  */
-#define SAMPLE_NS	1000000ull
+#define SAMPLE_NS 1000000ull
 /* several vGPUs have channels, or one vGPU that is limited; no work was seen for QUIET_NS */
-#define SAMPLE_QUIET_NS	4000000ull
+#define SAMPLE_QUIET_NS 4000000ull
 /* one vGPU has channels, and it is not limited; work was seen in the last QUIET_NS */
-#define SAMPLE_ALONE_NS	10000000ull
+#define SAMPLE_ALONE_NS 10000000ull
 /*
  * One vGPU has channels, and it is not limited; no work was seen for QUIET_NS. Also if no vGPU has
  * a channel: a guest may still ask for a flush, which is done after a sample.
  */
 #define SAMPLE_ASLEEP_NS 50000000ull
 /* ns without work after which samples may be fewer */
-#define QUIET_NS	1000000000ull
-#define REST_MAX_NS	10000000ull
+#define QUIET_NS    1000000000ull
+#define REST_MAX_NS 10000000ull
 
 /*
  * ln 2, and the factor CURVE of an approximation, both in units of 2^-16. For x in 0..1, -log2(1 -
  * x / 2) differs by less than 0.009 from x - CURVE x (1 - x).
  */
-#define LN2	45426u
-#define CURVE	22414u
+#define LN2   45426u
+#define CURVE 22414u
 
 /*
  * Returns about -ln(u) for u = (random + 1) / 2^64, in units of 2^-16. Each leading zero of @random

@@ -54,41 +54,41 @@
 
 #include "sched/sched.h"
 
-#define SCHED_V			4096u
+#define SCHED_V 4096u
 /*
  * Longest time, ns, by which one call advances a clock or changes a budget. This time multiplied by
  * SCHED_V, or by 100, fits into 64 bits.
  */
-#define SCHED_STEP_MAX		(1ull << 48)
+#define SCHED_STEP_MAX (1ull << 48)
 /*
  * Time, ns, in which the empty budget of a cap, or of a share under equal and fixed share, becomes
  * full, if the full budget is larger than SCHED_DEPTH_MIN (ns). A vGPU may spend a full budget at
  * once, in addition to its share. So SCHED_PERIOD is short beside the window for which shares are
  * promised (docs/sharing.md).
  */
-#define SCHED_PERIOD		16000000u
-#define SCHED_DEPTH_MIN		1000000u
+#define SCHED_PERIOD	16000000u
+#define SCHED_DEPTH_MIN 1000000u
 /*
  * Longest wait of a vGPU for its turns, ns, that makes its .cap_kept greater, but for overruns of
  * other vGPUs (cap_close()). S5 in docs/invariants.md allows 4 % of 10 s beyond a cap.
  */
-#define SCHED_KEPT_MAX		400000000ull
+#define SCHED_KEPT_MAX 400000000ull
 /*
  * vsched_clock_tick() cuts a cap's budget (.cap_left, in hundredths of a ns) down to this before it
  * adds to the budget, so that the sum does not overflow.
  */
-#define SCHED_CAP_MOST		((s64)1 << 60)
+#define SCHED_CAP_MOST ((s64)1 << 60)
 /*
  * Length of a round, ns. A round takes about 3.5 slices if this makes no turn shorter than
  * vsched_turn_min() or longer than a slice. A round is short beside the window for which shares are
  * promised (docs/sharing.md).
  */
-#define SCHED_ROUND(slice)	((slice) * 7 / 2)
-#define SCHED_SHORTEST		5u		/* divisor of a slice: vsched_turn_min() */
+#define SCHED_ROUND(slice) ((slice)*7 / 2)
+#define SCHED_SHORTEST	   5u /* divisor of a slice: vsched_turn_min() */
 /* .until of a decision is at least this many ns after the @now of the call that returns it. */
-#define SCHED_UNTIL_MIN		50000u
+#define SCHED_UNTIL_MIN 50000u
 /* After a vGPU has lingered in vain (no work came), it does not linger this number of times. */
-#define SCHED_IN_VAIN		4u
+#define SCHED_IN_VAIN 4u
 
 static inline s64 vsched_clock_ahead(u64 a, u64 b)
 {

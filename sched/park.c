@@ -16,9 +16,9 @@
 #include "sched/internal.h"
 
 /* A vGPU is parked if it has had the chip alone, and made no progress, for this long, ns. */
-#define IDLE_NS		500000u
-#define PARK_MIN_NS	2000000ull
-#define PARK_MAX_NS	32000000ull
+#define IDLE_NS	    500000u
+#define PARK_MIN_NS 2000000ull
+#define PARK_MAX_NS 32000000ull
 
 void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress)
 {

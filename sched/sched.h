@@ -39,18 +39,18 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-#define KVGPU_SCHED_WEIGHT_MIN		1u
-#define KVGPU_SCHED_WEIGHT_MAX		10000u
-#define KVGPU_SCHED_WEIGHT_DEFAULT	100u
+#define KVGPU_SCHED_WEIGHT_MIN	   1u
+#define KVGPU_SCHED_WEIGHT_MAX	   10000u
+#define KVGPU_SCHED_WEIGHT_DEFAULT 100u
 /* caps are 1..100, in per cent of the GPU's time; 100 limits nothing */
-#define KVGPU_SCHED_CAP_NONE		100u
-#define KVGPU_SCHED_SLICE_MIN		500000ull	/* ns */
-#define KVGPU_SCHED_SLICE_MAX		100000000ull
-#define KVGPU_SCHED_SLICE_DEFAULT	4000000ull
-#define KVGPU_SCHED_PPM			1000000u
+#define KVGPU_SCHED_CAP_NONE	  100u
+#define KVGPU_SCHED_SLICE_MIN	  500000ull /* ns */
+#define KVGPU_SCHED_SLICE_MAX	  100000000ull
+#define KVGPU_SCHED_SLICE_DEFAULT 4000000ull
+#define KVGPU_SCHED_PPM		  1000000u
 /* Most GPU time, ns, that a vGPU can owe or be owed. Debts and claims beyond it are dropped. */
-#define KVGPU_SCHED_DEBT_MAX		10000000000ull
-#define KVGPU_SCHED_NEVER		(~0ull)
+#define KVGPU_SCHED_DEBT_MAX 10000000000ull
+#define KVGPU_SCHED_NEVER    (~0ull)
 
 enum kvgpu_sched_policy {
 	/*
@@ -78,30 +78,30 @@ enum kvgpu_sched_policy {
  */
 struct kvgpu_sched_ent {
 	u32 weight;
-	u32 cap;			/* per cent */
-	u32 fixed_ppm;			/* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
+	u32 cap; /* per cent */
+	u32 fixed_ppm; /* entitlement under FIXED_SHARE; 1..KVGPU_SCHED_PPM */
 	/* The policy owns the members from here on. */
 	struct list_head node;
 	bool runnable, suspended;
 	/* .cap_throttled: throttled by its cap. .share_throttled: throttled by its share. */
 	bool cap_throttled, share_throttled;
-	bool work, progress;		/* as in the last kvgpu_sched_note() */
+	bool work, progress; /* as in the last kvgpu_sched_note() */
 	/*
 	 * not runnable for a while, because it had the chip alone, and work, but made no progress
 	 * (park.c)
 	 */
 	bool parked;
-	u64 busy_ns;			/* sum of the ns of its kvgpu_sched_charge() calls */
+	u64 busy_ns; /* sum of the ns of its kvgpu_sched_charge() calls */
 	/* number of turns that it was given while another vGPU could run */
 	u64 slices;
-	u32 share;			/* .fixed_ppm under FIXED_SHARE, else .weight */
+	u32 share; /* .fixed_ppm under FIXED_SHARE, else .weight */
 	/*
 	 * The vGPU's two clocks, in ns of GPU time * SCHED_V / .share (sched/internal.h). .vtime is
 	 * compared with kvgpu_sched.vclock, .paced with kvgpu_sched.pace. .vrem: remainder of the
 	 * last division by .share.
 	 */
 	u64 vtime, vrem, paced;
-	s64 cap_left;			/* left in the cap's budget, in hundredths of a ns */
+	s64 cap_left; /* left in the cap's budget, in hundredths of a ns */
 	/*
 	 * In hundredths of a ns. .cap_kept: by how much .cap_left may be more than .cap_depth,
 	 * because the vGPU waited for its turn. .cap_over: what the cap allowed while other vGPUs
@@ -122,7 +122,7 @@ struct kvgpu_sched_ent {
 	 * half a slice.
 	 */
 	bool front, lingers, quick;
-	u8 in_vain;			/* how many more times it does not linger */
+	u8 in_vain; /* how many more times it does not linger */
 	/*
 	 * .woke_busy: .busy_ns when the vGPU last woke. The other three are times, ns. .slept_at:
 	 * when it last ceased to be runnable; .cut_next: from then on it may end another vGPU's
@@ -136,7 +136,7 @@ struct kvgpu_sched_ent {
 	 * such turn since the vGPU last woke. .turn_busy: .busy_ns when that turn began.
 	 */
 	u64 turn_ns, turn_busy;
-	s64 turn_over;			/* ns by which turn_even_out() made that turn shorter */
+	s64 turn_over; /* ns by which turn_even_out() made that turn shorter */
 	/*
 	 * For park.c. .idle: it has work and the chip alone, and makes no progress, while another
 	 * vGPU could use the chip. .idle_since: since when, ns. .park_ns: length of its last
@@ -159,7 +159,7 @@ struct kvgpu_sched {
 	 * none.
 	 */
 	struct kvgpu_sched_ent *alone;
-	u64 slice_end;			/* time, ns, at which the turn under way ends */
+	u64 slice_end; /* time, ns, at which the turn under way ends */
 	/*
 	 * .at: time, ns, up to which clocks and budgets are advanced. .vclock, .pace: the GPU's two
 	 * clocks (sched/internal.h). .closed: .vclock after the last vsched_budget_close().
@@ -193,7 +193,7 @@ struct kvgpu_sched {
 	 * charged and that a vGPU still claims.
 	 */
 	u64 paid_ns, idle_closed, unpaid;
-	bool started;			/* the turn has started: .current_ent has the chip */
+	bool started; /* the turn has started: .current_ent has the chip */
 };
 
 struct kvgpu_sched_choice {
@@ -249,8 +249,7 @@ void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool progress);
  */
 void kvgpu_sched_polled(struct kvgpu_sched *s, u64 now);
 /* Sets whether @e is runnable, even if @e is parked. For park.c and unit tests, not the driver. */
-void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
-			 u64 now);
+void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now);
 void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
 			       u64 now);
 /**
@@ -324,8 +323,8 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
  *
  * Return: the time until the next sample, ns.
  */
-#define KVGPU_GAP_MIN		64u
-#define KVGPU_GAP_MAX		4u
+#define KVGPU_GAP_MIN 64u
+#define KVGPU_GAP_MAX 4u
 
 u64 kvgpu_sched_gap(u64 mean, u64 random);
 
@@ -341,11 +340,11 @@ struct kvgpu_sched_watch {
 	 * (mdev/machine/event.c).
 	 */
 	bool alternates;
-	bool any;			/* there is a vGPU */
-	u32 bound;	/* number of vGPUs that have bound a channel, now or a short time ago */
+	bool any; /* there is a vGPU */
+	u32 bound; /* number of vGPUs that have bound a channel, now or a short time ago */
 	/* the policy or a cap may limit the GPU time of a vGPU that .bound counts */
 	bool limited;
-	u64 idle_ns;			/* ns since work was last seen */
+	u64 idle_ns; /* ns since work was last seen */
 };
 
 /* Returns the mean time between samples, in ns; 0: no samples. */
@@ -367,10 +366,10 @@ u64 kvgpu_sched_rest(u64 used, u64 random);
 /*
  * A preempt is late after this time, ns, or after half of the watchdog's time if that is shorter.
  */
-#define KVGPU_HANG_POLL_NS	100000000ull
+#define KVGPU_HANG_POLL_NS 100000000ull
 
 enum kvgpu_hang_step {
-	KVGPU_HANG_WAIT,		/* call again at *next */
+	KVGPU_HANG_WAIT, /* call again at *next */
 	/*
 	 * The preempt is late: poll for a pending interrupt whose message to the CPU may have been
 	 * lost. This step is returned once, before KVGPU_HANG_RECOVER.
@@ -380,8 +379,8 @@ enum kvgpu_hang_step {
 	KVGPU_HANG_RECOVER,
 };
 
-struct kvgpu_hang {			/* state of one preempt under way */
-	u64 since;			/* ns; when the preempt began */
+struct kvgpu_hang { /* state of one preempt under way */
+	u64 since; /* ns; when the preempt began */
 	bool polled;
 };
 
@@ -398,13 +397,13 @@ enum kvgpu_hang_step kvgpu_sched_hang_next(struct kvgpu_hang *h, u64 watchdog_ns
  * vGPU gets a strike. Strikes are forgiven one by one, each after KVGPU_STRIKE_FORGIVEN_NS.
  */
 /* a vGPU that reaches this many strikes is suspended */
-#define KVGPU_STRIKES_MAX		8u
-#define KVGPU_STRIKE_FORGIVEN_NS	30000000000ull
+#define KVGPU_STRIKES_MAX	 8u
+#define KVGPU_STRIKE_FORGIVEN_NS 30000000000ull
 
-struct kvgpu_strikes {			/* all zero: no strikes */
+struct kvgpu_strikes { /* all zero: no strikes */
 	/* strikes that were not forgiven when .count was last changed, KVGPU_STRIKES_MAX at most */
 	u32 count;
-	u64 total;	/* strikes added so far, forgiven strikes included */
+	u64 total; /* strikes added so far, forgiven strikes included */
 	/*
 	 * ns; begin of a period of KVGPU_STRIKE_FORGIVEN_NS, at whose end a strike is forgiven and
 	 * the next period begins. A new strike begins a period only if there was none left.
@@ -414,20 +413,20 @@ struct kvgpu_strikes {			/* all zero: no strikes */
 
 /* Adds a strike. Returns true if there are now KVGPU_STRIKES_MAX strikes. */
 bool kvgpu_sched_strike_add(struct kvgpu_strikes *k, u64 now);
-void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k);		/* ->total stays */
+void kvgpu_sched_strikes_clear(struct kvgpu_strikes *k); /* ->total stays */
 
 /*
  * A vGPU has a budget for resets of engines, and for long evictions: those in which an ended
  * channel took long to leave the chip. Both are called resets here. A reset beyond the budget is a
  * strike. mdev/machine/strike.c says which resets are strikes at once, without a budget.
  */
-#define KVGPU_RESETS_BURST		32u
-#define KVGPU_RESET_FORGOTTEN_NS	500000000ull
+#define KVGPU_RESETS_BURST	 32u
+#define KVGPU_RESET_FORGOTTEN_NS 500000000ull
 
-struct kvgpu_resets {			/* all zero: no resets */
+struct kvgpu_resets { /* all zero: no resets */
 	/* resets that were not forgotten at the last reset, KVGPU_RESETS_BURST at most */
 	u32 count;
-	u64 at;		/* ns; for each KVGPU_RESET_FORGOTTEN_NS since .at one reset is forgotten */
+	u64 at; /* ns; for each KVGPU_RESET_FORGOTTEN_NS since .at one reset is forgotten */
 };
 
 /* Counts a reset. Returns true if the reset is beyond the budget. The count stops at the budget. */

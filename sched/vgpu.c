@@ -25,8 +25,8 @@ static u32 knob_into_range(u32 v, u32 lo, u32 hi)
 void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
 {
 	*e = (struct kvgpu_sched_ent){
-		.weight = knob_into_range(e->weight, KVGPU_SCHED_WEIGHT_MIN,
-			KVGPU_SCHED_WEIGHT_MAX),
+		.weight =
+			knob_into_range(e->weight, KVGPU_SCHED_WEIGHT_MIN, KVGPU_SCHED_WEIGHT_MAX),
 		.cap = knob_into_range(e->cap, 1, KVGPU_SCHED_CAP_NONE),
 		.fixed_ppm = knob_into_range(e->fixed_ppm, 1, KVGPU_SCHED_PPM),
 	};
@@ -81,8 +81,7 @@ static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wi
 		vsched_turn_cut(s, e);
 }
 
-void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
-			 u64 now)
+void vsched_runnable_set(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now)
 {
 	struct wish w = { .runnable = runnable, .suspended = e->suspended };
 
@@ -227,7 +226,7 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 
 /* ------------------------------------------------- translate between policies and their names */
 
-static const char * const policy_names[] = {
+static const char *const policy_names[] = {
 	[KVGPU_SCHED_BEST_EFFORT] = "best-effort",
 	[KVGPU_SCHED_EQUAL_SHARE] = "equal-share",
 	[KVGPU_SCHED_FIXED_SHARE] = "fixed-share",
