@@ -82,6 +82,7 @@ bool print_json(FILE *out, const struct sample *before, const struct sample *now
 	if (ok)
 		putc('\n', out);
 	else
-		fprintf(stderr, "kvgpu-top: can't write JSON: out of memory, or the output is closed\n");
+		fprintf(stderr,
+			"kvgpu-top: can't write JSON: out of memory, or the output is closed\n");
 	return ok;
 }

@@ -15,18 +15,18 @@
 #include "terminal.h"
 
 static const char usage[] =
-"usage: kvgpu-top [--json | --prometheus] [--once] [--interval SECONDS] [--sysfs DIR]\n"
-"\n"
-"Shows the GPUs that kvgpu shares, and what each vGPU gets of them.\n"
-"\n"
-"  --json              one JSON object a line, each interval\n"
-"  --prometheus        the counters once, in the text format of Prometheus\n"
-"  --once              one look over one interval, then end\n"
-"  --interval SECONDS  time between two looks, 0.1 to 3600 (default 1)\n"
-"  --sysfs DIR         read this instead of /sys\n"
-"  --version, --help\n"
-"\n"
-"In a terminal: q ends. Where there is no terminal, the table is shown once.\n";
+	"usage: kvgpu-top [--json | --prometheus] [--once] [--interval SECONDS] [--sysfs DIR]\n"
+	"\n"
+	"Shows the GPUs that kvgpu shares, and what each vGPU gets of them.\n"
+	"\n"
+	"  --json              one JSON object a line, each interval\n"
+	"  --prometheus        the counters once, in the text format of Prometheus\n"
+	"  --once              one look over one interval, then end\n"
+	"  --interval SECONDS  time between two looks, 0.1 to 3600 (default 1)\n"
+	"  --sysfs DIR         read this instead of /sys\n"
+	"  --version, --help\n"
+	"\n"
+	"In a terminal: q ends. Where there is no terminal, the table is shown once.\n";
 
 struct options {
 	enum { TABLE, JSON, PROMETHEUS } form;
@@ -37,8 +37,8 @@ struct options {
 
 static int wrong(const char *what, const char *argument)
 {
-	fprintf(stderr, "kvgpu-top: %s%s%s%s; kvgpu-top --help lists what there is\n", what, argument ? " '" : "",
-		argument ? argument : "", argument ? "'" : "");
+	fprintf(stderr, "kvgpu-top: %s%s%s%s; kvgpu-top --help lists what there is\n", what,
+		argument ? " '" : "", argument ? argument : "", argument ? "'" : "");
 	return 2;
 }
 
@@ -55,11 +55,14 @@ static bool set_interval(struct options *o, const char *text)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' }, { "prometheus", no_argument, NULL, 'p' },
-			{ "once", no_argument, NULL, 'o' },
-		{ "interval", required_argument, NULL, 'i' }, { "sysfs", required_argument, NULL,
-			's' },
-		{ "version", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' }, {},
+		{ "json", no_argument, NULL, 'j' },
+		{ "prometheus", no_argument, NULL, 'p' },
+		{ "once", no_argument, NULL, 'o' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "sysfs", required_argument, NULL, 's' },
+		{ "version", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
 	};
 	bool json = false, prometheus = false;
 	int c;
@@ -67,18 +70,33 @@ static int parse(struct options *o, int argc, char **argv)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
 		switch (c) {
-		case 'j': json = true; break;
-		case 'p': prometheus = true; break;
-		case 'o': o->once = true; break;
+		case 'j':
+			json = true;
+			break;
+		case 'p':
+			prometheus = true;
+			break;
+		case 'o':
+			o->once = true;
+			break;
 		case 'i':
 			if (!set_interval(o, optarg))
-				return wrong("--interval wants seconds from 0.1 to 3600, not", optarg);
+				return wrong("--interval wants seconds from 0.1 to 3600, not",
+					     optarg);
 			break;
-		case 's': o->sysfs = optarg; break;
-		case 'v': puts("kvgpu-top " KVGPU_VERSION); return 0;
-		case 'h': fputs(usage, stdout); return 0;
-		case ':': return wrong("an argument is missing after", argv[optind - 1]);
-		default: return wrong("unknown option", argv[optind - 1]);
+		case 's':
+			o->sysfs = optarg;
+			break;
+		case 'v':
+			puts("kvgpu-top " KVGPU_VERSION);
+			return 0;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case ':':
+			return wrong("an argument is missing after", argv[optind - 1]);
+		default:
+			return wrong("unknown option", argv[optind - 1]);
 		}
 	}
 	if (optind < argc)

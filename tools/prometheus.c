@@ -15,15 +15,9 @@
 static const struct {
 	int times, digits;
 } scales[] = {
-	[UNIT_ONE] = { 1, 0 },
-	[UNIT_NS] = { 1, 9 },
-	[UNIT_US] = { 1, 6 },
-	[UNIT_MS] = { 1, 3 },
-	[UNIT_MILLIDEGREE] = { 1, 3 },
-	[UNIT_KHZ] = { 1000, 0 },
-	[UNIT_PPM] = { 1, 6 },
-	[UNIT_PERCENT] = { 1, 2 },
-	[UNIT_PAGES] = { 4096, 0 },
+	[UNIT_ONE] = { 1, 0 }, [UNIT_NS] = { 1, 9 },	      [UNIT_US] = { 1, 6 },
+	[UNIT_MS] = { 1, 3 },  [UNIT_MILLIDEGREE] = { 1, 3 }, [UNIT_KHZ] = { 1000, 0 },
+	[UNIT_PPM] = { 1, 6 }, [UNIT_PERCENT] = { 1, 2 },     [UNIT_PAGES] = { 4096, 0 },
 };
 
 static void print_number(FILE *out, int64_t n, enum unit unit)
@@ -139,7 +133,9 @@ static void print_vgpus(FILE *out, const struct sample *s)
 
 void print_prometheus(FILE *out, const struct sample *s)
 {
-	fprintf(out, "# HELP kvgpu_gpus GPUs that kvgpu holds.\n# TYPE kvgpu_gpus gauge\nkvgpu_gpus %zu\n", s->nr_gpus);
+	fprintf(out,
+		"# HELP kvgpu_gpus GPUs that kvgpu holds.\n# TYPE kvgpu_gpus gauge\nkvgpu_gpus %zu\n",
+		s->nr_gpus);
 	print_gpus(out, s);
 	print_vgpus(out, s);
 }

@@ -6,9 +6,9 @@
 #include "sample.h"
 
 struct vgpu_rates {
-	double share;		/* GPU time / time between the samples; 1: all of the time */
-	double slices_s;	/* slices of GPU time per second */
-	double exits_s;		/* accesses that left the guest, per second (vgpu_exits()) */
+	double share; /* GPU time / time between the samples; 1: all of the time */
+	double slices_s; /* slices of GPU time per second */
+	double exits_s; /* accesses that left the guest, per second (vgpu_exits()) */
 	/*
 	 * Mean time, in ns, that taking the vGPU off the GPU took between the samples. NAN if that
 	 * did not happen.

@@ -20,63 +20,92 @@
 
 const struct field gpu_fields[GPU_FIELDS] = {
 	[GPU_SLICE_US] = { "slice_us", "slice_seconds", NULL, UNIT_US,
-		"Longest slice of GPU time." },
-	[GPU_WATCHDOG_MS] = { "watchdog_ms", "watchdog_seconds", NULL, UNIT_MS, "Time without progress after which work is ended." },
+			   "Longest slice of GPU time." },
+	[GPU_WATCHDOG_MS] = { "watchdog_ms", "watchdog_seconds", NULL, UNIT_MS,
+			      "Time without progress after which work is ended." },
 	[GPU_BUSY_NS] = { "busy_ns", "busy_seconds_total", NULL, UNIT_NS,
-		"Time that the GPU worked for any vGPU." },
-	[GPU_SWITCHES] = { "switches", "switches_total", NULL, UNIT_ONE, "Times that the GPU went from one vGPU to another." },
+			  "Time that the GPU worked for any vGPU." },
+	[GPU_SWITCHES] = { "switches", "switches_total", NULL, UNIT_ONE,
+			   "Times that the GPU went from one vGPU to another." },
 	[GPU_ENGINE_RESETS] = { "engine_resets", "engine_resets_total", NULL, UNIT_ONE,
-		"Engines reset after a hang." },
-	[GPU_INTERRUPTS] = { "chip_interrupts", "interrupts_total", NULL, UNIT_ONE, "Interrupts of the GPU that the host served." },
+				"Engines reset after a hang." },
+	[GPU_INTERRUPTS] = { "chip_interrupts", "interrupts_total", NULL, UNIT_ONE,
+			     "Interrupts of the GPU that the host served." },
 	[GPU_TEMPERATURE] = { "temperature_mc", "temperature_celsius", NULL, UNIT_MILLIDEGREE,
-		"Temperature of the chip." },
+			      "Temperature of the chip." },
 	[GPU_CORE_CLOCK] = { "core_clock_khz", "core_clock_hertz", NULL, UNIT_KHZ,
-		"Clock of the graphics engine." },
+			     "Clock of the graphics engine." },
 	[GPU_MEM_CLOCK] = { "mem_clock_khz", "memory_clock_hertz", NULL, UNIT_KHZ,
-		"Clock of the video memory." },
+			    "Clock of the video memory." },
 };
 
-#define EXITS(file, kind)	{ file, "exits_total", kind, UNIT_ONE, "Accesses that left the guest, by what they went to." }
-#define REGISTERS(file, kind)	{ file, "registers_total", kind, UNIT_ONE, "Register accesses that no table lists, or that were denied." }
-#define SHADOW(file, metric, help) { file, metric, NULL, UNIT_ONE, help }
+#define EXITS(file, kind)                                                     \
+	{                                                                     \
+		file, "exits_total", kind, UNIT_ONE,                          \
+			"Accesses that left the guest, by what they went to." \
+	}
+#define REGISTERS(file, kind)                                                         \
+	{                                                                             \
+		file, "registers_total", kind, UNIT_ONE,                              \
+			"Register accesses that no table lists, or that were denied." \
+	}
+#define SHADOW(file, metric, help)                 \
+	{                                          \
+		file, metric, NULL, UNIT_ONE, help \
+	}
 
 const struct field vgpu_fields[VGPU_FIELDS] = {
-	[VGPU_GPU_TIME] = { "gpu_time_ns", "gpu_seconds_total", NULL, UNIT_NS, "Time that the GPU worked for this vGPU." },
-	[VGPU_ENTITLEMENT] = { "entitlement_ppm", "entitlement_ratio", NULL, UNIT_PPM, "Part of the GPU that is this vGPU's by its weight." },
+	[VGPU_GPU_TIME] = { "gpu_time_ns", "gpu_seconds_total", NULL, UNIT_NS,
+			    "Time that the GPU worked for this vGPU." },
+	[VGPU_ENTITLEMENT] = { "entitlement_ppm", "entitlement_ratio", NULL, UNIT_PPM,
+			       "Part of the GPU that is this vGPU's by its weight." },
 	[VGPU_WEIGHT] = { "weight", "weight", NULL, UNIT_ONE, "Weight of this vGPU." },
-	[VGPU_CAP] = { "cap", "cap_ratio", NULL, UNIT_PERCENT, "Part of the GPU that this vGPU may use at most." },
+	[VGPU_CAP] = { "cap", "cap_ratio", NULL, UNIT_PERCENT,
+		       "Part of the GPU that this vGPU may use at most." },
 	[VGPU_RUNNABLE] = { "runnable", "runnable", NULL, UNIT_ONE, "Whether this vGPU has work." },
-	[VGPU_SUSPENDED] = { "suspended", "suspended", NULL, UNIT_ONE, "Whether this vGPU is kept from the GPU after too many strikes." },
+	[VGPU_SUSPENDED] = { "suspended", "suspended", NULL, UNIT_ONE,
+			     "Whether this vGPU is kept from the GPU after too many strikes." },
 	[VGPU_STRIKES] = { "strikes", "strikes", NULL, UNIT_ONE,
-		"Hangs that this vGPU has caused." },
+			   "Hangs that this vGPU has caused." },
 	[VGPU_SLICES] = { "slices", "slices_total", NULL, UNIT_ONE,
-		"Slices of GPU time that this vGPU got." },
-	[VGPU_PREEMPTS] = { "preempts", "preempts_total", NULL, UNIT_ONE, "Times that this vGPU was taken off the GPU." },
-	[VGPU_PREEMPT_TOTAL] = { "preempt_ns_total", "preempt_seconds_total", NULL, UNIT_NS, "Time that taking it off took, all together." },
+			  "Slices of GPU time that this vGPU got." },
+	[VGPU_PREEMPTS] = { "preempts", "preempts_total", NULL, UNIT_ONE,
+			    "Times that this vGPU was taken off the GPU." },
+	[VGPU_PREEMPT_TOTAL] = { "preempt_ns_total", "preempt_seconds_total", NULL, UNIT_NS,
+				 "Time that taking it off took, all together." },
 	[VGPU_PREEMPT_MAX] = { "preempt_ns_max", "preempt_max_seconds", NULL, UNIT_NS,
-		"Longest time that taking it off took." },
+			       "Longest time that taking it off took." },
 	[VGPU_EXITS_BAR0_READ] = EXITS("exits_bar0_read", "bar0_read"),
 	[VGPU_EXITS_BAR0_WRITE] = EXITS("exits_bar0_write", "bar0_write"),
 	[VGPU_EXITS_BAR1_BAR3] = EXITS("exits_bar1_bar3", "bar1_bar3"),
 	[VGPU_EXITS_CONFIG] = EXITS("exits_config", "config"),
 	[VGPU_DOORBELLS_TRAPPED] = { "doorbells_trapped", "doorbells_trapped_total", NULL, UNIT_ONE,
-		"Doorbells that the host had to see." },
-	[VGPU_PAGE_FAULTS] = { "page_faults", "page_faults_total", NULL, UNIT_ONE, "Pages of the apertures mapped on access." },
+				     "Doorbells that the host had to see." },
+	[VGPU_PAGE_FAULTS] = { "page_faults", "page_faults_total", NULL, UNIT_ONE,
+			       "Pages of the apertures mapped on access." },
 	[VGPU_ZAPS] = { "zaps", "zaps_total", NULL, UNIT_ONE, "Ranges of the apertures unmapped." },
-	[VGPU_HANDLER] = { "handler_ns", "handler_seconds_total", NULL, UNIT_NS, "Time that the guest waited for exits and page faults to be served." },
+	[VGPU_HANDLER] = { "handler_ns", "handler_seconds_total", NULL, UNIT_NS,
+			   "Time that the guest waited for exits and page faults to be served." },
 	[VGPU_REGISTERS_UNLISTED] = REGISTERS("registers_unlisted", "unlisted"),
 	[VGPU_REGISTERS_DENIED] = REGISTERS("registers_denied", "denied"),
-	[VGPU_SHADOW_SYNCS] = SHADOW("shadow_syncs", "shadow_syncs_total", "Times that shadow page tables were brought up to date."),
-	[VGPU_SHADOW_TABLES] = SHADOW("shadow_tables_read", "shadow_tables_read_total", "Page tables of the guest read for that."),
-	[VGPU_SHADOW_BYTES] = SHADOW("shadow_bytes_read", "shadow_read_bytes_total", "Bytes of the guest's page tables read for that."),
-	[VGPU_SHADOW_COMPARED] = SHADOW("shadow_entries_compared", "shadow_entries_compared_total", "Entries of the guest's page tables compared with the shadow."),
+	[VGPU_SHADOW_SYNCS] = SHADOW("shadow_syncs", "shadow_syncs_total",
+				     "Times that shadow page tables were brought up to date."),
+	[VGPU_SHADOW_TABLES] = SHADOW("shadow_tables_read", "shadow_tables_read_total",
+				      "Page tables of the guest read for that."),
+	[VGPU_SHADOW_BYTES] = SHADOW("shadow_bytes_read", "shadow_read_bytes_total",
+				     "Bytes of the guest's page tables read for that."),
+	[VGPU_SHADOW_COMPARED] =
+		SHADOW("shadow_entries_compared", "shadow_entries_compared_total",
+		       "Entries of the guest's page tables compared with the shadow."),
 	[VGPU_SHADOW_WRITTEN] = SHADOW("shadow_entries_written", "shadow_entries_written_total",
-		"Shadow entries written."),
-	[VGPU_SHADOW_REJECTED] = SHADOW("shadow_entries_rejected", "shadow_entries_rejected_total", "Entries of the guest that point nowhere it may go."),
+				       "Shadow entries written."),
+	[VGPU_SHADOW_REJECTED] = SHADOW("shadow_entries_rejected", "shadow_entries_rejected_total",
+					"Entries of the guest that point nowhere it may go."),
 	[VGPU_TLB_FLUSHES] = { "tlb_flushes", "tlb_flushes_total", NULL, UNIT_ONE, "TLB flushes." },
-	[VGPU_PINNED_PAGES] = { "pinned_pages", "pinned_bytes", NULL, UNIT_PAGES, "Guest memory that is pinned for the GPU." },
+	[VGPU_PINNED_PAGES] = { "pinned_pages", "pinned_bytes", NULL, UNIT_PAGES,
+				"Guest memory that is pinned for the GPU." },
 	[VGPU_INTERRUPTS] = { "interrupts", "interrupts_total", NULL, UNIT_ONE,
-		"Interrupts given to the guest." },
+			      "Interrupts given to the guest." },
 	[VGPU_FAULTS] = { "faults", "faults_total", NULL, UNIT_ONE, "Faults of the guest's work." },
 };
 

@@ -36,7 +36,7 @@ enum unit {
 struct field {
 	const char *file;
 	const char *metric;
-	const char *label;	/* value of label "kind"; NULL: no such label */
+	const char *label; /* value of label "kind"; NULL: no such label */
 	enum unit unit;
 	const char *help;
 };
@@ -62,33 +62,43 @@ enum vgpu_field {
 	VGPU_RUNNABLE,
 	VGPU_SUSPENDED,
 	VGPU_STRIKES,
-	VGPU_SLICES, VGPU_PREEMPTS, VGPU_PREEMPT_TOTAL, VGPU_PREEMPT_MAX,
+	VGPU_SLICES,
+	VGPU_PREEMPTS,
+	VGPU_PREEMPT_TOTAL,
+	VGPU_PREEMPT_MAX,
 	/* vgpu_exits() adds up the numbers from VGPU_EXITS_BAR0_READ to VGPU_EXITS_CONFIG */
 	VGPU_EXITS_BAR0_READ,
 	VGPU_EXITS_BAR0_WRITE,
 	VGPU_EXITS_BAR1_BAR3,
 	VGPU_EXITS_CONFIG,
 	VGPU_DOORBELLS_TRAPPED,
-	VGPU_PAGE_FAULTS, VGPU_ZAPS, VGPU_HANDLER, VGPU_REGISTERS_UNLISTED, VGPU_REGISTERS_DENIED,
+	VGPU_PAGE_FAULTS,
+	VGPU_ZAPS,
+	VGPU_HANDLER,
+	VGPU_REGISTERS_UNLISTED,
+	VGPU_REGISTERS_DENIED,
 	VGPU_SHADOW_SYNCS,
 	VGPU_SHADOW_TABLES,
 	VGPU_SHADOW_BYTES,
 	VGPU_SHADOW_COMPARED,
 	VGPU_SHADOW_WRITTEN,
 	VGPU_SHADOW_REJECTED,
-	VGPU_TLB_FLUSHES, VGPU_PINNED_PAGES, VGPU_INTERRUPTS, VGPU_FAULTS,
+	VGPU_TLB_FLUSHES,
+	VGPU_PINNED_PAGES,
+	VGPU_INTERRUPTS,
+	VGPU_FAULTS,
 	VGPU_FIELDS
 };
 
 extern const struct field gpu_fields[GPU_FIELDS];
 extern const struct field vgpu_fields[VGPU_FIELDS];
 
-#define TEXT_SIZE	64
+#define TEXT_SIZE 64
 
 struct gpu {
-	char address[TEXT_SIZE];	/* PCI address, 0000:01:00.0 */
-	char policy[TEXT_SIZE];		/* empty: unknown */
-	int64_t when_ns;		/* monotonic clock when it was read */
+	char address[TEXT_SIZE]; /* PCI address, 0000:01:00.0 */
+	char policy[TEXT_SIZE]; /* empty: unknown */
+	int64_t when_ns; /* monotonic clock when it was read */
 	/* Inode number of the GPU's directory kvgpu/. It changes when the GPU is bound anew. */
 	ino_t ino;
 	struct value v[GPU_FIELDS];
@@ -96,10 +106,10 @@ struct gpu {
 
 struct vgpu {
 	char uuid[TEXT_SIZE];
-	char gpu[TEXT_SIZE];		/* PCI address of its GPU; "?": unknown */
-	char type[TEXT_SIZE];		/* name of its mdev type; empty: unknown */
-	int64_t when_ns;		/* monotonic clock when it was read */
-	ino_t ino;			/* of the vGPU's directory kvgpu/ */
+	char gpu[TEXT_SIZE]; /* PCI address of its GPU; "?": unknown */
+	char type[TEXT_SIZE]; /* name of its mdev type; empty: unknown */
+	int64_t when_ns; /* monotonic clock when it was read */
+	ino_t ino; /* of the vGPU's directory kvgpu/ */
 	struct value v[VGPU_FIELDS];
 };
 

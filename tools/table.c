@@ -10,7 +10,7 @@
 
 #include "output.h"
 
-#define CELL	TEXT_SIZE
+#define CELL TEXT_SIZE
 
 struct line {
 	char text[512];
@@ -94,18 +94,12 @@ static const struct {
 	const char *title;
 	int width, rank;
 } columns[COLUMNS] = {
-	[TYPE] = { "TYPE", 10, 4 },
-	[SHARE] = { "GPU%", 5, 0 },
-	[ENTITLED] = { "ENT%", 5, 1 },
-	[STATE] = { "STATE", 5, 2 },
-	[WEIGHT] = { "WGHT", 5, 6 },
-	[MAXIMUM] = { "CAP%", 4, 7 },
-	[SLICES] = { "SLC/s", 5, 8 },
-	[PREEMPT] = { "PRE us", 6, 10 },
-	[LONGEST] = { "MAX us", 6, 11 },
-	[EXITS] = { "EXIT/s", 6, 5 },
-	[PINNED] = { "PIN MB", 6, 9 },
-	[FAULTS] = { "FAULT", 5, 12 },
+	[TYPE] = { "TYPE", 10, 4 },	 [SHARE] = { "GPU%", 5, 0 },
+	[ENTITLED] = { "ENT%", 5, 1 },	 [STATE] = { "STATE", 5, 2 },
+	[WEIGHT] = { "WGHT", 5, 6 },	 [MAXIMUM] = { "CAP%", 4, 7 },
+	[SLICES] = { "SLC/s", 5, 8 },	 [PREEMPT] = { "PRE us", 6, 10 },
+	[LONGEST] = { "MAX us", 6, 11 }, [EXITS] = { "EXIT/s", 6, 5 },
+	[PINNED] = { "PIN MB", 6, 9 },	 [FAULTS] = { "FAULT", 5, 12 },
 	[STRIKES] = { "STRK", 5, 3 },
 };
 
@@ -122,20 +116,47 @@ static void state(char *cell, const struct vgpu *v)
 static void fill(char *cell, enum column c, const struct vgpu *v, const struct vgpu_rates *r)
 {
 	switch (c) {
-	case TYPE: snprintf(cell, CELL, "%s", *v->type ? v->type : "-"); break;
-	case SHARE: percent(cell, r->share); break;
-	case ENTITLED: percent(cell, as_double(v->v[VGPU_ENTITLEMENT]) / 1e6); break;
-	case STATE: state(cell, v); break;
-	case WEIGHT: human(cell, as_double(v->v[VGPU_WEIGHT])); break;
-	case MAXIMUM: human(cell, as_double(v->v[VGPU_CAP])); break;
-	case SLICES: human(cell, r->slices_s); break;
-	case PREEMPT: human(cell, r->preempt_ns / 1e3); break;
-	case LONGEST: human(cell, as_double(v->v[VGPU_PREEMPT_MAX]) / 1e3); break;
-	case EXITS: human(cell, r->exits_s); break;
-	case PINNED: human(cell, as_double(v->v[VGPU_PINNED_PAGES]) * 4096 / 1e6); break;
-	case FAULTS: human(cell, as_double(v->v[VGPU_FAULTS])); break;
-	case STRIKES: human(cell, as_double(v->v[VGPU_STRIKES])); break;
-	case COLUMNS: break;
+	case TYPE:
+		snprintf(cell, CELL, "%s", *v->type ? v->type : "-");
+		break;
+	case SHARE:
+		percent(cell, r->share);
+		break;
+	case ENTITLED:
+		percent(cell, as_double(v->v[VGPU_ENTITLEMENT]) / 1e6);
+		break;
+	case STATE:
+		state(cell, v);
+		break;
+	case WEIGHT:
+		human(cell, as_double(v->v[VGPU_WEIGHT]));
+		break;
+	case MAXIMUM:
+		human(cell, as_double(v->v[VGPU_CAP]));
+		break;
+	case SLICES:
+		human(cell, r->slices_s);
+		break;
+	case PREEMPT:
+		human(cell, r->preempt_ns / 1e3);
+		break;
+	case LONGEST:
+		human(cell, as_double(v->v[VGPU_PREEMPT_MAX]) / 1e3);
+		break;
+	case EXITS:
+		human(cell, r->exits_s);
+		break;
+	case PINNED:
+		human(cell, as_double(v->v[VGPU_PINNED_PAGES]) * 4096 / 1e6);
+		break;
+	case FAULTS:
+		human(cell, as_double(v->v[VGPU_FAULTS]));
+		break;
+	case STRIKES:
+		human(cell, as_double(v->v[VGPU_STRIKES]));
+		break;
+	case COLUMNS:
+		break;
 	}
 }
 
@@ -227,7 +248,8 @@ void print_table(FILE *out, const struct sample *before, const struct sample *no
 		ranks = ranks_that_fit(uuid, width);
 	}
 	if (!now->nr_gpus) {
-		append(&l, "no GPU is held by kvgpu: is the module loaded? 'lspci -k -d 10de:' shows who has the card");
+		append(&l,
+		       "no GPU is held by kvgpu: is the module loaded? 'lspci -k -d 10de:' shows who has the card");
 		finish(out, &l);
 	}
 	for (size_t g = 0; g < now->nr_gpus; g++) {

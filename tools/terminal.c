@@ -24,9 +24,14 @@ static volatile sig_atomic_t caught_quit, caught_stop, caught_resize;
 static void on_signal(int signal)
 {
 	switch (signal) {
-	case SIGWINCH: caught_resize = 1; break;
-	case SIGTSTP: caught_stop = 1; break;
-	default: caught_quit = 1;
+	case SIGWINCH:
+		caught_resize = 1;
+		break;
+	case SIGTSTP:
+		caught_stop = 1;
+		break;
+	default:
+		caught_quit = 1;
 	}
 }
 
