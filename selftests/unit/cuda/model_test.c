@@ -11,10 +11,10 @@
 #include <cuda/driver/driver.h>
 #include <gr/sm.h>
 #include <gr/sm/rig.h>
-#include "../../cuda/driver/driver.h"	/* selftests/cuda/driver/, whose subtests run here */
+#include "../../cuda/driver/driver.h" /* selftests/cuda/driver/, whose subtests run here */
 
 /* Video memory lies above 2^36, the largest size of a block of a kernel's heap. */
-#define HIGH	0x8000000000ull
+#define HIGH 0x8000000000ull
 
 enum { VRAM = 256 << 20, LOCAL_PER_SM = 1 << 20, NR_SM = 13 };
 
@@ -194,11 +194,21 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 }
 
 static const struct device_ops ops = {
-	.count = count, .describe = describe, .open = open_machine, .close = close_machine,
-		.vram_used = vram_used,
-	.alloc = alloc, .release = release, .copies_beside = copies_beside, .copy = copy,
-		.fill = set, .launch = launch, .stamp = stamp,
-	.host_begin = host_begin, .host_done = host_done, .poll = poll,
+	.count = count,
+	.describe = describe,
+	.open = open_machine,
+	.close = close_machine,
+	.vram_used = vram_used,
+	.alloc = alloc,
+	.release = release,
+	.copies_beside = copies_beside,
+	.copy = copy,
+	.fill = set,
+	.launch = launch,
+	.stamp = stamp,
+	.host_begin = host_begin,
+	.host_done = host_done,
+	.poll = poll,
 };
 const struct device_ops *backend = &ops;
 

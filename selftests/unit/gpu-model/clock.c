@@ -4,17 +4,17 @@
 
 #include "clock.h"
 
-#define mono_ns			host_ns
-#define mono_sleep_until	host_sleep_until
-#define mono_cond_wait		host_cond_wait
+#define mono_ns		 host_ns
+#define mono_sleep_until host_sleep_until
+#define mono_cond_wait	 host_cond_wait
 #include "gpu-model/core/clock.c"
 #undef mono_ns
 #undef mono_sleep_until
 #undef mono_cond_wait
 
-#define MAX_SLEEPERS	32
+#define MAX_SLEEPERS 32
 
-static atomic_uint_least64_t stopped_at;	/* 0: the time runs */
+static atomic_uint_least64_t stopped_at; /* 0: the time runs */
 
 /* threads that wait for a condition with a deadline */
 static pthread_mutex_t sleepers_lock = PTHREAD_MUTEX_INITIALIZER;

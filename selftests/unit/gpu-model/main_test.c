@@ -79,10 +79,11 @@ static int command(char *said, size_t cap, int argc, char **argv)
 	return code;
 }
 
-#define RUN(said, ...) ({								\
-	char *argv_[] = { "gk110-model", ##__VA_ARGS__, NULL };				\
-	command(said, sizeof(said), sizeof(argv_) / sizeof(argv_[0]) - 1, argv_);	\
-})
+#define RUN(said, ...)                                                                    \
+	({                                                                                \
+		char *argv_[] = { "gk110-model", ##__VA_ARGS__, NULL };                   \
+		command(said, sizeof(said), sizeof(argv_) / sizeof(argv_[0]) - 1, argv_); \
+	})
 
 static void test_defaults(void **state)
 {
@@ -121,14 +122,27 @@ static void test_everything(void **state)
 
 static void test_sizes(void **state)
 {
-	static const struct { const char *text; uint64_t want; } good[] = {
-		{ "0", 0 }, { "5368709120", 5ull << 30 }, { "5G", 5ull << 30 }, { "5g",
-			5ull << 30 }, { "1T", 1ull << 40 },
-		{ "16K", 16384 },
+	static const struct {
+		const char *text;
+		uint64_t want;
+	} good[] = {
+		{ "0", 0 },	      { "5368709120", 5ull << 30 }, { "5G", 5ull << 30 },
+		{ "5g", 5ull << 30 }, { "1T", 1ull << 40 },	    { "16K", 16384 },
 	};
 	static const char *const bad[] = {
-		"", "G", "-1", "+1", " 1", "1 ", "1X", "1GB", "5.5G", "0x10",
-			"99999999999999999999", "16777216T", "1K1",
+		"",
+		"G",
+		"-1",
+		"+1",
+		" 1",
+		"1 ",
+		"1X",
+		"1GB",
+		"5.5G",
+		"0x10",
+		"99999999999999999999",
+		"16777216T",
+		"1K1",
 	};
 	unsigned int i;
 	uint64_t val;
@@ -201,9 +215,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_everything),
-			cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_failures),
-			cmocka_unit_test(test_help),
+		cmocka_unit_test(test_sizes),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_failures), cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

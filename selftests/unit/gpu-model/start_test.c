@@ -25,8 +25,8 @@
 #include "vbios/image.h"
 #include "vfio/wire.h"
 
-#define VRAM_SIZE	(80ull << 20)
-#define HANG_S		60	/* what takes so long hangs */
+#define VRAM_SIZE (80ull << 20)
+#define HANG_S	  60 /* what takes so long hangs */
 
 static char dir[] = "/tmp/kvgpu-start-test-XXXXXX", sock[64], rom[64];
 static struct arguments args = { .cfg = { .vram_size = VRAM_SIZE } };
@@ -122,16 +122,20 @@ static uint32_t bar0(uint64_t reg)
 /* the words of a K20m: its ROM's copy is in use, and its link is capable of 5 GT/s */
 static void configuration_space_is_reset_before_units(void **state)
 {
-	struct { struct vu_region_access a; uint16_t v; } __attribute__((packed)) on = {
-		{ .offset = GK110_PCI_CMD_STA, .region = 7, .count = 2 }, GK110_PCI_CMD_MEMORY,
+	struct {
+		struct vu_region_access a;
+		uint16_t v;
+	} __attribute__((packed)) on = {
+		{ .offset = GK110_PCI_CMD_STA, .region = 7, .count = 2 },
+		GK110_PCI_CMD_MEMORY,
 	};
 	struct vu_version version = { 0 };
 
 	ask(VU_VERSION, &version, sizeof(version), NULL, 0);
 	ask(VU_REGION_WRITE, &on, sizeof(on), NULL, 0);
 	assert_int_equal(bar0(0x088000), 0x102810de);
-	assert_int_equal(bar0(0x088050), 0x00000001);	/* ROM_SHADOW */
-	assert_int_equal(bar0(0x08c1c0), 0x00120004);	/* PPCI_LINK_CAP */
+	assert_int_equal(bar0(0x088050), 0x00000001); /* ROM_SHADOW */
+	assert_int_equal(bar0(0x08c1c0), 0x00120004); /* PPCI_LINK_CAP */
 }
 
 int main(void)
@@ -140,6 +144,6 @@ int main(void)
 		cmocka_unit_test(configuration_space_is_reset_before_units),
 	};
 
-	alarm(2 * HANG_S);		/* the model's end has no other limit */
+	alarm(2 * HANG_S); /* the model's end has no other limit */
 	return cmocka_run_group_tests_name("start", tests, setup, teardown);
 }

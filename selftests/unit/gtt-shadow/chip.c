@@ -205,7 +205,8 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 		check_pair(h, i);
 		if ((h->hw[i] & 1) && (h->hw[i] >> 33 & 2)) {
 			page = page_of_dma((h->hw[i] >> 4 & 0xfffffff) << 12);
-			PROMISE(page >= 0 && g->pinned[page], "S1: entry for a page that is not pinned");
+			PROMISE(page >= 0 && g->pinned[page],
+				"S1: entry for a page that is not pinned");
 			h->tlb[page] = true;
 		}
 	}
@@ -230,8 +231,13 @@ static bool op_take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 }
 
 const struct kvgpu_shadow_ops chip_ops = {
-	.take_dirty = op_take_dirty, .read = op_read, .pin = op_pin, .unpin = op_unpin,
-	.table_new = op_table_new, .table_free = op_table_free, .table_write = op_table_write,
+	.take_dirty = op_take_dirty,
+	.read = op_read,
+	.pin = op_pin,
+	.unpin = op_unpin,
+	.table_new = op_table_new,
+	.table_free = op_table_free,
+	.table_write = op_table_write,
 };
 /* ------------------------------------------------------------------ TLB */
 
@@ -297,10 +303,12 @@ void tlb_push(struct window *w, u32 first, u32 last)
 
 	for (i = first; i <= last; i++) {
 		w->hw[i] = w->pte[i];
-		PROMISE((w->hw[i] & 1) && !(w->hw[i] & RIGHTS), "S5: an access of the CPU to a BAR can fault");
+		PROMISE((w->hw[i] & 1) && !(w->hw[i] & RIGHTS),
+			"S5: an access of the CPU to a BAR can fault");
 		if ((w->hw[i] & 1) && (w->hw[i] >> 33 & 2) && w->hw[i] != SCRAP) {
 			page = page_of_dma((w->hw[i] >> 4 & 0xfffffff) << 12);
-			PROMISE(page >= 0 && w->g->pinned[page], "S1: BAR entry for a page that is not pinned");
+			PROMISE(page >= 0 && w->g->pinned[page],
+				"S1: BAR entry for a page that is not pinned");
 			w->tlb[page] = true;
 		}
 	}

@@ -9,9 +9,9 @@
 #include "guest.h"
 
 /* bits of an entry: PRIV, RO, READ_DISABLE, WRITE_DISABLE */
-#define RIGHTS		(2ull | 4 | 1ull << 62 | 1ull << 63)
-#define SCRAP		0x5c4a900001ull
-#define PAGES_OF_SLOT	32768u
+#define RIGHTS	      (2ull | 4 | 1ull << 62 | 1ull << 63)
+#define SCRAP	      0x5c4a900001ull
+#define PAGES_OF_SLOT 32768u
 
 extern const u64 zeroes[512];
 extern const struct kvgpu_shadow_ops chip_ops;
@@ -21,11 +21,11 @@ u32 next_entry(const u64 *table, u32 i, u32 nr);
 
 /* The DMA address of a system page. Neighbouring pages do not have neighbouring addresses. */
 u64 dma_of(u32 page);
-int page_of_dma(u64 dma);		/* -1: of no page of the guest */
+int page_of_dma(u64 dma); /* -1: of no page of the guest */
 
 bool image_readable(struct image *im, struct kvgpu_gaddr a);
-u64 image_word(struct image *im, struct kvgpu_gaddr a);		/* 0 where no memory answers */
-enum { BIG_SHIFT = 17 };	/* log2 of the bytes of a big page */
+u64 image_word(struct image *im, struct kvgpu_gaddr a); /* 0 where no memory answers */
+enum { BIG_SHIFT = 17 }; /* log2 of the bytes of a big page */
 
 /*
  * Returns the host entry that the guest's translation of @va allows. For system memory the entry

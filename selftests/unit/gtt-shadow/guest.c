@@ -22,9 +22,11 @@ struct guest *guest_new(u32 max_tables, u64 max_pinned)
 	u32 i;
 
 	g->cfg = (struct kvgpu_shadow_cfg){
-		.part_base = { PART_BASE }, .part_size = VRAM_SIZE,
-			.max_tables = max_tables,
-		.max_pinned = max_pinned, .seed = 0x1234567890abcdefull,
+		.part_base = { PART_BASE },
+		.part_size = VRAM_SIZE,
+		.max_tables = max_tables,
+		.max_pinned = max_pinned,
+		.seed = 0x1234567890abcdefull,
 	};
 	g->mem = calloc(1, kvgpu_shadow_size(&g->cfg));
 	g->clock = 1;
@@ -190,10 +192,11 @@ int space_walk(struct space *sp, u64 va, struct kvgpu_gaddr *out, u32 *len)
 	PROMISE(*len && (va & 4095) + *len <= 0x20000, "length of a walk's page");
 	if (out->target == KVGPU_VRAM)
 		PROMISE(out->addr + PART_BASE == ((want >> 4 & 0xfffffff) << 12) + (va & 4095) &&
-			out->addr + *len <= VRAM_SIZE, "address of a walk in video memory");
+				out->addr + *len <= VRAM_SIZE,
+			"address of a walk in video memory");
 	else
-		PROMISE(sys == (int)SYS_PAGES || out->addr == SYS_BASE + sys * 4096ull +
-			(va & 4095),
+		PROMISE(sys == (int)SYS_PAGES ||
+				out->addr == SYS_BASE + sys * 4096ull + (va & 4095),
 			"address of a walk in system memory");
 	return 0;
 }
@@ -243,7 +246,7 @@ void window_linear(struct window *w, u32 pages)
 
 	window_open(w, pages);
 	PROMISE(!kvgpu_shadow_win_set_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte, &first,
-		&last),
+					     &last),
 		"linear window");
 	if (first <= last)
 		tlb_push(w, first, last);
@@ -338,7 +341,8 @@ static void check_entry(struct guest *g, u64 e)
 
 	if (!(e & 1))
 		return;
-	PROMISE(!(e & (8 | 1ull << 35 | 0x1ffffull << 44)), "reserved bits or compression tags in an entry");
+	PROMISE(!(e & (8 | 1ull << 35 | 0x1ffffull << 44)),
+		"reserved bits or compression tags in an entry");
 	if (e >> 33 & 2) {
 		page = page_of_dma(addr);
 		PROMISE(page >= 0 && g->pinned[page], "S1: entry for a page that is not pinned");
@@ -370,7 +374,8 @@ static void expect(struct guest *g, u64 sees, u64 want, int sys, const bool *ok,
 		else if (!sees && reworked && !g->pinned[sys])
 			return;
 	}
-	PROMISE(sees == want || (!sees && lenient), "the GPU sees another page than the guest's tables say");
+	PROMISE(sees == want || (!sees && lenient),
+		"the GPU sees another page than the guest's tables say");
 }
 
 static void check_slot(struct space *sp, u64 slot, u64 host_pde)
@@ -398,7 +403,8 @@ static void check_slot(struct space *sp, u64 slot, u64 host_pde)
 		}
 		sees = gpu_walk(bt, st, page);
 		if (slot < SUBST_SLOTS && sp->subst[va >> 12]) {
-			PROMISE(sees == (3 | (sp->subst[va >> 12] >> 12) << 4), "a substituted page is not what the GPU sees");
+			PROMISE(sees == (3 | (sp->subst[va >> 12] >> 12) << 4),
+				"a substituted page is not what the GPU sees");
 			continue;
 		}
 		want = oracle(g, &sp->seen, pde, va, &sys);
@@ -420,7 +426,8 @@ static void check_space(struct space *sp)
 	u32 i;
 	struct kvgpu_gaddr at;
 
-	PROMISE(!memcmp(dir->hw, dir->t->mirror, 8192 * 8), "the directory's mirror is not what was written");
+	PROMISE(!memcmp(dir->hw, dir->t->mirror, 8192 * 8),
+		"the directory's mirror is not what was written");
 	for (i = 0; i < 8192; i++) {
 		at = (struct kvgpu_gaddr){ sp->pd.target, sp->pd.addr + (u64)i * 8 };
 		if (!(i & 511) && next_entry(dir->hw + i, 0, 512) == 512 && dir_quiet(sp, at)) {
@@ -461,7 +468,8 @@ static void check_window(struct window *w)
 			continue;
 		}
 		sees = w->hw[page] == SCRAP ? 0 : w->hw[page];
-		PROMISE(w->hw[page] == SCRAP || (w->hw[page] & 1), "a BAR entry that is neither valid nor scrap");
+		PROMISE(w->hw[page] == SCRAP || (w->hw[page] & 1),
+			"a BAR entry that is neither valid nor scrap");
 		check_entry(g, sees);
 		if (w->linear) {
 			want = va < VRAM_SIZE ? 1 | ((PART_BASE + va) >> 12) << 4 : 0;
@@ -493,7 +501,8 @@ void guest_check(struct guest *g)
 	for (t = g->tables; t; t = t->next) {
 		if (t->nr == 8192 || !t->linked)
 			continue;
-		PROMISE(!memcmp(t->hw, t->t->mirror, t->nr * 8ull), "a table's mirror is not what was written");
+		PROMISE(!memcmp(t->hw, t->t->mirror, t->nr * 8ull),
+			"a table's mirror is not what was written");
 		for (i = next_entry(t->hw, 0, t->nr); i < t->nr;
 		     i = next_entry(t->hw, i + 1, t->nr))
 			check_entry(g, t->hw[i]);

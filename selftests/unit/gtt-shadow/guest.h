@@ -16,39 +16,43 @@
 
 #include "gtt-shadow/shadow.h"
 
-#define VRAM_SIZE	(1u << 20)
-#define SYS_PAGES	128u
-#define SYS_SIZE	(SYS_PAGES * 4096)
-#define SYS_BASE	0x7ff00000ull		/* first IOVA */
-#define PART_BASE	0x40020000ull
-#define SUBST_BASE	0x1000000000ull
-#define NR_SPACES	3
-#define NR_WINS		2
-#define MAX_WIN_PAGES	(16384 + 64)
+#define VRAM_SIZE     (1u << 20)
+#define SYS_PAGES     128u
+#define SYS_SIZE      (SYS_PAGES * 4096)
+#define SYS_BASE      0x7ff00000ull /* first IOVA */
+#define PART_BASE     0x40020000ull
+#define SUBST_BASE    0x1000000000ull
+#define NR_SPACES     3
+#define NR_WINS	      2
+#define MAX_WIN_PAGES (16384 + 64)
 
-#define PROMISE(c, text)	do { if (!(c)) broken(text, __FILE__, __LINE__); } while (0)
+#define PROMISE(c, text)                                  \
+	do {                                              \
+		if (!(c))                                 \
+			broken(text, __FILE__, __LINE__); \
+	} while (0)
 _Noreturn void broken(const char *text, const char *file, int line);
 
 struct guest;
 
-struct image {				/* contents of guest memory at one time */
+struct image { /* contents of guest memory at one time */
 	u8 vram[VRAM_SIZE] __attribute__((aligned(8))), sys[SYS_SIZE];
-	bool bad_vram[VRAM_SIZE / 4096], bad_sys[SYS_PAGES];	/* pages that can't be read */
+	bool bad_vram[VRAM_SIZE / 4096], bad_sys[SYS_PAGES]; /* pages that can't be read */
 };
 
 struct space {
 	struct guest *g;
-	struct kvgpu_as *as;		/* NULL: not in use */
+	struct kvgpu_as *as; /* NULL: not in use */
 	void *mem;
 	struct kvgpu_gaddr pd;
-	struct image seen;		/* guest memory at the last sync */
-	u64 synced;			/* clock at the last sync, 0: never */
-	bool ok[SYS_PAGES];		/* by page: pinned at the end of the last sync */
-	bool gone[SYS_PAGES];		/* by page: unmapped since the last sync */
+	struct image seen; /* guest memory at the last sync */
+	u64 synced; /* clock at the last sync, 0: never */
+	bool ok[SYS_PAGES]; /* by page: pinned at the end of the last sync */
+	bool gone[SYS_PAGES]; /* by page: unmapped since the last sync */
 	/* the last sync met a limit or an injected failure, so entries may be missing */
 	bool lenient;
-	bool reworked;			/* substitutions changed since the last sync */
-	bool pending;			/* a TLB flush is due */
+	bool reworked; /* substitutions changed since the last sync */
+	bool pending; /* a TLB flush is due */
 	/*
 	 * for each small page of the first SUBST_SLOTS slots: host address that replaces it, or 0
 	 */
@@ -73,8 +77,8 @@ struct hw_table {
 	u64 addr;
 	u32 nr;
 	u64 *hw;
-	struct space *owner;		/* the space in whose directory it was linked last */
-	struct hw_table *pair;		/* the other table of the same directory entry */
+	struct space *owner; /* the space in whose directory it was linked last */
+	struct hw_table *pair; /* the other table of the same directory entry */
 	bool reach, linked;
 	bool tlb[SYS_PAGES];
 	struct hw_table *next;
@@ -93,7 +97,7 @@ struct guest {
 	u32 nr_pinned, pin_calls, max_batch, unpin_calls;
 	/* how many of the next pin calls, and of the next new tables, fail */
 	u32 fail_pins, fail_tables;
-	bool failed;			/* a pin call was made to fail since a sync began */
+	bool failed; /* a pin call was made to fail since a sync began */
 	struct hw_table *tables;
 	u32 nr_tables, writes;
 	u64 next_addr;
@@ -102,13 +106,13 @@ struct guest {
 	struct window win[NR_WINS];
 };
 
-#define SUBST_SLOTS	4		/* pages of slots 0..3 can be substituted */
+#define SUBST_SLOTS 4 /* pages of slots 0..3 can be substituted */
 
 struct guest *guest_new(u32 max_tables, u64 max_pinned);
 void guest_free(struct guest *g);
 
 /* guest memory */
-u64 *guest_word(struct image *im, struct kvgpu_gaddr a);	/* NULL: no such memory */
+u64 *guest_word(struct image *im, struct kvgpu_gaddr a); /* NULL: no such memory */
 bool guest_write(struct guest *g, struct kvgpu_gaddr a, u64 value);
 /*
  * Sets *at to where the guest's tables, as they are now, have the entry of @va. False: there is no

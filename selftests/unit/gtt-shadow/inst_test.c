@@ -11,7 +11,9 @@
 #include "gtt-shadow/shadow.h"
 
 static const struct kvgpu_inst_host host = {
-	.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
+	.chid = { 0x123 },
+	.userd = 0x1234567200ull,
+	.pd = 0xab98765000ull,
 };
 
 /* Makes an instance block as nouveau writes it for a channel. */
@@ -65,7 +67,8 @@ static void refuses(void **state)
 	static const struct {
 		u32 off, val;
 	} bad[] = {
-		{ 0x200, 0x00200001 }, { 0x08, 0x00345601 },
+		{ 0x200, 0x00200001 },
+		{ 0x08, 0x00345601 },
 		/* the ring passes the end of the address space */
 		{ 0x4c, 0xff | 31 << 16 },
 		{ 0x210, 0x00456001 },
@@ -80,7 +83,7 @@ static void refuses(void **state)
 		assert_int_not_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
 		assert_non_null(why);
 	}
-	nouveau(b);	/* a ring of 2^31 entries that ends where the address space does */
+	nouveau(b); /* a ring of 2^31 entries that ends where the address space does */
 	b[0x48 / 4] = 0;
 	b[0x4c / 4] = 0xfc | 31 << 16;
 	assert_int_equal(kvgpu_shadow_inst_decode(b, &g, &why), 0);
@@ -103,14 +106,13 @@ static void builds_word_by_word(void **state)
 	static const struct {
 		u32 off, val;
 	} want[] = {
-		{ 0x08, 0x34567200 }, { 0x0c, 0x12 }, { 0x10, 0xface }, { 0x30, 0xfffff902 },
-			{ 0x48, 0x00010000 },
-		{ 0x4c, 0x00090012 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff }, { 0x9c, 0x100 },
-			{ 0xac, 0x1f },
-		{ 0xb8, 0xf8000000 }, { 0xe8, 0x123 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
-			{ 0x200, 0x98765000 },
-		{ 0x204, 0xab }, { 0x208, 0xffffffff }, { 0x20c, 0xff }, { 0x210, 0x00456004 },
-			{ 0x214, 0x01 },
+		{ 0x08, 0x34567200 },  { 0x0c, 0x12 },	      { 0x10, 0xface },
+		{ 0x30, 0xfffff902 },  { 0x48, 0x00010000 },  { 0x4c, 0x00090012 },
+		{ 0x84, 0x20400000 },  { 0x94, 0x30000fff },  { 0x9c, 0x100 },
+		{ 0xac, 0x1f },	       { 0xb8, 0xf8000000 },  { 0xe8, 0x123 },
+		{ 0xf8, 0x10003080 },  { 0xfc, 0x10000010 },  { 0x200, 0x98765000 },
+		{ 0x204, 0xab },       { 0x208, 0xffffffff }, { 0x20c, 0xff },
+		{ 0x210, 0x00456004 }, { 0x214, 0x01 },
 	};
 	u32 b[1024], out[1024], off, i;
 
@@ -137,8 +139,11 @@ static void nothing_else_gets_through(void **state)
 	for (i = 0; i < 1024; i++) {
 		switch (i * 4) {
 		/* progress: see progress_is_masked() */
-		case 0x00: case 0x14: case 0x50:
-		case 0x08: case 0x0c:			/* the host puts its own value there */
+		case 0x00:
+		case 0x14:
+		case 0x50:
+		case 0x08:
+		case 0x0c: /* the host puts its own value there */
 		case 0x48:
 		case 0x4c:
 		case 0x200:
@@ -180,7 +185,7 @@ static void progress_is_masked(void **state)
 	assert_int_equal(out[0x28 / 4], 0xffffffff);
 	assert_int_equal(out[0x44 / 4], 0);
 	assert_int_equal(out[0x58 / 4], 0xff);
-	assert_int_equal(out[0x84 / 4] & 2, 0);		/* privileged methods stay forbidden */
+	assert_int_equal(out[0x84 / 4] & 2, 0); /* privileged methods stay forbidden */
 	assert_int_equal(out[0x88 / 4], 0x1fff);
 	assert_int_equal(out[0xe0 / 4], 0);
 	assert_int_equal(out[0xe4 / 4], 0);

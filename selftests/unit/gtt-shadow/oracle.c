@@ -81,9 +81,9 @@ u64 image_word(struct image *im, struct kvgpu_gaddr a)
 
 u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size)
 {
-	static const u64 code
-		[] = { [KVGPU_VRAM] = 1, [KVGPU_PEER] = 0, [KVGPU_SYS_COH] = 2,
-			[KVGPU_SYS_NCOH] = 3 };
+	static const u64 code[] = {
+		[KVGPU_VRAM] = 1, [KVGPU_PEER] = 0, [KVGPU_SYS_COH] = 2, [KVGPU_SYS_NCOH] = 3
+	};
 
 	return code[big.target] | (u64)size << 2 | (big.addr >> 12) << 4 |
 	       code[small.target] << 32 | (small.addr >> 12) << 36;
@@ -134,7 +134,7 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 /* ------------------------------------------------------------------ the oracle */
 
 /* addresses from here on belong to the host */
-#define HOST_VA		((1ull << 40) - (1ull << 20))
+#define HOST_VA ((1ull << 40) - (1ull << 20))
 
 /* A table of kind_plain(), because fuzzers come here often. */
 static u8 plain(u8 kind)

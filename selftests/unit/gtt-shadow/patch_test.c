@@ -17,9 +17,11 @@
 
 /* 5 GPCs with 3, 3, 3, 2, 2 TPCs */
 static const struct kvgpu_topo topo = {
-	.gpcs = 5, .tpcs = { 3, 3, 3, 2, 2 },
+	.gpcs = 5,
+	.tpcs = { 3, 3, 3, 2, 2 },
 	.ppc_mask = { { 0x3, 0x4 }, { 0x3, 0x4 }, { 0x3, 0x4 }, { 0x1, 0x2 }, { 0x3 } },
-	.r17e91c = 0x00090001, .r17e920 = 0x12345678,
+	.r17e91c = 0x00090001,
+	.r17e920 = 0x12345678,
 };
 
 static u32 bits(u32 m)
@@ -36,14 +38,22 @@ static u32 nouveau(struct kvgpu_patch *p)
 	const u32 pool = 0x00123400, bundle = 0x00567800, attrib = 0x00089abc, beta = 0x218,
 		  alpha = 0x648;
 	struct kvgpu_patch head[] = {
-		{ 0x17e91c, topo.r17e91c }, { 0x17e920, topo.r17e920 },
-		{ 0x40800c, pool }, { 0x408010, 0x80000000 }, { 0x419004, pool }, { 0x419008, 0 },
-			{ 0x4064cc, 0x80000000 },
-		{ 0x408004, bundle }, { 0x408008, 0x80000030 }, { 0x418808, bundle }, { 0x41880c,
-			0x80000030 },
+		{ 0x17e91c, topo.r17e91c },
+		{ 0x17e920, topo.r17e920 },
+		{ 0x40800c, pool },
+		{ 0x408010, 0x80000000 },
+		{ 0x419004, pool },
+		{ 0x419008, 0 },
+		{ 0x4064cc, 0x80000000 },
+		{ 0x408004, bundle },
+		{ 0x408008, 0x80000030 },
+		{ 0x418808, bundle },
+		{ 0x41880c, 0x80000030 },
 		{ 0x4064c8, 0x180 << 16 | 0x7c0 },
-		{ 0x418810, 0x80000000 | attrib }, { 0x419848, 0x10000000 | attrib },
-		{ 0x405830, beta << 16 | alpha }, { 0x4064c4, alpha / 4 << 16 | 0xffff },
+		{ 0x418810, 0x80000000 | attrib },
+		{ 0x419848, 0x10000000 | attrib },
+		{ 0x405830, beta << 16 | alpha },
+		{ 0x4064c4, alpha / 4 << 16 | 0xffff },
 	};
 	u32 n = sizeof(head) / sizeof(head[0]), g, i, bo = 0, ao = 0x324 * 13, t;
 
@@ -64,14 +74,15 @@ static u32 nouveau(struct kvgpu_patch *p)
 }
 
 /* where the host has its buffers */
-static const struct kvgpu_patch_host host = { .topo = &topo, .pagepool = 0x9876543000,
+static const struct kvgpu_patch_host host = { .topo = &topo,
+					      .pagepool = 0x9876543000,
 					      .bundle = 0x987654b000 };
 
 static const struct kvgpu_patch own[] = {
 	{ 0x408004, 0x987654b0 }, { 0x408008, 0x80000030 }, { 0x418808, 0x987654b0 },
 	{ 0x41880c, 0x80000030 }, { 0x40800c, 0x98765430 }, { 0x419004, 0x98765430 },
 };
-#define OWN	(sizeof(own) / sizeof(own[0]))
+#define OWN (sizeof(own) / sizeof(own[0]))
 
 static bool is_own(u32 reg)
 {
@@ -175,7 +186,9 @@ static void only_listed_registers(void **state)
 static void stray_bits(void **state)
 {
 	static const struct kvgpu_patch bad[] = {
-		{ 0x418810, 0x90000000 }, { 0x418810, 0xffffffff }, { 0x419848, 0x20000001 },
+		{ 0x418810, 0x90000000 },
+		{ 0x418810, 0xffffffff },
+		{ 0x419848, 0x20000001 },
 		{ 0x419848, 0x80000001 },
 	};
 	u32 i, rejected;

@@ -12,7 +12,7 @@
 
 static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
 static const struct kvgpu_gaddr pd = { KVGPU_VRAM, 0x10000 };
-static const struct kvgpu_gaddr table = { KVGPU_VRAM, 0x40000 };	/* 256 KiB */
+static const struct kvgpu_gaddr table = { KVGPU_VRAM, 0x40000 }; /* 256 KiB */
 
 static void pte(struct guest *g, u32 page, u64 value)
 {
@@ -94,14 +94,14 @@ static void one_bad_page(void **state)
 	rejected = g->s.stats.rejected;
 	assert_int_equal(rejected, 1);
 	calls = g->pin_calls;
-	sync_and_check(g);		/* the next sync tries that page again, and no other */
+	sync_and_check(g); /* the next sync tries that page again, and no other */
 	assert_int_equal(g->pin_calls, calls + 1);
 	assert_int_equal(g->s.stats.rejected, rejected + 1);
 	g->unpinnable[77] = false;
 	sync_and_check(g);
 	assert_int_not_equal(gpu_sees(&g->space[0], 77 << 12), 0);
 	calls = g->pin_calls;
-	sync_and_check(g);		/* once it is pinned, there are no further tries */
+	sync_and_check(g); /* once it is pinned, there are no further tries */
 	assert_int_equal(g->pin_calls, calls);
 	guest_free(g);
 }
@@ -151,7 +151,7 @@ static void the_limit(void **state)
 	sync_and_check(g);
 	assert_int_equal(g->nr_pinned, 10);
 	guest_free(g);
-	g = with_table(10);		/* pages that can't be pinned take nothing of the limit */
+	g = with_table(10); /* pages that can't be pinned take nothing of the limit */
 	for (i = 0; i < 30; i++)
 		pte(g, i, sys(i));
 	memset(g->unpinnable, 1, 20);
@@ -191,8 +191,13 @@ static void one_page_everywhere(void **state)
  */
 static void unpinned_together(void **state)
 {
-	static const struct { u32 first, nr, skip, calls; } cases[] = {
-		{ 0, 1, ~0u, 1 }, { 3, 100, ~0u, 1 }, { 3, 100, 40, 2 }, { 0, SYS_PAGES, ~0u, 1 },
+	static const struct {
+		u32 first, nr, skip, calls;
+	} cases[] = {
+		{ 0, 1, ~0u, 1 },
+		{ 3, 100, ~0u, 1 },
+		{ 3, 100, 40, 2 },
+		{ 0, SYS_PAGES, ~0u, 1 },
 	};
 	struct guest *g;
 	u32 i, j, way;
@@ -359,12 +364,16 @@ static void unmap_ranges(void **state)
 		u64 iova, len;
 		u32 left;
 	} cases[] = {
-		{ SYS_BASE, 0, 64 }, { SYS_BASE + 0x40000, 0x1000, 64 }, { SYS_BASE - 0x1000,
-			0x1000, 64 },
-		{ SYS_BASE, 0x1000, 63 }, { SYS_BASE + 0xfff, 2, 62 }, { SYS_BASE + 0x3f000,
-			~0ull - SYS_BASE, 63 },
-		{ 0, ~0ull, 0 }, { SYS_BASE + 0x1000, ~0ull, 1 }, { 0, SYS_BASE + 0x2000, 62 },
-			{ 1ull << 40, ~0ull >> 1, 64 },
+		{ SYS_BASE, 0, 64 },
+		{ SYS_BASE + 0x40000, 0x1000, 64 },
+		{ SYS_BASE - 0x1000, 0x1000, 64 },
+		{ SYS_BASE, 0x1000, 63 },
+		{ SYS_BASE + 0xfff, 2, 62 },
+		{ SYS_BASE + 0x3f000, ~0ull - SYS_BASE, 63 },
+		{ 0, ~0ull, 0 },
+		{ SYS_BASE + 0x1000, ~0ull, 1 },
+		{ 0, SYS_BASE + 0x2000, 62 },
+		{ 1ull << 40, ~0ull >> 1, 64 },
 	};
 	struct guest *g;
 	u32 i, j;

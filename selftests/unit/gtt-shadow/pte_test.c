@@ -16,14 +16,13 @@
 /* the GPU model's table, which was written independently of gtt-shadow */
 uint8_t kind_plain(uint8_t kind);
 
-#define PART_BASE	0x123460000ull
-#define PART_SIZE	(64ull << 20)
-#define DMA		0xab12345000ull
+#define PART_BASE 0x123460000ull
+#define PART_SIZE (64ull << 20)
+#define DMA	  0xab12345000ull
 
 static struct kvgpu_shadow_cfg cfg(void)
 {
-	return (struct kvgpu_shadow_cfg){ .part_base = { PART_BASE },
-					  .part_size = PART_SIZE };
+	return (struct kvgpu_shadow_cfg){ .part_base = { PART_BASE }, .part_size = PART_SIZE };
 }
 
 static u64 naive(u64 e, bool big, u64 dma, bool *rejected)
@@ -67,7 +66,8 @@ static void compare_with(u64 e, bool big, u64 dma)
 	u64 a = vgtt_pte_transform(&c, e, big, dma, &r1), b = naive(e, big, dma, &r2);
 
 	if (a != b || r1 != r2)
-		fail_msg("entry %016llx big %d dma %llx: %016llx %d, want %016llx %d", e, big, dma, a, r1, b, r2);
+		fail_msg("entry %016llx big %d dma %llx: %016llx %d, want %016llx %d", e, big, dma,
+			 a, r1, b, r2);
 }
 
 /*
@@ -152,7 +152,7 @@ static void odd_partitions(void **state)
 	struct kvgpu_shadow_cfg c = cfg();
 	bool rejected;
 
-	c.part_size = 0x1f000;		/* a partition that is smaller than a big page */
+	c.part_size = 0x1f000; /* a partition that is smaller than a big page */
 	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
 	assert_true(rejected);
 	c = cfg();
@@ -160,7 +160,7 @@ static void odd_partitions(void **state)
 	c.part_base.v += 0x1000;
 	assert_int_equal(vgtt_pte_transform(&c, 1, true, 0, &rejected), 0);
 	assert_int_not_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
-	c.part_base.v = 1ull << 37;	/* more than the address field for video memory can hold */
+	c.part_base.v = 1ull << 37; /* more than the address field for video memory can hold */
 	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);
 	c.part_size = 0;
 	assert_int_equal(vgtt_pte_transform(&c, 1, false, 0, &rejected), 0);

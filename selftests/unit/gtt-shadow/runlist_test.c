@@ -32,9 +32,9 @@ static u64 tsg(u32 id, u32 count)
 	return id | 1u << 13 | 15u << 14 | 255u << 18 | (u64)count << 26;
 }
 
-#define HTSG(id, count, slice)	((u64)((id) | 1u << 13 | (slice) | (u32)(count) << 26))
+#define HTSG(id, count, slice) ((u64)((id) | 1u << 13 | (slice) | (u32)(count) << 26))
 /* 1 ms: 976 ticks of 1024 ns, written as 244 << 2 */
-#define SLICE_1MS		(1u << 14 << 1 | (976u >> 2) << 18)
+#define SLICE_1MS (1u << 14 << 1 | (976u >> 2) << 18)
 
 static u32 run(const u64 *in, u32 nr, u64 *out, u32 max)
 {
@@ -79,7 +79,7 @@ static void members_that_are_left(void **state)
 
 	assert_int_equal(run(in, 8, out, 8), 4);
 	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
-	assert_int_equal(out[3], 1008);		/* group 4 has no members left, and is left out */
+	assert_int_equal(out[3], 1008); /* group 4 has no members left, and is left out */
 }
 
 static void bad_counts(void **state)

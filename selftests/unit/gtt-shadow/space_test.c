@@ -153,10 +153,8 @@ static void the_top(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(destroyed),
-		cmocka_unit_test(shared_pages),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(slots_come_back),
+		cmocka_unit_test(destroyed), cmocka_unit_test(shared_pages),
+		cmocka_unit_test(limits),    cmocka_unit_test(slots_come_back),
 		cmocka_unit_test(the_top),
 	};
 

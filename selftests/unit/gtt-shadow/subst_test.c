@@ -68,7 +68,7 @@ static void survives_the_guest(void **state)
 	guest_unmap_all(g);
 	guest_check(g);
 	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
-	put(g, pd, 0, 0);				/* the guest removes its page table */
+	put(g, pd, 0, 0); /* the guest removes its page table */
 	sync_and_check(g);
 	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
 	put(g, pd, 0, pde_make(none, small_table, 0));

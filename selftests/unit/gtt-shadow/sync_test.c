@@ -77,7 +77,7 @@ static void cost_follows_change(void **state)
 	assert_int_equal(g->reads, reads + 1);
 	assert_int_equal(g->writes, writes + 1);
 	assert_int_equal(g->s.stats.entries_written, entries + 1);
-	put(g, small_table, 20000, vram(0x5000));	/* written again with the same value */
+	put(g, small_table, 20000, vram(0x5000)); /* written again with the same value */
 	sync_and_check(g);
 	assert_int_equal(g->reads, reads + 2);
 	assert_int_equal(g->writes, writes + 1);
@@ -147,7 +147,7 @@ static void nothing_changed_needs_no_flush(void **state)
 	sync_and_check(g);
 	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
-	put(g, small_table, 2, vram(VRAM_SIZE));	/* outside of the partition: refused */
+	put(g, small_table, 2, vram(VRAM_SIZE)); /* outside of the partition: refused */
 	put(g, small_table, 3, pte_make(KVGPU_PEER, 0, 0));
 	kvgpu_shadow_as_sync(g->space[0].as, &changed);
 	assert_false(changed);
@@ -196,7 +196,7 @@ static void conflicts(void **state)
 	for (i = 0; i < 64; i++)
 		put(g, small_table, i, i % 7 ? 0 : sys(i));
 	sync_and_check(g);
-	put(g, big_table, 1, 2);	/* mask the small entries */
+	put(g, big_table, 1, 2); /* mask the small entries */
 	sync_and_check(g);
 	put(g, big_table, 1, 0);
 	sync_and_check(g);
@@ -262,8 +262,8 @@ static void too_many_tables(void **state)
 
 static const struct kvgpu_shadow_ops *real_ops;
 static bool no_small_tables;
-static u32 tries;		/* small tables that could not be made */
-static u32 made;		/* small tables that were made */
+static u32 tries; /* small tables that could not be made */
+static u32 made; /* small tables that were made */
 
 static int table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
@@ -312,7 +312,7 @@ static void no_memory_for_tables(void **state)
 	assert_in_range(tries_of_a_sync(g), 1, 16);
 	assert_int_equal(gpu_sees(&g->space[0], 0x7000), 0);
 	assert_int_not_equal(gpu_sees(&g->space[0], (40ull << 27) + 7 * 0x20000), 0);
-	assert_in_range(tries_of_a_sync(g), 1, 16);	/* nothing has changed */
+	assert_in_range(tries_of_a_sync(g), 1, 16); /* nothing has changed */
 	put(g, pd, 41, pde_make(big_table, none, 0));
 	assert_in_range(tries_of_a_sync(g), 1, 16);
 	assert_int_not_equal(gpu_sees(&g->space[0], (41ull << 27) + 7 * 0x20000), 0);
@@ -345,7 +345,7 @@ static void no_memory_for_big_pages(void **state)
 	map_big_sys(g, 0, 3);
 	assert_in_range(tries_of_a_sync(g), 1, 16);
 	before = g->s.stats.rejected;
-	assert_in_range(tries_of_a_sync(g), 1, 16);	/* nothing has changed */
+	assert_in_range(tries_of_a_sync(g), 1, 16); /* nothing has changed */
 	/* the pages of one slot are looked at again, and not those of all four */
 	assert_in_range(g->s.stats.rejected - before, 1, 64 * 32);
 	put(g, big_table, 16 * 63, vram(0x40000));
@@ -374,10 +374,10 @@ static void no_tables_left_for_big_pages(void **state)
 	assert_int_equal(sync_and_check(g), -ENOMEM);
 	assert_int_equal(g->nr_tables, 40);
 	before = g->s.stats.rejected;
-	assert_int_equal(sync_and_check(g), -ENOMEM);	/* nothing has changed */
+	assert_int_equal(sync_and_check(g), -ENOMEM); /* nothing has changed */
 	assert_in_range(g->s.stats.rejected - before, 1, 64 * 32);
 	before = g->s.stats.rejected;
-	put(g, big_table, 16, 0);			/* a page of each of them */
+	put(g, big_table, 16, 0); /* a page of each of them */
 	put(g, big_table, 32, sys(32));
 	assert_int_equal(sync_and_check(g), -ENOMEM);
 	assert_in_range(g->s.stats.rejected - before, 1, 64 * 32);
@@ -418,7 +418,7 @@ static void no_tables_for_pages_without_a_pin(void **state)
 	sync_and_check(g);
 	assert_in_range(g->s.stats.rejected - before, 1, 2 * 128 * 32);
 	assert_int_equal(made, 0);
-	g->unpinnable[31] = false;	/* one page of each big page */
+	g->unpinnable[31] = false; /* one page of each big page */
 	assert_int_equal(sync_and_check(g), 0);
 	assert_int_equal(made, 20);
 	memset(g->unpinnable, 0, 31);
@@ -475,7 +475,7 @@ static void memory_that_does_not_answer(void **state)
 	g->now.bad_vram[0x41] = true;
 	sync_and_check(g);
 	assert_int_equal(gpu_sees(&g->space[0], 600 << 12), 0);
-	g->now.bad_vram[0x41] = false;	/* readable again, although no write to it was reported */
+	g->now.bad_vram[0x41] = false; /* readable again, although no write to it was reported */
 	sync_and_check(g);
 	assert_int_not_equal(gpu_sees(&g->space[0], 600 << 12), 0);
 	g->now.bad_vram[0x10] = true;
@@ -492,10 +492,12 @@ static void memory_that_does_not_answer(void **state)
 static void tables_in_odd_places(void **state)
 {
 	static const struct kvgpu_gaddr odd[] = {
-		{ KVGPU_VRAM, VRAM_SIZE - 0x1000 }, { KVGPU_VRAM, VRAM_SIZE }, { KVGPU_VRAM,
-			0x1ffffff000ull },
-		{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_NCOH,
-			0xfffffff000ull }, { KVGPU_SYS_COH, 0 },
+		{ KVGPU_VRAM, VRAM_SIZE - 0x1000 },
+		{ KVGPU_VRAM, VRAM_SIZE },
+		{ KVGPU_VRAM, 0x1ffffff000ull },
+		{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 },
+		{ KVGPU_SYS_NCOH, 0xfffffff000ull },
+		{ KVGPU_SYS_COH, 0 },
 		/* bits of a peer's number above the address: they mean nothing for video memory */
 		{ KVGPU_VRAM, 0x2000000000ull + 0x40000 },
 	};
@@ -514,7 +516,8 @@ static void tables_in_odd_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cost_follows_change), cmocka_unit_test(asks_once),
+		cmocka_unit_test(cost_follows_change),
+		cmocka_unit_test(asks_once),
 		cmocka_unit_test(writes_in_runs),
 		cmocka_unit_test(nothing_changed_needs_no_flush),
 		cmocka_unit_test(big_stays_big),

@@ -51,23 +51,20 @@ static void directory_forms(void **state)
 
 	g = guest_new(8, SYS_PAGES);
 	assert_int_equal(space_open(g, 0, pd), 0);
-	for (i = 0; i < 1024; i++)	/* most entries of the tables are valid */
+	for (i = 0; i < 1024; i++) /* most entries of the tables are valid */
 		guest_write(g, plus(big_table, i * 8),
 			    i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
 	for (i = 0; i < 8192; i++)
 		guest_write(g, plus(small_table, i * 8),
-			    i % 5 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i % 128 * 4096, 4) :
-				    0);
+			    i % 5 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i % 128 * 4096, 4) : 0);
 	for (form = 0; form < 4 * 4 * 4; form++) {
 		/*
 		 * All values of both apertures and of the size field. A wrong aperture
 		 * leads to other memory.
 		 */
 		guest_write(g, pd,
-			    (form & 3) | (form >> 2 & 3) << 2 |
-				    (big_table.addr >> 12) << 4 |
-				    (u64)(form >> 4 & 3) << 32 |
-				    (small_table.addr >> 12) << 36);
+			    (form & 3) | (form >> 2 & 3) << 2 | (big_table.addr >> 12) << 4 |
+				    (u64)(form >> 4 & 3) << 32 | (small_table.addr >> 12) << 36);
 		space_sync(&g->space[0], form & 1);
 		everywhere(g);
 	}
@@ -100,8 +97,7 @@ static void both_decide(void **state)
 				u64 at = big[b] >> 33 & 2 ? SYS_BASE >> 12 << 4 : 0;
 
 				guest_write(g, plus(big_table, i * 8), big[b] | at);
-				at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 :
-							  0;
+				at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 : 0;
 				/*
 				 * big entries 0 to 3, small entries of page 0 and of pages
 				 * 32 to 34

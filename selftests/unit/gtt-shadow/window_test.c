@@ -159,7 +159,7 @@ static void refused(void **state)
 	}
 	for (i = 0; i < 9; i++)
 		assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[i], 64, 0, pte, &first,
-			&last),
+							     &last),
 				 i < 8 ? 0 : -ENOSPC);
 	assert_int_equal(kvgpu_shadow_win_set_linear(&g->s, win[0], 32, 0, pte, &first, &last),
 			 -EINVAL);

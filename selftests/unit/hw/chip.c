@@ -18,7 +18,7 @@
 struct chip chip;
 static bool log_on;
 
-static const u8 tpcs[] = { 3, 3, 3, 2, 2 };	/* a K20m: 13 of 15 TPCs are on */
+static const u8 tpcs[] = { 3, 3, 3, 2, 2 }; /* a K20m: 13 of 15 TPCs are on */
 
 /* ------------------------------------------------------------------ what answers */
 
@@ -43,11 +43,22 @@ static u32 *word(struct falcon *f, u32 *mem, u32 *at, u32 step)
 static bool falcon_write(struct falcon *f, u32 off, u32 val)
 {
 	switch (off) {
-	case FALCON_IMEMC(0): f->imem_at = val; return true;
-	case FALCON_IMEMT(0): assert(val == (f->imem_at & 0xffff) / 256); f->tags++; return true;
-	case FALCON_IMEMD(0): *word(f, f->imem, &f->imem_at, FALCON_MEMC_AINCW) = val; return true;
-	case FALCON_DMEMC(0): f->dmem_at = val; return true;
-	case FALCON_DMEMD(0): *word(f, f->dmem, &f->dmem_at, FALCON_MEMC_AINCW) = val; return true;
+	case FALCON_IMEMC(0):
+		f->imem_at = val;
+		return true;
+	case FALCON_IMEMT(0):
+		assert(val == (f->imem_at & 0xffff) / 256);
+		f->tags++;
+		return true;
+	case FALCON_IMEMD(0):
+		*word(f, f->imem, &f->imem_at, FALCON_MEMC_AINCW) = val;
+		return true;
+	case FALCON_DMEMC(0):
+		f->dmem_at = val;
+		return true;
+	case FALCON_DMEMD(0):
+		*word(f, f->dmem, &f->dmem_at, FALCON_MEMC_AINCW) = val;
+		return true;
 	}
 	return false;
 }
@@ -75,8 +86,8 @@ static void save_context(void)
 		pte = *(u64 *)(chip.vram + (table - CHIP_VRAM_AT) + (page >> 12 & 0x7fff) * 8);
 		/* FECS's microcode alone may reach the image */
 		assert(pte & GMMU_PTE_VALID && pte & GMMU_PTE_PRIV);
-		memset(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR,
-			pte) << 12) - CHIP_VRAM_AT) + (page == va ? 256 : 0),
+		memset(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) +
+			       (page == va ? 256 : 0),
 		       0x5a, page == va ? 3840 : 4096);
 		if (page == va && chip.patches[0])
 			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) +
@@ -181,9 +192,12 @@ u32 ioread32(const void *at)
 	if (reg >= PTHERM_PGOB(0) && reg < PTHERM_PGOB(PTHERM_PGOB_NR))
 		return chip.stuck & STUCK_POWER ? v | PTHERM_PGOB_BUSY : v & ~PTHERM_PGOB_BUSY;
 	switch (reg) {
-	case GR_FE_PWR: return chip.stuck & STUCK_FE_PWR ? v : v & ~GR_FE_PWR_PENDING;
-	case GR_IDLE: return chip.stuck & STUCK_IDLE ? GR_IDLE_BUSY : 0;
-	case GR_STATUS: return chip.stuck & STUCK_ICMD ? GR_STATUS_ICMD : 0;
+	case GR_FE_PWR:
+		return chip.stuck & STUCK_FE_PWR ? v : v & ~GR_FE_PWR_PENDING;
+	case GR_IDLE:
+		return chip.stuck & STUCK_IDLE ? GR_IDLE_BUSY : 0;
+	case GR_STATUS:
+		return chip.stuck & STUCK_ICMD ? GR_STATUS_ICMD : 0;
 	case PFIFO_ENGINE_STATUS(0):
 		return chip.stuck & STUCK_CHSW ? PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW : 0;
 	}
@@ -256,36 +270,74 @@ static void say(const char *level, const char *fmt, va_list ap)
 	vfprintf(stderr, fmt, ap);
 }
 
-#define MESSAGE(name, text, count) \
-void name(struct device *dev, const char *fmt, ...) \
-{ \
-	va_list ap; \
-\
-	va_start(ap, fmt); \
-	say(text, fmt, ap); \
-	va_end(ap); \
-	dev->errors += count; \
-}
+#define MESSAGE(name, text, count)                          \
+	void name(struct device *dev, const char *fmt, ...) \
+	{                                                   \
+		va_list ap;                                 \
+                                                            \
+		va_start(ap, fmt);                          \
+		say(text, fmt, ap);                         \
+		va_end(ap);                                 \
+		dev->errors += count;                       \
+	}
 MESSAGE(dev_err, "error", 1)
 MESSAGE(dev_info, "info", 0)
 MESSAGE(dev_warn_ratelimited, "warning", 0)
 
-void kvgpu_hw_lock(struct kvgpu_hw_lock *l) { assert(!l->mutex.held); l->mutex.held = true; }
-void kvgpu_hw_unlock(struct kvgpu_hw_lock *l) { assert(l->mutex.held); l->mutex.held = false; }
-void spin_lock(spinlock_t *l) { assert(!l->held); l->held = true; }
-void spin_unlock(spinlock_t *l) { assert(l->held); l->held = false; }
-ktime_t ktime_get(void) { return chip.now; }
-void msleep(unsigned int ms) { assert(!chip.priv.mask_lock.held); chip.now += ms * 1000000ull; }
-void udelay(unsigned long us) { chip.now += us * 1000; }
+void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
+{
+	assert(!l->mutex.held);
+	l->mutex.held = true;
+}
+void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
+{
+	assert(l->mutex.held);
+	l->mutex.held = false;
+}
+void spin_lock(spinlock_t *l)
+{
+	assert(!l->held);
+	l->held = true;
+}
+void spin_unlock(spinlock_t *l)
+{
+	assert(l->held);
+	l->held = false;
+}
+ktime_t ktime_get(void)
+{
+	return chip.now;
+}
+void msleep(unsigned int ms)
+{
+	assert(!chip.priv.mask_lock.held);
+	chip.now += ms * 1000000ull;
+}
+void udelay(unsigned long us)
+{
+	chip.now += us * 1000;
+}
 void usleep_range(unsigned long first, unsigned long last)
 {
 	assert(!chip.priv.mask_lock.held);
 	chip.now += first * 1000;
 }
-void memset_io(void *at, int c, size_t n) { memset(at, c, n); }
-void memcpy_fromio(void *to, const void *from, size_t n) { memcpy(to, from, n); }
-void *kvmalloc(size_t n, int gfp) { return malloc(n); }
-void kvfree(const void *p) { free((void *)p); }
+void memset_io(void *at, int c, size_t n)
+{
+	memset(at, c, n);
+}
+void memcpy_fromio(void *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+}
+void *kvmalloc(size_t n, int gfp)
+{
+	return malloc(n);
+}
+void kvfree(const void *p)
+{
+	free((void *)p);
+}
 
 /* ------------------------------------------------------------------ the card */
 
@@ -320,7 +372,7 @@ static void set_shape(void)
 	}
 	chip_set(PFFB_LTC_COUNT, 5);
 	chip_set(PRIVRING_FBP_COUNT, 5);
-	chip_set(GR_FECS + FALCON_CAPS, 0x8080);	/* 32 KiB of code, 16 KiB of data */
+	chip_set(GR_FECS + FALCON_CAPS, 0x8080); /* 32 KiB of code, 16 KiB of data */
 	chip_set(GR_GPCCS_BCAST + FALCON_CAPS, 0x8080);
 	chip_set(PMC_ENABLE, ~0u);
 	chip_set(LTC_BCAST_SLICE + LTC_GRCTX_0, 0x03040082);

@@ -9,38 +9,38 @@
 
 #include "hw/gr.h"
 
-#define CHIP_BAR0	0x1000000u
-#define CHIP_VRAM	(8u << 20)
-#define CHIP_VRAM_AT	0x13f000000ull
-#define CHIP_FALCON	0x4000u
+#define CHIP_BAR0    0x1000000u
+#define CHIP_VRAM    (8u << 20)
+#define CHIP_VRAM_AT 0x13f000000ull
+#define CHIP_FALCON  0x4000u
 
 /* Bits of chip.stuck: the thing that the chip does no longer. */
 enum chip_stuck {
-	STUCK_POWER	= 1 << 0,
-	STUCK_IDLE	= 1 << 1,
-	STUCK_CHSW	= 1 << 2,
-	STUCK_ICMD	= 1 << 3,
-	STUCK_FE_PWR	= 1 << 4,
-	STUCK_START	= 1 << 5,
-	STUCK_SET_CHAN	= 1 << 6,
-	STUCK_UNLOAD	= 1 << 7,
-	STUCK_SAVE	= 1 << 8,	/* the context image stays empty */
-	STUCK_BUS	= 1 << 9,	/* reads give all ones */
+	STUCK_POWER = 1 << 0,
+	STUCK_IDLE = 1 << 1,
+	STUCK_CHSW = 1 << 2,
+	STUCK_ICMD = 1 << 3,
+	STUCK_FE_PWR = 1 << 4,
+	STUCK_START = 1 << 5,
+	STUCK_SET_CHAN = 1 << 6,
+	STUCK_UNLOAD = 1 << 7,
+	STUCK_SAVE = 1 << 8, /* the context image stays empty */
+	STUCK_BUS = 1 << 9, /* reads give all ones */
 };
 
 struct falcon {
 	u32 imem[CHIP_FALCON / 4], dmem[CHIP_FALCON / 4];
 	u32 imem_at, dmem_at, tags;
-	bool outside;		/* an access went past the end of imem or dmem */
+	bool outside; /* an access went past the end of imem or dmem */
 };
 
 struct chip {
-	u8 *bar0;		/* only for its addresses; the memory itself is never accessed */
+	u8 *bar0; /* only for its addresses; the memory itself is never accessed */
 	u32 *reg, *writes;
 	struct falcon fecs, gpccs;
 	u8 *vram;
 	size_t vram_used;
-	int allocs_left;	/* -1: no limit */
+	int allocs_left; /* -1: no limit */
 	unsigned int stuck, resets;
 	u32 ctx_size;
 	/* count and address of the patch list in the image that FECS saves */
@@ -48,7 +48,9 @@ struct chip {
 	u64 now;
 	unsigned int tlb_flushes;
 	/* the writes to GR_ICMD and GR_MTHD, each with the data that the port had then */
-	struct { u32 reg, val, data; } port[64];
+	struct {
+		u32 reg, val, data;
+	} port[64];
 	u32 nr_port;
 	struct kvgpu_hw hw;
 	struct kvgpu_hw_priv priv;

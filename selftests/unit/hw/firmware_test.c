@@ -62,16 +62,34 @@ static void reads_what_was_written(void **state)
 
 /* ------------------------------------------------------------------ damage */
 
-static void bad_magic(struct fwbuild *b) { fwbuild_header(b)->magic ^= 1; }
-static void bad_version(struct fwbuild *b) { fwbuild_header(b)->version++; }
-static void bad_chip(struct fwbuild *b) { fwbuild_header(b)->chipset = 0x0e4; }
+static void bad_magic(struct fwbuild *b)
+{
+	fwbuild_header(b)->magic ^= 1;
+}
+static void bad_version(struct fwbuild *b)
+{
+	fwbuild_header(b)->version++;
+}
+static void bad_chip(struct fwbuild *b)
+{
+	fwbuild_header(b)->chipset = 0x0e4;
+}
 static void bad_sections(struct fwbuild *b)
 {
 	fwbuild_header(b)->nr_sections = KVGPU_FW_MAX_SECTIONS + 1;
 }
-static void many_sections(struct fwbuild *b) { fwbuild_header(b)->nr_sections = ~0u; }
-static void fewer_sections(struct fwbuild *b) { fwbuild_header(b)->nr_sections--; }
-static void unknown_section(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_CTX_PPC)->id = 31; }
+static void many_sections(struct fwbuild *b)
+{
+	fwbuild_header(b)->nr_sections = ~0u;
+}
+static void fewer_sections(struct fwbuild *b)
+{
+	fwbuild_header(b)->nr_sections--;
+}
+static void unknown_section(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_CTX_PPC)->id = 31;
+}
 static void wild_section(struct fwbuild *b)
 {
 	fwbuild_section(b, KVGPU_FW_CTX_PPC)->id = 0xffffff16;
@@ -84,7 +102,10 @@ static void section_in_header(struct fwbuild *b)
 {
 	fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset = 0;
 }
-static void section_odd(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset += 4; }
+static void section_odd(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset += 4;
+}
 static void section_behind(struct fwbuild *b)
 {
 	fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset = 0xfffffff8;
@@ -97,35 +118,68 @@ static void section_huge(struct fwbuild *b)
 {
 	fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = 0xfffffffc;
 }
-static void section_empty(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = 0; }
-static void code_odd(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->size--; }
+static void section_empty(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = 0;
+}
+static void code_odd(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->size--;
+}
 static void data_large(struct fwbuild *b)
 {
 	fwbuild_section(b, KVGPU_FW_GPCCS_DATA)->size = 8196;
 	b->size = FWBUILD_MAX;
 }
-static void list_cut(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_CTX_HUB)->size -= 4; }
-static void no_count(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->count = 0; }
-static void wild_count(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->count = ~0u; }
-static void low_address(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->addr = 0x200; }
+static void list_cut(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_CTX_HUB)->size -= 4;
+}
+static void no_count(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->count = 0;
+}
+static void wild_count(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->count = ~0u;
+}
+static void low_address(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->addr = 0x200;
+}
 static void high_address(struct fwbuild *b)
 {
 	fwbuild_entry(b, KVGPU_FW_GR_MMIO, 0)->addr = 0x800000;
 }
-static void unaligned(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->addr++; }
-static void runs_out(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->count = 0x200; }
+static void unaligned(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->addr++;
+}
+static void runs_out(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->count = 0x200;
+}
 static void runs_around(struct fwbuild *b)
 {
 	fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->count = 2;
 	fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->pitch = 0xfffffffc;
 }
-static void no_pitch(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->pitch = 0; }
-static void odd_pitch(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->pitch = 2; }
+static void no_pitch(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->pitch = 0;
+}
+static void odd_pitch(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->pitch = 2;
+}
 static void wide_data(struct fwbuild *b)
 {
 	fwbuild_entry(b, KVGPU_FW_CTX_ICMD, 0)->data = 1ull << 32;
 }
-static void wrong_type(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->type = 1; }
+static void wrong_type(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->type = 1;
+}
 static void wild_class(struct fwbuild *b)
 {
 	fwbuild_entry(b, KVGPU_FW_CTX_MTHD, 0)->type = 0x1a197;
@@ -274,9 +328,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(checksum_is_the_usual_one),
-			cmocka_unit_test(reads_what_was_written), cmocka_unit_test(damage_is_named),
+		cmocka_unit_test(reads_what_was_written),
+		cmocka_unit_test(damage_is_named),
 		cmocka_unit_test(every_cut_is_refused),
-			cmocka_unit_test(every_changed_byte_is_refused),
+		cmocka_unit_test(every_changed_byte_is_refused),
 		cmocka_unit_test(origin_without_end),
 	};
 	const struct CMUnitTest with_file[] = { cmocka_unit_test(real_file) };

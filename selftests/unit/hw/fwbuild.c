@@ -12,30 +12,36 @@ struct part {
 	u32 id;
 	/* number of words of microcode; 0: the part is a register list */
 	u32 words;
-	struct kvgpu_fw_init list[3];	/* the register list */
+	struct kvgpu_fw_init list[3]; /* the register list */
 };
 
-#define ENTRY(a, c, p, d)	{ .addr = (a), .count = (c), .pitch = (p), .data = (d) }
+#define ENTRY(a, c, p, d)                                            \
+	{                                                            \
+		.addr = (a), .count = (c), .pitch = (p), .data = (d) \
+	}
 
 /* Each address is one that its list may have. The values mean nothing. */
 static const struct part parts[] = {
-	{ KVGPU_FW_FECS_CODE, 70, {} },		/* not a multiple of the falcon's page size */
+	{ KVGPU_FW_FECS_CODE, 70, {} }, /* not a multiple of the falcon's page size */
 	{ KVGPU_FW_FECS_DATA, 0xc1, {} },
 	{ KVGPU_FW_GPCCS_CODE, 64, {} },
 	{ KVGPU_FW_GPCCS_DATA, 27, {} },
 	{ KVGPU_FW_GR_MMIO, 0, { ENTRY(0x400080, 1, 4, 0x11), ENTRY(0x405908, 1, 4, 0) } },
-	{ KVGPU_FW_CTX_HUB, 0, { ENTRY(0x404004, 40, 4, 1), ENTRY(0x4064c0, 1, 4, 0x802000f0),
-		ENTRY(0x405800, 1, 4, 0x0f8000bf) } },
+	{ KVGPU_FW_CTX_HUB,
+	  0,
+	  { ENTRY(0x404004, 40, 4, 1), ENTRY(0x4064c0, 1, 4, 0x802000f0),
+	    ENTRY(0x405800, 1, 4, 0x0f8000bf) } },
 	{ KVGPU_FW_CTX_GPC_0, 0, { ENTRY(0x418380, 2, 4, 0x16) } },
 	{ KVGPU_FW_CTX_GPC_1, 0, { ENTRY(0x418c6c, 1, 4, 0) } },
 	{ KVGPU_FW_CTX_ZCULL, 0, { ENTRY(0x418a00, 3, 4, 0) } },
 	{ KVGPU_FW_CTX_TPC, 0, { ENTRY(0x419848, 1, 4, 0), ENTRY(0x419eb0, 1, 4, 0x440) } },
 	{ KVGPU_FW_CTX_PPC, 0, { ENTRY(0x41be24, 1, 4, 6) } },
-	{ KVGPU_FW_CTX_ICMD, 0, { ENTRY(0x38, 3, 1, 7), ENTRY(0x40, 1, 1, 7), ENTRY(0x1e100, 1, 1,
-		1) } },
+	{ KVGPU_FW_CTX_ICMD,
+	  0,
+	  { ENTRY(0x38, 3, 1, 7), ENTRY(0x40, 1, 1, 7), ENTRY(0x1e100, 1, 1, 1) } },
 	{ KVGPU_FW_CTX_MTHD, 0, { { 0xa197, 0x800, 8, 0x40, 0 }, { 0x902d, 0x200, 1, 4, 0xcf } } },
 };
-#define NR_PARTS	(sizeof(parts) / sizeof(parts[0]))
+#define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 static u32 part_entries(const struct part *p)
 {

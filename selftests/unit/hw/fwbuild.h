@@ -10,7 +10,7 @@
 
 #include "kvgpu/firmware.h"
 
-#define FWBUILD_MAX	16384
+#define FWBUILD_MAX 16384
 
 struct fwbuild {
 	u8 data[FWBUILD_MAX] __attribute__((aligned(8)));
@@ -18,7 +18,7 @@ struct fwbuild {
 };
 
 void fwbuild_make(struct fwbuild *b);
-void fwbuild_seal(struct fwbuild *b);	/* sets size and checksum in the header after a change */
+void fwbuild_seal(struct fwbuild *b); /* sets size and checksum in the header after a change */
 
 struct kvgpu_fw_header *fwbuild_header(struct fwbuild *b);
 struct kvgpu_fw_section *fwbuild_section(struct fwbuild *b, u32 id);

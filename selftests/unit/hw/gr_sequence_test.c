@@ -19,7 +19,7 @@
 #include "fwbuild.h"
 #include "gk110/ltc.h"
 
-#define REFERENCE	"selftests/unit/hw/nouveau_gr.regs"
+#define REFERENCE "selftests/unit/hw/nouveau_gr.regs"
 
 static struct fwbuild fw;
 
@@ -53,8 +53,8 @@ static void ends_as_nouveau_does(void **state)
 		if (chip_reg(reg) == val &&
 		    (count[0] == '-' || chip.writes[reg / 4] == strtoul(count, NULL, 10)))
 			continue;
-		print_message("# %06x: %08x after %u writes, nouveau %08x after %s\n", reg, chip_reg(reg),
-			      chip.writes[reg / 4], val, count);
+		print_message("# %06x: %08x after %u writes, nouveau %08x after %s\n", reg,
+			      chip_reg(reg), chip.writes[reg / 4], val, count);
 		bad++;
 	}
 	fclose(in);
@@ -97,9 +97,14 @@ static void bundles_and_methods_have_their_values(void **state)
 }
 
 /* All offsets where the values may differ between a whole recording and hw/'s bring-up, and why. */
-static const struct { u32 first, last; const char *why; } expected[] = {
-	{ 0x400100, 0x400108, "write 1 to clear: the recording shows the chip's state, not the written value" },
-	{ 0x400208, 0x400208, "nouveau opens and closes the bundle port once more for a list that GK110 has not" },
+static const struct {
+	u32 first, last;
+	const char *why;
+} expected[] = {
+	{ 0x400100, 0x400108,
+	  "write 1 to clear: the recording shows the chip's state, not the written value" },
+	{ 0x400208, 0x400208,
+	  "nouveau opens and closes the bundle port once more for a list that GK110 has not" },
 	{ 0x408004, 0x408004, "buffer address" },
 	{ 0x40800c, 0x40800c, "buffer address" },
 	{ 0x409000, 0x409000, "trigger: reads 0" },
@@ -136,8 +141,8 @@ static bool same(u32 reg, u32 last, u32 writes)
 
 	if (ok || (why && (chip.writes[reg / 4] == writes || reg == GR_ICMD_CTRL)))
 		return true;
-	print_message("# %06x: %08x after %u writes, nouveau %08x after %u\n", reg, chip_reg(reg), chip.writes[reg / 4],
-		      last, writes);
+	print_message("# %06x: %08x after %u writes, nouveau %08x after %u\n", reg, chip_reg(reg),
+		      chip.writes[reg / 4], last, writes);
 	return false;
 }
 
@@ -403,7 +408,11 @@ static void fini_gives_all_back(void **state)
 
 /* ---------------------------------------------------------- what does not work ends in an error */
 
-static const struct { const char *name; unsigned int stuck; int want; } stuck[] = {
+static const struct {
+	const char *name;
+	unsigned int stuck;
+	int want;
+} stuck[] = {
 	{ "power domain never comes on", STUCK_POWER, -ETIMEDOUT },
 	{ "engine never idle", STUCK_IDLE, -ETIMEDOUT },
 	{ "context switch never ends", STUCK_CHSW, -ETIMEDOUT },
@@ -480,13 +489,18 @@ static void memory_runs_out(void **state)
 
 static void refuses_odd_shapes(void **state)
 {
-	static const struct { u32 reg, val; } odd[] = {
-		{ GR_FECS + FECS_UNITS, 0 }, { GR_FECS + FECS_UNITS, 5 << 16 | 9 },
-			{ GR_FECS + FECS_UNITS, 5 },
-		{ GR_FECS + FECS_UNITS, ~0u }, { GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 0 },
-		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 31 }, { GR_GPC(1, GPC_PPC_TPC_MASK(0)),
-			0xbadf1100 },
-		{ GR_FECS + FALCON_CAPS, 0x201 }, { GR_GPCCS_BCAST + FALCON_CAPS, 0 },
+	static const struct {
+		u32 reg, val;
+	} odd[] = {
+		{ GR_FECS + FECS_UNITS, 0 },
+		{ GR_FECS + FECS_UNITS, 5 << 16 | 9 },
+		{ GR_FECS + FECS_UNITS, 5 },
+		{ GR_FECS + FECS_UNITS, ~0u },
+		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 0 },
+		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 31 },
+		{ GR_GPC(1, GPC_PPC_TPC_MASK(0)), 0xbadf1100 },
+		{ GR_FECS + FALCON_CAPS, 0x201 },
+		{ GR_GPCCS_BCAST + FALCON_CAPS, 0 },
 	};
 	size_t i;
 
@@ -577,15 +591,23 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, make_chip, free_chip)
 	const struct CMUnitTest tests[] = {
-		T(ends_as_nouveau_does), T(bundles_and_methods_have_their_values),
-		T(reads_the_shape), T(every_shape_of_the_family),
-		T(falcons_are_loaded), T(golden_is_kept_apart), T(context_size_is_rounded),
-			T(comes_back_after_a_reset),
-		T(fini_gives_all_back), T(an_image_with_patches_is_refused),
-			T(the_mmus_debug_pages_are_the_hosts),
-		T(every_wait_ends), T(memory_runs_out), T(refuses_odd_shapes),
-		T(refuses_odd_context_sizes), T(lists_stay_in_memory),
-			T(acknowledges_sources_first),
+		T(ends_as_nouveau_does),
+		T(bundles_and_methods_have_their_values),
+		T(reads_the_shape),
+		T(every_shape_of_the_family),
+		T(falcons_are_loaded),
+		T(golden_is_kept_apart),
+		T(context_size_is_rounded),
+		T(comes_back_after_a_reset),
+		T(fini_gives_all_back),
+		T(an_image_with_patches_is_refused),
+		T(the_mmus_debug_pages_are_the_hosts),
+		T(every_wait_ends),
+		T(memory_runs_out),
+		T(refuses_odd_shapes),
+		T(refuses_odd_context_sizes),
+		T(lists_stay_in_memory),
+		T(acknowledges_sources_first),
 	};
 
 	const struct CMUnitTest with_files[] = { T(equals_whole_recording) };

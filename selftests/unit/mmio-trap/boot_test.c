@@ -262,11 +262,12 @@ static void load(struct guest *g)
 
 static void pgob(struct guest *g)
 {
-	static const struct { uint32_t reg, val; } magic[] = {
+	static const struct {
+		uint32_t reg, val;
+	} magic[] = {
 		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020524, 0xffffffe0 },
-			{ 0x020530, 0xfffffffe },
-		{ 0x02052c, 0xfffffffa }, { 0x02052c, 0xffffff00 }, { 0x020528, 0xfffffffe },
-			{ 0x020528, 0xfffffffc },
+		{ 0x020530, 0xfffffffe }, { 0x02052c, 0xfffffffa }, { 0x02052c, 0xffffff00 },
+		{ 0x020528, 0xfffffffe }, { 0x020528, 0xfffffffc },
 	};
 	unsigned int i;
 
@@ -403,7 +404,7 @@ static void loads_and_makes_channels(void **state)
 	load(g);
 	for (i = 0; i < 20; i++)
 		channel_new(g, i);
-	for (i = 20; i--; )
+	for (i = 20; i--;)
 		channel_end(g, i);
 	assert_int_equal(seen[KVGPU_CMD_CHAN_BIND], 20);
 	assert_int_equal(seen[KVGPU_CMD_CHAN_UNBIND], 20);
@@ -502,11 +503,9 @@ static void context_switch_timeout(void **state)
 /* A method for software, handled as nouveau's gf100_runq_intr() and gk104_runq_intr_1() do. */
 static void software_method(void **state)
 {
-	struct kvgpu_pbdma_snap snap = { .pbdma = 1,
-					 .chid = { 9 },
-					 .intr0 = 0x00800000,
-					 .method = 0x80670500,
-					 .data = 77 };
+	struct kvgpu_pbdma_snap snap = {
+		.pbdma = 1, .chid = { 9 }, .intr0 = 0x00800000, .method = 0x80670500, .data = 77
+	};
 	struct guest *g = *state;
 	uint32_t b = 0x2000;
 
@@ -535,10 +534,9 @@ static void software_method(void **state)
 
 static void refused_copy_command(void **state)
 {
-	struct kvgpu_pbdma_snap snap = { .chid = { 2 },
-					 .intr1 = 4,
-					 .hce_method = 0x300,
-					 .hce_data = 0x1186 };
+	struct kvgpu_pbdma_snap snap = {
+		.chid = { 2 }, .intr1 = 4, .hce_method = 0x300, .hce_data = 0x1186
+	};
 	struct guest *g = *state;
 
 	load(g);
@@ -562,11 +560,10 @@ static void refused_copy_command(void **state)
 static void gr_exception(void **state)
 {
 	static const struct kvgpu_reg_val regs[] = {
-		{ 0x409b00, 0x8001f003 }, { 0x400704, 0x00010500 }, { 0x400708, 0x55 }, { 0x404204,
-			0xa1c0 },
-		{ 0x400118, 0x4 }, { 0x512c90, 0x00020001 }, { 0x510420, 0x80000010 }, { 0x514d08,
-			2 }, { 0x514e48, 9 },
-		{ 0x514e50, 4 }, { 0x600000, 1 },
+		{ 0x409b00, 0x8001f003 }, { 0x400704, 0x00010500 }, { 0x400708, 0x55 },
+		{ 0x404204, 0xa1c0 },	  { 0x400118, 0x4 },	    { 0x512c90, 0x00020001 },
+		{ 0x510420, 0x80000010 }, { 0x514d08, 2 },	    { 0x514e48, 9 },
+		{ 0x514e50, 4 },	  { 0x600000, 1 },
 	};
 	struct guest *g = *state;
 
@@ -743,12 +740,18 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fresh, drop)
 	const struct CMUnitTest tests[] = {
-		CASE(loads_and_makes_channels), CASE(makes_gr_objects), CASE(mmu_fault),
-			CASE(context_switch_timeout),
-		CASE(software_method), CASE(refused_copy_command), CASE(gr_exception),
-			CASE(fecs_rejects_a_firmware_method),
-		CASE(copy_launch_error), CASE(pmu_message),
-			CASE(pmu_replies_that_nobody_takes), CASE(reset_forgets_everything),
+		CASE(loads_and_makes_channels),
+		CASE(makes_gr_objects),
+		CASE(mmu_fault),
+		CASE(context_switch_timeout),
+		CASE(software_method),
+		CASE(refused_copy_command),
+		CASE(gr_exception),
+		CASE(fecs_rejects_a_firmware_method),
+		CASE(copy_launch_error),
+		CASE(pmu_message),
+		CASE(pmu_replies_that_nobody_takes),
+		CASE(reset_forgets_everything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

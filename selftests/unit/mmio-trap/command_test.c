@@ -323,7 +323,7 @@ static void falcon_data_port(void **state)
 		assert_int_equal(rd(g, b + 0x1c4), 3);
 		wr(g, b + 0x1c4, 4);
 		assert_int_equal(rd(g, b + 0x1c0), 0x02000044);
-		wr(g, b + 0x1c0, 0x03000040);	/* with both flags */
+		wr(g, b + 0x1c0, 0x03000040); /* with both flags */
 		assert_int_equal(rd(g, b + 0x1c4), 3);
 		assert_int_equal(rd(g, b + 0x1c0), 0x03000044);
 		wr(g, b + 0x1c4, 7 + i);
@@ -411,17 +411,27 @@ static void acknowledging_a_byte(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bar_bind), cmocka_unit_test(pramin), cmocka_unit_test(tlb),
-			cmocka_unit_test(runlist),
-		cmocka_unit_test(block), cmocka_unit_test(preempt_and_inject),
-			cmocka_unit_test(channel_table),
-		cmocka_unit_test(refused_binds_are_reported), cmocka_unit_test(engine_reset),
-		cmocka_unit_test(userd_and_flush), cmocka_unit_test(partial_writes_do_not_command),
-		cmocka_unit_test(sizes), cmocka_unit_test(engines), cmocka_unit_test(tpcs),
-			cmocka_unit_test(acknowledging_nothing), cmocka_unit_test(falcon_data_port),
-			cmocka_unit_test(rom),
-		cmocka_unit_test(instances_of_fecs), cmocka_unit_test(numbers_out_of_range),
-		cmocka_unit_test(gr_acknowledge), cmocka_unit_test(acknowledging_a_byte),
+		cmocka_unit_test(bar_bind),
+		cmocka_unit_test(pramin),
+		cmocka_unit_test(tlb),
+		cmocka_unit_test(runlist),
+		cmocka_unit_test(block),
+		cmocka_unit_test(preempt_and_inject),
+		cmocka_unit_test(channel_table),
+		cmocka_unit_test(refused_binds_are_reported),
+		cmocka_unit_test(engine_reset),
+		cmocka_unit_test(userd_and_flush),
+		cmocka_unit_test(partial_writes_do_not_command),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(engines),
+		cmocka_unit_test(tpcs),
+		cmocka_unit_test(acknowledging_nothing),
+		cmocka_unit_test(falcon_data_port),
+		cmocka_unit_test(rom),
+		cmocka_unit_test(instances_of_fecs),
+		cmocka_unit_test(numbers_out_of_range),
+		cmocka_unit_test(gr_acknowledge),
+		cmocka_unit_test(acknowledging_a_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,9 +26,13 @@ static void values_are_kept(void **state)
 /* 8000 writes each time, in patterns that units have. */
 static void room_for_twice_what_nouveau_uses(void **state)
 {
-	static const struct { uint32_t base, stride, rows, row; } patterns[] = {
-		{ 0x400800, 4, 1, 0 }, { 0x500000, 0x40, 1, 0 }, { 0x500000, 4, 8, 0x8000 },
-			{ 0x110000, 0x10, 16, 0x1000 },
+	static const struct {
+		uint32_t base, stride, rows, row;
+	} patterns[] = {
+		{ 0x400800, 4, 1, 0 },
+		{ 0x500000, 0x40, 1, 0 },
+		{ 0x500000, 4, 8, 0x8000 },
+		{ 0x110000, 0x10, 16, 0x1000 },
 	};
 	unsigned int p, i, n;
 

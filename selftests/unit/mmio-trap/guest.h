@@ -16,15 +16,15 @@
 
 #include <mmio-trap/units.h>
 
-#define GUEST_VRAM	(512ull << 20)
-#define GUEST_CTX_SIZE	0x41000u
+#define GUEST_VRAM     (512ull << 20)
+#define GUEST_CTX_SIZE 0x41000u
 
 struct guest {
 	struct kvgpu_trap t;
 	struct kvgpu_topo topo;
 	uint8_t vbios[8192];
-	uint64_t now;			/* ns; moves on by 1024 with each rd() and wr() */
-	struct kvgpu_cmd cmd;		/* made by the last write */
+	uint64_t now; /* ns; moves on by 1024 with each rd() and wr() */
+	struct kvgpu_cmd cmd; /* made by the last write */
 };
 
 struct guest *guest_new(void);

@@ -161,7 +161,7 @@ static void gate(struct guest *g, struct naive *n)
 		wr(g, GK110_CE(e) + GK110_CE_INTR_EN, bits);
 		n->ce_en[e] = bits;
 		break;
-	default:	/* the default, because nouveau writes this enable most often */
+	default: /* the default, because nouveau writes this enable most often */
 		wr(g, PMC_INTR_EN(0), rnd() & 1);
 		n->en[0] = vtrap_reg_get(&g->t, PMC_INTR_EN(0));
 	}
@@ -237,7 +237,7 @@ static void handler_of_nouveau(void **state)
 	assert_int_equal(rd(g, PMC_INTR(0)), 0x100);
 	assert_int_equal(rd(g, PFIFO_INTR), 0x80000000);
 	wr(g, PFIFO_INTR, 0x80000000);
-	kvgpu_trap_runlist_done(&g->t, 0);	/* another event, while the handler serves */
+	kvgpu_trap_runlist_done(&g->t, 0); /* another event, while the handler serves */
 	assert_int_equal(wr(g, PMC_INTR_EN(0), 1), KVGPU_CMD_IRQ);
 	assert_true(message_due(g));
 

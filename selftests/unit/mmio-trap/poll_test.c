@@ -9,24 +9,15 @@ static const struct {
 	uint32_t reg, stride, count;
 	uint32_t zero, one;
 } polled[] = {
-	{ 0x070000, 4, 1, 0x00000002, 0 },
-	{ 0x070004, 4, 1, 0x00000003, 0 },
-	{ 0x070010, 4, 1, 0x00000003, 0 },
-	{ 0x1410c8, 0x2000, 5, 0xffffffff, 0 },
-	{ 0x1414c8, 0x2000, 5, 0xffffffff, 0 },
-	{ 0x1418c8, 0x2000, 5, 0xffffffff, 0 },
-	{ 0x141cc8, 0x2000, 5, 0xffffffff, 0 },
-	{ 0x12004c, 4, 1, 0x0000003f, 0 },
-	{ 0x020520, 4, 5, 0x80000000, 0 },
-	{ 0x10a04c, 4, 1, 0xffffffff, 0 },
-	{ 0x10a10c, 4, 1, 0x00000006, 0 },
-	{ 0x404170, 4, 1, 0x00000010, 0 },
-	{ 0x400700, 4, 1, 0xffffffff, 0 },
-	{ 0x40060c, 4, 1, 0x00000001, 0 },
-	{ 0x002640, 8, 4, 0xffffffff, 0 },
-	{ 0x003080, 4, 3, 0x0000e000, 0 },
-	{ 0x100c80, 4, 1, 0, 0x00ff8000 },
-	{ 0x02240c, 4, 1, 0, 0x00000002 },
+	{ 0x070000, 4, 1, 0x00000002, 0 },	{ 0x070004, 4, 1, 0x00000003, 0 },
+	{ 0x070010, 4, 1, 0x00000003, 0 },	{ 0x1410c8, 0x2000, 5, 0xffffffff, 0 },
+	{ 0x1414c8, 0x2000, 5, 0xffffffff, 0 }, { 0x1418c8, 0x2000, 5, 0xffffffff, 0 },
+	{ 0x141cc8, 0x2000, 5, 0xffffffff, 0 }, { 0x12004c, 4, 1, 0x0000003f, 0 },
+	{ 0x020520, 4, 5, 0x80000000, 0 },	{ 0x10a04c, 4, 1, 0xffffffff, 0 },
+	{ 0x10a10c, 4, 1, 0x00000006, 0 },	{ 0x404170, 4, 1, 0x00000010, 0 },
+	{ 0x400700, 4, 1, 0xffffffff, 0 },	{ 0x40060c, 4, 1, 0x00000001, 0 },
+	{ 0x002640, 8, 4, 0xffffffff, 0 },	{ 0x003080, 4, 3, 0x0000e000, 0 },
+	{ 0x100c80, 4, 1, 0, 0x00ff8000 },	{ 0x02240c, 4, 1, 0, 0x00000002 },
 };
 
 /*
@@ -140,10 +131,8 @@ static void time_is_stable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(polls_end_at_once),
-		cmocka_unit_test(host_answers_end_polls),
-		cmocka_unit_test(pmu_rings_appear),
-		cmocka_unit_test(fecs_is_ready_after_start),
+		cmocka_unit_test(polls_end_at_once), cmocka_unit_test(host_answers_end_polls),
+		cmocka_unit_test(pmu_rings_appear),  cmocka_unit_test(fecs_is_ready_after_start),
 		cmocka_unit_test(time_is_stable),
 	};
 

@@ -33,7 +33,7 @@ static void own(uint32_t reg, const struct kvgpu_reg_unit *u, const struct kvgpu
 	assert_true(reg < GK110_BAR0_SIZE);
 	assert_true(o->unit == (l ? u : NULL));
 	assert_null(o->line);
-	*o = (struct owner) { u, l, inst, idx };
+	*o = (struct owner){ u, l, inst, idx };
 }
 
 static void fill_owners(void)
@@ -109,16 +109,15 @@ static void info_agrees_with_class(void **state)
  * Registers that no guest may write, from docs/hardware.md. They are written here a second time on
  * purpose.
  */
-static const struct { uint32_t first, last; } dangerous[] = {
-	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 }, { 0x007000,
-		0x007ffc },
-	{ 0x010000, 0x01fffc }, { 0x002638, 0x002638 }, { 0x1c0000, 0x1c0ffc }, { 0x060000,
-		0x060ffc },
-	{ 0x139000, 0x13affc }, { 0x180000, 0x1bfffc }, { 0x084000, 0x087ffc }, { 0x1c2000,
-		0x1c2ffc },
-	{ 0x108000, 0x109ffc }, { 0x409728, 0x409728 }, { 0x409a04, 0x409a04 }, { 0x409a0c,
-		0x409a10 },
-	{ 0x409a20, 0x409a20 },
+static const struct {
+	uint32_t first, last;
+} dangerous[] = {
+	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 },
+	{ 0x007000, 0x007ffc }, { 0x010000, 0x01fffc }, { 0x002638, 0x002638 },
+	{ 0x1c0000, 0x1c0ffc }, { 0x060000, 0x060ffc }, { 0x139000, 0x13affc },
+	{ 0x180000, 0x1bfffc }, { 0x084000, 0x087ffc }, { 0x1c2000, 0x1c2ffc },
+	{ 0x108000, 0x109ffc }, { 0x409728, 0x409728 }, { 0x409a04, 0x409a04 },
+	{ 0x409a0c, 0x409a10 }, { 0x409a20, 0x409a20 },
 };
 
 static void dangerous_registers_are_denied(void **state)

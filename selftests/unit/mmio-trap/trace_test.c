@@ -30,7 +30,8 @@ static void all_listed(const struct record *r, size_t nr)
 
 	for (i = 0; i < nr; i++) {
 		if (!kvgpu_trap_info(r[i].reg, &info))
-			fail_msg("%06x (%u reads, %u writes) is in no table", r[i].reg, r[i].reads, r[i].writes);
+			fail_msg("%06x (%u reads, %u writes) is in no table", r[i].reg, r[i].reads,
+				 r[i].writes);
 		if ((r[i].writes && info.wr == KVGPU_REG_DENY) ||
 		    (r[i].reads && info.rd == KVGPU_REG_DENY))
 			fail_msg("%06x is denied, and nouveau uses it", r[i].reg);
@@ -48,13 +49,16 @@ static const struct {
 	uint32_t first, last;
 	const char *why;
 } differs[] = {
-	{ 0x000640, 0x000648, "the recorded chip started with all sources masked; nouveau before Linux 6.2 relies on none being" },
+	{ 0x000640, 0x000648,
+	  "the recorded chip started with all sources masked; nouveau before Linux 6.2 relies on none being" },
 	{ 0x000100, 0x000100, "depends on what was pending when it was recorded" },
-	{ 0x000200, 0x000200, "the prototype kept what was written; here the chip's enables are on after POST" },
+	{ 0x000200, 0x000200,
+	  "the prototype kept what was written; here the chip's enables are on after POST" },
 	{ 0x002100, 0x002140, "depends on what was pending; written before it was read" },
 	{ 0x002390, 0x002398, "the prototype had more runlists" },
 	{ 0x002634, 0x002634, "written before it was read" },
-	{ 0x002a00, 0x002a04, "depends on what was pending; timeouts have the chip's value after reset" },
+	{ 0x002a00, 0x002a04,
+	  "depends on what was pending; timeouts have the chip's value after reset" },
 	{ 0x009400, 0x009410, "time" },
 	{ 0x00e720, 0x00e720, "set by the prototype's board" },
 	{ 0x020520, 0x020530, "written before it was read: its poll is in poll_test" },

@@ -84,7 +84,7 @@ static inline int linger_send(int to, const void *bytes, size_t n, int flags)
 	with.head = (struct cmsghdr){ CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS };
 	memcpy(CMSG_DATA(&with.head), &fd, sizeof(fd));
 	error = sendmsg(to, &m, flags | MSG_NOSIGNAL) < 0 ? errno : 0;
-	if (error) {	/* with nothing unread close() does not wait */
+	if (error) { /* with nothing unread close() does not wait */
 		close(other);
 		other = -1;
 	}

@@ -12,9 +12,9 @@
 
 #include "selftests/sim/gpu.h"
 
-#define RUN	(20 * SIM_S)
-#define WARM	(1 * SIM_S)
-#define WINDOW	(2 * SIM_S)
+#define RUN    (20 * SIM_S)
+#define WARM   (1 * SIM_S)
+#define WINDOW (2 * SIM_S)
 
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
 				const struct sim_cfg *cfg, u32 cap, struct sim_work first)
@@ -56,9 +56,12 @@ static void caps_are_kept_and_reached(void **state)
 				sim_run(&g, RUN);
 				sim_range(&g, 0, WARM, WINDOW, &least, &most);
 				if (most > ppm + ppm / 100)
-					fail_msg("policy %u, %u vGPUs, cap %u: %u ppm in some 2 s", policy, nr, caps[c], most);
+					fail_msg("policy %u, %u vGPUs, cap %u: %u ppm in some 2 s",
+						 policy, nr, caps[c], most);
 				if (caps[c] < 100 / nr && least < ppm - ppm / 100)
-					fail_msg("policy %u, %u vGPUs, cap %u: only %u ppm in some 2 s", policy, nr, caps[c], least);
+					fail_msg(
+						"policy %u, %u vGPUs, cap %u: only %u ppm in some 2 s",
+						policy, nr, caps[c], least);
 				free(v);
 			}
 }
@@ -132,8 +135,9 @@ static void nothing_is_passed_on(void **state)
 				for (i = 0; i < busy; i++) {
 					sim_range(&g, i, WARM, WINDOW, &least, &most);
 					if (least < 990000 / nr || most > 1010000 / nr)
-						fail_msg("policy %u, %u of %u busy: vGPU %u has %u to %u ppm", policy, busy, nr, i,
-							 least, most);
+						fail_msg(
+							"policy %u, %u of %u busy: vGPU %u has %u to %u ppm",
+							policy, busy, nr, i, least, most);
 				}
 				free(v);
 			}

@@ -15,25 +15,25 @@
 
 #include "selftests/sim/gpu.h"
 
-#define WINDOW_MS	10000ull
-#define WINDOW		(WINDOW_MS * SIM_MS)
+#define WINDOW_MS 10000ull
+#define WINDOW	  (WINDOW_MS * SIM_MS)
 /* of a time, ms, the millionths of the window */
-#define PPM(ms)		((u32)((ms) * 1000000 / WINDOW_MS))
+#define PPM(ms) ((u32)((ms)*1000000 / WINDOW_MS))
 /*
  * In any window a vGPU may have a piece of work of its neighbour's less than its part, and what its
  * cap allows in KEPT_MS, or in the piece if that takes longer, more than its cap. SLACK, in
  * millionths, is for turns, switches and the budget of the cap.
  */
-#define KEPT_MS		400
-#define SLACK		6000
+#define KEPT_MS 400
+#define SLACK	6000
 
 static const struct sim_work busy = { SIM_BUSY, .len = SIM_MS, .piece = 20000 };
 
 struct pair {
 	enum kvgpu_sched_policy policy;
-	u32 weight, cap;		/* of vGPU 0; vGPU 1 has weight 100 */
-	u32 capped;			/* the cap of vGPU 1 */
-	u32 piece_ms, pause_us;		/* of vGPU 0 */
+	u32 weight, cap; /* of vGPU 0; vGPU 1 has weight 100 */
+	u32 capped; /* the cap of vGPU 1 */
+	u32 piece_ms, pause_us; /* of vGPU 0 */
 };
 
 struct got {
@@ -46,12 +46,12 @@ struct got {
  */
 static struct got run(const struct pair *p)
 {
-	struct sim_vgpu v[2] = { };
+	struct sim_vgpu v[2] = {};
 	static struct sim_gpu g;
 	struct got r;
 
-	v[0].ent = (struct kvgpu_sched_ent){ .weight = p->weight, .cap = p->cap,
-					     .fixed_ppm = 500000 };
+	v[0].ent =
+		(struct kvgpu_sched_ent){ .weight = p->weight, .cap = p->cap, .fixed_ppm = 500000 };
 	v[0].work = (struct sim_work){ p->pause_us ? SIM_LOOP : SIM_BUSY,
 				       .len = p->piece_ms * SIM_MS, .piece = p->piece_ms * SIM_MS,
 				       .period = p->pause_us * 1000 };
@@ -62,9 +62,10 @@ static struct got run(const struct pair *p)
 	sim_run(&g, 100 * SIM_S);
 	r.part = kvgpu_sched_entitlement(&g.sched, &v[1].ent);
 	sim_range(&g, 1, 5 * SIM_S, WINDOW, &r.least, &r.most);
-	print_message("# policy %u, weights %u and 100, caps %u and %u, pieces of %u ms, pauses of %u us: the other vGPU has %u to %u ppm of %u in any 10 s\n",
-		      p->policy, p->weight, p->cap, p->capped, p->piece_ms, p->pause_us, r.least,
-		      r.most, r.part);
+	print_message(
+		"# policy %u, weights %u and 100, caps %u and %u, pieces of %u ms, pauses of %u us: the other vGPU has %u to %u ppm of %u in any 10 s\n",
+		p->policy, p->weight, p->cap, p->capped, p->piece_ms, p->pause_us, r.least, r.most,
+		r.part);
 	return r;
 }
 
@@ -148,12 +149,13 @@ static void a_wait_begins_when_the_cap_allows(void **state)
 /* A vGPU has its cap also where its turns come further apart than the budget of a cap lasts. */
 static void a_capped_vgpu_has_its_part_with_long_slices(void **state)
 {
-	struct sim_vgpu v[8] = { };
+	struct sim_vgpu v[8] = {};
 	static struct sim_gpu g;
 	u32 i, least, most;
 
 	for (i = 0; i < 8; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = i ? 100 : 10,
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = i ? 100 : 10,
 						     .fixed_ppm = 125000 };
 		v[i].work = busy;
 	}
@@ -173,7 +175,7 @@ static void a_capped_vgpu_has_its_part_with_long_slices(void **state)
  */
 static void what_is_kept_has_a_limit(void **state)
 {
-	struct sim_vgpu v[2] = { };
+	struct sim_vgpu v[2] = {};
 	static struct sim_gpu g;
 	u32 least, most;
 

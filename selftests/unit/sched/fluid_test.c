@@ -16,12 +16,12 @@
 
 #include "selftests/sim/gpu.h"
 
-#define MAX_NR	8
+#define MAX_NR 8
 
 struct fluid {
 	bool passes_on;
 	u32 nr;
-	double weight[MAX_NR], total;	/* .total: sum of the weights of all present vGPUs */
+	double weight[MAX_NR], total; /* .total: sum of the weights of all present vGPUs */
 	double now;
 	double queue[MAX_NR], served[MAX_NR];
 	/* most ns that a vGPU of the real machine was behind, or further ahead than its budget */

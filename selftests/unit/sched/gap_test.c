@@ -10,8 +10,8 @@
 
 #include "sched/sched.h"
 
-#define MEAN	1000000ull
-#define DRAWS	2000000u
+#define MEAN  1000000ull
+#define DRAWS 2000000u
 
 static u64 state = 88172645463325252ull;
 
@@ -79,12 +79,13 @@ static void nothing_is_known(void **unused)
 		ended[gap * 10 / MEAN]++;
 	}
 	assert_true(fabs(sum / DRAWS / MEAN - 1) < 0.02);
-	left -= ended[0];	/* the lower bound lies in the first tenth */
+	left -= ended[0]; /* the lower bound lies in the first tenth */
 	for (k = 1; k < 30; k++) {
 		part = (double)ended[k] / left;
 		left -= ended[k];
 		if (fabs(part - (1 - exp(-0.1))) > 0.012)
-			fail_msg("after %u tenths of a tick %.4f end in the next, want %.4f", k, part, 1 - exp(-0.1));
+			fail_msg("after %u tenths of a tick %.4f end in the next, want %.4f", k,
+				 part, 1 - exp(-0.1));
 	}
 }
 
@@ -103,8 +104,10 @@ static void the_mean_of_every_case(void **unused)
 			const bool alternates = bits & 1, limited = bits & 2, any = bits & 4,
 				   quiet = bits & 8;
 			struct kvgpu_sched_watch w = {
-				.alternates = alternates, .any = any, .bound = bound,
-					.limited = limited,
+				.alternates = alternates,
+				.any = any,
+				.bound = bound,
+				.limited = limited,
 				.idle_ns = quiet ? 1000000001 : 1000000000,
 			};
 			u64 us = 50000;

@@ -12,8 +12,8 @@
 
 #include "sched/sched.h"
 
-#define MS	1000000ull
-#define NEVER	(~0ull)
+#define MS    1000000ull
+#define NEVER (~0ull)
 
 /*
  * Calls kvgpu_sched_hang_next() each time at the time that the last answer named. The answers must
@@ -132,7 +132,7 @@ static u32 still(const struct kvgpu_strikes *k, u64 now)
 
 static void strikes_in_a_row(void **state)
 {
-	struct kvgpu_strikes k = { };
+	struct kvgpu_strikes k = {};
 	u32 i;
 
 	for (i = 1; i < KVGPU_STRIKES_MAX; i++) {
@@ -151,7 +151,7 @@ static void strikes_in_a_row(void **state)
 
 static void strikes_are_forgiven(void **state)
 {
-	struct kvgpu_strikes k = { };
+	struct kvgpu_strikes k = {};
 	u64 now = 1000 * MS;
 	u32 i;
 
@@ -168,11 +168,11 @@ static void strikes_are_forgiven(void **state)
 	/* a time before the last strike forgives nothing */
 	assert_int_equal(still(&k, 0), 3);
 	/* strikes as rare as they are forgiven are not too much */
-	k = (struct kvgpu_strikes){ };
+	k = (struct kvgpu_strikes){};
 	for (i = 0; i < 1000; i++)
 		assert_false(kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS + 1));
 	/* strikes that are a little more frequent are too much after a while */
-	k = (struct kvgpu_strikes){ };
+	k = (struct kvgpu_strikes){};
 	for (i = 0; i < 1000; i++)
 		if (kvgpu_sched_strike_add(&k, now += KVGPU_STRIKE_FORGIVEN_NS / 30 * 29))
 			break;
@@ -182,7 +182,7 @@ static void strikes_are_forgiven(void **state)
 /* KVGPU_RESETS_BURST resets are free, further ones are not. Resets are forgotten with time. */
 static void resets_have_a_budget(void **state)
 {
-	struct kvgpu_resets r = { };
+	struct kvgpu_resets r = {};
 	u64 now = 1000 * MS;
 	u32 i;
 
@@ -199,7 +199,7 @@ static void resets_have_a_budget(void **state)
 	/* a time before the last reset forgets nothing */
 	assert_true(kvgpu_sched_reset_add(&r, 0));
 	/* resets as often as they are forgotten are free; more of them are not */
-	r = (struct kvgpu_resets){ };
+	r = (struct kvgpu_resets){};
 	for (i = 0; i < 10000; i++)
 		assert_false(kvgpu_sched_reset_add(&r, now += KVGPU_RESET_FORGOTTEN_NS));
 	for (i = 0; i < 10000; i++)

@@ -18,38 +18,39 @@
 
 #include "selftests/sim/gpu.h"
 
-#define WINDOW		(10 * SIM_S)
-#define LIGHT		(30 * SIM_S)
+#define WINDOW (10 * SIM_S)
+#define LIGHT  (30 * SIM_S)
 /* of invariants.md: 4 % of the GPU more than the cap, in millionths; and what a test may be off */
-#define ALLOWED		40000
-#define SLACK		6000
+#define ALLOWED 40000
+#define SLACK	6000
 
 struct setup {
 	enum kvgpu_sched_policy policy;
-	u32 weight, cap;	/* of the attacker's first vGPU; the victim has weight 100 */
+	u32 weight, cap; /* of the attacker's first vGPU; the victim has weight 100 */
 	bool light, debtor;
 };
 
 struct got {
-	u32 most, least, part;	/* of the first; of the victim, and what it is entitled to */
+	u32 most, least, part; /* of the first; of the victim, and what it is entitled to */
 };
 
 static struct got run(const struct setup *u, u64 seed)
 {
 	static const struct sim_work busy = { SIM_BUSY, .len = SIM_MS, .piece = 20000 };
 	struct sim_cfg cfg = sim_k20;
-	struct sim_vgpu v[3] = { };
+	struct sim_vgpu v[3] = {};
 	static struct sim_gpu g;
 	struct got r;
 	u32 other;
 
 	cfg.seed = seed;
-	v[0].ent = (struct kvgpu_sched_ent){ .weight = u->weight, .cap = u->cap,
-					     .fixed_ppm = 450000 };
+	v[0].ent =
+		(struct kvgpu_sched_ent){ .weight = u->weight, .cap = u->cap, .fixed_ppm = 450000 };
 	v[1].ent = (struct kvgpu_sched_ent){ .weight = 1, .cap = 100, .fixed_ppm = 100000 };
 	v[2].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = 450000 };
 	v[0].work = u->light ? (struct sim_work){ SIM_LOOP, .len = 2000, .period = SIM_MS / 2,
-						  .piece = 2000 } : busy;
+						  .piece = 2000 } :
+			       busy;
 	if (u->debtor)
 		v[1].work = (struct sim_work){ SIM_LOOP, .len = 1900 * SIM_MS,
 					       .piece = 1900 * SIM_MS, .period = 600 * SIM_S,
@@ -66,10 +67,11 @@ static struct got run(const struct setup *u, u64 seed)
 	sim_range(&g, 0, 20 * SIM_S, WINDOW, &other, &r.most);
 	sim_range(&g, 2, 20 * SIM_S, WINDOW, &r.least, &other);
 	r.part = kvgpu_sched_entitlement(&g.sched, &v[2].ent);
-	print_message("# policy %u, weights %u and 100, cap %u, %s, %s, seed %u: the capped one has up to %u ppm of %u in 10 s, the victim at least %u of %u\n",
-		      u->policy, u->weight, u->cap, u->light ? "light at first" : "always busy",
-		      u->debtor ? "a debtor" : "no debtor", (u32)seed, r.most, u->cap * 10000,
-		      r.least, r.part);
+	print_message(
+		"# policy %u, weights %u and 100, cap %u, %s, %s, seed %u: the capped one has up to %u ppm of %u in 10 s, the victim at least %u of %u\n",
+		u->policy, u->weight, u->cap, u->light ? "light at first" : "always busy",
+		u->debtor ? "a debtor" : "no debtor", (u32)seed, r.most, u->cap * 10000, r.least,
+		r.part);
 	return r;
 }
 
@@ -112,12 +114,8 @@ static void a_cap_holds_beside_a_debtor(void **state)
 static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 {
 	static const u32 set[][5] = {
-		{ 100, 80, 200, 1 },
-		{ 100, 50, 1000, 10 },
-		{ 100, 30, 1000, 10 },
-		{ 100, 30, 1000, 100 },
-		{ 100, 30, 1000, 100, 10 },
-		{ 100, 30, 1000, 100, 50 },
+		{ 100, 80, 200, 1 },	    { 100, 50, 1000, 10 },	{ 100, 30, 1000, 10 },
+		{ 100, 30, 1000, 100 },	    { 100, 30, 1000, 100, 10 }, { 100, 30, 1000, 100, 50 },
 		{ 100, 20, 1000, 100, 50 },
 	};
 	static const struct sim_work busy = { SIM_BUSY, .len = SIM_MS, .piece = 20000 };
@@ -128,11 +126,11 @@ static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 
 	for (i = 0; i < sizeof(set) / sizeof(set[0]); i++)
 		for (seed = 1; seed <= 3; seed++) {
-			struct sim_vgpu v[3] = { };
+			struct sim_vgpu v[3] = {};
 
 			cfg.seed = seed;
-			v[0].ent = (struct kvgpu_sched_ent){ .weight = set[i][0],
-							     .cap = set[i][1] };
+			v[0].ent =
+				(struct kvgpu_sched_ent){ .weight = set[i][0], .cap = set[i][1] };
 			v[1].ent = (struct kvgpu_sched_ent){ .weight = set[i][2], .cap = 100 };
 			v[2].ent = (struct kvgpu_sched_ent){ .weight = set[i][3], .cap = 100 };
 			v[0].work = v[1].work = v[2].work = busy;
@@ -145,9 +143,10 @@ static void a_cap_holds_when_a_heavy_one_sleeps(void **state)
 			sim_range(&g, 2, LIGHT, WINDOW, &least, &other);
 			/* baseline: long after */
 			sim_range(&g, 0, 48 * SIM_S, WINDOW, &other, &before);
-			print_message("# weights %u (cap %u), %u (pieces of %u ms), victim %u, seed %u: the capped one has up to %u ppm of %u in 10 s (%u later), the victim at least %u after the heavy one has gone to sleep\n",
-				      set[i][0], set[i][1], set[i][2], set[i][4], set[i][3],
-				      (u32)seed, most, set[i][1] * 10000, before, least);
+			print_message(
+				"# weights %u (cap %u), %u (pieces of %u ms), victim %u, seed %u: the capped one has up to %u ppm of %u in 10 s (%u later), the victim at least %u after the heavy one has gone to sleep\n",
+				set[i][0], set[i][1], set[i][2], set[i][4], set[i][3], (u32)seed,
+				most, set[i][1] * 10000, before, least);
 			above = max(above, most - min(most, set[i][1] * 10000));
 		}
 	assert_in_range(above, 0, ALLOWED + SLACK);

@@ -14,7 +14,7 @@
 
 #include "selftests/sim/gpu.h"
 
-#define DAY	(86400 * SIM_S)
+#define DAY (86400 * SIM_S)
 
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr)
 {
@@ -41,7 +41,7 @@ static void wrong_values_change_nothing(void **state)
 	kvgpu_sched_init(&s);
 	kvgpu_sched_add(&s, &e, 0);
 	assert_int_equal(kvgpu_sched_set_policy(&s, (enum kvgpu_sched_policy)3, 0), -EINVAL);
-	assert_int_equal(kvgpu_sched_set_policy(&s, (enum kvgpu_sched_policy)-1, 0), -EINVAL);
+	assert_int_equal(kvgpu_sched_set_policy(&s, (enum kvgpu_sched_policy) - 1, 0), -EINVAL);
 	assert_int_equal(kvgpu_sched_set_slice(&s, KVGPU_SCHED_SLICE_MIN - 1), -ERANGE);
 	assert_int_equal(kvgpu_sched_set_slice(&s, KVGPU_SCHED_SLICE_MAX + 1), -ERANGE);
 	assert_int_equal(kvgpu_sched_set_weight(&s, &e, 0, 0), -ERANGE);
@@ -79,11 +79,21 @@ static void add_takes_the_nearest_value(void **state)
 
 static void names(void **state)
 {
-	static const char * const good[] = { "best-effort", "equal-share", "fixed-share" };
-	static const char * const bad[] = {
-		"", "\n", "best", "best-effort ", " best-effort", "best-effort\n\n", "Best-effort",
-			"best-effort\nx", "best-effort2",
-		"fixed", "equal-share\t", "0", "best-effort\r\n",
+	static const char *const good[] = { "best-effort", "equal-share", "fixed-share" };
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"best",
+		"best-effort ",
+		" best-effort",
+		"best-effort\n\n",
+		"Best-effort",
+		"best-effort\nx",
+		"best-effort2",
+		"fixed",
+		"equal-share\t",
+		"0",
+		"best-effort\r\n",
 	};
 	enum kvgpu_sched_policy p;
 	char line[32];
@@ -113,27 +123,47 @@ static const struct {
 	const char *name;
 	enum kvgpu_sched_policy policy;
 	u32 nr;
-	struct { u32 weight, cap, ppm, want; } e[4];
+	struct {
+		u32 weight, cap, ppm, want;
+	} e[4];
 } entitled[] = {
 	{ "alone", KVGPU_SCHED_BEST_EFFORT, 1, { { 5, 100, 1, 1000000 } } },
 	{ "alone, capped", KVGPU_SCHED_BEST_EFFORT, 1, { { 5, 30, 1, 300000 } } },
-	{ "by weight", KVGPU_SCHED_BEST_EFFORT, 3, { { 1, 100, 1, 142857 }, { 2, 100, 1, 285714 },
-		{ 4, 100, 1, 571429 } } },
-	{ "what is over a cap is for the others", KVGPU_SCHED_BEST_EFFORT, 3,
+	{ "by weight",
+	  KVGPU_SCHED_BEST_EFFORT,
+	  3,
+	  { { 1, 100, 1, 142857 }, { 2, 100, 1, 285714 }, { 4, 100, 1, 571429 } } },
+	{ "what is over a cap is for the others",
+	  KVGPU_SCHED_BEST_EFFORT,
+	  3,
 	  { { 100, 10, 1, 100000 }, { 100, 100, 1, 450000 }, { 100, 100, 1, 450000 } } },
-	{ "which may bring them to theirs", KVGPU_SCHED_BEST_EFFORT, 4,
-	  { { 100, 5, 1, 50000 }, { 100, 30, 1, 300000 }, { 100, 32, 1, 320000 }, { 100, 100, 1,
-	  	330000 } } },
-	{ "caps that leave something to nobody", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 10, 1,
-		100000 }, { 100, 20, 1, 200000 } } },
-	{ "a cap above the share", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 60, 1, 500000 }, { 100, 100,
-		1, 500000 } } },
-	{ "equal: nothing is passed on", KVGPU_SCHED_EQUAL_SHARE, 3,
+	{ "which may bring them to theirs",
+	  KVGPU_SCHED_BEST_EFFORT,
+	  4,
+	  { { 100, 5, 1, 50000 },
+	    { 100, 30, 1, 300000 },
+	    { 100, 32, 1, 320000 },
+	    { 100, 100, 1, 330000 } } },
+	{ "caps that leave something to nobody",
+	  KVGPU_SCHED_BEST_EFFORT,
+	  2,
+	  { { 100, 10, 1, 100000 }, { 100, 20, 1, 200000 } } },
+	{ "a cap above the share",
+	  KVGPU_SCHED_BEST_EFFORT,
+	  2,
+	  { { 100, 60, 1, 500000 }, { 100, 100, 1, 500000 } } },
+	{ "equal: nothing is passed on",
+	  KVGPU_SCHED_EQUAL_SHARE,
+	  3,
 	  { { 100, 10, 1, 100000 }, { 100, 100, 1, 333333 }, { 100, 100, 1, 333333 } } },
-	{ "equal: by weight", KVGPU_SCHED_EQUAL_SHARE, 2, { { 1, 100, 1, 100 }, { 9999, 100, 1,
-		999900 } } },
-	{ "fixed", KVGPU_SCHED_FIXED_SHARE, 3, { { 1, 100, 125000, 125000 }, { 9, 100, 250000,
-		250000 }, { 9, 20, 500000, 200000 } } },
+	{ "equal: by weight",
+	  KVGPU_SCHED_EQUAL_SHARE,
+	  2,
+	  { { 1, 100, 1, 100 }, { 9999, 100, 1, 999900 } } },
+	{ "fixed",
+	  KVGPU_SCHED_FIXED_SHARE,
+	  3,
+	  { { 1, 100, 125000, 125000 }, { 9, 100, 250000, 250000 }, { 9, 20, 500000, 200000 } } },
 	{ "fixed: all of the card", KVGPU_SCHED_FIXED_SHARE, 1, { { 1, 100, 1000000, 1000000 } } },
 };
 
@@ -142,7 +172,7 @@ static void entitlements(void **state)
 	u32 i, k;
 
 	for (i = 0; i < sizeof(entitled) / sizeof(entitled[0]); i++) {
-		struct kvgpu_sched_ent e[4] = { };
+		struct kvgpu_sched_ent e[4] = {};
 		struct kvgpu_sched s;
 
 		kvgpu_sched_init(&s);
@@ -269,7 +299,7 @@ static void policies_in_any_order(void **state)
  */
 static void vgpus_come_and_go(void **state)
 {
-	struct kvgpu_sched_ent guest = { };
+	struct kvgpu_sched_ent guest = {};
 	struct kvgpu_sched_choice c;
 	struct sim_gpu g;
 	struct sim_vgpu *v = machine(&g, 2);
@@ -310,8 +340,8 @@ static void thousands_of_days(void **state)
 
 	for (policy = 0; policy < 3; policy++) {
 		struct kvgpu_sched_ent e[3] = {
-			{ .weight = 1, .cap = 100, .fixed_ppm = 1000 }, { .weight = 3, .cap = 100,
-				.fixed_ppm = 3000 },
+			{ .weight = 1, .cap = 100, .fixed_ppm = 1000 },
+			{ .weight = 3, .cap = 100, .fixed_ppm = 3000 },
 			{ .weight = 10000, .cap = 50, .fixed_ppm = 996000 },
 		};
 		u64 now = 1;
@@ -336,7 +366,7 @@ static void thousands_of_days(void **state)
 			vsched_runnable_set(&s, &e[who], false, now);
 		}
 		assert_true(now > 11000 * DAY);
-		now += 180 * DAY;	/* enough idle time to pay off all debts */
+		now += 180 * DAY; /* enough idle time to pay off all debts */
 		vsched_runnable_set(&s, &e[0], true, now);
 		vsched_runnable_set(&s, &e[1], true, now);
 		memset(served, 0, sizeof(served));

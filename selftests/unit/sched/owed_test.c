@@ -15,13 +15,13 @@
 #include "selftests/sim/gpu.h"
 
 /* in any 10 s a vGPU may have so many millionths of the GPU's time less than its share */
-#define LACK_MOST	5000
+#define LACK_MOST 5000
 /* so many less in any 2 s if switches take a tenth of the time */
 #define LACK_BY_SWITCHES 30000
 
 struct pair {
 	enum kvgpu_sched_policy policy;
-	u32 weight, cap, fixed_ppm;	/* of vGPU 0; vGPU 1 has weight 100 and no cap */
+	u32 weight, cap, fixed_ppm; /* of vGPU 0; vGPU 1 has weight 100 and no cap */
 	u64 piece_ms, pause_ms;
 };
 
@@ -32,16 +32,18 @@ struct pair {
  */
 static u32 lack_of_worker(const struct pair *p)
 {
-	struct sim_vgpu v[2] = { };
+	struct sim_vgpu v[2] = {};
 	static struct sim_gpu g;
 	u32 share, least, most;
 
-	v[0].ent = (struct kvgpu_sched_ent){ .weight = p->weight, .cap = p->cap,
+	v[0].ent = (struct kvgpu_sched_ent){ .weight = p->weight,
+					     .cap = p->cap,
 					     .fixed_ppm = p->fixed_ppm };
 	v[0].work = (struct sim_work){ p->pause_ms ? SIM_LOOP : SIM_BUSY,
 				       .period = p->pause_ms * SIM_MS, .len = p->piece_ms * SIM_MS,
 				       .piece = p->piece_ms * SIM_MS };
-	v[1].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = KVGPU_SCHED_CAP_NONE,
+	v[1].ent = (struct kvgpu_sched_ent){ .weight = 100,
+					     .cap = KVGPU_SCHED_CAP_NONE,
 					     .fixed_ppm = KVGPU_SCHED_PPM - p->fixed_ppm };
 	v[1].work = (struct sim_work){ SIM_BUSY, .len = SIM_MS, .piece = 20000 };
 	sim_init(&g, &sim_k20, v, 2, 0);
@@ -49,9 +51,10 @@ static u32 lack_of_worker(const struct pair *p)
 	sim_run(&g, 30 * SIM_S);
 	share = kvgpu_sched_entitlement(&g.sched, &v[1].ent);
 	sim_range(&g, 1, SIM_S, 10 * SIM_S, &least, &most);
-	print_message("# policy %u, weight %u, cap %u, fixed %u, pieces of %u ms, pauses of %u ms: the worker has %u to %u ppm of %u in any 10 s, the other vGPU %u\n",
-		      p->policy, p->weight, p->cap, p->fixed_ppm, (u32)p->piece_ms,
-		      (u32)p->pause_ms, least, most, share, (u32)(v[0].busy / 30000));
+	print_message(
+		"# policy %u, weight %u, cap %u, fixed %u, pieces of %u ms, pauses of %u ms: the worker has %u to %u ppm of %u in any 10 s, the other vGPU %u\n",
+		p->policy, p->weight, p->cap, p->fixed_ppm, (u32)p->piece_ms, (u32)p->pause_ms,
+		least, most, share, (u32)(v[0].busy / 30000));
 	return share > least ? share - least : 0;
 }
 
@@ -100,7 +103,7 @@ static void time_beyond_a_cap_stays_owed(void **state)
  */
 static void time_lost_beside_a_sleeper_is_owed_to_none(void **state)
 {
-	struct sim_vgpu v[3] = { };
+	struct sim_vgpu v[3] = {};
 	struct sim_cfg cfg = sim_k20;
 	static struct sim_gpu g;
 	u32 i, share, least, most;
@@ -113,8 +116,8 @@ static void time_lost_beside_a_sleeper_is_owed_to_none(void **state)
 	v[0].work = (struct sim_work){ SIM_LOOP, .period = 5 * SIM_MS, .len = 10 * SIM_MS,
 				       .piece = 10 * SIM_MS };
 	v[1].work = (struct sim_work){ SIM_BUSY, .len = SIM_MS, .piece = 20000 };
-	v[2].work = (struct sim_work){ SIM_LOOP, .period = 20 * SIM_MS, .len = SIM_S,
-				       .piece = 20000 };
+	v[2].work =
+		(struct sim_work){ SIM_LOOP, .period = 20 * SIM_MS, .len = SIM_S, .piece = 20000 };
 	sim_init(&g, &cfg, v, 3, 0);
 	assert_int_equal(kvgpu_sched_set_policy(&g.sched, KVGPU_SCHED_EQUAL_SHARE, 0), 0);
 	sim_run(&g, 60 * SIM_S);

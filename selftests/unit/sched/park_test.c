@@ -10,7 +10,7 @@
 
 #include "selftests/sim/gpu.h"
 
-#define MS	SIM_MS
+#define MS SIM_MS
 
 /* ----------------------------------------------------------------- step by step, without a chip */
 
@@ -78,10 +78,10 @@ static u64 parked_for(struct bench *b)
 		poll_all(b, MS / 4, WAITS, WAITS);
 		assert_true(++polls <= 3);
 	}
-	assert_int_equal(polls, 3);	/* three polls: parked after more than half a millisecond */
+	assert_int_equal(polls, 3); /* three polls: parked after more than half a millisecond */
 	assert_false(b->e[0].runnable);
 	assert_ptr_equal(b->c.ent, &b->e[1]);
-	for (at = b->now; b->e[0].parked; )
+	for (at = b->now; b->e[0].parked;)
 		poll_all(b, MS / 4, WAITS, RUNS);
 	return b->now - at;
 }
@@ -243,7 +243,8 @@ static void a_wait_costs_little(void **state)
 		sim_run(&g, 20 * SIM_S);
 		all = sim_busy(&g);
 		if (all < 20 * SIM_S * 94 / 100)
-			fail_msg("beside one that waits %u others had %u ms of 20 s", nr - 1, (u32)(all / MS));
+			fail_msg("beside one that waits %u others had %u ms of 20 s", nr - 1,
+				 (u32)(all / MS));
 		for (i = 1; i < nr; i++)
 			assert_in_range(v[i].busy, all / (nr - 1) * 99 / 100,
 					all / (nr - 1) * 101 / 100);
@@ -258,9 +259,11 @@ static void a_wait_costs_little(void **state)
  */
 static void free_moments_go_by_weight(void **state)
 {
-	static const struct { u32 others, weight, least; } runs[] = {
-		{ 7, 1, 9950 }, { 3, 1, 9950 }, { 7, 100, 9300 }, { 1, 10000, 4950 },
-		{ 3, 10000, 2475 },
+	static const struct {
+		u32 others, weight, least;
+	} runs[] = {
+		{ 7, 1, 9950 },	    { 3, 1, 9950 },	{ 7, 100, 9300 },
+		{ 1, 10000, 4950 }, { 3, 10000, 2475 },
 	};
 	struct sim_gpu g;
 	struct sim_vgpu *v;
@@ -278,9 +281,11 @@ static void free_moments_go_by_weight(void **state)
 		sim_init(&g, &sim_ideal, v, runs[r].others + 1, SIM_S);
 		sim_run(&g, 10 * SIM_S);
 		had = v[0].busy / (10 * SIM_S / 10000);
-		print_message("# %u others of weight %u: has %u of 10000\n", runs[r].others, runs[r].weight, had);
+		print_message("# %u others of weight %u: has %u of 10000\n", runs[r].others,
+			      runs[r].weight, had);
 		if (had < runs[r].least)
-			fail_msg("beside %u of weight %u one of weight 10000 has %u.%02u %%", runs[r].others, runs[r].weight, had / 100, had % 100);
+			fail_msg("beside %u of weight %u one of weight 10000 has %u.%02u %%",
+				 runs[r].others, runs[r].weight, had / 100, had % 100);
 		free(v);
 	}
 }

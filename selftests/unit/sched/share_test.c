@@ -12,10 +12,10 @@
 
 #include "selftests/sim/gpu.h"
 
-#define RUN	sim_run_ns()
-#define WINDOW	(2 * SIM_S)
-#define WARM	(1 * SIM_S)
-#define MAX_NR	8
+#define RUN    sim_run_ns()
+#define WINDOW (2 * SIM_S)
+#define WARM   (1 * SIM_S)
+#define MAX_NR 8
 
 static const u32 equal[] = { 1 }, one_two_four[] = { 1, 2, 4 };
 
@@ -50,7 +50,8 @@ static void run(struct sim_gpu *g, struct sim_vgpu *v, const struct setup *t)
 
 	for (i = 0; i < t->nr; i++) {
 		v[i].ent = (struct kvgpu_sched_ent){
-			.weight = weight_of(t, i) * 100, .cap = KVGPU_SCHED_CAP_NONE,
+			.weight = weight_of(t, i) * 100,
+			.cap = KVGPU_SCHED_CAP_NONE,
 			.fixed_ppm = KVGPU_SCHED_PPM / total_of(t) * weight_of(t, i),
 		};
 		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
@@ -75,10 +76,13 @@ static void all_setups(u64 piece, void (*check)(const struct setup *t))
 			for (w = 0; w < 2; w++)
 				for (c = 0; c < 2; c++)
 					check(&(struct setup){
-						.policy = policy, .nr = nr,
-							.weights = w ? one_two_four : equal,
-						.nr_weights = w ? 3 : 1, .piece = piece,
-							.cfg = cfgs[c], .begin = 1000,
+						.policy = policy,
+						.nr = nr,
+						.weights = w ? one_two_four : equal,
+						.nr_weights = w ? 3 : 1,
+						.piece = piece,
+						.cfg = cfgs[c],
+						.begin = 1000,
 					});
 }
 
@@ -185,7 +189,7 @@ static void greedy_one_gains_nothing(const struct setup *t)
 	}
 	for (i = 0; i < t->nr; i++) {
 		u32 want = kvgpu_sched_entitlement(&g.sched, &v[i].ent);
-		double part = 2e3 * want / 1e6;		/* ms in 2 s */
+		double part = 2e3 * want / 1e6; /* ms in 2 s */
 		double allowed = 1e6 * (0.01 * part + 1.2 * t->piece / SIM_MS) / part;
 
 		if (sim_share_error(&g, i, want, WARM, WINDOW) > allowed)
@@ -264,7 +268,8 @@ static void lost_time_is_owed_to_none(void **state)
 			few = v[0].bins[bin] < SIM_BIN * 3 / 100 ? few + 1 : 0;
 			most = few > most ? few : most;
 		}
-		print_message("# policy %u: less than 3 %% for %u.%u s\n", policy, most / 10, most % 10);
+		print_message("# policy %u: less than 3 %% for %u.%u s\n", policy, most / 10,
+			      most % 10);
 		assert_true(most <= 19);
 		/* lost time has made up for the claim that was lost, and is owed so far */
 		assert_true(llabs(claims_beyond_debts(&g)) < (s64)(50 * SIM_MS));
@@ -275,7 +280,7 @@ static void lost_time_is_owed_to_none(void **state)
 static void any_time_is_like_any_other(void **state)
 {
 	const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S,
-				     0ull - RUN - 1 * SIM_S };
+			      0ull - RUN - 1 * SIM_S };
 	struct sim_vgpu *v = calloc(4, sizeof(*v)), *w = calloc(4, sizeof(*w));
 	struct sim_gpu a, b;
 	u32 policy, i, k;
@@ -288,12 +293,12 @@ static void any_time_is_like_any_other(void **state)
 				   .cfg = &sim_k20 };
 
 		for (i = 0; i < 4; i++)
-			v[i] = (struct sim_vgpu){ };
+			v[i] = (struct sim_vgpu){};
 		run(&a, v, &t);
 		for (k = 1; k < 5; k++) {
 			t.begin = begin[k];
 			for (i = 0; i < 4; i++)
-				w[i] = (struct sim_vgpu){ };
+				w[i] = (struct sim_vgpu){};
 			run(&b, w, &t);
 			for (i = 0; i < 4; i++)
 				assert_int_equal(v[i].busy, w[i].busy);

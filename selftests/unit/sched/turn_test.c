@@ -10,10 +10,10 @@
 
 #include "sched/sched.h"
 
-#define US	1000ull
-#define MS	(1000 * US)
-#define MAX_NR	8
-#define NEVER	KVGPU_SCHED_NEVER
+#define US     1000ull
+#define MS     (1000 * US)
+#define MAX_NR 8
+#define NEVER  KVGPU_SCHED_NEVER
 
 struct bench {
 	struct kvgpu_sched s;
@@ -401,7 +401,7 @@ static void idling_is_paid_for(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
 	struct kvgpu_sched_ent *e;
-	u64 had[2] = { };
+	u64 had[2] = {};
 
 	wake(b, 0);
 	wake(b, 1);
@@ -490,7 +490,7 @@ static void paid_idling_uses_up_a_cap(void **state)
 	wake(b, 1);
 	assert_ptr_equal(choose(b), &b->e[0]);
 	kvgpu_sched_started(&b->s, b->now);
-	b->now += 2 * MS;		/* the cap's bucket holds 1 ms */
+	b->now += 2 * MS; /* the cap's bucket holds 1 ms */
 	assert_true(b->now < b->s.slice_end);
 	sleep_now(b, 1);
 	assert_null(choose(b));
@@ -510,7 +510,7 @@ static void a_moment_without_work(void **state)
 	all_had_a_turn(b, 2);
 	sleep_now(b, 0);
 	b->now += 100 * US;
-	wake(b, 0);		/* vGPU 0 was back after 100 us */
+	wake(b, 0); /* vGPU 0 was back after 100 us */
 	assert_ptr_equal(choose(b), &b->e[0]);
 	kvgpu_sched_started(&b->s, b->now);
 	run(b, &b->e[0], 1 * MS);
@@ -676,9 +676,9 @@ static void asking_changes_nothing(void **state)
 static void the_next_turn_makes_up(void **state)
 {
 	static const struct {
-		u64 idle, works, next;	/* of a turn of 4 ms: it idles at first */
-	} t[] = { { 0, 4 * MS, 4 * MS }, { 0, 5 * MS, 3 * MS }, { 0, 6500 * US, 1500 * US },
-		  { 0, 7500 * US, MS }, { MS, 3 * MS, 5 * MS }, { 3 * MS, MS, 6 * MS } };
+		u64 idle, works, next; /* of a turn of 4 ms: it idles at first */
+	} t[] = { { 0, 4 * MS, 4 * MS }, { 0, 5 * MS, 3 * MS },	 { 0, 6500 * US, 1500 * US },
+		  { 0, 7500 * US, MS },	 { MS, 3 * MS, 5 * MS }, { 3 * MS, MS, 6 * MS } };
 	struct kvgpu_sched_ent *e;
 	struct bench *b;
 	u32 i;

@@ -15,8 +15,8 @@
 
 #include "selftests/sim/gpu.h"
 
-#define RUN	sim_run_ns()
-#define SLICE	KVGPU_SCHED_SLICE_DEFAULT
+#define RUN   sim_run_ns()
+#define SLICE KVGPU_SCHED_SLICE_DEFAULT
 
 /* vGPU 0 does @first; the others always have work, which can't be interrupted for @piece ns. */
 static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
@@ -61,8 +61,10 @@ static void small_jobs_wait_less_than_two_slices(void **state)
 				assert_true(v[0].jobs >= RUN / (10 * SIM_MS) - 2);
 				p99 = sim_latency(&v[0], 990);
 				if (p99 >= 2 * SLICE)
-					fail_msg("policy %u, %u vGPUs, pieces of %u us: p99 is %u us", policy, nr,
-						 (u32)(pieces[k] / 1000), (u32)(p99 / 1000));
+					fail_msg(
+						"policy %u, %u vGPUs, pieces of %u us: p99 is %u us",
+						policy, nr, (u32)(pieces[k] / 1000),
+						(u32)(p99 / 1000));
 				if (pieces[k] <= 500000)
 					assert_true(p99 < SLICE / 2);
 				free(v);
@@ -168,7 +170,7 @@ static void waiting_for_ever_takes_nothing_from_others(void **state)
 
 /* vGPUs that wake again and again, for a moment in which they wait or work */
 struct flicker {
-	u32 nr, weight, cap;		/* of each */
+	u32 nr, weight, cap; /* of each */
 	enum kvgpu_sched_policy policy;
 	struct sim_work work;
 };
@@ -212,8 +214,14 @@ static u32 beside_flickers(const struct flicker *f, u64 switch_ns)
  */
 static void who_wakes_for_moments_pays_for_switches(void **state)
 {
-#define FOR_NOTHING(us)	{ SIM_STALL, .len = (us) * 1000, .period = 300000 }
-#define FOR_WORK(us)	{ SIM_LOOP, .len = (us) * 1000, .period = 300000 }
+#define FOR_NOTHING(us)                                       \
+	{                                                     \
+		SIM_STALL, .len = (us)*1000, .period = 300000 \
+	}
+#define FOR_WORK(us)                                         \
+	{                                                    \
+		SIM_LOOP, .len = (us)*1000, .period = 300000 \
+	}
 	static const struct flicker flickers[] = {
 		{ 1, 100, 10, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
 		{ 1, 100, 2, KVGPU_SCHED_BEST_EFFORT, FOR_NOTHING(100) },
@@ -228,7 +236,10 @@ static void who_wakes_for_moments_pays_for_switches(void **state)
 		{ 1, 100, 10, KVGPU_SCHED_BEST_EFFORT, FOR_WORK(100) },
 		{ 1, 1, 100, KVGPU_SCHED_BEST_EFFORT, FOR_WORK(20) },
 	};
-	static const struct { u64 ns; u32 least; } switches[] = { { 90000, 940 }, { 630000, 900 } };
+	static const struct {
+		u64 ns;
+		u32 least;
+	} switches[] = { { 90000, 940 }, { 630000, 900 } };
 	u32 i, k, part;
 
 	for (i = 0; i < ARRAY_SIZE(flickers); i++)
@@ -236,9 +247,10 @@ static void who_wakes_for_moments_pays_for_switches(void **state)
 			const struct flicker *f = &flickers[i];
 
 			part = beside_flickers(f, switches[k].ns);
-			print_message("# %u of weight %u, cap %u, policy %u, switches of %u us: %u per mille\n",
-				      f->nr, f->weight, f->cap, f->policy,
-				      (u32)(switches[k].ns / 1000), part);
+			print_message(
+				"# %u of weight %u, cap %u, policy %u, switches of %u us: %u per mille\n",
+				f->nr, f->weight, f->cap, f->policy, (u32)(switches[k].ns / 1000),
+				part);
 			if (part < switches[k].least)
 				fail_msg("%u per mille of its entitlement", part);
 		}

@@ -11,7 +11,7 @@
 
 #include "tools/rates.h"
 
-#define SECOND	1000000000ll
+#define SECOND 1000000000ll
 
 /* own function, because Debian 12's cmocka compares floats only */
 static void assert_near(double got, double want, double error)
@@ -181,11 +181,14 @@ static void test_huge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share), cmocka_unit_test(test_rates),
-			cmocka_unit_test(test_nothing_happened),
-		cmocka_unit_test(test_first_look), cmocka_unit_test(test_another_life),
-			cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_backwards), cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_nothing_happened),
+		cmocka_unit_test(test_first_look),
+		cmocka_unit_test(test_another_life),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_huge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

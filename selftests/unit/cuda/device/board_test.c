@@ -31,7 +31,8 @@ static void other_boards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boards_that_the_module_takes), cmocka_unit_test(other_boards),
+		cmocka_unit_test(boards_that_the_module_takes),
+		cmocka_unit_test(other_boards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

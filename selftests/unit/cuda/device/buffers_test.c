@@ -4,7 +4,7 @@
  * pieces of memory lie, for the GPU and for the CPU; that each submission names all buffers; that
  * there are few buffers.
  */
-#define _GNU_SOURCE	/* memfd_create() */
+#define _GNU_SOURCE /* memfd_create() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static unsigned int made;
 static uint32_t nr_handles;
 static int device_file = -1;
 static bool refuse_large, nowhere;
-static bool stuck;		/* the fake GPU ends no work */
+static bool stuck; /* the fake GPU ends no work */
 /* what was filled with zeros; how many waits were submitted */
 static struct {
 	uint64_t begin, end;
@@ -564,10 +564,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		TEST(few_buffers), TEST(large_ones_are_alone),
-			TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
-		TEST(one_address), TEST(two_devices), TEST(views),
-		TEST(new_memory_is_clear), TEST(work_comes_after_clearing),
+		TEST(few_buffers),
+		TEST(large_ones_are_alone),
+		TEST(a_chunk_that_there_is_no_room_for),
+		TEST(pieces),
+		TEST(one_address),
+		TEST(two_devices),
+		TEST(views),
+		TEST(new_memory_is_clear),
+		TEST(work_comes_after_clearing),
 		TEST(freeing_waits_for_clearing),
 	};
 

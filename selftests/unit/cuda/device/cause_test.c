@@ -9,15 +9,15 @@
 
 #include <cuda/device/cause.h>
 
-#define WHERE	"nouveau 0000:01:00.0: "
-#define TRAP(who)	WHERE "gr: TRAP ch 4 [003fb96000 " who "]"
-#define SM(warp)	WHERE "gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp " warp
+#define WHERE	  "nouveau 0000:01:00.0: "
+#define TRAP(who) WHERE "gr: TRAP ch 4 [003fb96000 " who "]"
+#define SM(warp)  WHERE "gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp " warp
 /* clang-format off */
 #define FAULT(who)	WHERE "fifo: fault 01 [WRITE] at 000000dead000000 engine 00 [GR] client 01 [GPC0/T1_0] reason 02 [PTE] on " \
 			"channel 2 [003fbec000 " who "]"
 /* clang-format on */
-#define HANG		WHERE "fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]"
-#define ERRORED(who)	WHERE "fifo:000000:0006:[" who "] errored - disabling channel"
+#define HANG	     WHERE "fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]"
+#define ERRORED(who) WHERE "fifo:000000:0006:[" who "] errored - disabling channel"
 
 static enum device_cause of(const char *const *lines)
 {
@@ -68,8 +68,9 @@ static void what_others_did(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_of_warps), cmocka_unit_test(faults),
-			cmocka_unit_test(hangs),
+		cmocka_unit_test(errors_of_warps),
+		cmocka_unit_test(faults),
+		cmocka_unit_test(hangs),
 		cmocka_unit_test(what_others_did),
 	};
 

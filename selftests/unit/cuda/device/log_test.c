@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Why a device died, from a log that is a pipe here. Threads ask at once, for TSan. */
-#define _GNU_SOURCE	/* pipe2() */
+#define _GNU_SOURCE /* pipe2() */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -51,11 +51,12 @@ static void log_fault(void)
 	assert_non_null(fgets(name, sizeof(name), f));
 	fclose(f);
 	name[strcspn(name, "\n")] = 0;
-	n = snprintf(line, sizeof(line),
-		     "3,900,12345,-;nouveau 0000:01:00.0: fifo: fault 01 [WRITE] at 000000dead000000 "
-		     "engine 00 [GR] client 01 [GPC0/T1_0] reason 02 [PTE] on channel 2 "
-		     "[003fbec000 %s[%d]]\n",
-		     name, (int)getpid());
+	n = snprintf(
+		line, sizeof(line),
+		"3,900,12345,-;nouveau 0000:01:00.0: fifo: fault 01 [WRITE] at 000000dead000000 "
+		"engine 00 [GR] client 01 [GPC0/T1_0] reason 02 [PTE] on channel 2 "
+		"[003fbec000 %s[%d]]\n",
+		name, (int)getpid());
 	assert_int_equal(write(log_end, line, n), n);
 }
 

@@ -14,11 +14,20 @@
 static void fields(void **state)
 {
 	const struct device_launch l = {
-		.entry = 0x12340, .new_code = true, .grid = { 2147483647, 65535, 3 }, .block = { 8,
-			4, 8 }, .regs = 255,
-		.barriers = 16, .shared = 20001, .stack = 528, .local = 64, .crs = 1024,
-			.l1_kb = 16, .const0_size = 0x180,
-		.const0 = (uint8_t[0x180]){ [0x17f] = 9 }, .bank[3] = { 0xab12345600, 65536 },
+		.entry = 0x12340,
+		.new_code = true,
+		.grid = { 2147483647, 65535, 3 },
+		.block = { 8, 4, 8 },
+		.regs = 255,
+		.barriers = 16,
+		.shared = 20001,
+		.stack = 528,
+		.local = 64,
+		.crs = 1024,
+		.l1_kb = 16,
+		.const0_size = 0x180,
+		.const0 = (uint8_t[0x180]){ [0x17f] = 9 },
+		.bank[3] = { 0xab12345600, 65536 },
 	};
 	uint32_t words[QMD_BYTES / 4];
 	struct qmd q;
@@ -58,11 +67,12 @@ static void fields(void **state)
 
 static void shared_memory_chooses_l1(void **state)
 {
-	const struct { uint32_t kb, shared, want; } cases[] = {
-		{ 16, 0, QMD_L1_16KB }, { 16, 16384, QMD_L1_16KB }, { 16, 16385, QMD_L1_32KB },
-			{ 32, 0, QMD_L1_32KB },
-		{ 32, 32769, QMD_L1_48KB }, { 48, 0, QMD_L1_48KB }, { 16, 49152, QMD_L1_48KB }, { 0,
-			0, QMD_L1_48KB },
+	const struct {
+		uint32_t kb, shared, want;
+	} cases[] = {
+		{ 16, 0, QMD_L1_16KB },	    { 16, 16384, QMD_L1_16KB }, { 16, 16385, QMD_L1_32KB },
+		{ 32, 0, QMD_L1_32KB },	    { 32, 32769, QMD_L1_48KB }, { 48, 0, QMD_L1_48KB },
+		{ 16, 49152, QMD_L1_48KB }, { 0, 0, QMD_L1_48KB },
 	};
 	uint32_t words[QMD_BYTES / 4];
 	unsigned int i;
@@ -95,7 +105,7 @@ static void bank0(void **state)
 	assert_memory_equal(&bank[0x28 / 4], ((uint32_t[]){ 1, 2, 3, 4, 5, 6 }), 24);
 	assert_int_equal(bank[0x20 / 4], 0xfe000000);
 	assert_int_equal(bank[0x24 / 4], 0xff000000);
-	assert_int_equal(bank[0x44 / 4], 1 << 24);	/* end of the local memory window */
+	assert_int_equal(bank[0x44 / 4], 1 << 24); /* end of the local memory window */
 	assert_int_equal(bank[0x140 / 4], 1);
 	assert_int_equal(bank[0x144 / 4], 2u << 24);
 }
@@ -103,8 +113,9 @@ static void bank0(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields), cmocka_unit_test(shared_memory_chooses_l1),
-			cmocka_unit_test(bank0),
+		cmocka_unit_test(fields),
+		cmocka_unit_test(shared_memory_chooses_l1),
+		cmocka_unit_test(bank0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,8 @@
 
 #include "fake.h"
 
-#define CUBIN "selftests/cuda/driver/kernels.cubin"
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define CUBIN		  "selftests/cuda/driver/kernels.cubin"
+#define OK(call)	  assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
 /* @other is current when a test begins */
@@ -493,13 +493,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define IN_CONTEXTS(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		IN_CONTEXTS(kernels), IN_CONTEXTS(streams_and_events),
-			IN_CONTEXTS(waits_for_an_event_of_another),
-		IN_CONTEXTS(ends_while_others_wait), IN_CONTEXTS(memory),
-		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are),
-			IN_CONTEXTS(not_the_hosts), IN_CONTEXTS(host_functions_use_contexts),
-		IN_CONTEXTS(capture_made_invalid), IN_CONTEXTS(flags_while_in_use),
-			IN_CONTEXTS(waits_while_it_is_recorded),
+		IN_CONTEXTS(kernels),
+		IN_CONTEXTS(streams_and_events),
+		IN_CONTEXTS(waits_for_an_event_of_another),
+		IN_CONTEXTS(ends_while_others_wait),
+		IN_CONTEXTS(memory),
+		IN_CONTEXTS(between_contexts),
+		IN_CONTEXTS(errors_stay_where_they_are),
+		IN_CONTEXTS(not_the_hosts),
+		IN_CONTEXTS(host_functions_use_contexts),
+		IN_CONTEXTS(capture_made_invalid),
+		IN_CONTEXTS(flags_while_in_use),
+		IN_CONTEXTS(waits_while_it_is_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,8 @@
 
 #include "fake.h"
 
-#define CUBIN "selftests/cuda/driver/kernels.cubin"
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define CUBIN		  "selftests/cuda/driver/kernels.cubin"
+#define OK(call)	  assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, with) assert_int_equal(call, with)
 
 enum { BYTES = (3 << 20) + 12345, PITCH = 1000, WIDTH = 700, LINES = 2100 };
@@ -137,7 +137,7 @@ static void are_hidden_and_sorted(void **state)
 	visible("GPU-7067766b-2810-0000-0000-000000120000", "1");
 	visible("2,gpu-7067766b-2810-0000-0000-000000120000", "21");
 	visible("GPU-7067766b-2810-0000-0000-00000013", "2");
-	visible("GPU-7067766b", "");		/* three have it */
+	visible("GPU-7067766b", ""); /* three have it */
 	visible("GPU-", "");
 	visible("GPU-7067766b-2810-0000-0000-0000001200000", "");
 }
@@ -241,10 +241,13 @@ static void write_late(void *memory)
 /* Read when the copy's turn comes, after a host function and the other device's work. */
 static void of_pinned_memory(void **state)
 {
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = PITCH,
-			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p[1],
-				    .dstPitch = PITCH,
-			    .WidthInBytes = PITCH, .Height = BYTES / PITCH };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcPitch = PITCH,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .dstDevice = p[1],
+			    .dstPitch = PITCH,
+			    .WidthInBytes = PITCH,
+			    .Height = BYTES / PITCH };
 	CUevent written;
 	CUstream s[2];
 	uint8_t *m;
@@ -306,11 +309,17 @@ static void many_at_once(void **state)
 
 static void of_lines(void **state)
 {
-	CUDA_MEMCPY3D_PEER c = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p[0],
-					 .srcContext = ctx[0], .srcPitch = PITCH,
-				 .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p[1],
-					 .dstContext = ctx[1], .dstPitch = PITCH,
-				 .WidthInBytes = WIDTH, .Height = LINES, .Depth = 1 };
+	CUDA_MEMCPY3D_PEER c = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+				 .srcDevice = p[0],
+				 .srcContext = ctx[0],
+				 .srcPitch = PITCH,
+				 .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+				 .dstDevice = p[1],
+				 .dstContext = ctx[1],
+				 .dstPitch = PITCH,
+				 .WidthInBytes = WIDTH,
+				 .Height = LINES,
+				 .Depth = 1 };
 	size_t i, bad = 0;
 
 	OK(cuCtxSetCurrent(ctx[1]));
@@ -328,11 +337,15 @@ static void of_lines(void **state)
 
 static void of_arrays(void **state)
 {
-	CUDA_ARRAY_DESCRIPTOR d = { .Width = 100, .Height = 40,
-				    .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1 };
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 100,
+	CUDA_ARRAY_DESCRIPTOR d = {
+		.Width = 100, .Height = 40, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1
+	};
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcHost = in,
+			    .srcPitch = 100,
 			    .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-			    .WidthInBytes = 100, .Height = 40 };
+			    .WidthInBytes = 100,
+			    .Height = 40 };
 	CUarray a[2];
 
 	OK(cuArrayCreate_v2(&a[0], &d));
@@ -445,15 +458,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define IN_BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		IN_BOTH(are_distinct), IN_BOTH(do_not_reach_each_other),
-			cmocka_unit_test(are_hidden_and_sorted),
-			cmocka_unit_test(have_uuids_of_their_machines),
-		IN_BOTH(by_addresses_alone), IN_BOTH(in_the_order_of_a_stream),
-			IN_BOTH(in_a_stream_of_the_other), IN_BOTH(of_pinned_memory),
-			IN_BOTH(many_at_once),
-		IN_BOTH(of_lines), IN_BOTH(of_arrays), IN_BOTH(end_after_their_copies),
-			IN_BOTH(tell_what_was_lost), IN_BOTH(tell_what_is_lost_already),
-			IN_BOTH(end_with_an_error_of_their_own),
+		IN_BOTH(are_distinct),
+		IN_BOTH(do_not_reach_each_other),
+		cmocka_unit_test(are_hidden_and_sorted),
+		cmocka_unit_test(have_uuids_of_their_machines),
+		IN_BOTH(by_addresses_alone),
+		IN_BOTH(in_the_order_of_a_stream),
+		IN_BOTH(in_a_stream_of_the_other),
+		IN_BOTH(of_pinned_memory),
+		IN_BOTH(many_at_once),
+		IN_BOTH(of_lines),
+		IN_BOTH(of_arrays),
+		IN_BOTH(end_after_their_copies),
+		IN_BOTH(tell_what_was_lost),
+		IN_BOTH(tell_what_is_lost_already),
+		IN_BOTH(end_with_an_error_of_their_own),
 	};
 
 	fake_count = 2;

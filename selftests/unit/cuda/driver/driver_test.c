@@ -3,7 +3,7 @@
  * The driver API on a fake device: arguments, order between streams, errors that stay, and that
  * everything is freed.
  */
-#define _GNU_SOURCE	/* memmem() */
+#define _GNU_SOURCE /* memmem() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -298,9 +298,12 @@ static void bad_images(void **state)
 
 	snprintf(absent, sizeof(absent), "%s/absent", own_folder());
 	assert_int_equal(cuModuleLoad(&m, absent), CUDA_ERROR_FILE_NOT_FOUND);
-	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/README.md"), CUDA_ERROR_INVALID_IMAGE);
-	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/only_ptx.fatbin"), CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
-	assert_int_equal(cuModuleLoadDataEx(&m, "\n.version 7.8\n.target sm_35\n.address_size 64\n", 2, options, values),
+	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/README.md"),
+			 CUDA_ERROR_INVALID_IMAGE);
+	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/only_ptx.fatbin"),
+			 CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
+	assert_int_equal(cuModuleLoadDataEx(&m, "\n.version 7.8\n.target sm_35\n.address_size 64\n",
+					    2, options, values),
 			 CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
 	assert_non_null(strstr(log, "sm_35"));
 	assert_int_equal((uintptr_t)values[1], strlen(log));
@@ -368,7 +371,7 @@ static void empty_variables(void **state)
 /* The numbers of a block's threads, and of an attribute, end neither below 0 nor above what is. */
 static void odd_numbers_of_threads(void **state)
 {
-	static const uint32_t bound[] = { 0xc0504, 128, 1, 1 };	/* __launch_bounds__(128) */
+	static const uint32_t bound[] = { 0xc0504, 128, 1, 1 }; /* __launch_bounds__(128) */
 	uint8_t *cubin = read_odd();
 	Elf64_Shdr *info = section(cubin, ".nv.info.bounded");
 	uint32_t *at = memmem(cubin + info->sh_offset, info->sh_size, bound, sizeof(bound));
@@ -608,7 +611,7 @@ static void proc_addresses(void **state)
 	OK(cuGetProcAddress("cuDeviceGetUuid", &p, 11040, 0));
 	assert_ptr_equal(p, cuDeviceGetUuid_v2);
 	OK(cuGetProcAddress("cuGraphAddMemAllocNode", &p, 11080, 0));
-	assert_int_equal(((CUresult (*)(void))p)(), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(((CUresult(*)(void))p)(), CUDA_ERROR_NOT_SUPPORTED);
 	OK(cuGetProcAddress("cuGraphInstantiate", &p, 10020, 0));
 	assert_ptr_equal(p, cuGraphInstantiate);
 	OK(cuGetProcAddress("cuStreamBeginCapture", &p, 11080,
@@ -662,15 +665,27 @@ int main(void)
 		/* first: it calls cuInit() for all tests */
 		cmocka_unit_test(before_init),
 #define IN_CONTEXT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack),
-			IN_CONTEXT(primary_context),
-		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills),
-			IN_CONTEXT(launches), IN_CONTEXT(parameters), IN_CONTEXT(bad_images),
-			IN_CONTEXT(empty_variables), IN_CONTEXT(odd_numbers_of_threads),
-			IN_CONTEXT(too_many_constants),
-		IN_CONTEXT(order), IN_CONTEXT(one_queue), IN_CONTEXT(legacy_stream),
-			IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
-		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),
+		IN_CONTEXT(devices),
+		IN_CONTEXT(errors_have_names),
+		IN_CONTEXT(current_stack),
+		IN_CONTEXT(primary_context),
+		IN_CONTEXT(allocations),
+		IN_CONTEXT(copies),
+		IN_CONTEXT(fills),
+		IN_CONTEXT(launches),
+		IN_CONTEXT(parameters),
+		IN_CONTEXT(bad_images),
+		IN_CONTEXT(empty_variables),
+		IN_CONTEXT(odd_numbers_of_threads),
+		IN_CONTEXT(too_many_constants),
+		IN_CONTEXT(order),
+		IN_CONTEXT(one_queue),
+		IN_CONTEXT(legacy_stream),
+		IN_CONTEXT(times),
+		IN_CONTEXT(a_fault_stays),
+		IN_CONTEXT(a_trap_stays),
+		IN_CONTEXT(proc_addresses),
+		IN_CONTEXT(threads),
 	};
 
 	snprintf(absent, sizeof(absent), "%s/ptxas", own_folder());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE	/* memfd_create() */
+#define _GNU_SOURCE /* memfd_create() */
 #include "fake.h"
 
 #include <cuda/driver/driver.h>
@@ -26,8 +26,8 @@ struct buffer {
 	struct device_memory base;
 	struct buffer *next;
 	uint8_t *bytes;
-	bool same;		/* .bytes is at .base.va */
-	int file;		/* the memfd that .bytes maps; -1: none */
+	bool same; /* .bytes is at .base.va */
+	int file; /* the memfd that .bytes maps; -1: none */
 };
 
 struct fake {
@@ -423,9 +423,20 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 }
 
 const struct device_ops fake_device = {
-	.count = count, .describe = describe, .open = fake_open_device, .close = close_device,
-		.vram_used = vram_used,
-	.alloc = alloc, .view = view, .release = release, .copies_beside = copies_beside,
-		.copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
-	.host_begin = host_begin, .host_done = host_done, .poll = poll,
+	.count = count,
+	.describe = describe,
+	.open = fake_open_device,
+	.close = close_device,
+	.vram_used = vram_used,
+	.alloc = alloc,
+	.view = view,
+	.release = release,
+	.copies_beside = copies_beside,
+	.copy = copy,
+	.fill = fake_fill,
+	.launch = launch,
+	.stamp = stamp,
+	.host_begin = host_begin,
+	.host_done = host_done,
+	.poll = poll,
 };

@@ -19,7 +19,7 @@
 
 #include "fake.h"
 
-#define CUBIN "selftests/cuda/driver/kernels.cubin"
+#define CUBIN	 "selftests/cuda/driver/kernels.cubin"
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
 static CUcontext ctx;
@@ -133,7 +133,7 @@ static void refused_here(void **state)
 
 static struct {
 	CUgraphExec exec;
-	unsigned int answers;	/* use __atomic */
+	unsigned int answers; /* use __atomic */
 } twice;
 
 static void *destroy(void *arg)
@@ -191,12 +191,18 @@ static void destroyed_by_two(void **state)
 
 /* a host function whose first call lasts until it is told; when its graph's user object ended */
 static struct {
-	bool began, told, over;		/* use __atomic */
+	bool began, told, over; /* use __atomic */
 	bool early, ended;
 } held;
 
-static bool is(const bool *what) { return __atomic_load_n(what, __ATOMIC_SEQ_CST); }
-static void make(bool *what) { __atomic_store_n(what, true, __ATOMIC_SEQ_CST); }
+static bool is(const bool *what)
+{
+	return __atomic_load_n(what, __ATOMIC_SEQ_CST);
+}
+static void make(bool *what)
+{
+	__atomic_store_n(what, true, __ATOMIC_SEQ_CST);
+}
 
 static void hold(void *data)
 {

@@ -4,7 +4,7 @@
  * is lost, no thread waits for ever, and no thread reads a value that it has overwritten. A memfd
  * stands for the file of the device's buffer.
  */
-#define _GNU_SOURCE	/* memfd_create() */
+#define _GNU_SOURCE /* memfd_create() */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void contents_stay(void **state)
 	assert_false(maps_plain(o.at, BYTES));
 	assert_true(pages_has(o.at + PAGE_BYTES) && !pages_has(o.at) &&
 		    !pages_has(o.at + BYTES - 1));
-	o.source[5] = 99;		/* stands for a write by the GPU */
+	o.source[5] = 99; /* stands for a write by the GPU */
 	assert_int_equal(o.at[PAGE_BYTES + 5], 99);
 	o.at[PAGE_BYTES + 6] = 77;
 	assert_int_equal(o.source[6], 77);
@@ -108,16 +108,15 @@ static void contents_stay(void **state)
 struct writer {
 	pthread_t thread;
 	volatile uint64_t *mine;
-	uint8_t *buffer;		/* in these pages, too; system calls use it */
+	uint8_t *buffer; /* in these pages, too; system calls use it */
 	atomic_bool begun;
 	uint64_t count, wrong, failed;
 };
 
 static atomic_bool stop;
-static atomic_bool calls;		/* system calls with buffers in these pages, too */
+static atomic_bool calls; /* system calls with buffers in these pages, too */
 
-__attribute__((no_sanitize("thread")))
-static void *write_on(void *arg)
+__attribute__((no_sanitize("thread"))) static void *write_on(void *arg)
 {
 	struct writer *w = arg;
 	int pipes[2];
@@ -344,7 +343,7 @@ static bool page_is_plain(const void *at)
 }
 
 struct first_thread {
-	void *head;			/* of its list of robust mutexes, in its control block */
+	void *head; /* of its list of robust mutexes, in its control block */
 	int *error;
 	uint8_t *rseq;
 };
@@ -452,7 +451,7 @@ static void a_child_has_its_own(void **state)
 
 /* ------------------------------------------------------------------ failures */
 
-static bool broken;			/* opened files can't be read */
+static bool broken; /* opened files can't be read */
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode)
@@ -533,13 +532,15 @@ static void pages_stay_if_mappings_are_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contents_stay), cmocka_unit_test(other_memory_is_left_alone),
-			cmocka_unit_test(the_first_threads_block_is_left_alone),
-			cmocka_unit_test(the_stack_of_a_thread_that_forked_is_left_alone),
-			cmocka_unit_test(new_mappings_stay),
-		cmocka_unit_test(a_child_has_its_own), cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(contents_stay),
+		cmocka_unit_test(other_memory_is_left_alone),
+		cmocka_unit_test(the_first_threads_block_is_left_alone),
+		cmocka_unit_test(the_stack_of_a_thread_that_forked_is_left_alone),
+		cmocka_unit_test(new_mappings_stay),
+		cmocka_unit_test(a_child_has_its_own),
+		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(nothing_is_lost_without_rights),
-			cmocka_unit_test(signals_come_between),
+		cmocka_unit_test(signals_come_between),
 		cmocka_unit_test(pages_stay_if_mappings_are_unknown),
 	};
 

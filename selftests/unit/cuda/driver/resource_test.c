@@ -43,9 +43,12 @@ static void arrays_keep_their_texels(void **state)
 		size_t w, h, d;
 		unsigned int flags;
 	} shapes[] = {
-		{ 100, 0, 0, 0 }, { 37, 19, 0, 0 }, { 20, 33, 9, 0 }, { 33, 0, 4,
-			CUDA_ARRAY3D_LAYERED },
-		{ 17, 20, 5, CUDA_ARRAY3D_LAYERED }, { 12, 12, 6, CUDA_ARRAY3D_CUBEMAP },
+		{ 100, 0, 0, 0 },
+		{ 37, 19, 0, 0 },
+		{ 20, 33, 9, 0 },
+		{ 33, 0, 4, CUDA_ARRAY3D_LAYERED },
+		{ 17, 20, 5, CUDA_ARRAY3D_LAYERED },
+		{ 12, 12, 6, CUDA_ARRAY3D_CUBEMAP },
 	};
 	uint8_t in[20 * 33 * 9 * 4], out[sizeof(in)];
 	unsigned int i, j;
@@ -383,7 +386,7 @@ static void records_of_any_contents(void **state)
 	       &(struct syscall_record){ .bytes = 0xfffffff0, .kind = SYSCALL_PRINTF, .at = 5 },
 	       sizeof(struct syscall_record));
 	OK(cuCtxSynchronize());
-	assert_int_equal(b->taken, size);	/* up to the ring's end */
+	assert_int_equal(b->taken, size); /* up to the ring's end */
 	for (i = 0; i < size; i++)
 		assert_int_equal(ring[i], 0);
 	memcpy(ring, &(struct syscall_record){ .bytes = 40, .kind = SYSCALL_ASSERT },
@@ -428,7 +431,7 @@ static void pointers(void **state)
 	assert_int_equal(type, CU_MEMORYTYPE_HOST);
 	assert_ptr_equal(host, (char *)pinned + 7);
 	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-		(CUdeviceptr)(uintptr_t)&d),
+					       (CUdeviceptr)(uintptr_t)&d),
 			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemFreeHost(pinned));
 }
@@ -583,7 +586,7 @@ static void registered_memory(void **state)
 	OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)mine + 20));
 	assert_true(type == CU_MEMORYTYPE_HOST && !device && host == mine + 20);
 	assert_int_equal(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-		(CUdeviceptr)(uintptr_t)mine + 20),
+					       (CUdeviceptr)(uintptr_t)mine + 20),
 			 CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, mine + 20, 0),
 			 CUDA_ERROR_INVALID_VALUE);
@@ -720,17 +723,23 @@ int main(void)
 {
 #define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		IN_CONTEXT(arrays_keep_their_texels), IN_CONTEXT(copies_stay_inside),
-			IN_CONTEXT(texture_objects),
-		IN_CONTEXT(many_textures), IN_CONTEXT(samplers_are_waited_for),
-		IN_CONTEXT(surface_objects), IN_CONTEXT(references),
+		IN_CONTEXT(arrays_keep_their_texels),
+		IN_CONTEXT(copies_stay_inside),
+		IN_CONTEXT(texture_objects),
+		IN_CONTEXT(many_textures),
+		IN_CONTEXT(samplers_are_waited_for),
+		IN_CONTEXT(surface_objects),
+		IN_CONTEXT(references),
 		IN_CONTEXT(host_functions_wait_and_are_waited_for),
-			IN_CONTEXT(callbacks_are_told_of_errors),
-		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use),
-			IN_CONTEXT(pointers),
-		IN_CONTEXT(managed_memory), IN_CONTEXT(pinned_memory_at_one_address),
-		IN_CONTEXT(registered_memory), IN_CONTEXT(registered_memory_in_place),
-			IN_CONTEXT(registered_memory_of_other_kinds),
+		IN_CONTEXT(callbacks_are_told_of_errors),
+		IN_CONTEXT(records_of_any_contents),
+		IN_CONTEXT(limits_of_what_is_in_use),
+		IN_CONTEXT(pointers),
+		IN_CONTEXT(managed_memory),
+		IN_CONTEXT(pinned_memory_at_one_address),
+		IN_CONTEXT(registered_memory),
+		IN_CONTEXT(registered_memory_in_place),
+		IN_CONTEXT(registered_memory_of_other_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Files of nvcc, some with damage at many places. */
-#define _GNU_SOURCE	/* memmem() */
+#define _GNU_SOURCE /* memmem() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,7 +206,7 @@ static void other_chips_are_refused(void **state)
 	struct file f = read_file("sm_35.cubin");
 	struct image im;
 
-	f.data[48] = 60;	/* the architecture in e_flags */
+	f.data[48] = 60; /* the architecture in e_flags */
 	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_NO_BINARY);
 	assert_non_null(strstr(im.reason, "sm_60"));
 	free(f.data);
@@ -332,9 +332,14 @@ static struct file cubin_of(const struct bomb *b)
 	const size_t names = 64 + 3 * (size_t)own * NAME_BYTES, info = 64 + names, syms = info + 32;
 	const size_t table = syms + b->nr * sizeof(Elf64_Sym);
 	struct file f = { .size = table + nr_sec * sizeof(Elf64_Shdr) };
-	Elf64_Ehdr head = { .e_ident = "\177ELF\2\1\1", .e_type = ET_EXEC, .e_machine = CUBIN,
-			    .e_shoff = table, .e_flags = 35, .e_shentsize = sizeof(Elf64_Shdr),
-			    .e_shnum = nr_sec, .e_shstrndx = 1 };
+	Elf64_Ehdr head = { .e_ident = "\177ELF\2\1\1",
+			    .e_type = ET_EXEC,
+			    .e_machine = CUBIN,
+			    .e_shoff = table,
+			    .e_flags = 35,
+			    .e_shentsize = sizeof(Elf64_Shdr),
+			    .e_shnum = nr_sec,
+			    .e_shstrndx = 1 };
 	Elf64_Shdr *s = calloc(nr_sec, sizeof(*s));
 	uint32_t i, k, value[] = { 0x0c1704, 0, b->ordinal, 0 };
 	char *text;
@@ -344,20 +349,25 @@ static struct file cubin_of(const struct bomb *b)
 	memcpy(f.data, &head, sizeof(head));
 	memcpy(f.data + info, value, sizeof(value));
 	s[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = 64, .sh_size = names };
-	s[2] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_offset = syms, .sh_link = 1,
+	s[2] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
+			     .sh_offset = syms,
+			     .sh_link = 1,
 			     .sh_size = b->nr * sizeof(Elf64_Sym) };
 	s[3] = (Elf64_Shdr){ .sh_type = SHT_NULL };
 	for (i = 0; i < 3 * own; i++) {
 		k = 64 + i * NAME_BYTES;
 		snprintf(text + k, NAME_BYTES, "%sk%u", prefix[i % 3], i / 3);
-		s[4 + i] = (Elf64_Shdr){ .sh_name = k, .sh_offset = info, .sh_size = INFO_BYTES,
+		s[4 + i] = (Elf64_Shdr){ .sh_name = k,
+					 .sh_offset = info,
+					 .sh_size = INFO_BYTES,
 					 .sh_type = i % 3 == 1 ? CUDA_INFO : SHT_PROGBITS };
 	}
 	for (i = 0; i < b->nr; i++) {
 		k = b->one_name ? 0 : i;
 		Elf64_Sym sym = { .st_name = 64 + 3 * k * NAME_BYTES + strlen(prefix[0]),
 				  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-				  .st_other = ENTRY, .st_shndx = 4 + 3 * k };
+				  .st_other = ENTRY,
+				  .st_shndx = 4 + 3 * k };
 
 		memcpy(f.data + syms + i * sizeof(sym), &sym, sizeof(sym));
 	}
@@ -380,8 +390,15 @@ static struct file packed(struct file cubin)
 		uint16_t minor, major;
 		uint32_t arch;
 		uint64_t name, flags, zero, unpacked;
-	} head = { 0xba55ed50, 1, 16, .kind = 2, .entry_version = 0x101, .entry_header = 64,
-		   .arch = 35, .flags = 0x2000, .unpacked = cubin.size };
+	} head = { 0xba55ed50,
+		   1,
+		   16,
+		   .kind = 2,
+		   .entry_version = 0x101,
+		   .entry_header = 64,
+		   .arch = 35,
+		   .flags = 0x2000,
+		   .unpacked = cubin.size };
 	struct file f = { .data = calloc(1, sizeof(head) + most) };
 
 	head.packed = LZ4_compress_default((char *)cubin.data, (char *)f.data + sizeof(head),

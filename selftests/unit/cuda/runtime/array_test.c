@@ -294,8 +294,9 @@ static void texture_views(void **state)
 		struct cudaChannelFormatDesc d = { reads[i].array_bits, 0, 0, 0,
 						   cudaChannelFormatKindUnsigned };
 		struct cudaResourceViewDesc v = {
-			.format = (enum cudaResourceViewFormat)reads[i].view, .width = 16,
-				.height = 16
+			.format = (enum cudaResourceViewFormat)reads[i].view,
+			.width = 16,
+			.height = 16
 		};
 		struct cudaTextureDesc t = {
 			.filterMode = reads[i].linear ? cudaFilterModeLinear : cudaFilterModePoint,
@@ -363,8 +364,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(channels), TEST(volume), TEST(plane), TEST(bytes), TEST(mipmaps),
-			TEST(texture_objects), TEST(texture_views), TEST(references),
+		TEST(channels), TEST(volume),	       TEST(plane),	    TEST(bytes),
+		TEST(mipmaps),	TEST(texture_objects), TEST(texture_views), TEST(references),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -297,9 +297,8 @@ static void boxes(void **state)
 	assert_memory_equal(out, want, sizeof(want));
 	/* all of it, then a box */
 	OK(cudaMemset3D(box, 7, (struct cudaExtent){ W, H, D }));
-	OK(cudaMemcpy3DPeer(&(struct cudaMemcpy3DPeerParms){ .srcPtr = box,
-							     .dstPtr = box,
-							     .extent = { 4, 3, 2 } }));
+	OK(cudaMemcpy3DPeer(&(struct cudaMemcpy3DPeerParms){
+		.srcPtr = box, .dstPtr = box, .extent = { 4, 3, 2 } }));
 	OK(cudaMemset3DAsync(box, 9, (struct cudaExtent){ 2, 3, 2 }, NULL));
 	p = (struct cudaMemcpy3DParms){ .srcPtr = box,
 					.dstPtr = { out, W, W, H },
@@ -490,11 +489,18 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_call),
-		TEST(allocations), TEST(host_memory), TEST(managed_variables),
-			TEST(missing_managed_variable), TEST(lines_of_bytes),
-			TEST(planes), TEST(boxes),
+		TEST(allocations),
+		TEST(host_memory),
+		TEST(managed_variables),
+		TEST(missing_managed_variable),
+		TEST(lines_of_bytes),
+		TEST(planes),
+		TEST(boxes),
 		TEST(symbols),
-		TEST(stream_0), TEST(events), TEST(no_capture), TEST(settings),
+		TEST(stream_0),
+		TEST(events),
+		TEST(no_capture),
+		TEST(settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SEGMENT_MAGIC	0x466243b1
-#define CUBIN "selftests/cuda/driver/kernels.cubin"
+#define SEGMENT_MAGIC 0x466243b1
+#define CUBIN	      "selftests/cuda/driver/kernels.cubin"
 
 char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow, missing_stub;
 static struct wrapper wrapper;

@@ -5,7 +5,7 @@
 
 #include <cuda/runtime/api.h>
 
-#define OK(call) assert_int_equal(call, cudaSuccess)
+#define OK(call)	   assert_int_equal(call, cudaSuccess)
 #define FAILS(call, error) assert_int_equal(call, error)
 
 /* Addresses that stand for kernels and variables. */

@@ -363,10 +363,9 @@ static void launches_with_attributes(void **state)
 {
 	void *where = NULL, *args[] = { &where };
 	cudaLaunchAttribute attr = { .id = cudaLaunchAttributePriority };
-	cudaLaunchConfig_t c = { .gridDim = { 5, 1, 1 },
-				 .blockDim = { 32, 1, 1 },
-				 .attrs = &attr,
-				 .numAttrs = 1 };
+	cudaLaunchConfig_t c = {
+		.gridDim = { 5, 1, 1 }, .blockDim = { 32, 1, 1 }, .attrs = &attr, .numAttrs = 1
+	};
 
 	register_program();
 	OK(cudaLaunchKernelExC(&c, &store_stub, args));
@@ -415,8 +414,8 @@ static void occupancy(void **state)
 
 static void refused(void **state)
 {
-#define REFUSE(name)						\
-	FAILS(name(), cudaErrorNotSupported);			\
+#define REFUSE(name)                          \
+	FAILS(name(), cudaErrorNotSupported); \
 	assert_int_equal(cudaGetLastError(), cudaErrorNotSupported);
 #include <cuda/runtime/refuse.inc>
 	FAILS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
@@ -449,12 +448,22 @@ int main(void)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(context_when_wanted), TEST(as_a_k20m), TEST(last_error),
-			TEST(not_ready_is_no_error), TEST(a_fault_stays),
-		TEST(drivers_context), TEST(lazily_loaded), TEST(bad_binaries), TEST(old_handles),
-			TEST(twice), TEST(pushed_and_popped),
-		TEST(launches), TEST(launches_with_attributes), TEST(occupancy), TEST(refused),
-			TEST(entry_points),
+		TEST(context_when_wanted),
+		TEST(as_a_k20m),
+		TEST(last_error),
+		TEST(not_ready_is_no_error),
+		TEST(a_fault_stays),
+		TEST(drivers_context),
+		TEST(lazily_loaded),
+		TEST(bad_binaries),
+		TEST(old_handles),
+		TEST(twice),
+		TEST(pushed_and_popped),
+		TEST(launches),
+		TEST(launches_with_attributes),
+		TEST(occupancy),
+		TEST(refused),
+		TEST(entry_points),
 	};
 
 	snprintf(absent, sizeof(absent), "%s/ptxas", own_folder());

@@ -287,9 +287,11 @@ static void destructor_in_a_reset(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_context), cmocka_unit_test(libraries),
-			cmocka_unit_test(reset_by_another),
-		cmocka_unit_test(host_functions), cmocka_unit_test(library_in_a_host_function),
+		cmocka_unit_test(one_context),
+		cmocka_unit_test(libraries),
+		cmocka_unit_test(reset_by_another),
+		cmocka_unit_test(host_functions),
+		cmocka_unit_test(library_in_a_host_function),
 		cmocka_unit_test(host_functions_in_a_reset),
 		cmocka_unit_test(destructor_in_a_reset),
 	};

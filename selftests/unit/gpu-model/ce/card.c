@@ -193,8 +193,12 @@ void mmu_fault(struct gk110 *g, struct mmu_client *client, const struct mmu_spac
 int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
 		    uint8_t client, int gpc)
 {
-	*c = (struct mmu_client){ .name = name, .unit = unit, .client = client,
-		.gpc = (int8_t)gpc, };
+	*c = (struct mmu_client){
+		.name = name,
+		.unit = unit,
+		.client = client,
+		.gpc = (int8_t)gpc,
+	};
 	return 0;
 }
 

@@ -11,8 +11,8 @@
 
 #include "model.h"
 
-#define CARD_PAGES	192u
-#define CARD_BYTES	(CARD_PAGES * GK110_PAGE)
+#define CARD_PAGES 192u
+#define CARD_BYTES (CARD_PAGES * GK110_PAGE)
 
 struct card_fault {
 	unsigned int count;
@@ -25,7 +25,7 @@ struct card_fault {
 struct card {
 	struct gk110 g;
 	struct chan chan;
-	uint8_t *vram, *guest;		/* CARD_BYTES each */
+	uint8_t *vram, *guest; /* CARD_BYTES each */
 	/* bit 31: in guest memory; the other bits: page number there */
 	uint32_t page[CARD_PAGES];
 	bool absent[CARD_PAGES], read_only[CARD_PAGES], privileged[CARD_PAGES];
@@ -36,7 +36,7 @@ struct card {
 	uint32_t seed;
 	struct card_fault fault;
 	unsigned int kicks, resumes, nonstall;
-	uint32_t pmc_level;		/* levels, one bit for each interrupt line */
+	uint32_t pmc_level; /* levels, one bit for each interrupt line */
 	uint64_t now;
 	/* each .stop_after-th of the pacer's charges sets chan.stop; 0: none does */
 	unsigned int charges, stop_after;
@@ -59,7 +59,7 @@ static inline uint32_t card_below(struct card *c, uint32_t n)
 
 /* Returns the byte at @va, even of an absent page; NULL outside of the address space. */
 uint8_t *card_byte(struct card *c, uint64_t va);
-void card_read(struct card *c, uint8_t *image);		/* CARD_BYTES, in the order of addresses */
+void card_read(struct card *c, uint8_t *image); /* CARD_BYTES, in the order of addresses */
 
 enum eng_ret card_method(struct card *c, unsigned int inst, uint32_t mthd, uint32_t data);
 /* Writes @n words to the methods from @mthd on. Each must end with ENG_DONE, or the test fails. */

@@ -17,10 +17,10 @@
 #include "ce/ce.h"
 #include "oracle.h"
 
-#define HALF	(CARD_BYTES / 2)
-#define CASES	500		/* for each pair of layouts and each kind of remap */
-#define PIPELINED	FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_PIPELINED)
-#define PITCH		(A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH)
+#define HALF	  (CARD_BYTES / 2)
+#define CASES	  500 /* for each pair of layouts and each kind of remap */
+#define PIPELINED FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_PIPELINED)
+#define PITCH	  (A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH)
 
 enum remap_kind { PLAIN, IDENTITY, SWIZZLE, FILL, KEEP, NR_KINDS };
 
@@ -89,7 +89,7 @@ static void make_remap(struct card *c, struct oracle_launch *l, enum remap_kind 
 			l->sel[i] = card_below(c, 3) ? card_below(c, l->nr_src) :
 						       4 + card_below(c, kind == KEEP ? 3 : 2);
 		else
-			l->sel[i] = i;	/* also for unused components */
+			l->sel[i] = i; /* also for unused components */
 	}
 	if (kind == KEEP)
 		l->sel[card_below(c, l->nr_dst)] = 6;
@@ -222,8 +222,8 @@ static void one_case(struct card *c, bool src_pitch, bool dst_pitch, enum remap_
 
 		for (i = 0; want[i] == got[i]; i++)
 			;
-		fail_msg("case %u: byte %#x is %02x, not %02x (%u x %u elements)", n, i, got[i], want[i],
-			 (unsigned int)l.elements, (unsigned int)l.lines);
+		fail_msg("case %u: byte %#x is %02x, not %02x (%u x %u elements)", n, i, got[i],
+			 want[i], (unsigned int)l.elements, (unsigned int)l.lines);
 	}
 	assert_memory_equal(before, c->chan.ce_state, sizeof(before));
 	assert_int_equal(atomic_load(&c->g.stats.ce_launches), launches + 1);
@@ -531,7 +531,7 @@ static void test_physical(void **state)
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | A0B5_LAUNCH_SRC_PHYSICAL),
 			 ENG_PRIV);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, A0B5_LAUNCH_DST_PHYSICAL), ENG_PRIV);
-	c->chan.pb_priv = true;		/* the privilege of the pushbuffer is not enough */
+	c->chan.pb_priv = true; /* the privilege of the pushbuffer is not enough */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
 	assert_memory_equal(was, c->guest + 0x8765, 20000);
 	assert_int_equal(atomic_load(&c->g.stats.ce_launches), 0);
@@ -556,14 +556,14 @@ static void test_physical(void **state)
 
 struct wrong {
 	const char *name;
-	uint32_t mthd[3], data[3];	/* changes to a copy that is right */
-	uint32_t set, clear;		/* bits of LAUNCH_DMA */
+	uint32_t mthd[3], data[3]; /* changes to a copy that is right */
+	uint32_t set, clear; /* bits of LAUNCH_DMA */
 	enum gk110_ce_launcherr want;
 };
 
-#define BLOCK_OK	FIELD_PREP(A0B5_BLOCK_GOB_HEIGHT, A0B5_GOB_HEIGHT_FERMI_8)
-#define SRC_BLOCKS	.clear = A0B5_LAUNCH_SRC_PITCH
-#define DST_BLOCKS	.clear = A0B5_LAUNCH_DST_PITCH
+#define BLOCK_OK   FIELD_PREP(A0B5_BLOCK_GOB_HEIGHT, A0B5_GOB_HEIGHT_FERMI_8)
+#define SRC_BLOCKS .clear = A0B5_LAUNCH_SRC_PITCH
+#define DST_BLOCKS .clear = A0B5_LAUNCH_DST_PITCH
 
 static const struct wrong wrongs[] = {
 	{ "unused bit", .set = 1u << 20, .want = CE_UNUSED_FIELD },
@@ -572,41 +572,87 @@ static const struct wrong wrongs[] = {
 	{ "interrupt type 3", .set = 3 << 5, .want = CE_INVALID_VALUE },
 	{ "reduction 8", .set = 1 << 3 | 8 << 14 | 1 << 19, .want = CE_INVALID_VALUE },
 	{ "reduction 15", .set = 1 << 3 | 15 << 14 | 1 << 19, .want = CE_INVALID_VALUE },
-	{ "semaphore at odd address", { A0B5_SET_SEMAPHORE_B }, { 2 }, .set = 1 << 3,
-		.want = CE_INVALID_ARGUMENT },
-	{ "long semaphore at 8", { A0B5_SET_SEMAPHORE_B }, { 8 }, .set = 2 << 3,
-		.want = CE_INVALID_ARGUMENT },
+	{ "semaphore at odd address",
+	  { A0B5_SET_SEMAPHORE_B },
+	  { 2 },
+	  .set = 1 << 3,
+	  .want = CE_INVALID_ARGUMENT },
+	{ "long semaphore at 8",
+	  { A0B5_SET_SEMAPHORE_B },
+	  { 8 },
+	  .set = 2 << 3,
+	  .want = CE_INVALID_ARGUMENT },
 	{ "source pitch", { A0B5_PITCH_IN }, { 0xff }, .want = CE_SRC_LINE_EXCEEDS_PITCH },
-	{ "negative source pitch", { A0B5_PITCH_IN }, { (uint32_t)-0xff },
-		.want = CE_SRC_LINE_EXCEEDS_NEG_PITCH },
+	{ "negative source pitch",
+	  { A0B5_PITCH_IN },
+	  { (uint32_t)-0xff },
+	  .want = CE_SRC_LINE_EXCEEDS_NEG_PITCH },
 	{ "destination pitch", { A0B5_PITCH_OUT }, { 0 }, .want = CE_DST_LINE_EXCEEDS_PITCH },
-	{ "negative destination pitch", { A0B5_PITCH_OUT }, { (uint32_t)-1 },
-		.want = CE_DST_LINE_EXCEEDS_NEG_PITCH },
-	{ "selector 7", { A0B5_SET_REMAP_COMPONENTS }, { 0x7 }, .set = 1 << 10,
-		.want = CE_INVALID_VALUE },
-	{ "component that is not there", { A0B5_SET_REMAP_COMPONENTS }, { 0x1 }, .set = 1 << 10,
+	{ "negative destination pitch",
+	  { A0B5_PITCH_OUT },
+	  { (uint32_t)-1 },
+	  .want = CE_DST_LINE_EXCEEDS_NEG_PITCH },
+	{ "selector 7",
+	  { A0B5_SET_REMAP_COMPONENTS },
+	  { 0x7 },
+	  .set = 1 << 10,
+	  .want = CE_INVALID_VALUE },
+	{ "component that is not there",
+	  { A0B5_SET_REMAP_COMPONENTS },
+	  { 0x1 },
+	  .set = 1 << 10,
 	  .want = CE_BAD_SRC_PIXEL_COMP_REF },
-	{ "quarter GOB", { A0B5_SET_SRC_BLOCK_SIZE }, { BLOCK_OK | 0xe }, SRC_BLOCKS,
-		.want = CE_INVALID_OPERATION },
-	{ "block width", { A0B5_SET_SRC_BLOCK_SIZE }, { BLOCK_OK | 1 }, SRC_BLOCKS,
-		.want = CE_INVALID_VALUE },
-	{ "block height", { A0B5_SET_DST_BLOCK_SIZE }, { BLOCK_OK | 6 << 4 }, DST_BLOCKS,
-		.want = CE_INVALID_VALUE },
-	{ "block depth", { A0B5_SET_DST_BLOCK_SIZE }, { BLOCK_OK | 6 << 8 }, DST_BLOCKS,
-		.want = CE_INVALID_VALUE },
-	{ "GOB height", { A0B5_SET_DST_BLOCK_SIZE }, { 2 << 12 }, DST_BLOCKS,
-		.want = CE_INVALID_VALUE },
+	{ "quarter GOB",
+	  { A0B5_SET_SRC_BLOCK_SIZE },
+	  { BLOCK_OK | 0xe },
+	  SRC_BLOCKS,
+	  .want = CE_INVALID_OPERATION },
+	{ "block width",
+	  { A0B5_SET_SRC_BLOCK_SIZE },
+	  { BLOCK_OK | 1 },
+	  SRC_BLOCKS,
+	  .want = CE_INVALID_VALUE },
+	{ "block height",
+	  { A0B5_SET_DST_BLOCK_SIZE },
+	  { BLOCK_OK | 6 << 4 },
+	  DST_BLOCKS,
+	  .want = CE_INVALID_VALUE },
+	{ "block depth",
+	  { A0B5_SET_DST_BLOCK_SIZE },
+	  { BLOCK_OK | 6 << 8 },
+	  DST_BLOCKS,
+	  .want = CE_INVALID_VALUE },
+	{ "GOB height",
+	  { A0B5_SET_DST_BLOCK_SIZE },
+	  { 2 << 12 },
+	  DST_BLOCKS,
+	  .want = CE_INVALID_VALUE },
 	{ "layer", { A0B5_SET_DST_LAYER }, { 3 }, DST_BLOCKS, .want = CE_2D_LAYER_EXCEEDS_DEPTH },
-	{ "width", { A0B5_SET_DST_WIDTH }, { 0xff }, DST_BLOCKS,
-		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "height", { A0B5_SET_SRC_HEIGHT }, { 3 }, SRC_BLOCKS,
-		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "origin x", { A0B5_SET_SRC_ORIGIN }, { 1 }, SRC_BLOCKS,
-		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "origin y", { A0B5_SET_DST_ORIGIN }, { 1 << 16 }, DST_BLOCKS,
-		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "physical target", { A0B5_SET_DST_PHYS_MODE }, { 3 }, .set = A0B5_LAUNCH_DST_PHYSICAL,
-		.want = CE_INVALID_VALUE },
+	{ "width",
+	  { A0B5_SET_DST_WIDTH },
+	  { 0xff },
+	  DST_BLOCKS,
+	  .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "height",
+	  { A0B5_SET_SRC_HEIGHT },
+	  { 3 },
+	  SRC_BLOCKS,
+	  .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "origin x",
+	  { A0B5_SET_SRC_ORIGIN },
+	  { 1 },
+	  SRC_BLOCKS,
+	  .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "origin y",
+	  { A0B5_SET_DST_ORIGIN },
+	  { 1 << 16 },
+	  DST_BLOCKS,
+	  .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "physical target",
+	  { A0B5_SET_DST_PHYS_MODE },
+	  { 3 },
+	  .set = A0B5_LAUNCH_DST_PHYSICAL,
+	  .want = CE_INVALID_VALUE },
 };
 
 static void one_wrong(const struct wrong *w)

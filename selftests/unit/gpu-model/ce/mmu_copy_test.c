@@ -15,11 +15,11 @@
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
 
-#define MIB		(1ull << 20)
-#define GUEST_VA	0x10000000ull	/* guest memory, 4 KiB pages in a scattered order */
-#define VRAM_VA		0x80000000ull	/* video memory, big pages */
-#define PITCH_COPY	0x386u
-#define PAGE		4096ull
+#define MIB	   (1ull << 20)
+#define GUEST_VA   0x10000000ull /* guest memory, 4 KiB pages in a scattered order */
+#define VRAM_VA	   0x80000000ull /* video memory, big pages */
+#define PITCH_COPY 0x386u
+#define PAGE	   4096ull
 
 struct rig {
 	struct fake *f;
@@ -200,8 +200,8 @@ static void test_pace(void **state)
 
 /* ------------------------------------------------------------------ --bench */
 
-#define BENCH_MAX	(64 * MIB)
-#define BL_PITCH	4096u
+#define BENCH_MAX (64 * MIB)
+#define BL_PITCH  4096u
 
 struct shape {
 	const char *name;

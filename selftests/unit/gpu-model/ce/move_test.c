@@ -10,7 +10,7 @@
 
 #include "ce/ce.h"
 
-#define ROOM	1024
+#define ROOM 1024
 
 static void fill(uint8_t *p, unsigned int seed)
 {

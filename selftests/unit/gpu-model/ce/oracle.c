@@ -26,7 +26,8 @@ uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t lin
 	in_z = z % block_d;
 	gob = in_y / s->gob_height + in_z * (block_h / s->gob_height);
 	return (s->address + block * (block_w * block_h * block_d) + gob * 64 * s->gob_height +
-		in_y % s->gob_height * 64 + in_x) & 0xffffffffffull;
+		in_y % s->gob_height * 64 + in_x) &
+	       0xffffffffffull;
 }
 
 static bool element(const struct oracle_launch *l, uint64_t i, uint64_t line, uint8_t *image,

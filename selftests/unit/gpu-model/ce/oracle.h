@@ -13,9 +13,9 @@ struct oracle_surface {
 	bool pitch_layout;
 	uint64_t address;
 	int32_t pitch;
-	unsigned int gob_height;		/* lines: 4 or 8 */
-	unsigned int block_height, block_depth;	/* log2 of the number of GOBs */
-	uint64_t width, height, depth;		/* width in elements */
+	unsigned int gob_height; /* lines: 4 or 8 */
+	unsigned int block_height, block_depth; /* log2 of the number of GOBs */
+	uint64_t width, height, depth; /* width in elements */
 	uint64_t layer, x, y;
 };
 

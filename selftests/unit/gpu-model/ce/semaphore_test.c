@@ -10,9 +10,9 @@
 
 #include "card.h"
 
-#define ONE_WORD	FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_ONE_WORD)
-#define FOUR_WORD	FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_FOUR_WORD)
-#define SEMAPHORE	0x5ff0u		/* the last 16 bytes of a page */
+#define ONE_WORD  FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_ONE_WORD)
+#define FOUR_WORD FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_FOUR_WORD)
+#define SEMAPHORE 0x5ff0u /* the last 16 bytes of a page */
 
 static uint32_t word(struct card *c, uint64_t va)
 {
@@ -79,13 +79,13 @@ static void test_release_faults(void **state)
 }
 
 /* floats in IEEE 754 single precision */
-#define F_1_5		0x3fc00000u
-#define F_2_25		0x40100000u
-#define F_3		0x40400000u
-#define F_3_75		0x40700000u
-#define F_MINUS_2	0xc0000000u
-#define F_MINUS_3	0xc0400000u
-#define F_NAN		0x7fc00000u
+#define F_1_5	  0x3fc00000u
+#define F_2_25	  0x40100000u
+#define F_3	  0x40400000u
+#define F_3_75	  0x40700000u
+#define F_MINUS_2 0xc0000000u
+#define F_MINUS_3 0xc0400000u
+#define F_NAN	  0x7fc00000u
 
 static const struct {
 	const char *name;
@@ -157,14 +157,14 @@ static void test_reduction_not_enabled(void **state)
 
 /* ------------------------------------------------------------------ conditional rendering */
 
-#define REPORT		0x9000u
-#define COPY		0x386u
+#define REPORT 0x9000u
+#define COPY   0x386u
 
 static bool copies(struct card *c)
 {
 	const uint32_t words[8] = { 0, 0x1000, 0, 0x20000, 64, 64, 64, 1 };
 
-	*card_byte(c, 0x20000) = (uint8_t)~*card_byte(c, 0x1000);
+	*card_byte(c, 0x20000) = (uint8_t) ~*card_byte(c, 0x1000);
 	card_methods(c, 0, A0B5_OFFSET_IN_UPPER, 8, words);
 	assert_int_equal(card_method(c, 0, A0B5_SET_SEMAPHORE_B, SEMAPHORE), ENG_DONE);
 	set_word(c, SEMAPHORE, 1);
@@ -186,7 +186,7 @@ static void test_render_modes(void **state)
 {
 	struct card *c = card_create(1);
 
-	assert_true(copies(c));		/* no condition was ever set: RAMFC is all zeros */
+	assert_true(copies(c)); /* no condition was ever set: RAMFC is all zeros */
 	set_condition(c, A0B5_RENDER_FALSE);
 	assert_false(copies(c));
 	set_condition(c, A0B5_RENDER_TRUE);
@@ -199,7 +199,7 @@ static void test_render_modes(void **state)
 	assert_true(copies(c));
 	set_word(c, REPORT + 16, 0xffffffff);
 	set_word(c, REPORT + 20, 1);
-	set_word(c, REPORT + 24, 99);	/* the time stamps differ, which must not matter */
+	set_word(c, REPORT + 24, 99); /* the time stamps differ, which must not matter */
 	set_condition(c, A0B5_RENDER_IF_EQUAL);
 	assert_true(copies(c));
 	set_condition(c, A0B5_RENDER_IF_NOT_EQUAL);

@@ -43,7 +43,7 @@ static void compare(struct ce_surface *s, const struct oracle_surface *o, unsign
 					va + run - 1);
 			for (r = 1; x % 64 == 0 && r < band && line + r < lines; r++)
 				assert_int_equal(oracle_address(o, x / elem, line + r, elem,
-					(unsigned int)(x % elem)),
+								(unsigned int)(x % elem)),
 						 (va + 64 * r) & 0xffffffffff);
 		}
 	}
@@ -89,12 +89,14 @@ static void test_all_block_shapes(void **state)
 /* 512-byte GOBs, blocks of 2 x 2 GOBs; worked out on paper from envytools' g80-surface.rst. */
 static void test_known_addresses(void **state)
 {
-	static const struct { uint32_t layer, x, y; uint64_t want; } at[] = {
-		{ 0, 0, 0, 0x0000 },  { 0, 1, 0, 0x0001 },  { 0, 63, 7, 0x01ff }, { 0, 0, 8,
-			0x0200 },
-		{ 1, 0, 0, 0x0400 },  { 1, 5, 9, 0x0645 },  { 0, 64, 0, 0x0800 }, { 0, 0, 16,
-			0x1800 },
-		{ 2, 0, 0, 0x3000 },  { 3, 130, 17, 0x5c42 },
+	static const struct {
+		uint32_t layer, x, y;
+		uint64_t want;
+	} at[] = {
+		{ 0, 0, 0, 0x0000 },	{ 0, 1, 0, 0x0001 },  { 0, 63, 7, 0x01ff },
+		{ 0, 0, 8, 0x0200 },	{ 1, 0, 0, 0x0400 },  { 1, 5, 9, 0x0645 },
+		{ 0, 64, 0, 0x0800 },	{ 0, 0, 16, 0x1800 }, { 2, 0, 0, 0x3000 },
+		{ 3, 130, 17, 0x5c42 },
 	};
 	unsigned int i;
 	uint64_t run;

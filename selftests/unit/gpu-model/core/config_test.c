@@ -9,7 +9,7 @@
 
 #include "core/core.h"
 
-#define MIB	(1ull << 20)
+#define MIB (1ull << 20)
 
 static int check(uint64_t vram, int layout, const char *vbios)
 {

@@ -12,8 +12,8 @@
 
 #include "core/core.h"
 
-#define BASE	0x1000u
-#define SPAN	64u
+#define BASE 0x1000u
+#define SPAN 64u
 
 static uint32_t hooked[SPAN / 4];
 static unsigned int reads, writes;

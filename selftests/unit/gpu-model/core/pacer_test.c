@@ -11,10 +11,10 @@
 
 #include "clock.h"
 
-#define MS	1000000ull
-#define NS	1000000000ull
+#define MS 1000000ull
+#define NS 1000000000ull
 /* ns; the pacer does not sleep for a shorter debt, which waits for the next charge */
-#define SHORTEST	20000ull
+#define SHORTEST 20000ull
 
 static uint64_t start;
 
@@ -82,7 +82,7 @@ static void test_small_charges_keep_the_rate(void **state)
 		clock_oversleep = late[l];
 		pacer_begin(&p);
 		for (i = 0; i < 5000; i++)
-			pacer_charge(&p, 40000, NULL);		/* 40 us each */
+			pacer_charge(&p, 40000, NULL); /* 40 us each */
 		pacer_end(&p);
 		assert_int_equal(p.busy_until - start, 200 * MS);
 		assert_in_range(took(), 200 * MS - SHORTEST, 200 * MS + late[l]);
@@ -98,7 +98,7 @@ static void test_work_counts(void **state)
 	for (i = 0; i < 10; i++) {
 		pacer_begin(&p);
 		clock_move(5 * MS);
-		pacer_charge(&p, 10, NULL);		/* 10 ms */
+		pacer_charge(&p, 10, NULL); /* 10 ms */
 		pacer_end(&p);
 	}
 	assert_int_equal(took(), 100 * MS);
@@ -130,7 +130,7 @@ static void test_a_short_debt_waits(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
 
-	clock_oversleep = 997000;		/* five sleeps of 1.997 ms */
+	clock_oversleep = 997000; /* five sleeps of 1.997 ms */
 	pacer_charge(&p, 10, NULL);
 	assert_int_equal(took(), 10 * MS - 15000);
 	pacer_charge(&p, 10, NULL);
@@ -179,7 +179,7 @@ static void test_stop_ends_the_sleep_and_keeps_the_debt(void **state)
 	pacer_charge(&p, 300, &stop);
 	assert_int_equal(took(), 20 * MS);
 	atomic_store(&stop, false);
-	pacer_charge(&p, 0, &stop);	/* sleeps for the rest of the debt */
+	pacer_charge(&p, 0, &stop); /* sleeps for the rest of the debt */
 	assert_int_equal(took(), 300 * MS);
 }
 
@@ -208,16 +208,16 @@ static void test_on_the_hosts_time(void **state)
 	assert_in_range(host_sleeps, 1, 300);
 }
 
-#define T(f)	cmocka_unit_test_setup(f, setup)
+#define T(f) cmocka_unit_test_setup(f, setup)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_unpaced_costs_nothing), T(test_one_charge), T(test_fractions_add_up),
-		T(test_small_charges_keep_the_rate), T(test_work_counts),
-			T(test_idle_gives_no_credit),
-		T(test_a_short_debt_waits), T(test_a_short_absence_is_caught_up),
-			T(test_lag_is_limited), T(test_stop_ends_the_sleep_and_keeps_the_debt),
+		T(test_unpaced_costs_nothing), T(test_one_charge),
+		T(test_fractions_add_up),      T(test_small_charges_keep_the_rate),
+		T(test_work_counts),	       T(test_idle_gives_no_credit),
+		T(test_a_short_debt_waits),    T(test_a_short_absence_is_caught_up),
+		T(test_lag_is_limited),	       T(test_stop_ends_the_sleep_and_keeps_the_debt),
 		T(test_on_the_hosts_time),
 	};
 

@@ -22,26 +22,26 @@
 #include "gr/sm/exec.h"
 #include "vbios/image.h"
 
-#define VRAM_SIZE	(80u << 20)
+#define VRAM_SIZE (80u << 20)
 
 /* places in VRAM; the MMU is bypassed, so these are virtual addresses, too */
-#define INST		0x00100000u
-#define USERD		0x00200000u
-#define GPFIFO		0x00300000u
-#define PUSH		0x00301000u
-#define RUNLIST		0x00302000u
-#define QMD		0x00303000u
-#define CODE		0x00304000u
+#define INST	0x00100000u
+#define USERD	0x00200000u
+#define GPFIFO	0x00300000u
+#define PUSH	0x00301000u
+#define RUNLIST 0x00302000u
+#define QMD	0x00303000u
+#define CODE	0x00304000u
 
 #define BRA_SELF	0x12007ffffc1c003cull
 #define SCHED		0x08b8b8a0a0a0a000ull
-#define INC(subc, mthd)	(0x20000000u | 1u << 16 | (subc) << 13 | (mthd) >> 2)
-#define COMPUTE		1	/* subchannel */
+#define INC(subc, mthd) (0x20000000u | 1u << 16 | (subc) << 13 | (mthd) >> 2)
+#define COMPUTE		1 /* subchannel */
 
-#define HANG_S		60	/* what takes so long hangs */
+#define HANG_S 60 /* what takes so long hangs */
 
 static struct gk110 *g;
-static bool hangs;		/* the device can't be destroyed any more */
+static bool hangs; /* the device can't be destroyed any more */
 static struct engine_ops no_context;
 static char rom[] = "/tmp/kvgpu-stop-test-XXXXXX";
 
@@ -105,28 +105,30 @@ static void endless_kernel(void)
 	const uint64_t code[] = { SCHED, BRA_SELF };
 
 	memcpy(g->vram + CODE, code, sizeof(code));
-	qmd_set(415, 384, 1000);	/* CTAs: width, height, depth */
+	qmd_set(415, 384, 1000); /* CTAs: width, height, depth */
 	qmd_set(431, 416, 1);
 	qmd_set(447, 432, 1);
-	qmd_set(607, 592, 32);		/* threads of a CTA */
+	qmd_set(607, 592, 32); /* threads of a CTA */
 	qmd_set(623, 608, 1);
 	qmd_set(639, 624, 1);
 	qmd_set(671, 669, QMD_L1_48KB);
-	qmd_set(1503, 1496, 8);		/* registers */
+	qmd_set(1503, 1496, 8); /* registers */
 }
 
 /* A channel as nouveau makes it, with one pushbuffer: the launch. */
 static void channel(void)
 {
-	static const struct { uint32_t off, val; } ramfc[] = {
-		{ 0x08, USERD }, { 0x10, 0xface }, { 0x30, 0xfffff902 }, { 0x48, GPFIFO },
+	static const struct {
+		uint32_t off, val;
+	} ramfc[] = {
+		{ 0x08, USERD },   { 0x10, 0xface },	 { 0x30, 0xfffff902 }, { 0x48, GPFIFO },
 		{ 0x4c, 7 << 16 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff }, { 0x9c, 0x100 },
-		{ 0xac, 0x1f }, { 0xb8, 0xf8000000 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
+		{ 0xac, 0x1f },	   { 0xb8, 0xf8000000 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
 	};
 	static const uint32_t words[] = {
-		INC(COMPUTE, M_SET_PROGRAM_REGION_A), 0,
-		INC(COMPUTE, M_SET_PROGRAM_REGION_B), CODE,
-		INC(COMPUTE, M_SEND_PCAS_A), QMD >> 8,
+		INC(COMPUTE, M_SET_PROGRAM_REGION_A),  0,
+		INC(COMPUTE, M_SET_PROGRAM_REGION_B),  CODE,
+		INC(COMPUTE, M_SEND_PCAS_A),	       QMD >> 8,
 		INC(COMPUTE, M_SEND_SIGNALING_PCAS_B), M_PCAS_SCHEDULE,
 	};
 
@@ -140,7 +142,7 @@ static void channel(void)
 	wr(0x2254, 0x10000000 | USERD >> 12);
 	wr(0x800000, 0x80000000 | INST >> 12);
 	wr(0x800004, 0x400);
-	wr(0x2270, RUNLIST >> 12);	/* one entry: channel 0 */
+	wr(0x2270, RUNLIST >> 12); /* one entry: channel 0 */
 	wr(0x2274, 1);
 	bar_write(g, WIN_BAR1, USERD + 0x8c, 4, 1);
 }
@@ -196,6 +198,6 @@ int main(void)
 						device_teardown),
 	};
 
-	alarm(5 * HANG_S);		/* the device's end has no other limit */
+	alarm(5 * HANG_S); /* the device's end has no other limit */
 	return cmocka_run_group_tests_name("stop", tests, NULL, NULL);
 }

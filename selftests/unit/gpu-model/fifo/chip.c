@@ -44,8 +44,8 @@ static bool in_mem(uint64_t addr, size_t len)
 static void copy_words(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (; len >= 4; len -= 4, to += 4, from += 4)
-		__atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from,
-			__ATOMIC_SEQ_CST),
+		__atomic_store_n((uint32_t *)to,
+				 __atomic_load_n((const uint32_t *)from, __ATOMIC_SEQ_CST),
 				 __ATOMIC_SEQ_CST);
 	assert_int_equal(len, 0);
 }
@@ -379,10 +379,12 @@ void mem_set(uint64_t addr, uint32_t val)
 
 void chan_init(unsigned int c, unsigned int r)
 {
-	static const struct { uint32_t off, val; } ramfc[] = {
-		{ 0x10, 0xface }, { 0x30, 0xfffff902 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff },
-			{ 0x9c, 0x100 },
-		{ 0xac, 0x1f }, { 0xb8, 0xf8000000 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
+	static const struct {
+		uint32_t off, val;
+	} ramfc[] = {
+		{ 0x10, 0xface },     { 0x30, 0xfffff902 }, { 0x84, 0x20400000 },
+		{ 0x94, 0x30000fff }, { 0x9c, 0x100 },	    { 0xac, 0x1f },
+		{ 0xb8, 0xf8000000 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
 	};
 	unsigned int i;
 
@@ -622,7 +624,7 @@ int chip_teardown(void **state)
 	int late;
 
 	clock_run();
-	atomic_store(&chip->go, true);	/* a failed test may have left methods that wait for this */
+	atomic_store(&chip->go, true); /* a failed test may have left methods that wait for this */
 	fifo_unit.stop(&chip->g);
 	late = real_ns() - start > 20000000000ull;
 	if (late)

@@ -25,29 +25,29 @@
 #include "clock.h"
 #include "fifo/fifo.h"
 
-#define CHIP_MEM	(128u << 20)
-#define CHIP_HOLE	0x07000000ull
-#define INST(c)		(0x00100000u + (c) * 0x1000u)
-#define USERD(c)	(0x01200000u + (c) * 0x200u)
-#define GPFIFO(c)	(0x02000000u + (c) * 0x400u)
-#define PUSH(c)		(0x04000000u + (c) * 0x1000u)
-#define SEM(i)		(0x06000000u + (i) * 16u)
-#define RUNLIST_MEM	0x06100000u
-#define BAR1_USERD	0x00400000u	/* value for PFIFO_USERD_BAR1: where BAR1 shows USERD */
-#define RING		128
+#define CHIP_MEM    (128u << 20)
+#define CHIP_HOLE   0x07000000ull
+#define INST(c)	    (0x00100000u + (c)*0x1000u)
+#define USERD(c)    (0x01200000u + (c)*0x200u)
+#define GPFIFO(c)   (0x02000000u + (c)*0x400u)
+#define PUSH(c)	    (0x04000000u + (c)*0x1000u)
+#define SEM(i)	    (0x06000000u + (i)*16u)
+#define RUNLIST_MEM 0x06100000u
+#define BAR1_USERD  0x00400000u /* value for PFIFO_USERD_BAR1: where BAR1 shows USERD */
+#define RING	    128
 
 /* methods of the fake engines; GR has subchannels 0-3, CE subchannel 4 */
-#define M_NOTE		0x1000		/* only recorded */
+#define M_NOTE 0x1000 /* only recorded */
 /* waits for chip.go or chan.stop; chan.stop: the method comes again */
-#define M_WAIT		0x1004
-#define M_HANG		0x1008		/* waits for chip.go or the reset of the engine */
-#define M_FAULT		0x100c
+#define M_WAIT	0x1004
+#define M_HANG	0x1008 /* waits for chip.go or the reset of the engine */
+#define M_FAULT 0x100c
 /* an exception: halts the engine until chip_resume() or a reset */
-#define M_STALL		0x1010
-#define M_PRIV		0x1014
-#define M_ILLEGAL	0x1018
+#define M_STALL	  0x1010
+#define M_PRIV	  0x1014
+#define M_ILLEGAL 0x1018
 /* takes as many microseconds as its data says, and moves a stopped time by them */
-#define M_SPIN		0x101c
+#define M_SPIN 0x101c
 
 struct log_entry {
 	unsigned int engine, chid, subc;
@@ -62,9 +62,9 @@ struct chip {
 	atomic_bool halted[GK110_MAX_ENGINE];
 	atomic_uint resets[GK110_MAX_ENGINE];
 	atomic_uint loads, saves, waiting, again, overlap;
-	atomic_int resident;		/* id of the channel whose GR context is loaded; -1: none */
-	atomic_bool save_faults;	/* lasts for one save */
-	atomic_bool load_dead;		/* lasts until GR is reset */
+	atomic_int resident; /* id of the channel whose GR context is loaded; -1: none */
+	atomic_bool save_faults; /* lasts for one save */
+	atomic_bool load_dead; /* lasts until GR is reset */
 	atomic_int inside[GK110_MAX_ENGINE];
 	/* written with gk110.lock held: read them when the channel is idle */
 	uint64_t inv_pdb;
@@ -92,7 +92,7 @@ int chip_teardown(void **state);
 
 uint32_t rd(uint32_t reg);
 void wr(uint32_t reg, uint32_t val);
-void mask(uint32_t reg, uint32_t m, uint32_t val);	/* nvkm_mask */
+void mask(uint32_t reg, uint32_t m, uint32_t val); /* nvkm_mask */
 uint32_t *mem(uint64_t addr);
 uint32_t mem_get(uint64_t addr);
 void mem_set(uint64_t addr, uint32_t val);
@@ -116,53 +116,56 @@ void push(unsigned int c, const uint32_t *words, unsigned int n, uint32_t dw1);
 void gp_raw(unsigned int c, uint32_t dw0, uint32_t dw1);
 void doorbell(unsigned int c);
 void put_write(unsigned int c, uint32_t put);
-#define submit(c, ...) do { \
-	const uint32_t words_[] = { __VA_ARGS__ }; \
-	push(c, words_, sizeof(words_) / 4, 0); \
-	doorbell(c); \
-} while (0)
+#define submit(c, ...)                                     \
+	do {                                               \
+		const uint32_t words_[] = { __VA_ARGS__ }; \
+		push(c, words_, sizeof(words_) / 4, 0);    \
+		doorbell(c);                               \
+	} while (0)
 
 /* pushbuffer words */
-#define INC(subc, mthd, n)	(0x20000000u | (n) << 16 | (subc) << 13 | (mthd) >> 2)
-#define NINC(subc, mthd, n)	(0x60000000u | (n) << 16 | (subc) << 13 | (mthd) >> 2)
-#define IMMD(subc, mthd, v)	(0x80000000u | (v) << 16 | (subc) << 13 | (mthd) >> 2)
-#define ONE(subc, mthd, v)	INC(subc, mthd, 1), (v)
-#define SEMA(addr, val, op)	INC(0, 0x10, 4), 0, (addr), (val), (op)
-#define RELEASE(i, val)		SEMA(SEM(i), val, 0x01000002)
-#define ACQUIRE(i, val)		SEMA(SEM(i), val, 0x00000001)
-#define ACQUIRE_SWITCH(i, val)	SEMA(SEM(i), val, 0x00001001)
+#define INC(subc, mthd, n)     (0x20000000u | (n) << 16 | (subc) << 13 | (mthd) >> 2)
+#define NINC(subc, mthd, n)    (0x60000000u | (n) << 16 | (subc) << 13 | (mthd) >> 2)
+#define IMMD(subc, mthd, v)    (0x80000000u | (v) << 16 | (subc) << 13 | (mthd) >> 2)
+#define ONE(subc, mthd, v)     INC(subc, mthd, 1), (v)
+#define SEMA(addr, val, op)    INC(0, 0x10, 4), 0, (addr), (val), (op)
+#define RELEASE(i, val)	       SEMA(SEM(i), val, 0x01000002)
+#define ACQUIRE(i, val)	       SEMA(SEM(i), val, 0x00000001)
+#define ACQUIRE_SWITCH(i, val) SEMA(SEM(i), val, 0x00001001)
 
 /* Waits for @cond; a minute without it is a hang, on any machine. */
-#define eventually(cond) do { \
-	uint64_t until_ = real_ns() + 60000000000ull; \
-	while (!(cond)) { \
-		if (real_ns() > until_) \
-			fail_msg("line %d: not within 60 s: %s", __LINE__, #cond); \
-		usleep(50); \
-	} \
-} while (0)
+#define eventually(cond)                                                                   \
+	do {                                                                               \
+		uint64_t until_ = real_ns() + 60000000000ull;                              \
+		while (!(cond)) {                                                          \
+			if (real_ns() > until_)                                            \
+				fail_msg("line %d: not within 60 s: %s", __LINE__, #cond); \
+			usleep(50);                                                        \
+		}                                                                          \
+	} while (0)
 /* Checks @cond for about 10 ms. */
-#define stays(cond) do { \
-	unsigned int i_; \
-	for (i_ = 0; i_ < 20; i_++) { \
-		if (!(cond)) \
-			fail_msg("line %d: did not stay: %s", __LINE__, #cond); \
-		usleep(500); \
-	} \
-} while (0)
+#define stays(cond)                                                                     \
+	do {                                                                            \
+		unsigned int i_;                                                        \
+		for (i_ = 0; i_ < 20; i_++) {                                           \
+			if (!(cond))                                                    \
+				fail_msg("line %d: did not stay: %s", __LINE__, #cond); \
+			usleep(500);                                                    \
+		}                                                                       \
+	} while (0)
 
 /* PBDMAs that wait for a semaphore, and channels that were switched out for one */
 unsigned int acquire_sleepers(void);
-unsigned int logged(unsigned int engine, unsigned int chid);	/* M_NOTEs */
+unsigned int logged(unsigned int engine, unsigned int chid); /* M_NOTEs */
 unsigned int log_count(void);
 struct log_entry log_at(unsigned int i);
 void chip_resume(unsigned int engine);
 void preempt_wait(uint32_t val);
 void doorbell_wait_idle(unsigned int c);
 
-#define GR	0u
-#define CE0	1u
-#define CE1	2u
-#define CE2	3u
+#define GR  0u
+#define CE0 1u
+#define CE1 2u
+#define CE2 3u
 
 #endif

@@ -114,12 +114,12 @@ static void test_subdevice_mask(void **state)
 	struct pb_state s = { .header = 0x20400000, .subdevice = 0x30000001, .formats = 0x100 };
 	struct pb_action a;
 
-	pb_step(&s, 0x00010020, &a);	/* set the mask to 2: not for this subdevice */
+	pb_step(&s, 0x00010020, &a); /* set the mask to 2: not for this subdevice */
 	assert_int_equal(a.kind, PB_NOTHING);
 	pb_step(&s, 0x80010040, &a);
 	assert_int_equal(a.kind, PB_NOTHING);
-	pb_step(&s, 0x00020010, &a);	/* store mask 1 */
-	pb_step(&s, 0x00030000, &a);	/* use the stored mask */
+	pb_step(&s, 0x00020010, &a); /* store mask 1 */
+	pb_step(&s, 0x00030000, &a); /* use the stored mask */
 	pb_step(&s, 0x80010040, &a);
 	assert_int_equal(a.kind, PB_SEND);
 	assert_int_equal(a.mthd, 0x100);
@@ -175,7 +175,7 @@ static void test_crc(void **state)
 	unsigned int i, b;
 
 	for (i = 0; i < 8; i++)
-		for (b = 8; b--; ) {
+		for (b = 8; b--;) {
 			uint32_t bit = ("12345678"[i] >> b & 1) ^ crc >> 31;
 
 			crc = crc << 1 ^ (bit ? 0x04c11db7 : 0);

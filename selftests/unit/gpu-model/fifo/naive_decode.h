@@ -13,22 +13,24 @@ struct naive {
 	uint32_t left, mthd, subc;
 	/* added to the method after each word: 4, 0, or -1: 4 once, then 0 */
 	int step;
-	uint32_t device, user;	/* masks of sub-devices */
+	uint32_t device, user; /* masks of sub-devices */
 	bool mask_on, active;
 	int format;
 };
 
 struct naive_out {
-	int kind;		/* 0 nothing, 1 method, 2 end of segment, 3 bad */
+	int kind; /* 0 nothing, 1 method, 2 end of segment, 3 bad */
 	uint32_t subc, mthd, data;
 	bool last;
 };
 
 static inline struct naive naive_fresh(uint32_t subdevice, int format)
 {
-	return (struct naive){ .device = subdevice & 0xfff, .user = subdevice >> 16 & 0xfff,
-			       .active = subdevice >> 28 & 1, .mask_on = subdevice >> 29 & 1,
-			       	.format = format };
+	return (struct naive){ .device = subdevice & 0xfff,
+			       .user = subdevice >> 16 & 0xfff,
+			       .active = subdevice >> 28 & 1,
+			       .mask_on = subdevice >> 29 & 1,
+			       .format = format };
 }
 
 static inline void naive_start(struct naive *n, uint32_t mthd, uint32_t subc, uint32_t count,

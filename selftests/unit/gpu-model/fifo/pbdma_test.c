@@ -134,7 +134,7 @@ static void test_conditional_fetch(void **state)
 	doorbell_wait_idle(0);
 	/* no condition was set yet, so the entry is executed */
 	assert_int_equal(log_count(), 1);
-	mem_set(INST(0) + 0x100 + 4 * 5, 1u << 30);	/* the condition is FALSE from now on */
+	mem_set(INST(0) + 0x100 + 4 * 5, 1u << 30); /* the condition is FALSE from now on */
 	push(0, w, 1, 0);
 	mem_set(GPFIFO(0) + 8, mem_get(GPFIFO(0) + 8) | 1);
 	push(0, w, 1, 0);
@@ -189,7 +189,7 @@ static void expect_stall(unsigned int c, const uint32_t *w, unsigned int n, uint
 
 static void expect_end(uint32_t before)
 {
-	wr(0x400c0, 0x80600008);	/* as nouveau's gf100_runq_intr() does */
+	wr(0x400c0, 0x80600008); /* as nouveau's gf100_runq_intr() does */
 	wr(0x40108, ~0u);
 	wr(0x40148, ~0u);
 	eventually(log_count() == before + 1);
@@ -198,7 +198,9 @@ static void expect_end(uint32_t before)
 
 static void test_interrupts_of_methods(void **state)
 {
-	static const struct { uint32_t words[2], n, intr0, c0; } cases[] = {
+	static const struct {
+		uint32_t words[2], n, intr0, c0;
+	} cases[] = {
 		{ { INC(0, 0x04, 1), 0 }, 2, PBDMA_INTR0_METHOD, 0x80000004 },
 		{ { INC(3, 0x54, 1), 0 }, 2, PBDMA_INTR0_METHOD, 0x80030054 },
 		{ { INC(5, 0x500, 1), 7 }, 2, PBDMA_INTR0_DEVICE, 0x80050500 },
@@ -341,7 +343,7 @@ static void test_non_stall_interrupt(void **state)
 	wr(0x2a00, ~0u);
 	submit(0, ONE(0, 0x20, 0));
 	eventually(rd(0x2100) & 0x80000000);
-	assert_int_equal(rd(0x100), 0);		/* masked */
+	assert_int_equal(rd(0x100), 0); /* masked */
 	mask(0x2140, 0x80000000, 0x80000000);
 	assert_int_equal(rd(0x100), 0x100);
 	assert_int_equal(rd(0x104), 0);
@@ -399,27 +401,34 @@ static void test_doorbell_wakes(void **state)
 		sum += t;
 		best = t < best ? t : best;
 	}
-	print_message("# doorbell to release: best %llu ns, mean %llu ns\n", (unsigned long long)best,
-		      (unsigned long long)sum / n);
+	print_message("# doorbell to release: best %llu ns, mean %llu ns\n",
+		      (unsigned long long)best, (unsigned long long)sum / n);
 }
 
-#define T(f)		cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
-#define T_GO(f)		cmocka_unit_test_setup_teardown(f, setup_go, chip_teardown)
+#define T(f)	cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
+#define T_GO(f) cmocka_unit_test_setup_teardown(f, setup_go, chip_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T_GO(test_methods_reach_their_engines), T(test_what_is_written_back),
-			T(test_ring_wraps),
+		T_GO(test_methods_reach_their_engines),
+		T(test_what_is_written_back),
+		T(test_ring_wraps),
 		T(test_data_continues_in_the_next_entry),
-			T(test_subroutine_does_not_move_top_level_get),
-		T(test_end_segment), T(test_conditional_fetch), T(test_control_entries),
-			T(test_interrupts_of_methods),
-		T(test_interrupts_of_the_copy_class), T(test_software_method_stays),
-			T(test_masked_from_stalling),
-		T(test_signature_and_put), T(test_ramfc_words_can_not_be_written_while_running),
-			T(test_memory_operations),
-		T(test_non_stall_interrupt), T(test_idle_costs_nothing), T(test_doorbell_wakes),
+		T(test_subroutine_does_not_move_top_level_get),
+		T(test_end_segment),
+		T(test_conditional_fetch),
+		T(test_control_entries),
+		T(test_interrupts_of_methods),
+		T(test_interrupts_of_the_copy_class),
+		T(test_software_method_stays),
+		T(test_masked_from_stalling),
+		T(test_signature_and_put),
+		T(test_ramfc_words_can_not_be_written_while_running),
+		T(test_memory_operations),
+		T(test_non_stall_interrupt),
+		T(test_idle_costs_nothing),
+		T(test_doorbell_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

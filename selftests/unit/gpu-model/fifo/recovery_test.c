@@ -6,7 +6,7 @@
 #include "fifo/chip.h"
 
 #define FAULT_UNIT_CE0	0x15
-#define FAULT_UNIT_HOST	7
+#define FAULT_UNIT_HOST 7
 
 /*
  * Returns the channel on an engine or -1, as nouveau's gk104_engn_status() and gk104_engn_cxid()
@@ -49,16 +49,16 @@ static uint32_t runl_rc(unsigned int victim, const uint32_t *rest, unsigned int 
 	uint32_t reset = 0;
 	unsigned int e;
 
-	mask(0x2630, 1, 1);			/* nvkm_runl_block */
-	chan_disable(victim);			/* nvkm_chan_error */
+	mask(0x2630, 1, 1); /* nvkm_runl_block */
+	chan_disable(victim); /* nvkm_chan_error */
 	for (e = 0; e < 4; e++)
 		if (cxid(e) == (int)victim) {
 			reset_engine(e);
 			reset |= 1u << e;
 		}
-	runlist(0, rest, n);			/* update */
-	wr(0x262c, 1);				/* fault_clear */
-	mask(0x2630, 1, 0);			/* allow */
+	runlist(0, rest, n); /* update */
+	wr(0x262c, 1); /* fault_clear */
+	mask(0x2630, 1, 0); /* allow */
 	assert_int_equal(rd(0x2284) & 0x100000, 0);
 	return reset;
 }
@@ -98,7 +98,7 @@ static void test_copy_engine_fault(void **state)
 	chans(2, 0);
 	submit(0, ONE(4, M_FAULT, 1), IMMD(4, M_NOTE, 1));
 	fault_interrupt(FAULT_UNIT_CE0, 0);
-	eventually(rd(0x2648) == 0x40002000);	/* faulted; the channel is 0 */
+	eventually(rd(0x2648) == 0x40002000); /* faulted; the channel is 0 */
 	assert_int_equal(rd(0x262c), 1);
 	submit(1, IMMD(4, M_NOTE, 1));
 	stays(log_count() == 1);
@@ -197,7 +197,7 @@ static void test_fault_holds(void **state)
 	/* channel 0 is still enabled and listed, so the preempt does not end */
 	wr(0x2634, 0);
 	stays(rd(0x2634) & 0x100000);
-	wr(0x262c, 1);			/* the runlist continues, the engine is still held */
+	wr(0x262c, 1); /* the runlist continues, the engine is still held */
 	eventually(rd(0x262c) == 0);
 	stays(rd(0x2648) == 0x40002000 && log_count() == 1);
 	chan_disable(0);
@@ -259,7 +259,7 @@ static void hang_recovery(unsigned int e, unsigned int unit)
 static void test_hung_shader(void **state)
 {
 	chans(2, 0);
-	wr(0x2a0c, 0x80000000 | 50000);		/* 51 ms */
+	wr(0x2a0c, 0x80000000 | 50000); /* 51 ms */
 	submit(0, ONE(1, M_HANG, 1));
 	eventually(atomic_load(&chip->waiting));
 	usleep(120000);
@@ -338,7 +338,7 @@ static void test_reset_in_the_middle(void **state)
 	submit(0, ONE(4, M_WAIT, 1), IMMD(4, M_NOTE, 1));
 	eventually(atomic_load(&chip->waiting));
 	reset_engine(CE0);
-	eventually(log_count() == 2);		/* that method is lost, but the channel continues */
+	eventually(log_count() == 2); /* that method is lost, but the channel continues */
 	submit(0, IMMD(1, M_NOTE, 1));
 	/* wait until the method has ended, not only begun */
 	eventually(log_count() == 3 && !(rd(0x2640) >> 31));
@@ -421,7 +421,7 @@ static void test_illegal_method_kills(void **state)
 	assert_int_equal(rd(0x25a0), 1);
 	assert_int_equal(rd(0x40108) & rd(0x4010c), 0x00200000);
 	assert_int_equal(rd(0x40120) & 0xfff, 0);
-	chan_disable(0);			/* as nouveau's nvkm_chan_error(chan, true) */
+	chan_disable(0); /* as nouveau's nvkm_chan_error(chan, true) */
 	wr(0x2634, 0);
 	wr(0x400c0, 0x80600008);
 	wr(0x40108, 0x00200000);
@@ -478,26 +478,36 @@ static void test_stop_and_start(void **state)
 	others_go_on(1);
 }
 
-#define T(f)		cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
-#define T_ONE(f)	cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
+#define T(f)	 cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
+#define T_ONE(f) cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T_ONE(test_copy_engine_fault), T_ONE(test_graphics_fault),
-			T_ONE(test_fault_on_a_pushbuffer),
-		T_ONE(test_fault_on_the_ring), T_ONE(test_fault_on_a_semaphore),
-			T_ONE(test_fault_on_an_acquire),
-		T_ONE(test_recovery_overtakes), T(test_recovery_overtakes), T_ONE(test_fault_holds),
-		T(test_other_pbdma_goes_on_after_recovery), T_ONE(test_hung_shader),
-			T(test_hung_shader),
-		T_ONE(test_hung_copy), T_ONE(test_dead_context_switch),
-		T_ONE(test_no_timeout_when_switched_off), T_ONE(test_exception_acknowledged),
-		T_ONE(test_exception_never_acknowledged), T_ONE(test_reset_in_the_middle),
-			T_ONE(test_save_faults),
-		T_ONE(test_preempt_while_saving_faults), T(test_forced_fault_on_an_idle_engine),
-		T(test_reset_ends_a_forced_fault), T_ONE(test_illegal_method_kills),
-			T(test_pfifo_reset),
+		T_ONE(test_copy_engine_fault),
+		T_ONE(test_graphics_fault),
+		T_ONE(test_fault_on_a_pushbuffer),
+		T_ONE(test_fault_on_the_ring),
+		T_ONE(test_fault_on_a_semaphore),
+		T_ONE(test_fault_on_an_acquire),
+		T_ONE(test_recovery_overtakes),
+		T(test_recovery_overtakes),
+		T_ONE(test_fault_holds),
+		T(test_other_pbdma_goes_on_after_recovery),
+		T_ONE(test_hung_shader),
+		T(test_hung_shader),
+		T_ONE(test_hung_copy),
+		T_ONE(test_dead_context_switch),
+		T_ONE(test_no_timeout_when_switched_off),
+		T_ONE(test_exception_acknowledged),
+		T_ONE(test_exception_never_acknowledged),
+		T_ONE(test_reset_in_the_middle),
+		T_ONE(test_save_faults),
+		T_ONE(test_preempt_while_saving_faults),
+		T(test_forced_fault_on_an_idle_engine),
+		T(test_reset_ends_a_forced_fault),
+		T_ONE(test_illegal_method_kills),
+		T(test_pfifo_reset),
 		T(test_stop_and_start),
 	};
 

@@ -10,9 +10,9 @@
 
 #include "fifo/runlist.h"
 
-#define CH(id)		(id), 0
+#define CH(id) (id), 0
 /* as nouveau's gk110_runl_insert_cgrp() builds it */
-#define TSG(id, n)	((uint32_t)(n) << 26 | 128 << 18 | 3 << 14 | 0x2000 | (id)), 0
+#define TSG(id, n) ((uint32_t)(n) << 26 | 128 << 18 | 3 << 14 | 0x2000 | (id)), 0
 
 static bool busy_group[4096], idle_chan[4096];
 
@@ -93,7 +93,7 @@ static void test_tsg_rotation(void **state)
 	grp = rl_find_tsg(&rl, 5);
 	assert_non_null(grp);
 	assert_int_equal(grp->count, 3);
-	assert_int_equal(grp->slice_ns, 1048576);	/* 128 << 3 units of 1024 ns */
+	assert_int_equal(grp->slice_ns, 1048576); /* 128 << 3 units of 1024 ns */
 	expect(&rl, turns, 12);
 	idle_chan[10] = idle_chan[11] = true;
 	expect(&rl, skip, 6);

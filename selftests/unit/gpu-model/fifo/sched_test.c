@@ -84,7 +84,7 @@ static void test_state_word(void **state)
 	chan_bind(5, 0);
 	assert_int_equal(rd(0x80002c), 0);
 	wr(0x80002c, 0x200);
-	assert_int_equal(rd(0x80002c), 0x11000000);	/* pending */
+	assert_int_equal(rd(0x80002c), 0x11000000); /* pending */
 	chan_enable(5);
 	assert_int_equal(rd(0x80002c) & 1, 1);
 	mask(0x80002c, 0xf0000, 0);
@@ -92,7 +92,7 @@ static void test_state_word(void **state)
 	chan_disable(5);
 	assert_int_equal(rd(0x80002c) & 1, 0);
 	wr(0x80002c, 0x100);
-	assert_int_equal(rd(0x80002c), 0x12000100);	/* it also has to be reloaded */
+	assert_int_equal(rd(0x80002c), 0x12000100); /* it also has to be reloaded */
 }
 
 static void test_enable_needs_bind(void **state)
@@ -113,7 +113,7 @@ static void test_runlist_errors(void **state)
 	wr(0x2270, 0x0fffffff);
 	wr(0x2274, 10);
 	assert_int_equal(rd(0x2284), 0);
-	wr(0x2274, 5 << 20 | 1);			/* no such runlist */
+	wr(0x2274, 5 << 20 | 1); /* no such runlist */
 	assert_int_equal(rd(0x2a00), 1);
 	wr(0x2a00, 1);
 	assert_int_equal(rd(0x2100) & 0x40000000, 0);
@@ -123,10 +123,13 @@ static void test_runlist_errors(void **state)
 
 static void test_doorbell_coverage(void **state)
 {
-	static const struct { unsigned int off, size; bool hits; } cases[] = {
-		{ 0x8c, 4, true }, { 0x8c, 1, true }, { 0x8f, 1, true }, { 0x88, 8, true }, { 0x88,
-			4, false },
-		{ 0x90, 4, false }, { 0x8e, 2, true }, { 0x0, 0x200, true }, { 0x40, 4, false },
+	static const struct {
+		unsigned int off, size;
+		bool hits;
+	} cases[] = {
+		{ 0x8c, 4, true }, { 0x8c, 1, true },	 { 0x8f, 1, true },
+		{ 0x88, 8, true }, { 0x88, 4, false },	 { 0x90, 4, false },
+		{ 0x8e, 2, true }, { 0x0, 0x200, true }, { 0x40, 4, false },
 	};
 	uint64_t off, size;
 	unsigned int i;
@@ -380,12 +383,12 @@ static void test_preempt_in_a_method(void **state)
 {
 	chans(2, 0);
 	runlist(0, NULL, 0);
-	mem_set(INST(0) + 0xf8, 0x00003080);	/* without a slice that ends */
+	mem_set(INST(0) + 0xf8, 0x00003080); /* without a slice that ends */
 	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	submit(0, ONE(4, M_WAIT, 5), IMMD(4, M_NOTE, 1));
 	eventually(atomic_load(&chip->waiting));
 	chan_disable(0);
-	preempt_wait(1);		/* a preempt of another channel */
+	preempt_wait(1); /* a preempt of another channel */
 	assert_true(atomic_load(&chip->waiting));
 	preempt_wait(0);
 	assert_int_equal(atomic_load(&chip->again), 1);
@@ -513,7 +516,7 @@ static void test_force_reload(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 2);
 	assert_int_equal(atomic_load(&chip->loads), 1);
-	eventually(rd(0x800004) >> 24 == 0x17);		/* on engine */
+	eventually(rd(0x800004) >> 24 == 0x17); /* on engine */
 	wr(0x800004, 0x100);
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 3);
@@ -639,10 +642,10 @@ static void test_card_layout(void **state)
 	assert_int_equal(logged(CE1, 2), 1);
 	assert_int_equal(logged(CE2, 0), 1);
 	assert_int_equal(logged(GR, 0), 1);
-	submit(1, ONE(1, M_NOTE, 1));		/* runlist 1 has no GR */
+	submit(1, ONE(1, M_NOTE, 1)); /* runlist 1 has no GR */
 	eventually(rd(0x42108) == PBDMA_INTR0_DEVICE);
 	runlist(1, (const uint32_t[]){ 1, 2 }, 2);
-	assert_int_equal(rd(0x254c), 0x19);	/* channel 2 does not belong to runlist 1 */
+	assert_int_equal(rd(0x254c), 0x19); /* channel 2 does not belong to runlist 1 */
 }
 
 static void test_4096_channels(void **state)
@@ -655,7 +658,7 @@ static void test_4096_channels(void **state)
 
 		push(c, w, 5, 0);
 	}
-	for (c = 4096; c-- > 0; )
+	for (c = 4096; c-- > 0;)
 		doorbell(c);
 	for (c = 0; c < 4096; c++)
 		eventually(mem_get(SEM(c)) == c + 1);
@@ -681,37 +684,49 @@ static int stop_with_everything(void **state)
 static void test_stop_under_load(void **state)
 {
 	eventually(atomic_load(&chip->waiting));
-	usleep(20000);		/* chip_teardown() measures how long the stop takes */
+	usleep(20000); /* chip_teardown() measures how long the stop takes */
 }
 
-#define T(f)		cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
-#define T_ONE(f)	cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
+#define T(f)	 cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
+#define T_ONE(f) cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_bind_errors), T(test_state_word), T(test_enable_needs_bind),
-			T(test_runlist_errors),
-		T(test_doorbell_coverage), T(test_doorbell_before_the_list),
-			T(test_no_doorbell_is_lost),
-		T_ONE(test_time_slices), T_ONE(test_no_slice_without_the_enable_bit),
-			T_ONE(test_tsg_members_take_turns),
-		T(test_tsg_is_on_one_pbdma), T(test_two_pbdmas_in_parallel),
-			T(test_block_and_allow),
-		T_ONE(test_block_ends_with_the_turn), T_ONE(test_disable_ends_with_the_turn),
-		T_ONE(test_removed_ends_with_the_turn), T(test_preempt_idle),
-			T(test_preempt_in_a_method),
-		T_ONE(test_preempt_runs_again_when_enabled), T(test_preempt_in_an_acquire),
-		T(test_preempt_takes_the_context_off_gr), T(test_preempt_in_a_gr_method),
-			T_ONE(test_preempt_tsg),
-		T(test_context_pointer_changes), T(test_force_reload), T(test_gr_is_shared),
-		T(test_waiting_for_gr_can_be_preempted), T(test_waiting_for_gr_outlasts_slices),
-			T(test_long_methods_let_go_of_gr),
+		T(test_bind_errors),
+		T(test_state_word),
+		T(test_enable_needs_bind),
+		T(test_runlist_errors),
+		T(test_doorbell_coverage),
+		T(test_doorbell_before_the_list),
+		T(test_no_doorbell_is_lost),
+		T_ONE(test_time_slices),
+		T_ONE(test_no_slice_without_the_enable_bit),
+		T_ONE(test_tsg_members_take_turns),
+		T(test_tsg_is_on_one_pbdma),
+		T(test_two_pbdmas_in_parallel),
+		T(test_block_and_allow),
+		T_ONE(test_block_ends_with_the_turn),
+		T_ONE(test_disable_ends_with_the_turn),
+		T_ONE(test_removed_ends_with_the_turn),
+		T(test_preempt_idle),
+		T(test_preempt_in_a_method),
+		T_ONE(test_preempt_runs_again_when_enabled),
+		T(test_preempt_in_an_acquire),
+		T(test_preempt_takes_the_context_off_gr),
+		T(test_preempt_in_a_gr_method),
+		T_ONE(test_preempt_tsg),
+		T(test_context_pointer_changes),
+		T(test_force_reload),
+		T(test_gr_is_shared),
+		T(test_waiting_for_gr_can_be_preempted),
+		T(test_waiting_for_gr_outlasts_slices),
+		T(test_long_methods_let_go_of_gr),
 		T(test_an_acquire_gives_gr_up),
 		cmocka_unit_test_setup_teardown(test_card_layout, chip_setup_card, chip_teardown),
 		T(test_4096_channels),
 		cmocka_unit_test_setup_teardown(test_stop_under_load, stop_with_everything,
-			chip_teardown),
+						chip_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

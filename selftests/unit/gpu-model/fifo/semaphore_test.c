@@ -42,17 +42,22 @@ static void test_16_bytes_need_alignment(void **state)
 
 static void test_reductions(void **state)
 {
-	static const struct { uint32_t op, old, arg, want, is_unsigned; } cases[] = {
-		{ HOST_RED_MIN, 5, 0xffffffff, 0xffffffff, 0 }, { HOST_RED_MIN, 5, 0xffffffff, 5,
-			1 },
-		{ HOST_RED_MAX, 5, 0xffffffff, 5, 0 }, { HOST_RED_MAX, 5, 0xffffffff, 0xffffffff,
-			1 },
-		{ HOST_RED_XOR, 0xff00, 0x0ff0, 0xf0f0, 0 }, { HOST_RED_AND, 0xff00, 0x0ff0, 0x0f00,
-			0 },
-		{ HOST_RED_OR, 0xff00, 0x0ff0, 0xfff0, 0 }, { HOST_RED_ADD, 0xffffffff, 3, 2, 0 },
-		{ HOST_RED_INC, 6, 7, 7, 1 }, { HOST_RED_INC, 7, 7, 0, 1 }, { HOST_RED_DEC, 1, 7, 0,
-			1 },
-		{ HOST_RED_DEC, 0, 7, 7, 1 }, { HOST_RED_DEC, 8, 7, 7, 1 },
+	static const struct {
+		uint32_t op, old, arg, want, is_unsigned;
+	} cases[] = {
+		{ HOST_RED_MIN, 5, 0xffffffff, 0xffffffff, 0 },
+		{ HOST_RED_MIN, 5, 0xffffffff, 5, 1 },
+		{ HOST_RED_MAX, 5, 0xffffffff, 5, 0 },
+		{ HOST_RED_MAX, 5, 0xffffffff, 0xffffffff, 1 },
+		{ HOST_RED_XOR, 0xff00, 0x0ff0, 0xf0f0, 0 },
+		{ HOST_RED_AND, 0xff00, 0x0ff0, 0x0f00, 0 },
+		{ HOST_RED_OR, 0xff00, 0x0ff0, 0xfff0, 0 },
+		{ HOST_RED_ADD, 0xffffffff, 3, 2, 0 },
+		{ HOST_RED_INC, 6, 7, 7, 1 },
+		{ HOST_RED_INC, 7, 7, 0, 1 },
+		{ HOST_RED_DEC, 1, 7, 0, 1 },
+		{ HOST_RED_DEC, 0, 7, 7, 1 },
+		{ HOST_RED_DEC, 8, 7, 7, 1 },
 	};
 	unsigned int i;
 
@@ -72,9 +77,13 @@ static void test_reductions(void **state)
 
 static void test_acquire_operations(void **state)
 {
-	static const struct { uint32_t op, payload, no, yes; } cases[] = {
-		{ 1, 5, 6, 5 }, { 4, 5, 4, 5 }, { 4, 5, 0x80000006, 0x80000004 }, { 4, 0xfffffff0,
-			0xffffffef, 3 },
+	static const struct {
+		uint32_t op, payload, no, yes;
+	} cases[] = {
+		{ 1, 5, 6, 5 },
+		{ 4, 5, 4, 5 },
+		{ 4, 5, 0x80000006, 0x80000004 },
+		{ 4, 0xfffffff0, 0xffffffef, 3 },
 		{ 8, 0x6, 0x9, 0x2 },
 	};
 	unsigned int i;
@@ -215,7 +224,7 @@ static void test_timeout(void **state)
 static void test_deadline_survives_switching(void **state)
 {
 	chans(2, 0);
-	mem_set(INST(0) + 0x30, 1u << 31 | 100 << 15 | 9 << 11);	/* 52 ms */
+	mem_set(INST(0) + 0x30, 1u << 31 | 100 << 15 | 9 << 11); /* 52 ms */
 	submit(0, ACQUIRE_SWITCH(0, 1));
 	submit(1, ACQUIRE_SWITCH(1, 1));
 	eventually(rd(0x40108) == PBDMA_INTR0_ACQUIRE);
@@ -244,7 +253,7 @@ static void test_misaligned_address_in_ramfc(void **state)
 	mem_set(SEM(0) + 4, 0);
 	mem_set(INST(0) + 0x3c, SEM(0) + 3);
 	mem_set(INST(0) + 0x40, 5);
-	mem_set(INST(0) + 0x44, 1 << 19 | 1);	/* an acquire that was switched out */
+	mem_set(INST(0) + 0x44, 1 << 19 | 1); /* an acquire that was switched out */
 	submit(0, INC(0, 0x18, 2), 7, 0x01000002, IMMD(4, M_NOTE, 1));
 	eventually(logged(CE0, 0) == 1);
 	assert_int_equal(mem_get(SEM(0)), 7);
@@ -267,27 +276,35 @@ static void test_many_waiting_are_cheap(void **state)
 	usleep(400000);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	used = (uint64_t)(b.tv_sec - a.tv_sec) * 1000000000ull + (uint64_t)(b.tv_nsec - a.tv_nsec);
-	print_message("# 1024 waiting: %llu us of CPU in 400 ms\n", (unsigned long long)used / 1000);
+	print_message("# 1024 waiting: %llu us of CPU in 400 ms\n",
+		      (unsigned long long)used / 1000);
 	for (c = 0; c < 1024; c++)
 		mem_set(SEM(c), 1);
 	for (c = 0; c < 1024; c++)
 		eventually(mem_get(SEM(2048 + c)) == 1);
 }
 
-#define T(f)		cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
-#define T_ONE(f)	cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
+#define T(f)	 cmocka_unit_test_setup_teardown(f, chip_setup, chip_teardown)
+#define T_ONE(f) cmocka_unit_test_setup_teardown(f, chip_setup_one, chip_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T_ONE(test_release), T_ONE(test_16_bytes_need_alignment), T_ONE(test_reductions),
-		T_ONE(test_acquire_operations), T(test_ping_pong_switch), T(test_ping_pong),
-			T_ONE(test_ping_pong_switch),
-		T_ONE(test_ping_pong), T_ONE(test_one_blocked_does_not_stop_others),
-		T_ONE(test_switched_out_keeps_its_place_in_ramfc), T(test_kick_wakes),
-			T(test_timer_wakes), T_ONE(test_timeout),
+		T_ONE(test_release),
+		T_ONE(test_16_bytes_need_alignment),
+		T_ONE(test_reductions),
+		T_ONE(test_acquire_operations),
+		T(test_ping_pong_switch),
+		T(test_ping_pong),
+		T_ONE(test_ping_pong_switch),
+		T_ONE(test_ping_pong),
+		T_ONE(test_one_blocked_does_not_stop_others),
+		T_ONE(test_switched_out_keeps_its_place_in_ramfc),
+		T(test_kick_wakes),
+		T(test_timer_wakes),
+		T_ONE(test_timeout),
 		T_ONE(test_deadline_survives_switching),
-			T_ONE(test_no_timeout_without_the_enable_bit),
+		T_ONE(test_no_timeout_without_the_enable_bit),
 		T_ONE(test_misaligned_address_in_ramfc),
 		T(test_many_waiting_are_cheap),
 	};

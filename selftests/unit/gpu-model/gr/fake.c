@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RAMIN_PDB	0x200
-#define MAX_RANGES	16
+#define RAMIN_PDB  0x200
+#define MAX_RANGES 16
 
 static struct fake *fake_of(struct gk110 *g)
 {
@@ -276,10 +276,9 @@ struct fake *fake_create(void)
 	g->ranges = calloc(MAX_RANGES, sizeof(*g->ranges));
 	g->nr_ranges = 1;
 	g->nr_engines = 1;
-	g->engine[0] = (struct engine){ .type = ENGINE_GR,
-					.intr_bit = 12,
-					.reset_bit = 12,
-					.ops = &gr_engine };
+	g->engine[0] = (struct engine){
+		.type = ENGINE_GR, .intr_bit = 12, .reset_bit = 12, .ops = &gr_engine
+	};
 	add_range(g, &gr_unit.ranges[0]);
 	add_range(g, &pmu_unit.ranges[0]);
 	add_range(g, &victim);
@@ -372,7 +371,7 @@ void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t ba
 	wr32(f, falcon + FALCON_DMEMD(0), star);
 }
 
-#define GPC_LIST_BASE	0x6c	/* mmio_list_base of gpc.fuc for two PPCs */
+#define GPC_LIST_BASE 0x6c /* mmio_list_base of gpc.fuc for two PPCs */
 
 void fake_boot_nouveau(struct fake *f)
 {

@@ -9,12 +9,12 @@
 
 #include "gr/gr.h"
 
-#define FAKE_VRAM	(16u << 20)
+#define FAKE_VRAM (16u << 20)
 /* Bytes of an address space. Its address 0 is the VRAM at the page directory's address. */
-#define FAKE_SPACE	(2u << 20)
+#define FAKE_SPACE (2u << 20)
 /* accesses from this address on must be privileged */
-#define FAKE_PRIV_VA	0x100000u
-#define FAKE_VICTIM	0x800000u		/* a register range of another unit */
+#define FAKE_PRIV_VA 0x100000u
+#define FAKE_VICTIM  0x800000u /* a register range of another unit */
 
 struct fake_fault {
 	unsigned int count;

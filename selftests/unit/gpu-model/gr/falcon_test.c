@@ -10,8 +10,8 @@
 
 #include "gr/falcon.h"
 
-#define IMEM	0x4000
-#define DMEM	0x1000
+#define IMEM 0x4000
+#define DMEM 0x1000
 
 static int setup(void **state)
 {
@@ -147,18 +147,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(data_goes_in_and_out_by_auto_increment, setup,
-			teardown),
+						teardown),
 		cmocka_unit_test_setup_teardown(code_reads_back_and_marks_the_falcon_loaded, setup,
-			teardown),
+						teardown),
 		cmocka_unit_test_setup_teardown(offsets_beyond_the_memory_are_dropped, setup,
-			teardown),
+						teardown),
 		cmocka_unit_test_setup_teardown(sizes_are_what_nouveau_computes, setup, teardown),
 		cmocka_unit_test_setup_teardown(scrubbing_and_idle_are_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupts_reach_the_host_when_enabled_and_routed,
-			setup, teardown),
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(start_needs_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_offsets_are_left_to_the_owner, setup,
-			teardown),
+						teardown),
 	};
 
 	return cmocka_run_group_tests_name("falcon", tests, NULL, NULL);

@@ -12,12 +12,12 @@
 
 #include "gr/fake.h"
 
-#define PD_A	0x400000u
-#define PD_B	0x600000u
-#define INST_A	0x10000u
-#define INST_B	0x20000u
-#define CTX	0x100000u	/* address that only privileged accesses reach */
-#define LIST	0x180000u	/* address of a patch list */
+#define PD_A   0x400000u
+#define PD_B   0x600000u
+#define INST_A 0x10000u
+#define INST_B 0x20000u
+#define CTX    0x100000u /* address that only privileged accesses reach */
+#define LIST   0x180000u /* address of a patch list */
 
 static int setup(void **state)
 {
@@ -266,10 +266,9 @@ static void patch(struct fake *f, uint32_t count, const uint32_t (*p)[2], uint32
 
 static void patch_list_is_executed_once(void **state)
 {
-	static const uint32_t list[][2] = { { 0x408004, 0x11 },
-					    { 0x41880c, 0x22 },
-					    { 0x5030c0, 0x33 },
-					    { 0x17e91c, 0x44 } };
+	static const uint32_t list[][2] = {
+		{ 0x408004, 0x11 }, { 0x41880c, 0x22 }, { 0x5030c0, 0x33 }, { 0x17e91c, 0x44 }
+	};
 	struct fake *f = *state;
 	struct chan a, b;
 
@@ -455,7 +454,7 @@ static void without_a_program_no_switch_happens(void **state)
 	assert_int_equal(gr_engine.load(&f->g, 0, &a), -EIO);
 }
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -18,15 +18,15 @@
 #define PD	0x400000u
 #define INST	0x10000u
 #define CTX	0x100000u
-#define QMD	0x1000u		/* an address in the channel's address space */
-#define CODE	0x20000u	/* address of the program region */
-#define PROGRAM	0x140u
+#define QMD	0x1000u /* an address in the channel's address space */
+#define CODE	0x20000u /* address of the program region */
+#define PROGRAM 0x140u
 #define SEM0	0x3000u
 #define SEM1	0x3010u
 
-#define EXIT	0x18000000001c003cull
-#define NOP	0x85800000001c3c02ull
-#define SCHED	0x08b8b8a0a0a0a000ull
+#define EXIT  0x18000000001c003cull
+#define NOP   0x85800000001c3c02ull
+#define SCHED 0x08b8b8a0a0a0a000ull
 
 struct world {
 	struct fake *f;
@@ -200,7 +200,7 @@ static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 	static const uint64_t programs[][3] = {
 		{ SCHED, 0x3f, EXIT },
 		{ SCHED, NOP, ~0ull },
-		{ ~0ull, 0x3f, EXIT },		/* the scheduling word may hold anything */
+		{ ~0ull, 0x3f, EXIT }, /* the scheduling word may hold anything */
 	};
 	struct world *w = *state;
 
@@ -214,11 +214,11 @@ static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 }
 
 /* 7: the predicate that is always true */
-#define OP(top, class)	((uint64_t)(top) << 54 | 7 << 18 | (class))
+#define OP(top, class) ((uint64_t)(top) << 54 | 7 << 18 | (class))
 #define ACCESS(top, type, reg, offset) \
 	(OP(top, 2) | (uint64_t)(type) << 51 | (uint64_t)(offset) << 23 | 255 << 10 | (reg) << 2)
-#define WORD	4
-#define PAIR	5
+#define WORD 4
+#define PAIR 5
 
 /*
  * Errors that stop a warp, with the codes for them in nouveau's gf100_mp_warp_error and
@@ -244,8 +244,8 @@ static void errors_of_warps_have_their_codes(void **state)
 		{ "STL below local memory", ACCESS(0x1ea, WORD, 0, 0xfffff0), 0x0e, 0 },
 		{ "LDS of half a word", ACCESS(0x1e9, WORD, 0, 2), 0x0f, 0 },
 		{ "ST.E.WT [0x7002]", 0xfc800038011ffc00ull, 0x0f, 0 },
-		{ "ATOM.E.ADD in the shared window", OP(0x1a0,
-			2) | 1ull << 51 | 0x40000ull << 31 | 255 << 10 | 255 << 2, 0x10, 0 },
+		{ "ATOM.E.ADD in the shared window",
+		  OP(0x1a0, 2) | 1ull << 51 | 0x40000ull << 31 | 255 << 10 | 255 << 2, 0x10, 0 },
 		{ "LDC R0, c[0x5][0x0]", ACCESS(0x1f2, WORD, 0, 0) | 5ull << 39, 0x12, 0 },
 		{ "BPT.TRAP", OP(0, 0) | 3 << 8, 0, 0x10 },
 		{ "BPT.PAUSE", OP(0, 0) | 2 << 8, 0, 0x20 },
@@ -275,8 +275,8 @@ static void a_store_reaches_memory_before_the_release(void **state)
 {
 	struct world *w = *state;
 
-	code(w, 1, 0x740000091a1fc002ull);	/* MOV32I R0, 0x1234 */
-	code(w, 2, 0xfc800038001ffc00ull);	/* ST.E.WT [0x7000], R0 */
+	code(w, 1, 0x740000091a1fc002ull); /* MOV32I R0, 0x1234 */
+	code(w, 2, 0xfc800038001ffc00ull); /* ST.E.WT [0x7000], R0 */
 	code(w, 3, EXIT);
 	assert_int_equal(launch(w, QMD), ENG_DONE);
 	assert_int_equal(sem(w, 0x7000), 0x1234);
@@ -440,7 +440,7 @@ static void a_grid_begins_where_its_qmd_says(void **state)
 	assert_int_equal(sem(w, SEM0), 0x1234);
 }
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

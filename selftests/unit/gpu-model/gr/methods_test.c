@@ -15,9 +15,9 @@
 #include "gr/fake.h"
 #include "gk110/qmd.h"
 
-#define PD	0x400000u
-#define INST	0x10000u
-#define CTX	0x100000u
+#define PD   0x400000u
+#define INST 0x10000u
+#define CTX  0x100000u
 
 struct world {
 	struct fake *f;
@@ -140,12 +140,17 @@ static void drawing_raises_a_named_exception(void **state)
 		unsigned int subc;
 		uint32_t mthd;
 	} draw[] = {
-		{ 0, M_BEGIN }, { 0, M_CLEAR_SURFACE }, { 0, M_DRAW_VERTEX_ARRAY }, { 0,
-			M_DRAW_INDEX_BUFFER },
-		{ 0, M_DRAW_INDEX_BUFFER_LAST }, { 0, M_DRAW_AUTO }, { 0, M_DRAW_INLINE_VERTEX },
-			{ 0, M_LAUNCH_VERTEX },
-		{ 3, M_TWOD_PIXELS_FROM_MEMORY }, { 3, M_TWOD_PIXELS_FROM_CPU_DATA }, { 3,
-			M_TWOD_SOLID_POINT + 4 },
+		{ 0, M_BEGIN },
+		{ 0, M_CLEAR_SURFACE },
+		{ 0, M_DRAW_VERTEX_ARRAY },
+		{ 0, M_DRAW_INDEX_BUFFER },
+		{ 0, M_DRAW_INDEX_BUFFER_LAST },
+		{ 0, M_DRAW_AUTO },
+		{ 0, M_DRAW_INLINE_VERTEX },
+		{ 0, M_LAUNCH_VERTEX },
+		{ 3, M_TWOD_PIXELS_FROM_MEMORY },
+		{ 3, M_TWOD_PIXELS_FROM_CPU_DATA },
+		{ 3, M_TWOD_SOLID_POINT + 4 },
 		{ 1, M_SEND_PCAS_B },
 	};
 	struct world *w = *state;
@@ -481,13 +486,18 @@ static void reductions_compute(void **state)
 		unsigned int op, is_signed;
 		uint32_t old, arg, want;
 	} cases[] = {
-		{ RED_ADD, 0, 0xffffffff, 2, 1 },	{ RED_MIN, 0, 5, 0xffffffff, 5 },
-		{ RED_MIN, 1, 5, 0xffffffff, 0xffffffff }, { RED_MAX, 0, 5, 0xffffffff,
-			0xffffffff },
-		{ RED_MAX, 1, 5, 0xffffffff, 5 },	{ RED_INC, 0, 4, 5, 5 },
-		{ RED_INC, 0, 5, 5, 0 },		{ RED_DEC, 0, 0, 5, 5 },
-		{ RED_DEC, 0, 3, 5, 2 },		{ RED_DEC, 0, 9, 5, 5 },
-		{ RED_AND, 0, 0xf0, 0x3c, 0x30 },	{ RED_OR, 0, 0xf0, 0x0c, 0xfc },
+		{ RED_ADD, 0, 0xffffffff, 2, 1 },
+		{ RED_MIN, 0, 5, 0xffffffff, 5 },
+		{ RED_MIN, 1, 5, 0xffffffff, 0xffffffff },
+		{ RED_MAX, 0, 5, 0xffffffff, 0xffffffff },
+		{ RED_MAX, 1, 5, 0xffffffff, 5 },
+		{ RED_INC, 0, 4, 5, 5 },
+		{ RED_INC, 0, 5, 5, 0 },
+		{ RED_DEC, 0, 0, 5, 5 },
+		{ RED_DEC, 0, 3, 5, 2 },
+		{ RED_DEC, 0, 9, 5, 5 },
+		{ RED_AND, 0, 0xf0, 0x3c, 0x30 },
+		{ RED_OR, 0, 0xf0, 0x0c, 0xfc },
 		{ RED_XOR, 0, 0xf0, 0x3c, 0xcc },
 	};
 	struct world *w = *state;
@@ -564,15 +574,15 @@ static void constant_buffer_loads_reach_memory(void **state)
 
 /* ---------------------------------------------------------------- macros */
 
-#define EXIT		0x80
-#define DST(n)		((n) << 8)
-#define A(n)		((n) << 11)
-#define B(n)		((n) << 14)
-#define IMM(v)		((uint32_t)(v) << 14)
-#define ASSIGN(n)	((n) << 4)
-#define ALU(n)		((n) << 17)
-#define BF(src, size, dst)	((src) << 17 | (size) << 22 | (uint32_t)(dst) << 27)
-#define MTHD(m, inc)	((m) >> 2 | (inc) << 12)
+#define EXIT		   0x80
+#define DST(n)		   ((n) << 8)
+#define A(n)		   ((n) << 11)
+#define B(n)		   ((n) << 14)
+#define IMM(v)		   ((uint32_t)(v) << 14)
+#define ASSIGN(n)	   ((n) << 4)
+#define ALU(n)		   ((n) << 17)
+#define BF(src, size, dst) ((src) << 17 | (size) << 22 | (uint32_t)(dst) << 27)
+#define MTHD(m, inc)	   ((m) >> 2 | (inc) << 12)
 
 static void macro_load(struct world *w, uint32_t macro, uint32_t at, const uint32_t *code,
 		       unsigned int n)
@@ -627,18 +637,18 @@ static void macros_compute_loop_and_read_state(void **state)
 	 * Then send r4, with bits of state 0x3404 in it, to 0x3408.
 	 */
 	static const uint32_t code[] = {
-		1 | ASSIGN(1) | DST(2),				/* 0: r2 = 0 */
-		0 | ASSIGN(1) | DST(2) | A(2) | B(1) | ALU(0),	/* 1: r2 += r1 */
-		1 | ASSIGN(1) | DST(1) | A(1) | IMM(-1),	/* 2: r1 -= 1 */
-		7 | 1 << 4 | A(1) | IMM(-2),			/* 3: branch to 1 while r1 */
-		1 | ASSIGN(1) | DST(4) | A(4) | IMM(1),		/* 4: delay slot: r4 += 1 */
-		1 | ASSIGN(2) | IMM(MTHD(0x3400, 2)),		/* 5 */
-		1 | ASSIGN(4) | A(2),				/* 6: 0x3400 = sum */
-		5 | ASSIGN(1) | DST(3) | IMM(0x3404 >> 2),	/* 7: r3 = state of 0x3404 */
+		1 | ASSIGN(1) | DST(2), /* 0: r2 = 0 */
+		0 | ASSIGN(1) | DST(2) | A(2) | B(1) | ALU(0), /* 1: r2 += r1 */
+		1 | ASSIGN(1) | DST(1) | A(1) | IMM(-1), /* 2: r1 -= 1 */
+		7 | 1 << 4 | A(1) | IMM(-2), /* 3: branch to 1 while r1 */
+		1 | ASSIGN(1) | DST(4) | A(4) | IMM(1), /* 4: delay slot: r4 += 1 */
+		1 | ASSIGN(2) | IMM(MTHD(0x3400, 2)), /* 5 */
+		1 | ASSIGN(4) | A(2), /* 6: 0x3400 = sum */
+		5 | ASSIGN(1) | DST(3) | IMM(0x3404 >> 2), /* 7: r3 = state of 0x3404 */
 		/* 8: r5 = r4 with bits 11:4 of r3 at 23:16 */
 		2 | ASSIGN(1) | DST(5) | A(4) | B(3) | BF(4, 8, 16),
-		1 | ASSIGN(4) | A(5) | EXIT,			/* 9: 0x3408 */
-		1 | ASSIGN(1),					/* 10: delay slot of the exit */
+		1 | ASSIGN(4) | A(5) | EXIT, /* 9: 0x3408 */
+		1 | ASSIGN(1), /* 10: delay slot of the exit */
 	};
 	static const uint32_t p[] = { 10 };
 	struct world *w = *state;
@@ -681,7 +691,9 @@ static void macros_trap_as_nouveau_names_it(void **state)
 static void macros_that_draw_raise_the_drawing_exception(void **state)
 {
 	static const uint32_t code[] = {
-		1 | ASSIGN(2) | IMM(MTHD(M_BEGIN, 0)), 1 | ASSIGN(4) | A(1) | EXIT, 1 | ASSIGN(1),
+		1 | ASSIGN(2) | IMM(MTHD(M_BEGIN, 0)),
+		1 | ASSIGN(4) | A(1) | EXIT,
+		1 | ASSIGN(1),
 	};
 	static const uint32_t p[] = { 4 };
 	struct world *w = *state;
@@ -715,7 +727,7 @@ static void parameters_survive_a_context_switch(void **state)
 	assert_int_equal(state_get(w->f->g.gr, GR_3D, 0x3404), 0xbb);
 }
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

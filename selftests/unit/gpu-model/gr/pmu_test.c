@@ -13,7 +13,7 @@
 #include "gr/fake.h"
 #include "gk110/pmu.h"
 
-#define PMU	PMU_BASE
+#define PMU PMU_BASE
 
 static int setup(void **state)
 {
@@ -200,11 +200,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rings_appear_after_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_foreign_image_stays_silent, setup, teardown),
 		cmocka_unit_test_setup_teardown(memx_info_is_answered_with_an_interrupt, setup,
-			teardown),
+						teardown),
 		cmocka_unit_test_setup_teardown(memx_scripts_write_any_register, setup, teardown),
 		cmocka_unit_test_setup_teardown(scripts_of_any_shape_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(counters_wrap_and_a_full_ring_drops, setup,
-			teardown),
+						teardown),
 		cmocka_unit_test_setup_teardown(mutexes_belong_to_who_came_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_begins_with_empty_rings, setup, teardown),
 	};

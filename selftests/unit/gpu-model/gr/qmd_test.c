@@ -15,7 +15,10 @@
 #include "gk110/gr.h"
 #include "gr/qmd.h"
 
-#define F(member, word, bit, width)	{ #member, offsetof(struct qmd, member), word, bit, width }
+#define F(member, word, bit, width)                                     \
+	{                                                               \
+#member, offsetof(struct qmd, member), word, bit, width \
+	}
 
 static const struct {
 	const char *name;
@@ -151,7 +154,7 @@ static const struct {
 	F(debug_id_upper, 62, 0, 32),
 	F(debug_id_lower, 63, 0, 32),
 };
-#define NR_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
 static uint32_t member(const struct qmd *q, unsigned int i)
 {
@@ -194,8 +197,7 @@ static void every_bit_lands_in_its_field_alone(void **state)
 		for (unsigned int i = 0; i < NR_FIELDS; i++) {
 			if (member(&q, i) != oracle(words, i))
 				fail_msg("bit %u: %s is 0x%x, should be 0x%x", pos, fields[i].name,
-					member(&q, i),
-					 oracle(words, i));
+					 member(&q, i), oracle(words, i));
 		}
 	}
 }

@@ -14,13 +14,13 @@
 
 #include "gr/fake.h"
 
-#define PD	0x400000u
-#define INST	0x10000u
-#define CTX	0x100000u
-#define LIST	0x180000u
-#define ROUNDS	200
+#define PD     0x400000u
+#define INST   0x10000u
+#define CTX    0x100000u
+#define LIST   0x180000u
+#define ROUNDS 200
 /* most rounds, if the engine's thread does not get to run for long */
-#define LONGEST	200000
+#define LONGEST 200000
 
 static struct fake *f;
 static atomic_bool quit;

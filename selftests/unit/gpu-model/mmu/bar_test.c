@@ -14,9 +14,9 @@
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
 
-#define VRAM	(8ull << 20)
-#define GUEST	(4ull << 20)
-#define NR(a)	(sizeof(a) / sizeof((a)[0]))
+#define VRAM  (8ull << 20)
+#define GUEST (4ull << 20)
+#define NR(a) (sizeof(a) / sizeof((a)[0]))
 
 static const uint32_t bind_reg[] = { [WIN_BAR1] = HOSTMEM_BAR1, [WIN_BAR3] = HOSTMEM_BAR3 };
 
@@ -221,7 +221,7 @@ static void doorbells(void **state)
 	bar_write(&f->g, WIN_BAR3, 0x28c, 4, 8);
 	bar_write(&f->g, WIN_PRAMIN, 0x28c, 4, 9);
 	bind_window(f, WIN_BAR1, 0xffff);
-	bar_write(&f->g, WIN_BAR1, 0x28c, 4, 7);	/* faults, so no write arrives */
+	bar_write(&f->g, WIN_BAR1, 0x28c, 4, 7); /* faults, so no write arrives */
 	assert_int_equal(fake_bar1_writes, 1);
 	fake_destroy(f);
 }
@@ -316,7 +316,7 @@ static void peephole(void **state)
 	struct fake_vm vm = fake_vm_create(f, (1ull << 40) - 1);
 
 	fake_wr32(f, PEEPHOLE_ADDR_LOW, 0x4003);
-	fake_wr32(f, PEEPHOLE_DATA, 0x11223344);		/* physical, as after a reset */
+	fake_wr32(f, PEEPHOLE_DATA, 0x11223344); /* physical, as after a reset */
 	fake_wr32_be(f, PEEPHOLE_DATA, 0x00aa0000, 0x00ff0000);
 	assert_memory_equal(f->g.vram + 0x4000, "\x44\x33\x22\x11\0\0\xaa\0", 8);
 	assert_int_equal(fake_rd32(f, PEEPHOLE_ADDR_LOW), 0x4008);

@@ -24,7 +24,7 @@
 
 #include "mmu/state.h"
 
-#define FAKE_IOVA	0x40000000ull	/* bus address of the first byte of guest memory */
+#define FAKE_IOVA 0x40000000ull /* bus address of the first byte of guest memory */
 
 struct fake {
 	struct gk110 g;
@@ -33,7 +33,7 @@ struct fake {
 	/* end of free video memory: tables are allocated from the top downwards */
 	uint64_t next;
 	unsigned int win_invalidated[NR_WIN];
-	unsigned int msgs;		/* interrupt edges */
+	unsigned int msgs; /* interrupt edges */
 	bool guest_read_only;
 };
 
@@ -64,7 +64,9 @@ static inline void fake_win_invalidate(void *bus, enum bar_window win)
 }
 
 static const struct bus_ops fake_bus = {
-	.dma_ptr = fake_dma_ptr, .intr = fake_intr, .win_invalidate = fake_win_invalidate,
+	.dma_ptr = fake_dma_ptr,
+	.intr = fake_intr,
+	.win_invalidate = fake_win_invalidate,
 };
 
 static inline struct fake *fake_create(uint64_t vram_size, uint64_t guest_size)

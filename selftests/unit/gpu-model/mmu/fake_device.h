@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-static atomic_uint fake_intr_raised;		/* bits of fifo_intr_raise() */
+static atomic_uint fake_intr_raised; /* bits of fifo_intr_raise() */
 static atomic_uint fake_intr_updates;
 static unsigned int fake_bar1_writes;
 static uint64_t fake_bar1_last_off;
@@ -28,7 +28,7 @@ void fifo_intr_update(struct gk110 *g)
 void fifo_bar1_written(struct gk110 *g, uint64_t off, unsigned int size)
 {
 	if (!pthread_mutex_trylock(&g->lock))
-		abort();		/* the contract says that the caller holds the lock */
+		abort(); /* the contract says that the caller holds the lock */
 	fake_bar1_writes++;
 	fake_bar1_last_off = off;
 }

@@ -36,7 +36,7 @@ static void record_contents(void **state)
 		{ 0x00, 0x0f, 3, 0x1000000000, MMU_BOTH_PTES, ACC_ATOMIC, 0, 0x10, 0x03000f8e },
 		{ 0x00, 0x1e, 0, 0xfff, MMU_KIND, ACC_READ, 0, 0, 0x00001e0c },
 		{ 0x07, 0x06, -1, 0xffffffffffffffff, MMU_LIMIT, ACC_READ, 0xfffff000, 0xffffffff,
-			0x00000643 },
+		  0x00000643 },
 	};
 	unsigned int i;
 
@@ -76,7 +76,7 @@ static void second_fault_is_dropped(void **state)
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 1u << 0x15 | 1u << 0x16);
 	fake_wr32(f, GMMU_FAULT_SOURCE, 1u << 0x15);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 1u << 0x16);
-	fake_wr32(f, GMMU_FAULT_VA_LO(0x15), 0xdead);			/* read only */
+	fake_wr32(f, GMMU_FAULT_VA_LO(0x15), 0xdead); /* read only */
 	mmu_fault(&f->g, &a, NULL, 0x3000, MMU_RO, ACC_WRITE, 0);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_VA_LO(0x15)), 0x3000);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_INST(0x15)), 0);

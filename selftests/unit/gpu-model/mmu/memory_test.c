@@ -13,7 +13,12 @@
 static void bounds(void **state)
 {
 	const uint64_t vram = 1 << 20, guest = 1 << 16;
-	const struct { enum mem_target t; uint64_t addr; size_t len; bool ok; } cases[] = {
+	const struct {
+		enum mem_target t;
+		uint64_t addr;
+		size_t len;
+		bool ok;
+	} cases[] = {
 		{ MEM_VRAM, 0, 16, true },
 		{ MEM_VRAM, vram - 16, 16, true },
 		{ MEM_VRAM, vram - 15, 16, false },

@@ -19,7 +19,7 @@
 #define OLD	0x100000ull
 #define NEW	0x300000ull
 #define LIMIT	((1ull << 40) - 1)
-#define INV_ALL	(FB_MMU_INVALIDATE_ALL_VA)
+#define INV_ALL (FB_MMU_INVALIDATE_ALL_VA)
 
 static uint64_t phys_of(struct fake *f, struct mmu_client *c, const struct mmu_space *s,
 			uint64_t va)
@@ -136,8 +136,7 @@ static void invalidates(void **state)
 			}
 			if (stale(r, big) != cases[i].stale)
 				fail_msg("%s (big %u): stale %x, expected %x", cases[i].name, big,
-					stale(r, big),
-					 cases[i].stale);
+					 stale(r, big), cases[i].stale);
 		}
 		fake_unmap(r->f, &r->vm, VA, big);
 		fake_unmap(r->f, &r->other, VA, big);
@@ -165,10 +164,9 @@ static void system_memory_targets_match(void **state)
 {
 	struct rig *r = rig_create();
 	const uint64_t pdb = FAKE_IOVA;
-	struct mmu_space s = { .pdb = pdb,
-			       .pdb_target = MEM_SYS_NCOH,
-			       .limit = LIMIT,
-			       .valid = true };
+	struct mmu_space s = {
+		.pdb = pdb, .pdb_target = MEM_SYS_NCOH, .limit = LIMIT, .valid = true
+	};
 	uint64_t *entry = (uint64_t *)(r->f->guest + 0x40000);
 
 	((uint64_t *)r->f->guest)[0] = 3ull << 32 | (FAKE_IOVA + 0x40000) << 24;
@@ -296,8 +294,8 @@ static void bypass(void **state)
 
 /* ----------------------------------------------------- invalidates against running translations */
 
-#define ROUNDS	2000
-#define PAGES	8
+#define ROUNDS 2000
+#define PAGES  8
 
 struct race {
 	struct rig *r;

@@ -17,7 +17,7 @@
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
 
-#define LIMIT	((1ull << 40) - 1)
+#define LIMIT ((1ull << 40) - 1)
 
 struct rig {
 	struct fake *f;
@@ -73,7 +73,10 @@ static int try(struct rig *r, uint64_t va, enum mmu_access acc, unsigned int fla
 static void rights_of_cached_lines(void **state)
 {
 	/* fault reasons by [access][privileged], -1: none */
-	const struct { uint64_t bits; int want[3][2]; } cases[] = {
+	const struct {
+		uint64_t bits;
+		int want[3][2];
+	} cases[] = {
 		{ 0, { { -1, -1 }, { -1, -1 }, { -1, -1 } } },
 		{ GMMU_PTE_RO, { { -1, -1 }, { 6, 6 }, { 6, 6 } } },
 		{ GMMU_PTE_WRITE_DISABLE, { { -1, -1 }, { 6, 6 }, { 6, 6 } } },
@@ -91,7 +94,7 @@ static void rights_of_cached_lines(void **state)
 			for (acc = ACC_READ; acc <= ACC_ATOMIC; acc++)
 				for (priv = 0; priv < 2; priv++)
 					assert_int_equal(try(r, i * 0x1000, acc,
-						priv ? MMU_PRIV_ACCESS : 0),
+							     priv ? MMU_PRIV_ACCESS : 0),
 							 cases[i].want[acc][priv]);
 	rig_destroy(r);
 }
@@ -107,7 +110,7 @@ static void segments(void **state)
 	assert_int_equal(seg.len, 16);
 	assert_int_equal(seg.phys, 0x300ff0);
 	assert_ptr_equal(seg.ptr, r->f->g.vram + 0x300ff0);
-	assert_int_equal(seg.kind, 0xfe);	/* kind 0xdb without compression */
+	assert_int_equal(seg.kind, 0xfe); /* kind 0xdb without compression */
 	assert_true(seg.vol && seg.read_only);
 	assert_int_equal(seg.target, MEM_VRAM);
 
@@ -175,7 +178,7 @@ static void copies_over_pages(void **state)
 	uint8_t *flat = calloc(1, size), *buf = malloc(size);
 	unsigned int i, n;
 
-	for (i = 0; i < 32; i++)	/* video memory, downwards, and system memory in turn */
+	for (i = 0; i < 32; i++) /* video memory, downwards, and system memory in turn */
 		fake_map(r->f, &r->vm, i * 0x1000,
 			 i & 1 ? FAKE_IOVA + i * 0x1000 : 0x200000 - i * 0x1000,
 			 i & 1 ? MEM_SYS_COH : MEM_VRAM, 0, false);
@@ -282,7 +285,8 @@ static void bench_invalidate(struct rig *r, unsigned int loops)
 
 	for (i = 0; i < loops; i++)
 		fake_invalidate(r->f, r->vm.pdb, 0, 1);
-	printf("%-48s %7.1f ns\n", "invalidate (two register writes, 4 TLBs)", (now_ns() - t) / loops);
+	printf("%-48s %7.1f ns\n", "invalidate (two register writes, 4 TLBs)",
+	       (now_ns() - t) / loops);
 }
 
 static int bench(void)
@@ -323,12 +327,9 @@ static int bench(void)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rights_of_cached_lines),
-		cmocka_unit_test(segments),
-		cmocka_unit_test(limit_inside_a_page),
-		cmocka_unit_test(no_memory_there),
-		cmocka_unit_test(copies_over_pages),
-		cmocka_unit_test(more_than_one_hold),
+		cmocka_unit_test(rights_of_cached_lines),      cmocka_unit_test(segments),
+		cmocka_unit_test(limit_inside_a_page),	       cmocka_unit_test(no_memory_there),
+		cmocka_unit_test(copies_over_pages),	       cmocka_unit_test(more_than_one_hold),
 		cmocka_unit_test(spaces_are_read_from_memory),
 	};
 

@@ -24,7 +24,7 @@ struct cell {
 	uint64_t addr, val;
 };
 
-#define CELLS	3
+#define CELLS 3
 
 struct world {
 	struct cell cell[CELLS];
@@ -63,10 +63,16 @@ static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv
 {
 	const struct walk_reader rd = { .read64 = world_read64, .ctx = w };
 	struct oracle_in in = {
-		.byte = world_byte, .ctx = w, .pdb = w->space.pdb,
-			.pdb_target = w->space.pdb_target,
-		.limit = w->space.limit, .va = va, .pages_64k = w->big_shift == 16,
-		.write = acc != ACC_READ, .read = acc != ACC_WRITE, .privileged = priv,
+		.byte = world_byte,
+		.ctx = w,
+		.pdb = w->space.pdb,
+		.pdb_target = w->space.pdb_target,
+		.limit = w->space.limit,
+		.va = va,
+		.pages_64k = w->big_shift == 16,
+		.write = acc != ACC_READ,
+		.read = acc != ACC_WRITE,
+		.privileged = priv,
 	};
 	struct oracle_out want = oracle_walk(&in);
 	struct walk_result r;
@@ -91,13 +97,14 @@ static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv
 	    r.leaf.kind != want.kind || !!(r.leaf.flags & LEAF_VOL) != want.vol ||
 	    !!(r.leaf.flags & LEAF_NO_WRITE) == want.writable ||
 	    !!(r.leaf.flags & LEAF_NO_READ) == want.readable)
-		fail_msg("va %llx big %016llx small %016llx: translations differ", (unsigned long long)va,
-			 (unsigned long long)w->cell[1].val, (unsigned long long)w->cell[2].val);
+		fail_msg("va %llx big %016llx small %016llx: translations differ",
+			 (unsigned long long)va, (unsigned long long)w->cell[1].val,
+			 (unsigned long long)w->cell[2].val);
 }
 
-#define PDB	0x1230000ull
-#define BIG_TABLE	0x5432000ull
-#define SMALL_TABLE	0xa987000ull
+#define PDB	    0x1230000ull
+#define BIG_TABLE   0x5432000ull
+#define SMALL_TABLE 0xa987000ull
 
 /*
  * Puts the entries for @va at their places. The apertures in @pde_bits decide in which memory the
@@ -120,24 +127,31 @@ static void place(struct world *w, uint64_t va, uint64_t pde_bits, uint64_t big,
 static struct world world(unsigned int big_shift)
 {
 	return (struct world){
-		.space = { .pdb = PDB, .pdb_target = MEM_VRAM, .limit = (1ull << 40) - 1,
-			.valid = true },
+		.space = { .pdb = PDB,
+			   .pdb_target = MEM_VRAM,
+			   .limit = (1ull << 40) - 1,
+			   .valid = true },
 		.big_shift = big_shift,
 	};
 }
 
 /* addresses on both sides of the ends of full, half, quarter and eighth tables */
 static const uint64_t vas[] = {
-	0,	    0x12345678, 0x007fffff, 0x00800000,	  0x00ffffff,	0x01000000,   0x01ffffff,
-	0x02000000, 0x03ffffff, 0x04000000, 0x07ffffff, 0x08000000, 0x7fffffffff, 0xffffffffff,
-	0x5555554321,
+	0,	    0x12345678, 0x007fffff,   0x00800000,   0x00ffffff,
+	0x01000000, 0x01ffffff, 0x02000000,   0x03ffffff,   0x04000000,
+	0x07ffffff, 0x08000000, 0x7fffffffff, 0xffffffffff, 0x5555554321,
 };
-#define NR(a)	(sizeof(a) / sizeof((a)[0]))
+#define NR(a) (sizeof(a) / sizeof((a)[0]))
 
 static const uint64_t some_pte[] = {
-	0, GMMU_PTE_VALID | 0x0abcde0, GMMU_PTE_PRIV, GMMU_PTE_VALID | GMMU_PTE_PRIV | 0x0abcdf0,
-	GMMU_PTE_VALID | GMMU_PTE_RO | 0xfabcde0, GMMU_PTE_VALID | 2ull << 33 | 0xffffffe0,
-	GMMU_PTE_VALID | 1ull << 33, GMMU_PTE_RO | 0x40,
+	0,
+	GMMU_PTE_VALID | 0x0abcde0,
+	GMMU_PTE_PRIV,
+	GMMU_PTE_VALID | GMMU_PTE_PRIV | 0x0abcdf0,
+	GMMU_PTE_VALID | GMMU_PTE_RO | 0xfabcde0,
+	GMMU_PTE_VALID | 2ull << 33 | 0xffffffe0,
+	GMMU_PTE_VALID | 1ull << 33,
+	GMMU_PTE_RO | 0x40,
 };
 
 static void directory_bits(void **state)
@@ -165,7 +179,7 @@ static const uint8_t some_kind[] = { 0x00, 0xfe, 0xff, 0x06, 0xdb, 0x46, 0x3f };
  * combination number @n of valid, priv, ro, encrypted, vol, aperture, lock, read and write disable,
  * tag and kind
  */
-#define PTE_PERMS	(NR(some_kind) << 11)
+#define PTE_PERMS (NR(some_kind) << 11)
 static uint64_t pte_perm(unsigned int n)
 {
 	uint64_t low = n & 15, vol = n >> 4 & 1, ap = n >> 5 & 3, lock = n >> 7 & 1,
@@ -176,7 +190,8 @@ static uint64_t pte_perm(unsigned int n)
 	       rd << 62 | wr << 63;
 }
 
-static const uint64_t some_pde[] = {	/* aperture bits of both halves of a directory entry */
+static const uint64_t some_pde[] = {
+	/* aperture bits of both halves of a directory entry */
 	1 | 1ull << 32, 1, 1ull << 32, 2 | 3ull << 32, 3 | 2ull << 32, 0,
 };
 
@@ -285,7 +300,7 @@ static void directory_targets(void **state)
 		w.space.pdb_target = t[i];
 		place(&w, 0x1000, 1ull << 32, 0, GMMU_PTE_VALID | 0x550);
 		compare(&w, 0x1000, ACC_READ, false);
-		w.space.pdb_target = t[(i + 1) % 4];	/* a target in which there is no memory */
+		w.space.pdb_target = t[(i + 1) % 4]; /* a target in which there is no memory */
 		compare(&w, 0x1000, ACC_READ, false);
 	}
 }

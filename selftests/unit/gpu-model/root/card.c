@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "card.h"
 
-#define MAX_UNITS	16
+#define MAX_UNITS 16
 
 struct card *the_card;
 static const struct unit_ops *units[MAX_UNITS];
@@ -91,10 +91,10 @@ void card_free(struct card *c)
 {
 	unsigned int u;
 
-	for (u = nr_units; u--; )
+	for (u = nr_units; u--;)
 		if (units[u]->stop)
 			units[u]->stop(&c->g);
-	for (u = nr_units; u--; )
+	for (u = nr_units; u--;)
 		if (units[u]->fini)
 			units[u]->fini(&c->g);
 	free(c->g.regs);

@@ -22,10 +22,10 @@
 
 struct card {
 	struct gk110 g;
-	bool level;			/* the interrupt line that the bus saw last */
+	bool level; /* the interrupt line that the bus saw last */
 	unsigned int messages, level_changes;
 	unsigned int fifo_resets, pmu_resets, gr_resets, ce_resets[3];
-	char err[512];			/* texts of gk110_err(), joined */
+	char err[512]; /* texts of gk110_err(), joined */
 };
 
 /* there is one card at a time; stand-ins without a device argument use this one */

@@ -9,24 +9,24 @@
  * written from the chip's documentation, and not from the model's headers, so that a mistake there
  * is found
  */
-#define INTR		0x000100
-#define INTR_NRHOST	0x000104
-#define EN		0x000140
-#define EN_NRHOST	0x000144
-#define LINE		0x000160
-#define MASK		0x000640
-#define MASK_NRHOST	0x000644
-#define ENABLE		0x000200
-#define PBDMA		0x000204
-#define MSI_CAP		0x088068
-#define PBUS_INTR	0x001100
-#define PBUS_EN		0x001140
-#define PBUS_EN_NRHOST	0x001144
-#define PBUS_USER0	0x001150
+#define INTR	       0x000100
+#define INTR_NRHOST    0x000104
+#define EN	       0x000140
+#define EN_NRHOST      0x000144
+#define LINE	       0x000160
+#define MASK	       0x000640
+#define MASK_NRHOST    0x000644
+#define ENABLE	       0x000200
+#define PBDMA	       0x000204
+#define MSI_CAP	       0x088068
+#define PBUS_INTR      0x001100
+#define PBUS_EN	       0x001140
+#define PBUS_EN_NRHOST 0x001144
+#define PBUS_USER0     0x001150
 
-#define FIFO		8
-#define GR		12
-#define TIMER		20
+#define FIFO  8
+#define GR    12
+#define TIMER 20
 
 static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_unit, &pbus_unit,
 					       &ppci_unit };
@@ -63,7 +63,7 @@ static void test_identity(void **state)
 
 	assert_int_equal(boot0 >> 20 & 0x1ff, 0x0f0);
 	assert_int_equal(boot0 & 0xff, 0xa1);
-	assert_int_equal(boot0 >> 12 & 0xff, 0x28);	/* the low six bits of device id 0x1028 */
+	assert_int_equal(boot0 >> 12 & 0xff, 0x28); /* the low six bits of device id 0x1028 */
 	assert_int_equal(rd(c, 4), 0);
 	wr(c, 0, 0);
 	wr(c, 4, 0x01000001);
@@ -79,7 +79,7 @@ static void test_masks_gate_the_line(void **state)
 	assert_int_equal(rd(c, MASK), ~0u);
 	wr(c, MASK, 0);
 	line(c, FIFO, true);
-	assert_int_equal(rd(c, INTR), 0);		/* masked sources do not show */
+	assert_int_equal(rd(c, INTR), 0); /* masked sources do not show */
 	wr(c, EN, 1);
 	assert_false(c->level);
 	wr(c, MASK, 1u << FIFO);
@@ -112,7 +112,7 @@ static void test_intx_follows_the_level(void **state)
 		assert_false(c->level);
 	}
 	assert_int_equal(c->level_changes, 20);
-	assert_int_equal(c->messages, 10);	/* without MSI no re-arm is needed */
+	assert_int_equal(c->messages, 10); /* without MSI no re-arm is needed */
 }
 
 /* Does what nouveau's interrupt handler does, in its order. */
@@ -155,8 +155,8 @@ static void test_msi_source_left_pending_comes_again(void **state)
 	line(c, FIFO, true);
 	wr(c, EN, 0);
 	wr8(c, MSI_CAP, 0xff);
-	assert_int_equal(c->messages, 1);	/* the output is off, so there is no message yet */
-	wr(c, EN, 1);				/* FIFO is still pending */
+	assert_int_equal(c->messages, 1); /* the output is off, so there is no message yet */
+	wr(c, EN, 1); /* FIFO is still pending */
 	assert_int_equal(c->messages, 2);
 }
 
@@ -184,12 +184,12 @@ static void test_msi_without_rearm_stays_silent(void **state)
 	line(c, FIFO, false);
 	line(c, FIFO, true);
 	assert_int_equal(c->messages, 1);
-	wr8(c, MSI_CAP, 0x00);			/* this value does not re-arm */
-	wr8(c, MSI_CAP + 1, 0xff);		/* this byte does not re-arm */
+	wr8(c, MSI_CAP, 0x00); /* this value does not re-arm */
+	wr8(c, MSI_CAP + 1, 0xff); /* this byte does not re-arm */
 	assert_int_equal(c->messages, 1);
 	wr8(c, MSI_CAP, 0xff);
 	assert_int_equal(c->messages, 2);
-	assert_int_equal(c->g.config[0x68], 5);	/* the byte with the capability's id is read-only */
+	assert_int_equal(c->g.config[0x68], 5); /* the byte with the capability's id is read-only */
 }
 
 static void test_second_source_while_high_sends_nothing(void **state)
@@ -212,7 +212,7 @@ static void test_software_interrupt(void **state)
 	wr(c, EN, 2);
 	wr(c, MASK, 0);
 	wr(c, INTR, 1u << 31);
-	assert_int_equal(rd(c, INTR), 0);	/* a write cannot set it while it is masked */
+	assert_int_equal(rd(c, INTR), 0); /* a write cannot set it while it is masked */
 	wr(c, MASK, 1u << 31);
 	wr(c, INTR, ~0u);
 	assert_int_equal(rd(c, INTR), 1u << 31);
@@ -276,7 +276,7 @@ static void test_enable_resets_what_goes_off(void **state)
 	wr(c, ENABLE, all & ~(1u << 12));
 	assert_int_equal(c->gr_resets, 1);
 	wr(c, ENABLE, all & ~(1u << 12));
-	assert_int_equal(c->gr_resets, 1);	/* only the falling edge of an enable resets */
+	assert_int_equal(c->gr_resets, 1); /* only the falling edge of an enable resets */
 	wr(c, ENABLE, all);
 	wr(c, ENABLE, all & ~(1u << 6 | 1u << 21 | 1u << 8 | 1u << 13));
 	assert_int_equal(c->ce_resets[0], 1);
@@ -319,15 +319,22 @@ static void test_ptimer_reset_by_enable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_identity), T(test_masks_gate_the_line), T(test_intx_follows_the_level),
-		T(test_msi_one_message_per_interrupt), T(test_msi_source_left_pending_comes_again),
-		T(test_msi_rearm_with_line_high), T(test_msi_without_rearm_stays_silent),
-		T(test_second_source_while_high_sends_nothing), T(test_software_interrupt),
-			T(test_nrhost_leaf),
-		T(test_pbus_write_one_to_clear), T(test_enable_resets_what_goes_off),
-			T(test_absent_engines_do_not_enable),
-		T(test_pbdma_count), T(test_ptimer_reset_by_enable),
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_identity),
+		T(test_masks_gate_the_line),
+		T(test_intx_follows_the_level),
+		T(test_msi_one_message_per_interrupt),
+		T(test_msi_source_left_pending_comes_again),
+		T(test_msi_rearm_with_line_high),
+		T(test_msi_without_rearm_stays_silent),
+		T(test_second_source_while_high_sends_nothing),
+		T(test_software_interrupt),
+		T(test_nrhost_leaf),
+		T(test_pbus_write_one_to_clear),
+		T(test_enable_resets_what_goes_off),
+		T(test_absent_engines_do_not_enable),
+		T(test_pbdma_count),
+		T(test_ptimer_reset_by_enable),
 #undef T
 	};
 

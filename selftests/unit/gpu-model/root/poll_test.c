@@ -31,10 +31,12 @@ static void mask(struct card *c, uint32_t reg, uint32_t bits, uint32_t val)
 
 static void test_power_gating_steps_are_done(void **state)
 {
-	static const struct { uint32_t reg, val; } steps[] = {	/* nouveau's sequence, shortened */
+	static const struct {
+		uint32_t reg, val;
+	} steps[] = {
+		/* nouveau's sequence, shortened */
 		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020530, 0xfffffffe },
-			{ 0x02052c, 0xff80fc00 },
-		{ 0x020528, 0xfffffffc },
+		{ 0x02052c, 0xff80fc00 }, { 0x020528, 0xfffffffc },
 	};
 	struct card *c = *state;
 	unsigned int i;
@@ -80,7 +82,7 @@ static void test_tag_clear_gets_ready(void **state)
 	}
 	clock_run();
 	wr(c, 0x17e8cc, 5);
-	wr(c, 0x17e8d0, 2);			/* empty range */
+	wr(c, 0x17e8d0, 2); /* empty range */
 	wr(c, 0x17e8c8, 4);
 	assert_int_equal(rd(c, 0x1410c8), 0);
 }
@@ -110,8 +112,8 @@ static void test_fuses_need_the_access_sequence(void **state)
 	mask(c, 0x022400, 0x800, 0x800);
 	assert_int_equal(rd(c, 0x0212a8), 0);
 	mask(c, 0x021000, 1, 1);
-	assert_int_equal(rd(c, 0x0212a8), 1);		/* the temperature sensor is calibrated */
-	assert_true(rd(c, 0x0214a8) > 0);		/* speedo */
+	assert_int_equal(rd(c, 0x0212a8), 1); /* the temperature sensor is calibrated */
+	assert_true(rd(c, 0x0214a8) > 0); /* speedo */
 	wr(c, 0x0212a8, 7);
 	assert_int_equal(rd(c, 0x0212a8), 1);
 	mask(c, 0x021000, 1, 0);
@@ -128,7 +130,7 @@ static void test_temperature_and_voltage(void **state)
 	assert_in_range(rd(c, 0x020400), 20, 90);
 	wr(c, 0x020400, 200);
 	assert_in_range(rd(c, 0x020400), 20, 90);
-	assert_true(rd(c, 0x020340) > 0);		/* nouveau divides by this register */
+	assert_true(rd(c, 0x020340) > 0); /* nouveau divides by this register */
 	uv = 600000 + 640000 * rd(c, 0x020344) / rd(c, 0x020340);
 	assert_in_range(uv, 800000, 1100000);
 	wr(c, 0x020344, 0x80000000 | 100);
@@ -161,7 +163,7 @@ static void test_clocks_of_an_idle_card(void **state)
 	struct card *c = *state;
 
 	assert_int_equal(rd(c, 0x137100), 0);
-	assert_int_equal(domain_khz(c, 0), 648000);	/* twice the core clock of 324 MHz */
+	assert_int_equal(domain_khz(c, 0), 648000); /* twice the core clock of 324 MHz */
 	assert_int_equal(domain_khz(c, 1), 648000);
 	assert_int_equal(rd(c, 0x1373f4) & 0xf, 1);
 	assert_int_equal(root_khz(c, 0x132020), 324000);
@@ -212,7 +214,7 @@ static void test_gpio_lines(void **state)
 {
 	struct card *c = *state;
 
-	assert_true(rd(c, 0x00d610) & 0x4000);		/* input: pulled up */
+	assert_true(rd(c, 0x00d610) & 0x4000); /* input: pulled up */
 	mask(c, 0x00d610, 0x3000, 0x2000);
 	assert_false(rd(c, 0x00d610) & 0x4000);
 	mask(c, 0x00d610, 0x3000, 0x3000);
@@ -241,7 +243,7 @@ static void test_config_mirror(void **state)
 
 	c->g.config[0] = 0xde;
 	c->g.config[1] = 0x10;
-	c->g.config[0x84] = 2;				/* link capability: 5 GT/s */
+	c->g.config[0x84] = 2; /* link capability: 5 GT/s */
 	assert_int_equal(rd(c, 0x088000), 0x10de);
 	wr(c, 0x088000, ~0u);
 	wr(c, 0x088004, ~0u);
@@ -266,7 +268,7 @@ static void test_link_speed(void **state)
 	struct card *c = *state;
 
 	c->g.config[0x84] = 2;
-	assert_int_equal(rd(c, 0x08c1c0) & 0x300004, 0x100004);	/* PCIe version 2, at most 5 GT/s */
+	assert_int_equal(rd(c, 0x08c1c0) & 0x300004, 0x100004); /* PCIe version 2, at most 5 GT/s */
 	mask(c, 0x08c1c0, 0x30000, 0x20000);
 	assert_int_equal(rd(c, 0x08c1c0) & 0x30000, 0x20000);
 	mask(c, 0x08c040, 0xc0000, 0x80000);
@@ -308,15 +310,22 @@ static void test_ranges_do_not_overlap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_power_gating_steps_are_done), T(test_privring_command_is_done),
-			T(test_tag_clear_gets_ready),
-		T(test_zbc_table_is_indexed), T(test_fuses_need_the_access_sequence),
-			T(test_temperature_and_voltage),
-		T(test_clocks_of_an_idle_card), T(test_pll_locks), T(test_memory_amount),
-		T(test_i2c_bus_is_idle_and_nobody_answers), T(test_gpio_lines),
-			T(test_aux_channel_answers_its_master),
-		T(test_config_mirror), T(test_link_speed), T(test_ranges_do_not_overlap),
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_power_gating_steps_are_done),
+		T(test_privring_command_is_done),
+		T(test_tag_clear_gets_ready),
+		T(test_zbc_table_is_indexed),
+		T(test_fuses_need_the_access_sequence),
+		T(test_temperature_and_voltage),
+		T(test_clocks_of_an_idle_card),
+		T(test_pll_locks),
+		T(test_memory_amount),
+		T(test_i2c_bus_is_idle_and_nobody_answers),
+		T(test_gpio_lines),
+		T(test_aux_channel_answers_its_master),
+		T(test_config_mirror),
+		T(test_link_speed),
+		T(test_ranges_do_not_overlap),
 #undef T
 	};
 

@@ -79,7 +79,10 @@ static uint8_t *bit_entry(char id)
 {
 	uint8_t *bit = img.rom, *e;
 
-	while (memcmp(bit, "\xff\xb8" "BIT", 6))
+	while (memcmp(bit,
+		      "\xff\xb8"
+		      "BIT",
+		      6))
 		bit++;
 	for (e = bit + 12; *e != id; e += 6)
 		assert_true(e < img.rom + IMAGE_SIZE);
@@ -102,7 +105,7 @@ static void test_generated_image_is_shown(void **state)
 	assert_int_equal(r->read(&c->g, r->base + r->size - 4), ~0u);
 	r->write(&c->g, r->base, 0, ~0u);
 	assert_int_equal(r->read(&c->g, r->base) & 0xffff, 0xaa55);
-	c->g.config[0x50] = 1;			/* the VBIOS is shadowed: the EEPROM is off */
+	c->g.config[0x50] = 1; /* the VBIOS is shadowed: the EEPROM is off */
 	assert_int_equal(r->read(&c->g, r->base), ~0u);
 }
 
@@ -198,7 +201,7 @@ static void test_bit_directory(void **state)
 	if (c->g.prom)
 		prom_unit.fini(&c->g);
 	image_make(&img);
-	bit_entry('i')[-3] = 0xff;		/* entry size */
+	bit_entry('i')[-3] = 0xff; /* entry size */
 	bit_entry('i')[-2] = 0xff;
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "does not fit");
@@ -218,7 +221,10 @@ static void test_bit_at_the_end(void **state)
 	struct card *c = *state;
 
 	bit_entry('i')[-12] = 0;
-	memcpy(img.rom + IMAGE_SIZE - 7, "\xff\xb8" "BIT", 6);
+	memcpy(img.rom + IMAGE_SIZE - 7,
+	       "\xff\xb8"
+	       "BIT",
+	       6);
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "no BIT directory");
 }
@@ -226,10 +232,14 @@ static void test_bit_at_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_generated_image_is_shown), T(test_missing_file), T(test_sizes),
-			T(test_signatures), T(test_checksum),
-		T(test_bit_directory), T(test_bit_at_the_end),
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_generated_image_is_shown),
+		T(test_missing_file),
+		T(test_sizes),
+		T(test_signatures),
+		T(test_checksum),
+		T(test_bit_directory),
+		T(test_bit_at_the_end),
 #undef T
 	};
 

@@ -5,15 +5,15 @@
 #include "card.h"
 #include "clock.h"
 
-#define INTR		0x009100
-#define EN		0x009140
-#define DIV		0x009200
-#define MUL		0x009210
-#define SOURCE		0x009220
-#define LOW		0x009400
-#define HIGH		0x009410
-#define ALARM		0x009420
-#define MS		1000000u
+#define INTR   0x009100
+#define EN     0x009140
+#define DIV    0x009200
+#define MUL    0x009210
+#define SOURCE 0x009220
+#define LOW    0x009400
+#define HIGH   0x009410
+#define ALARM  0x009420
+#define MS     1000000u
 
 static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_unit };
 
@@ -23,7 +23,7 @@ static int setup(void **state)
 
 	clock_stop();
 	c = card_new(GK110_LAYOUT_FLAT, list, 3);
-	clock_move(MS);		/* so that the time is not 0 */
+	clock_move(MS); /* so that the time is not 0 */
 	wr(c, 0x000640, 1u << 20);
 	wr(c, 0x000140, 1);
 	*state = c;
@@ -218,7 +218,7 @@ static void test_alarm_fires_when_due(void **state)
 	assert_int_equal(rd(c, 0x000100), 1u << 20);
 	wr(c, INTR, 1);
 	no_level(c);
-	clock_move((4ull << 30) - 96);		/* the next match is 2^32 ns after the last one */
+	clock_move((4ull << 30) - 96); /* the next match is 2^32 ns after the last one */
 	no_level(c);
 	clock_move(96);
 	await_level(c);
@@ -252,7 +252,7 @@ static void test_far_alarm_is_not_due(void **state)
 	clock_move(2 * MS);
 	await_level(c);
 	wr(c, INTR, 1);
-	wr(c, ALARM, (uint32_t)now(c) - 100);	/* just missed: the next match comes in 4.3 s */
+	wr(c, ALARM, (uint32_t)now(c) - 100); /* just missed: the next match comes in 4.3 s */
 	no_level(c);
 	clock_move(4200 * (uint64_t)MS);
 	no_level(c);
@@ -320,14 +320,20 @@ static void test_fault_record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_counts_nanoseconds), T(test_runs_by_itself), T(test_can_be_set),
-			T(test_low_word_carries_into_high), T(test_ratio),
-		T(test_readers_without_lock), T(test_alarm_fires_when_due),
-			T(test_alarm_across_the_low_words_wrap),
-		T(test_far_alarm_is_not_due), T(test_match_while_masked_shows_later),
-			T(test_time_step_past_the_alarm),
-		T(test_sleeps_when_not_armed), T(test_fault_record),
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_counts_nanoseconds),
+		T(test_runs_by_itself),
+		T(test_can_be_set),
+		T(test_low_word_carries_into_high),
+		T(test_ratio),
+		T(test_readers_without_lock),
+		T(test_alarm_fires_when_due),
+		T(test_alarm_across_the_low_words_wrap),
+		T(test_far_alarm_is_not_due),
+		T(test_match_while_masked_shows_later),
+		T(test_time_step_past_the_alarm),
+		T(test_sleeps_when_not_armed),
+		T(test_fault_record),
 #undef T
 	};
 

@@ -5,7 +5,7 @@
  */
 #include "card.h"
 
-#define TABLE(i)	(0x022700 + 4 * (i))
+#define TABLE(i) (0x022700 + 4 * (i))
 
 struct entry {
 	uint32_t type, addr;
@@ -159,7 +159,7 @@ static void test_what_is_switched_off(void **state)
 		fbps += !(rd(c, 0x022554) >> i & 1);
 	assert_int_equal(fbps, 5);
 	assert_int_equal(rd(c, 0x022438), rd(c, 0x02243c));
-	assert_int_equal(rd(c, 0x02240c) & 2, 2);		/* the VBIOS has run */
+	assert_int_equal(rd(c, 0x02240c) & 2, 2); /* the VBIOS has run */
 	card_free(c);
 }
 
@@ -186,11 +186,12 @@ static void test_constants_can_not_be_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout_flat), cmocka_unit_test(test_layout_card),
+		cmocka_unit_test(test_layout_flat),
+		cmocka_unit_test(test_layout_card),
 		cmocka_unit_test(test_pbdmas_serve_runlists),
-			cmocka_unit_test(test_unknown_layout_is_refused),
+		cmocka_unit_test(test_unknown_layout_is_refused),
 		cmocka_unit_test(test_what_is_switched_off),
-			cmocka_unit_test(test_constants_can_not_be_written),
+		cmocka_unit_test(test_constants_can_not_be_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,10 @@ static size_t bit(void)
 	size_t at;
 
 	for (at = 0; at + 6 < IMAGE_SIZE; at++)
-		if (!memcmp(img.rom + at, "\xff\xb8" "BIT\0", 6))
+		if (!memcmp(img.rom + at,
+			    "\xff\xb8"
+			    "BIT\0",
+			    6))
 			return at;
 	fail_msg("no BIT");
 	return 0;
@@ -120,7 +123,10 @@ static void test_bit_directory(void **state)
 	}
 	/* no place may look like the older BMP structure */
 	for (i = 0; i + 5 <= IMAGE_SIZE; i++)
-		assert_true(memcmp(img.rom + i, "\xff\x7f" "NV\0", 5));
+		assert_true(memcmp(img.rom + i,
+				   "\xff\x7f"
+				   "NV\0",
+				   5));
 }
 
 static void test_identity_and_scripts(void **state)
@@ -129,11 +135,11 @@ static void test_identity_and_scripts(void **state)
 
 	assert_int_equal(u8(i + 3), 0x80);
 	assert_int_equal(u8(i + 2), 0x10);
-	assert_int_equal(u8(i + 5) & 0x10, 0);		/* not a mobile board */
+	assert_int_equal(u8(i + 5) & 0x10, 0); /* not a mobile board */
 	assert_int_equal(u16(i + 13), 0);
 	script = u16(u16(init));
-	assert_int_equal(u8(script), 0x71);		/* done */
-	assert_int_equal(u16(u16(init) + 2), 0);	/* no second script */
+	assert_int_equal(u8(script), 0x71); /* done */
+	assert_int_equal(u16(u16(init) + 2), 0); /* no second script */
 }
 
 static void test_display_entries_are_empty(void **state)
@@ -150,7 +156,7 @@ static void test_dcb(void **state)
 
 	assert_int_equal(u8(dcb), 0x40);
 	assert_int_equal(u8(dcb + 1), 0x1b);
-	assert_int_equal(u8(dcb + 2), 0);		/* no outputs */
+	assert_int_equal(u8(dcb + 2), 0); /* no outputs */
 	assert_int_equal(u32(dcb + 6), 0x4edcbdcb);
 	assert_int_equal(u16(dcb + 4), 0);
 	assert_int_equal(u16(dcb + 0x12), 0);
@@ -159,7 +165,7 @@ static void test_dcb(void **state)
 	assert_int_equal(u8(gpio + 2), 1);
 	assert_int_equal(u8(gpio + 3), 5);
 	e = gpio + u8(gpio + 1);
-	assert_int_equal(u32(e) >> 8 & 0xff, 0x81);	/* voltage PWM */
+	assert_int_equal(u32(e) >> 8 & 0xff, 0x81); /* voltage PWM */
 	assert_in_range(u32(e) & 0x3f, 0, 31);
 }
 
@@ -240,7 +246,7 @@ static void test_voltage(void **state)
 	assert_true(u8(v + 1) >= 0x1a);
 	assert_int_equal(u32(v + 4) & 1, 1);
 	khz = u32(v + 5) / 1000;
-	assert_in_range(27648000 / khz, 16, 4095);	/* the divider of the voltage's PWM */
+	assert_in_range(27648000 / khz, 16, 4095); /* the divider of the voltage's PWM */
 	base = u32(v + 0x12) & 0xffffff;
 	range = u32(v + 0x16);
 	assert_int_equal(u32(v + 0x0a), base);
@@ -250,7 +256,7 @@ static void test_voltage(void **state)
 	for (i = 0; i < u8(map + 3); i++) {
 		size_t e = map + u8(map + 1) + i * u8(map + 2);
 
-		assert_int_equal(u8(e + 1), 0xff);	/* not linked to another entry */
+		assert_int_equal(u8(e + 1), 0xff); /* not linked to another entry */
 		assert_in_range(u32(e + 2), base, base + range);
 		assert_true(u32(e + 6) >= u32(e + 2));
 	}
@@ -318,7 +324,7 @@ static void test_memory_map_is_there_and_empty(void **state)
 	size_t t = u32(table('P', 2, 0x5c) + 4);
 
 	assert_int_equal(u8(t), 0x11);
-	assert_true(u8(t + 1) >= 0x15);		/* nouveau gives the device up if this is less */
+	assert_true(u8(t + 1) >= 0x15); /* nouveau gives the device up if this is less */
 	assert_int_equal(u8(t + 5), 0);
 	assert_int_equal(u8(t + 0x14), 0);
 }
@@ -338,21 +344,28 @@ static void test_thermal_thresholds(void **state)
 	}
 	assert_int_equal(shutdown, 95);
 	assert_int_equal(down, 90);
-	assert_int_equal(u32(table('P', 2, 0x5c) + 0x58), 0);	/* no fan */
+	assert_int_equal(u32(table('P', 2, 0x5c) + 0x58), 0); /* no fan */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(f)	cmocka_unit_test_setup(f, setup)
-		T(test_rom_header), T(test_same_image_every_time), T(test_bit_directory),
-			T(test_identity_and_scripts),
-		T(test_display_entries_are_empty), T(test_dcb), T(test_memory_is_gddr5),
-			T(test_training_patterns),
-		T(test_pll_limits), T(test_voltage), T(test_performance_states),
-			T(test_clock_steps),
-		T(test_boost_covers_every_state), T(test_memory_map_is_there_and_empty),
-			T(test_thermal_thresholds),
+#define T(f) cmocka_unit_test_setup(f, setup)
+		T(test_rom_header),
+		T(test_same_image_every_time),
+		T(test_bit_directory),
+		T(test_identity_and_scripts),
+		T(test_display_entries_are_empty),
+		T(test_dcb),
+		T(test_memory_is_gddr5),
+		T(test_training_patterns),
+		T(test_pll_limits),
+		T(test_voltage),
+		T(test_performance_states),
+		T(test_clock_steps),
+		T(test_boost_covers_every_state),
+		T(test_memory_map_is_there_and_empty),
+		T(test_thermal_thresholds),
 #undef T
 	};
 

@@ -30,13 +30,13 @@
 #include "fake_device.h"
 #include "selftests/unit/own_folder.h"
 
-#define BAR1_MAP_BASE	(2u << 20)
-#define FIRST		(BAR1_MAP_BASE / VU_PAGE)	/* first page of BAR1 that is mapped */
+#define BAR1_MAP_BASE (2u << 20)
+#define FIRST	      (BAR1_MAP_BASE / VU_PAGE) /* first page of BAR1 that is mapped */
 
 static struct helper helper;
 static bool helper_on;
 static char path[108];
-static uint8_t *bar1, *bar3, *pramin;	/* bar1: address at which BAR1's page 0 would be */
+static uint8_t *bar1, *bar3, *pramin; /* bar1: address at which BAR1's page 0 would be */
 
 static void nap(unsigned int ms)
 {
@@ -89,9 +89,12 @@ static void start_helper(void)
 
 static void write_command(uint16_t cmd)
 {
-	struct { struct vu_region_access a; uint16_t cmd; } __attribute__((packed)) m = {
+	struct {
+		struct vu_region_access a;
+		uint16_t cmd;
+	} __attribute__((packed)) m = {
 		{ .offset = GK110_PCI_CMD_STA, .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 2 },
-			cmd,
+		cmd,
 	};
 
 	assert_true(fake_send(VU_REGION_WRITE, 0, &m, sizeof(m), NULL, 0) > 0);
@@ -182,14 +185,15 @@ static uint32_t *vram(uint32_t page, uint32_t off)
 }
 
 /* Waits for @cond; a minute without it is a hang, on any machine. */
-#define eventually(cond) do { \
-	uint64_t until_ = barmap_now() + 60000000000ull; \
-	while (!(cond)) { \
-		if (barmap_now() > until_) \
-			fail_msg("line %d: not within 60 s: %s", __LINE__, #cond); \
-		nap(1); \
-	} \
-} while (0)
+#define eventually(cond)                                                                   \
+	do {                                                                               \
+		uint64_t until_ = barmap_now() + 60000000000ull;                           \
+		while (!(cond)) {                                                          \
+			if (barmap_now() > until_)                                         \
+				fail_msg("line %d: not within 60 s: %s", __LINE__, #cond); \
+			nap(1);                                                            \
+		}                                                                          \
+	} while (0)
 
 static unsigned int nr_transient(void)
 {
@@ -283,10 +287,9 @@ static void test_helper_of_another_process(void **state)
 /* Greets the model as a helper. @note: text that the model must report about it. */
 static void say_hello(uint32_t magic, uint32_t version, int error, const char *note)
 {
-	struct barmap_hello h = { .hdr.type = BARMAP_HELLO,
-				  .magic = magic,
-				  .version = version,
-				  .uffd_error = error };
+	struct barmap_hello h = {
+		.hdr.type = BARMAP_HELLO, .magic = magic, .version = version, .uffd_error = error
+	};
 	int fd = helper_connect(path);
 
 	assert_true(fd >= 0);
@@ -300,7 +303,7 @@ static void test_helper_without_userfaultfd(void **state)
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION, EPERM, "userfaultfd");
 	assert_false(barmap_wait_helper(fake.s.barmap, getpid()));
 	barmap_disconnect(fake.s.barmap);
-	start_helper();		/* a helper that comes later, from the next QEMU, is accepted */
+	start_helper(); /* a helper that comes later, from the next QEMU, is accepted */
 	assert_true(barmap_wait_helper(fake.s.barmap, getpid()));
 }
 
@@ -328,7 +331,7 @@ static void test_fault_maps(void **state)
 	assert_int_equal(load(bar1, FIRST, 0x10), 0xabcd1234);
 	store(bar1, FIRST, 0x20, 77);
 	assert_int_equal(*vram(100, 0x20), 77);
-	*vram(100, 0x30) = 5;		/* the window shows the memory itself, not a copy */
+	*vram(100, 0x30) = 5; /* the window shows the memory itself, not a copy */
 	assert_int_equal(load(bar1, FIRST, 0x30), 5);
 	store(bar1, FIRST + 3, 0, 9);
 	assert_int_equal(*vram(103, 0), 9);
@@ -342,7 +345,7 @@ static void test_all_windows(void **state)
 	assert_int_equal(*vram(8191, 0xffc), 1);
 	store(pramin, 255, 0, 2);
 	assert_int_equal(*vram(5255, 0), 2);
-	store(bar1, GK110_BAR1_SIZE / VU_PAGE - 1, 0, 3);	/* no entry: the write is dropped */
+	store(bar1, GK110_BAR1_SIZE / VU_PAGE - 1, 0, 3); /* no entry: the write is dropped */
 	/* more than 1 if the machine is so busy that the access was tried again */
 	assert_true(fake.faults_recorded >= 1);
 }
@@ -389,8 +392,8 @@ static void test_invalidate_in_the_middle(void **state)
 
 	point(WIN_BAR1, FIRST, 64, 101, 1);
 	store(bar1, FIRST, 0, 1);
-	point(WIN_BAR1, FIRST + 10, 3, 0, 0);		/* three pages lose their entries */
-	point(WIN_BAR1, FIRST + 20, 3, 901, 1);		/* three pages move */
+	point(WIN_BAR1, FIRST + 10, 3, 0, 0); /* three pages lose their entries */
+	point(WIN_BAR1, FIRST + 20, 3, 901, 1); /* three pages move */
 	invalidate(WIN_BAR1);
 	for (i = 0; i < 64; i++)
 		*vram(100 + i, 8) = i;
@@ -424,7 +427,7 @@ static void test_fault_reads_ones(void **state)
 	before = fake.faults_recorded;
 	assert_true(before >= 1);
 	assert_int_equal(fake.g->stats.bar_faults[WIN_BAR1], before);
-	store(bar1, FIRST + 8, 0, 1);			/* dropped */
+	store(bar1, FIRST + 8, 0, 1); /* dropped */
 	assert_true(fake.faults_recorded > before);
 	settle();
 	before = fake.faults_recorded;
@@ -446,14 +449,14 @@ static void test_read_only(void **state)
 	*vram(400, 0) = 2;
 	assert_int_equal(load(bar3, 5, 0), 2);
 	store(bar3, 5, 0, 3);
-	assert_int_equal(*vram(400, 0), 2);		/* the write is dropped */
+	assert_int_equal(*vram(400, 0), 2); /* the write is dropped */
 	point(WIN_BAR3, 6, 1, 402 | FAKE_RO, 0);
 	*vram(401, 0) = 4;
-	store(bar3, 6, 0, 5);				/* first access is a write: a fault */
+	store(bar3, 6, 0, 5); /* first access is a write: a fault */
 	assert_true(fake.faults_recorded >= 1);
 	assert_int_equal(*vram(401, 0), 4);
 	settle();
-	assert_int_equal(load(bar3, 6, 0), 4);		/* after that a read sees memory again */
+	assert_int_equal(load(bar3, 6, 0), 4); /* after that a read sees memory again */
 }
 
 /* ------------------------------------------------------------------ guest memory in a window */
@@ -488,7 +491,7 @@ static void test_system_memory(void **state)
 	store(bar1, FIRST + 1, 8, 43);
 	assert_int_equal(ram[0x1008 / 4], 42);
 	settle();
-	map_ram(fd, 0x40000000, 1 << 20);		/* map the file again */
+	map_ram(fd, 0x40000000, 1 << 20); /* map the file again */
 	assert_int_equal(load(bar1, FIRST + 1, 8), 42);
 	munmap(ram, 1 << 20);
 	close(fd);
@@ -503,14 +506,14 @@ static void test_userd_pages_are_watched(void **state)
 	fake.userd_off = (FIRST + 16) * VU_PAGE;
 	fake.userd_size = 4 * VU_PAGE;
 	point(WIN_BAR1, FIRST, 64, 101, 1);
-	store(bar1, FIRST, 0, 1);			/* run ends before the USERD pages */
+	store(bar1, FIRST, 0, 1); /* run ends before the USERD pages */
 	assert_int_equal(fake.g->stats.bar_pages_mapped[WIN_BAR1], 16);
 	store(bar1, FIRST + 17, 0x8c, 1);
 	assert_int_equal(*vram(117, 0x8c), 1);
 	await_doorbells(1);
 	settle();
 	rung = fake.doorbells;
-	store(bar1, FIRST + 17, 0x8c, 2);		/* a later write is noticed as well */
+	store(bar1, FIRST + 17, 0x8c, 2); /* a later write is noticed as well */
 	await_doorbells(rung + 1);
 	assert_int_equal(*vram(117, 0x8c), 2);
 	settle();
@@ -518,7 +521,7 @@ static void test_userd_pages_are_watched(void **state)
 	load(bar1, FIRST + 40, 0);
 	rung = fake.doorbells;
 	nap(50);
-	assert_int_equal(fake.doorbells, rung);		/* no doorbell is rung without a write */
+	assert_int_equal(fake.doorbells, rung); /* no doorbell is rung without a write */
 }
 
 static void test_userd_moves_onto_mapped_pages(void **state)
@@ -623,8 +626,8 @@ static void test_mapping_budget(void **state)
 
 /* ------------------------------------------------------------------ hammering */
 
-#define HAMMER_PAGES	16
-#define HAMMER_MS	1500
+#define HAMMER_PAGES 16
+#define HAMMER_MS    1500
 
 static atomic_bool hammer_stop;
 /* epoch of the memory that the pages show; odd: a move is under way */
@@ -704,7 +707,7 @@ static void hammer(bool gaps)
 			invalidate(WIN_BAR1);
 		}
 		was = step;
-		step = 1 + (epoch / 2) % 3;	/* contiguous pages and scattered ones */
+		step = 1 + (epoch / 2) % 3; /* contiguous pages and scattered ones */
 		hammer_move(epoch + 2, step);
 		epoch += 2;
 		hammer_epoch = epoch;
@@ -761,23 +764,36 @@ static void test_no_store_reaches_the_old_page(void **state)
 	pthread_join(t, NULL);
 }
 
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define TS(f)	cmocka_unit_test_setup_teardown(f, setup_server, teardown_server)
+#define T(f)  cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TS(f) cmocka_unit_test_setup_teardown(f, setup_server, teardown_server)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TS(test_regions_offered), TS(test_no_helper_in_time),
-			TS(test_helper_of_another_process),
-		TS(test_helper_without_userfaultfd), TS(test_strangers_on_the_plugin_socket),
-		T(test_fault_maps), T(test_all_windows), T(test_runs), T(test_invalidate_repoints),
-		T(test_invalidate_in_the_middle), T(test_unchanged_pages_stay),
-			T(test_fault_reads_ones),
-		T(test_read_only), T(test_system_memory), T(test_userd_pages_are_watched),
-		T(test_userd_moves_onto_mapped_pages), T(test_memory_decoding_off_and_on),
-			T(test_reset_empties),
-		T(test_replug), T(test_helper_dies), T(test_mapping_budget), T(test_hammer_repoint),
-		T(test_hammer_gaps), T(test_no_store_reaches_the_old_page),
+		TS(test_regions_offered),
+		TS(test_no_helper_in_time),
+		TS(test_helper_of_another_process),
+		TS(test_helper_without_userfaultfd),
+		TS(test_strangers_on_the_plugin_socket),
+		T(test_fault_maps),
+		T(test_all_windows),
+		T(test_runs),
+		T(test_invalidate_repoints),
+		T(test_invalidate_in_the_middle),
+		T(test_unchanged_pages_stay),
+		T(test_fault_reads_ones),
+		T(test_read_only),
+		T(test_system_memory),
+		T(test_userd_pages_are_watched),
+		T(test_userd_moves_onto_mapped_pages),
+		T(test_memory_decoding_off_and_on),
+		T(test_reset_empties),
+		T(test_replug),
+		T(test_helper_dies),
+		T(test_mapping_budget),
+		T(test_hammer_repoint),
+		T(test_hammer_gaps),
+		T(test_no_store_reaches_the_old_page),
 	};
 	struct uw probe;
 

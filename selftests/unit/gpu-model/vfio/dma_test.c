@@ -51,11 +51,9 @@ static int teardown(void **state)
 
 static int map(uint64_t iova, uint64_t size, uint64_t offset, uint32_t flags)
 {
-	struct vu_dma_map m = { .argsz = sizeof(m),
-				.flags = flags,
-				.offset = offset,
-				.address = iova,
-				.size = size };
+	struct vu_dma_map m = {
+		.argsz = sizeof(m), .flags = flags, .offset = offset, .address = iova, .size = size
+	};
 
 	return dma_map(&fake.s, &m, dup(ram));
 }
@@ -123,10 +121,9 @@ static void test_read_only_file(void **state)
 
 static void test_no_file(void **state)
 {
-	struct vu_dma_map m = { .argsz = sizeof(m),
-				.flags = 1,
-				.address = 0xc0000,
-				.size = 0x20000 };
+	struct vu_dma_map m = {
+		.argsz = sizeof(m), .flags = 1, .address = 0xc0000, .size = 0x20000
+	};
 	size_t len;
 
 	assert_int_equal(dma_map(&fake.s, &m, -1), 0);
@@ -182,7 +179,7 @@ static void test_unmap(void **state)
 	assert_int_equal(map(0x10000, 0x4000, 0, 3), 0);
 	assert_int_equal(map(0x20000, 0x4000, 0x4000, 3), 0);
 	assert_int_equal(map(0x30000, 0x4000, 0x8000, 3), 0);
-	assert_int_equal(dma_unmap(&fake.s, 0x10000, 0x1000), -EINVAL);		/* a part */
+	assert_int_equal(dma_unmap(&fake.s, 0x10000, 0x1000), -EINVAL); /* a part */
 	assert_int_equal(dma_unmap(&fake.s, 0x12000, 0x10000), -EINVAL);
 	assert_int_equal(dma_unmap(&fake.s, 0, 0), -EINVAL);
 	assert_int_equal(dma_unmap(&fake.s, UINT64_MAX, 2), -EINVAL);
@@ -212,7 +209,7 @@ static void test_unmap_messages(void **state)
 	assert_int_equal(fake_payload_len(), sizeof(u));
 	assert_memory_equal(fake_payload(), &u, sizeof(u));
 	assert_int_equal(fake.s.dma.nr, 0);
-	u.flags = 1;	/* dirty bitmap */
+	u.flags = 1; /* dirty bitmap */
 	assert_true(fake_send(VU_DMA_UNMAP, 0, &u, sizeof(u), NULL, 0) > 0);
 	assert_int_equal(fake_error(), EINVAL);
 }
@@ -363,12 +360,11 @@ static void test_random_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_map_and_find), T(test_bus_master), T(test_rights), T(test_read_only_file),
-			T(test_no_file),
-		T(test_bad_maps), T(test_overlap), T(test_unmap), T(test_unmap_messages),
-			T(test_files_are_shared),
-		T(test_file_that_grew), T(test_many_files), T(test_table_limit),
-			T(test_random_history),
+		T(test_map_and_find),	  T(test_bus_master),	  T(test_rights),
+		T(test_read_only_file),	  T(test_no_file),	  T(test_bad_maps),
+		T(test_overlap),	  T(test_unmap),	  T(test_unmap_messages),
+		T(test_files_are_shared), T(test_file_that_grew), T(test_many_files),
+		T(test_table_limit),	  T(test_random_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #define FAKE_VRAM_SIZE (64u << 20)
 
 struct fake_access {
-	uint32_t region;	/* 0, 1, 3 */
+	uint32_t region; /* 0, 1, 3 */
 	uint64_t off, val;
 	unsigned int size;
 };
@@ -37,8 +37,8 @@ struct fake {
 	char note[512];
 };
 
-#define FAKE_RO		(1ull << 62)
-#define FAKE_SYS	(1ull << 61)
+#define FAKE_RO	 (1ull << 62)
+#define FAKE_SYS (1ull << 61)
 
 extern struct fake fake;
 

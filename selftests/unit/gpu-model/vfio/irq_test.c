@@ -16,16 +16,16 @@
 
 #include "fake_device.h"
 
-#define TRIGGER	VFIO_IRQ_SET_ACTION_TRIGGER
+#define TRIGGER VFIO_IRQ_SET_ACTION_TRIGGER
 #define MASK	VFIO_IRQ_SET_ACTION_MASK
 #define UNMASK	VFIO_IRQ_SET_ACTION_UNMASK
 #define NONE	VFIO_IRQ_SET_DATA_NONE
 #define BOOL	VFIO_IRQ_SET_DATA_BOOL
-#define EVENTFD	VFIO_IRQ_SET_DATA_EVENTFD
+#define EVENTFD VFIO_IRQ_SET_DATA_EVENTFD
 #define INTX	VFIO_PCI_INTX_IRQ_INDEX
 #define MSI	VFIO_PCI_MSI_IRQ_INDEX
 
-static int ev;		/* the client's eventfd */
+static int ev; /* the client's eventfd */
 
 static int setup(void **state)
 {
@@ -47,11 +47,9 @@ static int teardown(void **state)
 static uint32_t set_irqs(uint32_t flags, uint32_t index, uint32_t start, uint32_t count,
 			 const void *data, size_t len, unsigned int nr_fds)
 {
-	struct vfio_irq_set set = { .argsz = sizeof(set),
-				    .flags = flags,
-				    .index = index,
-				    .start = start,
-				    .count = count };
+	struct vfio_irq_set set = {
+		.argsz = sizeof(set), .flags = flags, .index = index, .start = start, .count = count
+	};
 	int fd[3] = { dup(ev), dup(ev), dup(ev) };
 	uint8_t buf[64];
 	unsigned int i;
@@ -95,9 +93,9 @@ static void test_intx_masks_itself(void **state)
 	assert_int_equal(fired(), 1);
 	line(false, false);
 	line(true, true);
-	assert_int_equal(fired(), 0);		/* masked until the client unmasks it */
+	assert_int_equal(fired(), 0); /* masked until the client unmasks it */
 	assert_int_equal(set_irqs(NONE | UNMASK, INTX, 0, 1, NULL, 0, 0), 0);
-	assert_int_equal(fired(), 1);		/* the line is still high */
+	assert_int_equal(fired(), 1); /* the line is still high */
 	line(false, false);
 	assert_int_equal(set_irqs(NONE | UNMASK, INTX, 0, 1, NULL, 0, 0), 0);
 	assert_int_equal(fired(), 0);
@@ -109,9 +107,12 @@ static void test_intx_shown_and_disabled_in_config(void **state)
 {
 	uint8_t disable[2] = { GK110_PCI_CMD_MASTER, GK110_PCI_CMD_INTX_DISABLE >> 8 },
 		enable[2] = { 0 };
-	struct { struct vu_region_access a; uint8_t cmd[2]; } __attribute__((packed)) m = {
+	struct {
+		struct vu_region_access a;
+		uint8_t cmd[2];
+	} __attribute__((packed)) m = {
 		{ .offset = GK110_PCI_CMD_STA, .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 2 },
-			{ 0 },
+		{ 0 },
 	};
 
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, INTX, 0, 1, NULL, 0, 1), 0);
@@ -216,7 +217,7 @@ static void test_refused(void **state)
 		{ "index out of range", NONE | TRIGGER, 5, 0, 1, 0, 0, EINVAL },
 		{ "index far out of range", NONE | TRIGGER, UINT32_MAX, 0, 0, 0, 0, EINVAL },
 		{ "MSI-X has none", EVENTFD | TRIGGER, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1, 0, 1,
-			EINVAL },
+		  EINVAL },
 		{ "count too big", EVENTFD | TRIGGER, MSI, 0, 2, 0, 2, EINVAL },
 		{ "start too big", EVENTFD | TRIGGER, MSI, 1, 1, 0, 1, EINVAL },
 		{ "sum wraps", EVENTFD | TRIGGER, MSI, UINT32_MAX, 2, 0, 1, EINVAL },
@@ -259,10 +260,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_intx_masks_itself), T(test_intx_shown_and_disabled_in_config),
-			T(test_intx_set_while_up),
-		T(test_intx_mask_by_client), T(test_msi_is_an_edge), T(test_deassign),
-			T(test_client_triggers),
-		T(test_error_and_request), T(test_refused), T(test_full_counter_does_not_block),
+		T(test_intx_set_while_up), T(test_intx_mask_by_client),
+		T(test_msi_is_an_edge),	   T(test_deassign),
+		T(test_client_triggers),   T(test_error_and_request),
+		T(test_refused),	   T(test_full_counter_does_not_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

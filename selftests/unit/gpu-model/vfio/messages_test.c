@@ -69,7 +69,8 @@ static ssize_t greet(uint16_t major, const char *text, size_t len)
 
 static void test_version_qemu(void **state)
 {
-	static const char qemu[] = "{\"capabilities\":{\"pgsizes\":4096,\"max_msg_fds\":16,\"max_dma_maps\":65535,"
+	static const char qemu[] =
+		"{\"capabilities\":{\"pgsizes\":4096,\"max_msg_fds\":16,\"max_dma_maps\":65535,"
 		"\"max_data_xfer_size\":1048576,\"migration\":{\"pgsize\":4096,\"max_bitmap_size\":[1,-2.5e3,null,\"x\\\"y\"]},"
 		"\"write_multiple\":true}}";
 	const char *text;
@@ -105,9 +106,20 @@ static void test_version_small_transfers(void **state)
 static void test_version_bad(void **state)
 {
 	static const char *const bad[] = {
-		"{", "[]", "{\"capabilities\":}", "{\"capabilities\":{\"max_msg_fds\":\"8\"}}", "{} {}", "{\"a\":tru}",
-		"{\"capabilities\":{\"max_data_xfer_size\":-1}}", "{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}", "{\"a\" 1}",
-		"{\"a\":1,}", "{\"\\", "{\"capabilities\":{\"max_data_xfer_size\":nan}}", "{\"a\":1e}", "{\"a\":+1}",
+		"{",
+		"[]",
+		"{\"capabilities\":}",
+		"{\"capabilities\":{\"max_msg_fds\":\"8\"}}",
+		"{} {}",
+		"{\"a\":tru}",
+		"{\"capabilities\":{\"max_data_xfer_size\":-1}}",
+		"{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}",
+		"{\"a\" 1}",
+		"{\"a\":1,}",
+		"{\"\\",
+		"{\"capabilities\":{\"max_data_xfer_size\":nan}}",
+		"{\"a\":1e}",
+		"{\"a\":+1}",
 	};
 	unsigned int i;
 
@@ -158,9 +170,12 @@ static void test_reply_from_client(void **state)
 
 static void test_in_pieces(void **state)
 {
-	struct { struct vu_hdr hdr; struct vu_device_info info; } one = {
+	struct {
+		struct vu_hdr hdr;
+		struct vu_device_info info;
+	} one = {
 		{ .id = 1, .cmd = VU_DEVICE_GET_INFO, .size = sizeof(one) },
-			{ .argsz = sizeof(one.info) },
+		{ .argsz = sizeof(one.info) },
 	};
 	uint8_t buf[3 * sizeof(one)];
 	struct vu_fds none = { 0 };
@@ -178,7 +193,10 @@ static void test_in_pieces(void **state)
 /* Descriptors are kept for the message with which they came. */
 static void test_descriptors_meet_their_message(void **state)
 {
-	struct { struct vu_hdr hdr; struct vu_dma_map map; } m[2] = {
+	struct {
+		struct vu_hdr hdr;
+		struct vu_dma_map map;
+	} m[2] = {
 		{ { .id = 1, .cmd = VU_DMA_MAP, .size = sizeof(m[0]) },
 		  { .argsz = 32, .flags = 3, .address = 0x10000, .size = 0x1000 } },
 		{ { .id = 2, .cmd = VU_DMA_MAP, .size = sizeof(m[0]) },
@@ -418,9 +436,13 @@ static void test_memory_decoding_off(void **state)
 
 static void test_write_multi(void **state)
 {
-	struct { struct vu_write_multi m; struct vu_single_write w[2]; } msg = {
-		{ 2 }, { { .offset = 0x140, .region = 0, .count = 4, .data = 1 },
-			 { .offset = 8, .region = 3, .count = 8, .data = 0x1122334455667788 } },
+	struct {
+		struct vu_write_multi m;
+		struct vu_single_write w[2];
+	} msg = {
+		{ 2 },
+		{ { .offset = 0x140, .region = 0, .count = 4, .data = 1 },
+		  { .offset = 8, .region = 3, .count = 8, .data = 0x1122334455667788 } },
 	};
 
 	enable_memory();
@@ -469,25 +491,38 @@ static void test_client_gone(void **state)
 	assert_int_equal(close(fd), -1);
 }
 
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define TN(f)	cmocka_unit_test_setup_teardown(f, setup_new, teardown)
+#define T(f)  cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TN(f) cmocka_unit_test_setup_teardown(f, setup_new, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TN(test_version_qemu), TN(test_version_plain), TN(test_version_small_transfers),
-			TN(test_version_bad),
-		TN(test_first_message_must_greet), T(test_greeting_twice), T(test_header_sizes),
-			T(test_reply_from_client),
-		T(test_in_pieces), T(test_descriptors_meet_their_message), T(test_unknown_commands),
-		T(test_unsupported_commands), T(test_all_lengths), T(test_no_reply),
-			T(test_unused_descriptors_are_closed),
-		T(test_device_info), T(test_region_info_trapped), T(test_io_fds_none),
-			T(test_irq_info),
-		T(test_accesses_keep_their_width), T(test_long_access_is_cut),
-			T(test_access_limits),
-		T(test_memory_decoding_off), T(test_write_multi), T(test_reset),
-			T(test_client_gone),
+		TN(test_version_qemu),
+		TN(test_version_plain),
+		TN(test_version_small_transfers),
+		TN(test_version_bad),
+		TN(test_first_message_must_greet),
+		T(test_greeting_twice),
+		T(test_header_sizes),
+		T(test_reply_from_client),
+		T(test_in_pieces),
+		T(test_descriptors_meet_their_message),
+		T(test_unknown_commands),
+		T(test_unsupported_commands),
+		T(test_all_lengths),
+		T(test_no_reply),
+		T(test_unused_descriptors_are_closed),
+		T(test_device_info),
+		T(test_region_info_trapped),
+		T(test_io_fds_none),
+		T(test_irq_info),
+		T(test_accesses_keep_their_width),
+		T(test_long_access_is_cut),
+		T(test_access_limits),
+		T(test_memory_decoding_off),
+		T(test_write_multi),
+		T(test_reset),
+		T(test_client_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,10 +51,12 @@ static void test_identity(void **state)
 
 static void test_base_addresses_hold_their_size(void **state)
 {
-	static const struct { uint32_t off, ones; } bar[] = {
-		{ 0x10, 0xff000000 }, { 0x14, 0xf000000c }, { 0x18, 0xffffffff }, { 0x1c,
-			0xfe00000c },
-		{ 0x20, 0xffffffff }, { 0x24, 0 }, { 0x30, 0 },
+	static const struct {
+		uint32_t off, ones;
+	} bar[] = {
+		{ 0x10, 0xff000000 }, { 0x14, 0xf000000c }, { 0x18, 0xffffffff },
+		{ 0x1c, 0xfe00000c }, { 0x20, 0xffffffff }, { 0x24, 0 },
+		{ 0x30, 0 },
 	};
 	unsigned int i;
 
@@ -79,8 +81,8 @@ static void test_capabilities(void **state)
 	assert_int_equal(off, 0);
 	/* MSI: 64-bit addresses, one vector, no masking */
 	assert_int_equal(word(0x68) >> 16, 0x0080);
-	assert_int_equal(word(0x78) >> 16, 0x0002);	/* PCIe capability of version 2, endpoint */
-	assert_int_equal(word(0x7c) >> 28 & 1, 0);	/* no function level reset */
+	assert_int_equal(word(0x78) >> 16, 0x0002); /* PCIe capability of version 2, endpoint */
+	assert_int_equal(word(0x7c) >> 28 & 1, 0); /* no function level reset */
 }
 
 static void test_extended_capabilities(void **state)
@@ -105,7 +107,7 @@ static void test_command(void **state)
 	assert_true(pci_memory_enabled(fake.g));
 	assert_true(pci_bus_master(fake.g));
 	assert_false(pci_intx_enabled(fake.g));
-	put(0x05, 0, 1);	/* write one byte of the register */
+	put(0x05, 0, 1); /* write one byte of the register */
 	assert_int_equal(word(0x04) & 0xffff, 0x0046);
 	assert_true(pci_intx_enabled(fake.g));
 }
@@ -115,7 +117,7 @@ static void test_status_bits_clear_on_one(void **state)
 	fake.g->config[7] = 0xf9;
 	put(0x06, 0x1000, 2);
 	assert_int_equal(word(0x04) >> 16, 0xe910);
-	put(0x04, 0x0000, 2);	/* a write of the lower half does not touch the status bits */
+	put(0x04, 0x0000, 2); /* a write of the lower half does not touch the status bits */
 	assert_int_equal(word(0x04) >> 16, 0xe910);
 	put(0x04, 0xffffffff, 4);
 	assert_int_equal(word(0x04) >> 16, 0x0010);
@@ -139,7 +141,7 @@ static void test_read_only_rest(void **state)
 	assert_memory_equal(fake.g->config, before, sizeof(before));
 }
 
-#define LOOKS	10000000u
+#define LOOKS 10000000u
 
 static atomic_bool looked;
 
@@ -184,9 +186,10 @@ static void test_unaligned_write(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_identity), T(test_base_addresses_hold_their_size), T(test_capabilities),
-		T(test_extended_capabilities), T(test_command), T(test_status_bits_clear_on_one),
-		T(test_read_only_rest), T(test_reset_while_others_look),
+		T(test_identity),	 T(test_base_addresses_hold_their_size),
+		T(test_capabilities),	 T(test_extended_capabilities),
+		T(test_command),	 T(test_status_bits_clear_on_one),
+		T(test_read_only_rest),	 T(test_reset_while_others_look),
 		T(test_unaligned_write),
 	};
 

@@ -30,7 +30,7 @@ static struct vfio_server *server;
 static pthread_t thread;
 static int run_result;
 
-static atomic_uint polls, polled;	/* calls of poll(); those that returned */
+static atomic_uint polls, polled; /* calls of poll(); those that returned */
 
 int __real_poll(struct pollfd *p, nfds_t n, int ms);
 int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
@@ -106,7 +106,7 @@ static int teardown(void **state)
 	}
 	vfio_server_destroy(server);
 	if (run_result || !access(sock, F_OK) || !access(stats, F_OK) || !access(plugin, F_OK))
-		return -1;	/* the server failed, or left a socket behind */
+		return -1; /* the server failed, or left a socket behind */
 	return teardown_dir(state);
 }
 
@@ -180,9 +180,11 @@ static void test_session(void **state)
 /* State that a client leaves behind when it dies is not there for the next client. */
 static void test_clients_in_a_row(void **state)
 {
-	struct vfio_irq_set set = { .argsz = sizeof(set), .index = 1, .count = 1,
+	struct vfio_irq_set set = { .argsz = sizeof(set),
+				    .index = 1,
+				    .count = 1,
 				    .flags = VFIO_IRQ_SET_DATA_EVENTFD |
-				    	VFIO_IRQ_SET_ACTION_TRIGGER };
+					     VFIO_IRQ_SET_ACTION_TRIGGER };
 	struct vu_dma_map map = { .argsz = sizeof(map), .flags = 3, .size = 0x1000 };
 	int ram = memfd_create("ram", 0), ev = eventfd(0, EFD_NONBLOCK), fd, i, resets, maps, msi;
 
@@ -208,7 +210,7 @@ static void test_clients_in_a_row(void **state)
 	pthread_rwlock_rdlock(&fake.g->dma_lock);
 	maps = server->dma.nr;
 	pthread_rwlock_unlock(&fake.g->dma_lock);
-	assert_int_equal(resets, 1 + 20);	/* at the start, and after each client */
+	assert_int_equal(resets, 1 + 20); /* at the start, and after each client */
 	assert_int_equal(maps, 0);
 	assert_int_equal(msi, -1);
 	close(fd);
@@ -227,11 +229,11 @@ static void test_second_client_waits(void **state)
 	assert_int_equal(poll(&p, 1, 100), 0);
 	third = dial(sock);
 	p.fd = third;
-	assert_int_equal(poll(&p, 1, 60000), 1);		/* the third client is refused */
+	assert_int_equal(poll(&p, 1, 60000), 1); /* the third client is refused */
 	assert_true(p.revents & (POLLHUP | POLLIN));
 	close(third);
 	close(first);
-	assert_int_equal(get(second, NULL, 0), 0);	/* the second client's turn */
+	assert_int_equal(get(second, NULL, 0), 0); /* the second client's turn */
 	close(second);
 }
 
@@ -244,7 +246,7 @@ static void test_nonsense_ends_the_connection(void **state)
 	assert_int_equal(send(fd, text, sizeof(text), 0), sizeof(text));
 	assert_true(recv(fd, &c, 1, 0) <= 0);
 	close(fd);
-	close(greeted_client());			/* the server still serves clients */
+	close(greeted_client()); /* the server still serves clients */
 }
 
 static void test_many_messages_in_one_write(void **state)
@@ -259,8 +261,12 @@ static void test_many_messages_in_one_write(void **state)
 		1,
 	};
 	uint16_t cmd = GK110_PCI_CMD_MEMORY;
-	struct { struct vu_region_access a; uint16_t cmd; } __attribute__((packed)) on = {
-		{ .offset = GK110_PCI_CMD_STA, .region = 7, .count = 2 }, cmd,
+	struct {
+		struct vu_region_access a;
+		uint16_t cmd;
+	} __attribute__((packed)) on = {
+		{ .offset = GK110_PCI_CMD_STA, .region = 7, .count = 2 },
+		cmd,
 	};
 	struct vu_device_info info = { .argsz = sizeof(info) };
 	uint8_t *buf = malloc(5000 * sizeof(w));
@@ -278,7 +284,7 @@ static void test_many_messages_in_one_write(void **state)
 		done += n;
 	}
 	put(fd, VU_DEVICE_GET_INFO, &info, sizeof(info), -1);
-	assert_int_equal(get(fd, NULL, 0), 0);		/* this reply comes after all the writes */
+	assert_int_equal(get(fd, NULL, 0), 0); /* this reply comes after all the writes */
 	assert_int_equal(fake.nr_access, 5000);
 	free(buf);
 	close(fd);
@@ -337,7 +343,7 @@ static void test_stale_socket_is_replaced(void **state)
 
 	strcpy(a.sun_path, sock);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	close(fd);		/* leaves the socket's file, as a killed process does */
+	close(fd); /* leaves the socket's file, as a killed process does */
 	server = create();
 	assert_non_null(server);
 	vfio_server_destroy(server);
@@ -351,7 +357,7 @@ static void test_live_socket_is_an_error(void **state)
 	assert_non_null(other);
 	assert_null(create());
 	assert_true(fake_noted("in use"));
-	assert_int_equal(access(sock, F_OK), 0);	/* the other server's socket stays */
+	assert_int_equal(access(sock, F_OK), 0); /* the other server's socket stays */
 	vfio_server_destroy(other);
 }
 
@@ -378,17 +384,23 @@ static void test_paths_that_cannot_be(void **state)
 	assert_int_equal(access(sock, F_OK), 0);
 }
 
-#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define TD(f)	cmocka_unit_test_setup_teardown(f, setup_dir, teardown_dir)
+#define T(f)  cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TD(f) cmocka_unit_test_setup_teardown(f, setup_dir, teardown_dir)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_session), T(test_clients_in_a_row), T(test_second_client_waits),
-		T(test_nonsense_ends_the_connection), T(test_many_messages_in_one_write),
-			T(test_byte_by_byte),
-		T(test_statistics), T(test_idle_uses_no_cpu), TD(test_stale_socket_is_replaced),
-		TD(test_live_socket_is_an_error), TD(test_paths_that_cannot_be),
+		T(test_session),
+		T(test_clients_in_a_row),
+		T(test_second_client_waits),
+		T(test_nonsense_ends_the_connection),
+		T(test_many_messages_in_one_write),
+		T(test_byte_by_byte),
+		T(test_statistics),
+		T(test_idle_uses_no_cpu),
+		TD(test_stale_socket_is_replaced),
+		TD(test_live_socket_is_an_error),
+		TD(test_paths_that_cannot_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

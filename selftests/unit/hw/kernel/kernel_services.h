@@ -16,21 +16,25 @@
 #include <linux/types.h>
 
 #define __iomem
-#define PAGE_SHIFT		12
-#define PAGE_SIZE		4096ul
-#define USEC_PER_SEC		1000000l
-#define ALIGN(v, a)		(((v) + (a) - 1) & ~((__typeof__(v))(a) - 1))
-#define hweight8(v)		((unsigned int)__builtin_popcount((v) & 0xff))
-#define hweight32(v)		((unsigned int)__builtin_popcount(v))
-#define lower_32_bits(v)	((u32)(v))
-#define upper_32_bits(v)	((u32)((u64)(v) >> 32))
+#define PAGE_SHIFT	 12
+#define PAGE_SIZE	 4096ul
+#define USEC_PER_SEC	 1000000l
+#define ALIGN(v, a)	 (((v) + (a)-1) & ~((__typeof__(v))(a)-1))
+#define hweight8(v)	 ((unsigned int)__builtin_popcount((v)&0xff))
+#define hweight32(v)	 ((unsigned int)__builtin_popcount(v))
+#define lower_32_bits(v) ((u32)(v))
+#define upper_32_bits(v) ((u32)((u64)(v) >> 32))
 
 typedef u64 resource_size_t;
 typedef u64 dma_addr_t;
 typedef s64 ktime_t;
 
-struct device { int errors; };
-struct pci_dev { struct device dev; };
+struct device {
+	int errors;
+};
+struct pci_dev {
+	struct device dev;
+};
 struct gen_pool;
 
 void dev_err(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -38,17 +42,31 @@ void dev_info(struct device *dev, const char *fmt, ...) __attribute__((format(pr
 void dev_warn_ratelimited(struct device *dev, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-struct rt_mutex { bool held; };
-#define lockdep_assert_held(m)	assert((m)->held)
-typedef struct { int unused; } wait_queue_head_t;
-typedef struct { int v; } atomic_t;
-typedef struct { bool held; } spinlock_t;
+struct rt_mutex {
+	bool held;
+};
+#define lockdep_assert_held(m) assert((m)->held)
+typedef struct {
+	int unused;
+} wait_queue_head_t;
+typedef struct {
+	int v;
+} atomic_t;
+typedef struct {
+	bool held;
+} spinlock_t;
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);
 
 ktime_t ktime_get(void);
-static inline ktime_t ktime_add_us(ktime_t t, u64 us) { return t + (s64)us * 1000; }
-static inline bool ktime_after(ktime_t a, ktime_t b) { return a > b; }
+static inline ktime_t ktime_add_us(ktime_t t, u64 us)
+{
+	return t + (s64)us * 1000;
+}
+static inline bool ktime_after(ktime_t a, ktime_t b)
+{
+	return a > b;
+}
 void msleep(unsigned int ms);
 void udelay(unsigned long us);
 void usleep_range(unsigned long first, unsigned long last);
@@ -59,7 +77,7 @@ void writeq(u64 val, void *at);
 void memset_io(void *at, int c, size_t n);
 void memcpy_fromio(void *to, const void *from, size_t n);
 
-#define GFP_KERNEL	0
+#define GFP_KERNEL 0
 void *kvmalloc(size_t n, int gfp);
 void kvfree(const void *p);
 

@@ -27,7 +27,7 @@ struct vgpu {
 static struct vgpu vgpu[VGPUS];
 static struct pid pids[2];
 static struct task unmaps = { .pid = &pids[0] }, other = { .pid = &pids[1] };
-static unsigned int nr, no_memory;	/* no_memory: how many of 8 attempts to make a file fail */
+static unsigned int nr, no_memory; /* no_memory: how many of 8 attempts to make a file fail */
 struct task *current;
 unsigned int standin_asked, standin_most_asked;
 
@@ -198,7 +198,7 @@ static void a_call_ends_it(void **state)
  */
 static void who_may_open(void **state)
 {
-	struct pid processes[2] = { };
+	struct pid processes[2] = {};
 
 	unmaps.process = &processes[0];
 	other.process = &processes[1];
@@ -257,7 +257,7 @@ static void who_may_open(void **state)
 static void many_without_a_file(void **state)
 {
 	static struct pid pid[MANY];
-	struct pid processes[2] = { };
+	struct pid processes[2] = {};
 	struct task thread = { .process = &processes[0] };
 	unsigned int i;
 
@@ -412,14 +412,10 @@ static void at_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_return_ends_it),
-		cmocka_unit_test(each_thread_by_itself),
-		cmocka_unit_test(a_call_ends_it),
-		cmocka_unit_test(who_may_open),
-		cmocka_unit_test(many_without_a_file),
-		cmocka_unit_test(death_ends_it),
-		cmocka_unit_test(late_comers),
-		cmocka_unit_test(at_random),
+		cmocka_unit_test(its_return_ends_it),  cmocka_unit_test(each_thread_by_itself),
+		cmocka_unit_test(a_call_ends_it),      cmocka_unit_test(who_may_open),
+		cmocka_unit_test(many_without_a_file), cmocka_unit_test(death_ends_it),
+		cmocka_unit_test(late_comers),	       cmocka_unit_test(at_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

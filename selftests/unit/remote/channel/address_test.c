@@ -25,12 +25,12 @@ enum { CONNECT = 1, LISTEN = 2, BOTH = 3 };
 
 static const struct {
 	const char *text;
-	int fine;	/* CONNECT, LISTEN, BOTH: where the text is an address; 0: nowhere */
+	int fine; /* CONNECT, LISTEN, BOTH: where the text is an address; 0: nowhere */
 	enum address_scheme scheme;
 	const char *host;
 	uint32_t cid, port;
 	const char *doorbell;
-	const char *why;	/* part of the reason that is given where it is none */
+	const char *why; /* part of the reason that is given where it is none */
 } cases[] = {
 	{ "unix:/run/x", BOTH, .scheme = ADDRESS_UNIX, .host = "/run/x" },
 	{ "unix:/a b:c", BOTH, .scheme = ADDRESS_UNIX, .host = "/a b:c" },
@@ -39,13 +39,13 @@ static const struct {
 	{ "unix:@x", 0, .why = "begins with /" },
 	{ "aperture:/run/x", BOTH, .scheme = ADDRESS_SHMEM, .host = "/run/x", .doorbell = "" },
 	{ "aperture:/dev/shm/a,b", BOTH, .scheme = ADDRESS_SHMEM, .host = "/dev/shm/a,b",
-		.doorbell = "" },
+	  .doorbell = "" },
 	{ "aperture:/m,bell=vsock:2:1", BOTH, .scheme = ADDRESS_SHMEM, .host = "/m",
-		.doorbell = "vsock:2:1" },
+	  .doorbell = "vsock:2:1" },
 	{ "aperture:/m,bell=unix:/b", BOTH, .scheme = ADDRESS_SHMEM, .host = "/m",
-		.doorbell = "unix:/b" },
+	  .doorbell = "unix:/b" },
 	{ "aperture:/m,bell=vsock:*:1", LISTEN, .scheme = ADDRESS_SHMEM, .host = "/m",
-		.doorbell = "vsock:*:1", .why = "CID" },
+	  .doorbell = "vsock:*:1", .why = "CID" },
 	{ "aperture:", 0, .why = "begins with /" },
 	{ "aperture:x", 0, .why = "begins with /" },
 	{ "aperture:/m,bell=", 0, .why = "bell is" },
@@ -56,10 +56,9 @@ static const struct {
 	{ "vsock:2:7411", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 2, .port = 7411 },
 	{ "vsock:0:1", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .port = 1 },
 	{ "vsock:4294967294:4294967294", BOTH, .scheme = ADDRESS_VSOCK, .host = "",
-		.cid = 4294967294u, .port = 4294967294u },
+	  .cid = 4294967294u, .port = 4294967294u },
 	{ "vsock:*:7411", LISTEN, .scheme = ADDRESS_VSOCK, .host = "", .cid = UINT32_MAX,
-		.port = 7411, .why =
-	  "a CID is a number" },
+	  .port = 7411, .why = "a CID is a number" },
 	{ "vsock:4294967295:1", 0, .why = "CID" },
 	{ "vsock:1:4294967295", 0, .why = "port" },
 	{ "vsock:1:0", 0, .why = "port" },
@@ -71,13 +70,13 @@ static const struct {
 	{ "vsock:1:1 ", 0, .why = "port" },
 	{ "vsock:1:2:3", 0, .why = "CID" },
 	{ "tls:gpu.example.org:7411", BOTH, .scheme = ADDRESS_TLS, .host = "gpu.example.org",
-		.port = 7411 },
+	  .port = 7411 },
 	{ "tls:gpu-1_x:1", BOTH, .scheme = ADDRESS_TLS, .host = "gpu-1_x", .port = 1 },
 	{ "tls:192.0.2.1:65535", BOTH, .scheme = ADDRESS_TLS, .host = "192.0.2.1", .port = 65535 },
 	{ "tls:[2001:db8::1]:7411", BOTH, .scheme = ADDRESS_TLS, .host = "2001:db8::1",
-		.port = 7411 },
+	  .port = 7411 },
 	{ "tls:*:7411", LISTEN, .scheme = ADDRESS_TLS, .host = "", .port = 7411,
-		.why = "a host is" },
+	  .why = "a host is" },
 	{ "tls:gpu:65536", 0, .why = "port" },
 	{ "tls:gpu:0", 0, .why = "port" },
 	{ "tls:gpu:", 0, .why = "port" },
@@ -96,7 +95,7 @@ static const struct {
 	{ "tls:a\nb:7411", 0, .why = "a host is" },
 	{ "tcp:127.0.0.1:7411", BOTH, .scheme = ADDRESS_TCP, .host = "127.0.0.1", .port = 7411 },
 	{ "tcp:127.255.255.254:1", BOTH, .scheme = ADDRESS_TCP, .host = "127.255.255.254",
-		.port = 1 },
+	  .port = 1 },
 	{ "tcp:[::1]:7411", BOTH, .scheme = ADDRESS_TCP, .host = "::1", .port = 7411 },
 	{ "tcp:192.0.2.1:7411", 0, .why = "use tls:" },
 	{ "tcp:128.0.0.1:7411", 0, .why = "use tls:" },
@@ -165,7 +164,7 @@ static void lengths(void **state)
 	memcpy(text, "aperture:/", 10);
 	text[9 + 255] = 0;
 	assert_int_equal(address_parse(text, false, &a, &why), 0);
-	assert_int_equal(address_connect(&a, &why), -EINVAL);	/* no socket has such a path */
+	assert_int_equal(address_connect(&a, &why), -EINVAL); /* no socket has such a path */
 	text[9 + 255] = 'a';
 	text[9 + 256] = 0;
 	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
@@ -318,8 +317,9 @@ struct passwd *getpwnam(const char *name)
 static void owners(void **state)
 {
 	char path[] = "/tmp/kvgpu-subuid-XXXXXX";
-	static const char text[] = "1000:100000:65536\nroot:1000000:1000\nnobody:200000:65536\n"
-				   "1001:x:7\n:::\nno-such-user:300000:9\nfar-away:500000:9\n1002:400000:1";
+	static const char text[] =
+		"1000:100000:65536\nroot:1000000:1000\nnobody:200000:65536\n"
+		"1001:x:7\n:::\nno-such-user:300000:9\nfar-away:500000:9\n1002:400000:1";
 	int fd = mkstemp(path);
 
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
@@ -347,8 +347,10 @@ static void owners(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths),
-					    cmocka_unit_test(sockets), cmocka_unit_test(owners),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(texts),
+					    cmocka_unit_test(lengths),
+					    cmocka_unit_test(sockets),
+					    cmocka_unit_test(owners),
 					    cmocka_unit_test(waits_for_room),
 					    cmocka_unit_test(loopback),
 					    cmocka_unit_test(name_without_address) };

@@ -33,7 +33,7 @@ struct plan {
 
 /* has no pointers and no padding, because states are compared as bytes */
 struct state {
-	uint64_t word[WORDS];		/* server, taken, client, generation, version */
+	uint64_t word[WORDS]; /* server, taken, client, generation, version */
 	uint64_t generation, server_nonce, nonce, meant;
 	uint64_t cleared_for, last_generation, last_nonce;
 	uint32_t server_at, client_at;
@@ -46,7 +46,7 @@ enum { STEP_SERVER, STEP_CLIENT, END_SERVER, END_CLIENT, LEAVE, NOTICE, MOVES };
 static const struct plan *plan;
 static struct attach_page page;
 static const char *finding;
-static void (*between)(void);	/* called before each access to the page */
+static void (*between)(void); /* called before each access to the page */
 
 uint64_t hook_load(const uint64_t *p)
 {
@@ -74,7 +74,7 @@ static void load(const struct state *s, struct attach_server *server, struct att
 	page.client = s->word[2];
 	page.generation = s->word[3];
 	page.version = s->word[4];
-	*server = (struct attach_server){ &page, VERSION,	   s->generation,
+	*server = (struct attach_server){ &page, VERSION,	  s->generation,
 					  0,	 s->server_nonce, s->server_at };
 	*client = (struct attach_client){ &page, plan->client_version, s->nonce, s->meant,
 					  s->client_at };
@@ -148,7 +148,7 @@ static void step_client(struct state *s)
 	s->refused = r == ATTACH_OTHER_VERSION;
 	if (s->attached && !was && s->cleared_for != s->nonce)
 		finding = "a client is attached to rings that were not cleared for it";
-	if (was && r == ATTACH_GONE) {	/* the program disconnects, and comes again */
+	if (was && r == ATTACH_GONE) { /* the program disconnects, and comes again */
 		attach_client_leave(&client);
 		store(s, &server, &client);
 		s->client_lives = false;
@@ -188,7 +188,7 @@ static void leave(struct state *s)
 static bool move(struct state *s, unsigned int what)
 {
 	switch (what) {
-	case STEP_SERVER:	/* or the server is started */
+	case STEP_SERVER: /* or the server is started */
 		s->server_lives ? step_server(s) : restart_server(s);
 		return true;
 	case STEP_CLIENT:
@@ -292,7 +292,7 @@ static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 
 			for (k = 0; k < j && old[k] != old[j]; k++)
 				;
-			rank += k == j && old[j] && old[j] < old[i];	/* count each value once */
+			rank += k == j && old[j] && old[j] < old[i]; /* count each value once */
 		}
 		*v[i] = old[i] ? rank * step : 0;
 		most = *v[i] > most ? *v[i] : most;
@@ -307,8 +307,7 @@ static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 static void make_small(struct state *s)
 {
 	uint64_t client = ATTACH_NUMBER(s->word[2]), server = ATTACH_NUMBER(s->word[0]);
-	uint64_t *nonces[] = { &client, &s->word[1], &s->server_nonce, &s->nonce,
-			       &s->cleared_for };
+	uint64_t *nonces[] = { &client, &s->word[1], &s->server_nonce, &s->nonce, &s->cleared_for };
 	uint64_t *generations[] = { &server, &s->word[3], &s->generation, &s->meant };
 
 	s->last_nonce = rename_all(nonces, 5, 1000);
@@ -371,9 +370,9 @@ static int tear_down(void **state)
 static void both_live(void **state)
 {
 	static const struct plan plans[] = {
-		{ "none ends", 0, 0, VERSION, 0 }, { "clients end", 3, 0, VERSION, 0 },
-			{ "servers end", 0, 3, VERSION, 0 },
-		{ "both end", 2, 2, VERSION, 0 }, { "other version", 2, 1, VERSION + 1, 0 },
+		{ "none ends", 0, 0, VERSION, 0 },	   { "clients end", 3, 0, VERSION, 0 },
+		{ "servers end", 0, 3, VERSION, 0 },	   { "both end", 2, 2, VERSION, 0 },
+		{ "other version", 2, 1, VERSION + 1, 0 },
 	};
 	size_t i;
 
@@ -388,7 +387,8 @@ static void both_live(void **state)
 static void wrong_ones_are_noticed(void **state)
 {
 	static const struct plan plans[] = {
-		{ "a server that begins with the generation of the last", 1, 1, VERSION, SAME_GENERATION },
+		{ "a server that begins with the generation of the last", 1, 1, VERSION,
+		  SAME_GENERATION },
 		{ "a client with the nonce of the last", 1, 1, VERSION, SAME_NONCE },
 		{ "cleared when the client is told", 1, 0, VERSION, CLEARS_LATE },
 	};
@@ -481,16 +481,16 @@ static void a_counter_stands(void **state)
 	assert_false(attach_beat_stands(&b, &counter, 5000, PATIENCE));
 	assert_false(attach_beat_stands(&b, &counter, 5000 + PATIENCE, PATIENCE));
 	assert_true(attach_beat_stands(&b, &counter, 5001 + PATIENCE, PATIENCE));
-	counter--;	/* a lower value is a sign of life, too */
+	counter--; /* a lower value is a sign of life, too */
 	assert_false(attach_beat_stands(&b, &counter, 9000, PATIENCE));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_live), cmocka_unit_test(wrong_ones_are_noticed),
+		cmocka_unit_test(both_live),	     cmocka_unit_test(wrong_ones_are_noticed),
 		cmocka_unit_test(only_one_is_taken), cmocka_unit_test(all_or_nothing_is_found),
-			cmocka_unit_test(a_counter_stands),
+		cmocka_unit_test(a_counter_stands),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

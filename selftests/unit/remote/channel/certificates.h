@@ -166,8 +166,8 @@ static void vary(const char *file, enum variant v)
 	n = to + 3 + signature.size - all;
 	all[2] = (n - 4) >> 8;
 	all[3] = n - 4;
-	assert_int_equal(gnutls_pem_base64_encode2("CERTIFICATE", &(gnutls_datum_t){ all, n },
-						   &out), 0);
+	assert_int_equal(
+		gnutls_pem_base64_encode2("CERTIFICATE", &(gnutls_datum_t){ all, n }, &out), 0);
 	keep(file, &out);
 	gnutls_free(der.data);
 	gnutls_free(signature.data);

@@ -94,11 +94,10 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		kvgpu_remote_return(p, piece.at, piece.bytes);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_CALL:
-		kvgpu_remote_notify(
-			p,
-			&(struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_TEXT,
-							     .value = 1 },
-			"text", 4);
+		kvgpu_remote_notify(p,
+				    &(struct kvgpu_remote_notification){
+					    .kind = KVGPU_REMOTE_NOTIFY_TEXT, .value = 1 },
+				    "text", 4);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_BUSY:
 		/* the serving thread reads nothing until another thread has got the ack */
@@ -108,7 +107,7 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 	case OP_BESIDE:
 		return call_beside(p);
 	case OP_SLOW:
-		usleep(2000);	/* so the other thread reads */
+		usleep(2000); /* so the other thread reads */
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case KVGPU_REMOTE_OP_PULL:
 		memcpy(&fetched, payload, h->bytes);
@@ -207,9 +206,13 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static struct { uint64_t id, invocation; uint32_t value; char text[8]; } notified;
+static struct {
+	uint64_t id, invocation;
+	uint32_t value;
+	char text[8];
+} notified;
 static struct kvgpu_remote_channel *client;
-static bool no_ack;	/* the client never acks a call */
+static bool no_ack; /* the client never acks a call */
 
 static void on_notification(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
 			    size_t n)
@@ -301,19 +304,19 @@ static void versions(void **state)
 	const char *why = "";
 
 	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -EPROTO);
 	assert_non_null(strstr(why, "version"));
 	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -EINVAL);
 	snprintf(absent, sizeof(absent), "unix:%s/absent", own_folder());
 	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -ENOENT);
 	snprintf(absent, sizeof(absent), "aperture:%s/absent", own_folder());
 	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -ENOENT);
 	/* a path below /dev is taken for that of a device or a file, not of a socket */
 	assert_non_null(mkdtemp(shm));
@@ -321,12 +324,12 @@ static void versions(void **state)
 	assert_int_equal(kvgpu_remote_listen(absent, &why), -EINVAL);
 	assert_true(kvgpu_remote_is_endpoint(absent));
 	assert_int_equal(kvgpu_remote_connect(absent, VERSION, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -ENOENT);
 	rmdir(shm);
 	assert_non_null(strstr(why, "\"ls /dev/kvgpu\" shows"));
 	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -EINVAL);
 }
 
@@ -351,7 +354,7 @@ static void answers(void **state)
 	}
 	assert_int_equal(ask(OP_ECHO, one, words, 3, &a, &back), -EINVAL);
 	assert_int_equal(ask(OP_CALL, one, NULL, 0, &a, &back), 0);
-	assert_string_equal(notified.text, "text");	/* the text came before the answer */
+	assert_string_equal(notified.text, "text"); /* the text came before the answer */
 	kvgpu_remote_completion_put(client, two);
 	assert_int_equal(kvgpu_remote_completion_get(client), two);
 	kvgpu_remote_disconnect(client);
@@ -595,8 +598,10 @@ static void too_long(void **state)
 
 static void beside_the_arena(void **state)
 {
-	struct { struct kvgpu_remote_head h; struct kvgpu_remote_piece p; } m = {
-		{ .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(m.p) }, { ARENA - 8, 16 } };
+	struct {
+		struct kvgpu_remote_head h;
+		struct kvgpu_remote_piece p;
+	} m = { { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(m.p) }, { ARENA - 8, 16 } };
 	int fd = raw();
 
 	shake(fd);
@@ -647,12 +652,14 @@ static void a_lying_server(void **state)
 
 /* A server that tells something at once finds the caller with its channel. */
 enum { AT_ONCE = 400 };
-static unsigned int told, told_too_early;	/* atomic */
+static unsigned int told, told_too_early; /* atomic */
 
 static void *tell_at_once(void *arg)
 {
-	struct { struct kvgpu_remote_welcome w; struct down d; } all = {
-		{ KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 }, { .kind = DOWN_NOTIFICATION } };
+	struct {
+		struct kvgpu_remote_welcome w;
+		struct down d;
+	} all = { { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 }, { .kind = DOWN_NOTIFICATION } };
 	struct kvgpu_remote_hello hello;
 	int fd, i;
 
@@ -698,12 +705,17 @@ static void told_at_once(void **state)
 /* ------------------------------------------------------------------ relays that lie */
 
 /* the lying relay's welcome, sent with memory .memory, or with none if that is -1 */
-static struct { struct kvgpu_remote_relayed r; int memory; } lying;
+static struct {
+	struct kvgpu_remote_relayed r;
+	int memory;
+} lying;
 
 static void *lie_as_relay(void *arg)
 {
-	struct { struct kvgpu_remote_welcome w; struct kvgpu_remote_relayed r; } all = {
-		{ KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 1 }, lying.r };
+	struct {
+		struct kvgpu_remote_welcome w;
+		struct kvgpu_remote_relayed r;
+	} all = { { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 1 }, lying.r };
 	struct kvgpu_remote_hello hello;
 	int fd = accept(listening, NULL, NULL);
 
@@ -726,7 +738,7 @@ static void refuses_relay(uint32_t piece, int memory, const char *says)
 	lying.memory = memory;
 	assert_int_equal(pthread_create(&t, NULL, lie_as_relay, NULL), 0);
 	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_notification, NULL, &client,
-		&why),
+					      &why),
 			 -EPROTO);
 	assert_non_null(strstr(why, says));
 	pthread_join(t, NULL);
@@ -766,8 +778,10 @@ static void lying_relays(void **state)
 /* A server that is reached by a relay refuses a piece that passes the end of the arena. */
 static void beside_a_relays_arena(void **state)
 {
-	struct { struct kvgpu_remote_head h; struct kvgpu_remote_piece p; } m = {
-		{ .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(m.p) }, { ARENA - 8, 16 } };
+	struct {
+		struct kvgpu_remote_head h;
+		struct kvgpu_remote_piece p;
+	} m = { { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(m.p) }, { ARENA - 8, 16 } };
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_RELAY, VERSION };
 	struct kvgpu_remote_welcome w;
 	int fd = raw();
@@ -780,22 +794,41 @@ static void beside_a_relays_arena(void **state)
 
 int main(void)
 {
-#define BY_RELAY(f) { #f ", by a relay", f, set_up_relay, tear_down_relay, NULL }
+#define BY_RELAY(f)                                                       \
+	{                                                                 \
+#f ", by a relay", f, set_up_relay, tear_down_relay, NULL \
+	}
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define ON_SHMEM(f) { #f ", by an aperture", f, set_up_shmem, tear_down, NULL }
+#define ON_SHMEM(f)                                                     \
+	{                                                               \
+#f ", by an aperture", f, set_up_shmem, tear_down, NULL \
+	}
 	const struct CMUnitTest tests[] = {
-		ON_SHMEM(versions), ON_SHMEM(answers), ON_SHMEM(pieces),
-			ON_SHMEM(acks_pass_by),
+		ON_SHMEM(versions),
+		ON_SHMEM(answers),
+		ON_SHMEM(pieces),
+		ON_SHMEM(acks_pass_by),
 		ON_SHMEM(server_goes),
-		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by),
-			ON_SERVER(frames_before_the_ack), ON_SERVER(kept_heads),
-			ON_SERVER(server_goes),
-		ON_SERVER(nothing_to_fetch), ON_SHMEM(nothing_to_fetch), BY_RELAY(spoilt_frames),
-		BY_RELAY(answers), BY_RELAY(pieces), BY_RELAY(acks_pass_by), BY_RELAY(server_goes),
+		ON_SERVER(versions),
+		ON_SERVER(answers),
+		ON_SERVER(pieces),
+		ON_SERVER(acks_pass_by),
+		ON_SERVER(frames_before_the_ack),
+		ON_SERVER(kept_heads),
+		ON_SERVER(server_goes),
+		ON_SERVER(nothing_to_fetch),
+		ON_SHMEM(nothing_to_fetch),
+		BY_RELAY(spoilt_frames),
+		BY_RELAY(answers),
+		BY_RELAY(pieces),
+		BY_RELAY(acks_pass_by),
+		BY_RELAY(server_goes),
 		ON_SERVER(beside_a_relays_arena),
 		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),
 		cmocka_unit_test_setup_teardown(told_at_once, set_up_listener, tear_down_listener),
-		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
+		ON_SERVER(too_long),
+		ON_SERVER(beside_the_arena),
+		ON_SERVER(no_hello),
 		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
 	};
 

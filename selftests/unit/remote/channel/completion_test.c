@@ -11,7 +11,7 @@
 
 #include <remote/channel/carrier.h>
 
-#define TEST	cmocka_unit_test
+#define TEST cmocka_unit_test
 
 /*
  * A thread takes a completion slot in two steps: it marks the completion slot as taken, and gives

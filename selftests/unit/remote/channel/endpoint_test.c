@@ -33,11 +33,11 @@
 
 enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
-#define BYTES	(SHMEM_MIN + (1 << 20))
+#define BYTES (SHMEM_MIN + (1 << 20))
 
 static char path[64], doorbell[64], address[256];
 static pid_t server;
-static unsigned int endpoint_index;	/* the endpoint that the next server serves */
+static unsigned int endpoint_index; /* the endpoint that the next server serves */
 static struct kvgpu_remote_channel *client;
 
 /*
@@ -51,7 +51,7 @@ static void hurry(pid_t pid)
 	__atomic_store_n(hurries, pid, __ATOMIC_SEQ_CST);
 }
 
-static unsigned int ahead_s;	/* of the machine's clock; atomic */
+static unsigned int ahead_s; /* of the machine's clock; atomic */
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
@@ -86,7 +86,7 @@ static void serve(struct kvgpu_remote_endpoint *endpoint)
 	while (kvgpu_remote_next(p, -1, &h, &payload) == 1)
 		if (h.completion)
 			kvgpu_remote_reply(p, &h, h.op, payload, h.bytes);
-	hurry(0);	/* the next client is to live */
+	hurry(0); /* the next client is to live */
 	kvgpu_remote_port_close(p);
 	kvgpu_remote_endpoint_again(endpoint);
 }
@@ -412,7 +412,7 @@ static void only_one_server(void **state)
 	const char *why;
 
 	assert_int_equal(kvgpu_remote_endpoint_open(address, endpoint_index, VERSION, &endpoint,
-		&why),
+						    &why),
 			 -EBUSY);
 	assert_non_null(strstr(why, "another server"));
 }
@@ -465,7 +465,7 @@ static void client_killed(void **state)
 		assert_int_equal(read(fd[0], &byte, 1), 1);
 		close(fd[0]);
 		kill(pid, SIGSTOP);
-		hurry(server);	/* until it has noticed */
+		hurry(server); /* until it has noticed */
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		connect_it();
@@ -493,7 +493,7 @@ static void cut_short(void **state)
 	munmap(room, bytes);
 	again = kvgpu_remote_arena_at(client, (uintptr_t)room);
 	if (!again && mremap((void *)arena, 0, bytes, MREMAP_MAYMOVE) == MAP_FAILED)
-		again = room = (void *)arena;	/* qemu-aarch64 7.2: nothing has two addresses */
+		again = room = (void *)arena; /* qemu-aarch64 7.2: nothing has two addresses */
 	assert_ptr_equal(again, room);
 	again[bytes - 1] = 5;
 	arena[0] = 6;
@@ -550,7 +550,7 @@ static void sleeps_get_longer(void **state)
 	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
 	shmem_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, SHMEM_MIN);
 	shmem_doorbell_init(&b, &a, &word);
-	looks = 2;	/* one before the wait, one before the sleep; ready at the third */
+	looks = 2; /* one before the wait, one before the sleep; ready at the third */
 	assert_int_equal(kvgpu_doorbell_wait(&b.doorbell, after_some, &looks, KVGPU_FOREVER),
 			 KVGPU_WAIT_READY);
 	first = b.pause_ns;
@@ -766,7 +766,7 @@ static void no_other_opens_it(void **state)
 	assert_int_equal(mode_of(path), 0640);
 	unlink(path);
 	if (mknod(path, S_IFCHR | 0660, makedev(1, 3)) ||
-	    (close(open(path, O_RDONLY)) && !unlink(path)))	/* a file system with nodev */
+	    (close(open(path, O_RDONLY)) && !unlink(path))) /* a file system with nodev */
 		skip();
 	assert_int_equal(chown(path, 0, OTHER_USER) || chmod(path, 0660), 0);
 	assert_int_equal(kvgpu_remote_endpoints(address, &why), -EINVAL);
@@ -817,8 +817,14 @@ static void no_room_for_its_pages(void **state)
 
 int main(void)
 {
-#define TEST(f, meeting) { #f, f, set_up, tear_down, &(meeting) }
-#define DOORBELL(f) { #f ", with a bell", f, set_up, tear_down, &by_doorbell }
+#define TEST(f, meeting)                             \
+	{                                            \
+#f, f, set_up, tear_down, &(meeting) \
+	}
+#define DOORBELL(f)                                                    \
+	{                                                              \
+#f ", with a bell", f, set_up, tear_down, &by_doorbell \
+	}
 #define BOTH(f) TEST(f, ends_a_hang), DOORBELL(f)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idle_endpoints_are_looked_at_seldom),
@@ -830,11 +836,13 @@ int main(void)
 		BOTH(other_versions),
 		BOTH(server_killed),
 		BOTH(client_killed),
-		BOTH(cut_short), BOTH(nobody_there),
+		BOTH(cut_short),
+		BOTH(nobody_there),
 		cmocka_unit_test(anothers_file_is_not_served),
 		TEST(strangers_ring, by_doorbell),
 		TEST(only_its_vm_rings, ends_a_hang),
-		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(no_other_opens_it),
+		cmocka_unit_test(sleeps_get_longer),
+		cmocka_unit_test(no_other_opens_it),
 		cmocka_unit_test(no_room_for_its_pages),
 	};
 

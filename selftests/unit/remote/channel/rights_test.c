@@ -61,7 +61,7 @@ static void the_kernel_refuses(void **state)
 	assert_int_equal(rights_read(pair[0], &byte, 1), 1);
 	assert_int_equal(byte, 'y');
 	rights_close(pair[0]);
-	assert_int_equal(waitpid(-1, NULL, 0), -1);	/* no child was needed */
+	assert_int_equal(waitpid(-1, NULL, 0), -1); /* no child was needed */
 	close(pair[1]);
 }
 
@@ -72,7 +72,9 @@ static void closing_does_not_wait(void **state)
 		int type, flags;
 		size_t n;
 	} rows[] = {
-		{ SOCK_STREAM, 0, 3 }, { SOCK_STREAM, MSG_OOB, 1 }, { SOCK_SEQPACKET, 0, 3 },
+		{ SOCK_STREAM, 0, 3 },
+		{ SOCK_STREAM, MSG_OOB, 1 },
+		{ SOCK_SEQPACKET, 0, 3 },
 		{ SOCK_SEQPACKET, 0, 0 },
 	};
 	int pair[2], other, copy;
@@ -115,8 +117,9 @@ static void reading_does_not_wait(void **state)
 		int type, flags;
 		size_t before, n;
 	} rows[] = {
-		{ SOCK_STREAM, 0, 0, 1 }, { SOCK_STREAM, 0, 2, 3 }, { SOCK_STREAM, MSG_OOB, 0, 1 },
-		{ SOCK_SEQPACKET, 0, 0, 3 }, { SOCK_SEQPACKET, 0, 0, 0 },
+		{ SOCK_STREAM, 0, 0, 1 },	{ SOCK_STREAM, 0, 2, 3 },
+		{ SOCK_STREAM, MSG_OOB, 0, 1 }, { SOCK_SEQPACKET, 0, 0, 3 },
+		{ SOCK_SEQPACKET, 0, 0, 0 },
 	};
 	int pair[2], other;
 	unsigned int i, k;
@@ -208,7 +211,7 @@ static void at_the_doorbell(void **state)
 		assert_true(fd >= 0);
 		if (i)
 			assert_int_equal(send(fd, &hello, sizeof(hello), 0), sizeof(hello));
-		if (i == 2)	/* its name is read before */
+		if (i == 2) /* its name is read before */
 			pending_accept(&r);
 		other = linger_send(fd, &hello, sizeof(hello), 0);
 		assert_true(other >= 0);

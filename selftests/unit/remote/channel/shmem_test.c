@@ -39,11 +39,11 @@ enum {
 	THREADS = 3
 };
 
-#define ALL	(SHMEM_ARENA + ARENA)
+#define ALL (SHMEM_ARENA + ARENA)
 
 static char path[64], address[80];
 static int listening;
-static uint64_t served;		/* atomic: frames that servers in this process have served */
+static uint64_t served; /* atomic: frames that servers in this process have served */
 
 /* ------------------------------------------------------------------ an honest server */
 
@@ -60,11 +60,10 @@ static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_hea
 		      const void *payload, pthread_t *caller, bool *called)
 {
 	if (h->op == OP_SAY)
-		kvgpu_remote_notify(
-			p,
-			&(struct kvgpu_remote_notification){ .kind = KVGPU_REMOTE_NOTIFY_TEXT,
-							     .value = 1 },
-			payload, h->bytes);
+		kvgpu_remote_notify(p,
+				    &(struct kvgpu_remote_notification){
+					    .kind = KVGPU_REMOTE_NOTIFY_TEXT, .value = 1 },
+				    payload, h->bytes);
 	if (h->op == OP_CALL && !*called)
 		*called = !pthread_create(caller, NULL, call_and_wait, p);
 	if (h->completion)
@@ -162,12 +161,15 @@ static void rewrite(struct attacker *a, uint64_t *word)
  */
 static uint64_t *any_word(struct attacker *a)
 {
-	uint8_t *const part[] = { a->base->frames,	   a->base->notifications,
-				  a->base->acks,	   (uint8_t *)a->base->completion_word,
-				  (uint8_t *)a->base->completion, (uint8_t *)&a->base->attach };
-	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->notifications),
-				 sizeof(a->base->acks),	  sizeof(a->base->completion_word),
-				 sizeof(a->base->completion),	  sizeof(a->base->attach) };
+	uint8_t *const part[] = { a->base->frames,
+				  a->base->notifications,
+				  a->base->acks,
+				  (uint8_t *)a->base->completion_word,
+				  (uint8_t *)a->base->completion,
+				  (uint8_t *)&a->base->attach };
+	const size_t bytes[] = { sizeof(a->base->frames),     sizeof(a->base->notifications),
+				 sizeof(a->base->acks),	      sizeof(a->base->completion_word),
+				 sizeof(a->base->completion), sizeof(a->base->attach) };
 	size_t n = draw(a) % 6, most = draw(a) % 4 ? 2048 : bytes[n];
 
 	most = most < bytes[n] ? most : bytes[n];
@@ -188,13 +190,15 @@ static int raw(uint64_t version)
 
 static int take_memory(int fd)
 {
-	union { struct cmsghdr c; char room[CMSG_SPACE(sizeof(int))]; } u;
+	union {
+		struct cmsghdr c;
+		char room[CMSG_SPACE(sizeof(int))];
+	} u;
 	struct kvgpu_remote_welcome w;
 	struct iovec part = { &w, sizeof(w) };
-	struct msghdr m = { .msg_iov = &part,
-			    .msg_iovlen = 1,
-			    .msg_control = &u,
-			    .msg_controllen = sizeof(u) };
+	struct msghdr m = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &u, .msg_controllen = sizeof(u)
+	};
 	int memory;
 
 	assert_int_equal(recvmsg(fd, &m, 0), sizeof(w));
@@ -222,7 +226,7 @@ static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 	if (kvgpu_ring_put(p, OP_ECHO + draw(a) % 3,
 			   draw(a) % 1000 ? draw(a) % 8 : draw(a) % 0x10000, &part,
 			   1) == KVGPU_RING_BAD_POSITION)
-		p->status = KVGPU_RING_OK;	/* the attacker's own doing */
+		p->status = KVGPU_RING_OK; /* the attacker's own doing */
 }
 
 /* Whatever the client writes at whatever moment, the server neither crashes nor hangs. */
@@ -261,7 +265,7 @@ enum memory_is { FINE, NONE, NOT_SEALED, SHORT, HUGE_PAGES, TWO };
 static int make_memory(enum memory_is what)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING |
-				      (what == HUGE_PAGES ? MFD_HUGETLB : 0));
+					      (what == HUGE_PAGES ? MFD_HUGETLB : 0));
 
 	assert_int_equal(ftruncate(fd, what == SHORT ? ALL - 4096 : ALL), 0);
 	if (what != NOT_SEALED)
@@ -272,7 +276,10 @@ static int make_memory(enum memory_is what)
 /* Accepts a client, and sends memory that is as @what says. */
 static void begin(struct attacker *a, enum memory_is what)
 {
-	union { struct cmsghdr c; char room[CMSG_SPACE(2 * sizeof(int))]; } u = { .room = { 0 } };
+	union {
+		struct cmsghdr c;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} u = { .room = { 0 } };
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
 	struct iovec part = { &w, sizeof(w) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -305,7 +312,7 @@ static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f,
 
 	if (completion >= 8 || draw(a) % 16 == 0)
 		return;
-	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8;	/* notifications */
+	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8; /* notifications */
 	bytes[1] = draw(a) % 4 ? 64 : draw(a) % KVGPU_REMOTE_PAYLOAD_MAX;
 	kvgpu_completion_answer(&completions[completion], a->seed % 8 ? f->seq : draw(a) % 1000, 0,
 				bytes, draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
@@ -357,7 +364,7 @@ static void *lie(void *arg)
 
 static struct kvgpu_remote_channel *client;
 static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t answered;	/* atomic */
+static uint64_t answered; /* atomic */
 
 /*
  * Asks until an error says that the server is gone. Reads all bytes of each answer, so that the
@@ -430,7 +437,7 @@ static void malicious_servers(void **state)
 	}
 }
 
-static uint64_t heard;		/* atomic: the client knows that the server lies */
+static uint64_t heard; /* atomic: the client knows that the server lies */
 
 /* the answer to the first frame; then it says nothing more, and stays */
 static void *overstate(void *arg)
@@ -523,14 +530,17 @@ static bool shows_second(void)
 {
 	char bytes[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec v = { &(char){ 'x' }, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = bytes,
+	struct msghdr m = { .msg_iov = &v,
+			    .msg_iovlen = 1,
+			    .msg_control = bytes,
 			    .msg_controllen = sizeof(bytes) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	int pair[2], got[2] = { -1, -1 };
 	bool second;
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(pair)), .cmsg_level = SOL_SOCKET,
+	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(pair)),
+			       .cmsg_level = SOL_SOCKET,
 			       .cmsg_type = SCM_RIGHTS };
 	memcpy(CMSG_DATA(c), pair, sizeof(pair));
 	assert_int_equal(sendmsg(pair[0], &m, 0), 1);
@@ -549,9 +559,15 @@ static bool shows_second(void)
 
 static void wrong_memory(void **state)
 {
-	static const struct { enum memory_is what; const char *why; } c[] = {
-		{ NONE, "no memory" }, { NOT_SEALED, "not sealed" }, { SHORT, "another size" },
-		{ TWO, "no memory" }, { HUGE_PAGES, "is no memory of ours" },
+	static const struct {
+		enum memory_is what;
+		const char *why;
+	} c[] = {
+		{ NONE, "no memory" },
+		{ NOT_SEALED, "not sealed" },
+		{ SHORT, "another size" },
+		{ TWO, "no memory" },
+		{ HUGE_PAGES, "is no memory of ours" },
 	};
 	const char *why;
 	pthread_t t;
@@ -562,8 +578,7 @@ static void wrong_memory(void **state)
 	two = shows_second();
 	before = descriptors();
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		if ((c[i].what == HUGE_PAGES && !has_huge_pages()) ||
-		    (c[i].what == TWO && !two))
+		if ((c[i].what == HUGE_PAGES && !has_huge_pages()) || (c[i].what == TWO && !two))
 			continue;
 		pthread_create(&t, NULL, give_wrong_memory, (void *)c[i].what);
 		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_notification, NULL,
@@ -648,10 +663,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(malicious_clients), TEST(malicious_servers),
-		TEST(events_that_can_not_be), TEST(wrong_memory),
-			TEST(memory_is_sealed),
-		TEST(servers_are_killed), TEST(clients_are_killed),
+		TEST(malicious_clients),  TEST(malicious_servers), TEST(events_that_can_not_be),
+		TEST(wrong_memory),	  TEST(memory_is_sealed),  TEST(servers_are_killed),
+		TEST(clients_are_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

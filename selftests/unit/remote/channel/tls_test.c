@@ -50,7 +50,7 @@ static struct {
 	int listening, port;
 	char folder[128];
 	pthread_t thread;
-	int result;		/* result of the credentials, the handshake or the welcome */
+	int result; /* result of the credentials, the handshake or the welcome */
 	char why[512], peer[TLS_NAME_MAX], fingerprint[TLS_FINGERPRINT];
 	struct tls *tls;
 } server;
@@ -399,8 +399,9 @@ static void revoked(void **state)
  */
 static void fingerprints(void **state)
 {
-	static const char *const folders[] = { [NEGATED] = "negated",
-					       [WITH_PARAMETERS] = "with-parameters" };
+	static const char *const folders[] = {
+		[NEGATED] = "negated", [WITH_PARAMETERS] = "with-parameters"
+	};
 	const char *shown[] = { strdup(path("ours/clients/ann/client.crt")) };
 	struct certs_wish w = { .names = shown, .nr_names = 1 };
 	char anns[TLS_FINGERPRINT], printed[TLS_FINGERPRINT] = "", file[64];
@@ -606,9 +607,8 @@ static int raw_handshake(struct raw *r, const char *folder, const char *prioriti
 	if (folder) {
 		snprintf(crt, sizeof(crt), "%s/client.crt", folder);
 		snprintf(key, sizeof(key), "%s/client.key", folder);
-		assert_int_equal(gnutls_certificate_set_x509_key_file(r->credentials, path(crt),
-								      path(key),
-								      GNUTLS_X509_FMT_PEM),
+		assert_int_equal(gnutls_certificate_set_x509_key_file(
+					 r->credentials, path(crt), path(key), GNUTLS_X509_FMT_PEM),
 				 0);
 	}
 	gnutls_init(&r->session, GNUTLS_CLIENT);
@@ -653,7 +653,11 @@ static void raw_read(struct raw *r, void *to, size_t n)
 static void renewed_keys(void **state)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
-	struct { uint16_t kind, completion; uint32_t bytes; uint64_t a, b, word; } answer;
+	struct {
+		uint16_t kind, completion;
+		uint32_t bytes;
+		uint64_t a, b, word;
+	} answer;
 	struct {
 		struct kvgpu_remote_head h;
 		uint64_t word;
@@ -707,7 +711,7 @@ static void no_certificate(void **state)
  */
 static void kinds_of_handshakes(void **state)
 {
-#define ONLY(group)	"NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-" group
+#define ONLY(group) "NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-" group
 	static const struct {
 		const char *priorities, *folder;
 		bool taken;
@@ -752,17 +756,23 @@ static void kinds_of_handshakes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers),
-			cmocka_unit_test(wrong_host),
-			cmocka_unit_test(times),
-		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(revoked),
-			cmocka_unit_test(fingerprints),
-			cmocka_unit_test(files),
-			cmocka_unit_test(not_for_this_user), cmocka_unit_test(makes_no_second),
-		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes),
-			cmocka_unit_test(renewed_keys),
-		cmocka_unit_test(no_certificate), cmocka_unit_test(kinds_of_keys),
-			cmocka_unit_test(kinds_of_handshakes),
+		cmocka_unit_test(frames_and_pieces),
+		cmocka_unit_test(strangers),
+		cmocka_unit_test(wrong_host),
+		cmocka_unit_test(times),
+		cmocka_unit_test(purposes),
+		cmocka_unit_test(names),
+		cmocka_unit_test(revoked),
+		cmocka_unit_test(fingerprints),
+		cmocka_unit_test(files),
+		cmocka_unit_test(not_for_this_user),
+		cmocka_unit_test(makes_no_second),
+		cmocka_unit_test(no_tls_there),
+		cmocka_unit_test(no_tls_comes),
+		cmocka_unit_test(renewed_keys),
+		cmocka_unit_test(no_certificate),
+		cmocka_unit_test(kinds_of_keys),
+		cmocka_unit_test(kinds_of_handshakes),
 	};
 
 	return cmocka_run_group_tests(tests, make, end);

@@ -21,19 +21,34 @@
 enum { PIECE = 4096, BYTES = 64 };
 
 struct peer peers[PEERS_MAX];
-static unsigned int puts_of_piece, acks;	/* acks: atomic */
+static unsigned int puts_of_piece, acks; /* acks: atomic */
 
-uint64_t arena_get(struct peer *p, uint64_t bytes) { return PIECE; }
+uint64_t arena_get(struct peer *p, uint64_t bytes)
+{
+	return PIECE;
+}
 void arena_put(struct peer *p, uint64_t at)
 {
 	assert_int_equal(at, PIECE);
 	puts_of_piece++;
 }
-void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes) { return NULL; }
-void box_pack(const struct end *e, const struct part *p, uint8_t *to) { }
-void box_unpack(const struct end *e, const struct part *p, const uint8_t *from) { }
-int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes) { return 0; }
-void call_due(void) { }
+void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
+{
+	return NULL;
+}
+void box_pack(const struct end *e, const struct part *p, uint8_t *to)
+{
+}
+void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
+{
+}
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+{
+	return 0;
+}
+void call_due(void)
+{
+}
 CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
 	__atomic_add_fetch(&acks, 1, __ATOMIC_RELEASE);

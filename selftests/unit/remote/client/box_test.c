@@ -19,11 +19,11 @@ enum { DST = 0x100000, SRC = 0x900000, PITCH = 512, WIDTH = 300, LINES = 5000 };
 
 struct peer peers[PEERS_MAX];
 bool several = true;
-static struct object contexts[2];	/* of DST, of SRC */
+static struct object contexts[2]; /* of DST, of SRC */
 static uint8_t arena[KVGPU_REMOTE_PIECE_MAX];
 static bool direct;
-static unsigned int boxes, begun;	/* .begun: in the null stream at DST, and maybe not over */
-static uint16_t fails;			/* calls of this operation fail */
+static unsigned int boxes, begun; /* .begun: in the null stream at DST, and maybe not over */
+static uint16_t fails; /* calls of this operation fail */
 
 CUresult call_sync(struct call *c, size_t fixed)
 {
@@ -77,18 +77,49 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	return (struct staged *)&piece;
 }
 
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
-uint64_t arena_get(struct peer *p, uint64_t bytes) { return 0; }
-void arena_put(struct peer *p, uint64_t at) { }
-CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-bool captures_any(void) { return false; }
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
-CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
-struct peer *route_peer(struct route *to) { return to->peer; }
-enum side_of side_of(CUdeviceptr at, bool host) { return host ? SIDE_HOST : SIDE_DEVICE; }
+void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
+{
+}
+uint64_t arena_get(struct peer *p, uint64_t bytes)
+{
+	return 0;
+}
+void arena_put(struct peer *p, uint64_t at)
+{
+}
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_SUCCESS;
+}
+bool captures_any(void)
+{
+	return false;
+}
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
+{
+	return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream s)
+{
+	return CUDA_SUCCESS;
+}
+struct peer *route_peer(struct route *to)
+{
+	return to->peer;
+}
+enum side_of side_of(CUdeviceptr at, bool host)
+{
+	return host ? SIDE_HOST : SIDE_DEVICE;
+}
 
-bool peer_direct_possible(const struct peer *to, const struct peer *from) { return direct; }
-bool peer_direct_failed(struct peer *to, const struct peer *from, CUresult r) { return false; }
+bool peer_direct_possible(const struct peer *to, const struct peer *from)
+{
+	return direct;
+}
+bool peer_direct_failed(struct peer *to, const struct peer *from, CUresult r)
+{
+	return false;
+}
 
 struct kvgpu_remote_source peer_direct_source(const struct peer *from, uint64_t at)
 {

@@ -18,15 +18,27 @@ struct peer peers[PEERS_MAX];
 static struct object context = { .id = 1, .class = CLASS_CONTEXT };
 static unsigned int ended;
 
-CUresult client_ready(void) { return CUDA_SUCCESS; }
-CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
+CUresult client_ready(void)
+{
+	return CUDA_SUCCESS;
+}
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_SUCCESS;
+}
 struct object *object_of(unsigned int class, const void *handle)
 {
 	return handle == &context ? &context : NULL;
 }
-void ranges_end(const void *ctx) { }
-void hostmem_end(const void *ctx) { }
-void managed_end(const void *ctx) { }
+void ranges_end(const void *ctx)
+{
+}
+void hostmem_end(const void *ctx)
+{
+}
+void managed_end(const void *ctx)
+{
+}
 void object_empty(void *handle)
 {
 	__atomic_add_fetch(&ended, 1, __ATOMIC_RELAXED);

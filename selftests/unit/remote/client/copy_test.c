@@ -22,15 +22,29 @@ enum { SRC = 0x100000, BYTES = 3 << 20 };
 struct peer peers[PEERS_MAX];
 bool several;
 static uint8_t arena[4 << 20];
-static bool managed;			/* SRC is managed memory */
+static bool managed; /* SRC is managed memory */
 static unsigned int queued, asked, staged, in_frames, looks;
 static bool shared = true, readable, denied;
 
-bool managed_has(CUdeviceptr ptr) { return managed && ptr >= SRC && ptr < SRC + BYTES; }
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return shared; }
-bool arena_is_pinned(struct peer *p) { return true; }
-uint64_t arena_get(struct peer *p, uint64_t bytes) { return 0; }
-void arena_put(struct peer *p, uint64_t at) { }
+bool managed_has(CUdeviceptr ptr)
+{
+	return managed && ptr >= SRC && ptr < SRC + BYTES;
+}
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return shared;
+}
+bool arena_is_pinned(struct peer *p)
+{
+	return true;
+}
+uint64_t arena_get(struct peer *p, uint64_t bytes)
+{
+	return 0;
+}
+void arena_put(struct peer *p, uint64_t at)
+{
+}
 
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 {
@@ -60,8 +74,13 @@ CUresult call_sync(struct call *c, size_t fixed)
 	return CUDA_SUCCESS;
 }
 
-CUresult call_fence(struct peer *p, uint64_t upto) { return CUDA_SUCCESS; }
-void stream_through(uint64_t stream, const struct call *c) { }
+CUresult call_fence(struct peer *p, uint64_t upto)
+{
+	return CUDA_SUCCESS;
+}
+void stream_through(uint64_t stream, const struct call *c)
+{
+}
 
 /* what line_out() does not call here */
 CUresult peer_copy_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
@@ -83,31 +102,87 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	return NULL;
 }
 
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
-bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
-CUresult call_begin(struct call *c, unsigned int completion) { return CUDA_ERROR_UNKNOWN; }
+void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
+{
+}
+bool answer_bytes(struct call *c, void *to, uint64_t n)
+{
+	return false;
+}
+CUresult call_begin(struct call *c, unsigned int completion)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
 CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
 	return CUDA_ERROR_UNKNOWN;
 }
-CUresult call_enter(unsigned int flags) { return CUDA_ERROR_UNKNOWN; }
-bool captures_any(void) { return false; }
-bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
-bool own_stream(CUstream stream) { return false; }
-static bool named;		/* a server says that it has all that is asked for */
-bool range_has(CUdeviceptr ptr) { return named; }
-bool pinned_device_has(CUdeviceptr at) { return false; }
-bool host_find(const void *host, struct host_range *out) { return false; }
-bool pinned_may_change(const struct host_range *r) { return false; }
-bool host_functions_pending(void) { return false; }
-void pinned_written(void) { }
-unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c) { return 0; }
-void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion) { }
-struct peer *route_peer(struct route *to) { return peers; }
-void route_address(struct route *to, CUdeviceptr ptr) { }
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
-CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return CUDA_SUCCESS; }
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+bool captures_any(void)
+{
+	return false;
+}
+bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
+{
+	return false;
+}
+bool own_stream(CUstream stream)
+{
+	return false;
+}
+static bool named; /* a server says that it has all that is asked for */
+bool range_has(CUdeviceptr ptr)
+{
+	return named;
+}
+bool pinned_device_has(CUdeviceptr at)
+{
+	return false;
+}
+bool host_find(const void *host, struct host_range *out)
+{
+	return false;
+}
+bool pinned_may_change(const struct host_range *r)
+{
+	return false;
+}
+bool host_functions_pending(void)
+{
+	return false;
+}
+void pinned_written(void)
+{
+}
+unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
+{
+	return 0;
+}
+void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion)
+{
+}
+struct peer *route_peer(struct route *to)
+{
+	return peers;
+}
+void route_address(struct route *to, CUdeviceptr ptr)
+{
+}
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
+{
+	return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream s)
+{
+	return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n)
+{
+	return CUDA_SUCCESS;
+}
 
 CUresult call_bytes(struct call *c, const void *p, uint64_t n)
 {

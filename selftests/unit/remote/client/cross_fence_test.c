@@ -21,10 +21,10 @@ enum { STREAM = 7, EVENT = 8 };
 
 static struct object context = { .id = 3 };
 static struct object event;
-static uint16_t fails;		/* calls of this operation fail */
+static uint16_t fails; /* calls of this operation fail */
 static bool no_threads;
 static uint64_t made, ended, waiting, fence;
-static unsigned int acknowledged;	/* use __atomic */
+static unsigned int acknowledged; /* use __atomic */
 
 CUresult call_sync(struct call *c, size_t fixed)
 {
@@ -69,15 +69,38 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 	return true;
 }
 
-void call_late(struct peer *p, CUresult r) { }
-struct peer *route_peer(struct route *to) { return to->peer; }
-struct object *object_of(unsigned int class, const void *handle) { return &event; }
-const struct object *object_context(const struct object *o) { return &context; }
-bool captures_any(void) { return false; }
-bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c) { return false; }
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
-CUresult cuEventQuery(CUevent e) { return CUDA_ERROR_NOT_READY; }
-static unsigned int copies;	/* use __atomic */
+void call_late(struct peer *p, CUresult r)
+{
+}
+struct peer *route_peer(struct route *to)
+{
+	return to->peer;
+}
+struct object *object_of(unsigned int class, const void *handle)
+{
+	return &event;
+}
+const struct object *object_context(const struct object *o)
+{
+	return &context;
+}
+bool captures_any(void)
+{
+	return false;
+}
+bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
+{
+	return false;
+}
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
+{
+	return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent e)
+{
+	return CUDA_ERROR_NOT_READY;
+}
+static unsigned int copies; /* use __atomic */
 CUresult peer_copy_alone(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 {
 	usleep(20000);

@@ -36,7 +36,7 @@ static void small_ones_are_whole(void **state)
 static void without_pipelining_all_are_whole(void **state)
 {
 	const struct kvgpu_remote_relayed whole = { .piece = 1u << 31,
-						      .overhead = KVGPU_REMOTE_OVERHEAD_WHOLE };
+						    .overhead = KVGPU_REMOTE_OVERHEAD_WHOLE };
 	uint64_t bytes;
 
 	for (bytes = 1; bytes <= whole.piece; bytes *= 2)
@@ -87,8 +87,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_ones_are_whole),
 		cmocka_unit_test(without_pipelining_all_are_whole),
-			cmocka_unit_test(large_ones_fill_the_buffers),
-			cmocka_unit_test(near_the_best),
+		cmocka_unit_test(large_ones_fill_the_buffers),
+		cmocka_unit_test(near_the_best),
 		cmocka_unit_test(no_turn_at_all),
 	};
 

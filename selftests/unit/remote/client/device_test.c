@@ -23,7 +23,10 @@ static bool shared;
 
 int all_devices = DEVICES;
 
-CUresult client_ready(void) { return CUDA_SUCCESS; }
+CUresult client_ready(void)
+{
+	return CUDA_SUCCESS;
+}
 
 struct peer *peer_of_device(CUdevice dev, uint32_t *number)
 {
@@ -63,14 +66,14 @@ static int get(int attribute, CUdevice dev)
 static bool crosses(int attribute)
 {
 	switch (attribute) {
-	case 97:	/* MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: cuFuncSetAttribute() */
-	case 99:	/* HOST_REGISTER_SUPPORTED */
-	case 106:	/* MAX_BLOCKS_PER_MULTIPROCESSOR */
-	case 108:	/* MAX_PERSISTING_L2_CACHE_SIZE: cuCtxSetLimit() */
-	case 111:	/* RESERVED_SHARED_MEMORY_PER_BLOCK */
-	case 113:	/* READ_ONLY_HOST_REGISTER_SUPPORTED */
-	case 129:	/* UNIFIED_FUNCTION_POINTERS */
-	case 133:	/* MPS_ENABLED */
+	case 97: /* MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: cuFuncSetAttribute() */
+	case 99: /* HOST_REGISTER_SUPPORTED */
+	case 106: /* MAX_BLOCKS_PER_MULTIPROCESSOR */
+	case 108: /* MAX_PERSISTING_L2_CACHE_SIZE: cuCtxSetLimit() */
+	case 111: /* RESERVED_SHARED_MEMORY_PER_BLOCK */
+	case 113: /* READ_ONLY_HOST_REGISTER_SUPPORTED */
+	case 129: /* UNIFIED_FUNCTION_POINTERS */
+	case 133: /* MPS_ENABLED */
 		return true;
 	default:
 		return false;

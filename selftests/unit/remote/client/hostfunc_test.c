@@ -20,28 +20,57 @@
 /* --------------------------------------- in the place of the client's other files and a channel */
 
 bool several;
-CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-CUresult call_sync(struct call *c, size_t fixed) { return CUDA_ERROR_UNKNOWN; }
-CUresult route_stream(struct route *to, CUstream stream, uint64_t *id) { return CUDA_SUCCESS; }
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_SUCCESS;
+}
+CUresult call_sync(struct call *c, size_t fixed)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
+{
+	return CUDA_SUCCESS;
+}
 bool answer_handle(void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
 		   bool none)
 {
 	return false;
 }
-struct peer *route_peer(struct route *to) { return NULL; }
-bool captures_any(void) { return false; }
-void pinned_written(void) { }
-bool managed_any(void) { return false; }
-void managed_function_ends(void) { }
-void call_due(void) { }
-CUresult call_acknowledge(struct peer *p, uint64_t invocation) { return CUDA_SUCCESS; }
-void host_function_runs(bool runs) { }
+struct peer *route_peer(struct route *to)
+{
+	return NULL;
+}
+bool captures_any(void)
+{
+	return false;
+}
+void pinned_written(void)
+{
+}
+bool managed_any(void)
+{
+	return false;
+}
+void managed_function_ends(void)
+{
+}
+void call_due(void)
+{
+}
+CUresult call_acknowledge(struct peer *p, uint64_t invocation)
+{
+	return CUDA_SUCCESS;
+}
+void host_function_runs(bool runs)
+{
+}
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
 	return pthread_create(thread, NULL, run, arg);
 }
 
-static __thread int held;	/* locks that this thread has */
+static __thread int held; /* locks that this thread has */
 int __real_pthread_mutex_lock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 {
@@ -57,7 +86,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 
 /* ------------------------------------------------------------------ */
 
-static CUDA_HOST_NODE_PARAMS *closed;	/* a page that faults at its first touch */
+static CUDA_HOST_NODE_PARAMS *closed; /* a page that faults at its first touch */
 static volatile int faults, held_in_fault;
 static int argument;
 
@@ -68,7 +97,9 @@ static void open_it(int signal)
 	mprotect(closed, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
 }
 
-static void nothing(void *data) { }
+static void nothing(void *data)
+{
+}
 
 static void parameters_are_written_without_the_lock(void **state)
 {

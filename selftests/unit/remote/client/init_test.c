@@ -17,7 +17,7 @@
 
 #include <remote/client/client.h>
 
-#define RUN	"/run/user/1000/kvgpu-run.Ab12Cd/"
+#define RUN "/run/user/1000/kvgpu-run.Ab12Cd/"
 
 /* --------------------------------- in the place of the client's other files and the channel */
 
@@ -27,8 +27,8 @@ bool several;
 int all_devices;
 
 static const char *named[2];
-static int connected[2];	/* what connecting gives */
-static CUresult asked[2];	/* what the first question gives */
+static int connected[2]; /* what connecting gives */
+static CUresult asked[2]; /* what the first question gives */
 static uint32_t the_version = 11080;
 
 unsigned int find_servers(const char *address[], const char **tls_folder)
@@ -104,7 +104,7 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 
 /* ------------------------------------------------------------------ */
 
-static int before;	/* the standard error */
+static int before; /* the standard error */
 static FILE *record;
 
 static void listen_to_client(void)

@@ -9,10 +9,10 @@
 enum { COMPLETIONS = 64, KNOWN = 16, COPIES = 8, INDEXES = 2048 };
 
 struct inbox {
-	bool taken;			/* atomic */
+	bool taken; /* atomic */
 	uint16_t op;
 	_Alignas(8) uint8_t frame[KVGPU_REMOTE_PAYLOAD_MAX];
-	uint8_t *payload;		/* an answer lies at the end of so much memory */
+	uint8_t *payload; /* an answer lies at the end of so much memory */
 };
 
 struct kvgpu_remote_channel {
@@ -94,11 +94,12 @@ static uint64_t lie(struct kvgpu_remote_channel *c)
 	uint64_t w = liar_random();
 
 	switch (liar_below(12)) {
-	case 0: case 1:
+	case 0:
+	case 1:
 		return known(c, 1 + liar_below(NR_CLASSES - 1));
 	case 2:
 		return known(c, 1 + liar_below(NR_CLASSES - 1)) ^ 1ull << liar_below(64);
-	case 3:		/* a slot that is in use */
+	case 3: /* a slot that is in use */
 		return KVGPU_REMOTE_INDEX(known(c, 1 + liar_below(NR_CLASSES - 1))) |
 		       (uint64_t)(1 + liar_below(4)) << 32 |
 		       (uint64_t)(1 + liar_below(NR_CLASSES - 1)) << 56;
@@ -128,15 +129,15 @@ static uint64_t number(struct kvgpu_remote_channel *c, unsigned int class)
 	if (!liar_below(3) && c->nr_known[class])
 		return known(c, class);
 	id = 1 + last++ % INDEXES;
-	id |= (uint64_t)(1 + liar_below(4)) << 32 | (uint64_t)class << 56;
+	id |= (uint64_t)(1 + liar_below(4)) << 32 | (uint64_t) class << 56;
 	c->known[class][c->nr_known[class]++ % KNOWN] = id;
 	return id;
 }
 
 static uint32_t narrow(void)
 {
-	static const uint32_t large[] = { 32, 64, 255, 1024, 4096, 4097, 65536, INT32_MAX,
-					  UINT32_MAX };
+	static const uint32_t large[] = { 32,	64,    255,	  1024,	     4096,
+					  4097, 65536, INT32_MAX, UINT32_MAX };
 
 	return liar_below(6) ? liar_below(4) : large[liar_below(sizeof(large) / sizeof(*large))];
 }
@@ -207,8 +208,9 @@ static void say_address(struct liar_frame *f)
 	if (f->op == OP_managed) {
 		f->word[0] = lies() ? lie(f->channel) : at;
 	} else if (liar_manages && liar_below(2)) {
-		*g = (struct a_global){ .ptr = at, .bytes = 64, .managed = at,
-					.managed_bytes = 1 + liar_below(8192) };
+		*g = (struct a_global){
+			.ptr = at, .bytes = 64, .managed = at, .managed_bytes = 1 + liar_below(8192)
+		};
 		if (lies())
 			f->word[liar_below(4)] = lie(f->channel);
 	} else {
@@ -272,7 +274,8 @@ static void say_list(struct liar_frame *f)
 static void say_special(struct liar_frame *f)
 {
 	switch (f->op) {
-	case OP_init: case OP_facts:
+	case OP_init:
+	case OP_facts:
 		return say_devices(f);
 	case OP_function:
 		return say_function(f);
@@ -280,7 +283,8 @@ static void say_special(struct liar_frame *f)
 		return say_copy(f);
 	case OP_copy_node_get:
 		return say_copy_got(f);
-	case OP_global: case OP_managed:
+	case OP_global:
+	case OP_managed:
 		return say_address(f);
 	case OP_pointer:
 		if (!lies())
@@ -308,7 +312,8 @@ static void say(struct liar_frame *f)
 
 void liar_tell(unsigned int peer, uint32_t event, uint64_t id, size_t n)
 {
-	const struct kvgpu_remote_notification h = { .kind = event, .id = id,
+	const struct kvgpu_remote_notification h = { .kind = event,
+						     .id = id,
 						     .value = 1 + liar_below(2) };
 	uint8_t *room = calloc(1, n ? n : 1);
 
@@ -341,12 +346,26 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_not
 	return c->arena ? 0 : -ENOMEM;
 }
 
-void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c) { }
-void kvgpu_remote_tls_folder(const char *folder) { }
-void kvgpu_remote_forked(struct kvgpu_remote_channel *c) { }
-bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c) { return false; }
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return !c->peer; }
-void kvgpu_remote_expect(struct kvgpu_remote_channel *c) { }
+void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
+{
+}
+void kvgpu_remote_tls_folder(const char *folder)
+{
+}
+void kvgpu_remote_forked(struct kvgpu_remote_channel *c)
+{
+}
+bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
+{
+	return false;
+}
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return !c->peer;
+}
+void kvgpu_remote_expect(struct kvgpu_remote_channel *c)
+{
+}
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *n)
 {
@@ -449,11 +468,16 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int completion, 
 
 /* the client keeps, for the program, what the server has lost; the sanitizer would call it lost */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void) { return "detect_leaks=0"; }
+const char *__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
 
 /* instead of what other files of the client print */
 void __wrap_client_say(const char *format, ...);
-void __wrap_client_say(const char *format, ...) { }
+void __wrap_client_say(const char *format, ...)
+{
+}
 
 unsigned int find_servers(const char *address[], const char **tls_folder)
 {

@@ -17,7 +17,7 @@ enum { LIAR_WIDE, LIAR_NARROW = NR_CLASSES };
 /* of each operation, as remote/api.def has it (../server/fake.py) */
 struct liar_shape {
 	uint16_t words;
-	uint8_t behind;			/* class of the handles in a list behind the struct; or 0 */
+	uint8_t behind; /* class of the handles in a list behind the struct; or 0 */
 	uint8_t word[LIAR_WORDS];
 };
 extern const struct liar_shape liar_shapes[];
@@ -28,7 +28,7 @@ extern const unsigned int liar_nr_calls;
 struct liar_frame {
 	struct kvgpu_remote_channel *channel;
 	uint16_t op;
-	const void *q;			/* with what follows it in the frame */
+	const void *q; /* with what follows it in the frame */
 	uint64_t word[4096 + LIAR_WORDS];
 	uint32_t words, result;
 };

@@ -17,20 +17,20 @@
 
 #include "liar.h"
 
-enum { CUBIN = 64, FREE = 900 };	/* FREE: a slot that nothing else has */
+enum { CUBIN = 64, FREE = 900 }; /* FREE: a slot that nothing else has */
 
 /* what the next answers to this operation say in their first words */
 static struct {
 	uint16_t op;
 	uint64_t word[LIAR_WORDS];
-	unsigned int words;		/* 0: as many as there should be */
+	unsigned int words; /* 0: as many as there should be */
 } lie;
-static unsigned int asked;		/* how often */
-static unsigned int heard[2];		/* questions to each server */
+static unsigned int asked; /* how often */
+static unsigned int heard[2]; /* questions to each server */
 
 static uint64_t id(unsigned int class, unsigned int index, unsigned int generation)
 {
-	return index | (uint64_t)generation << 32 | (uint64_t)class << 56;
+	return index | (uint64_t)generation << 32 | (uint64_t) class << 56;
 }
 
 /* honest, with a slot for each new object */
@@ -72,7 +72,7 @@ static CUgraph graph;
 static int begin(void **state)
 {
 	lie.op = 0;
-	alarm(60);		/* a loop without an end */
+	alarm(60); /* a loop without an end */
 	return cuCtxCreate_v2(&ctx, 0, 0) || cuGraphCreate(&graph, 0);
 }
 
@@ -100,7 +100,7 @@ static void captures_are_counted(void **state)
 	assert_int_equal(peers[0].slow & SLOW_CAPTURES, SLOW_CAPTURES);
 	assert_int_equal(peers[1].slow, before | SLOW_CAPTURES);
 	captures_ended();
-	captures_ended();		/* a server may say so too often */
+	captures_ended(); /* a server may say so too often */
 	assert_int_equal(peers[1].slow, before);
 	assert_false(captures_any());
 }
@@ -139,14 +139,20 @@ static void a_copy_ends_in_the_arena(void **state)
 static void a_bounce_is_as_it_was_made(void **state)
 {
 	static uint8_t host[128];
-	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 64,
-			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = 0x700000000,
-			    .dstPitch = 64, .WidthInBytes = 64, .Height = 2, .Depth = 1 };
+	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcHost = host,
+			    .srcPitch = 64,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .dstDevice = 0x700000000,
+			    .dstPitch = 64,
+			    .WidthInBytes = 64,
+			    .Height = 2,
+			    .Depth = 1 };
 	struct a_copy_node_get *a = (void *)lie.word;
 	CUgraphNode node;
 
 	lie_once(OP_copy_node, id(CLASS_NODE, FREE, 1));
-	lie.word[1] = 1;		/* the bounce buffer's number: it is the first */
+	lie.word[1] = 1; /* the bounce buffer's number: it is the first */
 	assert_int_equal(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &c, ctx), CUDA_SUCCESS);
 	lie_once(OP_copy_node_get, 0);
 	*a = (struct a_copy_node_get){ .src = { CU_MEMORYTYPE_HOST, [END_BOUNCE] = 1 },
@@ -211,7 +217,8 @@ static void parameters_follow_each_other(void **state)
 
 	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	lie_once(OP_function, 0);
-	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 3, 1), .layout_known = 1,
+	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 3, 1),
+				  .layout_known = 1,
 				  .parameters = 2 };
 	layout[1] = layout[3] = 4096;
 	lie.words = sizeof(*a) / 8 + 2;
@@ -259,7 +266,8 @@ static void parameters_stay_readable(void **state)
 	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
 	assert_int_equal(cuGraphAddEmptyNode(&node, graph, NULL, 0), CUDA_SUCCESS);
 	lie_once(OP_function, 0);
-	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 5, 1), .layout_known = 1,
+	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 5, 1),
+				  .layout_known = 1,
 				  .parameters = 1 };
 	layout[1] = 8;
 	lie.words = sizeof(*a) / 8 + 1;
@@ -306,7 +314,7 @@ static void nothing_is_none(void **state)
 	lie_once(OP_cuGraphNodeGetType, CU_GRAPH_NODE_TYPE_HOST);
 	assert_int_equal(cuGraphHostNodeGetParams(NULL, &p), CUDA_ERROR_UNKNOWN);
 	lie.op = 0;
-	cuGraphDestroy(NULL);		/* "it is destroyed" */
+	cuGraphDestroy(NULL); /* "it is destroyed" */
 }
 
 /* ------------------------------------------------------------------ addresses */
@@ -339,9 +347,14 @@ static void a_variable_is_not_the_programs(void **state)
 static void copies_with_the_other(uint64_t *mine, size_t bytes)
 {
 	const CUdeviceptr there = 0x7f0000000, at = (uintptr_t)mine;
-	CUDA_MEMCPY2D lines = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = mine,
-				.srcPitch = 8, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-				.dstDevice = there, .dstPitch = 8, .WidthInBytes = 8, .Height = 2 };
+	CUDA_MEMCPY2D lines = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+				.srcHost = mine,
+				.srcPitch = 8,
+				.dstMemoryType = CU_MEMORYTYPE_DEVICE,
+				.dstDevice = there,
+				.dstPitch = 8,
+				.WidthInBytes = 8,
+				.Height = 2 };
 	CUcontext other;
 	CUdeviceptr got;
 	unsigned int type;
@@ -436,13 +449,16 @@ static void attributes_are_the_clients(void **state)
 
 	lie_once(OP_pointer, 1);
 	assert_int_equal(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-					       0x700000000), CUDA_SUCCESS);
+					       0x700000000),
+			 CUDA_SUCCESS);
 	assert_false(managed);
 	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-					       0x700000000), CUDA_ERROR_UNKNOWN);
+					       0x700000000),
+			 CUDA_ERROR_UNKNOWN);
 	lie_once(OP_pointer, 1000);
 	assert_int_equal(cuPointerGetAttribute(&dev, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-					       0x700000000), CUDA_ERROR_UNKNOWN);
+					       0x700000000),
+			 CUDA_ERROR_UNKNOWN);
 	lie_once(OP_cuDeviceGetByPCIBusId, 1000);
 	assert_int_equal(cuDeviceGetByPCIBusId(&dev, "0"), CUDA_ERROR_UNKNOWN);
 }
@@ -491,7 +507,7 @@ static void a_function_is_called_by_its_server(void **state)
 
 int main(void)
 {
-#define TEST(name)	cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(captures_are_counted),
 		TEST(a_copy_ends_in_the_arena),

@@ -20,31 +20,82 @@ enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 /* ------------------------- in the place of the client's other files, a channel and a server */
 
 static struct object context;
-static uint8_t there[BYTES + PAGE];	/* the server's memory */
-static uintptr_t base;			/* its address at the client and at the server */
+static uint8_t there[BYTES + PAGE]; /* the server's memory */
+static uintptr_t base; /* its address at the client and at the server */
 static uint64_t bytes_in, bytes_out;
 static unsigned int frames_in, frames_out, idles, fences;
 static CUresult result;
-static bool inside;			/* in a host function */
+static bool inside; /* in a host function */
 
-void *current_context(void) { return &context; }
-uint64_t current_id(const struct peer *p, uint32_t *mode) { return 1; }
-void context_borrow(void *ctx, uint64_t id) { assert_ptr_equal(ctx, &context); }
-void context_give_back(void) { }
-struct peer *current_peer(void) { return peers; }
-CUresult client_ready(void) { return CUDA_SUCCESS; }
-CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-void call_aside(bool aside) { }
-uint64_t call_through(const struct peer *p) { return 0; }
-bool in_host_function(void) { return inside; }
-void client_say(const char *format, ...) { }
-bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t overhead) { return true; }
-const struct object *range_context(CUdeviceptr ptr) { return NULL; }
-struct object *object_of(unsigned int class, const void *handle) { return NULL; }
-const struct object *object_context(const struct object *o) { return NULL; }
-CUresult cuMemFree_v2(CUdeviceptr ptr) { return CUDA_SUCCESS; }
-bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
-bool answer_device(const struct call *c, uint32_t number, CUdevice *dev) { return false; }
+void *current_context(void)
+{
+	return &context;
+}
+uint64_t current_id(const struct peer *p, uint32_t *mode)
+{
+	return 1;
+}
+void context_borrow(void *ctx, uint64_t id)
+{
+	assert_ptr_equal(ctx, &context);
+}
+void context_give_back(void)
+{
+}
+struct peer *current_peer(void)
+{
+	return peers;
+}
+CUresult client_ready(void)
+{
+	return CUDA_SUCCESS;
+}
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_SUCCESS;
+}
+void call_aside(bool aside)
+{
+}
+uint64_t call_through(const struct peer *p)
+{
+	return 0;
+}
+bool in_host_function(void)
+{
+	return inside;
+}
+void client_say(const char *format, ...)
+{
+}
+bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t overhead)
+{
+	return true;
+}
+const struct object *range_context(CUdeviceptr ptr)
+{
+	return NULL;
+}
+struct object *object_of(unsigned int class, const void *handle)
+{
+	return NULL;
+}
+const struct object *object_context(const struct object *o)
+{
+	return NULL;
+}
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+	return CUDA_SUCCESS;
+}
+bool answer_bytes(struct call *c, void *to, uint64_t n)
+{
+	return false;
+}
+bool answer_device(const struct call *c, uint32_t number, CUdevice *dev)
+{
+	return false;
+}
 
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
 {
@@ -107,7 +158,10 @@ CUresult call_sync(struct call *c, size_t fixed)
 	return CUDA_ERROR_UNKNOWN;
 }
 
-CUresult call_async(struct call *c) { return call_sync(c, 0); }
+CUresult call_async(struct call *c)
+{
+	return call_sync(c, 0);
+}
 
 /* ------------------------------------------------------------------ */
 
@@ -204,7 +258,7 @@ static void what_is_touched_comes(void **state)
 	work();
 	memset(there, 3, BYTES);
 	assert_int_equal(at[100 * PAGE], 3);
-	assert_int_equal(idles, 1);		/* the client waits for the work once */
+	assert_int_equal(idles, 1); /* the client waits for the work once */
 	assert_int_equal(frames_out, 1);
 	assert_int_equal(bytes_out, 4 * PAGE);
 	assert_int_equal(at[500 * PAGE], 3);
@@ -215,7 +269,7 @@ static void what_is_touched_comes(void **state)
 	for (i = 0; i < BYTES; i += PAGE)
 		sum += at[i];
 	assert_int_equal(sum, 3 * BYTES / PAGE);
-	assert_int_equal(bytes_out, BYTES);	/* each page was fetched once */
+	assert_int_equal(bytes_out, BYTES); /* each page was fetched once */
 	assert_true(frames_out < 20);
 	assert_int_equal(bytes_in, 0);
 }
@@ -274,7 +328,7 @@ static void variables(void **state)
 	there[BYTES - 100] = 4;
 	assert_int_equal(managed_variables(&module, begin, n), CUDA_SUCCESS);
 	assert_int_equal(managed_variables(&module, begin, n), CUDA_SUCCESS);
-	assert_int_equal(v[0], 4);		/* the value in the image */
+	assert_int_equal(v[0], 4); /* the value in the image */
 	assert_int_equal(bytes_out, n);
 	memset((void *)(uintptr_t)v, 6, n);
 	work();
@@ -322,9 +376,13 @@ int main(void)
 {
 #define ON_MEMORY(f) cmocka_unit_test_teardown(f, tear_down)
 	const struct CMUnitTest tests[] = {
-		ON_MEMORY(what_is_written_goes_out), ON_MEMORY(much_is_cut),
-			ON_MEMORY(what_is_touched_comes), ON_MEMORY(in_functions),
-		ON_MEMORY(errors_open_pages), ON_MEMORY(variables), ON_MEMORY(taken),
+		ON_MEMORY(what_is_written_goes_out),
+		ON_MEMORY(much_is_cut),
+		ON_MEMORY(what_is_touched_comes),
+		ON_MEMORY(in_functions),
+		ON_MEMORY(errors_open_pages),
+		ON_MEMORY(variables),
+		ON_MEMORY(taken),
 	};
 
 	if (sysconf(_SC_PAGESIZE) != PAGE)

@@ -23,20 +23,41 @@ static uint64_t through;
 static unsigned int fences;
 static CUresult fence_result;
 
-void *current_context(void) { return current; }
-struct peer *current_peer(void) { return object_peer(current); }
-CUresult client_ready(void) { return CUDA_SUCCESS; }
-CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-uint64_t call_through(const struct peer *p) { return through; }
+void *current_context(void)
+{
+	return current;
+}
+struct peer *current_peer(void)
+{
+	return object_peer(current);
+}
+CUresult client_ready(void)
+{
+	return CUDA_SUCCESS;
+}
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_SUCCESS;
+}
+uint64_t call_through(const struct peer *p)
+{
+	return through;
+}
 static bool shared;
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return shared; }
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return shared;
+}
 static struct kvgpu_remote_relayed relay;
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c)
 {
 	return relay.piece ? &relay : NULL;
 }
-bool managed_has(CUdeviceptr ptr) { return false; }
-static void *mapped;	/* as a channel, which maps its arena a second time only once */
+bool managed_has(CUdeviceptr ptr)
+{
+	return false;
+}
+static void *mapped; /* as a channel, which maps its arena a second time only once */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
 	if (mapped)
@@ -45,7 +66,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 	return mapped;
 }
 
-static uint64_t arena_device;		/* where the server has pinned the arena, or 0 */
+static uint64_t arena_device; /* where the server has pinned the arena, or 0 */
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_pin a;
@@ -58,7 +79,10 @@ CUresult call_sync(struct call *c, size_t fixed)
 }
 
 static unsigned int said;
-void client_say(const char *format, ...) { said++; }
+void client_say(const char *format, ...)
+{
+	said++;
+}
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
@@ -82,7 +106,7 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 
 static uint64_t number(unsigned int class, uint32_t index, uint32_t generation)
 {
-	return (uint64_t)class << 56 | (uint64_t)generation << 32 | index;
+	return (uint64_t) class << 56 | (uint64_t)generation << 32 | index;
 }
 
 static void handles(void **state)
@@ -165,7 +189,7 @@ static void device_memory(void **state)
 	assert_true(range_add(0x900000, 16, 1));
 	current = &contexts[0];
 	range_remove(0x101000, 1);
-	assert_true(range_has(0x101000));		/* allocated by call 1, so not before it */
+	assert_true(range_has(0x101000)); /* allocated by call 1, so not before it */
 	range_remove(0x101000, 2);
 	assert_false(range_has(0x101000));
 	assert_true(range_has(0x1027ff));
@@ -304,7 +328,7 @@ static bool is_told(void *address)
 	const uint64_t packed[] = { 0, (uintptr_t)address, 7 };
 	const unsigned int before = said;
 
-	hostmem_end(&contexts[1]);	/* nothing was told yet */
+	hostmem_end(&contexts[1]); /* nothing was told yet */
 	hidden_note(peers, (const uint8_t *)packed, sizeof(packed));
 	hidden_tell(peers);
 	hidden_note(peers, (const uint8_t *)packed, sizeof(packed));
@@ -418,7 +442,9 @@ static void pieces_for_long(void **state)
 static void pieces_on_their_way(void **state)
 {
 	enum { LIVE = 4096 };
-	static struct { uint64_t at, bytes, seq; } live[LIVE];
+	static struct {
+		uint64_t at, bytes, seq;
+	} live[LIVE];
 	unsigned int n = 0, i, j;
 	uint64_t left = 0;
 	struct staged *p;
@@ -441,7 +467,7 @@ static void pieces_on_their_way(void **state)
 			n = 0;
 	}
 	assert_true(fences > 100 && fences < LIVE);
-	assert_true(left > 3);		/* the other half stays on its way meanwhile */
+	assert_true(left > 3); /* the other half stays on its way meanwhile */
 	fence_result = CUDA_ERROR_SYSTEM_NOT_READY;
 	while ((p = staging_get(peers, KVGPU_REMOTE_PIECE_MAX, &live[0].at, &r)))
 		staging_sent(peers, p, ++sent);
@@ -545,14 +571,16 @@ static int set_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs),
-			cmocka_unit_test(device_memory),
+		cmocka_unit_test(handles),
+		cmocka_unit_test(nodes_hang_on_graphs),
+		cmocka_unit_test(device_memory),
 		cmocka_unit_test(two_servers),
-		cmocka_unit_test(host_memory), cmocka_unit_test(host_memory_that_changes),
+		cmocka_unit_test(host_memory),
+		cmocka_unit_test(host_memory_that_changes),
 		cmocka_unit_test(host_memory_that_no_gpu_sees),
-			cmocka_unit_test(a_mapping_outlives_its_context),
+		cmocka_unit_test(a_mapping_outlives_its_context),
 		cmocka_unit_test(pieces_for_long),
-			cmocka_unit_test(pieces_on_their_way),
+		cmocka_unit_test(pieces_on_their_way),
 		cmocka_unit_test(small_pieces_on_their_way),
 		cmocka_unit_test(an_empty_ring_begins_anew),
 		cmocka_unit_test(pieces_for_a_relay),

@@ -21,7 +21,7 @@ enum { DST = 0x1000, SRC = 0x2000, BYTES = 100, MOST = 4 << 20 };
 struct peer peers[PEERS_MAX];
 bool several = true;
 static struct object contexts[2] = { { .id = 3 }, { .id = 4 } };
-static const struct object *gone;		/* its server is not there any more */
+static const struct object *gone; /* its server is not there any more */
 static unsigned int taken, kept;
 static uint64_t copied;
 
@@ -61,17 +61,35 @@ bool peer_direct_copy(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 	return true;
 }
 
-bool range_holds(CUdeviceptr ptr, uint64_t bytes) { return false; }
-bool managed_has(CUdeviceptr ptr) { return false; }
-bool captures_any(void) { return false; }
-CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { return CUDA_SUCCESS; }
-CUresult cuStreamSynchronize(CUstream s) { return CUDA_SUCCESS; }
-void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
+bool range_holds(CUdeviceptr ptr, uint64_t bytes)
+{
+	return false;
+}
+bool managed_has(CUdeviceptr ptr)
+{
+	return false;
+}
+bool captures_any(void)
+{
+	return false;
+}
+CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
+{
+	return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream s)
+{
+	return CUDA_SUCCESS;
+}
+void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
+{
+	return NULL;
+}
 
 /* The server of DST. Its GPU makes no copy before the server waits for the null stream. */
-static uint8_t there[MOST];		/* the memory at DST */
+static uint8_t there[MOST]; /* the memory at DST */
 static uint8_t arena[MOST + 64];
-static uint64_t staged;			/* bytes of the arena that are in use */
+static uint64_t staged; /* bytes of the arena that are in use */
 /* the source is pinned memory, and the arena is registered */
 static bool registered;
 static struct pending {
@@ -101,15 +119,17 @@ CUresult call_sync(struct call *c, size_t fixed)
 	assert_ptr_equal(c->to.ctx, &contexts[0]);
 	assert_true(nr_pending++ < sizeof(pending) / sizeof(*pending));
 	*p = (struct pending){ .dst = q->dst, .bytes = q->bytes };
-	p->from = q->at == KVGPU_REMOTE_NOWHERE ?
-			  memcpy(p->small, c->part[0].iov_base, q->bytes) :
-			  arena + q->at;
+	p->from = q->at == KVGPU_REMOTE_NOWHERE ? memcpy(p->small, c->part[0].iov_base, q->bytes) :
+						  arena + q->at;
 	if (q->flags & COPY_WHOLE)
 		make_copies();
 	return CUDA_SUCCESS;
 }
 
-CUresult call_async(struct call *c) { return call_sync(c, 0); }
+CUresult call_async(struct call *c)
+{
+	return call_sync(c, 0);
+}
 
 CUresult call_bytes(struct call *c, const void *p, uint64_t n)
 {
@@ -127,9 +147,17 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	return (struct staged *)&piece;
 }
 
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq) { }
-bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return true; }
-bool arena_is_pinned(struct peer *p) { return registered; }
+void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
+{
+}
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return true;
+}
+bool arena_is_pinned(struct peer *p)
+{
+	return registered;
+}
 
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 {
@@ -153,31 +181,84 @@ void route_address(struct route *to, CUdeviceptr ptr)
 	to->split = CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-bool range_has(CUdeviceptr ptr) { return false; }
-bool pinned_device_has(CUdeviceptr at) { return false; }
-bool host_find(const void *host, struct host_range *out) { return false; }
+CUresult call_enter(unsigned int flags)
+{
+	return CUDA_SUCCESS;
+}
+bool range_has(CUdeviceptr ptr)
+{
+	return false;
+}
+bool pinned_device_has(CUdeviceptr at)
+{
+	return false;
+}
+bool host_find(const void *host, struct host_range *out)
+{
+	return false;
+}
 
 /* what no copy here calls */
-uint64_t arena_get(struct peer *p, uint64_t bytes) { return KVGPU_REMOTE_NOWHERE; }
-void arena_put(struct peer *p, uint64_t at) { }
-CUresult call_fence(struct peer *p, uint64_t upto) { return CUDA_ERROR_UNKNOWN; }
-void stream_through(uint64_t stream, const struct call *c) { }
-bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
-CUresult call_begin(struct call *c, unsigned int completion) { return CUDA_ERROR_UNKNOWN; }
+uint64_t arena_get(struct peer *p, uint64_t bytes)
+{
+	return KVGPU_REMOTE_NOWHERE;
+}
+void arena_put(struct peer *p, uint64_t at)
+{
+}
+CUresult call_fence(struct peer *p, uint64_t upto)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+void stream_through(uint64_t stream, const struct call *c)
+{
+}
+bool answer_bytes(struct call *c, void *to, uint64_t n)
+{
+	return false;
+}
+CUresult call_begin(struct call *c, unsigned int completion)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
 CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
 	return CUDA_ERROR_UNKNOWN;
 }
-bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size) { return false; }
-bool own_stream(CUstream stream) { return false; }
-bool pinned_may_change(const struct host_range *r) { return false; }
-bool host_functions_pending(void) { return false; }
-void pinned_written(void) { }
-unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c) { return 0; }
-void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion) { }
-struct peer *route_peer(struct route *to) { return to->peer; }
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return CUDA_ERROR_UNKNOWN; }
+bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size)
+{
+	return false;
+}
+bool own_stream(CUstream stream)
+{
+	return false;
+}
+bool pinned_may_change(const struct host_range *r)
+{
+	return false;
+}
+bool host_functions_pending(void)
+{
+	return false;
+}
+void pinned_written(void)
+{
+}
+unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
+{
+	return 0;
+}
+void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion)
+{
+}
+struct peer *route_peer(struct route *to)
+{
+	return to->peer;
+}
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
 {
@@ -237,9 +318,12 @@ static void copy_from_host(const uint8_t *src, size_t bytes, bool waits)
 
 static void copies_from_host_are_done(void **state)
 {
-	static const size_t sizes[] = { 1, KVGPU_REMOTE_INLINE_IN_MAX,
-					KVGPU_REMOTE_INLINE_IN_MAX + 1, KVGPU_REMOTE_PIECE_MAX,
-					KVGPU_REMOTE_PIECE_MAX + 1, MOST };
+	static const size_t sizes[] = { 1,
+					KVGPU_REMOTE_INLINE_IN_MAX,
+					KVGPU_REMOTE_INLINE_IN_MAX + 1,
+					KVGPU_REMOTE_PIECE_MAX,
+					KVGPU_REMOTE_PIECE_MAX + 1,
+					MOST };
 	static uint8_t pageable[MOST];
 	unsigned int i;
 

@@ -28,7 +28,10 @@ static const struct object *cubin_of;
 static volatile uint8_t seen;
 static uint8_t tag;
 
-static unsigned int below(unsigned int n) { return liar_below(n); }
+static unsigned int below(unsigned int n)
+{
+	return liar_below(n);
+}
 
 /* ------------------------------------------------------------------ what the program has */
 
@@ -178,8 +181,8 @@ static void *params[KVGPU_REMOTE_LIST_MAX];
 
 static void launch(void)
 {
-	cuLaunchKernel(liar_handle(CLASS_FUNCTION), 1, 1, 1, 32, 1, 1, 0,
-		       liar_handle(CLASS_STREAM), params, NULL);
+	cuLaunchKernel(liar_handle(CLASS_FUNCTION), 1, 1, 1, 32, 1, 1, 0, liar_handle(CLASS_STREAM),
+		       params, NULL);
 }
 
 static void occupancy(void)
@@ -255,14 +258,28 @@ static void copy(void)
 	uint8_t *p = host_at(&n);
 
 	switch (below(8)) {
-	case 0: cuMemcpyHtoD_v2(liar_address(), p, n); break;
-	case 1: cuMemcpyDtoH_v2(p, liar_address(), n); break;
-	case 2: cuMemcpyHtoDAsync_v2(liar_address(), p, n, s); break;
-	case 3: cuMemcpyDtoHAsync_v2(p, liar_address(), n, s); break;
-	case 4: cuMemcpyAtoH_v2(p, liar_handle(CLASS_ARRAY), 0, n); break;
-	case 5: cuMemcpyHtoA_v2(liar_handle(CLASS_ARRAY), 0, p, n); break;
-	case 6: cuMemcpyPeer(liar_address(), liar_handle(CLASS_CONTEXT), liar_address(),
-			     liar_handle(CLASS_CONTEXT), n); break;
+	case 0:
+		cuMemcpyHtoD_v2(liar_address(), p, n);
+		break;
+	case 1:
+		cuMemcpyDtoH_v2(p, liar_address(), n);
+		break;
+	case 2:
+		cuMemcpyHtoDAsync_v2(liar_address(), p, n, s);
+		break;
+	case 3:
+		cuMemcpyDtoHAsync_v2(p, liar_address(), n, s);
+		break;
+	case 4:
+		cuMemcpyAtoH_v2(p, liar_handle(CLASS_ARRAY), 0, n);
+		break;
+	case 5:
+		cuMemcpyHtoA_v2(liar_handle(CLASS_ARRAY), 0, p, n);
+		break;
+	case 6:
+		cuMemcpyPeer(liar_address(), liar_handle(CLASS_CONTEXT), liar_address(),
+			     liar_handle(CLASS_CONTEXT), n);
+		break;
 	default:
 		if (!below(64))
 			cuMemcpyDtoH_v2(large, liar_address(), sizeof(large));
@@ -311,7 +328,7 @@ static void managed_some(void)
 
 	if (liar_manages && !cuMemAllocManaged(&at, 4096, 1))
 		managed[i] = at;
-	if (!managed_has(at))	/* it has ended with its context, or cuMemFree() got it */
+	if (!managed_has(at)) /* it has ended with its context, or cuMemFree() got it */
 		return;
 	touch((void *)at, 4096);
 	*(volatile uint8_t *)at = 1;
@@ -320,12 +337,11 @@ static void managed_some(void)
 /* what is the host's by the attributes is accessed */
 static void pointer(void)
 {
-	static const CUpointer_attribute all[] = { CU_POINTER_ATTRIBUTE_CONTEXT,
-						   CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-						   CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-						   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-						   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-						   CU_POINTER_ATTRIBUTE_IS_MANAGED };
+	static const CUpointer_attribute all[] = {
+		CU_POINTER_ATTRIBUTE_CONTEXT,	       CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+		CU_POINTER_ATTRIBUTE_DEVICE_POINTER,   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+		CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_IS_MANAGED
+	};
 	CUdeviceptr at = liar_address();
 	unsigned int type = 0;
 	uint64_t value;
@@ -346,9 +362,14 @@ static void pointer(void)
 static void kernel_nodes(void)
 {
 	CUgraphNode node = liar_handle(CLASS_NODE);
-	CUDA_KERNEL_NODE_PARAMS p = { .func = liar_handle(CLASS_FUNCTION), .gridDimX = 1,
-				      .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
-				      .blockDimY = 1, .blockDimZ = 1, .kernelParams = params };
+	CUDA_KERNEL_NODE_PARAMS p = { .func = liar_handle(CLASS_FUNCTION),
+				      .gridDimX = 1,
+				      .gridDimY = 1,
+				      .gridDimZ = 1,
+				      .blockDimX = 1,
+				      .blockDimY = 1,
+				      .blockDimZ = 1,
+				      .kernelParams = params };
 	size_t offset, size, i;
 
 	if (below(2)) {
@@ -381,12 +402,12 @@ static void copy_nodes(void)
 	lines = (c.Depth - 1) * c.srcHeight + c.Height - 1;
 	if (c.srcMemoryType == CU_MEMORYTYPE_HOST)
 		touch((const uint8_t *)c.srcHost + c.srcXInBytes +
-		      (c.srcZ * c.srcHeight + c.srcY) * c.srcPitch,
+			      (c.srcZ * c.srcHeight + c.srcY) * c.srcPitch,
 		      lines * c.srcPitch + c.WidthInBytes);
 	lines = (c.Depth - 1) * c.dstHeight + c.Height - 1;
 	if (c.dstMemoryType == CU_MEMORYTYPE_HOST)
 		touch((uint8_t *)c.dstHost + c.dstXInBytes +
-		      (c.dstZ * c.dstHeight + c.dstY) * c.dstPitch,
+			      (c.dstZ * c.dstHeight + c.dstY) * c.dstPitch,
 		      lines * c.dstPitch + c.WidthInBytes);
 	if (!is_mine(c.srcMemoryType, c.srcHost) || !is_mine(c.dstMemoryType, c.dstHost))
 		return;
@@ -443,11 +464,12 @@ static void threads_own(void)
 	cuCtxSetCurrent(liar_handle(CLASS_CONTEXT));
 }
 
-static void (*const by_hand[])(void) = { load, function, function, variable, link_some, launch,
-					 launch, occupancy, functions, memory, memory, copy, copy,
-					 copy, boxes, managed_some, pointer, kernel_nodes,
-					 kernel_nodes, copy_nodes, copy_nodes, copy_nodes,
-					 host_nodes, executables, captures, threads_own };
+static void (*const by_hand[])(void) = {
+	load,	    function,	  function,    variable,     link_some,	   launch,     launch,
+	occupancy,  functions,	  memory,      memory,	     copy,	   copy,       copy,
+	boxes,	    managed_some, pointer,     kernel_nodes, kernel_nodes, copy_nodes, copy_nodes,
+	copy_nodes, host_nodes,	  executables, captures,     threads_own
+};
 
 /* ------------------------------------------------------------------ one program after the other */
 

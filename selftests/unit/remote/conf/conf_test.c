@@ -36,7 +36,8 @@ static void refuses(const char *text, unsigned int line, const char *why)
 
 static void client_file(void **state)
 {
-	static const char text[] = "# of this site\n\n  server = tls:gpu.example.org:7411   # the big one\r\ntls-folder=/srv/tls";
+	static const char text[] =
+		"# of this site\n\n  server = tls:gpu.example.org:7411   # the big one\r\ntls-folder=/srv/tls";
 	struct remote_conf c = { 0 };
 
 	assert_true(conf_parse(&remote_conf_form, &c, text, strlen(text), &e));
@@ -50,10 +51,11 @@ static void client_file(void **state)
 	assert_non_null(strstr(e.text, "server is unix:/path"));
 	assert_non_null(strstr(e.text, "not \"gpu\""));
 	/* several addresses, with blanks between them */
-	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a  aperture:/b,bell=unix:/c", 42, &e));
+	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a  aperture:/b,bell=unix:/c",
+			       42, &e));
 	assert_string_equal(c.server, "unix:/a  aperture:/b,bell=unix:/c");
 	assert_false(conf_parse(&remote_conf_form, &c, "server = vsock:2:1 gpu", 22, &e));
-	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a gpu", 20, &e));	/* a path */
+	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a gpu", 20, &e)); /* a path */
 	assert_false(conf_parse(&remote_conf_form, &c, "server = vsock:*:1", 18, &e));
 	assert_false(conf_parse(&remote_conf_form, &c, "[client unix:1]", 15, &e));
 	assert_non_null(strstr(e.text, "no sections"));
@@ -104,11 +106,9 @@ static void everything(void **state)
 /* A client's share by default. */
 static void shares(void **state)
 {
-	static const uint64_t clients[][2] = { { 1, 1 },
-					       { 3, 3 },
-					       { 4, 3 },
-					       { 64, 48 },
-					       { 1024, 768 } };
+	static const uint64_t clients[][2] = {
+		{ 1, 1 }, { 3, 3 }, { 4, 3 }, { 64, 48 }, { 1024, 768 }
+	};
 	char text[64];
 	unsigned int i;
 
@@ -118,7 +118,8 @@ static void shares(void **state)
 		assert_int_equal(remoted_conf_programs(&server, &server.share), clients[i][1]);
 	}
 	assert_true(server.share.host_memory);
-	assert_true(read_server("programs = 5\nhost-memory = 0\n[client vsock:5]\nprograms = 64\n"));
+	assert_true(
+		read_server("programs = 5\nhost-memory = 0\n[client vsock:5]\nprograms = 64\n"));
 	assert_int_equal(remoted_conf_programs(&server, &server.share), 5);
 	assert_int_equal(remoted_conf_programs(&server, remoted_conf_share(&server, "vsock:5")),
 			 64);
@@ -129,9 +130,13 @@ static void shares(void **state)
 
 static void sizes(void **state)
 {
-	static const struct { const char *text; uint64_t bytes; } fine[] = {
-		{ "0", 0 }, { "1", 1 }, { "4096", 4096 }, { "512K", 512 << 10 }, { "1M", 1 << 20 },
-			{ "256T", 1ull << 48 },
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} fine[] = {
+		{ "0", 0 },	   { "1", 1 },
+		{ "4096", 4096 },  { "512K", 512 << 10 },
+		{ "1M", 1 << 20 }, { "256T", 1ull << 48 },
 	};
 	static const char *const wrong[] = { "257T",
 					     "-1",
@@ -161,11 +166,15 @@ static void sizes(void **state)
 
 static void limits(void **state)
 {
-	static const struct { const char *key, *least, *most, *below, *above; } numbers[] = {
-		{ "weight", "1", "10000", "0", "10001" }, { "clients", "1", "1024", "0", "1025" },
-			{ "newcomers", "1", "1024", "0", "1025" },
-		{ "patience", "1", "3600", "0", "3601" }, { "tasks", "16", "65536", "15", "65537" },
-			{ "arena", "4M", "1T", "4095K", "2T" },
+	static const struct {
+		const char *key, *least, *most, *below, *above;
+	} numbers[] = {
+		{ "weight", "1", "10000", "0", "10001" },
+		{ "clients", "1", "1024", "0", "1025" },
+		{ "newcomers", "1", "1024", "0", "1025" },
+		{ "patience", "1", "3600", "0", "3601" },
+		{ "tasks", "16", "65536", "15", "65537" },
+		{ "arena", "4M", "1T", "4095K", "2T" },
 		{ "users", "1000", "4000000000", "999", "4000000001" },
 	};
 	char line[64];
@@ -277,23 +286,33 @@ static void files(void **state)
 		fail_msg("remote.conf:%u: %s", e.line, e.text);
 }
 
-#define FOURTEEN	"0123456789ABCD"
-#define SUM		FOURTEEN FOURTEEN FOURTEEN FOURTEEN "01234567"
-#define SMALL		"0123456789abcd0123456789abcd0123456789abcd0123456789abcd01234567"
+#define FOURTEEN "0123456789ABCD"
+#define SUM	 FOURTEEN FOURTEEN FOURTEEN FOURTEEN "01234567"
+#define SMALL	 "0123456789abcd0123456789abcd0123456789abcd0123456789abcd01234567"
 
 static void refused_words(void **state)
 {
-	static const struct { const char *line; int r; const char *word; } lines[] = {
-		{ "", 0, "" }, { " \t# ann\n", 0, "" },
-		{ "ann", 1, "ann" }, { "\ttls:ann # lost\r\n", 1, "ann" },
+	static const struct {
+		const char *line;
+		int r;
+		const char *word;
+	} lines[] = {
+		{ "", 0, "" },
+		{ " \t# ann\n", 0, "" },
+		{ "ann", 1, "ann" },
+		{ "\ttls:ann # lost\r\n", 1, "ann" },
 		{ "a-n._9\n", 1, "a-n._9" },
 		{ SUM, 1, SMALL },
 		{ "01:23:45:67:89:AB:CD:" FOURTEEN FOURTEEN FOURTEEN "01:23:45:67", 1, SMALL },
 		/* a name of 63 digits at most, a fingerprint of 64 */
-		{ SMALL "0", -EINVAL, "" }, { ":" SUM, -EINVAL, "" }, { SUM ":", -EINVAL, "" },
+		{ SMALL "0", -EINVAL, "" },
+		{ ":" SUM, -EINVAL, "" },
+		{ SUM ":", -EINVAL, "" },
 		{ "0:123456789ABCD" FOURTEEN FOURTEEN FOURTEEN "01234567", -EINVAL, "" },
 		{ "01::23456789ABCD" FOURTEEN FOURTEEN FOURTEEN "01234567", -EINVAL, "" },
-		{ "ann bob", -EINVAL, "" }, { "unix:0", -EINVAL, "" }, { "a/n", -EINVAL, "" },
+		{ "ann bob", -EINVAL, "" },
+		{ "unix:0", -EINVAL, "" },
+		{ "a/n", -EINVAL, "" },
 	};
 	char word[REFUSED_WORD];
 	size_t i;
@@ -348,9 +367,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_words), cmocka_unit_test(refused_files),
-		cmocka_unit_test(client_file), cmocka_unit_test(everything),
-			cmocka_unit_test(shares), cmocka_unit_test(sizes), cmocka_unit_test(limits),
-		cmocka_unit_test(mistakes), cmocka_unit_test(too_many), cmocka_unit_test(files),
+		cmocka_unit_test(client_file),	 cmocka_unit_test(everything),
+		cmocka_unit_test(shares),	 cmocka_unit_test(sizes),
+		cmocka_unit_test(limits),	 cmocka_unit_test(mistakes),
+		cmocka_unit_test(too_many),	 cmocka_unit_test(files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

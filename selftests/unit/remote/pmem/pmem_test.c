@@ -84,8 +84,11 @@ static int set_up(void **state)
 	strcpy(dir, "/tmp/kvgpu-pmem-XXXXXX");
 	if (!mkdtemp(dir))
 		return -1;
-	snprintf(command, sizeof(command), "cd %s && mkdir -p dev sys/class/block sys/bus/nd/drivers/nd_pmem sys/bus/nd/drivers/dax_pmem "
-		 "sys/bus/nd/drivers/other sys/devices/region0/namespace0.0/block/pmem0 sys/devices/region0/dax0.1 sys/bus/dax/devices", dir);
+	snprintf(
+		command, sizeof(command),
+		"cd %s && mkdir -p dev sys/class/block sys/bus/nd/drivers/nd_pmem sys/bus/nd/drivers/dax_pmem "
+		"sys/bus/nd/drivers/other sys/devices/region0/namespace0.0/block/pmem0 sys/devices/region0/dax0.1 sys/bus/dax/devices",
+		dir);
 	return system(command);
 }
 
@@ -235,7 +238,8 @@ static void labels_of_others(void **state)
 	assert_false(shmem_label_read(&l, &l));
 	write_file(at("short"), "kvgpu aperture\n");
 	assert_false(look_has_label(at("short"), &why));
-	write_file(at("data"), "kvgpu apertures are not this, which is somebody's own data, and long enough");
+	write_file(at("data"),
+		   "kvgpu apertures are not this, which is somebody's own data, and long enough");
 	assert_false(look_has_label(at("data"), &why));
 	assert_null(why);
 	assert_false(look_has_label(at("nothing"), &why));
@@ -268,7 +272,10 @@ static void xml(void **state)
 /* ------------------------------------------------------------------ from a disk to a device */
 
 static bool modules = true;
-static bool fake_modules(void) { return modules; }
+static bool fake_modules(void)
+{
+	return modules;
+}
 
 static int up(const char *disk)
 {
@@ -283,9 +290,15 @@ static void make_disk(const char *driver)
 {
 	static const char *const asked[] = { "uuid", "align", "mode", "namespace" };
 
-	assert_int_equal(symlink("../../devices/region0/namespace0.0/block/pmem0", at("sys/class/block/pmem0")), 0);
-	assert_int_equal(symlink("../../../namespace0.0", at("sys/devices/region0/namespace0.0/block/pmem0/device")), 0);
-	assert_int_equal(symlink(at("sys/bus/nd/drivers/%s", driver), at("sys/devices/region0/namespace0.0/driver")), 0);
+	assert_int_equal(symlink("../../devices/region0/namespace0.0/block/pmem0",
+				 at("sys/class/block/pmem0")),
+			 0);
+	assert_int_equal(symlink("../../../namespace0.0",
+				 at("sys/devices/region0/namespace0.0/block/pmem0/device")),
+			 0);
+	assert_int_equal(symlink(at("sys/bus/nd/drivers/%s", driver),
+				 at("sys/devices/region0/namespace0.0/driver")),
+			 0);
 	write_file(at("sys/devices/region0/dax_seed"), "dax0.1\n");
 	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++)
 		write_file(at("sys/devices/region0/dax0.1/%s", asked[i]), "");
@@ -356,7 +369,9 @@ static void left_alone(void **state)
 	assert_int_equal(up("../block/pmem0"), 1);
 	assert_said("no disk's name");
 	unlink(at("sys/devices/region0/namespace0.0/driver"));
-	assert_int_equal(symlink(at("sys/bus/nd/drivers/nd_pmem"), at("sys/devices/region0/namespace0.0/driver")), 0);
+	assert_int_equal(symlink(at("sys/bus/nd/drivers/nd_pmem"),
+				 at("sys/devices/region0/namespace0.0/driver")),
+			 0);
 	modules = false;
 	assert_int_equal(up("pmem0"), 1);
 	modules = true;
@@ -376,9 +391,13 @@ static void left_alone(void **state)
 				at("sys/devices/region0/0:0:0:0")),
 			 0);
 	unlink(at("sys/class/block/pmem0"));
-	assert_int_equal(symlink("../../devices/region0/0:0:0:0/block/pmem0", at("sys/class/block/pmem0")), 0);
+	assert_int_equal(symlink("../../devices/region0/0:0:0:0/block/pmem0",
+				 at("sys/class/block/pmem0")),
+			 0);
 	unlink(at("sys/devices/region0/0:0:0:0/block/pmem0/device"));
-	assert_int_equal(symlink("../../../0:0:0:0", at("sys/devices/region0/0:0:0:0/block/pmem0/device")), 0);
+	assert_int_equal(symlink("../../../0:0:0:0",
+				 at("sys/devices/region0/0:0:0:0/block/pmem0/device")),
+			 0);
 	assert_int_equal(up("pmem0"), 1);
 	assert_said("no disk made of memory");
 }
@@ -436,11 +455,14 @@ static void none_to_list(void **state)
 
 int main(void)
 {
-#define T(t)	cmocka_unit_test_setup_teardown(t, set_up, tear_down)
+#define T(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once),
-		T(others_can_not_write), T(labels_of_others), T(xml), T(becomes_a_device),
-		T(is_a_disk_again), T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
+		cmocka_unit_test(sizes), cmocka_unit_test(programs),
+		T(a_file_is_made_once),	 T(others_can_not_write),
+		T(labels_of_others),	 T(xml),
+		T(becomes_a_device),	 T(is_a_disk_again),
+		T(left_alone),		 cmocka_unit_test(memory_types),
+		T(none_to_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

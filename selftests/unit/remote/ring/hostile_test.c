@@ -46,7 +46,7 @@ static void rewrite(unsigned int access)
 
 /* a ring in use, with both sides' state */
 struct world {
-	uint64_t *begin;		/* contents of shared memory before the attack */
+	uint64_t *begin; /* contents of shared memory before the attack */
 	struct kvgpu_ring_producer producer;
 	struct kvgpu_ring_consumer consumer;
 	/* each side sleeps at its own doorbell, and rings the other one */
@@ -90,7 +90,7 @@ static struct world *create(unsigned int frames)
 	struct kvgpu_ring_config config;
 	struct kvgpu_frame f;
 
-	memory = (struct memory) { .word = aligned_alloc(64, RING_WORDS * 8), .words = RING_WORDS };
+	memory = (struct memory){ .word = aligned_alloc(64, RING_WORDS * 8), .words = RING_WORDS };
 	attack[0].access = attack[1].access = ~0u;
 	shared = (void *)memory.word;
 	w->consumer_doorbell = doorbell(&shared->consumer_word);
@@ -351,7 +351,7 @@ static void asker_survives(void **state)
 	for (answered = 0; answered < 2; answered++) {
 		if (answered)
 			assert_int_equal(kvgpu_completion_answer(&answering, 9, 1, text,
-				sizeof(text)),
+								 sizeof(text)),
 					 KVGPU_RING_OK);
 		memcpy(a.begin, memory.word, sizeof(a.begin));
 		for (attack[0].access = 0; attack[0].access < 30; attack[0].access++)
@@ -473,8 +473,9 @@ int main(void)
 		cmocka_unit_test(producer_survives),
 		cmocka_unit_test(positions_are_checked),
 		cmocka_unit_test(asker_survives),
-		cmocka_unit_test(others_want_the_cpu), cmocka_unit_test(a_tick_takes_the_cpu),
-			cmocka_unit_test(short_waits_are_looked_for),
+		cmocka_unit_test(others_want_the_cpu),
+		cmocka_unit_test(a_tick_takes_the_cpu),
+		cmocka_unit_test(short_waits_are_looked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 
 enum { LOOK_NS = 1000000000 };
 
-#define FOR_A_MINUTE	60000000000ull	/* only ends a hang: no wait here lasts so long */
+#define FOR_A_MINUTE 60000000000ull /* only ends a hang: no wait here lasts so long */
 
 /* both sides of a ring in one process, without doorbells unless a test asks for them */
 struct pair {
@@ -35,17 +35,16 @@ struct pair {
 	struct kvgpu_doorbell consumer_sleeps, producer_sleeps, wakes_consumer, wakes_producer;
 	uint32_t max_len;
 	uint8_t *buf;
-	int fd[2];		/* sockets: the producer's and the consumer's end */
+	int fd[2]; /* sockets: the producer's and the consumer's end */
 	struct kvgpu_doorbell_socket socket[2];
 };
 
 static void doorbell(struct kvgpu_doorbell *b, uint32_t *word, const struct kvgpu_doorbell_ops *ops,
 		     void *ctx)
 {
-	*b = (struct kvgpu_doorbell){ .word = word,
-				      .ops = ops,
-				      .ctx = ctx,
-				      .times = { 0, LOOK_NS } };
+	*b = (struct kvgpu_doorbell){
+		.word = word, .ops = ops, .ctx = ctx, .times = { 0, LOOK_NS }
+	};
 }
 
 /* Makes a pair. @ops: the carrier of its doorbells, or NULL for no doorbells. */
@@ -119,13 +118,24 @@ static enum kvgpu_ring_status get(struct pair *t, struct kvgpu_frame *f)
 
 static void geometry(void **state)
 {
-	static const struct { uint32_t slots; size_t bytes; uint32_t longest; } c[] = {
-		{ 0, 0, 0 }, { 1, 0, 0 }, { 2, 256 + 128, 48 }, { 3, 0, 0 }, { 4, 256 + 256, 104 },
+	static const struct {
+		uint32_t slots;
+		size_t bytes;
+		uint32_t longest;
+	} c[] = {
+		{ 0, 0, 0 },
+		{ 1, 0, 0 },
+		{ 2, 256 + 128, 48 },
+		{ 3, 0, 0 },
+		{ 4, 256 + 256, 104 },
 		{ 64, 256 + 4096, 48 + 31 * 56 },
-		{ 1 << 20, 256 + (64ul << 20), 48 + ((1 << 19) - 1) * 56 }, { 1 << 21, 0, 0 },
-			{ ~0u, 0, 0 },
+		{ 1 << 20, 256 + (64ul << 20), 48 + ((1 << 19) - 1) * 56 },
+		{ 1 << 21, 0, 0 },
+		{ ~0u, 0, 0 },
 	};
-	static const struct { uint32_t len, slots; } of[] = {
+	static const struct {
+		uint32_t len, slots;
+	} of[] = {
 		{ 0, 1 }, { 48, 1 }, { 49, 2 }, { 104, 2 }, { 105, 3 }, { ~0u, 76695845 },
 	};
 	static _Alignas(64) uint8_t mem[256 + 256 + 64];
@@ -144,18 +154,19 @@ static void geometry(void **state)
 	assert_int_equal(kvgpu_ring_init(mem, 3), KVGPU_RING_BAD_GEOMETRY);
 	assert_int_equal(kvgpu_ring_attach_producer(&p, &config), KVGPU_RING_OK);
 	for (i = 0; i < 3; i++) {
-		config = (struct kvgpu_ring_config) {
-			.mem = mem + (i == 0 ? 8 : 0), .slots = i == 1 ? 5 : 4,
-				.max_len = i == 2 ? 105 : 104,
+		config = (struct kvgpu_ring_config){
+			.mem = mem + (i == 0 ? 8 : 0),
+			.slots = i == 1 ? 5 : 4,
+			.max_len = i == 2 ? 105 : 104,
 		};
 		assert_int_equal(kvgpu_ring_attach_producer(&p, &config), KVGPU_RING_BAD_GEOMETRY);
 		assert_int_equal(kvgpu_ring_attach_consumer(&k, &config), KVGPU_RING_BAD_GEOMETRY);
 	}
 	assert_int_equal(kvgpu_completion_attach(&completion, mem, KVGPU_COMPLETION_LONGEST + 1,
-		NULL),
+						 NULL),
 			 KVGPU_RING_BAD_GEOMETRY);
 	assert_int_equal(kvgpu_completion_attach(&completion, mem + 32, KVGPU_COMPLETION_LONGEST,
-		NULL),
+						 NULL),
 			 KVGPU_RING_BAD_GEOMETRY);
 	assert_string_equal(kvgpu_ring_status_name(KVGPU_RING_TORN), "peer published a torn frame");
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
@@ -283,7 +294,11 @@ static void callers_mistakes(void **state)
 /* A wrong word that the peer writes ends the ring. */
 static void dead_by_name(void **state)
 {
-	static const struct { size_t word; uint64_t value; enum kvgpu_ring_status want; } c[] = {
+	static const struct {
+		size_t word;
+		uint64_t value;
+		enum kvgpu_ring_status want;
+	} c[] = {
 		{ 0, 2, KVGPU_RING_BAD_SEQ },
 		{ 1, 217ull << 32, KVGPU_RING_BAD_LENGTH },
 		{ 8, 1, KVGPU_RING_TORN },
@@ -321,7 +336,7 @@ static void answers(void **state)
 	memset(big, 0x77, sizeof(big));
 	for (seq = 5; seq < 20; seq += 3) {
 		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf,
-			KVGPU_COMPLETION_LONGEST),
+						       KVGPU_COMPLETION_LONGEST),
 				 KVGPU_RING_EMPTY);
 		assert_int_equal(kvgpu_completion_answer(&t->answering, seq, 700, big,
 							 sizeof(big) - (uint32_t)seq),
@@ -329,7 +344,7 @@ static void answers(void **state)
 		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf, 8),
 				 KVGPU_RING_NO_ROOM);
 		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf,
-			KVGPU_COMPLETION_LONGEST),
+						       KVGPU_COMPLETION_LONGEST),
 				 KVGPU_RING_OK);
 		assert_int_equal(head.result, 700);
 		assert_int_equal(head.len, sizeof(big) - seq);
@@ -338,14 +353,14 @@ static void answers(void **state)
 	assert_int_equal(kvgpu_completion_answer(&t->answering, 17, 0, NULL, 0),
 			 KVGPU_RING_WRONG_LENGTH);
 	assert_int_equal(kvgpu_completion_answer(&t->answering, 30, 0, big,
-		KVGPU_COMPLETION_LONGEST + 1),
+						 KVGPU_COMPLETION_LONGEST + 1),
 			 KVGPU_RING_TOO_LONG);
 	assert_int_equal(kvgpu_completion_answer(&t->answering, 30, 0, NULL, 0), KVGPU_RING_OK);
 	assert_int_equal(kvgpu_completion_take(&t->asking, 29, &head, t->buf,
-		KVGPU_COMPLETION_LONGEST),
+					       KVGPU_COMPLETION_LONGEST),
 			 KVGPU_RING_BAD_SEQ);
 	assert_int_equal(kvgpu_completion_take(&t->asking, 30, &head, t->buf,
-		KVGPU_COMPLETION_LONGEST),
+					       KVGPU_COMPLETION_LONGEST),
 			 KVGPU_RING_BAD_SEQ);
 	destroy(t);
 }
@@ -377,7 +392,7 @@ static void first_looks(void **state)
 		assert_int_equal(kvgpu_completion_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
 		assert_int_equal(t->asking.pauses, seq == 1);
 		assert_int_equal(kvgpu_completion_take(&t->asking, seq, &head, t->buf,
-			KVGPU_COMPLETION_LONGEST),
+						       KVGPU_COMPLETION_LONGEST),
 				 KVGPU_RING_OK);
 	}
 	t->asking.pauses = 5 * KVGPU_COMPLETION_PART;

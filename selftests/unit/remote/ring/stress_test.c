@@ -23,11 +23,11 @@
 
 enum { MOST = 400, ANSWER_LEN = 64 };
 
-#define A_MINUTE_NS	60000000000ull
+#define A_MINUTE_NS 60000000000ull
 
 struct run {
 	uint32_t frames, slots;
-	uint32_t asks;		/* one frame in so many is answered */
+	uint32_t asks; /* one frame in so many is answered */
 	struct kvgpu_ring_shared *ring;
 	struct kvgpu_completion_shared *completion;
 	const struct kvgpu_doorbell_ops *ops;
@@ -93,12 +93,10 @@ static void *produce(void *arg)
 {
 	struct run *r = arg;
 	struct kvgpu_doorbell own = doorbell(r, &r->ring->producer_word, 0),
-			  peer = doorbell(r, &r->ring->consumer_word, 0);
-	struct kvgpu_ring_config config = { .mem = r->ring,
-					    .slots = r->slots,
-					    .max_len = MOST,
-					    .own = &own,
-					    .peer = &peer };
+			      peer = doorbell(r, &r->ring->consumer_word, 0);
+	struct kvgpu_ring_config config = {
+		.mem = r->ring, .slots = r->slots, .max_len = MOST, .own = &own, .peer = &peer
+	};
 	struct kvgpu_ring_producer p;
 	uint64_t data[MOST / 8 + 1];
 	struct kvgpu_completion completion;
@@ -138,12 +136,10 @@ static void *consume(void *arg)
 {
 	struct run *r = arg;
 	struct kvgpu_doorbell own = doorbell(r, &r->ring->consumer_word, 1),
-			  peer = doorbell(r, &r->ring->producer_word, 1);
-	struct kvgpu_ring_config config = { .mem = r->ring,
-					    .slots = r->slots,
-					    .max_len = MOST,
-					    .own = &own,
-					    .peer = &peer };
+			      peer = doorbell(r, &r->ring->producer_word, 1);
+	struct kvgpu_ring_config config = {
+		.mem = r->ring, .slots = r->slots, .max_len = MOST, .own = &own, .peer = &peer
+	};
 	uint64_t data[MOST / 8 + 1], want[MOST / 8 + 1];
 	struct kvgpu_ring_consumer c;
 	struct kvgpu_frame f;
@@ -201,10 +197,9 @@ static void run(struct run *r)
 
 static void a_million(void **state)
 {
-	struct run r = { .frames = 1000000,
-			 .slots = 1024,
-			 .asks = 1000,
-			 .ops = &kvgpu_doorbell_futex_ops };
+	struct run r = {
+		.frames = 1000000, .slots = 1024, .asks = 1000, .ops = &kvgpu_doorbell_futex_ops
+	};
 
 	run(&r);
 }
@@ -212,20 +207,18 @@ static void a_million(void **state)
 /* A small ring, which is often full or empty. */
 static void by_futex(void **state)
 {
-	struct run r = { .frames = 20000,
-			 .slots = 16,
-			 .asks = 50,
-			 .ops = &kvgpu_doorbell_futex_ops };
+	struct run r = {
+		.frames = 20000, .slots = 16, .asks = 50, .ops = &kvgpu_doorbell_futex_ops
+	};
 
 	run(&r);
 }
 
 static void by_socket(void **state)
 {
-	struct run r = { .frames = 20000,
-			 .slots = 16,
-			 .asks = 50,
-			 .ops = &kvgpu_doorbell_socket_ops };
+	struct run r = {
+		.frames = 20000, .slots = 16, .asks = 50, .ops = &kvgpu_doorbell_socket_ops
+	};
 	int fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);

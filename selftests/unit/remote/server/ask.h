@@ -26,8 +26,8 @@ static int tear_down(void **state)
 
 #define ASK(name, ...) \
 	fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
-#define ANSWER(name) ((const struct a_##name *)fake_payload)
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define ANSWER(name)	 ((const struct a_##name *)fake_payload)
+#define OK(call)	 assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
 
 static uint64_t context(void)

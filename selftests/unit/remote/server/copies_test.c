@@ -11,7 +11,10 @@
 
 #include "ask.h"
 
-static CUresult refuse_record(CUevent e, CUstream s) { return CUDA_ERROR_OUT_OF_MEMORY; }
+static CUresult refuse_record(CUevent e, CUstream s)
+{
+	return CUDA_ERROR_OUT_OF_MEMORY;
+}
 
 /* The GPU copies from and to the arena by itself. */
 static void pinned_copies(void **state)
@@ -21,7 +24,7 @@ static void pinned_copies(void **state)
 
 	fake_share(&s);
 	OK(fake_frame(&s, OP_pin, NULL, 0));
-	assert_int_equal(ANSWER(pin)->pinned, 0);	/* no context */
+	assert_int_equal(ANSWER(pin)->pinned, 0); /* no context */
 	ctx = context();
 	st = stream();
 	OK(fake_frame(&s, OP_pin, NULL, 0));
@@ -101,7 +104,7 @@ static void noted_until_waited(void **state)
 	OK(ASK(copy_in, .dst = 1 << 20, .stream = 0, .at = 4096, .bytes = 4096));
 	assert_int_equal(s.pinned.nr_noted, 5);
 	OK(ASK(cuStreamSynchronize, .stream = second));
-	assert_int_equal(s.pinned.nr_noted, 5);	/* another stream's is the first */
+	assert_int_equal(s.pinned.nr_noted, 5); /* another stream's is the first */
 	fake_busy = 2;
 	ASK(cuStreamSynchronize, .stream = first);
 	assert_int_equal(s.pinned.nr_noted, 5);
@@ -114,7 +117,7 @@ static void noted_until_waited(void **state)
 	assert_int_equal(s.pinned.nr_noted, 2);
 	OK(ASK(cuStreamSynchronize, .stream = 0));
 	OK(ASK(cuStreamSynchronize, .stream = first));
-	assert_int_equal(s.pinned.nr_noted, 2);	/* nothing is concluded from the null stream */
+	assert_int_equal(s.pinned.nr_noted, 2); /* nothing is concluded from the null stream */
 	OK(ASK(fence, .upto = UINT64_MAX));
 	assert_int_equal(s.pinned.nr_noted, 0);
 }
@@ -130,7 +133,7 @@ static void small_answers(void **state)
 
 	fake_busy = 3;
 	OUT(13);
-	assert_int_equal(fake_answers, answers);	/* the copy does not hold other frames up */
+	assert_int_equal(fake_answers, answers); /* the copy does not hold other frames up */
 	/* nor does the server ask whether the stream is busy */
 	assert_int_equal(fake_busy, 3);
 	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
@@ -166,7 +169,10 @@ static void small_answers(void **state)
 		OK(OUT(8));
 }
 
-static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
+static CUresult stays(CUcontext c)
+{
+	return CUDA_ERROR_INVALID_CONTEXT;
+}
 
 /*
  * cuCtxDestroy() does not destroy a primary context. The server continues to use what it has in
@@ -241,11 +247,16 @@ static void not_pinned(void **state)
  */
 static void by_relays(void **state)
 {
-	struct q_box box = { .form = FORM_2D | FORM_STAYS, .size = { 64, 4, 1 },
-			     .src = { [END_TYPE] = CU_MEMORYTYPE_DEVICE, [END_WHERE] = 1 << 20,
-				      [END_PITCH] = 64, [END_HEIGHT] = 4 },
-			     .dst = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_WHERE] = 4096,
-				      [END_PITCH] = 64, [END_HEIGHT] = 4 } };
+	struct q_box box = { .form = FORM_2D | FORM_STAYS,
+			     .size = { 64, 4, 1 },
+			     .src = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
+				      [END_WHERE] = 1 << 20,
+				      [END_PITCH] = 64,
+				      [END_HEIGHT] = 4 },
+			     .dst = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+				      [END_WHERE] = 4096,
+				      [END_PITCH] = 64,
+				      [END_HEIGHT] = 4 } };
 	struct q_copy_in in = { .dst = 1 << 20, .at = 4096, .bytes = 4096 };
 	unsigned int calls;
 
@@ -259,7 +270,8 @@ static void by_relays(void **state)
 	OK(fake_frame(&s, OP_box, &box, sizeof(box)));
 	assert_int_equal(fake_given, 2);
 	FAILS(ASK(copy_out, .src = 1 << 20, .at = (1 << 20) - 8, .bytes = 4096,
-		  .flags = COPY_STAYS), INVALID_VALUE);
+		  .flags = COPY_STAYS),
+	      INVALID_VALUE);
 	calls = fake_calls;
 	FAILS(fake_frame(&s, KVGPU_REMOTE_OP_SPOILT, &in, sizeof(in)), SYSTEM_NOT_READY);
 	assert_int_equal(fake_calls, calls);
@@ -267,7 +279,7 @@ static void by_relays(void **state)
 	assert_true(fake_calls > calls);
 }
 
-static unsigned int two_dimensions;	/* copies in two dimensions that reached the library */
+static unsigned int two_dimensions; /* copies in two dimensions that reached the library */
 
 static CUresult count_2d(const CUDA_MEMCPY2D *c)
 {
@@ -275,7 +287,10 @@ static CUresult count_2d(const CUDA_MEMCPY2D *c)
 	return CUDA_SUCCESS;
 }
 
-static CUresult count_2d_async(const CUDA_MEMCPY2D *c, CUstream stream) { return count_2d(c); }
+static CUresult count_2d_async(const CUDA_MEMCPY2D *c, CUstream stream)
+{
+	return count_2d(c);
+}
 
 /*
  * A copy in two dimensions has no depth: with a depth of 0 in the frame it would copy its lines all
@@ -284,12 +299,14 @@ static CUresult count_2d_async(const CUDA_MEMCPY2D *c, CUstream stream) { return
  */
 static void boxes_without_bytes(void **state)
 {
-	static const uint32_t forms[] = { FORM_2D, FORM_2D_UNALIGNED, FORM_2D | FORM_ASYNC, FORM_3D,
-					  FORM_3D | FORM_ASYNC, FORM_3D_PEER };
-	const uint64_t host[10] = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 30,
-				    [END_HEIGHT] = 2 },
-		       device[10] = { [END_TYPE] = CU_MEMORYTYPE_DEVICE, [END_WHERE] = 1 << 20,
-				      [END_PITCH] = 64, [END_HEIGHT] = 2 };
+	static const uint32_t forms[] = { FORM_2D, FORM_2D_UNALIGNED,	 FORM_2D | FORM_ASYNC,
+					  FORM_3D, FORM_3D | FORM_ASYNC, FORM_3D_PEER };
+	const uint64_t host
+		[10] = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 30, [END_HEIGHT] = 2 },
+	    device[10] = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
+			   [END_WHERE] = 1 << 20,
+			   [END_PITCH] = 64,
+			   [END_HEIGHT] = 2 };
 	unsigned int i;
 
 	context();
@@ -617,14 +634,21 @@ static void bounces_in_use(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(by_relays),
-		ON_SERVER(boxes_without_bytes), ON_SERVER(copies_without_end),
+		ON_SERVER(pinned_copies),
+		ON_SERVER(not_pinned),
+		ON_SERVER(by_relays),
+		ON_SERVER(boxes_without_bytes),
+		ON_SERVER(copies_without_end),
 		ON_SERVER(noted_until_waited),
 		ON_SERVER(registered_for_more),
-		ON_SERVER(small_answers), ON_SERVER(no_small_answers), ON_SERVER(context_stays),
+		ON_SERVER(small_answers),
+		ON_SERVER(no_small_answers),
+		ON_SERVER(context_stays),
 		ON_SERVER(arena_of_bounces),
-		ON_SERVER(uploads_beside_bounces), ON_SERVER(bounces),
-		ON_SERVER(bounces_that_ended), ON_SERVER(bounces_in_use),
+		ON_SERVER(uploads_beside_bounces),
+		ON_SERVER(bounces),
+		ON_SERVER(bounces_that_ended),
+		ON_SERVER(bounces_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,11 +27,26 @@ static CUresult slowly(void)
 	return CUDA_SUCCESS;
 }
 
-static CUresult end_stream(CUstream st) { return slowly(); }
-static CUresult end_exec(CUgraphExec e) { return slowly(); }
-static CUresult end_module(CUmodule m) { return slowly(); }
-static cublasStatus_t end_blas(cublasHandle_t h) { return slowly() ? BLAS_INTERNAL_ERROR : 0; }
-static curandStatus_t end_rand(curandGenerator_t g) { return slowly() ? RAND_INTERNAL_ERROR : 0; }
+static CUresult end_stream(CUstream st)
+{
+	return slowly();
+}
+static CUresult end_exec(CUgraphExec e)
+{
+	return slowly();
+}
+static CUresult end_module(CUmodule m)
+{
+	return slowly();
+}
+static cublasStatus_t end_blas(cublasHandle_t h)
+{
+	return slowly() ? BLAS_INTERNAL_ERROR : 0;
+}
+static curandStatus_t end_rand(curandGenerator_t g)
+{
+	return slowly() ? RAND_INTERNAL_ERROR : 0;
+}
 
 static CUresult set_kernel(CUgraphExec e, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
@@ -143,14 +158,14 @@ static void of_modules_that_graphs_refer_to(void **state)
 	OK(ASK(cuModuleUnload, .module = first));
 	OK(ASK(cuModuleUnload, .module = second));
 	close_gate();
-	CHARGED(2, cuGraphExecDestroy, .exec = exec);	/* its own, and the second module's */
+	CHARGED(2, cuGraphExecDestroy, .exec = exec); /* its own, and the second module's */
 	CHARGED(1, cuGraphDestroy, .graph = graph);
 	assert_null(s.graph_refs.objects);
 }
 
 int main(void)
 {
-#define T(t)	cmocka_unit_test_setup_teardown(t, begin, end)
+#define T(t) cmocka_unit_test_setup_teardown(t, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(of_streams),
 		T(of_forwarded_handles),

@@ -10,11 +10,11 @@
 
 #include <remote/server/server.h>
 
-extern unsigned int fake_calls;		/* number of calls of the library */
-extern uint64_t fake_ends;	/* ends of boxes in host memory with bytes that were copied */
+extern unsigned int fake_calls; /* number of calls of the library */
+extern uint64_t fake_ends; /* ends of boxes in host memory with bytes that were copied */
 /* So many of the next questions whether work is done get the answer no. */
 extern unsigned int fake_busy;
-extern CUresult fake_error;		/* result of most calls from now on */
+extern CUresult fake_error; /* result of most calls from now on */
 /* called by most calls, whose result it does not change any more; or NULL */
 extern void (*fake_called)(void);
 /*
@@ -22,8 +22,8 @@ extern void (*fake_called)(void);
  * NULL: they are called there.
  */
 extern void (*fake_later)(CUhostFn fn, void *data);
-extern unsigned int fake_given;	/* pieces of the arena that went to the client */
-extern unsigned int fake_answers;	/* number of answers to frames; fake_last is the last one */
+extern unsigned int fake_given; /* pieces of the arena that went to the client */
+extern unsigned int fake_answers; /* number of answers to frames; fake_last is the last one */
 extern struct kvgpu_remote_answer fake_last;
 extern uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 
@@ -32,8 +32,8 @@ void fake_begin(struct server *s, uint64_t arena_bytes);
 void fake_end(struct server *s);
 /* Makes the arena one memory for both sides, which the library can register. */
 void fake_share(struct server *s);
-extern unsigned int fake_registered;	/* number of registered regions */
-extern unsigned int fake_blocks;	/* number of blocks of pinned memory that the server has */
+extern unsigned int fake_registered; /* number of registered regions */
+extern unsigned int fake_blocks; /* number of blocks of pinned memory that the server has */
 /*
  * fake_no_register: registering fails. fake_no_address: registered memory has no address on the
  * device.
@@ -57,8 +57,8 @@ struct fake {
 	CUDA_MEMCPY3D copy;
 	/* the graph of the node, and the child graph that the node is */
 	struct fake *in, *child;
-	struct fake *nodes, *beside;	/* first node of the graph; next node in the node's graph */
-	size_t before;			/* number of dependencies */
+	struct fake *nodes, *beside; /* first node of the graph; next node in the node's graph */
+	size_t before; /* number of dependencies */
 	struct fake_ref *refs;
 	unsigned int count;
 };
@@ -81,7 +81,7 @@ extern void (*fake_in_call)(void);
 /* The form of a good frame of each operation. */
 enum { FAKE_TEXT = NR_CLASSES, FAKE_WORDS = 64 };
 struct fake_shape {
-	uint8_t words;			/* words of the frame's struct */
+	uint8_t words; /* words of the frame's struct */
 	/*
 	 * What follows the struct: nothing (CLASS_NONE), handles of this class, or bytes
 	 * (FAKE_TEXT).

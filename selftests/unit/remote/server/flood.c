@@ -2,13 +2,7 @@
 /* Frames for a server that must endure any: see flood.h. */
 #include "flood.h"
 
-enum {
-	KEPT = 8,
-	WORDS = FAKE_WORDS,
-	KNOWN = 16,
-	FIRST = OP_current,
-	OPS = KVGPU_REMOTE_OPS
-};
+enum { KEPT = 8, WORDS = FAKE_WORDS, KNOWN = 16, FIRST = OP_current, OPS = KVGPU_REMOTE_OPS };
 
 /* for each operation: frames that reached the library */
 static struct {
@@ -46,9 +40,15 @@ uint64_t flood_random(void)
 	return random_state * 0x2545f4914f6cdd1dull;
 }
 
-unsigned int flood_below(unsigned int n) { return (flood_random() >> 33) % n; }
+unsigned int flood_below(unsigned int n)
+{
+	return (flood_random() >> 33) % n;
+}
 
-static unsigned int below(unsigned int n) { return flood_below(n); }
+static unsigned int below(unsigned int n)
+{
+	return flood_below(n);
+}
 
 void flood_learn(const uint64_t *payload, size_t bytes)
 {
@@ -73,9 +73,13 @@ uint64_t flood_word(void)
 	uint64_t w = flood_random();
 
 	switch (below(12)) {
-	case 0: case 1: case 2: case 3:
+	case 0:
+	case 1:
+	case 2:
+	case 3:
 		return flood_handle(1 + below(NR_CLASSES - 1));
-	case 4: case 5:
+	case 4:
+	case 5:
 		return below(8);
 	case 6:
 		return below(256);
@@ -188,7 +192,8 @@ static void make_box(struct flood_frame *f)
 
 static void make_run(struct flood_frame *f)
 {
-	struct q_run q = { .bytes = below(256), .stream = flood_handle(CLASS_STREAM),
+	struct q_run q = { .bytes = below(256),
+			   .stream = flood_handle(CLASS_STREAM),
 			   .what = below(2) ? RUN_IN_TO_ARRAY : RUN_ARRAY_TO_OUT };
 	uint64_t *host = q.what == RUN_IN_TO_ARRAY ? &q.src : &q.dst,
 		 *array = q.what == RUN_IN_TO_ARRAY ? &q.dst : &q.src;

@@ -11,16 +11,19 @@
 
 #include "flood.h"
 
-enum { REACHED_LEAST = 210 };	/* number of operations */
+enum { REACHED_LEAST = 210 }; /* number of operations */
 enum {
 	SESSION = 1000,
-	ENDS_LEAST_OF = 2000,	/* of so many frames, one copies from or to host memory at least */
+	ENDS_LEAST_OF = 2000, /* of so many frames, one copies from or to host memory at least */
 	ARENA = 1 << 16,
 	FIRST = OP_current,
 	OPS = KVGPU_REMOTE_OPS
 };
 
-static unsigned int below(unsigned int n) { return flood_below(n); }
+static unsigned int below(unsigned int n)
+{
+	return flood_below(n);
+}
 
 static void learn(void)
 {
@@ -42,10 +45,10 @@ static void frame_step(struct server *s)
 static void enter(struct server *s)
 {
 	if (!flood_handle(CLASS_CONTEXT) || !below(8)) {
-		fake_frame(s, OP_cuCtxCreate_v2, (uint64_t [1]){ 0 }, 8);
+		fake_frame(s, OP_cuCtxCreate_v2, (uint64_t[1]){ 0 }, 8);
 		learn();
 	}
-	fake_frame(s, OP_current, (uint64_t [2]){ flood_handle(CLASS_CONTEXT), 0 }, 16);
+	fake_frame(s, OP_current, (uint64_t[2]){ flood_handle(CLASS_CONTEXT), 0 }, 16);
 }
 
 static void session(uint64_t frames)
@@ -99,9 +102,10 @@ int main(void)
 	reached = flood_operations(&calls);
 	printf("ok 1 - %" PRIu64 " frames # %" PRIu64 " of them reached the library\n", done,
 	       calls);
-	printf("%s 2 - operations that reached it # %u of %u\n", reached >= REACHED_LEAST ? "ok" : "not ok", reached, OPS - FIRST);
+	printf("%s 2 - operations that reached it # %u of %u\n",
+	       reached >= REACHED_LEAST ? "ok" : "not ok", reached, OPS - FIRST);
 	fine = fake_ends >= frames / ENDS_LEAST_OF;
-	printf("%s 3 - copies with bytes of host memory # %" PRIu64 " ends\n", fine ? "ok" : "not ok",
-	       fake_ends);
+	printf("%s 3 - copies with bytes of host memory # %" PRIu64 " ends\n",
+	       fine ? "ok" : "not ok", fake_ends);
 	return reached < REACHED_LEAST || !fine;
 }

@@ -214,14 +214,8 @@ static void statuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(handles),
-			ON_SERVER(many),
-		ON_SERVER(quota),
-			ON_SERVER(streams),
-		ON_SERVER(contexts),
-			ON_SERVER(scalars),
-		ON_SERVER(results),
-			ON_SERVER(statuses),
+		ON_SERVER(handles),  ON_SERVER(many),	 ON_SERVER(quota),   ON_SERVER(streams),
+		ON_SERVER(contexts), ON_SERVER(scalars), ON_SERVER(results), ON_SERVER(statuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void captures(void **state)
 	OK(ASK(cuStreamEndCapture, .stream = one));
 	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
 	OK(ASK(cuStreamDestroy_v2, .stream = two));
-	OK(ASK(cuGraphNodeGetType, .node = node));	/* the graph belongs to the program now */
+	OK(ASK(cuGraphNodeGetType, .node = node)); /* the graph belongs to the program now */
 
 	two = stream();
 	OK(ASK(capture_info, .stream = two));
@@ -232,7 +232,7 @@ static void kernels_may_print(void **state)
 
 	OK(ASK(cuMemsetD8Async, .dst = 1 << 20, .n = 8, .stream = first));
 	wait_for(second);
-	assert_int_equal(synchronized, 1);	/* knows nothing of the first stream */
+	assert_int_equal(synchronized, 1); /* knows nothing of the first stream */
 	wait_for(first);
 	assert_int_equal(synchronized, 2);
 	wait_for(first);
@@ -706,7 +706,7 @@ static void managed(void **state)
 	assert_int_equal(fake_last.bytes, 16);
 }
 
-static CUcontext entered;	/* the library's current context */
+static CUcontext entered; /* the library's current context */
 static bool enters_none;
 
 static CUresult enter(CUcontext ctx)
@@ -736,15 +736,28 @@ static void refused_context(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(kernels_may_print), ON_SERVER(refused_context),
-		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles),
-		ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside), ON_SERVER(captures),
-		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(for_the_library),
-			ON_SERVER(parameters),
-		ON_SERVER(quota), ON_SERVER(tiles), ON_SERVER(heap),
-		ON_SERVER(rounded_heap), ON_SERVER(streams_in_quota),
-		ON_SERVER(quota_of_two), ON_SERVER(no_number),
-		ON_SERVER(user_objects), ON_SERVER(managed),
+		ON_SERVER(kernels_may_print),
+		ON_SERVER(refused_context),
+		ON_SERVER(lengths),
+		ON_SERVER(numbers),
+		ON_SERVER(many_handles),
+		ON_SERVER(deep),
+		ON_SERVER(waiting),
+		ON_SERVER(put_aside),
+		ON_SERVER(captures),
+		ON_SERVER(errors_later),
+		ON_SERVER(places),
+		ON_SERVER(for_the_library),
+		ON_SERVER(parameters),
+		ON_SERVER(quota),
+		ON_SERVER(tiles),
+		ON_SERVER(heap),
+		ON_SERVER(rounded_heap),
+		ON_SERVER(streams_in_quota),
+		ON_SERVER(quota_of_two),
+		ON_SERVER(no_number),
+		ON_SERVER(user_objects),
+		ON_SERVER(managed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void let_go(struct fake *user, unsigned int n)
 	user->count -= n;
 	if (user->count)
 		return;
-	user->magic = 0;		/* no longer a handle */
+	user->magic = 0; /* no longer a handle */
 	fake_run(user->host.fn, user->host.userData);
 }
 

@@ -14,7 +14,7 @@ void (*fake_called)(void);
 void (*fake_later)(CUhostFn fn, void *data);
 
 struct fake *fake_all;
-static volatile uint64_t sum;	/* of all bytes read, so that the compiler keeps the reads */
+static volatile uint64_t sum; /* of all bytes read, so that the compiler keeps the reads */
 
 CUresult fake_result(void)
 {
@@ -105,22 +105,45 @@ static CUresult ready(void)
 	return fake_result();
 }
 
-static CUresult stream_query(CUstream s) { fake_handle(CLASS_STREAM, s); return ready(); }
-static CUresult event_query(CUevent e) { fake_handle(CLASS_EVENT, e); return ready(); }
+static CUresult stream_query(CUstream s)
+{
+	fake_handle(CLASS_STREAM, s);
+	return ready();
+}
+static CUresult event_query(CUevent e)
+{
+	fake_handle(CLASS_EVENT, e);
+	return ready();
+}
 static CUresult capturing(CUstream s, CUstreamCaptureStatus *status)
 {
 	*status = CU_STREAM_CAPTURE_STATUS_NONE;
 	return fake_error;
 }
-static CUresult init(unsigned int flags) { return fake_result(); }
-static CUresult count(int *n) { *n = 1; return fake_result(); }
-static CUresult name(char *to, int n, CUdevice dev) { fake_write(to, n); return fake_result(); }
+static CUresult init(unsigned int flags)
+{
+	return fake_result();
+}
+static CUresult count(int *n)
+{
+	*n = 1;
+	return fake_result();
+}
+static CUresult name(char *to, int n, CUdevice dev)
+{
+	fake_write(to, n);
+	return fake_result();
+}
 static CUresult uuid(CUuuid *id, CUdevice dev)
 {
 	fake_write(id, sizeof(*id));
 	return fake_result();
 }
-static CUresult total(size_t *n, CUdevice dev) { *n = 1 << 30; return fake_result(); }
+static CUresult total(size_t *n, CUdevice dev)
+{
+	*n = 1 << 30;
+	return fake_result();
+}
 static CUresult attribute(int *v, CUdevice_attribute a, CUdevice dev)
 {
 	*v = a;
@@ -131,8 +154,14 @@ static CUresult set_current(CUcontext ctx)
 	fake_handle(CLASS_CONTEXT, ctx);
 	return fake_result();
 }
-static CUresult pop(CUcontext *ctx) { return fake_result(); }
-static CUresult mode(CUstreamCaptureMode *m) { return fake_result(); }
+static CUresult pop(CUcontext *ctx)
+{
+	return fake_result();
+}
+static CUresult mode(CUstreamCaptureMode *m)
+{
+	return fake_result();
+}
 static CUresult primary_state(CUdevice dev, unsigned int *flags, int *active)
 {
 	if (flags)
@@ -147,7 +176,10 @@ static CUresult address(CUdeviceptr *p)
 	*p = next += 1 << 20;
 	return fake_result();
 }
-static CUresult alloc(CUdeviceptr *p, size_t n) { return address(p); }
+static CUresult alloc(CUdeviceptr *p, size_t n)
+{
+	return address(p);
+}
 static CUresult pitch(CUdeviceptr *p, size_t *pitch, size_t w, size_t h, unsigned int e)
 {
 	*pitch = (w + 511) & ~511ull;
@@ -231,7 +263,7 @@ static CUresult launch(CUfunction f, unsigned int gx, unsigned int gy, unsigned 
 	fake_handle(CLASS_FUNCTION, f);
 	fake_handle(CLASS_STREAM, stream);
 	if (!params)
-		fake_read(extra[1], 13);	/* the bytes of this kernel's parameters */
+		fake_read(extra[1], 13); /* the bytes of this kernel's parameters */
 	return fake_result();
 }
 
@@ -274,7 +306,10 @@ static CUresult box3(const CUDA_MEMCPY3D *c)
 	return fake_result();
 }
 
-static CUresult box3_async(const CUDA_MEMCPY3D *c, CUstream s) { return box3(c); }
+static CUresult box3_async(const CUDA_MEMCPY3D *c, CUstream s)
+{
+	return box3(c);
+}
 
 static CUresult box3_peer(const CUDA_MEMCPY3D_PEER *c)
 {
@@ -287,7 +322,10 @@ static CUresult box3_peer(const CUDA_MEMCPY3D_PEER *c)
 	return box3(&b);
 }
 
-static CUresult box3_peer_async(const CUDA_MEMCPY3D_PEER *c, CUstream s) { return box3_peer(c); }
+static CUresult box3_peer_async(const CUDA_MEMCPY3D_PEER *c, CUstream s)
+{
+	return box3_peer(c);
+}
 
 static CUresult box2(const CUDA_MEMCPY2D *c)
 {
@@ -298,7 +336,10 @@ static CUresult box2(const CUDA_MEMCPY2D *c)
 	return fake_result();
 }
 
-static CUresult box2_async(const CUDA_MEMCPY2D *c, CUstream s) { return box2(c); }
+static CUresult box2_async(const CUDA_MEMCPY2D *c, CUstream s)
+{
+	return box2(c);
+}
 
 static CUresult link_create(unsigned int n, CUjit_option *options, void **values,
 			    CUlinkState *state)
@@ -352,9 +393,11 @@ static CUresult kernel_node_get(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
 			   CU_LAUNCH_PARAM_BUFFER_POINTER, last_kernel.packed,
 			   CU_LAUNCH_PARAM_END },
 	       sizeof(last_kernel.extra));
-	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = last_kernel.f, .gridDimX = 1, .blockDimX = 2,
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = last_kernel.f,
+					.gridDimX = 1,
+					.blockDimX = 2,
 					.kernelParams = fake_gives_packed ? NULL :
-						last_kernel.params,
+									    last_kernel.params,
 					.extra = fake_gives_packed ? last_kernel.extra : NULL };
 	last_kernel.bytes = fake_gives_packed;
 	return fake_result();
@@ -468,7 +511,10 @@ static CUresult host_free(void *p)
 	return fake_result();
 }
 
-static CUresult alloc_managed(CUdeviceptr *p, size_t n, unsigned int flags) { return address(p); }
+static CUresult alloc_managed(CUdeviceptr *p, size_t n, unsigned int flags)
+{
+	return address(p);
+}
 static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what, CUdeviceptr p,
 				size_t bytes)
 {

@@ -95,8 +95,8 @@ static void inside_of_children(void **state)
 	assert_int_equal(ANSWER(instantiate)->bad, 0);
 	/* a client that asked for the child graph's nodes knows the node, until the child ends */
 	OK(ASK(cuGraphChildGraphNodeGetGraph, .node = child));
-	OK(ASK(cuGraphGetNodes, .graph = ANSWER(cuGraphChildGraphNodeGetGraph)->graph,
-	       .n = 1, .want = 1));
+	OK(ASK(cuGraphGetNodes, .graph = ANSWER(cuGraphChildGraphNodeGetGraph)->graph, .n = 1,
+	       .want = 1));
 	known = *(const uint64_t *)(ANSWER(cuGraphGetNodes) + 1);
 	FAILS(ASK(update, .exec = exec, .graph = outer), GRAPH_EXEC_UPDATE_FAILURE);
 	assert_int_equal(ANSWER(update)->bad, known);
@@ -259,7 +259,7 @@ static void events_of_graphs(void **state)
 	OK(ASK(cuGraphEventRecordNodeSetEvent, .node = node, .event = other));
 	OK(ASK(cuEventDestroy_v2, .event = other));
 	OK(ASK(cuGraphDestroy, .graph = graph));
-	assert_int_equal(events_ended, 2);	/* the clone has the first one */
+	assert_int_equal(events_ended, 2); /* the clone has the first one */
 	OK(ASK(cuGraphDestroy, .graph = clone));
 	assert_int_equal(events_ended, 3);
 	assert_null(s.graph_refs.objects);
@@ -479,10 +479,14 @@ static void references_that_can_be_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(inside_of_children), ON_SERVER(inside_of_the_graph),
-		ON_SERVER(inside_of_bounces), ON_SERVER(events_of_graphs),
-		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
-		ON_SERVER(captured_ones), ON_SERVER(executables_in_quota),
+		ON_SERVER(inside_of_children),
+		ON_SERVER(inside_of_the_graph),
+		ON_SERVER(inside_of_bounces),
+		ON_SERVER(events_of_graphs),
+		ON_SERVER(events_of_executables),
+		ON_SERVER(modules_of_graphs),
+		ON_SERVER(captured_ones),
+		ON_SERVER(executables_in_quota),
 		ON_SERVER(references_that_can_be_counted),
 	};
 

@@ -19,11 +19,18 @@ enum { THINGS = 16 };
 /*
  * streams and events by their pointers: which functions each comes after, a bit for each function
  */
-static struct thing { const void *what; uint64_t after; } things[THINGS];
-static struct { CUhostFn fn; void *data; uint64_t after; } functions[THINGS];
+static struct thing {
+	const void *what;
+	uint64_t after;
+} things[THINGS];
+static struct {
+	CUhostFn fn;
+	void *data;
+	uint64_t after;
+} functions[THINGS];
 static unsigned int nr_functions;
-static uint64_t called;			/* a bit for each function */
-static uint64_t order[THINGS];		/* the client's numbers of functions, as they were called */
+static uint64_t called; /* a bit for each function */
+static uint64_t order[THINGS]; /* the client's numbers of functions, as they were called */
 static unsigned int nr_called;
 
 static struct thing *thing(const void *what)
@@ -73,7 +80,7 @@ static void call_all(void)
 	unsigned int i, n;
 
 	for (n = 0; n < nr_functions; n++) {
-		for (i = nr_functions; i--; )
+		for (i = nr_functions; i--;)
 			if (!(called & 1ull << i) && !(functions[i].after & ~called))
 				break;
 		functions[i].fn(functions[i].data);
@@ -124,7 +131,7 @@ static void functions_in_order(void **state)
 static void functions_in_any_order(void **state)
 {
 	submit(false);
-	assert_int_equal(order[0], 3);	/* the last one that is its stream's first */
+	assert_int_equal(order[0], 3); /* the last one that is its stream's first */
 }
 
 /* The event ends with its context, and the next function begins anew. */

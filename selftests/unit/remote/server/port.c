@@ -37,7 +37,7 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remot
 	return 0;
 }
 static int notify_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
-		  const void *bytes, size_t n)
+			 const void *bytes, size_t n)
 {
 	fake_read(bytes, n);
 	fake_notified[h->kind % 8]++;
@@ -51,8 +51,12 @@ static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_no
 		fake_in_call();
 	return notify_client(p, h, &invocation, sizeof(invocation));
 }
-static void await_end(struct kvgpu_remote_port *p) { }
-static void close_port(struct kvgpu_remote_port *p) { }
+static void await_end(struct kvgpu_remote_port *p)
+{
+}
+static void close_port(struct kvgpu_remote_port *p)
+{
+}
 
 static const struct port_carrier carrier = { .next = next,
 					     .reply = reply,

@@ -33,7 +33,7 @@ static float took_ms;
 static CUstream captures, joined;
 /* only the null stream has the work that makes the GPU busy */
 static bool null_alone;
-static void *strange;			/* events can't be recorded in this stream */
+static void *strange; /* events can't be recorded in this stream */
 static uint64_t clock_us = 1;
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
@@ -42,7 +42,10 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-static void pass(unsigned int us) { clock_us += us; }
+static void pass(unsigned int us)
+{
+	clock_us += us;
+}
 
 static CUresult fill(CUdeviceptr to, unsigned char value, size_t n, CUstream stream)
 {
@@ -79,7 +82,10 @@ static CUresult slowly(void)
 	return CUDA_SUCCESS;
 }
 
-static CUresult synchronize(CUstream stream) { return slowly(); }
+static CUresult synchronize(CUstream stream)
+{
+	return slowly();
+}
 
 static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
 {
@@ -127,7 +133,7 @@ static void ask(uint16_t op, const void *payload, size_t n)
 }
 
 #define ASK(name, ...) ask(OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
-#define ANSWER(name) ((const struct a_##name *)fake_payload)
+#define ANSWER(name)   ((const struct a_##name *)fake_payload)
 
 static uint64_t ctx, stream;
 
@@ -429,7 +435,10 @@ static void what_ends(void **state)
 	assert_int_equal(fills, 4);
 }
 
-static CUresult stays(CUcontext c) { return CUDA_ERROR_INVALID_CONTEXT; }
+static CUresult stays(CUcontext c)
+{
+	return CUDA_ERROR_INVALID_CONTEXT;
+}
 
 /*
  * cuCtxDestroy() does not destroy a primary context: its work continues, and is charged to the
@@ -613,9 +622,18 @@ static void at_once(void **state)
 	assert_int_equal(shared.used, 5000000000);
 }
 
-static CUresult slow_free(CUdeviceptr p) { return slowly(); }
-static CUresult slow_end(CUcontext c) { return slowly(); }
-static CUresult slow_unload(CUmodule m) { return slowly(); }
+static CUresult slow_free(CUdeviceptr p)
+{
+	return slowly();
+}
+static CUresult slow_end(CUcontext c)
+{
+	return slowly();
+}
+static CUresult slow_unload(CUmodule m)
+{
+	return slowly();
+}
 static CUresult slow_alloc(CUdeviceptr *p, size_t n)
 {
 	*p = 1 << 20;

@@ -15,7 +15,11 @@
 enum { PAGE = 4096, ROOM = 1 << 21 };
 
 /* what the client got, by descriptor */
-static struct { uint8_t bytes[ROOM]; size_t n; unsigned int events; } got[2], written[2];
+static struct {
+	uint8_t bytes[ROOM];
+	size_t n;
+	unsigned int events;
+} got[2], written[2];
 
 int kvgpu_remote_notify(struct kvgpu_remote_port *p, const struct kvgpu_remote_notification *h,
 			const void *bytes, size_t n)
@@ -56,7 +60,8 @@ static void check(struct server *s, int why)
 /* the text of a length, then of another one, so that texts begin and end anywhere in a page */
 static void write_and_send(void)
 {
-	static const size_t lengths[] = { 1, 63, 64, 65, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE - 64,
+	static const size_t lengths[] = { 1,	    63,		  64,	    65,
+					  PAGE - 1, PAGE,	  PAGE + 1, 2 * PAGE - 64,
 					  2 * PAGE, 3 * PAGE + 5, 70000 };
 	enum { NR = sizeof(lengths) / sizeof(*lengths) };
 	static struct server s;

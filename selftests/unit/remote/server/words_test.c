@@ -19,7 +19,9 @@ static CUresult late(void *to, CUdeviceptr src, size_t n, CUstream stream)
 /* A few words are seen in memory when the GPU has written them: before the event is asked. */
 static void words_that_come(void **state)
 {
-	static const struct { unsigned int at, bytes; } apart[] = { { 0, 6 }, { 0, 68 }, { 2, 4 } };
+	static const struct {
+		unsigned int at, bytes;
+	} apart[] = { { 0, 6 }, { 0, 68 }, { 2, 4 } };
 	const uint32_t words[] = { 1, 0, 3 };
 	unsigned int i, answers;
 	uint64_t st;
@@ -33,7 +35,7 @@ static void words_that_come(void **state)
 	for (i = 0; i < 40; i++)
 		assert_false(waits_look(&s));
 	assert_int_equal(fake_busy, 1000 - 40 / 8);
-	memcpy(late_to, words, 8);	/* all but one */
+	memcpy(late_to, words, 8); /* all but one */
 	assert_false(waits_look(&s));
 	memcpy(late_to, words, sizeof(words));
 	assert_true(waits_look(&s));
@@ -71,7 +73,10 @@ static void words_that_come(void **state)
 	}
 }
 
-static CUresult busy_query(CUstream stream) { return CUDA_ERROR_NOT_READY; }
+static CUresult busy_query(CUstream stream)
+{
+	return CUDA_ERROR_NOT_READY;
+}
 
 static CUresult still_later(float *ms, CUevent start, CUevent end)
 {

@@ -59,7 +59,7 @@ static struct client *come(enum client_state state, const char *peer, const char
 	struct client *c = client_row(&s);
 
 	c->state = state;
-	c->pid = 99999999;	/* more than a process id can be */
+	c->pid = 99999999; /* more than a process id can be */
 	strcpy(c->peer, peer);
 	strcpy(c->who, who);
 	return c;
@@ -168,7 +168,8 @@ static void refuses(void **state)
 	sprintf(path, "%s/refused", folder);
 	snprintf(line, sizeof(line), "refuse %s", old->fingerprint);
 	/* kvgpu-remotectl wrote another file */
-	assert_non_null(strstr(result(line), "error this server has another folder: --folder /tmp/"));
+	assert_non_null(
+		strstr(result(line), "error this server has another folder: --folder /tmp/"));
 	f = fopen(path, "w");
 	fprintf(f, "%s\n", old->fingerprint);
 	fclose(f);
@@ -204,8 +205,9 @@ static void many(void **state)
 	s.nr_clients = 3072;
 	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
 	for (i = 0; i < 1024; i++) {
-		struct client *c = come(CLIENT_SERVED, "tcp:2001:db8:1111:2222:3333:4444:5555:6666",
-					"tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+		struct client *c =
+			come(CLIENT_SERVED, "tcp:2001:db8:1111:2222:3333:4444:5555:6666",
+			     "tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 
 		*c->counters = (struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 		memset(c->fingerprint, 'f', REFUSED_WORD - 1);
@@ -228,8 +230,9 @@ static void texts(void **state)
 	text_clean(text, sizeof(text));
 	assert_string_equal(text, "a??b?cd");
 	/* what a server of another version or another program might say */
-	assert_true(sample_read("server pid=1 state=serving new=2 color=red\nclient id=1 shape=round\nnews of some kind\n",
-				&sample));
+	assert_true(sample_read(
+		"server pid=1 state=serving new=2 color=red\nclient id=1 shape=round\nnews of some kind\n",
+		&sample));
 	sample_free(&sample);
 	assert_false(sample_read("", &sample));
 	sample_free(&sample);
@@ -304,9 +307,10 @@ static void the_oldest_makes_room(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(rows), WITH(commands), WITH(refuses),
-					     WITH(many), WITH(texts),
-					     WITH(the_oldest_makes_room) };
+	const struct CMUnitTest tests[] = {
+		WITH(rows), WITH(commands), WITH(refuses),
+		WITH(many), WITH(texts),    WITH(the_oldest_makes_room)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

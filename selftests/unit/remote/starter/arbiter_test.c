@@ -28,7 +28,7 @@ enum { CLIENTS = 12 };
 
 static struct remoted_conf conf;
 static struct starter s;
-static uint64_t clock_ns = 1000000000;	/* atomic */
+static uint64_t clock_ns = 1000000000; /* atomic */
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
@@ -361,12 +361,11 @@ static void blocking_doorbell(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(turns),
-						   cmocka_unit_test(one_client),
-						   cmocka_unit_test(debts_stay),
-						   cmocka_unit_test(leaves_in_its_turn),
-						   cmocka_unit_test(endless_ringing),
-						   cmocka_unit_test(blocking_doorbell) };
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(turns),	   cmocka_unit_test(one_client),
+		cmocka_unit_test(debts_stay),	   cmocka_unit_test(leaves_in_its_turn),
+		cmocka_unit_test(endless_ringing), cmocka_unit_test(blocking_doorbell)
+	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -40,8 +40,12 @@
 #include "selftests/unit/own_folder.h"
 
 /* exit code of the child: 0, or a number made of the line at which the condition was false */
-#define WANT(condition)	do { if (!(condition)) _exit(__LINE__ % 200 + 20); } while (0)
-#define DENIED(call)	WANT((call) == -1 && errno == EPERM)
+#define WANT(condition)                             \
+	do {                                        \
+		if (!(condition))                   \
+			_exit(__LINE__ % 200 + 20); \
+	} while (0)
+#define DENIED(call) WANT((call) == -1 && errno == EPERM)
 
 static int in_child(void (*body)(void))
 {
@@ -233,7 +237,9 @@ static ssize_t send_descriptor(int to)
 		char room[CMSG_SPACE(sizeof(int))];
 	} with = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
 	struct iovec part = { "x", 1 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &with,
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &with,
 			    .msg_controllen = sizeof(with) };
 
 	memcpy(CMSG_DATA(&with.head), &to, sizeof(to));
@@ -404,8 +410,10 @@ static void elsewhere(int fd, const struct sockaddr_in *at, bool kept)
 	const struct sockaddr *to = (const struct sockaddr *)at;
 	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(40404) };
 	struct iovec part = { "x", 1 };
-	struct msghdr m = { .msg_name = (void *)to, .msg_namelen = sizeof(*at),
-			    .msg_iov = &part, .msg_iovlen = 1 };
+	struct msghdr m = { .msg_name = (void *)to,
+			    .msg_namelen = sizeof(*at),
+			    .msg_iov = &part,
+			    .msg_iovlen = 1 };
 
 	WANT(send(fd, "x", 1, MSG_NOSIGNAL) == 1);
 	WANT(connect(fd, &nowhere, sizeof(nowhere)) == -1 && errno == ENOENT);

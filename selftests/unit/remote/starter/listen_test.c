@@ -290,7 +290,8 @@ static void notified(const char *at, char *got, size_t bytes)
 	if (*at == '@')
 		name.sun_path[0] = 0;
 	assert_int_equal(bind(fd, (struct sockaddr *)&name,
-			      offsetof(struct sockaddr_un, sun_path) + strlen(at)), 0);
+			      offsetof(struct sockaddr_un, sun_path) + strlen(at)),
+			 0);
 	setenv("NOTIFY_SOCKET", at, 1);
 	listen_ready();
 	n = recv(fd, got, bytes - 1, MSG_DONTWAIT);
@@ -323,14 +324,13 @@ static void systemd_is_told(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited),
-					    WITH(anothers_file_at_the_start),
-					    WITH(all_endpoints_or_none),
-					    WITH(a_file_listed_twice),
-					    WITH(a_socket_listed_twice),
-					    WITH(what_clients_can_do), WITH(a_group_of_clients),
-					    WITH(one_port_of_two_addresses),
-					    WITH(systemd_is_told) };
+	const struct CMUnitTest tests[] = {
+		WITH(wrong_ones_are_awaited), WITH(anothers_file_at_the_start),
+		WITH(all_endpoints_or_none),  WITH(a_file_listed_twice),
+		WITH(a_socket_listed_twice),  WITH(what_clients_can_do),
+		WITH(a_group_of_clients),     WITH(one_port_of_two_addresses),
+		WITH(systemd_is_told)
+	};
 
 	int failed;
 

@@ -20,7 +20,7 @@
 enum { MINUTE_MS = 60000, LINES_A_MINUTE = 30, IPV4 = 2 };
 
 static uint64_t now = MINUTE_MS;
-static char text[1 << 20];	/* what the log got since look() */
+static char text[1 << 20]; /* what the log got since look() */
 
 uint64_t __wrap_now_ms(void)
 {
@@ -276,14 +276,13 @@ static int finish(void **state)
 	return dup2(old_stderr, STDERR_FILENO) < 0;
 }
 
-#define TEST(name)	cmocka_unit_test_teardown(name, end)
+#define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_keeps_none_out), TEST(sources),
-		TEST(many_networks),      TEST(lines_have_names),
-		TEST(lines_have_an_end),  TEST(empty_lines_have_an_end),
+		TEST(one_keeps_none_out), TEST(sources),	   TEST(many_networks),
+		TEST(lines_have_names),	  TEST(lines_have_an_end), TEST(empty_lines_have_an_end),
 		TEST(others_go_on),
 	};
 

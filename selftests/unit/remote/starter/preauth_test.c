@@ -98,7 +98,7 @@ static int enter_with(const struct address_source *from, unsigned int listener, 
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	rights_refuse(pair[0]);	/* as a listener's */
+	rights_refuse(pair[0]); /* as a listener's */
 	preauth_enter(&s, pair[0], listener, from);
 	assert_int_equal(write(pair[1], bytes, n), n);
 	return pair[1];
@@ -192,8 +192,7 @@ static void silent_ones_cost_no_slot(void **state)
 static void far_networks(void **state)
 {
 	const uint64_t six = 0x20010db800070000, four = (uint64_t)AF_INET << 32 | 0xc0000200;
-	const struct address_source far = { 0x20010db800080000, 1 },
-				    other = { four + 256, 0 };
+	const struct address_source far = { 0x20010db800080000, 1 }, other = { four + 256, 0 };
 	unsigned int i, ended = 0;
 	struct client *go;
 	int fd[PREAUTH];
@@ -510,7 +509,11 @@ static void served_ones_and_endpoints(void **state)
 
 static void first_bytes(void **state)
 {
-#define HEAD(...)	TLS_LISTENER, { __VA_ARGS__ }
+#define HEAD(...)           \
+	TLS_LISTENER,       \
+	{                   \
+		__VA_ARGS__ \
+	}
 	static const struct {
 		bool taken;
 		size_t n;
@@ -591,7 +594,7 @@ static void nothing_waits_for_a_peer(void **state)
 				 linger_send(fd, "this is no hello", 16, 0);
 		assert_true(other >= 0);
 		close(fd);
-		if (i < 3)	/* wrong bytes, another version, gone */
+		if (i < 3) /* wrong bytes, another version, gone */
 			preauth_look(&s, &s.preauth[0], i == 2);
 		else
 			preauth_make_room(&s);
@@ -613,13 +616,19 @@ static void nothing_waits_for_a_peer(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_slot), WITH(who_is_late_goes),
-					    WITH(a_burst_waits), WITH(who_stalls_goes_for_others),
-					    WITH(a_network_is_one), WITH(far_networks),
-					    WITH(equals_go_by_chance), WITH(one_byte_is_no_hello),
-					    WITH(a_flood_has_so_many_starts), WITH(many_floods),
+	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_slot),
+					    WITH(who_is_late_goes),
+					    WITH(a_burst_waits),
+					    WITH(who_stalls_goes_for_others),
+					    WITH(a_network_is_one),
+					    WITH(far_networks),
+					    WITH(equals_go_by_chance),
+					    WITH(one_byte_is_no_hello),
+					    WITH(a_flood_has_so_many_starts),
+					    WITH(many_floods),
 					    WITH(a_flood_of_the_own_source),
-					    WITH(served_ones_and_endpoints), WITH(first_bytes),
+					    WITH(served_ones_and_endpoints),
+					    WITH(first_bytes),
 					    WITH(another_version),
 					    WITH(nothing_waits_for_a_peer) };
 

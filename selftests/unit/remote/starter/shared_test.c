@@ -25,11 +25,14 @@
 enum { BYTES = 1 << 20, KILLED = SIGKILL, CRASHED = SIGSEGV, MINUTE = 60000 };
 
 static uint64_t now = 5000;
-static bool no_process;		/* fork() fails in this process */
+static bool no_process; /* fork() fails in this process */
 /* a client makes it wait that memory is given back, in all processes */
 static bool waits;
 
-uint64_t now_ms(void) { return now; }
+uint64_t now_ms(void)
+{
+	return now;
+}
 
 int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
 {
@@ -56,16 +59,17 @@ int __wrap_memory_give_back(int memory)
 /* A session whose memory is full. The client is this process, but for .program. */
 struct session {
 	struct client c;
-	int socket;		/* the client's end */
-	int kept;		/* the client's own descriptor of the memory */
+	int socket; /* the client's end */
+	int kept; /* the client's own descriptor of the memory */
 	uint8_t *base;
-	pid_t program;		/* lives until it is killed */
+	pid_t program; /* lives until it is killed */
 };
 
 static struct session session(void)
 {
-	struct session s = { .c = { .state = CLIENT_SERVED, .pid = 4711, .report = -1,
-		.log = -1 }, };
+	struct session s = {
+		.c = { .state = CLIENT_SERVED, .pid = 4711, .report = -1, .log = -1 },
+	};
 	int pair[2];
 
 	s.program = fork();

@@ -28,11 +28,11 @@
 static struct remoted_conf conf;
 static struct starter s;
 static char said[512];
-static int poll_errno;		/* the next poll() fails with it; 0: it does not fail */
-static bool drains;		/* a drain has begun by the time of the next poll() */
+static int poll_errno; /* the next poll() fails with it; 0: it does not fail */
+static bool drains; /* a drain has begun by the time of the next poll() */
 static unsigned int polls;
-static int poll_ms;		/* how long the last poll() may take */
-static uint64_t clock_ms = 1000000;	/* moves only where a scene moves it */
+static int poll_ms; /* how long the last poll() may take */
+static uint64_t clock_ms = 1000000; /* moves only where a scene moves it */
 /* what happens by the time of the poll() number @polls; false: SIGTERM comes, too */
 static bool (*scene)(void);
 
@@ -50,11 +50,23 @@ void say(const char *format, ...)
 void say_of_clients(enum about about, const struct address_source *from, const char *format, ...)
 {
 }
-int log_pipe(int ends[2]) { return -EMFILE; }
-void log_hear(struct client *c) { }
-int log_wait(const struct client *c) { return 0; }
-void child_try_library(const struct starter *s) { }
-void cgroup_end(unsigned int tenant, unsigned int slot, bool last) { }
+int log_pipe(int ends[2])
+{
+	return -EMFILE;
+}
+void log_hear(struct client *c)
+{
+}
+int log_wait(const struct client *c)
+{
+	return 0;
+}
+void child_try_library(const struct starter *s)
+{
+}
+void cgroup_end(unsigned int tenant, unsigned int slot, bool last)
+{
+}
 
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
 		int report, int log, int memory, struct counters *counters)
@@ -95,7 +107,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 
 /* ------------------------------------------------------------------ */
 
-static unsigned int most;	/* .clients of the configuration; 0: the default */
+static unsigned int most; /* .clients of the configuration; 0: the default */
 
 static int exit_code(int error)
 {
@@ -147,7 +159,7 @@ static void a_poll_that_fails(void **state)
 enum { BYTES = 1 << 20 };
 
 static int memory;
-static pid_t gives_back;	/* what the row's .pid was by the time of the second poll() */
+static pid_t gives_back; /* what the row's .pid was by the time of the second poll() */
 
 /* the process of a client crashed, and its program, which is this process, may save its memory */
 static struct client *kept(uint64_t ms)
@@ -182,7 +194,7 @@ static bool drained(void)
 		return false;
 	kept(60000);
 	assert_string_equal((admin_command(&s, "drain", said, sizeof(said)), said), "ok\n");
-	raise(SIGCHLD);		/* the loop has something to read */
+	raise(SIGCHLD); /* the loop has something to read */
 	return true;
 }
 
@@ -242,7 +254,7 @@ static void a_deadline_of_kept_memory(void **state)
 	assert_true(is_given_back());
 }
 
-static int told[2];		/* a client's process, and what the first process reads */
+static int told[2]; /* a client's process, and what the first process reads */
 
 static bool comes(void)
 {
@@ -254,7 +266,7 @@ static bool comes(void)
 	kept(60000);
 	c = client_row(&s);
 	c->state = CLIENT_NEW;
-	c->pid = 1 << 30;	/* no process has that */
+	c->pid = 1 << 30; /* no process has that */
 	c->deadline_ms = now_ms() + 60000;
 	strcpy(c->peer, r.who);
 	c->report = told[1];

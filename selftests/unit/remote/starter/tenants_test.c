@@ -142,7 +142,7 @@ static void take_for_ever(struct client *c)
 	uint64_t bytes;
 	unsigned int i;
 
-	for (i = 0; ; i++) {
+	for (i = 0;; i++) {
 		bytes = i * 2654435761u % LIMIT;
 		if (take(c, bytes) && !take(c, bytes))
 			_exit(1);

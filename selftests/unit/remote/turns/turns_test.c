@@ -10,19 +10,19 @@
 
 #include <remote/turns/turns.h>
 
-#define US	1000ull
-#define MS	1000000ull
-#define S	1000000000ull
+#define US 1000ull
+#define MS 1000000ull
+#define S  1000000000ull
 
 enum { MAX = 8, HAND_OVER_US = 20, LINGER_US = 200 };
 
 /* A program's habit: pieces of work, and what it does between them. */
 struct habit {
 	uint32_t client;
-	uint64_t piece, pause;		/* a pause after each piece; 0: more is always there */
+	uint64_t piece, pause; /* a pause after each piece; 0: more is always there */
 	/* .until: ns with work, then .sleeps ns without; .sleeps 0: always with work */
 	uint64_t until, sleeps;
-	bool stuck;			/* its work never ends */
+	bool stuck; /* its work never ends */
 	/* its work ends only when its turn is lost; until then it reports progress */
 	bool keeps;
 	/* members of the simulation */
@@ -36,7 +36,7 @@ static struct turns_program programs[MAX];
 static struct habit habits[MAX];
 static struct turns t;
 static uint64_t now;
-static uint64_t given;		/* GPU time of all programs without .stuck or .keeps */
+static uint64_t given; /* GPU time of all programs without .stuck or .keeps */
 
 static void add(struct habit h, uint32_t weight)
 {
@@ -52,10 +52,9 @@ static int set_up(void **state)
 {
 	memset(clients, 0, sizeof(clients));
 	memset(programs, 0, sizeof(programs));
-	t = (struct turns){ .clients = clients,
-			    .programs = programs,
-			    .nr_clients = MAX,
-			    .holder = TURNS_NONE };
+	t = (struct turns){
+		.clients = clients, .programs = programs, .nr_clients = MAX, .holder = TURNS_NONE
+	};
 	now = S;
 	given = 0;
 	return 0;
@@ -191,7 +190,7 @@ static void windows(unsigned int n, uint32_t nr, const uint32_t *parts, unsigned
 			d = had(i) > part ? had(i) - part : part - had(i);
 			if (d * 1000 > part * per_mille)
 				fail_msg("client %u had %llu us, not %llu", i,
-					(unsigned long long)(had(i) / US),
+					 (unsigned long long)(had(i) / US),
 					 (unsigned long long)(part / US));
 		}
 	}
@@ -203,7 +202,7 @@ static void by_weight(void **state)
 	add((struct habit){ .client = 1, .piece = 3 * MS }, 2);
 	add((struct habit){ .client = 2, .piece = 500 * US, .pause = 20 * US }, 4);
 	run(S);
-	windows(10, 3, (const uint32_t []){ 1, 2, 4 }, 50);
+	windows(10, 3, (const uint32_t[]){ 1, 2, 4 }, 50);
 	assert_true(given > 19 * S);
 }
 
@@ -214,7 +213,7 @@ static void long_work(void **state)
 	add((struct habit){ .client = 1, .piece = 100 * US }, 100);
 	add((struct habit){ .client = 2, .piece = 2 * MS }, 300);
 	run(S);
-	windows(10, 3, (const uint32_t []){ 1, 1, 3 }, 150);
+	windows(10, 3, (const uint32_t[]){ 1, 1, 3 }, 150);
 	assert_true(habits[1].longest_wait < 500 * MS);
 }
 
@@ -227,7 +226,7 @@ static void programs_of_one(void **state)
 		add((struct habit){ .client = 0, .piece = (i + 1) * 100 * US }, 10);
 	add((struct habit){ .client = 1, .piece = 400 * US }, 10);
 	run(S);
-	windows(5, 2, (const uint32_t []){ 1, 1 }, 50);
+	windows(5, 2, (const uint32_t[]){ 1, 1 }, 50);
 	for (i = 0; i < 5; i++)
 		assert_in_range(habits[i].has - habits[i].window, 180 * MS, 220 * MS);
 }
@@ -251,7 +250,7 @@ static void sleeping(void **state)
 	assert_true(given - before > 19 * S / 10);
 	while (sleeps(&habits[0]))
 		run(10 * US);
-	windows(1, 2, (const uint32_t []){ 1, 1 }, 50);
+	windows(1, 2, (const uint32_t[]){ 1, 1 }, 50);
 }
 
 /* A client that wakes for a moment again and again gets no more than its part. */

@@ -15,14 +15,14 @@
 #include <remote/wire/dump.h>
 #include <remote/wire/image.h>
 
-#include "ops.h"	/* made by remote/api.py */
+#include "ops.h" /* made by remote/api.py */
 
 static void reading(void **state)
 {
 	uint64_t words[4] = { 1, 2, 3, 4 }, got = 0;
 	struct kvgpu_remote_cursor in = { (uint8_t *)words, sizeof(words) };
 
-	assert_true(kvgpu_remote_take(&in, &got, 3));	/* three bytes take 8: padding */
+	assert_true(kvgpu_remote_take(&in, &got, 3)); /* three bytes take 8: padding */
 	assert_int_equal(got, 1);
 	assert_int_equal(in.left, 24);
 	assert_ptr_equal(kvgpu_remote_take_bytes(&in, 16), words + 1);
@@ -37,11 +37,15 @@ static void reading(void **state)
 
 static void strings(void **state)
 {
-	static const struct { const char *bytes; uint64_t n; bool fine; } cases[] = {
-		{ "name\0\0\0", 5, true }, { "name\0\0\0", 4, false }, { "na\0e\0\0\0", 5, false },
-			{ "\0\0\0\0\0\0\0", 1, true },
-		{ "\0\0\0\0\0\0\0", 0, false }, { "name\0\0\0", 9, false }, { "12345678", 8,
-			false },
+	static const struct {
+		const char *bytes;
+		uint64_t n;
+		bool fine;
+	} cases[] = {
+		{ "name\0\0\0", 5, true },	{ "name\0\0\0", 4, false },
+		{ "na\0e\0\0\0", 5, false },	{ "\0\0\0\0\0\0\0", 1, true },
+		{ "\0\0\0\0\0\0\0", 0, false }, { "name\0\0\0", 9, false },
+		{ "12345678", 8, false },
 	};
 	uint64_t word;
 	unsigned int i;
@@ -106,7 +110,10 @@ static struct fat a_fat_binary(void)
 			   .header = 16,
 			   .bytes = sizeof(fat.entry),
 			   .entry = { { .kind = 2, .version = 0x101, .header = 64, .flags = 0x11 },
-				      { .kind = 1, .version = 0x101, .header = 64, .flags = 0x11,
+				      { .kind = 1,
+					.version = 0x101,
+					.header = 64,
+					.flags = 0x11,
 					.text = "silent" } } };
 	unsigned int i;
 
@@ -126,7 +133,7 @@ static size_t bytes_of_fat(const struct fat *fat)
 static void entries_of_fat_binaries(void **state)
 {
 	static const uint32_t headers[] = { 0, 63, 64 + 72 + 1, 1000, UINT32_MAX };
-	static const uint64_t bytes[] = { 71, 73, 1ull << 28, 1ull << 40, UINT64_MAX - 63,
+	static const uint64_t bytes[] = { 71,	     73, 1ull << 28, 1ull << 40, UINT64_MAX - 63,
 					  UINT64_MAX };
 	struct fat fat = a_fat_binary();
 	unsigned int i, k;
@@ -158,7 +165,7 @@ static void entries_of_fat_binaries(void **state)
 	fat = a_fat_binary();
 	fat.bytes -= 64 + 72;
 	assert_int_equal(bytes_of_fat(&fat), sizeof(fat) - 64 - 72);
-	fat.bytes += 63;	/* no header of an entry */
+	fat.bytes += 63; /* no header of an entry */
 	assert_int_equal(bytes_of_fat(&fat), 0);
 	fat = a_fat_binary();
 	fat.header = 15;
@@ -174,7 +181,7 @@ static void cubins_of_fat_binaries(void **state)
 	h->e_shoff = 16;
 	h->e_shnum = 1;
 	h->e_shentsize = sizeof(Elf64_Shdr);
-	assert_int_equal(bytes_of_fat(&fat), 0);	/* 72 bytes have no room for it */
+	assert_int_equal(bytes_of_fat(&fat), 0); /* 72 bytes have no room for it */
 	h->e_shoff = 72;
 	assert_int_equal(bytes_of_fat(&fat), 0);
 	fat.entry[0].flags |= 0x2000;
@@ -214,7 +221,7 @@ static void number_in_section_0(void **state)
 	elf.h.e_shentsize = sizeof(Elf64_Shdr);
 	elf.s[0].sh_size = 4;
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
-	elf.s[0].sh_size = 1ull << 58;		/* times 64 it is 0 */
+	elf.s[0].sh_size = 1ull << 58; /* times 64 it is 0 */
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
 	elf.s[0].sh_size = 0;
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)),
@@ -230,8 +237,15 @@ static void images(void **state)
 {
 	static const char ptx[] = ".version 7.8\n.target sm_35\n";
 	struct fat fat = a_fat_binary();
-	struct { uint32_t magic, version; const void *data; } wrapper = { 0x466243b1u, 1, &fat };
-	struct { Elf64_Ehdr h; Elf64_Shdr s[2]; uint8_t data[10]; } elf;
+	struct {
+		uint32_t magic, version;
+		const void *data;
+	} wrapper = { 0x466243b1u, 1, &fat };
+	struct {
+		Elf64_Ehdr h;
+		Elf64_Shdr s[2];
+		uint8_t data[10];
+	} elf;
 
 	assert_int_equal(kvgpu_remote_image_bytes(ptx, SIZE_MAX), sizeof(ptx));
 	assert_int_equal(kvgpu_remote_image_bytes(ptx, sizeof(ptx)), sizeof(ptx));
@@ -272,7 +286,7 @@ static void images_that_print(void **state)
 	char elf[64] = ELFMAG;
 
 	assert_false(kvgpu_remote_image_may_print(silent, sizeof(silent)));
-	assert_true(kvgpu_remote_image_may_print(silent, sizeof(silent) - 1));	/* not all of it */
+	assert_true(kvgpu_remote_image_may_print(silent, sizeof(silent) - 1)); /* not all of it */
 	assert_true(kvgpu_remote_image_may_print(prints, sizeof(prints)));
 	assert_true(kvgpu_remote_image_may_print(asserts, sizeof(asserts)));
 	assert_true(kvgpu_remote_image_may_print(silent, 3));
@@ -286,9 +300,9 @@ static void images_that_print(void **state)
 	memcpy(fat.entry[1].text, "vprintf", 8);
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 	memset(fat.entry[1].text, 0, 8);
-	fat.entry[1].flags |= 0x2000;	/* packed by LZ4 */
+	fat.entry[1].flags |= 0x2000; /* packed by LZ4 */
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
-	fat.entry[1].flags = 0x8011;	/* otherwise */
+	fat.entry[1].flags = 0x8011; /* otherwise */
 	assert_true(kvgpu_remote_image_may_print(&fat, sizeof(fat)));
 	fat.entry[1].flags = 0;
 	fat.entry[1].packed = 4;
@@ -311,10 +325,9 @@ static void images_that_print(void **state)
 static void as_text(void **state)
 {
 	struct q_cuMemsetD32_v2 q = { .dst = 0x1234, .n = 16, .value = 7 };
-	struct kvgpu_remote_head h = { .seq = 5,
-				       .op = OP_cuMemsetD32_v2,
-				       .completion = 0,
-				       .bytes = sizeof(q) };
+	struct kvgpu_remote_head h = {
+		.seq = 5, .op = OP_cuMemsetD32_v2, .completion = 0, .bytes = sizeof(q)
+	};
 	char *text;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
@@ -323,7 +336,8 @@ static void as_text(void **state)
 	h.bytes = 8;
 	kvgpu_remote_dump(f, &h, &q);
 	fclose(f);
-	assert_non_null(strstr(text, "5 cuMemsetD32_v2 box 0, 24 bytes: dst=0x1234 n=0x10 value=0x7\n"));
+	assert_non_null(
+		strstr(text, "5 cuMemsetD32_v2 box 0, 24 bytes: dst=0x1234 n=0x10 value=0x7\n"));
 	assert_non_null(strstr(text, "too short, 24 are its fixed part"));
 	free(text);
 	assert_string_equal(kvgpu_remote_op_name(OP_launch), "launch");
@@ -334,9 +348,13 @@ static void as_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading), cmocka_unit_test(strings), cmocka_unit_test(writing),
-		cmocka_unit_test(images), cmocka_unit_test(entries_of_fat_binaries),
-		cmocka_unit_test(cubins_of_fat_binaries), cmocka_unit_test(number_in_section_0),
+		cmocka_unit_test(reading),
+		cmocka_unit_test(strings),
+		cmocka_unit_test(writing),
+		cmocka_unit_test(images),
+		cmocka_unit_test(entries_of_fat_binaries),
+		cmocka_unit_test(cubins_of_fat_binaries),
+		cmocka_unit_test(number_in_section_0),
 		cmocka_unit_test(images_that_print),
 		cmocka_unit_test(as_text),
 	};

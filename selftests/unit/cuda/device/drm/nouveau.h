@@ -47,7 +47,8 @@ enum {
 	NOUVEAU_BO_RD = 0x100,
 	NOUVEAU_BO_WR = 0x200,
 	NOUVEAU_BO_MAP = 0x80000000,
-	NOUVEAU_FIFO_CHANNEL_CLASS = 0x80000001 };
+	NOUVEAU_FIFO_CHANNEL_CLASS = 0x80000001
+};
 
 int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size,
 		   union nouveau_bo_config *config, struct nouveau_bo **out);

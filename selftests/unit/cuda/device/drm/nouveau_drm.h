@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define DRM_NOUVEAU_GEM_INFO	0x44
+#define DRM_NOUVEAU_GEM_INFO 0x44
 
 struct drm_nouveau_gem_info {
 	uint32_t handle, domain;

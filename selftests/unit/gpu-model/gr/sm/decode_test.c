@@ -122,22 +122,22 @@ static void illegal_leaves_nothing_behind(void **state)
 
 static void guard_condition_and_join(void **state)
 {
-	struct sm_insn in = decoded(0x120000005024003cull);	/* @!P1 BRA */
+	struct sm_insn in = decoded(0x120000005024003cull); /* @!P1 BRA */
 
 	assert_int_equal(in.guard, 1);
 	assert_true(in.guard_not);
 	assert_int_equal(in.cc_test, SM_CC_T);
-	in = decoded(0x1800000000000010ull);			/* @P0 EXIT CC.GT */
+	in = decoded(0x1800000000000010ull); /* @P0 EXIT CC.GT */
 	assert_int_equal(in.guard, 0);
 	assert_int_equal(in.cc_test, SM_CC_GT);
-	in = decoded(0x85800000005c3c02ull);			/* NOP.S */
+	in = decoded(0x85800000005c3c02ull); /* NOP.S */
 	assert_true(in.join);
 	assert_int_equal(in.guard, SM_PT);
 }
 
 static void sources_in_every_form(void **state)
 {
-	struct sm_insn in = decoded(0xcc001c00031c1412ull);	/* FFMA R4, R5, R6, R7 */
+	struct sm_insn in = decoded(0xcc001c00031c1412ull); /* FFMA R4, R5, R6, R7 */
 
 	assert_int_equal(in.dst[0].reg, 4);
 	assert_int_equal(in.src[0].reg, 5);
@@ -167,37 +167,37 @@ static void immediates(void **state)
 	assert_int_equal(in.src[1].kind, SM_IMM);
 	assert_true(in.src[1].imm == UINT64_MAX);
 	assert_int_equal(in.type, SM_U32);
-	in = decoded(0x743fffffff9fc002ull);			/* MOV32I R0, 0x7fffffff */
+	in = decoded(0x743fffffff9fc002ull); /* MOV32I R0, 0x7fffffff */
 	assert_true(in.src[0].imm == 0x7fffffff);
-	in = decoded(0xc2c001fc001c1411ull);			/* FADD R4, R5, 1 */
+	in = decoded(0xc2c001fc001c1411ull); /* FADD R4, R5, 1 */
 	assert_int_equal(in.src[1].imm_type, SM_F32);
 	assert_true(in.src[1].imm == 0x3f800000);
-	in = decoded(0xcb8001ff801c1411ull);			/* DADD R4, R5, -1 */
+	in = decoded(0xcb8001ff801c1411ull); /* DADD R4, R5, -1 */
 	assert_int_equal(in.src[1].imm_type, SM_F64);
 	assert_true(in.src[1].imm == 0xbff0000000000000ull);
 	assert_int_equal(in.src[0].regs, 2);
-	in = decoded(0xc540001e001c1411ull);			/* F2F.F16.F16 R4, 1 */
+	in = decoded(0xc540001e001c1411ull); /* F2F.F16.F16 R4, 1 */
 	assert_int_equal(in.src[0].imm_type, SM_F16);
 	assert_true(in.src[0].imm == 0x3c00);
 }
 
 static void signs_that_mean_something_else(void **state)
 {
-	struct sm_insn in = decoded(0xe0880000031c1412ull);	/* ISUB */
+	struct sm_insn in = decoded(0xe0880000031c1412ull); /* ISUB */
 
 	assert_int_equal(in.op, SM_IADD);
 	assert_true(in.src[1].neg && !in.src[0].neg && !in.po);
-	in = decoded(0xe0980000031c1412ull);			/* IADD.PO */
+	in = decoded(0xe0980000031c1412ull); /* IADD.PO */
 	assert_true(in.po && !in.src[0].neg && !in.src[1].neg);
-	in = decoded(0xd0801c00031c1412ull);			/* IMAD with the product negated */
+	in = decoded(0xd0801c00031c1412ull); /* IMAD with the product negated */
 	assert_true(in.neg_product && !in.src[0].neg && !in.po);
-	in = decoded(0xd0c01c00031c1412ull);			/* IMAD.PO */
+	in = decoded(0xd0c01c00031c1412ull); /* IMAD.PO */
 	assert_true(in.po && !in.neg_product && !in.src[2].neg);
 }
 
 static void memory_operands(void **state)
 {
-	struct sm_insn in = decoded(0xc6a00000021c0810ull);	/* LD.E.128 R4, [R2+0x40000004] */
+	struct sm_insn in = decoded(0xc6a00000021c0810ull); /* LD.E.128 R4, [R2+0x40000004] */
 
 	assert_int_equal(in.op, SM_LD);
 	assert_true(in.wide_addr);
@@ -206,7 +206,7 @@ static void memory_operands(void **state)
 	assert_int_equal(in.src[0].reg, 2);
 	assert_int_equal(in.src[0].regs, 2);
 	assert_int_equal(in.offset, 0x40000004);
-	in = decoded(0xe4ffffff861c0810ull);			/* ST.E [R2-...], R4 */
+	in = decoded(0xe4ffffff861c0810ull); /* ST.E [R2-...], R4 */
 	assert_int_equal(in.op, SM_ST);
 	assert_int_equal(in.offset, -0xf4);
 	assert_int_equal(in.src[1].reg, 4);
@@ -217,7 +217,7 @@ static void memory_operands(void **state)
 	assert_int_equal(in.dst[0].regs, 2);
 	assert_true(in.wide_addr);
 	assert_int_equal(in.offset, 0);
-	in = decoded(0x7c800000089c140aull | 3ull << 39);	/* LDC */
+	in = decoded(0x7c800000089c140aull | 3ull << 39); /* LDC */
 	assert_int_equal(in.op, SM_LDC);
 	assert_int_equal(in.bank, 3);
 	assert_int_equal(in.offset, 0x11);
@@ -226,40 +226,40 @@ static void memory_operands(void **state)
 
 static void compare_and_swap(void **state)
 {
-	struct sm_insn in = decoded(0x77800000031c1412ull);	/* ATOM.CAS R4, [R5], R6, R7 */
+	struct sm_insn in = decoded(0x77800000031c1412ull); /* ATOM.CAS R4, [R5], R6, R7 */
 
 	assert_int_equal(in.op, SM_ATOM_CAS);
 	assert_int_equal(in.src[1].reg, 6);
 	assert_int_equal(in.src[2].reg, 7);
-	in = decoded(0x77900000031c1412ull);			/* ATOM.CAS.64 R4, [R5], R6, R8 */
+	in = decoded(0x77900000031c1412ull); /* ATOM.CAS.64 R4, [R5], R6, R8 */
 	assert_int_equal(in.type, SM_B64);
 	assert_int_equal(in.src[1].regs, 2);
 	assert_int_equal(in.src[2].reg, 8);
-	in = decoded(0x77a00000031c1412ull);			/* ATOM.CAS R4, [R5], R6, RZ */
+	in = decoded(0x77a00000031c1412ull); /* ATOM.CAS R4, [R5], R6, RZ */
 	assert_int_equal(in.src[2].reg, SM_RZ);
-	in = decoded(0x77c00000031c1412ull);			/* ATOM.CAS R4, [R5], RZ, R6 */
+	in = decoded(0x77c00000031c1412ull); /* ATOM.CAS R4, [R5], RZ, R6 */
 	assert_int_equal(in.src[1].reg, SM_RZ);
 	assert_int_equal(in.src[2].reg, 6);
 }
 
 static void conversions(void **state)
 {
-	struct sm_insn in = decoded(0xe5800c00031c6c12ull);	/* F2I.S64.F32.TRUNC R4, R6 */
+	struct sm_insn in = decoded(0xe5800c00031c6c12ull); /* F2I.S64.F32.TRUNC R4, R6 */
 
 	assert_int_equal(in.type, SM_S64);
 	assert_int_equal(in.stype[0], SM_F32);
 	assert_int_equal(in.round, SM_RZ_MODE);
 	assert_int_equal(in.dst[0].regs, 2);
 	assert_int_equal(in.src[0].regs, 1);
-	in = decoded(0xe5c03000031c8812ull);			/* I2F.F32.S8 R4, R6.B3 */
+	in = decoded(0xe5c03000031c8812ull); /* I2F.F32.S8 R4, R6.B3 */
 	assert_int_equal(in.stype[0], SM_S8);
 	assert_int_equal(in.src[0].sel, SM_SEL_B3);
-	in = decoded(0xe5401000031c1812ull);			/* F2F.F32.F16 R4, R6.H1 */
+	in = decoded(0xe5401000031c1812ull); /* F2F.F32.F16 R4, R6.H1 */
 	assert_int_equal(in.src[0].sel, SM_SEL_H1);
 	assert_false(in.to_int);
-	in = decoded(0xe5402c00031c2812ull);			/* F2F.F32.F32.TRUNC */
+	in = decoded(0xe5402c00031c2812ull); /* F2F.F32.F32.TRUNC */
 	assert_true(in.to_int);
-	in = decoded(0xe5400000031c2812ull);			/* F2F.F32.F32 */
+	in = decoded(0xe5400000031c2812ull); /* F2F.F32.F32 */
 	assert_false(in.to_int);
 }
 
@@ -273,15 +273,15 @@ static void video(void **state)
 	assert_int_equal(in.src[0].swizzle, 0x3210);
 	assert_int_equal(in.src[1].swizzle, 0x4567);
 	assert_int_equal(in.lanes, 15);
-	in = decoded(0xd04014a2021c002dull);			/* VADD4.UD.U8.U8.XZ */
+	in = decoded(0xd04014a2021c002dull); /* VADD4.UD.U8.U8.XZ */
 	assert_int_equal(in.lanes, 5);
 	/* VADD2.UD.U16.U16 R13, R0.32, R4.23, R5 */
 	in = decoded(0x20e015d6021c0035ull);
 	assert_int_equal(in.src[0].swizzle, 0x32);
 	assert_int_equal(in.src[1].swizzle, 0x23);
-	in = decoded(0x38f8169c021c0031ull);			/* VADD2.AVRG */
+	in = decoded(0x38f8169c021c0031ull); /* VADD2.AVRG */
 	assert_true(in.po && !in.src[0].neg && !in.src[1].neg);
-	in = decoded(0x0020010103181411ull);			/* VADD.UD.U8.U8 R4, R5.B2, R6.B2 */
+	in = decoded(0x0020010103181411ull); /* VADD.UD.U8.U8 R4, R5.B2, R6.B2 */
 	assert_int_equal(in.src[0].sel, SM_SEL_B2);
 	assert_int_equal(in.src[1].sel, SM_SEL_B2);
 	assert_int_equal(in.stype[1], SM_U8);
@@ -293,18 +293,18 @@ static void video(void **state)
 
 static void branch_targets(void **state)
 {
-	struct sm_insn in = decoded(0x12007ffffc1c003cull);	/* BRA to itself */
+	struct sm_insn in = decoded(0x12007ffffc1c003cull); /* BRA to itself */
 
 	assert_true(in.relative);
 	assert_true((int64_t)in.src[0].imm == -8);
-	in = decoded(0x108000000300003cull | 7ull << 18);	/* JMP 0x6 */
+	in = decoded(0x108000000300003cull | 7ull << 18); /* JMP 0x6 */
 	assert_false(in.relative);
 	assert_true(in.src[0].imm == 6);
-	in = decoded(0x12000100031c00bcull);			/* BRA c[0x2][0x6] */
+	in = decoded(0x12000100031c00bcull); /* BRA c[0x2][0x6] */
 	assert_int_equal(in.src[0].kind, SM_CONST);
 	assert_int_equal(in.src[0].bank, 2);
 	assert_int_equal(in.offset, 6);
-	in = decoded(0x12800000031c143cull);			/* BRX R5 0x6 */
+	in = decoded(0x12800000031c143cull); /* BRX R5 0x6 */
 	assert_int_equal(in.src[0].reg, 5);
 	assert_int_equal(in.offset, 6);
 }

@@ -17,7 +17,7 @@ static bool cpu_has(const char *unit);
 #define __builtin_cpu_supports(unit) cpu_has(unit)
 #include "gpu-model/gr/sm/isa.c"
 
-#define MOST	32	/* names in a pragma */
+#define MOST 32 /* names in a pragma */
 
 __asm__(".section .rodata\n"
 	"avx2_text: .incbin \"gpu-model/gr/sm/isa_avx2.c\"\n.byte 0\n"

@@ -13,7 +13,10 @@
 static enum sm_result store_at(struct rig *r, uint64_t va)
 {
 	struct rig_kernel k = kernel(r, "store_at");
-	struct { uint64_t p; uint32_t v; } p = { va, 7 };
+	struct {
+		uint64_t p;
+		uint32_t v;
+	} p = { va, 7 };
 
 	return rig_launch(r, &k, one, one, 0, &p, 12);
 }
@@ -47,7 +50,10 @@ static void shared_memory_has_an_end(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "shared_at");
-	struct { uint64_t out; uint32_t off; } p = { rig_alloc(r, 128), 63 };
+	struct {
+		uint64_t out;
+		uint32_t off;
+	} p = { rig_alloc(r, 128), 63 };
 
 	ok(r, rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 256, &p, 12));
 	assert_int_equal(*(uint32_t *)rig_host(r, p.out), 5);
@@ -136,12 +142,12 @@ static void preemption_is_at_cta_boundaries(void **state)
 	enum sm_result ret = SM_AGAIN;
 
 	atomic_store(&r->stop, true);
-	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256,
-		1, 1 }, 0, &p, 36),
+	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 },
+				    (struct rig_dim){ 256, 1, 1 }, 0, &p, 36),
 			 SM_AGAIN);
 	assert_int_equal(r->grid.warps_done, 0);
 	atomic_store(&r->stop, false);
-	r->grid.warps_done = 3 * 8;		/* as if three CTAs had been run already */
+	r->grid.warps_done = 3 * 8; /* as if three CTAs had been run already */
 	ret = rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0,
 			 &p, 36);
 	ok(r, ret);
@@ -178,11 +184,11 @@ static void changed_code_is_executed_as_it_is_now(void **state)
 {
 	struct rig *r = *state;
 	const uint64_t program[] = {
-		0x64c03c00281c0002,		/* MOV R0, c[0x0][0x140] */
-		0x64c03c00289c0006,		/* MOV R1, c[0x0][0x144] */
-		0x740000091a1fc00a,		/* MOV32I R2, 0x1234 */
-		0xe4800000001c0008,		/* ST.E [R0], R2 */
-		0x18000000001c003c,		/* EXIT */
+		0x64c03c00281c0002, /* MOV R0, c[0x0][0x140] */
+		0x64c03c00289c0006, /* MOV R1, c[0x0][0x144] */
+		0x740000091a1fc00a, /* MOV32I R2, 0x1234 */
+		0xe4800000001c0008, /* ST.E [R0], R2 */
+		0x18000000001c003c, /* EXIT */
 	};
 	struct rig_kernel k = rig_program(r, program, 5, 8);
 	uint64_t out = rig_alloc(r, 16), *code = rig_host(r, k.code);
@@ -220,7 +226,10 @@ static void local_memory_must_fit_an_sm(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "store_at");
-	struct { uint64_t p; uint32_t v; } p = { rig_alloc(r, 64), 7 };
+	struct {
+		uint64_t p;
+		uint32_t v;
+	} p = { rig_alloc(r, 64), 7 };
 
 	r->qmd.shader_local_memory_low_size = 64 * RIG_STACK;
 	ok(r, rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, 12));
@@ -292,12 +301,9 @@ static void no_memory_is_a_fault(void **state)
 
 static atomic_bool no_threads;
 
-int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
-			  void *arg);
-int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
-			  void *arg);
-int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
-			  void *arg)
+int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
 	return atomic_load(&no_threads) ? EAGAIN : __real_pthread_create(t, attr, fn, arg);
 }

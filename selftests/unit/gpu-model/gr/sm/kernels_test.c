@@ -25,9 +25,9 @@
 #include "gr/sm/oracle.h"
 #include "gr/sm/rig.h"
 
-#define MIB	(1u << 20)
+#define MIB (1u << 20)
 /* number of threads of kernels in which each thread computes on its own */
-#define N	2048u
+#define N 2048u
 
 __asm__(".section .rodata\n.balign 8\ncubin_start: .incbin \"selftests/unit/gpu-model/gr/sm/kernels.cubin\"\ncubin_end:\n"
 	".text\n");
@@ -46,8 +46,8 @@ static struct rig_kernel kernel(struct rig *r, const char *name)
 static void ok(struct rig *r, enum sm_result got)
 {
 	if (got != SM_DONE)
-		print_error("result %d, warp error %x, global %x at %x\n", got, r->grid.trap.warp_esr, r->grid.trap.global_esr,
-			    r->grid.trap.pc);
+		print_error("result %d, warp error %x, global %x at %x\n", got,
+			    r->grid.trap.warp_esr, r->grid.trap.global_esr, r->grid.trap.pc);
 	assert_int_equal(got, SM_DONE);
 }
 
@@ -90,7 +90,7 @@ static uint32_t float_value(void)
 		return corner[v / 4 % 25];
 	case 1:
 		return (uint32_t)(v >> 32);
-	default:	/* near 1, where operands have similar sizes */
+	default: /* near 1, where operands have similar sizes */
 		return (uint32_t)(v >> 32 & 0x80ffffff) + 0x3c800000 +
 		       (uint32_t)(v >> 8 & 0x3) * 0x1000000;
 	}
@@ -134,8 +134,8 @@ static uint64_t double_value(void)
 
 static void report(const char *name, unsigned int op, unsigned int i, uint64_t got, uint64_t want)
 {
-	print_error("%s: result %u of thread %u is %llx, must be %llx\n", name, op, i, (unsigned long long)got,
-		    (unsigned long long)want);
+	print_error("%s: result %u of thread %u is %llx, must be %llx\n", name, op, i,
+		    (unsigned long long)got, (unsigned long long)want);
 }
 
 /*
@@ -258,13 +258,12 @@ static void float_operations(void **state)
 		c[i] = float_value();
 	}
 	got = columns(*state, "float_ops", in, 3, (const unsigned int[]){ 4, 4, 4 }, false);
-	for (unsigned int i = 0; i < 12 * N; i++)	/* arithmetic gives the one canonical NaN */
+	for (unsigned int i = 0; i < 12 * N; i++) /* arithmetic gives the one canonical NaN */
 		assert_false((got[i] & 0x7fffffff) > 0x7f800000 && got[i] != 0x7fffffff);
 	canonical32(got, N * ORACLE_MAX);
-	for (unsigned int i = 0; i < N; i++)
-		{
+	for (unsigned int i = 0; i < N; i++) {
 		unsigned int n = oracle_float(as_float(a[i]), as_float(b[i]), as_float(c[i]), want);
-		
+
 		compare32("float_ops", got, i, want, n);
 	}
 }
@@ -317,7 +316,7 @@ static void near(const char *name, float x, float got, double want, double ulp, 
 {
 	double unit = ldexp(1, ilogb(want == 0 || !isfinite(want) ? 1 : want) - 23);
 
-	if (fabs(want) < 0x1p-126)	/* smaller results are flushed to zero */
+	if (fabs(want) < 0x1p-126) /* smaller results are flushed to zero */
 		want = fabs(got) < 0x1p-126 ? got : want;
 	if (isnan(want)		      ? isnan(got) :
 	    isinf(want) || isinf(got) ? got == want || fabs(want) > 0x1.fffffcp127 :
@@ -393,16 +392,32 @@ static uint32_t ackermann(uint32_t m, uint32_t n)
 static uint32_t switched(uint32_t a, uint32_t s, uint32_t *t)
 {
 	switch (a % 11) {
-	case 0: return s + 17;
-	case 1: return (s ^ 0x55) * 3;
-	case 2: return s * 3;
-	case 3: return s << 3 | s >> 29;
-	case 4: *t = s; return ~s;
-	case 5: while (s & 1) s >>= 1; return s;
-	case 6: do s += *t & 3; while (s % 5); return s;
-	case 8: return s - *t;
-	case 9: return *t / 3;
-	default: return s;
+	case 0:
+		return s + 17;
+	case 1:
+		return (s ^ 0x55) * 3;
+	case 2:
+		return s * 3;
+	case 3:
+		return s << 3 | s >> 29;
+	case 4:
+		*t = s;
+		return ~s;
+	case 5:
+		while (s & 1)
+			s >>= 1;
+		return s;
+	case 6:
+		do
+			s += *t & 3;
+		while (s % 5);
+		return s;
+	case 8:
+		return s - *t;
+	case 9:
+		return *t / 3;
+	default:
+		return s;
 	}
 }
 
@@ -432,7 +447,7 @@ static void divergent_control_flow(void **state)
 
 	for (unsigned int i = 0; i < N; i++) {
 		a[i] = (uint32_t)random64();
-		while (a[i] % 11 == 6)		/* values for which the kernel may run for ever */
+		while (a[i] % 11 == 6) /* values for which the kernel may run for ever */
 			a[i]++;
 	}
 	got = columns(*state, "control", in, 1, (const unsigned int[]){ 4 }, false);
@@ -636,7 +651,10 @@ static void barriers(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "barriers");
-	struct { uint64_t out; uint32_t n; } p = { rig_alloc(r, 4096), 256 };
+	struct {
+		uint64_t out;
+		uint32_t n;
+	} p = { rig_alloc(r, 4096), 256 };
 	uint32_t *out = rig_host(r, p.out), s = 0;
 
 	for (unsigned int i = 0; i < 10; i++)
@@ -654,7 +672,9 @@ static void ctas_that_wait_for_each_other(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "grid_wait");
-	struct { uint64_t count, out; } p = { rig_alloc(r, 4), rig_alloc(r, 26 * 64 * 4) };
+	struct {
+		uint64_t count, out;
+	} p = { rig_alloc(r, 4), rig_alloc(r, 26 * 64 * 4) };
 	uint32_t *out = rig_host(r, p.out);
 
 	ok(r, rig_launch(r, &k, (struct rig_dim){ 26, 1, 1 }, (struct rig_dim){ 64, 1, 1 }, 0, &p,
@@ -679,28 +699,43 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	static const char *const isas[] = { "base", "avx2", "avx512" };
 	const struct CMUnitTest tests[] = {
-		T(integer_operations), T(long_operations), T(float_operations),
-			T(double_operations), T(conversions),
-		T(special_functions_within_documented_bounds), T(matrix_product),
-			T(divergent_control_flow),
-		T(generic_addresses), T(atomic_operations), T(votes_and_shuffles),
-			T(calls_through_pointers), T(barriers),
-		T(ctas_that_wait_for_each_other), T(video_instructions),
-		T(loads_through_the_read_only_cache), T(sampled_textures), T(surface_accesses),
-		T(an_unmapped_page_is_a_fault_of_the_l1), T(a_misaligned_store_traps),
-			T(shared_memory_has_an_end),
-		T(trap_stops_the_grid), T(an_endless_kernel_ends_with_a_reset),
-			T(preemption_is_at_cta_boundaries),
+		T(integer_operations),
+		T(long_operations),
+		T(float_operations),
+		T(double_operations),
+		T(conversions),
+		T(special_functions_within_documented_bounds),
+		T(matrix_product),
+		T(divergent_control_flow),
+		T(generic_addresses),
+		T(atomic_operations),
+		T(votes_and_shuffles),
+		T(calls_through_pointers),
+		T(barriers),
+		T(ctas_that_wait_for_each_other),
+		T(video_instructions),
+		T(loads_through_the_read_only_cache),
+		T(sampled_textures),
+		T(surface_accesses),
+		T(an_unmapped_page_is_a_fault_of_the_l1),
+		T(a_misaligned_store_traps),
+		T(shared_memory_has_an_end),
+		T(trap_stops_the_grid),
+		T(an_endless_kernel_ends_with_a_reset),
+		T(preemption_is_at_cta_boundaries),
 		T(a_paced_grid_takes_the_time_its_rate_asks),
-			T(changed_code_is_executed_as_it_is_now),
-		T(registers_and_constants_have_bounds), T(local_memory_must_fit_an_sm),
-		T(unmapped_code_is_one_fault), T(no_memory_is_a_fault), T(helpers_may_be_missing),
+		T(changed_code_is_executed_as_it_is_now),
+		T(registers_and_constants_have_bounds),
+		T(local_memory_must_fit_an_sm),
+		T(unmapped_code_is_one_fault),
+		T(no_memory_is_a_fault),
+		T(helpers_may_be_missing),
 	};
 	int failed = 0;
 

@@ -116,8 +116,15 @@ static void sampled_textures(void **state)
 	uint64_t tic = rig_alloc(r, 4 * 32), tsc = rig_alloc(r, 4 * 32),
 		 line = rig_alloc(r, 64 * 4), plane = rig_alloc(r, 16 * 16 * 16),
 		 volume = rig_alloc(r, 65536), layers = rig_alloc(r, 65536);
-	struct { uint64_t x, y, out; uint64_t n; uint64_t t[4]; } p = {
-		rig_alloc(r, N * 4), rig_alloc(r, N * 4), rig_alloc(r, N * 8 * 4), N,
+	struct {
+		uint64_t x, y, out;
+		uint64_t n;
+		uint64_t t[4];
+	} p = {
+		rig_alloc(r, N * 4),
+		rig_alloc(r, N * 4),
+		rig_alloc(r, N * 8 * 4),
+		N,
 		{ 0, 1 | 1 << 20, 2 | 2 << 20, 3 | 3 << 20 },
 	};
 	struct rig_kernel k = kernel(r, "textures");
@@ -167,7 +174,7 @@ static void sampled_textures(void **state)
 
 		memcpy(fv + blocklinear(i % 20 * 4, i / 20 % 12, i / 240, 80, 12, 2, 2), &v, 4);
 	}
-	for (int i = 0; i < 100 * 20 * 4; i++)	/* each layer has 2 by 2 blocks of 1024 bytes */
+	for (int i = 0; i < 100 * 20 * 4; i++) /* each layer has 2 by 2 blocks of 1024 bytes */
 		fa[i / 2000 * 4096 + blocklinear(i % 100, i / 100 % 20, 0, 100, 20, 2, 1)] =
 			i % 100 + i / 2000;
 	for (unsigned int i = 0; i < N; i++) {
@@ -237,7 +244,7 @@ static void surface_accesses(void **state)
 	d[3] = 2;
 	d[4] = block_clamp(3, 3, 0, 0);
 	d[6] = block_clamp(3, 1, 0, 1);
-	d[7] = 1;				/* number of blocks of a slice below each other */
+	d[7] = 1; /* number of blocks of a slice below each other */
 	for (uint32_t i = 0; i < 48 * 20; i++) {
 		v = i * 77;
 		memcpy(fp + blocklinear(i % 48 * 4, i / 48, 0, 192, 20, 2, 1), &v, 4);

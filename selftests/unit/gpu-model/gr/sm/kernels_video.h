@@ -26,17 +26,28 @@ enum vop { VADD, VSUB, VDIF, VMIN, VMAX, VAVG, VGT, VEQ, VLE, VLT, VNE };
 static int64_t vdo(enum vop op, int64_t a, int64_t b)
 {
 	switch (op) {
-	case VADD: return a + b;
-	case VSUB: return a - b;
-	case VDIF: return a > b ? a - b : b - a;
-	case VMIN: return a < b ? a : b;
-	case VMAX: return a > b ? a : b;
-	case VAVG: return (a + b + (a + b >= 0)) >> 1;
-	case VGT: return a > b;
-	case VEQ: return a == b;
-	case VLE: return a <= b;
-	case VLT: return a < b;
-	default: return a != b;
+	case VADD:
+		return a + b;
+	case VSUB:
+		return a - b;
+	case VDIF:
+		return a > b ? a - b : b - a;
+	case VMIN:
+		return a < b ? a : b;
+	case VMAX:
+		return a > b ? a : b;
+	case VAVG:
+		return (a + b + (a + b >= 0)) >> 1;
+	case VGT:
+		return a > b;
+	case VEQ:
+		return a == b;
+	case VLE:
+		return a <= b;
+	case VLT:
+		return a < b;
+	default:
+		return a != b;
 	}
 }
 
@@ -83,13 +94,10 @@ static unsigned int oracle_packed(uint32_t a, uint32_t b, uint32_t c, uint32_t *
 	/* the intrinsics use all lanes */
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VSUB, .bits = 8 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VADD,
-					 .bits = 8,
-					 .sa = true,
-					 .sb = true,
-					 .sd = true,
-					 .sat = true },
-			a, b, 0);
+	out[n++] = pack(
+		(struct packed){
+			.op = VADD, .bits = 8, .sa = true, .sb = true, .sd = true, .sat = true },
+		a, b, 0);
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sat = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .sa = true, .sb = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8 }, a, b, 0);
@@ -100,22 +108,16 @@ static unsigned int oracle_packed(uint32_t a, uint32_t b, uint32_t c, uint32_t *
 		   255;
 	out[n++] = pack((struct packed){ .op = VEQ, .bits = 8 }, a, b, 0) * 255;
 	out[n++] = pack((struct packed){ .op = VLE, .bits = 8 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VDIF,
-					 .bits = 8,
-					 .sa = true,
-					 .sb = true,
-					 .sd = true,
-					 .add = true },
-			a, b, 0);
+	out[n++] = pack(
+		(struct packed){
+			.op = VDIF, .bits = 8, .sa = true, .sb = true, .sd = true, .add = true },
+		a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .add = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 16 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VSUB,
-					 .bits = 16,
-					 .sa = true,
-					 .sb = true,
-					 .sd = true,
-					 .sat = true },
-			a, b, 0);
+	out[n++] = pack(
+		(struct packed){
+			.op = VSUB, .bits = 16, .sa = true, .sb = true, .sd = true, .sat = true },
+		a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 16 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VMAX, .bits = 16, .sa = true, .sb = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VMIN, .bits = 16 }, a, b, 0);
@@ -160,26 +162,20 @@ static unsigned int oracle_scalar(uint32_t a, uint32_t b, uint32_t c, uint32_t *
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sb = true }, a, b, c);
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sat = true, .mask = 5 },
 			pick(a, b, "7531"), pick(a, b, "6420"), c);
-	out[n++] = pack((struct packed){ .op = VSUB,
-					 .bits = 8,
-					 .sa = true,
-					 .sb = true,
-					 .sd = true,
-					 .add = true },
-			a, b, c);
+	out[n++] = pack(
+		(struct packed){
+			.op = VSUB, .bits = 8, .sa = true, .sb = true, .sd = true, .add = true },
+		a, b, c);
 	out[n++] = pack((struct packed){ .op = VAVG, .bits = 8, .sa = true }, pick(a, b, "0123"),
 			pick(a, b, "4567"), c);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .add = true }, a, b, c);
 	out[n++] =
 		pack((struct packed){ .op = VMIN, .bits = 8, .sb = true, .sd = true, .sat = true },
 		     a, b, c);
-	out[n++] = pack((struct packed){ .op = VMAX,
-					 .bits = 16,
-					 .sa = true,
-					 .sb = true,
-					 .sd = true,
-					 .add = true },
-			a, b, c);
+	out[n++] = pack(
+		(struct packed){
+			.op = VMAX, .bits = 16, .sa = true, .sb = true, .sd = true, .add = true },
+		a, b, c);
 	out[n++] = pack((struct packed){ .op = VGT, .bits = 8, .sb = true, .add = true }, a, b, c);
 	out[n++] = pack((struct packed){ .op = VNE, .bits = 16, .sa = true, .sb = true }, a, b, c);
 	out[n++] =

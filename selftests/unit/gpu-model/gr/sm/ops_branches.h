@@ -3,7 +3,7 @@
 #ifndef KVGPU_SELFTESTS_SM_OPS_BRANCHES_H
 #define KVGPU_SELFTESTS_SM_OPS_BRANCHES_H
 
-#define BRANCH_AT	0x1008u
+#define BRANCH_AT 0x1008u
 
 /*
  * Lanes @m branch by @distance bytes. The lanes @first must continue at @at, and a token must hold

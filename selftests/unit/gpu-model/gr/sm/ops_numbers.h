@@ -71,7 +71,7 @@ static void condition_code_to_a_register_and_back(void **state)
 	assert_int_equal(w->w.z, code[0]);
 	assert_int_equal(w->w.s, code[1]);
 	assert_int_equal(w->w.c, code[2]);
-	assert_int_equal(w->w.o, 0x33333333);	/* not in the mask, so it keeps its value */
+	assert_int_equal(w->w.o, 0x33333333); /* not in the mask, so it keeps its value */
 	assert_int_equal(w->w.p[0], 0x55555555);
 }
 
@@ -203,7 +203,7 @@ static void flags_of_wide_conversions(void **state)
 	in.type = SM_S64;
 	in.stype[0] = SM_F32;
 	in.set_cc = true;
-	R(0)[0] = 0x4f800000;			/* 2^32: the lower word of the result is zero */
+	R(0)[0] = 0x4f800000; /* 2^32: the lower word of the result is zero */
 	R(0)[1] = 0xcf800000;
 	R(0)[2] = 0;
 	run(w, in);
@@ -229,12 +229,12 @@ static void video_results_fit_their_part(void **state)
 {
 	static const struct {
 		enum sm_vfinal part;
-		int32_t low[2], high[2];	/* limits of unsigned and of signed results */
+		int32_t low[2], high[2]; /* limits of unsigned and of signed results */
 		unsigned int at;
 		uint32_t ones;
 	} parts[] = {
-		{ SM_V_MRG_8B0, { 0, -128 }, { 255, 127 }, 0, 0xff }, { SM_V_MRG_8B2, { 0, -128 },
-			{ 255, 127 }, 16, 0xff },
+		{ SM_V_MRG_8B0, { 0, -128 }, { 255, 127 }, 0, 0xff },
+		{ SM_V_MRG_8B2, { 0, -128 }, { 255, 127 }, 16, 0xff },
 		{ SM_V_MRG_16L, { 0, -32768 }, { 65535, 32767 }, 0, 0xffff },
 		{ SM_V_MRG_16H, { 0, -32768 }, { 65535, 32767 }, 16, 0xffff },
 	};

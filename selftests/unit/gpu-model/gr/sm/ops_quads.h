@@ -103,10 +103,18 @@ static void swizzled_sums(void **state)
 				      want;
 
 				switch (ops >> (2 * (3 - t)) & 3) {
-				case 0: want = a + b; break;
-				case 1: want = b - a; break;
-				case 2: want = a - b; break;
-				default: want = b; break;
+				case 0:
+					want = a + b;
+					break;
+				case 1:
+					want = b - a;
+					break;
+				case 2:
+					want = a - b;
+					break;
+				default:
+					want = b;
+					break;
 				}
 				assert_true(lane_float(R(2), l) == want);
 			}

@@ -57,11 +57,15 @@ static void atomics_that_nobody_describes(void **state)
 {
 	static const enum sm_type types[] = { SM_U32, SM_S32, SM_U64, SM_F32_FTZ, SM_U128, SM_S64 };
 	static const uint8_t known[][6] = {
-		[SM_ATOM_ADD] = { 1, 1, 1, 1, 0, 1 }, [SM_ATOM_MIN] = { 1, 1, 1, 0, 0, 1 },
-			[SM_ATOM_MAX] = { 1, 1, 1, 0, 0, 1 },
-		[SM_ATOM_INC] = { 1 }, [SM_ATOM_DEC] = { 1 }, [SM_ATOM_AND] = { 1, 1, 1, 0, 0, 1 },
-		[SM_ATOM_OR] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_XOR] = { 1, 1, 1, 0, 0, 1 },
-			[SM_ATOM_EXCH] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_ADD] = { 1, 1, 1, 1, 0, 1 },
+		[SM_ATOM_MIN] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_MAX] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_INC] = { 1 },
+		[SM_ATOM_DEC] = { 1 },
+		[SM_ATOM_AND] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_OR] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_XOR] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_EXCH] = { 1, 1, 1, 0, 0, 1 },
 		[SM_ATOM_SAFEADD] = { 0 },
 	};
 	struct world *w = *state;
@@ -80,7 +84,7 @@ static void atomics_that_nobody_describes(void **state)
 			in.src[1] = reg(4);
 			R(2)[0] = (uint32_t)va;
 			R(3)[0] = va >> 32;
-			if (op == 9)			/* no such operation */
+			if (op == 9) /* no such operation */
 				continue;
 			if (known[op][t])
 				assert_int_equal(step(w, &in, 1), STEP_NEXT);
@@ -149,7 +153,7 @@ static void barriers_that_are_refused(void **state)
 	in.dst[0] = reg(0);
 	in.src[0] = imm(16);
 	expect_trap(w, in, WARP_ILLEGAL_PARAM);
-	in.sub = 2;				/* .WARP */
+	in.sub = 2; /* .WARP */
 	expect_trap(w, in, WARP_ILLEGAL_PARAM);
 }
 
@@ -168,7 +172,7 @@ static void wide_constants_are_aligned(void **state)
 	assert_true(u.constant && u.wide_constant);
 	in.src[1].offset = 20;
 	expect_trap(w, in, WARP_MISALIGNED_IMMC_ADDR);
-	in.op = SM_FADD;			/* a single word may begin at any multiple of 4 */
+	in.op = SM_FADD; /* a single word may begin at any multiple of 4 */
 	in.dst[0] = reg(0);
 	in.src[0] = reg(2);
 	run(w, in);
@@ -196,7 +200,7 @@ static void calls_that_count_have_a_limit(void **state)
 	call.noinc = false;
 	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
 	expect_trap(w, call, WARP_API_STACK_ERROR);
-	w->qmd.api_visible_call_limit = 1;	/* NO_CHECK */
+	w->qmd.api_visible_call_limit = 1; /* NO_CHECK */
 	for (unsigned int i = 0; i < 40; i++)
 		assert_int_equal(step(w, &call, w->w.active), STEP_JUMP);
 }
@@ -219,7 +223,7 @@ static void local_addresses_wrap_downwards_only(void **state)
 	assert_false(local_address(&w->w, 0, 0u - WINDOW_SIZE - 32, 4, &va));
 }
 
-#define LOCAL_PAGES	0x300000000ull	/* two pages, whose memory does not adjoin */
+#define LOCAL_PAGES 0x300000000ull /* two pages, whose memory does not adjoin */
 
 /* Local memory begins @before bytes before the second page. Returns the first page's memory. */
 static uint8_t *place_local_memory(struct world *w, unsigned int before)
@@ -270,7 +274,7 @@ static void local_words_at_odd_addresses_are_refused(void **state)
 		unsigned int before = 1 + i / 16;
 		struct sm_insn in = local_insn(ops[i % 4], types[i / 4 % 4]);
 
-		if (before == 2 && in.type == SM_U16)	/* aligned */
+		if (before == 2 && in.type == SM_U16) /* aligned */
 			continue;
 		w->grid.local_base = LOCAL_PAGES + 4096 - before;
 		step(w, &in, 1);
@@ -374,7 +378,7 @@ static void windows_are_not_the_texture_units(void **state)
 	R(2)[0] = RIG_SHARED_WINDOW;
 	R(3)[0] = 0;
 	dma_read_lock(w->r->g);
-	expect_trap(w, in, WARP_OOR_ADDR);	/* this CTA has no shared memory */
+	expect_trap(w, in, WARP_OOR_ADDR); /* this CTA has no shared memory */
 	in.op = SM_LDG;
 	assert_int_equal(step(w, &in, 1), STEP_NEXT);
 	assert_int_equal(R(4)[0], 0x12345678);
@@ -382,7 +386,7 @@ static void windows_are_not_the_texture_units(void **state)
 	expect_trap(w, in, WARP_MISALIGNED_ADDR);
 	in.offset = 4096;
 	assert_int_equal(step(w, &in, 1), STEP_STOP);
-	R(2)[0] = 0x1000;			/* neither mapped nor in a window */
+	R(2)[0] = 0x1000; /* neither mapped nor in a window */
 	assert_int_equal(step(w, &in, 1), STEP_STOP);
 	dma_read_unlock(w->r->g);
 	assert_int_equal(atomic_load(&tex->faults), 2);

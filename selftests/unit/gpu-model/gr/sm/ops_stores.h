@@ -37,7 +37,7 @@ static const struct {
 	unsigned int type, bytes;
 } store_types[] = { { SM_U8, 1 }, { SM_U16, 2 }, { SM_B32, 4 }, { SM_B64, 8 }, { SM_B128, 16 } };
 
-#define NR(a)	(sizeof(a) / sizeof((a)[0]))
+#define NR(a) (sizeof(a) / sizeof((a)[0]))
 
 static void the_lowest_lane_that_stores_stays(void **state)
 {

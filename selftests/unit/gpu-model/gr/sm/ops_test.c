@@ -30,11 +30,11 @@ struct world {
 	lanes regs[SLOT_REG + 64];
 };
 
-#define R(n)	(w->w.r[SLOT_REG + (n)])
+#define R(n) (w->w.r[SLOT_REG + (n)])
 
 static const uint32_t corners[] = { 0,		1,	    2,		0x7fffffff,
 				    0x80000000, 0x80000001, 0xfffffffe, 0xffffffff };
-#define NR_CORNERS	8u
+#define NR_CORNERS 8u
 
 static int setup(void **state)
 {
@@ -44,11 +44,9 @@ static int setup(void **state)
 	w->r = rig_create(20 << 20);
 	w->grid = w->r->grid;
 	w->grid.vm = &w->r->space;
-	w->run = (struct run){ .g = w->r->g,
-			       .sm = w->r->g->gr->sm,
-			       .grid = &w->grid,
-			       .q = &w->qmd,
-			       .regs = 64 };
+	w->run = (struct run){
+		.g = w->r->g, .sm = w->r->g->gr->sm, .grid = &w->grid, .q = &w->qmd, .regs = 64
+	};
 	pthread_mutex_init(&w->run.lock, NULL);
 	w->thread.run = &w->run;
 	w->thread.g = w->r->g;
@@ -86,7 +84,7 @@ static struct sm_operand pair(unsigned int n)
 	return (struct sm_operand){ .kind = SM_REG, .reg = n, .regs = 2 };
 }
 
-static struct sm_operand pred(unsigned int n, bool not)
+static struct sm_operand pred(unsigned int n, bool not )
 {
 	return (struct sm_operand){ .kind = SM_PRED, .reg = n, .inv = not };
 }
@@ -199,7 +197,7 @@ static void saturating_sums(void **state)
 		for (unsigned int l = 0; l < LANES; l++)
 			assert_true(sat_ok((int64_t)(int32_t)R(0)[l] - (int32_t)R(1)[l], R(2)[l]));
 	}
-	in = insn(SM_IADD);			/* .PO */
+	in = insn(SM_IADD); /* .PO */
 	in.dst[0] = reg(2);
 	in.src[0] = reg(0);
 	in.src[1] = imm(41);
@@ -474,7 +472,7 @@ static void products_scaled_and_zeroed(void **state)
 	}
 	in.scale = 0;
 	R(1)[3] = 0;
-	R(2)[3] = 0x7f800000;			/* 0 * inf */
+	R(2)[3] = 0x7f800000; /* 0 * inf */
 	run(w, in);
 	assert_int_equal(R(0)[3], 0x7fffffff);
 	in.fmz = true;
@@ -522,7 +520,7 @@ static void calls_nest_and_exits_are_final(void **state)
 	call.src[0] = imm(0x1000);
 	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
 	assert_int_equal(w->w.pc, 0x1000);
-	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);	/* itself */
+	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP); /* itself */
 	assert_int_equal(step(w, &leave, 0xff), STEP_NEXT);
 	assert_int_equal(step(w, &ret, 0xffffff00), STEP_JUMP);
 	assert_int_equal(w->w.pc, 0x1008);
@@ -572,7 +570,7 @@ static void indexed_branches_group_their_lanes(void **state)
 		assert_int_equal(w->w.active, want);
 		assert_int_equal(w->w.pc, 0x1000 + 0x40 * i);
 		seen |= want;
-		w->w.exited |= want;		/* as if each group had run to its end */
+		w->w.exited |= want; /* as if each group had run to its end */
 		if (i < 2) {
 			assert_int_equal(stack_pop(&w->w), STEP_JUMP);
 			assert_int_equal(w->w.pc, 0x100);
@@ -653,40 +651,54 @@ static void vertex_instructions_have_no_place_here(void **state)
 #include "ops_refused.h"
 #include "ops_stores.h"
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	static const char *const isas[] = { "base", "avx2", "avx512" };
 	const struct CMUnitTest tests[] = {
-		T(sums_and_their_flags), T(saturating_sums), T(chains_of_words),
-			T(flags_to_registers_and_back),
+		T(sums_and_their_flags),
+		T(saturating_sums),
+		T(chains_of_words),
+		T(flags_to_registers_and_back),
 		T(condition_code_to_a_register_and_back),
-		T(predicate_arithmetic), T(condition_tests_after_a_subtraction),
-			T(comparisons_with_zero_choose),
-		T(every_half_there_and_back), T(products_scaled_and_zeroed),
-			T(loops_with_continue_and_break),
-		T(calls_nest_and_exits_are_final), T(the_stack_has_an_end),
-			T(indexed_branches_group_their_lanes),
-		T(constants_by_index), T(odd_pairs_are_refused),
-			T(vertex_instructions_have_no_place_here),
-		T(predicates_into_either_half), T(payloads_pass_through_doubles),
-			T(the_first_of_several_payloads_wins),
-		T(shifts_of_pairs), T(video_results_fit_their_part),
+		T(predicate_arithmetic),
+		T(condition_tests_after_a_subtraction),
+		T(comparisons_with_zero_choose),
+		T(every_half_there_and_back),
+		T(products_scaled_and_zeroed),
+		T(loops_with_continue_and_break),
+		T(calls_nest_and_exits_are_final),
+		T(the_stack_has_an_end),
+		T(indexed_branches_group_their_lanes),
+		T(constants_by_index),
+		T(odd_pairs_are_refused),
+		T(vertex_instructions_have_no_place_here),
+		T(predicates_into_either_half),
+		T(payloads_pass_through_doubles),
+		T(the_first_of_several_payloads_wins),
+		T(shifts_of_pairs),
+		T(video_results_fit_their_part),
 		T(integers_of_what_is_no_number),
-		T(flags_of_wide_conversions), T(shuffles_from_lanes_that_sleep),
-		T(moves_reach_the_named_threads_of_quads), T(swizzled_sums),
+		T(flags_of_wide_conversions),
+		T(shuffles_from_lanes_that_sleep),
+		T(moves_reach_the_named_threads_of_quads),
+		T(swizzled_sums),
 		T(higher_side_of_a_branch_goes_first),
-		T(quads_become_whole_and_are_restored), T(leaving_a_whole_quad_goes_on_below),
-			T(only_these_are_not_executed),
-		T(atomics_that_nobody_describes), T(locked_words_have_32_or_64_bits),
-			T(shifts_that_are_refused),
-		T(barriers_that_are_refused), T(wide_constants_are_aligned),
-			T(calls_that_count_have_a_limit),
-		T(local_addresses_wrap_downwards_only), T(windows_are_not_the_texture_units),
-			T(clocks_count_single_cycles),
+		T(quads_become_whole_and_are_restored),
+		T(leaving_a_whole_quad_goes_on_below),
+		T(only_these_are_not_executed),
+		T(atomics_that_nobody_describes),
+		T(locked_words_have_32_or_64_bits),
+		T(shifts_that_are_refused),
+		T(barriers_that_are_refused),
+		T(wide_constants_are_aligned),
+		T(calls_that_count_have_a_limit),
+		T(local_addresses_wrap_downwards_only),
+		T(windows_are_not_the_texture_units),
+		T(clocks_count_single_cycles),
 		T(local_words_at_odd_addresses_are_refused),
-			T(local_words_of_a_warp_may_lie_on_two_pages),
+		T(local_words_of_a_warp_may_lie_on_two_pages),
 		T(shared_words_at_odd_places_are_refused),
 		T(a_page_is_partly_in_a_window),
 		T(the_lowest_lane_that_stores_stays),

@@ -7,7 +7,7 @@
 
 #include "gr/sm/oracle.h"
 
-#define OUT(x)	out[op++] = (x)
+#define OUT(x) out[op++] = (x)
 
 /* ------------------------------------------------------------------ integers */
 
@@ -202,11 +202,21 @@ static float fdo(enum what what, int mode, float a, float b, float c)
 
 	fesetround(mode);
 	switch (what) {
-	case ADD: r = x + y; break;
-	case MUL: r = x * y; break;
-	case FMA: r = fmaf(x, y, z); break;
-	case DIV: r = x / y; break;
-	default: r = sqrtf(x); break;
+	case ADD:
+		r = x + y;
+		break;
+	case MUL:
+		r = x * y;
+		break;
+	case FMA:
+		r = fmaf(x, y, z);
+		break;
+	case DIV:
+		r = x / y;
+		break;
+	default:
+		r = sqrtf(x);
+		break;
 	}
 	fesetround(FE_TONEAREST);
 	return r;
@@ -218,11 +228,21 @@ static double ddo(enum what what, int mode, double a, double b, double c)
 
 	fesetround(mode);
 	switch (what) {
-	case ADD: r = x + y; break;
-	case MUL: r = x * y; break;
-	case FMA: r = fma(x, y, z); break;
-	case DIV: r = x / y; break;
-	default: r = sqrt(x); break;
+	case ADD:
+		r = x + y;
+		break;
+	case MUL:
+		r = x * y;
+		break;
+	case FMA:
+		r = fma(x, y, z);
+		break;
+	case DIV:
+		r = x / y;
+		break;
+	default:
+		r = sqrt(x);
+		break;
 	}
 	fesetround(FE_TONEAREST);
 	return r;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define ORACLE_MAX	80
+#define ORACLE_MAX 80
 
 /* Each fills @out and returns the number of results. */
 unsigned int oracle_int(uint32_t a, uint32_t b, uint32_t c, uint32_t *out);

@@ -8,8 +8,8 @@
 #include "mmu/fake.h"
 #include "mmu/fake_device.h"
 
-#define VA_BASE		0x200000000ull
-#define MAX_SECTIONS	1024
+#define VA_BASE	     0x200000000ull
+#define MAX_SECTIONS 1024
 
 /* ------------------------------------------------------------------ the rest of the chip */
 
@@ -52,9 +52,10 @@ struct rig *rig_create(uint64_t vram)
 	for (uint64_t i = 0; i < vram; i += 4096)
 		fake_map(r->f, r->vm, VA_BASE + i, i, MEM_VRAM, 0, false);
 	r->next = 4096;
-	r->qmd = (struct qmd){ .l1_configuration = QMD_L1_48KB, .register_count = 32,
+	r->qmd = (struct qmd){ .l1_configuration = QMD_L1_48KB,
+			       .register_count = 32,
 			       .shader_local_memory_crs_size = 0x800,
-			       	.shader_local_memory_low_size = RIG_STACK };
+			       .shader_local_memory_low_size = RIG_STACK };
 	r->grid.local_size_per_sm = 64 * 32 * RIG_STACK;
 	r->grid.local_base = rig_alloc(r, 13 * r->grid.local_size_per_sm);
 	r->grid.local_window = RIG_LOCAL_WINDOW;
@@ -163,10 +164,10 @@ static bool relocate(struct rig *r, const struct image *im, const Elf64_Shdr *re
 			 *word = rig_host(r, code + e->r_offset);
 
 		switch (ELF64_R_TYPE(e->r_info)) {
-		case 0x0d:	/* R_CUDA_ABS32_LO_23 */
+		case 0x0d: /* R_CUDA_ABS32_LO_23 */
 			*word = (*word & ~(0xffffffffull << 23)) | (at & 0xffffffff) << 23;
 			break;
-		case 0x0e:	/* R_CUDA_ABS32_HI_23 */
+		case 0x0e: /* R_CUDA_ABS32_HI_23 */
 			*word = (*word & ~(0xffffffffull << 23)) | at >> 32 << 23;
 			break;
 		default:

@@ -10,10 +10,10 @@
 #include "gr/sm.h"
 
 /* offset in bank 0 at which sm_35 code expects its parameters */
-#define RIG_PARAM	0x140
-#define RIG_LOCAL_WINDOW	0xff000000u
-#define RIG_SHARED_WINDOW	0xfe000000u
-#define RIG_STACK	512u		/* bytes of local memory that each thread has */
+#define RIG_PARAM	  0x140
+#define RIG_LOCAL_WINDOW  0xff000000u
+#define RIG_SHARED_WINDOW 0xfe000000u
+#define RIG_STACK	  512u /* bytes of local memory that each thread has */
 
 struct rig {
 	struct gk110 *g;
@@ -26,7 +26,7 @@ struct rig {
 	atomic_bool stop;
 	/* begin of the free video memory; rig_alloc() adds VA_BASE for its address */
 	uint64_t next;
-	struct qmd qmd;			/* initial fields of every launch */
+	struct qmd qmd; /* initial fields of every launch */
 };
 
 struct rig *rig_create(uint64_t vram);
@@ -42,7 +42,7 @@ void rig_unmap(struct rig *r, uint64_t va);
 void rig_map(struct rig *r, uint64_t va, uint64_t of);
 
 struct rig_kernel {
-	uint64_t code;			/* address of its first instruction word */
+	uint64_t code; /* address of its first instruction word */
 	unsigned int regs;
 	uint32_t shared;
 	uint64_t cbuf[QMD_NR_CBUF];

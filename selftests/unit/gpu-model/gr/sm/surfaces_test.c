@@ -21,11 +21,11 @@
 #include "gr/sm/exec.h"
 #include "gr/sm/rig.h"
 
-#define N		128u		/* threads */
-#define WIDTH		20
-#define HEIGHT		20
-#define DEPTH		5
-#define LAYERS		3
+#define N      128u /* threads */
+#define WIDTH  20
+#define HEIGHT 20
+#define DEPTH  5
+#define LAYERS 3
 
 __asm__(".section .rodata\n.balign 8\ncubin_start: .incbin \"selftests/unit/gpu-model/gr/sm/surfaces.cubin\"\ncubin_end:\n"
 	".text\n");
@@ -33,7 +33,9 @@ extern const uint8_t cubin_start[], cubin_end[];
 
 struct world {
 	struct rig *r;
-	struct { uint64_t s, p, v; } param;
+	struct {
+		uint64_t s, p, v;
+	} param;
 	int32_t (*p)[4];
 	uint8_t *v, *before;
 	uint64_t memory, size;
@@ -78,17 +80,19 @@ static uint32_t chance(uint32_t n)
 
 static const struct shape {
 	const char *name;
-	int size[3];			/* of one layer */
+	int size[3]; /* of one layer */
 	int layers;
-	unsigned int log2_height, log2_depth;	/* log2 of a block's GOBs */
+	unsigned int log2_height, log2_depth; /* log2 of a block's GOBs */
 } shapes[] = {
-	{ "line", { WIDTH, 1, 1 }, 1, 0, 0 }, { "plane", { WIDTH, HEIGHT, 1 }, 1, 1, 0 },
-	{ "volume", { WIDTH, HEIGHT, DEPTH }, 1, 1, 1 }, { "cube", { WIDTH, WIDTH, 1 }, 6, 2, 0 },
-	{ "line_layers", { WIDTH, 1, 1 }, LAYERS, 0, 0 }, { "plane_layers", { WIDTH, HEIGHT, 1 },
-		LAYERS, 1, 0 },
+	{ "line", { WIDTH, 1, 1 }, 1, 0, 0 },
+	{ "plane", { WIDTH, HEIGHT, 1 }, 1, 1, 0 },
+	{ "volume", { WIDTH, HEIGHT, DEPTH }, 1, 1, 1 },
+	{ "cube", { WIDTH, WIDTH, 1 }, 6, 2, 0 },
+	{ "line_layers", { WIDTH, 1, 1 }, LAYERS, 0, 0 },
+	{ "plane_layers", { WIDTH, HEIGHT, 1 }, LAYERS, 1, 0 },
 	{ "cube_layers", { WIDTH, WIDTH, 1 }, 6 * LAYERS, 0, 0 },
 };
-#define SHAPES	(sizeof(shapes) / sizeof(shapes[0]))
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
 static uint32_t blocks(uint32_t n, uint32_t unit)
 {
@@ -144,7 +148,7 @@ static void choose_places(struct world *w, const struct shape *s, bool inside)
 		for (unsigned int d = 0; d < 3; d++)
 			w->p[i][d] = (int)chance(s->size[d] + margin + low) - low;
 		w->p[i][3] = chance(s->layers);
-		if (s->layers % 6 == 0) {	/* cubes: z is the face */
+		if (s->layers % 6 == 0) { /* cubes: z is the face */
 			w->p[i][2] = chance(6);
 			w->p[i][3] = chance(s->layers / 6);
 		}
@@ -166,7 +170,7 @@ static bool clamp(const struct shape *s, const int32_t *p, int *at)
 		if (d == 2 && s->layers % 6 == 0)
 			at[d] = 0;
 		if (s->size[d] == 1)
-			at[d] = 0;		/* the surface has no such coordinate */
+			at[d] = 0; /* the surface has no such coordinate */
 		inside &= at[d] >= 0 && at[d] < s->size[d];
 		at[d] = at[d] < 0 ? 0 : at[d] >= s->size[d] ? s->size[d] - 1 : at[d];
 	}
@@ -227,7 +231,10 @@ static void expect_written(struct world *w, const struct shape *s, unsigned int 
 
 static void reads_and_writes(void **state)
 {
-	static const struct { const char *name; unsigned int bytes; } types[] = {
+	static const struct {
+		const char *name;
+		unsigned int bytes;
+	} types[] = {
 		{ "char", 1 }, { "short", 2 }, { "int", 4 }, { "int2", 8 }, { "int4", 16 },
 	};
 	static const char *const modes[] = { "zero", "clamp", "trap" };
@@ -295,15 +302,16 @@ static void outside_is_a_trap_where_asked(void **state)
 enum number { FLOAT, SINT, UINT, UNORM, SNORM };
 
 /* from GK104_IMAGE_FORMAT of rnndb's g80_defs.xml */
-static const struct { uint8_t id, n, bits, number; } formats[] = {
-	{ 0x02, 4, 32, FLOAT }, { 0x03, 4, 32, SINT }, { 0x04, 4, 32, UINT }, { 0x0c, 4, 16,
-		FLOAT }, { 0x0a, 4, 16, SINT },
-	{ 0x0b, 4, 16, UINT }, { 0x08, 4, 16, UNORM }, { 0x09, 4, 16, SNORM }, { 0x1b, 4, 8, SINT },
-		{ 0x1c, 4, 8, UINT },
-	{ 0x18, 4, 8, UNORM }, { 0x1a, 4, 8, SNORM }, { 0x0d, 2, 32, FLOAT }, { 0x1f, 2, 16, SINT },
-		{ 0x20, 2, 16, UINT },
-	{ 0x29, 1, 32, FLOAT }, { 0x36, 1, 16, FLOAT }, { 0x39, 1, 8, SINT }, { 0x3a, 1, 8, UINT },
-		{ 0x37, 1, 8, UNORM },
+static const struct {
+	uint8_t id, n, bits, number;
+} formats[] = {
+	{ 0x02, 4, 32, FLOAT }, { 0x03, 4, 32, SINT },	{ 0x04, 4, 32, UINT },
+	{ 0x0c, 4, 16, FLOAT }, { 0x0a, 4, 16, SINT },	{ 0x0b, 4, 16, UINT },
+	{ 0x08, 4, 16, UNORM }, { 0x09, 4, 16, SNORM }, { 0x1b, 4, 8, SINT },
+	{ 0x1c, 4, 8, UINT },	{ 0x18, 4, 8, UNORM },	{ 0x1a, 4, 8, SNORM },
+	{ 0x0d, 2, 32, FLOAT }, { 0x1f, 2, 16, SINT },	{ 0x20, 2, 16, UINT },
+	{ 0x29, 1, 32, FLOAT }, { 0x36, 1, 16, FLOAT }, { 0x39, 1, 8, SINT },
+	{ 0x3a, 1, 8, UINT },	{ 0x37, 1, 8, UNORM },
 };
 
 static uint64_t stored(uint32_t v, unsigned int bits, enum number number)
@@ -384,17 +392,19 @@ static void stores_that_convert(void **state)
 		assert_int_equal(launch(w, "formatted", s, "", ""), SM_DONE);
 		assert_memory_equal(mem, w->before, w->size);
 	}
-	((uint32_t *)rig_host(w->r, w->param.s))[1] = 0xff;	/* no such format */
+	((uint32_t *)rig_host(w->r, w->param.s))[1] = 0xff; /* no such format */
 	assert_int_equal(launch(w, "formatted", s, "", ""), SM_TRAP);
 	assert_int_equal(w->r->grid.trap.warp_esr, WARP_ILLEGAL_PARAM);
 }
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(reads_and_writes), T(outside_is_a_trap_where_asked), T(stores_that_convert),
+		T(reads_and_writes),
+		T(outside_is_a_trap_where_asked),
+		T(stores_that_convert),
 	};
 
 	return cmocka_run_group_tests_name("surfaces", tests, NULL, NULL);

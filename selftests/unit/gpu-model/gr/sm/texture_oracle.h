@@ -17,7 +17,7 @@ enum shape { LINE, PLANE, VOLUME, CUBE, LINE_LAYERS, PLANE_LAYERS, CUBE_LAYERS =
 struct image {
 	enum shape shape;
 	int size[3];
-	int layers;			/* of cubes: faces, 6 for each cube */
+	int layers; /* of cubes: faces, 6 for each cube */
 	int levels;
 };
 
@@ -25,11 +25,11 @@ struct look {
 	/* address mode of all coordinates, in the sampler's numbers */
 	unsigned int wrap;
 	bool linear, unnormalized, seamless;
-	unsigned int mip;		/* 1 none, 2 nearest, 3 linear */
+	unsigned int mip; /* 1 none, 2 nearest, 3 linear */
 	float bias, min, max;
 	float border[4];
 	int off[3];
-	int first, last;		/* the levels of the image that the texture has */
+	int first, last; /* the levels of the image that the texture has */
 };
 
 static inline int level_extent(int size, int level)
@@ -51,17 +51,17 @@ static inline double image_texel(int level, int layer, const int *at, unsigned i
 static inline int oracle_wrap(unsigned int mode, int i, int n)
 {
 	switch (mode) {
-	case 0:				/* repeat */
+	case 0: /* repeat */
 		return ((i % n) + n) % n;
-	case 1:				/* mirror */
+	case 1: /* mirror */
 		i = ((i % (2 * n)) + 2 * n) % (2 * n);
 		return i < n ? i : 2 * n - 1 - i;
-	case 2:				/* clamp to edge */
+	case 2: /* clamp to edge */
 		return i < 0 ? 0 : i >= n ? n - 1 : i;
-	case 5:				/* mirror once, clamp to edge */
+	case 5: /* mirror once, clamp to edge */
 		i = i < 0 ? -1 - i : i;
 		return i >= n ? n - 1 : i;
-	case 6:				/* mirror once, border */
+	case 6: /* mirror once, border */
 		i = i < 0 ? -1 - i : i;
 		/* fall through */
 	/* border; also for GL_CLAMP, whose coordinates are clamped before */
@@ -109,12 +109,24 @@ static inline void cube_point(int face, int n, int i, int j, int *p)
 	int s = 2 * i + 1 - n, t = 2 * j + 1 - n;
 
 	switch (face) {
-	case 0: p[0] = n, p[1] = -t, p[2] = -s; break;
-	case 1: p[0] = -n, p[1] = -t, p[2] = s; break;
-	case 2: p[0] = s, p[1] = n, p[2] = t; break;
-	case 3: p[0] = s, p[1] = -n, p[2] = -t; break;
-	case 4: p[0] = s, p[1] = -t, p[2] = n; break;
-	default: p[0] = -s, p[1] = -t, p[2] = -n; break;
+	case 0:
+		p[0] = n, p[1] = -t, p[2] = -s;
+		break;
+	case 1:
+		p[0] = -n, p[1] = -t, p[2] = s;
+		break;
+	case 2:
+		p[0] = s, p[1] = n, p[2] = t;
+		break;
+	case 3:
+		p[0] = s, p[1] = -n, p[2] = -t;
+		break;
+	case 4:
+		p[0] = s, p[1] = -t, p[2] = n;
+		break;
+	default:
+		p[0] = -s, p[1] = -t, p[2] = -n;
+		break;
 	}
 }
 

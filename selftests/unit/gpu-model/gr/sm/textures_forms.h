@@ -47,10 +47,10 @@ static void places_moved_by_offsets(void **state)
 		bool layers, grad;
 		int off[2];
 	} moved[] = {
-		{ "plane_moved", false, false, { -3, 5 } }, { "layers_moved", true, false, { 7,
-			-8 } },
-		{ "grad_moved", false, true, { 2, -1 } }, { "layers_grad_moved", true, true, { -2,
-			1 } },
+		{ "plane_moved", false, false, { -3, 5 } },
+		{ "layers_moved", true, false, { 7, -8 } },
+		{ "grad_moved", false, true, { 2, -1 } },
+		{ "layers_grad_moved", true, true, { -2, 1 } },
 	};
 	struct world *w = *state;
 	static double lod[N];
@@ -140,8 +140,9 @@ static void gathered_texels(void **state)
 		int off[2];
 		bool compared;
 	} forms[] = {
-		{ "gather_r", 0, { 0, 0 }, false }, { "gather_a", 3, { 0, 0 }, false },
-			{ "gather_moved", 1, { -12, 9 }, false },
+		{ "gather_r", 0, { 0, 0 }, false },
+		{ "gather_a", 3, { 0, 0 }, false },
+		{ "gather_moved", 1, { -12, 9 }, false },
 		{ "gather_compared", 0, { 0, 0 }, true },
 	};
 	/* order of the four texels: PTX ISA, "tld4" */
@@ -180,8 +181,13 @@ static void gathered_texels(void **state)
 
 static void single_texels(void **state)
 {
-	static const struct { const char *name; unsigned int kind; } forms[] = {
-		{ "texel_of_level", 1 }, { "texel_of_volume", 2 }, { "texel_of_layer", 5 },
+	static const struct {
+		const char *name;
+		unsigned int kind;
+	} forms[] = {
+		{ "texel_of_level", 1 },
+		{ "texel_of_volume", 2 },
+		{ "texel_of_layer", 5 },
 	};
 	struct world *w = *state;
 
@@ -407,7 +413,7 @@ static void bad_headers_are_traps(void **state)
 	h[7] = 1 << 12;
 	assert_int_equal(launch(w, "plane", 64), SM_TRAP);
 	h[7] = 0;
-	h[0] = (h[0] & ~0x3fu) | 0x3f;			/* no such format */
+	h[0] = (h[0] & ~0x3fu) | 0x3f; /* no such format */
 	assert_int_equal(launch(w, "plane", 64), SM_TRAP);
 	assert_int_equal(w->r->grid.trap.warp_esr, WARP_ILLEGAL_PARAM);
 	put_header(w, &plane16, &k, va);
@@ -416,7 +422,7 @@ static void bad_headers_are_traps(void **state)
 	w->r->grid.max_header = HEADERS - 1;
 	w->r->grid.max_sampler = HEADER - 1;
 	assert_int_equal(launch(w, "plane", 64), SM_TRAP);
-	assert_int_equal(launch(w, "sizes", 64), SM_DONE);	/* this kernel uses no sampler */
+	assert_int_equal(launch(w, "sizes", 64), SM_DONE); /* this kernel uses no sampler */
 }
 
 /*

@@ -7,12 +7,12 @@
 #ifndef KVGPU_SELFTESTS_SM_TEXTURES_PAGES_H
 #define KVGPU_SELFTESTS_SM_TEXTURES_PAGES_H
 
-#define PAGE		4096u
-#define TWO_PAGES	0x300000000ull	/* two pages, whose memory does not adjoin */
+#define PAGE	  4096u
+#define TWO_PAGES 0x300000000ull /* two pages, whose memory does not adjoin */
 
 struct two_pages {
 	uint8_t *mem[2];
-	uint8_t bytes[2 * PAGE];	/* as the GPU sees them */
+	uint8_t bytes[2 * PAGE]; /* as the GPU sees them */
 };
 
 static void put_bytes(struct two_pages *two, unsigned int at, const void *from, unsigned int n)

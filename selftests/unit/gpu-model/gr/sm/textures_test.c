@@ -18,11 +18,11 @@
 #include "gr/sm/rig.h"
 #include "gr/sm/texture_oracle.h"
 
-#define N		256u		/* threads */
+#define N 256u /* threads */
 /* log2 of a block's height in GOBs, and of a volume's depth */
-#define LOG2_BLOCK	2u
-#define HEADERS		8u
-#define HEADER		3u		/* number of the header and of the sampler that are used */
+#define LOG2_BLOCK 2u
+#define HEADERS	   8u
+#define HEADER	   3u /* number of the header and of the sampler that are used */
 
 __asm__(".section .rodata\n.balign 8\ncubin_start: .incbin \"selftests/unit/gpu-model/gr/sm/textures.cubin\"\ncubin_end:\n"
 	".text\n");
@@ -31,7 +31,9 @@ extern const uint8_t cubin_start[], cubin_end[];
 struct world {
 	struct rig *r;
 	uint64_t headers, samplers;
-	struct { uint64_t t, p, g, out; } param;
+	struct {
+		uint64_t t, p, g, out;
+	} param;
 	float (*p)[4], (*g)[4], (*out)[4];
 };
 
@@ -74,7 +76,7 @@ static uint32_t chance(uint32_t n)
 /* ------------------------------------------------------------------ images in memory */
 
 struct block {
-	unsigned int height, depth;	/* log2 of GOBs */
+	unsigned int height, depth; /* log2 of GOBs */
 };
 
 /* Blocks shrink for levels that are smaller than a block (Mesa's nil/tiling.rs). */
@@ -229,7 +231,8 @@ static void check(const char *name, unsigned int i, unsigned int c, float got, d
 {
 	if (fabs(got - want) <= 1e-3 + fabs(want) * 1e-5)
 		return;
-	print_error("%s: component %u of thread %u is %f, must be %f\n", name, c, i, (double)got, want);
+	print_error("%s: component %u of thread %u is %f, must be %f\n", name, c, i, (double)got,
+		    want);
 	fail();
 }
 
@@ -287,14 +290,20 @@ static const struct kind {
 	{ { PLANE, { 32, 16, 1 }, 1, 6 }, "plane", "plane_lod", "plane_grad" },
 	{ { VOLUME, { 16, 32, 8 }, 1, 6 }, "volume", "volume_lod", "volume_grad" },
 	{ { CUBE, { 16, 16, 1 }, 6, 5 }, "cube", "cube_lod", "cube_grad" },
-	{ { LINE_LAYERS, { 32, 1, 1 }, 5, 6 }, "line_layers", "line_layers_lod",
-		"line_layers_grad" },
-	{ { PLANE_LAYERS, { 16, 32, 1 }, 3, 6 }, "plane_layers", "plane_layers_lod",
-		"plane_layers_grad" },
-	{ { CUBE_LAYERS, { 8, 8, 1 }, 18, 4 }, "cube_layers", "cube_layers_lod",
-		"cube_layers_grad" },
+	{ { LINE_LAYERS, { 32, 1, 1 }, 5, 6 },
+	  "line_layers",
+	  "line_layers_lod",
+	  "line_layers_grad" },
+	{ { PLANE_LAYERS, { 16, 32, 1 }, 3, 6 },
+	  "plane_layers",
+	  "plane_layers_lod",
+	  "plane_layers_grad" },
+	{ { CUBE_LAYERS, { 8, 8, 1 }, 18, 4 },
+	  "cube_layers",
+	  "cube_layers_lod",
+	  "cube_layers_grad" },
 };
-#define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static void every_kind_with_every_address_mode(void **state)
 {
@@ -387,23 +396,30 @@ static void levels_by_derivatives(void **state)
 #include "textures_forms.h"
 #include "textures_pages.h"
 
-#define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(every_kind_with_every_address_mode), T(levels_of_detail),
-			T(levels_by_derivatives),
-		T(derivatives_where_few_threads_ask), T(places_moved_by_offsets), T(comparisons),
-			T(gathered_texels),
-		T(single_texels), T(sizes_of_levels), T(every_format_of_cuda),
-			T(srgb_needs_both_words), T(bad_headers_are_traps),
-		T(the_sampler_may_go_with_the_header), T(textures_of_unmapped_memory_fault),
+		T(every_kind_with_every_address_mode),
+		T(levels_of_detail),
+		T(levels_by_derivatives),
+		T(derivatives_where_few_threads_ask),
+		T(places_moved_by_offsets),
+		T(comparisons),
+		T(gathered_texels),
+		T(single_texels),
+		T(sizes_of_levels),
+		T(every_format_of_cuda),
+		T(srgb_needs_both_words),
+		T(bad_headers_are_traps),
+		T(the_sampler_may_go_with_the_header),
+		T(textures_of_unmapped_memory_fault),
 		T(places_far_beside_the_widest_cube),
 		T(texels_of_buffers_go_on_at_the_next_page),
-			T(texels_of_pitch_planes_go_on_at_the_next_page),
+		T(texels_of_pitch_planes_go_on_at_the_next_page),
 		T(headers_and_samplers_go_on_at_the_next_page),
-			T(texels_that_end_on_an_unmapped_page_fault),
+		T(texels_that_end_on_an_unmapped_page_fault),
 	};
 
 	return cmocka_run_group_tests_name("textures", tests, NULL, NULL);

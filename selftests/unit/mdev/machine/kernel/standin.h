@@ -16,16 +16,18 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-#define GFP_KERNEL_ACCOUNT	0
-#define __GFP_NOFAIL	0
-#define kzalloc(n, f)	calloc(1, n)
-#define kfree(p)	free(p)
-#define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
-#define READ_ONCE(x)	(x)
-#define WRITE_ONCE(x, v)	((x) = (v))
+#define GFP_KERNEL_ACCOUNT	      0
+#define __GFP_NOFAIL		      0
+#define kzalloc(n, f)		      calloc(1, n)
+#define kfree(p)		      free(p)
+#define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
+#define READ_ONCE(x)		      (x)
+#define WRITE_ONCE(x, v)	      ((x) = (v))
 
-typedef struct { bool held; } spinlock_t;
-#define DEFINE_SPINLOCK(name)	spinlock_t name
+typedef struct {
+	bool held;
+} spinlock_t;
+#define DEFINE_SPINLOCK(name) spinlock_t name
 
 /*
  * number of threads that were asked whether they live: since the lock was taken last, and the most
@@ -50,21 +52,25 @@ static inline void spin_unlock(spinlock_t *l)
 		standin_most_asked = standin_asked;
 }
 
-#define lockdep_assert_held(m)	((void)(m))
-#define rcu_read_lock()		((void)0)
-#define rcu_read_unlock()	((void)0)
+#define lockdep_assert_held(m) ((void)(m))
+#define rcu_read_lock()	       ((void)0)
+#define rcu_read_unlock()      ((void)0)
 
-typedef struct { int v; } atomic_t;
-#define atomic_read(a)	((a)->v)
-#define atomic_inc(a)	((a)->v++)
-#define atomic_dec(a)	((a)->v--)
+typedef struct {
+	int v;
+} atomic_t;
+#define atomic_read(a) ((a)->v)
+#define atomic_inc(a)  ((a)->v++)
+#define atomic_dec(a)  ((a)->v--)
 
 /* a hash table that has one list for all keys */
-struct hlist_node { struct list_head list; };
-#define DEFINE_HASHTABLE(name, bits)	LIST_HEAD(name)
-#define hash_add(t, n, key)		((void)(key), list_add(&(n)->list, &(t)))
-#define hash_del(n)			list_del(&(n)->list)
-#define hash_for_each_possible(t, obj, member, key)	list_for_each_entry(obj, &(t), member.list)
+struct hlist_node {
+	struct list_head list;
+};
+#define DEFINE_HASHTABLE(name, bits)		    LIST_HEAD(name)
+#define hash_add(t, n, key)			    ((void)(key), list_add(&(n)->list, &(t)))
+#define hash_del(n)				    list_del(&(n)->list)
+#define hash_for_each_possible(t, obj, member, key) list_for_each_entry(obj, &(t), member.list)
 
 /*
  * A task has its pid, its process, and the files that it released and that are not closed yet. A
@@ -81,14 +87,14 @@ struct task {
 	struct list_head files;
 };
 extern struct task *current;
-#define task_tgid(t)	((t)->process)
-#define pid_nr(p)	((void)(p), 1)
-#define dev_notice_ratelimited(d, ...)	((void)(d))
-#define cond_resched()	((void)0)
+#define task_tgid(t)		       ((t)->process)
+#define pid_nr(p)		       ((void)(p), 1)
+#define dev_notice_ratelimited(d, ...) ((void)(d))
+#define cond_resched()		       ((void)0)
 typedef int pid_t;
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
-#define task_pid(t)	((t)->pid)
-#define pid_task(p, type)	(standin_asked++, (p)->dead ? NULL : (void *)(p))
+#define task_pid(t)	  ((t)->pid)
+#define pid_task(p, type) (standin_asked++, (p)->dead ? NULL : (void *)(p))
 
 static inline struct pid *get_task_pid(struct task *t, enum pid_type type)
 {
@@ -109,14 +115,21 @@ typedef u64 ktime_t;
 #define ktime_get()		0
 #define ktime_add_ms(t, ms)	((t) + (ms))
 #define ktime_before(a, b)	((void)(a), (void)(b), false)
-#define fatal_signal_pending(t)	((void)(t), true)
+#define fatal_signal_pending(t) ((void)(t), true)
 #define usleep_range(a, b)	((void)0)
 
 struct inode;
-#define THIS_MODULE	NULL
-struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
-struct file_operations { void *owner; int (*release)(struct inode *inode, struct file *file); };
-#define IS_ERR(p)	(!(p))
+#define THIS_MODULE NULL
+struct file {
+	const struct file_operations *f_op;
+	void *private_data;
+	struct list_head node;
+};
+struct file_operations {
+	void *owner;
+	int (*release)(struct inode *inode, struct file *file);
+};
+#define IS_ERR(p) (!(p))
 /* Returns NULL if there is no memory. */
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
 				int flags);
@@ -125,7 +138,7 @@ void fput(struct file *f);
 struct vfio_device {
 	void *dev;
 };
-#define compat_pins_alone(vdev)	((void)(vdev), false)
+#define compat_pins_alone(vdev) ((void)(vdev), false)
 
 struct kvgpu_machine {
 	struct list_head unmaps;

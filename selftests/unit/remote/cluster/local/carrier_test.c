@@ -21,7 +21,7 @@
 
 enum { RANK = 1, RANKS = 3, TAG = 7, LARGE = 200000, LOOKS = 2000 };
 
-static int other[RANKS];	/* the other ends */
+static int other[RANKS]; /* the other ends */
 static uint8_t here[LARGE], there[LARGE];
 
 /* @pid: of ranks 0 and 2; 0: their memory can't be read */
@@ -431,14 +431,20 @@ static void nonsense(void **state)
 		uint32_t kind;
 		int32_t tag;
 		uint64_t bytes, serial;
-		size_t n;		/* behind the head */
+		size_t n; /* behind the head */
 	} wrong[] = {
-		{ 0, TAG, 0, 0, 0 }, { FRAME_BYTES + 1, TAG, 0, 0, 0 },
-		{ FRAME_EAGER, TAG, 9, 0, 8 }, { FRAME_EAGER, TAG, UINT64_MAX, 0, 8 },
-		{ FRAME_EAGER, -1, 8, 0, 8 }, { FRAME_PLACE, TAG, UINT64_MAX, 1, 0 },
-		{ FRAME_PLACE, -1, 8, 1, 0 }, { FRAME_PLACE, TAG, 8, 1, 8 },
-		{ FRAME_TAKEN, 0, 0, 12345, 0 }, { FRAME_WANTED, 0, 0, 12345, 0 },
-		{ FRAME_TAKEN, 0, 0, 0, 4 }, { FRAME_BYTES, 0, 0, 12345, 8 },
+		{ 0, TAG, 0, 0, 0 },
+		{ FRAME_BYTES + 1, TAG, 0, 0, 0 },
+		{ FRAME_EAGER, TAG, 9, 0, 8 },
+		{ FRAME_EAGER, TAG, UINT64_MAX, 0, 8 },
+		{ FRAME_EAGER, -1, 8, 0, 8 },
+		{ FRAME_PLACE, TAG, UINT64_MAX, 1, 0 },
+		{ FRAME_PLACE, -1, 8, 1, 0 },
+		{ FRAME_PLACE, TAG, 8, 1, 8 },
+		{ FRAME_TAKEN, 0, 0, 12345, 0 },
+		{ FRAME_WANTED, 0, 0, 12345, 0 },
+		{ FRAME_TAKEN, 0, 0, 0, 4 },
+		{ FRAME_BYTES, 0, 0, 12345, 8 },
 		{ FRAME_BYTES, 0, 0, 0, 0 },
 	};
 	enum { WRONG = sizeof(wrong) / sizeof(*wrong) };
@@ -451,8 +457,9 @@ static void nonsense(void **state)
 		bad = receive(2, TAG, here, 8);
 		good = receive(0, TAG, here, 8);
 		if (i < WRONG)
-			say(2, (struct frame){ wrong[i].kind, wrong[i].tag, wrong[i].bytes,
-					       wrong[i].serial, (uintptr_t)there },
+			say(2,
+			    (struct frame){ wrong[i].kind, wrong[i].tag, wrong[i].bytes,
+					    wrong[i].serial, (uintptr_t)there },
 			    there, wrong[i].n);
 		else if (i == WRONG)
 			send(other[2], there, sizeof(struct frame) - 1, 0);
@@ -493,15 +500,18 @@ static void no_variable(void **state)
 	}
 }
 
-#define WITH(test)	cmocka_unit_test_setup_teardown(test, begin, end)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(in_order), WITH(from_any), WITH(too_long), WITH(taken_back), WITH(by_memory),
-		WITH(synchronous), WITH(sends_bytes), WITH(takes_bytes), WITH(one_goes),
-		WITH(bound_of_sends), WITH(bound_of_messages), WITH(nonsense), WITH(lies_of_bytes),
-		cmocka_unit_test(no_variable),
+		WITH(in_order),		 WITH(from_any),
+		WITH(too_long),		 WITH(taken_back),
+		WITH(by_memory),	 WITH(synchronous),
+		WITH(sends_bytes),	 WITH(takes_bytes),
+		WITH(one_goes),		 WITH(bound_of_sends),
+		WITH(bound_of_messages), WITH(nonsense),
+		WITH(lies_of_bytes),	 cmocka_unit_test(no_variable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

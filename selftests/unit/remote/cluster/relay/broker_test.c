@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 static struct link the_link, *links[] = { &the_link };
-static unsigned int asked, opened, lost;	/* the proxy for a tunnel; tunnels; links */
+static unsigned int asked, opened, lost; /* the proxy for a tunnel; tunnels; links */
 static bool no_memory;
 
 /* ------------------------------------------------------------------ the rest of the program */
@@ -44,10 +44,10 @@ void link_lose(struct link *l, const char *why)
 }
 
 /* the rest is not called */
-#define NOT_CALLED(type, name, ...)	\
-	type name(__VA_ARGS__)		\
-	{				\
-		abort();		\
+#define NOT_CALLED(type, name, ...) \
+	type name(__VA_ARGS__)      \
+	{                           \
+		abort();            \
 	}
 
 NOT_CALLED(void, relay_say, const char *format, ...)

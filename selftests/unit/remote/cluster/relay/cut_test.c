@@ -42,19 +42,20 @@ static void ends_of_the_range(void **state)
 
 static void when_it_goes(void **state)
 {
-	assert_false(cut_goes(0, 100, 1, 0, 4));	/* no bytes to send */
-	assert_true(cut_goes(100, 100, 0, 3, 4));	/* full, even into the last slot */
-	assert_true(cut_goes(1, 100, 1, 0, 2));		/* no message is under way */
-	assert_true(cut_goes(1, 100, 1, 2, 4));		/* sent: another slot stays free */
-	assert_false(cut_goes(1, 100, 1, 3, 4));	/* not sent: the last slot waits for more */
-	assert_false(cut_goes(1, 100, 0, 0, 4));	/* more bytes can be read */
+	assert_false(cut_goes(0, 100, 1, 0, 4)); /* no bytes to send */
+	assert_true(cut_goes(100, 100, 0, 3, 4)); /* full, even into the last slot */
+	assert_true(cut_goes(1, 100, 1, 0, 2)); /* no message is under way */
+	assert_true(cut_goes(1, 100, 1, 2, 4)); /* sent: another slot stays free */
+	assert_false(cut_goes(1, 100, 1, 3, 4)); /* not sent: the last slot waits for more */
+	assert_false(cut_goes(1, 100, 0, 0, 4)); /* more bytes can be read */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(smallest_with_room), cmocka_unit_test(an_eighth_at_most),
-			cmocka_unit_test(ends_of_the_range),
+		cmocka_unit_test(smallest_with_room),
+		cmocka_unit_test(an_eighth_at_most),
+		cmocka_unit_test(ends_of_the_range),
 		cmocka_unit_test(when_it_goes),
 	};
 

@@ -18,8 +18,15 @@
 
 enum { MOST = 64, STAGING = 1 << 20 };
 
-static struct { const uint8_t *from; int bytes; bool recv, done; } requests[1024];
-static struct { const uint8_t *from; int bytes; } unread[MOST];
+static struct {
+	const uint8_t *from;
+	int bytes;
+	bool recv, done;
+} requests[1024];
+static struct {
+	const uint8_t *from;
+	int bytes;
+} unread[MOST];
 static unsigned int nr_requests, nr_unread, answers;
 static volatile unsigned int sum;
 
@@ -54,8 +61,7 @@ int MPI_Irecv(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm c, M
 	return MPI_SUCCESS;
 }
 
-int MPI_Isend(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm c,
-	      MPI_Request *r)
+int MPI_Isend(const void *from, int n, MPI_Datatype of, int to, int tag, MPI_Comm c, MPI_Request *r)
 {
 	*r = make(from, n, false, true);
 	return MPI_SUCCESS;
@@ -87,8 +93,9 @@ int MPI_Cancel(MPI_Request *r)
 
 static void silent_after(unsigned int n)
 {
-	static struct settings settings = { .staging = STAGING, .eager = EAGER_MEASURED,
-					   .patience_s = 8 };
+	static struct settings settings = { .staging = STAGING,
+					    .eager = EAGER_MEASURED,
+					    .patience_s = 8 };
 	struct link *l = calloc(1, sizeof(*l));
 	unsigned int i;
 	int k;

@@ -40,12 +40,13 @@ static void sound_ones(void **state)
 	assert_true(message_is_sound(&full, MESSAGE_MAX, 0));
 }
 
-#define REFUSED(of, got, change)	do {				\
-	struct message m = of;						\
-									\
-	m.change;							\
-	assert_false(message_is_sound(&m, got, ARENA));			\
-} while (0)
+#define REFUSED(of, got, change)                                \
+	do {                                                    \
+		struct message m = of;                          \
+                                                                \
+		m.change;                                       \
+		assert_false(message_is_sound(&m, got, ARENA)); \
+	} while (0)
 
 static void others(void **state)
 {
@@ -106,7 +107,9 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sound_ones), cmocka_unit_test(others), cmocka_unit_test(any_bytes),
+		cmocka_unit_test(sound_ones),
+		cmocka_unit_test(others),
+		cmocka_unit_test(any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,12 +26,13 @@ static const struct note good = { .version = VERSION,
 				  .key = { 5, 6 },
 				  .secret = { 1, 2, 3, [31] = 9 } };
 
-#define SOUND(of, change)	({					\
-	struct note n = of;						\
-									\
-	n.change;							\
-	note_is_sound(&n, sizeof(n), secret, VERSION);			\
-})
+#define SOUND(of, change)                                      \
+	({                                                     \
+		struct note n = of;                            \
+                                                               \
+		n.change;                                      \
+		note_is_sound(&n, sizeof(n), secret, VERSION); \
+	})
 
 static void notes(void **state)
 {
@@ -111,7 +112,9 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notes), cmocka_unit_test(places), cmocka_unit_test(sources),
+		cmocka_unit_test(notes),
+		cmocka_unit_test(places),
+		cmocka_unit_test(sources),
 		cmocka_unit_test(any_bytes),
 	};
 

@@ -20,7 +20,10 @@ enum { MOST = 1 << 20, PIECES = 64 };
 static uint8_t said[MOST], passed[MOST];
 static size_t bytes, nr_passed;
 static struct kvgpu_remote_piece pieces[PIECES];
-static struct { struct kvgpu_remote_piece piece; size_t at; } found[PIECES];
+static struct {
+	struct kvgpu_remote_piece piece;
+	size_t at;
+} found[PIECES];
 static unsigned int nr_pieces, nr_found;
 
 static void say(const void *what, size_t n)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <ops.h>	/* made by remote/api.py */
+#include <ops.h> /* made by remote/api.py */
 
 #include <remote/cluster/relay/daemon.h>
 #include <remote/cluster/relay/relay.h>
@@ -23,18 +23,21 @@
 enum { REQUESTS = 2 * CONTROLS, PACE_US = 10000 };
 
 static struct settings settings = { .slots = 1, .patience_s = 1, .secret = { 7 } };
-static struct { void *at; bool receives; } requests[REQUESTS];
+static struct {
+	void *at;
+	bool receives;
+} requests[REQUESTS];
 static unsigned int nr_requests, freed, pulls_ended, turns;
-static struct link *proxys;	/* which keeps it until the process ends */
-static bool said_end;		/* the broker has */
-static bool failed;		/* a call of MPI has */
-static bool silent;		/* the broker says nothing at all */
-static bool opens;		/* in the place of END the broker opens a tunnel */
+static struct link *proxys; /* which keeps it until the process ends */
+static bool said_end; /* the broker has */
+static bool failed; /* a call of MPI has */
+static bool silent; /* the broker says nothing at all */
+static bool opens; /* in the place of END the broker opens a tunnel */
 static bool said_open;
-static unsigned int refused;	/* tunnels for which there was no memory */
-static unsigned int stops_us;	/* the first pause takes so long: the proxy is stopped */
+static unsigned int refused; /* tunnels for which there was no memory */
+static unsigned int stops_us; /* the first pause takes so long: the proxy is stopped */
 static unsigned int daemons_ended;
-static uint64_t clock_us = 1;	/* moves where the proxy pauses, and nowhere else */
+static uint64_t clock_us = 1; /* moves where the proxy pauses, and nowhere else */
 /* MPI fails: at the first call after END; at the first call while the tunnels get quiet; never */
 static enum { AFTER_END, WHILE_QUIET, NEVER } fails;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <ops.h>	/* made by remote/api.py */
+#include <ops.h> /* made by remote/api.py */
 
 #include <remote/cluster/relay/relay.h>
 
@@ -19,14 +19,17 @@ enum { ARENA = 4 << 20, REQUESTS = 2048, SLOTS = 4, TUNNEL = 3 };
 static struct request {
 	void *at;
 	int bytes, rank, tag, got, source;
-	unsigned int begun;	/* MPI takes the oldest one first */
+	unsigned int begun; /* MPI takes the oldest one first */
 	bool receives, started, done, cancelled, made;
 } requests[REQUESTS];
 static int nr_requests;
-static bool cancels;		/* MPI can take a receive back */
+static bool cancels; /* MPI can take a receive back */
 static uint64_t clock_us;
 
-static struct settings settings = { .slots = SLOTS, .patience_s = 1, .rank = 1, .ranks = 4,
+static struct settings settings = { .slots = SLOTS,
+				    .patience_s = 1,
+				    .rank = 1,
+				    .ranks = 4,
 				    .secret = { 7 } };
 static struct link link_to_broker;
 static struct tunnel *tunnel = &link_to_broker.tunnels[TUNNEL];
@@ -45,8 +48,9 @@ static int make(void *at, int n, int rank, int tag, bool receives, MPI_Request *
 {
 	assert_true(nr_requests < REQUESTS);
 	*r = nr_requests;
-	requests[nr_requests++] = (struct request){ .at = at, .bytes = n, .rank = rank, .tag = tag,
-						    .receives = receives, .made = true };
+	requests[nr_requests++] = (struct request){
+		.at = at, .bytes = n, .rank = rank, .tag = tag, .receives = receives, .made = true
+	};
 	return MPI_SUCCESS;
 }
 
@@ -213,7 +217,8 @@ static struct inbox *wanted(unsigned int slot, uint32_t rank)
 	struct inbox *in = &tunnel->in[slot];
 
 	in->head = (struct message){ .kind = PIECE_PULL, .piece = { 8192, 4096 } };
-	in->pull = (struct pull){ .state = PULL_WANTED, .since_us = clock_us,
+	in->pull = (struct pull){ .state = PULL_WANTED,
+				  .since_us = clock_us,
 				  .from = { 65536, { 21, 22 }, rank, 9 } };
 	tunnel->next_in = slot;
 	tunnel->nr_in = 1;
@@ -267,8 +272,11 @@ static void lands(void **state)
 
 static void refused(void **state)
 {
-	struct note no = { .version = KVGPU_REMOTE_VERSION, .kind = NOTE_REFUSED, .wants = TUNNEL,
-			   .slot = 1, .secret = { 7 } };
+	struct note no = { .version = KVGPU_REMOTE_VERSION,
+			   .kind = NOTE_REFUSED,
+			   .wants = TUNNEL,
+			   .slot = 1,
+			   .secret = { 7 } };
 	struct inbox *in = wanted(1, 3);
 
 	pull_step(tunnel, in);
@@ -386,12 +394,13 @@ static bool is_refused(struct note note)
 	return said(2, &no) && no.kind == NOTE_REFUSED && no.wants == 5 && no.slot == 6;
 }
 
-#define REFUSED(change)	({						\
-	struct note n = pull;						\
-									\
-	n.change;							\
-	is_refused(n);							\
-})
+#define REFUSED(change)               \
+	({                            \
+		struct note n = pull; \
+                                      \
+		n.change;             \
+		is_refused(n);        \
+	})
 
 static void does_not_give(void **state)
 {
@@ -469,9 +478,9 @@ static void end_under_way(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { TEST(lands), TEST(refused), TEST(silent), TEST(half),
-					    TEST(gives), TEST(does_not_give), TEST(too_many),
-					    TEST(end_under_way) };
+	const struct CMUnitTest tests[] = { TEST(lands),    TEST(refused),	TEST(silent),
+					    TEST(half),	    TEST(gives),	TEST(does_not_give),
+					    TEST(too_many), TEST(end_under_way) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ static const char *picked(const char *rank, const char *line)
 
 static void each_rank_its_own(void **state)
 {
-	const char *line = "relay ranks relay broker --first 0 --next relay proxy --device 0 --next relay proxy";
+	const char *line =
+		"relay ranks relay broker --first 0 --next relay proxy --device 0 --next relay proxy";
 
 	assert_string_equal(picked("0", line), "relay broker --first 0");
 	assert_string_equal(picked("1", line), "relay proxy --device 0");
@@ -43,8 +44,9 @@ static void each_rank_its_own(void **state)
 
 static void no_such_rank(void **state)
 {
-	static const char *const wrong[] = { NULL, "", "-1", "x", "1x", " 0",
-					     "18446744073709551616" };
+	static const char *const wrong[] = {
+		NULL, "", "-1", "x", "1x", " 0", "18446744073709551616"
+	};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)

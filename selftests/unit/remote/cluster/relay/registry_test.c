@@ -21,14 +21,14 @@
 
 enum { NOBODY = 65534, NOGROUP = 65534 };
 
-#define UUID	"00112233445566778899aabbccddeeff"
+#define UUID "00112233445566778899aabbccddeeff"
 
 /* of entries(): not that of another run of this test, whose looks would fill the entry's queue */
 static char own_uuid[33];
 /* of the last printed() */
 static struct registry_gpu gpu;
 
-static unsigned int globs;	/* calls of glob() */
+static unsigned int globs; /* calls of glob() */
 
 int __real_glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t *found);
 
@@ -40,7 +40,7 @@ int __wrap_glob(const char *pattern, int flags, int (*error)(const char *, int),
 
 /* An entry that sends every looker a descriptor whose last close() waits; -1: there is none. */
 static int trap = -1;
-static int trapped = -1;	/* what linger_send() returned */
+static int trapped = -1; /* what linger_send() returned */
 
 /* A look asks who its peer is while it is connected. */
 int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
@@ -60,8 +60,13 @@ static void names(void **state)
 	struct registry_name n = { .uuid = UUID, .device = 1, .pid = 4000000, .label = "12:prog" },
 			     m;
 	static const char *const wrong[] = {
-		"", "kvgpu-run/", "kvgpu-run/-/0/1/", "kvgpu-run/-/0/1/x", "kvgpu-run/X/0/1/1:x",
-		"kvgpu-run/-/0/1/1:\x1b[2J", "other/-/0/1/1:x",
+		"",
+		"kvgpu-run/",
+		"kvgpu-run/-/0/1/",
+		"kvgpu-run/-/0/1/x",
+		"kvgpu-run/X/0/1/1:x",
+		"kvgpu-run/-/0/1/1:\x1b[2J",
+		"other/-/0/1/1:x",
 	};
 	char text[ENTRY_TEXT];
 	unsigned int i;
@@ -183,7 +188,8 @@ static int enter_as(unsigned int pid)
 	registry_write(&n, text);
 	strcpy(at.sun_path + 1, text);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at,
-			      offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text)), 0);
+			      offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text)),
+			 0);
 	assert_int_equal(listen(fd, 4), 0);
 	return fd;
 }
@@ -236,11 +242,11 @@ static void nobody_waits(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(entries),
-					    cmocka_unit_test(users_of_gpus),
-					    cmocka_unit_test(full_queue),
-					    cmocka_unit_test(many_entries),
-					    cmocka_unit_test(nobody_waits) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),	 cmocka_unit_test(entries),
+		cmocka_unit_test(users_of_gpus), cmocka_unit_test(full_queue),
+		cmocka_unit_test(many_entries),	 cmocka_unit_test(nobody_waits)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

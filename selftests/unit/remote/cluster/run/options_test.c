@@ -22,7 +22,7 @@ static int read_line(const char *line)
 	int n = 0;
 	char *at;
 
-	words[n++] = (char *)(uintptr_t)"kvgpu-run";
+	words[n++] = (char *)(uintptr_t) "kvgpu-run";
 	snprintf(room, sizeof(room), "%s", line);
 	for (at = strtok(room, " "); at; at = strtok(NULL, " "))
 		words[n++] = at;
@@ -54,7 +54,10 @@ static void left_out(void **state)
 
 static void values(void **state)
 {
-	assert_int_equal(read_line("--mpi mpich --jobs each --staging 64K --slots 16 --eager 0 --arena 1G --pipeline off --client none --list"), 0);
+	assert_int_equal(
+		read_line(
+			"--mpi mpich --jobs each --staging 64K --slots 16 --eager 0 --arena 1G --pipeline off --client none --list"),
+		0);
 	assert_int_equal(o.mpi, MPI_KIND_MPICH);
 	assert_true(o.each && o.list && !o.program && !o.trust_network);
 	assert_int_equal(o.staging, 65536);
@@ -73,7 +76,8 @@ static void where_it_runs(void **state)
 	assert_true(o.mpi == MPI_KIND_LOCAL && o.trust_network);
 	assert_int_equal(read_line("prog"), 0);
 	assert_true(!o.spread && !o.memory && !o.wait_s && o.load == UINT32_MAX);
-	assert_int_equal(read_line("--launcher srun --place spread --memory 512M --load 0 --wait 60 p"), 0);
+	assert_int_equal(
+		read_line("--launcher srun --place spread --memory 512M --load 0 --wait 60 p"), 0);
 	assert_int_equal(o.launcher, LAUNCHER_SRUN);
 	assert_true(o.spread && o.memory == 512 << 20 && !o.load && o.wait_s == 60);
 }
@@ -81,14 +85,31 @@ static void where_it_runs(void **state)
 static void refused(void **state)
 {
 	static const char *const wrong[] = {
-		"", "--gpus 0 p", "--gpus -1 p", "--gpus 65 p", "--gpus two p", "--gpus 2x p",
-			"--mpi intel p", "--jobs two p",
-		"--staging 63K p", "--staging 3M p", "--staging 18446744073709551615G p",
-			"--slots 1 p", "--slots 17 p",
-		"--eager 65K p", "--pipeline no p", "--arena 17000000 p", "--patience 0 p",
-			"--nothing p", "--gpus",
-		"--launcher ssh p", "--place random p", "--memory 0 p", "--memory x p",
-			"--load -1 p", "--wait soon p",
+		"",
+		"--gpus 0 p",
+		"--gpus -1 p",
+		"--gpus 65 p",
+		"--gpus two p",
+		"--gpus 2x p",
+		"--mpi intel p",
+		"--jobs two p",
+		"--staging 63K p",
+		"--staging 3M p",
+		"--staging 18446744073709551615G p",
+		"--slots 1 p",
+		"--slots 17 p",
+		"--eager 65K p",
+		"--pipeline no p",
+		"--arena 17000000 p",
+		"--patience 0 p",
+		"--nothing p",
+		"--gpus",
+		"--launcher ssh p",
+		"--place random p",
+		"--memory 0 p",
+		"--memory x p",
+		"--load -1 p",
+		"--wait soon p",
 	};
 	unsigned int i;
 
@@ -102,8 +123,10 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_program_gets), cmocka_unit_test(left_out),
-			cmocka_unit_test(values), cmocka_unit_test(where_it_runs),
+		cmocka_unit_test(what_the_program_gets),
+		cmocka_unit_test(left_out),
+		cmocka_unit_test(values),
+		cmocka_unit_test(where_it_runs),
 		cmocka_unit_test(refused),
 	};
 

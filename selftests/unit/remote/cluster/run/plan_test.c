@@ -98,8 +98,9 @@ static void busy_cluster(void)
 	unsigned int i;
 
 	for (i = 0; i < 6; i++)
-		gpus[i] = (struct gpu){ .host = i / 2, .device = i % 2, .total = 4096, .left = 4096,
-					.uuid = "-" };
+		gpus[i] = (struct gpu){
+			.host = i / 2, .device = i % 2, .total = 4096, .left = 4096, .uuid = "-"
+		};
 	gpus[2].load = 1;
 	gpus[4].load = 2;
 	gpus[4].left = 1000;
@@ -163,9 +164,16 @@ static const char *line_of_version(enum mpi_kind kind, unsigned int major, unsig
 				 .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX,
 				 .staging = 65536 };
-	struct job j = { .o = &o, .mpirun = "mpirun", .mpi_major = major, .relay = "relay",
-			 .folder = "/folder", .hosts = hosts, .places = places, .nr_places = n,
-			 .here = "near", .number = "77" };
+	struct job j = { .o = &o,
+			 .mpirun = "mpirun",
+			 .mpi_major = major,
+			 .relay = "relay",
+			 .folder = "/folder",
+			 .hosts = hosts,
+			 .places = places,
+			 .nr_places = n,
+			 .here = "near",
+			 .number = "77" };
 	struct command c = { .n = 0 };
 	unsigned int i;
 
@@ -183,20 +191,22 @@ static const char *line_of(enum mpi_kind kind, unsigned int n)
 	return line_of_version(kind, 4, n);
 }
 
-#define BROKER	"relay broker --folder /folder --first 0 --number 77 --staging 65536"
-#define AT(host)	" -n 1 --host " #host " "
-#define PROXY(n)	"relay proxy --library gpu.so --device " #n \
-			" --gpu - --number 77 --staging 65536"
+#define BROKER	 "relay broker --folder /folder --first 0 --number 77 --staging 65536"
+#define AT(host) " -n 1 --host " #host " "
+#define PROXY(n) "relay proxy --library gpu.so --device " #n " --gpu - --number 77 --staging 65536"
 
 static void command_lines(void **state)
 {
 	plan_hosts("near:1,far:2", "near", hosts, &why);
 	places_for(assumed(2), 0, false);
 	assert_string_equal(line_of(MPI_KIND_OPENMPI, 3),
-		"mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 0" AT(localhost) BROKER
-		" :" AT(localhost) PROXY(0) " :" AT(far) PROXY(0) " :" AT(far) PROXY(1));
-	assert_string_equal(line_of(MPI_KIND_MPICH, 2),
-		"mpirun -localhost near -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
+			    "mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 0" AT(
+				    localhost) BROKER " :" AT(localhost) PROXY(0) " :" AT(far)
+				    PROXY(0) " :" AT(far) PROXY(1));
+	assert_string_equal(
+		line_of(MPI_KIND_MPICH, 2),
+		"mpirun -localhost near -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER
+		" : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
 }
 
 /* Only who asks for it is told who uses the GPUs. */
@@ -230,7 +240,8 @@ static void this_machine_alone(void **state)
 {
 	plan_hosts("localhost:2", "near", hosts, &why);
 	places_for(assumed(1), 0, false);
-	assert_string_equal(line_of(MPI_KIND_LOCAL, 2),
+	assert_string_equal(
+		line_of(MPI_KIND_LOCAL, 2),
 		"relay ranks relay broker --folder /folder --first 0 --number 77 --step --staging 65536"
 		" --next relay proxy --library gpu.so --device 0 --gpu - --number 77 --step --staging 65536"
 		" --next relay proxy --library gpu.so --device 1 --gpu - --number 77 --step --staging 65536");
@@ -241,7 +252,8 @@ static void one_command_for_all_ranks(void **state)
 {
 	plan_hosts("near:1,far:2", "near", hosts, &why);
 	places_for(assumed(2), 0, false);
-	assert_string_equal(line_of_version(MPI_KIND_OPENMPI, 5, 3),
+	assert_string_equal(
+		line_of_version(MPI_KIND_OPENMPI, 5, 3),
 		"mpirun --with-ft ulfm --oversubscribe --bind-to none --mca mpi_yield_when_idle 0 --map-by seq"
 		" --host localhost,localhost,far,far -n 4 relay ranks " BROKER
 		" --next " PROXY(0) " --next " PROXY(0) " --next " PROXY(1));
@@ -272,13 +284,17 @@ static void what_launchers_get(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts),
-			cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(by_memory_and_load), cmocka_unit_test(spread_over_hosts),
+		cmocka_unit_test(local_ones_first),
+		cmocka_unit_test(wrong_hosts),
+		cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(by_memory_and_load),
+		cmocka_unit_test(spread_over_hosts),
 		cmocka_unit_test(who_uses_gpus_is_asked_seldom),
-		cmocka_unit_test(command_lines), cmocka_unit_test(one_command_for_all_ranks),
-			cmocka_unit_test(this_machine_alone),
-		cmocka_unit_test(another_job_around), cmocka_unit_test(what_launchers_get),
+		cmocka_unit_test(command_lines),
+		cmocka_unit_test(one_command_for_all_ranks),
+		cmocka_unit_test(this_machine_alone),
+		cmocka_unit_test(another_job_around),
+		cmocka_unit_test(what_launchers_get),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

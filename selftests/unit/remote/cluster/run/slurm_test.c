@@ -69,7 +69,8 @@ static struct slurm_gres gres_of(const char *line)
 
 static void resources(void **state)
 {
-	struct slurm_gres g = gres_of("NodeName=node1 Arch=x86_64 Gres=gpu:k20m:2,shard:k20m:8 NodeAddr=10.77.0.2\n");
+	struct slurm_gres g = gres_of(
+		"NodeName=node1 Arch=x86_64 Gres=gpu:k20m:2,shard:k20m:8 NodeAddr=10.77.0.2\n");
 
 	assert_true(g.gpus == 2 && g.shards == 8);
 	g = gres_of("NodeName=a Gres=gpu:a:2(S:0,1),gpu:b:1(S:0),shard:12(S:0-1) Version=22");
@@ -111,7 +112,9 @@ static struct job job_on(const struct run_options *o, const char *node, unsigned
 
 static void steps(void **state)
 {
-	struct run_options o = { .mpi = MPI_KIND_OPENMPI, .library = "gpu.so", .eager = UINT64_MAX,
+	struct run_options o = { .mpi = MPI_KIND_OPENMPI,
+				 .library = "gpu.so",
+				 .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX };
 	struct job j = job_on(&o, "node1", 3);
 	struct command c = { .n = 0 };
@@ -127,14 +130,16 @@ static void steps(void **state)
 	for (i = 0; i < c.n; i++)
 		sprintf(text + strlen(text), "%s ", c.word[i]);
 	command_free(&c);
-	assert_string_equal(text,
+	assert_string_equal(
+		text,
 		"srun --overlap --overcommit --mem=0 --input=none --export=ALL --mpi=pmix --nodes=2 --ntasks=4 "
 		"--kill-on-bad-exit=0 --wait=0 --distribution=arbitrary --multi-prog /f/programs0 ");
 	file = step_hosts(&j);
 	assert_string_equal(file, "node1\nnode1\nnode2\nnode2\n");
 	free(file);
 	file = step_programs(&j);
-	assert_string_equal(file,
+	assert_string_equal(
+		file,
 		"0 relay broker --folder /f --first 0 --step\n"
 		"1 relay proxy --library gpu.so --device 0 --label 7:prog --step\n"
 		"2 relay proxy --library gpu.so --device 0 --memory 1048576 --label 7:prog --step\n"
@@ -148,7 +153,9 @@ static void steps(void **state)
 /* a broker here, and all proxies on another node */
 static void broker_apart(void **state)
 {
-	struct run_options o = { .mpi = MPI_KIND_MPICH, .library = "gpu.so", .eager = UINT64_MAX,
+	struct run_options o = { .mpi = MPI_KIND_MPICH,
+				 .library = "gpu.so",
+				 .eager = UINT64_MAX,
 				 .spin_us = UINT64_MAX };
 	struct job j = job_on(&o, "node9", 1);
 	struct command c = { .n = 0 };
@@ -181,9 +188,12 @@ static void variables_of_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_of_nodes), cmocka_unit_test(wrong_lists),
-		cmocka_unit_test(resources),	  cmocka_unit_test(parts_of_a_gpu),
-		cmocka_unit_test(steps),	  cmocka_unit_test(broker_apart),
+		cmocka_unit_test(lists_of_nodes),
+		cmocka_unit_test(wrong_lists),
+		cmocka_unit_test(resources),
+		cmocka_unit_test(parts_of_a_gpu),
+		cmocka_unit_test(steps),
+		cmocka_unit_test(broker_apart),
 		cmocka_unit_test(variables_of_steps),
 	};
 

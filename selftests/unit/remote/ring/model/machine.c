@@ -10,7 +10,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #else
-#define ASAN_POISON_MEMORY_REGION(p, n)	((void)(p))
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p))
 #endif
 
 enum { RING_MAX = 256 + 8 * 64, MEM = RING_MAX + 64, LOG = 640, STORES = 12, DEPTH = 1500 };
@@ -33,7 +33,7 @@ struct side {
 	struct kvgpu_ring_consumer consumer;
 	struct kvgpu_completion completion;
 	struct kvgpu_doorbell own, peer;
-	uint32_t frame;		/* number of frames put or taken */
+	uint32_t frame; /* number of frames put or taken */
 	uint32_t phase, ended;
 };
 
@@ -45,20 +45,20 @@ struct store {
 };
 
 struct thread {
-	struct side side;	/* at the begin of the current call */
-	uint16_t done;		/* number of accesses of that call */
+	struct side side; /* at the begin of the current call */
+	uint16_t done; /* number of accesses of that call */
 	uint16_t log_len;
-	uint8_t log[LOG];	/* the values that they read */
+	uint8_t log[LOG]; /* the values that they read */
 	uint8_t nr_stores;
 	struct store stores[STORES];
-	uint8_t stopped_at;	/* enum kind */
+	uint8_t stopped_at; /* enum kind */
 	uint8_t early;
 	bool woken, crashed;
 };
 
 struct state {
 	uint8_t mem[MEM];
-	struct thread t[2];	/* producer, consumer */
+	struct thread t[2]; /* producer, consumer */
 	uint8_t crashes;
 };
 
@@ -69,13 +69,13 @@ static uint8_t got[512];
 static const struct plan *plan;
 static struct search *found;
 static struct state *stack;
-static struct side now;		/* private memory of the thread that runs */
+static struct side now; /* private memory of the thread that runs */
 
 static struct {
 	struct state *s;
 	struct thread *t, *other;
 	unsigned int op, log_at, nr_fences;
-	bool may;		/* the thread may make one access that others can tell */
+	bool may; /* the thread may make one access that others can tell */
 	bool was_asleep, after_fence;
 	enum how how;
 	uint64_t clock, last;
@@ -168,7 +168,7 @@ static void store(const void *p, const void *data, size_t n, bool release)
 		return;
 	if (run.t->nr_stores == STORES)
 		stop(NO_MORE_STORES);
-	*s = (struct store) { .at = at, .len = n, .release = release && plan->wrong != NO_RELEASE };
+	*s = (struct store){ .at = at, .len = n, .release = release && plan->wrong != NO_RELEASE };
 	memcpy(s->data, data, n);
 	run.t->nr_stores++;
 	run.t->done++;
@@ -408,7 +408,9 @@ static void answer(void)
 static void call(void)
 {
 	switch ((enum phase)now.phase) {
-	case PUT: put(); break;
+	case PUT:
+		put();
+		break;
 	case WAIT_ROOM:
 		go_on(kvgpu_ring_wait_room(&now.producer, plan->len[now.frame], patience()), PUT);
 		break;
@@ -418,11 +420,21 @@ static void call(void)
 		if (!plan->asks)
 			next_frame();
 		break;
-	case WAIT_ANSWER: go_on(kvgpu_completion_wait(&now.completion, patience()), TAKE); break;
-	case TAKE: take(); break;
-	case GET: get(); break;
-	case WAIT_FRAME: go_on(kvgpu_ring_wait_frame(&now.consumer, patience()), GET); break;
-	case ANSWER_IT: answer(); break;
+	case WAIT_ANSWER:
+		go_on(kvgpu_completion_wait(&now.completion, patience()), TAKE);
+		break;
+	case TAKE:
+		take();
+		break;
+	case GET:
+		get();
+		break;
+	case WAIT_FRAME:
+		go_on(kvgpu_ring_wait_frame(&now.consumer, patience()), GET);
+		break;
+	case ANSWER_IT:
+		answer();
+		break;
 	}
 	/* counters on which nothing depends: without them more states are equal */
 	now.own.sleeps = now.own.spins = now.peer.wakes = now.producer.full_waits = 0;
@@ -454,8 +466,11 @@ static void run_on(struct state *s, unsigned int i, bool may, enum how how)
 static void begin(struct state *s)
 {
 	struct kvgpu_ring_config config = {
-		.mem = arena, .slots = plan->slots, .max_len = kvgpu_ring_longest(plan->slots),
-			.own = &now.own, .peer = &now.peer,
+		.mem = arena,
+		.slots = plan->slots,
+		.max_len = kvgpu_ring_longest(plan->slots),
+		.own = &now.own,
+		.peer = &now.peer,
 	};
 	struct kvgpu_ring_shared *shared = (struct kvgpu_ring_shared *)arena;
 	unsigned int i;
@@ -465,10 +480,10 @@ static void begin(struct state *s)
 	for (i = 0; i < 2; i++) {
 		memset(&now, 0, sizeof(now));
 		now.own = (struct kvgpu_doorbell){ .word = i ? &shared->consumer_word :
-							   &shared->producer_word,
+							       &shared->producer_word,
 						   .ops = &machine_ops };
 		now.peer = (struct kvgpu_doorbell){ .word = i ? &shared->producer_word :
-							    &shared->consumer_word,
+								&shared->consumer_word,
 						    .ops = &machine_ops };
 		now.own.times.sleep_ns = SLEEP_NS;
 		now.phase = i ? GET : PUT;

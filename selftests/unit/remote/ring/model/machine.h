@@ -29,10 +29,10 @@ enum after_crash { TOLD, TIME_OUT };
 /* mutations: the machine or remote/ring is wrong in one way, which the search has to find */
 enum wrong {
 	NOTHING_WRONG,
-	NO_FENCE_ASLEEP,	/* the fence of the side that goes to sleep does nothing */
-	NO_FENCE_RINGING,	/* the fence of the side that rings does nothing */
-	NO_RELEASE,		/* release stores are like other stores */
-	NO_CLEAR,		/* the side that rings does not clear the word */
+	NO_FENCE_ASLEEP, /* the fence of the side that goes to sleep does nothing */
+	NO_FENCE_RINGING, /* the fence of the side that rings does nothing */
+	NO_RELEASE, /* release stores are like other stores */
+	NO_CLEAR, /* the side that rings does not clear the word */
 	/* the sleeper does not look behind its fence for what was published before */
 	NO_RECHECK,
 };
@@ -41,24 +41,24 @@ struct plan {
 	const char *name;
 	uint32_t slots;
 	unsigned int nr_frames;
-	uint32_t len[4];	/* of payload */
-	bool asks;		/* each frame is answered before the next one */
-	bool in_one_go;		/* no notify before the last frame, except in waits for room */
+	uint32_t len[4]; /* of payload */
+	bool asks; /* each frame is answered before the next one */
+	bool in_one_go; /* no notify before the last frame, except in waits for room */
 	enum order order;
 	enum carrier carrier;
-	unsigned int crashes;	/* number of threads that may crash, at any step */
+	unsigned int crashes; /* number of threads that may crash, at any step */
 	enum after_crash after_crash;
-	unsigned int early;	/* number of sleeps of each thread that may end without a reason */
+	unsigned int early; /* number of sleeps of each thread that may end without a reason */
 	enum wrong wrong;
 };
 
 enum finding {
 	FINE,
-	STUCK,			/* nothing can happen any more, and a thread has not ended */
+	STUCK, /* nothing can happen any more, and a thread has not ended */
 	/* a frame or an answer that was not sent, or another status than an honest peer gives */
 	CORRUPT,
-	LOST,			/* a side gave up without what was published for it */
-	TOO_MUCH,		/* the machine has no room for what happened */
+	LOST, /* a side gave up without what was published for it */
+	TOO_MUCH, /* the machine has no room for what happened */
 };
 
 struct search {

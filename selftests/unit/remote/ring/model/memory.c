@@ -124,19 +124,33 @@ const struct kvgpu_doorbell_ops memory_doorbell_ops = { .sleep = memory_sleep,
 uint64_t memory_value(unsigned int kind, uint64_t old, uint32_t slots, uint32_t max_len)
 {
 	switch (kind % MEMORY_VALUES) {
-	case 0: return 0;
-	case 1: return 1;
-	case 2: return ~0ull;
-	case 3: return old + 1;
-	case 4: return old - 1;
-	case 5: return old + slots;
-	case 6: return old - slots;
-	case 7: return 1ull << 63;
-	case 8: return old ^ 1ull << 32;
-	case 9: return old | ~0ull << 32;		/* as a frame's head: the greatest length */
-	case 10: return (uint64_t)max_len << 32;
-	case 11: return ((uint64_t)max_len + 1) << 32;
-	case 12: return (uint64_t)(int32_t)-8 << 32;	/* nearly 4 GiB */
-	default: return old + (1ull << 32);
+	case 0:
+		return 0;
+	case 1:
+		return 1;
+	case 2:
+		return ~0ull;
+	case 3:
+		return old + 1;
+	case 4:
+		return old - 1;
+	case 5:
+		return old + slots;
+	case 6:
+		return old - slots;
+	case 7:
+		return 1ull << 63;
+	case 8:
+		return old ^ 1ull << 32;
+	case 9:
+		return old | ~0ull << 32; /* as a frame's head: the greatest length */
+	case 10:
+		return (uint64_t)max_len << 32;
+	case 11:
+		return ((uint64_t)max_len + 1) << 32;
+	case 12:
+		return (uint64_t)(int32_t)-8 << 32; /* nearly 4 GiB */
+	default:
+		return old + (1ull << 32);
 	}
 }

@@ -18,12 +18,12 @@ enum { MEMORY_WORDS_MAX = 1024 };
 struct memory {
 	uint64_t *word;
 	size_t words;
-	void (*before)(unsigned int access);	/* called before each access */
+	void (*before)(unsigned int access); /* called before each access */
 	unsigned int accesses;
-	bool once;		/* no word may be loaded twice until the next memory_call() */
+	bool once; /* no word may be loaded twice until the next memory_call() */
 	bool loaded[MEMORY_WORDS_MAX];
 	uint64_t clock;
-	uint64_t away_ns;	/* how long the CPU is away when it is yielded */
+	uint64_t away_ns; /* how long the CPU is away when it is yielded */
 	/* each .tick_ns the CPU is taken away for .in_tick_ns; 0: never */
 	uint64_t tick_ns, in_tick_ns;
 	unsigned int wakes;

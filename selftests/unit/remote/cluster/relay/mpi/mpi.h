@@ -7,7 +7,9 @@
 #define KVGPU_SELFTESTS_MPI_H
 
 typedef int MPI_Request, MPI_Comm, MPI_Datatype;
-typedef struct { int bytes, cancelled, MPI_SOURCE; } MPI_Status;
+typedef struct {
+	int bytes, cancelled, MPI_SOURCE;
+} MPI_Status;
 
 enum {
 	MPI_SUCCESS,
@@ -18,7 +20,7 @@ enum {
 	MPI_BYTE = 1,
 	MPI_ANY_SOURCE = -2
 };
-#define MPI_STATUS_IGNORE	((MPI_Status *)0)
+#define MPI_STATUS_IGNORE ((MPI_Status *)0)
 
 double MPI_Wtime(void);
 int MPI_Irecv(void *to, int n, MPI_Datatype of, int from, int tag, MPI_Comm c, MPI_Request *r);

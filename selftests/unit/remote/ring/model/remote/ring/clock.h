@@ -5,9 +5,9 @@
 
 #include "remote/ring/hooks.h"
 
-#define clock_ns	hook_clock_ns
-#define clock_pause()	((void)0)
-#define clock_rest()	((void)0)
-#define clock_yield	hook_clock_yield
+#define clock_ns      hook_clock_ns
+#define clock_pause() ((void)0)
+#define clock_rest()  ((void)0)
+#define clock_yield   hook_clock_yield
 
 #endif
