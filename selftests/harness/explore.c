@@ -13,11 +13,11 @@
 #include "selftests/harness/explore.h"
 #include "selftests/harness/world.h"
 
-#define POINTS_STEP	29
-#define SEEDS		12
-#define SPAN		24
-#define QUICK_S		0.25		/* of CPU, for pairs */
-#define LONG_S		90.0
+#define POINTS_STEP 29
+#define SEEDS	    12
+#define SPAN	    24
+#define QUICK_S	    0.25 /* of CPU, for pairs */
+#define LONG_S	    90.0
 
 static const struct chip_manners eager = { .eager = true }, restless = { .eager = true,
 									 .load_ppm = 30000,
@@ -89,7 +89,7 @@ static void two_switches(const struct explore *e, bool all)
 void explore(const struct explore *e)
 {
 	bool all = harness_all();
-	struct policy p = { };
+	struct policy p = {};
 	u32 i;
 
 	one_switch(e, all);

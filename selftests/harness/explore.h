@@ -19,7 +19,7 @@ struct explore {
 	 */
 	void (*begin)(const struct chip_manners *m);
 	void (*end)(void);
-	explore_fn one, other;		/* the actors */
+	explore_fn one, other; /* the actors */
 	/* The VMM's memory, which .begin makes: the actors are threads of that VMM. */
 	struct mm_struct **mm;
 };

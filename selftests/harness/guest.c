@@ -11,7 +11,7 @@
 
 #include <linux/bitfield.h>
 
-#define REGION(i)	((loff_t)(i) << 40)
+#define REGION(i) ((loff_t)(i) << 40)
 
 u64 world_asked[NR_ASKED];
 
@@ -21,7 +21,8 @@ static void access(struct world_vgpu *g, unsigned int region, u64 off, void *buf
 	loff_t pos = REGION(region) + off;
 
 	world_asked[region == VFIO_PCI_BAR0_REGION_INDEX ? ASKED_REGISTER :
-		    off >= G_USERD(0) && off < G_INST(0) ? ASKED_DOORBELL : ASKED_MEMORY]++;
+		    off >= G_USERD(0) && off < G_INST(0) ? ASKED_DOORBELL :
+							   ASKED_MEMORY]++;
 	if (write)
 		g->dev->ops->write(g->dev, buf, n, &pos);
 	else
@@ -63,8 +64,9 @@ u32 g_load32(struct world_vgpu *g, u64 at)
 
 void g_space(struct world_vgpu *g, u32 space)
 {
-	g_store64(g, G_PD(space), FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
-				  FIELD_PREP(GMMU_PDE_SMALL_ADDR, G_TABLE(space) >> 12));
+	g_store64(g, G_PD(space),
+		  FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			  FIELD_PREP(GMMU_PDE_SMALL_ADDR, G_TABLE(space) >> 12));
 }
 
 static void pte(struct world_vgpu *g, u32 space, u32 page, u64 val)

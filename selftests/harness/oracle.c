@@ -69,8 +69,10 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 	 * memory must be all zeros, and belong to no vGPU.
 	 */
 	if (p || !world.gpu->chip->lost || !chip_is_zero(at, size))
-		harness_fail("S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when, vgpu,
-			     (unsigned long long)at, p ? "another one's" : "in memory that was given back, or not the host's");
+		harness_fail(
+			"S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s",
+			when, vgpu, (unsigned long long)at,
+			p ? "another one's" : "in memory that was given back, or not the host's");
 }
 
 static bool in_partition(const struct kvgpu_vgpu *v, u64 at, u64 len)
@@ -108,8 +110,9 @@ static void see_tail(u32 vgpu, u64 pd, u64 va, u64 at, const char *when)
 		pte = mmu_translate(pd, va + off);
 		if (FIELD_GET(GMMU_PTE_ADDR, pte) << 12 != at + off || !(pte & GMMU_PTE_PRIV) ||
 		    FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
-			harness_fail("S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's", when,
-				     (unsigned long long)off, vgpu, (unsigned long long)va);
+			harness_fail(
+				"S3: %s: page 0x%llx of the context of vGPU %u at 0x%llx is not the host's",
+				when, (unsigned long long)off, vgpu, (unsigned long long)va);
 	}
 }
 
@@ -122,17 +125,21 @@ void oracle_context(u32 vgpu, u64 inst, u64 pd, const char *when)
 
 	if (!pte || world.gpu->chip->lost)
 		return;
-	if (FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p ||
-	    p->owner != vgpu || !(pte & GMMU_PTE_PRIV))
-		harness_fail("S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's", when, vgpu, (unsigned long long)va);
+	if (FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM || !p || p->owner != vgpu ||
+	    !(pte & GMMU_PTE_PRIV))
+		harness_fail(
+			"S3: %s: FECS would load a context of vGPU %u at 0x%llx that is the guest's",
+			when, vgpu, (unsigned long long)va);
 	/* The header of an image that is not written yet is 0: FECS takes no patches from it. */
 	header = (const u32 *)chip_vram(at + GR_CTX_OS_PATCH_COUNT);
 	if (header[0] && (u64)header[1] << 8 != va + world.gpu->hw.gr_ctx_size)
-		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx", when, vgpu, (unsigned long long)va,
+		harness_fail("S3: %s: the context of vGPU %u at 0x%llx has its patches at 0x%llx",
+			     when, vgpu, (unsigned long long)va,
 			     (unsigned long long)header[1] << 8);
 	if (at + vmach_grctx_size(&world.gpu->hw) > p->at + p->size)
-		harness_fail("S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it", when, vgpu,
-			     (unsigned long long)va);
+		harness_fail(
+			"S3: %s: the context of vGPU %u at 0x%llx is longer than the host's memory for it",
+			when, vgpu, (unsigned long long)va);
 	see_tail(vgpu, pd, va, at, when);
 	contexts++;
 }
@@ -154,26 +161,31 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 			return;
 		p = pool_find(at);
 		if (p && p->owner == vgpu && pte & GMMU_PTE_PRIV && !big)
-			return;		/* a context image */
+			return; /* a context image */
 		/* a card that was lost may keep an image that went back to the pool */
 		if (world.gpu->chip->lost && pte & GMMU_PTE_PRIV && is_nobodys(at, len))
 			return;
-		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu, (unsigned long long)at,
-			     (unsigned long long)va);
+		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu,
+			     (unsigned long long)at, (unsigned long long)va);
 	case GMMU_PTE_APERTURE_SYS_COH:
 	case GMMU_PTE_APERTURE_SYS_NCOH:
 		if (FIELD_GET(GMMU_PTE_APERTURE, pte) == GMMU_PTE_APERTURE_SYS_NCOH)
-			harness_fail("S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are", when, vgpu, (unsigned long long)va);
+			harness_fail(
+				"S4: %s: vGPU %u reads system memory at 0x%llx beside the CPU's caches, in which the zeros of a new page are",
+				when, vgpu, (unsigned long long)va);
 		e = iommu_find(at);
 		if (!e || !e->pfn)
-			harness_fail("S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped", when, vgpu,
-				     (unsigned long long)at, (unsigned long long)va);
+			harness_fail(
+				"S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped",
+				when, vgpu, (unsigned long long)at, (unsigned long long)va);
 		if (!container_pinned(e->pfn, container_of_vgpu(vgpu)))
-			harness_fail("S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it", when, vgpu,
-				     (unsigned long long)e->pfn, (unsigned long long)va);
+			harness_fail(
+				"S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it",
+				when, vgpu, (unsigned long long)e->pfn, (unsigned long long)va);
 		return;
 	default:
-		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu, (unsigned long long)va);
+		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu,
+			     (unsigned long long)va);
 	}
 }
 
@@ -185,7 +197,8 @@ u8 *oracle_host_page(u64 dma, const char *when)
 	u8 *page = e && e->pfn ? container_page(e->pfn) : NULL;
 
 	if (!page)
-		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when, (unsigned long long)dma,
+		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when,
+			     (unsigned long long)dma,
 			     e && e->pfn ? "pinned" : "mapped for a guest");
 	return page;
 }
@@ -203,7 +216,9 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 	if (chip_shows_host(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS))) {
 		oracle_host_page(vram, ctx);
 		if (!container_pinned(iommu_find(vram)->pfn, container_of_vgpu(v->id)))
-			harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another", (const char *)ctx, v->id, bar);
+			harness_fail(
+				"S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another",
+				(const char *)ctx, v->id, bar);
 		return;
 	}
 	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->scrap.at.v ||
@@ -254,5 +269,6 @@ void oracle_closed(u32 vgpu)
 	 * that it let go.
 	 */
 	if (counter(v, "spaces_kept") && !chip_errs())
-		harness_fail("S2: an address space of vGPU %u was to be let go under a channel", vgpu);
+		harness_fail("S2: an address space of vGPU %u was to be let go under a channel",
+			     vgpu);
 }

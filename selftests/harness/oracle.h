@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 /* the frame that the kernel gives for each page of a vGPU's own memory; it lies in no BAR */
-#define OWN_PFN		0x7000000ul
+#define OWN_PFN 0x7000000ul
 
 /* task.c. Call it where something may fail, such as an allocation; true: it fails. */
 bool alloc_fails(void);

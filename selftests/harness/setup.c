@@ -64,7 +64,7 @@ void setup_knob(u32 i, const char *knob, const char *val)
 
 void setup_end(void)
 {
-	struct policy quiet = { };
+	struct policy quiet = {};
 	u32 i;
 
 	harness_policy(&quiet);

@@ -13,17 +13,17 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/thread.h"
 
-#define STACK		(512u << 10)
-#define POINT_NS	20
-#define READ_NS		100
-#define TRACES		48
+#define STACK	 (512u << 10)
+#define POINT_NS 20
+#define READ_NS	 100
+#define TRACES	 48
 /* For functions that run at each access to the chip: the sanitizers would make them slow. */
-#define UNCHECKED	__attribute__((no_sanitize("address", "undefined")))
+#define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 /*
  * A run takes less than an hour of its own time (harness_now). A thread that would wait beyond that
  * waits for ever.
  */
-#define RUN_NS		(3600ull * NSEC_PER_SEC)
+#define RUN_NS (3600ull * NSEC_PER_SEC)
 
 struct task_struct *current;
 u64 harness_now;

@@ -9,20 +9,20 @@
 
 #include "selftests/harness/kernel/kernel.h"
 
-#define SCRIPT_MAX	4
+#define SCRIPT_MAX 4
 
 struct policy {
 	u64 seed;
-	u32 switch_ppm;			/* chance at a point: any ready thread goes on */
+	u32 switch_ppm; /* chance at a point: any ready thread goes on */
 	/* chance at a point of a lazy actor (see actor_new()): it gets no CPU for up to delay_ns */
 	u32 delay_ppm;
 	u64 delay_ns;
-	u32 nomem_ppm;			/* chance that an allocation fails */
+	u32 nomem_ppm; /* chance that an allocation fails */
 	/*
 	 * number of the allocation that fails, counted from harness_policy() on; 0: none fails so
 	 */
 	u64 nomem_nth;
-	bool nomem_rest;		/* all after nomem_nth fail, too */
+	bool nomem_rest; /* all after nomem_nth fail, too */
 	/*
 	 * A lazy actor that slept in usleep_range(), rt_mutex_lock() or wait_event() gets a CPU so
 	 * much later.
@@ -32,22 +32,24 @@ struct policy {
 	 * usleep_range() takes so much longer: a poll that waits in vain is fewer steps of the run
 	 */
 	u64 oversleep_ns;
-	u64 read_ns;			/* so much longer a read of the card takes */
-	bool actors_only;		/* only points of actors are counted */
+	u64 read_ns; /* so much longer a read of the card takes */
+	bool actors_only; /* only points of actors are counted */
 	/*
 	 * For explore.h: at the point of number script[i].at, counted from harness_policy() on, the
 	 * other actor goes on.
 	 */
-	struct { u64 at; } script[SCRIPT_MAX];
+	struct {
+		u64 at;
+	} script[SCRIPT_MAX];
 	u32 nr_script;
 };
 
 /* Begin a world without a card. harness_end() ends it, and fails if something was not freed. */
 void harness_begin(const struct policy *p);
 void harness_end(void);
-void harness_policy(const struct policy *p);		/* @p holds from now on */
-u64 harness_read_ns(void);			/* .read_ns of the policy */
-u64 harness_points(void);				/* the points since harness_policy() */
+void harness_policy(const struct policy *p); /* @p holds from now on */
+u64 harness_read_ns(void); /* .read_ns of the policy */
+u64 harness_points(void); /* the points since harness_policy() */
 /*
  * Return how many things that may fail were asked for since harness_policy(): allocations, pins,
  * mappings, threads.
@@ -56,14 +58,14 @@ u64 harness_allocs(void);
 u64 harness_random(void);
 u32 harness_below(u32 n);
 bool harness_chance(u32 ppm);
-bool harness_all(void);				/* HARNESS_ALL is set: run the rare cases, too */
+bool harness_all(void); /* HARNESS_ALL is set: run the rare cases, too */
 
 void harness_point(const char *where);
 void harness_sleep(u64 ns);
-void harness_wait(const void *what, u64 until);		/* until harness_wake(what) or that time */
+void harness_wait(const void *what, u64 until); /* until harness_wake(what) or that time */
 void harness_wake(const void *what);
-void task_ready(struct task_struct *t);			/* @t, which waits, goes on */
-#define NEVER		(~0ull)
+void task_ready(struct task_struct *t); /* @t, which waits, goes on */
+#define NEVER (~0ull)
 
 /*
  * A thread of a VMM. The calls of the kernel that @fn makes are the VMM's. @lazy: the policy's

@@ -7,8 +7,8 @@
 
 #include "selftests/harness/task.h"
 
-#define TASKS_MAX	128
-#define HELD_MAX	16
+#define TASKS_MAX 128
+#define HELD_MAX  16
 
 enum state { READY, WAITING, DONE };
 
@@ -19,7 +19,7 @@ struct task_struct {
 	const char *name;
 	enum state state;
 	u64 until;
-	const void *what;		/* as in harness_wait() */
+	const void *what; /* as in harness_wait() */
 	/* rt: has real-time priority; starved: could run, but gets no CPU */
 	bool actor, lazy, stop, stopped, queues, rt, starved;
 	int kstate, spins, readers, ret;
@@ -38,6 +38,6 @@ struct task_struct {
 extern struct task_struct *tasks[TASKS_MAX];
 extern u32 nr_tasks;
 
-void task_starve(void);		/* call after a sleep: a lazy thread gets no CPU for idle_ns */
+void task_starve(void); /* call after a sleep: a lazy thread gets no CPU for idle_ns */
 
 #endif

@@ -14,7 +14,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 
 	memset(&world, 0, sizeof(world));
 	world.pdev.dev.name = "0000:01:00.0";
-	world.pdev.no_snoop = true;	/* as after a reset */
+	world.pdev.no_snoop = true; /* as after a reset */
 	harness_begin(&quiet);
 	device_begin();
 	work_begin();
@@ -48,7 +48,7 @@ void world_end_without_card(void)
 
 void world_end(void)
 {
-	struct policy quiet = { };
+	struct policy quiet = {};
 	u32 i;
 
 	harness_policy(&quiet);
@@ -110,7 +110,7 @@ bool world_open(u32 i, struct container *c)
 	int ret;
 
 	if (!was)
-		task_mm_set(container_mm(c));	/* so that the opener's process is known */
+		task_mm_set(container_mm(c)); /* so that the opener's process is known */
 	ret = device_open(w->dev, c);
 	task_mm_set(was);
 	if (ret)

@@ -11,7 +11,7 @@
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/task.h"
 
-#define WORLD_VGPUS	4
+#define WORLD_VGPUS 4
 
 struct world_vgpu {
 	bool made, open, ioas;
@@ -38,31 +38,31 @@ enum asked { ASKED_REGISTER, ASKED_MEMORY, ASKED_DOORBELL, ASKED_CALL, NR_ASKED 
 extern u64 world_asked[NR_ASKED];
 
 void world_begin(const struct policy *p, const struct chip_manners *m);
-void world_end(void);			/* closes and removes vGPUs that are left */
-void world_end_without_card(void);	/* for a card that was taken from the module before */
+void world_end(void); /* closes and removes vGPUs that are left */
+void world_end_without_card(void); /* for a card that was taken from the module before */
 /*
  * Fail if an oracle finds anything wrong. The calling thread must not be in a call of the module.
  */
 void world_check(const char *when);
 
-struct world_vgpu *world_make(u32 i);	/* NULL: refused */
+struct world_vgpu *world_make(u32 i); /* NULL: refused */
 struct world_vgpu *world_make_type(u32 i, const char *type);
 void world_unmake(u32 i);
 bool world_open(u32 i, struct container *c);
-bool world_open_ioas(u32 i, struct container *c);	/* binds to iommufd, opens, attaches */
+bool world_open_ioas(u32 i, struct container *c); /* binds to iommufd, opens, attaches */
 void world_close(u32 i);
-void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
+void world_reset(u32 i); /* VFIO_DEVICE_RESET */
 
 /* ---------------------------------------------------------- guest.c: what a guest's driver does */
 
 /* Addresses in the vGPU's video memory, as all below. */
-#define G_INST(c)	(0x010000ull + (c) * 0x1000)
-#define G_USERD(c)	(0x008000ull + (c) * 0x200)
-#define G_LIST		0x006000ull
-#define G_PD(s)		(0x100000ull + (s) * 0x100000)
-#define G_TABLE(s)	(G_PD(s) + 0x40000)
-#define G_DATA		0x800000ull
-#define G_SPACES	4
+#define G_INST(c)  (0x010000ull + (c)*0x1000)
+#define G_USERD(c) (0x008000ull + (c)*0x200)
+#define G_LIST	   0x006000ull
+#define G_PD(s)	   (0x100000ull + (s)*0x100000)
+#define G_TABLE(s) (G_PD(s) + 0x40000)
+#define G_DATA	   0x800000ull
+#define G_SPACES   4
 
 u32 g_read(struct world_vgpu *g, u32 reg);
 void g_write(struct world_vgpu *g, u32 reg, u32 val);
@@ -94,11 +94,11 @@ void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
 
 /* Write GP_PUT of the channel's doorbell. The channel has work when @put differs from GP_GET. */
 void g_ring(struct world_vgpu *g, u32 chan, u32 put);
-u16 g_hchid(struct world_vgpu *g, u32 chan);		/* the chip's id of a bound channel */
+u16 g_hchid(struct world_vgpu *g, u32 chan); /* the chip's id of a bound channel */
 
 /* --------------------------------------------------------------- setup.c: a VMM whose vGPUs run */
 
-#define SETUP_RAM	0x100000ull	/* IOVA of its memory, and the size */
+#define SETUP_RAM 0x100000ull /* IOVA of its memory, and the size */
 
 extern struct mm_struct *setup_mm;
 extern struct container *setup_c;

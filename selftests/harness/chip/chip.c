@@ -27,7 +27,9 @@ struct chip chip;
  * The TLBs of BAR1 and BAR3. An entry counts if .made is the BAR's number in bar_invals, which each
  * invalidate of its directory counts up.
  */
-static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
+static struct bar_entry {
+	u64 pte, made;
+} bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
 
 /* For each page of VRAM: not 0 if the page may hold something else than zeros. */
@@ -101,7 +103,10 @@ bool chip_shows_host(unsigned int bar, u64 off)
 
 /* ------------------------------------------------------------------ what it can reach */
 
-struct look { struct context *c; const char *when; };
+struct look {
+	struct context *c;
+	const char *when;
+};
 
 static void keep(const struct context *c, u64 va, u64 pte, bool big)
 {
@@ -230,7 +235,8 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 		chip.engine[runl].stuck = !runl && harness_chance(chip.manners.hang_ppm);
 	}
 	chip.loads++;
-	harness_trace("the chip loads channel %u with directory 0x%llx", chid, (unsigned long long)c.pd);
+	harness_trace("the chip loads channel %u with directory 0x%llx", chid,
+		      (unsigned long long)c.pd);
 	chip_look("a channel was loaded");
 }
 
@@ -724,7 +730,10 @@ void chip_set_manners(const struct chip_manners *m)
 
 /* ------------------------------------------------------------------ a card after POST */
 
-static const struct { u8 type, runl, intr, reset, fault; u32 base; } engines[] = {
+static const struct {
+	u8 type, runl, intr, reset, fault;
+	u32 base;
+} engines[] = {
 	{ PTOP_TYPE_GR, 0, PMC_INTR_GR, GR_RESET, GR_FAULT_UNIT, GR_MMIO },
 	{ PTOP_TYPE_CE0, 1, PMC_INTR_CE0, CE0_RESET, CE0_FAULT_UNIT, CE_MMIO(0) },
 	{ PTOP_TYPE_CE0 + 1, 2, PMC_INTR_CE1, CE1_RESET, CE1_FAULT_UNIT, CE_MMIO(1) },

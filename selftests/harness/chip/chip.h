@@ -17,15 +17,15 @@
 
 #include <linux/types.h>
 
-#define CHIP_VRAM	(2624ull << 20)		/* four partitions of 512 MiB and the pool */
-#define CHIP_RUNLS	3
+#define CHIP_VRAM  (2624ull << 20) /* four partitions of 512 MiB and the pool */
+#define CHIP_RUNLS 3
 
 struct chip_manners {
 	/* loads at once what may run; after a preempt first what that took off */
 	bool eager;
 	/* chance at a register access: loads another channel, or drops a loaded one */
 	u32 load_ppm;
-	u32 look_ppm;		/* chance at a register access: chip_look() */
+	u32 look_ppm; /* chance at a register access: chip_look() */
 	/* what is loaded gets onto its engine at once, if that is not held */
 	bool busy;
 	/* an engine with a channel is busy only while the channel has work; false: always */
@@ -84,7 +84,7 @@ u8 *chip_vram(u64 at);
 /* Note that these bytes may no longer be zero. */
 void chip_wrote(u64 at, u64 len);
 bool chip_is_zero(u64 at, u64 len);
-bool chip_intr(void);					/* the line to the host is up */
+bool chip_intr(void); /* the line to the host is up */
 /*
  * The functions from chip_hang() to chip_pbdma_intr(), and chip_hold(), take a channel that may
  * be loaded, and load it if it is not. They return false if it can't be loaded. All but
@@ -168,7 +168,7 @@ u32 chip_loads(void);
  * Return the number of entries.
  */
 u32 chip_list(u8 runl, u64 *entry);
-void chip_bus_master(bool on);				/* false: it reaches no system memory */
+void chip_bus_master(bool on); /* false: it reaches no system memory */
 bool chip_no_master(void);
 
 /*
@@ -193,15 +193,17 @@ bool flush_brought(u64 at, u64 len);
  */
 void flush_before_invalidate(u64 pd, bool all);
 /* Numbers of the two flushes of L2, of system memory's lines and of dirty lines. */
-struct l2_flushes { u32 invalidate, dirty; };
-struct l2_flushes flush_l2_next(void);	/* those that the host begins next */
+struct l2_flushes {
+	u32 invalidate, dirty;
+};
+struct l2_flushes flush_l2_next(void); /* those that the host begins next */
 bool flush_l2_ended(struct l2_flushes nr);
 
 /* clock.c: PTIMER */
 /* PTIMER runs faster than the CPU's clock by @ppm from now on. chip_begin() does not reset that. */
 void clock_begin(s32 ppm);
 u64 clock_now(void);
-void clock_silent(bool on);				/* its reads are not answered */
+void clock_silent(bool on); /* its reads are not answered */
 /* Not 0: its reads give @code, an error of the register ring. */
 void clock_errs(u32 code);
 u32 clock_read(u32 reg);
@@ -221,7 +223,7 @@ bool fake_write(u32 *reg, u32 at, u32 val);
  * now.
  */
 void copy_fetch(u64 inst, u32 put);
-void copy_run(u64 inst);				/* do the jobs that were fetched */
+void copy_run(u64 inst); /* do the jobs that were fetched */
 void copy_drop(void);
 /* The host has written @on to PMC_ENABLE. PFIFO and copy engines, off together, lose the jobs. */
 void copy_enable(u32 on);

@@ -15,11 +15,13 @@
 
 #include <linux/bitfield.h>
 
-#define HELD_MAX	8
-#define WORDS_MAX	64
+#define HELD_MAX  8
+#define WORDS_MAX 64
 
-extern u8 *chip_pages;		/* chip.c */
-static struct { u32 word[WORDS_MAX], nr; } held[HELD_MAX];
+extern u8 *chip_pages; /* chip.c */
+static struct {
+	u32 word[WORDS_MAX], nr;
+} held[HELD_MAX];
 static u32 nr_held;
 static u32 method[A0B5_MTHD_END / 4];
 
@@ -38,14 +40,16 @@ static u8 *place(u32 target, u64 at, u32 len)
 
 	if (target == A0B5_PHYS_LOCAL_FB) {
 		if (at + len > CHIP_VRAM)
-			harness_fail("S1: the host's copy names video memory at 0x%llx", (unsigned long long)at);
+			harness_fail("S1: the host's copy names video memory at 0x%llx",
+				     (unsigned long long)at);
 		return chip_vram(at);
 	}
 	if (chip_no_master())
 		return NULL;
 	e = iommu_find(at);
 	if (!e || !e->cpu || at + len > e->at + e->size)
-		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped", (unsigned long long)at);
+		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped",
+			     (unsigned long long)at);
 	return e->cpu + (at - e->at);
 }
 

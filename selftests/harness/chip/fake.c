@@ -17,10 +17,12 @@
 #include "hw/gr.h"
 #include "selftests/harness/chip/chip.h"
 
-#define FALCON_BYTES	0x4000u
-#define CTX_SIZE	0x2000u
+#define FALCON_BYTES 0x4000u
+#define CTX_SIZE     0x2000u
 
-static struct falcon { u32 dmem[FALCON_BYTES / 4], at; } fecs, gpccs;
+static struct falcon {
+	u32 dmem[FALCON_BYTES / 4], at;
+} fecs, gpccs;
 
 static struct falcon *falcon_of(u32 at)
 {
@@ -125,7 +127,7 @@ bool fake_read(u32 *reg, u32 at, u32 *val)
 
 void fake_begin(u32 *reg)
 {
-	static const u8 tpcs[] = { 3, 3, 3, 2, 2 };	/* a K20m: two of fifteen are off */
+	static const u8 tpcs[] = { 3, 3, 3, 2, 2 }; /* a K20m: two of fifteen are off */
 	unsigned int g;
 
 	memset(&fecs, 0, sizeof(fecs));

@@ -8,7 +8,7 @@
 #include "selftests/harness/kernel/kernel.h"
 #include "selftests/harness/task.h"
 
-#define FLUSH(reg)	(chip.flush[((reg) - FLUSH_BAR) / 4])
+#define FLUSH(reg) (chip.flush[((reg)-FLUSH_BAR) / 4])
 
 /* For each page of video memory: the number of the flush of BARs that brings the stores there. */
 static u32 *arrive;
@@ -44,8 +44,9 @@ static void table_must_be_there(void *ctx, u64 at, u64 size)
 	const struct context *c = ctx;
 
 	if (at < CHIP_VRAM && !flush_brought(at, size))
-		harness_fail("S2: a TLB is invalidated, and stores in a table of vGPU %u at 0x%llx may arrive later",
-			     c->vgpu, (unsigned long long)at);
+		harness_fail(
+			"S2: a TLB is invalidated, and stores in a table of vGPU %u at 0x%llx may arrive later",
+			c->vgpu, (unsigned long long)at);
 }
 
 void flush_before_invalidate(u64 pd, bool all)

@@ -9,11 +9,11 @@
 
 #include <linux/bitfield.h>
 
-#define PD_ENTRIES	8192u
-#define SMALL_ENTRIES	32768u
-#define BIG_ENTRIES	1024u
+#define PD_ENTRIES    8192u
+#define SMALL_ENTRIES 32768u
+#define BIG_ENTRIES   1024u
 
-extern u8 *chip_pages;		/* chip.c */
+extern u8 *chip_pages; /* chip.c */
 
 static u64 entry(u64 table, u64 i)
 {

@@ -6,17 +6,17 @@
 #include "kvgpu/types.h"
 #include "selftests/harness/chip/chip.h"
 
-#define NO_CHAN		0xffff
-#define FIRST_GUEST	8		/* the ids below are the host's group */
-#define TLB_MAX		8192
-#define PRI_ERROR	0xbadf0000u
-#define INVALS_MAX	8
-#define QUEUE_MAX	8		/* invalidates in the MMU's queue: FB_MMU_CTRL_FIFO_SPACE */
-#define WRITTEN_MAX	512
+#define NO_CHAN	    0xffff
+#define FIRST_GUEST 8 /* the ids below are the host's group */
+#define TLB_MAX	    8192
+#define PRI_ERROR   0xbadf0000u
+#define INVALS_MAX  8
+#define QUEUE_MAX   8 /* invalidates in the MMU's queue: FB_MMU_CTRL_FIFO_SPACE */
+#define WRITTEN_MAX 512
 /* A ring of nothing but NON_STALL_INTERRUPTs raises one in this time. */
-#define NONSTALL_NS	2000
+#define NONSTALL_NS 2000
 
-struct context {		/* a channel as a unit has it: as it was at the load */
+struct context { /* a channel as a unit has it: as it was at the load */
 	u16 chid, id;
 	bool tsg;
 	/*
@@ -32,18 +32,35 @@ struct chip {
 	u32 *reg;
 	u8 *vram;
 	struct chip_manners manners;
-	struct { u64 inst; bool bound, enabled; u8 runl; u32 vgpu; } chan[KVGPU_MAX_CHAN];
-	struct { u64 entry[2 * KVGPU_MAX_CHAN]; u32 nr; } list[CHIP_RUNLS];
+	struct {
+		u64 inst;
+		bool bound, enabled;
+		u8 runl;
+		u32 vgpu;
+	} chan[KVGPU_MAX_CHAN];
+	struct {
+		u64 entry[2 * KVGPU_MAX_CHAN];
+		u32 nr;
+	} list[CHIP_RUNLS];
 	bool at_work[KVGPU_MAX_CHAN];
-	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS];	/* chid NO_CHAN: empty */
-	struct { u64 pd, va, pte; u32 vgpu; bool big; } tlb[TLB_MAX];
+	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS]; /* chid NO_CHAN: empty */
+	struct {
+		u64 pd, va, pte;
+		u32 vgpu;
+		bool big;
+	} tlb[TLB_MAX];
 	u32 nr_tlb, loads;
-	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
+	struct {
+		u64 pd;
+		bool all;
+	} inval[INVALS_MAX]; /* under way */
 	u32 nr_inval;
-	u32 mem_ops;		/* invalidates of guests' channels in the MMU's queue */
+	u32 mem_ops; /* invalidates of guests' channels in the MMU's queue */
 	u32 preempt_late, flush_late, runl_late, copy_late;
 	/* flushes, at (register - FLUSH_BAR) / 4: how many were begun, and of these have ended */
-	struct { u32 begun, ended; } flush[5];
+	struct {
+		u32 begun, ended;
+	} flush[5];
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	/*
@@ -51,7 +68,7 @@ struct chip {
 	 * PMC_ENABLE reads all ones
 	 */
 	bool copy_stays, stays_on;
-	u32 ones;		/* for so many reads FB_MMU_CTRL gives all ones */
+	u32 ones; /* for so many reads FB_MMU_CTRL gives all ones */
 	u64 nonstall_at, hold_until, switch_until;
 	/*
 	 * channel that a copy engine saves until .switch_until; .switching_to, if it is not 0: the
@@ -61,12 +78,14 @@ struct chip {
 	/* channel for which that engine works until .copying_until */
 	u16 copying;
 	u64 copying_until;
-	bool copies_tsg;	/* .copying, .switching and .switching_to are ids of groups */
+	bool copies_tsg; /* .copying, .switching and .switching_to are ids of groups */
 	/* interrupts of chip_pbdma_stop_next(); 0: none waits */
 	u32 next_intr;
 	u16 next_chid;
 	/* the first writes since chip_watch_writes() */
-	struct { u32 reg, val; } written[WRITTEN_MAX];
+	struct {
+		u32 reg, val;
+	} written[WRITTEN_MAX];
 	u32 nr_written;
 };
 

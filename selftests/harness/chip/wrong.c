@@ -14,7 +14,7 @@
 #include <linux/bitfield.h>
 
 /* For so long an engine of chip_switch_between() saves or loads a channel. */
-#define PHASE_NS	30000
+#define PHASE_NS 30000
 
 static struct context *loaded(u16 chid)
 {
@@ -84,7 +84,7 @@ bool chip_fault(u16 chid, u64 va)
 	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(GR_FAULT_UNIT);
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
 	harness_trace("channel %u faults", chid);
-	chip.at_work[chid] = true;	/* the channel was in the middle of something */
+	chip.at_work[chid] = true; /* the channel was in the middle of something */
 	/* Half of the faults hold GR until its reset. */
 	if (harness_below(2) && !chip.engine[0].stuck) {
 		chip.engine[0] = *c;

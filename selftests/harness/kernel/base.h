@@ -33,49 +33,49 @@
 #define __exit
 #define __percpu
 #define __must_check
-#define __maybe_unused		__attribute__((unused))
-#define __aligned(n)		__attribute__((aligned(n)))
-#define fallthrough		__attribute__((fallthrough))
-#define __le32			__u32
-#define likely(x)		(x)
-#define unlikely(x)		(x)
+#define __maybe_unused __attribute__((unused))
+#define __aligned(n)   __attribute__((aligned(n)))
+#define fallthrough    __attribute__((fallthrough))
+#define __le32	       __u32
+#define likely(x)      (x)
+#define unlikely(x)    (x)
 #undef static_assert
-#define static_assert(expr, ...)	_Static_assert(expr, #expr)
-#define typeof			__typeof__
-#define min_not_zero(a, b)	((a) && (b) ? min(a, b) : (a) ?: (b))
-#define clamp_t(type, v, lo, hi)	min_t(type, max_t(type, v, lo), hi)
-#define clamp(v, lo, hi)	min(max(v, lo), hi)
-#define offsetofend(type, member)	(offsetof(type, member) + sizeof(((type *)0)->member))
-#define U32_MAX			(~0u)
-#define U64_MAX			(~0ull)
+#define static_assert(expr, ...) _Static_assert(expr, #expr)
+#define typeof __typeof__
+#define min_not_zero(a, b)	  ((a) && (b) ? min(a, b) : (a) ?: (b))
+#define clamp_t(type, v, lo, hi)  min_t(type, max_t(type, v, lo), hi)
+#define clamp(v, lo, hi)	  min(max(v, lo), hi)
+#define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+#define U32_MAX			  (~0u)
+#define U64_MAX			  (~0ull)
 #undef ULONG_MAX
-#define ULONG_MAX		(~0ul)
-#define DIV_ROUND_UP_ULL	DIV_ROUND_UP
-#define KBUILD_MODNAME		"kvgpu"
-#define THIS_MODULE		((struct module *)NULL)
+#define ULONG_MAX	 (~0ul)
+#define DIV_ROUND_UP_ULL DIV_ROUND_UP
+#define KBUILD_MODNAME	 "kvgpu"
+#define THIS_MODULE	 ((struct module *)NULL)
 
-#define PAGE_SHIFT		12
-#define PAGE_SIZE		4096ul
-#define PAGE_MASK		(~(PAGE_SIZE - 1))
-#define PMD_SIZE		(2ul << 20)
-#define PAGE_ALIGN(v)		ALIGN(v, PAGE_SIZE)
-#define PAGE_ALIGNED(v)		IS_ALIGNED(v, PAGE_SIZE)
-#define offset_in_page(p)	((unsigned long)(p) & ~PAGE_MASK)
-#define ALIGN(v, a)		(((v) + (a) - 1) & ~((__typeof__(v))(a) - 1))
-#define ALIGN_DOWN(v, a)	((v) & ~((__typeof__(v))(a) - 1))
-#define IS_ALIGNED(v, a)	(!((v) & ((__typeof__(v))(a) - 1)))
-#define SZ_1M			0x100000
-#define SZ_2M			0x200000
-#define SZ_4M			0x400000
-#define SZ_8M			0x800000
-#define SZ_16M			0x1000000
-#define SZ_32M			0x2000000
-#define SZ_64M			0x4000000
-#define SZ_128M			0x8000000
-#define SZ_512M			0x20000000
-#define SZ_1G			0x40000000
-#define SZ_2G			0x80000000ll
-#define SZ_4G			0x100000000ll
+#define PAGE_SHIFT	  12
+#define PAGE_SIZE	  4096ul
+#define PAGE_MASK	  (~(PAGE_SIZE - 1))
+#define PMD_SIZE	  (2ul << 20)
+#define PAGE_ALIGN(v)	  ALIGN(v, PAGE_SIZE)
+#define PAGE_ALIGNED(v)	  IS_ALIGNED(v, PAGE_SIZE)
+#define offset_in_page(p) ((unsigned long)(p) & ~PAGE_MASK)
+#define ALIGN(v, a)	  (((v) + (a)-1) & ~((__typeof__(v))(a)-1))
+#define ALIGN_DOWN(v, a)  ((v) & ~((__typeof__(v))(a)-1))
+#define IS_ALIGNED(v, a)  (!((v) & ((__typeof__(v))(a)-1)))
+#define SZ_1M		  0x100000
+#define SZ_2M		  0x200000
+#define SZ_4M		  0x400000
+#define SZ_8M		  0x800000
+#define SZ_16M		  0x1000000
+#define SZ_32M		  0x2000000
+#define SZ_64M		  0x4000000
+#define SZ_128M		  0x8000000
+#define SZ_512M		  0x20000000
+#define SZ_1G		  0x40000000
+#define SZ_2G		  0x80000000ll
+#define SZ_4G		  0x100000000ll
 
 typedef u64 resource_size_t;
 typedef u64 dma_addr_t;
@@ -86,7 +86,7 @@ typedef unsigned int vm_fault_t;
 typedef unsigned short umode_t;
 typedef unsigned long kernel_ulong_t;
 typedef long long harness_loff_t;
-#define loff_t			harness_loff_t
+#define loff_t harness_loff_t
 
 /* ------------------------------------------------------------------ what ends a run */
 
@@ -99,77 +99,87 @@ void harness_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 
 			harness_fail("WARN_ON(%s) at %s:%d", #cond, __FILE__, __LINE__); \
 		false;                                                                   \
 	})
-#define WARN_ON_ONCE		WARN_ON
-#define BUG_ON			WARN_ON
+#define WARN_ON_ONCE WARN_ON
+#define BUG_ON	     WARN_ON
 
 /* ------------------------------------------------------------- memory: may fail as the run says */
 
-#define GFP_KERNEL		1u
-#define GFP_KERNEL_ACCOUNT	2u
-#define __GFP_ZERO		4u
-#define __GFP_NOFAIL		8u
+#define GFP_KERNEL	   1u
+#define GFP_KERNEL_ACCOUNT 2u
+#define __GFP_ZERO	   4u
+#define __GFP_NOFAIL	   8u
 
 void *harness_alloc(size_t n, gfp_t gfp);
 void harness_free(const void *p);
-size_t harness_allocated(void);			/* pieces not freed; then counts anew */
-#define kmalloc(n, gfp)		harness_alloc(n, gfp)
-#define kzalloc(n, gfp)		harness_alloc(n, (gfp) | __GFP_ZERO)
-#define kvmalloc		kmalloc
-#define kvzalloc		kzalloc
-#define kcalloc(n, s, gfp)	harness_alloc((size_t)(n) * (s), (gfp) | __GFP_ZERO)
-#define kvcalloc		kcalloc
-#define kvmalloc_array(n, s, gfp)	harness_alloc((size_t)(n) * (s), gfp)
-#define kfree			harness_free
-#define kvfree			harness_free
-#define vmalloc(n)		harness_alloc(n, GFP_KERNEL)
-#define __vmalloc		harness_alloc
-#define vfree			harness_free
+size_t harness_allocated(void); /* pieces not freed; then counts anew */
+#define kmalloc(n, gfp)		  harness_alloc(n, gfp)
+#define kzalloc(n, gfp)		  harness_alloc(n, (gfp) | __GFP_ZERO)
+#define kvmalloc		  kmalloc
+#define kvzalloc		  kzalloc
+#define kcalloc(n, s, gfp)	  harness_alloc((size_t)(n) * (s), (gfp) | __GFP_ZERO)
+#define kvcalloc		  kcalloc
+#define kvmalloc_array(n, s, gfp) harness_alloc((size_t)(n) * (s), gfp)
+#define kfree			  harness_free
+#define kvfree			  harness_free
+#define vmalloc(n)		  harness_alloc(n, GFP_KERNEL)
+#define __vmalloc		  harness_alloc
+#define vfree			  harness_free
 unsigned long vmalloc_to_pfn(const void *p);
 
 /* Error numbers as pointers. */
-#define IS_ERR(p)		((unsigned long)(p) >= (unsigned long)-4095)
-#define PTR_ERR(p)		((long)(p))
-#define ERR_PTR(e)		((void *)(long)(e))
+#define IS_ERR(p)  ((unsigned long)(p) >= (unsigned long)-4095)
+#define PTR_ERR(p) ((long)(p))
+#define ERR_PTR(e) ((void *)(long)(e))
 
 /* ------------------------------------------------------------------ atomics and bits */
 
-typedef struct { int v; } atomic_t;
-typedef struct { s64 v; } atomic64_t;
-typedef struct { int v; } refcount_t;
-#define atomic_read(a)		((a)->v)
+typedef struct {
+	int v;
+} atomic_t;
+typedef struct {
+	s64 v;
+} atomic64_t;
+typedef struct {
+	int v;
+} refcount_t;
+#define atomic_read(a) ((a)->v)
 /* Plain accesses are enough: one thread runs at a time. */
-#define smp_store_release(p, x)	WRITE_ONCE(*(p), x)
+#define smp_store_release(p, x) WRITE_ONCE(*(p), x)
 #define smp_load_acquire(p)	READ_ONCE(*(p))
-#define smp_mb()			do { } while (0)
-#define smp_mb__after_atomic()		do { } while (0)
-#define atomic_set(a, n)		((void)((a)->v = (n)))
-#define atomic_inc(a)		((void)(a)->v++)
-#define atomic_dec(a)		((void)(a)->v--)
-#define atomic_inc_return(a)	(++(a)->v)
-#define atomic64_read(a)	((a)->v)
-#define atomic64_inc(a)		((void)(a)->v++)
-#define atomic64_add(n, a)	((void)((a)->v += (n)))
-#define refcount_set(r, n)	((r)->v = (n))
-#define refcount_inc(r)		((void)(r)->v++)
-#define refcount_dec_and_test(r)	(!--(r)->v)
+#define smp_mb() \
+	do {     \
+	} while (0)
+#define smp_mb__after_atomic() \
+	do {                   \
+	} while (0)
+#define atomic_set(a, n)	 ((void)((a)->v = (n)))
+#define atomic_inc(a)		 ((void)(a)->v++)
+#define atomic_dec(a)		 ((void)(a)->v--)
+#define atomic_inc_return(a)	 (++(a)->v)
+#define atomic64_read(a)	 ((a)->v)
+#define atomic64_inc(a)		 ((void)(a)->v++)
+#define atomic64_add(n, a)	 ((void)((a)->v += (n)))
+#define refcount_set(r, n)	 ((r)->v = (n))
+#define refcount_inc(r)		 ((void)(r)->v++)
+#define refcount_dec_and_test(r) (!--(r)->v)
 /* The word may be in memory that a guest writes: another CPU may come in just before. */
 void harness_point(const char *where);
-#define xchg(p, val)                       \
-	({                                 \
-		typeof(*(p)) xchg_old;     \
-		harness_point("xchg");     \
-		xchg_old = *(p);           \
-		*(p) = (val);              \
-		xchg_old;                  \
+#define xchg(p, val)                   \
+	({                             \
+		typeof(*(p)) xchg_old; \
+		harness_point("xchg"); \
+		xchg_old = *(p);       \
+		*(p) = (val);          \
+		xchg_old;              \
 	})
-#define cmpxchg(p, old, new)               \
-	({                                 \
-		typeof(*(p)) cmp_was;      \
-		harness_point("cmpxchg");  \
-		cmp_was = *(p);            \
-		if (cmp_was == (old))      \
-			*(p) = (new);      \
-		cmp_was;                   \
+#define cmpxchg(p, old, new)              \
+	({                                \
+		typeof(*(p)) cmp_was;     \
+		harness_point("cmpxchg"); \
+		cmp_was = *(p);           \
+		if (cmp_was == (old))     \
+			*(p) = (new);     \
+		cmp_was;                  \
 	})
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *a, s64 *old, s64 new)
@@ -185,8 +195,8 @@ static inline bool atomic64_try_cmpxchg(atomic64_t *a, s64 *old, s64 new)
 #define BITS_PER_BYTE		8
 #define BITS_PER_LONG		64
 #define BITS_TO_LONGS(n)	DIV_ROUND_UP(n, BITS_PER_LONG)
-#define DECLARE_BITMAP(name, n)	unsigned long name[BITS_TO_LONGS(n)]
-#define hweight8(v)		((unsigned int)__builtin_popcount((v) & 0xff))
+#define DECLARE_BITMAP(name, n) unsigned long name[BITS_TO_LONGS(n)]
+#define hweight8(v)		((unsigned int)__builtin_popcount((v)&0xff))
 #define hweight32(v)		((unsigned int)__builtin_popcount(v))
 #define lower_32_bits(v)	((u32)(v))
 #define upper_32_bits(v)	((u32)((u64)(v) >> 32))
@@ -206,8 +216,8 @@ static inline void clear_bit(unsigned long n, unsigned long *m)
 	m[n / BITS_PER_LONG] &= ~(1ul << n % BITS_PER_LONG);
 }
 
-#define __set_bit		set_bit
-#define __clear_bit		clear_bit
+#define __set_bit   set_bit
+#define __clear_bit clear_bit
 
 static inline bool test_and_set_bit(unsigned long n, unsigned long *m)
 {
@@ -217,9 +227,8 @@ static inline bool test_and_set_bit(unsigned long n, unsigned long *m)
 	return was;
 }
 
-#define clear_bit_unlock	clear_bit
-#define test_and_set_bit_lock(n, m) \
-	(harness_point("test_and_set_bit_lock"), test_and_set_bit(n, m))
+#define clear_bit_unlock	    clear_bit
+#define test_and_set_bit_lock(n, m) (harness_point("test_and_set_bit_lock"), test_and_set_bit(n, m))
 
 static inline bool test_and_clear_bit(unsigned long n, unsigned long *m)
 {
@@ -245,13 +254,13 @@ static inline unsigned int bitmap_weight(const unsigned long *m, unsigned int nr
 	return n;
 }
 
-#define bitmap_zero(m, n)	memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
-#define bitmap_zalloc(n, gfp)	((unsigned long *)kcalloc(BITS_TO_LONGS(n), sizeof(long), gfp))
-#define bitmap_free		kfree
+#define bitmap_zero(m, n)     memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
+#define bitmap_zalloc(n, gfp) ((unsigned long *)kcalloc(BITS_TO_LONGS(n), sizeof(long), gfp))
+#define bitmap_free	      kfree
 #define for_each_set_bit(bit, m, n) \
 	for ((bit) = find_next_bit(m, n, 0); (bit) < (n); (bit) = find_next_bit(m, n, (bit) + 1))
 
-#define mul_u64_u64_div_u64(a, b, c)	((u64)((unsigned __int128)(a) * (b) / (c)))
+#define mul_u64_u64_div_u64(a, b, c) ((u64)((unsigned __int128)(a) * (b) / (c)))
 
 static inline u32 le32_to_cpup(const __le32 *p)
 {
@@ -260,25 +269,25 @@ static inline u32 le32_to_cpup(const __le32 *p)
 
 /* ------------------------------------------------------------------ time: the harness's clock */
 
-#define NSEC_PER_SEC		1000000000l
-#define NSEC_PER_MSEC		1000000l
-#define NSEC_PER_USEC		1000l
-#define USEC_PER_SEC		1000000l
-#define USEC_PER_MSEC		1000l
-#define HZ			250
+#define NSEC_PER_SEC  1000000000l
+#define NSEC_PER_MSEC 1000000l
+#define NSEC_PER_USEC 1000l
+#define USEC_PER_SEC  1000000l
+#define USEC_PER_MSEC 1000l
+#define HZ	      250
 
 extern u64 harness_now;
 ktime_t ktime_get(void);
-#define ktime_get_ns()		((u64)ktime_get())
-#define ktime_get_boottime	ktime_get
-#define ktime_add_us(t, us)	((t) + (s64)(us) * 1000)
-#define ktime_add_ms(t, ms)	((t) + (s64)(ms) * 1000000)
-#define ktime_after(a, b)	((a) > (b))
-#define ktime_before(a, b)	((a) < (b))
-#define ktime_ms_delta(a, b)	(((a) - (b)) / NSEC_PER_MSEC)
-#define ns_to_ktime(n)		((ktime_t)(n))
-#define msecs_to_jiffies(ms)	((unsigned long)DIV_ROUND_UP((ms) * HZ, 1000))
-#define nsecs_to_jiffies(ns)	((unsigned long)((ns) / (NSEC_PER_SEC / HZ)))
+#define ktime_get_ns()	     ((u64)ktime_get())
+#define ktime_get_boottime   ktime_get
+#define ktime_add_us(t, us)  ((t) + (s64)(us)*1000)
+#define ktime_add_ms(t, ms)  ((t) + (s64)(ms)*1000000)
+#define ktime_after(a, b)    ((a) > (b))
+#define ktime_before(a, b)   ((a) < (b))
+#define ktime_ms_delta(a, b) (((a) - (b)) / NSEC_PER_MSEC)
+#define ns_to_ktime(n)	     ((ktime_t)(n))
+#define msecs_to_jiffies(ms) ((unsigned long)DIV_ROUND_UP((ms)*HZ, 1000))
+#define nsecs_to_jiffies(ns) ((unsigned long)((ns) / (NSEC_PER_SEC / HZ)))
 void msleep(unsigned int ms);
 void udelay(unsigned long us);
 void usleep_range(unsigned long first, unsigned long last);
@@ -290,15 +299,15 @@ u64 get_random_u64(void);
 int kstrtouint(const char *text, unsigned int base, unsigned int *out);
 int sysfs_emit(char *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define module_param(name, type, perm)	unsigned int *const harness_param_##name = &name
+#define module_param(name, type, perm) unsigned int *const harness_param_##name = &name
 #define MODULE_PARM_DESC(name, text)
 #define MODULE_DEVICE_TABLE(type, name)
 #define MODULE_DESCRIPTION(text)
 #define MODULE_LICENSE(text)
 #define MODULE_FIRMWARE(name)
 #define MODULE_SOFTDEP(text)
-#define module_init(fn)		int (*const harness_module_init)(void) = fn
-#define module_exit(fn)		void (*const harness_module_exit)(void) = fn
+#define module_init(fn) int (*const harness_module_init)(void) = fn
+#define module_exit(fn) void (*const harness_module_exit)(void) = fn
 extern int (*const harness_module_init)(void);
 extern void (*const harness_module_exit)(void);
 struct module;
@@ -307,8 +316,11 @@ struct module;
 #define rmb()
 #define dma_rmb()
 
-#define TRACE_EVENT(name, proto, ...)	static inline void trace_##name(proto) { }
+#define TRACE_EVENT(name, proto, ...)          \
+	static inline void trace_##name(proto) \
+	{                                      \
+	}
 #define TRACE_DEFINE_ENUM(x)
-#define TP_PROTO(...)		__VA_ARGS__
+#define TP_PROTO(...) __VA_ARGS__
 
 #endif

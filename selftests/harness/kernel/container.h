@@ -8,10 +8,10 @@
 
 #include "selftests/harness/kernel/services.h"
 
-#define MAPS		160
+#define MAPS 160
 
 struct mapping {
-	bool used, prevent_access;	/* prevent_access: an iommufd unmap is under way */
+	bool used, prevent_access; /* prevent_access: an iommufd unmap is under way */
 	u64 iova, size, ram;
 	u32 pins;
 	/*
@@ -26,16 +26,16 @@ struct container {
 	bool used;
 	u32 nr;
 	struct mm_struct *mm;
-	struct mutex lock;		/* iommu->lock; an IOAS's iova_rwsem */
+	struct mutex lock; /* iommu->lock; an IOAS's iova_rwsem */
 	struct mutex device_list_lock;
 	struct list_head devices;
 	struct mapping map[MAPS];
 	u8 *ram;
 	/* Each vfio_dma_rw() takes this long. */
 	u64 slow_ns;
-	u32 lock_limit;			/* RLIMIT_MEMLOCK of the VMM, pages; 0: none */
-	u64 warned;			/* lines in the host's log about that limit */
-	u16 *pins;			/* by page of ram */
+	u32 lock_limit; /* RLIMIT_MEMLOCK of the VMM, pages; 0: none */
+	u64 warned; /* lines in the host's log about that limit */
+	u16 *pins; /* by page of ram */
 	struct page page[RAM_PAGES];
 };
 

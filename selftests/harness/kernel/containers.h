@@ -8,19 +8,23 @@
 
 #include "selftests/harness/kernel/base.h"
 
-struct hlist_node { struct hlist_node *next, **pprev; };
-struct hlist_head { struct hlist_node *first; };
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+struct hlist_head {
+	struct hlist_node *first;
+};
 
-#define INIT_HLIST_NODE(n)	((n)->next = NULL, (n)->pprev = NULL)
-#define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
-#define DEFINE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
-#define hash_init(t)		memset(t, 0, sizeof(t))
+#define INIT_HLIST_NODE(n)	      ((n)->next = NULL, (n)->pprev = NULL)
+#define DECLARE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
+#define DEFINE_HASHTABLE(name, bits)  struct hlist_head name[1 << (bits)]
+#define hash_init(t)		      memset(t, 0, sizeof(t))
 /* clang-format off */
 #define hash_bucket(t, key)	(&(t)[((u64)(key) * 0x61c8864680b583ebull >> 32) % ARRAY_SIZE(t)])
 /* clang-format on */
-#define hash_add(t, n, key)	hlist_add_head(n, hash_bucket(t, key))
-#define hash_del		hlist_del_init
-#define hash_for_each_possible(t, obj, member, key) \
+#define hash_add(t, n, key) hlist_add_head(n, hash_bucket(t, key))
+#define hash_del	    hlist_del_init
+#define hash_for_each_possible(t, obj, member, key)               \
 	for (struct hlist_node *at_ = hash_bucket(t, key)->first; \
 	     at_ && ((obj) = container_of(at_, typeof(*(obj)), member), true); at_ = at_->next)
 
@@ -43,26 +47,37 @@ static inline void hlist_del_init(struct hlist_node *n)
 	INIT_HLIST_NODE(n);
 }
 
-struct rb_node { struct rb_node *parent, *rb_left, *rb_right; };
-struct rb_root { struct rb_node *rb_node; };
+struct rb_node {
+	struct rb_node *parent, *rb_left, *rb_right;
+};
+struct rb_root {
+	struct rb_node *rb_node;
+};
 
-#define RB_ROOT			((struct rb_root) { NULL })
-#define RB_EMPTY_ROOT(r)	(!(r)->rb_node)
-#define rb_entry(n, type, member)	container_of(n, type, member)
+#define RB_ROOT			  ((struct rb_root){ NULL })
+#define RB_EMPTY_ROOT(r)	  (!(r)->rb_node)
+#define rb_entry(n, type, member) container_of(n, type, member)
 void rb_link_node(struct rb_node *n, struct rb_node *parent, struct rb_node **link);
-#define rb_insert_color(n, root)	((void)(n), (void)(root))
+#define rb_insert_color(n, root) ((void)(n), (void)(root))
 void rb_erase(struct rb_node *n, struct rb_root *root);
 struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);
 
-struct xa_slot { unsigned long index; void *entry; bool mark; };
-struct xarray { struct xa_slot *slot; u32 nr, room; };
+struct xa_slot {
+	unsigned long index;
+	void *entry;
+	bool mark;
+};
+struct xarray {
+	struct xa_slot *slot;
+	u32 nr, room;
+};
 typedef int xa_mark_t;
-#define XA_MARK_0		0
-#define XA_PRESENT		8
+#define XA_MARK_0  0
+#define XA_PRESENT 8
 
 void xa_init(struct xarray *xa);
-#define XA_FLAGS_ACCOUNT 0
+#define XA_FLAGS_ACCOUNT	 0
 #define xa_init_flags(xa, flags) ((void)(flags), xa_init(xa))
 void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
 void *xa_erase(struct xarray *xa, unsigned long index);
@@ -72,8 +87,8 @@ void xa_set_mark(struct xarray *xa, unsigned long index, xa_mark_t mark);
 bool xa_get_mark(struct xarray *xa, unsigned long index, xa_mark_t mark);
 bool xa_empty(const struct xarray *xa);
 void xa_destroy(struct xarray *xa);
-#define xa_mk_value(v)		((void *)((unsigned long)(v) << 1 | 1))
-#define xa_to_value(p)		((unsigned long)(p) >> 1)
-#define xa_err(p)		(IS_ERR(p) ? (int)PTR_ERR(p) : 0)
+#define xa_mk_value(v) ((void *)((unsigned long)(v) << 1 | 1))
+#define xa_to_value(p) ((unsigned long)(p) >> 1)
+#define xa_err(p)      (IS_ERR(p) ? (int)PTR_ERR(p) : 0)
 
 #endif

@@ -12,11 +12,11 @@
 #include "selftests/harness/task.h"
 #include "selftests/unit/hw/fwbuild.h"
 
-#define BAR1_AT		(32u << 20)
-#define BAR3_AT		(320u << 20)
-#define SPACE		(384u << 20)
-#define HOST		(~0ull)
-#define IRQ_NS		2000		/* time to enter and leave the handler and its thread */
+#define BAR1_AT (32u << 20)
+#define BAR3_AT (320u << 20)
+#define SPACE	(384u << 20)
+#define HOST	(~0ull)
+#define IRQ_NS	2000 /* time to enter and leave the handler and its thread */
 
 struct pci_driver *the_pci_driver;
 struct mdev_driver *the_mdev_driver;

@@ -13,7 +13,9 @@
 
 /* ------------------------------------------------------------------ devices */
 
-struct kobject { int uevents; };
+struct kobject {
+	int uevents;
+};
 struct device {
 	struct kobject kobj;
 	void *drvdata;
@@ -23,10 +25,16 @@ struct device {
 	u64 mask, bus_dma_limit;
 };
 struct device *get_device(struct device *d);
-void put_device(struct device *d);	/* a mediated device is freed at its last reference */
+void put_device(struct device *d); /* a mediated device is freed at its last reference */
 struct device_attribute;
-struct attribute { const char *name; umode_t mode; };
-struct attribute_group { const char *name; struct attribute **attrs; };
+struct attribute {
+	const char *name;
+	umode_t mode;
+};
+struct attribute_group {
+	const char *name;
+	struct attribute **attrs;
+};
 struct device_attribute {
 	struct attribute attr;
 	ssize_t (*show)(struct device *dev, struct device_attribute *attr, char *buf);
@@ -37,29 +45,41 @@ struct device_attribute {
 #define DEVICE_ATTR_RO(n) struct device_attribute dev_attr_##n = { { #n, 0444 }, n##_show, NULL }
 #define DEVICE_ATTR_RW(n) \
 	struct device_attribute dev_attr_##n = { { #n, 0644 }, n##_show, n##_store }
-#define KOBJ_CHANGE		2
+#define KOBJ_CHANGE 2
 int kobject_uevent(struct kobject *k, int action);
 
-#define dev_get_drvdata(d)	((d)->drvdata)
-#define dev_set_drvdata(d, p)	((d)->drvdata = (p))
-#define dev_to_node(d)		((void)(d), 0)
+#define dev_get_drvdata(d)    ((d)->drvdata)
+#define dev_set_drvdata(d, p) ((d)->drvdata = (p))
+#define dev_to_node(d)	      ((void)(d), 0)
 void harness_log(const struct device *dev, const char *level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-#define dev_err(d, ...)		harness_log(d, "error", __VA_ARGS__)
-#define dev_warn(d, ...)	harness_log(d, "warning", __VA_ARGS__)
-#define dev_notice(d, ...)	harness_log(d, "notice", __VA_ARGS__)
-#define dev_info(d, ...)	harness_log(d, "info", __VA_ARGS__)
-#define dev_err_ratelimited	dev_err
-#define dev_warn_ratelimited	dev_warn
-#define dev_notice_ratelimited	dev_notice
-#define pci_info(p, ...)	dev_info(&(p)->dev, __VA_ARGS__)
-#define pr_err(...)		harness_log(NULL, "error", __VA_ARGS__)
-#define dev_err_probe(d, e, ...)	({ dev_err(d, __VA_ARGS__); (e); })
+#define dev_err(d, ...)	       harness_log(d, "error", __VA_ARGS__)
+#define dev_warn(d, ...)       harness_log(d, "warning", __VA_ARGS__)
+#define dev_notice(d, ...)     harness_log(d, "notice", __VA_ARGS__)
+#define dev_info(d, ...)       harness_log(d, "info", __VA_ARGS__)
+#define dev_err_ratelimited    dev_err
+#define dev_warn_ratelimited   dev_warn
+#define dev_notice_ratelimited dev_notice
+#define pci_info(p, ...)       dev_info(&(p)->dev, __VA_ARGS__)
+#define pr_err(...)	       harness_log(NULL, "error", __VA_ARGS__)
+#define dev_err_probe(d, e, ...)         \
+	({                               \
+		dev_err(d, __VA_ARGS__); \
+		(e);                     \
+	})
 
 /* no_snoop: its control register lets it read memory without a look into the CPU's caches */
-struct pci_dev { struct device dev; bool msi_enabled, master, enabled, no_snoop; };
-struct pci_device_id { u32 vendor, device; kernel_ulong_t driver_data; };
-struct dev_pm_ops { int (*prepare)(struct device *dev); };
+struct pci_dev {
+	struct device dev;
+	bool msi_enabled, master, enabled, no_snoop;
+};
+struct pci_device_id {
+	u32 vendor, device;
+	kernel_ulong_t driver_data;
+};
+struct dev_pm_ops {
+	int (*prepare)(struct device *dev);
+};
 struct device_driver {
 	const char *name, *mod_name;
 	struct module *owner;
@@ -75,19 +95,19 @@ struct pci_driver {
 	const struct attribute_group **dev_groups;
 	struct device_driver driver;
 };
-#define PCI_VENDOR_ID_NVIDIA	0x10de
-#define PCI_DEVICE(v, d)	.vendor = (v), .device = (d)
-#define PCI_IRQ_MSI		1
-#define PCI_IRQ_ALL_TYPES	7
-#define pci_name(p)		((p)->dev.name)
-#define pci_set_drvdata(p, d)	dev_set_drvdata(&(p)->dev, d)
-#define pci_get_drvdata(p)	dev_get_drvdata(&(p)->dev)
+#define PCI_VENDOR_ID_NVIDIA  0x10de
+#define PCI_DEVICE(v, d)      .vendor = (v), .device = (d)
+#define PCI_IRQ_MSI	      1
+#define PCI_IRQ_ALL_TYPES     7
+#define pci_name(p)	      ((p)->dev.name)
+#define pci_set_drvdata(p, d) dev_set_drvdata(&(p)->dev, d)
+#define pci_get_drvdata(p)    dev_get_drvdata(&(p)->dev)
 int pci_register_driver(struct pci_driver *d);
 void pci_unregister_driver(struct pci_driver *d);
 int pci_enable_device_mem(struct pci_dev *p);
 void pci_disable_device(struct pci_dev *p);
-#define pci_request_regions(p, name)	((void)(p), 0)
-#define pci_release_regions(p)		((void)(p))
+#define pci_request_regions(p, name) ((void)(p), 0)
+#define pci_release_regions(p)	     ((void)(p))
 void pci_set_master(struct pci_dev *p);
 void pci_clear_master(struct pci_dev *p);
 int pci_read_config_word(struct pci_dev *p, int where, u16 *val);
@@ -95,17 +115,17 @@ int pcie_capability_clear_word(struct pci_dev *p, int pos, u16 clear);
 resource_size_t pci_resource_start(struct pci_dev *p, int bar);
 resource_size_t pci_resource_len(struct pci_dev *p, int bar);
 void __iomem *pci_iomap(struct pci_dev *p, int bar, unsigned long max);
-#define pci_iounmap(p, at)	((void)(at))
+#define pci_iounmap(p, at) ((void)(at))
 int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int max_vecs,
 			  unsigned int flags);
-#define pci_free_irq_vectors(p)	((p)->msi_enabled = false)
-#define pci_irq_vector(p, n)	(33 + (n))
-#define arch_io_reserve_memtype_wc(at, len)	0
+#define pci_free_irq_vectors(p)		    ((p)->msi_enabled = false)
+#define pci_irq_vector(p, n)		    (33 + (n))
+#define arch_io_reserve_memtype_wc(at, len) 0
 #define arch_io_free_memtype_wc(at, len)
 
 typedef enum { IRQ_NONE, IRQ_HANDLED, IRQ_WAKE_THREAD } irqreturn_t;
-#define IRQF_ONESHOT		1
-#define IRQF_SHARED		2
+#define IRQF_ONESHOT 1
+#define IRQF_SHARED  2
 int request_threaded_irq(int irq, irqreturn_t (*hard)(int, void *),
 			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
 			 void *arg);
@@ -113,7 +133,10 @@ void free_irq(int irq, void *arg);
 void synchronize_irq(int irq);
 void irq_wake_thread(int irq, void *arg);
 
-struct firmware { size_t size; const u8 *data; };
+struct firmware {
+	size_t size;
+	const u8 *data;
+};
 int request_firmware(const struct firmware **fw, const char *name, struct device *dev);
 void release_firmware(const struct firmware *fw);
 
@@ -123,48 +146,55 @@ u32 ioread32(const void __iomem *at);
 void iowrite32(u32 val, void __iomem *at);
 void iowrite8(u8 val, void __iomem *at);
 void writeq(u64 val, void __iomem *at);
-#define writel			iowrite32
+#define writel iowrite32
 void memset_io(void __iomem *at, int c, size_t n);
 void memcpy_fromio(void *to, const void __iomem *from, size_t n);
 void memcpy_toio(void __iomem *to, const void *from, size_t n);
 void __iowrite64_copy(void __iomem *to, const void *from, size_t nr);
 void __iomem *ioremap(resource_size_t at, size_t n);
-#define ioremap_wc		ioremap
-#define iounmap(at)		((void)(at))
+#define ioremap_wc  ioremap
+#define iounmap(at) ((void)(at))
 
 struct gen_pool;
-struct genpool_data_align { int align; };
+struct genpool_data_align {
+	int align;
+};
 struct gen_pool *gen_pool_create(int order, int node);
 int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node);
 void gen_pool_destroy(struct gen_pool *p);
 unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void *data);
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n);
 size_t gen_pool_avail(struct gen_pool *p);
-#define gen_pool_first_fit_align	NULL
+#define gen_pool_first_fit_align NULL
 
 /* ----------------------------------------------------------- DMA: an IOMMU in front of the card */
 
-struct page { u64 pfn; bool reserved; };
-#define PageReserved(p)		((p)->reserved)
+struct page {
+	u64 pfn;
+	bool reserved;
+};
+#define PageReserved(p) ((p)->reserved)
 enum dma_data_direction { DMA_BIDIRECTIONAL };
-#define DMA_BIT_MASK(n)		((1ull << (n)) - 1)
-#define dma_set_mask_and_coherent(d, m)	((d)->mask = (m), 0)
-#define dma_get_mask(d)		((d)->mask ?: DMA_BIT_MASK(32))
+#define DMA_BIT_MASK(n)			((1ull << (n)) - 1)
+#define dma_set_mask_and_coherent(d, m) ((d)->mask = (m), 0)
+#define dma_get_mask(d)			((d)->mask ?: DMA_BIT_MASK(32))
 void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp);
 void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at);
 dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
 			enum dma_data_direction dir);
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir);
-#define dma_mapping_error(d, at)	((at) == ~0ull)
-#define is_zone_device_page(p)	((void)(p), false)
-#define device_iommu_mapped(d)	((void)(d), true)	/* also true with iommu=pt */
-struct iommu_domain { unsigned int type; };
-#define IOMMU_DOMAIN_IDENTITY	4u
+#define dma_mapping_error(d, at) ((at) == ~0ull)
+#define is_zone_device_page(p)	 ((void)(p), false)
+#define device_iommu_mapped(d)	 ((void)(d), true) /* also true with iommu=pt */
+struct iommu_domain {
+	unsigned int type;
+};
+#define IOMMU_DOMAIN_IDENTITY 4u
 struct iommu_domain *iommu_get_domain_for_dev(struct device *d);
 phys_addr_t iommu_iova_to_phys(struct iommu_domain *domain, dma_addr_t at);
-#define page_to_phys(p)		((p)->pfn << PAGE_SHIFT)
-#define IOMMU_READ		1
-#define IOMMU_WRITE		2
+#define page_to_phys(p) ((p)->pfn << PAGE_SHIFT)
+#define IOMMU_READ	1
+#define IOMMU_WRITE	2
 
 /* ------------------------------------------------------------------ user memory and mappings */
 
@@ -183,22 +213,26 @@ struct vm_area_struct {
 	int vm_page_prot;
 	void *vm_private_data;
 	const struct vm_operations_struct *vm_ops;
-	u32 walkers;			/* threads that walk its page tables at this moment */
+	u32 walkers; /* threads that walk its page tables at this moment */
 };
-struct vm_fault { struct vm_area_struct *vma; unsigned long address; unsigned int flags; };
-#define FAULT_FLAG_WRITE	0x01
-#define FAULT_FLAG_REMOTE	0x80
-#define VM_FAULT_OOM		1
-#define VM_FAULT_SIGBUS		2
-#define VM_FAULT_NOPAGE		0x100
-#define VM_FAULT_FALLBACK	0x800
-#define VM_SHARED		8
-#define VM_IO			0x4000
-#define VM_PFNMAP		0x400
-#define VM_DONTCOPY		0x20000
-#define VM_DONTEXPAND		0x40000
-#define VM_DONTDUMP		0x4000000
-#define pgprot_writecombine(p)	(p)
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long address;
+	unsigned int flags;
+};
+#define FAULT_FLAG_WRITE       0x01
+#define FAULT_FLAG_REMOTE      0x80
+#define VM_FAULT_OOM	       1
+#define VM_FAULT_SIGBUS	       2
+#define VM_FAULT_NOPAGE	       0x100
+#define VM_FAULT_FALLBACK      0x800
+#define VM_SHARED	       8
+#define VM_IO		       0x4000
+#define VM_PFNMAP	       0x400
+#define VM_DONTCOPY	       0x20000
+#define VM_DONTEXPAND	       0x40000
+#define VM_DONTDUMP	       0x4000000
+#define pgprot_writecombine(p) (p)
 vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn);
 int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned long size);
 bool mmget_not_zero(struct mm_struct *mm);
@@ -220,9 +254,9 @@ void *memdup_user(const void __user *from, size_t n);
 
 struct virqfd;
 struct eventfd_ctx {
-	int fd, refs;			/* refs: the kernel's references */
+	int fd, refs; /* refs: the kernel's references */
 	u64 count;
-	bool closed;			/* by user space */
+	bool closed; /* by user space */
 	spinlock_t wqh;
 	struct virqfd *waits;
 };
@@ -235,7 +269,10 @@ void vfio_virqfd_disable(struct virqfd **pvirqfd);
 
 /* ------------------------------------------------------------------ VFIO and mediated devices */
 
-struct vfio_info_cap { struct vfio_info_cap_header *buf; size_t size; };
+struct vfio_info_cap {
+	struct vfio_info_cap_header *buf;
+	size_t size;
+};
 int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,
 			     size_t size);
 void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset);
@@ -292,7 +329,10 @@ struct mdev_type {
 	struct mdev_parent *parent;
 	unsigned int refs;
 };
-struct mdev_device { struct device dev; struct mdev_type *type; };
+struct mdev_device {
+	struct device dev;
+	struct mdev_type *type;
+};
 struct mdev_driver {
 	const char *device_api;
 	int (*probe)(struct mdev_device *dev);
@@ -301,7 +341,7 @@ struct mdev_driver {
 	ssize_t (*show_description)(struct mdev_type *mtype, char *buf);
 	struct device_driver driver;
 };
-#define to_mdev_device(d)	container_of(d, struct mdev_device, dev)
+#define to_mdev_device(d) container_of(d, struct mdev_device, dev)
 int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv,
 			 struct mdev_type **types, unsigned int nr);
 void mdev_unregister_parent(struct mdev_parent *p);

@@ -10,8 +10,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
-#define FIRST	3
-#define LAST	10
+#define FIRST 3
+#define LAST  10
 
 struct virqfd {
 	struct eventfd_ctx *ctx;
@@ -104,7 +104,7 @@ void eventfd_signal(struct eventfd_ctx *ctx)
 		signals++;
 		signals_host += !task_mm();
 		signals_locked += !!task_holds(of_the_card);
-		harness_sleep(cost_ns);		/* other CPUs go on */
+		harness_sleep(cost_ns); /* other CPUs go on */
 	}
 	spin_lock(&ctx->wqh);
 	wake(ctx);

@@ -17,9 +17,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
-#define TRIES_MAX	100
+#define TRIES_MAX 100
 /* a destroy of an access waits so long for its calls (iommufd_object_dec_wait_shortterm()) */
-#define DESTROY_NS	(60 * NSEC_PER_SEC)
+#define DESTROY_NS (60 * NSEC_PER_SEC)
 
 void (*ioas_asks)(void);
 
@@ -33,8 +33,8 @@ struct iommufd_access {
 	struct vfio_device *v;
 	struct container *ictx, *ioas, *ioas_unpin;
 	struct mutex ioas_lock;
-	struct list_head pieces;	/* what is pinned, as it was pinned */
-	u32 calls;	/* ioas_unmap()'s calls of .dma_unmap that go on: unbind waits for them */
+	struct list_head pieces; /* what is pinned, as it was pinned */
+	u32 calls; /* ioas_unmap()'s calls of .dma_unmap that go on: unbind waits for them */
 };
 
 /* ------------------------------------------------------------------ what a driver calls */
@@ -79,12 +79,15 @@ void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage)
 	mutex_lock(&a->ioas_lock);
 	c = a->ioas_unpin;
 	if (!c)
-		harness_fail("S2: 0x%llx is unpinned by a device that is not attached", (unsigned long long)iova);
+		harness_fail("S2: 0x%llx is unpinned by a device that is not attached",
+			     (unsigned long long)iova);
 	list_for_each_entry(p, &a->pieces, node)
 		if (p->iova == iova && p->nr == npage)
 			break;
 	if (&p->node == &a->pieces)
-		harness_fail("S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece", npage, (unsigned long long)iova);
+		harness_fail(
+			"S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece",
+			npage, (unsigned long long)iova);
 	list_del(&p->node);
 	free(p);
 	mutex_lock(&c->lock);

@@ -14,7 +14,7 @@ static u64 next_dma;
 /* dma_map_page() maps a bounce buffer, one frame that is no memory of any VMM */
 static bool bounces;
 static enum iommu_kind kind;
-#define BOUNCE_PFN	0x6000000ul
+#define BOUNCE_PFN 0x6000000ul
 
 /* ------------------------------------------------------------------ kmalloc */
 
@@ -80,7 +80,8 @@ static void iommu_del(dma_addr_t at, size_t n)
 	u64 i;
 
 	if (!e || e->at != at || e->size != n)
-		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped", (unsigned long long)at);
+		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped",
+			     (unsigned long long)at);
 	for (i = 0; i < n >> PAGE_SHIFT; i++)
 		xa_erase(&iommu, (at >> PAGE_SHIFT) + i);
 	free(e);
@@ -151,7 +152,8 @@ struct iommu_domain *iommu_get_domain_for_dev(struct device *d)
 static void map_directly(const struct device *d, u64 last)
 {
 	if (last > min_not_zero(dma_get_mask(d), d->bus_dma_limit))
-		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx", (unsigned long long)last);
+		harness_fail("S6: dev_WARN_ONCE(\"DMA addr overflow\") for RAM at 0x%llx",
+			     (unsigned long long)last);
 }
 
 /* In a domain without translation, too, this is the frame that the device reaches. */
@@ -179,7 +181,9 @@ void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_dir
 	const struct dma_entry *e = iommu_find(at);
 
 	if (e && !flush_l2_ended(e->l2) && !world.gpu->chip->lost)
-		harness_fail("S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx", (unsigned long long)at);
+		harness_fail(
+			"S2: a page is unmapped, and L2 may still write to it: DMA address 0x%llx",
+			(unsigned long long)at);
 	iommu_del(at, n);
 	chip_look("a page was unmapped");
 }
@@ -193,7 +197,7 @@ struct gen_pool {
 	 */
 	struct gen_pool *next;
 	u64 at, size;
-	struct pool_piece *piece;	/* the used ones, sorted by address */
+	struct pool_piece *piece; /* the used ones, sorted by address */
 	u32 nr, room;
 };
 
@@ -305,13 +309,18 @@ void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 	struct pool_piece *i = piece_at(p, at);
 
 	if (!i || i->at != at || i->size != n)
-		harness_fail("a piece of the pool is given back that was not taken: 0x%lx, %zu bytes", at, n);
+		harness_fail(
+			"a piece of the pool is given back that was not taken: 0x%lx, %zu bytes",
+			at, n);
 	memmove(i, i + 1, (p->piece + --p->nr - i) * sizeof(*i));
 	if (!watch)
 		return;
 	if (!chip_is_zero(at, n))
-		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at, n);
+		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at,
+			     n);
 	if (world.gpu && !world.gpu->chip->lost && !flush_brought(at, n))
-		harness_fail("S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes", at, n);
+		harness_fail(
+			"S1: stores in a piece of the pool may arrive after it was given back: 0x%lx, %zu bytes",
+			at, n);
 	chip_look("a piece of the pool was given back");
 }

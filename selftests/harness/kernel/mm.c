@@ -24,10 +24,12 @@ struct mm_struct {
 	u32 readers;
 	int users;
 	struct pid *process;
-	struct { unsigned long at, pfn; } *pte;
+	struct {
+		unsigned long at, pfn;
+	} * pte;
 	u32 nr, room;
 	unsigned long next;
-	u64 slow_ns;			/* how long munmap() takes before it frees anything */
+	u64 slow_ns; /* how long munmap() takes before it frees anything */
 };
 
 static LIST_HEAD(all);
@@ -279,7 +281,7 @@ static void unmap(struct mm_struct *mm, unsigned long at, u64 len, bool downgrad
 				vma_drop(vma);
 		}
 	if (downgrade)
-		mm->readers++;		/* mmap_write_downgrade() */
+		mm->readers++; /* mmap_write_downgrade() */
 	mutex_unlock(&mm->gate);
 	if (downgrade)
 		unmap_region(mm, &gone);

@@ -19,28 +19,28 @@ void work_end(void);
 void work_waits_for_vmm(const char *what);
 
 /* device.c: the card's PCI function and the drivers that were registered */
-#define BAR1_PHYS	0x100000000ull
-#define BAR3_PHYS	0x200000000ull
-#define BAR0_SIZE	(16u << 20)
-#define BAR1_SIZE	(256u << 20)
-#define BAR3_SIZE	(32u << 20)
+#define BAR1_PHYS 0x100000000ull
+#define BAR3_PHYS 0x200000000ull
+#define BAR0_SIZE (16u << 20)
+#define BAR1_SIZE (256u << 20)
+#define BAR3_SIZE (32u << 20)
 extern struct pci_driver *the_pci_driver;
 extern struct mdev_driver *the_mdev_driver;
 extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
-u32 userd_reads(void);			/* reads of doorbells and mirrors in BAR1 by the host */
-u64 irq_time(void);			/* ns that the handler and its thread ran */
-void irq_line(void);			/* the card raises its interrupt: the handler runs soon */
+u32 userd_reads(void); /* reads of doorbells and mirrors in BAR1 by the host */
+u64 irq_time(void); /* ns that the handler and its thread ran */
+void irq_line(void); /* the card raises its interrupt: the handler runs soon */
 /* From now on an access to configuration space takes @ns, as if its thread got no CPU. */
 void pci_slow(u64 ns);
 
 /* memory.c: the IOMMU in front of the card */
 struct dma_entry {
 	dma_addr_t at;
-	u64 pfn;			/* 0: memory from dma_alloc_coherent() */
-	u8 *cpu;			/* the memory, when .pfn is 0 */
+	u64 pfn; /* 0: memory from dma_alloc_coherent() */
+	u8 *cpu; /* the memory, when .pfn is 0 */
 	size_t size;
 	/* the flushes of L2 after which L2 has nothing of the page; 0: it had nothing */
 	struct l2_flushes l2;
@@ -63,14 +63,18 @@ void iommu_end(void);
  * A piece of the pool in use. @owner: the vGPU whose lock was held when it was taken; 0: none. The
  * memory is the chip's.
  */
-struct pool_piece { u64 at, size; u32 owner; bool used; };
+struct pool_piece {
+	u64 at, size;
+	u32 owner;
+	bool used;
+};
 const struct pool_piece *pool_find(u64 at);
-void pool_watch(bool on);		/* on: taking may fail; pieces given back must be zero */
+void pool_watch(bool on); /* on: taking may fail; pieces given back must be zero */
 
 /* vfio.c: containers as in vfio_iommu_type1, one for each VMM. mm.c: the VMM's address space. */
-#define RAM_PAGES	2048
+#define RAM_PAGES 2048
 struct mm_struct *mm_new(void);
-struct pid *mm_process(struct mm_struct *mm);		/* the process that has this memory */
+struct pid *mm_process(struct mm_struct *mm); /* the process that has this memory */
 void mm_free(struct mm_struct *mm);
 struct container *container_new(struct mm_struct *mm);
 struct mm_struct *container_mm(struct container *c);
@@ -78,14 +82,14 @@ void container_free(struct container *c);
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 /* Map one page as memory: a page that the VMM's process has mapped of a device at @at. */
 int container_map_device(struct container *c, u64 iova, unsigned long at);
-u64 container_unmap(struct container *c, u64 iova, u64 size);	/* returns the bytes unmapped */
+u64 container_unmap(struct container *c, u64 iova, u64 size); /* returns the bytes unmapped */
 /*
  * Called at the end of an unmap in place of the copy_to_user() of the answer, without any lock;
  * NULL: nothing is called.
  */
 extern void (*container_answer)(void);
 u8 *container_ram(struct container *c);
-u8 *container_page(u64 pfn);		/* NULL: the page is not pinned */
+u8 *container_page(u64 pfn); /* NULL: the page is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
 /* From now on each vfio_dma_rw() of the VMM's memory takes @ns. */
@@ -112,20 +116,20 @@ int ioas_unmap(struct container *c, u64 iova, u64 size);
  * them.
  */
 void eventfd_begin(void);
-void eventfd_cost(int fd, u64 ns);	/* a signal of @fd takes @ns, as if many waited for it */
+void eventfd_cost(int fd, u64 ns); /* a signal of @fd takes @ns, as if many waited for it */
 /*
  * Return how often the eventfd of eventfd_cost() was signalled since that call. *@host: by threads
  * of the kernel, *@locked: by threads that held event_lock or gpu->lock of the card.
  */
 u32 eventfd_signals(u32 *host, u32 *locked);
-void eventfd_end(void);			/* fails if the kernel still has one */
+void eventfd_end(void); /* fails if the kernel still has one */
 void user_eventfd_open(int fd);
 void user_eventfd_close(int fd);
 void user_eventfd_write(int fd);
-u64 user_eventfd_read(int fd);		/* returns the signals and writes since the last read */
+u64 user_eventfd_read(int fd); /* returns the signals and writes since the last read */
 
 struct vfio_device *vfio_of(struct mdev_device *mdev);
-struct mdev_device *mdev_create(const char *type);		/* NULL: refused */
+struct mdev_device *mdev_create(const char *type); /* NULL: refused */
 void mdev_remove(struct mdev_device *m);
 /* Take the card from the module. Fail if a mediated device uses memory of the module still. */
 void card_remove(struct pci_dev *pdev);

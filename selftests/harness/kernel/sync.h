@@ -14,7 +14,11 @@
 #include "selftests/harness/kernel/base.h"
 
 struct mm_struct;
-struct pid { int refs; bool alive; struct task_struct *task; };
+struct pid {
+	int refs;
+	bool alive;
+	struct task_struct *task;
+};
 
 /* A thread is a coroutine. selftests/harness/thread.h has its fields. */
 struct task_struct;
@@ -34,7 +38,11 @@ bool fatal_signal_pending(struct task_struct *t);
  */
 struct module;
 struct inode;
-struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
+struct file {
+	const struct file_operations *f_op;
+	void *private_data;
+	struct list_head node;
+};
 struct file_operations {
 	struct module *owner;
 	int (*release)(struct inode *inode, struct file *file);
@@ -45,67 +53,91 @@ void fput(struct file *f);
 
 /* ------------------------------------------------------------------ locks */
 
-struct mutex { struct task_struct *owner; const char *name; bool dead; };
+struct mutex {
+	struct task_struct *owner;
+	const char *name;
+	bool dead;
+};
 /*
  * An rt_mutex differs in which waiter gets it after an unlock, and in what priority its holder
  * inherits.
  */
 #define rt_mutex mutex
-typedef struct { struct task_struct *owner; } spinlock_t;
-typedef struct { spinlock_t lock; } seqlock_t;
-struct completion { unsigned int done; };
+typedef struct {
+	struct task_struct *owner;
+} spinlock_t;
+typedef struct {
+	spinlock_t lock;
+} seqlock_t;
+struct completion {
+	unsigned int done;
+};
 
 void harness_mutex_init(struct mutex *m, const char *name);
-#define mutex_init(m)		harness_mutex_init(m, #m)
-#define DEFINE_MUTEX(n)		struct mutex n = { .name = #n }
+#define mutex_init(m)	harness_mutex_init(m, #m)
+#define DEFINE_MUTEX(n) struct mutex n = { .name = #n }
 void mutex_lock(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
 void mutex_unlock(struct mutex *m);
 void mutex_destroy(struct mutex *m);
-#define rt_mutex_init(m)	harness_mutex_init(m, #m)
+#define rt_mutex_init(m) harness_mutex_init(m, #m)
 void rt_mutex_lock(struct mutex *m);
 bool rt_mutex_trylock(struct mutex *m);
-#define rt_mutex_unlock(m)	mutex_unlock(m)
-#define might_lock(m)		((void)(m))
+#define rt_mutex_unlock(m) mutex_unlock(m)
+#define might_lock(m)	   ((void)(m))
 
-typedef struct { int unused; } wait_queue_head_t;
-#define init_waitqueue_head(w)	((void)(w))
-#define wait_event(w, cond)	do { while (!(cond)) harness_wait_event(&(w)); } while (0)
+typedef struct {
+	int unused;
+} wait_queue_head_t;
+#define init_waitqueue_head(w) ((void)(w))
+#define wait_event(w, cond)                       \
+	do {                                      \
+		while (!(cond))                   \
+			harness_wait_event(&(w)); \
+	} while (0)
 void harness_wait_event(const wait_queue_head_t *w);
 void wake_up_all(const wait_queue_head_t *w);
-#define wake_up			wake_up_all
-#define wq_has_sleeper(w)	((void)(w), true)
+#define wake_up		  wake_up_all
+#define wq_has_sleeper(w) ((void)(w), true)
 
-#define DEFINE_SPINLOCK(n)	spinlock_t n
-#define spin_lock_init(l)	((l)->owner = NULL)
+#define DEFINE_SPINLOCK(n) spinlock_t n
+#define spin_lock_init(l)  ((l)->owner = NULL)
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);
-#define spin_lock_irqsave(l, flags)		({ (flags) = 0; spin_lock(l); })
-#define spin_unlock_irqrestore(l, flags)	({ (void)(flags); spin_unlock(l); })
+#define spin_lock_irqsave(l, flags) \
+	({                          \
+		(flags) = 0;        \
+		spin_lock(l);       \
+	})
+#define spin_unlock_irqrestore(l, flags) \
+	({                               \
+		(void)(flags);           \
+		spin_unlock(l);          \
+	})
 
-#define seqlock_init(s)		spin_lock_init(&(s)->lock)
-#define write_seqlock(s)	spin_lock(&(s)->lock)
-#define write_sequnlock(s)	spin_unlock(&(s)->lock)
+#define seqlock_init(s)	   spin_lock_init(&(s)->lock)
+#define write_seqlock(s)   spin_lock(&(s)->lock)
+#define write_sequnlock(s) spin_unlock(&(s)->lock)
 /* A reader sees no write under way: no other thread runs while a writer holds the spinlock. */
-#define read_seqbegin(s)	0u
-#define read_seqretry(s, seq)	((void)(seq), false)
+#define read_seqbegin(s)      0u
+#define read_seqretry(s, seq) ((void)(seq), false)
 
 #define lockdep_assert_held(l)                                                         \
 	({                                                                             \
 		if ((l)->owner != current)                                             \
 			harness_fail("%s:%d: %s is not held", __FILE__, __LINE__, #l); \
 	})
-#define lockdep_is_held(l)	((l)->owner == current)
+#define lockdep_is_held(l) ((l)->owner == current)
 
-#define init_completion(c)	((c)->done = 0)
+#define init_completion(c) ((c)->done = 0)
 void complete(struct completion *c);
 void wait_for_completion(struct completion *c);
 
 void rcu_read_lock(void);
 void rcu_read_unlock(void);
-void synchronize_rcu(void);	/* waits for all readers; fails the run if the caller is a reader */
-#define rcu_dereference(p)	(p)
-#define rcu_access_pointer(p)	(p)
+void synchronize_rcu(void); /* waits for all readers; fails the run if the caller is a reader */
+#define rcu_dereference(p)    (p)
+#define rcu_access_pointer(p) (p)
 #define rcu_dereference_protected(p, cond)                             \
 	({                                                             \
 		if (!(cond))                                           \
@@ -121,12 +153,12 @@ void synchronize_rcu(void);	/* waits for all readers; fails the run if the calle
 
 /* ------------------------------------------------------------------ threads of the kernel */
 
-#define TASK_RUNNING		0
-#define TASK_INTERRUPTIBLE	1
-#define TASK_IDLE		2
-#define HRTIMER_MODE_ABS	0
-#define set_current_state	harness_set_state
-#define __set_current_state	harness_set_state
+#define TASK_RUNNING	    0
+#define TASK_INTERRUPTIBLE  1
+#define TASK_IDLE	    2
+#define HRTIMER_MODE_ABS    0
+#define set_current_state   harness_set_state
+#define __set_current_state harness_set_state
 void harness_set_state(int state);
 void schedule(void);
 int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode);
@@ -135,7 +167,7 @@ bool kthread_should_stop(void);
 int kthread_stop(struct task_struct *t);
 void wake_up_process(struct task_struct *t);
 void sched_set_fifo_low(struct task_struct *t);
-bool rt_task(const struct task_struct *t);	/* true also for a priority that was lent */
+bool rt_task(const struct task_struct *t); /* true also for a priority that was lent */
 
 /* ------------------------------------------------------------------ work items */
 
@@ -147,19 +179,21 @@ struct work_struct {
 	struct workqueue_struct *wq;
 };
 
-struct delayed_work { struct work_struct work; };
+struct delayed_work {
+	struct work_struct work;
+};
 struct workqueue_struct;
-#define system_percpu_wq	((struct workqueue_struct *)1)
-#define system_highpri_wq	((struct workqueue_struct *)2)
+#define system_percpu_wq  ((struct workqueue_struct *)1)
+#define system_highpri_wq ((struct workqueue_struct *)2)
 /* Linux 7.2 and later warn when an item is queued on one of these */
 #define system_wq		((struct workqueue_struct *)3)
 #define system_unbound_wq	((struct workqueue_struct *)4)
 #define INIT_WORK(w, f)		harness_work_init(w, f)
-#define INIT_DELAYED_WORK(w, f)	harness_work_init(&(w)->work, f)
+#define INIT_DELAYED_WORK(w, f) harness_work_init(&(w)->work, f)
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)
 void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work));
-#define WQ_UNBOUND		1
-#define WQ_HIGHPRI		2
+#define WQ_UNBOUND 1
+#define WQ_HIGHPRI 2
 struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
 void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);

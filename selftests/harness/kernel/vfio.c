@@ -13,8 +13,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
-#define ROUNDS_MAX	10
-#define CONTAINERS	16
+#define ROUNDS_MAX 10
+#define CONTAINERS 16
 
 static struct container containers[CONTAINERS];
 static u32 most_rounds;
@@ -58,7 +58,8 @@ u32 container_pins(const struct container *c)
 void container_free(struct container *c)
 {
 	if (container_pins(c))
-		harness_fail("S2: %u pages are pinned in a container that has no device", container_pins(c));
+		harness_fail("S2: %u pages are pinned in a container that has no device",
+			     container_pins(c));
 	free(c->ram);
 	free(c->pins);
 	c->used = false;
@@ -124,10 +125,9 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 		ret = -ENOSPC;
 		for (m = c->map; m < c->map + MAPS && ret; m++)
 			if (!m->used) {
-				*m = (struct mapping){ .used = true,
-						       .iova = iova,
-						       .size = size,
-						       .ram = ram };
+				*m = (struct mapping){
+					.used = true, .iova = iova, .size = size, .ram = ram
+				};
 				ret = 0;
 			}
 	}
@@ -269,7 +269,8 @@ void container_unpin(struct container *c, u64 at)
 	u64 nr;
 
 	if (!m || !m->pins)
-		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", (unsigned long long)at);
+		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned",
+			     (unsigned long long)at);
 	if (m->device_at) {
 		m->pins--;
 		return;
@@ -335,7 +336,7 @@ int container_rw(struct container *c, u64 iova, void *data, size_t len, bool wri
 		mmap_read_lock(c->mm);
 		mmap_read_unlock(c->mm);
 		ret = 0;
-		if (c->slow_ns)		/* like a fault in copy_from_user() */
+		if (c->slow_ns) /* like a fault in copy_from_user() */
 			harness_sleep(c->slow_ns);
 		if (write)
 			memcpy(c->ram + m->ram + (iova - m->iova), data, len);
@@ -462,7 +463,8 @@ void card_remove(struct pci_dev *pdev)
 {
 	the_pci_driver->remove(pdev);
 	if (mdevs)
-		harness_fail("S6: the card's object is gone, and a mediated device has its type there");
+		harness_fail(
+			"S6: the card's object is gone, and a mediated device has its type there");
 }
 
 void mdev_remove(struct mdev_device *m)
@@ -525,7 +527,8 @@ void device_close(struct vfio_device *v)
 	unlock_devices(c);
 	v->container = NULL;
 	if (list_empty(&c->devices) && container_pins(c))
-		harness_fail("S2: %u pages are pinned after the last device was closed", container_pins(c));
+		harness_fail("S2: %u pages are pinned after the last device was closed",
+			     container_pins(c));
 }
 
 /* ------------------------------------------------------------------ VFIO's helpers */
@@ -562,10 +565,17 @@ int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, i
 	if (hdr->start >= num_irqs || hdr->start + hdr->count > num_irqs)
 		return -EINVAL;
 	switch (hdr->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
-	case VFIO_IRQ_SET_DATA_NONE: size = 0; break;
-	case VFIO_IRQ_SET_DATA_BOOL: size = 1; break;
-	case VFIO_IRQ_SET_DATA_EVENTFD: size = 4; break;
-	default: return -EINVAL;
+	case VFIO_IRQ_SET_DATA_NONE:
+		size = 0;
+		break;
+	case VFIO_IRQ_SET_DATA_BOOL:
+		size = 1;
+		break;
+	case VFIO_IRQ_SET_DATA_EVENTFD:
+		size = 4;
+		break;
+	default:
+		return -EINVAL;
 	}
 	if (size && hdr->argsz - offsetofend(struct vfio_irq_set, count) < hdr->count * size)
 		return -EINVAL;

@@ -6,9 +6,9 @@
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/task.h"
 
-#define WORKERS		4
-#define WORK_NS		1000		/* time to take the next item */
-#define JIFFY_NS	(NSEC_PER_SEC / HZ)
+#define WORKERS	 4
+#define WORK_NS	 1000 /* time to take the next item */
+#define JIFFY_NS (NSEC_PER_SEC / HZ)
 
 static LIST_HEAD(queue);
 static struct task_struct *worker[WORKERS];
@@ -86,7 +86,9 @@ void work_waits_for_vmm(const char *what)
 
 	for (i = 0; i < WORKERS; i++)
 		if (current == worker[i] && running[i] && is_shared(running[i]->wq))
-			harness_fail("S6: an item of the system's work queue waits for %s, which a VMM may hold for as long as it likes", what);
+			harness_fail(
+				"S6: an item of the system's work queue waits for %s, which a VMM may hold for as long as it likes",
+				what);
 }
 
 static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay)
@@ -96,7 +98,8 @@ static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned lon
 	if (!wq)
 		harness_fail("a work item is queued where no queue is");
 	if (is_deprecated(wq))
-		harness_fail("S6: a work item is queued on a queue that is deprecated, of which Linux warns");
+		harness_fail(
+			"S6: a work item is queued on a queue that is deprecated, of which Linux warns");
 	w->wq = wq;
 	w->queued = true;
 	w->at = harness_now + delay * JIFFY_NS;

@@ -22,12 +22,12 @@
 
 #include <linux/bitfield.h>
 
-#define GUESTS		3
-#define CHANS		20
-#define SPACES		14		/* of deep_step(), with those of other steps */
-#define RAM		0x100000ull
-#define RANGES		4
-#define VMAS		6
+#define GUESTS 3
+#define CHANS  20
+#define SPACES 14 /* of deep_step(), with those of other steps */
+#define RAM    0x100000ull
+#define RANGES 4
+#define VMAS   6
 
 static const struct chip_manners wild = { .eager = true,
 					  .load_ppm = 60000,
@@ -41,7 +41,10 @@ static const struct chip_manners faulty = { .eager = true,
 					    .hang_ppm = 3000 };
 static struct mm_struct *mm[2];
 static struct container *c[2];
-static struct { u32 users; bool closing; } gate[GUESTS];
+static struct {
+	u32 users;
+	bool closing;
+} gate[GUESTS];
 static unsigned long vma[2][VMAS];
 static u64 steps;
 static u32 left;
@@ -96,26 +99,38 @@ static void submit(struct world_vgpu *g)
 static void poke(struct world_vgpu *g)
 {
 	switch (harness_below(9)) {
-	case 0: g_write(g, PFIFO_RUNLIST_BLOCK, harness_below(2)); break;
+	case 0:
+		g_write(g, PFIFO_RUNLIST_BLOCK, harness_below(2));
+		break;
 	case 1:
 		g_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | harness_below(4) << 10);
 		break;
-	case 2: g_write(g, HOSTMEM_PRAMIN, harness_below(0x2100)); break;
+	case 2:
+		g_write(g, HOSTMEM_PRAMIN, harness_below(0x2100));
+		break;
 	case 3:
 		g_write(g, PMC_ENABLE,
 			harness_below(2) ?
 				~0u :
 				~(u32)(harness_below(2) ? PMC_ENABLE_FIFO : PMC_ENABLE_GR));
 		break;
-	case 4: g_write(g, PFIFO_INTR_EN, harness_below(2) ? ~0u : 0); break;
+	case 4:
+		g_write(g, PFIFO_INTR_EN, harness_below(2) ? ~0u : 0);
+		break;
 	case 5:
 		g_write(g, harness_below(2) ? HOSTMEM_BAR1 : HOSTMEM_BAR3,
 			(harness_below(2) ? HOSTMEM_VIRTUAL : 0) |
 				G_INST(harness_below(CHANS)) >> 12);
 		break;
-	case 6: g_write(g, harness_random() & 0xfffffc, harness_random()); break;
-	case 7: g_read(g, harness_random() & 0xfffffc); break;
-	default: g_write(g, FLUSH_L2_DIRTY, 1); break;
+	case 6:
+		g_write(g, harness_random() & 0xfffffc, harness_random());
+		break;
+	case 7:
+		g_read(g, harness_random() & 0xfffffc);
+		break;
+	default:
+		g_write(g, FLUSH_L2_DIRTY, 1);
+		break;
 	}
 }
 
@@ -277,16 +292,31 @@ static void deep_step(struct world_vgpu *g, u32 chan)
 	u32 space = harness_below(SPACES), p = g == &world.vgpu[2];
 
 	switch (harness_below(12)) {
-	case 0: write_pde(g, space); break;
-	case 1: case 2: write_big(g, space); break;
-	case 3: case 4: write_small(g, space); break;
+	case 0:
+		write_pde(g, space);
+		break;
+	case 1:
+	case 2:
+		write_big(g, space);
+		break;
+	case 3:
+	case 4:
+		write_small(g, space);
+		break;
 	case 5:
 		write_in_ram(p);
 		write_in_ram(p);
 		break;
-	case 6: case 7: write_inst(g, chan, space); break;
-	case 8: save_golden(g, chan); break;
-	case 9: write_patches(g); break;
+	case 6:
+	case 7:
+		write_inst(g, chan, space);
+		break;
+	case 8:
+		save_golden(g, chan);
+		break;
+	case 9:
+		write_patches(g);
+		break;
 	case 10:
 		if (!harness_below(40))
 			level_reset(g);
@@ -319,16 +349,39 @@ static void guest_step(struct world_vgpu *g, u32 what)
 			   harness_below(8) ? G_DATA + harness_below(64) * 4096 :
 					      harness_random() & 0x3ffff000);
 		break;
-	case 3: g_unmap(g, space, page); break;
-	case 4: case 5: g_tlb(g, space); break;
-	case 6: g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000); break;
-	case 7: case 8: g_bind(g, chan); break;
-	case 9: g_unbind(g, chan); break;
-	case 10: case 11: g_enable(g, chan, true); break;
-	case 12: g_enable(g, chan, false); break;
-	case 13: submit(g); break;
-	case 14: begin_channel(g, chan, space); break;
-	case 15: g_preempt(g, harness_below(2), harness_below(2) ? chan : harness_below(6)); break;
+	case 3:
+		g_unmap(g, space, page);
+		break;
+	case 4:
+	case 5:
+		g_tlb(g, space);
+		break;
+	case 6:
+		g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000);
+		break;
+	case 7:
+	case 8:
+		g_bind(g, chan);
+		break;
+	case 9:
+		g_unbind(g, chan);
+		break;
+	case 10:
+	case 11:
+		g_enable(g, chan, true);
+		break;
+	case 12:
+		g_enable(g, chan, false);
+		break;
+	case 13:
+		submit(g);
+		break;
+	case 14:
+		begin_channel(g, chan, space);
+		break;
+	case 15:
+		g_preempt(g, harness_below(2), harness_below(2) ? chan : harness_below(6));
+		break;
 	case 16:
 		g_ring(g, chan, harness_below(4));
 		chip_nonstall();
@@ -337,7 +390,9 @@ static void guest_step(struct world_vgpu *g, u32 what)
 		if (!harness_below(8))
 			poke(g);
 		break;
-	default: begin_channel(g, chan, space); break;
+	default:
+		begin_channel(g, chan, space);
+		break;
 	}
 }
 
@@ -347,8 +402,8 @@ static void guest(void *arg)
 
 	while (another_step()) {
 		if (!world.vgpu[i].open && vmach_gpu_lost(world.gpu))
-			break;		/* it can't be opened any more */
-		if (!enter(i)) {		/* not a step: nothing was done */
+			break; /* it can't be opened any more */
+		if (!enter(i)) { /* not a step: nothing was done */
 			left++;
 			steps--;
 			harness_sleep(100000);
@@ -643,11 +698,14 @@ int main(int argc, char **argv)
 	with_cut_off = argc > 4 && !strcmp(argv[4], "cut-off");
 	for (i = first; i < first + nr; i++)
 		run(i, each);
-	printf("%llu steps from seed %llu on; of guests by kind:", (unsigned long long)steps, (unsigned long long)first);
+	printf("%llu steps from seed %llu on; of guests by kind:", (unsigned long long)steps,
+	       (unsigned long long)first);
 	for (i = 0; i < 20; i++)
 		printf(" %llu", (unsigned long long)done[i]);
-	printf("; %llu loads of channels, %u rounds of an unmap at most\n", (unsigned long long)loads, container_most_rounds());
-	printf("%llu looks at contexts, %llu golden contexts\n", (unsigned long long)oracle_contexts(), (unsigned long long)goldens);
+	printf("; %llu loads of channels, %u rounds of an unmap at most\n",
+	       (unsigned long long)loads, container_most_rounds());
+	printf("%llu looks at contexts, %llu golden contexts\n",
+	       (unsigned long long)oracle_contexts(), (unsigned long long)goldens);
 	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
 	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
 				    world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),

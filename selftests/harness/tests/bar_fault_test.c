@@ -40,10 +40,16 @@ static void map_all(struct world_vgpu *g, u64 space)
 		u64 pte = GMMU_PTE_VALID | rights[i % n];
 
 		switch (i / n) {
-		case 0: pte |= FIELD_PREP(GMMU_PTE_ADDR, G_DATA >> 12); break;
+		case 0:
+			pte |= FIELD_PREP(GMMU_PTE_ADDR, G_DATA >> 12);
+			break;
 		/* beyond its memory */
-		case 1: pte |= FIELD_PREP(GMMU_PTE_ADDR, g->v->part_size >> 12); break;
-		case 2: pte |= FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH); break;
+		case 1:
+			pte |= FIELD_PREP(GMMU_PTE_ADDR, g->v->part_size >> 12);
+			break;
+		case 2:
+			pte |= FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH);
+			break;
 		case 3:
 			pte |= FIELD_PREP(GMMU_PTE_KIND, 0xff) |
 			       FIELD_PREP(GMMU_PTE_ADDR, G_DATA >> 12);
@@ -59,7 +65,8 @@ static void touch(unsigned int bar, u64 slice, u64 size)
 
 	for (off = 0; off < size; off += PAGE_SIZE)
 		if (!bar_read(bar, slice + off) || !bar_write(bar, slice + off))
-			harness_fail("S5: BAR%u faults at 0x%llx of the slice", bar, (unsigned long long)off);
+			harness_fail("S5: BAR%u faults at 0x%llx of the slice", bar,
+				     (unsigned long long)off);
 }
 
 static void no_access_faults(void **state)

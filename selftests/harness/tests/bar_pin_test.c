@@ -15,8 +15,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define BAR3	(3ull << 40)
-#define IOVA	0x40000000ull
+#define BAR3 (3ull << 40)
+#define IOVA 0x40000000ull
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };

@@ -19,19 +19,22 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define STEP		(10 * US)
-#define RUN_MS		(harness_all() ? 2000 : 500)
-#define KERNEL_NS	(300 * US)
+#define MS	  1000000ull
+#define US	  1000ull
+#define STEP	  (10 * US)
+#define RUN_MS	  (harness_all() ? 2000 : 500)
+#define KERNEL_NS (300 * US)
 /* part of the time, in per mille, that the unbinds may block the runlist or cost the neighbour */
-#define BLOCKED		10
-#define LOST		40
+#define BLOCKED 10
+#define LOST	40
 
 enum { NEIGHBOUR, IDLER, VGPUS };
 
 static const struct chip_manners plain = { .eager = true, .busy = true, .late = 2, .idles = true };
-#define PROMPT		{ .seed = 1, .oversleep_ns = 3000 }
+#define PROMPT                                  \
+	{                                       \
+		.seed = 1, .oversleep_ns = 3000 \
+	}
 
 static const struct policy prompt = PROMPT;
 static u64 had, all, kernels, unbinds, blocked, end;
@@ -155,11 +158,13 @@ static void judge(bool loaded)
 	beside = run(true);
 	assert_true(unbinds > RUN_MS / 7);
 	if (beside + LOST < alone)
-		harness_fail("S5: a vGPU has %u per mille of the GPU, and %u beside one that does nothing on it",
-			     alone, beside);
+		harness_fail(
+			"S5: a vGPU has %u per mille of the GPU, and %u beside one that does nothing on it",
+			alone, beside);
 	if (!loaded && blocked * 1000 > all * BLOCKED)
-		harness_fail("S5: unbinds of channels that are not loaded block the runlist for %llu per mille of the time",
-			     (unsigned long long)(1000 * blocked / all));
+		harness_fail(
+			"S5: unbinds of channels that are not loaded block the runlist for %llu per mille of the time",
+			(unsigned long long)(1000 * blocked / all));
 }
 
 static void idle_channels(void **state)

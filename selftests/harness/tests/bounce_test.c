@@ -41,7 +41,7 @@ static void a_bounce_buffer_is_refused(void **state)
 	setup_end();
 }
 
-#define PAGES	(SETUP_RAM + 0x20000)
+#define PAGES (SETUP_RAM + 0x20000)
 
 /* Map page @nr of the guest; return how many pages that pins. */
 static u32 map_page(u32 nr)

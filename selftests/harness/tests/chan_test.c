@@ -21,8 +21,8 @@
 
 #include <linux/bitfield.h>
 
-#define RAM		0x100000ull
-#define SAVE_NS		1000000000ull	/* a copy engine saves a channel */
+#define RAM	0x100000ull
+#define SAVE_NS 1000000000ull /* a copy engine saves a channel */
 
 static struct mm_struct *mm;
 static struct container *c;
@@ -200,7 +200,8 @@ static void a_group_is_preempted_whose_first_never_ran(void **state)
 	g_enable(g, 2, false);
 	g_preempt(g, true, 5);
 	if (chip_loaded(g_hchid(g, 2)))
-		harness_fail("S4: a guest has preempted its group, and a channel of it is on the chip");
+		harness_fail(
+			"S4: a guest has preempted its group, and a channel of it is on the chip");
 	assert_false(vmach_chan_find(g->v, (gchid_t){ 2 })->dead);
 	end();
 }
@@ -273,9 +274,11 @@ static void a_channel_that_does_not_leave(void **state)
 	g_enable(g, 1, true);
 	assert_int_equal(chip.engine[0].chid, id);
 	if (chan->gr != gr || shown_ctx(chan) != ctx[0])
-		harness_fail("S1: the context image of a channel is exchanged while the channel is on an engine");
+		harness_fail(
+			"S1: the context image of a channel is exchanged while the channel is on an engine");
 	if (chan->space != space)
-		harness_fail("S2: the address space of a channel is exchanged while the channel is on an engine");
+		harness_fail(
+			"S2: the address space of a channel is exchanged while the channel is on an engine");
 	assert_true(chan->dead);
 	if (chip.chan[id].enabled)
 		harness_fail("S5: a channel that was ended is enabled on the chip again");
@@ -306,7 +309,8 @@ static void a_channel_that_is_still_saved(void **state)
 	chip_switch(id, SAVE_NS);
 	g_enable(g, 1, true);
 	if (chan->space != space)
-		harness_fail("S2: the address space of a channel is exchanged while a copy engine saves the channel");
+		harness_fail(
+			"S2: the address space of a channel is exchanged while a copy engine saves the channel");
 	assert_true(chan->dead);
 	assert_false(chip.chan[id].enabled);
 	harness_sleep(SAVE_NS);
@@ -346,9 +350,12 @@ static void a_channel_of_a_group_gets_another_space(void **state)
 	assert_true(i < chip.nr_written);
 	for (k = 0; k < 2; k++)
 		if (on[k])
-			harness_fail("S2: a group is preempted to exchange a space, and its channel %u is enabled", 1 + k);
+			harness_fail(
+				"S2: a group is preempted to exchange a space, and its channel %u is enabled",
+				1 + k);
 	if (chan->dead || chan->space == space)
-		harness_fail("S5: a channel of a group does not get the space that its guest gives it");
+		harness_fail(
+			"S5: a channel of a group does not get the space that its guest gives it");
 	for (k = 0; k < 2; k++)
 		assert_true(chip.chan[g_hchid(g, 1 + k)].enabled);
 	end();
@@ -390,7 +397,8 @@ static void a_context_where_a_page_was(void **state)
 	assert_non_null(chan->gr);
 	assert_int_equal(shown_ctx(chan), ctx);
 	if (tlb_has_guests(pd, ctx))
-		harness_fail("S1: FECS finds a page of the guest's where the context image of a channel is");
+		harness_fail(
+			"S1: FECS finds a page of the guest's where the context image of a channel is");
 	end();
 }
 
@@ -404,7 +412,10 @@ static void a_doorbell_outside_of_the_partition(void **state)
 
 	begin(&calm);
 	size = g->v->part_size;
-	const struct { u64 page; bool inside; } cases[] = {
+	const struct {
+		u64 page;
+		bool inside;
+	} cases[] = {
 		{ size - PAGE_SIZE, true },
 		{ size, false },
 		{ 2 * size - PAGE_SIZE, false },
@@ -418,9 +429,10 @@ static void a_doorbell_outside_of_the_partition(void **state)
 		g_bind(g, 1);
 		chan = vmach_chan_find(g->v, (gchid_t){ 1 });
 		if (!chan != !cases[i].inside)
-			harness_fail("S1: a channel with its doorbell at 0x%llx of 0x%llx bytes is %s",
-				     (unsigned long long)at, (unsigned long long)size,
-				     chan ? "bound" : "refused");
+			harness_fail(
+				"S1: a channel with its doorbell at 0x%llx of 0x%llx bytes is %s",
+				(unsigned long long)at, (unsigned long long)size,
+				chan ? "bound" : "refused");
 		g_unbind(g, 1);
 	}
 	end();
@@ -444,10 +456,13 @@ static void a_context_without_an_image(void **state)
 		g_bind(g, 1);
 		chan = vmach_chan_find(g->v, (gchid_t){ 1 });
 		if (!chan)
-			harness_fail("S4: a channel with a context at 0x%llx is refused", (unsigned long long)ctx[i]);
+			harness_fail("S4: a channel with a context at 0x%llx is refused",
+				     (unsigned long long)ctx[i]);
 		va = shown_ctx(chan);
 		if (!chan->gr && va < KVGPU_SPACE_END)
-			harness_fail("S1: FECS is pointed at 0x%llx, where the guest may map what it likes", (unsigned long long)va);
+			harness_fail(
+				"S1: FECS is pointed at 0x%llx, where the guest may map what it likes",
+				(unsigned long long)va);
 		g_unbind(g, 1);
 	}
 	/* With a physical address as its context, the channel is not bound. */
@@ -475,13 +490,13 @@ static void a_context_beyond_the_limit(void **state)
 	begin(&calm);
 	size = vmach_grctx_size(&world.gpu->hw);
 	assert_true(size + PAGE_SIZE < limit);
-	const struct { u64 va, limit; bool image; } cases[] = {
-		{ limit + 1 - size, limit, true },
-		{ limit + 1 - size + PAGE_SIZE, limit, false },
-		{ limit + 1, limit, false },
-		{ PAGE_SIZE, size + PAGE_SIZE - 1, true },
-		{ PAGE_SIZE, size - 1, false },
-		{ PAGE_SIZE, PAGE_SIZE - 1, false },
+	const struct {
+		u64 va, limit;
+		bool image;
+	} cases[] = {
+		{ limit + 1 - size, limit, true }, { limit + 1 - size + PAGE_SIZE, limit, false },
+		{ limit + 1, limit, false },	   { PAGE_SIZE, size + PAGE_SIZE - 1, true },
+		{ PAGE_SIZE, size - 1, false },	   { PAGE_SIZE, PAGE_SIZE - 1, false },
 	};
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -493,11 +508,11 @@ static void a_context_beyond_the_limit(void **state)
 		if (!chan->gr != !cases[i].image ||
 		    (cases[i].image ? shown_ctx(chan) != cases[i].va :
 				      shown_ctx(chan) < KVGPU_SPACE_END))
-			harness_fail("S1: %s image of 0x%llx bytes at 0x%llx, the limit is 0x%llx, and FECS is pointed at 0x%llx",
-				     chan->gr ? "an" : "no", (unsigned long long)size,
-				     (unsigned long long)cases[i].va,
-				     (unsigned long long)cases[i].limit,
-				     (unsigned long long)shown_ctx(chan));
+			harness_fail(
+				"S1: %s image of 0x%llx bytes at 0x%llx, the limit is 0x%llx, and FECS is pointed at 0x%llx",
+				chan->gr ? "an" : "no", (unsigned long long)size,
+				(unsigned long long)cases[i].va, (unsigned long long)cases[i].limit,
+				(unsigned long long)shown_ctx(chan));
 		g_unbind(g, 1);
 	}
 	end();

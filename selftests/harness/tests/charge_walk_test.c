@@ -17,20 +17,42 @@
 
 enum { HONEST = BOTH, ALL };
 
-#define STEPS		10
+#define STEPS 10
 /* per mille of the time by which what a vGPU has and pays for may differ */
-#define MOST_OFF	60
-#define SEEDS		10
-#define MS_EACH		1500
+#define MOST_OFF 60
+#define SEEDS	 10
+#define MS_EACH	 1500
 
 enum act {
-	GR_ON, GR_OFF, COPY, COPY_END, KICK, UNLIST, LIST, DISABLE, ENABLE, REBIND_1, REBIND_2,
-	FLUSH, SLEEP, TILL_OPEN, TILL_SHOWN, TELL, UNTELL, HOLD, PREEMPT, TILL_CHARGED, NR_ACTS,
+	GR_ON,
+	GR_OFF,
+	COPY,
+	COPY_END,
+	KICK,
+	UNLIST,
+	LIST,
+	DISABLE,
+	ENABLE,
+	REBIND_1,
+	REBIND_2,
+	FLUSH,
+	SLEEP,
+	TILL_OPEN,
+	TILL_SHOWN,
+	TELL,
+	UNTELL,
+	HOLD,
+	PREEMPT,
+	TILL_CHARGED,
+	NR_ACTS,
 };
 
 enum honest { NO_CHANNEL, SLEEPS, ALWAYS_WORKS, SHORT_JOBS, NR_HONEST };
 
-static struct { u8 who, act; u32 arg; } script[STEPS];
+static struct {
+	u8 who, act;
+	u32 arg;
+} script[STEPS];
 static u32 steps, rnd_state, honest_work, honest_pause;
 static u64 has[ALL];
 static u32 run_ms, first, nr;
@@ -311,7 +333,8 @@ static void walk(u32 seed)
 		actor_new("honest", setup_mm, false, honest, NULL);
 	actors_run();
 	chip_before_write = NULL;
-	printf("# seed %u, third kind %u, cap %u; who:act,arg", seed, kind, slice_of(WORKER)->ent.cap);
+	printf("# seed %u, third kind %u, cap %u; who:act,arg", seed, kind,
+	       slice_of(WORKER)->ent.cap);
 	for (i = 0; i < steps; i++)
 		printf(" %u:%u,%u", script[i].who, script[i].act, script[i].arg);
 	printf("; per mille had/paid");

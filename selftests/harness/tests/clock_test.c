@@ -16,8 +16,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
-#define RUN_MS	6000
+#define MS     1000000ull
+#define RUN_MS 6000
 
 static const struct chip_manners busy = { .eager = true,
 					  .load_ppm = 50000,
@@ -47,7 +47,7 @@ static void works_from_poll_to_tick(void *arg)
 		while (*flush & FLUSH_TRIGGER)
 			harness_sleep(5000);
 		stop = harness_now + tick - 100000;
-		harness_sleep(60000);		/* by now the poll has asked the engines, too */
+		harness_sleep(60000); /* by now the poll has asked the engines, too */
 		chip_at_work(id, true);
 		if (stop > harness_now)
 			harness_sleep(stop - harness_now);
@@ -79,10 +79,12 @@ static void try(u32 vgpus, const char *cap, u64 ms, bool neighbour_works, double
 	actors_run();
 	had = (double)on / all;
 	paid = (double)(vmach_gpu_time_get(world.vgpu[0].v->m) - before) / (harness_now - began);
-	printf("# %u vGPUs, cap %s, tick %llu ms: has %.1f %%, is charged %.1f %%\n", vgpus, cap, (unsigned long long)ms, 100 * had, 100 * paid);
+	printf("# %u vGPUs, cap %s, tick %llu ms: has %.1f %%, is charged %.1f %%\n", vgpus, cap,
+	       (unsigned long long)ms, 100 * had, 100 * paid);
 	if (had > most || paid < had / 2)
-		harness_fail("S5: %u vGPUs, cap %s: one that works between polls has the engine for %.1f %% of the time and is charged %.1f %%",
-			     vgpus, cap, 100 * had, 100 * paid);
+		harness_fail(
+			"S5: %u vGPUs, cap %s: one that works between polls has the engine for %.1f %% of the time and is charged %.1f %%",
+			vgpus, cap, 100 * had, 100 * paid);
 	setup_end();
 }
 

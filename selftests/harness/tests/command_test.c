@@ -17,9 +17,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define CHANNELS	5u		/* each is a strike: fewer than suspend a vGPU */
-#define END_MS		300		/* for the end of a channel, and its engine's reset */
+#define MS	 1000000ull
+#define CHANNELS 5u /* each is a strike: fewer than suspend a vGPU */
+#define END_MS	 300 /* for the end of a channel, and its engine's reset */
 
 static const struct chip_manners late = { .late = 8 };
 static const struct policy quiet = { .seed = 1 };
@@ -48,7 +48,6 @@ static void resets_gr(void *arg)
 	took = harness_now - took;
 	chip_before_write = NULL;
 }
-
 
 static void channels_hang_one_after_the_other(void **state)
 {

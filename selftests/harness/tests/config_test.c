@@ -115,7 +115,7 @@ static void only_what_may_change(void **state)
 	for (i = 0; i < 64; i++)
 		reset[i] = get(4 * i);
 	for (i = 0; i < 64; i++)
-		if (4 * i != GK110_PCI_EXP_DEVCTL)	/* a one there begins a reset */
+		if (4 * i != GK110_PCI_EXP_DEVCTL) /* a one there begins a reset */
 			put(4 * i, ~0u);
 	for (i = 0; i < 64; i++) {
 		ones[i] = get(4 * i);
@@ -123,12 +123,16 @@ static void only_what_may_change(void **state)
 		zeros[i] = get(4 * i);
 		if ((zeros[i] & ~ones[i]) ||
 		    ((reset[i] ^ zeros[i]) & ~(ones[i] ^ zeros[i]) & ~reset[i]))
-			harness_fail("S3: word 0x%x of the configuration: %08x at reset, %08x, %08x", 4 * i, reset[i], ones[i], zeros[i]);
+			harness_fail(
+				"S3: word 0x%x of the configuration: %08x at reset, %08x, %08x",
+				4 * i, reset[i], ones[i], zeros[i]);
 	}
 	world_reset(0);
 	for (i = 0; i < 64; i++)
 		if (get(4 * i) != reset[i])
-			harness_fail("S4: word 0x%x of the configuration is %08x after a reset, and was %08x", 4 * i, get(4 * i), reset[i]);
+			harness_fail(
+				"S4: word 0x%x of the configuration is %08x after a reset, and was %08x",
+				4 * i, get(4 * i), reset[i]);
 	setup_end();
 }
 

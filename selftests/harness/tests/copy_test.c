@@ -28,7 +28,8 @@ static void a_read_of_a_guest(void **state)
 	g_inst(g, 2, 0, 0);
 	g_bind(g, 2);
 	if (harness_now - began > 25000000000ull)
-		harness_fail("S6: a guest's access waited %llu s for a copy", (unsigned long long)(harness_now - began) / 1000000000);
+		harness_fail("S6: a guest's access waited %llu s for a copy",
+			     (unsigned long long)(harness_now - began) / 1000000000);
 	world_close(0);
 	world_unmake(0);
 	chip_copy_hold(false);
@@ -69,7 +70,9 @@ static void nothing_after_one_that_did_not_end(void **state)
 	assert_int_equal(kvgpu_hw_fill(&world.gpu->hw, to[0].at, 0x1000, 0x11111111), -ETIMEDOUT);
 	ret = kvgpu_hw_fill(&world.gpu->hw, to[1].at, 0x1000, 0x22222222);
 	if (ret != -ENODEV)
-		harness_fail("S4: a job is written over one that did not end and may still begin (%d)", ret);
+		harness_fail(
+			"S4: a job is written over one that did not end and may still begin (%d)",
+			ret);
 	chip_copy_hold(false);
 	kvgpu_hw_vram_free(&world.gpu->hw, &to[0]);
 	kvgpu_hw_vram_free(&world.gpu->hw, &to[1]);

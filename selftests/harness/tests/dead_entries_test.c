@@ -15,7 +15,7 @@
 /* each field of an entry that the source looks at counts */
 static u32 looks;
 #undef FIELD_GET
-#define FIELD_GET(mask, v)	(looks++, ((v) & (mask)) / ((mask) & ~((mask) << 1)))
+#define FIELD_GET(mask, v) (looks++, ((v) & (mask)) / ((mask) & ~((mask) << 1)))
 
 #define vmach_runlists_init	copy_runlists_init
 #define vmach_runlists_fini	copy_runlists_fini
@@ -25,13 +25,13 @@ static u32 looks;
 #define vmach_runlist_chan_add	copy_runlist_chan_add
 #define vmach_runlist_block	copy_runlist_block
 #define vmach_runlist_allow	copy_runlist_allow
-#define vmach_chan_preempt_wait	copy_chan_preempt_wait
+#define vmach_chan_preempt_wait copy_chan_preempt_wait
 #define vmach_chan_preempt	copy_chan_preempt
 #include "mdev/machine/runlist.c"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define SEEDS	200
+#define SEEDS 200
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -98,8 +98,9 @@ static void check_list(u64 seed)
 {
 	drop_dead_chans(m, 0);
 	if (m->list_nr[0] != nr_want || memcmp(m->list[0], want, nr_want * sizeof(u64)))
-		harness_fail("S5: seed %llu: the list without its dead channels has %u entries, of %u, or others", (unsigned long long)seed,
-			     m->list_nr[0], nr_want);
+		harness_fail(
+			"S5: seed %llu: the list without its dead channels has %u entries, of %u, or others",
+			(unsigned long long)seed, m->list_nr[0], nr_want);
 }
 
 static void the_living_stay(void **state)
@@ -138,7 +139,8 @@ static void in_one_pass(void **state)
 	looks = 0;
 	check_list(0);
 	if (looks > 4 * max)
-		harness_fail("S5: %u looks at a list of %u entries, with gpu->lock held", looks, max);
+		harness_fail("S5: %u looks at a list of %u entries, with gpu->lock held", looks,
+			     max);
 	end();
 }
 

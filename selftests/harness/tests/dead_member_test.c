@@ -19,9 +19,9 @@
 
 #define MS	1000000ull
 #define GROUP	5
-#define SECONDS	3
-#define EVERY	50000ull		/* ns between two interrupts */
-#define ENGINE	3			/* a copy engine */
+#define SECONDS 3
+#define EVERY	50000ull /* ns between two interrupts */
+#define ENGINE	3 /* a copy engine */
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .idles = true };
 static const struct policy quiet = { .seed = 1 };
@@ -79,7 +79,8 @@ static void storm(bool beside_dead)
 		n++;
 	}
 	if (n > 2 * EVENTS_PER_SECOND || !chan(2)->dead)
-		harness_fail("S6: %u interrupts of a copy engine in %u s, and its channel goes on", n, SECONDS);
+		harness_fail("S6: %u interrupts of a copy engine in %u s, and its channel goes on",
+			     n, SECONDS);
 	assert_int_equal(g->v->m->slice.strikes.total, 1);
 	setup_end();
 }
@@ -102,10 +103,11 @@ static void a_hang_beside_a_dead_one(void **state)
 	begin(2, true);
 	while (!chip_hang(chan(2)->hchid.v, false))
 		harness_sleep(MS);
-	for (end = harness_now + 3 * 1000 * MS; harness_now < end && !chan(2)->dead; )
+	for (end = harness_now + 3 * 1000 * MS; harness_now < end && !chan(2)->dead;)
 		harness_sleep(MS);
 	if (!chan(2)->dead)
-		harness_fail("S5: a kernel that does not end goes on for 3 s beside a neighbour that waits");
+		harness_fail(
+			"S5: a kernel that does not end goes on for 3 s beside a neighbour that waits");
 	assert_false(world.gpu->chip->lost);
 	setup_end();
 }
@@ -118,7 +120,8 @@ static void a_preempt_beside_a_dead_one(void **state)
 		harness_sleep(MS);
 	g_preempt(g, true, GROUP);
 	if (!chan(2)->dead || chip_is_stuck())
-		harness_fail("S5: a guest preempts its group, whose kernel does not end, and that goes on");
+		harness_fail(
+			"S5: a guest preempts its group, whose kernel does not end, and that goes on");
 	setup_end();
 }
 
@@ -137,12 +140,13 @@ static void a_hang_ends_its_group(void **state)
 	g_ring(g, 2, 1);
 	while (!chip_hang(chan(1)->hchid.v, false))
 		harness_sleep(MS);
-	for (end = harness_now + 3 * 1000 * MS; harness_now < end && !chan(1)->dead; )
+	for (end = harness_now + 3 * 1000 * MS; harness_now < end && !chan(1)->dead;)
 		harness_sleep(MS);
 	assert_true(chan(1)->dead);
 	for (i = 0; i < 500; i++) {
 		if (!chan(2)->dead || chip_loaded(chan(2)->hchid.v))
-			harness_fail("S5: a channel is ended for a hang, and another one of its group goes on");
+			harness_fail(
+				"S5: a channel is ended for a hang, and another one of its group goes on");
 		harness_sleep(MS);
 	}
 	setup_end();

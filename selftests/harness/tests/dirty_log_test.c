@@ -17,9 +17,9 @@
 
 #include <linux/bitfield.h>
 
-#define BAR1		(1ull << 40)
-#define PER_PAGE	512u		/* entries in a page of a table */
-#define PAGES		64u		/* pages of a table */
+#define BAR1	 (1ull << 40)
+#define PER_PAGE 512u /* entries in a page of a table */
+#define PAGES	 64u /* pages of a table */
 
 static const struct chip_manners calm = { .eager = true, .late = 1 };
 /* the host never sleeps while it waits for the chip */
@@ -61,9 +61,10 @@ static void write_pages(u32 first, u32 last)
 		g_tlb(g, 0);
 		for (page = first; page <= last; page++)
 			if (!mmu_translate(pd, ((u64)page * PER_PAGE + 30) << 12) != !pte)
-				harness_fail("S2: a CPU has %s an entry in page %u of pages %u to %u of a table, and the GPU has %s",
-					     pte ? "made" : "removed", page, first, last,
-					     pte ? "none" : "it");
+				harness_fail(
+					"S2: a CPU has %s an entry in page %u of pages %u to %u of a table, and the GPU has %s",
+					pte ? "made" : "removed", page, first, last,
+					pte ? "none" : "it");
 	}
 	mm_unmap(setup_mm, at, PAGES * PAGE_SIZE);
 }
@@ -116,7 +117,8 @@ static void show_at_places(u32 nr)
 	assert_int_equal(mapped(), nr);
 	g_tlb(g, 0);
 	if (mapped())
-		harness_fail("S2: %u of %u places stay mapped at which BAR1 shows a table", mapped(), nr);
+		harness_fail("S2: %u of %u places stay mapped at which BAR1 shows a table",
+			     mapped(), nr);
 	mm_unmap(setup_mm, at, 2 * PAGES * PAGE_SIZE);
 	g_write(g, HOSTMEM_BAR1, 0);
 }
@@ -179,7 +181,8 @@ static void while_bar1_changes(void **state)
 		g_write(g, HOSTMEM_BAR1, 0);
 		g_tlb(g, 0);
 		if (!mmu_translate(pd, entry << 12) != !*word)
-			harness_fail("S2: a CPU has stored in a table that BAR1 had just come to show, and the GPU has the entry of before");
+			harness_fail(
+				"S2: a CPU has stored in a table that BAR1 had just come to show, and the GPU has the entry of before");
 		g_store64(g, G_TABLE(0) + entry * GMMU_ENTRY_SIZE, 0);
 		g_tlb(g, 0);
 	}

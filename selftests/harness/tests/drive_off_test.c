@@ -9,22 +9,22 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define vmach_slicer_init	copy_slicer_init
-#define vmach_watchdog_set	copy_watchdog_set
-#define vmach_slicer_start	copy_slicer_start
-#define vmach_slicer_stop	copy_slicer_stop
+#define vmach_slicer_init  copy_slicer_init
+#define vmach_watchdog_set copy_watchdog_set
+#define vmach_slicer_start copy_slicer_start
+#define vmach_slicer_stop  copy_slicer_stop
 #include "mdev/machine/slice.c"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define BUSY	PFIFO_STATUS_BUSY
-#define VALID	PFIFO_STATUS_VALID
-#define SAVE	PFIFO_STATUS_SAVE
-#define CHSW	PFIFO_STATUS_CHSW
-#define ID(id)		FIELD_PREP(PFIFO_STATUS_ID, id)
-#define NEXT(id)	FIELD_PREP(PFIFO_STATUS_NEXT_ID, id)
-#define NONE	0xffff
+#define BUSY	 PFIFO_STATUS_BUSY
+#define VALID	 PFIFO_STATUS_VALID
+#define SAVE	 PFIFO_STATUS_SAVE
+#define CHSW	 PFIFO_STATUS_CHSW
+#define ID(id)	 FIELD_PREP(PFIFO_STATUS_ID, id)
+#define NEXT(id) FIELD_PREP(PFIFO_STATUS_NEXT_ID, id)
+#define NONE	 0xffff
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -44,7 +44,10 @@ static void who_has_to_leave(void **state)
 	a = g_hchid(&world.vgpu[0], 1);
 	b = g_hchid(&world.vgpu[0], 2);
 	own = g_hchid(&world.vgpu[1], 1);
-	const struct { u32 status; u16 leave[2]; } cases[] = {
+	const struct {
+		u32 status;
+		u16 leave[2];
+	} cases[] = {
 		{ 0, { NONE, NONE } },
 		{ BUSY | ID(a), { NONE, NONE } },
 		{ VALID | ID(a), { a, NONE } },
@@ -71,9 +74,10 @@ static void who_has_to_leave(void **state)
 		leave[0] = nr > 0 ? out[0].id : NONE;
 		leave[1] = nr > 1 ? out[1].id : NONE;
 		if (memcmp(leave, cases[i].leave, sizeof(leave)))
-			harness_fail("S5: by the status 0x%08x channels 0x%x and 0x%x are to leave, not 0x%x and 0x%x",
-				     cases[i].status, leave[0], leave[1], cases[i].leave[0],
-				     cases[i].leave[1]);
+			harness_fail(
+				"S5: by the status 0x%08x channels 0x%x and 0x%x are to leave, not 0x%x and 0x%x",
+				cases[i].status, leave[0], leave[1], cases[i].leave[0],
+				cases[i].leave[1]);
 	}
 	s->shared = was.shared;
 	s->owner = was.owner;
@@ -101,7 +105,8 @@ static void the_id_is_anothers_by_now(void **state)
 	l = (struct machine_loaded){ .vgpu = world.vgpu[0].v->id, .id = c->hchid.v };
 	chan_recover(world.gpu->chip, &l, true);
 	if (c->dead || world.vgpu[1].v->m->slice.strikes.total)
-		harness_fail("S5: a channel is ended in the place of another vGPU's that had its id before");
+		harness_fail(
+			"S5: a channel is ended in the place of another vGPU's that had its id before");
 	l.vgpu = world.vgpu[1].v->id;
 	chan_recover(world.gpu->chip, &l, true);
 	assert_true(c->dead);
@@ -132,8 +137,9 @@ static void hold_and_wait(struct machine_loaded *holder, struct machine_loaded *
 /* For which channel another one may wait, and that the one that waits is not ended as a hang. */
 static void whom_it_waits_for(void **state)
 {
-	static const struct chip_manners stay = { .eager = true, .busy = true, .late = 2,
-		.idles = true, .waiters_stay = true };
+	static const struct chip_manners stay = {
+		.eager = true, .busy = true, .late = 2, .idles = true, .waiters_stay = true
+	};
 	struct machine_loaded holder, waiter, stale, found = { 0 };
 	struct kvgpu_chip *chip;
 	struct machine_obs w;

@@ -18,10 +18,10 @@
 
 #include <linux/bitfield.h>
 
-#define MS	1000000ull
-#define SPACE	1
-#define VA_CTX	0x40000ull
-#define BESIDE	0x8000ull		/* less than an image */
+#define MS     1000000ull
+#define SPACE  1
+#define VA_CTX 0x40000ull
+#define BESIDE 0x8000ull /* less than an image */
 
 static const struct chip_manners calm = { .eager = true, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -72,7 +72,11 @@ static void next_context_overlaps(void **state)
  * and names it in no status yet (.pd: its directory). It loads the channel's context when it gets
  * to it, though the channel is disabled by then; a preempt of the channel waits for that.
  */
-static struct { u64 pd, image; u16 chid; bool chosen, meanwhile, loaded; } next;
+static struct {
+	u64 pd, image;
+	u16 chid;
+	bool chosen, meanwhile, loaded;
+} next;
 
 static u64 entry_of_context(void)
 {

@@ -30,15 +30,15 @@
 
 #include <linux/bitfield.h>
 
-#define SEEDS		40
-#define SPACE		1
-#define ENDED		2		/* the channel that faults */
-#define OTHER		3		/* one with the same context */
-#define VA_CTX		0x40000ull
-#define VA_LIST		0x90000ull
-#define MEM_CTX		(G_DATA + 0x10000)
-#define MEM_LIST	(G_DATA + 0x40000)
-#define EVIL_VALUE	0x12345678u
+#define SEEDS	   40
+#define SPACE	   1
+#define ENDED	   2 /* the channel that faults */
+#define OTHER	   3 /* one with the same context */
+#define VA_CTX	   0x40000ull
+#define VA_LIST	   0x90000ull
+#define MEM_CTX	   (G_DATA + 0x10000)
+#define MEM_LIST   (G_DATA + 0x40000)
+#define EVIL_VALUE 0x12345678u
 
 static const struct chip_manners calm = { .eager = true, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -65,8 +65,8 @@ static u32 *word_at(const struct kvgpu_chan *c, u64 va)
 static void fecs_loads(const struct kvgpu_chan *c)
 {
 	const u32 *block = (const u32 *)chip_vram(c->inst.at.v);
-	u64 ctx = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) |
-		  (u64)block[RAMIN_GR_CTX / 4 + 1] << 32;
+	u64 ctx = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) | (u64)block[RAMIN_GR_CTX / 4 + 1]
+									  << 32;
 	u32 *count = word_at(c, ctx + GR_CTX_OS_PATCH_COUNT),
 	    *list = word_at(c, ctx + GR_CTX_OS_PATCH_ADDR), i;
 	const u32 *reg, *val;
@@ -77,7 +77,9 @@ static void fecs_loads(const struct kvgpu_chan *c)
 		if (!reg || !val)
 			return;
 		if (*reg == HOSTMEM_PRAMIN && *val == EVIL_VALUE)
-			harness_fail("S3: FECS writes 0x%08x to register 0x%06x, both chosen by vGPU 0", *val, *reg);
+			harness_fail(
+				"S3: FECS writes 0x%08x to register 0x%06x, both chosen by vGPU 0",
+				*val, *reg);
 	}
 }
 

@@ -19,7 +19,7 @@
 
 #include <linux/bitfield.h>
 
-#define INJECTED	0x1000ull	/* event number n faults at (n + 1) times this address */
+#define INJECTED 0x1000ull /* event number n faults at (n + 1) times this address */
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -59,8 +59,8 @@ static void what_does_not_fit_is_dropped(void **state)
 		vmach_events_deliver(g->v);
 		mutex_unlock(&g->v->lock);
 		if (g_read(g, PFIFO_MMU_FAULT_SOURCE) != GENMASK(EVENTS - 1, 0))
-			harness_fail("S4: of the %u events that fit the guest is told 0x%08x", EVENTS,
-				     g_read(g, PFIFO_MMU_FAULT_SOURCE));
+			harness_fail("S4: of the %u events that fit the guest is told 0x%08x",
+				     EVENTS, g_read(g, PFIFO_MMU_FAULT_SOURCE));
 		for (i = 0; i < EVENTS; i++)
 			if (told_va(g, i) != (i + 1) * INJECTED)
 				harness_fail("S4: event %u is told as that of 0x%llx", i,
@@ -101,7 +101,9 @@ static void exceptions_of_gr_are_dear(void **state)
 	}
 	assert_true(n >= 20);
 	if (n > EVENTS_PER_SECOND / 10)
-		harness_fail("S5: %u exceptions of GR with all their registers, and the channel goes on", n);
+		harness_fail(
+			"S5: %u exceptions of GR with all their registers, and the channel goes on",
+			n);
 	setup_end();
 }
 
@@ -125,13 +127,16 @@ static void what_is_told_is_the_guests(void **state)
 		want = FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12);
 		is = g_read(g, GR_FECS + FECS_CHAN_ADDR);
 		if (is != want)
-			harness_fail("S4: an exception names the block 0x%08x, the guest's is 0x%08x", is, want);
+			harness_fail(
+				"S4: an exception names the block 0x%08x, the guest's is 0x%08x",
+				is, want);
 		f.unit = GMMU_UNIT_BAR1;
 		f.va = g->v->slice[KVGPU_BAR1] + 0x5000;
 		world.gpu->hw.events->mmu_fault(world.gpu, &f);
 		harness_sleep(10000000);
 		if (told_va(g, GMMU_UNIT_BAR1) != 0x5000)
-			harness_fail("S4: a fault of BAR1 is told at 0x%llx of the guest's", (unsigned long long)told_va(g, GMMU_UNIT_BAR1));
+			harness_fail("S4: a fault of BAR1 is told at 0x%llx of the guest's",
+				     (unsigned long long)told_va(g, GMMU_UNIT_BAR1));
 	}
 	setup_end();
 }
@@ -164,7 +169,9 @@ static void a_hang_has_the_guests_id(void **state)
 		want = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
 		       (tsg ? PFIFO_STATUS_TSG | 5 : 1);
 		if (is != want)
-			harness_fail("S4: a guest is told of a hang by the status 0x%08x, not 0x%08x", is, want);
+			harness_fail(
+				"S4: a guest is told of a hang by the status 0x%08x, not 0x%08x",
+				is, want);
 		setup_end();
 	}
 }

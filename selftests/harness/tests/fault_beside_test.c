@@ -14,7 +14,10 @@
 
 enum { KERNELS, FAULTER, VGPUS };
 
-static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true,
+static const struct chip_manners calm = { .eager = true,
+					  .busy = true,
+					  .late = 2,
+					  .idles = true,
 					  .waiters_stay = true };
 
 static void once(u32 kernel_ms, bool faults)
@@ -56,7 +59,8 @@ static void once(u32 kernel_ms, bool faults)
 	printf("# a kernel of %u ms%s: recovery took %llu us; the kernel's vGPU is charged %llu us, the other one %llu us\n",
 	       kernel_ms, faults ? " and a fault" : "", gone / US, k, p);
 	if (p > k / 10)
-		harness_fail("S5: one that faults beside a neighbour's kernel pays %llu us for it", p);
+		harness_fail("S5: one that faults beside a neighbour's kernel pays %llu us for it",
+			     p);
 	setup_end();
 }
 

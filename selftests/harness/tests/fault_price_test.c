@@ -14,11 +14,15 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define MANY		16
+#define MS   1000000ull
+#define MANY 16
 
-static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000,
-	.late = 1, };
+static const struct chip_manners busy = {
+	.busy = true,
+	.eager = true,
+	.load_ppm = 2000,
+	.late = 1,
+};
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
 					    .late = 2,
@@ -57,13 +61,16 @@ static double paid(u32 i)
 
 static void judge(const char *what)
 {
-	printf("# %s: one has %.2f of the time and is charged %.2f; its neighbour has %.2f and is charged %.2f\n", what, part(0), paid(0),
-	       part(1), paid(1));
+	printf("# %s: one has %.2f of the time and is charged %.2f; its neighbour has %.2f and is charged %.2f\n",
+	       what, part(0), paid(0), part(1), paid(1));
 	if (paid(0) + paid(1) > 1.03)
-		harness_fail("S5: %s: one is charged %.2f of the time and its neighbour %.2f, more than there is", what, paid(0), paid(1));
+		harness_fail(
+			"S5: %s: one is charged %.2f of the time and its neighbour %.2f, more than there is",
+			what, paid(0), paid(1));
 	if (part(1) < 0.46 || paid(1) > 1.1 * part(1) + 0.05 || paid(0) < 0.85 * part(0))
-		harness_fail("S5: %s: one has %.2f of the time and is charged %.2f; its neighbour has %.2f and is charged %.2f", what,
-			     part(0), paid(0), part(1), paid(1));
+		harness_fail(
+			"S5: %s: one has %.2f of the time and is charged %.2f; its neighbour has %.2f and is charged %.2f",
+			what, part(0), paid(0), part(1), paid(1));
 }
 
 /*
@@ -144,7 +151,9 @@ static void a_fault_behind_a_kernel(void **state)
 		actors_run();
 		judge("faults behind a kernel");
 		if (!vmach_vgpu_suspended(world.vgpu[0].v->m))
-			harness_fail("S5: recovery waits for kernels of %u ms of one vGPU again and again, and it goes on", hold_ms);
+			harness_fail(
+				"S5: recovery waits for kernels of %u ms of one vGPU again and again, and it goes on",
+				hold_ms);
 		setup_end();
 	}
 }
@@ -171,7 +180,7 @@ static void faults_of_many(void *arg)
 					chip_fault(c->hchid.v, 0x1000);
 			}
 		if (harness_now < end) {
-			world_reset(0);		/* which forgives */
+			world_reset(0); /* which forgives */
 			forgiven++;
 		}
 	} while (harness_now < end);
@@ -236,7 +245,9 @@ static void an_idle_channel_is_unbound(void **state)
 	actor_new("meter", setup_mm, false, who_works, NULL);
 	actors_run();
 	if (paid(0) < 0.95 * part(0))
-		harness_fail("S5: one that unbinds an idle channel has %.2f of the time and is charged %.2f", part(0), paid(0));
+		harness_fail(
+			"S5: one that unbinds an idle channel has %.2f of the time and is charged %.2f",
+			part(0), paid(0));
 	judge("unbinds");
 	setup_end();
 }

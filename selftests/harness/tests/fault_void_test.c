@@ -14,12 +14,12 @@
 #include "gk110/bar.h"
 #include "selftests/harness/tests/partners.h"
 
-#define CHANS		64
-#define SLOW_READS	150	/* that a flush of L2 takes */
-#define PIECE_NS	MS
-#define PIECES		2	/* in a rest */
-#define RUN_NS		(harness_all() ? 10000 * MS : 3000 * MS)
-#define CAP		"15"
+#define CHANS	   64
+#define SLOW_READS 150 /* that a flush of L2 takes */
+#define PIECE_NS   MS
+#define PIECES	   2 /* in a rest */
+#define RUN_NS	   (harness_all() ? 10000 * MS : 3000 * MS)
+#define CAP	   "15"
 
 enum { THIRD = BOTH, VGPUS };
 
@@ -201,7 +201,8 @@ static u32 judge(u64 seed, bool hold, bool fault)
 	has = 1000 * had / all;
 	for (i = 0; i < BOTH; i++)
 		paid[i] = thousandths(i, took[i], began);
-	printf("# seed %llu%s%s: the worker has %u.%u %% at a cap of " CAP " %%, and is charged %u.%u %%; the accomplice copies for %llu thousandths, and is charged %u; %llu pieces, %llu faults\n",
+	printf("# seed %llu%s%s: the worker has %u.%u %% at a cap of " CAP
+	       " %%, and is charged %u.%u %%; the accomplice copies for %llu thousandths, and is charged %u; %llu pieces, %llu faults\n",
 	       (unsigned long long)seed, hold ? ", with holds" : "", fault ? ", with faults" : "",
 	       has / 10, has % 10, paid[0] / 10, paid[0] % 10,
 	       (unsigned long long)(1000 * hers / all), paid[1], (unsigned long long)pieces,
@@ -220,7 +221,8 @@ static void faults_in_rests(void **state)
 		judge(seed, false, true);
 		unpaid = judge(seed, true, true);
 		if (unpaid > 5 * POINTS)
-			harness_fail("S5: the worker has %u thousandths more than it pays for", unpaid);
+			harness_fail("S5: the worker has %u thousandths more than it pays for",
+				     unpaid);
 	}
 }
 

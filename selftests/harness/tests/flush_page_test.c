@@ -18,8 +18,8 @@
 
 #define SEEDS	60
 #define ASKS	20
-#define POLL_NS	200
-#define POLLS	1000000	/* 0.2 s: far more than the servers need for a flush */
+#define POLL_NS 200
+#define POLLS	1000000 /* 0.2 s: far more than the servers need for a flush */
 
 /*
  * While a flush is slow, the thread that waits for it sleeps, and the other one goes on. With the
@@ -28,8 +28,8 @@
 static const struct chip_manners slow = { .late = 3 }, prompt = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
 static const u32 l2[] = { FLUSH_L2_SYSMEM_INVALIDATE, FLUSH_L2_DIRTY };
-static u32 begun[5];	/* flushes that the chip had begun when the guest asked */
-static u32 asking;	/* CPUs of the guest that are not done */
+static u32 begun[5]; /* flushes that the chip had begun when the guest asked */
+static u32 asking; /* CPUs of the guest that are not done */
 
 static volatile u32 *word(u32 reg)
 {
@@ -222,7 +222,7 @@ static void guest_asks(void *arg)
 
 static void try_chance(const u32 *reg)
 {
-	struct policy p = { };
+	struct policy p = {};
 	u32 i;
 
 	setup_begin(&quiet, &slow, 1);

@@ -16,8 +16,8 @@
 #include "gk110/bar.h"
 #include "selftests/harness/tests/partners.h"
 
-#define LONG_MS		(4 * RUN_MS)
-#define READ_NS		(20 * US)	/* between reads of the flush register */
+#define LONG_MS (4 * RUN_MS)
+#define READ_NS (20 * US) /* between reads of the flush register */
 
 static void ask(u32 i)
 {
@@ -78,8 +78,8 @@ static void judge(const char *cap, u32 share, u32 reads)
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# in flushes of %u reads, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%\n", reads, share, has / 10, has % 10,
-	       charged / 10, charged % 10);
+	printf("# in flushes of %u reads, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%\n",
+	       reads, share, has / 10, has % 10, charged / 10, charged % 10);
 	must_keep_to(share, has, charged);
 	setup_end();
 }

@@ -23,18 +23,18 @@
 
 #include <linux/bitfield.h>
 
-#define MS		1000000ull
-#define US		1000ull
-#define GROUP		5
-#define ENGINE		3		/* the copy engine of GR's runlist */
-#define CE		2		/* the same as the guest sees it */
-#define CODE		8		/* what is wrong with the copy */
-#define LATE_MS		10		/* for so long the interrupt thread gets no CPU */
-#define RUN_MS		500
+#define MS	1000000ull
+#define US	1000ull
+#define GROUP	5
+#define ENGINE	3 /* the copy engine of GR's runlist */
+#define CE	2 /* the same as the guest sees it */
+#define CODE	8 /* what is wrong with the copy */
+#define LATE_MS 10 /* for so long the interrupt thread gets no CPU */
+#define RUN_MS	500
 /* what two runs of the interrupt thread and the sleeps after them may take */
-#define SETTLE_MS	20
+#define SETTLE_MS 20
 /* more than a list takes that drops no group */
-#define LIST_US		300
+#define LIST_US 300
 
 enum { LEAVER, NEIGHBOUR, VGPUS };
 
@@ -125,8 +125,9 @@ static void an_error_of_a_copy(void **state)
 	after(fails);
 	if (g_read(vgpu(NEIGHBOUR), GK110_CE(CE) + GK110_CE_LAUNCHERR) ||
 	    vgpu(NEIGHBOUR)->v->m->intrs.events)
-		harness_fail("S4: a neighbour is told the error %u of a copy of the group that had its group's id before",
-			     g_read(vgpu(NEIGHBOUR), GK110_CE(CE) + GK110_CE_LAUNCHERR));
+		harness_fail(
+			"S4: a neighbour is told the error %u of a copy of the group that had its group's id before",
+			g_read(vgpu(NEIGHBOUR), GK110_CE(CE) + GK110_CE_LAUNCHERR));
 	setup_end();
 }
 
@@ -134,7 +135,8 @@ static void a_switch_that_does_not_end(void **state)
 {
 	after(does_not_leave);
 	if (vmach_chan_find(vgpu(NEIGHBOUR)->v, (gchid_t){ 1 })->dead)
-		harness_fail("S5: a neighbour's group is ended because the group that had its id before did not leave");
+		harness_fail(
+			"S5: a neighbour's group is ended because the group that had its id before did not leave");
 	setup_end();
 }
 
@@ -207,14 +209,16 @@ static void who_waits(void **state)
 	actor_new("leaver", setup_mm, false, drop_groups_all_the_time, NULL);
 	actor_new("neighbour", setup_mm, false, list_all_the_time, NULL);
 	actors_run();
-	printf("# %llu groups dropped, %llu us at most; %llu lists beside, %llu us at most\n", drops,
-	       drop_most / US, lists, list_most / US);
+	printf("# %llu groups dropped, %llu us at most; %llu lists beside, %llu us at most\n",
+	       drops, drop_most / US, lists, list_most / US);
 	assert_in_range(drops, RUN_MS / SETTLE_MS, 1000000);
 	if (drop_most > SETTLE_MS * MS)
-		harness_fail("S5: a list waits for %llu ms for the interrupt thread", drop_most / MS);
+		harness_fail("S5: a list waits for %llu ms for the interrupt thread",
+			     drop_most / MS);
 	if (list_most > LIST_US * US)
-		harness_fail("S5: beside a guest that drops groups a neighbour's list takes %llu us",
-			     list_most / US);
+		harness_fail(
+			"S5: beside a guest that drops groups a neighbour's list takes %llu us",
+			list_most / US);
 	harness_sleep(SETTLE_MS * MS);
 	setup_end();
 }

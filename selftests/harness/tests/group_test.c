@@ -18,14 +18,14 @@
 
 #include <linux/bitfield.h>
 
-#define MS		1000000ull
-#define RUN_MS		30000
-#define LIST		0xd00000ull
-#define HANGS		1u
-#define OTHER		2u
-#define KEEPERS		12u		/* channels that only keep groups' ids in use */
-#define WITHOUT_ID	4000u		/* the guest's group that gets no id of the chip */
-#define WITH_ID		3000u
+#define MS	   1000000ull
+#define RUN_MS	   30000
+#define LIST	   0xd00000ull
+#define HANGS	   1u
+#define OTHER	   2u
+#define KEEPERS	   12u /* channels that only keep groups' ids in use */
+#define WITHOUT_ID 4000u /* the guest's group that gets no id of the chip */
+#define WITH_ID	   3000u
 
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
@@ -151,7 +151,9 @@ static void one_name(void **state)
 	two_entries();
 	h = group_on_chip(HANGS);
 	if (h != -2 && chan(HANGS)->htsg != h)
-		harness_fail("S5: the chip has a channel in group %d, the host believes that it is in %d", h, chan(HANGS)->htsg);
+		harness_fail(
+			"S5: the chip has a channel in group %d, the host believes that it is in %d",
+			h, chan(HANGS)->htsg);
 	setup_end();
 }
 
@@ -196,7 +198,8 @@ static void it_hangs(void **state)
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();
 	if (had[1] < samples / 3)
-		harness_fail("S5: of GR a vGPU has %llu %%, its neighbour %llu %%", (unsigned long long)(100 * had[0] / samples),
+		harness_fail("S5: of GR a vGPU has %llu %%, its neighbour %llu %%",
+			     (unsigned long long)(100 * had[0] / samples),
 			     (unsigned long long)(100 * had[1] / samples));
 	setup_end();
 }

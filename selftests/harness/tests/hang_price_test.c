@@ -17,12 +17,12 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define SEEDS		5
-#define WATCHDOG_MS	100
-#define GIVE_UP_MS	1000
-#define KERNEL_MS	95		/* less than PREEMPT_EVICT_MS: no reset */
+#define MS	    1000000ull
+#define US	    1000ull
+#define SEEDS	    5
+#define WATCHDOG_MS 100
+#define GIVE_UP_MS  1000
+#define KERNEL_MS   95 /* less than PREEMPT_EVICT_MS: no reset */
 
 enum { HANGS, NEIGHBOUR, VGPUS };
 
@@ -93,15 +93,17 @@ static void judge(const char *what, u64 seed, bool (*begin)(u16 id), bool alarm)
 	for (i = 0; i < VGPUS; i++)
 		paid[i] = charged(i) - paid[i];
 	printf("# %s, seed %llu: recovery begins after %llu us and waits %llu us; after %llu us its vGPU has paid %llu us, the neighbour %llu us\n",
-	       what, (unsigned long long)seed, (dead - began) / US, wait / US,
-	       (left - began) / US, paid[HANGS] / US, paid[NEIGHBOUR] / US);
+	       what, (unsigned long long)seed, (dead - began) / US, wait / US, (left - began) / US,
+	       paid[HANGS] / US, paid[NEIGHBOUR] / US);
 	if (paid[HANGS] + wait / 10 < off - began || paid[HANGS] > left - began + wait / 10)
-		harness_fail("S5: %s, seed %llu: recovery waits %llu us, and of %llu us its vGPU pays %llu us",
-			     what, (unsigned long long)seed, wait / US, (left - began) / US,
-			     paid[HANGS] / US);
+		harness_fail(
+			"S5: %s, seed %llu: recovery waits %llu us, and of %llu us its vGPU pays %llu us",
+			what, (unsigned long long)seed, wait / US, (left - began) / US,
+			paid[HANGS] / US);
 	if (paid[NEIGHBOUR] > wait / 10)
-		harness_fail("S5: %s, seed %llu: a neighbour's recovery waits %llu us, and a vGPU that does not get the chip pays %llu us",
-			     what, (unsigned long long)seed, wait / US, paid[NEIGHBOUR] / US);
+		harness_fail(
+			"S5: %s, seed %llu: a neighbour's recovery waits %llu us, and a vGPU that does not get the chip pays %llu us",
+			what, (unsigned long long)seed, wait / US, paid[NEIGHBOUR] / US);
 	setup_end();
 }
 

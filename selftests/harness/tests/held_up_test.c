@@ -12,20 +12,20 @@
 
 #include "hw/internal.h"
 
-#define vmach_slicer_init	copy_slicer_init
-#define vmach_watchdog_set	copy_watchdog_set
-#define vmach_slicer_start	copy_slicer_start
-#define vmach_slicer_stop	copy_slicer_stop
+#define vmach_slicer_init  copy_slicer_init
+#define vmach_watchdog_set copy_watchdog_set
+#define vmach_slicer_start copy_slicer_start
+#define vmach_slicer_stop  copy_slicer_stop
 #include "mdev/machine/slice.c"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
+#define MS 1000000ull
 /* for so long the other thread has the register: a little less than a preempt may take */
-#define HELD_MS		(PREEMPT_LAST_MS - 10)
+#define HELD_MS (PREEMPT_LAST_MS - 10)
 /* the kernel of the channel that is to leave begins so long before that */
-#define BEFORE_MS	50
-#define KERNEL_MS	100
+#define BEFORE_MS 50
+#define KERNEL_MS 100
 
 static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -93,8 +93,9 @@ static void beside_an_eviction(const char *what, void (*acts)(void *arg))
 	/* the scenario holds: the wait was longer than the budget */
 	assert_true(waited > PREEMPT_GUEST_MS * MS);
 	if (c->dead)
-		harness_fail("S5: %s: a channel is ended that has a kernel of %u ms, because another one is evicted",
-			     what, KERNEL_MS);
+		harness_fail(
+			"S5: %s: a channel is ended that has a kernel of %u ms, because another one is evicted",
+			what, KERNEL_MS);
 	setup_end();
 }
 

@@ -15,11 +15,11 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define RUN_MS		2500
+#define MS     1000000ull
+#define US     1000ull
+#define RUN_MS 2500
 /* By so many per cent of the time a share may be exceeded: docs/invariants.md promises that. */
-#define POINTS		4
+#define POINTS 4
 
 static struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
 static struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
@@ -98,10 +98,11 @@ static void judge(const char *cap, u32 us, const char *weight, u32 share)
 	       us, cap, weight ?: "none", has / 10, has % 10, (unsigned long long)charged / 10,
 	       (unsigned long long)charged % 10, unbinds);
 	if (has > 10 * (share + POINTS))
-		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
+		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share,
+			     POINTS, has / 10, has % 10);
 	if (has > charged + 10 * POINTS)
-		harness_fail("S5: it has %u.%u %% and pays for %llu.%llu %%", has / 10, has % 10, (unsigned long long)charged / 10,
-			     (unsigned long long)charged % 10);
+		harness_fail("S5: it has %u.%u %% and pays for %llu.%llu %%", has / 10, has % 10,
+			     (unsigned long long)charged / 10, (unsigned long long)charged % 10);
 	assert_int_equal(world.vgpu[0].v->m->slice.strikes.total, 0);
 	assert_true(unbinds > 100);
 	setup_end();
@@ -128,8 +129,9 @@ static void beside_an_equal(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(capped), cmocka_unit_test(beside_a_heavy_one),
-			cmocka_unit_test(beside_an_equal),
+		cmocka_unit_test(capped),
+		cmocka_unit_test(beside_a_heavy_one),
+		cmocka_unit_test(beside_an_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

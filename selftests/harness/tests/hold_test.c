@@ -14,8 +14,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
-#define RUN_MS	20000
+#define MS     1000000ull
+#define RUN_MS 20000
 
 static const struct chip_manners steady = { .busy = true,
 					    .eager = true,
@@ -110,8 +110,9 @@ static void is_paid_for(enum how h, u32 ms)
 		part[i] = (double)had[i] / samples;
 	}
 	if (part[0] > 0.6 || paid[0] < 0.85 * part[0] || paid[1] > 1.1 * part[1] + 0.05)
-		harness_fail("S5: pieces of %u ms, one who %s: has %.2f of the time and is charged %.2f; the other one has %.2f and is charged %.2f",
-			     ms, names[h], part[0], paid[0], part[1], paid[1]);
+		harness_fail(
+			"S5: pieces of %u ms, one who %s: has %.2f of the time and is charged %.2f; the other one has %.2f and is charged %.2f",
+			ms, names[h], part[0], paid[0], part[1], paid[1]);
 	setup_end();
 }
 
@@ -149,8 +150,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_slicer_preempts), cmocka_unit_test(it_unbinds),
-			cmocka_unit_test(it_disables),
-		cmocka_unit_test(it_unlists), cmocka_unit_test(it_blocks),
+		cmocka_unit_test(it_disables),	       cmocka_unit_test(it_unlists),
+		cmocka_unit_test(it_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

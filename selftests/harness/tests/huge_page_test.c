@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define vgpu_region_mmap	copy_region_mmap
+#define vgpu_region_mmap copy_region_mmap
 #include "mdev/compat.h"
 #undef compat_insert_pmd
-#define compat_insert_pmd(vmf, pfn)	insert(vmf, pfn)
+#define compat_insert_pmd(vmf, pfn) insert(vmf, pfn)
 static vm_fault_t insert(struct vm_fault *vmf, unsigned long pfn);
 #include "mdev/mapping.c"
 #include "gk110/fifo.h"
@@ -20,10 +20,10 @@ static vm_fault_t insert(struct vm_fault *vmf, unsigned long pfn);
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define ORDER		9
-#define DOORBELLS	0x800000ull
-#define CHANNEL		17	/* its doorbell is in the third page of doorbells */
-#define AT		0x40000000ul
+#define ORDER	  9
+#define DOORBELLS 0x800000ull
+#define CHANNEL	  17 /* its doorbell is in the third page of doorbells */
+#define AT	  0x40000000ul
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -61,15 +61,16 @@ static void must_be_huge(u64 off, bool huge)
 	u32 i;
 
 	if (fault(1, 0, 16 << 20, off, 0) != (huge ? VM_FAULT_NOPAGE : VM_FAULT_FALLBACK))
-		harness_fail("the 2 MiB at 0x%llx of BAR1 are%s mapped as one", (unsigned long long)start,
-			     huge ? " not" : "");
+		harness_fail("the 2 MiB at 0x%llx of BAR1 are%s mapped as one",
+			     (unsigned long long)start, huge ? " not" : "");
 	if (!huge)
 		return;
 	mutex_lock(&g->v->map_lock);
 	for (i = 0; i < PMD_SIZE / PAGE_SIZE; i++)
 		if (kvgpu_machine_pfn_find(g->v, 1, start + i * PAGE_SIZE, &pfn) ||
 		    pfn != inserted + i)
-			harness_fail("page %u of 2 MiB that are mapped as one shows another frame", i);
+			harness_fail("page %u of 2 MiB that are mapped as one shows another frame",
+				     i);
 	mutex_unlock(&g->v->map_lock);
 }
 
@@ -78,7 +79,7 @@ static void doorbells_among_them(void **state)
 {
 	setup_begin(&quiet, &calm, 1);
 	g = &world.vgpu[0];
-	world_reset(0);		/* the first page of doorbells would be channel 1's */
+	world_reset(0); /* the first page of doorbells would be channel 1's */
 	must_be_huge(0x203000, true);
 	must_be_huge(DOORBELLS + 0x9000, true);
 	g_inst(g, CHANNEL, 0, 0);

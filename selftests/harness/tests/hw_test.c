@@ -19,7 +19,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
+#define MS 1000000ull
 
 static const struct chip_manners calm = { .eager = true, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -95,7 +95,7 @@ static void a_preempt_waits(void **state)
 	while (!chip_loaded(g_hchid(&world.vgpu[0], 1)))
 		harness_sleep(MS / 10);
 	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
-	kvgpu_hw_lock(&world.gpu->lock);	/* no other thread ends the hang now */
+	kvgpu_hw_lock(&world.gpu->lock); /* no other thread ends the hang now */
 	for (i = 0; i < ARRAY_SIZE(ms); i++) {
 		began = harness_now;
 		assert_int_equal(kvgpu_hw_preempt(&world.gpu->hw, false, g_hchid(&world.vgpu[0], 1),
@@ -126,7 +126,8 @@ static void the_hosts_channel_is_listed(void **state)
 		nr = chip_list(runl, entry);
 		if (nr != 3 + (runl == own) || memcmp(entry + (runl == own), want, sizeof(want)) ||
 		    (runl == own && entry[0] != HW_COPY_CHID))
-			harness_fail("S5: runlist %u has %u entries of 3, the host's is %u", runl, nr, own);
+			harness_fail("S5: runlist %u has %u entries of 3, the host's is %u", runl,
+				     nr, own);
 	}
 	assert_true(own < CHIP_RUNLS);
 	for (runl = 0; runl < CHIP_RUNLS; runl++)
@@ -180,7 +181,8 @@ static void traps_are_acknowledged(void **state)
 		chip_watch_writes();
 		hw_gr_ack(&world.gpu->hw);
 		if (last(GR_TRAP_GPC_MASK) != BIT(g))
-			harness_fail("S5: of GPC %u's trap 0x%x is acknowledged", g, last(GR_TRAP_GPC_MASK));
+			harness_fail("S5: of GPC %u's trap 0x%x is acknowledged", g,
+				     last(GR_TRAP_GPC_MASK));
 		if (last(GR_INTR) != (GR_INTR_TRAP | GR_INTR_DATA_ERROR))
 			harness_fail("S5: of GR's interrupt 0x%x is acknowledged", last(GR_INTR));
 	}
@@ -202,7 +204,8 @@ static void groups_of_ids_are_shared(void **state)
 			break;
 	}
 	if (n != g->v->m->max_id_blocks)
-		harness_fail("S5: a vGPU has %u blocks of channels, its share is %u", n, g->v->m->max_id_blocks);
+		harness_fail("S5: a vGPU has %u blocks of channels, its share is %u", n,
+			     g->v->m->max_id_blocks);
 	setup_end();
 }
 

@@ -13,7 +13,7 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define STEP		(10 * US)
+#define STEP (10 * US)
 
 static u64 kernel_ns, wait_ns, others, held;
 
@@ -61,8 +61,9 @@ static void judge(const char *cap, const char *weight, u64 kernel_us, u64 wait_u
 	       (unsigned long long)kernel_us, (unsigned long long)wait_us, cap, weight,
 	       100.0 * had / all, 100.0 * held / all, 100.0 * others / all);
 	if (100 * held > (share + POINTS) * all || 100 * others < (100 - share - POINTS) * all)
-		harness_fail("S5: with a cap of %u %% it keeps the chip for %.1f %% of the time, and its neighbour is left %.1f %%", share,
-			     100.0 * held / all, 100.0 * others / all);
+		harness_fail(
+			"S5: with a cap of %u %% it keeps the chip for %.1f %% of the time, and its neighbour is left %.1f %%",
+			share, 100.0 * held / all, 100.0 * others / all);
 }
 
 static void beside_one_that_works(void **state)

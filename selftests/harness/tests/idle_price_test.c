@@ -16,11 +16,11 @@
 #include "gk110/ram.h"
 #include "selftests/harness/tests/partners.h"
 
-#define VICTIM		WORKER
-#define ATTACKER	ACCOMPLICE
-#define CAPPED		BOTH
-#define ALL		(CAPPED + 1)
-#define STEP		(10 * US)
+#define VICTIM	 WORKER
+#define ATTACKER ACCOMPLICE
+#define CAPPED	 BOTH
+#define ALL	 (CAPPED + 1)
+#define STEP	 (10 * US)
 
 static u64 kernel_ns, wait_ns, wakes, every_ns;
 
@@ -102,7 +102,8 @@ static double judge(bool capped, u64 kernel_us, u64 wait_us, u64 every_us)
 static void must_keep(double alone, double has, const char *beside)
 {
 	if (has < alone - POINTS)
-		harness_fail("S5: it has %.1f %% by itself, and %.1f %% beside %s", alone, has, beside);
+		harness_fail("S5: it has %.1f %% by itself, and %.1f %% beside %s", alone, has,
+			     beside);
 }
 
 /* A vGPU that is throttled by its cap can't use the chip. So no other vGPU is parked for it. */
@@ -122,10 +123,9 @@ static void pays_for_what_others_waited(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(not_parked_for_one_that_is_held_back),
-		cmocka_unit_test(pays_for_what_others_waited)
-	};
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(
+							   not_parked_for_one_that_is_held_back),
+						   cmocka_unit_test(pays_for_what_others_waited) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define STORM_MS	200
-#define PART_PER_CENT	20	/* most per cent of a CPU for one source's interrupts */
-#define MOST		(2 * (64 + 2 * STORM_MS))	/* twice what docs/interrupts.md says */
+#define STORM_MS      200
+#define PART_PER_CENT 20 /* most per cent of a CPU for one source's interrupts */
+#define MOST	      (2 * (64 + 2 * STORM_MS)) /* twice what docs/interrupts.md says */
 
 static const struct chip_manners calm = { .late = 1 };
 static struct mm_struct *mm;
@@ -70,8 +70,8 @@ static void storm(const struct policy *p, void (*driver)(void *arg))
 	actors_run();
 	ran = irq_time() - ran;
 	intrs = world.gpu->hw.stats.intrs - intrs;
-	printf("# %llu interrupts took %llu of %llu us\n", (unsigned long long)intrs, (unsigned long long)ran / 1000,
-	       (unsigned long long)(harness_now - began) / 1000);
+	printf("# %llu interrupts took %llu of %llu us\n", (unsigned long long)intrs,
+	       (unsigned long long)ran / 1000, (unsigned long long)(harness_now - began) / 1000);
 	/* some must arrive: a guest that waits is told in the end */
 	assert_in_range(intrs, 10, 1000000);
 	if (ran * 100 > (harness_now - began) * PART_PER_CENT || intrs > MOST)
@@ -131,7 +131,8 @@ static void nonstall_again(void *ctx)
 	in_run = run == gpu->hw.stats.intrs ? in_run + 1 : 1;
 	run = gpu->hw.stats.intrs;
 	if (in_run > 64)
-		harness_fail("S6: one run of the interrupt thread has served an interrupt 64 times");
+		harness_fail(
+			"S6: one run of the interrupt thread has served an interrupt 64 times");
 	if (++served < 1000)
 		chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
 }

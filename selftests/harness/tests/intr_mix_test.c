@@ -19,11 +19,11 @@ enum { ATTACKER, VICTIM, VGPUS };
 /* kinds of interrupts */
 enum { COPY, PBDMA_IDLE, NON_STALL, KINDS };
 
-#define RUN_NS	(1000 * MS)
-#define CHANS	8
-#define ALL	(BIT(KINDS) - 1)
-#define FAULTS	BIT(KINDS)
-#define MOST	550	/* thousandths of the time that the interrupt thread may work */
+#define RUN_NS (1000 * MS)
+#define CHANS  8
+#define ALL    (BIT(KINDS) - 1)
+#define FAULTS BIT(KINDS)
+#define MOST   550 /* thousandths of the time that the interrupt thread may work */
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
 static struct policy rough = { .seed = 1, .oversleep_ns = 3000, .switch_ppm = 500 };

@@ -28,8 +28,9 @@ static void unmap_areas(u32 areas, u32 stride)
 	mm = mm_new();
 	c = container_new(mm);
 	for (i = 0; i < areas; i++)
-		assert_int_equal(container_map(c, SETUP_RAM + i * stride * PAGE_SIZE,
-					       i * PAGE_SIZE, PAGE_SIZE), 0);
+		assert_int_equal(container_map(c, SETUP_RAM + i * stride * PAGE_SIZE, i * PAGE_SIZE,
+					       PAGE_SIZE),
+				 0);
 	g = world_make(0);
 	if (!g || !world_open_ioas(0, c))
 		harness_fail("no vGPU");

@@ -15,7 +15,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define AREAS	150
+#define AREAS 150
 
 static struct mm_struct *mm;
 static struct container *c;
@@ -97,8 +97,8 @@ static void run(u64 seed, u32 nr_threads, bool remaps)
 	mm = mm_new();
 	c = container_new(mm);
 	for (i = 0; i < AREAS; i++)
-		assert_int_equal(container_map(c, SETUP_RAM + i * PAGE_SIZE, i * PAGE_SIZE,
-					       PAGE_SIZE), 0);
+		assert_int_equal(
+			container_map(c, SETUP_RAM + i * PAGE_SIZE, i * PAGE_SIZE, PAGE_SIZE), 0);
 	for (k = 0; k < WORLD_VGPUS; k++) {
 		struct world_vgpu *g = world_make(k);
 

@@ -16,7 +16,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define SECOND		1000000000ull
+#define SECOND 1000000000ull
 
 static const struct policy quiet = { .seed = 1 };
 static struct mm_struct *mm, *mm2;
@@ -26,7 +26,8 @@ static bool asks, next_tenant, ended;
 /* from now on the lazy thread gets no CPU at its next point: the vGPU's lock */
 static void starve(void)
 {
-	static const struct policy starved = { .seed = 1, .delay_ppm = 1000000,
+	static const struct policy starved = { .seed = 1,
+					       .delay_ppm = 1000000,
 					       .delay_ns = 1000 * SECOND };
 
 	asks = true;

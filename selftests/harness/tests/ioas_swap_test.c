@@ -15,7 +15,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define AREAS	128
+#define AREAS 128
 
 static struct mm_struct *mm;
 static struct container *c;
@@ -70,8 +70,8 @@ static void unmap_beside_swaps(u32 vgpus)
 	mm = mm_new();
 	c = container_new(mm);
 	for (i = 0; i < AREAS; i++)
-		assert_int_equal(container_map(c, SETUP_RAM + i * PAGE_SIZE, i * PAGE_SIZE,
-					       PAGE_SIZE), 0);
+		assert_int_equal(
+			container_map(c, SETUP_RAM + i * PAGE_SIZE, i * PAGE_SIZE, PAGE_SIZE), 0);
 	for (k = 0; k < nr; k++) {
 		struct world_vgpu *g = world_make(k);
 

@@ -43,7 +43,8 @@ static void end(void)
 	world_check("at the end");
 	world_close(0);
 	if (container_pins(c))
-		harness_fail("S2: %u pages are pinned after the device was closed", container_pins(c));
+		harness_fail("S2: %u pages are pinned after the device was closed",
+			     container_pins(c));
 	world_unmake(0);
 	container_free(c);
 	mm_free(mm);
@@ -70,7 +71,8 @@ static void detaches(void *arg)
 {
 	ioas_detach(g->dev);
 	if (container_pins(c))
-		harness_fail("S2: %u pages are pinned by a device that is attached to nothing", container_pins(c));
+		harness_fail("S2: %u pages are pinned by a device that is attached to nothing",
+			     container_pins(c));
 	world_check("a device was detached");
 	harness_sleep(300000);
 	world_check("a device is detached");

@@ -15,15 +15,15 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MASK		VFIO_IRQ_SET_ACTION_MASK
-#define UNMASK		VFIO_IRQ_SET_ACTION_UNMASK
-#define TRIGGER		VFIO_IRQ_SET_ACTION_TRIGGER
-#define NONE		VFIO_IRQ_SET_DATA_NONE
-#define BOOL		VFIO_IRQ_SET_DATA_BOOL
-#define EVENTFD		VFIO_IRQ_SET_DATA_EVENTFD
-#define INTX		VFIO_PCI_INTX_IRQ_INDEX
-#define MSI		VFIO_PCI_MSI_IRQ_INDEX
-#define REQ		VFIO_PCI_REQ_IRQ_INDEX
+#define MASK	VFIO_IRQ_SET_ACTION_MASK
+#define UNMASK	VFIO_IRQ_SET_ACTION_UNMASK
+#define TRIGGER VFIO_IRQ_SET_ACTION_TRIGGER
+#define NONE	VFIO_IRQ_SET_DATA_NONE
+#define BOOL	VFIO_IRQ_SET_DATA_BOOL
+#define EVENTFD VFIO_IRQ_SET_DATA_EVENTFD
+#define INTX	VFIO_PCI_INTX_IRQ_INDEX
+#define MSI	VFIO_PCI_MSI_IRQ_INDEX
+#define REQ	VFIO_PCI_REQ_IRQ_INDEX
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -32,9 +32,16 @@ static struct world_vgpu *g;
 /* @data: number of an eventfd, or 0 or 1 for DATA_BOOL */
 static int set(u32 index, u32 flags, u32 start, u32 count, s32 data)
 {
-	struct { struct vfio_irq_set hdr; s32 data; } s = {
-		.hdr = { .argsz = sizeof(s.hdr) + 4, .flags = flags, .index = index, .start = start,
-			.count = count }, .data = data,
+	struct {
+		struct vfio_irq_set hdr;
+		s32 data;
+	} s = {
+		.hdr = { .argsz = sizeof(s.hdr) + 4,
+			 .flags = flags,
+			 .index = index,
+			 .start = start,
+			 .count = count },
+		.data = data,
 	};
 
 	return g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
@@ -104,10 +111,9 @@ static void what_is_refused(void **state)
 		{ "unmasked", INTX, UNMASK | BOOL, 0, 1, 1, 0 },
 		{ "REQ", REQ, TRIGGER | EVENTFD, 0, 1, 7, 0 },
 	};
-	struct vfio_irq_set small = { .argsz = sizeof(small),
-				      .flags = TRIGGER | EVENTFD,
-				      .index = MSI,
-				      .count = 1 };
+	struct vfio_irq_set small = {
+		.argsz = sizeof(small), .flags = TRIGGER | EVENTFD, .index = MSI, .count = 1
+	};
 	u32 i;
 
 	begin(&calm);
@@ -275,10 +281,8 @@ static void replaced_while_signalled(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_refused),
-		cmocka_unit_test(msi_goes_by_edges),
-		cmocka_unit_test(intx_is_a_level),
-		cmocka_unit_test(one_for_both),
+		cmocka_unit_test(what_is_refused),	    cmocka_unit_test(msi_goes_by_edges),
+		cmocka_unit_test(intx_is_a_level),	    cmocka_unit_test(one_for_both),
 		cmocka_unit_test(replaced_while_signalled),
 	};
 

@@ -15,7 +15,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define SEEDS	(harness_all() ? 300 : 75)
+#define SEEDS (harness_all() ? 300 : 75)
 
 static const struct chip_manners calm = { .late = 0 };
 static u64 was, is;
@@ -72,11 +72,12 @@ static void no_other_channel_is_told(void (*goes)(void *arg))
 		c = vmach_chan_find(a->v, (gchid_t){ 3 });
 		same += is && is == was;
 		if (c && c->dead)
-			harness_fail("S4: seed %llu: a channel is ended by the fault of the one that had its instance block before",
-				     (unsigned long long)s);
+			harness_fail(
+				"S4: seed %llu: a channel is ended by the fault of the one that had its instance block before",
+				(unsigned long long)s);
 		setup_end();
 	}
-	assert_in_range(same, SEEDS / 2, SEEDS);	/* the same memory is used in most runs */
+	assert_in_range(same, SEEDS / 2, SEEDS); /* the same memory is used in most runs */
 }
 
 static void after_an_unbind(void **state)

@@ -17,14 +17,14 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define VICTIM		0
-#define VGPUS		4
-#define READ_NS		(20 * US)	/* between reads of the flush register */
-#define TEST_MS		3000ull
-#define WEIGHT		11		/* of each of the three; the neighbour has 100 */
-#define TURN_US		1160		/* for so long they work in a turn */
-#define BEFORE_US	800		/* so long before its end they ask for flushes */
-#define SHARE		(1000 * 3 * WEIGHT / (3 * WEIGHT + 100)) /* per mille */
+#define VICTIM	  0
+#define VGPUS	  4
+#define READ_NS	  (20 * US) /* between reads of the flush register */
+#define TEST_MS	  3000ull
+#define WEIGHT	  11 /* of each of the three; the neighbour has 100 */
+#define TURN_US	  1160 /* for so long they work in a turn */
+#define BEFORE_US 800 /* so long before its end they ask for flushes */
+#define SHARE	  (1000 * 3 * WEIGHT / (3 * WEIGHT + 100)) /* per mille */
 
 enum way { WORKS_ON, STOPS };
 

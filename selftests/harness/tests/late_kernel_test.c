@@ -21,13 +21,13 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define RUN_MS		1500
-#define KERNEL_MS	95		/* less than PREEMPT_EVICT_MS: no reset */
-#define CHANNEL		2
+#define MS	  1000000ull
+#define US	  1000ull
+#define RUN_MS	  1500
+#define KERNEL_MS 95 /* less than PREEMPT_EVICT_MS: no reset */
+#define CHANNEL	  2
 /* by so many per cent of the time a share may be exceeded (docs/invariants.md) */
-#define POINTS		4
+#define POINTS 4
 
 enum { WORKER, NEIGHBOUR, VGPUS };
 
@@ -116,15 +116,16 @@ static void judge(const char *cap, u32 cap_pct, bool neighbour_works)
 	actor_new("meter", setup_mm, false, measure, &id);
 	actor_new("unbind", setup_mm, false, unbind, &id);
 	actors_run();
-	harness_sleep(2 * MS);		/* "release" ends */
+	harness_sleep(2 * MS); /* "release" ends */
 	has = 1000 * had / all;
 	charged = 1000 * (paid() - took) / (harness_now - began);
 	printf("# cap %s %%: has %llu.%llu %%, is charged %llu.%llu %%, %llu kernels\n", cap,
 	       has / 10, has % 10, charged / 10, charged % 10, kernels);
 	assert_true(kernels);
 	if (has > 10 * (cap_pct + POINTS) || has > charged + 10 * POINTS)
-		harness_fail("S5: a vGPU that may have %s %% has %llu.%llu %% and pays for %llu.%llu %%", cap,
-			     has / 10, has % 10, charged / 10, charged % 10);
+		harness_fail(
+			"S5: a vGPU that may have %s %% has %llu.%llu %% and pays for %llu.%llu %%",
+			cap, has / 10, has % 10, charged / 10, charged % 10);
 	setup_end();
 }
 

@@ -19,7 +19,9 @@ static const struct chip_manners calm = { .eager = true, .late = 1, .idles = tru
 static const struct policy quiet = { .seed = 1 };
 /* Each time that the VMM's thread could be kept from running it gets no CPU for long. */
 static const struct policy kept = {
-	.seed = 1, .delay_ppm = 1000000, .delay_ns = 10 * NSEC_PER_SEC,
+	.seed = 1,
+	.delay_ppm = 1000000,
+	.delay_ns = 10 * NSEC_PER_SEC,
 };
 
 /* A thread of the VMM: __fput() after vfio_device_fops_release(). */
@@ -35,7 +37,7 @@ static void the_card_goes(void **state)
 	setup_begin(&quiet, &calm, 1);
 	g = &world.vgpu[0];
 	world_close(0);
-	g->dev->refs++;				/* chrdev_open() */
+	g->dev->refs++; /* chrdev_open() */
 	g->made = false;
 	mdev_remove(g->mdev);
 	actor_new("closes", setup_mm, true, cdev_put, g->dev);

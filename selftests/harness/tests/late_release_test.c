@@ -28,8 +28,8 @@ static void late(void **state)
 	g = &world.vgpu[0];
 	world_close(0);
 	dev = g->dev;
-	device = get_device(dev->dev);	/* keeps the device, so that its .refs can be read below */
-	dev->refs++;			/* chrdev_open() */
+	device = get_device(dev->dev); /* keeps the device, so that its .refs can be read below */
+	dev->refs++; /* chrdev_open() */
 	g->made = false;
 	mdev_remove(g->mdev);
 	assert_false(list_empty(&world.gpu->vgpus));
@@ -37,7 +37,7 @@ static void late(void **state)
 		harness_fail("S6: the vGPU is on the card's list, and its device is gone");
 	assert_ptr_equal(list_first_entry(&world.gpu->vgpus, struct kvgpu_vgpu, node)->vdev.dev,
 			 device);
-	vfio_put_device(dev);		/* cdev_put() */
+	vfio_put_device(dev); /* cdev_put() */
 	assert_int_equal(device->refs, 1);
 	put_device(device);
 	setup_end();

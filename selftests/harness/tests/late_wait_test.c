@@ -13,12 +13,15 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define KERNEL_MS	60
-#define COPY_MS		120
+#define KERNEL_MS 60
+#define COPY_MS	  120
 
-static const struct chip_manners manners = { .eager = true, .busy = true, .late = 2, .idles = true,
-	.copies_stay = true };
-static u64 early_ms;		/* the unbind comes this long before the kernel's end */
+static const struct chip_manners manners = { .eager = true,
+					     .busy = true,
+					     .late = 2,
+					     .idles = true,
+					     .copies_stay = true };
+static u64 early_ms; /* the unbind comes this long before the kernel's end */
 static u64 paid, used, copies_end;
 static u16 gr_chan;
 

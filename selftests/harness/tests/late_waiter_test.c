@@ -20,17 +20,17 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define US	1000ull
-#define MS	1000000ull
-#define NEIGHBOUR	(WORLD_VGPUS - 1)
+#define US	  1000ull
+#define MS	  1000000ull
+#define NEIGHBOUR (WORLD_VGPUS - 1)
 /*
  * most that a command of the neighbour may take: it sleeps about ten times for the chip, and is run
  * late after each sleep
  */
-#define COMMAND_LIMIT_MS	100
+#define COMMAND_LIMIT_MS 100
 /* most that its preempt may take, as in lock_test, and its own kernel */
-#define PREEMPT_LIMIT_MS	40
-#define KERNEL_MS		100
+#define PREEMPT_LIMIT_MS 40
+#define KERNEL_MS	 100
 
 static const struct policy quiet = { .seed = 1 };
 static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1 };
@@ -60,8 +60,9 @@ static void end(const char *what, u64 late, u64 limit_ms)
 	       what, (unsigned long long)(late / US), (unsigned long long)acted,
 	       (unsigned long long)(worst / US));
 	if (!acted || worst > limit_ms * MS)
-		harness_fail("S5: %s: a neighbour that is run late by %llu us waits for %llu ms", what,
-			     (unsigned long long)(late / US), (unsigned long long)(worst / MS));
+		harness_fail("S5: %s: a neighbour that is run late by %llu us waits for %llu ms",
+			     what, (unsigned long long)(late / US),
+			     (unsigned long long)(worst / MS));
 	setup_end();
 }
 

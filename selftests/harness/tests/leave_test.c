@@ -119,8 +119,9 @@ static void judge(const char *cap, u32 us)
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# pieces of %u us at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu pieces\n", us, share, has / 10, has % 10,
-	       charged / 10, charged % 10, (unsigned long long)pieces);
+	printf("# pieces of %u us at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu pieces\n",
+	       us, share, has / 10, has % 10, charged / 10, charged % 10,
+	       (unsigned long long)pieces);
 	must_keep_to(share, has, charged);
 	assert_true(pieces > 1);
 	setup_end();

@@ -27,11 +27,11 @@
 #include "selftests/harness/tests/starved.h"
 #include "selftests/harness/world.h"
 
-#define NAMES		8
+#define NAMES 8
 /* channels 3 to 10 of the accomplice have the short pieces */
-#define FIRST_NAME	3
-#define LOOK_NS		(22 * US)
-#define LEAVE_NS	(4500 * US)	/* less than LATE_NS */
+#define FIRST_NAME 3
+#define LOOK_NS	   (22 * US)
+#define LEAVE_NS   (4500 * US) /* less than LATE_NS */
 
 static struct context name[NAMES], worker;
 static u64 pieces, missed;

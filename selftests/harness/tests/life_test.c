@@ -121,8 +121,7 @@ static void its_work_has_ended(void **state)
 		vmach_strike_add(m, "of this test");
 	kvgpu_hw_unlock(&world.gpu->lock);
 	assert_true(vmach_vgpu_suspended(m));
-	if (m->event_work.work.queued || m->alarm_work.work.queued ||
-	    m->slice.end_work.work.queued)
+	if (m->event_work.work.queued || m->alarm_work.work.queued || m->slice.end_work.work.queued)
 		harness_fail("S6: a work item of a machine is queued that is about to be freed");
 	world_unmake(0);
 	setup_end();

@@ -14,11 +14,11 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define LIGHT		WORKER
-#define OTHER		ACCOMPLICE
-#define LOOK_NS		(5 * US)
-#define TEST_MS		4000
-#define NO_CAP		"100"
+#define LIGHT	WORKER
+#define OTHER	ACCOMPLICE
+#define LOOK_NS (5 * US)
+#define TEST_MS 4000
+#define NO_CAP	"100"
 
 /* The chip loads what this program tells it to load, so that an idle PBDMA has no channel. */
 static const struct chip_manners obeys = { .late = 2, .idles = true };
@@ -27,9 +27,9 @@ static struct light_job {
 	const char *cap;
 	u32 work_us, pause_us;
 	enum kvgpu_sched_policy policy;
-	bool unseen;		/* the PBDMA does the entries alone: no engine works */
-	bool keeps;		/* a PBDMA whose ring ran dry keeps its channel (T13) */
-	bool waits;		/* channel 2 of the vGPU waits for a semaphore all the time */
+	bool unseen; /* the PBDMA does the entries alone: no engine works */
+	bool keeps; /* a PBDMA whose ring ran dry keeps its channel (T13) */
+	bool waits; /* channel 2 of the vGPU waits for a semaphore all the time */
 	/* the other vGPU: none, has a bound channel without work, or always works */
 	enum { NO_OTHER, OTHER_SLEEPS, OTHER_WORKS } other;
 } job;
@@ -166,14 +166,20 @@ static void alone_below_a_cap(void **state)
 /* A vGPU with a channel and no work makes samples frequent. It does not change the charge. */
 static void beside_a_bound_channel(void **state)
 {
-	light_run(&(struct light_job){ .cap = NO_CAP, .work_us = 10, .pause_us = 990,
-				       .other = OTHER_SLEEPS }, 0, 0);
+	light_run(
+		&(struct light_job){
+			.cap = NO_CAP, .work_us = 10, .pause_us = 990, .other = OTHER_SLEEPS },
+		0, 0);
 }
 
 static void beside_a_worker(void **state)
 {
-	struct light_job j = { .cap = NO_CAP, .work_us = 60, .pause_us = 400,
-			       .other = OTHER_WORKS };
+	struct light_job j = {
+		.cap = NO_CAP,
+		.work_us = 60,
+		.pause_us = 400,
+		.other = OTHER_WORKS,
+	};
 
 	light_run(&j, 800, 1000);
 	j.policy = KVGPU_SCHED_EQUAL_SHARE;
@@ -198,8 +204,9 @@ static void beside_a_waiting_channel(void **state)
  */
 static void unseen_work(void **state)
 {
-	struct light_job j = { .cap = NO_CAP, .work_us = 20, .pause_us = 0, .unseen = true,
-			       .other = OTHER_WORKS };
+	struct light_job j = {
+		.cap = NO_CAP, .work_us = 20, .pause_us = 0, .unseen = true, .other = OTHER_WORKS
+	};
 
 	light_run(&j, 480, 530);
 	j.policy = KVGPU_SCHED_EQUAL_SHARE;
@@ -209,10 +216,8 @@ static void unseen_work(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alone_below_a_cap),
-		cmocka_unit_test(beside_a_bound_channel),
-		cmocka_unit_test(beside_a_worker),
-		cmocka_unit_test(beside_a_waiting_channel),
+		cmocka_unit_test(alone_below_a_cap), cmocka_unit_test(beside_a_bound_channel),
+		cmocka_unit_test(beside_a_worker),   cmocka_unit_test(beside_a_waiting_channel),
 		cmocka_unit_test(unseen_work),
 	};
 

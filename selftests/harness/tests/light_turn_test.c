@@ -13,9 +13,9 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define READ_NS		(40 * US)
-#define LATE_US		640		/* the poll at the end, and one under way then */
-#define HEAVY		2		/* vGPUs with the long turns */
+#define READ_NS (40 * US)
+#define LATE_US 640 /* the poll at the end, and one under way then */
+#define HEAVY	2 /* vGPUs with the long turns */
 
 static u64 late, turns, polled;
 

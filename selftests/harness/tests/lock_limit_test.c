@@ -15,18 +15,18 @@
 
 #include <linux/bitfield.h>
 
-#define RAM		0x10000000ull
-#define RAM_BYTES	(RAM_PAGES * 4096ull)
-#define PAGES		8192		/* of a space */
-#define LIMIT		64		/* pages that the VMM may lock */
-#define MOST		10		/* lines in 5 s: docs/invariants.md */
-#define WINDOW_NS	5000000000ull
-#define WRITES		10
+#define RAM	  0x10000000ull
+#define RAM_BYTES (RAM_PAGES * 4096ull)
+#define PAGES	  8192 /* of a space */
+#define LIMIT	  64 /* pages that the VMM may lock */
+#define MOST	  10 /* lines in 5 s: docs/invariants.md */
+#define WINDOW_NS 5000000000ull
+#define WRITES	  10
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
 static struct world_vgpu *g;
-static u32 pages = PAGES;		/* with an entry in a space's table */
+static u32 pages = PAGES; /* with an entry in a space's table */
 
 /* Fill a table in video memory. Each entry has another IOVA. */
 static void table(u32 space)
@@ -96,8 +96,9 @@ static void writes_beyond_the_limit(void **state)
 			print_message("%u spaces: %u register writes put %llu lines into the log\n",
 				      spaces, WRITES, (unsigned long long)lines);
 			if (lines > MOST)
-				harness_fail("S6: %u register writes put %llu lines into the host's log",
-					     WRITES, (unsigned long long)lines);
+				harness_fail(
+					"S6: %u register writes put %llu lines into the host's log",
+					WRITES, (unsigned long long)lines);
 			assert_true(lines > 0);
 			harness_sleep(WINDOW_NS);
 		}

@@ -16,9 +16,9 @@
 
 #define MS	1000000ull
 #define US	1000ull
-#define IDLE_MS	2000
+#define IDLE_MS 2000
 /* most that a neighbour may wait: the lender's delay at several locks, and the work under them */
-#define WAIT_MS	50
+#define WAIT_MS 50
 
 static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -161,7 +161,8 @@ static void nobody_lends(void **state)
 		actors_run();
 		harness_policy(&quiet);
 		if (world.gpu->chip->lost)
-			harness_fail("S5: a thread that was not run for a while takes the card for dead");
+			harness_fail(
+				"S5: a thread that was not run for a while takes the card for dead");
 		setup_end();
 	}
 }
@@ -175,11 +176,13 @@ static u64 sum;
 
 static void check_turns(const char *what, u64 limit, u64 mean_limit)
 {
-	printf("# %s: %llu commands of the neighbour, the longest took %llu us, mean %llu us\n", what, (unsigned long long)acted,
-	       (unsigned long long)worst / 1000, (unsigned long long)(sum / (acted ?: 1)) / 1000);
+	printf("# %s: %llu commands of the neighbour, the longest took %llu us, mean %llu us\n",
+	       what, (unsigned long long)acted, (unsigned long long)worst / 1000,
+	       (unsigned long long)(sum / (acted ?: 1)) / 1000);
 	if (!acted || worst > limit || sum / acted > mean_limit)
-		harness_fail("S5: %s: a neighbour waits for %llu us for a lock that is taken again and again", what,
-			     (unsigned long long)worst / 1000);
+		harness_fail(
+			"S5: %s: a neighbour waits for %llu us for a lock that is taken again and again",
+			what, (unsigned long long)worst / 1000);
 }
 
 /* What the neighbour does, on vGPU @vgpu, each time @every ns after the last time. */
@@ -359,14 +362,10 @@ static void beside_scrubs(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cards_lock),
-		cmocka_unit_test(the_flushes_lock),
-		cmocka_unit_test(the_copy_engines_lock),
-		cmocka_unit_test(all_of_them),
-		cmocka_unit_test(nobody_lends),
-		cmocka_unit_test(beside_a_long_preempt),
-		cmocka_unit_test(beside_many_lists),
-		cmocka_unit_test(beside_short_holds),
+		cmocka_unit_test(the_cards_lock),	 cmocka_unit_test(the_flushes_lock),
+		cmocka_unit_test(the_copy_engines_lock), cmocka_unit_test(all_of_them),
+		cmocka_unit_test(nobody_lends),		 cmocka_unit_test(beside_a_long_preempt),
+		cmocka_unit_test(beside_many_lists),	 cmocka_unit_test(beside_short_holds),
 		cmocka_unit_test(beside_scrubs),
 	};
 

@@ -16,7 +16,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
+#define MS 1000000ull
 
 enum { TENANT, NEIGHBOUR };
 

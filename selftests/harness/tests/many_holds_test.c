@@ -34,18 +34,18 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define LIMIT_MS	5000
-#define KERNEL_MS	95		/* less than PREEMPT_EVICT_MS: no reset */
-#define LONG_MS		1900		/* less than the watchdog's time */
-#define LOAD_US		100		/* a channel's load, until its kernel has begun */
-#define OWN_INST(c)	(0x400000ull + (c) * 0x1000)
-#define OWN_USERD(c)	(0x300000ull + (c) * 0x200)
-#define OWN_LIST	0x2f0000ull
-#define FIRST		8
-#define IDLE_NS		(200 * US)
-#define WORKER_CHANS	200
+#define MS	     1000000ull
+#define US	     1000ull
+#define LIMIT_MS     5000
+#define KERNEL_MS    95 /* less than PREEMPT_EVICT_MS: no reset */
+#define LONG_MS	     1900 /* less than the watchdog's time */
+#define LOAD_US	     100 /* a channel's load, until its kernel has begun */
+#define OWN_INST(c)  (0x400000ull + (c)*0x1000)
+#define OWN_USERD(c) (0x300000ull + (c)*0x200)
+#define OWN_LIST     0x2f0000ull
+#define FIRST	     8
+#define IDLE_NS	     (200 * US)
+#define WORKER_CHANS 200
 
 enum { WORKER, SUBMITS, NEIGHBOUR = WORLD_VGPUS - 1 };
 

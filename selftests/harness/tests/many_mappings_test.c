@@ -14,9 +14,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define BAR1	(1ull << 40)
-#define MOST	1024		/* docs/threat-model.md */
-#define ASKED	(MOST + 200)	/* half of them by each of two processes */
+#define BAR1  (1ull << 40)
+#define MOST  1024 /* docs/threat-model.md */
+#define ASKED (MOST + 200) /* half of them by each of two processes */
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };

@@ -16,10 +16,10 @@
 
 #include <linux/bitfield.h>
 
-#define DOORBELLS	0x800000ull	/* offset of its doorbells in the guest's BAR1 */
-#define BAR1		(1ull << 40)
-#define LEN		(16 * 4096ull)
-#define SEEDS		8
+#define DOORBELLS 0x800000ull /* offset of its doorbells in the guest's BAR1 */
+#define BAR1	  (1ull << 40)
+#define LEN	  (16 * 4096ull)
+#define SEEDS	  8
 
 static const struct chip_manners eager = { .eager = true,
 					   .load_ppm = 5000,
@@ -229,7 +229,10 @@ static void own_memory_and_no_more(void **state)
 	begin(0);
 	dev = world.vgpu[0].dev;
 	for (o = world.vgpu[0].v->own; o < world.vgpu[0].v->own + VGPU_NR_OWN; o++) {
-		const struct { u64 at, len; bool may; } cases[] = {
+		const struct {
+			u64 at, len;
+			bool may;
+		} cases[] = {
 			{ o->at, o->size, true },
 			{ o->at + o->size - PAGE_SIZE, PAGE_SIZE, true },
 			{ o->at, o->size + PAGE_SIZE, false },

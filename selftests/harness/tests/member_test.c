@@ -18,13 +18,13 @@
 
 #include <linux/bitfield.h>
 
-#define GROUP	5
+#define GROUP 5
 
 enum { FIRST = 1, SECOND };
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .idles = true };
 static const struct policy quiet = { .seed = 1 };
-static u16 unbound, rest;		/* the chip's ids */
+static u16 unbound, rest; /* the chip's ids */
 static u32 unbinds;
 
 static void at_unbind(u32 reg, u32 val)

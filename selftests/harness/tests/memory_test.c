@@ -48,18 +48,22 @@ static void behind_the_partition(void **state)
 	g = lower == &g[0] ? &g[1] : &g[0];
 	size = lower->v->part_size;
 	at = g->v->part.v - lower->v->part.v + G_LIST;
-	const struct { u64 at; u32 len; bool refused; } cases[] = {
-		{ 0, 4, false },     { size - 4, 4, false }, { size - 256, 256, false },
-		{ size, 4, true },   { size + 4, 4, true },  { size + G_LIST, 8, true },
-		{ at, 8, true },     { ~0ull & ~0xfffull, 4, true },
-		{ (1ull << 40) - 4, 4, true },
+	const struct {
+		u64 at;
+		u32 len;
+		bool refused;
+	} cases[] = {
+		{ 0, 4, false },   { size - 4, 4, false },	   { size - 256, 256, false },
+		{ size, 4, true }, { size + 4, 4, true },	   { size + G_LIST, 8, true },
+		{ at, 8, true },   { ~0ull & ~0xfffull, 4, true }, { (1ull << 40) - 4, 4, true },
 	};
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		if (!read_at(lower, cases[i].at, cases[i].len) == cases[i].refused)
-			harness_fail("S4: %u bytes of a guest at 0x%llx are%s read, its partition has 0x%llx",
-				     cases[i].len, (unsigned long long)cases[i].at,
-				     cases[i].refused ? "" : " not", (unsigned long long)size);
+			harness_fail(
+				"S4: %u bytes of a guest at 0x%llx are%s read, its partition has 0x%llx",
+				cases[i].len, (unsigned long long)cases[i].at,
+				cases[i].refused ? "" : " not", (unsigned long long)size);
 	assert_int_equal(g_load32(g, G_LIST), 1);
 	g_write(lower, PFIFO_RUNLIST_BASE, at >> 12);
 	g_write(lower, PFIFO_RUNLIST_SUBMIT, 1);
@@ -149,12 +153,14 @@ static void a_table_in_system_memory(void **state)
 		*pte = entry;
 		g_tlb(g, 0);
 		if (!mmu_translate(pd, (30 + i) << 12))
-			harness_fail("a guest has made an entry in a table in system memory, and the GPU has none");
+			harness_fail(
+				"a guest has made an entry in a table in system memory, and the GPU has none");
 		assert_int_equal(container_pins(setup_c), pins + 1);
 		*pte = 0;
 		g_tlb(g, 0);
 		if (mmu_translate(pd, (30 + i) << 12))
-			harness_fail("S2: a guest has removed an entry of a table in system memory, and the GPU has it");
+			harness_fail(
+				"S2: a guest has removed an entry of a table in system memory, and the GPU has it");
 		harness_sleep(100 * NSEC_PER_MSEC);
 		assert_int_equal(container_pins(setup_c), pins);
 	}
@@ -180,7 +186,8 @@ static void a_directory_begins_without_entries(void **state)
 		pd[i] = kvgpu_shadow_as_pd_get(vmach_chan_find(g->v, (gchid_t){ 2 })->as);
 		for (k = 0; k < chip.nr_tlb; k++)
 			if (chip.tlb[k].pd == pd[i])
-				harness_fail("S1: a channel has a directory for which a TLB has an entry of before");
+				harness_fail(
+					"S1: a channel has a directory for which a TLB has an entry of before");
 		g_unbind(g, 2);
 		chip.tlb[chip.nr_tlb].pd = pd[i];
 		chip.tlb[chip.nr_tlb].va = 0x16000;
@@ -230,7 +237,8 @@ static void before_write(u32 reg, u32 val)
 	else if (reg == FLUSH_BAR)
 		flushed = true;
 	else if (reg == FLUSH_L2_DIRTY && !flushed)
-		harness_fail("S2: L2 is written back, and a CPU's write through a window may come after that");
+		harness_fail(
+			"S2: L2 is written back, and a CPU's write through a window may come after that");
 }
 
 /*

@@ -16,9 +16,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define BAR1	(1ull << 40)
-#define LEN	(16ull << 20)		/* all of BAR1 of the smallest type: eight page tables */
-#define SEEDS	200
+#define BAR1  (1ull << 40)
+#define LEN   (16ull << 20) /* all of BAR1 of the smallest type: eight page tables */
+#define SEEDS 200
 
 static const struct chip_manners calm = { .late = 0 };
 static unsigned long at;
@@ -39,10 +39,9 @@ static void munmap_beside_a_reset(void **state)
 	u32 i;
 
 	for (seed = 1; seed <= SEEDS; seed++) {
-		struct policy p = { .seed = seed,
-				    .switch_ppm = 100000,
-				    .delay_ppm = 100000,
-				    .delay_ns = 2000000 };
+		struct policy p = {
+			.seed = seed, .switch_ppm = 100000, .delay_ppm = 100000, .delay_ns = 2000000
+		};
 
 		setup_begin(&p, &calm, 1);
 		at = mm_map(setup_mm, world.vgpu[0].dev, BAR1, LEN);

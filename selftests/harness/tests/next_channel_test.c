@@ -18,25 +18,32 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define ROUNDS		4
-#define OWN_ROUNDS	10		/* more than the strikes that suspend a vGPU */
+#define MS	   1000000ull
+#define US	   1000ull
+#define ROUNDS	   4
+#define OWN_ROUNDS 10 /* more than the strikes that suspend a vGPU */
 /* more than PREEMPT_GUEST_MS, and than its turns beside those of the slicer */
-#define WATCHDOG_MS	8000
-#define ENDLESS_MS	20000
+#define WATCHDOG_MS 8000
+#define ENDLESS_MS  20000
 /* a kernel of the worker that ends before the watchdog's time, and the watchdog ends nothing */
-#define LONG_MS		1800
-#define LEGAL_MS	500
+#define LONG_MS	 1800
+#define LEGAL_MS 500
 /* an unbind ends within 2.1 s of waits, and the eviction of the channel that kept the engine */
-#define UNBIND_MS	2800
+#define UNBIND_MS 2800
 
 enum { WORKER, WAITER, VGPUS };
 
-static const struct chip_manners names = { .eager = true, .busy = true, .late = 2, .idles = true,
-	.waiters_stay = true, .names_next = true };
-static const struct chip_manners names_holder = { .eager = true, .busy = true, .late = 2,
-	.idles = true, .waiters_stay = true };
+static const struct chip_manners names = { .eager = true,
+					   .busy = true,
+					   .late = 2,
+					   .idles = true,
+					   .waiters_stay = true,
+					   .names_next = true };
+static const struct chip_manners names_holder = { .eager = true,
+						  .busy = true,
+						  .late = 2,
+						  .idles = true,
+						  .waiters_stay = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static u64 kernel_ms, own_ms, began_at, had, paid[VGPUS];
 static u16 waiter;
@@ -131,10 +138,12 @@ static void kernels(void *arg)
 	       had / MS / n, paid[WORKER] / MS, paid[WAITER] / MS, strikes(WORKER),
 	       strikes(WAITER));
 	if (strikes(WAITER))
-		harness_fail("S5: another vGPU's kernels cost a vGPU %llu strikes", strikes(WAITER));
+		harness_fail("S5: another vGPU's kernels cost a vGPU %llu strikes",
+			     strikes(WAITER));
 	if (paid[WAITER] > had / 20 || paid[WORKER] < had - had / 20)
-		harness_fail("S5: kernels had GR for %llu ms, their vGPU is charged %llu ms, and the one that waited %llu ms",
-			     had / MS, paid[WORKER] / MS, paid[WAITER] / MS);
+		harness_fail(
+			"S5: kernels had GR for %llu ms, their vGPU is charged %llu ms, and the one that waited %llu ms",
+			had / MS, paid[WORKER] / MS, paid[WAITER] / MS);
 }
 
 static void run_on(const struct chip_manners *manners, void (*fn)(void *arg), u64 ms)
@@ -213,10 +222,11 @@ static void own_kernels(void *arg)
 		       chan(WAITER)->dead, strikes(WORKER), strikes(WAITER));
 	}
 	if (strikes(WAITER))
-		harness_fail("S5: kernels of %llu ms behind another vGPU's kernels cost their vGPU %llu strikes%s, and that one %llu",
-			     own_ms, strikes(WAITER),
-			     vmach_vgpu_suspended(machine(WAITER)) ? ", it is suspended" : "",
-			     strikes(WORKER));
+		harness_fail(
+			"S5: kernels of %llu ms behind another vGPU's kernels cost their vGPU %llu strikes%s, and that one %llu",
+			own_ms, strikes(WAITER),
+			vmach_vgpu_suspended(machine(WAITER)) ? ", it is suspended" : "",
+			strikes(WORKER));
 }
 
 static void unnamed_short_behind_long(void **state)
@@ -244,7 +254,8 @@ static void preempt_waiter(void *arg)
 	g_preempt(&world.vgpu[WAITER], false, 1);
 	harness_sleep(WATCHDOG_MS * MS);
 	if (chan(WAITER)->dead || strikes(WAITER))
-		harness_fail("S5: a channel that waits behind another vGPU's kernel is ended by its own guest's preempt");
+		harness_fail(
+			"S5: a channel that waits behind another vGPU's kernel is ended by its own guest's preempt");
 	if (!chan(WORKER)->dead)
 		harness_fail("S5: an endless kernel goes on");
 }
@@ -267,7 +278,8 @@ static void unbind_waiter(void *arg)
 		chip_watch_writes();
 		g_unbind(&world.vgpu[WAITER], 1);
 		if ((harness_now < end && !works_on(WORKER)) || chip_written(PMC_ENABLE, &val))
-			harness_fail("S5: a kernel is lost by a reset of GR when another vGPU's channel is unbound");
+			harness_fail(
+				"S5: a kernel is lost by a reset of GR when another vGPU's channel is unbound");
 		make_chan(WAITER);
 	}
 	if (strikes(WORKER) || strikes(WAITER) || chan(WORKER)->dead)
@@ -291,8 +303,8 @@ static void unbind_behind_endless(void *arg)
 	at = harness_now - at;
 	printf("# an unbind behind an endless kernel takes %llu ms\n", at / MS);
 	if (vmach_gpu_lost(world.gpu) || at > UNBIND_MS * MS)
-		harness_fail("S5: an unbind behind another vGPU's endless kernel takes %llu ms%s", at / MS,
-			     vmach_gpu_lost(world.gpu) ? ", and the card is lost" : "");
+		harness_fail("S5: an unbind behind another vGPU's endless kernel takes %llu ms%s",
+			     at / MS, vmach_gpu_lost(world.gpu) ? ", and the card is lost" : "");
 	if (!chan(WORKER)->dead || strikes(WORKER) != 1 || strikes(WAITER) ||
 	    machine(WAITER)->slice.resets.count)
 		harness_fail("S5: an endless kernel is not its own vGPU's");

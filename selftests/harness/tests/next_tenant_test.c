@@ -13,8 +13,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define HARMLESS	1u
+#define MS	 1000000ull
+#define HARMLESS 1u
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .idles = true };
 static const struct policy quiet = { .seed = 1 };
@@ -49,7 +49,9 @@ static void interrupts(void **state)
 	interrupt();
 	harness_sleep(50 * MS);
 	if (first_channel()->dead || world.vgpu[0].v->m->slice.strikes.total != strikes)
-		harness_fail("S5: the first interrupt of a tenant is counted with %llu of the last tenant's", (unsigned long long)i);
+		harness_fail(
+			"S5: the first interrupt of a tenant is counted with %llu of the last tenant's",
+			(unsigned long long)i);
 	setup_end();
 }
 

@@ -10,11 +10,11 @@
 
 #include <linux/bitfield.h>
 
-#define IDLE_PBDMA	1
-#define COPIES		2	/* number of the copy engine */
-#define COPY_INTR	(chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
+#define IDLE_PBDMA 1
+#define COPIES	   2 /* number of the copy engine */
+#define COPY_INTR  (chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
 
-static u64 nobodys;	/* interrupts of nobody's so far, as far as the program counts them */
+static u64 nobodys; /* interrupts of nobody's so far, as far as the program counts them */
 
 /*
  * A bad method on a PBDMA that names a channel which no vGPU has. False: the one before it is not

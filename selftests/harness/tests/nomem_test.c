@@ -21,9 +21,9 @@
 
 #include <linux/bitfield.h>
 
-#define SETTLE_NS	30000000	/* in this time what was put off is done */
-#define PAGES		24		/* pages of the VMM's memory that a guest maps at once */
-#define MAPPED		0x4000
+#define SETTLE_NS 30000000 /* in this time what was put off is done */
+#define PAGES	  24 /* pages of the VMM's memory that a guest maps at once */
+#define MAPPED	  0x4000
 
 struct sequence {
 	const char *name;
@@ -33,7 +33,7 @@ struct sequence {
 	 */
 	bool open;
 	bool made;
-	bool (*run)(void);		/* true: all of it was done */
+	bool (*run)(void); /* true: all of it was done */
 	/* Undo .run, with memory at hand. NULL: the vGPU is closed and opened. */
 	void (*back)(void);
 };
@@ -187,9 +187,12 @@ static bool vmm_takes_memory(void)
 
 static int set_irqs(u32 index, u32 flags, s32 fd)
 {
-	struct { struct vfio_irq_set hdr; s32 data; } s = {
+	struct {
+		struct vfio_irq_set hdr;
+		s32 data;
+	} s = {
 		.hdr = { .argsz = sizeof(s.hdr) + 4, .flags = flags, .index = index, .count = 1 },
-			.data = fd,
+		.data = fd,
 	};
 
 	return g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
@@ -197,26 +200,29 @@ static int set_irqs(u32 index, u32 flags, s32 fd)
 
 static bool vmm_sets_interrupts(void)
 {
-	static const struct { u32 index, flags; s32 fd; } calls[] = {
+	static const struct {
+		u32 index, flags;
+		s32 fd;
+	} calls[] = {
 		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			3 },
+		  3 },
 		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			4 },
+		  4 },
 		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			5 },
+		  5 },
 		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK | VFIO_IRQ_SET_DATA_EVENTFD,
-			6 },
+		  6 },
 		{ VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			7 },
+		  7 },
 		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_MASK | VFIO_IRQ_SET_DATA_NONE, 0 },
 		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK | VFIO_IRQ_SET_DATA_EVENTFD,
-			-1 },
+		  -1 },
 		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			-1 },
+		  -1 },
 		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			-1 },
+		  -1 },
 		{ VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			-1 },
+		  -1 },
 	};
 	bool done = true;
 	u32 i;
@@ -229,7 +235,10 @@ static bool vmm_sets_interrupts(void)
 static bool vmm_asks(void)
 {
 	struct vfio_device_info info = { .argsz = sizeof(info) };
-	struct { struct vfio_region_info r; char caps[4096]; } region;
+	struct {
+		struct vfio_region_info r;
+		char caps[4096];
+	} region;
 	struct vfio_irq_info irq = { .argsz = sizeof(irq) };
 	bool done = !g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_INFO, (unsigned long)&info);
 	u32 i;
@@ -369,7 +378,8 @@ static u64 run(const struct sequence *s, u64 nth, bool rest)
 	put_back(s);
 	world_check("it is as before");
 	if (!s->run())
-		harness_fail("S6: %s: not done after allocation %llu had failed", s->name, (unsigned long long)nth);
+		harness_fail("S6: %s: not done after allocation %llu had failed", s->name,
+			     (unsigned long long)nth);
 	harness_sleep(SETTLE_NS);
 	world_check("it was done");
 	if (world.gpu->chip->lost)
@@ -389,7 +399,8 @@ static void each_fails_once(void **state)
 			n = max(n, run(&sequences[i], nth, false));
 			run(&sequences[i], nth, true);
 		}
-		printf("# %s: each of %llu allocations failed, alone and with all after it\n", sequences[i].name, (unsigned long long)n);
+		printf("# %s: each of %llu allocations failed, alone and with all after it\n",
+		       sequences[i].name, (unsigned long long)n);
 		total += n;
 	}
 	/* a stand-in in which nothing fails would show nothing */

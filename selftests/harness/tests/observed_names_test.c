@@ -29,11 +29,11 @@
 #include "selftests/harness/tests/starved.h"
 #include "selftests/harness/world.h"
 
-#define NAMES		8
-#define UNPAID		2		/* per cent of the time */
-#define FIRST_NAME	3		/* channels 3 to 10 of the worker have the short pieces */
-#define LOOK_NS		(22 * US)
-#define WINDOW_NS	(960 * US)	/* the lender helps after a millisecond at the earliest */
+#define NAMES	   8
+#define UNPAID	   2 /* per cent of the time */
+#define FIRST_NAME 3 /* channels 3 to 10 of the worker have the short pieces */
+#define LOOK_NS	   (22 * US)
+#define WINDOW_NS  (960 * US) /* the lender helps after a millisecond at the earliest */
 
 static u64 pieces, missed;
 static u32 names;
@@ -165,7 +165,8 @@ static void judge(const char *cap, u32 nr)
 	must_keep_to(share, has, charged);
 	/* one more name than fits gained 3.3 %: without a name too many it is 0.2 % */
 	if (has > charged + 10 * UNPAID)
-		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10, charged / 10, charged % 10);
+		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10,
+			     charged / 10, charged % 10);
 	setup_end();
 }
 

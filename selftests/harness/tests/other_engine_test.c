@@ -14,7 +14,7 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define TEN_S	10000
+#define TEN_S 10000
 
 static u64 copy_ns, piece_ns, cycles;
 static bool hides;

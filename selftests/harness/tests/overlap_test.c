@@ -34,15 +34,15 @@ static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 
 /* where the guest has its context, its patch list, and the list that it is after */
-#define VA_CTX		0x40000ull
-#define VA_LIST		0x50000ull
-#define VA_EVIL		0x51000ull
-#define MEM_CTX		(G_DATA + 0x10000)
-#define MEM_LIST	(G_DATA + 0x20000)
-#define MEM_EVIL	(G_DATA + 0x21000)
-#define CHAN		2
-#define SPACE		1
-#define EVIL_VALUE	0x12345678u
+#define VA_CTX	   0x40000ull
+#define VA_LIST	   0x50000ull
+#define VA_EVIL	   0x51000ull
+#define MEM_CTX	   (G_DATA + 0x10000)
+#define MEM_LIST   (G_DATA + 0x20000)
+#define MEM_EVIL   (G_DATA + 0x21000)
+#define CHAN	   2
+#define SPACE	   1
+#define EVIL_VALUE 0x12345678u
 
 static u32 scc_bundle, scc_pagepool, swdx_bundle, gcc_pagepool;
 
@@ -51,7 +51,7 @@ static u32 *priv_word(u64 pd, u64 va)
 	u64 pte = mmu_translate(pd, va & ~0xfffull);
 
 	if (!pte || FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
-		return NULL;	/* a fault, or memory of the VMM */
+		return NULL; /* a fault, or memory of the VMM */
 	return (u32 *)chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
 }
 
@@ -72,7 +72,8 @@ static void fecs_write(u32 reg, u32 val)
 		return;
 	}
 	if (reg == HOSTMEM_PRAMIN && val == EVIL_VALUE)
-		harness_fail("S3: FECS writes 0x%08x to register 0x%06x, both chosen by vGPU 0", val, reg);
+		harness_fail("S3: FECS writes 0x%08x to register 0x%06x, both chosen by vGPU 0",
+			     val, reg);
 }
 
 /*
@@ -83,14 +84,14 @@ static void fecs_loads(const struct kvgpu_chan *c)
 	const u32 *block = (const u32 *)chip_vram(c->inst.at.v);
 	u64 pd = (block[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
 		 (u64)block[GMMU_INST_PDB_HI / 4] << 32;
-	u64 ctx = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) |
-		  (u64)block[RAMIN_GR_CTX / 4 + 1] << 32;
+	u64 ctx = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) | (u64)block[RAMIN_GR_CTX / 4 + 1]
+									  << 32;
 	u32 *count = priv_word(pd, ctx + GR_CTX_OS_PATCH_COUNT),
 	    *list = priv_word(pd, ctx + GR_CTX_OS_PATCH_ADDR), i;
 	const u32 *reg, *val;
 
 	if (!count)
-		return;		/* FECS faults: no image there */
+		return; /* FECS faults: no image there */
 	for (i = 0; i < *count; i++) {
 		reg = priv_word(pd, ((u64)*list << 8) + 8 * i);
 		val = priv_word(pd, ((u64)*list << 8) + 8 * i + 4);
@@ -154,7 +155,7 @@ static void attack(const struct kvgpu_chan *c, const u32 *base)
 	gcc_pagepool = chip.reg[GR_PATCH_TPC_PAGEPOOL_BASE / 4];
 	fecs_loads(c);
 	unit_writes(c, *base, header, 2);
-	fecs_loads(c);		/* after another tenant's turn */
+	fecs_loads(c); /* after another tenant's turn */
 }
 
 /* as a driver does it: the buffers are in memory of the guest's, which FECS does not obey */
@@ -211,10 +212,12 @@ static void buffer_check(const struct kvgpu_chan *c, const char *unit, u32 base,
 	u64 va = (u64)base << 8, end = va + size;
 
 	if (va < c->gr->va + world.gpu->hw.gr_ctx_size + PAGE_SIZE && end > c->gr->va)
-		harness_fail("S3: %s has its buffer at 0x%llx, in the context image", unit, (unsigned long long)va);
+		harness_fail("S3: %s has its buffer at 0x%llx, in the context image", unit,
+			     (unsigned long long)va);
 	for (; va < end; va += PAGE_SIZE)
 		if (!(mmu_translate(pd, va & ~0xfffull) & GMMU_PTE_PRIV))
-			harness_fail("S3: %s obeys what is at 0x%llx, which vGPU 0 can write", unit, (unsigned long long)va);
+			harness_fail("S3: %s obeys what is at 0x%llx, which vGPU 0 can write", unit,
+				     (unsigned long long)va);
 }
 
 /* SWDX gets bundles that SCC has not written, and constants come from elsewhere, too */
@@ -232,7 +235,8 @@ static void forged_bundles(void **state)
 	assert_non_null(c);
 	attack(c, &scc_bundle);
 	if (swdx_bundle != scc_bundle)
-		harness_fail("S3: SWDX obeys bundles at 0x%llx, and SCC writes them at 0x%llx", (u64)swdx_bundle << 8, (u64)scc_bundle << 8);
+		harness_fail("S3: SWDX obeys bundles at 0x%llx, and SCC writes them at 0x%llx",
+			     (u64)swdx_bundle << 8, (u64)scc_bundle << 8);
 	buffer_check(c, "SWDX", swdx_bundle, GR_BUNDLE_SIZE);
 	buffer_check(c, "SCC", scc_pagepool, GR_PAGEPOOL_SIZE);
 	buffer_check(c, "GCC", gcc_pagepool, GR_PAGEPOOL_SIZE);

@@ -13,11 +13,11 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define STEP		(20 * US)
-#define LONG_MS		4000
+#define STEP	(20 * US)
+#define LONG_MS 4000
 
 struct kind {
-	const char *weight, *cap;	/* of the accomplice */
+	const char *weight, *cap; /* of the accomplice */
 	u32 kernel_ms, pause_ms;
 };
 
@@ -62,8 +62,8 @@ static void judge(const struct kind *k)
 
 	kind = k;
 	setup_begin(&coarse, &plain, BOTH);
-	assert_int_equal(kvgpu_machine_gpu_knob_set(world.gpu, MACHINE_POLICY,
-						    KVGPU_SCHED_EQUAL_SHARE), 0);
+	assert_int_equal(
+		kvgpu_machine_gpu_knob_set(world.gpu, MACHINE_POLICY, KVGPU_SCHED_EQUAL_SHARE), 0);
 	setup_knob(ACCOMPLICE, "weight", k->weight);
 	setup_knob(ACCOMPLICE, "cap", k->cap);
 	had = all = 0;
@@ -76,15 +76,18 @@ static void judge(const struct kind *k)
 	       (unsigned long long)(vmach_gpu_time_get(world.vgpu[ACCOMPLICE].v->m) /
 				    (LONG_MS * US)));
 	if (has + 10 * POINTS < share)
-		harness_fail("S5: a vGPU that always works has %u thousandths of the time, and may have %u",
-			     has, share);
+		harness_fail(
+			"S5: a vGPU that always works has %u thousandths of the time, and may have %u",
+			has, share);
 	setup_end();
 }
 
 static void owed_after_pauses(void **state)
 {
 	static const struct kind kinds[] = {
-		{ "200", "100", 24, 41 }, { "350", "100", 28, 1 }, { "400", "100", 33, 36 },
+		{ "200", "100", 24, 41 },
+		{ "350", "100", 28, 1 },
+		{ "400", "100", 33, 36 },
 	};
 	u32 i;
 

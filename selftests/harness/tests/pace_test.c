@@ -15,9 +15,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define INTR0		(chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
+#define MS    1000000ull
+#define US    1000ull
+#define INTR0 (chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
 
 enum { STORMER, NEIGHBOUR, VGPUS };
 
@@ -26,8 +26,8 @@ static const struct policy coarse = { .seed = 1, .oversleep_ns = 3000 };
 
 static void raise_for(u16 id, u32 bits)
 {
-	chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] =
-		PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, id);
+	chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
+						   FIELD_PREP(PBDMA_CHANNEL_ID, id);
 	INTR0 |= bits;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
 	chip_raise(0);
@@ -62,7 +62,8 @@ static void storm_and_reset(void *arg)
 	assert_int_equal(g_hchid(n, 9), id);
 	harness_sleep(20 * MS);
 	if (!chip.chan[id].enabled)
-		harness_fail("S5: a neighbour's channel is disabled for an interrupt of the id's last owner");
+		harness_fail(
+			"S5: a neighbour's channel is disabled for an interrupt of the id's last owner");
 	if (n->v->m->event_put)
 		harness_fail("S4: a neighbour is told an interrupt of the id's last owner");
 }
@@ -113,7 +114,8 @@ static void faults_beyond_the_budget(void **state)
 	kvgpu_machine_events.mmu_fault(world.gpu, &f);
 	harness_sleep(50 * MS);
 	if (m->slice.strikes.total != 1)
-		harness_fail("S5: a fault beyond the budget costs %llu strikes", m->slice.strikes.total);
+		harness_fail("S5: a fault beyond the budget costs %llu strikes",
+			     m->slice.strikes.total);
 	setup_end();
 }
 

@@ -12,11 +12,11 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define STEP		(10 * US)
-#define SHARE		50
-#define WAITER_MOST	8	/* most per cent of the time for a vGPU that waits for ever */
+#define STEP	    (10 * US)
+#define SHARE	    50
+#define WAITER_MOST 8 /* most per cent of the time for a vGPU that waits for ever */
 
-static u64 kernel_ns, wait_ns, others;	/* others: how often the neighbour was at work */
+static u64 kernel_ns, wait_ns, others; /* others: how often the neighbour was at work */
 
 /*
  * The worker does kernels, and waits after each; no engine works in a wait. The doorbell words of
@@ -72,8 +72,9 @@ static void judge(u64 kernel_us, u64 wait_us)
 {
 	run(kernel_us, wait_us, true);
 	if (100 * others > (SHARE + POINTS) * all)
-		harness_fail("S5: by kicks a vGPU has %.1f %% beside an equal one, which is left %.1f %%", 100.0 * others / all,
-			     100.0 * had / all);
+		harness_fail(
+			"S5: by kicks a vGPU has %.1f %% beside an equal one, which is left %.1f %%",
+			100.0 * others / all, 100.0 * had / all);
 }
 
 static void short_waits(void **state)
@@ -86,7 +87,8 @@ static void one_that_waits_for_ever(void **state)
 {
 	run(0, 0, false);
 	if (100 * others < (100 - WAITER_MOST) * all)
-		harness_fail("S5: beside one that only waits a vGPU has %.1f %% of the GPU", 100.0 * others / all);
+		harness_fail("S5: beside one that only waits a vGPU has %.1f %% of the GPU",
+			     100.0 * others / all);
 }
 
 int main(void)

@@ -17,18 +17,18 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
-#define US	1000ull
-#define FATAL	0x80000000u
-#define RUN_MS	600
+#define MS     1000000ull
+#define US     1000ull
+#define FATAL  0x80000000u
+#define RUN_MS 600
 /* By so many per cent of the time a share may be exceeded: docs/invariants.md promises that. */
-#define POINTS	4
+#define POINTS 4
 
 enum { WORKER, ACCOMPLICE, BOTH };
 
 static const struct chip_manners plain = { .eager = true, .busy = true, .late = 2, .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 3000 };
-static u64 had, all;	/* of @all looks at the worker, @had saw it at work */
+static u64 had, all; /* of @all looks at the worker, @had saw it at work */
 static bool done;
 
 static u16 chan_at(u32 vgpu, u32 i)
@@ -206,9 +206,11 @@ static u32 thousandths(u32 i, u64 took, u64 began)
 static void must_keep_to(u32 share, u32 has, u32 charged)
 {
 	if (has > 10 * (share + POINTS))
-		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
+		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share,
+			     POINTS, has / 10, has % 10);
 	if (has > charged + 10 * POINTS)
-		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10, charged / 10, charged % 10);
+		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10,
+			     charged / 10, charged % 10);
 }
 
 /* the word of the flush register @reg in the flush page of vGPU @i */

@@ -14,15 +14,15 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define CHAN		2
-#define SPACE		1
-#define VA_CTX		0x40000ull
-#define VA_LIST		0x90000ull
-#define MEM_CTX		(G_DATA + 0x10000)
-#define MEM_LIST	(G_DATA + 0x40000)
-#define LIST_PAGES	4
-#define PAIRS		(LIST_PAGES * 4096 / 8)
-#define MOST		64		/* PATCHES_MAX of mdev/machine/grctx.c */
+#define CHAN	   2
+#define SPACE	   1
+#define VA_CTX	   0x40000ull
+#define VA_LIST	   0x90000ull
+#define MEM_CTX	   (G_DATA + 0x10000)
+#define MEM_LIST   (G_DATA + 0x40000)
+#define LIST_PAGES 4
+#define PAIRS	   (LIST_PAGES * 4096 / 8)
+#define MOST	   64 /* PATCHES_MAX of mdev/machine/grctx.c */
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -43,16 +43,16 @@ static void begin(struct world_vgpu *g)
 	for (i = 0; i < LIST_PAGES; i++)
 		g_map_vram(g, SPACE, (u32)(VA_LIST >> 12) + i, MEM_LIST + i * 0x1000);
 	for (i = 0; i < PAIRS; i++)
-		g_store64(g, MEM_LIST + i * 8,
-			  (u64)value_of(i) << 32 | GR_PATCH_GPC_ATTRIB_BASE);
+		g_store64(g, MEM_LIST + i * 8, (u64)value_of(i) << 32 | GR_PATCH_GPC_ATTRIB_BASE);
 	g_store32(g, MEM_CTX + GR_CTX_OS_PATCH_ADDR, VA_LIST >> 8);
 	g_inst(g, CHAN, SPACE, VA_CTX);
 }
 
 static void as_many_as_there_is_room_for(void **state)
 {
-	static const u32 counts[] = { 0, 1, MOST - 1, MOST, MOST + 1, 2 * MOST, 512, PAIRS,
-				      PAIRS + 1, 0x20000000, 0x20000001, 0x80000000, ~0u };
+	static const u32 counts[] = { 0,	  1,	      MOST - 1, MOST,	   MOST + 1,
+				      2 * MOST,	  512,	      PAIRS,	PAIRS + 1, 0x20000000,
+				      0x20000001, 0x80000000, ~0u };
 	struct world_vgpu *g = &world.vgpu[0];
 	const struct kvgpu_grctx *gr;
 	const struct kvgpu_patch *list;

@@ -19,15 +19,15 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
-#define US	1000ull
-#define RUN_MS	4000
-#define POLICY_LOOKS	(1780 * US)	/* how long the budget of a cap of 10 % lasts */
+#define MS	     1000000ull
+#define US	     1000ull
+#define RUN_MS	     4000
+#define POLICY_LOOKS (1780 * US) /* how long the budget of a cap of 10 % lasts */
 /*
  * PBDMA interrupt after which the host takes the channel off the chip; the guest still sees it
  * enabled
  */
-#define FATAL	0x80000000u
+#define FATAL 0x80000000u
 
 static const struct chip_manners busy = { .eager = true,
 					  .load_ppm = 50000,
@@ -40,7 +40,7 @@ static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
  */
 static const struct chip_manners plain = { .eager = true, .busy = true, .late = 2, .idles = true };
 static const struct chip_manners *manners = &busy;
-static const char *weight = "100";	/* the neighbour's weight */
+static const char *weight = "100"; /* the neighbour's weight */
 static u64 on[2], all;
 static u32 chans, listed;
 static bool done;
@@ -245,7 +245,7 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 		double *had, double *paid)
 {
 	struct world_vgpu *g = &world.vgpu[0];
-	u64 began, before[2] = { }, list[32];
+	u64 began, before[2] = {}, list[32];
 	u32 i;
 
 	on[0] = on[1] = all = 0;
@@ -301,10 +301,13 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 static void judge(const char *what, double most, const double *had, const double *paid)
 {
 	if (had[0] > most || paid[0] < had[0] / 2)
-		harness_fail("S5: %s: it has the engine for %.1f %% of the time and is charged %.1f %%; its neighbour has %.1f %%, is charged %.1f %%",
-			     what, 100 * had[0], 100 * paid[0], 100 * had[1], 100 * paid[1]);
+		harness_fail(
+			"S5: %s: it has the engine for %.1f %% of the time and is charged %.1f %%; its neighbour has %.1f %%, is charged %.1f %%",
+			what, 100 * had[0], 100 * paid[0], 100 * had[1], 100 * paid[1]);
 	if (paid[1] > 1.4 * had[1])
-		harness_fail("S5: %s: its neighbour has the engine for %.1f %% of the time and is charged %.1f %%", what, 100 * had[1], 100 * paid[1]);
+		harness_fail(
+			"S5: %s: its neighbour has the engine for %.1f %% of the time and is charged %.1f %%",
+			what, 100 * had[1], 100 * paid[1]);
 }
 
 /*
@@ -315,8 +318,9 @@ static void judge_honest(const char *what, double least, double most, const doub
 			 const double *paid)
 {
 	if (had[0] < least || had[0] > most || paid[0] < had[0] * 0.9 || paid[0] > had[0] * 1.1)
-		harness_fail("S5: %s: one that hides nothing has the engine for %.1f %% of the time and is charged %.1f %%", what, 100 * had[0],
-			     100 * paid[0]);
+		harness_fail(
+			"S5: %s: one that hides nothing has the engine for %.1f %% of the time and is charged %.1f %%",
+			what, 100 * had[0], 100 * paid[0]);
 }
 
 static void a_cap_holds(void (*attack)(void *arg), const char *cap, bool dead_one, const char *what,
@@ -370,7 +374,7 @@ static void by_slices(void **state)
 	double honest[4], had[2], paid[2];
 
 	manners = &plain;
-	weight = "1900";	/* 95 % of the card for the neighbour */
+	weight = "1900"; /* 95 % of the card for the neighbour */
 	run(works_always, 2, "100", 16, false, honest, honest + 2);
 	run(stops_when_seen, 2, "100", 16, false, had, paid);
 	manners = &busy;
@@ -390,14 +394,10 @@ static void one_that_hides_nothing(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_hides_nothing),
-		cmocka_unit_test(polls_of_its_own),
-		cmocka_unit_test(kicks_without_a_break),
-		cmocka_unit_test(seen_and_gone),
-		cmocka_unit_test(a_neighbour_works),
-		cmocka_unit_test(by_slices),
-		cmocka_unit_test(polls_of_the_policy),
-		cmocka_unit_test(warned_by_the_poll),
+		cmocka_unit_test(one_that_hides_nothing), cmocka_unit_test(polls_of_its_own),
+		cmocka_unit_test(kicks_without_a_break),  cmocka_unit_test(seen_and_gone),
+		cmocka_unit_test(a_neighbour_works),	  cmocka_unit_test(by_slices),
+		cmocka_unit_test(polls_of_the_policy),	  cmocka_unit_test(warned_by_the_poll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,8 @@
 
 #include <linux/bitfield.h>
 
-#define SMALL_BYTES	(256u << 10)
-#define BIG_BYTES	(8u << 10)
+#define SMALL_BYTES (256u << 10)
+#define BIG_BYTES   (8u << 10)
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
@@ -72,7 +72,7 @@ static void scatter(struct world_vgpu *g)
 {
 	u32 n = fill(g, 0), i;
 
-	for (i = n; i--; ) {
+	for (i = n; i--;) {
 		entry(g, i, NONE);
 		g_tlb(g, 0);
 		entry(g, 2000 + i, BIG);

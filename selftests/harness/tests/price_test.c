@@ -13,7 +13,7 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define RUN_NS		(3000 * MS)
+#define RUN_NS (3000 * MS)
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
 static struct policy late = { .seed = 1, .oversleep_ns = 3000, .idle_ns = 6 * MS };
@@ -83,9 +83,10 @@ static u64 run(void (*attack)(void *arg), const char *cap)
 	charged = thousandths(WORKER, took, began);
 	printf("# jobs of %llu us, pauses of %llu us, cap %s, %s: %llu jobs, %llu us of wait each, %llu thousandths of the GPU, charged %u; held back by its cap for %llu thousandths; a switch counted %llu us\n",
 	       (unsigned long long)(job_ns / US), (unsigned long long)(pause_ns / US), cap,
-	       attack == preempts_idle ? "beside preempts" : attack ? "beside lists" : "alone",
-	       (unsigned long long)jobs,
-	       (unsigned long long)(waited / jobs / US),
+	       attack == preempts_idle ? "beside preempts" :
+	       attack		       ? "beside lists" :
+					 "alone",
+	       (unsigned long long)jobs, (unsigned long long)(waited / jobs / US),
 	       (unsigned long long)(1000 * had / all), charged,
 	       (unsigned long long)(1000 * out / all), (unsigned long long)(longest / US));
 	setup_end();
@@ -111,9 +112,10 @@ static void judge_jobs(void (*attack)(void *arg))
 	free = run(attack, "100");
 	beside = run(attack, "10");
 	if (beside * 4 < free * 3)
-		harness_fail("S5: a vGPU far below its cap has %llu jobs done, %llu without the cap, and %llu if another one does not make its switches long",
-			     (unsigned long long)beside, (unsigned long long)free,
-			     (unsigned long long)alone);
+		harness_fail(
+			"S5: a vGPU far below its cap has %llu jobs done, %llu without the cap, and %llu if another one does not make its switches long",
+			(unsigned long long)beside, (unsigned long long)free,
+			(unsigned long long)alone);
 }
 
 static void beside_preempts(void **state)
@@ -141,7 +143,9 @@ static void charged_for_waits(void **state)
 			run(attacks[k], "100");
 			has = 1000 * had / all;
 			if (charged > has + 10 * POINTS)
-				harness_fail("S5: a vGPU has %u thousandths of the GPU, and is charged %u", has, charged);
+				harness_fail(
+					"S5: a vGPU has %u thousandths of the GPU, and is charged %u",
+					has, charged);
 		}
 	}
 }

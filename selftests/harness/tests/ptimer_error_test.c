@@ -13,7 +13,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
+#define MS 1000000ull
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -50,9 +50,10 @@ static void one_error(u32 code, u32 rest)
 	       code, rest, (unsigned long long)clock_now(), (unsigned long long)t,
 	       (unsigned long long)clock_now(), (unsigned long long)later);
 	if (later - t < 59 * 1000 * MS || later > clock_now() + 10 * MS)
-		harness_fail("S5: one wrong read of PTIMER, and the neighbour's clock is %lld s off, and went on by %llu s in a minute",
-			     (long long)(later - clock_now()) / 1000000000,
-			     (unsigned long long)(later - t) / 1000000000);
+		harness_fail(
+			"S5: one wrong read of PTIMER, and the neighbour's clock is %lld s off, and went on by %llu s in a minute",
+			(long long)(later - clock_now()) / 1000000000,
+			(unsigned long long)(later - t) / 1000000000);
 	setup_end();
 }
 

@@ -12,9 +12,9 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define VICTIM	BOTH
-#define ALL	(VICTIM + 1)
-#define STEP	(10 * US)
+#define VICTIM BOTH
+#define ALL    (VICTIM + 1)
+#define STEP   (10 * US)
 
 /* Give vGPU @i work on the shared chip, have GR serve it, and have the slicer poll. */
 static void wake_on_the_open_chip(u32 i)
@@ -29,7 +29,7 @@ static void wake_on_the_open_chip(u32 i)
 
 static void put_off_by_a_neighbour(void **state)
 {
-	u64 worked[ALL] = { }, end;
+	u64 worked[ALL] = {}, end;
 	u32 i;
 
 	setup_begin(&coarse, &plain, ALL);
@@ -46,10 +46,12 @@ static void put_off_by_a_neighbour(void **state)
 		for (i = 0; i < ALL; i++)
 			worked[i] += chip_engine_works(chan_at(i, 1));
 	}
-	printf("# one whose kernel was put off has %.1f %%, two others %.1f and %.1f %%\n", 100.0 * worked[VICTIM] / all,
-	       100.0 * worked[WORKER] / all, 100.0 * worked[ACCOMPLICE] / all);
+	printf("# one whose kernel was put off has %.1f %%, two others %.1f and %.1f %%\n",
+	       100.0 * worked[VICTIM] / all, 100.0 * worked[WORKER] / all,
+	       100.0 * worked[ACCOMPLICE] / all);
 	if (100 * worked[VICTIM] < (33 - POINTS) * all)
-		harness_fail("S5: it is entitled to a third and has %.1f %%", 100.0 * worked[VICTIM] / all);
+		harness_fail("S5: it is entitled to a third and has %.1f %%",
+			     100.0 * worked[VICTIM] / all);
 	setup_end();
 }
 

@@ -18,8 +18,8 @@
 enum { ATTACKER, VICTIM, HELPER, HELPER2, VGPUS };
 
 /* by so many per cent of GR the victim may have less than if the threads were not there */
-#define LESS		6
-#define CHANS		64
+#define LESS  6
+#define CHANS 64
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
 static struct policy late = { .seed = 1, .oversleep_ns = 3000 };
@@ -168,9 +168,8 @@ static void judge(const char *what, enum helpers helpers, u32 idle_ms)
 	harness_policy(&coarse);
 	has = 100 * had / all;
 	printf("# %s: while channels fault, the victim has %u %% of GR, the runlist is stopped for %llu %% (%llu us at the most), the attacker is charged %u thousandths; %llu faults, %llu lists, %llu strikes\n",
-	       what, has, 100 * stopped / all, most_stop / US,
-	       thousandths(ATTACKER, took, began), faults, lists,
-	       slice_of(ATTACKER)->strikes.total);
+	       what, has, 100 * stopped / all, most_stop / US, thousandths(ATTACKER, took, began),
+	       faults, lists, slice_of(ATTACKER)->strikes.total);
 	if (helpers == NONE)
 		alone = has;
 	if (has + LESS < alone)

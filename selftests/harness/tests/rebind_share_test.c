@@ -34,16 +34,16 @@
 #include "gk110/pmc.h"
 #include "selftests/harness/tests/partners.h"
 
-#define LONG_MS		6000
-#define READ_NS		(5 * US)	/* a read takes so much longer */
-#define QUICK		2
+#define LONG_MS 6000
+#define READ_NS (5 * US) /* a read takes so much longer */
+#define QUICK	2
 
 static u16 loaded_id = NO_CHAN;
 static u32 nr_vgpus, slow_reads;
 static u64 used_ns, work_ns, hold_ns, rounds, held;
 static enum { KEEPS, GIVES_BACK, UNBINDS, REGROUPS } how;
-static const char * const names[] = { "keeps its ids", "gives its ids back", "unbinds its channel",
-				      "takes its channel out of its group" };
+static const char *const names[] = { "keeps its ids", "gives its ids back", "unbinds its channel",
+				     "takes its channel out of its group" };
 
 static void meter(void *arg)
 {
@@ -103,7 +103,7 @@ static void worker(void *arg)
 			ask(i, FLUSH_L2_SYSMEM_INVALIDATE);
 			ask(i, FLUSH_L2_DIRTY);
 		}
-		m.late = slow_reads;	/* only the page's flushes are waited for now */
+		m.late = slow_reads; /* only the page's flushes are waited for now */
 		chip_set_manners(&m);
 		while (*flush_word(nr_vgpus - 1, FLUSH_L2_DIRTY) && harness_now < end)
 			harness_sleep(5 * US);
@@ -188,8 +188,8 @@ static void judge(const char *cap, u32 vgpus, u32 reads, u32 work_us, u32 hold_m
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
 	printf("# %u vGPUs, flushes of %u reads, %u us of work, %s, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu rounds, %llu throttled; a poll with its flushes took %llu us\n",
-	       vgpus, reads, work_us, names[how], share, has / 10, has % 10,
-	       charged / 10, charged % 10, (unsigned long long)rounds, (unsigned long long)held,
+	       vgpus, reads, work_us, names[how], share, has / 10, has % 10, charged / 10,
+	       charged % 10, (unsigned long long)rounds, (unsigned long long)held,
 	       (unsigned long long)(used_ns / (rounds ?: 1) / US));
 	must_keep_to(share, has, charged);
 	setup_end();
@@ -231,12 +231,9 @@ static void takes_it_out_of_its_group(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_its_ids),
-		cmocka_unit_test(gives_its_ids_back),
-		cmocka_unit_test(at_a_low_cap),
-		cmocka_unit_test(by_longer_flushes),
-		cmocka_unit_test(unbinds_its_channel),
-		cmocka_unit_test(takes_it_out_of_its_group),
+		cmocka_unit_test(keeps_its_ids),       cmocka_unit_test(gives_its_ids_back),
+		cmocka_unit_test(at_a_low_cap),	       cmocka_unit_test(by_longer_flushes),
+		cmocka_unit_test(unbinds_its_channel), cmocka_unit_test(takes_it_out_of_its_group),
 	};
 
 	if (argc > 1)

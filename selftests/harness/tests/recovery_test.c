@@ -17,13 +17,13 @@
 
 #include <linux/bitfield.h>
 
-#define MS		1000000ull
-#define WATCHDOG_MS	2000
-#define OVER_MS		600		/* for a poll, an eviction and a reset */
-#define DEBT_MS		12000
-#define SYS_PD		0x90000ull	/* in SETUP_RAM */
-#define SEEDS		24
-#define A_METHOD	0x80002004u	/* in METHOD0 of a PBDMA */
+#define MS	    1000000ull
+#define WATCHDOG_MS 2000
+#define OVER_MS	    600 /* for a poll, an eviction and a reset */
+#define DEBT_MS	    12000
+#define SYS_PD	    0x90000ull /* in SETUP_RAM */
+#define SEEDS	    24
+#define A_METHOD    0x80002004u /* in METHOD0 of a PBDMA */
 
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
@@ -121,7 +121,8 @@ static void a_switch_beside_it(void **state)
 	assert_true(wait_dead(0, 1, 500 * MS));
 	harness_sleep(100 * MS);
 	if (chan(1, 1)->dead)
-		harness_fail("S5: a channel of a neighbour is ended because it switches beside a hung one");
+		harness_fail(
+			"S5: a channel of a neighbour is ended because it switches beside a hung one");
 	assert_int_equal(strikes(1), 0);
 	setup_end();
 }
@@ -170,11 +171,13 @@ static void switches_one_after_the_other(void **state)
 		chip_alarm();
 		harness_sleep(10 * MS);
 		if (chan(1, 1)->dead || chan(1, 2)->dead)
-			harness_fail("S5: a channel of a neighbour is ended for switches of 0.06 ms");
+			harness_fail(
+				"S5: a channel of a neighbour is ended for switches of 0.06 ms");
 	}
 	assert_int_equal(strikes(1), 0);
 	if (world.gpu->hw.intr_ns - worked > MS)
-		harness_fail("S5: the interrupt thread's sleeps between polls are taken from the vGPUs' budget");
+		harness_fail(
+			"S5: the interrupt thread's sleeps between polls are taken from the vGPUs' budget");
 	setup_end();
 }
 
@@ -249,7 +252,7 @@ static void a_fault(void **state)
 	struct world_vgpu *g;
 	u32 i;
 
-	for (i = 0; i < 8; i++) {	/* some seeds' faults hold the engine, others don't */
+	for (i = 0; i < 8; i++) { /* some seeds' faults hold the engine, others don't */
 		setup_begin(&(struct policy){ .seed = 1 + i, .oversleep_ns = 100000 }, &steady, 2);
 		g = &world.vgpu[0];
 		g_write(g, PFIFO_INTR_EN, ~0u);
@@ -300,7 +303,9 @@ static void faults_without_end(void **state)
 		}
 	}
 	if (!vmach_vgpu_suspended(g->v->m))
-		harness_fail("S5: %u faults of one vGPU, each with the reset of an engine, and it goes on", n);
+		harness_fail(
+			"S5: %u faults of one vGPU, each with the reset of an engine, and it goes on",
+			n);
 	assert_int_equal(strikes(1), 0);
 	setup_end();
 }
@@ -331,7 +336,8 @@ static void work_of_nobody(void **state)
 	while (harness_now < end && chip_is_stuck())
 		harness_sleep(MS);
 	if (chip_is_stuck())
-		harness_fail("S5: an engine works for a channel that nobody has, and nobody ends that");
+		harness_fail(
+			"S5: an engine works for a channel that nobody has, and nobody ends that");
 	assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
 	assert_int_equal(strikes(0), 0);
 	assert_int_equal(strikes(1), 0);
@@ -364,7 +370,9 @@ static void unbinds_without_end(void **state)
 		assert_false(chip_is_stuck());
 	}
 	if (!vmach_vgpu_suspended(g->v->m))
-		harness_fail("S5: %u unbinds of one vGPU, each with the reset of all engines, and it goes on", n);
+		harness_fail(
+			"S5: %u unbinds of one vGPU, each with the reset of all engines, and it goes on",
+			n);
 	assert_int_equal(strikes(1), 0);
 	assert_false(world.gpu->chip->lost);
 	setup_end();
@@ -417,7 +425,9 @@ static void a_storm_of_pbdma(void **state)
  */
 static void a_pbdma_that_goes_on(void **state)
 {
-	static const struct { u32 bits, left, told; } cases[] = {
+	static const struct {
+		u32 bits, left, told;
+	} cases[] = {
 		{ PBDMA_INTR0_UNK28, A_METHOD, 0 },
 		{ PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP, A_METHOD },
 		{ PBDMA_INTR0_UNK28 | PBDMA_INTR0_DEVICE, PBDMA_METHOD_SKIP, A_METHOD },
@@ -431,10 +441,12 @@ static void a_pbdma_that_goes_on(void **state)
 		assert_true(chip_pbdma_intr(g_hchid(&world.vgpu[0], 1), cases[i].bits));
 		harness_sleep(5 * MS);
 		if (cases[i].left == A_METHOD && chip.reg[at / 4] != A_METHOD)
-			harness_fail("S5: a method is skipped at an interrupt that did not stop the PBDMA");
+			harness_fail(
+				"S5: a method is skipped at an interrupt that did not stop the PBDMA");
 		assert_int_equal(chip.reg[at / 4], cases[i].left);
 		if (!cases[i].told && g_read(&world.vgpu[0], at))
-			harness_fail("S4: a guest is told a method at an interrupt that did not stop the PBDMA");
+			harness_fail(
+				"S4: a guest is told a method at an interrupt that did not stop the PBDMA");
 		assert_int_equal(g_read(&world.vgpu[0], at), cases[i].told);
 		g_write(&world.vgpu[0], PBDMA(0) + PBDMA_INTR0, cases[i].bits);
 	}
@@ -537,14 +549,22 @@ static void guest(void *arg)
 
 	for (k = 0; k < 60; k++) {
 		switch (harness_below(6)) {
-		case 0: g_tlb(arg, 0); break;
+		case 0:
+			g_tlb(arg, 0);
+			break;
 		case 1:
 			g_map_sys(arg, 0, 16 + harness_below(8),
 				  SETUP_RAM + harness_below(200) * 0x1000);
 			break;
-		case 2: g_unmap(arg, 0, 16 + harness_below(8)); break;
-		case 3: g_preempt(arg, false, 1); break;
-		case 4: g_ring(arg, 1, put++ & 7); break;
+		case 2:
+			g_unmap(arg, 0, 16 + harness_below(8));
+			break;
+		case 3:
+			g_preempt(arg, false, 1);
+			break;
+		case 4:
+			g_ring(arg, 1, put++ & 7);
+			break;
 		default:
 			if (chan(i, 1) && chan(i, 1)->dead) {
 				ended++;
@@ -607,11 +627,9 @@ static void anything_goes_wrong(void **state)
  */
 static void errors_of_the_register_ring(void **state)
 {
-	static const struct chip_manners m = { .eager = true,
-					       .load_ppm = 20000,
-					       .look_ppm = 2000,
-					       .late = 8,
-					       .error_ppm = 50000 };
+	static const struct chip_manners m = {
+		.eager = true, .load_ppm = 20000, .look_ppm = 2000, .late = 8, .error_ppm = 50000
+	};
 	u32 seed;
 
 	ended = lost = 0;
@@ -651,7 +669,7 @@ static void resets_of_the_last_tenant(void **state)
 	for (i = 0; i < 1000 && strikes(0) < 60; i++) {
 		fault_once();
 		if (world.vgpu[0].v->m->slice.strikes.count > 5) {
-			world_reset(0);		/* forgives the strikes so far */
+			world_reset(0); /* forgives the strikes so far */
 			setup_run(0, 1, 0);
 		}
 	}
@@ -664,8 +682,9 @@ static void resets_of_the_last_tenant(void **state)
 	for (i = 0; i < 9; i++)
 		fault_once();
 	if (strikes(0) != before)
-		harness_fail("S5: 10 s after the last tenant's faults the next one is struck %llu times for 9",
-			     (unsigned long long)(strikes(0) - before));
+		harness_fail(
+			"S5: 10 s after the last tenant's faults the next one is struck %llu times for 9",
+			(unsigned long long)(strikes(0) - before));
 	setup_end();
 }
 

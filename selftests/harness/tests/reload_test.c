@@ -15,7 +15,7 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define UNITS	(PMC_ENABLE_FIFO | PMC_ENABLE_GR | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_CE2)
+#define UNITS (PMC_ENABLE_FIFO | PMC_ENABLE_GR | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_CE2)
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 2000000 };
@@ -149,7 +149,7 @@ static void engines_stay_on(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(this_module_again), cmocka_unit_test(another_driver),
+		cmocka_unit_test(this_module_again),	     cmocka_unit_test(another_driver),
 		cmocka_unit_test(bus_mastering_was_left_on), cmocka_unit_test(one_reset),
 		cmocka_unit_test(engines_stay_on),
 	};

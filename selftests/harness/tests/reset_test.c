@@ -31,7 +31,8 @@ static void nothing_is_left(const struct world_vgpu *g)
 		harness_fail("S2: a vGPU that was reset has channels, groups, spaces or pins");
 	for (i = 0; i < KVGPU_NR_ID_BLOCKS; i++)
 		if (g->v->m->id_block[i] >= 0)
-			harness_fail("S4: a vGPU that was reset has id block %d of the chip", g->v->m->id_block[i]);
+			harness_fail("S4: a vGPU that was reset has id block %d of the chip",
+				     g->v->m->id_block[i]);
 }
 
 static void a_reset(void **state)
@@ -96,7 +97,8 @@ static void where_nothing_is_mapped(void **state)
 	assert_true(world_open(0, setup_c));
 	show_nothing(g);
 	if (g_load32(g, 0x7010))
-		harness_fail("S4: what the user before stored in BAR1 where nothing was mapped is there");
+		harness_fail(
+			"S4: what the user before stored in BAR1 where nothing was mapped is there");
 	setup_end();
 }
 
@@ -130,9 +132,10 @@ static void memory_that_stands_for_registers(void **state)
 		}
 		for (i = 0; i < VGPU_NR_OWN; i++)
 			if (memcmp(g->v->own[i].memory, start[i], g->v->own[i].size))
-				harness_fail("S4: what was written in the memory that stands for registers at 0x%llx is there after %s",
-					     (unsigned long long)g->v->own[i].at,
-					     again ? "a close" : "a reset");
+				harness_fail(
+					"S4: what was written in the memory that stands for registers at 0x%llx is there after %s",
+					(unsigned long long)g->v->own[i].at,
+					again ? "a close" : "a reset");
 	}
 	assert_memory_equal(start[VGPU_OWN_ROM], world.gpu->hw.vbios, world.gpu->hw.vbios_size);
 	setup_end();
@@ -145,9 +148,10 @@ static void nothing_is_told(struct world_vgpu *g)
 {
 	if (g_read(g, PFIFO_MMU_FAULT_SOURCE) || g_read(g, PFIFO_ENGINE_STATUS(0)) ||
 	    g_read(g, PFIFO_INTR))
-		harness_fail("S4: a guest is told of an event from before: faults 0x%x, engine 0x%x, interrupts 0x%x",
-			     g_read(g, PFIFO_MMU_FAULT_SOURCE), g_read(g, PFIFO_ENGINE_STATUS(0)),
-			     g_read(g, PFIFO_INTR));
+		harness_fail(
+			"S4: a guest is told of an event from before: faults 0x%x, engine 0x%x, interrupts 0x%x",
+			g_read(g, PFIFO_MMU_FAULT_SOURCE), g_read(g, PFIFO_ENGINE_STATUS(0)),
+			g_read(g, PFIFO_INTR));
 }
 
 /*
@@ -169,7 +173,7 @@ static void no_event_of_before(void **state)
 	hung.sched.engine = 1;
 	for (again = 0; again < 2; again++) {
 		vmach_event_push(g->v->m, &hung);
-		g_read(g, PFIFO_INTR);		/* what is queued is told after an access */
+		g_read(g, PFIFO_INTR); /* what is queued is told after an access */
 		assert_int_not_equal(g_read(g, PFIFO_ENGINE_STATUS(1)), 0);
 		vmach_event_push(g->v->m, &fault);
 		vmach_event_push(g->v->m, &hang);

@@ -17,10 +17,10 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define ENDLESS_NS	(60000 * MS)
-#define KERNELS		4	/* that begin after a reset */
-#define UNBINDS		60
+#define MS	   1000000ull
+#define ENDLESS_NS (60000 * MS)
+#define KERNELS	   4 /* that begin after a reset */
+#define UNBINDS	   60
 
 enum { ATTACKER, NEIGHBOUR, VGPUS };
 

@@ -22,8 +22,8 @@
 
 #include <linux/bitfield.h>
 
-#define MS		1000000ull
-#define SECRET		0x01230456u	/* x and y of what vGPU 1 draws */
+#define MS     1000000ull
+#define SECRET 0x01230456u /* x and y of what vGPU 1 draws */
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -41,7 +41,7 @@ static void traps(u32 chan, u32 gpccs)
 	put(GR_TRAP_GPC_MASK, BIT(0));
 	put(GR_TRAP, GR_TRAP_GPC);
 	put(GR_INTR, GR_INTR_TRAP);
-	chip.gr_halts = true;	/* until the host lets GR go on */
+	chip.gr_halts = true; /* until the host lets GR go on */
 	chip_raise(0);
 	harness_sleep(10 * MS);
 }
@@ -78,7 +78,9 @@ static void where_a_neighbours_error_was(void **state)
 	       g_read(g, GR_GPC(0, GPC_PROP_ESR_FORMAT)) |
 	       g_read(g, GR_GPC(0, GPC_PROP_ESR_STORAGE));
 	if (left)
-		harness_fail("S4: an exception of an MP tells vGPU 0 of 0x%08x in the PROP's registers: another vGPU's", left);
+		harness_fail(
+			"S4: an exception of an MP tells vGPU 0 of 0x%08x in the PROP's registers: another vGPU's",
+			left);
 	setup_end();
 }
 
@@ -90,7 +92,8 @@ static void what_a_neighbour_asked_for(void **state)
 	put(GR_TPC(0, 0, TPC_TRAP), TPC_TRAP_MP);
 	traps_of(0, GPCCS_TRAP_TPC(0));
 	if (g_read(&world.vgpu[0], GR_TRAPPED_DATA))
-		harness_fail("S4: an exception of an MP tells vGPU 0 of the method that another vGPU failed with");
+		harness_fail(
+			"S4: an exception of an MP tells vGPU 0 of the method that another vGPU failed with");
 	setup_end();
 }
 
@@ -120,7 +123,9 @@ static void what_the_hce_refused(void **state)
 	left = g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_METHOD) |
 	       g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_DATA);
 	if (left)
-		harness_fail("S4: an interrupt of its own tells vGPU 0 of 0x%08x of a method that another vGPU was refused", left);
+		harness_fail(
+			"S4: an interrupt of its own tells vGPU 0 of 0x%08x of a method that another vGPU was refused",
+			left);
 	setup_end();
 }
 
@@ -138,8 +143,9 @@ static void whose_context_was_there(void **state)
 	c = vmach_chan_find(world.vgpu[0].v, (gchid_t){ 1 });
 	traps(FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12), GPCCS_TRAP_PROP);
 	if (m->intrs.events || m->event_put || g_read(&world.vgpu[0], GR_INTR))
-		harness_fail("S4: vGPU 0 is told an exception of no context, by the address of the block of the last one");
-	assert_false(chip.gr_halts);	/* it is acknowledged nevertheless */
+		harness_fail(
+			"S4: vGPU 0 is told an exception of no context, by the address of the block of the last one");
+	assert_false(chip.gr_halts); /* it is acknowledged nevertheless */
 	assert_true(world.gpu->chip->unowned.events > 0);
 	setup_end();
 }
@@ -159,7 +165,9 @@ static void what_was_wrong_with_a_launch(void **state)
 	assert_int_equal(g_read(&world.vgpu[1], GK110_CE(CE) + GK110_CE_LAUNCHERR), CODE);
 	left = g_read(&world.vgpu[0], GK110_CE(CE) + GK110_CE_LAUNCHERR);
 	if (left)
-		harness_fail("S4: an interrupt of its own tells vGPU 0 of error %u of another vGPU's launch", left);
+		harness_fail(
+			"S4: an interrupt of its own tells vGPU 0 of error %u of another vGPU's launch",
+			left);
 	setup_end();
 }
 

@@ -20,7 +20,7 @@
 enum { STORMER, NEIGHBOUR, VGPUS };
 
 #define COPIES	2
-#define CE_INTR	(chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
+#define CE_INTR (chip.reg[(GK110_CE(COPIES) + GK110_CE_INTR) / 4])
 #define INTR0	(chip.reg[(PBDMA(0) + PBDMA_INTR0) / 4])
 
 static const struct chip_manners manners = { .idles = true };
@@ -32,8 +32,8 @@ static u16 id;
 
 static void raise_and_wait(u16 chan)
 {
-	chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] =
-		PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chan);
+	chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
+						   FIELD_PREP(PBDMA_CHANNEL_ID, chan);
 	INTR0 |= PBDMA_INTR0_DEVICE;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
 	chip_raise(0);
@@ -70,8 +70,7 @@ static void attacker(void *arg)
 	id = g_hchid(g, 1);
 	if (rests) {
 		/* the thread rests for an interrupt of nobody's, beyond the budget */
-		world.gpu->chip->unowned =
-			(struct intr_budget){ harness_now, EVENTS_PER_SECOND };
+		world.gpu->chip->unowned = (struct intr_budget){ harness_now, EVENTS_PER_SECOND };
 		raise_and_wait(KVGPU_MAX_CHAN - 1);
 	}
 	chip_copies(id, harness_now + 300 * US);

@@ -17,8 +17,8 @@
 #include "gk110/bar.h"
 #include "selftests/harness/tests/partners.h"
 
-#define LONG_MS		(6 * RUN_MS)
-#define READ_NS		(20 * US)	/* between reads of the flush register */
+#define LONG_MS (6 * RUN_MS)
+#define READ_NS (20 * US) /* between reads of the flush register */
 
 static u64 wait_ns, rests, pieces;
 

@@ -20,28 +20,28 @@
 
 #include <linux/bitfield.h>
 
-#define PDS		0x4000000ull	/* directories in the partition, 64 KiB each */
-#define INSTS		0x2000000ull
-#define ENTRIES		8192
+#define PDS	0x4000000ull /* directories in the partition, 64 KiB each */
+#define INSTS	0x2000000ull
+#define ENTRIES 8192
 
-#define SPACES		60
-#define HOLES		8
-#define TABLE_BYTES	(256ull << 10)
-#define BIG_TABLE	0x1800000ull
-#define BIG_ENTRIES	1024
-#define BIG_TABLES	20
+#define SPACES	    60
+#define HOLES	    8
+#define TABLE_BYTES (256ull << 10)
+#define BIG_TABLE   0x1800000ull
+#define BIG_ENTRIES 1024
+#define BIG_TABLES  20
 /* IOVA of the big page that the table of big pages names in each entry */
-#define BIG_PAGE	0x100000ull
+#define BIG_PAGE 0x100000ull
 /*
  * Most bytes of kernel memory that one register write may take: when nothing has changed, and when
  * each channel has a new space.
  */
-#define MOST_FOR_NOTHING	(16ull << 20)
-#define MOST_FOR_SPACES		(SPACES * (2ull << 20))
+#define MOST_FOR_NOTHING (16ull << 20)
+#define MOST_FOR_SPACES	 (SPACES * (2ull << 20))
 /* The same when nothing has changed, and no page of the guest's would get a table. */
-#define MOST_WITHOUT_TABLES	(1ull << 20)
+#define MOST_WITHOUT_TABLES (1ull << 20)
 /* How often a sync of one space may ask the pool for a table in vain. */
-#define MOST_TRIES		16
+#define MOST_TRIES 16
 
 extern u64 harness_alloc_bytes, harness_pool_refusals;
 static const struct chip_manners calm = { .late = 0 };
@@ -78,7 +78,7 @@ static void directory(u32 s, u32 nr)
 
 static void inst(u32 c, u32 pd)
 {
-	u32 w[0x218 / 4] = { };
+	u32 w[0x218 / 4] = {};
 
 	w[RAMFC_USERD / 4] = 0x8000 + c * 0x200;
 	w[RAMFC_SIGNATURE / 4] = RAMFC_SIGNATURE_FACE;
@@ -130,8 +130,9 @@ static void costs(const char *what, void (*write)(void), u64 most, u32 spaces)
 	bytes = harness_alloc_bytes - bytes;
 	refusals = harness_pool_refusals - refusals;
 	if (bytes > most)
-		harness_fail("S5: %s: one register write takes and zeroes %llu MiB of kernel memory", what,
-			     (unsigned long long)bytes >> 20);
+		harness_fail(
+			"S5: %s: one register write takes and zeroes %llu MiB of kernel memory",
+			what, (unsigned long long)bytes >> 20);
 	if (refusals > spaces * MOST_TRIES)
 		harness_fail("S5: %s: one register write has %llu tables tried in vain", what,
 			     (unsigned long long)refusals);
@@ -191,7 +192,7 @@ static void room_that_comes_back(void **state)
 	directory(2, 20);
 	invalidate();
 	assert_true(g->v->m->shadow.stats.rejected > 0);
-	g_write(g, PCCSR_INST(1), 0);	/* channel 1 goes, with its tables */
+	g_write(g, PCCSR_INST(1), 0); /* channel 1 goes, with its tables */
 	for (i = 0; i < 20; i++)
 		invalidate();
 	i = g->v->m->shadow.stats.rejected;
@@ -252,8 +253,7 @@ static void big_pages(u32 s)
 	u32 i;
 
 	for (i = 0; i < BIG_ENTRIES; i++)
-		big[i] = GMMU_PTE_VALID |
-			 FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
+		big[i] = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
 			 FIELD_PREP(GMMU_PTE_ADDR, BIG_PAGE >> 12);
 	vram(BIG_TABLE, big, sizeof(big));
 	directory_of(s, BIG_TABLES,
@@ -287,7 +287,8 @@ static void big_pages_of_nothing(void **state)
 	written = g->v->m->shadow.stats.entries_written;
 	costs("nothing has changed, big pages without memory", invalidate, MOST_WITHOUT_TABLES, 0);
 	if (g->v->m->shadow.stats.entries_written != written)
-		harness_fail("S5: big pages without memory: a sync writes entries although nothing has changed");
+		harness_fail(
+			"S5: big pages without memory: a sync writes entries although nothing has changed");
 	container_map(setup_c, BIG_PAGE, 0, BIG_PAGE);
 	invalidate();
 	assert_true(g->v->m->shadow.stats.pinned > 0);

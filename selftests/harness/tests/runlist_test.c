@@ -16,8 +16,8 @@
 
 #include <linux/bitfield.h>
 
-#define CHANS	6
-#define MS	1000000ull
+#define CHANS 6
+#define MS    1000000ull
 
 static const struct chip_manners calm = { .eager = true, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -66,7 +66,7 @@ static bool told(const char *what)
 
 static void in_their_order(void **state)
 {
-	u64 list[] = { 4, 100, 2, 3 };	/* channel 100 is not bound */
+	u64 list[] = { 4, 100, 2, 3 }; /* channel 100 is not bound */
 
 	begin(1);
 	g_list(g, list, 4);
@@ -105,7 +105,7 @@ static void groups(void **state)
 	assert_int_equal(chip_list(0, entry), 3);
 	assert_int_equal(FIELD_GET(RUNLIST_TSG_COUNT, entry[0]), 1);
 	world_reset(0);
-	g_list(g, list, 0);	/* the ids of the chip's groups are given back with the next list */
+	g_list(g, list, 0); /* the ids of the chip's groups are given back with the next list */
 	assert_int_equal(g->v->m->nr_tsgs, 0);
 	assert_int_equal(find_next_bit(world.gpu->chip->tsgs, 4096, 0), 4096);
 	setup_end();
@@ -162,7 +162,7 @@ static void two_vgpus(void **state)
 	begin(2);
 	g_ring(&world.vgpu[0], 1, 0);
 	g_ring(&world.vgpu[1], 1, 0);
-	harness_sleep(200 * MS);	/* the chip becomes shared when no vGPU has work */
+	harness_sleep(200 * MS); /* the chip becomes shared when no vGPU has work */
 	g_list(g, list, 3);
 	assert_int_equal(chip_list(0, entry), 4);
 	assert_true(place(g_hchid(g, 5)) != ~0u && place(g_hchid(&world.vgpu[1], 1)) != ~0u);
@@ -182,7 +182,8 @@ static void no_longer_than_the_chip_takes(void **state)
 	for (i = 0; i < WORLD_VGPUS; i++)
 		all += world.vgpu[i].v->m->runl_max;
 	if (all > KVGPU_MAX_CHAN - 2)
-		harness_fail("S5: vGPUs may list %u entries together, of which the chip sees %u", all, KVGPU_MAX_CHAN - 2);
+		harness_fail("S5: vGPUs may list %u entries together, of which the chip sees %u",
+			     all, KVGPU_MAX_CHAN - 2);
 	/* A list that is too long is cut, and the guest is told. */
 	for (i = 0; i < ARRAY_SIZE(list); i++)
 		list[i] = 1;
@@ -191,7 +192,8 @@ static void no_longer_than_the_chip_takes(void **state)
 	g_write(g, PFIFO_RUNLIST_BASE, 0x40000 >> 12);
 	g_write(g, PFIFO_RUNLIST_SUBMIT, ARRAY_SIZE(list) - 1);
 	if (!told("runlist too long, cut"))
-		harness_fail("S5: a list of %zu entries is taken, the vGPU may have %u", ARRAY_SIZE(list) - 1, g->v->m->runl_max);
+		harness_fail("S5: a list of %zu entries is taken, the vGPU may have %u",
+			     ARRAY_SIZE(list) - 1, g->v->m->runl_max);
 	setup_end();
 }
 
@@ -205,7 +207,9 @@ static void check_name(u32 chan)
 			-1;
 
 	if (at != ~0u && c->htsg != h)
-		harness_fail("S1/S2: the chip has channel %u in group %d, the host believes that it is in %d", c->hchid.v, h, c->htsg);
+		harness_fail(
+			"S1/S2: the chip has channel %u in group %d, the host believes that it is in %d",
+			c->hchid.v, h, c->htsg);
 }
 
 /*

@@ -21,13 +21,13 @@
 #include "gk110/ram.h"
 #include "selftests/harness/tests/partners.h"
 
-#define SAVER		WORKER
-#define NEIGHBOUR	ACCOMPLICE
-#define FIRST_HELPER	2u
-#define KERNEL_NS	(1900 * MS)	/* less than the watchdog's time */
-#define WINDOW_NS	(10000 * MS)	/* shares are promised for any ten seconds */
-#define SOON_NS		(20 * (s64)MS)
-#define V		4096		/* SCHED_V */
+#define SAVER	     WORKER
+#define NEIGHBOUR    ACCOMPLICE
+#define FIRST_HELPER 2u
+#define KERNEL_NS    (1900 * MS) /* less than the watchdog's time */
+#define WINDOW_NS    (10000 * MS) /* shares are promised for any ten seconds */
+#define SOON_NS	     (20 * (s64)MS)
+#define V	     4096 /* SCHED_V */
 
 static u64 seen[WORLD_VGPUS], nr_polls, first_neighbour;
 static u32 nr, kernels;
@@ -134,7 +134,7 @@ static void meter(void *arg)
 		nr_polls++;
 		for (i = 0; i < nr; i++)
 			seen[i] += chip_engine_works(chan_at(i, 1));
-		if (nr_polls == 5000)		/* a second */
+		if (nr_polls == 5000) /* a second */
 			first_neighbour = seen[NEIGHBOUR];
 	}
 }
@@ -196,7 +196,8 @@ static void judge(enum kvgpu_sched_policy policy, u32 vgpus, u32 rounds, bool sa
 		if (!is_suspended || i != FIRST_HELPER)
 			assert_int_equal(slice_of(i)->strikes.total, 0);
 	if (has > 10 * (share + POINTS))
-		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
+		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share,
+			     POINTS, has / 10, has % 10);
 	setup_end();
 }
 

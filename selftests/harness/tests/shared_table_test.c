@@ -16,8 +16,8 @@
 
 #include <linux/bitfield.h>
 
-#define PAGE		16		/* number of the page that is mapped and unmapped */
-#define SLOW_NS		NSEC_PER_MSEC	/* for each read of the VMM's memory */
+#define PAGE	16 /* number of the page that is mapped and unmapped */
+#define SLOW_NS NSEC_PER_MSEC /* for each read of the VMM's memory */
 
 static const struct chip_manners calm = { .late = 0 };
 static const struct policy quiet = { .seed = 1 };
@@ -27,8 +27,9 @@ static bool first_began;
 
 static void named(u32 space, u32 aperture, u64 table)
 {
-	g_store64(g, G_PD(space), FIELD_PREP(GMMU_PDE_SMALL_APERTURE, aperture) |
-				  FIELD_PREP(GMMU_PDE_SMALL_ADDR, table >> 12));
+	g_store64(g, G_PD(space),
+		  FIELD_PREP(GMMU_PDE_SMALL_APERTURE, aperture) |
+			  FIELD_PREP(GMMU_PDE_SMALL_ADDR, table >> 12));
 }
 
 static void first_cpu(void *arg)

@@ -17,7 +17,7 @@
 #include "selftests/harness/tests/partners.h"
 
 #define WAITER	BOTH
-#define PAIR_NS	(80 * US)	/* time for a turn of each */
+#define PAIR_NS (80 * US) /* time for a turn of each */
 
 static u64 window, turns;
 
@@ -79,8 +79,9 @@ static void judge(const char *cap, u32 us)
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# %u us after each switch, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu turns\n", us, share, has / 10, has % 10,
-	       charged / 10, charged % 10, (unsigned long long)turns);
+	printf("# %u us after each switch, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu turns\n",
+	       us, share, has / 10, has % 10, charged / 10, charged % 10,
+	       (unsigned long long)turns);
 	assert_in_range(turns, 100, 1000000);
 	must_keep_to(share, has, charged);
 	setup_end();

@@ -14,14 +14,14 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define SIGNAL_MS	25
-#define RUN_MS		2000
+#define MS	  1000000ull
+#define SIGNAL_MS 25
+#define RUN_MS	  2000
 /* most of the time that one source's interrupts may take of the interrupt thread */
-#define PART_PER_CENT	20
-#define TELL_PER_CENT	13	/* an eighth of a CPU */
+#define PART_PER_CENT 20
+#define TELL_PER_CENT 13 /* an eighth of a CPU */
 /* most ms that a bind and unbind of the neighbour may take */
-#define WAIT_MS		10
+#define WAIT_MS 10
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .load_ppm = 20000 };
 static const struct policy quiet = { .seed = 1 };
@@ -30,9 +30,15 @@ static u64 worst, raised;
 
 static void gives_eventfd(struct world_vgpu *g, u32 index, u32 action, s32 fd)
 {
-	struct { struct vfio_irq_set hdr; s32 fd; } s = {
-		.hdr = { .argsz = sizeof(s), .flags = action | VFIO_IRQ_SET_DATA_EVENTFD,
-			.index = index, .count = 1 }, .fd = fd,
+	struct {
+		struct vfio_irq_set hdr;
+		s32 fd;
+	} s = {
+		.hdr = { .argsz = sizeof(s),
+			 .flags = action | VFIO_IRQ_SET_DATA_EVENTFD,
+			 .index = index,
+			 .count = 1 },
+		.fd = fd,
 	};
 
 	if (g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s))
@@ -104,10 +110,12 @@ static void who_pays_for_a_signal(void **state)
 	 */
 	assert_in_range(host, 2, U32_MAX);
 	if (locked || ran * 100 > began * PART_PER_CENT || worst > WAIT_MS * MS)
-		harness_fail("S5: %u signals to a VMM with a lock of the card held, %llu ms of the interrupt thread", locked,
-			     (unsigned long long)(ran / MS));
+		harness_fail(
+			"S5: %u signals to a VMM with a lock of the card held, %llu ms of the interrupt thread",
+			locked, (unsigned long long)(ran / MS));
 	if (host * SIGNAL_MS * MS * 100 > began * TELL_PER_CENT + 2 * SIGNAL_MS * MS * 100)
-		harness_fail("S5: the host took %llu of %llu ms to signal to one VMM", (unsigned long long)host * SIGNAL_MS,
+		harness_fail("S5: the host took %llu of %llu ms to signal to one VMM",
+			     (unsigned long long)host * SIGNAL_MS,
 			     (unsigned long long)(began / MS));
 }
 
@@ -149,7 +157,8 @@ static void who_pays_for_an_unmask(void **state)
 	setup_end();
 	assert_in_range(n, 2, U32_MAX);
 	if (host * SIGNAL_MS * MS * 100 > began * TELL_PER_CENT + 2 * SIGNAL_MS * MS * 100)
-		harness_fail("S5: the host took %llu of %llu ms to signal to one VMM that unmasks", (unsigned long long)host * SIGNAL_MS,
+		harness_fail("S5: the host took %llu of %llu ms to signal to one VMM that unmasks",
+			     (unsigned long long)host * SIGNAL_MS,
 			     (unsigned long long)(began / MS));
 }
 
@@ -192,7 +201,8 @@ static void the_next_tenant_owes_nothing(void **state)
 	eventfd_cost(3, 0);
 	setup_end();
 	if (told_after > 50 * MS)
-		harness_fail("S5: the next tenant was told after %llu ms", (unsigned long long)(told_after / MS));
+		harness_fail("S5: the next tenant was told after %llu ms",
+			     (unsigned long long)(told_after / MS));
 }
 
 int main(void)

@@ -16,16 +16,19 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
-#define US	1000ull
-#define RUN_MS	2000
+#define MS     1000000ull
+#define US     1000ull
+#define RUN_MS 2000
 /* By so many per cent of the time a share may be exceeded, half of what docs/ promise. */
-#define POINTS	2
+#define POINTS 2
 
 enum { WORKER, ACCOMPLICE, BOTH };
 
-static const struct chip_manners plain = { .eager = true, .busy = true, .late = 1, .idles = true,
-	.waiters_stay = true };
+static const struct chip_manners plain = { .eager = true,
+					   .busy = true,
+					   .late = 1,
+					   .idles = true,
+					   .waiters_stay = true };
 static struct policy prompt = { .seed = 1, .oversleep_ns = 1000 };
 static u64 had, all, unbinds, pieces, piece_ns;
 static bool done;
@@ -95,9 +98,11 @@ static void judge(const char *cap, u32 us, u64 seed)
 	       us, share, has / 10, has % 10, charged / 10, charged % 10,
 	       (unsigned long long)unbinds, (unsigned long long)pieces);
 	if (has > 10 * (share + POINTS))
-		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
+		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share,
+			     POINTS, has / 10, has % 10);
 	if (has > charged + 10 * POINTS)
-		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10, charged / 10, charged % 10);
+		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has / 10, has % 10,
+			     charged / 10, charged % 10);
 	setup_end();
 }
 

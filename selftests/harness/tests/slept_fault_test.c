@@ -21,22 +21,22 @@
 enum { ATTACKER, VICTIM, STORMER, VGPUS };
 enum pace { NONE, NOBODYS, STORMS, OWN };
 
-#define LEAST		85	/* per cent of GR that the victim has at least */
-#define CHANS		230
-#define BIND_US		100
+#define LEAST	85 /* per cent of GR that the victim has at least */
+#define CHANS	230
+#define BIND_US 100
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
 static u64 stopped, faults, most_stop, resets;
 
 static enum pace paces;
-static u32 stormers;		/* the stormer's channels 2 to @stormers have stormed */
+static u32 stormers; /* the stormer's channels 2 to @stormers have stormed */
 
 static void raise_for(u16 id)
 {
 	u32 *intr0 = &chip.reg[(PBDMA(1) + PBDMA_INTR0) / 4];
 
-	chip.reg[(PBDMA(1) + PBDMA_CHANNEL) / 4] =
-		PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, id);
+	chip.reg[(PBDMA(1) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
+						   FIELD_PREP(PBDMA_CHANNEL_ID, id);
 	*intr0 |= PBDMA_INTR0_DEVICE;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(1);
 	chip_raise(0);
@@ -218,7 +218,8 @@ static void judge(const char *what, enum pace how)
 	       what, has, stopped, most_stop / US, paid, faults, nobodys,
 	       slice_of(ATTACKER)->strikes.total, slice_of(STORMER)->strikes.total, resets);
 	if (has < LEAST)
-		harness_fail("S5: a vGPU that always works has %u %% of GR beside one that faults", has);
+		harness_fail("S5: a vGPU that always works has %u %% of GR beside one that faults",
+			     has);
 	if (paid < stopped / 2)
 		harness_fail("S5: one that stops the runlist for %llu thousandths is charged %u",
 			     stopped, paid);

@@ -19,9 +19,12 @@
 
 enum { ATTACKER, VICTIM, VGPUS };
 
-#define RUN_NS	(2000 * MS)
+#define RUN_NS (2000 * MS)
 
-static struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true,
+static struct chip_manners calm = { .eager = true,
+				    .busy = true,
+				    .late = 2,
+				    .idles = true,
 				    .interrupts_stay = true };
 static struct policy rough = { .seed = 1, .oversleep_ns = 3000 };
 static u64 jobs, preempted, worst_leave, a_had;
@@ -113,9 +116,8 @@ static u32 judge(const char *what, u64 seed)
 	has = 1000 * had / all;
 	printf("# seed %llu %s: the victim has %u thousandths of GR (charged %u), the attacker %llu, charged %u; %llu jobs, leave %llu us, %llu at most; %llu other interrupts, %llu strikes\n",
 	       seed, what, has, thousandths(VICTIM, tookv, began), 1000 * a_had / all,
-	       thousandths(ATTACKER, took, began), jobs,
-	       preempted / (jobs ?: 1) / US, worst_leave / US, nobodys,
-	       slice_of(ATTACKER)->strikes.total);
+	       thousandths(ATTACKER, took, began), jobs, preempted / (jobs ?: 1) / US,
+	       worst_leave / US, nobodys, slice_of(ATTACKER)->strikes.total);
 	setup_end();
 	return has;
 }

@@ -18,9 +18,12 @@
 
 enum { ATTACKER, VICTIM, VGPUS };
 
-#define LEAST	80	/* per cent of GR that the victim has at least */
+#define LEAST 80 /* per cent of GR that the victim has at least */
 
-static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true,
+static const struct chip_manners calm = { .eager = true,
+					  .busy = true,
+					  .late = 2,
+					  .idles = true,
 					  .interrupts_stay = true };
 static u64 blocked, most_block, unbinds;
 static bool rests;
@@ -100,7 +103,9 @@ static void judge(const char *what)
 	       what, has, blocked, most_block / US, paid, unbinds, nobodys,
 	       slice_of(ATTACKER)->strikes.total);
 	if (has < LEAST)
-		harness_fail("S5: a vGPU that always works has %u %% of GR beside one that does nothing", has);
+		harness_fail(
+			"S5: a vGPU that always works has %u %% of GR beside one that does nothing",
+			has);
 	if (blocked > 20 && paid < blocked / 2)
 		harness_fail("S5: one that blocks the runlist for %llu thousandths is charged %u",
 			     blocked, paid);

@@ -10,14 +10,14 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define RUN_MS		2000
-#define MANY		60		/* channels, more than one poll reads */
+#define MS     1000000ull
+#define RUN_MS 2000
+#define MANY   60 /* channels, more than one poll reads */
 /*
  * Most words of one vGPU's doorbells that one poll reads: two for each of MAX_POLLED channels
  * (poll.c).
  */
-#define READS_MAX		(16 * 2)
+#define READS_MAX (16 * 2)
 
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
@@ -43,7 +43,8 @@ static void competes(u32 n)
 		harness_sleep(MS / 4);
 		for (i = 0; i < n; i++)
 			if (!slice(i)->on_chip && chip_loaded(g_hchid(&world.vgpu[i], 1)))
-				harness_fail("S5: vGPU %u is off the chip and has a channel loaded", world.vgpu[i].v->id);
+				harness_fail("S5: vGPU %u is off the chip and has a channel loaded",
+					     world.vgpu[i].v->id);
 	}
 }
 
@@ -76,7 +77,8 @@ static void by_weight(void **state)
 	setup_knob(0, "weight", "300");
 	competes(2);
 	if (share(0, 2) < 0.70 || share(0, 2) > 0.80)
-		harness_fail("S5: a vGPU of weight 300 beside one of 100 has %.3f of the time", share(0, 2));
+		harness_fail("S5: a vGPU of weight 300 beside one of 100 has %.3f of the time",
+			     share(0, 2));
 	setup_end();
 }
 
@@ -90,7 +92,9 @@ static void who_has_no_work_costs_nothing(void **state)
 	before = vmach_gpu_time_get(world.vgpu[1].v->m);
 	competes(1);
 	if (vmach_gpu_time_get(world.vgpu[1].v->m) - before > RUN_MS * MS / 20)
-		harness_fail("S5: a vGPU that has no work is charged %llu us", (unsigned long long)(vmach_gpu_time_get(world.vgpu[1].v->m) - before) / 1000);
+		harness_fail("S5: a vGPU that has no work is charged %llu us",
+			     (unsigned long long)(vmach_gpu_time_get(world.vgpu[1].v->m) - before) /
+				     1000);
 	/* The chip is shared now: a vGPU that wakes can begin without a switch. */
 	assert_true(world.gpu->chip->slicer.shared);
 	setup_end();
@@ -103,7 +107,7 @@ static void who_has_no_work_costs_nothing(void **state)
  */
 static void unreported_work_is_charged(u32 vgpus, const char *cap, double most, double least)
 {
-	u64 before[2] = { }, end, on = 0, all = 0;
+	u64 before[2] = {}, end, on = 0, all = 0;
 	u32 i;
 
 	setup_begin(&coarse, &busy, vgpus);
@@ -112,7 +116,7 @@ static void unreported_work_is_charged(u32 vgpus, const char *cap, double most, 
 	g_ring(&world.vgpu[0], 1, 0);
 	for (i = 1; i < vgpus; i++)
 		g_ring(&world.vgpu[i], 1, 1);
-	harness_sleep(100 * MS);	/* in which the slicer sees vGPU 0 without work */
+	harness_sleep(100 * MS); /* in which the slicer sees vGPU 0 without work */
 	chip_at_work(g_hchid(&world.vgpu[0], 1), true);
 	for (i = 0; i < vgpus; i++)
 		before[i] = vmach_gpu_time_get(world.vgpu[i].v->m);
@@ -123,15 +127,18 @@ static void unreported_work_is_charged(u32 vgpus, const char *cap, double most, 
 	for (i = 0; i < vgpus; i++)
 		before[i] = vmach_gpu_time_get(world.vgpu[i].v->m) - before[i];
 	if ((double)on / all > most)
-		harness_fail("S5: %u vGPUs, cap %s: one whose words say nothing has the chip for %.0f %% of the time", vgpus, cap ?: "100",
-			     100.0 * on / all);
+		harness_fail(
+			"S5: %u vGPUs, cap %s: one whose words say nothing has the chip for %.0f %% of the time",
+			vgpus, cap ?: "100", 100.0 * on / all);
 	if ((double)before[0] / (RUN_MS * MS) < least * on / all)
-		harness_fail("S5: %u vGPUs, cap %s: it has the chip for %.0f %% of the time and is charged %.0f %%", vgpus, cap ?: "100",
-			     100.0 * on / all, 100.0 * before[0] / (RUN_MS * MS));
+		harness_fail(
+			"S5: %u vGPUs, cap %s: it has the chip for %.0f %% of the time and is charged %.0f %%",
+			vgpus, cap ?: "100", 100.0 * on / all, 100.0 * before[0] / (RUN_MS * MS));
 	for (i = 1; i < vgpus; i++)
 		if ((double)before[i] / (RUN_MS * MS) > 1.1 * (all - on) / all)
-			harness_fail("S5: another one is charged %.0f %% of the time, and can have had %.0f %%", 100.0 * before[i] / (RUN_MS * MS),
-				     100.0 * (all - on) / all);
+			harness_fail(
+				"S5: another one is charged %.0f %% of the time, and can have had %.0f %%",
+				100.0 * before[i] / (RUN_MS * MS), 100.0 * (all - on) / all);
 	setup_end();
 }
 
@@ -194,7 +201,8 @@ static void a_poll_is_bounded(void **state)
 	assert_in_range(polls, 5, 1000000);
 	assert_true(most > 0);
 	if (most > READS_MAX)
-		harness_fail("S5: the slicer read %u words of one vGPU's doorbells in one poll", most);
+		harness_fail("S5: the slicer read %u words of one vGPU's doorbells in one poll",
+			     most);
 	setup_end();
 }
 
@@ -226,9 +234,11 @@ static void the_poll_sees_each_owner(void **state)
 		n += g_hchid(g, c) / KVGPU_ID_BLOCK == had.v / KVGPU_ID_BLOCK;
 		kvgpu_hw_userd_read(&world.gpu->hw, (hchid_t){ g_hchid(g, c) }, &get, &put);
 		if (put != 1 + c % 8)
-			harness_fail("S4: the host sees GP_PUT %u where the guest's doorbell says %u", put, 1 + c % 8);
+			harness_fail(
+				"S4: the host sees GP_PUT %u where the guest's doorbell says %u",
+				put, 1 + c % 8);
 	}
-	assert_true(n > 0);	/* vGPU 1 got an id block that vGPU 0 had */
+	assert_true(n > 0); /* vGPU 1 got an id block that vGPU 0 had */
 	setup_end();
 }
 

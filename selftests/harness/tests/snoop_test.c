@@ -32,7 +32,7 @@ static void by_a_channel(void **state)
 	setup_begin(&quiet, &keen, 1);
 	g_store64(g, G_TABLE(0) + 20 * GMMU_ENTRY_SIZE, non_coherent());
 	g_tlb(g, 0);
-	harness_sleep(20 * NSEC_PER_MSEC);	/* the oracle sees each entry of what is loaded */
+	harness_sleep(20 * NSEC_PER_MSEC); /* the oracle sees each entry of what is loaded */
 	chip_look("after an invalidate");
 	setup_end();
 }

@@ -15,8 +15,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define SEEDS		(harness_all() ? 1000 : 250)
-#define ERROR_PPM	150000
+#define SEEDS	  (harness_all() ? 1000 : 250)
+#define ERROR_PPM 150000
 
 static const struct policy quiet = { .seed = 1 };
 static const struct chip_manners calm = { .late = 0 };

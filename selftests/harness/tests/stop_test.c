@@ -21,14 +21,14 @@
 #include "selftests/harness/tests/nobodys.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define FIRST		8
-#define OWN_INST(c)	(0x400000ull + (c) * 0x1000)
-#define OWN_USERD(c)	(0x200000ull + (c) * 0x200)
-#define OWN_LIST	0x1f0000ull
+#define MS	     1000000ull
+#define US	     1000ull
+#define FIRST	     8
+#define OWN_INST(c)  (0x400000ull + (c)*0x1000)
+#define OWN_USERD(c) (0x200000ull + (c)*0x200)
+#define OWN_LIST     0x1f0000ull
 /* what two runs of the interrupt thread and the sleeps after them may add */
-#define SETTLE_MS	20
+#define SETTLE_MS 20
 
 static const struct chip_manners manners = { .idles = true };
 static const struct policy quiet = { .seed = 1, .oversleep_ns = 3000 };
@@ -111,8 +111,8 @@ static void must_be_short(const char *name, void (*stop)(void))
 	u64 alone = run(name, stop, false), beside = run(name, stop, true);
 
 	if (beside > alone + SETTLE_MS * MS)
-		harness_fail("S5: %s takes %llu ms beside interrupts, %llu ms alone", name, beside / MS,
-			     alone / MS);
+		harness_fail("S5: %s takes %llu ms beside interrupts, %llu ms alone", name,
+			     beside / MS, alone / MS);
 }
 
 static void a_reset_of_pfifo(void **state)

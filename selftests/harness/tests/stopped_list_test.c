@@ -20,7 +20,7 @@
 enum { ATTACKER, VICTIM, HELPER, VGPUS };
 
 /* part of GR that the victim has at least, in per cent; it has 82 to 99 beside threads in time */
-#define LEAST		75
+#define LEAST 75
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
 static struct policy late = { .seed = 1, .oversleep_ns = 3000 };
@@ -154,8 +154,9 @@ static void judge(const char *what, void (*attack)(void *arg), void (*helps)(voi
 	       (unsigned long long)(100 * blocked / all), thousandths(ATTACKER, took, began),
 	       (unsigned long long)unbinds, (unsigned long long)faults);
 	if (has < LEAST)
-		harness_fail("S5: %s: a vGPU that always works has %u %% of GR beside one that does nothing",
-			     what, has);
+		harness_fail(
+			"S5: %s: a vGPU that always works has %u %% of GR beside one that does nothing",
+			what, has);
 	setup_end();
 }
 

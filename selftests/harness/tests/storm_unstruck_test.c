@@ -30,12 +30,12 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define RUN_MS		6000
-#define KERNEL_MS	95		/* less than PREEMPT_EVICT_MS: no reset */
-#define CHANNEL		2
-#define FAULT_UNIT	0		/* GR's, as the stand-in's device table says */
+#define MS	   1000000ull
+#define US	   1000ull
+#define RUN_MS	   6000
+#define KERNEL_MS  95 /* less than PREEMPT_EVICT_MS: no reset */
+#define CHANNEL	   2
+#define FAULT_UNIT 0 /* GR's, as the stand-in's device table says */
 
 enum { HOLDER, STORMER, NEIGHBOUR, VGPUS };
 
@@ -65,8 +65,8 @@ static void pushbuffer(void *arg)
 			in_storm = READ_ONCE(dying->dead);
 		if (!in_storm || chip.pbdma[0].chid != storm_id || *intr)
 			continue;
-		chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] =
-			PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, storm_id);
+		chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
+							   FIELD_PREP(PBDMA_CHANNEL_ID, storm_id);
 		*intr |= PBDMA_INTR0_DEVICE;
 		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
 		chip_raise(0);

@@ -18,14 +18,16 @@
 
 #define MS	1000000ull
 #define US	1000ull
-#define COPY_MS	95
+#define COPY_MS 95
 /* twice the watchdog's time */
-#define LONGEST_MS	4000
+#define LONGEST_MS 4000
 
 enum { HOG, ACCOMPLICE, VGPUS };
 
-static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1,
-	.copies_stay = true };
+static const struct chip_manners steady = { .busy = true,
+					    .eager = true,
+					    .late = 1,
+					    .copies_stay = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static struct kvgpu_chan *hung;
 static bool done;

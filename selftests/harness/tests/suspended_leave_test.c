@@ -16,14 +16,14 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define US		1000ull
-#define MS		1000000ull
-#define WATCHDOG_MS	2000
-#define RUN_MS		10000
+#define US	    1000ull
+#define MS	    1000000ull
+#define WATCHDOG_MS 2000
+#define RUN_MS	    10000
 /* enabled channels in no list: a suspended vGPU's channels are ended one after the other */
-#define DECOY		2
-#define DECOYS		2
-#define HOLDS		(DECOY + DECOYS)	/* the channel that gets GR next */
+#define DECOY  2
+#define DECOYS 2
+#define HOLDS  (DECOY + DECOYS) /* the channel that gets GR next */
 
 enum { FIRST, SECOND, VICTIM };
 

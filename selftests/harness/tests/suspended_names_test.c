@@ -23,14 +23,14 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define US		1000ull
-#define RUN_MS		10000
-#define KERNEL_MS	1900		/* less than the watchdog's time */
-#define NAMES		8
-#define CHANS		(1 + NAMES)	/* channel 1: the long copy, or the kernel */
-#define SHORT_NS	(50 * US)
-#define POINTS		4	/* per cent of the time that may go unpaid (docs/invariants.md) */
+#define MS	  1000000ull
+#define US	  1000ull
+#define RUN_MS	  10000
+#define KERNEL_MS 1900 /* less than the watchdog's time */
+#define NAMES	  8
+#define CHANS	  (1 + NAMES) /* channel 1: the long copy, or the kernel */
+#define SHORT_NS  (50 * US)
+#define POINTS	  4 /* per cent of the time that may go unpaid (docs/invariants.md) */
 
 enum { WORKER, ACCOMPLICE, BOTH, NEIGHBOUR = BOTH };
 
@@ -69,8 +69,8 @@ static void pushbuffer(void *arg)
 			chip_load_some(0, storm_id);
 		if (chip.pbdma[0].chid != storm_id || *intr)
 			continue;
-		chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] =
-			PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, storm_id);
+		chip.reg[(PBDMA(0) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
+							   FIELD_PREP(PBDMA_CHANNEL_ID, storm_id);
 		*intr |= PBDMA_INTR0_DEVICE;
 		chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(0);
 		chip_raise(0);
@@ -114,7 +114,7 @@ static void accomplice(void *arg)
 	while (harness_now < end) {
 		chans(ACCOMPLICE);
 		id = chan_at(ACCOMPLICE, 1);
-		g_ring(g, 1, 1);	/* so that it gets turns beside a neighbour */
+		g_ring(g, 1, 1); /* so that it gets turns beside a neighbour */
 		for (c = 2; c < CHANS; c++)
 			storm(c, end);
 		do {
@@ -170,8 +170,7 @@ static void worker(void *arg)
 
 	for (; !done; harness_sleep(20 * US)) {
 		if (!of(ACCOMPLICE)->slice.evicting || !vmach_vgpu_suspended(of(ACCOMPLICE)) ||
-		    !chip.preempting || !chip_is_stuck() ||
-		    chip.hold_until < harness_now + 50 * MS)
+		    !chip.preempting || !chip_is_stuck() || chip.hold_until < harness_now + 50 * MS)
 			continue;
 		windows++;
 		for (c = 2; c < 2 + names; c++)

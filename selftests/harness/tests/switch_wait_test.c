@@ -17,12 +17,12 @@
 #include "hw/internal.h"
 #include "selftests/harness/tests/partners.h"
 
-#define WAITER	BOTH
+#define WAITER BOTH
 
 static u64 turns, pieces, pair_ns;
 /* how many reads of its register a list takes, once work is there */
 static u32 late_reads;
-static bool holder_in;		/* the other vCPU submits the worker's list */
+static bool holder_in; /* the other vCPU submits the worker's list */
 static struct task_struct *holder;
 
 static void say(u32 i, bool work)
@@ -135,9 +135,9 @@ static void judge(const char *cap, u32 late, bool must)
 	has = 1000 * had / all;
 	charged =
 		1000 * (vmach_gpu_time_get(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# a list takes %u polls, cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu turns, %llu pieces\n", late, share,
-	       has / 10, has % 10, charged / 10, charged % 10, (unsigned long long)turns,
-	       (unsigned long long)pieces);
+	printf("# a list takes %u polls, cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu turns, %llu pieces\n",
+	       late, share, has / 10, has % 10, charged / 10, charged % 10,
+	       (unsigned long long)turns, (unsigned long long)pieces);
 	assert_in_range(turns, 100, 1000000);
 	if (must)
 		must_keep_to(share, has, charged);

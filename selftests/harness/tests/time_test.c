@@ -15,9 +15,9 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define LOW_TURN	(1ull << 32)	/* ns until the low word is 0 again */
-#define LOOKS		400
+#define MS	 1000000ull
+#define LOW_TURN (1ull << 32) /* ns until the low word is 0 again */
+#define LOOKS	 400
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };

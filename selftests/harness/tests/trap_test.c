@@ -21,10 +21,10 @@
 
 #include <linux/bitfield.h>
 
-#define MS		1000000ull
-#define US		1000ull
-#define UNKNOWN_GPCCS	BIT(4)		/* bits that no source tells for a GK110 */
-#define UNKNOWN_TRAP	BIT(2)
+#define MS	      1000000ull
+#define US	      1000ull
+#define UNKNOWN_GPCCS BIT(4) /* bits that no source tells for a GK110 */
+#define UNKNOWN_TRAP  BIT(2)
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
@@ -33,7 +33,10 @@ static const struct policy quiet = { .seed = 1 };
  * The exception of the unit with this ESR. .gpccs 0: a unit of the hub. .error: its ESR is not
  * cleared. .stands: nor was its bit afterwards.
  */
-static struct { u32 esr, gpc, gpccs, trap; bool error, stands; } unit;
+static struct {
+	u32 esr, gpc, gpccs, trap;
+	bool error, stands;
+} unit;
 static bool done;
 static u64 raised;
 
@@ -102,8 +105,9 @@ static void one_error(const char *name)
 	       raised, raised - first);
 	assert_true(raised > 0);
 	if (strikes || !c || c->dead)
-		harness_fail("S5: an error of a %s in vGPU 0 gives vGPU 1 %llu strikes, its channel is %s",
-			     name, strikes, c && !c->dead ? "alive" : "ended");
+		harness_fail(
+			"S5: an error of a %s in vGPU 0 gives vGPU 1 %llu strikes, its channel is %s",
+			name, strikes, c && !c->dead ? "alive" : "ended");
 	if (unit.stands)
 		harness_fail("S5: an error of a %s is not acknowledged: %llu interrupts in 100 ms",
 			     name, raised);
@@ -175,8 +179,9 @@ static void what_is_armed_is_acknowledged(void **state)
 	acknowledge_all(hw);
 	for (i = 0; i < nr; i++)
 		if (!chip_written(armed[i], &val) || !(val & GR_ESR_CLEAR))
-			harness_fail("S5: the unit of register 0x%06x is armed, and not acknowledged",
-				     armed[i]);
+			harness_fail(
+				"S5: the unit of register 0x%06x is armed, and not acknowledged",
+				armed[i]);
 	setup_end();
 }
 

@@ -12,20 +12,20 @@
 #include "gk110/bar.h"
 #include "selftests/harness/tests/partners.h"
 
-#define FLUSH_READS	24
-#define READ_NS		(20 * US)	/* between reads of the flush register */
+#define FLUSH_READS 24
+#define READ_NS	    (20 * US) /* between reads of the flush register */
 /*
  * The longest turn (half as long again after one that was too short), the longest poll with its
  * flushes of both vGPUs (a flush of L2 is two of the chip's), as much rest, and as much again until
  * a switch is done.
  */
-#define LONGEST_NS	(KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 12 * FLUSH_READS * READ_NS)
+#define LONGEST_NS (KVGPU_SCHED_SLICE_DEFAULT * 3 / 2 + 12 * FLUSH_READS * READ_NS)
 
 /*
  * If long polls are seldom, the turn ends when the poll and its flush (two of the chip's) end. The
  * turns before it were hardly too short.
  */
-#define ONE_LONG_NS	(KVGPU_SCHED_SLICE_DEFAULT * 5 / 4 + 2 * FLUSH_READS * READ_NS)
+#define ONE_LONG_NS (KVGPU_SCHED_SLICE_DEFAULT * 5 / 4 + 2 * FLUSH_READS * READ_NS)
 
 static u64 longest;
 
@@ -92,7 +92,7 @@ static void a_long_poll_now_and_then(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(long_polls),
-		cmocka_unit_test(a_long_poll_now_and_then) };
+						   cmocka_unit_test(a_long_poll_now_and_then) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,16 +19,20 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
-#define ENDLESS_NS	(60000 * MS)
+#define MS	   1000000ull
+#define ENDLESS_NS (60000 * MS)
 /* kernels that begin on the channel that waits, one after the reset for the other */
-#define KERNELS		2
+#define KERNELS 2
 
 enum { ATTACKER, NEIGHBOUR, VGPUS };
 enum { HOLDER = 1, WAITER };
 
-static struct chip_manners names = { .eager = true, .busy = true, .late = 2, .idles = true,
-	.waiters_stay = true, .names_next = true };
+static struct chip_manners names = { .eager = true,
+				     .busy = true,
+				     .late = 2,
+				     .idles = true,
+				     .waiters_stay = true,
+				     .names_next = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static bool alone;
 static u32 begun;
@@ -122,11 +126,12 @@ static void attacks(void *arg)
 	g_unbind(g, alone ? HOLDER : WAITER);
 	chip_before_write = NULL;
 	printf("# took %llu ms, another kernel began %u times, strikes %llu, lost %d\n",
-	       (harness_now - at) / MS, begun,
-	       g->v->m->slice.strikes.total, vmach_gpu_lost(world.gpu));
+	       (harness_now - at) / MS, begun, g->v->m->slice.strikes.total,
+	       vmach_gpu_lost(world.gpu));
 	if (to_neighbour && lost_at && lost_at < began_at + 900 * MS)
-		harness_fail("S5: a neighbour's kernel of 1 s is lost by a reset of GR after %llu ms",
-			     (lost_at - began_at) / MS);
+		harness_fail(
+			"S5: a neighbour's kernel of 1 s is lost by a reset of GR after %llu ms",
+			(lost_at - began_at) / MS);
 	if (vmach_gpu_lost(world.gpu))
 		harness_fail("S5: a guest unbinds a channel, and the card is lost for all");
 }

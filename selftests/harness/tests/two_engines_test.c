@@ -14,8 +14,8 @@
 #include "mdev/machine/observe.h"
 #include "selftests/harness/tests/partners.h"
 
-#define OBSERVATIONS	8
-#define AT_WORK		3	/* in so many of them vGPU 0 works, on two engines */
+#define OBSERVATIONS 8
+#define AT_WORK	     3 /* in so many of them vGPU 0 works, on two engines */
 
 static u32 works(u32 vgpu)
 {
@@ -25,7 +25,7 @@ static u32 works(u32 vgpu)
 
 static void an_observation_counts_once(void **state)
 {
-	u32 engine[KVGPU_MAX_ENGINE] = { }, i, seen;
+	u32 engine[KVGPU_MAX_ENGINE] = {}, i, seen;
 	struct machine_obs w;
 
 	setup_begin(&coarse, &plain, BOTH);
@@ -38,8 +38,8 @@ static void an_observation_counts_once(void **state)
 	}
 	seen = vmach_obs_count(&w, world.vgpu[WORKER].v->m);
 	if (seen != AT_WORK)
-		harness_fail("S5: at work in %u of %u observations, it pays for %u", AT_WORK, OBSERVATIONS,
-			     seen);
+		harness_fail("S5: at work in %u of %u observations, it pays for %u", AT_WORK,
+			     OBSERVATIONS, seen);
 	assert_int_equal(vmach_obs_others(&w, world.vgpu[ACCOMPLICE].v->m), AT_WORK);
 	assert_int_equal(vmach_obs_count(&w, world.vgpu[ACCOMPLICE].v->m), 0);
 	setup_end();
@@ -48,11 +48,13 @@ static void an_observation_counts_once(void **state)
 static void other_vgpus_count_once(void **state)
 {
 	/* .engine: 1 more than the vGPU that it works for, or 0 */
-	static const struct { u32 engine[2]; } observations[OBSERVATIONS] = {
+	static const struct {
+		u32 engine[2];
+	} observations[OBSERVATIONS] = {
 		{ { 1, 2 } }, { { 2, 1 } }, { { 1, 1 } }, { { 1 } }, { { 0, 3 } }, { { 3, 1 } },
 	};
 	static const u32 others[] = { 4, 6, 5, 6 };
-	u32 engine[KVGPU_MAX_ENGINE] = { }, i, e, seen;
+	u32 engine[KVGPU_MAX_ENGINE] = {}, i, e, seen;
 	struct machine_obs w;
 
 	setup_begin(&coarse, &plain, ARRAY_SIZE(others));
@@ -67,8 +69,9 @@ static void other_vgpus_count_once(void **state)
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		seen = vmach_obs_others(&w, world.vgpu[i].v->m);
 		if (seen != others[i])
-			harness_fail("S5: %u of %u observations saw other vGPUs than %u at work, and %u count",
-				     others[i], OBSERVATIONS, i, seen);
+			harness_fail(
+				"S5: %u of %u observations saw other vGPUs than %u at work, and %u count",
+				others[i], OBSERVATIONS, i, seen);
 	}
 	setup_end();
 }

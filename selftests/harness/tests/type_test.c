@@ -13,8 +13,8 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define TYPES	3	/* the harness's card is too small for a 4g */
-#define STEPS	150
+#define TYPES 3 /* the harness's card is too small for a 4g */
+#define STEPS 150
 
 static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 3 };
@@ -83,8 +83,10 @@ static void look_at_parts(void)
 		}
 }
 
-struct maps { typeof(((struct kvgpu_gpu *)0)->part_map) part;
-	typeof(((struct kvgpu_gpu *)0)->bar_map) bar; };
+struct maps {
+	typeof(((struct kvgpu_gpu *)0)->part_map) part;
+	typeof(((struct kvgpu_gpu *)0)->bar_map) bar;
+};
 
 static void note_maps(struct maps *m)
 {
@@ -153,7 +155,8 @@ static void mixed(void **state)
 			continue;
 		}
 		if (!!available(t) != !!world_make_type(i, names[t]))
-			harness_fail("S6: type %s is told to have room, or not, and it is not so", names[t]);
+			harness_fail("S6: type %s is told to have room, or not, and it is not so",
+				     names[t]);
 		look_at_parts();
 	}
 	for (i = 0; i < WORLD_VGPUS; i++)

@@ -17,12 +17,12 @@
 #include "gk110/ram.h"
 #include "selftests/harness/tests/partners.h"
 
-#define KERNELS_MS	20000
-#define KERNEL_NS	(500 * MS)
-#define CHIP_SLICE_NS	(1024 * US)	/* RAMFC_TIMESLICE_INIT */
+#define KERNELS_MS    20000
+#define KERNEL_NS     (500 * MS)
+#define CHIP_SLICE_NS (1024 * US) /* RAMFC_TIMESLICE_INIT */
 
 static u64 loads, neighbour_had;
-static u32 copies_on;		/* channel of the words that move */
+static u32 copies_on; /* channel of the words that move */
 static bool moves;
 
 static void userd_store(u32 i, u32 word, u32 val)

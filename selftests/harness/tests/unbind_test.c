@@ -14,10 +14,14 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		1000000ull
+#define MS 1000000ull
 
-static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000,
-	.late = 1, };
+static const struct chip_manners busy = {
+	.busy = true,
+	.eager = true,
+	.load_ppm = 2000,
+	.late = 1,
+};
 static const struct chip_manners steady = { .eager = true,
 					    .load_ppm = 2000,
 					    .late = 2,
@@ -105,11 +109,13 @@ static void behind_kernels(void **state)
 		actor_new("meter", setup_mm, false, who_holds, NULL);
 		actors_run();
 		if (part(1) < 40)
-			harness_fail("S5: beside unbinds behind kernels of %u ms a neighbour has %.0f %% of GR, the other one %.0f %%", hold_ms, part(1),
-				     part(0));
+			harness_fail(
+				"S5: beside unbinds behind kernels of %u ms a neighbour has %.0f %% of GR, the other one %.0f %%",
+				hold_ms, part(1), part(0));
 		if (paid(0) < 0.8 * part(0) || paid(1) > 1.2 * part(1))
-			harness_fail("S5: unbinds behind kernels of %u ms: %.0f %% of GR for %.0f %%, the neighbour %.0f %% for %.0f %%", hold_ms, part(0),
-				     paid(0), part(1), paid(1));
+			harness_fail(
+				"S5: unbinds behind kernels of %u ms: %.0f %% of GR for %.0f %%, the neighbour %.0f %% for %.0f %%",
+				hold_ms, part(0), paid(0), part(1), paid(1));
 		setup_end();
 	}
 }
@@ -152,8 +158,9 @@ static void an_accomplice(void **state)
 	actor_new("meter", setup_mm, false, who_works, NULL);
 	actors_run();
 	if (part(1) > 15)
-		harness_fail("S5: beside %u unbinds of an idle vGPU one with a cap of 10 %% has %.1f %%, and is charged %.1f %%", unbinds_done, part(1),
-			     paid(1));
+		harness_fail(
+			"S5: beside %u unbinds of an idle vGPU one with a cap of 10 %% has %.1f %%, and is charged %.1f %%",
+			unbinds_done, part(1), paid(1));
 	setup_end();
 }
 

@@ -13,8 +13,8 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define KERNEL_MS	60
-#define COPY_MS		30
+#define KERNEL_MS 60
+#define COPY_MS	  30
 
 static bool unbinds;
 static u64 paid;

@@ -23,8 +23,8 @@
 
 enum { UNLISTS, BLOCKS, STAYS };
 
-static const char * const names[] = { "submits an empty list", "blocks its list",
-				      "leaves its list" };
+static const char *const names[] = { "submits an empty list", "blocks its list",
+				     "leaves its list" };
 static u64 cycles, lost;
 static u32 how, run_ms;
 
@@ -63,7 +63,7 @@ static void works_while_gaps_are_long(void *arg)
 		}
 		list_show(g, false);
 		until_sample(g, end);
-		harness_sleep(60 * US);		/* by now the poll has asked the engines, too */
+		harness_sleep(60 * US); /* by now the poll has asked the engines, too */
 		if (!chip_loaded(id)) {
 			lost++;
 			continue;
@@ -148,9 +148,9 @@ static void fixed_share(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(with_its_list),      cmocka_unit_test(without_a_list),
+		cmocka_unit_test(with_its_list),       cmocka_unit_test(without_a_list),
 		cmocka_unit_test(with_a_blocked_list), cmocka_unit_test(beside_an_idle_one),
-		cmocka_unit_test(equal_share),	      cmocka_unit_test(fixed_share),
+		cmocka_unit_test(equal_share),	       cmocka_unit_test(fixed_share),
 	};
 
 	if (argc > 1)

@@ -13,10 +13,10 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define RAM	0x100000ull
-#define GUESTS	2
-#define UNMAPS	2
-#define SEEDS	6
+#define RAM    0x100000ull
+#define GUESTS 2
+#define UNMAPS 2
+#define SEEDS  6
 
 static const struct chip_manners eager = { .eager = true,
 					   .load_ppm = 5000,
@@ -79,7 +79,8 @@ static void end(u32 guests)
 static void check_rounds(void)
 {
 	if (container_most_rounds() > 2 + GUESTS)
-		harness_fail("S6: the core asked for the same memory %u times again", container_most_rounds());
+		harness_fail("S6: the core asked for the same memory %u times again",
+			     container_most_rounds());
 	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
 }
 
@@ -206,7 +207,7 @@ static void unmaps_once(void *arg)
 	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	container_slow(setup_c, 1000000000000ull);
-	harness_sleep(20000000);		/* the thread lives, and calls nothing */
+	harness_sleep(20000000); /* the thread lives, and calls nothing */
 }
 
 static void is_killed(void *arg)
@@ -234,7 +235,8 @@ static void nobody_waits_for_the_vmms_memory(void **state)
 	actors_run();
 	container_slow(setup_c, 0);
 	if (took > 1000000000)
-		harness_fail("S5: the close of a VMM that was killed took %llu ms", (unsigned long long)took / 1000000);
+		harness_fail("S5: the close of a VMM that was killed took %llu ms",
+			     (unsigned long long)took / 1000000);
 	setup_end();
 }
 
@@ -242,7 +244,7 @@ static void nobody_waits_for_the_vmms_memory(void **state)
 
 #define MS	1000000ull
 #define CYCLES	16
-#define HELPERS	66
+#define HELPERS 66
 
 static const struct policy quiet_then = { .seed = 1 };
 /* At each of its points the thread that unmaps gets no CPU for up to 40 ms. */
@@ -322,9 +324,11 @@ static void another_range_each_time(void **state)
 }
 
 /* Many threads. Each unmaps a page that is pinned, and then stays in user mode. */
-#define HELPERS_IOVA(i)	(0x10000000ull + (i) * 0x2000ull)
+#define HELPERS_IOVA(i) (0x10000000ull + (i)*0x2000ull)
 
-static struct { bool unmap; } helper[HELPERS];
+static struct {
+	bool unmap;
+} helper[HELPERS];
 
 static void helps(void *arg)
 {
@@ -497,7 +501,8 @@ static void hands_over(void *arg)
 	container_map(next_c, SETUP_RAM, 0, SETUP_RAM);
 	opened = world_open(0, next_c);
 	if (opened)
-		harness_fail("S5: a vGPU is opened that may pin nothing, for another process's sake");
+		harness_fail(
+			"S5: a vGPU is opened that may pin nothing, for another process's sake");
 	let_go = true;
 	harness_sleep(10 * MS);
 	if (!world_open(0, next_c))

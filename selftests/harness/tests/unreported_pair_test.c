@@ -13,8 +13,8 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define ATTACKER	WORKER
-#define NEIGHBOUR	ACCOMPLICE
+#define ATTACKER  WORKER
+#define NEIGHBOUR ACCOMPLICE
 
 static u64 worked[BOTH];
 
@@ -57,10 +57,11 @@ static void judge(const char *cap, const char *weight, u32 least)
 	       charged[ATTACKER] % 10, cap, weight, has[NEIGHBOUR] / 10, has[NEIGHBOUR] % 10,
 	       charged[NEIGHBOUR] / 10, charged[NEIGHBOUR] % 10);
 	if (charged[NEIGHBOUR] > has[NEIGHBOUR] + 10 * POINTS)
-		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has[NEIGHBOUR] / 10, has[NEIGHBOUR] % 10, charged[NEIGHBOUR] / 10,
-			     charged[NEIGHBOUR] % 10);
+		harness_fail("S5: it has %u.%u %% and pays for %u.%u %%", has[NEIGHBOUR] / 10,
+			     has[NEIGHBOUR] % 10, charged[NEIGHBOUR] / 10, charged[NEIGHBOUR] % 10);
 	if (has[NEIGHBOUR] < 10 * (least - POINTS))
-		harness_fail("S5: it is entitled to %u %% and has %u.%u %%", least, has[NEIGHBOUR] / 10, has[NEIGHBOUR] % 10);
+		harness_fail("S5: it is entitled to %u %% and has %u.%u %%", least,
+			     has[NEIGHBOUR] / 10, has[NEIGHBOUR] % 10);
 	setup_end();
 }
 

@@ -15,7 +15,7 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define TEN_S	10000
+#define TEN_S 10000
 
 static u64 kernel_ns, piece_ns, cycles, hers;
 
@@ -99,9 +99,9 @@ static void judge(const char *cap, u32 kernel_us, u32 piece_us)
 	for (i = 0; i < BOTH; i++)
 		paid[i] = thousandths(i, took[i], began);
 	printf("# unbinds behind %u us, pieces of %u us, cap %u %%: has %u.%u %%, is charged %u.%u %%; accomplice has %u.%u %%, is charged %u.%u %%; %llu cycles\n",
-	       kernel_us, piece_us, share, has / 10, has % 10, paid[WORKER] / 10,
-	       paid[WORKER] % 10, (u32)hers / 10, (u32)hers % 10, paid[ACCOMPLICE] / 10,
-	       paid[ACCOMPLICE] % 10, (unsigned long long)cycles);
+	       kernel_us, piece_us, share, has / 10, has % 10, paid[WORKER] / 10, paid[WORKER] % 10,
+	       (u32)hers / 10, (u32)hers % 10, paid[ACCOMPLICE] / 10, paid[ACCOMPLICE] % 10,
+	       (unsigned long long)cycles);
 	assert_int_equal(slice_of(ACCOMPLICE)->strikes.total, 0);
 	must_keep_to(share, has, paid[WORKER]);
 	if (paid[ACCOMPLICE] > hers + hers / 10 + 10)

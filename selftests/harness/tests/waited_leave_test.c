@@ -12,8 +12,8 @@
 
 #include "selftests/harness/tests/partners.h"
 
-#define JOB_NS		(100 * US)
-#define PAUSE_NS	(20 * MS)
+#define JOB_NS	 (100 * US)
+#define PAUSE_NS (20 * MS)
 
 static const struct chip_manners calm = { .eager = true, .busy = true, .late = 2, .idles = true };
 static struct policy late = { .seed = 1, .oversleep_ns = 3000, .idle_ns = 6 * MS };

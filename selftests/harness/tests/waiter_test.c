@@ -12,9 +12,9 @@
 #include "gk110/ram.h"
 #include "selftests/harness/tests/partners.h"
 
-#define WAITER		WORKER
-#define NEIGHBOUR	ACCOMPLICE
-#define STEP		(10 * US)
+#define WAITER	  WORKER
+#define NEIGHBOUR ACCOMPLICE
+#define STEP	  (10 * US)
 
 static u64 piece, gap, worked;
 
@@ -84,11 +84,13 @@ static void judge(const char *cap, u32 piece_us, u32 gap_us)
 	if (had)
 		harness_fail("one that only waits had an engine");
 	if (charged[WAITER] > 10 * POINTS)
-		harness_fail("S5: one that only waits is charged %u.%u %% for what its neighbour does", charged[WAITER] / 10,
-			     charged[WAITER] % 10);
+		harness_fail(
+			"S5: one that only waits is charged %u.%u %% for what its neighbour does",
+			charged[WAITER] / 10, charged[WAITER] % 10);
 	if (1000 * worked > (charged[NEIGHBOUR] + 10 * POINTS) * all)
-		harness_fail("S5: a neighbour of one that waits has %.1f %% and pays for %u.%u %%", 100.0 * worked / all,
-			     charged[NEIGHBOUR] / 10, charged[NEIGHBOUR] % 10);
+		harness_fail("S5: a neighbour of one that waits has %.1f %% and pays for %u.%u %%",
+			     100.0 * worked / all, charged[NEIGHBOUR] / 10,
+			     charged[NEIGHBOUR] % 10);
 	setup_end();
 }
 

@@ -15,11 +15,11 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS		NSEC_PER_MSEC
-#define LONG_NS		(4000 * MS)	/* longer than an eviction waits for GR */
-#define SHORT_NS	(1000 * MS)	/* shorter */
+#define MS	 NSEC_PER_MSEC
+#define LONG_NS	 (4000 * MS) /* longer than an eviction waits for GR */
+#define SHORT_NS (1000 * MS) /* shorter */
 /* A neighbour's register access that waits for the chip ends within this (docs/invariants.md). */
-#define BOUND_NS	(5000 * MS)
+#define BOUND_NS (5000 * MS)
 
 enum { ATTACKER, OTHER, BOTH };
 

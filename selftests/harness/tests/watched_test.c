@@ -14,7 +14,7 @@
 #include "mdev/machine/observe.h"
 #include "selftests/harness/oracle.h"
 
-#define OTHER	20		/* a channel's id */
+#define OTHER 20 /* a channel's id */
 
 static struct kvgpu_chip chip;
 static struct kvgpu_gpu gpu = { .chip = &chip };
@@ -61,7 +61,9 @@ static void after_many_others(void **state)
 	for (i = 0; i < 100; i++)
 		vmach_obs_add(&w, engine);
 	if (w.absent)
-		harness_fail("S5: a channel that always works is not seen in %u of 100 observations", w.absent);
+		harness_fail(
+			"S5: a channel that always works is not seen in %u of 100 observations",
+			w.absent);
 	/* a group with this id is another one */
 	vmach_obs_watch(&w, true, OTHER);
 	vmach_obs_add(&w, engine);

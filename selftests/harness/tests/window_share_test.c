@@ -15,10 +15,10 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-#define MS	1000000ull
-#define US	1000ull
-#define RUN_MS	3000
-#define POINTS	4
+#define MS     1000000ull
+#define US     1000ull
+#define RUN_MS 3000
+#define POINTS 4
 
 static struct chip_manners busy = { .eager = true, .load_ppm = 50000, .late = 2, .idles = true };
 static struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
@@ -65,16 +65,16 @@ static void judge(const char *cap, u32 share, u64 us)
 	setup_begin(&coarse, &busy, 1);
 	setup_knob(0, "cap", cap);
 	g_ring(&world.vgpu[0], 1, 0);
-	harness_sleep(2500 * MS);	/* quiet for so long that samples are rare */
+	harness_sleep(2500 * MS); /* quiet for so long that samples are rare */
 	actor_new("attacker", setup_mm, false, works_after_samples, NULL);
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();
 	had = 1000 * on / all;
-	printf("# cap %s, %llu us after each sample: has %llu.%llu %%\n", cap, (unsigned long long)us, (unsigned long long)had / 10,
-	       (unsigned long long)had % 10);
+	printf("# cap %s, %llu us after each sample: has %llu.%llu %%\n", cap,
+	       (unsigned long long)us, (unsigned long long)had / 10, (unsigned long long)had % 10);
 	if (had > 10 * (share + POINTS))
-		harness_fail("S5: it may have %u %% and %u %% more, and has %llu.%llu %%", share, POINTS, (unsigned long long)had / 10,
-			     (unsigned long long)had % 10);
+		harness_fail("S5: it may have %u %% and %u %% more, and has %llu.%llu %%", share,
+			     POINTS, (unsigned long long)had / 10, (unsigned long long)had % 10);
 	setup_end();
 }
 

@@ -16,7 +16,7 @@
 
 #include <linux/bitfield.h>
 
-#define NOTHING	(~0ull)
+#define NOTHING (~0ull)
 
 static const struct chip_manners calm = { .eager = true, .late = 2 };
 static const struct policy quiet = { .seed = 1 };
@@ -102,8 +102,9 @@ static void pramin_beyond_the_partition(void **state)
 			}
 			phys = (u64)mm_touch(setup_mm, at + off) << PAGE_SHIFT;
 			if (chip_show(1, phys - BAR1_PHYS, &valid) != g->v->m->scrap.at.v || !valid)
-				harness_fail("S1: PRAMIN at 0x%llx shows something at 0x%llx, which is behind the partition",
-					     (unsigned long long)base, (unsigned long long)off);
+				harness_fail(
+					"S1: PRAMIN at 0x%llx shows something at 0x%llx, which is behind the partition",
+					(unsigned long long)base, (unsigned long long)off);
 		}
 	}
 	end(at, PRAMIN_SIZE);
@@ -228,8 +229,9 @@ static void closed_slices_show_nothing(void **state)
 		for (off = 0; off < g->v->type->bar[bar]; off += PAGE_SIZE)
 			if (chip_shows_host(number[bar], slice + off) ||
 			    chip_show(number[bar], slice + off, &valid) != scrap)
-				harness_fail("S2: BAR%u of a vGPU that is closed shows what its guest had at 0x%llx",
-					     number[bar], (unsigned long long)off);
+				harness_fail(
+					"S2: BAR%u of a vGPU that is closed shows what its guest had at 0x%llx",
+					number[bar], (unsigned long long)off);
 	}
 	assert_true(world_open(0, setup_c));
 	setup_end();
@@ -257,7 +259,9 @@ static void slices_that_nobody_has(void **state)
 		    !valid ||
 		    chip_show(1, pramin + off, &valid) != world.gpu->chip->dummy_page.at.v ||
 		    !valid)
-			harness_fail("S4: a slice that nobody has shows video memory that is somebody's, at 0x%llx", (unsigned long long)off);
+			harness_fail(
+				"S4: a slice that nobody has shows video memory that is somebody's, at 0x%llx",
+				(unsigned long long)off);
 	setup_end();
 }
 
