@@ -9,24 +9,40 @@
 
 #include "gtt-shadow/shadow.h"
 
-#define WORDS	1024
-#define VA_END	(1ull << 40)
+#define WORDS  1024
+#define VA_END (1ull << 40)
 
-#define MUST(x) do { if (!(x)) abort(); } while (0)
+#define MUST(x)                  \
+	do {                     \
+		if (!(x))        \
+			abort(); \
+	} while (0)
 
 /* offset, and the bits that may be the guest's; in all blocks that are built */
 static const struct {
 	u32 at, bits;
 } guests[] = {
 	/* ring: put, get, fetch */
-	{ 0x00, ~0u }, { 0x14, ~0u }, { 0x50, ~0u },
+	{ 0x00, ~0u },
+	{ 0x14, ~0u },
+	{ 0x50, ~0u },
 	/* pushbuffer: virtual addresses */
-	{ 0x18, 0xfffffffc }, { 0x1c, 0xff }, { 0x20, 0xfffffffc }, { 0x24, 0x800000ff },
-	{ 0x54, 0xfffffffc }, { 0x58, 0xff }, { 0x5c, 0xfffffffc }, { 0x60, 0xff },
+	{ 0x18, 0xfffffffc },
+	{ 0x1c, 0xff },
+	{ 0x20, 0xfffffffc },
+	{ 0x24, 0x800000ff },
+	{ 0x54, 0xfffffffc },
+	{ 0x58, 0xff },
+	{ 0x5c, 0xfffffffc },
+	{ 0x60, 0xff },
 	/* reference, semaphore: virtual */
-	{ 0x28, ~0u }, { 0x38, 0xff }, { 0x3c, 0xfffffffc }, { 0x40, ~0u },
+	{ 0x28, ~0u },
+	{ 0x38, 0xff },
+	{ 0x3c, 0xfffffffc },
+	{ 0x40, ~0u },
 	/* a header under way, without its privilege bit */
-	{ 0x84, 0xe0573ffc }, { 0x88, 0x1fff },
+	{ 0x84, 0xe0573ffc },
+	{ 0x88, 0x1fff },
 	{ 0x94, 0xfff },
 };
 
@@ -49,12 +65,21 @@ static void check_fixed(const u32 *out, const struct kvgpu_inst_guest *g,
 			const struct kvgpu_inst_host *h)
 {
 	const struct fixed f[] = {
-		{ 0x08, (u32)h->userd }, { 0x0c, (u32)(h->userd >> 32) }, { 0x10, 0xface }, { 0x30,
-			0xfffff902 }, { 0x9c, 0x100 },
-		{ 0xe4, 0 }, { 0xe8, h->chid.v }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
-		{ 0x200, (u32)h->pd }, { 0x204, (u32)(h->pd >> 32) },
-		{ 0x208, (u32)g->limit }, { 0x20c, (u32)(g->limit >> 32) },
-		{ 0x210, g->gr_ctx ? (u32)g->gr_ctx | 4 : 0 }, { 0x214, (u32)(g->gr_ctx >> 32) },
+		{ 0x08, (u32)h->userd },
+		{ 0x0c, (u32)(h->userd >> 32) },
+		{ 0x10, 0xface },
+		{ 0x30, 0xfffff902 },
+		{ 0x9c, 0x100 },
+		{ 0xe4, 0 },
+		{ 0xe8, h->chid.v },
+		{ 0xf8, 0x10003080 },
+		{ 0xfc, 0x10000010 },
+		{ 0x200, (u32)h->pd },
+		{ 0x204, (u32)(h->pd >> 32) },
+		{ 0x208, (u32)g->limit },
+		{ 0x20c, (u32)(g->limit >> 32) },
+		{ 0x210, g->gr_ctx ? (u32)g->gr_ctx | 4 : 0 },
+		{ 0x214, (u32)(g->gr_ctx >> 32) },
 	};
 	u32 i;
 
@@ -76,7 +101,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const struct kvgpu_inst_host h = {
-		.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
+		.chid = { 0x123 },
+		.userd = 0x1234567200ull,
+		.pd = 0xab98765000ull,
 	};
 	static u32 a[WORDS], b[WORDS], from_a[WORDS], from_b[WORDS];
 	struct kvgpu_inst_guest g;

@@ -8,39 +8,46 @@
 
 #include "gtt-shadow/shadow.h"
 
-#define MAX_PAIRS	300
-#define MUST(x) do { if (!(x)) abort(); } while (0)
+#define MAX_PAIRS 300
+#define MUST(x)                  \
+	do {                     \
+		if (!(x))        \
+			abort(); \
+	} while (0)
 
 static const struct kvgpu_topo topo = {
-	.gpcs = 5, .tpcs = { 3, 3, 3, 2, 2 },
+	.gpcs = 5,
+	.tpcs = { 3, 3, 3, 2, 2 },
 	.ppc_mask = { { 0x3, 0x4 }, { 0x3, 0x4 }, { 0x3, 0x4 }, { 0x1, 0x2 }, { 0x3 } },
-	.r17e91c = 0x00090001, .r17e920 = 0x12345678,
+	.r17e91c = 0x00090001,
+	.r17e920 = 0x12345678,
 };
 
 /* where the host has its buffers; each list begins with that */
-static const struct kvgpu_patch_host host = { .topo = &topo, .pagepool = 0x9876543000,
+static const struct kvgpu_patch_host host = { .topo = &topo,
+					      .pagepool = 0x9876543000,
 					      .bundle = 0x987654b000 };
 
 static const struct kvgpu_patch own[] = {
 	{ 0x408004, 0x987654b0 }, { 0x408008, 0x80000030 }, { 0x418808, 0x987654b0 },
 	{ 0x41880c, 0x80000030 }, { 0x40800c, 0x98765430 }, { 0x419004, 0x98765430 },
 };
-#define OWN	(sizeof(own) / sizeof(own[0]))
+#define OWN (sizeof(own) / sizeof(own[0]))
 
 /* addresses that are the guest's to choose */
 static const struct {
 	u32 reg, bits;
 } chosen[] = {
-	{ 0x418810, 0x8fffffff }, { 0x419848, 0x1fffffff },
+	{ 0x418810, 0x8fffffff },
+	{ 0x419848, 0x1fffffff },
 };
 
 /* registers with one value only */
 static const struct kvgpu_patch fixed[] = {
-	{ 0x408010, 0x80000000 }, { 0x419008, 0 }, { 0x4064cc, 0x80000000 }, { 0x4064c8,
-		0x180 << 16 | 0x7c0 },
-	{ 0x405830, 0x218 << 16 | 0x648 }, { 0x4064c4, 0x648 / 4 << 16 | 0xffff }, { 0x17e91c,
-		0x00090001 },
-	{ 0x17e920, 0x12345678 },
+	{ 0x408010, 0x80000000 },	   { 0x419008, 0 },
+	{ 0x4064cc, 0x80000000 },	   { 0x4064c8, 0x180 << 16 | 0x7c0 },
+	{ 0x405830, 0x218 << 16 | 0x648 }, { 0x4064c4, 0x648 / 4 << 16 | 0xffff },
+	{ 0x17e91c, 0x00090001 },	   { 0x17e920, 0x12345678 },
 };
 
 static bool ppc(u32 reg, u32 *val)

@@ -8,10 +8,14 @@
 
 #include "gtt-shadow/shadow.h"
 
-#define MAX_IN		600
-#define IDS		4096
-#define IS_TSG		(1u << 13)
-#define MUST(x) do { if (!(x)) abort(); } while (0)
+#define MAX_IN 600
+#define IDS    4096
+#define IS_TSG (1u << 13)
+#define MUST(x)                  \
+	do {                     \
+		if (!(x))        \
+			abort(); \
+	} while (0)
 
 /* what the guest has bound; some mappings are wrong on purpose */
 struct bound {
@@ -27,11 +31,11 @@ static int map(void *ctx, bool tsg, u16 id)
 		return id % 5 == b->kind % 5 ? -1 : (id * 7 + 3) % IDS;
 	switch (b->kind >> 4) {
 	case 0:
-		return id / 2;			/* two of the guest's on one of the host's */
+		return id / 2; /* two of the guest's on one of the host's */
 	case 1:
 		return id < 100 ? 1000 + id : -1;
 	case 2:
-		return id % 3 ? 5000 : (int)id;	/* an id that the chip does not have */
+		return id % 3 ? 5000 : (int)id; /* an id that the chip does not have */
 	default:
 		return id % 4 ? IDS - 1 - id : -17;
 	}
@@ -101,7 +105,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static u64 in[MAX_IN], out[2 * MAX_IN], want[2 * MAX_IN];
-	const u32 slice = 1u << 14 << 1 | (976u >> 2) << 18;	/* 1000 us: 976 ticks */
+	const u32 slice = 1u << 14 << 1 | (976u >> 2) << 18; /* 1000 us: 976 ticks */
 	struct bound b;
 	u32 nr, n, max;
 

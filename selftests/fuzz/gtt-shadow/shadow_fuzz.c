@@ -31,20 +31,28 @@ static u32 below(struct input *in, u32 n)
  * places of directories and tables: apart, overlapping, in both memories, beyond the end, nowhere
  */
 static const struct kvgpu_gaddr dirs[] = {
-	{ KVGPU_VRAM, 0x10000 }, { KVGPU_VRAM, 0x18000 }, { KVGPU_SYS_COH, SYS_BASE + 0x10000 },
-		{ KVGPU_VRAM, 0xf8000 },
+	{ KVGPU_VRAM, 0x10000 },
+	{ KVGPU_VRAM, 0x18000 },
+	{ KVGPU_SYS_COH, SYS_BASE + 0x10000 },
+	{ KVGPU_VRAM, 0xf8000 },
 };
 
 static const struct kvgpu_gaddr tables[] = {
 	{ KVGPU_PEER, 0 },
-	{ KVGPU_VRAM, 0x40000 }, { KVGPU_VRAM, 0x48000 }, { KVGPU_VRAM, 0x80000 }, { KVGPU_VRAM,
-		0x9f000 },
-	{ KVGPU_SYS_COH, SYS_BASE + 0x20000 }, { KVGPU_SYS_NCOH, SYS_BASE + 0x28000 }, { KVGPU_VRAM,
-		0x10000 },
-	{ KVGPU_VRAM, 0xff000 }, { KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_COH,
-		0x1000 },
-	{ KVGPU_VRAM, 0x1ffffff000ull }, { KVGPU_VRAM, 0xc0000 }, { KVGPU_VRAM, 0xc8000 },
-		{ KVGPU_VRAM, 0xd0000 },
+	{ KVGPU_VRAM, 0x40000 },
+	{ KVGPU_VRAM, 0x48000 },
+	{ KVGPU_VRAM, 0x80000 },
+	{ KVGPU_VRAM, 0x9f000 },
+	{ KVGPU_SYS_COH, SYS_BASE + 0x20000 },
+	{ KVGPU_SYS_NCOH, SYS_BASE + 0x28000 },
+	{ KVGPU_VRAM, 0x10000 },
+	{ KVGPU_VRAM, 0xff000 },
+	{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 },
+	{ KVGPU_SYS_COH, 0x1000 },
+	{ KVGPU_VRAM, 0x1ffffff000ull },
+	{ KVGPU_VRAM, 0xc0000 },
+	{ KVGPU_VRAM, 0xc8000 },
+	{ KVGPU_VRAM, 0xd0000 },
 	{ KVGPU_VRAM, 0x41000 },
 };
 
@@ -252,7 +260,7 @@ static void step(struct guest *g, struct input *in)
 	switch (op) {
 	case 0 ... 3:
 		edit_pde(g, in);
-		return;		/* nothing the GPU sees changed: no check needed */
+		return; /* nothing the GPU sees changed: no check needed */
 	case 4 ... 9:
 		edit_ptes(g, in, op >= 8);
 		return;

@@ -15,8 +15,12 @@
 #include <gk110/pmc.h>
 #include <mmio-trap/units.h>
 
-#define CHECK(x)	do { if (!(x)) abort(); } while (0)
-#define GUARD		64
+#define CHECK(x)                 \
+	do {                     \
+		if (!(x))        \
+			abort(); \
+	} while (0)
+#define GUARD 64
 
 static const struct kvgpu_topo topo = {
 	.boot0 = 0x0f0000a1, .nr_engines = 4, .nr_runl = 1, .nr_pbdma = 3,
@@ -170,24 +174,50 @@ static void event(const struct record *r, uint64_t now)
 	bool edge;
 
 	switch (r->be % 14) {
-	case 0: kvgpu_trap_runlist_done(&w.t, r->index); break;
-	case 1: kvgpu_trap_preempt_done(&w.t); break;
-	case 2: kvgpu_trap_nonstall(&w.t); break;
-	case 3: kvgpu_trap_mmu_fault(&w.t, r->index, (uint64_t)r->val << 12, r->val, r->val); break;
-	case 4: kvgpu_trap_sched_error(&w.t, r->val); break;
-	case 5: kvgpu_trap_pbdma(&w.t, &snap); break;
-	case 6: kvgpu_trap_gr(&w.t, r->val, r->index, regs, 2); break;
-	case 7: kvgpu_trap_ce(&w.t, r->index, r->val, r->val); break;
-	case 8: kvgpu_trap_engine_status_set(&w.t, r->index, r->val); break;
-	case 9: kvgpu_trap_alarm_ring(&w.t, now + ((uint64_t)r->val << 8)); break;
-	case 10: kvgpu_trap_chan_status_set(&w.t, (gchid_t){ r->index }, r->val); break;
+	case 0:
+		kvgpu_trap_runlist_done(&w.t, r->index);
+		break;
+	case 1:
+		kvgpu_trap_preempt_done(&w.t);
+		break;
+	case 2:
+		kvgpu_trap_nonstall(&w.t);
+		break;
+	case 3:
+		kvgpu_trap_mmu_fault(&w.t, r->index, (uint64_t)r->val << 12, r->val, r->val);
+		break;
+	case 4:
+		kvgpu_trap_sched_error(&w.t, r->val);
+		break;
+	case 5:
+		kvgpu_trap_pbdma(&w.t, &snap);
+		break;
+	case 6:
+		kvgpu_trap_gr(&w.t, r->val, r->index, regs, 2);
+		break;
+	case 7:
+		kvgpu_trap_ce(&w.t, r->index, r->val, r->val);
+		break;
+	case 8:
+		kvgpu_trap_engine_status_set(&w.t, r->index, r->val);
+		break;
+	case 9:
+		kvgpu_trap_alarm_ring(&w.t, now + ((uint64_t)r->val << 8));
+		break;
+	case 10:
+		kvgpu_trap_chan_status_set(&w.t, (gchid_t){ r->index }, r->val);
+		break;
 	case 11:
 		kvgpu_trap_irq_take(&w.t, &edge);
 		kvgpu_trap_irq_take(&w.t, &edge);
 		CHECK(!edge);
 		break;
-	case 12: kvgpu_trap_config_set(&w.t, r->index, r->val); break;
-	default: kvgpu_trap_reset(&w.t); break;
+	case 12:
+		kvgpu_trap_config_set(&w.t, r->index, r->val);
+		break;
+	default:
+		kvgpu_trap_reset(&w.t);
+		break;
 	}
 }
 
@@ -209,7 +239,7 @@ static void step(const struct record *r, uint64_t now)
 	case 2:
 		reg = r->val & (GK110_BAR0_SIZE - 4);
 		break;
-	case 3:		/* many at once, towards a full file */
+	case 3: /* many at once, towards a full file */
 		for (n = 0; n < (r->val & 0x3ff); n++) {
 			reg = ((uint32_t)r->index * 256 + n * 4 * (1 + (r->be & 63))) &
 			      (GK110_BAR0_SIZE - 4);

@@ -13,8 +13,8 @@
 
 #include "sched/sched.h"
 
-#define MAX_NR	12
-#define UNIT	4096			/* of virtual time, sched/internal.h */
+#define MAX_NR 12
+#define UNIT   4096 /* of virtual time, sched/internal.h */
 
 struct book {
 	bool present, runnable, suspended;
@@ -33,11 +33,12 @@ static struct {
 	u32 nr;
 } f;
 
-#define check(ok) do { \
-		if (!(ok)) { \
+#define check(ok)                                                        \
+	do {                                                             \
+		if (!(ok)) {                                             \
 			fprintf(stderr, "line %d: %s\n", __LINE__, #ok); \
-			abort(); \
-		} \
+			abort();                                         \
+		}                                                        \
 	} while (0)
 
 static u8 byte(void)
@@ -59,11 +60,17 @@ static u64 span(void)
 	u32 n = number();
 
 	switch (n >> 20) {
-	case 0: case 1: return n & 0xff;
-	case 15: return (u64)(n & 0xfffff) * 1000000000;
-	case 14: return (u64)(n & 0xfffff) << 44;
-	case 13: return (u64)(n & 0xfffff) * 10000;
-	default: return (n & 0xfffff) * 16ull;
+	case 0:
+	case 1:
+		return n & 0xff;
+	case 15:
+		return (u64)(n & 0xfffff) * 1000000000;
+	case 14:
+		return (u64)(n & 0xfffff) << 44;
+	case 13:
+		return (u64)(n & 0xfffff) * 10000;
+	default:
+		return (n & 0xfffff) * 16ull;
 	}
 }
 
@@ -275,7 +282,8 @@ static void act(u32 what, u32 i)
 	case 6:
 		poll_all();
 		break;
-	case 7: case 8:
+	case 7:
+	case 8:
 		f.b[i].runnable = what != 8;
 		vsched_runnable_set(&f.s, &f.e[i], what != 8, f.now);
 		break;
@@ -283,10 +291,12 @@ static void act(u32 what, u32 i)
 		f.b[i].suspended = byte() & 1;
 		kvgpu_sched_set_suspended(&f.s, &f.e[i], f.b[i].suspended, f.now);
 		break;
-	case 10: case 11:
+	case 10:
+	case 11:
 		charge(i, span());
 		break;
-	case 12: case 13:	/* it runs, as it should */
+	case 12:
+	case 13: /* it runs, as it should */
 		if (f.s.current_ent) {
 			u64 ns = number();
 

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (image_pick(data, size, &p) == IMAGE_OK) {
 		before = __sanitizer_get_current_allocated_bytes();
-		copy = malloc(p.size);	/* exact, so that the sanitizer sees reads behind the end */
+		copy = malloc(p.size); /* exact, so that the sanitizer sees reads behind the end */
 		memcpy(copy, p.cubin, p.size);
 		if (image_load(&im, copy, p.size, p.packed) == IMAGE_OK) {
 			check(&im);

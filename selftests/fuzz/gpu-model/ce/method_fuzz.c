@@ -13,7 +13,7 @@
 #include "ce/ce.h"
 
 /* stops of one launch after which the channel is given up */
-#define MAX_TURNS	64
+#define MAX_TURNS 64
 
 static const uint16_t methods[] = {
 	0x100, 0x140, 0x240, 0x244, 0x248, 0x254, 0x258,  0x25c, 0x260, 0x264,
@@ -43,7 +43,7 @@ static void one_method(struct card *c, unsigned int inst, uint32_t mthd, uint32_
 		charges = c->charges;
 		ret = card_method(c, inst, mthd, data);
 		if (ret == ENG_AGAIN && (c->charges == charges || mthd != A0B5_LAUNCH_DMA))
-			abort();	/* stopped without having done anything: would never end */
+			abort(); /* stopped without having done anything: would never end */
 		if (ret == ENG_STALL && !ce_engine.stalled(&c->g, inst))
 			abort();
 		if (ret == ENG_FAULT && !c->fault.count)

@@ -7,9 +7,9 @@
 
 #include "gr/fake.h"
 
-#define PD	0x400000u
-#define INST	0x10000u
-#define CTX	0x100000u
+#define PD   0x400000u
+#define INST 0x10000u
+#define CTX  0x100000u
 
 static void poke(struct fake *f, uint32_t falcon, uint32_t at, uint32_t val)
 {

@@ -11,7 +11,7 @@
 #define PD	0x400000u
 #define INST	0x10000u
 #define CTX	0x100000u
-#define ACTIONS	512
+#define ACTIONS 512
 
 struct action {
 	uint8_t what, subc;

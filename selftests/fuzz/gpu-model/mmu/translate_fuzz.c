@@ -12,14 +12,14 @@
 #include "mmu/fake_device.h"
 #include "mmu/oracle.h"
 
-#define VRAM_SIZE	(1u << 20)
-#define GUEST_SIZE	(256u << 10)
-#define PDB		0x10000u
-#define SLOTS		4u		/* directory entries in use */
-#define MAX_OLD		64u
+#define VRAM_SIZE  (1u << 20)
+#define GUEST_SIZE (256u << 10)
+#define PDB	   0x10000u
+#define SLOTS	   4u /* directory entries in use */
+#define MAX_OLD	   64u
 
 struct old_leaf {
-	uint64_t base, size, phys;	/* of the page */
+	uint64_t base, size, phys; /* of the page */
 	int target, kind;
 	bool writable, readable, privileged;
 };
@@ -85,9 +85,14 @@ static bool memory_at(int target, uint64_t phys)
 static struct oracle_out ask(uint64_t va, enum mmu_access acc, bool priv, const uint64_t *pde)
 {
 	struct oracle_in in = {
-		.byte = oracle_byte, .pdb = PDB, .limit = space.limit, .va = va,
+		.byte = oracle_byte,
+		.pdb = PDB,
+		.limit = space.limit,
+		.va = va,
 		.pages_64k = reg_get(&f->g, FB_MMU_CTRL) & 1,
-		.write = acc != ACC_READ, .read = acc != ACC_WRITE, .privileged = priv,
+		.write = acc != ACC_READ,
+		.read = acc != ACC_WRITE,
+		.privileged = priv,
 		.pde = pde,
 	};
 	struct oracle_out out = oracle_walk(&in);
@@ -157,10 +162,14 @@ static void learn(uint64_t va)
 		if (!o.page_size)
 			continue;
 		leaf[leaves++] = (struct old_leaf){
-			.base = va & ~(o.page_size - 1), .size = o.page_size,
-				.phys = o.phys & ~(o.page_size - 1),
-			.target = o.target, .kind = o.kind,
-			.writable = o.writable, .readable = o.readable, .privileged = o.privileged,
+			.base = va & ~(o.page_size - 1),
+			.size = o.page_size,
+			.phys = o.phys & ~(o.page_size - 1),
+			.target = o.target,
+			.kind = o.kind,
+			.writable = o.writable,
+			.readable = o.readable,
+			.privileged = o.privileged,
 		};
 	}
 }
@@ -206,7 +215,7 @@ static void act_entry(struct input *in)
 		fake_wr64(f, PDB + at % SLOTS * 8,
 			  (val & 0x0000000f0000000full) | (val & 0x3f0) | (val & 0x3f000000000) |
 				  (how & 2 ? FAKE_IOVA << 24 : 0));
-	else				/* entry of a table: any, or one of few frames */
+	else /* entry of a table: any, or one of few frames */
 		fake_wr64(f, at % 0x8000 * 8,
 			  how & 2 ? val : (val & ~0xfffff000ull) | (how & 4 ? FAKE_IOVA >> 8 : 0));
 }
@@ -245,11 +254,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set_up();
 	while (in.p < in.end && budget--) {
 		switch (take(&in, 1) % 12) {
-		case 0 ... 3: act_access(&in); break;
-		case 4 ... 7: act_entry(&in); break;
-		case 8: act_raw(&in); break;
-		case 9: act_copy(&in); break;
-		case 10: invalidate(); break;
+		case 0 ... 3:
+			act_access(&in);
+			break;
+		case 4 ... 7:
+			act_entry(&in);
+			break;
+		case 8:
+			act_raw(&in);
+			break;
+		case 9:
+			act_copy(&in);
+			break;
+		case 10:
+			invalidate();
+			break;
 		case 11:
 			fake_wr32(f, FB_MMU_CTRL, take(&in, 1) & 1);
 			invalidate();

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 5)
 		return 0;
 	len = image_build(rom, data, size);
-	exact = malloc(len);		/* so that the sanitizer sees a read past the end */
+	exact = malloc(len); /* so that the sanitizer sees a read past the end */
 	memcpy(exact, rom, len);
 	why[0] = 0;
 	if (rom_image_check(exact, len, why, sizeof(why))) {

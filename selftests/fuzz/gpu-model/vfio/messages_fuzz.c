@@ -58,7 +58,7 @@ static void feed_raw(const uint8_t *data, size_t len)
 	fds.fd[0] = dup(ram);
 	while (used < len) {
 		size_t avail = used + step < len ? used + step : len;
-		uint8_t *exact = malloc(avail - used);	/* reads behind the end are seen */
+		uint8_t *exact = malloc(avail - used); /* reads behind the end are seen */
 
 		memcpy(exact, data + used, avail - used);
 		n = messages_feed(&fake.s, exact, avail - used, &fds);

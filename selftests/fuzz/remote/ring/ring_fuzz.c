@@ -27,7 +27,7 @@ static struct {
 	const uint8_t *in;
 	size_t left;
 	uint32_t slots, max_len;
-	uint8_t *buf;		/* exactly as long as promised */
+	uint8_t *buf; /* exactly as long as promised */
 	struct kvgpu_doorbell doorbell[2];
 	struct kvgpu_ring_producer p;
 	struct kvgpu_ring_consumer c;
@@ -35,11 +35,12 @@ static struct {
 	uint64_t asked;
 } f;
 
-#define check(ok) do { \
-		if (!(ok)) { \
+#define check(ok)                                                        \
+	do {                                                             \
+		if (!(ok)) {                                             \
 			fprintf(stderr, "line %d: %s\n", __LINE__, #ok); \
-			abort(); \
-		} \
+			abort();                                         \
+		}                                                        \
 	} while (0)
 
 static uint8_t byte(void)
@@ -76,10 +77,9 @@ static void before(unsigned int access)
 
 static void begin(uint8_t *bytes, size_t words)
 {
-	memory = (struct memory){ .word = (uint64_t *)bytes,
-				  .words = words,
-				  .before = before,
-				  .clock = 1 };
+	memory = (struct memory){
+		.word = (uint64_t *)bytes, .words = words, .before = before, .clock = 1
+	};
 	memset(bytes, 0, words * 8);
 	f.buf = malloc(f.max_len);
 }
@@ -133,11 +133,23 @@ static void ring_call(void)
 
 	memory_call(false);
 	switch (what % 8) {
-	case 0: case 1: put(); break;
-	case 2: case 3: get(); break;
-	case 4: check(kvgpu_ring_wait_frame(&f.c, PATIENCE_NS) != KVGPU_WAIT_GONE); break;
-	case 5: check(kvgpu_ring_wait_room(&f.p, byte(), PATIENCE_NS) != KVGPU_WAIT_GONE); break;
-	case 6: check(kvgpu_ring_free_slots(&f.p) <= f.slots); break;
+	case 0:
+	case 1:
+		put();
+		break;
+	case 2:
+	case 3:
+		get();
+		break;
+	case 4:
+		check(kvgpu_ring_wait_frame(&f.c, PATIENCE_NS) != KVGPU_WAIT_GONE);
+		break;
+	case 5:
+		check(kvgpu_ring_wait_room(&f.p, byte(), PATIENCE_NS) != KVGPU_WAIT_GONE);
+		break;
+	case 6:
+		check(kvgpu_ring_free_slots(&f.p) <= f.slots);
+		break;
 	case 7:
 		if (what & 8)
 			kvgpu_ring_kick(&f.p);
@@ -159,9 +171,12 @@ static void ring(uint8_t how)
 	begin((uint8_t *)shared, kvgpu_ring_bytes(f.slots) / 8);
 	f.doorbell[0] = doorbell(&shared->producer_word, spin_ns);
 	f.doorbell[1] = doorbell(&shared->consumer_word, spin_ns);
-	config = (struct kvgpu_ring_config) {
-		.mem = shared, .slots = f.slots, .max_len = f.max_len, .own = &f.doorbell[0],
-			.peer = &f.doorbell[1],
+	config = (struct kvgpu_ring_config){
+		.mem = shared,
+		.slots = f.slots,
+		.max_len = f.max_len,
+		.own = &f.doorbell[0],
+		.peer = &f.doorbell[1],
 	};
 	check(!kvgpu_ring_attach_producer(&f.p, &config));
 	config.own = &f.doorbell[1];
@@ -196,16 +211,24 @@ static void completion_call(void)
 
 	memory_call(false);
 	switch (byte() % 5) {
-	case 0: f.asked += byte(); break;
+	case 0:
+		f.asked += byte();
+		break;
 	case 1:
 		len = byte() % (COMPLETION_LEN + 2);
 		s = kvgpu_completion_answer(&f.answering, f.asked, 0, data, len);
 		check(s == KVGPU_RING_OK || s == KVGPU_RING_WRONG_LENGTH ||
 		      (s == KVGPU_RING_TOO_LONG && len > f.max_len));
 		break;
-	case 2: take(); break;
-	case 3: check(kvgpu_completion_wait(&f.asking, PATIENCE_NS) != KVGPU_WAIT_GONE); break;
-	case 4: rewrite(); break;
+	case 2:
+		take();
+		break;
+	case 3:
+		check(kvgpu_completion_wait(&f.asking, PATIENCE_NS) != KVGPU_WAIT_GONE);
+		break;
+	case 4:
+		rewrite();
+		break;
 	}
 }
 

@@ -9,7 +9,7 @@
 
 enum { KNOWN = 64, WORDS = 64 };
 
-static uint64_t known[KNOWN];	/* numbers that answers had in them */
+static uint64_t known[KNOWN]; /* numbers that answers had in them */
 static unsigned int nr_known;
 
 static void learn(void)
@@ -145,9 +145,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	memcpy(s.arena, ".version 7.8\n", 14);
 	memset(known, 0, sizeof(known));
 	nr_known = 0;
-	fake_frame(&s, OP_cuCtxCreate_v2, (uint64_t [1]){ 0 }, 8);
+	fake_frame(&s, OP_cuCtxCreate_v2, (uint64_t[1]){ 0 }, 8);
 	learn();
-	fake_frame(&s, OP_current, (uint64_t [2]){ known[0], 0 }, 16);
+	fake_frame(&s, OP_current, (uint64_t[2]){ known[0], 0 }, 16);
 	while (end - at >= 2) {
 		uint8_t what = *at++;
 

@@ -15,7 +15,7 @@ enum { CLIENTS = 4, PROGRAMS = 8, ROUNDS = 20000 };
 static struct turns_client clients[CLIENTS];
 static struct turns_program programs[PROGRAMS];
 static struct turns t;
-static uint64_t now, most[PROGRAMS];	/* the most that each can have been charged */
+static uint64_t now, most[PROGRAMS]; /* the most that each can have been charged */
 static const uint8_t *in;
 static size_t left;
 

@@ -13,9 +13,9 @@
 #include "gr/sm/exec.h"
 #include "gr/sm/rig.h"
 
-#define VRAM		(24u << 20)
-#define MAX_WORDS	448u
-#define CHARGES		4
+#define VRAM	  (24u << 20)
+#define MAX_WORDS 448u
+#define CHARGES	  4
 
 static struct rig *rig;
 static unsigned int charges;
