@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define SIZE(type)		printf("sizeof " #type " %zu\n", sizeof(type))
+#define SIZE(type) printf("sizeof " #type " %zu\n", sizeof(type))
 #define FIELD(type, member)                                                      \
 	printf(#type "." #member " at %zu, %zu bytes\n", offsetof(type, member), \
 	       sizeof(((type *)0)->member))
-#define VALUE(name)		printf(#name " %lld\n", (long long)(name))
+#define VALUE(name) printf(#name " %lld\n", (long long)(name))
 
 static void numbers(void)
 {

@@ -12,25 +12,25 @@ enum { MAX_BUFFERS = 4 };
 
 struct buffer {
 	size_t bytes;
-	void *in;		/* copied there first; NULL: nothing. Ours to free */
-	void *out;		/* copied to in the end; NULL: nothing */
+	void *in; /* copied there first; NULL: nothing. Ours to free */
+	void *out; /* copied to in the end; NULL: nothing */
 };
 
 struct job {
-	int n;			/* in the chain's own terms */
+	int n; /* in the chain's own terms */
 	unsigned int nr;
 	struct buffer buffer[MAX_BUFFERS];
-	bool pinned;		/* host memory of the copies is pinned */
-	const void *kernel;	/* whose code is loaded in init; NULL: none */
+	bool pinned; /* host memory of the copies is pinned */
+	const void *kernel; /* whose code is loaded in init; NULL: none */
 	/* @d: the buffers on the GPU. NULL: only copies */
 	void (*launch)(const struct job *j, void **d);
 	bool (*right)(const struct job *j);
 };
 
 struct chain {
-	const char *name;	/* of the rows */
+	const char *name; /* of the rows */
 	int n, quick, samples;
-	void (*make)(struct job *j);	/* j->n is set */
+	void (*make)(struct job *j); /* j->n is set */
 };
 
 /* end with a NULL name */

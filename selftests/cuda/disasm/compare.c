@@ -19,7 +19,7 @@
 #include "gr/sm/encoding.h"
 #include "oracle.h"
 
-#define MAX_SHOWN	8
+#define MAX_SHOWN 8
 
 struct score {
 	unsigned long equal, refused, bad;
@@ -71,16 +71,17 @@ static void compare_word(const struct program *p, size_t i, struct score *s, con
 		return;
 	}
 	if (s->bad++ < MAX_SHOWN)
-		printf("# %s %016llx\n#   nvdisasm  %s\n#   decoder   %s\n", what, (unsigned long long)p->word[i],
-		       p->refused[i] ? "(refused)" : p->text[i], legal ? ours : "(refused)");
+		printf("# %s %016llx\n#   nvdisasm  %s\n#   decoder   %s\n", what,
+		       (unsigned long long)p->word[i], p->refused[i] ? "(refused)" : p->text[i],
+		       legal ? ours : "(refused)");
 }
 
 static void report(const struct score *s, const char *what)
 {
 	bool ok = !s->bad && s->equal + s->refused > 0;
 
-	printf("%sok %d - %s: %lu equal, %lu refused by both, %lu differ\n", ok ? "" : "not ", ++tests, what, s->equal, s->refused,
-	       s->bad);
+	printf("%sok %d - %s: %lu equal, %lu refused by both, %lu differ\n", ok ? "" : "not ",
+	       ++tests, what, s->equal, s->refused, s->bad);
 	failures += !ok;
 }
 
@@ -231,7 +232,7 @@ static void add_opcodes(struct program *p, unsigned int count)
 {
 	unsigned int top, class, i;
 
-	for (class = 0; class < 4; class++)
+	for (class = 0; class < 4; class ++)
 		for (top = 0; top < 1024; top++)
 			for (i = 0; i < count; i++) {
 				/*
@@ -301,7 +302,7 @@ static void compare_random(const char *nvdisasm, unsigned int count)
 
 /* ---------------------------------------------------------------- the table */
 
-#define MAX_SEEN	20000
+#define MAX_SEEN 20000
 static char *seen[MAX_SEEN];
 static unsigned int seen_count;
 
@@ -389,6 +390,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[2], "--table"))
 			return print_table(argv[1], strtoul(argv[3], NULL, 0)) ? 0 : 1;
 	}
-	fprintf(stderr, "usage: compare NVDISASM --cubin FILE... | --random COUNT SEED | --table COUNT SEED\n");
+	fprintf(stderr,
+		"usage: compare NVDISASM --cubin FILE... | --random COUNT SEED | --table COUNT SEED\n");
 	return 2;
 }

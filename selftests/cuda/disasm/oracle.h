@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NOP_WORD	0x85800000001c3c02ull
-#define GROUP		8	/* the first word of a group is scheduling control */
+#define NOP_WORD 0x85800000001c3c02ull
+#define GROUP	 8 /* the first word of a group is scheduling control */
 
 struct program {
 	uint64_t *word;

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_GROUPS	12
-#define MAX_REGS	16
-#define MAX_LINE	1024
+#define MAX_GROUPS 12
+#define MAX_REGS   16
+#define MAX_LINE   1024
 
 struct group {
 	char *choice[32];
@@ -97,10 +97,15 @@ static unsigned int bits(const char *type)
 static const char *class_of(const char *type)
 {
 	switch (bits(type)) {
-	case 1: return "pred";
-	case 8: case 16: return "b16";
-	case 32: return type[0] == 'f' ? "f32" : "b32";
-	default: return type[0] == 'f' ? "f64" : "b64";
+	case 1:
+		return "pred";
+	case 8:
+	case 16:
+		return "b16";
+	case 32:
+		return type[0] == 'f' ? "f32" : "b32";
+	default:
+		return type[0] == 'f' ? "f64" : "b64";
 	}
 }
 
@@ -148,7 +153,8 @@ static void load(FILE *f, unsigned int n, const char *from)
 
 	fprintf(f, "\t.reg .%s %%v%u;\n", class, n);
 	if (!strcmp(class, "pred"))
-		fprintf(f, "\tld.global.u32 %%t, [%%b1+%u];\n\tsetp.ne.u32 %%v%u, %%t, 0;\n", 8 * n, n);
+		fprintf(f, "\tld.global.u32 %%t, [%%b1+%u];\n\tsetp.ne.u32 %%v%u, %%t, 0;\n", 8 * n,
+			n);
 	else if (from)
 		fprintf(f, "\tld.param.%s %%v%u, [%s];\n", class, n, from);
 	else
@@ -160,7 +166,8 @@ static void store(FILE *f, unsigned int n)
 	const char *class = class_of(regs[n].type);
 
 	if (!strcmp(class, "pred"))
-		fprintf(f, "\tselp.u32 %%t, 1, 0, %%v%u;\n\tst.global.u32 [%%b1+%u], %%t;\n", n, 256 + 8 * n);
+		fprintf(f, "\tselp.u32 %%t, 1, 0, %%v%u;\n\tst.global.u32 [%%b1+%u], %%t;\n", n,
+			256 + 8 * n);
 	else
 		fprintf(f, "\tst.global.%s [%%b1+%u], %%v%u;\n", class, 256 + 8 * n, n);
 }
@@ -172,8 +179,10 @@ static void put_kernel(FILE *f, unsigned int number, unsigned int replaced, cons
 	unsigned int n;
 
 	expand(code, sizeof(code), replaced, text);
-	fprintf(f, ".visible .entry k%u(.param .u64 p, .param .b64 q)\n{\n\t.reg .b64 %%b1;\n\t.reg .b32 %%t;\n"
-		"\t.local .align 16 .b8 loc[64];\n\tld.param.u64 %%b1, [p];\n", number);
+	fprintf(f,
+		".visible .entry k%u(.param .u64 p, .param .b64 q)\n{\n\t.reg .b64 %%b1;\n\t.reg .b32 %%t;\n"
+		"\t.local .align 16 .b8 loc[64];\n\tld.param.u64 %%b1, [p];\n",
+		number);
 	for (n = 0; n < reg_count; n++)
 		load(f, n, param && n == replaced ? "q" : NULL);
 	for (statement = strtok_r(code, ";", &save); statement;
@@ -236,8 +245,10 @@ int main(int argc, char **argv)
 		f = fopen(path, "w");
 		if (!f)
 			die("can't write", path);
-		fprintf(f, "// %s\n.version 6.5\n.target sm_35\n.address_size 64\n.shared .align 16 .b8 sh[64];\n"
-			".const .align 16 .b8 con[64] = {1, 2, 3};\n", line);
+		fprintf(f,
+			"// %s\n.version 6.5\n.target sm_35\n.address_size 64\n.shared .align 16 .b8 sh[64];\n"
+			".const .align 16 .b8 con[64] = {1, 2, 3};\n",
+			line);
 		kernels += put_kernels(f, 0, immediates);
 		if (fclose(f))
 			die("can't write", path);

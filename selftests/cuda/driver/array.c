@@ -60,7 +60,7 @@ static const struct shape {
 	{ "2D layered", 61, 35, 5, CU_AD_FORMAT_FLOAT, 2, CUDA_ARRAY3D_LAYERED },
 	{ "cube map", 24, 24, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP },
 	{ "layered cube map", 10, 10, 18, CU_AD_FORMAT_UNSIGNED_INT16, 4,
-		CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED },
+	  CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED },
 };
 
 static unsigned int bytes_of(CUarray_format f)
@@ -117,7 +117,8 @@ static void round_trip(const struct shape *s)
 		for (i = 0; i < bh; i++)
 			memcpy(in + ((z + j) * h + y + i) * row + c.dstXInBytes,
 			       other + ((z + j) * h + y + i) * row + x * texel, w * texel);
-	tap_result(!r && !memcmp(in, out, n), "an array in, a box from another, and out", "%s: %s", s->name, error_name(r));
+	tap_result(!r && !memcmp(in, out, n), "an array in, a box from another, and out", "%s: %s",
+		   s->name, error_name(r));
 	MUST(cuArrayDestroy(a));
 	MUST(cuArrayDestroy(b));
 	MUST(cuMemFree_v2(linear));
@@ -145,9 +146,11 @@ static void runs_of_bytes(void)
 	r = r ? r : cuMemcpyAtoA_v2(line, 5, line, 100, 50);
 	memmove(in + 5, in + 100, 50);
 	r = r ? r : cuMemcpyAtoH_v2(out, line, 0, N);
-	tap_result(!r && !memcmp(in, out, N), "bytes into an array and out, line after line", "%s", error_name(r));
+	tap_result(!r && !memcmp(in, out, N), "bytes into an array and out, line after line", "%s",
+		   error_name(r));
 	r = cuMemcpyHtoA_v2(line, N - 10, in, 11);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "more bytes than an array has are refused", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "more bytes than an array has are refused", "%s",
+		   error_name(r));
 	MUST(cuArrayDestroy(a));
 	MUST(cuArrayDestroy(line));
 	MUST(cuMemFree_v2(d));

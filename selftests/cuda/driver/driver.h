@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "tap.h"	/* selftests/client/tap.h */
+#include "tap.h" /* selftests/client/tap.h */
 
 /* "": CUDA_SUCCESS */
 const char *error_name(CUresult r);
@@ -18,7 +18,7 @@ CUfunction kernel(const char *name);
 extern CUmodule module;
 void *fresh(size_t bytes);
 CUdeviceptr device_buffer(size_t bytes);
-bool maps_host(void);		/* whether kernels see pinned memory */
+bool maps_host(void); /* whether kernels see pinned memory */
 
 void noise(uint8_t *at, size_t n, uint32_t seed);
 /* array.c */

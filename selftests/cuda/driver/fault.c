@@ -33,8 +33,8 @@ static void test_misaligned(const char *cubin)
 	r = cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuCtxSynchronize();
 	/* the kernel's log tells which exception, to users that may read it */
-	tap_result(r == CUDA_ERROR_MISALIGNED_ADDRESS || (geteuid() &&
-		r == CUDA_ERROR_LAUNCH_FAILED),
+	tap_result(r == CUDA_ERROR_MISALIGNED_ADDRESS ||
+			   (geteuid() && r == CUDA_ERROR_LAUNCH_FAILED),
 		   "a misaligned access is reported", "%s", error_name(r));
 	MUST(cuCtxDestroy_v2(ctx));
 }

@@ -326,7 +326,7 @@ static void test_capture(void)
 	     "the end after that");
 	want_number(!graph, 1, "no graph");
 	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-	MUST(cuStreamDestroy_v2(s));	/* the capture goes with it */
+	MUST(cuStreamDestroy_v2(s)); /* the capture goes with it */
 	want(cuCtxSynchronize(), CUDA_SUCCESS, "waiting after the stream went");
 	tap_result(!wrong, "graphs: capture", "%u wrong", wrong);
 }

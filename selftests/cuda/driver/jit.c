@@ -68,7 +68,8 @@ static void linked(char *a, char *b)
 
 void test_jit(void)
 {
-	char log[2000] = "", *good = ptx(triple), *bad = ptx(".visible .entry x()\n{\n\tnonsense.u32 r;\n}\n"), *a = ptx(calls),
+	char log[2000] = "", *good = ptx(triple),
+	     *bad = ptx(".visible .entry x()\n{\n\tnonsense.u32 r;\n}\n"), *a = ptx(calls),
 	     *b = ptx(helper);
 	CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
 	void *values[] = { log, (void *)sizeof(log) };
@@ -77,7 +78,8 @@ void test_jit(void)
 	CUresult r = cuModuleLoadDataEx(&m, good, 2, options, values);
 
 	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND) {
-		tap_result(strstr(log, "ptxas") && (size_t)values[1] == strlen(log), "without a compiler it is said what to do", "%s", log);
+		tap_result(strstr(log, "ptxas") && (size_t)values[1] == strlen(log),
+			   "without a compiler it is said what to do", "%s", log);
 	} else {
 		r = r ? r : run(m, &value);
 		tap_result(!r && value == 42, "PTX compiled and run", "%s, %d; %s", error_name(r),

@@ -37,7 +37,10 @@ static void test_sum(void)
 {
 	enum { N = 5000, BLOCK = 128, BLOCKS = (N + BLOCK - 1) / BLOCK };
 	CUdeviceptr in = device_buffer(4 * N), out = device_buffer(4 * BLOCKS);
-	struct { CUdeviceptr in, out; int n; } packed = { in, out, N };
+	struct {
+		CUdeviceptr in, out;
+		int n;
+	} packed = { in, out, N };
 	size_t size = sizeof(in) + sizeof(out) + sizeof(int);
 	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE,
 			  &size, CU_LAUNCH_PARAM_END };
@@ -53,8 +56,8 @@ static void test_sum(void)
 	r = r ? r : cuMemcpyDtoH_v2(sums, out, sizeof(sums));
 	for (i = 0; i < BLOCKS; i++)
 		got += sums[i];
-	tap_result(!r && got == want, "sums in dynamic shared memory, packed parameters", "%s, %d for %d", error_name(r), got,
-		   want);
+	tap_result(!r && got == want, "sums in dynamic shared memory, packed parameters",
+		   "%s, %d for %d", error_name(r), got, want);
 	MUST(cuMemFree_v2(in));
 	MUST(cuMemFree_v2(out));
 }
@@ -64,7 +67,7 @@ static void test_mixed(void)
 	CUdeviceptr out = device_buffer(64 * 8), factors, table, counter;
 	const int factor[4] = { 2, 20, 200, 2000 };
 	const float entry[4] = { 0.5f, 1.5f, 2.5f, 3.5f };
-	signed char c = -3;	/* as it is for the kernel, whatever it is for this CPU */
+	signed char c = -3; /* as it is for the kernel, whatever it is for this CPU */
 	double d = 1e-3, got[64];
 	short s = 77;
 	void *params[] = { &c, &d, &s, &out };
@@ -161,8 +164,7 @@ static void test_many(void)
 		r = cuLaunchKernel(kernel("mixed"), 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuMemcpyDtoH_v2(&after, counter, 4);
 	tap_result(!r && after - before == LAUNCHES * 32, "300 launches one after the other",
-		"%s, %u", error_name(r),
-		   r ? 0 : after - before);
+		   "%s, %u", error_name(r), r ? 0 : after - before);
 	MUST(cuMemFree_v2(out));
 }
 

@@ -30,9 +30,13 @@ static void lines(void)
 {
 	enum { W = 100, H = 37, PITCH = 512 };
 	uint8_t in[W * H], out[W * H];
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = W,
-			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = PITCH,
-			    	.WidthInBytes = W, .Height = H };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcHost = in,
+			    .srcPitch = W,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .dstPitch = PITCH,
+			    .WidthInBytes = W,
+			    .Height = H };
 	CUdeviceptr d = device_buffer(PITCH * H);
 	CUresult r;
 
@@ -63,12 +67,15 @@ static void fills(void)
 	r = r ? r : cuMemsetD2D8_v2(d + 2000, 40, 0xee, 4, 10);
 	r = r ? r : cuMemcpyDtoH_v2(out, d, sizeof(out));
 	for (i = 0; i < N; i++) {
-		uint32_t want = i == 1 ? 0x5a5a5a5a : i >= 100 && i < 150 ? 0xabcdabcd :
-				i >= 500 && i < 600 && i % 10 == 0 ? 0xeeeeeeee : 0x12345678;
+		uint32_t want = i == 1				   ? 0x5a5a5a5a :
+				i >= 100 && i < 150		   ? 0xabcdabcd :
+				i >= 500 && i < 600 && i % 10 == 0 ? 0xeeeeeeee :
+								     0x12345678;
 
 		wrong += out[i] != want;
 	}
-	tap_result(!r && !wrong, "fills of 1, 2 and 4 bytes, and of lines", "%s, %u words wrong", error_name(r), wrong);
+	tap_result(!r && !wrong, "fills of 1, 2 and 4 bytes, and of lines", "%s, %u words wrong",
+		   error_name(r), wrong);
 	MUST(cuMemFree_v2(d));
 }
 
@@ -80,7 +87,8 @@ static void pinned(void)
 	CUresult r;
 
 	if (!maps_host()) {
-		tap_skip("pinned memory, by both of its addresses", "a remoted GPU, or one in this process, does not see pinned memory");
+		tap_skip("pinned memory, by both of its addresses",
+			 "a remoted GPU, or one in this process, does not see pinned memory");
 		MUST(cuMemFree_v2(d));
 		return;
 	}
@@ -91,7 +99,8 @@ static void pinned(void)
 	r = cuMemcpyHtoDAsync_v2(d, host, N, NULL);
 	r = r ? r : cuMemcpyDtoD_v2(va + N, d, N);
 	r = r ? r : cuCtxSynchronize();
-	tap_result(!r && !memcmp(host, host + N, N), "pinned memory, by both of its addresses", "%s", error_name(r));
+	tap_result(!r && !memcmp(host, host + N, N), "pinned memory, by both of its addresses",
+		   "%s", error_name(r));
 	MUST(cuMemFreeHost(host));
 	MUST(cuMemFree_v2(d));
 }
@@ -109,15 +118,17 @@ static void registered(void)
 	memcpy(want + BEFORE + N, want + BEFORE, N);
 	r = cuMemHostRegister_v2(host, 2 * N, CU_MEMHOSTALLOC_DEVICEMAP);
 	if (r == CUDA_ERROR_NOT_SUPPORTED) {
-		tap_skip("registered memory, by both of its addresses", "a remoted GPU, or one in this process, shows no memory at two addresses; on stock nouveau programs/registered_memory tests it");
+		tap_skip(
+			"registered memory, by both of its addresses",
+			"a remoted GPU, or one in this process, shows no memory at two addresses; on stock nouveau programs/registered_memory tests it");
 	} else {
 		r = r ? r : cuMemHostGetDevicePointer_v2(&va, host, 0);
 		r = r ? r : cuMemcpyHtoDAsync_v2(d, host, N, NULL);
 		r = r ? r : cuMemcpyDtoD_v2(va + N, d, N);
 		r = r ? r : cuCtxSynchronize();
 		r = r ? r : cuMemHostUnregister(host);
-		tap_result(!r && !memcmp(all, want, 2 * N + 2 * BEFORE), "registered memory, by both of its addresses", "%s",
-			   error_name(r));
+		tap_result(!r && !memcmp(all, want, 2 * N + 2 * BEFORE),
+			   "registered memory, by both of its addresses", "%s", error_name(r));
 	}
 	free(all);
 	free(want);

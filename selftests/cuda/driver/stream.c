@@ -58,7 +58,8 @@ static void test_order(void)
 	MUST(cuStreamWaitEvent(b, done, 0));
 	MUST(cuMemcpyDtoHAsync_v2(got, out, 4, b));
 	r = cuStreamSynchronize(b);
-	tap_result(!r && *got == want, "a copy waits for another stream's kernel", "%s, %x for %x", error_name(r), *got, want);
+	tap_result(!r && *got == want, "a copy waits for another stream's kernel", "%s, %x for %x",
+		   error_name(r), *got, want);
 	MUST(cuMemFreeHost(got));
 	MUST(cuEventDestroy_v2(done));
 	MUST(cuStreamDestroy_v2(a));
@@ -129,7 +130,8 @@ void test_host_functions(void)
 			break;
 	}
 	tap_result(!r && i == 20 && got == 1000001 && relay.refused == CUDA_ERROR_NOT_PERMITTED,
-		   "host functions in a stream's order", "%s, %d after %d rounds, %d calls, inside: %s", error_name(r), got, i,
+		   "host functions in a stream's order",
+		   "%s, %d after %d rounds, %d calls, inside: %s", error_name(r), got, i,
 		   relay.calls, error_name(relay.refused));
 	MUST(cuStreamDestroy_v2(s));
 	MUST(cuMemFreeHost(pinned));

@@ -151,7 +151,8 @@ static void reference(void)
 
 	MUST(cuModuleGetSurfRef(&ref, module, "flat_ref"));
 	r = cuSurfRefSetArray(ref, plain, 0);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "an array that is not for surfaces is refused", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "an array that is not for surfaces is refused",
+		   "%s", error_name(r));
 	MUST(cuSurfRefSetArray(ref, a, 0));
 	r = run("write_ref", 1, H, 1, W, params);
 	r = r ? r : array_copy(a, out, W * 4, H, 1, false);

@@ -56,8 +56,9 @@ static void prints(void)
 	r = r ? r : cuCtxSynchronize();
 	at = got = end(&c);
 	for (i = 0; i < n; i++) {
-		snprintf(line, sizeof(line), "%d of %3d|%-6.2f|%s|%s|%lld|%c%%|%08x|%hhd|%*d|%p\n", i, n, d, "constant", word,
-			 0x123456789abcLL + i, 'x', 0xbeef, (char)0xff, 6, -7, (void *)0x1000);
+		snprintf(line, sizeof(line), "%d of %3d|%-6.2f|%s|%s|%lld|%c%%|%08x|%hhd|%*d|%p\n",
+			 i, n, d, "constant", word, 0x123456789abcLL + i, 'x', 0xbeef, (char)0xff,
+			 6, -7, (void *)0x1000);
 		wrong += strncmp(at, line, strlen(line)) != 0;
 		at += strlen(line) < strlen(at) ? strlen(line) : strlen(at);
 	}
@@ -146,8 +147,8 @@ static void heap(void)
 	MUST(cuMemsetD32_v2(wrong, 0, 1));
 	r = cuLaunchKernel(kernel("exhaust"), 1, 1, 1, 1, 1, 1, 0, NULL, one, NULL);
 	r = r ? r : cuMemcpyDtoH_v2(&count, wrong, 4);
-	tap_result(!r && count > 40 && count < 84, "malloc gives NULL when there is no more", "%s, %d of 84 blocks of 100000 bytes",
-		   error_name(r), count);
+	tap_result(!r && count > 40 && count < 84, "malloc gives NULL when there is no more",
+		   "%s, %d of 84 blocks of 100000 bytes", error_name(r), count);
 	MUST(cuMemFree_v2(keep));
 	MUST(cuMemFree_v2(wrong));
 }

@@ -127,8 +127,9 @@ static void plane(const char *what, const CUDA_RESOURCE_DESC *d, CUaddress_mode 
 		wrong += !(fabsf(got[i] - expected(mode, filter == CU_TR_FILTER_MODE_LINEAR,
 						   x0 + i % BW * dx, y0 + i / BW * dy)) <=
 			   (filter == CU_TR_FILTER_MODE_LINEAR ? 1.1f : 0));
-	tap_result(!r && !wrong, "a texture's plane and what lies around it", "%s, mode %d, filter %d, %s: %s, %u of %u wrong", what,
-		   mode, filter, normalized ? "normalized" : "texels", error_name(r), wrong, N);
+	tap_result(!r && !wrong, "a texture's plane and what lies around it",
+		   "%s, mode %d, filter %d, %s: %s, %u of %u wrong", what, mode, filter,
+		   normalized ? "normalized" : "texels", error_name(r), wrong, N);
 	MUST(cuTexObjectDestroy(o));
 	MUST(cuMemFree_v2(out));
 	free(got);
@@ -317,10 +318,9 @@ static void cubes(unsigned int n)
 static void levels(void)
 {
 	enum { SIDE = 32, LEVELS = 6 };
-	CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = SIDE,
-					 .Height = SIDE,
-					 .Format = CU_AD_FORMAT_FLOAT,
-					 .NumChannels = 1 };
+	CUDA_ARRAY3D_DESCRIPTOR desc = {
+		.Width = SIDE, .Height = SIDE, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1
+	};
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY };
 	CUDA_TEXTURE_DESC t = sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT,
 				      CU_TRSF_NORMALIZED_COORDINATES);
@@ -352,7 +352,7 @@ static void levels(void)
 		for (j = 0; j < side * side; j++)
 			wrong += (&got[0][0])[j] != i * 1000 + j;
 	}
-	level = 4.5f;	/* two sides of 2 and 1 */
+	level = 4.5f; /* two sides of 2 and 1 */
 	r = r ? r : run("sample_level", 1, 1, 1, 1, params, got, out, 4);
 	tap_result(!r && !wrong && got[0][0] == (4003 + 5000) / 2.0f, "levels, and between two",
 		   "%s, %u wrong, %g", error_name(r), wrong, got[0][0]);
@@ -382,11 +382,13 @@ static void linear(void)
 	o = object(&d, t);
 	r = run("sample_line", 1, 1, 1, N, params, got, out, sizeof(got));
 	memset(bytes + (N - 56) * 16, 0, 56 * 16);
-	tap_result(!r && !memcmp(bytes, got, sizeof(bytes)), "linear memory, and zeros behind its end", "%s", error_name(r));
+	tap_result(!r && !memcmp(bytes, got, sizeof(bytes)),
+		   "linear memory, and zeros behind its end", "%s", error_name(r));
 	MUST(cuTexObjectDestroy(o));
 	d.res.linear.sizeInBytes = N * 16 + (1 << 20);
 	r = cuTexObjectCreate(&o, &d, &t, NULL);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "no texture of more memory than there is", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "no texture of more memory than there is", "%s",
+		   error_name(r));
 	MUST(cuMemFree_v2(in));
 	MUST(cuMemFree_v2(out));
 }
@@ -430,7 +432,8 @@ static void references(void)
 	r = r ? r : cuMemcpyDtoH_v2(got, out, sizeof(got));
 	for (i = 0; i < W; i++)
 		wrong += got[0][i] != texels[0][2][i] || fabsf(got[1][i] - in[i] / 255.0f) > 1e-6f;
-	tap_result(!r && !wrong, "a launch keeps the references that it had", "%s, %u wrong", error_name(r), wrong);
+	tap_result(!r && !wrong, "a launch keeps the references that it had", "%s, %u wrong",
+		   error_name(r), wrong);
 	MUST(cuTexRefSetArray(plane_ref, NULL, CU_TRSA_OVERRIDE_FORMAT));
 	r = cuModuleGetTexRef(&plane_ref, module, "flat_ref");
 	tap_result(r == CUDA_ERROR_NOT_FOUND, "a surface's name is no texture's", "%s",

@@ -13,11 +13,11 @@
 #include "inprocess.h"
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
-#define HOST_VA		0x1000000000ull
-#define HOST_VA_END	0x8000000000ull
-#define VRAM_VA		HOST_VA_END
-#define VRAM_VA_END	0xff00000000ull
-#define SPACE_LIMIT	0xffffffffffull
+#define HOST_VA	    0x1000000000ull
+#define HOST_VA_END 0x8000000000ull
+#define VRAM_VA	    HOST_VA_END
+#define VRAM_VA_END 0xff00000000ull
+#define SPACE_LIMIT 0xffffffffffull
 
 uint64_t in_setting(const char *name, uint64_t otherwise)
 {
@@ -167,8 +167,7 @@ static uint64_t take_addresses(struct in_device *d, uint64_t size)
 	do {
 		moved = false;
 		for (other = open_chips; other; other = other->next)
-			if (other->vram.va < at + size &&
-			    at < other->vram.va + other->vram.size) {
+			if (other->vram.va < at + size && at < other->vram.va + other->vram.size) {
 				at = other->vram.va + other->vram.size;
 				moved = true;
 			}
@@ -218,10 +217,9 @@ bool in_chip_open(struct in_device *d)
 	*d->vm = fake_vm_create(d->f, SPACE_LIMIT);
 	d->space = fake_space(d->f, d->vm);
 	d->vram.bytes = d->g->vram;
-	d->host = (struct arena){ .bytes = d->f->guest,
-				  .file = file,
-				  .va = (uintptr_t)d->f->guest,
-				  .size = host };
+	d->host = (struct arena){
+		.bytes = d->f->guest, .file = file, .va = (uintptr_t)d->f->guest, .size = host
+	};
 	return true;
 }
 

@@ -84,10 +84,21 @@ static enum device_cause in_cause(struct device *dev)
 }
 
 static const struct device_ops device_inprocess = {
-	.count = count, .describe = describe, .open = in_open, .close = in_close,
-		.vram_used = in_vram_used,
-	.alloc = in_alloc, .view = in_view, .release = in_release,
-	.copies_beside = in_copies_beside, .copy = in_copy, .fill = in_fill, .launch = in_launch,
-		.stamp = in_stamp, .host_begin = in_host_begin, .host_done = in_host_done,
-	.poll = in_poll, .cause = in_cause,
+	.count = count,
+	.describe = describe,
+	.open = in_open,
+	.close = in_close,
+	.vram_used = in_vram_used,
+	.alloc = in_alloc,
+	.view = in_view,
+	.release = in_release,
+	.copies_beside = in_copies_beside,
+	.copy = in_copy,
+	.fill = in_fill,
+	.launch = in_launch,
+	.stamp = in_stamp,
+	.host_begin = in_host_begin,
+	.host_done = in_host_done,
+	.poll = in_poll,
+	.cause = in_cause,
 };

@@ -15,7 +15,8 @@
 
 enum {
 	MAX_IN_FLIGHT = 64,
-	SLOT_BYTES = 8192, SLOT_CONST0 = 512,
+	SLOT_BYTES = 8192,
+	SLOT_CONST0 = 512,
 };
 
 struct fake;
@@ -24,9 +25,9 @@ struct fake_vm;
 /* a physical memory, seen at @va */
 struct arena {
 	uint8_t *bytes;
-	int file;				/* the host's; of video memory, -1 */
+	int file; /* the host's; of video memory, -1 */
 	uint64_t va, size;
-	struct in_memory *first;		/* by address */
+	struct in_memory *first; /* by address */
 };
 
 struct in_memory {
@@ -46,7 +47,7 @@ struct in_stamp {
 
 struct in_launch {
 	uint64_t qmd, code, local_base, local_per_sm;
-	uint64_t headers, samplers;		/* textures; 0 of each: none */
+	uint64_t headers, samplers; /* textures; 0 of each: none */
 	uint32_t nr_headers, nr_samplers;
 };
 
@@ -68,32 +69,32 @@ struct in_queue {
 	bool running;
 	struct mmu_client client;
 	struct job job[MAX_IN_FLIGHT];
-	uint64_t seq;				/* of the last submitted work */
-	atomic_uint_least64_t done;		/* of the last finished one */
-	atomic_uint_least64_t since;		/* when the work under way began, in ns; 0: none */
+	uint64_t seq; /* of the last submitted work */
+	atomic_uint_least64_t done; /* of the last finished one */
+	atomic_uint_least64_t since; /* when the work under way began, in ns; 0: none */
 	atomic_bool dead;
 };
 
 struct in_device {
 	struct device base;
 	unsigned int gpu;
-	struct in_device *next;			/* chip.c: all that are open */
+	struct in_device *next; /* chip.c: all that are open */
 	struct fake *f;
 	struct fake_vm *vm;
 	struct gk110 *g;
 	struct mmu_space space;
 	struct arena vram, host;
 	struct in_queue queue[NR_QUEUES];
-	pthread_mutex_t lock;			/* of queues: seq, job; with what is waited for */
+	pthread_mutex_t lock; /* of queues: seq, job; with what is waited for */
 	pthread_cond_t change;
 	bool quit;
 	atomic_bool trapped;
-	atomic_int cause;			/* enum device_cause */
+	atomic_int cause; /* enum device_cause */
 	struct device_memory *slots, *local;
 	uint64_t local_per_warp;
 	unsigned int local_warps;
 	struct pacer pacer;
-	atomic_bool stop;			/* stays false: nothing preempts */
+	atomic_bool stop; /* stays false: nothing preempts */
 };
 
 static inline struct in_device *in(struct device *d)
@@ -104,11 +105,11 @@ static inline struct in_device *in(struct device *d)
 /* chip.c */
 enum { MAX_GPUS = 16 };
 unsigned int in_nr_gpus(void);
-uint64_t in_vram_size(void);			/* of a GPU, in bytes */
+uint64_t in_vram_size(void); /* of a GPU, in bytes */
 bool in_chip_open(struct in_device *d);
 void in_chip_close(struct in_device *d);
 void in_map(struct in_device *d, const struct in_memory *m, bool there);
-uint64_t in_now(void);				/* ns */
+uint64_t in_now(void); /* ns */
 uint64_t in_setting(const char *name, uint64_t otherwise);
 bool in_verbose(void);
 

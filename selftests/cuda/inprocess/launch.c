@@ -16,16 +16,21 @@ enum { NR_SMX = 13, SM_WARPS = 64, WARP = 32, LOCAL_ALIGN = 32 * 1024 };
 /* ------------------------------------------------------------------ in the queue's turn */
 
 static const char *const results[] = {
-	[SM_DONE] = "done", [SM_AGAIN] = "stopped", [SM_FAULT] = "fault", [SM_TRAP] = "exception",
-	[SM_NO_TEMP] = "too little local memory", [SM_RESET] = "took too long",
+	[SM_DONE] = "done",
+	[SM_AGAIN] = "stopped",
+	[SM_FAULT] = "fault",
+	[SM_TRAP] = "exception",
+	[SM_NO_TEMP] = "too little local memory",
+	[SM_RESET] = "took too long",
 };
 
 /* false: the queue is lost */
 static bool ended(struct in_device *d, const struct in_launch *l, enum sm_result r,
 		  const struct sm_grid *grid)
 {
-	static const enum device_cause
-		causes[] = { [SM_FAULT] = CAUSE_ADDRESS, [SM_RESET] = CAUSE_TIMEOUT };
+	static const enum device_cause causes[] = {
+		[SM_FAULT] = CAUSE_ADDRESS, [SM_RESET] = CAUSE_TIMEOUT
+	};
 
 	if (r == SM_DONE)
 		return true;
@@ -46,12 +51,17 @@ bool in_run(struct in_queue *q, const struct in_launch *l)
 {
 	struct in_device *d = q->d;
 	struct sm_grid grid = {
-		.vm = &d->space, .code_base = l->code, .pacer = &d->pacer, .stop = &d->stop,
-			.local_base = l->local_base,
-		.local_size_per_sm = l->local_per_sm, .local_window = LOCAL_WINDOW,
-			.shared_window = SHARED_WINDOW,
-		.header_pool = l->headers, .max_header = l->nr_headers ? l->nr_headers - 1 : 0,
-			.sampler_pool = l->samplers,
+		.vm = &d->space,
+		.code_base = l->code,
+		.pacer = &d->pacer,
+		.stop = &d->stop,
+		.local_base = l->local_base,
+		.local_size_per_sm = l->local_per_sm,
+		.local_window = LOCAL_WINDOW,
+		.shared_window = SHARED_WINDOW,
+		.header_pool = l->headers,
+		.max_header = l->nr_headers ? l->nr_headers - 1 : 0,
+		.sampler_pool = l->samplers,
 		.max_sampler = l->nr_samplers ? l->nr_samplers - 1 : 0,
 	};
 	uint32_t words[QMD_BYTES / 4];

@@ -11,9 +11,9 @@
 #include "inprocess.h"
 
 enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, FRESH = 0xa5 };
-#define FRESH_MAX	(64ull << 20)
+#define FRESH_MAX (64ull << 20)
 
-static atomic_uint_least64_t vram_used[MAX_GPUS];	/* by the process, on each GPU */
+static atomic_uint_least64_t vram_used[MAX_GPUS]; /* by the process, on each GPU */
 
 uint64_t in_vram_used(struct device *d)
 {

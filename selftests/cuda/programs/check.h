@@ -70,9 +70,9 @@ static inline double error_of(double got, double want)
 {
 	double size = fabs(want) > 1 ? fabs(want) : 1, d = fabs(got - want) / size;
 
-	return d == d ? d : INFINITY;	/* NaN is no match */
+	return d == d ? d : INFINITY; /* NaN is no match */
 }
 
-#define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+#define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
 
 #endif

@@ -7,12 +7,12 @@
 
 static int wrong;
 
-#define WANT(what)                                                      \
-	do {                                                            \
-		if (!(what)) {                                          \
+#define WANT(what)                                                        \
+	do {                                                              \
+		if (!(what)) {                                            \
 			printf("line %d: not so: %s\n", __LINE__, #what); \
-			wrong++;                                        \
-		}                                                       \
+			wrong++;                                          \
+		}                                                         \
 	} while (0)
 
 #endif

@@ -7,6 +7,6 @@ extern __constant__ int offsets[4];
 extern __device__ int shared_counter;
 __device__ int polynomial(int x);
 __device__ int chosen(int x);
-void bump(int by);	/* on the CPU: launches a kernel of the other file */
+void bump(int by); /* on the CPU: launches a kernel of the other file */
 
 #endif
