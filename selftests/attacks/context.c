@@ -47,9 +47,11 @@ static void attack(struct bare_gpu *g, struct gpu_chan *own, uint32_t reg, uint3
 	ran = run_graphics(&c);
 	after = bare_read(g, reg);
 	bare_write(g, reg, before);
-	tap_result(ran && before != value && after == value,
-		   "attack works: a channel without a context runs graphics methods, and an image at address 0 writes a register of PFIFO",
-		   "register %06x: %08x -> %08x, image of %u bytes, copied %d, ran %d", reg, before, after, size, copied, ran);
+	tap_result(
+		ran && before != value && after == value,
+		"attack works: a channel without a context runs graphics methods, and an image at address 0 writes a register of PFIFO",
+		"register %06x: %08x -> %08x, image of %u bytes, copied %d, ran %d", reg, before,
+		after, size, copied, ran);
 	bare_runlist_at(g, l.runlist, l.target, l.addr, l.count);
 	tap_result(bare_chan_destroy(&c), "and lets go of the graphics engine", NULL);
 }

@@ -21,7 +21,8 @@ enum {
 	RUN_MS = 60000,
 	SRC_VA = BARE_VA_FREE,
 	VRAM_VA = SRC_VA + BYTES,
-	DST_VA = VRAM_VA + BYTES };
+	DST_VA = VRAM_VA + BYTES
+};
 
 struct lane {
 	struct bare_space s;
@@ -187,16 +188,19 @@ void check_groups(struct machine *m)
 	emit_round_trip(&b);
 	ring_with_release(&b.c);
 	ok = bare_poll_word(g, b.c.semaphore, b.c.seq, RUN_MS);
-	tap_result(ok && *a.c.semaphore != a.c.seq, "a blocked member lets the other one of its group run", NULL);
+	tap_result(ok && *a.c.semaphore != a.c.seq,
+		   "a blocked member lets the other one of its group run", NULL);
 
 	ok = bare_preempt(g, true, TSG);
 	tap_result(ok, "a preempt by group id ends while a member is blocked", NULL);
 	bare_runlist(g, runlist, entries + 3, 1);
 	*gate = 1;
 	bare_delay_us(g, 50000);
-	tap_result(*a.c.semaphore != a.c.seq, "a group that is not in the runlist does not run", NULL);
+	tap_result(*a.c.semaphore != a.c.seq, "a group that is not in the runlist does not run",
+		   NULL);
 	bare_runlist(g, runlist, entries, 4);
-	tap_result(bare_poll_word(g, a.c.semaphore, a.c.seq, RUN_MS), "back in the runlist it goes on where it was", NULL);
+	tap_result(bare_poll_word(g, a.c.semaphore, a.c.seq, RUN_MS),
+		   "back in the runlist it goes on where it was", NULL);
 
 	bare_runlist(g, runlist, NULL, 0);
 	bare_preempt(g, true, TSG);

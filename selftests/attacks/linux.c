@@ -19,12 +19,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu.h"	/* selftests/client/gpu.h: bail() */
+#include "gpu.h" /* selftests/client/gpu.h: bail() */
 #include "tap.h"
 
 enum {
-	BAR0_BYTES = 16 << 20, ARENA_BYTES = 2 << 20, PAGE = 4096,
-	PCI_COMMAND = 4, COMMAND_MEMORY = 2, COMMAND_MASTER = 4, COMMAND_NO_INTX = 0x400,
+	BAR0_BYTES = 16 << 20,
+	ARENA_BYTES = 2 << 20,
+	PAGE = 4096,
+	PCI_COMMAND = 4,
+	COMMAND_MEMORY = 2,
+	COMMAND_MASTER = 4,
+	COMMAND_NO_INTX = 0x400,
 };
 
 static bool file_says(const char *folder, const char *file, const char *want)

@@ -10,8 +10,8 @@
 
 struct machine {
 	struct bare_gpu gpu;
-	char device[256];	/* sysfs folder of the card */
-	char driver[32];	/* name of the driver that has it; "": none */
+	char device[256]; /* sysfs folder of the card */
+	char driver[32]; /* name of the driver that has it; "": none */
 };
 
 /* Open the card. The program ends when there is none or it can't be mapped. */

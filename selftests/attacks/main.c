@@ -23,15 +23,21 @@ static const struct {
 	{ "peephole", attack_peephole, false, "the arbitrary-address port" },
 	{ "userd", attack_userd, false, "progress written to a chosen host page" },
 	{ "physical", attack_physical, false, "copies by physical address, and their refusal" },
-	{ "stale", attack_stale, false, "translations that were not invalidated; invalidates by channels" },
+	{ "stale", attack_stale, false,
+	  "translations that were not invalidated; invalidates by channels" },
 	{ "greed", attack_greed, false, "one channel that keeps all others from the engine" },
-	{ "engines", check_engines, false, "not an attack: each copy engine on the runlist of PTOP" },
+	{ "engines", check_engines, false,
+	  "not an attack: each copy engine on the runlist of PTOP" },
 	{ "groups", check_groups, false, "not an attack: channel groups" },
-	{ "tenant-memory", attack_tenant_memory, true, "another process's video memory through PRAMIN" },
-	{ "tenant-runlist", attack_tenant_runlist, true, "another process's channels left out of the runlist" },
+	{ "tenant-memory", attack_tenant_memory, true,
+	  "another process's video memory through PRAMIN" },
+	{ "tenant-runlist", attack_tenant_runlist, true,
+	  "another process's channels left out of the runlist" },
 	{ "tenant-channel", attack_tenant_channel, true, "a forged channel among the driver's" },
-	{ "patch-list", attack_patch_list, true, "registers written by the context image's patch list" },
-	{ "no-context", attack_no_context, true, "graphics methods without a context, a forged image at address 0" },
+	{ "patch-list", attack_patch_list, true,
+	  "registers written by the context image's patch list" },
+	{ "no-context", attack_no_context, true,
+	  "graphics methods without a context, a forged image at address 0" },
 };
 
 enum { NR_ATTACKS = sizeof(attacks) / sizeof(attacks[0]) };
@@ -40,7 +46,8 @@ static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-attack NAME...|bare|nouveau\n"
+	fprintf(f,
+		"usage: kvgpu-attack NAME...|bare|nouveau\n"
 		"Shows, as root on an unmediated GK110, what a mediator has to stop. 'ok' means that the attack works.\n"
 		"Prints TAP; exit code 0 if all attacks work, 1 if one does not, 2 for a wrong command line.\n"
 		"'bare' runs all that need a card without a driver, 'nouveau' all that need one with nouveau.\n\n");

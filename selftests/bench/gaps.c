@@ -26,12 +26,12 @@
 
 enum {
 	CPUS_MAX = 256,
-	GAPS_MAX = 1 << 20,	/* of a CPU */
+	GAPS_MAX = 1 << 20, /* of a CPU */
 	SLEEP_US = 500,
 	LIMIT_US = 1000
 };
 
-enum priority { FIFO, NICE, NONE };	/* a lower one is higher */
+enum priority { FIFO, NICE, NONE }; /* a lower one is higher */
 
 struct gap {
 	uint64_t from, to;

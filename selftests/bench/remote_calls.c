@@ -58,8 +58,9 @@ static int compare(const void *a, const void *b)
 static void row(const char *name, double value, const char *unit)
 {
 	printf("%-10s %-64s %10.3f %s\n", where, name, value, unit);
-	fprintf(json, "%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}", begun ? "," : "", where, name,
-		value, unit);
+	fprintf(json,
+		"%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}",
+		begun ? "," : "", where, name, value, unit);
 	begun = true;
 }
 
@@ -126,7 +127,8 @@ static void launches(void)
 		MUST(cuStreamSynchronize(stream));
 	}
 	qsort(each, bursts, sizeof(*each), compare);
-	row("a launch for the caller, in a burst of 100, p50 of bursts", each[bursts / 2] * 1e6, "us");
+	row("a launch for the caller, in a burst of 100, p50 of bursts", each[bursts / 2] * 1e6,
+	    "us");
 	row("a launch for the caller, in a burst of 100, best burst", each[0] * 1e6, "us");
 	start = now();
 	for (i = 0; i < many; i++)
@@ -152,7 +154,8 @@ static void steps(void)
 		MUST(cuMemcpyDtoHAsync_v2(&loss, device, sizeof(loss), stream));
 		MUST(cuStreamSynchronize(stream));
 	}
-	row("a step: 4 KiB in, 20 launches, 4 bytes out, waited for", (now() - start) / n * 1e6, "us");
+	row("a step: 4 KiB in, 20 launches, 4 bytes out, waited for", (now() - start) / n * 1e6,
+	    "us");
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -187,7 +190,8 @@ static void bandwidth(const char *memory, void *host, int way, size_t bytes)
 	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB", memory,
 		 way == IN ? "to" : "from", bytes >> 10);
 	row(name, bytes / best / 1e9, "GB/s");
-	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB: in the call", memory, way == IN ? "to" : "from", bytes >> 10);
+	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB: in the call", memory,
+		 way == IN ? "to" : "from", bytes >> 10);
 	row(name, called * 1e6, "us");
 }
 

@@ -162,8 +162,9 @@ static void tell(const struct client *c, uint32_t calls)
 static void row(const char *name, double value, const char *unit)
 {
 	printf("%-10s %-64s %10.3f %s\n", where, name, value, unit);
-	fprintf(json, "%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}", begun ? "," : "",
-		where, name, value, unit);
+	fprintf(json,
+		"%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}",
+		begun ? "," : "", where, name, value, unit);
 	begun = true;
 }
 
@@ -207,9 +208,11 @@ static void million(const struct client *clients, unsigned int n, uint32_t calls
 	}
 	if (serving != n)
 		die("another number of processes serves than there are clients");
-	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: CPU time of clients", n, busy ? "busy" : "idle");
+	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: CPU time of clients", n,
+		 busy ? "busy" : "idle");
 	row(name, own * scale, "s");
-	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: CPU time of the server", n, busy ? "busy" : "idle");
+	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: CPU time of the server", n,
+		 busy ? "busy" : "idle");
 	row(name, theirs * scale, "s");
 	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: time", n,
 		 busy ? "busy" : "idle");
@@ -223,7 +226,7 @@ static void idle(const struct client *clients, unsigned int n, unsigned int seco
 	unsigned int serving, i;
 	char name[160];
 
-	sleep(1);	/* a process that has just answered looks for more for a while */
+	sleep(1); /* a process that has just answered looks for more for a while */
 	before = cpu_of_server(&serving);
 	for (i = 0; i < n; i++)
 		before += cpu_of(clients[i].pid);
@@ -253,7 +256,7 @@ static void measure(unsigned int n)
 	}
 	for (i = 0; i < n; i++)
 		waitpid(clients[i].pid, NULL, 0);
-	while (cpu_of_server(&i), i)	/* the next clients find none of these */
+	while (cpu_of_server(&i), i) /* the next clients find none of these */
 		usleep(10000);
 }
 
@@ -277,7 +280,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	fprintf(json, "{\"rows\": [");
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		fflush(NULL);	/* a child has a copy of what is not written yet */
+		fflush(NULL); /* a child has a copy of what is not written yet */
 		measure(counts[i]);
 	}
 	fprintf(json, "\n]}\n");

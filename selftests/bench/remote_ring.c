@@ -35,7 +35,7 @@ enum {
 };
 enum { OP_CALL, OP_QUEUED, OP_END };
 
-#define A_MINUTE_NS	60000000000ull
+#define A_MINUTE_NS 60000000000ull
 
 struct side {
 	struct kvgpu_ring_shared *ring;
@@ -97,7 +97,7 @@ static void choose_cpus(void)
 static void attach(struct side *s, int memory, bool server, uint64_t spin_ns, int socket)
 {
 	const struct kvgpu_doorbell_ops *ops = socket < 0 ? &kvgpu_doorbell_futex_ops :
-							&kvgpu_doorbell_socket_ops;
+							    &kvgpu_doorbell_socket_ops;
 	size_t ring = (kvgpu_ring_bytes(SLOTS) + 4095) & ~(size_t)4095;
 
 	s->ring = mmap(NULL, ring + KVGPU_COMPLETION_BYTES, PROT_READ | PROT_WRITE,
@@ -112,8 +112,12 @@ static void attach(struct side *s, int memory, bool server, uint64_t spin_ns, in
 	s->peer = s->own;
 	s->own.word = server ? &s->ring->consumer_word : &s->ring->producer_word;
 	s->peer.word = server ? &s->ring->producer_word : &s->ring->consumer_word;
-	s->config = (struct kvgpu_ring_config) {
-		.mem = s->ring, .slots = SLOTS, .max_len = 4096, .own = &s->own, .peer = &s->peer,
+	s->config = (struct kvgpu_ring_config){
+		.mem = s->ring,
+		.slots = SLOTS,
+		.max_len = 4096,
+		.own = &s->own,
+		.peer = &s->peer,
 	};
 }
 
@@ -321,7 +325,8 @@ static void write_json(const char *path)
 		die(path);
 	fprintf(f, "{\n \"cpus\": [%d, %d],\n \"rows\": [", cpu[0], cpu[1]);
 	for (i = 0; i < nr_rows; i++)
-		fprintf(f, "%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"p50\": %.1f, \"p99\": %.1f, \"samples\": %lu}",
+		fprintf(f,
+			"%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"p50\": %.1f, \"p99\": %.1f, \"samples\": %lu}",
 			i ? "," : "", row[i].name, row[i].unit, row[i].p50, row[i].p99, row[i].of);
 	fprintf(f, "\n ]\n}\n");
 	if (fclose(f))

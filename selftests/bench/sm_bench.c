@@ -14,8 +14,8 @@
 #include "gr/sm/exec.h"
 #include "gr/sm/rig.h"
 
-#define SAMPLES		2000
-#define LAUNCHES	2000
+#define SAMPLES	 2000
+#define LAUNCHES 2000
 
 __asm__(".section .rodata\n.balign 8\ncubin_start: .incbin \"selftests/unit/gpu-model/gr/sm/kernels.cubin\"\ncubin_end:\n"
 	".text\n");
@@ -90,8 +90,8 @@ static int matrix(const char *isa, unsigned int n)
 	used = cpu() - used;
 	count = sm_instructions(r->g);
 	bad = wrong(a, b, rig_host(r, p.c), n);
-	printf("sgemm %4u  %-6s  %8.3f s wall  %8.3f s CPU  %7.1f M warp instructions/s wall  %7.1f M/s of CPU  %s\n", n, isa,
-	       t, used, count / t / 1e6, count / used / 1e6, bad ? "WRONG" : "correct");
+	printf("sgemm %4u  %-6s  %8.3f s wall  %8.3f s CPU  %7.1f M warp instructions/s wall  %7.1f M/s of CPU  %s\n",
+	       n, isa, t, used, count / t / 1e6, count / used / 1e6, bad ? "WRONG" : "correct");
 	rig_destroy(r);
 	return bad != 0;
 }
@@ -99,8 +99,11 @@ static int matrix(const char *isa, unsigned int n)
 static void launches(const char *name, const char *what)
 {
 	struct rig *r = rig_create(32u << 20);
-	static const uint64_t leave = 0x18000000001c003cull;	/* EXIT */
-	struct { uint64_t p; uint32_t v; } p = { rig_alloc(r, 64), 1 };
+	static const uint64_t leave = 0x18000000001c003cull; /* EXIT */
+	struct {
+		uint64_t p;
+		uint32_t v;
+	} p = { rig_alloc(r, 64), 1 };
 	struct rig_kernel k = name ? kernel(r, name) : rig_program(r, &leave, 1, 8);
 	double t = wall(), used = cpu();
 
@@ -108,7 +111,8 @@ static void launches(const char *name, const char *what)
 		rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, name ? 12 : 0);
 	t = wall() - t;
 	used = cpu() - used;
-	printf("launch of %-28s %8.2f us wall  %8.2f us CPU\n", what, t / LAUNCHES * 1e6, used / LAUNCHES * 1e6);
+	printf("launch of %-28s %8.2f us wall  %8.2f us CPU\n", what, t / LAUNCHES * 1e6,
+	       used / LAUNCHES * 1e6);
 	rig_destroy(r);
 }
 

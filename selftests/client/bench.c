@@ -16,7 +16,7 @@
 static const struct {
 	const char *name;
 	void (*run)(struct bench *b);
-	bool session;		/* wants the GPU opened */
+	bool session; /* wants the GPU opened */
 } groups[] = {
 	{ "first-context", bench_first_context, false },
 	{ "context", bench_context, false },
@@ -33,8 +33,8 @@ enum { NR_GROUPS = sizeof(groups) / sizeof(groups[0]) };
 
 static void sample(const struct bench_row *row, double value)
 {
-	printf("{\"row\": \"%s\", \"unit\": \"%s\", \"better\": \"%s\", \"value\": %.6g, \"ops\": %u}\n", row->name, row->unit,
-	       row->higher ? "higher" : "lower", value, row->ops);
+	printf("{\"row\": \"%s\", \"unit\": \"%s\", \"better\": \"%s\", \"value\": %.6g, \"ops\": %u}\n",
+	       row->name, row->unit, row->higher ? "higher" : "lower", value, row->ops);
 	fflush(stdout);
 }
 

@@ -7,16 +7,16 @@
 
 struct bench {
 	const struct client_options *o;
-	struct gpu g;			/* open, but in the rows of contexts */
+	struct gpu g; /* open, but in the rows of contexts */
 };
 
 /* one row of the report: a name and what its values are */
 struct bench_row {
 	char name[40];
 	const char *unit;
-	bool higher;			/* is better */
+	bool higher; /* is better */
 	unsigned int samples;
-	unsigned int ops;		/* operations of one sample: counters are divided by them */
+	unsigned int ops; /* operations of one sample: counters are divided by them */
 	/* -ENOSPC at the warm-up leaves the row out: a card may be too small for it */
 	bool may_lack;
 };

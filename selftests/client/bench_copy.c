@@ -14,8 +14,8 @@
 
 enum direction { H2D, D2H, D2D };
 
-#define MIB		(1ull << 20)
-#define STAGING		(4 * MIB)	/* piece of a pageable copy */
+#define MIB	(1ull << 20)
+#define STAGING (4 * MIB) /* piece of a pageable copy */
 
 struct copies {
 	struct gpu_chan c;
@@ -67,7 +67,7 @@ static int pageable_once(void *ctx, double *value)
 			if (x->dir == H2D)
 				memcpy(x->host->map, x->pageable + at, len);
 			ret = x->dir == H2D ? copy_one(x, x->host, 0, x->vram[0], at, len) :
-			      copy_one(x, x->vram[0], at, x->host, 0, len);
+					      copy_one(x, x->vram[0], at, x->host, 0, len);
 			if (x->dir == D2H)
 				memcpy(x->pageable + at, x->host->map, len);
 		}
@@ -96,7 +96,7 @@ void bench_copy(struct bench *b)
 {
 	static const char *const names[] = { "h2d", "d2h", "d2d" };
 	uint64_t most = b->o->quick ? 16 * MIB : 256 * MIB;
-	struct copies x = { };
+	struct copies x = {};
 	unsigned int i;
 
 	chan_must_open(&b->g, ENGINE_CE, &x.c);

@@ -86,8 +86,7 @@ static void buffers(struct bench *b, unsigned int beside_gib)
 			x.size = sizes[i];
 			row.samples = i < 3 ? b->o->quick ? 3 : 10 : b->o->quick ? 1 : 3;
 			snprintf(row.name, sizeof(row.name), "buffer-%s-%s-beside-%ug",
-				memory_name(x.domain), bench_size(x.size),
-				 beside_gib);
+				 memory_name(x.domain), bench_size(x.size), beside_gib);
 			bench_row(b, &row, buffer_once, &x);
 		}
 }
@@ -110,7 +109,7 @@ static bool fill(struct bench *b, struct nouveau_bo **filler, unsigned int *nr, 
 void bench_buffer(struct bench *b)
 {
 	static const unsigned int besides[] = { 0, 1, 4 };
-	struct nouveau_bo *filler[MAX_FILLERS] = { };
+	struct nouveau_bo *filler[MAX_FILLERS] = {};
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < 3; i++)

@@ -9,8 +9,8 @@
 static void emit_surface(struct gpu_chan *c, uint32_t mthd, const struct ce_side *s)
 {
 	emit(c, SUBC_COPY, mthd,
-	     CE_GOB_HEIGHT_8 | s->surf.block_height << 4 | s->surf.block_depth << 8,
-	     s->surf.width, s->surf.height, s->surf.depth, s->layer, s->x | s->y << 16);
+	     CE_GOB_HEIGHT_8 | s->surf.block_height << 4 | s->surf.block_depth << 8, s->surf.width,
+	     s->surf.height, s->surf.depth, s->layer, s->x | s->y << 16);
 }
 
 static void emit_remap(struct gpu_chan *c, const struct ce_copy *copy)

@@ -20,7 +20,7 @@
 /* of one session: nouveau before 6.2 has 32 notification slots per client (nvkm/core/client.c) */
 enum { PER_SESSION = 8, SESSIONS_QUICK = 8, SESSIONS = 24, MANY_LEN = 96 * 1024 };
 
-#define VRAM_UNKNOWN	(~0ull)
+#define VRAM_UNKNOWN (~0ull)
 
 #ifndef NOUVEAU_GETPARAM_VRAM_USED
 #define NOUVEAU_GETPARAM_VRAM_USED 19
@@ -52,8 +52,8 @@ void test_channels(const struct client_options *o)
 		}
 	}
 	tap_result(!ret, "many channels at once, each with a verified stream of its own",
-		   "%u channels, %u rounds, %.1f s, result %d, last channel %d", many, r, (now_us() - start) / 1e6, ret,
-		   who);
+		   "%u channels, %u rounds, %.1f s, result %d, last channel %d", many, r,
+		   (now_us() - start) / 1e6, ret, who);
 	for (i = 0; i < many; i++)
 		stream_close(&s[i]);
 	for (i = 0; i < sessions; i++)
@@ -72,8 +72,9 @@ void test_groups(const struct client_options *o)
 		struct nvif_ioctl_new_v0 new;
 		uint8_t args[64];
 	} req = {
-		.ioctl = { .type = NVIF_IOCTL_V0_NEW, .object = 0,
-			.owner = NVIF_IOCTL_V0_OWNER_ANY },
+		.ioctl = { .type = NVIF_IOCTL_V0_NEW,
+			   .object = 0,
+			   .owner = NVIF_IOCTL_V0_OWNER_ANY },
 		.new = { .oclass = 0xa06c /* KEPLER_CHANNEL_GROUP_A */, .object = 0x70c0 },
 	};
 	struct gpu g;
@@ -187,18 +188,21 @@ void test_cycles(const struct client_options *o)
 	tap_result(after.files == before.files, "no file left open", "%u -> %u", before.files,
 		   after.files);
 	if (before.vram == VRAM_UNKNOWN)
-		tap_skip("no video memory of buffers left behind", "this kernel does not tell how much is used");
+		tap_skip("no video memory of buffers left behind",
+			 "this kernel does not tell how much is used");
 	else
 		tap_result(after.vram == before.vram, "no video memory of buffers left behind",
 			   "%llu -> %llu", (unsigned long long)before.vram,
 			   (unsigned long long)after.vram);
 	if (before.instance)
-		tap_result(after.chid == before.chid && after.instance == before.instance,
-			   "a new channel gets the same number and the same instance block as before",
-			   "channel %d -> %d, instance %llx -> %llx", before.chid, after.chid,
-			   (unsigned long long)before.instance, (unsigned long long)after.instance);
+		tap_result(
+			after.chid == before.chid && after.instance == before.instance,
+			"a new channel gets the same number and the same instance block as before",
+			"channel %d -> %d, instance %llx -> %llx", before.chid, after.chid,
+			(unsigned long long)before.instance, (unsigned long long)after.instance);
 	else
-		tap_skip("a new channel gets the same instance block as before", "the channel table is not readable");
+		tap_skip("a new channel gets the same instance block as before",
+			 "the channel table is not readable");
 	/* slabs of the whole system move by themselves */
 	tap_result(after.slab_kb - before.slab_kb < (long)cycles * 2 + 2048,
 		   "kernel memory does not grow", "unreclaimable slab %ld -> %ld kB",

@@ -11,14 +11,14 @@
 struct client_options {
 	const char *node;
 	uint64_t seed;
-	uint64_t bytes;		/* copied in all by "copy" */
-	unsigned int seconds;	/* 0: the subtest's own measure */
+	uint64_t bytes; /* copied in all by "copy" */
+	unsigned int seconds; /* 0: the subtest's own measure */
 	/* a file: its being there ends "busy", "latency" and "acquire"; NULL: none */
 	const char *until;
 	bool quick;
-	bool self_test;		/* damage one expected byte per round: every round must notice */
-	int card_layout;	/* as told by --layout: 1 card, 0 flat; -1: not told */
-	bool marks;		/* measured stretches wait for an answer at their ends: mark.h */
+	bool self_test; /* damage one expected byte per round: every round must notice */
+	int card_layout; /* as told by --layout: 1 card, 0 flat; -1: not told */
+	bool marks; /* measured stretches wait for an answer at their ends: mark.h */
 };
 
 void test_copy(const struct client_options *o);
@@ -54,7 +54,7 @@ bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64
 /* a stream of verified copies of one channel */
 struct stream {
 	struct gpu_chan c;
-	struct nouveau_bo *host, *vram;	/* host: source in the first half, result in the second */
+	struct nouveau_bo *host, *vram; /* host: source in the first half, result in the second */
 	uint64_t rounds;
 	uint64_t seed;
 	uint32_t len;

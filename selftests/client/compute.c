@@ -12,9 +12,13 @@
 #include "tap.h"
 
 enum {
-	CODE_OFFSET = 0x100, CODE_BYTES = 0x1000,
-	QMD_OFFSET = 0x2000, RELEASE_OFFSET = 0x10000, RELEASE_STRIDE = 32,
-	LAUNCHES = COMPUTE_MAX_LAUNCHES, SPACE = 0x20000,
+	CODE_OFFSET = 0x100,
+	CODE_BYTES = 0x1000,
+	QMD_OFFSET = 0x2000,
+	RELEASE_OFFSET = 0x10000,
+	RELEASE_STRIDE = 32,
+	LAUNCHES = COMPUTE_MAX_LAUNCHES,
+	SPACE = 0x20000,
 };
 
 /*
@@ -155,8 +159,9 @@ static void test_one_launch(struct compute *k)
 	compute_set_release(k, qmd, 0, 0, 0xc0ffee01, true);
 	compute_set_release(k, qmd, 0, 1, 0xc0ffee02, false);
 	ret = launch(k, 0);
-	tap_result(!ret && one[0] == 0xc0ffee01, "an empty shader's launch releases its QMD's semaphore",
-		   "result %d, payload %x", ret, one[0]);
+	tap_result(!ret && one[0] == 0xc0ffee01,
+		   "an empty shader's launch releases its QMD's semaphore", "result %d, payload %x",
+		   ret, one[0]);
 	tap_result(!ret && one[1] == 0xffffffff, "a one-word release writes one word",
 		   "next word %x", one[1]);
 	tap_result(!ret && four[0] == 0xc0ffee02 && four[1] == 0 && (four[2] | four[3]) &&
@@ -175,8 +180,8 @@ static void test_no_release(struct compute *k)
 	qmd_set(qmd, QMD_SEMAPHORE_ENABLE(0), 0);
 	*w = 0x600d;
 	ret = launch(k, 1);
-	tap_result(!ret && *w == 0x600d, "a launch without an enabled release writes nothing", "result %d, word %x", ret,
-		   *w);
+	tap_result(!ret && *w == 0x600d, "a launch without an enabled release writes nothing",
+		   "result %d, word %x", ret, *w);
 }
 
 static void test_reduction(struct compute *k)
@@ -186,7 +191,7 @@ static void test_reduction(struct compute *k)
 	int ret;
 
 	compute_set_release(k, qmd, 2, 0, 5, true);
-	qmd_set(qmd, QMD_RELEASE_REDUCTION(0), 1);	/* operation 0: add */
+	qmd_set(qmd, QMD_RELEASE_REDUCTION(0), 1); /* operation 0: add */
 	*w = 37;
 	ret = launch(k, 2);
 	tap_result(!ret && *w == 42, "a release that adds", "result %d, 37 + 5 = %u", ret, *w);

@@ -11,7 +11,7 @@ enum { COMPUTE_MAX_LAUNCHES = 100 };
 struct compute {
 	struct gpu_chan c;
 	struct nouveau_object *object;
-	struct nouveau_bo *bo;		/* code, launch descriptors and semaphores */
+	struct nouveau_bo *bo; /* code, launch descriptors and semaphores */
 };
 
 void compute_open(struct compute *k, struct gpu *g);

@@ -22,9 +22,9 @@ struct arena {
 	struct gpu_chan *c;
 	struct rng rng;
 	uint64_t size;
-	struct nouveau_bo *src[2], *dst[2];	/* by memory: 0 VRAM, 1 GART */
+	struct nouveau_bo *src[2], *dst[2]; /* by memory: 0 VRAM, 1 GART */
 	struct nouveau_bo *poison, *readback;
-	uint8_t *src_bytes, *dst_bytes;		/* what they hold */
+	uint8_t *src_bytes, *dst_bytes; /* what they hold */
 	uint64_t copies, bytes;
 };
 
@@ -150,9 +150,16 @@ static bool random_copy(struct arena *a, struct ce_copy *copy, uint64_t *at)
 	memset(copy, 0, sizeof(*copy));
 	copy->lines = 1;
 	switch (rng_range(r, 0, 7)) {
-	case 0: random_remap(r, copy); break;
-	case 1: case 2: random_lines(r, copy); break;
-	default: copy->length = rng_size(r, a->size / 2); break;
+	case 0:
+		random_remap(r, copy);
+		break;
+	case 1:
+	case 2:
+		random_lines(r, copy);
+		break;
+	default:
+		copy->length = rng_size(r, a->size / 2);
+		break;
 	}
 	/* remapped components are naturally aligned: the class says nothing about others */
 	align = copy->remap ? copy->comp_size : 1;
@@ -234,8 +241,12 @@ static void copy_direction(struct arena *a, const char *engine, int from, int to
 
 void test_copy(const struct client_options *o)
 {
-	static const struct { enum gpu_engine engine; const char *name; } engines[] = {
-		{ ENGINE_CE, "CE" }, { ENGINE_GR, "GR" },
+	static const struct {
+		enum gpu_engine engine;
+		const char *name;
+	} engines[] = {
+		{ ENGINE_CE, "CE" },
+		{ ENGINE_GR, "GR" },
 	};
 	uint64_t size = o->quick ? 8 << 20 : 16 << 20;
 	struct gpu g;

@@ -24,7 +24,9 @@ static const char *memory_name(uint32_t domain)
 
 enum { MAP_ROUNDS = 5 };
 
-struct map_time { uint64_t map[MAP_ROUNDS], use[MAP_ROUNDS], unmap[MAP_ROUNDS]; };
+struct map_time {
+	uint64_t map[MAP_ROUNDS], use[MAP_ROUNDS], unmap[MAP_ROUNDS];
+};
 
 /* the kernel maps a buffer when it makes it, and unmaps an idle one when its handle goes */
 static int map_once(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, uint32_t domain,
@@ -75,7 +77,8 @@ static void map_cost(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, u
 			 (unsigned long long)median(t.map, MAP_ROUNDS),
 			 (unsigned long long)median(t.use, MAP_ROUNDS),
 			 (unsigned long long)median(t.unmap, MAP_ROUNDS));
-	snprintf(line, sizeof(line), "%u MiB of %s memory mapped, used, unmapped", mib, memory_name(domain));
+	snprintf(line, sizeof(line), "%u MiB of %s memory mapped, used, unmapped", mib,
+		 memory_name(domain));
 	tap_result(!ret, line, "result %d", ret);
 }
 
@@ -144,8 +147,8 @@ static void bandwidth(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau
 		return;
 	}
 	mid = median(us, rounds);
-	measured("bandwidth", "from=%s to=%s mib=%u rounds=%u batch_mib=%d us=%llu", from, to, mib, rounds, BATCH_MIB,
-		 (unsigned long long)mid);
+	measured("bandwidth", "from=%s to=%s mib=%u rounds=%u batch_mib=%d us=%llu", from, to, mib,
+		 rounds, BATCH_MIB, (unsigned long long)mid);
 	tap_result(true, line, "median %.2f GB/s", (double)BATCH_MIB * 1048576 / 1e3 / mid);
 }
 

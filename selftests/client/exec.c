@@ -15,21 +15,22 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <drm/nouveau_drm.h>	/* the kernel's; the copy in libdrm has no VM_BIND */
+#include <drm/nouveau_drm.h> /* the kernel's; the copy in libdrm has no VM_BIND */
 #include <xf86drm.h>
 
 #include "methods.h"
 #include "pattern.h"
 #include "tap.h"
 
-#define KERNEL_PART	(1ull << 38)	/* where the kernel may place its own buffers */
+#define KERNEL_PART (1ull << 38) /* where the kernel may place its own buffers */
 enum {
 	LEN = 1 << 20,
 	VA_PUSH = 0x10000,
 	VA_SRC = 0x4000000,
 	VA_DST = 0x8000000,
 	VA_ALIAS = 0xc000000,
-	BUFFER_PAGES = LEN / 4096 };
+	BUFFER_PAGES = LEN / 4096
+};
 
 struct vm_bo {
 	uint32_t handle;
@@ -63,11 +64,9 @@ static struct vm_bo new_bo(struct vm *vm, uint32_t domain, uint64_t size)
 static int bind_pages(struct vm *vm, uint32_t op, uint32_t handle, uint64_t va, uint64_t offset,
 		      uint64_t size)
 {
-	struct drm_nouveau_vm_bind_op one = { .op = op,
-					      .handle = handle,
-					      .addr = va,
-					      .bo_offset = offset,
-					      .range = size };
+	struct drm_nouveau_vm_bind_op one = {
+		.op = op, .handle = handle, .addr = va, .bo_offset = offset, .range = size
+	};
 	struct drm_nouveau_vm_bind req = { .op_count = 1, .op_ptr = (uintptr_t)&one };
 
 	return drmCommandWriteRead(vm->fd, DRM_NOUVEAU_VM_BIND, &req, sizeof(req));
@@ -172,8 +171,8 @@ static void plain_copies(struct vm *vm, struct vm_bo *src, struct vm_bo *vram, s
 	add_copy(vm, VA_ALIAS, VA_DST, LEN);
 	ret = execute(vm);
 	bad = first_difference(src->map, dst->map, LEN);
-	tap_result(!ret && bad < 0, "EXEC copies through VRAM at addresses of our choice", "result %d, wrong byte %lld", ret,
-		   (long long)bad);
+	tap_result(!ret && bad < 0, "EXEC copies through VRAM at addresses of our choice",
+		   "result %d, wrong byte %lld", ret, (long long)bad);
 }
 
 /* pages in another order: each page of an alias is bound by itself, reversed */
@@ -192,7 +191,8 @@ static void scattered_pages(struct vm *vm, struct vm_bo *src, struct vm_bo *dst)
 	ret = execute(vm);
 	for (i = 0; i < BUFFER_PAGES; i++)
 		wrong += memcmp(out + i * 4096, in + (BUFFER_PAGES - 1 - i) * 4096, 4096) != 0;
-	tap_result(!ret && !wrong, "EXEC reads single pages bound in reverse", "result %d, %u pages wrong", ret, wrong);
+	tap_result(!ret && !wrong, "EXEC reads single pages bound in reverse",
+		   "result %d, %u pages wrong", ret, wrong);
 }
 
 /* the address stays, the page behind it changes: a stale translation would give the old contents */
@@ -213,8 +213,8 @@ static void rebound_pages(struct vm *vm, struct vm_bo *src, struct vm_bo *dst, u
 		ret = execute(vm);
 		wrong += memcmp(out, in + page, 4096) != 0;
 	}
-	tap_result(!ret && !wrong, "EXEC never sees the page that was bound before", "%u rebinds, result %d, %u stale", i,
-		   ret, wrong);
+	tap_result(!ret && !wrong, "EXEC never sees the page that was bound before",
+		   "%u rebinds, result %d, %u stale", i, ret, wrong);
 }
 
 void test_exec(const struct client_options *o)

@@ -27,7 +27,7 @@ struct fault_case {
 	const char *name;
 	enum gpu_engine engine;
 	void (*provoke)(struct gpu_chan *c);
-	const char *old_kernels;	/* why kernels before 6.2 are spared this */
+	const char *old_kernels; /* why kernels before 6.2 are spared this */
 };
 
 static void read_fault(struct gpu_chan *c)
@@ -126,13 +126,17 @@ static pid_t start_other_process(const struct client_options *o, int *stop)
 static int submit_directly(struct gpu_chan *c)
 {
 	struct drm_nouveau_gem_pushbuf_bo bo = {
-		.handle = c->done->handle, .valid_domains = NOUVEAU_GEM_DOMAIN_GART,
-			.read_domains = NOUVEAU_GEM_DOMAIN_GART,
+		.handle = c->done->handle,
+		.valid_domains = NOUVEAU_GEM_DOMAIN_GART,
+		.read_domains = NOUVEAU_GEM_DOMAIN_GART,
 	};
 	struct drm_nouveau_gem_pushbuf_push push = { .bo_index = 0, .offset = 2048, .length = 4 };
 	struct drm_nouveau_gem_pushbuf req = {
-		.channel = c->chid, .nr_buffers = 1, .buffers = (uintptr_t)&bo, .nr_push = 1,
-			.push = (uintptr_t)&push,
+		.channel = c->chid,
+		.nr_buffers = 1,
+		.buffers = (uintptr_t)&bo,
+		.nr_push = 1,
+		.push = (uintptr_t)&push,
 	};
 
 	return drmCommandWriteRead(c->g->fd, DRM_NOUVEAU_GEM_PUSHBUF, &req, sizeof(req));
@@ -206,7 +210,8 @@ void test_fault(const struct client_options *o)
 	close(stop);
 	if (waitpid(other, &status, 0) != other)
 		status = -1;
-	tap_result(status == 0, "another process noticed nothing of all faults", "status %d", status);
+	tap_result(status == 0, "another process noticed nothing of all faults", "status %d",
+		   status);
 	for (i = 0; i < BESIDE; i++)
 		stream_close(&beside[i]);
 	gpu_close(&g);

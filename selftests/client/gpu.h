@@ -17,8 +17,8 @@ struct gpu {
 	struct nouveau_drm *drm;
 	struct nouveau_device *dev;
 	struct nouveau_client *client;
-	const volatile uint32_t *bar0;	/* NULL unless root: only to look at the channel table */
-	struct nouveau_object *parked[16];	/* channels that are closed, see chan_close() */
+	const volatile uint32_t *bar0; /* NULL unless root: only to look at the channel table */
+	struct nouveau_object *parked[16]; /* channels that are closed, see chan_close() */
 	unsigned int nr_parked;
 };
 
@@ -30,8 +30,8 @@ struct gpu_chan {
 	enum gpu_engine engine;
 	struct nouveau_object *obj, *copy;
 	struct nouveau_pushbuf *push;
-	struct nouveau_bo *done;	/* one word: number of the last finished job */
-	uint32_t seq;			/* number of the last submitted job */
+	struct nouveau_bo *done; /* one word: number of the last finished job */
+	uint32_t seq; /* number of the last submitted job */
 	int chid;
 };
 
@@ -68,10 +68,11 @@ void job_begin(struct gpu_chan *c, unsigned int words);
 void job_use(struct gpu_chan *c, struct nouveau_bo *bo, uint32_t access);
 void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t *words,
 		unsigned int count);
-#define emit(c, subc, mthd, ...) do {							\
-	const uint32_t words_[] = { __VA_ARGS__ };					\
-	emit_words(c, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
-} while (0)
+#define emit(c, subc, mthd, ...)                                                       \
+	do {                                                                           \
+		const uint32_t words_[] = { __VA_ARGS__ };                             \
+		emit_words(c, subc, mthd, words_, sizeof(words_) / sizeof(words_[0])); \
+	} while (0)
 void emit_semaphore(struct gpu_chan *c, uint64_t va, uint32_t payload, uint32_t operation);
 /* appends the release of the job's number and submits; 0 or -errno */
 int job_kick(struct gpu_chan *c);

@@ -13,7 +13,10 @@ enum { UPLOAD_WORDS = 512, AREA = 64 * 1024 };
 
 void test_classes(const struct client_options *o)
 {
-	static const struct { uint32_t class, subc; const char *name; } classes[] = {
+	static const struct {
+		uint32_t class, subc;
+		const char *name;
+	} classes[] = {
 		{ CLASS_COMPUTE, SUBC_COMPUTE, "compute, a1c0" },
 		{ CLASS_INLINE, SUBC_INLINE, "inline to memory, a140" },
 		{ CLASS_3D, SUBC_3D, "3D, a197" },
@@ -120,15 +123,19 @@ static void upload_semaphore(struct gpu_chan *c, struct nouveau_bo *bo)
 	upload_data(c, SUBC_INLINE, PB_OP_NONINC, I2M_PITCH | I2M_RELEASE | I2M_ONE_WORD, &data, 1);
 	ret = job_run(c);
 	tap_result(!ret && w[0] == data && w[64] == 0x5eed && w[65] == 0xffffffff,
-		   "upload through a140 with a one-word release at its end", "result %d, data %x, payload %x", ret, w[0],
-		   w[64]);
+		   "upload through a140 with a one-word release at its end",
+		   "result %d, data %x, payload %x", ret, w[0], w[64]);
 }
 
 void test_inline(const struct client_options *o)
 {
-	static const struct { uint32_t class, subc; const char *name; } via[] = {
-		{ CLASS_INLINE, SUBC_INLINE, "a140" }, { CLASS_COMPUTE, SUBC_COMPUTE, "a1c0" },
-			{ CLASS_3D, SUBC_3D, "a197" },
+	static const struct {
+		uint32_t class, subc;
+		const char *name;
+	} via[] = {
+		{ CLASS_INLINE, SUBC_INLINE, "a140" },
+		{ CLASS_COMPUTE, SUBC_COMPUTE, "a1c0" },
+		{ CLASS_3D, SUBC_3D, "a197" },
 	};
 	struct nouveau_object *obj[3];
 	struct nouveau_bo *bo;

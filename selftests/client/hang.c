@@ -19,11 +19,11 @@ enum {
 	PAYLOAD = 0x600d,
 	ACQUIRE_S = 8,
 	COPY_LEN = 4096,
-	HALTS = 40	/* a vGPU is suspended at eight strikes, and one in 30 s is forgiven */
+	HALTS = 40 /* a vGPU is suspended at eight strikes, and one in 30 s is forgiven */
 };
 
 /* cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING: the engine waits for the driver's acknowledge */
-#define CE_INTERRUPT_BLOCKING	(1u << 5)
+#define CE_INTERRUPT_BLOCKING (1u << 5)
 
 /* ms until the channel was killed, or -1 */
 static long await_death(struct gpu_chan *c)
@@ -64,18 +64,22 @@ void test_endless(const struct client_options *o)
 	compute_open(&k, &g);
 	compute_open(&other, &g);
 	ret = compute_run_released(&k, PAYLOAD);
-	tap_result(!ret, "endless: a kernel that ends, on the same channel, ends", "result %d", ret);
+	tap_result(!ret, "endless: a kernel that ends, on the same channel, ends", "result %d",
+		   ret);
 	compute_write_shader(&k, true);
 	compute_prepare(&k, 1, PAYLOAD);
 	ret = compute_submit(&k, 1);
 	usleep(HANGS_BEFORE_MS * 1000);
-	tap_result(!ret && *compute_release_word(&k, 1, 0) == 0, "endless: one that jumps to itself does not", "result %d", ret);
+	tap_result(!ret && *compute_release_word(&k, 1, 0) == 0,
+		   "endless: one that jumps to itself does not", "result %d", ret);
 	/* this one wants the engine when it is reset */
 	compute_prepare(&other, 1, PAYLOAD);
 	ret = compute_submit(&other, 1);
 	ms = await_death(&k.c);
 	tap_result(ms >= 0, "endless: its channel is killed", "after %ld ms", ms);
-	tap_result(!ret && await_release(&other), "endless: a kernel of another channel, which waited behind it, runs", "result %d", ret);
+	tap_result(!ret && await_release(&other),
+		   "endless: a kernel of another channel, which waited behind it, runs",
+		   "result %d", ret);
 	compute_close(&other);
 	tap_result(*compute_release_word(&k, 1, 0) == 0, "endless: it has released nothing", NULL);
 	compute_close(&k);
@@ -162,7 +166,8 @@ void test_acquire(const struct client_options *o)
 	for (start = now_us(); !time_is_over(o, ACQUIRE_S, start);)
 		usleep(50000);
 	early = *(volatile uint32_t *)c.done->map == c.seq;
-	tap_result(!ret && !early && !chan_dead(&c), "acquire: a channel waits for a number, and is left to it", "%llu ms",
+	tap_result(!ret && !early && !chan_dead(&c),
+		   "acquire: a channel waits for a number, and is left to it", "%llu ms",
 		   (unsigned long long)(now_us() - start) / 1000);
 	*(volatile uint32_t *)sem->map = 1;
 	ret = ret ? ret : job_wait(&c, JOB_TIMEOUT_MS);

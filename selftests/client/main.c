@@ -44,14 +44,18 @@ static const struct {
 	{ "acquire", test_acquire, "a channel that waits for --seconds goes on then" },
 };
 
-enum { NR_SUBTESTS = sizeof(subtests) / sizeof(subtests[0]), NR_MEASUREMENTS = 9,
-       NR_OF_ALL = NR_SUBTESTS - NR_MEASUREMENTS };
+enum {
+	NR_SUBTESTS = sizeof(subtests) / sizeof(subtests[0]),
+	NR_MEASUREMENTS = 9,
+	NR_OF_ALL = NR_SUBTESTS - NR_MEASUREMENTS
+};
 
 static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-client [options] SUBTEST... | kvgpu-client [options] bench ROWS...\n"
+	fprintf(f,
+		"usage: kvgpu-client [options] SUBTEST... | kvgpu-client [options] bench ROWS...\n"
 		"Drives a GK110 through stock libdrm_nouveau and checks what comes back. Prints TAP; exit code 0 if all is\n"
 		"well, 1 if something failed, 2 for a wrong command line. 'all' runs everything but the last nine.\n\n"
 		"  --device NODE    render node (default: the first one of nouveau)\n"
@@ -73,9 +77,14 @@ static uint64_t parse_number(const char *text)
 	uint64_t n = strtoull(text, &end, 0);
 
 	switch (*end) {
-	case 'G': n <<= 10; /* fall through */
-	case 'M': n <<= 10; /* fall through */
-	case 'K': n <<= 10; end++; break;
+	case 'G':
+		n <<= 10; /* fall through */
+	case 'M':
+		n <<= 10; /* fall through */
+	case 'K':
+		n <<= 10;
+		end++;
+		break;
 	}
 	if (end == text || *end) {
 		fprintf(stderr, "kvgpu-client: '%s' is not a number\n", text);
@@ -87,27 +96,49 @@ static uint64_t parse_number(const char *text)
 static void parse_options(int argc, char **argv, struct client_options *o)
 {
 	static const struct option longs[] = {
-		{ "help", no_argument, NULL, 'h' },	{ "device", required_argument, NULL, 'd' },
-		{ "seed", required_argument, NULL, 's' }, { "bytes", required_argument, NULL, 'b' },
-		{ "quick", no_argument, NULL, 'q' },	{ "layout", required_argument, NULL, 'l' },
-		{ "self-test", no_argument, NULL, 't' },  { "marks", no_argument, NULL, 'm' },
-		{ "seconds", required_argument, NULL, 'S' }, { "until", required_argument, NULL,
-			'u' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "bytes", required_argument, NULL, 'b' },
+		{ "quick", no_argument, NULL, 'q' },
+		{ "layout", required_argument, NULL, 'l' },
+		{ "self-test", no_argument, NULL, 't' },
+		{ "marks", no_argument, NULL, 'm' },
+		{ "seconds", required_argument, NULL, 'S' },
+		{ "until", required_argument, NULL, 'u' },
 		{ 0 },
 	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (c) {
-		case 'h': usage(stdout); exit(0);
-		case 'd': o->node = optarg; break;
-		case 's': o->seed = parse_number(optarg); break;
-		case 'b': o->bytes = parse_number(optarg); break;
-		case 'u': o->until = optarg; break;
-		case 'S': o->seconds = parse_number(optarg); break;
-		case 'q': o->quick = true; break;
-		case 't': o->self_test = true; break;
-		case 'm': o->marks = true; break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		case 'd':
+			o->node = optarg;
+			break;
+		case 's':
+			o->seed = parse_number(optarg);
+			break;
+		case 'b':
+			o->bytes = parse_number(optarg);
+			break;
+		case 'u':
+			o->until = optarg;
+			break;
+		case 'S':
+			o->seconds = parse_number(optarg);
+			break;
+		case 'q':
+			o->quick = true;
+			break;
+		case 't':
+			o->self_test = true;
+			break;
+		case 'm':
+			o->marks = true;
+			break;
 		case 'l':
 			if (strcmp(optarg, "flat") && strcmp(optarg, "card")) {
 				fprintf(stderr, "kvgpu-client: layout is flat or card\n");

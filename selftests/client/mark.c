@@ -27,7 +27,7 @@ static unsigned long long interrupts(void)
 
 		if (!p || (!strstr(line, "nvkm") && !strstr(line, "nouveau")))
 			continue;
-		for (p++; ; p = end) {
+		for (p++;; p = end) {
 			unsigned long long n = strtoull(p, &end, 10);
 
 			if (end == p || !isspace((unsigned char)*end))

@@ -25,7 +25,9 @@ enum {
 	TELL_US = 250000,
 	ASK_US = 250000,
 	STALLED_US = 40000000,
-	PERIOD_US = 10000, MAX_SAMPLES = 100000, DEFAULT_SECONDS = 10,
+	PERIOD_US = 10000,
+	MAX_SAMPLES = 100000,
+	DEFAULT_SECONDS = 10,
 };
 
 bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64_t start)
@@ -50,8 +52,8 @@ static bool done(const struct gpu_chan *c, uint32_t seq)
 
 struct busy {
 	struct gpu_chan c;
-	struct nouveau_bo *in, *out, *a, *b;	/* in, out: a page for each job in flight */
-	uint32_t first;				/* .c.seq before the first job */
+	struct nouveau_bo *in, *out, *a, *b; /* in, out: a page for each job in flight */
+	uint32_t first; /* .c.seq before the first job */
 	uint64_t submitted, collected, seed;
 };
 
@@ -255,7 +257,8 @@ void test_latency(const struct client_options *o)
 	if (n)
 		measured("latency", "n=%u p50_us=%u p99_us=%u max_us=%u", n, us[n / 2],
 			 us[n * 99 / 100], us[n - 1]);
-	tap_result(ret >= 0 && n, "latency: small copies, one every 10 ms, every byte", "%u done, result %d", n, ret < 0 ? ret : 0);
+	tap_result(ret >= 0 && n, "latency: small copies, one every 10 ms, every byte",
+		   "%u done, result %d", n, ret < 0 ? ret : 0);
 	free(us);
 	bo_free(&host);
 	bo_free(&vram);

@@ -96,7 +96,8 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 	later.woken = true;
 	pthread_join(thread, NULL);
 	end = job_wait(&c, JOB_TIMEOUT_MS);
-	snprintf(name, sizeof(name), "a wait that sleeps for %d ms of work on a %s channel is woken", WORK_MS,
+	snprintf(name, sizeof(name),
+		 "a wait that sleeps for %d ms of work on a %s channel is woken", WORK_MS,
 		 engine == ENGINE_CE ? "CE" : "GR");
 	right = !ret && !end && released && !later.signalled;
 	known = later.signalled && !end && released && (!ret || ret == -EINTR);

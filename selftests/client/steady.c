@@ -24,7 +24,7 @@ enum { COPY_LEN = 4096, SLOTS = 16, WARM_UP = 500, WAKEUPS = 50, WORK_MS = 20 };
 
 struct steady {
 	struct gpu_chan c;
-	struct nouveau_bo *in, *vram, *out;	/* SLOTS copies each */
+	struct nouveau_bo *in, *vram, *out; /* SLOTS copies each */
 };
 
 static void steady_open(struct steady *s, struct gpu *g, enum gpu_engine engine, uint64_t seed)
@@ -99,7 +99,8 @@ static void steady_on(struct gpu *g, enum gpu_engine engine, const struct client
 	start = now_us() - start;
 	mark(o, "steady-%s end", name);
 	measured("steady", "engine=%s submissions=%u us=%llu", name, n, (unsigned long long)start);
-	snprintf(line, sizeof(line), "%u submissions on a %s channel, watched in memory, every byte", count, name);
+	snprintf(line, sizeof(line),
+		 "%u submissions on a %s channel, watched in memory, every byte", count, name);
 	tap_result(!ret, line, "%u done, result %d, %.1f us each", n, ret,
 		   (double)start / (n ? n : 1));
 	steady_close(&s);

@@ -29,9 +29,8 @@ static int work(const struct client_options *o, unsigned int who, unsigned int r
 	rng_init(&r, o->seed + who);
 	gpu_open(&g, o->node);
 	for (i = 0; i < STREAMS; i++)
-		stream_open(&s[i], &g, (who + i) % 2 ? ENGINE_CE : ENGINE_GR, rng_range(&r, 1000,
-			256 * 1024),
-			    o->seed + 100 * who + i);
+		stream_open(&s[i], &g, (who + i) % 2 ? ENGINE_CE : ENGINE_GR,
+			    rng_range(&r, 1000, 256 * 1024), o->seed + 100 * who + i);
 	for (n = 0; !ret && n < rounds; n++) {
 		for (i = 0; !ret && i < STREAMS; i++)
 			ret = stream_kick(&s[i]);
@@ -76,6 +75,6 @@ void test_stress(const struct client_options *o)
 	for (i = 0; i < PROCESSES; i++)
 		if (waitpid(pid[i], &status, 0) != pid[i] || status)
 			bad++;
-	tap_result(!bad, "processes side by side, one killed in the middle", "%d processes, %u bad, %.1f s", PROCESSES + 1,
-		   bad, (now_us() - start) / 1e6);
+	tap_result(!bad, "processes side by side, one killed in the middle",
+		   "%d processes, %u bad, %.1f s", PROCESSES + 1, bad, (now_us() - start) / 1e6);
 }

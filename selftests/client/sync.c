@@ -22,8 +22,8 @@ enum { STEP = 64 * 1024, MAX_CHAIN = 16, BLOCKED_MS = 30 };
 struct acquire_case {
 	const char *name;
 	uint32_t operation;
-	uint32_t wanted;	/* the acquire's payload */
-	uint32_t before, after;	/* values of the semaphore: the first must not let it pass */
+	uint32_t wanted; /* the acquire's payload */
+	uint32_t before, after; /* values of the semaphore: the first must not let it pass */
 };
 
 static const struct acquire_case acquire_cases[] = {
@@ -31,7 +31,7 @@ static const struct acquire_case acquire_cases[] = {
 	{ "equal, switching", SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH, 7, 8, 7 },
 	{ "at least", SEMAPHORE_ACQUIRE_GEQ, 100, 99, 250 },
 	{ "at least, switching, around zero", SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_SWITCH, 0,
-		0xffffffff, 1 },
+	  0xffffffff, 1 },
 	{ "any bit of a mask", SEMAPHORE_ACQUIRE_AND, 0xf0, 0x0f, 0x10 },
 };
 
@@ -64,8 +64,8 @@ static void acquire_first(struct gpu *g, enum gpu_engine wait_on, enum gpu_engin
 	ret2 = job_run(&other);
 	if (!ret)
 		ret = job_wait(&waiter, JOB_TIMEOUT_MS);
-	snprintf(name, sizeof(name), "%s channel waits (%s) for a release by a %s channel", engine_name(wait_on), t->name,
-		 engine_name(release_on));
+	snprintf(name, sizeof(name), "%s channel waits (%s) for a release by a %s channel",
+		 engine_name(wait_on), t->name, engine_name(release_on));
 	tap_result(!ret && !ret2 && !early, name, "waiter %d, releaser %d%s", ret, ret2,
 		   early ? ", did not wait" : "");
 	chan_close(&waiter);
@@ -91,7 +91,8 @@ static void release_first(struct gpu *g, enum gpu_engine wait_on, enum gpu_engin
 	job_use(&waiter, sem, NOUVEAU_BO_RD);
 	emit_semaphore(&waiter, sem->offset, 42, SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH);
 	ret = job_run(&waiter);
-	snprintf(name, sizeof(name), "%s channel finds the release of a %s channel done, semaphore in VRAM",
+	snprintf(name, sizeof(name),
+		 "%s channel finds the release of a %s channel done, semaphore in VRAM",
 		 engine_name(wait_on), engine_name(release_on));
 	tap_result(!ret && !ret2, name, "waiter %d, releaser %d", ret, ret2);
 	chan_close(&waiter);
@@ -123,7 +124,8 @@ static void blocked_channel_blocks_nobody(struct gpu *g, enum gpu_engine engine,
 	}
 	*(volatile uint32_t *)sem->map = 1;
 	blocked_ret = job_wait(&blocked, JOB_TIMEOUT_MS);
-	snprintf(name, sizeof(name), "%s: others go on beside a blocked acquire %s, which the CPU releases",
+	snprintf(name, sizeof(name),
+		 "%s: others go on beside a blocked acquire %s, which the CPU releases",
 		 engine_name(engine), how);
 	tap_result(!ret && !blocked_ret, name, "stream %d, blocked channel %d", ret, blocked_ret);
 	stream_close(&s);
@@ -171,7 +173,8 @@ static void chain(struct gpu *g, unsigned int links, uint64_t seed)
 			ret = r;
 	}
 	tap_result(!ret && first_difference(bytes, bytes + (uint64_t)links * STEP, STEP) < 0,
-		   "a chain of channels hands data on, submitted in reverse", "%u links, result %d", links, ret);
+		   "a chain of channels hands data on, submitted in reverse", "%u links, result %d",
+		   links, ret);
 	for (i = 0; i < (int)links; i++)
 		chan_close(&c[i]);
 	bo_free(&data);
@@ -202,8 +205,9 @@ static void timestamps(struct gpu *g)
 	host = w[2] | (uint64_t)w[3] << 32;
 	ce = w[6] | (uint64_t)w[7] << 32;
 	tap_result(!ret && w[0] == 0xaaaa && w[1] == 0 && before <= host && host <= after,
-		   "a 16-byte release of the host class: payload, zero, PTIMER time", "%llu <= %llu <= %llu",
-		   (unsigned long long)before, (unsigned long long)host, (unsigned long long)after);
+		   "a 16-byte release of the host class: payload, zero, PTIMER time",
+		   "%llu <= %llu <= %llu", (unsigned long long)before, (unsigned long long)host,
+		   (unsigned long long)after);
 	tap_result(!ret && w[4] == 0xbbbb && host <= ce && ce <= after && w[8] == 0xcccc &&
 			   w[9] == 0xffffffff,
 		   "four-word and one-word releases of the copy class",
@@ -215,8 +219,10 @@ static void timestamps(struct gpu *g)
 void test_sync(const struct client_options *o)
 {
 	static const enum gpu_engine pairs[][2] = {
-		{ ENGINE_CE, ENGINE_CE }, { ENGINE_CE, ENGINE_GR }, { ENGINE_GR, ENGINE_CE },
-			{ ENGINE_GR, ENGINE_GR },
+		{ ENGINE_CE, ENGINE_CE },
+		{ ENGINE_CE, ENGINE_GR },
+		{ ENGINE_GR, ENGINE_CE },
+		{ ENGINE_GR, ENGINE_GR },
 	};
 	struct gpu g;
 	unsigned int i, j;

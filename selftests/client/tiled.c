@@ -20,7 +20,7 @@ enum { TILED_BYTES = 2 << 20, TILED_POISON = 0x3c, KIND_GENERIC_16BX2 = 0xfe };
 struct tiled {
 	struct gpu_chan *c;
 	struct rng rng;
-	struct nouveau_bo *src, *dst;		/* GART */
+	struct nouveau_bo *src, *dst; /* GART */
 	struct nouveau_bo *vram_src, *vram_dst;
 	uint8_t *src_bytes, *dst_bytes;
 };
@@ -146,8 +146,8 @@ static void test_way(struct tiled *t, int way, const char *engine, unsigned int 
 		bad = one_rectangle(t, way, i & 1, &copy, o->self_test);
 	snprintf(name, sizeof(name), "%s on a %s channel, the whole surface%s", ways[way], engine,
 		 o->self_test ? ", damaged byte noticed" : "");
-	tap_result(bad < 0, name, "%u rectangles, seed %llu, wrong byte %lld", i, (unsigned long long)o->seed,
-		   (long long)bad);
+	tap_result(bad < 0, name, "%u rectangles, seed %llu, wrong byte %lld", i,
+		   (unsigned long long)o->seed, (long long)bad);
 	if (bad >= 0) {
 		describe(&copy, "source", &copy.src);
 		describe(&copy, "destination", &copy.dst);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct surface {
-	uint32_t width;			/* bytes */
-	uint32_t height, depth;		/* lines, layers */
+	uint32_t width; /* bytes */
+	uint32_t height, depth; /* lines, layers */
 	/* log2 of GOBs per block; a block is one GOB wide */
 	unsigned int block_height, block_depth;
 };

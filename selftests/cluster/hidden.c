@@ -28,8 +28,13 @@ static void refused(int *pinned)
 
 static void launch(CUfunction store, int *to, CUstream s, enum way way)
 {
-	CUDA_KERNEL_NODE_PARAMS p = { .func = store, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-				      .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1 };
+	CUDA_KERNEL_NODE_PARAMS p = { .func = store,
+				      .gridDimX = 1,
+				      .gridDimY = 1,
+				      .gridDimZ = 1,
+				      .blockDimX = 1,
+				      .blockDimY = 1,
+				      .blockDimZ = 1 };
 	void *params[] = { &to };
 	CUgraphNode node;
 	CUgraphExec exec;

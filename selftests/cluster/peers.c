@@ -172,8 +172,7 @@ static void both_ways(int k, bool reads)
 		MUST(cuMemsetD32Async(device[i].buffer + EDGE, k, EDGE / 4, device[i].other));
 	}
 	for (i = 0; i < 2 && reads; i++) {
-		MUST(cuMemcpyDtoHAsync_v2(&word[i], device[i].more + EDGE - 4, 4,
-					  device[i].other));
+		MUST(cuMemcpyDtoHAsync_v2(&word[i], device[i].more + EDGE - 4, 4, device[i].other));
 		CHECK(word[i] == 100u * k + !i);
 	}
 	for (i = 0; i < 4 && !reads; i++)
@@ -202,9 +201,9 @@ static int crossing(void)
 enum { STEPS = 60, EDGE_WORDS = 4096 };
 
 static struct halo {
-	CUstream push[2];		/* to the device before, to the one behind */
-	CUevent computed, pushed[2][2];	/* .pushed[step % 2][] */
-	CUdeviceptr mine[2], theirs[2];	/* edges; .theirs[0] is that of the device before */
+	CUstream push[2]; /* to the device before, to the one behind */
+	CUevent computed, pushed[2][2]; /* .pushed[step % 2][] */
+	CUdeviceptr mine[2], theirs[2]; /* edges; .theirs[0] is that of the device before */
 } halo[DEVICES_MAX];
 
 static void halo_begin(int i)
@@ -415,8 +414,8 @@ static int dies(void)
 	}
 	CHECK(r == CUDA_ERROR_SYSTEM_NOT_READY);
 	MUST(cuCtxSetCurrent(device[0].ctx));
-	FAILS(cuMemcpyPeer(device[1].buffer, device[1].ctx, device[0].buffer, device[0].ctx,
-			   BYTES), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(cuMemcpyPeer(device[1].buffer, device[1].ctx, device[0].buffer, device[0].ctx, BYTES),
+	      CUDA_ERROR_SYSTEM_NOT_READY);
 	if (devices < 3)
 		return 0;
 	MUST(cuMemsetD32_v2(device[0].buffer, 3, WORDS));
@@ -476,11 +475,14 @@ static int __attribute__((noreturn)) copies_on(void)
 
 int main(int argc, char **argv)
 {
-	static const struct { const char *name; int (*run)(void); } modes[] = {
-		{ "order", order }, { "threads", threads }, { "boxes", boxes },
-		{ "crossing", crossing }, { "halos", halos },
-		{ "broadcast", broadcast }, { "send", by_tree }, { "loop", one_by_one },
-		{ "dies", dies }, { "apart", apart }, { "all_die", all_die }, { "on", copies_on },
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} modes[] = {
+		{ "order", order },	  { "threads", threads }, { "boxes", boxes },
+		{ "crossing", crossing }, { "halos", halos },	  { "broadcast", broadcast },
+		{ "send", by_tree },	  { "loop", one_by_one }, { "dies", dies },
+		{ "apart", apart },	  { "all_die", all_die }, { "on", copies_on },
 	};
 	unsigned int i;
 

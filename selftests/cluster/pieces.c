@@ -42,7 +42,8 @@ static void compare(const uint8_t *got, const uint8_t *want, size_t n, const cha
 
 	for (i = 0; i < n; i++)
 		if (got[i] != want[i]) {
-			fprintf(stderr, "%s: %zu bytes: byte %zu is %d, not %d\n", what, n, i, got[i], want[i]);
+			fprintf(stderr, "%s: %zu bytes: byte %zu is %d, not %d\n", what, n, i,
+				got[i], want[i]);
 			exit(1);
 		}
 }

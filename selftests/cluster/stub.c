@@ -16,7 +16,7 @@ static struct CUctx_st {
 	int is;
 } the_context;
 static _Thread_local CUcontext current;
-static size_t taken;	/* is not lowered by cuMemFree_v2() */
+static size_t taken; /* is not lowered by cuMemFree_v2() */
 
 CUresult cuInit(unsigned int flags)
 {

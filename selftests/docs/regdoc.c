@@ -11,9 +11,8 @@ static const char *class_name(enum kvgpu_reg_class class)
 {
 	static const char *const names[] = {
 		[KVGPU_REG_UNLISTED] = "unlisted", [KVGPU_REG_CONST] = "const",
-			[KVGPU_REG_FILE] = "file",
-		[KVGPU_REG_EMULATE] = "emulate", [KVGPU_REG_TRAP] = "**trap**",
-			[KVGPU_REG_DENY] = "*deny*",
+		[KVGPU_REG_FILE] = "file",	   [KVGPU_REG_EMULATE] = "emulate",
+		[KVGPU_REG_TRAP] = "**trap**",	   [KVGPU_REG_DENY] = "*deny*",
 	};
 
 	return names[class];

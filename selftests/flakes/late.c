@@ -19,15 +19,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORT_IN	32	/* a thread sleeps at one in SHORT_IN of its points ... */
-#define SHORT_NS	1500000u	/* ... for less than this ... */
-#define LONG_IN		24	/* ... but in one of LONG_IN such sleeps ... */
-#define LONG_NS		60000000u	/* ... for less than this */
+#define SHORT_IN 32 /* a thread sleeps at one in SHORT_IN of its points ... */
+#define SHORT_NS 1500000u /* ... for less than this ... */
+#define LONG_IN	 24 /* ... but in one of LONG_IN such sleeps ... */
+#define LONG_NS	 60000000u /* ... for less than this */
 /*
  * A thread sleeps no more as long as it has slept longer than START_NS and half of its life so far
  * together, so that programs end.
  */
-#define START_NS	100000000u
+#define START_NS 100000000u
 
 int __real_pthread_mutex_lock(pthread_mutex_t *m);
 int __real_pthread_mutex_unlock(pthread_mutex_t *m);
@@ -108,29 +108,29 @@ static void late(void)
 }
 
 /* weak: a test that wraps a call itself has no delays there */
-#define BEFORE(ret, name, params, args) \
-__attribute__((weak)) ret __wrap_##name params \
-{ \
-	late(); \
-	return __real_##name args; \
-}
-#define AFTER(ret, name, params, args) \
-__attribute__((weak)) ret __wrap_##name params \
-{ \
-	ret r_ = __real_##name args; \
-\
-	late(); \
-	return r_; \
-}
+#define BEFORE(ret, name, params, args)                \
+	__attribute__((weak)) ret __wrap_##name params \
+	{                                              \
+		late();                                \
+		return __real_##name args;             \
+	}
+#define AFTER(ret, name, params, args)                 \
+	__attribute__((weak)) ret __wrap_##name params \
+	{                                              \
+		ret r_ = __real_##name args;           \
+                                                       \
+		late();                                \
+		return r_;                             \
+	}
 
-BEFORE(int, pthread_mutex_lock, (pthread_mutex_t *m), (m))
-AFTER(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m))
-BEFORE(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l))
-BEFORE(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l))
-AFTER(int, pthread_rwlock_unlock, (pthread_rwlock_t *l), (l))
-BEFORE(int, pthread_cond_signal, (pthread_cond_t *c), (c))
-BEFORE(int, pthread_cond_broadcast, (pthread_cond_t *c), (c))
-AFTER(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), (c, m))
+BEFORE(int, pthread_mutex_lock, (pthread_mutex_t * m), (m))
+AFTER(int, pthread_mutex_unlock, (pthread_mutex_t * m), (m))
+BEFORE(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l))
+BEFORE(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l))
+AFTER(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), (l))
+BEFORE(int, pthread_cond_signal, (pthread_cond_t * c), (c))
+BEFORE(int, pthread_cond_broadcast, (pthread_cond_t * c), (c))
+AFTER(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
 AFTER(int, pthread_cond_timedwait,
       (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
 AFTER(int, clock_gettime, (clockid_t id, struct timespec *ts), (id, ts))
@@ -139,7 +139,7 @@ AFTER(int, clock_nanosleep,
       (clockid_t id, int flags, const struct timespec *t, struct timespec *rest),
       (id, flags, t, rest))
 AFTER(int, usleep, (useconds_t us), (us))
-AFTER(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms))
+AFTER(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms))
 BEFORE(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n))
 BEFORE(ssize_t, write, (int fd, const void *buf, size_t n), (fd, buf, n))
 BEFORE(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))

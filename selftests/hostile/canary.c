@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SERVER_MARK	0x59524e4143555047ull	/* hostile.h */
+#define SERVER_MARK 0x59524e4143555047ull /* hostile.h */
 
 static void __attribute__((noreturn)) give_up(const char *what)
 {

@@ -9,7 +9,10 @@
 #include <gk110/pfb.h>
 
 enum {
-	CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc, COM1 = 0x3f8, COM1_LINE_STATUS = COM1 + 5,
+	CONFIG_ADDRESS = 0xcf8,
+	CONFIG_DATA = 0xcfc,
+	COM1 = 0x3f8,
+	COM1_LINE_STATUS = COM1 + 5,
 	PCI_VENDOR_NVIDIA = 0x10de,
 	PCI_CLASS_DISPLAY = 3,
 	PCI_COMMAND = 4,
@@ -135,7 +138,7 @@ bool hostile_open(struct hostile *h)
 
 	if (dev < 0)
 		return false;
-	config_write(dev, PCI_COMMAND, 0);	/* BARs are sized while decoding is off */
+	config_write(dev, PCI_COMMAND, 0); /* BARs are sized while decoding is off */
 	i = bar(dev, 0, &bar0, &size);
 	i = bar(dev, i, &bar1, &h->gpu.bars.bar1_size);
 	bar(dev, i, &bar3, &h->bar3_size);

@@ -15,18 +15,16 @@
 #include <gk110/ram.h>
 
 /* Areas of registers that do something: their first register, and their size in words. */
-static const struct { uint32_t reg, words; } doors[] = {
-	{ 0x000000, 0x400 }, { 0x001000, 0x400 }, { 0x002000, 0x400 }, { 0x002800, 0x80 },
-		{ 0x009000, 0x100 },
-	{ 0x00d600, 0x80 }, { 0x020000, 0x100 }, { 0x022000, 0x400 }, { 0x040000, 0x800 },
-		{ 0x060000, 8 }, { 0x070000, 8 },
-	{ 0x088000, 0x400 }, { 0x100000, 0x400 }, { 0x104000, 0x400 }, { 0x10a000, 0x400 },
-		{ 0x121000, 0x400 },
-	{ 0x137000, 0x400 }, { 0x17e000, 0x400 }, { 0x300000, 0x400 }, { 0x400000, 0x400 },
-		{ 0x404000, 0x800 },
-	{ 0x409000, 0x400 }, { 0x418000, 0x800 }, { 0x41a000, 0x400 }, { 0x500000, 0x2000 },
-		{ 0x610000, 0x100 },
-	{ 0x700000, 0x1000 }, { 0x800000, 0x2000 },
+static const struct {
+	uint32_t reg, words;
+} doors[] = {
+	{ 0x000000, 0x400 },  { 0x001000, 0x400 }, { 0x002000, 0x400 },	 { 0x002800, 0x80 },
+	{ 0x009000, 0x100 },  { 0x00d600, 0x80 },  { 0x020000, 0x100 },	 { 0x022000, 0x400 },
+	{ 0x040000, 0x800 },  { 0x060000, 8 },	   { 0x070000, 8 },	 { 0x088000, 0x400 },
+	{ 0x100000, 0x400 },  { 0x104000, 0x400 }, { 0x10a000, 0x400 },	 { 0x121000, 0x400 },
+	{ 0x137000, 0x400 },  { 0x17e000, 0x400 }, { 0x300000, 0x400 },	 { 0x400000, 0x400 },
+	{ 0x404000, 0x800 },  { 0x409000, 0x400 }, { 0x418000, 0x800 },	 { 0x41a000, 0x400 },
+	{ 0x500000, 0x2000 }, { 0x610000, 0x100 }, { 0x700000, 0x1000 }, { 0x800000, 0x2000 },
 };
 
 enum { NR_DOORS = sizeof(doors) / sizeof(doors[0]) };
@@ -51,7 +49,7 @@ static uint32_t some_value(struct hostile *h)
 		return ~0u;
 	case 6 ... 8:
 		return r & 0xff;
-	case 9 ... 10:	/* looks like a pointer with its "go" bit */
+	case 9 ... 10: /* looks like a pointer with its "go" bit */
 		return 0x80000000u | (r & 0x3fffff);
 	default:
 		return r;
@@ -92,7 +90,7 @@ void hostile_registers(struct hostile *h)
 		else
 			poke(h, reg, some_value(h));
 		if (i % 500 == 499)
-			hostile_restart(h);	/* so that there is a channel to break */
+			hostile_restart(h); /* so that there is a channel to break */
 	}
 	printf("COUNT: registers %lu\n", i);
 	report_info("%lu accesses of registers, sum of what was read %lx", i, (unsigned long)sum);
@@ -104,7 +102,10 @@ void hostile_registers(struct hostile *h)
  */
 void hostile_switches(struct hostile *h)
 {
-	static const struct { uint32_t reg, value; const char *what; } writes[] = {
+	static const struct {
+		uint32_t reg, value;
+		const char *what;
+	} writes[] = {
 		{ 0x000200, 0, "all units off" },
 		{ 0x000200, 0xfffffeff, "PFIFO off" },
 		{ 0x000204, 0, "all PBDMAs off" },
@@ -142,7 +143,8 @@ void hostile_switches(struct hostile *h)
 			report_info("no work runs after: %s", writes[i].what);
 		}
 	}
-	report(!dead, "after each of %u switches thrown a driver that starts anew gets its work done", i);
+	report(!dead,
+	       "after each of %u switches thrown a driver that starts anew gets its work done", i);
 }
 
 /* ------------------------------------------------------------------ runlists */
@@ -152,12 +154,12 @@ static uint32_t some_entry(struct hostile *h)
 	uint64_t r = rng_next(&h->rng);
 
 	switch (r >> 61) {
-	case 0:	/* a group of any size: it may say it has more members than follow */
+	case 0: /* a group of any size: it may say it has more members than follow */
 		return bare_tsg_entry(r & 0xfff, r >> 12 & 0xff);
 	case 1:
 		return h->chan.id;
 	case 2:
-		return r & 0xfff;	/* any channel id, most of them not ours */
+		return r & 0xfff; /* any channel id, most of them not ours */
 	case 3:
 		return bare_tsg_entry(r & 7, 1);
 	default:
@@ -168,7 +170,7 @@ static uint32_t some_entry(struct hostile *h)
 void hostile_runlists(struct hostile *h)
 {
 	struct bare_gpu *g = &h->gpu;
-	unsigned long i, lists = h->ops / 20 ? : 1;
+	unsigned long i, lists = h->ops / 20 ?: 1;
 
 	for (i = 0; i < lists; i++) {
 		unsigned int n = rng_size(&h->rng, 300), e, runl = rng_range(&h->rng, 0, 15);
@@ -187,15 +189,17 @@ void hostile_runlists(struct hostile *h)
 		}
 		if (i % 7 == 6)
 			at = rng_range(&h->rng, 0, (8ull << 30) / PAGE - 1) * PAGE;
-		bare_write(g, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_TARGET, i % 11 ? 0 : i) |
-			   FIELD_PREP(PFIFO_RUNLIST_ADDR, at >> 12));
+		bare_write(g, PFIFO_RUNLIST_BASE,
+			   FIELD_PREP(PFIFO_RUNLIST_TARGET, i % 11 ? 0 : i) |
+				   FIELD_PREP(PFIFO_RUNLIST_ADDR, at >> 12));
 		bare_write(g, PFIFO_RUNLIST_SUBMIT,
 			   FIELD_PREP(PFIFO_RUNLIST_ID, i % 3 ? h->chan.runlist : runl) |
 				   (i % 13 ? n : 0xfffff));
 		bare_copy(&h->chan, LOOT_VA, LOOT_VA + PAGE, 64, 0);
 		bare_ring(&h->chan);
-		bare_write(g, PFIFO_PREEMPT, FIELD_PREP(PFIFO_PREEMPT_ID, rng_next(&h->rng)) |
-			   (i & 1 ? PFIFO_PREEMPT_TSG : 0));
+		bare_write(g, PFIFO_PREEMPT,
+			   FIELD_PREP(PFIFO_PREEMPT_ID, rng_next(&h->rng)) |
+				   (i & 1 ? PFIFO_PREEMPT_TSG : 0));
 	}
 	printf("COUNT: runlists %lu\n", i);
 	report(hostile_alive(h), "own work runs after %lu random runlists", i);
@@ -227,7 +231,7 @@ void hostile_doorbells(struct hostile *h)
 void hostile_random_tables(struct hostile *h)
 {
 	struct bare_gpu *g = &h->gpu;
-	unsigned long i, rounds = h->ops / 100 ? : 1, e, seen = 0;
+	unsigned long i, rounds = h->ops / 100 ?: 1, e, seen = 0;
 
 	for (i = 0; i < rounds; i++) {
 		hostile_restart(h);

@@ -132,7 +132,8 @@ void hostile_remap(struct hostile *h)
 		    memcmp((void *)(uintptr_t)(REMAP_AT + p * PAGE), h->loot, PAGE))
 			wrong++;
 	}
-	report(!wrong, "after %u times of memory going away and coming back copies reach it (%u channels ended, %u pages wrong)",
+	report(!wrong,
+	       "after %u times of memory going away and coming back copies reach it (%u channels ended, %u pages wrong)",
 	       i, ended, wrong);
 	report(hostile_alive(h), "own work runs");
 }
@@ -155,7 +156,8 @@ void hostile_stale(struct hostile *h)
 			;
 		dirty += i < PAGE / 4;
 	}
-	report(!dirty, "video memory is zeroed when it is given to us (%lu pages looked at, %lu not zero)",
+	report(!dirty,
+	       "video memory is zeroed when it is given to us (%lu pages looked at, %lu not zero)",
 	       (unsigned long)pages, (unsigned long)dirty);
 }
 
@@ -163,7 +165,7 @@ void hostile_stale(struct hostile *h)
 
 enum { VICTIM_COPY = 8192 };
 
-#define TELL_NS	5000000000ull	/* ns between two reports of progress */
+#define TELL_NS 5000000000ull /* ns between two reports of progress */
 
 static uint64_t word64(volatile uint32_t *w)
 {
@@ -198,7 +200,7 @@ static void write_marks(struct hostile *h, uint64_t from)
 			w[i] = v;
 			w[i + 1] = v >> 32;
 		}
-		(void)w[0];	/* the writes must arrive before PRAMIN moves */
+		(void)w[0]; /* the writes must arrive before PRAMIN moves */
 	}
 }
 
@@ -240,6 +242,7 @@ void victim(struct hostile *h)
 	report(!lost, "no copy was lost in %lu rounds", (unsigned long)rounds);
 	report(!wrong, "every byte was right (%lu rounds wrong)", (unsigned long)wrong);
 	wrong = check_marks(h, from);
-	report(!wrong, "nobody wrote to our video memory (%lu marks changed)", (unsigned long)wrong);
+	report(!wrong, "nobody wrote to our video memory (%lu marks changed)",
+	       (unsigned long)wrong);
 	report_info("the longest round took %lu us", (unsigned long)(longest / 1000));
 }

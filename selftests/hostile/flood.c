@@ -15,8 +15,9 @@
 #include <gk110/ram.h>
 
 enum {
-	PERIOD = 64,			/* blocks or invalidates between two restarts */
-	ROUNDS = 16, RING = 512,	/* ring fillings between two restarts; a ring's entries */
+	PERIOD = 64, /* blocks or invalidates between two restarts */
+	ROUNDS = 16,
+	RING = 512, /* ring fillings between two restarts; a ring's entries */
 	SLOTS = 8,
 	BLOCK_WORDS = 0x220 / 4,
 	PUSH_WORDS = BARE_PUSH_BYTES / 4,
@@ -24,8 +25,9 @@ enum {
 	PBDMAS = 3,
 	SPINS = 100,
 	TRIES = 3,
-	BEGIN_MS = 4000,		/* for a first job, which decides nothing */
-	AIM_PAGES = 64, DIRECTORY = 16,
+	BEGIN_MS = 4000, /* for a first job, which decides nothing */
+	AIM_PAGES = 64,
+	DIRECTORY = 16,
 };
 
 /* Have the channel copy from a page that random entries or blocks may lead anywhere. */
@@ -106,8 +108,9 @@ static void use_block(struct hostile *h, uint64_t block, uint64_t list)
 	bare_write(g, PCCSR_INST(id),
 		   FIELD_PREP(PCCSR_INST_PTR, to >> 12) | (r >> 12 & 7 ? PCCSR_INST_BIND : 0) |
 			   FIELD_PREP(PCCSR_INST_TARGET, r >> 15 & 15 ? 0 : r >> 19 & 3));
-	bare_write(g, PCCSR_CHAN(id), FIELD_PREP(PCCSR_CHAN_RUNLIST, h->chan.runlist) |
-		   (r >> 21 & 3 ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
+	bare_write(g, PCCSR_CHAN(id),
+		   FIELD_PREP(PCCSR_CHAN_RUNLIST, h->chan.runlist) |
+			   (r >> 21 & 3 ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
 	if (!(r >> 23 & 3))
 		list_some(h, list, id);
 	if (!(r >> 25 & 7))
@@ -120,7 +123,7 @@ static void use_block(struct hostile *h, uint64_t block, uint64_t list)
 
 void hostile_blocks(struct hostile *h)
 {
-	unsigned long i, n = h->ops / 20 ? : 1, seen = 0;
+	unsigned long i, n = h->ops / 20 ?: 1, seen = 0;
 	uint32_t live[BLOCK_WORDS] = { 0 };
 	uint64_t slots = 0, list = 0;
 	unsigned int w;
@@ -138,7 +141,8 @@ void hostile_blocks(struct hostile *h)
 		use_block(h, some_block(h, live, slots), list);
 	}
 	printf("COUNT: blocks %lu\n", i);
-	report(!seen && !holds_mark(h->loot, PAGE), "random instance blocks lead to nothing of others");
+	report(!seen && !holds_mark(h->loot, PAGE),
+	       "random instance blocks lead to nothing of others");
 	report(hostile_alive(h), "own work runs after %lu random instance blocks", i);
 }
 
@@ -187,7 +191,7 @@ static void change_tables(struct hostile *h)
 void hostile_invalidates(struct hostile *h)
 {
 	struct bare_gpu *g = &h->gpu;
-	unsigned long i, n = h->ops / 20 ? : 1, seen = 0;
+	unsigned long i, n = h->ops / 20 ?: 1, seen = 0;
 
 	for (i = 0; i < n; i++) {
 		uint64_t r = rng_next(&h->rng);
@@ -211,7 +215,8 @@ void hostile_invalidates(struct hostile *h)
 			fetch_loot(h);
 	}
 	printf("COUNT: invalidates %lu\n", i);
-	report(!seen && !holds_mark(h->loot, PAGE), "random table entries lead to nothing of others");
+	report(!seen && !holds_mark(h->loot, PAGE),
+	       "random table entries lead to nothing of others");
 	report(hostile_alive(h), "own work runs after %lu random invalidates", i);
 }
 
@@ -255,7 +260,7 @@ static void some_segment(struct hostile *h, uint32_t *to)
 	for (i = 0; i < SEGMENT; i++)
 		to[i] = header(PB_SEC_IMMD, HOST_NOP, 0);
 	switch (r & 15) {
-	case 0 ... 3:	/* source, destination, pitches and length of a copy */
+	case 0 ... 3: /* source, destination, pitches and length of a copy */
 		to[0] = header(PB_SEC_INC, A0B5_OFFSET_IN_UPPER, SEGMENT - 1);
 		for (i = 1; i < SEGMENT; i++)
 			to[i] = rng_next(&h->rng);
@@ -390,7 +395,8 @@ void hostile_rings(struct hostile *h)
 		entries += n;
 		fetched += taken(h, &last, &stands);
 	}
-	printf("COUNT: ring-entries %lu\nCOUNT: doorbells %lu\nCOUNT: ring-entries-fetched %lu\n", entries, bells, fetched);
+	printf("COUNT: ring-entries %lu\nCOUNT: doorbells %lu\nCOUNT: ring-entries-fetched %lu\n",
+	       entries, bells, fetched);
 	report_info("%lu channels began anew", restarts);
 	report(!seen && !holds_mark(h->loot, 0x10000), "random rings bring nothing of others");
 	report(hostile_alive(h), "own work runs after %lu random ring entries", entries);

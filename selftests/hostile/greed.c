@@ -24,7 +24,8 @@ void hostile_acquire(struct hostile *h)
 		bare_emit(&h->chan, SUBCH_COPY, HOST_SEMAPHORE_A, h->chan.semaphore_va >> 32,
 			  h->chan.semaphore_va + 16, 0xdead,
 			  HOST_SEMAPHORE_ACQUIRE | (i & 1 ? HOST_SEMAPHORE_SWITCH : 0));
-		report(!bare_run(&h->chan, WAIT_MS), "a channel that waits for ever waits (switching %s)",
+		report(!bare_run(&h->chan, WAIT_MS),
+		       "a channel that waits for ever waits (switching %s)",
 		       i & 1 ? "allowed" : "forbidden");
 	}
 	report(hostile_alive(h), "own work runs afterwards");
@@ -56,7 +57,7 @@ void hostile_endless(struct hostile *h)
 /* Methods that stop the channel's engine or need software to serve them, and random ones. */
 void hostile_methods(struct hostile *h)
 {
-	unsigned long i, rounds = h->ops / 20 ? : 1;
+	unsigned long i, rounds = h->ops / 20 ?: 1;
 
 	for (i = 0; i < rounds; i++) {
 		if (i % 4 == 0)
@@ -87,7 +88,7 @@ void hostile_methods(struct hostile *h)
 /* Faults, one after the other. */
 void hostile_faults(struct hostile *h)
 {
-	unsigned long i, rounds = h->ops / 40 ? : 1, ran = 0;
+	unsigned long i, rounds = h->ops / 40 ?: 1, ran = 0;
 
 	for (i = 0; i < rounds; i++) {
 		hostile_restart(h);
@@ -139,6 +140,7 @@ void hostile_context(struct hostile *h)
 		ran += bare_run(&h->chan, 300);
 	}
 	report_info("%u forged contexts, %u ran", k, ran);
-	report(bare_read(g, FORGED_REG) != FORGED_VALUE, "the list of a forged context was not carried out");
+	report(bare_read(g, FORGED_REG) != FORGED_VALUE,
+	       "the list of a forged context was not carried out");
 	report(hostile_alive(h), "own work runs");
 }

@@ -22,23 +22,23 @@
  * "victim" writes VICTIM_MARK in a page of each 64 KiB of its video memory but the first quarter,
  * canary.c writes SERVER_MARK in the server's memory.
  */
-#define VICTIM_MARK	0x4d41525655504756ull
-#define SERVER_MARK	0x59524e4143555047ull
+#define VICTIM_MARK 0x4d41525655504756ull
+#define SERVER_MARK 0x59524e4143555047ull
 
 struct hostile {
 	struct bare_gpu gpu;
 	volatile uint8_t *bar3;
 	uint64_t bar3_size;
-	uint64_t vram;			/* bytes that the card says it has */
+	uint64_t vram; /* bytes that the card says it has */
 	struct rng rng;
-	unsigned long ops;		/* an argument: how many random operations */
+	unsigned long ops; /* an argument: how many random operations */
 	unsigned int next_id;
 	/* what follows is valid since the last hostile_restart() */
 	struct bare_space space;
 	struct bare_chan chan;
 	uint8_t *loot;
 	uint64_t loot_bus;
-	volatile uint32_t *shown;	/* valid since the last hostile_show() after it */
+	volatile uint32_t *shown; /* valid since the last hostile_show() after it */
 };
 
 enum {

@@ -39,7 +39,8 @@ void hostile_window(struct hostile *h)
 	       (unsigned int)(h->vram >> 20), windows);
 	/* the last word inside our memory */
 	bare_mem_write32(&h->gpu, BARE_VRAM, h->vram - 4, 0x600d600d);
-	report(bare_mem_read32(&h->gpu, BARE_VRAM, h->vram - 4) == 0x600d600d, "PRAMIN shows the last word that is ours");
+	report(bare_mem_read32(&h->gpu, BARE_VRAM, h->vram - 4) == 0x600d600d,
+	       "PRAMIN shows the last word that is ours");
 	report(hostile_alive(h), "own work runs");
 }
 
@@ -56,7 +57,8 @@ void hostile_window_host(struct hostile *h)
 			seen += window_shows(h, targets[i], addr);
 			bare_mem_write32(&h->gpu, targets[i], addr + 128, 0xbadc0de);
 		}
-	report(!seen, "PRAMIN shows no memory of the server (%u places tried, written to too)", places);
+	report(!seen, "PRAMIN shows no memory of the server (%u places tried, written to too)",
+	       places);
 	report(hostile_alive(h), "own work runs");
 }
 
@@ -111,7 +113,8 @@ void hostile_tables(struct hostile *h)
 		addr = (2ull + i / 4) * GIB + rng_range(&h->rng, 0, GIB / PAGE - 1) * PAGE;
 		seen += follow(h, pte(addr, apertures[i % 3]), i % 2);
 	}
-	report(!seen, "entries for memory that this machine does not have lead nowhere (%u tried)", i);
+	report(!seen, "entries for memory that this machine does not have lead nowhere (%u tried)",
+	       i);
 	report(hostile_alive(h), "own work runs");
 }
 
@@ -163,22 +166,22 @@ void hostile_instances(struct hostile *h)
 		hostile_restart(h);
 		entry = h->chan.id;
 		switch (i % 4) {
-		case 0:	/* a pointer to any address, with any target */
+		case 0: /* a pointer to any address, with any target */
 			bare_write(g, PCCSR_INST(h->chan.id),
 				   PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at) |
 					   FIELD_PREP(PCCSR_INST_TARGET, i / 4 % 4));
 			break;
-		case 1:	/* the block of a live channel is changed while the host does not look */
+		case 1: /* the block of a live channel is changed while the host does not look */
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_LO,
 					 at << 12 | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, i / 4 % 4));
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_HI, at >> 20);
 			break;
-		case 2:	/* id, time slice and privilege that are not the channel's own */
+		case 2: /* id, time slice and privilege that are not the channel's own */
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_CHID, i);
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_TIMESLICE, ~0u);
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_HCE_CTRL, ~0u);
 			break;
-		default:	/* random bits in every word */
+		default: /* random bits in every word */
 			for (at = 0; at < RAMIN_SIZE; at += 4)
 				bare_mem_write32(g, BARE_VRAM, h->chan.inst + at,
 						 rng_next(&h->rng));
@@ -259,6 +262,8 @@ void hostile_userd(struct hostile *h)
 		bare_runlist(g, cfg.runlist, &entry, 1);
 		ran += bare_run(&c, 50);
 	}
-	report_info("forged USERD pointers: %u tried, %u channels ran; the victim and the server say whether it hurt", i, ran);
+	report_info(
+		"forged USERD pointers: %u tried, %u channels ran; the victim and the server say whether it hurt",
+		i, ran);
 	report(hostile_alive(h), "own work runs");
 }

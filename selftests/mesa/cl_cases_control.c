@@ -167,7 +167,8 @@ static void work_dim(struct job *j)
 	job_equal(j, "word", job_read(j, bo, ITEMS * 4), want, ITEMS, 4);
 }
 
-#define CUT_SHORT "Mesa's nve4_compute_validate_constbufs() (nve4_compute.c) announces size bytes and sends size / 4 words: here they are fewer"
+#define CUT_SHORT \
+	"Mesa's nve4_compute_validate_constbufs() (nve4_compute.c) announces size bytes and sends size / 4 words: here they are fewer"
 
 const struct job_case cases_control[] = {
 	{ "mandelbrot", mandelbrot, text_mandelbrot, NULL, NULL },

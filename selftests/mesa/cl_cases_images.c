@@ -184,7 +184,8 @@ static void image_filter(struct job *j)
 	clReleaseSampler(again);
 }
 
-#define CUT_SHORT "Mesa's nve4_compute_validate_constbufs() (nve4_compute.c) announces size bytes and sends size / 4 words: here they are fewer"
+#define CUT_SHORT \
+	"Mesa's nve4_compute_validate_constbufs() (nve4_compute.c) announces size bytes and sends size / 4 words: here they are fewer"
 
 const struct job_case cases_images[] = {
 	{ "image-words", image_words, text_images, NULL, NULL },

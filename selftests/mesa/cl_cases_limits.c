@@ -25,7 +25,7 @@ static void compare(struct job *j, const char *sign, const void *got, const void
 	job_equal(j, sign, got, want, n, size);
 }
 
-#define UNCLAMPED	"the high word is that of a clamped amount"
+#define UNCLAMPED "the high word is that of a clamped amount"
 
 /* some amounts are above 63, some have bits in the high word */
 static void wide_shifts(struct job *j)
@@ -53,11 +53,10 @@ static void wide_shifts(struct job *j)
 	kernel = job_kernel(j, "wide_shifts");
 	ARGUMENTS(j, kernel, VARIABLE(ba), VARIABLE(bb), VARIABLE(bo));
 	job_run(j, kernel, ITEMS, 64);
-	compare(j, UNCLAMPED, job_read(j, bo, ITEMS * 24), want, known, ITEMS * 3,
-		8);
+	compare(j, UNCLAMPED, job_read(j, bo, ITEMS * 24), want, known, ITEMS * 3, 8);
 }
 
-#define FALSE_ALWAYS	"all are zero"
+#define FALSE_ALWAYS "all are zero"
 
 static void byte_extremes(struct job *j)
 {
@@ -77,7 +76,7 @@ static void byte_extremes(struct job *j)
 	compare(j, FALSE_ALWAYS, job_read(j, bo, ITEMS * 8), want, zeros, ITEMS * 2, 4);
 }
 
-#define LOW_WORD	"bits of the low word only"
+#define LOW_WORD "bits of the low word only"
 
 static void wide_popcount(struct job *j)
 {
@@ -96,7 +95,7 @@ static void wide_popcount(struct job *j)
 	compare(j, LOW_WORD, job_read(j, bo, ITEMS * 8), want, known, ITEMS, 8);
 }
 
-#define SIGNS_LEFT	"as if no sign were taken off"
+#define SIGNS_LEFT "as if no sign were taken off"
 
 /* two to four last places */
 static bool close_to(double got, double want)
@@ -149,7 +148,8 @@ static void moduli(struct job *j)
 /* clang-format on */
 #define NO_BYTES \
 	"CodeEmitterGK110::emitMINMAX() (nv50_ir_emit_gk110.cpp) has no 8 or 16 bits: without assertions it emits operation 0, FSET.F"
-#define COUNTS_LOW	"Mesa's Converter::visit(nir_alu_instr *) (nv50_ir_from_nir.cpp) gives POPC, an operation of 32 bits, the low word twice"
+#define COUNTS_LOW \
+	"Mesa's Converter::visit(nir_alu_instr *) (nv50_ir_from_nir.cpp) gives POPC, an operation of 32 bits, the low word twice"
 #define NO_MODIFIERS \
 	"Mesa's NVC0LegalizeSSA::handleRCPRSQLib() (nv50_ir_lowering_nvc0.cpp) hands the source to the library without its modifiers"
 

@@ -136,8 +136,7 @@ static void search(struct job *j)
 	}
 	bt = job_buffer(j, N, text);
 	ARGUMENTS(j, kernel, VARIABLE(bt), VARIABLE(bw), VALUE(cl_int, LENGTH), VALUE(cl_int, N),
-		VARIABLE(bm), VARIABLE(bp),
-		  VARIABLE(bc));
+		  VARIABLE(bm), VARIABLE(bp), VARIABLE(bc));
 	job_run(j, kernel, ITEMS, 64);
 	job_equal(j, "mark", job_read(j, bm, N), marks, N, 1);
 	job_equal(j, "pair", job_read(j, bp, N * 2), pairs, N, 2);

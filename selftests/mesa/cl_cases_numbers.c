@@ -254,13 +254,16 @@ static void convert(struct job *j)
 /* ------------------------------------------------------------------ floats */
 
 /* units of the last place: OpenCL 1.2, 7.4 */
-static const struct { const char *name; double ulps; } float_rows[] = {
-	{ "sqrt", 3 }, { "rsqrt", 2 }, { "exp2", 3 }, { "log2", 3 }, { "sin", 4 }, { "cos", 4 },
-		{ "fma", 0.5 }, { "divide", 2.5 },
-	{ "exp", 3 }, { "log", 3 }, { "pow", 16 }, { "atan2", 6 }, { "floor", 0 }, { "ceil", 0 },
-		{ "rint", 0 }, { "trunc", 0 },
-	{ "fmod", 0 }, { "frexp", 0.5 }, { "ldexp", 0 }, { "modf", 0.5 }, { "fmax - fmin", 0.5 },
-		{ "copysign", 0 },
+static const struct {
+	const char *name;
+	double ulps;
+} float_rows[] = {
+	{ "sqrt", 3 },		{ "rsqrt", 2 },	   { "exp2", 3 },  { "log2", 3 },
+	{ "sin", 4 },		{ "cos", 4 },	   { "fma", 0.5 }, { "divide", 2.5 },
+	{ "exp", 3 },		{ "log", 3 },	   { "pow", 16 },  { "atan2", 6 },
+	{ "floor", 0 },		{ "ceil", 0 },	   { "rint", 0 },  { "trunc", 0 },
+	{ "fmod", 0 },		{ "frexp", 0.5 },  { "ldexp", 0 }, { "modf", 0.5 },
+	{ "fmax - fmin", 0.5 }, { "copysign", 0 },
 };
 
 static void floats_on_host(double a, double b, double *o)
@@ -516,9 +519,13 @@ static void write_halves(struct job *j)
 	halves(j, true);
 }
 
-#define NO_OPERATION(name) "Mesa's nv50_ir_from_nir.cpp, Converter::visit(nir_alu_instr *), has no " name ": the compiler gives up"
-#define LOW_HALF "Mesa's Split64BitOpPreRA::split64MulMad() (nv50_ir_peephole.cpp) forgets that the high half is wanted; lowered only since Volta"
-#define NOT_ROUNDED "Mesa's nv50_ir makes them of products with the reciprocal and the reciprocal root of lib/gk110.asm, without a last correction"
+#define NO_OPERATION(name)                                                             \
+	"Mesa's nv50_ir_from_nir.cpp, Converter::visit(nir_alu_instr *), has no " name \
+	": the compiler gives up"
+#define LOW_HALF \
+	"Mesa's Split64BitOpPreRA::split64MulMad() (nv50_ir_peephole.cpp) forgets that the high half is wanted; lowered only since Volta"
+#define NOT_ROUNDED \
+	"Mesa's nv50_ir makes them of products with the reciprocal and the reciprocal root of lib/gk110.asm, without a last correction"
 
 const struct job_case cases_numbers[] = {
 	{ "integers", integers, text_integers, NULL, NULL },
@@ -527,14 +534,15 @@ const struct job_case cases_numbers[] = {
 	{ "float-functions", floats, text_floats, NULL, NULL },
 	{ "doubles", doubles, text_doubles, NULL, NULL },
 	{ "double-quotients", quotients, text_doubles, NULL, NULL },
-	{ "double-quotients-rounded", quotients_rounded, text_doubles, NOT_ROUNDED, "none is off by more than two last places" },
+	{ "double-quotients-rounded", quotients_rounded, text_doubles, NOT_ROUNDED,
+	  "none is off by more than two last places" },
 	{ "vectors", vectors, text_vectors, NULL, NULL },
 	{ "halves-read", read_halves, text_read_halves, NULL, NULL },
 	{ "halves-written", write_halves, text_write_halves, NO_OPERATION("f2f16"),
-		"unknown nir_op f2f16" },
+	  "unknown nir_op f2f16" },
 	{ "pairs-of-shorts", pairs, text_pairs, NO_OPERATION("pack_32_2x16_split"),
-		"unknown nir_op pack_32_2x16_split" },
+	  "unknown nir_op pack_32_2x16_split" },
 	{ "64-bit-high-product", mul_high, text_mul_high, LOW_HALF,
-		"low half in place of the high one" },
+	  "low half in place of the high one" },
 	{ NULL, NULL, NULL, NULL, NULL },
 };

@@ -24,8 +24,9 @@ static void step(struct job *j, cl_command_queue queue, cl_kernel kernel, cl_mem
 	size_t items = N, group = 64;
 
 	ARGUMENTS(j, kernel, VARIABLE(mem), VARIABLE(value));
-	job_must(j, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, after ? 1 : 0,
-		after ? &after : NULL, done),
+	job_must(j,
+		 clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, after ? 1 : 0,
+					after ? &after : NULL, done),
 		 "clEnqueueNDRangeKernel");
 }
 
@@ -157,9 +158,10 @@ static void times(struct job *j)
 	for (r = 0; r < RUNS; r++) {
 		/* only times of one clock */
 		job_true(j, t[r][0] <= t[r][1], "run %d was submitted before it was queued", r);
-		job_true(j, t[r][2] < t[r][3], "run %d ended (%llu ns) before it began (%llu ns)", r, (unsigned long long)t[r][3],
-			 (unsigned long long)t[r][2]);
-		job_true(j, !r || t[r][2] >= t[r - 1][3], "run %d began before the one before had ended", r);
+		job_true(j, t[r][2] < t[r][3], "run %d ended (%llu ns) before it began (%llu ns)",
+			 r, (unsigned long long)t[r][3], (unsigned long long)t[r][2]);
+		job_true(j, !r || t[r][2] >= t[r - 1][3],
+			 "run %d began before the one before had ended", r);
 		clReleaseEvent(done[r]);
 	}
 	for (i = 0; i < N; i++)
@@ -207,8 +209,9 @@ static void mapped(struct job *j)
 		want[i] *= 9;
 	for (i = 0; i < WIDTH * HEIGHT; i++)
 		rectangle[i] = want[(2 + i / WIDTH) * ROW + 3 + i % WIDTH];
-	job_must(j, clEnqueueReadBufferRect(j->queue, mem, CL_TRUE, from, to, region, ROW * 4, 0, 0,
-		0, got, 0, NULL, NULL),
+	job_must(j,
+		 clEnqueueReadBufferRect(j->queue, mem, CL_TRUE, from, to, region, ROW * 4, 0, 0, 0,
+					 got, 0, NULL, NULL),
 		 "clEnqueueReadBufferRect");
 	job_equal(j, "rectangle", got, rectangle, WIDTH * HEIGHT, 4);
 	job_equal(j, "word", job_read(j, mem, BYTES), want, N, 4);

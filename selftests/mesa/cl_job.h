@@ -47,9 +47,21 @@ struct job_argument {
 		".cl\"\n.byte 0\n.popsection\n")
 
 /* a variable, a value, or bytes of local memory as a kernel's argument */
-#define VARIABLE(x) { sizeof(x), &(x) }
-#define VALUE(type, x) { sizeof(type), &(type){ x } }
-#define LOCAL(bytes) { bytes, NULL }
+#define VARIABLE(x)             \
+	{                       \
+		sizeof(x), &(x) \
+	}
+#define VALUE(type, x)                \
+	{                             \
+		sizeof(type), &(type) \
+		{                     \
+			x             \
+		}                     \
+	}
+#define LOCAL(bytes)        \
+	{                   \
+		bytes, NULL \
+	}
 #define ARGUMENTS(j, kernel, ...)                                              \
 	job_arguments(j, kernel, (const struct job_argument[]){ __VA_ARGS__ }, \
 		      sizeof((const struct job_argument[]){ __VA_ARGS__ }) /   \
@@ -77,10 +89,10 @@ void *job_read(struct job *j, cl_mem mem, size_t bytes);
 uint32_t *job_random(struct job *j, size_t words);
 
 /* what verdict.h says, about the job's verdict */
-#define job_die(j, ...) verdict_die((j)->verdict, __VA_ARGS__)
-#define job_skip(j, why) verdict_skip((j)->verdict, why)
+#define job_die(j, ...)	  verdict_die((j)->verdict, __VA_ARGS__)
+#define job_skip(j, why)  verdict_skip((j)->verdict, why)
 #define job_equal(j, ...) verdict_equal((j)->verdict, __VA_ARGS__)
-#define job_near(j, ...) verdict_near((j)->verdict, __VA_ARGS__)
-#define job_true(j, ...) verdict_true((j)->verdict, __VA_ARGS__)
+#define job_near(j, ...)  verdict_near((j)->verdict, __VA_ARGS__)
+#define job_true(j, ...)  verdict_true((j)->verdict, __VA_ARGS__)
 
 #endif

@@ -64,7 +64,8 @@ void verdict_near(struct verdict *v, const char *what, float got, double want, d
 			  off <= ulps * ulp || off <= absolute)
 		return;
 	if (!v->wrong++)
-		snprintf(v->text, VERDICT_TEXT, "%s: %.9g, not %.9g: %.1f ulp, %.1f allowed", what, got, want, off / ulp, ulps);
+		snprintf(v->text, VERDICT_TEXT, "%s: %.9g, not %.9g: %.1f ulp, %.1f allowed", what,
+			 got, want, off / ulp, ulps);
 }
 
 void verdict_true(struct verdict *v, bool ok, const char *fmt, ...)

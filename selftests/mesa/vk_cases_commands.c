@@ -16,11 +16,13 @@ static void constants(struct vk_job *j)
 		float factor;
 		uint32_t group;
 	} spec = { LENGTH, VK_TRUE, -2.5f, GROUP };
-	static const VkSpecializationMapEntry entries[] = { { 0, 0, 4 },
-							    { 1, 4, 4 },
-							    { 2, 8, 4 },
-							    { 3, 12, 4 } };
-	struct { float add[4][4]; uint32_t rotate, unused[3]; } block = { .rotate = 2 };
+	static const VkSpecializationMapEntry entries[] = {
+		{ 0, 0, 4 }, { 1, 4, 4 }, { 2, 8, 4 }, { 3, 12, 4 }
+	};
+	struct {
+		float add[4][4];
+		uint32_t rotate, unused[3];
+	} block = { .rotate = 2 };
 	/* the second pipeline sets only the group's size */
 	static const uint32_t group = GROUP;
 	static const VkSpecializationMapEntry only_group = { 3, 0, 4 };

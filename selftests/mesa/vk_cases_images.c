@@ -18,7 +18,7 @@ static void run_texels(struct vk_job *j)
 	vk_submit(j);
 }
 
-#define NOT_STORED	"nothing was stored"
+#define NOT_STORED "nothing was stored"
 
 static void image(struct vk_job *j)
 {

@@ -30,7 +30,10 @@ static void run_items(struct vk_job *j)
 static void saxpy(struct vk_job *j)
 {
 	enum { N = 4000, GROUPS = 42, ALL = GROUPS * 96 };
-	struct { float a; uint32_t n; } constants = { -3.5f, N };
+	struct {
+		float a;
+		uint32_t n;
+	} constants = { -3.5f, N };
 	static float x[ALL], y[ALL];
 	struct vk_resource *r;
 	int i;
@@ -138,12 +141,16 @@ static void integers(struct vk_job *j)
 }
 
 /* units of the last place, or the absolute error; most are of Vulkan's table of precision */
-static const struct { const char *name; double ulps, absolute; } float_rows[] = {
-	{ "sqrt", 3, 0 }, { "inversesqrt", 2, 0 }, { "exp2", 35, 0 }, { "log2", 3, 0x1p-21 },
-		{ "sin", 0, 0x1p-11 }, { "cos", 0, 0x1p-11 },
-	{ "divide", 2.5, 0 }, { "floor", 0, 0 }, { "ceil", 0, 0 }, { "roundEven", 0, 0 }, { "trunc",
-		0, 0 }, { "fract", 0, 0 },
-	{ "min, max", 0, 0 }, { "mix", 0, 0 }, { "clamp", 0, 0 }, { "conversions", 0, 0 },
+static const struct {
+	const char *name;
+	double ulps, absolute;
+} float_rows[] = {
+	{ "sqrt", 3, 0 },	 { "inversesqrt", 2, 0 }, { "exp2", 35, 0 },
+	{ "log2", 3, 0x1p-21 },	 { "sin", 0, 0x1p-11 },	  { "cos", 0, 0x1p-11 },
+	{ "divide", 2.5, 0 },	 { "floor", 0, 0 },	  { "ceil", 0, 0 },
+	{ "roundEven", 0, 0 },	 { "trunc", 0, 0 },	  { "fract", 0, 0 },
+	{ "min, max", 0, 0 },	 { "mix", 0, 0 },	  { "clamp", 0, 0 },
+	{ "conversions", 0, 0 },
 };
 
 static void floats_on_host(float a, float b, double *o)

@@ -12,7 +12,7 @@
 
 enum { BYTES = 8 << 20, MAX_DEVICES = 8 };
 
-#define FILL_WORD	0x89abcdefu
+#define FILL_WORD 0x89abcdefu
 static const uint64_t wait_ns = 60ull * 1000000000;
 
 struct buffer {
@@ -62,12 +62,14 @@ static bool find_device(struct vk *v)
 		tap_diag("device: %s (%x:%x)", props.deviceName, props.vendorID, props.deviceID);
 		if (props.vendorID == 0x10de && strstr(props.deviceName, "K20m")) {
 			v->phys = devices[i];
-			tap_result(strstr(props.deviceName, "NVK"), "Vulkan names the card: Tesla K20m by NVK", "%s",
+			tap_result(strstr(props.deviceName, "NVK"),
+				   "Vulkan names the card: Tesla K20m by NVK", "%s",
 				   props.deviceName);
 			return true;
 		}
 	}
-	tap_result(false, "Vulkan names the card: Tesla K20m by NVK", "%u devices, none of them", n);
+	tap_result(false, "Vulkan names the card: Tesla K20m by NVK", "%u devices, none of them",
+		   n);
 	return false;
 }
 
@@ -89,7 +91,8 @@ static void open_device(struct vk *v)
 {
 	float priority = 1;
 	VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-					  .queueFamilyIndex = transfer_family(v), .queueCount = 1,
+					  .queueFamilyIndex = transfer_family(v),
+					  .queueCount = 1,
 					  .pQueuePriorities = &priority };
 	VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
 				    .queueCreateInfoCount = 1,
@@ -99,7 +102,7 @@ static void open_device(struct vk *v)
 					 .queueFamilyIndex = queue.queueFamilyIndex };
 	VkCommandBufferAllocateInfo cmd = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
 					    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-					    	.commandBufferCount = 1 };
+					    .commandBufferCount = 1 };
 	VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
 
 	must(vkCreateDevice(v->phys, &info, NULL, &v->dev), "vkCreateDevice");
@@ -130,9 +133,10 @@ static uint32_t memory_type(struct vk *v, uint32_t allowed, VkMemoryPropertyFlag
 
 static void new_buffer(struct vk *v, bool host, struct buffer *b)
 {
-	VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = BYTES,
+	VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+				    .size = BYTES,
 				    .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-				    	VK_BUFFER_USAGE_TRANSFER_DST_BIT };
+					     VK_BUFFER_USAGE_TRANSFER_DST_BIT };
 	VkMemoryAllocateInfo alloc = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO };
 	VkMemoryPropertyFlags host_flags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
 					   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -173,7 +177,8 @@ static void barrier(struct vk *v)
 
 static void submit(struct vk *v)
 {
-	VkSubmitInfo info = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1,
+	VkSubmitInfo info = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+			      .commandBufferCount = 1,
 			      .pCommandBuffers = &v->cmd };
 
 	must(vkEndCommandBuffer(v->cmd), "vkEndCommandBuffer");
@@ -204,7 +209,8 @@ static void copy_and_check(struct vk *v, struct buffer *src, struct buffer *vram
 	barrier(v);
 	submit(v);
 	bad = first_difference(dst->map, expect, BYTES);
-	tap_result(bad < 0, "vkCmdCopyBuffer to device memory and back", "%d bytes, wrong byte %lld", BYTES, (long long)bad);
+	tap_result(bad < 0, "vkCmdCopyBuffer to device memory and back",
+		   "%d bytes, wrong byte %lld", BYTES, (long long)bad);
 	free(expect);
 }
 

@@ -46,7 +46,7 @@ static void open_queue(struct vk_job *j)
 					 .queueFamilyIndex = queue.queueFamilyIndex };
 	VkCommandBufferAllocateInfo cmd = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
 					    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-					    	.commandBufferCount = 1 };
+					    .commandBufferCount = 1 };
 	VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
 
 	vkGetPhysicalDeviceFeatures(j->phys, &j->features);
@@ -137,9 +137,10 @@ static VkDeviceMemory new_memory(struct vk_job *j, const VkMemoryRequirements *n
 static VkBuffer new_buffer(struct vk_job *j, VkDeviceSize size, VkBufferUsageFlags usage,
 			   VkMemoryPropertyFlags want, VkDeviceMemory *memory)
 {
-	VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size,
+	VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+				    .size = size,
 				    .usage = usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-				    	VK_BUFFER_USAGE_TRANSFER_DST_BIT };
+					     VK_BUFFER_USAGE_TRANSFER_DST_BIT };
 	VkMemoryRequirements need;
 	VkBuffer buffer;
 

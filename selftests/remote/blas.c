@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forwards.h"	/* made by remote/api.py */
+#include "forwards.h" /* made by remote/api.py */
 
 enum { N = 200, M = 24, K = 17, PSEUDO = 100, FIRST_SEED = 42 };
 
@@ -72,7 +72,7 @@ static CUdeviceptr device(const void *from, size_t n)
 		type *to = &result;                                                                \
 		CUdeviceptr scalars = device(&alpha, sizeof(alpha)),                               \
 			    results = device(&result, sizeof(result));                             \
-\
+                                                                                                   \
 		if (on_device) {                                                                   \
 			scale = (const type *)(uintptr_t)scalars;                                  \
 			to = (type *)(uintptr_t)results;                                           \
@@ -111,9 +111,11 @@ static CUdeviceptr device(const void *from, size_t n)
 	static void matrices_##T(int ta, int tb, bool batched)                                     \
 	{                                                                                          \
 		static type x[2 * M * K], y[2 * K * N], z[2 * M * N], got[2 * M * N];              \
+		static const char *const names[2][2] = { { #T "gemm NN", #T "gemm NT" },           \
+							 { #T "gemm TN", #T "gemm TT" } };         \
 		type alpha = 1.5, beta = -0.5;                                                     \
 		int lda = ta ? K : M, ldb = tb ? N : K;                                            \
-\
+                                                                                                   \
 		filled_##T(x, 2 * M * K, 3);                                                       \
 		filled_##T(y, 2 * K * N, 4);                                                       \
 		filled_##T(z, 2 * M * N, 5);                                                       \
@@ -135,23 +137,21 @@ static CUdeviceptr device(const void *from, size_t n)
 			const type *p = x + i / (M * N) * M * K, *q = y + i / (M * N) * K * N;     \
 			int row = i % M, column = i % (M * N) / M;                                 \
 			double sum = 0;                                                            \
-\
+                                                                                                   \
 			for (int k = 0; k < K; k++)                                                \
 				sum += (double)p[ta ? k + row * K : row + k * M] *                 \
 				       q[tb ? column + k * N : k + column * K];                    \
 			z[i] = 1.5 * sum - 0.5 * z[i];                                             \
 		}                                                                                  \
 		MUST(cuMemcpyDtoH_v2(got, c, sizeof(got)));                                        \
-		check(same_##T(got, z, 2 * M * N), batched ? #T "gemmStridedBatched" :             \
-						   ta	   ? tb ? #T "gemm TT" : #T "gemm TN" :    \
-						   tb	   ? #T "gemm NT" :                        \
-							     #T "gemm NN"); \
+		check(same_##T(got, z, 2 * M * N),                                                 \
+		      batched ? #T "gemmStridedBatched" : names[ta][tb]);                          \
 	}                                                                                          \
 	static void matrix_##T(int trans)                                                          \
 	{                                                                                          \
 		type x[M * N], v[N], w[N], got[N], alpha = 2, beta = 1;                            \
 		int n = trans ? N : M;                                                             \
-\
+                                                                                                   \
 		filled_##T(x, M *N, 6);                                                            \
 		filled_##T(v, N, 7);                                                               \
 		filled_##T(w, N, 8);                                                               \
@@ -162,7 +162,7 @@ static CUdeviceptr device(const void *from, size_t n)
 					(type *)(uintptr_t)b, 1, &beta, (type *)(uintptr_t)c, 1)); \
 		for (int i = 0; i < n; i++) {                                                      \
 			double sum = 0;                                                            \
-\
+                                                                                                   \
 			for (int k = 0; k < (trans ? M : N); k++)                                  \
 				sum += (double)v[k] * (trans ? x[k + i * M] : x[i + k * M]);       \
 			w[i] += 2 * sum;                                                           \
@@ -193,7 +193,8 @@ static void streams(void)
 	MUST(cuStreamSynchronize(s));
 	for (int i = 0; i < N; i++)
 		sum += fabsf(x[i]);
-	check(same_S(got, x, N) && same_S(&result, &sum, 1), "calls in a stream, in order with its copies");
+	check(same_S(got, x, N) && same_S(&result, &sum, 1),
+	      "calls in a stream, in order with its copies");
 	MUST(cuStreamDestroy_v2(s));
 	check(cublasSscal_v2(blas, N, &two, (float *)(uintptr_t)a, 1) != 0,
 	      "its stream is gone: an error");
@@ -265,7 +266,8 @@ static void numbers(void)
 		squares += (f[i] - 5) * (f[i] - 5) + (d[i] - 5) * (d[i] - 5);
 	}
 	check(fabs(sum / 2000 - 5) < 0.5 && fabs(squares / 2000 - 4) < 1, "normal numbers");
-	check(curandGenerateNormal(rand_, (float *)(uintptr_t)a, 3, 0, 1) != 0, "an odd count is the library's own error");
+	check(curandGenerateNormal(rand_, (float *)(uintptr_t)a, 3, 0, 1) != 0,
+	      "an odd count is the library's own error");
 	check(curandCreateGenerator(&rand_, 7) == RAND_TYPE_ERROR && !rand_, "no such generator");
 }
 

@@ -22,19 +22,23 @@ enum { CLIENTS = 4, CLOCK_LENGTH_US = 600000, SLOWNESS = 4 };
 
 /* shares.sh makes the file and reads it, by the places of these members */
 struct clock {
-	uint32_t lock, came;		/* a bit for each client that has come */
-	uint32_t go;			/* set by shares.sh: count from here on */
-	uint32_t last;			/* who submitted last */
-	uint64_t now, free_at, begin, end;	/* us */
-	uint64_t wall;				/* the machine's, at which .now was so late */
+	uint32_t lock, came; /* a bit for each client that has come */
+	uint32_t go; /* set by shares.sh: count from here on */
+	uint32_t last; /* who submitted last */
+	uint64_t now, free_at, begin, end; /* us */
+	uint64_t wall; /* the machine's, at which .now was so late */
 	uint64_t had[CLIENTS];
 	uint64_t mixed;
 };
 
 static struct clock *gpu;
 
-struct stream { uint64_t end; };
-struct event { uint64_t at; };
+struct stream {
+	uint64_t end;
+};
+struct event {
+	uint64_t at;
+};
 static struct stream null_stream;
 
 __attribute__((constructor)) static void begin(void)

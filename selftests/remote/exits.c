@@ -14,7 +14,7 @@
 #include <cuda/driver/api.h>
 
 /* of no CPU's and no hypervisor's range; vms/exits.sh looks for it in the trace */
-#define LEAF	0x4b560000u
+#define LEAF 0x4b560000u
 enum { WARM = 1000, BATCH = 1000 };
 enum { MARK_BATCH = 1, MARK_SPINS, MARK_END };
 

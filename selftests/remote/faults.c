@@ -176,7 +176,8 @@ static int after_fork(void)
 /* the server's process may have no children, so it can't compile */
 static int ptx(void)
 {
-	static const char text[] = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry k() { ret; }\n";
+	static const char text[] =
+		".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry k() { ret; }\n";
 	int i, refused = 0;
 	CUmodule m;
 
@@ -314,7 +315,8 @@ static int host_functions(void)
 	r = r ? r : cuMemcpyDtoHAsync_v2(&got, out, 4, s);
 	r = r ? r : cuStreamSynchronize(s);
 	MUST(cuMemFreeHost(host));
-	printf("%d functions called, %d copied, inside: %d, result %d\n", called, got, sync_in_function, r);
+	printf("%d functions called, %d copied, inside: %d, result %d\n", called, got,
+	       sync_in_function, r);
 	return r || called != ROUNDS || got != 100 * ROUNDS ||
 	       sync_in_function != CUDA_ERROR_NOT_PERMITTED;
 }
@@ -338,7 +340,7 @@ static int pinned(void)
 {
 	enum { N = 3 << 20, ROUNDS = 12 };
 	uint8_t *in, *out_of, *pageable = malloc(N), *next;
-	CUdeviceptr data, there, said;	/* spin() writes to another one */
+	CUdeviceptr data, there, said; /* spin() writes to another one */
 	bool busy = true;
 	CUstream s;
 	int i;
@@ -507,13 +509,20 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed },
-		{ "after_fork", after_fork },
+	{ "copies", copies },
+	{ "stuck", stuck },
+	{ "server_killed", server_killed },
+	{ "after_fork", after_fork },
 	{ "ptx", ptx },
-	{ "child_lives", child_lives }, { "beside", beside }, { "settled", settled },
-		{ "host_functions", host_functions },
-	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "pinned_elsewhere",
-		pinned_elsewhere }, { "costs", costs },
+	{ "child_lives", child_lives },
+	{ "beside", beside },
+	{ "settled", settled },
+	{ "host_functions", host_functions },
+	{ "holds", holds },
+	{ "quota", quota },
+	{ "pinned", pinned },
+	{ "pinned_elsewhere", pinned_elsewhere },
+	{ "costs", costs },
 };
 
 int main(int argc, char **argv)

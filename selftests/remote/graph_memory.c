@@ -195,10 +195,9 @@ static void lines(void)
 {
 	enum { W = 100, H = 9, PITCH = 130 };
 	static uint8_t from[H][PITCH], to[H][PITCH];
-	const CUDA_ARRAY_DESCRIPTOR d = { .Width = W,
-					  .Height = H,
-					  .Format = CU_AD_FORMAT_UNSIGNED_INT8,
-					  .NumChannels = 1 };
+	const CUDA_ARRAY_DESCRIPTOR d = {
+		.Width = W, .Height = H, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1
+	};
 	CUDA_MEMCPY2D up = { .srcMemoryType = CU_MEMORYTYPE_HOST,
 			     .srcHost = from,
 			     .srcPitch = PITCH,
@@ -466,7 +465,7 @@ static int called(void)
 
 /* ------------------------------------------------------------------ user objects */
 
-static int destroyed;	/* atomic */
+static int destroyed; /* atomic */
 
 static void destroy(void *data)
 {

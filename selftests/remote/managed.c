@@ -25,7 +25,7 @@ static void *managed(size_t bytes)
 	MUST(cuMemAllocManaged(&p, bytes, GLOBAL));
 	return (void *)(uintptr_t)p;
 }
-#define AT(p)	((CUdeviceptr)(uintptr_t)(p))
+#define AT(p) ((CUdeviceptr)(uintptr_t)(p))
 
 static void launch_add(const float *a, const float *b, float *c, int n, CUstream stream)
 {
@@ -46,7 +46,7 @@ static void turns(void)
 	}
 	for (round = 0; round < 10; round++) {
 		launch_add(a, b, c, FLOATS, s);
-		launch_add(c, b, a, FLOATS, s);		/* a + 2b */
+		launch_add(c, b, a, FLOATS, s); /* a + 2b */
 		MUST(cuStreamSynchronize(s));
 		for (i = 0; i < FLOATS; i++)
 			wrong += a[i] != (float)i + 4.f * i + (i % 5000 ? 0 : round);
@@ -192,7 +192,7 @@ static void threads(void)
 static sigjmp_buf back;
 static volatile int caught;
 
-static void catch(int signal, siginfo_t *info, void *context)
+static void catch (int signal, siginfo_t *info, void *context)
 {
 	caught++;
 	siglongjmp(back, 1);
@@ -351,8 +351,8 @@ static int managed_killed(void)
 
 int main(int argc, char **argv)
 {
-	static const struct mode modes[] = { { "managed", managed_memory }, { "killed",
-		managed_killed } };
+	static const struct mode modes[] = { { "managed", managed_memory },
+					     { "killed", managed_killed } };
 
 	return run_mode(argc, argv, modes, sizeof(modes) / sizeof(modes[0]), load);
 }

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 3 << 20 };	/* bytes of each piece */
+enum { N = 3 << 20 }; /* bytes of each piece */
 
 static CUcontext ctx;
 static CUstream s;
-static CUdeviceptr one, two;	/* N bytes each */
+static CUdeviceptr one, two; /* N bytes each */
 static unsigned int bad;
 
 static const char *name_of(CUresult r)

@@ -23,7 +23,7 @@ static inline void must(CUresult r, CUresult wanted, int line, const char *what)
 	printf("line %d: %s: %s\n", line, what, name);
 	exit(2);
 }
-#define MUST(call) must(call, CUDA_SUCCESS, __LINE__, #call)
+#define MUST(call)	   must(call, CUDA_SUCCESS, __LINE__, #call)
 #define FAILS(call, error) must(call, error, __LINE__, #call)
 
 static inline void check(bool right, int line, const char *what)

@@ -18,17 +18,17 @@ struct between {
 	struct between *next;
 	uint8_t *own;
 	size_t room;
-	bool busy;		/* atomic */
-	uint8_t *theirs;	/* of the copy that it is used for */
+	bool busy; /* atomic */
+	uint8_t *theirs; /* of the copy that it is used for */
 	size_t bytes;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct between *all;
-static uint8_t *registered;	/* one region at a time */
+static uint8_t *registered; /* one region at a time */
 static size_t registered_bytes;
 
-#define BELOW(name)	((typeof(name) *)dlsym(RTLD_NEXT, #name))
+#define BELOW(name) ((typeof(name) *)dlsym(RTLD_NEXT, #name))
 
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 {

@@ -139,12 +139,12 @@ static void properties(void)
 	MUST(cudaGetDeviceCount(&n));
 	MUST(cudaGetDeviceProperties(&p, 0));
 	fail_if(n < 1 || p.warpSize != 32 || p.maxThreadsPerBlock < 512 || !p.totalGlobalMem ||
-		!strlen(p.name),
+			!strlen(p.name),
 		"the device's properties");
 	MUST(cudaFuncGetAttributes(&f, (void *)add));
 	fail_if(f.maxThreadsPerBlock < 32 || !f.binaryVersion, "a kernel's attributes");
 	fail_if(cudaSetDevice(n) != cudaErrorInvalidDevice ||
-		cudaGetLastError() != cudaErrorInvalidDevice || cudaGetLastError(),
+			cudaGetLastError() != cudaErrorInvalidDevice || cudaGetLastError(),
 		"an error, given once");
 	printf("%s: ", p.name);
 }

@@ -12,8 +12,7 @@
 
 #include "must.h"
 
-enum { DEVICES_MAX = 8, ROUNDS = 200, LONG_ROUNDS = 2000000000, MOST = 5 << 20,
-       HELD_S = 60 };
+enum { DEVICES_MAX = 8, ROUNDS = 200, LONG_ROUNDS = 2000000000, MOST = 5 << 20, HELD_S = 60 };
 
 static struct device {
 	CUcontext ctx;
@@ -199,7 +198,7 @@ static void plane_copy(int from, int to)
  */
 static void host_copy(int from, int to, size_t n)
 {
-	enum { SPUN = MOST - 4096 };	/* where the kernel writes */
+	enum { SPUN = MOST - 4096 }; /* where the kernel writes */
 	static uint8_t out[MOST], in[MOST];
 	CUdeviceptr at = device[to].buffer;
 
@@ -431,10 +430,13 @@ static int dies(void)
 
 int main(int argc, char **argv)
 {
-	static const struct { const char *name; int (*run)(void); } modes[] = {
-		{ "belongs", belongs }, { "copies", copies }, { "waited", waited }, { "events",
-			events }, { "waits", waits },
-		{ "threads", threads }, { "dies", dies },
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} modes[] = {
+		{ "belongs", belongs }, { "copies", copies }, { "waited", waited },
+		{ "events", events },	{ "waits", waits },   { "threads", threads },
+		{ "dies", dies },
 	};
 	unsigned int i;
 

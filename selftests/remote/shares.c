@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		launch(500, s[0]);
 		MUST(cuStreamSynchronize(s[0]));
 	}
-	for (i = 0; ; i++) {
+	for (i = 0;; i++) {
 		if (!strcmp(argv[1], "many")) {
 			launch(40 + i % 20, s[i % 4]);
 		} else if (!strcmp(argv[1], "each")) {

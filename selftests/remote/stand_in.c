@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forwards.h"	/* made by remote/api.py */
+#include "forwards.h" /* made by remote/api.py */
 
 struct cublasContext {
 	CUstream stream;
@@ -87,147 +87,148 @@ static cublasStatus_t given(CUstream s, void *to, void *p, size_t n)
 	return r ? BLAS_EXECUTION_FAILED : BLAS_SUCCESS;
 }
 
-#define CALLS(type, T) \
-	static type scalar_##T(cublasHandle_t h, const type *at) \
-	{ \
-		type *p = h->on_device ? taken(h->stream, at, sizeof(*at)) : NULL, \
-		     value = p		  ? *p : \
-			     h->on_device ? (type)NAN : \
-					    *at; \
-\
-		free(p); \
-		return value; \
-	} \
-	static cublasStatus_t result_##T(cublasHandle_t h, type *to, double value) \
-	{ \
-		type *p; \
-\
-		if (!h->on_device) { \
-			*to = value; \
-			return BLAS_SUCCESS; \
-		} \
-		p = malloc(sizeof(*p)); \
-		*p = value; \
-		return given(h->stream, to, p, sizeof(*p)); \
-	} \
-	static type *vector_##T(cublasHandle_t h, const type *x, int n, int incx) \
-	{ \
-		return n > 0 && incx > 0 ? \
-			       taken(h->stream, x, ((n - 1ull) * incx + 1) * sizeof(*x)) : \
-			       NULL; \
-	} \
-	cublasStatus_t cublas##T##copy_v2(cublasHandle_t h, int n, const type *x, int incx, \
-					  type *y, int incy) \
-	{ \
-		type *from = vector_##T(h, x, n, incx), *to = vector_##T(h, y, n, incy); \
-\
-		for (int i = 0; from && to && i < n; i++) \
-			to[i * incy] = from[i * incx]; \
-		free(from); \
-		return to && from ? \
-			       given(h->stream, y, to, ((n - 1ull) * incy + 1) * sizeof(*y)) : \
-			       BLAS_INVALID_VALUE; \
-	} \
-	cublasStatus_t cublas##T##scal_v2(cublasHandle_t h, int n, const type *alpha, type *x, \
-					  int incx) \
-	{ \
-		type *to = vector_##T(h, x, n, incx), by = scalar_##T(h, alpha); \
-\
-		for (int i = 0; to && i < n; i++) \
-			to[i * incx] *= by; \
-		return to ? given(h->stream, x, to, ((n - 1ull) * incx + 1) * sizeof(*x)) : \
-			    BLAS_INVALID_VALUE; \
-	} \
-	cublasStatus_t cublas##T##axpy_v2(cublasHandle_t h, int n, const type *alpha, \
-					  const type *x, int incx, type *y, int incy) \
-	{ \
-		type *from = vector_##T(h, x, n, incx), *to = vector_##T(h, y, n, incy), \
-		     by = scalar_##T(h, alpha); \
-\
-		for (int i = 0; from && to && i < n; i++) \
-			to[i * incy] += by * from[i * incx]; \
-		free(from); \
-		return to && from ? \
-			       given(h->stream, y, to, ((n - 1ull) * incy + 1) * sizeof(*y)) : \
-			       BLAS_INVALID_VALUE; \
-	} \
-	cublasStatus_t cublas##T##dot_v2(cublasHandle_t h, int n, const type *x, int incx, \
-					 const type *y, int incy, type *result) \
-	{ \
-		type *p = vector_##T(h, x, n, incx), *q = vector_##T(h, y, n, incy); \
-		double sum = 0; \
-\
-		for (int i = 0; p && q && i < n; i++) \
-			sum += (double)p[i * incx] * q[i * incy]; \
-		free(p); \
-		free(q); \
-		return p && q ? result_##T(h, result, sum) : BLAS_INVALID_VALUE; \
-	} \
-	cublasStatus_t cublas##T##asum_v2(cublasHandle_t h, int n, const type *x, int incx, \
-					  type *result) \
-	{ \
-		type *p = vector_##T(h, x, n, incx); \
-		double sum = 0; \
-\
-		for (int i = 0; p && i < n; i++) \
-			sum += fabs((double)p[i * incx]); \
-		free(p); \
-		return p ? result_##T(h, result, sum) : BLAS_INVALID_VALUE; \
-	} \
-	cublasStatus_t cublas##T##gemmStridedBatched(cublasHandle_t h, cublasOperation_t ta, \
-						     cublasOperation_t tb, int m, int n, int k, \
-						     const type *alpha, const type *A, int lda, \
-						     long long int sa, const type *B, int ldb, \
-						     long long int sb, const type *beta, type *C, \
-						     int ldc, long long int sc, int count) \
-	{ \
-		if (m < 0 || n < 0 || k < 0 || lda < (ta ? k : m) || ldb < (tb ? n : k) || \
-		    ldc < m) \
-			return BLAS_INVALID_VALUE; \
-		for (int turn = 0; turn < count; turn++, A += sa, B += sb, C += sc) { \
-			type *p = taken(h->stream, A, (size_t)lda * (ta ? m : k) * sizeof(*A)); \
-			type *q = taken(h->stream, B, (size_t)ldb * (tb ? k : n) * sizeof(*B)); \
-			type *c = taken(h->stream, C, (size_t)ldc * n * sizeof(*C)); \
-			type by = scalar_##T(h, alpha), keep = scalar_##T(h, beta); \
-\
-			for (size_t i = 0; p && q && c && i < (size_t)m * n; i++) { \
-				size_t row = i % m, column = i / m; \
-				double sum = 0; \
-\
-				for (int l = 0; l < k; l++) { \
-					size_t at = ta ? l + row * lda : row + (size_t)l * lda; \
-					size_t bt = tb ? column + (size_t)l * ldb : l + column * ldb; \
-\
-					sum += (double)p[at] * q[bt]; \
-				} \
-				c[row + column * ldc] = by * sum + keep * c[row + column * ldc]; \
-			} \
-			free(p); \
-			free(q); \
-			if (!p || !q || !c || \
-			    given(h->stream, C, c, (size_t)ldc * n * sizeof(*C))) \
-				return BLAS_EXECUTION_FAILED; \
-		} \
-		return BLAS_SUCCESS; \
-	} \
-	cublasStatus_t cublas##T##gemm_v2(cublasHandle_t h, cublasOperation_t ta, \
-					  cublasOperation_t tb, int m, int n, int k, \
-					  const type *alpha, const type *A, int lda, \
-					  const type *B, int ldb, const type *beta, type *C, \
-					  int ldc) \
-	{ \
+#define CALLS(type, T)                                                                             \
+	static type scalar_##T(cublasHandle_t h, const type *at)                                   \
+	{                                                                                          \
+		type *p = h->on_device ? taken(h->stream, at, sizeof(*at)) : NULL,                 \
+		     value = p		  ? *p :                                                   \
+			     h->on_device ? (type)NAN :                                            \
+					    *at;                                                   \
+                                                                                                   \
+		free(p);                                                                           \
+		return value;                                                                      \
+	}                                                                                          \
+	static cublasStatus_t result_##T(cublasHandle_t h, type *to, double value)                 \
+	{                                                                                          \
+		type *p;                                                                           \
+                                                                                                   \
+		if (!h->on_device) {                                                               \
+			*to = value;                                                               \
+			return BLAS_SUCCESS;                                                       \
+		}                                                                                  \
+		p = malloc(sizeof(*p));                                                            \
+		*p = value;                                                                        \
+		return given(h->stream, to, p, sizeof(*p));                                        \
+	}                                                                                          \
+	static type *vector_##T(cublasHandle_t h, const type *x, int n, int incx)                  \
+	{                                                                                          \
+		return n > 0 && incx > 0 ?                                                         \
+			       taken(h->stream, x, ((n - 1ull) * incx + 1) * sizeof(*x)) :         \
+			       NULL;                                                               \
+	}                                                                                          \
+	cublasStatus_t cublas##T##copy_v2(cublasHandle_t h, int n, const type *x, int incx,        \
+					  type *y, int incy)                                       \
+	{                                                                                          \
+		type *from = vector_##T(h, x, n, incx), *to = vector_##T(h, y, n, incy);           \
+                                                                                                   \
+		for (int i = 0; from && to && i < n; i++)                                          \
+			to[i * incy] = from[i * incx];                                             \
+		free(from);                                                                        \
+		return to && from ?                                                                \
+			       given(h->stream, y, to, ((n - 1ull) * incy + 1) * sizeof(*y)) :     \
+			       BLAS_INVALID_VALUE;                                                 \
+	}                                                                                          \
+	cublasStatus_t cublas##T##scal_v2(cublasHandle_t h, int n, const type *alpha, type *x,     \
+					  int incx)                                                \
+	{                                                                                          \
+		type *to = vector_##T(h, x, n, incx), by = scalar_##T(h, alpha);                   \
+                                                                                                   \
+		for (int i = 0; to && i < n; i++)                                                  \
+			to[i * incx] *= by;                                                        \
+		return to ? given(h->stream, x, to, ((n - 1ull) * incx + 1) * sizeof(*x)) :        \
+			    BLAS_INVALID_VALUE;                                                    \
+	}                                                                                          \
+	cublasStatus_t cublas##T##axpy_v2(cublasHandle_t h, int n, const type *alpha,              \
+					  const type *x, int incx, type *y, int incy)              \
+	{                                                                                          \
+		type *from = vector_##T(h, x, n, incx), *to = vector_##T(h, y, n, incy),           \
+		     by = scalar_##T(h, alpha);                                                    \
+                                                                                                   \
+		for (int i = 0; from && to && i < n; i++)                                          \
+			to[i * incy] += by * from[i * incx];                                       \
+		free(from);                                                                        \
+		return to && from ?                                                                \
+			       given(h->stream, y, to, ((n - 1ull) * incy + 1) * sizeof(*y)) :     \
+			       BLAS_INVALID_VALUE;                                                 \
+	}                                                                                          \
+	cublasStatus_t cublas##T##dot_v2(cublasHandle_t h, int n, const type *x, int incx,         \
+					 const type *y, int incy, type *result)                    \
+	{                                                                                          \
+		type *p = vector_##T(h, x, n, incx), *q = vector_##T(h, y, n, incy);               \
+		double sum = 0;                                                                    \
+                                                                                                   \
+		for (int i = 0; p && q && i < n; i++)                                              \
+			sum += (double)p[i * incx] * q[i * incy];                                  \
+		free(p);                                                                           \
+		free(q);                                                                           \
+		return p && q ? result_##T(h, result, sum) : BLAS_INVALID_VALUE;                   \
+	}                                                                                          \
+	cublasStatus_t cublas##T##asum_v2(cublasHandle_t h, int n, const type *x, int incx,        \
+					  type *result)                                            \
+	{                                                                                          \
+		type *p = vector_##T(h, x, n, incx);                                               \
+		double sum = 0;                                                                    \
+                                                                                                   \
+		for (int i = 0; p && i < n; i++)                                                   \
+			sum += fabs((double)p[i * incx]);                                          \
+		free(p);                                                                           \
+		return p ? result_##T(h, result, sum) : BLAS_INVALID_VALUE;                        \
+	}                                                                                          \
+	cublasStatus_t cublas##T##gemmStridedBatched(cublasHandle_t h, cublasOperation_t ta,       \
+						     cublasOperation_t tb, int m, int n, int k,    \
+						     const type *alpha, const type *A, int lda,    \
+						     long long int sa, const type *B, int ldb,     \
+						     long long int sb, const type *beta, type *C,  \
+						     int ldc, long long int sc, int count)         \
+	{                                                                                          \
+		if (m < 0 || n < 0 || k < 0 || lda < (ta ? k : m) || ldb < (tb ? n : k) ||         \
+		    ldc < m)                                                                       \
+			return BLAS_INVALID_VALUE;                                                 \
+		for (int turn = 0; turn < count; turn++, A += sa, B += sb, C += sc) {              \
+			type *p = taken(h->stream, A, (size_t)lda * (ta ? m : k) * sizeof(*A));    \
+			type *q = taken(h->stream, B, (size_t)ldb * (tb ? k : n) * sizeof(*B));    \
+			type *c = taken(h->stream, C, (size_t)ldc * n * sizeof(*C));               \
+			type by = scalar_##T(h, alpha), keep = scalar_##T(h, beta);                \
+                                                                                                   \
+			for (size_t i = 0; p && q && c && i < (size_t)m * n; i++) {                \
+				size_t row = i % m, column = i / m;                                \
+				double sum = 0;                                                    \
+                                                                                                   \
+				for (int l = 0; l < k; l++) {                                      \
+					size_t at = ta ? l + row * lda : row + (size_t)l * lda;    \
+					size_t bt = tb ? column + (size_t)l * ldb :                \
+							 l + column * ldb;                         \
+                                                                                                   \
+					sum += (double)p[at] * q[bt];                              \
+				}                                                                  \
+				c[row + column * ldc] = by * sum + keep * c[row + column * ldc];   \
+			}                                                                          \
+			free(p);                                                                   \
+			free(q);                                                                   \
+			if (!p || !q || !c ||                                                      \
+			    given(h->stream, C, c, (size_t)ldc * n * sizeof(*C)))                  \
+				return BLAS_EXECUTION_FAILED;                                      \
+		}                                                                                  \
+		return BLAS_SUCCESS;                                                               \
+	}                                                                                          \
+	cublasStatus_t cublas##T##gemm_v2(cublasHandle_t h, cublasOperation_t ta,                  \
+					  cublasOperation_t tb, int m, int n, int k,               \
+					  const type *alpha, const type *A, int lda,               \
+					  const type *B, int ldb, const type *beta, type *C,       \
+					  int ldc)                                                 \
+	{                                                                                          \
 		return cublas##T##gemmStridedBatched(h, ta, tb, m, n, k, alpha, A, lda, 0, B, ldb, \
-						     0, beta, C, ldc, 0, 1); \
-	} \
+						     0, beta, C, ldc, 0, 1);                       \
+	}                                                                                          \
 	cublasStatus_t cublas##T##gemv_v2(cublasHandle_t h, cublasOperation_t trans, int m, int n, \
-					  const type *alpha, const type *A, int lda, \
-					  const type *x, int incx, const type *beta, type *y, \
-					  int incy) \
-	{ \
-		if (incx != 1 || incy != 1) \
-			return BLAS_NOT_SUPPORTED; \
-		return cublas##T##gemm_v2(h, trans, 0, trans ? n : m, 1, trans ? m : n, alpha, A, \
-					  lda, x, trans ? m : n, beta, y, trans ? n : m); \
+					  const type *alpha, const type *A, int lda,               \
+					  const type *x, int incx, const type *beta, type *y,      \
+					  int incy)                                                \
+	{                                                                                          \
+		if (incx != 1 || incy != 1)                                                        \
+			return BLAS_NOT_SUPPORTED;                                                 \
+		return cublas##T##gemm_v2(h, trans, 0, trans ? n : m, 1, trans ? m : n, alpha, A,  \
+					  lda, x, trans ? m : n, beta, y, trans ? n : m);          \
 	}
 CALLS(float, S)
 CALLS(double, D)
@@ -293,19 +294,21 @@ static double normal(curandGenerator_t g)
 
 enum { MANY = 1 << 24, RAND_WRONG_LENGTH = 105 };
 
-#define GENERATE(name, type, wrong, number, ...) \
-curandStatus_t curandGenerate##name(curandGenerator_t g, type *out, size_t n, ##__VA_ARGS__) \
-{ \
-	type *p = n <= MANY ? malloc(n * sizeof(*p) + 1) : NULL; \
-	\
-	if (!p || (wrong)) { \
-		free(p); \
-		return p ? RAND_WRONG_LENGTH : RAND_ALLOCATION_FAILED; \
-	} \
-	for (size_t i = 0; i < n; i++) \
-		p[i] = number; \
-	return given(g->stream, out, p, n * sizeof(*p)) ? RAND_LAUNCH_FAILURE : RAND_SUCCESS; \
-}
+#define GENERATE(name, type, wrong, number, ...)                                        \
+	curandStatus_t curandGenerate##name(curandGenerator_t g, type *out, size_t n,   \
+					    ##__VA_ARGS__)                              \
+	{                                                                               \
+		type *p = n <= MANY ? malloc(n * sizeof(*p) + 1) : NULL;                \
+                                                                                        \
+		if (!p || (wrong)) {                                                    \
+			free(p);                                                        \
+			return p ? RAND_WRONG_LENGTH : RAND_ALLOCATION_FAILED;          \
+		}                                                                       \
+		for (size_t i = 0; i < n; i++)                                          \
+			p[i] = number;                                                  \
+		return given(g->stream, out, p, n * sizeof(*p)) ? RAND_LAUNCH_FAILURE : \
+								  RAND_SUCCESS;         \
+	}
 GENERATE(, unsigned int, false, next(g))
 GENERATE(Uniform, float, false, (float)uniform(g))
 GENERATE(UniformDouble, double, false, uniform(g))

@@ -7,15 +7,23 @@
 
 #include "selftests/sim/gpu.h"
 
-#define NEVER	KVGPU_SCHED_NEVER
+#define NEVER KVGPU_SCHED_NEVER
 
 const struct sim_cfg sim_ideal = {
-	.poll_ns = 100000, .piece = 50000, .hw_slice = SIM_MS, .seed = 1,
+	.poll_ns = 100000,
+	.piece = 50000,
+	.hw_slice = SIM_MS,
+	.seed = 1,
 };
 
 const struct sim_cfg sim_k20 = {
-	.poll_ns = SIM_MS, .jitter_ns = 100000, .preempt_ns = 60000, .load_ns = 30000,
-		.piece = 100000, .hw_slice = SIM_MS, .seed = 1,
+	.poll_ns = SIM_MS,
+	.jitter_ns = 100000,
+	.preempt_ns = 60000,
+	.load_ns = 30000,
+	.piece = 100000,
+	.hw_slice = SIM_MS,
+	.seed = 1,
 };
 
 static u64 min_u64(u64 a, u64 b)
@@ -237,9 +245,9 @@ static void decide(struct sim_gpu *g)
 	 * lists may join those on the chip, and an empty chip may be given one, without a preempt
 	 */
 	g->stop_at = g->next_shared ? g->now :
-				    piece_end(g) + (g->running >= 0 && g->running != owner ?
-							    g->cfg.preempt_ns :
-							    0);
+				      piece_end(g) + (g->running >= 0 && g->running != owner ?
+							      g->cfg.preempt_ns :
+							      0);
 	if (g->running == owner)
 		g->stop_at = g->now;
 	g->switches++;
@@ -344,10 +352,18 @@ void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgp
 	u32 i;
 
 	*g = (struct sim_gpu){
-		.cfg = *cfg, .vgpu = vgpu, .nr = nr, .now = begin, .begin = begin,
-			.rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1,
-		.shared = true, .owner = -1, .running = -1, .stop_at = NEVER, .loaded_at = NEVER,
-			.poll_at = begin,
+		.cfg = *cfg,
+		.vgpu = vgpu,
+		.nr = nr,
+		.now = begin,
+		.begin = begin,
+		.rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1,
+		.shared = true,
+		.owner = -1,
+		.running = -1,
+		.stop_at = NEVER,
+		.loaded_at = NEVER,
+		.poll_at = begin,
 		.choice.until = NEVER,
 	};
 	kvgpu_sched_init(&g->sched);

@@ -11,8 +11,8 @@
 
 #include "selftests/sim/gpu.h"
 
-#define WINDOW	(2 * SIM_S)
-#define WARM	(1 * SIM_S)
+#define WINDOW (2 * SIM_S)
+#define WARM   (1 * SIM_S)
 
 /* ------------------------------------------------------------------ output */
 
@@ -143,7 +143,7 @@ static void shares(void)
 
 /* ------------------------------------------------------------------ other chips, other seeds */
 
-#define SEEDS	4
+#define SEEDS 4
 
 static double worst_of(const struct sim_gpu *g, u64 window)
 {
@@ -208,11 +208,11 @@ static void seeds(void)
 							one_seed(&cfg, policy, nr, w, worst);
 						}
 				row(obj("\"switch_us\": %g, \"vgpus\": %u, \"weights\": \"%s\", \"runs\": %u, \"worst_2s_error_percent\": %.3f, "
-					"\"worst_3s_error_percent\": %.3f, \"busy_percent\": %.2f", switches[c] / 1e3, nr, w ? "1:2:4" : "equal",
-					9 * SEEDS, worst[0], worst[1], worst[2]),
+					"\"worst_3s_error_percent\": %.3f, \"busy_percent\": %.2f",
+					switches[c] / 1e3, nr, w ? "1:2:4" : "equal", 9 * SEEDS,
+					worst[0], worst[1], worst[2]),
 				    "%10g %6u  %-6s %14.2f %14.2f %13.2f", switches[c] / 1e3, nr,
-				    	w ? "1:2:4" : "equal", worst[0], worst[1],
-				    worst[2]);
+				    w ? "1:2:4" : "equal", worst[0], worst[1], worst[2]);
 			}
 }
 
@@ -235,8 +235,8 @@ static void caps(void)
 			sim_init(&g, &sim_k20, v, nr, 0);
 			sim_run(&g, 20 * SIM_S);
 			sim_range(&g, 0, WARM, WINDOW, &least, &most);
-			row(obj("\"cap\": %u, \"vgpus\": %u, \"least_percent\": %.3f, \"most_percent\": %.3f", caps[c], nr, least / 1e4,
-				most / 1e4),
+			row(obj("\"cap\": %u, \"vgpus\": %u, \"least_percent\": %.3f, \"most_percent\": %.3f",
+				caps[c], nr, least / 1e4, most / 1e4),
 			    "%5u %5u %8.2f %8.2f", caps[c], nr, least / 1e4, most / 1e4);
 			free(v);
 		}
@@ -307,10 +307,11 @@ static void switches(void)
 			sim_init(&g, &cfg, v, 8, 0);
 			kvgpu_sched_set_slice(&g.sched, slices[s] * SIM_MS);
 			sim_run(&g, 20 * SIM_S);
-			row(obj("\"switch_us\": %g, \"slice_ms\": %u, \"busy_percent\": %.2f, \"worst_2s_error_percent\": %.3f", costs[c] / 1e3,
-				(u32)slices[s], part_of(sim_busy(&g), 20 * SIM_S), share_error(&g)),
+			row(obj("\"switch_us\": %g, \"slice_ms\": %u, \"busy_percent\": %.2f, \"worst_2s_error_percent\": %.3f",
+				costs[c] / 1e3, (u32)slices[s], part_of(sim_busy(&g), 20 * SIM_S),
+				share_error(&g)),
 			    "%10g %10u %8.2f %8.2f", costs[c] / 1e3, (u32)slices[s],
-			    	part_of(sim_busy(&g), 20 * SIM_S), share_error(&g));
+			    part_of(sim_busy(&g), 20 * SIM_S), share_error(&g));
 			free(v);
 		}
 }
@@ -324,14 +325,16 @@ static void mixed_work(struct sim_vgpu *v, u32 nr, u32 seed)
 
 	for (i = 0; i < nr; i++) {
 		switch ((i + seed) % 6) {
-		case 0: case 1:
+		case 0:
+		case 1:
 			break;
 		case 2:
 			if (i < 6)
 				v[i].work = (struct sim_work){ SIM_BUSY, .len = 30 * SIM_MS,
 							       .piece = 5 * SIM_MS };
 			break;
-		case 3: case 4:
+		case 3:
+		case 4:
 			v[i].work = (struct sim_work){ SIM_PERIODIC,
 						       .len = 400 * SIM_MS / 1000 * 4 / nr + 20000,
 						       .period = (10 + i % 7) * SIM_MS,
@@ -396,11 +399,11 @@ static void one_scale(u32 gpus, u32 nr)
 		free(v);
 	}
 	row(obj("\"gpus\": %u, \"vgpus_each\": %u, \"busy_percent\": %.2f, \"worst_fairness\": %.5f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
-		"\"decisions_per_s\": %llu", gpus, nr, busy, fair, sim_latency(lat, 500) / 1e6,
-			sim_latency(lat, 990) / 1e6,
+		"\"decisions_per_s\": %llu",
+		gpus, nr, busy, fair, sim_latency(lat, 500) / 1e6, sim_latency(lat, 990) / 1e6,
 		(unsigned long long)decisions),
-	    "%5u %6u %8.2f %9.4f %7.2f %7.2f %12llu", gpus, nr, busy, fair, sim_latency(lat,
-	    	500) / 1e6, sim_latency(lat, 990) / 1e6,
+	    "%5u %6u %8.2f %9.4f %7.2f %7.2f %12llu", gpus, nr, busy, fair,
+	    sim_latency(lat, 500) / 1e6, sim_latency(lat, 990) / 1e6,
 	    (unsigned long long)decisions);
 	free(lat);
 }
@@ -431,7 +434,7 @@ static u64 clock_ns(void)
 static double decision_ns(u32 nr, enum kvgpu_sched_policy policy)
 {
 	struct kvgpu_sched_ent *e = calloc(nr, sizeof(*e));
-	struct kvgpu_sched_choice c = { };
+	struct kvgpu_sched_choice c = {};
 	struct kvgpu_sched s;
 	u64 now = 1, start, best = ~0ull, took;
 	u32 i, round, rounds = 200000 / nr;
@@ -476,7 +479,8 @@ static void cost(void)
 		for (i = 0; i < 3; i++) {
 			double ns = decision_ns(nrs[i], policy);
 
-			row(obj("\"policy\": \"%s\", \"vgpus\": %u, \"ns\": %.0f", kvgpu_sched_policy_name(policy), nrs[i], ns),
+			row(obj("\"policy\": \"%s\", \"vgpus\": %u, \"ns\": %.0f",
+				kvgpu_sched_policy_name(policy), nrs[i], ns),
 			    "%-12s %6u %8.0f", kvgpu_sched_policy_name(policy), nrs[i], ns);
 		}
 }

@@ -11,7 +11,13 @@
 
 #include <cuda/driver/api.h>
 
-#define CHECK(what) do { if (!(what)) { printf("%s: not so\n", #what); return 1; } } while (0)
+#define CHECK(what)                                    \
+	do {                                           \
+		if (!(what)) {                         \
+			printf("%s: not so\n", #what); \
+			return 1;                      \
+		}                                      \
+	} while (0)
 enum { MIB = 20 };
 
 /* take @mib in pieces of 16 MiB, and say so; then wait until @until has ended */

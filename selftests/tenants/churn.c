@@ -13,7 +13,9 @@ enum { FIRST_NUMBER = 100 };
 
 struct churn_shared {
 	volatile int end;
-	struct { volatile uint64_t made, ns, failed; } by[MAX_CHURN];
+	struct {
+		volatile uint64_t made, ns, failed;
+	} by[MAX_CHURN];
 };
 
 /* Make and remove a vGPU until the end. */

@@ -22,7 +22,7 @@
  * of weights 1:2:4: one turn of the smallest is a large part of its time in a short window.
  */
 #define ONE_PERCENT .aim = { 0.01, 0.01 }
-#define ONE_TURN .aim = { 0.014, 0.01 }
+#define ONE_TURN    .aim = { 0.014, 0.01 }
 
 static const struct setup setups[] = {
 	{ .name = "one", STREAMS(1) },
@@ -30,20 +30,33 @@ static const struct setup setups[] = {
 	{ .name = "four equal", STREAMS(4), ONE_PERCENT },
 	{ .name = "eight equal", STREAMS(8), ONE_PERCENT },
 	{ .name = "three 1:2:4", STREAMS(3), .weight = { 100, 200, 400 }, ONE_PERCENT },
-	{ .name = "eight 1:2:4", STREAMS(8), .weight = { 100, 200, 400, 100, 200, 400, 100, 200 },
-		ONE_TURN },
+	{ .name = "eight 1:2:4",
+	  STREAMS(8),
+	  .weight = { 100, 200, 400, 100, 200, 400, 100, 200 },
+	  ONE_TURN },
 	{ .name = "greedy neighbour", .nr = 2, .role = { ROLE_STREAM, ROLE_GREEDY }, ONE_PERCENT },
-	{ .name = "two, three greedy", .nr = 5, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY,
-		ROLE_GREEDY, ROLE_GREEDY }, ONE_PERCENT },
-	{ .name = "two beside one that parks", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM,
-		ROLE_SLEEPER }, ONE_PERCENT },
-	{ .name = "two beside resets", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_RESETTER },
-		ONE_PERCENT },
-	{ .name = "mix", .nr = 8, .weight = { 100, 200, 400 }, ONE_TURN,
+	{ .name = "two, three greedy",
+	  .nr = 5,
+	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_GREEDY, ROLE_GREEDY },
+	  ONE_PERCENT },
+	{ .name = "two beside one that parks",
+	  .nr = 3,
+	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_SLEEPER },
+	  ONE_PERCENT },
+	{ .name = "two beside resets",
+	  .nr = 3,
+	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_RESETTER },
+	  ONE_PERCENT },
+	{ .name = "mix",
+	  .nr = 8,
+	  .weight = { 100, 200, 400 },
+	  ONE_TURN,
 	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_SLEEPER, ROLE_WAITER,
-	  	ROLE_RESETTER, ROLE_FAULTER } },
-	{ .name = "two beside hangs", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER },
-		ONE_PERCENT },
+		    ROLE_RESETTER, ROLE_FAULTER } },
+	{ .name = "two beside hangs",
+	  .nr = 3,
+	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER },
+	  ONE_PERCENT },
 	{ .name = "cap 20", STREAMS(2), .cap = { 20 } },
 	{ .name = "cap 30 alone", STREAMS(1), .cap = { 30 } },
 	{ .name = "latency beside greedy", .nr = 2, .role = { ROLE_LATENCY, ROLE_GREEDY } },
@@ -60,14 +73,16 @@ static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-tenants test | mute SECONDS | clock | bench [options] [SETUP...]\n"
+	fprintf(f,
+		"usage: kvgpu-tenants test | mute SECONDS | clock | bench [options] [SETUP...]\n"
 		"Runs as root beside kvgpu.ko: makes vGPUs, and processes that use them as guests would.\n"
 		"test: TAP, exit code 1 if a test fails. bench: measures, prints a table.\n"
 		"mute: for so long the copy engines tell nobody that they wait; wants a kernel with iomem=relaxed.\n"
 		"clock: for each byte of standard input prints CLOCK_MONOTONIC, ns.\n"
 		"  --looks N     how many looks (default 12, at most %u); windows are two and three looks long\n"
 		"  --seconds S   from one look to the next (default 1)\n"
-		"  --json FILE   the same for programs\n\nsetups (default: all):\n", MAX_LOOKS);
+		"  --json FILE   the same for programs\n\nsetups (default: all):\n",
+		MAX_LOOKS);
 	for (i = 0; i < NR_SETUPS; i++)
 		fprintf(f, "  %s\n", setups[i].name);
 }
@@ -81,7 +96,8 @@ static bool are_setups(char **argv, int argc)
 		for (i = 0; i < NR_SETUPS && strcmp(setups[i].name, *argv); i++)
 			;
 		if (i == NR_SETUPS) {
-			fprintf(stderr, "kvgpu-tenants: there is no setup '%s'; --help lists them\n",
+			fprintf(stderr,
+				"kvgpu-tenants: there is no setup '%s'; --help lists them\n",
 				*argv);
 			return false;
 		}
@@ -133,7 +149,8 @@ static int mute(unsigned int seconds)
 {
 	if (mute_engines(seconds))
 		return 0;
-	fprintf(stderr, "kvgpu-tenants: the card's registers can't be mapped: boot with iomem=relaxed\n");
+	fprintf(stderr,
+		"kvgpu-tenants: the card's registers can't be mapped: boot with iomem=relaxed\n");
 	return 1;
 }
 
@@ -150,9 +167,11 @@ static int tell_clock(void)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "looks", required_argument, NULL, 'l' }, { "seconds", required_argument, NULL,
-			's' },
-		{ "json", required_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 },
+		{ "looks", required_argument, NULL, 'l' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
 	};
 	unsigned int looks = 12;
 	const char *json = NULL;
@@ -161,11 +180,20 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 'l': looks = atoi(optarg); break;
-		case 's': seconds = atof(optarg); break;
-		case 'j': json = optarg; break;
-		case 'h': usage(stdout); return 0;
-		default: return 2;
+		case 'l':
+			looks = atoi(optarg);
+			break;
+		case 's':
+			seconds = atof(optarg);
+			break;
+		case 'j':
+			json = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			return 2;
 		}
 	}
 	if (optind == argc || looks < spans[SPANS - 1] || looks > MAX_LOOKS || seconds < 0.1) {

@@ -21,7 +21,7 @@ static const char *const role_names[] = { "stream",  "greedy", "latency", "waite
 					  "faulter", "hanger", "sleeper", "resetter" };
 const unsigned int spans[SPANS] = { 2, 3 };
 
-enum { WATCHDOG_S = 2 };	/* watchdog_ms of a card, if nothing sets it */
+enum { WATCHDOG_S = 2 }; /* watchdog_ms of a card, if nothing sets it */
 
 /* turns: .slices of the vGPUs, of the first and the last look */
 struct look {
@@ -388,7 +388,8 @@ bool measure(const struct setup *s, unsigned int looks, double seconds, struct r
 
 	memset(r, 0, sizeof(*r));
 	if (has_role(s, ROLE_HANGER) && !card_registers()) {
-		printf("%-26s not measured: the card's registers can't be mapped, boot with iomem=relaxed\n", s->name);
+		printf("%-26s not measured: the card's registers can't be mapped, boot with iomem=relaxed\n",
+		       s->name);
 		return false;
 	}
 	start(s, t);
@@ -435,26 +436,28 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 {
 	unsigned int i;
 
-	printf("%-26s busy %5.1f %%  %7.1f MB/s  error of work %4.1f %%%s\n", s->name, r->busy * 100, r->bytes_per_s / 1e6,
-	       r->work_error * 100, r->bad ? "  WRONG DATA OR LOST WORK" : "");
+	printf("%-26s busy %5.1f %%  %7.1f MB/s  error of work %4.1f %%%s\n", s->name,
+	       r->busy * 100, r->bytes_per_s / 1e6, r->work_error * 100,
+	       r->bad ? "  WRONG DATA OR LOST WORK" : "");
 	for (i = 0; i < SPANS; i++) {
 		const struct spread *e = &r->error[i];
 
-		printf("    error of share in %u windows of %g s: %.2f %% worst, %.2f %% mean", e->windows, spans[i] * seconds,
-		       e->worst * 100, e->mean * 100);
+		printf("    error of share in %u windows of %g s: %.2f %% worst, %.2f %% mean",
+		       e->windows, spans[i] * seconds, e->worst * 100, e->mean * 100);
 		if (s->aim[i])
 			printf(", aim %.1f %%: %s", s->aim[i] * 100,
-			       !e->windows		? "no window" :
-			       e->worst <= s->aim[i]	? "met" :
-							  "MISSED");
+			       !e->windows	     ? "no window" :
+			       e->worst <= s->aim[i] ? "met" :
+						       "MISSED");
 		printf("\n");
 	}
 	if (r->dry[0])
-		printf("    %u windows of %g s in which a tenant that should always have work had none: not judged\n", r->dry[0],
-		       spans[0] * seconds);
+		printf("    %u windows of %g s in which a tenant that should always have work had none: not judged\n",
+		       r->dry[0], spans[0] * seconds);
 	if (r->lost.windows)
-		printf("    %u windows of %g s with a hang: those that work lost %.1f %% at most, %.1f %% mean\n", r->lost.windows,
-		       spans[0] * seconds, r->lost.worst * 100, r->lost.mean * 100);
+		printf("    %u windows of %g s with a hang: those that work lost %.1f %% at most, %.1f %% mean\n",
+		       r->lost.windows, spans[0] * seconds, r->lost.worst * 100,
+		       r->lost.mean * 100);
 	for (i = 0; i < s->nr; i++)
 		printf("    %-8s weight %4u cap %3u  share %6.2f %% (want %6.2f %%)  of time %6.2f %%  of bytes %6.2f %%  a turn %5.2f ms\n",
 		       role_names[s->role[i]], s->weight[i] ? s->weight[i] : 100,
@@ -469,11 +472,11 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 		printf("    a turn, with what is charged of its switch: %.2f %% of what its tenant has in %g s, at most\n",
 		       r->turn_part * 100, spans[0] * seconds);
 	if (r->nr_samples)
-		printf("    small copies: %u, %u us median, %u us p99, %u us at most\n", r->nr_samples, r->p50_us, r->p99_us,
-		       r->max_us);
+		printf("    small copies: %u, %u us median, %u us p99, %u us at most\n",
+		       r->nr_samples, r->p50_us, r->p99_us, r->max_us);
 	if (s->churn)
-		printf("    vGPUs made beside it, %u at a time: %llu, %.1f ms each\n", s->churn, (unsigned long long)r->made,
-		       r->made ? r->make_ns / 1e6 / r->made : 0.0);
+		printf("    vGPUs made beside it, %u at a time: %llu, %.1f ms each\n", s->churn,
+		       (unsigned long long)r->made, r->made ? r->make_ns / 1e6 / r->made : 0.0);
 	fflush(stdout);
 }
 
@@ -492,7 +495,8 @@ static void json_window(FILE *f, double s, double aim, const struct spread *all,
 {
 	unsigned int i;
 
-	fprintf(f, "{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f, \"each\": [",
+	fprintf(f,
+		"{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f, \"each\": [",
 		s, all->windows, all->mean, all->worst, aim);
 	for (i = 0; i < all->windows; i++) {
 		fprintf(f, "%s{\"from\": %u, \"to\": %u, \"mean\": %.5f, \"worst\": %.5f",
@@ -529,25 +533,26 @@ void print_json(FILE *f, const struct setup *s, double seconds, const struct res
 		r->error[0].worst, r->work_error, (unsigned long long)r->bad);
 	for (i = 0; i < SPANS; i++) {
 		fprintf(f, "%s", i ? ", " : "");
-		json_window(f, spans[i] * seconds, s->aim[i], &r->error[i], r->window[i],
-			    s->nr);
+		json_window(f, spans[i] * seconds, s->aim[i], &r->error[i], r->window[i], s->nr);
 	}
 	fprintf(f, "], \"dry\": [%u, %u]", r->dry[0], r->dry[1]);
 	json_looks(f, r);
 	if (r->lost.windows)
-		fprintf(f, ", \"hangs\": {\"windows\": %u, \"mean_lost\": %.5f, \"worst_lost\": %.5f}", r->lost.windows, r->lost.mean,
-			r->lost.worst);
+		fprintf(f,
+			", \"hangs\": {\"windows\": %u, \"mean_lost\": %.5f, \"worst_lost\": %.5f}",
+			r->lost.windows, r->lost.mean, r->lost.worst);
 	json_array(f, "share", r->share, s->nr);
 	json_array(f, "want", r->want, s->nr);
 	json_array(f, "of_time", r->wall, s->nr);
-	fprintf(f, ", \"preempts\": %llu, \"preempt_us\": %llu, \"preempt_max_us\": %llu", (unsigned long long)r->preempts,
+	fprintf(f, ", \"preempts\": %llu, \"preempt_us\": %llu, \"preempt_max_us\": %llu",
+		(unsigned long long)r->preempts,
 		(unsigned long long)(r->preempts ? r->preempt_ns / r->preempts / 1000 : 0),
 		(unsigned long long)r->preempt_max / 1000);
 	json_array(f, "turn_ms", turn_ms, s->nr);
 	fprintf(f, ", \"turn_part\": %.5f", r->turn_part);
 	if (r->nr_samples)
-		fprintf(f, ", \"latency_us\": {\"n\": %u, \"p50\": %u, \"p99\": %u, \"max\": %u}", r->nr_samples, r->p50_us,
-			r->p99_us, r->max_us);
+		fprintf(f, ", \"latency_us\": {\"n\": %u, \"p50\": %u, \"p99\": %u, \"max\": %u}",
+			r->nr_samples, r->p50_us, r->p99_us, r->max_us);
 	if (s->churn)
 		fprintf(f, ", \"made\": %llu, \"make_us\": %llu", (unsigned long long)r->made,
 			(unsigned long long)(r->made ? r->make_ns / r->made / 1000 : 0));

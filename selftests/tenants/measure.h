@@ -16,9 +16,9 @@ struct setup {
 	const char *name;
 	unsigned int nr;
 	enum role role[MAX_TENANTS];
-	unsigned int weight[MAX_TENANTS];	/* 0: the default */
+	unsigned int weight[MAX_TENANTS]; /* 0: the default */
 	unsigned int cap[MAX_TENANTS];
-	const char *policy;			/* NULL: best-effort */
+	const char *policy; /* NULL: best-effort */
 	/* processes that make and remove further vGPUs meanwhile */
 	unsigned int churn;
 	/*
@@ -60,10 +60,10 @@ struct result {
 	 * should be
 	 */
 	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
-	struct spread error[SPANS];	/* windows without a strike in which no tenant ran dry */
+	struct spread error[SPANS]; /* windows without a strike in which no tenant ran dry */
 	/* windows in which a tenant that should always have work had none: not judged */
 	unsigned int dry[SPANS];
-	struct window window[SPANS][MAX_LOOKS / 2];	/* these windows, error[].windows of each */
+	struct window window[SPANS][MAX_LOOKS / 2]; /* these windows, error[].windows of each */
 	struct moment moment[MAX_LOOKS + 1];
 	unsigned int looks;
 	/*
@@ -75,7 +75,7 @@ struct result {
 	 * time than if all tenants had worked.
 	 */
 	struct spread lost;
-	double busy;				/* part of the wall time that the GPU worked */
+	double busy; /* part of the wall time that the GPU worked */
 	double bytes_per_s, bytes_share[MAX_TENANTS];
 	/*
 	 * |part of the bytes copied in the whole measurement - want| / want, the worst of the
@@ -94,7 +94,7 @@ struct result {
 	 * of the tenants that always work
 	 */
 	double turn_part;
-	uint64_t made, make_ns;			/* made by churn; time for all of them together */
+	uint64_t made, make_ns; /* made by churn; time for all of them together */
 };
 
 /* Return false when this can't be measured here; the reason was printed. */

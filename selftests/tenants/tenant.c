@@ -18,7 +18,7 @@
 
 #include <gk110/ce.h>
 
-static char card[256];	/* sysfs folder */
+static char card[256]; /* sysfs folder */
 
 static void __attribute__((noreturn)) bail(const char *what)
 {

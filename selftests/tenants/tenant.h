@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 enum role {
-	ROLE_STREAM,	/* verified copies */
-	ROLE_GREEDY,	/* as ROLE_STREAM, in larger jobs */
-	ROLE_LATENCY,	/* one small verified copy every 10 ms, timed */
-	ROLE_WAITER,	/* waits for ever for a semaphore */
-	ROLE_FAULTER,	/* one page fault after the other, each in a channel of its own */
+	ROLE_STREAM, /* verified copies */
+	ROLE_GREEDY, /* as ROLE_STREAM, in larger jobs */
+	ROLE_LATENCY, /* one small verified copy every 10 ms, timed */
+	ROLE_WAITER, /* waits for ever for a semaphore */
+	ROLE_FAULTER, /* one page fault after the other, each in a channel of its own */
 	/*
 	 * Whenever it is told to: does a copy after which the engine waits for an acknowledge, then
 	 * opens a fresh channel.
@@ -35,13 +35,13 @@ enum order { ORDER_WAIT, ORDER_RUN, ORDER_END };
 enum { MAX_SAMPLES = 8192 };
 
 struct tenant_shared {
-	volatile int state, order, killed;	/* killed: no job ended for long */
+	volatile int state, order, killed; /* killed: no job ended for long */
 	volatile uint64_t jobs, bad, bytes, faults;
 	/* how many times a tenant that should always have work found its ring empty */
 	volatile uint64_t dry;
 	/* ROLE_HANGER: hangs it was told to do, and hangs done; ROLE_RESETTER: resets done */
 	volatile uint32_t rounds, rounds_done;
-	volatile int suspended;		/* ROLE_HANGER: its vGPU is, as the test has seen */
+	volatile int suspended; /* ROLE_HANGER: its vGPU is, as the test has seen */
 	volatile uint32_t nr_samples, sample_us[MAX_SAMPLES];
 };
 
@@ -64,7 +64,7 @@ void tenant_remove(struct tenant *t);
 
 /* Read or write a file of the vGPU's group kvgpu in sysfs, or of the card's. */
 uint64_t vgpu_value(const struct tenant *t, const char *name);
-int vgpu_write(const struct tenant *t, const char *name, const char *text);	/* 0 or errno */
+int vgpu_write(const struct tenant *t, const char *name, const char *text); /* 0 or errno */
 /* Open a file with a number for value_read(). The program ends when that fails. */
 int vgpu_open(const struct tenant *t, const char *name);
 uint64_t value_read(int fd);

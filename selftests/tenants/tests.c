@@ -67,9 +67,16 @@ struct refusal {
 };
 
 static const struct refusal numbers[] = {
-	{ "", 0 }, { "x", EINVAL }, { "0x10", EINVAL }, { "-1", EINVAL }, { "1 2", EINVAL },
-		{ "1.5", EINVAL }, { "\n", EINVAL },
-	{ "99999999999999999999", ERANGE }, { "4000000000", ERANGE }, { "0", ERANGE },
+	{ "", 0 },
+	{ "x", EINVAL },
+	{ "0x10", EINVAL },
+	{ "-1", EINVAL },
+	{ "1 2", EINVAL },
+	{ "1.5", EINVAL },
+	{ "\n", EINVAL },
+	{ "99999999999999999999", ERANGE },
+	{ "4000000000", ERANGE },
+	{ "0", ERANGE },
 };
 
 static void check_knob(const struct tenant *t, const char *name, const char *good)
@@ -89,7 +96,8 @@ static void check_knob(const struct tenant *t, const char *name, const char *goo
 			wrong++;
 		}
 	}
-	tap_result(!wrong, "a knob refuses what is wrong with the right error, and keeps its value", "%s", name);
+	tap_result(!wrong, "a knob refuses what is wrong with the right error, and keeps its value",
+		   "%s", name);
 	snprintf(text, sizeof(text), "%s\n", good);
 	wrong = t ? vgpu_write(t, name, text) : card_write(name, text);
 	wrong |= (t ? vgpu_value(t, name) : card_value(name)) != strtoull(good, NULL, 10);
@@ -144,9 +152,10 @@ static void test_knobs(void)
 
 static void test_many(void)
 {
-	static const enum role roles[MANY] = { ROLE_STREAM,  ROLE_STREAM, ROLE_GREEDY, ROLE_STREAM,
-					       ROLE_LATENCY, ROLE_STREAM, ROLE_STREAM,
-					       	ROLE_GREEDY };
+	static const enum role roles[MANY] = {
+		ROLE_STREAM,  ROLE_STREAM, ROLE_GREEDY, ROLE_STREAM,
+		ROLE_LATENCY, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY,
+	};
 	struct tenant t[MANY];
 	unsigned int i, ms, moved = 0;
 	uint64_t slices = 0;
@@ -179,7 +188,7 @@ static void test_alone(void)
 	unsigned int ms;
 	bool ok;
 
-	tenant_create(&t[1], 7, "512m");	/* present, but no process uses it */
+	tenant_create(&t[1], 7, "512m"); /* present, but no process uses it */
 	ok = start_all(t, 1, roles) && progresses(t, 500);
 	/* at rate 0 (run.sh) copies are short, and few samples find a busy engine: wait for one */
 	for (ms = 0, time = 0; !time && ms < PROGRESS_MS; ms++) {
@@ -187,8 +196,9 @@ static void test_alone(void)
 		time = vgpu_value(t, "gpu_time_ns");
 	}
 	preempts = vgpu_value(t, "preempts");
-	tap_result(ok && time > 0 && vgpu_value(&t[1], "gpu_time_ns") == 0, "who works is charged, who does not is not",
-		   "%llu ns after %u ms", (unsigned long long)time, ms);
+	tap_result(ok && time > 0 && vgpu_value(&t[1], "gpu_time_ns") == 0,
+		   "who works is charged, who does not is not", "%llu ns after %u ms",
+		   (unsigned long long)time, ms);
 	tap_result(!preempts && !vgpu_value(t, "slices"), "who works alone is never switched",
 		   NULL);
 	ok = end_all(t, 1);
@@ -233,7 +243,8 @@ static void test_killed(void)
 		bad += !progresses(&t[2], 2) || !tenant_end(&t[2]) || !progresses(t, 2);
 		tenant_remove(&t[2]);
 	}
-	tap_result(!bad, "neighbours made, used and removed beside a stream", "%u of 5 with trouble", bad);
+	tap_result(!bad, "neighbours made, used and removed beside a stream",
+		   "%u of 5 with trouble", bad);
 	tap_result(end_all(t, 1), "and every byte of the stream is right", NULL);
 }
 
@@ -260,9 +271,11 @@ static void hang_once(struct tenant *t, volatile uint32_t *regs)
 	uint64_t resets = card_value("engine_resets");
 	bool ok = hang(&t[1], regs);
 
-	tap_result(ok && t[1].shared->faults == 1, "a hung channel is ended, and its guest is told", NULL);
+	tap_result(ok && t[1].shared->faults == 1, "a hung channel is ended, and its guest is told",
+		   NULL);
 	tap_result(vgpu_value(&t[1], "strikes") == 1 && card_value("engine_resets") > resets &&
-		   !vgpu_value(&t[1], "suspended"), "that was a strike", "%llu engine resets",
+			   !vgpu_value(&t[1], "suspended"),
+		   "that was a strike", "%llu engine resets",
 		   (unsigned long long)(card_value("engine_resets") - resets));
 	tap_result(t[1].shared->jobs == 1, "its guest's next channel works", NULL);
 	tap_result(progresses(t, 20) && !vgpu_value(t, "strikes"), "the neighbour goes on", NULL);
@@ -277,8 +290,8 @@ static void too_many(struct tenant *t, volatile uint32_t *regs)
 	/* one strike in 30 s is forgiven, eight suspend: 40 hangs are enough if one takes 24 s */
 	for (i = 0; i < 40 && ok && !vgpu_value(&t[1], "suspended"); i++)
 		ok = hang(&t[1], regs);
-	tap_result(vgpu_value(&t[1], "suspended") == 1, "who does it again and again is suspended", "%llu strikes",
-		   (unsigned long long)vgpu_value(&t[1], "strikes"));
+	tap_result(vgpu_value(&t[1], "suspended") == 1, "who does it again and again is suspended",
+		   "%llu strikes", (unsigned long long)vgpu_value(&t[1], "strikes"));
 	jobs = t[1].shared->jobs;
 	ok = hang(&t[1], regs);
 	tap_result(ok && t[1].shared->jobs == jobs, "nothing of a suspended vGPU runs", NULL);

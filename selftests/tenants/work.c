@@ -34,12 +34,14 @@ enum {
 	DST_VA = SRC_VA + SLOTS * PAGE,
 	A_VA = BARE_VA_FREE + 0x100000,
 	B_VA = A_VA + BLOCK,
-	NOWHERE_VA = 0xe00000, STREAM_COPIES = 12, GREEDY_COPIES = 60,
-	SLEEPERS_WORD = 16,	/* offset in the semaphore's page, in words */
+	NOWHERE_VA = 0xe00000,
+	STREAM_COPIES = 12,
+	GREEDY_COPIES = 60,
+	SLEEPERS_WORD = 16, /* offset in the semaphore's page, in words */
 };
 
-#define STALLED_NS	60000000000ull	/* what takes longer hangs */
-#define NEVER_NS	1000000000ull	/* so long nothing of a suspended vGPU may run */
+#define STALLED_NS 60000000000ull /* what takes longer hangs */
+#define NEVER_NS   1000000000ull /* so long nothing of a suspended vGPU may run */
 
 struct work {
 	struct device d;
@@ -48,7 +50,7 @@ struct work {
 	struct bare_chan c;
 	uint8_t *src, *dst;
 	uint64_t submitted, done, seed;
-	unsigned int slots;	/* most jobs in the ring, SLOTS or less */
+	unsigned int slots; /* most jobs in the ring, SLOTS or less */
 };
 
 static uint8_t *map_host(struct work *w, uint64_t va, size_t size)
@@ -324,14 +326,30 @@ void tenant_main(const char *uuid, enum role role, struct tenant_shared *sh)
 		usleep(1000);
 	sh->state = TENANT_RUNNING;
 	switch (role) {
-	case ROLE_STREAM: stream(&w, sh, STREAM_COPIES); break;
-	case ROLE_GREEDY: stream(&w, sh, GREEDY_COPIES); break;
-	case ROLE_LATENCY: latency(&w, sh); break;
-	case ROLE_WAITER: waiter(&w, sh); break;
-	case ROLE_FAULTER: faulter(&w, sh); break;
-	case ROLE_HANGER: hanger(&w, sh); break;
-	case ROLE_SLEEPER: sleeper(&w, sh); break;
-	case ROLE_RESETTER: resetter(&w, sh); break;
+	case ROLE_STREAM:
+		stream(&w, sh, STREAM_COPIES);
+		break;
+	case ROLE_GREEDY:
+		stream(&w, sh, GREEDY_COPIES);
+		break;
+	case ROLE_LATENCY:
+		latency(&w, sh);
+		break;
+	case ROLE_WAITER:
+		waiter(&w, sh);
+		break;
+	case ROLE_FAULTER:
+		faulter(&w, sh);
+		break;
+	case ROLE_HANGER:
+		hanger(&w, sh);
+		break;
+	case ROLE_SLEEPER:
+		sleeper(&w, sh);
+		break;
+	case ROLE_RESETTER:
+		resetter(&w, sh);
+		break;
 	}
 	gpu_detach(&w.d, &w.g);
 	device_close(&w.d);

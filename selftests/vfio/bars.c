@@ -17,7 +17,7 @@
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
 
 /* A register of PFIFO's default time slices, which keeps what is written. */
-#define PLAIN	PFIFO_ENG_TIMESLICE(4)
+#define PLAIN PFIFO_ENG_TIMESLICE(4)
 
 static bool region_get(struct device *d, unsigned int r, uint64_t off, void *buf, size_t len)
 {
@@ -90,7 +90,8 @@ void test_registers(struct device *d, const struct options *o)
 	CHECK(chip >> 20 == 0x0f0);
 	reg_write(d, 0, ~chip);
 	CHECK(reg_read(d, 0) == chip);
-	checks_end("BAR0: accesses of all widths and alignments, ends, empty regions, bad pointers");
+	checks_end(
+		"BAR0: accesses of all widths and alignments, ends, empty regions, bad pointers");
 }
 
 /* ------------------------------------------------------------------ what may be mapped */
@@ -147,7 +148,8 @@ void test_maps(struct device *d, const struct options *o)
 	CHECK(!maps(d, PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size));
 	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size - PAGE));
 	CHECK(!maps(d, PAGE, MAP_SHARED, 0x7ffffffffffff000ll));
-	checks_end("only BAR1, BAR3, PRAMIN, the VBIOS and registers without effect can be mapped, shared, inside their ends");
+	checks_end(
+		"only BAR1, BAR3, PRAMIN, the VBIOS and registers without effect can be mapped, shared, inside their ends");
 }
 
 /* ------------------------------------------------------------------ windows */
@@ -276,7 +278,8 @@ void test_plain(struct device *d, const struct options *o)
 		CHECK(!wrong);
 		munmap((void *)p, PLAIN_LEN);
 	}
-	checks_end("registers that only keep their values: mapped they are the same words, and a reset empties them");
+	checks_end(
+		"registers that only keep their values: mapped they are the same words, and a reset empties them");
 }
 
 static bool flushed(const volatile uint32_t *word, uint32_t busy)
@@ -345,7 +348,8 @@ void test_flushes(struct device *d, const struct options *o)
 	}
 	if (p != MAP_FAILED)
 		munmap((void *)p, PAGE);
-	checks_end("flushes: asked for through a mapping they are done by the next command, and without one soon");
+	checks_end(
+		"flushes: asked for through a mapping they are done by the next command, and without one soon");
 }
 
 void test_windows(struct device *d, const struct options *o)
@@ -358,7 +362,7 @@ void test_windows(struct device *d, const struct options *o)
 	p1 = map_aligned(d, 1, d->bar1_size, &area);
 	p3 = mmap(NULL, d->bar3_size, RW, MAP_SHARED, d->fd, REGION_AT(3));
 	CHECK(pr != MAP_FAILED && p1 != MAP_FAILED && p3 != MAP_FAILED);
-	CHECK(p1[0] == 0 && p1[d->bar1_size / 4 - 1] == 0);	/* S4: nothing of the last user */
+	CHECK(p1[0] == 0 && p1[d->bar1_size / 4 - 1] == 0); /* S4: nothing of the last user */
 	reg_write(d, HOSTMEM_BAR1, 0);
 	check_bar1(d, p1);
 	check_pramin(d, pr, p1);
@@ -375,5 +379,6 @@ void test_windows(struct device *d, const struct options *o)
 	munmap(area, d->bar1_size + (2 << 20));
 	munmap(pr, PRAMIN_LEN);
 	munmap(p3, d->bar3_size);
-	checks_end("BAR1, BAR3, PRAMIN: mapped and accessed they show the same, across zaps, fork and unmapping");
+	checks_end(
+		"BAR1, BAR3, PRAMIN: mapped and accessed they show the same, across zaps, fork and unmapping");
 }

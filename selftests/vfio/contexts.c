@@ -32,8 +32,8 @@ enum {
 enum { HIGH_ID = 15 };
 
 /* The register of the physical card that no image may change. */
-#define GOAL		PFIFO_ENG_TIMESLICE(15)
-#define EVIL		0x10005042u
+#define GOAL PFIFO_ENG_TIMESLICE(15)
+#define EVIL 0x10005042u
 
 struct card {
 	volatile uint32_t *bar0;
@@ -210,5 +210,6 @@ void test_contexts(struct device *d, const struct options *o)
 	odd_contexts(&g, &card);
 	gpu_detach(d, &g);
 	CHECK(counter(d, "pinned_pages") == 0);
-	checks_end("no context image of the guest's is loaded: without a context, named, changed, swapped, moved, beyond the end");
+	checks_end(
+		"no context image of the guest's is loaded: without a context, named, changed, swapped, moved, beyond the end");
 }

@@ -159,8 +159,11 @@ bool config_write(struct device *d, unsigned int off, unsigned int len, uint32_t
 int dma_map(struct device *d, void *at, uint64_t iova, uint64_t len)
 {
 	struct vfio_iommu_type1_dma_map m = {
-		.argsz = sizeof(m), .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
-		.vaddr = (uintptr_t)at, .iova = iova, .size = len,
+		.argsz = sizeof(m),
+		.flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
+		.vaddr = (uintptr_t)at,
+		.iova = iova,
+		.size = len,
 	};
 
 	return ioctl(d->container, VFIO_IOMMU_MAP_DMA, &m);

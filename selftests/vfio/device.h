@@ -15,17 +15,17 @@
 
 #include "bare/gpu.h"
 
-#define REGION_AT(r)	((off_t)(r) << 40)
-#define BAR0_SIZE	(16u << 20)
-#define PROM_AT		0x300000u
-#define FLUSH_AT	0x070000u	/* a page of registers that ask for a flush */
-#define PLAIN_AT	0x10e000u	/* two pages of registers without an effect */
-#define PLAIN_LEN	0x2000u
-#define PRAMIN_AT	0x700000u
-#define PRAMIN_LEN	0x100000u
+#define REGION_AT(r) ((off_t)(r) << 40)
+#define BAR0_SIZE    (16u << 20)
+#define PROM_AT	     0x300000u
+#define FLUSH_AT     0x070000u /* a page of registers that ask for a flush */
+#define PLAIN_AT     0x10e000u /* two pages of registers without an effect */
+#define PLAIN_LEN    0x2000u
+#define PRAMIN_AT    0x700000u
+#define PRAMIN_LEN   0x100000u
 /* Where the GPU sees the memory that the bare library hands out. */
-#define ARENA_IOVA	0x40000000ull
-#define ARENA_LEN	(2u << 20)
+#define ARENA_IOVA 0x40000000ull
+#define ARENA_LEN  (2u << 20)
 
 struct device {
 	const char *uuid;

@@ -84,7 +84,8 @@ void test_copies(struct device *d, const struct options *o)
 		CHECK(serves(&g, 1 + i % 13));
 	gpu_detach(d, &g);
 	CHECK(counter(d, "pinned_pages") == 0);
-	checks_end("20 channels, one after the other, copy between host and video memory; every page is let go");
+	checks_end(
+		"20 channels, one after the other, copy between host and video memory; every page is let go");
 }
 
 /* ------------------------------------------------------------------ unmap under way */
@@ -162,7 +163,8 @@ void test_unmap(struct device *d, const struct options *o)
 	take_back(d, &g, 5, true);
 	CHECK(counter(d, "pinned_pages") == 0);
 	gpu_detach(d, &g);
-	checks_end("memory unmapped under running copies: unpinned at once, never written again, the vGPU serves on");
+	checks_end(
+		"memory unmapped under running copies: unpinned at once, never written again, the vGPU serves on");
 }
 
 /* ------------------------------------------------------------------ the same addresses again */
@@ -230,7 +232,7 @@ struct reuse {
 	struct bare_gpu g;
 	struct bare_space s;
 	struct bare_chan c;
-	uint8_t *memory, *back;		/* @memory: two parts of REUSE_LEN */
+	uint8_t *memory, *back; /* @memory: two parts of REUSE_LEN */
 	uint64_t pinned;
 };
 
@@ -293,7 +295,7 @@ void test_reuse(struct device *d, const struct options *o)
 	for (i = 0; i < 20; i++)
 		reuse_turn(&r, 0, i);
 	reuse_end(d, &r);
-	if (!d->iommufd) {	/* iommufd counts locked memory where it can't be read */
+	if (!d->iommufd) { /* iommufd counts locked memory where it can't be read */
 		may_lock_all(false);
 		reuse_begin(d, &r);
 		lock_limit(REUSE_LEN);
@@ -303,7 +305,8 @@ void test_reuse(struct device *d, const struct options *o)
 		lock_limit(0);
 		may_lock_all(true);
 	}
-	checks_end("memory that comes and goes by the same addresses, each time other pages: read as it is; unpinned soon after");
+	checks_end(
+		"memory that comes and goes by the same addresses, each time other pages: read as it is; unpinned soon after");
 }
 
 /* ------------------------------------------------------------------ what is not the guest's */
@@ -372,10 +375,9 @@ static bool physical_refused(struct bare_gpu *g, unsigned int id, uint64_t src, 
  */
 static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, const uint8_t *page)
 {
-	struct bare_chan_config cfg = { .id = id,
-					.userd_forged = true,
-					.userd_target = BARE_HOST,
-					.userd = at };
+	struct bare_chan_config cfg = {
+		.id = id, .userd_forged = true, .userd_target = BARE_HOST, .userd = at
+	};
 	struct bare_space s;
 	struct bare_chan c;
 	bool ran;
@@ -434,5 +436,6 @@ void test_foreign(struct device *d, const struct options *o)
 	gpu_detach(d, &g);
 	CHECK(all_bytes(secret, PAGE, 0x11));
 	munmap(secret, PAGE);
-	checks_end("entries, physical copies, USERD, instance and runlist pointers to what is not the guest's lead nowhere");
+	checks_end(
+		"entries, physical copies, USERD, instance and runlist pointers to what is not the guest's lead nowhere");
 }

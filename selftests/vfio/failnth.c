@@ -47,7 +47,7 @@ enum { SRC_VA = BARE_VA_FREE, LENT_VA = BARE_VA_FREE + 0x200000 };
 struct nth {
 	struct device d;
 	char group_path[64];
-	const char *create;		/* path of the type's file create */
+	const char *create; /* path of the type's file create */
 	struct bare_gpu g;
 	struct bare_space s;
 	struct bare_chan c;
@@ -56,7 +56,7 @@ struct nth {
 	int eventfd[3];
 	void *map;
 	unsigned int round;
-	bool pins;			/* a call may pin pages */
+	bool pins; /* a call may pin pages */
 };
 
 static int nth_fd;
@@ -80,11 +80,15 @@ static bool put(const char *path, const char *text)
  */
 static bool injection(void)
 {
-	static const struct { const char *file, *value; } set[] = {
-		{ "failslab/ignore-gfp-wait", "N" }, { "failslab/verbose", "0" },
-		{ "fail_page_alloc/ignore-gfp-wait", "N" }, { "fail_page_alloc/ignore-gfp-highmem",
-			"N" },
-		{ "fail_page_alloc/min-order", "0" }, { "fail_page_alloc/verbose", "0" },
+	static const struct {
+		const char *file, *value;
+	} set[] = {
+		{ "failslab/ignore-gfp-wait", "N" },
+		{ "failslab/verbose", "0" },
+		{ "fail_page_alloc/ignore-gfp-wait", "N" },
+		{ "fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ "fail_page_alloc/min-order", "0" },
+		{ "fail_page_alloc/verbose", "0" },
 	};
 	char path[128];
 	unsigned int i;
@@ -143,9 +147,11 @@ static void each(struct nth *x, const char *name, int (*call)(struct nth *x),
 	if (x->pins && n > 1)
 		sleep(REFUSED_S);
 	if (!hit && ret < 0)
-		tap_diag("%s: fails with memory at hand, after %u were: %s", name, n - 1, strerror(err));
+		tap_diag("%s: fails with memory at hand, after %u were: %s", name, n - 1,
+			 strerror(err));
 	else
-		tap_diag("%s: each of %u allocations failed once, %u times the call did", name, n - 1, refused);
+		tap_diag("%s: each of %u allocations failed once, %u times the call did", name,
+			 n - 1, refused);
 	CHECK(!hit && ret >= 0);
 	all_failed += n - 1;
 }
@@ -204,7 +210,10 @@ static void put_device(struct nth *x)
 static int get_infos(struct nth *x)
 {
 	struct vfio_device_info info = { .argsz = sizeof(info) };
-	struct { struct vfio_region_info r; char caps[1024]; } region;
+	struct {
+		struct vfio_region_info r;
+		char caps[1024];
+	} region;
 	unsigned int i;
 
 	if (ioctl(x->d.fd, VFIO_DEVICE_GET_INFO, &info))
@@ -433,7 +442,7 @@ static void open_and_attach(struct nth *x)
 
 /* ------------------------------------------------------------------ an admin's: another vGPU */
 
-#define ANOTHER	"6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1cfa"
+#define ANOTHER "6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1cfa"
 
 static int make(struct nth *x)
 {
@@ -544,7 +553,8 @@ void test_failnth(struct device *d, const struct options *o)
 		close(x.eventfd[i]);
 	munmap(x.lent, LENT_LEN);
 	if (o->card) {
-		snprintf(create, sizeof(create), "%s/mdev_supported_types/kvgpu-512m/create", o->card);
+		snprintf(create, sizeof(create), "%s/mdev_supported_types/kvgpu-512m/create",
+			 o->card);
 		x.create = create;
 		each(&x, "a vGPU is made", make, remove_it);
 		remove_it(&x);
@@ -554,5 +564,6 @@ void test_failnth(struct device *d, const struct options *o)
 	CHECK(counter(d, "pinned_pages") == 0 && reg_read(d, 0) >> 20 == 0x0f0);
 	CHECK(all_failed > 100);
 	tap_diag("%lu allocations failed", all_failed);
-	checks_end("each allocation of a VMM's calls fails once: the call can be made again, nothing is lost");
+	checks_end(
+		"each allocation of a VMM's calls fails once: the call can be made again, nothing is lost");
 }

@@ -111,7 +111,8 @@ void test_info(struct device *d, const struct options *o)
 	check_device(d);
 	check_regions(d);
 	check_irqs(d);
-	checks_end("the device, its regions and interrupts as a K20m has them; malformed questions are refused");
+	checks_end(
+		"the device, its regions and interrupts as a K20m has them; malformed questions are refused");
 }
 
 /* ------------------------------------------------------------------ configuration space */
@@ -188,5 +189,6 @@ void test_config(struct device *d, const struct options *o)
 	CHECK(config_write(d, PCI_COMMAND, 2, 6));
 	CHECK(config_write(d, EXP_AT + PCI_EXP_DEVCTL, 2, PCI_EXP_DEVCTL_BCR_FLR));
 	CHECK(reg_read(d, 0x2310) != 0x10001234 && config_read(d, PCI_COMMAND, 2) == 0);
-	checks_end("configuration space: sizes of BARs, what may change, ends, function level reset");
+	checks_end(
+		"configuration space: sizes of BARs, what may change, ends, function level reset");
 }

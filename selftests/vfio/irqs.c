@@ -16,12 +16,12 @@
 #include "check.h"
 #include "tests.h"
 
-#define E	VFIO_IRQ_SET_DATA_EVENTFD
-#define N	VFIO_IRQ_SET_DATA_NONE
-#define B	VFIO_IRQ_SET_DATA_BOOL
-#define TRIG	VFIO_IRQ_SET_ACTION_TRIGGER
-#define MASK	VFIO_IRQ_SET_ACTION_MASK
-#define UNMASK	VFIO_IRQ_SET_ACTION_UNMASK
+#define E      VFIO_IRQ_SET_DATA_EVENTFD
+#define N      VFIO_IRQ_SET_DATA_NONE
+#define B      VFIO_IRQ_SET_DATA_BOOL
+#define TRIG   VFIO_IRQ_SET_ACTION_TRIGGER
+#define MASK   VFIO_IRQ_SET_ACTION_MASK
+#define UNMASK VFIO_IRQ_SET_ACTION_UNMASK
 
 enum { INTX, MSI, MSIX, ERR, REQ, SOON_MS = 60000, NEVER_MS = 150 };
 
@@ -137,7 +137,7 @@ static void check_intx(struct device *d, int x, int u)
 	CHECK(!with_fd(d, INTX, TRIG, x));
 	raise_line(d);
 	CHECK(came(x, SOON_MS) == 1);
-	CHECK(!came(x, NEVER_MS));				/* masks itself */
+	CHECK(!came(x, NEVER_MS)); /* masks itself */
 	CHECK(!irq(d, INTX, N | UNMASK, 0, 1, NULL, 0) && came(x, SOON_MS) == 1);
 	CHECK(!irq(d, INTX, B | UNMASK, 0, 1, &one, 1) && came(x, SOON_MS) == 1);
 	CHECK(!with_fd(d, INTX, UNMASK, u));
@@ -222,12 +222,13 @@ void test_irqs(struct device *d, const struct options *o)
 	CHECK(!with_fd(d, REQ, TRIG, m));
 	CHECK(!irq(d, REQ, N | TRIG, 0, 1, NULL, 0) && came(m, SOON_MS) == 1);
 	raise_line(d);
-	CHECK(!with_fd(d, MSI, TRIG, m));			/* in use until the device closes */
+	CHECK(!with_fd(d, MSI, TRIG, m)); /* in use until the device closes */
 	CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
 	CHECK(!(reg_read(d, PTIMER_INTR_EN) & PTIMER_INTR_ALARM));
 	close(m);
 	close(x);
-	checks_end("INTx, MSI, REQ: delivery, masks, eventfds that close or bite their tail, malformed requests, reset");
+	checks_end(
+		"INTx, MSI, REQ: delivery, masks, eventfds that close or bite their tail, malformed requests, reset");
 }
 
 void hold(struct device *d)

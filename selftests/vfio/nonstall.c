@@ -32,7 +32,8 @@ static uint64_t thread_ticks(void)
 
 	while (list && fgets(line, sizeof(line), list)) {
 		end = strrchr(line, ')');
-		if (end && sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &sys) == 2)
+		if (end && sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
+				  &user, &sys) == 2)
 			sum += user + sys;
 	}
 	if (list)
@@ -120,7 +121,7 @@ void test_nonstall(struct device *d, const struct options *o)
 	CHECK(told > 0);
 	for (i = 0; i < SOON_MS && *userd(&c, USERD_GP_GET) != *userd(&c, USERD_GP_PUT); i++) {
 		if (taken != *userd(&c, USERD_GP_GET))
-			i = 0;			/* it moves: no hang */
+			i = 0; /* it moves: no hang */
 		taken = *userd(&c, USERD_GP_GET);
 		usleep(1000);
 	}
@@ -134,5 +135,6 @@ void test_nonstall(struct device *d, const struct options *o)
 	bare_runlist(&g, cfg.runlist, NULL, 0);
 	bare_chan_destroy(&c);
 	gpu_detach(d, &g);
-	checks_end("a storm of NON_STALL_INTERRUPTs: the guest is told, its channel goes on, and it is told of the next one");
+	checks_end(
+		"a storm of NON_STALL_INTERRUPTs: the guest is told, its channel goes on, and it is told of the next one");
 }

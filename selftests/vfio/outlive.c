@@ -141,7 +141,7 @@ static void *turned(struct device *d, uint64_t at)
 	touch(p);
 	if (syscall(SYS_remap_file_pages, p, PAGE, 0,
 		    (REGION_AT(VFIO_PCI_BAR1_REGION_INDEX) + at + PAGE) / PAGE, 0))
-		return NULL;	/* not every kernel can do this */
+		return NULL; /* not every kernel can do this */
 	touch(p);
 	return p;
 }
@@ -150,9 +150,9 @@ static const struct {
 	const char *name;
 	void *(*make)(struct device *d, uint64_t at);
 } ways[] = {
-	{ "moved", moved }, { "moved twice", moved_twice }, { "moved in part", moved_part },
-		{ "cut", cut },
-	{ "protected", protected }, { "advised", advised }, { "turned", turned },
+	{ "moved", moved },   { "moved twice", moved_twice }, { "moved in part", moved_part },
+	{ "cut", cut },	      { "protected", protected },     { "advised", advised },
+	{ "turned", turned },
 };
 
 enum { NR_WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -356,5 +356,6 @@ void test_outlive(struct device *d, const struct options *o)
 			munmap(pages[i], PAGE);
 	unmap_left();
 	gpu_detach(d, &g);
-	checks_end("doorbells whose mapping was moved, cut, forked show nothing of the vGPU that has them after a reset");
+	checks_end(
+		"doorbells whose mapping was moved, cut, forked show nothing of the vGPU that has them after a reset");
 }

@@ -124,7 +124,7 @@ static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
 
 void test_retries(struct device *d, const struct options *o)
 {
-	static struct guest pins, holds;	/* too large for the stack */
+	static struct guest pins, holds; /* too large for the stack */
 	volatile int stop = 0;
 	uint8_t *memory;
 	uint64_t own;
@@ -162,5 +162,6 @@ void test_retries(struct device *d, const struct options *o)
 	CHECK(counter(&pins.d, "pinned_pages") == 0 && counter(d, "pinned_pages") == 0);
 	munmap(memory, LENT_LEN);
 	device_close(&pins.d);
-	checks_end("memory is unmapped under a vGPU that pins again and one that keeps the core waiting: let go, and usable again");
+	checks_end(
+		"memory is unmapped under a vGPU that pins again and one that keeps the core waiting: let go, and usable again");
 }

@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-
 #include "check.h"
 #include "tap.h"
 #include "tests.h"

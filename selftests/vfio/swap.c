@@ -142,7 +142,8 @@ static void once(struct device *d, struct swap *w, unsigned int id, enum again h
 	usleep(WATCHED_US);
 	intact = all_bytes(w->memory, LENT_LEN, 0x77);
 	if (!intact)
-		tap_diag("channel %u: the GPU wrote to memory after it was unpinned (%02x)", id, w->memory[0]);
+		tap_diag("channel %u: the GPU wrote to memory after it was unpinned (%02x)", id,
+			 w->memory[0]);
 	CHECK(intact);
 	CHECK(counter(d, "spaces_kept") == 0);
 	bare_runlist(&w->g, w->runlist, NULL, 0);
@@ -152,7 +153,7 @@ static void once(struct device *d, struct swap *w, unsigned int id, enum again h
 
 static void rounds(struct device *d, enum again how)
 {
-	struct swap w = { };
+	struct swap w = {};
 	unsigned int i;
 
 	gpu_attach(d, &w.g);
@@ -167,7 +168,8 @@ void test_reenable(struct device *d, const struct options *o)
 {
 	checks_begin();
 	rounds(d, BY_ENABLE);
-	checks_end("a running channel is enabled again, with another directory in its block: the one of before is not used");
+	checks_end(
+		"a running channel is enabled again, with another directory in its block: the one of before is not used");
 }
 
 void test_relist(struct device *d, const struct options *o)
@@ -176,5 +178,6 @@ void test_relist(struct device *d, const struct options *o)
 	rounds(d, BY_SUBMIT);
 	rounds(d, BY_SUBMIT_IN_GROUP);
 	rounds(d, BY_ALLOW);
-	checks_end("the same for one that was listed before it was bound, and is listed again, in a group, or unblocked");
+	checks_end(
+		"the same for one that was listed before it was bound, and is listed again, in a group, or unblocked");
 }

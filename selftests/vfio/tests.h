@@ -9,7 +9,7 @@
 #include "device.h"
 
 struct options {
-	unsigned int seconds, seed;	/* for the storm */
+	unsigned int seconds, seed; /* for the storm */
 	/* UUID of another vGPU of the same card that may be opened; NULL: none. */
 	const char *second;
 	/*

@@ -14,24 +14,26 @@
 enum { RING_LOG2 = 9, WAIT_MS = 60000, RUNLIST_AT_ONCE = 64 };
 
 /* what nouveau puts into a new RAMFC (nvkm/engine/fifo/gk104.c gk104_chan_ramfc_write) */
-#define INIT_ACQUIRE	0xfffff902	/* longest time limit, usual retry */
-#define INIT_HEADER	0x20400000
-#define INIT_SUBDEVICE	0x30000001
-#define INIT_FORMATS	0x00000100
-#define INIT_UNK_B8	0xf8000000
-#define RAMFC_UNK_B8	0xb8
+#define INIT_ACQUIRE   0xfffff902 /* longest time limit, usual retry */
+#define INIT_HEADER    0x20400000
+#define INIT_SUBDEVICE 0x30000001
+#define INIT_FORMATS   0x00000100
+#define INIT_UNK_B8    0xf8000000
+#define RAMFC_UNK_B8   0xb8
 
 void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target userd_target,
 			   bool hce_priv)
 {
-	const struct { uint32_t at, value; } words[] = {
+	const struct {
+		uint32_t at, value;
+	} words[] = {
 		{ RAMFC_USERD, (uint32_t)userd | userd_target },
 		{ RAMFC_USERD_HI, userd >> 32 },
 		{ RAMFC_SIGNATURE, RAMFC_SIGNATURE_FACE },
 		{ RAMFC_ACQUIRE, INIT_ACQUIRE },
 		{ RAMFC_GP_BASE, c->ring_va },
-		{ RAMFC_GP_BASE_HI, c->ring_va >> 32 | FIELD_PREP(RAMFC_GP_BASE_LIMIT2,
-			RING_LOG2) },
+		{ RAMFC_GP_BASE_HI,
+		  c->ring_va >> 32 | FIELD_PREP(RAMFC_GP_BASE_LIMIT2, RING_LOG2) },
 		{ RAMFC_PB_HEADER, INIT_HEADER },
 		{ RAMFC_SUBDEVICE, INIT_SUBDEVICE },
 		{ RAMFC_FORMATS, INIT_FORMATS },

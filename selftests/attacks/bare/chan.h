@@ -17,13 +17,14 @@ enum {
 	BARE_VA_PUSH = 0x2000,
 	BARE_VA_SEMAPHORE = 0xf000,
 	BARE_VA_FREE = 0x100000,
-	BARE_PUSH_BYTES = 0x8000 };
+	BARE_PUSH_BYTES = 0x8000
+};
 
 struct bare_chan {
 	struct bare_gpu *g;
 	unsigned int id, runlist;
 	uint64_t inst;
-	uint64_t userd_bar1;		/* offset of the doorbell page entry in BAR1 */
+	uint64_t userd_bar1; /* offset of the doorbell page entry in BAR1 */
 	uint32_t *ring, *push;
 	volatile uint32_t *semaphore;
 	uint64_t push_va, ring_va, semaphore_va;
@@ -32,7 +33,7 @@ struct bare_chan {
 
 struct bare_chan_config {
 	unsigned int id, runlist;
-	bool hce_priv;			/* RAMFC bit that allows physical copies */
+	bool hce_priv; /* RAMFC bit that allows physical copies */
 	/* put @userd into RAMFC and not the address of the channel's own doorbell memory */
 	bool userd_forged;
 	enum bare_target userd_target;
@@ -80,10 +81,11 @@ bool bare_preempt(struct bare_gpu *g, bool tsg, unsigned int id);
  */
 void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint32_t *data,
 		 unsigned int count);
-#define bare_emit(c, subch, mthd, ...) do {						\
-	const uint32_t data_[] = { __VA_ARGS__ };					\
-	bare_method(c, subch, mthd, data_, sizeof(data_) / sizeof(data_[0]));		\
-} while (0)
+#define bare_emit(c, subch, mthd, ...)                                                \
+	do {                                                                          \
+		const uint32_t data_[] = { __VA_ARGS__ };                             \
+		bare_method(c, subch, mthd, data_, sizeof(data_) / sizeof(data_[0])); \
+	} while (0)
 void bare_copy(struct bare_chan *c, uint64_t src, uint64_t dst, uint32_t len,
 	       uint32_t more_launch_bits);
 void bare_ring(struct bare_chan *c);

@@ -11,7 +11,7 @@
 
 struct bare_image {
 	uint64_t va, vram;
-	uint32_t size;			/* the page of the list follows, and is not counted */
+	uint32_t size; /* the page of the list follows, and is not counted */
 };
 
 /* Return the bytes that the microcode wants for an image, rounded up to pages. */

@@ -82,8 +82,9 @@ void bare_delay_us(struct bare_gpu *g, unsigned int us)
 
 volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t addr)
 {
-	bare_write(g, HOSTMEM_PRAMIN, FIELD_PREP(HOSTMEM_PRAMIN_TARGET, t) |
-		   FIELD_PREP(HOSTMEM_PRAMIN_BASE, addr >> HOSTMEM_PRAMIN_BASE_SHIFT));
+	bare_write(g, HOSTMEM_PRAMIN,
+		   FIELD_PREP(HOSTMEM_PRAMIN_TARGET, t) |
+			   FIELD_PREP(HOSTMEM_PRAMIN_BASE, addr >> HOSTMEM_PRAMIN_BASE_SHIFT));
 	return (volatile uint32_t *)(g->bars.bar0 + PRAMIN_BASE + addr % WINDOW_ALIGN);
 }
 
@@ -201,8 +202,9 @@ void bare_flush(struct bare_gpu *g)
 void bare_tlb_invalidate(struct bare_gpu *g, enum bare_target t, uint64_t pdb)
 {
 	bare_poll(g, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY, 2000);
-	bare_write(g, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_TARGET, t) |
-		   FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, pdb >> GMMU_ADDR_SHIFT));
+	bare_write(g, FB_MMU_INVALIDATE_PDB,
+		   FIELD_PREP(FB_MMU_INVALIDATE_PDB_TARGET, t) |
+			   FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, pdb >> GMMU_ADDR_SHIFT));
 	bare_write(g, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
 	bare_poll(g, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY, 2000);
 }

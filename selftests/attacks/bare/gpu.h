@@ -24,13 +24,13 @@ struct bare_engine {
 struct bare_gpu {
 	struct bare_bars bars;
 	struct bare_pages host;
-	struct bare_engine engine[4];	/* by enum bare_engine_type */
-	uint64_t vram_next;		/* bare_vram() hands out VRAM from here upwards */
+	struct bare_engine engine[4]; /* by enum bare_engine_type */
+	uint64_t vram_next; /* bare_vram() hands out VRAM from here upwards */
 };
 
 uint32_t bare_read(struct bare_gpu *g, uint32_t reg);
 void bare_write(struct bare_gpu *g, uint32_t reg, uint32_t value);
-uint64_t bare_now_ns(struct bare_gpu *g);	/* PTIMER */
+uint64_t bare_now_ns(struct bare_gpu *g); /* PTIMER */
 /* Wait until (register & mask) == value. Return false when that is not so after @ms. */
 bool bare_poll(struct bare_gpu *g, uint32_t reg, uint32_t mask, uint32_t value, unsigned int ms);
 /* Wait likewise until *@word is @value. */

@@ -6,8 +6,12 @@
 
 #include <gk110/mmu.h>
 
-enum { PDE_SIZE_EIGHTH = 3, SMALL_ENTRIES = BARE_SPACE_SIZE >> 12, AT_ONCE = 64,
-       DIRECTORY_BYTES = (1ull << GMMU_VA_BITS >> 27) * GMMU_ENTRY_SIZE };
+enum {
+	PDE_SIZE_EIGHTH = 3,
+	SMALL_ENTRIES = BARE_SPACE_SIZE >> 12,
+	AT_ONCE = 64,
+	DIRECTORY_BYTES = (1ull << GMMU_VA_BITS >> 27) * GMMU_ENTRY_SIZE
+};
 
 /*
  * Return the aperture for a page's entry: 0 for VRAM, where a directory entry has 1. Both have 2
@@ -102,10 +106,17 @@ static bool use_pte(uint64_t pte, uint64_t va, unsigned int shift, enum bare_tar
 	if (!(pte & GMMU_PTE_VALID))
 		return false;
 	switch (FIELD_GET(GMMU_PTE_APERTURE, pte)) {
-	case GMMU_PTE_APERTURE_VRAM: *t = BARE_VRAM; break;
-	case GMMU_PTE_APERTURE_SYS_COH: *t = BARE_HOST; break;
-	case GMMU_PTE_APERTURE_SYS_NCOH: *t = BARE_HOST_NCOH; break;
-	default: return false;
+	case GMMU_PTE_APERTURE_VRAM:
+		*t = BARE_VRAM;
+		break;
+	case GMMU_PTE_APERTURE_SYS_COH:
+		*t = BARE_HOST;
+		break;
+	case GMMU_PTE_APERTURE_SYS_NCOH:
+		*t = BARE_HOST_NCOH;
+		break;
+	default:
+		return false;
 	}
 	*addr = (FIELD_GET(GMMU_PTE_ADDR, pte) << GMMU_ADDR_SHIFT) + va % page;
 	*left = page - va % page;

@@ -11,7 +11,7 @@
 enum { BARE_SPACE_SIZE = 16 << 20 };
 
 struct bare_space {
-	uint64_t pdb, table;	/* in VRAM */
+	uint64_t pdb, table; /* in VRAM */
 };
 
 void bare_space_create(struct bare_gpu *g, struct bare_space *s);

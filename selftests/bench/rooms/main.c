@@ -19,7 +19,7 @@
 #include "rooms.h"
 
 enum { SAMPLES = 15 };
-#define SAMPLE_NS	10000000ull
+#define SAMPLE_NS 10000000ull
 
 static bool counting;
 static char **wanted;

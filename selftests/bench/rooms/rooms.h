@@ -14,11 +14,11 @@
  * and is not measured.
  */
 struct room_case {
-	const char *name;		/* ROOM/WHAT; no blanks: rooms.sh splits the line */
-	const char *op;			/* what one operation is, one word ("of" in JSON) */
+	const char *name; /* ROOM/WHAT; no blanks: rooms.sh splits the line */
+	const char *op; /* what one operation is, one word ("of" in JSON) */
 	void (*prepare)(const struct room_case *c);
 	uint64_t (*run)(const struct room_case *c);
-	uint32_t arg, arg2;		/* the case's own */
+	uint32_t arg, arg2; /* the case's own */
 };
 
 /* Measures the cases one after the other and prints a line for each, as the head of main.c says. */

@@ -5,7 +5,7 @@
 #include "sched/sched.h"
 #include "rooms.h"
 
-#define MS		1000000ull
+#define MS 1000000ull
 enum { MAX_VGPUS = 512, DECISIONS = 2048 };
 
 static struct kvgpu_sched sched;
@@ -19,10 +19,11 @@ static void fill(const struct room_case *c)
 	u32 i, nr = c->arg;
 
 	now = 1;
-	choice = (struct kvgpu_sched_choice){ };
+	choice = (struct kvgpu_sched_choice){};
 	kvgpu_sched_init(&sched);
 	for (i = 0; i < nr; i++) {
-		ent[i] = (struct kvgpu_sched_ent){ .weight = 100 + i, .cap = i % 2 ? 100 : 50,
+		ent[i] = (struct kvgpu_sched_ent){ .weight = 100 + i,
+						   .cap = i % 2 ? 100 : 50,
 						   .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		kvgpu_sched_add(&sched, &ent[i], now);
 		vsched_runnable_set(&sched, &ent[i], true, now);

@@ -10,9 +10,9 @@
 #include "gtt-shadow/shadow.h"
 #include "rooms.h"
 
-#define PART_SIZE	(4ull << 30)
+#define PART_SIZE (4ull << 30)
 /* in the vGPU's video memory; the directory is at 0 */
-#define TABLES_AT	(1ull << 20)
+#define TABLES_AT (1ull << 20)
 enum {
 	DIR_BYTES = 65536,
 	SLOT_ENTRIES = 32768,
@@ -31,9 +31,9 @@ static struct world {
 	void *pool;
 	struct kvgpu_as *as;
 	u64 dir[DIR_BYTES / 8];
-	u64 *table;			/* MAX_SLOTS of them, one behind the other */
-	u64 next;			/* host address of the next table */
-	u64 dirty, dirty_end;		/* bytes of video memory that the guest may have written */
+	u64 *table; /* MAX_SLOTS of them, one behind the other */
+	u64 next; /* host address of the next table */
+	u64 dirty, dirty_end; /* bytes of video memory that the guest may have written */
 	u32 turn;
 } w;
 
@@ -84,8 +84,13 @@ static bool op_take_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 }
 
 static const struct kvgpu_shadow_ops ops = {
-	.take_dirty = op_take_dirty, .read = op_read, .pin = op_pin, .unpin = op_unpin,
-	.table_new = op_table_new, .table_free = op_table_free, .table_write = op_table_write,
+	.take_dirty = op_take_dirty,
+	.read = op_read,
+	.pin = op_pin,
+	.unpin = op_unpin,
+	.table_new = op_table_new,
+	.table_free = op_table_free,
+	.table_write = op_table_write,
 };
 
 /* ------------------------------------------------------------------ the guest */
@@ -159,18 +164,17 @@ static void world_begin(const struct room_case *c, u32 slots, enum kind kind)
 	memset(&w, 0, sizeof(w));
 	w.of = c;
 	w.next = 1ull << 33;
-	w.cfg = (struct kvgpu_shadow_cfg){ .part_size = PART_SIZE,
-					   .max_tables = 512,
-					   .max_pinned = 1 << 20,
-					   .seed = 12345 };
+	w.cfg = (struct kvgpu_shadow_cfg){
+		.part_size = PART_SIZE, .max_tables = 512, .max_pinned = 1 << 20, .seed = 12345
+	};
 	w.pool = calloc(1, kvgpu_shadow_size(&w.cfg));
 	w.table = calloc(MAX_SLOTS, SLOT_ENTRIES * 8);
 	for (i = 0; i < slots; i++)
 		w.dir[i] = kind == BIG_VRAM ?
-			FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
-				FIELD_PREP(GMMU_PDE_BIG_ADDR, table_addr(i) >> 12) :
-			FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
-				FIELD_PREP(GMMU_PDE_SMALL_ADDR, table_addr(i) >> 12);
+				   FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+					   FIELD_PREP(GMMU_PDE_BIG_ADDR, table_addr(i) >> 12) :
+				   FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+					   FIELD_PREP(GMMU_PDE_SMALL_ADDR, table_addr(i) >> 12);
 	kvgpu_shadow_init(&w.s, &w.cfg, &ops, NULL, w.pool);
 	if (!w.pool || !w.table ||
 	    kvgpu_shadow_as_create(&w.s, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 },
@@ -326,13 +330,13 @@ void bench_shadow(void)
 		{ "shadow/compare-1g", "entry", all_touched, run_sync_entries, 1, SMALL_VRAM },
 		{ "shadow/compare-4g", "entry", all_touched, run_sync_entries, 4, SMALL_VRAM },
 		{ "shadow/change-one-in-512", "changed-entry", one_of_each, run_one_of_each, 1,
-			SMALL_VRAM },
+		  SMALL_VRAM },
 		{ "shadow/change-vram", "changed-entry", all_changed, run_sync_entries, 1,
-			SMALL_VRAM },
+		  SMALL_VRAM },
 		{ "shadow/change-sys", "changed-entry", all_changed, run_sync_entries, 1,
-			SMALL_SYS },
+		  SMALL_SYS },
 		{ "shadow/change-big", "changed-entry", all_changed, run_sync_entries, 1,
-			BIG_VRAM },
+		  BIG_VRAM },
 		{ "shadow/map-vram", "GiB", emptied, run_gib, 1, SMALL_VRAM },
 		{ "shadow/map-sys", "GiB", emptied, run_gib, 1, SMALL_SYS },
 		{ "shadow/map-big", "GiB", emptied, run_gib, 1, BIG_VRAM },
@@ -340,13 +344,13 @@ void bench_shadow(void)
 		{ "shadow/unmap-sys", "GiB", about_to_empty, run_gib, 1, SMALL_SYS },
 		{ "shadow/unmap-big", "GiB", about_to_empty, run_gib, 1, BIG_VRAM },
 		{ "shadow/nothing-here", "directory-entry-made-and-unmade", nothing_here,
-			run_nothing_here, 0, SMALL_VRAM },
+		  run_nothing_here, 0, SMALL_VRAM },
 		{ "shadow/buffer-beside-0g", "2-MiB-mapped-and-unmapped", beside, run_beside, 0,
-			SMALL_SYS },
+		  SMALL_SYS },
 		{ "shadow/buffer-beside-1g", "2-MiB-mapped-and-unmapped", beside, run_beside, 1,
-			SMALL_SYS },
+		  SMALL_SYS },
 		{ "shadow/buffer-beside-4g", "2-MiB-mapped-and-unmapped", beside, run_beside, 4,
-			SMALL_SYS },
+		  SMALL_SYS },
 	};
 
 	rooms_measure(cases, sizeof(cases) / sizeof(cases[0]));

@@ -23,7 +23,7 @@ static const struct trap_record load[] = {
 
 static struct guest *guest;
 static uint32_t regs[MAX_REGS], nr_regs;
-static uint32_t *trace, nr_trace;		/* offset, bit 0: a write */
+static uint32_t *trace, nr_trace; /* offset, bit 0: a write */
 static uint64_t rng = 88172645463325252ull;
 
 static uint32_t random_below(uint32_t n)
@@ -46,7 +46,7 @@ static void shuffle(uint32_t *at, uint32_t nr)
 	}
 }
 
-static uint8_t class_of[2][CANDIDATES];		/* by read and write, then register */
+static uint8_t class_of[2][CANDIDATES]; /* by read and write, then register */
 
 static void classify(void)
 {

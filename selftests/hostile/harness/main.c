@@ -7,7 +7,7 @@
 
 enum { MB_FLAG_CMDLINE = 4, MAX_ARGS = 32, MAX_LINE = 256 };
 
-struct multiboot_info {		/* Multiboot 1, section 3.3 */
+struct multiboot_info { /* Multiboot 1, section 3.3 */
 	uint32_t flags, mem_lower, mem_upper, boot_device, cmdline;
 };
 

@@ -15,16 +15,22 @@ struct CMUnitTest {
 	const char *name;
 	void (*run)(void **state);
 	int (*set_up)(void **state), (*tear_down)(void **state);
-	void *initial_state;	/* NULL: the group's */
+	void *initial_state; /* NULL: the group's */
 };
 
-#define cmocka_unit_test(f)				{ #f, f, NULL, NULL, NULL }
-#define cmocka_unit_test_setup_teardown(f, begin, end)	{ #f, f, begin, end, NULL }
+#define cmocka_unit_test(f)             \
+	{                               \
+#f, f, NULL, NULL, NULL \
+	}
+#define cmocka_unit_test_setup_teardown(f, begin, end) \
+	{                                              \
+#f, f, begin, end, NULL                \
+	}
 #define cmocka_run_group_tests(tests, begin, end) \
 	run_all(tests, sizeof(tests) / sizeof((tests)[0]), begin, end)
 
-__attribute__((noreturn, format(printf, 3, 4)))
-static inline void fail_at(const char *file, int line, const char *fmt, ...)
+__attribute__((noreturn, format(printf, 3, 4))) static inline void
+fail_at(const char *file, int line, const char *fmt, ...)
 {
 	va_list va;
 
@@ -37,27 +43,31 @@ static inline void fail_at(const char *file, int line, const char *fmt, ...)
 	_Exit(1);
 }
 
-#define print_message(...)	printf(__VA_ARGS__)
+#define print_message(...) printf(__VA_ARGS__)
 /* of a test itself, not of what it calls */
-#define skip()			do { puts("# the next one is not run"); return; } while (0)
-#define fail_msg(...)		fail_at(__FILE__, __LINE__, __VA_ARGS__)
+#define skip()                                     \
+	do {                                       \
+		puts("# the next one is not run"); \
+		return;                            \
+	} while (0)
+#define fail_msg(...) fail_at(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECKED(holds, text)                                     \
 	do {                                                     \
 		if (!(holds))                                    \
 			fail_at(__FILE__, __LINE__, "%s", text); \
 	} while (0)
 
-#define assert_true(c)		CHECKED(c, #c)
-#define assert_false(c)		CHECKED(!(c), "not " #c)
-#define assert_null(p)		CHECKED(!(p), #p " is NULL")
-#define assert_non_null(p)	CHECKED(p, #p " is not NULL")
-#define assert_ptr_equal(a, b)	CHECKED((const void *)(a) == (const void *)(b), #a " is " #b)
-#define assert_string_equal(a, b)	CHECKED(!strcmp(a, b), #a " equals " #b)
-#define assert_memory_equal(a, b, n)	CHECKED(!memcmp(a, b, n), #a " equals " #b)
+#define assert_true(c)		     CHECKED(c, #c)
+#define assert_false(c)		     CHECKED(!(c), "not " #c)
+#define assert_null(p)		     CHECKED(!(p), #p " is NULL")
+#define assert_non_null(p)	     CHECKED(p, #p " is not NULL")
+#define assert_ptr_equal(a, b)	     CHECKED((const void *)(a) == (const void *)(b), #a " is " #b)
+#define assert_string_equal(a, b)    CHECKED(!strcmp(a, b), #a " equals " #b)
+#define assert_memory_equal(a, b, n) CHECKED(!memcmp(a, b, n), #a " equals " #b)
 #define assert_in_range(v, from, to)                                                  \
 	CHECKED((uint64_t)(v) >= (uint64_t)(from) && (uint64_t)(v) <= (uint64_t)(to), \
 		#v " is in range")
-#define assert_int_not_equal(a, b)	CHECKED((uint64_t)(a) != (uint64_t)(b), #a " is not " #b)
+#define assert_int_not_equal(a, b) CHECKED((uint64_t)(a) != (uint64_t)(b), #a " is not " #b)
 #define assert_int_equal(a, b)                                                       \
 	do {                                                                         \
 		uint64_t a_is = (uint64_t)(a), b_is = (uint64_t)(b);                 \

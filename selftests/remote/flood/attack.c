@@ -19,17 +19,20 @@ enum { ANSWER_S = 60, SMALL = 1024, LARGE = 8192, PRINT_EACH = 10000000 };
 static struct {
 	const char *path;
 	const struct flood_page *page;
-	uint64_t wanted, taken;			/* frames */
-	uint64_t asked, succeeded;		/* answers; those with CUDA_SUCCESS */
+	uint64_t wanted, taken; /* frames */
+	uint64_t asked, succeeded; /* answers; those with CUDA_SUCCESS */
 	uint64_t sessions[LINK_KINDS], broken, refused, left, clean;
 	uint64_t printed;
 	int stalled;
 } run = { .stalled = -1 };
 
 static struct link conn;
-static uint64_t sent;			/* frames behind the last answered probe */
+static uint64_t sent; /* frames behind the last answered probe */
 
-static unsigned int below(unsigned int n) { return flood_below(n); }
+static unsigned int below(unsigned int n)
+{
+	return flood_below(n);
+}
 
 static void fail(const char *doing, const char *what) __attribute__((noreturn));
 static void fail(const char *doing, const char *what)
@@ -155,9 +158,9 @@ static void new_module(void)
 /* objects end with their contexts, and chance makes few new ones */
 static void new_object(void)
 {
-	static const uint16_t made[] = { OP_cuStreamCreate, OP_cuEventCreate, OP_cuGraphCreate,
-					 OP_cuArrayCreate_v2, OP_blas_create, OP_rand_create,
-					 OP_user_object, OP_link_create, OP_instantiate };
+	static const uint16_t made[] = { OP_cuStreamCreate,   OP_cuEventCreate, OP_cuGraphCreate,
+					 OP_cuArrayCreate_v2, OP_blas_create,	OP_rand_create,
+					 OP_user_object,      OP_link_create,	OP_instantiate };
 	unsigned int i = below(sizeof(made) / sizeof(*made) + 1);
 	struct flood_frame f;
 
@@ -178,10 +181,19 @@ static bool has_no_answer(const struct flood_frame *f)
 }
 
 /* with work for the library's thread, which chance makes too seldom */
-static const uint16_t work[] = { OP_copy_in, OP_copy_out, OP_box, OP_host_call, OP_host_node,
-				 OP_copy_node, OP_cuMemsetD32Async, OP_cuEventRecord,
-				 OP_cuStreamWaitEvent, OP_cuStreamSynchronize, OP_cuStreamQuery,
-				 OP_cuEventSynchronize, OP_cuGraphAddChildGraphNode,
+static const uint16_t work[] = { OP_copy_in,
+				 OP_copy_out,
+				 OP_box,
+				 OP_host_call,
+				 OP_host_node,
+				 OP_copy_node,
+				 OP_cuMemsetD32Async,
+				 OP_cuEventRecord,
+				 OP_cuStreamWaitEvent,
+				 OP_cuStreamSynchronize,
+				 OP_cuStreamQuery,
+				 OP_cuEventSynchronize,
+				 OP_cuGraphAddChildGraphNode,
 				 OP_cuGraphDestroy };
 
 static void step(void)

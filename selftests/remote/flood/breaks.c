@@ -11,9 +11,15 @@
 
 #include "link.h"
 
-static unsigned int below(unsigned int n) { return flood_below(n); }
+static unsigned int below(unsigned int n)
+{
+	return flood_below(n);
+}
 
-static struct kvgpu_ring_shared *ring(void *at) { return at; }
+static struct kvgpu_ring_shared *ring(void *at)
+{
+	return at;
+}
 
 /* the slot that the next frame begins in, or one behind it */
 static union kvgpu_ring_slot *slot(struct link *l, unsigned int behind)
@@ -48,8 +54,7 @@ static void tamper_with_payloads(struct link *l)
 
 	if (!head)
 		return;
-	s = &ring(l->base->frames)->slot[(head - 1 - below(head < 64 ? head : 64)) %
-					 SHMEM_FRAMES];
+	s = &ring(l->base->frames)->slot[(head - 1 - below(head < 64 ? head : 64)) % SHMEM_FRAMES];
 	shared_store(&s->first.payload[below(KVGPU_RING_FIRST_BYTES / 8)], flood_word());
 }
 
@@ -174,8 +179,7 @@ static bool acks_of_nothing(struct link *l)
 	unsigned int i;
 
 	for (i = 0; i < 64; i++)
-		shared_store(&acks->slot[below(SHMEM_ACKS)].first.payload[below(6)],
-			     flood_word());
+		shared_store(&acks->slot[below(SHMEM_ACKS)].first.payload[below(6)], flood_word());
 	for (i = 0; i < 64; i++)
 		shared_store(&acks->slot[below(SHMEM_ACKS)].seq, flood_word());
 	go_on(l, 500);
@@ -293,8 +297,7 @@ static bool deaf(struct link *l)
 	unsigned int i;
 
 	for (i = 0; i < 4000; i++)
-		if (send(l->fd, frame, sizeof(frame), MSG_DONTWAIT | MSG_NOSIGNAL) !=
-		    sizeof(frame))
+		if (send(l->fd, frame, sizeof(frame), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(frame))
 			break;
 	return false;
 }
@@ -328,8 +331,10 @@ static const struct rule {
 	{ "half a piece", half_a_piece },	/* the last: a relay sends no pieces */
 };
 
-enum { OF_SHMEM = sizeof(of_shmem) / sizeof(*of_shmem),
-       OF_STREAMS = sizeof(of_streams) / sizeof(*of_streams) };
+enum {
+	OF_SHMEM = sizeof(of_shmem) / sizeof(*of_shmem),
+	OF_STREAMS = sizeof(of_streams) / sizeof(*of_streams)
+};
 
 static bool broken[OF_SHMEM + OF_STREAMS];
 

@@ -28,7 +28,7 @@ static struct flood_page none, *page = &none;
 static bool attacked;
 static uint64_t state = 1, counted_ends;
 static struct {
-	uint64_t crash, byte;	/* how many calls or copies are to come; 0: there is no fault */
+	uint64_t crash, byte; /* how many calls or copies are to come; 0: there is no fault */
 } fault;
 
 /* the serving thread's alone */

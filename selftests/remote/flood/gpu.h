@@ -11,8 +11,8 @@ extern struct forwards gpu_forwards;
 
 /* queue.c: work that a thread of the library carries out, one after the other */
 struct work {
-	CUhostFn fn;			/* or NULL */
-	CUstreamCallback back;		/* or NULL */
+	CUhostFn fn; /* or NULL */
+	CUstreamCallback back; /* or NULL */
 	CUstream stream;
 	void *data;
 	/* a copy of .n bytes if .from is set; else .n bytes become .value, in words of .width */
@@ -20,7 +20,7 @@ struct work {
 	const void *from;
 	size_t n;
 	unsigned int value, width;
-	void *own;			/* freed afterwards */
+	void *own; /* freed afterwards */
 };
 
 /* Queues the work. Waits where the queue is full. */

@@ -20,7 +20,10 @@ static volatile sig_atomic_t over;
 static uint64_t state;
 static unsigned long rounds_done;
 
-static void stop(int signal) { over = 1; }
+static void stop(int signal)
+{
+	over = 1;
+}
 
 static void must(CUresult r, const char *what)
 {
@@ -52,7 +55,10 @@ static uint64_t word(void)
 	return state * 0x2545f4914f6cdd1dull;
 }
 
-static size_t below(size_t n) { return (word() >> 33) % n; }
+static size_t below(size_t n)
+{
+	return (word() >> 33) % n;
+}
 
 /* of any size, small ones more often */
 static size_t some_bytes(void)
@@ -76,7 +82,7 @@ struct all {
 	CUstream a, b;
 	CUevent event;
 	CUdeviceptr one, two;
-	uint8_t *pinned, *back;		/* pinned */
+	uint8_t *pinned, *back; /* pinned */
 	uint8_t bytes[BYTES], got[BYTES];
 	unsigned int called;
 };
@@ -211,7 +217,7 @@ static void other_memory(struct all *s)
 }
 
 static void (*const what[])(struct all *s) = { there_and_back, in_a_stream, with_functions,
-					       filled, lines, other_memory };
+					       filled,	       lines,	    other_memory };
 
 int main(int argc, char **argv)
 {

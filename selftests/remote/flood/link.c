@@ -43,7 +43,7 @@ void link_acknowledge(struct link *l, uint64_t invocation)
 		return;
 	}
 	if (l->nr_out + sizeof(h) + sizeof(invocation) > LINK_OUT)
-		return;		/* link_flush() is called with room for some */
+		return; /* link_flush() is called with room for some */
 	memcpy(l->out + l->nr_out, &h, sizeof(h));
 	memcpy(l->out + l->nr_out + sizeof(h), &invocation, sizeof(invocation));
 	l->nr_out += sizeof(h) + sizeof(invocation);
@@ -69,7 +69,7 @@ static void notified(struct link *l, const struct kvgpu_remote_notification *h, 
 	memcpy(&invocation, bytes, sizeof(invocation));
 	if (!__atomic_load_n(&l->acks, __ATOMIC_RELAXED))
 		return;
-	if (invocation % 16 == 3)	/* of nothing, or of a later one */
+	if (invocation % 16 == 3) /* of nothing, or of a later one */
 		link_acknowledge(l, invocation + invocation % 5);
 	link_acknowledge(l, invocation);
 	if (invocation % 16 == 5)
@@ -139,7 +139,7 @@ static void look_at_completions(struct link *l)
 		}
 		if (len < sizeof(*begin) || len > KVGPU_COMPLETION_LONGEST)
 			l->wrong = "an answer of a wrong length";
-		else	/* of a long answer nothing is in the completion slot */
+		else /* of a long answer nothing is in the completion slot */
 			take_answer(l, completion, seq, head, b->payload + 2, len - sizeof(*begin));
 	}
 	l->nr_waiting = kept;
@@ -150,9 +150,9 @@ static void shmem_doorbells(struct link *l)
 	struct kvgpu_ring_shared *frames = (void *)l->base->frames,
 				 *notifications = (void *)l->base->notifications,
 				 *acks = (void *)l->base->acks;
-	uint32_t *words[] = { &frames->producer_word, &frames->consumer_word,
-			      &acks->producer_word,   &acks->consumer_word,
-			      &notifications->consumer_word,   &notifications->producer_word };
+	uint32_t *words[] = { &frames->producer_word,	     &frames->consumer_word,
+			      &acks->producer_word,	     &acks->consumer_word,
+			      &notifications->consumer_word, &notifications->producer_word };
 	unsigned int i;
 
 	l->end = (struct kvgpu_doorbell_futex){ l->fd, POLLRDHUP };

@@ -17,11 +17,11 @@ struct link {
 	enum link_kind kind;
 	int fd;
 	uint64_t arena_bytes;
-	uint8_t *arena;			/* NULL: it is not shared */
+	uint8_t *arena; /* NULL: it is not shared */
 	/* atomic: acknowledge notifications; true until the caller changes it */
 	bool acks;
-	const char *wrong;	/* what the server did wrong; NULL: nothing. The reader's, too */
-	uint64_t seq;			/* frames so far */
+	const char *wrong; /* what the server did wrong; NULL: nothing. The reader's, too */
+	uint64_t seq; /* frames so far */
 	/* frames that want an answer; .seq 0: the completion slot is free */
 	struct link_asked {
 		uint64_t seq, last;
@@ -41,14 +41,14 @@ struct link {
 	struct kvgpu_doorbell doorbells[6];
 	struct kvgpu_doorbell_futex end;
 	pthread_t reader;
-	bool over;			/* atomic: the reader is to end */
-	uint64_t notified;		/* that the reader saw; atomic */
+	bool over; /* atomic: the reader is to end */
+	uint64_t notified; /* that the reader saw; atomic */
 	uint64_t notification_room[(SHMEM_NOTIFICATION_LONGEST + 8) / 8];
 	/* a stream */
 	uint8_t out[LINK_OUT], in[LINK_IN];
 	size_t nr_out, nr_in;
-	uint64_t skip;			/* bytes of a piece that are to come */
-	uint64_t probed;		/* the last answer that came to LINK_PROBE */
+	uint64_t skip; /* bytes of a piece that are to come */
+	uint64_t probed; /* the last answer that came to LINK_PROBE */
 };
 
 /* Connects to @path and sends @n bytes. Returns a descriptor. */

@@ -16,16 +16,16 @@ enum { BLOCKS = 64, UNIT = 1 << 20, PINNED = 64 };
 static struct block {
 	CUdeviceptr at;
 	size_t bytes;
-	uint8_t *bytes_of;		/* NULL: the row is free */
+	uint8_t *bytes_of; /* NULL: the row is free */
 } blocks[BLOCKS];
 static CUdeviceptr next_address = UNIT;
 
 static struct pinned_part {
-	const uint8_t *at;		/* NULL: the row is free */
+	const uint8_t *at; /* NULL: the row is free */
 	size_t bytes;
 } pinned[PINNED];
 
-static struct library fake;		/* the fake library's functions */
+static struct library fake; /* the fake library's functions */
 static uint64_t null_position;
 
 uint64_t *memory_position(CUstream s)
@@ -284,7 +284,10 @@ static CUresult rows_2d(const CUDA_MEMCPY2D *c, CUresult r)
 	return r;
 }
 
-static CUresult lines(const CUDA_MEMCPY2D *c) { return rows_2d(c, fake.cuMemcpy2D_v2(c)); }
+static CUresult lines(const CUDA_MEMCPY2D *c)
+{
+	return rows_2d(c, fake.cuMemcpy2D_v2(c));
+}
 static CUresult unaligned(const CUDA_MEMCPY2D *c)
 {
 	return rows_2d(c, fake.cuMemcpy2DUnaligned_v2(c));

@@ -7,13 +7,13 @@
 
 /* each word atomic; of clients that attack, but for .verified */
 struct flood_page {
-	uint64_t calls;		/* of the library */
-	uint64_t ends;		/* of completion slots  in host memory, with bytes */
-	uint64_t later;		/* functions and copies that the library's thread carried out */
-	uint64_t verified;	/* calls of clients that verify */
+	uint64_t calls; /* of the library */
+	uint64_t ends; /* of completion slots  in host memory, with bytes */
+	uint64_t later; /* functions and copies that the library's thread carried out */
+	uint64_t verified; /* calls of clients that verify */
 };
 
 /* a client that calls cuDeviceGetByPCIBusId() with a text that begins so attacks from then on */
-#define FLOOD_ATTACKS	"attacks "
+#define FLOOD_ATTACKS "attacks "
 
 #endif

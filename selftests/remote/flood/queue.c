@@ -11,11 +11,11 @@
 enum { ROOM = 64 };
 
 static struct {
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t more, less;
 	struct work work[ROOM];
-	uint64_t put;			/* the serving thread's */
-	uint64_t done;			/* atomic */
+	uint64_t put; /* the serving thread's */
+	uint64_t done; /* atomic */
 	bool runs;
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .more = PTHREAD_COND_INITIALIZER,
