@@ -11,8 +11,9 @@
 
 #if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
-#pragma GCC target( \
-	"avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=512")
+/* clang-format off */
+#pragma GCC target("avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=512")
+/* clang-format on */
 #define LANE_TABLE lane_op_avx512
 #include "lane_all.inc"
 #endif
