@@ -131,13 +131,14 @@ uint8_t *box_line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
 	return e->host + (z * e->word[END_HEIGHT] + y) * e->word[END_PITCH] + x;
 }
 
+/* The program's memory may be pinned: a server that lies may name a place in the arena over it. */
 void box_pack(const struct end *e, const struct part *p, uint8_t *to)
 {
 	uint64_t y, z;
 
 	for (z = 0; z < p->size[2]; z++)
 		for (y = 0; y < p->size[1]; y++, to += p->size[0])
-			memcpy(to, box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
+			memmove(to, box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
 }
 
 void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
@@ -146,7 +147,8 @@ void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
 
 	for (z = 0; z < p->size[2]; z++)
 		for (y = 0; y < p->size[1]; y++, from += p->size[0])
-			memcpy(box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), from, p->size[0]);
+			memmove(box_line(e, p->at[0], p->at[1] + y, p->at[2] + z), from,
+				p->size[0]);
 }
 
 void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w)

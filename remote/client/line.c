@@ -108,7 +108,7 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 		if (at == KVGPU_REMOTE_NOWHERE) {
 			piece = staging_get(p, q->bytes, &at, &r);
 			if (piece)
-				memcpy(arena_at(p, at), src, q->bytes);
+				memmove(arena_at(p, at), src, q->bytes);
 		}
 		q->at = c.push_at = at;
 		c.push_bytes = q->bytes;
@@ -173,7 +173,7 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 	if (!r && small)
 		r = answer_bytes(&c, dst, q->bytes) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 	else if (!r && pinned == KVGPU_REMOTE_NOWHERE)
-		memcpy(dst, arena_at(p, at), q->bytes);
+		memmove(dst, arena_at(p, at), q->bytes);
 	if (at != pinned)
 		arena_put(p, at);
 	return r;
@@ -208,7 +208,7 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 		if (i >= AHEAD && i - AHEAD < n) {
 			r = call_fence(p, seq[i % AHEAD]);
 			if (!r)
-				memcpy(dst + (i - AHEAD) * piece, arena_at(p, slot), piece);
+				memmove(dst + (i - AHEAD) * piece, arena_at(p, slot), piece);
 		}
 		if (i < n && !r) {
 			q.at = slot;
@@ -238,7 +238,7 @@ static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *fi
 	CUresult r = call_take(&f->c, f->completion, 0);
 
 	if (!r && !pinned)
-		memcpy(dst + f->at, arena_at(p, f->q.at), f->q.bytes);
+		memmove(dst + f->at, arena_at(p, f->q.at), f->q.bytes);
 	*first = *first ? *first : r;
 }
 
