@@ -469,7 +469,7 @@ run_journal()
 # a client that asks for an aperture over TCP, which can't carry its memory, is disconnected
 no_aperture_by_tcp()
 {
-	python3 - "$tcp_port" "$(grep -oP 'KVGPU_REMOTE_MAGIC_APERTURE\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
+	python3 - "$tcp_port" "$(grep -oP 'KVGPU_REMOTE_MAGIC_SHMEM\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
 		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")" <<-'P'
 	import socket, struct, sys
 	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))

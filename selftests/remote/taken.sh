@@ -34,7 +34,10 @@ run_staying()
 	    time.sleep(0.05)
 	while not os.path.exists(sys.argv[2]):
 	    time.sleep(0.05)
-	socket.send_fds(socket.socket(fileno=os.dup(fds[0])), [b'x'], [fds[0]])
+	try:
+	    socket.send_fds(socket.socket(fileno=os.dup(fds[0])), [b'x'], [fds[0]])
+	except PermissionError:
+	    pass    # the server has it refused, where its kernel can
 	os.remove(sys.argv[2])
 	time.sleep(100)
 	PYTHON
