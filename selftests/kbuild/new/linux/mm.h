@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+static inline void vm_flags_set(struct vm_area_struct *vma,
+				vm_flags_t flags)
 {
 }
 struct vm_operations_struct {

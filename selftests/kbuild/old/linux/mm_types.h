@@ -2,5 +2,5 @@
 typedef unsigned long vm_flags_t;
 struct vm_area_struct {
 	pgprot_t vm_page_prot;
-	unsigned long vm_flags; /* Flags, see mm.h. */
+	unsigned long vm_flags;		/* Flags, see mm.h. */
 };
