@@ -66,7 +66,7 @@ for ((n = 1; n <= rounds; n++)); do
 		echo "ok $n - the quick check on an untidy machine, round $n # $line"
 	else
 		bad=1
-		sed -n '/^failures:/,$p' "$scratch/log" | head -n 70 | sed 's/^/# /'
+		{ sed -n '/^failures:/,$p' "$scratch/log" | head -n 70; tail -n 5 "$scratch/log"; } | sed 's/^/# /'
 		echo "not ok $n - the quick check on an untidy machine, round $n # exit code $rc: $line"
 	fi
 done
