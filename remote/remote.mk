@@ -2,7 +2,7 @@
 # Remoting: the client's libcuda.so.1, the server kvgpu-remoted, and their tools, for the machine
 # that builds. $(REMOTE_GEN) has the sources that remote/api.py generates.
 REMOTE_OUT	:= $(O)/remote
-REMOTE_GEN	:= $(REMOTE_OUT)/gen
+REMOTE_GEN	:= $(GENERATED)/remote/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older_libc.h
 # link-time optimization: a queued launch calls functions of many files
 REMOTE_LTO	:= -O2 -flto=auto

@@ -12,7 +12,7 @@ HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay devic
 		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
 		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
 # a folder for each list: a header of another list would come before include/user's
-HARNESS_INCLUDE	:= $(HARNESS)/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)
+HARNESS_INCLUDE	:= $(GENERATED)/harness/include-$(shell echo '$(HARNESS_LINUX)' | sha256sum | cut -c1-8)
 HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS_INCLUDE)/linux/%.h) $(HARNESS_INCLUDE)/linux/vfio.h $(HARNESS_INCLUDE)/trace/define_trace.h
 HARNESS_CPPFLAGS := -I. -I$(HARNESS_INCLUDE) -Iinclude -Iinclude/user
 # KVGPU_HAVE_...: the features of the kernel that kernel/ imitates. As on the oldest kernel, mdev
