@@ -59,7 +59,7 @@ static void count_time(struct kvgpu_doorbell *b, uint64_t looked_ns, uint64_t aw
 	b->looked_ns += looked_ns;
 	if (b->lost_ns + b->looked_ns < CROWDED_OF_NS)
 		return;
-	if (b->lost_ns > CROWDED_TIMES * b->looked_ns)
+	if (b->lost_ns > CROWDED_TIMES * b->looked_ns && b->times.spin_ns < KVGPU_SPIN_ALWAYS)
 		b->crowded = CROWDED_WAITS;
 	b->lost_ns = b->looked_ns = 0;
 }

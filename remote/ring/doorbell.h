@@ -37,13 +37,14 @@ struct kvgpu_doorbell_ops {
 struct kvgpu_wait_times {
 	/*
 	 * about how long to look before the first sleep; after a short sleep up to
-	 * KVGPU_SPIN_GROWS times as long; 0: not at all
+	 * KVGPU_SPIN_GROWS times as long; 0: not at all; from KVGPU_SPIN_ALWAYS on also while
+	 * other threads want the CPU
 	 */
 	uint64_t spin_ns;
 	uint64_t sleep_ns; /* the longest sleep before the next look; not 0 */
 };
 
-enum { KVGPU_SPIN_GROWS = 8 };
+enum { KVGPU_SPIN_GROWS = 8, KVGPU_SPIN_ALWAYS = 1000 * 1000 * 1000 };
 /* .spin_ns of a shmem region by default; .sleep_ns in tests and the benchmark */
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 

@@ -78,8 +78,8 @@ no_exits()
 	local with=-1 without=-1 least=-1 made=0
 
 	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
-	# Exits by timers are not counted: there are as many as a batch is long. A side sleeps in 100 waits if others had its CPU for 7 of 8
-	# parts of 2 ms (remote/ring/doorbell.c): that would have to come in each batch. A call that has to leave its VM does so each time.
+	# Exits by timers are not counted: there are as many as a batch is long. Neither side sleeps while it spins (KVGPU_SPIN_ALWAYS), whoever
+	# wants its CPU. A call that has to leave its VM does so each time.
 	[ "$least" -ge 0 ] && [ "$least" -lt 100 ]
 	result $? "$NO_EXITS" "$least exits but for timers in the best batch of 1,000; in all $with in $made, $without in as long without calls"
 }

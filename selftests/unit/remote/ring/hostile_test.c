@@ -395,6 +395,12 @@ static void others_want_the_cpu(void **state)
 	for (i = 0; i < 303; i++)
 		assert_int_equal(kvgpu_doorbell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
 	assert_int_equal(b.spins, 303);
+	/* who sets so long a time wants no sleep */
+	b.times.spin_ns = KVGPU_SPIN_ALWAYS;
+	b.spins = b.crowded = 0;
+	for (i = 0; i < 300; i++)
+		assert_int_equal(kvgpu_doorbell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
+	assert_int_equal(b.spins, 300);
 }
 
 /*
