@@ -18,13 +18,12 @@ $(error $(or $(PLACE_FAULT),testbed/lib/place.sh does not run))
 endif
 
 override KVGPU_CACHE := $(abspath $(KVGPU_CACHE))
+# $(GENERATED): where generated files are. The default is $(O) by a link in the tree: what includes such
+# files is compiled with a path that is the same in each clone, so that ccache finds what another clone
+# has compiled. There is no link where O is given, or where the tree can't be written.
 ifeq ($(strip $(O)),)
 override O := $(KVGPU_CACHE)/build/$(shell echo -n '$(CURDIR)' | sha256sum | cut -c1-12)
+GENERATED	:= $(shell { mkdir -p build '$(O)' && { [ "$$(readlink build/o)" = '$(O)' ] || ln -sfn '$(O)' build/o; } && echo build/o; } 2> /dev/null)
 endif
 override O := $(abspath $(O))
-
-# $(GENERATED): $(O) by a link in the tree. What includes generated files is compiled with a path that
-# is the same in each clone, so that ccache finds what another clone has compiled. A tree that can't
-# be written has no link.
-GENERATED	:= $(shell { mkdir -p build '$(O)' && { [ "$$(readlink build/o)" = '$(O)' ] || ln -sfn '$(O)' build/o; } && echo build/o; } 2> /dev/null)
 GENERATED	:= $(or $(GENERATED),$(O))
