@@ -43,14 +43,8 @@ run_lint()
 
 run_builds()
 {
-	tap_step "build model and plugin" $LIMIT make -s -j2 model plugin
-	tap_step "build unit tests" $LIMIT make -s -j2 unit-tests
-	tap_step "build the harness" $LIMIT make -s -j2 harness
-	tap_step "build fuzz targets" $LIMIT make -s -j2 fuzz-tests
-	tap_step "build kvgpu-firmware" $LIMIT make -s firmware firmware-asan
-	tap_step "build kvgpu-top" $LIMIT make -s top-asan
-	tap_step "build libcuda.so.1 and libcudart.so.11.0" $LIMIT make -s cuda
-	tap_step "build remoting" $LIMIT make -s remote remote-flood
+	tap_step "build model, plugin, remoting, tools and tests" $LIMIT make -s -j2 model plugin cuda unit-tests harness fuzz-tests \
+		firmware firmware-asan top-asan remote remote-flood
 }
 
 run_unit_tests()
