@@ -54,6 +54,10 @@ unsigned int liar_below(unsigned int n);
 extern unsigned int liar_lies;
 /* this program has managed memory: that costs most of the time of one that has */
 extern bool liar_manages;
+/* of each server; NULL: clients reach their servers without a relay */
+extern const struct kvgpu_remote_relayed *liar_relays;
+/* pieces that one server's relay was to get from another server's */
+extern unsigned int liar_fetches;
 
 /* program.c: a program's calls; all that it has is given back afterwards */
 void liar_program(uint64_t steps);

@@ -407,6 +407,39 @@ static void an_allocation_draws_no_copies(void **state)
 	copies_with_the_other(allocated, sizeof(allocated));
 }
 
+/* by a tree of servers, whose relays get pieces from each other */
+static void an_allocation_draws_no_broadcast(void **state)
+{
+	static const struct kvgpu_remote_relayed relays[] = {
+		{ .piece = KVGPU_REMOTE_RELAYED_MIN, .job = 1, .rank = 1 },
+		{ .piece = KVGPU_REMOTE_RELAYED_MIN, .job = 1, .rank = 2 },
+	};
+	static uint64_t allocated[16];
+	const size_t bytes = sizeof(allocated);
+	const CUdeviceptr here = 0x7e0000000, there = 0x7f0000000;
+	CUdeviceptr at, got;
+	CUcontext other;
+
+	lie_once(OP_cuMemAlloc_v2, here);
+	assert_int_equal(cuMemAlloc_v2(&got, bytes), CUDA_SUCCESS);
+	lie_once(OP_cuMemAlloc_v2, (uintptr_t)allocated);
+	assert_int_equal(cuMemAlloc_v2(&at, bytes), CUDA_SUCCESS);
+	assert_int_equal(cuCtxCreate_v2(&other, 0, 1), CUDA_SUCCESS);
+	lie_once(OP_cuMemAlloc_v2, there);
+	assert_int_equal(cuMemAlloc_v2(&got, bytes), CUDA_SUCCESS);
+	liar_relays = relays;
+	assert_int_equal(kvgpuMemcpyBroadcast(&here, 1, there, bytes), CUDA_SUCCESS);
+	assert_int_equal(liar_fetches, 1);
+	heard[0] = 0;
+	lie_once(OP_pointer, CU_MEMORYTYPE_DEVICE);
+	assert_int_equal(kvgpuMemcpyBroadcast(&at, 1, there, bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(kvgpuMemcpyBroadcast(&there, 1, at, bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(liar_fetches, 1);
+	assert_int_equal(heard[0], 0);
+	liar_relays = NULL;
+	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+}
+
 /* a server that calls all addresses its own gets nothing of a copy in this process */
 static void what_no_server_has_is_not_asked_for(void **state)
 {
@@ -522,6 +555,7 @@ int main(void)
 		TEST(a_variable_is_not_the_programs),
 		TEST(a_variable_draws_no_copies),
 		TEST(an_allocation_draws_no_copies),
+		TEST(an_allocation_draws_no_broadcast),
 		TEST(what_no_server_has_is_not_asked_for),
 		TEST(memory_ends_in_the_address_space),
 		TEST(attributes_are_the_clients),
