@@ -345,7 +345,7 @@ LIBS_remote/starter/log_test	:= -Xlinker --wrap=now_ms
 SRC_remote/starter/shared_test	:= remote/starter/shared.c $(REMOTE_CHANNEL_SRC)
 LIBS_remote/starter/shared_test	:= $(addprefix -Xlinker --wrap=,fork memory_give_back setsockopt getsockopt)
 SRC_remote/starter/starter_test	:= $(REMOTE_STARTER_SRC) $(addprefix remote/starter/,starter.c admin.c arbiter.c shared.c) remote/turns/turns.c
-LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms)
+LIBS_remote/starter/starter_test	:= $(addprefix -Xlinker --wrap=,poll now_ms setsockopt getsockopt)
 SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c
 UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c

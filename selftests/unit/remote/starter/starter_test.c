@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The exit code of the first process, which tells systemd whether to start it again; and clients
- * whose processes were reaped, while memory of them is kept.
+ * The exit code of the first process, which tells systemd whether to start it again; clients whose
+ * processes were reaped, while memory of them is kept; and a report with a descriptor.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +24,8 @@
 #include <remote/channel/memory.h>
 #include <remote/starter/starter.h>
 #include <remote/wire/frame.h>
+
+#include "selftests/unit/remote/linger.h"
 
 static struct remoted_conf conf;
 static struct starter s;
@@ -82,6 +84,11 @@ void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struc
 uint64_t __wrap_now_ms(void)
 {
 	return clock_ms;
+}
+
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	return linger_getsockopt(fd, level, option, value, bytes);
 }
 
 int __real_poll(struct pollfd *fds, nfds_t n, int ms);
@@ -254,23 +261,30 @@ static void a_deadline_of_kept_memory(void **state)
 	assert_true(is_given_back());
 }
 
+/* ------------------------------------------------------------------ reports */
+
+static const struct report report = { .who = "uid:1" };
 static int told[2]; /* a client's process, and what the first process reads */
 
-static bool comes(void)
+static struct client *newcomer(void)
 {
-	struct report r = { .who = "uid:1" };
-	struct client *c;
+	struct client *c = client_row(&s);
 
-	if (polls > 1)
-		return false;
-	kept(60000);
-	c = client_row(&s);
 	c->state = CLIENT_NEW;
 	c->pid = 1 << 30; /* no process has that */
 	c->deadline_ms = now_ms() + 60000;
-	strcpy(c->peer, r.who);
+	strcpy(c->peer, report.who);
 	c->report = told[1];
-	assert_int_equal(send(told[0], &r, sizeof(r), 0), sizeof(r));
+	return c;
+}
+
+static bool comes(void)
+{
+	if (polls > 1)
+		return false;
+	kept(60000);
+	newcomer();
+	assert_int_equal(send(told[0], &report, sizeof(report), 0), sizeof(report));
 	raise(SIGCHLD);
 	return true;
 }
@@ -291,6 +305,40 @@ static void no_row_beside_kept_memory(void **state)
 	close(memory);
 }
 
+static int lingers; /* the other end of the descriptor */
+
+static bool comes_with_a_descriptor(void)
+{
+	if (polls == 1) {
+		newcomer();
+		lingers = linger_send(told[0], &report, sizeof(report), 0);
+		assert_true(lingers >= 0);
+	}
+	if (polls < 3)
+		return true;
+	assert_int_equal(s.clients[0].report, -1);
+	assert_int_equal(s.clients[0].state, CLIENT_NEW);
+	return false;
+}
+
+/* The loop does not wait for it, nor takes the report that it came with. */
+static void a_report_with_a_descriptor(void **state)
+{
+	uint32_t answer;
+
+	old_kernel = true;
+	alarm(HANGS_S);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, told), 0);
+	scene = comes_with_a_descriptor;
+	assert_int_equal(exit_code(0), 0);
+	assert_int_equal(polls, 3);
+	assert_true(recv(told[0], &answer, sizeof(answer), MSG_DONTWAIT) <= 0);
+	linger_ends(lingers);
+	close(told[0]);
+	alarm(0);
+	old_kernel = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +349,7 @@ int main(void)
 		cmocka_unit_test(an_end_of_kept_memory),
 		cmocka_unit_test(a_deadline_of_kept_memory),
 		cmocka_unit_test(no_row_beside_kept_memory),
+		cmocka_unit_test(a_report_with_a_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
