@@ -167,6 +167,21 @@ static int check_file(int fd, const char **why)
 							     keep_from_others(fd, &st, why);
 }
 
+/*
+ * Nor may another user pass for the client's server. A device is what root has made. Its owner has
+ * no number in a container.
+ */
+static int check_clients_file(int fd, const char **why)
+{
+	struct stat st;
+
+	*why = "another user owns it, or all may write it, and could be the server: take one of root's, with chmod o-w";
+	return fstat(fd, &st) || (S_ISREG(st.st_mode) &&
+				  (!is_ours(st.st_uid) || st.st_mode & S_IWOTH)) ?
+		       -EPERM :
+		       0;
+}
+
 /* a descriptor that the side may use, or -errno and *why */
 static int open_checked(const char *path, enum shmem_side side, const char **why)
 {
@@ -182,7 +197,7 @@ static int open_checked(const char *path, enum shmem_side side, const char **why
 		*why = side == SIDE_CLIENT ? address_not_opened(-r, missing) : strerror(-r);
 		return r;
 	}
-	r = side == SIDE_SERVER ? check_file(fd, why) : 0;
+	r = side == SIDE_SERVER ? check_file(fd, why) : check_clients_file(fd, why);
 	if (!r)
 		return fd;
 	close(fd);

@@ -740,6 +740,30 @@ static void anothers_file_is_not_served(void **state)
 	unlink(to);
 }
 
+static void expect_no_server(const char *text)
+{
+	const char *why = "";
+
+	assert_int_equal(try_to_connect(VERSION, &why), -EPERM);
+	assert_non_null(strstr(why, text));
+}
+
+/* The owner of a file, or who may write it, would pass for the server that the address means. */
+static void anothers_file_is_no_server(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_int_equal(chown(path, OTHER_USER, OTHER_USER), 0);
+	expect_no_server("another user owns it");
+	assert_int_equal(chown(path, 0, OTHER_USER), 0);
+	assert_int_equal(chmod(path, 0662), 0);
+	expect_no_server("all may write it");
+	assert_int_equal(chmod(path, 0660), 0);
+	connect_it();
+	calls(2);
+	kvgpu_remote_disconnect(client);
+}
+
 static unsigned int mode_of(const char *what)
 {
 	struct stat st;
@@ -839,6 +863,7 @@ int main(void)
 		BOTH(cut_short),
 		BOTH(nobody_there),
 		cmocka_unit_test(anothers_file_is_not_served),
+		TEST(anothers_file_is_no_server, ends_a_hang),
 		TEST(strangers_ring, by_doorbell),
 		TEST(only_its_vm_rings, ends_a_hang),
 		cmocka_unit_test(sleeps_get_longer),
