@@ -85,9 +85,11 @@ new_tmp()
 	mount --move /mnt "$work"
 }
 
-# in the node: what any first process does
+# in the node: what any first process does. The tree may lie in the /tmp that is no longer seen: python3 of pyenv wants a folder that is
+# there.
 node_begins()
 {
+	cd / || exit
 	hostname "$1"
 	mount -t proc proc /proc
 	new_tmp
