@@ -179,6 +179,8 @@ machines_up || { echo "Bail out! the namespaces do not reach each other"; exit 1
 export OMPI_MCA_plm_rsh_agent=$work/far.py PRTE_MCA_plm_ssh_agent=$work/far.py HYDRA_LAUNCHER_EXEC=$work/far.py
 export KVGPU_PEERS_STOP=$work/stop
 plain=1
+# a folder that nodes have, too: MPICH goes there
+cd "$work" || exit
 for mpi in "${mpis[@]}"; do
 	use "$mpi"
 	# all of this is in namespaces already

@@ -43,12 +43,11 @@ def is_open(kind, name):
 
 def sockets():
     """(kind, name, pid), as ss says"""
-    for options in ("-lntup", "-lnxp"):
-        said = subprocess.run(["ss", "-H", options], stdout=subprocess.PIPE, text=True, check=True).stdout
-        for line in said.splitlines():
-            words = line.split()
-            for pid in re.findall(r"\bpid=(\d+)", line):
-                yield words[0], words[4], pid
+    said = subprocess.run(["ss", "-H", "-lntuxp"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for line in said.splitlines():
+        words = line.split()
+        for pid in re.findall(r"\bpid=(\d+)", line):
+            yield words[0], words[4], pid
 
 
 run, looked = processes(), 0

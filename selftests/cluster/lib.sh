@@ -5,13 +5,14 @@
 # Before a run: use MPI, and $work/gpu.so (the proxies' libcuda.so.1).
 # Set after sourcing: limit_s (seconds, after which a run hangs), over (begins each test's name).
 # Set by use: mpi (local, openmpi or mpich), options (of kvgpu-run), alone (a command in front of it).
-# Set here: number, failed (the caller exits with it), before, cubin.
+# Set here: number, failed (the caller exits with it), before, cubin, said (what a run says; a second one beside it has another file).
 # Files that exist when this is sourced are not counted as left behind.
 # cut.sh replaces new_files(), which nothing_left() calls.
 # programs() and find_mpis() may end the script that sources this.
 
 : "${work:?}" "${remote:?}"
 cubin=$PWD/selftests/cuda/driver/kernels.cubin
+said=$work/said
 KVGPU_CLUSTER_NET=$(readlink /proc/self/ns/net)
 export KVGPU_CLUSTER_NET
 
@@ -61,7 +62,7 @@ result()
 	else
 		echo "not ok $number - $over$2 # ${3-}"
 		failed=1
-		sed 's/^/# /' "$work/said" 2>/dev/null | tail -n 15
+		sed 's/^/# /' "$said" 2>/dev/null | tail -n 15
 	fi
 }
 
@@ -79,7 +80,7 @@ kvrun()
 		esac
 		shift
 	done
-	[ $# = 0 ] || [ -n "${plain-}" ] || set -- "$PWD/selftests/cluster/doors.py" "$work" "$@"
+	[ $# = 0 ] || [ -n "${plain-}" ] || set -- /usr/bin/python3 "$PWD/selftests/cluster/doors.py" "$work" "$@"
 	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-300}" "${alone[@]}" "$remote/kvgpu-run" \
 		"${options[@]}" --share --library "$work/gpu.so" "${own[@]}" "$@"
 }
@@ -96,15 +97,8 @@ no_doors()
 	rm -f "$work/doors"
 }
 
-# marked: processes of a run, without zombies
-marked()
-{
-	local p
-
-	for p in /proc/[0-9]*; do
-		grep -qs "KVGPU_CLUSTER_TEST=$work" "$p/environ" 2>/dev/null && [ -e "$p/exe" ] && echo "${p#/proc/}"
-	done
-}
+# marked: processes of a run, without zombies, which have no environment
+marked() { grep -lsFxz "KVGPU_CLUSTER_TEST=$work" /proc/[0-9]*/environ | cut -d / -f 3; }
 
 # is_part PID ROLE: that process is of the relay's, in that part of it
 is_part()
@@ -173,15 +167,30 @@ nothing_left()
 	result $? "$1: nothing is left behind" "$(head -c 200 <<< "$left" | tr '\n' ' ')"
 }
 
+# steps NAME PROGRAM MODES OPTION...: a run of kvgpu-run in which the program runs in each mode, as one test each
+steps()
+{
+	local name=$1 program=$2 modes=$3 one
+
+	shift 3
+	# shellcheck disable=SC2016 # the shell in the run expands it
+	( kvrun "$@" sh -c 'for mode in $3; do "$1" "$mode" "$2"; echo "mode $mode: exit code $?"; done' sh "$work/$program" "$cubin" \
+		"$modes" ) > "$said" 2>&1
+	for one in $modes; do
+		grep -qx "mode $one: exit code 0" "$said"
+		result $? "$name: $one" "$(grep -B 1 "^mode $one: " "$said" | tr '\n' ' ')"
+	done
+}
+
 # step NAME ARGUMENT...: a run of kvgpu-run as one test; its last line is the comment
 step()
 {
 	local name=$1 rc
 
 	shift
-	( kvrun "$@" ) > "$work/said" 2>&1
+	( kvrun "$@" ) > "$said" 2>&1
 	rc=$?
-	result $rc "$name" "exit code $rc: $(tail -n 1 "$work/said")"
+	result $rc "$name" "exit code $rc: $(tail -n 1 "$said")"
 }
 
 # await TEXT: waits for a while until the run has said it
@@ -190,7 +199,7 @@ await()
 	local _
 
 	for _ in $(seq 1200); do
-		grep -q "$1" "$work/said" && return 0
+		grep -q "$1" "$said" && return 0
 		sleep 0.05
 	done
 	return 1
@@ -203,8 +212,8 @@ begin()
 
 	shift 3
 	start=$SECONDS
-	: > "$work/said"
-	( kvrun --gpus "$proxies" --patience 10 "$@" "$work/$program" "$what" "$cubin" ) > "$work/said" 2>&1 &
+	: > "$said"
+	( kvrun --gpus "$proxies" --patience 10 "$@" "$work/$program" "$what" "$cubin" ) > "$said" 2>&1 &
 	job=$!
 	await '^ready' || return 1
 	start=$SECONDS
@@ -218,6 +227,6 @@ ended()
 	wait "$job"
 	rc=$?
 	[ $rc = "${2-0}" ]
-	result $? "$1" "$((SECONDS - start)) s, exit code $rc: $(grep -v '^\[\|^--\|^$\|^=' "$work/said" | tail -n 1)"
+	result $? "$1" "$((SECONDS - start)) s, exit code $rc: $(grep -v '^\[\|^--\|^$\|^=' "$said" | tail -n 1)"
 	nothing_left "$1"
 }

@@ -6,9 +6,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
 
-inprocess=$(make -s cuda-inprocess) && make -s cluster > /dev/null && remote=$(make -s print-remote) ||
-	{ echo "run.sh: the libraries do not build" >&2; exit 2; }
-inprocess=${inprocess##*$'\n'}
+inprocess=$(make -s cuda-inprocess) && remote=$(make -s cluster) || { echo "run.sh: the libraries do not build" >&2; exit 2; }
+inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
 work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=selftests/cluster/lib.sh
@@ -144,7 +143,7 @@ run_far()
 # a broker and a proxy of two jobs do not listen to each other; the broker's kvgpu-run is a socket here
 run_secret()
 {
-	local relay=$remote/kvgpu-relay-$mpi listener
+	local relay=$remote/kvgpu-relay-$mpi listener both
 	local -a two=() broker proxy
 
 	broker=("$relay" broker --folder "$work/$mpi-secret" --patience 10 --number "$(printf %064d 1)")
@@ -160,11 +159,12 @@ s.listen()
 print("listening", flush=True)
 time.sleep(600)' "$work/$mpi-secret/run" > "$work/said" & listener=$!
 	await listening
-	timeout 60 "${alone[@]}" "${two[@]}" > "$work/said" 2>&1
-	grep -q "does not know this job's secret" "$work/said"
+	timeout 60 "${alone[@]}" "${two[@]}" > "$work/said" 2>&1 & both=$!
+	await "does not know this job's secret"
 	result $? "a broker and a proxy of two jobs do not listen to each other" "$(grep -m 1 secret "$work/said")"
-	kill $listener
-	wait $listener 2>/dev/null
+	# what stands for kvgpu-run ends no job: without the proxy the broker would stay
+	kill $both $listener
+	wait $both $listener 2>/dev/null
 }
 
 # another run inside of the first one sees it, and stays away if it is told so
@@ -294,6 +294,20 @@ parent_killed()
 	unset OMPI_MCA_btl_vader_backing_directory OMPI_MCA_btl_sm_backing_directory
 }
 
+# two runs beside each other, as each waits until its patience is over
+silent_proxies()
+{
+	local first
+
+	begin 2 several dies
+	first=$job said=$work/said-amid
+	# shellcheck disable=SC2046 # the second of the first run's, and the one of the other run
+	begin 1 pieces dies && kill -STOP $(ranks_of proxy | sed -n 2,3p)
+	ended "a proxy says nothing any more amid copies: its device gives an error"
+	job=$first said=$work/said
+	ended "a proxy says nothing any more: its device gives an error, the other one goes on"
+}
+
 run_faults()
 {
 	begin 2 faults server_killed && kill -9 "$(ranks_of broker)"
@@ -304,16 +318,13 @@ run_faults()
 	proxy_killed "" 2 several dies 2 faults server_killed
 	begin 2 several dies --jobs each && kill -9 "$(own_proxy 1)"
 	ended "a job for each GPU, a proxy is killed: its device gives an error, the other one goes on"
-	begin 2 several dies && kill -STOP "$(ranks_of proxy | sed -n 2p)"
-	ended "a proxy says nothing any more: its device gives an error, the other one goes on"
+	silent_proxies
 	begin 1 pieces dies && kill -9 "$(server 1)"
 	ended "a server process is killed amid copies: its device gives an error"
 	begin 1 pieces dies && kill -9 "$(ranks_of proxy)"
 	ended "a proxy is killed amid copies: its device gives an error"
 	begin 1 pieces dies && kill -9 "$(ranks_of broker)"
 	ended "the broker is killed amid copies: its device gives an error"
-	begin 1 pieces dies && kill -STOP "$(ranks_of proxy)"
-	ended "a proxy says nothing any more amid copies: its device gives an error"
 	begin 2 faults stuck && pkill -9 -P "$job"
 	ended "kvgpu-run is killed, and its program with it" 137
 	begin 2 faults stuck && kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x faults)"
@@ -341,16 +352,12 @@ counted() { grep -oE "$1" "$work/said" | awk -v field="$2" '{ sum += $field } EN
 # tell.
 run_peers()
 {
-	local all=$((5 * 4 << 20)) name up given
+	local all=$((5 * 4 << 20)) up given
 
 	over="$mpi, 2 proxies: "
-	for name in order boxes crossing halos; do
-		step "copies between GPUs: $name" --gpus 2 "$work/peers" $name "$cubin"
-	done
+	steps "copies between GPUs" peers "order boxes crossing halos" --gpus 2
 	over="$mpi, 4 proxies: "
-	for name in order threads broadcast halos; do
-		step "copies between GPUs: $name" --gpus 4 "$work/peers" $name "$cubin"
-	done
+	steps "copies between GPUs" peers "order threads broadcast halos" --gpus 4
 	step "one buffer to all, one by one" --gpus 4 --counts "$work/peers" loop "$cubin"
 	up=$(counted 'to proxy [0-9]+: [0-9]+ bytes' 4) given=$(counted '[0-9]+ of [0-9]+ bytes to them' 3)
 	[ "$up" -gt $((4 * all)) ] && [ "$given" = 0 ]
@@ -391,9 +398,7 @@ run_all()
 	run_root
 	run_through
 	over="$mpi, 2 proxies: "
-	for name in belongs copies events waits threads; do
-		step "programs on several servers: $name" --gpus 2 "$work/several" $name "$cubin"
-	done
+	steps "programs on several servers" several "belongs copies events waits threads" --gpus 2
 	nothing_left "programs on several servers"
 	over="$mpi, 4 proxies: "
 	step "programs on several servers: threads" --gpus 4 "$work/several" threads "$cubin"
