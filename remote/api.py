@@ -30,6 +30,8 @@ HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION
            "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER",
            "cublasHandle_t": "BLAS", "curandGenerator_t": "RAND"}
 WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE"}  # the client's error for a stale handle; others INVALID_HANDLE
+# a call that is given a stream, or first of all handles one of these, needs no current context, as with NVIDIA's driver
+FINDERS = ("CUevent", "CUmodule", "CUarray", "CUmipmappedArray")
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
@@ -39,7 +41,7 @@ ADDRESSES = {"CUDA_MEMSET_NODE_PARAMS": "dst"}  # members of structs that are ad
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
         "CUfilter_mode": 1, "CUmoduleLoadingMode": 2}
-OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
+OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "finds", "own", "known", "reports", "touches", "clears", "destroys",
            "current", "each", "across", "parent", "when", "unless", "after", "remark")
 WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 # libraries whose calls are forwarded: the client's library, what functions of remote/forward begin with, the class of its handles
@@ -128,6 +130,12 @@ class Entry:
 
     def has(self, option):
         return option in self.options
+
+    def needs(self):
+        """the flag of call_enter()"""
+        handles = [x.type for x in self.args if x.kind == "handle" and not x.out]
+        finds = self.has("finds") or "CUstream" in handles or any(t in FINDERS for t in handles[:1])
+        return "CALL_NO_CONTEXT" if self.has("nocontext") else "CALL_FINDS_CONTEXT" if finds else "0"
 
     def lay_out(self):
         """fields of request and answer: (wire type or C type, name, count, bytes)"""
@@ -301,7 +309,7 @@ def stub(e):
     t += [f"\tconst struct a_{e.name} *a;"] if e.a else []
     t += [f"\tvoid *{x.name}_here;" for x in e.args if x.out and x.kind == "handle"]
     t.append("\tstruct call c;")
-    t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
+    t.append(f"\tCUresult r = call_enter({e.needs()});\n\n\tif (r)\n\t\treturn r;")
     t.append(f"\tcall_init(&c, OP_{e.name}, " + ("&q, sizeof(q));" if e.q else "NULL, 0);"))
     bit = 0
     outs = [x for x in e.args if x.out]

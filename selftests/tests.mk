@@ -245,7 +245,7 @@ TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/host
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
-			   $(addprefix selftests/cuda/driver/,context.c memory.c launch.c stream.c graph.c syscall.c) selftests/client/tap.c
+			   $(addprefix selftests/cuda/driver/,context.c memory.c calls.c array.c launch.c stream.c graph.c syscall.c) selftests/client/tap.c
 $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS += -Iselftests/client -Iselftests
 SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
 SRC_cuda/device/texture_test	:= cuda/device/texture.c

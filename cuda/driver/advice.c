@@ -63,7 +63,9 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevic
 		return r;
 	if (!bytes || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = enter_managed(&ctx, ptr, bytes, &range);
+	r = current_check();
+	if (!r)
+		r = enter_managed(&ctx, ptr, bytes, &range);
 	if (r)
 		return r;
 	if (dev != DEVICE_CPU &&
@@ -125,7 +127,9 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribu
 		return r;
 	if (!data || !sizes || !attributes || !n || !bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = enter_managed(&ctx, ptr, bytes, &range);
+	r = current_check();
+	if (!r)
+		r = enter_managed(&ctx, ptr, bytes, &range);
 	if (r)
 		return r;
 	for (i = 0; i < n && !r; i++)

@@ -264,17 +264,11 @@ CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c)
 	return r ? r : move(ctx, s, &b);
 }
 
-static CUresult record(CUstream s, const struct box *b, unsigned int n)
+static CUresult record(CUstream s, const struct box *b)
 {
-	CUDA_MEMCPY3D c;
-	unsigned int i;
-	CUresult r = CUDA_SUCCESS;
+	const CUDA_MEMCPY3D c = params_of(b);
 
-	for (i = 0; i < n && !r; i++) {
-		c = params_of(&b[i]);
-		r = capture_copy(s, &c);
-	}
-	return r;
+	return capture_copy(s, &c);
 }
 
 /* ---------------------------------- between contexts: call with nothing locked */
@@ -293,14 +287,14 @@ static bool find_owner(struct end *e, CUcontext *owner)
 	}
 	if (e->type == CU_MEMORYTYPE_UNIFIED)
 		e->host = (uint8_t *)(uintptr_t)e->device;
-	if (e->type != CU_MEMORYTYPE_DEVICE) {
+	if (e->type == CU_MEMORYTYPE_UNIFIED || e->type == CU_MEMORYTYPE_HOST) {
 		e->type = CU_MEMORYTYPE_HOST;
 		if (on_cpu(e->host))
 			return true;
 		e->type = CU_MEMORYTYPE_DEVICE;
 		e->device = (uintptr_t)e->host;
 	}
-	*owner = memory_owner(e->device);
+	*owner = e->type == CU_MEMORYTYPE_DEVICE ? memory_owner(e->device) : NULL;
 	return *owner;
 }
 
@@ -340,80 +334,67 @@ static CUresult cross_box(struct box *b, CUcontext to, CUcontext from, bool late
 	return r;
 }
 
-/* The copies that one context refused. */
-static CUresult copy_between(struct box *b, unsigned int n, enum when when, CUstream stream)
+/* A copy that one context refused. */
+static CUresult copy_between(struct box *b, enum when when, CUstream stream)
 {
 	CUcontext to, from;
-	unsigned int i;
-	CUresult r = CUDA_SUCCESS;
 
-	for (i = 0; i < n && !r; i++) {
-		if (!find_owner(&b[i].dst, &to) || !find_owner(&b[i].src, &from) || (!to && !from))
-			return CUDA_ERROR_INVALID_VALUE;
-		r = cross_box(&b[i], to, from, false, when, stream);
-	}
-	return r;
+	if (!find_owner(&b->dst, &to) || !find_owner(&b->src, &from) || (!to && !from))
+		return CUDA_ERROR_INVALID_VALUE;
+	return cross_box(b, to, from, false, when, stream);
 }
 
 /*
  * Host memory that another context has pinned is touched when the copy's turn comes. True:
  * submitted so, with result *r.
  */
-static bool copy_late(CUcontext ctx, struct box *b, unsigned int n, CUstream stream, CUresult *r)
+static bool copy_late(CUcontext ctx, struct box *b, CUstream stream, CUresult *r)
 {
+	struct end *host = b->src.type == CU_MEMORYTYPE_HOST ? &b->src :
+			   b->dst.type == CU_MEMORYTYPE_HOST ? &b->dst :
+							       NULL;
 	CUcontext to, from;
-	unsigned int i;
 
-	*r = CUDA_SUCCESS;
-	for (i = 0; i < n && !*r; i++) {
-		struct end *host = b[i].src.type == CU_MEMORYTYPE_HOST ? &b[i].src :
-				   b[i].dst.type == CU_MEMORYTYPE_HOST ? &b[i].dst :
-									 NULL;
-
-		if (!host || !pinned_elsewhere(ctx, host->host) || !find_owner(&b[i].dst, &to) ||
-		    !find_owner(&b[i].src, &from) || !to == !from)
-			return false;
-		*r = cross_box(&b[i], to, from, true, ASYNC, stream);
-	}
+	if (!host || !pinned_elsewhere(ctx, host->host) || !find_owner(&b->dst, &to) ||
+	    !find_owner(&b->src, &from) || !to == !from)
+		return false;
+	*r = cross_box(b, to, from, true, ASYNC, stream);
 	return true;
 }
 
 /* ------------------------------------------------------------------ in one context */
 
-static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream stream)
+static CUresult copy(struct box *b, enum when when, CUstream stream)
 {
-	struct box asked[3];
+	struct box asked;
 	struct moment m;
-	bool wait = false;
-	unsigned int i;
+	bool wait;
 	CUcontext ctx;
 	CUstream s;
-	CUresult again, r = n ? enter_box(b, stream, &ctx, &s) : enter_work(stream, &ctx, &s);
+	CUresult again, r = enter_box(b, stream, &ctx, &s);
 
 	if (r)
 		return r;
 	if (s->capture) {
-		r = when == ASYNC ? record(s, b, n) : capture_refuse(s);
+		r = when == ASYNC ? record(s, b) : capture_refuse(s);
 		leave(ctx);
 		return r;
 	}
-	if (when == ASYNC && n && several_contexts()) {
+	if (when == ASYNC && several_contexts()) {
 		leave(ctx);
-		if (copy_late(ctx, b, n, stream, &r))
+		if (copy_late(ctx, b, stream, &r))
 			return r;
 		r = enter_box(b, stream, &ctx, &s);
 		if (r)
 			return r;
 	}
-	memcpy(asked, b, n * sizeof(*b));
-	for (i = 0; i < n && !r; i++) {
-		r = move(ctx, s, &b[i]);
-		wait |= touches_host(ctx, &b[i]);
-	}
+	asked = *b;
+	r = move(ctx, s, b);
+	wait = touches_host(ctx, b);
 	m = s->last;
 	leave(ctx);
 	if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_INVALID_HANDLE) {
-		again = copy_between(asked, n, when, stream);
+		again = copy_between(&asked, when, stream);
 		return again == CUDA_ERROR_INVALID_VALUE ? r : again;
 	}
 	return !r && when == SYNC && wait ? moment_wait(ctx, &m) : r;
@@ -441,7 +422,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, enum when when, CUstream stream)
 			      c->dstXInBytes,	c->dstY,     0 };
 	b.width = c->WidthInBytes;
 	b.height = c->Height;
-	return copy(&b, 1, when, stream);
+	return copy(&b, when, stream);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
@@ -451,20 +432,21 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	if (!c || c->srcLOD || c->dstLOD)
 		return CUDA_ERROR_INVALID_VALUE;
 	b = box_of(c);
-	return copy(&b, 1, when, stream);
+	return copy(&b, when, stream);
 }
 
 static CUresult copy_peer(struct box *b, CUcontext to, CUcontext from, enum when when,
 			  CUstream stream)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUstream s;
+	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
 	leave(ctx);
 	if (to == ctx && from == ctx)
-		return copy(b, 1, when, stream);
+		return copy(b, when, stream);
 	if (!context_known(to) || !context_known(from))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return cross_box(b, to, from, false, when, stream);
@@ -482,68 +464,20 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstre
 	return copy_peer(&b, c->dstContext, c->srcContext, when, stream);
 }
 
-/* ------------------------------------------------------------------ lines of an array */
+/* ------------------------------------------------------------------ the first line of an array */
 
-struct run {
-	struct box box[3];
-	unsigned int n;
-};
-
-static void advance(struct end *linear, size_t bytes)
+/* NVIDIA's documentation of these calls says "1D CUDA array": of others they reach one line. */
+static struct end in_line(CUarray array, size_t offset)
 {
-	if (linear->type == CU_MEMORYTYPE_HOST)
-		linear->host += bytes;
-	else
-		linear->device += bytes;
+	return (struct end){ .type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset };
 }
 
-/* Split @bytes from byte @offset of @array into at most three boxes. */
-static void run_of(struct run *r, struct end linear, CUarray array, size_t row, size_t offset,
-		   size_t bytes, bool to_array)
+static CUresult copy_run(struct end dst, struct end src, size_t bytes, enum when when,
+			 CUstream stream)
 {
-	size_t n, lines;
+	struct box b = { .dst = dst, .src = src, .width = bytes, .height = 1, .depth = 1 };
 
-	for (r->n = 0; bytes && r->n < 3;
-	     bytes -= n * lines, offset += n * lines, advance(&linear, n * lines)) {
-		struct end a = { .type = CU_MEMORYTYPE_ARRAY,
-				 .array = array,
-				 .x = offset % row,
-				 .y = offset / row };
-
-		n = row - a.x < bytes ? row - a.x : bytes;
-		lines = n == row ? bytes / row : 1;
-		linear.pitch = n;
-		r->box[r->n++] = (struct box){ .src = to_array ? linear : a,
-					       .dst = to_array ? a : linear,
-					       .width = n,
-					       .height = lines,
-					       .depth = 1 };
-	}
-}
-
-static CUresult row_of(CUarray array, size_t *row)
-{
-	CUcontext ctx;
-	CUresult r = enter_array(&ctx, array);
-
-	if (r)
-		return r;
-	*row = array->desc.Width * array->tiling.texel_bytes;
-	leave(ctx);
-	return CUDA_SUCCESS;
-}
-
-static CUresult copy_run(const struct end *linear, CUarray array, size_t offset, size_t bytes,
-			 bool to_array, enum when when, CUstream stream)
-{
-	struct run run;
-	size_t row = 0;
-	CUresult r = row_of(array, &row);
-
-	if (r)
-		return r;
-	run_of(&run, *linear, array, row, offset, bytes, to_array);
-	return copy(run.box, run.n, when, stream);
+	return copy(&b, when, stream);
 }
 
 static CUresult dtoa(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes, enum when when,
@@ -551,7 +485,7 @@ static CUresult dtoa(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes, 
 {
 	struct end e = { .type = CU_MEMORYTYPE_DEVICE, .device = src };
 
-	return copy_run(&e, dst, offset, bytes, true, when, stream);
+	return copy_run(in_line(dst, offset), e, bytes, when, stream);
 }
 
 static CUresult atod(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes, enum when when,
@@ -559,7 +493,7 @@ static CUresult atod(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes, 
 {
 	struct end e = { .type = CU_MEMORYTYPE_DEVICE, .device = dst };
 
-	return copy_run(&e, src, offset, bytes, false, when, stream);
+	return copy_run(e, in_line(src, offset), bytes, when, stream);
 }
 
 static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, enum when when,
@@ -567,8 +501,7 @@ static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, 
 {
 	struct end e = { .type = CU_MEMORYTYPE_HOST, .host = (uint8_t *)(uintptr_t)src };
 
-	return src ? copy_run(&e, dst, offset, bytes, true, when, stream) :
-		     CUDA_ERROR_INVALID_VALUE;
+	return copy_run(in_line(dst, offset), e, bytes, when, stream);
 }
 
 static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum when when,
@@ -576,30 +509,13 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum w
 {
 	struct end e = { .type = CU_MEMORYTYPE_HOST, .host = dst };
 
-	return dst ? copy_run(&e, src, offset, bytes, false, when, stream) :
-		     CUDA_ERROR_INVALID_VALUE;
+	return copy_run(e, in_line(src, offset), bytes, when, stream);
 }
 
 static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes,
 		     CUstream stream)
 {
-	struct box b = { .width = bytes, .height = 1, .depth = 1 };
-	size_t dst_row = 0, src_row = 0;
-	CUresult r = row_of(dst, &dst_row);
-
-	if (!r)
-		r = row_of(src, &src_row);
-	if (r)
-		return r;
-	b.dst = (struct end){ .type = CU_MEMORYTYPE_ARRAY,
-			      .array = dst,
-			      .x = dst_offset % dst_row,
-			      .y = dst_offset / dst_row };
-	b.src = (struct end){ .type = CU_MEMORYTYPE_ARRAY,
-			      .array = src,
-			      .x = src_offset % src_row,
-			      .y = src_offset / src_row };
-	return copy(&b, 1, SYNC, stream);
+	return copy_run(in_line(dst, dst_offset), in_line(src, src_offset), bytes, SYNC, stream);
 }
 
 /* ------------------------------------------------------------------ entry points */

@@ -7,16 +7,6 @@
 
 enum { NR_LIMITS = CU_LIMIT_MALLOC_HEAP_SIZE + 1, STACK_MAX = 512 * 1024 };
 
-/* Whether there is a current context without an error. *@ctx becomes it. */
-static CUresult check(CUcontext *ctx)
-{
-	CUresult r = enter(ctx);
-
-	if (!r)
-		leave(*ctx);
-	return r;
-}
-
 /* enter(), if the caller's arguments are @valid. After an error nothing is locked. */
 static CUresult enter_if(bool valid, CUcontext *ctx)
 {
@@ -97,10 +87,22 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 	return CUDA_SUCCESS;
 }
 
+/* Limits behind the first are of launches by kernels, and of a later GPU's second-level cache. */
+static CUresult enter_limit(bool valid, CUlimit limit, CUcontext *ctx)
+{
+	CUresult r =
+		enter_if(valid && (unsigned int)limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE, ctx);
+
+	if (r || (unsigned int)limit < NR_LIMITS)
+		return r;
+	leave(*ctx);
+	return CUDA_ERROR_UNSUPPORTED_LIMIT;
+}
+
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
 {
 	CUcontext ctx;
-	CUresult r = enter_if(value && (unsigned int)limit < NR_LIMITS, &ctx);
+	CUresult r = enter_limit(value, limit, &ctx);
 
 	if (r)
 		return r;
@@ -112,7 +114,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	CUcontext ctx;
-	CUresult r = enter_if((unsigned int)limit < NR_LIMITS, &ctx);
+	CUresult r = enter_limit(true, limit, &ctx);
 
 	if (r)
 		return r;
@@ -131,8 +133,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 /* no priorities here */
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
-	CUcontext ctx;
-	CUresult r = check(&ctx);
+	CUresult r = current_check();
 
 	if (r)
 		return r;
@@ -160,21 +161,19 @@ CUresult cuCtxSynchronize(void)
 /* Later GPUs have such a cache: here is nothing to reset. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
-	CUcontext ctx;
-
-	return check(&ctx);
+	return current_check();
 }
 
 /* ------------------------------------------------------------------ peers */
 
+/* No context is a peer of another one, nor of itself. */
 static CUresult check_peer(CUcontext peer)
 {
-	CUcontext ctx;
-	CUresult r = check(&ctx);
+	CUresult r = current_check();
 
 	if (r)
 		return r;
-	return peer != ctx && context_known(peer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+	return context_known(peer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)

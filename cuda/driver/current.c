@@ -63,6 +63,16 @@ CUresult enter(CUcontext *ctx)
 	return enter_of(*ctx);
 }
 
+CUresult current_check(void)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (!r)
+		leave(ctx);
+	return r;
+}
+
 static bool lock_owner(CUcontext ctx, owns_fn owns, const void *what)
 {
 	pthread_mutex_lock(&ctx->lock);
@@ -75,18 +85,18 @@ static bool lock_owner(CUcontext ctx, owns_fn owns, const void *what)
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none)
 {
 	CUcontext mine = top(), c = mine;
-	CUresult r = enter_of(mine);
+	CUresult r = may_take_table();
 
-	if (!r)
-		leave(mine);
-	else if (!mine || in_host_function() || driver_ready())
+	if (r)
 		return r;
-	if (!lock_owner(mine, owns, what))
+	if (!mine || !lock_owner(mine, owns, what))
 		for (c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); c; c = c->next)
 			if (c != mine && lock_owner(c, owns, what))
 				break;
-	if (!c)
+	if (!c) {
+		r = mine ? current_check() : CUDA_SUCCESS;
 		return r ? r : none;
+	}
 	*ctx = c;
 	r = __atomic_load_n(&c->sticky, __ATOMIC_ACQUIRE);
 	if (r)
@@ -170,7 +180,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 	CUresult r = driver_ready();
 
 	if (!r)
-		r = check(ctx);
+		r = ctx ? check(ctx) : CUDA_ERROR_INVALID_VALUE;
 	if (!r && current.n == STACK_DEPTH)
 		r = CUDA_ERROR_INVALID_CONTEXT;
 	if (!r)

@@ -149,10 +149,12 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 		r = facts(to, &f);
 	if (r)
 		return r;
-	if (!value || attribute < P2P_FIRST || attribute > P2P_LAST)
+	if (!value)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (from == to)
 		return CUDA_ERROR_INVALID_DEVICE;
+	if (attribute < P2P_FIRST || attribute > P2P_LAST)
+		return CUDA_ERROR_INVALID_VALUE;
 	*value = 0;
 	return CUDA_SUCCESS;
 }

@@ -30,6 +30,7 @@
 #include "../device/texture.h"
 #include "../image/image.h"
 #include "api.h"
+#include "jit.h"
 
 enum {
 	MAX_DEVICES = 16,
@@ -311,14 +312,20 @@ CUresult enter(CUcontext *ctx);
 CUresult enter_of(CUcontext ctx); /* @ctx need not be current */
 bool several_contexts(void); /* more than one was ever made, destroyed ones counted */
 void leave(CUcontext ctx);
+/* whether the thread has a current context, without an error of its own */
+CUresult current_check(void);
 /*
- * Lock the context that has an object: the current one, or else any other; the thread must have a
- * current one. @owns is called with a context's lock. @none: the error when no context has it and
- * the current one has no error itself. Takes one context's lock after the other, without `table`:
- * it waits for a holder that waits for the GPU.
+ * Lock the context that has an object: the current one, or else any other. As with NVIDIA's driver
+ * the thread needs no current one. The calls for which NVIDIA's wants one all the same begin with
+ * current_check(): selftests/cuda/driver/calls.c says which do. @owns is called with a context's
+ * lock. @none: the error when no context has it and the current one, if any, has no error itself.
+ * Takes one context's lock after the other, without `table`: it waits for a holder that waits for
+ * the GPU.
  */
 typedef bool (*owns_fn)(CUcontext ctx, const void *what);
 CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
+/* what a call that frees memory gives for NULL; nothing is locked */
+CUresult free_nothing(void);
 /*
  * Keep @r if each later call has to return it. Return this call's error. Needs no lock; may sleep,
  * in error_of_end().
@@ -602,33 +609,6 @@ void host_settle(CUcontext ctx, unsigned int life, uint64_t upto);
 /* New work in @s of @ctx comes after @until in @other, whose .life was @life then. */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
 		    const struct moment *until);
-
-/* jit.c: what the application wants of the compiler, and where to write about it */
-struct jit {
-	char *log[2]; /* information, errors */
-	size_t log_size[2];
-	void **size_out[2], **wall_ms;
-	unsigned int max_registers, level;
-	bool has_level, debug, lines;
-	bool failed; /* .text is an error message */
-	double ms;
-	char text[4096];
-};
-/* a 0 byte follows the file's bytes; the caller frees them */
-CUresult read_file(const char *name, uint8_t **out, size_t *size);
-enum jit_form { JIT_WHOLE, JIT_OBJECT }; /* to load it, or to link it */
-/* Keeps pointers to @values and to the buffers in it; jit_report() writes there. */
-void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
-void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void jit_report(struct jit *j);
-/*
- * @ptx ends at a 0 or after @n bytes. The caller frees the result, *cubin or *out. After an error
- * the result is NULL or unchanged.
- */
-CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin,
-		     size_t *size);
-CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
-		  uint8_t **out, size_t *out_size);
 
 /*
  * register.c. If possible registered memory becomes a range that the GPU sees: its pages are

@@ -200,7 +200,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 
 	if (r)
 		return r;
-	r = ms ? ready_stamp(ctx, start, &from) : CUDA_ERROR_INVALID_VALUE;
+	r = ms ? ready_stamp(ctx, start, &from) : CUDA_ERROR_INVALID_HANDLE;
 	if (!r)
 		r = ready_stamp(ctx, end, &to);
 	leave(ctx);

@@ -27,18 +27,18 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 
 	if (r)
 		return r;
-	r = ptr && bytes && !(flags & ~known) ? alloc(ctx, ptr, bytes, flags) :
-						CUDA_ERROR_INVALID_VALUE;
+	if (!ptr || flags & ~known)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else if (bytes)
+		r = alloc(ctx, ptr, bytes, flags);
+	else
+		*ptr = NULL;
 	leave(ctx);
 	return r;
 }
 
 CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 {
-	if (ptr && !bytes && !driver_ready()) {
-		*ptr = NULL;
-		return CUDA_SUCCESS;
-	}
 	return cuMemHostAlloc(ptr, bytes, 0);
 }
 
@@ -46,9 +46,9 @@ CUresult cuMemFreeHost(void *ptr)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_pinned(&ctx, ptr);
+	CUresult r = ptr ? enter_pinned(&ctx, ptr) : free_nothing();
 
-	if (r)
+	if (r || !ptr)
 		return r;
 	r = capture_unsafe();
 	range = range_find_host(ctx, ptr);
@@ -94,8 +94,10 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	struct registered *mine;
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_owner(&ctx, has_flags, host, CUDA_ERROR_INVALID_VALUE);
+	CUresult r = current_check();
 
+	if (!r)
+		r = enter_owner(&ctx, has_flags, host, CUDA_ERROR_INVALID_VALUE);
 	if (r)
 		return r;
 	range = range_find_host(ctx, host);
@@ -103,7 +105,8 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	if (!flags)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
-		*flags = mine			      ? mine->flags :
+		*flags = mine ? (mine->flags & CU_MEMHOSTALLOC_PORTABLE) |
+					 CU_MEMHOSTALLOC_DEVICEMAP :
 			 range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP :
 							range->flags;
 	leave(ctx);

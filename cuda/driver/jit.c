@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "jit.h"
 
 enum { MAX_ARGS = 64, NAME_BYTES = 64, PATH_BYTES = 512 };
 #define FILE_MAX (512l << 20)
@@ -27,16 +27,20 @@ extern char **environ;
 
 /* ------------------------------------------------------------------ options and messages */
 
-void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values)
+CUresult jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values)
 {
 	unsigned int i;
 
 	memset(j, 0, sizeof(*j));
-	for (i = 0; options && values && i < n; i++) {
+	if (n && (!options || !values))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < n; i++) {
 		bool error = options[i] == CU_JIT_ERROR_LOG_BUFFER ||
 			     options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
 		unsigned int value = (uintptr_t)values[i];
 
+		if ((unsigned int)options[i] >= CU_JIT_NUM_OPTIONS)
+			return CUDA_ERROR_INVALID_VALUE;
 		switch ((int)options[i]) {
 		case CU_JIT_INFO_LOG_BUFFER:
 		case CU_JIT_ERROR_LOG_BUFFER:
@@ -65,6 +69,7 @@ void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **va
 			break;
 		}
 	}
+	return CUDA_SUCCESS;
 }
 
 void jit_say(struct jit *j, const char *fmt, ...)

@@ -187,7 +187,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int g
 				   unsigned int shared, CUstream stream, void **params)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUstream s;
+	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;

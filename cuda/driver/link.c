@@ -33,14 +33,17 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	if (r)
 		return r;
 	leave(ctx);
-	if (!state || (n && (!options || !values)))
+	if (!state)
 		return CUDA_ERROR_INVALID_VALUE;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	jit_options(&s->jit, n, options, values);
-	*state = s;
-	return CUDA_SUCCESS;
+	r = jit_options(&s->jit, n, options, values);
+	if (r)
+		free(s);
+	else
+		*state = s;
+	return r;
 }
 
 /* an executable cubin, which needs no link */

@@ -145,20 +145,23 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
 	return r;
 }
 
+CUresult free_nothing(void)
+{
+	CUresult r = current_check();
+
+	return r && r != CUDA_ERROR_INVALID_CONTEXT ? r : capture_unsafe();
+}
+
 /* Waits for all submitted work, which may use the memory. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = ptr ? enter_memory(&ctx, ptr, CUDA_ERROR_INVALID_VALUE) : enter(&ctx);
+	CUresult r = ptr ? enter_memory(&ctx, ptr, CUDA_ERROR_INVALID_VALUE) : free_nothing();
 
-	if (r)
+	if (r || !ptr)
 		return r;
 	r = capture_unsafe();
-	if (!ptr) {
-		leave(ctx);
-		return r;
-	}
 	range = range_find(ctx, ptr);
 	if (!r && (range->va != ptr || (range->host && !(range->flags & RANGE_MANAGED)) ||
 		   range->flags & RANGE_MODULE))
@@ -178,8 +181,10 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pt
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_memory(&ctx, ptr, CUDA_ERROR_NOT_FOUND);
+	CUresult r = current_check();
 
+	if (!r)
+		r = enter_memory(&ctx, ptr, CUDA_ERROR_NOT_FOUND);
 	if (r)
 		return r;
 	range = range_find(ctx, ptr);

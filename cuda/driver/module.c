@@ -264,9 +264,9 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
 	struct jit jit;
 	CUresult r;
 
-	if (n && (!options || !values))
-		return CUDA_ERROR_INVALID_VALUE;
-	jit_options(&jit, n, options, values);
+	r = jit_options(&jit, n, options, values);
+	if (r)
+		return r;
 	r = load(module, image, SIZE_MAX, &jit);
 	jit_report(&jit);
 	return r;
@@ -355,7 +355,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 
 	if (r)
 		return r;
-	if (!function || !name) {
+	if (!function || !name || !*name) {
 		r = CUDA_ERROR_INVALID_VALUE;
 	} else {
 		k = image_find_kernel(&module->image, name);
@@ -376,7 +376,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 
 	if (r)
 		return r;
-	if (!name || (!ptr && !bytes)) {
+	if (!name || !*name || (!ptr && !bytes)) {
 		r = CUDA_ERROR_INVALID_VALUE;
 	} else {
 		g = image_find_global(&module->image, name);

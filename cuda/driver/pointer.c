@@ -121,7 +121,7 @@ static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct
 	if (r == CUDA_ERROR_NOT_FOUND)
 		r = enter(ctx);
 	if (r)
-		return r;
+		return r == CUDA_ERROR_INVALID_CONTEXT ? CUDA_ERROR_INVALID_VALUE : r;
 	if (show)
 		registered_show(*ctx, (void *)(uintptr_t)ptr, false);
 	*range = find(*ctx, ptr, of_host);
@@ -184,7 +184,7 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 		}
 	}
 	leave(ctx);
-	return attributes && values ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return attributes && values && n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* SYNC_MEMOPS changes nothing here. */

@@ -84,11 +84,11 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_a
 
 	if (r)
 		return r;
+	if (!flags || !is_active)
+		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&table);
-	if (flags)
-		*flags = primary[dev].flags;
-	if (is_active)
-		*is_active = active(dev);
+	*flags = primary[dev].flags;
+	*is_active = active(dev);
 	pthread_mutex_unlock(&table);
 	return CUDA_SUCCESS;
 }

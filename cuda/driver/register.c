@@ -7,6 +7,7 @@
  * copied as any other.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "driver.h"
 #include "pages.h"
@@ -221,6 +222,15 @@ static void forget(CUcontext ctx, struct registered *r)
 
 /* ------------------------------------------------------------------ entry points */
 
+/* MS_ASYNC changes nothing, and finds pages where nothing is mapped. */
+static bool is_mapped(const void *at, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(PAGE_BYTES - 1), end;
+
+	return !__builtin_add_overflow((uintptr_t)at, bytes, &end) &&
+	       !msync((void *)page, end - page, MS_ASYNC);
+}
+
 static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flags)
 {
 	struct registered *r;
@@ -251,7 +261,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 
 	if (r)
 		return r;
-	if (!ptr || !bytes || flags & ~KNOWN || (uintptr_t)ptr + bytes < bytes ||
+	if (!ptr || !bytes || flags & ~KNOWN || !is_mapped(ptr, bytes) ||
 	    where_is(ctx, ptr) != ON_HOST || where_is(ctx, (uint8_t *)ptr + bytes - 1) != ON_HOST)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if (flags & (IO_MEMORY | READ_ONLY))
@@ -267,8 +277,13 @@ CUresult cuMemHostUnregister(void *ptr)
 {
 	struct registered **at, *old;
 	CUcontext ctx;
-	CUresult r = enter_owner(&ctx, has_registered, ptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	CUresult r = may_take_table();
 
+	if (r)
+		return r;
+	if (!ptr)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = enter_owner(&ctx, has_registered, ptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 	if (r == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED &&
 	    !enter_owner(&ctx, has_pinned_or_managed, ptr, r)) {
 		leave(ctx);

@@ -22,14 +22,21 @@ static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 	       !__builtin_add_overflow(*sum, product, sum);
 }
 
+/* *first: the box's first byte, from @base on */
+static bool first_byte(const uint64_t *w, const uint64_t *size, uint64_t base, uint64_t *first)
+{
+	uint64_t slice, at = w[END_X];
+
+	return fits(w, size) && !__builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) &&
+	       multiply_add(&at, w[END_PITCH], w[END_Y]) && multiply_add(&at, slice, w[END_Z]) &&
+	       !__builtin_add_overflow(base, at, first);
+}
+
 static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 {
-	uint64_t *w = e->word, slice, first, at = w[END_X];
+	uint64_t first;
 
-	if (!host || !fits(w, size) ||
-	    __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) ||
-	    !multiply_add(&at, w[END_PITCH], w[END_Y]) || !multiply_add(&at, slice, w[END_Z]) ||
-	    __builtin_add_overflow((uintptr_t)host, at, &first))
+	if (!host || !first_byte(e->word, size, (uintptr_t)host, &first))
 		return CUDA_ERROR_INVALID_VALUE;
 	e->host = (uint8_t *)first;
 	return CUDA_SUCCESS;
@@ -76,6 +83,7 @@ static CUresult open_end(struct route *to, struct end *e, const void *host, CUde
 	case CU_MEMORYTYPE_ARRAY:
 		if (!route_handle(&e->at, CLASS_ARRAY, array, &w[END_WHERE]))
 			return CUDA_ERROR_INVALID_HANDLE;
+		e->array = array;
 		break;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
@@ -118,10 +126,39 @@ CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, 
 	if (contexts &&
 	    (!open_context(&b->src, c->srcContext) || !open_context(&b->dst, c->dstContext)))
 		return CUDA_ERROR_INVALID_CONTEXT;
+	if (c->srcLOD || c->dstLOD)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!b->size[0] || !b->size[1] || !b->size[2])
 		return CUDA_SUCCESS;
 	r = open_end(to, &b->src, c->srcHost, c->srcDevice, c->srcArray, b->size);
 	return r ? r : open_end(to, &b->dst, c->dstHost, c->dstDevice, c->dstArray, b->size);
+}
+
+static CUresult check_end(const struct route *to, const struct end *e, const uint64_t *size)
+{
+	const struct route *at = e->at.peer ? &e->at : to;
+	const uint64_t *w = e->word;
+	uint64_t first, bytes = size[0];
+
+	switch (e->type) {
+	case CU_MEMORYTYPE_HOST: /* open_host() has looked */
+		return CUDA_SUCCESS;
+	case CU_MEMORYTYPE_ARRAY:
+		return array_holds(at, e->array, &w[END_X], size);
+	default:
+		if (!first_byte(w, size, w[END_WHERE], &first) ||
+		    !multiply_add(&bytes, size[1] - 1, w[END_PITCH]) ||
+		    !multiply_add(&bytes, size[2] - 1, w[END_PITCH] * w[END_HEIGHT]))
+			return CUDA_ERROR_INVALID_VALUE;
+		return device_holds(at, first, bytes);
+	}
+}
+
+CUresult box_check(const struct route *to, const struct box *b)
+{
+	CUresult r = check_end(to, &b->src, b->size);
+
+	return r ? r : check_end(to, &b->dst, b->size);
 }
 
 /* ---------------------------------------------------------------- a part of a box, in one piece */

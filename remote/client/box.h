@@ -8,6 +8,7 @@
 struct end {
 	CUmemorytype type;
 	uint8_t *host; /* address of the box's first byte */
+	CUarray array; /* CU_MEMORYTYPE_ARRAY */
 	struct route at; /* where calls about the end go */
 	uint64_t word[END_WORDS]; /* as in a frame (frame.h) */
 };
@@ -28,6 +29,11 @@ struct part {
  * the ends' memory was not checked. @contexts: @c has a context for each end.
  */
 CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts);
+/*
+ * Whether the servers' memory has all that the box names, before the program's is read or written.
+ * @to: where to ask about an address that is known nowhere.
+ */
+CUresult box_check(const struct route *to, const struct box *b);
 /* where a line begins in the program's memory at end @e */
 uint8_t *box_line(const struct end *e, uint64_t x, uint64_t y, uint64_t z);
 /* copy part @p of the program's memory into one piece without gaps, and out of it */

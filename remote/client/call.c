@@ -80,7 +80,7 @@ CUresult call_enter(unsigned int flags)
 			return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	kvgpu_remote_expect(p->channel);
-	return current_check();
+	return flags & CALL_FINDS_CONTEXT ? CUDA_SUCCESS : current_check();
 }
 
 /* ------------------------------------------------------------------ parts of calls */

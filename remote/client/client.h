@@ -203,7 +203,7 @@ void route_merge(struct route *to, const struct route *end);
 
 /* ------------------------------------------------------------------ call.c */
 
-enum { CALL_NO_CONTEXT = 1, CALL_PARTS = 6 };
+enum { CALL_NO_CONTEXT = 1, CALL_FINDS_CONTEXT = 2, CALL_PARTS = 6 };
 
 /* one frame: the fixed part, then further parts */
 struct call {
@@ -238,7 +238,9 @@ static inline void call_init(struct call *c, uint16_t op, const void *fixed, siz
 
 /*
  * Check what each call needs: an initialised library. Without CALL_NO_CONTEXT in @flags also a live
- * current context, and a thread that is not in a function of the host.
+ * current context, and a thread that is not in a function of the host. CALL_FINDS_CONTEXT: an
+ * argument tells the context, which may be another one, or none is current. A default stream is the
+ * current context's: route_stream() looks.
  */
 CUresult call_enter(unsigned int flags);
 /* Send the call and wait for its answer. CUDA_SUCCESS: the answer has at least @fixed bytes. */
@@ -646,6 +648,17 @@ bool programs_own(CUdeviceptr at);
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* What memory @at is. @host: the program says that it is host memory. */
 enum side_of side_of(CUdeviceptr at, bool host);
+
+/* ------------------------------------------------------------------ holds.c */
+
+/*
+ * Before a copy reads or writes the program's memory: CUDA_SUCCESS if @bytes from @at on are one
+ * allocation of the GPU's, or @size[0] bytes of a line, @size[1] lines and @size[2] slices from @at
+ * on are in @array. Ask the server about what is not known here.
+ */
+CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes);
+CUresult array_holds(const struct route *to, CUarray array, const uint64_t *at,
+		     const uint64_t *size);
 
 /* ------------------------------------------------------------------ copy.c, copynode.c */
 

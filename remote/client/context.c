@@ -33,6 +33,8 @@ void context_ended(CUcontext ctx)
 {
 	struct object *o = (struct object *)ctx;
 
+	if (!o) /* a server that lies has destroyed NULL */
+		return;
 	if (current_top() == o)
 		current_pop();
 	end_object(o);

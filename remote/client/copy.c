@@ -13,10 +13,12 @@ static CUresult to_device(struct route *to, CUdeviceptr dst, const void *src, si
 			  enum when when, CUstream stream)
 {
 	struct q_copy_in q = { .dst = dst, .bytes = bytes };
-	bool fine = device_span(dst, bytes, 1) && own_stream(stream);
+	bool known = device_span(dst, bytes, 1), fine = known && own_stream(stream);
 	CUresult r = route_stream(to, stream, &q.stream);
 
 	route_peer(to);
+	if (!r && !known)
+		r = device_holds(to, dst, bytes);
 	return r ? r : line_in(to, &q, src, when == SYNC, fine);
 }
 
@@ -24,10 +26,12 @@ static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t byt
 			CUstream stream)
 {
 	struct q_copy_out q = { .src = src, .bytes = bytes };
-	bool fine = device_span(src, bytes, 1) && own_stream(stream);
+	bool known = device_span(src, bytes, 1), fine = known && own_stream(stream);
 	CUresult r = route_stream(to, stream, &q.stream);
 
 	route_peer(to);
+	if (!r && !known)
+		r = device_holds(to, src, bytes);
 	return r ? r : line_out(to, &q, dst, when == SYNC, fine);
 }
 
@@ -119,9 +123,9 @@ static CUresult begin_copy(CUstream stream, size_t bytes, bool pointers, bool *n
 {
 	struct route to = { 0 };
 	uint64_t id;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
-	if (!r && stream)
+	if (!r)
 		r = route_stream(&to, stream, &id);
 	*nothing = !bytes;
 	return r ? r : bytes && !pointers ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -189,7 +193,7 @@ static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src,
 {
 	struct q_peer q = { .dst = dst, .src = src, .bytes = bytes, .async = when == ASYNC };
 	struct call c = { .op = OP_peer, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (!r)
 		r = route_stream(&c.to, stream, &q.stream);

@@ -208,7 +208,9 @@ static CUresult copy_between(struct box *b, CUstream stream)
 		return r;
 	route_peer(&b->src.at);
 	route_peer(&b->dst.at);
-	r = copy_parts(b);
+	r = box_check(&b->src.at, b);
+	if (!r)
+		r = copy_parts(b);
 	return r || b->dst.type == CU_MEMORYTYPE_HOST ? r : wait_there(&b->dst.at);
 }
 
@@ -235,7 +237,7 @@ static CUresult copy_described(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum 
 	const struct part whole = { { 0 }, { c->WidthInBytes, c->Height, c->Depth } };
 	bool host, captured;
 	uint64_t id;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (!r)
 		r = route_stream(&to, stream, &id);
@@ -260,7 +262,10 @@ static CUresult copy_described(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum 
 	if ((when == ASYNC || stream) && form != FORM_2D_UNALIGNED)
 		b.form |= FORM_ASYNC;
 	route_peer(&to);
-	return host ? send_parts(&to, &b, id, NULL) : send_part(&to, &b, &whole, id);
+	if (!host)
+		return send_part(&to, &b, &whole, id);
+	r = box_check(&to, &b);
+	return r ? r : send_parts(&to, &b, id, NULL);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, CUstream stream)

@@ -113,6 +113,8 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 
 	if (r)
 		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
 	return o ? current_push(o) : CUDA_ERROR_INVALID_CONTEXT;
 }
 

@@ -349,7 +349,7 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	struct call c = { .op = OP_capture_info, .fixed = &q, .bytes = sizeof(q) };
 	struct a_capture_info a;
 	void **list, *o, *g;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;

@@ -195,7 +195,7 @@ static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, 
 	struct q_host_call q = { .with_status = !!callback, .ordered = several };
 	struct call c = { .op = OP_host_call, .fixed = &q, .bytes = sizeof(q) };
 	bool kept;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (!r)
 		r = fn || callback ? route_stream(&c.to, stream, &q.stream) :

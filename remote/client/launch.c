@@ -121,7 +121,7 @@ static CUresult launch(const struct request *q)
 	const struct function *f;
 	struct call c;
 	uint64_t stream;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;

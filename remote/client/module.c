@@ -45,6 +45,8 @@ static CUresult read_options(struct options *o, unsigned int n, const CUjit_opti
 			o->error_used = &values[i];
 			break;
 		default:
+			if ((unsigned int)options[i] >= CU_JIT_NUM_OPTIONS)
+				return CUDA_ERROR_INVALID_VALUE;
 			o->words[2 * o->n] = options[i];
 			o->words[2 * o->n++ + 1] = (uint32_t)(uintptr_t)values[i];
 		}
@@ -245,13 +247,13 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	const struct a_function *a;
 	struct function *f;
 	void *made;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;
 	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!function || !name)
+	if (!function || !name || !*name)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = call_string(&c, name, &q.name_bytes);
 	if (!r)
@@ -311,13 +313,13 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	struct q_global q = { 0 };
 	struct call c = { .op = OP_global, .fixed = &q, .bytes = sizeof(q) };
 	struct a_global a;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;
 	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!name || (!ptr && !bytes))
+	if (!name || !*name || (!ptr && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = call_string(&c, name, &q.name_bytes);
 	if (!r)

@@ -3,6 +3,9 @@
  * Whether the GPU itself accesses pinned memory, which its server knows; and the entry points for
  * pinned and registered memory, of which hostmem.c has the list.
  */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "client.h"
 
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
@@ -60,10 +63,13 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 
 	if (r)
 		return r;
-	if (!ptr || !bytes ||
-	    flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
-		      CU_MEMHOSTALLOC_WRITECOMBINED))
+	if (!ptr || flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
+			      CU_MEMHOSTALLOC_WRITECOMBINED))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!bytes) {
+		*ptr = NULL;
+		return CUDA_SUCCESS;
+	}
 	shown = arena_is_pinned(p);
 	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shown)
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -82,10 +88,6 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 
 CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 {
-	if (ptr && !bytes && !client_ready()) {
-		*ptr = NULL;
-		return CUDA_SUCCESS;
-	}
 	return cuMemHostAlloc(ptr, bytes, 0);
 }
 
@@ -93,11 +95,12 @@ CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 CUresult cuMemFreeHost(void *ptr)
 {
 	struct host_range found;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
-	if (!r)
-		r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(),
-			       UINT64_MAX);
+	if (r || !ptr)
+		return r;
+	r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(),
+		       UINT64_MAX);
 	return r ? r : host_remove(ptr, true, CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -127,19 +130,31 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	if (!flags || !host_find(host, &found))
 		return CUDA_ERROR_INVALID_VALUE;
 	*flags = found.flags;
+	if (found.at == KVGPU_REMOTE_NOWHERE)
+		*flags = (found.flags & REGISTER_PORTABLE) | REGISTER_DEVICEMAP;
 	return CUDA_SUCCESS;
+}
+
+/* MS_ASYNC changes nothing, and finds pages where nothing is mapped. */
+static bool is_mapped(const void *at, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)at & -(uintptr_t)sysconf(_SC_PAGESIZE), end;
+
+	return !__builtin_add_overflow((uintptr_t)at, bytes, &end) &&
+	       !msync((void *)page, end - page, MS_ASYNC);
 }
 
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 {
+	struct host_range found;
 	CUresult r = call_enter(0);
-	uintptr_t end_of;
 
 	if (r)
 		return r;
 	if (!ptr || !bytes ||
 	    flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
-	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of) || managed_has((uintptr_t)ptr))
+	    !is_mapped(ptr, bytes) || managed_has((uintptr_t)ptr) ||
+	    (host_find(ptr, &found) && found.at != KVGPU_REMOTE_NOWHERE))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -149,7 +164,13 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 
 CUresult cuMemHostUnregister(void *ptr)
 {
-	CUresult r = call_enter(0);
+	struct host_range found;
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
-	return r ? r : host_remove(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	if (r)
+		return r;
+	if (!ptr || managed_has((uintptr_t)ptr) ||
+	    (host_find(ptr, &found) && (found.at != KVGPU_REMOTE_NOWHERE || found.base != ptr)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return host_remove(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }

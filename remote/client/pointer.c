@@ -137,7 +137,7 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
 	uint64_t v;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;
@@ -156,11 +156,11 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 {
 	unsigned int i;
 	uint64_t v;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;
-	if (!attributes || !values)
+	if (!attributes || !values || !n)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < n; i++) {
 		r = value_of(attributes[i], ptr, &v);
@@ -188,7 +188,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 	struct q_pointer_set q = { .ptr = ptr, .attribute = attribute };
 	struct call c = { .op = OP_pointer_set, .fixed = &q, .bytes = sizeof(q) };
 	struct host_range h;
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
 		return r;

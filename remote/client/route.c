@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which server a call goes to: where its arguments belong. If the first server is not slow, it is
- * the only one, and arguments need no look; else a look at those of a single server changes
- * nothing.
+ * Which server a call goes to, and in which context: where its arguments belong. If the first
+ * server is not slow, it is the only one; then arguments need a look where no context is current.
+ * Else a look at those of a single server changes nothing.
  */
 #include "client.h"
 
@@ -15,7 +15,8 @@ struct peer *route_peer(struct route *to)
 
 /*
  * An argument belongs to @p. @ctx: the context to use there if the thread's context is another
- * server's; or NULL. @otherwise: the error if an earlier argument belongs to another server.
+ * server's, or there is none; or NULL. @otherwise: the error if an earlier argument belongs to
+ * another server.
  */
 static void settle_route(struct route *to, struct peer *p, const struct object *ctx,
 			 CUresult otherwise)
@@ -25,8 +26,14 @@ static void settle_route(struct route *to, struct peer *p, const struct object *
 		return;
 	}
 	to->peer = p;
-	if (ctx && !to->ctx && p != current_peer())
+	if (ctx && !to->ctx && (p != current_peer() || !current_context()))
 		to->ctx = ctx;
+}
+
+/* whether it matters where an argument belongs */
+static bool looks(void)
+{
+	return peer_is_slow(peers) || !current_context();
 }
 
 void route_current(struct route *to)
@@ -42,7 +49,7 @@ bool route_handle(struct route *to, unsigned int class, const void *handle, uint
 	if (!o)
 		return false;
 	*id = o->id;
-	if (peer_is_slow(peers))
+	if (looks())
 		settle_route(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o),
 			     CUDA_ERROR_INVALID_HANDLE);
 	return true;
@@ -74,7 +81,7 @@ void route_address(struct route *to, CUdeviceptr ptr)
 {
 	const struct object *ctx;
 
-	if (!several)
+	if (!several && current_context())
 		return;
 	ctx = range_context(ptr);
 	if (ctx)

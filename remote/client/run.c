@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies along the lines of arrays, from and to offsets in bytes. A copy with host memory is one
- * frame for each piece. Each frame is sync, also in the Async forms.
+ * Copies along the first line of arrays, from and to offsets in bytes. A copy with host memory is
+ * one frame for each piece. Each frame is sync, also in the Async forms.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 static CUresult begin_run(struct route *to, struct q_run *q, CUarray dst, CUarray src,
 			  CUstream stream)
 {
-	CUresult r = call_enter(0);
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (!r)
 		r = route_stream(to, stream, &q->stream);
@@ -100,6 +100,13 @@ static CUresult piece_out(const struct route *to, struct q_run *q, void *dst)
 	return r;
 }
 
+/* as NVIDIA's: what is not the array's first line can't be reached */
+static CUresult check_run(const struct route *to, CUarray array, uint64_t offset, uint64_t bytes)
+{
+	return array_holds(to, array, (const uint64_t[]){ offset, 0, 0 },
+			   (const uint64_t[]){ bytes, 1, 1 });
+}
+
 static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, bool waits,
 		     CUstream stream)
 {
@@ -116,6 +123,8 @@ static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, 
 		return bytes ? array_capture(&to, q.stream, dst, offset, (void *)(uintptr_t)src,
 					     bytes, true) :
 			       CUDA_SUCCESS;
+	if (!r && bytes)
+		r = check_run(&to, dst, offset, bytes);
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.dst_offset = offset + done;
 		q.bytes = piece_least(bytes - done);
@@ -139,6 +148,8 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool w
 	if (!r && captured)
 		return bytes ? array_capture(&to, q.stream, src, offset, dst, bytes, false) :
 			       CUDA_SUCCESS;
+	if (!r && bytes)
+		r = check_run(&to, src, offset, bytes);
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.src_offset = offset + done;
 		q.bytes = piece_least(bytes - done);

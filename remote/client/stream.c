@@ -74,7 +74,7 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 	*id = 0;
 	if (!stream || stream == CU_STREAM_LEGACY) {
 		route_current(to);
-		return CUDA_SUCCESS;
+		return current_check();
 	}
 	if (!route_handle(to, CLASS_STREAM, stream, id))
 		return CUDA_ERROR_INVALID_HANDLE;

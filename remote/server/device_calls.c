@@ -284,10 +284,10 @@ CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total)
 	uint64_t limit = s->options.memory, left = quota_left(s);
 	CUresult r = CALL(s, cuMemGetInfo_v2, free, total);
 
-	if (!r && limit) {
+	if (!r && limit && total)
 		*total = *total < limit ? *total : limit;
+	if (!r && limit && free)
 		*free = *free < left ? *free : left;
-	}
 	return r;
 }
 

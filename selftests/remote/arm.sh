@@ -63,7 +63,7 @@ run_arm()
 		carrier $name
 		over="arm64, $over"
 		start_server
-		subtests device memory launch stream array texture surface syscall faults
+		subtests device memory calls launch stream array texture surface syscall faults
 		step "a program on the runtime library" "$bin/runtime" "$cubin"
 		step "cuda-info" "$bin/cuda-info" -L
 		step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"

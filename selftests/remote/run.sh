@@ -148,7 +148,7 @@ unknown_subtest()
 {
 	over=''
 	"$bin/kvgpu-cuda-driver" "$cubin" device nothing > "$work/said" 2>&1
-	[ $? = 2 ] && grep -q 'no subtest "nothing"' "$work/said" && grep -q '^subtests: device memory launch' "$work/said"
+	[ $? = 2 ] && grep -q 'no subtest "nothing"' "$work/said" && grep -q '^subtests: device memory calls launch' "$work/said"
 	result $? "driver API: a subtest that is not there is named, and those that are" "$(tail -n 1 "$work/said")"
 }
 
@@ -324,7 +324,7 @@ run_pinned()
 	carrier aperture
 	over="registered: " library=$work/libpinned.so
 	start_server
-	subtests device memory launch stream graph array texture
+	subtests device memory calls launch stream graph array texture
 	run_memory
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
@@ -338,7 +338,7 @@ run_place()
 {
 	carrier place
 	start_server
-	subtests device memory launch stream graph faults
+	subtests device memory calls launch stream graph faults
 	run_memory
 	until_ready faults stuck
 	step "a second program is told so" bash -c "'$bin/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
@@ -487,7 +487,7 @@ fi
 for name in unix aperture; do
 	carrier $name
 	start_server
-	subtests device memory launch stream graph array texture surface syscall faults
+	subtests device memory calls launch stream graph array texture surface syscall faults
 	run_memory
 	run_faults
 done

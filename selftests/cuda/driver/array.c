@@ -138,18 +138,20 @@ static void runs_of_bytes(void)
 
 	noise(in, N, 3);
 	memset(out, 0, N);
-	r = cuMemcpyHtoA_v2(a, 0, in, 13);
-	r = r ? r : cuMemcpyHtoA_v2(a, 13, in + 13, 200);
-	r = r ? r : cuMemcpyHtoA_v2(a, 213, in + 213, N - 213);
-	r = r ? r : cuMemcpyAtoD_v2(d, a, 0, N);
+	r = cuMemcpyHtoA_v2(line, 0, in, 13);
+	r = r ? r : cuMemcpyHtoA_v2(line, 13, in + 13, N - 13);
+	r = r ? r : cuMemcpyAtoD_v2(d, line, 0, N);
+	r = r ? r : cuMemsetD8_v2(d, 0xee, W);
+	r = r ? r : cuMemcpyHtoA_v2(a, 0, in, W);
+	r = r ? r : cuMemcpyAtoD_v2(d, a, 0, W);
 	r = r ? r : cuMemcpyDtoA_v2(line, 0, d, N);
 	r = r ? r : cuMemcpyAtoA_v2(line, 5, line, 100, 50);
 	memmove(in + 5, in + 100, 50);
 	r = r ? r : cuMemcpyAtoH_v2(out, line, 0, N);
-	tap_result(!r && !memcmp(in, out, N), "bytes into an array and out, line after line", "%s",
+	tap_result(!r && !memcmp(in, out, N), "bytes into an array's first line and out", "%s",
 		   error_name(r));
 	r = cuMemcpyHtoA_v2(line, N - 10, in, 11);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "more bytes than an array has are refused", "%s",
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "more bytes than a line has are refused", "%s",
 		   error_name(r));
 	MUST(cuArrayDestroy(a));
 	MUST(cuArrayDestroy(line));

@@ -27,6 +27,7 @@ CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format form
 CUresult array_copy(CUarray a, void *host, size_t row, size_t height, size_t depth, bool to_array);
 
 void test_memory(void);
+void test_calls(const char *cubin);
 void test_array(void);
 void test_texture(void);
 void test_surface(void);

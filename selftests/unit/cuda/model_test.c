@@ -221,6 +221,7 @@ int main(void)
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
 	MUST(cuModuleLoad(&module, "selftests/cuda/driver/kernels.cubin"));
 	test_memory();
+	test_calls("selftests/cuda/driver/kernels.cubin");
 	test_launch();
 	test_stream();
 	test_graph();

@@ -287,8 +287,8 @@ static void errors_stay_where_they_are(void **state)
 	OK(cuMemFree_v2(q));
 	OK(cuCtxPopCurrent_v2(NULL));
 	OK(cuCtxPopCurrent_v2(NULL));
-	/* this library's own rule: a call by a thread without a context fails */
-	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);
+	FAILS(cuStreamQuery(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+	FAILS(cuStreamQuery(NULL), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPushCurrent_v2(mine));
 }
 

@@ -102,7 +102,7 @@ static void do_not_reach_each_other(void **state)
 	FAILS(cuDeviceGetP2PAttribute(&value, 2, 0, 2), CUDA_ERROR_INVALID_DEVICE);
 	FAILS(cuCtxEnablePeerAccess(ctx[1], 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
 	FAILS(cuCtxEnablePeerAccess(ctx[1], 1), CUDA_ERROR_INVALID_VALUE);
-	FAILS(cuCtxEnablePeerAccess(ctx[0], 0), CUDA_ERROR_INVALID_CONTEXT);
+	FAILS(cuCtxEnablePeerAccess(ctx[0], 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
 	FAILS(cuCtxEnablePeerAccess((CUcontext)in, 0), CUDA_ERROR_INVALID_CONTEXT);
 	FAILS(cuCtxDisablePeerAccess(ctx[1]), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
 }

@@ -116,6 +116,7 @@ static void primary_context(void **state)
 {
 	CUcontext a, b;
 	CUdeviceptr p;
+	unsigned int flags;
 	int active;
 
 	OK(cuDevicePrimaryCtxRetain(&a, 0));
@@ -131,7 +132,7 @@ static void primary_context(void **state)
 	OK(cuDevicePrimaryCtxRelease_v2(0));
 	OK(cuDevicePrimaryCtxRelease_v2(0));
 	OK(cuDevicePrimaryCtxRelease_v2(0));
-	OK(cuDevicePrimaryCtxGetState(0, NULL, &active));
+	OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
 	assert_int_equal(active, 0);
 	assert_int_equal(cuDevicePrimaryCtxRelease_v2(0), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPopCurrent_v2(NULL));

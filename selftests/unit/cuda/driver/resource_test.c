@@ -113,9 +113,9 @@ static void copies_stay_inside(void **state)
 	c.WidthInBytes = 40;
 	c.dstArray = (CUarray)host;
 	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_HANDLE);
-	assert_int_equal(cuMemcpyHtoA_v2(a, 190, host, 11), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemcpyHtoA_v2(a, 0, host, 204), CUDA_ERROR_INVALID_VALUE);
-	OK(cuMemcpyHtoA_v2(a, 180, host, 20));
+	assert_int_equal(cuMemcpyHtoA_v2(a, 32, host, 12), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemcpyHtoA_v2(a, 40, host, 4), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemcpyHtoA_v2(a, 20, host, 20));
 	OK(cuArrayDestroy(a));
 	assert_int_equal(cuArrayDestroy(a), CUDA_ERROR_INVALID_HANDLE);
 }
@@ -581,7 +581,7 @@ static void registered_memory(void **state)
 			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	OK(cuMemHostRegister_v2(mine, 10, 0));
 	OK(cuMemHostGetFlags(&flags, mine + 9009));
-	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
+	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 	assert_int_equal(cuMemHostGetFlags(&flags, mine + 9010), CUDA_ERROR_INVALID_VALUE);
 	OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)mine + 20));
 	assert_true(type == CU_MEMORYTYPE_HOST && !device && host == mine + 20);

@@ -24,6 +24,8 @@ static uint8_t arena[KVGPU_REMOTE_PIECE_MAX];
 static bool direct;
 static unsigned int boxes, begun; /* .begun: in the null stream at DST, and maybe not over */
 static uint16_t fails; /* calls of this operation fail */
+static uint64_t room = PITCH * (LINES - 1) + WIDTH; /* bytes that each end may have */
+static unsigned int held;
 
 CUresult call_sync(struct call *c, size_t fixed)
 {
@@ -112,6 +114,18 @@ enum side_of side_of(CUdeviceptr at, bool host)
 	return host ? SIDE_HOST : SIDE_DEVICE;
 }
 
+CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
+{
+	held++;
+	return bytes == room ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult array_holds(const struct route *to, CUarray array, const uint64_t *at,
+		     const uint64_t *size)
+{
+	return CUDA_ERROR_UNKNOWN;
+}
+
 bool peer_direct_possible(const struct peer *to, const struct peer *from)
 {
 	return direct;
@@ -180,6 +194,26 @@ static void copies_are_done(void **state)
 	assert_int_equal(boxes, 2);
 }
 
+/* Without memory at the program's end: what is packed first would end the test. */
+static void ranges_come_first(void **state)
+{
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcHost = (void *)64,
+			    .srcPitch = PITCH,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .dstDevice = DST,
+			    .dstPitch = PITCH,
+			    .WidthInBytes = WIDTH,
+			    .Height = LINES + 1 };
+
+	held = 0;
+	assert_int_equal(cuMemcpy2DAsync_v2(&c, (CUstream)&peers), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(held, 1);
+	c.dstPitch = WIDTH - 1;
+	assert_int_equal(cuMemcpy2DAsync_v2(&c, (CUstream)&peers), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(held, 1);
+}
+
 static void errors_are_told(void **state)
 {
 	fails = OP_box;
@@ -197,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_are_done),
+		cmocka_unit_test(ranges_come_first),
 		cmocka_unit_test(errors_are_told),
 	};
 

@@ -189,6 +189,11 @@ bool range_has(CUdeviceptr ptr)
 {
 	return false;
 }
+CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
+{
+	return CUDA_SUCCESS;
+}
+
 bool pinned_device_has(CUdeviceptr at)
 {
 	return false;

@@ -264,7 +264,7 @@ static void waits_for_a_turn(void **state)
 	ASK(cuCtxGetLimit, .limit = 0);
 	assert_true(fake_last.seq);
 	ASK(current, .ctx = 0);
-	ask(OP_cuMemGetInfo_v2, "", 0);
+	ASK(cuMemGetInfo_v2, .want = 3);
 	assert_true(fake_last.seq);
 	assert_int_equal(s.current, ctx);
 	ASK(current, .ctx = ctx);
