@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Modules, their functions with what a launch has to know of them, their variables, and linking. */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include <cuda/driver/jit.h>
 #include <remote/wire/image.h>
 
 #include "client.h"
 
 enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
-#define FILE_MAX (512l << 20)
 
 /* ------------------------------------------------------------------ options */
 
@@ -93,6 +92,32 @@ static CUresult place_image(struct call *c, const void *image, size_t bytes, uin
 	return CUDA_SUCCESS;
 }
 
+/* ------------------------------------------------------------------ PTX */
+
+/*
+ * A server of ours compiles nothing: its processes may start no other, and what a client sends is
+ * given to no compiler there. So PTX for which the server has none is compiled here, if the
+ * toolkit's ptxas is. NULL: *r is the error, and the program's log says why.
+ */
+static uint8_t *compile_here(const void *ptx, size_t bytes, unsigned int n, CUjit_option *options,
+			     void **values, size_t *size, CUresult *r)
+{
+	uint8_t *cubin = NULL;
+	struct jit j;
+
+	*r = jit_options(&j, n, options, values);
+	if (*r)
+		return NULL;
+	*r = jit_compile(&j, ptx, bytes, JIT_WHOLE, &cubin, size);
+	jit_report(&j);
+	return cubin;
+}
+
+static bool wants_compiler(CUresult r, const void *image, size_t bytes)
+{
+	return r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && kvgpu_remote_image_is_text(image, bytes);
+}
+
 /* ------------------------------------------------------------------ modules */
 
 static CUresult load_image(CUmodule *module, const void *image, size_t limit, unsigned int n,
@@ -102,6 +127,8 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	struct call c = { .op = OP_image, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_image *a;
 	struct options o;
+	uint8_t *cubin;
+	size_t size;
 	void *made;
 	CUresult r = call_enter(0);
 
@@ -127,6 +154,13 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 		return r;
 	r = call_sync(&c, sizeof(*a));
 	arena_put(c.to.peer, q.at);
+	if (wants_compiler(r, image, q.bytes)) {
+		cubin = compile_here(image, q.bytes, n, options, values, &size, &r);
+		if (cubin)
+			r = load_image(module, cubin, size, 0, NULL, NULL);
+		free(cubin);
+		return r;
+	}
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_image *)c.answer;
@@ -153,30 +187,6 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 	return load_image(module, image, SIZE_MAX, 0, NULL, NULL);
 }
 
-/* read the file, with a zero byte behind it; NULL: *r is the error */
-static uint8_t *read_file(const char *name, size_t *size, CUresult *r)
-{
-	FILE *f = fopen(name, "rb");
-	uint8_t *data;
-	long n = -1;
-
-	*r = CUDA_ERROR_FILE_NOT_FOUND;
-	if (!f)
-		return NULL;
-	if (!fseek(f, 0, SEEK_END))
-		n = ftell(f);
-	rewind(f);
-	data = n >= 0 && n <= FILE_MAX ? calloc(1, n + 1) : NULL;
-	if (data && fread(data, 1, n, f) != (size_t)n) {
-		free(data);
-		data = NULL;
-	}
-	fclose(f);
-	*size = n;
-	*r = data ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
-	return data;
-}
-
 CUresult cuModuleLoad(CUmodule *module, const char *file)
 {
 	uint8_t *data;
@@ -187,8 +197,8 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 		return r;
 	if (!module || !file)
 		return CUDA_ERROR_INVALID_VALUE;
-	data = read_file(file, &size, &r);
-	if (!data)
+	r = read_file(file, &data, &size);
+	if (r)
 		return r;
 	r = load_image(module, data, size + 1, 0, NULL, NULL);
 	free(data);
@@ -379,6 +389,8 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 	struct call c = { .op = OP_link_add, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_link_add *a;
 	struct options o;
+	uint8_t *cubin;
+	size_t cubin_size;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
 	if (r)
@@ -400,6 +412,14 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 		return r;
 	r = call_sync(&c, sizeof(*a));
 	arena_put(c.to.peer, q.at);
+	if (type == CU_JIT_INPUT_PTX && wants_compiler(r, data, size)) {
+		cubin = compile_here(data, size, n, options, values, &cubin_size, &r);
+		if (cubin)
+			r = cuLinkAddData_v2(state, CU_JIT_INPUT_CUBIN, cubin, cubin_size, name, 0,
+					     NULL, NULL);
+		free(cubin);
+		return r;
+	}
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_link_add *)c.answer;
@@ -417,8 +437,8 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
 		return r;
 	if (!path)
 		return CUDA_ERROR_INVALID_VALUE;
-	data = read_file(path, &size, &r);
-	if (!data)
+	r = read_file(path, &data, &size);
+	if (r)
 		return r;
 	r = cuLinkAddData_v2(state, type, data, size, path, n, options, values);
 	free(data);

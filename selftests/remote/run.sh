@@ -216,6 +216,17 @@ run_memory()
 	step "managed memory" "$work/managed" managed "$cubin"
 }
 
+# A server compiles no PTX, the client does where it has ptxas: here a stand-in, which writes the stored code
+run_ptx()
+{
+	printf '.version 6.0\n.target sm_35\n.address_size 64\n' > "$work/text.ptx"
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "%s" "$2"\n' "$cubin" > "$work/ptxas"
+	chmod +x "$work/ptxas"
+	KVGPU_PTXAS=$work/ptxas step "PTX is compiled by the client" "$bin/kvgpu-cuda-driver" "$work/text.ptx" launch
+	KVGPU_PTXAS=$work/absent/ptxas subtests jit
+}
+
 # the library's threads go on after dlclose(), so its code has to stay
 closed_library()
 {
@@ -411,7 +422,7 @@ run_tsan()
 	for name in faults graph_memory managed; do
 		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
 			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-			cuda/driver/procaddress.c cuda/driver/errors.c \
+			cuda/driver/procaddress.c cuda/driver/errors.c cuda/driver/jit.c \
 			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
 	done
 	for name in beside host_functions costs after_fork; do
@@ -489,6 +500,7 @@ for name in unix aperture; do
 	start_server
 	subtests device memory calls launch stream graph array texture surface syscall faults
 	run_memory
+	run_ptx
 	run_faults
 done
 unknown_subtest
