@@ -117,7 +117,7 @@ CUresult stick(CUcontext ctx, CUresult r)
 		none = __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
 		if (none)
 			return none;
-		r = error_of_end(ctx, r);
+		r = messages_take(ctx) ? CUDA_ERROR_ASSERT : error_of_end(ctx, r);
 	} else if (r != CUDA_ERROR_UNKNOWN && r != CUDA_ERROR_ASSERT) {
 		return r;
 	}

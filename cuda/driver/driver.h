@@ -327,8 +327,9 @@ CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult no
 /* what a call that frees memory gives for NULL; nothing is locked */
 CUresult free_nothing(void);
 /*
- * Keep @r if each later call has to return it. Return this call's error. Needs no lock; may sleep,
- * in error_of_end().
+ * Keep @r if each later call has to return it. Return this call's error. An assertion stops its
+ * grid by a trap: what kernels have said is looked at before the GPU's fault is. Needs no lock; may
+ * sleep, in error_of_end().
  */
 CUresult stick(CUcontext ctx, CUresult r);
 bool context_known(CUcontext ctx); /* needs no lock; true for a dead context */

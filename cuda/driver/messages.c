@@ -71,15 +71,18 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 	return r ? r : write_head(ctx, m);
 }
 
-static CUresult add_text(struct messages *m, CUmodule module)
+/* Keep the first @n bytes of @in, which may have formats. */
+static CUresult add_text(struct messages *m, CUmodule module, const struct device_memory *in,
+			 const uint8_t *bytes, uint32_t n)
 {
-	uint32_t n = module->image.data_init;
-	struct text *t = malloc(sizeof(*t) + n + 1);
+	struct text *t = n ? malloc(sizeof(*t) + n + 1) : NULL;
 
+	if (!n)
+		return CUDA_SUCCESS;
 	if (!t)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*t = (struct text){ .module = module, .va = module->data->va, .size = n };
-	memcpy(t->bytes, module->image.data, n);
+	*t = (struct text){ .module = module, .va = in->va, .size = n };
+	memcpy(t->bytes, bytes, n);
 	t->bytes[n] = 0;
 	pthread_mutex_lock(&m->lock);
 	t->next = m->texts;
@@ -91,17 +94,20 @@ static CUresult add_text(struct messages *m, CUmodule module)
 CUresult messages_add(CUcontext ctx, CUmodule module)
 {
 	const uint32_t heap = 1u << SYSCALL_MALLOC | 1u << SYSCALL_FREE;
+	const struct image *im = &module->image;
 	CUresult r = CUDA_SUCCESS;
 
-	if (!module->image.syscalls)
+	if (!im->syscalls)
 		return CUDA_SUCCESS;
 	if (!ctx->messages)
 		r = open_messages(ctx);
-	if (!r && module->image.syscalls & heap)
+	if (!r && im->syscalls & heap)
 		r = open_heap(ctx, ctx->messages);
-	if (!r && module->image.syscalls & 1u << SYSCALL_VPRINTF && module->data)
-		r = add_text(ctx->messages, module);
-	return r;
+	if (r || !(im->syscalls & 1u << SYSCALL_VPRINTF))
+		return r;
+	r = add_text(ctx->messages, module, module->data, im->data, im->data_init);
+	return r ? r :
+		   add_text(ctx->messages, module, module->constants, im->const3, im->const3_size);
 }
 
 void messages_remove(CUcontext ctx, CUmodule module)

@@ -12,7 +12,7 @@
 
 enum { RING_AT = 4096 }; /* the ring of records in messages.block */
 
-/* a module's .nv.global.init, with printf's formats */
+/* a module's .nv.global.init or .nv.constant3, with printf's formats */
 struct text {
 	struct text *next;
 	const struct CUmod_st *module;

@@ -173,7 +173,10 @@ CALLED int kvgpu_vprintf(const char *format, void *list)
 
 // ------------------------------------------------------------------ assert
 
-// the thread ends here; the CPU makes an error of the record
+/*
+ * The trap ends the whole grid, also blocks that wait for this thread. The threads of a warp that
+ * fail together have all said so by then. The CPU makes an error of the record.
+ */
 CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 			     const char *function, u64 char_size)
 {
@@ -196,7 +199,7 @@ CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 		((volatile u32 *)at)[5] = threadIdx.z;
 		publish(record, bytes);
 	}
-	asm volatile("exit;");
+	asm volatile("trap; exit;");
 }
 
 // ------------------------------------------------------------------ the heap

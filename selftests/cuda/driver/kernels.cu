@@ -220,6 +220,29 @@ extern "C" __global__ void say_much(int rounds)
 		printf("%u %d\n", blockIdx.x * blockDim.x + threadIdx.x, i);
 }
 
+/* a format and a word in constant memory, as numba's print() makes them; and in global memory */
+__constant__ char constant_format[] = "constant %d %s\n", constant_word[] = "word";
+__device__ char global_format[] = "global %d %s\n";
+
+extern "C" __global__ void say_by_other_formats(int n)
+{
+	printf(constant_format, n, "literal");
+	printf(global_format, n, constant_word);
+	printf(n & 1 ? "odd %d\n" : "even %d\n", n);
+}
+
+/* the second block waits for the first one, which fails */
+extern "C" __global__ void claim_and_wait(volatile int *flag, int zero)
+{
+	if (blockIdx.x) {
+		while (!*flag)
+			;
+		return;
+	}
+	assert(zero == 1);
+	*flag = 1;
+}
+
 extern "C" __global__ void claim(int *ok)
 {
 	assert(ok[threadIdx.x] == 1);

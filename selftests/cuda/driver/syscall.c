@@ -68,6 +68,24 @@ static void prints(void)
 	MUST(cuMemFree_v2(text));
 }
 
+static void prints_by_other_formats(void)
+{
+	static const char want[] = "constant 3 literal\nglobal 3 word\nodd 3\n";
+	int n = 3;
+	void *params[] = { &n };
+	struct capture c;
+	char *got;
+	CUresult r;
+
+	begin(&c, stdout);
+	r = cuLaunchKernel(kernel("say_by_other_formats"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+	r = r ? r : cuCtxSynchronize();
+	got = end(&c);
+	tap_result(!r && !strcmp(got, want), "formats in constant and in global memory",
+		   "%s, %zu bytes", error_name(r), strlen(got));
+	free(got);
+}
+
 /* All lines come while the program waits, those of a thread in order. */
 static void prints_much(void)
 {
@@ -156,6 +174,7 @@ static void heap(void)
 void test_syscall(void)
 {
 	prints();
+	prints_by_other_formats();
 	prints_much();
 	heap_align();
 	heap_bounds();
@@ -163,32 +182,45 @@ void test_syscall(void)
 }
 
 /* in a context of its own, which ends by it */
-void test_assert(const char *cubin)
+static void fail(const char *cubin, const char *name, unsigned int blocks, unsigned int threads,
+		 const int *in, const char *about, const char *where, unsigned int lines)
 {
-	int in[4] = { 1, 1, 0, 1 };
+	int out[4], zero = 0;
 	CUdeviceptr ok;
-	void *params[] = { &ok };
+	void *params[] = { &ok, &zero };
 	CUmodule m;
 	CUfunction f;
 	CUcontext ctx;
 	struct capture c;
-	char *got;
+	char *got, *at;
+	unsigned int n = 0;
 	CUresult r, later;
 
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
 	MUST(cuModuleLoad(&m, cubin));
-	MUST(cuModuleGetFunction(&f, m, "claim"));
-	ok = device_buffer(sizeof(in));
-	MUST(cuMemcpyHtoD_v2(ok, in, sizeof(in)));
+	MUST(cuModuleGetFunction(&f, m, name));
+	ok = device_buffer(sizeof(out));
+	MUST(cuMemcpyHtoD_v2(ok, in, sizeof(out)));
 	begin(&c, stderr);
-	r = cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 0, NULL, params, NULL);
+	r = cuLaunchKernel(f, blocks, 1, 1, threads, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuCtxSynchronize();
 	got = end(&c);
-	later = cuMemcpyDtoH_v2(in, ok, sizeof(in));
-	tap_result(r == CUDA_ERROR_ASSERT && later == CUDA_ERROR_ASSERT &&
-			   strstr(got, "block: [0,0,0], thread: [2,0,0]") &&
-			   strstr(got, "`ok[threadIdx.x] == 1'"),
-		   "a kernel's assert", "%s, %s: %s", error_name(r), error_name(later), got);
+	later = cuMemcpyDtoH_v2(out, ok, sizeof(out));
+	for (at = got; (at = strstr(at, " failed.\n")); at++)
+		n++;
+	tap_result(r == CUDA_ERROR_ASSERT && later == CUDA_ERROR_ASSERT && strstr(got, where) &&
+			   n == lines,
+		   about, "%s, %s, %u lines: %.*s", error_name(r), error_name(later), n,
+		   (int)strcspn(got, "\n"), got);
 	free(got);
 	MUST(cuCtxDestroy_v2(ctx));
+}
+
+void test_assert(const char *cubin)
+{
+	fail(cubin, "claim", 1, 4, (int[]){ 1, 1, 0, 1 }, "a kernel's assert",
+	     "block: [0,0,0], thread: [2,0,0] Assertion `ok[threadIdx.x] == 1' failed.", 1);
+	fail(cubin, "claim_and_wait", 2, 32, (int[]){ 0, 0, 0, 0 },
+	     "an assert ends the grid, also blocks that wait for the one that failed",
+	     "block: [0,0,0], thread: [31,0,0] Assertion `zero == 1' failed.", 32);
 }
