@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../driver/process.h"
 #include "cause.h"
 #include "nv.h"
 
@@ -16,7 +17,7 @@ enum { RECORD_BYTES = 8192, TRIES = 20, PAUSE_MS = 10 };
 
 void nv_log_open(struct nv_device *d)
 {
-	d->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	d->log = own_descriptor(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	if (d->log >= 0)
 		lseek(d->log, 0, SEEK_END);
 }
@@ -29,7 +30,7 @@ void nv_log_close(struct nv_device *d)
 
 static void owner(char *out, size_t n)
 {
-	FILE *f = fopen("/proc/self/comm", "r");
+	FILE *f = own_file(fopen("/proc/self/comm", "re"), "r");
 	char name[32] = "";
 
 	if (f) {

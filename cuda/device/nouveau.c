@@ -18,6 +18,7 @@
 #include <nvif/class.h>
 #include <nvif/cl0080.h>
 
+#include "../driver/process.h"
 #include "board.h"
 #include "nv.h"
 
@@ -32,7 +33,7 @@ static int open_node(unsigned int node)
 	int fd;
 
 	snprintf(path, sizeof(path), "/dev/dri/renderD%u", FIRST_RENDER_NODE + node);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = own_descriptor(open(path, O_RDWR | O_CLOEXEC));
 	if (fd < 0)
 		return -1;
 	v = drmGetVersion(fd);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "process.h"
 
 struct output {
 	CUgraphNode *at;
@@ -202,7 +203,7 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned int flag
 
 	if (r)
 		return r;
-	f = is_graph(graph) && path ? fopen(path, "we") : NULL;
+	f = is_graph(graph) && path ? own_file(fopen(path, "we"), "w") : NULL;
 	if (f) {
 		fprintf(f, "digraph {\n");
 		print_graph(f, graph);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "process.h"
 
 enum { PAUSE_US = 50, PAUSE_MAX_US = 2000 };
 
@@ -156,7 +157,7 @@ static CUresult start(CUcontext ctx)
 	q->last = &q->first;
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->change, NULL);
-	if (pthread_create(&q->thread, NULL, main_loop, q)) {
+	if (own_thread(&q->thread, main_loop, q)) {
 		free(q);
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	}

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "jit.h"
+#include "process.h"
 
 enum { MAX_ARGS = 64, NAME_BYTES = 64, PATH_BYTES = 512 };
 #define FILE_MAX (512l << 20)
@@ -104,7 +105,7 @@ void jit_report(struct jit *j)
 
 CUresult read_file(const char *name, uint8_t **out, size_t *size)
 {
-	FILE *f = fopen(name, "rb");
+	FILE *f = own_file(fopen(name, "rbe"), "r");
 	long n = -1;
 
 	if (!f)
@@ -196,7 +197,7 @@ static bool place_add(struct place *p, const void *bytes, size_t n, char *name)
 
 	input_name(what, p->files++);
 	name_of(p, what, name);
-	f = fopen(name, "wbx");
+	f = own_file(fopen(name, "wbxe"), "w");
 	if (!f)
 		return false;
 	ok = fwrite(bytes, 1, n, f) == n;

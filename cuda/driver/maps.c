@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "pages.h"
+#include "process.h"
 
 /* LINE: a path of 4096 bytes fits */
 enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };
@@ -60,7 +61,7 @@ static struct mapping parse(const char *s)
 
 bool maps_each(bool (*look)(const struct mapping *m, void *arg), void *arg)
 {
-	FILE *f = fopen("/proc/self/maps", "re");
+	FILE *f = own_file(fopen("/proc/self/maps", "re"), "r");
 	char line[LINE];
 	bool more = true, ok;
 

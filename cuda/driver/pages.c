@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "pages.h"
+#include "process.h"
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
@@ -54,6 +55,7 @@ static int prepare(int fd, uint64_t features)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = features };
 
+	fd = own_descriptor(fd);
 	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api)) {
 		close(fd);
 		return -1;

@@ -11,13 +11,14 @@
 #include <strings.h>
 
 #include "driver.h"
+#include "process.h"
 
 enum { UUID_TEXT = 41 }; /* "GPU-", 32 digits, 4 dashes, the end */
 
 /* FNV-1a, 32 bits */
 uint32_t machine_word(const char *path)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = own_file(fopen(path, "re"), "r");
 	uint32_t hash = 2166136261u;
 	unsigned int n = 0;
 	int c;

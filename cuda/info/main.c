@@ -3,6 +3,7 @@
  * cuda-info: the GPUs that CUDA programs can use here, which share of a card each is, and which
  * processes use them.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,5 +142,8 @@ int main(int argc, char **argv)
 			       gpus[i].memory / MIB);
 	else
 		show_table(gpus, n);
-	return 0;
+	if (!fflush(stdout))
+		return 0;
+	fprintf(stderr, "cuda-info: can't write the output: %s\n", strerror(errno));
+	return 1;
 }

@@ -19,6 +19,7 @@
 #include <nvif/cl0080.h>
 
 #include "../device/methods.h"
+#include "../driver/process.h"
 
 enum { CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
 enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 }; /* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
 			"  to end (SIGTERM, SIGINT, SIGHUP), so that programs start faster. While it runs, nouveau can't be unloaded.\n");
 		return argc == 2 ? 0 : 2;
 	}
+	process_begin();
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGINT);

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
+
 #include "address.h"
 
 enum { FILE_MAX = 64 << 10, P256 = 256 };
@@ -126,7 +128,7 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	*f = (struct text_file){ 0 };
 	if (snprintf(f->path, sizeof(f->path), "%s/%s", folder, name) >= (int)sizeof(f->path))
 		return complain_of_file(why, ENAMETOOLONG, folder, "the path is too long");
-	fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	fd = own_descriptor(open(f->path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0) {
 		r = errno;
 		return complain_of_file(why, r, f->path, address_not_opened(r, missing));

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
 #include <remote/ring/clock.h>
 
 #include "address.h"
@@ -67,7 +68,7 @@ static uint64_t device_bytes(dev_t dev)
 	int fd;
 
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/size", major(dev), minor(dev));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = own_descriptor(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return 0;
 	(void)!read(fd, text, sizeof(text) - 1);
@@ -188,7 +189,7 @@ static int open_checked(const char *path, enum shmem_side side, const char **why
 	static const char missing[] =
 		"there is no such file or device: \"ls /dev/kvgpu\" shows the apertures of a VM with the package kvgpu-aperture";
 	int r = side == SIDE_SERVER ? check_name(path, why) : 0,
-	    fd = r ? -1 : open(path, O_RDWR | O_CLOEXEC);
+	    fd = r ? -1 : own_descriptor(open(path, O_RDWR | O_CLOEXEC));
 
 	if (r == -EPERM)
 		return r;

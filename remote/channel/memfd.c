@@ -72,8 +72,11 @@ static int take_memory(struct line *l, uint64_t version, struct shmem *a, const 
 
 	if (!r)
 		r = memory_read(l, &w, sizeof(w), &memory);
-	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
-				 "the server closed the connection: its log says why";
+	*why = r == -ETIMEDOUT ?
+		       "the server accepts connections, but says nothing" :
+	       r == -EMFILE ?
+		       "this process may open no more descriptors (ulimit -n), and the server's memory is one" :
+		       "the server closed the connection: its log says why";
 	if (r && memory >= 0)
 		close(memory);
 	if (r)
@@ -83,7 +86,7 @@ static int take_memory(struct line *l, uint64_t version, struct shmem *a, const 
 		r = memory_check(memory, SHMEM_ARENA + w.arena_bytes, why);
 	if (!r) {
 		r = map_memory(a, SIDE_CLIENT, memory, SHMEM_ARENA + w.arena_bytes);
-		*why = "the server's memory can't be mapped";
+		*why = "the server's memory can't be mapped: is this process's address space limited (ulimit -v)?";
 	}
 	if (memory >= 0)
 		close(memory);

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include <cuda/driver/process.h>
 
 #include "line.h"
 
@@ -61,6 +65,9 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(*memory)))
 		memcpy(memory, CMSG_DATA(c), sizeof(*memory));
+	else if (m.msg_flags & MSG_CTRUNC) /* it came, and found no room */
+		return -EMFILE;
+	*memory = own_descriptor(*memory);
 	if (m.msg_flags & MSG_CTRUNC && *memory >= 0) { /* the peer has sent more than one */
 		close(*memory);
 		*memory = -1;
@@ -68,9 +75,28 @@ int memory_read(struct line *from, void *bytes, size_t n, int *memory)
 	return line_read(from, (uint8_t *)bytes + got, n - got);
 }
 
+void memory_unlimited(void)
+{
+	struct rlimit size = { RLIM_INFINITY, RLIM_INFINITY };
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (!setrlimit(RLIMIT_FSIZE, &size) || getrlimit(RLIMIT_FSIZE, &size))
+		return;
+	size.rlim_cur = size.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &size);
+}
+
+const char *memory_text(int error)
+{
+	return error == EFBIG ?
+		       "this process may make no file of the arena's size, in memory or elsewhere (ulimit -f): raise that limit, "
+		       "or have a smaller arena" :
+		       strerror(error);
+}
+
 int memory_begin(void)
 {
-	int fd = memfd_create("kvgpu aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = own_descriptor(memfd_create("kvgpu aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 
 	return fd < 0 ? -errno : fd;
 }
@@ -85,7 +111,7 @@ int memory_fix(int memory, uint64_t bytes)
 
 int memory_of(int begun, uint64_t bytes)
 {
-	int fd = begun < 0 ? memory_begin() : fcntl(begun, F_DUPFD_CLOEXEC, 0), r;
+	int fd = begun < 0 ? memory_begin() : fcntl(begun, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), r;
 
 	if (fd < 0)
 		return begun < 0 ? fd : -errno;

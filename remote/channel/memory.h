@@ -13,6 +13,13 @@
 
 struct line;
 
+/*
+ * For a process of ours that makes memory: to Linux it is a file. Raise the limit of files' sizes
+ * as far as this process may; what is beyond gives EFBIG, and no signal.
+ */
+void memory_unlimited(void);
+/* What to tell a user whose memory could not be made; @error is positive. */
+const char *memory_text(int error);
 /* Return a descriptor of @bytes of zeros, sealed; or -errno. */
 int memory_make(uint64_t bytes);
 /* The same in two steps: memory_begin()'s has no bytes yet; memory_fix() returns 0 or -errno. */
@@ -33,7 +40,8 @@ int memory_give_back(int memory);
 int memory_send(int to, const void *bytes, size_t n, int memory);
 /*
  * As line_read(), but @from has no TLS. *memory: a descriptor that came, the caller's then, also
- * after an error; or -1. Over another socket than a UNIX one none comes.
+ * after an error; or -1. Over another socket than a UNIX one none comes. -EMFILE: one came, and
+ * this process may have no more.
  */
 int memory_read(struct line *from, void *bytes, size_t n, int *memory);
 /* Check that the memory is sealed, has plain pages, and has @bytes: 0, or -EPROTO and *why. */

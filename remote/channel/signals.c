@@ -2,18 +2,11 @@
 /* The program's signals: signals.h. */
 #include "signals.h"
 
+#include <cuda/driver/process.h>
+
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
-	sigset_t all, old;
-	int r;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGSEGV);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -r;
+	return -own_thread(thread, run, arg);
 }
 
 void signals_hand_on(const struct sigaction *before, int signal, siginfo_t *info, void *context)

@@ -7,8 +7,8 @@
 #include <signal.h>
 
 /*
- * Start a thread of the library's own, which blocks signals but SIGBUS and SIGSEGV. 0, or -errno,
- * and then *thread is undefined.
+ * Start a thread of the library's own, which blocks signals but those of faults. 0, or -errno, and
+ * then *thread is undefined.
  */
 int signals_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 

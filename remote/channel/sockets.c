@@ -18,6 +18,8 @@
 /* some kernels' header wants sa_family_t of <sys/socket.h> */
 #include <linux/vm_sockets.h>
 
+#include <cuda/driver/process.h>
+
 #include "address.h"
 #include "rights.h"
 
@@ -114,7 +116,7 @@ static int connect_within(int fd, const void *to, socklen_t bytes)
 
 static int connect_to(int family, const void *to, socklen_t bytes, const char **why)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+	int fd = own_descriptor(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)), error;
 
 	error = fd < 0		  ? errno :
 		family == AF_UNIX ? connect_unix(fd, to, bytes) :

@@ -432,22 +432,20 @@ bool managed_has(CUdeviceptr ptr)
 
 /*
  * Map the same bytes twice: closed at m->begin, and open at m->alias. False: this process has
- * something else at m->begin, or there is no memory.
+ * something else at m->begin, or there is no memory. No file is needed, whose size might be
+ * limited: mremap() of no bytes maps shared memory once more.
  */
 static bool map_twice(struct managed *m)
 {
+	const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
 	size_t bytes = m->end - m->begin;
-	void *at = MAP_FAILED;
-	int fd = memfd_create("managed", MFD_CLOEXEC);
+	void *at = mmap((void *)m->begin, bytes, PROT_NONE, flags, -1, 0);
 
-	if (fd >= 0 && !ftruncate(fd, bytes))
-		at = mmap((void *)m->begin, bytes, PROT_NONE,
-			  MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
-	m->alias = at != (void *)m->begin ? MAP_FAILED :
-					    mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-						 MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (fd >= 0)
-		close(fd);
+	m->alias = at != (void *)m->begin ? MAP_FAILED : mremap(at, 0, bytes, MREMAP_MAYMOVE);
+	if (m->alias != MAP_FAILED && mprotect(m->alias, bytes, PROT_READ | PROT_WRITE)) {
+		munmap(m->alias, bytes);
+		m->alias = MAP_FAILED;
+	}
 	if (m->alias == MAP_FAILED) {
 		if (at != MAP_FAILED)
 			munmap(at, bytes);

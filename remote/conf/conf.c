@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
+
 /* ------------------------------------------------------------------ values */
 
 static bool digits(const char **at, uint64_t *n)
@@ -218,7 +220,7 @@ bool conf_load(const struct conf_form *form, void *conf, const char *path, bool 
 	       struct conf_error *e)
 {
 	char *bytes = malloc(CONF_FILE_MAX + 1);
-	int fd = bytes ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = bytes ? own_descriptor(open(path, O_RDONLY | O_CLOEXEC)) : -1;
 	size_t n = 0;
 	ssize_t some = -1;
 	bool fine = false;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <cuda/driver/process.h>
 #include <remote/conf/conf.h>
 
 #include "ctl.h"
@@ -164,6 +165,7 @@ int main(int argc, char **argv)
 	char **args = argv + optind;
 	int n = argc - optind;
 
+	process_begin();
 	if (o.help) {
 		fputs(usage, stdout);
 		return 0;

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
+
 #include "pmem.h"
 
 extern char **environ;
@@ -103,6 +105,7 @@ int main(int argc, char **argv)
 {
 	const char *command = argc > 1 ? argv[1] : "";
 
+	process_begin();
 	if (!strcmp(command, "--help") || !strcmp(command, "help"))
 		return fputs(usage, stdout) < 0;
 	if (!strcmp(command, "make") && (argc == 4 || argc == 5))

@@ -16,6 +16,7 @@
 
 #include <remote/channel/address.h>
 #include <remote/channel/line.h>
+#include <remote/channel/memory.h>
 #include <remote/channel/rights.h>
 #include <remote/channel/tls.h>
 #include <remote/server/server.h>
@@ -255,6 +256,8 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 		refuse_client(c, "it is of another version, or speaks something else");
 	case -ENOMEM:
 		refuse_client(c, "no memory for an arena of that size");
+	case -EFBIG:
+		refuse_client(c, memory_text(EFBIG));
 	default:
 		refuse_client(c, c->line.tls && tls_complaint(c->line.tls) ?
 					 tls_complaint(c->line.tls) :

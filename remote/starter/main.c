@@ -13,11 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
 #include <remote/channel/address.h>
+#include <remote/channel/memory.h>
 #include <remote/channel/tls.h>
 
 #include "ops.h" /* made of remote/api.def */
 #include "starter.h"
+
+enum { DESCRIPTORS_MIN = 128 };
 
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
@@ -259,8 +263,17 @@ int main(int argc, char **argv)
 				    .version = KVGPU_REMOTE_VERSION,
 				    .admin_fd = -1 };
 	struct wishes w = { 0 };
+	unsigned long descriptors;
 
+	process_begin();
+	memory_unlimited();
+	descriptors = process_descriptors();
 	log_begin();
+	if (descriptors < DESCRIPTORS_MIN) {
+		say("here a process may have %lu descriptors (ulimit -n), and a server wants %d: raise that limit",
+		    descriptors, DESCRIPTORS_MIN);
+		return 1;
+	}
 	if (!read_options(argc, argv, &w) || w.help) {
 		fputs(usage, w.help ? stdout : stderr);
 		return w.help ? 0 : 2;

@@ -19,7 +19,7 @@ bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
-	for name in faults graph_memory managed several; do
+	for name in faults graph_memory inherits managed several; do
 		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" || exit 2
 	done
@@ -281,6 +281,39 @@ run_nonsense()
 	stop_server
 }
 
+# programs that inherit something odd, by the carrier; and one whose server does
+run_inherits()
+{
+	local how
+
+	for how in "${inherited[@]}"; do
+		inherits "$how" work
+	done
+	inherits '' signals
+	inherits '' forked
+}
+
+run_odd_server()
+{
+	local how='no stdin, no stdout, no stderr, a limit of files, children, signals, umask'
+
+	( started 'few descriptors' "$remote/kvgpu-remoted" --listen "$at" ) > "$work/said" 2>&1
+	grep -q 'may have 40 descriptors (ulimit -n)' "$work/said"
+	result $? "a server with few descriptors says so" "$(tail -n 1 "$work/said")"
+	over='a server with all of it: '
+	rm -f "$work/socket"
+	( started "$how" "$remote/kvgpu-remoted" --listen "$at" --library "$library" ) &
+	server=$!
+	until_true test -S "$work/socket"
+	for name in unix aperture; do
+		KVGPU_REMOTE=$name:$work/socket inherits '' work
+	done
+	stop_server
+	over='in the process: '
+	inherited=("${inherited[@]%, a limit of files}")	# the model keeps its memory in a file
+	LD_LIBRARY_PATH=$inprocess run_inherits
+}
+
 # several_step LIST MODE WHAT: a program whose servers these are
 several_step()
 {
@@ -422,7 +455,7 @@ run_tsan()
 	for name in faults graph_memory managed; do
 		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
 			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-			cuda/driver/procaddress.c cuda/driver/errors.c cuda/driver/jit.c \
+			cuda/driver/{procaddress,errors,jit,forked}.c \
 			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
 	done
 	for name in beside host_functions costs after_fork; do
@@ -479,6 +512,8 @@ run_programs()
 	done < <(LD_LIBRARY_PATH=$work selftests/cuda/runtime/run.sh "$work/runtime-programs" 2>&1)
 }
 
+# shellcheck source=selftests/remote/inherits.sh
+. selftests/remote/inherits.sh
 # shellcheck source=selftests/remote/service.sh
 . selftests/remote/service.sh
 # shellcheck source=selftests/remote/shares.sh
@@ -501,10 +536,12 @@ for name in unix aperture; do
 	subtests device memory calls launch stream graph array texture surface syscall faults
 	run_memory
 	run_ptx
+	run_inherits
 	run_faults
 done
 unknown_subtest
 carrier unix
+run_odd_server
 run_nonsense
 run_pinned
 run_place

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <remote/channel/line.h>
+#include <remote/channel/memory.h>
 #include <remote/server/server.h>
 #include <remote/starter/starter.h>
 
@@ -111,7 +112,7 @@ static void serve_one(int fd, const struct forker_gpu *gpu, unsigned int row)
 	if (!r)
 		r = text_catch(&s);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch_program, s.port)) {
-		relay_say("a server process: %s", strerror(r ? -r : ENOMEM));
+		relay_say("a server process: %s", memory_text(r ? -r : ENOMEM));
 		_exit(1);
 	}
 	s.library = library;

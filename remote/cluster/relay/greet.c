@@ -84,8 +84,10 @@ static bool give_welcome(struct tunnel *n, const struct kvgpu_remote_welcome *w)
 	int memory = memory_make(w->arena_bytes);
 	bool fine;
 
-	if (memory < 0)
+	if (memory < 0) {
+		relay_say("memory for a program: %s", memory_text(-memory));
 		return false;
+	}
 	fine = map_arena(n, memory, w->arena_bytes);
 	all.w.relayed = 1;
 	all.relay = (struct kvgpu_remote_relayed){ .piece = fine ? piece_of(n) : 0,

@@ -13,6 +13,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
+#include <remote/channel/memory.h>
 #include <remote/cluster/run/options.h>
 
 #include "daemon.h"
@@ -148,6 +150,8 @@ int main(int argc, char **argv)
 	int forker = -1, r;
 	bool proxy;
 
+	process_begin();
+	memory_unlimited();
 	if (!become_rank(argc, argv) || argc < 2 || !read_options(argc - 1, argv + 1, &s))
 		return 2;
 	proxy = !strcmp(argv[1], "proxy");

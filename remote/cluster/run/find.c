@@ -47,12 +47,7 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 		return -1;
 	pid = fork();
 	if (!pid) {
-		dup2(pipes[1], STDOUT_FILENO);
-		if (!freopen("/dev/null", "r", stdin))
-			_exit(EXIT_OWN);
-		close(pipes[0]);
-		close(pipes[1]);
-		wait_undo();
+		wait_clear(pipes[1]);
 		job_environment(r);
 		execvp(c->word[0], c->word);
 		_exit(EXIT_NOT_FOUND);

@@ -61,13 +61,8 @@ void job_environment(const struct run *r)
 static void become(const struct run *r, const struct command *c) __attribute__((noreturn));
 static void become(const struct run *r, const struct command *c)
 {
-	int null = open("/dev/null", O_RDONLY);
-
 	setpgid(0, 0);
-	dup2(null, STDIN_FILENO);
-	dup2(STDERR_FILENO, STDOUT_FILENO);
-	closefrom(3);
-	wait_undo();
+	wait_clear(STDERR_FILENO);
 	job_environment(r);
 	if (r->node)
 		setenv("SLURM_HOSTFILE", r->hostfile, 1);

@@ -62,8 +62,11 @@ int main(int argc, char **argv)
 	static struct run r = { .listener = -1 };
 	const char *why, *what;
 	bool fine;
-	int e = options_read(argc, argv, &r.o, &why, &what);
+	int e;
 
+	if (!wait_inherit())
+		return EXIT_OWN;
+	e = options_read(argc, argv, &r.o, &why, &what);
 	if (e > 0) {
 		fputs(run_usage, stdout);
 		return 0;

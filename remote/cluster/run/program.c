@@ -44,7 +44,7 @@ static void become(const struct run *r, pid_t parent)
 				    path ? path : "") < 0 ||
 			   setenv("LD_LIBRARY_PATH", paths, 1)))
 		_exit(EXIT_OWN);
-	wait_undo();
+	wait_give_back();
 	execvp(r->o.program[0], r->o.program);
 	complain("%s: %s", r->o.program[0], strerror(errno));
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
@@ -81,7 +81,7 @@ void program_pass_on(const struct run *r)
 		/* PROGRAM has written its core, if any */
 		setrlimit(RLIMIT_CORE, &none);
 		signal(WTERMSIG(r->status), SIG_DFL);
-		wait_undo();
+		wait_give_back();
 		raise(WTERMSIG(r->status));
 		_exit(128 + WTERMSIG(r->status));
 	}

@@ -85,10 +85,19 @@ void jobs_end(struct run *r);
 
 /* ------------------------------------------------------------------ wait.c */
 
+/*
+ * At first: note what kvgpu-run was started with, and set what it needs itself: descriptors 0 to 2,
+ * signals, umask, how many it may have. False: the reason was printed.
+ */
+bool wait_inherit(void);
 /* block the signals that are read from .signals; false: the reason was printed */
 bool wait_begin(struct run *r);
-/* in a child before exec: set the signal mask that kvgpu-run was started with */
-void wait_undo(void);
+/* In PROGRAM's process before exec: what kvgpu-run was started with. */
+void wait_give_back(void);
+/*
+ * In another child before exec: no input, output to @out, no other descriptors, no signal blocked.
+ */
+void wait_clear(int out);
 /* Wait until something has happened that is noted in @r, or @ms are over; -1: no limit. */
 void wait_once(struct run *r, int ms);
 

@@ -4,16 +4,23 @@
  * kvgpu-run is passed on to PROGRAM; one from a terminal has reached it already.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cuda/driver/process.h>
+
 #include "folder.h"
 #include "run.h"
+
+enum { FILES_MIN = 64 }; /* descriptors */
 
 static const int passed[] = { SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
 			      SIGUSR2, SIGALRM, SIGWINCH, SIGCONT };
@@ -29,26 +36,61 @@ static void ours(sigset_t *set)
 }
 
 static sigset_t before;
-static bool begun;
+static struct sigaction children_before;
+static struct rlimit files_before;
+static mode_t umask_before;
+
+bool wait_inherit(void)
+{
+	unsigned long n;
+
+	sigprocmask(SIG_SETMASK, NULL, &before);
+	sigaction(SIGCHLD, NULL, &children_before);
+	umask_before = umask(S_IRWXG | S_IRWXO);
+	process_begin();
+	getrlimit(RLIMIT_NOFILE, &files_before);
+	n = process_descriptors();
+	if (n >= FILES_MIN)
+		return true;
+	complain(
+		"here a process may have %lu descriptors (ulimit -n), and what starts proxies wants %d: raise that limit",
+		n, FILES_MIN);
+	return false;
+}
 
 bool wait_begin(struct run *r)
 {
 	sigset_t set;
 
 	ours(&set);
-	sigprocmask(SIG_BLOCK, &set, &before);
-	begun = true;
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signals < 0)
 		complain("signals: %s", strerror(errno));
 	return r->signals >= 0;
 }
 
-/* before wait_begin() there is nothing to undo */
-void wait_undo(void)
+void wait_give_back(void)
 {
-	if (begun)
-		sigprocmask(SIG_SETMASK, &before, NULL);
+	sigaction(SIGCHLD, &children_before, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	umask(umask_before);
+	setrlimit(RLIMIT_NOFILE, &files_before);
+}
+
+void wait_clear(int out)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    ((fcntl(STDERR_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY &&
+	     dup2(null, STDERR_FILENO) < 0) ||
+	    dup2(out, STDOUT_FILENO) < 0)
+		_exit(EXIT_OWN);
+	closefrom(STDERR_FILENO + 1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static void job_ended(struct run *r, struct running *j, int status)

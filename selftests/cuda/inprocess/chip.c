@@ -10,6 +10,8 @@
 
 #include <mmu/fake.h>
 
+#include <cuda/driver/process.h>
+
 #include "inprocess.h"
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
@@ -197,7 +199,7 @@ static void return_addresses(struct in_device *d)
 bool in_chip_open(struct in_device *d)
 {
 	uint64_t vram = in_vram_size(), host = (uint64_t)HOST_MIB * MIB;
-	int file = memfd_create("host memory of a GPU", MFD_CLOEXEC);
+	int file = own_descriptor(memfd_create("host memory of a GPU", MFD_CLOEXEC));
 	unsigned int i;
 
 	d->host.file = file;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <cuda/driver/process.h>
+
 #include "inprocess.h"
 
 enum { LIMIT_MS = 60000 };
@@ -94,7 +96,7 @@ bool in_queue_open(struct in_device *d, enum device_queue which)
 	q->which = which;
 	if (mmu_client_init(d->g, &q->client, "CE", unit[which], 0, -1))
 		return false;
-	q->running = !pthread_create(&q->thread, NULL, queue_main, q);
+	q->running = !own_thread(&q->thread, queue_main, q);
 	return q->running;
 }
 

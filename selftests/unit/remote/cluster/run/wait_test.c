@@ -40,7 +40,7 @@ static int begin(void **state)
 	r.o.program = program;
 	complaints = 0;
 	*state = &r;
-	return !wait_begin(&r);
+	return !wait_inherit() || !wait_begin(&r);
 }
 
 static int end(void **state)
@@ -48,7 +48,7 @@ static int end(void **state)
 	struct run *r = *state;
 
 	close(r->signals);
-	wait_undo();
+	wait_give_back();
 	return 0;
 }
 
