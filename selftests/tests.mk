@@ -240,7 +240,7 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
@@ -265,6 +265,7 @@ SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/hostfunc_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/devices_test	:= $(SRC_cuda/driver/driver_test)
+SRC_cuda/driver/forked_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
 # this test makes allocations fail
 LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
@@ -414,12 +415,12 @@ LIBS_remote/client/bounce_test	:= -Xlinker --wrap=pthread_mutex_unlock
 SRC_remote/client/cross_fence_test	:= $(addprefix remote/client/,cross_fence.c fencewait.c helper.c peer.c)
 SRC_remote/client/hostfunc_test	:= remote/client/hostfunc.c
 LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker --wrap=pthread_mutex_unlock
-SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c)
+SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) cuda/driver/forked.c
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
-		   remote/channel/signals.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+		   remote/channel/signals.c cuda/driver/forked.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test) cuda/driver/text_test
 SRC_cuda/driver/text_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)

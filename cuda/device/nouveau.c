@@ -91,18 +91,8 @@ static struct gpu {
 	unsigned int node;
 	uint64_t place; /* on the bus */
 	struct nv_device *spare;
-	/* the process that opened .spare: after fork() the parent uses the same file */
-	pid_t owner;
 } gpus[MAX_NODES];
 static unsigned int nr_gpus;
-
-static struct nv_device *spare_of(unsigned int index)
-{
-	/* not freed: freeing the objects would take them from the parent, too */
-	if (gpus[index].owner != getpid())
-		gpus[index].spare = NULL;
-	return gpus[index].spare;
-}
 
 /* Sorts GPUs by their place on the bus; unknown places come last. */
 static uint64_t place_of(struct nv_device *d)
@@ -131,13 +121,12 @@ static unsigned int count(void)
 
 	pthread_mutex_lock(&gpus_lock);
 	for (i = 0; i < nr_gpus; i++)
-		if (spare_of(i))
+		if (gpus[i].spare)
 			detach(gpus[i].spare);
 	nr_gpus = 0;
 	for (node = 0; node < MAX_NODES; node++) {
 		gpus[nr_gpus].spare = try_node(node);
 		gpus[nr_gpus].node = node;
-		gpus[nr_gpus].owner = getpid();
 		if (gpus[nr_gpus].spare) {
 			gpus[nr_gpus].place = place_of(gpus[nr_gpus].spare);
 			nr_gpus++;
@@ -155,7 +144,7 @@ static struct nv_device *take(unsigned int index)
 
 	pthread_mutex_lock(&gpus_lock);
 	if (index < nr_gpus) {
-		d = spare_of(index);
+		d = gpus[index].spare;
 		gpus[index].spare = NULL;
 		d = d ? d : try_node(gpus[index].node);
 	}
@@ -169,9 +158,8 @@ static void put_back(unsigned int index, struct nv_device *d)
 	struct nv_device *other;
 
 	pthread_mutex_lock(&gpus_lock);
-	other = spare_of(index);
+	other = gpus[index].spare;
 	gpus[index].spare = other ? other : d;
-	gpus[index].owner = getpid();
 	pthread_mutex_unlock(&gpus_lock);
 	if (other)
 		detach(d);

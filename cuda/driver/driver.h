@@ -280,7 +280,8 @@ struct CUctx_st {
 API extern const char kvgpu_streams_go_on; /* init.c */
 extern const struct device_ops *backend; /* backend.c */
 extern pthread_mutex_t table;
-CUresult driver_ready(void); /* CUDA_ERROR_NOT_INITIALIZED before cuInit() */
+/* CUDA_ERROR_NOT_INITIALIZED before cuInit(), and in a child of fork() */
+CUresult driver_ready(void);
 const struct device_facts *driver_device(CUdevice dev); /* NULL: no such device */
 unsigned int driver_count(void);
 unsigned int driver_gpu(CUdevice dev); /* the backend's number of a device that there is */

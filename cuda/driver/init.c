@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The GPUs of this machine, which cuInit() finds. */
 #include "driver.h"
+#include "forked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +42,13 @@ CUresult cuInit(unsigned int flags)
 {
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (forked_is_child())
+		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!driver_ready())
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&table);
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
+		forked_expect(NULL);
 		find_devices();
 		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
 	}
@@ -54,8 +58,9 @@ CUresult cuInit(unsigned int flags)
 
 CUresult driver_ready(void)
 {
-	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS :
-							   CUDA_ERROR_NOT_INITIALIZED;
+	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) && !forked_is_child() ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_NOT_INITIALIZED;
 }
 
 const struct device_facts *driver_device(CUdevice dev)

@@ -4,6 +4,8 @@
  * driver API, and has not called cudaSetDevice() since. Else the primary context of the thread's
  * device, made when a call needs it, and kept until a reset.
  */
+#include <unistd.h>
+
 #include "runtime.h"
 
 static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
@@ -22,6 +24,16 @@ static __thread struct {
 	bool resetting; /* a destructor in reset() can't wait for it */
 } self;
 
+/* of this process, once the driver is in use; atomic */
+static pid_t user;
+
+bool is_child_of_user(void)
+{
+	pid_t pid = __atomic_load_n(&user, __ATOMIC_RELAXED);
+
+	return pid && pid != getpid();
+}
+
 cudaError_t use_driver(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -33,8 +45,10 @@ cudaError_t use_driver(void)
 	pthread_mutex_lock(&lock);
 	if (!ready)
 		r = cuInit(0);
-	if (!r)
+	if (!r) {
+		__atomic_store_n(&user, getpid(), __ATOMIC_RELAXED);
 		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+	}
 	pthread_mutex_unlock(&lock);
 	return from_driver(r);
 }

@@ -457,7 +457,8 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 
 /*
  * At exit, or by dlclose(). The modules stay until sweep(): an exit should not wait for the GPU.
- * But this waits for a thread that loads a module, which may read the library's memory.
+ * But this waits for a thread that loads a module, which may read the library's memory. A child of
+ * fork() does not have that thread, nor anything that it could unload.
  */
 void __cudaUnregisterFatBinary(void **handle)
 {
@@ -465,7 +466,7 @@ void __cudaUnregisterFatBinary(void **handle)
 	struct symbol **at;
 	unsigned int i;
 
-	if (!b)
+	if (!b || is_child_of_user())
 		return;
 	registry_enter();
 	for (i = 0; i < BUCKETS; i++) {

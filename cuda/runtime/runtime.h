@@ -35,6 +35,8 @@ void forget_errors(void);
 
 /* context.c */
 cudaError_t use_driver(void); /* calls cuInit(), until it succeeds */
+/* In a child of fork() whose parent uses the driver: each call fails, and locks may be held. */
+bool is_child_of_user(void);
 /* use_driver(), and give this thread a living context */
 cudaError_t use_context(void);
 cudaError_t check_device(int device);

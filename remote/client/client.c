@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <cuda/driver/forked.h>
+
 #include "client.h"
 #include "refused.h"
 
-static bool ready, forked; /* atomic */
+static bool ready; /* atomic */
 
 void client_say(const char *format, ...)
 {
@@ -30,8 +32,7 @@ CUresult client_ready(void)
 {
 	unsigned int i;
 
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) ||
-	    __atomic_load_n(&forked, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || forked_is_child())
 		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!kvgpu_remote_is_gone(peers[0].channel))
 		return CUDA_SUCCESS;
@@ -41,28 +42,18 @@ CUresult client_ready(void)
 	return CUDA_ERROR_SYSTEM_NOT_READY;
 }
 
-/*
- * A child of fork() has none of the client's threads: it must send nothing, and keep no connection
- * open.
- */
+/* A child of fork() keeps no connection open. */
 static void in_child(void)
 {
 	unsigned int i;
 
-	if (__atomic_exchange_n(&forked, true, __ATOMIC_RELAXED))
-		return;
 	for (i = 0; i < nr_peers; i++)
 		kvgpu_remote_forked(peers[i].channel);
 }
 
 void client_expect_forks(void)
 {
-	pthread_atfork(NULL, NULL, in_child);
-}
-
-bool client_is_forked(void)
-{
-	return __atomic_load_n(&forked, __ATOMIC_RELAXED);
+	forked_expect(in_child);
 }
 
 bool client_is_ready(void)

@@ -35,11 +35,10 @@ CUresult client_ready(void);
 /* Print a line on standard error. */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /*
- * For init.c. Children of fork() leave the connections alone from now on; this process is such a
- * child; cuInit() has succeeded, here or in a parent.
+ * For init.c. Children of fork() leave the connections alone from now on; cuInit() has succeeded,
+ * here or in a parent.
  */
 void client_expect_forks(void);
-bool client_is_forked(void);
 bool client_is_ready(void);
 void client_set_ready(void);
 

@@ -2,6 +2,7 @@
 /* The connections to the servers, which cuInit() makes. */
 #include <errno.h>
 
+#include <cuda/driver/forked.h>
 #include <remote/channel/address.h>
 
 #include "client.h"
@@ -123,7 +124,7 @@ CUresult cuInit(unsigned int flags)
 
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (client_is_forked())
+	if (forked_is_child())
 		return CUDA_ERROR_NOT_INITIALIZED;
 	pthread_mutex_lock(&init_lock);
 	if (!client_is_ready())

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernels that write where nothing is, or misaligned: an error, and a new context that works. */
+/*
+ * Kernels that write where nothing is, or misaligned: an error, and a new context that works.
+ * Children of fork().
+ */
 #include "driver.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void must_work(void)
@@ -39,6 +45,45 @@ static void test_misaligned(const char *cubin)
 	MUST(cuCtxDestroy_v2(ctx));
 }
 
+/* a child of fork(), which has the parent's handles and mappings, but no driver */
+static int be_child(CUdeviceptr p, CUcontext ctx, int way)
+{
+	const CUresult no = CUDA_ERROR_NOT_INITIALIZED;
+	int word;
+
+	alarm(60);
+	if (way == 0)
+		return cuMemFree_v2(p) != no || cuMemsetD32_v2(p, 7, 1) != no ||
+		       cuMemcpyDtoH_v2(&word, p, 4) != no || cuInit(0) != no;
+	return cuCtxSynchronize() != no || cuCtxDestroy_v2(ctx) != no ||
+	       cuDevicePrimaryCtxReset_v2(0) != no;
+}
+
+static void test_children(void)
+{
+	CUdeviceptr p = device_buffer(4);
+	int word = 0, way, status;
+	CUcontext ctx;
+	CUresult r;
+	pid_t pid;
+
+	MUST(cuCtxGetCurrent(&ctx));
+	MUST(cuMemsetD32_v2(p, 42, 1));
+	for (way = 0; way < 2; way++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid)
+			exit(be_child(p, ctx, way));
+		waitpid(pid, &status, 0);
+		tap_result(!status, "a child of fork() has no driver", "way %d: status %x", way,
+			   status);
+		r = cuMemcpyDtoH_v2(&word, p, 4);
+		tap_result(!r && word == 42, "and leaves its parent alone", "%s, %d", error_name(r),
+			   word);
+	}
+	MUST(cuMemFree_v2(p));
+}
+
 void test_fault(const char *cubin)
 {
 	CUdeviceptr bad = 0xdead000000ull, p;
@@ -46,6 +91,7 @@ void test_fault(const char *cubin)
 	CUresult r, later;
 	CUcontext ctx;
 
+	test_children();
 	MUST(cuCtxGetCurrent(&ctx));
 	r = cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuCtxSynchronize();

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -181,6 +182,41 @@ static void open_library(void *cubin)
 	__cudaRegisterFatBinaryEnd(opened_handle);
 }
 
+static int child_status = -1;
+
+/* While another thread loads a module: its lock is held in the child for ever. */
+static void fork_and_exit(void *unused)
+{
+	pid_t pid;
+
+	while (!__atomic_load_n(&loads, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		unregister_program();
+		_exit(cudaFree(NULL) != cudaErrorInitializationError);
+	}
+	waitpid(pid, &child_status, 0);
+}
+
+static void child_exits_amid_a_load(void **state)
+{
+	void *p;
+
+	register_program();
+	OK(cudaFree(NULL));
+	__atomic_store_n(&loads, 0, __ATOMIC_RELEASE);
+	OK(cudaLaunchHostFunc(NULL, fork_and_exit, NULL));
+	alarm(90);
+	OK(cudaGetSymbolAddress(&p, &table_shadow));
+	alarm(0);
+	OK(cudaDeviceSynchronize());
+	assert_int_equal(child_status, 0);
+	unregister_program();
+	OK(cudaDeviceReset());
+}
+
 static void library_in_a_host_function(void **state)
 {
 	void *cubin = file_bytes("selftests/cuda/driver/kernels.cubin"), *p, *q;
@@ -291,6 +327,7 @@ int main(void)
 		cmocka_unit_test(libraries),
 		cmocka_unit_test(reset_by_another),
 		cmocka_unit_test(host_functions),
+		cmocka_unit_test(child_exits_amid_a_load),
 		cmocka_unit_test(library_in_a_host_function),
 		cmocka_unit_test(host_functions_in_a_reset),
 		cmocka_unit_test(destructor_in_a_reset),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "forked.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+static bool expected, child; /* atomic */
+static void (*then)(void);
+
+static void after_fork(void)
+{
+	if (!__atomic_exchange_n(&child, true, __ATOMIC_RELAXED) && then)
+		then();
+}
+
+void forked_expect(void (*in_child)(void))
+{
+	if (__atomic_exchange_n(&expected, true, __ATOMIC_RELAXED))
+		return;
+	then = in_child;
+	pthread_atfork(NULL, NULL, after_fork);
+}
+
+bool forked_is_child(void)
+{
+	return __atomic_load_n(&child, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether this process is a child of fork() whose parent uses CUDA. Such a child has none of its
+ * parent's threads, and any lock may be held in it for ever: each call gives
+ * CUDA_ERROR_NOT_INITIALIZED before it takes one. Also remote/'s libcuda.so.1 is linked with it.
+ */
+#ifndef KVGPU_CUDA_DRIVER_FORKED_H
+#define KVGPU_CUDA_DRIVER_FORKED_H
+
+#include <stdbool.h>
+
+/*
+ * Children of this process will be such. @in_child, or NULL: called in each of them, once. Only the
+ * first call counts.
+ */
+void forked_expect(void (*in_child)(void));
+bool forked_is_child(void);
+
+#endif
