@@ -415,12 +415,12 @@ LIBS_remote/client/bounce_test	:= -Xlinker --wrap=pthread_mutex_unlock
 SRC_remote/client/cross_fence_test	:= $(addprefix remote/client/,cross_fence.c fencewait.c helper.c peer.c)
 SRC_remote/client/hostfunc_test	:= remote/client/hostfunc.c
 LIBS_remote/client/hostfunc_test	:= -Xlinker --wrap=pthread_mutex_lock -Xlinker --wrap=pthread_mutex_unlock
-SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) cuda/driver/forked.c
+SRC_remote/client/init_test	:= $(addprefix remote/client/,init.c client.c device.c) $(addprefix cuda/driver/,forked.c visible.c)
 SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c managed.c arena.c staging.c) remote/channel/signals.c
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
-		   remote/channel/signals.c cuda/driver/forked.c $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+		   remote/channel/signals.c $(addprefix cuda/driver/,forked.c visible.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test) cuda/driver/text_test
 SRC_cuda/driver/text_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)

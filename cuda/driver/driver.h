@@ -287,12 +287,6 @@ unsigned int driver_count(void);
 unsigned int driver_gpu(CUdevice dev); /* the backend's number of a device that there is */
 
 /*
- * visible.c: writes to @out which of @n GPUs the @list of CUDA_VISIBLE_DEVICES names (NULL: all),
- * and returns how many.
- */
-unsigned int visible_devices(const char *list, const struct device_facts *f, unsigned int n,
-			     unsigned int *out);
-/*
  * A word of the ID in file @path, /etc/machine-id. By it, GPUs of two machines at the same place on
  * the bus get different UUIDs. 0: no such file, or nothing in it.
  */

@@ -2,9 +2,12 @@
 /* The GPUs of this machine, which cuInit() finds. */
 #include "driver.h"
 #include "forked.h"
+#include "process.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { DRIVER_VERSION = 11080 };
 
@@ -20,18 +23,45 @@ static struct {
 static unsigned int nr_devices;
 static bool ready;
 
+/* FNV-1a, 32 bits */
+uint32_t machine_word(const char *path)
+{
+	FILE *f = own_file(fopen(path, "re"), "r");
+	uint32_t hash = 2166136261u;
+	unsigned int n = 0;
+	int c;
+
+	if (!f)
+		return 0;
+	while ((c = getc(f)) != EOF && c != '\n' && n++ < 64)
+		hash = (hash ^ (uint32_t)c) * 16777619u;
+	fclose(f);
+	return n ? hash : 0;
+}
+
+/* nouveau knows no serial number: take the machine and the place on the bus. */
+void uuid_of(const struct device_facts *f, CUuuid *uuid)
+{
+	uint32_t words[] = { 0x6b766770, f->pci_id, f->domain ^ f->machine, f->bus << 8 | f->slot };
+
+	memcpy(uuid->bytes, words, sizeof(uuid->bytes));
+}
+
 static void find_devices(void)
 {
 	struct device_facts all[MAX_DEVICES];
+	CUuuid uuid[MAX_DEVICES];
 	unsigned int gpus[MAX_DEVICES], n = backend->count(), nr = 0, i;
 	uint32_t machine = machine_word("/etc/machine-id");
 
 	for (i = 0; i < n && i < MAX_DEVICES; i++)
 		if (backend->describe(i, &all[i]) == DEVICE_OK)
 			nr = i + 1;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		all[i].machine = machine;
-	nr_devices = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), all, nr, gpus);
+		uuid_of(&all[i], &uuid[i]);
+	}
+	nr_devices = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), uuid, nr, gpus);
 	for (i = 0; i < nr_devices; i++) {
 		devices[i].facts = all[gpus[i]];
 		devices[i].gpu = gpus[i];

@@ -65,6 +65,6 @@ bool answer_count(uint64_t n, const void *list, uint64_t room)
 
 bool answer_device(const struct call *c, uint32_t number, CUdevice *dev)
 {
-	*dev = device_here(c->to.peer, number);
-	return number < (uint32_t)c->to.peer->nr_devices;
+	*dev = number < (uint32_t)c->to.peer->nr_devices ? device_here(c->to.peer, number) : -1;
+	return *dev >= 0;
 }

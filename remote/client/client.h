@@ -84,7 +84,7 @@ struct arena {
 struct peer {
 	struct kvgpu_remote_channel *channel; /* set by cuInit() */
 	const char *address;
-	int first_device, nr_devices; /* in the program's numbering of devices */
+	int first_device, nr_devices; /* among those of all servers */
 
 	/*
 	 * Atomic, bits of enum slow. 0: calls to this server, such as launches, look at nothing
@@ -139,7 +139,11 @@ extern struct peer peers[PEERS_MAX];
 extern unsigned int nr_peers; /* set by cuInit() */
 extern bool several; /* nr_peers > 1 */
 /* of all servers; written under `init_lock`, until client_is_ready() */
-extern int all_devices;
+/*
+ * The program's devices, whose numbers among those of all servers are in device_at[]:
+ * CUDA_VISIBLE_DEVICES chooses and orders them.
+ */
+extern int all_devices, device_at[DEVICES_MAX];
 
 /*
  * Why calls to a server can't just go out. Each has one owner, which sets the bit with the
@@ -174,6 +178,9 @@ static inline unsigned int peer_number(const struct peer *p)
 void peer_init(struct peer *p);
 /* The server of device @dev; NULL: no such device. *number: the server's number of the device. */
 struct peer *peer_of_device(CUdevice dev, uint32_t *number);
+/* The same of a device by its number among those of all servers. */
+struct peer *peer_of_number(int dev, uint32_t *number);
+/* negative: the program does not see that device */
 CUdevice device_here(const struct peer *p, uint32_t number);
 
 /* ------------------------------------------------------------------ route.c */
@@ -450,6 +457,8 @@ void primary_reset(CUdevice dev);
 
 /* The facts about device @dev; the first call asks its server. NULL: *r is the error. */
 const struct a_facts *device_facts(CUdevice dev, CUresult *r);
+/* The UUID of a device by its number among those of all servers. For cuInit(), too. */
+CUresult device_uuid(int number, CUuuid *uuid);
 /* The same without a question, or NULL. Only where client_ready() was asked. */
 const struct a_facts *device_known(CUdevice dev);
 int device_attribute(CUdevice dev, int attribute);

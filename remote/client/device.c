@@ -8,7 +8,8 @@
 enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held to write facts[] */
-static struct a_facts *facts[DEVICES_MAX]; /* atomic; never freed */
+/* by the numbers of device_at[]; atomic; never freed */
+static struct a_facts *facts[DEVICES_MAX];
 
 /* clear the attributes that this client does not support */
 static void leave_out(const struct peer *p, struct a_facts *f)
@@ -64,13 +65,13 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 		f->attribute[MEM_SYNC_DOMAIN_COUNT] = 1;
 }
 
-static struct a_facts *fetch_facts(CUdevice dev, CUresult *r)
+static struct a_facts *fetch_facts(int number, CUresult *r)
 {
 	struct q_facts q = { 0 };
 	struct call c = { .op = OP_facts, .fixed = &q, .bytes = sizeof(q) };
 	struct a_facts *f;
 
-	c.to.peer = peer_of_device(dev, &q.dev);
+	c.to.peer = peer_of_number(number, &q.dev);
 	*r = call_sync(&c, sizeof(*f));
 	f = *r ? NULL : malloc(sizeof(*f));
 	if (!f) {
@@ -88,34 +89,38 @@ const struct a_facts *device_known(CUdevice dev)
 {
 	if (dev < 0 || dev >= DEVICES_MAX)
 		return NULL;
-	return __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&facts[device_at[dev]], __ATOMIC_ACQUIRE);
+}
+
+/* @number: as in device_at[] */
+static const struct a_facts *facts_of(int number, CUresult *r)
+{
+	struct a_facts *f = __atomic_load_n(&facts[number], __ATOMIC_ACQUIRE);
+
+	if (f)
+		return f;
+	f = fetch_facts(number, r);
+	if (!f)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (facts[number]) {
+		free(f);
+		f = facts[number];
+	} else {
+		__atomic_store_n(&facts[number], f, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return f;
 }
 
 const struct a_facts *device_facts(CUdevice dev, CUresult *r)
 {
-	struct a_facts *f;
 	int n;
 
 	*r = cuDeviceGetCount(&n);
 	if (!*r && (dev < 0 || dev >= n || dev >= DEVICES_MAX))
 		*r = CUDA_ERROR_INVALID_DEVICE;
-	if (*r)
-		return NULL;
-	f = __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE);
-	if (f)
-		return f;
-	f = fetch_facts(dev, r);
-	if (!f)
-		return NULL;
-	pthread_mutex_lock(&lock);
-	if (facts[dev]) {
-		free(f);
-		f = facts[dev];
-	} else {
-		__atomic_store_n(&facts[dev], f, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&lock);
-	return f;
+	return *r ? NULL : facts_of(device_at[dev], r);
 }
 
 int device_attribute(CUdevice dev, int attribute)
@@ -166,15 +171,15 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* How many devices before @dev have this UUID: several servers may offer the same GPU. */
-static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
+/* How many devices before that one have this UUID: several servers may offer the same GPU. */
+static uint64_t same_before(int number, const uint8_t *uuid, CUresult *r)
 {
 	const struct a_facts *f;
 	uint64_t same = 0;
-	CUdevice i;
+	int i;
 
-	for (i = 0; i < dev && several && !*r; i++) {
-		f = device_facts(i, r);
+	for (i = 0; i < number && several && !*r; i++) {
+		f = facts_of(i, r);
 		same += f && !memcmp(f->uuid, uuid, sizeof(f->uuid));
 	}
 	return same;
@@ -184,19 +189,17 @@ static uint64_t same_before(CUdevice dev, const uint8_t *uuid, CUresult *r)
  * The first device of a GPU has the GPU's UUID, a further one a UUID that is computed from it:
  * programs take devices with one UUID for one device.
  */
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+CUresult device_uuid(int number, CUuuid *uuid)
 {
 	/* 2^64 / golden ratio */
 	const uint64_t SPREAD = 0x9e3779b97f4a7c15;
 	uint64_t same, half;
-	CUresult r;
-	const struct a_facts *f = device_facts(dev, &r);
+	CUresult r = CUDA_SUCCESS;
+	const struct a_facts *f = facts_of(number, &r);
 
 	if (!f)
 		return r;
-	if (!uuid)
-		return CUDA_ERROR_INVALID_VALUE;
-	same = same_before(dev, f->uuid, &r);
+	same = same_before(number, f->uuid, &r);
 	if (r)
 		return r;
 	memcpy(uuid->bytes, f->uuid, sizeof(f->uuid));
@@ -204,6 +207,15 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 	half ^= same * SPREAD;
 	memcpy(uuid->bytes + sizeof(half), &half, sizeof(half));
 	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+{
+	CUresult r;
+
+	if (!device_facts(dev, &r))
+		return r;
+	return uuid ? device_uuid(device_at[dev], uuid) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The connections to the servers, which cuInit() makes. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include <cuda/driver/forked.h>
+#include <cuda/driver/visible.h>
 #include <remote/channel/address.h>
 
 #include "client.h"
@@ -77,6 +79,24 @@ static CUresult connect_to(struct peer *p)
 	return CUDA_ERROR_SYSTEM_NOT_READY;
 }
 
+/* A UUID in the list is one that cuDeviceGetUuid() tells without the list. */
+static CUresult choose_devices(void)
+{
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	unsigned int at[DEVICES_MAX], n = all_devices, i;
+	static CUuuid uuid[DEVICES_MAX];
+	CUresult r = CUDA_SUCCESS;
+
+	for (i = 0; i < n && list && !r; i++)
+		r = device_uuid(i, &uuid[i]);
+	if (r)
+		return r;
+	all_devices = visible_devices(list, uuid, n, at);
+	for (i = 0; i < (unsigned int)all_devices; i++)
+		device_at[i] = at[i];
+	return all_devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
 /* Connect to all servers or fail, so that devices have the same numbers each time. */
 static CUresult start_client(void)
 {
@@ -111,8 +131,8 @@ static CUresult start_client(void)
 		if (several && r == CUDA_ERROR_NO_DEVICE)
 			r = CUDA_SUCCESS;
 	}
-	if (!r && !all_devices)
-		r = CUDA_ERROR_NO_DEVICE;
+	if (!r)
+		r = choose_devices();
 	if (!r)
 		client_set_ready();
 	return r;

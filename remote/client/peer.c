@@ -5,7 +5,7 @@
 struct peer peers[PEERS_MAX];
 unsigned int nr_peers;
 bool several;
-int all_devices;
+int all_devices, device_at[DEVICES_MAX];
 
 void peer_init(struct peer *p)
 {
@@ -30,7 +30,7 @@ void peers_slow(enum slow why, bool is)
 		peer_slow(&peers[i], why, is);
 }
 
-struct peer *peer_of_device(CUdevice dev, uint32_t *number)
+struct peer *peer_of_number(int dev, uint32_t *number)
 {
 	unsigned int i;
 
@@ -43,7 +43,17 @@ struct peer *peer_of_device(CUdevice dev, uint32_t *number)
 	return NULL;
 }
 
+struct peer *peer_of_device(CUdevice dev, uint32_t *number)
+{
+	return dev >= 0 && dev < all_devices ? peer_of_number(device_at[dev], number) : NULL;
+}
+
 CUdevice device_here(const struct peer *p, uint32_t number)
 {
-	return p->first_device + number;
+	int dev;
+
+	for (dev = 0; dev < all_devices; dev++)
+		if (device_at[dev] == p->first_device + (int)number)
+			return dev;
+	return -1;
 }

@@ -293,13 +293,41 @@ run_inherits()
 	inherits '' forked
 }
 
+# which devices a program sees; the library with the GPUs is the judge
+run_visible()
+{
+	local list
+
+	over=''
+	export KVGPU_INPROCESS_GPUS=2
+	start_server
+	for list in 0 1 1,0 '' -1 GPU-none; do
+		CUDA_VISIBLE_DEVICES=$list "$work/inherits" devices "$work/seen" -
+		CUDA_VISIBLE_DEVICES=$list LD_LIBRARY_PATH=$inprocess "$work/inherits" devices "$work/there" -
+		cmp -s "$work/seen" "$work/there"
+		result $? "CUDA_VISIBLE_DEVICES=$list" "$(cat "$work/seen")"
+	done
+	stop_server
+	unset KVGPU_INPROCESS_GPUS
+}
+
 run_odd_server()
 {
 	local how='no stdin, no stdout, no stderr, a limit of files, children, signals, umask'
 
-	( started 'few descriptors' "$remote/kvgpu-remoted" --listen "$at" ) > "$work/said" 2>&1
+	( started 'few descriptors' timeout 20 "$remote/kvgpu-remoted" --listen "$at" ) > "$work/said" 2>&1
 	grep -q 'may have 40 descriptors (ulimit -n)' "$work/said"
 	result $? "a server with few descriptors says so" "$(tail -n 1 "$work/said")"
+	# without CAP_SYS_RESOURCE, by which it would raise the limit
+	( started size setpriv --bounding-set -sys_resource "$remote/kvgpu-remoted" --listen "$at" --library "$library" 2> "$work/limited.log" ) &
+	server=$!
+	until_true grep -q 'listens at' "$work/limited.log"
+	KVGPU_REMOTE=aperture:$work/socket "$work/inherits" devices "$work/right" - > "$work/said" 2>&1
+	until_true grep -q 'no file of the arena.s size, in memory or elsewhere (ulimit -f)' "$work/limited.log"
+	result $? "a server whose files are limited says so" "$(tail -n 1 "$work/limited.log")"
+	! grep -q 'killed by' "$work/limited.log"
+	result $? "and ends none by a signal"
+	stop_server
 	over='a server with all of it: '
 	rm -f "$work/socket"
 	( started "$how" "$remote/kvgpu-remoted" --listen "$at" --library "$library" ) &
@@ -308,6 +336,9 @@ run_odd_server()
 	for name in unix aperture; do
 		KVGPU_REMOTE=$name:$work/socket inherits '' work
 	done
+	( ulimit -n 4; KVGPU_REMOTE=aperture:$work/socket exec "$work/inherits" devices "$work/right" - ) 2> "$work/said"
+	grep -q 'no more descriptors (ulimit -n)' "$work/said"
+	result $? "a program without a descriptor for its aperture is told so" "$(tail -n 1 "$work/said")"
 	stop_server
 	over='in the process: '
 	inherited=("${inherited[@]%, a limit of files}")	# the model keeps its memory in a file
@@ -455,7 +486,7 @@ run_tsan()
 	for name in faults graph_memory managed; do
 		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
 			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-			cuda/driver/{procaddress,errors,jit,forked}.c \
+			cuda/driver/{procaddress,errors,jit,forked,visible}.c \
 			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
 	done
 	for name in beside host_functions costs after_fork; do
@@ -542,6 +573,7 @@ done
 unknown_subtest
 carrier unix
 run_odd_server
+run_visible
 run_nonsense
 run_pinned
 run_place

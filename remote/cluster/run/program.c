@@ -38,6 +38,8 @@ static void become(const struct run *r, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_OWN);
+	/* the proxies have it obeyed; what is left are this program's devices, from 0 on */
+	unsetenv("CUDA_VISIBLE_DEVICES");
 	if (!remote || setenv("KVGPU_REMOTE", remote, 1))
 		_exit(EXIT_OWN);
 	if (*r->client && (asprintf(&paths, "%s%s%s", r->client, path && *path ? ":" : "",

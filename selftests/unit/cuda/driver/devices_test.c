@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <cuda/driver/driver.h>
+#include <cuda/driver/visible.h>
 
 #include "fake.h"
 
@@ -112,8 +113,13 @@ static void visible(const char *list, const char *expected)
 	struct device_facts f[3] = { { .pci_id = 0x1028, .bus = 1 },
 				     { .pci_id = 0x1028, .bus = 0x12 },
 				     { .pci_id = 0x1028, .bus = 0x13 } };
-	unsigned int at[3], n = visible_devices(list, f, 3, at), i;
+	unsigned int at[3], n, i;
 	char got[4] = "";
+	CUuuid uuid[3];
+
+	for (i = 0; i < 3; i++)
+		uuid_of(&f[i], &uuid[i]);
+	n = visible_devices(list, uuid, 3, at);
 
 	for (i = 0; i < n; i++)
 		got[i] = '0' + at[i];
