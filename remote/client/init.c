@@ -128,7 +128,11 @@ static CUresult start_client(void)
 	all_devices = 0;
 	for (i = 0; i < n && !r; i++) {
 		r = ask_for_devices(&peers[i]);
-		if (several && r == CUDA_ERROR_NO_DEVICE)
+		if (r != CUDA_ERROR_NO_DEVICE || !several)
+			continue;
+		client_say("%s: this server has no GPU", peers[i].address);
+		/* each proxy of kvgpu-run was promised to have one */
+		if (!is_proxy(&peers[i]))
 			r = CUDA_SUCCESS;
 	}
 	if (!r)

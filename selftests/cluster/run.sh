@@ -12,8 +12,10 @@ work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=selftests/cluster/lib.sh
 . selftests/cluster/lib.sh
+# shellcheck source=selftests/remote/inherits.sh
+. selftests/remote/inherits.sh
 ln -s "$inprocess/libcuda.so.1" "$work/gpu.so"
-programs remote/faults remote/several cluster/hidden cluster/pieces cluster/peers slurm/part
+programs remote/faults remote/inherits remote/several cluster/hidden cluster/pieces cluster/peers slurm/part
 
 # ------------------------------------------------------------------ what goes through
 
@@ -49,6 +51,50 @@ run_through()
 	! grep -E '^(OMPI_|PMIX|PMI_|HYD|KVGPU_CLUSTER_SECRET)' "$work/said" | grep -v '^OMPI_ALLOW'
 	result $? "the program has nothing of the job's environment"
 	nothing_left "programs without CUDA"
+}
+
+# whatever kvgpu-run was started with is PROGRAM's, too
+run_inherits()
+{
+	local how rc
+	local -a run=(env "KVGPU_CLUSTER_TEST=$work" "XDG_RUNTIME_DIR=$work" "${alone[@]}" "$remote/kvgpu-run" "${options[@]}"
+		--share --library "$work/gpu.so" --gpus 1)
+
+	for how in "${inherited[@]/few descriptors, /}"; do
+		[ "$mpi" = local ] || [[ $how = *children* ]] || continue
+		inherits "$how" work "${run[@]}"
+	done
+	nothing_left "programs that inherit something odd"
+	[ "$mpi" = local ] || return
+	( started 'few descriptors' "${run[@]}" true ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 125 ] && grep -q 'may have 40 descriptors (ulimit -n)' "$work/said"
+	result $? "too few descriptors are said at once" "exit code $rc: $(tail -n 1 "$work/said")"
+}
+
+# fewer GPUs than a host has by --hosts, or no place for the rest
+run_fewer()
+{
+	local rc
+
+	( plain=1; kvrun --hosts localhost:2 --gpus 2 true ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 125 ] && grep -q "$(hostname): this machine has 1 GPU, and --hosts says that it has more" "$work/said"
+	result $? "a host with fewer GPUs than --hosts says is named" "exit code $rc: $(grep -m 1 'this machine has' "$work/said")"
+	nothing_left "a host with fewer GPUs"
+}
+
+# which GPUs a program sees, of all and of those that another choice has left
+run_visible()
+{
+	# shellcheck disable=SC2016
+	( plain=1; export KVGPU_INPROCESS_GPUS=3 CUDA_VISIBLE_DEVICES=2,0
+	  kvrun --gpus 2 sh -c '"$0" devices "$1/both" - && CUDA_VISIBLE_DEVICES=1 "$0" devices "$1/second" -' "$work/inherits" "$work" ) \
+		> "$work/said" 2>&1
+	read -r -a both < "$work/both"
+	[ "${#both[@]}" = 4 ] && [ "${both[1]}" = 2 ] && [ "${both[2]}" \> "${both[3]}" ] &&
+		[ "$(cat "$work/second")" = "0 1 ${both[3]}" ]
+	result $? "CUDA_VISIBLE_DEVICES chooses GPUs, and inside of it devices" "${both[*]}; $(cat "$work/second")"
 }
 
 run_root()
@@ -234,6 +280,17 @@ run_refused()
 	timeout 60 "$remote/kvgpu-run" --library "$work/gpu.so" --mpi local --hosts elsewhere true > "$work/said" 2>&1
 	[ $? = 125 ] && grep -q 'names another one' "$work/said"
 	result $? "another machine without MPI is refused"
+	mkdir -p "$work/a:b"
+	cp "$remote/kvgpu-run" "$work/a:b/" && ln -sf "$remote"/{libcuda.so.1,kvgpu-relay-local} "$work/a:b/"
+	timeout 60 "$work/a:b/kvgpu-run" --library "$work/gpu.so" true > "$work/said" 2>&1
+	[ $? = 125 ] && grep -q 'a colon or a semicolon, by which LD_LIBRARY_PATH' "$work/said"
+	result $? "a colon in the path of PROGRAM's library is refused" "$(head -c 80 "$work/said")"
+	rm -r "$work/a:b"
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nkill -9 $$\n' > "$work/dies" && chmod +x "$work/dies"
+	timeout 60 "$remote/kvgpu-run" --mpi openmpi --trust-network --allow-run-as-root --mpirun "$work/dies" true > "$work/said" 2>&1
+	[ $? = 125 ] && grep -q 'dies was killed by signal 9' "$work/said"
+	result $? "a signal that ends mpirun is named" "$(head -n 1 "$work/said")"
 }
 
 # nobody, who has the names of all sockets and processes of a run, tries them
@@ -415,9 +472,12 @@ run_all()
 	step "copies, none pipelined" --gpus 1 --pipeline off --arena 64M "$work/pieces" whole
 	run_peers
 	run_shared
+	run_inherits
+	run_fewer
 	run_secret
 	run_faults
 	if [ "$mpi" = local ]; then
+		run_visible
 		run_bare
 		run_refused
 		run_nobody
@@ -435,6 +495,8 @@ run_some()
 	run_root
 	step "programs on several servers: waits" --gpus 2 "$work/several" waits "$cubin"
 	step "copies between GPUs: halos" --gpus 2 "$work/peers" halos "$cubin"
+	run_inherits
+	run_fewer
 	run_own_world
 	run_secret
 	run_far

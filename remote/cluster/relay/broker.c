@@ -28,8 +28,11 @@ struct broker {
 	struct link **links;
 	int *listeners;
 	int run; /* the connection to kvgpu-run */
-	/* over: kvgpu-run wants the end; alone: kvgpu-run is gone */
-	bool ready, over, alone;
+	/*
+	 * over: kvgpu-run wants the end; alone: kvgpu-run is gone; failed: a proxy was lost before
+	 * all were there
+	 */
+	bool ready, over, alone, failed;
 	bool moved;
 	struct pollfd polls[POLLS_MAX];
 };
@@ -140,6 +143,8 @@ static void look_at_links(struct broker *b)
 		b->moved = tunnels_go(b->links[i]) || b->moved;
 		link_beat(b->links[i]);
 		here += b->links[i]->hello && !b->links[i]->lost;
+		/* without one of them PROGRAM can't begin */
+		b->failed = b->failed || (!b->ready && b->links[i]->lost);
 	}
 	if (!b->ready && here == b->proxies) {
 		b->ready = true;
@@ -234,8 +239,10 @@ int broker_run(const struct settings *s, int ranks)
 	b.proxies = ranks - 1;
 	if (!begin_links(&b))
 		return 1;
-	while (!b.over && parent)
+	while (!b.over && !b.failed && parent)
 		parent = run_once(&b);
+	if (b.failed)
+		return 1;
 	for (i = 0; i < b.proxies; i++)
 		if (b.listeners[i] >= 0)
 			close(b.listeners[i]);

@@ -61,6 +61,27 @@ static void print_users(const char *host, struct registry_gpu *gpus, unsigned in
 				gpus[i].device, gpus[i].entries, REGISTRY_MOST);
 }
 
+/* Load the library, and return how many devices it has. Without any this ends the process. */
+static int load_here(struct library *l, const char *path)
+{
+	const char *why;
+	int n = 0, r;
+
+	setenv("KVGPU_REMOTE", "none", 1);
+	if (!library_load(l, path, &why)) {
+		relay_say("%s: %s", path, why);
+		_exit(1);
+	}
+	r = l->cuInit(0);
+	if (r || l->cuDeviceGetCount(&n)) {
+		relay_say(
+			"%s: cuInit() gives error %d: is there a GPU here that this user may open?",
+			path, r);
+		_exit(1);
+	}
+	return n;
+}
+
 /* Print all devices of the library; or, if @as is not negative, the first alone, as number @as. */
 static void count_here(const char *path, const char *host, int as, bool users)
 	__attribute__((noreturn));
@@ -68,21 +89,8 @@ static void count_here(const char *path, const char *host, int as, bool users)
 {
 	struct registry_gpu *gpus;
 	struct library l;
-	const char *why;
-	int n = 0, i;
+	int n = load_here(&l, path), i;
 
-	setenv("KVGPU_REMOTE", "none", 1);
-	if (!library_load(&l, path, &why)) {
-		relay_say("%s: %s", path, why);
-		_exit(1);
-	}
-	i = l.cuInit(0);
-	if (i || l.cuDeviceGetCount(&n)) {
-		relay_say(
-			"%s: cuInit() gives error %d: is there a GPU in %s that this user may open?",
-			path, i, host);
-		_exit(1);
-	}
 	n = as < 0 ? n : n > 0;
 	gpus = calloc(n + 1, sizeof(*gpus));
 	if (!gpus)
@@ -117,6 +125,26 @@ static int count_list(const char *path, const char *host, const char *list, bool
 			return 1;
 	}
 	return 0;
+}
+
+bool count_has(const char *path, unsigned int device)
+{
+	struct library l;
+	int status, n;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		n = load_here(&l, path);
+		if ((unsigned int)n <= device)
+			relay_say(
+				"this machine has %d GPU%s, and --hosts says that it has more: correct the number behind its name, "
+				"or leave it out",
+				n, n == 1 ? "" : "s");
+		_exit((unsigned int)n <= device);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
 }
 
 int count_run(const char *path, bool users)

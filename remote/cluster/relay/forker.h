@@ -39,5 +39,10 @@ void forker_choose(unsigned int device);
  * a step of Slurm's also "shards HOST N". Return the exit code.
  */
 int count_run(const char *library, bool users);
+/*
+ * count.c: whether this machine has the @device-th GPU, from 0 on, which --hosts says and nobody
+ * has asked for. Before MPI: a process of its own loads the library. False: it was printed why.
+ */
+bool count_has(const char *library, unsigned int device);
 
 #endif

@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 			      .library = "libcuda.so.1", .gpu = "-",	     .label = "-:-",
 			      .start_s = START_S };
 	int forker = -1, r;
-	bool proxy;
+	bool proxy, has = true;
 
 	process_begin();
 	memory_unlimited();
@@ -164,6 +164,7 @@ int main(int argc, char **argv)
 	if (proxy) {
 		end_with_parent();
 		daemon_note();
+		has = strcmp(s.gpu, "-") || count_has(s.library, s.device);
 		forker = forker_begin(&(struct forker_gpu){ s.library, s.arena, s.device, s.memory,
 							    s.gpu, s.label });
 		if (forker < 0)
@@ -177,6 +178,9 @@ int main(int argc, char **argv)
 		return 1;
 	if (proxy)
 		daemon_begun();
+	/* now the broker, or an mpirun, sees the end */
+	if (!has)
+		_exit(1);
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);

@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -24,7 +26,7 @@
 struct peer peers[PEERS_MAX];
 unsigned int nr_peers;
 bool several;
-int all_devices;
+int all_devices, device_at[DEVICES_MAX];
 
 static const char *named[2];
 static int connected[2]; /* what connecting gives */
@@ -48,9 +50,11 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_not
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_init a = { .devices = 1 };
+	static struct a_facts facts;
 
 	a.version = the_version;
-	c->answer = &a;
+	facts.uuid[0] = 0x10 + (c->to.peer - peers);
+	c->answer = c->op == OP_facts ? (void *)&facts : &a;
 	return asked[c->to.peer - peers];
 }
 
@@ -92,9 +96,10 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
 }
 
 /* what device.c calls for more than the count */
-struct peer *peer_of_device(CUdevice dev, uint32_t *number)
+struct peer *peer_of_number(int dev, uint32_t *number)
 {
-	return NULL;
+	*number = 0;
+	return &peers[dev];
 }
 
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
@@ -207,6 +212,52 @@ static void first_refuses(void **state)
 	assert_null(strstr(said, "proxy for this device is gone"));
 }
 
+/*
+ * cuInit() succeeds once in a process; so each choice is tried by a child, whose exit code is a
+ * digit for each device.
+ */
+static int chosen(const char *list)
+{
+	int status, i, said = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		begin("unix:/run/kvgpu/socket", "unix:/run/kvgpu/other");
+		setenv("CUDA_VISIBLE_DEVICES", list, 1);
+		if (cuInit(0))
+			_exit(99);
+		for (i = 0; i < all_devices; i++)
+			said = said * 10 + 1 + device_at[i];
+		_exit(said);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void devices_are_chosen(void **state)
+{
+	assert_int_equal(chosen("0"), 1);
+	assert_int_equal(chosen("1"), 2);
+	assert_int_equal(chosen("1,0"), 21);
+	assert_int_equal(chosen("GPU-11"), 2);
+	assert_int_equal(chosen("1,GPU-10"), 21);
+	assert_int_equal(chosen("0,7,1"), 1);
+	assert_int_equal(chosen(""), 99);
+	assert_int_equal(chosen("-1"), 99);
+}
+
+/* Each proxy was promised to have a GPU; a server of a list may have none, which is said. */
+static void one_has_no_gpu(void **state)
+{
+	char said[1024];
+
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	asked[1] = CUDA_ERROR_NO_DEVICE;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_NO_DEVICE);
+	assert_non_null(strstr(said, RUN "1: this server has no GPU"));
+}
+
 /* The first proxy is there, the second one is gone: no device works. When it is there, both do. */
 static void second_is_gone(void **state)
 {
@@ -273,6 +324,8 @@ int main(void)
 		cmocka_unit_test(private_tables),
 		cmocka_unit_test(first_is_not_there),
 		cmocka_unit_test(first_refuses),
+		cmocka_unit_test(devices_are_chosen),
+		cmocka_unit_test(one_has_no_gpu),
 		cmocka_unit_test(version_meanwhile),
 		/* last: from then on cuInit() has succeeded */
 		cmocka_unit_test(second_is_gone),
