@@ -90,7 +90,7 @@ static int parse_host(const char *rest, bool listen, struct address *a, const ch
 	*why = "HOST:PORT: a port is a number from 1 to 65535";
 	if (!split_host_port(rest, PORT_MAX, a->host, sizeof(a->host), &a->port))
 		return -EINVAL;
-	*why = "HOST:PORT: a host is a name, 192.0.2.1 or [2001:db8::1]";
+	*why = "HOST:PORT: a host is a name, 192.0.2.1 or [2001:db8::1], which has brackets";
 	if (listen && !strcmp(a->host, "*"))
 		a->host[0] = 0;
 	else if (!is_host(a->host))
@@ -114,7 +114,8 @@ static int parse_tcp(const char *rest, bool listen, struct address *a, const cha
 
 	if (r)
 		return r;
-	*why = "tcp: neither encrypts nor asks who the other side is, so it is for 127.0.0.1 and [::1] alone; use tls:HOST:PORT";
+	*why = "tcp: neither encrypts nor asks who the other side is, so it is for the addresses 127.0.0.1 and [::1] alone, and "
+	       "takes no name; use tls:HOST:PORT";
 	return is_loopback(a->host) ? 0 : -EINVAL;
 }
 

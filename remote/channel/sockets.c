@@ -44,6 +44,8 @@ static const char *text_of(int error)
 		return "this kernel has no such sockets: modprobe vsock, in a VM vmw_vsock_virtio_transport";
 	case EADDRINUSE:
 		return "something else listens there";
+	case EMFILE:
+		return "this process may open no more descriptors (ulimit -n)";
 	case EADDRNOTAVAIL:
 		return "that is no address of this machine";
 	default:

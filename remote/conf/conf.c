@@ -146,6 +146,17 @@ static bool take_section(struct reader *r, char *line)
 	return r->to || wrong_line(r, why, "");
 }
 
+void conf_wrong_value(struct conf_error *e, const char *name, const struct conf_key *k,
+		      const char *value)
+{
+	const char *why = k->why && *value ? k->why(value) : NULL;
+
+	if (why)
+		snprintf(e->text, sizeof(e->text), "%s: %s: \"%s\"", name, why, value);
+	else
+		snprintf(e->text, sizeof(e->text), "%s is %s, not \"%s\"", name, k->want, value);
+}
+
 static bool take_key(struct reader *r, char *line)
 {
 	char *equals = strchr(line, '='), *key, *value;
@@ -170,7 +181,7 @@ static bool take_key(struct reader *r, char *line)
 	r->seen |= 1ull << i;
 	if (*value && k[i].read(value, k[i].often ? r->to : (char *)r->to + k[i].at, &k[i]))
 		return true;
-	snprintf(r->e->text, sizeof(r->e->text), "%s is %s, not \"%s\"", key, k[i].want, value);
+	conf_wrong_value(r->e, key, &k[i], value);
 	return false;
 }
 

@@ -24,6 +24,8 @@ struct conf_key {
 	size_t at; /* offset in the struct that is filled */
 	uint64_t min, max; /* bounds of numbers and sizes; texts: max is the size of the array */
 	bool often; /* the key may come often: @to is the struct itself */
+	/* why @read takes no such value, more closely than .want; NULL: nothing more is known */
+	const char *(*why)(const char *value);
 };
 
 /* What a file may have. */
@@ -42,6 +44,9 @@ struct conf_form {
 /* Fill @conf from @n bytes; false: *e says why, and @conf has what came before the error. Pure. */
 bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n,
 		struct conf_error *e);
+/* Say in *e that the value is none for that key, which the user has called @name. */
+void conf_wrong_value(struct conf_error *e, const char *name, const struct conf_key *k,
+		      const char *value);
 /* Fill @conf from a file. *missing: there is no such file, which is no error in the file. */
 bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing,
 	       struct conf_error *e);

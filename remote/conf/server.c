@@ -25,6 +25,14 @@ static bool listen_at(const char *value, void *to, const struct conf_key *k)
 	return true;
 }
 
+static const char *why_not_listen(const char *value)
+{
+	struct address a;
+	const char *why;
+
+	return address_parse(value, true, &a, &why) ? why : NULL;
+}
+
 static bool is_group(const char *name, size_t n)
 {
 	size_t i;
@@ -162,7 +170,7 @@ static const struct conf_key keys[] = {
 	{ "curand", "the name or the path of a libcurand.so.10", conf_text, TEXT(rand) },
 	{ "listen",
 	  "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most",
-	  listen_at, .often = true },
+	  listen_at, .often = true, .why = why_not_listen },
 	{ "tls-folder", "a path that begins with /", conf_path, TEXT(tls_folder) },
 	{ "admin-socket", "a path that begins with /", conf_path, TEXT(admin) },
 	{ "admin-group", "the name of a group", group, TEXT(admin_group) },

@@ -61,9 +61,11 @@ enum {
 	NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys)
 };
 
-static bool set_key(struct remoted_conf *conf, const char *key, const char *value,
-		    struct conf_error *e)
+static bool set_key(struct remoted_conf *conf, unsigned int option, const char *value)
 {
+	const char *key = options_of_keys[option].key;
+	struct conf_error e;
+	char name[32];
 	const struct conf_form *form = &remoted_conf_form;
 	const struct conf_key *k = form->keys;
 
@@ -71,7 +73,9 @@ static bool set_key(struct remoted_conf *conf, const char *key, const char *valu
 		k++;
 	if (*value && k->read(value, k->often ? (void *)conf : (char *)conf + k->at, k))
 		return true;
-	snprintf(e->text, sizeof(e->text), "it is %s, not \"%s\"", k->want, value);
+	snprintf(name, sizeof(name), "--%s", options_of_keys[option].option);
+	conf_wrong_value(&e, name, k, value);
+	say("%s", e.text);
 	return false;
 }
 
@@ -130,7 +134,6 @@ static bool read_options(int argc, char **argv, struct wishes *w)
 /* listen addresses of the command line take the place of the configuration's */
 static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 {
-	struct conf_error e;
 	unsigned int i;
 
 	remoted_conf_default(conf);
@@ -146,15 +149,11 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 	if (w->nr_listen)
 		conf->nr_listen = 0;
 	for (i = 0; i < w->nr_listen; i++)
-		if (!set_key(conf, "listen", w->listen[i], &e)) {
-			say("--listen: %s", e.text);
+		if (!set_key(conf, 0, w->listen[i]))
 			return false;
-		}
 	for (i = 1; i < NR_KEYS; i++)
-		if (w->values[i] && !set_key(conf, options_of_keys[i].key, w->values[i], &e)) {
-			say("--%s: %s", options_of_keys[i].option, e.text);
+		if (w->values[i] && !set_key(conf, i, w->values[i]))
 			return false;
-		}
 	return true;
 }
 

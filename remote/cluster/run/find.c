@@ -43,8 +43,10 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 	FILE *f;
 	pid_t pid;
 
-	if (pipe(pipes))
+	if (pipe(pipes)) {
+		complain("%s: %s", c->word[0], strerror(errno));
 		return -1;
+	}
 	pid = fork();
 	if (!pid) {
 		wait_clear(pipes[1]);
@@ -61,6 +63,8 @@ int read_lines(const struct run *r, const struct command *c, void (*line)(void *
 		fclose(f);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
+	if (WIFSIGNALED(status))
+		complain("%s was killed by signal %d", c->word[0], WTERMSIG(status));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -135,13 +139,17 @@ static bool find_client(struct run *r)
 
 	if (r->o.client) {
 		snprintf(r->client, sizeof(r->client), "%s", r->o.client);
-		return true;
-	}
-	if (find_part("libcuda.so.1", library, sizeof(library))) {
+	} else if (find_part("libcuda.so.1", library, sizeof(library))) {
 		*strrchr(library, '/') = 0;
 		strcpy(r->client, library);
 	}
-	return true;
+	if (!strpbrk(r->client, ":;"))
+		return true;
+	complain(
+		"the folder of PROGRAM's libcuda.so.1, %s, has a colon or a semicolon, by which LD_LIBRARY_PATH separates folders: "
+		"name one without by --client, such as a symbolic link to it",
+		r->client);
+	return false;
 }
 
 bool find_launcher(struct run *r)

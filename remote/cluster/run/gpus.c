@@ -205,9 +205,11 @@ static bool count_host(struct run *r, unsigned int host)
 		status = read_lines(r, &c, count_line, &l);
 	command_free(&c);
 	print_rows(&l);
-	if (status)
+	if (status > 0)
 		complain("%s: its GPUs can't be listed (exit code %d)", r->hosts[host].name,
 			 status);
+	else if (status)
+		complain("%s: its GPUs can't be listed", r->hosts[host].name);
 	return !status;
 }
 

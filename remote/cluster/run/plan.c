@@ -49,6 +49,14 @@ static bool read_host(const char *text, size_t n, struct host *h)
 	return true;
 }
 
+/* [2001:db8::1]:2, or without brackets */
+static bool is_six(const char *text, size_t n)
+{
+	const char *colon = memchr(text, ':', n);
+
+	return colon && memchr(colon + 1, ':', n - (colon + 1 - text));
+}
+
 int plan_hosts(const char *text, const char *self, struct host *hosts, const char **why)
 {
 	int nr = 0, i;
@@ -57,7 +65,9 @@ int plan_hosts(const char *text, const char *self, struct host *hosts, const cha
 
 	for (;; text += n + 1) {
 		n = strcspn(text, ",");
-		*why = "hosts are names with commas between, each with :N behind where N is how many GPUs it has";
+		*why = is_six(text, n) ?
+			       "a host is no IPv6 address, whose colons are like that of HOST:N: give it a name (/etc/hosts), and that here" :
+			       "hosts are names with commas between, each with :N behind where N is how many GPUs it has";
 		if (!read_host(text, n, &h))
 			return -1;
 		*why = "these are too many hosts";

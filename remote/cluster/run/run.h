@@ -63,7 +63,10 @@ bool find_launcher(struct run *r);
  * or that mpirun wants --trust-network
  */
 bool find_all(struct run *r);
-/* Run @c, and call @line for each line that it prints. Return its exit code, or -1. */
+/*
+ * Run @c, and call @line for each line that it prints. Return its exit code; or -1: it was printed
+ * why.
+ */
 int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text),
 	       void *ctx);
 

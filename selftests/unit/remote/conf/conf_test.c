@@ -20,6 +20,9 @@
 static struct remoted_conf server;
 static struct conf_error e;
 
+#define HUNDRED \
+	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+
 static bool read_server(const char *text)
 {
 	remoted_conf_default(&server);
@@ -210,7 +213,11 @@ static void mistakes(void **state)
 	refuses("[client unix:0]\nturns = no", 2, "for all clients");
 	refuses("system-calls = 1", 1, "on, log or off");
 	refuses("tls-folder = tls", 1, "begins with /");
-	refuses("listen = tcp:192.0.2.1:1", 1, "tcp:127.0.0.1:PORT");
+	refuses("listen = nowhere", 1, "tcp:127.0.0.1:PORT");
+	refuses("listen = tcp:192.0.2.1:1", 1, "listen: tcp: neither encrypts");
+	refuses("listen = tcp:localhost:1", 1, "takes no name");
+	refuses("listen = tls:2001:db8::1:7411", 1, "[2001:db8::1], which has brackets");
+	refuses("listen = unix:" HUNDRED "/a_long_path", 1, "has 107 bytes at most");
 	refuses("groups = a b c d e f g h i", 1, "8 at most");
 	refuses("groups = a,b", 1, "names of groups");
 	refuses("admin-group = -x", 1, "name of a group");

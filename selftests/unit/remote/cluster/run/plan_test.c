@@ -45,6 +45,10 @@ static void wrong_hosts(void **state)
 		assert_int_equal(plan_hosts(wrong[i], "near", hosts, &why), -1);
 	for (i = 0; i <= HOSTS_MAX; i++)
 		sprintf(many + strlen(many), "%sh%u", i ? "," : "", i);
+	assert_int_equal(plan_hosts("near,::1", "near", hosts, &why), -1);
+	assert_non_null(strstr(why, "IPv6"));
+	assert_int_equal(plan_hosts("[2001:db8::1]:2", "near", hosts, &why), -1);
+	assert_non_null(strstr(why, "IPv6"));
 	assert_int_equal(plan_hosts(many, "near", hosts, &why), -1);
 }
 
