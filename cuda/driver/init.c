@@ -131,9 +131,10 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 		*table = NULL;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
 		fprintf(stderr,
-			"libcuda: this program wants private tables of the vendor's driver: it contains the vendor's static CUDA "
-			"runtime, or uses a library of the vendor, such as the libcudart.so of a later CUDA; link it with "
-			"\"nvcc -cudart shared\" of CUDA 11\n");
+			"libcuda: this program asks for private tables of the vendor's driver, which are not here. If calls fail "
+			"now: the vendor's static CUDA runtime, the libcudart.so of a later CUDA, and the shared libcublas, "
+			"libcufft and libcurand need them. Link with \"nvcc -arch=sm_35 -cudart shared\" of CUDA 11, and "
+			"-lcublas_static, -lcufft_static or -lcurand_static, which work in part\n");
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

@@ -217,6 +217,10 @@ static CUresult read_image(CUmodule m, const void *data, size_t limit, struct ji
 			       compiled ? size : pick.packed);
 		if (e)
 			jit_say(jit, "%s", m->image.reason);
+	} else if (e == IMAGE_NO_BINARY && pick.later_ptx) {
+		jit_say(jit,
+			"nothing for sm_35 is there, as its PTX is for compute_%u and later: compile with nvcc -arch=sm_35",
+			pick.later_ptx);
 	} else if (!r) {
 		jit_say(jit,
 			e == IMAGE_NO_BINARY ?

@@ -119,6 +119,9 @@ static enum image_error walk(const uint8_t *at, uint64_t left, struct image_pick
 		} else if (e.kind == KIND_PTX && better(e.arch, ptx.arch)) {
 			ptx = e;
 			ptx_at = at + e.header_size;
+		} else if (e.kind == KIND_PTX && e.arch > 35 &&
+			   (!out->later_ptx || e.arch < out->later_ptx)) {
+			out->later_ptx = e.arch;
 		}
 		at += e.header_size + e.size;
 		left -= e.header_size + e.size;

@@ -35,6 +35,8 @@ struct image_pick {
 	const char *ptx;
 	size_t ptx_size;
 	char *ptx_owned;
+	/* the oldest chip of PTX that is for later ones than 3.5, such as 52; 0: there is none */
+	unsigned int later_ptx;
 };
 
 /*

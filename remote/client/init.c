@@ -174,9 +174,9 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 		*table = NULL;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
 		client_say(
-			"this program wants private tables of the vendor's driver: it contains the vendor's static CUDA runtime, "
-			"or uses a library of the vendor, such as the libcudart.so of a later CUDA; link it with "
-			"\"nvcc -cudart shared\" of CUDA 11");
+			"this program asks for private tables of the vendor's driver, which are not here. If calls fail now: the "
+			"vendor's static CUDA runtime, the libcudart.so of a later CUDA, and the vendor's shared libraries need "
+			"them. Link with \"nvcc -cudart shared\" of CUDA 11");
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

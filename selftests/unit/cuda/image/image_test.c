@@ -191,6 +191,24 @@ static void ptx_alone_says_so(void **state)
 	free(f.data);
 }
 
+/* nvcc without -arch: the program has PTX, but for compute_52 */
+static void ptx_for_later_chips(void **state)
+{
+	enum { ARCH_AT = 16 + 28 }; /* in the first entry, behind the container's header */
+	struct file f = read_file("only_ptx.fatbin");
+	struct image_pick p;
+	uint32_t arch;
+
+	memcpy(&arch, f.data + ARCH_AT, sizeof(arch));
+	assert_int_equal(arch, 35);
+	arch = 52;
+	memcpy(f.data + ARCH_AT, &arch, sizeof(arch));
+	assert_int_equal(image_pick(f.data, f.size, &p), IMAGE_NO_BINARY);
+	assert_int_equal(p.later_ptx, 52);
+	image_pick_free(&p);
+	free(f.data);
+}
+
 static void unlinked_code_is_refused(void **state)
 {
 	struct file f = read_file("relocatable.cubin");
@@ -507,6 +525,7 @@ int main(void)
 		cmocka_unit_test(addresses_are_placed),
 		cmocka_unit_test(the_right_one_is_picked),
 		cmocka_unit_test(ptx_alone_says_so),
+		cmocka_unit_test(ptx_for_later_chips),
 		cmocka_unit_test(unlinked_code_is_refused),
 		cmocka_unit_test(other_chips_are_refused),
 		cmocka_unit_test(parameters_lie_within),
