@@ -113,11 +113,6 @@ static uint8_t *compile_here(const void *ptx, size_t bytes, unsigned int n, CUji
 	return cubin;
 }
 
-static bool wants_compiler(CUresult r, const void *image, size_t bytes)
-{
-	return r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && kvgpu_remote_image_is_text(image, bytes);
-}
-
 /* ------------------------------------------------------------------ modules */
 
 static CUresult load_image(CUmodule *module, const void *image, size_t limit, unsigned int n,
@@ -154,7 +149,7 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 		return r;
 	r = call_sync(&c, sizeof(*a));
 	arena_put(c.to.peer, q.at);
-	if (wants_compiler(r, image, q.bytes)) {
+	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && kvgpu_remote_image_is_text(image, q.bytes)) {
 		cubin = compile_here(image, q.bytes, n, options, values, &size, &r);
 		if (cubin)
 			r = load_image(module, cubin, size, 0, NULL, NULL);
@@ -412,7 +407,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 		return r;
 	r = call_sync(&c, sizeof(*a));
 	arena_put(c.to.peer, q.at);
-	if (type == CU_JIT_INPUT_PTX && wants_compiler(r, data, size)) {
+	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && type == CU_JIT_INPUT_PTX) {
 		cubin = compile_here(data, size, n, options, values, &cubin_size, &r);
 		if (cubin)
 			r = cuLinkAddData_v2(state, CU_JIT_INPUT_CUBIN, cubin, cubin_size, name, 0,
