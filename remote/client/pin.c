@@ -129,9 +129,8 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	}
 	if (!flags || !host_find(host, &found))
 		return CUDA_ERROR_INVALID_VALUE;
-	*flags = found.flags;
-	if (found.at == KVGPU_REMOTE_NOWHERE)
-		*flags = (found.flags & REGISTER_PORTABLE) | REGISTER_DEVICEMAP;
+	/* NVIDIA's has it so, whether the program has asked for an address on the GPU or not */
+	*flags = (found.flags & ~REGISTER_READ_ONLY) | CU_MEMHOSTALLOC_DEVICEMAP;
 	return CUDA_SUCCESS;
 }
 

@@ -195,6 +195,8 @@ static void host_memory(void)
 	CALL(1, cuMemHostUnregister(NULL));
 	CALL(1, cuMemHostGetFlags(&flags, at));
 	CALL(0, cuMemHostAlloc(&h, PAGE, 0));
+	CALL(0, cuMemHostGetFlags(&flags, h));
+	tap_result(flags == 2, "pinned memory's flags", "%u", flags);
 	CALL(1, cuMemHostUnregister(h));
 	CALL(1, cuMemHostRegister_v2(h, 64, 0));
 	CALL(1, cuMemHostGetDevicePointer_v2(&p, h, 1));

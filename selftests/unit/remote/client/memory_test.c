@@ -278,7 +278,7 @@ static void host_memory(void **state)
 			 (uint8_t *)p + 10 - (uint8_t *)arena_at(peers, 0));
 	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99991), KVGPU_REMOTE_NOWHERE);
 	assert_int_equal(cuMemHostGetFlags(&flags, (uint8_t *)p + 99999), CUDA_SUCCESS);
-	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
+	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 	assert_int_equal(cuMemHostRegister_v2(mine, sizeof(mine), 0), CUDA_SUCCESS);
 	assert_int_equal(cuMemHostRegister_v2(mine + 8191, 2, 0),
 			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
