@@ -59,16 +59,17 @@ void handle_empty(struct server *s, uint64_t id)
 {
 	struct handles *t = &s->handles;
 	struct entry *top = handle_entry(s, id);
-	uint32_t root, i;
+	uint32_t root, i, parent;
 
 	if (!top)
 		return;
 	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT || KVGPU_REMOTE_CLASS(id) == CLASS_STREAM)
 		captures_forget(s);
 	root = KVGPU_REMOTE_INDEX(id);
-	while (t->entries[root].child) {
-		for (i = t->entries[root].child; t->entries[i].child; i = t->entries[i].child)
-			;
+	for (i = root; t->entries[root].child; i = parent) {
+		while (t->entries[i].child)
+			i = t->entries[i].child;
+		parent = t->entries[i].parent;
 		remove_one(s, &t->entries[i]);
 	}
 	context_leave(s, id);
