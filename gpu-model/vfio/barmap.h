@@ -77,6 +77,9 @@ struct barmap {
 	int region_fd[NR_WIN]; /* empty files that the client maps */
 	int file[DMA_MAX_FILES]; /* descriptors of dma.c, -1 none */
 
+	/* how long the model waits for a new helper's hello, and for a helper to come */
+	atomic_uint hello_ms;
+	unsigned int wait_helper_ms;
 	int listen_fd, stop_fd, lost_fd; /* constant */
 	pthread_t thread; /* barmap_link.c: the link thread */
 	bool started;

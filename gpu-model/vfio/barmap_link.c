@@ -26,7 +26,7 @@
 
 #define HELLO_TIMEOUT_MS 2000
 /* QEMU gives up after 5 s; its helper connects before its device does */
-#define WAIT_HELPER_S	2
+#define WAIT_HELPER_MS	2000
 #define MAP_COUNT_SPARE 16384u /* mappings that QEMU itself may need */
 
 static const struct {
@@ -207,7 +207,7 @@ void barmap_enable(struct barmap *b, bool on)
 
 bool barmap_wait_helper(struct barmap *b, pid_t client_pid)
 {
-	uint64_t until = mono_ns() + WAIT_HELPER_S * 1000000000ull;
+	uint64_t until = mono_ns() + b->wait_helper_ms * 1000000ull;
 	bool ok;
 
 	pthread_mutex_lock(&b->lock);
@@ -217,9 +217,9 @@ bool barmap_wait_helper(struct barmap *b, pid_t client_pid)
 	ok = b->helper == HELPER_READY && !b->broken;
 	if (b->helper == HELPER_NONE)
 		gk110_note(b->g,
-			   "mapped BARs: no helper came within %d s (is QEMU started with -plugin "
+			   "mapped BARs: no helper came within %u ms (is QEMU started with -plugin "
 			   "gk110-barmap.so,socket=...?): BAR accesses are messages",
-			   WAIT_HELPER_S);
+			   b->wait_helper_ms);
 	if (ok && client_pid && b->helper_pid && client_pid != b->helper_pid) {
 		gk110_note(
 			b->g,
@@ -351,7 +351,7 @@ static void helper_accept(struct barmap *b)
 	sock = accept4(b->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (sock < 0)
 		return;
-	set_timeout(sock, SO_RCVTIMEO, HELLO_TIMEOUT_MS);
+	set_timeout(sock, SO_RCVTIMEO, atomic_load(&b->hello_ms));
 	set_timeout(sock, SO_SNDTIMEO, BARMAP_ACK_TIMEOUT_MS);
 	if (!recv_hello(sock, &hello, &faults)) {
 		gk110_note(b->g, "mapped BARs: what connected to the plugin socket is no helper");
@@ -482,6 +482,8 @@ struct barmap *barmap_create(struct vfio_server *s, int listen_fd)
 	b->server = s;
 	b->listen_fd = listen_fd;
 	b->calls = b->faults = -1;
+	b->hello_ms = HELLO_TIMEOUT_MS;
+	b->wait_helper_ms = WAIT_HELPER_MS;
 	pthread_mutex_init(&b->lock, NULL);
 	mono_cond_init(&b->helper_changed);
 	for (i = 0; i < DMA_MAX_FILES; i++)
