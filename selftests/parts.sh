@@ -93,7 +93,7 @@ run_seeds()
 {
 	local t
 	made unit-tests
-	for t in $(make -s print-unit-tests | grep -E '/unit/sched/(fluid|share|wake)_test$'); do
+	for t in $(make -s print-unit-tests | grep -E '/unit/sched/(cap|fluid|kept|share|wake)_test$'); do
 		tap_run "unit sched/${t##*/}, 12 seeds" $LIMIT env CMOCKA_MESSAGE_OUTPUT=TAP SCHED_TEST_SEEDS=12 "$t"
 	done
 }

@@ -470,6 +470,11 @@ u32 sim_nr_seeds(void)
 	return s ? strtoul(s, NULL, 10) : 1;
 }
 
+bool sim_takes(u32 sum, u32 of)
+{
+	return sim_nr_seeds() > 1 || sum % of == 0;
+}
+
 u64 sim_run_ns(void)
 {
 	return (sim_nr_seeds() > 1 ? 20 : 10) * SIM_S;

@@ -120,6 +120,11 @@ u64 sim_latency(struct sim_vgpu *v, u32 per_mille); /* sorts */
 
 /* Number of seeds to try: SCHED_TEST_SEEDS, or 1. */
 u32 sim_nr_seeds(void);
+/*
+ * Whether a unit test runs the combination of parameters whose numbers have this @sum: one in @of,
+ * spread over all values; all combinations if SCHED_TEST_SEEDS is above 1.
+ */
+bool sim_takes(u32 sum, u32 of);
 /* ns that a unit test simulates; longer if SCHED_TEST_SEEDS is above 1 */
 u64 sim_run_ns(void);
 

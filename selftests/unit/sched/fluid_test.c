@@ -190,7 +190,7 @@ static void near_the_fluid(enum kvgpu_sched_policy policy, double behind, double
 
 	for (nr = 2; nr <= MAX_NR; nr++)
 		for (l = 0; l < 4; l++)
-			for (seed = 1; seed <= sim_nr_seeds(); seed++)
+			for (seed = 1; seed <= sim_nr_seeds() && sim_takes(nr + l, 2); seed++)
 				one(seed * 100 + nr, nr, policy, loads[l], behind, ahead);
 }
 

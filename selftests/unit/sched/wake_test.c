@@ -53,6 +53,8 @@ static void small_jobs_wait_less_than_two_slices(void **state)
 	for (policy = 0; policy < 3; policy++)
 		for (nr = 2; nr <= 16; nr *= 2)
 			for (k = 0; k < 4; k++) {
+				if (!sim_takes(policy + nr / 2 + k, 2))
+					continue;
 				v = machine(&g, nr, policy,
 					    (struct sim_work){ SIM_PERIODIC, .len = 100000,
 							       .period = 10 * SIM_MS },
@@ -121,6 +123,8 @@ static void no_rhythm_gains(void **state)
 		for (nr = 2; nr <= 8; nr *= 2)
 			for (l = 0; l < 6; l++)
 				for (p = 0; p < 5; p++) {
+					if (!sim_takes(policy + nr + l + p, 3))
+						continue;
 					v = machine(&g, nr, policy,
 						    (struct sim_work){ SIM_LOOP, .len = len[l],
 								       .period = gap[p] },
@@ -152,6 +156,8 @@ static void waiting_for_ever_takes_nothing_from_others(void **state)
 		for (nr = 2; nr <= 8; nr *= 2)
 			for (l = 0; l < 5; l++)
 				for (p = 0; p < 3; p++) {
+					if (!sim_takes(policy + nr + l + p, 3))
+						continue;
 					v = machine(&g, nr, policy,
 						    (struct sim_work){ SIM_STALL, .len = len[l],
 								       .period = gap[p] },
@@ -246,6 +252,8 @@ static void who_wakes_for_moments_pays_for_switches(void **state)
 		for (k = 0; k < 2; k++) {
 			const struct flicker *f = &flickers[i];
 
+			if (!sim_takes(i + k, 2))
+				continue;
 			part = beside_flickers(f, switches[k].ns);
 			print_message(
 				"# %u of weight %u, cap %u, policy %u, switches of %u us: %u per mille\n",
