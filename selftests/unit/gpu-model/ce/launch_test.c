@@ -18,7 +18,7 @@
 #include "oracle.h"
 
 #define HALF	  (CARD_BYTES / 2)
-#define CASES	  500 /* for each pair of layouts and each kind of remap */
+#define CASES	  150 /* for each pair of layouts and each kind of remap */
 #define PIPELINED FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_PIPELINED)
 #define PITCH	  (A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH)
 

@@ -668,19 +668,24 @@ static void barriers(void **state)
 	assert_int_equal(out[768], 0xabcd);
 }
 
-static void ctas_that_wait_for_each_other(void **state)
+static void wait_for_each_other(struct rig *r, unsigned int ctas)
 {
-	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "grid_wait");
 	struct {
 		uint64_t count, out;
-	} p = { rig_alloc(r, 4), rig_alloc(r, 26 * 64 * 4) };
+	} p = { rig_alloc(r, 4), rig_alloc(r, ctas * 64 * 4) };
 	uint32_t *out = rig_host(r, p.out);
 
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 26, 1, 1 }, (struct rig_dim){ 64, 1, 1 }, 0, &p,
+	ok(r, rig_launch(r, &k, (struct rig_dim){ ctas, 1, 1 }, (struct rig_dim){ 64, 1, 1 }, 0, &p,
 			 16));
-	for (unsigned int i = 0; i < 26 * 64; i++)
-		assert_int_equal(out[i], 78);
+	for (unsigned int i = 0; i < ctas * 64; i++)
+		assert_int_equal(out[i], 3 * ctas);
+}
+
+/* One CTA more than there are SMs: one SM holds two of them. */
+static void ctas_that_wait_for_each_other(void **state)
+{
+	wait_for_each_other(*state, NR_SM + 1);
 }
 
 #include "kernels_video.h"

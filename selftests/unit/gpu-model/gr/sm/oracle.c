@@ -364,17 +364,21 @@ static float half(uint16_t h)
 /* Finds the nearest half float by search; ties go to the even one. */
 static uint16_t to_half(float v)
 {
+	static double value[0x7c01];
+	double size = isinf(v) ? 1e30 : fabs(v), least = INFINITY;
 	uint16_t best = 0;
 
 	if (v != v)
 		return 0x7fff;
+	for (uint16_t h = 0; h <= 0x7c00 && !value[0x7c00]; h++)
+		value[h] = h == 0x7c00 ? 65536.0 : half(h);
 	for (uint16_t h = 0; h <= 0x7c00; h++) {
-		double e = fabs((h == 0x7c00 ? 65536.0 : half(h)) - (isinf(v) ? 1e30 : fabs(v)));
-		double was =
-			fabs((best == 0x7c00 ? 65536.0 : half(best)) - (isinf(v) ? 1e30 : fabs(v)));
+		double e = fabs(value[h] - size);
 
-		if (e < was || (e == was && !(h & 1)))
+		if (e < least || (e == least && !(h & 1))) {
+			least = e;
 			best = h;
+		}
 	}
 	return best | (signbit(v) ? 0x8000 : 0);
 }
