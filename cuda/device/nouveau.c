@@ -138,7 +138,7 @@ static unsigned int count(void)
 	return i;
 }
 
-static struct nv_device *take(unsigned int index)
+static struct nv_device *take_device(unsigned int index)
 {
 	struct nv_device *d = NULL;
 
@@ -181,7 +181,7 @@ static uint32_t nr_smx(struct nv_device *d)
 
 static enum device_status describe(unsigned int index, struct device_facts *out)
 {
-	struct nv_device *d = take(index);
+	struct nv_device *d = take_device(index);
 	drmDevicePtr pci = NULL;
 
 	memset(out, 0, sizeof(*out));
@@ -217,7 +217,7 @@ static void nv_close(struct device *dev)
 
 static enum device_status nv_open(unsigned int index, struct device **out)
 {
-	struct nv_device *d = take(index);
+	struct nv_device *d = take_device(index);
 	struct device_memory *marks;
 	enum device_status ret;
 

@@ -63,7 +63,7 @@ enum {
 	CONST0_END = 0x140
 };
 
-static void set(uint32_t *qmd, unsigned int high, unsigned int low, uint32_t value)
+static void set_field(uint32_t *qmd, unsigned int high, unsigned int low, uint32_t value)
 {
 	uint32_t mask = high - low == 31 ? ~0u : (1u << (high - low + 1)) - 1;
 
@@ -81,22 +81,22 @@ static uint32_t l1_configuration(const struct device_launch *l)
 
 static void set_bank(uint32_t *qmd, unsigned int i, uint64_t va, uint32_t size)
 {
-	set(qmd, BANK_VALID(i), 1);
-	set(qmd, BANK_LOWER(i), va);
-	set(qmd, BANK_UPPER(i), va >> 32);
-	set(qmd, BANK_SIZE(i), (size + BANK_UNIT - 1) & ~(BANK_UNIT - 1));
+	set_field(qmd, BANK_VALID(i), 1);
+	set_field(qmd, BANK_LOWER(i), va);
+	set_field(qmd, BANK_UPPER(i), va >> 32);
+	set_field(qmd, BANK_SIZE(i), (size + BANK_UNIT - 1) & ~(BANK_UNIT - 1));
 }
 
 static void set_caches(uint32_t *qmd, const struct device_launch *l)
 {
-	set(qmd, INVALIDATE_TEXTURE_HEADER, 1);
-	set(qmd, INVALIDATE_TEXTURE_SAMPLER, 1);
-	set(qmd, INVALIDATE_TEXTURE_DATA, 1);
-	set(qmd, INVALIDATE_SHADER_DATA, 1);
-	set(qmd, INVALIDATE_INSTRUCTION, l->new_code);
-	set(qmd, INVALIDATE_CONSTANT, 1);
-	set(qmd, RELEASE_MEMBAR_SYS, 1);
-	set(qmd, CWD_MEMBAR, CWD_MEMBAR_L1_SYSMEMBAR);
+	set_field(qmd, INVALIDATE_TEXTURE_HEADER, 1);
+	set_field(qmd, INVALIDATE_TEXTURE_SAMPLER, 1);
+	set_field(qmd, INVALIDATE_TEXTURE_DATA, 1);
+	set_field(qmd, INVALIDATE_SHADER_DATA, 1);
+	set_field(qmd, INVALIDATE_INSTRUCTION, l->new_code);
+	set_field(qmd, INVALIDATE_CONSTANT, 1);
+	set_field(qmd, RELEASE_MEMBAR_SYS, 1);
+	set_field(qmd, CWD_MEMBAR, CWD_MEMBAR_L1_SYSMEMBAR);
 }
 
 void qmd_build(uint32_t qmd[QMD_BYTES / 4], const struct device_launch *l, uint64_t const0,
@@ -105,34 +105,34 @@ void qmd_build(uint32_t qmd[QMD_BYTES / 4], const struct device_launch *l, uint6
 	unsigned int i;
 
 	memset(qmd, 0, QMD_BYTES);
-	set(qmd, VERSION, 6);
-	set(qmd, SASS_VERSION, SASS_VERSION_3_0);
-	set(qmd, CALL_LIMIT_NO_CHECK, 1);
+	set_field(qmd, VERSION, 6);
+	set_field(qmd, SASS_VERSION, SASS_VERSION_3_0);
+	set_field(qmd, CALL_LIMIT_NO_CHECK, 1);
 	set_caches(qmd, l);
-	set(qmd, PROGRAM_OFFSET, l->entry);
-	set(qmd, GRID_WIDTH, l->grid[0]);
-	set(qmd, GRID_HEIGHT, l->grid[1]);
-	set(qmd, GRID_DEPTH, l->grid[2]);
-	set(qmd, BLOCK_X, l->block[0]);
-	set(qmd, BLOCK_Y, l->block[1]);
-	set(qmd, BLOCK_Z, l->block[2]);
-	set(qmd, SHARED_SIZE, (l->shared + SHARED_UNIT - 1) & ~(SHARED_UNIT - 1));
-	set(qmd, SHARED_BANKS_OF_8, l->banks_of_8);
-	set(qmd, L1_CONFIGURATION, l1_configuration(l));
-	set(qmd, LOCAL_LOW_SIZE, l->local);
-	set(qmd, LOCAL_HIGH_SIZE, l->stack);
-	set(qmd, CRS_SIZE, l->crs);
-	set(qmd, BARRIERS, l->barriers);
-	set(qmd, REGISTERS, l->regs);
+	set_field(qmd, PROGRAM_OFFSET, l->entry);
+	set_field(qmd, GRID_WIDTH, l->grid[0]);
+	set_field(qmd, GRID_HEIGHT, l->grid[1]);
+	set_field(qmd, GRID_DEPTH, l->grid[2]);
+	set_field(qmd, BLOCK_X, l->block[0]);
+	set_field(qmd, BLOCK_Y, l->block[1]);
+	set_field(qmd, BLOCK_Z, l->block[2]);
+	set_field(qmd, SHARED_SIZE, (l->shared + SHARED_UNIT - 1) & ~(SHARED_UNIT - 1));
+	set_field(qmd, SHARED_BANKS_OF_8, l->banks_of_8);
+	set_field(qmd, L1_CONFIGURATION, l1_configuration(l));
+	set_field(qmd, LOCAL_LOW_SIZE, l->local);
+	set_field(qmd, LOCAL_HIGH_SIZE, l->stack);
+	set_field(qmd, CRS_SIZE, l->crs);
+	set_field(qmd, BARRIERS, l->barriers);
+	set_field(qmd, REGISTERS, l->regs);
 	set_bank(qmd, 0, const0, qmd_const0_size(l));
 	for (i = 1; i < DEVICE_BANKS; i++)
 		if (l->bank[i].size)
 			set_bank(qmd, i, l->bank[i].va, l->bank[i].size);
-	set(qmd, RELEASE_ENABLE0, 1);
-	set(qmd, RELEASE0_LOWER, release);
-	set(qmd, RELEASE0_UPPER, release >> 32);
-	set(qmd, RELEASE0_ONE_WORD, 1);
-	set(qmd, RELEASE0_PAYLOAD, payload);
+	set_field(qmd, RELEASE_ENABLE0, 1);
+	set_field(qmd, RELEASE0_LOWER, release);
+	set_field(qmd, RELEASE0_UPPER, release >> 32);
+	set_field(qmd, RELEASE0_ONE_WORD, 1);
+	set_field(qmd, RELEASE0_PAYLOAD, payload);
 }
 
 uint32_t qmd_const0_size(const struct device_launch *l)

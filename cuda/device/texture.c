@@ -28,16 +28,16 @@ static uint8_t log2_fit(uint32_t n, unsigned int max)
 	return log2;
 }
 
-static uint64_t up(uint64_t n, uint64_t unit)
+static uint64_t round_up(uint64_t n, uint64_t unit)
 {
 	return (n + unit - 1) / unit * unit;
 }
 
 static uint64_t level_bytes(const struct tiling_level *l, unsigned int texel)
 {
-	return up((uint64_t)l->width * texel, GOB_WIDTH) *
-	       up(l->height, (uint64_t)GOB_ROWS << l->log2_height) *
-	       up(l->depth, 1u << l->log2_depth);
+	return round_up((uint64_t)l->width * texel, GOB_WIDTH) *
+	       round_up(l->height, (uint64_t)GOB_ROWS << l->log2_height) *
+	       round_up(l->depth, 1u << l->log2_depth);
 }
 
 /*
@@ -71,7 +71,7 @@ void tiling_plan(struct tiling *t)
 	t->log2_depth = t->volume ? log2_fit(t->depth, MAX_LOG2_DEPTH) : 0;
 	block = (uint64_t)GOB_WIDTH * GOB_ROWS << (t->log2_height + t->log2_depth);
 	last = tiling_level(t, t->levels - 1);
-	t->layer_stride = up(last.offset + level_bytes(&last, t->texel_bytes), block);
+	t->layer_stride = round_up(last.offset + level_bytes(&last, t->texel_bytes), block);
 	t->size = t->layer_stride * t->layers;
 }
 

@@ -79,7 +79,7 @@ static CUresult class_of(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape_class *out
 	return CUDA_SUCCESS;
 }
 
-static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d, struct texel *texel)
+static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d, struct texel *texel)
 {
 	enum shape_class c = CLASS_1D;
 	const size_t size[3] = { d->Width, d->Height, d->Depth };
@@ -105,7 +105,7 @@ static CUresult make(CUcontext ctx, CUarray a, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		     unsigned int levels)
 {
 	bool stacked = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-	CUresult r = check(d, &a->texel);
+	CUresult r = check_descriptor(d, &a->texel);
 
 	if (r)
 		return r;

@@ -103,7 +103,7 @@ static void resolve(CUcontext ctx, struct end *e)
 	e->host = (uint8_t *)(uintptr_t)e->device;
 }
 
-static CUresult check(CUcontext ctx, struct end *e, const struct box *b)
+static CUresult check_end(CUcontext ctx, struct end *e, const struct box *b)
 {
 	resolve(ctx, e);
 	switch (e->type) {
@@ -142,9 +142,9 @@ static CUresult move(CUcontext ctx, CUstream s, struct box *b)
 
 	if (!b->width || !b->height || !b->depth)
 		return CUDA_SUCCESS;
-	r = check(ctx, &b->src, b);
+	r = check_end(ctx, &b->src, b);
 	if (!r)
-		r = check(ctx, &b->dst, b);
+		r = check_end(ctx, &b->dst, b);
 	for (z = 0; z < b->depth && !r; z++) {
 		struct plane src = slice(&b->src, z), dst = slice(&b->dst, z);
 
@@ -248,8 +248,8 @@ CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c)
 
 	if (!b.width || !b.height || !b.depth)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(ctx, &b.src, &b);
-	return r ? r : check(ctx, &b.dst, &b);
+	r = check_end(ctx, &b.src, &b);
+	return r ? r : check_end(ctx, &b.dst, &b);
 }
 
 CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c)
@@ -306,7 +306,7 @@ static CUresult check_in(CUcontext owner, CUcontext other, struct end *e, const 
 
 	if (r)
 		return r;
-	r = check(ctx, e, b);
+	r = check_end(ctx, e, b);
 	leave(ctx);
 	return r;
 }

@@ -14,7 +14,7 @@ static unsigned int nr_captures; /* changed with `graphs`, read without, by __at
 static uint64_t last_id;
 static __thread CUstreamCaptureMode own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-static bool any(void)
+static bool any_capture(void)
 {
 	return __atomic_load_n(&nr_captures, __ATOMIC_ACQUIRE);
 }
@@ -78,7 +78,7 @@ CUresult capture_unsafe(void)
 	CUresult r = CUDA_SUCCESS;
 	struct capture *c;
 
-	if (!any() || own_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+	if (!any_capture() || own_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&graphs);
 	for (c = captures; c; c = c->next)
@@ -96,7 +96,7 @@ CUresult capture_context(CUcontext ctx)
 	CUresult r = CUDA_SUCCESS;
 	struct capture *c;
 
-	if (!any())
+	if (!any_capture())
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&graphs);
 	for (c = captures; c; c = c->next)
@@ -120,7 +120,7 @@ CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
 {
 	CUresult r = enter_stream(handle, ctx, s);
 
-	if (r || !any())
+	if (r || !any_capture())
 		return r;
 	if (*s == &(*ctx)->null)
 		r = check_legacy(*ctx, false);
@@ -139,7 +139,7 @@ CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
 {
 	CUresult r = enter_stream(handle, ctx, s);
 
-	if (r || !any())
+	if (r || !any_capture())
 		return r;
 	if (*s == &(*ctx)->null)
 		r = check_legacy(*ctx, false);
@@ -156,7 +156,7 @@ CUresult enter_unsafe(CUcontext *ctx)
 {
 	CUresult r = enter(ctx);
 
-	if (r || !any())
+	if (r || !any_capture())
 		return r;
 	r = capture_unsafe();
 	if (r)
@@ -168,7 +168,7 @@ CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s)
 {
 	CUresult r = enter_stream(handle, ctx, s);
 
-	if (r || *s != &(*ctx)->null || !any())
+	if (r || *s != &(*ctx)->null || !any_capture())
 		return r;
 	r = check_legacy(*ctx, true);
 	if (r)
@@ -316,7 +316,7 @@ CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *
 	CUresult r;
 
 	*captures = false;
-	if (!any() && !__atomic_load_n(&event->capture, __ATOMIC_ACQUIRE))
+	if (!any_capture() && !__atomic_load_n(&event->capture, __ATOMIC_ACQUIRE))
 		return CUDA_SUCCESS;
 	r = enter_work(stream, &ctx, &s);
 	if (r)
@@ -344,7 +344,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 	return CUDA_SUCCESS;
 }
 
-static CUresult begin(CUcontext ctx, CUstream s, CUstreamCaptureMode mode)
+static CUresult begin_capture(CUcontext ctx, CUstream s, CUstreamCaptureMode mode)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 	CUgraph graph = c ? graph_new() : NULL;
@@ -384,7 +384,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 	else if (s->capture)
 		r = CUDA_ERROR_ILLEGAL_STATE;
 	else
-		r = begin(ctx, s, mode);
+		r = begin_capture(ctx, s, mode);
 	pthread_mutex_unlock(&graphs);
 	leave(ctx);
 	return r;
@@ -396,7 +396,7 @@ CUresult cuStreamBeginCapture(CUstream stream)
 }
 
 /* With the lock of its context, and `graphs`. */
-static void end(struct capture *c)
+static void end_capture(struct capture *c)
 {
 	struct capture **at;
 	CUstream s;
@@ -467,7 +467,7 @@ static CUresult finish(CUstream s, CUgraph *graph)
 	else if (!joined(c))
 		r = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	made = c->graph;
-	end(c);
+	end_capture(c);
 	made->capturing = false;
 	if (r)
 		graph_free(made);
@@ -504,7 +504,7 @@ void capture_drop(CUstream s)
 	c = s->capture;
 	if (c && c->origin == s) {
 		graph = c->graph;
-		end(c);
+		end_capture(c);
 		graph_free(graph);
 	} else if (c && !joined(c)) {
 		invalidate(c, CUDA_SUCCESS);

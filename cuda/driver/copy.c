@@ -220,7 +220,8 @@ static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when w
 	return copy(q, when, stream);
 }
 
-static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult copy_any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when,
+			 CUstream stream)
 {
 	struct request q = {
 		.dst = { .va = dst }, .src = { .va = src }, .bytes = bytes, .unified = true
@@ -256,20 +257,20 @@ ENTRIES(cuMemcpyDtoD, dtod, CUdeviceptr, CUdeviceptr)
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-	return any(dst, src, bytes, SYNC, NULL);
+	return copy_any(dst, src, bytes, SYNC, NULL);
 }
 
 CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-	return any(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);
+	return copy_any(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-	return any(dst, src, bytes, ASYNC, stream);
+	return copy_any(dst, src, bytes, ASYNC, stream);
 }
 
 CUresult cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-	return any(dst, src, bytes, ASYNC, OWN(stream));
+	return copy_any(dst, src, bytes, ASYNC, OWN(stream));
 }

@@ -19,7 +19,7 @@ static CUresult enter_if(bool valid, CUcontext *ctx)
 }
 
 /* *@out becomes the @bytes at @member of the current context. @out NULL: INVALID_VALUE */
-static CUresult get(void *out, size_t member, size_t bytes)
+static CUresult get_member(void *out, size_t member, size_t bytes)
 {
 	CUcontext ctx;
 	CUresult r = enter_if(out, &ctx);
@@ -31,7 +31,7 @@ static CUresult get(void *out, size_t member, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-#define GET(out, member) get(out, offsetof(struct CUctx_st, member), sizeof(*(out)))
+#define GET(out, member) get_member(out, offsetof(struct CUctx_st, member), sizeof(*(out)))
 
 /* ------------------------------------------------------------------ settings */
 

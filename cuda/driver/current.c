@@ -170,7 +170,7 @@ void current_drop(CUcontext ctx)
 		current.n--;
 }
 
-static CUresult check(CUcontext ctx)
+static CUresult check_context(CUcontext ctx)
 {
 	return context_known(ctx) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -180,7 +180,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 	CUresult r = driver_ready();
 
 	if (!r)
-		r = ctx ? check(ctx) : CUDA_ERROR_INVALID_VALUE;
+		r = ctx ? check_context(ctx) : CUDA_ERROR_INVALID_VALUE;
 	if (!r && current.n == STACK_DEPTH)
 		r = CUDA_ERROR_INVALID_CONTEXT;
 	if (!r)
@@ -207,7 +207,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 	CUresult r = driver_ready();
 
 	if (!r && ctx)
-		r = check(ctx);
+		r = check_context(ctx);
 	if (r)
 		return r;
 	if (current.n)
@@ -237,7 +237,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 		return r;
 	if (!version)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (ctx ? check(ctx) : !top())
+	if (ctx ? check_context(ctx) : !top())
 		return CUDA_ERROR_INVALID_CONTEXT;
 	*version = API_VERSION;
 	return CUDA_SUCCESS;

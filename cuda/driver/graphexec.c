@@ -180,7 +180,7 @@ static CUresult run_event(const struct graph_work *w, CUcontext ctx, CUstream s)
 static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin,
 			  struct moment *end);
 
-static CUresult run(const struct graph_work *w, CUcontext ctx, CUstream s)
+static CUresult run_work(const struct graph_work *w, CUcontext ctx, CUstream s)
 {
 	struct moment end = s->last;
 	CUresult r;
@@ -227,7 +227,7 @@ static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *beg
 		for (i = 0; i < node->before.n; i++)
 			moment_merge(&s.last, &node->before.at[i]->end);
 		if (!node->disabled)
-			r = run(&node->work, ctx, &s);
+			r = run_work(&node->work, ctx, &s);
 		node->end = s.last;
 		moment_merge(end, &node->end);
 	}

@@ -14,7 +14,7 @@ struct output {
 	size_t max, n;
 };
 
-static void put(struct output *o, CUgraphNode node)
+static void put_node(struct output *o, CUgraphNode node)
 {
 	if (o->at && o->n < o->max)
 		o->at[o->n] = node;
@@ -44,7 +44,7 @@ static CUresult nodes(CUgraph graph, bool roots, CUgraphNode *out, size_t *n)
 	} else {
 		for (node = graph->first; node; node = node->next)
 			if (!roots || !node->before.n)
-				put(&o, node);
+				put_node(&o, node);
 		finish(&o, n);
 	}
 	graphs_leave();
@@ -75,8 +75,8 @@ CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size
 	} else {
 		for (node = graph->first; node; node = node->next)
 			for (i = 0; i < node->after.n; i++) {
-				put(&f, node);
-				put(&t, node->after.at[i]);
+				put_node(&f, node);
+				put_node(&t, node->after.at[i]);
 			}
 		finish(&f, n);
 		finish(&t, n);
@@ -99,7 +99,7 @@ static CUresult neighbours(CUgraphNode node, bool before, CUgraphNode *out, size
 	} else {
 		l = before ? &node->before : &node->after;
 		for (i = 0; i < l->n; i++)
-			put(&o, l->at[i]);
+			put_node(&o, l->at[i]);
 		finish(&o, n);
 	}
 	graphs_leave();

@@ -222,7 +222,7 @@ static CUresult change(CUgraphNode node, struct graph_work *w)
 }
 
 /* *@out becomes the member of the node's union for @type, which is not a kernel's. */
-static CUresult get(CUgraphNode node, CUgraphNodeType type, void *out, size_t bytes)
+static CUresult get_params(CUgraphNode node, CUgraphNodeType type, void *out, size_t bytes)
 {
 	CUresult r = enter_node(node, type, out);
 
@@ -266,7 +266,7 @@ static CUcontext current(void)
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 {
-	return get(node, CU_GRAPH_NODE_TYPE_MEMCPY, params, sizeof(*params));
+	return get_params(node, CU_GRAPH_NODE_TYPE_MEMCPY, params, sizeof(*params));
 }
 
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
@@ -279,7 +279,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *param
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *params)
 {
-	return get(node, CU_GRAPH_NODE_TYPE_MEMSET, params, sizeof(*params));
+	return get_params(node, CU_GRAPH_NODE_TYPE_MEMSET, params, sizeof(*params));
 }
 
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params)
@@ -292,7 +292,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *params)
 {
-	return get(node, CU_GRAPH_NODE_TYPE_HOST, params, sizeof(*params));
+	return get_params(node, CU_GRAPH_NODE_TYPE_HOST, params, sizeof(*params));
 }
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params)
@@ -306,7 +306,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 /* No copy: a change of the graph changes the node. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 {
-	return get(node, CU_GRAPH_NODE_TYPE_GRAPH, graph, sizeof(*graph));
+	return get_params(node, CU_GRAPH_NODE_TYPE_GRAPH, graph, sizeof(*graph));
 }
 
 static CUresult set_event(CUgraphNode node, CUgraphNodeType type, CUevent event)
@@ -319,7 +319,7 @@ static CUresult set_event(CUgraphNode node, CUgraphNodeType type, CUevent event)
 
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)
 {
-	return get(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, sizeof(*event));
+	return get_params(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, sizeof(*event));
 }
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
@@ -329,7 +329,7 @@ CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
 
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
 {
-	return get(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, sizeof(*event));
+	return get_params(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, sizeof(*event));
 }
 
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)

@@ -219,7 +219,7 @@ static void find_tool(const char *tool, char *out)
 }
 
 /* Errno if the tool can't start. Its messages are in "log", its result in "out". */
-static int run(const struct place *p, char *const argv[])
+static int run_compiler(const struct place *p, char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
 	char log[PATH_BYTES];
@@ -275,7 +275,7 @@ static CUresult run_and_collect(struct jit *j, const struct place *p, const char
 				char *const argv[], uint8_t **out, size_t *size)
 {
 	double start = now_ms();
-	int err = run(p, argv);
+	int err = run_compiler(p, argv);
 
 	j->ms += now_ms() - start;
 	if (!err)

@@ -32,7 +32,7 @@ static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 	return CUDA_SUCCESS;
 }
 
-static uint32_t up(uint32_t n, uint32_t unit)
+static uint32_t round_up(uint32_t n, uint32_t unit)
 {
 	return (n + unit - 1) / unit * unit;
 }
@@ -47,7 +47,7 @@ static uint32_t stack_bytes(CUcontext ctx, const struct image_kernel *k)
 
 	if (k->stack_unknown && n < ctx->limit[CU_LIMIT_STACK_SIZE])
 		n = ctx->limit[CU_LIMIT_STACK_SIZE];
-	return up(n + k->callee_stack, LOCAL_UNIT);
+	return round_up(n + k->callee_stack, LOCAL_UNIT);
 }
 
 static uint32_t l1_kb(CUcontext ctx, CUfunction f)
@@ -76,8 +76,8 @@ static void describe(CUcontext ctx, const struct kernel_request *q, struct devic
 	l->barriers = k->barriers;
 	l->shared = k->shared + q->dynamic;
 	l->stack = stack_bytes(ctx, k);
-	l->local = up(k->local, LOCAL_UNIT);
-	l->crs = up(k->crs + k->callee_crs, CRS_UNIT);
+	l->local = round_up(k->local, LOCAL_UNIT);
+	l->crs = round_up(k->crs + k->callee_crs, CRS_UNIT);
 	l->l1_kb = l1_kb(ctx, f);
 	l->banks_of_8 = (f->banks_set ? f->banks : ctx->banks) ==
 			CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;

@@ -201,7 +201,7 @@ static bool has_first_block(const struct question *q)
 	return first && q->at < behind(first) && q->end > from;
 }
 
-static bool look(const struct mapping *m, void *arg)
+static bool look_at_mapping(const struct mapping *m, void *arg)
 {
 	struct question *q = arg;
 
@@ -225,7 +225,7 @@ bool maps_plain(const uint8_t *at, size_t bytes)
 			      .block = malloc(MAX_THREADS * sizeof(*q.block)) };
 	bool ok = q.block && control_blocks(q.block, &q.nr_blocks) &&
 		  !control_block(getpid(), &q.block[q.nr_blocks]) && !has_first_block(&q) &&
-		  maps_each(look, &q);
+		  maps_each(look_at_mapping, &q);
 
 	free(q.block);
 	return ok && q.upto >= q.end && !q.stack;

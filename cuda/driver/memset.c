@@ -43,8 +43,8 @@ CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width
 
 enum when { SYNC, ASYNC };
 
-static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, size_t width,
-		    size_t height, enum when when, CUstream stream)
+static CUresult set_memory(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit,
+			   size_t width, size_t height, enum when when, CUstream stream)
 {
 	struct device_fill f = { .dst = dst, .pitch = pitch, .value = value, .unit = unit };
 	struct range *range;
@@ -72,41 +72,41 @@ static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit
 #define ENTRIES(bits, type)                                                                        \
 	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)                       \
 	{                                                                                          \
-		return set(dst, 0, value, bits / 8, n, 1, SYNC, NULL);                             \
+		return set_memory(dst, 0, value, bits / 8, n, 1, SYNC, NULL);                      \
 	}                                                                                          \
 	CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t n)                  \
 	{                                                                                          \
-		return set(dst, 0, value, bits / 8, n, 1, SYNC, CU_STREAM_PER_THREAD);             \
+		return set_memory(dst, 0, value, bits / 8, n, 1, SYNC, CU_STREAM_PER_THREAD);      \
 	}                                                                                          \
 	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)    \
 	{                                                                                          \
-		return set(dst, 0, value, bits / 8, n, 1, ASYNC, stream);                          \
+		return set_memory(dst, 0, value, bits / 8, n, 1, ASYNC, stream);                   \
 	}                                                                                          \
 	CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t n,                \
 					     CUstream stream)                                      \
 	{                                                                                          \
-		return set(dst, 0, value, bits / 8, n, 1, ASYNC, OWN(stream));                     \
+		return set_memory(dst, 0, value, bits / 8, n, 1, ASYNC, OWN(stream));              \
 	}                                                                                          \
 	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width,   \
 					size_t height)                                             \
 	{                                                                                          \
-		return set(dst, pitch, value, bits / 8, width, height, SYNC, NULL);                \
+		return set_memory(dst, pitch, value, bits / 8, width, height, SYNC, NULL);         \
 	}                                                                                          \
 	CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value,            \
 					     size_t width, size_t height)                          \
 	{                                                                                          \
-		return set(dst, pitch, value, bits / 8, width, height, SYNC,                       \
-			   CU_STREAM_PER_THREAD);                                                  \
+		return set_memory(dst, pitch, value, bits / 8, width, height, SYNC,                \
+				  CU_STREAM_PER_THREAD);                                           \
 	}                                                                                          \
 	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, \
 					  size_t height, CUstream stream)                          \
 	{                                                                                          \
-		return set(dst, pitch, value, bits / 8, width, height, ASYNC, stream);             \
+		return set_memory(dst, pitch, value, bits / 8, width, height, ASYNC, stream);      \
 	}                                                                                          \
 	CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value,          \
 					       size_t width, size_t height, CUstream stream)       \
 	{                                                                                          \
-		return set(dst, pitch, value, bits / 8, width, height, ASYNC, OWN(stream));        \
+		return set_memory(dst, pitch, value, bits / 8, width, height, ASYNC, OWN(stream)); \
 	}
 
 ENTRIES(8, unsigned char)

@@ -172,7 +172,7 @@ static void print_assert(struct cursor *c)
 /* ------------------------------------------------------------------ taking */
 
 /* False: there is no record. A kernel may have overwritten anything in it. */
-static bool take(struct messages *m)
+static bool take_messages(struct messages *m)
 {
 	uint32_t at = m->taken & (m->ring_bytes - 1), rest = m->ring_bytes - at;
 	uint8_t *record = (uint8_t *)m->block->map + RING_AT + at;
@@ -205,7 +205,7 @@ CUresult messages_take(CUcontext ctx)
 	if (!m)
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&m->lock);
-	while (take(m))
+	while (take_messages(m))
 		;
 	asserted = m->asserted;
 	pthread_mutex_unlock(&m->lock);

@@ -365,7 +365,7 @@ static void in_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void begin(void)
+static void begin_pages(void)
 {
 	pthread_atfork(before_fork, after_fork, in_child);
 }
@@ -455,7 +455,7 @@ bool pages_put(struct pages *p, uint8_t *view, enum pages_means means)
 	bool ok = true;
 	int fd;
 
-	pthread_once(&once, begin);
+	pthread_once(&once, begin_pages);
 	pthread_mutex_lock(&lock);
 	be_quiet(&q);
 	fd = means == MEANS_ALONE ? -1 : open_faults(TO_PUT, &got);

@@ -51,7 +51,7 @@ static struct plane shifted(const struct plane *p, const struct part *at)
  * Make the copy's stream in @ctx, which is locked, unless it was made before. It comes after the
  * caller's stream if that is of @ctx, or if @first.
  */
-static CUresult begin(const struct run *x, CUcontext ctx, bool first, struct CUstream_st *own)
+static CUresult begin_part(const struct run *x, CUcontext ctx, bool first, struct CUstream_st *own)
 {
 	if (own->ctx)
 		return CUDA_SUCCESS;
@@ -72,7 +72,7 @@ static CUresult begin(const struct run *x, CUcontext ctx, bool first, struct CUs
 /*
  * Lock @ctx, and take a staging buffer of it that no work uses. After an error nothing is locked.
  */
-static CUresult take(CUcontext ctx, struct crossing_slot **out)
+static CUresult take_slot(CUcontext ctx, struct crossing_slot **out)
 {
 	struct crossing_slot *slot = NULL;
 	unsigned int tries;
@@ -120,18 +120,18 @@ static bool still_there(CUcontext ctx, const struct plane *p, const struct part 
 }
 
 /* From the source to a staging buffer, by the CPU to @to. */
-static CUresult send(struct run *x, const struct part *at, const struct plane *to,
-		     struct moment *done, unsigned int *life)
+static CUresult send_part(struct run *x, const struct part *at, const struct plane *to,
+			  struct moment *done, unsigned int *life)
 {
 	struct plane src = shifted(&x->c->src, at);
 	CUcontext from = x->c->from;
 	struct crossing_slot *mine;
 	struct CUstream_st s;
-	CUresult r = take(from, &mine);
+	CUresult r = take_slot(from, &mine);
 
 	if (r)
 		return r;
-	r = begin(x, from, true, &x->out);
+	r = begin_part(x, from, true, &x->out);
 	s = x->out;
 	if (!r && !still_there(from, &src, at))
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -175,7 +175,7 @@ static CUresult receive(struct run *x, const struct part *at, struct crossing_sl
 
 	if (r)
 		return r;
-	r = begin(x, to, false, &x->in);
+	r = begin_part(x, to, false, &x->in);
 	s = x->in;
 	if (!r)
 		r = host_need(to, &s, x->c->from, life, sent);
@@ -196,11 +196,11 @@ static CUresult receive_late(struct run *x, const struct part *at)
 	CUcontext to = x->c->to;
 	struct crossing_slot *mine;
 	struct CUstream_st s;
-	CUresult r = take(to, &mine);
+	CUresult r = take_slot(to, &mine);
 
 	if (r)
 		return r;
-	r = begin(x, to, true, &x->in);
+	r = begin_part(x, to, true, &x->in);
 	s = x->in;
 	if (!r && !still_there(to, &dst, at))
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -233,16 +233,16 @@ static CUresult cross_part(struct run *x, const struct part *at)
 		return receive_late(x, at);
 	if (!x->c->to) {
 		host = shifted(&x->c->dst, at);
-		r = send(x, at, &host, &sent, &life);
+		r = send_part(x, at, &host, &sent, &life);
 		moment_merge(&x->done, &sent);
 		return r;
 	}
-	r = take(x->c->to, &theirs);
+	r = take_slot(x->c->to, &theirs);
 	if (r)
 		return r;
 	host = (struct plane){ .host = theirs->memory->map, .pitch = at->width };
 	leave(x->c->to);
-	r = send(x, at, &host, &sent, &life);
+	r = send_part(x, at, &host, &sent, &life);
 	if (!r) {
 		r = receive(x, at, theirs, &sent, life);
 		if (r)
@@ -278,7 +278,7 @@ static CUresult in_one(struct run *x, CUcontext ctx)
 
 	if (r)
 		return r;
-	r = begin(x, ctx, true, &x->in);
+	r = begin_part(x, ctx, true, &x->in);
 	if (!r && ((c->to && !still_there(ctx, &c->dst, &all)) ||
 		   (c->from && !still_there(ctx, &c->src, &all))))
 		r = CUDA_ERROR_INVALID_VALUE;

@@ -14,7 +14,7 @@ static struct {
 	unsigned int refs, flags;
 } primary[MAX_DEVICES];
 
-static CUresult check(CUdevice dev)
+static CUresult check_device(CUdevice dev)
 {
 	CUresult r = may_take_table();
 
@@ -28,7 +28,7 @@ static bool active(CUdevice dev)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 {
-	CUresult r = check(dev);
+	CUresult r = check_device(dev);
 
 	if (r)
 		return r;
@@ -48,7 +48,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-	CUresult r = check(dev);
+	CUresult r = check_device(dev);
 
 	if (r)
 		return r;
@@ -64,7 +64,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
-	CUresult r = check(dev);
+	CUresult r = check_device(dev);
 
 	if (r)
 		return r;
@@ -80,7 +80,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_active)
 {
-	CUresult r = check(dev);
+	CUresult r = check_device(dev);
 
 	if (r)
 		return r;
@@ -96,7 +96,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_a
 /* The references stay. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
-	CUresult r = check(dev);
+	CUresult r = check_device(dev);
 
 	if (r)
 		return r;

@@ -44,7 +44,7 @@ static bool has_pinned_or_managed(CUcontext ctx, const void *host)
 }
 
 /* Refuse even one byte that is registered, pinned or managed. */
-static CUresult check(CUcontext ctx, const uint8_t *host, size_t size)
+static CUresult check_range(CUcontext ctx, const uint8_t *host, size_t size)
 {
 	struct registered *r;
 	unsigned int i;
@@ -158,7 +158,7 @@ static void remove_ranges(CUcontext ctx, struct shown *s)
 			hide(ctx, r);
 }
 
-static bool put(CUcontext ctx, struct shown *s, enum pages_means means)
+static bool put_pages(CUcontext ctx, struct shown *s, enum pages_means means)
 {
 	uint8_t *view = ctx->device->ops->view(ctx->device, s->memory);
 
@@ -178,7 +178,7 @@ static bool show(CUcontext ctx, struct span span, enum pages_means means)
 		free(s);
 		return false;
 	}
-	if (add_ranges(ctx, s) && put(ctx, s, means))
+	if (add_ranges(ctx, s) && put_pages(ctx, s, means))
 		return true;
 	remove_ranges(ctx, s);
 	/* no page was replaced, or all are back */
@@ -236,7 +236,7 @@ static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flag
 	struct registered *r;
 	enum pages_means means;
 	struct span span;
-	CUresult e = check(ctx, host, size);
+	CUresult e = check_range(ctx, host, size);
 
 	if (e)
 		return e;

@@ -151,7 +151,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 /* ------------------------------------------------------------------ questions */
 
 /* What a question is about: @s becomes a copy. @out NULL: INVALID_VALUE, if there is the stream. */
-static CUresult look(CUstream stream, const void *out, struct CUstream_st *s)
+static CUresult check_query(CUstream stream, const void *out, struct CUstream_st *s)
 {
 	CUcontext ctx;
 	CUstream found;
@@ -167,7 +167,7 @@ static CUresult look(CUstream stream, const void *out, struct CUstream_st *s)
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
 	struct CUstream_st s;
-	CUresult r = look(stream, flags, &s);
+	CUresult r = check_query(stream, flags, &s);
 
 	if (!r)
 		*flags = s.flags;
@@ -177,7 +177,7 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 CUresult cuStreamGetPriority(CUstream stream, int *priority)
 {
 	struct CUstream_st s;
-	CUresult r = look(stream, priority, &s);
+	CUresult r = check_query(stream, priority, &s);
 
 	if (!r)
 		*priority = 0;
@@ -187,7 +187,7 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx)
 {
 	struct CUstream_st s;
-	CUresult r = look(stream, ctx, &s);
+	CUresult r = check_query(stream, ctx, &s);
 
 	if (!r)
 		*ctx = s.ctx;

@@ -39,7 +39,7 @@ static CUresult submit(struct job *j, enum device_queue q, const struct device_c
 	return r;
 }
 
-static uint8_t *at(const struct plane *p, size_t x, size_t y)
+static uint8_t *byte_at(const struct plane *p, size_t x, size_t y)
 {
 	return p->host + y * p->pitch + x;
 }
@@ -106,7 +106,7 @@ static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, u
 		return r;
 	set_dst(&c, &j->dst, x, y);
 	c.src = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
-	rows(staged(j, chunk), width, at(&j->src, x, y), j->src.pitch, width, lines);
+	rows(staged(j, chunk), width, byte_at(&j->src, x, y), j->src.pitch, width, lines);
 	r = submit(j, q, &c, &seq);
 	if (!r)
 		j->ctx->staging_used[chunk].seq[q] = seq;
@@ -120,7 +120,7 @@ static CUresult land(struct job *j)
 
 	if (r)
 		return r;
-	rows(at(&j->dst, l->x, l->y), j->dst.pitch, staged(j, l->chunk), l->width, l->width,
+	rows(byte_at(&j->dst, l->x, l->y), j->dst.pitch, staged(j, l->chunk), l->width, l->width,
 	     l->lines);
 	j->first++;
 	j->nr--;

@@ -146,8 +146,8 @@ static enum image_error read_symbols(struct cubin *c)
 
 /* ------------------------------------------------------------------ spaces */
 
-static bool put(uint32_t *size, struct cubin_section *s, enum image_space space, uint64_t align,
-		uint64_t max)
+static bool put_section(uint32_t *size, struct cubin_section *s, enum image_space space,
+			uint64_t align, uint64_t max)
 {
 	uint64_t at;
 
@@ -171,14 +171,14 @@ static bool place_one(struct cubin *c, struct cubin_section *s)
 
 	if (cubin_suffix(s->name, ".text."))
 		return s->data && s->size % 8 == 0 &&
-		       put(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE) &&
+		       put_section(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE) &&
 		       !cubin_pay(c, FUNCTION_ALIGN);
 	if (!strcmp(s->name, ".nv.constant3"))
 		return s->data && !im->const3_size &&
-		       put(&im->const3_size, s, IMAGE_CONST3, 1, CONST_BANK_MAX);
+		       put_section(&im->const3_size, s, IMAGE_CONST3, 1, CONST_BANK_MAX);
 	if (!strcmp(s->name, ".nv.global.init"))
 		return s->data && !im->data_init &&
-		       put(&im->data_size, s, IMAGE_DATA, 256, MAX_SPACE) &&
+		       put_section(&im->data_size, s, IMAGE_DATA, 256, MAX_SPACE) &&
 		       (im->data_init = im->data_size, true);
 	return true;
 }
@@ -195,7 +195,7 @@ static enum image_error place_sections(struct cubin *c)
 	for (i = 1; i < c->nr_sec; i++) /* variables that are 0 come last */
 		if (!strcmp(c->sec[i].name, ".nv.global") &&
 		    (c->sec[i].data ||
-		     !put(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))
+		     !put_section(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))
 			return cubin_fail(
 				c, IMAGE_INVALID,
 				"its variables are too big, or not zero where they should be");

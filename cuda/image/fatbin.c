@@ -82,9 +82,9 @@ static enum image_error unpack(const struct entry *e, const uint8_t *payload, bo
 	return IMAGE_OK;
 }
 
-static enum image_error take(struct image_pick *out, const struct entry *cubin,
-			     const uint8_t *cubin_at, const struct entry *ptx,
-			     const uint8_t *ptx_at)
+static enum image_error take_entry(struct image_pick *out, const struct entry *cubin,
+				   const uint8_t *cubin_at, const struct entry *ptx,
+				   const uint8_t *ptx_at)
 {
 	enum image_error err = IMAGE_NO_BINARY;
 
@@ -126,7 +126,7 @@ static enum image_error walk(const uint8_t *at, uint64_t left, struct image_pick
 		at += e.header_size + e.size;
 		left -= e.header_size + e.size;
 	}
-	return take(out, cubin_at ? &cubin : NULL, cubin_at, ptx_at ? &ptx : NULL, ptx_at);
+	return take_entry(out, cubin_at ? &cubin : NULL, cubin_at, ptx_at ? &ptx : NULL, ptx_at);
 }
 
 /* by the cubin's own tables; 0: damaged, or beyond @limit */

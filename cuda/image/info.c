@@ -185,7 +185,7 @@ static enum image_error section(struct cubin *c, const struct cubin_section *s,
 }
 
 /* what attributes of a kernel say together, whatever their order */
-static enum image_error check(struct cubin *c, const struct image_kernel *k)
+static enum image_error check_kernel(struct cubin *c, const struct image_kernel *k)
 {
 	uint32_t i;
 
@@ -227,6 +227,6 @@ enum image_error cubin_info(struct cubin *c)
 			err = section(c, s, &c->im->kernels[k]);
 	}
 	for (k = 0; k < c->im->nr_kernels && !err; k++)
-		err = check(c, &c->im->kernels[k]);
+		err = check_kernel(c, &c->im->kernels[k]);
 	return err;
 }

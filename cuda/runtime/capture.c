@@ -2,14 +2,14 @@
 /* Capture of streams into graphs, by the driver. */
 #include "runtime.h"
 
-static cudaError_t begin(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+static cudaError_t begin_capture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
 	cudaError_t e = use_context();
 
 	return e ? e : from_driver(cuStreamBeginCapture_v2(stream, (CUstreamCaptureMode)mode));
 }
 
-static cudaError_t end(cudaStream_t stream, cudaGraph_t *graph)
+static cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *graph)
 {
 	cudaError_t e = graph ? use_context() : cudaErrorInvalidValue;
 
@@ -41,9 +41,9 @@ static cudaError_t info(cudaStream_t stream, enum cudaStreamCaptureStatus *statu
 	return cudaSuccess;
 }
 
-STREAM_FORMS(cudaStreamBeginCapture, begin, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
-	     mode)
-STREAM_FORMS(cudaStreamEndCapture, end, (cudaStream_t stream, cudaGraph_t *graph), graph)
+STREAM_FORMS(cudaStreamBeginCapture, begin_capture,
+	     (cudaStream_t stream, enum cudaStreamCaptureMode mode), mode)
+STREAM_FORMS(cudaStreamEndCapture, end_capture, (cudaStream_t stream, cudaGraph_t *graph), graph)
 STREAM_FORMS(cudaStreamUpdateCaptureDependencies, update,
 	     (cudaStream_t stream, cudaGraphNode_t *nodes, size_t n, unsigned int flags), nodes, n,
 	     flags)

@@ -9,7 +9,7 @@ struct box {
 };
 
 /* An array or a pointer, not both. *element: bytes of the array's elements. */
-static cudaError_t check(const struct box *b, size_t *element)
+static cudaError_t check_box(const struct box *b, size_t *element)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
 	cudaError_t e;
@@ -75,9 +75,9 @@ static cudaError_t describe(const struct box *dst, const struct box *src, struct
 		.Depth = extent.depth,
 	};
 	if (!e)
-		e = check(dst, &element);
+		e = check_box(dst, &element);
 	if (!e)
-		e = check(src, &element);
+		e = check_box(src, &element);
 	if (!e)
 		e = memory_types(kind, dst, src, &c->dstMemoryType, &c->srcMemoryType);
 	if (e)

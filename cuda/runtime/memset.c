@@ -2,7 +2,7 @@
 /* Fills, by bytes. */
 #include "runtime.h"
 
-static cudaError_t set(void *ptr, int value, size_t n, struct when w)
+static cudaError_t set_memory(void *ptr, int value, size_t n, struct when w)
 {
 	cudaError_t e = use_context();
 
@@ -45,9 +45,9 @@ static cudaError_t set_planes(struct cudaPitchedPtr ptr, int value, struct cudaE
 	return e;
 }
 
-SYNC_FORMS(cudaMemset, set, (void *ptr, int value, size_t n), ptr, value, n)
-ASYNC_FORMS(cudaMemsetAsync, set, (void *ptr, int value, size_t n, cudaStream_t stream), ptr, value,
-	    n)
+SYNC_FORMS(cudaMemset, set_memory, (void *ptr, int value, size_t n), ptr, value, n)
+ASYNC_FORMS(cudaMemsetAsync, set_memory, (void *ptr, int value, size_t n, cudaStream_t stream), ptr,
+	    value, n)
 SYNC_FORMS(cudaMemset2D, set_lines,
 	   (void *ptr, size_t pitch, int value, size_t width, size_t height), ptr, pitch, value,
 	   width, height)

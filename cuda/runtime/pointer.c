@@ -35,7 +35,7 @@ CUdeviceptr device_address(const void *ptr)
 	return at;
 }
 
-static CUresult ask(const void *ptr, struct cudaPointerAttributes *a)
+static CUresult ask_attributes(const void *ptr, struct cudaPointerAttributes *a)
 {
 	CUdeviceptr at = (CUdeviceptr)(uintptr_t)ptr, device = 0;
 	unsigned int type = 0;
@@ -66,7 +66,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 	cudaError_t e = attributes ? use_context() : cudaErrorInvalidValue;
 
 	if (!e)
-		e = from_driver(ask(ptr, &a));
+		e = from_driver(ask_attributes(ptr, &a));
 	if (e == cudaErrorInvalidValue && attributes) {
 		a = (struct cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered,
 						    .device = NO_DEVICE,

@@ -50,8 +50,9 @@ static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool a
 	return from_driver(r);
 }
 
-static cudaError_t begin(const struct textureReference *ref,
-			 const struct cudaChannelFormatDesc *desc, struct element *el, CUtexref *t)
+static cudaError_t begin_texref(const struct textureReference *ref,
+				const struct cudaChannelFormatDesc *desc, struct element *el,
+				CUtexref *t)
 {
 	bool as_numbers;
 	cudaError_t e = find_texture(ref, t, &as_numbers);
@@ -80,7 +81,7 @@ static cudaError_t bind_linear(size_t *offset, const struct textureReference *re
 	size_t off = (uintptr_t)ptr % TEXTURE_ALIGN;
 	struct element el;
 	CUtexref t;
-	cudaError_t e = begin(ref, desc, &el, &t);
+	cudaError_t e = begin_texref(ref, desc, &el, &t);
 
 	if (!e && (!ptr || (off && !offset)))
 		e = cudaErrorInvalidValue;
@@ -110,7 +111,7 @@ static cudaError_t bind_2d(size_t *offset, const struct textureReference *ref, c
 	CUDA_ARRAY_DESCRIPTOR shape = { .Height = height };
 	struct element el;
 	CUtexref t;
-	cudaError_t e = begin(ref, desc, &el, &t);
+	cudaError_t e = begin_texref(ref, desc, &el, &t);
 
 	if (e)
 		return e;
@@ -141,7 +142,7 @@ static cudaError_t bind_array(const struct textureReference *ref, cudaArray_cons
 	CUDA_ARRAY3D_DESCRIPTOR shape;
 	struct element el;
 	CUtexref t;
-	cudaError_t e = array ? begin(ref, desc, &el, &t) : cudaErrorInvalidResourceHandle;
+	cudaError_t e = array ? begin_texref(ref, desc, &el, &t) : cudaErrorInvalidResourceHandle;
 
 	if (!e)
 		e = array_shape((CUarray)array, &shape);
@@ -166,7 +167,7 @@ static cudaError_t bind_mipmapped(const struct textureReference *ref,
 {
 	struct element el;
 	CUtexref t;
-	cudaError_t e = array ? begin(ref, desc, &el, &t) : cudaErrorInvalidResourceHandle;
+	cudaError_t e = array ? begin_texref(ref, desc, &el, &t) : cudaErrorInvalidResourceHandle;
 
 	if (!e)
 		e = from_driver(cuTexRefSetMipmappedArray(t, (CUmipmappedArray)array,

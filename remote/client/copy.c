@@ -131,7 +131,8 @@ static CUresult begin_copy(CUstream stream, size_t bytes, bool pointers, bool *n
 	return r ? r : bytes && !pointers ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult copy_any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when,
+			 CUstream stream)
 {
 	bool nothing;
 	CUresult r = begin_copy(stream, bytes, dst && src, &nothing);
@@ -184,7 +185,7 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 
 ENTRIES(cuMemcpyHtoD, _v2, htod, CUdeviceptr, const void *)
 ENTRIES(cuMemcpyDtoH, _v2, dtoh, void *, CUdeviceptr)
-ENTRIES(cuMemcpy, , any, CUdeviceptr, CUdeviceptr)
+ENTRIES(cuMemcpy, , copy_any, CUdeviceptr, CUdeviceptr)
 
 /* ------------------------------------------------------------------ between contexts */
 
