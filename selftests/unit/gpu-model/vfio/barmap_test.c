@@ -730,12 +730,12 @@ static void hammer(bool gaps, uint32_t moves)
 
 static void test_hammer_repoint(void **state)
 {
-	hammer(false, 150);
+	hammer(false, 100);
 }
 
 static void test_hammer_gaps(void **state)
 {
-	hammer(true, 500);
+	hammer(true, 250);
 }
 
 /*
