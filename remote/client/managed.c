@@ -23,7 +23,14 @@
 
 #include "client.h"
 
-enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOSTLY = 1 };
+enum {
+	ATTACH_GLOBAL = 1,
+	ATTACH_HOST = 2,
+	TRIES = 16,
+	WINDOW_MIN = 4,
+	READ_MOSTLY = 1,
+	HANDLERS = 4
+};
 /* bytes of a module's managed variables: the pages' states are gone through for each work */
 #define VARIABLES_MAX (64ull << 30)
 
@@ -68,7 +75,9 @@ static unsigned int nr_working, max_working;
 static uint64_t begun, sent; /* calls with work that may touch managed memory: begun, and sent */
 static bool early; /* pages were opened while the GPU may have had work */
 static uintptr_t page_bytes;
-static struct sigaction before;
+/* the handlers of handlers[] whose place they took; handlers[top] was set last */
+static struct sigaction before[HANDLERS];
+static unsigned int top;
 
 /* ------------------------------------------------------------------ call with the lock */
 
@@ -290,7 +299,7 @@ static bool is_here(uintptr_t at)
 }
 
 /* A function of the host does not wait for work: its stream waits for the function. */
-static void fault(int signal, siginfo_t *info, void *context)
+static void fault(int signal, siginfo_t *info, void *context, unsigned int handler)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
 	int error = errno;
@@ -298,7 +307,7 @@ static void fault(int signal, siginfo_t *info, void *context)
 	/* in a child of fork() the lock may be held for ever */
 	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED ||
 	    !is_here(at)) {
-		signals_hand_on(&before, signal, info, context);
+		signals_hand_on(&before[handler], signal, info, context);
 		return;
 	}
 	call_aside(true);
@@ -309,20 +318,41 @@ static void fault(int signal, siginfo_t *info, void *context)
 	errno = error;
 }
 
+#define HANDLER(n)                                                        \
+	static void fault_##n(int signal, siginfo_t *info, void *context) \
+	{                                                                 \
+		fault(signal, info, context, n);                          \
+	}
+HANDLER(0)
+HANDLER(1)
+HANDLER(2)
+HANDLER(3)
+static void (*const handlers[HANDLERS])(int signal, siginfo_t *info,
+					void *context) = { fault_0, fault_1, fault_2, fault_3 };
+
 /*
  * Call with the lock. Take SIGSEGV, also from a handler that the program has set meanwhile:
- * `before` gets the faults that are not for managed memory.
+ * `before` gets the faults that are not for managed memory. The program's handler may hand these on
+ * to the one whose place it took, which is handlers[top]: so another one of handlers[] goes above.
  */
 static void take_signal(void)
 {
-	const struct sigaction ours = { .sa_sigaction = fault,
-					.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
-	struct sigaction now;
+	struct sigaction now, ours = { .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+	static bool taken;
+	unsigned int i;
 
-	if (sigaction(SIGSEGV, NULL, &now) ||
-	    (now.sa_flags & SA_SIGINFO && now.sa_sigaction == fault))
+	if (sigaction(SIGSEGV, NULL, &now))
 		return;
-	before = now;
+	for (i = 0; i < HANDLERS; i++)
+		if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == handlers[i]) {
+			top = i;
+			return;
+		}
+	if (taken && now.sa_sigaction != before[top].sa_sigaction && top < HANDLERS - 1)
+		top++;
+	taken = true;
+	before[top] = now;
+	ours.sa_sigaction = handlers[top];
 	sigaction(SIGSEGV, &ours, NULL);
 }
 

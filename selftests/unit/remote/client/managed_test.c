@@ -4,6 +4,7 @@
  * an array in this test.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -372,6 +373,50 @@ static void taken(void **state)
 	munmap(mine, PAGE);
 }
 
+static volatile unsigned int first_got, second_got;
+static struct sigaction replaced;
+static sigjmp_buf after;
+
+static void first(int signal)
+{
+	first_got++;
+	siglongjmp(after, 1);
+}
+
+/* as what prints a stack does */
+static void second(int signal, siginfo_t *info, void *context)
+{
+	if (++second_got < 10)
+		replaced.sa_sigaction(signal, info, context);
+	siglongjmp(after, 1);
+}
+
+/*
+ * A handler that the program has set after ours, and that hands on to ours, gets each fault of the
+ * program's once, and so does the handler from before ours.
+ */
+static void a_handler_hands_on(void **state)
+{
+	unsigned int i;
+
+	sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = first, .sa_flags = SA_NODEFER },
+		  NULL);
+	begin_test();
+	sigaction(SIGSEGV,
+		  &(struct sigaction){ .sa_sigaction = second,
+				       .sa_flags = SA_SIGINFO | SA_NODEFER },
+		  &replaced);
+	for (i = 1; i < 5; i++) {
+		work();
+		at[5] = i;
+		assert_int_equal(second_got, i - 1);
+		if (!sigsetjmp(after, 1))
+			*(volatile int *)16 = 1;
+		assert_int_equal(second_got, i);
+		assert_int_equal(first_got, i);
+	}
+}
+
 int main(void)
 {
 #define ON_MEMORY(f) cmocka_unit_test_teardown(f, tear_down)
@@ -383,6 +428,7 @@ int main(void)
 		ON_MEMORY(errors_open_pages),
 		ON_MEMORY(variables),
 		ON_MEMORY(taken),
+		ON_MEMORY(a_handler_hands_on),
 	};
 
 	if (sysconf(_SC_PAGESIZE) != PAGE)
