@@ -80,7 +80,7 @@ void guard_client(void *base, uint64_t bytes, int life)
 	before = now;
 	sigaction(SIGBUS,
 		  &(struct sigaction){ .sa_sigaction = client_fault,
-				       .sa_flags = SA_SIGINFO | SA_NODEFER },
+				       .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK },
 		  NULL);
 }
 

@@ -141,10 +141,25 @@ static void a_later_handler(void **state)
 	unmake(&one);
 }
 
+/* Go's runtime ends the program when a signal comes by another stack than its own */
+static void the_alternate_stack(void **state)
+{
+	struct sigaction now;
+	struct memory one;
+
+	make(&one);
+	guard(&one);
+	assert_int_equal(sigaction(SIGBUS, NULL, &now), 0);
+	assert_true(now.sa_flags & SA_ONSTACK);
+	guard_end((void *)one.base);
+	unmake(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(two_shmem_regions),
-					    cmocka_unit_test(a_later_handler) };
+					    cmocka_unit_test(a_later_handler),
+					    cmocka_unit_test(the_alternate_stack) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
