@@ -35,6 +35,7 @@ bool admin_listen(struct starter *s)
 		say("%s: %s", s->conf->admin, why);
 		return false;
 	}
+	socket_file_begin(&s->admin_file, a.host);
 	fcntl(s->admin_fd, F_SETFL, O_NONBLOCK);
 	if (!*s->conf->admin_group)
 		return true;

@@ -374,6 +374,25 @@ void listen_lost(struct starter *s, struct listener *l)
 	s->failed = s->ended = true;
 }
 
+void socket_file_begin(struct socket_file *f, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	strcpy(f->path, path);
+}
+
+void socket_file_end(const struct socket_file *f)
+{
+	struct stat st;
+
+	if (*f->path && !lstat(f->path, &st) && st.st_dev == f->dev && st.st_ino == f->ino)
+		unlink(f->path);
+}
+
 static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 {
 	struct listener *l = &s->listeners[s->nr_listeners];
@@ -404,8 +423,8 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	say("listens at %s", text);
 	if (!is_path)
 		return true;
-	strcpy(l->path, a.host);
-	return give_to_group(l->path, s->conf->socket_group);
+	socket_file_begin(&l->file, a.host);
+	return give_to_group(a.host, s->conf->socket_group);
 }
 
 /* a wrong name looks like a device that comes later: list devices with a similar name */
@@ -475,13 +494,12 @@ void listen_end(struct starter *s)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_listeners; i++) {
+		socket_file_end(&s->listeners[i].file);
 		if (s->listeners[i].fd >= 0)
 			rights_close_copy(s->listeners[i].fd);
 		if (s->listeners[i].endpoint)
 			kvgpu_remote_endpoint_close(s->listeners[i].endpoint);
 		s->listeners[i].endpoint = NULL;
-		if (*s->listeners[i].path)
-			unlink(s->listeners[i].path);
 	}
 	s->nr_listeners = s->nr_awaited = 0;
 	preauth_end(s);

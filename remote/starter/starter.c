@@ -715,8 +715,7 @@ int starter_run(struct starter *s)
 	if (s->draining && !s->ended)
 		say("the last client has gone: ends");
 	listen_end(s);
-	if (s->admin_fd >= 0)
-		unlink(s->conf->admin);
+	socket_file_end(&s->admin_file);
 	free(p.fds);
 	free(p.of);
 	return s->failed;

@@ -104,6 +104,13 @@ static inline struct sched_shared *sched_shared_of(struct counters *counters)
 	return &((struct client_page *)counters)->shared;
 }
 
+/* The file of a socket that this process listens at. */
+struct socket_file {
+	char path[108]; /* "": there is none */
+	dev_t dev;
+	ino_t ino;
+};
+
 struct listener {
 	int fd; /* -1: an endpoint */
 	bool tls;
@@ -111,7 +118,7 @@ struct listener {
 	struct kvgpu_remote_endpoint *endpoint;
 	bool taken;
 	char who[CONF_WHO];
-	char path[108]; /* a socket file to remove at the end */
+	struct socket_file file; /* to remove at the end */
 };
 
 /* how many connections come from one site, one network in it, and one address in that */
@@ -166,6 +173,7 @@ struct starter {
 	/* starts of newcomers' processes: in all; by preauth_source(); by network */
 	struct buckets all, sites, nets;
 	int admin_fd; /* the socket that listens; -1: none */
+	struct socket_file admin_file;
 	struct admin admins[ADMINS];
 	bool cgroups;
 	bool draining, ended, failed;
@@ -222,6 +230,12 @@ int listen_again(struct starter *s);
 void listen_lost(struct starter *s, struct listener *l);
 /* Close and forget all sockets and endpoints, also what is awaited, and end the pre-auth queue. */
 void listen_end(struct starter *s);
+void socket_file_begin(struct socket_file *f, const char *path);
+/*
+ * Remove the file, but not another one that is at its path by now. Call before the socket is
+ * closed: until then no other file has its number.
+ */
+void socket_file_end(const struct socket_file *f);
 
 /* ---------------------------------------------- preauth.c: connections that have no process yet */
 

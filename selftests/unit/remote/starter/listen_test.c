@@ -234,6 +234,29 @@ static void a_group_of_clients(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
+/* A file that somebody has removed, and another server has made again, is that server's. */
+static void another_servers_file(void **state)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	struct socket_file admin = { 0 };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(conf.listen[0], sizeof(conf.listen[0]), "unix:%s", path);
+	assert_true(listen_all(&s));
+	socket_file_begin(&admin, path);
+	assert_int_equal(unlink(path), 0);
+	strcpy(name.sun_path, path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	socket_file_end(&admin);
+	listen_end(&s);
+	assert_int_equal(access(path, F_OK), 0);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	assert_true(listen_all(&s));
+	listen_end(&s);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 /* Lets fd 3 be a socket at @at that listens, as systemd hands it over. */
 static void by_systemd(const char *at)
 {
@@ -325,11 +348,11 @@ int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		WITH(wrong_ones_are_awaited), WITH(anothers_file_at_the_start),
-		WITH(all_endpoints_or_none),  WITH(a_file_listed_twice),
-		WITH(a_socket_listed_twice),  WITH(what_clients_can_do),
-		WITH(a_group_of_clients),     WITH(one_port_of_two_addresses),
-		WITH(systemd_is_told)
+		WITH(wrong_ones_are_awaited),	 WITH(anothers_file_at_the_start),
+		WITH(all_endpoints_or_none),	 WITH(a_file_listed_twice),
+		WITH(a_socket_listed_twice),	 WITH(what_clients_can_do),
+		WITH(a_group_of_clients),	 WITH(another_servers_file),
+		WITH(one_port_of_two_addresses), WITH(systemd_is_told)
 	};
 
 	int failed;
