@@ -386,6 +386,8 @@ static inline CUresult wrong_graph(const void *handle)
 }
 /* NULL: @handle is no handle of that class */
 struct object *object_of(unsigned int class, const void *handle);
+/* reserve addresses for the handles of all servers; false: there are none */
+bool objects_begin(void);
 /*
  * The handle of the object that has number @id at server @p; made if it is new. NULL: @id is no
  * such number, or 0, or one in the place of an object that is in use, or there is no memory.

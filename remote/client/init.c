@@ -137,6 +137,11 @@ static CUresult start_client(void)
 	}
 	if (!r)
 		r = choose_devices();
+	if (!r && !objects_begin()) {
+		client_say(
+			"no addresses can be reserved for handles: is this process's address space limited (ulimit -v)?");
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	if (!r)
 		client_set_ready();
 	return r;

@@ -151,6 +151,16 @@ static bool reserve(void)
 	return true;
 }
 
+bool objects_begin(void)
+{
+	bool begun;
+
+	pthread_mutex_lock(&objects);
+	begun = reserve();
+	pthread_mutex_unlock(&objects);
+	return begun;
+}
+
 void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent)
 {
 	uint32_t i = KVGPU_REMOTE_INDEX(id);

@@ -32,6 +32,7 @@ static const char *named[2];
 static int connected[2]; /* what connecting gives */
 static CUresult asked[2]; /* what the first question gives */
 static uint32_t the_version = 11080;
+static bool no_addresses;
 
 unsigned int find_servers(const char *address[], const char **tls_folder)
 {
@@ -71,6 +72,11 @@ void peers_slow(enum slow why, bool is)
 {
 	assert_int_equal(why, SLOW_SEVERAL);
 	assert_true(is);
+}
+
+bool objects_begin(void)
+{
+	return !no_addresses;
 }
 
 bool arena_init(struct peer *p)
@@ -278,6 +284,10 @@ static void second_is_gone(void **state)
 	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
 
 	asked[1] = CUDA_SUCCESS;
+	no_addresses = true;
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_non_null(strstr(said, "ulimit -v"));
+	no_addresses = false;
 	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
 	assert_string_equal(said, "");
 	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
