@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include <remote/wire/format.h>
+
 #include "client.h"
 
 CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
@@ -28,25 +30,6 @@ CUresult device_holds(const struct route *to, CUdeviceptr at, uint64_t bytes)
 	return at - a->base < a->size && bytes <= a->size - (at - a->base) ?
 		       CUDA_SUCCESS :
 		       CUDA_ERROR_INVALID_VALUE;
-}
-
-/* 0: a format of which only the server's library knows how long it is */
-static uint64_t format_bytes(CUarray_format format)
-{
-	switch ((int)format) {
-	case CU_AD_FORMAT_UNSIGNED_INT8:
-	case CU_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return 2;
-	case CU_AD_FORMAT_UNSIGNED_INT32:
-	case CU_AD_FORMAT_SIGNED_INT32:
-	case CU_AD_FORMAT_FLOAT:
-		return 4;
-	}
-	return 0;
 }
 
 /* An array never changes: what the server says of it is kept with the handle. */
@@ -85,12 +68,15 @@ CUresult array_holds(const struct route *to, CUarray array, const uint64_t *at,
 		     const uint64_t *size)
 {
 	CUDA_ARRAY3D_DESCRIPTOR desc;
-	uint64_t there[3], i;
+	uint64_t there[3], channel, i;
 	CUresult r = describe_array(to, array, &desc);
 
-	if (r || !format_bytes(desc.Format))
+	if (r)
 		return r;
-	there[0] = desc.Width * desc.NumChannels * format_bytes(desc.Format);
+	channel = kvgpu_remote_channel_bytes(desc.Format);
+	if (!channel) /* only the server's library knows */
+		return CUDA_SUCCESS;
+	there[0] = desc.Width * desc.NumChannels * channel;
 	there[1] = desc.Height ? desc.Height : 1;
 	there[2] = desc.Depth ? desc.Depth : 1;
 	for (i = 0; i < 3; i++)

@@ -4,6 +4,8 @@
  * library took the same on an H100 (driver 580.159.04, by cuMemGetInfo), and where it was more than
  * 1 MiB whole pages of 2 MiB. Pure.
  */
+#include <remote/wire/format.h>
+
 #include "server.h"
 
 enum {
@@ -43,17 +45,9 @@ static uint64_t level_of(uint64_t size, unsigned int level)
 
 static uint64_t channel_bytes(CUarray_format format)
 {
-	switch (format) {
-	case CU_AD_FORMAT_UNSIGNED_INT8:
-	case CU_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return 2;
-	default:
-		return 4;
-	}
+	unsigned int bytes = kvgpu_remote_channel_bytes(format);
+
+	return bytes ? bytes : 4;
 }
 
 uint64_t array_takes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels)
