@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api.py TREE OUT: makes code of remote/api.def in the folder OUT.
+"""api.py TREE OUT: makes code of cuda/api.def and remote/frames.def in the folder OUT.
 api.py TREE doc:    prints build/docs/remote-api.md.
 
-Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
-(server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries). stubs.c and
-library.h include cuda/driver/api.h, so the C compiler compares the prototypes of the functions that are made with those there. A
-name that only one of cuda/symbols.txt and the table has is refused here.
+Made are: ops.h (numbers, structs, the tables' hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
+(server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries); and what
+cuda/entries.py makes.
 
-The table's hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the texts of HASHED, too: headers of layouts that
+The tables' hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the texts of HASHED, too: headers of layouts that
 cross, and forward/forward.h. made.d in OUT tells make that the code is made of these.
 """
 import hashlib
 import os
 import re
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../cuda"))
+sys.dont_write_bytecode = True
+import entries as table  # noqa: E402
+from entries import Bad, options_of, write  # noqa: E402
 
 SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
            "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
@@ -41,9 +45,6 @@ ADDRESSES = {"CUDA_MEMSET_NODE_PARAMS": "dst"}  # members of structs that are ad
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
         "CUfilter_mode": 1, "CUmoduleLoadingMode": 2}
-OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "finds", "own", "known", "reports", "touches", "clears", "destroys",
-           "current", "each", "across", "parent", "when", "unless", "after", "remark")
-WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 # libraries whose calls are forwarded: the client's library, what functions of remote/forward begin with, the class of its handles
 FORWARDED = {"cublas": ("libcublas.so.11", "blas", "BLAS"), "curand": ("libcurand.so.10", "rand", "RAND")}
 BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cublasSetPointerMode_v2", "cublasGetPointerMode_v2",
@@ -57,38 +58,29 @@ FIRST_OP = 16  # those below are the channel's
 HASHED = ["remote/" + name for name in (
     "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/completion.h", "forward/forward.h",
     "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h", "cluster/relay/control.h")]
-HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
+HEADER = "/* Made by remote/api.py of cuda/api.def and remote/frames.def. */\n"
 
 
-class Bad(Exception):
-    """why a line of the table is refused"""
+class Arg(table.Arg):
+    """one argument of a call that is made; kind: scalar, handle, struct, string, list. Of other calls only the C"""
 
+    kind = counts = None
 
-class Arg:
-    """one argument; kind: scalar, handle, struct, string, list; out: it comes back"""
-
-    def __init__(self, text):
-        m = re.fullmatch(r"(const )?([\w ]+?)\s*(\**)\s*(\w+)(?:\[(out )?(\w+)\])?(\?)?", text.strip())
-        if not m:
-            raise Bad("argument not understood: " + text)
-        self.const, self.type, stars, self.name, out, self.count, null = m.groups()
-        self.null, self.counts = bool(null), None
-        self.out = bool(out) if self.count else bool(stars) and not self.const
-        self.c = f"{self.const or ''}{self.type} {stars}{self.name}"
-        if self.type == "char" and stars and self.const:
+    def classify(self):
+        if self.type == "char" and self.stars and self.const:
             self.kind = "string"
         elif self.count:
             self.kind = "list"
         elif self.type in HANDLES:
             self.kind = "handle"
-        elif self.type in STRUCTS and stars:
+        elif self.type in STRUCTS and self.stars:
             self.kind = "struct"
-        elif self.type in WIRE and self.type != "void" and (not stars or self.out):
+        elif self.type in WIRE and self.type != "void" and (not self.stars or self.out):
             self.kind = "scalar"
         else:
-            raise Bad("no kind for " + text)
-        if len(stars) > 1:
-            raise Bad("pointer to pointer: " + text)
+            raise Bad("no kind for " + self.c)
+        if len(self.stars) > 1:
+            raise Bad("pointer to pointer: " + self.c)
 
     def wire(self):
         if self.kind == "handle" or self.type in HANDLES:
@@ -96,40 +88,18 @@ class Arg:
         return WIRE[self.type]
 
 
-class Entry:
+class Entry(table.Entry):
+    frame = False
+
     def __init__(self, line):
-        m = re.fullmatch(r"(\w+)\s+(\w+)(?:\(([^()]*)\))?\s*(?:->\s*\(([^()]*)\))?\s*(.*)", line)
-        if not m:
-            raise Bad("line not understood")
-        self.way, self.name, args, answer, options = m.groups()
-        self.options = {}
-        for o in filter(None, (o.strip() for o in options.split(";"))):
-            word, _, rest = o.partition(" ")
-            if word not in OPTIONS:
-                raise Bad("no such option: " + word)
-            self.options[word] = rest.strip()
-        self.frame = self.way == "frame"
-        if not self.frame and self.way not in WAYS:
-            raise Bad("no such way: " + self.way)
+        super().__init__(line, Arg)
         self.made = self.way in ("async", "sync", "waits")
-        self.line = line
-        if self.made and args is None or self.way == "async" and "when" not in self.options:
-            raise Bad("a prototype is needed, and what async calls depend on")
-        if self.frame:
-            self.read_fields(args, answer)
-        else:
-            self.args = [Arg(a) for a in filter(None, (args or "").split(","))]
         if self.made:
+            if self.way == "async" and "when" not in self.options:
+                raise Bad("what async calls depend on is needed")
+            if self.has("ptsz") and not any(x.type == "CUstream" for x in self.args):
+                raise Bad("no stream, and a form with ptsz")
             self.lay_out()
-
-    def read_fields(self, args, answer):
-        """of a frame"""
-        self.q = [field(f) for f in filter(None, (args or "").split(","))]
-        self.a = [field(f) for f in filter(None, (answer or "").split(","))]
-        self.args = []
-
-    def has(self, option):
-        return option in self.options
 
     def needs(self):
         """the flag of call_enter()"""
@@ -140,6 +110,8 @@ class Entry:
     def lay_out(self):
         """fields of request and answer: (wire type or C type, name, count, bytes)"""
         q, a, by_name = [], [], {x.name: x for x in self.args}
+        for x in self.args:
+            x.classify()
         for x in self.args:
             if x.kind == "list" and not x.count.isdigit():
                 if x.count not in by_name:
@@ -159,30 +131,48 @@ class Entry:
             q.append(("u32", "want", 0, 4))
         self.q, self.a = q, a
 
-    def prototype(self, suffix=""):
-        return f"CUresult {self.name}{suffix}({', '.join(x.c for x in self.args) or 'void'})"
-
     def parent(self, of):
         """the argument that a new handle of class OF hangs on; None: the current context; "none": nothing"""
         return self.options.get("parent", "none" if of == "CONTEXT" else None)
 
 
-class Forward(Entry):
+class Frame:
+    """a line of frames.def"""
+
+    frame, made, way, args = True, False, "frame", ()
+
+    def __init__(self, line):
+        m = re.fullmatch(r"(\w+)\s+(\w+)\(([^()]*)\)\s*(?:->\s*\(([^()]*)\))?\s*(.*)", line)
+        if not m:
+            raise Bad("line not understood")
+        _, self.name, fields, answer, options = m.groups()
+        self.options = options_of(options)
+        self.line = line
+        self.read_fields(fields, answer)
+
+    def read_fields(self, fields, answer):
+        self.q = [field(f) for f in filter(None, fields.split(","))]
+        self.a = [field(f) for f in filter(None, (answer or "").split(","))]
+
+    def has(self, option):
+        return option in self.options
+
+
+class Forward(Frame):
     """An entry point of a library that is not libcuda. Its frame has the handle, its stream, flags, and what the table says of each
     argument: a number, memory of the device (@), a scalar where the pointer mode says (%), a number that comes back"""
 
     def __init__(self, line):
-        super().__init__("frame " + line.split(None, 1)[1])
-        self.library, self.line = line.split()[0], line
+        super().__init__(line)
+        self.library = line.split()[0]
         self.prefix, self.handle = FORWARDED[self.library][1:]
         if any(x.kind == "device" for x in self.numbers):
             self.options["touches"] = ""
         if self.result():
             self.options["reports"] = ""
 
-    def read_fields(self, args, answer):
-        self.args = []
-        self.numbers = [Number(a) for a in (args or "").split(",")]
+    def read_fields(self, fields, answer):
+        self.numbers = [Number(a) for a in fields.split(",")]
         if answer or self.numbers[0].type not in HANDLES:
             raise Bad("a handle comes first, and there is no other answer than arguments")
         self.q = [("u64", "handle", 0, 8), ("u64", "stream", 0, 8), ("u32", "flags", 0, 4)]
@@ -224,41 +214,22 @@ def field(text):
 
 
 def read_table(tree):
-    entries, frames, lines = [], [], []
-    for number, line in enumerate(open(os.path.join(tree, "remote/api.def")), 1):
-        line = line.split("#")[0].rstrip() if line.startswith("#") else line.rstrip()
-        if not line:
+    entries, reasons = table.read(Entry)
+    frames = []
+    for number, line in enumerate(open(os.path.join(tree, "remote/frames.def")), 1):
+        line = line.rstrip()
+        if not line or line.startswith("#"):
             continue
-        lines.append(line)
         try:
-            e = (Forward if line.split()[0] in FORWARDED else Entry)(line)
+            frames.append((Forward if line.split()[0] in FORWARDED else Frame)(line))
         except Bad as why:
-            sys.exit(f"remote/api.def:{number}: {why}: {line}")
-        (frames if e.frame else entries).append(e)
-    check(tree, entries, frames)
-    lines += [open(os.path.join(tree, p)).read() for p in HASHED]
-    return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-
-
-def names_of(e):
-    return [e.name] + ([e.name + "_ptsz"] if e.has("ptsz") else []) + ([e.name + "_ptds"] if e.has("ptds") else [])
-
-
-def check(tree, entries, frames):
-    said = [n for e in entries for n in names_of(e)]
-    known = dict(line.split() for line in open(os.path.join(tree, "cuda/symbols.txt")))
-    known = {n: s for n, s in known.items() if s != "absent"}
-    wrong = [f"{n} is there twice" for n in sorted(set(said)) if said.count(n) > 1]
-    wrong += [f"{n} is in cuda/symbols.txt and not in the table" for n in known if n not in said]
-    wrong += [f"{n} is in the table and not in cuda/symbols.txt" for n in said if n not in known]
-    wrong += [f"{f.name} is there twice" for f in frames if [g.name for g in frames].count(f.name) > 1]
-    for e in entries:
-        if e.has("ptds") and e.options["ptds"] not in said:
-            wrong.append(f"{e.name}: there is no {e.options['ptds']}")
-        if e.has("ptsz") and not any(x.type == "CUstream" for x in e.args):
-            wrong.append(f"{e.name}: no stream, and a form with ptsz")
-    if wrong:
-        sys.exit("remote/api.def: " + "\nremote/api.def: ".join(wrong))
+            sys.exit(f"remote/frames.def:{number}: {why}: {line}")
+    names = [f.name for f in frames]
+    twice = {n for n in names if names.count(n) > 1}
+    if twice:
+        sys.exit(f"remote/frames.def: there twice: {', '.join(sorted(twice))}")
+    hashed = [e.line for e in frames + entries] + [open(os.path.join(tree, p)).read() for p in HASHED]
+    return entries, frames, reasons, hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:16]
 
 
 # ------------------------------------------------------------------ ops.h
@@ -446,22 +417,22 @@ def stubs_c(entries, frames):
     return text + "\n" + op_set("op_touches", [e for e in made if e.has("touches")]) + "\n" + op_set("op_reports", reports(made))
 
 
-def refused_c(entries):
+def refused_c(entries, reasons):
     text = HEADER + "#include <remote/client/refused.h>\n\n"
-    for n in (n for e in entries if e.way == "refused" for n in names_of(e)):
-        text += f"REFUSED({n})\n"
+    for e in (e for e in entries if e.way == "refused"):
+        text += "".join(f"REFUSED(\"{reasons[e.options['why']]}\", {n}, {e.parameters()})\n" for n in e.forms())
     return text
 
 
 def library_map(entries):
-    names = sorted([n for e in entries for n in names_of(e)] + ["kvgpu_remote_forwards", "kvgpuMemcpyBroadcast"])
+    names = sorted([n for e in entries for n in e.forms()] + ["kvgpu_remote_forwards", "kvgpuMemcpyBroadcast"])
     return "{\nglobal:\n" + "".join(f"\t{n};\n" for n in names) + "local:\n\t*;\n};\n"
 
 
 # ------------------------------------------------------------------ server
 
 def library_h(entries):
-    names = sorted(n for e in entries for n in names_of(e) if e.way != "refused" and not n.endswith(("_ptsz", "_ptds")))
+    names = sorted(n for e in entries for n in e.forms() if e.way != "refused" and not n.endswith(("_ptsz", "_ptds")))
     text = HEADER + "/* The library's entry points; one that it lacks is NULL. */\n#ifndef KVGPU_REMOTE_LIBRARY_H\n"
     text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <stdbool.h>\n\n#include <cuda/driver/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
     text += " \\\n".join(f"\tname({n})" for n in names) + "\n\nstruct library {\n"
@@ -687,24 +658,30 @@ def names_c(entries, frames):
 
 # ------------------------------------------------------------------ the page
 
-def doc(entries, frames):
-    count = {w: sum(len(names_of(e)) for e in entries if e.way == w) for w in WAYS}
-    text = "# How each entry point of the driver API is remoted\n\nMade by `make docs` of `remote/api.def`; "
-    text += "what the ways mean is said in [remote.md](../../docs/remote.md).\n\n| way | entry points |\n|---|---|\n"
-    text += "".join(f"| {w} | {count[w]} |\n" for w in WAYS)
+def doc(entries, frames, reasons):
+    count = {w: sum(len(e.forms()) for e in entries if e.way == w) for w in table.WAYS}
+    own = sum(len(e.forms()) for e in entries if not e.has("kepler"))
+    text = "# CUDA's entry points, and how each is remoted\n\nMade by `make docs` of `cuda/api.def`; "
+    text += "what the ways mean is said in [remote.md](../../docs/remote.md). Of all, our own libcuda (`cuda/driver`) "
+    text += f"has {own}, and refuses the others.\n\n| way | entry points |\n|---|---|\n"
+    text += "".join(f"| {w} | {count[w]} |\n" for w in table.WAYS)
     text += f"| | {sum(count.values())} |\n"
-    text += "\n| entry point | way | remarks |\n|---|---|---|\n"
+    text += "\n| refused because | it |\n|---|---|\n" + "".join(f"| {key} | {reason} |\n" for key, reason in reasons.items())
+    text += "\n| entry point | since | way | our own libcuda | remarks |\n|---|---|---|---|---|\n"
     rows = []
     for e in entries:
-        for n in names_of(e):
+        since = f"{e.since // 1000}.{e.since % 1000 // 10}" if e.since else ""
+        way = f"{e.way}: {e.options['why']}" if e.way == "refused" else e.way
+        own = f"refused: {e.options['kepler']}" if e.has("kepler") else ""
+        for n in e.forms():
             remark = e.options.get("remark", "")
-            if n.endswith("_ptsz") and e.has("ptsz"):
+            if n.endswith("_ptsz"):
                 remark = "the thread's own stream"
-            elif n.endswith("_ptds") and e.has("ptds"):
-                remark = f"`{e.options['ptds']}` on the thread's own stream"
+            elif n.endswith("_ptds"):
+                remark = f"`{e.options['ptds'] or e.name}` on the thread's own stream"
             elif e.way == "async":
                 remark = remark or "sync where the client can't tell that the arguments are right"
-            rows.append(f"| `{n}` | {e.way} | {remark} |\n")
+            rows.append(f"| `{n}` | {since} | {way} | {own} | {remark} |\n")
     return text + "".join(sorted(rows)) + forward_doc(frames)
 
 
@@ -727,25 +704,16 @@ def made_d(out):
     return f"{out}/.made: {' '.join(HASHED)}\n" + "".join(f"{p}:\n" for p in HASHED)
 
 
-def write(path, text):
-    """what is as it was keeps its time"""
-    if os.path.exists(path) and open(path).read() == text:
-        return
-    with open(path + ".new", "w") as f:
-        f.write(text)
-    os.replace(path + ".new", path)
-
-
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: api.py TREE OUT|doc")
-    (tree, out), (entries, frames, version) = sys.argv[1:], read_table(sys.argv[1])
+    (tree, out), (entries, frames, reasons, version) = sys.argv[1:], read_table(sys.argv[1])
     if out == "doc":
-        sys.stdout.write(doc(entries, frames))
+        sys.stdout.write(doc(entries, frames, reasons))
         return
-    os.makedirs(out, exist_ok=True)
+    table.write_all(out, entries)
     for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries, frames)),
-                       ("refused.c", refused_c(entries)),
+                       ("refused.c", refused_c(entries, reasons)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
                        ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames)),
                        ("forwards.h", forward_h(frames)), ("made.d", made_d(out))):

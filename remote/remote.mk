@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Remoting: the client's libcuda.so.1, the server kvgpu-remoted, and their tools, for the machine
-# that builds. $(REMOTE_GEN) has the sources that remote/api.py generates.
+# that builds. $(REMOTE_GEN) has the sources that remote/api.py generates, and cuda/entries.py.
 REMOTE_OUT	:= $(O)/remote
 REMOTE_GEN	:= $(GENERATED)/remote/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older_libc.h
@@ -10,7 +10,7 @@ REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthre
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \
 		   cublas.c curand.c cublas.map curand.map)
 
-$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt
+$(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/entries.py cuda/api.def
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
@@ -30,9 +30,6 @@ REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(RE
 REMOTE_CTL_OBJ	:= $(REMOTE_CTL:%.c=$(REMOTE_OUT)/obj/%.o)
 REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
 
-# refused.c defines its functions without the prototypes that callers have, so compile it without
-# link-time optimization, which compares them
-$(REMOTE_OUT)/obj/gen/refused.o: REMOTE_LTO := -O2
 $(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c remote/remote.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@

@@ -7,7 +7,7 @@ SAN_CFLAGS	:= -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -pthread -fn
 ASAN		:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 TSAN		:= -fsanitize=thread
 FUZZ_SAN	:= -fsanitize=fuzzer-no-link,address,undefined
-TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
+TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model -I$(REMOTE_GEN)
 
 include selftests/tests.mk
 include selftests/harness/harness.mk
@@ -15,15 +15,15 @@ include selftests/cuda/inprocess/inprocess.mk
 include selftests/remote/arm64.mk
 include selftests/remote/flood/flood.mk
 
-$(O)/asan/%.o: %.c selftests/selftests.mk
+$(O)/asan/%.o: %.c selftests/selftests.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(ASAN) -MMD -MP -c $< -o $@
 
-$(O)/tsan/%.o: %.c selftests/selftests.mk
+$(O)/tsan/%.o: %.c selftests/selftests.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(TSAN) -MMD -MP -c $< -o $@
 
-$(O)/fuzzobj/%.o: %.c selftests/selftests.mk
+$(O)/fuzzobj/%.o: %.c selftests/selftests.mk | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(FUZZ_SAN) -MMD -MP -c $< -o $@
 

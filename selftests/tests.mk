@@ -166,7 +166,7 @@ FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
 $(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
-docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/remote-api.md from remote/api.def
+docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/remote-api.md from cuda/api.def
 	@mkdir -p build/docs
 	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/remote-api.md
 $(O)/rooms.svg: FORCE
@@ -372,8 +372,7 @@ SRC_remote/cluster/relay/pull_test	:= $(addprefix remote/cluster/relay/,pull.c b
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.o bulk.o proxy.o link.o) \
   $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o greet_test.o measure_test.o proxy_test.o pull_test.o)): \
 	TEST_CPPFLAGS += -Iselftests/unit/remote/cluster/relay/mpi
-$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -D_GNU_SOURCE
-$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): | $(REMOTE_GEN)/.made
+$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): TEST_CPPFLAGS += -D_GNU_SOURCE
 UNIT_TESTS += remote/cluster/local/carrier_test
 SRC_remote/cluster/local/carrier_test	:= $(addprefix remote/cluster/local/,wire.c match.c requests.c)
 $(addprefix $(O)/asan/,$(SRC_remote/cluster/local/carrier_test:.c=.o) selftests/unit/remote/cluster/local/carrier_test.o): \
@@ -434,8 +433,7 @@ FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
 		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) remote/server/library.c $(REMOTE_LIAR_SRC) \
 		   $(wildcard $(foreach r,wire channel server client conf starter pmem,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
-$(sort $(REMOTE_TEST_OBJ)): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -Iselftests/unit/remote/client -D_GNU_SOURCE
-$(REMOTE_TEST_OBJ): | $(REMOTE_GEN)/.made
+$(sort $(REMOTE_TEST_OBJ)): TEST_CPPFLAGS += -Iselftests/unit/remote/server -Iselftests/unit/remote/client -D_GNU_SOURCE
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c
 $(REMOTE_GEN)/fake.c: selftests/unit/remote/server/fake.py $(REMOTE_GEN)/.made
 	$(call Q,GEN)selftests/unit/remote/server/fake.py . '$(REMOTE_GEN)' && touch $@

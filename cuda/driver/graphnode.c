@@ -101,6 +101,8 @@ static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
 	return r;
 }
 
+#define ADD_NODE CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n
+
 CUresult cuGraphAddKernelNode(ADD_NODE, const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	struct graph_work w;

@@ -3,6 +3,7 @@
  * cuGetProcAddress(). It is also part of remote/client's libcuda.so.1, so it uses nothing of
  * driver.h.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "api.h"
@@ -10,37 +11,66 @@
 #define ADDRESS_FLAGS \
 	(CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 
-#define REFUSED(symbol) extern CUresult symbol(void);
-#include "refused.inc"
+enum { PER_THREAD_SINCE = 7000 };
 
+/* made of ../api.def */
 static const struct {
 	const char *name;
 	int since;
-	void *symbol, *per_thread;
+	void *symbol, *per_thread; /* the same, where no form of the name is per thread */
 } entries[] = {
 #define ENTRY(name, since, symbol, per_thread) { #name, since, (void *)symbol, (void *)per_thread },
-#define REFUSE				       ENTRY
-#include "entries.inc"
-#define ENTRY(name, since, symbol, per_thread) { #name, since, (void *)symbol, (void *)per_thread },
-#define REFUSE				       ENTRY
-#include "refused.inc"
+#include <entries.inc>
 };
 
-CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+/* The last form of @symbol up to @version, also one that is refused: no older one takes its place. */
+static CUdriverProcAddressQueryResult find(const char *symbol, int version, bool per_thread,
+					   void **pfn)
 {
-	int best = -1;
+	CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	int best = 0;
 	unsigned int i;
+
+	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		void *at = per_thread ? entries[i].per_thread : entries[i].symbol;
+		int since = entries[i].since;
+
+		if (strcmp(entries[i].name, symbol))
+			continue;
+		if (status)
+			status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+		if (at != entries[i].symbol && since < PER_THREAD_SINCE)
+			since = PER_THREAD_SINCE;
+		if (!at || since > version || since < best)
+			continue;
+		status = CU_GET_PROC_ADDRESS_SUCCESS;
+		best = since;
+		*pfn = at;
+	}
+	return status;
+}
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *status)
+{
+	CUdriverProcAddressQueryResult found;
+	int driver;
 
 	if (!symbol || !pfn || flags & ~(cuuint64_t)ADDRESS_FLAGS || flags == ADDRESS_FLAGS)
 		return CUDA_ERROR_INVALID_VALUE;
-	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (!strcmp(entries[i].name, symbol) && entries[i].since <= version &&
-		    (best < 0 || entries[i].since > entries[best].since))
-			best = i;
+	if (cuDriverGetVersion(&driver) || version > driver)
+		return CUDA_ERROR_INVALID_VALUE;
 	*pfn = NULL;
-	if (best < 0)
-		return CUDA_ERROR_NOT_FOUND;
-	*pfn = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? entries[best].per_thread :
-								       entries[best].symbol;
+	found = find(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, pfn);
+	if (status)
+		*status = found;
 	return CUDA_SUCCESS;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+	CUresult r = cuGetProcAddress_v2(symbol, pfn, version, flags, NULL);
+
+	/* runtimes of CUDA 12 and later begin with an empty name, which is no error */
+	return !r && !*pfn && *symbol ? CUDA_ERROR_NOT_FOUND : r;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Entry points that are not offered: refused.inc lists them. */
+/*
+ * Entry points that exist so that programs that name them start; ../api.def has the reasons.
+ * refused.inc is made of it.
+ */
 #include "api.h"
 
-CUresult refuse(void);
-
-CUresult refuse(void)
-{
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-#define REFUSED(symbol) API CUresult symbol(void) __attribute__((alias("refuse")));
-#include "refused.inc"
+#define REFUSED(name, ...)                       \
+	CUresult name(__VA_ARGS__)               \
+	{                                        \
+		return CUDA_ERROR_NOT_SUPPORTED; \
+	}
+#include <refused.inc>

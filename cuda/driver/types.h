@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "opaque.h"
+
 typedef enum cudaError_enum {
 #define ERROR(name, number, text) name = number,
 #include "errors.inc"
@@ -203,7 +205,7 @@ typedef struct CUDA_LAUNCH_PARAMS_st {
 	void **kernelParams;
 } CUDA_LAUNCH_PARAMS;
 
-typedef int CUlaunchAttributeID, CUkernelNodeAttrID;
+typedef int CUlaunchAttributeID, CUkernelNodeAttrID, CUstreamAttrID;
 typedef struct CUaccessPolicyWindow_st {
 	void *base_ptr;
 	size_t num_bytes;
@@ -214,7 +216,7 @@ typedef union CUlaunchAttributeValue_union {
 	char pad[64];
 	CUaccessPolicyWindow accessPolicyWindow;
 	int cooperative, priority;
-} CUlaunchAttributeValue, CUkernelNodeAttrValue;
+} CUlaunchAttributeValue, CUkernelNodeAttrValue, CUstreamAttrValue;
 typedef struct CUlaunchAttribute_st {
 	CUlaunchAttributeID id;
 	int pad;
@@ -314,6 +316,11 @@ typedef struct CUDA_HOST_NODE_PARAMS_st {
 #define CU_EVENT_RECORD_EXTERNAL			1
 #define CU_EVENT_WAIT_EXTERNAL				1
 
+typedef enum {
+	CU_GET_PROC_ADDRESS_SUCCESS,
+	CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+	CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+} CUdriverProcAddressQueryResult;
 typedef enum { CU_MODULE_EAGER_LOADING = 1 } CUmoduleLoadingMode;
 typedef enum {
 	CU_JIT_INPUT_CUBIN,

@@ -21,10 +21,10 @@ void client_say(const char *format, ...)
 	fprintf(stderr, "libcuda (remote): %s\n", line);
 }
 
-CUresult client_refuse(const char *name, bool *told)
+CUresult client_refuse(const char *name, const char *why, bool *told)
 {
 	if (!__atomic_exchange_n(told, true, __ATOMIC_RELAXED))
-		client_say("%s() is not supported", name);
+		client_say("%s() is not supported: %s", name, why);
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

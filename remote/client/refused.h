@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Entry points that are refused. Each is defined without parameters: refused.c must not see the
- * prototypes.
- */
+/* Entry points that are refused: what refused.c is made of. */
 #ifndef KVGPU_REMOTE_REFUSED_H
 #define KVGPU_REMOTE_REFUSED_H
 
 #include <stdbool.h>
 
-#include <cuda/driver/types.h>
+#include <cuda/driver/api.h>
 
-/* say once for each entry point that it is not supported */
-CUresult client_refuse(const char *name, bool *told);
+/* say once for each entry point that it is not supported, and why */
+CUresult client_refuse(const char *name, const char *why, bool *told);
 
-#define REFUSED(name)                                               \
-	CUresult name(void) __attribute__((visibility("default"))); \
-	CUresult name(void)                                         \
-	{                                                           \
-		static bool told;                                   \
-		return client_refuse(#name, &told);                 \
+#define REFUSED(why, name, ...)                          \
+	CUresult name(__VA_ARGS__)                       \
+	{                                                \
+		static bool told;                        \
+		return client_refuse(#name, why, &told); \
 	}
 
 #endif

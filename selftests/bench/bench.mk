@@ -52,12 +52,12 @@ bench-remote-ring: $(REMOTE_RING) ## rings between two processes: calls, queued 
 REMOTE_CALLS	:= $(O)/remote_calls
 
 $(REMOTE_CALLS): selftests/bench/remote_calls.c $(REMOTE_OUT)/libcuda.so.1
-	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I. $^ -o $@
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter $(REMOTE_CPPFLAGS) $^ -o $@
 
 REMOTE_MANY	:= $(O)/remote_many
 
 $(REMOTE_MANY): selftests/bench/remote_many.c $(REMOTE_OUT)/libcuda.so.1
-	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I. $^ -o $@
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter $(REMOTE_CPPFLAGS) $^ -o $@
 
 REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
 
@@ -89,7 +89,7 @@ CLUSTER_BENCH_RUN = selftests/bench/cluster/run.py --folder $(REMOTE_OUT) --prog
 # CLUSTER_BENCH_MPI=mpich: use MPICH in place of Open MPI. CARDS=: how many GPUs LIBRARY has
 bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and beside local GPUs (rows in build/bench/remote.json; LIBRARY= CARDS=)
 	@mkdir -p build/bench $(CLUSTER_BENCH) && rm -f build/bench/remote-*.json
-	@$(CC) -std=gnu11 -O2 -Wall -I. selftests/bench/cluster_copies.c $(REMOTE_OUT)/libcuda.so.1 -o $(CLUSTER_BENCH)/cluster_copies
+	@$(CC) -std=gnu11 -O2 -Wall -I. -I$(REMOTE_GEN) selftests/bench/cluster_copies.c $(REMOTE_OUT)/libcuda.so.1 -o $(CLUSTER_BENCH)/cluster_copies
 	@mpicc.$(CLUSTER_BENCH_MPI) -O2 -Wall selftests/bench/cluster_mpi.c -o $(CLUSTER_BENCH)/cluster_mpi
 	@selftests/bench/cluster.sh $(REMOTE_OUT) $(CLUSTER_BENCH) $(REMOTE_LIBRARY) build/bench $(CLUSTER_BENCH_MPI)
 	@if selftests/cuda/toolkit.sh > /dev/null; then \

@@ -35,7 +35,7 @@ programs()
 	local name
 
 	for name in "$@"; do
-		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE "selftests/$name.c" -o "$work/${name#*/}" "$remote/libcuda.so.1" ||
+		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE "selftests/$name.c" -o "$work/${name#*/}" "$remote/libcuda.so.1" ||
 			exit 2
 	done
 }

@@ -147,7 +147,7 @@ run_many()
 	done
 }
 
-gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE -fPIC -shared selftests/cluster/stub.c -o "$work/gpu.so" || exit 2
+gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE -fPIC -shared selftests/cluster/stub.c -o "$work/gpu.so" || exit 2
 programs cluster/many
 find_mpis
 plain=1

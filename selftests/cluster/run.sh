@@ -113,7 +113,7 @@ run_own_world()
 
 	read -ra compile < <(own_flags compile)
 	read -ra link < <(own_flags link)
-	gcc -std=gnu11 -O2 -Wall -I. "${compile[@]}" selftests/cluster/own_world.c -o "$work/own_world" "$remote/libcuda.so.1" \
+	gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" "${compile[@]}" selftests/cluster/own_world.c -o "$work/own_world" "$remote/libcuda.so.1" \
 		"${link[@]}" || { result 1 "a program with MPI builds"; return; }
 	[ "$mpi" = openmpi ] && own+=(--oversubscribe --allow-run-as-root)
 	for proxies in "$mpi" local; do

@@ -20,11 +20,11 @@ ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
 	for name in faults graph_memory inherits managed several; do
-		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
+		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" || exit 2
 	done
 fi
-gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
+gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
 over='' library=$inprocess/libcuda.so.1
 
@@ -386,7 +386,7 @@ run_several()
 	over='several servers: '
 	start_more one two
 	make -s cudart-inprocess > /dev/null && ln -sf "$inprocess/libcudart.so.11.0" "$work/" &&
-		gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE selftests/remote/runtime.c "$work/libcudart.so.11.0" "$work/libcuda.so.1" \
+		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/runtime.c "$work/libcudart.so.11.0" "$work/libcuda.so.1" \
 			-o "$work/runtime" -Wl,-rpath,"\$ORIGIN" || { result 1 "a program on the runtime library builds"; return; }
 	KVGPU_REMOTE="unix:$work/one aperture:$work/two" step "a program on the runtime library divides its work" \
 		env "LD_LIBRARY_PATH=$work" "$work/runtime" "$cubin"

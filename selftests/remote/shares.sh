@@ -105,9 +105,9 @@ run_shares()
 {
 	local mixed had on shown
 
-	if ! gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE -fPIC -shared selftests/remote/clock.c -Wl,--no-as-needed -o "$work/public/libclock.so" \
+	if ! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE -fPIC -shared selftests/remote/clock.c -Wl,--no-as-needed -o "$work/public/libclock.so" \
 		"$work/public/libcuda.so.1" -Wl,-rpath,"$work/public" ||
-		! gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE selftests/remote/shares.c -o "$work/shares" "$work/libcuda.so.1" \
+		! gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/shares.c -o "$work/shares" "$work/libcuda.so.1" \
 		-Wl,-rpath,"\$ORIGIN"; then
 		result 1 "shares of the GPU: the programs build"
 		return

@@ -33,7 +33,7 @@ install_programs()
 	mkdir "$bin" && cp "$remote"/kvgpu-run "$remote"/kvgpu-relay-* "$remote/libcuda.so.1" "$bin" &&
 		cp "$inprocess/libcuda.so.1" "$bin/gpu.so" && cp selftests/cuda/driver/kernels.cubin "$bin" || return
 	for name in remote/faults remote/several slurm/part; do
-		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE "selftests/$name.c" -o "$bin/${name#*/}" "$bin/libcuda.so.1" || return
+		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE "selftests/$name.c" -o "$bin/${name#*/}" "$bin/libcuda.so.1" || return
 	done
 	mkdir -m 1777 "$work/out"
 }

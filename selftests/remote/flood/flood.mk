@@ -36,7 +36,7 @@ $(FLOOD)/attack: $(FLOOD_ATTACK_SRC:%.c=$(FLOOD)/client/%.o) $(FLOOD)/client/fak
 
 $(FLOOD)/honest: selftests/remote/flood/honest.c $(REMOTE_OUT)/libcuda.so.1
 	@mkdir -p $(@D)
-	$(call Q,CC)$(CC) -I. -D_GNU_SOURCE $(SAN_CFLAGS) -O2 $^ -o $@ -Wl,-rpath,'$(REMOTE_OUT)'
+	$(call Q,CC)$(CC) -I. -I$(REMOTE_GEN) -D_GNU_SOURCE $(SAN_CFLAGS) -O2 $^ -o $@ -Wl,-rpath,'$(REMOTE_OUT)'
 
 remote-flood: $(addprefix $(FLOOD)/,libcuda.so.1 kvgpu-remoted attack honest) $(REMOTE_OUT)/kvgpu-remotectl ## what selftests/remote/flood.sh runs; prints where it is
 	@echo '$(FLOOD)'

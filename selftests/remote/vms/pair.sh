@@ -27,10 +27,11 @@ packages()
 	make -s cuda-package remote-package remote >"$OUT/packages.log" 2>&1 || { sed 's/^/# /' "$OUT/packages.log"; return 1; }
 	cp build/kvgpu-{cuda,remote-client,remote-server,aperture}_"${version}"_amd64.deb "$share/debs/"
 	cp selftests/remote/vms/*.sh "$share/"
-	cp "$(make -s print-remote)/libcuda.so.1" "$OUT/" || return 1
-	gcc -std=gnu11 -O2 -Wall -Wextra -I. -D_GNU_SOURCE selftests/remote/exits.c -o "$share/exits" "$OUT/libcuda.so.1" \
+	remote=$(make -s print-remote)
+	cp "$remote/libcuda.so.1" "$OUT/" || return 1
+	gcc -std=gnu11 -O2 -Wall -Wextra -I. "-I$remote/gen" -D_GNU_SOURCE selftests/remote/exits.c -o "$share/exits" "$OUT/libcuda.so.1" \
 		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
-	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$share/faults" "$OUT/libcuda.so.1" \
+	gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$share/faults" "$OUT/libcuda.so.1" \
 		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
 	make -s -C selftests/cuda/driver "OUT=$OUT" && cp "$OUT/kvgpu-cuda-driver" selftests/cuda/driver/kernels.cubin "$share/"
 }

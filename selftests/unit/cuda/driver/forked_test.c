@@ -21,17 +21,23 @@ static const struct {
 	void *call;
 } entries[] = {
 #define ENTRY(name, since, symbol, per_thread) { #symbol, (void *)symbol },
-#define REFUSE				       ENTRY
-#include <cuda/driver/entries.inc>
+#include <entries.inc>
 };
 
-/* what needs no driver: names of errors, versions, addresses, tables */
+/* what needs no driver: names of errors, versions, addresses, tables; and what is refused */
 static bool is_apart(const char *name)
 {
 	static const char *const apart[] = { "cuGetError", "cuDriverGetVersion", "cuGetProcAddress",
 					     "cuGetExportTable" };
+	static const char *const refused[] = {
+#define REFUSED(name, ...) #name,
+#include <refused.inc>
+	};
 	unsigned int i;
 
+	for (i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		if (!strcmp(name, refused[i]))
+			return true;
 	for (i = 0; i < sizeof(apart) / sizeof(*apart); i++)
 		if (!strncmp(name, apart[i], strlen(apart[i])))
 			return true;

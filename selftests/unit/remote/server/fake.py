@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fake.py TREE OUT: makes of remote/api.def OUT/fake.c, a library that is none, and OUT/fake_shapes.c, what a good frame of each
+"""fake.py TREE OUT: makes of cuda/api.def and remote/frames.def OUT/fake.c, a library that is none, and OUT/fake_shapes.c, what a good frame of each
 operation looks like, for tests of the server (fake.h); and OUT/fake_calls.c, what a good answer of each operation looks like, and a
 program's calls, for tests of the client (../client/liar.h)."""
 import os
@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 from api import BYTES, FIRST_OP, HANDLES, HEADER, STRUCT_WIRE, WIRE, Forward, ordered, read_table, write  # noqa: E402
 
 
-# in frames without a prototype (`frame` lines of api.def): the class of a handle by its field's name
+# in frames without a prototype (`frame` lines of frames.def): the class of a handle by its field's name
 BY_NAME = {c.lower(): c for c in HANDLES.values()} | {"ctx": "CONTEXT", "dst_ctx": "CONTEXT", "src_ctx": "CONTEXT"}
 
 
