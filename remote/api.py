@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """api.py TREE OUT: makes code of cuda/api.def and remote/frames.def in the folder OUT.
-api.py TREE doc:    prints build/docs/remote-api.md.
+api.py TREE doc:    prints build/docs/cuda-api.md.
 
 Made are: ops.h (numbers, structs, the tables' hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
 (server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries); and what

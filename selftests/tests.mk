@@ -166,9 +166,9 @@ FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
 $(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
-docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/remote-api.md from cuda/api.def
+docs: $(O)/regdoc ## writes build/docs/registers.md from the tables of mmio-trap, build/docs/cuda-api.md from cuda/api.def
 	@mkdir -p build/docs
-	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/remote-api.md
+	$(call Q,DOC)$(O)/regdoc > build/docs/registers.md && remote/api.py . doc > build/docs/cuda-api.md
 $(O)/rooms.svg: FORCE
 	@mkdir -p $(@D)
 	@selftests/docs/rooms.py . > $@
@@ -271,7 +271,8 @@ SRC_cuda/driver/forked_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
 # this test makes allocations fail
 LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
-UNIT_TESTS += cuda/driver/pages_test
+UNIT_TESTS += cuda/driver/pages_test cuda/driver/procaddress_test
+SRC_cuda/driver/procaddress_test	:= cuda/driver/procaddress.c selftests/unit/cuda/driver/procaddress_names.c
 SRC_cuda/driver/pages_test	:= $(addprefix cuda/driver/,pages.c maps.c)
 LIBS_cuda/driver/pages_test	:= -Xlinker --wrap=fopen
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)

@@ -67,8 +67,8 @@ typedef int CUatomicOperation, CUcoredumpSettings, CUdevResourceType, CUexecAffi
 	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget, CUfunctionLoadingState,
 	CUgraphMem_attribute, CUlibraryOption, CUlogLevel, CUmemAccess_flags,
 	CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationType,
-	CUmemPool_attribute, CUmemRangeHandleType, CUmulticastGranularity_flags, CUoutput_mode,
-	CUprocessState, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
+	CUmemPool_attribute, CUmemRangeHandleType, CUmulticastGranularity_flags, CUprocessState,
+	CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
 	CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle;
 typedef unsigned int CUlogIterator;
 typedef unsigned long long CUmemGenericAllocationHandle, CUgraphConditionalHandle;

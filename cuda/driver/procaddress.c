@@ -23,7 +23,7 @@ static const struct {
 #include <entries.inc>
 };
 
-/* The last form of @symbol up to @version, also one that is refused: no older one takes its place. */
+/* The last form of @symbol up to @version. Where that is refused, no older one takes its place. */
 static CUdriverProcAddressQueryResult find(const char *symbol, int version, bool per_thread,
 					   void **pfn)
 {

@@ -9,7 +9,7 @@
 
 #include "client.h"
 
-enum { API_VERSION = 11080 }; /* the CUDA version of the entry points in remote/api.def */
+enum { API_VERSION = 11080 }; /* the last CUDA whose programs find all that they need here */
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 /* written under `init_lock`; atomic, since cuDriverGetVersion() may be called before cuInit() */

@@ -64,7 +64,7 @@ struct working {
 /*
  * Protects ranges, and what is known of work. May be held while a thread waits for an answer, but
  * not while it waits for the GPU's work. Frames that are sent with it have no parts, and neither
- * touch nor report (api.def): call.c would take it again.
+ * touch nor report (frames.def): call.c would take it again.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * libcublas.so.11 of a program whose GPU is elsewhere: handles, and calls that are answered here.
- * The other calls are made of the table in remote/api.def.
+ * The other calls are made of lines of remote/frames.def.
  */
 #include <remote/forward/cublas.h>
 

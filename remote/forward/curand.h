@@ -5,7 +5,7 @@
 
 #include <remote/forward/forward.h>
 
-#include "forwards.h" /* made of remote/api.def, with ops.h */
+#include "forwards.h" /* made by remote/api.py, with ops.h */
 #include "ops.h"
 
 /* as blas_enter() and blas_send() in cublas.h */

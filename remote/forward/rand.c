@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * libcurand.so.10 of a program whose GPU is elsewhere: generators. The other calls are made of the
- * table in remote/api.def.
+ * libcurand.so.10 of a program whose GPU is elsewhere: generators. The other calls are made of
+ * lines of remote/frames.def.
  */
 #include <remote/forward/curand.h>
 

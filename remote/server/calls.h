@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What cases.c, which is made of remote/api.def, has and calls */
+/* What cases.c, which is made by remote/api.py, has and calls */
 #ifndef KVGPU_REMOTE_SERVER_CALLS_H
 #define KVGPU_REMOTE_SERVER_CALLS_H
 

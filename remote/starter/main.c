@@ -18,7 +18,7 @@
 #include <remote/channel/memory.h>
 #include <remote/channel/tls.h>
 
-#include "ops.h" /* made of remote/api.def */
+#include "ops.h" /* made by remote/api.py */
 #include "starter.h"
 
 enum { DESCRIPTORS_MIN = 128 };

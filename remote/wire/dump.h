@@ -14,7 +14,7 @@ struct kvgpu_remote_field {
 	uint32_t at, bytes, count;
 };
 
-/* made of remote/api.def, from the first operation on */
+/* made by remote/api.py, from the first operation on */
 struct kvgpu_remote_shape {
 	const char *name;
 	uint32_t bytes; /* of the fixed part */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server send each other, little-endian: docs/remote.md. The structs of each
- * operation are made of remote/api.def (ops.h).
+ * operation are made by remote/api.py (ops.h).
  * A change of this text changes KVGPU_REMOTE_VERSION (remote/README.md).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
@@ -44,7 +44,7 @@ enum {
 	KVGPU_REMOTE_COMPLETIONS = 1024, /* answers that may be waited for at once */
 };
 
-/* Operations of the channel itself; those of remote/api.def follow from 16 on. */
+/* Operations of the channel itself; those of the tables follow from 16 on. */
 enum {
 	/* payload: struct kvgpu_remote_ack; answers a notification */
 	KVGPU_REMOTE_OP_ACK = 1,
@@ -260,7 +260,7 @@ enum kvgpu_remote_run {
 	RUN_ARRAY_TO_ARRAY
 };
 
-/* structs made of remote/api.def are checked in ops.h */
+/* structs made by remote/api.py are checked in ops.h */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
 static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8,
 	      "CUDA's structs cross as they are, of a program of 64 bits");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Compares cuda/driver/api.h with the toolkit's cuda.h, and cuda/runtime/api.h with its cuda_runtime_api.h: values, sizes and
-# offsets by a program that is compiled with each, prototypes by declaring ours after theirs. Prints TAP.
+# Compares cuda/driver/api.h with the toolkit's cuda.h, but for what is newer, and cuda/runtime/api.h with its cuda_runtime_api.h:
+# values, sizes and offsets by a program that is compiled with each, prototypes by declaring ours after theirs. Prints TAP.
 set -eu
 cd "$(dirname "$0")/../.."
 if ! root=$(selftests/cuda/toolkit.sh 2>/dev/null); then
@@ -10,11 +10,12 @@ if ! root=$(selftests/cuda/toolkit.sh 2>/dev/null); then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+cuda/entries.py "$tmp"
 failed=0
 
 result() { if [ "$1" = 0 ]; then echo "ok $2 - $3"; else echo "not ok $2 - $3"; failed=1; fi; }
 
-cc=(gcc -std=gnu11 -w -D__CUDA_API_VERSION_INTERNAL "-I$root/usr/include" -I.)
+cc=(gcc -std=gnu11 -w -D__CUDA_API_VERSION_INTERNAL "-I$root/usr/include" -I. "-I$tmp")
 
 # numbers N WHAT PROGRAM THEIR-HEADER OUR-HEADER
 numbers()

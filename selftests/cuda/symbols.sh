@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# symbols.sh LIBRARY           checks the list of symbols against what the library exports: cuda/symbols.txt of libcuda.so.1 and
-#                              what cuGetProcAddress() knows, cuda/runtime/symbols.txt of libcudart.so.11.0 and the versions
-# symbols.sh LIBRARY generate  writes the list; wants the toolkit, for the names that are absent
+# symbols.sh LIBRARY           checks the list of symbols against what the library exports: cuda/api.def of libcuda.so.1,
+#                              cuda/runtime/symbols.txt of libcudart.so.11.0 and the versions
+# symbols.sh LIBRARY generate  writes cuda/runtime/symbols.txt; wants the toolkit, for the names that are absent
 # Prints TAP.
 set -eu
 export LC_ALL=C
@@ -12,23 +12,15 @@ library=$1
 toolkit=$(selftests/cuda/toolkit.sh 2>/dev/null || true)/usr/lib/x86_64-linux-gnu
 case ${library##*/} in
 libcudart*) list=cuda/runtime/symbols.txt theirs=$toolkit/libcudart.so.11.0 names='^(__)?cuda[A-Z]' which=runtime ;;
-*) list=cuda/symbols.txt theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver ;;
+*) theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver ;;
 esac
 
 # exported LIBRARY: the names that it exports, with their versions if they have any
 exported() { nm -D --defined-only "$1" | awk -v names="$names" '$2 == "T" && $3 ~ names { print $3 }' | sort -u; }
 plain() { sed 's/@.*//' | sort -u; }
 
-# entries ENTRY|REFUSE: names of the driver's entry points of that kind, in both forms (stream 0, and the thread's own)
-entries()
-{
-	grep -ohP "^$1\(\K[^)]*" cuda/driver/entries.inc cuda/driver/refused.inc | awk -F', ' '{ print $3; print $4 }' | sort -u
-}
-
 # a line for each name: whether it is implemented, or only gives an error
-driver_states() { { entries ENTRY | sed 's/$/ implemented/'; entries REFUSE | sed 's/$/ error/'; } | sort -u; }
-
-runtime_states()
+states()
 {
 	exported "$library" | plain | awk 'NR == FNR { refused[$1]; next } { print $1, $1 in refused ? "error" : "implemented" }' \
 		<(grep -oP '^REFUSED?\(\K[^)]*' cuda/runtime/refuse.inc) -
@@ -36,7 +28,7 @@ runtime_states()
 
 generated()
 {
-	join -a 1 -a 2 -e absent -o 0,2.2 <( { exported "$theirs"; exported "$library"; } | plain) <("${which}_states")
+	join -a 1 -a 2 -e absent -o 0,2.2 <( { exported "$theirs"; exported "$library"; } | plain) <(states)
 }
 
 result()
@@ -54,17 +46,18 @@ same()
 }
 
 failed=0
-if [ "${2:-}" = generate ]; then
+if [ "${2:-} $which" = "generate runtime" ]; then
 	[ -f "$theirs" ] || { echo "symbols.sh: selftests/cuda/toolkit.sh fetch" >&2; exit 1; }
 	generated > "$list"
 	exit
 fi
-[ ! -f "$theirs" ] || same "the list agrees with the toolkit's" generated 'cat "$list"'
-same "all that is exported is in the list, and the reverse" 'exported "$library" | plain' \
-	"awk '\$2 != \"absent\" { print \$1 }' \"\$list\" | sort -u"
 if [ $which = driver ]; then
-	same "cuGetProcAddress() knows all that is exported" 'exported "$library"' '{ entries ENTRY; entries REFUSE; } | sort -u'
+	same "all that is exported is in the table, and the reverse" 'exported "$library" | plain' 'cuda/entries.py names'
+	[ ! -f "$theirs" ] || same "the table has all that the toolkit's library has" 'exported "$theirs" | plain | comm -23 - <(cuda/entries.py names)' true
 else
+	[ ! -f "$theirs" ] || same "the list agrees with the toolkit's" generated 'cat "$list"'
+	same "all that is exported is in the list, and the reverse" 'exported "$library" | plain' \
+		"awk '\$2 != \"absent\" { print \$1 }' \"\$list\" | sort -u"
 	same "all have the toolkit's version" 'exported "$library"' 'exported "$library" | plain | sed "s/$/@@libcudart.so.11.0/" | sort -u'
 	same "the name that programs ask for" 'readelf -d "$library" | grep -oP "soname: \[\K[^]]*"' 'echo libcudart.so.11.0'
 fi

@@ -15,10 +15,11 @@ USER = ("-I.", "-Iinclude", "-Iinclude/user")
 KERNEL = ("-I.", "-I{harness}", "-Iinclude", "-Iinclude/user", "-D_GNU_SOURCE", "-w", "-DKVGPU_PROBED", "-DKVGPU_HAVE_VFIO_FREE_DEVICE",
           "-DKVGPU_HAVE_VFIO_IOMMUFD")
 SETTINGS = (("hw/", KERNEL), ("mdev/", KERNEL), ("gpu-model/", ("-Igpu-model", *USER)), ("remote/", ("-Iremote", "-I{remote}", *USER, "-D_GNU_SOURCE")),
-            ("cuda/", USER + ("-I/usr/include/libdrm", "-D_GNU_SOURCE")), ("", USER))
+            ("cuda/", USER + ("-I{remote}", "-I/usr/include/libdrm", "-D_GNU_SOURCE")), ("", USER))
 # files on which the headers of a room depend besides those that they include: generated headers are
 # made of them
-MADE_OF = {"hw": ("selftests/harness/kernel/kernel.h",), "mdev": ("selftests/harness/kernel/kernel.h",), "remote": ("remote/api.py", "remote/api.def")}
+GENERATOR = ("remote/api.py", "remote/frames.def", "cuda/entries.py", "cuda/api.def")
+MADE_OF = {"hw": ("selftests/harness/kernel/kernel.h",), "mdev": ("selftests/harness/kernel/kernel.h",), "remote": GENERATOR, "cuda": GENERATOR}
 
 
 def guards(tree):

@@ -621,6 +621,10 @@ static void proc_addresses(void **state)
 	assert_int_equal(cuGetProcAddress("cuGraphCreate", &p, 9000, 0), CUDA_ERROR_NOT_FOUND);
 	assert_null(p);
 	assert_int_equal(cuGetProcAddress("cuInit", &p, 11080, 8), CUDA_ERROR_INVALID_VALUE);
+	/* cuDriverGetVersion() gives 11080 */
+	assert_int_equal(cuGetProcAddress("cuInit", &p, 11081, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuGetProcAddress("cuFuncGetParamInfo", &p, 11080, 0),
+			 CUDA_ERROR_NOT_FOUND);
 }
 
 static void *worker(void *arg)

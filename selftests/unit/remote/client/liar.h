@@ -14,7 +14,7 @@ enum { LIAR_ARENA = 32 << 20, LIAR_WORDS = 128, LIAR_LIST = 6 };
 /* what a word of an answer is, beside handles of a class */
 enum { LIAR_WIDE, LIAR_NARROW = NR_CLASSES };
 
-/* of each operation, as remote/api.def has it (../server/fake.py) */
+/* of each operation, as the tables have it (../server/fake.py) */
 struct liar_shape {
 	uint16_t words;
 	uint8_t behind; /* class of the handles in a list behind the struct; or 0 */
