@@ -17,7 +17,7 @@ import sys
 WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 OPTIONS = ("ptsz", "ptds", "why", "kepler", "nocontext", "finds", "own", "known", "clears", "touches", "works", "passes", "destroys",
            "current", "reports", "each", "across", "parent", "when", "unless", "after", "remark")
-OWN_VERSION = 11080  # the CUDA version up to which toolkits' headers have all prototypes; of later ones only some
+TOOLKIT = 11080  # the oldest toolkit beside whose cuda.h the prototypes are used (selftests/cuda/abi.sh)
 HEADER = "/* Made by cuda/entries.py of cuda/api.def. */\n"
 
 
@@ -112,10 +112,10 @@ def check(entries, reasons):
 
 
 def prototypes_h(entries):
-    """those that are newer than a toolkit's header, whose types it lacks, are left out behind it (selftests/cuda/abi.sh)"""
+    """behind a toolkit's cuda.h those that are newer are left out, for it lacks their types"""
     text, now = HEADER + "#ifndef KVGPU_CUDA_PROTOTYPES_H\n#define KVGPU_CUDA_PROTOTYPES_H\n\n", None
     for e in entries:
-        newer = e.since if e.since and e.since > OWN_VERSION else None
+        newer = e.since if e.since and e.since > TOOLKIT else None
         if newer != now:
             text += "#endif\n" * bool(now) + f"#if !defined(CUDA_VERSION) || CUDA_VERSION >= {newer}\n" * bool(newer)
             now = newer

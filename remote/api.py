@@ -666,7 +666,7 @@ def doc(entries, frames, reasons):
     text += f"has {own}, and refuses the others.\n\n| way | entry points |\n|---|---|\n"
     text += "".join(f"| {w} | {count[w]} |\n" for w in table.WAYS)
     text += f"| | {sum(count.values())} |\n"
-    text += "\n| refused because | it |\n|---|---|\n" + "".join(f"| {key} | {reason} |\n" for key, reason in reasons.items())
+    text += "\n| refused | because |\n|---|---|\n" + "".join(f"| {key} | {reason} |\n" for key, reason in reasons.items())
     text += "\n| entry point | since | way | our own libcuda | remarks |\n|---|---|---|---|---|\n"
     rows = []
     for e in entries:

@@ -285,8 +285,8 @@ CUDART_TESTS	:= $(addprefix cuda/runtime/,runtime_test memory_test array_test th
 UNIT_TESTS += $(CUDART_TESTS)
 TSAN_TESTS += cuda/runtime/thread_test
 $(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/driver/driver_test) $(wildcard cuda/runtime/*.c) selftests/unit/cuda/runtime/program.c))
-# program.c wraps two calls of cuda/driver
-$(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuModuleLoadDataEx -Xlinker --wrap=cuDevicePrimaryCtxSetFlags_v2))
+# program.c wraps calls of cuda/driver
+$(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) $(addprefix -Xlinker --wrap=,cuModuleLoadDataEx cuDevicePrimaryCtxSetFlags_v2 cuDriverGetVersion)))
 
 # for cuda/image, which decompresses fat binaries
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))

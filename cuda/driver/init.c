@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRIVER_VERSION = 11080 };
+enum { DRIVER_VERSION = 11080 }; /* the last CUDA that knows Kepler */
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 /*

@@ -155,16 +155,24 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	return cudaSuccess;
 }
 
-/* @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream; the default is @usual. */
+/*
+ * @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream; the default is @usual. A
+ * driver refuses a version above its own.
+ */
 static cudaError_t entry_point(const char *symbol, void **function, unsigned long long flags,
 			       unsigned long long usual)
 {
 	cudaError_t e = symbol && *symbol && function && flags <= 2 ? use_driver() :
 								      cudaErrorInvalidValue;
+	int version;
 
-	return e ? e :
-		   from_driver(cuGetProcAddress(symbol, function, RUNTIME_VERSION,
-						flags ? flags : usual));
+	if (!e)
+		e = from_driver(cuDriverGetVersion(&version));
+	if (e)
+		return e;
+	return from_driver(cuGetProcAddress(symbol, function,
+					    version < RUNTIME_VERSION ? version : RUNTIME_VERSION,
+					    flags ? flags : usual));
 }
 
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags)

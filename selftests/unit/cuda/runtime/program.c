@@ -41,6 +41,18 @@ CUresult __wrap_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 	return __real_cuDevicePrimaryCtxSetFlags_v2(dev, flags);
 }
 
+int driver_version;
+
+CUresult __real_cuDriverGetVersion(int *version);
+CUresult __wrap_cuDriverGetVersion(int *version)
+{
+	CUresult r = __real_cuDriverGetVersion(version);
+
+	if (!r && driver_version)
+		*version = driver_version;
+	return r;
+}
+
 void *file_bytes(const char *name)
 {
 	FILE *f = fopen(name, "rb");

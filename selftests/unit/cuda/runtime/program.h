@@ -27,5 +27,7 @@ void unregister_program(void);
 
 /* Calls of cuModuleLoadDataEx() by this program. Use __atomic. */
 extern unsigned int loads;
+/* what cuDriverGetVersion() gives; 0: the driver's own */
+extern int driver_version;
 
 #endif

@@ -439,6 +439,12 @@ static void entry_points(void **state)
 	assert_ptr_equal(f, cuLaunchKernel_ptsz);
 	FAILS(cudaGetDriverEntryPoint("cuNothing", &f, 0), cudaErrorSymbolNotFound);
 	FAILS(cudaGetDriverEntryPoint("", &f, 0), cudaErrorInvalidValue);
+	driver_version =
+		11040; /* an older driver, which cuGraphAddBatchMemOpNode() of 11.7 is not in */
+	OK(cudaGetDriverEntryPoint("cuMemAlloc", &f, 0));
+	assert_ptr_equal(f, cuMemAlloc_v2);
+	FAILS(cudaGetDriverEntryPoint("cuGraphAddBatchMemOpNode", &f, 0), cudaErrorSymbolNotFound);
+	driver_version = 0;
 	cudaGetLastError();
 }
 
