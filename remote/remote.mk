@@ -8,7 +8,7 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \
-		   cublas.c curand.c cublas.map curand.map)
+		   cublas.c curand.c cublas.map curand.map prototypes.h entries.inc refused.inc)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/entries.py cuda/api.def
 	@mkdir -p $(@D)
