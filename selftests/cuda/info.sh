@@ -14,7 +14,8 @@ result()
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
 }
 
-gcc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
+cuda/entries.py "$tmp"
+gcc -std=gnu11 -Wall -Wextra -Werror "-I$tmp" -D_GNU_SOURCE cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
 	-o "$tmp/cuda-info"
 "$tmp/cuda-info" > "$tmp/table" && rc=0 || rc=1
 grep -q 'Tesla K20m' "$tmp/table" && grep -q '13 SM at.*memory clock 2600 MHz' "$tmp/table" && grep -q 'compute capability 3.5' "$tmp/table" || rc=1
