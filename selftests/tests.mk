@@ -242,6 +242,7 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
+EXPORT_SRC	:= $(wildcard cuda/export/*.c)
 UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
@@ -278,6 +279,12 @@ LIBS_cuda/driver/pages_test	:= -Xlinker --wrap=fopen
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)
+
+# --- cuda/export
+UNIT_TESTS += cuda/export/tables_test cuda/export/without_check_test
+TSAN_TESTS += cuda/export/tables_test
+SRC_cuda/export/tables_test	:= $(EXPORT_SRC) cuda/driver/forked.c
+SRC_cuda/export/without_check_test := $(filter-out %/check.c,$(SRC_cuda/export/tables_test))
 
 # --- cuda/runtime, on cuda/driver with the fake device of driver_test
 $(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE

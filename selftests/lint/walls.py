@@ -22,7 +22,7 @@ CIRCLES = (
     ("mdev/machine", 5, ("mdev",)),
     ("hw", 0, ()), ("gtt-shadow", 0, ()), ("sched", 2, ()),
     ("cuda/device", 0, ()), ("cuda/image", 0, ()),
-    ("cuda/driver", 2, ()),
+    ("cuda/driver", 2, ()), ("cuda/export", 2, ()),
     ("remote/server", 0, ()), ("remote/cluster/relay", 0, ()),
     ("remote/client", 2, ()),
 )

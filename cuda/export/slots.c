@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/* Slots that need no more than the public API, or nothing. They keep nothing and take no lock. */
+#include <stdlib.h>
+
+#include "slots.h"
+
+/* ------------------------------------------------------------------ modules */
+
+/* @wrapper: nvcc's, whose second word points at the fat binary */
+CUresult module_load(CUmodule *module, const void *const *wrapper)
+{
+	return wrapper ? cuModuleLoadFatBinary(module, wrapper[1]) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult module_forget(const void *wrapper)
+{
+	return CUDA_SUCCESS;
+}
+
+/*
+ * cuModuleGetFunctionCount() and cuModuleEnumerateFunctions() are of CUDA 12.4: a library may lack
+ * them. NVIDIA's driver gives 1 after success.
+ */
+CUresult module_functions(CUcontext ctx, CUmodule module,
+			  void (*call)(void *arg, CUfunction function, void *zero), void *arg)
+{
+	enum { SINCE = 12040, DONE = 1 };
+	CUresult (*count)(unsigned int *n, CUmodule module);
+	CUresult (*list)(CUfunction * functions, unsigned int n, CUmodule module);
+	CUfunction *functions;
+	unsigned int n, i;
+	CUresult r;
+
+	if (cuGetProcAddress("cuModuleGetFunctionCount", (void **)&count, SINCE, 0) ||
+	    cuGetProcAddress("cuModuleEnumerateFunctions", (void **)&list, SINCE, 0))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	r = count(&n, module);
+	if (r)
+		return r;
+	functions = calloc(n + 1ul, sizeof(*functions));
+	if (!functions)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = list(functions, n, module);
+	for (i = 0; i < n && !r; i++)
+		call(arg, functions[i], NULL);
+	free(functions);
+	return r ? r : DONE;
+}
+
+/* ------------------------------------------------------------------ contexts, streams */
+
+CUresult current_get(CUcontext *ctx)
+{
+	return cuCtxGetCurrent(ctx);
+}
+
+CUresult context_flags(CUcontext ctx, unsigned int *flags, void **unused)
+{
+	*flags = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult no_flags(void)
+{
+	return CUDA_SUCCESS;
+}
+
+CUresult context_number(CUcontext ctx, unsigned int *number)
+{
+	*number = 1;
+	return CUDA_SUCCESS;
+}
+
+/* No library was seen to look into the object: it goes to stream_number() alone. */
+CUresult stream_object(CUcontext ctx, CUstream stream, void **object)
+{
+	static const uint64_t zeros[64];
+
+	*object = (void *)zeros;
+	return CUDA_SUCCESS;
+}
+
+CUresult stream_number(CUcontext ctx, const void *object, unsigned int *number)
+{
+	*number = 0;
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ tools */
+
+void tool_calls(void **flags, size_t *bytes)
+{
+	static uint8_t none[0x400];
+
+	*flags = none;
+	*bytes = sizeof(none);
+}
+
+void tool_events(void **flags, size_t *bytes)
+{
+	static uint8_t none[14];
+
+	*flags = none;
+	*bytes = sizeof(none);
+}
+
+/* ------------------------------------------------------------------ the GPU's parts */
+
+/* Zeros: no public call tells the places, and products of matrices are right without. */
+CUresult places_make(uint8_t **gpc, uint8_t **number)
+{
+	enum { MULTIPROCESSOR_COUNT = 16 };
+	CUdevice dev;
+	int n = 0;
+	CUresult r = cuCtxGetDevice(&dev);
+
+	if (!r)
+		r = cuDeviceGetAttribute(&n, MULTIPROCESSOR_COUNT, dev);
+	if (r)
+		return r;
+	/* a TPC has one multiprocessor or more */
+	*gpc = calloc(n, 1);
+	*number = calloc(n, 1);
+	if (*gpc && *number)
+		return CUDA_SUCCESS;
+	places_free(*gpc, *number);
+	return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult places_free(uint8_t *gpc, uint8_t *number)
+{
+	free(gpc);
+	free(number);
+	return CUDA_SUCCESS;
+}
