@@ -33,6 +33,6 @@ Replaces: libcuda1, libcudart11.0, kvgpu-remote-client
 Description: CUDA for GK110 GPUs and vGPUs on stock nouveau
  The CUDA 11.8 driver and runtime libraries (libcuda.so.1, libcudart.so.11.0)
  on top of libdrm_nouveau, cuda-info, and a service that keeps the engines
- initialised between programs. For programs that nvcc compiled with
- -arch=sm_35 -cudart shared.
+ initialised between programs. For programs that nvcc of CUDA 11 compiled
+ with -arch=sm_35.
 C

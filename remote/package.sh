@@ -36,8 +36,8 @@ client()
 	 (libcuda.so.1) that has no GPU: what programs ask of it is carried out by
 	 kvgpu-remoted elsewhere, reached by memory that two VMs share, by a UNIX
  socket, by vsock or by TLS.
-	 /etc/kvgpu/remote.conf says where. For programs that nvcc compiled with
-	 -cudart shared.
+	 /etc/kvgpu/remote.conf says where. For programs that nvcc of CUDA 11
+	 compiled.
 	C
 }
 

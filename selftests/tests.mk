@@ -247,7 +247,7 @@ UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_tes
 TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
-SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
+SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(EXPORT_SRC) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
 			   $(addprefix selftests/cuda/driver/,context.c memory.c calls.c array.c launch.c stream.c graph.c syscall.c) selftests/client/tap.c
 $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS += -Iselftests/client -Iselftests
 SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
@@ -263,7 +263,7 @@ $(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o copy.o
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
 $(foreach d,asan tsan,$(O)/$(d)/cuda/device/log.o $(O)/$(d)/selftests/unit/cuda/device/log_test.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
-SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
+SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(EXPORT_SRC) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
 SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/hostfunc_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
@@ -429,7 +429,7 @@ SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c mana
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
-		   remote/channel/signals.c $(addprefix cuda/driver/,forked.c visible.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+		   remote/channel/signals.c cuda/export/storage.c $(addprefix cuda/driver/,forked.c visible.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test) cuda/driver/text_test
 SRC_cuda/driver/text_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../export/export.h"
 #include "driver.h"
 
 static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device *device)
@@ -38,6 +39,18 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	c->nr_stamp_free = STAMPS;
 }
 
+CUcontext context_new(void)
+{
+	CUcontext c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->watch, NULL);
+	contexts_add(c);
+	return c;
+}
+
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 {
 	struct device_memory *staging, *stamps;
@@ -51,14 +64,8 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 		device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES, &staging));
 	if (!r)
 		r = error_of(device->ops->alloc(device, PLACE_HOST, STAMPS * STAMP_BYTES, &stamps));
-	if (!c && !r) {
-		c = calloc(1, sizeof(*c));
-		if (c) {
-			pthread_mutex_init(&c->lock, NULL);
-			pthread_mutex_init(&c->watch, NULL);
-			contexts_add(c);
-		}
-	}
+	if (!c && !r)
+		c = context_new();
 	if (r || !c) {
 		device->ops->close(device);
 		return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
@@ -139,6 +146,8 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 	if (!r)
 		current_drop(ctx);
 	users_destroy();
+	if (!r)
+		export_context_ended(ctx);
 	return r;
 }
 

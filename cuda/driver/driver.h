@@ -339,14 +339,16 @@ void set_in_host_function(bool in);
 /* driver_ready(), and CUDA_ERROR_NOT_PERMITTED in a host function */
 CUresult may_take_table(void);
 
+/* context.c: a dead context, or NULL. Call with `table` held. */
+CUcontext context_new(void);
 /*
- * context.c. Call with `table` held and no context locked. *out: NULL, or a dead context to open
- * again.
+ * Call with `table` held and no context locked. *out: NULL, or a dead context to open (again).
  */
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);
 /*
- * Call with `table` held and no context locked. *ctx stays, dead. Call users_destroy() once nothing
- * is locked. Memory of the GPU that the functions ..._free() leave is freed with the device.
+ * Call with `table` held and no context locked. *ctx stays, dead. Call users_destroy() and
+ * export_context_ended() once nothing is locked. Memory of the GPU that the functions ..._free()
+ * leave is freed with the device.
  */
 void context_close(CUcontext ctx);
 

@@ -122,22 +122,6 @@ CUresult cuDriverGetVersion(int *version)
  */
 const char kvgpu_streams_go_on = 1;
 
-/* The vendor's static runtime asks for private tables. */
-CUresult cuGetExportTable(const void **table, const CUuuid *id)
-{
-	static bool told;
-
-	if (table)
-		*table = NULL;
-	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		fprintf(stderr,
-			"libcuda: this program asks for private tables of the vendor's driver, which are not here. If calls fail "
-			"now: the vendor's static CUDA runtime, the libcudart.so of a later CUDA, and the shared libcublas, "
-			"libcufft and libcurand need them. Link with \"nvcc -arch=sm_35 -cudart shared\" of CUDA 11, and "
-			"-lcublas_static, -lcufft_static or -lcurand_static, which work in part\n");
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 CUresult cuProfilerStart(void)
 {
 	return driver_ready();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Primary contexts: one for each device. A reset, and the last release, close the context and keep
- * its handle, which the next retain opens again.
+ * its handle, which the next retain opens again. NVIDIA's runtimes ask for the handle before.
  *
  * All calls here take `table`, with no context locked: context_open() and context_close() lock the
  * context themselves.
  */
+#include "../export/export.h"
 #include "driver.h"
 
 /* guarded by `table` */
@@ -26,6 +27,34 @@ static bool active(CUdevice dev)
 	return primary[dev].ctx && primary[dev].ctx->alive;
 }
 
+/* Call with `table` held. False: no memory. */
+static bool make_handle(CUdevice dev)
+{
+	CUcontext *ctx = &primary[dev].ctx;
+
+	if (!*ctx)
+		*ctx = context_new();
+	if (*ctx)
+		(*ctx)->primary = true;
+	return *ctx;
+}
+
+CUresult export_primary(CUcontext *ctx, CUdevice dev)
+{
+	CUresult r = check_device(dev);
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&table);
+	if (!make_handle(dev))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	*ctx = primary[dev].ctx;
+	pthread_mutex_unlock(&table);
+	return r;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 {
 	CUresult r = check_device(dev);
@@ -35,15 +64,29 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 	if (!ctx)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&table);
-	if (!active(dev))
+	if (!make_handle(dev))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	else if (!active(dev))
 		r = context_open(&primary[dev].ctx, primary[dev].flags, dev);
 	if (!r) {
-		primary[dev].ctx->primary = true;
 		primary[dev].refs++;
 		*ctx = primary[dev].ctx;
 	}
 	pthread_mutex_unlock(&table);
 	return r;
+}
+
+/* Call with `table` held; it is given back. @ends: close the context if it is active. */
+static void leave_primary(CUdevice dev, bool ends)
+{
+	CUcontext ctx = ends && active(dev) ? primary[dev].ctx : NULL;
+
+	if (ctx)
+		context_close(ctx);
+	pthread_mutex_unlock(&table);
+	users_destroy();
+	if (ctx)
+		export_context_ended(ctx);
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
@@ -55,10 +98,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 	pthread_mutex_lock(&table);
 	if (!primary[dev].refs)
 		r = CUDA_ERROR_INVALID_CONTEXT;
-	else if (--primary[dev].refs == 0 && active(dev))
-		context_close(primary[dev].ctx);
-	pthread_mutex_unlock(&table);
-	users_destroy();
+	leave_primary(dev, !r && --primary[dev].refs == 0);
 	return r;
 }
 
@@ -101,9 +141,23 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 	if (r)
 		return r;
 	pthread_mutex_lock(&table);
-	if (active(dev))
-		context_close(primary[dev].ctx);
-	pthread_mutex_unlock(&table);
-	users_destroy();
+	leave_primary(dev, true);
 	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ names of before CUDA 11 */
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+	return cuDevicePrimaryCtxRelease_v2(dev);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+	return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev)
+{
+	return cuDevicePrimaryCtxReset_v2(dev);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Contexts that a call has made or ended, and all that ends with a context. */
+#include <cuda/export/export.h>
+
 #include "client.h"
 
 static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
+/* under `primaries`; .ctx may be known before the first reference, and stays after the last one */
 static struct {
 	struct object *ctx;
 	uint64_t id;
@@ -19,7 +22,10 @@ void context_created(CUcontext ctx, CUdevice dev)
 	current_push(o);
 }
 
-/* Mark the context as dead, and end all that belongs to it; its own slot stays. */
+/*
+ * Mark the context as dead, and end all that belongs to it; its own slot stays. Once nothing is
+ * locked call export_context_ended().
+ */
 static void end_object(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
@@ -38,6 +44,7 @@ void context_ended(CUcontext ctx)
 	if (current_top() == o)
 		current_pop();
 	end_object(o);
+	export_context_ended(ctx);
 }
 
 void context_attached(CUcontext ctx)
@@ -72,17 +79,72 @@ void primary_retained(CUcontext ctx, CUdevice dev)
 	pthread_mutex_unlock(&primaries);
 }
 
+/* Call with `primaries`. NULL: it is not known, or a server that lies has put another one there. */
+static struct object *primary_object(CUdevice dev)
+{
+	struct object *o = object_of(CLASS_CONTEXT, primary[dev].ctx);
+
+	return o && o->id == primary[dev].id ? o : NULL;
+}
+
+/*
+ * The server knows a context by the same number after its end, so the handle is fixed as soon as
+ * the server has given the number.
+ */
+CUresult export_primary(CUcontext *ctx, CUdevice dev)
+{
+	struct q_primary q = { 0 };
+	struct call c = { .op = OP_primary, .fixed = &q, .bytes = sizeof(q) };
+	struct object *o = NULL;
+	void *made;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	c.to.peer = peer_of_device(dev, &q.dev);
+	if (!c.to.peer)
+		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&primaries);
+	o = primary_object(dev);
+	pthread_mutex_unlock(&primaries);
+	if (!o) {
+		r = call_sync(&c, sizeof(struct a_primary));
+		if (r)
+			return r;
+		if (!answer_handle(&made, &c, CLASS_CONTEXT,
+				   ((const struct a_primary *)c.answer)->context, NULL, false))
+			return CUDA_ERROR_UNKNOWN;
+		o = made;
+		pthread_mutex_lock(&primaries);
+		if (primary_object(dev) != o) { /* no other thread has retained it meanwhile */
+			primary[dev].ctx = o;
+			primary[dev].id = o->id;
+			o->dev = dev;
+			__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&primaries);
+	}
+	*ctx = (CUcontext)o;
+	return CUDA_SUCCESS;
+}
+
 static void primary_end(CUdevice dev, bool reset)
 {
+	struct object *o;
+
 	if (dev < 0 || dev >= DEVICES_MAX)
 		return;
 	pthread_mutex_lock(&primaries);
 	if (!reset && primary[dev].refs)
 		primary[dev].refs--;
-	if (object_of(CLASS_CONTEXT, primary[dev].ctx) && primary[dev].ctx->id == primary[dev].id &&
-	    (reset || !primary[dev].refs))
-		end_object(primary[dev].ctx);
+	o = reset || !primary[dev].refs ? primary_object(dev) : NULL;
+	if (o)
+		end_object(o);
 	pthread_mutex_unlock(&primaries);
+	if (o)
+		export_context_ended((CUcontext)o);
 }
 
 void primary_released(CUdevice dev)
@@ -105,4 +167,21 @@ CUresult cuCtxGetDevice(CUdevice *dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	*dev = current_top()->dev;
 	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ names of before CUDA 11 */
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+	return cuDevicePrimaryCtxRelease_v2(dev);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+	return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev)
+{
+	return cuDevicePrimaryCtxReset_v2(dev);
 }

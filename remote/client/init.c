@@ -170,21 +170,6 @@ CUresult cuDriverGetVersion(int *out)
 	return CUDA_SUCCESS;
 }
 
-/* the vendor's private tables */
-CUresult cuGetExportTable(const void **table, const CUuuid *id)
-{
-	static bool told;
-
-	if (table)
-		*table = NULL;
-	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		client_say(
-			"this program asks for private tables of the vendor's driver, which are not here. If calls fail now: the "
-			"vendor's static CUDA runtime, the libcudart.so of a later CUDA, and the vendor's shared libraries need "
-			"them. Link with \"nvcc -cudart shared\" of CUDA 11");
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 CUresult cuProfilerStart(void)
 {
 	return client_ready();

@@ -38,6 +38,7 @@ FRAME(current);
 FRAME(fence);
 EMPTY_FRAME(pin);
 FRAME(facts);
+FRAME(primary);
 EMPTY_FRAME(init);
 FRAME(image);
 FRAME(function);

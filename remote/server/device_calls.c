@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Calls that also change the server's own state, and facts about devices. */
+#include <cuda/export/export.h>
 #include <remote/wire/resource.h>
 
 #include "server.h"
@@ -148,6 +149,33 @@ static uint64_t primary_of(struct server *s, CUdevice dev)
 	id = number_of(s, ctx);
 	CALL(s, cuDevicePrimaryCtxRelease_v2, dev);
 	return id;
+}
+
+/*
+ * The library says in a private table which handle a primary context has or will have; one without
+ * the table has to make the context.
+ */
+FRAME(primary)
+{
+	struct a_primary *a = kvgpu_remote_put(out, sizeof(*a));
+	const CUuuid id = { EXPORT_CONTEXTS };
+	typeof(export_primary) *const *table = NULL;
+	CUcontext ctx = NULL;
+	CUresult r;
+
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!CALL(s, cuGetExportTable, (const void **)&table, &id)) {
+		r = table[EXPORT_PRIMARY](&ctx, q->dev);
+	} else {
+		r = CALL(s, cuDevicePrimaryCtxRetain, &ctx, q->dev);
+		if (!r)
+			CALL(s, cuDevicePrimaryCtxRelease_v2, q->dev);
+	}
+	if (r)
+		return r;
+	a->context = number_of(s, ctx);
+	return a->context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* a primary context was reset or released: its handle stays, but all below it is gone */

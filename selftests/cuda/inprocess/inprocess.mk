@@ -2,7 +2,7 @@
 # A libcuda.so.1 whose GPU is the shader machine of gpu-model inside the process, for tests on the
 # machine that builds it; see README.md.
 INPROCESS_OUT	:= $(O)/cuda-inprocess
-INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcard cuda/image/*.c) \
+INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcard cuda/export/*.c cuda/image/*.c) \
 		   $(addprefix cuda/,device/qmd.c device/texture.c device/cause.c syscalls/syscalls.c) \
 		   $(wildcard gpu-model/gr/sm/*.c gpu-model/mmu/*.c) \
 		   $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c core/clock.c) $(wildcard selftests/cuda/inprocess/*.c)

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include <cuda/driver/driver.h>
+#include <cuda/export/export.h>
 
 #include "fake.h"
 
@@ -489,6 +490,67 @@ static void waits_while_it_is_recorded(void **state)
 	OK(cuStreamSynchronize(s));
 }
 
+/* ------------------------------------------------------------------ for NVIDIA's runtimes */
+
+static CUcontext last_ended;
+static unsigned int nr_ended;
+
+/* A destructor may call the library: no lock is held. */
+static void note_end(CUcontext ctx, void *key, void *value)
+{
+	unsigned int flags;
+	int active;
+
+	OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+	last_ended = ctx;
+	nr_ended++;
+}
+
+static void runtimes_storage_ends(void **state)
+{
+	static const CUuuid storage = { "\xc6\x93\x33\x6e\x11\x21\xdf\x11"
+					"\xa8\xc3\x68\xf3\x55\xd8\x95\x93" };
+	typedef void end_fn(CUcontext ctx, void *key, void *value);
+	CUresult (*const *put)(CUcontext ctx, void *key, void *value, end_fn *end);
+	CUcontext primary, again, c;
+	unsigned int flags;
+	int active = 1;
+
+	OK(cuGetExportTable((const void **)&put, &storage));
+	/* the handle, of a context that is not active */
+	OK(export_primary(&primary, 0));
+	OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+	assert_int_equal(active, 0);
+	FAILS(export_primary(&again, 7), CUDA_ERROR_INVALID_DEVICE);
+	FAILS(cuCtxDestroy_v2(primary), CUDA_ERROR_INVALID_CONTEXT);
+	OK((*put)(primary, &c, &c, note_end));
+	OK(cuDevicePrimaryCtxReset_v2(0));
+	assert_int_equal(nr_ended, 0); /* nothing was active */
+	OK(cuDevicePrimaryCtxRetain(&again, 0));
+	assert_ptr_equal(again, primary);
+	OK(cuDevicePrimaryCtxReset(0));
+	assert_int_equal(nr_ended, 1);
+	assert_ptr_equal(last_ended, primary);
+	OK(cuDevicePrimaryCtxRetain(&again, 0));
+	assert_ptr_equal(again, primary);
+	OK((*put)(primary, &c, &c, note_end));
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	assert_int_equal(nr_ended, 1);
+	OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_BLOCKING_SYNC));
+	OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+	assert_int_equal(flags, CU_CTX_SCHED_BLOCKING_SYNC);
+	OK(cuDevicePrimaryCtxSetFlags(0, 0));
+	OK(cuDevicePrimaryCtxRelease(0));
+	assert_int_equal(nr_ended, 2);
+	OK(export_primary(&again, 0));
+	assert_ptr_equal(again, primary);
+	OK(cuCtxCreate_v2(&c, 0, 0));
+	OK((*put)(c, &c, &c, note_end));
+	OK(cuCtxDestroy_v2(c));
+	assert_int_equal(nr_ended, 3);
+	assert_ptr_equal(last_ended, c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +567,7 @@ int main(void)
 		IN_CONTEXTS(capture_made_invalid),
 		IN_CONTEXTS(flags_while_in_use),
 		IN_CONTEXTS(waits_while_it_is_recorded),
+		IN_CONTEXTS(runtimes_storage_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Users of a context: threads attach to one context and detach at the same time. */
+/*
+ * Users of a context: threads attach to one context and detach at the same time. The handle of a
+ * primary context, and what is told when contexts end.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <cuda/export/export.h>
 #include <remote/client/client.h>
 
 enum { THREADS = 2, ROUNDS = 100000 };
@@ -16,7 +20,9 @@ enum { THREADS = 2, ROUNDS = 100000 };
 
 struct peer peers[PEERS_MAX];
 static struct object context = { .id = 1, .class = CLASS_CONTEXT };
-static unsigned int ended;
+static struct object primary = { .id = 2, .class = CLASS_CONTEXT };
+static unsigned int ended, told, asked;
+static uint64_t number = 2; /* the server's answer */
 
 CUresult client_ready(void)
 {
@@ -28,7 +34,33 @@ CUresult call_enter(unsigned int flags)
 }
 struct object *object_of(unsigned int class, const void *handle)
 {
-	return handle == &context ? &context : NULL;
+	return handle == &context ? &context : handle == &primary ? &primary : NULL;
+}
+struct peer *peer_of_device(CUdevice dev, uint32_t *n)
+{
+	*n = 5;
+	return dev == 3 ? peers : NULL;
+}
+CUresult call_sync(struct call *c, size_t fixed)
+{
+	static struct a_primary a;
+
+	assert_int_equal(c->op, OP_primary);
+	assert_int_equal(((const struct q_primary *)c->fixed)->dev, 5);
+	asked++;
+	a.context = number;
+	c->answer = &a;
+	return CUDA_SUCCESS;
+}
+bool answer_handle(void **to, const struct call *c, unsigned int class, uint64_t id, void *parent,
+		   bool none)
+{
+	*to = &primary;
+	return class == CLASS_CONTEXT && id == primary.id;
+}
+void export_context_ended(CUcontext ctx)
+{
+	told++;
 }
 void ranges_end(const void *ctx)
 {
@@ -42,6 +74,22 @@ void managed_end(const void *ctx)
 void object_empty(void *handle)
 {
 	__atomic_add_fetch(&ended, 1, __ATOMIC_RELAXED);
+}
+
+/* names of before CUDA 11 call these */
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+	primary_released(dev);
+	return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+	primary_reset(dev);
+	return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+	return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ */
@@ -70,13 +118,47 @@ static void no_user_is_lost(void **state)
 	assert_int_equal(context.attached, 0);
 	context_detached((CUcontext)&context);
 	assert_int_equal(ended, 1);
+	assert_int_equal(told, 1);
 	assert_true(context.dead);
+}
+
+/* Known before it is retained, and after it has ended: the server is asked once. */
+static void handle_is_fixed(void **state)
+{
+	CUcontext ctx = NULL;
+
+	told = 0;
+	assert_int_equal(export_primary(&ctx, 4), CUDA_ERROR_INVALID_DEVICE);
+	number = 9;
+	assert_int_equal(export_primary(&ctx, 3), CUDA_ERROR_UNKNOWN);
+	assert_null(ctx);
+	number = 2;
+	assert_int_equal(export_primary(&ctx, 3), CUDA_SUCCESS);
+	assert_ptr_equal(ctx, &primary);
+	assert_true(primary.dead);
+	assert_int_equal(primary.dev, 3);
+	primary_retained(ctx, 3);
+	assert_false(primary.dead);
+	assert_int_equal(export_primary(&ctx, 3), CUDA_SUCCESS);
+	assert_false(primary.dead);
+	assert_int_equal(cuDevicePrimaryCtxReset(3), CUDA_SUCCESS);
+	assert_int_equal(told, 1);
+	primary_retained(ctx, 3);
+	primary_released(3);
+	assert_int_equal(told, 1);
+	assert_int_equal(cuDevicePrimaryCtxRelease(3), CUDA_SUCCESS);
+	assert_int_equal(told, 2);
+	assert_true(primary.dead);
+	assert_int_equal(export_primary(&ctx, 3), CUDA_SUCCESS);
+	assert_ptr_equal(ctx, &primary);
+	assert_int_equal(asked, 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_user_is_lost),
+		cmocka_unit_test(handle_is_fixed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the client says once of a program with another CUDA runtime, and of servers that are not
- * there at cuInit(). There is no server.
+ * What the client says of servers that are not there at cuInit(). There is no server.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -136,33 +135,6 @@ static void heard(char *said, size_t bytes)
 	rewind(record);
 	said[fread(said, 1, bytes - 1, record)] = 0;
 	fclose(record);
-}
-
-/* What two questions for a private table make the client say. */
-static void ask_twice(char *said, size_t bytes)
-{
-	const void *table;
-	int i;
-
-	listen_to_client();
-	for (i = 0; i < 2; i++) {
-		table = said;
-		assert_int_equal(cuGetExportTable(&table, NULL), CUDA_ERROR_NOT_SUPPORTED);
-		assert_null(table);
-	}
-	heard(said, bytes);
-}
-
-static void private_tables(void **state)
-{
-	char said[2048];
-
-	ask_twice(said, sizeof(said));
-	/* a program with a libcudart.so.13 beside it contains no static runtime */
-	assert_non_null(strstr(said, "static CUDA runtime"));
-	assert_non_null(strstr(said, "the libcudart.so of a later CUDA"));
-	assert_non_null(strstr(said, "\"nvcc -cudart shared\" of CUDA 11\n"));
-	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 }
 
 static CUresult init(char *said, size_t bytes)
@@ -331,7 +303,6 @@ static void version_meanwhile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(private_tables),
 		cmocka_unit_test(first_is_not_there),
 		cmocka_unit_test(first_refuses),
 		cmocka_unit_test(devices_are_chosen),

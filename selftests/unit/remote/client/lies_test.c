@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <cuda/export/export.h>
 #include <remote/client/broadcast.h>
 
 #include "liar.h"
@@ -188,6 +189,20 @@ static void counts_are_those_of_the_room(void **state)
 	n = 4;
 	lie.word[0] = 2;
 	assert_int_equal(cuGraphGetNodes(graph, nodes, &n), CUDA_ERROR_UNKNOWN);
+}
+
+static void primary_context_is_a_context(void **state)
+{
+	CUcontext got = NULL;
+
+	lie_once(OP_primary, id(CLASS_STREAM, FREE + 2, 1));
+	assert_int_equal(export_primary(&got, 0), CUDA_ERROR_UNKNOWN);
+	lie.word[0] = 0;
+	assert_int_equal(export_primary(&got, 0), CUDA_ERROR_UNKNOWN);
+	lie.word[0] = id_of(ctx) + (1ull << 32); /* in the place of a context that is in use */
+	assert_int_equal(export_primary(&got, 0), CUDA_ERROR_UNKNOWN);
+	assert_null(got);
+	assert_int_equal(asked, 3);
 }
 
 static void block_sizes_are_tried_a_few_times(void **state)
@@ -546,6 +561,7 @@ int main(void)
 		TEST(a_copy_ends_in_the_arena),
 		TEST(a_bounce_is_as_it_was_made),
 		TEST(counts_are_those_of_the_room),
+		TEST(primary_context_is_a_context),
 		TEST(block_sizes_are_tried_a_few_times),
 		TEST(parameters_follow_each_other),
 		TEST(an_object_in_use_stays),

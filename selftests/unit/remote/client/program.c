@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sched.h>
 
+#include <cuda/export/export.h>
+
 #include "liar.h"
 
 enum { POOL = 8, BYTES = 64 << 10, MANAGED = 4, FERRIES = 4096, ENTER = 40 };
@@ -464,12 +466,21 @@ static void threads_own(void)
 	cuCtxSetCurrent(liar_handle(CLASS_CONTEXT));
 }
 
-static void (*const by_hand[])(void) = {
-	load,	    function,	  function,    variable,     link_some,	   launch,     launch,
-	occupancy,  functions,	  memory,      memory,	     copy,	   copy,       copy,
-	boxes,	    managed_some, pointer,     kernel_nodes, kernel_nodes, copy_nodes, copy_nodes,
-	copy_nodes, host_nodes,	  executables, captures,     threads_own
-};
+static void primary_contexts(void)
+{
+	CUcontext c = NULL;
+
+	if (!export_primary(&c, liar_number()))
+		liar_take(CLASS_CONTEXT, c);
+}
+
+static void (*const by_hand[])(void) = { load,	     function,	   function,	    variable,
+					 link_some,  launch,	   launch,	    occupancy,
+					 functions,  memory,	   memory,	    copy,
+					 copy,	     copy,	   boxes,	    managed_some,
+					 pointer,    kernel_nodes, kernel_nodes,    copy_nodes,
+					 copy_nodes, copy_nodes,   host_nodes,	    executables,
+					 captures,   threads_own,  primary_contexts };
 
 /* ------------------------------------------------------------------ one program after the other */
 

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include <cuda/export/export.h>
+
 #include "ask.h"
 
 /*
@@ -733,6 +735,55 @@ static void refused_context(void **state)
 	assert_null(entered);
 }
 
+static unsigned int retained, released;
+static CUcontext the_primary = (CUcontext)0x5000;
+
+static CUresult retain_primary(CUcontext *ctx, CUdevice dev)
+{
+	retained++;
+	*ctx = the_primary;
+	return CUDA_SUCCESS;
+}
+static CUresult release_primary(CUdevice dev)
+{
+	released++;
+	return CUDA_SUCCESS;
+}
+static CUresult tell_primary(CUcontext *ctx, CUdevice dev)
+{
+	*ctx = the_primary;
+	return dev == 3 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+static CUresult give_table(const void **table, const CUuuid *id)
+{
+	static const void *const slots[] = { (void *)(13 * sizeof(void *)), NULL, tell_primary };
+
+	assert_memory_equal(id->bytes, EXPORT_CONTEXTS, 16);
+	*table = slots;
+	return CUDA_SUCCESS;
+}
+
+/* A library that has no private tables has to make the context. */
+static void primary_contexts(void **state)
+{
+	uint64_t id;
+
+	s.library.cuDevicePrimaryCtxRetain = retain_primary;
+	s.library.cuDevicePrimaryCtxRelease_v2 = release_primary;
+	OK(ASK(primary, .dev = 3));
+	id = ANSWER(primary)->context;
+	assert_int_equal(KVGPU_REMOTE_CLASS(id), CLASS_CONTEXT);
+	assert_int_equal(retained, 1);
+	assert_int_equal(released, 1);
+	s.library.cuGetExportTable = give_table;
+	OK(ASK(primary, .dev = 3));
+	assert_int_equal(ANSWER(primary)->context, id);
+	FAILS(ASK(primary, .dev = 4), INVALID_DEVICE);
+	assert_int_equal(retained, 1);
+	OK(ASK(cuDevicePrimaryCtxRetain, .dev = 3));
+	assert_int_equal(ANSWER(cuDevicePrimaryCtxRetain)->ctx, id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -758,6 +809,7 @@ int main(void)
 		ON_SERVER(no_number),
 		ON_SERVER(user_objects),
 		ON_SERVER(managed),
+		ON_SERVER(primary_contexts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
