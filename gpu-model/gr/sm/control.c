@@ -21,6 +21,9 @@
  * branch forward, over the branch back of lanes that try again to get it. For a branch back it is
  * the model's choice: the loop needs one token, however often lanes leave it.
  *
+ * A lane that returns where nothing was called ends. Kernels of cuBLAS 11.8 end in such a RET
+ * (sgemm_sm35_ldg_nn_64x16x64x16x16).
+ *
  * Open, the model chooses: a token takes 8 bytes of the call stack that the QMD gives a warp, and
  * 16 more tokens fit; the error that a stack that is too deep raises; that API calls are counted in
  * CAL tokens; that lanes which SAM made active are dropped when all other lanes leave before RAM.
@@ -131,9 +134,7 @@ enum step stack_pop(struct warp *w)
 			return STEP_JUMP;
 		}
 	}
-	if (w->live & ~w->exited)
-		return warp_trap(w, w->ret ? WARP_RET_EMPTY_STACK : WARP_STACK_ERROR);
-	return STEP_END;
+	return w->live & ~w->exited & ~w->ret ? warp_trap(w, WARP_STACK_ERROR) : STEP_END;
 }
 
 static uint32_t target(const struct warp *w, const struct uop *u)

@@ -241,7 +241,6 @@ struct sm {
 
 #define WARP_STACK_ERROR	    0x01
 #define WARP_API_STACK_ERROR	    0x02
-#define WARP_RET_EMPTY_STACK	    0x03
 #define WARP_PC_WRAP		    0x04
 #define WARP_MISALIGNED_PC	    0x05
 #define WARP_MISALIGNED_IMMC_ADDR   0x07

@@ -531,9 +531,10 @@ static void calls_nest_and_exits_are_final(void **state)
 	run(w, pret);
 	assert_int_equal(step(w, &ret, 0xffffff00), STEP_JUMP);
 	assert_int_equal(w->w.pc, 0x2000);
-	/* there is no call to return from */
-	assert_int_equal(step(w, &ret, 0xffffff00), STEP_STOP);
-	assert_int_equal(w->grid.trap.warp_esr, WARP_RET_EMPTY_STACK);
+	/* no call is left to return from */
+	assert_int_equal(step(w, &ret, 0xffff0000), STEP_NEXT);
+	assert_int_equal(w->w.active, 0xff00);
+	assert_int_equal(step(w, &leave, 0xff00), STEP_END);
 }
 
 static void the_stack_has_an_end(void **state)
