@@ -35,10 +35,8 @@ static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 		return cubin_fail(c, IMAGE_NO_BINARY,
 				  "made for sm_%u; this GPU is sm_35: compile with -arch=sm_35",
 				  im->arch);
-	if (h->e_type != ET_EXEC)
-		return cubin_fail(
-			c, IMAGE_UNSUPPORTED,
-			"relocatable device code that was not linked: use nvcc without -dc, or nvlink");
+	if (h->e_type != ET_EXEC && h->e_type != ET_REL)
+		return cubin_fail(c, IMAGE_INVALID, "not code for a GPU (type %u)", h->e_type);
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shoff > im->file_size ||
 	    (im->file_size - h->e_shoff) / sizeof(Elf64_Shdr) < h->e_shnum ||
 	    h->e_shstrndx >= h->e_shnum)
@@ -265,20 +263,28 @@ static enum image_error sort_kernels(struct cubin *c)
 	return IMAGE_OK;
 }
 
+/*
+ * Instructions come in bundles, each behind a word of control. The GPU begins at that word; symbols
+ * of NVIDIA's own assembler are at the first instruction.
+ */
+enum { BUNDLE = 64, CONTROL = 8 };
+
 static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sym *s)
 {
 	struct image *im = c->im;
 	struct image_kernel *k = &im->kernels[im->nr_kernels];
 	struct cubin_section *text = &c->sec[s->st_shndx], *bank;
 	const struct cubin_section *extra;
+	uint64_t begin;
 
 	if (!text->placed || text->space != IMAGE_CODE || s->st_value > text->size)
 		return cubin_fail(c, IMAGE_INVALID, "kernel %s has no code",
 				  cubin_symbol_name(c, s));
 	k->name = cubin_symbol_name(c, s);
 	text->has_kernel = true;
-	k->code = text->offset + s->st_value;
-	k->code_size = text->size - s->st_value;
+	begin = s->st_value % BUNDLE == CONTROL ? s->st_value - CONTROL : s->st_value;
+	k->code = text->offset + begin;
+	k->code_size = text->size - begin;
 	k->regs = text->info >> 24;
 	k->barriers = text->flags >> SHF_CUDA_BARRIERS_SHIFT & SHF_CUDA_BARRIERS_MASK;
 	extra = section_of(c, ".nv.shared.", k->name);
@@ -405,6 +411,24 @@ static enum image_error read_names(struct cubin *c)
 
 /* ------------------------------------------------------------------ the whole */
 
+/*
+ * Some of cuBLAS's kernels are in files that were not linked. Such a file can be loaded if its code
+ * is that of kernels, whose relocations all lead to what is there.
+ */
+static enum image_error check_unlinked(struct cubin *c, enum image_error err)
+{
+	uint32_t i;
+
+	for (i = 1; i < c->nr_sec && !err; i++)
+		if (c->sec[i].placed && c->sec[i].space == IMAGE_CODE && !c->sec[i].has_kernel)
+			err = IMAGE_UNSUPPORTED;
+	return !err || err == IMAGE_NO_MEMORY ?
+		       err :
+		       cubin_fail(
+			       c, IMAGE_UNSUPPORTED,
+			       "relocatable device code that was not linked: use nvcc without -dc, or nvlink");
+}
+
 static enum image_error load(struct cubin *c)
 {
 	Elf64_Ehdr h = { 0 };
@@ -422,7 +446,7 @@ static enum image_error load(struct cubin *c)
 		err = cubin_info(c);
 	if (!err)
 		err = cubin_relocations(c);
-	return err;
+	return h.e_type == ET_REL ? check_unlinked(c, err) : err;
 }
 
 enum image_error image_load(struct image *im, const void *cubin, size_t size, size_t packed)

@@ -219,6 +219,29 @@ static void unlinked_code_is_refused(void **state)
 	free(f.data);
 }
 
+/* Some files of cuBLAS are like that, and its symbols are behind the first word of control. */
+static void unlinked_code_that_is_complete(void **state)
+{
+	static const uint64_t value_and_size[] = { 0, 0x80 };
+	struct file f = read_file("alone.cubin");
+	uint8_t *symbol = memmem(f.data, f.size, value_and_size, sizeof(value_and_size));
+	unsigned int begin;
+	struct image im;
+
+	assert_non_null(symbol);
+	for (begin = 0; begin <= 8; begin += 8) {
+		*symbol = begin;
+		assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
+		assert_int_equal(im.nr_kernels, 1);
+		assert_string_equal(im.kernels[0].name, "alone");
+		assert_int_equal(im.kernels[0].nr_params, 2);
+		assert_int_equal(im.kernels[0].code % 64, 0);
+		assert_int_equal(im.kernels[0].code_size, 0x80);
+		image_free(&im);
+	}
+	free(f.data);
+}
+
 static void other_chips_are_refused(void **state)
 {
 	struct file f = read_file("sm_35.cubin");
@@ -527,6 +550,7 @@ int main(void)
 		cmocka_unit_test(ptx_alone_says_so),
 		cmocka_unit_test(ptx_for_later_chips),
 		cmocka_unit_test(unlinked_code_is_refused),
+		cmocka_unit_test(unlinked_code_that_is_complete),
 		cmocka_unit_test(other_chips_are_refused),
 		cmocka_unit_test(parameters_lie_within),
 		cmocka_unit_test(resources_are_a_gpus),
