@@ -371,6 +371,33 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	return r;
 }
 
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
+{
+	CUcontext ctx;
+	CUresult r = enter_module(&ctx, module);
+
+	if (r)
+		return r;
+	if (count)
+		*count = module->image.nr_kernels;
+	leave(ctx);
+	return count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmodule module)
+{
+	CUcontext ctx;
+	unsigned int i;
+	CUresult r = enter_module(&ctx, module);
+
+	if (r)
+		return r;
+	for (i = 0; functions && i < n && i < module->image.nr_kernels; i++)
+		functions[i] = &module->functions[i];
+	leave(ctx);
+	return functions ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
 {
 	const struct image_global *g = NULL;

@@ -17,30 +17,21 @@ CUresult module_forget(const void *wrapper)
 	return CUDA_SUCCESS;
 }
 
-/*
- * cuModuleGetFunctionCount() and cuModuleEnumerateFunctions() are of CUDA 12.4: a library may lack
- * them. NVIDIA's driver gives 1 after success.
- */
+/* NVIDIA's driver gives 1 after success. */
 CUresult module_functions(CUcontext ctx, CUmodule module,
 			  void (*call)(void *arg, CUfunction function, void *zero), void *arg)
 {
-	enum { SINCE = 12040, DONE = 1 };
-	CUresult (*count)(unsigned int *n, CUmodule module);
-	CUresult (*list)(CUfunction * functions, unsigned int n, CUmodule module);
+	enum { DONE = 1 };
 	CUfunction *functions;
 	unsigned int n, i;
-	CUresult r;
+	CUresult r = cuModuleGetFunctionCount(&n, module);
 
-	if (cuGetProcAddress("cuModuleGetFunctionCount", (void **)&count, SINCE, 0) ||
-	    cuGetProcAddress("cuModuleEnumerateFunctions", (void **)&list, SINCE, 0))
-		return CUDA_ERROR_NOT_SUPPORTED;
-	r = count(&n, module);
 	if (r)
 		return r;
 	functions = calloc(n + 1ul, sizeof(*functions));
 	if (!functions)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = list(functions, n, module);
+	r = cuModuleEnumerateFunctions(functions, n, module);
 	for (i = 0; i < n && !r; i++)
 		call(arg, functions[i], NULL);
 	free(functions);

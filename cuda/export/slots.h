@@ -32,7 +32,7 @@ __attribute__((weak)) CUresult check_answer(unsigned int version, uint64_t time,
 /* The rest: slots.c. */
 CUresult module_load(CUmodule *module, const void *const *wrapper);
 CUresult module_forget(const void *wrapper);
-/* @call gets @arg and each function of the module. NOT_SUPPORTED: the library can't tell. */
+/* @call gets @arg and each function of the module. */
 CUresult module_functions(CUcontext ctx, CUmodule module,
 			  void (*call)(void *arg, CUfunction function, void *zero), void *arg);
 CUresult current_get(CUcontext *ctx);

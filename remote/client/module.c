@@ -245,9 +245,11 @@ static struct function *read_function(struct call *c, const struct a_function *a
 	return f;
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+/* @name: NULL: the function at @place in the list of the server's library */
+static CUresult ask_function(CUfunction *function, CUmodule module, const char *name,
+			     unsigned int place)
 {
-	struct q_function q = { 0 };
+	struct q_function q = { .place = place };
 	struct call c = { .op = OP_function, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_function *a;
 	struct function *f;
@@ -258,9 +260,10 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		return r;
 	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!function || !name || !*name)
+	if (!function || (name && !*name))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = call_string(&c, name, &q.name_bytes);
+	if (name)
+		r = call_string(&c, name, &q.name_bytes);
 	if (!r)
 		r = call_sync(&c, sizeof(*a));
 	if (r)
@@ -274,6 +277,23 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		return CUDA_ERROR_UNKNOWN;
 	*function = made;
 	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	return ask_function(function, module, name ? name : "", 0);
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmodule module)
+{
+	unsigned int count, i;
+	CUresult r = cuModuleGetFunctionCount(&count, module);
+
+	if (!r && !functions)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; !r && i < n && i < count; i++)
+		r = ask_function(&functions[i], module, NULL, i);
+	return r;
 }
 
 struct function *function_of(CUfunction f)

@@ -6,7 +6,13 @@
 
 #include "server.h"
 
-enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10, PARAMETERS_MAX = 4096, OWN_OPTIONS = 4 };
+enum {
+	OPTIONS_MAX = 64,
+	LOG_MAX = 32 << 10,
+	PARAMETERS_MAX = 4096,
+	OWN_OPTIONS = 4,
+	FUNCTIONS_MAX = 1 << 16
+};
 
 /* ----------------------------------------------------------- options of the compiler and linker */
 
@@ -156,20 +162,33 @@ static bool put_layout(struct server *s, CUfunction f, struct a_function *a,
 	return true;
 }
 
+/* The client has asked how many there are. Of NVIDIA's library the largest has some thousands. */
+static CUresult function_at(struct server *s, CUmodule module, uint32_t place, CUfunction *f)
+{
+	CUfunction *all = place < FUNCTIONS_MAX ? calloc(place + 1, sizeof(*all)) : NULL;
+	CUresult r = all ? CALL(s, cuModuleEnumerateFunctions, all, place + 1, module) :
+			   CUDA_ERROR_OUT_OF_MEMORY;
+
+	*f = r ? NULL : all[place];
+	free(all);
+	return r || *f ? r : CUDA_ERROR_NOT_FOUND;
+}
+
 CUresult frame_function(struct server *s, const struct q_function *q,
 			struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
-	const char *name = kvgpu_remote_take_string(in, q->name_bytes);
+	const char *name = q->name_bytes ? kvgpu_remote_take_string(in, q->name_bytes) : NULL;
 	struct a_function *a = kvgpu_remote_put(out, sizeof(*a));
 	CUfunction f = NULL;
 	void *module;
 	CUresult r;
 
-	if (!name || !a)
+	if ((q->name_bytes && !name) || !a)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!handle_find(s, CLASS_MODULE, q->module, &module))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = CALL(s, cuModuleGetFunction, &f, module, name);
+	r = name ? CALL(s, cuModuleGetFunction, &f, module, name) :
+		   function_at(s, module, q->place, &f);
 	if (r)
 		return r;
 	a->function = handle_give(s, CLASS_FUNCTION, f, q->module);

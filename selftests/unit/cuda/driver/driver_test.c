@@ -217,6 +217,40 @@ static void fills(void **state)
 	assert_int_equal(cuMemsetD8_v2(p, 0, SIZE_MAX), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* readelf -SW finds so many sections .text.NAME in it */
+static void counted(void **state)
+{
+	unsigned int count;
+	CUmodule m;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunctionCount(&count, m));
+	assert_int_equal(count, 34);
+	assert_int_equal(cuModuleGetFunctionCount(NULL, m), CUDA_ERROR_INVALID_VALUE);
+	OK(cuModuleUnload(m));
+	assert_int_equal(cuModuleGetFunctionCount(&count, m), CUDA_ERROR_INVALID_HANDLE);
+}
+
+/* All of a module's functions are told, among them @f, and no more than there is room for. */
+static void functions_of(CUmodule m, CUfunction f)
+{
+	CUfunction all[64] = { 0 };
+	unsigned int n, i;
+
+	OK(cuModuleGetFunctionCount(&n, m));
+	assert_in_range(n, 2, 62);
+	OK(cuModuleEnumerateFunctions(all, n - 1, m));
+	assert_null(all[n - 1]);
+	OK(cuModuleEnumerateFunctions(all, 64, m));
+	assert_non_null(all[n - 1]);
+	assert_null(all[n]);
+	for (i = 0; i < n && all[i] != f; i++)
+		;
+	assert_true(i < n);
+	assert_int_equal(cuModuleEnumerateFunctions(NULL, 1, m), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuModuleEnumerateFunctions(all, 1, NULL), CUDA_ERROR_INVALID_HANDLE);
+}
+
 static void launches(void **state)
 {
 	CUdeviceptr a = 0x1111222233334444, b = 2, c = 3;
@@ -231,6 +265,7 @@ static void launches(void **state)
 	OK(cuModuleLoad(&m, CUBIN));
 	OK(cuModuleGetFunction(&f, m, "add"));
 	assert_int_equal(cuModuleGetFunction(&g, m, "nothing"), CUDA_ERROR_NOT_FOUND);
+	functions_of(m, f);
 	OK(cuLaunchKernel(f, 3, 2, 1, 64, 2, 1, 100, NULL, params, NULL));
 	assert_int_equal(fake_last_launch.grid[0], 3);
 	assert_int_equal(fake_last_launch.block[1], 2);
@@ -673,6 +708,7 @@ int main(void)
 		IN_CONTEXT(devices),
 		IN_CONTEXT(errors_have_names),
 		IN_CONTEXT(current_stack),
+		IN_CONTEXT(counted),
 		IN_CONTEXT(primary_context),
 		IN_CONTEXT(allocations),
 		IN_CONTEXT(copies),

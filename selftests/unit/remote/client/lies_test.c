@@ -240,6 +240,18 @@ static void parameters_follow_each_other(void **state)
 	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
 }
 
+static void functions_are_those_of_the_room(void **state)
+{
+	CUfunction f[2] = { 0 };
+	CUmodule module;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_cuModuleGetFunctionCount, UINT32_MAX);
+	assert_int_equal(cuModuleEnumerateFunctions(f, 1, module), CUDA_SUCCESS);
+	assert_non_null(f[0]);
+	assert_null(f[1]);
+}
+
 /* ------------------------------------------------------------------ objects */
 
 /* the program reads a cubin until its link ends, whatever numbers come */
@@ -564,6 +576,7 @@ int main(void)
 		TEST(primary_context_is_a_context),
 		TEST(block_sizes_are_tried_a_few_times),
 		TEST(parameters_follow_each_other),
+		TEST(functions_are_those_of_the_room),
 		TEST(an_object_in_use_stays),
 		TEST(parameters_stay_readable),
 		TEST(no_object_is_above_itself),

@@ -127,9 +127,11 @@ static void load(void)
 
 static void function(void)
 {
-	CUfunction f;
+	CUfunction f = NULL;
 
-	if (!cuModuleGetFunction(&f, liar_handle(CLASS_MODULE), "kernel"))
+	if (!(below(2) ? cuModuleGetFunction(&f, liar_handle(CLASS_MODULE), "kernel") :
+			 cuModuleEnumerateFunctions(&f, 1, liar_handle(CLASS_MODULE))) &&
+	    f)
 		liar_take(CLASS_FUNCTION, f);
 }
 

@@ -420,7 +420,13 @@ static void parameters(void **state)
 	go.q.bytes = 13;
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 8), INVALID_VALUE);
 	node_parameters(go.q.function);
+	OK(ASK(function, .module = get.q.module, .place = 2));
+	assert_int_equal(ANSWER(function)->parameters, 3);
+	assert_int_not_equal(ANSWER(function)->function, go.q.function);
+	FAILS(ASK(function, .module = get.q.module, .place = 3), NOT_FOUND);
+	FAILS(ASK(function, .module = get.q.module, .place = UINT32_MAX), OUT_OF_MEMORY);
 	OK(ASK(cuModuleUnload, .module = get.q.module));
+	FAILS(ASK(function, .module = get.q.module), INVALID_HANDLE);
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_HANDLE);
 }
 

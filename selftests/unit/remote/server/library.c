@@ -212,6 +212,14 @@ static CUresult function(CUfunction *f, CUmodule m, const char *name)
 	*f = fake_new(CLASS_FUNCTION);
 	return fake_result();
 }
+static CUresult functions(CUfunction *f, unsigned int n, CUmodule m)
+{
+	size_t count = n;
+
+	fake_handle(CLASS_MODULE, m);
+	fake_list(CLASS_FUNCTION, (void **)f, &count);
+	return fake_result();
+}
 static CUresult global(CUdeviceptr *p, size_t *n, CUmodule m, const char *name)
 {
 	fake_string(name);
@@ -558,6 +566,7 @@ void fake_library(struct library *l)
 	l->cuPointerSetAttribute = pointer_set;
 	l->cuModuleLoadDataEx = load;
 	l->cuModuleGetFunction = function;
+	l->cuModuleEnumerateFunctions = functions;
 	l->cuModuleGetGlobal_v2 = global;
 	l->cuFuncGetParamInfo = parameter;
 	l->cuLaunchKernel = launch;
