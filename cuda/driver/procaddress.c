@@ -4,6 +4,7 @@
  * driver.h.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api.h"
@@ -50,6 +51,19 @@ static CUdriverProcAddressQueryResult find(const char *symbol, int version, bool
 	return status;
 }
 
+/* A runtime of a later CUDA asks nothing else then, and blames the driver. Says why, once. */
+static void say_too_new(int version, int driver)
+{
+	static bool told;
+
+	if (version / 1000 > driver / 1000 && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"libcuda: this program or a library of it is of CUDA %d, and the driver here of CUDA %d.%d: the "
+			"CUDA runtime gives error 35 for all calls (CUDA driver version is insufficient). Use nvcc and "
+			"libraries of CUDA %d\n",
+			version / 1000, driver / 1000, driver % 1000 / 10, driver / 1000);
+}
+
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *status)
 {
@@ -58,8 +72,12 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint
 
 	if (!symbol || !pfn || flags & ~(cuuint64_t)ADDRESS_FLAGS || flags == ADDRESS_FLAGS)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (cuDriverGetVersion(&driver) || version > driver)
+	if (cuDriverGetVersion(&driver))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (version > driver) {
+		say_too_new(version, driver);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
 	*pfn = NULL;
 	found = find(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, pfn);
 	if (status)

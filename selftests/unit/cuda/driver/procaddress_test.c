@@ -149,12 +149,44 @@ static void wrong_arguments(void **state)
 	assert_int_equal(cuGetProcAddress("cuInit", NULL, 11080, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* Fills @said, which has room for @bytes, with what three questions for @version say. */
+static void hear(int version, char *said, size_t bytes)
+{
+	FILE *record = fmemopen(said, bytes, "w"), *before = stderr;
+	int i;
+	void *p;
+
+	assert_non_null(record);
+	stderr = record;
+	for (i = 0; i < 3; i++)
+		assert_int_equal(cuGetProcAddress_v2("cuInit", &p, version, 0, NULL),
+				 CUDA_ERROR_INVALID_VALUE);
+	stderr = before;
+	fclose(record);
+}
+
+/* A runtime of the driver's own major version gets along with it. */
+static void later_cuda_is_told_once(void **state)
+{
+	char said[512] = "", *end;
+
+	hear(DRIVER_VERSION + 20, said, sizeof(said));
+	assert_string_equal(said, "");
+	hear(14000, said, sizeof(said));
+	assert_non_null(strstr(said, "is of CUDA 14, and the driver here of CUDA 13.0"));
+	assert_non_null(strstr(said, "error 35"));
+	end = strchr(said, '\n');
+	assert_non_null(end);
+	assert_string_equal(end, "\n");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_version),
 		cmocka_unit_test(no_such_name),
 		cmocka_unit_test(wrong_arguments),
+		cmocka_unit_test(later_cuda_is_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
