@@ -136,7 +136,7 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 		return r;
 	if (limit == SIZE_MAX)
 		image = kvgpu_remote_image_unwrap(image);
-	q.bytes = kvgpu_remote_image_bytes(image, limit);
+	q.bytes = image ? kvgpu_remote_image_bytes(image, limit) : 0;
 	if (!q.bytes)
 		return CUDA_ERROR_INVALID_IMAGE;
 	q.number_options = o.n;

@@ -240,6 +240,17 @@ static void parameters_follow_each_other(void **state)
 	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
 }
 
+static void a_wrapper_of_nothing(void **state)
+{
+	const struct {
+		uint32_t magic, version;
+		const void *data, *more;
+	} wrapper = { 0x466243b1, 1, NULL, NULL };
+	CUmodule module;
+
+	assert_int_equal(cuModuleLoadData(&module, &wrapper), CUDA_ERROR_INVALID_IMAGE);
+}
+
 static void functions_are_those_of_the_room(void **state)
 {
 	CUfunction f[2] = { 0 };
@@ -576,6 +587,7 @@ int main(void)
 		TEST(primary_context_is_a_context),
 		TEST(block_sizes_are_tried_a_few_times),
 		TEST(parameters_follow_each_other),
+		TEST(a_wrapper_of_nothing),
 		TEST(functions_are_those_of_the_room),
 		TEST(an_object_in_use_stays),
 		TEST(parameters_stay_readable),
