@@ -49,9 +49,9 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 			return 0;
 		v.p = r->host + offset;
 		break;
-	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-		v.b = r->flags & RANGE_MANAGED;
-		n = sizeof(v.b);
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED: /* NVIDIA's runtime reads 4 bytes */
+		v.u = !!(r->flags & RANGE_MANAGED);
+		n = sizeof(v.u);
 		break;
 	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
@@ -173,13 +173,11 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 			*(void **)values[i] = NULL;
 			break;
 		case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		case CU_POINTER_ATTRIBUTE_IS_MANAGED:
 			*(unsigned int *)values[i] = 0;
 			break;
 		case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 			*(int *)values[i] = -2;
-			break;
-		case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-			*(bool *)values[i] = false;
 			break;
 		}
 	}

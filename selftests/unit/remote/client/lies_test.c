@@ -514,8 +514,7 @@ static void memory_ends_in_the_address_space(void **state)
 /* the program accesses what is managed */
 static void attributes_are_the_clients(void **state)
 {
-	unsigned int type = 0;
-	bool managed = true;
+	unsigned int type = 0, managed = UINT32_MAX;
 	int dev;
 
 	lie_once(OP_pointer, 1);

@@ -350,7 +350,7 @@ static void pointer(void)
 	unsigned int type = 0;
 	uint64_t value;
 	int where[2];
-	bool is = false;
+	unsigned int is = 0;
 
 	cuPointerGetAttribute(&value, all[below(6)], at);
 	cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at);
