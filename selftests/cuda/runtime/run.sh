@@ -78,6 +78,7 @@ passes "loads_library" ./loads_library ./library.so
 for end in 0 1 2 3; do
 	passes "with NVIDIA's static runtime, end $end" ./static $end
 done
+passes "NVIDIA's cuBLAS and cuFFT" ./libraries
 refuses "PTX alone gets a message" "sm_35" env KVGPU_PTXAS="$PWD/absent/ptxas" ./only_ptx
 refuses "code for other chips gets a message" "no kernel image" ./other_chip
 echo "1..$n"
