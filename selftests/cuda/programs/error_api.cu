@@ -53,7 +53,7 @@ int main(void)
 	       "a direction that does not exist");
 	expect(cudaMemcpy(NULL, host, 64, cudaMemcpyHostToDevice), cudaErrorInvalidValue,
 	       "a copy to NULL");
-	expect2(cudaMemcpy2D(d, 8, host, 16, 16, 1, cudaMemcpyHostToDevice),
+	expect2(cudaMemcpy2D(d, 8, host, 16, 16, 2, cudaMemcpyHostToDevice),
 		cudaErrorInvalidPitchValue, cudaErrorInvalidValue, "a width beyond the pitch");
 	expect(cudaMallocPitch(&e, NULL, 64, 64), cudaErrorInvalidValue, "no place for the pitch");
 	expect(cudaSetDevice(99), cudaErrorInvalidDevice, "device 99");

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# runtimes.sh: NVIDIA's own CUDA runtimes on our libcuda.so.1, with the GPU inside of the server's process. TAP.
+# - What runtimes of 12.4 and 13.0 ask of the private tables (tables.c), by a server whose library says 13.0 (later.c).
+# - Where the toolkit was fetched (selftests/cuda/toolkit.sh fetch): programs by plain nvcc, which have the static runtime of 11.8
+#   inside, and the same with NVIDIA's libcudart.so.11.0, over a socket and over an aperture; with the libcudart.so of 12.4, for
+#   which our library is too old, one line that says so.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+programs=(vector_add streams_overlap events symbols texture_objects texture_references surfaces managed_memory printf_assert
+	graph_capture graph_nodes pitched_memory threads per_thread_stream callbacks error_api error_illegal_address device_queries
+	dynamic_shared separate)
+
+inprocess=$(make -s cuda-inprocess) && remote=$(make -s remote) || { echo "runtimes.sh: the libraries do not build" >&2; exit 2; }
+inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
+work=$(mktemp -d)
+server=
+trap 'stop_server; rm -rf "$work"' EXIT
+mkdir "$work/client"
+ln -s "$remote/libcuda.so.1" "$work/client/"
+number=0 failed=0
+
+# result STATUS NAME [COMMENT]
+result()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2 # ${3-}"
+	else
+		echo "not ok $number - $2 # ${3-}"
+		failed=1
+	fi
+}
+
+skipped()
+{
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2 (selftests/cuda/toolkit.sh fetch)"
+}
+
+# start_server LIBRARY
+start_server()
+{
+	: > "$work/server.log"
+	"$remote/kvgpu-remoted" --listen "unix:$work/socket" --library "$1" 2>> "$work/server.log" &
+	server=$!
+	for _ in $(seq 1200); do
+		grep -q 'listens at' "$work/server.log" && break
+		sleep 0.05
+	done
+}
+
+stop_server()
+{
+	[ -n "$server" ] || return 0
+	kill "$server" 2> /dev/null
+	wait "$server" 2> /dev/null
+	server=
+}
+
+compile() { gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE "$@"; }
+
+run_tables()
+{
+	local carrier
+
+	compile -fPIC -shared selftests/remote/later.c -o "$work/liblater.so" -Wl,--no-as-needed "$inprocess/libcuda.so.1" \
+		-Wl,-rpath,"$inprocess" &&
+		compile selftests/remote/tables.c cuda/export/check.c -o "$work/tables" "$work/client/libcuda.so.1" \
+			-Wl,-rpath,"$work/client" || { result 1 "the tables' program builds"; return; }
+	start_server "$work/liblater.so"
+	for carrier in unix aperture; do
+		KVGPU_REMOTE=$carrier:$work/socket timeout 100 "$work/tables" selftests/cuda/driver/kernels.cubin > "$work/said" 2>&1
+		result $? "$carrier: tables" "$(tail -n 1 "$work/said")"
+	done
+	stop_server
+}
+
+# run_programs WHAT FOLDER LIBRARIES: all by both carriers
+run_programs()
+{
+	local carrier line
+
+	for carrier in unix aperture; do
+		while read -r line; do
+			case $line in
+			ok*) result 0 "$carrier, $1: ${line#*- }" ;;
+			'not ok'*) result 1 "$carrier, $1: ${line#*- }" ;;
+			'# '*) echo "$line" ;;
+			esac
+		done < <(KVGPU_REMOTE=$carrier:$work/socket "$2/run.sh" "$3" "${programs[@]}" 2>&1)
+	done
+}
+
+run_11()
+{
+	local toolkit built
+
+	toolkit=$(selftests/cuda/toolkit.sh 2> /dev/null) || { skipped "programs with NVIDIA's runtime of 11.8" "no CUDA toolkit"; return; }
+	built=$(make -s -j2 cuda-programs "PROGRAMS=${programs[*]}") &&
+		make -s -j2 -C selftests/cuda/programs OUT="$built-static" OBJECTS="$built/.objects" CUDART=static "${programs[@]}" \
+			> "$work/make.log" 2>&1 || { grep -v warning "$work/make.log" | sed 's/^/# /'; result 1 "the programs build"; return; }
+	mkdir "$work/shared"
+	ln -s "$toolkit/usr/lib/x86_64-linux-gnu/libcudart.so.11.0" "$work/shared/"
+	start_server "$inprocess/libcuda.so.1"
+	run_programs "static runtime" "$built-static" "$work/client"
+	run_programs "NVIDIA's libcudart.so.11.0" "$built" "$work/client:$work/shared"
+	stop_server
+}
+
+# a runtime that is too new for our library, which says so: with the GPU in the process, and by a server
+run_12()
+{
+	local later where
+
+	later=$(selftests/cuda/toolkit.sh later 2> /dev/null) || { skipped "a runtime of CUDA 12.4" "it is not there"; return; }
+	later=$later/usr/lib/x86_64-linux-gnu
+	compile selftests/remote/insufficient.c "$later/libcudart.so.12" -o "$work/insufficient" ||
+		{ result 1 "the program for 12.4 builds"; return; }
+	start_server "$inprocess/libcuda.so.1"
+	for where in "$inprocess" "$work/client"; do
+		KVGPU_REMOTE=unix:$work/socket LD_LIBRARY_PATH=$where:$later timeout 100 "$work/insufficient" > "$work/said" 2>&1
+		[ $? = 35 ] && [ "$(grep -c '^libcuda' "$work/said")" = 1 ] && grep -q 'of CUDA 12, and the driver here of CUDA 11.8' "$work/said"
+		result $? "12.4's runtime: error 35, and one line that says why" "$(tail -n 1 "$work/said")"
+	done
+	stop_server
+}
+
+run_tables
+run_11
+run_12
+echo "1..$number"
+exit $failed
