@@ -267,6 +267,7 @@ static int submit_call(struct peer *p, struct call *c, unsigned int to)
 static bool stays(CUresult r)
 {
 	switch ((int)r) {
+	case CUDA_ERROR_CONTAINED:
 	case CUDA_ERROR_ILLEGAL_ADDRESS:
 	case CUDA_ERROR_LAUNCH_FAILED:
 	case CUDA_ERROR_LAUNCH_TIMEOUT:
@@ -279,6 +280,7 @@ static bool stays(CUresult r)
 	case CUDA_ERROR_MISALIGNED_ADDRESS:
 	case CUDA_ERROR_INVALID_ADDRESS_SPACE:
 	case CUDA_ERROR_INVALID_PC:
+	case CUDA_ERROR_TENSOR_MEMORY_LEAK:
 		return true;
 	}
 	return false;
