@@ -16,7 +16,7 @@ import sys
 
 WAYS = ("here", "async", "sync", "waits", "hand", "refused")
 OPTIONS = ("ptsz", "ptds", "why", "kepler", "nocontext", "finds", "own", "known", "clears", "touches", "works", "passes", "destroys",
-           "current", "reports", "each", "across", "parent", "when", "unless", "after", "remark")
+           "current", "reports", "each", "across", "parent", "wrong", "when", "unless", "after", "remark")
 TOOLKIT = 11080  # the oldest toolkit beside whose cuda.h the prototypes are used (selftests/cuda/abi.sh)
 HEADER = "/* Made by cuda/entries.py of cuda/api.def. */\n"
 
@@ -26,15 +26,15 @@ class Bad(Exception):
 
 
 class Arg:
-    """one argument; count: of a list, out: it comes back, null: it may be NULL"""
+    """one argument; count: of a list, out: it comes back, both: it goes in, too, null: it may be NULL, address: it is one of the GPU's"""
 
     def __init__(self, text):
-        m = re.fullmatch(r"(const )?([\w ]+?)\s*(\**)\s*(\w+)(?:\[(out )?(\w+)\])?(\?)?", text.strip())
+        m = re.fullmatch(r"(const )?([\w ]+?)\s*(\**)\s*(\w+)(?:\[(out )?([\w-]+)\])?([?&+])?", text.strip())
         if not m:
             raise Bad("argument not understood: " + text)
-        self.const, self.type, self.stars, self.name, out, self.count, null = m.groups()
-        self.null = bool(null)
-        self.out = bool(out) if self.count else bool(self.stars) and not self.const
+        self.const, self.type, self.stars, self.name, out, self.count, mark = m.groups()
+        self.null, self.address, self.both = mark == "?", mark == "&", mark == "+"
+        self.out = bool(out) if self.count else bool(self.stars) and not self.const and not self.address
         self.c = f"{self.const or ''}{self.type} {self.stars}{self.name}"
 
 

@@ -24,7 +24,8 @@ SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", 
            "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
                    "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
-                   "CUmem_advise"),
+                   "CUmem_advise", "cuuint32_t", "CUstreamAttrID", "CUtensorMapDataType", "CUtensorMapInterleave", "CUtensorMapSwizzle",
+                   "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode"),
            "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",), "f64": ("double",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}
 C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float", "f64": "double"}
@@ -39,8 +40,10 @@ FINDERS = ("CUevent", "CUmodule", "CUarray", "CUmipmappedArray")
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
-           "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
+           "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUstreamAttrValue": 64,
+           "CUDA_RESOURCE_DESC": 56, "CUtensorMap": 128, "CUgraphEdgeData": 8, "CUstreamBatchMemOpParams": 48}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
+WORDS = ("CUtensorMap",)  # structs whose alignment a frame does not have
 ADDRESSES = {"CUDA_MEMSET_NODE_PARAMS": "dst"}  # members of structs that are addresses of the GPU
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
@@ -67,7 +70,9 @@ class Arg(table.Arg):
     kind = counts = None
 
     def classify(self):
-        if self.type == "char" and self.stars and self.const:
+        if self.address:
+            self.kind = "scalar"
+        elif self.type == "char" and self.stars and self.const:
             self.kind = "string"
         elif self.count:
             self.kind = "list"
@@ -83,9 +88,21 @@ class Arg(table.Arg):
             raise Bad("pointer to pointer: " + self.c)
 
     def wire(self):
-        if self.kind == "handle" or self.type in HANDLES:
+        if self.kind == "handle" or self.type in HANDLES or self.address:
             return "u64"
         return WIRE[self.type]
+
+    def wants(self):
+        """a bit of the frame says whether it is not NULL"""
+        return self.null and (self.out or self.kind == "list")
+
+    def bytes(self, count):
+        """of a list that is none of handles, whose length is COUNT"""
+        return f"{STRUCTS.get(self.type) or BYTES[WIRE[self.type]]}ull * {f'({count})' if '-' in count else count}"
+
+    def length(self):
+        """of a list, in the server"""
+        return self.count if self.count.isdigit() else f"q.{self.count}"
 
 
 class Entry(table.Entry):
@@ -114,12 +131,17 @@ class Entry(table.Entry):
             x.classify()
         for x in self.args:
             if x.kind == "list" and not x.count.isdigit():
-                if x.count not in by_name:
-                    raise Bad("no argument " + x.count)
-                by_name[x.count].counts = x
+                n = x.count.split("-")[0]
+                if n not in by_name:
+                    raise Bad("no argument " + n)
+                by_name[n].counts = x
         for x in self.args:
             if x.kind == "struct":
-                (a if x.out else q).append((STRUCT_WIRE.get(x.type, x.type), x.name, 0, STRUCTS[x.type]))
+                field = (STRUCT_WIRE.get(x.type, x.type), x.name, 0, STRUCTS[x.type])
+                if x.type in WORDS:
+                    field = ("u64", x.name, STRUCTS[x.type] // 8, STRUCTS[x.type])
+                a += [field] if x.out else []
+                q += [field] if x.both or not x.out else []
             elif x.kind == "string":
                 q.append(("u32", x.name + "_bytes", 0, 4))
             elif x.kind in ("scalar", "handle"):
@@ -127,7 +149,7 @@ class Entry(table.Entry):
                     a.append((x.wire(), x.name, 0, BYTES[x.wire()]))
                 if not x.out or x.counts:
                     q.append((x.wire(), x.name, 0, BYTES[x.wire()]))
-        if any(x.out and x.null for x in self.args):
+        if any(x.wants() for x in self.args):
             q.append(("u32", "want", 0, 4))
         self.q, self.a = q, a
 
@@ -287,8 +309,9 @@ def stub(e):
     t += ["\troute_current(&c.to);"] if e.has("current") else []
     t += [fails("!" + x.name, "INVALID_VALUE") for x in e.args if (x.kind in ("struct", "string") or x.out) and not x.null]
     t += [f"\t*{e.options['clears']} = NULL;"] if e.has("clears") else []
+    t += [fails(e.options["wrong"], "INVALID_VALUE")] if e.has("wrong") else []
     for x in e.args:
-        if x.out and x.null:
+        if x.wants():
             t.append(f"\tif ({x.name})\n\t\tq.want |= {1 << bit}u;")
             bit += 1
         if x.kind == "handle" and not x.out:
@@ -301,10 +324,13 @@ def stub(e):
         elif x.type == "CUdevice" and not x.out:
             t.append(f"\tq.{x.name} = route_device(&c.to, {x.name});")
         elif x.kind == "scalar" and not x.out:
-            t += [f"\troute_address(&c.to, {x.name});"] if x.type == "CUdeviceptr" else []
-            t.append(f"\tq.{x.name} = {x.name};")
+            value = f"(uintptr_t){x.name}" if x.address else x.name
+            t += [f"\troute_address(&c.to, {value});"] if x.address or x.type == "CUdeviceptr" else []
+            t.append(f"\tq.{x.name} = {value};")
         elif x.kind == "scalar" and x.counts:
             t.append(f"\tq.{x.name} = *{x.name};")
+        elif x.kind == "struct" and x.both:
+            t.append(f"\tmemcpy(q.{x.name}, {x.name}, sizeof(q.{x.name}));")
         elif x.kind == "struct" and not x.out and x.type in STRUCT_WIRE:
             t.append(f"\tr = resource_to_wire(&c.to, {x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct" and not x.out:
@@ -316,7 +342,8 @@ def stub(e):
                 handles = f"CLASS_{HANDLES[x.type]}, (const void *const *){x.name}, {x.count}"
                 late.append(f"\tif (!r)\n\t\tr = call_handles(&c, {handles});")
             else:
-                late.append(f"\tif (!r)\n\t\tr = call_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count});")
+                given = f" && {x.name}" if x.null else ""
+                late.append(f"\tif (!r{given})\n\t\tr = call_bytes(&c, {x.name}, {x.bytes(x.count)});")
     t += [f"\tif (c.to.split)\n\t\treturn {e.options['across']};"] if e.has("across") else []
     t += late
     if late:
@@ -336,6 +363,8 @@ def stub(e):
             t.append(f"{guard}\t*{x.name} = {x.name}_here;")
         elif x.kind == "scalar" and x.type != "CUdevice":
             t.append(f"{guard}\t*{x.name} = a->{x.name};")
+        elif x.kind == "struct" and x.type in WORDS:
+            t.append(f"\tmemcpy({x.name}, a->{x.name}, sizeof(a->{x.name}));")
         elif x.kind == "struct" and x.type in STRUCT_WIRE:
             t.append(f"\tr = resource_from_wire(&c, &a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct":
@@ -345,7 +374,8 @@ def stub(e):
             handles = f"CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, a->{x.count}, {p or 'NULL'}"
             t.append(fails(f"{x.name} && !answer_handles(&c, {handles})", "UNKNOWN"))
         elif x.kind == "list":
-            t.append(f"\tif (!answer_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
+            given = f"{x.name} && " if x.null else ""
+            t.append(f"\tif ({given}!answer_bytes(&c, {x.name}, {x.bytes(x.length())}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
     if e.has("destroys"):
         t.append(f"\tobject_end({e.options['destroys']}, q.{e.options['destroys']});")
     if e.has("after"):
@@ -363,7 +393,7 @@ def violated(e, x):
         none = "true" if e.has("known") else "false"
         return f"!answer_handle(&{x.name}_here, &c, CLASS_{HANDLES[x.type]}, {value}, {where}, {none})"
     if x.kind == "scalar" and x.counts:
-        lists = [y.name for y in e.args if y.kind == "list" and y.count == x.name]
+        lists = [y.name for y in e.args if y.kind == "list" and y.count == x.name and y.type in HANDLES]
         return f"!answer_count({value}, {' ? '.join(lists[:1] + [' : '.join(lists)]) if lists[1:] else lists[0]}, q.{x.name})"
     if x.type == "CUdevice":
         return f"!answer_device(&c, {value}, {x.name})"
@@ -455,7 +485,7 @@ def case(e):
     checks = []
     for x in e.args:
         if x.kind == "scalar" and not x.out:
-            call.append(f"({x.type})q.{x.name}")
+            call.append(f"(void *)(uintptr_t)q.{x.name}" if x.address else f"({x.type})q.{x.name}")
         elif x.kind == "handle" and not x.out:
             t.append(f"\t{x.type} {x.name} = NULL;")
             find = f"stream_find(s, q.{x.name}, &{x.name})" if x.type == "CUstream" and e.options.get("destroys") != x.name else \
@@ -468,6 +498,11 @@ def case(e):
             t.append(f"\tconst char *{x.name};")
             checks += [f"\t{x.name} = kvgpu_remote_take_string(in, q.{x.name}_bytes);", fails("!" + x.name, "INVALID_VALUE")]
             call.append(x.name)
+        elif x.kind == "struct" and x.type in WORDS:
+            t.append(f"\t{x.type} {x.name} = {{ 0 }};")
+            checks += [f"\tmemcpy(&{x.name}, q.{x.name}, sizeof({x.name}));"] if x.both else []
+            after.append(f"\tmemcpy(a->{x.name}, &{x.name}, sizeof(a->{x.name}));")
+            call.append("&" + x.name)
         elif x.kind == "struct" and x.type in STRUCT_WIRE:
             t.append(f"\t{x.type} {x.name} = {{ 0 }};")
             if x.out:
@@ -483,30 +518,32 @@ def case(e):
             after.append(f"\ta->{x.name} = {x.name};")
             call.append("&" + x.name)
         elif x.kind == "list" and not x.out:
-            count = x.count if x.count.isdigit() else f"q.{x.count}"
             if x.type in HANDLES:
                 t.append(f"\t{x.type} *{x.name};")
-                checks.append(f"\t{x.name} = list_open(s, in, CLASS_{HANDLES[x.type]}, {count});")
+                checks.append(f"\t{x.name} = list_open(s, in, CLASS_{HANDLES[x.type]}, {x.length()});")
                 checks.append(fails("!" + x.name, "INVALID_HANDLE"))
             else:
                 kind = "uint8_t" if x.type == "void" else x.type
-                t.append(f"\tconst {kind} *{x.name};")
-                checks.append(f"\t{x.name} = kvgpu_remote_take_bytes(in, {BYTES[WIRE[x.type]]}ull * {count});")
-                checks.append(fails("!" + x.name, "INVALID_VALUE"))
+                t.append(f"\tconst {kind} *{x.name} = NULL;")
+                want = f"\tif (q.want & {1 << bit}u)\n\t" if x.null else ""
+                given = f"q.want & {1 << bit}u && " if x.null else ""
+                checks.append(f"{want}\t{x.name} = kvgpu_remote_take_bytes(in, {x.bytes(x.length())});")
+                checks.append(fails(f"{given}!{x.name}", "INVALID_VALUE"))
+                bit += x.null
             cast = f"({x.type} *)(uintptr_t)" if not x.const else ""
             call.append(cast + x.name)
         elif x.kind == "list":
-            count = x.count if x.count.isdigit() else f"q.{x.count}"
             t.append(f"\t{x.type} *{x.name} = NULL;")
             want = f"q.want & {1 << bit}u" if x.null else "1"
             bit += x.null
-            checks.append(f"\tif ({want}) {{\n\t\t{x.name} = scratch(s, {count}, sizeof(*{x.name}));\n\t\tif (!{x.name})\n"
+            checks.append(f"\tif ({want}) {{\n\t\t{x.name} = scratch(s, {x.length()}, sizeof(*{x.name}));\n\t\tif (!{x.name})\n"
                           "\t\t\treturn CUDA_ERROR_OUT_OF_MEMORY;\n\t}")
             if x.type in HANDLES:
                 handles = f"CLASS_{HANDLES[x.type]}, {x.name}, q.{x.count}, {own_parent(e, HANDLES[x.type])}"
                 after.append(fails(f"{x.name} && !list_close(s, out, {handles})", "OUT_OF_MEMORY"))
             else:
-                after.append(fails(f"!kvgpu_remote_put_bytes(out, {x.name}, {count} * sizeof(*{x.name}))", "OUT_OF_MEMORY"))
+                given = f"{x.name} && " if x.null else ""
+                after.append(fails(f"{given}!kvgpu_remote_put_bytes(out, {x.name}, {x.bytes(x.length())})", "OUT_OF_MEMORY"))
             call.append(x.name)
         else:
             t.append(f"\t{x.type} {x.name} = 0;")

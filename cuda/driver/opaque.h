@@ -47,7 +47,6 @@ OPAQUE(CUmemPoolProps)
 OPAQUE(CUmemPoolPtrExportData)
 OPAQUE(CUmemcpyAttributes)
 OPAQUE(CUmulticastObjectProp)
-OPAQUE(CUtensorMap)
 #undef OPAQUE
 
 #define HANDLE(name) typedef struct name##_st *name;

@@ -137,6 +137,11 @@ typedef enum {
 	CU_TR_ADDRESS_MODE_BORDER
 } CUaddress_mode;
 typedef enum { CU_TR_FILTER_MODE_POINT, CU_TR_FILTER_MODE_LINEAR } CUfilter_mode;
+/* how a tensor lies in memory, as the GPU reads it; programs align it as CUDA 12 does, or by 128 */
+typedef struct CUtensorMap_st {
+	cuuint64_t opaque[16];
+} __attribute__((aligned(64))) CUtensorMap;
+
 typedef enum {
 	CU_RESOURCE_TYPE_ARRAY,
 	CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,

@@ -717,6 +717,12 @@ CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r,
 CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_resource *w,
 			    CUDA_RESOURCE_DESC *r);
 
+/*
+ * Whether a tensor map can be written to @map, and have @rank dimensions, @least at least: so many
+ * numbers of the program's are read.
+ */
+bool tensor_fine(const CUtensorMap *map, unsigned int rank, unsigned int least);
+
 /* ------------------------------------------------------------------ hostfunc.c */
 
 /*

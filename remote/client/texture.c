@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CUDA_RESOURCE_DESC to and from its form on the wire. */
+/* CUDA_RESOURCE_DESC to and from its form on the wire; which tensor maps can be. */
 #include <remote/wire/resource.h>
 
 #include "client.h"
@@ -36,4 +36,11 @@ CUresult resource_from_wire(const struct call *c, const struct kvgpu_remote_reso
 		fine = answer_address(c->to.peer, w->what);
 	}
 	return fine ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+}
+
+bool tensor_fine(const CUtensorMap *map, unsigned int rank, unsigned int least)
+{
+	enum { MOST = 5, ALIGNMENT = 64 };
+
+	return rank >= least && rank <= MOST && (uintptr_t)map % ALIGNMENT == 0;
 }

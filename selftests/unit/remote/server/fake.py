@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.argv[1], "remote"))
 sys.dont_write_bytecode = True
-from api import BYTES, FIRST_OP, HANDLES, HEADER, STRUCT_WIRE, WIRE, Forward, ordered, read_table, write  # noqa: E402
+from api import FIRST_OP, HANDLES, HEADER, STRUCT_WIRE, Forward, ordered, read_table, write  # noqa: E402
 
 
 # in frames without a prototype (`frame` lines of frames.def): the class of a handle by its field's name
@@ -73,11 +73,12 @@ def fake_c(entries, frames):
             elif x.kind == "list" and not x.out and x.type in HANDLES:
                 body.append(f"\tfake_handles(CLASS_{HANDLES[x.type]}, (void *const *){x.name}, {x.count});")
             elif x.kind == "list" and not x.out:
-                body.append(f"\tfake_read({x.name}, {BYTES[WIRE[x.type]]}ull * {x.count});")
+                body.append(f"\tfake_read({x.name}, {x.bytes(x.count)});")
             elif x.kind == "list" and x.type in HANDLES:
                 body.append(f"\tfake_list(CLASS_{HANDLES[x.type]}, (void **){x.name}, {x.count});")
             elif x.kind == "list":
-                body.append(f"\tfake_write({x.name}, {BYTES[WIRE[x.type]]}ull * {x.count});")
+                n = "*" * any(y.out for y in e.args if y.name == x.count) + x.count
+                body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, {x.bytes(n)});")
             elif x.kind == "handle":
                 body.append(f"\tif ({x.name})\n\t\t*{x.name} = fake_new(CLASS_{HANDLES[x.type]});")
             elif x.out and not x.counts and x.type not in STRUCT_WIRE:
@@ -118,7 +119,7 @@ def call_of(e):
             if x.out:
                 call.append(f"lists ? {n} : NULL" if x.null else n)
             else:
-                call.append(n)
+                call.append(f"liar_below(2) ? {n} : NULL" if x.null else n)
                 if x.type in HANDLES:
                     t.append(f"\tfor (unsigned int i = 0; i < LIAR_LIST; i++)\n\t\t{n}[i] = liar_handle(CLASS_{HANDLES[x.type]});")
         elif x.kind == "string":
@@ -133,7 +134,10 @@ def call_of(e):
         elif x.kind == "handle":
             t.append(f"\t{x.type} {n} = liar_handle(CLASS_{HANDLES[x.type]});")
             call.append(n)
-        elif x.counts or x.name in [y.count for y in e.args if y.kind == "list"]:
+        elif x.address:
+            t.append(f"\tvoid *{n} = (void *)(uintptr_t)liar_address();")
+            call.append(n)
+        elif x.counts:
             t.append(f"\t{x.type} {n} = liar_below(LIAR_LIST + 1);")
             call.append(("&" if x.out else "") + n)
             if x.out:

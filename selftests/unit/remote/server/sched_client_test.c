@@ -367,6 +367,47 @@ static void lost(void **state)
 	assert_int_equal(fills, 2);
 }
 
+static unsigned int writes;
+
+static CUresult write_word(CUstream st, CUdeviceptr at, cuuint32_t value, unsigned int flags)
+{
+	writes++;
+	return CUDA_SUCCESS;
+}
+
+/*
+ * A stream waits for a word, and no more of its work may be under way. What writes the word comes
+ * with a later turn of the client's, which waits for nobody.
+ */
+static void a_word_to_come(void **state)
+{
+	uint64_t second = new_stream();
+	unsigned int turn, i;
+
+	s.library.cuStreamWriteValue32_v2 = write_word;
+	writes = 0;
+	shared.closed = shared.wanted = 1;
+	grant(1, 1000000);
+	gpu_busy = true;
+	ASK(cuStreamWaitValue32_v2, .stream = stream, .at = 1 << 20, .value = 1);
+	assert_true(fake_last.seq);
+	for (i = 0; i < 40; i++)
+		fill_with(i);
+	ASK(cuStreamWriteValue32_v2, .stream = second, .at = 1 << 20, .value = 1);
+	go_on(true);
+	assert_int_equal(writes, 0);
+	for (turn = 2; turn < 40 && !writes; turn++) {
+		shared.turn = 0; /* the turn lasts too long, and another client has the next */
+		go_on(true);
+		assert_int_equal(shared.want, 1);
+		assert_int_equal(shared.busy, 1);
+		grant(turn, 1000000);
+		go_on(true);
+	}
+	assert_int_equal(writes, 1);
+	assert_int_equal(fills, 40);
+}
+
 static void opened(void **state)
 {
 	unsigned int i;
@@ -812,6 +853,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(batches, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unwanted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_word_to_come, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(opened, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(context_stays, set_up, tear_down),
