@@ -401,6 +401,7 @@ FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz
 FUZZSRC_remote/channel/address_fuzz	:= remote/channel/address.c
 FUZZSRC_remote/conf/conf_fuzz	:= $(wildcard remote/conf/*.c) remote/channel/address.c
 SRC_remote/server/frames_test	:= $(REMOTE_FAKE_SRC)
+SRC_remote/server/launch_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/nodes_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/copies_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/words_test	:= $(REMOTE_FAKE_SRC)
@@ -408,7 +409,7 @@ SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/unit/remote/server/flood.c
 SRC_remote/server/text_test	:= remote/server/text.c
-UNIT_TESTS += remote/server/sched_client_test remote/server/ends_test
+UNIT_TESTS += remote/server/sched_client_test remote/server/ends_test remote/server/launch_test
 SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/server/ends_test	:= $(REMOTE_FAKE_SRC)

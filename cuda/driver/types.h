@@ -211,6 +211,24 @@ typedef struct CUDA_LAUNCH_PARAMS_st {
 } CUDA_LAUNCH_PARAMS;
 
 typedef int CUlaunchAttributeID, CUkernelNodeAttrID, CUstreamAttrID;
+enum {
+	CU_LAUNCH_ATTRIBUTE_IGNORE,
+	CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+	CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+	CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+	CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+	CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+	CU_LAUNCH_ATTRIBUTE_PRIORITY,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+	CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+	CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+	CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+	CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+	CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16
+};
 typedef struct CUaccessPolicyWindow_st {
 	void *base_ptr;
 	size_t num_bytes;
@@ -221,6 +239,10 @@ typedef union CUlaunchAttributeValue_union {
 	char pad[64];
 	CUaccessPolicyWindow accessPolicyWindow;
 	int cooperative, priority;
+	struct {
+		unsigned int x, y, z;
+	} clusterDim;
+	CUevent event; /* .programmaticEvent.event and .launchCompletionEvent.event */
 } CUlaunchAttributeValue, CUkernelNodeAttrValue, CUstreamAttrValue;
 typedef struct CUlaunchAttribute_st {
 	CUlaunchAttributeID id;
@@ -412,7 +434,6 @@ typedef unsigned int CUmem_range_attribute; /* CU_MEM_RANGE_ATTRIBUTE_...: advic
 #define CU_TRSF_SRGB				      0x10
 #define CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION	      0x20
 #define CU_TRSF_SEAMLESS_CUBEMAP		      0x40
-#define CU_LAUNCH_ATTRIBUTE_COOPERATIVE		      2
 #define CU_CTX_SCHED_BLOCKING_SYNC		      0x04
 #define CU_CTX_SCHED_MASK			      0x07
 #define CU_CTX_MAP_HOST				      0x08

@@ -689,11 +689,12 @@ CUresult array_capture(const struct route *route, uint64_t stream, CUarray array
 
 /* ------------------------------------------------------------------ module.c */
 
+enum { FUNCTION_ATTRIBUTES = sizeof(((struct a_function *)0)->attribute) / sizeof(uint32_t) };
 struct function {
 	bool layout_known, gapless; /* gapless: each parameter begins where the last one ends */
 	uint32_t parameters, bytes;
-	int attribute[10];
-	bool attribute_known[10];
+	int attribute[FUNCTION_ATTRIBUTES];
+	bool attribute_known[FUNCTION_ATTRIBUTES];
 	struct {
 		uint32_t offset, size;
 	} parameter[];

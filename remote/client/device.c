@@ -18,7 +18,6 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    89 /* CONCURRENT_MANAGED_ACCESS */,
 				    90 /* COMPUTE_PREEMPTION */,
 				    91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
-				    95 /* COOPERATIVE_LAUNCH */,
 				    96 /* COOPERATIVE_MULTI_DEVICE_LAUNCH */,
 				    100 /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */,
 				    101 /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */,
@@ -27,7 +26,6 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    104 /* HANDLE_TYPE_WIN32_HANDLE */,
 				    105 /* HANDLE_TYPE_WIN32_KMT_HANDLE */,
 				    107 /* GENERIC_COMPRESSION */,
-				    109 /* MAX_ACCESS_POLICY_WINDOW_SIZE */,
 				    110 /* GPU_DIRECT_RDMA_WITH_CUDA_VMM */,
 				    112 /* SPARSE_CUDA_ARRAY */,
 				    114 /* TIMELINE_SEMAPHORE_INTEROP */,
@@ -36,7 +34,6 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    117 /* GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS */,
 				    118 /* GPU_DIRECT_RDMA_WRITES_ORDERING */,
 				    119 /* MEMPOOL_SUPPORTED_HANDLE_TYPES */,
-				    120 /* CLUSTER_LAUNCH */,
 				    121 /* DEFERRED_MAPPING_CUDA_ARRAY */,
 				    124 /* DMA_BUF */,
 				    125 /* IPC_EVENT */,
@@ -46,7 +43,6 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    132 /* MULTICAST */,
 				    134 /* HOST_NUMA_ID, as NUMA_ID */,
 				    135 /* D3D12_CIG */ };
-	enum { MEM_SYNC_DOMAIN_COUNT = 126 };
 	unsigned int i;
 
 	/* attribute 91: the library sees registered memory, as the arena, at its own address */
@@ -54,8 +50,6 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		f->attribute[none[i]] = 0;
-	if (f->attribute[MEM_SYNC_DOMAIN_COUNT] > 1)
-		f->attribute[MEM_SYNC_DOMAIN_COUNT] = 1;
 }
 
 static struct a_facts *fetch_facts(int number, CUresult *r)

@@ -21,6 +21,8 @@ struct request {
 	uint32_t grid[3], block[3], shared;
 	CUstream stream;
 	void **params, **extra;
+	const CUlaunchAttribute *attributes;
+	uint32_t nr_attributes;
 };
 
 static CUresult pack_extra(const struct function *f, void **extra, uint8_t *to, uint32_t *bytes)
@@ -39,7 +41,7 @@ static CUresult pack_extra(const struct function *f, void **extra, uint8_t *to, 
 	}
 	if (f->layout_known && size > f->bytes)
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-	if ((size && !buffer) || size > PACKED)
+	if ((size && !buffer) || (!f->layout_known && size > PACKED))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (size)
 		memcpy(to, buffer, size);
@@ -83,12 +85,90 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 }
 
 /* numbers of device attributes */
-enum { BLOCK_X = 2, GRID_X = 5, SHARED_PER_BLOCK = 8 };
+enum { BLOCK_X = 2, GRID_X = 5, SHARED_PER_BLOCK = 8, CLUSTER_LAUNCH = 120 };
+
+static const CUlaunchAttributeValue *attribute_of(const struct request *q, CUlaunchAttributeID id)
+{
+	uint32_t i;
+
+	for (i = 0; i < q->nr_attributes; i++)
+		if (q->attributes[i].id == id)
+			return &q->attributes[i].value;
+	return NULL;
+}
+
+/* Whether blocks come in no clusters, or in such as any GPU with clusters has room for. */
+static bool cluster_is_fine(const struct request *q, const struct function *f,
+			    const struct a_facts *facts)
+{
+	enum { PORTABLE = 8, MUST_BE_SET = 10, REQUIRED_WIDTH = 11 };
+	const CUlaunchAttributeValue *v = attribute_of(q, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+	uint32_t size[3] = { 0 }, required;
+	uint64_t blocks = 1;
+	unsigned int i;
+
+	if (v)
+		memcpy(size, &v->clusterDim, sizeof(size));
+	if (!f->attribute_known[REQUIRED_WIDTH])
+		return !v;
+	for (i = 0; i < 3; i++) {
+		required = f->attribute[REQUIRED_WIDTH + i];
+		if (v && required && required != size[i])
+			return false;
+		size[i] = v ? size[i] : required;
+	}
+	if (!v && !size[0])
+		return !f->attribute[MUST_BE_SET];
+	for (i = 0; i < 3; i++) {
+		if (!size[i] || size[i] > PORTABLE || q->grid[i] % size[i])
+			return false;
+		blocks *= size[i];
+	}
+	return facts->attribute[CLUSTER_LAUNCH] && blocks <= PORTABLE;
+}
+
+/* whether none of the attributes can make the launch fail */
+static bool attributes_are_fine(const struct request *q, const struct a_facts *facts)
+{
+	uint32_t i;
+
+	for (i = 0; i < q->nr_attributes; i++) {
+		switch (q->attributes[i].id) {
+		case CU_LAUNCH_ATTRIBUTE_IGNORE:
+		case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+			continue;
+		case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+			if (!q->attributes[i].value.cooperative)
+				continue;
+			return false;
+		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+			/* GPUs with clusters have it */
+			if (facts->attribute[CLUSTER_LAUNCH])
+				continue;
+			return false;
+		default:
+			return false;
+		}
+	}
+	return true;
+}
+
+/* a function may be allowed more than is left of what any has */
+static bool shared_is_fine(const struct request *q, const struct function *f,
+			   const struct a_facts *facts)
+{
+	enum { MOST = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES };
+	uint64_t whole = (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] + q->shared;
+
+	return whole <= facts->attribute[SHARED_PER_BLOCK] ||
+	       (f->attribute_known[MOST] && f->attribute[MOST] >= 0 &&
+		q->shared <= (uint32_t)f->attribute[MOST]);
+}
 
 static bool is_fine(const struct request *q, const struct function *f)
 {
 	const struct object *ctx = current_context(), *o = object_of(CLASS_FUNCTION, q->f);
-	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2], shared;
+	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
 	struct object *module = object_parent(o);
 	const struct a_facts *facts;
 	unsigned int i;
@@ -106,16 +186,37 @@ static bool is_fine(const struct request *q, const struct function *f)
 		if (!q->grid[i] || !q->block[i] || q->grid[i] > facts->attribute[GRID_X + i] ||
 		    q->block[i] > facts->attribute[BLOCK_X + i])
 			return false;
-	if (!f->attribute_known[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] ||
-	    !f->attribute_known[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES])
-		return false;
-	shared = (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] + q->shared;
-	return threads <= (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
-	       shared <= facts->attribute[SHARED_PER_BLOCK];
+	return f->attribute_known[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
+	       f->attribute_known[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] &&
+	       threads <= (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
+	       shared_is_fine(q, f, facts) && cluster_is_fine(q, f, facts) &&
+	       attributes_are_fine(q, facts);
+}
+
+/*
+ * Add the attributes to the call, behind the parameters. @to: room for them. An event goes as its
+ * number.
+ */
+static CUresult add_attributes(struct call *c, const struct request *q, CUlaunchAttribute *to)
+{
+	uint32_t i;
+	uint64_t id;
+
+	memcpy(to, q->attributes, q->nr_attributes * sizeof(*to));
+	for (i = 0; i < q->nr_attributes; i++) {
+		if (to[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
+		    to[i].id != CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+			continue;
+		if (!route_handle(&c->to, CLASS_EVENT, to[i].value.event, &id))
+			return CUDA_ERROR_INVALID_HANDLE;
+		memcpy(&to[i].value, &id, sizeof(id));
+	}
+	return call_bytes(c, to, q->nr_attributes * sizeof(*to));
 }
 
 static CUresult launch(const struct request *q)
 {
+	CUlaunchAttribute attributes[KVGPU_REMOTE_ATTRIBUTES_MAX];
 	struct packed on_stack, *p = &on_stack;
 	struct route to = { 0 };
 	const struct function *f;
@@ -138,21 +239,25 @@ static CUresult launch(const struct request *q)
 		if (!p)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	p->w = (struct q_launch){ .stream = stream, .shared = q->shared };
+	p->w = (struct q_launch){ .stream = stream,
+				  .shared = q->shared,
+				  .attributes = q->nr_attributes };
 	memcpy(p->w.grid, q->grid, sizeof(p->w.grid));
 	memcpy(p->w.block, q->block, sizeof(p->w.block));
 	route_handle(&to, CLASS_FUNCTION, q->f, &p->w.function);
-	r = parameters_pack(f, q->params, q->extra, p->parameters, &p->w.bytes);
-	if (r) {
-		if (p != &on_stack)
-			free(p);
-		return r;
-	}
-	hidden_note(route_peer(&to), p->parameters, p->w.bytes);
-	memset(p->parameters + p->w.bytes, 0, -p->w.bytes % 8);
-	call_init(&c, OP_launch, p, sizeof(p->w) + p->w.bytes + -p->w.bytes % 8);
+	call_init(&c, OP_launch, p, sizeof(p->w));
 	c.to = to;
 	c.owned[0] = p != &on_stack ? p : NULL;
+	r = parameters_pack(f, q->params, q->extra, p->parameters, &p->w.bytes);
+	if (!r && q->nr_attributes)
+		r = add_attributes(&c, q, attributes);
+	if (r) {
+		call_end(&c);
+		return r;
+	}
+	hidden_note(route_peer(&c.to), p->parameters, p->w.bytes);
+	memset(p->parameters + p->w.bytes, 0, -p->w.bytes % 8);
+	c.bytes += p->w.bytes + -p->w.bytes % 8;
 	return is_fine(q, f) ? call_async(&c) : call_sync(&c, 0);
 }
 
@@ -186,42 +291,71 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, uns
 	return launch(&q);
 }
 
-/* accept attributes that ask for an ordinary launch, or that are only hints */
-static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, void **extra,
-			  CUstream stream)
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+				   unsigned int bx, unsigned int by, unsigned int bz,
+				   unsigned int shared, CUstream stream, void **params)
 {
-	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };
+	const CUlaunchAttribute cooperative = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+						.value.cooperative = 1 };
 	const struct request q = { .f = f,
-				   .grid = { c->gridDimX, c->gridDimY, c->gridDimZ },
-				   .block = { c->blockDimX, c->blockDimY, c->blockDimZ },
-				   .shared = c->sharedMemBytes,
+				   .grid = { gx, gy, gz },
+				   .block = { bx, by, bz },
+				   .shared = shared,
 				   .stream = stream,
 				   .params = params,
-				   .extra = extra };
-	unsigned int i;
+				   .attributes = &cooperative,
+				   .nr_attributes = 1 };
 
-	if (c->numAttrs && !c->attrs)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (i = 0; i < c->numAttrs; i++) {
-		int id = c->attrs[i].id;
-
-		if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && !c->attrs[i].value.cooperative)
-			continue;
-		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY &&
-		    id != PRIORITY)
-			return CUDA_ERROR_NOT_SUPPORTED;
-	}
 	return launch(&q);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy,
+					unsigned int gz, unsigned int bx, unsigned int by,
+					unsigned int bz, unsigned int shared, CUstream stream,
+					void **params)
+{
+	return cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, OWN(stream), params);
+}
+
+/* INVALID_VALUE: the attributes are missing, or too many */
+static CUresult read_config(const CUlaunchConfig *c, struct request *q)
+{
+	if (!c || (c->numAttrs && !c->attrs) || c->numAttrs > KVGPU_REMOTE_ATTRIBUTES_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	*q = (struct request){ .grid = { c->gridDimX, c->gridDimY, c->gridDimZ },
+			       .block = { c->blockDimX, c->blockDimY, c->blockDimZ },
+			       .shared = c->sharedMemBytes,
+			       .stream = c->hStream,
+			       .attributes = c->attrs,
+			       .nr_attributes = c->numAttrs };
+	return CUDA_SUCCESS;
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
 {
-	return c ? launch_ex(c, f, params, extra, c->hStream) : CUDA_ERROR_INVALID_VALUE;
+	struct request q;
+	CUresult r = read_config(c, &q);
+
+	if (r)
+		return r;
+	q.f = f;
+	q.params = params;
+	q.extra = extra;
+	return launch(&q);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
 {
-	return c ? launch_ex(c, f, params, extra, OWN(c->hStream)) : CUDA_ERROR_INVALID_VALUE;
+	struct request q;
+	CUresult r = read_config(c, &q);
+
+	if (r)
+		return r;
+	q.f = f;
+	q.params = params;
+	q.extra = extra;
+	q.stream = OWN(q.stream);
+	return launch(&q);
 }
 
 /* ------------------------------------------------------------------ occupancy */
@@ -273,4 +407,42 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
 {
 	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit,
 							 0);
+}
+
+/* The stream of @config makes no difference. */
+static CUresult clusters(int *n, CUfunction f, const CUlaunchConfig *config, uint32_t potential)
+{
+	CUlaunchAttribute attributes[KVGPU_REMOTE_ATTRIBUTES_MAX];
+	struct q_clusters w = { .potential = potential };
+	struct call c = { .op = OP_clusters, .fixed = &w, .bytes = sizeof(w) };
+	struct request q;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	r = n ? read_config(config, &q) : CUDA_ERROR_INVALID_VALUE;
+	if (r)
+		return r;
+	if (!route_handle(&c.to, CLASS_FUNCTION, f, &w.function))
+		return CUDA_ERROR_INVALID_HANDLE;
+	memcpy(w.grid, q.grid, sizeof(w.grid));
+	memcpy(w.block, q.block, sizeof(w.block));
+	w.shared = q.shared;
+	w.attributes = q.nr_attributes;
+	r = add_attributes(&c, &q, attributes);
+	if (!r)
+		r = call_sync(&c, sizeof(struct a_clusters));
+	if (!r)
+		*n = ((const struct a_clusters *)c.answer)->clusters;
+	return r;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction f, const CUlaunchConfig *config)
+{
+	return clusters(n, f, config, false);
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *n, CUfunction f, const CUlaunchConfig *config)
+{
+	return clusters(n, f, config, true);
 }

@@ -222,7 +222,7 @@ static struct function *read_function(struct call *c, const struct a_function *a
 		return NULL;
 	f->layout_known = a->layout_known;
 	f->parameters = a->parameters;
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < FUNCTION_ATTRIBUTES; i++) {
 		f->attribute[i] = a->attribute[i];
 		f->attribute_known[i] = a->attribute_known[i];
 	}
@@ -307,7 +307,7 @@ void function_set(CUfunction f, int attribute, int value)
 {
 	struct function *known = function_of(f);
 
-	if (known && attribute >= 0 && attribute < 10)
+	if (known && attribute >= 0 && attribute < FUNCTION_ATTRIBUTES)
 		known->attribute[attribute] = value;
 }
 

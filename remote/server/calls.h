@@ -44,6 +44,7 @@ FRAME(image);
 FRAME(function);
 FRAME(global);
 FRAME(launch);
+FRAME(clusters);
 FRAME(copy_in);
 FRAME(copy_out);
 FRAME(box);
@@ -123,6 +124,16 @@ CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
 CUresult own_cuGraphInstantiateWithFlags(struct server *s, CUgraphExec *exec, CUgraph graph,
 					 unsigned long long flags);
+CUresult own_cuGraphKernelNodeGetAttribute(struct server *s, CUgraphNode node,
+					   CUkernelNodeAttrID attribute,
+					   CUkernelNodeAttrValue *value);
+CUresult own_cuGraphKernelNodeSetAttribute(struct server *s, CUgraphNode node,
+					   CUkernelNodeAttrID attribute,
+					   const CUkernelNodeAttrValue *value);
+CUresult own_cuStreamGetAttribute(struct server *s, CUstream stream, CUstreamAttrID attribute,
+				  CUstreamAttrValue *value);
+CUresult own_cuStreamSetAttribute(struct server *s, CUstream stream, CUstreamAttrID attribute,
+				  const CUstreamAttrValue *value);
 CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraphNode original,
 				    CUgraph clone);
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count);

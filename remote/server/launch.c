@@ -18,11 +18,86 @@ static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* whether its value has neither a handle nor a pointer of the library's */
+static bool attribute_is_plain(CUlaunchAttributeID id)
+{
+	switch (id) {
+	case CU_LAUNCH_ATTRIBUTE_IGNORE:
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+	case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+	case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+	case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The frame's next @n attributes, in scratch(): events are the library's. @stream: number of the
+ * launch's stream, whose capture may keep an event.
+ */
+static CUresult take_attributes(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n,
+				uint64_t stream_id, CUstream stream, CUlaunchAttribute **out)
+{
+	const CUlaunchAttribute *from = NULL;
+	CUlaunchAttribute *to;
+	CUresult r = CUDA_SUCCESS;
+	void *event;
+	uint64_t id;
+	uint32_t i;
+
+	if (n <= KVGPU_REMOTE_ATTRIBUTES_MAX)
+		from = kvgpu_remote_take_bytes(in, n * sizeof(*from));
+	to = from ? scratch(s, n, sizeof(*to)) : NULL;
+	if (!to)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < n && !r; i++) {
+		to[i] = from[i];
+		if (attribute_is_plain(to[i].id))
+			continue;
+		if (to[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT &&
+		    to[i].id != CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+			return CUDA_ERROR_NOT_SUPPORTED;
+		memcpy(&id, &to[i].value, sizeof(id));
+		if (!handle_find(s, CLASS_EVENT, id, &event))
+			return CUDA_ERROR_INVALID_HANDLE;
+		to[i].value.event = event;
+		r = capture_ref_add(s, stream_id, stream, id);
+	}
+	*out = to;
+	return r;
+}
+
+static CUlaunchConfig config_of(const uint32_t *grid, const uint32_t *block, uint32_t shared,
+				CUstream stream, CUlaunchAttribute *attributes, uint32_t n)
+{
+	return (CUlaunchConfig){ .gridDimX = grid[0],
+				 .gridDimY = grid[1],
+				 .gridDimZ = grid[2],
+				 .blockDimX = block[0],
+				 .blockDimY = block[1],
+				 .blockDimZ = block[2],
+				 .sharedMemBytes = shared,
+				 .hStream = stream,
+				 .attrs = attributes,
+				 .numAttrs = n };
+}
+
 CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_remote_cursor *in,
 		      struct kvgpu_remote_reply *out)
 {
+	CUlaunchAttribute *attributes = NULL;
 	const void *packed;
 	size_t bytes = q->bytes;
+	CUlaunchConfig config;
 	CUstream stream;
 	void *f;
 	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
@@ -33,12 +108,78 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 		return r;
 	if (!handle_find(s, CLASS_FUNCTION, q->function, &f) || !stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = capture_ref_add(s, q->stream, stream, q->function);
+	if (q->attributes)
+		r = take_attributes(s, in, q->attributes, q->stream, stream, &attributes);
+	if (!r)
+		r = capture_ref_add(s, q->stream, stream, q->function);
 	if (r)
 		return r;
-	return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
-		    q->block[1], q->block[2], q->shared, stream, NULL, extra);
+	if (!q->attributes)
+		return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
+			    q->block[1], q->block[2], q->shared, stream, NULL, extra);
+	config = config_of(q->grid, q->block, q->shared, stream, attributes, q->attributes);
+	return CALL(s, cuLaunchKernelEx, &config, f, NULL, extra);
 }
+
+CUresult frame_clusters(struct server *s, const struct q_clusters *q,
+			struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_clusters *a = kvgpu_remote_put(out, sizeof(*a));
+	CUlaunchAttribute *attributes = NULL;
+	CUlaunchConfig config;
+	int clusters = 0;
+	void *f;
+	CUresult r;
+
+	if (!a || !handle_find(s, CLASS_FUNCTION, q->function, &f))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = take_attributes(s, in, q->attributes, 0, NULL, &attributes);
+	if (r)
+		return r;
+	config = config_of(q->grid, q->block, q->shared, NULL, attributes, q->attributes);
+	r = q->potential ? CALL(s, cuOccupancyMaxPotentialClusterSize, &clusters, f, &config) :
+			   CALL(s, cuOccupancyMaxActiveClusters, &clusters, f, &config);
+	a->clusters = clusters;
+	return r;
+}
+
+/* ------------------------------------------------------- attributes of nodes and of streams */
+
+CUresult own_cuGraphKernelNodeGetAttribute(struct server *s, CUgraphNode node,
+					   CUkernelNodeAttrID attribute,
+					   CUkernelNodeAttrValue *value)
+{
+	return attribute_is_plain(attribute) ?
+		       CALL(s, cuGraphKernelNodeGetAttribute, node, attribute, value) :
+		       CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult own_cuGraphKernelNodeSetAttribute(struct server *s, CUgraphNode node,
+					   CUkernelNodeAttrID attribute,
+					   const CUkernelNodeAttrValue *value)
+{
+	return attribute_is_plain(attribute) ?
+		       CALL(s, cuGraphKernelNodeSetAttribute, node, attribute, value) :
+		       CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult own_cuStreamGetAttribute(struct server *s, CUstream stream, CUstreamAttrID attribute,
+				  CUstreamAttrValue *value)
+{
+	return attribute_is_plain(attribute) ?
+		       CALL(s, cuStreamGetAttribute, stream, attribute, value) :
+		       CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult own_cuStreamSetAttribute(struct server *s, CUstream stream, CUstreamAttrID attribute,
+				  const CUstreamAttrValue *value)
+{
+	return attribute_is_plain(attribute) ?
+		       CALL(s, cuStreamSetAttribute, stream, attribute, value) :
+		       CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ------------------------------------------------------------------ nodes that launch */
 
 CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q,
 			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)

@@ -39,8 +39,9 @@ enum {
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
 	KVGPU_REMOTE_LIST_MAX = 4096, /* handles or parameters in a list */
 	KVGPU_REMOTE_STRING_MAX = 4096, /* bytes of a string, with its zero */
-	/* bytes of a kernel's parameters: CUDA 11.8's limit */
-	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
+	/* bytes of a kernel's parameters: the limit of CUDA 12.1 and later */
+	KVGPU_REMOTE_PARAMETERS_MAX = 32764,
+	KVGPU_REMOTE_ATTRIBUTES_MAX = 32, /* attributes of a launch */
 	KVGPU_REMOTE_COMPLETIONS = 1024, /* answers that may be waited for at once */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tensor maps and words that streams write: what an honest server is asked, and what the program
- * gets (liar.h).
+ * Launches with attributes, tensor maps and words that streams write: what an honest server is
+ * asked, and what the program gets (liar.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,6 +111,11 @@ static CUgraph graph;
 static CUgraphNode node;
 static CUgraphExec exec;
 
+static uint64_t number(const void *handle)
+{
+	return ((const struct object *)handle)->id;
+}
+
 static int begin(void **state)
 {
 	function = (struct a_function){ .parameters = 2, .layout_known = 1 };
@@ -126,6 +131,173 @@ static int begin(void **state)
 static int end(void **state)
 {
 	return cuCtxDestroy_v2(ctx);
+}
+
+/* ------------------------------------------------------------------ launches */
+
+static CUfunction get_function(void)
+{
+	CUmodule module;
+	CUfunction f;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(function.attribute_known) / sizeof(uint32_t); i++)
+		function.attribute_known[i] = 1;
+	function.attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = 1024;
+	OK(cuModuleLoadData(&module, "//\n.version 7.8\n"));
+	OK(cuModuleGetFunction(&f, module, "kernel"));
+	nr_asked = 0;
+	return f;
+}
+
+static uint8_t large[20000];
+static uint64_t small;
+static void *params[] = { large, &small };
+
+static CUresult launch(CUfunction f, unsigned int blocks, unsigned int shared,
+		       CUlaunchAttribute *attributes, unsigned int n)
+{
+	const CUlaunchConfig c = { blocks, 1, 1, 64, 1, 1, shared, stream, attributes, n };
+
+	return cuLaunchKernelEx(&c, f, params, NULL);
+}
+
+static CUlaunchAttribute cluster(unsigned int x, unsigned int y, unsigned int z)
+{
+	return (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+				    .value.clusterDim = { x, y, z } };
+}
+
+/* A launch that can't be wrong is not waited for. */
+#define QUEUED(call)                           \
+	do {                                   \
+		OK(call);                      \
+		assert_int_equal(nr_asked, 0); \
+	} while (0)
+#define WAITED(call)           \
+	do {                   \
+		OK(call);      \
+		ASKED(launch); \
+	} while (0)
+
+static void launches_that_can_be_wrong_are_asked(void **state)
+{
+	CUlaunchAttribute a[2] = { { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+				     .value.cooperative = 1 } };
+	CUfunction f = get_function();
+
+	QUEUED(launch(f, 4, 0, NULL, 0));
+	QUEUED(launch(f, 4, 0, a, 1));
+	a[1] = cluster(2, 1, 1);
+	QUEUED(launch(f, 4, 0, a, 2));
+	WAITED(launch(f, 5, 0, a, 2));
+	a[1] = cluster(8, 1, 1);
+	QUEUED(launch(f, 16, 0, a, 2));
+	a[1] = cluster(16, 1, 1); /* not on each GPU with clusters */
+	WAITED(launch(f, 16, 0, a, 2));
+	a[1] = cluster(1, 0, 1);
+	WAITED(launch(f, 16, 0, a, 2));
+	a[1] = (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE };
+	QUEUED(launch(f, 16, 0, a, 2));
+	a[1].value.cooperative = 1; /* the grid may be too large */
+	WAITED(launch(f, 16, 0, a, 2));
+	a[1].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+	WAITED(launch(f, 16, 0, a, 2));
+}
+
+static void clusters_that_a_kernel_wants(void **state)
+{
+	enum { MUST_BE_SET = 10, WIDTH = 11 };
+	CUlaunchAttribute a = cluster(2, 1, 1);
+	CUfunction f;
+
+	function.attribute[MUST_BE_SET] = 1;
+	f = get_function();
+	WAITED(launch(f, 4, 0, NULL, 0));
+	QUEUED(launch(f, 4, 0, &a, 1));
+	function.attribute[WIDTH] = 4;
+	function.attribute[WIDTH + 1] = function.attribute[WIDTH + 2] = 1;
+	f = get_function();
+	QUEUED(launch(f, 4, 0, NULL, 0));
+	WAITED(launch(f, 6, 0, NULL, 0));
+	WAITED(launch(f, 4, 0, &a, 1));
+}
+
+/* The program allows a function more than what any function has. */
+static void shared_memory_that_is_allowed(void **state)
+{
+	CUfunction f = get_function();
+
+	WAITED(launch(f, 1, 100 << 10, NULL, 0));
+	OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200 << 10));
+	nr_asked = 0;
+	QUEUED(launch(f, 1, 100 << 10, NULL, 0));
+	QUEUED(launch(f, 1, 200 << 10, NULL, 0));
+	WAITED(launch(f, 1, (200 << 10) + 1, NULL, 0));
+}
+
+static void what_a_launch_sends(void **state)
+{
+	CUlaunchAttribute a[2] = { { .id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+				     .value.event = event },
+				   { .id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = -3 } };
+	const CUlaunchAttribute *sent;
+	CUfunction f = get_function();
+	uint64_t its;
+
+	large[0] = 11;
+	large[19999] = 22;
+	small = 33;
+	WAITED(launch(f, 4, 5, a, 2));
+	assert_int_equal(Q(launch)->function, number(f));
+	assert_int_equal(Q(launch)->stream, number(stream));
+	assert_int_equal(Q(launch)->grid[0], 4);
+	assert_int_equal(Q(launch)->block[0], 64);
+	assert_int_equal(Q(launch)->shared, 5);
+	assert_int_equal(Q(launch)->bytes, 20008);
+	assert_int_equal(Q(launch)->attributes, 2);
+	assert_memory_equal(BEHIND(launch), large, sizeof(large));
+	assert_int_equal(BEHIND(launch)[20000 / 8], 33);
+	sent = (const CUlaunchAttribute *)(BEHIND(launch) + 20008 / 8);
+	memcpy(&its, &sent[0].value, sizeof(its));
+	assert_int_equal(its, number(event));
+	assert_int_equal(sent[1].value.priority, -3);
+	/* the program's own is as it was */
+	assert_ptr_equal(a[0].value.event, event);
+	a[0].value.event = (CUevent)stream;
+	FAILS(launch(f, 4, 5, a, 2), INVALID_HANDLE);
+	FAILS(launch(f, 4, 5, NULL, 2), INVALID_VALUE);
+	FAILS(launch(f, 4, 5, a, KVGPU_REMOTE_ATTRIBUTES_MAX + 1), INVALID_VALUE);
+	assert_int_equal(nr_asked, 0);
+	WAITED(cuLaunchCooperativeKernel(f, 4, 1, 1, 64, 1, 1, 0, stream, params));
+	assert_int_equal(Q(launch)->attributes, 1);
+	sent = (const CUlaunchAttribute *)(BEHIND(launch) + 20008 / 8);
+	assert_int_equal(sent->id, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+	assert_int_equal(sent->value.cooperative, 1);
+}
+
+static void how_many_clusters(void **state)
+{
+	CUlaunchAttribute a = cluster(2, 1, 1);
+	const CUlaunchConfig c = { 4, 5, 6, 7, 8, 9, 10, (CUstream)&a, &a, 1 };
+	const struct a_clusters answer = { .clusters = 66 };
+	CUfunction f = get_function();
+	int n = 0;
+
+	answer_with(OP_clusters, 0, &answer, sizeof(answer));
+	OK(cuOccupancyMaxActiveClusters(&n, f, &c));
+	ASKED(clusters);
+	assert_int_equal(n, 66);
+	assert_int_equal(Q(clusters)->grid[2], 6);
+	assert_int_equal(Q(clusters)->block[2], 9);
+	assert_int_equal(Q(clusters)->shared, 10);
+	assert_int_equal(Q(clusters)->potential, 0);
+	assert_memory_equal(BEHIND(clusters), &a, sizeof(a));
+	OK(cuOccupancyMaxPotentialClusterSize(&n, f, &c));
+	assert_int_equal(Q(clusters)->potential, 1);
+	FAILS(cuOccupancyMaxActiveClusters(NULL, f, &c), INVALID_VALUE);
+	FAILS(cuOccupancyMaxActiveClusters(&n, f, NULL), INVALID_VALUE);
+	FAILS(cuOccupancyMaxActiveClusters(&n, (CUfunction)stream, &c), INVALID_HANDLE);
 }
 
 /* ----------------------------------------------------------------- tensor maps, words in memory */
@@ -205,6 +377,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
+		TEST(launches_that_can_be_wrong_are_asked),
+		TEST(clusters_that_a_kernel_wants),
+		TEST(shared_memory_that_is_allowed),
+		TEST(what_a_launch_sends),
+		TEST(how_many_clusters),
 		TEST(tensor_maps),
 		TEST(words_of_streams),
 	};

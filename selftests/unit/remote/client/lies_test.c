@@ -222,7 +222,7 @@ static void block_sizes_are_tried_a_few_times(void **state)
 	assert_int_equal(asked, 1);
 }
 
-/* parameters follow each other: a launch does not read more than 4 KiB for them */
+/* parameters follow each other: a launch does not read more than 32 KiB for them */
 static void parameters_follow_each_other(void **state)
 {
 	struct a_function *a = (void *)lie.word;
@@ -235,7 +235,7 @@ static void parameters_follow_each_other(void **state)
 	*a = (struct a_function){ .function = id(CLASS_FUNCTION, FREE + 3, 1),
 				  .layout_known = 1,
 				  .parameters = 2 };
-	layout[1] = layout[3] = 4096;
+	layout[1] = layout[3] = 16384;
 	lie.words = sizeof(*a) / 8 + 2;
 	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
 }

@@ -177,7 +177,7 @@ static void link_some(void)
 /* ------------------------------------------------------------------ launches */
 
 /*
- * How many parameters a kernel has, and of how many bytes, is the server's to say, in 4 KiB: the
+ * How many parameters a kernel has, and of how many bytes, is the server's to say, in 32 KiB: the
  * client does not read images. So the program has as much of each.
  */
 static uint8_t arguments[KVGPU_REMOTE_PARAMETERS_MAX];
@@ -185,8 +185,29 @@ static void *params[KVGPU_REMOTE_LIST_MAX];
 
 static void launch(void)
 {
-	cuLaunchKernel(liar_handle(CLASS_FUNCTION), 1, 1, 1, 32, 1, 1, 0, liar_handle(CLASS_STREAM),
-		       params, NULL);
+	CUlaunchAttribute attributes[3];
+	CUstream s = liar_handle(CLASS_STREAM);
+	CUlaunchConfig c = { 1, 1, 1, 32, 1, 1, 0, s, attributes, below(4) };
+	CUfunction f = liar_handle(CLASS_FUNCTION);
+	unsigned int i;
+	int n;
+
+	for (i = 0; i < c.numAttrs; i++) {
+		attributes[i].id = below(16);
+		liar_bytes(&attributes[i].value, sizeof(attributes[i].value));
+		if (below(2))
+			attributes[i].value.event = liar_handle(CLASS_EVENT);
+	}
+	switch (below(4)) {
+	case 0:
+		cuLaunchKernelEx(&c, f, params, NULL);
+		break;
+	case 1:
+		cuOccupancyMaxActiveClusters(&n, f, &c);
+		break;
+	default:
+		cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, params, NULL);
+	}
 }
 
 static void occupancy(void)

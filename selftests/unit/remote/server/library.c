@@ -275,6 +275,34 @@ static CUresult launch(CUfunction f, unsigned int gx, unsigned int gy, unsigned 
 	return fake_result();
 }
 
+static void attributes(const CUlaunchConfig *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->numAttrs; i++)
+		if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+		    c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+			fake_handle(CLASS_EVENT, c->attrs[i].value.event);
+		else
+			fake_read(&c->attrs[i], sizeof(c->attrs[i]));
+}
+
+static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	attributes(c);
+	return launch(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY,
+		      c->blockDimZ, c->sharedMemBytes, c->hStream, params, extra);
+}
+
+static CUresult clusters(int *n, CUfunction f, const CUlaunchConfig *c)
+{
+	fake_handle(CLASS_FUNCTION, f);
+	fake_handle(CLASS_STREAM, c->hStream);
+	attributes(c);
+	*n = c->numAttrs;
+	return fake_result();
+}
+
 static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_option *options,
 		     void **values)
 {
@@ -570,6 +598,9 @@ void fake_library(struct library *l)
 	l->cuModuleGetGlobal_v2 = global;
 	l->cuFuncGetParamInfo = parameter;
 	l->cuLaunchKernel = launch;
+	l->cuLaunchKernelEx = launch_ex;
+	l->cuOccupancyMaxActiveClusters = clusters;
+	l->cuOccupancyMaxPotentialClusterSize = clusters;
 	l->cuMemcpyHtoAAsync_v2 = to_array;
 	l->cuMemcpyAtoHAsync_v2 = from_array;
 	l->cuLaunchHostFunc = host_func;
