@@ -334,9 +334,71 @@ typedef struct CUDA_HOST_NODE_PARAMS_st {
 	void *userData;
 } CUDA_HOST_NODE_PARAMS;
 
+typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+	CUfunction func;
+	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+	void **kernelParams, **extra;
+	CUkernel kern;
+	CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS_v2;
+
+typedef struct CUDA_MEMCPY_NODE_PARAMS_st {
+	int flags, reserved;
+	CUcontext copyCtx;
+	CUDA_MEMCPY3D copyParams;
+} CUDA_MEMCPY_NODE_PARAMS;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS_v2_st {
+	CUdeviceptr dst;
+	size_t pitch;
+	unsigned int value, elementSize;
+	size_t width, height;
+	CUcontext ctx;
+} CUDA_MEMSET_NODE_PARAMS_v2;
+
+typedef struct CUgraphNodeParams_st {
+	CUgraphNodeType type;
+	int reserved0[3];
+	union {
+		long long reserved1[29];
+		CUDA_KERNEL_NODE_PARAMS_v2 kernel;
+		CUDA_MEMCPY_NODE_PARAMS memcpy;
+		CUDA_MEMSET_NODE_PARAMS_v2 memset;
+		CUDA_HOST_NODE_PARAMS host;
+		struct {
+			CUgraph graph;
+			int ownership; /* 0: the node gets a copy */
+		} graph;
+		struct {
+			CUevent event;
+		} eventWait, eventRecord;
+	};
+	long long reserved2;
+} CUgraphNodeParams;
+
+/* all zero: the one node begins when the other one has ended */
+typedef struct CUgraphEdgeData_st {
+	unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
+
+enum { CUDA_GRAPH_INSTANTIATE_SUCCESS, CUDA_GRAPH_INSTANTIATE_ERROR };
+typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
+	cuuint64_t flags;
+	CUstream hUploadStream;
+	CUgraphNode hErrNode_out;
+	int result_out;
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef struct CUgraphExecUpdateResultInfo_st {
+	CUgraphExecUpdateResult result;
+	CUgraphNode errorNode, errorFromNode;
+} CUgraphExecUpdateResultInfo;
+
 #define CU_STREAM_ADD_CAPTURE_DEPENDENCIES		0
 #define CU_STREAM_SET_CAPTURE_DEPENDENCIES		1
 #define CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH 1
+#define CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD		2
+#define CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH	4
 #define CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY	8
 #define CU_USER_OBJECT_NO_DESTRUCTOR_SYNC		1
 #define CU_GRAPH_USER_OBJECT_MOVE			1

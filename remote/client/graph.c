@@ -273,24 +273,34 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 
 /* ------------------------------------------------------------------ executable graphs */
 
-static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
-			    size_t size, uint32_t version)
+/*
+ * @version: 1 and 2: with a log; 3: with flags. The results but for the log are as in
+ * CUDA_GRAPH_INSTANTIATE_PARAMS.
+ */
+static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p,
+			    char *log, size_t size, uint32_t version)
 {
 	struct q_instantiate q = { .version = version,
+				   .flags = p->flags,
 				   .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
 	struct call c = { .op = OP_instantiate, .fixed = &q, .bytes = sizeof(q) };
 	struct a_instantiate a = { 0 };
 	void *made = NULL;
 	CUresult r = graph_enter(&c.to, exec, CLASS_GRAPH, graph, &q.graph);
 
+	p->hErrNode_out = NULL;
+	p->result_out = r ? CUDA_GRAPH_INSTANTIATE_ERROR : CUDA_GRAPH_INSTANTIATE_SUCCESS;
 	if (r)
 		return r;
+	/* a kernel would need the library's own handle */
+	if (q.flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+		return CUDA_ERROR_NOT_SUPPORTED;
 	r = call_sync(&c, sizeof(a));
 	if (c.answer_bytes < sizeof(a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	memcpy(&a, c.answer, sizeof(a));
-	if (bad)
-		*bad = handle_here(c.to.peer, CLASS_NODE, a.bad, graph);
+	p->hErrNode_out = handle_here(c.to.peer, CLASS_NODE, a.bad, graph);
+	p->result_out = a.result;
 	if (q.log_bytes) {
 		memset(log, 0, q.log_bytes);
 		if (a.log_used < q.log_bytes)
@@ -303,20 +313,68 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 	return r;
 }
 
+static CUresult with_log(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size,
+			 uint32_t version)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = { 0 };
+	CUresult r = instantiate(exec, graph, &p, log, size, version);
+
+	if (bad)
+		*bad = p.hErrNode_out;
+	return r;
+}
+
 CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
 			    size_t size)
 {
-	return instantiate(exec, graph, bad, log, size, 1);
+	return with_log(exec, graph, bad, log, size, 1);
 }
 
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
 			       size_t size)
 {
-	return instantiate(exec, graph, bad, log, size, 2);
+	return with_log(exec, graph, bad, log, size, 2);
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
-			   CUgraphExecUpdateResult *what)
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = { .flags = flags };
+
+	return instantiate(exec, graph, &p, NULL, 0, 3);
+}
+
+static CUresult with_params(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p,
+			    CUstream stream)
+{
+	const cuuint64_t flags = p->flags;
+	CUresult r;
+
+	p->flags = flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+	r = instantiate(exec, graph, p, NULL, 0, 3);
+	p->flags = flags;
+	if (r || !(flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD))
+		return r;
+	r = cuGraphUpload(*exec, stream);
+	if (!r)
+		return CUDA_SUCCESS;
+	cuGraphExecDestroy(*exec);
+	p->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+	return r;
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+				      CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	return p ? with_params(exec, graph, p, p->hUploadStream) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
+					   CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	return p ? with_params(exec, graph, p, OWN(p->hUploadStream)) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
 {
 	struct q_update q = { 0 };
 	struct call c = { .op = OP_update, .fixed = &q, .bytes = sizeof(q) };
@@ -325,7 +383,7 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 
 	if (r)
 		return r;
-	if (!bad || !what)
+	if (!info)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!route_handle(&c.to, CLASS_EXEC, exec, &q.exec) ||
 	    !route_handle(&c.to, CLASS_GRAPH, graph, &q.graph))
@@ -334,21 +392,79 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_update *)c.answer;
-	*bad = handle_here(c.to.peer, CLASS_NODE, a->bad, graph);
-	*what = a->what;
+	*info = (CUgraphExecUpdateResultInfo){
+		.result = a->what,
+		.errorNode = handle_here(c.to.peer, CLASS_NODE, a->bad, graph),
+		.errorFromNode = handle_here(c.to.peer, CLASS_NODE, a->from, graph)
+	};
+	return r;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
+			   CUgraphExecUpdateResult *what)
+{
+	CUgraphExecUpdateResultInfo info = { 0 };
+	CUresult r = bad && what ? cuGraphExecUpdate_v2(exec, graph, &info) :
+				   CUDA_ERROR_INVALID_VALUE;
+
+	if (!r || r == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
+		*bad = info.errorNode;
+		*what = info.result;
+	}
 	return r;
 }
 
 /* ------------------------------------------------------------------ captures */
 
-/* The list belongs to the stream's object, and is valid until the next such call for the stream. */
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
-				   CUgraph *graph, const CUgraphNode **nodes, size_t *n)
+/* what the last question for a stream has shown: it belongs to the stream's object */
+struct shown_capture {
+	CUgraph graph;
+	CUgraphEdgeData *edges;
+	bool plain; /* the edges' data are zero */
+	void *nodes[]; /* then the edges */
+};
+
+/* @a: an answer with status ACTIVE; NULL: it is wrong, or there is no memory */
+static struct shown_capture *read_capture(struct call *c, const struct a_capture_info *a,
+					  CUresult *r)
+{
+	const CUgraphEdgeData zero = { 0 };
+	struct shown_capture *shown = NULL;
+	bool fine;
+	uint32_t i;
+
+	*r = CUDA_ERROR_UNKNOWN;
+	if (a->nodes > KVGPU_REMOTE_LIST_MAX)
+		return NULL;
+	shown = calloc(1, sizeof(*shown) + a->nodes * (sizeof(void *) + sizeof(zero)) + 1);
+	if (!shown) {
+		*r = CUDA_ERROR_OUT_OF_MEMORY;
+		return NULL;
+	}
+	shown->edges = (CUgraphEdgeData *)(shown->nodes + a->nodes);
+	fine = answer_handle((void **)&shown->graph, c, CLASS_GRAPH, a->graph, NULL, false) &&
+	       answer_handles(c, CLASS_NODE, shown->nodes, a->nodes, a->nodes, shown->graph) &&
+	       (!a->edges || answer_bytes(c, shown->edges, a->nodes * sizeof(zero)));
+	if (!fine) {
+		free(shown);
+		return NULL;
+	}
+	shown->plain = true;
+	for (i = 0; i < a->nodes; i++)
+		shown->plain = shown->plain && !memcmp(&shown->edges[i], &zero, sizeof(zero));
+	return shown;
+}
+
+/* The lists belong to the stream's object, and are valid until the next such call for it. */
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+				   CUgraph *graph, const CUgraphNode **nodes,
+				   const CUgraphEdgeData **edges, size_t *n)
 {
 	struct q_capture_info q = { .room = KVGPU_REMOTE_LIST_MAX };
 	struct call c = { .op = OP_capture_info, .fixed = &q, .bytes = sizeof(q) };
+	struct shown_capture *shown;
 	struct a_capture_info a;
-	void **list, *o, *g;
+	void *o;
 	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
 	if (r)
@@ -366,28 +482,40 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	*status = a.status;
 	if (a.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return CUDA_SUCCESS;
-	if (!answer_handle(&g, &c, CLASS_GRAPH, a.graph, NULL, false) ||
-	    a.nodes > KVGPU_REMOTE_LIST_MAX)
-		return CUDA_ERROR_UNKNOWN;
-	list = calloc(a.nodes + 1, sizeof(*list));
-	if (!list)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	shown = read_capture(&c, &a, &r);
+	if (!shown)
+		return r;
 	o = handle_here(c.to.peer, CLASS_STREAM, q.stream, NULL);
-	if (!o || !answer_handles(&c, CLASS_NODE, list, a.nodes, a.nodes, g)) {
-		free(list);
+	if (!o)
+		free(shown);
+	if (!o || !object_keep(o, CLASS_STREAM, shown, false))
 		return CUDA_ERROR_UNKNOWN;
-	}
-	if (!object_keep(o, CLASS_STREAM, list, false))
-		return CUDA_ERROR_UNKNOWN;
+	if (nodes && !edges && !shown->plain)
+		return CUDA_ERROR_LOSSY_QUERY;
 	if (id)
 		*id = a.id;
 	if (graph)
-		*graph = g;
+		*graph = shown->graph;
 	if (nodes)
-		*nodes = (CUgraphNode *)list;
+		*nodes = (CUgraphNode *)shown->nodes;
+	if (edges)
+		*edges = shown->edges;
 	if (n)
 		*n = a.nodes;
 	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status,
+					cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+					const CUgraphEdgeData **edges, size_t *n)
+{
+	return cuStreamGetCaptureInfo_v3(OWN(stream), status, id, graph, nodes, edges, n);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+				   CUgraph *graph, const CUgraphNode **nodes, size_t *n)
+{
+	return cuStreamGetCaptureInfo_v3(stream, status, id, graph, nodes, NULL, n);
 }
 
 CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status,

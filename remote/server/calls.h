@@ -112,6 +112,10 @@ CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec
 CUresult own_cuEventSynchronize(struct server *s, CUevent event);
 CUresult own_cuEventQuery(struct server *s, CUevent event);
 CUresult own_cuEventElapsedTime(struct server *s, float *ms, CUevent start, CUevent end);
+CUresult own_cuStreamBeginCaptureToGraph(struct server *s, CUstream stream, CUgraph graph,
+					 const CUgraphNode *dependencies,
+					 const CUgraphEdgeData *edges, size_t n,
+					 CUstreamCaptureMode mode);
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
 CUresult own_cuGraphNodeGetType(struct server *s, CUgraphNode node, CUgraphNodeType *type);
 CUresult own_cuGraphChildGraphNodeGetGraph(struct server *s, CUgraphNode node, CUgraph *graph);
@@ -122,8 +126,6 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
 				   unsigned int *enabled);
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
-CUresult own_cuGraphInstantiateWithFlags(struct server *s, CUgraphExec *exec, CUgraph graph,
-					 unsigned long long flags);
 CUresult own_cuGraphKernelNodeGetAttribute(struct server *s, CUgraphNode node,
 					   CUkernelNodeAttrID attribute,
 					   CUkernelNodeAttrValue *value);

@@ -44,6 +44,20 @@ CUresult not_capturing(struct server *s, CUstream stream)
 	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* With data of edges NVIDIA's library answers the third form alone. */
+CUresult capture_of(struct server *s, CUstream stream, struct captured *c)
+{
+	CUresult r;
+
+	*c = (struct captured){ .status = CU_STREAM_CAPTURE_STATUS_NONE };
+	r = CALL(s, cuStreamGetCaptureInfo_v3, stream, &c->status, &c->id, &c->graph, &c->nodes,
+		 &c->edges, &c->n);
+	return r == CUDA_ERROR_NOT_SUPPORTED ?
+		       CALL(s, cuStreamGetCaptureInfo_v2, stream, &c->status, &c->id, &c->graph,
+			    &c->nodes, &c->n) :
+		       r;
+}
+
 CUresult own_stream(struct server *s, CUstream *out)
 {
 	struct entry *ctx = handle_entry(s, s->current);

@@ -30,6 +30,16 @@ void unrelax(struct server *s, CUstreamCaptureMode mode);
  * later; or the stream's error.
  */
 CUresult not_capturing(struct server *s, CUstream stream);
+/* what a stream captures; the rest is set where .status is ACTIVE */
+struct captured {
+	CUstreamCaptureStatus status;
+	cuuint64_t id;
+	CUgraph graph;
+	const CUgraphNode *nodes; /* what its next node comes after, .n of them */
+	const CUgraphEdgeData *edges; /* of them; NULL: the library knows of none */
+	size_t n;
+};
+CUresult capture_of(struct server *s, CUstream stream, struct captured *c);
 /* a stream of the server's own in the current context, which waits for no other stream */
 CUresult own_stream(struct server *s, CUstream *out);
 

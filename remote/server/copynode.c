@@ -184,23 +184,19 @@ static CUresult add_node(struct server *s, CUgraph graph, const CUgraphNode *dep
 /* add the node to the stream's capture, as the library itself does with a captured copy */
 static CUresult capture(struct server *s, uint64_t stream_id, const struct plan *p)
 {
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	const CUgraphNode *after = NULL;
-	CUgraph graph = NULL;
+	struct captured c;
 	CUgraphNode made;
 	CUstream stream;
-	cuuint64_t id;
-	size_t n = 0;
 	CUresult r;
 
 	if (!stream_find(s, stream_id, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = CALL(s, cuStreamGetCaptureInfo_v2, stream, &status, &id, &graph, &after, &n);
+	r = capture_of(s, stream, &c);
 	if (r)
 		return r;
-	if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
-		return status ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_ERROR_ILLEGAL_STATE;
-	r = add_node(s, graph, after, n, p, &made);
+	if (c.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+		return c.status ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_ERROR_ILLEGAL_STATE;
+	r = add_node(s, c.graph, c.nodes, c.n, p, &made);
 	return r ? r :
 		   CALL(s, cuStreamUpdateCaptureDependencies, stream, &made, 1, SET_DEPENDENCIES);
 }

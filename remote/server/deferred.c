@@ -62,7 +62,8 @@ static bool may_take_long(uint16_t op)
 static bool hides_work(uint16_t op)
 {
 	return op == OP_cuStreamDestroy_v2 || op == OP_cuStreamBeginCapture ||
-	       op == OP_cuStreamBeginCapture_v2 || op == OP_cuStreamWaitEvent;
+	       op == OP_cuStreamBeginCapture_v2 || op == OP_cuStreamBeginCaptureToGraph ||
+	       op == OP_cuStreamWaitEvent;
 }
 
 static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
@@ -76,6 +77,8 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 			 (int)offsetof(struct q_cuStreamBeginCapture, stream) :
 		 h->op == OP_cuStreamBeginCapture_v2 ?
 			 (int)offsetof(struct q_cuStreamBeginCapture_v2, stream) :
+		 h->op == OP_cuStreamBeginCaptureToGraph ?
+			 (int)offsetof(struct q_cuStreamBeginCaptureToGraph, stream) :
 			 -1;
 	struct sched_client *g = s->sched;
 	uint64_t id;

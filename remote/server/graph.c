@@ -59,26 +59,26 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_capture_info *a = kvgpu_remote_put(out, sizeof(*a));
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	const CUgraphNode *nodes = NULL;
-	CUgraph graph = NULL;
+	struct captured c;
 	CUstream stream;
-	cuuint64_t id = 0;
-	size_t n = 0;
 	CUresult r;
 
 	if (!a || !stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = CALL(s, cuStreamGetCaptureInfo_v2, stream, &status, &id, &graph, &nodes, &n);
+	r = capture_of(s, stream, &c);
 	if (r)
 		return r;
-	a->id = id;
-	a->status = status;
-	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
+	a->id = c.id;
+	a->status = c.status;
+	a->graph = handle_give(s, CLASS_GRAPH, c.graph, q->stream);
 	s->captures.numbered = true;
-	a->nodes = n;
-	return list_close(s, out, CLASS_NODE, nodes, n, a->graph) ? CUDA_SUCCESS :
-								    CUDA_ERROR_OUT_OF_MEMORY;
+	a->nodes = c.n;
+	a->edges = !!c.edges;
+	return list_close(s, out, CLASS_NODE, c.nodes, c.n, a->graph) &&
+			       (!c.edges ||
+				kvgpu_remote_put_bytes(out, c.edges, c.n * sizeof(*c.edges))) ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream)
@@ -92,6 +92,18 @@ CUresult own_cuStreamBeginCapture(struct server *s, CUstream stream)
 CUresult own_cuStreamBeginCapture_v2(struct server *s, CUstream stream, CUstreamCaptureMode mode)
 {
 	CUresult r = CALL(s, cuStreamBeginCapture_v2, stream, mode);
+
+	s->captures.begun += !r;
+	return r;
+}
+
+CUresult own_cuStreamBeginCaptureToGraph(struct server *s, CUstream stream, CUgraph graph,
+					 const CUgraphNode *dependencies,
+					 const CUgraphEdgeData *edges, size_t n,
+					 CUstreamCaptureMode mode)
+{
+	CUresult r =
+		CALL(s, cuStreamBeginCaptureToGraph, stream, graph, dependencies, edges, n, mode);
 
 	s->captures.begun += !r;
 	return r;
@@ -134,6 +146,7 @@ static int by_address(const void *a, const void *b)
  */
 static bool count_edges(struct server *s, CUgraph graph, uint64_t *branches)
 {
+	CUgraphEdgeData *data;
 	CUgraphNode *from, *to;
 	size_t n = 0, i;
 	bool fine;
@@ -144,7 +157,11 @@ static bool count_edges(struct server *s, CUgraph graph, uint64_t *branches)
 		return true;
 	from = calloc(n, sizeof(*from));
 	to = calloc(n, sizeof(*to));
-	fine = from && to && !CALL(s, cuGraphGetEdges, graph, from, to, &n);
+	data = calloc(n, sizeof(*data));
+	/* where edges have data, NVIDIA's library answers the second form alone */
+	fine = from && to && data &&
+	       (!CALL(s, cuGraphGetEdges, graph, from, to, &n) ||
+		!CALL(s, cuGraphGetEdges_v2, graph, from, to, data, &n));
 	if (fine) {
 		qsort(from, n, sizeof(*from), by_address);
 		for (i = 1; i < n; i++)
@@ -152,6 +169,7 @@ static bool count_edges(struct server *s, CUgraph graph, uint64_t *branches)
 	}
 	free(from);
 	free(to);
+	free(data);
 	return fine;
 }
 
@@ -202,17 +220,22 @@ static uint64_t charge_exec(struct server *s, CUgraphExec exec, uint64_t bytes)
 	return id;
 }
 
-CUresult own_cuGraphInstantiateWithFlags(struct server *s, CUgraphExec *exec, CUgraph graph,
-					 unsigned long long flags)
+static CUresult instantiate(struct server *s, const struct q_instantiate *q, CUgraph graph,
+			    CUgraphExec *exec, CUDA_GRAPH_INSTANTIATE_PARAMS *p, char *log,
+			    uint32_t room)
 {
-	uint64_t bytes;
-	CUresult r = take_for_exec(s, graph, &bytes);
+	CUresult r;
 
-	if (r)
-		return r;
-	r = CALL(s, cuGraphInstantiateWithFlags, exec, graph, flags);
-	charge_exec(s, r ? NULL : *exec, bytes);
-	return r;
+	if (q->version == 1)
+		return CALL(s, cuGraphInstantiate, exec, graph, &p->hErrNode_out, room ? log : NULL,
+			    room);
+	if (q->version == 2)
+		return CALL(s, cuGraphInstantiate_v2, exec, graph, &p->hErrNode_out,
+			    room ? log : NULL, room);
+	r = CALL(s, cuGraphInstantiateWithParams, exec, graph, p);
+	return r == CUDA_ERROR_NOT_SUPPORTED ?
+		       CALL(s, cuGraphInstantiateWithFlags, exec, graph, p->flags) :
+		       r;
 }
 
 CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
@@ -220,9 +243,9 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 {
 	uint32_t room = q->log_bytes < LOG_MAX ? q->log_bytes : LOG_MAX;
 	struct a_instantiate *a = kvgpu_remote_put(out, sizeof(*a));
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = { .flags = q->flags };
 	char *log = scratch(s, room + 1, 1);
 	CUgraphExec exec = NULL;
-	CUgraphNode bad = NULL;
 	uint64_t bytes;
 	void *graph;
 	CUresult r;
@@ -234,11 +257,10 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 	r = take_for_exec(s, graph, &bytes);
 	if (r)
 		return r;
-	r = q->version == 2 ?
-		    CALL(s, cuGraphInstantiate_v2, &exec, graph, &bad, room ? log : NULL, room) :
-		    CALL(s, cuGraphInstantiate, &exec, graph, &bad, room ? log : NULL, room);
+	r = instantiate(s, q, graph, &exec, &p, log, room);
 	a->exec = charge_exec(s, r ? NULL : exec, bytes);
-	a->bad = number_of_found(s, bad, q->graph);
+	a->bad = number_of_found(s, p.hErrNode_out, q->graph);
+	a->result = p.result_out;
 	a->log_used = strnlen(log, room);
 	return kvgpu_remote_put_bytes(out, log, a->log_used) && (r || a->exec) ?
 		       r :
@@ -249,16 +271,18 @@ CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_r
 		      struct kvgpu_remote_reply *out)
 {
 	struct a_update *a = kvgpu_remote_put(out, sizeof(*a));
-	CUgraphExecUpdateResult what = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-	CUgraphNode bad = NULL;
+	CUgraphExecUpdateResultInfo info = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };
 	void *exec, *graph;
 	CUresult r;
 
 	if (!a || !handle_find(s, CLASS_EXEC, q->exec, &exec) ||
 	    !handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = CALL(s, cuGraphExecUpdate, exec, graph, &bad, &what);
-	a->bad = number_of_found(s, bad, q->graph);
-	a->what = what;
+	r = CALL(s, cuGraphExecUpdate_v2, exec, graph, &info);
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		r = CALL(s, cuGraphExecUpdate, exec, graph, &info.errorNode, &info.result);
+	a->bad = number_of_found(s, info.errorNode, q->graph);
+	a->from = number_of_found(s, info.errorFromNode, q->graph);
+	a->what = info.result;
 	return r ? r : switched_again(s, q->exec);
 }

@@ -113,18 +113,13 @@ CUresult graph_ref_add(struct server *s, uint64_t graph, uint64_t id)
 
 CUresult capture_ref_add(struct server *s, uint64_t stream_id, CUstream stream, uint64_t id)
 {
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	const CUgraphNode *nodes = NULL;
-	CUgraph graph = NULL;
-	cuuint64_t of = 0;
-	size_t n = 0;
+	struct captured c;
 	uint64_t number;
 
-	if (!s->captures.begun ||
-	    CALL(s, cuStreamGetCaptureInfo_v2, stream, &status, &of, &graph, &nodes, &n) ||
-	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+	if (!s->captures.begun || capture_of(s, stream, &c) ||
+	    c.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return CUDA_SUCCESS;
-	number = handle_give(s, CLASS_GRAPH, graph, stream_id);
+	number = handle_give(s, CLASS_GRAPH, c.graph, stream_id);
 	if (!number)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	s->captures.numbered = true;

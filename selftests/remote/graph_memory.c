@@ -393,6 +393,90 @@ static void switched(bool changed_first)
 	MUST(cuGraphExecDestroy(exec));
 }
 
+/* ------------------------------------------------------------------ by the forms of CUDA 12 */
+
+static CUgraphNode add(CUgraph graph, const CUgraphNode *before, CUgraphNodeParams p)
+{
+	static const CUgraphEdgeData plain;
+	CUgraphNode node;
+
+	MUST(cuGraphAddNode_v2(&node, graph, before, &plain, before ? 1 : 0, &p));
+	return node;
+}
+
+static CUgraphNodeParams fill(unsigned char value, size_t n)
+{
+	return (CUgraphNodeParams){ .type = CU_GRAPH_NODE_TYPE_MEMSET,
+				    .memset = { one, 0, value, 1, n, 1, NULL } };
+}
+
+static void count(void *data)
+{
+	++*(unsigned int *)data;
+}
+
+static void what_is_captured(void)
+{
+	CUstreamCaptureStatus status;
+	const CUgraphEdgeData *edges;
+	const CUgraphNode *nodes;
+	CUgraph graph, its;
+	cuuint64_t of;
+	size_t n = 0;
+
+	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	MUST(cuMemsetD8Async(one, 1, 64, s));
+	MUST(cuStreamGetCaptureInfo_v3(s, &status, &of, &its, &nodes, &edges, &n));
+	want(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && n == 1 && !edges[0].type,
+	     "a capture's node, and its edge");
+	MUST(cuStreamEndCapture(s, &graph));
+	want(graph == its, "a capture's graph");
+	MUST(cuGraphDestroy(graph));
+}
+
+static void later_forms(void)
+{
+	static uint8_t host[4096];
+	CUDA_GRAPH_INSTANTIATE_PARAMS how = { .flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
+					      .hUploadStream = s };
+	CUgraphNodeParams copy = { .type = CU_GRAPH_NODE_TYPE_MEMCPY }, p;
+	CUgraphNodeParams call = { .type = CU_GRAPH_NODE_TYPE_HOST };
+	CUgraphExecUpdateResultInfo info;
+	unsigned int calls = 0;
+	CUgraphNode first, node;
+	CUgraphExec exec;
+	CUgraph graph;
+
+	copy.memcpy.copyParams = (CUDA_MEMCPY3D){ .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+						  .srcDevice = one,
+						  .dstMemoryType = CU_MEMORYTYPE_HOST,
+						  .dstHost = host,
+						  .WidthInBytes = sizeof(host),
+						  .Height = 1,
+						  .Depth = 1 };
+	call.host = (CUDA_HOST_NODE_PARAMS){ count, &calls };
+	MUST(cuGraphCreate(&graph, 0));
+	first = add(graph, NULL, fill(7, sizeof(host)));
+	node = add(graph, &first, copy);
+	add(graph, &node, call);
+	MUST(cuGraphInstantiateWithParams(&exec, graph, &how));
+	want(how.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS, "the result of an instantiation");
+	run(exec);
+	want(host[0] == 7 && host[4095] == 7 && calls == 1, "a graph of nodes of any type");
+	p = fill(8, sizeof(host));
+	MUST(cuGraphExecNodeSetParams(exec, first, &p));
+	run(exec);
+	want(host[0] == 8 && host[4095] == 8 && calls == 2, "a node of an executable graph");
+	p = fill(9, sizeof(host));
+	MUST(cuGraphNodeSetParams(first, &p));
+	MUST(cuGraphExecUpdate_v2(exec, graph, &info));
+	run(exec);
+	want(host[0] == 9 && host[4095] == 9 && calls == 3, "an update");
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphDestroy(graph));
+	what_is_captured();
+}
+
 static int graphs(void)
 {
 	relays();
@@ -403,6 +487,7 @@ static int graphs(void)
 	many();
 	uploads();
 	beside();
+	later_forms();
 	printf("copies of host memory in graphs: %u things wrong\n", bad);
 	return bad != 0;
 }

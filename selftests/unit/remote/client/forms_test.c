@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches with attributes, tensor maps and words that streams write: what an honest server is
- * asked, and what the program gets (liar.h).
+ * Launches with attributes, graphs by the forms of CUDA 12, tensor maps and words that streams
+ * write: what an honest server is asked, and what the program gets (liar.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -300,6 +303,384 @@ static void how_many_clusters(void **state)
 	FAILS(cuOccupancyMaxActiveClusters(&n, (CUfunction)stream, &c), INVALID_HANDLE);
 }
 
+/* ------------------------------------------------------------------ nodes of any type */
+
+static void on_host(void *data)
+{
+}
+
+static CUgraphNodeParams params_of(CUgraphNodeType type, CUfunction f, CUgraph child)
+{
+	CUgraphNodeParams p = { .type = type };
+
+	switch (type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		p.kernel.func = f;
+		p.kernel.kernelParams = params;
+		break;
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		p.memcpy.copyParams = (CUDA_MEMCPY3D){ .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+						       .srcDevice = 0x700000000,
+						       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+						       .dstDevice = 0x700001000,
+						       .WidthInBytes = 8,
+						       .Height = 1,
+						       .Depth = 1 };
+		break;
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		p.memset = (CUDA_MEMSET_NODE_PARAMS_v2){ 0x700000000, 0, 1, 4, 8, 1, ctx };
+		break;
+	case CU_GRAPH_NODE_TYPE_HOST:
+		p.host.fn = on_host;
+		break;
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		p.graph.graph = child;
+		break;
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		p.eventWait.event = event;
+	default:
+		break;
+	}
+	return p;
+}
+
+/* by type: what adds it, sets it, and sets it in an executable graph */
+static const uint16_t ops[][3] = {
+	[CU_GRAPH_NODE_TYPE_KERNEL] = { OP_kernel_node, OP_kernel_node, OP_kernel_node },
+	[CU_GRAPH_NODE_TYPE_MEMCPY] = { OP_copy_node, OP_copy_node, OP_copy_node },
+	[CU_GRAPH_NODE_TYPE_MEMSET] = { OP_cuGraphAddMemsetNode, OP_cuGraphMemsetNodeSetParams,
+					OP_cuGraphExecMemsetNodeSetParams },
+	[CU_GRAPH_NODE_TYPE_HOST] = { OP_host_node, OP_host_node, OP_host_node },
+	[CU_GRAPH_NODE_TYPE_GRAPH] = { OP_cuGraphAddChildGraphNode, 0,
+				       OP_cuGraphExecChildGraphNodeSetParams },
+	[CU_GRAPH_NODE_TYPE_EMPTY] = { OP_cuGraphAddEmptyNode, 0, 0 },
+	[CU_GRAPH_NODE_TYPE_WAIT_EVENT] = { OP_cuGraphAddEventWaitNode,
+					    OP_cuGraphEventWaitNodeSetEvent,
+					    OP_cuGraphExecEventWaitNodeSetEvent },
+	[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = { OP_cuGraphAddEventRecordNode,
+					      OP_cuGraphEventRecordNodeSetEvent,
+					      OP_cuGraphExecEventRecordNodeSetEvent },
+	[13 /* CONDITIONAL */] = { 0 },
+};
+
+/* one question of @op, or (0) none, as it is not supported */
+static void asked_once(CUresult r, uint16_t op)
+{
+	assert_int_equal(r, op ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(nr_asked, op ? 1 : 0);
+	assert_int_equal(nr_asked ? asked[0] : 0, op);
+	nr_asked = 0;
+}
+
+static void nodes_of_any_type(void **state)
+{
+	CUfunction f = get_function();
+	CUgraphNodeParams p;
+	CUgraphNode made;
+	CUgraph child;
+	unsigned int type;
+
+	OK(cuGraphCreate(&child, 0));
+	nr_asked = 0;
+	for (type = 0; type < sizeof(ops) / sizeof(ops[0]); type++) {
+		p = params_of(type, f, child);
+		asked_once(cuGraphAddNode(&made, graph, &node, 1, &p), ops[type][0]);
+		asked_once(cuGraphAddNode_v2(&made, graph, &node, NULL, 1, &p), ops[type][0]);
+		asked_once(cuGraphNodeSetParams(made, &p), ops[type][1]);
+		asked_once(cuGraphExecNodeSetParams(exec, made, &p), ops[type][2]);
+		p.reserved2 = 1;
+		FAILS(cuGraphAddNode(&made, graph, NULL, 0, &p), INVALID_VALUE);
+		FAILS(cuGraphNodeSetParams(made, &p), INVALID_VALUE);
+		FAILS(cuGraphExecNodeSetParams(exec, made, &p), INVALID_VALUE);
+	}
+	p = params_of(CU_GRAPH_NODE_TYPE_GRAPH, f, child);
+	p.graph.ownership = 1;
+	FAILS(cuGraphAddNode(&made, graph, NULL, 0, &p), NOT_SUPPORTED);
+	FAILS(cuGraphAddNode(&made, graph, NULL, 0, NULL), INVALID_VALUE);
+	assert_int_equal(nr_asked, 0);
+}
+
+/* A copy's context need not be current. */
+static void copies_have_their_context(void **state)
+{
+	CUgraphNodeParams p = params_of(CU_GRAPH_NODE_TYPE_MEMCPY, NULL, NULL);
+	CUcontext second, now;
+	CUgraphNode made;
+
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	nr_asked = 0;
+	OK(cuGraphAddNode(&made, graph, NULL, 0, &p));
+	assert_int_equal(Q(copy_node)->ctx, number(second));
+	p.memcpy.copyCtx = ctx;
+	OK(cuGraphAddNode(&made, graph, NULL, 0, &p));
+	assert_int_equal(Q(copy_node)->ctx, number(ctx));
+	OK(cuGraphNodeSetParams(made, &p));
+	assert_int_equal(Q(copy_node)->ctx, number(ctx));
+	OK(cuGraphExecNodeSetParams(exec, made, &p));
+	assert_int_equal(Q(copy_node)->ctx, number(ctx));
+	OK(cuCtxGetCurrent(&now));
+	assert_ptr_equal(now, second);
+	OK(cuCtxDestroy_v2(second));
+	OK(cuCtxSetCurrent(ctx));
+}
+
+static void kernels_by_the_second_form(void **state)
+{
+	CUfunction f = get_function();
+	CUDA_KERNEL_NODE_PARAMS_v2 p = { .func = f, .gridDimZ = 3, .kernelParams = params }, got;
+	struct {
+		struct a_kernel_node_get a;
+		uint64_t bytes[20008 / 8];
+	} answer = { .a = { .function = number(f), .grid = { 1, 2, 3 }, .block = { 4, 5, 6 } } };
+	CUgraphNode made;
+
+	OK(cuGraphAddKernelNode_v2(&made, graph, &node, 1, &p));
+	ASKED(kernel_node);
+	assert_int_equal(Q(kernel_node)->function, number(f));
+	assert_int_equal(Q(kernel_node)->grid[2], 3);
+	OK(cuGraphKernelNodeSetParams_v2(made, &p));
+	OK(cuGraphExecKernelNodeSetParams_v2(exec, made, &p));
+	answer_with(OP_kernel_node_get, 0, &answer, sizeof(answer.a));
+	memset(&got, 0xff, sizeof(got));
+	OK(cuGraphKernelNodeGetParams_v2(made, &got));
+	assert_ptr_equal(got.func, f);
+	assert_int_equal(got.blockDimZ, 6);
+	assert_null(got.kern);
+	assert_null(got.ctx);
+	FAILS(cuGraphAddKernelNode_v2(&made, graph, NULL, 0, NULL), INVALID_VALUE);
+	FAILS(cuGraphKernelNodeGetParams_v2(made, NULL), INVALID_VALUE);
+}
+
+/* ------------------------------------------------------------------ edges with data */
+
+static const CUgraphEdgeData programmatic = { .from_port = 1, .type = 1 };
+
+static void nodes_behind_edges_with_data(void **state)
+{
+	const CUgraphEdgeData edges[2] = { { 0 }, programmatic };
+	CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_EMPTY };
+	CUgraphNode before[2] = { node }, made = NULL;
+	const uint64_t *sent;
+
+	OK(cuGraphAddEmptyNode(&before[1], graph, NULL, 0));
+	nr_asked = 0;
+	OK(cuGraphAddNode_v2(&made, graph, before, edges, 1, &p)); /* without data */
+	ASKED(cuGraphAddEmptyNode);
+	assert_int_equal(Q(cuGraphAddEmptyNode)->n, 1);
+	OK(cuGraphAddNode_v2(&made, graph, before, edges, 2, &p));
+	assert_int_equal(nr_asked, 2);
+	assert_int_equal(asked[0], OP_cuGraphAddEmptyNode);
+	assert_int_equal(asked[1], OP_cuGraphAddDependencies_v2);
+	sent = BEHIND(cuGraphAddDependencies_v2);
+	assert_int_equal(Q(cuGraphAddDependencies_v2)->n, 2);
+	assert_int_equal(sent[0], number(before[0]));
+	assert_int_equal(sent[1], number(before[1]));
+	assert_int_equal(sent[2], number(made));
+	assert_int_equal(sent[3], number(made));
+	assert_memory_equal(&sent[4], edges, sizeof(edges));
+	/* the library refuses such an edge: then there is no node */
+	nr_asked = 0;
+	made = NULL;
+	answer_with(OP_cuGraphAddDependencies_v2, CUDA_ERROR_INVALID_VALUE, "", 0);
+	FAILS(cuGraphAddNode_v2(&made, graph, before, edges, 2, &p), INVALID_VALUE);
+	assert_int_equal(nr_asked, 3);
+	assert_int_equal(asked[2], OP_cuGraphDestroyNode);
+	assert_null(made);
+}
+
+static void edges_are_told(void **state)
+{
+	struct {
+		struct a_cuGraphGetEdges_v2 a;
+		uint64_t from[2], to[2];
+		CUgraphEdgeData data[2];
+	} answer = { .a = { .n = 1 }, .from = { number(node) }, .data = { programmatic } };
+	CUgraphNode from[2], to[2], behind;
+	CUgraphEdgeData data[2];
+	size_t n = 2;
+
+	OK(cuGraphAddEmptyNode(&behind, graph, NULL, 0));
+	answer.to[0] = number(behind);
+	answer_with(OP_cuGraphGetEdges_v2, 0, &answer, sizeof(answer));
+	OK(cuGraphGetEdges_v2(graph, from, to, data, &n));
+	assert_int_equal(n, 1);
+	assert_ptr_equal(from[0], node);
+	assert_ptr_equal(to[0], behind);
+	assert_memory_equal(&data[0], &programmatic, sizeof(data[0]));
+	/* without data */
+	n = 2;
+	answer_with(OP_cuGraphGetEdges_v2, 0, &answer, offsetof(typeof(answer), data));
+	OK(cuGraphGetEdges_v2(graph, from, to, NULL, &n));
+	assert_int_equal(Q(cuGraphGetEdges_v2)->want, 3);
+	/* a server has to tell all that was asked */
+	n = 2;
+	answer_with(OP_cuGraphGetEdges_v2, 0, &answer, offsetof(typeof(answer), data[1]));
+	FAILS(cuGraphGetEdges_v2(graph, from, to, data, &n), UNKNOWN);
+	nr_asked = 0;
+	OK(cuGraphRemoveDependencies_v2(graph, &node, &behind, NULL, 1));
+	ASKED(cuGraphRemoveDependencies_v2);
+	assert_int_equal(Q(cuGraphRemoveDependencies_v2)->want, 0);
+}
+
+static void captures_with_data(void **state)
+{
+	struct {
+		struct a_capture_info a;
+		uint64_t node;
+		CUgraphEdgeData data;
+	} answer = { .a = { .id = 7,
+			    .graph = number(graph),
+			    .status = CU_STREAM_CAPTURE_STATUS_ACTIVE,
+			    .nodes = 1,
+			    .edges = 1 },
+		     .node = number(node),
+		     .data = programmatic };
+	CUstreamCaptureStatus status;
+	const CUgraphEdgeData *data;
+	const CUgraphNode *nodes;
+	CUgraph its;
+	cuuint64_t of;
+	size_t n = 0;
+
+	answer_with(OP_capture_info, 0, &answer, sizeof(answer));
+	OK(cuStreamGetCaptureInfo_v3(stream, &status, &of, &its, &nodes, &data, &n));
+	assert_int_equal(of, 7);
+	assert_ptr_equal(its, graph);
+	assert_int_equal(n, 1);
+	assert_ptr_equal(nodes[0], node);
+	assert_memory_equal(data, &programmatic, sizeof(*data));
+	/* the form without them does not leave them out */
+	answer_with(OP_capture_info, 0, &answer, sizeof(answer));
+	FAILS(cuStreamGetCaptureInfo_v2(stream, &status, &of, &its, &nodes, &n), LOSSY_QUERY);
+	answer_with(OP_capture_info, 0, &answer, sizeof(answer));
+	OK(cuStreamGetCaptureInfo_v2(stream, &status, &of, &its, NULL, NULL));
+	/* a library that knows none */
+	answer.a.edges = 0;
+	answer_with(OP_capture_info, 0, &answer, offsetof(typeof(answer), data));
+	OK(cuStreamGetCaptureInfo_v3(stream, &status, &of, &its, &nodes, &data, &n));
+	assert_int_equal(data->type, 0);
+	/* lies: of more than comes, of more than there may be */
+	answer.a.edges = 1;
+	answer_with(OP_capture_info, 0, &answer, offsetof(typeof(answer), data));
+	FAILS(cuStreamGetCaptureInfo_v3(stream, &status, &of, &its, &nodes, &data, &n), UNKNOWN);
+	answer.a.nodes = KVGPU_REMOTE_LIST_MAX + 1;
+	answer_with(OP_capture_info, 0, &answer, sizeof(answer));
+	FAILS(cuStreamGetCaptureInfo_v3(stream, &status, &of, &its, &nodes, &data, &n), UNKNOWN);
+}
+
+/* ------------------------------------------------------------------ executable graphs */
+
+static void executables_by_params(void **state)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = { .flags = 1 | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
+					    .hUploadStream = stream };
+	const struct a_instantiate bad = { .bad = number(node), .result = 2 };
+	CUgraphExec made = NULL;
+
+	OK(cuGraphInstantiateWithParams(&made, graph, &p));
+	assert_int_equal(nr_asked, 2);
+	assert_int_equal(asked[0], OP_instantiate);
+	assert_int_equal(asked[1], OP_cuGraphUpload);
+	assert_int_equal(Q(cuGraphUpload)->stream, number(stream));
+	assert_int_equal(Q(cuGraphUpload)->exec, number(made));
+	assert_int_equal(p.flags, 3);
+	assert_int_equal(p.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS);
+	p.flags = 8;
+	nr_asked = 0;
+	OK(cuGraphInstantiateWithParams(&made, graph, &p));
+	ASKED(instantiate);
+	assert_int_equal(Q(instantiate)->flags, 8);
+	assert_int_equal(Q(instantiate)->version, 3);
+	answer_with(OP_instantiate, CUDA_ERROR_INVALID_VALUE, &bad, sizeof(bad));
+	FAILS(cuGraphInstantiateWithParams(&made, graph, &p), INVALID_VALUE);
+	assert_ptr_equal(p.hErrNode_out, node);
+	assert_int_equal(p.result_out, 2);
+	/* nothing is left of a graph that can't be uploaded */
+	p.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+	answer_with(OP_cuGraphUpload, CUDA_ERROR_INVALID_VALUE, "", 0);
+	nr_asked = 0;
+	FAILS(cuGraphInstantiateWithParams(&made, graph, &p), INVALID_VALUE);
+	assert_int_equal(asked[2], OP_cuGraphExecDestroy);
+	assert_int_equal(p.result_out, CUDA_GRAPH_INSTANTIATE_ERROR);
+	nr_asked = 0;
+	FAILS(cuGraphInstantiateWithFlags(&made, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH),
+	      NOT_SUPPORTED);
+	FAILS(cuGraphInstantiateWithParams(&made, graph, NULL), INVALID_VALUE);
+	assert_int_equal(nr_asked, 0);
+}
+
+static void updates_that_fail(void **state)
+{
+	struct a_update answer = { .bad = number(node),
+				   .what = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED };
+	CUgraphExecUpdateResultInfo info;
+	CUgraphExecUpdateResult what;
+	CUgraphNode from, bad;
+
+	OK(cuGraphAddEmptyNode(&from, graph, NULL, 0));
+	answer.from = number(from);
+	answer_with(OP_update, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, &answer, sizeof(answer));
+	FAILS(cuGraphExecUpdate_v2(exec, graph, &info), GRAPH_EXEC_UPDATE_FAILURE);
+	assert_ptr_equal(info.errorNode, node);
+	assert_ptr_equal(info.errorFromNode, from);
+	assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+	answer_with(OP_update, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, &answer, sizeof(answer));
+	FAILS(cuGraphExecUpdate(exec, graph, &bad, &what), GRAPH_EXEC_UPDATE_FAILURE);
+	assert_ptr_equal(bad, node);
+	assert_int_equal(what, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+	FAILS(cuGraphExecUpdate_v2(exec, graph, NULL), INVALID_VALUE);
+	FAILS(cuGraphExecUpdate(exec, graph, NULL, &what), INVALID_VALUE);
+}
+
+/* ------------------------------------------------------------------ a graph as text */
+
+/* The graph has two nodes and an edge; the second one is a graph with nothing in it. */
+static CUgraphNode second;
+
+static void say_graph(struct liar_frame *f)
+{
+	const bool whole = ((const struct q_cuGraphGetNodes *)f->q)->graph == number(graph);
+	uint64_t *list = f->word + 1;
+
+	say(f);
+	if (f->op == OP_cuGraphGetNodes || f->op == OP_cuGraphGetEdges_v2)
+		f->word[0] = !whole ? 0 : f->op == OP_cuGraphGetNodes ? 2 : 1;
+	if (f->op == OP_cuGraphNodeGetType &&
+	    ((const struct q_cuGraphNodeGetType *)f->q)->node == number(second))
+		f->word[0] = CU_GRAPH_NODE_TYPE_GRAPH;
+	if (!whole || (f->op != OP_cuGraphGetNodes && f->op != OP_cuGraphGetEdges_v2))
+		return;
+	list[0] = number(node);
+	list[1] = number(second);
+	f->words += 3;
+}
+
+static void graphs_as_text(void **state)
+{
+	const int fd = memfd_create("graph", 0);
+	char path[32], text[1024] = "", want[64];
+
+	OK(cuGraphAddEmptyNode(&second, graph, NULL, 0));
+	liar_says = say_graph;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	OK(cuGraphDebugDotPrint(graph, path, 0));
+	liar_says = say;
+	assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+	close(fd);
+	assert_non_null(strstr(text, "digraph {"));
+	snprintf(want, sizeof(want), "n%llx [label=\"kernel\"]", (unsigned long long)number(node));
+	assert_non_null(strstr(text, want));
+	snprintf(want, sizeof(want), "n%llx [label=\"graph\"]", (unsigned long long)number(second));
+	assert_non_null(strstr(text, want));
+	snprintf(want, sizeof(want), "n%llx -> n%llx;", (unsigned long long)number(node),
+		 (unsigned long long)number(second));
+	assert_non_null(strstr(text, want));
+	FAILS(cuGraphDebugDotPrint(NULL, path, 0), INVALID_VALUE);
+	FAILS(cuGraphDebugDotPrint(graph, NULL, 0), INVALID_VALUE);
+	FAILS(cuGraphDebugDotPrint(graph, "/", 0), OPERATING_SYSTEM);
+}
+
 /* ----------------------------------------------------------------- tensor maps, words in memory */
 
 static void tensor_maps(void **state)
@@ -382,6 +763,15 @@ int main(void)
 		TEST(shared_memory_that_is_allowed),
 		TEST(what_a_launch_sends),
 		TEST(how_many_clusters),
+		TEST(nodes_of_any_type),
+		TEST(copies_have_their_context),
+		TEST(kernels_by_the_second_form),
+		TEST(nodes_behind_edges_with_data),
+		TEST(edges_are_told),
+		TEST(captures_with_data),
+		TEST(executables_by_params),
+		TEST(updates_that_fail),
+		TEST(graphs_as_text),
 		TEST(tensor_maps),
 		TEST(words_of_streams),
 	};

@@ -257,7 +257,7 @@ static void say_bytes(struct liar_frame *f)
 
 static void say_list(struct liar_frame *f)
 {
-	unsigned int class = liar_shapes[f->op].behind, n = 2 * LIAR_LIST;
+	unsigned int class = liar_shapes[f->op].behind, n = 3 * LIAR_LIST, data = 0;
 
 	if (f->op == OP_capture_info) {
 		struct a_capture_info *a = (void *)f->word;
@@ -265,6 +265,7 @@ static void say_list(struct liar_frame *f)
 		class = CLASS_NODE;
 		a->status = liar_below(4) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : narrow();
 		n = a->nodes = liar_below(LIAR_LIST);
+		data = a->edges ? n : 0;
 		if (lies())
 			a->nodes = narrow();
 	}
@@ -274,6 +275,8 @@ static void say_list(struct liar_frame *f)
 		n = liar_below(4096);
 	while (n--)
 		f->word[f->words++] = word_of(f->channel, class);
+	while (data--)
+		f->word[f->words++] = liar_below(4);
 }
 
 static void say_special(struct liar_frame *f)
@@ -506,6 +509,12 @@ ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *to, unsigned long
 		return -1;
 	}
 	return __real_process_vm_readv(pid, to, nr_to, from, nr_from, flags);
+}
+
+/* until the client has it */
+__attribute__((weak)) CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* in the place of jit.c: no compiler is here, and no file is read */

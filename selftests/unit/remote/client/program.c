@@ -453,31 +453,72 @@ static void host_nodes(void)
 		p.fn(p.userData);
 }
 
+static void any_nodes(void)
+{
+	CUgraphNodeParams p = { .type = below(9) };
+	CUgraphNode node = liar_handle(CLASS_NODE), before = liar_handle(CLASS_NODE);
+	CUgraphEdgeData edge = { .type = below(2) };
+
+	switch (p.type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		p.kernel.func = liar_handle(CLASS_FUNCTION);
+		p.kernel.kernelParams = params;
+		break;
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		p.memcpy.copyParams = box();
+		break;
+	case CU_GRAPH_NODE_TYPE_HOST:
+		p.host = (CUDA_HOST_NODE_PARAMS){ on_host, &tag };
+		break;
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		p.graph.graph = liar_handle(CLASS_GRAPH);
+		break;
+	default:
+		p.eventWait.event = liar_handle(CLASS_EVENT);
+	}
+	switch (below(3)) {
+	case 0:
+		if (!cuGraphAddNode_v2(&node, liar_handle(CLASS_GRAPH), &before,
+				       below(2) ? &edge : NULL, below(2), &p))
+			liar_take(CLASS_NODE, node);
+		break;
+	case 1:
+		cuGraphNodeSetParams(node, &p);
+		break;
+	default:
+		cuGraphExecNodeSetParams(liar_handle(CLASS_EXEC), node, &p);
+	}
+}
+
 static void executables(void)
 {
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = { .flags = below(16) };
+	CUgraphExecUpdateResultInfo info;
 	CUgraphNode bad;
-	CUgraphExecUpdateResult what;
 	CUgraphExec exec;
 	char *log = malloc(8);
 
-	if (!cuGraphInstantiate_v2(&exec, liar_handle(CLASS_GRAPH), &bad, log, 8))
+	if (below(2) ? !cuGraphInstantiate_v2(&exec, liar_handle(CLASS_GRAPH), &bad, log, 8) :
+		       !cuGraphInstantiateWithParams(&exec, liar_handle(CLASS_GRAPH), &p))
 		liar_take(CLASS_EXEC, exec);
 	free(log);
-	cuGraphExecUpdate(liar_handle(CLASS_EXEC), liar_handle(CLASS_GRAPH), &bad, &what);
+	cuGraphExecUpdate_v2(liar_handle(CLASS_EXEC), liar_handle(CLASS_GRAPH), &info);
 }
 
 static void captures(void)
 {
 	CUstream s = liar_handle(CLASS_STREAM);
 	CUstreamCaptureStatus status;
+	const CUgraphEdgeData *edges;
 	const CUgraphNode *nodes;
 	CUgraph graph;
 	cuuint64_t id;
 	size_t n = 0, i;
 
-	if (cuStreamGetCaptureInfo_v2(s, &status, &id, &graph, &nodes, &n) ||
+	if (cuStreamGetCaptureInfo_v3(s, &status, &id, &graph, &nodes, &edges, &n) ||
 	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return;
+	touch(edges, n * sizeof(*edges));
 	cuGraphCreate(&graph, 0);
 	for (i = 0; i < n; i++)
 		liar_take(CLASS_NODE, nodes[i]);
@@ -503,7 +544,7 @@ static void (*const by_hand[])(void) = { load,	     function,	   function,	    v
 					 copy,	     copy,	   boxes,	    managed_some,
 					 pointer,    kernel_nodes, kernel_nodes,    copy_nodes,
 					 copy_nodes, copy_nodes,   host_nodes,	    executables,
-					 captures,   threads_own,  primary_contexts };
+					 captures,   threads_own,  primary_contexts, any_nodes };
 
 /* ------------------------------------------------------------------ one program after the other */
 

@@ -466,11 +466,17 @@ static CUresult instantiate(CUgraphExec *e, CUgraph g, CUgraphNode *bad, char *l
 	*bad = NULL;
 	return fake_result();
 }
-static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUpdateResult *what)
+static CUresult instantiate_with(CUgraphExec *e, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	fake_handle(CLASS_STREAM, p->hUploadStream);
+	p->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+	return instantiate(e, g, &p->hErrNode_out, NULL, 0);
+}
+static CUresult update(CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *info)
 {
 	fake_handle(CLASS_EXEC, e);
 	fake_handle(CLASS_GRAPH, g);
-	*bad = NULL;
+	*info = (CUgraphExecUpdateResultInfo){ .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };
 	return fake_result();
 }
 
@@ -478,8 +484,9 @@ static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUp
 static CUgraph captured;
 
 static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g,
-			     const CUgraphNode **nodes, size_t *n)
+			     const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *n)
 {
+	static const CUgraphEdgeData edge = { .from_port = 1, .type = 1 };
 	static CUgraphNode node;
 
 	fake_handle(CLASS_STREAM, s);
@@ -490,6 +497,7 @@ static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64
 	*status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	*g = captured;
 	*nodes = &node;
+	*edges = &edge;
 	*n = 1;
 	return CUDA_SUCCESS;
 }
@@ -569,7 +577,7 @@ void fake_library(struct library *l)
 	l->cuMemHostAlloc = host_alloc;
 	l->cuMemFreeHost = host_free;
 	l->cuMemHostGetDevicePointer_v2 = host_device;
-	l->cuStreamGetCaptureInfo_v2 = capture_info;
+	l->cuStreamGetCaptureInfo_v3 = capture_info;
 	l->cuStreamEndCapture = end_capture;
 	l->cuStreamQuery = stream_query;
 	l->cuEventQuery = event_query;
@@ -619,7 +627,8 @@ void fake_library(struct library *l)
 	l->cuGraphKernelNodeGetParams = kernel_node_get;
 	l->cuGraphInstantiate = instantiate;
 	l->cuGraphInstantiate_v2 = instantiate;
-	l->cuGraphExecUpdate = update;
+	l->cuGraphInstantiateWithParams = instantiate_with;
+	l->cuGraphExecUpdate_v2 = update;
 }
 
 void fake_start(void)

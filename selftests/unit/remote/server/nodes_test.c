@@ -22,11 +22,14 @@ static CUresult find(CUgraphNode *node, CUgraphNode original, CUgraph clone)
 	return CUDA_SUCCESS;
 }
 
-static CUresult refuse_update(CUgraphExec e, CUgraph g, CUgraphNode *bad,
-			      CUgraphExecUpdateResult *what)
+/* the node at which a further edge that is missing begins */
+static CUgraphNode found_from;
+
+static CUresult refuse_update(CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *info)
 {
-	*bad = found;
-	*what = CU_GRAPH_EXEC_UPDATE_ERROR;
+	*info = (CUgraphExecUpdateResultInfo){ .result = CU_GRAPH_EXEC_UPDATE_ERROR,
+					       .errorNode = found,
+					       .errorFromNode = found_from };
 	return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
@@ -81,7 +84,7 @@ static void inside_of_children(void **state)
 
 	context();
 	s.library.cuGraphNodeFindInClone = find;
-	s.library.cuGraphExecUpdate = refuse_update;
+	s.library.cuGraphExecUpdate_v2 = refuse_update;
 	s.library.cuGraphInstantiate = refuse_instantiate;
 	add_function(inner);
 	child = add_child(outer, inner);
@@ -111,7 +114,7 @@ static void inside_of_the_graph(void **state)
 
 	context();
 	s.library.cuGraphNodeFindInClone = find;
-	s.library.cuGraphExecUpdate = refuse_update;
+	s.library.cuGraphExecUpdate_v2 = refuse_update;
 	OK(ASK(cuGraphClone, .graph = graph));
 	clone = ANSWER(cuGraphClone)->clone;
 	found = only_node_of(fake_of(clone));
@@ -143,7 +146,7 @@ static void inside_of_bounces(void **state)
 	struct fake *f;
 
 	context();
-	s.library.cuGraphExecUpdate = refuse_update;
+	s.library.cuGraphExecUpdate_v2 = refuse_update;
 	OK(fake_frame(&s, OP_copy_node, &q, sizeof(q)));
 	node = ANSWER(copy_node)->node;
 	exec = new_exec(q.graph);
@@ -399,6 +402,20 @@ static CUresult edges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n)
 	return CUDA_SUCCESS;
 }
 
+/* one of them has data, which the first form does not tell */
+static CUresult lossy_edges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n)
+{
+	return from ? CUDA_ERROR_LOSSY_QUERY : edges(g, from, to, n);
+}
+
+static CUresult edges_with_data(CUgraph g, CUgraphNode *from, CUgraphNode *to,
+				CUgraphEdgeData *data, size_t *n)
+{
+	if (from && !data)
+		return CUDA_ERROR_LOSSY_QUERY;
+	return edges(g, from, to, n);
+}
+
 /*
  * An executable graph is charged by its branches, also those of graphs in it, for as long as it
  * lives.
@@ -410,7 +427,8 @@ static void executables_in_quota(void **state)
 
 	context();
 	s.library.cuGraphGetRootNodes = roots;
-	s.library.cuGraphGetEdges = edges;
+	s.library.cuGraphGetEdges = lossy_edges;
+	s.library.cuGraphGetEdges_v2 = edges_with_data;
 	for (i = 0; i < WIDE; i++)
 		add_function(graph);
 	nr_roots = WIDE;
@@ -418,7 +436,7 @@ static void executables_in_quota(void **state)
 	one = new_exec(graph);
 	assert_in_range(s.quota.charged, WIDE * (112 << 10), WIDE * (136 << 10));
 	FAILS(ASK(instantiate, .graph = graph, .version = 2), OUT_OF_MEMORY);
-	FAILS(ASK(cuGraphInstantiateWithFlags, .graph = graph), OUT_OF_MEMORY);
+	FAILS(ASK(instantiate, .graph = graph, .version = 3), OUT_OF_MEMORY);
 	OK(ASK(cuGraphExecDestroy, .exec = one));
 	assert_int_equal(s.quota.charged, 0);
 	/* a root with many dependents */
@@ -434,8 +452,8 @@ static void executables_in_quota(void **state)
 	OK(ASK(cuGraphExecDestroy, .exec = one));
 	nr_roots = WIDE;
 	add_child(outer, graph);
-	OK(ASK(cuGraphInstantiateWithFlags, .graph = outer));
-	two = ANSWER(cuGraphInstantiateWithFlags)->exec;
+	OK(ASK(instantiate, .graph = outer, .version = 3));
+	two = ANSWER(instantiate)->exec;
 	assert_true(s.quota.charged >= 2 * WIDE * (112 << 10));
 	OK(ASK(cuGraphExecDestroy, .exec = two));
 	assert_int_equal(s.quota.charged, 0);
@@ -443,6 +461,139 @@ static void executables_in_quota(void **state)
 	nr_roots = 1;
 	FAILS(ASK(instantiate, .graph = graph, .version = 2), INVALID_VALUE);
 	assert_int_equal(s.quota.charged, 0);
+}
+
+/* ------------------------------------------------------------------ libraries of two CUDAs */
+
+static cuuint64_t flags_of;
+
+static CUresult with_params(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	flags_of = p->flags;
+	p->hErrNode_out = found;
+	p->result_out = 3;
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult with_flags(CUgraphExec *exec, CUgraph g, unsigned long long flags)
+{
+	flags_of = flags;
+	*exec = fake_new(CLASS_EXEC);
+	return CUDA_SUCCESS;
+}
+
+static CUresult old_update(CUgraphExec e, CUgraph g, CUgraphNode *bad,
+			   CUgraphExecUpdateResult *what)
+{
+	*bad = found;
+	*what = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+	return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+static CUresult old_capture_info(CUstream st, CUstreamCaptureStatus *status, cuuint64_t *id,
+				 CUgraph *graph, const CUgraphNode **nodes, size_t *n)
+{
+	*status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	*id = 7;
+	*graph = fake_new(CLASS_GRAPH);
+	*nodes = &found;
+	*n = 1;
+	return CUDA_SUCCESS;
+}
+
+/* What later forms tell reaches the client. */
+static void forms_of_cuda_12(void **state)
+{
+	uint64_t graph = new_graph(), node = add_function(graph), other = add_function(graph);
+	uint64_t exec = new_exec(graph), st;
+
+	context();
+	st = stream();
+	found = (CUgraphNode)fake_of(node);
+	found_from = (CUgraphNode)fake_of(other);
+	s.library.cuGraphExecUpdate_v2 = refuse_update;
+	s.library.cuGraphInstantiateWithParams = with_params;
+	FAILS(ASK(update, .exec = exec, .graph = graph), GRAPH_EXEC_UPDATE_FAILURE);
+	assert_int_equal(ANSWER(update)->bad, node);
+	assert_int_equal(ANSWER(update)->from, other);
+	assert_int_equal(ANSWER(update)->what, CU_GRAPH_EXEC_UPDATE_ERROR);
+	FAILS(ASK(instantiate, .graph = graph, .version = 3, .flags = 8), INVALID_VALUE);
+	assert_int_equal(flags_of, 8);
+	assert_int_equal(ANSWER(instantiate)->bad, node);
+	assert_int_equal(ANSWER(instantiate)->result, 3);
+	/* the fake's one capture has a node, and an edge with data */
+	OK(ASK(capture_info, .stream = st, .room = 1));
+	assert_int_equal(ANSWER(capture_info)->nodes, 1);
+	assert_int_equal(ANSWER(capture_info)->edges, 1);
+	assert_memory_equal((const uint64_t *)(ANSWER(capture_info) + 1) + 1,
+			    &((CUgraphEdgeData){ .from_port = 1, .type = 1 }),
+			    sizeof(CUgraphEdgeData));
+	found_from = NULL;
+}
+
+static void forms_of_cuda_11(void **state)
+{
+	uint64_t graph = new_graph(), node = add_function(graph), exec = new_exec(graph), st;
+
+	context();
+	st = stream();
+	found = (CUgraphNode)fake_of(node);
+	s.library.cuGraphExecUpdate_v2 = NULL;
+	s.library.cuGraphExecUpdate = old_update;
+	s.library.cuGraphInstantiateWithParams = NULL;
+	s.library.cuGraphInstantiateWithFlags = with_flags;
+	s.library.cuStreamGetCaptureInfo_v3 = NULL;
+	s.library.cuStreamGetCaptureInfo_v2 = old_capture_info;
+	s.library.cuGraphGetEdges_v2 = NULL;
+	s.library.cuGraphGetEdges = edges;
+	s.options.memory = 256 << 20;
+	nr_edges = 0;
+	FAILS(ASK(update, .exec = exec, .graph = graph), GRAPH_EXEC_UPDATE_FAILURE);
+	assert_int_equal(ANSWER(update)->bad, node);
+	assert_int_equal(ANSWER(update)->from, 0);
+	assert_int_equal(ANSWER(update)->what, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+	OK(ASK(instantiate, .graph = graph, .version = 3, .flags = 9));
+	assert_int_equal(flags_of, 9);
+	assert_int_not_equal(s.quota.charged, 0);
+	OK(ASK(capture_info, .stream = st, .room = 1));
+	assert_int_equal(ANSWER(capture_info)->id, 7);
+	assert_int_equal(ANSWER(capture_info)->edges, 0);
+	assert_int_equal(fake_last.bytes, sizeof(struct a_capture_info) + 8);
+}
+
+/* A capture into the client's graph ends with that graph, whose number stays. */
+static CUgraph to;
+
+static CUresult end_to_graph(CUstream st, CUgraph *graph)
+{
+	*graph = to;
+	return CUDA_SUCCESS;
+}
+
+static void captures_to_a_graph(void **state)
+{
+	struct {
+		struct q_cuStreamBeginCaptureToGraph q;
+		uint64_t behind[4];
+	} ask = { .q = { .n = 1, .want = 1 } };
+	uint64_t graph = new_graph(), node = add_function(graph), ctx = context(), st = stream();
+
+	to = (CUgraph)fake_of(graph);
+	s.library.cuStreamEndCapture = end_to_graph;
+	ask.q.stream = st;
+	ask.q.graph = graph;
+	ask.behind[0] = node;
+	OK(fake_frame(&s, OP_cuStreamBeginCaptureToGraph, &ask, sizeof(ask.q) + 16));
+	assert_int_equal(s.captures.begun, 1);
+	OK(ASK(cuStreamEndCapture, .stream = st));
+	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
+	OK(ASK(cuStreamDestroy_v2, .stream = st));
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	OK(ASK(cuGraphNodeGetType, .node = node));
+	/* the edges' data are not all there */
+	ask.q.stream = 0;
+	FAILS(fake_frame(&s, OP_cuStreamBeginCaptureToGraph, &ask, sizeof(ask.q) + 8),
+	      INVALID_VALUE);
 }
 
 /*
@@ -479,15 +630,12 @@ static void references_that_can_be_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(inside_of_children),
-		ON_SERVER(inside_of_the_graph),
-		ON_SERVER(inside_of_bounces),
-		ON_SERVER(events_of_graphs),
-		ON_SERVER(events_of_executables),
-		ON_SERVER(modules_of_graphs),
-		ON_SERVER(captured_ones),
-		ON_SERVER(executables_in_quota),
-		ON_SERVER(references_that_can_be_counted),
+		ON_SERVER(inside_of_children),	  ON_SERVER(inside_of_the_graph),
+		ON_SERVER(inside_of_bounces),	  ON_SERVER(events_of_graphs),
+		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
+		ON_SERVER(captured_ones),	  ON_SERVER(executables_in_quota),
+		ON_SERVER(forms_of_cuda_12),	  ON_SERVER(forms_of_cuda_11),
+		ON_SERVER(captures_to_a_graph),	  ON_SERVER(references_that_can_be_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

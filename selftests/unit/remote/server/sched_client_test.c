@@ -74,6 +74,12 @@ static CUresult begin_capture(CUstream stream, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
+static CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+			       const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode)
+{
+	return begin_capture(stream, mode);
+}
+
 enum { SLOW_US = 6000, SLOW_NS = SLOW_US * 1000 };
 
 static CUresult slowly(void)
@@ -163,6 +169,7 @@ static int set_up(void **state)
 	s.library.cuEventRecord = record;
 	s.library.cuStreamIsCapturing = is_capturing;
 	s.library.cuStreamBeginCapture_v2 = begin_capture;
+	s.library.cuStreamBeginCaptureToGraph = begin_to_graph;
 	s.library.cuStreamEndCapture = end_capture;
 	s.library.cuStreamWaitEvent = wait_event;
 	memset(&shared, 0, sizeof(shared));
@@ -605,6 +612,12 @@ static void captured(void **state)
 	gpu_busy = true;
 	fill_with(1);
 	ASK(cuStreamBeginCapture_v2, .stream = stream, .mode = 2);
+	busy_until_idle();
+	ASK(cuStreamEndCapture, .stream = stream);
+
+	gpu_busy = true;
+	fill_with(1);
+	ASK(cuStreamBeginCaptureToGraph, .stream = stream, .mode = 2);
 	busy_until_idle();
 	ASK(cuStreamEndCapture, .stream = stream);
 

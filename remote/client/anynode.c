@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Nodes of graphs by the forms of CUDA 12: of a CUkernel, and of any type, with data of edges. Each
+ * is a call of a form before.
+ */
+#include <stdlib.h>
+
+#include "client.h"
+
+static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v2, kern) == sizeof(CUDA_KERNEL_NODE_PARAMS) &&
+		      offsetof(CUDA_MEMSET_NODE_PARAMS_v2, ctx) == sizeof(CUDA_MEMSET_NODE_PARAMS),
+	      "they begin as those before");
+
+/* make @ctx current, unless it is NULL, until drop_context() */
+static CUresult take_context(CUcontext ctx)
+{
+	return ctx ? cuCtxPushCurrent_v2(ctx) : CUDA_SUCCESS;
+}
+
+static void drop_context(CUcontext ctx)
+{
+	if (ctx)
+		current_pop();
+}
+
+static CUresult or_current(CUcontext *ctx)
+{
+	return *ctx ? CUDA_SUCCESS : cuCtxGetCurrent(ctx);
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+/* with the kernel's function in the context that @p names, or the thread's */
+static CUresult plain_kernel(const CUDA_KERNEL_NODE_PARAMS_v2 *p, CUDA_KERNEL_NODE_PARAMS *plain)
+{
+	CUresult r;
+
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(plain, p, sizeof(*plain));
+	if (p->func)
+		return CUDA_SUCCESS;
+	r = take_context(p->ctx);
+	if (r)
+		return r;
+	r = cuKernelGetFunction(&plain->func, p->kern);
+	drop_context(p->ctx);
+	return r;
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+				 size_t n, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+	CUDA_KERNEL_NODE_PARAMS plain;
+	CUresult r = plain_kernel(params, &plain);
+
+	return r ? r : cuGraphAddKernelNode(node, graph, dependencies, n, &plain);
+}
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+	CUDA_KERNEL_NODE_PARAMS plain;
+	CUresult r = plain_kernel(params, &plain);
+
+	return r ? r : cuGraphKernelNodeSetParams(node, &plain);
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+					   const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+	CUDA_KERNEL_NODE_PARAMS plain;
+	CUresult r = plain_kernel(params, &plain);
+
+	return r ? r : cuGraphExecKernelNodeSetParams(exec, node, &plain);
+}
+
+/* A node has a function, whether it was made of that or of a CUkernel. */
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+	CUDA_KERNEL_NODE_PARAMS plain;
+	CUresult r = params ? cuGraphKernelNodeGetParams(node, &plain) : CUDA_ERROR_INVALID_VALUE;
+
+	if (r)
+		return r;
+	*params = (CUDA_KERNEL_NODE_PARAMS_v2){ 0 };
+	memcpy(params, &plain, sizeof(plain));
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ any type */
+
+/* INVALID_VALUE: what CUDA keeps for later is in use */
+static CUresult check_params(const CUgraphNodeParams *p)
+{
+	if (!p || p->reserved0[0] || p->reserved0[1] || p->reserved0[2] || p->reserved2)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY && (p->memcpy.flags || p->memcpy.reserved))
+		return CUDA_ERROR_INVALID_VALUE;
+	/* the node would have the graph itself */
+	if (p->type == CU_GRAPH_NODE_TYPE_GRAPH && p->graph.ownership)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return CUDA_SUCCESS;
+}
+
+static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+			 const CUgraphNodeParams *p)
+{
+	CUcontext ctx;
+	CUresult r = check_params(p);
+
+	if (r)
+		return r;
+	switch (p->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return cuGraphAddKernelNode_v2(node, graph, before, n, &p->kernel);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		ctx = p->memcpy.copyCtx;
+		r = or_current(&ctx);
+		return r ? r :
+			   cuGraphAddMemcpyNode(node, graph, before, n, &p->memcpy.copyParams, ctx);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		ctx = p->memset.ctx;
+		r = or_current(&ctx);
+		return r ? r :
+			   cuGraphAddMemsetNode(node, graph, before, n,
+						(const CUDA_MEMSET_NODE_PARAMS *)&p->memset, ctx);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return cuGraphAddHostNode(node, graph, before, n, &p->host);
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return cuGraphAddChildGraphNode(node, graph, before, n, p->graph.graph);
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+		return cuGraphAddEmptyNode(node, graph, before, n);
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return cuGraphAddEventWaitNode(node, graph, before, n, p->eventWait.event);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return cuGraphAddEventRecordNode(node, graph, before, n, p->eventRecord.event);
+	default:
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+}
+
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
+			CUgraphNodeParams *params)
+{
+	return add_node(node, graph, dependencies, n, params);
+}
+
+static bool are_plain(const CUgraphEdgeData *edges, size_t n)
+{
+	static const CUgraphEdgeData zero;
+	size_t i;
+
+	for (i = 0; edges && i < n; i++)
+		if (memcmp(&edges[i], &zero, sizeof(zero)))
+			return false;
+	return true;
+}
+
+/* let @node come after the others */
+static CUresult add_edges(CUgraph graph, CUgraphNode node, const CUgraphNode *before,
+			  const CUgraphEdgeData *edges, size_t n)
+{
+	CUgraphNode *to;
+	size_t i;
+	CUresult r;
+
+	if (!before || n > KVGPU_REMOTE_LIST_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	to = malloc(n * sizeof(*to));
+	if (!to)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (i = 0; i < n; i++)
+		to[i] = node;
+	r = cuGraphAddDependencies_v2(graph, before, to, edges, n);
+	free(to);
+	return r;
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			   const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *params)
+{
+	CUgraphNode made;
+	CUresult r;
+
+	if (are_plain(edges, n))
+		return add_node(node, graph, dependencies, n, params);
+	r = node ? add_node(&made, graph, NULL, 0, params) : CUDA_ERROR_INVALID_VALUE;
+	if (r)
+		return r;
+	r = add_edges(graph, made, dependencies, edges, n);
+	if (r)
+		cuGraphDestroyNode(made);
+	else
+		*node = made;
+	return r;
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
+{
+	CUresult r = check_params(p);
+
+	if (r)
+		return r;
+	switch (p->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return cuGraphKernelNodeSetParams_v2(node, &p->kernel);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		r = take_context(p->memcpy.copyCtx);
+		if (r)
+			return r;
+		r = cuGraphMemcpyNodeSetParams(node, &p->memcpy.copyParams);
+		drop_context(p->memcpy.copyCtx);
+		return r;
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return cuGraphMemsetNodeSetParams(node,
+						  (const CUDA_MEMSET_NODE_PARAMS *)&p->memset);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return cuGraphHostNodeSetParams(node, &p->host);
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return cuGraphEventWaitNodeSetEvent(node, p->eventWait.event);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return cuGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
+	default:
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
+{
+	CUcontext ctx;
+	CUresult r = check_params(p);
+
+	if (r)
+		return r;
+	switch (p->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return cuGraphExecKernelNodeSetParams_v2(exec, node, &p->kernel);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		ctx = p->memcpy.copyCtx;
+		r = or_current(&ctx);
+		return r ? r :
+			   cuGraphExecMemcpyNodeSetParams(exec, node, &p->memcpy.copyParams, ctx);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		ctx = p->memset.ctx;
+		r = or_current(&ctx);
+		return r ? r :
+			   cuGraphExecMemsetNodeSetParams(
+				   exec, node, (const CUDA_MEMSET_NODE_PARAMS *)&p->memset, ctx);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return cuGraphExecHostNodeSetParams(exec, node, &p->host);
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return cuGraphExecChildGraphNodeSetParams(exec, node, p->graph.graph);
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return cuGraphExecEventWaitNodeSetEvent(exec, node, p->eventWait.event);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return cuGraphExecEventRecordNodeSetEvent(exec, node, p->eventRecord.event);
+	default:
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+}
