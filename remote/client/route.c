@@ -61,14 +61,14 @@ uint32_t route_device(struct route *to, CUdevice dev)
 	struct peer *p;
 	uint32_t number;
 
-	if (!several || dev == NONE || dev == CPU)
+	if (dev == NONE || dev == CPU)
 		return dev;
 	p = peer_of_device(dev, &number);
 	if (p)
 		settle_route(to, p, NULL, CUDA_ERROR_INVALID_DEVICE);
-	else
+	else if (several)
 		to->split = CUDA_ERROR_INVALID_DEVICE;
-	return p ? number : 0;
+	return p ? number : INT32_MAX; /* which a single server refuses */
 }
 
 void route_merge(struct route *to, const struct route *end)

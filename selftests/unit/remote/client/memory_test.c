@@ -262,6 +262,26 @@ static void two_servers(void **state)
 	peer_slow(peers, SLOW_SEVERAL, false);
 }
 
+/* CUDA_VISIBLE_DEVICES chooses among the devices of a single server, too */
+static void devices_are_the_servers(void **state)
+{
+	struct route to = { 0 }, none = { 0 };
+
+	nr_peers = 1;
+	peers[0].first_device = 0;
+	peers[0].nr_devices = 3;
+	all_devices = 2;
+	device_at[0] = 2;
+	device_at[1] = 0;
+	assert_int_equal(route_device(&to, 0), 2);
+	assert_int_equal(route_device(&to, 1), 0);
+	assert_int_equal(route_device(&to, -1), UINT32_MAX); /* the host's memory */
+	assert_int_equal(to.split, CUDA_SUCCESS);
+	assert_int_equal(route_device(&none, 2), INT32_MAX);
+	assert_int_equal(none.split, CUDA_SUCCESS);
+	all_devices = 0;
+}
+
 static void host_memory(void **state)
 {
 	static uint8_t mine[8192];
@@ -574,6 +594,7 @@ int main(void)
 		cmocka_unit_test(handles),
 		cmocka_unit_test(nodes_hang_on_graphs),
 		cmocka_unit_test(device_memory),
+		cmocka_unit_test(devices_are_the_servers),
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(host_memory),
 		cmocka_unit_test(host_memory_that_changes),
