@@ -25,7 +25,8 @@ SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", 
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
                    "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
                    "CUmem_advise", "cuuint32_t", "CUstreamAttrID", "CUtensorMapDataType", "CUtensorMapInterleave", "CUtensorMapSwizzle",
-                   "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode"),
+                   "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode",
+                   "CUmemAllocationGranularity_flags"),
            "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",), "f64": ("double",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}
 C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float", "f64": "double"}
@@ -33,18 +34,25 @@ BYTES = {"u64": 8, "f64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
 HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION", "CUstream": "STREAM", "CUevent": "EVENT",
            "CUarray": "ARRAY", "CUmipmappedArray": "MIPMAP", "CUtexref": "TEXREF", "CUsurfref": "SURFREF", "CUgraph": "GRAPH",
            "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER",
+           "CUmemoryPool": "POOL", "CUmemGenericAllocationHandle": "PHYSICAL",
            "cublasHandle_t": "BLAS", "curandGenerator_t": "RAND"}
-WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE"}  # the client's error for a stale handle; others INVALID_HANDLE
+NUMBERED = ("CUmemGenericAllocationHandle",)  # handles that are numbers in C
+WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE", "CUmemoryPool": "INVALID_VALUE",
+         "CUmemGenericAllocationHandle": "INVALID_VALUE"}  # the client's error for a stale handle; others INVALID_HANDLE
 # a call that is given a stream, or first of all handles one of these, needs no current context, as with NVIDIA's driver
 FINDERS = ("CUevent", "CUmodule", "CUarray", "CUmipmappedArray")
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUstreamAttrValue": 64,
-           "CUDA_RESOURCE_DESC": 56, "CUtensorMap": 128, "CUgraphEdgeData": 8, "CUstreamBatchMemOpParams": 48}
+           "CUDA_RESOURCE_DESC": 56, "CUtensorMap": 128, "CUgraphEdgeData": 8, "CUstreamBatchMemOpParams": 48,
+           "CUmemAllocationProp": 32, "CUmemPoolProps": 88, "CUmemLocation": 8, "CUipcMemHandle": 64, "CUipcEventHandle": 64}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
 WORDS = ("CUtensorMap",)  # structs whose alignment a frame does not have
 ADDRESSES = {"CUDA_MEMSET_NODE_PARAMS": "dst"}  # members of structs that are addresses of the GPU
+# structs that say where memory is: the member that does, and one that is a pointer, which nobody gets
+PLACES = {"CUmemAllocationProp": (".location", ".win32HandleMetaData"), "CUmemPoolProps": (".location", ".win32SecurityAttributes"),
+          "CUmemLocation": ("", None)}
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
         "CUfilter_mode": 1, "CUmoduleLoadingMode": 2}
@@ -78,7 +86,7 @@ class Arg(table.Arg):
             self.kind = "list"
         elif self.type in HANDLES:
             self.kind = "handle"
-        elif self.type in STRUCTS and self.stars:
+        elif self.type in STRUCTS:
             self.kind = "struct"
         elif self.type in WIRE and self.type != "void" and (not self.stars or self.out):
             self.kind = "scalar"
@@ -307,7 +315,8 @@ def stub(e):
     bit = 0
     outs = [x for x in e.args if x.out]
     t += ["\troute_current(&c.to);"] if e.has("current") else []
-    t += [fails("!" + x.name, "INVALID_VALUE") for x in e.args if (x.kind in ("struct", "string") or x.out) and not x.null]
+    given = [x for x in e.args if (x.kind == "struct" and x.stars or x.kind == "string" or x.out) and not x.null]
+    t += [fails("!" + x.name, "INVALID_VALUE") for x in given]
     t += [f"\t*{e.options['clears']} = NULL;"] if e.has("clears") else []
     t += [fails(e.options["wrong"], "INVALID_VALUE")] if e.has("wrong") else []
     for x in e.args:
@@ -320,7 +329,8 @@ def stub(e):
             else:
                 null = f"{x.name} && " if x.null or x.type in NULL_TOO else ""
                 wrong = "CUDA_ERROR_" + WRONG.get(x.type, "INVALID_HANDLE")
-                t.append(f"\tif ({null}!route_handle(&c.to, CLASS_{HANDLES[x.type]}, {x.name}, &q.{x.name}))\n\t\treturn {wrong};")
+                handle = f"(const void *)(uintptr_t){x.name}" if x.type in NUMBERED else x.name
+                t.append(f"\tif ({null}!route_handle(&c.to, CLASS_{HANDLES[x.type]}, {handle}, &q.{x.name}))\n\t\treturn {wrong};")
         elif x.type == "CUdevice" and not x.out:
             t.append(f"\tq.{x.name} = route_device(&c.to, {x.name});")
         elif x.kind == "scalar" and not x.out:
@@ -334,7 +344,12 @@ def stub(e):
         elif x.kind == "struct" and not x.out and x.type in STRUCT_WIRE:
             t.append(f"\tr = resource_to_wire(&c.to, {x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct" and not x.out:
-            t.append(f"\tq.{x.name} = " + (f"{x.name} ? *{x.name} : (typeof(*{x.name})){{ 0 }};" if x.null else f"*{x.name};"))
+            value = ("*" if x.stars else "") + x.name
+            t.append(f"\tq.{x.name} = " + (f"{x.name} ? {value} : (typeof({value})){{ 0 }};" if x.null else f"{value};"))
+            if x.type in PLACES:
+                place, pointer = PLACES[x.type]
+                t.append(f"\tr = place_to_server(&c.to, &q.{x.name}{place});\n\tif (r)\n\t\treturn r;")
+                t += [f"\tq.{x.name}{pointer} = NULL;"] if pointer else []
         elif x.kind == "string":
             t.append(f"\tr = call_string(&c, {x.name}, &q.{x.name}_bytes);\n\tif (r)\n\t\treturn r;")
         elif x.kind == "list" and not x.out:
@@ -360,7 +375,8 @@ def stub(e):
     for x in outs:
         guard = f"\tif ({x.name})\n\t" if x.null else ""
         if x.kind == "handle":
-            t.append(f"{guard}\t*{x.name} = {x.name}_here;")
+            cast = f"({x.type})(uintptr_t)" if x.type in NUMBERED else ""
+            t.append(f"{guard}\t*{x.name} = {cast}{x.name}_here;")
         elif x.kind == "scalar" and x.type != "CUdevice":
             t.append(f"{guard}\t*{x.name} = a->{x.name};")
         elif x.kind == "struct" and x.type in WORDS:
@@ -369,6 +385,10 @@ def stub(e):
             t.append(f"\tr = resource_from_wire(&c, &a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct":
             t.append(f"\t*{x.name} = a->{x.name};")
+            if x.type in PLACES:
+                place, pointer = PLACES[x.type]
+                t.append(fails(f"!place_here(&c, &{x.name}->{place[1:]})", "UNKNOWN"))
+                t += [f"\t{x.name}->{pointer[1:]} = NULL;"] if pointer else []
         elif x.kind == "list" and x.type in HANDLES:
             p = e.options.get("parent", "")
             handles = f"CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, a->{x.count}, {p or 'NULL'}"
@@ -487,7 +507,7 @@ def case(e):
         if x.kind == "scalar" and not x.out:
             call.append(f"(void *)(uintptr_t)q.{x.name}" if x.address else f"({x.type})q.{x.name}")
         elif x.kind == "handle" and not x.out:
-            t.append(f"\t{x.type} {x.name} = NULL;")
+            t.append(f"\t{x.type} {x.name} = 0;")
             find = f"stream_find(s, q.{x.name}, &{x.name})" if x.type == "CUstream" and e.options.get("destroys") != x.name else \
                 f"handle_find(s, CLASS_{HANDLES[x.type]}, q.{x.name}, (void **)&{x.name})"
             null = f"q.{x.name} && " if x.null or x.type in NULL_TOO else ""
@@ -512,7 +532,11 @@ def case(e):
             call.append("&" + x.name)
         elif x.kind == "struct" and not x.out:
             zero = f"is_zero(&q.{x.name}, sizeof(q.{x.name})) ? NULL : " if x.null else ""
-            call.append(f"{zero}&q.{x.name}")
+            call.append(f"{zero}{'&' if x.stars else ''}q.{x.name}")
+            if x.type in PLACES:
+                place, pointer = PLACES[x.type]
+                checks.append(fails(f"!place_fine(&q.{x.name}{place})", "NOT_SUPPORTED"))
+                checks += [f"\tq.{x.name}{pointer} = NULL;"] if pointer else []
         elif x.kind == "struct":
             t.append(f"\t{x.type} {x.name} = {{ 0 }};")
             after.append(f"\ta->{x.name} = {x.name};")
@@ -553,7 +577,8 @@ def case(e):
             if e.has("known") and x.kind == "handle":
                 value, wrong = f"handle_known(s, CLASS_{HANDLES[x.type]}, {x.name})", "INVALID_HANDLE"
             elif x.kind == "handle":
-                value = f"handle_give(s, CLASS_{HANDLES[x.type]}, {x.name}, {own_parent(e, HANDLES[x.type])})"
+                what = f"(const void *)(uintptr_t){x.name}" if x.type in NUMBERED else x.name
+                value = f"handle_give(s, CLASS_{HANDLES[x.type]}, {what}, {own_parent(e, HANDLES[x.type])})"
             after.append(f"\ta->{x.name} = {value};")
             after += [fails(f"{x.name} && !a->{x.name}", wrong)] if x.kind == "handle" else []
             call.append(f"q.want & {1 << bit}u ? &{x.name} : NULL" if x.null else "&" + x.name)

@@ -35,12 +35,8 @@ OPAQUE(CUcheckpointUnlockArgs)
 OPAQUE(CUctxCreateParams)
 OPAQUE(CUdevResource)
 OPAQUE(CUexecAffinityParam)
-OPAQUE(CUmemAccessDesc)
-OPAQUE(CUmemAllocationProp)
 OPAQUE(CUmemDecompressParams)
-OPAQUE(CUmemPoolProps)
 OPAQUE(CUmemPoolPtrExportData)
-OPAQUE(CUmemcpyAttributes)
 OPAQUE(CUmulticastObjectProp)
 #undef OPAQUE
 
@@ -54,27 +50,15 @@ HANDLE(CUgreenCtx)
 HANDLE(CUkernel)
 HANDLE(CUlibrary)
 HANDLE(CUlogsCallbackHandle)
-HANDLE(CUmemoryPool)
 #undef HANDLE
 
 typedef int CUatomicOperation, CUcoredumpSettings, CUdevResourceType, CUexecAffinityType,
 	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget, CUfunctionLoadingState,
-	CUgraphMem_attribute, CUlibraryOption, CUlogLevel, CUmemAccess_flags,
-	CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationType,
-	CUmemPool_attribute, CUmemRangeHandleType, CUmulticastGranularity_flags, CUprocessState,
-	CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
+	CUlibraryOption, CUlogLevel, CUmemRangeHandleType, CUmulticastGranularity_flags,
+	CUprocessState, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
 	CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle;
 typedef unsigned int CUlogIterator;
-typedef unsigned long long CUmemGenericAllocationHandle, CUgraphConditionalHandle;
-typedef struct CUmemLocation_st {
-	int type, id;
-} CUmemLocation;
-typedef struct CUipcMemHandle_st {
-	char reserved[64];
-} CUipcMemHandle;
-typedef struct CUipcEventHandle_st {
-	char reserved[64];
-} CUipcEventHandle;
+typedef unsigned long long CUgraphConditionalHandle;
 typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *data,
 				CUasyncCallbackHandle callback);
 typedef void (*CUlogsCallback)(void *data, CUlogLevel level, char *text, size_t size);

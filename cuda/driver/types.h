@@ -434,7 +434,13 @@ typedef enum {
 	CU_POINTER_ATTRIBUTE_MAPPED,
 	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
 	CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+	CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+	CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+	CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+	CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID,
 } CUpointer_attribute;
+#define CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE 21 /* of CUDA 12.8 */
 typedef int CUdevice_P2PAttribute;
 
 typedef enum {
@@ -481,6 +487,63 @@ typedef enum {
 	CU_JIT_GENERATE_LINE_INFO = 13,
 	CU_JIT_NUM_OPTIONS = 30
 } CUjit_option;
+/* virtual memory and pools */
+typedef unsigned long long CUmemGenericAllocationHandle;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef int CUmemAllocationType, CUmemAllocationHandleType, CUmemAllocationGranularity_flags,
+	CUmemAccess_flags, CUgraphMem_attribute;
+enum {
+	CU_MEM_LOCATION_TYPE_DEVICE = 1,
+	CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
+	CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
+};
+typedef struct CUmemLocation_st {
+	int type, id;
+} CUmemLocation;
+typedef struct CUmemAllocationProp_st {
+	CUmemAllocationType type;
+	CUmemAllocationHandleType requestedHandleTypes;
+	CUmemLocation location;
+	void *win32HandleMetaData;
+	struct {
+		unsigned char compressionType, gpuDirectRDMACapable;
+		unsigned short usage;
+		unsigned char reserved[4];
+	} allocFlags;
+} CUmemAllocationProp;
+typedef struct CUmemAccessDesc_st {
+	CUmemLocation location;
+	CUmemAccess_flags flags;
+} CUmemAccessDesc;
+typedef struct CUmemPoolProps_st {
+	CUmemAllocationType allocType;
+	CUmemAllocationHandleType handleTypes;
+	CUmemLocation location;
+	void *win32SecurityAttributes;
+	unsigned char reserved[64]; /* in CUDA 12 the largest size, then the use */
+} CUmemPoolProps;
+typedef enum {
+	CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,
+	CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+	CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES,
+	CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+	CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
+	CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+	CU_MEMPOOL_ATTR_USED_MEM_HIGH,
+} CUmemPool_attribute;
+typedef struct CUmemcpyAttributes_st { /* of CUDA 12.8 */
+	int srcAccessOrder;
+	CUmemLocation srcLocHint, dstLocHint;
+	unsigned int flags;
+} CUmemcpyAttributes;
+typedef struct CUipcMemHandle_st {
+	char reserved[64];
+} CUipcMemHandle;
+typedef struct CUipcEventHandle_st {
+	char reserved[64];
+} CUipcEventHandle;
 /* a plain number; attributes.c has the values */
 typedef int CUdevice_attribute;
 typedef unsigned int CUmem_advise; /* CU_MEM_ADVISE_...: advice.c */

@@ -483,6 +483,18 @@ bool same_context(const void *handle);
  * another server is at that address, or the address space ends in it.
  */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t serial);
+/* The same of another context. */
+bool range_add_of(const struct object *ctx, CUdeviceptr ptr, uint64_t bytes, uint64_t serial);
+/* Note addresses that the program has reserved at @p. False: another server has something there. */
+bool reservation_add(struct peer *p, CUdeviceptr ptr, uint64_t bytes);
+void reservation_ends(CUdeviceptr ptr);
+/*
+ * Memory that cuMemCreate() has made lies at [ptr, ptr + bytes), all mappings in there end, or
+ * @dev may read and write them, or not.
+ */
+void range_mapped(CUdeviceptr ptr, uint64_t bytes, CUmemGenericAllocationHandle handle);
+void ranges_unmapped(CUdeviceptr ptr, uint64_t bytes);
+void ranges_accessed(CUdeviceptr ptr, uint64_t bytes, int dev, bool usable);
 /*
  * Note a variable of @module. False: memory that another server has allocated is at its address,
  * the address space ends in it, or the module has ended.
@@ -490,11 +502,13 @@ bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t serial);
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
 /* @serial: of the call that freed the memory */
 void range_remove(CUdeviceptr ptr, uint64_t serial);
-/* whether [ptr, ptr + bytes) lies in one allocation, of any context */
+/* whether [ptr, ptr + bytes) lies in one allocation, of any context, or in mapped memory */
 bool range_holds(CUdeviceptr ptr, uint64_t bytes);
 void ranges_module_ends(const void *module);
-/* the context that has the memory at @ptr; NULL: not known */
+/* the context that has the memory at @ptr; NULL: not known, or it belongs to none */
 const struct object *range_context(CUdeviceptr ptr);
+/* the server that has memory or reserved addresses at @ptr; NULL: not known */
+struct peer *range_peer(CUdeviceptr ptr);
 /* whether a server other than @p has allocated memory in [begin, begin + bytes) */
 bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
 /*
@@ -503,8 +517,14 @@ bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
  */
 uint64_t ranges_foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes);
 void ranges_end(const void *ctx);
+/* whether a server has memory at @ptr, or addresses that the program has reserved */
 bool range_has(CUdeviceptr ptr);
-/* whether @n elements of @size bytes, aligned, are in one allocation of the current context */
+/* whether an allocation of the current context begins at @ptr */
+bool device_begins(CUdeviceptr ptr);
+/*
+ * whether @n elements of @size bytes, aligned, are in one allocation of the current context, or in
+ * mapped memory that its device can use
+ */
 bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size);
 bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
 
@@ -518,6 +538,11 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
 /* The same for an array of lines, @pitch bytes apart, as the answer says. */
 CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t width,
 		      uint64_t height);
+/* The same for memory of a pool, in @stream, and for addresses that were reserved. */
+CUresult pool_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes, CUstream stream);
+/* Call once for each of several servers, before its first pool. */
+void pools_set_apart(struct peer *p);
+CUresult reservation_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
 
 /* ------------------------------------------------------------------ arena.c */
 
@@ -710,6 +735,16 @@ void link_destroyed(CUlinkState state);
  */
 CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
 			 uint32_t *bytes);
+
+/* ------------------------------------------------------------------ place.c */
+
+/*
+ * Where memory is to be: put the server's number of the device in the place of the program's, or
+ * back. Memory of a host can't be had. place_here(): false: an answer can't say that.
+ */
+CUresult place_to_server(struct route *to, CUmemLocation *place);
+bool place_here(const struct call *c, CUmemLocation *place);
+void allocation_made(CUmemGenericAllocationHandle handle, const CUmemAllocationProp *prop);
 
 /* ------------------------------------------------------------------ texture.c */
 

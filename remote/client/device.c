@@ -21,15 +21,12 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    96 /* COOPERATIVE_MULTI_DEVICE_LAUNCH */,
 				    100 /* PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES */,
 				    101 /* DIRECT_MANAGED_MEM_ACCESS_FROM_HOST */,
-				    102 /* VIRTUAL_MEMORY_MANAGEMENT */,
 				    103 /* HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */,
 				    104 /* HANDLE_TYPE_WIN32_HANDLE */,
 				    105 /* HANDLE_TYPE_WIN32_KMT_HANDLE */,
-				    107 /* GENERIC_COMPRESSION */,
 				    110 /* GPU_DIRECT_RDMA_WITH_CUDA_VMM */,
 				    112 /* SPARSE_CUDA_ARRAY */,
 				    114 /* TIMELINE_SEMAPHORE_INTEROP */,
-				    115 /* MEMORY_POOLS */,
 				    116 /* GPU_DIRECT_RDMA */,
 				    117 /* GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS */,
 				    118 /* GPU_DIRECT_RDMA_WRITES_ORDERING */,
@@ -42,7 +39,16 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    131 /* NUMA_ID, a number of the server's Linux */,
 				    132 /* MULTICAST */,
 				    134 /* HOST_NUMA_ID, as NUMA_ID */,
-				    135 /* D3D12_CIG */ };
+				    135 /* D3D12_CIG */,
+				    136 /* MEM_DECOMPRESS_ALGORITHM_MASK */,
+				    137 /* MEM_DECOMPRESS_MAXIMUM_LENGTH */,
+				    138 /* VULKAN_CIG */,
+				    141 /* HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT */,
+				    142 /* HOST_NUMA_MEMORY_POOLS */,
+				    143 /* HOST_NUMA_MULTINODE_IPC */,
+				    144 /* HOST_MEMORY_POOLS */,
+				    145 /* HOST_VIRTUAL_MEMORY_MANAGEMENT */,
+				    146 /* HOST_ALLOC_DMA_BUF */ };
 	unsigned int i;
 
 	/* attribute 91: the library sees registered memory, as the arena, at its own address */

@@ -142,6 +142,8 @@ static CUresult start_client(void)
 			"no addresses can be reserved for handles: is this process's address space limited (ulimit -v)?");
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	}
+	for (i = 0; i < n && !r; i++)
+		pools_set_apart(&peers[i]);
 	if (!r)
 		client_set_ready();
 	return r;

@@ -80,10 +80,12 @@ void route_merge(struct route *to, const struct route *end)
 void route_address(struct route *to, CUdeviceptr ptr)
 {
 	const struct object *ctx;
+	struct peer *p;
 
 	if (!several && current_context())
 		return;
 	ctx = range_context(ptr);
-	if (ctx)
-		settle_route(to, object_peer(ctx), ctx, CUDA_ERROR_INVALID_VALUE);
+	p = ctx ? object_peer(ctx) : several ? range_peer(ptr) : NULL;
+	if (p)
+		settle_route(to, p, ctx, CUDA_ERROR_INVALID_VALUE);
 }

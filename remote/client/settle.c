@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Memory that a server allocates where another server's memory is: the server allocates anew. */
+/*
+ * Memory that a server allocates, or addresses that it reserves, where another server's are: the
+ * server does it anew.
+ */
 #include <stdlib.h>
 
 #include "client.h"
@@ -98,4 +101,85 @@ CUresult pitch_settle(struct call *c, CUdeviceptr *ptr, uint64_t pitch, uint64_t
 	if (pitch < width || __builtin_mul_overflow(pitch, height, &bytes))
 		return CUDA_ERROR_UNKNOWN;
 	return range_settle(c, ptr, bytes);
+}
+
+/* addresses cost nothing: those that were taken are kept until others come */
+CUresult reservation_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
+{
+	struct q_cuMemAddressFree q = { .size = bytes };
+	struct call undo = { .op = OP_cuMemAddressFree, .fixed = &q, .bytes = sizeof(q) };
+	const size_t fixed = c->answer_used;
+	CUdeviceptr taken[TRIES], end;
+	unsigned int n = 0;
+	CUresult r = CUDA_SUCCESS;
+
+	static_assert(!offsetof(struct a_cuMemAddressReserve, ptr), "it is taken there");
+	while (!r) {
+		if (__builtin_add_overflow(*ptr, bytes, &end))
+			r = CUDA_ERROR_UNKNOWN;
+		else if (reservation_add(c->to.peer, *ptr, bytes))
+			break;
+		else if (n == TRIES)
+			r = CUDA_ERROR_NOT_SUPPORTED;
+		if (r)
+			break;
+		taken[n++] = *ptr;
+		r = call_sync(c, fixed);
+		if (!r)
+			memcpy(ptr, c->answer, sizeof(*ptr));
+	}
+	undo.to = c->to;
+	while (n) {
+		q.ptr = taken[--n];
+		call_sync(&undo, 0);
+	}
+	return r;
+}
+
+static void give_to_pool(const struct route *to, CUdeviceptr ptr, uint64_t stream)
+{
+	const struct q_cuMemFreeAsync q = { .ptr = ptr, .stream = stream };
+	struct call c = { .op = OP_cuMemFreeAsync, .fixed = &q, .bytes = sizeof(q), .to = *to };
+
+	call_sync(&c, 0);
+}
+
+/*
+ * The pools of NVIDIA's library begin at one address, in each process, or behind what was reserved
+ * there before (measured with driver 580). So each server has pools behind those of the servers
+ * before it. Another library may refuse it, or do something else: then pool_settle() may fail.
+ */
+void pools_set_apart(struct peer *p)
+{
+	const uint64_t FIRST = 0x302000000, EACH = 1ull << 39; /* more than any GPU has */
+	struct q_cuMemAddressReserve q = { .size = peer_number(p) * EACH, .at = FIRST };
+	struct call c = {
+		.op = OP_cuMemAddressReserve, .fixed = &q, .bytes = sizeof(q), .to.peer = p
+	};
+
+	if (q.size)
+		call_sync(&c, 0);
+}
+
+/*
+ * In a capture nobody has the memory yet: it is not noted. Pools have their addresses in order: so
+ * one that is another server's is not tried again.
+ */
+CUresult pool_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes, CUstream stream)
+{
+	const struct object *ctx = own_stream(stream) ? current_context() :
+							object_context((const void *)stream);
+	struct route to = { 0 };
+	uint64_t id;
+
+	if (!answer_memory(*ptr, bytes))
+		return CUDA_ERROR_UNKNOWN;
+	if (captures_any() ? !ranges_foreign(c->to.peer, *ptr, bytes) :
+			     range_add_of(ctx, *ptr, bytes, c->serial))
+		return CUDA_SUCCESS;
+	client_say("%s has memory pools at addresses where another server's memory is",
+		   c->to.peer->address);
+	if (!route_stream(&to, stream, &id))
+		give_to_pool(&c->to, *ptr, id);
+	return CUDA_ERROR_NOT_SUPPORTED;
 }

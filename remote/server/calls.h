@@ -26,6 +26,9 @@ int op_stream_at(uint16_t op);
 /* whether the answer to @op is the same before and after async work */
 bool op_passes(uint16_t op);
 
+/* Whether memory can be there; with other places than a device's it can't: no quota counts them. */
+bool place_fine(const CUmemLocation *location);
+
 /* own_NAME() is called in the place of the library's NAME() */
 
 #define FRAME(name)                                                       \
@@ -62,6 +65,12 @@ FRAME(copy_node);
 FRAME(copy_node_get);
 FRAME(host_node);
 FRAME(user_object);
+FRAME(access);
+FRAME(pool_get);
+FRAME(pool_set);
+FRAME(pool_access);
+FRAME(graph_memory);
+FRAME(graph_memory_set);
 FRAME(managed);
 FRAME(managed_in);
 FRAME(managed_out);
@@ -154,6 +163,21 @@ CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes);
 CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width,
 				size_t height, unsigned int element);
 CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr);
+CUresult own_cuMemAllocAsync(struct server *s, CUdeviceptr *ptr, size_t bytes, CUstream stream);
+CUresult own_cuMemAllocFromPoolAsync(struct server *s, CUdeviceptr *ptr, size_t bytes,
+				     CUmemoryPool pool, CUstream stream);
+CUresult own_cuMemFreeAsync(struct server *s, CUdeviceptr ptr, CUstream stream);
+CUresult own_cuMemPoolCreate(struct server *s, CUmemoryPool *pool, const CUmemPoolProps *props);
+CUresult own_cuMemPoolDestroy(struct server *s, CUmemoryPool pool);
+CUresult own_cuMemPoolTrimTo(struct server *s, CUmemoryPool pool, size_t keep);
+CUresult own_cuMemCreate(struct server *s, CUmemGenericAllocationHandle *handle, size_t bytes,
+			 const CUmemAllocationProp *prop, unsigned long long flags);
+CUresult own_cuMemRelease(struct server *s, CUmemGenericAllocationHandle handle);
+CUresult own_cuMemMap(struct server *s, CUdeviceptr ptr, size_t bytes, size_t offset,
+		      CUmemGenericAllocationHandle handle, unsigned long long flags);
+CUresult own_cuMemUnmap(struct server *s, CUdeviceptr ptr, size_t bytes);
+CUresult own_cuMemRetainAllocationHandle(struct server *s, CUmemGenericAllocationHandle *handle,
+					 void *addr);
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
 CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array,
 				const CUDA_ARRAY3D_DESCRIPTOR *desc);

@@ -9,7 +9,7 @@
  * STREAM_TAKES: bytes charged for a stream. With NVIDIA's library on an H100 4,096 streams took
  * 0.55 MiB each.
  */
-enum { NR_ATTRIBUTES = 136, STREAM_TAKES = 1 << 20 };
+enum { NR_ATTRIBUTES = 148, STREAM_TAKES = 1 << 20 };
 
 /* ------------------------------------------------------------------ devices */
 
@@ -361,7 +361,7 @@ CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr)
 	CUresult r = CALL(s, cuMemFree_v2, ptr);
 
 	if (!r)
-		quota_return(s, ptr);
+		memory_is_free(s, ptr);
 	return r;
 }
 

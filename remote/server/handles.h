@@ -19,13 +19,15 @@ struct entry {
 	uint32_t parent, child, before, after;
 	uint64_t charged; /* bytes of device memory */
 	uint32_t bytes; /* of a function's parameters; UINT32_MAX: not known */
-	unsigned int attached; /* of a context: users besides the first */
+	/* of a context: users besides the first; of an allocation: references besides the first */
+	unsigned int attached;
 	CUstream beside; /* of a context: own_stream() */
 	/*
 	 * graph_refs.c: of an event or a module, graphs' references; of a graph, what it refers to
 	 */
 	struct ref_object *ref_object;
 	struct graph_ref *refs;
+	struct physical *physical; /* physical.c: of an allocation */
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
 	/*

@@ -70,7 +70,7 @@ static unsigned int index_of(const struct server *s, uint64_t ptr)
 	return low;
 }
 
-bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
+static bool add_charge(struct server *s, struct charge c)
 {
 	struct quota *q = &s->quota;
 	unsigned int at, max;
@@ -79,17 +79,38 @@ bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
 	if (q->nr_charges == q->max_charges) {
 		max = q->max_charges ? 2 * q->max_charges : 64;
 		grown = realloc(q->charges, max * sizeof(*grown));
-		if (!grown) {
-			quota_give(s, bytes);
+		if (!grown)
 			return false;
-		}
 		q->charges = grown;
 		q->max_charges = max;
 	}
-	at = index_of(s, ptr);
+	at = index_of(s, c.ptr);
 	memmove(&q->charges[at + 1], &q->charges[at], (q->nr_charges - at) * sizeof(*q->charges));
-	q->charges[at] = (struct charge){ ptr, takes(bytes), s->current };
+	q->charges[at] = c;
 	q->nr_charges++;
+	return true;
+}
+
+bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
+{
+	if (add_charge(s, (struct charge){ ptr, takes(bytes), s->current }))
+		return true;
+	quota_give(s, bytes);
+	return false;
+}
+
+bool quota_note(struct server *s, uint64_t ptr)
+{
+	return add_charge(s, (struct charge){ .ptr = ptr });
+}
+
+bool quota_find(const struct server *s, uint64_t ptr, uint64_t *bytes)
+{
+	unsigned int at = index_of(s, ptr);
+
+	if (at == s->quota.nr_charges || s->quota.charges[at].ptr != ptr)
+		return false;
+	*bytes = s->quota.charges[at].bytes;
 	return true;
 }
 

@@ -36,6 +36,13 @@ void quota_give(struct server *s, uint64_t bytes);
  */
 bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
 void quota_return(struct server *s, uint64_t ptr);
+/*
+ * Note that an allocation lies at @ptr which belongs to no context, and whose bytes are charged
+ * elsewhere, until quota_return(). False: out of memory.
+ */
+bool quota_note(struct server *s, uint64_t ptr);
+/* Whether an allocation that was charged or noted begins at @ptr; *bytes: charged for it. */
+bool quota_find(const struct server *s, uint64_t ptr, uint64_t *bytes);
 void quota_return_context(struct server *s, uint64_t context);
 
 /*

@@ -183,6 +183,8 @@ void server_fini(struct server *s)
 	graph_refs_free(s);
 	text_free(s);
 	small_free(s);
+	mempools_free(s);
+	physicals_free(s);
 	free(s->handles.entries);
 	free(s->handles.chains);
 	free(s->quota.charges);

@@ -30,6 +30,8 @@
 #include "handles.h"
 #include "hostfunc.h"
 #include "graph_refs.h"
+#include "mempool.h"
+#include "physical.h"
 #include "pinned.h"
 #include "pool.h"
 #include "quota.h"
@@ -75,6 +77,8 @@ struct server {
 	struct pinned pinned;
 	struct small small;
 	struct quota quota;
+	struct mempools mempools;
+	struct physicals physicals;
 	struct forward forward;
 	struct hosts hosts;
 	struct captures captures;

@@ -211,21 +211,34 @@ static CUresult look_at(struct server *s, struct wait *w)
 	return r;
 }
 
+/* a pool gives back what it has too much when the library waits */
+static bool library_must_wait(const struct server *s)
+{
+	return s->waits.printing || s->mempools.changed;
+}
+
+static void library_waited(struct server *s)
+{
+	if (s->mempools.changed)
+		mempools_look(s);
+}
+
 /*
  * The library's own waiting function also gets what kernels printed, and returns their asserts. It
  * is not called if nothing was loaded that may print, or there was no work but copies of one line
- * from or to the host.
+ * from or to the host, and no pool has changed.
  */
 static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {
 	CUevent event = w->client ? w->client : w->nr ? w->events[w->nr - 1] : NULL;
 
-	if (r || !event || !s->waits.printing)
+	if (r || !event || !library_must_wait(s))
 		return r;
 	r = CALL(s, cuEventSynchronize, event);
 	w->done = w->nr;
 	if (!r && !w->client)
 		prints_end(s, w->stream, w->served);
+	library_waited(s);
 	return r;
 }
 
@@ -415,11 +428,12 @@ CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
 	if (r)
 		return r;
 	copies_ended(s, number_of(s, stream), s->frame.served);
-	if (!s->waits.printing)
+	if (!library_must_wait(s))
 		return r;
 	r = CALL(s, cuStreamSynchronize, stream);
 	if (!r)
 		prints_end(s, number_of(s, stream), s->frame.served);
+	library_waited(s);
 	return r;
 }
 

@@ -192,6 +192,8 @@ enum kvgpu_remote_class {
 	CLASS_USER,
 	CLASS_BLAS,
 	CLASS_RAND,
+	CLASS_POOL,
+	CLASS_PHYSICAL,
 	NR_CLASSES
 };
 #define KVGPU_REMOTE_INDEX(id) ((uint32_t)(id))

@@ -94,6 +94,34 @@ static void graphs(void)
 	VALUE(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
 }
 
+static void memory(void)
+{
+	SIZE(CUmemLocation);
+	FIELD(CUmemLocation, id);
+	SIZE(CUmemAllocationProp);
+	FIELD(CUmemAllocationProp, requestedHandleTypes);
+	FIELD(CUmemAllocationProp, location);
+	FIELD(CUmemAllocationProp, win32HandleMetaData);
+	FIELD(CUmemAllocationProp, allocFlags.usage);
+	SIZE(CUmemAccessDesc);
+	FIELD(CUmemAccessDesc, flags);
+	SIZE(CUmemPoolProps);
+	FIELD(CUmemPoolProps, handleTypes);
+	FIELD(CUmemPoolProps, location);
+	FIELD(CUmemPoolProps, win32SecurityAttributes);
+	SIZE(CUmemGenericAllocationHandle);
+	SIZE(CUipcMemHandle);
+	SIZE(CUipcEventHandle);
+	VALUE(CU_MEM_LOCATION_TYPE_DEVICE);
+	VALUE(CU_MEM_ALLOCATION_TYPE_PINNED);
+	VALUE(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+	VALUE(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	VALUE(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+	VALUE(CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+	VALUE(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
+	VALUE(CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID);
+}
+
 int main(void)
 {
 	numbers();
@@ -158,5 +186,6 @@ int main(void)
 	FIELD(CUDA_MEMCPY2D, WidthInBytes);
 	FIELD(CUDA_MEMCPY2D, Height);
 	graphs();
+	memory();
 	return 0;
 }

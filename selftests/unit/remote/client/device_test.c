@@ -13,7 +13,7 @@
 
 #include <remote/client/client.h>
 
-enum { OFFERED = 7, DEVICES = 2, NEWER = 88, END = 136 };
+enum { OFFERED = 7, DEVICES = 2, NEWER = 88, END = 148 };
 
 /* --------------------------------- in the place of the client's other files and the channel */
 
@@ -73,11 +73,14 @@ static bool crosses(int attribute)
 	case 97: /* MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: cuFuncSetAttribute() */
 	case 98: /* CAN_FLUSH_REMOTE_WRITES: a flag of cuStreamWaitValue32() */
 	case 99: /* HOST_REGISTER_SUPPORTED */
+	case 102: /* VIRTUAL_MEMORY_MANAGEMENT: cuMemCreate() */
 	case 106: /* MAX_BLOCKS_PER_MULTIPROCESSOR */
+	case 107: /* GENERIC_COMPRESSION: cuMemCreate() */
 	case 108: /* MAX_PERSISTING_L2_CACHE_SIZE: cuCtxSetLimit() */
 	case 109: /* MAX_ACCESS_POLICY_WINDOW_SIZE: cuStreamSetAttribute() */
 	case 111: /* RESERVED_SHARED_MEMORY_PER_BLOCK */
 	case 113: /* READ_ONLY_HOST_REGISTER_SUPPORTED */
+	case 115: /* MEMORY_POOLS */
 	case 120: /* CLUSTER_LAUNCH */
 	case 122: /* CAN_USE_64_BIT_STREAM_MEM_OPS, CAN_USE_STREAM_WAIT_VALUE_NOR */
 	case 123:
@@ -85,6 +88,9 @@ static bool crosses(int attribute)
 	case 127: /* TENSOR_MAP_ACCESS_SUPPORTED: cuTensorMapEncodeTiled() */
 	case 129: /* UNIFIED_FUNCTION_POINTERS */
 	case 133: /* MPS_ENABLED */
+	case 139: /* GPU_PCI_DEVICE_ID */
+	case 140: /* GPU_PCI_SUBSYSTEM_ID */
+	case 147: /* ONLY_PARTIAL_HOST_NATIVE_ATOMIC */
 		return true;
 	default:
 		return false;

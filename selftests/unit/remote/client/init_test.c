@@ -67,6 +67,11 @@ void peer_init(struct peer *p)
 {
 }
 
+static unsigned int apart; /* servers whose pools were set apart, a bit for each */
+void pools_set_apart(struct peer *p)
+{
+	apart |= 1u << peer_number(p);
+}
 void peers_slow(enum slow why, bool is)
 {
 	assert_int_equal(why, SLOW_SEVERAL);
@@ -262,6 +267,7 @@ static void second_is_gone(void **state)
 	no_addresses = false;
 	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
 	assert_string_equal(said, "");
+	assert_int_equal(apart, 3);
 	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
 	assert_int_equal(n, 2);
 }

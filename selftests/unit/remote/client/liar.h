@@ -10,7 +10,7 @@
 
 #include <remote/client/peer_copy.h>
 
-enum { LIAR_ARENA = 32 << 20, LIAR_WORDS = 128, LIAR_LIST = 6 };
+enum { LIAR_ARENA = 32 << 20, LIAR_WORDS = 160, LIAR_LIST = 6 };
 /* what a word of an answer is, beside handles of a class */
 enum { LIAR_WIDE, LIAR_NARROW = NR_CLASSES };
 

@@ -544,6 +544,163 @@ static void managed_memory_is_not_at_null(void **state)
 	assert_int_equal(cuMemAllocManaged(&at, 4096, 1), CUDA_ERROR_NOT_SUPPORTED);
 }
 
+/* ------------------------------------------------------------------ memory that is mapped */
+
+enum { PAGE = 2 << 20 };
+
+static CUmemAllocationProp on_device(int dev)
+{
+	return (CUmemAllocationProp){ .type = 1, .location = { CU_MEM_LOCATION_TYPE_DEVICE, dev } };
+}
+
+static CUmemGenericAllocationHandle created(int dev)
+{
+	CUmemAllocationProp prop = on_device(dev);
+	CUmemGenericAllocationHandle h;
+
+	lie.op = 0;
+	assert_int_equal(cuMemCreate(&h, PAGE, &prop, 0), CUDA_SUCCESS);
+	return h;
+}
+
+static CUdeviceptr reserved(CUdeviceptr want)
+{
+	CUdeviceptr at;
+
+	lie_once(OP_cuMemAddressReserve, want);
+	assert_int_equal(cuMemAddressReserve(&at, 4 * PAGE, 0, 0, 0), CUDA_SUCCESS);
+	return at;
+}
+
+/* a device says where memory is made; addresses, handles and devices are of one server */
+static void mapped_memory_is_of_one_server(void **state)
+{
+	CUmemAccessDesc both[] = { { { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, 3 },
+				   { { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, 3 } };
+	CUmemAllocationProp prop;
+	CUmemGenericAllocationHandle first = created(0), second;
+	CUdeviceptr at = reserved(0x900000000);
+
+	heard[1] = 0;
+	second = created(1);
+	assert_int_equal(heard[1], 1);
+	assert_int_equal(cuMemMap(at, PAGE, 0, second, 0), CUDA_ERROR_INVALID_HANDLE);
+	assert_int_equal(cuMemMap(at, PAGE, 0, first, 0), CUDA_SUCCESS);
+	assert_int_equal(cuMemMap(at, PAGE, 0, (uintptr_t)ctx, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemMap(at, PAGE, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_false(device_span(at, PAGE, 1));
+	assert_int_not_equal(cuMemSetAccess(at, PAGE, both, 2), CUDA_SUCCESS);
+	assert_false(device_span(at, PAGE, 1));
+	assert_int_equal(cuMemSetAccess(at, PAGE, both, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemSetAccess(at, PAGE, both, 1), CUDA_SUCCESS);
+	assert_true(device_span(at, PAGE, 1));
+	both[0].location.type = 2; /* the host: no memory of a server's is that */
+	assert_int_equal(cuMemSetAccess(at, PAGE, both, 1), CUDA_ERROR_NOT_SUPPORTED);
+	both[0].location = (CUmemLocation){ CU_MEM_LOCATION_TYPE_DEVICE, 2 };
+	assert_int_equal(cuMemSetAccess(at, PAGE, both, 1), CUDA_ERROR_INVALID_DEVICE);
+	/* where an allocation is, and what is a pointer there, is not believed */
+	lie_once(OP_cuMemGetAllocationPropertiesFromHandle, 0);
+	((CUmemAllocationProp *)lie.word)->location = (CUmemLocation){ 1, 1 };
+	assert_int_equal(cuMemGetAllocationPropertiesFromHandle(&prop, second), CUDA_ERROR_UNKNOWN);
+	*(CUmemAllocationProp *)lie.word = on_device(0);
+	((CUmemAllocationProp *)lie.word)->win32HandleMetaData = &prop;
+	assert_int_equal(cuMemGetAllocationPropertiesFromHandle(&prop, second), CUDA_SUCCESS);
+	assert_int_equal(prop.location.id, 1);
+	assert_null(prop.win32HandleMetaData);
+	lie.op = 0;
+	assert_int_equal(cuMemUnmap(at, PAGE), CUDA_SUCCESS);
+	assert_false(device_span(at, PAGE, 1));
+	assert_true(range_has(at));
+	assert_int_equal(cuMemAddressFree(at, 4 * PAGE), CUDA_SUCCESS);
+	assert_false(range_has(at));
+}
+
+/* the second server reserves where the first one's addresses are, until it has no others */
+static void reserved_addresses_are_one_servers(void **state)
+{
+	const CUdeviceptr at = reserved(0x900000000);
+	CUdeviceptr got;
+	CUcontext other;
+
+	lie.op = 0;
+	assert_int_equal(cuCtxCreate_v2(&other, 0, 1), CUDA_SUCCESS);
+	lie_once(OP_cuMemAddressReserve, at + 3 * PAGE);
+	heard[0] = heard[1] = 0;
+	assert_int_equal(cuMemAddressReserve(&got, 4 * PAGE, 0, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
+	assert_in_range(asked, 2, 100);
+	assert_int_equal(heard[1], 2 * asked - 1); /* all were given back but the last */
+	assert_int_equal(heard[0], 0);
+	lie_once(OP_cuMemAddressReserve, -4096ull);
+	assert_int_equal(cuMemAddressReserve(&got, 4 * PAGE, 0, 0, 0), CUDA_ERROR_UNKNOWN);
+	/* nor does it allocate there */
+	lie_once(OP_cuMemAllocAsync, at + PAGE);
+	assert_int_equal(cuMemAllocAsync(&got, PAGE, NULL), CUDA_ERROR_NOT_SUPPORTED);
+	lie.op = 0;
+	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+	assert_int_equal(cuMemAddressFree(at, 4 * PAGE), CUDA_SUCCESS);
+}
+
+static void pools_of_two_servers_are_apart(void **state)
+{
+	lie_once(OP_cuMemAddressReserve, 0);
+	pools_set_apart(&peers[0]);
+	assert_int_equal(asked, 0);
+	heard[0] = heard[1] = 0;
+	pools_set_apart(&peers[1]);
+	assert_int_equal(asked, 1);
+	assert_int_equal(heard[1], 1);
+}
+
+static void memory_of_pools(void **state)
+{
+	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, host = { 2, 0 };
+	int word[2] = { 7, 7 };
+	uint64_t value = 0;
+	CUmemoryPool pool, same;
+	CUmemAccess_flags flags;
+	CUdeviceptr at;
+	CUstream second;
+
+	assert_int_equal(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
+	lie_once(OP_cuDeviceGetDefaultMemPool, id_of(pool));
+	assert_int_equal(cuMemGetDefaultMemPool(&same, &device, 1), CUDA_SUCCESS);
+	assert_ptr_equal(same, pool);
+	assert_int_equal(cuMemGetDefaultMemPool(&same, &host, 1), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuDeviceSetMemPool(1, pool), CUDA_ERROR_INVALID_HANDLE);
+	/* a short attribute leaves what lies behind it alone */
+	lie_once(OP_pool_get, UINT64_MAX);
+	assert_int_equal(cuMemPoolGetAttribute(pool, 1, word), CUDA_SUCCESS);
+	assert_int_equal(word[0], -1);
+	assert_int_equal(word[1], 7);
+	assert_int_equal(cuMemPoolGetAttribute(pool, 4, &value), CUDA_SUCCESS);
+	assert_true(value == UINT64_MAX);
+	assert_int_equal(cuMemPoolGetAttribute(NULL, 4, &value), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemPoolGetAccess(&flags, pool, &host), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemPoolGetAccess(&flags, pool, &device), CUDA_SUCCESS);
+	/* its memory is known, also that of a stream of another context */
+	lie_once(OP_cuMemAllocAsync, 0xa00000000);
+	assert_int_equal(cuMemAllocAsync(&at, PAGE, NULL), CUDA_SUCCESS);
+	assert_true(device_span(at, PAGE, 1));
+	heard[0] = 0;
+	assert_int_equal(cuMemFreeAsync(at, NULL), CUDA_SUCCESS);
+	assert_int_equal(heard[0], 0); /* nobody waits for an answer */
+	assert_false(range_has(at));
+	assert_int_equal(cuMemFreeAsync(at, NULL), CUDA_SUCCESS);
+	assert_int_equal(heard[0], 1); /* the server is asked about memory that is not known */
+	assert_int_equal(cuStreamCreate(&second, 0), CUDA_SUCCESS);
+	lie_once(OP_cuMemAllocFromPoolAsync, -4096ull);
+	assert_int_equal(cuMemAllocFromPoolAsync(&at, 8192, pool, second), CUDA_ERROR_UNKNOWN);
+	/* what a capture allocates nobody has yet */
+	captures_begun();
+	lie_once(OP_cuMemAllocAsync, 0xa00000000);
+	assert_int_equal(cuMemAllocAsync(&at, PAGE, second), CUDA_SUCCESS);
+	assert_false(range_has(at));
+	captures_ended();
+	lie.op = 0;
+	assert_int_equal(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+	assert_int_equal(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+}
+
 /* ------------------------------------------------------------------ events */
 
 static unsigned int called;
@@ -600,6 +757,10 @@ int main(void)
 		TEST(memory_ends_in_the_address_space),
 		TEST(attributes_are_the_clients),
 		TEST(managed_memory_is_not_at_null),
+		TEST(mapped_memory_is_of_one_server),
+		TEST(reserved_addresses_are_one_servers),
+		TEST(pools_of_two_servers_are_apart),
+		TEST(memory_of_pools),
 		TEST(a_function_is_called_by_its_server),
 	};
 

@@ -73,6 +73,10 @@ bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t overhead)
 {
 	return true;
 }
+struct peer *range_peer(CUdeviceptr ptr)
+{
+	return NULL;
+}
 const struct object *range_context(CUdeviceptr ptr)
 {
 	return NULL;

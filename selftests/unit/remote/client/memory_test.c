@@ -39,6 +39,19 @@ CUresult call_enter(unsigned int flags)
 {
 	return CUDA_SUCCESS;
 }
+bool own_stream(CUstream stream)
+{
+	return !stream;
+}
+bool captures_any(void)
+{
+	return false;
+}
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
+{
+	*id = 0;
+	return CUDA_SUCCESS;
+}
 uint64_t call_through(const struct peer *p)
 {
 	return through;
@@ -199,6 +212,26 @@ static void device_memory(void **state)
 	ranges_end(&contexts[1]);
 }
 
+/* addresses that the program has reserved are their server's, as memory is */
+static void reserved_addresses(void *one, void *two)
+{
+	struct route reserved = { 0 };
+
+	assert_true(reservation_add(&peers[1], 0x800000, 0x1000));
+	assert_false(reservation_add(peers, 0x800fff, 1));
+	assert_false(reservation_add(peers, 0x102000, 0x1000));
+	assert_false(reservation_add(peers, -4096ull, 8192));
+	assert_true(ranges_foreign(peers, 0x7ff000, 0x1001));
+	assert_int_equal(ranges_foreign_end(peers, 0x7ff000, 0x1001), 0x801000);
+	current = one;
+	assert_false(range_add(0x7ff000, 0x1001, 1));
+	current = two;
+	route_address(&reserved, 0x800800);
+	assert_ptr_equal(reserved.peer, &peers[1]);
+	reservation_ends(0x800000);
+	assert_false(ranges_foreign(peers, 0x7ff000, 0x1001));
+}
+
 /* Handles and addresses of two servers: to which server a call goes. */
 static void two_servers(void **state)
 {
@@ -236,6 +269,7 @@ static void two_servers(void **state)
 	assert_int_equal(other.split, CUDA_ERROR_INVALID_VALUE);
 	route_address(&to, 0x100010);
 	assert_int_equal(to.split, CUDA_ERROR_INVALID_VALUE);
+	reserved_addresses(one, two);
 	route_address(&third, 0x10);
 	/* an address of neither server: the thread's context decides */
 	assert_null(third.peer);
@@ -262,6 +296,65 @@ static void two_servers(void **state)
 	peer_slow(peers, SLOW_SEVERAL, false);
 }
 
+/* memory that the program maps has a device and no context */
+static void mapped_memory(void **state)
+{
+	enum { PAGE = 0x200000, DEVICE = 3, OTHER = 4 };
+	const CUdeviceptr at = 0x70000000;
+	struct object memory = { .dev = DEVICE };
+	const CUmemGenericAllocationHandle handle = (uintptr_t)&memory;
+
+	contexts[0].dev = DEVICE;
+	contexts[1].dev = OTHER;
+	assert_false(range_has(at));
+	assert_true(reservation_add(peers, at, 8 * PAGE));
+	assert_true(range_has(at + 8 * PAGE - 1));
+	assert_false(range_has(at + 8 * PAGE));
+	assert_ptr_equal(range_peer(at + PAGE), peers);
+	assert_false(range_holds(at, 1));
+	range_mapped(at + PAGE, PAGE, handle);
+	range_mapped(at, PAGE, handle);
+	range_mapped(at + 3 * PAGE, PAGE, handle);
+	/* one copy may be of several mappings, but of no gap */
+	assert_true(range_holds(at + 5, 2 * PAGE - 5));
+	assert_false(range_holds(at + 5, 2 * PAGE - 4));
+	assert_false(range_holds(at, 4 * PAGE));
+	assert_false(device_span(at, 1, 1));
+	ranges_accessed(at, 4 * PAGE, OTHER,
+			true); /* a peer's access says nothing of the own one */
+	assert_false(device_span(at, 1, 1));
+	ranges_accessed(at, 2 * PAGE, DEVICE, true);
+	assert_true(device_span(at, 2 * PAGE, 1));
+	assert_true(device_span(at + PAGE - 4, 2, 4));
+	assert_false(device_span(at, 2 * PAGE + 1, 1));
+	assert_false(device_span(at + 3 * PAGE, 1, 1));
+	assert_false(device_begins(at)); /* cuMemFreeAsync() is not for it */
+	assert_ptr_equal(range_context(at), &contexts[0]);
+	current = &contexts[1];
+	assert_false(device_span(at, 1, 1));
+	current = &contexts[0];
+	ranges_accessed(at + PAGE, PAGE, DEVICE, false);
+	assert_true(device_span(at, PAGE, 1));
+	assert_false(device_span(at, PAGE + 1, 1));
+	/* neither a free nor a context ends it */
+	range_remove(at, UINT64_MAX);
+	ranges_end(&contexts[0]);
+	assert_null(range_context(at));
+	assert_true(range_holds(at, 2 * PAGE));
+	assert_true(device_span(at, PAGE, 1));
+	ranges_unmapped(at, 2 * PAGE);
+	assert_false(range_holds(at, 1));
+	assert_false(range_holds(at + PAGE, 1));
+	assert_true(range_holds(at + 3 * PAGE, PAGE));
+	ranges_unmapped(at + 2 * PAGE, 2 * PAGE);
+	assert_false(range_holds(at + 3 * PAGE, 1));
+	reservation_ends(at + PAGE); /* none begins there */
+	assert_true(range_has(at));
+	reservation_ends(at);
+	assert_false(range_has(at));
+	contexts[0].dev = contexts[1].dev = 0;
+}
+
 /* CUDA_VISIBLE_DEVICES chooses among the devices of a single server, too */
 static void devices_are_the_servers(void **state)
 {
@@ -280,6 +373,18 @@ static void devices_are_the_servers(void **state)
 	assert_int_equal(route_device(&none, 2), INT32_MAX);
 	assert_int_equal(none.split, CUDA_SUCCESS);
 	all_devices = 0;
+}
+
+static void beginnings(void **state)
+{
+	assert_true(range_add(0x100000, 0x1000, 1));
+	assert_true(device_begins(0x100000));
+	assert_false(device_begins(0x100001));
+	assert_true(range_add_of(&contexts[1], 0x200000, 0x1000, 1));
+	assert_false(device_begins(0x200000));
+	ranges_end(&contexts[0]);
+	ranges_end(&contexts[1]);
+	assert_false(device_begins(0x100000));
 }
 
 static void host_memory(void **state)
@@ -594,7 +699,9 @@ int main(void)
 		cmocka_unit_test(handles),
 		cmocka_unit_test(nodes_hang_on_graphs),
 		cmocka_unit_test(device_memory),
+		cmocka_unit_test(mapped_memory),
 		cmocka_unit_test(devices_are_the_servers),
+		cmocka_unit_test(beginnings),
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(host_memory),
 		cmocka_unit_test(host_memory_that_changes),

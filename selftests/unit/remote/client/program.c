@@ -538,13 +538,46 @@ static void primary_contexts(void)
 		liar_take(CLASS_CONTEXT, c);
 }
 
-static void (*const by_hand[])(void) = { load,	     function,	   function,	    variable,
-					 link_some,  launch,	   launch,	    occupancy,
-					 functions,  memory,	   memory,	    copy,
-					 copy,	     copy,	   boxes,	    managed_some,
-					 pointer,    kernel_nodes, kernel_nodes,    copy_nodes,
-					 copy_nodes, copy_nodes,   host_nodes,	    executables,
-					 captures,   threads_own,  primary_contexts, any_nodes };
+/* ------------------------------------------------------------------ memory without a context */
+
+static CUmemAccessDesc access_by[2];
+
+static void mapped(void)
+{
+	CUdeviceptr at;
+
+	access_by[0] = (CUmemAccessDesc){ { 1, (int)below(4) }, 3 };
+	access_by[1] = (CUmemAccessDesc){ { (int)below(3), 0 }, (int)below(4) };
+	if (!cuMemAddressReserve(&at, 4096ull << below(4), 0, 0, 0))
+		on_device(at);
+	cuMemSetAccess(liar_address(), 4096ull << below(4), access_by, below(3));
+}
+
+static void pools(void)
+{
+	CUmemoryPool some = liar_handle(CLASS_POOL);
+	CUmemLocation place = { 1, (int)below(4) };
+	int word[2] = { 7, 7 };
+	CUmemAccess_flags flags;
+	uint64_t value;
+
+	cuMemPoolSetAccess(some, access_by, below(3));
+	cuMemPoolGetAccess(&flags, some, &place);
+	cuMemPoolGetAttribute(some, 1, word);
+	cuMemPoolGetAttribute(some, 4, &value);
+	cuMemPoolSetAttribute(some, 4, &value);
+	cuDeviceGetGraphMemAttribute((int)below(4), 0, &value);
+	if (word[1] != 7)
+		abort();
+}
+
+static void (*const by_hand[])(void) = {
+	load,	      function,	   function,   variable,     link_some,	       launch,
+	launch,	      occupancy,   functions,  memory,	     memory,	       copy,
+	copy,	      copy,	   boxes,      managed_some, pointer,	       kernel_nodes,
+	kernel_nodes, copy_nodes,  copy_nodes, copy_nodes,   host_nodes,       executables,
+	captures,     threads_own, mapped,     pools,	     primary_contexts, any_nodes
+};
 
 /* ------------------------------------------------------------------ one program after the other */
 
@@ -605,6 +638,10 @@ static void settle(void)
 	}
 	while (captures_any())
 		captures_ended();
+	/* of no context, and so not ended with one */
+	ranges_unmapped(0, UINT64_MAX);
+	for (i = 0; i < 256; i++)
+		reservation_ends(0x700000000 + ((uint64_t)i << 12));
 }
 
 static void *run(void *arg)

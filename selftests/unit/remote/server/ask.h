@@ -41,7 +41,7 @@ static uint64_t context(void)
 	return id;
 }
 
-static uint64_t stream(void)
+static inline uint64_t stream(void)
 {
 	OK(ASK(cuStreamCreate, .flags = 0));
 	return ANSWER(cuStreamCreate)->stream;

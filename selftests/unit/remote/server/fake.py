@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.argv[1], "remote"))
 sys.dont_write_bytecode = True
-from api import FIRST_OP, HANDLES, HEADER, STRUCT_WIRE, Forward, ordered, read_table, write  # noqa: E402
+from api import FIRST_OP, HANDLES, HEADER, NUMBERED, STRUCT_WIRE, Forward, ordered, read_table, write  # noqa: E402
 
 
 # in frames without a prototype (`frame` lines of frames.def): the class of a handle by its field's name
@@ -65,11 +65,13 @@ def fake_c(entries, frames):
         body = []
         for x in e.args:
             if x.kind == "handle" and not x.out:
-                body.append(f"\tfake_handle(CLASS_{HANDLES[x.type]}, {x.name});")
+                handle = f"(void *)(uintptr_t){x.name}" if x.type in NUMBERED else x.name
+                body.append(f"\tfake_handle(CLASS_{HANDLES[x.type]}, {handle});")
             elif x.kind == "string":
                 body.append(f"\tfake_string({x.name});")
             elif x.kind == "struct" and not x.out:
-                body.append(f"\tfake_read({x.name}, sizeof(*{x.name}));")
+                at = x.name if x.stars else "&" + x.name
+                body.append(f"\tfake_read({at}, sizeof(*{at}));")
             elif x.kind == "list" and not x.out and x.type in HANDLES:
                 body.append(f"\tfake_handles(CLASS_{HANDLES[x.type]}, (void *const *){x.name}, {x.count});")
             elif x.kind == "list" and not x.out:
@@ -80,7 +82,8 @@ def fake_c(entries, frames):
                 n = "*" * any(y.out for y in e.args if y.name == x.count) + x.count
                 body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, {x.bytes(n)});")
             elif x.kind == "handle":
-                body.append(f"\tif ({x.name})\n\t\t*{x.name} = fake_new(CLASS_{HANDLES[x.type]});")
+                cast = f"({x.type})(uintptr_t)" if x.type in NUMBERED else ""
+                body.append(f"\tif ({x.name})\n\t\t*{x.name} = {cast}fake_new(CLASS_{HANDLES[x.type]});")
             elif x.out and not x.counts and x.type not in STRUCT_WIRE:
                 body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, sizeof(*{x.name}));")
         text += f"static {e.prototype().replace(e.name, 'fake_' + e.name, 1)}\n{{\n" + "\n".join(body)
@@ -126,13 +129,15 @@ def call_of(e):
             call.append('"kernel"')
         elif x.kind == "struct":
             t.append(f"\t{x.type} {n};\n\tliar_bytes(&{n}, sizeof({n}));")
-            call.append("&" + n)
+            call.append(("&" if x.stars else "") + n)
         elif x.kind == "handle" and x.out:
-            t.append(f"\t{x.type} {n} = NULL;")
+            t.append(f"\t{x.type} {n} = 0;")
             call.append("&" + n)
-            after.append(f"\tif (!r)\n\t\tliar_take(CLASS_{HANDLES[x.type]}, {n});")
+            handle = f"(void *)(uintptr_t){n}" if x.type in NUMBERED else n
+            after.append(f"\tif (!r)\n\t\tliar_take(CLASS_{HANDLES[x.type]}, {handle});")
         elif x.kind == "handle":
-            t.append(f"\t{x.type} {n} = liar_handle(CLASS_{HANDLES[x.type]});")
+            cast = f"({x.type})(uintptr_t)" if x.type in NUMBERED else ""
+            t.append(f"\t{x.type} {n} = {cast}liar_handle(CLASS_{HANDLES[x.type]});")
             call.append(n)
         elif x.address:
             t.append(f"\tvoid *{n} = (void *)(uintptr_t)liar_address();")

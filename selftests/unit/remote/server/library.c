@@ -566,11 +566,96 @@ static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what
 	return fake_result();
 }
 
+/* Each device has one pool, which reserves nothing. */
+static CUresult device_of_context(CUdevice *dev)
+{
+	*dev = 0;
+	return fake_result();
+}
+static CUresult pool_of_device(CUmemoryPool *pool, CUdevice dev)
+{
+	static struct fake *last;
+	struct fake *f;
+
+	for (f = fake_all; f && f != last; f = f->next)
+		;
+	if (!f || f->magic != HANDLE_MAGIC || f->class != CLASS_POOL)
+		last = fake_new(CLASS_POOL);
+	*pool = (CUmemoryPool)last;
+	return fake_result();
+}
+static CUresult pool_get(CUmemoryPool pool, CUmemPool_attribute what, void *value)
+{
+	fake_handle(CLASS_POOL, pool);
+	memset(value, 0, what < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? 4 : 8);
+	return fake_result();
+}
+static CUresult pool_set(CUmemoryPool pool, CUmemPool_attribute what, void *value)
+{
+	fake_handle(CLASS_POOL, pool);
+	fake_read(value, what < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? 4 : 8);
+	return fake_result();
+}
+static CUresult pool_set_access(CUmemoryPool pool, const CUmemAccessDesc *list, size_t n)
+{
+	fake_handle(CLASS_POOL, pool);
+	fake_read(list, n * sizeof(*list));
+	return fake_result();
+}
+static CUresult pool_get_access(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *where)
+{
+	fake_handle(CLASS_POOL, pool);
+	*flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+	return fake_result();
+}
+static CUresult set_access(CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *list, size_t n)
+{
+	fake_read(list, n * sizeof(*list));
+	return fake_result();
+}
+static CUresult graph_memory(CUdevice dev, CUgraphMem_attribute what, void *value)
+{
+	fake_write(value, 8);
+	return fake_result();
+}
+static CUresult graph_memory_set(CUdevice dev, CUgraphMem_attribute what, void *value)
+{
+	fake_read(value, 8);
+	return fake_result();
+}
+/* one allocation for each MiB */
+static CUresult address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr)
+{
+	if (base)
+		*base = ptr >> 20 << 20;
+	if (bytes)
+		*bytes = 1 << 20;
+	return fake_result();
+}
+
+static void fake_memory(struct library *l)
+{
+	l->cuCtxGetDevice = device_of_context;
+	l->cuDeviceGetMemPool = pool_of_device;
+	l->cuDeviceGetDefaultMemPool = pool_of_device;
+	l->cuMemPoolGetAttribute = pool_get;
+	l->cuMemPoolSetAttribute = pool_set;
+	l->cuMemPoolSetAccess = pool_set_access;
+	l->cuMemPoolGetAccess = pool_get_access;
+	l->cuMemSetAccess = set_access;
+	l->cuDeviceGetGraphMemAttribute = graph_memory;
+	l->cuDeviceSetGraphMemAttribute = graph_memory_set;
+	l->cuMemAlloc_v2 = alloc;
+	l->cuMemAllocPitch_v2 = pitch;
+	l->cuMemAllocManaged = alloc_managed;
+	l->cuMemGetAddressRange_v2 = address_range;
+}
+
 void fake_library(struct library *l)
 {
 	fake_fill(l);
 	fake_graphs(l);
-	l->cuMemAllocManaged = alloc_managed;
+	fake_memory(l);
 	l->cuMemRangeGetAttribute = range_attribute;
 	l->cuMemHostRegister_v2 = host_register;
 	l->cuMemHostUnregister = host_unregister;
@@ -594,8 +679,6 @@ void fake_library(struct library *l)
 	l->cuCtxPopCurrent_v2 = pop;
 	l->cuThreadExchangeStreamCaptureMode = mode;
 	l->cuDevicePrimaryCtxGetState = primary_state;
-	l->cuMemAlloc_v2 = alloc;
-	l->cuMemAllocPitch_v2 = pitch;
 	l->cuMemcpyHtoDAsync_v2 = in;
 	l->cuMemcpyDtoHAsync_v2 = out;
 	l->cuPointerGetAttribute = pointer;

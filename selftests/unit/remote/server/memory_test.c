@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory that cuMemCreate() makes, and pools, on a library that only counts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ask.h"
+
+enum { PAGE = 2 << 20, KEPT = 16 };
+
+#define ON_DEVICE                                   \
+	{                                           \
+		.type = CU_MEM_LOCATION_TYPE_DEVICE \
+	}
+
+/* ------------------------------------------------------------------ memory that is mapped */
+
+/* the library's references to its allocations: it does not look whether a handle is one */
+static struct {
+	unsigned int refs, maps;
+	CUmemAllocationProp prop;
+} kept[KEPT];
+static unsigned int nr_kept;
+
+static unsigned int index_of(CUmemGenericAllocationHandle h)
+{
+	assert_in_range(h, 1, nr_kept);
+	assert_true(kept[h - 1].refs || kept[h - 1].maps);
+	return h - 1;
+}
+
+static CUresult create(CUmemGenericAllocationHandle *h, size_t bytes, const CUmemAllocationProp *p,
+		       unsigned long long flags)
+{
+	if (fake_error)
+		return fake_error;
+	kept[nr_kept].refs = 1;
+	kept[nr_kept].maps = 0;
+	kept[nr_kept].prop = *p;
+	*h = ++nr_kept;
+	return CUDA_SUCCESS;
+}
+
+static CUresult release(CUmemGenericAllocationHandle h)
+{
+	unsigned int i = index_of(h);
+
+	assert_true(kept[i].refs);
+	kept[i].refs--;
+	return CUDA_SUCCESS;
+}
+
+static CUresult map(CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle h,
+		    unsigned long long flags)
+{
+	kept[index_of(h)].maps++;
+	return fake_error;
+}
+
+static CUresult unmap(CUdeviceptr ptr, size_t bytes)
+{
+	return fake_error;
+}
+
+static CUresult retain(CUmemGenericAllocationHandle *h, void *at)
+{
+	*h = (uintptr_t)at / PAGE;
+	kept[index_of(*h)].refs++;
+	return CUDA_SUCCESS;
+}
+
+static uint64_t made(uint64_t bytes)
+{
+	OK(ASK(cuMemCreate, .prop = { .type = 1, .location = ON_DEVICE }, .size = bytes));
+	return ANSWER(cuMemCreate)->handle;
+}
+
+static int begin_physical(void **state)
+{
+	set_up(state);
+	nr_kept = 0;
+	s.library.cuMemCreate = create;
+	s.library.cuMemRelease = release;
+	s.library.cuMemMap = map;
+	s.library.cuMemUnmap = unmap;
+	s.library.cuMemRetainAllocationHandle = retain;
+	s.options.memory = 4 * PAGE;
+	return 0;
+}
+
+/* no context is needed, and none ends it */
+static void physical_memory(void **state)
+{
+	uint64_t a = made(PAGE), b = made(2 * PAGE);
+
+	assert_int_equal(s.quota.charged, 3 * PAGE);
+	FAILS(ASK(cuMemCreate, .prop = { .type = 1, .location = ON_DEVICE }, .size = 2 * PAGE),
+	      OUT_OF_MEMORY);
+	assert_int_equal(nr_kept, 2);
+	OK(ASK(cuMemRelease, .handle = a));
+	assert_int_equal(s.quota.charged, 2 * PAGE);
+	FAILS(ASK(cuMemRelease, .handle = a), INVALID_VALUE);
+	FAILS(ASK(cuMemMap, .ptr = PAGE, .size = PAGE, .handle = a), INVALID_VALUE);
+	OK(ASK(cuCtxDestroy_v2, .ctx = context()));
+	OK(ASK(cuMemRelease, .handle = b));
+	assert_int_equal(s.quota.charged, 0);
+	fake_error = CUDA_ERROR_OUT_OF_MEMORY;
+	FAILS(ASK(cuMemCreate, .prop = { .type = 1, .location = ON_DEVICE }, .size = PAGE),
+	      OUT_OF_MEMORY);
+	assert_int_equal(s.quota.charged, 0);
+	assert_null(s.physicals.list);
+}
+
+/* memory that was released counts as long as it is mapped */
+static void mapped_memory(void **state)
+{
+	uint64_t a = made(PAGE), b = made(PAGE), again;
+
+	OK(ASK(cuMemMap, .ptr = PAGE, .size = PAGE, .handle = a));
+	OK(ASK(cuMemMap, .ptr = 2 * PAGE, .size = PAGE, .handle = b));
+	OK(ASK(cuMemMap, .ptr = 8 * PAGE, .size = PAGE, .handle = a));
+	OK(ASK(cuMemRelease, .handle = a));
+	OK(ASK(cuMemRelease, .handle = b));
+	FAILS(ASK(cuMemMap, .ptr = 4 * PAGE, .size = PAGE, .handle = a), INVALID_VALUE);
+	assert_int_equal(s.quota.charged, 2 * PAGE);
+	fake_error = CUDA_ERROR_INVALID_VALUE;
+	FAILS(ASK(cuMemUnmap, .ptr = PAGE, .size = PAGE / 2), INVALID_VALUE);
+	fake_error = CUDA_SUCCESS;
+	assert_int_equal(s.quota.charged, 2 * PAGE);
+	/* by an address in it */
+	OK(ASK(cuMemRetainAllocationHandle, .at = 2 * PAGE + 5));
+	again = ANSWER(cuMemRetainAllocationHandle)->handle;
+	OK(ASK(cuMemRetainAllocationHandle, .at = 2 * PAGE));
+	assert_int_equal(ANSWER(cuMemRetainAllocationHandle)->handle, again);
+	OK(ASK(cuMemUnmap, .ptr = PAGE, .size = 2 * PAGE));
+	assert_int_equal(s.quota.charged, 2 * PAGE);
+	OK(ASK(cuMemUnmap, .ptr = 8 * PAGE, .size = PAGE));
+	assert_int_equal(s.quota.charged, PAGE);
+	OK(ASK(cuMemRelease, .handle = again));
+	OK(ASK(cuMemRelease, .handle = again));
+	FAILS(ASK(cuMemRelease, .handle = again), INVALID_VALUE);
+	assert_int_equal(s.quota.charged, 0);
+	FAILS(ASK(cuMemRetainAllocationHandle, .at = 2 * PAGE), INVALID_VALUE);
+	FAILS(ASK(cuMemRetainAllocationHandle, .at = UINT64_MAX), INVALID_VALUE);
+}
+
+/* what no quota would count, or could be given away */
+static void other_memory(void **state)
+{
+	const CUmemAllocationProp fd = { .type = 1,
+					 .requestedHandleTypes = 1,
+					 .win32HandleMetaData = &s,
+					 .location = ON_DEVICE };
+
+	FAILS(ASK(cuMemCreate, .prop = { .type = 1, .location = { .type = 2 } }, .size = PAGE),
+	      NOT_SUPPORTED);
+	FAILS(ASK(cuMemCreate, .prop = { .type = 2, .location = ON_DEVICE }, .size = PAGE),
+	      NOT_SUPPORTED);
+	FAILS(ASK(cuMemCreate,
+		  .prop = { .type = 1, .requestedHandleTypes = 9, .location = ON_DEVICE },
+		  .size = PAGE),
+	      NOT_SUPPORTED);
+	FAILS(ASK(cuMemPoolCreate, .props = { .allocType = 2, .location = ON_DEVICE }),
+	      NOT_SUPPORTED);
+	FAILS(ASK(cuMemPoolCreate, .props = { .allocType = 1, .location = { .type = 3 } }),
+	      NOT_SUPPORTED);
+	FAILS(ASK(cuMemPoolCreate,
+		  .props = { .allocType = 1, .handleTypes = 1, .location = ON_DEVICE }),
+	      NOT_SUPPORTED);
+	assert_int_equal(nr_kept, 0);
+	OK(ASK(cuMemCreate, .prop = fd, .size = PAGE));
+	assert_int_equal(kept[0].prop.requestedHandleTypes, 0);
+	assert_null(kept[0].prop.win32HandleMetaData);
+	OK(ASK(cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE }));
+}
+
+static CUmemAccessDesc said[4];
+
+static CUresult set_access(CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *list, size_t n)
+{
+	assert_in_range(n, 1, 4);
+	memcpy(said, list, n * sizeof(*list));
+	return CUDA_SUCCESS;
+}
+
+static void access_to_memory(void **state)
+{
+	struct {
+		struct q_access q;
+		uint32_t pair[2][2];
+	} f = { .q = { .ptr = PAGE, .bytes = PAGE, .devices = 2 }, .pair = { { 3, 1 }, { 1, 3 } } };
+
+	s.library.cuMemSetAccess = set_access;
+	OK(fake_frame(&s, OP_access, &f, sizeof(f)));
+	assert_int_equal(said[0].location.id, 3);
+	assert_int_equal(said[0].location.type, CU_MEM_LOCATION_TYPE_DEVICE);
+	assert_int_equal(said[1].location.id, 1);
+	assert_int_equal(said[1].flags, 3);
+	f.q.devices = 3; /* more than there are in the frame */
+	FAILS(fake_frame(&s, OP_access, &f, sizeof(f)), INVALID_VALUE);
+	f.q.devices = 1;
+	FAILS(fake_frame(&s, OP_access, &f, sizeof(f)), INVALID_VALUE);
+	f.q.devices = UINT32_MAX;
+	FAILS(fake_frame(&s, OP_access, &f, sizeof(f)), INVALID_VALUE);
+	f.q.devices = 2;
+	f.q.pool = 77;
+	FAILS(fake_frame(&s, OP_access, &f, sizeof(f)), INVALID_VALUE);
+}
+
+/* ------------------------------------------------------------------ pools */
+
+/* NVIDIA's pools reserve in such pieces */
+enum { CHUNK = 32 << 20 };
+
+/* the device's own, and another one */
+static struct pool_model {
+	bool is, waits;
+	uint64_t used, reserved, threshold;
+} model[2];
+static int current_model;
+static struct {
+	CUdeviceptr ptr;
+	uint64_t bytes;
+	struct pool_model *of;
+} taken[KEPT];
+static unsigned int nr_taken;
+
+static struct pool_model *model_of(CUmemoryPool pool)
+{
+	struct pool_model *m = (struct pool_model *)pool;
+
+	assert_true((m == &model[0] || m == &model[1]) && m->is);
+	return m;
+}
+
+static CUresult get_pool(CUmemoryPool *pool, CUdevice dev)
+{
+	*pool = (CUmemoryPool)&model[current_model];
+	return dev ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+static CUresult get_default(CUmemoryPool *pool, CUdevice dev)
+{
+	*pool = (CUmemoryPool)&model[0];
+	return dev ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+static CUresult set_pool(CUdevice dev, CUmemoryPool pool)
+{
+	current_model = model_of(pool) - model;
+	return CUDA_SUCCESS;
+}
+
+static CUresult create_pool(CUmemoryPool *pool, const CUmemPoolProps *props)
+{
+	assert_false(model[1].is);
+	model[1] = (struct pool_model){ .is = true };
+	*pool = (CUmemoryPool)&model[1];
+	return CUDA_SUCCESS;
+}
+
+static CUresult destroy_pool(CUmemoryPool pool)
+{
+	struct pool_model *m = model_of(pool);
+
+	assert_ptr_equal(m, &model[1]);
+	m->is = false;
+	return CUDA_SUCCESS;
+}
+
+static CUresult alloc_from(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream)
+{
+	struct pool_model *m = model_of(pool);
+	static CUdeviceptr next = 1ull << 40;
+
+	if (fake_error)
+		return fake_error;
+	assert_true(nr_taken < KEPT);
+	m->used += bytes;
+	while (m->reserved < m->used)
+		m->reserved += CHUNK;
+	*ptr = next += 1ull << 32;
+	taken[nr_taken].ptr = *ptr;
+	taken[nr_taken].bytes = bytes;
+	taken[nr_taken++].of = m;
+	return CUDA_SUCCESS;
+}
+
+static CUresult alloc_async(CUdeviceptr *ptr, size_t bytes, CUstream stream)
+{
+	return alloc_from(ptr, bytes, (CUmemoryPool)&model[current_model], stream);
+}
+
+static CUresult free_async(CUdeviceptr ptr, CUstream stream)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_taken && taken[i].ptr != ptr; i++)
+		;
+	assert_in_range(i, 0, nr_taken - 1);
+	taken[i].of->used -= taken[i].bytes;
+	taken[i] = taken[--nr_taken];
+	return CUDA_SUCCESS;
+}
+
+/* what is free goes back to the system, if the stream has come so far */
+static CUresult trim(CUmemoryPool pool, size_t keep)
+{
+	struct pool_model *m = model_of(pool);
+
+	while (!m->waits && m->reserved >= m->used + CHUNK && m->reserved > keep)
+		m->reserved -= CHUNK;
+	return CUDA_SUCCESS;
+}
+
+static CUresult synchronize(CUstream stream)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (model[i].is)
+			trim((CUmemoryPool)&model[i], model[i].threshold);
+	return CUDA_SUCCESS;
+}
+
+static CUresult get_attribute(CUmemoryPool pool, CUmemPool_attribute what, void *value)
+{
+	struct pool_model *m = model_of(pool);
+
+	*(uint64_t *)value = what == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? m->reserved :
+			     what == CU_MEMPOOL_ATTR_USED_MEM_CURRENT	  ? m->used :
+									    m->threshold;
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute what, void *value)
+{
+	if (what == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+		model_of(pool)->threshold = *(uint64_t *)value;
+	return CUDA_SUCCESS;
+}
+
+static int begin_pools(void **state)
+{
+	set_up(state);
+	memset(model, 0, sizeof(model));
+	model[0].is = true;
+	current_model = 0;
+	nr_taken = 0;
+	s.library.cuDeviceGetMemPool = get_pool;
+	s.library.cuDeviceGetDefaultMemPool = get_default;
+	s.library.cuDeviceSetMemPool = set_pool;
+	s.library.cuMemPoolCreate = create_pool;
+	s.library.cuMemPoolDestroy = destroy_pool;
+	s.library.cuMemPoolTrimTo = trim;
+	s.library.cuMemPoolGetAttribute = get_attribute;
+	s.library.cuMemPoolSetAttribute = set_attribute;
+	s.library.cuMemAllocAsync = alloc_async;
+	s.library.cuMemAllocFromPoolAsync = alloc_from;
+	s.library.cuMemFreeAsync = free_async;
+	s.library.cuStreamSynchronize = synchronize;
+	s.options.memory = 4 * CHUNK;
+	context();
+	return 0;
+}
+
+static uint64_t taken_async(uint64_t bytes)
+{
+	OK(ASK(cuMemAllocAsync, .bytes = bytes));
+	return ANSWER(cuMemAllocAsync)->ptr;
+}
+
+/* the quota counts what a pool has reserved, also where the program has given it back */
+static void pools_in_quota(void **state)
+{
+	uint64_t a = taken_async(1000), b;
+
+	assert_int_equal(s.quota.charged, CHUNK);
+	b = taken_async(CHUNK / 2);
+	assert_int_equal(s.quota.charged, CHUNK);
+	FAILS(ASK(cuMemAllocAsync, .bytes = 4 * CHUNK), OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAllocAsync, .bytes = UINT64_MAX), OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 3 * CHUNK + 1), OUT_OF_MEMORY);
+	assert_int_equal(s.quota.charged, CHUNK);
+	OK(ASK(cuMemFreeAsync, .ptr = a));
+	OK(ASK(cuMemFree_v2, .ptr = b));
+	assert_int_equal(s.quota.charged, CHUNK);
+	model[0].used = 0; /* this library does not know cuMemFree() */
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_int_equal(s.quota.charged, 0);
+	OK(ASK(cuMemAlloc_v2, .bytes = 4 * CHUNK));
+}
+
+/* What a stream has still to give back when another one is waited for is given back later. */
+static void given_back_later(void **state)
+{
+	uint64_t a = taken_async(CHUNK), b = taken_async(CHUNK);
+
+	model[0].waits = true;
+	OK(ASK(cuMemFreeAsync, .ptr = a));
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_int_equal(s.quota.charged, 2 * CHUNK);
+	model[0].waits = false;
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_int_equal(s.quota.charged, CHUNK);
+	/* where nothing can be given back no wait is the library's */
+	assert_false(s.mempools.changed);
+	model[0].threshold = UINT64_MAX;
+	OK(ASK(cuMemFreeAsync, .ptr = b));
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_false(s.mempools.changed);
+	assert_int_equal(s.quota.charged, CHUNK);
+}
+
+/* A pool that needs more than was foreseen: the allocation is undone. */
+static void a_pool_takes_more(void **state)
+{
+	s.options.memory = CHUNK + CHUNK / 2;
+	taken_async(CHUNK);
+	FAILS(ASK(cuMemAllocAsync, .bytes = 512), OUT_OF_MEMORY);
+	assert_int_equal(model[0].used, CHUNK);
+	assert_int_equal(model[0].reserved, CHUNK);
+	assert_int_equal(s.quota.charged, CHUNK);
+	fake_error = CUDA_ERROR_OUT_OF_MEMORY;
+	FAILS(ASK(cuMemAllocAsync, .bytes = 512), OUT_OF_MEMORY);
+	assert_int_equal(s.quota.charged, CHUNK);
+}
+
+/* the library would hang at an address that it has freed */
+static void free_only_once(void **state)
+{
+	uint64_t a = taken_async(1000), other;
+
+	OK(ASK(cuMemFreeAsync, .ptr = a));
+	FAILS(ASK(cuMemFreeAsync, .ptr = a), INVALID_VALUE);
+	FAILS(ASK(cuMemFreeAsync, .ptr = 4096), INVALID_VALUE);
+	/* not a pool's: freed at once, as it is in no pool that would count it */
+	OK(ASK(cuMemAlloc_v2, .bytes = CHUNK));
+	other = ANSWER(cuMemAlloc_v2)->ptr;
+	OK(ASK(cuMemFreeAsync, .ptr = other));
+	FAILS(ASK(cuMemFreeAsync, .ptr = other), INVALID_VALUE);
+	assert_int_equal(s.quota.charged, CHUNK);
+	/* no context has it */
+	a = taken_async(1000);
+	OK(ASK(cuCtxDestroy_v2, .ctx = s.current));
+	context();
+	OK(ASK(cuMemFreeAsync, .ptr = a));
+}
+
+/* A destroyed pool lives, and counts, until the memory that is from it is given back. */
+static void a_pool_ends_later(void **state)
+{
+	uint64_t pool, a, b;
+
+	OK(ASK(cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE }));
+	pool = ANSWER(cuMemPoolCreate)->pool;
+	OK(ASK(pool_set, .pool = pool, .attribute = 4, .value = UINT64_MAX));
+	OK(ASK(cuDeviceSetMemPool, .pool = pool));
+	OK(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK));
+	a = ANSWER(cuMemAllocFromPoolAsync)->ptr;
+	b = taken_async(CHUNK);
+	assert_int_equal(s.quota.charged, 2 * CHUNK);
+	OK(ASK(cuMemPoolDestroy, .pool = pool));
+	FAILS(ASK(cuMemPoolDestroy, .pool = pool), INVALID_VALUE);
+	FAILS(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK), INVALID_VALUE);
+	assert_true(model[1].is);
+	assert_int_equal(s.quota.charged, 2 * CHUNK);
+	/* the device takes its own pool again */
+	OK(ASK(cuDeviceGetMemPool, .dev = 0));
+	pool = ANSWER(cuDeviceGetMemPool)->pool;
+	assert_int_equal(current_model, 0);
+	OK(ASK(cuMemFreeAsync, .ptr = a));
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_int_equal(s.quota.charged, CHUNK);
+	model[1].waits = true; /* given back behind a kernel that goes on */
+	OK(ASK(cuMemFreeAsync, .ptr = b));
+	OK(ASK(cuMemGetInfo_v2, .want = 3));
+	assert_true(model[1].is);
+	assert_int_equal(s.quota.charged, CHUNK);
+	model[1].waits = false;
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_false(model[1].is);
+	assert_int_equal(s.quota.charged, 0);
+	FAILS(ASK(cuMemPoolDestroy, .pool = pool), INVALID_VALUE);
+}
+
+static void attributes_of_pools(void **state)
+{
+	uint64_t pool;
+
+	OK(ASK(cuDeviceGetDefaultMemPool, .dev = 0));
+	pool = ANSWER(cuDeviceGetDefaultMemPool)->pool;
+	OK(ASK(pool_set, .pool = pool, .attribute = 4, .value = 1ull << 40));
+	OK(ASK(pool_get, .pool = pool, .attribute = 4));
+	assert_true(ANSWER(pool_get)->value == 1ull << 40);
+	OK(ASK(pool_get, .pool = pool, .attribute = 1)); /* a library writes 4 bytes */
+	assert_true(ANSWER(pool_get)->value <= UINT32_MAX);
+	FAILS(ASK(pool_get, .pool = pool, .attribute = 99), INVALID_VALUE);
+	FAILS(ASK(pool_set, .pool = pool, .attribute = 99), INVALID_VALUE);
+	FAILS(ASK(pool_get, .pool = s.current, .attribute = 4), INVALID_VALUE);
+	FAILS(ASK(graph_memory, .attribute = 4), INVALID_VALUE);
+	OK(ASK(graph_memory, .attribute = 3));
+}
+
+static CUstreamCaptureStatus captures;
+
+static CUresult capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+	*status = captures;
+	return CUDA_SUCCESS;
+}
+
+/* What a capture allocates has no size that could be counted. */
+static void memory_in_captures(void **state)
+{
+	s.library.cuStreamIsCapturing = capturing;
+	captures = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	FAILS(ASK(cuMemAllocAsync, .bytes = 1000), NOT_SUPPORTED);
+	assert_int_equal(nr_taken, 0);
+	s.options.memory = 0;
+	taken_async(1000);
+	captures = CU_STREAM_CAPTURE_STATUS_NONE;
+	/* outside of the capture, as its graph leaves it to the program */
+	OK(ASK(cuMemFreeAsync, .ptr = taken[0].ptr));
+	assert_int_equal(nr_taken, 0);
+}
+
+#define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(physical_memory, begin_physical), TEST(mapped_memory, begin_physical),
+		TEST(other_memory, begin_physical),    TEST(access_to_memory, begin_physical),
+		TEST(pools_in_quota, begin_pools),     TEST(given_back_later, begin_pools),
+		TEST(a_pool_takes_more, begin_pools),  TEST(free_only_once, begin_pools),
+		TEST(a_pool_ends_later, begin_pools),  TEST(attributes_of_pools, begin_pools),
+		TEST(memory_in_captures, begin_pools),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
