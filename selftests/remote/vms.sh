@@ -18,7 +18,7 @@ quick | long) ;;
 *) echo "usage: selftests/remote/vms.sh quick|long" >&2; exit 2 ;;
 esac
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
-part_of_check=remote-vms
+part_of_check="remote-vms"
 SUBTESTS="device memory launch stream faults"
 [ "$mode" = quick ] || SUBTESTS+=" array texture surface"
 page=docs/remote-setup.md
