@@ -364,6 +364,7 @@ struct object {
 	int dev;
 	unsigned int attached; /* atomic; of a context: users besides the first */
 	bool dead; /* atomic; of a context: destroyed or reset */
+	bool shared; /* atomic; of an event: event_shared() */
 	uint8_t peer; /* number of its server */
 	/*
 	 * By class, such as struct function: set by object_keep(), freed when the program ends the
@@ -745,6 +746,11 @@ CUresult parameters_pack(const struct function *f, void **params, void **extra, 
 CUresult place_to_server(struct route *to, CUmemLocation *place);
 bool place_here(const struct call *c, CUmemLocation *place);
 void allocation_made(CUmemGenericAllocationHandle handle, const CUmemAllocationProp *prop);
+
+/* ------------------------------------------------------------------ ipc.c */
+
+/* Other programs may record the event from now on: calls about it ask. */
+void event_shared(CUevent event);
 
 /* ------------------------------------------------------------------ texture.c */
 

@@ -33,7 +33,6 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 				    119 /* MEMPOOL_SUPPORTED_HANDLE_TYPES */,
 				    121 /* DEFERRED_MAPPING_CUDA_ARRAY */,
 				    124 /* DMA_BUF */,
-				    125 /* IPC_EVENT */,
 				    128 /* HANDLE_TYPE_FABRIC */,
 				    130 /* NUMA_CONFIG */,
 				    131 /* NUMA_ID, a number of the server's Linux */,

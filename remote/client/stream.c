@@ -86,7 +86,7 @@ bool same_context(const void *handle)
 	const struct object *o = handle;
 	const void *ctx = current_context();
 
-	return ctx && object_parent(o) == ctx;
+	return ctx && object_parent(o) == ctx && !__atomic_load_n(&o->shared, __ATOMIC_RELAXED);
 }
 
 bool own_stream(CUstream stream)

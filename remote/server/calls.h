@@ -71,6 +71,7 @@ FRAME(pool_set);
 FRAME(pool_access);
 FRAME(graph_memory);
 FRAME(graph_memory_set);
+FRAME(share_open);
 FRAME(managed);
 FRAME(managed_in);
 FRAME(managed_out);
@@ -118,6 +119,8 @@ CUresult own_cuGraphExecEventRecordNodeSetEvent(struct server *s, CUgraphExec ex
 						CUgraphNode node, CUevent event);
 CUresult own_cuGraphExecEventWaitNodeSetEvent(struct server *s, CUgraphExec exec, CUgraphNode node,
 					      CUevent event);
+CUresult own_cuEventCreate(struct server *s, CUevent *event, unsigned int flags);
+CUresult own_cuEventRecord(struct server *s, CUevent event, CUstream stream);
 CUresult own_cuEventSynchronize(struct server *s, CUevent event);
 CUresult own_cuEventQuery(struct server *s, CUevent event);
 CUresult own_cuEventElapsedTime(struct server *s, float *ms, CUevent start, CUevent end);
@@ -178,6 +181,10 @@ CUresult own_cuMemMap(struct server *s, CUdeviceptr ptr, size_t bytes, size_t of
 CUresult own_cuMemUnmap(struct server *s, CUdeviceptr ptr, size_t bytes);
 CUresult own_cuMemRetainAllocationHandle(struct server *s, CUmemGenericAllocationHandle *handle,
 					 void *addr);
+CUresult own_cuIpcGetMemHandle(struct server *s, CUipcMemHandle *handle, CUdeviceptr ptr);
+CUresult own_cuIpcCloseMemHandle(struct server *s, CUdeviceptr ptr);
+CUresult own_cuIpcGetEventHandle(struct server *s, CUipcEventHandle *handle, CUevent event);
+CUresult own_cuIpcOpenEventHandle(struct server *s, CUevent *event, CUipcEventHandle handle);
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
 CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array,
 				const CUDA_ARRAY3D_DESCRIPTOR *desc);

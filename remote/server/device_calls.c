@@ -9,7 +9,7 @@
  * STREAM_TAKES: bytes charged for a stream. With NVIDIA's library on an H100 4,096 streams took
  * 0.55 MiB each.
  */
-enum { NR_ATTRIBUTES = 148, STREAM_TAKES = 1 << 20 };
+enum { NR_ATTRIBUTES = 148, IPC_EVENT_SUPPORTED = 125, STREAM_TAKES = 1 << 20 };
 
 /* ------------------------------------------------------------------ devices */
 
@@ -63,6 +63,7 @@ CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_rem
 			a->attribute_known[i] = 1;
 			a->attribute[i] = value;
 		}
+	a->attribute[IPC_EVENT_SUPPORTED] = shares_any(s); /* whatever the library does */
 	return CUDA_SUCCESS;
 }
 

@@ -308,13 +308,19 @@ CUresult own_cuEventRecordWithFlags(struct server *s, CUevent event, CUstream st
 {
 	CUresult r = flags ? captured_event(s, stream, event) : CUDA_SUCCESS;
 
-	return r ? r : CALL(s, cuEventRecordWithFlags, event, stream, flags);
+	if (!r)
+		r = CALL(s, cuEventRecordWithFlags, event, stream, flags);
+	if (!r)
+		event_recorded(s, event, stream);
+	return r;
 }
 
 CUresult own_cuStreamWaitEvent(struct server *s, CUstream stream, CUevent event, unsigned int flags)
 {
 	CUresult r = flags ? captured_event(s, stream, event) : CUDA_SUCCESS;
 
+	if (!r && held_by_event(s, event))
+		return CUDA_SUCCESS;
 	return r ? r : CALL(s, cuStreamWaitEvent, stream, event, flags);
 }
 

@@ -28,6 +28,7 @@ struct entry {
 	struct ref_object *ref_object;
 	struct graph_ref *refs;
 	struct physical *physical; /* physical.c: of an allocation */
+	struct shared_event *shared; /* shares.c: of an event; NULL: it is not shared */
 	/* an executable graph was updated: its copies may differ from those of its graph */
 	bool updated;
 	/*

@@ -9,6 +9,7 @@
 
 struct pool {
 	pthread_mutex_t lock; /* robust, shared by the processes */
+	struct share shares[POOL_SHARES];
 	uint64_t bytes[]; /* each process writes its own row; pool_clear() any */
 };
 
@@ -70,9 +71,25 @@ void pool_keep(struct pool *p, unsigned int programs)
 	madvise(p, size_of(programs), MADV_DONTFORK);
 }
 
+struct share *pool_shares(struct pool *p)
+{
+	return p->shares;
+}
+
+/* shares are taken from the first one on */
 void pool_clear(struct pool *p, unsigned int row)
 {
+	struct share *a;
+
 	__atomic_store_n(&p->bytes[row], 0, __ATOMIC_RELAXED);
+	for (a = p->shares; a < p->shares + POOL_SHARES && a->key[0]; a++) {
+		if (__atomic_load_n(&a->recorder, __ATOMIC_ACQUIRE) == row + 1)
+			__atomic_store_n(&a->happened,
+					 __atomic_load_n(&a->recorded, __ATOMIC_ACQUIRE),
+					 __ATOMIC_RELEASE);
+		if (SHARE_PROGRAM(__atomic_load_n(&a->state, __ATOMIC_ACQUIRE)) == row + 1)
+			__atomic_store_n(&a->state, 0, __ATOMIC_RELEASE);
+	}
 }
 
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row)

@@ -185,6 +185,7 @@ void server_fini(struct server *s)
 	small_free(s);
 	mempools_free(s);
 	physicals_free(s);
+	shares_free(s);
 	free(s->handles.entries);
 	free(s->handles.chains);
 	free(s->quota.charges);

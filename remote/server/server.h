@@ -35,6 +35,7 @@
 #include "pinned.h"
 #include "pool.h"
 #include "quota.h"
+#include "shares.h"
 #include "user_refs.h"
 #include "small.h"
 #include "gpu_sched.h"
@@ -79,6 +80,7 @@ struct server {
 	struct quota quota;
 	struct mempools mempools;
 	struct physicals physicals;
+	struct shares shares;
 	struct forward forward;
 	struct hosts hosts;
 	struct captures captures;

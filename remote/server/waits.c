@@ -36,6 +36,13 @@ struct wait {
 	bool shown; /* waits for events in s->waits.shown */
 	bool copies; /* waits for copies of frames up to .upto, in any context */
 	uint64_t upto;
+	/*
+	 * of an event that programs share. .elsewhere: another program has made the record, and it
+	 * is waited for. .tells: this program has; it has happened when .events has, and no frame
+	 * waits
+	 */
+	struct shared_record record;
+	bool elsewhere, tells;
 };
 
 /* ------------------------------------------------------------------ what kernels print */
@@ -101,13 +108,18 @@ static struct wait *new_wait(struct server *s, unsigned int max)
 	return NULL;
 }
 
-static void begin_wait(struct server *s, struct wait *w)
+static void add_wait(struct server *s, struct wait *w)
 {
 	struct wait **at;
 
 	for (at = &s->waits.list; *at; at = &(*at)->next)
 		;
 	*at = w;
+}
+
+static void begin_wait(struct server *s, struct wait *w)
+{
+	add_wait(s, w);
 	s->frame.later = true;
 }
 
@@ -197,6 +209,8 @@ static CUresult look_at(struct server *s, struct wait *w)
 		return shown_look(s, w->served);
 	if (w->copies)
 		return copies_look(s, w->upto);
+	if (w->elsewhere)
+		return shared_record_happened(s, &w->record) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 	/* the last frame may have been that of a thread without a context */
 	if (enter_context(s, w->context))
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -257,6 +271,18 @@ static void answer_with(struct server *s, struct wait *w, CUresult r)
 		small_put(s, w->bytes);
 }
 
+/* @here: the context is still there, and with it .events */
+static void tell_record(struct server *s, struct wait *w, bool here)
+{
+	uint64_t before = s->current;
+
+	shared_record_happens(s, &w->record);
+	if (here && !enter_context(s, w->context))
+		destroy_events(s, w);
+	enter_context(s, before);
+	free_wait(w);
+}
+
 /*
  * End the wait @w, which is in no list any more: serving its frame may begin another wait, or end
  * some.
@@ -265,7 +291,11 @@ static void end_wait(struct server *s, struct wait *w, CUresult r)
 {
 	uint64_t before = s->current;
 
-	if (w->copies) {
+	if (w->tells) {
+		tell_record(s, w, true);
+		return;
+	}
+	if (w->copies || (w->elsewhere && !w->payload)) {
 		answer(s, &w->head, r, NULL);
 		free_wait(w);
 		return;
@@ -340,6 +370,10 @@ static void give_up(struct server *s, struct wait **at, CUresult r)
 	struct wait *w = *at;
 
 	*at = w->next;
+	if (w->tells) {
+		tell_record(s, w, false);
+		return;
+	}
 	answer(s, &w->head, r, NULL);
 	free_wait(w);
 }
@@ -365,7 +399,7 @@ void waits_forget_context(struct server *s, uint64_t context)
 
 	shown_forget(s, context);
 	while (*at) {
-		if ((*at)->context == context && !(*at)->copies)
+		if ((*at)->context == context && !(*at)->copies && !(*at)->elsewhere)
 			give_up(s, at, CUDA_ERROR_CONTEXT_IS_DESTROYED);
 		else
 			at = &(*at)->next;
@@ -377,7 +411,7 @@ bool waits_aside(const struct server *s)
 	const struct wait *w;
 
 	for (w = s->waits.list; w; w = w->next)
-		if (w->payload)
+		if (w->payload && !w->elsewhere)
 			return true;
 	return false;
 }
@@ -437,11 +471,86 @@ CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
 	return r;
 }
 
-CUresult own_cuEventSynchronize(struct server *s, CUevent event)
+/* a wait with the frame that is served */
+static struct wait *new_aside(struct server *s)
 {
-	CUresult r = CALL(s, cuEventQuery, event);
+	struct wait *w = new_wait(s, 1);
+
+	if (w)
+		w->payload = malloc(s->frame.head.bytes + 1);
+	if (w && w->payload) {
+		memcpy(w->payload, s->frame.payload, s->frame.head.bytes);
+		return w;
+	}
+	if (w)
+		free_wait(w);
+	return NULL;
+}
+
+/* wait for the record of an event that another program has made */
+static struct wait *new_elsewhere(struct server *s, const struct shared_record *record, bool aside)
+{
+	struct wait *w = aside ? new_aside(s) : new_wait(s, 0);
+
+	if (w) {
+		w->elsewhere = true;
+		w->record = *record;
+		begin_wait(s, w);
+	}
+	return w;
+}
+
+bool held_by_event(struct server *s, CUevent event)
+{
+	struct shared_record record;
+
+	return !s->frame.again && shared_event_is_elsewhere(s, event, &record) &&
+	       !shared_record_happened(s, &record) && new_elsewhere(s, &record, true);
+}
+
+/* where no event can be recorded behind it, as in a capture, nobody waits for it */
+void event_recorded(struct server *s, CUevent event, CUstream stream)
+{
+	struct shared_record record;
 	struct wait *w;
 
+	if (!shared_event_recorded(s, event, &record))
+		return;
+	w = new_wait(s, 1);
+	if (w && mark_words(s, w, stream)) {
+		w->head = (struct kvgpu_remote_head){ 0 };
+		w->record = record;
+		w->tells = true;
+		add_wait(s, w);
+		return;
+	}
+	shared_record_happens(s, &record);
+	if (w) {
+		destroy_events(s, w);
+		free_wait(w);
+	}
+}
+
+CUresult own_cuEventRecord(struct server *s, CUevent event, CUstream stream)
+{
+	CUresult r = CALL(s, cuEventRecord, event, stream);
+
+	if (!r)
+		event_recorded(s, event, stream);
+	return r;
+}
+
+CUresult own_cuEventSynchronize(struct server *s, CUevent event)
+{
+	struct shared_record record;
+	struct wait *w;
+	CUresult r;
+
+	if (shared_event_is_elsewhere(s, event, &record))
+		return shared_record_happened(s, &record) || new_elsewhere(s, &record, false) ?
+			       CUDA_SUCCESS :
+			       CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuEventQuery, event);
 	if (r != CUDA_ERROR_NOT_READY)
 		return r || !s->waits.printing ? r : CALL(s, cuEventSynchronize, event);
 	w = new_wait(s, 0);
@@ -542,22 +651,6 @@ CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in,
 	return r;
 }
 
-/* a wait with the frame that is served */
-static struct wait *new_aside(struct server *s)
-{
-	struct wait *w = new_wait(s, 1);
-
-	if (w)
-		w->payload = malloc(s->frame.head.bytes + 1);
-	if (w && w->payload) {
-		memcpy(w->payload, s->frame.payload, s->frame.head.bytes);
-		return w;
-	}
-	if (w)
-		free_wait(w);
-	return NULL;
-}
-
 static bool put_aside(struct server *s, CUstream stream)
 {
 	struct wait *w;
@@ -655,6 +748,10 @@ CUresult own_cuStreamQuery(struct server *s, CUstream stream)
 
 CUresult own_cuEventQuery(struct server *s, CUevent event)
 {
+	struct shared_record record;
+
+	if (shared_event_is_elsewhere(s, event, &record))
+		return shared_record_happened(s, &record) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 	return ask_behind_shown(s, CALL(s, cuEventQuery, event));
 }
 

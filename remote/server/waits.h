@@ -43,7 +43,7 @@ bool waits_look(struct server *s);
 void waits_forget_event(struct server *s, const void *event);
 void waits_forget_context(struct server *s, uint64_t context);
 /*
- * Whether a frame was put aside (held_by_stream()): its work is still to come, so that
+ * Whether a frame was put aside by held_by_stream(): its work is still to come, so that
  * sched_client.c keeps the client's turn.
  */
 bool waits_aside(const struct server *s);
@@ -53,6 +53,13 @@ void waits_free(struct server *s);
  * now.
  */
 bool held_by_stream(struct server *s, CUstream stream);
+/*
+ * True: another program has recorded the event last, and the frame is put aside until that record
+ * has happened.
+ */
+bool held_by_event(struct server *s, CUevent event);
+/* The event was recorded in @stream: if it is shared, tell other programs when that happens. */
+void event_recorded(struct server *s, CUevent event, CUstream stream);
 /* Wait, in the library, until the stream has done all its work. */
 CUresult wait_for_stream(struct server *s, CUstream stream);
 /*

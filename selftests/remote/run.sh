@@ -19,7 +19,7 @@ bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
-	for name in faults graph_memory inherits managed several; do
+	for name in faults graph_memory inherits managed several virtual; do
 		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" || exit 2
 	done
@@ -214,6 +214,7 @@ run_memory()
 	step "pinned memory that a graph's function writes" "$work/graph_memory" called "$cubin"
 	step "user objects" "$work/graph_memory" user "$cubin"
 	step "managed memory" "$work/managed" managed "$cubin"
+	step "memory that is mapped, and of pools; what programs share" "$work/virtual"
 }
 
 # A server compiles no PTX, the client does where it has ptxas: here a stand-in, which writes the stored code

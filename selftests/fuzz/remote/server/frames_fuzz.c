@@ -140,6 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	fake_begin(&s, 1 << 16);
 	if (n && data[n - 1] & 1)
 		fake_share(&s);
+	if (n && data[n - 1] & 4)
+		fake_others(&s);
 	if (n && data[n - 1] & 2 && sched_begin(&s, &shared, -1))
 		abort();
 	memcpy(s.arena, ".version 7.8\n", 14);

@@ -84,6 +84,7 @@ static bool crosses(int attribute)
 	case 120: /* CLUSTER_LAUNCH */
 	case 122: /* CAN_USE_64_BIT_STREAM_MEM_OPS, CAN_USE_STREAM_WAIT_VALUE_NOR */
 	case 123:
+	case 125: /* IPC_EVENT */
 	case 126: /* MEM_SYNC_DOMAIN_COUNT: attributes of launches and streams */
 	case 127: /* TENSOR_MAP_ACCESS_SUPPORTED: cuTensorMapEncodeTiled() */
 	case 129: /* UNIFIED_FUNCTION_POINTERS */

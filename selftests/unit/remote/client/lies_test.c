@@ -635,6 +635,10 @@ static void reserved_addresses_are_one_servers(void **state)
 	/* nor does it allocate there */
 	lie_once(OP_cuMemAllocAsync, at + PAGE);
 	assert_int_equal(cuMemAllocAsync(&got, PAGE, NULL), CUDA_ERROR_NOT_SUPPORTED);
+	lie_once(OP_share_open, at + PAGE);
+	lie.word[1] = PAGE;
+	assert_int_equal(cuIpcOpenMemHandle_v2(&got, (CUipcMemHandle){ { 0 } }, 1),
+			 CUDA_ERROR_NOT_SUPPORTED);
 	lie.op = 0;
 	assert_int_equal(cuCtxDestroy_v2(other), CUDA_SUCCESS);
 	assert_int_equal(cuMemAddressFree(at, 4 * PAGE), CUDA_SUCCESS);
@@ -701,6 +705,39 @@ static void memory_of_pools(void **state)
 	assert_int_equal(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* other programs may record it: the server is asked, and waits */
+static void shared_events_are_asked_about(void **state)
+{
+	CUipcEventHandle handle;
+	CUevent event;
+
+	lie.op = 0;
+	assert_int_equal(cuEventCreate(&event, 6), CUDA_SUCCESS);
+	assert_true(same_context(event));
+	assert_int_equal(cuIpcGetEventHandle(&handle, event), CUDA_SUCCESS);
+	assert_false(same_context(event));
+	assert_int_equal(cuIpcOpenEventHandle(&event, handle), CUDA_SUCCESS);
+	heard[0] = 0;
+	assert_int_equal(cuStreamWaitEvent(NULL, event, 0), CUDA_SUCCESS);
+	assert_int_equal(heard[0], 1);
+}
+
+static void opened_memory_ends_in_the_address_space(void **state)
+{
+	CUdeviceptr at;
+
+	lie_once(OP_share_open, 0xb00000000);
+	lie.word[1] = 1ull << 46;
+	assert_int_equal(cuIpcOpenMemHandle_v2(&at, (CUipcMemHandle){ { 0 } }, 1),
+			 CUDA_ERROR_UNKNOWN);
+	lie.word[1] = PAGE;
+	assert_int_equal(cuIpcOpenMemHandle_v2(&at, (CUipcMemHandle){ { 0 } }, 1), CUDA_SUCCESS);
+	assert_true(device_span(at, PAGE, 1));
+	lie.op = 0;
+	assert_int_equal(cuIpcCloseMemHandle(at), CUDA_SUCCESS);
+	assert_false(range_has(at));
+}
+
 /* ------------------------------------------------------------------ events */
 
 static unsigned int called;
@@ -761,6 +798,8 @@ int main(void)
 		TEST(reserved_addresses_are_one_servers),
 		TEST(pools_of_two_servers_are_apart),
 		TEST(memory_of_pools),
+		TEST(shared_events_are_asked_about),
+		TEST(opened_memory_ends_in_the_address_space),
 		TEST(a_function_is_called_by_its_server),
 	};
 

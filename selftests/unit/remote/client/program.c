@@ -544,6 +544,7 @@ static CUmemAccessDesc access_by[2];
 
 static void mapped(void)
 {
+	const CUipcMemHandle handle = { { 1 } };
 	CUdeviceptr at;
 
 	access_by[0] = (CUmemAccessDesc){ { 1, (int)below(4) }, 3 };
@@ -551,6 +552,8 @@ static void mapped(void)
 	if (!cuMemAddressReserve(&at, 4096ull << below(4), 0, 0, 0))
 		on_device(at);
 	cuMemSetAccess(liar_address(), 4096ull << below(4), access_by, below(3));
+	if (!cuIpcOpenMemHandle_v2(&at, handle, 1))
+		on_device(at);
 }
 
 static void pools(void)

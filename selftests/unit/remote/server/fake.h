@@ -32,6 +32,8 @@ void fake_begin(struct server *s, uint64_t arena_bytes);
 void fake_end(struct server *s);
 /* Makes the arena one memory for both sides, which the library can register. */
 void fake_share(struct server *s);
+/* Lets the server share with others, of which there are none. */
+void fake_others(struct server *s);
 extern unsigned int fake_registered; /* number of registered regions */
 extern unsigned int fake_blocks; /* number of blocks of pinned memory that the server has */
 /*

@@ -59,6 +59,8 @@ static void session(uint64_t frames)
 	fake_begin(&s, ARENA);
 	if (below(2))
 		fake_share(&s);
+	if (below(2))
+		fake_others(&s);
 	for (i = 0; i < 64; i++)
 		((uint64_t *)s.arena)[below(ARENA / 8)] = flood_word();
 	if (below(2))

@@ -623,6 +623,10 @@ static CUresult graph_memory_set(CUdevice dev, CUgraphMem_attribute what, void *
 	fake_read(value, 8);
 	return fake_result();
 }
+static CUresult open_memory(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned int flags)
+{
+	return address(ptr);
+}
 /* one allocation for each MiB */
 static CUresult address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr)
 {
@@ -648,6 +652,7 @@ static void fake_memory(struct library *l)
 	l->cuMemAlloc_v2 = alloc;
 	l->cuMemAllocPitch_v2 = pitch;
 	l->cuMemAllocManaged = alloc_managed;
+	l->cuIpcOpenMemHandle_v2 = open_memory;
 	l->cuMemGetAddressRange_v2 = address_range;
 }
 

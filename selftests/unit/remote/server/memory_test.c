@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory that cuMemCreate() makes, and pools, on a library that only counts.
+ * Memory that cuMemCreate() makes, pools, and what programs of one client share, on a library that
+ * only counts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask.h"
 
@@ -530,17 +532,309 @@ static void memory_in_captures(void **state)
 	assert_int_equal(nr_taken, 0);
 }
 
+/* ------------------------------------------------------------------ what programs share */
+
+/* another program of the same client, and one of another */
+static struct server second, stranger;
+static int pool_fd[2];
+
+static CUresult open_raw(CUdeviceptr *ptr, CUipcMemHandle raw, unsigned int flags)
+{
+	assert_int_equal(raw.reserved[0], 0x11); /* as fake_write() has made it */
+	*ptr = 5ull << 40;
+	return fake_error;
+}
+
+static unsigned int closed;
+
+static CUresult close_raw(CUdeviceptr ptr)
+{
+	closed++;
+	return CUDA_SUCCESS;
+}
+
+static CUresult range_of_it(CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr)
+{
+	*base = 5ull << 40;
+	*bytes = PAGE;
+	return CUDA_SUCCESS;
+}
+
+static void with_pool(struct server *of, int fd, unsigned int row)
+{
+	of->quota.pool = pool_map(fd, 2);
+	of->quota.program = row;
+	of->quota.nr_programs = 2;
+	of->library.cuIpcOpenMemHandle_v2 = open_raw;
+	of->library.cuIpcCloseMemHandle = close_raw;
+	of->library.cuMemGetAddressRange_v2 = range_of_it;
+}
+
+#define IN(server, name, ...) \
+	fake_frame(server, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
+
+static int begin_shares(void **state)
+{
+	set_up(state);
+	fake_begin(&second, 1 << 20);
+	fake_begin(&stranger, 1 << 20);
+	pool_fd[0] = pool_make(2);
+	pool_fd[1] = pool_make(2);
+	assert_true(pool_fd[0] >= 0 && pool_fd[1] >= 0);
+	with_pool(&s, pool_fd[0], 0);
+	with_pool(&second, pool_fd[0], 1);
+	with_pool(&stranger, pool_fd[1], 0);
+	closed = 0;
+	context();
+	OK(IN(&second, cuCtxCreate_v2, .dev = 0));
+	OK(IN(&second, current, .ctx = ANSWER(cuCtxCreate_v2)->ctx));
+	OK(IN(&stranger, cuCtxCreate_v2, .dev = 0));
+	OK(IN(&stranger, current, .ctx = ANSWER(cuCtxCreate_v2)->ctx));
+	return 0;
+}
+
+static int end_shares(void **state)
+{
+	struct server *all[] = { &stranger, &second, &s };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		fake_end(all[i]);
+	close(pool_fd[0]);
+	close(pool_fd[1]);
+	return 0;
+}
+
+static struct q_share_open key;
+
+static uint64_t shared(void)
+{
+	uint64_t ptr;
+
+	OK(ASK(cuMemAlloc_v2, .bytes = PAGE));
+	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	OK(ASK(cuIpcGetMemHandle, .ptr = ptr));
+	memcpy(key.handle, ANSWER(cuIpcGetMemHandle)->handle.reserved, sizeof(key.handle));
+	return ptr;
+}
+
+static CUresult opens(struct server *by)
+{
+	return fake_frame(by, OP_share_open, &key, sizeof(key));
+}
+
+static void shared_memory(void **state)
+{
+	struct q_share_open right;
+	uint64_t ptr = shared();
+	uint8_t raw[64];
+	unsigned int i;
+
+	FAILS(ASK(cuIpcGetMemHandle, .ptr = ptr + 4096), INVALID_VALUE);
+	FAILS(ASK(cuIpcGetMemHandle, .ptr = 4096), INVALID_VALUE);
+	/* one handle for one allocation; it is not the library's */
+	OK(ASK(cuIpcGetMemHandle, .ptr = ptr));
+	assert_memory_equal(ANSWER(cuIpcGetMemHandle)->handle.reserved, key.handle, 64);
+	memset(raw, 0x11, sizeof(raw));
+	assert_memory_not_equal(raw, key.handle, 64);
+	OK(opens(&second));
+	assert_int_equal(ANSWER(share_open)->ptr, 5ull << 40);
+	assert_int_equal(ANSWER(share_open)->bytes, PAGE);
+	assert_int_equal(second.quota.charged, PAGE);
+	OK(IN(&second, cuIpcCloseMemHandle, .ptr = 5ull << 40));
+	assert_int_equal(second.quota.charged, 0);
+	/* not for another client, and not by another key */
+	FAILS(opens(&stranger), INVALID_VALUE);
+	right = key;
+	for (i = 0; i < 64; i++) {
+		key = right;
+		key.handle[i] ^= 1 << i % 8;
+		FAILS(opens(&second), INVALID_VALUE);
+	}
+	memset(key.handle, 0xff, sizeof(key.handle));
+	FAILS(opens(&second), INVALID_VALUE);
+	memset(key.handle, 0, sizeof(key.handle));
+	FAILS(opens(&second), INVALID_VALUE);
+	key = right;
+	OK(ASK(cuMemFree_v2, .ptr = ptr));
+	FAILS(opens(&second), INVALID_VALUE);
+	ptr = shared();
+	assert_memory_not_equal(key.handle, right.handle, 64);
+	OK(opens(&second));
+}
+
+static void shared_memory_counts(void **state)
+{
+	shared();
+	second.options.memory = PAGE;
+	OK(opens(&second));
+	closed = 0;
+	FAILS(opens(&second), OUT_OF_MEMORY);
+	assert_int_equal(closed, 1);
+	assert_int_equal(second.quota.charged, PAGE);
+}
+
+/* With its context, or its program, the memory ends for others. */
+static void shared_memory_ends(void **state)
+{
+	shared();
+	OK(ASK(cuCtxDestroy_v2, .ctx = s.current));
+	FAILS(opens(&second), INVALID_VALUE);
+	context();
+	shared();
+	pool_clear(second.quota.pool, 1); /* of another program */
+	OK(opens(&second));
+	pool_clear(second.quota.pool, 0);
+	FAILS(opens(&second), INVALID_VALUE);
+}
+
+static void no_more_shares(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < POOL_SHARES; i++)
+		OK(ASK(cuEventCreate, .flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+	FAILS(ASK(cuEventCreate, .flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING),
+	      OUT_OF_MEMORY);
+	OK(ASK(cuMemAlloc_v2, .bytes = PAGE));
+	FAILS(ASK(cuIpcGetMemHandle, .ptr = ANSWER(cuMemAlloc_v2)->ptr), OUT_OF_MEMORY);
+	OK(ASK(cuCtxDestroy_v2, .ctx = s.current));
+	context();
+	shared();
+}
+
+/* *here: an event of the first program; returns the number that the second one has for it */
+static uint64_t event_of_both(uint64_t *here)
+{
+	struct q_cuIpcOpenEventHandle q = { 0 };
+
+	OK(ASK(cuEventCreate, .flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+	*here = ANSWER(cuEventCreate)->event;
+	OK(ASK(cuIpcGetEventHandle, .event = *here));
+	memcpy(&q.handle, &ANSWER(cuIpcGetEventHandle)->handle, sizeof(q.handle));
+	FAILS(fake_frame(&stranger, OP_cuIpcOpenEventHandle, &q, sizeof(q)), MAP_FAILED);
+	assert_int_equal(stranger.shares.events, 0);
+	OK(fake_frame(&second, OP_cuIpcOpenEventHandle, &q, sizeof(q)));
+	return ANSWER(cuIpcOpenEventHandle)->event;
+}
+
+static unsigned int waited; /* the library's waits of streams for events */
+
+static CUresult wait_event(CUstream stream, CUevent event, unsigned int flags)
+{
+	waited++;
+	return CUDA_SUCCESS;
+}
+
+static void shared_events(void **state)
+{
+	uint64_t here, there = event_of_both(&here);
+
+	second.library.cuStreamWaitEvent = wait_event;
+	waited = 0;
+	OK(IN(&second, cuEventQuery, .event = there)); /* never recorded */
+	OK(ASK(cuEventRecord, .event = here));
+	fake_busy = 1;
+	assert_false(waits_look(&s));
+	FAILS(IN(&second, cuEventQuery, .event = there), NOT_READY);
+	/* work behind it, and a thread that waits */
+	fake_answers = 0;
+	IN(&second, cuStreamWaitEvent, .event = there);
+	IN(&second, cuEventSynchronize, .event = there);
+	assert_false(waits_look(&second));
+	assert_int_equal(fake_answers, 0);
+	assert_int_equal(waited, 0);
+	assert_false(waits_aside(&second));
+	assert_true(waits_look(&s));
+	assert_null(s.waits.list);
+	assert_int_equal(fake_answers, 0); /* the record's frame was answered before */
+	assert_true(waits_look(&second));
+	assert_int_equal(fake_answers, 2);
+	assert_int_equal(waited, 1);
+	OK(IN(&second, cuEventQuery, .event = there));
+	OK(IN(&second, cuStreamWaitEvent, .event = there));
+	assert_int_equal(waited, 2);
+	/* the other way round */
+	OK(IN(&second, cuEventRecordWithFlags, .event = there));
+	FAILS(ASK(cuEventQuery, .event = here), NOT_READY);
+	assert_true(waits_look(&second));
+	OK(ASK(cuEventQuery, .event = here));
+}
+
+/* who waits does not wait for a program, a context or an event that is gone */
+static void shared_events_end(void **state)
+{
+	uint64_t here, there = event_of_both(&here);
+
+	OK(ASK(cuEventRecord, .event = here));
+	FAILS(IN(&second, cuEventQuery, .event = there), NOT_READY);
+	OK(ASK(cuCtxDestroy_v2, .ctx = s.current));
+	assert_null(s.waits.list);
+	OK(IN(&second, cuEventQuery, .event = there));
+	context();
+	there = event_of_both(&here);
+	OK(ASK(cuEventRecord, .event = here));
+	FAILS(IN(&second, cuEventQuery, .event = there), NOT_READY);
+	OK(ASK(cuEventDestroy_v2, .event = here));
+	OK(IN(&second, cuEventQuery, .event = there));
+	there = event_of_both(&here);
+	OK(ASK(cuEventRecord, .event = here));
+	IN(&second, cuStreamWaitEvent, .event = there);
+	pool_clear(second.quota.pool, 0);
+	assert_true(waits_look(&second));
+	/* recorded by the program that has opened it, which ends */
+	there = event_of_both(&here);
+	OK(IN(&second, cuEventRecord, .event = there));
+	FAILS(ASK(cuEventQuery, .event = here), NOT_READY);
+	pool_clear(second.quota.pool, 1);
+	OK(ASK(cuEventQuery, .event = here));
+}
+
+static void events_that_are_not_shared(void **state)
+{
+	struct q_cuIpcOpenEventHandle q = { 0 };
+	uint64_t plain;
+
+	FAILS(ASK(cuEventCreate, .flags = CU_EVENT_INTERPROCESS), INVALID_VALUE);
+	OK(ASK(cuEventCreate, .flags = CU_EVENT_DISABLE_TIMING));
+	plain = ANSWER(cuEventCreate)->event;
+	FAILS(ASK(cuIpcGetEventHandle, .event = plain), INVALID_HANDLE);
+	FAILS(ASK(cuIpcOpenEventHandle, .handle = q.handle), MAP_FAILED);
+	/* a key of memory is none of an event */
+	shared();
+	memcpy(q.handle.reserved, key.handle, sizeof(key.handle));
+	FAILS(fake_frame(&second, OP_cuIpcOpenEventHandle, &q, sizeof(q)), MAP_FAILED);
+	pool_unmap(stranger.quota.pool, 2);
+	stranger.quota.pool = NULL;
+	FAILS(IN(&stranger, cuEventCreate, .flags = 6), NOT_SUPPORTED);
+	FAILS(opens(&stranger), INVALID_VALUE);
+	stranger.quota.pool = pool_map(pool_fd[1], 2);
+}
+
 #define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
+#define SHARES(name)	  cmocka_unit_test_setup_teardown(name, begin_shares, end_shares)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(physical_memory, begin_physical), TEST(mapped_memory, begin_physical),
-		TEST(other_memory, begin_physical),    TEST(access_to_memory, begin_physical),
-		TEST(pools_in_quota, begin_pools),     TEST(given_back_later, begin_pools),
-		TEST(a_pool_takes_more, begin_pools),  TEST(free_only_once, begin_pools),
-		TEST(a_pool_ends_later, begin_pools),  TEST(attributes_of_pools, begin_pools),
+		TEST(physical_memory, begin_physical),
+		TEST(mapped_memory, begin_physical),
+		TEST(other_memory, begin_physical),
+		TEST(access_to_memory, begin_physical),
+		TEST(pools_in_quota, begin_pools),
+		TEST(given_back_later, begin_pools),
+		TEST(a_pool_takes_more, begin_pools),
+		TEST(free_only_once, begin_pools),
+		TEST(a_pool_ends_later, begin_pools),
+		TEST(attributes_of_pools, begin_pools),
 		TEST(memory_in_captures, begin_pools),
+		SHARES(shared_memory),
+		SHARES(shared_memory_counts),
+		SHARES(shared_memory_ends),
+		SHARES(no_more_shares),
+		SHARES(shared_events),
+		SHARES(shared_events_end),
+		SHARES(events_that_are_not_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

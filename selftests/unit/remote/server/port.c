@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <remote/channel/carrier.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 unsigned int fake_answers, fake_given;
 struct kvgpu_remote_answer fake_last;
@@ -88,9 +89,22 @@ void fake_share(struct server *s)
 	s->port->shared = true;
 }
 
+void fake_others(struct server *s)
+{
+	int fd = pool_make(1);
+
+	assert(fd >= 0);
+	s->quota.pool = pool_map(fd, 1);
+	s->quota.nr_programs = 1;
+	assert(s->quota.pool);
+	close(fd);
+}
+
 void fake_end(struct server *s)
 {
 	server_fini(s);
+	if (s->quota.pool)
+		pool_unmap(s->quota.pool, s->quota.nr_programs);
 	free(s->port->arena);
 	free(s->port);
 	fake_stop();
