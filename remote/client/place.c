@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where memory is, and who may use it: devices in the arguments of calls about virtual memory and
- * pools.
+ * Where memory is, and who may use it: devices in the arguments of calls about virtual memory,
+ * pools and managed memory.
  */
 #include "client.h"
 
-enum { TYPE_NONE, TYPE_LAST = 4 };
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+enum { TYPE_NONE, TYPE_LAST = 4, CPU = -1 };
 
 CUresult place_to_server(struct route *to, CUmemLocation *place)
 {
@@ -220,4 +222,41 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice dev, CUgraphMem_attribute attribu
 	q.dev = route_device(&c.to, dev);
 	memcpy(&q.value, value, sizeof(q.value));
 	return call_sync(&c, 0);
+}
+
+/* ------------------------------------------------------------------ managed memory */
+
+/* what the forms before CUDA 12.2 say for a place: all of the host's are one */
+static CUresult device_or_host(CUmemLocation place, CUdevice *dev)
+{
+	if (place.type <= TYPE_NONE || place.type > TYPE_LAST)
+		return CUDA_ERROR_INVALID_VALUE;
+	*dev = place.type == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : CPU;
+	return CUDA_SUCCESS;
+}
+
+/* a preference for nothing, which some kinds of advice are about, names no place either */
+CUresult cuMemAdvise_v2(CUdeviceptr ptr, size_t count, CUmem_advise advice, CUmemLocation location)
+{
+	CUdevice dev = CPU;
+
+	if (location.type != TYPE_NONE && device_or_host(location, &dev))
+		return CUDA_ERROR_INVALID_VALUE;
+	return cuMemAdvise(ptr, count, advice, dev);
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr ptr, size_t count, CUmemLocation location,
+			       unsigned int flags, CUstream stream)
+{
+	CUdevice dev;
+
+	if (flags || device_or_host(location, &dev))
+		return CUDA_ERROR_INVALID_VALUE;
+	return cuMemPrefetchAsync(ptr, count, dev, stream);
+}
+
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr ptr, size_t count, CUmemLocation location,
+				    unsigned int flags, CUstream stream)
+{
+	return cuMemPrefetchAsync_v2(ptr, count, location, flags, OWN(stream));
 }

@@ -5,6 +5,21 @@
  */
 #include "client.h"
 
+/* NVIDIA's library writes 4 bytes of a flag, too */
+static bool is_flag(CUpointer_attribute attribute)
+{
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+		return true;
+	}
+	return false;
+}
+
 /* bytes of an attribute's value; 0: the attribute is refused */
 static size_t size_of(CUpointer_attribute attribute)
 {
@@ -16,18 +31,17 @@ static size_t size_of(CUpointer_attribute attribute)
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+	case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+	case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+	case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
 		return 8;
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
 		return 4;
-	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-	case CU_POINTER_ATTRIBUTE_MAPPED:
-	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-		return 1;
 	}
-	return 0;
+	return is_flag(attribute) ? 4 : 0;
 }
 
 /* An attribute of host memory at @ptr. */
@@ -55,11 +69,17 @@ static CUresult of_host(const struct host_range *h, CUpointer_attribute attribut
 	case CU_POINTER_ATTRIBUTE_MAPPED:
 		*value = pinned_device(h->peer, (void *)(uintptr_t)ptr, &device);
 		break;
+	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+		if (pinned_device(h->peer, (void *)(uintptr_t)ptr, &device))
+			*value = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+		break;
 	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+	case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
 		*value = (uintptr_t)h->base;
 		break;
 	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+	case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
 		*value = h->bytes;
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
@@ -77,7 +97,7 @@ static bool answered(const struct call *c, CUpointer_attribute attribute, CUdevi
 		     uint64_t said, uint64_t *value)
 {
 	CUdevice dev;
-	void *ctx;
+	void *ctx, *pool;
 	bool fine = true;
 
 	*value = said;
@@ -98,10 +118,18 @@ static bool answered(const struct call *c, CUpointer_attribute attribute, CUdevi
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+	case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
 		fine = answer_address(c->to.peer, said);
 		break;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		fine = answer_handle(&pool, c, CLASS_POOL, said, NULL, true);
+		*value = (uintptr_t)pool;
+		break;
+	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		*value = 0; /* none crosses */
+		break;
 	default:
-		*value = size_of(attribute) == 1 ? !!said : said;
+		*value = is_flag(attribute) ? !!said : said;
 	}
 	return fine;
 }

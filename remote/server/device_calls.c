@@ -407,7 +407,7 @@ CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
 
 /* ------------------------------------------------------------------ addresses */
 
-enum { P2P_TOKENS = 5, LAST_POINTER_ATTRIBUTE = 20, ATTRIBUTE_ROOM = 64 };
+enum { P2P_TOKENS = 5, ATTRIBUTE_ROOM = 64 };
 
 CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu_remote_cursor *in,
 		       struct kvgpu_remote_reply *out)
@@ -417,14 +417,17 @@ CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu
 	struct a_pointer *a = kvgpu_remote_put(out, sizeof(*a));
 	CUresult r;
 
-	if (!a || q->attribute == P2P_TOKENS || q->attribute > LAST_POINTER_ATTRIBUTE)
+	if (!a || q->attribute == P2P_TOKENS ||
+	    q->attribute > CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CALL(s, cuPointerGetAttribute, value, q->attribute, q->ptr);
 	if (r)
 		return r;
-	a->value = q->attribute == CU_POINTER_ATTRIBUTE_CONTEXT ?
-			   number_of(s, (CUcontext)(uintptr_t)value[0]) :
-			   value[0];
+	a->value = value[0];
+	if (q->attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
+		a->value = number_of(s, (CUcontext)(uintptr_t)value[0]);
+	if (q->attribute == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
+		a->value = handle_give(s, CLASS_POOL, (const void *)(uintptr_t)value[0], 0);
 	return CUDA_SUCCESS;
 }
 

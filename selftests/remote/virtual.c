@@ -107,6 +107,8 @@ static void virtual_memory(void)
 	/* what is there */
 	MUST(cuMemGetAddressRange_v2(&base, &n, at + page + 5));
 	CHECK(base == at + page && n == page);
+	MUST(cuPointerGetAttribute(&block, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, at + page + 5));
+	CHECK(block == at + page);
 	MUST(cuPointerGetAttribute(&block, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at + page + 5));
 	CHECK(block == at);
 	MUST(cuMemGetAllocationPropertiesFromHandle(&got, h[0]));
@@ -166,6 +168,8 @@ static void own_pool(CUmemoryPool normal)
 	MUST(cuDeviceGetMemPool(&now, 0));
 	CHECK(now == pool);
 	MUST(cuMemAllocAsync(&at, 1 << 20, stream));
+	MUST(cuPointerGetAttribute(&now, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at));
+	CHECK(now == pool);
 	MUST(cuMemPoolDestroy(pool));
 	FAILS(cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
 	MUST(cuDeviceGetMemPool(&now, 0));

@@ -521,7 +521,7 @@ static void attributes_are_the_clients(void **state)
 	assert_int_equal(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
 					       0x700000000),
 			 CUDA_SUCCESS);
-	assert_false(managed);
+	assert_int_equal(managed, 0);
 	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
 					       0x700000000),
 			 CUDA_ERROR_UNKNOWN);
@@ -681,6 +681,15 @@ static void memory_of_pools(void **state)
 	assert_int_equal(cuMemPoolGetAttribute(NULL, 4, &value), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemPoolGetAccess(&flags, pool, &host), CUDA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(cuMemPoolGetAccess(&flags, pool, &device), CUDA_SUCCESS);
+	lie_once(OP_pointer, id_of(pool));
+	assert_int_equal(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+					       0x700000000),
+			 CUDA_SUCCESS);
+	assert_ptr_equal(same, pool);
+	lie_once(OP_pointer, id_of(ctx));
+	assert_int_equal(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+					       0x700000000),
+			 CUDA_ERROR_UNKNOWN);
 	/* its memory is known, also that of a stream of another context */
 	lie_once(OP_cuMemAllocAsync, 0xa00000000);
 	assert_int_equal(cuMemAllocAsync(&at, PAGE, NULL), CUDA_SUCCESS);
@@ -736,6 +745,59 @@ static void opened_memory_ends_in_the_address_space(void **state)
 	lie.op = 0;
 	assert_int_equal(cuIpcCloseMemHandle(at), CUDA_SUCCESS);
 	assert_false(range_has(at));
+}
+
+static void batches(void **state)
+{
+	uint64_t from[3] = { 1, 2, 3 }, to[3] = { 0 };
+	CUdeviceptr src[3], dst[3];
+	size_t bytes[] = { 8, 8, 8 }, at[] = { 0, 2 }, failed = 9;
+	CUmemcpyAttributes attributes[] = { { .srcAccessOrder = 1 }, { .srcAccessOrder = 3 } };
+	CUstream stream;
+	unsigned int i;
+
+	lie.op = 0;
+	assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+	for (i = 0; i < 3; i++) {
+		src[i] = (uintptr_t)&from[i];
+		dst[i] = (uintptr_t)&to[i];
+	}
+	assert_int_equal(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, stream),
+			 CUDA_SUCCESS);
+	assert_memory_equal(to, from, sizeof(to));
+	assert_int_equal(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	at[1] = 3;
+	assert_int_equal(cuMemcpyBatchAsync(dst, src, bytes, 3, attributes, at, 2, &failed, stream),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_true(failed == SIZE_MAX);
+	at[1] = 1;
+	attributes[1].srcAccessOrder = 4;
+	assert_int_equal(cuMemcpyBatchAsync_v2(dst, src, bytes, 3, attributes, at, 2, stream),
+			 CUDA_ERROR_INVALID_VALUE);
+	attributes[1].srcAccessOrder = 2;
+	src[1] = 0x123000; /* nobody's */
+	assert_int_equal(cuMemcpyBatchAsync(dst, src, bytes, 3, attributes, at, 2, &failed, stream),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(failed, 1);
+}
+
+static void advice_names_places(void **state)
+{
+	const CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, node = { 3, 5 };
+
+	lie.op = 0;
+	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 3, device), CUDA_SUCCESS);
+	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 3, node), CUDA_SUCCESS);
+	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 1, (CUmemLocation){ 0, 0 }),
+			 CUDA_SUCCESS);
+	assert_int_equal(cuMemAdvise_v2(0x700000000, PAGE, 3, (CUmemLocation){ 5, 0 }),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemPrefetchAsync_v2(0x700000000, PAGE, device, 0, NULL), CUDA_SUCCESS);
+	assert_int_equal(cuMemPrefetchAsync_v2(0x700000000, PAGE, device, 1, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemPrefetchAsync_v2(0x700000000, PAGE, (CUmemLocation){ 0, 0 }, 0, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -800,6 +862,8 @@ int main(void)
 		TEST(memory_of_pools),
 		TEST(shared_events_are_asked_about),
 		TEST(opened_memory_ends_in_the_address_space),
+		TEST(batches),
+		TEST(advice_names_places),
 		TEST(a_function_is_called_by_its_server),
 	};
 

@@ -195,8 +195,11 @@ static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream stream)
 	fake_write(d, n);
 	return fake_result();
 }
+static CUresult pool_of_device(CUmemoryPool *pool, CUdevice dev);
 static CUresult pointer(void *v, CUpointer_attribute a, CUdeviceptr p)
 {
+	if (a == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
+		return pool_of_device(v, 0);
 	fake_write(v, 8);
 	return a == CU_POINTER_ATTRIBUTE_CONTEXT ? CUDA_ERROR_INVALID_VALUE : fake_result();
 }
