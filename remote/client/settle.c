@@ -144,21 +144,32 @@ static void give_to_pool(const struct route *to, CUdeviceptr ptr, uint64_t strea
 	call_sync(&c, 0);
 }
 
-/*
- * The pools of NVIDIA's library begin at one address, in each process, or behind what was reserved
- * there before (measured with driver 580). So each server has pools behind those of the servers
- * before it. Another library may refuse it, or do something else: then pool_settle() may fail.
- */
-void pools_set_apart(struct peer *p)
+static void keep_addresses(struct peer *p, CUdeviceptr at, uint64_t bytes)
 {
-	const uint64_t FIRST = 0x302000000, EACH = 1ull << 39; /* more than any GPU has */
-	struct q_cuMemAddressReserve q = { .size = peer_number(p) * EACH, .at = FIRST };
+	const struct q_cuMemAddressReserve q = { .size = bytes, .at = at };
 	struct call c = {
 		.op = OP_cuMemAddressReserve, .fixed = &q, .bytes = sizeof(q), .to.peer = p
 	};
 
-	if (q.size)
-		call_sync(&c, 0);
+	call_sync(&c, 0);
+}
+
+/*
+ * NVIDIA's library gives a pool, for good, twice as many addresses as there is memory: the first in
+ * LOW, in each process, and where that is full in HIGH (measured with driver 580). So the second
+ * server's pools lie in HIGH, and those of each further one EACH bytes behind. Another library may
+ * refuse it, or do something else: then pool_settle() may fail.
+ */
+void pools_set_apart(struct peer *p)
+{
+	const uint64_t LOW = 0x302000000, LOW_END = 1ull << 40, HIGH = 0x10004000000;
+	const uint64_t EACH = 1ull << 42;
+	const unsigned int number = peer_number(p);
+
+	if (number)
+		keep_addresses(p, LOW, LOW_END - LOW);
+	if (number > 1)
+		keep_addresses(p, HIGH, (number - 1) * EACH);
 }
 
 /*
