@@ -100,7 +100,11 @@ bench-cluster: cluster cudart-inprocess ## kvgpu-run beside MPI itself and besid
 	else echo "left out: the paper's tables and several GPUs, for want of nvcc (selftests/cuda/toolkit.sh fetch)"; fi
 	@selftests/bench/remote_report.py build/bench > /dev/null
 
+# ROWS=: of run.py, all without. PYTHON=: the one with PyTorch and so on. LIBRARY=: NVIDIA's libcuda.so.1
+bench-modern: $(REMOTE_MADE) ## programs with NVIDIA's own runtimes, PyTorch, JAX, CuPy, native and remote (build/bench/remote-modern.json; ROWS= PYTHON= LIBRARY=)
+	@selftests/bench/modern/run.py $(ROWS) --remote $(REMOTE_OUT) $(if $(PYTHON),--python $(PYTHON)) $(if $(LIBRARY),--library $(LIBRARY))
+
 bench-allocation: ## jobs on GPUs of the whole cluster against GPUs of their machines; a program on 1,024: simulated
 	@selftests/bench/cluster/allocation.py
 
-.PHONY: bench bench-allocation bench-cluster bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms
+.PHONY: bench bench-allocation bench-cluster bench-launch bench-modern bench-remote bench-remote-calls bench-remote-ring bench-rooms

@@ -3,7 +3,8 @@
 """remote_report.py OUT [PASS...] [--commit C] [--date D] [--where PLACE] [--quick] [--rows FILE.json]
 remote_report.py record FROM.json [--rows FILE.json]
 
-The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json, remote-cluster*.json) becomes
+The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json, remote-cluster*.json,
+remote-modern.json) becomes
 rows of OUT/remote.json, beside rows that others have put there, rows recorded elsewhere and rows that nobody has measured; and a
 table. Further folders are further passes of the same. The second: what was measured in FROM.json, a remote.json of another machine,
 becomes recorded rows of FILE.json (remote_rows.json here).
@@ -145,15 +146,15 @@ def measured(out, a):
     calls = {c: f for c in CARRIERS if (f := load(f"{out}/remote-calls-{c}.json"))}
     many = {c: f for c in CARRIERS if (f := load(f"{out}/remote-many-{c}.json"))}
     rows = ring_rows(ring, {**place, "where": f"no GPU; {here}"}) if ring else []
-    cluster = [load(path) for path in sorted(glob.glob(f"{out}/remote-cluster*.json"))]
-    named = [*calls.values(), *cluster]
+    others = [load(path) for path in sorted(glob.glob(f"{out}/remote-cluster*.json") + glob.glob(f"{out}/remote-modern.json"))]
+    named = [*calls.values(), *others]
     gpu = next((f["gpu"] for f in named if f.get("gpu")), "an unknown GPU")
     gpu = "GPU model" if MODEL in gpu else gpu
     with_gpu = {**place, "where": here if a.where else f"{gpu}; {here}"}
     rows += calls_rows(calls, with_gpu) if calls else []
     for c, found in many.items():
         rows += many_rows(c, found, with_gpu)
-    rows += [row(r["name"], r["value"], r["unit"], r.get("aim"), with_gpu) for c in cluster for r in c["rows"]]
+    rows += [row(r["name"], r["value"], r["unit"], r.get("aim"), with_gpu) for c in others for r in c["rows"]]
     return rows
 
 

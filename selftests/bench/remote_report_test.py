@@ -91,7 +91,7 @@ def rows_of_runs(out, own):
 
 
 def worse_of_passes():
-    """rows of the cluster's benchmarks, twice: MB/s; percent of what MPI carries; how many times as fast as one GPU; and others"""
+    """rows of the cluster's benchmarks and of PyTorch, twice: MB/s; percent of what MPI carries; how many times as fast as one GPU; and others"""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         own = f"{one}/own.json"
         write(own, {"aims": [], "recorded": []})
@@ -99,9 +99,10 @@ def worse_of_passes():
             write(f"{out}/remote-cluster-x.json", {"gpu": "NVIDIA X", "rows": [
                 {"name": f"{unit} {aim}", "value": value, "unit": unit, "aim": aim}
                 for unit in ("GB/s", "MB/s", "million/s", "%", "times", "ms", "s", "us") for aim in (None, "<= 15", ">= 15")]})
+            write(f"{out}/remote-modern.json", {"gpu": "NVIDIA X", "rows": [{"name": "PyTorch", "value": value, "unit": "us"}]})
         quietly(one, two, "--rows", own)
         found = {name: r["value"] for name, r in by_name(one).items()}
-    check(len(found) == 24 and all(v == 20 for n, v in found.items() if n.endswith("<= 15")) and
+    check(found.pop("PyTorch", 0) == 20 and len(found) == 24 and all(v == 20 for n, v in found.items() if n.endswith("<= 15")) and
           all(v == 10 for n, v in found.items() if n.endswith(">= 15")), "of two passes the value that is further from its aim")
 
 
