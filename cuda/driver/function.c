@@ -128,3 +128,41 @@ CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *
 		*size = f->kernel->params[index].size;
 	return CUDA_SUCCESS;
 }
+
+CUresult cuFuncGetName(const char **name, CUfunction f)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!name || !f)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!is_function(f))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*name = f->kernel->name;
+	return CUDA_SUCCESS;
+}
+
+/* All functions of a module are loaded with it. */
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction f)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!state)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!is_function(f))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*state = CU_FUNCTION_LOADING_STATE_LOADED;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction f)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	return is_function(f) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}

@@ -53,7 +53,7 @@ HANDLE(CUlogsCallbackHandle)
 #undef HANDLE
 
 typedef int CUatomicOperation, CUcoredumpSettings, CUdevResourceType, CUexecAffinityType,
-	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget, CUfunctionLoadingState,
+	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget,
 	CUlibraryOption, CUlogLevel, CUmemRangeHandleType, CUmulticastGranularity_flags,
 	CUprocessState, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
 	CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle;

@@ -2,14 +2,14 @@
 /*
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: `init_lock` (init.c), `primaries` (context.c), the lock of managed memory
- * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
- * the locks of single files: ranges, host memory, arena, functions of the host, cross-server
- * fences, waiting for cross-server fences, captures, helpers, bounce buffers, devices; last those
- * of a channel. A thread that waits for an answer may hold `init_lock` and the lock of managed
- * memory, and none of the others. No lock is held while a function of the program runs. Functions
- * here take the locks that they need: call them with none held but outer ones, and staging_get()
- * with none but `init_lock`.
+ * Locks, outer to inner: `init_lock` (init.c), `images` (module.c), `primaries` (context.c), the
+ * lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in one order),
+ * `objects` (object.c), then the locks of single files: ranges, host memory, arena, functions of
+ * the host, cross-server fences, waiting for cross-server fences, captures, helpers, bounce
+ * buffers, devices; last those of a channel. A thread that waits for an answer may hold
+ * `init_lock`, `images` and the lock of managed memory, and none of the others. No lock is held
+ * while a function of the program runs. Functions here take the locks that they need: call them
+ * with none held but outer ones, and staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -716,7 +716,10 @@ CUresult array_capture(const struct route *route, uint64_t stream, CUarray array
 /* ------------------------------------------------------------------ module.c */
 
 enum { FUNCTION_ATTRIBUTES = sizeof(((struct a_function *)0)->attribute) / sizeof(uint32_t) };
+
+/* what a launch needs, and the name behind it in the same memory */
 struct function {
+	const char *name; /* NULL: the server can't tell */
 	bool layout_known, gapless; /* gapless: each parameter begins where the last one ends */
 	uint32_t parameters, bytes;
 	int attribute[FUNCTION_ATTRIBUTES];
@@ -726,7 +729,10 @@ struct function {
 	} parameter[];
 };
 
+/* What is known of @f; asks the server for what is not. NULL: @f is no function. */
 struct function *function_of(CUfunction f);
+/* Whether *value could be told without asking. */
+bool function_tells(CUfunction f, int attribute, int *value);
 void function_set(CUfunction f, int attribute, int value);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);

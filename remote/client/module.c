@@ -7,7 +7,8 @@
 
 #include "client.h"
 
-enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
+/* OPTIONS: how many there are in CUDA 13.0 */
+enum { OPTIONS = 35, OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
 
 /* ------------------------------------------------------------------ options */
 
@@ -44,7 +45,7 @@ static CUresult read_options(struct options *o, unsigned int n, const CUjit_opti
 			o->error_used = &values[i];
 			break;
 		default:
-			if ((unsigned int)options[i] >= CU_JIT_NUM_OPTIONS)
+			if ((unsigned int)options[i] >= OPTIONS)
 				return CUDA_ERROR_INVALID_VALUE;
 			o->words[2 * o->n] = options[i];
 			o->words[2 * o->n++ + 1] = (uint32_t)(uintptr_t)values[i];
@@ -90,6 +91,61 @@ static CUresult place_image(struct call *c, const void *image, size_t bytes, uin
 	c->push_at = *at;
 	c->push_bytes = bytes;
 	return CUDA_SUCCESS;
+}
+
+/*
+ * The server has one image in parts at a time, from its first part to the answer to its frame, and
+ * carries out frames one after the other.
+ */
+static pthread_mutex_t images = PTHREAD_MUTEX_INITIALIZER;
+
+/* so many bytes of an image go with one frame */
+static uint64_t part_bytes(const struct peer *p)
+{
+	uint64_t bytes;
+
+	kvgpu_remote_arena(p->channel, &bytes);
+	return bytes / 4 < KVGPU_REMOTE_PART_MAX ? bytes / 4 : KVGPU_REMOTE_PART_MAX;
+}
+
+/* Call with `images`. Send all but the last part. *done: how many bytes that were. */
+static CUresult send_parts(const struct route *to, const uint8_t *image, uint64_t bytes,
+			   uint64_t *done)
+{
+	struct q_image_part q = { .bytes = part_bytes(to->peer) };
+	CUresult r = CUDA_SUCCESS;
+
+	for (*done = 0; bytes - *done > q.bytes && !r; *done += q.bytes) {
+		struct call c = { .op = OP_image_part, .fixed = &q, .bytes = sizeof(q), .to = *to };
+
+		q.more = *done > 0;
+		r = place_image(&c, image + *done, q.bytes, &q.at);
+		if (r)
+			return r;
+		r = call_sync(&c, 0);
+		arena_put(to->peer, q.at);
+	}
+	return r;
+}
+
+/* the image with its frame; @fixed: as in call_sync() */
+static CUresult send_image(struct call *c, struct q_image *q, const uint8_t *image, size_t fixed)
+{
+	uint64_t done;
+	CUresult r;
+
+	route_peer(&c->to);
+	pthread_mutex_lock(&images);
+	r = send_parts(&c->to, image, q->bytes, &done);
+	q->parts = done > 0;
+	if (!r)
+		r = place_image(c, image + done, q->bytes - done, &q->at);
+	if (!r) {
+		r = call_sync(c, fixed);
+		arena_put(c->to.peer, q->at);
+	}
+	pthread_mutex_unlock(&images);
+	return r;
 }
 
 /* ------------------------------------------------------------------ PTX */
@@ -144,11 +200,7 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	q.error_bytes = o.error_bytes;
 	r = call_bytes(&c, o.words, 8ull * o.n);
 	if (!r)
-		r = place_image(&c, image, q.bytes, &q.at);
-	if (r)
-		return r;
-	r = call_sync(&c, sizeof(*a));
-	arena_put(c.to.peer, q.at);
+		r = send_image(&c, &q, image, sizeof(*a));
 	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && kvgpu_remote_image_is_text(image, q.bytes)) {
 		cubin = compile_here(image, q.bytes, n, options, values, &size, &r);
 		if (cubin)
@@ -209,15 +261,36 @@ void module_unloaded(CUmodule module)
 
 /* ------------------------------------------------------------------ functions */
 
-static struct function *read_function(struct call *c, const struct a_function *a)
+/* whether the parameters are one behind the other, each with a byte at least */
+static bool lay_out(struct function *f)
 {
-	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
-	struct function *f = NULL;
 	uint32_t i, end;
 	bool gapless = true;
 
-	if (a->parameters <= KVGPU_REMOTE_LIST_MAX)
-		f = calloc(1, sizeof(*f) + layout);
+	for (i = 0; i < f->parameters; i++) {
+		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
+		    end > KVGPU_REMOTE_PARAMETERS_MAX || f->parameter[i].offset < f->bytes ||
+		    !f->parameter[i].size)
+			return false;
+		gapless = gapless && f->parameter[i].offset == f->bytes;
+		f->bytes = end;
+	}
+	f->gapless = gapless;
+	return true;
+}
+
+/* @name: NULL: the answer has it, if the server can tell */
+static struct function *read_function(struct call *c, const struct a_function *a, const char *name)
+{
+	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
+	size_t name_bytes = name ? strlen(name) + 1 : a->name_bytes;
+	struct function *f = NULL;
+	unsigned int i;
+	bool fine;
+	char *to;
+
+	if (a->parameters <= KVGPU_REMOTE_LIST_MAX && name_bytes <= KVGPU_REMOTE_STRING_MAX)
+		f = calloc(1, sizeof(*f) + layout + name_bytes + 1);
 	if (!f)
 		return NULL;
 	f->layout_known = a->layout_known;
@@ -226,30 +299,22 @@ static struct function *read_function(struct call *c, const struct a_function *a
 		f->attribute[i] = a->attribute[i];
 		f->attribute_known[i] = a->attribute_known[i];
 	}
-	if (!answer_bytes(c, f->parameter, layout)) {
-		free(f);
-		return NULL;
-	}
-	for (i = 0; i < f->parameters; i++) {
-		/* one behind the other, each with a byte at least */
-		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
-		    end > KVGPU_REMOTE_PARAMETERS_MAX || f->parameter[i].offset < f->bytes ||
-		    !f->parameter[i].size) {
-			free(f);
-			return NULL;
-		}
-		gapless = gapless && f->parameter[i].offset == f->bytes;
-		f->bytes = end;
-	}
-	f->gapless = gapless;
-	return f;
+	to = (char *)f->parameter + layout;
+	f->name = name_bytes ? to : NULL;
+	fine = answer_bytes(c, f->parameter, layout);
+	if (name)
+		memcpy(to, name, name_bytes);
+	else
+		fine = fine && answer_bytes(c, to, name_bytes);
+	if (fine && lay_out(f))
+		return f;
+	free(f);
+	return NULL;
 }
 
-/* @name: NULL: the function at @place in the list of the server's library */
-static CUresult ask_function(CUfunction *function, CUmodule module, const char *name,
-			     unsigned int place)
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-	struct q_function q = { .place = place };
+	struct q_function q = { 0 };
 	struct call c = { .op = OP_function, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_function *a;
 	struct function *f;
@@ -260,10 +325,9 @@ static CUresult ask_function(CUfunction *function, CUmodule module, const char *
 		return r;
 	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!function || (name && !*name))
+	if (!function || !name || !*name)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (name)
-		r = call_string(&c, name, &q.name_bytes);
+	r = call_string(&c, name, &q.name_bytes);
 	if (!r)
 		r = call_sync(&c, sizeof(*a));
 	if (r)
@@ -271,7 +335,7 @@ static CUresult ask_function(CUfunction *function, CUmodule module, const char *
 	a = (const struct a_function *)c.answer;
 	if (!answer_handle(&made, &c, CLASS_FUNCTION, a->function, module, false))
 		return CUDA_ERROR_UNKNOWN;
-	f = read_function(&c, a);
+	f = read_function(&c, a, name);
 	/* an earlier result stays: another thread may be reading it */
 	if (!f || !object_keep(made, CLASS_FUNCTION, f, true))
 		return CUDA_ERROR_UNKNOWN;
@@ -279,28 +343,48 @@ static CUresult ask_function(CUfunction *function, CUmodule module, const char *
 	return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+/* of a function that a list of functions has told */
+static struct function *ask_function(CUfunction function)
 {
-	return ask_function(function, module, name ? name : "", 0);
-}
+	struct q_function q = { 0 };
+	struct call c = { .op = OP_function, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_function *a;
+	struct function *f;
 
-CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmodule module)
-{
-	unsigned int count, i;
-	CUresult r = cuModuleGetFunctionCount(&count, module);
-
-	if (!r && !functions)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (i = 0; !r && i < n && i < count; i++)
-		r = ask_function(&functions[i], module, NULL, i);
-	return r;
+	if (call_enter(CALL_NO_CONTEXT) ||
+	    !route_handle(&c.to, CLASS_FUNCTION, function, &q.function) ||
+	    call_sync(&c, sizeof(*a)))
+		return NULL;
+	a = (const struct a_function *)c.answer;
+	f = a->function == q.function ? read_function(&c, a, NULL) : NULL;
+	if (!f || !object_keep(function, CLASS_FUNCTION, f, true))
+		return NULL;
+	return __atomic_load_n((struct function **)&((struct object *)function)->more,
+			       __ATOMIC_ACQUIRE);
 }
 
 struct function *function_of(CUfunction f)
 {
 	struct object *o = object_of(CLASS_FUNCTION, f);
+	struct function *known;
 
-	return o ? __atomic_load_n((struct function **)&o->more, __ATOMIC_ACQUIRE) : NULL;
+	if (!o)
+		return NULL;
+	known = __atomic_load_n((struct function **)&o->more, __ATOMIC_ACQUIRE);
+	return known ? known : ask_function(f);
+}
+
+bool function_tells(CUfunction f, int attribute, int *value)
+{
+	struct object *o = object_of(CLASS_FUNCTION, f);
+	const struct function *known =
+		o ? __atomic_load_n((struct function **)&o->more, __ATOMIC_ACQUIRE) : NULL;
+
+	if (!known || attribute < 0 || attribute >= FUNCTION_ATTRIBUTES ||
+	    !known->attribute_known[attribute])
+		return false;
+	*value = known->attribute[attribute];
+	return true;
 }
 
 void function_set(CUfunction f, int attribute, int value)
@@ -328,6 +412,54 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 	*offset = f->parameter[index].offset;
 	if (size)
 		*size = f->parameter[index].size;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char **name, CUfunction function)
+{
+	const struct function *f;
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!name || !function)
+		return CUDA_ERROR_INVALID_VALUE;
+	f = function_of(function);
+	if (!f)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!f->name)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	*name = f->name;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmodule module)
+{
+	struct q_functions q = { 0 };
+	struct call c = { .op = OP_functions, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_functions *a;
+	unsigned int done = 0, got;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!functions)
+		return CUDA_ERROR_INVALID_VALUE;
+	do {
+		q.first = done;
+		q.room = n - done < KVGPU_REMOTE_LIST_MAX ? n - done : KVGPU_REMOTE_LIST_MAX;
+		r = call_sync(&c, sizeof(*a));
+		if (r)
+			return r;
+		a = (const struct a_functions *)c.answer;
+		got = a->n;
+		if (got > q.room || !answer_handles(&c, CLASS_FUNCTION, (void **)functions + done,
+						    got, got, module))
+			return CUDA_ERROR_UNKNOWN;
+		done += got;
+	} while (got && done < n);
 	return CUDA_SUCCESS;
 }
 

@@ -2,6 +2,20 @@
 /* Launches, and nodes of graphs that launch. Parameters come packed. */
 #include "server.h"
 
+/* of a function that a list has told; UINT32_MAX: the library does not say */
+static uint32_t parameter_bytes(struct server *s, CUfunction f)
+{
+	size_t offset, size, i;
+	uint32_t end = 0;
+
+	if (!s->library.cuFuncGetParamInfo)
+		return UINT32_MAX;
+	for (i = 0; !s->library.cuFuncGetParamInfo(f, i, &offset, &size); i++)
+		if (offset + size > end)
+			end = offset + size;
+	return end;
+}
+
 /* the library reads as many bytes as the kernel's parameters have: @bytes must be that many */
 static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function,
 				uint32_t bytes, const void **packed)
@@ -12,6 +26,8 @@ static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in
 		e = handle_entry(s, function);
 	if (!e)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (e->bytes == UINT32_MAX)
+		e->bytes = parameter_bytes(s, e->what);
 	*packed = kvgpu_remote_take_bytes(in, bytes);
 	if (*packed && (e->bytes == UINT32_MAX || e->bytes == bytes))
 		return CUDA_SUCCESS;

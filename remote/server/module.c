@@ -6,13 +6,7 @@
 
 #include "server.h"
 
-enum {
-	OPTIONS_MAX = 64,
-	LOG_MAX = 32 << 10,
-	PARAMETERS_MAX = 4096,
-	OWN_OPTIONS = 4,
-	FUNCTIONS_MAX = 1 << 16
-};
+enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10, PARAMETERS_MAX = 4096, OWN_OPTIONS = 4 };
 
 /* ----------------------------------------------------------- options of the compiler and linker */
 
@@ -79,19 +73,50 @@ static bool put_logs(struct kvgpu_remote_reply *out, const struct options_of *o,
 	       kvgpu_remote_put_bytes(out, o->error, *error_used);
 }
 
-/*
- * Copy bytes of the arena, so that the client can't change them after the check. NULL: they are not
- * in the arena, or out of memory.
- */
-static uint8_t *copy_of(struct server *s, uint64_t at, uint64_t bytes)
+static void parts_drop(struct server *s)
 {
-	uint8_t *copy = kvgpu_remote_in_arena(at, bytes, s->arena_bytes) ? malloc(bytes + 1) : NULL;
+	free(s->parts.data);
+	s->parts = (struct parts){ 0 };
+}
 
+/*
+ * Copy bytes of the arena, so that the client can't change them after the check. With @parts they
+ * follow those that came, which end. NULL: they are not in the arena, or out of memory.
+ */
+static uint8_t *copy_of(struct server *s, uint64_t at, uint64_t bytes, bool parts)
+{
+	uint64_t before = parts ? s->parts.bytes : 0;
+	bool fine = before <= bytes && bytes <= KVGPU_REMOTE_IMAGE_MAX &&
+		    kvgpu_remote_in_arena(at, bytes - before, s->arena_bytes);
+	uint8_t *copy = fine ? realloc(before ? s->parts.data : NULL, bytes + 1) : NULL;
+
+	if (copy && before)
+		s->parts.data = NULL;
+	parts_drop(s);
 	if (!copy)
 		return NULL;
-	memcpy(copy, s->arena + at, bytes);
+	memcpy(copy + before, s->arena + at, bytes - before);
 	copy[bytes] = 0;
 	return copy;
+}
+
+CUresult frame_image_part(struct server *s, const struct q_image_part *q,
+			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	uint8_t *grown;
+
+	if (!q->more)
+		parts_drop(s);
+	if (q->bytes > KVGPU_REMOTE_PART_MAX ||
+	    s->parts.bytes + q->bytes > KVGPU_REMOTE_IMAGE_MAX ||
+	    !kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	grown = realloc(s->parts.data, s->parts.bytes + q->bytes + 1);
+	if (!grown)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(grown + s->parts.bytes, s->arena + q->at, q->bytes);
+	s->parts = (struct parts){ grown, s->parts.bytes + q->bytes };
+	return CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ modules */
@@ -107,7 +132,7 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 
 	if (!a || !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
 		return CUDA_ERROR_INVALID_VALUE;
-	image = copy_of(s, q->at, q->bytes);
+	image = copy_of(s, q->at, q->bytes, q->parts);
 	if (!image)
 		return CUDA_ERROR_INVALID_VALUE;
 	s->waits.may_print |= kvgpu_remote_image_may_print(image, q->bytes);
@@ -162,16 +187,21 @@ static bool put_layout(struct server *s, CUfunction f, struct a_function *a,
 	return true;
 }
 
-/* The client has asked how many there are. Of NVIDIA's library the largest has some thousands. */
-static CUresult function_at(struct server *s, CUmodule module, uint32_t place, CUfunction *f)
+static CUresult put_name(struct server *s, CUfunction f, struct a_function *a,
+			 struct kvgpu_remote_reply *out)
 {
-	CUfunction *all = place < FUNCTIONS_MAX ? calloc(place + 1, sizeof(*all)) : NULL;
-	CUresult r = all ? CALL(s, cuModuleEnumerateFunctions, all, place + 1, module) :
-			   CUDA_ERROR_OUT_OF_MEMORY;
+	const char *name = NULL;
+	CUresult r = CALL(s, cuFuncGetName, &name, f);
 
-	*f = r ? NULL : all[place];
-	free(all);
-	return r || *f ? r : CUDA_ERROR_NOT_FOUND;
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		return CUDA_SUCCESS; /* a library of before CUDA 12.3 has no names to tell */
+	if (r)
+		return r;
+	a->name_bytes = strlen(name) + 1;
+	return a->name_bytes <= KVGPU_REMOTE_STRING_MAX &&
+			       kvgpu_remote_put_bytes(out, name, a->name_bytes) ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult frame_function(struct server *s, const struct q_function *q,
@@ -183,19 +213,54 @@ CUresult frame_function(struct server *s, const struct q_function *q,
 	void *module;
 	CUresult r;
 
-	if ((q->name_bytes && !name) || !a)
+	if (!a || (q->name_bytes && !name))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!name) {
+		if (!handle_find(s, CLASS_FUNCTION, q->function, (void **)&f))
+			return CUDA_ERROR_INVALID_HANDLE;
+		a->function = q->function;
+	} else {
+		if (!handle_find(s, CLASS_MODULE, q->module, &module))
+			return CUDA_ERROR_INVALID_HANDLE;
+		r = CALL(s, cuModuleGetFunction, &f, module, name);
+		if (r)
+			return r;
+		a->function = handle_give(s, CLASS_FUNCTION, f, q->module);
+		if (!a->function)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	put_attributes(s, f, a);
+	if (!put_layout(s, f, a, out))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	return name ? CUDA_SUCCESS : put_name(s, f, a, out);
+}
+
+CUresult frame_functions(struct server *s, const struct q_functions *q,
+			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_functions *a = kvgpu_remote_put(out, sizeof(*a));
+	CUfunction *f;
+	unsigned int n = 0;
+	void *module;
+	CUresult r;
+
+	if (!a || q->room > KVGPU_REMOTE_LIST_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!handle_find(s, CLASS_MODULE, q->module, &module))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = name ? CALL(s, cuModuleGetFunction, &f, module, name) :
-		   function_at(s, module, q->place, &f);
+	r = CALL(s, cuModuleGetFunctionCount, &n, module);
 	if (r)
 		return r;
-	a->function = handle_give(s, CLASS_FUNCTION, f, q->module);
-	if (!a->function)
+	f = calloc(n + 1ull, sizeof(*f));
+	if (!f)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	put_attributes(s, f, a);
-	return put_layout(s, f, a, out) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	r = n ? CALL(s, cuModuleEnumerateFunctions, f, n, module) : CUDA_SUCCESS;
+	n = q->first < n ? n - q->first : 0;
+	a->n = n < q->room ? n : q->room;
+	if (!r && a->n && !list_close(s, out, CLASS_FUNCTION, f + q->first, a->n, q->module))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	free(f);
+	return r;
 }
 
 /*
@@ -276,7 +341,7 @@ CUresult frame_link_add(struct server *s, const struct q_link_add *q,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!handle_find(s, CLASS_LINK, q->link, &link))
 		return CUDA_ERROR_INVALID_HANDLE;
-	data = copy_of(s, q->at, q->bytes);
+	data = copy_of(s, q->at, q->bytes, false);
 	if (!data)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CUDA_ERROR_INVALID_IMAGE;

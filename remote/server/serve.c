@@ -191,5 +191,6 @@ void server_fini(struct server *s)
 	free(s->quota.charges);
 	free(s->pinned.noted);
 	free(s->forward.library);
+	free(s->parts.data);
 	free(s->frame.scratch);
 }

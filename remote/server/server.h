@@ -55,6 +55,12 @@ struct options {
 	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
+/* module.c: the first bytes of an image that is larger than a frame's piece of the arena */
+struct parts {
+	uint8_t *data;
+	uint64_t bytes;
+};
+
 struct server {
 	struct kvgpu_remote_port *port;
 	/*
@@ -82,6 +88,7 @@ struct server {
 	struct physicals physicals;
 	struct shares shares;
 	struct forward forward;
+	struct parts parts;
 	struct hosts hosts;
 	struct captures captures;
 	struct graph_refs graph_refs;

@@ -20,6 +20,7 @@
 /* a place that is not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_NOWHERE   UINT64_MAX
 #define KVGPU_REMOTE_ARENA_MAX (1ull << 40)
+#define KVGPU_REMOTE_IMAGE_MAX (4ull << 30)
 
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10, /* bytes of a frame's or an answer's payload */
@@ -38,10 +39,12 @@ enum {
 	 */
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,
 	KVGPU_REMOTE_LIST_MAX = 4096, /* handles or parameters in a list */
-	KVGPU_REMOTE_STRING_MAX = 4096, /* bytes of a string, with its zero */
-	/* bytes of a kernel's parameters: the limit of CUDA 12.1 and later */
+	/* bytes of a string, with its zero: C++ names of kernels are long */
+	KVGPU_REMOTE_STRING_MAX = 32 << 10,
+	/* bytes of a kernel's parameters: the limit from CUDA 12.1 and sm_70 on */
 	KVGPU_REMOTE_PARAMETERS_MAX = 32764,
 	KVGPU_REMOTE_ATTRIBUTES_MAX = 32, /* attributes of a launch */
+	KVGPU_REMOTE_PART_MAX = 16 << 20, /* an image is sent in parts of so many bytes */
 	KVGPU_REMOTE_COMPLETIONS = 1024, /* answers that may be waited for at once */
 };
 

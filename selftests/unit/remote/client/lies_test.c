@@ -28,6 +28,7 @@ static struct {
 } lie;
 static unsigned int asked; /* how often */
 static unsigned int heard[2]; /* questions to each server */
+static unsigned int times[KVGPU_REMOTE_OPS]; /* how often each was asked */
 
 static uint64_t id(unsigned int class, unsigned int index, unsigned int generation)
 {
@@ -48,10 +49,15 @@ static void honest(struct liar_frame *f)
 		f->word[0] = CUBIN;
 }
 
+static struct q_image last_image;
+
 static void say(struct liar_frame *f)
 {
 	honest(f);
 	heard[f->channel != peers[0].channel]++;
+	times[f->op]++;
+	if (f->op == OP_image)
+		memcpy(&last_image, f->q, sizeof(last_image));
 	if (f->op != lie.op)
 		return;
 	asked++;
@@ -222,7 +228,7 @@ static void block_sizes_are_tried_a_few_times(void **state)
 	assert_int_equal(asked, 1);
 }
 
-/* parameters follow each other: a launch does not read more than 32 KiB for them */
+/* parameters follow each other: a launch does not read more for them than CUDA's limit */
 static void parameters_follow_each_other(void **state)
 {
 	struct a_function *a = (void *)lie.word;
@@ -238,6 +244,67 @@ static void parameters_follow_each_other(void **state)
 	layout[1] = layout[3] = 16384;
 	lie.words = sizeof(*a) / 8 + 2;
 	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
+	a->parameters = 1;
+	layout[1] = KVGPU_REMOTE_PARAMETERS_MAX + 1;
+	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_ERROR_UNKNOWN);
+	layout[1] = KVGPU_REMOTE_PARAMETERS_MAX;
+	assert_int_equal(cuModuleGetFunction(&f, module, "kernel"), CUDA_SUCCESS);
+}
+
+/* a list of functions is no longer than its room, and a name than its bytes */
+static void functions_fit_into_their_list(void **state)
+{
+	struct a_function *a = (void *)lie.word;
+	CUfunction f[4] = { NULL };
+	const char *name;
+	CUmodule module;
+
+	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
+	lie_once(OP_functions, 3);
+	lie.words = 4;
+	assert_int_equal(cuModuleEnumerateFunctions(f, 2, module), CUDA_ERROR_UNKNOWN);
+	lie.word[0] = 2; /* and no handles behind it */
+	lie.words = 1;
+	assert_int_equal(cuModuleEnumerateFunctions(f, 2, module), CUDA_ERROR_UNKNOWN);
+	lie.word[1] = id(CLASS_FUNCTION, FREE + 6, 1);
+	lie.word[2] = id(CLASS_FUNCTION, FREE + 7, 1);
+	lie.words = 3;
+	assert_int_equal(cuModuleEnumerateFunctions(f, 2, module), CUDA_SUCCESS);
+	assert_null(f[2]);
+	lie_once(OP_function, id(CLASS_FUNCTION, FREE + 6, 1));
+	a->name_bytes = 1 << 20;
+	assert_int_equal(cuFuncGetName(&name, f[0]), CUDA_ERROR_INVALID_HANDLE);
+	a->name_bytes = 8;
+	memcpy(a + 1, "12345678", 8);
+	lie.words = sizeof(*a) / 8 + 1;
+	assert_int_equal(cuFuncGetName(&name, f[0]), CUDA_SUCCESS);
+	assert_string_equal(name, "12345678");
+	/* another function's answer is none */
+	lie.word[0] = id(CLASS_FUNCTION, FREE + 8, 1);
+	assert_int_equal(cuFuncGetName(&name, f[1]), CUDA_ERROR_INVALID_HANDLE);
+}
+
+/* of 32 MiB of the arena 8 are for a part */
+static void a_large_image_goes_in_parts(void **state)
+{
+	enum { BYTES = 20 << 20 };
+	char *text = malloc(BYTES);
+	CUmodule module;
+
+	assert_non_null(text);
+	memset(text, '/', BYTES);
+	text[BYTES - 1] = 0;
+	memset(times, 0, sizeof(times));
+	lie_once(0, 0);
+	assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+	assert_int_equal(times[OP_image_part], 2);
+	assert_int_equal(last_image.parts, 1);
+	assert_int_equal(last_image.bytes, BYTES);
+	assert_int_equal(cuModuleLoadData(&module, text + BYTES - 20), CUDA_SUCCESS);
+	assert_int_equal(times[OP_image_part], 2);
+	assert_int_equal(last_image.parts, 0);
+	assert_int_equal(last_image.bytes, 20);
+	free(text);
 }
 
 static void a_wrapper_of_nothing(void **state)
@@ -249,18 +316,6 @@ static void a_wrapper_of_nothing(void **state)
 	CUmodule module;
 
 	assert_int_equal(cuModuleLoadData(&module, &wrapper), CUDA_ERROR_INVALID_IMAGE);
-}
-
-static void functions_are_those_of_the_room(void **state)
-{
-	CUfunction f[2] = { 0 };
-	CUmodule module;
-
-	assert_int_equal(cuModuleLoadData(&module, "//\n.version 7.8\n"), CUDA_SUCCESS);
-	lie_once(OP_cuModuleGetFunctionCount, UINT32_MAX);
-	assert_int_equal(cuModuleEnumerateFunctions(f, 1, module), CUDA_SUCCESS);
-	assert_non_null(f[0]);
-	assert_null(f[1]);
 }
 
 /* ------------------------------------------------------------------ objects */
@@ -843,7 +898,8 @@ int main(void)
 		TEST(block_sizes_are_tried_a_few_times),
 		TEST(parameters_follow_each_other),
 		TEST(a_wrapper_of_nothing),
-		TEST(functions_are_those_of_the_room),
+		TEST(functions_fit_into_their_list),
+		TEST(a_large_image_goes_in_parts),
 		TEST(an_object_in_use_stays),
 		TEST(parameters_stay_readable),
 		TEST(no_object_is_above_itself),

@@ -420,14 +420,71 @@ static void parameters(void **state)
 	go.q.bytes = 13;
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 8), INVALID_VALUE);
 	node_parameters(go.q.function);
-	OK(ASK(function, .module = get.q.module, .place = 2));
-	assert_int_equal(ANSWER(function)->parameters, 3);
-	assert_int_not_equal(ANSWER(function)->function, go.q.function);
-	FAILS(ASK(function, .module = get.q.module, .place = 3), NOT_FOUND);
-	FAILS(ASK(function, .module = get.q.module, .place = UINT32_MAX), OUT_OF_MEMORY);
 	OK(ASK(cuModuleUnload, .module = get.q.module));
 	FAILS(ASK(function, .module = get.q.module), INVALID_HANDLE);
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_HANDLE);
+}
+
+/* Functions of a list are told with what a launch needs, and with their names. */
+static void functions_of_a_module(void **state)
+{
+	struct {
+		struct q_launch q;
+		uint8_t bytes[16];
+	} go = { .q = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .bytes = 13 } };
+	const struct a_function *a;
+	uint64_t module, function;
+
+	context();
+	memcpy(s.arena, ".version 7.8\n", 14);
+	OK(ASK(image, .at = 0, .bytes = 14));
+	module = ANSWER(image)->module;
+	OK(ASK(functions, .module = module, .room = 2));
+	assert_int_equal(ANSWER(functions)->n, 2);
+	OK(ASK(functions, .module = module, .first = 2, .room = 2));
+	assert_int_equal(ANSWER(functions)->n, 1);
+	function = *(const uint64_t *)(ANSWER(functions) + 1);
+	go.q.function = function;
+	go.q.bytes = 12;
+	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go)), INVALID_VALUE);
+	OK(ASK(functions, .module = module, .first = 3, .room = 2));
+	assert_int_equal(ANSWER(functions)->n, 0);
+	FAILS(ASK(functions, .module = module, .room = KVGPU_REMOTE_LIST_MAX + 1), INVALID_VALUE);
+	OK(ASK(function, .function = function));
+	a = ANSWER(function);
+	assert_int_equal(a->function, function);
+	assert_int_equal(a->parameters, 3);
+	assert_int_equal(a->name_bytes, 7);
+	assert_string_equal((const char *)(a + 1) + 24, "kernel");
+	go.q.bytes = 13;
+	OK(fake_frame(&s, OP_launch, &go, sizeof(go)));
+	OK(ASK(cuModuleUnload, .module = module));
+	FAILS(ASK(functions, .module = module, .room = 2), INVALID_HANDLE);
+	FAILS(ASK(function, .function = function), INVALID_HANDLE);
+	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go)), INVALID_HANDLE);
+}
+
+/* an image of which parts come first, as the library gets it */
+static void images_in_parts(void **state)
+{
+	context();
+	memcpy(s.arena, "\001\002.ve", 5);
+	OK(ASK(image_part, .at = 0, .bytes = 2));
+	OK(ASK(image_part, .at = 2, .bytes = 2)); /* another image */
+	memcpy(s.arena, "ersion 7.8\n", 12);
+	OK(ASK(image_part, .at = 1, .bytes = 1, .more = 1));
+	OK(ASK(image, .at = 2, .bytes = 13, .parts = 1));
+	assert_memory_equal(fake_image, ".vrs", 4);
+	FAILS(ASK(image_part, .at = s.arena_bytes, .bytes = 1), INVALID_VALUE);
+	FAILS(ASK(image_part, .at = 0, .bytes = KVGPU_REMOTE_PART_MAX + 1ull), INVALID_VALUE);
+	OK(ASK(image_part, .at = 0, .bytes = 12));
+	FAILS(ASK(image, .at = 0, .bytes = 11, .parts = 1), INVALID_VALUE);
+	/* the parts are gone; without them the image is what lies there */
+	OK(ASK(image, .at = 0, .bytes = 12, .parts = 1));
+	assert_memory_equal(fake_image, "ersi", 4);
+	OK(ASK(image_part, .at = 0, .bytes = 12));
+	OK(ASK(image, .at = 0, .bytes = 12));
+	assert_memory_equal(fake_image, "ersi", 4);
 }
 
 static void quota(void **state)
@@ -806,6 +863,8 @@ int main(void)
 		ON_SERVER(places),
 		ON_SERVER(for_the_library),
 		ON_SERVER(parameters),
+		ON_SERVER(functions_of_a_module),
+		ON_SERVER(images_in_parts),
 		ON_SERVER(quota),
 		ON_SERVER(tiles),
 		ON_SERVER(heap),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 enum { HANDLE_MAGIC = 0x68616e64, IMAGE_LEAST = 4 };
+uint8_t fake_image[4];
 
 uint64_t fake_ends;
 unsigned int fake_calls, fake_busy, fake_registered;
@@ -215,12 +216,25 @@ static CUresult function(CUfunction *f, CUmodule m, const char *name)
 	*f = fake_new(CLASS_FUNCTION);
 	return fake_result();
 }
+static CUresult function_count(unsigned int *n, CUmodule m)
+{
+	fake_handle(CLASS_MODULE, m);
+	*n = FAKE_FUNCTIONS;
+	return fake_result();
+}
 static CUresult functions(CUfunction *f, unsigned int n, CUmodule m)
 {
-	size_t count = n;
+	unsigned int i;
 
 	fake_handle(CLASS_MODULE, m);
-	fake_list(CLASS_FUNCTION, (void **)f, &count);
+	for (i = 0; i < n && i < FAKE_FUNCTIONS; i++)
+		f[i] = fake_new(CLASS_FUNCTION);
+	return fake_result();
+}
+static CUresult function_name(const char **name, CUfunction f)
+{
+	fake_handle(CLASS_FUNCTION, f);
+	*name = "kernel";
 	return fake_result();
 }
 static CUresult global(CUdeviceptr *p, size_t *n, CUmodule m, const char *name)
@@ -312,6 +326,7 @@ static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_optio
 	unsigned int i;
 
 	fake_read(image, IMAGE_LEAST);
+	memcpy(fake_image, image, IMAGE_LEAST);
 	for (i = 0; i + 1 < n; i++)
 		if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
 			fake_write(values[i], (uintptr_t)values[i + 1]);
@@ -693,7 +708,9 @@ void fake_library(struct library *l)
 	l->cuPointerSetAttribute = pointer_set;
 	l->cuModuleLoadDataEx = load;
 	l->cuModuleGetFunction = function;
+	l->cuModuleGetFunctionCount = function_count;
 	l->cuModuleEnumerateFunctions = functions;
+	l->cuFuncGetName = function_name;
 	l->cuModuleGetGlobal_v2 = global;
 	l->cuFuncGetParamInfo = parameter;
 	l->cuLaunchKernel = launch;
