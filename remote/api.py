@@ -324,6 +324,7 @@ def stub(e):
             t.append(f"\tif ({x.name})\n\t\tq.want |= {1 << bit}u;")
             bit += 1
         if x.kind == "handle" and not x.out:
+            t += [f"\tr = function_here(&{x.name}, NULL);\n\tif (r)\n\t\treturn r;"] if x.type == "CUfunction" else []
             if x.type == "CUstream" and e.options.get("destroys") != x.name:
                 t.append(f"\tr = route_stream(&c.to, {x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
             else:

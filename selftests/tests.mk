@@ -243,8 +243,8 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
 EXPORT_SRC	:= $(wildcard cuda/export/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test
-TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/device/board_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/forked_test cuda/driver/graph_test cuda/driver/library_test
+TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/hostfunc_test cuda/driver/contexts_test cuda/driver/devices_test cuda/driver/graph_test cuda/driver/library_test
 # subtests of selftests/cuda/driver, with the shader machine of gpu-model as the GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(EXPORT_SRC) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
@@ -270,6 +270,7 @@ SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/devices_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/forked_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/graph_test	:= $(SRC_cuda/driver/driver_test)
+SRC_cuda/driver/library_test	:= $(SRC_cuda/driver/driver_test)
 # this test makes allocations fail
 LIBS_cuda/driver/graph_test	:= $(addprefix -Xlinker --wrap=,malloc calloc realloc)
 UNIT_TESTS += cuda/driver/pages_test cuda/driver/procaddress_test
@@ -431,7 +432,7 @@ SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c route.c mana
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c route.c object.c ranges.c settle.c arena.c staging.c hostmem.c pin.c)
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
-		   remote/channel/signals.c cuda/export/storage.c $(addprefix cuda/driver/,forked.c visible.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
+		   remote/channel/signals.c cuda/export/storage.c $(addprefix cuda/driver/,forked.c visible.c libraries.c libraryinfo.c newer.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
 UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test) cuda/driver/text_test
 SRC_cuda/driver/text_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)

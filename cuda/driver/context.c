@@ -22,7 +22,8 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	__atomic_store_n(&c->flags, flags, __ATOMIC_RELAXED);
 	c->attached = 0;
 	c->sticky = CUDA_SUCCESS;
-	c->null = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = c };
+	__atomic_store_n(&c->id, unique_id(), __ATOMIC_RELAXED);
+	c->null = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = c, .id = unique_id() };
 	memset(&c->blocking, 0, sizeof(c->blocking));
 	memset(&c->submitted, 0, sizeof(c->submitted));
 	c->parallel = false;

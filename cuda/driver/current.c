@@ -4,6 +4,7 @@
  * needs a context calls this file, so it calls nothing that does.
  */
 #include "driver.h"
+#include "libraries.h"
 
 enum { STACK_DEPTH = 64, API_VERSION = 3020 };
 
@@ -142,6 +143,13 @@ bool several_contexts(void)
 	return c && c->next;
 }
 
+uint64_t unique_id(void)
+{
+	static uint64_t last;
+
+	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 bool context_known(CUcontext ctx)
 {
 	CUcontext c;
@@ -226,6 +234,32 @@ CUresult cuCtxGetCurrent(CUcontext *ctx)
 	if (!ctx)
 		return CUDA_ERROR_INVALID_VALUE;
 	*ctx = top();
+	return CUDA_SUCCESS;
+}
+
+CUresult library_place(CUcontext ctx, struct library_place *at)
+{
+	CUresult r = ctx ? check_context(ctx) : CUDA_SUCCESS;
+
+	if (!r)
+		r = ctx ? enter_of(ctx) : enter(&ctx);
+	if (r)
+		return r;
+	*at = (struct library_place){ ctx, ctx->life, ctx->dev };
+	leave(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id)
+{
+	struct library_place at;
+	CUresult r = library_place(ctx, &at);
+
+	if (r)
+		return r;
+	if (!id)
+		return CUDA_ERROR_INVALID_VALUE;
+	*id = __atomic_load_n(&at.ctx->id, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 

@@ -2,15 +2,16 @@
 /*
  * Inside of libcuda.so.1.
  *
- * Locks: `table` (contexts, primary contexts, init) is taken before a context's `lock`. A thread
- * holds one context's lock at a time. context_open() and context_close() wait for the GPU with
- * `table` held; context_close() waits for host functions, too, so no host function takes `table`
- * (may_take_table()). A context's `lock` guards what is in the context and orders submissions.
- * Waits for a stream, an event or all work are without it. Submissions, copies by the CPU and calls
- * that allocate or free something may wait for the GPU with it. Taken inside of it: `graphs`
- * (graph.h), the locks of hostfunc.c, messages.h and pages.c, and `watch`; inside of all, the
- * device's (device/nv.h). A graph's nodes are carried out with `graphs` held (graphexec.c):
- * kernel_launch(), box_copy(), set_lines(), host_call() and event_record() don't take it.
+ * Locks: that of libraries.c is taken before all others, as its file calls entry points; `table`
+ * (contexts, primary contexts, init) before a context's `lock`. A thread holds one context's lock
+ * at a time. context_open() and context_close() wait for the GPU with `table` held; context_close()
+ * waits for host functions, too, so no host function takes `table` (may_take_table()). A context's
+ * `lock` guards what is in the context and orders submissions. Waits for a stream, an event or all
+ * work are without it. Submissions, copies by the CPU and calls that allocate or free something may
+ * wait for the GPU with it. Taken inside of it: `graphs` (graph.h), the locks of hostfunc.c,
+ * messages.h and pages.c, and `watch`; inside of all, the device's (device/nv.h). A graph's nodes
+ * are carried out with `graphs` held (graphexec.c): kernel_launch(), box_copy(), set_lines(),
+ * host_call() and event_record() don't take it.
  *
  * Threads: any thread of the program calls an entry point, with no lock. Host functions, waits for
  * other contexts, and the CPU's part of copies between contexts (peer.c) run on a thread of the
@@ -88,6 +89,7 @@ struct node_list {
 struct CUstream_st {
 	uint32_t magic;
 	CUcontext ctx;
+	uint64_t id; /* unique_id() */
 	unsigned int flags;
 	struct moment last; /* the end of all its work */
 	pthread_t thread; /* .per_thread: the thread whose default stream this is */
@@ -228,6 +230,7 @@ struct CUctx_st {
 	 */
 	pthread_mutex_t watch;
 	unsigned int life; /* how many devices the context has had */
+	uint64_t id; /* unique_id(), of this life; use __atomic */
 	struct device *device;
 	CUresult sticky; /* the error that enter...() returns; use __atomic */
 	/* range.c: sorted by address */
@@ -305,6 +308,7 @@ CUresult error_of_image(enum image_error e);
  */
 CUresult enter(CUcontext *ctx);
 CUresult enter_of(CUcontext ctx); /* @ctx need not be current */
+uint64_t unique_id(void); /* a number that no other context or stream of the process has */
 bool several_contexts(void); /* more than one was ever made, destroyed ones counted */
 void leave(CUcontext ctx);
 /* whether the thread has a current context, without an error of its own */

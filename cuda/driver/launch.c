@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "libraries.h"
 
 enum { LOCAL_UNIT = 16, CRS_UNIT = 512 };
 
@@ -147,6 +148,22 @@ CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s
 	return r;
 }
 
+/* if *f is a kernel of a library: its function in the context of @stream */
+static CUresult function_in(CUfunction *f, CUstream stream)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r;
+
+	if (!is_kernel(*f))
+		return CUDA_SUCCESS;
+	r = enter_stream(stream, &ctx, &s);
+	if (r)
+		return r;
+	leave(ctx);
+	return library_function(f, ctx);
+}
+
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
 			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			CUstream stream, void **params, void **extra)
@@ -159,10 +176,13 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 				    .extra = extra };
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_work(stream, &ctx, &s);
+	CUresult r = function_in(&q.f, stream);
 
+	if (!r)
+		r = enter_work(stream, &ctx, &s);
 	if (r)
 		return r;
+	f = q.f;
 	if (!f || f->magic != MAGIC_FUNCTION || f->module->ctx != ctx)
 		r = CUDA_ERROR_INVALID_HANDLE;
 	else if (s->capture)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "libraries.h"
 
 enum { BANK_ALIGN = 256, CODE_PAD = 512 }; /* PAD: the GPU fetches instructions ahead */
 #define CONSTANTS_MAX (1u << 30)
@@ -260,6 +261,11 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct jit *
 	}
 	leave(ctx);
 	return r;
+}
+
+const void *library_image(const void *data, size_t limit, size_t *bytes, bool *fat)
+{
+	return image_whole(data, limit, bytes, fat);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,

@@ -32,7 +32,6 @@ OPAQUE(CUcheckpointCheckpointArgs)
 OPAQUE(CUcheckpointLockArgs)
 OPAQUE(CUcheckpointRestoreArgs)
 OPAQUE(CUcheckpointUnlockArgs)
-OPAQUE(CUctxCreateParams)
 OPAQUE(CUdevResource)
 OPAQUE(CUexecAffinityParam)
 OPAQUE(CUmemDecompressParams)
@@ -47,14 +46,12 @@ HANDLE(CUexternalMemory)
 HANDLE(CUexternalSemaphore)
 HANDLE(CUgraphicsResource)
 HANDLE(CUgreenCtx)
-HANDLE(CUkernel)
-HANDLE(CUlibrary)
 HANDLE(CUlogsCallbackHandle)
 #undef HANDLE
 
 typedef int CUatomicOperation, CUcoredumpSettings, CUdevResourceType, CUexecAffinityType,
 	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget,
-	CUlibraryOption, CUlogLevel, CUmemRangeHandleType, CUmulticastGranularity_flags,
+	CUlogLevel, CUmemRangeHandleType, CUmulticastGranularity_flags,
 	CUprocessState, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
 	CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle;
 typedef unsigned int CUlogIterator;

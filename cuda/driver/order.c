@@ -16,9 +16,11 @@ CUstream stream_new(CUcontext ctx, unsigned int flags)
 
 	if (!s)
 		return NULL;
-	*s = (struct CUstream_st){
-		.magic = MAGIC_STREAM, .ctx = ctx, .flags = flags, .next = ctx->streams
-	};
+	*s = (struct CUstream_st){ .magic = MAGIC_STREAM,
+				   .ctx = ctx,
+				   .id = unique_id(),
+				   .flags = flags,
+				   .next = ctx->streams };
 	ctx->streams = s;
 	ctx->parallel = true;
 	return s;

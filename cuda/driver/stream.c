@@ -194,6 +194,26 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx)
 	return r;
 }
 
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+	struct CUstream_st s;
+	CUresult r = check_query(stream, id, &s);
+
+	if (!r)
+		*id = s.id;
+	return r;
+}
+
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *dev)
+{
+	struct CUstream_st s;
+	CUresult r = check_query(stream, dev, &s);
+
+	if (!r)
+		*dev = s.ctx->dev;
+	return r;
+}
+
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 CUresult cuStreamSynchronize_ptsz(CUstream stream)
 {
@@ -214,6 +234,14 @@ CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority)
 CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx)
 {
 	return cuStreamGetCtx(OWN(stream), ctx);
+}
+CUresult cuStreamGetId_ptsz(CUstream stream, unsigned long long *id)
+{
+	return cuStreamGetId(OWN(stream), id);
+}
+CUresult cuStreamGetDevice_ptsz(CUstream stream, CUdevice *dev)
+{
+	return cuStreamGetDevice(OWN(stream), dev);
 }
 
 CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)

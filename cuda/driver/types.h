@@ -18,6 +18,8 @@ typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
+typedef struct CUlibrary_st *CUlibrary;
+typedef struct CUkernel_st *CUkernel;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUarray_st *CUarray;
@@ -443,6 +445,12 @@ typedef enum {
 #define CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE 21 /* of CUDA 12.8 */
 typedef int CUdevice_P2PAttribute;
 
+typedef struct CUctxCreateParams_st {
+	CUexecAffinityParam *execAffinityParams;
+	int numExecAffinityParams;
+	void *cigParams;
+} CUctxCreateParams;
+
 typedef enum {
 	CU_LIMIT_STACK_SIZE,
 	CU_LIMIT_PRINTF_FIFO_SIZE,
@@ -468,6 +476,10 @@ typedef enum {
 	CU_FUNCTION_LOADING_STATE_UNLOADED,
 	CU_FUNCTION_LOADING_STATE_LOADED
 } CUfunctionLoadingState;
+typedef enum {
+	CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE,
+	CU_LIBRARY_BINARY_IS_PRESERVED
+} CUlibraryOption;
 typedef enum {
 	CU_FUNC_CACHE_PREFER_NONE,
 	CU_FUNC_CACHE_PREFER_SHARED,

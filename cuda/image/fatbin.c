@@ -179,19 +179,46 @@ static enum image_error pick_text(const char *text, size_t limit, struct image_p
 	return IMAGE_ONLY_PTX;
 }
 
+/* the image that nvcc's wrapper at @data points to, or NULL; else @data */
+static const void *unwrap(const void *data)
+{
+	struct wrapper w;
+
+	memcpy(&w, data, 4);
+	if (w.magic != WRAPPER_MAGIC)
+		return data;
+	memcpy(&w, data, sizeof(w));
+	return w.data;
+}
+
+const void *image_whole(const void *data, size_t limit, size_t *bytes, bool *fat)
+{
+	struct container c;
+
+	if (limit == SIZE_MAX)
+		data = unwrap(data);
+	if (!data || limit < sizeof(c))
+		return NULL;
+	memcpy(&c, data, sizeof(c));
+	*fat = c.magic == FATBIN_MAGIC;
+	*bytes = 0;
+	if (*fat && c.header_size >= sizeof(c) && c.size <= MAX_UNPACKED)
+		*bytes = c.header_size + c.size;
+	else if (!memcmp(data, "\177ELF", 4))
+		*bytes = elf_size(data, limit);
+	else if (!*fat && looks_like_ptx(data, limit))
+		*bytes = limit == SIZE_MAX ? strlen(data) + 1 : strnlen(data, limit - 1) + 1;
+	return *bytes && *bytes <= limit ? data : NULL;
+}
+
 enum image_error image_pick(const void *data, size_t limit, struct image_pick *out)
 {
 	struct container c;
-	struct wrapper w;
 
 	memset(out, 0, sizeof(*out));
-	if (limit == SIZE_MAX && (memcpy(&w, data, 4), w.magic == WRAPPER_MAGIC)) {
-		memcpy(&w, data, sizeof(w));
-		if (!w.data)
-			return IMAGE_INVALID;
-		data = w.data;
-	}
-	if (limit < 4)
+	if (limit == SIZE_MAX)
+		data = unwrap(data);
+	if (!data || limit < 4)
 		return IMAGE_INVALID;
 	if (!memcmp(data, "\177ELF", 4)) {
 		out->cubin = data;

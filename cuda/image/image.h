@@ -47,6 +47,11 @@ struct image_pick {
  */
 enum image_error image_pick(const void *data, size_t limit, struct image_pick *out);
 void image_pick_free(struct image_pick *p);
+/*
+ * What image_pick() takes at @data, and its *bytes, of a text with its 0. NULL: it takes nothing.
+ * *fat: it is a fat binary.
+ */
+const void *image_whole(const void *data, size_t limit, size_t *bytes, bool *fat);
 
 /* ------------------------------------------------------------------ cubins */
 

@@ -2,14 +2,15 @@
 /*
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: `init_lock` (init.c), `images` (module.c), `primaries` (context.c), the
- * lock of managed memory (managed.c), `submit` of a peer (call.c: frames go out in one order),
- * `objects` (object.c), then the locks of single files: ranges, host memory, arena, functions of
- * the host, cross-server fences, waiting for cross-server fences, captures, helpers, bounce
- * buffers, devices; last those of a channel. A thread that waits for an answer may hold
- * `init_lock`, `images` and the lock of managed memory, and none of the others. No lock is held
- * while a function of the program runs. Functions here take the locks that they need: call them
- * with none held but outer ones, and staging_get() with none but `init_lock`.
+ * Locks, outer to inner: that of libraries (cuda/driver/libraries.c), `init_lock` (init.c),
+ * `images` (module.c), `primaries` (context.c), the lock of managed memory (managed.c), `submit` of
+ * a peer (call.c: frames go out in one order), `objects` (object.c), then the locks of single
+ * files: ranges, host memory, arena, functions of the host, cross-server fences, waiting for
+ * cross-server fences, captures, helpers, bounce buffers, devices; last those of a channel. A
+ * thread that waits for an answer may hold that of libraries, `init_lock`, `images` and the lock of
+ * managed memory, and none of the others. No lock is held while a function of the program runs.
+ * Functions here take the locks that they need: call them with none held but outer ones, and
+ * staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <cuda/driver/libraries.h>
 #include <remote/channel/channel.h>
 #include <remote/wire/cursor.h>
 #include <remote/wire/frame.h>
@@ -362,6 +364,7 @@ struct object {
 	 */
 	uint32_t parent, child, before, after;
 	int dev;
+	uint64_t life; /* atomic; of a context: library_place() */
 	unsigned int attached; /* atomic; of a context: users besides the first */
 	bool dead; /* atomic; of a context: destroyed or reset */
 	bool shared; /* atomic; of an event: event_shared() */
@@ -406,6 +409,11 @@ void object_end(void *handle, uint64_t id);
 /* end all objects below @handle, but not @handle */
 void object_empty(void *handle);
 struct object *object_parent(const struct object *o);
+/* @id, of an object of @o's server, as a number that no server's other objects have */
+static inline uint64_t unique_id(const struct object *o, uint64_t id)
+{
+	return id | (uint64_t)o->peer << 24;
+}
 /* the context that @o is, or belongs to; NULL: none */
 const struct object *object_context(const struct object *o);
 

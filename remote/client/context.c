@@ -12,6 +12,17 @@ static struct {
 	unsigned int refs;
 } primary[DEVICES_MAX];
 
+/*
+ * A context that is new or ended differs for libraries.c from all that had or will have its handle.
+ */
+static void begin_life(struct object *o)
+{
+	static uint64_t lives;
+
+	__atomic_store_n(&o->life, __atomic_add_fetch(&lives, 1, __ATOMIC_RELAXED),
+			 __ATOMIC_RELEASE);
+}
+
 void context_created(CUcontext ctx, CUdevice dev)
 {
 	struct object *o = (struct object *)ctx;
@@ -19,6 +30,7 @@ void context_created(CUcontext ctx, CUdevice dev)
 	if (!o)
 		return;
 	o->dev = dev;
+	begin_life(o);
 	current_push(o);
 }
 
@@ -29,6 +41,7 @@ void context_created(CUcontext ctx, CUdevice dev)
 static void end_object(struct object *o)
 {
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
+	begin_life(o);
 	ranges_end(o);
 	hostmem_end(o);
 	managed_end(o);
@@ -157,6 +170,24 @@ void primary_reset(CUdevice dev)
 	primary_end(dev, true);
 }
 
+CUresult library_place(CUcontext ctx, struct library_place *at)
+{
+	const struct object *o = ctx ? object_of(CLASS_CONTEXT, ctx) : current_context();
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!o)
+		return ctx ? CUDA_ERROR_INVALID_CONTEXT : current_check();
+	if (__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE))
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	*at = (struct library_place){ (CUcontext)(uintptr_t)o,
+				      __atomic_load_n(&o->life, __ATOMIC_ACQUIRE), o->dev };
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ questions */
+
 CUresult cuCtxGetDevice(CUdevice *dev)
 {
 	CUresult r = call_enter(0);
@@ -166,6 +197,19 @@ CUresult cuCtxGetDevice(CUdevice *dev)
 	if (!dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	*dev = current_top()->dev;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id)
+{
+	struct library_place at;
+	CUresult r = library_place(ctx, &at);
+
+	if (r)
+		return r;
+	if (!id)
+		return CUDA_ERROR_INVALID_VALUE;
+	*id = unique_id((const struct object *)at.ctx, ((const struct object *)at.ctx)->id);
 	return CUDA_SUCCESS;
 }
 

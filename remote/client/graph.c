@@ -40,11 +40,15 @@ CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *ex
 static CUresult kernel_node(struct q_kernel_node *q, struct call *c,
 			    const CUDA_KERNEL_NODE_PARAMS *p)
 {
-	const struct function *f = function_of(p->func);
+	CUfunction function = p->func;
+	const struct function *f;
 	uint8_t *packed;
-	CUresult r;
+	CUresult r = function_here(&function, NULL);
 
-	if (!f || !route_handle(&c->to, CLASS_FUNCTION, p->func, &q->function))
+	if (r)
+		return r;
+	f = function_of(function);
+	if (!f || !route_handle(&c->to, CLASS_FUNCTION, function, &q->function))
 		return CUDA_ERROR_INVALID_HANDLE;
 	packed = malloc(f->bytes + 4352);
 	if (!packed)

@@ -214,7 +214,15 @@ static CUresult add_attributes(struct call *c, const struct request *q, CUlaunch
 	return call_bytes(c, to, q->nr_attributes * sizeof(*to));
 }
 
-static CUresult launch(const struct request *q)
+/* the context that @stream is of; NULL: the current one */
+static CUcontext context_of(CUstream stream)
+{
+	return (uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD ?
+		       (CUcontext)object_parent((const struct object *)stream) :
+		       NULL;
+}
+
+static CUresult launch(struct request *q)
 {
 	CUlaunchAttribute attributes[KVGPU_REMOTE_ATTRIBUTES_MAX];
 	struct packed on_stack, *p = &on_stack;
@@ -227,6 +235,8 @@ static CUresult launch(const struct request *q)
 	if (r)
 		return r;
 	r = route_stream(&to, q->stream, &stream);
+	if (!r)
+		r = function_here(&q->f, context_of(q->stream));
 	if (r)
 		return r;
 	f = function_of(q->f);
@@ -265,13 +275,13 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			CUstream stream, void **params, void **extra)
 {
-	const struct request q = { .f = f,
-				   .grid = { gx, gy, gz },
-				   .block = { bx, by, bz },
-				   .shared = shared,
-				   .stream = stream,
-				   .params = params,
-				   .extra = extra };
+	struct request q = { .f = f,
+			     .grid = { gx, gy, gz },
+			     .block = { bx, by, bz },
+			     .shared = shared,
+			     .stream = stream,
+			     .params = params,
+			     .extra = extra };
 
 	return launch(&q);
 }
@@ -280,13 +290,13 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, uns
 			     unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			     CUstream stream, void **params, void **extra)
 {
-	const struct request q = { .f = f,
-				   .grid = { gx, gy, gz },
-				   .block = { bx, by, bz },
-				   .shared = shared,
-				   .stream = OWN(stream),
-				   .params = params,
-				   .extra = extra };
+	struct request q = { .f = f,
+			     .grid = { gx, gy, gz },
+			     .block = { bx, by, bz },
+			     .shared = shared,
+			     .stream = OWN(stream),
+			     .params = params,
+			     .extra = extra };
 
 	return launch(&q);
 }
@@ -297,14 +307,14 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int g
 {
 	const CUlaunchAttribute cooperative = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
 						.value.cooperative = 1 };
-	const struct request q = { .f = f,
-				   .grid = { gx, gy, gz },
-				   .block = { bx, by, bz },
-				   .shared = shared,
-				   .stream = stream,
-				   .params = params,
-				   .attributes = &cooperative,
-				   .nr_attributes = 1 };
+	struct request q = { .f = f,
+			     .grid = { gx, gy, gz },
+			     .block = { bx, by, bz },
+			     .shared = shared,
+			     .stream = stream,
+			     .params = params,
+			     .attributes = &cooperative,
+			     .nr_attributes = 1 };
 
 	return launch(&q);
 }
@@ -367,15 +377,18 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 {
 	/* no GPU has more: bounds of what a server says */
 	enum { SM_COUNT = 16, WARP = 32, THREADS_MAX = 4096, SMS_MAX = 65536 };
-	struct object *o = object_of(CLASS_FUNCTION, f);
+	struct object *o;
 	int most = 0, threads = 0, blocks = 0, sms = 0;
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 	struct object *module;
 
+	if (!r)
+		r = function_here(&f, NULL);
 	if (r)
 		return r;
 	if (!grid || !block || limit < 0 || flags & ~1u)
 		return CUDA_ERROR_INVALID_VALUE;
+	o = object_of(CLASS_FUNCTION, f);
 	if (!o)
 		return CUDA_ERROR_INVALID_HANDLE;
 	module = object_parent(o);
@@ -421,6 +434,8 @@ static CUresult clusters(int *n, CUfunction f, const CUlaunchConfig *config, uin
 	if (r)
 		return r;
 	r = n ? read_config(config, &q) : CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = function_here(&f, NULL);
 	if (r)
 		return r;
 	if (!route_handle(&c.to, CLASS_FUNCTION, f, &w.function))

@@ -218,6 +218,15 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
+const void *library_image(const void *data, size_t limit, size_t *bytes, bool *fat)
+{
+	const void *image = limit == SIZE_MAX ? kvgpu_remote_image_unwrap(data) : data;
+
+	*bytes = kvgpu_remote_image_bytes(image, limit);
+	*fat = *bytes && kvgpu_remote_image_is_fat(image, *bytes);
+	return *bytes ? image : NULL;
+}
+
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
 			    CUjit_option *options, void **values)
 {
@@ -400,6 +409,8 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 	const struct function *f;
 	CUresult r = client_ready();
 
+	if (!r)
+		r = function_here(&function, NULL);
 	if (r)
 		return r;
 	f = function_of(function);
@@ -424,6 +435,9 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
 		return r;
 	if (!name || !function)
 		return CUDA_ERROR_INVALID_VALUE;
+	r = function_here(&function, NULL);
+	if (r)
+		return r;
 	f = function_of(function);
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;

@@ -9,7 +9,7 @@
 
 #include "client.h"
 
-enum { SLOTS = 1 << 20 }; /* slots of each server */
+enum { SLOTS = 1 << 20 }; /* slots of each server; unique_id() */
 
 static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
 static struct object *slots; /* atomic: reserved at the first handle */

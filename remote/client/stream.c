@@ -113,3 +113,65 @@ bool stream_is_through(const struct route *to, uint64_t stream)
 	return stream && stream == through && route_peer(&there) == through_peer &&
 	       call_serial(through_peer) == through_serial && !managed_any();
 }
+
+/* ------------------------------------------------------------------ questions */
+
+/* *ctx: the stream's context, *id: a number of the stream that no other one has */
+static CUresult stream_asked(CUstream stream, const struct object **ctx, unsigned long long *id)
+{
+	struct route to = { 0 };
+	uint64_t number;
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
+
+	if (!r)
+		r = route_stream(&to, stream, &number);
+	if (r)
+		return r;
+	*ctx = (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD ?
+		       current_context() :
+		       object_context((const struct object *)stream);
+	if (!*ctx)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*id = unique_id(*ctx, number ? number : (*ctx)->id);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+	const struct object *ctx;
+	unsigned long long unique;
+	CUresult r = stream_asked(stream, &ctx, &unique);
+
+	if (r)
+		return r;
+	if (!id)
+		return CUDA_ERROR_INVALID_VALUE;
+	*id = unique;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *dev)
+{
+	const struct object *ctx;
+	unsigned long long unique;
+	CUresult r = stream_asked(stream, &ctx, &unique);
+
+	if (r)
+		return r;
+	if (!dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	*dev = ctx->dev;
+	return CUDA_SUCCESS;
+}
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+CUresult cuStreamGetId_ptsz(CUstream stream, unsigned long long *id)
+{
+	return cuStreamGetId(OWN(stream), id);
+}
+
+CUresult cuStreamGetDevice_ptsz(CUstream stream, CUdevice *dev)
+{
+	return cuStreamGetDevice(OWN(stream), dev);
+}

@@ -168,11 +168,16 @@ size_t kvgpu_remote_image_bytes(const void *data, size_t limit)
 	return text_bytes(data, limit);
 }
 
+bool kvgpu_remote_image_is_fat(const void *data, size_t bytes)
+{
+	return bytes >= sizeof(uint32_t) &&
+	       !memcmp(data, &(uint32_t){ FATBIN_MAGIC }, sizeof(uint32_t));
+}
+
 bool kvgpu_remote_image_is_text(const void *data, size_t bytes)
 {
 	return bytes >= SELFMAG && memcmp(data, ELFMAG, SELFMAG) &&
-	       memcmp(data, &(uint32_t){ FATBIN_MAGIC }, sizeof(uint32_t)) &&
-	       text_bytes(data, bytes);
+	       !kvgpu_remote_image_is_fat(data, bytes) && text_bytes(data, bytes);
 }
 
 /* the functions of the driver that a kernel calls to print, and for an assert */

@@ -400,7 +400,7 @@ run_pinned()
 	carrier aperture
 	over="registered: " library=$work/libpinned.so
 	start_server
-	subtests device memory calls launch stream graph array texture
+	subtests device memory calls launch library stream graph array texture
 	run_memory
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
@@ -414,7 +414,7 @@ run_place()
 {
 	carrier place
 	start_server
-	subtests device memory calls launch stream graph faults
+	subtests device memory calls launch library stream graph faults
 	run_memory
 	until_ready faults stuck
 	step "a second program is told so" bash -c "'$bin/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
@@ -487,7 +487,7 @@ run_tsan()
 	for name in faults graph_memory managed; do
 		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
 			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-			cuda/driver/{procaddress,errors,jit,forked,visible}.c cuda/export/*.c \
+			cuda/driver/{procaddress,errors,jit,forked,visible,libraries,libraryinfo,newer}.c cuda/export/*.c \
 			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
 	done
 	for name in beside host_functions costs after_fork; do
@@ -565,7 +565,7 @@ fi
 for name in unix aperture; do
 	carrier $name
 	start_server
-	subtests device memory calls launch stream graph array texture surface syscall faults
+	subtests device memory calls launch library stream graph array texture surface syscall faults
 	run_memory
 	run_ptx
 	run_inherits

@@ -154,11 +154,30 @@ static void handle_is_fixed(void **state)
 	assert_int_equal(asked, 2);
 }
 
+/* what a library has in a context is not in the next one with that handle */
+static void each_life_is_another(void **state)
+{
+	struct library_place first, second;
+	CUcontext ctx = (CUcontext)&context;
+
+	context = (struct object){ .id = 1, .class = CLASS_CONTEXT };
+	primary_retained(ctx, 0);
+	assert_int_equal(library_place(ctx, &first), CUDA_SUCCESS);
+	assert_int_equal(library_place(ctx, &second), CUDA_SUCCESS);
+	assert_int_equal(first.life, second.life);
+	primary_reset(0);
+	assert_int_equal(library_place(ctx, &second), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	primary_retained(ctx, 0);
+	assert_int_equal(library_place(ctx, &second), CUDA_SUCCESS);
+	assert_int_not_equal(first.life, second.life);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_user_is_lost),
 		cmocka_unit_test(handle_is_fixed),
+		cmocka_unit_test(each_life_is_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,58 @@ static void functions_fit_into_their_list(void **state)
 	assert_int_equal(cuFuncGetName(&name, f[1]), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* ------------------------------------------------------------------ libraries */
+
+/* an image crosses when something of it is needed, once for a context, and questions are few */
+static void a_library_crosses_once(void **state)
+{
+	static const struct {
+		uint32_t magic;
+		uint16_t version, header_bytes;
+		uint64_t bytes;
+	} fat = { 0xba55ed50, 1, 16, 0 };
+	CUlibraryOption option = CU_LIBRARY_BINARY_IS_PRESERVED;
+	void *yes = (void *)1;
+	CUlibrary l, text;
+	CUfunction f, g;
+	CUkernel k, other;
+	int v, i;
+
+	memset(times, 0, sizeof(times));
+	lie_once(0, 0);
+	assert_int_equal(cuLibraryLoadData(&l, &fat, NULL, NULL, 0, &option, &yes, 1),
+			 CUDA_SUCCESS);
+	assert_int_equal(times[OP_image], 0);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(cuLibraryGetKernel(&k, l, "kernel"), CUDA_SUCCESS);
+		assert_int_equal(cuLibraryGetKernel(&other, l, "other"), CUDA_SUCCESS);
+		assert_int_equal(cuKernelGetFunction(&f, k), CUDA_SUCCESS);
+		assert_int_equal(cuKernelGetAttribute(&v, 1, k, 0), CUDA_SUCCESS);
+		assert_int_equal(cuLaunchKernel((CUfunction)k, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
+						NULL),
+				 CUDA_SUCCESS);
+	}
+	assert_ptr_not_equal(k, other);
+	assert_int_equal(times[OP_image], 1);
+	assert_int_equal(times[OP_function], 2);
+	assert_int_equal(times[OP_cuFuncGetAttribute], 1);
+	assert_int_equal(times[OP_launch], 3);
+	/* PTX: the program may want to know at once what the compiler says */
+	assert_int_equal(cuLibraryLoadData(&text, "//\n.version 7.8\n", NULL, NULL, 0, NULL, NULL,
+					   0),
+			 CUDA_SUCCESS);
+	assert_int_equal(times[OP_image], 2);
+	/* a context that comes later has the number and the place of the one that ended */
+	assert_int_equal(cuCtxDestroy_v2(ctx), CUDA_SUCCESS);
+	assert_int_equal(cuCtxCreate_v2(&ctx, 0, 0), CUDA_SUCCESS);
+	assert_int_equal(cuKernelGetFunction(&g, k), CUDA_SUCCESS);
+	assert_int_equal(times[OP_image], 3);
+	assert_int_equal(cuLibraryUnload(l), CUDA_SUCCESS);
+	assert_int_equal(cuLibraryUnload(text), CUDA_SUCCESS);
+	assert_int_equal(times[OP_cuModuleUnload], 1);
+	assert_int_equal(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+}
+
 /* of 32 MiB of the arena 8 are for a part */
 static void a_large_image_goes_in_parts(void **state)
 {
@@ -899,6 +951,7 @@ int main(void)
 		TEST(parameters_follow_each_other),
 		TEST(a_wrapper_of_nothing),
 		TEST(functions_fit_into_their_list),
+		TEST(a_library_crosses_once),
 		TEST(a_large_image_goes_in_parts),
 		TEST(an_object_in_use_stays),
 		TEST(parameters_stay_readable),

@@ -155,6 +155,31 @@ static void variable(void)
 	on_device(at);
 }
 
+/* kernels of a library, asked and launched; a list of them may have too many */
+static void libraries(void)
+{
+	CUkernel k, list[4] = { NULL };
+	unsigned int n = 0, i;
+	const char *name;
+	CUlibrary l;
+	CUfunction f;
+	int v;
+
+	if (cuLibraryLoadData(&l, image(), NULL, NULL, 0, NULL, NULL, 0))
+		return;
+	if (!cuLibraryGetKernel(&k, l, "kernel")) {
+		cuKernelGetAttribute(&v, below(16), k, below(2));
+		cuLaunchKernel((CUfunction)k, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+		if (!cuKernelGetFunction(&f, k))
+			cuKernelSetAttribute(8, below(1 << 16), k, 0);
+	}
+	if (!cuLibraryGetKernelCount(&n, l) && !cuLibraryEnumerateKernels(list, 4, l))
+		for (i = 0; i < 4 && list[i]; i++)
+			if (!cuKernelGetName(&name, list[i]))
+				touch(name, strlen(name));
+	cuLibraryUnload(l);
+}
+
 static void link_some(void)
 {
 	CUlinkState s = liar_handle(CLASS_LINK);
@@ -581,7 +606,8 @@ static void (*const by_hand[])(void) = {
 	launch,	      occupancy,   functions,  memory,	     memory,	       copy,
 	copy,	      copy,	   boxes,      managed_some, pointer,	       kernel_nodes,
 	kernel_nodes, copy_nodes,  copy_nodes, copy_nodes,   host_nodes,       executables,
-	captures,     threads_own, mapped,     pools,	     primary_contexts, any_nodes
+	captures,     threads_own, mapped,     pools,	     primary_contexts, any_nodes,
+	libraries
 };
 
 /* ------------------------------------------------------------------ one program after the other */

@@ -674,6 +674,17 @@ static void fake_memory(struct library *l)
 	l->cuMemGetAddressRange_v2 = address_range;
 }
 
+static void fake_modules(struct library *l)
+{
+	l->cuModuleLoadDataEx = load;
+	l->cuModuleGetFunction = function;
+	l->cuModuleGetFunctionCount = function_count;
+	l->cuModuleEnumerateFunctions = functions;
+	l->cuFuncGetName = function_name;
+	l->cuModuleGetGlobal_v2 = global;
+	l->cuFuncGetParamInfo = parameter;
+}
+
 void fake_library(struct library *l)
 {
 	fake_fill(l);
@@ -706,13 +717,7 @@ void fake_library(struct library *l)
 	l->cuMemcpyDtoHAsync_v2 = out;
 	l->cuPointerGetAttribute = pointer;
 	l->cuPointerSetAttribute = pointer_set;
-	l->cuModuleLoadDataEx = load;
-	l->cuModuleGetFunction = function;
-	l->cuModuleGetFunctionCount = function_count;
-	l->cuModuleEnumerateFunctions = functions;
-	l->cuFuncGetName = function_name;
-	l->cuModuleGetGlobal_v2 = global;
-	l->cuFuncGetParamInfo = parameter;
+	fake_modules(l);
 	l->cuLaunchKernel = launch;
 	l->cuLaunchKernelEx = launch_ex;
 	l->cuOccupancyMaxActiveClusters = clusters;

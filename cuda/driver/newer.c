@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls of CUDA 12 and 13 that other entry points are enough for, so two libcuda share this file.
+ * No share of the GPU can be set aside for a context, and none is shared with graphics (CIG); there
+ * are no green contexts.
+ */
+#include "libraries.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *params, int n, unsigned int flags,
+			CUdevice dev)
+{
+	return n ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : cuCtxCreate_v2(ctx, flags, dev);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned int flags, CUdevice dev)
+{
+	if (params && params->cigParams)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return cuCtxCreate_v3(ctx, NULL, params ? params->numExecAffinityParams : 0, flags, dev);
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *dev, CUcontext ctx)
+{
+	struct library_place at;
+	CUresult r = library_place(ctx, &at);
+
+	if (r)
+		return r;
+	if (!dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	*dev = at.dev;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext ctx)
+{
+	CUresult r = ctx ? cuCtxPushCurrent_v2(ctx) : CUDA_SUCCESS;
+
+	if (r)
+		return r;
+	r = cuCtxSynchronize();
+	if (ctx)
+		cuCtxPopCurrent_v2(NULL);
+	return r;
+}
+
+CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
+{
+	return cuEventElapsedTime(ms, start, end);
+}
+
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *ctx, CUgreenCtx *green)
+{
+	CUresult r = cuStreamGetCtx(stream, ctx);
+
+	if (!r && green)
+		*green = NULL;
+	return r;
+}
+
+CUresult cuStreamGetCtx_v2_ptsz(CUstream stream, CUcontext *ctx, CUgreenCtx *green)
+{
+	return cuStreamGetCtx_v2(OWN(stream), ctx, green);
+}
