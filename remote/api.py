@@ -24,8 +24,8 @@ SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", 
            "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
                    "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
-                   "CUmem_advise", "CUfunctionLoadingState", "cuuint32_t", "CUstreamAttrID", "CUtensorMapDataType", "CUtensorMapInterleave", "CUtensorMapSwizzle",
-                   "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode",
+                   "CUmem_advise", "CUfunctionLoadingState", "cuuint32_t", "CUstreamAttrID", "CUtensorMapDataType", "CUtensorMapInterleave",
+                   "CUtensorMapSwizzle", "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode",
                    "CUmemAllocationGranularity_flags"),
            "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",), "f64": ("double",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}

@@ -50,10 +50,10 @@ HANDLE(CUlogsCallbackHandle)
 #undef HANDLE
 
 typedef int CUatomicOperation, CUcoredumpSettings, CUdevResourceType, CUexecAffinityType,
-	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget,
-	CUlogLevel, CUmemRangeHandleType, CUmulticastGranularity_flags,
-	CUprocessState, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode,
-	CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle;
+	CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget, CUlogLevel,
+	CUmemRangeHandleType, CUmulticastGranularity_flags, CUprocessState, CUtensorMapDataType,
+	CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode, CUtensorMapInterleave,
+	CUtensorMapL2promotion, CUtensorMapSwizzle;
 typedef unsigned int CUlogIterator;
 typedef unsigned long long CUgraphConditionalHandle;
 typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *data,
