@@ -7,6 +7,11 @@
 #   which our library is too old, one line that says so.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+# a packager may have left it out, and no runtime of NVIDIA's works without
+if [ ! -e cuda/export/check.c ]; then
+	echo "1..0 # SKIP cuda/export/check.c was left out"
+	exit 0
+fi
 programs=(vector_add streams_overlap events symbols texture_objects texture_references surfaces managed_memory printf_assert
 	graph_capture graph_nodes pitched_memory threads per_thread_stream callbacks error_api error_illegal_address device_queries
 	dynamic_shared separate)
