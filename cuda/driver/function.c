@@ -2,6 +2,11 @@
 /* Questions about kernels, and settings of them. */
 #include "driver.h"
 
+enum {
+	FIRST_OF_CLUSTERS = CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
+	LAST_OF_CLUSTERS = CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+};
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f)
 {
 	CUresult r = driver_ready();
@@ -40,6 +45,9 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 		break;
 	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 		*value = -1;
+		break;
+	case FIRST_OF_CLUSTERS ... LAST_OF_CLUSTERS:
+		*value = 0; /* of clusters, which later GPUs have */
 		break;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;

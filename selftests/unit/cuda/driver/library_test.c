@@ -296,6 +296,10 @@ static void settings(void **state)
 	OK(cuKernelGetFunction(&f, k));
 	OK(cuKernelGetAttribute(&v, dynamic, k, 0));
 	assert_int_not_equal(v, 1234);
+	OK(cuKernelGetAttribute(&v, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, k, 0));
+	assert_int_equal(v, 0);
+	FAILS(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, 1, k, 0),
+	      CUDA_ERROR_INVALID_VALUE);
 	OK(cuKernelSetAttribute(dynamic, 1234, k, 0));
 	OK(cuKernelGetAttribute(&v, dynamic, k, 0));
 	assert_int_equal(v, 1234);
