@@ -511,12 +511,6 @@ ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *to, unsigned long
 	return __real_process_vm_readv(pid, to, nr_to, from, nr_from, flags);
 }
 
-/* until the client has it */
-__attribute__((weak)) CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
-{
-	return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /* in the place of jit.c: no compiler is here, and no file is read */
 CUresult jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values)
 {
