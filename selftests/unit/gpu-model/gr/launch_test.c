@@ -232,7 +232,6 @@ static void errors_of_warps_have_their_codes(void **state)
 		uint32_t warp, global;
 	} errors[] = {
 		{ "CAL itself", OP(0x04c, 0) | 0xfffff8ull << 23, 0x01, 0 },
-		{ "RET without a call", 0x19000000001c003cull, 0x03, 0 },
 		{ "BRA to half a word", OP(0x048, 0) | 0xf << 2 | 4ull << 23, 0x05, 0 },
 		{ "LDS.64 R1", ACCESS(0x1e9, PAIR, 1, 0), 0x08, 0 },
 		{ "no such encoding", 0x3f, 0x09, 0 },
