@@ -242,21 +242,24 @@ static bool keep_options(struct options *kept, const struct options *o)
 	return kept->option && kept->value;
 }
 
-/* *preserved: the program keeps the image until the library ends */
+/*
+ * *preserved: the program keeps the image until the library ends. cuBLASLt of CUDA 13 gives that
+ * option without values.
+ */
 static CUresult read_library_options(unsigned int n, const CUlibraryOption *option, void **value,
 				     bool *preserved)
 {
 	unsigned int i;
 
 	*preserved = false;
-	if (n && (!option || !value))
+	if (n && !option)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < n; i++)
 		switch ((int)option[i]) {
 		case CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE:
 			break; /* for GPUs that call the CPU's functions: none here does */
 		case CU_LIBRARY_BINARY_IS_PRESERVED:
-			*preserved = value[i];
+			*preserved = !value || value[i];
 			break;
 		default:
 			return CUDA_ERROR_INVALID_VALUE;

@@ -337,6 +337,8 @@ static void images(void **state)
 	CUlibrary kept, own, wrapped;
 	CUkernel k;
 
+	OK(cuLibraryLoadData(&kept, fat, NULL, NULL, 0, &option, NULL, 1));
+	OK(cuLibraryUnload(kept));
 	OK(cuLibraryLoadData(&kept, fat, NULL, NULL, 0, &option, &yes, 1));
 	OK(cuLibraryLoadData(&own, fat, NULL, NULL, 0, &option, &no, 1));
 	wrapped = load(&wrapper);
