@@ -508,13 +508,14 @@ def case(e):
         if x.kind == "scalar" and not x.out:
             call.append(f"(void *)(uintptr_t)q.{x.name}" if x.address else f"({x.type})q.{x.name}")
         elif x.kind == "handle" and not x.out:
-            t.append(f"\t{x.type} {x.name} = 0;")
+            numbered = x.type in NUMBERED
+            t.append(f"\t{'void *' if numbered else x.type + ' '}{x.name} = NULL;")
             find = f"stream_find(s, q.{x.name}, &{x.name})" if x.type == "CUstream" and e.options.get("destroys") != x.name else \
                 f"handle_find(s, CLASS_{HANDLES[x.type]}, q.{x.name}, (void **)&{x.name})"
             null = f"q.{x.name} && " if x.null or x.type in NULL_TOO else ""
             wrong = WRONG.get(x.type, "INVALID_HANDLE") if x.type != "CUcontext" else "INVALID_HANDLE"
             checks.append(fails(f"{null}!{find}", wrong))
-            call.append(x.name)
+            call.append(f"({x.type})(uintptr_t){x.name}" if numbered else x.name)
         elif x.kind == "string":
             t.append(f"\tconst char *{x.name};")
             checks += [f"\t{x.name} = kvgpu_remote_take_string(in, q.{x.name}_bytes);", fails("!" + x.name, "INVALID_VALUE")]
