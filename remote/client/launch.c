@@ -341,7 +341,8 @@ static CUresult read_config(const CUlaunchConfig *c, struct request *q)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+static CUresult launch_config(const CUlaunchConfig *c, CUfunction f, void **params, void **extra,
+			      bool own)
 {
 	struct request q;
 	CUresult r = read_config(c, &q);
@@ -351,21 +352,19 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, 
 	q.f = f;
 	q.params = params;
 	q.extra = extra;
+	if (own)
+		q.stream = OWN(q.stream);
 	return launch(&q);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	return launch_config(c, f, params, extra, false);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
 {
-	struct request q;
-	CUresult r = read_config(c, &q);
-
-	if (r)
-		return r;
-	q.f = f;
-	q.params = params;
-	q.extra = extra;
-	q.stream = OWN(q.stream);
-	return launch(&q);
+	return launch_config(c, f, params, extra, true);
 }
 
 /* ------------------------------------------------------------------ occupancy */
