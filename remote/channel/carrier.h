@@ -13,7 +13,7 @@ struct channel_carrier {
 	/* acks go this way, too: by any thread, beside another send; so may .push */
 	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
 		    const struct iovec *parts, unsigned int n);
-	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes);
 	/* NULL: there is nothing to do */
 	void (*expect)(struct kvgpu_remote_channel *c);
 	/* called only if the channel has a relay */
@@ -67,6 +67,7 @@ struct kvgpu_remote_channel {
 	bool gone; /* atomic */
 	kvgpu_remote_notified notified;
 	void *ctx;
+	struct kvgpu_remote_landing *landings; /* under the lock of landing.c */
 	struct completion completions[KVGPU_REMOTE_COMPLETIONS];
 };
 
@@ -109,6 +110,14 @@ int completion_await(struct kvgpu_remote_channel *c, unsigned int completion, ui
  */
 void channel_lost(struct kvgpu_remote_channel *c);
 void completions_free(struct kvgpu_remote_channel *c);
+
+/*
+ * landing.c: for the reader. Take the landing of a piece, or NULL; landing_end() when its bytes
+ * were written, or when no more will come.
+ */
+struct kvgpu_remote_landing *landing_begin(struct kvgpu_remote_channel *c, uint64_t at,
+					   uint64_t bytes);
+void landing_end(struct kvgpu_remote_landing *l, bool all);
 
 /* The answer to a client's hello: 0, or the result that the client is told. @admit may be NULL. */
 uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,

@@ -205,9 +205,9 @@ void kvgpu_remote_expect(struct kvgpu_remote_channel *c)
 		c->carrier->expect(c);
 }
 
-int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes)
 {
-	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, from, bytes);
 }
 
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)

@@ -66,6 +66,31 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_channel *c);
 
 /*
+ * Whether each side has an arena of its own, with neither shared memory nor a relay: then bytes of
+ * large copies need not pass by the arena here.
+ */
+static inline bool kvgpu_remote_is_plain(const struct kvgpu_remote_channel *c)
+{
+	return !kvgpu_remote_is_shared(c) && !kvgpu_remote_relay(c);
+}
+
+/*
+ * Where the reader of a plain channel puts bytes that the server returns for one place of the
+ * arena: at @to, in place of the arena. kvgpu_remote_land() before the frame is sent that has them
+ * returned. kvgpu_remote_landed() behind its answer, or an error: nothing is written at @to any
+ * more. It returns whether all bytes came. Any thread.
+ */
+struct kvgpu_remote_landing {
+	uint64_t at, bytes;
+	void *to;
+	/* the channel's own */
+	struct kvgpu_remote_landing *next;
+	int state;
+};
+void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l);
+bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l);
+
+/*
  * Map a shared arena a second time, at address @where. NULL: it can't be mapped there, or the arena
  * is not shared. Call until it succeeds, from one thread at a time.
  */
@@ -81,10 +106,13 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 /* A hint: a frame of this thread follows soon. Any thread, without that lock. */
 void kvgpu_remote_expect(struct kvgpu_remote_channel *c);
 /*
- * Send bytes of the arena, which the server has before a later frame. Call with the lock that the
- * caller has for kvgpu_remote_send(), if that order matters.
+ * Send bytes of the arena, which the server has before a later frame. @from: the bytes that it gets
+ * there, in place of those of the arena here; NULL: the arena's. Only a channel that is plain
+ * (below) takes them from elsewhere. Call with the lock that the caller has for
+ * kvgpu_remote_send(), if that order matters.
  */
-int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from,
+		      uint64_t bytes);
 /*
  * Have the relay bring bytes into the arena, at the server's side, from another server, for the
  * frames that follow; the next frame fails with CUDA_ERROR_SYSTEM_NOT_READY if they can't be had.

@@ -17,6 +17,7 @@
 
 /* TCP: ends a connection to a machine that is gone without a word */
 enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
+enum { PAGE = 4096 };
 
 void line_prepare(struct line *l)
 {
@@ -45,6 +46,31 @@ void line_patience(struct line *l, unsigned int seconds)
 	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
+/*
+ * The kernel could not read or write memory of the program's. Touch it: a fault goes to a handler
+ * of the program's, which may open the pages, or ends the program. @written: the kernel writes.
+ */
+static void touch_pages(void *memory, size_t n, bool written)
+{
+	uint8_t *at = memory;
+	size_t i;
+
+	for (i = 0; i < n; i += PAGE - (uintptr_t)(at + i) % PAGE)
+		if (written)
+			__atomic_fetch_or(at + i, 0, __ATOMIC_RELAXED);
+		else
+			__atomic_load_n(at + i, __ATOMIC_RELAXED);
+}
+
+static void touch_parts(const struct msghdr *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->msg_iovlen; i++)
+		touch_pages(m->msg_iov[i].iov_base, m->msg_iov[i].iov_len, false);
+	errno = EFAULT;
+}
+
 static int write_plain(const struct line *l, struct iovec *parts, unsigned int n)
 {
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
@@ -58,7 +84,9 @@ static int write_plain(const struct line *l, struct iovec *parts, unsigned int n
 		}
 		done = l->by_writev ? writev(l->fd, m.msg_iov, m.msg_iovlen) :
 				      sendmsg(l->fd, &m, MSG_NOSIGNAL);
-		if (done < 0 && errno == EINTR)
+		if (done < 0 && errno == EFAULT)
+			touch_parts(&m);
+		if (done < 0 && (errno == EINTR || errno == EFAULT))
 			continue;
 		if (done <= 0)
 			return -ECONNRESET;
@@ -84,9 +112,13 @@ static ssize_t some_plain(int fd, void *to, size_t n, bool wait)
 {
 	ssize_t done;
 
-	do {
+	for (;;) {
 		done = recv(fd, to, n, wait ? 0 : MSG_DONTWAIT);
-	} while (done < 0 && errno == EINTR && wait);
+		if (done < 0 && errno == EFAULT)
+			touch_pages(to, n, true);
+		else if (done >= 0 || errno != EINTR || !wait)
+			break;
+	}
 	if (done > 0)
 		return done;
 	if (done < 0 && (errno == EAGAIN || errno == EINTR))

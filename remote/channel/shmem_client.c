@@ -70,7 +70,7 @@ static void expect_frame(struct kvgpu_remote_channel *c)
 	kvgpu_ring_expect(&shmem_channel_of(c)->frames);
 }
 
-static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes)
 {
 	return 0;
 }

@@ -183,7 +183,7 @@ static int push_shared(struct stream_channel *s, struct iovec *parts)
 	return r;
 }
 
-static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH,
 				       .bytes = sizeof(struct kvgpu_remote_piece) };
@@ -191,7 +191,8 @@ static int push_piece(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
 	struct iovec all[] = { { 0 },
 			       { &h, sizeof(h) },
 			       { &piece, sizeof(piece) },
-			       { (uint8_t *)c->arena + at, bytes } };
+			       { from ? (void *)(uintptr_t)from : (uint8_t *)c->arena + at,
+				 bytes } };
 
 	return c->has_relay ? push_shared(stream_channel_of(c), all) :
 			      write_parts(stream_channel_of(c), all, 4);
@@ -273,7 +274,16 @@ static int take_notification(struct stream_channel *s, const struct down *d)
 
 static int take_piece(struct stream_channel *s, const struct down *d)
 {
-	return s->c.has_relay ? 0 : take_bytes(s, (uint8_t *)s->c.arena + d->a, d->b);
+	struct kvgpu_remote_landing *l;
+	int r;
+
+	if (s->c.has_relay)
+		return 0;
+	l = landing_begin(&s->c, d->a, d->b);
+	r = take_bytes(s, l ? l->to : (uint8_t *)s->c.arena + d->a, d->b);
+	if (l)
+		landing_end(l, !r);
+	return r;
 }
 
 static void *read_all(void *arg)

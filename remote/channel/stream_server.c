@@ -19,7 +19,8 @@
 #include "memory.h"
 #include "stream.h"
 
-enum { INPUT = 256 << 10, LOOK_US = 500 };
+/* READ_AHEAD: a piece's first bytes are copied once more if they were read with frames before it */
+enum { INPUT = 256 << 10, READ_AHEAD = 64 << 10, LOOK_US = 500 };
 /* bytes of frames that may be kept while the library is busy */
 #define KEPT_MAX    (64ull << 20)
 #define KEPT_BESIDE 16
@@ -156,6 +157,7 @@ static int fill_input(struct stream_port *s, int64_t timeout_us)
 {
 	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
 	struct pollfd p = { .fd = s->line.fd, .events = POLLIN };
+	size_t room;
 	ssize_t n;
 
 	if (s->used) {
@@ -165,8 +167,9 @@ static int fill_input(struct stream_port *s, int64_t timeout_us)
 	}
 	if (timeout_us > 0 && !line_pending(&s->line) && ppoll(&p, 1, &t, NULL) <= 0)
 		return 0;
-	n = line_some(&s->line, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have,
-		      timeout_us < 0);
+	room = sizeof(s->bytes) - s->have;
+	n = line_some(&s->line, (uint8_t *)s->bytes + s->have,
+		      room < READ_AHEAD ? room : READ_AHEAD, timeout_us < 0);
 	if (n < 0)
 		return lose_client(s);
 	if (!n)

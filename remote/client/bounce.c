@@ -145,7 +145,7 @@ static void fill_piece(const struct bounce *f)
 	box_pack(&f->end, &f->whole, arena_at(f->peer, f->at));
 	for (done = 0; done < f->bytes; done += n) {
 		n = piece_least(f->bytes - done);
-		kvgpu_remote_push(f->peer->channel, f->at + done, n);
+		kvgpu_remote_push(f->peer->channel, f->at + done, NULL, n);
 	}
 }
 

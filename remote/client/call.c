@@ -160,7 +160,7 @@ static int push_piece(struct peer *p, const struct call *c)
 	if (!c->push_bytes)
 		return 0;
 	if (!c->fetch)
-		return kvgpu_remote_push(p->channel, c->push_at, c->push_bytes);
+		return kvgpu_remote_push(p->channel, c->push_at, NULL, c->push_bytes);
 	pull.source = *c->fetch;
 	return kvgpu_remote_fetch(p->channel, &pull);
 }

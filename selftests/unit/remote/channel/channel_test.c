@@ -12,7 +12,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <poll.h>
+#include <linux/sockios.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -29,6 +32,7 @@ enum {
 	ARENA = 4 << 20,
 	OP_ECHO = 100,
 	OP_DOUBLE,
+	OP_TWICE,
 	OP_CALL,
 	OP_SILENT,
 	OP_BUSY,
@@ -91,6 +95,13 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		memcpy(&piece, payload, sizeof(piece));
 		for (i = 0; i < piece.bytes; i++)
 			arena[piece.at + i] *= 2;
+		kvgpu_remote_return(p, piece.at, piece.bytes);
+		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	case OP_TWICE:
+		memcpy(&piece, payload, sizeof(piece));
+		kvgpu_remote_return(p, piece.at, piece.bytes);
+		for (i = 0; i < piece.bytes; i++)
+			arena[piece.at + i]++;
 		kvgpu_remote_return(p, piece.at, piece.bytes);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_CALL:
@@ -421,7 +432,7 @@ static void pieces(void **state)
 	assert_int_equal(bytes, ARENA);
 	for (i = 0; i < piece.bytes; i++)
 		arena[piece.at + i] = i * 7;
-	assert_int_equal(kvgpu_remote_push(client, piece.at, piece.bytes), 0);
+	assert_int_equal(kvgpu_remote_push(client, piece.at, NULL, piece.bytes), 0);
 	assert_int_equal(ask(OP_DOUBLE, kvgpu_remote_completion_get(client), &piece, sizeof(piece),
 			     &a, &back),
 			 0);
@@ -429,6 +440,191 @@ static void pieces(void **state)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
 	kvgpu_remote_disconnect(client);
+}
+
+/*
+ * Over a plain channel bytes go out from anywhere, and come back to where the caller wants them.
+ * The arena is left alone.
+ */
+static void landings(void **state)
+{
+	static uint8_t from[3 << 20], to[3 << 20];
+	struct kvgpu_remote_piece piece = { 4096, sizeof(from) };
+	struct kvgpu_remote_landing one = { .at = piece.at, .bytes = piece.bytes, .to = to },
+				    other = { .at = 0, .bytes = 4096, .to = to },
+				    shorter = { .at = piece.at, .bytes = 4096, .to = to };
+	struct kvgpu_remote_answer a;
+	const void *back;
+	uint64_t bytes, i;
+	unsigned int completion;
+	uint8_t *arena;
+
+	begin();
+	assert_true(kvgpu_remote_is_plain(client));
+	completion = kvgpu_remote_completion_get(client);
+	arena = kvgpu_remote_arena(client, &bytes);
+	for (i = 0; i < sizeof(from); i++)
+		from[i] = i * 7;
+	assert_int_equal(kvgpu_remote_push(client, piece.at, from, piece.bytes), 0);
+	kvgpu_remote_land(client, &other);
+	kvgpu_remote_land(client, &one);
+	kvgpu_remote_land(client, &shorter);
+	assert_int_equal(ask(OP_DOUBLE, completion, &piece, sizeof(piece), &a, &back), 0);
+	assert_true(kvgpu_remote_landed(client, &one));
+	assert_false(kvgpu_remote_landed(client, &other));
+	assert_false(kvgpu_remote_landed(client, &shorter));
+	for (i = 0; i < sizeof(to); i++)
+		if (to[i] != (uint8_t)((uint8_t)(i * 7) * 2) || arena[piece.at + i])
+			fail_msg("byte %llu", (unsigned long long)i);
+	/* a piece that comes once more, when nobody waits for it, or not any more */
+	memset(to, 0, sizeof(to));
+	kvgpu_remote_land(client, &one);
+	assert_false(kvgpu_remote_landed(client, &one));
+	assert_int_equal(ask(OP_DOUBLE, completion, &piece, sizeof(piece), &a, &back), 0);
+	for (i = 0; i < sizeof(to); i++)
+		if (to[i] || arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 4))
+			fail_msg("byte %llu", (unsigned long long)i);
+	kvgpu_remote_land(client, &one);
+	assert_int_equal(ask(OP_TWICE, completion, &piece, sizeof(piece), &a, &back), 0);
+	assert_true(kvgpu_remote_landed(client, &one));
+	for (i = 0; i < sizeof(to); i++)
+		if (to[i] != (uint8_t)((uint8_t)(i * 7) * 4) ||
+		    arena[piece.at + i] != (uint8_t)(to[i] + 1))
+			fail_msg("byte %llu", (unsigned long long)i);
+	kvgpu_remote_disconnect(client);
+}
+
+/* memory that a program has closed, and opens in its handler */
+enum { CLOSED = 1 << 20 };
+static uint8_t *closed;
+static unsigned int opened; /* how often; the handler's */
+
+static void open_page(int signal, siginfo_t *info, void *context)
+{
+	uint8_t *page = (uint8_t *)((uintptr_t)info->si_addr & -4096ul);
+
+	if (page < closed || page >= closed + CLOSED)
+		_exit(1);
+	opened++;
+	mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* A piece that goes out from closed memory, and one that lands there. */
+static void closed_pages(void **state)
+{
+	struct sigaction mine = { .sa_sigaction = open_page, .sa_flags = SA_SIGINFO }, before;
+	struct kvgpu_remote_piece piece = { 4096, CLOSED - 100 };
+	struct kvgpu_remote_landing l = { .at = piece.at, .bytes = piece.bytes };
+	struct kvgpu_remote_answer a;
+	const void *back;
+	unsigned int i, completion;
+
+	begin();
+	completion = kvgpu_remote_completion_get(client);
+	closed = mmap(NULL, CLOSED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	l.to = closed + 50;
+	for (i = 0; i < CLOSED; i++)
+		closed[i] = i * 7;
+	sigaction(SIGSEGV, &mine, &before);
+	mprotect(closed, CLOSED, PROT_NONE);
+	opened = 0;
+	assert_int_equal(kvgpu_remote_push(client, piece.at, closed + 50, piece.bytes), 0);
+	assert_int_equal(opened, CLOSED / 4096);
+	mprotect(closed, CLOSED, PROT_READ);
+	kvgpu_remote_land(client, &l);
+	assert_int_equal(ask(OP_DOUBLE, completion, &piece, sizeof(piece), &a, &back), 0);
+	assert_true(kvgpu_remote_landed(client, &l));
+	assert_int_equal(opened, 2 * CLOSED / 4096);
+	sigaction(SIGSEGV, &before, NULL);
+	for (i = 50; i < CLOSED - 50; i++)
+		if (closed[i] != (uint8_t)((uint8_t)(i * 7) * 2))
+			fail_msg("byte %u", i);
+	munmap(closed, CLOSED);
+	kvgpu_remote_disconnect(client);
+}
+
+/*
+ * A server that sends a half of a piece, and says by a byte that the client has read it. When it
+ * gets a byte, it sends the other half, or leaves.
+ */
+enum { HALF = 200000 };
+static struct {
+	int end[2];
+	bool all;
+} slow;
+static struct kvgpu_remote_landing half = { .at = 0, .bytes = 2 * HALF };
+static bool half_landed, half_over; /* atomic */
+
+static void *send_half(void *arg)
+{
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
+	struct down d = { .kind = DOWN_PIECE, .b = half.bytes };
+	struct kvgpu_remote_hello hello;
+	static uint8_t bytes[HALF];
+	int fd = accept(listening, NULL, NULL), unread = 1;
+	char word;
+
+	memset(bytes, 3, sizeof(bytes));
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	send(fd, &w, sizeof(w), MSG_NOSIGNAL);
+	recv(fd, &hello, sizeof(struct kvgpu_remote_head), MSG_WAITALL);
+	send(fd, &d, sizeof(d), MSG_NOSIGNAL);
+	send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
+	while (!ioctl(fd, SIOCOUTQ, &unread) && unread)
+		usleep(1000);
+	send(slow.end[1], "", 1, MSG_NOSIGNAL);
+	recv(slow.end[1], &word, 1, MSG_WAITALL);
+	if (slow.all)
+		send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
+	else
+		shutdown(fd, SHUT_RDWR);
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		;
+	close(fd);
+	return NULL;
+}
+
+static void *wait_for_half(void *arg)
+{
+	__atomic_store_n(&half_landed, kvgpu_remote_landed(client, &half), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&half_over, true, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/*
+ * Whoever gives a landing up goes on when the reader writes there no more: all has come, or the
+ * server is gone.
+ */
+static void landings_in_use(void **state)
+{
+	static uint8_t to[2 * HALF];
+	unsigned int i;
+	char word;
+	pthread_t t;
+	uint64_t seq;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, slow.end), 0);
+		slow.all = i;
+		half.to = to;
+		half_over = half_landed = false;
+		assert_int_equal(pthread_create(&server, NULL, send_half, NULL), 0);
+		begin();
+		kvgpu_remote_land(client, &half);
+		assert_int_equal(
+			send_op(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &seq), 0);
+		assert_int_equal(recv(slow.end[0], &word, 1, 0), 1);
+		assert_int_equal(pthread_create(&t, NULL, wait_for_half, NULL), 0);
+		usleep(20000);
+		assert_false(__atomic_load_n(&half_over, __ATOMIC_SEQ_CST));
+		assert_int_equal(send(slow.end[0], "", 1, 0), 1);
+		pthread_join(t, NULL);
+		assert_int_equal(half_landed, slow.all);
+		kvgpu_remote_disconnect(client);
+		pthread_join(server, NULL);
+		close(slow.end[0]);
+		close(slow.end[1]);
+	}
 }
 
 /* Frames that lie before the ack do not hold it up. */
@@ -552,7 +748,7 @@ static void server_goes(void **state)
 	assert_true(kvgpu_remote_is_gone(client));
 	assert_int_equal(ask(OP_ECHO, kvgpu_remote_completion_get(client), NULL, 0, &a, &back),
 			 -ECONNRESET);
-	assert_int_equal(kvgpu_remote_push(client, 0, 8), -ECONNRESET);
+	assert_int_equal(kvgpu_remote_push(client, 0, NULL, 8), -ECONNRESET);
 	kvgpu_remote_disconnect(client);
 }
 
@@ -814,6 +1010,8 @@ int main(void)
 		ON_SERVER(versions),
 		ON_SERVER(answers),
 		ON_SERVER(pieces),
+		ON_SERVER(landings),
+		ON_SERVER(closed_pages),
 		ON_SERVER(acks_pass_by),
 		ON_SERVER(frames_before_the_ack),
 #ifndef __SANITIZE_THREAD__
@@ -830,6 +1028,8 @@ int main(void)
 		ON_SERVER(beside_a_relays_arena),
 		cmocka_unit_test_setup_teardown(lying_relays, set_up_listener, tear_down_listener),
 		cmocka_unit_test_setup_teardown(told_at_once, set_up_listener, tear_down_listener),
+		cmocka_unit_test_setup_teardown(landings_in_use, set_up_listener,
+						tear_down_listener),
 		ON_SERVER(too_long),
 		ON_SERVER(beside_the_arena),
 		ON_SERVER(no_hello),

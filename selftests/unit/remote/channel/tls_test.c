@@ -241,7 +241,7 @@ static void frames_and_pieces(void **state)
 	arena = kvgpu_remote_arena(c, &bytes);
 	for (i = 0; i < piece.bytes; i++)
 		arena[piece.at + i] = i * 7;
-	assert_int_equal(kvgpu_remote_push(c, piece.at, piece.bytes), 0);
+	assert_int_equal(kvgpu_remote_push(c, piece.at, NULL, piece.bytes), 0);
 	assert_int_equal(ask(c, completion, OP_DOUBLE, &piece, sizeof(piece), &a, &back), 0);
 	for (i = 0; i < piece.bytes; i++)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))

@@ -42,7 +42,7 @@ void box_pack(const struct end *e, const struct part *p, uint8_t *to)
 void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
 {
 }
-int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes)
 {
 	return 0;
 }

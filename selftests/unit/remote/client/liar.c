@@ -425,11 +425,27 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 	return 0;
 }
 
-int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t n)
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t n)
 {
 	if (!kvgpu_remote_in_arena(at, n, LIAR_ARENA))
 		abort();
+	if (from)
+		memcpy(c->arena + at, from, n);
 	return 0;
+}
+
+void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+{
+	if (!kvgpu_remote_in_arena(l->at, l->bytes, LIAR_ARENA))
+		abort();
+}
+
+bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+{
+	if (lies())
+		return false;
+	memset(l->to, 7, l->bytes);
+	return true;
 }
 
 int kvgpu_remote_fetch(struct kvgpu_remote_channel *c, const struct kvgpu_remote_pull *pull)
