@@ -18,6 +18,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -260,6 +261,116 @@ static void frames_and_pieces(void **state)
 	kvgpu_remote_disconnect(c);
 	server_ends();
 	assert_int_equal(server.result, 0);
+}
+
+/* passes bytes on between two sockets until one of them is shut down */
+static void *carry(void *arg)
+{
+	const int *fd = arg;
+	struct pollfd p[2] = { { .fd = fd[0], .events = POLLIN },
+			       { .fd = fd[1], .events = POLLIN } };
+	char bytes[4096];
+	ssize_t n = 1;
+	int i;
+
+	while (n > 0 && poll(p, 2, -1) > 0)
+		for (i = 0; i < 2 && n > 0; i++)
+			if (p[i].revents) {
+				n = recv(fd[i], bytes, sizeof(bytes), 0);
+				n = n > 0 ? send(fd[!i], bytes, n, MSG_NOSIGNAL) : n;
+			}
+	return NULL;
+}
+
+static void *begin_server(void *arg)
+{
+	struct tls_credentials *c;
+	struct line *l = arg;
+	const char *why = "";
+
+	if (!tls_credentials_read(path("ours"), true, &c, &why)) {
+		tls_begin(l->fd, c, NULL, &l->tls, &why);
+		tls_credentials_free(c);
+	}
+	return NULL;
+}
+
+static void write_record(struct line *l, const char *text)
+{
+	struct iovec part = { (void *)(uintptr_t)text, strlen(text) };
+
+	assert_int_equal(line_write(l, &part, 1), 0);
+}
+
+static size_t moved(int from, int to, size_t most)
+{
+	char bytes[4096];
+	ssize_t n = recv(from, bytes, most < sizeof(bytes) ? most : sizeof(bytes), 0);
+
+	assert_true(n > 0);
+	assert_int_equal(send(to, bytes, n, 0), n);
+	return n;
+}
+
+/*
+ * A session that reads ahead: records that came with another one are pending, the first part of one
+ * is not, as it is no reason to read without a wait.
+ */
+static void what_is_pending(void **state)
+{
+	struct line here = { .fd = -1 }, there = { .fd = -1 };
+	int ours[2], theirs[2], between[2];
+	struct tls_credentials *c;
+	pthread_t carrier, server;
+	const char *why = "";
+	char text[64], folder[128];
+	unsigned int i;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ours), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, theirs), 0);
+	between[0] = ours[1];
+	between[1] = theirs[0];
+	there.fd = theirs[1];
+	here.fd = ours[0];
+	snprintf(folder, sizeof(folder), "%s", path("ours/clients/ann"));
+	assert_int_equal(tls_credentials_read(folder, false, &c, &why), 0);
+	assert_int_equal(pthread_create(&carrier, NULL, carry, between), 0);
+	assert_int_equal(pthread_create(&server, NULL, begin_server, &there), 0);
+	assert_int_equal(tls_begin(here.fd, c, "localhost", &here.tls, &why), 0);
+	tls_credentials_free(c);
+	pthread_join(server, NULL);
+	assert_non_null(there.tls);
+	/* which ends the carrier */
+	assert_int_equal(shutdown(there.fd, SHUT_WR), 0);
+	pthread_join(carrier, NULL);
+	for (i = 0; i < 3; i++)
+		write_record(&here, "three");
+	while (moved(ours[1], theirs[0], 4096) &&
+	       recv(ours[1], text, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+		;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(line_some(&there, text, sizeof(text), true), 5);
+		assert_int_equal(line_pending(&there), i < 2);
+	}
+	assert_int_equal(line_some(&there, text, sizeof(text), false), 0);
+	/* a record in parts: behind another one, within its header, and before its last byte */
+	write_record(&here, "one");
+	write_record(&here, "in parts");
+	moved(ours[1], theirs[0], 5 + 3 + 1 + 16 + 3);
+	assert_int_equal(line_some(&there, text, sizeof(text), true), 3);
+	assert_false(line_pending(&there));
+	assert_int_equal(line_some(&there, text, sizeof(text), false), 0);
+	moved(ours[1], theirs[0], 2 + 8 + 1 + 15);
+	assert_false(line_pending(&there));
+	assert_int_equal(line_some(&there, text, sizeof(text), false), 0);
+	assert_false(line_pending(&there));
+	moved(ours[1], theirs[0], 1);
+	assert_int_equal(line_some(&there, text, sizeof(text), false), 8);
+	assert_memory_equal(text, "in parts", 8);
+	line_close(&here);
+	line_close(&there);
+	close(ours[1]);
+	close(theirs[0]);
 }
 
 /* -------------------------------------------------------------- what is wrong with certificates */
@@ -757,6 +868,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_and_pieces),
+		cmocka_unit_test(what_is_pending),
 		cmocka_unit_test(strangers),
 		cmocka_unit_test(wrong_host),
 		cmocka_unit_test(times),
