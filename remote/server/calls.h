@@ -40,6 +40,7 @@ bool place_fine(const CUmemLocation *location);
 FRAME(current);
 FRAME(fence);
 EMPTY_FRAME(pin);
+FRAME(ring);
 FRAME(facts);
 FRAME(primary);
 EMPTY_FRAME(init);

@@ -9,13 +9,13 @@
 #include "server.h"
 
 /*
- * Where the library is to read @bytes at @at of the arena. While the arena is registered for copies
- * of graphs, the GPU could read it later, when other bytes may be there: then the library gets a
+ * Where the library is to read @bytes at @at of the arena. While an arena that is not shared is
+ * registered, the GPU could read it later, when other bytes may be there: then the library gets a
  * copy, *copy, to be freed after the call. NULL: out of memory.
  */
 static void *source_bytes(struct server *s, uint64_t at, uint64_t bytes, void **copy)
 {
-	if (!s->pinned.graphs_in)
+	if (!s->pinned.graphs_in && !s->pinned.ring_in)
 		return s->arena + at;
 	*copy = malloc(bytes + 1);
 	return *copy ? memcpy(*copy, s->arena + at, bytes) : NULL;
@@ -38,6 +38,7 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	void *copy = NULL;
 	CUstream stream;
 	CUresult r;
+	bool late;
 
 	if (q->at == KVGPU_REMOTE_NOWHERE)
 		from = kvgpu_remote_take_bytes(in, q->bytes);
@@ -51,7 +52,8 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	r = may_copy(s, stream);
 	if (r)
 		return r;
-	if (q->at != KVGPU_REMOTE_NOWHERE) {
+	late = q->flags & COPY_LATE && ring_holds(s, q->at, q->bytes);
+	if (q->at != KVGPU_REMOTE_NOWHERE && !late) {
 		/* registering the arena takes longer than thousands of small copies */
 		if (q->bytes > KVGPU_REMOTE_INLINE_IN_MAX)
 			arena_pinned(s);
@@ -62,7 +64,7 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	r = CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
 	free(copy);
 	if (!r && q->at != KVGPU_REMOTE_NOWHERE)
-		r = copy_begun(s, stream);
+		r = late ? copy_late(s, stream) : copy_begun(s, stream);
 	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
 }
 
@@ -74,6 +76,17 @@ static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstrea
 		return r;
 	/* COPY_WHOLE: the answer is sent after the copy, so copy_begun() need not note the copy */
 	return q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : copy_begun(s, stream);
+}
+
+/* the GPU copies; meanwhile other frames are served */
+static CUresult ring_out(struct server *s, const struct q_copy_out *q, CUstream stream)
+{
+	CUresult r = CALL(s, cuMemcpyDtoHAsync_v2, s->arena + q->at, q->src, q->bytes, stream);
+
+	if (r || give_behind(s, stream, q->at, q->bytes))
+		return r;
+	r = wait_for_stream(s, stream);
+	return r ? r : bring_bytes(s, q->at, q->bytes, false);
 }
 
 /* Copy a few bytes by way of pinned memory of the server's own. False: nothing was begun. */
@@ -117,6 +130,8 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
 		return r;
 	if (!small && arena_pinned(s))
 		return pinned_out(s, q, stream);
+	if (!small && q->flags == COPY_WHOLE && ring_holds(s, q->at, q->bytes))
+		return ring_out(s, q, stream);
 	if (small && small_out(s, q, stream, to, &r))
 		return r;
 	/* without COPY_WHOLE the frame is not put aside: later frames must not pass it */

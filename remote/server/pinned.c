@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
- * only for copies of graphs. It is registered in one context for use in all. From then on the GPU
- * itself may copy from and to the arena after the library has returned: an event behind such a copy
- * is noted, and a fence waits for it.
+ * only its first bytes, for copies of lines, and the rest for copies of graphs. It is registered in
+ * one context for use in all. From then on the GPU itself may copy from and to the arena after the
+ * library has returned: an event behind such a copy is noted, and a fence waits for it.
  *
  * With a library that registers memory, but has no device address for it (cuda/), the arena stays
  * ordinary memory.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "server.h"
 
@@ -26,31 +27,30 @@ struct noted {
 	CUevent event;
 };
 
-static void unregister(struct server *s)
+static bool register_part(struct server *s, uint8_t *part, uint64_t bytes, CUdeviceptr *device)
 {
-	CALL(s, cuMemHostUnregister, s->arena);
+	/*
+	 * a library may refuse to map memory into its GPU that other processes have, too, and still
+	 * register it
+	 */
+	if (CALL(s, cuMemHostRegister_v2, part, bytes, REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
+	    CALL(s, cuMemHostRegister_v2, part, bytes, REGISTER_PORTABLE))
+		return false;
+	if (!CALL(s, cuMemHostGetDevicePointer_v2, device, part, 0))
+		return true;
+	CALL(s, cuMemHostUnregister, part);
+	s->pinned.reads_late = true;
+	return false;
 }
 
 static bool pin_arena(struct server *s)
 {
 	struct pinned *p = &s->pinned;
 
-	p->never = true;
-	/*
-	 * a library may refuse to map memory into its GPU that other processes have, too, and still
-	 * register it
-	 */
-	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes,
-		 REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
-	    CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE))
-		return false;
-	if (CALL(s, cuMemHostGetDevicePointer_v2, &p->device, s->arena, 0)) {
-		unregister(s);
-		p->reads_late = true;
-		return false;
-	}
-	p->never = false;
-	return true;
+	p->graphs_from = p->ring_in ? p->ring_bytes : 0;
+	p->never = !register_part(s, s->arena + p->graphs_from, s->arena_bytes - p->graphs_from,
+				  &p->device);
+	return !p->never;
 }
 
 bool arena_pinned(struct server *s)
@@ -94,6 +94,47 @@ CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgp
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	a->pinned = arena_pinned(s);
 	a->device = a->pinned ? s->pinned.device : 0;
+	return CUDA_SUCCESS;
+}
+
+static bool ring_pinned(struct server *s)
+{
+	struct pinned *p = &s->pinned;
+	CUstreamCaptureMode mode;
+	CUdeviceptr device;
+
+	if (p->ring_in || (p->graphs_in && !p->graphs_from))
+		return true;
+	if (!s->current || !p->ring_bytes || p->reads_late)
+		return false;
+	mode = relax(s);
+	if (register_part(s, s->arena, p->ring_bytes, &device))
+		p->ring_in = s->current;
+	else
+		p->ring_bytes = 0;
+	unrelax(s, mode);
+	return p->ring_in;
+}
+
+bool ring_holds(struct server *s, uint64_t at, uint64_t bytes)
+{
+	return kvgpu_remote_in_arena(at, bytes, s->pinned.ring_bytes) && ring_pinned(s);
+}
+
+CUresult frame_ring(struct server *s, const struct q_ring *q, struct kvgpu_remote_cursor *in,
+		    struct kvgpu_remote_reply *out)
+{
+	struct a_ring *a = kvgpu_remote_put(out, sizeof(*a));
+	struct pinned *p = &s->pinned;
+
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (kvgpu_remote_port_is_shared(s->port) || q->bytes > s->arena_bytes ||
+	    q->bytes % sysconf(_SC_PAGESIZE))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!p->ring_in)
+		p->ring_bytes = q->bytes;
+	a->pinned = ring_pinned(s);
 	return CUDA_SUCCESS;
 }
 
@@ -159,17 +200,19 @@ static CUresult note_copy(struct server *s, CUstream stream)
 	return CUDA_SUCCESS;
 }
 
-CUresult copy_begun(struct server *s, CUstream stream)
+CUresult copy_late(struct server *s, CUstream stream)
 {
-	CUstreamCaptureMode mode;
-	CUresult r;
+	CUstreamCaptureMode mode = relax(s);
+	CUresult r = note_copy(s, stream);
 
-	if (!s->pinned.in)
-		return CUDA_SUCCESS; /* the library has copied already */
-	mode = relax(s);
-	r = note_copy(s, stream);
 	unrelax(s, mode);
 	return r;
+}
+
+CUresult copy_begun(struct server *s, CUstream stream)
+{
+	/* else the library has copied already */
+	return s->pinned.in ? copy_late(s, stream) : CUDA_SUCCESS;
 }
 
 static void drop_first(struct server *s, unsigned int n)
@@ -222,6 +265,17 @@ CUresult copies_look(struct server *s, uint64_t upto)
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
 }
 
+/* the ring is registered again for the next copy */
+static void unregister(struct server *s, uint64_t context)
+{
+	struct pinned *p = &s->pinned;
+
+	if (p->in == context || p->graphs_in == context)
+		CALL(s, cuMemHostUnregister, s->arena + p->graphs_from);
+	if (p->ring_in == context)
+		CALL(s, cuMemHostUnregister, s->arena);
+}
+
 /* if copies of graphs still rely on the arena, register it in another context than @gone */
 static void pin_again(struct server *s, uint64_t gone)
 {
@@ -255,12 +309,15 @@ void copies_forget(struct server *s, uint64_t context)
 		if (p->spare[i].context != context)
 			p->spare[kept++] = p->spare[i];
 	p->nr_spare = kept;
-	if (p->in != context && p->graphs_in != context)
+	if (p->in != context && p->graphs_in != context && p->ring_in != context)
 		return;
 	mode = relax(s);
 	if (!enter_context(s, context))
-		unregister(s);
-	pin_again(s, context);
+		unregister(s, context);
+	if (p->ring_in == context)
+		p->ring_in = 0;
+	if (p->in == context || p->graphs_in == context)
+		pin_again(s, context);
 	enter_context(s, before);
 	unrelax(s, mode);
 }

@@ -21,6 +21,12 @@ struct pinned {
 	 * or 0
 	 */
 	uint64_t graphs_in;
+	uint64_t graphs_from; /* it is registered from there on: before lies what .ring_in has */
+	/*
+	 * if the arena is not shared: how many of its first bytes the client wants registered for
+	 * its copies, or 0; the context in which they are, or 0
+	 */
+	uint64_t ring_bytes, ring_in;
 	CUdeviceptr device;
 	struct noted *noted; /* copies that may go on */
 	unsigned int nr_noted, max_noted;
@@ -42,10 +48,16 @@ bool arena_pinned(struct server *s);
  */
 bool arena_for_graphs(struct server *s);
 /*
+ * Whether a piece of an arena that is not shared is registered, as the client has asked. Registers
+ * it again if the context has ended in which it was.
+ */
+bool ring_holds(struct server *s, uint64_t at, uint64_t bytes);
+/*
  * The frame that is served began a copy from or to the arena in @stream. Returns the stream's
- * error, or CUDA_SUCCESS.
+ * error, or CUDA_SUCCESS. copy_late(): the copy goes on for certain: ring_holds() its piece.
  */
 CUresult copy_begun(struct server *s, CUstream stream);
+CUresult copy_late(struct server *s, CUstream stream);
 /* CUDA_SUCCESS: all noted copies of frames up to @upto are done; else CUDA_ERROR_NOT_READY */
 CUresult copies_look(struct server *s, uint64_t upto);
 /*

@@ -31,6 +31,7 @@ struct wait {
 	void *payload; /* of the frame, which is served again; NULL: the frame is answered */
 	void *bytes; /* the answer's payload, from small_take() */
 	uint64_t nr_bytes;
+	uint64_t give_at, give; /* bytes of the arena that the client gets ahead of the answer */
 	uint32_t mark; /* in .bytes until the GPU has copied; 0: none */
 	unsigned int looks; /* at the mark */
 	bool shown; /* waits for events in s->waits.shown */
@@ -266,6 +267,8 @@ static void answer_with(struct server *s, struct wait *w, CUresult r)
 					  .room = KVGPU_REMOTE_INLINE_MAX,
 					  .used = (w->nr_bytes + 7) & ~7ull };
 
+	if (!r && w->give && kvgpu_remote_return(s->port, w->give_at, w->give))
+		r = CUDA_ERROR_UNKNOWN;
 	answer(s, &w->head, r, !r && w->bytes ? &out : NULL);
 	if (w->bytes)
 		small_put(s, w->bytes);
@@ -678,24 +681,45 @@ bool held_by_stream(struct server *s, CUstream stream)
 	return held;
 }
 
-bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern)
+/* begin a wait for what the stream has to do now; NULL: none was begun */
+static struct wait *wait_behind(struct server *s, CUstream stream)
 {
 	CUstreamCaptureMode mode = relax(s);
 	struct wait *w = new_wait(s, 1);
-	bool marked = w && mark_words(s, w, stream);
 
-	if (marked) {
+	if (w && mark_words(s, w, stream)) {
 		w->stream = number_of(s, stream);
-		w->bytes = bytes;
-		w->nr_bytes = n;
-		w->mark = pattern;
 		begin_wait(s, w);
 	} else if (w) {
 		destroy_events(s, w);
 		free_wait(w);
+		w = NULL;
 	}
 	unrelax(s, mode);
-	return marked;
+	return w;
+}
+
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern)
+{
+	struct wait *w = wait_behind(s, stream);
+
+	if (w) {
+		w->bytes = bytes;
+		w->nr_bytes = n;
+		w->mark = pattern;
+	}
+	return w;
+}
+
+bool give_behind(struct server *s, CUstream stream, uint64_t at, uint64_t n)
+{
+	struct wait *w = wait_behind(s, stream);
+
+	if (w) {
+		w->give_at = at;
+		w->give = n;
+	}
+	return w;
 }
 
 CUresult wait_for_stream(struct server *s, CUstream stream)

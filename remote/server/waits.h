@@ -75,6 +75,10 @@ CUresult may_copy(struct server *s, CUstream stream);
  * False: nothing was begun.
  */
 bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n, uint32_t pattern);
+/*
+ * The same without a payload: ahead of the answer the client is given @n bytes at @at of the arena.
+ */
+bool give_behind(struct server *s, CUstream stream, uint64_t at, uint64_t n);
 /* Answer the frame when all copies that copy_begun() noted for frames up to @upto are done. */
 CUresult wait_for_copies(struct server *s, uint64_t upto);
 /* Frame @h is about to be served: note whether its kernels may print. */

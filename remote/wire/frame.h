@@ -251,8 +251,10 @@ enum kvgpu_remote_form {
 /*
  * Flags of a copy of one line. COPY_WHOLE: the answer comes when all of the copy is done, not when
  * it has begun. COPY_STAYS: the bytes stay in the server's arena, from where a relay takes them.
+ * COPY_LATE: the client leaves the piece of an arena that is not shared alone until a frame `fence`
+ * is answered, so the GPU may read it later.
  */
-enum kvgpu_remote_copy { COPY_WHOLE = 1, COPY_STAYS = 2 };
+enum kvgpu_remote_copy { COPY_WHOLE = 1, COPY_STAYS = 2, COPY_LATE = 4 };
 
 /*
  * The source and the destination of a run along an array. IN: a piece of the arena that the client

@@ -25,26 +25,42 @@ struct between {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct between *all;
-static uint8_t *registered; /* one region at a time */
-static size_t registered_bytes;
+enum { REGIONS = 4 };
+static struct {
+	uint8_t *at; /* NULL: none */
+	size_t bytes;
+} registered[REGIONS];
 
 #define BELOW(name) ((typeof(name) *)dlsym(RTLD_NEXT, #name))
 
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 {
-	if (registered)
-		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-	registered_bytes = bytes;
-	registered = ptr;
+	uint8_t *begin = ptr;
+	int i, unused = REGIONS;
+
+	for (i = 0; i < REGIONS; i++)
+		if (!registered[i].at)
+			unused = i;
+		else if (begin < registered[i].at + registered[i].bytes &&
+			 registered[i].at < begin + bytes)
+			return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	if (unused == REGIONS)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	registered[unused].at = begin;
+	registered[unused].bytes = bytes;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemHostUnregister(void *ptr)
 {
-	if (ptr != registered)
-		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-	registered = NULL;
-	return CUDA_SUCCESS;
+	int i;
+
+	for (i = 0; i < REGIONS; i++)
+		if (registered[i].at == ptr) {
+			registered[i].at = NULL;
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 /* an address, but not one for use: no kernel sees this memory */
@@ -56,8 +72,14 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *at, void *host, unsigned int 
 
 static bool is_registered(const void *host, size_t bytes)
 {
-	return registered && (const uint8_t *)host >= registered &&
-	       (const uint8_t *)host + bytes <= registered + registered_bytes;
+	const uint8_t *at = host;
+	int i;
+
+	for (i = 0; i < REGIONS; i++)
+		if (registered[i].at && at >= registered[i].at &&
+		    at + bytes <= registered[i].at + registered[i].bytes)
+			return true;
+	return false;
 }
 
 /* a copy with nothing before it needs no function of the host */

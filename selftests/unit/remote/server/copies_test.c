@@ -475,6 +475,144 @@ static void uploads_beside_bounces(void **state)
 }
 
 /*
+ * An arena that is not shared: the client has its first bytes registered. The GPU reads a late
+ * piece when it likes, until a fence, and no other piece.
+ */
+static void late_copies(void **state)
+{
+	enum { RING = 64 << 10 };
+	uint64_t ctx, array, seq;
+	unsigned int i;
+
+	OK(ASK(ring, .bytes = RING));
+	assert_int_equal(ANSWER(ring)->pinned, 0); /* no context */
+	FAILS(ASK(ring, .bytes = (1 << 20) + 4096), INVALID_VALUE);
+	FAILS(ASK(ring, .bytes = 4095), INVALID_VALUE);
+	ctx = context();
+	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
+	array = ANSWER(cuArrayCreate_v2)->array;
+	s.library.cuMemcpyHtoDAsync_v2 = see_line;
+	s.library.cuMemcpyHtoAAsync_v2 = see_run;
+	s.library.cuMemcpy3DAsync_v2 = see_box;
+	assert_int_equal(fake_registered, 0);
+	uploads(array, true);
+	OK(ASK(ring, .bytes = RING));
+	assert_int_equal(ANSWER(ring)->pinned, 1);
+	assert_int_equal(fake_registered, 1);
+	uploads(array, false);
+	assert_int_equal(s.pinned.nr_noted, 0);
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_LATE));
+	assert_ptr_equal(read_at, s.arena + 4096);
+	assert_int_equal(s.pinned.nr_noted, 1);
+	/* behind the ring it is no late piece, whatever the client says */
+	OK(ASK(copy_in, .dst = 1 << 20, .at = RING - 8, .bytes = 16, .flags = COPY_LATE));
+	assert_ptr_not_equal(read_at, s.arena + RING - 8);
+	assert_int_equal(s.pinned.nr_noted, 1);
+	seq = s.frame.head.seq;
+	fake_busy = 1;
+	i = fake_answers;
+	ASK(fence, .upto = seq);
+	assert_int_equal(fake_answers, i);
+	while (s.waits.list)
+		waits_look(&s);
+	assert_int_equal(fake_answers, i + 1);
+	assert_int_equal(s.pinned.nr_noted, 0);
+	/* the registration ends with its context, and another one has it when it needs it */
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 0);
+	ctx = context();
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_LATE));
+	assert_int_equal(fake_registered, 1);
+	assert_int_equal(s.pinned.ring_in, ctx);
+	/* shared memory is registered as a whole, not so */
+	fake_share(&s);
+	FAILS(ASK(ring, .bytes = RING), INVALID_VALUE);
+}
+
+/* Bytes from the GPU go into the ring while other frames are served; then comes the answer. */
+static void copies_that_land(void **state)
+{
+	uint64_t ctx = context(), st = stream();
+	CUresult (*record)(CUevent e, CUstream s) = s.library.cuEventRecord;
+	unsigned int i, answers;
+
+	OK(ASK(ring, .bytes = 64 << 10));
+	fake_busy = 3;
+	answers = fake_answers;
+	for (i = 0; i < 4; i++)
+		ASK(copy_out, .src = 1 << 20, .stream = st, .at = 16384 * i, .bytes = 16384,
+		    .flags = COPY_WHOLE);
+	assert_int_equal(fake_answers, answers);
+	assert_int_equal(fake_given, 0);
+	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
+	while (s.waits.list)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 5);
+	assert_int_equal(fake_given, 4);
+	assert_int_equal(s.arena[16384 * 3], 0x11);
+	/* no event: the library waits */
+	s.library.cuEventRecord = refuse_record;
+	OK(ASK(copy_out, .src = 1 << 20, .stream = st, .at = 0, .bytes = 16384,
+	       .flags = COPY_WHOLE));
+	s.library.cuEventRecord = record;
+	assert_int_equal(fake_given, 5);
+	/* nothing is given of a copy that failed, or whose context ended */
+	fake_error = CUDA_ERROR_ILLEGAL_ADDRESS;
+	FAILS(ASK(copy_out, .src = 1 << 20, .stream = st, .at = 0, .bytes = 16384,
+		  .flags = COPY_WHOLE),
+	      ILLEGAL_ADDRESS);
+	fake_error = CUDA_SUCCESS;
+	fake_busy = 1000;
+	answers = fake_answers;
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 0, .bytes = 16384, .flags = COPY_WHOLE);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_answers, answers + 2);
+	assert_null(s.waits.list);
+	assert_int_equal(fake_given, 5);
+}
+
+/* Copies of graphs register what the ring has not. */
+static void ring_beside_bounces(void **state)
+{
+	struct q_copy_node q = copy_in(new_graph(), 5, 128 << 10, 77);
+	uint64_t ctx = context(), other;
+
+	OK(ASK(ring, .bytes = 64 << 10));
+	OK(ADD(q));
+	assert_int_equal(fake_registered, 2);
+	assert_int_equal(s.pinned.graphs_from, 64 << 10);
+	other = context();
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	/* as a whole: the bounce buffer is needed, and no copy needs the ring yet */
+	assert_int_equal(fake_registered, 1);
+	assert_int_equal(s.pinned.graphs_from, 0);
+	OK(ASK(ring, .bytes = 64 << 10));
+	assert_int_equal(ANSWER(ring)->pinned, 1);
+	assert_int_equal(fake_registered, 1);
+	OK(ASK(cuCtxDestroy_v2, .ctx = other));
+	assert_int_equal(fake_registered, 0);
+}
+
+/* A library without an address for registered memory: copies wait, as without a ring. */
+static void ring_refused(void **state)
+{
+	uint64_t st;
+
+	context();
+	st = stream();
+	fake_no_address = true;
+	OK(ASK(ring, .bytes = 64 << 10));
+	assert_int_equal(ANSWER(ring)->pinned, 0);
+	assert_int_equal(fake_registered, 0);
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096, .flags = COPY_LATE));
+	assert_int_equal(s.pinned.nr_noted, 0);
+	OK(ASK(copy_out, .src = 1 << 20, .stream = st, .at = 0, .bytes = 16384,
+	       .flags = COPY_WHOLE));
+	assert_int_equal(fake_given, 1);
+	assert_int_equal(fake_registered, 0);
+}
+
+/*
  * A copy of the client's memory is a child graph for the library, and a copy node for the client.
  * The client is told when no graph needs the memory any more.
  */
@@ -638,6 +776,10 @@ int main(void)
 		ON_SERVER(not_pinned),
 		ON_SERVER(by_relays),
 		ON_SERVER(boxes_without_bytes),
+		ON_SERVER(late_copies),
+		ON_SERVER(copies_that_land),
+		ON_SERVER(ring_beside_bounces),
+		ON_SERVER(ring_refused),
 		ON_SERVER(copies_without_end),
 		ON_SERVER(noted_until_waited),
 		ON_SERVER(registered_for_more),
