@@ -415,12 +415,13 @@ UNIT_TESTS += remote/server/sched_client_test remote/server/ends_test remote/ser
 SRC_remote/server/sched_client_test	:= $(REMOTE_FAKE_SRC)
 LIBS_remote/server/sched_client_test	:= -Xlinker --wrap=clock_gettime
 SRC_remote/server/ends_test	:= $(REMOTE_FAKE_SRC)
-UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test cross_fence_test peer_copy_test box_test copy_test device_test context_test bounce_test hostfunc_test init_test)
-TSAN_TESTS += remote/client/context_test remote/client/init_test
+UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test cross_fence_test peer_copy_test box_test copy_test bulk_test device_test context_test bounce_test hostfunc_test init_test)
+TSAN_TESTS += remote/client/context_test remote/client/init_test remote/client/bulk_test
 SRC_remote/client/peer_copy_test	:= $(addprefix remote/client/,peer_copy.c peer_via_host.c copy.c line.c side.c)
 SRC_remote/client/box_test	:= $(addprefix remote/client/,box.c copybox.c)
 SRC_remote/client/context_test	:= $(addprefix remote/client/,context.c current.c)
 SRC_remote/client/copy_test	:= $(addprefix remote/client/,copy.c line.c side.c)
+SRC_remote/client/bulk_test	:= remote/client/bulk.c
 SRC_remote/client/device_test	:= remote/client/device.c
 SRC_remote/client/bounce_test	:= remote/client/bounce.c
 LIBS_remote/client/bounce_test	:= -Xlinker --wrap=pthread_mutex_unlock

@@ -571,6 +571,11 @@ static inline void *arena_at(const struct peer *p, uint64_t at)
 	return p->arena.base + at;
 }
 
+/* ------------------------------------------------------------------ bulk.c */
+
+/* memcpy(), by several threads. @far: nobody reads the bytes soon, as there are many. */
+void bulk_copy(void *to, const void *from, uint64_t bytes, bool far);
+
 /* ------------------------------------------------------------------ staging.c */
 
 /*
