@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client divides the arena. At its beginning is a ring of pieces for copies on their way
- * (staging.c). The rest is given out by arena_get().
+ * (staging.c), then slots, if the channel is plain. The rest is given out by arena_get().
  */
 #include <stdlib.h>
 
@@ -37,7 +37,44 @@ bool arena_init(struct peer *p)
 	a->blocks[0].at = a->ring_bytes;
 	a->blocks[0].bytes = (bytes - a->ring_bytes) / ALIGN * ALIGN;
 	a->nr_blocks = 1;
+	if (kvgpu_remote_is_plain(p->channel)) {
+		a->nr_slots = a->ring_bytes / 4 / KVGPU_REMOTE_PIECE_MAX;
+		a->ring_bytes -= a->nr_slots * (uint64_t)KVGPU_REMOTE_PIECE_MAX;
+		/* most pieces go out from the program's memory: don't populate pages for them */
+		a->touched = a->ring_bytes;
+	}
 	return true;
+}
+
+/* ------------------------------------------------------------------ slots */
+
+uint64_t slot_get(struct peer *p, uint64_t bytes)
+{
+	struct arena *a = &p->arena;
+	unsigned int i;
+
+	pthread_mutex_lock(&a->lock);
+	for (i = 0; i < a->nr_slots && a->slots & 1u << i; i++)
+		;
+	if (i < a->nr_slots)
+		a->slots |= 1u << i;
+	pthread_mutex_unlock(&a->lock);
+	return i < a->nr_slots ? a->ring_bytes + i * (uint64_t)KVGPU_REMOTE_PIECE_MAX :
+				 arena_get(p, bytes);
+}
+
+void slot_put(struct peer *p, uint64_t at)
+{
+	struct arena *a = &p->arena;
+	uint64_t slot = (at - a->ring_bytes) / KVGPU_REMOTE_PIECE_MAX;
+
+	if (at < a->ring_bytes || slot >= a->nr_slots) {
+		arena_put(p, at);
+		return;
+	}
+	pthread_mutex_lock(&a->lock);
+	a->slots &= ~(1u << slot);
+	pthread_mutex_unlock(&a->lock);
 }
 
 /* ------------------------------------------------------------------ pieces until arena_put() */

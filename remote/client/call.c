@@ -160,7 +160,7 @@ static int push_piece(struct peer *p, const struct call *c)
 	if (!c->push_bytes)
 		return 0;
 	if (!c->fetch)
-		return kvgpu_remote_push(p->channel, c->push_at, NULL, c->push_bytes);
+		return kvgpu_remote_push(p->channel, c->push_at, c->push_from, c->push_bytes);
 	pull.source = *c->fetch;
 	return kvgpu_remote_fetch(p->channel, &pull);
 }
@@ -286,23 +286,22 @@ static bool stays(CUresult r)
 	return false;
 }
 
-static void set_through(struct peer *p, uint64_t seq)
+static void raise_seq(uint64_t *to, uint64_t seq)
 {
-	uint64_t old = __atomic_load_n(&p->through, __ATOMIC_RELAXED);
+	uint64_t old = __atomic_load_n(to, __ATOMIC_RELAXED);
 
-	while (old < seq && !__atomic_compare_exchange_n(&p->through, &old, seq, true,
-							 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (old < seq && !__atomic_compare_exchange_n(to, &old, seq, true, __ATOMIC_RELEASE,
+							 __ATOMIC_RELAXED))
 		;
 }
 
 /*
- * If the arena is not shared memory, a piece was read when the copy's call returns in the server
- * (source() in its copy.c). So with an answer all earlier pieces were read.
+ * A piece that is not late was read when the copy's call returns in the server (source_bytes() in
+ * its copy.c). So with an answer all earlier ones of them were read.
  */
 static void note_answered(struct peer *p, uint64_t seq)
 {
-	if (!kvgpu_remote_is_shared(p->channel))
-		set_through(p, seq);
+	raise_seq(&p->answered, seq);
 	__atomic_store_n(&p->behind, 0, __ATOMIC_RELAXED);
 }
 
@@ -311,9 +310,14 @@ uint64_t call_serial(const struct peer *p)
 	return __atomic_load_n(&p->submitted, __ATOMIC_ACQUIRE);
 }
 
-uint64_t call_through(const struct peer *p)
+uint64_t call_answered(const struct peer *p)
 {
-	return __atomic_load_n(&p->through, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&p->answered, __ATOMIC_ACQUIRE);
+}
+
+uint64_t call_fenced(const struct peer *p)
+{
+	return __atomic_load_n(&p->fenced, __ATOMIC_ACQUIRE);
 }
 
 CUresult call_begin(struct call *c, unsigned int completion)
@@ -411,7 +415,7 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 	CUresult r = call_sync(&c, 0);
 
 	if (!r)
-		set_through(p, upto < c.seq ? upto : c.seq);
+		raise_seq(&p->fenced, upto < c.seq ? upto : c.seq);
 	return r;
 }
 

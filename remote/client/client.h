@@ -61,12 +61,16 @@ enum { PEERS_MAX = 64, DEVICES_MAX = 256, ARENA_PIECES = 1024 };
 struct staged {
 	uint64_t end; /* position behind the piece */
 	uint64_t seq; /* number of the piece's frame; 0: not sent yet */
+	/* the server may read the piece until a fence; else until a later frame is answered */
+	bool late;
 };
 
 struct arena {
 	pthread_mutex_t lock; /* protects all that changes after arena_init() */
 	uint8_t *base;
 	uint64_t ring_bytes, ring_begin, ring_end; /* positions that don't wrap */
+	/* behind the ring, of a plain channel: places of a piece each, for copies to the host */
+	unsigned int nr_slots, slots; /* .slots: a bit for each that is taken */
 	uint64_t touched;
 	/*
 	 * a relay is on the way: a piece of the ring is a power of two long, and lies at a multiple
@@ -105,7 +109,7 @@ struct peer {
 	int late;
 	/* atomic: about how many bytes were sent since the last answer */
 	uint64_t behind;
-	uint64_t through; /* atomic: see call_through() */
+	uint64_t answered, fenced; /* atomic: see call_answered(), call_fenced() */
 	uint64_t submitted; /* atomic: calls sent; written under `submit` */
 
 	/* peer_direct.c */
@@ -122,7 +126,7 @@ struct peer {
 	unsigned int behind_cross_fences;
 
 	/* pin.c */
-	int pinned; /* atomic; enum pinned */
+	int pinned, ring_pinned; /* atomic; enum pinned */
 	uint64_t arena_device; /* atomic: the arena's address for the GPU */
 
 	/* hostmem.c */
@@ -221,6 +225,7 @@ struct call {
 	unsigned int nr_parts;
 	void *owned[2]; /* freed by call_end(), or when the call is sent */
 	uint64_t push_at, push_bytes; /* bytes of the arena, sent before the frame */
+	const void *push_from; /* they come from there; NULL: from the arena */
 	/* those bytes are not sent, but come from there; NULL: they are sent */
 	const struct kvgpu_remote_source *fetch;
 	struct route to;
@@ -278,11 +283,12 @@ CUresult call_string(struct call *c, const char *text, uint32_t *bytes);
 CUresult call_handles(struct call *c, unsigned int class, const void *const *handles, uint64_t n);
 /*
  * The number of a frame: that frame and all earlier ones don't use their pieces of the arena's ring
- * any more.
+ * any more; call_answered(): but for pieces that are .late.
  */
-uint64_t call_through(const struct peer *p);
+uint64_t call_answered(const struct peer *p);
+uint64_t call_fenced(const struct peer *p);
 /*
- * Wait until call_through() is at least @upto; UINT64_MAX: for all frames that were sent. A copy
+ * Wait until call_fenced() is at least @upto; UINT64_MAX: for all frames that were sent. A copy
  * that another thread waits for may go on.
  */
 CUresult call_fence(struct peer *p, uint64_t upto);
@@ -561,6 +567,12 @@ bool arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 /* Also called with the lock of hostmem.c held: it must not wait, nor call hostmem.c. */
 void arena_put(struct peer *p, uint64_t at);
+/*
+ * Take a place for @bytes, KVGPU_REMOTE_PIECE_MAX at most, that come from the GPU: a slot, which
+ * the server may have as pinned memory, or a piece as of arena_get().
+ */
+uint64_t slot_get(struct peer *p, uint64_t bytes);
+void slot_put(struct peer *p, uint64_t at);
 /* the bytes of the next piece of a line that has @left bytes */
 static inline uint64_t piece_least(uint64_t left)
 {
@@ -581,7 +593,7 @@ void bulk_copy(void *to, const void *from, uint64_t bytes, bool far);
 /*
  * Take a piece of the ring for one frame, KVGPU_REMOTE_PIECE_MAX bytes or a relay's .piece at most;
  * wait for earlier frames if there is no room. Then call staging_sent() with the frame's number, or
- * with 0 if no frame was sent. NULL: *r is the error.
+ * with 0 if no frame was sent. The piece's .late may be set until then. NULL: *r is the error.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq);
@@ -647,6 +659,11 @@ enum pinned { PINNED_UNKNOWN, PINNED_NOT, PINNED };
  * context is there.
  */
 bool arena_is_pinned(struct peer *p);
+/*
+ * Whether the server of a plain channel has registered the ring and the slots of its arena, from
+ * and to which the GPU then copies by itself. @ask: ask the server if that is not known.
+ */
+bool ring_is_pinned(struct peer *p, bool ask);
 /* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
 

@@ -4,11 +4,17 @@
  * are copied into the arena, or a few into the frame, before the call returns. Bytes for pageable
  * memory are waited for. Pinned memory is in the arena already; if the server's library has
  * registered the arena, the GPU itself copies from and to it, with one frame.
+ *
+ * Over a plain channel the bytes go from the program's memory into the socket, and back: they don't
+ * pass by the arena here, which only says where they are at the server.
  */
 #include "peer_copy.h"
 #include "cut.h"
 
 enum when { SYNC, ASYNC };
+enum { PAGE = 4096, AHEAD = 4, LEAST_AHEAD = 64 << 10, LEAST_PIECE = 128 << 10 };
+/* lines of so many bytes leave no trace in the caches: in the arena, and in the program's memory */
+enum { FAR_IN = 1 << 20, FAR_OUT = 4 << 20 };
 
 uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 {
@@ -49,11 +55,17 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 	return when == ASYNC && fine ? call_async(&c) : call_sync(&c, 0);
 }
 
+/* the bytes of a piece of a line: several, so that the steps of a copy overlap */
 static uint64_t piece_of(const struct peer *p, uint64_t bytes)
 {
 	const struct kvgpu_remote_relayed *relay = kvgpu_remote_relay(p->channel);
+	uint64_t piece = KVGPU_REMOTE_PIECE_MAX;
 
-	return relay ? cut_piece(relay, bytes) : KVGPU_REMOTE_PIECE_MAX;
+	if (relay)
+		return cut_piece(relay, bytes);
+	while (piece > bytes / AHEAD && piece > LEAST_PIECE)
+		piece /= 2;
+	return piece;
 }
 
 /* whether the steps of a copy may overlap */
@@ -82,12 +94,57 @@ static uint64_t inline_most(const struct peer *p)
 }
 
 /*
+ * Whether the kernel may read and write @host for a plain channel. It does not open closed pages of
+ * managed memory, as a fault of the program's does.
+ */
+static bool passes_arena(const struct peer *p, const void *host)
+{
+	return kvgpu_remote_is_plain(p->channel) && !managed_has((uintptr_t)host);
+}
+
+/*
+ * Copy between the program's memory and the arena. @host: the program's; closed pages of managed
+ * memory are for this thread to open.
+ */
+static void copy_host(void *to, const void *from, uint64_t bytes, const void *host, bool far)
+{
+	if (managed_has((uintptr_t)host))
+		memmove(to, from, bytes);
+	else
+		bulk_copy(to, from, bytes, far);
+}
+
+/*
+ * Touch each page: what the program does at faults happens here, with no lock held and no piece
+ * taken, and new pages are there when the reader wants them.
+ */
+static void touch_source(const void *host, uint64_t bytes)
+{
+	const volatile uint8_t *at = host;
+	uint64_t i;
+
+	for (i = 0; i < bytes; i += PAGE)
+		(void)at[i];
+	(void)at[bytes - 1];
+}
+
+static void touch_destination(void *host, uint64_t bytes)
+{
+	uint8_t *at = host;
+	uint64_t i;
+
+	for (i = 0; i < bytes; i += PAGE)
+		__atomic_fetch_or(at + i, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_or(at + bytes - 1, 0, __ATOMIC_RELAXED);
+}
+
+/*
  * When the source is read: from shared memory when the server comes to the frame, on a socket in
  * this call, by a relay later, but before an answer. So with shared memory a synchronous copy
  * stages a source that is pinned memory; with a relay it asks its last piece.
  */
 static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
-			   enum when when, bool fine)
+			   uint64_t line, enum when when, bool fine)
 {
 	struct call c = { .op = OP_copy_in,
 			  .fixed = q,
@@ -103,33 +160,48 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 	if (q->bytes <= inline_most(p)) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
-		if (when == ASYNC || !kvgpu_remote_is_shared(p->channel))
+		if (passes_arena(p, src)) {
+			touch_source(src, q->bytes);
+			c.push_from = src;
+		} else if (when == ASYNC || !kvgpu_remote_is_shared(p->channel)) {
 			at = pinned_at(p, src, q->bytes);
+		}
 		if (at == KVGPU_REMOTE_NOWHERE) {
 			piece = staging_get(p, q->bytes, &at, &r);
-			if (piece)
-				memmove(arena_at(p, at), src, q->bytes);
+			if (piece && !c.push_from)
+				copy_host(arena_at(p, at), src, q->bytes, src, line >= FAR_IN);
 		}
 		q->at = c.push_at = at;
 		c.push_bytes = q->bytes;
 	}
 	if (!r)
 		r = fine ? call_async(&c) : call_sync(&c, 0);
-	if (piece)
+	if (piece) {
+		piece->late = piece->late || q->flags & COPY_LATE;
 		staging_sent(p, piece, c.seq);
+	}
 	return r;
 }
 
 CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine)
 {
-	return send_piece(to, q, src, SYNC, fine && !read_later(to->peer, src, q->bytes));
+	return send_piece(to, q, src, q->bytes, SYNC, fine && !read_later(to->peer, src, q->bytes));
+}
+
+/*
+ * Whether the GPU of a plain channel's server itself reads and writes the ring and the slots. To
+ * register them takes as long as thousands of small copies.
+ */
+static bool has_ring(struct peer *p, uint64_t bytes)
+{
+	return ring_is_pinned(p, bytes >= KVGPU_REMOTE_PIECE_MAX);
 }
 
 CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
 		 bool fine)
 {
 	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
-	const uint32_t flags = q->flags;
+	uint32_t flags = q->flags, late;
 	bool asks = waits && read_later(to->peer, src, bytes);
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
@@ -138,11 +210,13 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 	q->at = gpu_reaches(to->peer, src, bytes);
 	if (q->at != KVGPU_REMOTE_NOWHERE)
 		return pinned_to_device(to, q, waits ? SYNC : ASYNC, fine);
+	late = kvgpu_remote_is_plain(to->peer->channel) && has_ring(to->peer, bytes) ? COPY_LATE :
+										       0;
 	for (done = 0; done < bytes && !r; done += q->bytes) {
 		q->dst = dst + done;
 		q->bytes = bytes - done < piece ? bytes - done : piece;
-		q->flags = done + q->bytes == bytes ? flags : 0;
-		r = send_piece(to, q, (const uint8_t *)src + done, waits ? SYNC : ASYNC,
+		q->flags = late | (done + q->bytes == bytes ? flags : 0);
+		r = send_piece(to, q, (const uint8_t *)src + done, bytes, waits ? SYNC : ASYNC,
 			       fine && !(asks && done + q->bytes == bytes));
 	}
 	return r;
@@ -179,16 +253,14 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 	return r;
 }
 
-enum { AHEAD = 4 };
-
 /*
  * Fetch all pieces but the last, several at a time. The last piece, which is sync, tells of errors
  * of the others.
  */
 static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes,
-			   size_t *done)
+			   size_t piece, size_t *done)
 {
-	const size_t piece = KVGPU_REMOTE_PIECE_MAX, n = (bytes - 1) / piece;
+	const size_t n = (bytes - 1) / piece;
 	struct call c = { .op = OP_copy_out,
 			  .fixed = &q,
 			  .bytes = sizeof(q),
@@ -208,7 +280,8 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 		if (i >= AHEAD && i - AHEAD < n) {
 			r = call_fence(p, seq[i % AHEAD]);
 			if (!r)
-				memmove(dst + (i - AHEAD) * piece, arena_at(p, slot), piece);
+				copy_host(dst + (i - AHEAD) * piece, arena_at(p, slot), piece,
+					  dst + (i - AHEAD) * piece, bytes >= FAR_OUT);
 		}
 		if (i < n && !r) {
 			q.at = slot;
@@ -228,87 +301,128 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 struct fetched {
 	struct call c;
 	struct q_copy_out q;
+	struct kvgpu_remote_landing landing; /* .to: in the destination */
+	uint64_t place; /* in the arena; NOWHERE: the destination is there */
 	unsigned int completion;
-	size_t at; /* offset in the destination */
+	bool lands; /* the bytes don't pass by the arena here */
 };
 
-static void fetch_end(struct fetched *f, uint8_t *dst, bool pinned, CUresult *first)
+static CUresult fetch_begin(struct fetched *f, const struct route *to, const struct q_copy_out *q,
+			    uint8_t *dst)
+{
+	struct peer *p = to->peer;
+	CUresult r;
+
+	f->q = *q;
+	f->q.at = f->place == KVGPU_REMOTE_NOWHERE ? pinned_at(p, dst, q->bytes) : f->place;
+	f->q.flags = COPY_WHOLE;
+	f->landing = (struct kvgpu_remote_landing){ .at = f->q.at, .bytes = q->bytes, .to = dst };
+	f->lands = passes_arena(p, dst);
+	if (f->lands) {
+		touch_destination(dst, q->bytes);
+		kvgpu_remote_land(p->channel, &f->landing);
+	}
+	f->c = (struct call){ .op = OP_copy_out,
+			      .fixed = &f->q,
+			      .bytes = sizeof(f->q),
+			      .to = *to,
+			      .apart = !managed_has(q->src) };
+	r = call_begin(&f->c, f->completion);
+	if (r && f->lands)
+		kvgpu_remote_landed(p->channel, &f->landing);
+	return r;
+}
+
+static void fetch_end(struct fetched *f, CUresult *first)
 {
 	struct peer *p = f->c.to.peer;
 	CUresult r = call_take(&f->c, f->completion, 0);
 
-	if (!r && !pinned)
-		memmove(dst + f->at, arena_at(p, f->q.at), f->q.bytes);
+	if (f->lands && !kvgpu_remote_landed(p->channel, &f->landing) && !r)
+		r = CUDA_ERROR_UNKNOWN;
+	else if (!r && !f->lands && f->place != KVGPU_REMOTE_NOWHERE)
+		memmove(f->landing.to, arena_at(p, f->q.at), f->q.bytes);
 	*first = *first ? *first : r;
 }
 
+/* take what a piece under way needs; false: there is no completion slot, or no room */
+static bool fetch_room(struct peer *p, struct fetched *f, uint64_t piece, bool pinned)
+{
+	f->completion = kvgpu_remote_completion_get(p->channel);
+	f->place = f->completion && !pinned ? slot_get(p, piece) : KVGPU_REMOTE_NOWHERE;
+	if (f->completion && !pinned && f->place == KVGPU_REMOTE_NOWHERE)
+		kvgpu_remote_completion_put(p->channel, f->completion);
+	return f->completion && (pinned || f->place != KVGPU_REMOTE_NOWHERE);
+}
+
 /*
- * By way of a relay: ask for several pieces at once, each with a completion slot of its own. *done:
+ * Over a socket: ask for several pieces at once, each with a completion slot of its own. *done:
  * bytes asked for; 0: there was no completion slot or no room.
  */
-static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *q, uint8_t *dst,
-			    size_t *done)
+static CUresult fetch_ahead(const struct route *to, const struct q_copy_out *whole, uint8_t *dst,
+			    uint64_t piece, size_t *done)
 {
 	struct peer *p = to->peer;
-	const uint64_t bytes = q->bytes, piece = piece_of(p, bytes),
-		       whole = pinned_at(p, dst, bytes);
-	const bool pinned = whole != KVGPU_REMOTE_NOWHERE;
-	uint64_t room = pinned ? whole : arena_get(p, AHEAD * piece), begun = 0;
-	struct fetched part[AHEAD], *f;
+	const bool pinned = !kvgpu_remote_is_plain(p->channel) &&
+			    pinned_at(p, dst, whole->bytes) != KVGPU_REMOTE_NOWHERE;
+	struct q_copy_out q = *whole;
+	struct fetched part[AHEAD];
 	unsigned int nr = 0, i, ended;
 	CUresult r = CUDA_SUCCESS;
+	uint64_t begun = 0;
 
-	while (nr < AHEAD && (part[nr].completion = kvgpu_remote_completion_get(p->channel)))
+	while (nr < AHEAD && fetch_room(p, &part[nr], piece, pinned))
 		nr++;
-	for (i = ended = 0; nr && room != KVGPU_REMOTE_NOWHERE && (begun < bytes || ended < i);) {
-		if (i - ended == nr || begun == bytes || r) {
+	for (i = ended = 0; nr && (begun < whole->bytes || ended < i);) {
+		if (i - ended == nr || begun == whole->bytes || r) {
 			if (ended == i)
 				break;
-			fetch_end(&part[ended++ % nr], dst, pinned, &r);
+			fetch_end(&part[ended++ % nr], &r);
 			continue;
 		}
-		f = &part[i++ % nr];
-		f->q = *q;
-		f->q.bytes = bytes - begun < piece ? bytes - begun : piece;
-		f->q.src = q->src + begun;
-		f->q.at = room + (pinned ? begun : (i - 1) % nr * piece);
-		f->q.flags = COPY_WHOLE;
-		f->at = begun;
-		f->c = (struct call){ .op = OP_copy_out,
-				      .fixed = &f->q,
-				      .bytes = sizeof(f->q),
-				      .to = *to,
-				      .apart = !managed_has(q->src) };
-		begun += f->q.bytes;
-		r = call_begin(&f->c, f->completion);
-		i -= !!r;
+		q.src = whole->src + begun;
+		q.bytes = whole->bytes - begun < piece ? whole->bytes - begun : piece;
+		r = fetch_begin(&part[i % nr], to, &q, dst + begun);
+		begun += q.bytes;
+		i += !r;
 	}
 	*done = begun;
 	if (!r && begun)
-		stream_through(q->stream, &part[(i - 1) % nr].c);
-	while (nr)
+		stream_through(q.stream, &part[(i - 1) % nr].c);
+	while (nr) {
 		kvgpu_remote_completion_put(p->channel, part[--nr].completion);
-	if (!pinned && room != KVGPU_REMOTE_NOWHERE)
-		arena_put(p, room);
+		if (!pinned)
+			slot_put(p, part[nr].place);
+	}
 	return r;
+}
+
+/* whether several pieces of a line from a socket are asked for at once */
+static bool fetches_ahead(struct peer *p, uint64_t bytes)
+{
+	if (kvgpu_remote_is_shared(p->channel) || !overlaps(p))
+		return false;
+	if (kvgpu_remote_relay(p->channel))
+		return bytes > piece_of(p, bytes);
+	has_ring(p, bytes);
+	return bytes > LEAST_AHEAD;
 }
 
 CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
 {
-	const bool whole = !overlaps(to->peer);
-	const uint64_t bytes = q->bytes, src = q->src,
-		       piece = whole ? piece_of(to->peer, bytes) : KVGPU_REMOTE_PIECE_MAX;
+	const uint64_t bytes = q->bytes, src = q->src, several_of = piece_of(to->peer, bytes),
+		       piece = overlaps(to->peer) ? KVGPU_REMOTE_PIECE_MAX : several_of;
+	const bool ahead = fetches_ahead(to->peer, bytes);
 	size_t done = 0;
 	CUresult r = CUDA_SUCCESS;
 
 	q->at = gpu_reaches(to->peer, dst, bytes);
 	if (q->at != KVGPU_REMOTE_NOWHERE)
 		return pinned_to_host(to, q, waits ? SYNC : ASYNC, fine);
-	if (fine && bytes > KVGPU_REMOTE_PIECE_MAX && arena_is_pinned(to->peer))
-		r = fetch_most(to, *q, dst, bytes, &done);
-	else if (kvgpu_remote_relay(to->peer->channel) && !whole &&
-		 bytes > piece_of(to->peer, bytes))
-		r = fetch_ahead(to, q, dst, &done);
+	if (fine && bytes > several_of && arena_is_pinned(to->peer))
+		r = fetch_most(to, *q, dst, bytes, several_of, &done);
+	else if (ahead)
+		r = fetch_ahead(to, q, dst, several_of, &done);
 	for (; done < bytes && !r; done += q->bytes) {
 		q->src = src + done;
 		q->bytes = bytes - done < piece ? bytes - done : piece;

@@ -41,6 +41,25 @@ bool arena_is_pinned(struct peer *p)
 	return known == PINNED;
 }
 
+bool ring_is_pinned(struct peer *p, bool ask)
+{
+	const struct arena *a = &p->arena;
+	struct q_ring q = { a->ring_bytes + a->nr_slots * (uint64_t)KVGPU_REMOTE_PIECE_MAX };
+	struct call c = { .op = OP_ring, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
+	int known = __atomic_load_n(&p->ring_pinned, __ATOMIC_ACQUIRE);
+	struct a_ring answer;
+
+	/* the question needs a current context of that server */
+	if (known != PINNED_UNKNOWN || !ask || !current_context() || p != current_peer())
+		return known == PINNED;
+	if (call_sync(&c, sizeof(answer)))
+		return false;
+	memcpy(&answer, c.answer, sizeof(answer));
+	known = answer.pinned ? PINNED : PINNED_NOT;
+	__atomic_store_n(&p->ring_pinned, known, __ATOMIC_RELEASE);
+	return known == PINNED;
+}
+
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 {
 	uint64_t at = pinned_at(p, host, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The ring at the beginning of the arena: pieces for copies on their way. A piece is free again
- * when staging_sent() was called, its frame is done, and all pieces before it are free. No wait
- * happens with arena.lock held.
+ * when staging_sent() was called, its frame is done, and all pieces before it are free. In shared
+ * memory all pieces are late. No wait happens with arena.lock held.
  */
 #include <sched.h>
 #include <sys/mman.h>
@@ -11,11 +11,15 @@
 
 enum { ALIGN = 4096, BATCH = 1 << 20 };
 
-static void collect_pieces(struct arena *a, uint64_t through)
+static void collect_pieces(struct arena *a, uint64_t answered, uint64_t fenced)
 {
-	while (a->nr_pieces && a->pieces[a->first_piece].seq &&
-	       a->pieces[a->first_piece].seq <= through) {
-		a->ring_begin = a->pieces[a->first_piece].end;
+	const struct staged *p;
+
+	while (a->nr_pieces) {
+		p = &a->pieces[a->first_piece];
+		if (!p->seq || p->seq > (p->late ? fenced : answered))
+			break;
+		a->ring_begin = p->end;
 		a->first_piece = (a->first_piece + 1) % ARENA_PIECES;
 		a->nr_pieces--;
 	}
@@ -103,13 +107,15 @@ struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresul
 	bytes = a->relayed ? relayed_bytes(bytes) : (bytes + 63) & ~63ull;
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
-		collect_pieces(a, call_through(p));
+		collect_pieces(a, call_answered(p), call_fenced(p));
 		begin_anew(a);
 		piece = take_piece(a, bytes, at);
 		upto = piece ? 0 : oldest_half(a);
 		pthread_mutex_unlock(&a->lock);
-		if (piece)
+		if (piece) {
+			piece->late = kvgpu_remote_is_shared(p->channel);
 			return piece;
+		}
 		if (!upto) { /* another thread is about to send the oldest frame */
 			*r = client_ready();
 			sched_yield();

@@ -398,6 +398,35 @@ static int pinned(void)
 	return 0;
 }
 
+/*
+ * A library that copies by itself, over a socket: many copies are behind a kernel, and none takes
+ * another one's bytes.
+ */
+static int late(void)
+{
+	enum { N = 3 << 20, COPIES = 11, ROUNDS = 3 };
+	uint8_t *pageable = malloc(N);
+	CUdeviceptr data;
+	CUstream s;
+	int i, k;
+
+	MUST(cuMemAlloc_v2(&data, N * COPIES));
+	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	for (i = 0; i < ROUNDS; i++) {
+		launch_spin(3000000, s);
+		for (k = 0; k < COPIES; k++) {
+			memset(pageable, 20 * i + k + 1, N);
+			MUST(cuMemcpyHtoDAsync_v2(data + k * N, pageable, N - i, s));
+		}
+		for (k = 0; k < COPIES; k++) {
+			MUST(cuMemcpyDtoHAsync_v2(pageable, data + k * N, N - i, s));
+			check_bytes("behind a kernel", pageable, N - i, 20 * i + k + 1);
+		}
+	}
+	puts("all as it should be");
+	return 0;
+}
+
 static int pinned_elsewhere(void)
 {
 	other_address = true;
@@ -521,6 +550,7 @@ static const struct {
 	{ "holds", holds },
 	{ "quota", quota },
 	{ "pinned", pinned },
+	{ "late", late },
 	{ "pinned_elsewhere", pinned_elsewhere },
 	{ "costs", costs },
 };

@@ -406,6 +406,14 @@ run_pinned()
 	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
 	client_killed copies "in the middle of a copy"
 	stop_server
+	carrier unix
+	over="registered, over a socket: "
+	start_server --arena 32M
+	subtests memory stream graph
+	run_memory
+	step "no copy takes another one's bytes" "$bin/faults" late "$cubin"
+	client_killed copies "in the middle of a copy"
+	stop_server
 	library=$inprocess/libcuda.so.1
 }
 

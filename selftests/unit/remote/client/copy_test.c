@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * A long copy to pageable memory, where the server's library has registered the arena: what the
- * client says of managed memory with each frame. Where a few bytes for the GPU travel, and how
- * often the kernel is asked about the program's memory. There is no server.
+ * client says of managed memory with each frame. Where a few bytes for the GPU travel, which ones
+ * pass by the arena, and how often the kernel is asked about the program's memory. There is no
+ * server.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -26,9 +27,10 @@ static bool managed; /* SRC is managed memory */
 static unsigned int queued, asked, staged, in_frames, looks;
 static bool shared = true, readable, denied;
 
+static bool in_memory; /* the program's memory is managed memory */
 bool managed_has(CUdeviceptr ptr)
 {
-	return managed && ptr >= SRC && ptr < SRC + BYTES;
+	return ptr >= SRC && ptr < SRC + BYTES ? managed : in_memory;
 }
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 {
@@ -36,7 +38,13 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 }
 bool arena_is_pinned(struct peer *p)
 {
-	return true;
+	return shared;
+}
+static bool ring, asked_for_ring;
+bool ring_is_pinned(struct peer *p, bool ask)
+{
+	asked_for_ring = asked_for_ring || ask;
+	return ring;
 }
 uint64_t arena_get(struct peer *p, uint64_t bytes)
 {
@@ -56,8 +64,27 @@ const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_
 	return NULL;
 }
 
+/* a copy over a plain channel: what is pushed; the server's memory */
+static uint8_t there[BYTES];
+static unsigned int pushed, directly, late;
+
+static CUresult take_push(struct call *c)
+{
+	const struct q_copy_in *q = c->fixed;
+
+	assert_int_equal(q->at, c->push_at);
+	assert_int_equal(q->bytes, c->push_bytes);
+	pushed++;
+	directly += !!c->push_from;
+	late += !!(q->flags & COPY_LATE);
+	memcpy(there + (q->dst - SRC), c->push_from ? c->push_from : arena + q->at, q->bytes);
+	return CUDA_SUCCESS;
+}
+
 CUresult call_async(struct call *c)
 {
+	if (c->op == OP_copy_in)
+		return take_push(c);
 	assert_int_equal(c->op, OP_copy_out);
 	assert_int_equal(c->apart, !managed);
 	queued++;
@@ -95,27 +122,92 @@ CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr ds
 	return CUDA_ERROR_UNKNOWN;
 }
 
+static struct staged piece;
+static unsigned int late_pieces;
+static bool room; /* staging_get() gives a piece */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
 	staged++;
-	*r = CUDA_ERROR_UNKNOWN;
-	return NULL;
+	piece.late = false;
+	*at = 4096;
+	*r = room ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+	return room ? &piece : NULL;
 }
 
-void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
+void staging_sent(struct peer *p, struct staged *of, uint64_t seq)
 {
+	late_pieces += of->late;
 }
 bool answer_bytes(struct call *c, void *to, uint64_t n)
 {
 	return false;
 }
+/* copies from a plain channel: the server returns a piece when its answer is taken */
+static struct kvgpu_remote_landing *landings;
+static unsigned int under_way, most, landed, lost_piece, refused_piece;
+void bulk_copy(void *to, const void *from, uint64_t bytes, bool far)
+{
+	memcpy(to, from, bytes);
+}
+
+void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+{
+	l->next = landings;
+	landings = l;
+}
+
+static struct kvgpu_remote_landing *landing_at(uint64_t at, struct kvgpu_remote_landing ***link)
+{
+	for (*link = &landings; **link && (**link)->at != at; *link = &(**link)->next)
+		;
+	return **link;
+}
+
+bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+{
+	struct kvgpu_remote_landing **link;
+
+	assert_ptr_equal(landing_at(l->at, &link), l);
+	*link = l->next;
+	return l->state;
+}
+
 CUresult call_begin(struct call *c, unsigned int completion)
 {
-	return CUDA_ERROR_UNKNOWN;
+	if (refused_piece && !--refused_piece)
+		return CUDA_ERROR_SYSTEM_NOT_READY;
+	if (++under_way > most)
+		most = under_way;
+	return CUDA_SUCCESS;
 }
+
 CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
-	return CUDA_ERROR_UNKNOWN;
+	const struct q_copy_out *q = c->fixed;
+	struct kvgpu_remote_landing **link, *l = landing_at(q->at, &link);
+
+	under_way--;
+	assert_int_equal(q->flags, COPY_WHOLE);
+	if (lost_piece && !--lost_piece)
+		return CUDA_SUCCESS;
+	if (l)
+		assert_int_equal(l->bytes, q->bytes);
+	landed += !!l;
+	memcpy(l ? l->to : arena + q->at, there + (q->src - SRC), q->bytes);
+	if (l)
+		l->state = 1;
+	return CUDA_SUCCESS;
+}
+
+static unsigned int slots;
+uint64_t slot_get(struct peer *p, uint64_t bytes)
+{
+	slots++;
+	return bytes * (slots % 4);
+}
+void slot_put(struct peer *p, uint64_t at)
+{
+	slots--;
 }
 CUresult call_enter(unsigned int flags)
 {
@@ -162,12 +254,14 @@ bool host_functions_pending(void)
 void pinned_written(void)
 {
 }
+static unsigned int completions;
 unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
 {
-	return 0;
+	return ++completions;
 }
 void kvgpu_remote_completion_put(struct kvgpu_remote_channel *c, unsigned int completion)
 {
+	completions--;
 }
 struct peer *route_peer(struct route *to)
 {
@@ -225,7 +319,7 @@ static void other_memory_is_apart(void **state)
 		managed = i;
 		queued = asked = 0;
 		assert_int_equal(line_out(&to, &q, to_here, true, true), CUDA_SUCCESS);
-		assert_int_equal(queued, 2);
+		assert_int_equal(queued, 5);
 		assert_int_equal(asked, 1);
 	}
 }
@@ -252,6 +346,84 @@ static void lines_in_frames(void **state)
 	assert_int_equal(in_frames, 2);
 	send(KVGPU_REMOTE_INLINE_IN_MAX + 1);
 	assert_int_equal(staged, 2);
+	shared = true;
+}
+
+/*
+ * Over a plain channel a line goes from the program's memory into the socket. Where the server has
+ * its ring registered, the pieces are late.
+ */
+static void lines_past_the_arena(void **state)
+{
+	static uint8_t from_here[BYTES];
+	const struct route to = { .peer = peers };
+	unsigned int i;
+
+	memset(from_here, 5, BYTES);
+	shared = false;
+	room = true;
+	for (i = 0; i < 3; i++) {
+		struct q_copy_in q = { .dst = SRC, .bytes = BYTES - 5 };
+
+		ring = i == 1;
+		in_memory = i == 2;
+		pushed = directly = late = late_pieces = 0;
+		memset(there, 0, BYTES);
+		asked_for_ring = false;
+		assert_int_equal(line_in(&to, &q, from_here, true, true), CUDA_SUCCESS);
+		assert_memory_equal(there, from_here, BYTES - 5);
+		assert_true(asked_for_ring);
+		assert_int_equal(pushed, 6);
+		assert_int_equal(directly, i == 2 ? 0 : 6);
+		assert_int_equal(late, i == 1 ? 6 : 0);
+		assert_int_equal(late_pieces, late);
+	}
+	/* registering takes longer than many small copies */
+	asked_for_ring = in_memory = false;
+	assert_int_equal(line_in(&to, &(struct q_copy_in){ .dst = SRC, .bytes = 1 << 19 },
+				 from_here, true, true),
+			 CUDA_SUCCESS);
+	assert_false(asked_for_ring);
+	shared = true;
+	ring = room = false;
+}
+
+/* Bytes from a plain channel come some pieces at a time, and land where the program wants them. */
+static void lines_that_land(void **state)
+{
+	static uint8_t to_here[BYTES];
+	const struct route to = { .peer = peers };
+	const size_t bytes[] = { BYTES - 5, 1 << 20, (64 << 10) + 1 };
+	struct q_copy_out q;
+	unsigned int i;
+
+	shared = false;
+	for (i = 0; i < BYTES; i++)
+		there[i] = i * 7 + i / 256;
+	for (i = 0; i < 2 * sizeof(bytes) / sizeof(*bytes); i++) {
+		q = (struct q_copy_out){ .src = SRC, .bytes = bytes[i / 2] };
+		in_memory = i % 2;
+		landed = most = 0;
+		memset(to_here, 0, BYTES);
+		assert_int_equal(line_out(&to, &q, to_here, true, true), CUDA_SUCCESS);
+		assert_memory_equal(to_here, there, bytes[i / 2]);
+		assert_int_equal(!landed, in_memory);
+		assert_int_equal(most, i / 2 == 2 ? 1 : 4);
+	}
+	in_memory = false;
+	/* a server that answers without the bytes, and one that is gone */
+	for (i = 1; i <= 8; i++) {
+		q = (struct q_copy_out){ .src = SRC, .bytes = BYTES };
+		lost_piece = i % 2 ? (i + 1) / 2 % 3 + 1 : 0;
+		refused_piece = i % 2 ? 0 : i / 2 % 3 + 1;
+		assert_int_equal(line_out(&to, &q, to_here, true, true),
+				 i % 2 ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_SYSTEM_NOT_READY);
+		assert_null(landings);
+		assert_int_equal(under_way, 0);
+		lost_piece = refused_piece = 0;
+	}
+	assert_int_equal(slots, 0);
+	assert_int_equal(completions, 0);
 	shared = true;
 }
 
@@ -321,10 +493,11 @@ static void what_is_the_programs(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(other_memory_is_apart),
-					    cmocka_unit_test(lines_in_frames),
-					    cmocka_unit_test(pages_that_were_read),
-					    cmocka_unit_test(what_is_the_programs) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(other_memory_is_apart), cmocka_unit_test(lines_in_frames),
+		cmocka_unit_test(lines_past_the_arena),	 cmocka_unit_test(lines_that_land),
+		cmocka_unit_test(pages_that_were_read),	 cmocka_unit_test(what_is_the_programs)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

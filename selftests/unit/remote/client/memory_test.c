@@ -19,7 +19,7 @@ enum { ARENA = 16 << 20, RING = ARENA / 4 };
 
 static struct object contexts[2];
 static struct object *current = &contexts[0];
-static uint64_t through;
+static uint64_t through, answered;
 static unsigned int fences;
 static CUresult fence_result;
 
@@ -52,9 +52,13 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 	*id = 0;
 	return CUDA_SUCCESS;
 }
-uint64_t call_through(const struct peer *p)
+uint64_t call_fenced(const struct peer *p)
 {
 	return through;
+}
+uint64_t call_answered(const struct peer *p)
+{
+	return answered > through ? answered : through;
 }
 static bool shared;
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
@@ -80,10 +84,22 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 }
 
 static uint64_t arena_device; /* where the server has pinned the arena, or 0 */
+static unsigned int asked_for_ring;
+static bool ring;
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_pin a;
+	static struct a_ring r;
 
+	if (c->op == OP_ring) {
+		const struct q_ring *q = c->fixed;
+
+		asked_for_ring++;
+		assert_int_equal(q->bytes, RING);
+		r.pinned = ring;
+		c->answer = &r;
+		return CUDA_SUCCESS;
+	}
 	if (c->op != OP_pin || !arena_device)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	a = (struct a_pin){ .pinned = true, .device = arena_device };
@@ -600,6 +616,94 @@ static void pieces_on_their_way(void **state)
 }
 
 /*
+ * A late piece is used again only when a fence says that its frame is through, another one when a
+ * later frame was answered.
+ */
+static void late_pieces(void **state)
+{
+	struct staged *p;
+	uint64_t at, i;
+	CUresult r;
+
+	fence_result = CUDA_SUCCESS;
+	through = sent;
+	fences = 0;
+	for (i = 0; i < 100; i++) {
+		answered = sent;
+		p = staging_get(peers, KVGPU_REMOTE_PIECE_MAX, &at, &r);
+		assert_false(p->late);
+		staging_sent(peers, p, ++sent);
+	}
+	assert_int_equal(fences, 0);
+	for (i = 0; i < 100; i++) {
+		answered = sent;
+		p = staging_get(peers, KVGPU_REMOTE_PIECE_MAX, &at, &r);
+		p->late = true;
+		staging_sent(peers, p, ++sent);
+	}
+	assert_in_range(fences, 30, 100);
+	/* in shared memory all are late */
+	shared = true;
+	p = staging_get(peers, 8, &at, &r);
+	assert_true(p->late);
+	staging_sent(peers, p, ++sent);
+	shared = false;
+	through = answered = sent;
+}
+
+/* Slots lie between the ring and other pieces. When all are taken, these are given out. */
+static void slots(void **state)
+{
+	const uint64_t piece = KVGPU_REMOTE_PIECE_MAX;
+	uint64_t at[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		at[i] = slot_get(peers, piece);
+	assert_int_equal(at[0], RING - piece);
+	assert_int_equal(at[0], peers->arena.ring_bytes);
+	assert_int_equal(at[1], RING);
+	assert_int_equal(at[2], RING + piece);
+	slot_put(peers, at[1]);
+	slot_put(peers, at[0]);
+	assert_int_equal(slot_get(peers, 8), at[0]);
+	assert_int_equal(slot_get(peers, 8), at[1]);
+	for (i = 0; i < 3; i++)
+		slot_put(peers, at[i]);
+	assert_int_equal(arena_get(peers, ARENA - RING), RING);
+	arena_put(peers, RING);
+	/* shared memory has none: all of it is registered */
+	shared = true;
+	free(peers[1].arena.blocks);
+	assert_true(arena_init(&peers[1]));
+	assert_int_equal(peers[1].arena.ring_bytes, RING);
+	assert_int_equal(slot_get(&peers[1], 8), RING);
+	slot_put(&peers[1], RING);
+	shared = false;
+}
+
+/* The server is asked once for its ring, by a thread with a context there. */
+static void ring_asked_once(void **state)
+{
+	asked_for_ring = 0;
+	ring = true;
+	assert_false(ring_is_pinned(peers, false));
+	current = NULL;
+	assert_false(ring_is_pinned(peers, true));
+	current = &contexts[0];
+	assert_int_equal(asked_for_ring, 0);
+	assert_true(ring_is_pinned(peers, true));
+	ring = false;
+	assert_true(ring_is_pinned(peers, true));
+	assert_true(ring_is_pinned(peers, false));
+	assert_int_equal(asked_for_ring, 1);
+	peers->ring_pinned = PINNED_UNKNOWN;
+	assert_false(ring_is_pinned(peers, true));
+	assert_false(ring_is_pinned(peers, true));
+	assert_int_equal(asked_for_ring, 2);
+}
+
+/*
  * With small pieces the ring has ARENA_PIECES before its bytes are used up. A fence waits for half
  * of them only.
  */
@@ -709,6 +813,9 @@ int main(void)
 		cmocka_unit_test(a_mapping_outlives_its_context),
 		cmocka_unit_test(pieces_for_long),
 		cmocka_unit_test(pieces_on_their_way),
+		cmocka_unit_test(late_pieces),
+		cmocka_unit_test(slots),
+		cmocka_unit_test(ring_asked_once),
 		cmocka_unit_test(small_pieces_on_their_way),
 		cmocka_unit_test(an_empty_ring_begins_anew),
 		cmocka_unit_test(pieces_for_a_relay),

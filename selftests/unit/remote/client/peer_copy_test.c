@@ -139,12 +139,12 @@ CUresult call_bytes(struct call *c, const void *p, uint64_t n)
 
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r)
 {
-	static uint8_t piece;
+	static struct staged piece;
 
 	*at = staged;
 	staged += bytes;
 	assert_true(staged <= sizeof(arena));
-	return (struct staged *)&piece;
+	return &piece;
 }
 
 void staging_sent(struct peer *p, struct staged *piece, uint64_t seq)
@@ -157,6 +157,28 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 bool arena_is_pinned(struct peer *p)
 {
 	return registered;
+}
+bool ring_is_pinned(struct peer *p, bool ask)
+{
+	return false;
+}
+uint64_t slot_get(struct peer *p, uint64_t bytes)
+{
+	return KVGPU_REMOTE_NOWHERE;
+}
+void slot_put(struct peer *p, uint64_t at)
+{
+}
+void bulk_copy(void *to, const void *from, uint64_t bytes, bool far)
+{
+	memcpy(to, from, bytes);
+}
+void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+{
+}
+bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l)
+{
+	return false;
 }
 
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
