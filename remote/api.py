@@ -367,6 +367,7 @@ def stub(e):
     if e.has("unless"):
         t.append(f"\tif ({e.options['unless']})\n\t\treturn CUDA_SUCCESS;")
     sync = f"call_{'each' if e.has('each') else 'sync'}(&c, {'sizeof(*a)' if e.a else '0'})"
+    sync = f"call_kept(&c, sizeof(*a), {e.options['stays']})" if e.has("stays") else sync
     t.append(f"\tr = {e.options['when']} ? call_async(&c) : {sync};" if e.way == "async" else f"\tr = {sync};")
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
     t += ["\ta = c.answer;"] if e.a else []

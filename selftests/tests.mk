@@ -434,14 +434,15 @@ SRC_remote/client/memory_test	:= $(addprefix remote/client/,answer.c peer.c rout
 # all of the client over channels that lie
 REMOTE_LIAR_SRC	:= $(filter-out %/find.c,$(wildcard remote/client/*.c)) $(addprefix remote/wire/,cursor.c image.c resource.c) \
 		   remote/channel/signals.c cuda/export/storage.c $(addprefix cuda/driver/,forked.c visible.c libraries.c libraryinfo.c newer.c) $(addprefix selftests/unit/remote/client/,made.c liar.c program.c)
-UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test) cuda/driver/text_test
+UNIT_TESTS += $(addprefix remote/client/,answers_test lies_test forms_test kept_test) cuda/driver/text_test
 SRC_cuda/driver/text_test	:=
 SRC_remote/client/answers_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/lies_test	:= $(REMOTE_LIAR_SRC)
 SRC_remote/client/forms_test	:= $(REMOTE_LIAR_SRC)
+SRC_remote/client/kept_test	:= $(REMOTE_LIAR_SRC)
 FUZZ_TESTS += remote/server/frames_fuzz remote/client/answers_fuzz
 FUZZSRC_remote/client/answers_fuzz := $(REMOTE_LIAR_SRC)
-$(foreach t,answers_test lies_test forms_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say -Xlinker --wrap=process_vm_readv))
+$(foreach t,answers_test lies_test forms_test kept_test answers_fuzz,$(eval LIBS_remote/client/$(t) := -Xlinker --wrap=client_say -Xlinker --wrap=process_vm_readv))
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
 		   $(addprefix selftests/unit/remote/server/,shapes.c flood.c) remote/server/library.c $(REMOTE_LIAR_SRC) \

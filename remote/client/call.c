@@ -419,6 +419,12 @@ CUresult call_fence(struct peer *p, uint64_t upto)
 	return r;
 }
 
+bool call_asks(const struct peer *p)
+{
+	return kvgpu_remote_is_gone(p->channel) ||
+	       __atomic_load_n(&p->slow, __ATOMIC_RELAXED) & SLOW_SUSPECT;
+}
+
 /* only with several servers an argument can split a route */
 static bool must_be_sync(const struct peer *p, const struct call *c)
 {
@@ -463,4 +469,12 @@ void captures_ended(void)
 bool captures_any(void)
 {
 	return __atomic_load_n(&captures, __ATOMIC_RELAXED);
+}
+
+bool captures_none(const struct peer *p, CUstreamCaptureStatus *status)
+{
+	if (captures_any() || call_asks(p))
+		return false;
+	*status = CU_STREAM_CAPTURE_STATUS_NONE;
+	return true;
 }

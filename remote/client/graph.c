@@ -476,6 +476,8 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *statu
 	if (!status)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = route_stream(&c.to, stream, &q.stream);
+	if (!r && captures_none(route_peer(&c.to), status))
+		return CUDA_SUCCESS;
 	if (!r)
 		r = call_sync(&c, sizeof(a));
 	if (r)

@@ -402,6 +402,17 @@ void function_set(CUfunction f, int attribute, int value)
 
 	if (known && attribute >= 0 && attribute < FUNCTION_ATTRIBUTES)
 		known->attribute[attribute] = value;
+	kept_forget(KEPT_FUNCTIONS);
+}
+
+bool function_has(CUfunction f, int attribute, int value)
+{
+	const struct function *known = function_of(f);
+
+	return known && !call_asks(object_peer((const void *)f)) &&
+	       (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+		attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) &&
+	       known->attribute_known[attribute] && known->attribute[attribute] == value;
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)

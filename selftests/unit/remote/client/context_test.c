@@ -71,6 +71,9 @@ void hostmem_end(const void *ctx)
 void managed_end(const void *ctx)
 {
 }
+void kept_forget(enum kept_kind kind)
+{
+}
 void object_empty(void *handle)
 {
 	__atomic_add_fetch(&ended, 1, __ATOMIC_RELAXED);

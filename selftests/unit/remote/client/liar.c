@@ -32,7 +32,7 @@ struct kvgpu_remote_channel {
 static struct kvgpu_remote_channel channels[2];
 static unsigned int nr_channels;
 void (*liar_says)(struct liar_frame *f);
-uint64_t liar_acks, liar_told;
+uint64_t liar_acks, liar_sent, liar_told;
 unsigned int liar_lies = 16;
 bool liar_manages;
 const struct kvgpu_remote_relayed *liar_relays;
@@ -422,6 +422,7 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 	if (completion)
 		c->completion[completion - 1].op = op;
 	*seq = ++c->seq;
+	__atomic_add_fetch(&liar_sent, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 

@@ -42,8 +42,8 @@ void liar_begin(unsigned int servers);
 extern void (*liar_says)(struct liar_frame *f);
 /* hand an event of server @peer to the client */
 void liar_tell(unsigned int peer, uint32_t event, uint64_t id, size_t bytes);
-/* acks that the client has sent; answers and events that it got */
-extern uint64_t liar_acks, liar_told;
+/* acks and frames that the client has sent; answers and events that it got */
+extern uint64_t liar_acks, liar_sent, liar_told;
 
 /* Chance, of this thread. @data: in its place, until it is used up, and then 0 for ever */
 void liar_seed(uint64_t seed, const uint8_t *data, size_t n);
