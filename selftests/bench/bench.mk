@@ -59,11 +59,24 @@ REMOTE_MANY	:= $(O)/remote_many
 $(REMOTE_MANY): selftests/bench/remote_many.c $(REMOTE_OUT)/libcuda.so.1
 	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter $(REMOTE_CPPFLAGS) $^ -o $@
 
+# a plain stream, to compare with; it finds GnuTLS by itself
+REMOTE_STREAMS	:= $(O)/remote_streams
+
+$(REMOTE_STREAMS): selftests/bench/remote_streams.c
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $< -ldl -o $@
+
+NO_GPU		:= $(O)/no-gpu/libcuda.so.1
+
+$(NO_GPU): selftests/bench/no_gpu.c $(REMOTE_GEN)/.made
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I. -I$(REMOTE_GEN) -fPIC -shared $< -o $@
+
 REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
 
 # LIBRARY=: as for bench-remote-calls. Results of an earlier run are removed first, because the
 # report takes rows from each file.
-bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
+bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_STREAMS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
 	@mkdir -p build/bench && rm -f build/bench/remote-*.json
 	@$(REMOTE_RING) $(if $(QUICK),--quick) build/bench/remote-ring.json
 	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) selftests/cuda/driver/kernels.cubin \
@@ -72,9 +85,13 @@ bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-
 	@selftests/bench/remote_report.py build/bench $(if $(QUICK),--quick)
 
 # QUICK=--quick: a short run, to see whether it works. LIBRARY=: another libcuda.so.1 for the server
-bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls cost a program, native and remote by each carrier (LIBRARY= QUICK=)
+bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_STREAMS) $(REMOTE_MADE) cuda-inprocess ## what calls cost a program, native and remote by each carrier (LIBRARY= QUICK=)
 	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) \
 		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)
+
+bench-remote-transport: $(REMOTE_CALLS) $(REMOTE_STREAMS) $(REMOTE_MADE) $(NO_GPU) ## the same with a library whose work takes no time: what carriers carry (QUICK=--quick)
+	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(NO_GPU) \
+		selftests/cuda/driver/kernels.cubin build/bench/transport $(QUICK)
 
 -include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
 CLUSTER_BENCH	:= $(O)/cluster-bench
@@ -107,4 +124,4 @@ bench-modern: $(REMOTE_MADE) ## programs with NVIDIA's own runtimes, PyTorch, JA
 bench-allocation: ## jobs on GPUs of the whole cluster against GPUs of their machines; a program on 1,024: simulated
 	@selftests/bench/cluster/allocation.py
 
-.PHONY: bench bench-allocation bench-cluster bench-launch bench-modern bench-remote bench-remote-calls bench-remote-ring bench-rooms
+.PHONY: bench bench-allocation bench-cluster bench-launch bench-modern bench-remote bench-remote-calls bench-remote-ring bench-remote-transport bench-rooms

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a
- * program, by whatever libcuda.so.1 it finds. NAME says which that is, and goes into each row.
- * CUBIN has a kernel `add`.
+ * remote_calls [--quick|--copies] NAME CUBIN FILE.json: what the driver API's calls and copies cost
+ * a program, by whatever libcuda.so.1 it finds. NAME says which that is, and goes into each row.
+ * CUBIN has a kernel `add`. --copies: copies alone, without a kernel.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static const char ptx[] =
 static FILE *json;
 static const char *where;
 static char gpu[128] = "?";
-static bool quick, begun;
+static bool quick, only_copies, begun;
 static CUfunction add;
 static CUdeviceptr device;
 static CUstream stream;
@@ -232,11 +232,13 @@ static void begin(const char *cubin, size_t most)
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
 	cuDeviceGetName(gpu, sizeof(gpu), 0);
 	printf("# %s: %s\n", where, gpu);
+	MUST(cuMemAlloc_v2(&device, most));
+	MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	if (only_copies)
+		return;
 	if (cuModuleLoad(&module, cubin))
 		MUST(cuModuleLoadData(&module, ptx));
 	MUST(cuModuleGetFunction(&add, module, "add"));
-	MUST(cuMemAlloc_v2(&device, most));
-	MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	launch();
 	MUST(cuStreamSynchronize(stream));
 }
@@ -244,26 +246,31 @@ static void begin(const char *cubin, size_t most)
 int main(int argc, char **argv)
 {
 	size_t most;
+	int option;
 
 	quick = argc > 1 && !strcmp(argv[1], "--quick");
-	if (argc - quick != 4) {
-		fprintf(stderr, "usage: remote_calls [--quick] NAME CUBIN FILE.json\n");
+	only_copies = argc > 1 && !strcmp(argv[1], "--copies");
+	option = quick || only_copies;
+	if (argc - option != 4) {
+		fprintf(stderr, "usage: remote_calls [--quick|--copies] NAME CUBIN FILE.json\n");
 		return 2;
 	}
-	where = argv[1 + quick];
+	where = argv[1 + option];
 	most = quick ? 4 << 20 : 64 << 20;
-	json = fopen(argv[3 + quick], "w");
+	json = fopen(argv[3 + option], "w");
 	if (!json) {
-		perror(argv[3 + quick]);
+		perror(argv[3 + option]);
 		return 1;
 	}
 	fprintf(json, "{\"rows\": [");
-	begin(argv[2 + quick], most);
-	asked("asked, nothing to do: cuCtxGetLimit", limit);
-	asked("asked: cuStreamQuery", query);
-	asked("asked: cuMemGetInfo", info);
-	launches();
-	steps();
+	begin(argv[2 + option], most);
+	if (!only_copies) {
+		asked("asked, nothing to do: cuCtxGetLimit", limit);
+		asked("asked: cuStreamQuery", query);
+		asked("asked: cuMemGetInfo", info);
+		launches();
+		steps();
+	}
 	copies(most);
 	cpu_time();
 	fprintf(json, "\n],\n\"gpu\": \"%s\"}\n", gpu);

@@ -3,7 +3,7 @@
 """remote_report.py OUT [PASS...] [--commit C] [--date D] [--where PLACE] [--quick] [--rows FILE.json]
 remote_report.py record FROM.json [--rows FILE.json]
 
-The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json, remote-cluster*.json,
+The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-streams.json, remote-many-*.json, remote-cluster*.json,
 remote-modern.json) becomes
 rows of OUT/remote.json, beside rows that others have put there, rows recorded elsewhere and rows that nobody has measured; and a
 table. Further folders are further passes of the same. The second: what was measured in FROM.json, a remote.json of another machine,
@@ -24,7 +24,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROWS = os.path.join(HERE, "remote_rows.json")
 KEYS = ("name", "value", "unit", "aim", "met", "where", "commit", "date")
 MODEL = "(in this process)"     # of the name of a GPU that is a model
-CARRIERS = ("native", "unix", "aperture")
+CARRIERS = ("native", "unix", "aperture", "tcp", "tls")
+# GB/s that 64 MiB of pinned memory reach over a socket, or 0.8 of a raw stream of the same run, whichever is less
+STREAMS = {"unix": 8, "tcp": 6, "tls": 3}
 # Of rows without an aim: more of these is better.
 MORE = ("GB/s", "MB/s", "million/s", "%", "times")
 
@@ -110,6 +112,20 @@ def calls_rows(found, place):
     return rows
 
 
+def stream_rows(found, calls, place):
+    """@found: what remote_streams measured; @calls: the rows of calls_rows()"""
+    values, rows = {r["name"]: r["value"] for r in calls}, []
+    for r in found["rows"]:
+        c, raw = r["where"], r["value"]
+        rows.append(row(f"a raw stream, 64 MiB: {c}", raw, r["unit"], None, place))
+        for way in ("to", "from"):
+            name = f"pinned memory {way} the GPU, 64 MiB: {c}"
+            if name in values:
+                of = min(STREAMS[c], 0.8 * raw)
+                rows.append(row(f"{name}: of {STREAMS[c]} GB/s, or of 0.8 of a raw stream", round(100 * values[name] / of, 1), "%", ">= 100", place))
+    return rows
+
+
 def many_rows(carrier, found, place):
     return [row(f"{r['name']}: {carrier}", r["value"], r["unit"], None, place) for r in found["rows"]]
 
@@ -151,7 +167,9 @@ def measured(out, a):
     gpu = next((f["gpu"] for f in named if f.get("gpu")), "an unknown GPU")
     gpu = "GPU model" if MODEL in gpu else gpu
     with_gpu = {**place, "where": here if a.where else f"{gpu}; {here}"}
-    rows += calls_rows(calls, with_gpu) if calls else []
+    copies = calls_rows(calls, with_gpu) if calls else []
+    streams = load(f"{out}/remote-streams.json")
+    rows += copies + (stream_rows(streams, copies, with_gpu) if streams and "model" not in gpu else [])
     for c, found in many.items():
         rows += many_rows(c, found, with_gpu)
     rows += [row(r["name"], r["value"], r["unit"], r.get("aim"), with_gpu) for c in others for r in c["rows"]]

@@ -90,6 +90,23 @@ def rows_of_runs(out, own):
     check(by_name(out, "here")[ASKED]["value"] == 0.4 and by_name(out, "elsewhere")[LOOP]["recorded"], "rows of other places stay")
 
 
+def copies_and_streams():
+    with tempfile.TemporaryDirectory() as out:
+        own = f"{out}/own.json"
+        write(own, {"aims": [], "recorded": []})
+        name = "pinned memory to the GPU, 65536 KiB"
+        for carrier, value in (("unix", 4.4), ("tcp", 7), ("tls", 1)):
+            write(f"{out}/remote-calls-{carrier}.json", {"rows": [{"where": carrier, "name": name, "value": value, "unit": "GB/s"}], "gpu": "NVIDIA X"})
+        write(f"{out}/remote-streams.json", {"rows": [
+            {"where": carrier, "name": "a raw stream, 65536 KiB", "value": value, "unit": "GB/s"}
+            for carrier, value in (("unix", 5), ("tcp", 20), ("tls", 2))]})
+        quietly(out, "--rows", own)
+        found = by_name(out)
+    of = {c: found[f"pinned memory to the GPU, 64 MiB: {c}: of {n} GB/s, or of 0.8 of a raw stream"] for c, n in remote_report.STREAMS.items()}
+    check([of[c]["value"] for c in ("unix", "tcp", "tls")] == [110.0, 116.7, 62.5] and of["unix"]["met"] and of["tls"]["met"] is False and
+          found["a raw stream, 64 MiB: tcp"]["value"] == 20, "copies over sockets are judged by a raw stream of the same run, or by their aim")
+
+
 def worse_of_passes():
     """rows of the cluster's benchmarks and of PyTorch, twice: MB/s; percent of what MPI carries; how many times as fast as one GPU; and others"""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
@@ -147,6 +164,7 @@ def main():
         write(own, OWN)
         rows_of_runs(out, own)
         records(out, own)
+    copies_and_streams()
     worse_of_passes()
     what_is_kept()
     print(f"1..{len(results)}")
