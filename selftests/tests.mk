@@ -365,7 +365,7 @@ SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 # --- remote/cluster
-UNIT_TESTS += $(addprefix remote/cluster/relay/,broker_test cut_test parser_test message_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
+UNIT_TESTS += $(addprefix remote/cluster/relay/,broker_test cut_test parser_test message_test forker_test greet_test measure_test note_test proxy_test pull_test ranks_test registry_test) \
 	      remote/client/cut_test $(addprefix remote/cluster/run/,children_test options_test plan_test slurm_test \
 	      wait_test)
 SRC_remote/cluster/relay/cut_test	:=
@@ -373,6 +373,7 @@ SRC_remote/cluster/relay/parser_test	:= remote/cluster/relay/parser.c
 SRC_remote/cluster/relay/message_test	:= remote/wire/cursor.c
 # broker.c, greet.c, measure.c, pull.c, bulk.c, proxy.c and link.c are compiled with a stand-in for mpi.h
 SRC_remote/cluster/relay/broker_test	:=
+SRC_remote/cluster/relay/forker_test	:= $(addprefix remote/cluster/relay/,forker.c registry.c) $(REMOTE_CHANNEL_SRC)
 SRC_remote/cluster/relay/greet_test	:= remote/cluster/relay/greet.c $(REMOTE_CHANNEL_SRC)
 SRC_remote/cluster/relay/measure_test	:= remote/cluster/relay/measure.c
 SRC_remote/cluster/relay/note_test	:= remote/wire/cursor.c
@@ -381,7 +382,7 @@ SRC_remote/cluster/relay/pull_test	:= $(addprefix remote/cluster/relay/,pull.c b
 $(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,greet.o measure.o pull.o bulk.o proxy.o link.o) \
   $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o greet_test.o measure_test.o proxy_test.o pull_test.o)): \
 	TEST_CPPFLAGS += -Iselftests/unit/remote/cluster/relay/mpi
-$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): TEST_CPPFLAGS += -D_GNU_SOURCE
+$(addprefix $(O)/asan/,$(addprefix remote/cluster/relay/,forker.o pull.o link.o) $(addprefix selftests/unit/remote/cluster/relay/,broker_test.o pull_test.o proxy_test.o)): TEST_CPPFLAGS += -D_GNU_SOURCE
 UNIT_TESTS += remote/cluster/local/carrier_test
 SRC_remote/cluster/local/carrier_test	:= $(addprefix remote/cluster/local/,wire.c match.c requests.c)
 $(addprefix $(O)/asan/,$(SRC_remote/cluster/local/carrier_test:.c=.o) selftests/unit/remote/cluster/local/carrier_test.o): \

@@ -246,10 +246,11 @@ static void make_child(int fd, int from, int registry, const struct forker_gpu *
 	serve_one(fd, gpu, row);
 }
 
-static void raise_children(int from, const struct forker_gpu *gpu) __attribute__((noreturn));
-static void raise_children(int from, const struct forker_gpu *gpu)
+static void raise_children(int from, int registry, const struct forker_gpu *gpu)
+	__attribute__((noreturn));
+static void raise_children(int from, int registry, const struct forker_gpu *gpu)
 {
-	int fd, registry = registry_enter(gpu->uuid, gpu->device, gpu->label);
+	int fd;
 
 	setpgid(0, 0);
 	signal(SIGTERM, SIG_IGN);
@@ -271,11 +272,13 @@ static void raise_children(int from, const struct forker_gpu *gpu)
 int forker_begin(const struct forker_gpu *gpu)
 {
 	pid_t parent = getpid();
-	int pair[2];
+	int pair[2], registry;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -1;
 	gethostname(host, sizeof(host) - 1);
+	/* before the program can begin: else its own first look at the list would not find it */
+	registry = registry_enter(gpu->uuid, gpu->device, gpu->label);
 	switch (fork()) {
 	case -1:
 		return -1;
@@ -284,10 +287,14 @@ int forker_begin(const struct forker_gpu *gpu)
 		if (getppid() != parent)
 			_exit(1);
 		dup2(pair[1], FIRST_FD);
-		closefrom(FIRST_FD + 1);
+		if (registry >= 0)
+			registry = dup2(registry, FIRST_FD + 1);
+		closefrom(FIRST_FD + 2);
 		forker_choose(gpu->device);
-		raise_children(FIRST_FD, gpu);
+		raise_children(FIRST_FD, registry, gpu);
 	}
+	if (registry >= 0)
+		close(registry);
 	close(pair[1]);
 	return pair[0];
 }

@@ -2,8 +2,8 @@
 /*
  * Which proxies of a machine have which GPU. The forker of each proxy has a listening socket in
  * the abstract namespace, whose name says so, and which the kernel removes when the process ends. A
- * network namespace (a container) has a registry of its own. The forker calls registry_enter() and
- * registry_answer(), `kvgpu-relay count` registry_print().
+ * network namespace (a container) has a registry of its own. The proxy calls registry_enter(), its
+ * forker registry_answer(), `kvgpu-relay count` registry_print().
  */
 #ifndef KVGPU_CLUSTER_REGISTRY_H
 #define KVGPU_CLUSTER_REGISTRY_H
