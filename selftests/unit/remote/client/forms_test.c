@@ -543,6 +543,7 @@ static void captures_with_data(void **state)
 	cuuint64_t of;
 	size_t n = 0;
 
+	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	answer_with(OP_capture_info, 0, &answer, sizeof(answer));
 	OK(cuStreamGetCaptureInfo_v3(stream, &status, &of, &its, &nodes, &data, &n));
 	assert_int_equal(of, 7);
