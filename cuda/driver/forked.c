@@ -5,20 +5,16 @@
 #include <stddef.h>
 
 static bool expected, child; /* atomic */
-static void (*then)(void);
 
 static void after_fork(void)
 {
-	if (!__atomic_exchange_n(&child, true, __ATOMIC_RELAXED) && then)
-		then();
+	__atomic_store_n(&child, true, __ATOMIC_RELAXED);
 }
 
-void forked_expect(void (*in_child)(void))
+void forked_expect(void)
 {
-	if (__atomic_exchange_n(&expected, true, __ATOMIC_RELAXED))
-		return;
-	then = in_child;
-	pthread_atfork(NULL, NULL, after_fork);
+	if (!__atomic_exchange_n(&expected, true, __ATOMIC_RELAXED))
+		pthread_atfork(NULL, NULL, after_fork);
 }
 
 bool forked_is_child(void)

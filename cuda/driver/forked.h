@@ -9,11 +9,8 @@
 
 #include <stdbool.h>
 
-/*
- * Children of this process will be such. @in_child, or NULL: called in each of them, once. Only the
- * first call counts.
- */
-void forked_expect(void (*in_child)(void));
+/* Children of this process will be such. */
+void forked_expect(void);
 bool forked_is_child(void);
 
 #endif

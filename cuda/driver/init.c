@@ -78,7 +78,7 @@ CUresult cuInit(unsigned int flags)
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&table);
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
-		forked_expect(NULL);
+		forked_expect();
 		find_devices();
 		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
 	}

@@ -53,6 +53,11 @@ static unsigned int own_completion(struct peer *p)
 	return *completion;
 }
 
+void call_forked(void)
+{
+	memset(own_slots, 0, sizeof(own_slots));
+}
+
 void call_aside(bool aside)
 {
 	unsigned int i;

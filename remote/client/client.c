@@ -9,16 +9,24 @@
 #include "refused.h"
 
 static bool ready; /* atomic */
+static __thread bool quiet;
 
 void client_say(const char *format, ...)
 {
 	char line[512];
 	va_list args;
 
+	if (quiet)
+		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	fprintf(stderr, "libcuda (remote): %s\n", line);
+}
+
+void client_quiet(bool is)
+{
+	quiet = is;
 }
 
 CUresult client_refuse(const char *name, const char *why, bool *told)
@@ -40,20 +48,6 @@ CUresult client_ready(void)
 		if (!kvgpu_remote_is_gone(peers[i].channel))
 			return CUDA_SUCCESS;
 	return CUDA_ERROR_SYSTEM_NOT_READY;
-}
-
-/* A child of fork() keeps no connection open. */
-static void in_child(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_peers; i++)
-		kvgpu_remote_forked(peers[i].channel);
-}
-
-void client_expect_forks(void)
-{
-	forked_expect(in_child);
 }
 
 bool client_is_ready(void)

@@ -36,11 +36,9 @@
 CUresult client_ready(void);
 /* Print a line on standard error. */
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/*
- * For init.c. Children of fork() leave the connections alone from now on; cuInit() has succeeded,
- * here or in a parent.
- */
-void client_expect_forks(void);
+/* This thread prints none of these lines meanwhile. */
+void client_quiet(bool is);
+/* For init.c: cuInit() has succeeded, here or in a parent. */
 bool client_is_ready(void);
 void client_set_ready(void);
 
@@ -270,6 +268,8 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed);
  */
 CUresult call_each(struct call *c, size_t fixed);
 uint64_t call_serial(const struct peer *p);
+/* In a child of fork() that makes its own connections: it has no completion slots at them yet. */
+void call_forked(void);
 /*
  * Send the call without waiting for its answer: a later call reports its error. May wait for
  * cross-server fences, and for a server that is far behind. During captures and after a sticky

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The connections to the servers, which cuInit() makes. */
+/* The connections to the servers, which cuInit() makes, or the first question for the version. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,11 +9,16 @@
 
 #include "client.h"
 
-enum { API_VERSION = 11080 }; /* the last CUDA whose programs find all that they need here */
+enum { API_VERSION = 13000 }; /* the last CUDA whose programs find all that they need here */
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 /* written under `init_lock`; atomic, since cuDriverGetVersion() may be called before cuInit() */
 static int version = API_VERSION;
+/* all under `init_lock` */
+static const char *address[PEERS_MAX];
+static unsigned int nr_addresses;
+static bool looked; /* for servers, whether they were there or not */
+static bool reached; /* all servers have told their devices, for cuInit() */
 
 static int room_for(uint32_t n)
 {
@@ -97,36 +102,66 @@ static CUresult choose_devices(void)
 	return all_devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
-/* Connect to all servers or fail, so that devices have the same numbers each time. */
-static CUresult start_client(void)
+/*
+ * A child of fork() keeps no connection open. If cuInit() has not succeeded before, the child is as
+ * a new process, though another thread may have held the lock.
+ */
+static void in_child(void)
 {
-	static const char *address[PEERS_MAX];
-	static unsigned int n;
-	const char *folder;
 	unsigned int i;
+
+	if (forked_is_child())
+		return; /* of a child that closed them */
+	for (i = 0; i < nr_peers; i++)
+		kvgpu_remote_forked(peers[i].channel);
+	if (client_is_ready())
+		return;
+	pthread_mutex_init(&init_lock, NULL);
+	memset(peers, 0, nr_peers * sizeof(*peers));
+	nr_peers = nr_addresses = 0;
+	looked = reached = false;
+	__atomic_store_n(&version, API_VERSION, __ATOMIC_RELAXED);
+	call_forked();
+}
+
+static CUresult connect_all(void)
+{
+	static bool expected;
+	const char *folder;
 	CUresult r = CUDA_SUCCESS;
 
-	if (!n) {
-		n = find_servers(address, &folder);
-		if (!n)
+	if (!expected)
+		pthread_atfork(NULL, NULL, in_child);
+	expected = true;
+	if (!nr_addresses) {
+		nr_addresses = find_servers(address, &folder);
+		if (!nr_addresses)
 			return CUDA_ERROR_NO_DEVICE;
 		if (folder)
 			kvgpu_remote_tls_folder(folder);
 	}
-	for (; nr_peers < n; nr_peers++) {
+	for (; nr_peers < nr_addresses && !r; nr_peers += !r) {
 		peers[nr_peers].address = address[nr_peers];
 		r = connect_to(&peers[nr_peers]);
-		if (r) {
-			n = nr_peers ? n : 0; /* none: find the servers anew next time */
-			return r;
-		}
-		if (!nr_peers)
-			client_expect_forks();
 	}
+	if (!nr_peers)
+		nr_addresses = 0; /* find the servers anew next time */
+	return r;
+}
+
+/* Connect to all servers or fail, so that devices have the same numbers each time. */
+static CUresult reach_servers(void)
+{
+	unsigned int i;
+	CUresult r = connect_all();
+
+	looked = true;
+	if (r)
+		return r;
 	several = nr_peers > 1;
 	peers_slow(SLOW_SEVERAL, several);
 	all_devices = 0;
-	for (i = 0; i < n && !r; i++) {
+	for (i = 0; i < nr_peers && !r; i++) {
 		r = ask_for_devices(&peers[i]);
 		if (r != CUDA_ERROR_NO_DEVICE || !several)
 			continue;
@@ -135,6 +170,15 @@ static CUresult start_client(void)
 		if (!is_proxy(&peers[i]))
 			r = CUDA_SUCCESS;
 	}
+	return r;
+}
+
+static CUresult start_client(void)
+{
+	CUresult r = reached ? CUDA_SUCCESS : reach_servers();
+	unsigned int i;
+
+	reached = false;
 	if (!r)
 		r = choose_devices();
 	if (!r && !objects_begin()) {
@@ -142,11 +186,13 @@ static CUresult start_client(void)
 			"no addresses can be reserved for handles: is this process's address space limited (ulimit -v)?");
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	for (i = 0; i < n && !r; i++)
+	if (r)
+		return r;
+	for (i = 0; i < nr_peers; i++)
 		pools_set_apart(&peers[i]);
-	if (!r)
-		client_set_ready();
-	return r;
+	forked_expect();
+	client_set_ready();
+	return CUDA_SUCCESS;
 }
 
 CUresult cuInit(unsigned int flags)
@@ -164,10 +210,27 @@ CUresult cuInit(unsigned int flags)
 	return r;
 }
 
+/*
+ * Runtimes ask for the version before cuInit(), and it may not change then. If a server isn't
+ * there, cuInit() will say so.
+ */
+static void look_for_version(void)
+{
+	pthread_mutex_lock(&init_lock);
+	if (!looked) {
+		client_quiet(true);
+		reached = !reach_servers();
+		client_quiet(false);
+	}
+	pthread_mutex_unlock(&init_lock);
+}
+
 CUresult cuDriverGetVersion(int *out)
 {
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!client_is_ready())
+		look_for_version();
 	*out = __atomic_load_n(&version, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }

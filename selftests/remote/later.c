@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process, that says to be of CUDA
- * 13.0.
+ * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process, that says to be of
+ * another CUDA.
  */
 #include <cuda/driver/api.h>
 
 CUresult cuDriverGetVersion(int *version)
 {
-	*version = 13000;
+	*version = VERSION;
 	return CUDA_SUCCESS;
 }

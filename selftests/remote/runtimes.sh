@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # runtimes.sh: NVIDIA's own CUDA runtimes on our libcuda.so.1, with the GPU inside of the server's process. TAP.
-# - What runtimes of 12.4 and 13.0 ask of the private tables (tables.c), by a server whose library says 13.0 (later.c).
+# - The driver's version (version.c), and what runtimes of 12.4 and 13.0 ask of the private tables (tables.c), by servers whose
+#   library says another version (later.c).
 # - Where the toolkit was fetched (selftests/cuda/toolkit.sh fetch): programs by plain nvcc, which have the static runtime of 11.8
 #   inside, and the same with NVIDIA's libcudart.so.11.0, over a socket and over an aperture; with the libcudart.so of 12.4, for
 #   which our library is too old, one line that says so.
@@ -65,15 +66,41 @@ stop_server()
 
 compile() { gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -D_GNU_SOURCE "$@"; }
 
+# later VERSION: the library, libVERSION.so, that says to be of that version
+later()
+{
+	compile -fPIC -shared "-DVERSION=$1" selftests/remote/later.c -o "$work/lib$1.so" -Wl,--no-as-needed "$inprocess/libcuda.so.1" \
+		-Wl,-rpath,"$inprocess"
+}
+
+# the client's version is the server's, up to 13.0, before cuInit(), too
+run_versions()
+{
+	local server_has want carrier
+
+	compile selftests/remote/version.c -o "$work/version" "$work/client/libcuda.so.1" -Wl,-rpath,"$work/client" ||
+		{ result 1 "the versions' program builds"; return; }
+	for server_has in 11080 12040 13000 13020; do
+		want=$((server_has < 13000 ? server_has : 13000))
+		later $server_has || { result 1 "a library of version $server_has builds"; continue; }
+		start_server "$work/lib$server_has.so"
+		for carrier in unix aperture; do
+			KVGPU_REMOTE=$carrier:$work/socket timeout 100 "$work/version" $want > "$work/said" 2>&1
+			result $? "$carrier: a server of $server_has is $want, before and after cuInit(), and for children of fork()" \
+				"$(tail -n 1 "$work/said")"
+		done
+		stop_server
+	done
+}
+
 run_tables()
 {
 	local carrier
 
-	compile -fPIC -shared selftests/remote/later.c -o "$work/liblater.so" -Wl,--no-as-needed "$inprocess/libcuda.so.1" \
-		-Wl,-rpath,"$inprocess" &&
+	later 13000 &&
 		compile selftests/remote/tables.c cuda/export/check.c -o "$work/tables" "$work/client/libcuda.so.1" \
 			-Wl,-rpath,"$work/client" || { result 1 "the tables' program builds"; return; }
-	start_server "$work/liblater.so"
+	start_server "$work/lib13000.so"
 	for carrier in unix aperture; do
 		KVGPU_REMOTE=$carrier:$work/socket timeout 100 "$work/tables" selftests/cuda/driver/kernels.cubin > "$work/said" 2>&1
 		result $? "$carrier: tables" "$(tail -n 1 "$work/said")"
@@ -131,6 +158,7 @@ run_12()
 	stop_server
 }
 
+run_versions
 run_tables
 run_11
 run_12

@@ -431,7 +431,7 @@ static void child(void **state)
 	int status;
 	pid_t pid;
 
-	forked_expect(NULL);
+	forked_expect();
 	pid = fork();
 	if (!pid)
 		_exit(get(&v, mine, 1) == CUDA_ERROR_NOT_INITIALIZED &&

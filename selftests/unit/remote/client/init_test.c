@@ -32,6 +32,7 @@ static int connected[2]; /* what connecting gives */
 static CUresult asked[2]; /* what the first question gives */
 static uint32_t the_version = 11080;
 static bool no_addresses;
+static unsigned int connections, closed, forgotten;
 
 unsigned int find_servers(const char *address[], const char **tls_folder)
 {
@@ -44,6 +45,7 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_not
 			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	*why = "is kvgpu-remoted running";
+	connections++;
 	return connected[(struct peer *)ctx - peers];
 }
 
@@ -56,6 +58,11 @@ CUresult call_sync(struct call *c, size_t fixed)
 	facts.uuid[0] = 0x10 + (c->to.peer - peers);
 	c->answer = c->op == OP_facts ? (void *)&facts : &a;
 	return asked[c->to.peer - peers];
+}
+
+void call_forked(void)
+{
+	forgotten++;
 }
 
 void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const void *bytes,
@@ -98,6 +105,7 @@ void kvgpu_remote_tls_folder(const char *folder)
 
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c)
 {
+	closed++;
 }
 
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
@@ -159,6 +167,7 @@ static void begin(const char *first, const char *second)
 	named[0] = first;
 	named[1] = second;
 	nr_peers = 0;
+	connections = 0;
 }
 
 /* A server that isn't there makes cuInit() fail. A proxy's user has no kvgpu-remoted to look at. */
@@ -272,6 +281,147 @@ static void second_is_gone(void **state)
 	assert_int_equal(n, 2);
 }
 
+static int version_now(void)
+{
+	int version = -1;
+
+	assert_int_equal(cuDriverGetVersion(&version), CUDA_SUCCESS);
+	return version;
+}
+
+/* @test in a process that has not looked for servers yet */
+static void in_process(void (*test)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		begin("unix:/run/kvgpu/socket", "unix:/run/kvgpu/other");
+		closed = forgotten = 0;
+		test();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void version_is_early(void)
+{
+	int want = the_version < 13000 ? the_version : 13000;
+
+	assert_int_equal(version_now(), want);
+	assert_int_equal(version_now(), want);
+	assert_int_equal(cuInit(0), CUDA_SUCCESS);
+	assert_int_equal(version_now(), want);
+	assert_int_equal(connections, 2);
+}
+
+static void version_is_the_servers(void **state)
+{
+	static const int versions[] = { 11080, 12040, 13000, 13020 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+		the_version = versions[i];
+		in_process(version_is_early);
+	}
+	the_version = 11080;
+}
+
+/* Only cuInit() says that a server isn't there, and looks again. */
+static void question_is_quiet(void)
+{
+	static const char line[] = "is kvgpu-remoted running";
+	char said[1024], *at;
+
+	connected[0] = -ECONNREFUSED;
+	listen_to_client();
+	assert_int_equal(version_now(), 13000);
+	assert_int_equal(version_now(), 13000);
+	heard(said, sizeof(said));
+	assert_string_equal(said, "");
+	assert_int_equal(connections, 1);
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_SYSTEM_NOT_READY);
+	at = strstr(said, line);
+	assert_non_null(at);
+	assert_null(strstr(at + 1, line));
+	assert_int_equal(connections, 2);
+	connected[0] = 0;
+	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
+	assert_int_equal(version_now(), 11080);
+}
+
+static void answers_are_quiet(void)
+{
+	char said[1024];
+
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	asked[1] = CUDA_ERROR_NO_DEVICE;
+	listen_to_client();
+	version_now();
+	heard(said, sizeof(said));
+	assert_string_equal(said, "");
+	assert_int_equal(init(said, sizeof(said)), CUDA_ERROR_NO_DEVICE);
+	assert_non_null(strstr(said, RUN "1: this server has no GPU"));
+	assert_int_equal(connections, 2);
+}
+
+static void version_is_asked_quietly(void **state)
+{
+	in_process(question_is_quiet);
+	in_process(answers_are_quiet);
+}
+
+/* A child of fork() before cuInit() drops what its parent has, and connects by itself. */
+static void child_is_new(void)
+{
+	assert_int_equal(closed, 2);
+	assert_int_equal(forgotten, 1);
+	assert_int_equal(connections, 0);
+	assert_int_equal(version_now(), 12040);
+	assert_int_equal(cuInit(0), CUDA_SUCCESS);
+	assert_int_equal(connections, 2);
+}
+
+static void child_has_nothing(void)
+{
+	assert_int_equal(closed, 2);
+	assert_int_equal(forgotten, 0);
+	assert_int_equal(cuInit(0), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(version_now(), 11080);
+	assert_int_equal(connections, 0);
+}
+
+static void run_child(void (*test)(void))
+{
+	int status;
+	pid_t pid;
+
+	closed = forgotten = connections = 0;
+	pid = fork();
+	if (!pid) {
+		test();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void forks_around_init(void)
+{
+	assert_int_equal(version_now(), 11080);
+	the_version = 12040; /* of a server that a child finds */
+	run_child(child_is_new);
+	assert_int_equal(cuInit(0), CUDA_SUCCESS);
+	assert_int_equal(connections, 0);
+	run_child(child_has_nothing);
+}
+
+static void child_before_init_is_new(void **state)
+{
+	in_process(forks_around_init);
+}
+
 static void *ask_version(void *arg)
 {
 	int *stop = arg, version = 0, last;
@@ -313,6 +463,9 @@ int main(void)
 		cmocka_unit_test(first_refuses),
 		cmocka_unit_test(devices_are_chosen),
 		cmocka_unit_test(one_has_no_gpu),
+		cmocka_unit_test(version_is_the_servers),
+		cmocka_unit_test(version_is_asked_quietly),
+		cmocka_unit_test(child_before_init_is_new),
 		cmocka_unit_test(version_meanwhile),
 		/* last: from then on cuInit() has succeeded */
 		cmocka_unit_test(second_is_gone),
