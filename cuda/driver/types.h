@@ -358,6 +358,7 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_v2_st {
 	CUcontext ctx;
 } CUDA_MEMSET_NODE_PARAMS_v2;
 
+#define CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE 1
 typedef struct CUgraphNodeParams_st {
 	CUgraphNodeType type;
 	int reserved0[3];

@@ -96,10 +96,47 @@ static CUresult check_params(const CUgraphNodeParams *p)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY && (p->memcpy.flags || p->memcpy.reserved))
 		return CUDA_ERROR_INVALID_VALUE;
-	/* the node would have the graph itself */
-	if (p->type == CU_GRAPH_NODE_TYPE_GRAPH && p->graph.ownership)
-		return CUDA_ERROR_NOT_SUPPORTED;
 	return CUDA_SUCCESS;
+}
+
+/* @child itself becomes the node's, and ends with it */
+static CUresult add_moved(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+			  CUgraph child)
+{
+	const void *const *list = (const void *const *)before;
+	struct q_child_node q = { .dependencies = n };
+	struct call c = { .op = OP_child_node, .fixed = &q, .bytes = sizeof(q) };
+	void *made;
+	CUresult r = graph_enter(&c.to, node, CLASS_GRAPH, graph, &q.graph);
+
+	if (!r && !route_handle(&c.to, CLASS_GRAPH, child, &q.child))
+		r = wrong_graph(child);
+	if (!r)
+		r = call_handles(&c, CLASS_NODE, list, n);
+	if (!r)
+		r = call_sync(&c, sizeof(struct a_child_node));
+	call_end(&c);
+	if (r)
+		return r;
+	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_child_node *)c.answer)->node,
+			   graph, false) ||
+	    !object_hang(child, made))
+		return CUDA_ERROR_UNKNOWN;
+	*node = made;
+	return CUDA_SUCCESS;
+}
+
+static CUresult add_child(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+			  const CUgraphNodeParams *p)
+{
+	switch (p->graph.ownership) {
+	case 0:
+		return cuGraphAddChildGraphNode(node, graph, before, n, p->graph.graph);
+	case CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE:
+		return add_moved(node, graph, before, n, p->graph.graph);
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
 }
 
 static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
@@ -127,7 +164,7 @@ static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *be
 	case CU_GRAPH_NODE_TYPE_HOST:
 		return cuGraphAddHostNode(node, graph, before, n, &p->host);
 	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return cuGraphAddChildGraphNode(node, graph, before, n, p->graph.graph);
+		return add_child(node, graph, before, n, p);
 	case CU_GRAPH_NODE_TYPE_EMPTY:
 		return cuGraphAddEmptyNode(node, graph, before, n);
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -249,7 +286,9 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 	case CU_GRAPH_NODE_TYPE_HOST:
 		return cuGraphExecHostNodeSetParams(exec, node, &p->host);
 	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return cuGraphExecChildGraphNodeSetParams(exec, node, p->graph.graph);
+		return p->graph.ownership ?
+			       CUDA_ERROR_NOT_SUPPORTED :
+			       cuGraphExecChildGraphNodeSetParams(exec, node, p->graph.graph);
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
 		return cuGraphExecEventWaitNodeSetEvent(exec, node, p->eventWait.event);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:

@@ -430,6 +430,11 @@ void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *p
  * freed.
  */
 bool object_keep(void *handle, unsigned int class, void *more, bool once);
+/*
+ * Let object @handle end with @parent, an object of the same server. False: one of them has ended,
+ * or @parent itself would end with @handle.
+ */
+bool object_hang(void *handle, void *parent);
 /* @id: the object's number. When another object is in its place now, nothing ends. */
 void object_end(void *handle, uint64_t id);
 /* end all objects below @handle, but not @handle */

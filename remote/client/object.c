@@ -199,6 +199,24 @@ bool object_keep(void *handle, unsigned int class, void *more, bool once)
 	return is;
 }
 
+bool object_hang(void *handle, void *parent)
+{
+	struct object *o = handle, *p = parent;
+	const struct object *above;
+	bool fine;
+
+	pthread_mutex_lock(&objects);
+	for (above = p; above && above != o; above = object_parent(above))
+		;
+	fine = !above && o->class && p->class && o->peer == p->peer;
+	if (fine) {
+		take_off(o);
+		hang_on(o, p);
+	}
+	pthread_mutex_unlock(&objects);
+	return fine;
+}
+
 void object_end(void *handle, uint64_t id)
 {
 	struct object *o = handle;

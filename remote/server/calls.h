@@ -64,6 +64,7 @@ FRAME(instantiate);
 FRAME(update);
 FRAME(kernel_node);
 FRAME(kernel_node_get);
+FRAME(child_node);
 FRAME(copy_node);
 FRAME(copy_node_get);
 FRAME(host_node);

@@ -55,6 +55,39 @@ CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraph
 		       CUDA_ERROR_INVALID_VALUE;
 }
 
+/* whether graph @id is graph @above, or belongs to a node below that */
+static bool lies_below(struct server *s, uint64_t id, uint64_t above)
+{
+	while (id && id != above)
+		id = parent_of(s, id);
+	return id;
+}
+
+CUresult frame_child_node(struct server *s, const struct q_child_node *q,
+			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
+	struct a_child_node *a = kvgpu_remote_put(out, sizeof(*a));
+	CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_GRAPH,
+				.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE };
+	void *graph, *child;
+	CUresult r;
+
+	if (!a || !dependencies || !handle_find(s, CLASS_GRAPH, q->graph, &graph) ||
+	    !handle_find(s, CLASS_GRAPH, q->child, &child))
+		return CUDA_ERROR_INVALID_HANDLE;
+	/* a node or a capture has it, or it would have itself */
+	if (parent_of(s, q->child) || lies_below(s, q->graph, q->child))
+		return CUDA_ERROR_INVALID_VALUE;
+	p.graph.graph = child;
+	r = CALL(s, cuGraphAddNode_v2, &made, graph, dependencies, NULL, q->dependencies, &p);
+	if (r)
+		return r;
+	a->node = handle_give(s, CLASS_NODE, made, q->graph);
+	handle_hang(s, q->child, a->node);
+	return a->node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
 			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {

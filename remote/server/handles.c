@@ -185,6 +185,12 @@ uint64_t handle_known(const struct server *s, unsigned int class, const void *wh
 	return i ? s->handles.entries[i].id : 0;
 }
 
+void handle_hang(struct server *s, uint64_t id, uint64_t parent)
+{
+	if (handle_entry(s, id) && handle_entry(s, parent))
+		hang_on(s, KVGPU_REMOTE_INDEX(id), KVGPU_REMOTE_INDEX(parent));
+}
+
 void handle_free(struct server *s, uint64_t id)
 {
 	if (handle_entry(s, id))

@@ -65,6 +65,11 @@ bool handle_room(struct server *s);
 uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
 /* From now on number @id, which is in use, stands for @what. */
 void handle_point(struct server *s, uint64_t id, void *what);
+/*
+ * Hang the handle, which hangs on none, on @parent, which is not below it: then it ends with
+ * @parent.
+ */
+void handle_hang(struct server *s, uint64_t id, uint64_t parent);
 /* Take the handle off its parent, so that it does not end with the parent. */
 void handle_free(struct server *s, uint64_t id);
 /* Free the entry, below which no other one hangs: its number is no handle any more (ends.c). */

@@ -395,10 +395,49 @@ static void nodes_of_any_type(void **state)
 		FAILS(cuGraphExecNodeSetParams(exec, made, &p), INVALID_VALUE);
 	}
 	p = params_of(CU_GRAPH_NODE_TYPE_GRAPH, f, child);
-	p.graph.ownership = 1;
-	FAILS(cuGraphAddNode(&made, graph, NULL, 0, &p), NOT_SUPPORTED);
+	p.graph.ownership = 2;
+	FAILS(cuGraphAddNode(&made, graph, NULL, 0, &p), INVALID_VALUE);
+	p.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+	FAILS(cuGraphExecNodeSetParams(exec, made, &p), NOT_SUPPORTED);
 	FAILS(cuGraphAddNode(&made, graph, NULL, 0, NULL), INVALID_VALUE);
 	assert_int_equal(nr_asked, 0);
+}
+
+/* A graph that is moved into a node ends with it. */
+static void graphs_are_moved(void **state)
+{
+	CUgraphNodeParams p = params_of(CU_GRAPH_NODE_TYPE_GRAPH, NULL, NULL);
+	CUgraphNode made, inner, deep;
+	CUgraph outer, child, below;
+
+	p.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+	OK(cuGraphCreate(&outer, 0));
+	OK(cuGraphCreate(&child, 0));
+	OK(cuGraphCreate(&below, 0));
+	OK(cuGraphAddEmptyNode(&inner, child, NULL, 0));
+	nr_asked = 0;
+	FAILS(cuGraphAddNode(&made, outer, NULL, 0, &p), INVALID_VALUE); /* no graph */
+	p.graph.graph = (CUgraph)inner;
+	FAILS(cuGraphAddNode(&made, outer, NULL, 0, &p), INVALID_HANDLE);
+	p.graph.graph = child;
+	FAILS(cuGraphAddNode(NULL, outer, NULL, 0, &p), INVALID_VALUE);
+	assert_int_equal(nr_asked, 0);
+	OK(cuGraphAddNode_v2(&made, outer, &node, NULL, 1, &p));
+	ASKED(child_node);
+	assert_int_equal(Q(child_node)->graph, number(outer));
+	assert_int_equal(Q(child_node)->child, number(child));
+	assert_int_equal(Q(child_node)->dependencies, 1);
+	assert_int_equal(*(const uint64_t *)BEHIND(child_node), number(node));
+	p.graph.graph = below;
+	OK(cuGraphAddNode(&deep, child, NULL, 0, &p));
+	assert_ptr_equal(object_parent((void *)below), deep);
+	/* the server errs: one of them would have itself */
+	p.graph.graph = outer;
+	FAILS(cuGraphAddNode(&deep, below, NULL, 0, &p), UNKNOWN);
+	OK(cuGraphDestroy(outer));
+	FAILS(cuGraphDestroy(child), INVALID_HANDLE);
+	FAILS(cuGraphDestroy(below), INVALID_HANDLE);
+	FAILS(cuGraphDestroyNode(inner), INVALID_HANDLE);
 }
 
 /* A copy's context need not be current. */
@@ -765,6 +804,7 @@ int main(void)
 		TEST(what_a_launch_sends),
 		TEST(how_many_clusters),
 		TEST(nodes_of_any_type),
+		TEST(graphs_are_moved),
 		TEST(copies_have_their_context),
 		TEST(kernels_by_the_second_form),
 		TEST(nodes_behind_edges_with_data),

@@ -497,6 +497,7 @@ static void any_nodes(void)
 		break;
 	case CU_GRAPH_NODE_TYPE_GRAPH:
 		p.graph.graph = liar_handle(CLASS_GRAPH);
+		p.graph.ownership = below(2);
 		break;
 	default:
 		p.eventWait.event = liar_handle(CLASS_EVENT);

@@ -244,6 +244,22 @@ static CUresult child_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, s
 	return fake_result();
 }
 
+/* a child graph is moved: the node has it, and no copy */
+static CUresult any_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d,
+			 const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *p)
+{
+	struct fake *made;
+
+	assert(p->type == CU_GRAPH_NODE_TYPE_GRAPH && !edges &&
+	       p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE);
+	fake_handle(CLASS_GRAPH, p->graph.graph);
+	made = add(g, d, n, CU_GRAPH_NODE_TYPE_GRAPH);
+	if (!fake_error)
+		made->child = of(p->graph.graph);
+	*node = (CUgraphNode)made;
+	return fake_result();
+}
+
 static CUresult destroy_graph(CUgraph g)
 {
 	fake_handle(CLASS_GRAPH, g);
@@ -378,6 +394,7 @@ void fake_graphs(struct library *l)
 	l->cuGraphAddHostNode = host_node;
 	l->cuGraphAddMemcpyNode = copy_node;
 	l->cuGraphAddChildGraphNode = child_node;
+	l->cuGraphAddNode_v2 = any_node;
 	l->cuGraphDestroy = destroy_graph;
 	l->cuGraphDestroyNode = destroy_node;
 	l->cuGraphClone = clone_graph;

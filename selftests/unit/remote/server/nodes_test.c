@@ -107,6 +107,46 @@ static void inside_of_children(void **state)
 	FAILS(ASK(cuGraphNodeGetType, .node = known), INVALID_HANDLE);
 }
 
+static uint64_t move(uint64_t graph, uint64_t child)
+{
+	OK(ASK(child_node, .graph = graph, .child = child));
+	return ANSWER(child_node)->node;
+}
+
+/* A graph that is moved keeps its number, as do its nodes, until the node ends that has it. */
+static void graphs_are_moved(void **state)
+{
+	uint64_t outer = new_graph(), child = new_graph(), deep = new_graph(), other = new_graph();
+	uint64_t inner = add_function(child), node, copied;
+
+	node = move(outer, child);
+	assert_int_equal(parent_of(&s, node), outer);
+	OK(ASK(cuGraphChildGraphNodeGetGraph, .node = node));
+	assert_int_equal(ANSWER(cuGraphChildGraphNodeGetGraph)->graph, child);
+	move(child, deep);
+	/* it is a node's, as is a copy; and none has itself */
+	FAILS(ASK(child_node, .graph = other, .child = child), INVALID_VALUE);
+	copied = add_child(other, outer);
+	OK(ASK(cuGraphChildGraphNodeGetGraph, .node = copied));
+	FAILS(ASK(child_node, .graph = outer,
+		  .child = ANSWER(cuGraphChildGraphNodeGetGraph)->graph),
+	      INVALID_VALUE);
+	FAILS(ASK(child_node, .graph = other, .child = other), INVALID_VALUE);
+	FAILS(ASK(child_node, .graph = deep, .child = outer), INVALID_VALUE);
+	FAILS(ASK(child_node, .graph = outer, .child = inner), INVALID_HANDLE);
+	FAILS(ASK(child_node, .graph = inner, .child = other), INVALID_HANDLE);
+	FAILS(ASK(child_node, .graph = outer, .child = other, .dependencies = 1), INVALID_HANDLE);
+	OK(ASK(cuGraphNodeGetType, .node = inner));
+	OK(ASK(cuGraphDestroyNode, .node = node));
+	FAILS(ASK(cuGraphNodeGetType, .node = inner), INVALID_HANDLE);
+	FAILS(ASK(cuGraphDestroy, .graph = child), INVALID_HANDLE);
+	FAILS(ASK(cuGraphDestroy, .graph = deep), INVALID_HANDLE);
+	OK(ASK(cuGraphDestroy, .graph = outer));
+	/* a library before CUDA 12.3 can't */
+	s.library.cuGraphAddNode_v2 = NULL;
+	FAILS(ASK(child_node, .graph = other, .child = new_graph()), NOT_SUPPORTED);
+}
+
 /* Nodes of the graph itself are found, also such as the client has not seen yet. */
 static void inside_of_the_graph(void **state)
 {
@@ -630,12 +670,19 @@ static void references_that_can_be_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(inside_of_children),	  ON_SERVER(inside_of_the_graph),
-		ON_SERVER(inside_of_bounces),	  ON_SERVER(events_of_graphs),
-		ON_SERVER(events_of_executables), ON_SERVER(modules_of_graphs),
-		ON_SERVER(captured_ones),	  ON_SERVER(executables_in_quota),
-		ON_SERVER(forms_of_cuda_12),	  ON_SERVER(forms_of_cuda_11),
-		ON_SERVER(captures_to_a_graph),	  ON_SERVER(references_that_can_be_counted),
+		ON_SERVER(inside_of_children),
+		ON_SERVER(graphs_are_moved),
+		ON_SERVER(inside_of_the_graph),
+		ON_SERVER(inside_of_bounces),
+		ON_SERVER(events_of_graphs),
+		ON_SERVER(events_of_executables),
+		ON_SERVER(modules_of_graphs),
+		ON_SERVER(captured_ones),
+		ON_SERVER(executables_in_quota),
+		ON_SERVER(forms_of_cuda_12),
+		ON_SERVER(forms_of_cuda_11),
+		ON_SERVER(captures_to_a_graph),
+		ON_SERVER(references_that_can_be_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
