@@ -26,7 +26,7 @@ SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", 
                    "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
                    "CUmem_advise", "CUfunctionLoadingState", "cuuint32_t", "CUstreamAttrID", "CUtensorMapDataType", "CUtensorMapInterleave",
                    "CUtensorMapSwizzle", "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode",
-                   "CUmemAllocationGranularity_flags"),
+                   "CUmemAllocationGranularity_flags", "CUatomicOperation"),
            "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",), "f64": ("double",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}
 C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float", "f64": "double"}
@@ -43,7 +43,7 @@ WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE", "CUmem
 FINDERS = ("CUevent", "CUmodule", "CUarray", "CUmipmappedArray")
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
-STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
+STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_ARRAY_MEMORY_REQUIREMENTS": 32, "CUDA_ARRAY_SPARSE_PROPERTIES": 48, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUstreamAttrValue": 64,
            "CUDA_RESOURCE_DESC": 56, "CUtensorMap": 128, "CUgraphEdgeData": 8, "CUstreamBatchMemOpParams": 48,
            "CUmemAllocationProp": 32, "CUmemPoolProps": 88, "CUmemLocation": 8, "CUipcMemHandle": 64, "CUipcEventHandle": 64}

@@ -3,9 +3,12 @@
  * Attributes of devices, as a Tesla K20m has them (CUDA C programming guide, compute capability
  * 3.5; the K20m's board specification for clocks).
  */
+#include <limits.h>
+
 #include "driver.h"
 
-enum { SMX = -1, BUS = -2, SLOT = -3, DOMAIN = -4 }; /* in values[]: the asked device's own */
+enum { SMX = INT_MIN, BUS, SLOT, DOMAIN, PCI_ID }; /* in values[]: the asked device's own */
+enum { VENDOR = 0x10de };
 
 static const struct {
 	short attribute;
@@ -106,9 +109,13 @@ static const struct {
 	{ 97, 49152 }, /* shared memory of a block, if it asks for more */
 	{ 99, 1 }, /* memory can be registered */
 	{ 106, 16 }, /* blocks of an SM */
+	/* 125, events of other processes, is 0 */
+	{ 126, 1 }, /* domains of memory order */
+	{ 134, -1 }, /* the host's NUMA node: not known */
+	{ 139, PCI_ID },
 };
 
-enum { LAST_ATTRIBUTE = 124 };
+enum { LAST_ATTRIBUTE = 147 };
 
 static int resolve(int value, const struct device_facts *f)
 {
@@ -121,6 +128,8 @@ static int resolve(int value, const struct device_facts *f)
 		return f->slot;
 	case DOMAIN:
 		return f->domain;
+	case PCI_ID:
+		return f->pci_id << 16 | VENDOR;
 	default:
 		return value;
 	}

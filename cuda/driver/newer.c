@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of CUDA 12 and 13 that other entry points are enough for, so two libcuda share this file.
+ * Calls of later CUDAs that other entry points are enough for, so two libcuda share this file.
  * No share of the GPU can be set aside for a context, and none is shared with graphics (CIG); there
  * are no green contexts.
  */
 #include "libraries.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+enum { ANY_ATTRIBUTE = 1, EXEC_AFFINITY_SM_COUNT = 0 };
+
+CUresult cuDeviceGetExecAffinitySupport(int *value, CUexecAffinityType type, CUdevice dev)
+{
+	int any;
+	CUresult r = cuDeviceGetAttribute(&any, ANY_ATTRIBUTE, dev);
+
+	if (r)
+		return r;
+	if (!value || type != EXEC_AFFINITY_SM_COUNT)
+		return CUDA_ERROR_INVALID_VALUE;
+	*value = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *affinity, CUexecAffinityType type)
+{
+	CUdevice dev;
+	CUresult r = cuCtxGetDevice(&dev);
+
+	if (r)
+		return r;
+	return affinity && type == EXEC_AFFINITY_SM_COUNT ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY :
+							    CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *params, int n, unsigned int flags,
 			CUdevice dev)

@@ -107,6 +107,12 @@ static void memory(void)
 	FIELD(CUmemAllocationProp, allocFlags.usage);
 	SIZE(CUmemAccessDesc);
 	FIELD(CUmemAccessDesc, flags);
+	SIZE(CUDA_ARRAY_MEMORY_REQUIREMENTS);
+	FIELD(CUDA_ARRAY_MEMORY_REQUIREMENTS, alignment);
+	SIZE(CUDA_ARRAY_SPARSE_PROPERTIES);
+	FIELD(CUDA_ARRAY_SPARSE_PROPERTIES, miptailFirstLevel);
+	FIELD(CUDA_ARRAY_SPARSE_PROPERTIES, miptailSize);
+	FIELD(CUDA_ARRAY_SPARSE_PROPERTIES, flags);
 	SIZE(CUmemPoolProps);
 	FIELD(CUmemPoolProps, handleTypes);
 	FIELD(CUmemPoolProps, location);

@@ -71,7 +71,13 @@ static void devices(void **state)
 	assert_string_equal(name, "Tesla K20m");
 	OK(cuDeviceGetAttribute(&v, 16, 0));
 	assert_int_equal(v, 13);
-	assert_int_equal(cuDeviceGetAttribute(&v, 125, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuDeviceGetAttribute(&v, 148, 0), CUDA_ERROR_INVALID_VALUE);
+	OK(cuDeviceGetAttribute(&v, 134 /* HOST_NUMA_ID */, 0));
+	assert_int_equal(v, -1);
+	OK(cuDeviceGetAttribute(&v, 139 /* GPU_PCI_DEVICE_ID */, 0));
+	assert_int_equal(v, 0x102810de);
+	OK(cuDeviceGetAttribute(&v, 147, 0));
+	assert_int_equal(v, 0);
 	assert_int_equal(cuDeviceGetAttribute(&v, 16, 1), CUDA_ERROR_INVALID_DEVICE);
 	OK(cuDeviceGetPCIBusId(bus, sizeof(bus), 0));
 	assert_string_equal(bus, "0000:03:01.0");

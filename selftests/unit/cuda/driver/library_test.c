@@ -444,6 +444,7 @@ static void identities(void **state)
 	unsigned long long mine, its, null, its_null, stream, thread;
 	CUcontext other, of;
 	CUdevice dev = -1;
+	int can = -1;
 	CUgreenCtx green = (CUgreenCtx)1;
 	CUstream s;
 
@@ -474,6 +475,14 @@ static void identities(void **state)
 	FAILS(cuCtxCreate_v3(&other, NULL, 1, 0, 0), CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
 	FAILS(cuCtxCreate_v4(&other, &(CUctxCreateParams){ .numExecAffinityParams = 1 }, 0, 0),
 	      CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+	OK(cuDeviceGetExecAffinitySupport(&can, 0, 0));
+	assert_int_equal(can, 0);
+	FAILS(cuDeviceGetExecAffinitySupport(&can, 1, 0), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuDeviceGetExecAffinitySupport(NULL, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuDeviceGetExecAffinitySupport(&can, 0, 9), CUDA_ERROR_INVALID_DEVICE);
+	FAILS(cuCtxGetExecAffinity((void *)&can, 0), CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+	FAILS(cuCtxGetExecAffinity((void *)&can, 1), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuCtxGetExecAffinity(NULL, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 int main(void)

@@ -794,6 +794,50 @@ static void words_of_streams(void **state)
 	assert_true(op_touches(OP_cuStreamWaitValue32_v2) && op_touches(OP_cuStreamBatchMemOp_v2));
 }
 
+/* ------------------------------------------------------------------ links and arrays */
+
+static void what_links_can(void **state)
+{
+	static const CUatomicOperation operations[3] = { 0, 9, 12 };
+	static const uint32_t answer[4] = { 7, 9, 1 };
+	unsigned int can[3] = { 0 };
+
+	answer_with(OP_cuDeviceGetHostAtomicCapabilities, 0, answer, sizeof(answer));
+	OK(cuDeviceGetHostAtomicCapabilities(can, operations, 3, 0));
+	ASKED(cuDeviceGetHostAtomicCapabilities);
+	assert_int_equal(Q(cuDeviceGetHostAtomicCapabilities)->count, 3);
+	assert_memory_equal(BEHIND(cuDeviceGetHostAtomicCapabilities), operations,
+			    sizeof(operations));
+	assert_memory_equal(can, answer, sizeof(can));
+	answer_with(OP_cuDeviceGetP2PAtomicCapabilities, 0, answer, 8); /* too short */
+	FAILS(cuDeviceGetP2PAtomicCapabilities(can, operations, 3, 0, 0), UNKNOWN);
+	nr_asked = 0;
+	FAILS(cuDeviceGetHostAtomicCapabilities(can, NULL, 3, 0), INVALID_VALUE);
+	FAILS(cuDeviceGetHostAtomicCapabilities(NULL, operations, 3, 0), INVALID_VALUE);
+	assert_int_equal(nr_asked, 0);
+}
+
+/* a plane ends with its array */
+static void planes_and_tiles(void **state)
+{
+	static const CUDA_ARRAY_SPARSE_PROPERTIES tiles = { .tileExtent = { 128, 64, 1 },
+							    .miptailSize = 1 << 16 };
+	CUDA_ARRAY_DESCRIPTOR desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 };
+	CUDA_ARRAY_SPARSE_PROPERTIES got;
+	CUarray array, plane;
+
+	OK(cuArrayCreate_v2(&array, &desc));
+	OK(cuArrayGetPlane(&plane, array, 1));
+	nr_asked = 0;
+	answer_with(OP_cuArrayGetSparseProperties, 0, &tiles, sizeof(tiles));
+	OK(cuArrayGetSparseProperties(&got, plane));
+	ASKED(cuArrayGetSparseProperties);
+	assert_int_equal(Q(cuArrayGetSparseProperties)->array, number(plane));
+	assert_memory_equal(&got, &tiles, sizeof(tiles));
+	OK(cuArrayDestroy(array));
+	FAILS(cuArrayDestroy(plane), INVALID_HANDLE);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -815,6 +859,8 @@ int main(void)
 		TEST(graphs_as_text),
 		TEST(tensor_maps),
 		TEST(words_of_streams),
+		TEST(what_links_can),
+		TEST(planes_and_tiles),
 	};
 
 	liar_says = say;
