@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <cuda/export/slots.h>
+
 #include "liar.h"
 
 enum { AGAIN = 100, DYNAMIC = 1024 };
@@ -186,6 +188,47 @@ static void functions(void **state)
 	FRAMES(1, blocks_are(4, 32, 0));
 }
 
+static void ask_hot_ones(CUkernel kernel)
+{
+	CUcontext current;
+	CUfunction f;
+	CUdevice dev;
+	void *value;
+	int i, said;
+
+	for (i = 0; i < AGAIN; i++) {
+		OK(cuCtxGetDevice_v2(&dev, NULL));
+		OK(cuCtxGetDevice_v2(&dev, ctx));
+		OK(cuCtxGetDevice(&dev));
+		OK(cuCtxGetCurrent(&current));
+		OK(cuCtxSetCurrent(current));
+		OK(cuKernelGetFunction(&f, kernel));
+		OK(cuKernelGetAttribute(&said, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, 0));
+		OK(cuFuncGetAttribute(&said, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+		OK(storage_get(&value, NULL, &server));
+		cuDeviceGetAttribute(&said, 16, 0);
+	}
+}
+
+/* What PyTorch and the runtime inside of it ask most: nothing crosses from the second time on. */
+static void the_hot_ones(void **state)
+{
+	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	CUlibrary library;
+	CUkernel kernel;
+	CUfunction f;
+	int said;
+
+	OK(cuLibraryLoadData(&library, cubin, NULL, NULL, 0, NULL, NULL, 0));
+	OK(cuLibraryGetKernel(&kernel, library, "f"));
+	OK(cuKernelGetFunction(&f, kernel));
+	OK(cuKernelGetAttribute(&said, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, 0));
+	cuDeviceGetAttribute(&said, 16, 0);
+	OK(storage_put(NULL, &server, &library, NULL));
+	FRAMES(0, ask_hot_ones(kernel));
+	OK(cuLibraryUnload(library));
+}
+
 static void status_is(CUstreamCaptureStatus want, CUstream stream, unsigned int frames)
 {
 	CUstreamCaptureStatus said = 99;
@@ -243,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(primary_contexts),
 		TEST(functions),
+		TEST(the_hot_ones),
 		TEST(captures),
 		TEST(after_an_error_that_stays),
 	};
