@@ -6,9 +6,10 @@
  * `images` (module.c), `primaries` (context.c), the lock of managed memory (managed.c), `submit` of
  * a peer (call.c: frames go out in one order), `objects` (object.c), then the locks of single
  * files: ranges, host memory, arena, functions of the host, cross-server fences, waiting for
- * cross-server fences, captures, helpers, bounce buffers, devices, kept answers; last those of a channel. A
- * thread that waits for an answer may hold that of libraries, `init_lock`, `images` and the lock of
- * managed memory, and none of the others. No lock is held while a function of the program runs.
+ * cross-server fences, captures, helpers, bounce buffers, devices, kept answers; last those of a
+ * channel. A thread that waits for an answer may hold that of libraries, `init_lock`, `images` and
+ * the lock of managed memory, and none of the others. No lock is held while a function of the
+ * program runs.
  * Functions here take the locks that they need: call them with none held but outer ones, and
  * staging_get() with none but `init_lock`.
  */
