@@ -35,9 +35,16 @@ static CUresult get_member(void *out, size_t member, size_t bytes)
 
 /* ------------------------------------------------------------------ settings */
 
+/* A primary context has its device while it is not active, too: cudaSetDevice() leaves it so. */
 CUresult cuCtxGetDevice(CUdevice *dev)
 {
-	return GET(dev, dev);
+	CUcontext ctx;
+	CUresult r = GET(dev, dev);
+
+	if (r != CUDA_ERROR_CONTEXT_IS_DESTROYED || !dev || cuCtxGetCurrent(&ctx) || !ctx->primary)
+		return r;
+	*dev = ctx->dev;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetFlags(unsigned int *flags)

@@ -49,15 +49,14 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned int 
 
 CUresult cuCtxGetDevice_v2(CUdevice *dev, CUcontext ctx)
 {
-	struct library_place at;
-	CUresult r = library_place(ctx, &at);
+	CUresult r = ctx ? cuCtxPushCurrent_v2(ctx) : CUDA_SUCCESS;
 
 	if (r)
 		return r;
-	if (!dev)
-		return CUDA_ERROR_INVALID_VALUE;
-	*dev = at.dev;
-	return CUDA_SUCCESS;
+	r = cuCtxGetDevice(dev);
+	if (ctx)
+		cuCtxPopCurrent_v2(NULL);
+	return r;
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)

@@ -32,11 +32,14 @@ static bool make_handle(CUdevice dev)
 {
 	CUcontext *ctx = &primary[dev].ctx;
 
-	if (!*ctx)
-		*ctx = context_new();
 	if (*ctx)
-		(*ctx)->primary = true;
-	return *ctx;
+		return true;
+	*ctx = context_new();
+	if (!*ctx)
+		return false;
+	(*ctx)->primary = true;
+	(*ctx)->dev = dev;
+	return true;
 }
 
 CUresult export_primary(CUcontext *ctx, CUdevice dev)

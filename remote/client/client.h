@@ -462,6 +462,8 @@ CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *ex
 
 /* ------------------------------------------------------------------ current.c */
 
+/* the thread's current context, dead or not; NULL: there is none, or another one has its handle */
+void *current_known(void);
 /* the thread's current context; NULL: there is none, or it is dead */
 void *current_context(void);
 /* the error if the thread has no current context, or a destroyed one */

@@ -190,15 +190,29 @@ CUresult library_place(CUcontext ctx, struct library_place *at)
 
 /* ------------------------------------------------------------------ questions */
 
+static bool is_primary(const struct object *o)
+{
+	bool is;
+
+	pthread_mutex_lock(&primaries);
+	is = primary_object(o->dev) == o;
+	pthread_mutex_unlock(&primaries);
+	return is;
+}
+
+/* A primary context has its device while it is not active, too: cudaSetDevice() leaves it so. */
 CUresult cuCtxGetDevice(CUdevice *dev)
 {
-	CUresult r = call_enter(0);
+	const struct object *o = current_known();
+	CUresult r = call_enter(CALL_FINDS_CONTEXT);
 
-	if (r)
+	if (!r)
+		r = current_check();
+	if (r && !(r == CUDA_ERROR_CONTEXT_IS_DESTROYED && o && is_primary(o)))
 		return r;
 	if (!dev)
 		return CUDA_ERROR_INVALID_VALUE;
-	*dev = current_top()->dev;
+	*dev = o->dev;
 	return CUDA_SUCCESS;
 }
 

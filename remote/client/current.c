@@ -23,10 +23,15 @@ static __thread struct {
 	bool in_host_function;
 } current;
 
+/* It may have ended: a primary context keeps its number. */
+static bool place_is_known(const struct place *p)
+{
+	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id;
+}
+
 static bool place_lives(const struct place *p)
 {
-	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id &&
-	       !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
+	return place_is_known(p) && !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
 }
 
 static struct place *top_place(void)
@@ -39,6 +44,11 @@ CUresult current_check(void)
 	if (!current.n)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return place_lives(top_place()) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+void *current_known(void)
+{
+	return current.n && place_is_known(top_place()) ? top_place()->ctx : NULL;
 }
 
 void *current_context(void)

@@ -551,6 +551,27 @@ static void runtimes_storage_ends(void **state)
 	assert_ptr_equal(last_ended, c);
 }
 
+static void device_of_one_that_is_not_active(void **state)
+{
+	CUcontext primary, c;
+	CUdevice dev = -1;
+
+	OK(export_primary(&primary, 0));
+	OK(cuCtxPushCurrent_v2(primary));
+	OK(cuCtxGetDevice(&dev));
+	assert_int_equal(dev, 0);
+	FAILS(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	OK(cuCtxPopCurrent_v2(NULL));
+	dev = -1;
+	OK(cuCtxGetDevice_v2(&dev, primary));
+	assert_int_equal(dev, 0);
+	OK(cuCtxCreate_v2(&c, 0, 0));
+	OK(cuCtxDestroy_v2(c));
+	OK(cuCtxPushCurrent_v2(c));
+	FAILS(cuCtxGetDevice(&dev), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	OK(cuCtxPopCurrent_v2(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -568,6 +589,7 @@ int main(void)
 		IN_CONTEXTS(flags_while_in_use),
 		IN_CONTEXTS(waits_while_it_is_recorded),
 		IN_CONTEXTS(runtimes_storage_ends),
+		IN_CONTEXTS(device_of_one_that_is_not_active),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,12 +175,38 @@ static void each_life_is_another(void **state)
 	assert_int_not_equal(first.life, second.life);
 }
 
+/* The runtimes make a primary context current ahead of its first use, and after a reset. */
+static void device_of_one_that_is_not_active(void **state)
+{
+	CUcontext ctx = (CUcontext)&primary;
+	CUdevice dev = -1;
+
+	assert_int_equal(cuCtxGetDevice(&dev), CUDA_ERROR_INVALID_CONTEXT);
+	primary_retained(ctx, 3);
+	primary_reset(3);
+	assert_int_equal(cuCtxPushCurrent_v2(ctx), CUDA_SUCCESS);
+	assert_int_equal(current_check(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	assert_int_equal(cuCtxGetDevice(&dev), CUDA_SUCCESS);
+	assert_int_equal(dev, 3);
+	assert_int_equal(cuCtxGetDevice(NULL), CUDA_ERROR_INVALID_VALUE);
+	/* one of the program's own that has ended, and a new one in its place */
+	context = (struct object){ .id = 1, .class = CLASS_CONTEXT };
+	context_created((CUcontext)&context, 3);
+	assert_int_equal(cuCtxGetDevice(&dev), CUDA_SUCCESS);
+	context.dead = true;
+	assert_int_equal(cuCtxGetDevice(&dev), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	context = (struct object){ .id = 3, .class = CLASS_CONTEXT };
+	primary_retained((CUcontext)&context, 0);
+	assert_int_equal(cuCtxGetDevice(&dev), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_user_is_lost),
 		cmocka_unit_test(handle_is_fixed),
 		cmocka_unit_test(each_life_is_another),
+		cmocka_unit_test(device_of_one_that_is_not_active),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
