@@ -4,8 +4,8 @@
 # - The driver's version (version.c), and what runtimes of 12.4 and 13.0 ask of the private tables (tables.c), by servers whose
 #   library says another version (later.c).
 # - Where the toolkit was fetched (selftests/cuda/toolkit.sh fetch): programs by plain nvcc, which have the static runtime of 11.8
-#   inside, and the same with NVIDIA's libcudart.so.11.0, over a socket and over an aperture; with the libcudart.so of 12.4, for
-#   which our library is too old, one line that says so.
+#   inside, and the same with NVIDIA's libcudart.so.11.0, over a socket and over an aperture; a program on two GPUs and on three of
+#   kvgpu-run's (devices.cu); with the libcudart.so of 12.4, for which our library is too old, one line that says so.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 # a packager may have left it out, and no runtime of NVIDIA's works without
@@ -17,7 +17,7 @@ programs=(vector_add streams_overlap events symbols texture_objects texture_refe
 	graph_capture graph_nodes pitched_memory threads per_thread_stream callbacks error_api error_illegal_address device_queries
 	dynamic_shared separate)
 
-inprocess=$(make -s cuda-inprocess) && remote=$(make -s remote) || { echo "runtimes.sh: the libraries do not build" >&2; exit 2; }
+inprocess=$(make -s cuda-inprocess) && remote=$(make -s cluster) || { echo "runtimes.sh: the libraries do not build" >&2; exit 2; }
 inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
 work=$(mktemp -d)
 server=
@@ -108,20 +108,43 @@ run_tables()
 	stop_server
 }
 
+# results_of WHAT: a program's TAP, from standard input, as tests of this one's
+results_of()
+{
+	local line
+
+	while read -r line; do
+		case $line in
+		ok*) result 0 "$1: ${line#*- }" ;;
+		'not ok'*) result 1 "$1: ${line#*- }" ;;
+		1..*) ;;
+		*) echo "# ${line#\# }" ;;
+		esac
+	done
+}
+
 # run_programs WHAT FOLDER LIBRARIES: all by both carriers
 run_programs()
 {
-	local carrier line
+	local carrier
 
 	for carrier in unix aperture; do
-		while read -r line; do
-			case $line in
-			ok*) result 0 "$carrier, $1: ${line#*- }" ;;
-			'not ok'*) result 1 "$carrier, $1: ${line#*- }" ;;
-			'# '*) echo "$line" ;;
-			esac
-		done < <(KVGPU_REMOTE=$carrier:$work/socket "$2/run.sh" "$3" "${programs[@]}" 2>&1)
+		results_of "$carrier, $1" < <(KVGPU_REMOTE=$carrier:$work/socket "$2/run.sh" "$3" "${programs[@]}" 2>&1)
 	done
+}
+
+# run_devices GPUS FORM: a program on several GPUs, each of a server of its own, which kvgpu-run starts
+run_devices()
+{
+	local what="$1 GPUs of kvgpu-run, $2 runtime"
+	local -a nvcc=(selftests/cuda/nvcc.sh -arch=sm_35 -Wno-deprecated-gpu-targets -O2)
+
+	[ -e "$work/devices.o" ] || "${nvcc[@]}" -c selftests/remote/devices.cu -o "$work/devices.o"
+	"${nvcc[@]}" -cudart "$2" "$work/devices.o" -o "$work/devices" || { result 1 "$what: the program builds"; return; }
+	XDG_RUNTIME_DIR=$work timeout 200 "$remote/kvgpu-run" --mpi local --gpus "$1" --share --library "$inprocess/libcuda.so.1" \
+		env "LD_LIBRARY_PATH=$work/client:$work/shared" "$work/devices" > "$work/said" 2>&1
+	result $? "$what: all parts" "$(grep -c '^ok' "$work/said") right"
+	results_of "$what" < "$work/said"
 }
 
 run_11()
@@ -138,6 +161,8 @@ run_11()
 	run_programs "static runtime" "$built-static" "$work/client"
 	run_programs "NVIDIA's libcudart.so.11.0" "$built" "$work/client:$work/shared"
 	stop_server
+	run_devices 2 static
+	run_devices 3 shared
 }
 
 # a runtime that is too new for our library, which says so: with the GPU in the process, and by a server
