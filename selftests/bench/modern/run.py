@@ -4,13 +4,15 @@
        [--out FOLDER] [--seconds N] [--passes N] [--at-once N] [--commit C]
 
 Programs with NVIDIA's own runtimes on the GPU of this machine: natively, and remoted by our libcuda.so.1 and kvgpu-remoted. FOLDER is
-the one of make remote, built here or elsewhere. ROWs, or groups of them (all without any):
+the one of make remote, built here or elsewhere. ROWs, or groups of them (runs and speed without any):
   runs    static shared reset cublas built numba triton cupy jax profiler nccl torch programs: whether they run. nvcc compiles the CUDA
           programs; built: each program in the folder --built, which may have libcudart.so of other versions beside it
+  several PyTorch on two GPUs of this machine or more
   speed   mlp cnn gpt resnet18 add (PyTorch), jax-mlp, import: medians of --passes (5), each natively and by each carrier in turn
-Carriers: aperture, unix, tcp, tls. LIBRARY is NVIDIA's libcuda.so.1 (the loader's); --python has PyTorch and so on (python3);
---seconds bounds all of it (570); what was done till then is kept. Tables on standard output, and OUT/remote-modern.json (build/bench),
-in which other rows of an earlier run stay. README.md says what a row is."""
+Carriers: aperture, unix, tcp, tls, whose server has all GPUs of this machine; run: kvgpu-run (of make cluster), a proxy for each GPU.
+LIBRARY is NVIDIA's libcuda.so.1 (the loader's); --python has PyTorch and so on (python3); --seconds bounds all of it (570); what was done
+till then is kept. Tables on standard output, and OUT/remote-modern.json (build/bench), in which other rows of an earlier run stay.
+README.md says what a row is."""
 import argparse
 import concurrent.futures
 import datetime
@@ -33,7 +35,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "../../cuda/programs")
 NATIVE = "native"
-CARRIERS = ("aperture", "unix", "tcp", "tls")
+RUN = "run"             # programs under kvgpu-run, each GPU with a proxy of its own
+CARRIERS = ("aperture", "unix", "tcp", "tls", RUN)
 RUNS = ("static", "shared", "reset", "cublas", "built", "numba", "triton", "cupy", "jax", "profiler", "nccl", "torch", "programs")
 # row: which process of speed.py measures it, its name in tables, what Lupine took as a multiple of native. That is RECORDED: on
 # 2026-11-27 by TCP on a machine with an H100, Lupine of 2026-08; no run of this script measures it.
@@ -46,11 +49,12 @@ SPEED = {
     "jax-mlp": ("jax", "JAX, MLP 784-512-512-10, SGD, batch 128: a step", None),
     "import": ("import", "PyTorch, import and first operation", None),
 }
+SEVERAL = "several"     # it wants two GPUs
 GROUPS = {"runs": RUNS, "speed": tuple(SPEED), "all": RUNS + tuple(SPEED)}
 # carrier: the most that a step of training, and the import, should take as a multiple of native
 AIMS = {"aperture": (1 / 0.95, 1.2), "tcp": (1.5, 1.5), "tls": (1.5, 1.5)}
 NO_AIM = "add"
-LIMITS = {"torch": 280, "jax": 200, "cupy": 120, "programs": 280, "profiler": 90, "nccl": 90, "triton": 90, "numba": 60}
+LIMITS = {"torch": 280, "jax": 200, "cupy": 120, "programs": 280, "profiler": 90, "nccl": 90, "several": 120, "triton": 90, "numba": 60}
 LIMIT = 30              # of other programs, in seconds
 ANSWER = 60             # of a process of speed.py: it may have to import first
 TAIL = 12               # last lines of a failed program that are shown
@@ -107,13 +111,15 @@ class Machine:
                "KVGPU_PROGRAM_TIMEOUT": "30"}
         if self.a.nvcc:     # for its ptxas
             env["PATH"] = f"{os.path.dirname(self.a.nvcc)}:{env['PATH']}"
-        if system != NATIVE:
+        if system not in (NATIVE, RUN):
             self.start_server()
             at = f"127.0.0.1:{self.port[system]}" if system in self.port else f"{self.work}/socket"
             env.update(KVGPU_REMOTE=f"{system}:{at}", KVGPU_REMOTE_TLS=f"{self.work}/tls/clients/bench")
         return env
 
     def start(self, words, system, **options):
+        if system == RUN:
+            words = [f"{self.a.remote}/kvgpu-run", "--mpi", "local", "--gpus", "all", "--library", os.path.realpath(self.a.library), *words]
         p = subprocess.Popen(words, env=self.environment(system), start_new_session=True, text=True, errors="replace", **options)
         self.running.add(p)
         return p
@@ -224,7 +230,7 @@ def command(m, programs, row, system):
     if row.startswith("built "):
         return ["./" + row[6:]], m.a.built
     script, *steps = {"numba": ["numba_add"], "triton": ["triton_add"], "profiler": ["torch_cover", "profiler"],
-                      "nccl": ["torch_cover", "nccl"]}.get(row, [f"{row}_cover"])
+                      "nccl": ["torch_cover", "nccl"], SEVERAL: [SEVERAL]}.get(row, [f"{row}_cover"])
     return [m.a.python, f"{HERE}/{script}.py", *steps], None
 
 
@@ -248,7 +254,7 @@ def one_run(m, programs, row, system):
         rc, said = m.run(words, system, LIMITS.get(row, LIMIT), folder)
         result["result"], result["failed"], result["right"] = judge(rc, said)
         result["details"] = re.findall(r"^ok \d+ - (.*)$", said, re.M)
-        ours = [line for line in said.splitlines() if line.startswith("libcuda (remote)")]
+        ours = [line for line in said.splitlines() if line.startswith("libcuda (remote)") or "NCCL WARN" in line]
         rest = [] if result["right"] else [line for line in said.splitlines() if line.strip()][-TAIL:]
         result["said"] = [line for line in ours if line not in rest][:TAIL] + rest
     except OutOfTime:
@@ -512,15 +518,15 @@ def arguments():
     p.add_argument("--commit", default="")
     a = p.parse_args()
     a.rows = list(dict.fromkeys(r for word in a.rows or ["all"] for r in GROUPS.get(word, (word,))))
-    for wrong in [r for r in a.rows if r not in GROUPS["all"]] + [c for c in a.carriers if c not in CARRIERS]:
+    for wrong in [r for r in a.rows if r not in (*GROUPS["all"], SEVERAL)] + [c for c in a.carriers if c not in CARRIERS]:
         p.error(f"{wrong} is neither a row nor a carrier")
     if not a.library or not os.path.exists(a.library):
         p.error("there is no libcuda.so.1: --library names NVIDIA's")
     if not a.python:
         p.error("--python: there is no such program")
-    for name in ("libcuda.so.1", "kvgpu-remoted"):
+    for name in ("libcuda.so.1", "kvgpu-remoted", *(("kvgpu-run", "kvgpu-relay-local") if RUN in a.carriers else ())):
         if not os.path.exists(f"{a.remote}/{name}"):
-            p.error(f"{a.remote} has no {name}: --remote wants the folder that make remote prints")
+            p.error(f"{a.remote} has no {name}: --remote wants the folder that make remote prints, for the carrier run make cluster")
     return a
 
 
@@ -533,8 +539,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kvgpu-modern-", ignore_cleanup_errors=True) as work:
         m = Machine(a, work)
         try:
-            m.start_server()
-            all_runs(m, [r for r in a.rows if r in RUNS], lambda r: results.keep(results.runs, [r]))
+            if any(s not in (NATIVE, RUN) for s in m.systems):
+                m.start_server()
+            all_runs(m, [r for r in a.rows if r not in SPEED], lambda r: results.keep(results.runs, [r]))
             all_speeds(m, [r for r in a.rows if r in SPEED], lambda s: results.keep(results.speeds, s))
         except RuntimeError as e:
             sys.exit(f"run.py: {e}")
