@@ -5,7 +5,8 @@
 #   library says another version (later.c).
 # - Where the toolkit was fetched (selftests/cuda/toolkit.sh fetch): programs by plain nvcc, which have the static runtime of 11.8
 #   inside, and the same with NVIDIA's libcudart.so.11.0, over a socket and over an aperture; a program on two GPUs and on three of
-#   kvgpu-run's (devices.cu); with the libcudart.so of 12.4, for which our library is too old, one line that says so.
+#   kvgpu-run's (devices.cu), where a library says 12.4 with the runtime of 12.4, too; with that libcudart.so, for which our library
+#   is too old, one line that says so.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 # a packager may have left it out, and no runtime of NVIDIA's works without
@@ -133,18 +134,33 @@ run_programs()
 	done
 }
 
-# run_devices GPUS FORM: a program on several GPUs, each of a server of its own, which kvgpu-run starts
+# run_devices GPUS RUNTIME LIBRARY COMMAND...: a program on several GPUs, each of a server of its own, which kvgpu-run starts. COMMAND links
+# the program.
 run_devices()
 {
 	local what="$1 GPUs of kvgpu-run, $2 runtime"
-	local -a nvcc=(selftests/cuda/nvcc.sh -arch=sm_35 -Wno-deprecated-gpu-targets -O2)
+	local -a run=("$remote/kvgpu-run" --mpi local --gpus "$1" --share --library "$3")
 
-	[ -e "$work/devices.o" ] || "${nvcc[@]}" -c selftests/remote/devices.cu -o "$work/devices.o"
-	"${nvcc[@]}" -cudart "$2" "$work/devices.o" -o "$work/devices" || { result 1 "$what: the program builds"; return; }
-	XDG_RUNTIME_DIR=$work timeout 200 "$remote/kvgpu-run" --mpi local --gpus "$1" --share --library "$inprocess/libcuda.so.1" \
-		env "LD_LIBRARY_PATH=$work/client:$work/shared" "$work/devices" > "$work/said" 2>&1
+	"${@:4}" "$work/devices.o" -o "$work/devices" || { result 1 "$what: the program links"; return; }
+	XDG_RUNTIME_DIR=$work timeout 200 "${run[@]}" env "LD_LIBRARY_PATH=$work/client:$work/shared" "$work/devices" > "$work/said" 2>&1
 	result $? "$what: all parts" "$(grep -c '^ok' "$work/said") right"
 	results_of "$what" < "$work/said"
+}
+
+run_several()
+{
+	local gpu=$inprocess/libcuda.so.1 toolkit later
+	local -a nvcc=(selftests/cuda/nvcc.sh -arch=sm_35 -Wno-deprecated-gpu-targets -O2)
+
+	toolkit=$(selftests/cuda/toolkit.sh 2> /dev/null) || { skipped "programs on several GPUs" "no CUDA toolkit"; return; }
+	"${nvcc[@]}" -c selftests/remote/devices.cu -o "$work/devices.o" || { result 1 "the program for several GPUs builds"; return; }
+	run_devices 2 static "$gpu" "${nvcc[@]}" -cudart static
+	run_devices 3 shared "$gpu" "${nvcc[@]}" -cudart shared
+	later=$(selftests/cuda/toolkit.sh later 2> /dev/null) || { skipped "several GPUs with the runtime of 12.4" "it is not there"; return; }
+	later=$later/usr/lib/x86_64-linux-gnu/libcudart.so.12
+	later 12040 || { result 1 "a library of version 12040 builds"; return; }
+	ln -s "$later" "$work/shared/"
+	run_devices 2 "12.4's" "$work/lib12040.so" "$toolkit/../host/g++" -Wl,--no-as-needed "$later"
 }
 
 run_11()
@@ -161,8 +177,6 @@ run_11()
 	run_programs "static runtime" "$built-static" "$work/client"
 	run_programs "NVIDIA's libcudart.so.11.0" "$built" "$work/client:$work/shared"
 	stop_server
-	run_devices 2 static
-	run_devices 3 shared
 }
 
 # a runtime that is too new for our library, which says so: with the GPU in the process, and by a server
@@ -186,6 +200,7 @@ run_12()
 run_versions
 run_tables
 run_11
+run_several
 run_12
 echo "1..$number"
 exit $failed
