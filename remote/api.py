@@ -336,7 +336,9 @@ def stub(e):
             t.append(f"\tq.{x.name} = route_device(&c.to, {x.name});")
         elif x.kind == "scalar" and not x.out:
             value = f"(uintptr_t){x.name}" if x.address else x.name
-            t += [f"\troute_address(&c.to, {value});"] if x.address or x.type == "CUdeviceptr" else []
+            address = x.address or x.type == "CUdeviceptr"
+            t += [f"\tgpu_uses({value});"] if address and e.has("touches") else []
+            t += [f"\troute_address(&c.to, {value});"] if address else []
             t.append(f"\tq.{x.name} = {value};")
         elif x.kind == "scalar" and x.counts:
             t.append(f"\tq.{x.name} = *{x.name};")

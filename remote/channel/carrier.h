@@ -140,8 +140,11 @@ struct address;
 int endpoint_connect(const struct address *at, uint64_t version, kvgpu_remote_notified notified,
 		     void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
-/* map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size */
-void *arena_map(uint64_t bytes);
+/*
+ * Map an arena, whose bytes cost nothing until touched; NULL: no room, or no such size. @flags:
+ * MAP_SHARED or MAP_PRIVATE. @hint: where it should be, or NULL.
+ */
+void *arena_map(uint64_t bytes, int flags, void *hint);
 void arena_unmap(void *arena, uint64_t bytes);
 
 #endif

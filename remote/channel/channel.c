@@ -11,11 +11,11 @@
 #include "line.h"
 #include "tls.h"
 
-void *arena_map(uint64_t bytes)
+void *arena_map(uint64_t bytes, int flags, void *hint)
 {
 	void *p = bytes && bytes <= KVGPU_REMOTE_ARENA_MAX ?
-			  mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) :
+			  mmap(hint, bytes, PROT_READ | PROT_WRITE,
+			       flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) :
 			  MAP_FAILED;
 
 	return p == MAP_FAILED ? NULL : p;
@@ -154,7 +154,7 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
 	void *want = (void *)(uintptr_t)where, *got;
 
-	if (!c->shared || where < KVGPU_REMOTE_LOWEST || where % sysconf(_SC_PAGESIZE) || c->again)
+	if (where < KVGPU_REMOTE_LOWEST || where % sysconf(_SC_PAGESIZE) || c->again)
 		return NULL;
 	if (want == c->arena)
 		return want;

@@ -91,8 +91,8 @@ void kvgpu_remote_land(struct kvgpu_remote_channel *c, struct kvgpu_remote_landi
 bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_landing *l);
 
 /*
- * Map a shared arena a second time, at address @where. NULL: it can't be mapped there, or the arena
- * is not shared. Call until it succeeds, from one thread at a time.
+ * Map the arena a second time, at address @where. NULL: it can't be mapped there. Call until it
+ * succeeds, from one thread at a time.
  */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 

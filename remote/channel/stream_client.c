@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -429,7 +430,9 @@ int stream_connect(struct line *l, uint64_t version, kvgpu_remote_notified notif
 	s->c.arena_bytes = w.arena_bytes;
 	s->c.has_relay = w.relayed;
 	s->c.relay = relay;
-	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) : arena_map(w.arena_bytes);
+	/* only shared memory can be mapped a second time: kvgpu_remote_arena_at() */
+	s->c.arena = w.relayed ? memory_map(memory, w.arena_bytes) :
+				 arena_map(w.arena_bytes, MAP_SHARED, NULL);
 	if (memory >= 0)
 		close(memory);
 	*out = &s->c; /* before there is a thread that calls .notified, which may use *out */

@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -406,6 +408,21 @@ static const struct port_carrier stream_carrier = { .next = next_frame,
 						    .await_end = await_end,
 						    .close = close_port };
 
+/*
+ * Where a client, too, has hardly anything: it may want its copy of the arena at the same address
+ * (kvgpu_remote_arena_at()). The kernel puts programs, heaps and libraries above. Processes that
+ * serve one client differ by their numbers.
+ */
+static void *lonely_place(void)
+{
+	const uint64_t lowest = 1ull << 45, unit = 2 << 20, units = 1 << 24;
+	uint64_t number = 0;
+
+	memcpy(&number, (const void *)getauxval(AT_RANDOM), 4);
+	number += getpid() * 0x9e3779b97f4a7c15; /* 2^64 / golden ratio */
+	return (void *)(lowest + number % units * unit);
+}
+
 static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
@@ -452,7 +469,7 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, int b
 	if (s && hello->magic == KVGPU_REMOTE_MAGIC_RELAY)
 		r = shared_arena(s, l, version, arena_bytes, begun, hello, admit, ctx);
 	else if (s)
-		s->p.arena = arena_map(arena_bytes);
+		s->p.arena = arena_map(arena_bytes, MAP_PRIVATE, lonely_place());
 	if (s && s->p.arena && !s->p.has_relay)
 		r = answer_hello(l, version, arena_bytes,
 				 welcome_result(hello, version, admit, ctx));

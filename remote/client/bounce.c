@@ -167,6 +167,8 @@ static void serve_due(const struct due *d)
 			box_unpack(&f.end, &f.whole, arena_at(f.peer, f.at));
 		else
 			fill_piece(&f);
+		if (managed_any())
+			managed_function_ends();
 	}
 	call_acknowledge(d->peer, d->invocation);
 }
@@ -175,6 +177,7 @@ static void *main_loop(void *arg)
 {
 	struct due *d;
 
+	host_function_runs(true); /* a graph waits for this thread, which waits for no work */
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		while (!first)

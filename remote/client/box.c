@@ -78,6 +78,7 @@ static CUresult open_end(struct route *to, struct end *e, const void *host, CUde
 		break;
 	case CU_MEMORYTYPE_DEVICE:
 		w[END_WHERE] = device;
+		gpu_uses(device);
 		route_address(&e->at, device);
 		break;
 	case CU_MEMORYTYPE_ARRAY:

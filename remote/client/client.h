@@ -3,15 +3,14 @@
  * Internal header of the client: the libcuda.so.1 of a program whose GPU is elsewhere.
  *
  * Locks, outer to inner: that of libraries (cuda/driver/libraries.c), `init_lock` (init.c),
- * `images` (module.c), `primaries` (context.c), the lock of managed memory (managed.c), `submit` of
- * a peer (call.c: frames go out in one order), `objects` (object.c), then the locks of single
- * files: ranges, host memory, arena, functions of the host, cross-server fences, waiting for
- * cross-server fences, captures, helpers, bounce buffers, devices, kept answers; last those of a
- * channel. A thread that waits for an answer may hold that of libraries, `init_lock`, `images` and
- * the lock of managed memory, and none of the others. No lock is held while a function of the
- * program runs.
- * Functions here take the locks that they need: call them with none held but outer ones, and
- * staging_get() with none but `init_lock`.
+ * `images` (module.c), `primaries` (context.c), `mapping` (hostmem.c), the lock of managed memory
+ * (managed.c), `submit` of a peer (call.c: frames go out in one order), `objects` (object.c), then
+ * the locks of single files: ranges, host memory, arena, functions of the host, cross-server
+ * fences, waiting for cross-server fences, captures, helpers, bounce buffers, devices, kept
+ * answers; last those of a channel. A thread that waits for an answer may hold that of libraries,
+ * `init_lock`, `images`, `mapping` and the lock of managed memory, and none of the others. No lock
+ * is held while a function of the program runs. Functions here take the locks that they need: call
+ * them with none held but outer ones, and staging_get() with none but `init_lock`.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -125,11 +124,14 @@ struct peer {
 	unsigned int behind_cross_fences;
 
 	/* pin.c */
-	int pinned, ring_pinned; /* atomic; enum pinned */
+	int pinned, ring_pinned, mapped; /* atomic; enum pinned */
 	uint64_t arena_device; /* atomic: the arena's address for the GPU */
 
 	/* hostmem.c */
-	/* atomic, set once: the arena mapped where the GPU saw it then, or NULL */
+	/*
+	 * atomic, set once: the arena mapped where the GPU saw it then, or will see it if it is not
+	 * shared; or NULL
+	 */
 	uint8_t *same;
 	/* atomic: an address that hidden_note() found; 0: none; HIDDEN_TOLD: it was printed */
 	uint64_t hidden;
@@ -636,12 +638,21 @@ uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
 /* whether @at can be an address that pinned_device() has given */
 bool pinned_device_has(CUdeviceptr at);
+/* false: @address is in no host memory that is noted here; no lock is taken */
+bool hostmem_may_have(uint64_t address);
 /*
- * Note an address of host memory among a kernel's parameters that the GPU of @p does not see.
+ * Note @address, which a kernel was given, if it is host memory that the GPU of @p does not see.
  * hidden_tell() prints it, once until a context of @p ends.
  */
-void hidden_note(struct peer *p, const uint8_t *packed, uint32_t bytes);
+void hidden_note(struct peer *p, uint64_t address);
 void hidden_tell(struct peer *p);
+/*
+ * Until pinned_release() the memory at @host, which may be pinned, is not made mapped memory: the
+ * kernel reads or writes it for a socket, where it can't open closed pages. False: it can't be made
+ * that; don't release it.
+ */
+bool pinned_hold(const struct peer *p, const void *host);
+void pinned_release(void);
 /*
  * from now on pinned memory may be written while the program goes on: by an asynchronous copy, or
  * by a graph
@@ -666,8 +677,14 @@ struct host_range {
 	struct peer *peer;
 	unsigned int flags;
 	void *ctx;
+	bool mapped; /* mapped memory of a peer that does not share its arena */
 };
 bool host_find(const void *host, struct host_range *out);
+/*
+ * Make pinned memory @host mapped memory by @map, once. False: there is none, or @map has returned
+ * false.
+ */
+bool host_map(const void *host, bool (*map)(const struct host_range *r));
 /*
  * Note @r, or forget memory that begins at @ptr; @pinned: it lies in an arena. host_add():
  * CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: a part of @r is known already. host_remove(): @none:
@@ -694,10 +711,25 @@ bool arena_is_pinned(struct peer *p);
 bool ring_is_pinned(struct peer *p, bool ask);
 /* *device: the address of pinned memory @host for the GPU of @p; false: it has none */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
+/*
+ * The GPU is to use memory at @ptr, or what a kernel's parameters point at: if that is pinned
+ * memory of a peer that does not share its arena, it is mapped memory from now on. Call before the
+ * frame is sent, and with no memory held.
+ */
+void gpu_uses(CUdeviceptr ptr);
+void kernel_uses(struct peer *p, const uint8_t *packed, uint32_t bytes);
+/* for init.c: the GPU of @p sees its arena, which is not shared, at @where when it is to */
+void arena_is_seen_at(struct peer *p, uint64_t where);
 
-/* ------------------------------------------------------------------ managed.c: managed memory */
+/* ------------------------------------------------------- managed.c: managed and mapped memory */
+
+/* .alias of @r is the arena; @fresh: it has no contents. For host_map(). */
+bool mapped_begin(const struct host_range *r, bool fresh);
+/* The GPU uses the pinned memory at @base no more, if it was mapped. Waits for work. */
+void mapped_end(const void *base);
 
 bool managed_any(void);
+/* managed memory, or mapped memory whose peer does not share its arena */
 bool managed_has(CUdeviceptr ptr);
 /*
  * Call managed_work_begins() before and managed_work_sent() after sending a frame with work for

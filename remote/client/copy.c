@@ -86,6 +86,10 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 
 	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (to == SIDE_DEVICE)
+		gpu_uses(dst);
+	if (from == SIDE_DEVICE)
+		gpu_uses(src);
 	if (several) {
 		r = route_stream(&there, stream, &id);
 		if (to == SIDE_DEVICE)
@@ -200,6 +204,8 @@ static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src,
 		r = route_stream(&c.to, stream, &q.stream);
 	if (r)
 		return r;
+	gpu_uses(dst);
+	gpu_uses(src);
 	if (!route_handle(&c.to, CLASS_CONTEXT, to, &q.dst_ctx) ||
 	    !route_handle(&c.to, CLASS_CONTEXT, from, &q.src_ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;

@@ -51,7 +51,8 @@ static void leave_out(const struct peer *p, struct a_facts *f)
 	unsigned int i;
 
 	/* attribute 91: the library sees registered memory, as the arena, at its own address */
-	if (!kvgpu_remote_is_shared(p->channel) || !f->attribute[91])
+	if (!f->attribute[91] ||
+	    (!kvgpu_remote_is_shared(p->channel) && !__atomic_load_n(&p->same, __ATOMIC_ACQUIRE)))
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		f->attribute[none[i]] = 0;

@@ -61,7 +61,7 @@ static CUresult kernel_node(struct q_kernel_node *q, struct call *c,
 	memcpy(q->block, (uint32_t[]){ p->blockDimX, p->blockDimY, p->blockDimZ },
 	       sizeof(q->block));
 	q->shared = p->sharedMemBytes;
-	hidden_note(route_peer(&c->to), packed, q->bytes);
+	kernel_uses(route_peer(&c->to), packed, q->bytes);
 	return call_bytes(c, packed, q->bytes);
 }
 

@@ -9,6 +9,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_range *ranges; /* sorted by their begins, without overlaps */
 static unsigned int nr, max;
 static bool written; /* atomic: see pinned_written() */
+/* outer to `lock`. Written while pinned memory is made mapped memory; read: pinned_hold() */
+static pthread_rwlock_t mapping = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 enum { HIDDEN_TOLD = 1 }; /* .hidden of a peer: it was told */
 /* atomic: all ranges that there ever were lie between these */
 static uint64_t lowest = UINT64_MAX, highest;
@@ -57,10 +59,43 @@ uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 	pthread_mutex_lock(&lock);
 	r = find_host_range(host);
 	off = r ? (const uint8_t *)host - r->base : 0;
-	if (r && r->at != KVGPU_REMOTE_NOWHERE && r->peer == p && bytes <= r->bytes - off)
+	if (r && r->at != KVGPU_REMOTE_NOWHERE && !r->mapped && r->peer == p &&
+	    bytes <= r->bytes - off)
 		at = r->at + off;
 	pthread_mutex_unlock(&lock);
 	return at;
+}
+
+bool pinned_hold(const struct peer *p, const void *host)
+{
+	if (!kvgpu_remote_is_plain(p->channel) || !__atomic_load_n(&p->same, __ATOMIC_ACQUIRE) ||
+	    pinned_at(p, host, 1) == KVGPU_REMOTE_NOWHERE)
+		return false;
+	pthread_rwlock_rdlock(&mapping);
+	return true;
+}
+
+void pinned_release(void)
+{
+	pthread_rwlock_unlock(&mapping);
+}
+
+bool host_map(const void *host, bool (*map)(const struct host_range *r))
+{
+	struct host_range found, *r;
+	bool is;
+
+	pthread_rwlock_wrlock(&mapping);
+	is = host_find(host, &found) && (found.mapped || map(&found));
+	if (is) {
+		pthread_mutex_lock(&lock);
+		r = find_host_range(host);
+		if (r)
+			r->mapped = true;
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_rwlock_unlock(&mapping);
+	return is;
 }
 
 CUresult host_add(struct host_range r)
@@ -156,32 +191,27 @@ bool pinned_device_has(CUdeviceptr at)
 	return false;
 }
 
+bool hostmem_may_have(uint64_t address)
+{
+	return address >= __atomic_load_n(&lowest, __ATOMIC_RELAXED) &&
+	       address < __atomic_load_n(&highest, __ATOMIC_RELAXED);
+}
+
 /* host memory of this process that the GPU of @p does not see */
 static bool is_hidden(const struct peer *p, uint64_t address)
 {
 	const uint8_t *same = pinned_same(p);
 	struct host_range r;
 
-	if (address < __atomic_load_n(&lowest, __ATOMIC_RELAXED) ||
-	    address >= __atomic_load_n(&highest, __ATOMIC_RELAXED) ||
-	    !host_find((const void *)(uintptr_t)address, &r))
+	if (!host_find((const void *)(uintptr_t)address, &r))
 		return false;
 	return r.at == KVGPU_REMOTE_NOWHERE || r.peer != p || !same || r.base != same + r.at;
 }
 
-void hidden_note(struct peer *p, const uint8_t *packed, uint32_t bytes)
+void hidden_note(struct peer *p, uint64_t address)
 {
-	const bool any = __atomic_load_n(&highest, __ATOMIC_RELAXED);
-	uint64_t word;
-	uint32_t i;
-
-	if (!any || __atomic_load_n(&p->hidden, __ATOMIC_RELAXED) == HIDDEN_TOLD)
-		return;
-	for (i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
-		memcpy(&word, packed + i, sizeof(word));
-		if (is_hidden(p, word))
-			__atomic_store_n(&p->hidden, word, __ATOMIC_RELAXED);
-	}
+	if (__atomic_load_n(&p->hidden, __ATOMIC_RELAXED) != HIDDEN_TOLD && is_hidden(p, address))
+		__atomic_store_n(&p->hidden, address, __ATOMIC_RELAXED);
 }
 
 void hidden_tell(struct peer *p)
@@ -204,8 +234,10 @@ void pinned_written(void)
 bool pinned_may_change(const struct host_range *r)
 {
 	/* mapped memory, which kernels may write */
-	const bool mapped = r->at != KVGPU_REMOTE_NOWHERE &&
-			    __atomic_load_n(&r->peer->arena_device, __ATOMIC_ACQUIRE);
+	const bool mapped =
+		r->mapped ||
+		(r->at != KVGPU_REMOTE_NOWHERE && kvgpu_remote_is_shared(r->peer->channel) &&
+		 __atomic_load_n(&r->peer->arena_device, __ATOMIC_ACQUIRE));
 
 	return mapped || __atomic_load_n(&written, __ATOMIC_ACQUIRE);
 }
@@ -216,6 +248,7 @@ void hostmem_end(const void *ctx)
 	unsigned int i = 0;
 
 	__atomic_store_n(&object_peer(ctx)->pinned, PINNED_UNKNOWN, __ATOMIC_RELEASE);
+	__atomic_store_n(&object_peer(ctx)->mapped, PINNED_UNKNOWN, __ATOMIC_RELEASE);
 	__atomic_store_n(&object_peer(ctx)->hidden, 0, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&lock);
 	while (i < nr)

@@ -265,7 +265,7 @@ static CUresult launch(struct request *q)
 		call_end(&c);
 		return r;
 	}
-	hidden_note(route_peer(&c.to), p->parameters, p->w.bytes);
+	kernel_uses(route_peer(&c.to), p->parameters, p->w.bytes);
 	memset(p->parameters + p->w.bytes, 0, -p->w.bytes % 8);
 	c.bytes += p->w.bytes + -p->w.bytes % 8;
 	return is_fine(q, f) ? call_async(&c) : call_sync(&c, 0);

@@ -202,7 +202,7 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 {
 	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
 	uint32_t flags = q->flags, late;
-	bool asks = waits && read_later(to->peer, src, bytes);
+	bool asks = waits && read_later(to->peer, src, bytes), held = pinned_hold(to->peer, src);
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
 
@@ -219,6 +219,8 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 		r = send_piece(to, q, (const uint8_t *)src + done, bytes, waits ? SYNC : ASYNC,
 			       fine && !(asks && done + q->bytes == bytes));
 	}
+	if (held)
+		pinned_release();
 	return r;
 }
 
@@ -412,7 +414,7 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 {
 	const uint64_t bytes = q->bytes, src = q->src, several_of = piece_of(to->peer, bytes),
 		       piece = overlaps(to->peer) ? KVGPU_REMOTE_PIECE_MAX : several_of;
-	const bool ahead = fetches_ahead(to->peer, bytes);
+	const bool ahead = fetches_ahead(to->peer, bytes), held = pinned_hold(to->peer, dst);
 	size_t done = 0;
 	CUresult r = CUDA_SUCCESS;
 
@@ -428,5 +430,7 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 		q->bytes = bytes - done < piece ? bytes - done : piece;
 		r = piece_fetch(to, q, (uint8_t *)dst + done);
 	}
+	if (held)
+		pinned_release();
 	return r;
 }

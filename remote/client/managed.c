@@ -5,6 +5,9 @@
  * are sent, and all of that server's pages are closed. A touch of a closed page faults; the handler
  * waits for the work and fetches the page.
  *
+ * Mapped memory is the same, if the server does not share its arena: pinned memory, a part of the
+ * arena, which the server's GPU sees at the address that the program has for it.
+ *
  * userfaultfd is not used: a container may forbid it. A system call that touches a closed page
  * returns EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete
  * before a thread of the program sees the page.
@@ -54,6 +57,7 @@ struct managed {
 	size_t next, window;
 	void *ctx, *module; /* the memory ends with either of them */
 	uint64_t ctx_id;
+	uint64_t at; /* of mapped memory: its place in the arena; else NOWHERE */
 };
 
 struct working {
@@ -111,6 +115,17 @@ static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *o
 	return end - at;
 }
 
+static void send_mapped(const struct managed *m, size_t page, size_t n)
+{
+	uint64_t at = m->at + page * page_bytes, end = at + n * page_bytes, piece;
+
+	for (; at < end; at += piece) {
+		piece = piece_least(end - at);
+		/* the channel is gone: later calls say so */
+		(void)kvgpu_remote_push(object_peer(m->ctx)->channel, at, NULL, piece);
+	}
+}
+
 /*
  * Don't use staging_get(): a thread that has a piece of it may wait for the lock before it sends
  * it.
@@ -154,7 +169,10 @@ static void flush_pages(struct managed *m)
 			n++;
 		protect(m, i, n, PROT_READ);
 		memset(m->page + i, CLEAN, n);
-		send_pages(m, i, n); /* later calls return the error, too */
+		if (m->at != KVGPU_REMOTE_NOWHERE)
+			send_mapped(m, i, n);
+		else
+			send_pages(m, i, n); /* later calls return the error, too */
 	}
 }
 
@@ -180,23 +198,42 @@ static size_t window_of(struct managed *m, size_t page)
 	return n;
 }
 
+static void fetch_managed(struct managed *m, size_t page, size_t n)
+{
+	struct peer *p = object_peer(m->ctx);
+	struct q_managed_out q = { .at = p->room };
+	struct call c = { .op = OP_managed_out, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
+	uint64_t offset;
+
+	q.bytes = clip(m, page, n, &offset);
+	q.src = m->begin + offset;
+	p->room_used = 0; /* the server reads pages that were sent before */
+	if (!call_sync(&c, 0))
+		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
+}
+
+static void fetch_mapped(const struct managed *m, size_t page, size_t n)
+{
+	struct q_mapped_out q = { m->at + page * page_bytes, n * page_bytes };
+	struct call c = {
+		.op = OP_mapped_out, .fixed = &q, .bytes = sizeof(q), .to.peer = object_peer(m->ctx)
+	};
+
+	(void)call_sync(&c, 0);
+}
+
 /*
  * If the call fails, the page keeps its old bytes: a later call of the program returns the error.
  */
 static void fetch_page(struct managed *m, size_t page)
 {
-	struct peer *p = object_peer(m->ctx);
-	struct q_managed_out q = { .at = p->room };
-	struct call c = { .op = OP_managed_out, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
 	size_t n = window_of(m, page);
-	uint64_t offset;
 
-	q.bytes = clip(m, page, n, &offset);
-	q.src = m->begin + offset;
 	context_borrow(m->ctx, m->ctx_id);
-	p->room_used = 0; /* the server reads pages that were sent before */
-	if (!call_sync(&c, 0))
-		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
+	if (m->at != KVGPU_REMOTE_NOWHERE)
+		fetch_mapped(m, page, n);
+	else
+		fetch_managed(m, page, n);
 	context_give_back();
 	protect(m, page, n, PROT_READ);
 	memset(m->page + page, CLEAN, n);
@@ -489,8 +526,12 @@ static bool map_twice(struct managed *m)
 
 static void unmap_managed(struct managed *m)
 {
-	munmap((void *)m->begin, m->end - m->begin);
-	munmap(m->alias, m->end - m->begin);
+	if (m->at != KVGPU_REMOTE_NOWHERE) {
+		protect(m, 0, pages_of(m), PROT_READ | PROT_WRITE);
+	} else {
+		munmap((void *)m->begin, m->end - m->begin);
+		munmap(m->alias, m->end - m->begin);
+	}
 	free(m->page);
 }
 
@@ -530,9 +571,11 @@ static bool prepare_peer(struct peer *p)
  */
 static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
-	struct managed m = {
-		.first = ptr, .last = ptr + bytes, .ctx = current_context(), .module = module
-	};
+	struct managed m = { .first = ptr,
+			     .last = ptr + bytes,
+			     .ctx = current_context(),
+			     .module = module,
+			     .at = KVGPU_REMOTE_NOWHERE };
 	struct peer *p = current_peer();
 	uint32_t mode;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -564,6 +607,34 @@ static CUresult add_managed(CUdeviceptr ptr, uint64_t bytes, void *module, bool 
 out:
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+/* not fresh: all of it may have been written, and is sent with the next work */
+bool mapped_begin(const struct host_range *r, bool fresh)
+{
+	struct managed m = { .first = (uintptr_t)r->base,
+			     .last = (uintptr_t)r->base + r->bytes,
+			     .begin = (uintptr_t)r->base,
+			     .alias = arena_at(r->peer, r->at),
+			     .ctx = r->ctx,
+			     .ctx_id = ((const struct object *)r->ctx)->id,
+			     .at = r->at };
+
+	pthread_mutex_lock(&lock);
+	page_bytes = sysconf(_SC_PAGESIZE);
+	m.end = (m.last + page_bytes - 1) / page_bytes * page_bytes;
+	m.page = m.begin % page_bytes || !more_ranges() ? NULL : malloc(pages_of(&m));
+	if (m.page) {
+		memset(m.page, fresh ? CLEAN : DIRTY, pages_of(&m));
+		m.open = pages_of(&m);
+		take_signal();
+		if (fresh)
+			protect(&m, 0, pages_of(&m), PROT_READ);
+		ranges[nr] = m;
+		set_nr(nr + 1);
+	}
+	pthread_mutex_unlock(&lock);
+	return m.page;
 }
 
 static void end_managed(const void *ctx, const void *module, CUdeviceptr ptr)
@@ -605,6 +676,14 @@ void managed_freed(CUdeviceptr ptr)
 {
 	if (managed_any())
 		end_managed(NULL, NULL, ptr);
+}
+
+void mapped_end(const void *base)
+{
+	if (!managed_has((uintptr_t)base))
+		return;
+	wait_for_work();
+	end_managed(NULL, NULL, (uintptr_t)base);
 }
 
 /*

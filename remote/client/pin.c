@@ -2,6 +2,10 @@
 /*
  * Whether the GPU itself accesses pinned memory, which its server knows; and the entry points for
  * pinned and registered memory, of which hostmem.c has the list.
+ *
+ * Where no arena is shared, pinned memory is made mapped memory (managed.c) when the program gives
+ * it to the GPU: by CU_MEMHOSTALLOC_DEVICEMAP, by cuMemHostGetDevicePointer(), or among a kernel's
+ * parameters and the device addresses of other work. Other pinned memory has no closed pages.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -60,10 +64,93 @@ bool ring_is_pinned(struct peer *p, bool ask)
 	return known == PINNED;
 }
 
+/* ------------------------------------------------------- mapped memory where no arena is shared */
+
+/*
+ * A second mapping is needed, as pages of it are closed while the channel uses the first one. A
+ * relay would read pages from the arena later than they are sent.
+ */
+void arena_is_seen_at(struct peer *p, uint64_t where)
+{
+	if (where && where != (uintptr_t)p->arena.base && kvgpu_remote_is_plain(p->channel))
+		see_at(p, where);
+}
+
+/* the ring first, so that the rest is registered without it: see source_bytes() of the server */
+static bool arena_is_mapped(struct peer *p)
+{
+	struct call c = { .op = OP_map, .to.peer = p };
+	int known = __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE);
+
+	/* the question needs a current context of that server */
+	if (known != PINNED_UNKNOWN || !current_context() || p != current_peer())
+		return known == PINNED;
+	ring_is_pinned(p, true);
+	if (call_sync(&c, sizeof(struct a_map)))
+		return false;
+	known = ((const struct a_map *)c.answer)->mapped ? PINNED : PINNED_NOT;
+	if (known == PINNED)
+		__atomic_store_n(&p->arena_device,
+				 (uintptr_t)__atomic_load_n(&p->same, __ATOMIC_ACQUIRE),
+				 __ATOMIC_RELEASE);
+	__atomic_store_n(&p->mapped, known, __ATOMIC_RELEASE);
+	return known == PINNED;
+}
+
+/* whether pinned memory lies where the GPU sees it, when the GPU sees the arena */
+static bool can_be_mapped(const struct host_range *r)
+{
+	const uint8_t *same;
+
+	if (r->at == KVGPU_REMOTE_NOWHERE || kvgpu_remote_is_shared(r->peer->channel) ||
+	    __atomic_load_n(&r->peer->mapped, __ATOMIC_ACQUIRE) == PINNED_NOT)
+		return false;
+	same = __atomic_load_n(&r->peer->same, __ATOMIC_ACQUIRE);
+	return same && r->base == same + r->at;
+}
+
+static bool map_range(const struct host_range *r)
+{
+	return can_be_mapped(r) && arena_is_mapped(r->peer) && mapped_begin(r, false);
+}
+
+static bool map_fresh(const struct host_range *r)
+{
+	return can_be_mapped(r) && arena_is_mapped(r->peer) && mapped_begin(r, true);
+}
+
+void gpu_uses(CUdeviceptr ptr)
+{
+	struct host_range found;
+
+	if (hostmem_may_have(ptr) && host_find((const void *)(uintptr_t)ptr, &found) &&
+	    !found.mapped && can_be_mapped(&found))
+		host_map((const void *)(uintptr_t)ptr, map_range);
+}
+
+void kernel_uses(struct peer *p, const uint8_t *packed, uint32_t bytes)
+{
+	uint64_t word;
+	uint32_t i;
+
+	for (i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
+		memcpy(&word, packed + i, sizeof(word));
+		if (!hostmem_may_have(word))
+			continue;
+		gpu_uses(word);
+		hidden_note(p, word);
+	}
+}
+
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
 {
 	uint64_t at = pinned_at(p, host, 1);
+	struct host_range found;
 
+	if (host_find(host, &found) && found.peer == p && can_be_mapped(&found)) {
+		*device = (uintptr_t)host;
+		return true;
+	}
 	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned(p))
 		return false;
 	*device = __atomic_load_n(&p->arena_device, __ATOMIC_ACQUIRE) + at;
@@ -77,7 +164,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	struct peer *p = current_peer();
 	uint64_t at;
 	uint8_t *host;
-	bool shown;
+	bool shared, shown;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -89,17 +176,21 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 		*ptr = NULL;
 		return CUDA_SUCCESS;
 	}
+	shared = kvgpu_remote_is_shared(p->channel);
 	shown = arena_is_pinned(p);
-	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shown)
+	host = shared ? pinned_same(p) : __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
+	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !(shared ? shown : host && arena_is_mapped(p)))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	at = arena_get(p, bytes);
 	if (at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	host = pinned_same(p);
-	host = shown && host ? host + at : arena_at(p, at);
-	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context() });
+	host = (shown || !shared) && host ? host + at : arena_at(p, at);
+	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context(), false });
 	if (r)
 		arena_put(p, at);
+	else if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shared && !host_map(host, map_fresh))
+		r = host_remove(host, true, CUDA_SUCCESS) ? CUDA_ERROR_UNKNOWN :
+							    CUDA_ERROR_OUT_OF_MEMORY;
 	else
 		*ptr = host;
 	return r;
@@ -120,6 +211,8 @@ CUresult cuMemFreeHost(void *ptr)
 		return r;
 	r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(),
 		       UINT64_MAX);
+	if (!r)
+		mapped_end(ptr);
 	return r ? r : host_remove(ptr, true, CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -132,21 +225,19 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 		return r;
 	if (!ptr || flags || !host_find(host, &found) || found.at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (can_be_mapped(&found) && !host_map(host, map_range))
+		return CUDA_ERROR_NOT_SUPPORTED;
 	return pinned_device(current_peer(), host, ptr) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 {
-	struct host_range found;
+	struct host_range found = { 0 };
 	CUresult r = call_enter(0);
 
 	if (r)
 		return r;
-	if (flags && managed_has((uintptr_t)host)) {
-		*flags = CU_MEMHOSTALLOC_DEVICEMAP;
-		return CUDA_SUCCESS;
-	}
-	if (!flags || !host_find(host, &found))
+	if (!flags || (!host_find(host, &found) && !managed_has((uintptr_t)host)))
 		return CUDA_ERROR_INVALID_VALUE;
 	/* NVIDIA's has it so, whether the program has asked for an address on the GPU or not */
 	*flags = (found.flags & ~REGISTER_READ_ONLY) | CU_MEMHOSTALLOC_DEVICEMAP;
@@ -177,7 +268,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	return host_add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags,
-					     current_context() });
+					     current_context(), false });
 }
 
 CUresult cuMemHostUnregister(void *ptr)

@@ -65,7 +65,7 @@ static enum side_of side_of_several(CUdeviceptr at, bool host)
 	struct host_range found;
 	bool own;
 
-	if (managed_has(at))
+	if (managed_has(at) && !host_find((void *)(uintptr_t)at, &found))
 		return SIDE_DEVICE;
 	own = host ? cpu_can_read((void *)(uintptr_t)at) : programs_own(at);
 	if (range_has(at))

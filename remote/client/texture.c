@@ -15,8 +15,10 @@ CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r,
 	if (r->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
 	    !route_handle(to, CLASS_MIPMAP, r->res.mipmap.hMipmappedArray, &w->what))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (r->resType == CU_RESOURCE_TYPE_LINEAR || r->resType == CU_RESOURCE_TYPE_PITCH2D)
+	if (r->resType == CU_RESOURCE_TYPE_LINEAR || r->resType == CU_RESOURCE_TYPE_PITCH2D) {
+		gpu_uses(w->what);
 		route_address(to, w->what);
+	}
 	return CUDA_SUCCESS;
 }
 

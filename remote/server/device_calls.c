@@ -13,6 +13,20 @@ enum { NR_ATTRIBUTES = 148, IPC_EVENT_SUPPORTED = 125, STREAM_TAKES = 1 << 20 };
 
 /* ------------------------------------------------------------------ devices */
 
+/* whether GPUs see registered memory at its own address: the first one answers for all */
+static bool sees_arena(struct server *s)
+{
+	static const int want[] = { 19 /* CAN_MAP_HOST_MEMORY */, 41 /* UNIFIED_ADDRESSING */,
+				    91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */ };
+	unsigned int i;
+	int has = 1;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]) && has; i++)
+		if (CALL(s, cuDeviceGetAttribute, &has, want[i], 0))
+			has = 0;
+	return has;
+}
+
 CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
 		    struct kvgpu_remote_reply *out)
 {
@@ -25,6 +39,8 @@ CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
 	if (!r)
 		r = CALL(s, cuDriverGetVersion, &version);
 	if (!r) {
+		if (devices && !kvgpu_remote_port_is_shared(s->port) && sees_arena(s))
+			a->arena = (uintptr_t)s->arena;
 		a->devices = devices;
 		a->version = version;
 	} else {

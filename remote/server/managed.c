@@ -2,7 +2,8 @@
 /*
  * Managed memory, which the client has at the same address. Before work that may read pages, the
  * client sends those that it wrote; later it asks for the pages that it wants. These copies are
- * done at once, in a stream of the server's own beside all others.
+ * done at once, in a stream of the server's own beside all others. Mapped memory is a part of the
+ * arena, which the GPU sees.
  */
 #include "server.h"
 
@@ -88,6 +89,16 @@ CUresult frame_managed_out(struct server *s, const struct q_managed_out *q,
 	if (!r && kvgpu_remote_return(s->port, q->at, q->bytes))
 		r = CUDA_ERROR_UNKNOWN;
 	return r;
+}
+
+/* the client has the bytes before the answer; what it wrote came as pieces, without a frame */
+CUresult frame_mapped_out(struct server *s, const struct q_mapped_out *q,
+			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	if (kvgpu_remote_port_is_shared(s->port) ||
+	    !kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return kvgpu_remote_return(s->port, q->at, q->bytes) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ advice */

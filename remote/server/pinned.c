@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arena as pinned memory of the library, if client and server share the arena; if they don't,
- * only its first bytes, for copies of lines, and the rest for copies of graphs. It is registered in
- * one context for use in all. From then on the GPU itself may copy from and to the arena after the
- * library has returned: an event behind such a copy is noted, and a fence waits for it.
+ * only its first bytes, for copies of lines, and the rest for copies of graphs and for mapped
+ * memory. It is registered in one context for use in all. From then on the GPU itself may copy from
+ * and to the arena after the library has returned: an event behind such a copy is noted, and a
+ * fence waits for it.
  *
  * With a library that registers memory, but has no device address for it (cuda/), the arena stays
  * ordinary memory.
@@ -84,6 +85,21 @@ bool arena_for_graphs(struct server *s)
 		p->graphs_in = s->current;
 	unrelax(s, mode);
 	return p->graphs_in || p->reads_late;
+}
+
+CUresult frame_map(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_map *a = kvgpu_remote_put(out, sizeof(*a));
+	struct pinned *p = &s->pinned;
+
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (kvgpu_remote_port_is_shared(s->port))
+		return CUDA_ERROR_INVALID_VALUE;
+	arena_for_graphs(s);
+	a->mapped = p->graphs_in && p->device == (uintptr_t)s->arena + p->graphs_from;
+	p->mapped |= a->mapped;
+	return CUDA_SUCCESS;
 }
 
 CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
@@ -276,12 +292,15 @@ static void unregister(struct server *s, uint64_t context)
 		CALL(s, cuMemHostUnregister, s->arena);
 }
 
-/* if copies of graphs still rely on the arena, register it in another context than @gone */
+/*
+ * If mapped memory or copies of graphs still rely on the arena, register it in another context than
+ * @gone.
+ */
 static void pin_again(struct server *s, uint64_t gone)
 {
 	struct pinned *p = &s->pinned;
 	uint64_t *where = p->in ? &p->in : &p->graphs_in;
-	bool needed = bounces_live(s);
+	bool needed = p->mapped || bounces_live(s);
 	uint32_t i;
 
 	p->in = p->graphs_in = 0;

@@ -17,8 +17,8 @@ struct pinned {
 	bool never; /* registering the arena failed: no copy tries it again */
 	bool reads_late; /* the library registers memory, but has no address for it */
 	/*
-	 * if the arena is not shared: the context in which it is registered for copies of graphs,
-	 * or 0
+	 * if the arena is not shared: the context in which it is registered for copies of graphs
+	 * and mapped memory, or 0
 	 */
 	uint64_t graphs_in;
 	uint64_t graphs_from; /* it is registered from there on: before lies what .ring_in has */
@@ -27,6 +27,7 @@ struct pinned {
 	 * its copies, or 0; the context in which they are, or 0
 	 */
 	uint64_t ring_bytes, ring_in;
+	bool mapped; /* the client was told that the GPU sees the arena */
 	CUdeviceptr device;
 	struct noted *noted; /* copies that may go on */
 	unsigned int nr_noted, max_noted;

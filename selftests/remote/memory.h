@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What graph_memory.c and managed.c begin with: a context, a stream, two pieces of device memory,
- * and checks that count what is wrong.
+ * What graph_memory.c, managed.c and mapped.c begin with: a context, a stream, two pieces of device
+ * memory, and checks that count what is wrong.
  */
 #ifndef KVGPU_TESTS_REMOTE_MEMORY_H
 #define KVGPU_TESTS_REMOTE_MEMORY_H

@@ -2,7 +2,7 @@
 /*
  * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any
  * memory, and then copies from and to that memory when their turn in the stream comes, after the
- * call has returned. All else is the other library's.
+ * call has returned. All else is the other library's, or with -DSEEN that of seen.c.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct between {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct between *all;
-enum { REGIONS = 4 };
+enum { REGIONS = 64 };
 static struct {
 	uint8_t *at; /* NULL: none */
 	size_t bytes;
@@ -63,14 +63,19 @@ CUresult cuMemHostUnregister(void *ptr)
 	return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
+#ifndef SEEN
 /* an address, but not one for use: no kernel sees this memory */
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *at, void *host, unsigned int flags)
 {
 	*at = 1ull << 46;
 	return CUDA_SUCCESS;
 }
+#endif
 
-static bool is_registered(const void *host, size_t bytes)
+/* of seen.c and for it */
+CUresult seen_copy(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream);
+bool pinned_has(const void *host, size_t bytes);
+bool pinned_has(const void *host, size_t bytes)
 {
 	const uint8_t *at = host;
 	int i;
@@ -85,6 +90,10 @@ static bool is_registered(const void *host, size_t bytes)
 /* a copy with nothing before it needs no function of the host */
 static bool is_idle(CUstream stream)
 {
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	if (stream && !BELOW(cuStreamIsCapturing)(stream, &status) && status)
+		return false;
 	/* an error the copy itself will tell */
 	return BELOW(cuStreamQuery)(stream) != CUDA_ERROR_NOT_READY;
 }
@@ -138,7 +147,11 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CU
 	struct between *b;
 	CUresult r;
 
-	if (!is_registered(src, bytes) || is_idle(stream))
+#ifdef SEEN
+	if (pinned_has((void *)(uintptr_t)dst, bytes))
+		return seen_copy(dst, (uintptr_t)src, bytes, stream);
+#endif
+	if (!pinned_has(src, bytes) || is_idle(stream))
 		return BELOW(cuMemcpyHtoDAsync_v2)(dst, src, bytes, stream);
 	b = take((void *)(uintptr_t)src, bytes);
 	r = cuLaunchHostFunc(stream, fill, b);
@@ -151,7 +164,11 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream
 	struct between *b;
 	CUresult r;
 
-	if (!is_registered(dst, bytes) || is_idle(stream))
+#ifdef SEEN
+	if (pinned_has((void *)(uintptr_t)src, bytes))
+		return seen_copy((uintptr_t)dst, src, bytes, stream);
+#endif
+	if (!pinned_has(dst, bytes) || is_idle(stream))
 		return BELOW(cuMemcpyDtoHAsync_v2)(dst, src, bytes, stream);
 	b = take(dst, bytes);
 	r = BELOW(cuMemcpyDtoHAsync_v2)(b->own, src, bytes, stream);

@@ -19,12 +19,14 @@ bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
-	for name in faults graph_memory inherits managed several virtual; do
+	for name in faults graph_memory inherits managed mapped several virtual; do
 		gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" || exit 2
 	done
 fi
 gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
+	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
+gcc -std=gnu11 -O2 -Wall -I. "-I$remote/gen" -pthread -D_GNU_SOURCE -DSEEN -fPIC -shared selftests/remote/{pinned,seen}.c -o "$work/libseen.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
 over='' library=$inprocess/libcuda.so.1
 
@@ -417,6 +419,26 @@ run_pinned()
 	library=$inprocess/libcuda.so.1
 }
 
+# a library whose GPU sees registered memory; without remoting it is the oracle
+run_seen()
+{
+	over='in the process: '
+	step "mapped memory" env "LD_PRELOAD=$work/libseen.so" "LD_LIBRARY_PATH=$inprocess" "$work/mapped" work "$cubin"
+	library=$work/libseen.so
+	for name in unix aperture; do
+		carrier $name
+		start_server
+		step "mapped memory" "$work/mapped" mapped "$cubin"
+		step "managed memory" "$work/managed" managed "$cubin"
+		stop_server
+	done
+	library=$inprocess/libcuda.so.1
+	carrier unix
+	start_server
+	step "no mapped memory where the GPU does not see it" "$work/mapped" plain "$cubin"
+	stop_server
+}
+
 # a file that both map: one program at a time
 run_place()
 {
@@ -585,6 +607,7 @@ run_odd_server
 run_visible
 run_nonsense
 run_pinned
+run_seen
 run_place
 run_forwards
 run_several

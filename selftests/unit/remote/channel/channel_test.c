@@ -442,6 +442,30 @@ static void pieces(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
+/* The arena is mapped where the caller wants it besides, if nothing else is there. */
+static void arena_twice(void **state)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	uint8_t *arena, *again, *room;
+	uint64_t bytes;
+
+	begin();
+	arena = kvgpu_remote_arena(client, &bytes);
+	room = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, flags, -1, 0);
+	room[bytes] = 1;
+	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room));
+	munmap(room, bytes);
+	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room + 4096));
+	assert_int_equal(room[bytes], 1);
+	again = kvgpu_remote_arena_at(client, (uintptr_t)room);
+	assert_ptr_equal(again, room);
+	again[bytes - 1] = 7;
+	assert_int_equal(arena[bytes - 1], 7);
+	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room));
+	kvgpu_remote_disconnect(client);
+	munmap(room + bytes, 4096);
+}
+
 /*
  * Over a plain channel bytes go out from anywhere, and come back to where the caller wants them.
  * The arena is left alone.
@@ -1010,6 +1034,7 @@ int main(void)
 		ON_SERVER(versions),
 		ON_SERVER(answers),
 		ON_SERVER(pieces),
+		ON_SERVER(arena_twice),
 		ON_SERVER(landings),
 		ON_SERVER(closed_pages),
 		ON_SERVER(acks_pass_by),

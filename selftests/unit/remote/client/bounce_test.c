@@ -46,6 +46,16 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *f
 {
 	return 0;
 }
+bool managed_any(void)
+{
+	return false;
+}
+void managed_function_ends(void)
+{
+}
+void host_function_runs(bool runs)
+{
+}
 void call_due(void)
 {
 }

@@ -54,6 +54,16 @@ void arena_put(struct peer *p, uint64_t at)
 {
 }
 
+bool pinned_hold(const struct peer *p, const void *host)
+{
+	return false;
+}
+void pinned_release(void)
+{
+}
+void gpu_uses(CUdeviceptr ptr)
+{
+}
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 {
 	return KVGPU_REMOTE_NOWHERE;

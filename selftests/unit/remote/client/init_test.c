@@ -54,6 +54,7 @@ CUresult call_sync(struct call *c, size_t fixed)
 	static struct a_init a = { .devices = 1 };
 	static struct a_facts facts;
 
+	a.arena = (c->to.peer - peers + 1) << 20;
 	a.version = the_version;
 	facts.uuid[0] = 0x10 + (c->to.peer - peers);
 	c->answer = c->op == OP_facts ? (void *)&facts : &a;
@@ -75,6 +76,11 @@ void peer_init(struct peer *p)
 }
 
 static unsigned int apart; /* servers whose pools were set apart, a bit for each */
+static uint64_t seen_at[2];
+void arena_is_seen_at(struct peer *p, uint64_t where)
+{
+	seen_at[p - peers] = where;
+}
 void pools_set_apart(struct peer *p)
 {
 	apart |= 1u << peer_number(p);
@@ -277,6 +283,8 @@ static void second_is_gone(void **state)
 	assert_int_equal(init(said, sizeof(said)), CUDA_SUCCESS);
 	assert_string_equal(said, "");
 	assert_int_equal(apart, 3);
+	assert_int_equal(seen_at[0], 1 << 20);
+	assert_int_equal(seen_at[1], 2 << 20);
 	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
 	assert_int_equal(n, 2);
 }

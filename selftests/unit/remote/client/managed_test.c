@@ -116,10 +116,24 @@ const struct kvgpu_remote_relayed *kvgpu_remote_relay(const struct kvgpu_remote_
 }
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
-	static uint8_t arena[ARENA];
+	static uint8_t *arena;
 
+	if (!arena)
+		arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			     0);
 	*bytes = ARENA;
 	return arena;
+}
+
+static uint8_t *mirror; /* of mapped memory, in the server's arena */
+static uint64_t mirror_at;
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, const void *from, uint64_t bytes)
+{
+	assert_null(from);
+	memcpy(mirror + (at - mirror_at), arena_at(peers, at), bytes);
+	bytes_in += bytes;
+	frames_in++;
+	return 0;
 }
 
 CUresult call_fence(struct peer *p, uint64_t upto)
@@ -150,6 +164,14 @@ static CUresult out(const struct q_managed_out *q)
 	return result;
 }
 
+static CUresult mapped_out(const struct q_mapped_out *q)
+{
+	memcpy(arena_at(peers, q->at), mirror + (q->at - mirror_at), q->bytes);
+	bytes_out += q->bytes;
+	frames_out++;
+	return result;
+}
+
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_managed a;
@@ -163,6 +185,8 @@ CUresult call_sync(struct call *c, size_t fixed)
 		return in(c->fixed);
 	case OP_managed_out:
 		return out(c->fixed);
+	case OP_mapped_out:
+		return mapped_out(c->fixed);
 	case OP_idle:
 		idles++;
 		return result;
@@ -385,6 +409,65 @@ static void taken(void **state)
 	munmap(mine, PAGE);
 }
 
+/*
+ * Mapped memory is a part of the arena, mapped a second time. Its pages come and go without another
+ * copy. What it had before it was mapped memory goes out whole, if it had contents.
+ */
+static void mapped_memory(void **state)
+{
+	enum { PAGES = 600 };
+	const uint64_t bytes = PAGES * PAGE - 100;
+	struct host_range r = { .bytes = bytes, .peer = peers, .ctx = &context };
+
+	r.at = arena_get(peers, bytes);
+	mirror = calloc(PAGES, PAGE);
+	mirror_at = r.at;
+	r.base = mremap(arena_at(peers, r.at), 0, PAGES * PAGE, MREMAP_MAYMOVE);
+	assert_true(r.base != MAP_FAILED);
+	r.base[7] = 5;
+	assert_true(mapped_begin(&r, false));
+	assert_true(managed_has((uintptr_t)r.base + bytes - 1));
+	count_anew();
+	at = r.base;
+	at[bytes - 1] = 6;
+	work();
+	assert_int_equal(bytes_in, PAGES * PAGE);
+	assert_int_equal(frames_in, 3); /* of 1 MiB at most */
+	assert_int_equal(mirror[7], 5);
+	assert_int_equal(mirror[bytes - 1], 6);
+	mirror[8] = 9;
+	assert_int_equal(at[8], 9);
+	assert_int_equal(idles, 1);
+	assert_int_equal(bytes_out, 4 * PAGE);
+	at[100 * PAGE] = 3;
+	work();
+	assert_int_equal(bytes_in, (PAGES + 1) * PAGE);
+	assert_int_equal(mirror[100 * PAGE], 3);
+	mapped_end(r.base + PAGE);
+	assert_true(managed_any());
+	mapped_end(r.base);
+	assert_false(managed_any());
+	/* pinned memory as before */
+	at[200 * PAGE] = 4;
+	assert_int_equal(at[7], 5);
+	/* without contents nothing goes out but what is written */
+	assert_true(mapped_begin(&r, true));
+	count_anew();
+	work();
+	assert_int_equal(bytes_in, 0);
+	at[5 * PAGE] = 1;
+	work();
+	assert_int_equal(bytes_in, PAGE);
+	/* it goes with its context */
+	managed_end(&context);
+	at[6 * PAGE] = 1;
+	munmap(r.base, PAGES * PAGE);
+	arena_put(peers, r.at);
+	free(mirror);
+	/* for tear_down() */
+	begin_test();
+}
+
 static volatile unsigned int first_got, second_got;
 static struct sigaction replaced;
 static sigjmp_buf after;
@@ -440,6 +523,7 @@ int main(void)
 		ON_MEMORY(errors_open_pages),
 		ON_MEMORY(variables),
 		ON_MEMORY(taken),
+		ON_MEMORY(mapped_memory),
 		ON_MEMORY(a_handler_hands_on),
 	};
 

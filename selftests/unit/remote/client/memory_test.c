@@ -74,6 +74,19 @@ bool managed_has(CUdeviceptr ptr)
 {
 	return false;
 }
+/* what is mapped memory, and whether it had contents */
+static const void *made_mapped;
+static bool was_fresh, no_more;
+bool mapped_begin(const struct host_range *r, bool fresh)
+{
+	made_mapped = r->base;
+	was_fresh = fresh;
+	return !no_more;
+}
+void mapped_end(const void *base)
+{
+	made_mapped = base == made_mapped ? NULL : made_mapped;
+}
 static void *mapped; /* as a channel, which maps its arena a second time only once */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
@@ -84,13 +97,20 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 }
 
 static uint64_t arena_device; /* where the server has pinned the arena, or 0 */
-static unsigned int asked_for_ring;
-static bool ring;
+static unsigned int asked_for_ring, asked_for_map;
+static bool ring, can_map;
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_pin a;
 	static struct a_ring r;
+	static struct a_map m;
 
+	if (c->op == OP_map) {
+		asked_for_map++;
+		m.mapped = can_map;
+		c->answer = &m;
+		return CUDA_SUCCESS;
+	}
 	if (c->op == OP_ring) {
 		const struct q_ring *q = c->fixed;
 
@@ -451,10 +471,12 @@ static void host_memory_that_changes(void **state)
 	assert_int_equal(cuMemHostRegister_v2(mine, 64, 0), CUDA_SUCCESS);
 	assert_true(host_find(p, &pinned) && host_find(mine, &registered));
 	assert_false(pinned_may_change(&pinned));
-	/* the GPU sees the arena, so any kernel may write there */
+	/* the GPU sees the arena, which is shared, so any kernel may write there */
+	shared = true;
 	peers->arena_device = 1 << 20;
 	assert_true(pinned_may_change(&pinned));
 	assert_false(pinned_may_change(&registered));
+	shared = false;
 	peers->arena_device = 0;
 	assert_false(pinned_may_change(&pinned));
 	pinned_written();
@@ -470,9 +492,9 @@ static bool is_told(void *address)
 	const unsigned int before = said;
 
 	hostmem_end(&contexts[1]); /* nothing was told yet */
-	hidden_note(peers, (const uint8_t *)packed, sizeof(packed));
+	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
 	hidden_tell(peers);
-	hidden_note(peers, (const uint8_t *)packed, sizeof(packed));
+	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
 	hidden_tell(peers);
 	assert_in_range(said, before, before + 1);
 	return said > before;
@@ -499,6 +521,7 @@ static void host_memory_that_no_gpu_sees(void **state)
 	/* the arena is mapped where the GPU of its server sees it */
 	mapped = same + ((uint8_t *)pinned - (uint8_t *)kvgpu_remote_arena(NULL, &bytes));
 	assert_int_equal(cuMemFreeHost(pinned), 0);
+	shared = true;
 	peers->pinned = 2;
 	peers->same = same;
 	peers->arena_device = (uintptr_t)same;
@@ -506,9 +529,102 @@ static void host_memory_that_no_gpu_sees(void **state)
 	peers->pinned = 0;
 	assert_ptr_equal(pinned, mapped);
 	assert_false(is_told(pinned));
+	shared = false;
 	peers->same = NULL;
 	peers->arena_device = 0;
 	assert_int_equal(cuMemFreeHost(pinned), 0);
+}
+
+static uint8_t seen[ARENA]; /* where the GPU sees an arena that is not shared */
+
+static void unsee_arena(void)
+{
+	mapped = NULL;
+	peers->same = NULL;
+	peers->arena_device = 0;
+	peers->ring_pinned = PINNED_UNKNOWN;
+	asked_for_ring = 0;
+}
+
+/*
+ * Where no arena is shared, pinned memory is mapped memory when a kernel is given it, or when the
+ * program asks for its address on the device, once; not when its attributes are asked for.
+ */
+static void host_memory_that_the_gpu_may_use(void **state)
+{
+	uint64_t bytes, packed[] = { 1, 0, 2 };
+	uint8_t *arena = kvgpu_remote_arena(NULL, &bytes), *pinned;
+	CUdeviceptr device = 0;
+
+	mapped = NULL;
+	arena_is_seen_at(peers, (uintptr_t)arena); /* not twice at one address */
+	assert_null(peers->same);
+	arena_is_seen_at(peers, (uintptr_t)seen);
+	assert_int_equal(cuMemHostAlloc((void **)&pinned, 9000, 0), CUDA_SUCCESS);
+	assert_in_range((uintptr_t)pinned, (uintptr_t)seen, (uintptr_t)seen + ARENA - 9000);
+	assert_true(pinned_device(peers, pinned + 5, &device) && device == (uintptr_t)pinned + 5);
+	assert_true(pinned_at(peers, pinned, 9000) == (uint64_t)(pinned - seen));
+	packed[1] = (uintptr_t)pinned - 1;
+	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
+	assert_null(made_mapped);
+	assert_int_equal(asked_for_map, 0);
+	/* the library does not register the arena: it is asked once */
+	packed[1] = (uintptr_t)pinned + 8999;
+	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
+	kernel_uses(peers, (const uint8_t *)packed, sizeof(packed));
+	assert_int_equal(asked_for_map, 1);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, pinned, 0),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	assert_null(made_mapped);
+	assert_true(is_told(pinned));
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+	hostmem_end(&contexts[0]);
+	unsee_arena();
+}
+
+static void host_memory_that_the_gpu_uses(void **state)
+{
+	uint8_t *pinned;
+	CUdeviceptr device = 0;
+	struct host_range found;
+	unsigned int flags;
+
+	arena_is_seen_at(peers, (uintptr_t)seen);
+	can_map = true;
+	assert_int_equal(cuMemHostAlloc((void **)&pinned, 9000, 0), CUDA_SUCCESS);
+	gpu_uses((uintptr_t)pinned - 1);
+	assert_null(made_mapped);
+	gpu_uses((uintptr_t)pinned + 1);
+	assert_ptr_equal(made_mapped, pinned);
+	assert_false(was_fresh);
+	assert_true(host_find(pinned, &found) && pinned_may_change(&found));
+	/* the channel's reader and senders keep away from it */
+	assert_int_equal(pinned_at(peers, pinned, 1), KVGPU_REMOTE_NOWHERE);
+	assert_false(pinned_hold(peers, pinned));
+	made_mapped = "";
+	gpu_uses((uintptr_t)pinned + 1);
+	assert_string_equal(made_mapped, "");
+	assert_false(is_told(pinned));
+	made_mapped = pinned;
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+	assert_null(made_mapped);
+	/* at once, as the program says */
+	asked_for_map = 0;
+	assert_int_equal(cuMemHostAlloc((void **)&pinned, 10, CU_MEMHOSTALLOC_DEVICEMAP), 0);
+	assert_ptr_equal(made_mapped, pinned);
+	assert_true(was_fresh);
+	assert_int_equal(cuMemHostGetFlags(&flags, pinned + 9), 0);
+	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, pinned + 3, 0), 0);
+	assert_int_equal(device, (uintptr_t)pinned + 3);
+	assert_in_range(asked_for_map, 0, 1);
+	assert_int_equal(cuMemFreeHost(pinned), 0);
+	no_more = true;
+	assert_int_equal(cuMemHostAlloc((void **)&pinned, 10, CU_MEMHOSTALLOC_DEVICEMAP),
+			 CUDA_ERROR_OUT_OF_MEMORY);
+	no_more = false;
+	hostmem_end(&contexts[0]);
+	unsee_arena();
 }
 
 /* Ends contexts[0]'s host memory, has the arena pinned at @device, and allocates anew. */
@@ -810,6 +926,8 @@ int main(void)
 		cmocka_unit_test(host_memory),
 		cmocka_unit_test(host_memory_that_changes),
 		cmocka_unit_test(host_memory_that_no_gpu_sees),
+		cmocka_unit_test(host_memory_that_the_gpu_may_use),
+		cmocka_unit_test(host_memory_that_the_gpu_uses),
 		cmocka_unit_test(a_mapping_outlives_its_context),
 		cmocka_unit_test(pieces_for_long),
 		cmocka_unit_test(pieces_on_their_way),

@@ -181,6 +181,16 @@ bool kvgpu_remote_landed(struct kvgpu_remote_channel *c, struct kvgpu_remote_lan
 	return false;
 }
 
+bool pinned_hold(const struct peer *p, const void *host)
+{
+	return false;
+}
+void pinned_release(void)
+{
+}
+void gpu_uses(CUdeviceptr ptr)
+{
+}
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 {
 	return registered ? (uint64_t)((const uint8_t *)host - arena) : KVGPU_REMOTE_NOWHERE;

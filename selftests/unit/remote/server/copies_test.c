@@ -395,6 +395,51 @@ static void arena_of_bounces(void **state)
 	assert_true(s.pinned.reads_late);
 }
 
+/*
+ * The arena as mapped memory: registered when the client wants it, in another context when the
+ * first one ends, and only where the GPU sees it at the CPU's address.
+ */
+static void mapped_arena(void **state)
+{
+	uint64_t ctx, other;
+
+	OK(fake_frame(&s, OP_init, NULL, 0));
+	assert_int_equal(ANSWER(init)->arena, (uintptr_t)s.arena);
+	OK(fake_frame(&s, OP_map, NULL, 0));
+	assert_int_equal(ANSWER(map)->mapped, 0); /* no context */
+	ctx = context();
+	OK(fake_frame(&s, OP_map, NULL, 0));
+	assert_int_equal(ANSWER(map)->mapped, 0); /* at another address */
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	fake_own_address = true;
+	ctx = context();
+	OK(fake_frame(&s, OP_map, NULL, 0));
+	OK(fake_frame(&s, OP_map, NULL, 0));
+	assert_int_equal(ANSWER(map)->mapped, 1);
+	assert_int_equal(fake_registered, 1);
+	other = context();
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(s.pinned.graphs_in, other);
+	OK(ASK(cuCtxDestroy_v2, .ctx = other));
+	assert_int_equal(fake_registered, 0);
+	/* beside the ring, which is registered by itself */
+	context();
+	OK(ASK(ring, .bytes = 256 << 10));
+	OK(fake_frame(&s, OP_map, NULL, 0));
+	assert_int_equal(ANSWER(map)->mapped, 1);
+	assert_int_equal(fake_registered, 2);
+	fake_given = 0;
+	OK(ASK(mapped_out, .at = s.arena_bytes - 8192, .bytes = 8192));
+	assert_int_equal(fake_given, 1);
+	FAILS(ASK(mapped_out, .at = s.arena_bytes - 8192, .bytes = 8193), INVALID_VALUE);
+	fake_share(&s);
+	FAILS(ASK(mapped_out, .at = 0, .bytes = 4096), INVALID_VALUE);
+	FAILS(fake_frame(&s, OP_map, NULL, 0), INVALID_VALUE);
+	OK(fake_frame(&s, OP_init, NULL, 0));
+	assert_int_equal(ANSWER(init)->arena, 0);
+	assert_int_equal(fake_given, 1);
+}
+
 /* what the library reads in copies from the arena: where, and the first byte */
 static const uint8_t *read_at;
 static uint8_t read_byte;
@@ -787,6 +832,7 @@ int main(void)
 		ON_SERVER(no_small_answers),
 		ON_SERVER(context_stays),
 		ON_SERVER(arena_of_bounces),
+		ON_SERVER(mapped_arena),
 		ON_SERVER(uploads_beside_bounces),
 		ON_SERVER(bounces),
 		ON_SERVER(bounces_that_ended),

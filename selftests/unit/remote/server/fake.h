@@ -38,9 +38,9 @@ extern unsigned int fake_registered; /* number of registered regions */
 extern unsigned int fake_blocks; /* number of blocks of pinned memory that the server has */
 /*
  * fake_no_register: registering fails. fake_no_address: registered memory has no address on the
- * device.
+ * device; fake_own_address: it has that of the CPU.
  */
-extern bool fake_no_register, fake_no_address;
+extern bool fake_no_register, fake_no_address, fake_own_address;
 /* Parameters of a kernel node are read back packed, with this many bytes. 0: one by one. */
 extern unsigned int fake_gives_packed;
 enum { FAKE_FUNCTIONS = 3 }; /* of each module */

@@ -432,7 +432,7 @@ static struct {
 	void *params[3], *extra[5];
 } last_kernel;
 unsigned int fake_gives_packed;
-bool fake_no_register, fake_no_address;
+bool fake_no_register, fake_no_address, fake_own_address;
 
 static CUresult kernel_node_get(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
 {
@@ -546,7 +546,7 @@ static CUresult host_unregister(void *p)
 
 static CUresult host_device(CUdeviceptr *at, void *p, unsigned int flags)
 {
-	*at = 1ull << 40;
+	*at = fake_own_address ? (uintptr_t)p : 1ull << 40;
 	return fake_no_address ? CUDA_ERROR_INVALID_VALUE : fake_result();
 }
 
@@ -747,7 +747,7 @@ void fake_library(struct library *l)
 void fake_start(void)
 {
 	fake_calls = fake_busy = fake_registered = 0;
-	fake_no_register = fake_no_address = false;
+	fake_no_register = fake_no_address = fake_own_address = false;
 	captured = NULL;
 	fake_error = CUDA_SUCCESS;
 }

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mapped MODE CUBIN: mapped memory, which the program's CPUs and the GPU touch. Where pinned memory
+ * has no address on the device: plain. Exit code 0: all was right.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+enum { FLOATS = 10000, MAPPED = CU_MEMHOSTALLOC_DEVICEMAP };
+#define AT(p) ((CUdeviceptr)(uintptr_t)(p))
+
+static CUmodule module;
+static CUfunction add, store;
+
+static void *pinned(size_t bytes, unsigned int flags)
+{
+	void *p = NULL;
+
+	MUST(cuMemHostAlloc(&p, bytes, flags));
+	return p;
+}
+
+static void launch_add(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, int n, CUstream stream)
+{
+	void *params[] = { &a, &b, &c, &n };
+
+	MUST(cuLaunchKernel(add, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+}
+
+/* what the program is told of pinned memory agrees */
+static void questions(void)
+{
+	uint8_t *asked = pinned(10000, CU_MEMHOSTALLOC_PORTABLE), *mapped = pinned(300, MAPPED);
+	unsigned int flags = 0, type = 0;
+	void *host = NULL;
+	CUdeviceptr p = 0;
+	int is = 0;
+
+	MUST(cuDeviceGetAttribute(&is, 19 /* CAN_MAP_HOST_MEMORY */, 0));
+	want(is == 1, "the device sees pinned memory");
+	MUST(cuMemHostGetDevicePointer_v2(&p, mapped + 100, 0));
+	want(p == AT(mapped) + 100, "at the program's address");
+	MUST(cuPointerGetAttribute(&p, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, AT(asked) + 5));
+	want(p == AT(asked) + 5, "memory that was not asked for");
+	MUST(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, AT(mapped) + 7));
+	MUST(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, AT(mapped) + 7));
+	MUST(cuPointerGetAttribute(&is, CU_POINTER_ATTRIBUTE_IS_MANAGED, AT(mapped)));
+	want(host == mapped + 7 && type == CU_MEMORYTYPE_HOST && !(is & 0xff), "what it is");
+	MUST(cuMemHostGetFlags(&flags, mapped));
+	want(flags & MAPPED, "its flags");
+	MUST(cuMemHostGetDevicePointer_v2(&p, asked, 0));
+	MUST(cuMemHostGetFlags(&flags, asked + 1));
+	want(flags == (MAPPED | CU_MEMHOSTALLOC_PORTABLE), "flags of memory that was asked for");
+	want_error(cuMemHostGetDevicePointer_v2(&p, &flags, 0), CUDA_ERROR_INVALID_VALUE,
+		   "other memory");
+	want_error(cuMemHostRegister_v2(mapped, 100, 0), CUDA_ERROR_INVALID_VALUE, "registered");
+	want_error(cuMemFreeHost(mapped + 1), CUDA_ERROR_INVALID_VALUE, "freed in the middle");
+	mapped[0] = 1;
+	MUST(cuMemFreeHost(asked));
+	MUST(cuMemFreeHost(mapped));
+	want_error(cuMemHostGetDevicePointer_v2(&p, mapped, 0), CUDA_ERROR_INVALID_VALUE,
+		   "memory that was freed");
+}
+
+/* each side reads what the other wrote, in turns; @flags: of memory that a kernel is given */
+static void turns(unsigned int flags)
+{
+	float *a = pinned(3 * FLOATS * 4, flags), *b = a + FLOATS, *c = b + FLOATS;
+	int i, round, wrong = 0;
+	CUevent event;
+
+	MUST(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	for (round = 0; round < 12; round++) {
+		for (i = 0; i < FLOATS; i++) {
+			a[i] = i + round;
+			b[i] = 2 * i;
+			c[i] = -1;
+		}
+		launch_add(AT(a), AT(b), AT(c), FLOATS, s);
+		launch_add(AT(c), AT(b), AT(a), FLOATS - 10, s);
+		switch (round % 4) {
+		case 0:
+			MUST(cuStreamSynchronize(s));
+			break;
+		case 1:
+			MUST(cuCtxSynchronize());
+			break;
+		case 2:
+			MUST(cuEventRecord(event, s));
+			MUST(cuEventSynchronize(event));
+			break;
+		default:
+			while (cuStreamQuery(s) == CUDA_ERROR_NOT_READY)
+				;
+		}
+		for (i = 0; i < FLOATS; i++) {
+			wrong += c[i] != 3.f * i + round;
+			wrong += a[i] != (i < FLOATS - 10 ? 5.f * i : i) + round;
+		}
+	}
+	want(!wrong, "turns");
+	MUST(cuEventDestroy_v2(event));
+	MUST(cuMemFreeHost(a));
+}
+
+/* fills and copies find what kernels and the program wrote there, in the order of the stream */
+static void copies(unsigned int flags)
+{
+	enum { BYTES = 100000 };
+	uint8_t *m = pinned(BYTES, flags), *mine = malloc(BYTES), *other = pinned(BYTES, 0);
+	int i, wrong = 0;
+
+	MUST(cuMemsetD8Async(AT(m), 7, BYTES, s));
+	MUST(cuStreamSynchronize(s));
+	want(m[0] == 7 && m[BYTES - 1] == 7, "filled");
+	for (i = 0; i < BYTES; i++)
+		m[i] = i * 7;
+	MUST(cuMemcpyHtoDAsync_v2(one, m, BYTES, s));
+	MUST(cuMemsetD32Async(AT(m) + 4000, 0x01010101, 1000, s));
+	MUST(cuMemcpyHtoDAsync_v2(two, m, BYTES, s));
+	MUST(cuMemcpyDtoHAsync_v2(m + 50000, one, 4000, s));
+	MUST(cuStreamSynchronize(s));
+	for (i = 0; i < BYTES; i++)
+		wrong += m[i] != (i >= 4000 && i < 8000	  ? 1 :
+				  i >= 50000 && i < 54000 ? (uint8_t)((i - 50000) * 7) :
+							    (uint8_t)(i * 7));
+	want(!wrong, "a copy to mapped memory");
+	MUST(cuMemcpyDtoH_v2(mine, two, BYTES));
+	want(mine[3999] == (uint8_t)(3999 * 7) && mine[4000] == 1 && mine[7999] == 1,
+	     "a copy behind a fill");
+	MUST(cuMemcpyDtoH_v2(mine, AT(m), BYTES));
+	want(!memcmp(mine, m, BYTES), "a copy that calls it device memory");
+	MUST(cuMemcpy(AT(other), AT(m), BYTES));
+	want(!memcmp(other, m, BYTES), "a copy to pinned memory");
+	memset(other, 0x5a, BYTES);
+	MUST(cuMemcpyHtoD_v2(AT(m) + 1, other, BYTES - 2));
+	want(m[0] == 0 && m[1] == 0x5a && m[BYTES - 2] == 0x5a, "a copy from pinned memory");
+	MUST(cuMemFreeHost(m));
+	MUST(cuMemFreeHost(other));
+	free(mine);
+}
+
+static int *shared_with_function;
+
+static void change(void *data)
+{
+	shared_with_function[0] += 5;
+	shared_with_function[5000] = shared_with_function[0];
+}
+
+/* a function of the host sees what work before it wrote; work after it sees what it wrote */
+static void functions(void)
+{
+	int i, wrong = 0;
+
+	shared_with_function = pinned(40000, MAPPED);
+	for (i = 0; i < 10; i++) {
+		shared_with_function[0] = 1000;
+		MUST(cuMemsetD32Async(AT(shared_with_function), i, 1, s));
+		MUST(cuLaunchHostFunc(s, change, NULL));
+		MUST(cuMemcpyDtoDAsync_v2(AT(shared_with_function) + 8,
+					  AT(shared_with_function) + 20000, 4, s));
+		MUST(cuMemsetD32Async(AT(shared_with_function) + 20000, 77, 1, s));
+		MUST(cuStreamSynchronize(s));
+		wrong += shared_with_function[0] != i + 5 || shared_with_function[2] != i + 5 ||
+			 shared_with_function[5000] != 77;
+	}
+	want(!wrong, "functions of the host");
+	MUST(cuMemFreeHost(shared_with_function));
+}
+
+/* a copy of a graph, from memory that the GPU sees and to other memory, and back */
+static void graphs(void)
+{
+	uint8_t *m = pinned(8192, MAPPED), *other = pinned(8192, 0);
+	CUgraphExec exec;
+	CUgraph graph;
+	int i, wrong = 0;
+
+	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+	MUST(cuMemcpyHtoDAsync_v2(one, m, 8192, s));
+	MUST(cuMemcpyDtoHAsync_v2(other, one, 8192, s));
+	MUST(cuMemcpyHtoDAsync_v2(two, other, 8192, s));
+	MUST(cuMemcpyDtoHAsync_v2(m + 4096, two, 4096, s));
+	MUST(cuStreamEndCapture(s, &graph));
+	MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	for (i = 0; i < 10; i++) {
+		memset(m, i, 8192);
+		m[0] = 100 + i;
+		MUST(cuGraphLaunch(exec, s));
+		MUST(cuStreamSynchronize(s));
+		wrong += m[4096] != 100 + i || other[0] != 100 + i || other[8191] != i;
+	}
+	want(!wrong, "copies of a graph");
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphDestroy(graph));
+	MUST(cuMemFreeHost(m));
+	MUST(cuMemFreeHost(other));
+}
+
+/* while one thread copies from and to pinned memory, another one gives a part of it to the GPU */
+static uint8_t *both_use;
+
+static void *copy_on(void *data)
+{
+	enum { BYTES = 1 << 20 };
+	uint8_t *at = both_use + (1 << 20);
+	intptr_t wrong = 0;
+	int i;
+
+	MUST(cuCtxSetCurrent(ctx));
+	for (i = 0; i < 40; i++) {
+		memset(at, i, BYTES);
+		MUST(cuMemcpyHtoD_v2(one, at, BYTES));
+		memset(at, 0xff, BYTES);
+		MUST(cuMemcpyDtoH_v2(at, one, BYTES));
+		wrong += at[0] != i || at[BYTES - 1] != i || at[BYTES / 2] != i;
+	}
+	return (void *)wrong;
+}
+
+static void at_once(void)
+{
+	pthread_t thread;
+	void *wrong;
+	int i, mine = 0;
+
+	both_use = pinned(2 << 20, 0);
+	pthread_create(&thread, NULL, copy_on, NULL);
+	for (i = 0; i < 40; i++) {
+		usleep(2000);
+		MUST(cuMemsetD8Async(AT(both_use) + 100, i, 5000, s));
+		MUST(cuStreamSynchronize(s));
+		mine += both_use[100] != i || both_use[5099] != i;
+	}
+	pthread_join(thread, &wrong);
+	want(!wrong && !mine, "a thread that copies beside one that gives memory to the GPU");
+	MUST(cuMemFreeHost(both_use));
+}
+
+/* memory of a context that has ended is gone; another one has its own */
+static void contexts(void)
+{
+	CUcontext other;
+	int *m;
+
+	MUST(cuCtxCreate_v2(&other, 0, 0));
+	m = pinned(8192, MAPPED);
+	m[0] = 1;
+	MUST(cuMemsetD32_v2(AT(m) + 4, 5, 1));
+	MUST(cuCtxSynchronize());
+	want(m[0] == 1 && m[1] == 5, "in another context");
+	MUST(cuCtxDestroy_v2(other));
+	MUST(cuCtxSetCurrent(ctx));
+	m = pinned(8192, MAPPED);
+	m[0] = 2;
+	MUST(cuMemsetD32Async(AT(m) + 4, 6, 1, s));
+	MUST(cuStreamSynchronize(s));
+	want(m[0] == 2 && m[1] == 6, "after that context");
+	MUST(cuMemFreeHost(m));
+}
+
+static void load(const char *cubin)
+{
+	MUST(cuModuleLoad(&module, cubin));
+	MUST(cuModuleGetFunction(&add, module, "add"));
+	MUST(cuModuleGetFunction(&store, module, "store"));
+}
+
+static int work_with_it(void)
+{
+	turns(MAPPED);
+	turns(0);
+	copies(MAPPED);
+	copies(0);
+	functions();
+	graphs();
+	at_once();
+	contexts();
+	printf("mapped memory: %u things wrong\n", bad);
+	return bad != 0;
+}
+
+static int mapped_memory(void)
+{
+	questions();
+	return work_with_it();
+}
+
+static int plain_memory(void)
+{
+	void *p = NULL;
+	int is = 1;
+
+	MUST(cuDeviceGetAttribute(&is, 19 /* CAN_MAP_HOST_MEMORY */, 0));
+	want(!is, "the device sees no pinned memory");
+	want_error(cuMemHostAlloc(&p, 100, MAPPED), CUDA_ERROR_NOT_SUPPORTED, "mapped memory");
+	p = pinned(100, 0);
+	want_error(cuMemHostGetDevicePointer_v2(&one, p, 0), CUDA_ERROR_NOT_SUPPORTED,
+		   "an address on the device");
+	MUST(cuMemFreeHost(p));
+	return bad != 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct mode modes[] = { { "mapped", mapped_memory },
+					     { "work", work_with_it },
+					     { "plain", plain_memory } };
+
+	return run_mode(argc, argv, modes, sizeof(modes) / sizeof(modes[0]), load);
+}
