@@ -95,10 +95,7 @@ bool own_stream(CUstream stream)
 	       same_context(stream);
 }
 
-/*
- * Not for the legacy stream, which also waits for other streams. With managed memory
- * stream_is_through() is false: when a call has waited, managed_waited() is needed.
- */
+/* not for the legacy stream, which also waits for other streams */
 void stream_through(uint64_t stream, const struct call *c)
 {
 	through = KVGPU_REMOTE_CLASS(stream) == CLASS_STREAM ? stream : 0;
@@ -109,9 +106,12 @@ void stream_through(uint64_t stream, const struct call *c)
 bool stream_is_through(const struct route *to, uint64_t stream)
 {
 	struct route there = *to;
+	bool is = stream && stream == through && route_peer(&there) == through_peer &&
+		  call_serial(through_peer) == through_serial;
 
-	return stream && stream == through && route_peer(&there) == through_peer &&
-	       call_serial(through_peer) == through_serial && !managed_any();
+	if (is && managed_any())
+		managed_waited(); /* as a call that has waited */
+	return is;
 }
 
 /* ------------------------------------------------------------------ questions */
