@@ -137,6 +137,11 @@ struct device_ops {
 	void (*close)(struct device *d);
 	/* bytes of VRAM in use by all processes; where the kernel does not tell, by @d alone */
 	uint64_t (*vram_used)(struct device *d);
+	/*
+	 * The same without an open device; 0 where the kernel does not tell. NULL: nobody else can
+	 * have any.
+	 */
+	uint64_t (*in_use)(unsigned int index);
 	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size,
 				    struct device_memory **out);
 	/*

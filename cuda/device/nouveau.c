@@ -258,12 +258,25 @@ static uint64_t vram_used(struct device *dev)
 	return param(d, GETPARAM_VRAM_USED, mine);
 }
 
+static uint64_t in_use(unsigned int index)
+{
+	struct nv_device *d = take_device(index);
+	uint64_t used;
+
+	if (!d)
+		return 0;
+	used = param(d, GETPARAM_VRAM_USED, 0);
+	put_back(index, d);
+	return used;
+}
+
 const struct device_ops device_nouveau = {
 	.count = count,
 	.describe = describe,
 	.open = nv_open,
 	.close = nv_close,
 	.vram_used = vram_used,
+	.in_use = in_use,
 	.alloc = nv_alloc,
 	.view = nv_view,
 	.release = nv_release,

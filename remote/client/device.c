@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <cuda/driver/usage.h>
+
 #include "client.h"
 
 enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
@@ -269,5 +271,31 @@ CUresult cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
 	if (!id || len < ID_BYTES)
 		return CUDA_ERROR_INVALID_VALUE;
 	snprintf(id, len, "%s", (const char *)f->bus_id);
+	return CUDA_SUCCESS;
+}
+
+CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes)
+{
+	struct q_usage q = { 0 };
+	struct call c = { .op = OP_usage, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_usage *a;
+	unsigned int i;
+	CUresult r;
+
+	if (!device_facts(dev, &r))
+		return r;
+	if (bytes != sizeof(*out))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	c.to.peer = peer_of_number(device_at[dev], &q.dev);
+	r = call_sync(&c, sizeof(*a));
+	if (r)
+		return r;
+	a = (const struct a_usage *)c.answer;
+	memset(out, 0, sizeof(*out));
+	out->total = a->total;
+	out->used = a->used < a->total ? a->used : a->total;
+	for (i = 0; i < a->programs && i < USAGE_PROCESSES; i++)
+		out->process[i] = (struct kvgpu_usage_process){ a->bytes[i], a->pid[i] };
+	out->nr_processes = i;
 	return CUDA_SUCCESS;
 }

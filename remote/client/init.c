@@ -2,6 +2,7 @@
 /* The connections to the servers, which cuInit() makes, or the first question for the version. */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cuda/driver/forked.h>
 #include <cuda/driver/visible.h>
@@ -40,7 +41,8 @@ static void say_proxy_gone(const struct peer *p)
 
 static CUresult ask_for_devices(struct peer *p)
 {
-	struct call c = { .op = OP_init, .to.peer = p };
+	struct q_init q = { .pid = getpid() };
+	struct call c = { .op = OP_init, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
 	CUresult r = call_sync(&c, sizeof(struct a_init));
 	const struct a_init *a = (const struct a_init *)c.answer;
 

@@ -27,7 +27,7 @@ static bool sees_arena(struct server *s)
 	return has;
 }
 
-CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
+CUresult frame_init(struct server *s, const struct q_init *q, struct kvgpu_remote_cursor *in,
 		    struct kvgpu_remote_reply *out)
 {
 	struct a_init *a = kvgpu_remote_put(out, sizeof(*a));
@@ -38,6 +38,8 @@ CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
 		r = CALL(s, cuDeviceGetCount, &devices);
 	if (!r)
 		r = CALL(s, cuDriverGetVersion, &version);
+	if (s->quota.pool)
+		pool_set_pid(s->quota.pool, s->quota.program, q->pid);
 	if (!r) {
 		if (devices && !kvgpu_remote_port_is_shared(s->port) && sees_arena(s))
 			a->arena = (uintptr_t)s->arena;
@@ -48,6 +50,39 @@ CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
 		text_send(s);
 	}
 	return r;
+}
+
+static uint64_t at_most(const struct server *s, size_t total)
+{
+	return s->options.memory && total > s->options.memory ? s->options.memory : total;
+}
+
+CUresult frame_usage(struct server *s, const struct q_usage *q, struct kvgpu_remote_cursor *in,
+		     struct kvgpu_remote_reply *out)
+{
+	enum { ROOM = sizeof(((struct a_usage *)0)->pid) / sizeof(uint32_t) };
+	struct a_usage *a = kvgpu_remote_put(out, sizeof(*a));
+	const struct quota *quota = &s->quota;
+	CUdevice dev = q->dev;
+	size_t total = 0;
+	unsigned int i;
+	CUresult r = a ? CALL(s, cuDeviceTotalMem_v2, &total, dev) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (r)
+		return r;
+	a->total = at_most(s, total);
+	a->used = quota->charged;
+	for (i = 0; i < quota->nr_programs && quota->pool && a->programs < ROOM; i++)
+		if (pool_bytes(quota->pool, i) && pool_pid(quota->pool, i)) {
+			a->bytes[a->programs] = pool_bytes(quota->pool, i);
+			a->pid[a->programs++] = pool_pid(quota->pool, i);
+		}
+	if (quota->pool &&
+	    __builtin_add_overflow(a->used,
+				   pool_others(quota->pool, quota->nr_programs, quota->program),
+				   &a->used))
+		a->used = UINT64_MAX;
+	return CUDA_SUCCESS;
 }
 
 CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_remote_cursor *in,
@@ -73,7 +108,7 @@ CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_rem
 	if (r)
 		return r;
 	memcpy(a->uuid, uuid.bytes, sizeof(a->uuid));
-	a->total = s->options.memory && total > s->options.memory ? s->options.memory : total;
+	a->total = at_most(s, total);
 	for (i = 1; i < NR_ATTRIBUTES; i++)
 		if (!CALL(s, cuDeviceGetAttribute, &value, i, dev)) {
 			a->attribute_known[i] = 1;

@@ -10,12 +10,16 @@
 struct pool {
 	pthread_mutex_t lock; /* robust, shared by the processes */
 	struct share shares[POOL_SHARES];
-	uint64_t bytes[]; /* each process writes its own row; pool_clear() any */
+	/* each process writes its own row; pool_clear() any */
+	struct row {
+		uint64_t bytes; /* atomic */
+		uint32_t pid; /* atomic */
+	} rows[];
 };
 
 static size_t size_of(unsigned int programs)
 {
-	return sizeof(struct pool) + programs * sizeof(uint64_t);
+	return sizeof(struct pool) + programs * sizeof(struct row);
 }
 
 static bool make_lock(pthread_mutex_t *lock)
@@ -81,7 +85,8 @@ void pool_clear(struct pool *p, unsigned int row)
 {
 	struct share *a;
 
-	__atomic_store_n(&p->bytes[row], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->rows[row].bytes, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->rows[row].pid, 0, __ATOMIC_RELAXED);
 	for (a = p->shares; a < p->shares + POOL_SHARES && a->key[0]; a++) {
 		if (__atomic_load_n(&a->recorder, __ATOMIC_ACQUIRE) == row + 1)
 			__atomic_store_n(&a->happened,
@@ -92,6 +97,21 @@ void pool_clear(struct pool *p, unsigned int row)
 	}
 }
 
+uint64_t pool_bytes(const struct pool *p, unsigned int row)
+{
+	return __atomic_load_n(&p->rows[row].bytes, __ATOMIC_RELAXED);
+}
+
+uint32_t pool_pid(const struct pool *p, unsigned int row)
+{
+	return __atomic_load_n(&p->rows[row].pid, __ATOMIC_RELAXED);
+}
+
+void pool_set_pid(struct pool *p, unsigned int row, uint32_t pid)
+{
+	__atomic_store_n(&p->rows[row].pid, pid, __ATOMIC_RELAXED);
+}
+
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row)
 {
 	uint64_t sum = 0, bytes;
@@ -99,7 +119,7 @@ uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int r
 
 	for (i = 0; i < programs; i++)
 		if (i != row) {
-			bytes = __atomic_load_n(&p->bytes[i], __ATOMIC_RELAXED);
+			bytes = pool_bytes(p, i);
 			if (__builtin_add_overflow(sum, bytes, &sum))
 				return UINT64_MAX;
 		}
@@ -117,12 +137,12 @@ bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t
 	others = pool_others(p, programs, row);
 	fits = others <= limit && bytes <= limit - others;
 	if (fits)
-		__atomic_store_n(&p->bytes[row], bytes, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->rows[row].bytes, bytes, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&p->lock);
 	return fits;
 }
 
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes)
 {
-	__atomic_store_n(&p->bytes[row], bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->rows[row].bytes, bytes, __ATOMIC_RELAXED);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much device memory each program of one client has, and what its programs share with each
- * other. It is in memory that the processes serving these programs share;
+ * How much device memory each program of one client has, which process there it is, and what its
+ * programs share with each other. It is in memory that the processes serving these programs share;
  * ../starter/tenants.c makes it, in a proxy ../cluster/relay/forker.c. Each process writes its own
  * row, on its serving thread, so what pool_others() returns may be old at once. Only pool_take()
  * takes the lock.
@@ -51,10 +51,14 @@ void pool_clear(struct pool *p, unsigned int row);
  */
 bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
 	       uint64_t limit);
-/* Set @row to @bytes, whatever the other rows have: after memory was freed. */
+/* Set @row to @bytes, whatever the other rows have: after memory was freed, or without a limit. */
 void pool_give(struct pool *p, unsigned int row, uint64_t bytes);
 /* POOL_SHARES of them */
 struct share *pool_shares(struct pool *p);
+/* What the program with @row has; the number that it gave its process, 0: none. */
+uint64_t pool_bytes(const struct pool *p, unsigned int row);
+uint32_t pool_pid(const struct pool *p, unsigned int row);
+void pool_set_pid(struct pool *p, unsigned int row, uint32_t pid);
 uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row);
 
 #endif

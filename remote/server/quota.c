@@ -42,6 +42,8 @@ bool quota_take(struct server *s, uint64_t bytes)
 	if (s->options.memory && q->pool &&
 	    !pool_take(q->pool, q->nr_programs, q->program, sum, s->options.memory))
 		return false;
+	if (!s->options.memory && q->pool)
+		pool_give(q->pool, q->program, sum); /* for frame_usage() */
 	q->charged = sum;
 	return true;
 }

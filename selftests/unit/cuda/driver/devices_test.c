@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <cuda/driver/driver.h>
+#include <cuda/driver/usage.h>
 #include <cuda/driver/visible.h>
 
 #include "fake.h"
@@ -460,6 +461,25 @@ static void end_with_an_error_of_their_own(void **state)
 	FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+/* without a context; main() has the devices in the other order */
+static void tell_what_is_in_use(void **state)
+{
+	struct kvgpu_usage u;
+
+	fake_in_use[1] = 5 << 20;
+	OK(kvgpu_device_usage(0, &u, sizeof(u)));
+	assert_true(u.here);
+	assert_int_equal(u.total, fake_vram);
+	assert_int_equal(u.used, 5 << 20);
+	OK(kvgpu_device_usage(1, &u, sizeof(u)));
+	assert_int_equal(u.used, 0);
+	fake_in_use[1] = fake_vram + 1;
+	OK(kvgpu_device_usage(0, &u, sizeof(u)));
+	assert_int_equal(u.used, fake_vram);
+	FAILS(kvgpu_device_usage(0, &u, sizeof(u) - 8), CUDA_ERROR_NOT_SUPPORTED);
+	FAILS(kvgpu_device_usage(2, &u, sizeof(u)), CUDA_ERROR_INVALID_DEVICE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +488,7 @@ int main(void)
 		IN_BOTH(do_not_reach_each_other),
 		cmocka_unit_test(are_hidden_and_sorted),
 		cmocka_unit_test(have_uuids_of_their_machines),
+		cmocka_unit_test(tell_what_is_in_use),
 		IN_BOTH(by_addresses_alone),
 		IN_BOTH(in_the_order_of_a_stream),
 		IN_BOTH(in_a_stream_of_the_other),

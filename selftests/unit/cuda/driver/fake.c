@@ -44,7 +44,7 @@ struct device_launch fake_last_launch;
 uint8_t fake_const0[DEVICE_CONST0_MAX];
 unsigned int fake_count = 1, fake_gpu;
 unsigned int fake_launches, fake_open, fake_buffers, fake_early;
-uint64_t fake_vram = 64 << 20;
+uint64_t fake_vram = 64 << 20, fake_in_use[2];
 int fake_fail_after = -1;
 enum device_status fake_failure;
 bool fake_hold[NR_QUEUES], fake_same, fake_views, fake_one_queue;
@@ -422,12 +422,18 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 	return ret;
 }
 
+static uint64_t in_use(unsigned int index)
+{
+	return fake_in_use[index];
+}
+
 const struct device_ops fake_device = {
 	.count = count,
 	.describe = describe,
 	.open = fake_open_device,
 	.close = close_device,
 	.vram_used = vram_used,
+	.in_use = in_use,
 	.alloc = alloc,
 	.view = view,
 	.release = release,

@@ -15,7 +15,7 @@ extern struct device_launch fake_last_launch;
 extern uint8_t fake_const0[DEVICE_CONST0_MAX];
 extern unsigned int fake_count, fake_gpu;
 extern unsigned int fake_launches, fake_open, fake_buffers;
-extern uint64_t fake_vram;
+extern uint64_t fake_vram, fake_in_use[2];
 /* how many launches succeed before one fails; -1: all do */
 extern int fake_fail_after;
 extern enum device_status fake_failure;

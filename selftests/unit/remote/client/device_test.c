@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <cuda/driver/usage.h>
 #include <remote/client/client.h>
 
 enum { OFFERED = 7, DEVICES = 2, NEWER = 88, END = 148 };
@@ -39,10 +40,18 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 	return shared;
 }
 
+static struct a_usage usage;
+
 CUresult call_sync(struct call *c, size_t fixed)
 {
 	static struct a_facts facts;
 	unsigned int i;
+
+	if (c->op == OP_usage) {
+		assert_int_equal(((const struct q_usage *)c->fixed)->dev, 1);
+		c->answer = &usage;
+		return CUDA_SUCCESS;
+	}
 
 	memset(facts.attribute_known, 1, sizeof(facts.attribute_known));
 	for (i = 0; i < sizeof(facts.attribute) / sizeof(facts.attribute[0]); i++)
@@ -121,11 +130,36 @@ static void mapped_memory_wants_a_shared_arena(void **state)
 	}
 }
 
+/* Whatever a server answers, no more is used than there is, and the list has its length. */
+static void usage_is_within_bounds(void **state)
+{
+	struct kvgpu_usage u;
+
+	usage = (struct a_usage){
+		.total = 1000, .used = 30, .programs = 1, .pid = { 7 }, .bytes = { 30 }
+	};
+	assert_int_equal(kvgpu_device_usage(1, &u, sizeof(u)), CUDA_SUCCESS);
+	assert_int_equal(u.total, 1000);
+	assert_int_equal(u.used, 30);
+	assert_false(u.here);
+	assert_int_equal(u.nr_processes, 1);
+	assert_int_equal(u.process[0].pid, 7);
+	assert_int_equal(u.process[0].bytes, 30);
+	usage.used = 1001;
+	usage.programs = UINT32_MAX;
+	assert_int_equal(kvgpu_device_usage(1, &u, sizeof(u)), CUDA_SUCCESS);
+	assert_int_equal(u.used, 1000);
+	assert_int_equal(u.nr_processes, USAGE_PROCESSES);
+	assert_int_equal(kvgpu_device_usage(1, &u, sizeof(u) - 8), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(kvgpu_device_usage(DEVICES, &u, sizeof(u)), CUDA_ERROR_INVALID_DEVICE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(newer_attributes),
 		cmocka_unit_test(mapped_memory_wants_a_shared_arena),
+		cmocka_unit_test(usage_is_within_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

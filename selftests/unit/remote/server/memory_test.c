@@ -666,7 +666,7 @@ static void shared_memory(void **state)
 static void shared_memory_counts(void **state)
 {
 	shared();
-	second.options.memory = PAGE;
+	second.options.memory = 2 * PAGE; /* of both programs */
 	OK(opens(&second));
 	closed = 0;
 	FAILS(opens(&second), OUT_OF_MEMORY);
@@ -811,6 +811,52 @@ static void events_that_are_not_shared(void **state)
 	stranger.quota.pool = pool_map(pool_fd[1], 2);
 }
 
+/* ------------------------------------------------------------------ what libnvidia-ml.so.1 asks */
+
+static const struct a_usage *usage_of(struct server *of)
+{
+	OK(IN(of, usage, .dev = 0));
+	return ANSWER(usage);
+}
+
+/* of the client's programs all, and of those of another client nothing; with a limit or without */
+static void used_by_a_client(void **state)
+{
+	const uint64_t limits[] = { 0, 4 << 20 };
+	const struct a_usage *a;
+	unsigned int i;
+
+	OK(IN(&s, init, .pid = 11));
+	OK(IN(&second, init, .pid = 22));
+	OK(IN(&stranger, init, .pid = 33));
+	assert_int_equal(usage_of(&s)->programs, 0);
+	for (i = 0; i < 2; i++) {
+		s.options.memory = second.options.memory = stranger.options.memory = limits[i];
+		OK(IN(&second, cuMemAlloc_v2, .bytes = 1 << 20));
+		OK(IN(&stranger, cuMemAlloc_v2, .bytes = 1 << 19));
+		assert_int_equal(usage_of(&s)->used, (i + 1) << 20);
+	}
+	a = usage_of(&s);
+	assert_int_equal(a->total, 4 << 20);
+	assert_int_equal(a->used, 2 << 20);
+	assert_int_equal(a->programs, 1);
+	assert_int_equal(a->pid[0], 22);
+	assert_int_equal(a->bytes[0], 2 << 20);
+	OK(ASK(cuMemAlloc_v2, .bytes = 1 << 10));
+	a = usage_of(&second);
+	assert_int_equal(a->used, (2 << 20) + (1 << 10));
+	assert_int_equal(a->programs, 2);
+	assert_int_equal(a->pid[0], 11);
+	assert_int_equal(a->bytes[0], 1 << 10);
+	/* without a limit the client may have all */
+	s.options.memory = 0;
+	assert_true(usage_of(&s)->total > 4 << 20);
+	/* a program that has ended has nothing */
+	pool_clear(s.quota.pool, 1);
+	assert_int_equal(usage_of(&s)->used, 1 << 10);
+	assert_int_equal(usage_of(&s)->programs, 1);
+}
+
 #define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
 #define SHARES(name)	  cmocka_unit_test_setup_teardown(name, begin_shares, end_shares)
 
@@ -835,6 +881,7 @@ int main(void)
 		SHARES(shared_events),
 		SHARES(shared_events_end),
 		SHARES(events_that_are_not_shared),
+		SHARES(used_by_a_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

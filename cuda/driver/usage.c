@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/* What libnvidia-ml.so.1 asks besides the driver API. */
+#include "usage.h"
+
+#include <string.h>
+
+#include "driver.h"
+
+CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes)
+{
+	const struct device_facts *f;
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (bytes != sizeof(*out))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	f = driver_device(dev);
+	if (!f)
+		return CUDA_ERROR_INVALID_DEVICE;
+	memset(out, 0, sizeof(*out));
+	out->here = true;
+	out->pci_device = f->pci_id;
+	out->total = f->vram;
+	out->used = backend->in_use ? backend->in_use(driver_gpu(dev)) : 0;
+	if (out->used > out->total)
+		out->used = out->total;
+	return CUDA_SUCCESS;
+}
