@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 . cuda/deb.sh
 deb_begin kvgpu-cuda "$2" cuda include
 
-install -D -m 644 -t "$lib" "$out/libcuda.so.1" "$out/libcudart.so.11.0"
+install -D -m 644 -t "$lib" "$out/libcuda.so.1" "$out/libcudart.so.11.0" "$out/libnvidia-ml.so.1"
 strip --strip-unneeded "$lib"/*
 install -D -m 755 -t "$tmp/usr/bin" "$out/cuda-info" "$out/kvgpu-persist"
 strip "$tmp/usr/bin"/*
@@ -20,19 +20,19 @@ install -D -m 644 -t "$tmp/usr/lib/udev/rules.d" cuda/persist/60-kvgpu-persist.r
 install -D -m 644 -t "$doc" cuda/README.md cuda/differences.md
 install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
 install -D -m 644 -t "$man/man8" cuda/persist/kvgpu-persist.8
-printf 'libcuda 1 kvgpu-cuda\nlibcudart 11.0 kvgpu-cuda\n' > "$tmp/DEBIAN/shlibs"
+printf '%s kvgpu-cuda\n' 'libcuda 1' 'libcudart 11.0' 'libnvidia-ml 1' > "$tmp/DEBIAN/shlibs"
 install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm,postrm}
 echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 # shellcheck disable=SC2034
-overrides=('# both of CUDA'"'"'s libraries in one' "kvgpu-cuda: package-name-doesnt-match-sonames *")
+overrides=('# all of CUDA'"'"'s libraries in one' "kvgpu-cuda: package-name-doesnt-match-sonames *")
 deb_build "$out" libs <<C
 Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*)), libdrm2, libdrm-nouveau2, liblz4-1
-Provides: libcuda1, libcuda.so.1, libcudart11.0
-Conflicts: libcuda1, libcudart11.0, kvgpu-remote-client
-Replaces: libcuda1, libcudart11.0, kvgpu-remote-client
+Provides: libcuda1, libcuda.so.1, libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1
+Conflicts: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-remote-client
+Replaces: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-remote-client
 Description: CUDA for GK110 GPUs and vGPUs on stock nouveau
  The CUDA 11.8 driver and runtime libraries (libcuda.so.1, libcudart.so.11.0)
- on top of libdrm_nouveau, cuda-info, and a service that keeps the engines
+ on top of libdrm_nouveau, NVML (libnvidia-ml.so.1), cuda-info, and a service that keeps the engines
  initialised between programs. For programs that nvcc of CUDA 11 compiled
  with -arch=sm_35.
 C

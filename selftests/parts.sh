@@ -131,6 +131,7 @@ run_libraries()
 	made cuda
 	tap_run "libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cuda)"
 	tap_run "the remote libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s remote)/libcuda.so.1"
+	tap_run "libnvidia-ml.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(dirname "$(make -s print-cuda)")/libnvidia-ml.so.1"
 	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
 	tap_run "CUDA: binary interface of the toolkit's headers" 300 selftests/cuda/abi.sh
 }
@@ -166,6 +167,7 @@ part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
 part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh quick
+part nvml	q	20	tap_run "nvidia-smi, nvtop and others on libnvidia-ml.so.1" 300 selftests/cuda/nvml.sh
 part numba	q	25	tap_run "numba on libcuda.so.1" 300 selftests/cuda/numba.sh
 part runtimes q	40	tap_run "remoting: NVIDIA's own CUDA runtimes" $LIMIT selftests/remote/runtimes.sh
 part remote-flood q	10	tap_run "remoting: 200,000 frames that attack a whole server" 600 selftests/remote/flood.sh 200000

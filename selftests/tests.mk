@@ -287,6 +287,10 @@ TSAN_TESTS += cuda/export/tables_test
 SRC_cuda/export/tables_test	:= $(EXPORT_SRC) cuda/driver/forked.c
 SRC_cuda/export/without_check_test := $(filter-out %/check.c,$(SRC_cuda/export/tables_test))
 
+# --- cuda/nvml
+UNIT_TESTS += cuda/nvml/nvml_test
+SRC_cuda/nvml/nvml_test	:= $(filter-out %/library.c,$(wildcard cuda/nvml/*.c)) cuda/info/process.c
+
 # --- cuda/runtime, on cuda/driver with the fake device of driver_test
 $(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE
 CUDART_TESTS	:= $(addprefix cuda/runtime/,runtime_test memory_test array_test thread_test)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a libcuda.so.1 of ours tells libnvidia-ml.so.1 (cuda/nvml) besides the driver API: memory and
- * processes, without a context. remote/'s libcuda.so.1 has it, too. The two libraries may be of
+ * What a libcuda.so.1 of ours tells libnvidia-ml.so.1 (cuda/nvml) besides the driver API: memory
+ * and processes, without a context. remote/'s libcuda.so.1 has it, too. The two libraries may be of
  * different builds: the caller says how large its struct is.
  */
 #ifndef KVGPU_CUDA_DRIVER_USAGE_H
@@ -31,7 +31,8 @@ struct kvgpu_usage {
 };
 
 /*
- * After cuInit(). @bytes: sizeof(*out), or CUDA_ERROR_NOT_SUPPORTED: the caller is of another build.
+ * After cuInit(). @bytes: sizeof(*out); else CUDA_ERROR_NOT_SUPPORTED: the caller is of another
+ * build.
  */
 API CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes);
 

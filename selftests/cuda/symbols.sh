@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # symbols.sh LIBRARY           checks the list of symbols against what the library exports: cuda/api.def of libcuda.so.1,
-#                              cuda/runtime/symbols.txt of libcudart.so.11.0 and the versions
+#                              cuda/nvml/nvml.def of libnvidia-ml.so.1, cuda/runtime/symbols.txt of libcudart.so.11.0 and the versions
 # symbols.sh LIBRARY generate  writes cuda/runtime/symbols.txt; wants the toolkit, for the names that are absent
 # Prints TAP.
 set -eu
@@ -11,8 +11,9 @@ library=$1
 [ -f "$library" ] || { echo "symbols.sh: there is no $library" >&2; exit 2; }
 toolkit=$(selftests/cuda/toolkit.sh 2>/dev/null || true)/usr/lib/x86_64-linux-gnu
 case ${library##*/} in
+libnvidia-ml*) theirs='' names='^nvml[A-Z]' which=nvml table=cuda/nvml/table.py ;;
 libcudart*) list=cuda/runtime/symbols.txt theirs=$toolkit/libcudart.so.11.0 names='^(__)?cuda[A-Z]' which=runtime ;;
-*) theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver ;;
+*) theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver table=cuda/entries.py ;;
 esac
 
 # exported LIBRARY: the names that it exports, with their versions if they have any
@@ -51,9 +52,9 @@ if [ "${2:-} $which" = "generate runtime" ]; then
 	generated > "$list"
 	exit
 fi
-if [ $which = driver ]; then
-	same "all that is exported is in the table, and the reverse" 'exported "$library" | plain' 'cuda/entries.py names'
-	[ ! -f "$theirs" ] || same "the table has all that the toolkit's library has" 'exported "$theirs" | plain | comm -23 - <(cuda/entries.py names)' true
+if [ $which != runtime ]; then
+	same "all that is exported is in the table, and the reverse" 'exported "$library" | plain' "$table names"
+	[ ! -f "$theirs" ] || same "the table has all that the toolkit's library has" 'exported "$theirs" | plain | comm -23 - <('"$table"' names)' true
 else
 	[ ! -f "$theirs" ] || same "the list agrees with the toolkit's" generated 'cat "$list"'
 	same "all that is exported is in the list, and the reverse" 'exported "$library" | plain' \

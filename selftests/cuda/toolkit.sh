@@ -3,11 +3,13 @@
 # toolkit.sh          prints the root of the unpacked CUDA toolkit; exit code 1 if it or its compiler is not there
 # toolkit.sh fetch    fetches and unpacks first what is missing of it: 930 MB over the net, through the mirror this machine already
 #                     uses, 3.3 GB unpacked. Nothing is installed.
+# toolkit.sh nvml     prints the root of what asks libnvidia-ml.so.1, which fetch brings, too; exit code 1 if it is not there
 # toolkit.sh later    prints the root of a runtime library of CUDA 12.4, which fetch brings, too; exit code 1 if it is not there
 # In ${KVGPU_CACHE:-~/.cache/kvgpu}/cuda there are then, of Debian 12 but for the last:
 #   root/  nvcc, ptxas, nvdisasm and headers of CUDA 11.8, of non-free
 #   host/  the compiler and linker for the CPU's side: g++ 11 with its libstdc++ and glibc 2.36. CUDA 11.8 takes no newer g++,
 #          and glibc's headers from 2.41 on declare functions that CUDA's headers declare otherwise; so the machine's own are not used.
+#   nvml/  nvml.h of CUDA 11.8, nvidia-smi, nvtop and Python's bindings, of non-free and contrib
 #   later/ libcudart.so.12 of CUDA 12.4, of Debian 13's non-free: a runtime that the drivers here are too old for
 # Each appears by rename when it is complete, and can be moved with the cache. Compile with nvcc.sh.
 set -eu
@@ -19,9 +21,10 @@ declare -A packages=(
 	[host]="g++-11 gcc-11 cpp-11 libgcc-11-dev libstdc++-11-dev libstdc++6 libgcc-s1 libc6 libc6-dev linux-libc-dev
 		binutils binutils-common binutils-x86-64-linux-gnu libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4
 		libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g"
+	[nvml]="libnvidia-ml-dev nvidia-smi nvtop python3-pynvml"
 	[later]="libcudart12"
 )
-declare -A suite=([root]=bookworm [host]=bookworm [later]=trixie)
+declare -A suite=([root]=bookworm [host]=bookworm [nvml]=bookworm [later]=trixie)
 # packages of the list above that the compiler and the linker are linked with themselves: kept apart from libraries with which it links programs
 declare -A own
 for package in libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4 libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g; do
@@ -64,6 +67,8 @@ finish_host()
 	chmod 755 "$1/g++"
 }
 
+finish_nvml() { :; }
+
 finish_later() { :; }
 
 fetch_part()
@@ -92,7 +97,7 @@ fetch_part()
 # room_for PART: MiB of the packages and of what is in them, which are there at once; told before they are fetched
 room_for()
 {
-	local -A need=([root]=4500 [host]=450 [later]=2)
+	local -A need=([root]=4500 [host]=450 [nvml]=2 [later]=2)
 	local free
 
 	free=$(df --output=avail -m "$cache" | tail -n 1)
@@ -115,20 +120,24 @@ fetch()
 		finish_root "$cache/root"
 		echo "${packages[root]}" > "$cache/root/.packages"
 	fi
-	for part in root host later; do
+	for part in root host nvml later; do
 		complete "$part" || fetch_part "$part" >&2
 	done
 	exec 9>&-
 }
 
 case ${1:-} in
-fetch) complete root && complete host && complete later || fetch ;;
+fetch) complete root && complete host && complete nvml && complete later || fetch ;;
+nvml)
+	complete nvml || { echo "toolkit.sh: no nvidia-smi in $cache; selftests/cuda/toolkit.sh fetch" >&2; exit 1; }
+	echo "$cache/nvml"
+	exit ;;
 later)
 	complete later || { echo "toolkit.sh: no runtime of CUDA 12.4 in $cache; selftests/cuda/toolkit.sh fetch" >&2; exit 1; }
 	echo "$cache/later"
 	exit ;;
 '') ;;
-*) echo "usage: toolkit.sh [fetch|later]" >&2; exit 2 ;;
+*) echo "usage: toolkit.sh [fetch|nvml|later]" >&2; exit 2 ;;
 esac
 if ! complete root || ! complete host; then
 	echo "toolkit.sh: no whole CUDA toolkit in $cache; selftests/cuda/toolkit.sh fetch" >&2

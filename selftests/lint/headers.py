@@ -18,7 +18,7 @@ SETTINGS = (("hw/", KERNEL), ("mdev/", KERNEL), ("gpu-model/", ("-Igpu-model", *
             ("cuda/", USER + ("-I{remote}", "-I/usr/include/libdrm", "-D_GNU_SOURCE")), ("", USER))
 # files on which the headers of a room depend besides those that they include: generated headers are
 # made of them
-GENERATOR = ("remote/api.py", "remote/frames.def", "cuda/entries.py", "cuda/api.def")
+GENERATOR = ("remote/api.py", "remote/frames.def", "cuda/entries.py", "cuda/api.def", "cuda/nvml/table.py", "cuda/nvml/nvml.def", "kvgpu.mk")
 MADE_OF = {"hw": ("selftests/harness/kernel/kernel.h",), "mdev": ("selftests/harness/kernel/kernel.h",), "remote": GENERATOR, "cuda": GENERATOR}
 
 
@@ -64,6 +64,7 @@ def alone(tree):
     with tempfile.TemporaryDirectory() as made_of_api:
         if "remote/api.py" in tree.known:
             tree.run("remote/api.py", ".", made_of_api)
+            tree.run("cuda/nvml/table.py", made_of_api)
 
         def look(file):
             flags = [f.format(harness=harness, remote=made_of_api) for f in settings(file)]

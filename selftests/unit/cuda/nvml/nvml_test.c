@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+/*
+ * NVML's entry points on a libcuda that is stood in for. Expected results are from NVML's
+ * documentation.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <cuda/nvml/inside.h>
+
+#define OK(call)	  assert_int_equal(call, NVML_SUCCESS)
+#define FAILS(call, with) assert_int_equal(call, NVML_ERROR_##with)
+
+/* ------------------------------------------------------------ in the place of libcuda.so.1 */
+
+static CUresult init_error, usage_error;
+static unsigned int loads;
+static struct kvgpu_usage usage;
+
+static CUresult init(unsigned int flags)
+{
+	return init_error;
+}
+
+static CUresult version(int *v)
+{
+	*v = 11080;
+	return CUDA_SUCCESS;
+}
+
+static CUresult count(int *n)
+{
+	*n = 2;
+	return CUDA_SUCCESS;
+}
+
+static CUresult name(char *out, int len, CUdevice dev)
+{
+	snprintf(out, len, "Tesla K20m\033[2J%d", dev);
+	return CUDA_SUCCESS;
+}
+
+static CUresult uuid(CUuuid *id, CUdevice dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(id->bytes); i++)
+		id->bytes[i] = 0xf0 * dev + i;
+	return CUDA_SUCCESS;
+}
+
+static CUresult bus_id(char *id, int len, CUdevice dev)
+{
+	snprintf(id, len, "0001:%02x:1f.0", 0xa0 + dev);
+	return CUDA_SUCCESS;
+}
+
+static CUresult attribute(int *value, CUdevice_attribute a, CUdevice dev)
+{
+	*value = a == ATTRIBUTE_CLOCK	     ? 705500 :
+		 a == ATTRIBUTE_MEMORY_CLOCK ? 2600000 :
+		 a == ATTRIBUTE_BUS_WIDTH    ? 320 :
+					       3;
+	return a == ATTRIBUTE_COMPUTE_MODE && dev ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static CUresult capability(int *major, int *minor, CUdevice dev)
+{
+	*major = dev ? 9 : 3;
+	*minor = dev ? 0 : 5;
+	return CUDA_SUCCESS;
+}
+
+static CUresult ask_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes)
+{
+	assert_int_equal(bytes, sizeof(*out));
+	*out = usage;
+	return usage_error;
+}
+
+static struct library fake = { init,   version,	  count,      name,	uuid,
+			       bus_id, attribute, capability, ask_usage };
+static const struct library *found = &fake;
+
+const struct library *library_load(void)
+{
+	loads++;
+	return found;
+}
+
+/* ------------------------------------------------------------------ */
+
+static nvmlDevice_t gpu[2];
+
+static int set_up(void **state)
+{
+	memset(&usage, 0, sizeof(usage));
+	usage.total = 5000;
+	usage.used = 1200;
+	usage_error = init_error = CUDA_SUCCESS;
+	fake.usage = ask_usage;
+	return nvmlInit_v2() || nvmlDeviceGetHandleByIndex_v2(0, &gpu[0]) ||
+	       nvmlDeviceGetHandleByIndex_v2(1, &gpu[1]);
+}
+
+static int tear_down(void **state)
+{
+	return nvmlShutdown();
+}
+
+enum way { text, value, hand, bare, as, refused };
+
+static const struct {
+	const char *name;
+	void *call;
+	enum way way;
+	bool device;
+} all[] = {
+#define NAME(name, way, device) { #name, name, way, device },
+#include "nvml_names.inc"
+};
+
+enum { NAMES = sizeof(all) / sizeof(*all) };
+
+/* what is in `buffer` afterwards does not matter: all that is asked may be written there */
+static nvmlReturn_t call(unsigned int i, void *first)
+{
+	static char buffer[6][4096];
+	nvmlReturn_t (*f)(void *, void *, void *, void *, void *, void *) = all[i].call;
+
+	return f(first, buffer[1], buffer[2], buffer[3], buffer[4], buffer[5]);
+}
+
+static void uninitialised(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < NAMES; i++)
+		if (all[i].way != bare && call(i, NULL) != NVML_ERROR_UNINITIALIZED)
+			fail_msg("%s: %d", all[i].name, call(i, NULL));
+	FAILS(nvmlShutdown(), UNINITIALIZED);
+	FAILS(nvmlEventSetWait_v2((nvmlEventSet_t)all, (nvmlEventData_t *)all, 0), UNINITIALIZED);
+}
+
+/* What is refused says so, and looks at its device first; what answers takes no NULL. */
+static void all_names(void **state)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < NAMES; i++) {
+		if (all[i].device && call(i, &n) != NVML_ERROR_INVALID_ARGUMENT)
+			fail_msg("%s: takes what is no device", all[i].name);
+		if (all[i].device && call(i, (char *)gpu[0] + 1) != NVML_ERROR_INVALID_ARGUMENT)
+			fail_msg("%s: takes what is inside of a device", all[i].name);
+		if (all[i].way == refused && call(i, gpu[0]) != NVML_ERROR_NOT_SUPPORTED)
+			fail_msg("%s: %d", all[i].name, call(i, gpu[0]));
+		n += all[i].way == refused;
+	}
+	assert_true(n > 200 && NAMES - n > 40);
+}
+
+static void no_null(void **state)
+{
+	const struct {
+		void *call;
+		void *first;
+	} calls[] = {
+		{ nvmlDeviceGetName, gpu[0] },
+		{ nvmlDeviceGetUUID, gpu[0] },
+		{ nvmlDeviceGetIndex, gpu[0] },
+		{ nvmlDeviceGetPciInfo_v3, gpu[0] },
+		{ nvmlDeviceGetMemoryInfo, gpu[0] },
+		{ nvmlDeviceGetMemoryInfo_v2, gpu[0] },
+		{ nvmlDeviceGetComputeMode, gpu[0] },
+		{ nvmlDeviceGetComputeRunningProcesses_v3, gpu[0] },
+		{ nvmlDeviceGetCount_v2, NULL },
+		{ nvmlSystemGetDriverVersion, NULL },
+		{ nvmlDeviceGetHandleByUUID, NULL },
+		{ nvmlDeviceGetHandleByPciBusId_v2, NULL },
+		{ nvmlEventSetCreate, NULL },
+		{ nvmlInternalGetExportTable, NULL },
+	};
+	unsigned int i, major;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		nvmlReturn_t (*f)(void *, void *, void *) = calls[i].call;
+
+		FAILS(f(calls[i].first, NULL, NULL), INVALID_ARGUMENT);
+	}
+	FAILS(nvmlDeviceGetHandleByIndex_v2(0, NULL), INVALID_ARGUMENT);
+	FAILS(nvmlDeviceGetCudaComputeCapability(gpu[0], (int *)&major, NULL), INVALID_ARGUMENT);
+	FAILS(nvmlSystemGetProcessName(getpid(), NULL, 9), INVALID_ARGUMENT);
+}
+
+static void texts(void **state)
+{
+	char s[96];
+
+	OK(nvmlDeviceGetName(gpu[1], s, sizeof(s)));
+	assert_string_equal(s, "Tesla K20m?[2J1"); /* no byte of it does more than show */
+	FAILS(nvmlDeviceGetName(gpu[1], s, 15), INSUFFICIENT_SIZE);
+	OK(nvmlDeviceGetName(gpu[1], s, 16));
+	FAILS(nvmlDeviceGetName(gpu[1], s, 0), INSUFFICIENT_SIZE);
+	OK(nvmlDeviceGetUUID(gpu[1], s, 80));
+	assert_string_equal(s, "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff");
+	OK(nvmlSystemGetNVMLVersion(s, sizeof(s)));
+	assert_memory_equal(s, "12.", 3);
+	OK(nvmlSystemGetProcessName(getpid(), s, sizeof(s)));
+	assert_non_null(strstr(s, "nvml_test"));
+	OK(nvmlSystemGetProcessName(getpid(), s, 3));
+	assert_int_equal(strlen(s), 2);
+	FAILS(nvmlSystemGetProcessName(getpid(), s, 0), INVALID_ARGUMENT);
+	FAILS(nvmlSystemGetProcessName(INT32_MAX, s, sizeof(s)), NOT_FOUND);
+	assert_string_equal(nvmlErrorString(NVML_ERROR_NOT_SUPPORTED), "Not Supported");
+	assert_string_equal(nvmlErrorString(4711), "Unknown Error");
+}
+
+static void handles(void **state)
+{
+	static const char *const fine[] = { "00000001:A1:1F.0", "0001:a1:1f.0", "1:a1:1f" };
+	nvmlDevice_t d;
+	unsigned int n, i;
+
+	OK(nvmlDeviceGetCount_v2(&n));
+	assert_int_equal(n, 2);
+	FAILS(nvmlDeviceGetHandleByIndex_v2(2, &d), INVALID_ARGUMENT);
+	OK(nvmlDeviceGetIndex(gpu[1], &n));
+	assert_int_equal(n, 1);
+	OK(nvmlDeviceGetHandleByUUID("GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff", &d));
+	assert_ptr_equal(d, gpu[1]);
+	FAILS(nvmlDeviceGetHandleByUUID("GPU-f0f1f2f3", &d), NOT_FOUND);
+	for (i = 0; i < 3; i++) {
+		OK(nvmlDeviceGetHandleByPciBusId_v2(fine[i], &d));
+		assert_ptr_equal(d, gpu[1]);
+	}
+	FAILS(nvmlDeviceGetHandleByPciBusId_v2("a1:1f.0", &d), NOT_FOUND); /* of domain 0 */
+	FAILS(nvmlDeviceGetHandleByPciBusId_v2("here", &d), INVALID_ARGUMENT);
+}
+
+static void places(void **state)
+{
+	union {
+		nvmlPciInfo_t pci;
+		unsigned char byte[sizeof(nvmlPciInfo_t)];
+	} p;
+	nvmlPciInfoExt_t ext = { .version = sizeof(ext) | 1 << 24 };
+
+	usage.pci_device = 0x1028;
+	OK(nvmlDeviceGetPciInfo_v3(gpu[1], &p.pci));
+	assert_string_equal(p.pci.busId, "00000001:A1:1F.0");
+	assert_string_equal(p.pci.busIdLegacy, "0001:A1:1F.0");
+	assert_int_equal(p.pci.domain, 1);
+	assert_int_equal(p.pci.bus, 0xa1);
+	assert_int_equal(p.pci.device, 0x1f);
+	assert_int_equal(p.pci.pciDeviceId, 0x102810de);
+	/* structs of older programs end earlier */
+	memset(&p, 0xee, sizeof(p));
+	OK(nvmlDeviceGetPciInfo(gpu[1], &p.pci));
+	assert_int_equal(p.byte[31], 0x10);
+	assert_int_equal(p.byte[32], 0xee);
+	OK(nvmlDeviceGetPciInfo_v2(gpu[1], &p.pci));
+	assert_int_equal(p.byte[35], 0);
+	assert_int_equal(p.byte[36], 0xee);
+	OK(nvmlDeviceGetPciInfoExt(gpu[1], &ext));
+	assert_int_equal(ext.bus, 0xa1);
+	assert_string_equal(ext.busId, "00000001:A1:1F.0");
+	ext.version++;
+	ext.bus = 0;
+	FAILS(nvmlDeviceGetPciInfoExt(gpu[1], &ext), ARGUMENT_VERSION_MISMATCH);
+	assert_int_equal(ext.bus, 0);
+	/* what is not known is not told */
+	usage.pci_device = 0;
+	OK(nvmlDeviceGetPciInfo_v3(gpu[1], &p.pci));
+	assert_int_equal(p.pci.pciDeviceId, 0);
+}
+
+static void numbers(void **state)
+{
+	int major, minor, v;
+	unsigned int n;
+
+	OK(nvmlSystemGetCudaDriverVersion_v2(&v));
+	assert_int_equal(v, 11080);
+	OK(nvmlDeviceGetCudaComputeCapability(gpu[0], &major, &minor));
+	assert_int_equal(major * 10 + minor, 35);
+	OK(nvmlDeviceGetArchitecture(gpu[0], &n));
+	assert_int_equal(n, 2);
+	OK(nvmlDeviceGetArchitecture(gpu[1], &n));
+	assert_int_equal(n, 9);
+	OK(nvmlDeviceGetMaxClockInfo(gpu[0], 1, &n));
+	assert_int_equal(n, 705);
+	OK(nvmlDeviceGetMaxClockInfo(gpu[0], 2, &n));
+	assert_int_equal(n, 2600);
+	FAILS(nvmlDeviceGetMaxClockInfo(gpu[0], 3, &n), NOT_SUPPORTED);
+	OK(nvmlDeviceGetMemoryBusWidth(gpu[0], &n));
+	assert_int_equal(n, 320);
+	OK(nvmlDeviceGetComputeMode(gpu[0], &n));
+	assert_int_equal(n, 3);
+	n = 77;
+	FAILS(nvmlDeviceGetComputeMode(gpu[1], &n), NOT_SUPPORTED);
+	assert_int_equal(n, 77);
+	OK(nvmlDeviceIsMigDeviceHandle(gpu[0], &n));
+	assert_int_equal(n, 0);
+}
+
+static void fields(void **state)
+{
+	nvmlFieldValue_t f[3] = { { .fieldId = 1 }, { .fieldId = 83 } };
+
+	OK(nvmlDeviceGetFieldValues(gpu[0], 2, f));
+	assert_int_equal(f[0].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+	assert_int_equal(f[1].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+	assert_int_equal(f[2].nvmlReturn, NVML_SUCCESS);
+	FAILS(nvmlDeviceGetFieldValues(gpu[0], 0, f), INVALID_ARGUMENT);
+}
+
+static void memory(void **state)
+{
+	nvmlMemory_v2_t two = { .version = sizeof(two) | 2 << 24 };
+	nvmlMemory_t one;
+
+	OK(nvmlDeviceGetMemoryInfo(gpu[0], &one));
+	assert_int_equal(one.total, 5000);
+	assert_int_equal(one.free, 3800);
+	assert_int_equal(one.used, 1200);
+	OK(nvmlDeviceGetMemoryInfo_v2(gpu[0], &two));
+	assert_int_equal(two.total, 5000);
+	assert_int_equal(two.free, 3800);
+	assert_int_equal(two.used, 1200);
+	two = (nvmlMemory_v2_t){ .version = sizeof(one) | 2 << 24 };
+	FAILS(nvmlDeviceGetMemoryInfo_v2(gpu[0], &two), ARGUMENT_VERSION_MISMATCH);
+	assert_int_equal(two.total, 0);
+	usage_error = CUDA_ERROR_SYSTEM_NOT_READY;
+	FAILS(nvmlDeviceGetMemoryInfo(gpu[0], &one), GPU_IS_LOST);
+	usage_error = CUDA_ERROR_NOT_SUPPORTED; /* a libcuda.so.1 of another build */
+	FAILS(nvmlDeviceGetMemoryInfo(gpu[0], &one), NOT_SUPPORTED);
+	fake.usage = NULL; /* NVIDIA's */
+	FAILS(nvmlDeviceGetMemoryInfo(gpu[0], &one), NOT_SUPPORTED);
+}
+
+static void processes(void **state)
+{
+	nvmlProcessInfo_v1_t old[3] = { 0 };
+	nvmlProcessInfo_v2_t list[3] = { 0 };
+	unsigned int n = 0;
+
+	OK(nvmlDeviceGetComputeRunningProcesses_v3(gpu[0], &n, NULL));
+	assert_int_equal(n, 0);
+	usage.nr_processes = 2;
+	usage.process[0] = (struct kvgpu_usage_process){ 700, 11 };
+	usage.process[1] = (struct kvgpu_usage_process){ 500, 22 };
+	FAILS(nvmlDeviceGetComputeRunningProcesses_v3(gpu[0], &n, NULL), INSUFFICIENT_SIZE);
+	assert_int_equal(n, 2);
+	n = 1;
+	FAILS(nvmlDeviceGetComputeRunningProcesses(gpu[0], &n, old), INSUFFICIENT_SIZE);
+	assert_int_equal(n, 2);
+	assert_int_equal(old[0].pid, 0);
+	FAILS(nvmlDeviceGetComputeRunningProcesses_v3(gpu[0], &n, NULL), INVALID_ARGUMENT);
+	n = 3;
+	OK(nvmlDeviceGetComputeRunningProcesses_v3(gpu[0], &n, list));
+	assert_int_equal(n, 2);
+	assert_int_equal(list[1].pid, 22);
+	assert_int_equal(list[1].usedGpuMemory, 500);
+	assert_int_equal(list[1].gpuInstanceId, UINT32_MAX);
+	assert_int_equal(list[2].pid, 0);
+	OK(nvmlDeviceGetComputeRunningProcesses(gpu[0], &n, old));
+	assert_int_equal(old[1].pid, 22);
+	assert_int_equal(old[1].usedGpuMemory, 500);
+	OK(nvmlDeviceGetGraphicsRunningProcesses_v3(gpu[0], &n, list));
+	assert_int_equal(n, 0);
+	/* of a GPU of this machine those that have it open: here none has a GPU at that place */
+	usage.here = true;
+	n = 3;
+	OK(nvmlDeviceGetComputeRunningProcesses_v3(gpu[0], &n, list));
+	assert_int_equal(n, 0);
+}
+
+static void no_events(void **state)
+{
+	nvmlEventSet_t set;
+	char data[64];
+
+	OK(nvmlEventSetCreate(&set));
+	FAILS(nvmlDeviceRegisterEvents(gpu[0]), NOT_SUPPORTED);
+	FAILS(nvmlEventSetWait_v2(set, (nvmlEventData_t *)data, 1), TIMEOUT);
+	FAILS(nvmlEventSetWait_v2(NULL, (nvmlEventData_t *)data, 1), INVALID_ARGUMENT);
+	OK(nvmlEventSetFree(set));
+	FAILS(nvmlEventSetFree(NULL), INVALID_ARGUMENT);
+}
+
+/* ------------------------------------------------------------------ nvidia-smi's table */
+
+struct row {
+	uint32_t pid;
+	uint64_t bytes;
+	uint32_t gi, ci;
+	uint64_t hidden;
+	char name[4096];
+};
+
+static void table_of_smi(void **state)
+{
+	static const unsigned char id[] =
+		"\xc4\xfe\x3e\x6c\xc9\x8f\x6c\x4e\xa3\x27\xee\x69\x6e\x12\xf7\xc4";
+	static struct row rows[3];
+	nvmlReturn_t (*list)(nvmlDevice_t, unsigned int *, struct row *);
+	nvmlReturn_t (*other)(void *);
+	unsigned int n = 1;
+	const void *table;
+
+	FAILS(nvmlInternalGetExportTable(&table, (const unsigned char *)"0123456789abcdef"),
+	      NOT_FOUND);
+	OK(nvmlInternalGetExportTable(&table, id));
+	list = ((void *const *)table)[213];
+	other = ((void *const *)table)[81];
+	FAILS(other(NULL), NOT_SUPPORTED);
+	usage.nr_processes = 2;
+	usage.process[0] = (struct kvgpu_usage_process){ 700, getpid() };
+	usage.process[1] = (struct kvgpu_usage_process){ 500, INT32_MAX };
+	FAILS(list(gpu[0], &n, rows), INSUFFICIENT_SIZE);
+	assert_int_equal(n, 2);
+	n = 3;
+	OK(list(gpu[0], &n, rows));
+	assert_int_equal(n, 2);
+	assert_int_equal(rows[0].pid, getpid());
+	assert_int_equal(rows[0].bytes, 700);
+	assert_non_null(strstr(rows[0].name, "nvml_test"));
+	assert_string_equal(rows[1].name, "[Not Found]");
+	assert_int_equal(rows[2].pid, 0);
+	FAILS(list(gpu[0], &n, NULL), INVALID_ARGUMENT);
+	list = ((void *const *)table)[214];
+	OK(list(gpu[0], &n, rows));
+	assert_int_equal(n, 0);
+}
+
+/* ------------------------------------------------------------------ sessions */
+
+static void begins_and_ends(void **state)
+{
+	unsigned int n, before = loads;
+
+	FAILS(nvmlInitWithFlags(8), INVALID_ARGUMENT);
+	found = NULL;
+	FAILS(nvmlInit_v2(), LIBRARY_NOT_FOUND);
+	found = &fake;
+	init_error = CUDA_ERROR_NO_DEVICE;
+	FAILS(nvmlInit_v2(), DRIVER_NOT_LOADED);
+	init_error = CUDA_ERROR_SYSTEM_NOT_READY;
+	FAILS(nvmlInit_v2(), DRIVER_NOT_LOADED);
+	FAILS(nvmlDeviceGetCount_v2(&n), UNINITIALIZED);
+	OK(nvmlInitWithFlags(NVML_INIT_FLAG_NO_GPUS));
+	OK(nvmlDeviceGetCount_v2(&n));
+	assert_int_equal(n, 0);
+	OK(nvmlShutdown());
+	init_error = CUDA_SUCCESS;
+	OK(nvmlInit_v2());
+	OK(nvmlInit_v2());
+	OK(nvmlShutdown());
+	OK(nvmlDeviceGetCount_v2(&n));
+	assert_int_equal(n, 2);
+	OK(nvmlShutdown());
+	FAILS(nvmlDeviceGetCount_v2(&n), UNINITIALIZED);
+	assert_int_equal(loads, before + 2);
+}
+
+/* A child has none of the parent's connections: it begins anew, and the parent goes on. */
+static void begins_anew_in_a_child(void **state)
+{
+	unsigned int n, before = loads;
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(nvmlDeviceGetCount_v2(&n) != NVML_ERROR_UNINITIALIZED || nvmlInit_v2() ||
+		      loads != before + 1 || nvmlDeviceGetCount_v2(&n) || n != 2);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	OK(nvmlDeviceGetCount_v2(&n));
+	assert_int_equal(n, 2);
+}
+
+int main(void)
+{
+#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(uninitialised),
+		cmocka_unit_test(begins_and_ends),
+		IN_SESSION(all_names),
+		IN_SESSION(no_null),
+		IN_SESSION(texts),
+		IN_SESSION(handles),
+		IN_SESSION(places),
+		IN_SESSION(numbers),
+		IN_SESSION(fields),
+		IN_SESSION(memory),
+		IN_SESSION(processes),
+		IN_SESSION(no_events),
+		IN_SESSION(table_of_smi),
+		IN_SESSION(begins_anew_in_a_child),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
