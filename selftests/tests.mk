@@ -321,9 +321,11 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c port.c library.c graphs.c forwards.c)
-UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
+UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
+SRC_remote/wire/fit_test	:= remote/wire/image.c $(IMAGE_SRC)
+LIBS_remote/wire/fit_test	:= -llz4
 FUZZ_TESTS += remote/wire/image_fuzz
 FUZZSRC_remote/wire/image_fuzz	:= remote/wire/image.c
 REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c

@@ -171,6 +171,31 @@ static uint8_t *compile_here(const void *ptx, size_t bytes, unsigned int n, CUji
 
 /* ------------------------------------------------------------------ modules */
 
+/*
+ * A copy of a fat binary without code for other devices than the context's, and its *bytes. NULL:
+ * all of @image is to be sent.
+ */
+static void *fit_image(const void *image, uint64_t *bytes)
+{
+	void *copy = NULL;
+	unsigned int arch;
+	CUdevice dev;
+	size_t fit;
+
+	if (!kvgpu_remote_image_is_fat(image, *bytes) || cuCtxGetDevice(&dev))
+		return NULL;
+	arch = 10 * device_attribute(dev, 75 /* COMPUTE_CAPABILITY_MAJOR */) +
+	       device_attribute(dev, 76 /* COMPUTE_CAPABILITY_MINOR */);
+	fit = arch ? kvgpu_remote_image_fit(image, *bytes, arch, NULL) : *bytes;
+	if (fit < *bytes)
+		copy = malloc(fit);
+	if (copy) {
+		kvgpu_remote_image_fit(image, *bytes, arch, copy);
+		*bytes = fit;
+	}
+	return copy;
+}
+
 static CUresult load_image(CUmodule *module, const void *image, size_t limit, unsigned int n,
 			   CUjit_option *options, void **values)
 {
@@ -180,7 +205,7 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	struct options o;
 	uint8_t *cubin;
 	size_t size;
-	void *made;
+	void *made, *fit;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -199,8 +224,10 @@ static CUresult load_image(CUmodule *module, const void *image, size_t limit, un
 	q.log_bytes = o.log_bytes;
 	q.error_bytes = o.error_bytes;
 	r = call_bytes(&c, o.words, 8ull * o.n);
+	fit = fit_image(image, &q.bytes);
 	if (!r)
-		r = send_image(&c, &q, image, sizeof(*a));
+		r = send_image(&c, &q, fit ? fit : image, sizeof(*a));
+	free(fit);
 	if (r == CUDA_ERROR_JIT_COMPILER_NOT_FOUND && kvgpu_remote_image_is_text(image, q.bytes)) {
 		cubin = compile_here(image, q.bytes, n, options, values, &size, &r);
 		if (cubin)

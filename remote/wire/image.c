@@ -26,8 +26,8 @@ struct entry {
 	uint16_t kind, version;
 	uint32_t header_bytes; /* this struct, and options or a name behind it */
 	uint64_t bytes; /* behind the header */
-	uint32_t packed_bytes, unknown[5];
-	uint64_t flags, zero, unpacked_bytes;
+	uint32_t packed_bytes, unknown[2], arch; /* .arch: 35 is of compute capability 3.5 */
+	uint64_t name, flags, zero, unpacked_bytes;
 };
 
 const void *kvgpu_remote_image_unwrap(const void *data)
@@ -172,6 +172,53 @@ bool kvgpu_remote_image_is_fat(const void *data, size_t bytes)
 {
 	return bytes >= sizeof(uint32_t) &&
 	       !memcmp(data, &(uint32_t){ FATBIN_MAGIC }, sizeof(uint32_t));
+}
+
+/*
+ * Whether no driver takes the entry's code on a device of @arch. A cubin is for devices of its
+ * major version and its minor one or a later one; PTX is for its version and later ones (CUDA C++
+ * Programming Guide, "Compute Capability" and "Application Compatibility"). From 10.0 on devices
+ * have been renamed, and numbers above 200 are not known: their code counts as needed.
+ */
+static bool is_of_no_use(const struct entry *e, unsigned int arch)
+{
+	if (e->arch >= 200)
+		return false;
+	if (e->kind == KIND_ELF)
+		return (e->arch < 100 || arch < 100) &&
+		       (e->arch / 10 != arch / 10 || e->arch > arch);
+	return e->kind == KIND_PTX && e->arch > arch;
+}
+
+size_t kvgpu_remote_image_fit(const void *data, size_t bytes, unsigned int arch, void *to)
+{
+	const uint8_t *from = data;
+	uint64_t at, begin, n;
+	bool code = false;
+	struct container c;
+	struct entry e;
+
+	memcpy(&c, data, sizeof(c));
+	n = c.header_bytes;
+	for (at = n; at < bytes;) {
+		begin = at;
+		if (!take_entry(from, bytes, &at, &e))
+			return bytes;
+		if (is_of_no_use(&e, arch))
+			continue;
+		code = code || e.kind == KIND_ELF || e.kind == KIND_PTX;
+		if (to)
+			memcpy((uint8_t *)to + n, from + begin, at - begin);
+		n += at - begin;
+	}
+	if (!code)
+		return bytes;
+	if (to) {
+		memcpy(to, data, c.header_bytes);
+		c.bytes = n - c.header_bytes;
+		memcpy(to, &c, sizeof(c));
+	}
+	return n;
 }
 
 bool kvgpu_remote_image_is_text(const void *data, size_t bytes)

@@ -22,6 +22,14 @@ bool kvgpu_remote_image_is_text(const void *data, size_t bytes);
 bool kvgpu_remote_image_is_fat(const void *data, size_t bytes);
 
 /*
+ * How many of the @bytes of a fat binary, which kvgpu_remote_image_bytes() has counted, are left
+ * without code that no driver takes on a device of compute capability @arch (35: 3.5): of those
+ * left it takes what it takes of all. All are left if no code would be. @to: where they are stored,
+ * if fewer than @bytes are left; NULL: they are only counted.
+ */
+size_t kvgpu_remote_image_fit(const void *data, size_t bytes, unsigned int arch, void *to);
+
+/*
  * False: no kernel in the @bytes of an image prints or asserts. True: one may do so, or the image
  * is packed, or of no format that is known here.
  */

@@ -60,6 +60,20 @@ static bool begins_with(const struct image *i, const void *magic)
 	return i->end - i->at >= 4 && !memcmp(i->at, magic, 4);
 }
 
+/* Of the same, what is left for a device is counted as it is stored, and is an image, too. */
+static void fit_fat_binary(const struct image *i, unsigned int arch)
+{
+	size_t all = i->end - i->at, n = kvgpu_remote_image_fit(i->at, all, arch, NULL);
+	uint8_t *copy = malloc(n);
+
+	must(n && n <= all);
+	if (n < all) {
+		must(kvgpu_remote_image_fit(i->at, all, arch, copy) == n);
+		must(kvgpu_remote_image_bytes(copy, n) == n);
+	}
+	free(copy);
+}
+
 static void read_fat_binary(const struct image *i)
 {
 	uint16_t header, kind;
@@ -104,9 +118,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		i = (struct image){ copy, copy + n };
 		if (begins_with(&i, ELFMAG))
 			read_elf(&i);
-		else if (begins_with(&i, "\x50\xed\x55\xba"))
+		else if (begins_with(&i, "\x50\xed\x55\xba")) {
 			read_fat_binary(&i);
-		else
+			fit_fat_binary(&i, 35);
+			fit_fat_binary(&i, 90);
+		} else
 			must(!copy[n - 1]);
 	}
 	free(copy);

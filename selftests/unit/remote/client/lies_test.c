@@ -47,6 +47,10 @@ static void honest(struct liar_frame *f)
 		f->word[0] = id(what, ++last, 1);
 	if (f->op == OP_link_complete)
 		f->word[0] = CUBIN;
+	if (f->op == OP_facts) {
+		((struct a_facts *)f->word)->attribute[75] = 3; /* compute capability 3.5 */
+		((struct a_facts *)f->word)->attribute[76] = 5;
+	}
 }
 
 static struct q_image last_image;
@@ -334,6 +338,38 @@ static void a_library_crosses_once(void **state)
 	assert_int_equal(cuLibraryUnload(text), CUDA_SUCCESS);
 	assert_int_equal(times[OP_cuModuleUnload], 1);
 	assert_int_equal(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+}
+
+/* of a fat binary crosses what the context's device may run */
+static void code_of_other_devices_stays_here(void **state)
+{
+	struct entry {
+		uint16_t kind, version;
+		uint32_t header_bytes;
+		uint64_t bytes, packed_bytes;
+		uint32_t unknown, arch;
+		uint64_t name[4], payload;
+	};
+	struct {
+		uint32_t magic;
+		uint16_t version, header_bytes;
+		uint64_t bytes;
+		struct entry entry[2];
+	} fat = { 0xba55ed50, 1, 16, sizeof(fat.entry), { { 0 } } };
+	unsigned int i;
+	CUmodule module;
+
+	for (i = 0; i < 2; i++)
+		fat.entry[i] = (struct entry){ .kind = 2,
+					       .header_bytes = offsetof(struct entry, payload),
+					       .bytes = 8,
+					       .arch = i ? 35 : 80 };
+	lie_once(0, 0);
+	assert_int_equal(cuModuleLoadData(&module, &fat), CUDA_SUCCESS);
+	assert_int_equal(last_image.bytes, sizeof(fat) - sizeof(struct entry));
+	fat.entry[1].arch = 90;
+	assert_int_equal(cuModuleLoadData(&module, &fat), CUDA_SUCCESS);
+	assert_int_equal(last_image.bytes, sizeof(fat));
 }
 
 /* of 32 MiB of the arena 8 are for a part */
@@ -952,6 +988,7 @@ int main(void)
 		TEST(a_wrapper_of_nothing),
 		TEST(functions_fit_into_their_list),
 		TEST(a_library_crosses_once),
+		TEST(code_of_other_devices_stays_here),
 		TEST(a_large_image_goes_in_parts),
 		TEST(an_object_in_use_stays),
 		TEST(parameters_stay_readable),
