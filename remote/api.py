@@ -23,7 +23,7 @@ from entries import Bad, options_of, write  # noqa: E402
 SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
            "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
-                   "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
+                   "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID",
                    "CUmem_advise", "CUfunctionLoadingState", "cuuint32_t", "CUstreamAttrID", "CUtensorMapDataType", "CUtensorMapInterleave",
                    "CUtensorMapSwizzle", "CUtensorMapL2promotion", "CUtensorMapFloatOOBfill", "CUtensorMapIm2ColWideMode",
                    "CUmemAllocationGranularity_flags", "CUatomicOperation"),
@@ -55,7 +55,7 @@ PLACES = {"CUmemAllocationProp": (".location", ".win32HandleMetaData"), "CUmemPo
           "CUmemLocation": ("", None)}
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
-        "CUfilter_mode": 1, "CUmoduleLoadingMode": 2, "CUfunctionLoadingState": 1}
+        "CUfilter_mode": 1, "CUfunctionLoadingState": 1}
 # libraries whose calls are forwarded: the client's library, what functions of remote/forward begin with, the class of its handles
 FORWARDED = {"cublas": ("libcublas.so.11", "blas", "BLAS"), "curand": ("libcurand.so.10", "rand", "RAND")}
 BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cublasSetPointerMode_v2", "cublasGetPointerMode_v2",

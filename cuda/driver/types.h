@@ -427,7 +427,7 @@ typedef enum {
 	CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
 	CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
 } CUdriverProcAddressQueryResult;
-typedef enum { CU_MODULE_EAGER_LOADING = 1 } CUmoduleLoadingMode;
+typedef enum { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING } CUmoduleLoadingMode;
 typedef enum {
 	CU_JIT_INPUT_CUBIN,
 	CU_JIT_INPUT_PTX,

@@ -288,6 +288,24 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 	return r;
 }
 
+/*
+ * NVIDIA's runtimes ask, and if they hear that loading is lazy, they load a fat binary when a
+ * kernel of it is needed first: so no other one crosses.
+ */
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+	const char *wanted = getenv("CUDA_MODULE_LOADING");
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!mode)
+		return CUDA_ERROR_INVALID_VALUE;
+	*mode = wanted && !strcmp(wanted, "EAGER") ? CU_MODULE_EAGER_LOADING :
+						     CU_MODULE_LAZY_LOADING;
+	return CUDA_SUCCESS;
+}
+
 void module_unloaded(CUmodule module)
 {
 	managed_module_ends(module);

@@ -340,6 +340,21 @@ static void a_library_crosses_once(void **state)
 	assert_int_equal(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
 }
 
+/* a runtime hears that it may wait with an image until something of it is needed */
+static void loading_is_lazy(void **state)
+{
+	CUmoduleLoadingMode mode;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(cuModuleGetLoadingMode(&mode), CUDA_SUCCESS);
+		assert_int_equal(mode, i ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING);
+		setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+	}
+	unsetenv("CUDA_MODULE_LOADING");
+	assert_int_equal(cuModuleGetLoadingMode(NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
 /* of a fat binary crosses what the context's device may run */
 static void code_of_other_devices_stays_here(void **state)
 {
@@ -988,6 +1003,7 @@ int main(void)
 		TEST(a_wrapper_of_nothing),
 		TEST(functions_fit_into_their_list),
 		TEST(a_library_crosses_once),
+		TEST(loading_is_lazy),
 		TEST(code_of_other_devices_stays_here),
 		TEST(a_large_image_goes_in_parts),
 		TEST(an_object_in_use_stays),
