@@ -4,11 +4,10 @@
 api.py TREE doc:    prints build/docs/cuda-api.md.
 
 Made are: ops.h (numbers, structs, the tables' hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
-(server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries); and what
-cuda/entries.py makes.
+(server), names.c (a dumper); and what cuda/entries.py makes.
 
 The tables' hash is KVGPU_REMOTE_VERSION, which both sides compare. It covers the texts of HASHED, too: headers of layouts that
-cross, and forward/forward.h. made.d in OUT tells make that the code is made of these.
+cross. made.d in OUT tells make that the code is made of these.
 """
 import hashlib
 import os
@@ -34,8 +33,7 @@ BYTES = {"u64": 8, "f64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
 HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION", "CUstream": "STREAM", "CUevent": "EVENT",
            "CUarray": "ARRAY", "CUmipmappedArray": "MIPMAP", "CUtexref": "TEXREF", "CUsurfref": "SURFREF", "CUgraph": "GRAPH",
            "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER",
-           "CUmemoryPool": "POOL", "CUmemGenericAllocationHandle": "PHYSICAL",
-           "cublasHandle_t": "BLAS", "curandGenerator_t": "RAND"}
+           "CUmemoryPool": "POOL", "CUmemGenericAllocationHandle": "PHYSICAL"}
 NUMBERED = ("CUmemGenericAllocationHandle",)  # handles that are numbers in C
 WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE", "CUmemoryPool": "INVALID_VALUE",
          "CUmemGenericAllocationHandle": "INVALID_VALUE"}  # the client's error for a stale handle; others INVALID_HANDLE
@@ -56,18 +54,9 @@ PLACES = {"CUmemAllocationProp": (".location", ".win32HandleMetaData"), "CUmemPo
 # the greatest value of enums that programs take for an index
 MOST = {"CUstreamCaptureStatus": 2, "CUgraphNodeType": 31, "CUfunc_cache": 3, "CUsharedconfig": 2, "CUaddress_mode": 3,
         "CUfilter_mode": 1, "CUfunctionLoadingState": 1}
-# libraries whose calls are forwarded: the client's library, what functions of remote/forward begin with, the class of its handles
-FORWARDED = {"cublas": ("libcublas.so.11", "blas", "BLAS"), "curand": ("libcurand.so.10", "rand", "RAND")}
-BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cublasSetPointerMode_v2", "cublasGetPointerMode_v2",
-                               "cublasGetStatusName", "cublasGetStatusString"),
-                      "sync": ("cublasCreate_v2", "cublasDestroy_v2")},
-           "curand": {"here": ("curandSetStream",),
-                      "sync": ("curandCreateGenerator", "curandDestroyGenerator", "curandGetVersion")}}
-NUMBERS = {"int": "u32", "float": "f32", "double": "f64", "size_t": "u64", "unsigned int": "u32", "unsigned long long": "u64",
-           "long long int": "u64", "cublasOperation_t": "u32", "cublasMath_t": "u32"}
 FIRST_OP = 16  # those below are the channel's
 HASHED = ["remote/" + name for name in (
-    "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/completion.h", "forward/forward.h",
+    "wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/completion.h", 
     "cluster/relay/tags.h", "cluster/relay/message.h", "cluster/relay/cut.h", "cluster/relay/note.h", "cluster/relay/control.h")]
 HEADER = "/* Made by remote/api.py of cuda/api.def and remote/frames.def. */\n"
 
@@ -188,53 +177,6 @@ class Frame:
         return option in self.options
 
 
-class Forward(Frame):
-    """An entry point of a library that is not libcuda. Its frame has the handle, its stream, flags, and what the table says of each
-    argument: a number, memory of the device (@), a scalar where the pointer mode says (%), a number that comes back"""
-
-    def __init__(self, line):
-        super().__init__(line)
-        self.library = line.split()[0]
-        self.prefix, self.handle = FORWARDED[self.library][1:]
-        if any(x.kind == "device" for x in self.numbers):
-            self.options["touches"] = ""
-        if self.result():
-            self.options["reports"] = ""
-
-    def read_fields(self, fields, answer):
-        self.numbers = [Number(a) for a in fields.split(",")]
-        if answer or self.numbers[0].type not in HANDLES:
-            raise Bad("a handle comes first, and there is no other answer than arguments")
-        self.q = [("u64", "handle", 0, 8), ("u64", "stream", 0, 8), ("u32", "flags", 0, 4)]
-        self.q += [(x.wire, x.name, 0, BYTES[x.wire]) for x in self.numbers[1:] if x.kind != "out"]
-        self.a = [("u64", "result", 0, 8)] if self.result() else []
-        self.a += [(x.wire, x.name, 0, BYTES[x.wire]) for x in self.numbers[1:] if x.kind == "out"]
-
-    def result(self):
-        """the scalar that comes back to the program's memory, or to the device's"""
-        return next((x for x in self.numbers if x.kind == "result"), None)
-
-    def prototype(self):
-        return f"{self.library}Status_t {self.name}({', '.join(x.c for x in self.numbers)})"
-
-
-class Number:
-    """one argument of a forwarded call; kind: handle, number, device, scalar, result, out"""
-
-    def __init__(self, text):
-        m = re.fullmatch(r"(const )?([\w ]+?)\s*(\*?)\s*(\w+)([@%]?)", text.strip())
-        if not m:
-            raise Bad("argument not understood: " + text)
-        const, self.type, star, self.name, mark = m.groups()
-        self.c = f"{const or ''}{self.type} {star}{self.name}"
-        self.kind = {"@": "device", "%": "scalar" if const else "result"}.get(mark, "out" if star else "number")
-        if self.type in HANDLES:
-            self.kind = "handle"
-        elif self.type not in NUMBERS or (mark and not star) or (const and not mark):
-            raise Bad("no kind for " + text)
-        self.wire = "u64" if mark or self.kind == "handle" else NUMBERS[self.type]
-
-
 def field(text):
     m = re.fullmatch(r"(\w+) (\w+)(?:\[(\d+)\])?", text.strip())
     if not m or m.group(1) not in BYTES:
@@ -251,7 +193,7 @@ def read_table(tree):
         if not line or line.startswith("#"):
             continue
         try:
-            frames.append((Forward if line.split()[0] in FORWARDED else Frame)(line))
+            frames.append(Frame(line))
         except Bad as why:
             sys.exit(f"remote/frames.def:{number}: {why}: {line}")
     names = [f.name for f in frames]
@@ -479,7 +421,7 @@ def refused_c(entries, reasons):
 
 
 def library_map(entries):
-    names = sorted([n for e in entries for n in e.forms()] + ["kvgpu_device_usage", "kvgpu_remote_forwards", "kvgpuMemcpyBroadcast"])
+    names = sorted([n for e in entries for n in e.forms()] + ["kvgpu_device_usage", "kvgpuMemcpyBroadcast"])
     return "{\nglobal:\n" + "".join(f"\t{n};\n" for n in names) + "local:\n\t*;\n};\n"
 
 
@@ -498,8 +440,6 @@ def case(e):
     n, t, call, after, bit = e.name, [], [], [], 0
     head = f"static CUresult case_{n}(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n{{"
     take = "\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;"
-    if isinstance(e, Forward):
-        return head + "\n" + forward_case(e, take)
     if e.frame:
         t += [f"\tstruct q_{n} q;\n", take] if e.q else []
         t.append(f"\treturn frame_{n}(s, {'&q, ' if e.q else ''}in, out);\n}}\n")
@@ -601,96 +541,6 @@ def case(e):
     return head + "\n" + "\n".join(t)
 
 
-def forward_case(e, take):
-    """checks, the library's call, and its status as a result"""
-    result = e.result()
-    t = [f"\tstruct q_{e.name} q;"] + ([f"\tstruct a_{e.name} *a;"] if e.a and not result else [])
-    t += ["\tstruct forward_result to;"] if result else []
-    t += [f"\t{x.type} {x.name} = 0;" for x in e.numbers if x.kind == "out"]
-    t += ["\tstruct forwarded *f;", f"\t{e.library}Status_t status;", "\tCUresult r;\n", take,
-          "\tif (in->left)\n\t\treturn CUDA_ERROR_INVALID_VALUE;",
-          f"\tr = forward_enter(s, CLASS_{e.handle}, q.handle, q.stream, &f);\n\tif (r)\n\t\treturn r;",
-          f"\tif (!s->forward.library->{e.name})\n\t\treturn CUDA_ERROR_NOT_SUPPORTED;"]
-    for x in e.numbers:
-        if x.kind == "device":
-            t.append(f"\tif (!forward_device(s, q.{x.name}))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
-        elif x.kind == "scalar":
-            t.append(f"\tif (q.flags & FORWARD_ON_DEVICE && !forward_device(s, q.{x.name}))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
-    if result:
-        t.append(f"\tr = forward_result(s, f, q.flags, q.{result.name}, sizeof(*(({result.type} *)0)), out, &to);\n"
-                 "\tif (r || s->frame.later)\n\t\treturn r;")
-    elif any(x.kind == "scalar" for x in e.numbers):
-        t.append("\tr = forward_mode(s, f, q.flags & FORWARD_ON_DEVICE);\n\tif (r)\n\t\treturn r;")
-    if e.a and not result:
-        t.append("\ta = kvgpu_remote_put(out, sizeof(*a));\n\tif (!a)\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
-    how = {"handle": lambda x: "f->what", "number": lambda x: "q." + x.name, "out": lambda x: "&" + x.name,
-           "device": lambda x: f"({x.c.rsplit('*', 1)[0]}*)(uintptr_t)q.{x.name}",
-           "scalar": lambda x: f"forward_scalar(&q.{x.name}, q.flags)", "result": lambda x: "to.at"}
-    t.append(f"\tstatus = s->forward.library->{e.name}({', '.join(how[x.kind](x) for x in e.numbers)});")
-    t += [f"\ta->{x.name} = {x.name};" for x in e.numbers if x.kind == "out"]
-    status = f"forward_status(s, CLASS_{e.handle}, status)"
-    t.append(f"\treturn {f'forward_answer(s, f, &to, {status})' if result else status};\n}}\n")
-    return "\n".join(t)
-
-
-# ------------------------------------------------------------------ the forwarding libraries
-
-def forward_h(frames):
-    text = HEADER + "#ifndef KVGPU_REMOTE_FORWARDS_H\n#define KVGPU_REMOTE_FORWARDS_H\n\n#include <remote/forward/types.h>\n\n"
-    forwards = [f for f in frames if isinstance(f, Forward)]
-    text += "#pragma GCC visibility push(default)\n" + "".join(f.prototype() + ";\n" for f in forwards)
-    text += "#pragma GCC visibility pop\n\n/* the real libraries' entry points; one that is lacking is NULL */\nstruct forwards {\n"
-    text += "".join(f"\ttypeof({f.name}) *{f.name};\n" for f in forwards)
-    text += "#define POINTER(name)\ttypeof(name) *name;\n\tCUBLAS_BY_HAND(POINTER)\n\tCURAND_BY_HAND(POINTER)\n#undef POINTER\n"
-    text += "};\n\n"
-    for library in FORWARDED:
-        names = [f.name for f in forwards if f.library == library]
-        text += f"#define {library.upper()}_NAMES(name) \\\n" + " \\\n".join(f"\tname({n})" for n in names) + "\n\n"
-    return text + "#endif\n"
-
-
-def forward_stub(e):
-    """the call as a frame"""
-    p, t = e.prefix, []
-    t.append(e.prototype() + "\n{")
-    t.append(f"\tstruct q_{e.name} q = {{ 0 }};")
-    t += [f"\tstruct a_{e.name} a;"] if e.a else []
-    t.append(f"\t{e.library}Status_t r = {p}_enter({e.numbers[0].name}, &q.handle, &q.stream, &q.flags);\n")
-    t.append("\tif (r)\n\t\treturn r;")
-    for x in e.numbers[1:]:
-        if x.kind == "number":
-            t.append(f"\tq.{x.name} = {x.name};")
-        elif x.kind == "device":
-            t.append(f"\tq.{x.name} = (uintptr_t){x.name};")
-        elif x.kind == "out":
-            t.append(f"\tif (!{x.name})\n\t\treturn {p.upper()}_INVALID_VALUE;")
-        else:
-            t.append(f"\tif (!{x.name})\n\t\treturn {p.upper()}_INVALID_VALUE;")
-            here = f"memcpy(&q.{x.name}, {x.name}, sizeof(*{x.name}));" if x.kind == "scalar" else f"q.{x.name} = 0;"
-            t.append(f"\tif (q.flags & FORWARD_ON_DEVICE)\n\t\tq.{x.name} = (uintptr_t){x.name};\n\telse\n\t\t{here}")
-    back, result = [x for x in e.numbers if x.kind == "out"], e.result()
-    when = e.options.get("when", "0")
-    if result:
-        t.append(f"\tif (q.flags & FORWARD_ON_DEVICE)\n\t\treturn {p}_send(OP_{e.name}, &q, sizeof(q), {when});")
-    if not e.a:
-        t.append(f"\treturn {p}_send(OP_{e.name}, &q, sizeof(q), {when});\n}}\n")
-        return "\n".join(t)
-    t.append(f"\tr = {p}_sync(OP_{e.name}, &q, sizeof(q), &a, sizeof(a));\n\tif (r)\n\t\treturn r;")
-    t += [f"\tmemcpy({result.name}, &a.result, sizeof(*{result.name}));"] if result else []
-    t += [f"\t*{x.name} = a.{x.name};" for x in back]
-    t.append("\treturn r;\n}\n")
-    return "\n".join(t)
-
-
-def forward_c(frames, library):
-    text = HEADER + f"#include <remote/forward/{library}.h>\n\n"
-    return text + "\n".join(forward_stub(f) for f in frames if isinstance(f, Forward) and f.library == library)
-
-
-def forward_map(frames, library):
-    return f"{FORWARDED[library][0]} {{\nglobal:\n\t{library}[A-Z]*;\nlocal:\n\t*;\n}};\n"
-
-
 def own_parent(e, of):
     parent = e.parent(of)
     return {"none": "0", None: "s->current"}.get(parent, f"q.{parent}")
@@ -749,21 +599,7 @@ def doc(entries, frames, reasons):
             elif e.way == "async":
                 remark = remark or "sync where the client can't tell that the arguments are right"
             rows.append(f"| `{n}` | {since} | {way} | {own} | {remark} |\n")
-    return text + "".join(sorted(rows)) + forward_doc(frames)
-
-
-def forward_doc(frames):
-    text = "\n# Forwarded libraries\n\nWhat the client's libraries of these names have; what is not here they lack.\n"
-    for library, (name, prefix, _) in FORWARDED.items():
-        text += f"\n| {name} | way | remarks |\n|---|---|---|\n"
-        rows = [(n, "here", "") for n in BY_HAND[library]["here"]] + [(n, "sync", "") for n in BY_HAND[library]["sync"]]
-        for f in frames:
-            if isinstance(f, Forward) and f.library == library:
-                way = "async" if "when" in f.options else "sync"
-                remark = "sync where the client can't tell that the arguments are right" if way == "async" else ""
-                rows.append((f.name, way, "waits where the result goes to the program's memory" if f.result() else remark))
-        text += "".join(f"| `{n}` | {way} | {remark} |\n" for n, way, remark in sorted(rows))
-    return text
+    return text + "".join(sorted(rows))
 
 
 def made_d(out):
@@ -783,11 +619,8 @@ def main():
                        ("refused.c", refused_c(entries, reasons)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
                        ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames)),
-                       ("forwards.h", forward_h(frames)), ("made.d", made_d(out))):
+                       ("made.d", made_d(out))):
         write(os.path.join(out, name), text)
-    for library in FORWARDED:
-        write(os.path.join(out, library + ".c"), forward_c(frames, library))
-        write(os.path.join(out, library + ".map"), forward_map(frames, library))
 
 
 if __name__ == "__main__":

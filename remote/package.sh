@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 client()
 {
-	install -D -m 644 -t "$lib" "$remote"/{libcuda.so.1,libcublas.so.11,libcurand.so.10,libnvidia-ml.so.1} "$cuda/libcudart.so.11.0"
+	install -D -m 644 -t "$lib" "$remote"/{libcuda.so.1,libnvidia-ml.so.1} "$cuda/libcudart.so.11.0"
 	strip --strip-unneeded "$lib"/*
 	install -D -m 755 -t "$tmp/usr/bin" "$cuda/cuda-info"
 	strip "$tmp/usr/bin"/*
@@ -20,7 +20,7 @@ client()
 	install -D -m 644 -t "$doc" docs/remote.md docs/remote-setup.md
 	install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
 	install -D -m 644 -t "$man/man5" remote/conf/remote.conf.5
-	printf '%s kvgpu-remote-client\n' 'libcuda 1' 'libcudart 11.0' 'libcublas 11' 'libcurand 10' 'libnvidia-ml 1' > "$tmp/DEBIAN/shlibs"
+	printf '%s kvgpu-remote-client\n' 'libcuda 1' 'libcudart 11.0' 'libnvidia-ml 1' > "$tmp/DEBIAN/shlibs"
 	echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 	install -m 755 -t "$tmp/DEBIAN" remote/conf/postrm
 	overrides=('# all of CUDA'"'"'s libraries in one' "kvgpu-remote-client: package-name-doesnt-match-sonames *")
@@ -29,8 +29,8 @@ client()
 	Recommends: libgnutls30
 	Suggests: kvgpu-aperture
 	Provides: libcuda1, libcuda.so.1, libcudart11.0, libnvidia-ml1, libnvidia-ml.so.1
-	Conflicts: libcuda1, libcudart11.0, libcublas11, libcurand10, libnvidia-ml1, kvgpu-cuda
-	Replaces: libcuda1, libcudart11.0, libcublas11, libcurand10, libnvidia-ml1, kvgpu-cuda
+	Conflicts: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-cuda
+	Replaces: libcuda1, libcudart11.0, libnvidia-ml1, kvgpu-cuda
 	Description: CUDA on the GPU of another machine or VM
 	 The CUDA 11.8 runtime library (libcudart.so.11.0) on a driver library
 	 (libcuda.so.1) that has no GPU: what programs ask of it is carried out by

@@ -7,9 +7,8 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE -include include/user/older
 # link-time optimization: a queued launch calls functions of many files
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
-REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \
-		   cublas.c curand.c cublas.map curand.map prototypes.h entries.inc refused.inc nvml_calls.h nvml_calls.inc \
-		   nvml_names.inc)
+REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c \
+		   prototypes.h entries.inc refused.inc nvml_calls.h nvml_calls.inc nvml_names.inc)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/frames.def cuda/entries.py cuda/api.def cuda/nvml/table.py cuda/nvml/nvml.def kvgpu.mk
 	@mkdir -p $(@D)
@@ -46,17 +45,6 @@ $(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
 		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
-# libcublas and libcurand, whose calls are forwarded through libcuda.so.1. Their symbols have the
-# versions of NVIDIA's libraries, with which programs were linked.
-REMOTE_BLAS_OBJ	:= $(addprefix $(REMOTE_OUT)/obj/,remote/forward/begin.o remote/forward/blas.o gen/cublas.o)
-REMOTE_RAND_OBJ	:= $(addprefix $(REMOTE_OUT)/obj/,remote/forward/begin.o remote/forward/rand.o gen/curand.o)
-$(REMOTE_BLAS_OBJ) $(REMOTE_RAND_OBJ): REMOTE_LTO := -O2
-$(REMOTE_OUT)/libcublas.so.11: $(REMOTE_BLAS_OBJ) $(REMOTE_GEN)/cublas.map
-$(REMOTE_OUT)/libcurand.so.10: $(REMOTE_RAND_OBJ) $(REMOTE_GEN)/curand.map
-$(REMOTE_OUT)/libcublas.so.11 $(REMOTE_OUT)/libcurand.so.10: $(REMOTE_OUT)/libcuda.so.1
-	$(call Q,LD)$(CC) -g -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,now $(filter %.o %.so.1,$^) -o $@ \
-		-Wl,--version-script,$(filter %.map,$^) -ldl
-
 # libnvidia-ml.so.1 finds libcuda.so.1 when it runs
 REMOTE_NVML_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard cuda/nvml/*.c) cuda/info/process.c)
 $(REMOTE_NVML_OBJ): REMOTE_LTO := -O2
@@ -72,15 +60,14 @@ $(REMOTE_OUT)/kvgpu-remotectl: $(REMOTE_CTL_OBJ)
 $(REMOTE_OUT)/kvgpu-aperture: $(REMOTE_PMEM_OBJ)
 	$(call Q,LD)$(CC) $(REMOTE_PMEM_OBJ) -o $@
 
-REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 libcublas.so.11 libcurand.so.10 libnvidia-ml.so.1 kvgpu-remoted kvgpu-remotectl \
-		   kvgpu-aperture)
+REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 libnvidia-ml.so.1 kvgpu-remoted kvgpu-remotectl kvgpu-aperture)
 remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 and libnvidia-ml.so.1 without a GPU, the server and its tools; prints where they are
 	@echo '$(REMOTE_OUT)'
 
 print-remote: ; @echo '$(REMOTE_OUT)'
 
 -include $(REMOTE_CLIENT_OBJ:.o=.d) $(REMOTE_SERVER_OBJ:.o=.d) $(REMOTE_CTL_OBJ:.o=.d) $(REMOTE_PMEM_OBJ:.o=.d)
--include $(REMOTE_BLAS_OBJ:.o=.d) $(REMOTE_RAND_OBJ:.o=.d) $(REMOTE_NVML_OBJ:.o=.d)
+-include $(REMOTE_NVML_OBJ:.o=.d)
 
 .PHONY: remote print-remote
 include remote/cluster/cluster.mk

@@ -320,8 +320,8 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 # --- remote. selftests/unit/remote/server/made.c includes sources that remote/api.py and fake.py make.
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
-		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c port.c library.c graphs.c forwards.c)
-UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/forward_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
+		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c port.c library.c graphs.c)
+UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 SRC_remote/wire/fit_test	:= remote/wire/image.c $(IMAGE_SRC)
@@ -415,7 +415,6 @@ SRC_remote/server/nodes_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/copies_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/words_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
-SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/unit/remote/server/flood.c
 SRC_remote/server/text_test	:= remote/server/text.c
 UNIT_TESTS += remote/server/sched_client_test remote/server/ends_test remote/server/launch_test

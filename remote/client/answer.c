@@ -10,9 +10,7 @@
 
 CUresult answer_result(uint32_t result)
 {
-	if (result >= 2 * KVGPU_REMOTE_STATUS || result % KVGPU_REMOTE_STATUS > CUDA_ERROR_UNKNOWN)
-		return CUDA_ERROR_UNKNOWN;
-	return result;
+	return result > CUDA_ERROR_UNKNOWN ? CUDA_ERROR_UNKNOWN : (CUresult)result;
 }
 
 bool answer_bytes(struct call *c, void *to, uint64_t n)

@@ -152,7 +152,7 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 #define TEXT(name) \
 	.at = offsetof(struct remoted_conf, name), .max = sizeof(((struct remoted_conf *)0)->name)
 
-/* starter/main.c looks up nine of these names, and never checks for the table's end */
+/* starter/main.c looks up some of these names, and never checks for the table's end */
 static const struct conf_key keys[] = {
 	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size,
 	  AT(share.memory), 0, 1ull << 48 },
@@ -165,9 +165,6 @@ static const struct conf_key keys[] = {
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* the keys above may stand in sections, too */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
-	{ "cublas", "the name or the path of a libcublas.so.13, .12 or .11", conf_text,
-	  TEXT(blas) },
-	{ "curand", "the name or the path of a libcurand.so.10", conf_text, TEXT(rand) },
 	{ "listen",
 	  "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most",
 	  listen_at, .often = true, .why = why_not_listen },

@@ -32,8 +32,7 @@ struct conf_rule {
  */
 struct remoted_conf {
 	struct conf_share share; /* first, as in a rule */
-	/* blas and rand may be empty: the loader finds them */
-	char library[256], blas[256], rand[256];
+	char library[256];
 	char listen[CONF_LISTEN][320];
 	unsigned int nr_listen;
 	char tls_folder[192];

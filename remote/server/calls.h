@@ -87,11 +87,6 @@ FRAME(range_attribute);
 FRAME(link_create);
 FRAME(link_add);
 FRAME(link_complete);
-EMPTY_FRAME(blas_create);
-FRAME(blas_destroy);
-FRAME(rand_create);
-FRAME(rand_destroy);
-EMPTY_FRAME(rand_version);
 
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
 CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx);

@@ -54,8 +54,7 @@ static bool may_take_long(uint16_t op)
 	return op == OP_image || op == OP_link_add || op == OP_link_complete ||
 	       op == OP_cuCtxCreate_v2 || op == OP_cuCtxDestroy_v2 || op == OP_cuCtxDetach ||
 	       op == OP_cuDevicePrimaryCtxRetain || op == OP_cuDevicePrimaryCtxReset_v2 ||
-	       op == OP_cuDevicePrimaryCtxRelease_v2 || op == OP_blas_create ||
-	       op == OP_rand_create;
+	       op == OP_cuDevicePrimaryCtxRelease_v2;
 }
 
 /* After these calls the server may not be able to ask whether a stream's work is done. */
@@ -108,8 +107,8 @@ void sched_capture_ended(struct server *s)
 
 /*
  * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on an
- * H100. What ends gives back all that it has: a context, a module, a stream, an executable graph, a
- * handle of cuBLAS or cuRAND. A module that graphs refer to ends later (graph_refs.c).
+ * H100. What ends gives back all that it has: a context, a module, a stream, an executable graph.
+ * A module that graphs refer to ends later (graph_refs.c).
  */
 static bool gives_memory(uint16_t op)
 {
@@ -120,7 +119,7 @@ static bool gives_memory(uint16_t op)
 	       op == OP_cuCtxDetach || op == OP_cuDevicePrimaryCtxRelease_v2 ||
 	       op == OP_cuDevicePrimaryCtxReset_v2 || op == OP_cuCtxSetLimit ||
 	       op == OP_cuModuleUnload || op == OP_cuStreamDestroy_v2 ||
-	       op == OP_cuGraphExecDestroy || op == OP_blas_destroy || op == OP_rand_destroy;
+	       op == OP_cuGraphExecDestroy;
 }
 
 static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)

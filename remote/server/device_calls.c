@@ -144,7 +144,6 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	uint64_t id = handle_known(s, CLASS_CONTEXT, ctx);
 	CUresult r;
 
-	forward_leave_context(s, id);
 	if (s->current == id)
 		enter_context(s, 0);
 	/* end the waits before the library frees what they wait for */
@@ -257,7 +256,6 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 	uint64_t id = primary_of(s, dev);
 	CUresult r;
 
-	forward_leave_context(s, id);
 	context_leave(s, id);
 	r = CALL(s, cuDevicePrimaryCtxReset_v2, dev);
 	if (r)
@@ -353,7 +351,6 @@ CUresult own_cuStreamCreateWithPriority(struct server *s, CUstream *stream, unsi
 
 CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream)
 {
-	forward_leave_stream(s, handle_known(s, CLASS_STREAM, stream));
 	return CALL(s, cuStreamDestroy_v2, stream);
 }
 

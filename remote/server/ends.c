@@ -38,8 +38,6 @@ static void remove_one(struct server *s, struct entry *e)
 		refs_forget_graph(s, e->id);
 	if (class == CLASS_EXEC)
 		switched_forget(s, e->id);
-	if (class == CLASS_BLAS || class == CLASS_RAND)
-		forward_forget(s, e->id);
 	handle_take_out(s, e);
 }
 

@@ -190,7 +190,6 @@ void server_fini(struct server *s)
 	free(s->handles.chains);
 	free(s->quota.charges);
 	free(s->pinned.noted);
-	free(s->forward.library);
 	free(s->parts.data);
 	free(s->frame.scratch);
 }

@@ -25,7 +25,6 @@
 #include "copynode.h"
 #include "counters.h"
 #include "bounce.h"
-#include "forward.h"
 #include "frame.h"
 #include "handles.h"
 #include "hostfunc.h"
@@ -49,8 +48,6 @@ struct options {
 	uint64_t memory;
 	uint64_t arena;
 	FILE *dump; /* frames are written there as text; NULL: they are not */
-	/* libcublas and libcurand; empty or NULL: the loader finds them */
-	const char *blas, *rand;
 	/* prints an error message; NULL: none is printed */
 	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
@@ -87,7 +84,6 @@ struct server {
 	struct mempools mempools;
 	struct physicals physicals;
 	struct shares shares;
-	struct forward forward;
 	struct parts parts;
 	struct hosts hosts;
 	struct captures captures;

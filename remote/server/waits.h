@@ -22,7 +22,7 @@ struct waits {
 	 * several, or it is the null stream
 	 */
 	uint64_t printing, printing_in;
-	bool may_print; /* a module, or a library such as cuBLAS, may have kernels that print */
+	bool may_print; /* a module may have kernels that print */
 	/*
 	 * the event behind a stream's last copy whose marked words came, while it was not seen to
 	 * have happened; .served: how many frames were served when they came

@@ -288,8 +288,6 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		.quota = { .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients },
 		.options = { .memory = share->memory,
 			     .arena = share->arena,
-			     .blas = c->s->conf->blas,
-			     .rand = c->s->conf->rand,
 			     .complain = say }
 	};
 	pthread_t watcher;

@@ -25,7 +25,7 @@ enum { DESCRIPTORS_MIN = 128 };
 
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
-	"                     [--cublas FILE] [--curand FILE] [--admin PATH] [--tls-folder PATH] [--users FIRST|none]\n"
+	"                     [--admin PATH] [--tls-folder PATH] [--users FIRST|none]\n"
 	"                     [--host-memory BYTES] [--dump]\n"
 	"  --config FILE   what remoted.conf says, " REMOTED_CONF
 	" usually; the options below go before it\n"
@@ -33,7 +33,6 @@ static const char usage[] =
 	"                  unix:/path serves aperture:/path, too. Memory that a client's VM shares: aperture:FILE or\n"
 	"                  aperture:/dev/daxX.Y, with ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
 	"  --library FILE  the libcuda.so.1 that does the work\n"
-	"  --cublas FILE, --curand FILE  where the loader does not find them: for programs on libcublas.so.11, libcurand.so.10\n"
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
 	"  --arena BYTES   host memory that client and server share (256M); it bounds a client's pinned memory. A file\n"
 	"                  or a device has the size that it has\n"
@@ -48,11 +47,9 @@ static const char usage[] =
 static const struct {
 	const char *option, *key;
 } options_of_keys[] = {
-	{ "listen", "listen" },		{ "library", "library" },
-	{ "memory", "memory" },		{ "arena", "arena" },
-	{ "admin", "admin-socket" },	{ "users", "users" },
-	{ "tls-folder", "tls-folder" }, { "cublas", "cublas" },
-	{ "curand", "curand" },		{ "host-memory", "host-memory" },
+	{ "listen", "listen" },		{ "library", "library" },	  { "memory", "memory" },
+	{ "arena", "arena" },		{ "admin", "admin-socket" },	  { "users", "users" },
+	{ "tls-folder", "tls-folder" }, { "host-memory", "host-memory" },
 };
 enum {
 	OPTION_CONFIG = 100,

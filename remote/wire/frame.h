@@ -193,8 +193,6 @@ enum kvgpu_remote_class {
 	CLASS_EXEC,
 	CLASS_LINK,
 	CLASS_USER,
-	CLASS_BLAS,
-	CLASS_RAND,
 	CLASS_POOL,
 	CLASS_PHYSICAL,
 	NR_CLASSES
@@ -209,15 +207,6 @@ struct kvgpu_remote_resource {
 	uint32_t type, flags, format, channels;
 	uint64_t pad;
 };
-
-/*
- * A flag of forwarded calls: scalars are in device memory, and the frame has their addresses;
- * without the flag it has their values.
- */
-enum { FORWARD_ON_DEVICE = 1 };
-
-/* A result from here on: this plus the status of a forwarded library. */
-enum { KVGPU_REMOTE_STATUS = 0x10000 };
 
 /*
  * One end of a box copy, in words. END_BOUNCE: of a graph's copy the client's number of a bounce

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh quick|long|arm|arm-long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
-# quick: the driver API's subtests by stored code, and faults, by each carrier; forwarded libraries, several servers, and the service
-# (service.sh). long: also the CUDA programs by nvcc, the client under the thread sanitizer, and more of the service. arm: programs for
+# quick: the driver API's subtests by stored code, and faults, by each carrier; several servers, and the service (service.sh). long: also the CUDA programs by nvcc, the client under the thread sanitizer, and more of the service. arm: programs for
 # arm64 by qemu-aarch64, on this machine's server, and unit tests; arm-long: more of these.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -481,36 +480,6 @@ run_info()
 	result $? "without a server it leaves the reason to the library" "$(tail -n 1 "$work/said")"
 }
 
-# the client's libcublas and libcurand; the server loads a stand-in for the real ones
-run_forwards()
-{
-	local name line rc gen=$remote/gen
-
-	ln -sf "$remote/libcublas.so.11" "$remote/libcurand.so.10" "$work/"
-	gcc -std=gnu11 -O2 -Wall -I. "-I$gen" -D_GNU_SOURCE -fPIC -shared selftests/remote/stand_in.c -o "$work/libstand_in.so" \
-		"$inprocess/libcuda.so.1" -lm -Wl,--no-as-needed -Wl,-rpath,"$inprocess" &&
-	gcc -std=gnu11 -O2 -Wall -I. "-I$gen" -D_GNU_SOURCE selftests/remote/blas.c -o "$work/blas" \
-		"$work"/lib{cublas.so.11,curand.so.10,cuda.so.1} -lm -Wl,-rpath,"\$ORIGIN" || { result 1 "the forwarders' program builds"; return; }
-	for name in unix aperture; do
-		carrier $name
-		start_server --cublas "$work/libstand_in.so" --curand "$work/libstand_in.so"
-		while read -r line; do
-			case $line in
-			ok*) result 0 "forwarded: ${line#*- }" ;;
-			1..*) ;;
-			*) result 1 "forwarded: ${line#*- }" ;;
-			esac
-		done < <(timeout 60 "$work/blas" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
-		stop_server
-	done
-	carrier unix
-	start_server --cublas "$work/none.so"
-	"$work/blas" > "$work/said" 2>&1
-	[ $? = 2 ] && grep -q 'the server has no libcublas' "$work/said" && until_true grep -q 'cuBLAS: .*none.so' "$work/server.log"
-	result $? "forwarded: where the server has no libcublas both sides say so" "$(head -n 1 "$work/said")"
-	stop_server
-}
-
 # the client's threads under the thread sanitizer, linked into the program
 run_tsan()
 {
@@ -609,7 +578,6 @@ run_nonsense
 run_pinned
 run_seen
 run_place
-run_forwards
 run_several
 run_info
 carrier unix

@@ -159,8 +159,8 @@ static void new_module(void)
 static void new_object(void)
 {
 	static const uint16_t made[] = { OP_cuStreamCreate,   OP_cuEventCreate, OP_cuGraphCreate,
-					 OP_cuArrayCreate_v2, OP_blas_create,	OP_rand_create,
-					 OP_user_object,      OP_link_create,	OP_instantiate };
+					 OP_cuArrayCreate_v2, OP_user_object,	OP_link_create,
+					 OP_instantiate };
 	unsigned int i = below(sizeof(made) / sizeof(*made) + 1);
 	struct flood_frame f;
 

@@ -8,11 +8,6 @@
 		return library.name;                     \
 	}                                                \
 	__attribute__((ifunc("resolve_" #name))) typeof(*library.name) name;
-#define CUDA(name)	EXPORT_OF(gpu_library, name)
-#define FORWARDED(name) EXPORT_OF(gpu_forwards, name)
+#define CUDA(name) EXPORT_OF(gpu_library, name)
 
 LIBRARY_NAMES(CUDA)
-CUBLAS_BY_HAND(FORWARDED)
-CUBLAS_NAMES(FORWARDED)
-CURAND_BY_HAND(FORWARDED)
-CURAND_NAMES(FORWARDED)

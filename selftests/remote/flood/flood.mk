@@ -4,7 +4,7 @@
 # shared libubsan does not heed log_path, and a client's process has no standard error to be read.
 FLOOD		:= $(O)/flood
 FLOOD_GPU_SRC	:= $(addprefix selftests/remote/flood/,gpu.c queue.c memory.c exports.c) \
-		   $(addprefix selftests/unit/remote/server/,library.c graphs.c forwards.c)
+		   $(addprefix selftests/unit/remote/server/,library.c graphs.c)
 FLOOD_ATTACK_SRC := $(addprefix selftests/remote/flood/,attack.c link.c breaks.c) selftests/unit/remote/server/flood.c \
 		   $(wildcard remote/ring/*.c) remote/wire/cursor.c
 FLOOD_GPU_CFLAGS := $(SAN_CFLAGS) -fsanitize=address -fPIC

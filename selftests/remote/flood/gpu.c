@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A libcuda.so.1, libcublas and libcurand for kvgpu-remoted under a flood of frames: the fake
- * library of the unit tests (selftests/unit/remote/server/fake.h) with a thread of its own, and
- * with memory for those clients that verify. To a client that says so (page.h) it answers by chance
- * that work is not done, gives errors, and prints.
+ * A libcuda.so.1 for kvgpu-remoted under a flood of frames: the fake library of the unit tests
+ * (selftests/unit/remote/server/fake.h) with a thread of its own, and with memory for those clients
+ * that verify. To a client that says so (page.h) it answers by chance that work is not done, gives
+ * errors, and prints.
  *
  * KVGPU_FLOOD_FAULT, which shows that the flood notices: "crash N" ends the process of a client
  * that attacks in its N-th call, by a signal; "byte N" spoils the N-th copy to a client that
@@ -21,7 +21,6 @@
 enum { WHOLE_MOST = 512 };
 
 struct library gpu_library;
-struct forwards gpu_forwards;
 
 static struct library fake;
 static struct flood_page none, *page = &none;
@@ -126,7 +125,6 @@ static void __attribute__((constructor)) loaded(void)
 	fake_called = called;
 	fake_later = later;
 	fake_library(&gpu_library);
-	fake_forward_library(&gpu_forwards);
 	memory_fill(&gpu_library);
 	fake = gpu_library;
 	gpu_library.cuDeviceGetByPCIBusId = by_bus_id;

@@ -7,7 +7,6 @@
 
 /* set when the library is loaded */
 extern struct library gpu_library;
-extern struct forwards gpu_forwards;
 
 /* queue.c: work that a thread of the library carries out, one after the other */
 struct work {

@@ -39,14 +39,6 @@ static CUresult end_module(CUmodule m)
 {
 	return slowly();
 }
-static cublasStatus_t end_blas(cublasHandle_t h)
-{
-	return slowly() ? BLAS_INTERNAL_ERROR : 0;
-}
-static curandStatus_t end_rand(curandGenerator_t g)
-{
-	return slowly() ? RAND_INTERNAL_ERROR : 0;
-}
 
 static CUresult set_kernel(CUgraphExec e, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
@@ -60,8 +52,6 @@ static int begin(void **state)
 	s.library.cuGraphExecDestroy = end_exec;
 	s.library.cuModuleUnload = end_module;
 	s.library.cuGraphExecKernelNodeSetParams = set_kernel;
-	s.forward.library->cublasDestroy_v2 = end_blas;
-	s.forward.library->curandDestroyGenerator = end_rand;
 	memset(&shared, 0, sizeof(shared));
 	if (pipe2(doorbell, O_NONBLOCK))
 		return -1;
@@ -106,19 +96,6 @@ static void of_streams(void **state)
 
 	close_gate();
 	CHARGED(1, cuStreamDestroy_v2, .stream = st);
-}
-
-static void of_forwarded_handles(void **state)
-{
-	uint64_t blas, rand;
-
-	OK(fake_frame(&s, OP_blas_create, NULL, 0));
-	blas = ANSWER(blas_create)->blas;
-	OK(ASK(rand_create, .type = 100));
-	rand = ANSWER(rand_create)->rand;
-	close_gate();
-	CHARGED(1, blas_destroy, .blas = blas);
-	CHARGED(1, rand_destroy, .rand = rand);
 }
 
 static uint64_t new_module(void)
@@ -168,7 +145,6 @@ int main(void)
 #define T(t) cmocka_unit_test_setup_teardown(t, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(of_streams),
-		T(of_forwarded_handles),
 		T(of_modules_that_graphs_refer_to),
 	};
 

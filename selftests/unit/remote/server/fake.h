@@ -118,15 +118,4 @@ void fake_run(CUhostFn fn, void *data);
 void fake_library(struct library *library);
 void fake_start(void);
 void fake_stop(void);
-/*
- * fake_fill_forwards() sets the functions of cuBLAS and cuRAND that fake.py makes,
- * fake_forward_library() also the others, which are written by hand. fake_forwards() gives a server
- * both. A handle's .count is its pointer mode, and .in its stream.
- */
-void fake_fill_forwards(struct forwards *l);
-void fake_forward_library(struct forwards *l);
-void fake_forwards(struct server *s);
-/* Checks a call with that handle: the handle's stream must be a stream of the library, or NULL. */
-void fake_forward(const void *handle);
-
 #endif

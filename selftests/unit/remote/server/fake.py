@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.argv[1], "remote"))
 sys.dont_write_bytecode = True
-from api import FIRST_OP, HANDLES, HEADER, NUMBERED, STRUCT_WIRE, Forward, ordered, read_table, write  # noqa: E402
+from api import FIRST_OP, HANDLES, HEADER, NUMBERED, STRUCT_WIRE, ordered, read_table, write  # noqa: E402
 
 
 # in frames without a prototype (`frame` lines of frames.def): the class of a handle by its field's name
@@ -23,8 +23,6 @@ def shapes(entries, frames):
         at, classes = 0, []
         for kind, name, _, size in ordered(e.q):
             handle = HANDLES.get(args[name].type) if name in args else BY_NAME.get(name) if kind == "u64" else None
-            if isinstance(e, Forward) and name == "handle":
-                handle = e.handle
             if handle:
                 classes.append(f"[{at // 8}] = CLASS_{handle}")
             at += size
@@ -34,27 +32,9 @@ def shapes(entries, frames):
             of = "CLASS_" + HANDLES[behind[0].type]
         elif not behind and not e.frame:
             of = "CLASS_NONE"
-        of = "CLASS_NONE" if isinstance(e, Forward) else of
         of = "FAKE_TEXT" if of == "TEXT" else of
         text += f"\t[{op}] = {{ .words = {at // 8}, .behind = {of}, .class = {{ {', '.join(classes)} }} }},\t/* {e.name} */\n"
     return text + "};\n"
-
-
-def forwards(frames):
-    """the libraries whose calls are forwarded: scalars are read where the pointer mode, which the server has set, says so"""
-    text, made = "", [f for f in frames if isinstance(f, Forward)]
-    for f in made:
-        handle = f.numbers[0].name
-        body = [f"\tfake_handle(CLASS_{f.handle}, {handle});\n\tfake_forward({handle});"]
-        for x in f.numbers:
-            if x.kind == "out":
-                body.append(f"\t*{x.name} = 1;")
-            elif x.kind in ("scalar", "result"):
-                what = "read" if x.kind == "scalar" else "write"
-                body.append(f"\tif (!((struct fake *){handle})->count)\n\t\tfake_{what}({x.name}, sizeof(*{x.name}));")
-        text += f"static {f.prototype().replace(f.name, 'fake_' + f.name, 1)}\n{{\n" + "\n".join(body)
-        text += "\n\treturn fake_result() ? 13 : 0;\n}\n\n"
-    return text + "void fake_fill_forwards(struct forwards *l)\n{\n" + "".join(f"\tl->{f.name} = fake_{f.name};\n" for f in made) + "}\n\n"
 
 
 def fake_c(entries, frames):
@@ -88,7 +68,6 @@ def fake_c(entries, frames):
                 body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, sizeof(*{x.name}));")
         text += f"static {e.prototype().replace(e.name, 'fake_' + e.name, 1)}\n{{\n" + "\n".join(body)
         text += "\n\treturn fake_result();\n}\n\n"
-    text += forwards(frames)
     text += "void fake_fill(struct library *library)\n{\n" + "".join(f"\tlibrary->{e.name} = fake_{e.name};\n" for e in made)
     return text + "}\n"
 
