@@ -321,7 +321,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c port.c library.c graphs.c)
-UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
+UNIT_TESTS += remote/wire/wire_test remote/wire/fit_test remote/server/frames_test remote/server/memory_test remote/server/nodes_test remote/server/copies_test remote/server/words_test remote/server/order_test remote/server/images_test remote/server/flood_test remote/server/text_test $(addprefix remote/channel/,completion_test channel_test attach_test memory_test shmem_test endpoint_test guard_test rights_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 SRC_remote/wire/fit_test	:= remote/wire/image.c $(IMAGE_SRC)
@@ -349,7 +349,7 @@ SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,cer
 LIBS_remote/channel/tls_test	:= -lgnutls
 SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
 SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
-REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c $(wildcard remote/conf/*.c) \
+REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,bucket.c preauth.c clients.c listen.c tenants.c) remote/server/pool.c remote/server/images.c $(wildcard remote/conf/*.c) \
 			   $(REMOTE_CHANNEL_SRC)
 SRC_remote/starter/bucket_test	:= remote/starter/bucket.c
 SRC_remote/starter/preauth_test	:= $(REMOTE_STARTER_SRC)
@@ -414,6 +414,7 @@ SRC_remote/server/memory_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/nodes_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/copies_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/words_test	:= $(REMOTE_FAKE_SRC)
+SRC_remote/server/images_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/order_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC) selftests/unit/remote/server/flood.c
 SRC_remote/server/text_test	:= remote/server/text.c

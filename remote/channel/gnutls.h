@@ -6,6 +6,7 @@
 #ifndef KVGPU_REMOTE_GNUTLS_H
 #define KVGPU_REMOTE_GNUTLS_H
 
+#include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
@@ -28,6 +29,7 @@
 	X(deinit) \
 	X(error_is_fatal) \
 	X(handshake) \
+	X(hash_fast) \
 	X(init) \
 	X(pk_get_name) \
 	X(priority_set_direct) \

@@ -431,3 +431,8 @@ void tls_end(struct tls *t)
 		gnutls.deinit(t->session);
 	free(t);
 }
+
+bool tls_hash(const void *bytes, size_t n, uint8_t *hash)
+{
+	return gnutls.hash_fast && !gnutls.hash_fast(GNUTLS_DIG_SHA256, bytes, n, hash);
+}

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -55,5 +56,11 @@ int tls_write(struct tls *t, const struct iovec *parts, unsigned int n);
 ssize_t tls_some(struct tls *t, void *to, size_t n, bool wait);
 bool tls_pending(const struct tls *t);
 void tls_end(struct tls *t);
+
+/*
+ * The SHA-256 of @n bytes, which is 32 bytes long. False: GnuTLS was not loaded, or fails. Any
+ * thread.
+ */
+bool tls_hash(const void *bytes, size_t n, uint8_t *hash);
 
 #endif

@@ -123,6 +123,9 @@ struct peer {
 	/* atomic: calls with work since there are pending cross-server fences */
 	unsigned int behind_cross_fences;
 
+	/* init.c, set by cuInit() */
+	bool keeps; /* the server keeps large images */
+
 	/* pin.c */
 	int pinned, ring_pinned, mapped; /* atomic; enum pinned */
 	uint64_t arena_device; /* atomic: the arena's address for the GPU */

@@ -57,6 +57,7 @@ static CUresult ask_for_devices(struct peer *p)
 	if (r)
 		return r;
 	arena_is_seen_at(p, a->arena);
+	p->keeps = a->keeps;
 	p->first_device = all_devices;
 	p->nr_devices = room_for(a->devices);
 	all_devices += p->nr_devices;

@@ -3,12 +3,16 @@
 #include <stdlib.h>
 
 #include <cuda/driver/jit.h>
+#include <remote/channel/tls.h>
 #include <remote/wire/image.h>
 
 #include "client.h"
 
 /* OPTIONS: how many there are in CUDA 13.0 */
 enum { OPTIONS = 35, OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
+
+/* bytes of an image that is worth a question and a hash */
+enum { KEPT_MIN = 64 << 10 };
 
 /* ------------------------------------------------------------------ options */
 
@@ -128,6 +132,24 @@ static CUresult send_parts(const struct route *to, const uint8_t *image, uint64_
 	return r;
 }
 
+/* Ask for the image by its hash, in place of sending it. False: its bytes are to be sent. */
+static bool is_kept(struct call *c, struct q_image *q, const uint8_t *image, size_t fixed,
+		    CUresult *r)
+{
+	const struct a_image *a;
+
+	if (!c->to.peer->keeps || q->bytes < KEPT_MIN || !tls_hash(image, q->bytes, q->hash))
+		return false;
+	q->kept = true;
+	*r = call_sync(c, fixed);
+	q->kept = false;
+	a = (const struct a_image *)c->answer;
+	if (*r || !a->wanted)
+		return true;
+	c->answer_bytes = 0; /* the answer is gone with the next frame */
+	return false;
+}
+
 /* the image with its frame; @fixed: as in call_sync() */
 static CUresult send_image(struct call *c, struct q_image *q, const uint8_t *image, size_t fixed)
 {
@@ -135,6 +157,8 @@ static CUresult send_image(struct call *c, struct q_image *q, const uint8_t *ima
 	CUresult r;
 
 	route_peer(&c->to);
+	if (is_kept(c, q, image, fixed, &r))
+		return r;
 	pthread_mutex_lock(&images);
 	r = send_parts(&c->to, image, q->bytes, &done);
 	q->parts = done > 0;

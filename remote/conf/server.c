@@ -162,6 +162,8 @@ static const struct conf_key keys[] = {
 	  conf_size, AT(share.host_memory), 0, 1ull << 48 },
 	{ "weight", "a number from 1 to 10000", conf_number, AT(share.weight), 1, 10000 },
 	{ "programs", "a number from 1 to 1024", conf_number, AT(share.programs), 1, 1024 },
+	{ "images", "bytes, as 512M; 0: none are kept", conf_size, AT(share.images), 0,
+	  1ull << 40 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* the keys above may stand in sections, too */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
@@ -185,7 +187,7 @@ static const struct conf_key keys[] = {
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
 
-enum { SECTION_KEYS = 6 };
+enum { SECTION_KEYS = 7 };
 
 const struct conf_form remoted_conf_form = { .keys = keys,
 					     .nr_keys = sizeof(keys) / sizeof(*keys),
@@ -203,9 +205,11 @@ static uint64_t half_of_memory(void)
 void remoted_conf_default(struct remoted_conf *c)
 {
 	memset(c, 0, sizeof(*c));
-	c->share = (struct conf_share){
-		.arena = 256ull << 20, .weight = 100, .allow = true, .host_memory = half_of_memory()
-	};
+	c->share = (struct conf_share){ .arena = 256ull << 20,
+					.weight = 100,
+					.allow = true,
+					.host_memory = half_of_memory(),
+					.images = 512ull << 20 };
 	strcpy(c->library, "libcuda.so.1");
 	strcpy(c->tls_folder, "/etc/kvgpu/tls");
 	strcpy(c->admin, "/run/kvgpu-remoted/admin");

@@ -16,6 +16,7 @@ struct conf_share {
 	uint64_t memory; /* bytes of device memory; 0: all there is */
 	uint64_t arena; /* bytes that a program and its server process share */
 	uint64_t host_memory; /* bytes that its server processes use; 0: no limit */
+	uint64_t images; /* bytes of images that are kept for it; 0: none are */
 	uint64_t weight; /* weight in CPU time and in GPU time, 1 to 10000 */
 	uint64_t programs; /* programs at once; 0: as remoted_conf_programs() says */
 	bool allow;

@@ -45,6 +45,7 @@ CUresult frame_init(struct server *s, const struct q_init *q, struct kvgpu_remot
 			a->arena = (uintptr_t)s->arena;
 		a->devices = devices;
 		a->version = version;
+		a->keeps = !!s->images;
 	} else {
 		/* send the library's message on the error now: there may be no later answer */
 		text_send(s);

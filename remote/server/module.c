@@ -121,6 +121,20 @@ CUresult frame_image_part(struct server *s, const struct q_image_part *q,
 
 /* ------------------------------------------------------------------ modules */
 
+static uint8_t *find_kept(struct server *s, const struct q_image *q)
+{
+	return s->images ? images_find(s->images, s->options.images, q->hash, q->bytes) : NULL;
+}
+
+/* an image that the library has taken, if the client has told its hash */
+static void keep_image(struct server *s, const struct q_image *q, const uint8_t *image)
+{
+	static const uint8_t none[sizeof(q->hash)];
+
+	if (s->images && memcmp(q->hash, none, sizeof(none)))
+		images_keep(s->images, s->options.images, q->hash, image, q->bytes);
+}
+
 CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_remote_cursor *in,
 		     struct kvgpu_remote_reply *out)
 {
@@ -132,13 +146,16 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 
 	if (!a || !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
 		return CUDA_ERROR_INVALID_VALUE;
-	image = copy_of(s, q->at, q->bytes, q->parts);
+	image = q->kept ? find_kept(s, q) : copy_of(s, q->at, q->bytes, q->parts);
+	a->wanted = q->kept && !image;
 	if (!image)
-		return CUDA_ERROR_INVALID_VALUE;
+		return q->kept ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 	s->waits.may_print |= kvgpu_remote_image_may_print(image, q->bytes);
 	r = kvgpu_remote_image_bytes(image, q->bytes) ?
 		    CALL(s, cuModuleLoadDataEx, &m, image, o.n, o.option, o.value) :
 		    CUDA_ERROR_INVALID_IMAGE;
+	if (!r && !q->kept)
+		keep_image(s, q, image);
 	free(image);
 	if (!r) {
 		a->module = handle_give(s, CLASS_MODULE, m, s->current);

@@ -28,6 +28,7 @@
 #include "frame.h"
 #include "handles.h"
 #include "hostfunc.h"
+#include "images.h"
 #include "graph_refs.h"
 #include "mempool.h"
 #include "physical.h"
@@ -47,6 +48,7 @@ struct options {
 	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t memory;
 	uint64_t arena;
+	uint64_t images; /* bytes of .images of struct server */
 	FILE *dump; /* frames are written there as text; NULL: they are not */
 	/* prints an error message; NULL: none is printed */
 	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -84,6 +86,7 @@ struct server {
 	struct mempools mempools;
 	struct physicals physicals;
 	struct shares shares;
+	struct images *images; /* shared with other programs of the client; NULL: none are kept */
 	struct parts parts;
 	struct hosts hosts;
 	struct captures captures;

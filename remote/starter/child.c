@@ -43,15 +43,16 @@ struct child {
 	struct tls_credentials *credentials;
 	struct report said;
 	struct pool *pool; /* shared with other programs of the same name */
+	struct images *images; /* the same; NULL: none are kept */
 	struct library library;
 };
 
-/* *fd: a descriptor that came with the answer, or -1; false: the first process has hung up */
-static bool hear_verdict(int report, uint32_t *refusal, int *fd)
+/* @fds: descriptors that came with the answer, or -1; false: the first process has hung up */
+static bool hear_verdict(int report, uint32_t *refusal, int fds[2])
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(2 * sizeof(int))];
 	} with;
 	struct iovec word = { refusal, sizeof(*refusal) };
 	struct msghdr m = { .msg_iov = &word,
@@ -61,13 +62,13 @@ static bool hear_verdict(int report, uint32_t *refusal, int *fd)
 	struct cmsghdr *head;
 	ssize_t n;
 
-	*fd = -1;
+	fds[0] = fds[1] = -1;
 	do {
 		n = recvmsg(report, &m, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+		memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
 	return n == (ssize_t)sizeof(*refusal);
 }
 
@@ -78,22 +79,26 @@ static bool hear_verdict(int report, uint32_t *refusal, int *fd)
 static uint32_t tell_name(struct child *c)
 {
 	uint32_t refusal = KVGPU_REMOTE_FULL;
-	int fd;
+	int fds[2];
 
 	if (send(c->report, &c->said, sizeof(c->said), MSG_NOSIGNAL) != (ssize_t)sizeof(c->said))
 		_exit(1);
 	if (c->said.refused)
 		_exit(1);
-	if (!hear_verdict(c->report, &refusal, &fd))
+	if (!hear_verdict(c->report, &refusal, fds))
 		_exit(1);
 	if (refusal)
 		return refusal;
-	c->pool = pool_map(fd, c->s->nr_clients);
+	c->pool = pool_map(fds[0], c->s->nr_clients);
 	if (!c->pool) {
 		say("%s: its quota: %s", c->said.who, strerror(errno));
 		_exit(1);
 	}
-	close(fd);
+	close(fds[0]);
+	if (fds[1] >= 0) {
+		c->images = images_map(fds[1], remoted_conf_share(c->s->conf, c->said.who)->images);
+		close(fds[1]);
+	}
 	return 0;
 }
 
@@ -286,8 +291,10 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		.library = c->library,
 		.counters = counters,
 		.quota = { .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients },
+		.images = c->images,
 		.options = { .memory = share->memory,
 			     .arena = share->arena,
+			     .images = share->images,
 			     .complain = say }
 	};
 	pthread_t watcher;

@@ -241,20 +241,24 @@ static uint32_t judge_client(struct starter *s, struct client *c, const struct c
 	return tenants_enter(s, c) ? 0 : KVGPU_REMOTE_FULL;
 }
 
-/* with permission goes the pool that programs of the client's name share */
+/* with permission goes what programs of the client's name share: the pool, and images if kept */
 static bool answer_client(struct client *c, uint32_t refusal)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} with = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} with = { .head = { 0, SOL_SOCKET, SCM_RIGHTS } };
 	struct iovec word = { &refusal, sizeof(refusal) };
 	struct msghdr m = { .msg_iov = &word, .msg_iovlen = 1 };
 
 	if (!refusal) {
-		memcpy(CMSG_DATA(&with.head), &c->tenant->fd, sizeof(int));
+		const int fds[2] = { c->tenant->fd, c->tenant->images };
+		size_t bytes = fds[1] ? sizeof(fds) : sizeof(*fds);
+
+		memcpy(CMSG_DATA(&with.head), fds, bytes);
+		with.head.cmsg_len = CMSG_LEN(bytes);
 		m.msg_control = &with;
-		m.msg_controllen = sizeof(with);
+		m.msg_controllen = CMSG_SPACE(bytes);
 	}
 	return sendmsg(c->report, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }

@@ -53,6 +53,8 @@ struct tenant {
 	uint64_t left;
 	int fd; /* of .pool's memory */
 	struct pool *pool; /* a row for each process, by its index */
+	/* memory of its images (server/images.h), kept for programs to come; 0: there is none */
+	int images;
 };
 
 enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <remote/server/images.h>
+
 #include "starter.h"
+
+enum { GONE_MAX = 8 };
 
 static struct tenant *find_tenant(struct starter *s, const char *who)
 {
@@ -16,6 +20,13 @@ static struct tenant *find_tenant(struct starter *s, const char *who)
 		if (s->tenants[i].programs && !strcmp(s->tenants[i].who, who))
 			return &s->tenants[i];
 	return NULL;
+}
+
+static void drop_images(struct tenant *n)
+{
+	if (n->images)
+		close(n->images);
+	n->images = 0;
 }
 
 /* The row that the name had before, or the one that has been free for longest. */
@@ -34,6 +45,39 @@ static struct tenant *free_row(struct starter *s, const char *who)
 	return best;
 }
 
+/*
+ * A name by TLS is a user's, who alone hits what is kept. Peers of this machine need nothing kept:
+ * an image is sent to them as fast as it is hashed.
+ */
+static void give_images(const struct starter *s, struct tenant *n)
+{
+	uint64_t bytes = remoted_conf_share(s->conf, n->who)->images;
+	int fd;
+
+	if (n->anew)
+		drop_images(n);
+	if (strncmp(n->who, "tls:", 4) || !bytes || n->images)
+		return;
+	fd = images_make(bytes);
+	n->images = fd > 0 ? fd : 0;
+}
+
+/* Of clients that have gone GONE_MAX keep their images: those that left last. */
+static void drop_oldest(struct starter *s)
+{
+	struct tenant *n, *oldest = NULL;
+	unsigned int gone = 0;
+
+	for (n = s->tenants; n < s->tenants + s->nr_clients; n++)
+		if (n->images && !n->programs) {
+			gone++;
+			if (!oldest || n->left < oldest->left)
+				oldest = n;
+		}
+	if (gone > GONE_MAX)
+		drop_images(oldest);
+}
+
 static struct tenant *make_tenant(struct starter *s, const char *who)
 {
 	struct tenant *n = free_row(s, who);
@@ -50,6 +94,7 @@ static struct tenant *make_tenant(struct starter *s, const char *who)
 	n->fd = fd;
 	n->anew = strcmp(n->who, who);
 	strcpy(n->who, who);
+	give_images(s, n);
 	return n;
 }
 
@@ -88,4 +133,5 @@ void tenants_leave(struct starter *s, struct client *c)
 	n->pool = NULL;
 	n->fd = -1;
 	n->left = ++s->tenants_left;
+	drop_oldest(s);
 }

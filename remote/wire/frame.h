@@ -44,6 +44,7 @@ enum {
 	/* bytes of a kernel's parameters: the limit from CUDA 12.1 and sm_70 on */
 	KVGPU_REMOTE_PARAMETERS_MAX = 32764,
 	KVGPU_REMOTE_ATTRIBUTES_MAX = 32, /* attributes of a launch */
+	KVGPU_REMOTE_HASH = 32, /* bytes of an image's SHA-256 */
 	KVGPU_REMOTE_PART_MAX = 16 << 20, /* an image is sent in parts of so many bytes */
 	KVGPU_REMOTE_COMPLETIONS = 1024, /* answers that may be waited for at once */
 };

@@ -410,6 +410,41 @@ static void a_large_image_goes_in_parts(void **state)
 	free(text);
 }
 
+/* a server that keeps images is asked for a large one by its hash, before it gets the bytes */
+static void a_kept_image_does_not_cross(void **state)
+{
+	enum { BYTES = 64 << 10 };
+	struct a_image *a = (void *)lie.word;
+	char *text = malloc(BYTES);
+	CUmodule module;
+
+	assert_non_null(text);
+	memset(text, '/', BYTES);
+	text[BYTES - 1] = 0;
+	peers[0].keeps = true;
+	memset(times, 0, sizeof(times));
+	lie_once(OP_image, 0);
+	a->module = id(CLASS_MODULE, FREE + 10, 1);
+	assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+	assert_int_equal(times[OP_image], 1);
+	assert_true(last_image.kept && last_image.hash[0] == 7);
+	a->module = id(CLASS_MODULE, FREE + 11, 1);
+	a->wanted = true;
+	assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+	assert_int_equal(times[OP_image], 3);
+	assert_true(!last_image.kept && last_image.hash[31] == 7);
+	/* a small one is sent at once, without a hash */
+	lie.word[0] = id(CLASS_MODULE, FREE + 12, 1);
+	assert_int_equal(cuModuleLoadData(&module, text + 1), CUDA_SUCCESS);
+	assert_int_equal(times[OP_image], 4);
+	assert_true(!last_image.kept && !last_image.hash[0]);
+	/* it has the image, it says, and makes no module of it */
+	lie_once(OP_image, 0);
+	assert_int_equal(cuModuleLoadData(&module, text), CUDA_ERROR_UNKNOWN);
+	peers[0].keeps = false;
+	free(text);
+}
+
 static void a_wrapper_of_nothing(void **state)
 {
 	const struct {
@@ -1006,6 +1041,7 @@ int main(void)
 		TEST(loading_is_lazy),
 		TEST(code_of_other_devices_stays_here),
 		TEST(a_large_image_goes_in_parts),
+		TEST(a_kept_image_does_not_cross),
 		TEST(an_object_in_use_stays),
 		TEST(parameters_stay_readable),
 		TEST(no_object_is_above_itself),

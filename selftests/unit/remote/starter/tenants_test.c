@@ -43,6 +43,11 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+	unsigned int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		if (s.tenants[i].images)
+			close(s.tenants[i].images);
 	free(s.clients);
 	free(s.tenants);
 	return 0;
@@ -119,6 +124,65 @@ static void rows_come_back(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
+/* what a client's programs share of images, and the next one finds; 0: nothing */
+static int images_of(const char *who)
+{
+	struct client *c = come(who);
+	int fd = c->tenant->images;
+
+	client_gone(&s, c);
+	return fd;
+}
+
+/* Images stay for the next program of the name, and for nobody else. */
+static void images_stay(void **state)
+{
+	int before = open_descriptors(), first = images_of("tls:ann");
+	char who[16];
+	unsigned int i;
+
+	assert_true(first > 0);
+	assert_int_equal(images_of("tls:ann"), first);
+	assert_int_not_equal(images_of("tls:bob"), first);
+	assert_int_equal(images_of("tls:ann"), first);
+	/* who is a user is not known of all that comes this way, or nothing needs to be kept */
+	assert_int_equal(images_of("tcp"), 0);
+	assert_int_equal(images_of("unix:1000"), 0);
+	assert_int_equal(images_of("vsock:5"), 0);
+	assert_int_equal(images_of("aperture:/dev/dax0.0"), 0);
+	/* of clients that have gone the last 8 keep theirs, of more rows than that */
+	for (i = 0; i < 7; i++) {
+		snprintf(who, sizeof(who), "tls:%u", i);
+		assert_true(images_of(who) > 0);
+	}
+	assert_int_equal(images_of("tls:ann"), first);
+	assert_true(images_of("tls:8") > 0);
+	assert_int_equal(images_of("tls:ann"), first);
+	assert_true(open_descriptors() <= before + 8);
+	/* the configuration wants none */
+	strcpy(conf.rules[0].who, "tls:none");
+	conf.nr_rules = 1;
+	assert_int_equal(images_of("tls:none"), 0);
+	conf.nr_rules = 0;
+}
+
+/* Rows of other names take a row over, and its images end. */
+static void images_end_with_their_row(void **state)
+{
+	int before = open_descriptors(), i;
+	char who[24];
+
+	for (i = 0; i < 3 * CLIENTS; i++) {
+		snprintf(who, sizeof(who), "tls:%d", i);
+		assert_true(images_of(who) > 0);
+	}
+	for (i = 0; i < CLIENTS; i++) {
+		snprintf(who, sizeof(who), "unix:%d", i);
+		images_of(who);
+	}
+	assert_int_equal(open_descriptors(), before);
+}
+
 /* Processes that write false numbers: their sum is too large for a number. */
 static void lies(void **state)
 {
@@ -185,6 +249,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_quota, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rows_come_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(images_stay, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(images_end_with_their_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(killed, set_up, tear_down),
 	};
