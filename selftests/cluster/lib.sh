@@ -16,15 +16,18 @@ said=$work/said
 KVGPU_CLUSTER_NET=$(readlink /proc/self/ns/net)
 export KVGPU_CLUSTER_NET
 
-# use MPI: runs with that MPI are in a user and a network namespace of their own, where others do not reach what mpirun listens at. The
-# user is root there. Open MPI 5 wants a network beside the loopback.
+# use MPI: runs with that MPI are in a network namespace of their own, where others do not reach what mpirun listens at. Who is not root
+# is root in a user namespace there; below a chroot only root can make one. Open MPI 5 wants a network beside the loopback.
 use()
 {
+	local user=1
+
 	mpi=$1 options=(--mpi "$1") alone=()
 	[ "$1" = local ] && return
 	options+=(--trust-network --allow-run-as-root)
+	[ "$(id -u)" != 0 ] || user=
 	# shellcheck disable=SC2016 # the shell in the namespaces expands it
-	alone=(unshare -Urn sh -c 'ip link set lo up
+	alone=(unshare ${user:+-Ur} -n sh -c 'ip link set lo up
 		ip link add name dummy0 type dummy 2>/dev/null && ip address add 10.78.0.1/24 dev dummy0 && ip link set dummy0 up
 		exec "$@"' sh)
 }
