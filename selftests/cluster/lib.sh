@@ -84,7 +84,7 @@ kvrun()
 		shift
 	done
 	[ $# = 0 ] || [ -n "${plain-}" ] || set -- /usr/bin/python3 "$PWD/selftests/cluster/doors.py" "$work" "$@"
-	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 "${limit_s-300}" "${alone[@]}" "$remote/kvgpu-run" \
+	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec "${alone[@]}" timeout -k 5 "${limit_s-300}" "$remote/kvgpu-run" \
 		"${options[@]}" --share --library "$work/gpu.so" "${own[@]}" "$@"
 }
 

@@ -194,7 +194,8 @@ run_secret()
 
 	broker=("$relay" broker --folder "$work/$mpi-secret" --patience 10 --number "$(printf %064d 1)")
 	proxy=("$relay" proxy --library "$work/gpu.so" --patience 10 --number "$(printf %064d 2)")
-	two=("mpirun.$mpi" -n 1 "${broker[@]}" : -n 1 "${proxy[@]}")
+	# Open MPI 5 ends by SIGSEGV if it is to start two programs
+	two=("mpirun.$mpi" -n 2 sh -c "[ \"\${OMPI_COMM_WORLD_RANK-\$PMI_RANK}\" != 0 ] || exec ${broker[*]}; exec ${proxy[*]}")
 	[ "$mpi" = openmpi ] && two=("mpirun.$mpi" --oversubscribe --allow-run-as-root "${two[@]:1}")
 	[ "$mpi" = local ] && two=("$relay" ranks "${broker[@]}" --next "${proxy[@]}")
 	mkdir "$work/$mpi-secret"
