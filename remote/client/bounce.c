@@ -158,6 +158,8 @@ static void serve_due(const struct due *d)
 		return;
 	}
 	call_due();
+	if (managed_any())
+		managed_waited();
 	/*
 	 * for an unknown bounce buffer, or the wrong direction, touch no memory: only acknowledge
 	 */
@@ -177,7 +179,6 @@ static void *main_loop(void *arg)
 {
 	struct due *d;
 
-	host_function_runs(true); /* a graph waits for this thread, which waits for no work */
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		while (!first)

@@ -338,6 +338,13 @@ CUresult call_begin(struct call *c, unsigned int completion)
 	return r;
 }
 
+/* calls that managed.c makes, some with its lock */
+static bool is_of_pages(uint16_t op)
+{
+	return op == OP_managed_in || op == OP_managed_out || op == OP_mapped_in ||
+	       op == OP_mapped_out || op == OP_idle || op == OP_fence;
+}
+
 CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
 	struct peer *p = c->to.peer;
@@ -353,8 +360,8 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 	c->answer = payload;
 	c->answer_bytes = a.bytes;
 	c->answer_used = fixed;
-	if (managed_any() && op_reports(c->op) && r != CUDA_ERROR_NOT_READY)
-		managed_waited();
+	if (managed_any() && !is_of_pages(c->op) && r != CUDA_ERROR_NOT_READY)
+		managed_waited(); /* the call may have waited for work */
 	if (!r && __atomic_load_n(&p->late, __ATOMIC_RELAXED) && op_reports(c->op))
 		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
 	if (stays(r))

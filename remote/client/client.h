@@ -726,8 +726,8 @@ void arena_is_seen_at(struct peer *p, uint64_t where);
 
 /* ------------------------------------------------------- managed.c: managed and mapped memory */
 
-/* .alias of @r is the arena; @fresh: it has no contents. For host_map(). */
-bool mapped_begin(const struct host_range *r, bool fresh);
+/* For host_map(): pinned memory @r, which the program has in a second mapping of the arena. */
+bool mapped_begin(const struct host_range *r);
 /* The GPU uses the pinned memory at @base no more, if it was mapped. Waits for work. */
 void mapped_end(const void *base);
 

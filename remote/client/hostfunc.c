@@ -120,6 +120,8 @@ static void call_function(const struct due *d, struct function_of_host *f)
 {
 	host_function_runs(true);
 	call_due();
+	if (managed_any())
+		managed_waited();
 	if (f->callback)
 		f->callback(f->stream, d->status, f->data);
 	else if (f->fn)

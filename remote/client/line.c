@@ -197,12 +197,23 @@ static bool has_ring(struct peer *p, uint64_t bytes)
 	return ring_is_pinned(p, bytes >= KVGPU_REMOTE_PIECE_MAX);
 }
 
+/*
+ * Whether the program may have mapped memory that no arena is shared for: it may know by a
+ * synchronous copy that kernels have ended which wrote there, and a touch does not wait for them.
+ */
+static bool sees_mapped(const struct peer *p)
+{
+	return __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE) == PINNED;
+}
+
 CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
 		 bool fine)
 {
 	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
-	uint32_t flags = q->flags, late;
-	bool asks = waits && read_later(to->peer, src, bytes), held = pinned_hold(to->peer, src);
+	const bool whole = waits && sees_mapped(to->peer);
+	uint32_t flags = q->flags | (whole ? COPY_WHOLE : 0), late;
+	bool asks = whole || (waits && read_later(to->peer, src, bytes)),
+	     held = pinned_hold(to->peer, src);
 	uint64_t done;
 	CUresult r = CUDA_SUCCESS;
 

@@ -6,19 +6,23 @@
  * waits for the work and fetches the page.
  *
  * Mapped memory is the same, if the server does not share its arena: pinned memory, a part of the
- * arena, which the server's GPU sees at the address that the program has for it.
+ * arena, which the server's GPU sees at the address that the program has for it. But a touch waits
+ * for no work, as a kernel may wait for the program. While there is work, only words that the
+ * program has changed are sent, and the watcher, a thread, sends them and closes the pages that
+ * were opened, again and again: so each side sees what the other one writes.
  *
  * userfaultfd is not used: a container may forbid it. A system call that touches a closed page
  * returns EFAULT. The memory is mapped a second time, where it is open: a page's bytes are complete
  * before a thread of the program sees the page.
  *
- * Runs on the program's threads, cross_fence.c's and hostfunc.c's, the handler on each thread that
- * touches a closed page.
+ * Runs on the program's threads, those of cross_fence.c, hostfunc.c and bounce.c, and its own one,
+ * the watcher; the handler on each thread that touches a closed page.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -40,8 +44,10 @@ enum {
 /*
  * CLOSED: the program can't access the page, and the GPU may have written it. CLEAN: open for
  * reading. DIRTY: open for writing, too; the program may have written it since it was sent.
+ * TWINNED: DIRTY, and .twin has the bytes from before; of mapped memory.
  */
-enum page { CLOSED, CLEAN, DIRTY };
+enum page { CLOSED, CLEAN, DIRTY, TWINNED };
+enum { WORDS = 1024, WATCH_NS = 1000000, WATCH_OF = 8 };
 
 /*
  * peer->room is a piece of the server's arena for pages on their way. Its first room_used bytes may
@@ -58,6 +64,8 @@ struct managed {
 	void *ctx, *module; /* the memory ends with either of them */
 	uint64_t ctx_id;
 	uint64_t at; /* of mapped memory: its place in the arena; else NOWHERE */
+	uint8_t *twin; /* of mapped memory */
+	bool twinned; /* some pages were, since they were closed */
 };
 
 struct working {
@@ -78,6 +86,10 @@ static struct working *working;
 static unsigned int nr_working, max_working;
 static uint64_t begun, sent; /* calls with work that may touch managed memory: begun, and sent */
 static bool early; /* pages were opened while the GPU may have had work */
+/* the watcher: whether it runs; pages of mapped memory were opened early; ns of fetching them */
+static bool watches, watched;
+static uint64_t fetched_ns;
+static pthread_cond_t watch = PTHREAD_COND_INITIALIZER;
 static uintptr_t page_bytes;
 /* the handlers of handlers[] whose place they took; handlers[top] was set last */
 static struct sigaction before[HANDLERS];
@@ -105,6 +117,14 @@ static void protect(const struct managed *m, size_t page, size_t n, int prot)
 	mprotect((uint8_t *)m->begin + page * page_bytes, n * page_bytes, prot);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
 static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *offset)
 {
 	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
@@ -113,6 +133,39 @@ static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *o
 	end = end > m->last ? m->last : end;
 	*offset = at - m->begin;
 	return end - at;
+}
+
+static bool is_mapped(const struct managed *m)
+{
+	return m->at != KVGPU_REMOTE_NOWHERE;
+}
+
+/* send the words of a page that the program has changed, beside which the GPU may write others */
+static void send_words(const struct managed *m, size_t page)
+{
+	static struct {
+		struct q_mapped_in q;
+		uint32_t pair[WORDS][2];
+	} f;
+	const uint32_t *now = (uint32_t *)(m->alias + page * page_bytes),
+		       *was = (uint32_t *)(m->twin + page * page_bytes);
+	struct call c = { .op = OP_mapped_in, .fixed = &f, .to.peer = object_peer(m->ctx) };
+	uint32_t i, last = page_bytes / sizeof(*now);
+
+	f.q = (struct q_mapped_in){ .at = m->at + page * page_bytes };
+	context_borrow(m->ctx, m->ctx_id);
+	for (i = 0; i < last; i++) {
+		if (now[i] != was[i]) {
+			f.pair[f.q.words][0] = i * sizeof(*now);
+			f.pair[f.q.words++][1] = now[i];
+		}
+		if (f.q.words == WORDS || (i == last - 1 && f.q.words)) {
+			c.bytes = sizeof(f.q) + f.q.words * sizeof(f.pair[0]);
+			(void)call_async(&c); /* later calls return the error, too */
+			f.q.words = 0;
+		}
+	}
+	context_give_back();
 }
 
 static void send_mapped(const struct managed *m, size_t page, size_t n)
@@ -156,20 +209,25 @@ static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 	return r;
 }
 
-/* send the DIRTY pages; they can't be written meanwhile */
+/* send what was written; it can't be written meanwhile */
 static void flush_pages(struct managed *m)
 {
 	size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, i, n;
 
 	for (i = 0; i < pages_of(m); i += n) {
 		n = 1;
+		if (m->page[i] == TWINNED) {
+			protect(m, i, 1, PROT_READ);
+			m->page[i] = CLEAN;
+			send_words(m, i);
+		}
 		if (m->page[i] != DIRTY)
 			continue;
 		while (n < most && i + n < pages_of(m) && m->page[i + n] == DIRTY)
 			n++;
 		protect(m, i, n, PROT_READ);
 		memset(m->page + i, CLEAN, n);
-		if (m->at != KVGPU_REMOTE_NOWHERE)
+		if (is_mapped(m))
 			send_mapped(m, i, n);
 		else
 			send_pages(m, i, n); /* later calls return the error, too */
@@ -183,6 +241,9 @@ static void close_pages(struct managed *m)
 	protect(m, 0, pages_of(m), PROT_NONE);
 	memset(m->page, CLOSED, pages_of(m));
 	m->open = 0;
+	if (m->twinned)
+		madvise(m->twin, m->end - m->begin, MADV_DONTNEED);
+	m->twinned = false;
 }
 
 /* how many closed pages to fetch from @page on: more each time that the program reads on */
@@ -218,8 +279,10 @@ static void fetch_mapped(const struct managed *m, size_t page, size_t n)
 	struct call c = {
 		.op = OP_mapped_out, .fixed = &q, .bytes = sizeof(q), .to.peer = object_peer(m->ctx)
 	};
+	uint64_t since = now_ns();
 
 	(void)call_sync(&c, 0);
+	fetched_ns += now_ns() - since;
 }
 
 /*
@@ -230,7 +293,7 @@ static void fetch_page(struct managed *m, size_t page)
 	size_t n = window_of(m, page);
 
 	context_borrow(m->ctx, m->ctx_id);
-	if (m->at != KVGPU_REMOTE_NOWHERE)
+	if (is_mapped(m))
 		fetch_mapped(m, page, n);
 	else
 		fetch_managed(m, page, n);
@@ -243,14 +306,16 @@ static void fetch_page(struct managed *m, size_t page)
 /* ----------------------------------------------------------- faults: the program touches a page */
 
 /*
- * Call without the lock. Wait for the work that was begun before, or until new work comes. Errors
- * are ignored here.
+ * Call without the lock. Wait for the work that was begun before, or until new work comes. @look:
+ * only until it is known whether there is work. Errors are ignored here.
  */
-static void wait_for_work(void)
+static void wait_for_work(bool look)
 {
-	struct call c = { .op = OP_idle };
+	struct q_idle q = { .look = look };
+	struct call c = { .op = OP_idle, .fixed = &q, .bytes = sizeof(q) };
 	struct working w;
 	uint64_t upto;
+	CUresult r;
 	bool some;
 
 	pthread_mutex_lock(&lock);
@@ -260,10 +325,10 @@ static void wait_for_work(void)
 		pthread_mutex_unlock(&lock);
 		c.to.peer = object_peer(w.ctx);
 		context_borrow(w.ctx, w.id);
-		call_sync(&c, 0);
+		r = call_sync(&c, 0);
 		context_give_back();
 		pthread_mutex_lock(&lock);
-		some = begun != upto || sent != begun;
+		some = begun != upto || sent != begun || r == CUDA_ERROR_NOT_READY;
 		if (some)
 			/*
 			 * new work came, or work that was begun is not sent yet: managed_waited()
@@ -286,6 +351,29 @@ static bool is_working(void)
 	return is;
 }
 
+/* call with the lock; a page of mapped memory was opened while the GPU may have had work */
+static void watch_pages(void)
+{
+	if (!watched)
+		pthread_cond_signal(&watch);
+	watched = true;
+}
+
+/* call with the lock */
+static void let_write(struct managed *m, size_t page)
+{
+	const size_t at = page * page_bytes;
+	const bool twin = is_mapped(m) && nr_working;
+
+	if (twin) {
+		memcpy(m->twin + at, m->alias + at, page_bytes);
+		m->twinned = true;
+		watch_pages();
+	}
+	protect(m, page, 1, PROT_READ | PROT_WRITE);
+	m->page[page] = twin ? TWINNED : DIRTY;
+}
+
 static bool open_page(uintptr_t at, bool write)
 {
 	struct managed *m;
@@ -301,6 +389,8 @@ static bool open_page(uintptr_t at, bool write)
 	if (m->page[page] == CLOSED) {
 		fetch_page(m, page);
 		early |= nr_working;
+		if (is_mapped(m) && nr_working)
+			watch_pages();
 	} else {
 		/*
 		 * The page is open for reading, so this was a write, or another thread has opened
@@ -308,10 +398,8 @@ static bool open_page(uintptr_t at, bool write)
 		 */
 		write = true;
 	}
-	if (write && m->page[page] == CLEAN) {
-		protect(m, page, 1, PROT_READ | PROT_WRITE);
-		m->page[page] = DIRTY;
-	}
+	if (write && m->page[page] == CLEAN)
+		let_write(m, page);
 	pthread_mutex_unlock(&lock);
 	return true;
 }
@@ -325,31 +413,45 @@ static bool is_write(const void *context)
 #endif
 }
 
-static bool is_here(uintptr_t at)
+/* @mapped: may be NULL */
+static bool find_here(uintptr_t at, bool *mapped)
 {
-	bool here;
+	const struct managed *m;
 
 	pthread_mutex_lock(&lock);
-	here = find_managed(at);
+	m = find_managed(at);
+	if (m && mapped)
+		*mapped = is_mapped(m);
 	pthread_mutex_unlock(&lock);
-	return here;
+	return m;
 }
 
-/* A function of the host does not wait for work: its stream waits for the function. */
+static bool is_here(uintptr_t at)
+{
+	return find_here(at, NULL);
+}
+
+/*
+ * A function of the host does not wait for work: its stream waits for the function. If there is no
+ * work any more, what was opened while there was is closed.
+ */
 static void fault(int signal, siginfo_t *info, void *context, unsigned int handler)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
 	int error = errno;
+	bool mapped;
 
 	/* in a child of fork() the lock may be held for ever */
 	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED ||
-	    !is_here(at)) {
+	    !find_here(at, &mapped)) {
 		signals_hand_on(&before[handler], signal, info, context);
 		return;
 	}
 	call_aside(true);
 	if (!in_host_function() && is_working())
-		wait_for_work();
+		wait_for_work(mapped);
+	if (mapped && !is_working())
+		managed_waited();
 	open_page(at, is_write(context));
 	call_aside(false);
 	errno = error;
@@ -474,8 +576,48 @@ void managed_waited(void)
 		flush_pages(&ranges[i]);
 		close_pages(&ranges[i]);
 	}
-	early = false;
+	early = watched = false;
 	pthread_mutex_unlock(&lock);
+}
+
+/* Pages that a program goes through are fetched again and again: that takes a WATCH_OF-th. */
+static void *watch_mapped(void *arg)
+{
+	struct timespec pause;
+	unsigned int i;
+	uint64_t ns;
+
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!watched)
+			pthread_cond_wait(&watch, &lock);
+		ns = WATCH_OF * fetched_ns < WATCH_NS ? WATCH_NS : WATCH_OF * fetched_ns;
+		fetched_ns = 0;
+		pthread_mutex_unlock(&lock);
+		pause = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&lock);
+		for (i = 0; watched && i < nr; i++)
+			if (is_mapped(&ranges[i])) {
+				flush_pages(&ranges[i]);
+				close_pages(&ranges[i]);
+			}
+		watched = false;
+	}
+	return NULL;
+}
+
+/* call with the lock */
+static bool watcher_runs(void)
+{
+	pthread_t thread;
+
+	if (watches)
+		return true;
+	watches = !signals_thread(&thread, watch_mapped, NULL);
+	if (watches)
+		pthread_detach(thread);
+	return watches;
 }
 
 void managed_touch(const void *p, uint64_t bytes)
@@ -526,8 +668,9 @@ static bool map_twice(struct managed *m)
 
 static void unmap_managed(struct managed *m)
 {
-	if (m->at != KVGPU_REMOTE_NOWHERE) {
+	if (is_mapped(m)) {
 		protect(m, 0, pages_of(m), PROT_READ | PROT_WRITE);
+		munmap(m->twin, m->end - m->begin);
 	} else {
 		munmap((void *)m->begin, m->end - m->begin);
 		munmap(m->alias, m->end - m->begin);
@@ -609,9 +752,10 @@ out:
 	return r;
 }
 
-/* not fresh: all of it may have been written, and is sent with the next work */
-bool mapped_begin(const struct host_range *r, bool fresh)
+/* the server has other bytes there: all are sent with the next work */
+bool mapped_begin(const struct host_range *r)
 {
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	struct managed m = { .first = (uintptr_t)r->base,
 			     .last = (uintptr_t)r->base + r->bytes,
 			     .begin = (uintptr_t)r->base,
@@ -623,15 +767,17 @@ bool mapped_begin(const struct host_range *r, bool fresh)
 	pthread_mutex_lock(&lock);
 	page_bytes = sysconf(_SC_PAGESIZE);
 	m.end = (m.last + page_bytes - 1) / page_bytes * page_bytes;
-	m.page = m.begin % page_bytes || !more_ranges() ? NULL : malloc(pages_of(&m));
+	m.twin = mmap(NULL, m.end - m.begin, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (m.begin % page_bytes == 0 && m.twin != MAP_FAILED && more_ranges() && watcher_runs())
+		m.page = malloc(pages_of(&m));
 	if (m.page) {
-		memset(m.page, fresh ? CLEAN : DIRTY, pages_of(&m));
+		memset(m.page, DIRTY, pages_of(&m));
 		m.open = pages_of(&m);
 		take_signal();
-		if (fresh)
-			protect(&m, 0, pages_of(&m), PROT_READ);
 		ranges[nr] = m;
 		set_nr(nr + 1);
+	} else if (m.twin != MAP_FAILED) {
+		munmap(m.twin, m.end - m.begin);
 	}
 	pthread_mutex_unlock(&lock);
 	return m.page;
@@ -682,7 +828,7 @@ void mapped_end(const void *base)
 {
 	if (!managed_has((uintptr_t)base))
 		return;
-	wait_for_work();
+	wait_for_work(false);
 	end_managed(NULL, NULL, (uintptr_t)base);
 }
 

@@ -111,12 +111,7 @@ static bool can_be_mapped(const struct host_range *r)
 
 static bool map_range(const struct host_range *r)
 {
-	return can_be_mapped(r) && arena_is_mapped(r->peer) && mapped_begin(r, false);
-}
-
-static bool map_fresh(const struct host_range *r)
-{
-	return can_be_mapped(r) && arena_is_mapped(r->peer) && mapped_begin(r, true);
+	return can_be_mapped(r) && arena_is_mapped(r->peer) && mapped_begin(r);
 }
 
 void gpu_uses(CUdeviceptr ptr)
@@ -188,7 +183,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	r = host_add((struct host_range){ host, bytes, at, p, flags, current_context(), false });
 	if (r)
 		arena_put(p, at);
-	else if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shared && !host_map(host, map_fresh))
+	else if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shared && !host_map(host, map_range))
 		r = host_remove(host, true, CUDA_SUCCESS) ? CUDA_ERROR_UNKNOWN :
 							    CUDA_ERROR_OUT_OF_MEMORY;
 	else

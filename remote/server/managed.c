@@ -91,6 +91,27 @@ CUresult frame_managed_out(struct server *s, const struct q_managed_out *q,
 	return r;
 }
 
+CUresult frame_mapped_in(struct server *s, const struct q_mapped_in *q,
+			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	const uint32_t *pair = NULL;
+	uint64_t i;
+
+	if (q->words <= KVGPU_REMOTE_PAYLOAD_MAX / 8)
+		pair = kvgpu_remote_take_bytes(in, q->words * 2 * sizeof(*pair));
+	if (!pair || in->left || q->at % 4)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < q->words; i++, pair += 2) {
+		uint64_t at;
+
+		if (__builtin_add_overflow(q->at, pair[0], &at) || at % 4 ||
+		    !kvgpu_remote_in_arena(at, 4, s->arena_bytes))
+			return CUDA_ERROR_INVALID_VALUE;
+		__atomic_store_n((uint32_t *)(s->arena + at), pair[1], __ATOMIC_RELEASE);
+	}
+	return CUDA_SUCCESS;
+}
+
 /* the client has the bytes before the answer; what it wrote came as pieces, without a frame */
 CUresult frame_mapped_out(struct server *s, const struct q_mapped_out *q,
 			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)

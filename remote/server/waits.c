@@ -634,8 +634,33 @@ static bool mark_idle(struct server *s, struct wait *w)
 	return true;
 }
 
-CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in,
-		    struct kvgpu_remote_reply *out)
+static bool is_busy(struct server *s, CUstream stream)
+{
+	return !not_capturing(s, stream) && CALL(s, cuStreamQuery, stream) == CUDA_ERROR_NOT_READY;
+}
+
+static bool any_is_busy(struct server *s)
+{
+	struct entry *ctx = handle_entry(s, s->current);
+	bool busy = is_busy(s, NULL);
+	uint32_t i;
+
+	for (i = ctx ? ctx->child : 0; i && !busy; i = s->handles.entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->handles.entries[i].id) == CLASS_STREAM)
+			busy = is_busy(s, s->handles.entries[i].what);
+	return busy;
+}
+
+static CUresult look_idle(struct server *s)
+{
+	CUstreamCaptureMode mode = relax(s);
+	bool busy = any_is_busy(s);
+
+	unrelax(s, mode);
+	return busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+static CUresult wait_idle(struct server *s)
 {
 	struct wait *w = new_wait(s, EVENTS_MAX);
 	CUstreamCaptureMode mode = relax(s);
@@ -652,6 +677,12 @@ CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in,
 	}
 	unrelax(s, mode);
 	return r;
+}
+
+CUresult frame_idle(struct server *s, const struct q_idle *q, struct kvgpu_remote_cursor *in,
+		    struct kvgpu_remote_reply *out)
+{
+	return q->look ? look_idle(s) : wait_idle(s);
 }
 
 static bool put_aside(struct server *s, CUstream stream)

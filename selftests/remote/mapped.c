@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -12,6 +13,7 @@
 enum { FLOATS = 10000, MAPPED = CU_MEMHOSTALLOC_DEVICEMAP };
 #define AT(p) ((CUdeviceptr)(uintptr_t)(p))
 
+static CUdeviceptr large;
 static CUmodule module;
 static CUfunction add, store;
 
@@ -172,6 +174,74 @@ static void functions(void)
 	MUST(cuMemFreeHost(shared_with_function));
 }
 
+/* The GPU waits for words of the program's, and answers beside them, while work is under way. */
+static void talk(void)
+{
+	enum { ROUNDS = 20 };
+	volatile uint32_t *m = pinned(8192, MAPPED);
+	time_t end = time(NULL) + 60;
+	uint32_t i, answered = 0;
+
+	m[0] = m[32] = 0;
+	for (i = 1; i <= ROUNDS; i++) {
+		MUST(cuStreamWaitValue32_v2(s, AT(m), i, 0));
+		MUST(cuStreamWriteValue32_v2(s, AT(m + 32), 2 * i, 0));
+	}
+	for (i = 1; i <= ROUNDS; i++) {
+		m[0] = i;
+		while (m[32] < 2 * i && time(NULL) < end)
+			;
+		answered += m[32] == 2 * i;
+	}
+	m[0] = ROUNDS;
+	MUST(cuStreamSynchronize(s));
+	want(answered == ROUNDS, "the program and work that is under way talk");
+	MUST(cuMemFreeHost((void *)m));
+}
+
+/* what the program and work write to one page is there afterwards */
+static void beside(void)
+{
+	volatile uint32_t *go = pinned(64, MAPPED), *m = pinned(8192, MAPPED);
+	uint32_t i, wrong = 0;
+
+	for (i = 1; i <= 20; i++) {
+		go[0] = 0;
+		MUST(cuStreamWaitValue32_v2(s, AT(go), i, 0));
+		MUST(cuMemsetD32Async(AT(m + 10), 7 * i, 10, s));
+		m[9] = i;
+		m[20] = 3 * i;
+		m[1024] = m[19] + i;
+		go[0] = i;
+		MUST(cuStreamSynchronize(s));
+		wrong += m[9] != i || m[20] != 3 * i || m[10] != 7 * i || m[19] != 7 * i;
+	}
+	want(!wrong, "a page that both sides write");
+	MUST(cuMemFreeHost((void *)go));
+	MUST(cuMemFreeHost((void *)m));
+}
+
+static void pause_stream(void *data)
+{
+	usleep(20000);
+}
+
+/* a copy from pageable memory that waits, in the stream of work before it, has waited for that */
+static void waited_by_copy(void)
+{
+	volatile uint32_t *m = pinned(4096, MAPPED);
+	uint32_t mine = 0, i, wrong = 0;
+
+	for (i = 1; i <= 10; i++) {
+		MUST(cuLaunchHostFunc(NULL, pause_stream, NULL));
+		MUST(cuMemsetD32Async(AT(m), i, 100, NULL));
+		MUST(cuMemcpyHtoD_v2(one, &mine, 4));
+		wrong += m[99] != i;
+	}
+	want(!wrong, "a copy that waits for work before it");
+	MUST(cuMemFreeHost((void *)m));
+}
+
 /* a copy of a graph, from memory that the GPU sees and to other memory, and back */
 static void graphs(void)
 {
@@ -206,18 +276,19 @@ static uint8_t *both_use;
 
 static void *copy_on(void *data)
 {
-	enum { BYTES = 1 << 20 };
+	enum { BYTES = 4 << 20 };
 	uint8_t *at = both_use + (1 << 20);
 	intptr_t wrong = 0;
-	int i;
+	int i, k;
 
 	MUST(cuCtxSetCurrent(ctx));
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < 3; i++) {
 		memset(at, i, BYTES);
-		MUST(cuMemcpyHtoD_v2(one, at, BYTES));
+		MUST(cuMemcpyHtoD_v2(large, at, BYTES));
 		memset(at, 0xff, BYTES);
-		MUST(cuMemcpyDtoH_v2(at, one, BYTES));
-		wrong += at[0] != i || at[BYTES - 1] != i || at[BYTES / 2] != i;
+		MUST(cuMemcpyDtoH_v2(at, large, BYTES));
+		for (k = 0; k < BYTES; k += 1000)
+			wrong += at[k] != i;
 	}
 	return (void *)wrong;
 }
@@ -225,20 +296,23 @@ static void *copy_on(void *data)
 static void at_once(void)
 {
 	pthread_t thread;
-	void *wrong;
 	int i, mine = 0;
+	void *wrong;
 
-	both_use = pinned(2 << 20, 0);
-	pthread_create(&thread, NULL, copy_on, NULL);
-	for (i = 0; i < 40; i++) {
-		usleep(2000);
+	MUST(cuMemAlloc_v2(&large, 4 << 20));
+	for (i = 0; i < 8; i++) {
+		both_use = pinned(5 << 20, 0);
+		pthread_create(&thread, NULL, copy_on, NULL);
+		usleep(1000 * i);
 		MUST(cuMemsetD8Async(AT(both_use) + 100, i, 5000, s));
 		MUST(cuStreamSynchronize(s));
 		mine += both_use[100] != i || both_use[5099] != i;
+		pthread_join(thread, &wrong);
+		mine += (intptr_t)wrong;
+		MUST(cuMemFreeHost(both_use));
 	}
-	pthread_join(thread, &wrong);
-	want(!wrong && !mine, "a thread that copies beside one that gives memory to the GPU");
-	MUST(cuMemFreeHost(both_use));
+	want(!mine, "a thread that copies beside one that gives memory to the GPU");
+	MUST(cuMemFree_v2(large));
 }
 
 /* memory of a context that has ended is gone; another one has its own */
@@ -277,6 +351,8 @@ static int work_with_it(void)
 	copies(MAPPED);
 	copies(0);
 	functions();
+	talk();
+	beside();
 	graphs();
 	at_once();
 	contexts();
@@ -288,6 +364,12 @@ static int mapped_memory(void)
 {
 	questions();
 	return work_with_it();
+}
+
+static int after_a_copy(void)
+{
+	waited_by_copy();
+	return bad != 0;
 }
 
 static int plain_memory(void)
@@ -309,6 +391,7 @@ int main(int argc, char **argv)
 {
 	static const struct mode modes[] = { { "mapped", mapped_memory },
 					     { "work", work_with_it },
+					     { "waited", after_a_copy },
 					     { "plain", plain_memory } };
 
 	return run_mode(argc, argv, modes, sizeof(modes) / sizeof(modes[0]), load);

@@ -50,10 +50,10 @@ bool managed_any(void)
 {
 	return false;
 }
-void managed_function_ends(void)
+void managed_waited(void)
 {
 }
-void host_function_runs(bool runs)
+void managed_function_ends(void)
 {
 }
 void call_due(void)

@@ -52,6 +52,9 @@ bool managed_any(void)
 {
 	return false;
 }
+void managed_waited(void)
+{
+}
 void managed_function_ends(void)
 {
 }

@@ -24,7 +24,7 @@ static struct object context;
 static uint8_t there[BYTES + PAGE]; /* the server's memory */
 static uintptr_t base; /* its address at the client and at the server */
 static uint64_t bytes_in, bytes_out;
-static unsigned int frames_in, frames_out, idles, fences;
+static unsigned int frames_in, frames_out, idles, fences, words_in;
 static CUresult result;
 static bool inside; /* in a host function */
 
@@ -164,6 +164,20 @@ static CUresult out(const struct q_managed_out *q)
 	return result;
 }
 
+static bool busy; /* the GPU has work, which a look tells */
+
+static CUresult mapped_in(const struct q_mapped_in *q, size_t bytes)
+{
+	const uint32_t *pair = (const uint32_t *)(q + 1);
+	uint64_t i;
+
+	assert_int_equal(bytes, sizeof(*q) + q->words * 8);
+	for (i = 0; i < q->words; i++, pair += 2)
+		memcpy(mirror + (q->at - mirror_at) + pair[0], &pair[1], 4);
+	__atomic_add_fetch(&words_in, q->words, __ATOMIC_RELEASE);
+	return result;
+}
+
 static CUresult mapped_out(const struct q_mapped_out *q)
 {
 	memcpy(arena_at(peers, q->at), mirror + (q->at - mirror_at), q->bytes);
@@ -187,9 +201,12 @@ CUresult call_sync(struct call *c, size_t fixed)
 		return out(c->fixed);
 	case OP_mapped_out:
 		return mapped_out(c->fixed);
+	case OP_mapped_in:
+		return mapped_in(c->fixed, c->bytes);
 	case OP_idle:
 		idles++;
-		return result;
+		return ((const struct q_idle *)c->fixed)->look && busy ? CUDA_ERROR_NOT_READY :
+									 result;
 	}
 	fail_msg("operation %u", c->op);
 	return CUDA_ERROR_UNKNOWN;
@@ -210,7 +227,7 @@ static void work(void)
 
 static void count_anew(void)
 {
-	bytes_in = bytes_out = frames_in = frames_out = idles = fences = 0;
+	bytes_in = bytes_out = frames_in = frames_out = idles = fences = words_in = 0;
 }
 
 static volatile uint8_t *at;
@@ -409,32 +426,47 @@ static void taken(void **state)
 	munmap(mine, PAGE);
 }
 
+enum { PAGES = 600 };
+static struct host_range mapped = { .bytes = PAGES * PAGE - 100, .peer = peers, .ctx = &context };
+
+static void begin_mapped(void)
+{
+	mapped.at = arena_get(peers, mapped.bytes);
+	mirror = calloc(PAGES, PAGE);
+	mirror_at = mapped.at;
+	mapped.base = mremap(arena_at(peers, mapped.at), 0, PAGES * PAGE, MREMAP_MAYMOVE);
+	assert_true(mapped.base != MAP_FAILED);
+	mapped.base[7] = 5;
+	assert_true(mapped_begin(&mapped));
+	at = mapped.base;
+	count_anew();
+}
+
+static void end_mapped(void)
+{
+	busy = false;
+	munmap(mapped.base, PAGES * PAGE);
+	arena_put(peers, mapped.at);
+	free(mirror);
+	begin_test(); /* for tear_down() */
+}
+
 /*
  * Mapped memory is a part of the arena, mapped a second time. Its pages come and go without another
- * copy. What it had before it was mapped memory goes out whole, if it had contents.
+ * copy. What it had before it was mapped memory goes out whole.
  */
 static void mapped_memory(void **state)
 {
-	enum { PAGES = 600 };
-	const uint64_t bytes = PAGES * PAGE - 100;
-	struct host_range r = { .bytes = bytes, .peer = peers, .ctx = &context };
+	const uint64_t last = mapped.bytes - 1;
 
-	r.at = arena_get(peers, bytes);
-	mirror = calloc(PAGES, PAGE);
-	mirror_at = r.at;
-	r.base = mremap(arena_at(peers, r.at), 0, PAGES * PAGE, MREMAP_MAYMOVE);
-	assert_true(r.base != MAP_FAILED);
-	r.base[7] = 5;
-	assert_true(mapped_begin(&r, false));
-	assert_true(managed_has((uintptr_t)r.base + bytes - 1));
-	count_anew();
-	at = r.base;
-	at[bytes - 1] = 6;
+	begin_mapped();
+	assert_true(managed_has((uintptr_t)mapped.base + last));
+	at[last] = 6;
 	work();
 	assert_int_equal(bytes_in, PAGES * PAGE);
 	assert_int_equal(frames_in, 3); /* of 1 MiB at most */
 	assert_int_equal(mirror[7], 5);
-	assert_int_equal(mirror[bytes - 1], 6);
+	assert_int_equal(mirror[last], 6);
 	mirror[8] = 9;
 	assert_int_equal(at[8], 9);
 	assert_int_equal(idles, 1);
@@ -442,30 +474,73 @@ static void mapped_memory(void **state)
 	at[100 * PAGE] = 3;
 	work();
 	assert_int_equal(bytes_in, (PAGES + 1) * PAGE);
+	assert_int_equal(words_in, 0);
 	assert_int_equal(mirror[100 * PAGE], 3);
-	mapped_end(r.base + PAGE);
+	mapped_end(mapped.base + PAGE);
 	assert_true(managed_any());
-	mapped_end(r.base);
+	mapped_end(mapped.base);
 	assert_false(managed_any());
-	/* pinned memory as before */
+	/* pinned memory as before; it goes with its context */
 	at[200 * PAGE] = 4;
 	assert_int_equal(at[7], 5);
-	/* without contents nothing goes out but what is written */
-	assert_true(mapped_begin(&r, true));
-	count_anew();
+	assert_true(mapped_begin(&mapped));
 	work();
-	assert_int_equal(bytes_in, 0);
-	at[5 * PAGE] = 1;
-	work();
-	assert_int_equal(bytes_in, PAGE);
-	/* it goes with its context */
 	managed_end(&context);
 	at[6 * PAGE] = 1;
-	munmap(r.base, PAGES * PAGE);
-	arena_put(peers, r.at);
-	free(mirror);
-	/* for tear_down() */
-	begin_test();
+	end_mapped();
+}
+
+/*
+ * While the GPU has work a touch does not wait for it. Then words that the program changes go out
+ * alone, and what was opened is fetched again: after a while, and when a call has waited.
+ */
+static void mapped_memory_meanwhile(void **state)
+{
+	volatile uint32_t *word;
+	uint32_t *there_word;
+
+	begin_mapped();
+	word = (volatile uint32_t *)at;
+	there_word = (uint32_t *)mirror;
+	work();
+	busy = true;
+	count_anew();
+	word[10] = 1;
+	__atomic_store_n(&there_word[11], 2, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&words_in, __ATOMIC_ACQUIRE))
+		;
+	assert_int_equal(words_in, 1);
+	assert_int_equal(there_word[10], 1);
+	assert_int_equal(there_word[11], 2);
+	while (word[11] != 2)
+		;
+	__atomic_store_n(&there_word[12], 3, __ATOMIC_RELEASE);
+	while (word[12] != 3)
+		;
+	/* many words of a page, ahead of more work */
+	memset(mapped.base + 5 * PAGE, 0x11, PAGE);
+	work();
+	assert_int_equal(words_in, 1 + 1024);
+	assert_int_equal(mirror[6 * PAGE - 1], 0x11);
+	assert_int_equal(bytes_in, 0);
+	/* a wait */
+	word[20] = 6;
+	there_word[21] = 7;
+	managed_waited();
+	assert_int_equal(there_word[20], 6);
+	assert_int_equal(word[21], 7);
+	/* there is no work any more */
+	busy = false;
+	there_word[22] = 8;
+	word[300 * 1024] = 1;
+	assert_int_equal(word[22], 8);
+	count_anew();
+	word[23] = 9;
+	work();
+	assert_int_equal(words_in, 0);
+	assert_int_equal(bytes_in, 2 * PAGE);
+	mapped_end(mapped.base);
+	end_mapped();
 }
 
 static volatile unsigned int first_got, second_got;
@@ -524,6 +599,7 @@ int main(void)
 		ON_MEMORY(variables),
 		ON_MEMORY(taken),
 		ON_MEMORY(mapped_memory),
+		ON_MEMORY(mapped_memory_meanwhile),
 		ON_MEMORY(a_handler_hands_on),
 	};
 

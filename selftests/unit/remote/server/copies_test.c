@@ -395,6 +395,34 @@ static void arena_of_bounces(void **state)
 	assert_true(s.pinned.reads_late);
 }
 
+/* single words, which have to lie in the arena */
+static void words_of_mapped_memory(void)
+{
+	struct {
+		struct q_mapped_in q;
+		uint32_t pair[2][2];
+	} f = { .q = { s.arena_bytes - 8192, 2 }, .pair = { { 0, 0x12345678 }, { 8188, 5 } } };
+	uint32_t *last = (uint32_t *)(s.arena + s.arena_bytes - 4);
+
+	OK(fake_frame(&s, OP_mapped_in, &f, sizeof(f)));
+	assert_int_equal(*(uint32_t *)(s.arena + f.q.at), 0x12345678);
+	assert_int_equal(*last, 5);
+	f.pair[1][1] = 6;
+	FAILS(fake_frame(&s, OP_mapped_in, &f, sizeof(f) - 8), INVALID_VALUE);
+	f.q.words = 1;
+	FAILS(fake_frame(&s, OP_mapped_in, &f, sizeof(f)), INVALID_VALUE);
+	f.q.words = 2;
+	f.pair[1][0] = 8190;
+	FAILS(fake_frame(&s, OP_mapped_in, &f, sizeof(f)), INVALID_VALUE);
+	f.pair[1][0] = 8192;
+	FAILS(fake_frame(&s, OP_mapped_in, &f, sizeof(f)), INVALID_VALUE);
+	f.q.at = UINT64_MAX - 3;
+	FAILS(fake_frame(&s, OP_mapped_in, &f, sizeof(f)), INVALID_VALUE);
+	f.q.words = UINT64_MAX / 8;
+	FAILS(fake_frame(&s, OP_mapped_in, &f, sizeof(f)), INVALID_VALUE);
+	assert_int_equal(*last, 5);
+}
+
 /*
  * The arena as mapped memory: registered when the client wants it, in another context when the
  * first one ends, and only where the GPU sees it at the CPU's address.
@@ -432,6 +460,7 @@ static void mapped_arena(void **state)
 	OK(ASK(mapped_out, .at = s.arena_bytes - 8192, .bytes = 8192));
 	assert_int_equal(fake_given, 1);
 	FAILS(ASK(mapped_out, .at = s.arena_bytes - 8192, .bytes = 8193), INVALID_VALUE);
+	words_of_mapped_memory();
 	fake_share(&s);
 	FAILS(ASK(mapped_out, .at = 0, .bytes = 4096), INVALID_VALUE);
 	FAILS(fake_frame(&s, OP_map, NULL, 0), INVALID_VALUE);
