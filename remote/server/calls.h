@@ -164,6 +164,10 @@ CUresult own_cuParamSetv(struct server *s, CUfunction f, int offset, void *bytes
 CUresult own_cuFuncSetAttribute(struct server *s, CUfunction f, CUfunction_attribute attribute,
 				int value);
 CUresult own_cuLinkDestroy(struct server *s, CUlinkState state);
+/* copy.c: between places of mapped memory behind work that the stream has yet to do */
+CUresult own_cuMemcpyDtoD_v2(struct server *s, CUdeviceptr dst, CUdeviceptr src, size_t bytes);
+CUresult own_cuMemcpyDtoDAsync_v2(struct server *s, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+				  CUstream stream);
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total);
 CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes);
 CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width,

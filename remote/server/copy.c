@@ -143,6 +143,39 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
 	return r || small ? r : bring_bytes(s, q->at, q->bytes, q->flags & COPY_STAYS);
 }
 
+static bool is_mapped(const struct server *s, CUdeviceptr at)
+{
+	return at - (uintptr_t)s->arena < s->arena_bytes ||
+	       (s->pinned.in && at - s->pinned.device < s->arena_bytes);
+}
+
+/*
+ * From host memory to host memory a library may copy by itself, and wait in its call for what the
+ * stream has to do before. A function of the client's may be among that, which this process is to
+ * hear of: so such a frame is put aside meanwhile. Its client asks it, and sends nothing that could
+ * pass it.
+ */
+static bool host_copy_waits(struct server *s, CUdeviceptr dst, CUdeviceptr src, CUstream stream)
+{
+	return is_mapped(s, dst) && is_mapped(s, src) && !may_copy(s, stream) &&
+	       held_by_stream(s, stream);
+}
+
+CUresult own_cuMemcpyDtoD_v2(struct server *s, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+{
+	if (host_copy_waits(s, dst, src, NULL))
+		return CUDA_SUCCESS;
+	return CALL(s, cuMemcpyDtoD_v2, dst, src, bytes);
+}
+
+CUresult own_cuMemcpyDtoDAsync_v2(struct server *s, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+				  CUstream stream)
+{
+	if (host_copy_waits(s, dst, src, stream))
+		return CUDA_SUCCESS;
+	return CALL(s, cuMemcpyDtoDAsync_v2, dst, src, bytes, stream);
+}
+
 static CUresult copy_run(struct server *s, const struct q_run *q, CUstream stream, void *dst,
 			 void *src)
 {

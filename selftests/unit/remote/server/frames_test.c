@@ -184,6 +184,39 @@ static void put_aside(void **state)
 	assert_int_equal(s.arena[8192], 0);
 }
 
+/*
+ * A library may wait for the stream in a copy between places of host memory. Frames are served
+ * meanwhile, as a function of the client's may be among what it waits for.
+ */
+static void between_host_memory(void **state)
+{
+	const uint64_t own = (uintptr_t)s.arena, device = 1 << 20;
+	unsigned int answers, i;
+	uint64_t st;
+
+	context();
+	st = stream();
+	for (i = 0; i < 2; i++) {
+		answers = fake_answers;
+		fake_busy = 2;
+		if (i)
+			ASK(cuMemcpyDtoD_v2, .dst = own, .src = own + 4096, .bytes = 64);
+		else
+			ASK(cuMemcpyDtoDAsync_v2, .dst = own, .src = own + 4096, .bytes = 64,
+			    .stream = st);
+		assert_int_equal(fake_answers, answers);
+		assert_false(waits_look(&s));
+		assert_true(waits_look(&s));
+		assert_int_equal(fake_answers, answers + 1);
+		assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	}
+	fake_busy = 2;
+	OK(ASK(cuMemcpyDtoDAsync_v2, .dst = device, .src = own, .bytes = 64, .stream = st));
+	OK(ASK(cuMemcpyDtoDAsync_v2, .dst = own, .src = device, .bytes = 64, .stream = st));
+	assert_int_equal(fake_busy, 2);
+	fake_busy = 0;
+}
+
 static unsigned int synchronized;
 
 static CUresult synchronize(CUevent e)
@@ -858,6 +891,7 @@ int main(void)
 		ON_SERVER(deep),
 		ON_SERVER(waiting),
 		ON_SERVER(put_aside),
+		ON_SERVER(between_host_memory),
 		ON_SERVER(captures),
 		ON_SERVER(errors_later),
 		ON_SERVER(places),
