@@ -421,7 +421,7 @@ def refused_c(entries, reasons):
 
 
 def library_map(entries):
-    names = sorted([n for e in entries for n in e.forms()] + ["kvgpu_device_usage", "kvgpuMemcpyBroadcast"])
+    names = sorted([n for e in entries for n in e.forms()] + ["kvgpuMemcpyBroadcast"])
     return "{\nglobal:\n" + "".join(f"\t{n};\n" for n in names) + "local:\n\t*;\n};\n"
 
 

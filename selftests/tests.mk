@@ -289,7 +289,7 @@ SRC_cuda/export/without_check_test := $(filter-out %/check.c,$(SRC_cuda/export/t
 
 # --- cuda/nvml
 UNIT_TESTS += cuda/nvml/nvml_test
-SRC_cuda/nvml/nvml_test	:= $(filter-out %/library.c,$(wildcard cuda/nvml/*.c)) cuda/info/process.c
+SRC_cuda/nvml/nvml_test	:= $(wildcard cuda/nvml/*.c) cuda/info/process.c
 
 # --- cuda/runtime, on cuda/driver with the fake device of driver_test
 $(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE

@@ -3,6 +3,7 @@
 #include "driver.h"
 #include "forked.h"
 #include "process.h"
+#include "usage.h"
 #include "visible.h"
 
 #include <stdio.h>
@@ -47,7 +48,7 @@ void uuid_of(const struct device_facts *f, CUuuid *uuid)
 	memcpy(uuid->bytes, words, sizeof(uuid->bytes));
 }
 
-static void find_devices(void)
+static void find_devices(const char *visible)
 {
 	struct device_facts all[MAX_DEVICES];
 	CUuuid uuid[MAX_DEVICES];
@@ -61,11 +62,24 @@ static void find_devices(void)
 		all[i].machine = machine;
 		uuid_of(&all[i], &uuid[i]);
 	}
-	nr_devices = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), uuid, nr, gpus);
+	nr_devices = visible_devices(visible, uuid, nr, gpus);
 	for (i = 0; i < nr_devices; i++) {
 		devices[i].facts = all[gpus[i]];
 		devices[i].gpu = gpus[i];
 	}
+}
+
+static CUresult init(const char *visible)
+{
+	if (!driver_ready())
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&table);
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
+		find_devices(visible);
+		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&table);
+	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
 CUresult cuInit(unsigned int flags)
@@ -74,16 +88,13 @@ CUresult cuInit(unsigned int flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (forked_is_child())
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!driver_ready())
-		return CUDA_SUCCESS;
-	pthread_mutex_lock(&table);
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
-		forked_expect();
-		find_devices();
-		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&table);
-	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+	forked_expect();
+	return init(getenv("CUDA_VISIBLE_DEVICES"));
+}
+
+CUresult kvgpu_usage_init(void)
+{
+	return init(NULL);
 }
 
 CUresult driver_ready(void)

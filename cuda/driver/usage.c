@@ -6,15 +6,13 @@
 
 #include "driver.h"
 
-CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes)
+CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out)
 {
 	const struct device_facts *f;
 	CUresult r = driver_ready();
 
 	if (r)
 		return r;
-	if (bytes != sizeof(*out))
-		return CUDA_ERROR_NOT_SUPPORTED;
 	f = driver_device(dev);
 	if (!f)
 		return CUDA_ERROR_INVALID_DEVICE;

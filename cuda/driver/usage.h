@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a libcuda.so.1 of ours tells libnvidia-ml.so.1 (cuda/nvml) besides the driver API: memory
- * and processes, without a context. remote/'s libcuda.so.1 has it, too. The two libraries may be of
- * different builds: the caller says how large its struct is.
+ * What the objects of libcuda.so.1 tell libnvidia-ml.so.1 (cuda/nvml), which is linked with a copy
+ * of them, besides the driver API: memory and processes, without a context. remote/client has it,
+ * too.
  */
 #ifndef KVGPU_CUDA_DRIVER_USAGE_H
 #define KVGPU_CUDA_DRIVER_USAGE_H
@@ -31,9 +31,10 @@ struct kvgpu_usage {
 };
 
 /*
- * After cuInit(). @bytes: sizeof(*out); else CUDA_ERROR_NOT_SUPPORTED: the caller is of another
- * build.
+ * In the place of cuInit(), for questions about devices and nothing else: CUDA_VISIBLE_DEVICES
+ * hides none, and a child of fork() may call it again, if no thread asked anything at the fork.
  */
-API CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes);
+CUresult kvgpu_usage_init(void);
+CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out);
 
 #endif

@@ -19,7 +19,7 @@ nvmlReturn_t nvml_text(const char *text, char *out, unsigned int length)
 
 nvmlReturn_t own_nvmlSystemGetCudaDriverVersion(int *version)
 {
-	return nvml_error(nvml_library()->version(version));
+	return nvml_error(cuDriverGetVersion(version));
 }
 
 /* the first word of its command line; what does not fit is left out */
@@ -184,7 +184,7 @@ long long nvml_attribute(const struct nvml_gpu *gpu, int attribute)
 {
 	int value;
 
-	return nvml_library()->attribute(&value, attribute, gpu->dev) ? VALUE_UNKNOWN : value;
+	return cuDeviceGetAttribute(&value, attribute, gpu->dev) ? VALUE_UNKNOWN : value;
 }
 
 long long nvml_max_clock(const struct nvml_gpu *gpu, unsigned int type)

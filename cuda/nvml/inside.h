@@ -28,25 +28,6 @@ struct nvml_gpu {
 	int major, minor;
 };
 
-/* the entry points of libcuda.so.1 that are called; .usage: NULL where it is not ours */
-struct library {
-	CUresult (*init)(unsigned int flags);
-	CUresult (*version)(int *version);
-	CUresult (*count)(int *count);
-	CUresult (*name)(char *name, int len, CUdevice dev);
-	CUresult (*uuid)(CUuuid *uuid, CUdevice dev);
-	CUresult (*bus_id)(char *id, int len, CUdevice dev);
-	CUresult (*attribute)(int *value, CUdevice_attribute attribute, CUdevice dev);
-	CUresult (*capability)(int *major, int *minor, CUdevice dev);
-	CUresult (*usage)(CUdevice dev, struct kvgpu_usage *out, size_t bytes);
-};
-
-/*
- * library.c: loads a libcuda.so.1 for this library alone, or gives NULL: there is none. Its state
- * is not that of the program's libcuda.so.1, and a child of fork() calls this again.
- */
-const struct library *library_load(void);
-
 /*
  * session.c. nvml_enter(): takes the lock, unless it gives an error; nvml_leave(): releases it, and
  * gives @r. Between the two the lock guards what follows.
@@ -55,7 +36,6 @@ nvmlReturn_t nvml_enter(void);
 nvmlReturn_t nvml_leave(nvmlReturn_t r);
 extern unsigned int nvml_count;
 extern struct nvml_gpu nvml_gpus[GPUS_MAX];
-const struct library *nvml_library(void);
 /* NULL: @device is no device */
 struct nvml_gpu *nvml_gpu(nvmlDevice_t device);
 nvmlReturn_t nvml_error(CUresult r);

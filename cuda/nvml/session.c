@@ -8,20 +8,28 @@
 #include "inside.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* under the lock; .library stays after nvmlShutdown() */
-static const struct library *library;
+/* under the lock */
 static bool expects_forks;
 unsigned int nvml_count;
 struct nvml_gpu nvml_gpus[GPUS_MAX];
 /* nvmlInit() less nvmlShutdown(); written under the lock, atomic */
 static unsigned int inits;
 
-/* Threads of the parent's copy are not here, and may hold any lock. */
-static void after_fork(void)
+/* No thread is in libcuda's objects meanwhile, so the child inherits their locks open. */
+static void before_fork(void)
 {
-	pthread_mutex_init(&lock, NULL);
-	library = NULL;
+	pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
 	nvml_count = inits = 0;
+	pthread_mutex_unlock(&lock);
 }
 
 nvmlReturn_t nvml_error(CUresult r)
@@ -52,13 +60,13 @@ static CUresult read_gpu(struct nvml_gpu *gpu, CUdevice dev)
 
 	memset(gpu, 0, sizeof(*gpu));
 	gpu->dev = dev;
-	r = library->name(gpu->name, sizeof(gpu->name), dev);
+	r = cuDeviceGetName(gpu->name, sizeof(gpu->name), dev);
 	if (!r)
-		r = library->uuid(&uuid, dev);
+		r = cuDeviceGetUuid(&uuid, dev);
 	if (!r)
-		r = library->bus_id(id, sizeof(id), dev);
+		r = cuDeviceGetPCIBusId(id, sizeof(id), dev);
 	if (!r)
-		r = library->capability(&gpu->major, &gpu->minor, dev);
+		r = cuDeviceComputeCapability(&gpu->major, &gpu->minor, dev);
 	if (r)
 		return r;
 	text_clean(gpu->name, sizeof(gpu->name));
@@ -77,19 +85,15 @@ static nvmlReturn_t start(void)
 	int count = 0, i;
 	CUresult r;
 
-	if (!expects_forks && pthread_atfork(NULL, NULL, after_fork))
+	if (!expects_forks && pthread_atfork(before_fork, in_parent, in_child))
 		return NVML_ERROR_MEMORY;
 	expects_forks = true;
-	if (!library)
-		library = library_load();
-	if (!library)
-		return NVML_ERROR_LIBRARY_NOT_FOUND;
-	r = library->init(0);
+	r = kvgpu_usage_init();
 	/* the server can't be reached, and standard error says why */
 	if (r == CUDA_ERROR_SYSTEM_NOT_READY)
 		return NVML_ERROR_DRIVER_NOT_LOADED;
 	if (!r)
-		r = library->count(&count);
+		r = cuDeviceGetCount(&count);
 	count = count < GPUS_MAX ? count : GPUS_MAX;
 	for (i = 0; i < count && !r; i++)
 		r = read_gpu(&nvml_gpus[i], i);
@@ -147,11 +151,6 @@ nvmlReturn_t nvml_leave(nvmlReturn_t r)
 {
 	pthread_mutex_unlock(&lock);
 	return r;
-}
-
-const struct library *nvml_library(void)
-{
-	return library;
 }
 
 struct nvml_gpu *nvml_gpu(nvmlDevice_t device)

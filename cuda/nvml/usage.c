@@ -9,14 +9,9 @@
 nvmlReturn_t nvml_usage(const struct nvml_gpu *gpu, const struct kvgpu_usage **out)
 {
 	static struct kvgpu_usage usage; /* under the lock */
-	const struct library *l = nvml_library();
-	CUresult r;
 
-	if (!l->usage)
-		return NVML_ERROR_NOT_SUPPORTED;
-	r = l->usage(gpu->dev, &usage, sizeof(usage));
 	*out = &usage;
-	return nvml_error(r);
+	return nvml_error(kvgpu_device_usage(gpu->dev, &usage));
 }
 
 nvmlReturn_t own_nvmlDeviceGetMemoryInfo(struct nvml_gpu *gpu, nvmlMemory_t *memory)

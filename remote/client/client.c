@@ -55,7 +55,7 @@ bool client_is_ready(void)
 	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE);
 }
 
-void client_set_ready(void)
+void client_set_ready(bool is)
 {
-	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&ready, is, __ATOMIC_RELEASE);
 }

@@ -40,7 +40,7 @@ void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void client_quiet(bool is);
 /* For init.c: cuInit() has succeeded, here or in a parent. */
 bool client_is_ready(void);
-void client_set_ready(void);
+void client_set_ready(bool is);
 
 /* ------------------------------------------------------------------ find.c */
 

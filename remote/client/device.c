@@ -274,7 +274,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes)
+CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out)
 {
 	struct q_usage q = { 0 };
 	struct call c = { .op = OP_usage, .fixed = &q, .bytes = sizeof(q) };
@@ -284,8 +284,6 @@ CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out, size_t bytes)
 
 	if (!device_facts(dev, &r))
 		return r;
-	if (bytes != sizeof(*out))
-		return CUDA_ERROR_NOT_SUPPORTED;
 	c.to.peer = peer_of_number(device_at[dev], &q.dev);
 	r = call_sync(&c, sizeof(*a));
 	if (r)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cuda/driver/forked.h>
+#include <cuda/driver/usage.h>
 #include <cuda/driver/visible.h>
 #include <remote/channel/address.h>
 
@@ -20,6 +21,7 @@ static const char *address[PEERS_MAX];
 static unsigned int nr_addresses;
 static bool looked; /* for servers, whether they were there or not */
 static bool reached; /* all servers have told their devices, for cuInit() */
+static bool questions; /* kvgpu_usage_init() began, not cuInit() */
 
 static int room_for(uint32_t n)
 {
@@ -91,7 +93,7 @@ static CUresult connect_to(struct peer *p)
 /* A UUID in the list is one that cuDeviceGetUuid() tells without the list. */
 static CUresult choose_devices(void)
 {
-	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	const char *list = questions ? NULL : getenv("CUDA_VISIBLE_DEVICES");
 	unsigned int at[DEVICES_MAX], n = all_devices, i;
 	static CUuuid uuid[DEVICES_MAX];
 	CUresult r = CUDA_SUCCESS;
@@ -108,7 +110,7 @@ static CUresult choose_devices(void)
 
 /*
  * A child of fork() keeps no connection open. If cuInit() has not succeeded before, the child is as
- * a new process, though another thread may have held the lock.
+ * a new process, though another thread may have held the lock; so it is after kvgpu_usage_init().
  */
 static void in_child(void)
 {
@@ -118,8 +120,9 @@ static void in_child(void)
 		return; /* of a child that closed them */
 	for (i = 0; i < nr_peers; i++)
 		kvgpu_remote_forked(peers[i].channel);
-	if (client_is_ready())
+	if (client_is_ready() && !questions)
 		return;
+	client_set_ready(false);
 	pthread_mutex_init(&init_lock, NULL);
 	memset(peers, 0, nr_peers * sizeof(*peers));
 	nr_peers = nr_addresses = 0;
@@ -177,41 +180,59 @@ static CUresult reach_servers(void)
 	return r;
 }
 
+/* What questions about devices don't need: addresses that are kept free. Children can't use it. */
+static CUresult reserve_addresses(void)
+{
+	unsigned int i;
+
+	if (!objects_begin()) {
+		client_say(
+			"no addresses can be reserved for handles: is this process's address space limited (ulimit -v)?");
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	for (i = 0; i < nr_peers; i++)
+		pools_set_apart(&peers[i]);
+	forked_expect();
+	return CUDA_SUCCESS;
+}
+
 static CUresult start_client(void)
 {
 	CUresult r = reached ? CUDA_SUCCESS : reach_servers();
-	unsigned int i;
 
 	reached = false;
 	if (!r)
 		r = choose_devices();
-	if (!r && !objects_begin()) {
-		client_say(
-			"no addresses can be reserved for handles: is this process's address space limited (ulimit -v)?");
-		r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (!r && !questions)
+		r = reserve_addresses();
+	if (!r)
+		client_set_ready(true);
+	return r;
+}
+
+static CUresult init(bool for_questions)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	pthread_mutex_lock(&init_lock);
+	if (!client_is_ready()) {
+		questions = for_questions;
+		r = start_client();
 	}
-	if (r)
-		return r;
-	for (i = 0; i < nr_peers; i++)
-		pools_set_apart(&peers[i]);
-	forked_expect();
-	client_set_ready();
-	return CUDA_SUCCESS;
+	pthread_mutex_unlock(&init_lock);
+	return r;
 }
 
 CUresult cuInit(unsigned int flags)
 {
-	CUresult r = CUDA_SUCCESS;
-
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (forked_is_child())
-		return CUDA_ERROR_NOT_INITIALIZED;
-	pthread_mutex_lock(&init_lock);
-	if (!client_is_ready())
-		r = start_client();
-	pthread_mutex_unlock(&init_lock);
-	return r;
+	return forked_is_child() ? CUDA_ERROR_NOT_INITIALIZED : init(false);
+}
+
+CUresult kvgpu_usage_init(void)
+{
+	return init(true);
 }
 
 /*

@@ -4,7 +4,7 @@
 # toolkit.sh fetch brought them, nvml.h, nvidia-smi, nvtop and Python's bindings of Debian 12. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-inprocess=$(make -s cuda-inprocess) && remote=$(make -s remote) || { echo "nvml.sh: the libraries do not build" >&2; exit 2; }
+inprocess=$(make -s nvml-inprocess) && remote=$(make -s remote) || { echo "nvml.sh: the libraries do not build" >&2; exit 2; }
 inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
 theirs=$(selftests/cuda/toolkit.sh nvml 2> /dev/null) || theirs=
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ chmod 755 "$work"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$theirs/usr/lib/python3/dist-packages
 program=$PWD/selftests/cuda/with_nvml.py smi=$theirs/usr/lib/nvidia/current/nvidia-smi
 mkdir "$work/here" "$work/there"
-cp "$remote/libnvidia-ml.so.1" "$inprocess/libcuda.so.1" "$work/here/"
+cp "$inprocess/libnvidia-ml.so.1" "$inprocess/libcuda.so.1" "$work/here/"
 cp "$remote/libnvidia-ml.so.1" "$remote/libcuda.so.1" "$work/there/"
 
 n=0 failed=0
@@ -100,6 +100,8 @@ clients()
 if [ -n "$theirs" ]; then interface; else skipped "nvml.h"; fi
 asks "here: a program" '^Tesla K20m .*, GPU-[0-9a-f-]{36}, 4096, 0$' here python3 "$program" show
 asks "here: a child of fork() uses CUDA after NVML" '^both did$' here python3 "$program" forks
+asks "here: threads ask, and Python's thread-specific data stays as it is" '^unchanged$' here python3 "$program" threads
+asks "here: children of fork() ask, too" '^all did$' here python3 "$program" children
 asks "here: CUDA_VISIBLE_DEVICES does not hide a GPU from NVML" '^Tesla K20m' here python3 "$program" hidden
 if [ -n "$theirs" ]; then clients here here 'No running processes found'; else skipped "here: nvidia-smi, pynvml, nvtop"; fi
 
@@ -108,6 +110,8 @@ for _ in $(seq 1200); do grep -q 'listens at' "$work/log" && break; sleep 0.05; 
 asks "remote: the program says when it runs where its server is" '^Tesla K20m .*, 4096, 0$' there python3 "$program" late "unix:$work/gpu"
 export KVGPU_REMOTE=unix:$work/gpu
 asks "remote: a child of fork() uses CUDA after NVML" '^both did$' there python3 "$program" forks
+asks "remote: threads ask, and Python's thread-specific data stays as it is" '^unchanged$' there python3 "$program" threads
+asks "remote: children of fork() ask, too" '^all did$' there python3 "$program" children
 asks "remote: CUDA_VISIBLE_DEVICES does not hide a GPU from NVML" '^Tesla K20m' there python3 "$program" hidden
 mkfifo "$work/end" "$work/other-end"
 LD_LIBRARY_PATH=$work/there python3 "$program" hold 64 < "$work/end" > "$work/pid" &

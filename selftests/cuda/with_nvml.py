@@ -4,14 +4,17 @@
 
 show            prints the first GPU: name, UUID, memory in all and in use (MiB), and the processes with theirs
 forks           asks NVML, then a child uses CUDA: NVML must not have initialised that of the parent
+threads         asks in several threads at a time: the thread-specific data that Python keeps stays as it is
+children        asks in children of fork(), of which the parent has begun with NVML
 hidden          CUDA_VISIBLE_DEVICES hides the GPU from CUDA, and not from NVML
 late ADDRESS    names the server in its environment when it runs already
 hold MIB        has so much of the GPU's memory, prints a line, and ends when its input does
-pynvml          the same as show, by Python's bindings
+pynvml          the same as show, by Python's bindings, in several threads
 """
 import ctypes
 import os
 import sys
+import threading
 
 
 class Memory(ctypes.Structure):
@@ -64,6 +67,52 @@ def forks():
     print("both did")
 
 
+def in_threads(ask):
+    wrong = []
+
+    def run():
+        try:
+            for _ in range(20):
+                ask()
+        except (Exception, SystemExit) as why:  # pylint: disable=broad-exception-caught
+            wrong.append(why)
+
+    all_ = [threading.Thread(target=run) for _ in range(8)]
+    for t in all_:
+        t.start()
+    for t in all_:
+        t.join()
+    if wrong:
+        sys.exit(f"in a thread: {wrong[0]}")
+
+
+def threads():
+    def ask():
+        nvml, device = first()
+        right(nvml.nvmlDeviceGetMemoryInfo(device, ctypes.byref(Memory())), "nvmlDeviceGetMemoryInfo")
+        right(nvml.nvmlShutdown(), "nvmlShutdown")
+        # Python compares what this thread has under its key with what it knows
+        if ctypes.pythonapi.PyGILState_Check() != 1:
+            sys.exit("thread-specific data has changed")
+
+    in_threads(ask)
+    use_cuda()
+    in_threads(ask)
+    print("unchanged")
+
+
+def children():
+    nvml, device = first()
+    for _ in range(2):
+        child = os.fork()
+        if not child:
+            show()
+            sys.exit(0)
+        right(os.waitpid(child, 0)[1], "the child, which asks NVML")
+    right(nvml.nvmlDeviceGetMemoryInfo(device, ctypes.byref(Memory())), "nvmlDeviceGetMemoryInfo")
+    print("all did")
+
+
 def hidden():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     show()
@@ -91,6 +140,7 @@ def pynvml():
     text = [t.decode() if isinstance(t, bytes) else t for t in (name, uuid)]
     print(*text, memory.total >> 20, memory.used >> 20,
           *[f"{x.pid}:{x.usedGpuMemory >> 20}" for x in p.nvmlDeviceGetComputeRunningProcesses(device)], sep=", ")
+    in_threads(lambda: p.nvmlDeviceGetMemoryInfo(device))
     try:
         p.nvmlDeviceGetTemperature(device, p.NVML_TEMPERATURE_GPU)
     except p.NVMLError_NotSupported:

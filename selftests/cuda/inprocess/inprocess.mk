@@ -16,9 +16,17 @@ $(INPROCESS_OUT)/obj/%.o: %.c selftests/cuda/inprocess/inprocess.mk | $(REMOTE_G
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
+# with a copy of libcuda.so.1's objects
+INPROCESS_NVML_OBJ := $(patsubst %.c,$(INPROCESS_OUT)/obj/%.o,$(wildcard cuda/nvml/*.c) cuda/info/process.c)
+$(INPROCESS_OUT)/libnvidia-ml.so.1: $(INPROCESS_NVML_OBJ) $(INPROCESS_OBJ) cuda/nvml/nvml.map
+	$(call Q,LD)$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 -Wl,-z,defs -Wl,--version-script,cuda/nvml/nvml.map \
+		$(INPROCESS_NVML_OBJ) $(INPROCESS_OBJ) $(MODEL_LDLIBS) -llz4 -o $@
+
+nvml-inprocess: cuda-inprocess $(INPROCESS_OUT)/libnvidia-ml.so.1 ## libnvidia-ml.so.1 beside the libcuda.so.1 that needs no GPU
+
 cuda-inprocess: $(INPROCESS_OUT)/libcuda.so.1 ## libcuda.so.1 that needs no GPU (for tests on this machine); prints where it is
 	@echo '$(INPROCESS_OUT)'
 
--include $(INPROCESS_OBJ:.o=.d)
+-include $(INPROCESS_OBJ:.o=.d) $(INPROCESS_NVML_OBJ:.o=.d)
 
-.PHONY: cuda-inprocess
+.PHONY: cuda-inprocess nvml-inprocess

@@ -467,17 +467,16 @@ static void tell_what_is_in_use(void **state)
 	struct kvgpu_usage u;
 
 	fake_in_use[1] = 5 << 20;
-	OK(kvgpu_device_usage(0, &u, sizeof(u)));
+	OK(kvgpu_device_usage(0, &u));
 	assert_true(u.here);
 	assert_int_equal(u.total, fake_vram);
 	assert_int_equal(u.used, 5 << 20);
-	OK(kvgpu_device_usage(1, &u, sizeof(u)));
+	OK(kvgpu_device_usage(1, &u));
 	assert_int_equal(u.used, 0);
 	fake_in_use[1] = fake_vram + 1;
-	OK(kvgpu_device_usage(0, &u, sizeof(u)));
+	OK(kvgpu_device_usage(0, &u));
 	assert_int_equal(u.used, fake_vram);
-	FAILS(kvgpu_device_usage(0, &u, sizeof(u) - 8), CUDA_ERROR_NOT_SUPPORTED);
-	FAILS(kvgpu_device_usage(2, &u, sizeof(u)), CUDA_ERROR_INVALID_DEVICE);
+	FAILS(kvgpu_device_usage(2, &u), CUDA_ERROR_INVALID_DEVICE);
 }
 
 int main(void)

@@ -138,7 +138,7 @@ static void usage_is_within_bounds(void **state)
 	usage = (struct a_usage){
 		.total = 1000, .used = 30, .programs = 1, .pid = { 7 }, .bytes = { 30 }
 	};
-	assert_int_equal(kvgpu_device_usage(1, &u, sizeof(u)), CUDA_SUCCESS);
+	assert_int_equal(kvgpu_device_usage(1, &u), CUDA_SUCCESS);
 	assert_int_equal(u.total, 1000);
 	assert_int_equal(u.used, 30);
 	assert_false(u.here);
@@ -147,11 +147,10 @@ static void usage_is_within_bounds(void **state)
 	assert_int_equal(u.process[0].bytes, 30);
 	usage.used = 1001;
 	usage.programs = UINT32_MAX;
-	assert_int_equal(kvgpu_device_usage(1, &u, sizeof(u)), CUDA_SUCCESS);
+	assert_int_equal(kvgpu_device_usage(1, &u), CUDA_SUCCESS);
 	assert_int_equal(u.used, 1000);
 	assert_int_equal(u.nr_processes, USAGE_PROCESSES);
-	assert_int_equal(kvgpu_device_usage(1, &u, sizeof(u) - 8), CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(kvgpu_device_usage(DEVICES, &u, sizeof(u)), CUDA_ERROR_INVALID_DEVICE);
+	assert_int_equal(kvgpu_device_usage(DEVICES, &u), CUDA_ERROR_INVALID_DEVICE);
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include <cuda/driver/usage.h>
 #include <remote/client/client.h>
 
 #define RUN "/run/user/1000/kvgpu-run.Ab12Cd/"
@@ -430,6 +431,40 @@ static void child_before_init_is_new(void **state)
 	in_process(forks_around_init);
 }
 
+static void child_asks_anew(void)
+{
+	int n;
+
+	assert_int_equal(closed, 2);
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(kvgpu_usage_init(), CUDA_SUCCESS);
+	assert_int_equal(connections, 2);
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+	assert_int_equal(n, 2);
+}
+
+/* for questions: no address is reserved, no device hidden, and the children ask, too */
+static void forks_around_questions(void)
+{
+	int n;
+
+	begin("unix:" RUN "0", "unix:" RUN "1");
+	setenv("CUDA_VISIBLE_DEVICES", "", 1);
+	no_addresses = true;
+	apart = 0;
+	assert_int_equal(kvgpu_usage_init(), CUDA_SUCCESS);
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+	assert_int_equal(n, 2);
+	assert_int_equal(apart, 0);
+	run_child(child_asks_anew);
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_SUCCESS);
+}
+
+static void child_asks_as_its_parent(void **state)
+{
+	in_process(forks_around_questions);
+}
+
 static void *ask_version(void *arg)
 {
 	int *stop = arg, version = 0, last;
@@ -474,6 +509,7 @@ int main(void)
 		cmocka_unit_test(version_is_the_servers),
 		cmocka_unit_test(version_is_asked_quietly),
 		cmocka_unit_test(child_before_init_is_new),
+		cmocka_unit_test(child_asks_as_its_parent),
 		cmocka_unit_test(version_meanwhile),
 		/* last: from then on cuInit() has succeeded */
 		cmocka_unit_test(second_is_gone),
