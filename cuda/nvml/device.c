@@ -199,6 +199,24 @@ long long nvml_max_clock(const struct nvml_gpu *gpu, unsigned int type)
 	return khz > 0 ? khz / 1000 : VALUE_UNKNOWN;
 }
 
+/* NCCL asks it of each pair, also of a GPU and itself, and ends where it is refused. */
+nvmlReturn_t own_nvmlDeviceGetP2PStatus(struct nvml_gpu *gpu, nvmlDevice_t other,
+					unsigned int index, unsigned int *status)
+{
+	int can = other == gpu;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!nvml_gpu(other))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	*status = NVML_P2P_STATUS_UNKNOWN;
+	if (index != NVML_P2P_CAPS_INDEX_READ && index != NVML_P2P_CAPS_INDEX_WRITE)
+		return NVML_SUCCESS;
+	if (!can)
+		r = cuDeviceCanAccessPeer(&can, gpu->dev, other->dev);
+	*status = can ? NVML_P2P_STATUS_OK : NVML_P2P_STATUS_NOT_SUPPORTED;
+	return nvml_error(r);
+}
+
 /* each says for itself that it is not known */
 nvmlReturn_t own_nvmlDeviceGetFieldValues(struct nvml_gpu *gpu, int count, nvmlFieldValue_t *values)
 {

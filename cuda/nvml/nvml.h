@@ -33,6 +33,10 @@ enum { NVML_INIT_FLAG_NO_GPUS = 1, NVML_INIT_FLAG_NO_ATTACH = 2, NVML_NONE = 0xf
 /* of a process */
 #define NVML_VALUE_NOT_AVAILABLE (~0ull)
 
+/* of nvmlDeviceGetP2PStatus(): what is asked, and the answer */
+enum { NVML_P2P_CAPS_INDEX_READ = 0, NVML_P2P_CAPS_INDEX_WRITE = 1 };
+enum { NVML_P2P_STATUS_OK = 0, NVML_P2P_STATUS_NOT_SUPPORTED = 5, NVML_P2P_STATUS_UNKNOWN = 6 };
+
 typedef struct nvml_gpu *nvmlDevice_t;
 typedef struct event_set *nvmlEventSet_t;
 

@@ -61,6 +61,7 @@ interface()
 			IS(NVML_ERROR_NOT_FOUND) IS(NVML_ERROR_INSUFFICIENT_SIZE) IS(NVML_ERROR_DRIVER_NOT_LOADED) IS(NVML_ERROR_TIMEOUT)
 			IS(NVML_ERROR_LIBRARY_NOT_FOUND) IS(NVML_ERROR_FUNCTION_NOT_FOUND) IS(NVML_ERROR_GPU_IS_LOST) IS(NVML_ERROR_MEMORY)
 			IS(NVML_ERROR_ARGUMENT_VERSION_MISMATCH) IS(NVML_ERROR_UNKNOWN) IS(NVML_INIT_FLAG_NO_GPUS)
+			IS(NVML_P2P_CAPS_INDEX_WRITE) IS(NVML_P2P_STATUS_NOT_SUPPORTED) IS(NVML_P2P_STATUS_UNKNOWN)
 		}
 	C
 	gcc -w "-I$theirs/usr/include" -include nvml.h "$work/abi.c" -o "$work/abi-theirs" &&
@@ -101,6 +102,7 @@ if [ -n "$theirs" ]; then interface; else skipped "nvml.h"; fi
 asks "here: a program" '^Tesla K20m .*, GPU-[0-9a-f-]{36}, 4096, 0$' here python3 "$program" show
 asks "here: a child of fork() uses CUDA after NVML" '^both did$' here python3 "$program" forks
 asks "here: threads ask, and Python's thread-specific data stays as it is" '^unchanged$' here python3 "$program" threads
+asks "here: CUDA and NVML agree on the GPU's place on the bus" '^True 0$' here python3 "$program" bus
 asks "here: children of fork() ask, too" '^all did$' here python3 "$program" children
 asks "here: CUDA_VISIBLE_DEVICES does not hide a GPU from NVML" '^Tesla K20m' here python3 "$program" hidden
 if [ -n "$theirs" ]; then clients here here 'No running processes found'; else skipped "here: nvidia-smi, pynvml, nvtop"; fi
@@ -111,6 +113,7 @@ asks "remote: the program says when it runs where its server is" '^Tesla K20m .*
 export KVGPU_REMOTE=unix:$work/gpu
 asks "remote: a child of fork() uses CUDA after NVML" '^both did$' there python3 "$program" forks
 asks "remote: threads ask, and Python's thread-specific data stays as it is" '^unchanged$' there python3 "$program" threads
+asks "remote: CUDA and NVML agree on the GPU's place on the bus" '^True 0$' there python3 "$program" bus
 asks "remote: children of fork() ask, too" '^all did$' there python3 "$program" children
 asks "remote: CUDA_VISIBLE_DEVICES does not hide a GPU from NVML" '^Tesla K20m' there python3 "$program" hidden
 mkfifo "$work/end" "$work/other-end"

@@ -5,6 +5,7 @@
 show            prints the first GPU: name, UUID, memory in all and in use (MiB), and the processes with theirs
 forks           asks NVML, then a child uses CUDA: NVML must not have initialised that of the parent
 threads         asks in several threads at a time: the thread-specific data that Python keeps stays as it is
+bus             finds the GPU by the place on the bus that CUDA says, and asks for access to its memory, as NCCL does
 children        asks in children of fork(), of which the parent has begun with NVML
 hidden          CUDA_VISIBLE_DEVICES hides the GPU from CUDA, and not from NVML
 late ADDRESS    names the server in its environment when it runs already
@@ -99,6 +100,16 @@ def threads():
     use_cuda()
     in_threads(ask)
     print("unchanged")
+
+
+def bus():
+    nvml, device = first()
+    cuda, place, found, status = ctypes.CDLL("libcuda.so.1"), ctypes.create_string_buffer(16), ctypes.c_void_p(), ctypes.c_uint(99)
+    right(cuda.cuInit(0), "cuInit")
+    right(cuda.cuDeviceGetPCIBusId(place, 16, 0), "cuDeviceGetPCIBusId")
+    right(nvml.nvmlDeviceGetHandleByPciBusId(place, ctypes.byref(found)), "nvmlDeviceGetHandleByPciBusId")
+    right(nvml.nvmlDeviceGetP2PStatus(device, found, 0, ctypes.byref(status)), "nvmlDeviceGetP2PStatus")
+    print(found.value == device.value, status.value)
 
 
 def children():

@@ -81,6 +81,13 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
+/* device 0 sees the memory of 1, and 1 not that of 0 */
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
+{
+	*can = dev < peer;
+	return CUDA_SUCCESS;
+}
+
 CUresult kvgpu_device_usage(CUdevice dev, struct kvgpu_usage *out)
 {
 	*out = usage;
@@ -301,6 +308,25 @@ static void numbers(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* As of CUDA, for reads and writes; nothing is known of NVLink (2) and atomics (3). */
+static void peers(void **state)
+{
+	static const struct {
+		unsigned int from, to, index, status;
+	} rows[] = { { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 1, 0, 0, 5 }, { 1, 0, 1, 5 },
+		     { 0, 0, 0, 0 }, { 1, 1, 1, 0 }, { 0, 1, 2, 6 }, { 0, 0, 3, 6 } };
+	unsigned int i, status;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		OK(nvmlDeviceGetP2PStatus(gpu[rows[i].from], gpu[rows[i].to], rows[i].index,
+					  &status));
+		assert_int_equal(status, rows[i].status);
+	}
+	FAILS(nvmlDeviceGetP2PStatus(gpu[0], NULL, 0, &status), INVALID_ARGUMENT);
+	FAILS(nvmlDeviceGetP2PStatus(gpu[0], (void *)((char *)gpu[1] + 1), 0, &status),
+	      INVALID_ARGUMENT);
+}
+
 static void fields(void **state)
 {
 	nvmlFieldValue_t f[3] = { { .fieldId = 1 }, { .fieldId = 83 } };
@@ -482,6 +508,7 @@ int main(void)
 		IN_SESSION(handles),
 		IN_SESSION(places),
 		IN_SESSION(numbers),
+		IN_SESSION(peers),
 		IN_SESSION(fields),
 		IN_SESSION(memory),
 		IN_SESSION(processes),
