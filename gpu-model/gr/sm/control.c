@@ -166,8 +166,14 @@ static enum step branch(struct warp *w, uint32_t m, uint32_t to)
 	return STEP_JUMP;
 }
 
+/*
+ * With .U the lanes branch only if all active ones do (envytools' gf100.c: "allwarp"). nvcc sets it
+ * where what follows is guarded for those that would leave, and shall be passed over where it can.
+ */
 static enum step op_bra(struct warp *w, const struct uop *u, uint32_t m)
 {
+	if (u->in->uniform && m != w->active)
+		return STEP_NEXT;
 	return branch(w, m, target(w, u));
 }
 

@@ -47,4 +47,25 @@ static void higher_side_of_a_branch_goes_first(void **state)
 	branch_by(w, 0x40, ALL_LANES, ALL_LANES, BRANCH_AT + SM_INSN_BYTES + 0x40);
 }
 
+/* BRA.U is taken by all active lanes, or by none: these then go on together. */
+static void uniform_branch_is_taken_by_all_or_none(void **state)
+{
+	struct world *w = *state;
+	struct sm_insn in = insn(SM_BRA);
+
+	in.relative = in.uniform = true;
+	in.src[0].kind = SM_IMM;
+	in.src[0].imm = 0x40;
+	w->w.active = 0xffff;
+	w->w.pc = BRANCH_AT;
+	w->w.depth = 0;
+	assert_int_equal(step(w, &in, 0xfffe), STEP_NEXT);
+	assert_int_equal(w->w.active, 0xffff);
+	assert_int_equal(w->w.depth, 0);
+	assert_int_equal(step(w, &in, 0xffff), STEP_JUMP);
+	assert_int_equal(w->w.pc, BRANCH_AT + SM_INSN_BYTES + 0x40);
+	assert_int_equal(w->w.active, 0xffff);
+	assert_int_equal(w->w.depth, 0);
+}
+
 #endif

@@ -686,6 +686,7 @@ int main(void)
 		T(moves_reach_the_named_threads_of_quads),
 		T(swizzled_sums),
 		T(higher_side_of_a_branch_goes_first),
+		T(uniform_branch_is_taken_by_all_or_none),
 		T(quads_become_whole_and_are_restored),
 		T(leaving_a_whole_quad_goes_on_below),
 		T(only_these_are_not_executed),
