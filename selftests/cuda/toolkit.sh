@@ -5,12 +5,15 @@
 #                     uses, 3.3 GB unpacked. Nothing is installed.
 # toolkit.sh nvml     prints the root of what asks libnvidia-ml.so.1, which fetch brings, too; exit code 1 if it is not there
 # toolkit.sh later    prints the root of a runtime library of CUDA 12.4, which fetch brings, too; exit code 1 if it is not there
-# In ${KVGPU_CACHE:-~/.cache/kvgpu}/cuda there are then, of Debian 12 but for the last:
+# toolkit.sh fetch libraries    fetches the shared libraries of the toolkit, too: 565 MB more, 1.7 GB unpacked. No check does it.
+# toolkit.sh libraries          prints their root; exit code 1 if they are not there
+# In ${KVGPU_CACHE:-~/.cache/kvgpu}/cuda there are then, of Debian 12 but for later/:
 #   root/  nvcc, ptxas, nvdisasm and headers of CUDA 11.8, of non-free
 #   host/  the compiler and linker for the CPU's side: g++ 11 with its libstdc++ and glibc 2.36. CUDA 11.8 takes no newer g++,
 #          and glibc's headers from 2.41 on declare functions that CUDA's headers declare otherwise; so the machine's own are not used.
 #   nvml/  nvml.h of CUDA 11.8, nvidia-smi, nvtop and Python's bindings, of non-free and contrib
 #   later/ libcudart.so.12 of CUDA 12.4, of Debian 13's non-free: a runtime that the drivers here are too old for
+#   libraries/ libcublas.so.11, libcufft.so.10 and their kind
 # Each appears by rename when it is complete, and can be moved with the cache. Compile with nvcc.sh.
 set -eu
 cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/cuda
@@ -23,8 +26,9 @@ declare -A packages=(
 		libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g"
 	[nvml]="libnvidia-ml-dev nvidia-smi nvtop python3-pynvml"
 	[later]="libcudart12"
+	[libraries]="libcublas11 libcublaslt11 libcufft10 libcurand10 libcusparse11 libcusolver11 libnppc11 libnppial11 libnppist11 libnpps11"
 )
-declare -A suite=([root]=bookworm [host]=bookworm [nvml]=bookworm [later]=trixie)
+declare -A suite=([root]=bookworm [host]=bookworm [nvml]=bookworm [later]=trixie [libraries]=bookworm)
 # packages of the list above that the compiler and the linker are linked with themselves: kept apart from libraries with which it links programs
 declare -A own
 for package in libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4 libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g; do
@@ -71,6 +75,8 @@ finish_nvml() { :; }
 
 finish_later() { :; }
 
+finish_libraries() { :; }
+
 fetch_part()
 {
 	local part=$1 tmp=$cache/tmp.$1 debs=$cache/debs/$1 deb into
@@ -97,7 +103,7 @@ fetch_part()
 # room_for PART: MiB of the packages and of what is in them, which are there at once; told before they are fetched
 room_for()
 {
-	local -A need=([root]=4500 [host]=450 [nvml]=2 [later]=2)
+	local -A need=([root]=4500 [host]=450 [nvml]=2 [later]=2 [libraries]=2300)
 	local free
 
 	free=$(df --output=avail -m "$cache" | tail -n 1)
@@ -107,6 +113,7 @@ room_for()
 	}
 }
 
+# fetch PART...: those that are missing
 fetch()
 {
 	local part
@@ -120,24 +127,32 @@ fetch()
 		finish_root "$cache/root"
 		echo "${packages[root]}" > "$cache/root/.packages"
 	fi
-	for part in root host nvml later; do
+	for part in "$@"; do
 		complete "$part" || fetch_part "$part" >&2
 	done
 	exec 9>&-
 }
 
-case ${1:-} in
-fetch) complete root && complete host && complete nvml && complete later || fetch ;;
+case $* in
+fetch | 'fetch libraries')
+	parts=(root host nvml later ${2:+"$2"})
+	for part in "${parts[@]}"; do
+		complete "$part" || { fetch "${parts[@]}"; break; }
+	done ;;
 nvml)
 	complete nvml || { echo "toolkit.sh: no nvidia-smi in $cache; selftests/cuda/toolkit.sh fetch" >&2; exit 1; }
 	echo "$cache/nvml"
+	exit ;;
+libraries)
+	complete libraries || { echo "toolkit.sh: no shared libraries of the toolkit in $cache; selftests/cuda/toolkit.sh fetch libraries" >&2; exit 1; }
+	echo "$cache/libraries"
 	exit ;;
 later)
 	complete later || { echo "toolkit.sh: no runtime of CUDA 12.4 in $cache; selftests/cuda/toolkit.sh fetch" >&2; exit 1; }
 	echo "$cache/later"
 	exit ;;
 '') ;;
-*) echo "usage: toolkit.sh [fetch|nvml|later]" >&2; exit 2 ;;
+*) echo "usage: toolkit.sh [fetch [libraries]|nvml|later|libraries]" >&2; exit 2 ;;
 esac
 if ! complete root || ! complete host; then
 	echo "toolkit.sh: no whole CUDA toolkit in $cache; selftests/cuda/toolkit.sh fetch" >&2
