@@ -193,6 +193,7 @@ struct CUfunc_st {
 	CUsharedconfig banks;
 	/* .launched: the first launch invalidates the GPU's cache of instructions */
 	bool cache_set, banks_set, launched;
+	bool refused; /* its launch, which was said; use __atomic */
 	uint32_t const2_at; /* in the module's constants */
 	struct ref_use *refs;
 	unsigned int nr_refs;

@@ -3,6 +3,7 @@
  * Kernels, apart from a context: who keeps their module's image, and whether the GPU takes a launch
  * of them, with which parameters. Graphs ask this long before they launch.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,24 @@ void function_drop(CUfunction f)
 	module_drop(f->module);
 }
 
+/* Says why, once for each kernel. */
+static CUresult refuse(CUfunction f)
+{
+	if (!__atomic_exchange_n(&f->refused, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"libcuda: kernel %s is not launched: it calls %s, which kernels do not have here\n",
+			f->kernel->name, f->kernel->missing);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult kernel_check(const struct kernel_request *q)
 {
 	const struct image_kernel *k = q->f->kernel;
 	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
 	unsigned int i;
 
+	if (k->missing)
+		return refuse(q->f);
 	for (i = 0; i < 3; i++)
 		if (!q->grid[i] || !q->block[i])
 			return CUDA_ERROR_INVALID_VALUE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* cuLaunchKernel(): what the device gets. kernel.c has the limits, and the parameters. */
+#include <stdio.h>
 #include <string.h>
 
 #include "driver.h"
@@ -201,11 +202,12 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, uns
 			      stream ? stream : CU_STREAM_PER_THREAD, params, extra);
 }
 
-/* sm_35 has no cooperative launches */
+/* sm_35 has none. Says so once: a program that asks the device first does not come here. */
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
 				   unsigned int bx, unsigned int by, unsigned int bz,
 				   unsigned int shared, CUstream stream, void **params)
 {
+	static bool told;
 	CUcontext ctx;
 	CUstream s;
 	CUresult r = enter_stream(stream, &ctx, &s);
@@ -213,7 +215,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int g
 	if (r)
 		return r;
 	leave(ctx);
-	return is_function(f) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
+	if (!is_function(f))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"libcuda: cooperative launches (grid.sync()) want a GPU of sm_60 or later, and this one is sm_35\n");
+	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy,

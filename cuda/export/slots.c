@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: MIT
 /* Slots that need no more than the public API, or nothing. They keep nothing and take no lock. */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../driver/text.h"
 #include "slots.h"
 
 /* ------------------------------------------------------------------ modules */
 
-/* @wrapper: nvcc's, whose second word points at the fat binary */
+/*
+ * @wrapper: nvcc's, whose second word points at the fat binary. No runtime tells why one can't be
+ * loaded, so this does, once.
+ */
 CUresult module_load(CUmodule *module, const void *const *wrapper)
 {
-	return wrapper ? cuModuleLoadFatBinary(module, wrapper[1]) : CUDA_ERROR_INVALID_VALUE;
+	static bool told;
+	CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+	char log[512] = "";
+	void *values[] = { log, (void *)sizeof(log) };
+	CUresult r;
+
+	if (!wrapper)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = cuModuleLoadDataEx(module, wrapper[1], 2, options, values);
+	log[strcspn(log, "\n")] = 0;
+	text_clean(log, sizeof(log));
+	if (r && *log && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		fprintf(stderr, "libcuda: code of this program can't be loaded: %s\n", log);
+	return r;
 }
 
 CUresult module_forget(const void *wrapper)

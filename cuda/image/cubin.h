@@ -38,6 +38,7 @@ struct cubin_section {
 	uint32_t kernel; /* whose bank 0 it is, or IMAGE_NONE */
 	bool has_kernel; /* code: a kernel begins in it */
 	struct cubin_callee callee;
+	const char *missing; /* code: a function that it calls and that is not here, or NULL */
 };
 
 struct cubin {

@@ -420,7 +420,8 @@ static enum image_error check_unlinked(struct cubin *c, enum image_error err)
 	uint32_t i;
 
 	for (i = 1; i < c->nr_sec && !err; i++)
-		if (c->sec[i].placed && c->sec[i].space == IMAGE_CODE && !c->sec[i].has_kernel)
+		if (c->sec[i].placed && c->sec[i].space == IMAGE_CODE &&
+		    (!c->sec[i].has_kernel || c->sec[i].missing))
 			err = IMAGE_UNSUPPORTED;
 	return !err || err == IMAGE_NO_MEMORY ?
 		       err :

@@ -86,6 +86,8 @@ struct image_kernel {
 	const uint8_t *const0;
 	uint32_t const0_size;
 	const uint8_t *const2; /* literals of the compiler, or NULL */
+	/* what it calls that is not here, so that it must not be launched; or NULL */
+	const char *missing;
 	uint32_t const2_size;
 };
 

@@ -158,11 +158,8 @@ static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k
 		k->crs = word(a, 0) == STACK_UNKNOWN ? UNKNOWN_CRS : word(a, 0);
 		break;
 	case ATTR_CNP_WRAPPER:
-		return cubin_fail(
-			c, IMAGE_UNSUPPORTED,
-			"kernel %s calls the CUDA runtime (launches, or cudaGetDevice() and its kin), which is "
-			"not supported in kernels: no kernel of this file can be loaded",
-			k->name);
+		k->missing = "the CUDA runtime (launches, or cudaGetDevice() and its kin)";
+		break;
 	}
 	return IMAGE_OK;
 }

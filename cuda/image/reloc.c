@@ -117,6 +117,7 @@ static void provide(struct cubin *c)
 		k->regs = need.regs > k->regs ? need.regs : k->regs;
 		k->callee_stack = need.stack;
 		k->callee_crs = need.crs;
+		k->missing = k->missing ? k->missing : c->sec[s.st_shndx].missing;
 	}
 }
 
@@ -126,10 +127,14 @@ static enum image_error aim_at_syscall(struct cubin *c, struct cubin_section *s,
 	int id = syscall_find(cubin_symbol_name(c, sym));
 	enum image_error err = IMAGE_OK;
 
-	if (id < 0 || s->space != IMAGE_CODE || !s->placed)
+	if (s->space != IMAGE_CODE || !s->placed)
 		return cubin_fail(c, IMAGE_UNSUPPORTED,
 				  "it needs %s, which the device runtime here does not have",
 				  cubin_symbol_name(c, sym));
+	if (id < 0) {
+		s->missing = cubin_symbol_name(c, sym);
+		id = SYSCALL_MISSING;
+	}
 	if (!(c->im->syscalls & 1u << id))
 		err = append_syscall(c, id);
 	if (err)

@@ -17,14 +17,16 @@ fi
 
 # attribute NAME FUNCTION: the number behind it
 attribute() { sed -nE "s/^\s*Value:\s*function: kvgpu_$2\(.*$1: (0x[0-9a-f]+|[0-9]+)$/\1/p" "$tmp/elf" | head -n 1; }
+# none where a function keeps no token
 call_stack() { sed -n "/^\.nv\.info\.kvgpu_$1$/,/^$/p" "$tmp/elf" | grep -A 2 CRS_STACK | sed -nE 's/.*Value:\s*(0x[0-9a-f]+).*/\1/p'; }
 
 {
 	echo '/* SPDX-License-Identifier: MIT */'
 	echo '/* Made by make.sh from syscalls.cu. CODE(name, registers, frame, call stack, words...) for each function. */'
-	for f in vprintf __assertfail malloc free; do
+	for f in vprintf __assertfail malloc free missing; do
 		own=${f#__}
-		echo "CODE($f, $(attribute 'register count' "$own"), $(attribute 'frame size' "$own"), $(call_stack "$own"),"
+		crs=$(call_stack "$own")
+		echo "CODE($f, $(attribute 'register count' "$own"), $(attribute 'frame size' "$own"), ${crs:-0x0},"
 		sed -nE "/^\.text\.kvgpu_$own$/,/^$/s/^(0x[0-9a-f]+.*[0-9a-f])\s*$/\t\1,/p" "$tmp/elf" | sed 's/ 0x/, 0x/g; $ s/,$//'
 		echo ')'
 	done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free.
+ * What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free;
+ * and what stands for functions that are not here.
  * make.sh compiles this file to syscalls.inc. No function here may call another or use a stack that
  * the caller does not give it.
  */
@@ -293,4 +294,12 @@ CALLED void kvgpu_free(void *p)
 		atomicExch(&h->lock, SYSCALL_LOCK_FREE);
 		done = true;
 	}
+}
+
+// ------------------------------------------------------------------ what is not here
+
+/* Kernels that call such a function are not launched: only a pointer to it leads here. */
+CALLED void kvgpu_missing()
+{
+	asm volatile("trap; exit;");
 }

@@ -5,8 +5,15 @@
 
 #include <stdint.h>
 
-/* in the order of syscalls.inc */
-enum syscall_id { SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_FREE, NR_SYSCALLS };
+/* in the order of syscalls.inc; MISSING stands for what is not here */
+enum syscall_id {
+	SYSCALL_VPRINTF,
+	SYSCALL_ASSERTFAIL,
+	SYSCALL_MALLOC,
+	SYSCALL_FREE,
+	SYSCALL_MISSING,
+	NR_SYSCALLS
+};
 
 struct syscall {
 	const char *name;

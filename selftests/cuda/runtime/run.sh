@@ -48,6 +48,19 @@ passes()
 	result "$rc" "$what"
 }
 
+# says WHAT TEXT COMMAND...: one line that has the text
+says()
+{
+	local what=$1 text=$2
+
+	shift 2
+	timeout 120 "$@" > "$n.log" 2>&1
+	[ "$(grep -c -- "$text" "$n.log")" = 1 ] || sed 's/^/# /' "$n.log"
+	[ "$(grep -c -- "$text" "$n.log")" = 1 ]
+	result $? "$what"
+	rm -f "$n.log"
+}
+
 # refuses WHAT TEXT COMMAND...: an exit code that is not 0, no signal, and the text
 refuses()
 {
@@ -80,6 +93,12 @@ for end in 0 1 2 3; do
 done
 passes "NVIDIA's cuBLAS and cuFFT" ./libraries
 refuses "PTX alone gets a message" "sm_35" env KVGPU_PTXAS="$PWD/absent/ptxas" ./only_ptx
+for p in device_runtime device_runtime_static; do
+	passes "kernels that call the CUDA runtime: $p" "./$p"
+	says "$p says which kernel is not launched, and why" 'kernel .*parent.* is not launched: it calls the CUDA runtime' "./$p"
+done
 refuses "code for other chips gets a message" "no kernel image" ./other_chip
+refuses "code for other chips and no -arch: the static runtime's error" "no kernel image" ./other_chip_static
+says "code for other chips and no -arch: what to type" "^libcuda: .*compile with nvcc -arch=sm_35$" ./other_chip_static
 echo "1..$n"
 exit $failed

@@ -352,6 +352,50 @@ static void bad_images(void **state)
 	assert_int_equal(cuModuleLoadData(NULL, "x"), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* The module is loaded; the launch of such a kernel says why it is none, and others run. */
+static void kernels_that_call_what_is_not_here(void **state)
+{
+	int into[2], kept = dup(2), i;
+	CUgraphNode node;
+	CUfunction asks, plain;
+	char said[512] = "";
+	CUdeviceptr p = 0;
+	void *args[] = { &p };
+	CUDA_KERNEL_NODE_PARAMS params = { .gridDimX = 1,
+					   .gridDimY = 1,
+					   .gridDimZ = 1,
+					   .blockDimX = 1,
+					   .blockDimY = 1,
+					   .blockDimZ = 1,
+					   .kernelParams = args };
+	CUgraph graph;
+	CUmodule m;
+
+	OK(cuModuleLoad(&m, "selftests/unit/cuda/image/data/calls_driver.cubin"));
+	OK(cuModuleGetFunction(&asks, m, "asks"));
+	OK(cuModuleGetFunction(&plain, m, "plain"));
+	OK(cuGraphCreate(&graph, 0));
+	params.func = asks;
+	assert_int_equal(pipe(into), 0);
+	dup2(into[1], 2);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(cuLaunchKernel(asks, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL),
+				 CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuGraphAddKernelNode(&node, graph, NULL, 0, &params),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	dup2(kept, 2);
+	close(kept);
+	close(into[1]);
+	assert_true(read(into[0], said, sizeof(said) - 1) > 0);
+	close(into[0]);
+	assert_string_equal(
+		said, "libcuda: kernel asks is not launched: it calls the CUDA runtime (launches, "
+		      "or cudaGetDevice() and its kin), which kernels do not have here\n");
+	OK(cuLaunchKernel(plain, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
+	OK(cuGraphDestroy(graph));
+	OK(cuModuleUnload(m));
+}
+
 /* ------------------------------------------------------------------ images with odd numbers */
 
 /* a file of nvcc, to be changed and freed */
@@ -722,6 +766,7 @@ int main(void)
 		IN_CONTEXT(launches),
 		IN_CONTEXT(parameters),
 		IN_CONTEXT(bad_images),
+		IN_CONTEXT(kernels_that_call_what_is_not_here),
 		IN_CONTEXT(empty_variables),
 		IN_CONTEXT(odd_numbers_of_threads),
 		IN_CONTEXT(too_many_constants),

@@ -66,11 +66,19 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 	*value = 100 * dev + (int)attribute;
 	return CUDA_SUCCESS;
 }
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+/* NULL is refused, with a log as by another machine's server, of two lines. */
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+			    CUjit_option *options, void **values)
 {
 	loaded = image;
 	*module = (CUmodule)&loaded;
-	return CUDA_SUCCESS;
+	assert_int_equal(n, 2);
+	assert_int_equal(options[0], CU_JIT_ERROR_LOG_BUFFER);
+	assert_int_equal(options[1], CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+	if (image)
+		return CUDA_SUCCESS;
+	snprintf(values[0], (size_t)values[1], "no \033 code\nof it");
+	return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int *n, CUmodule module)
@@ -225,6 +233,28 @@ static void modules(void **state)
 	FAILS(SLOT(CONTEXTS, 6, CUmodule *, const void *, void *, void *, size_t)(&m, NULL, NULL,
 										  NULL, 0),
 	      CUDA_ERROR_INVALID_VALUE);
+}
+
+/* A runtime gets the error, and who reads stderr why, in one line and once. */
+static void module_that_fails(void **state)
+{
+	const void *const wrapper[] = { NULL, NULL };
+	int into[2], kept = dup(2), i;
+	char said[256] = "";
+	CUmodule m;
+
+	assert_int_equal(pipe(into), 0);
+	dup2(into[1], 2);
+	for (i = 0; i < 2; i++)
+		FAILS(SLOT(CONTEXTS, 6, CUmodule *, const void *, void *, void *,
+			   size_t)(&m, wrapper, NULL, NULL, 0),
+		      CUDA_ERROR_NO_BINARY_FOR_GPU);
+	dup2(kept, 2);
+	close(kept);
+	close(into[1]);
+	assert_true(read(into[0], said, sizeof(said) - 1) > 0);
+	close(into[0]);
+	assert_string_equal(said, "libcuda: code of this program can't be loaded: no ? code\n");
 }
 
 static unsigned int sum, calls;
@@ -561,6 +591,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(contexts),
 		cmocka_unit_test(modules),
+		cmocka_unit_test(module_that_fails),
 		cmocka_unit_test(functions),
 		cmocka_unit_test(no_tool),
 		cmocka_unit_test(streams),

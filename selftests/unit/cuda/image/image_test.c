@@ -242,6 +242,32 @@ static void unlinked_code_that_is_complete(void **state)
 	free(f.data);
 }
 
+/*
+ * A kernel that calls what no driver of ours has is marked, however it calls it; the others of its
+ * file are not. Without the attribute that says so of a kernel, its own calls do.
+ */
+static void functions_that_are_not_here(void **state)
+{
+	static const uint8_t needs_runtime[] = { 1, 0x1f, 0, 0 };
+	struct file f = read_file("calls_driver.cubin");
+	uint8_t *at = f.data;
+	struct image im;
+
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
+	assert_int_equal(im.nr_kernels, 3);
+	assert_null(image_find_kernel(&im, "plain")->missing);
+	assert_non_null(strstr(image_find_kernel(&im, "asks")->missing, "runtime"));
+	assert_non_null(strstr(image_find_kernel(&im, "asks_by_a_function")->missing, "runtime"));
+	image_free(&im);
+	while ((at = memmem(at, f.data + f.size - at, needs_runtime, sizeof(needs_runtime))))
+		at[1] = 0xff;
+	assert_int_equal(image_load(&im, f.data, f.size, f.size), IMAGE_OK);
+	assert_null(image_find_kernel(&im, "plain")->missing);
+	assert_string_equal(image_find_kernel(&im, "asks")->missing, "cnpGetDevice");
+	image_free(&im);
+	free(f.data);
+}
+
 static void other_chips_are_refused(void **state)
 {
 	struct file f = read_file("sm_35.cubin");
@@ -551,6 +577,7 @@ int main(void)
 		cmocka_unit_test(ptx_for_later_chips),
 		cmocka_unit_test(unlinked_code_is_refused),
 		cmocka_unit_test(unlinked_code_that_is_complete),
+		cmocka_unit_test(functions_that_are_not_here),
 		cmocka_unit_test(other_chips_are_refused),
 		cmocka_unit_test(parameters_lie_within),
 		cmocka_unit_test(resources_are_a_gpus),
