@@ -4,7 +4,7 @@
  * triangles. References are sums in double. A sum of n terms may be off by n roundoffs of what the
  * terms' magnitudes add up to, whichever the order.
  */
-#include "library.h"
+#include "numbers.h"
 
 #include <cublas_v2.h>
 

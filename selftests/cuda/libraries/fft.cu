@@ -5,7 +5,7 @@
  * norm, relative to the result's, which grows with log2 of the size, as cuFFT's documentation says:
  * twice that many roundoffs, and 20 times for what is no product of small primes.
  */
-#include "library.h"
+#include "numbers.h"
 
 #include <cufft.h>
 

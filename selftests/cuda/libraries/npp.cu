@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* NPP: images and signals, some calls of each library, beside loops. */
-#include "library.h"
+#include "numbers.h"
 
 #include <npp.h>
 

@@ -5,7 +5,7 @@
  * log(), sin() and cos() are others. Their mean and variance are the distribution's. Of MT19937 the
  * library computes the seeds on the CPU, for minutes: it is left out.
  */
-#include "library.h"
+#include "numbers.h"
 
 #include <curand.h>
 

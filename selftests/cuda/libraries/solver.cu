@@ -3,7 +3,7 @@
  * cuSOLVER, dense and sparse: what is found is put back into the equation, in double. Bounds are
  * some multiples of the size times a roundoff, for matrices whose norms are about their size.
  */
-#include "library.h"
+#include "numbers.h"
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>

@@ -4,7 +4,7 @@
  * matrix, by rows, columns and coordinates; of two sparse matrices; to dense and back; a triangle
  * and a tridiagonal matrix solved.
  */
-#include "library.h"
+#include "numbers.h"
 
 #include <cusparse.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shared by the programs: numbers of all four kinds, on the host and on the device. */
-#ifndef KVGPU_SELFTESTS_CUDA_LIBRARY_H
-#define KVGPU_SELFTESTS_CUDA_LIBRARY_H
+#ifndef KVGPU_SELFTESTS_CUDA_NUMBERS_H
+#define KVGPU_SELFTESTS_CUDA_NUMBERS_H
 
 #include "../programs/check.h"
 
