@@ -65,6 +65,7 @@ RT cudaDeviceDisablePeerAccess(int peer);
 RT cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int src, int dst);
 RT cudaDriverGetVersion(int *version);
 RT cudaRuntimeGetVersion(int *version);
+RT cudaGetExportTable(const void **table, const CUuuid *id);
 RT cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags);
 RT cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned long long flags);
 RT cudaProfilerStart(void);

@@ -155,6 +155,12 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	return cudaSuccess;
 }
 
+/* the driver's, as NVIDIA's gives them; cuBLAS's first interface asks */
+cudaError_t cudaGetExportTable(const void **table, const CUuuid *id)
+{
+	return done(from_driver(cuGetExportTable(table, id)));
+}
+
 /*
  * @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream; the default is @usual. A
  * driver refuses a version above its own.

@@ -92,6 +92,7 @@ for end in 0 1 2 3; do
 	passes "with NVIDIA's static runtime, end $end" ./static $end
 done
 passes "NVIDIA's cuBLAS and cuFFT" ./libraries
+passes "cuBLAS's first interface, inside of a program with our runtime" ./blas_v1
 refuses "PTX alone gets a message" "sm_35" env KVGPU_PTXAS="$PWD/absent/ptxas" ./only_ptx
 for p in device_runtime device_runtime_static; do
 	passes "kernels that call the CUDA runtime: $p" "./$p"
