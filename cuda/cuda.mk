@@ -16,6 +16,13 @@ cuda-package: cuda ## a Debian package of both libraries and cuda-info for guest
 	@echo '$(CUDA_DEB)'
 	$(if $(findstring s,$(flags)),,@echo 'to install it: copy it to a guest (Debian 12 or 13), and there: apt install ./$(notdir $(CUDA_DEB))')
 
+CUDA_DEV_DEB	:= build/kvgpu-cuda-dev_$(KVGPU_VERSION)_amd64.deb
+
+cuda-dev-package: ## a Debian package that has nvcc and CMake make code for sm_35, in build/; prints where it is
+	@mkdir -p build
+	@cuda/dev/package.sh build '$(KVGPU_VERSION)' > /dev/null
+	@echo '$(CUDA_DEV_DEB)'
+
 # The programs and libraries of remote.mk for packages are built in that root, too, so that they run
 # on Debian 12 and 13.
 REMOTE_DEB_OUT	:= $(O)/remote-package
@@ -61,4 +68,4 @@ cuda-chains: ## the CUDA programs of make bench, by nvcc; prints where they are
 		{ tail -n 20 '$(CUDA_CHAINS)/make.log' >&2; exit 1; }
 	@echo '$(CUDA_CHAINS)'
 
-.PHONY: cluster-package cuda cuda-chains cuda-package remote-package cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess
+.PHONY: cluster-package cuda cuda-chains cuda-dev-package cuda-package remote-package cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess

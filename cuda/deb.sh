@@ -36,7 +36,7 @@ deb_documents()
 	} > "$doc/copyright"
 	printf '%s (%s) unstable; urgency=medium\n\n  * The state of this day.\n\n -- %s  %s\n' "$package" "$version" "$maintainer" \
 		"$(date -R -u -d "@$SOURCE_DATE_EPOCH")" > "$doc/changelog"
-	find "$man" -type f -exec gzip -9n {} +
+	[ ! -d "$man" ] || find "$man" -type f -exec gzip -9n {} +
 	gzip -9n "$doc/changelog"
 	{
 		printf '# made on the spot, for the machine'"'"'s own use: nobody to write to\n'

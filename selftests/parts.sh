@@ -134,6 +134,7 @@ run_libraries()
 	tap_run "libnvidia-ml.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(dirname "$(make -s print-cuda)")/libnvidia-ml.so.1"
 	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
 	tap_run "CUDA: binary interface of the toolkit's headers" 300 selftests/cuda/abi.sh
+	tap_run "CUDA: nvcc's default" 300 selftests/cuda/dev.sh
 }
 
 run_kernels()

@@ -12,7 +12,7 @@ lib=/usr/lib/x86_64-linux-gnu
 
 # known 2|0: true if the loader's cache has both libraries, or neither
 known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
-whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/bin/kvgpu-persist 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
+whole() { ! ldd -r $lib/libcuda.so.1 $lib/kvgpu/libcudart.so.11.0 /usr/bin/cuda-info /usr/bin/kvgpu-persist 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
 as_packed() { [ -z "$(dpkg --verify kvgpu-cuda)" ]; }
 
 # without_gpu COMMAND...: true if COMMAND ends with an exit code from 1 to 123 and says that there
@@ -41,6 +41,14 @@ step "kvgpu-persist says which node it can't use" refuses /dev/dri/renderD128 kv
 if [ -e program ]; then
 	step "a program of nvcc's starts, and is told that there is no GPU" without_gpu ./program
 fi
+# as nvidia-cuda-toolkit brings it
+mkdir -p debian/DEBIAN debian$lib
+printf 'Package: libcudart11.0\nVersion: 11.8.89~11.8.0-5~deb12u1\nArchitecture: amd64\nMaintainer: none\nDescription: none\n' > debian/DEBIAN/control
+cp $lib/kvgpu/libcudart.so.11.0 debian$lib/
+dpkg-deb --build debian libcudart.deb > /dev/null
+step "Debian's own runtime comes beside it" apt install ./libcudart.deb
+step "and is the one that the loader finds first" bash -c "ldconfig -p | grep -m 1 'libcudart.so.11.0 ' | grep -q '$lib/libcudart.so.11.0'"
+step "and goes again" apt purge libcudart11.0
 step "the same again" apt install --reinstall ./this.deb
 step "a newer one in its place" apt install ./next.deb
 step "it is that one" grep -qx 'kvgpu-cuda .*+next installed' <(packages)
