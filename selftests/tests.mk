@@ -179,13 +179,16 @@ check-rooms-doc: $(O)/rooms.svg
 FORCE:
 .PHONY: docs rooms-doc check-rooms-doc FORCE
 
-# --- hw: the firmware file, and initialization of the graphics engine on a fake chip. selftests/unit/hw/kernel
+# --- hw: the firmware file, boot scripts, and initialization of the graphics engine on a fake chip. selftests/unit/hw/kernel
 # has stand-ins for the kernel's headers.
 HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grlist.c grshape.c grtrap.c fecs.c golden.c)
-UNIT_TESTS += hw/firmware_test hw/gr_sequence_test
+HW_POST_SRC	:= $(addprefix hw/,post.c postio.c postops.c postpins.c) selftests/unit/hw/postrom.c
+UNIT_TESTS += hw/firmware_test hw/gr_sequence_test hw/post_test
 SRC_hw/firmware_test	:= hw/fwfile.c selftests/unit/hw/fwbuild.c
 SRC_hw/gr_sequence_test	:= $(HW_GR_SRC) $(addprefix selftests/unit/hw/,chip.c fwbuild.c)
-FUZZ_TESTS += hw/firmware_fuzz
+SRC_hw/post_test	:= $(HW_POST_SRC)
+FUZZ_TESTS += hw/firmware_fuzz hw/post_fuzz
+FUZZSRC_hw/post_fuzz	:= $(HW_POST_SRC)
 FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
 $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
