@@ -61,6 +61,17 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	return ret;
 }
 
+static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(b->small); i++)
+		kvgpu_hw_vram_free(hw, &b->small[i]);
+	kvgpu_hw_vram_free(hw, &b->big);
+	kvgpu_hw_vram_free(hw, &b->pd);
+	kvgpu_hw_vram_free(hw, &b->inst);
+}
+
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = hw->p;
@@ -93,15 +104,20 @@ static int bootstrap_bar1(struct kvgpu_hw *hw)
 }
 
 /*
- * Reads through BAR1 a word that was written through PRAMIN: bring-up must not continue without a
- * working BAR1.
+ * Makes the tables of BAR1, and reads through it a word that was written through PRAMIN. -EIO: it
+ * reads something else. Bring-up must not continue without a working BAR1.
  */
-static int check_pool(struct kvgpu_hw *hw)
+static int start_bar1(struct kvgpu_hw *hw)
 {
-	struct kvgpu_vram *inst = &hw->p->bar[KVGPU_BAR1].inst;
-	u32 want = lower_32_bits(hw->p->bar[KVGPU_BAR1].pd.at.v),
-	    got = hw_vram_rd32(inst, GMMU_INST_PDB_LO);
+	struct hw_bar *b = &hw->p->bar[KVGPU_BAR1];
+	u32 want, got;
+	int ret = alloc_tables(hw, b, hw->bar[KVGPU_BAR1].size, true);
 
+	ret = ret ?: bootstrap_bar1(hw);
+	if (ret)
+		return ret;
+	want = lower_32_bits(b->pd.at.v);
+	got = hw_vram_rd32(&b->inst, GMMU_INST_PDB_LO);
 	if (got == want)
 		return 0;
 	dev_err(&hw->pdev->dev, "BAR1 does not show video memory (0x%08x, expected 0x%08x)\n", got,
@@ -150,29 +166,19 @@ static int init_bar3(struct kvgpu_hw *hw)
 
 int hw_bar_init(struct kvgpu_hw *hw)
 {
-	int ret;
+	int ret = start_bar1(hw);
 
-	ret = alloc_tables(hw, &hw->p->bar[KVGPU_BAR1], hw->bar[KVGPU_BAR1].size, true);
+	if (ret == -EIO) {
+		free_tables(hw, &hw->p->bar[KVGPU_BAR1]);
+		ret = hw_pool_lower(hw) ?: start_bar1(hw);
+	}
 	ret = ret ?: alloc_tables(hw, &hw->p->bar[KVGPU_BAR3], hw->bar[KVGPU_BAR3].size, false);
-	ret = ret ?: bootstrap_bar1(hw);
-	ret = ret ?: check_pool(hw);
 	ret = ret ?: finish_bar1(hw);
 	if (ret)
 		return ret;
 	hw->p->userd_mirror =
 		ioremap_wc(hw->bar[KVGPU_BAR1].phys + KVGPU_USERD_SIZE, KVGPU_MIRROR_SIZE);
 	return hw->p->userd_mirror ? init_bar3(hw) : -ENOMEM;
-}
-
-static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(b->small); i++)
-		kvgpu_hw_vram_free(hw, &b->small[i]);
-	kvgpu_hw_vram_free(hw, &b->big);
-	kvgpu_hw_vram_free(hw, &b->pd);
-	kvgpu_hw_vram_free(hw, &b->inst);
 }
 
 /* Leaves BAR1 and BAR3 in physical mode, as after a reset of the card. */

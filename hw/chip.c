@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads from the card: its identity, whether its firmware has initialised it, the device table
- * (PTOP), the size of its memory, values with which registers of a vGPU start (seeds), and the
- * VBIOS. PBDMAs are counted by a write of all ones to PMC_ENABLE_PBDMA, in which the bits of
- * existing PBDMAs stay set. Also turns the engines that the device table names off and on.
+ * Reads from the card: its identity, the VBIOS, the device table (PTOP), the size of its memory,
+ * and values with which registers of a vGPU start (seeds). POSTs the card if nobody has. PBDMAs are
+ * counted by a write of all ones to PMC_ENABLE_PBDMA, in which the bits of existing PBDMAs stay
+ * set. Also turns the engines that the device table names off and on.
  *
- * Takes no lock. Runs at bring-up; any thread may call kvgpu_hw_time(), kvgpu_hw_peek() and
- * hw_reg_wait().
+ * Takes no lock. Runs at bring-up; any thread may call kvgpu_hw_peek() and hw_reg_wait().
  */
 #include <linux/firmware.h>
 #include <linux/slab.h>
@@ -21,13 +20,9 @@
 #include "gk110/therm.h"
 #include "gk110/vbios.h"
 #include "hw/internal.h"
+#include "hw/post.h"
 
 #define ROM_SHADOW (PPCI_BASE + GK110_PCI_ROM_SHADOW)
-/*
- * most tries to read PTIMER: its high word changes every 4.3 s, so that the second try succeeds on
- * a card that works
- */
-#define TIME_TRIES 3
 /* us for which engines stay off, and before they are used again (nvgpu gk20a_mc_reset()) */
 #define OFF_US 500
 #define ON_US  20
@@ -52,36 +47,18 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 	return -ETIMEDOUT;
 }
 
-/*
- * Reads PTIMER's low word to *@lo. False: that was no time. A time may look like an error code of
- * the register ring for a millisecond in 4.3 s; but it differs at the next read, as a read takes
- * longer than the low word's unit of 32 ns.
- */
-static bool low_word_read(struct kvgpu_hw *hw, u32 *lo)
+u32 hw_read(struct kvgpu_hw *hw, u32 reg)
 {
-	u32 was = hw_rd(hw, PTIMER_TIME_LOW);
+	u32 val = hw_rd(hw, reg);
 
-	*lo = hw_no_answer(was) ? hw_rd(hw, PTIMER_TIME_LOW) : was;
-	return !(*lo & ~PTIMER_TIME_LOW_BITS) && (*lo != was || !hw_no_answer(was));
-}
-
-u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess)
-{
-	u32 hi, lo, again, i;
-
-	if (guess)
-		return low_word_read(hw, &lo) ? guess + (s32)(lo - (u32)guess) : 0;
-	again = hw_rd(hw, PTIMER_TIME_HIGH);
-	for (i = 0; i < TIME_TRIES; i++) {
-		hi = again;
-		if (!low_word_read(hw, &lo))
-			return 0;
-		again = hw_rd(hw, PTIMER_TIME_HIGH);
-		if (again == ~0u || hw_no_answer(again))
-			return 0;
-		if (hi == again)
-			return (u64)hi << 32 | lo;
-	}
+	if (!hw_no_answer(val))
+		return val;
+	if (!hw->p->unanswered)
+		dev_err(&hw->pdev->dev,
+			"register 0x%06x does not answer (0x%08x); bus: access 0x%08x, ring: interrupts 0x%08x 0x%08x\n",
+			reg, val, hw_rd(hw, PTIMER_MMIO_FAULT_ADDR), hw_rd(hw, PRIVRING_INTR0),
+			hw_rd(hw, PRIVRING_INTR1));
+	hw->p->unanswered = true;
 	return 0;
 }
 
@@ -90,7 +67,7 @@ u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg)
 	return hw_rd(hw, reg & (GK110_BAR0_SIZE - 4));
 }
 
-static int check_identity(struct kvgpu_hw *hw)
+int hw_chip_identify(struct kvgpu_hw *hw)
 {
 	u32 boot0 = hw_rd(hw, PMC_BOOT_0);
 
@@ -100,18 +77,14 @@ static int check_identity(struct kvgpu_hw *hw)
 		return -EIO;
 	}
 	if (FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110_CHIPSET &&
-	    FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110_CHIPSET + 1) {
+	    FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110B_CHIPSET) {
 		dev_err(&hw->pdev->dev,
 			"chipset 0x%03lx is not a GK110 (0x0f0) or GK110B (0x0f1)\n",
 			FIELD_GET(PMC_BOOT_0_CHIPSET, boot0));
 		return -ENODEV;
 	}
-	if (!(hw_rd(hw, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)) {
-		dev_err(&hw->pdev->dev,
-			"the card is not initialised (POSTed): let system firmware or nouveau do that first\n");
-		return -ENODEV;
-	}
 	hw->topo.boot0 = boot0;
+	hw->topo.strap = hw_rd(hw, PSTRAPS_BOOT0);
 	return 0;
 }
 
@@ -149,6 +122,16 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl, u32 *
 	}
 }
 
+/* The table's order is the board's; that of topo.engine is by type, so that GR is the first. */
+static void engine_add(struct kvgpu_topo *t, const struct kvgpu_engine *e)
+{
+	unsigned int i = t->nr_engines++;
+
+	for (; i && t->engine[i - 1].type > e->type; i--)
+		t->engine[i] = t->engine[i - 1];
+	t->engine[i] = *e;
+}
+
 /*
  * Writes GR (type 0) and the copy engines (types 1 to 3) to topo.engine. Video engines are left
  * out there, but not in .engine_bits: an earlier driver may have used them.
@@ -162,7 +145,7 @@ static void read_device_table(struct kvgpu_hw *hw)
 
 	hw->p->engine_bits = PMC_ENABLE_FIFO;
 	for (i = 0; i < PTOP_DEVICE_NR; i++) {
-		u32 word = hw_rd(hw, PTOP_DEVICE(i));
+		u32 word = hw_read(hw, PTOP_DEVICE(i));
 
 		parse_device(&e, word, &has_runl, &hw->p->engine_bits);
 		if (word & PTOP_DEVICE_CHAIN)
@@ -171,7 +154,7 @@ static void read_device_table(struct kvgpu_hw *hw)
 		    t->nr_engines < KVGPU_MAX_ENGINE) {
 			if (e.type)
 				e.inst = e.type - 1;
-			t->engine[t->nr_engines++] = e;
+			engine_add(t, &e);
 			t->nr_runl = max_t(u8, t->nr_runl, e.runl + 1);
 		}
 		memset(&e, 0, sizeof(e));
@@ -179,19 +162,40 @@ static void read_device_table(struct kvgpu_hw *hw)
 	}
 }
 
+/*
+ * Controllers with more memory than others have the rest of it at other addresses (nouveau
+ * fb/ramgf100.c). It stays unused.
+ */
 static int read_memory(struct kvgpu_hw *hw)
 {
-	u32 fbps = hw_rd(hw, PTOP_FBP_COUNT), fbpas = hw_rd(hw, PTOP_FBPA_COUNT),
-	    off = hw_rd(hw, PTOP_DISABLE_FBPA);
-	u32 per_fbp = fbps ? fbpas / fbps : 0, i, j;
-	u64 mib = 0;
+	u32 fbps = hw_read(hw, PTOP_FBP_COUNT), fbpas = hw_read(hw, PTOP_FBPA_COUNT),
+	    off = hw_read(hw, PTOP_DISABLE_FBPA), nr = 0, least = ~0u, most = 0, i;
+	u64 mib;
 
-	if (!fbps || fbps > 16 || !per_fbp)
+	if (!fbps || fbps > PBFB_NR || fbpas < fbps || fbpas > PBFB_NR) {
+		dev_err(&hw->pdev->dev, "%u parts of memory with %u controllers found\n", fbps,
+			fbpas);
 		return -EINVAL;
-	for (i = 0; i < fbps; i++)
-		for (j = 0; j < per_fbp; j++)
-			if (!(off & BIT(i * per_fbp + j)))
-				mib += hw_rd(hw, PBFB_BASE(i * per_fbp + j) + PBFB_AMOUNT);
+	}
+	for (i = 0; i < fbpas / fbps * fbps; i++) {
+		u32 amount = off & BIT(i) ? 0 : hw_read(hw, PBFB_BASE(i) + PBFB_AMOUNT);
+
+		if (off & BIT(i))
+			continue;
+		if (!amount || amount > PBFB_AMOUNT_MAX) {
+			dev_err(&hw->pdev->dev, "memory controller %u says that it has %u MiB\n", i,
+				amount);
+			return -EINVAL;
+		}
+		nr++;
+		least = min(least, amount);
+		most = max(most, amount);
+	}
+	mib = nr ? (u64)least * nr : 0;
+	if (nr && least != most)
+		dev_warn(&hw->pdev->dev,
+			 "memory controllers have %u to %u MiB: %llu MiB in all are used\n", least,
+			 most, mib);
 	hw->vram_size = mib << 20;
 	if (hw->vram_size < (512ull << 20)) {
 		dev_err(&hw->pdev->dev, "only %llu MiB of video memory found\n", mib);
@@ -248,24 +252,20 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	unsigned int p;
 	int ret;
 
-	ret = check_identity(hw);
-	if (ret)
-		return ret;
 	read_device_table(hw);
 	if (!t->nr_engines || t->engine[0].type) {
-		dev_err(&hw->pdev->dev, "the device table names no graphics engine first\n");
+		dev_err(&hw->pdev->dev, "the device table names no graphics engine\n");
 		return -ENODEV;
 	}
 	ret = read_memory(hw);
 	if (ret)
 		return ret;
 	read_seeds(hw);
-	t->strap = hw_rd(hw, PSTRAPS_BOOT0);
 	hw->p->calibrated = hw_sensor_calibrated(hw);
 	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
-	t->nr_pbdma = min_t(u32, hweight32(hw_rd(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);
+	t->nr_pbdma = min_t(u32, hweight32(hw_read(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);
 	for (p = 0; p < t->nr_pbdma; p++)
-		t->pbdma_runl[p] = hw_rd(hw, PFIFO_PBDMA_RUNLISTS(p));
+		t->pbdma_runl[p] = hw_read(hw, PFIFO_PBDMA_RUNLISTS(p));
 	return 0;
 }
 
@@ -321,4 +321,69 @@ int hw_vbios_read(struct kvgpu_hw *hw)
 out:
 	hw_wr(hw, ROM_SHADOW, shadow);
 	return ret;
+}
+
+/* ------------------------------------------------------------------ POST */
+
+static u32 post_read(void *ctx, u32 reg)
+{
+	return hw_rd(ctx, reg);
+}
+
+static void post_write(void *ctx, u32 reg, u32 val)
+{
+	hw_wr(ctx, reg, val);
+}
+
+static u8 post_read8(void *ctx, u32 reg)
+{
+	return ioread8(((struct kvgpu_hw *)ctx)->bar0 + reg);
+}
+
+static void post_write8(void *ctx, u32 reg, u8 val)
+{
+	iowrite8(val, ((struct kvgpu_hw *)ctx)->bar0 + reg);
+}
+
+static void post_delay(void *ctx, unsigned int us)
+{
+	if (us < 10 * USEC_PER_MSEC)
+		usleep_range(us, us + us / 8 + 1);
+	else
+		msleep(us / USEC_PER_MSEC);
+}
+
+static int run_scripts(struct kvgpu_hw *hw)
+{
+	struct hw_post_io io = { post_read, post_write, post_read8, post_write8, post_delay, hw };
+	struct hw_post *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	int ret;
+
+	if (!p)
+		return -ENOMEM;
+	ret = hw_post_run(p, hw->vbios, hw->vbios_size, &io);
+	if (ret)
+		dev_err(&hw->pdev->dev,
+			"boot script of the VBIOS: opcode 0x%02x at 0x%04x: %s; let nouveau drive the card once before kvgpu (docs/hardware.md)\n",
+			p->at < hw->vbios_size ? hw->vbios[p->at] : 0, p->at, p->why);
+	kfree(p);
+	return ret;
+}
+
+/*
+ * Runs the VBIOS's boot scripts, unless that was done since the card's last reset: system firmware
+ * does it for few of these boards, and each reset of the card undoes it.
+ */
+int hw_chip_post(struct kvgpu_hw *hw)
+{
+	int ret;
+
+	if (hw_read(hw, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)
+		return 0;
+	dev_info(&hw->pdev->dev, "the card is not initialised: running its VBIOS's boot scripts\n");
+	ret = run_scripts(hw);
+	if (ret || hw_read(hw, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)
+		return ret;
+	dev_err(&hw->pdev->dev, "the boot scripts ended, but the card is not initialised\n");
+	return -EIO;
 }

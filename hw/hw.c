@@ -2,9 +2,12 @@
 /*
  * Bring-up and take-down of the card. Another driver, or this one, may have used the card before:
  * card_quiet() masks the card's interrupts before steps[] run, and step "reset of engines" resets
- * them before it turns bus mastering on. steps[] are in the order in which they need each other;
- * the CPU can access the pool (video memory for structures of the host) from step "BARs" on.
- * Take-down undoes the steps in the opposite order.
+ * the engines before it turns bus mastering on. The card may also be fresh from a reset: up to step
+ * "POST" nothing but its identity and its VBIOS is read.
+ *
+ * steps[] are in the order in which they need each other; the CPU can access the pool (video memory
+ * for structures of the host) from step "BARs" on. Take-down undoes the steps in the opposite
+ * order.
  *
  * Bring-up and take-down run in the PCI driver's probe and remove. kvgpu_hw_engine_reset() runs in
  * between, with gpu->lock of mdev/ held.
@@ -85,12 +88,28 @@ static void card_quiet(struct kvgpu_hw *hw)
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_NRHOST), 0);
 	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_HOST), 0);
 	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_NRHOST), 0);
+}
+
+#define TIMING(i, v) { i, v },
+
+/*
+ * Turns all units on, has failed accesses of registers reported, and sets timings of the register
+ * ring, in nouveau's order.
+ */
+static int units_on(struct kvgpu_hw *hw)
+{
+	static const struct {
+		u16 timing, value;
+	} ring[] = { PRIVRING_TIMINGS(TIMING) };
+	unsigned int i;
+
 	hw_wr(hw, PMC_ENABLE, ~0u);
 	hw_wr(hw, PBUS_INTR, ~0u);
 	hw_wr(hw, PBUS_INTR_EN,
 	      PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);
-	hw_mask(hw, PRIVRING_TIMING(0), PRIVRING_TIMING_VALUE, PRIVRING_TIMING_INIT0);
-	hw_mask(hw, PRIVRING_TIMING(1), PRIVRING_TIMING_VALUE, PRIVRING_TIMING_INIT1);
+	for (i = 0; i < ARRAY_SIZE(ring); i++)
+		hw_mask(hw, PRIVRING_TIMING(ring[i].timing), PRIVRING_TIMING_VALUE, ring[i].value);
+	return 0;
 }
 
 /*
@@ -139,8 +158,12 @@ static void vbios_free(struct kvgpu_hw *hw)
 
 static const struct step steps[] = {
 	{ "lender", hw_lender_start, hw_lender_stop },
-	{ "chip", hw_chip_probe, NULL },
+	{ "chip", hw_chip_identify, NULL },
 	{ "VBIOS", hw_vbios_read, vbios_free },
+	{ "POST", hw_chip_post, NULL },
+	{ "units", units_on, NULL },
+	{ "PTIMER", hw_ptimer_init, NULL },
+	{ "device table", hw_chip_probe, NULL },
 	{ "firmware", hw_fw_load, hw_fw_free },
 	{ "memory pool", hw_pool_init, hw_pool_fini },
 	{ "MMU", hw_mmu_init, hw_mmu_fini },
@@ -179,6 +202,8 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 	card_quiet(hw);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		ret = steps[i].init(hw);
+		if (hw->p->unanswered)
+			ret = -EIO;
 		if (!ret)
 			continue;
 		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);

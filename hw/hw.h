@@ -163,8 +163,8 @@ struct kvgpu_hw {
  * @ev: functions for reports of the chip; hw/ may call them before this function returns
  * @ctx: argument of @ev's functions
  *
- * Checks the chip and brings it up (steps[] in hw.c). Firmware must have initialised the card
- * (POST). After an error the caller has nothing to undo.
+ * Checks the chip, POSTs it if that was not done since its last reset, and brings it up (steps[]
+ * in hw.c). After an error the caller has nothing to undo.
  *
  * Return: 0 or a negative error code.
  */

@@ -168,6 +168,7 @@ struct kvgpu_hw_priv {
 	/* protects read-modify-write of PMC_ENABLE while an engine is reset or powered up */
 	spinlock_t mask_lock;
 
+	bool unanswered; /* hw_read() got no answer */
 	u32 engine_bits; /* bits of PMC_ENABLE: PFIFO and all engines of the device table */
 	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
@@ -253,6 +254,8 @@ void hw_lender_stop(struct kvgpu_hw *hw);
  */
 int hw_pool_init(struct kvgpu_hw *hw);
 void hw_pool_fini(struct kvgpu_hw *hw);
+/* Makes the pool anew, with 1/8 of the memory left out. Nothing may be allocated from the pool. */
+int hw_pool_lower(struct kvgpu_hw *hw);
 static inline void hw_vram_wr32(const struct kvgpu_vram *v, u32 off, u32 val)
 {
 	iowrite32(val, v->cpu + off);
@@ -269,9 +272,22 @@ static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 	writeq(val, v->cpu + off);
 }
 
-/* chip.c: reads the card's identity, device table, memory size and VBIOS */
-int hw_chip_probe(struct kvgpu_hw *hw);
+/*
+ * chip.c: steps of the bring-up. hw_chip_identify() works on a card that is not POSTed, as do
+ * hw_vbios_read(), and hw_chip_post(), which POSTs it. hw_chip_probe() reads the device table, the
+ * size of memory and seeds.
+ */
+int hw_chip_identify(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
+int hw_chip_post(struct kvgpu_hw *hw);
+int hw_chip_probe(struct kvgpu_hw *hw);
+/*
+ * chip.c: reads a register at bring-up. If no unit answers, the first time with a message, returns
+ * 0, and the bring-up fails at the end of the step (hw.c).
+ */
+u32 hw_read(struct kvgpu_hw *hw, u32 reg);
+/* ptimer.c: sets PTIMER to the time of day, in ns, and checks its rate */
+int hw_ptimer_init(struct kvgpu_hw *hw);
 
 /*
  * chip.c: turn PFIFO and all engines off, or off and on again. -EIO: some stay on. For bring-up and
@@ -302,6 +318,7 @@ void hw_copy_fini(struct kvgpu_hw *hw);
 
 /* sensors.c: tells whether the card's fuses say that the temperature sensor is calibrated */
 bool hw_sensor_calibrated(struct kvgpu_hw *hw);
+u32 hw_crystal_khz(const struct kvgpu_hw *hw);
 
 /* firmware.c: the firmware file */
 int hw_fw_load(struct kvgpu_hw *hw);

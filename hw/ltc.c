@@ -15,11 +15,11 @@
 int hw_ltc_init(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
-	u32 fbps = hw_rd(hw, PTOP_FBP_COUNT), off = hw_rd(hw, PTOP_DISABLE_FBPA);
+	u32 fbps = hw_read(hw, PTOP_FBP_COUNT), off = hw_read(hw, PTOP_DISABLE_FBPA);
 	u32 big = hw_rd(hw, FB_MMU_CTRL) & FB_MMU_CTRL_BIG_64K ? 0 : LTC_CBC_CFG_BIG_128K;
 	unsigned int i, k;
 
-	t->slices = FIELD_GET(LTC_CONFIG_SLICES, hw_rd(hw, LTC_BCAST_SLICE + LTC_CONFIG));
+	t->slices = FIELD_GET(LTC_CONFIG_SLICES, hw_read(hw, LTC_BCAST_SLICE + LTC_CONFIG));
 	t->ltcs = 0;
 	for (i = 0; i < fbps && i < 32; i++)
 		t->ltcs += !(off & BIT(i));

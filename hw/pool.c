@@ -53,6 +53,18 @@ void hw_pool_fini(struct kvgpu_hw *hw)
 		iounmap(p->pool_cpu);
 	if (p->pool)
 		gen_pool_destroy(p->pool);
+	p->pool_cpu = NULL;
+	p->pool = NULL;
+}
+
+int hw_pool_lower(struct kvgpu_hw *hw)
+{
+	hw_pool_fini(hw);
+	hw->vram_size = ALIGN_DOWN(hw->vram_size - hw->vram_size / 8, PART_ALIGN);
+	dev_warn(&hw->pdev->dev,
+		 "the top of video memory does not answer (is ECC on?): using %llu MiB\n",
+		 hw->vram_size >> 20);
+	return hw_pool_init(hw);
 }
 
 static int pool_take(struct kvgpu_hw *hw, struct gen_pool *pool, u64 size, u64 align,

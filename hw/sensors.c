@@ -36,7 +36,7 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 
 /* ------------------------------------ clocks of the card in kHz; 0: the clock is off or unknown */
 
-static u32 crystal_khz(const struct kvgpu_hw *hw)
+u32 hw_crystal_khz(const struct kvgpu_hw *hw)
 {
 	switch (hw->topo.strap & (PSTRAPS_CRYSTAL_HIGH | PSTRAPS_CRYSTAL_LOW)) {
 	case 0:
@@ -74,7 +74,7 @@ static u32 vco_khz(struct kvgpu_hw *hw, u32 src)
 
 	if (!pll_coefs_read(hw, PCLOCK_VCO(!!(src & PCLOCK_DIV_SRC_OTHER_VCO)), &n, &m, &p))
 		return 0;
-	return pll_multiply(crystal_khz(hw), n, m, 1, PLL_FRAC_NONE);
+	return pll_multiply(hw_crystal_khz(hw), n, m, 1, PLL_FRAC_NONE);
 }
 
 static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
@@ -84,7 +84,7 @@ static u32 divider_khz(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 	switch (FIELD_GET(PCLOCK_DIV_SRC_SEL, src)) {
 	case PCLOCK_DIV_SRC_REF:
 		return (src & PCLOCK_DIV_SRC_108MHZ) == PCLOCK_DIV_SRC_108MHZ ? 108000 :
-										crystal_khz(hw);
+										hw_crystal_khz(hw);
 	case PCLOCK_DIV_SRC_100MHZ:
 		return 100000;
 	case PCLOCK_DIV_SRC_VCO:

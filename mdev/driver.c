@@ -162,6 +162,21 @@ static void kvgpu_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
+/*
+ * The PCI core is about to reset the card (sysfs, a bus reset). That loses video memory and
+ * un-POSTs the card: the card is lost for its vGPUs. A new probe POSTs it.
+ */
+static void kvgpu_reset_prepare(struct pci_dev *pdev)
+{
+	kvgpu_machine_gpu_cut_off(pci_get_drvdata(pdev));
+	dev_warn(&pdev->dev,
+		 "a reset of the card loses all vGPUs' state: unbind and bind kvgpu afterwards\n");
+}
+
+static const struct pci_error_handlers kvgpu_err_handlers = {
+	.reset_prepare = kvgpu_reset_prepare,
+};
+
 /* Refuses suspend. A suspend would lose video memory and the state of the engines. */
 static int kvgpu_pm_prepare(struct device *dev)
 {
@@ -179,6 +194,7 @@ static struct pci_driver kvgpu_pci_driver = {
 	.probe = kvgpu_probe,
 	.remove = kvgpu_remove,
 	.shutdown = kvgpu_shutdown,
+	.err_handler = &kvgpu_err_handlers,
 	.dev_groups = kvgpu_gpu_groups,
 	.driver.pm = &kvgpu_pm_ops,
 };

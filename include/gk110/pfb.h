@@ -31,5 +31,6 @@
 #define   PBFB_CFG1			0x204
 /* Offset from PBFB_BASE(i), read-only: size in MiB of the memory at controller i. */
 #define   PBFB_AMOUNT			0x20c
+#define   PBFB_AMOUNT_MAX		8192	/* more than any board has there */
 
 #endif

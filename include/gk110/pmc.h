@@ -26,6 +26,7 @@
 #define   PMC_NEW_ID_CHIPSET		GENMASK(27, 20)
 
 #define   GK110_CHIPSET			0x0f0
+#define   GK110B_CHIPSET		0x0f1
 #define   GK110_STEPPING		0xa1
 
 /*

@@ -13,16 +13,18 @@
 #define PRIVRING_COMMAND		0x12004c
 #define   PRIVRING_COMMAND_CODE		GENMASK(5, 0)	/* reads 0 when the command is done */
 #define   PRIVRING_COMMAND_ACK_INTR	2
+#define   PRIVRING_COMMAND_ENUMERATE	4	/* find the units on the ring (nvgpu) */
 #define PRIVRING_INTR0			0x120058
 #define PRIVRING_INTR1			0x12005c
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
 /* not documented; nouveau sets them (rnndb CFG) */
-#define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))
+#define PRIVRING_TIMING(i)		(0x122310 + 4 * (i))
 #define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)
-#define   PRIVRING_TIMING_INIT0		0x1000
-#define   PRIVRING_TIMING_INIT1		0x200
+/* X(i, value), in nouveau's order */
+#define PRIVRING_TIMINGS(X) \
+	X(2, 0x1000) X(3, 0x200) X(0, 0x800) X(14, 0x100) X(40, 0xfff) X(14, 0x200) X(18, 0x2880)
 
 /*
  * A register read without an answer gives 0xbadfxxxx or 0xbad0xxxx (nouveau nvkm gr/gf100.c,

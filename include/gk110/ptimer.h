@@ -42,5 +42,6 @@
 #define   PTIMER_NS_SOURCE_MUL		3
 #define   PTIMER_NS_MUL			125
 #define   PTIMER_NS_DIV			324
+#define   PTIMER_NS_KHZ			31250
 
 #endif

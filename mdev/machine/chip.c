@@ -79,6 +79,11 @@ void vmach_gpu_declare_lost(struct kvgpu_gpu *gpu, const char *why)
 		"%s: the card was cut off, nothing runs on it until it is reset\n", why);
 }
 
+void kvgpu_machine_gpu_cut_off(struct kvgpu_gpu *gpu)
+{
+	vmach_gpu_declare_lost(gpu, "a reset takes the card's memory");
+}
+
 u8 vmach_gr_runl_get(const struct kvgpu_gpu *gpu)
 {
 	return gpu->hw.topo.engine[0].runl; /* hw_chip_probe() has put GR first */

@@ -152,6 +152,8 @@ void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
  */
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
+/* The card is lost for its vGPUs: cuts it off from system memory. Any context. */
+void kvgpu_machine_gpu_cut_off(struct kvgpu_gpu *gpu);
 
 /* ---------- counters and knobs for sysfs (stats.c), state for debugfs (show.c); no lock is held */
 

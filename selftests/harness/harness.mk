@@ -4,7 +4,7 @@
 
 HARNESS		:= $(O)/harness
 HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c mdev/machine/show.c,$(wildcard mdev/*.c mdev/machine/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
-HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c
+HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c selftests/unit/hw/postrom.c
 HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
 # headers of Linux that the module includes and that include/user does not have: made here, they
 # include kernel.h, and come before the system's headers of the same names

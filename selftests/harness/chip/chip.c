@@ -9,7 +9,9 @@
 #include "gk110/map.h"
 #include "gk110/mmu.h"
 #include "gk110/pfb.h"
+#include "gk110/pfuse.h"
 #include "gk110/pmc.h"
+#include "gk110/ppci.h"
 #include "gk110/ptimer.h"
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
@@ -20,6 +22,9 @@
 #include "selftests/harness/task.h"
 
 #include <linux/bitfield.h>
+
+/* the code that a K80's units gave before its POST */
+#define DARK 0xbad0da1fu
 
 struct chip chip;
 
@@ -504,12 +509,43 @@ static bool may_err(u32 reg)
 	       (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE && reg & 4);
 }
 
+/* Return true for a register that does not answer, because the card is not POSTed. */
+static bool is_dark(u32 reg)
+{
+	return chip.unposted && !(chip.reg[PTOP_DEVINIT / 4] & PTOP_DEVINIT_DONE) &&
+	       reg >= PMC_BASE + PMC_SIZE && reg != PTOP_DEVINIT && reg != PSTRAPS_BOOT0 &&
+	       (reg < PPCI_BASE || reg >= PPCI_BASE + PPCI_SIZE) &&
+	       (reg < PROM_BASE || reg >= PROM_BASE + PROM_SIZE);
+}
+
+void chip_unpost(const u8 *rom, u32 size)
+{
+	chip.unposted = true;
+	chip.reg[PTOP_DEVINIT / 4] = 0;
+	chip.reg[PMC_ENABLE / 4] = PMC_ENABLE_ISOHUB | PMC_ENABLE_DISP | PMC_ENABLE_PMU |
+				   PMC_ENABLE_PRIVRING;
+	memcpy(&chip.reg[PROM_BASE / 4], rom, size);
+}
+
+void chip_memory_end(u64 end)
+{
+	chip.memory_end = end;
+}
+
+bool chip_lacks_tables(void)
+{
+	return chip.memory_end &&
+	       (u64)FIELD_GET(HOSTMEM_INST, chip.reg[HOSTMEM_BAR1 / 4]) << 12 >= chip.memory_end;
+}
+
 u32 chip_read(u32 reg)
 {
 	u32 val, e;
 
 	chip_end_held_work();
 	stir();
+	if (is_dark(reg))
+		return DARK;
 	if (chip.manners.error_ppm && may_err(reg) && harness_chance(chip.manners.error_ppm))
 		return PRI_ERROR | (harness_random() & 0xffff);
 	if (fake_read(chip.reg, reg, &val))
@@ -589,6 +625,8 @@ static void write_pramin(u32 reg, u32 val)
 		  << HOSTMEM_PRAMIN_BASE_SHIFT) +
 		 (reg - PRAMIN_BASE);
 
+	if (chip.memory_end && at >= chip.memory_end)
+		return;
 	memcpy(chip_vram(at), &val, 4);
 	chip_wrote(at, 4);
 }
@@ -626,7 +664,9 @@ void chip_write(u32 reg, u32 val)
 		write_pramin(reg, val);
 		return;
 	}
-	if (fake_write(chip.reg, reg, val))
+	if (is_dark(reg) && !(chip.reg[PMC_ENABLE / 4] & PMC_ENABLE_PBFB))
+		return;
+	if (clock_write(reg, val) || fake_write(chip.reg, reg, val))
 		return;
 	chip.reg[reg / 4] = val;
 	if (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE) {
@@ -747,6 +787,7 @@ static void post(void)
 	reg[PMC_BOOT_0 / 4] = 0x0f0000a1;
 	reg[PMC_ENABLE / 4] = ~0u;
 	reg[PTOP_DEVINIT / 4] = PTOP_DEVINIT_DONE;
+	reg[PSTRAPS_BOOT0 / 4] = PSTRAPS_CRYSTAL_HIGH;
 	reg[PTOP_FBP_COUNT / 4] = reg[PTOP_FBPA_COUNT / 4] = 1;
 	reg[(PBFB_BASE(0) + PBFB_AMOUNT) / 4] = CHIP_VRAM >> 20;
 	for (i = 0; i < ARRAY_SIZE(engines); i++) {
@@ -785,6 +826,7 @@ void chip_begin(const struct chip_manners *m)
 	bar_invals[0]++;
 	bar_invals[1]++;
 	flush_begin();
+	clock_reset();
 	for (i = 0; i < CHIP_RUNLS; i++) {
 		drop(&chip.pbdma[i]);
 		drop(&chip.engine[i]);

@@ -199,7 +199,20 @@ struct l2_flushes {
 struct l2_flushes flush_l2_next(void); /* those that the host begins next */
 bool flush_l2_ended(struct l2_flushes nr);
 
+/*
+ * The card is one that nobody has POSTed: until its boot scripts have set PTOP_DEVINIT_DONE, most
+ * registers give an error of the register ring, and lose writes while memory's unit is off. @rom
+ * is what its ROM shows.
+ */
+void chip_unpost(const u8 *rom, u32 size);
+/* Memory from @end on does not answer. */
+void chip_memory_end(u64 end);
+/* Return true when BAR1's own tables are in memory that does not answer. */
+bool chip_lacks_tables(void);
+
 /* clock.c: PTIMER */
+void clock_reset(void); /* its rate is not set, and it stands still */
+bool clock_write(u32 reg, u32 val);
 /* PTIMER runs faster than the CPU's clock by @ppm from now on. chip_begin() does not reset that. */
 void clock_begin(s32 ppm);
 u64 clock_now(void);

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PTIMER, driven by a crystal of its own. */
+/*
+ * PTIMER, driven by a crystal of its own of 27 MHz. It stands still until the host has set its
+ * rate.
+ */
 #include "gk110/ptimer.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/kernel.h"
 
+#define CRYSTAL_KHZ 27000
+
 static s32 drift_ppm;
+static u64 base, since; /* it was .base at the harness's time .since */
+static u32 source, mul, divisor;
 static bool silent;
 static u32 wrong;
 
@@ -15,9 +22,48 @@ void clock_begin(s32 ppm)
 	wrong = 0;
 }
 
+void clock_reset(void)
+{
+	base = since = source = mul = divisor = 0;
+}
+
 u64 clock_now(void)
 {
-	return harness_now + (s64)(harness_now / 1000000) * drift_ppm;
+	u64 ns = harness_now - since;
+
+	if (!divisor)
+		return base;
+	ns += (s64)ns / 1000000 * drift_ppm;
+	return base + (u64)((unsigned __int128)ns * CRYSTAL_KHZ * (source + 1) * mul / divisor /
+			    PTIMER_NS_KHZ);
+}
+
+bool clock_write(u32 reg, u32 val)
+{
+	u64 now = clock_now();
+
+	switch (reg) {
+	case PTIMER_TIME_LOW:
+		now = (now & ~0xffffffffull) | (val & PTIMER_TIME_LOW_BITS);
+		break;
+	case PTIMER_TIME_HIGH:
+		now = (u64)(val & PTIMER_TIME_HIGH_BITS) << 32 | (u32)now;
+		break;
+	case PTIMER_CLOCK_SOURCE:
+		source = val;
+		break;
+	case PTIMER_CLOCK_DIV:
+		divisor = val;
+		break;
+	case PTIMER_CLOCK_MUL:
+		mul = val;
+		break;
+	default:
+		return false;
+	}
+	base = now;
+	since = harness_now;
+	return true;
 }
 
 void clock_silent(bool on)

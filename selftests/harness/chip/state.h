@@ -68,6 +68,8 @@ struct chip {
 	 * PMC_ENABLE reads all ones
 	 */
 	bool copy_stays, stays_on;
+	bool unposted;
+	u64 memory_end; /* memory from here on does not answer; 0: all does */
 	u32 ones; /* for so many reads FB_MMU_CTRL gives all ones */
 	u64 nonstall_at, hold_until, switch_until;
 	/*

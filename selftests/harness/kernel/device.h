@@ -86,12 +86,16 @@ struct device_driver {
 	const struct dev_pm_ops *pm;
 	const struct attribute_group **dev_groups;
 };
+struct pci_error_handlers {
+	void (*reset_prepare)(struct pci_dev *pdev);
+};
 struct pci_driver {
 	const char *name;
 	const struct pci_device_id *id_table;
 	int (*probe)(struct pci_dev *pdev, const struct pci_device_id *id);
 	void (*remove)(struct pci_dev *pdev);
 	void (*shutdown)(struct pci_dev *pdev);
+	const struct pci_error_handlers *err_handler;
 	const struct attribute_group **dev_groups;
 	struct device_driver driver;
 };
@@ -143,6 +147,7 @@ void release_firmware(const struct firmware *fw);
 /* ----------------------------------------------------------------- registers, windows, the pool */
 
 u32 ioread32(const void __iomem *at);
+u8 ioread8(const void __iomem *at);
 void iowrite32(u32 val, void __iomem *at);
 void iowrite8(u8 val, void __iomem *at);
 void writeq(u64 val, void __iomem *at);
