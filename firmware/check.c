@@ -37,6 +37,10 @@ static const char *section_text(uint32_t id)
 		return "context: internal commands";
 	case KVGPU_FW_CTX_MTHD:
 		return "context: class methods";
+	case KVGPU_FW_GR_MMIO_B:
+		return "GR registers of GK110B";
+	case KVGPU_FW_CTX_TPC_B:
+		return "context: TPC of GK110B";
 	default:
 		return NULL;
 	}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nouveau keeps its GK110 data in objects with stable names: four arrays of microcode words, and
- * register lists in two levels (nvkm/engine/gr/gf100.h): a pack is an array of {pointer to list,
- * type} ended by a NULL pointer; a list is an array of {u32 addr, u8 count, u32 pitch, data} ended
- * by count 0. The data word has 32 bits in older kernels and 64 bits in newer ones, so an entry has
- * 16 or 24 bytes. Of these the size that fits all lists is taken. One thread; reads and writes
- * memory.
+ * nouveau keeps its data for GK110 and GK110B in objects with stable names: four arrays of
+ * microcode words, and register lists in two levels (nvkm/engine/gr/gf100.h): a pack is an array of
+ * {pointer to list, type} ended by a NULL pointer; a list is an array of {u32 addr, u8 count, u32
+ * pitch, data} ended by count 0. The data word has 32 bits in older kernels and 64 bits in newer
+ * ones, so an entry has 16 or 24 bytes. Of these the size that fits all lists is taken. One thread;
+ * reads and writes memory.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -37,6 +37,8 @@ static const struct source sources[] = {
 	{ KVGPU_FW_CTX_PPC, "gk110_grctx_pack_ppc", true, 2, 500 },
 	{ KVGPU_FW_CTX_ICMD, "gk110_grctx_pack_icmd", true, 50, 2000 },
 	{ KVGPU_FW_CTX_MTHD, "gk110_grctx_pack_mthd", true, 50, 2000 },
+	{ KVGPU_FW_GR_MMIO_B, "gk110b_gr_pack_mmio", true, 50, 2000 },
+	{ KVGPU_FW_CTX_TPC_B, "gk110b_grctx_pack_tpc", true, 5, 500 },
 };
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
 

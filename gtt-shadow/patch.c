@@ -36,8 +36,8 @@ enum source {
 };
 
 /*
- * Registers that a patch list for FECS may have, beside those of LTCs (L2 cache) and PPCs (units of
- * a GPC).
+ * Registers that a patch list for FECS may have, beside those whose values depend on the chip: of
+ * LTCs (L2 cache), of PPCs (units of a GPC), and PD_BUNDLE.
  */
 static const struct {
 	u32 reg;
@@ -53,7 +53,6 @@ static const struct {
 	{ GR_PATCH_SCC_PAGEPOOL, FIXED, GR_PATCH_PAGEPOOL_VALID },
 	{ GR_PATCH_TPC_PAGEPOOL, FIXED, 0 },
 	{ GR_PATCH_PD_PAGEPOOL, FIXED, GR_PATCH_PAGEPOOL_VALID },
-	{ GR_PATCH_PD_BUNDLE, FIXED, GR_PATCH_PD_BUNDLE_GK110 },
 	{ GR_PATCH_GPC_ATTRIB_BASE, GUEST, GR_PATCH_GPC_ATTRIB_VALID | GR_PATCH_VA_SHIFT_12 },
 	{ GR_PATCH_TPC_ATTRIB_BASE, GUEST, GR_PATCH_TPC_ATTRIB_VALID | GR_PATCH_VA_SHIFT_12 },
 	{ GR_PATCH_DS_ATTRIB, FIXED, GR_PATCH_DS_ATTRIB_GK110 },
@@ -120,7 +119,9 @@ static bool pair_allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 		*val = list[i].bits;
 		return true;
 	}
-	if (reg == GR_PATCH_LTC_0)
+	if (reg == GR_PATCH_PD_BUNDLE)
+		*val = GR_PATCH_PD_BUNDLE_OF(FIELD_GET(PMC_BOOT_0_CHIPSET, topo->boot0));
+	else if (reg == GR_PATCH_LTC_0)
 		*val = topo->r17e91c;
 	else if (reg == GR_PATCH_LTC_1)
 		*val = topo->r17e920;

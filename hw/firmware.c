@@ -32,6 +32,8 @@ int hw_fw_load(struct kvgpu_hw *hw)
 			KVGPU_FW_NAME, why);
 		goto release;
 	}
+	if (FIELD_GET(PMC_BOOT_0_CHIPSET, hw->topo.boot0) == GK110B_CHIPSET)
+		hw_fwfile_gk110b(&fw->file);
 	dev_info(dev, "graphics firmware from nouveau of %s\n", fw->file.origin);
 	hw->p->fw = fw;
 	return 0;

@@ -60,6 +60,8 @@ static const struct rule rules[] = {
 	LIST(KVGPU_FW_CTX_PPC, 4, GR_PPCS(0), GR_PPCS(GPC_PPC_STRIDE)),
 	LIST(KVGPU_FW_CTX_ICMD, 1, 0, ICMD_END),
 	LIST(KVGPU_FW_CTX_MTHD, 4, 0, MTHD_END),
+	LIST(KVGPU_FW_GR_MMIO_B, 4, GR_BASE, GR_GPCS(GPC_BCAST_END)),
+	LIST(KVGPU_FW_CTX_TPC_B, 4, GR_TPCS(0), GR_TPCS(GPC_TPC_STRIDE)),
 };
 
 static const struct rule *find_rule(u32 id)
@@ -206,6 +208,12 @@ int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char 
 		return 0;
 	memset(f, 0, sizeof(*f));
 	return -EINVAL;
+}
+
+void hw_fwfile_gk110b(struct fwfile *f)
+{
+	f->section[KVGPU_FW_GR_MMIO] = f->section[KVGPU_FW_GR_MMIO_B];
+	f->section[KVGPU_FW_CTX_TPC] = f->section[KVGPU_FW_CTX_TPC_B];
 }
 
 u32 hw_fwfile_words(const struct fwfile *f, enum kvgpu_fw_section_id id)

@@ -49,6 +49,9 @@ struct fwfile_entry {
  */
 int hw_fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 
+/* Puts the lists of a GK110B in the place of those of a GK110. */
+void hw_fwfile_gk110b(struct fwfile *f);
+
 /*
  * hw_fwfile_words() returns the number of 32-bit words of a section of microcode. hw_fwfile_word()
  * returns word @i, which must be below that number.

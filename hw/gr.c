@@ -9,6 +9,7 @@
  */
 #include "gk110/ltc.h"
 #include "gk110/pmu.h"
+#include "gk110/privring.h"
 #include "gk110/therm.h"
 #include "hw/gr.h"
 
@@ -29,9 +30,13 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 	hw_mask(hw, PMU_BASE + PMU_PG_CTRL, PMU_PG_CTRL_STEP, 0);
 }
 
+/* us to wait for a power step after one that was not done in time */
+#define STUCK_WAIT_US 20000
+
 /*
  * Switches the power domains of the GPCs on, group by group, while the engine is in reset. In
- * steps[] a 0 bit switches a domain on (nouveau nvkm/subdev/pmu/gk110.c).
+ * steps[] a 0 bit switches a domain on (nouveau nvkm/subdev/pmu/gk110.c). A step that is not done
+ * in time is told and passed over, as nouveau does: gr_answers() decides.
  */
 static int gr_power_up(struct kvgpu_hw *hw)
 {
@@ -44,7 +49,7 @@ static int gr_power_up(struct kvgpu_hw *hw)
 		{ 3, 0xffffffc0 }, { 3, 0xffffff00 }, { 3, 0xfffffc00 }, { 3, 0xfffcfc00 },
 		{ 3, 0xfff0fc00 }, { 3, 0xff80fc00 }, { 2, 0xfffffffe }, { 2, 0xfffffffc },
 	};
-	unsigned int i;
+	unsigned int i, stuck = 0, first = 0;
 	int ret = 0;
 
 	pmc_enable_set(hw, hw_gr_reset_bit(hw), 0);
@@ -52,17 +57,67 @@ static int gr_power_up(struct kvgpu_hw *hw)
 	msleep(50);
 	pulse_power(hw, 0, PMU_PG_CTRL_CHANGE);
 	hw_mask(hw, PTHERM_UNK6B4, 0, 0);
-	for (i = 0; i < ARRAY_SIZE(steps) && !ret; i++) {
+	for (i = 0; i < ARRAY_SIZE(steps) && ret != -EIO; i++) {
 		hw_wr(hw, PTHERM_PGOB(steps[i].reg), steps[i].val);
-		ret = hw_reg_wait(hw, PTHERM_PGOB(steps[i].reg), PTHERM_PGOB_BUSY, 0, GR_WAIT_US);
+		ret = hw_reg_wait(hw, PTHERM_PGOB(steps[i].reg), PTHERM_PGOB_BUSY, 0,
+				  stuck ? STUCK_WAIT_US : GR_WAIT_US);
+		first = ret && !stuck ? i : first;
+		stuck += !!ret;
 	}
 	pulse_power(hw, PMU_PG_CTRL_CHANGE, 0);
 	pmc_enable_set(hw, PMC_ENABLE_BLG, 0);
 	pmc_enable_set(hw, 0, hw_gr_reset_bit(hw));
-	if (ret)
-		dev_err(&hw->pdev->dev, "graphics engine: power step %u never finished (%d)\n",
-			i - 1, ret);
-	return ret;
+	if (ret == -EIO)
+		dev_err(&hw->pdev->dev, "graphics engine: registers read all ones\n");
+	else if (stuck)
+		dev_warn(&hw->pdev->dev,
+			 "graphics engine: %u power steps not done, first step %u\n", stuck, first);
+	return ret == -EIO ? ret : 0;
+}
+
+/* Has the register ring look for its units again, as after the GPCs got power. */
+static void ring_restart(struct kvgpu_hw *hw)
+{
+	static const u8 commands[] = { PRIVRING_COMMAND_ACK_INTR, PRIVRING_COMMAND_ENUMERATE };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		hw_wr(hw, PRIVRING_COMMAND, commands[i]);
+		hw_reg_wait(hw, PRIVRING_COMMAND, PRIVRING_COMMAND_CODE, 0, GR_WAIT_US);
+	}
+}
+
+/* Returns the first register of those that tell units which does not answer, or 0. */
+static u32 gr_silent(struct kvgpu_hw *hw)
+{
+	static const u32 regs[] = { PRIVRING_GPC_COUNT, GR_FECS + FECS_UNITS,
+				    GR_GPC(0, GPC_GPCCS + GPCCS_UNITS) };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		if (hw_no_answer(hw_rd(hw, regs[i])))
+			return regs[i];
+	return 0;
+}
+
+/*
+ * Tells whether the engine's units answer. If a driver before this one has left them without power,
+ * the register ring may have to look for them.
+ */
+static int gr_answers(struct kvgpu_hw *hw)
+{
+	u32 reg = gr_silent(hw);
+
+	if (!reg)
+		return 0;
+	ring_restart(hw);
+	reg = gr_silent(hw);
+	if (!reg)
+		return 0;
+	dev_err(&hw->pdev->dev,
+		"graphics engine: register 0x%06x does not answer (0x%08x): have the GPCs power?\n",
+		reg, hw_rd(hw, reg));
+	return -EIO;
 }
 
 /*
@@ -175,7 +230,7 @@ static int gr_bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
  */
 static int gr_restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
-	int ret = gr_power_up(hw);
+	int ret = gr_power_up(hw) ?: gr_answers(hw);
 
 	if (!ret && !hw->p->gr.nr_sm)
 		ret = hw_gr_read_shape(hw);

@@ -80,7 +80,8 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 	hw_wr(hw, GR_PATCH_SCC_BUNDLE_SIZE, bundle_size);
 	hw_wr(hw, GR_PATCH_GPC_BUNDLE_BASE, b->bundle >> 8);
 	hw_wr(hw, GR_PATCH_GPC_BUNDLE_SIZE, bundle_size);
-	hw_wr(hw, GR_PATCH_PD_BUNDLE, GR_PATCH_PD_BUNDLE_GK110);
+	hw_wr(hw, GR_PATCH_PD_BUNDLE,
+	      GR_PATCH_PD_BUNDLE_OF(FIELD_GET(PMC_BOOT_0_CHIPSET, hw->topo.boot0)));
 
 	hw_wr(hw, GR_PATCH_GPC_ATTRIB_BASE,
 	      GR_PATCH_GPC_ATTRIB_VALID | FIELD_PREP(GR_PATCH_VA_SHIFT_12, b->attrib >> 12));

@@ -23,12 +23,12 @@
 static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
 	struct kvgpu_topo *t = &hw->topo;
-	u32 tpcs = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_UNITS)) & GPCCS_UNITS_TPC;
+	u32 tpcs = hw_read(hw, GR_GPC(g, GPC_GPCCS + GPCCS_UNITS)) & GPCCS_UNITS_TPC;
 	u32 seen = 0;
 	unsigned int p;
 
 	for (p = 0; p < GR_NR_PPC; p++) {
-		t->ppc_mask[g][p] = hw_rd(hw, GR_GPC(g, GPC_PPC_TPC_MASK(p)));
+		t->ppc_mask[g][p] = hw_read(hw, GR_GPC(g, GPC_PPC_TPC_MASK(p)));
 		seen |= t->ppc_mask[g][p];
 	}
 	t->tpcs[g] = tpcs;
@@ -123,13 +123,13 @@ int hw_gr_read_shape(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
 	struct hw_gr *gr = &hw->p->gr;
-	u32 units = hw_rd(hw, GR_FECS + FECS_UNITS);
+	u32 units = hw_read(hw, GR_FECS + FECS_UNITS);
 	unsigned int g;
 	int ret = 0;
 
 	t->gpcs = FIELD_GET(FECS_UNITS_GPC, units);
 	t->rops = FIELD_GET(FECS_UNITS_ROP, units);
-	t->fbps = hw_rd(hw, PRIVRING_FBP_COUNT);
+	t->fbps = hw_read(hw, PRIVRING_FBP_COUNT);
 	if (!t->gpcs || t->gpcs > KVGPU_MAX_GPC || !t->rops) {
 		dev_err(&hw->pdev->dev,
 			"the graphics engine shows no sensible units (0x%08x): is it powered?\n",

@@ -8,8 +8,8 @@
  * the registers is not documented.
  *
  * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
- * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
- * limits). Names of units are from rnndb, where rnndb has a name.
+ * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c and ctxgk110b.c (sizes
+ * and limits). Names of units are from rnndb, where rnndb has a name.
  */
 #ifndef KVGPU_GK110_GR_PATCH_H
 #define KVGPU_GK110_GR_PATCH_H
@@ -17,6 +17,7 @@
 #include <linux/bits.h>
 
 #include <gk110/gr.h>
+#include <gk110/pmc.h>
 
 /*
  * Fields with a virtual address: >> 8 for the bundle buffer and the page pool, >> 12 for the
@@ -47,8 +48,9 @@
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
-/* STATES: nouveau's bundle_min_gpm_fifo_depth; TOKENS: bundle_token_limit */
-#define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
+/* STATES: nouveau's bundle_min_gpm_fifo_depth; TOKENS: bundle_token_limit of GK110, GK110B */
+#define   GR_PATCH_PD_BUNDLE_OF(chipset) \
+	(0x180 << 16 | ((chipset) == GK110B_CHIPSET ? 0x600 : 0x7c0))
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
 #define GR_PATCH_DS_ATTRIB		0x405830
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)

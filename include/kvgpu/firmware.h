@@ -15,7 +15,7 @@
 #include <linux/types.h>
 
 #define KVGPU_FW_MAGIC	      0x005746555047564bULL /* "KVGPUFW", little endian */
-#define KVGPU_FW_VERSION      1
+#define KVGPU_FW_VERSION      2
 #define KVGPU_FW_NAME	      "kvgpu/gk110.fw"
 #define KVGPU_FW_MAX_SIZE     (1u << 20)
 #define KVGPU_FW_MAX_SECTIONS 32
@@ -42,6 +42,9 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_CTX_PPC = 22,
 	KVGPU_FW_CTX_ICMD = 23,
 	KVGPU_FW_CTX_MTHD = 24, /* @type: class of the methods */
+	/* for a GK110B in the place of GR_MMIO and CTX_TPC; all else is the same for both chips */
+	KVGPU_FW_GR_MMIO_B = 25,
+	KVGPU_FW_CTX_TPC_B = 26,
 };
 
 /*
@@ -71,7 +74,7 @@ struct kvgpu_fw_header {
 	__le32 file_size; /* bytes */
 	__le32 crc32;
 	__le32 nr_sections;
-	__le32 chipset; /* 0x0f0: GK110 */
+	__le32 chipset; /* 0x0f0: GK110, and GK110B */
 	char origin[64]; /* kernel release of nouveau.ko, with a NUL */
 };
 

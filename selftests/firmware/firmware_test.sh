@@ -45,7 +45,7 @@ head -c 100000 "$ko" >"$work/cut.ko"; refuses "a module cut short" --module "$wo
 head -c 70000 /dev/urandom >"$work/noise.ko"; refuses "noise" --module "$work/noise.ko"
 cp /bin/true "$work/true.ko"; refuses "an ordinary program" --module "$work/true.ko"
 objcopy --strip-all "$ko" "$work/stripped.ko" 2>/dev/null; refuses "a stripped module" --module "$work/stripped.ko"
-for sym in gk110_grhub_code gk110_grctx_pack_hub gk110_gr_pack_mmio; do
+for sym in gk110_grhub_code gk110_grctx_pack_hub gk110_gr_pack_mmio gk110b_grctx_pack_tpc; do
 	objcopy --redefine-sym $sym=renamed "$ko" "$work/renamed.ko"
 	refuses "a module without $sym" --module "$work/renamed.ko"
 done

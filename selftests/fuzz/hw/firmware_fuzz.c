@@ -34,6 +34,8 @@ static void use(const struct fwfile *f)
 			sum += hw_fwfile_word(f, id, i);
 	for (id = KVGPU_FW_GR_MMIO; id <= KVGPU_FW_CTX_PPC; id++)
 		use_list(f, id, 0x400000, 0x420000);
+	use_list(f, KVGPU_FW_GR_MMIO_B, 0x400000, 0x420000);
+	use_list(f, KVGPU_FW_CTX_TPC_B, 0x400000, 0x420000);
 	use_list(f, KVGPU_FW_CTX_ICMD, 0, 0x20000);
 	use_list(f, KVGPU_FW_CTX_MTHD, 0, 0x4000);
 	if (strnlen(f->origin, sizeof(f->origin)) == sizeof(f->origin))

@@ -233,6 +233,21 @@ static void the_device_table_has_any_order(void **state)
 	end();
 }
 
+/* The lists that the firmware file has for a GK110B are taken for one, and for no other chip. */
+static void a_gk110b_has_its_own_lists(void **state)
+{
+	begin();
+	assert_int_equal(probe(), 0);
+	assert_int_equal(chip.reg[0x400080 / 4], 0x11);
+	the_pci_driver->remove(&world.pdev);
+	card();
+	chip.reg[PMC_BOOT_0 / 4] = 0x0f1000a1;
+	assert_int_equal(probe(), 0);
+	assert_int_equal(chip.reg[0x400080 / 4], 0x1b);
+	assert_int_equal(chip.reg[0x4064c8 / 4], 0x180 << 16 | 0x600);
+	end();
+}
+
 /* ------------------------------------------------------------------ memory */
 
 static void controllers(u32 nr, const u32 *mib)
@@ -297,6 +312,7 @@ int main(void)
 		cmocka_unit_test(all_timings_of_the_ring_are_set),
 		cmocka_unit_test(no_answer_is_no_data),
 		cmocka_unit_test(the_device_table_has_any_order),
+		cmocka_unit_test(a_gk110b_has_its_own_lists),
 		cmocka_unit_test(amounts_of_memory_are_checked),
 		cmocka_unit_test(the_topmost_memory_is_not_there),
 	};

@@ -245,10 +245,28 @@ static void bounded(void **state)
 	assert_int_equal(out[10].reg, 0xa5a5a5a5);
 }
 
+/* A GK110B has another limit of tokens; a guest on it sends that, and gets it (ctxgk110b.c). */
+static void a_gk110b_has_its_own_limit(void **state)
+{
+	struct kvgpu_topo b = topo;
+	struct kvgpu_patch_host h = host;
+	struct kvgpu_patch in = { 0x4064c8, 0x180 << 16 | 0x600 }, out[64];
+	u32 rejected;
+
+	b.boot0 = 0x0f1000a1;
+	h.topo = &b;
+	assert_int_equal(kvgpu_shadow_patch_filter(&h, &in, 1, out, 64, &rejected), OWN + 1);
+	assert_int_equal(out[OWN].val, 0x180 << 16 | 0x600);
+	in.val = ~0u;
+	assert_int_equal(kvgpu_shadow_patch_filter(&h, &in, 1, out, 64, &rejected), OWN + 1);
+	assert_int_equal(out[OWN].val, 0x180 << 16 | 0x600);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nouveaus_own),
+		cmocka_unit_test(a_gk110b_has_its_own_limit),
 		cmocka_unit_test(shape_is_the_hosts),
 		cmocka_unit_test(buffers_are_the_hosts),
 		cmocka_unit_test(only_listed_registers),

@@ -162,6 +162,12 @@ void iowrite32(u32 val, void *at)
 	chip.reg[reg / 4] = val;
 	if (reg == GR_ICMD || reg == GR_MTHD)
 		note_port(reg, val);
+	/* the commands come in this order: acknowledge, then look for units */
+	if (reg == PRIVRING_COMMAND && val == PRIVRING_COMMAND_ENUMERATE && chip.ring_acked &&
+	    !(chip.stuck & STUCK_RING))
+		chip.ring_lost = false;
+	chip.ring_acked = reg == PRIVRING_COMMAND ? val == PRIVRING_COMMAND_ACK_INTR :
+						    chip.ring_acked;
 	f = falcon_of(reg);
 	if (f && !falcon_write(f, reg & 0xfff, val) && f == &chip.fecs)
 		fecs_write(reg & 0xfff, val);
@@ -185,6 +191,10 @@ u32 ioread32(const void *at)
 	}
 	if (chip.stuck & STUCK_BUS)
 		return ~0u;
+	if (chip.ring_lost && reg >= GR_GPC(0, 0) && reg < GR_GPC(8, 0))
+		return PRIVRING_ERROR | 0xf1100;
+	if (reg == PRIVRING_COMMAND)
+		return 0;
 	f = falcon_of(reg);
 	v = chip.reg[reg / 4];
 	if (f && (reg & 0xfff) == FALCON_DMEMD(0))
@@ -216,6 +226,14 @@ int hw_reg_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int u
 		usleep_range(1, 5);
 	}
 	return 0;
+}
+
+u32 hw_read(struct kvgpu_hw *hw, u32 reg)
+{
+	u32 v = hw_rd(hw, reg);
+
+	hw->p->unanswered |= hw_no_answer(v);
+	return hw_no_answer(v) ? 0 : v;
 }
 
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out)
@@ -282,6 +300,7 @@ static void say(const char *level, const char *fmt, va_list ap)
 	}
 MESSAGE(dev_err, "error", 1)
 MESSAGE(dev_info, "info", 0)
+MESSAGE(dev_warn, "warning", 0)
 MESSAGE(dev_warn_ratelimited, "warning", 0)
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l)

@@ -26,6 +26,7 @@ enum chip_stuck {
 	STUCK_UNLOAD = 1 << 7,
 	STUCK_SAVE = 1 << 8, /* the context image stays empty */
 	STUCK_BUS = 1 << 9, /* reads give all ones */
+	STUCK_RING = 1 << 10, /* the register ring does not find GPCs again (.ring_lost) */
 };
 
 struct falcon {
@@ -42,6 +43,8 @@ struct chip {
 	size_t vram_used;
 	int allocs_left; /* -1: no limit */
 	unsigned int stuck, resets;
+	/* the register ring does not know the GPCs, until it has looked for units again */
+	bool ring_lost, ring_acked;
 	u32 ctx_size;
 	/* count and address of the patch list in the image that FECS saves */
 	u32 patches[2];

@@ -40,6 +40,8 @@ static const struct part parts[] = {
 	  0,
 	  { ENTRY(0x38, 3, 1, 7), ENTRY(0x40, 1, 1, 7), ENTRY(0x1e100, 1, 1, 1) } },
 	{ KVGPU_FW_CTX_MTHD, 0, { { 0xa197, 0x800, 8, 0x40, 0 }, { 0x902d, 0x200, 1, 4, 0xcf } } },
+	{ KVGPU_FW_GR_MMIO_B, 0, { ENTRY(0x400080, 1, 4, 0x1b), ENTRY(0x405908, 1, 4, 0) } },
+	{ KVGPU_FW_CTX_TPC_B, 0, { ENTRY(0x419848, 1, 4, 0), ENTRY(0x419eb0, 1, 4, 0x44b) } },
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

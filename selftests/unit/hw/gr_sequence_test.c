@@ -18,6 +18,8 @@
 #include "chip.h"
 #include "fwbuild.h"
 #include "gk110/ltc.h"
+#include "gk110/privring.h"
+#include "gk110/therm.h"
 
 #define REFERENCE "selftests/unit/hw/nouveau_gr.regs"
 
@@ -245,6 +247,23 @@ static void check_shape(unsigned int gpcs, const u8 *tpcs)
 	}
 }
 
+/* What nouveau has of its own for a GK110B: two lists, and the limit of tokens. */
+static void a_gk110b_gets_its_own_lists(void **state)
+{
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip_reg(0x400080), 0x11);
+	assert_int_equal(chip_reg(0x419eb0) & 0xfff, 0x440);
+	assert_int_equal(chip_reg(0x4064c8), 0x180 << 16 | 0x7c0);
+	free_chip(NULL);
+	make_chip(NULL);
+	chip.hw.topo.boot0 = 0x0f1000a1;
+	hw_fwfile_gk110b(&chip.fw.file);
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip_reg(0x400080), 0x1b);
+	assert_int_equal(chip_reg(0x419eb0) & 0xfff, 0x44b);
+	assert_int_equal(chip_reg(0x4064c8), 0x180 << 16 | 0x600);
+}
+
 static void every_shape_of_the_family(void **state)
 {
 	unsigned int code, gpcs, g, total, nr = 1;
@@ -414,7 +433,6 @@ static const struct {
 	unsigned int stuck;
 	int want;
 } stuck[] = {
-	{ "power domain never comes on", STUCK_POWER, -ETIMEDOUT },
 	{ "engine never idle", STUCK_IDLE, -ETIMEDOUT },
 	{ "context switch never ends", STUCK_CHSW, -ETIMEDOUT },
 	{ "bundle never ends", STUCK_ICMD, -ETIMEDOUT },
@@ -471,6 +489,37 @@ static void every_wait_ends(void **state)
 		assert_int_equal(chip.vram_used, 0);
 		assert_false(chip.priv.gr_lock.mutex.held);
 	}
+}
+
+/* The units' answers decide, not a power step that says it is not done: nouveau goes on, too. */
+static void a_stuck_power_step_is_passed_over(void **state)
+{
+	chip.stuck = STUCK_POWER;
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip_reg(PTHERM_PGOB(2)), 0xfffffffc);
+	assert_true(chip.now < 5000000000ull);
+	hw_gr_fini(&chip.hw);
+	free_chip(NULL);
+	make_chip(NULL);
+	chip.stuck = STUCK_POWER | STUCK_RING;
+	chip.ring_lost = true; /* what GPCs without power look like */
+	assert_int_equal(hw_gr_init(&chip.hw), -EIO);
+	assert_true(chip.pdev.dev.errors > 0);
+	hw_gr_fini(&chip.hw);
+}
+
+/* As after a driver that has left the GPCs without power: the register ring has to look again. */
+static void a_ring_that_lost_gpcs_finds_them(void **state)
+{
+	chip.ring_lost = true;
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip.hw.topo.gpcs, 5);
+	chip.ring_lost = true;
+	assert_int_equal(hw_gr_reinit(&chip.hw), 0);
+	/* a ring that has its units is left alone */
+	chip.writes[PRIVRING_COMMAND / 4] = 0;
+	assert_int_equal(hw_gr_reinit(&chip.hw), 0);
+	assert_int_equal(chip.writes[PRIVRING_COMMAND / 4], 0);
 }
 
 static void memory_runs_out(void **state)
@@ -595,6 +644,7 @@ int main(void)
 		T(ends_as_nouveau_does),
 		T(bundles_and_methods_have_their_values),
 		T(reads_the_shape),
+		T(a_gk110b_gets_its_own_lists),
 		T(every_shape_of_the_family),
 		T(falcons_are_loaded),
 		T(golden_is_kept_apart),
@@ -604,6 +654,8 @@ int main(void)
 		T(an_image_with_patches_is_refused),
 		T(the_mmus_debug_pages_are_the_hosts),
 		T(every_wait_ends),
+		T(a_stuck_power_step_is_passed_over),
+		T(a_ring_that_lost_gpcs_finds_them),
 		T(memory_runs_out),
 		T(refuses_odd_shapes),
 		T(refuses_odd_context_sizes),
