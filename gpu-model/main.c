@@ -44,6 +44,8 @@ static const char help_text[] =
 	"  --ce-rate RATE        bytes per second of each copy engine; K, M, G are powers of\n"
 	"                        1000; 0 (default): as fast as the machine\n"
 	"  --gr-rate RATE        warp instructions per second of the whole GPU; as above\n"
+	"  --unposted            the card is as after power-on, with no boot script of its VBIOS\n"
+	"                        run: most units are off, also after each reset\n"
 	"  --verbose             say more about what the guest does\n"
 	"  --help, --version\n"
 	"\n"
@@ -93,6 +95,7 @@ enum {
 	OPT_CE_RATE,
 	OPT_GR_RATE,
 	OPT_VERBOSE,
+	OPT_UNPOSTED,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -107,6 +110,7 @@ static const struct option options[] = {
 	{ "ce-rate", required_argument, NULL, OPT_CE_RATE },
 	{ "gr-rate", required_argument, NULL, OPT_GR_RATE },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
+	{ "unposted", no_argument, NULL, OPT_UNPOSTED },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ 0 },
@@ -163,6 +167,9 @@ static int parse_option(struct arguments *a, int opt, const char *arg)
 		return 0;
 	case OPT_VERBOSE:
 		a->cfg.verbose = true;
+		return 0;
+	case OPT_UNPOSTED:
+		a->cfg.unposted = true;
 		return 0;
 	case OPT_HELP:
 		fputs(help_text, stdout);

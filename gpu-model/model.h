@@ -72,6 +72,8 @@ struct gk110_config {
 	/* warp instructions per second over all SMX, 0 = as fast as possible */
 	uint64_t gr_warps_per_s;
 	bool verbose;
+	/* the card is not POSTed, at first and after each reset (root/cold.c) */
+	bool unposted;
 };
 
 /* ------------------------------------------------------------------ registers */
@@ -91,10 +93,11 @@ struct mmio_range {
 
 /*
  * A unit of the chip. All callbacks may be NULL. init allocates, fini frees. reset gives the state
- * of a POSTed card, after init and at a device reset; the PMU's and PTIMER's also when PMC_ENABLE
- * resets them. stop and fini go through the units in reverse order. start and stop begin and end
- * threads; stop must return within 1 s even when the guest's work never ends. reset is called with
- * lock held, the other callbacks without it. Ranges must not overlap (core/mmio.c checks it).
+ * of a POSTed card (but see unposted), after init and at a device reset; the PMU's and PTIMER's
+ * also when PMC_ENABLE resets them. stop and fini go through the units in reverse order. start and
+ * stop begin and end threads; stop must return within 1 s even when the guest's work never ends.
+ * reset is called with lock held, the other callbacks without it. Ranges must not overlap
+ * (core/mmio.c checks it).
  */
 struct unit_ops {
 	const char *name;
@@ -111,6 +114,12 @@ struct unit_ops {
 extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_unit, ptop_unit,
 	privring_unit, pfuse_unit, therm_unit, pclock_unit, gpio_unit, pfb_unit, ltc_unit, pmu_unit,
 	mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
+
+/*
+ * root/cold.c: true if the card is not POSTed and the register's unit is off; *@code: what it reads
+ * then. Lock held.
+ */
+bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code);
 
 /* The register file: registers without a handler, and values that handlers keep. Lock held. */
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg);

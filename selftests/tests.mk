@@ -9,10 +9,12 @@ TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
 
 # --- gpu-model/core
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
-SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/core/note.c
+SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/root/cold.c gpu-model/core/note.c
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/core/note.c
 # the whole device, which the bus of the test drives
 UNIT_TESTS += gpu-model/core/stop_test
+UNIT_TESTS += gpu-model/root/cold_test
+SRC_gpu-model/root/cold_test	= $(SRC_gpu-model/core/stop_test) $(addprefix hw/,post.c postio.c postops.c postpins.c)
 TSAN_TESTS += gpu-model/core/stop_test
 SRC_gpu-model/core/stop_test	:= $(filter-out gpu-model/vfio/%,$(MODEL_SRC)) \
 				   $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))

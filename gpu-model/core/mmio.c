@@ -51,10 +51,13 @@ int mmio_init(struct gk110 *g)
 static uint32_t read_word(struct gk110 *g, uint32_t reg)
 {
 	unsigned int idx = g->range_of[reg >> 2];
+	uint32_t code;
 
 	g->core->rd[idx]++;
 	if (!idx)
 		g->core->unlisted[reg >> 2]++;
+	if (cold_unit(g, reg, &code))
+		return code;
 	if (idx && g->ranges[idx]->read)
 		return g->ranges[idx]->read(g, reg);
 	return reg_get(g, reg);
@@ -63,10 +66,13 @@ static uint32_t read_word(struct gk110 *g, uint32_t reg)
 static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int idx = g->range_of[reg >> 2];
+	uint32_t code;
 
 	g->core->wr[idx]++;
 	if (!idx)
 		g->core->unlisted[reg >> 2]++;
+	if (cold_unit(g, reg, &code))
+		return;
 	if (idx && g->ranges[idx]->write)
 		g->ranges[idx]->write(g, reg, val & be, be);
 	else

@@ -27,6 +27,9 @@
 		    PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB))
 /* Open: the enables after POST. The model sets all but the block-level gate. */
 #define ENABLE_AT_POST (ENABLE_IMPLEMENTED & ~(uint32_t)PMC_ENABLE_BLG)
+/* what a K80 shows that nobody has POSTed */
+#define ENABLE_AT_POWER_ON \
+	((uint32_t)(PMC_ENABLE_ISOHUB | PMC_ENABLE_DISP | PMC_ENABLE_PMU | PMC_ENABLE_PRIVRING))
 /*
  * Units with one line for all destinations. FIFO, the engines and PBUS have a separate line for
  * NRHOST.
@@ -234,7 +237,7 @@ static void pmc_reset(struct gk110 *g)
 		FIELD_PREP(PMC_NEW_ID_CHIPSET, GK110_CHIPSET) |
 			FIELD_PREP(PMC_NEW_ID_STEPPING, GK110_STEPPING) |
 			FIELD_PREP(PMC_NEW_ID_DEVICE, GK110_PCI_DEVICE));
-	reg_set(g, PMC_ENABLE, ENABLE_AT_POST);
+	reg_set(g, PMC_ENABLE, g->cfg.unposted ? ENABLE_AT_POWER_ON : ENABLE_AT_POST);
 	reg_set(g, PMC_ENABLE_PBDMA, (1u << g->nr_pbdma) - 1);
 	reg_set(g, PMC_ENABLE_UNK208, ~0u);
 	reg_set(g, PMC_ENABLE_UNK20C, ~0u);

@@ -258,8 +258,9 @@ static int ptimer_init(struct gk110 *g)
 static void ptimer_reset(struct gk110 *g)
 {
 	reg_set(g, PTIMER_CLOCK_SOURCE, PTIMER_NS_SOURCE_MUL - 1);
-	reg_set(g, PTIMER_CLOCK_MUL, PTIMER_NS_MUL);
-	reg_set(g, PTIMER_CLOCK_DIV, PTIMER_NS_DIV);
+	/* no boot script sets the ratio: without it the counter stands still until a driver does */
+	reg_set(g, PTIMER_CLOCK_MUL, g->cfg.unposted ? 0 : PTIMER_NS_MUL);
+	reg_set(g, PTIMER_CLOCK_DIV, g->cfg.unposted ? 0 : PTIMER_NS_DIV);
 	reg_set(g, PTIMER_ALARM, 0);
 	reg_set(g, PTIMER_INTR, 0);
 	reg_set(g, PTIMER_INTR_EN, 0);

@@ -135,7 +135,7 @@ static void ptop_reset(struct gk110 *g)
 	unsigned int gpc;
 
 	reg_set(g, PTOP_FUSE_CONTROL, 0);
-	reg_set(g, PTOP_DEVINIT, PTOP_DEVINIT_DONE);
+	reg_set(g, PTOP_DEVINIT, g->cfg.unposted ? 0 : PTOP_DEVINIT_DONE);
 	reg_set(g, PTOP_PCI, PTOP_PCI_V2 | PTOP_PCI_FULL_SPEED);
 	reg_set(g, PTOP_GPC_COUNT, GK110_DESIGN_GPC);
 	reg_set(g, PTOP_TPC_PER_GPC_COUNT, GK110_DESIGN_TPC_PER_GPC);

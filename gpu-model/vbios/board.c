@@ -3,9 +3,15 @@
  * The board: version and identity (BIT i), initialisation scripts (BIT I), the display entries, and
  * the device control block with its GPIO pins.
  */
+#include <gk110/devinit.h>
+#include <gk110/pfb.h>
+#include <gk110/pmc.h>
+#include <gk110/ptop.h>
+
 #include "image.h"
 
-#define INIT_DONE 0x71 /* nouveau bios/init.c */
+#define LE16(v) (uint8_t)(v), (uint8_t)((v) >> 8)
+#define LE32(v) LE16(v), LE16((v) >> 16)
 
 /* BIT i: nouveau nouveau_bios.c, bios/base.c; prints as 80.10.00.00.01 */
 struct PACKED bit_i {
@@ -42,12 +48,47 @@ struct PACKED gpio {
 };
 #define GPIO_VID_PWM 0x81 /* nouveau bios/gpio.h */
 
-/* The one script does nothing, as the model is a POSTed card. */
+/*
+ * What the scripts switch on, as those of a real board do: all but GR, the copy engines and the
+ * counters.
+ */
+#define ENABLE_FIRST (PMC_ENABLE_PRIVRING | PMC_ENABLE_PMU)
+#define ENABLE_LAST                                                                            \
+	(ENABLE_FIRST | PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_FIFO | \
+	 PMC_ENABLE_TIMER | PMC_ENABLE_PBFB | PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB)
+
+/* The condition that the scripts wait for: the units are on. */
+static const uint8_t condition[] = { LE32(PMC_ENABLE), LE32(PMC_ENABLE_PBFB),
+				     LE32(PMC_ENABLE_PBFB) };
+
+/*
+ * The scripts run on a card that is not POSTed: units on, a word of memory's timing by strap, done.
+ * The model has one variant of memory.
+ */
 static void put_init(struct image *img)
 {
-	static const uint8_t script[] = { INIT_DONE };
-	uint16_t list[2] = { image_put(img, script, sizeof(script)), 0 };
-	struct bit_init i = { .scripts = image_put(img, list, sizeof(list)) };
+	static const uint8_t units[] = {
+		INIT_ZM_REG, LE32(PMC_ENABLE), LE32(ENABLE_FIRST), INIT_TIME,		LE16(37),
+		INIT_ZM_REG, LE32(PMC_ENABLE), LE32(ENABLE_LAST),  INIT_CONDITION_TIME, 0,
+		2,	     INIT_DONE
+	};
+	static const uint8_t memory[] = { INIT_CONDITION,
+					  0,
+					  INIT_RAM_RESTRICT_ZM_REG_GROUP,
+					  LE32(PBFB_TIMING),
+					  4,
+					  1,
+					  LE32(0x0a0e0e03),
+					  INIT_RESUME,
+					  INIT_NV_REG,
+					  LE32(PTOP_DEVINIT),
+					  LE32(~(uint32_t)PTOP_DEVINIT_DONE),
+					  LE32(PTOP_DEVINIT_DONE),
+					  INIT_DONE };
+	uint16_t list[3] = { image_put(img, units, sizeof(units)),
+			     image_put(img, memory, sizeof(memory)), 0 };
+	struct bit_init i = { .scripts = image_put(img, list, sizeof(list)),
+			      .conditions = image_put(img, condition, sizeof(condition)) };
 	static const char text[] = "kvgpu synthetic VBIOS for the GK110 model, not NVIDIA's";
 
 	image_put(img, text, sizeof(text));

@@ -183,6 +183,7 @@
 /* ------------------------------------------------ registers of FECS, as offsets from GR_FECS */
 
 #define GR_FECS				0x409000
+#define   FECS_SIZE			0x001000
 #define GR_GPCCS_BCAST			0x41a000
 
 #define FECS_INTR_FIFO			BIT(2)

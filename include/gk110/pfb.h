@@ -25,6 +25,7 @@
  * 0x10e000-0x10efff is not documented.
  */
 #define PBFB_BCAST			0x10e000
+#define PBFB_TIMING			0x10f290	/* of all controllers (nouveau) */
 #define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))
 #define   PBFB_NR			16
 #define PBFB_END			0x120000

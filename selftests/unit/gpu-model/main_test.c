@@ -96,7 +96,8 @@ static void test_defaults(void **state)
 	assert_null(got_opt.stats_socket);
 	assert_true(got_cfg.vram_size == 5ull << 30);
 	assert_int_equal(got_cfg.layout, GK110_LAYOUT_FLAT);
-	assert_true(got_cfg.ce_bytes_per_s == 0 && got_cfg.gr_warps_per_s == 0 && !got_cfg.verbose);
+	assert_true(got_cfg.ce_bytes_per_s == 0 && got_cfg.gr_warps_per_s == 0 &&
+		    !got_cfg.verbose && !got_cfg.unposted);
 	assert_string_equal(strrchr(got_cfg.vbios_path, '/'), "/k20m.rom");
 	assert_true(strlen(got_cfg.vbios_path) > strlen("/k20m.rom"));
 	assert_int_equal(destroyed, 7);
@@ -108,7 +109,7 @@ static void test_everything(void **state)
 
 	assert_int_equal(RUN(said, "--socket=/s", "--plugin-socket=/p", "--stats-socket", "/t",
 			     "--vram", "640M", "--vbios", "/rom", "--layout", "card", "--ce-rate",
-			     "500M", "--gr-rate", "20k", "--verbose"),
+			     "500M", "--gr-rate", "20k", "--verbose", "--unposted"),
 			 0);
 	assert_string_equal(got_opt.plugin_socket, "/p");
 	assert_string_equal(got_opt.stats_socket, "/t");
@@ -117,7 +118,7 @@ static void test_everything(void **state)
 	assert_int_equal(got_cfg.layout, GK110_LAYOUT_CARD);
 	assert_true(got_cfg.ce_bytes_per_s == 500000000);
 	assert_true(got_cfg.gr_warps_per_s == 20000);
-	assert_true(got_cfg.verbose);
+	assert_true(got_cfg.verbose && got_cfg.unposted);
 }
 
 static void test_sizes(void **state)

@@ -137,9 +137,12 @@ static void test_identity_and_scripts(void **state)
 	assert_int_equal(u8(i + 2), 0x10);
 	assert_int_equal(u8(i + 5) & 0x10, 0); /* not a mobile board */
 	assert_int_equal(u16(i + 13), 0);
+	/* two scripts: the first begins with a write of PMC_ENABLE, the last ends with DONE */
 	script = u16(u16(init));
-	assert_int_equal(u8(script), 0x71); /* done */
-	assert_int_equal(u16(u16(init) + 2), 0); /* no second script */
+	assert_int_equal(u8(script), 0x7a);
+	assert_int_equal(u16(script + 1), 0x200);
+	assert_true(u16(u16(init) + 2) > script);
+	assert_int_equal(u16(u16(init) + 4), 0);
 }
 
 static void test_display_entries_are_empty(void **state)

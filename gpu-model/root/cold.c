@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A card that nobody has POSTed: what its units answer until its VBIOS's boot scripts have run. A
+ * unit that PMC_ENABLE has not switched on answers a code of the register ring, and loses writes.
+ * Once the scripts have set PTOP_DEVINIT_DONE, all units are served.
+ *
+ * Source of the codes: BAR0 of a Tesla K80 (GK210) that no firmware had POSTed. It has the same
+ * register ring, PFIFO and units as a GK110. "open": the model chooses the code of a neighbour.
+ */
+#include <gk110/bar.h>
+#include <gk110/fifo.h>
+#include <gk110/gr.h>
+#include <gk110/ltc.h>
+#include <gk110/pfb.h>
+#include <gk110/pmc.h>
+#include <gk110/ptimer.h>
+#include <gk110/ptop.h>
+#include <gk110/therm.h>
+
+#include "root.h"
+
+#define HOST_OFF  0xbad0da1fu /* PFIFO, PTIMER */
+#define HUB_OFF	  0xbadf1201u
+#define FECS_OFF  0xbadf1200u
+#define UNCLOCKED 0xbadf3000u
+#define NO_MEMORY 0xffffffffu
+
+static const struct cold {
+	uint32_t base, end;
+	uint32_t enable; /* bit of PMC_ENABLE that switches the unit on; 0: it waits for POST */
+	uint32_t code;
+} cold[] = {
+	{ PFIFO_BASE, PFIFO_BASE + PFIFO_SIZE, PMC_ENABLE_FIFO, HOST_OFF },
+	{ PTIMER_BASE, PTIMER_BASE + PTIMER_SIZE, PMC_ENABLE_TIMER, HOST_OFF },
+	{ PBDMA(0), PBDMA(GK110_MAX_PBDMA), PMC_ENABLE_FIFO, HOST_OFF },
+	{ PFFB_BASE, PFFB_BASE + PFFB_SIZE, PMC_ENABLE_PFFB, HUB_OFF },
+	{ PBFB_BCAST, PBFB_END, PMC_ENABLE_PBFB, HUB_OFF }, /* open */
+	{ PCLOCK_PLL(0), PCLOCK_PLL(1), 0, UNCLOCKED },
+	{ LTC_BASE, LTC_BASE + LTC_SIZE, PMC_ENABLE_LTC, UNCLOCKED },
+	{ GR_BASE, GR_FECS, PMC_ENABLE_GR, HUB_OFF },
+	{ GR_FECS, GR_FECS + FECS_SIZE, PMC_ENABLE_GR, FECS_OFF },
+	{ GR_FECS + FECS_SIZE, GR_GPC(8, 0), PMC_ENABLE_GR, UNCLOCKED },
+	{ PRAMIN_BASE, PRAMIN_BASE + PRAMIN_SIZE, PMC_ENABLE_PFFB, NO_MEMORY },
+};
+
+bool cold_unit(struct gk110 *g, uint32_t reg, uint32_t *code)
+{
+	unsigned int i;
+
+	if (!g->cfg.unposted || reg_get(g, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(cold); i++) {
+		if (reg < cold[i].base || reg >= cold[i].end)
+			continue;
+		*code = cold[i].code;
+		return !(reg_get(g, PMC_ENABLE) & cold[i].enable);
+	}
+	return false;
+}

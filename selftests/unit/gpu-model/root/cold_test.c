@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The whole device, started un-POSTed: units answer what a real card's did before its boot scripts
+ * ran; the driver's interpreter of boot scripts, on the model's own VBIOS, POSTs it; a reset undoes
+ * that.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hw/post.h"
+#include "model.h"
+#include "vbios/image.h"
+
+#define VRAM_SIZE (80u << 20)
+
+static struct gk110 *g;
+static struct image img;
+static char rom[] = "/tmp/kvgpu-cold-test-XXXXXX";
+
+static void bus_intr(void *bus, bool level, bool edge)
+{
+}
+
+static void win_invalidate(void *bus, enum bar_window win)
+{
+}
+
+static const struct bus_ops bus = { .intr = bus_intr, .win_invalidate = win_invalidate };
+
+static u32 rd(void *ctx, u32 reg)
+{
+	return gk110_mmio_read(g, reg, 4);
+}
+
+static void wr(void *ctx, u32 reg, u32 val)
+{
+	gk110_mmio_write(g, reg, 4, val);
+}
+
+static u8 rd8(void *ctx, u32 reg)
+{
+	return gk110_mmio_read(g, reg, 1);
+}
+
+static void wr8(void *ctx, u32 reg, u8 val)
+{
+	gk110_mmio_write(g, reg, 1, val);
+}
+
+static void delay(void *ctx, unsigned int us)
+{
+}
+
+static const struct hw_post_io io = { rd, wr, rd8, wr8, delay, NULL };
+
+static int setup(void **state)
+{
+	struct gk110_config cfg = { .vram_size = VRAM_SIZE, .vbios_path = rom, .unposted = true };
+	int fd = mkstemp(rom);
+
+	image_make(&img);
+	if (fd < 0 || write(fd, img.rom, sizeof(img.rom)) != sizeof(img.rom))
+		return -1;
+	close(fd);
+	g = gk110_create(&cfg, &bus, NULL);
+	unlink(rom);
+	return g ? gk110_start(g) : -1;
+}
+
+static int teardown(void **state)
+{
+	gk110_destroy(g);
+	return 0;
+}
+
+/* The K80's dump, by register: what does not depend on the board. */
+static void is_cold(void)
+{
+	static const u32 want[][2] = {
+		{ 0x000200, 0xc0002020 }, { 0x002390, 0xbad0da1f }, { 0x009200, 0xbad0da1f },
+		{ 0x009400, 0xbad0da1f }, { 0x040040, 0xbad0da1f }, { 0x100800, 0xbadf1201 },
+		{ 0x100c80, 0xbadf1201 }, { 0x137000, 0xbadf3000 }, { 0x17e200, 0xbadf3000 },
+		{ 0x400100, 0xbadf1201 }, { 0x409100, 0xbadf1200 }, { 0x41a108, 0xbadf3000 },
+		{ 0x700000, 0xffffffff },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		if (rd(NULL, want[i][0]) != want[i][1])
+			fail_msg("0x%06x: 0x%08x", want[i][0], rd(NULL, want[i][0]));
+	assert_int_equal(rd(NULL, 0x2240c) & 2, 0);
+	assert_int_equal(rd(NULL, 0) >> 20, 0x0f0);
+	wr(NULL, 0x88050, 0); /* the ROM in its window */
+	assert_int_equal(rd(NULL, 0x300000) & 0xffff, 0xaa55);
+	wr(NULL, 0x110204, 0x1234); /* lost */
+}
+
+static void boot_scripts_post_the_card(void **state)
+{
+	static struct hw_post p;
+	u32 i, mib = 0;
+
+	is_cold();
+	if (hw_post_run(&p, img.rom, sizeof(img.rom), &io))
+		fail_msg("opcode at 0x%x %s", p.at, p.why);
+	assert_int_equal(rd(NULL, 0x2240c) & 2, 2);
+	assert_int_equal(rd(NULL, 0x110204), 0);
+	assert_int_equal(rd(NULL, 0x10f290), 0x0a0e0e03);
+	for (i = 0; i < 6; i++)
+		mib += rd(NULL, 0x11020c + 0x1000 * i);
+	assert_int_equal(mib, VRAM_SIZE >> 20);
+	assert_int_equal(rd(NULL, 0x409604) & 0x1f, 5);
+	/* PTIMER is on, and stands still until a driver has set its ratio */
+	assert_int_equal(rd(NULL, 0x9210), 0);
+	assert_int_equal(rd(NULL, 0x9400), rd(NULL, 0x9400));
+	gk110_reset(g);
+	is_cold();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(boot_scripts_post_the_card, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
