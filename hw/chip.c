@@ -364,7 +364,7 @@ static int run_scripts(struct kvgpu_hw *hw)
 	ret = hw_post_run(p, hw->vbios, hw->vbios_size, &io);
 	if (ret)
 		dev_err(&hw->pdev->dev,
-			"boot script of the VBIOS: opcode 0x%02x at 0x%04x: %s; let nouveau drive the card once before kvgpu (docs/hardware.md)\n",
+			"boot script of the VBIOS: opcode 0x%02x at 0x%04x: %s; let nouveau drive the card once before kvgpu (docs/supported.md)\n",
 			p->at < hw->vbios_size ? hw->vbios[p->at] : 0, p->at, p->why);
 	kfree(p);
 	return ret;
