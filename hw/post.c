@@ -12,13 +12,16 @@
 /* Executes the opcode at .at, or only decodes it (.run), and finds the next one. */
 static void step(struct hw_post *p)
 {
-	const struct hw_post_op *op;
+	const struct hw_post_op *op = hw_post_ops;
+	u8 code;
 
 	if (p->at >= POST_ROM_MAX)
 		hw_post_fail(p, "has opcodes beyond 64 KiB");
-	op = &hw_post_ops[hw_post_rom8(p, p->at)];
+	code = hw_post_rom8(p, p->at);
 	if (p->why)
 		return;
+	if (code < POST_OPS)
+		op += code;
 	if (!op->exec) {
 		hw_post_fail(p, "unknown opcode");
 		return;

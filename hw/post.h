@@ -75,7 +75,7 @@ struct hw_post_op {
 	void (*exec)(struct hw_post *p);
 	u8 length; /* bytes without those that a count in it adds */
 };
-#define POST_OPS 256
+#define POST_OPS 0xab /* opcodes from here on are unknown */
 extern const struct hw_post_op hw_post_ops[POST_OPS];
 
 /* postpins.c */
