@@ -2,8 +2,8 @@
 /*
  * cuRAND: each generator of the GPU gives the numbers of the same generator on the host, with the
  * same seed and offset, in two calls: bits exactly, numbers within some roundoffs, since the host's
- * log(), sin() and cos() are others. Their mean and variance are the distribution's. Of MT19937 the
- * library computes the seeds on the CPU, for minutes: it is left out.
+ * log(), sin() and cos() are others. Their mean and variance are the distribution's. MT19937 is
+ * left out: its seeds take two minutes on the model.
  */
 #include "numbers.h"
 
