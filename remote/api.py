@@ -554,6 +554,7 @@ def cases_c(entries, frames):
     return text + "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\n" + op_set("op_reports", reports(made)) + "\n" +\
         op_set("op_gives", gives(made)) + "\n" +\
         op_set("op_works", [e for e in made if e.has("touches") or e.has("works")]) + "\n" +\
+        op_set("op_moves", [e for e in made if e.has("moves")]) + "\n" +\
         op_set("op_passes", [e for e in made if e.has("passes")]) + "\n" + stream_at(made)
 
 

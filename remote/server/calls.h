@@ -23,6 +23,8 @@ bool op_gives(uint16_t op);
 /* whether @op is work for the GPU; the offset of the stream in its frame, -1: the null stream */
 bool op_works(uint16_t op);
 int op_stream_at(uint16_t op);
+/* whether @op gives or takes device memory, which the GPU clears */
+bool op_moves(uint16_t op);
 /* whether the answer to @op is the same before and after async work */
 bool op_passes(uint16_t op);
 

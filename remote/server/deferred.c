@@ -105,23 +105,6 @@ void sched_capture_ended(struct server *s)
 		g->captures--;
 }
 
-/*
- * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on an
- * H100. What ends gives back all that it has: a context, a module, a stream, an executable graph.
- * A module that graphs refer to ends later (graph_refs.c).
- */
-static bool gives_memory(uint16_t op)
-{
-	return op == OP_cuMemAlloc_v2 || op == OP_cuMemAllocPitch_v2 || op == OP_cuMemFree_v2 ||
-	       op == OP_managed || op == OP_cuArrayCreate_v2 || op == OP_cuArray3DCreate_v2 ||
-	       op == OP_cuArrayDestroy || op == OP_cuMipmappedArrayCreate ||
-	       op == OP_cuMipmappedArrayDestroy || op == OP_cuCtxDestroy_v2 ||
-	       op == OP_cuCtxDetach || op == OP_cuDevicePrimaryCtxRelease_v2 ||
-	       op == OP_cuDevicePrimaryCtxReset_v2 || op == OP_cuCtxSetLimit ||
-	       op == OP_cuModuleUnload || op == OP_cuStreamDestroy_v2 ||
-	       op == OP_cuGraphExecDestroy;
-}
-
 static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
 	struct sched_client *g = s->sched;
@@ -131,7 +114,12 @@ static void serve_other(struct server *s, const struct kvgpu_remote_head *h, con
 		before_it_hides(s, h, payload);
 	if (g->turn && !g->nr && !g->work && may_take_long(h->op))
 		sched_give_back(s);
-	since_ns = gives_memory(h->op) ? sched_beside(s) : 0;
+	/*
+	 * NVIDIA's driver has the GPU clear memory that it gives or takes back: 2.6 ms for a GiB on
+	 * an H100. What ends gives back all that it has: a context, a module, a stream, an
+	 * executable graph. A module that graphs refer to ends later (graph_refs.c).
+	 */
+	since_ns = op_moves(h->op) ? sched_beside(s) : 0;
 	s->carry_out(s, h, payload);
 	sched_beside_ends(s, since_ns);
 }

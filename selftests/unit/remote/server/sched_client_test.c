@@ -715,6 +715,39 @@ static void memory_takes_time(void **state)
 	assert_int_equal(shared.used, 0);
 }
 
+static CUresult slow_create(CUmemGenericAllocationHandle *handle, size_t n,
+			    const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	*handle = 77;
+	return slowly();
+}
+static CUresult slow_release(CUmemGenericAllocationHandle handle)
+{
+	return slowly();
+}
+
+/* Memory without an address costs as much, and so does memory freed by the name for pools. */
+static void other_memory_takes_time(void **state)
+{
+	uint64_t handle;
+
+	s.library.cuMemCreate = slow_create;
+	s.library.cuMemRelease = slow_release;
+	s.library.cuMemAlloc_v2 = slow_alloc;
+	s.library.cuMemFree_v2 = slow_free;
+	ASK(cuMemAlloc_v2, .bytes = 1 << 30);
+	shared.closed = shared.wanted = 1;
+	ASK(cuMemCreate, .prop = { .type = 1, .location.type = 1 }, .size = 1 << 30);
+	handle = ANSWER(cuMemCreate)->handle;
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
+	ASK(cuMemRelease, .handle = handle);
+	assert_int_equal(shared.used, SLOW_NS);
+	shared.used = 0;
+	ASK(cuMemFreeAsync, .ptr = 1 << 20, .stream = stream);
+	assert_int_equal(shared.used, SLOW_NS);
+}
+
 /* The end of a context or of a module gives back all that it has. */
 static void ends_take_time(void **state)
 {
@@ -876,6 +909,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(captured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_takes_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(other_memory_takes_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_take_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(at_a_turns_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(joins, set_up, tear_down),
