@@ -476,7 +476,7 @@ CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu
 	if (q->attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
 		a->value = number_of(s, (CUcontext)(uintptr_t)value[0]);
 	if (q->attribute == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
-		a->value = handle_give(s, CLASS_POOL, (const void *)(uintptr_t)value[0], 0);
+		a->value = mempool_number(s, (CUmemoryPool)(uintptr_t)value[0]);
 	return CUDA_SUCCESS;
 }
 

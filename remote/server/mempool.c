@@ -87,6 +87,16 @@ void mempools_look(struct server *s)
 	}
 }
 
+uint64_t mempool_number(struct server *s, CUmemoryPool what)
+{
+	const struct mempool *p;
+
+	for (p = s->mempools.list; p; p = p->next)
+		if (p->what == what && p->ends)
+			return 0;
+	return handle_give(s, CLASS_POOL, what, 0);
+}
+
 void mempools_free(struct server *s)
 {
 	struct mempool *p;
@@ -126,7 +136,6 @@ static bool take_ahead(struct server *s, struct mempool *p, uint64_t bytes)
 
 	if (!s->options.memory)
 		return true;
-	mempools_look(s);
 	used = attribute_of(s, p, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 	spare = p->charged > used ? p->charged - used : 0;
 	more = bytes > spare ? bytes - spare : 0;
@@ -163,6 +172,8 @@ static CUresult alloc_from(struct server *s, CUdeviceptr *ptr, size_t bytes,
 		r = pool_of_stream(s, stream, &what);
 	if (r)
 		return r;
+	if (s->options.memory)
+		mempools_look(s);
 	p = pool_of(s, what);
 	if (!p || !take_ahead(s, p, bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -22,6 +22,8 @@ struct mempools {
 
 /* Charge what pools have reserved now. */
 void mempools_look(struct server *s);
+/* The number of the pool that memory is from; 0: the client has destroyed it. */
+uint64_t mempool_number(struct server *s, CUmemoryPool what);
 /* The library has freed memory of whatever kind. */
 void memory_is_free(struct server *s, CUdeviceptr ptr);
 void mempools_free(struct server *s);

@@ -491,6 +491,34 @@ static void a_pool_ends_later(void **state)
 	FAILS(ASK(cuMemPoolDestroy, .pool = pool), INVALID_VALUE);
 }
 
+static CUresult pool_of_pointer(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	assert_int_equal(attribute, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
+	*(void **)data = &model[ptr != taken[0].ptr];
+	return CUDA_SUCCESS;
+}
+
+/* A pool has a number until it is destroyed, although memory that is from it tells the pool. */
+static void a_pool_without_a_number(void **state)
+{
+	uint64_t pool, a = taken_async(CHUNK), b;
+
+	s.library.cuPointerGetAttribute = pool_of_pointer;
+	OK(ASK(cuMemPoolCreate, .props = { .allocType = 1, .location = ON_DEVICE }));
+	pool = ANSWER(cuMemPoolCreate)->pool;
+	OK(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK));
+	b = ANSWER(cuMemAllocFromPoolAsync)->ptr;
+	OK(ASK(pointer, .ptr = b, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
+	assert_int_equal(ANSWER(pointer)->value, pool);
+	OK(ASK(cuMemPoolDestroy, .pool = pool));
+	OK(ASK(pointer, .ptr = b, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
+	assert_int_equal(ANSWER(pointer)->value, 0);
+	/* the device's own pool, which the client has not asked for */
+	OK(ASK(pointer, .ptr = a, .attribute = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
+	pool = ANSWER(pointer)->value;
+	OK(ASK(cuMemAllocFromPoolAsync, .pool = pool, .bytes = CHUNK));
+}
+
 static void attributes_of_pools(void **state)
 {
 	uint64_t pool;
@@ -872,6 +900,7 @@ int main(void)
 		TEST(a_pool_takes_more, begin_pools),
 		TEST(free_only_once, begin_pools),
 		TEST(a_pool_ends_later, begin_pools),
+		TEST(a_pool_without_a_number, begin_pools),
 		TEST(attributes_of_pools, begin_pools),
 		TEST(memory_in_captures, begin_pools),
 		SHARES(shared_memory),
