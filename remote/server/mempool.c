@@ -2,9 +2,10 @@
 /*
  * Memory of pools, in the order of streams. A pool reserves more than the program has from it, and
  * gives it back when the library waits, so the quota is charged with what the library says is
- * reserved. If that is too much after an allocation, the allocation is undone. Without a limit the
- * library is asked after waits alone. A pool that the
- * client has destroyed lives until all its memory is given back.
+ * reserved. If that is too much after an allocation, the allocation is undone. What the pool keeps
+ * behind a stream that waits is charged beyond the limit, and nobody gets more until it is back.
+ * Without a limit the library is asked after waits alone. A pool that the client has destroyed
+ * lives until all its memory is given back.
  *
  * Allocations are noted as charges of no bytes and of no context: the library, given an address
  * twice, hangs.
@@ -27,18 +28,22 @@ static uint64_t attribute_of(struct server *s, const struct mempool *p, CUmemPoo
 	return CALL(s, cuMemPoolGetAttribute, p->what, what, &value) ? 0 : value;
 }
 
-/* false: it has reserved more than there is left */
+/* charge what it has reserved, also beyond the quota; false: that is more than there is left */
 static bool charge_pool(struct server *s, struct mempool *p)
 {
 	uint64_t now = attribute_of(s, p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+	bool fits = true;
 
 	now = (now + QUOTA_UNIT - 1) / QUOTA_UNIT * QUOTA_UNIT;
-	if (now > p->charged && !quota_take(s, now - p->charged))
-		return false;
-	if (now < p->charged)
+	if (now > p->charged) {
+		fits = quota_take(s, now - p->charged);
+		if (!fits)
+			quota_exceed(s, now - p->charged);
+	} else {
 		quota_give(s, p->charged - now);
+	}
 	p->charged = now;
-	return true;
+	return fits;
 }
 
 static struct mempool *pool_of(struct server *s, CUmemoryPool what)

@@ -48,13 +48,23 @@ bool quota_take(struct server *s, uint64_t bytes)
 	return true;
 }
 
-void quota_give(struct server *s, uint64_t bytes)
+static void set_charged(struct server *s, uint64_t charged)
 {
 	struct quota *q = &s->quota;
 
-	q->charged -= takes(bytes);
+	q->charged = charged;
 	if (q->pool)
-		pool_give(q->pool, q->program, q->charged);
+		pool_give(q->pool, q->program, charged);
+}
+
+void quota_exceed(struct server *s, uint64_t bytes)
+{
+	set_charged(s, s->quota.charged + takes(bytes));
+}
+
+void quota_give(struct server *s, uint64_t bytes)
+{
+	set_charged(s, s->quota.charged - takes(bytes));
 }
 
 static unsigned int index_of(const struct server *s, uint64_t ptr)

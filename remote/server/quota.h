@@ -30,6 +30,8 @@ uint64_t quota_left(const struct server *s);
  */
 bool quota_take(struct server *s, uint64_t bytes);
 void quota_give(struct server *s, uint64_t bytes);
+/* Charge @bytes that the library has already and keeps, whatever is left. */
+void quota_exceed(struct server *s, uint64_t bytes);
 /*
  * The allocation for which @bytes were taken lies at @ptr. False: out of memory, and the bytes were
  * given back.

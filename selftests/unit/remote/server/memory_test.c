@@ -433,6 +433,35 @@ static void a_pool_takes_more(void **state)
 	assert_int_equal(s.quota.charged, CHUNK);
 }
 
+static CUresult alloc_behind_others(CUdeviceptr *ptr, size_t bytes, CUstream stream)
+{
+	CUresult r = alloc_async(ptr, bytes, stream);
+
+	model[0].reserved += bytes; /* what is free is another stream's, and that one waits */
+	return r;
+}
+
+/* What a pool can't give back when the allocation is undone counts, also beyond the limit. */
+static void a_pool_keeps_more(void **state)
+{
+	unsigned int i;
+
+	FAILS(ASK(cuMemAllocAsync, .bytes = 5 * CHUNK), OUT_OF_MEMORY);
+	s.library.cuMemAllocAsync = alloc_behind_others;
+	model[0].waits = true;
+	for (i = 0; i < 10; i++)
+		FAILS(ASK(cuMemAllocAsync, .bytes = 3 * CHUNK), OUT_OF_MEMORY);
+	assert_int_equal(model[0].reserved, 6 * CHUNK);
+	assert_int_equal(s.quota.charged, 6 * CHUNK);
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 512), OUT_OF_MEMORY);
+	OK(ASK(cuMemGetInfo_v2, .want = 3));
+	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 0);
+	model[0].waits = false;
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+	assert_int_equal(s.quota.charged, 0);
+	OK(ASK(cuMemAlloc_v2, .bytes = 4 * CHUNK));
+}
+
 /* the library would hang at an address that it has freed */
 static void free_only_once(void **state)
 {
@@ -898,6 +927,7 @@ int main(void)
 		TEST(pools_in_quota, begin_pools),
 		TEST(given_back_later, begin_pools),
 		TEST(a_pool_takes_more, begin_pools),
+		TEST(a_pool_keeps_more, begin_pools),
 		TEST(free_only_once, begin_pools),
 		TEST(a_pool_ends_later, begin_pools),
 		TEST(a_pool_without_a_number, begin_pools),
