@@ -142,6 +142,7 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 				   unsigned int enabled);
 CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
 				   unsigned int *enabled);
+CUresult own_cuGraphDestroy(struct server *s, CUgraph graph);
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
 CUresult own_cuGraphKernelNodeGetAttribute(struct server *s, CUgraphNode node,
 					   CUkernelNodeAttrID attribute,

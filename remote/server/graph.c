@@ -55,6 +55,18 @@ CUresult own_cuGraphNodeFindInClone(struct server *s, CUgraphNode *node, CUgraph
 		       CUDA_ERROR_INVALID_VALUE;
 }
 
+static struct entry *entry_of(struct server *s, CUgraph graph)
+{
+	return handle_entry(s, handle_known(s, CLASS_GRAPH, graph));
+}
+
+/* NVIDIA's library would destroy a child graph that its node still has, or a capture's. */
+CUresult own_cuGraphDestroy(struct server *s, CUgraph graph)
+{
+	return parent_of(s, handle_known(s, CLASS_GRAPH, graph)) ? CUDA_ERROR_INVALID_VALUE :
+								   CALL(s, cuGraphDestroy, graph);
+}
+
 /* whether graph @id is graph @above, or belongs to a node below that */
 static bool lies_below(struct server *s, uint64_t id, uint64_t above)
 {
@@ -77,7 +89,8 @@ CUresult frame_child_node(struct server *s, const struct q_child_node *q,
 	    !handle_find(s, CLASS_GRAPH, q->child, &child))
 		return CUDA_ERROR_INVALID_HANDLE;
 	/* a node or a capture has it, or it would have itself */
-	if (parent_of(s, q->child) || lies_below(s, q->graph, q->child))
+	if (parent_of(s, q->child) || handle_entry(s, q->child)->filled ||
+	    lies_below(s, q->graph, q->child))
 		return CUDA_ERROR_INVALID_VALUE;
 	p.graph.graph = child;
 	r = CALL(s, cuGraphAddNode_v2, &made, graph, dependencies, NULL, q->dependencies, &p);
@@ -85,6 +98,7 @@ CUresult frame_child_node(struct server *s, const struct q_child_node *q,
 		return r;
 	a->node = handle_give(s, CLASS_NODE, made, q->graph);
 	handle_hang(s, q->child, a->node);
+	handle_entry(s, q->child)->moved = true;
 	return a->node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -137,8 +151,11 @@ CUresult own_cuStreamBeginCaptureToGraph(struct server *s, CUstream stream, CUgr
 {
 	CUresult r =
 		CALL(s, cuStreamBeginCaptureToGraph, stream, graph, dependencies, edges, n, mode);
+	struct entry *e = r ? NULL : entry_of(s, graph);
 
 	s->captures.begun += !r;
+	if (e)
+		e->filled = true;
 	return r;
 }
 
@@ -147,15 +164,19 @@ CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *grap
 {
 	bool captured = not_capturing(s, stream) != CUDA_SUCCESS;
 	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
+	struct entry *e = r ? NULL : entry_of(s, *graph);
 
 	if (captured && !not_capturing(s, stream)) {
 		sched_capture_ended(s);
 		s->captures.begun -= !!s->captures.begun;
 	}
-	if (!r)
-		handle_free(s, handle_known(s, CLASS_GRAPH, *graph));
-	else
+	if (r)
 		captures_forget(s);
+	if (e)
+		e->filled = false;
+	/* it may have been filled as a child graph, which remains its node's */
+	if (e && KVGPU_REMOTE_CLASS(parent_of(s, e->id)) == CLASS_STREAM)
+		handle_free(s, e->id);
 	return r;
 }
 
@@ -287,6 +308,8 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (handle_entry(s, q->graph)->moved)
+		return CUDA_ERROR_INVALID_VALUE;
 	r = take_for_exec(s, graph, &bytes);
 	if (r)
 		return r;
@@ -311,6 +334,8 @@ CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_r
 	if (!a || !handle_find(s, CLASS_EXEC, q->exec, &exec) ||
 	    !handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (handle_entry(s, q->graph)->moved)
+		return CUDA_ERROR_INVALID_VALUE;
 	r = CALL(s, cuGraphExecUpdate_v2, exec, graph, &info);
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		r = CALL(s, cuGraphExecUpdate, exec, graph, &info.errorNode, &info.result);

@@ -636,6 +636,45 @@ static void captures_to_a_graph(void **state)
 	      INVALID_VALUE);
 }
 
+/* A child graph that a capture fills ends with its node; one that is filled is not moved. */
+static void captures_to_a_child(void **state)
+{
+	uint64_t outer = new_graph(), child = new_graph(), node, st;
+
+	context();
+	st = stream();
+	s.library.cuStreamEndCapture = end_to_graph;
+	to = (CUgraph)fake_of(child);
+	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
+	FAILS(ASK(child_node, .graph = outer, .child = child), INVALID_VALUE);
+	OK(ASK(cuStreamEndCapture, .stream = st));
+	node = move(outer, child);
+	OK(ASK(cuStreamBeginCaptureToGraph, .stream = st, .graph = child));
+	OK(ASK(cuStreamEndCapture, .stream = st));
+	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, child);
+	OK(ASK(cuGraphDestroyNode, .node = node));
+	FAILS(ASK(cuGraphClone, .graph = child), INVALID_HANDLE);
+}
+
+/* Its node alone ends a child graph. One that was moved is no graph to run, or to update from. */
+static void graphs_of_nodes(void **state)
+{
+	uint64_t outer = new_graph(), moved = new_graph(), copied = add_child(outer, new_graph());
+	uint64_t exec = new_exec(outer);
+
+	OK(ASK(cuGraphChildGraphNodeGetGraph, .node = copied));
+	copied = ANSWER(cuGraphChildGraphNodeGetGraph)->graph;
+	FAILS(ASK(cuGraphDestroy, .graph = copied), INVALID_VALUE);
+	OK(ASK(instantiate, .graph = copied));
+	OK(ASK(update, .exec = exec, .graph = copied));
+	move(outer, moved);
+	FAILS(ASK(cuGraphDestroy, .graph = moved), INVALID_VALUE);
+	FAILS(ASK(instantiate, .graph = moved), INVALID_VALUE);
+	FAILS(ASK(update, .exec = exec, .graph = moved), INVALID_VALUE);
+	OK(ASK(cuGraphDestroy, .graph = outer));
+	FAILS(ASK(cuGraphDestroy, .graph = moved), INVALID_HANDLE);
+}
+
 /*
  * This library counts an object's references in 32 bits. Graphs may not get so many that the count
  * passes its end, and the object is destroyed while graphs still refer to it.
@@ -682,6 +721,8 @@ int main(void)
 		ON_SERVER(forms_of_cuda_12),
 		ON_SERVER(forms_of_cuda_11),
 		ON_SERVER(captures_to_a_graph),
+		ON_SERVER(captures_to_a_child),
+		ON_SERVER(graphs_of_nodes),
 		ON_SERVER(references_that_can_be_counted),
 	};
 
