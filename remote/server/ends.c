@@ -15,12 +15,6 @@ void context_leave(struct server *s, uint64_t id)
 	waits_forget_context(s, id);
 }
 
-static void memory_ends(struct server *s, uint64_t context)
-{
-	quota_return_context(s, context);
-	shares_forget_context(s, context);
-}
-
 static void remove_one(struct server *s, struct entry *e)
 {
 	unsigned int class = KVGPU_REMOTE_CLASS(e->id);
@@ -32,7 +26,7 @@ static void remove_one(struct server *s, struct entry *e)
 	}
 	quota_give(s, e->charged);
 	if (class == CLASS_CONTEXT)
-		memory_ends(s, e->id);
+		quota_return_context(s, e->id);
 	graph_refs_forget(s, e);
 	if (class == CLASS_GRAPH)
 		refs_forget_graph(s, e->id);
@@ -85,7 +79,7 @@ void handle_empty(struct server *s, uint64_t id)
 		t->entries[root].charged = 0;
 		small_forget(s, id);
 		graph_refs_forget_context(s, id);
-		memory_ends(s, id);
+		quota_return_context(s, id);
 	}
 }
 

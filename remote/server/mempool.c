@@ -115,7 +115,6 @@ void mempools_free(struct server *s)
 void memory_is_free(struct server *s, CUdeviceptr ptr)
 {
 	quota_return(s, ptr);
-	shares_forget_memory(s, ptr);
 	s->mempools.changed = s->mempools.list;
 }
 

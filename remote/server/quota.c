@@ -130,6 +130,7 @@ static void remove_charge(struct server *s, unsigned int at)
 {
 	struct quota *q = &s->quota;
 
+	shares_forget_memory(s, q->charges[at].ptr);
 	quota_give(s, q->charges[at].bytes);
 	q->nr_charges--;
 	memmove(&q->charges[at], &q->charges[at + 1], (q->nr_charges - at) * sizeof(*q->charges));

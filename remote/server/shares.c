@@ -17,7 +17,6 @@
 struct shared_memory {
 	struct shared_memory *next;
 	CUdeviceptr ptr;
-	uint64_t context;
 	uint32_t share;
 };
 
@@ -140,7 +139,7 @@ CUresult share_memory(struct server *s, CUdeviceptr ptr, uint8_t *key)
 		m = malloc(sizeof(*m));
 		if (!m)
 			return CUDA_ERROR_OUT_OF_MEMORY;
-		*m = (struct shared_memory){ s->shares.memory, ptr, s->current, 0 };
+		*m = (struct shared_memory){ s->shares.memory, ptr, 0 };
 		if (!take_share(s, SHARE_MEMORY, (uint8_t *)raw.reserved, &m->share)) {
 			free(m);
 			return CUDA_ERROR_OUT_OF_MEMORY;
@@ -162,29 +161,17 @@ bool share_raw(struct server *s, const uint8_t *key, uint8_t *raw)
 	return true;
 }
 
-static void forget_memory(struct server *s, CUdeviceptr ptr, uint64_t context)
+void shares_forget_memory(struct server *s, CUdeviceptr ptr)
 {
 	struct shared_memory **at = &s->shares.memory, *m;
 
-	while ((m = *at)) {
-		if (context ? m->context != context : m->ptr != ptr) {
-			at = &m->next;
-			continue;
-		}
-		give_share(s, m->share);
-		*at = m->next;
-		free(m);
-	}
-}
-
-void shares_forget_memory(struct server *s, CUdeviceptr ptr)
-{
-	forget_memory(s, ptr, 0);
-}
-
-void shares_forget_context(struct server *s, uint64_t context)
-{
-	forget_memory(s, 0, context);
+	while ((m = *at) && m->ptr != ptr)
+		at = &m->next;
+	if (!m)
+		return;
+	give_share(s, m->share);
+	*at = m->next;
+	free(m);
 }
 
 void shares_free(struct server *s)

@@ -32,9 +32,8 @@ bool shares_any(const struct server *s);
 CUresult share_memory(struct server *s, CUdeviceptr ptr, uint8_t *key);
 /* What the library calls the memory that has @key. False: no memory of this client has it. */
 bool share_raw(struct server *s, const uint8_t *key, uint8_t *raw);
-/* The memory at @ptr, or all of a context, ends. */
+/* The memory at @ptr ends. */
 void shares_forget_memory(struct server *s, CUdeviceptr ptr);
-void shares_forget_context(struct server *s, uint64_t context);
 
 /* ------------------------------------------------------------------ events */
 

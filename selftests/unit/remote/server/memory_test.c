@@ -745,6 +745,22 @@ static void shared_memory_ends(void **state)
 	FAILS(opens(&second), INVALID_VALUE);
 }
 
+/* also where another context than the memory's was current when it was shared */
+static void shared_memory_ends_with_its_context(void **state)
+{
+	uint64_t first = s.current, ptr;
+
+	OK(ASK(cuMemAlloc_v2, .bytes = PAGE));
+	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	context();
+	OK(ASK(cuIpcGetMemHandle, .ptr = ptr));
+	memcpy(key.handle, ANSWER(cuIpcGetMemHandle)->handle.reserved, sizeof(key.handle));
+	OK(opens(&second));
+	OK(ASK(cuCtxDestroy_v2, .ctx = first));
+	assert_int_equal(s.quota.charged, 0);
+	FAILS(opens(&second), INVALID_VALUE);
+}
+
 static void no_more_shares(void **state)
 {
 	unsigned int i;
@@ -936,6 +952,7 @@ int main(void)
 		SHARES(shared_memory),
 		SHARES(shared_memory_counts),
 		SHARES(shared_memory_ends),
+		SHARES(shared_memory_ends_with_its_context),
 		SHARES(no_more_shares),
 		SHARES(shared_events),
 		SHARES(shared_events_end),
