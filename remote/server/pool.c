@@ -80,20 +80,29 @@ struct share *pool_shares(struct pool *p)
 	return p->shares;
 }
 
-/* shares are taken from the first one on */
+/*
+ * Shares are taken from the first one on, so they end at the first that nobody had. Who was killed
+ * while taking one may have written no key.
+ */
 void pool_clear(struct pool *p, unsigned int row)
 {
 	struct share *a;
+	uint64_t state;
 
 	__atomic_store_n(&p->rows[row].bytes, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->rows[row].pid, 0, __ATOMIC_RELAXED);
-	for (a = p->shares; a < p->shares + POOL_SHARES && a->key[0]; a++) {
+	for (a = p->shares; a < p->shares + POOL_SHARES; a++) {
+		state = __atomic_load_n(&a->state, __ATOMIC_ACQUIRE);
+		if (!state && !a->key[0])
+			break;
 		if (__atomic_load_n(&a->recorder, __ATOMIC_ACQUIRE) == row + 1)
 			__atomic_store_n(&a->happened,
 					 __atomic_load_n(&a->recorded, __ATOMIC_ACQUIRE),
 					 __ATOMIC_RELEASE);
-		if (SHARE_PROGRAM(__atomic_load_n(&a->state, __ATOMIC_ACQUIRE)) == row + 1)
+		if (SHARE_PROGRAM(state) == row + 1) {
+			a->key[0] = 1;
 			__atomic_store_n(&a->state, 0, __ATOMIC_RELEASE);
+		}
 	}
 }
 

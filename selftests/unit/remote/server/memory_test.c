@@ -761,6 +761,20 @@ static void shared_memory_ends_with_its_context(void **state)
 	FAILS(opens(&second), INVALID_VALUE);
 }
 
+/* A process that is killed while it takes a share leaves it, and hides none behind it. */
+static void killed_while_sharing(void **state)
+{
+	struct share *first = pool_shares(second.quota.pool);
+
+	first->state = 2; /* of row 1, which has written no key yet */
+	shared();
+	OK(opens(&second));
+	pool_clear(second.quota.pool, 1);
+	assert_int_equal(first->state, 0);
+	pool_clear(second.quota.pool, 0);
+	FAILS(opens(&second), INVALID_VALUE);
+}
+
 static void no_more_shares(void **state)
 {
 	unsigned int i;
@@ -953,6 +967,7 @@ int main(void)
 		SHARES(shared_memory_counts),
 		SHARES(shared_memory_ends),
 		SHARES(shared_memory_ends_with_its_context),
+		SHARES(killed_while_sharing),
 		SHARES(no_more_shares),
 		SHARES(shared_events),
 		SHARES(shared_events_end),
