@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -411,15 +411,16 @@ static const struct port_carrier stream_carrier = { .next = next_frame,
 /*
  * Where a client, too, has hardly anything: it may want its copy of the arena at the same address
  * (kvgpu_remote_arena_at()). The kernel puts programs, heaps and libraries above. Processes that
- * serve one client differ by their numbers.
+ * serve one client differ by chance. The client learns the place, so it tells nothing else: glibc's
+ * stack guard is of AT_RANDOM.
  */
 static void *lonely_place(void)
 {
 	const uint64_t lowest = 1ull << 45, unit = 2 << 20, units = 1 << 24;
-	uint64_t number = 0;
+	uint64_t number;
 
-	memcpy(&number, (const void *)getauxval(AT_RANDOM), 4);
-	number += getpid() * 0x9e3779b97f4a7c15; /* 2^64 / golden ratio */
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return NULL; /* anywhere */
 	return (void *)(lowest + number % units * unit);
 }
 
