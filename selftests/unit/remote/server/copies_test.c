@@ -431,7 +431,7 @@ static void mapped_arena(void **state)
 {
 	uint64_t ctx, other;
 
-	OK(fake_frame(&s, OP_init, NULL, 0));
+	OK(ASK(init, .pid = 1));
 	assert_int_equal(ANSWER(init)->arena, (uintptr_t)s.arena);
 	OK(fake_frame(&s, OP_map, NULL, 0));
 	assert_int_equal(ANSWER(map)->mapped, 0); /* no context */
@@ -464,7 +464,7 @@ static void mapped_arena(void **state)
 	fake_share(&s);
 	FAILS(ASK(mapped_out, .at = 0, .bytes = 4096), INVALID_VALUE);
 	FAILS(fake_frame(&s, OP_map, NULL, 0), INVALID_VALUE);
-	OK(fake_frame(&s, OP_init, NULL, 0));
+	OK(ASK(init, .pid = 1));
 	assert_int_equal(ANSWER(init)->arena, 0);
 	assert_int_equal(fake_given, 1);
 }

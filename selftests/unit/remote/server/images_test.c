@@ -96,7 +96,7 @@ static void the_next_program_has_it(void **state)
 {
 	struct q_image q = of_text(1, LONG), none = q;
 
-	OK(fake_frame(&s, OP_init, NULL, 0));
+	OK(ASK(init, .pid = 1));
 	assert_int_equal(ANSWER(init)->keeps, 1);
 	assert_false(has(q));
 	memset(none.hash, 0, sizeof(none.hash));
@@ -140,7 +140,7 @@ static void another_client_has_not(void **state)
 	assert_false(has(q));
 	s.images = NULL;
 	assert_false(has(q));
-	OK(fake_frame(&s, OP_init, NULL, 0));
+	OK(ASK(init, .pid = 1));
 	assert_int_equal(ANSWER(init)->keeps, 0);
 	of_text(1, LONG);
 	OK(load(q));
