@@ -208,6 +208,7 @@ server_killed()
 	[[ $mode == arm* ]] || killed_under managed killed "managed memory can still be touched"
 }
 
+# run_memory [alone]: alone: one program at a time
 run_memory()
 {
 	step "host memory in graphs" "$work/graph_memory" graphs "$cubin"
@@ -215,7 +216,7 @@ run_memory()
 	step "pinned memory that a graph's function writes" "$work/graph_memory" called "$cubin"
 	step "user objects" "$work/graph_memory" user "$cubin"
 	step "managed memory" "$work/managed" managed "$cubin"
-	step "memory that is mapped, and of pools; what programs share" "$work/virtual"
+	step "memory that is mapped, and of pools; what programs share" "$work/virtual" "$@"
 }
 
 # A server compiles no PTX, the client does where it has ptxas: here a stand-in, which writes the stored code
@@ -445,7 +446,7 @@ run_place()
 	carrier place
 	start_server
 	subtests device memory calls launch library stream graph faults
-	run_memory
+	run_memory alone
 	until_ready faults stuck
 	step "a second program is told so" bash -c "'$bin/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
 	kill -9 $program

@@ -343,11 +343,15 @@ static bool two_programs(void)
 	return has_memory;
 }
 
-int main(void)
+/* virtual [alone]: alone: without another program */
+int main(int argc, char **argv)
 {
-	bool shares, maps, has_pools;
+	bool shares = false, maps, has_pools;
 
-	shares = two_programs(); /* before cuInit(), as children of fork() have no GPU */
+	if (argc > 1 && !strcmp(argv[1], "alone"))
+		begin();
+	else
+		shares = two_programs(); /* before cuInit(): children of fork() have no GPU */
 	maps = attribute(VIRTUAL_MEMORY);
 	has_pools = attribute(MEMORY_POOLS);
 	if (has_pools)
