@@ -314,7 +314,9 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 
 /*
  * NVIDIA's runtimes ask, and if they hear that loading is lazy, they load a fat binary when a
- * kernel of it is needed first: so no other one crosses.
+ * kernel of it is needed first: so no other one crosses. Of several servers, all variables of
+ * modules should be there before other memory is: a server can't move them if another one has
+ * memory at their address.
  */
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
@@ -325,8 +327,10 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 		return r;
 	if (!mode)
 		return CUDA_ERROR_INVALID_VALUE;
-	*mode = wanted && !strcmp(wanted, "EAGER") ? CU_MODULE_EAGER_LOADING :
-						     CU_MODULE_LAZY_LOADING;
+	if (wanted && (!strcmp(wanted, "EAGER") || !strcmp(wanted, "LAZY")))
+		*mode = *wanted == 'E' ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+	else
+		*mode = several ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
 	return CUDA_SUCCESS;
 }
 
