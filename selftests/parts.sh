@@ -44,7 +44,7 @@ run_lint()
 run_builds()
 {
 	tap_step "build model, plugin, remoting, tools and tests" $LIMIT make -s -j2 model plugin cuda unit-tests harness fuzz-tests \
-		firmware firmware-asan top-asan remote remote-flood cluster
+		firmware firmware-asan top-asan remote remote-flood nvml-inprocess cluster
 }
 
 run_unit_tests()
