@@ -83,19 +83,27 @@ class Entry:
         return f"CUresult {self.name}{suffix}({self.parameters()})"
 
 
-def read(entry=Entry):
-    """(entries, reasons: {key: text}) of api.def"""
-    entries, reasons = [], {}
-    for number, line in enumerate(open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "api.def")), 1):
+def read_table(path, name, take):
+    """{key: text} of the lines `reason KEY TEXT` of a table; take(line, those before) has its other lines"""
+    reasons = {}
+    for number, line in enumerate(open(path), 1):
         line = line.rstrip()
         try:
             if line.startswith("reason "):
                 _, key, text = line.split(None, 2)
                 reasons[key] = text
             elif line and not line.startswith("#"):
-                entries.append(entry(line))
+                take(line, reasons)
         except Bad as why:
-            sys.exit(f"cuda/api.def:{number}: {why}: {line}")
+            sys.exit(f"{name}:{number}: {why}: {line}")
+    return reasons
+
+
+def read(entry=Entry):
+    """(entries, reasons: {key: text}) of api.def"""
+    entries = []
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), "api.def")
+    reasons = read_table(path, "cuda/api.def", lambda line, _: entries.append(entry(line)))
     check(entries, reasons)
     return entries, reasons
 

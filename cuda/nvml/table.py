@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from entries import Arg, Bad, write  # noqa: E402
+from entries import Arg, Bad, read_table, write  # noqa: E402
 
 WAYS = ("text", "value", "hand", "bare", "as")
 HEADER = "/* Made by cuda/nvml/table.py of cuda/nvml/nvml.def. */\n"
@@ -85,17 +85,8 @@ def calls_of(line, reasons):
 
 
 def read():
-    calls, reasons = [], {}
-    for number, line in enumerate(open(os.path.join(HERE, "nvml.def")), 1):
-        line = line.rstrip()
-        try:
-            if line.startswith("reason "):
-                _, key, text = line.split(None, 2)
-                reasons[key] = text
-            elif line and not line.startswith("#"):
-                calls += calls_of(line, reasons)
-        except Bad as why:
-            sys.exit(f"cuda/nvml/nvml.def:{number}: {why}: {line}")
+    calls = []
+    read_table(os.path.join(HERE, "nvml.def"), "cuda/nvml/nvml.def", lambda line, reasons: calls.extend(calls_of(line, reasons)))
     names = [c.name for c in calls]
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
