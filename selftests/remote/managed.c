@@ -25,8 +25,6 @@ static void *managed(size_t bytes)
 	MUST(cuMemAllocManaged(&p, bytes, GLOBAL));
 	return (void *)(uintptr_t)p;
 }
-#define AT(p) ((CUdeviceptr)(uintptr_t)(p))
-
 static void launch_add(const float *a, const float *b, float *c, int n, CUstream stream)
 {
 	void *params[] = { &a, &b, &c, &n };
@@ -133,33 +131,12 @@ static void copies(void)
 	free(mine);
 }
 
-static int *shared_with_function;
-
-static void change_managed(void *data)
-{
-	shared_with_function[0] += 5;
-	shared_with_function[5000] = shared_with_function[0];
-}
-
-/* a function of the host sees what work before it wrote; work after it sees what it wrote */
 static void functions(void)
 {
-	int i, wrong = 0;
+	int *m = managed(40000);
 
-	shared_with_function = managed(40000);
-	for (i = 0; i < 10; i++) {
-		shared_with_function[0] = 1000;
-		MUST(cuMemsetD32Async(AT(shared_with_function), i, 1, s));
-		MUST(cuLaunchHostFunc(s, change_managed, NULL));
-		MUST(cuMemcpyDtoDAsync_v2(AT(shared_with_function) + 8,
-					  AT(shared_with_function) + 20000, 4, s));
-		MUST(cuMemsetD32Async(AT(shared_with_function) + 20000, 77, 1, s));
-		MUST(cuStreamSynchronize(s));
-		wrong += shared_with_function[0] != i + 5 || shared_with_function[2] != i + 5 ||
-			 shared_with_function[5000] != 77;
-	}
-	want(!wrong, "functions of the host");
-	MUST(cuMemFree_v2(AT(shared_with_function)));
+	functions_of(m);
+	MUST(cuMemFree_v2(AT(m)));
 }
 
 static void *touch_all(void *data)

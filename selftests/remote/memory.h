@@ -51,6 +51,37 @@ static void want_error(CUresult got, CUresult expected, const char *what)
 	bad += got != expected;
 }
 
+#define AT(p) ((CUdeviceptr)(uintptr_t)(p))
+
+static int *shared_with_function;
+
+static void change(void *data)
+{
+	shared_with_function[0] += 5;
+	shared_with_function[5000] = shared_with_function[0];
+}
+
+/*
+ * In 40000 bytes that GPU and program see: a function of the host sees what work before it wrote;
+ * work after it sees what it wrote.
+ */
+__attribute__((unused)) static void functions_of(int *at)
+{
+	int i, wrong = 0;
+
+	shared_with_function = at;
+	for (i = 0; i < 10; i++) {
+		at[0] = 1000;
+		MUST(cuMemsetD32Async(AT(at), i, 1, s));
+		MUST(cuLaunchHostFunc(s, change, NULL));
+		MUST(cuMemcpyDtoDAsync_v2(AT(at) + 8, AT(at) + 20000, 4, s));
+		MUST(cuMemsetD32Async(AT(at) + 20000, 77, 1, s));
+		MUST(cuStreamSynchronize(s));
+		wrong += at[0] != i + 5 || at[2] != i + 5 || at[5000] != 77;
+	}
+	want(!wrong, "functions of the host");
+}
+
 struct mode {
 	const char *name;
 	int (*run)(void);
