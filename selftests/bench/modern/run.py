@@ -211,7 +211,7 @@ class Programs:
 
     def all(self):
         """the folder with what compiles of selftests/cuda/programs"""
-        if not any(not self.made[f"programs/{n}"].exception() for n in self.names):
+        if all([self.made[f"programs/{n}"].exception() for n in self.names]):   # a list: it waits for each
             self.one(f"programs/{self.names[0]}")
         return self.folder
 
