@@ -213,13 +213,25 @@ static bool takes_room(uint16_t op)
 }
 
 /*
- * Call with `submit`. A library has little room for such bytes, and what signals a cross-server
- * fence needs it, too: so these calls wait while a cross-server fence is pending. A fence is
- * counted before its frame is sent, so under the lock none is missed.
+ * The server's library may wait for all work of the GPU in this call: NVIDIA's does, to free memory
+ * and to load code.
+ */
+static bool may_wait_for_work(uint16_t op)
+{
+	return op == OP_image || op == OP_function || op == OP_cuFuncLoad ||
+	       op == OP_cuModuleUnload || op == OP_cuMemFree_v2 || op == OP_cuArrayDestroy ||
+	       op == OP_cuMipmappedArrayDestroy;
+}
+
+/*
+ * Call with `submit`. A library has little room for such bytes, and the server's one thread is in
+ * the library while that waits; what signals a cross-server fence needs both. So these calls wait
+ * while a cross-server fence is pending. A fence is counted before its frame is sent, so under the
+ * lock none is missed.
  */
 static void wait_for_room(struct peer *p, uint16_t op)
 {
-	bool waits = takes_room(op);
+	bool waits = takes_room(op) || may_wait_for_work(op);
 
 	while (waits && __atomic_load_n(&p->cross_fences, __ATOMIC_RELAXED)) {
 		pthread_mutex_unlock(&p->submit);

@@ -2,7 +2,8 @@
 /*
  * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any
  * memory, and then copies from and to that memory when their turn in the stream comes, after the
- * call has returned. All else is the other library's, or with -DSEEN that of seen.c.
+ * call has returned. As NVIDIA's does, it waits for all work before it takes code or gives back
+ * memory. All else is the other library's, or with -DSEEN that of seen.c.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -173,4 +174,31 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream
 	b = take(dst, bytes);
 	r = BELOW(cuMemcpyDtoHAsync_v2)(b->own, src, bytes, stream);
 	return r ? r : cuLaunchHostFunc(stream, empty, b);
+}
+
+/* ---------------------------------------------------------------- what waits for all work first */
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+			    CUjit_option *options, void **values)
+{
+	BELOW(cuCtxSynchronize)();
+	return BELOW(cuModuleLoadDataEx)(module, image, n, options, values);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	BELOW(cuCtxSynchronize)();
+	return BELOW(cuModuleGetFunction)(function, module, name);
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+	BELOW(cuCtxSynchronize)();
+	return BELOW(cuModuleUnload)(module);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+	BELOW(cuCtxSynchronize)();
+	return BELOW(cuMemFree_v2)(ptr);
 }

@@ -384,6 +384,7 @@ run_several()
 	start_more one two
 	# this library copies by functions of the host, which an asynchronous copy between servers would hold up
 	several_step "aperture:$work/one aperture:$work/two" waited "copies between devices that are waited for"
+	several_step "unix:$work/one aperture:$work/two" loads "modules and memory while a stream waits for another device's bytes"
 	stop_more
 	library=$inprocess/libcuda.so.1
 	over='several servers: '

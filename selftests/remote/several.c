@@ -23,6 +23,7 @@ static struct device {
 	CUdeviceptr buffer;
 } device[DEVICES_MAX];
 static int devices;
+static const char *file; /* the cubin */
 
 static void use(int i)
 {
@@ -33,6 +34,7 @@ static void begin(const char *cubin)
 {
 	int i;
 
+	file = cubin;
 	MUST(cuInit(0));
 	MUST(cuDeviceGetCount(&devices));
 	CHECK(devices >= 2 && devices <= DEVICES_MAX);
@@ -347,6 +349,53 @@ static int waits(void)
 	return 0;
 }
 
+/*
+ * A library may wait for all work before it takes or gives back something. Here that work waits for
+ * bytes of another server, which this server's thread has to take.
+ */
+static int loads(void)
+{
+	enum { LOAD, GET, FREE, UNLOAD, CALLS };
+	CUmodule module = NULL;
+	CUfunction function;
+	unsigned int x = 0;
+	CUdeviceptr p;
+	int i;
+
+	use(0);
+	MUST(cuMemAlloc_v2(&p, 100));
+	for (i = LOAD; i < CALLS; i++) {
+		use(1);
+		MUST(cuMemsetD32_v2(device[1].buffer + 128, 0, 1));
+		MUST(cuCtxSynchronize());
+		launch_spin(1, 3000000, device[1].stream);
+		MUST(cuMemsetD32Async(device[1].buffer + 128, i + 1, 1, device[1].stream));
+		MUST(cuEventRecord(device[1].event, device[1].stream));
+		use(0);
+		MUST(cuStreamWaitEvent(device[0].stream, device[1].event, 0));
+		MUST(cuMemcpyPeerAsync(device[0].buffer + 128, device[0].ctx,
+				       device[1].buffer + 128, device[1].ctx, 4, device[0].stream));
+		switch (i) {
+		case LOAD:
+			MUST(cuModuleLoad(&module, file));
+			break;
+		case GET:
+			MUST(cuModuleGetFunction(&function, module, "spin"));
+			break;
+		case FREE:
+			MUST(cuMemFree_v2(p));
+			break;
+		case UNLOAD:
+			MUST(cuModuleUnload(module));
+			break;
+		}
+		MUST(cuStreamSynchronize(device[0].stream));
+		MUST(cuMemcpyDtoH_v2(&x, device[0].buffer + 128, 4));
+		CHECK(x == (unsigned int)i + 1);
+	}
+	return 0;
+}
+
 static void *work(void *arg)
 {
 	struct device *d = arg;
@@ -436,7 +485,7 @@ int main(int argc, char **argv)
 	} modes[] = {
 		{ "belongs", belongs }, { "copies", copies }, { "waited", waited },
 		{ "events", events },	{ "waits", waits },   { "threads", threads },
-		{ "dies", dies },
+		{ "loads", loads },	{ "dies", dies },
 	};
 	unsigned int i;
 
