@@ -13,6 +13,7 @@ if [ "${1-}" != inside ]; then
 	trap 'rm -rf "$work"' EXIT
 	# the other machines have a /tmp of their own, but for $work
 	mkdir "$work/bin" "$work/log" && cp "$remote"/kvgpu-run "$remote"/kvgpu-relay-* "$remote/libcuda.so.1" "$work/bin" &&
+		ln -s "$remote/gen" "$work/bin/gen" &&
 		cp "${inprocess##*$'\n'}/libcuda.so.1" "$work/gpu.so" && cp selftests/cluster/far.py "$work" || exit 2
 	export remote=$work/bin work
 	unshare --mount --uts --net --ipc --pid --fork --kill-child "$0" inside
