@@ -7,7 +7,7 @@ cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/slurm
 tb=$(dirname "$(readlink -f "$0")")/../../testbed/tb
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-packages="slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2 libhwloc15 libnuma1 liblz4-1"
+packages="slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2 libgcrypt20 libgpg-error0 libhwloc15 libnuma1 liblz4-1"
 
 complete() { [ "$(cat "$cache/root/.packages" 2>/dev/null)" = "$suite $packages" ]; }
 
