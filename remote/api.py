@@ -150,6 +150,12 @@ class Entry(table.Entry):
             q.append(("u32", "want", 0, 4))
         self.q, self.a = q, a
 
+    def changes_graphs(self):
+        """whether a graph may get or lose nodes, or an executable one made of it no longer fit"""
+        types = [x.type for x in self.args]
+        return ("CUgraph" in types or "CUgraphNode" in types) and "CUgraphExec" not in types and \
+            not re.search("Get|Find|Create|Clone|Retain|Release|Print|cuGraphDestroy$", self.name)
+
     def parent(self, of):
         """the argument that a new handle of class OF hangs on; None: the current context; "none": nothing"""
         return self.options.get("parent", "none" if of == "CONTEXT" else None)
@@ -312,7 +318,9 @@ def stub(e):
         t.append(f"\tif ({e.options['unless']})\n\t\treturn CUDA_SUCCESS;")
     sync = f"call_{'each' if e.has('each') else 'sync'}(&c, {'sizeof(*a)' if e.a else '0'})"
     sync = f"call_kept(&c, sizeof(*a), {e.options['stays']})" if e.has("stays") else sync
-    t.append(f"\tr = {e.options['when']} ? call_async(&c) : {sync};" if e.way == "async" else f"\tr = {sync};")
+    words = f"(uint64_t[]){{ {e.options['tried']} }}" if e.has("tried") else ""
+    queue = f"call_tried(&c, 0, {words}, sizeof({words}))" if words else "call_async(&c)"
+    t.append(f"\tr = {e.options['when']} ? {queue} : {sync};" if e.way == "async" else f"\tr = {sync};")
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
     t += ["\ta = c.answer;"] if e.a else []
     for x in outs:
@@ -344,6 +352,7 @@ def stub(e):
             t.append(f"\tif ({given}!answer_bytes(&c, {x.name}, {x.bytes(x.length())}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
     if e.has("destroys"):
         t.append(f"\tobject_end({e.options['destroys']}, q.{e.options['destroys']});")
+    t += ["\tif (!r)\n\t\tkept_forget(KEPT_GRAPHS);"] if e.changes_graphs() else []
     if e.has("after"):
         t.append(f"\tif (!r)\n\t\t{e.options['after']};")
     t.append("\treturn r;\n}\n")

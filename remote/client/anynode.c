@@ -118,6 +118,7 @@ static CUresult add_moved(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
 	call_end(&c);
 	if (r)
 		return r;
+	kept_forget(KEPT_GRAPHS);
 	if (!answer_handle(&made, &c, CLASS_NODE, ((const struct a_child_node *)c.answer)->node,
 			   graph, false) ||
 	    !object_hang(child, made))

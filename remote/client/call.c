@@ -357,6 +357,12 @@ static bool is_of_pages(uint16_t op)
 	       op == OP_mapped_out || op == OP_idle || op == OP_fence;
 }
 
+void call_refused(struct peer *p, CUresult r)
+{
+	if (stays(r))
+		peer_slow(p, SLOW_SUSPECT, true);
+}
+
 CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 {
 	struct peer *p = c->to.peer;
@@ -376,8 +382,7 @@ CUresult call_take(struct call *c, unsigned int completion, size_t fixed)
 		managed_waited(); /* the call may have waited for work */
 	if (!r && __atomic_load_n(&p->late, __ATOMIC_RELAXED) && op_reports(c->op))
 		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
-	if (stays(r))
-		peer_slow(p, SLOW_SUSPECT, true);
+	call_refused(p, r);
 	if (r == CUDA_ERROR_ILLEGAL_ADDRESS)
 		hidden_tell(p);
 	/* while the thread's context is a destroyed one, the server is told that it has none */

@@ -298,6 +298,8 @@ uint64_t call_fenced(const struct peer *p);
  * that another thread waits for may go on.
  */
 CUresult call_fence(struct peer *p, uint64_t upto);
+/* The server has told error @r: if it stays in a context, calls to that server ask from now on. */
+void call_refused(struct peer *p, CUresult r);
 /* keep @r, the error of work for a stream of @p, for a later call that reports errors */
 void call_late(struct peer *p, CUresult r);
 void captures_begun(void);
@@ -330,12 +332,20 @@ bool op_reports(uint16_t op);
 
 /*
  * What answers that stay tell of. KEPT_FUNCTIONS: attributes of functions, and what fits on an SM
- * of them. KEPT_PRIMARY: flags of primary contexts, and whether they are active.
+ * of them. KEPT_PRIMARY: flags of primary contexts, and whether they are active. KEPT_GRAPHS: which
+ * nodes graphs have, for call_tried().
  */
-enum kept_kind { KEPT_FUNCTIONS, KEPT_PRIMARY, NR_KEPT };
+enum kept_kind { KEPT_FUNCTIONS, KEPT_PRIMARY, KEPT_GRAPHS, NR_KEPT };
+enum { TRIED_MAX = 80 };
 
 /* call_sync(), or the answer to the same call before, if none was forgotten since */
 CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind);
+/*
+ * call_sync(); or call_async() if a call with the same @what in this context has succeeded since a
+ * graph last got or lost nodes. @what: @bytes of arguments, TRIED_MAX at most, as far as they
+ * decide whether the call is right.
+ */
+CUresult call_tried(struct call *c, size_t fixed, const void *what, size_t bytes);
 /* A call has succeeded that may change such answers. */
 void kept_forget(enum kept_kind kind);
 
@@ -464,6 +474,9 @@ CUresult graph_enter(struct route *to, bool given, unsigned int class, const voi
 		     uint64_t *id);
 CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
 		    CUgraphNode node, uint64_t *id);
+/* From now on, and whether, a launch of a graph may fail that could be launched before. */
+void graph_allocates(void);
+bool graphs_allocate(void);
 
 /* ------------------------------------------------------------------ current.c */
 
@@ -874,7 +887,7 @@ bool tensor_fine(const CUtensorMap *map, unsigned int rank, unsigned int least);
  */
 enum { DUE_MAX = 1 << 20 };
 
-/* take the server's NOTIFY_CALL or NOTIFY_GONE; runs on the reader of @p's channel */
+/* take the server's NOTIFY_CALL, NOTIFY_GONE or NOTIFY_REFUSED; runs on the reader of @p's channel */
 void host_function_notified(struct peer *p, const struct kvgpu_remote_notification *h,
 			    uint64_t invocation);
 /*

@@ -59,6 +59,30 @@ static void keep_taken(const struct q_copy_node *q, const struct call *c)
 			bounce_free(mine[i]);
 }
 
+/* a line of the context's memory, as box_open() has read it */
+static bool is_line(const uint64_t *w, const uint64_t *size)
+{
+	return w[END_TYPE] == CU_MEMORYTYPE_DEVICE && size[1] == 1 && size[2] == 1 && !w[END_X] &&
+	       !w[END_Y] && !w[END_Z] && device_span(w[END_WHERE], size[0], 1);
+}
+
+/* an executable graph's copy may go between other addresses each time */
+static CUresult submit_node(struct q_copy_node *q, struct call *c)
+{
+	CUresult r;
+
+	if (q->exec && is_line(q->src, q->size) && is_line(q->dst, q->size))
+		return call_tried(c, sizeof(struct a_copy_node),
+				  (uint64_t[]){ q->exec, q->node, q->ctx, q->size[0],
+						q->src[END_PITCH], q->src[END_HEIGHT],
+						q->dst[END_PITCH], q->dst[END_HEIGHT] },
+				  8 * sizeof(uint64_t));
+	r = call_sync(c, sizeof(struct a_copy_node));
+	if (!r && !q->exec)
+		kept_forget(KEPT_GRAPHS);
+	return r;
+}
+
 static CUresult send_node(struct q_copy_node *q, struct call *c, const struct box *b)
 {
 	struct peer *p = route_peer(&c->to);
@@ -69,7 +93,7 @@ static CUresult send_node(struct q_copy_node *q, struct call *c, const struct bo
 	if (!r)
 		r = open_side(p, &b->dst, b->size, true, q->dst, q->mine + 3);
 	if (!r)
-		r = call_sync(c, sizeof(struct a_copy_node));
+		r = submit_node(q, c);
 	keep_taken(q, c);
 	return r;
 }

@@ -33,6 +33,19 @@ CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *ex
 	return wrong_graph(exec && node ? exec : NULL);
 }
 
+/* atomic: a capture has taken memory, whose graph can't be launched twice without a free between */
+static bool allocates;
+
+void graph_allocates(void)
+{
+	__atomic_store_n(&allocates, true, __ATOMIC_RELAXED);
+}
+
+bool graphs_allocate(void)
+{
+	return __atomic_load_n(&allocates, __ATOMIC_RELAXED);
+}
+
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 /* ------------------------------------------------------------------ kernels */
@@ -77,6 +90,8 @@ static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c,
 	if (!r)
 		r = call_sync(c, sizeof(struct a_kernel_node));
 	call_end(c);
+	if (!r)
+		kept_forget(KEPT_GRAPHS);
 	return r;
 }
 
@@ -118,7 +133,12 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
 
 	if (r)
 		return r;
-	return ask_kernel_node(&q, &c, p, NULL);
+	r = kernel_node(&q, &c, p);
+	static_assert(sizeof(q) <= TRIED_MAX, "the parameters are behind it");
+	if (!r)
+		r = call_tried(&c, sizeof(struct a_kernel_node), &q, sizeof(q));
+	call_end(&c);
+	return r;
 }
 
 /* the parameters for the program: pointers, then what they point at; they belong to the node */
@@ -190,6 +210,8 @@ static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST
 	r = call_sync(c, sizeof(struct a_host_node));
 	if (r)
 		host_function_drop(q->id);
+	else if (!q->exec)
+		kept_forget(KEPT_GRAPHS);
 	return r;
 }
 

@@ -25,7 +25,9 @@ struct due {
 	struct peer *peer;
 	uint64_t id, invocation;
 	CUresult status;
-	bool gone; /* a destructor: it needs no ack */
+	bool acked; /* the server waits for an ack; not of a destructor */
+	/* no stream took the function: a callback is told, another function is not called */
+	bool refused;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
@@ -129,7 +131,7 @@ static void call_function(const struct due *d, struct function_of_host *f)
 	if (managed_any())
 		managed_function_ends();
 	host_function_runs(false);
-	if (!d->gone)
+	if (d->acked)
 		call_acknowledge(d->peer, d->invocation);
 }
 
@@ -147,9 +149,11 @@ static void call_first(void)
 		f = functions[d->id];
 		functions[d->id].used = f.kept;
 	}
+	if (d->refused)
+		f.fn = NULL;
 	pthread_mutex_unlock(&lock);
 	call_function(d, &f);
-	if (f.used && !f.kept && !d->gone)
+	if (f.used && !f.kept && (d->acked || d->refused))
 		__atomic_sub_fetch(&pending, 1, __ATOMIC_RELEASE);
 	free(d);
 	pthread_mutex_lock(&lock);
@@ -177,7 +181,10 @@ void host_function_notified(struct peer *p, const struct kvgpu_remote_notificati
 			   .id = h->id,
 			   .invocation = invocation,
 			   .status = h->value,
-			   .gone = h->kind == KVGPU_REMOTE_NOTIFY_GONE };
+			   .acked = h->kind == KVGPU_REMOTE_NOTIFY_CALL,
+			   .refused = h->kind == KVGPU_REMOTE_NOTIFY_REFUSED };
+	if (d->refused)
+		call_refused(p, answer_result(h->value));
 	pthread_mutex_lock(&lock);
 	if (nr_due < DUE_MAX) {
 		*last = d;
@@ -210,7 +217,7 @@ static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, 
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!kept)
 		__atomic_add_fetch(&pending, 1, __ATOMIC_RELEASE);
-	r = call_sync(&c, 0);
+	r = own_stream(stream) && !several ? call_async(&c) : call_sync(&c, 0);
 	if (r) {
 		host_function_drop(q.id);
 		if (!kept)

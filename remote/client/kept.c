@@ -2,10 +2,12 @@
 /*
  * Answers that stay the same until a call of the program changes them: they are kept here by
  * operation and arguments, and a program that asks for one thousands of times asks the server once.
+ * Likewise calls that have succeeded once with these arguments, as updates of executable graphs: the
+ * next ones are queued.
  */
 #include "client.h"
 
-enum { ENTRIES = 512, QUESTION_WORDS = 4, ANSWER_WORDS = 2 };
+enum { ENTRIES = 512, TRIED = 8192, QUESTION_WORDS = 4, ANSWER_WORDS = 2 };
 
 struct entry {
 	uint16_t op; /* 0: empty */
@@ -14,10 +16,18 @@ struct entry {
 	uint64_t question[QUESTION_WORDS], answer[ANSWER_WORDS];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of .entries */
+struct tried {
+	uint16_t op; /* 0: empty */
+	uint16_t peer;
+	uint32_t generation;
+	uint64_t what[1 + TRIED_MAX / 8]; /* the context's number first */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of .entries and .tried */
 static struct {
 	uint32_t generation[NR_KEPT]; /* atomic: how often answers of a kind were forgotten */
 	struct entry entries[ENTRIES];
+	struct tried tried[TRIED];
 } kept;
 
 /* what a kept answer is copied to, as .answer of a call */
@@ -28,14 +38,25 @@ void kept_forget(enum kept_kind kind)
 	__atomic_add_fetch(&kept.generation[kind], 1, __ATOMIC_SEQ_CST);
 }
 
-static struct entry *place_of(const struct entry *e)
+static uint32_t kept_generation(enum kept_kind kind)
 {
-	uint64_t sum = e->op + 64 * peer_number(e->peer);
+	return __atomic_load_n(&kept.generation[kind], __ATOMIC_SEQ_CST);
+}
+
+static uint32_t sum_of(uint64_t sum, const uint64_t *word, unsigned int words)
+{
 	unsigned int i;
 
-	for (i = 0; i < QUESTION_WORDS; i++)
-		sum = (sum ^ e->question[i]) * 0x9e3779b97f4a7c15ull;
-	return &kept.entries[(sum >> 32) % ENTRIES];
+	for (i = 0; i < words; i++)
+		sum = (sum ^ word[i]) * 0x9e3779b97f4a7c15ull;
+	return sum >> 32;
+}
+
+static struct entry *place_of(const struct entry *e)
+{
+	uint64_t first = e->op + 64 * peer_number(e->peer);
+
+	return &kept.entries[sum_of(first, e->question, QUESTION_WORDS) % ENTRIES];
 }
 
 static bool is_known(struct entry *e)
@@ -60,8 +81,7 @@ CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind)
 {
 	struct entry e = { .op = c->op,
 			   .peer = route_peer(&c->to),
-			   .generation =
-				   __atomic_load_n(&kept.generation[kind], __ATOMIC_SEQ_CST) };
+			   .generation = kept_generation(kind) };
 	CUresult r;
 
 	if (c->to.split || c->nr_parts || c->bytes > sizeof(e.question) ||
@@ -80,6 +100,34 @@ CUresult call_kept(struct call *c, size_t fixed, enum kept_kind kind)
 	memcpy(e.answer, c->answer, fixed);
 	pthread_mutex_lock(&lock);
 	*place_of(&e) = e;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+/* as in call_kept(), the generation is read before the server is asked */
+CUresult call_tried(struct call *c, size_t fixed, const void *what, size_t bytes)
+{
+	const struct object *ctx = current_context();
+	struct tried t = { .op = c->op,
+			   .peer = peer_number(route_peer(&c->to)),
+			   .generation = kept_generation(KEPT_GRAPHS),
+			   .what = { ctx ? ctx->id : 0 } };
+	struct tried *at;
+	bool known;
+	CUresult r;
+
+	memcpy(t.what + 1, what, bytes);
+	at = &kept.tried[sum_of(t.op, t.what, sizeof(t.what) / 8) % TRIED];
+	pthread_mutex_lock(&lock);
+	known = !memcmp(at, &t, sizeof(t));
+	pthread_mutex_unlock(&lock);
+	if (known)
+		return call_async(c);
+	r = call_sync(c, fixed);
+	if (r)
+		return r;
+	pthread_mutex_lock(&lock);
+	*at = t;
 	pthread_mutex_unlock(&lock);
 	return r;
 }

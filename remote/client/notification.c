@@ -31,6 +31,7 @@ void client_notified(void *ctx, const struct kvgpu_remote_notification *h, const
 			host_function_notified(ctx, h, invocation);
 		break;
 	case KVGPU_REMOTE_NOTIFY_GONE:
+	case KVGPU_REMOTE_NOTIFY_REFUSED:
 		host_function_notified(ctx, h, invocation);
 		break;
 	case KVGPU_REMOTE_NOTIFY_FILL:

@@ -185,6 +185,8 @@ CUresult pool_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes, CUstream 
 
 	if (!answer_memory(*ptr, bytes))
 		return CUDA_ERROR_UNKNOWN;
+	if (captures_any())
+		graph_allocates();
 	if (captures_any() ? !ranges_foreign(c->to.peer, *ptr, bytes) :
 			     range_add_of(ctx, *ptr, bytes, c->serial))
 		return CUDA_SUCCESS;

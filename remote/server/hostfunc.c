@@ -134,8 +134,7 @@ static CUresult submit_in_order(struct server *s, uint64_t id, CUstream stream, 
 	return r;
 }
 
-CUresult frame_host_call(struct server *s, const struct q_host_call *q,
-			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+static CUresult call_by_stream(struct server *s, const struct q_host_call *q)
 {
 	struct hosted *h;
 	CUstream stream;
@@ -152,6 +151,21 @@ CUresult frame_host_call(struct server *s, const struct q_host_call *q,
 				 submit(s, stream, h, q->with_status);
 	if (r)
 		hosted_free(h);
+	return r;
+}
+
+/* A client that has not waited for the answer may wait for its function: it is told. */
+CUresult frame_host_call(struct server *s, const struct q_host_call *q,
+			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct kvgpu_remote_notification h = { .kind = KVGPU_REMOTE_NOTIFY_REFUSED, .id = q->id };
+	const uint64_t none = 0;
+	CUresult r = call_by_stream(s, q);
+
+	if (r && !s->frame.head.completion) {
+		h.value = r;
+		kvgpu_remote_notify(s->port, &h, &none, sizeof(none));
+	}
 	return r;
 }
 

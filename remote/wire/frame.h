@@ -121,6 +121,8 @@ enum kvgpu_remote_notify_kind {
 	KVGPU_REMOTE_NOTIFY_FREE = 5, /* id: a bounce buffer that ends */
 	/* id: a destructor of the client's to call. No ack */
 	KVGPU_REMOTE_NOTIFY_GONE = 6,
+	/* id: a function of the client's that a queued frame named, and no stream took; value: why. No ack */
+	KVGPU_REMOTE_NOTIFY_REFUSED = 7,
 };
 
 struct kvgpu_remote_notification {

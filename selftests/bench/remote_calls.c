@@ -4,6 +4,7 @@
  * a program, by whatever libcuda.so.1 it finds. NAME says which that is, and goes into each row.
  * CUBIN has a kernel `add`. --copies: copies alone, without a kernel.
  */
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -158,6 +159,123 @@ static void steps(void)
 	    "us");
 }
 
+/* ------------------------------------------------------------------ a step as of XLA */
+
+/* not in each library */
+#pragma weak cuEventCreate
+#pragma weak cuEventDestroy_v2
+#pragma weak cuEventRecord
+#pragma weak cuGraphAddKernelNode
+#pragma weak cuGraphCreate
+#pragma weak cuGraphExecKernelNodeSetParams
+#pragma weak cuGraphInstantiateWithFlags
+#pragma weak cuGraphLaunch
+#pragma weak cuLaunchHostFunc
+#pragma weak cuStreamWaitEvent
+
+enum { NODES = 20, INPUT = 400 << 10 };
+
+static sem_t done;
+
+static void tell(void *data)
+{
+	sem_post(&done);
+}
+
+/* its executable graph, each of whose kernels gets other addresses in each step */
+static struct {
+	CUgraphNode node[NODES];
+	CUgraphExec exec;
+	CUstream in, out;
+	uint8_t *input;
+	float *loss;
+} xla;
+
+static void xla_kernel(unsigned int i, CUdeviceptr at)
+{
+	int n = 1;
+	void *params[] = { &at, &at, &at, &n };
+	CUDA_KERNEL_NODE_PARAMS p = { add, 1, 1, 1, 1, 1, 1, 0, params, NULL };
+
+	MUST(cuGraphExecKernelNodeSetParams(xla.exec, xla.node[i], &p));
+}
+
+/* false: the library has no graphs */
+static bool xla_begin(void)
+{
+	int n = 1;
+	void *params[] = { &device, &device, &device, &n };
+	CUDA_KERNEL_NODE_PARAMS p = { add, 1, 1, 1, 1, 1, 1, 0, params, NULL };
+	CUgraph graph;
+	unsigned int i;
+
+	if (!cuGraphCreate || cuGraphCreate(&graph, 0))
+		return false;
+	for (i = 0; i < NODES; i++)
+		MUST(cuGraphAddKernelNode(&xla.node[i], graph, i ? &xla.node[i - 1] : NULL, !!i,
+					  &p));
+	MUST(cuGraphInstantiateWithFlags(&xla.exec, graph, 0));
+	MUST(cuStreamCreate(&xla.in, CU_STREAM_NON_BLOCKING));
+	MUST(cuStreamCreate(&xla.out, CU_STREAM_NON_BLOCKING));
+	MUST(cuMemHostAlloc((void **)&xla.input, INPUT, 0));
+	MUST(cuMemHostAlloc((void **)&xla.loss, sizeof(*xla.loss), 0));
+	return !sem_init(&done, 0, 0);
+}
+
+static void xla_input(CUdeviceptr to, size_t bytes, CUevent *event)
+{
+	MUST(cuMemcpyHtoDAsync_v2(to, xla.input, bytes, xla.in));
+	MUST(cuEventCreate(event, CU_EVENT_DISABLE_TIMING));
+	MUST(cuEventRecord(*event, xla.in));
+	MUST(cuLaunchHostFunc(xla.in, tell, NULL));
+}
+
+/*
+ * Two inputs from pinned memory, a graph whose kernels get other addresses, a result to pinned
+ * memory; the program hears of each end by a function of the host, and waits for nothing else.
+ */
+static void xla_step(unsigned int number)
+{
+	CUevent event[3];
+	unsigned int i;
+
+	xla_input(device, INPUT, &event[0]);
+	xla_input(device + INPUT, 512, &event[1]);
+	for (i = 0; i < 2; i++)
+		sem_wait(&done);
+	MUST(cuStreamWaitEvent(stream, event[0], 0));
+	MUST(cuStreamWaitEvent(stream, event[1], 0));
+	for (i = 0; i < NODES; i++)
+		xla_kernel(i, device + (number & 1) * INPUT);
+	MUST(cuGraphLaunch(xla.exec, stream));
+	MUST(cuEventCreate(&event[2], CU_EVENT_DISABLE_TIMING));
+	MUST(cuEventRecord(event[2], stream));
+	MUST(cuLaunchHostFunc(stream, tell, NULL));
+	MUST(cuStreamWaitEvent(xla.out, event[2], 0));
+	MUST(cuMemcpyDtoHAsync_v2(xla.loss, device, sizeof(*xla.loss), xla.out));
+	MUST(cuLaunchHostFunc(xla.out, tell, NULL));
+	for (i = 0; i < 2; i++)
+		sem_wait(&done);
+	for (i = 0; i < 3; i++)
+		MUST(cuEventDestroy_v2(event[i]));
+}
+
+static void xla_steps(void)
+{
+	const unsigned int n = quick ? 100 : 2000;
+	double start;
+	unsigned int i;
+
+	if (!xla_begin())
+		return;
+	xla_step(0);
+	start = now();
+	for (i = 0; i < n; i++)
+		xla_step(i);
+	row("a step as of XLA: 400 KiB in, a graph of 20 updated kernels, 4 bytes out",
+	    (now() - start) / n * 1e6, "us");
+}
+
 /* ------------------------------------------------------------------ copies */
 
 enum { IN, OUT };
@@ -270,6 +388,7 @@ int main(int argc, char **argv)
 		asked("asked: cuMemGetInfo", info);
 		launches();
 		steps();
+		xla_steps();
 	}
 	copies(most);
 	cpu_time();

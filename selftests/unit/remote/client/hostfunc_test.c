@@ -28,6 +28,25 @@ CUresult call_sync(struct call *c, size_t fixed)
 {
 	return CUDA_ERROR_UNKNOWN;
 }
+bool own_stream(CUstream stream)
+{
+	return true;
+}
+static uint64_t queued; /* the number of the function that was queued last */
+CUresult call_async(struct call *c)
+{
+	queued = ((const struct q_host_call *)c->fixed)->id;
+	return CUDA_SUCCESS;
+}
+static CUresult told;
+void call_refused(struct peer *p, CUresult r)
+{
+	told = r;
+}
+CUresult answer_result(uint32_t result)
+{
+	return result;
+}
 CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 {
 	return CUDA_SUCCESS;
@@ -61,8 +80,10 @@ void managed_function_ends(void)
 void call_due(void)
 {
 }
+static volatile int acks;
 CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
+	acks++;
 	return CUDA_SUCCESS;
 }
 void host_function_runs(bool runs)
@@ -126,10 +147,60 @@ static void parameters_are_written_without_the_lock(void **state)
 	assert_false(host_function_get(id, closed));
 }
 
+static volatile int calls;
+static CUresult status;
+
+static void called(void *data)
+{
+	calls++;
+}
+
+static void called_back(CUstream stream, CUresult r, void *data)
+{
+	status = r;
+	calls++;
+}
+
+static void tell(uint32_t kind, CUresult r)
+{
+	const struct kvgpu_remote_notification h = { .kind = kind, .value = r, .id = queued };
+
+	host_function_notified(NULL, &h, 0);
+}
+
+static void until(int n)
+{
+	while (calls != n || host_functions_pending())
+		usleep(100);
+}
+
+/* No stream takes a queued function: it is not called, but a callback is. Nobody waits for an ack. */
+static void refused(void **state)
+{
+	assert_int_equal(cuLaunchHostFunc(NULL, called, NULL), CUDA_SUCCESS);
+	tell(KVGPU_REMOTE_NOTIFY_CALL, CUDA_SUCCESS);
+	until(1);
+	assert_int_equal(acks, 1);
+	assert_int_equal(cuLaunchHostFunc(NULL, called, NULL), CUDA_SUCCESS);
+	assert_true(host_functions_pending());
+	tell(KVGPU_REMOTE_NOTIFY_REFUSED, CUDA_ERROR_ILLEGAL_ADDRESS);
+	assert_int_equal(told, CUDA_ERROR_ILLEGAL_ADDRESS);
+	until(1);
+	tell(KVGPU_REMOTE_NOTIFY_CALL, CUDA_SUCCESS); /* its number is none any more */
+	while (acks != 2)
+		usleep(100);
+	assert_int_equal(cuStreamAddCallback(NULL, called_back, NULL, 0), CUDA_SUCCESS);
+	tell(KVGPU_REMOTE_NOTIFY_REFUSED, CUDA_ERROR_OUT_OF_MEMORY);
+	until(2);
+	assert_int_equal(status, CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(acks, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parameters_are_written_without_the_lock),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,15 +14,16 @@
 
 #include "liar.h"
 
-enum { AGAIN = 100, DYNAMIC = 1024 };
+enum { AGAIN = 100, DYNAMIC = 1024, MEMORY = 1 << 20 };
 
 static struct {
 	unsigned int primary_flags;
 	int active, blocks;
-	CUresult result; /* of occupancy calls */
+	CUresult result; /* of occupancy calls, and those about executable graphs */
 	enum kept_kind forget; /* while it answers; NR_KEPT: nothing */
 	CUstreamCaptureStatus capture;
-} server = { .forget = NR_KEPT };
+	CUdeviceptr memory;
+} server = { .forget = NR_KEPT, .memory = 7ull << 32 };
 
 static void say(struct liar_frame *f)
 {
@@ -55,6 +56,17 @@ static void say(struct liar_frame *f)
 	case OP_cuStreamIsCapturing:
 		f->word[0] = server.capture;
 		break;
+	case OP_cuMemAlloc_v2:
+	case OP_cuMemAllocAsync:
+		f->word[0] = server.memory += MEMORY;
+		break;
+	case OP_cuGraphLaunch:
+	case OP_kernel_node:
+	case OP_copy_node:
+	case OP_cuGraphExecMemsetNodeSetParams:
+	case OP_cuGraphExecChildGraphNodeSetParams:
+		f->result = server.result;
+		break;
 	}
 	if (server.forget < NR_KEPT)
 		kept_forget(server.forget);
@@ -66,6 +78,14 @@ static void say(struct liar_frame *f)
                                                          \
 		calls;                                   \
 		assert_int_equal(liar_sent - before, n); \
+	} while (0)
+/* the answers that @calls wait for; other frames are queued */
+#define ANSWERS(n, calls)                                \
+	do {                                             \
+		const uint64_t before = liar_told;       \
+                                                         \
+		calls;                                   \
+		assert_int_equal(liar_told - before, n); \
 	} while (0)
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
@@ -263,6 +283,125 @@ static void captures(void **state)
 	status_is(none, stream, 0);
 }
 
+/* an executable graph with a node of each kind that its program changes again and again */
+static struct {
+	CUgraph graph, child;
+	CUgraphExec exec;
+	CUgraphNode kernel, fill, copy, nested;
+	CUdeviceptr memory;
+	CUstream stream;
+} g;
+
+static CUresult set_kernel(unsigned int grid)
+{
+	const CUDA_KERNEL_NODE_PARAMS p = { function, grid, 1, 1, 32, 1, 1, 0, NULL, NULL };
+
+	return cuGraphExecKernelNodeSetParams(g.exec, g.kernel, &p);
+}
+
+static CUresult set_fill(CUdeviceptr to, size_t bytes)
+{
+	const CUDA_MEMSET_NODE_PARAMS p = { to, 0, 1, 1, bytes, 1 };
+
+	return cuGraphExecMemsetNodeSetParams(g.exec, g.fill, &p, ctx);
+}
+
+static CUresult set_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+	const CUDA_MEMCPY3D p = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+				  .srcDevice = from,
+				  .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+				  .dstDevice = to,
+				  .WidthInBytes = bytes,
+				  .Height = 1,
+				  .Depth = 1 };
+
+	return cuGraphExecMemcpyNodeSetParams(g.exec, g.copy, &p, ctx);
+}
+
+static CUresult set_nested(void)
+{
+	return cuGraphExecChildGraphNodeSetParams(g.exec, g.nested, g.child);
+}
+
+static void set_all(CUdeviceptr to)
+{
+	OK(set_kernel(1));
+	OK(set_fill(to, 64));
+	OK(set_copy(to, to + 64, 64));
+	OK(set_nested());
+	OK(cuGraphLaunch(g.exec, g.stream));
+}
+
+static void make_graph(void)
+{
+	OK(cuMemAlloc_v2(&g.memory, MEMORY));
+	OK(cuStreamCreate(&g.stream, 0));
+	OK(cuGraphCreate(&g.graph, 0));
+	OK(cuGraphCreate(&g.child, 0));
+	OK(cuGraphAddEmptyNode(&g.kernel, g.graph, NULL, 0));
+	OK(cuGraphAddEmptyNode(&g.fill, g.graph, NULL, 0));
+	OK(cuGraphAddEmptyNode(&g.copy, g.graph, NULL, 0));
+	OK(cuGraphAddEmptyNode(&g.nested, g.graph, NULL, 0));
+	OK(cuGraphInstantiateWithFlags(&g.exec, g.graph, 0));
+}
+
+/* What has succeeded once is queued: with other addresses, but not with other sizes. */
+static void executable_graphs(void **state)
+{
+	CUcontext other;
+	CUgraphNode more;
+	unsigned int i;
+
+	make_graph();
+	ANSWERS(5, set_all(g.memory));
+	for (i = 0; i < AGAIN; i++)
+		ANSWERS(0, FRAMES(5, set_all(g.memory + 128 * i)));
+	ANSWERS(1, OK(set_kernel(2)));
+	ANSWERS(0, OK(set_kernel(1)));
+	ANSWERS(1, OK(set_fill(g.memory, 128)));
+	ANSWERS(1, OK(set_copy(g.memory, g.memory + 64, 32)));
+	/* memory that the client does not know, or not all of */
+	ANSWERS(2, OK(set_fill(g.memory + MEMORY - 32, 64)); OK(set_fill(64, 64)));
+	ANSWERS(2, OK(set_copy(g.memory, g.memory + MEMORY - 32, 64));
+		OK(set_copy(64, g.memory, 64)));
+	/* another stream, and another context */
+	ANSWERS(1, OK(cuGraphLaunch(g.exec, NULL)));
+	ANSWERS(0, OK(cuGraphLaunch(g.exec, NULL)));
+	OK(cuCtxCreate_v2(&other, 0, 0));
+	ANSWERS(2, OK(cuGraphLaunch(g.exec, NULL)); OK(cuGraphLaunch(g.exec, g.stream)));
+	OK(cuCtxDestroy_v2(other));
+	ANSWERS(0, set_all(g.memory));
+	/* a graph has changed, perhaps the child */
+	OK(cuGraphAddEmptyNode(&more, g.child, NULL, 0));
+	ANSWERS(5, set_all(g.memory));
+	ANSWERS(0, set_all(g.memory));
+	OK(cuGraphDestroyNode(more));
+	server.result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	for (i = 0; i < AGAIN; i++)
+		ANSWERS(1, assert_int_equal(set_nested(), server.result));
+	server.result = CUDA_SUCCESS;
+	ANSWERS(5, set_all(g.memory));
+	OK(cuGraphExecDestroy(g.exec));
+	OK(cuGraphInstantiateWithFlags(&g.exec, g.graph, 0));
+	ANSWERS(5, set_all(g.memory));
+}
+
+/* A graph that allocates can't be launched again before the memory is freed: that is asked. */
+static void graphs_that_allocate(void **state)
+{
+	CUdeviceptr taken;
+
+	make_graph();
+	OK(cuGraphLaunch(g.exec, g.stream));
+	ANSWERS(0, OK(cuGraphLaunch(g.exec, g.stream)));
+	OK(cuStreamBeginCapture_v2(g.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	OK(cuMemAllocAsync(&taken, 64, g.stream));
+	OK(cuStreamEndCapture(g.stream, &g.graph));
+	OK(cuGraphInstantiateWithFlags(&g.exec, g.graph, 0));
+	ANSWERS(2, OK(cuGraphLaunch(g.exec, g.stream)); OK(cuGraphLaunch(g.exec, g.stream)));
+}
+
 /* the last test: the server is asked from now on */
 static void after_an_error_that_stays(void **state)
 {
@@ -288,6 +427,8 @@ int main(void)
 		TEST(functions),
 		TEST(the_hot_ones),
 		TEST(captures),
+		TEST(executable_graphs),
+		TEST(graphs_that_allocate),
 		TEST(after_an_error_that_stays),
 	};
 

@@ -149,12 +149,32 @@ static void contexts_end(void **state)
 	assert_int_equal(nr_called, 2);
 }
 
+/* The client hears of a function that no stream takes, if it waits for no answer that says so. */
+static void refused(void **state)
+{
+	struct kvgpu_remote_head h = { .op = OP_host_call, .bytes = sizeof(struct q_host_call) };
+	struct q_host_call q = { .id = 7 };
+
+	context();
+	q.stream = stream();
+	serve_frame(&s, &h, &q);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_REFUSED], 0);
+	OK(ASK(cuStreamDestroy_v2, .stream = q.stream));
+	FAILS(ASK(host_call, .stream = q.stream, .id = 8), INVALID_HANDLE);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_REFUSED], 0);
+	serve_frame(&s, &h, &q);
+	assert_int_equal(fake_notified[KVGPU_REMOTE_NOTIFY_REFUSED], 1);
+	assert_int_equal(fake_event_id, 7);
+	call_all();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(functions_in_order, begin, tear_down),
 		cmocka_unit_test_setup_teardown(functions_in_any_order, begin, tear_down),
 		cmocka_unit_test_setup_teardown(contexts_end, begin, tear_down),
+		cmocka_unit_test_setup_teardown(refused, begin, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
