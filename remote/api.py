@@ -321,6 +321,8 @@ def stub(e):
     words = f"(uint64_t[]){{ {e.options['tried']} }}" if e.has("tried") else ""
     queue = f"call_tried(&c, 0, {words}, sizeof({words}))" if words else "call_async(&c)"
     t.append(f"\tr = {e.options['when']} ? {queue} : {sync};" if e.way == "async" else f"\tr = {sync};")
+    if e.has("ends"):
+        t[-1:] = [f"\tobject_ends({e.options['ends']}, true);", t[-1], f"\tif (r)\n\t\tobject_ends({e.options['ends']}, false);"]
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
     t += ["\ta = c.answer;"] if e.a else []
     for x in outs:

@@ -410,6 +410,7 @@ struct object {
 	unsigned int attached; /* atomic; of a context: users besides the first */
 	bool dead; /* atomic; of a context: destroyed or reset */
 	bool shared; /* atomic; of an event: event_shared() */
+	bool ends; /* under `objects`: object_ends() */
 	uint8_t peer; /* number of its server */
 	/*
 	 * By class, such as struct function: set by object_keep(), freed when the program ends the
@@ -453,6 +454,11 @@ bool object_keep(void *handle, unsigned int class, void *more, bool once);
 bool object_hang(void *handle, void *parent);
 /* @id: the object's number. When another object is in its place now, nothing ends. */
 void object_end(void *handle, uint64_t id);
+/*
+ * The program has the server destroy the object: until object_end(), or until it is known that the
+ * server does not (@does: false), others wait for its slot.
+ */
+void object_ends(void *handle, bool does);
 /* end all objects below @handle, but not @handle */
 void object_empty(void *handle);
 struct object *object_parent(const struct object *o);
@@ -887,7 +893,7 @@ bool tensor_fine(const CUtensorMap *map, unsigned int rank, unsigned int least);
  */
 enum { DUE_MAX = 1 << 20 };
 
-/* take the server's NOTIFY_CALL, NOTIFY_GONE or NOTIFY_REFUSED; runs on the reader of @p's channel */
+/* take the server's NOTIFY_CALL, _GONE or _REFUSED; runs on the reader of @p's channel */
 void host_function_notified(struct peer *p, const struct kvgpu_remote_notification *h,
 			    uint64_t invocation);
 /*

@@ -2,7 +2,7 @@
 /*
  * Answers that stay the same until a call of the program changes them: they are kept here by
  * operation and arguments, and a program that asks for one thousands of times asks the server once.
- * Likewise calls that have succeeded once with these arguments, as updates of executable graphs: the
+ * Likewise calls that have succeeded once with such arguments, as changes of executable graphs: the
  * next ones are queued.
  */
 #include "client.h"

@@ -12,6 +12,7 @@
 enum { SLOTS = 1 << 20 }; /* slots of each server; unique_id() */
 
 static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* an object ended, or did not */
 static struct object *slots; /* atomic: reserved at the first handle */
 static uintptr_t slots_bytes;
 
@@ -161,6 +162,26 @@ bool objects_begin(void)
 	return begun;
 }
 
+/* call with `objects`: a thread waits to hear that @o is destroyed, or what it belongs to */
+static bool ends(struct object *o)
+{
+	while (o->class && !o->ends && o->parent)
+		o = slots + o->parent;
+	return o->class && o->ends;
+}
+
+void object_ends(void *handle, bool does)
+{
+	pthread_mutex_lock(&objects);
+	((struct object *)handle)->ends = does;
+	pthread_cond_broadcast(&ended);
+	pthread_mutex_unlock(&objects);
+}
+
+/*
+ * The server gives a slot again as soon as it is free there. A thread may hear of the new object
+ * before another one, which destroyed the old object, has heard that: it waits for that thread.
+ */
 void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent)
 {
 	uint32_t i = KVGPU_REMOTE_INDEX(id);
@@ -171,6 +192,8 @@ void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *p
 	pthread_mutex_lock(&objects);
 	if (reserve()) {
 		o = slots + peer_number(p) * SLOTS + i;
+		while ((o->class != class || o->id != id) && !may_be_freed(o) && ends(o))
+			pthread_cond_wait(&ended, &objects);
 		if (o->class == class && o->id == id)
 			;
 		else if (may_be_freed(o))
@@ -225,6 +248,7 @@ void object_end(void *handle, uint64_t id)
 	if (o && o->class && o->id == id) {
 		empty_object(o, true);
 		end_one(o, true);
+		pthread_cond_broadcast(&ended);
 	}
 	pthread_mutex_unlock(&objects);
 }

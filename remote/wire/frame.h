@@ -121,7 +121,7 @@ enum kvgpu_remote_notify_kind {
 	KVGPU_REMOTE_NOTIFY_FREE = 5, /* id: a bounce buffer that ends */
 	/* id: a destructor of the client's to call. No ack */
 	KVGPU_REMOTE_NOTIFY_GONE = 6,
-	/* id: a function of the client's that a queued frame named, and no stream took; value: why. No ack */
+	/* id: a function that no stream took, as no answer tells; value: why. No ack */
 	KVGPU_REMOTE_NOTIFY_REFUSED = 7,
 };
 

@@ -174,7 +174,7 @@ static void until(int n)
 		usleep(100);
 }
 
-/* No stream takes a queued function: it is not called, but a callback is. Nobody waits for an ack. */
+/* No stream takes a queued function: it is not called, but a callback is. No ack is due. */
 static void refused(void **state)
 {
 	assert_int_equal(cuLaunchHostFunc(NULL, called, NULL), CUDA_SUCCESS);

@@ -54,12 +54,18 @@ static void honest(struct liar_frame *f)
 }
 
 static struct q_image last_image;
+static void (*while_asked)(void); /* while a client's question about its end is answered */
+static bool event_made; /* atomic */
 
 static void say(struct liar_frame *f)
 {
 	honest(f);
 	heard[f->channel != peers[0].channel]++;
 	times[f->op]++;
+	if (while_asked && (f->op == OP_cuStreamDestroy_v2 || f->op == OP_cuModuleUnload))
+		while_asked();
+	if (f->op == OP_cuEventCreate)
+		__atomic_store_n(&event_made, true, __ATOMIC_SEQ_CST);
 	if (f->op == OP_image)
 		memcpy(&last_image, f->q, sizeof(last_image));
 	if (f->op != lie.op)
@@ -1000,6 +1006,62 @@ static void advice_names_places(void **state)
 			 CUDA_ERROR_INVALID_VALUE);
 }
 
+/* ------------------------------------------------------------------ two threads, one slot */
+
+static struct {
+	pthread_t thread;
+	CUresult r;
+	CUevent event;
+} other;
+
+static void *make_event(void *arg)
+{
+	other.r = cuCtxSetCurrent(ctx);
+	other.r = other.r ? other.r : cuEventCreate(&other.event, 0);
+	return NULL;
+}
+
+static void let_other_make(void)
+{
+	event_made = false;
+	assert_int_equal(pthread_create(&other.thread, NULL, make_event, NULL), 0);
+	while (!__atomic_load_n(&event_made, __ATOMIC_SEQ_CST))
+		usleep(100);
+	usleep(50000);
+}
+
+static void takes_the_slot_of(const void *ended, CUresult r)
+{
+	assert_int_equal(r, CUDA_SUCCESS);
+	assert_int_equal(pthread_join(other.thread, NULL), 0);
+	assert_int_equal(other.r, CUDA_SUCCESS);
+	assert_ptr_equal(other.event, ended);
+	assert_int_equal(cuEventDestroy_v2(other.event), CUDA_SUCCESS);
+}
+
+/*
+ * An honest server gives an event the slot of an object that it has just ended. The thread that
+ * made the event hears of it before the one that has ended the object hears of that.
+ */
+static void an_ended_object_leaves_its_slot(void **state)
+{
+	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	CUfunction function;
+	CUmodule module;
+	CUstream stream;
+
+	lie.op = 0;
+	while_asked = let_other_make;
+	assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+	lie_once(OP_cuEventCreate, id(CLASS_EVENT, KVGPU_REMOTE_INDEX(id_of(stream)), 2));
+	takes_the_slot_of(stream, cuStreamDestroy_v2(stream));
+	assert_int_equal(cuModuleLoadData(&module, cubin), CUDA_SUCCESS);
+	assert_int_equal(cuModuleGetFunction(&function, module, "f"), CUDA_SUCCESS);
+	lie_once(OP_cuEventCreate, id(CLASS_EVENT, KVGPU_REMOTE_INDEX(id_of(function)), 2));
+	takes_the_slot_of(function, cuModuleUnload(module));
+	while_asked = NULL;
+}
+
 /* ------------------------------------------------------------------ events */
 
 static unsigned int called;
@@ -1050,6 +1112,7 @@ int main(void)
 		TEST(a_large_image_goes_in_parts),
 		TEST(a_kept_image_does_not_cross),
 		TEST(an_object_in_use_stays),
+		TEST(an_ended_object_leaves_its_slot),
 		TEST(parameters_stay_readable),
 		TEST(no_object_is_above_itself),
 		TEST(nothing_is_none),
