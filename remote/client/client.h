@@ -676,10 +676,11 @@ void hidden_tell(struct peer *p);
 bool pinned_hold(const struct peer *p, const void *host);
 void pinned_release(void);
 /*
- * from now on pinned memory may be written while the program goes on: by an asynchronous copy, or
- * by a graph
+ * from now on, and whether, pinned memory may be written while the program goes on: by an
+ * asynchronous copy, by a graph, or by work that was given an address of a shared arena
  */
 void pinned_written(void);
+bool pinned_is_written(void);
 /*
  * Map the arena at @device: then pinned memory has one address for CPU and GPU. Not if this process
  * has memory there.

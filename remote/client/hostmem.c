@@ -231,6 +231,11 @@ void pinned_written(void)
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
 }
 
+bool pinned_is_written(void)
+{
+	return __atomic_load_n(&written, __ATOMIC_ACQUIRE);
+}
+
 bool pinned_may_change(const struct host_range *r)
 {
 	/* mapped memory, which kernels may write */
@@ -239,7 +244,7 @@ bool pinned_may_change(const struct host_range *r)
 		(r->at != KVGPU_REMOTE_NOWHERE && kvgpu_remote_is_shared(r->peer->channel) &&
 		 __atomic_load_n(&r->peer->arena_device, __ATOMIC_ACQUIRE));
 
-	return mapped || __atomic_load_n(&written, __ATOMIC_ACQUIRE);
+	return mapped || pinned_is_written();
 }
 
 /* the arena may have been registered in @ctx: ask again */

@@ -198,19 +198,21 @@ static bool has_ring(struct peer *p, uint64_t bytes)
 }
 
 /*
- * Whether the program may have mapped memory that no arena is shared for: it may know by a
- * synchronous copy that kernels have ended which wrote there, and a touch does not wait for them.
+ * Whether the GPU may write memory that the program sees: it may know by a synchronous copy that
+ * work before it has ended. No touch waits for that.
  */
-static bool sees_mapped(const struct peer *p)
+static bool sees_work(const struct peer *p)
 {
-	return __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE) == PINNED;
+	return kvgpu_remote_is_shared(p->channel) ?
+		       pinned_is_written() :
+		       __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE) == PINNED;
 }
 
 CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
 		 bool fine)
 {
 	const uint64_t bytes = q->bytes, dst = q->dst, piece = piece_of(to->peer, bytes);
-	const bool whole = waits && sees_mapped(to->peer);
+	const bool whole = waits && sees_work(to->peer);
 	uint32_t flags = q->flags | (whole ? COPY_WHOLE : 0), late;
 	bool asks = whole || (waits && read_later(to->peer, src, bytes)),
 	     held = pinned_hold(to->peer, src);

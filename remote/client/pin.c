@@ -118,9 +118,12 @@ void gpu_uses(CUdeviceptr ptr)
 {
 	struct host_range found;
 
-	if (hostmem_may_have(ptr) && host_find((const void *)(uintptr_t)ptr, &found) &&
-	    !found.mapped && can_be_mapped(&found))
+	if (!hostmem_may_have(ptr) || !host_find((const void *)(uintptr_t)ptr, &found))
+		return;
+	if (!found.mapped && can_be_mapped(&found))
 		host_map((const void *)(uintptr_t)ptr, map_range);
+	else if (found.at != KVGPU_REMOTE_NOWHERE && kvgpu_remote_is_shared(found.peer->channel))
+		pinned_written();
 }
 
 void kernel_uses(struct peer *p, const uint8_t *packed, uint32_t bytes)

@@ -264,6 +264,10 @@ bool host_functions_pending(void)
 void pinned_written(void)
 {
 }
+bool pinned_is_written(void)
+{
+	return false;
+}
 static unsigned int completions;
 unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
 {

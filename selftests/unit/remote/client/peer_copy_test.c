@@ -281,6 +281,10 @@ bool host_functions_pending(void)
 void pinned_written(void)
 {
 }
+bool pinned_is_written(void)
+{
+	return false;
+}
 unsigned int kvgpu_remote_completion_get(struct kvgpu_remote_channel *c)
 {
 	return 0;
