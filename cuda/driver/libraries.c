@@ -219,6 +219,19 @@ static CUresult kernel_function(CUkernel k, const struct library_place *at, CUfu
 	return CUDA_SUCCESS;
 }
 
+CUkernel library_kernel_of(CUfunction f)
+{
+	const struct kernel_in *in;
+	CUkernel k, found = NULL;
+
+	pthread_mutex_lock(&libraries);
+	for (k = library_kernels; k < library_kernels + nr_kernels && !found; k++)
+		for (in = k->in; in && !found; in = in->next)
+			found = in->function == f && library_lives(&in->at) ? k : NULL;
+	pthread_mutex_unlock(&libraries);
+	return found;
+}
+
 /* ------------------------------------------------------------------ loading */
 
 static bool names_buffer(CUjit_option option)

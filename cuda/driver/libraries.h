@@ -57,6 +57,8 @@ static inline bool is_kernel(const void *p)
  * load the kernel's library there: call it with nothing locked.
  */
 CUresult library_function(CUfunction *f, CUcontext ctx);
+/* The kernel whose function in some context is @f; NULL: none is. It looks at all kernels. */
+CUkernel library_kernel_of(CUfunction f);
 static inline CUresult function_here(CUfunction *f, CUcontext ctx)
 {
 	return is_kernel(*f) ? library_function(f, ctx) : CUDA_SUCCESS;

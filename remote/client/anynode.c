@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include <cuda/driver/libraries.h>
+
 #include "client.h"
 
 static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v2, kern) == sizeof(CUDA_KERNEL_NODE_PARAMS) &&
@@ -74,7 +76,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 	return r ? r : cuGraphExecKernelNodeSetParams(exec, node, &plain);
 }
 
-/* A node has a function, whether it was made of that or of a CUkernel. */
+/* As NVIDIA's: whatever the node was made of, its function, the CUkernel of that, and its context. */
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
 	CUDA_KERNEL_NODE_PARAMS plain;
@@ -82,7 +84,9 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
 
 	if (r)
 		return r;
-	*params = (CUDA_KERNEL_NODE_PARAMS_v2){ 0 };
+	*params = (CUDA_KERNEL_NODE_PARAMS_v2){ .kern = library_kernel_of(plain.func),
+						.ctx = (CUcontext)object_context(
+							(const struct object *)plain.func) };
 	memcpy(params, &plain, sizeof(plain));
 	return CUDA_SUCCESS;
 }

@@ -472,7 +472,10 @@ static void kernels_by_the_second_form(void **state)
 		struct a_kernel_node_get a;
 		uint64_t bytes[20008 / 8];
 	} answer = { .a = { .function = number(f), .grid = { 1, 2, 3 }, .block = { 4, 5, 6 } } };
+	uint8_t cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	CUlibrary library;
 	CUgraphNode made;
+	CUkernel kernel;
 
 	OK(cuGraphAddKernelNode_v2(&made, graph, &node, 1, &p));
 	ASKED(kernel_node);
@@ -486,7 +489,16 @@ static void kernels_by_the_second_form(void **state)
 	assert_ptr_equal(got.func, f);
 	assert_int_equal(got.blockDimZ, 6);
 	assert_null(got.kern);
-	assert_null(got.ctx);
+	assert_ptr_equal(got.ctx, ctx);
+	OK(cuLibraryLoadData(&library, cubin, NULL, NULL, 0, NULL, NULL, 0));
+	OK(cuLibraryGetKernel(&kernel, library, "f"));
+	OK(cuKernelGetFunction(&f, kernel));
+	answer.a.function = number(f);
+	answer_with(OP_kernel_node_get, 0, &answer, sizeof(answer.a));
+	OK(cuGraphKernelNodeGetParams_v2(made, &got));
+	assert_ptr_equal(got.func, f);
+	assert_ptr_equal(got.kern, kernel);
+	assert_ptr_equal(got.ctx, ctx);
 	FAILS(cuGraphAddKernelNode_v2(&made, graph, NULL, 0, NULL), INVALID_VALUE);
 	FAILS(cuGraphKernelNodeGetParams_v2(made, NULL), INVALID_VALUE);
 }
